@@ -11,7 +11,7 @@ import (
 // fetched is a Batch that the fetcher has read and the computer has not taken yet. Its events may be decoded already.
 type fetched struct {
 	*fetch.Batch
-	events *streams.Events // nil: the walk decodes
+	events *streams.Events // nil: the walk decodes the events itself
 }
 
 // Release gives back the memory of the Batch and of its events.

@@ -20,8 +20,8 @@ func batchAt(offset int64) fetched {
 }
 
 // TestDecodingAheadFetchesNoFurther checks that a decoder beside the computer does not make the fetcher read further:
-// before the computer asks for a Batch, batchesAhead of them are taken, with and without a decoder. They come in order,
-// decoded as long as there is work, and all of them come when work ends.
+// with or without it, batchesAhead Batches are taken before the computer asks for one. They come in order, decoded
+// until work ends, and none is lost when work ends.
 func TestDecodingAheadFetchesNoFurther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ahead, err := openStream(t).NewAhead()

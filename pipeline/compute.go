@@ -15,17 +15,17 @@ import (
 type computer struct {
 	*transaction.Builder
 	partition int32
-	interval  time.Duration // between commits
-	ordered   bool          // by an order log: commits are in step with it
+	interval  time.Duration // time between commits
+	ordered   bool          // the input has an order log, and commits are in step with it
 	filled    chan<- *transaction.Transaction
 	free      chan *transaction.Transaction
-	memory    int // a transaction closes when both hold so many bytes,
-	input     int // or when it is over so many
+	memory    int // a transaction closes when both transactions hold so many bytes,
+	input     int // or when it covers so many bytes of input
 }
 
-// run ends when batches is closed, and then hands over everything that it took. After work has ended it takes no more
-// Batches: it releases them, because the next owner fetches them again from where the state ends. It returns an error
-// at a record that must not be taken, after handing over everything before that record.
+// run takes Batches until the channel is closed, and then hands over everything that it took. After work has ended it
+// only releases Batches, because the next owner fetches them again from where the state ends. It returns an error at a
+// record that must not be taken, after it has handed over everything before that record.
 func (c *computer) run(work context.Context, batches <-chan fetched) error {
 	c.next()
 	ticks := newTicks(c.interval, c.ordered)
@@ -62,7 +62,7 @@ func (c *computer) run(work context.Context, batches <-chan fetched) error {
 	}
 }
 
-// tick stamps the transaction, unless records have been stamped already.
+// tick sets the transaction's timestamp, unless the transaction has records already.
 func (c *computer) tick(now time.Time) bool {
 	if c.Transaction.Records == 0 {
 		c.Now = now.UnixMilli()
@@ -126,5 +126,5 @@ func (c *computer) hand(force bool) bool {
 	return true
 }
 
-// next goes on with an empty transaction.
+// next continues with an empty transaction.
 func (c *computer) next() { c.Transaction, c.Now = <-c.free, time.Now().UnixMilli() }

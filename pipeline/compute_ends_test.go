@@ -19,7 +19,7 @@ import (
 	"oriel/state"
 )
 
-// sayings are kinds of records with different contents, at equal places and of equal lengths.
+// sayings returns kinds of records that differ only in contents: their offsets and lengths are equal.
 func sayings() map[string]func(i int) records.Record {
 	valid := []byte(`{"cost":[1]}`)
 	all := map[string]func(i int) records.Record{
@@ -48,16 +48,16 @@ func sayings() map[string]func(i int) records.Record {
 	return all
 }
 
-// feed is the public side of a computer's input: Batches by number and size, and the pace of brokers.
+// feed describes the public side of a computer's input: the number and sizes of Batches, and the brokers' pace.
 type feed struct {
-	lengths [][]int // of the records of each Batch
-	gap     int64   // offsets without a record behind each
+	lengths [][]int // lengths of the records, by Batch
+	gap     int64   // offsets without a record after each Batch
 	pause   time.Duration
 	commit  time.Duration // how long a transaction takes
 	input   int
 	memory  int
 	stop    time.Duration // when work ends; 0: after the last Batch
-	ahead   bool          // events are decoded ahead
+	ahead   bool          // whether events are decoded ahead
 }
 
 // openStream opens a stream whose operator has two topics.
@@ -74,7 +74,7 @@ func openStream(t *testing.T) *streams.Stream {
 	return s
 }
 
-// closes returns the transactions that a computer hands over: where each ends, its size, and when.
+// closes returns the transactions that a computer hands over: the end, size and time of each.
 func (f feed) closes(t *testing.T, say func(i int) records.Record) (all []string, ends []int64) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -146,14 +146,14 @@ func (f feed) closes(t *testing.T, say func(i int) records.Record) (all []string
 	return all, ends
 }
 
-// TestTransactionsEndByPublicNumbers checks that transactions close at the same offsets and times, with as many bytes
-// of everything, whatever records say. Where only bytes of input decide, the lengths of records decide where.
+// TestTransactionsEndByPublicNumbers checks that the contents of records do not change where and when transactions
+// close, nor their sizes. If only the input's bytes decide, the lengths of records must decide where.
 func TestTransactionsEndByPublicNumbers(t *testing.T) {
 	const length, records = 968, 300 // 1000 bytes with their overhead
 	full := slices.Repeat([]int{length}, records)
 	for name, c := range map[string]struct {
 		feed
-		ends []int64 // from offset 10 on; nil: only equal
+		ends []int64 // expected ends, from offset 10 on; nil: they must only be equal
 	}{
 		"one byte below":  {feed: feed{lengths: [][]int{full}, input: 300_001}, ends: []int64{310}},
 		"as many bytes":   {feed: feed{lengths: [][]int{full}, input: 300_000}, ends: []int64{310}},

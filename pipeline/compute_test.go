@@ -13,9 +13,9 @@ import (
 	"oriel/state"
 )
 
-// TestComputingWaitsForMemory checks that the computer takes nothing more while all memory is computed and not
-// acknowledged. It goes on when a batch of the other transaction is acknowledged, or when that transaction is
-// committed. A transaction that is alone closes.
+// TestComputingWaitsForMemory checks that the computer takes no more records while decisions that are not acknowledged
+// fill all memory. It continues when a batch of the other transaction is acknowledged, or when that transaction is
+// committed. If there is no other transaction, the full one closes.
 func TestComputingWaitsForMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := records.NewPool()
@@ -74,8 +74,8 @@ func TestComputingWaitsForMemory(t *testing.T) {
 	})
 }
 
-// TestATransactionKeepsItsPlace checks that the stream of a whole topic goes on while a transaction commits, and that
-// the transaction has the position and the group's offsets of the moment when it closed.
+// TestATransactionKeepsItsPlace checks that the stream of a whole topic goes on while a transaction commits. The
+// transaction must keep the position and the group's offsets of the moment when it closed.
 func TestATransactionKeepsItsPlace(t *testing.T) {
 	sealer, err := state.NewIncarnation(state.Incarnation{Stream: "trips", Order: &state.Ordered{}}).Sealer()
 	if err != nil {

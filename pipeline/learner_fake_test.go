@@ -8,7 +8,7 @@ import (
 	"oriel/schemas"
 )
 
-// testOperator has one second topic, or none.
+// testOperator is an operator with or without a second topic.
 type testOperator struct {
 	operators.Operator
 	output *operators.Output
@@ -18,14 +18,14 @@ func (o testOperator) Extras() []schemas.Extra { return nil }
 
 func (o testOperator) SecondTopic() *operators.Output { return o.output }
 
-// testSuccessor goes on after predecessors.
+// testSuccessor is an operator that can succeed a predecessor.
 type testSuccessor struct{ testOperator }
 
 func (testSuccessor) ParamsAfter(mechanisms.Config, operators.Decision) ([]byte, error) {
 	return nil, nil
 }
 
-// testLearner opens machines that decide once in each topic at each record.
+// testLearner opens machines that make one decision in each topic for each record.
 type testLearner struct{ operator operators.Operator }
 
 func (l testLearner) Operator() operators.Operator { return l.operator }

@@ -11,7 +11,7 @@ import (
 	"oriel/pipeline/kafka/group"
 )
 
-// groupConfig is this process's membership.
+// groupConfig returns the configuration of this process's group membership.
 func (s *Service) groupConfig() group.Config {
 	c := s.config.GroupConfig(s.topics.Input.ID)
 	c.OnFenced = func() {
@@ -20,15 +20,16 @@ func (s *Service) groupConfig() group.Config {
 	return c
 }
 
-// A member looks who else is in its group soon after each change, and then each membersInterval.
+// A member looks for other members of its group after membersFirst, and then every membersInterval.
 const (
 	membersFirst    = time.Second
 	membersInterval = 5 * time.Second
 )
 
-// watchMembers looks for members of the group that are not of this deployment, and for partitions that none of its
-// processes has, and tells what it finds when that changes. Nothing stops for it: the partitions that are left go on. A
-// group of ours alone that has left one over for long shares anew: the generation ends.
+// watchMembers looks for members of the group that do not belong to this deployment, and for partitions that none of
+// its processes has. It reports changes to the listener. No partition stops for them. If the group has only members of
+// this deployment and still leaves a partition over for long, watchMembers ends the generation, so that partitions are
+// assigned anew.
 func (s *Service) watchMembers(ctx context.Context, end func()) {
 	gone := false
 	for wait := membersFirst; kafka.Pause(ctx, wait) == nil; wait = membersInterval {
@@ -36,7 +37,7 @@ func (s *Service) watchMembers(ctx context.Context, end func()) {
 		switch {
 		case err != nil, !members.Stable && !members.Gone:
 			continue
-		case members.Gone && !gone: // once may be a coordinator that has just moved
+		case members.Gone && !gone: // a single time may only mean that the coordinator has just moved
 			gone = true
 			continue
 		}
@@ -57,9 +58,9 @@ func (s *Service) watchMembers(ctx context.Context, end func()) {
 	}
 }
 
-// versions takes the members of other versions of Oriel out of a group: an older one carries no mark, or another of
-// this name. They work on this deployment, fenced like all others, so that nothing is wrong while one version replaces
-// the other. A leader of this version gives them no partition; one of theirs shares with all.
+// versions separates from a group the members with other versions of Oriel: their mark is empty, or names this
+// deployment. They work on this deployment and are fenced like all others, so that a rolling upgrade is correct. A
+// leader of this version assigns no partition to them; a leader of their version assigns partitions to all.
 func (s *Service) versions(c group.Members) (rest group.Members, texts []string) {
 	rest = c
 	rest.Foreign, rest.Free = nil, slices.Clone(c.Free)
@@ -77,7 +78,7 @@ func (s *Service) versions(c group.Members) (rest group.Members, texts []string)
 	return rest, texts
 }
 
-// memberProblems says what is wrong with a group.
+// memberProblems describes the problems of a group.
 func (s *Service) memberProblems(c group.Members) []string {
 	var problems []string
 	group := s.config.Group

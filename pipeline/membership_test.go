@@ -10,8 +10,8 @@ import (
 	"oriel/pipeline/kafka/group"
 )
 
-// TestWhoElseIsInTheGroup: a process of the version before was called foreign, and people were told to split the
-// group, which stops one of the two halves.
+// TestWhoElseIsInTheGroup checks how members are classified. Earlier, a process of the previous version was called
+// foreign, and the message advised to split the group, which stops one of the two halves.
 func TestWhoElseIsInTheGroup(t *testing.T) {
 	s := &Service{config: deployment.Config{Name: "d", Group: "g", Input: "trips"}}
 	member := func(client, mark, topic string, partitions ...int32) group.ForeignMember {
@@ -23,7 +23,7 @@ func TestWhoElseIsInTheGroup(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		members  group.Members
-		versions []string // texts, each of which one line must hold
+		versions []string // texts of which the lines must contain one each, in order
 		problems []string
 	}{
 		{"nobody", group.Members{Stable: true}, nil, nil},

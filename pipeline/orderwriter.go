@@ -13,12 +13,12 @@ import (
 	"oriel/pipeline/order"
 )
 
-// OrderWriter writes the order of a whole topic's partitions in a process that does not have its stream. All functions
-// are required.
+// OrderWriter writes the order of a whole topic's partitions in a process that does not own the topic's stream. All
+// functions must be set.
 type OrderWriter struct {
-	Deployment changelog.Deployment // it needs no Model
-	Note       func(text string)    // an event that a person should see once
-	Retried    func(err error)      // the writer starts again after err
+	Deployment changelog.Deployment // its Model is not used
+	Note       func(text string)    // receives an event that an operator of the service should see once
+	Retried    func(err error)      // called before the writer starts again after err
 	Appended   func(records int, offsets int64)
 }
 
@@ -27,9 +27,9 @@ const (
 	overInterval    = 30 * time.Second // between looks whether the deployment is over
 )
 
-// Run waits for the stream, and writes its order until ctx ends or nothing can be written any more. After what may pass
-// it starts again from the committed state, and where the beginning of the order log was deleted because the stream had
-// gone on meanwhile.
+// Run waits until the stream is opened, and then writes its order until ctx ends or an error is permanent. After a
+// temporary error it starts again from the committed state. It also does so if the beginning of the order log was
+// deleted because the stream had advanced meanwhile.
 func (w OrderWriter) Run(ctx context.Context) error {
 	retry := w.Deployment.Client.NewBackoff(firstPause, lastPause)
 	for before := int64(-1); ; {
@@ -54,7 +54,7 @@ func (w OrderWriter) Run(ctx context.Context) error {
 	}
 }
 
-// opened waits until the stream was opened.
+// opened waits until the stream is opened.
 func (w OrderWriter) opened(ctx context.Context) (changelog.Ordered, error) {
 	for waiting := false; ; waiting = true {
 		o, err := w.Deployment.Ordered(ctx)
@@ -70,7 +70,7 @@ func (w OrderWriter) opened(ctx context.Context) (changelog.Ordered, error) {
 	}
 }
 
-// write runs a Sequencer, and looks beside it whether the deployment is over.
+// write runs a Sequencer, and meanwhile checks whether the deployment is over.
 func (w OrderWriter) write(ctx context.Context, o changelog.Ordered) error {
 	d := w.Deployment
 	work, cancel := context.WithCancelCause(ctx)
@@ -94,7 +94,7 @@ func (w OrderWriter) write(ctx context.Context, o changelog.Ordered) error {
 	return err
 }
 
-// refusedRecords says what is wrong with an order log that others write to.
+// refusedRecords describes an order log to which other processes write.
 func refusedRecords(total int) string {
 	return fmt.Sprintf("the order log has records that this deployment did not sign, %d since the start; they count for nobody", total)
 }

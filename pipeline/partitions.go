@@ -11,13 +11,14 @@ import (
 	"oriel/state"
 )
 
-// Partitions may be added to the input of a running deployment. Where the whole input is one stream, they join it. Else
-// each is a stream, and a new one starts its own. Our topics then have fewer for a while. The partitions that they have
-// go on; the others wait for `oriel topics`. At user level a partition must not be added: a producer that keys by user
-// sends some users elsewhere from then on, and the printed guarantee counts one stream a user.
+// Partitions may be added to the input of a running deployment. If the whole input is one stream, they join it.
+// Otherwise each is a stream, and a new one starts its own stream. Our topics then have fewer partitions for a while.
+// Streams with a partition in our topics go on; the others wait for `oriel topics`. At user level a partition must not
+// be added: a producer that keys by user then sends some users to other partitions, and the printed guarantee counts
+// one stream for each user.
 
-// notePartitions notes a description of the topics: how many partitions and streams the input has, and up to which
-// partition ours have one.
+// notePartitions records how many partitions and streams the input has, and for how many of the streams our topics have
+// a partition.
 func (s *Service) notePartitions(topics deployment.Topics) {
 	s.covered.Store(topics.Covered(s.config))
 	streams := s.config.Streams(topics.Input)
@@ -27,7 +28,8 @@ func (s *Service) notePartitions(topics deployment.Topics) {
 	}
 }
 
-// awaitTopics waits, parked in everybody's eyes, until our topics have the task's partition and a manifest is in it.
+// awaitTopics waits until our topics have the task's partition and the partition has a manifest. Meanwhile the
+// partition is reported as stopped.
 func (t *task) awaitTopics(ctx context.Context) {
 	s := t.service
 	if t.partition < s.covered.Load() {
@@ -46,21 +48,22 @@ func (t *task) awaitTopics(ctx context.Context) {
 		}
 		manifest, err := changelog.FindRecord(ctx, s.client, s.topics.Changelog, t.partition, state.ManifestKey())
 		if manifest != nil || notice.Kind(err) == notice.Stopped {
-			return // the take-over finds a stop again, and says it better
+			return // the take-over finds the same error, and reports it better
 		}
 	}
 }
 
-// staleLooks is how many looks in a row must find a partition free in a group of ours alone before the members join
-// again.
+// staleLooks is the number of consecutive looks that must find an unassigned partition, in a group of our members only,
+// before the members join again.
 const staleLooks = 3
 
-// staleShares counts looks at a group that has a partition left over though nobody else is in it: shares from before
-// partitions were added. A leader that joins under its old place is not told that it leads, and shares nothing out
-// anew; it does when it joins again. Each time that did not help, it takes twice as many looks.
+// staleShares counts looks at a group that leaves a partition unassigned although it has no foreign member: its
+// assignments are older than the added partitions. The coordinator does not inform a leader that rejoins with its
+// static id of its leadership, so it assigns nothing anew; after another join it does. Each attempt that did not help
+// doubles the number of looks before the next.
 type staleShares struct{ count, wait int }
 
-// expired tells that the members should join again.
+// expired reports whether the members should join again.
 func (i *staleShares) expired(c group.Members) bool {
 	if len(c.Free) == 0 || len(c.Foreign) > 0 || c.Gone {
 		*i = staleShares{}

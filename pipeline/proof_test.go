@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestConstantsOfEndsAreListed: PROOF.md says of each constant in the files that decide ends and memory what it counts,
-// and why that is public.
+// TestConstantsOfEndsAreListed checks that PROOF.md lists each constant in the files that decide memory and where
+// transactions end.
 func TestConstantsOfEndsAreListed(t *testing.T) {
 	proof, err := os.ReadFile("PROOF.md")
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 	"oriel/state/local"
 )
 
-// Service runs a deployment's share of partitions in this process.
+// Service runs the streams that the group assigns to this process.
 type Service struct {
 	config   deployment.Config
 	model    streams.Model
@@ -31,17 +31,17 @@ type Service struct {
 	listener notice.Listener
 
 	users      userIndex
-	problems   []string     // what the last look at the group found wrong; used by the goroutine that looks only
-	others     []string     // the same, of members of other versions
-	idle       staleShares  // the same
+	problems   []string     // problems of the group at the last look; only the looking goroutine uses them
+	others     []string     // members of other versions at the last look; the same
+	idle       staleShares  // used by the same goroutine
 	inputs     atomic.Int32 // partitions of the input as of the last look at the topics
-	streams    atomic.Int32 // streams of the input, as of then
-	covered    atomic.Int32 // of them, those that all of our topics have a partition for
-	unfinished atomic.Bool  // a task that was told to end could not commit all that it had computed
+	streams    atomic.Int32 // streams of the input at that look
+	covered    atomic.Int32 // number of these streams for which all our topics have a partition
+	unfinished atomic.Bool  // whether a task that was asked to end could not commit all that it had computed
 }
 
-// NewService checks the deployment's topics and configuration records, and changes nothing. topics is what CheckTopics
-// described; the store must belong to the same deployment.
+// NewService checks the deployment's topics and configuration records, and changes nothing. topics is the result of
+// CheckTopics; the store must belong to the same deployment.
 func NewService(
 	ctx context.Context, client *kafka.Client, c deployment.Config, m streams.Model, topics deployment.Topics,
 	master *state.MasterKey,
@@ -64,8 +64,8 @@ func NewService(
 	return &Service{config: c, model: m, client: client, topics: topics, master: master, store: store, listener: l}, nil
 }
 
-// fits refuses a configuration that names topics for another operator: a decision must never go to a topic that its
-// readers were not given for it.
+// fits returns an error if a configuration names topics for another operator, because the readers of a topic may only
+// get the decisions that they were given the topic for.
 func fits(c deployment.Config, m streams.Model) error {
 	operator := m.Learner.Operator()
 	if (c.Second != "") != (operators.SecondTopicOf(operator) != nil) {
@@ -77,8 +77,8 @@ func fits(c deployment.Config, m streams.Model) error {
 	return nil
 }
 
-// Run works until ctx ends, then commits what is computed, leaves the group, tells how that went, and returns nil. It
-// returns an error only when the process cannot go on: every partition it was given has stopped.
+// Run works until ctx ends. It then commits all computed transactions, leaves the group, reports whether that
+// succeeded, and returns nil. It returns an error only if every partition that it was assigned has stopped.
 func (s *Service) Run(ctx context.Context) error {
 	s.notePartitions(s.topics)
 	group, err := group.Join(s.client, s.groupConfig())
@@ -86,20 +86,20 @@ func (s *Service) Run(ctx context.Context) error {
 		return fmt.Errorf("pipeline: join group: %w", err)
 	}
 	err = s.serve(ctx, group)
-	unheard := group.Close() // costs the others a session timeout, nothing else
+	unheard := group.Close() // if it fails, the other members wait for a session timeout, nothing worse
 	if err == nil {
 		s.listener.Ended(notice.Ending{Committed: !s.unfinished.Load(), Left: unheard == nil})
 	}
 	return err
 }
 
-// Pauses of the service double from the first to the last.
+// Pauses of the service double from firstPause to lastPause.
 const (
 	firstPause = 100 * time.Millisecond
 	lastPause  = 10 * time.Second
 )
 
-// serve works through the generations of the group.
+// serve runs one generation of the group after the other.
 func (s *Service) serve(ctx context.Context, group *group.Member) error {
 	retry := s.client.NewBackoff(firstPause, lastPause)
 	for {
@@ -126,11 +126,11 @@ func (s *Service) serve(ctx context.Context, group *group.Member) error {
 	}
 }
 
-// checkTopics refuses topics that changed under the service: other settings, other partition counts, and topics that
-// were deleted and made again, whose offsets mean other records.
+// checkTopics returns an error if topics changed under the service: other settings, other partition counts, or topics
+// that were deleted and made again, whose offsets mean other records.
 //
-// A broker that has just started may not know all topics yet, and one that was away may know old ones: what would stop
-// the service must be found again for a while.
+// A broker that has just started may not know all topics yet, and one that was away may know old ones. So a change
+// counts only if it is found again and again for a while.
 func (s *Service) checkTopics(ctx context.Context) error {
 	for doubt, doubted := s.client.Doubt(), false; ; doubted = true {
 		err := s.compareTopics(ctx)
@@ -149,13 +149,13 @@ func (s *Service) checkTopics(ctx context.Context) error {
 	}
 }
 
-// beforeNextLook pauses, and forgets which brokers were asked.
+// beforeNextLook pauses, and forgets which brokers were asked, so that the next look may ask others.
 func (s *Service) beforeNextLook(ctx context.Context) error {
 	s.client.Refresh()
 	return kafka.Pause(ctx, lookInterval)
 }
 
-// lookInterval is the time from one look at a loss to the next, of some ten that it must be found at.
+// lookInterval is the time between two looks at a loss. About ten looks must find it before it counts.
 const lookInterval = time.Second
 
 func (s *Service) compareTopics(ctx context.Context) error {
@@ -170,7 +170,7 @@ func (s *Service) compareTopics(ctx context.Context) error {
 	return nil
 }
 
-// watchTopics ends the generation when a topic is made again while tasks read it.
+// watchTopics ends the generation when a topic is deleted and made again while tasks read it.
 func (s *Service) watchTopics(ctx context.Context, end func(error)) {
 	for kafka.Pause(ctx, topicsInterval) == nil {
 		if err := s.checkTopics(ctx); err != nil && notice.Kind(err) == notice.Stopped {
@@ -180,7 +180,7 @@ func (s *Service) watchTopics(ctx context.Context, end func(error)) {
 	}
 }
 
-// topicsInterval is how often the identity of topics is looked up beside the work.
+// topicsInterval is the interval at which topic ids are looked up during work.
 const topicsInterval = 5 * time.Second
 
 // generation runs one task for each assigned partition until the generation or ctx ends, and waits for all of them.
@@ -204,11 +204,11 @@ func (s *Service) generation(ctx context.Context, g *group.Generation) error {
 		t := &task{
 			service: s, partition: p, membership: g.Membership(),
 			memory: s.config.Memory.Transactions(len(g.Partitions), s.config.TransactionBytes),
-			ahead:  len(g.Partitions) == 1, // tasks of several use several processors anyway
+			ahead:  len(g.Partitions) == 1, // several tasks use several processors anyway
 		}
 		tasks.Go(func() {
 			defer s.listener.Closed(p)
-			defer s.users.leave(p) // a partition that has stopped, or tries again, still remembers
+			defer s.users.leave(p) // a partition that has stopped, or is retried, still remembers its users
 			t.awaitTopics(alive)
 			err := t.keepRunning(alive)
 			if err == nil {
@@ -250,8 +250,8 @@ func (s *Service) generation(ctx context.Context, g *group.Generation) error {
 	return nil
 }
 
-// keepRunning takes the partition over again after every failure that a retry can mend. It returns nil when the
-// partition is handed over, and an error when it must stop.
+// keepRunning takes the partition over again after every failure that a retry can resolve. It returns nil when the
+// partition is handed over, and an error if the partition must stop.
 func (t *task) keepRunning(ctx context.Context) error {
 	retry := t.service.client.NewBackoff(firstPause, lastPause)
 	doubt, doubted := t.service.client.Doubt(), false
@@ -286,7 +286,7 @@ func (t *task) keepRunning(ctx context.Context) error {
 	}
 }
 
-// explain gives an error that stops the partition a remedy, if it has none of its own.
+// explain adds a remedy to an error that stops the partition, unless the error has one.
 func (t *task) explain(err error) error {
 	var known *notice.StopError
 	if errors.As(err, &known) {

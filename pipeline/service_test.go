@@ -8,8 +8,9 @@ import (
 	"oriel/pipeline/streams"
 )
 
-// TestConfigFitsItsOperator: decisions of a second topic are for others than those of the first, and a stream that
-// cannot go on from a decision must not be told to.
+// TestConfigFitsItsOperator checks that a configuration must fit its operator. Decisions of a second topic have other
+// readers than those of the first. A stream that cannot continue from a predecessor's decision must not be configured
+// to.
 func TestConfigFitsItsOperator(t *testing.T) {
 	var first, second, after deployment.Config
 	second.Second, after.Predecessor = "late.plays", deployment.Predecessor{Name: "old"}

@@ -14,17 +14,17 @@ import (
 	"oriel/state"
 )
 
-// A process to which the group gives nothing stands by: its local store follows the changelog of the one stream that
-// there is, so that a take-over reads the last second of it and not all. Where each of several partitions is a stream,
-// it follows none: nothing says which one it will get, and all of them are the disk and the network of the whole
-// deployment.
+// A process to which the group assigns no stream stands by if the deployment has one stream. Its local store then
+// follows the changelog, so that a take-over reads only the last second of it. If each partition is a stream, the
+// process follows none. It cannot know which one it will get, and to follow all would take the disk and the network of
+// the whole deployment.
 
-// standbyInterval is how often a process that stands by reads on: the owner commits states many times as often, and the
-// newest alone is of use.
+// standbyInterval is the interval at which a standby process reads the changelog. The owner commits states much more
+// often, and only the newest one is needed.
 const standbyInterval = time.Second
 
-// standBy follows the changelog until ctx ends. What keeps it from that is no stop, because a take-over finds it again
-// and says what to do.
+// standBy follows the changelog until ctx ends. An error does not stop the process, because a take-over would find the
+// same error and report its remedy.
 func (s *Service) standBy(ctx context.Context) {
 	if s.streams.Load() != 1 || s.covered.Load() != 1 {
 		return
@@ -50,7 +50,7 @@ func (s *Service) standBy(ctx context.Context) {
 	}
 }
 
-// writeOrder writes the order of a whole topic's stream until ctx ends, where the owner leaves that to others.
+// writeOrder writes the order of a whole topic's stream until ctx ends, if the owner leaves that to other processes.
 func (s *Service) writeOrder(ctx context.Context) {
 	if !s.config.OtherSequencer {
 		return
@@ -66,7 +66,7 @@ func (s *Service) writeOrder(ctx context.Context) {
 	}
 }
 
-// follow brings the local store up to what the changelog has, tells that it is warm, and keeps it so.
+// follow updates the local store from the changelog, reports that it is warm, and keeps it up to date.
 func (s *Service) follow(ctx context.Context, p int32, warm func()) error {
 	local, err := s.store.Load(p)
 	if errors.Is(err, state.ErrCorrupt) {

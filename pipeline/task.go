@@ -17,9 +17,9 @@ import (
 	"oriel/pipeline/transaction"
 )
 
-// commitGrace is how long a closing task may take to commit what it has computed: two thirds of the rebalance timeout,
-// so that the generation that a commit names is still alive. The rest is for the heartbeat that tells of the rebalance,
-// a second at most, and for the way back into the group.
+// commitGrace is how long a closing task may take to commit its computed transactions: two thirds of the rebalance
+// timeout, so that the commit's generation is still alive. The rest is for the heartbeat that reports the rebalance, a
+// second at most, and for rejoining the group.
 func (t *task) commitGrace() time.Duration { return t.service.config.RebalanceTimeout() * 2 / 3 }
 
 // task owns one input partition in this process for one generation of the group.
@@ -27,14 +27,14 @@ type task struct {
 	service    *Service
 	partition  int32
 	membership group.Membership
-	memory     int  // bytes, for its transactions
-	ahead      bool // events are decoded ahead of the walk
+	memory     int  // memory for its transactions, in bytes
+	ahead      bool // whether events are decoded ahead of the walk
 }
 
-// run takes the partition over and works until ctx ends or something fails. Three goroutines pass work on in one
-// direction: fetch, compute, commit; and between the first two, decode, if events are decoded ahead. While a
-// transaction commits, the next one is computed; when a commit fails, all that was computed is dropped, and the caller
-// takes the partition over again from the committed state.
+// run takes the partition over and works until ctx ends or a step fails. Three goroutines pass work on in one
+// direction: fetch, compute, commit. If events are decoded ahead, a fourth one decodes between fetch and compute. While
+// a transaction commits, the next one is computed. If a commit fails, all computed work is dropped, and the caller must
+// take the partition over again from the committed state.
 func (t *task) run(ctx context.Context) error {
 	t.service.listener.State(t.partition, notice.Restoring)
 	o, committer, err := t.takeOver(ctx)
@@ -106,11 +106,11 @@ func (t *task) run(ctx context.Context) error {
 	}
 	stopped := compute.run(work, batches)
 	close(filled)
-	committing.Wait() // a failed commit comes before a stop: what precedes the stop must be committed first
+	committing.Wait() // a commit error takes precedence, because work before the stop must be committed first
 	if stopped != nil {
 		fail(stopped)
 	}
-	for batch := range batches { // fetched, and not taken because of the stop
+	for batch := range batches { // fetched but not taken, because of the stop
 		batch.Release()
 	}
 	fetcher.Wait()
@@ -120,7 +120,8 @@ func (t *task) run(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// takeOver makes this task the partition's only owner, and commits what earlier owners left undone.
+// takeOver makes this task the partition's only owner, and commits the transactions that earlier owners left
+// incomplete.
 func (t *task) takeOver(ctx context.Context) (*takeover.Owned, *transaction.Committer, error) {
 	s, p := t.service, t.partition
 	o, err := takeover.Run(ctx, takeover.Ports{
@@ -134,8 +135,8 @@ func (t *task) takeOver(ctx context.Context) (*takeover.Owned, *transaction.Comm
 		Partition: p, Config: s.config, Topics: s.topics, Client: s.client, Producer: o.Producer,
 		Membership: t.membership, StateKey: o.StateKey, Log: o.Log, Store: s.store, Listener: s.listener,
 	}
-	// BEFORE the first commit, which the store follows: a store that had followed and did not hold what the changelog had
-	// before, the manifest above all, would be of no use to anybody.
+	// This must come BEFORE the first commit, which the store follows. A store that follows commits without the earlier
+	// records of the changelog, above all the manifest, could not be used by the next owner.
 	if err := s.store.Replace(p, o.Log.Records()); err != nil {
 		return nil, nil, fmt.Errorf("pipeline: partition %d: local state: %w", p, err)
 	}
@@ -150,8 +151,8 @@ func (t *task) takeOver(ctx context.Context) (*takeover.Owned, *transaction.Comm
 	return o, c, nil
 }
 
-// fetch reads the input from the stream's position on, until work ends. It reads the topic that the state stands on, by
-// id, and stops when the log has lost what the state has taken.
+// fetch reads the input from the stream's position on, until work ends. It reads the topic by the id that the state
+// names, and fails if the log has lost records that the state has taken.
 func (t *task) fetch(work context.Context, o *takeover.Owned, batches chan<- fetched) error {
 	reader := merge.Open(t.service.client, t.service.config, t.partition, o.OrderKey, o.Start, o.Position, fetch.Options{
 		MaxBytes: deployment.FetchBytes, MaxWait: 250 * time.Millisecond,
@@ -176,9 +177,9 @@ func (t *task) fetch(work context.Context, o *takeover.Owned, batches chan<- fet
 	}
 }
 
-// mergeNotices say which partition of the input the stream of a whole topic waits for, and that somebody else writes
-// order records. Of these the first alone is noted, because anybody with the right may write many. ended must be called
-// when the Reader is closed.
+// mergeNotices returns callbacks that report which input partition the stream of a whole topic waits for, and foreign
+// order records. Only the first foreign record is reported, because any client with write access may write many. ended
+// must be called when the Reader is closed.
 func (t *task) mergeNotices() (n merge.Notices, ended func()) {
 	var refused sync.Once
 	awaited := int32(-1)

@@ -6,15 +6,16 @@ import (
 	"oriel/pipeline/order"
 )
 
-// ticks are the times at which commits are due. The reader of passed calls next after each, and stop at the end.
+// ticks delivers the times at which commits are due. The reader of passed must call next after each tick, and stop at
+// the end.
 type ticks struct {
 	passed <-chan time.Time
 	next   func()
 	stop   func()
 }
 
-// newTicks are an interval apart from now on. Those of a whole topic are in step with what writes its order, be that
-// another process: each is a little after an order record.
+// newTicks returns ticks with a fixed interval from now on. For a whole topic, each tick comes a little after an order
+// record, also if another process writes the order.
 func newTicks(interval time.Duration, ordered bool) ticks {
 	if !ordered {
 		ticker := time.NewTicker(interval)

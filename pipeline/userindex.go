@@ -16,26 +16,27 @@ import (
 	"oriel/state/users"
 )
 
-// userIndex knows in which partition each remembered user was seen, where each partition of the input is a stream: in
-// this process at once, in others as of their last look at the changelog. A user in two partitions is protected by two
-// streams, whose losses compose: no printed figure counts that, so the service stops.
+// userIndex records in which partition each remembered user was seen, for deployments with one stream for each
+// partition. Users of this process's partitions are added at once, others at the last look at the changelog. A user in
+// two partitions is protected by two streams, whose privacy losses compose. The printed guarantee does not count that,
+// so the service stops.
 type userIndex struct {
 	mu         sync.Mutex
 	partitions map[users.ID]int32
-	members    map[int32]map[users.ID]bool // where, the other way round
+	members    map[int32]map[users.ID]bool // the inverse of where
 
-	elsewhere map[int32]*remoteUsers // used by the goroutine that looks around only
-	unread    map[int32]bool         // partitions whose users could not be read at the last look; the same
+	elsewhere map[int32]*remoteUsers // only the looking goroutine uses it
+	unread    map[int32]bool         // partitions with unreadable users at the last look; the same
 }
 
-// Add notes a user, and refuses one whom another partition remembers.
+// Add adds a user. It returns an error if another partition remembers the user.
 func (s *userIndex) Add(partition int32, user users.ID) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.addIn(partition, user)
 }
 
-// Remove lets go of a user whom a partition remembers no longer.
+// Remove removes a user whom a partition no longer remembers.
 func (s *userIndex) Remove(partition int32, user users.ID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -61,13 +62,13 @@ func (s *userIndex) addIn(partition int32, user users.ID) error {
 }
 
 func (s *userIndex) removeFrom(partition int32, user users.ID) {
-	if s.members[partition][user] { // else the user may be another partition's by now
+	if s.members[partition][user] { // otherwise the user may belong to another partition by now
 		delete(s.partitions, user)
 		delete(s.members[partition], user)
 	}
 }
 
-// replace notes who is remembered in a partition, in place of what was known of it.
+// replace replaces the users of a partition.
 func (s *userIndex) replace(partition int32, all iter.Seq[users.ID]) error {
 	current := map[users.ID]bool{}
 	for user := range all {
@@ -88,12 +89,12 @@ func (s *userIndex) replace(partition int32, all iter.Seq[users.ID]) error {
 	return nil
 }
 
-// enter notes the users that a restored stream remembers.
+// enter adds the users that a restored stream remembers.
 func (s *userIndex) enter(partition int32, stream *streams.Stream) error {
 	return s.replace(partition, stream.Remembered())
 }
 
-// leave lets go the users of a partition that is handed over.
+// leave removes the users of a partition that is handed over.
 func (s *userIndex) leave(partition int32) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -102,7 +103,7 @@ func (s *userIndex) leave(partition int32) {
 	}
 }
 
-// remoteUsers is what a partition's changelog says about its users.
+// remoteUsers reads the remembered users of a partition from its changelog.
 type remoteUsers struct {
 	view     *changelog.View
 	stateKey []byte
@@ -110,7 +111,8 @@ type remoteUsers struct {
 	limiter  *users.Limiter
 }
 
-// usersBeforeTakeOver looks at all partitions before a generation works, as long as it lasts.
+// usersBeforeTakeOver reads the users of all partitions before a generation starts to work, or until the generation
+// ends.
 func (s *Service) usersBeforeTakeOver(ctx context.Context, g *group.Generation) error {
 	look, end := context.WithCancel(ctx)
 	var watch sync.WaitGroup
@@ -127,12 +129,12 @@ func (s *Service) usersBeforeTakeOver(ctx context.Context, g *group.Generation) 
 	return err
 }
 
-// comparesUsers reports whether a user may have several streams. Where the whole input is one, its limiter knows all
-// users.
+// comparesUsers reports whether users of different partitions must be compared. If the whole input is one stream, its
+// limiter knows all users.
 func (s *Service) comparesUsers() bool { return s.model.Users != nil && !s.config.WholeTopic() }
 
-// usersElsewhere notes who is remembered in all partitions but those of skip, by their committed states. A partition
-// that cannot be read is left out, and said so: the others are compared.
+// usersElsewhere reads the remembered users of all partitions except those in skip, from their committed states. A
+// partition that cannot be read is left out and reported; the others are compared.
 func (s *Service) usersElsewhere(ctx context.Context, skip map[int32]bool) error {
 	if !s.comparesUsers() {
 		return nil
@@ -163,11 +165,12 @@ func (s *Service) usersElsewhere(ctx context.Context, skip map[int32]bool) error
 	return nil
 }
 
-// latest is how many offsets at the end of a changelog partition are looked at first: the last state is nearly always
-// among them.
+// latest is the number of offsets at the end of a changelog partition that are read first. The last state is nearly
+// always among them.
 const latest = 1000
 
-// remember reads the last committed state of a partition; nil when it was never opened, or cannot be read.
+// remember reads the last committed state of a partition. It returns nil if the partition was never opened or cannot be
+// read.
 func (s *Service) remember(ctx context.Context, p int32) (*remoteUsers, error) {
 	bounds, err := topics.BoundsOf(ctx, s.client, s.topics.Changelog.Name, p)
 	if err != nil {
@@ -188,20 +191,20 @@ func (s *Service) remember(ctx context.Context, p int32) (*remoteUsers, error) {
 	if err == nil {
 		err = r.open(p)
 	}
-	if err != nil && jumped { // parts of two states: read what was passed over
+	if err != nil && jumped { // the view may mix two states: read the skipped records, too
 		r.view.GoTo(from)
 		if err = r.view.Read(ctx, s.client, s.topics.Changelog, p, bounds.Stable); err == nil {
 			err = r.open(p)
 		}
 	}
 	if err != nil {
-		delete(s.users.elsewhere, p) // the next look is a first one
+		delete(s.users.elsewhere, p) // the next look starts afresh
 		return nil, err
 	}
 	return r, nil
 }
 
-// open puts the limiter where the state has it.
+// open restores the limiter from the state.
 func (r *remoteUsers) open(p int32) error {
 	sealed, err := r.view.Sealed(r.stateKey)
 	if err != nil {
@@ -242,7 +245,7 @@ func (s *Service) firstLook(ctx context.Context, p int32, bounds topics.Bounds) 
 	return r, err
 }
 
-// watchUsers looks at the partitions of other processes beside the work.
+// watchUsers compares the users of other processes' partitions during work.
 func (s *Service) watchUsers(ctx context.Context, own []int32, end func(error)) {
 	if !s.comparesUsers() {
 		return
@@ -259,5 +262,6 @@ func (s *Service) watchUsers(ctx context.Context, own []int32, end func(error)) 
 	}
 }
 
-// usersInterval is how long a user in partitions of two processes may go unnoticed, but for the time of a commit.
+// usersInterval bounds how long a user in partitions of two processes stays unnoticed, not counting the time of a
+// commit.
 const usersInterval = topicsInterval

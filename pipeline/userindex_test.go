@@ -8,7 +8,8 @@ import (
 	"oriel/state/users"
 )
 
-// TestAUserHasOnePartition: one whom a partition remembers stops the others, until that partition has let go.
+// TestAUserHasOnePartition checks that a user whom one partition remembers is refused in others, until that partition
+// has removed the user.
 func TestAUserHasOnePartition(t *testing.T) {
 	index, user := new(userIndex), users.ID{1}
 	if err := index.Add(7, user); err != nil {
@@ -20,7 +21,7 @@ func TestAUserHasOnePartition(t *testing.T) {
 	if err := index.Add(0, user); notice.Kind(err) != notice.Stopped {
 		t.Errorf("a user of another partition: %v", err)
 	}
-	index.Remove(0, user) // is the other partition's
+	index.Remove(0, user) // the user belongs to the other partition
 	if index.Add(0, user) == nil {
 		t.Error("a partition has let go of another's user")
 	}
@@ -30,7 +31,7 @@ func TestAUserHasOnePartition(t *testing.T) {
 	}
 }
 
-// What a partition remembers takes the place of what was known of it, though that be nobody.
+// TestAPartitionThatRemembersNobodyLetsGo checks that replace also replaces a partition's users by an empty set.
 func TestAPartitionThatRemembersNobodyLetsGo(t *testing.T) {
 	index, one, other := new(userIndex), users.ID{1}, users.ID{2}
 	for _, all := range [][]users.ID{{one, other}, {other}, nil} {

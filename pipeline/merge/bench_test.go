@@ -14,7 +14,7 @@ import (
 	"oriel/pipeline/order"
 )
 
-// processor returns the processor time that the process has used.
+// processor returns the CPU time that the process has used.
 func processor(tb testing.TB) time.Duration {
 	var used syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
@@ -23,8 +23,8 @@ func processor(tb testing.TB) time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// BenchmarkReading reads a backlog of records of 100 bytes in batches of 100: partition by partition, and as one log
-// whose ranges hold so many records each. The broker is in the process and has its share of the time.
+// BenchmarkReading reads a backlog of records of 100 bytes in batches of 100: first each partition alone, then all as
+// one log whose ranges hold 20, 500 or 4000 records. The broker runs in the process, so its CPU time is included.
 func BenchmarkReading(b *testing.B) {
 	const each, batched = 60_000, 100
 	for _, partitions := range []int32{12, 200} {

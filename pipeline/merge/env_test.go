@@ -21,7 +21,7 @@ import (
 	"oriel/state"
 )
 
-// env is an input and its order log on a broker of the test's own.
+// env holds an input topic and its order log on a broker that only this test uses.
 type env struct {
 	testing.TB
 	broker    *embedded.Broker
@@ -85,7 +85,7 @@ func (e *env) send(p int32, codec records.Codec, values ...string) {
 	e.check(err)
 }
 
-// transact appends a batch in a transaction of its own.
+// transact appends a batch in its own transaction, which it commits or aborts.
 func (e *env) transact(p int32, commit bool, values ...string) {
 	e.Helper()
 	producer := e.producer("transactional")
@@ -104,7 +104,7 @@ func batch(codec records.Codec, values []string) *records.Builder {
 	return &b
 }
 
-// end is the stable end of a partition.
+// end returns the last stable offset of a partition.
 func (e *env) end(p int32) int64 {
 	e.Helper()
 	bounds, err := topics.StableEnd(e.Context(), e.client, names.Input, p)
@@ -112,7 +112,7 @@ func (e *env) end(p int32) int64 {
 	return bounds.Stable
 }
 
-// order appends an order record by a log, which may be another's.
+// order appends an order record that the given log has made. The log may be foreign.
 func (e *env) order(log order.Log, entries ...order.Entry) {
 	e.Helper()
 	var b records.Builder
@@ -121,23 +121,23 @@ func (e *env) order(log order.Log, entries ...order.Entry) {
 	e.check(err)
 }
 
-// move gives a partition another leader, and its log another epoch.
+// move gives a partition another leader, so that the partition's next records have a new epoch.
 func (e *env) move(topic string, p, broker int32) {
 	e.Helper()
 	e.check(e.broker.MoveLeader(topic, p, broker))
 }
 
-// first is the position at which the stream starts.
+// first returns the position at which the stream starts.
 func (e *env) first() state.Position {
 	return state.Position{Topic: e.log.Input, LeaderEpoch: -1, Order: e.start.Clone()}
 }
 
-// open returns a Reader that the test closes.
+// open returns a Reader. The test must close it.
 func (e *env) open(at state.Position) *merge.Reader {
 	return merge.NewReader(e.client, names, e.log, e.start, at, fetch.Options{MaxWait: 20 * time.Millisecond})
 }
 
-// walk is what a stream notes of its Batches: its position, and a line for each record.
+// walk records the Batches that a stream has taken: its position, and a line for each record.
 type walk struct {
 	at    state.Position
 	lines []string
@@ -151,7 +151,7 @@ func (w *walk) line(r *records.Record, p int32, merged int64) {
 	w.lines = append(w.lines, fmt.Sprintf("%d: %d/%d %s", merged, p, r.Offset, value))
 }
 
-// take goes over a Batch.
+// take adds a Batch to the walk.
 func (w *walk) take(tb testing.TB, b *fetch.Batch) {
 	tb.Helper()
 	if b.From+b.Shift != w.at.Next {
@@ -181,7 +181,7 @@ func (w *walk) take(tb testing.TB, b *fetch.Batch) {
 	}
 }
 
-// until takes Batches up to a merged offset, or one behind it.
+// until takes Batches until the walk has reached a merged offset.
 func (w *walk) until(e *env, source merge.Source, merged int64) {
 	e.Helper()
 	ctx, cancel := context.WithTimeout(e.Context(), time.Minute)
@@ -196,8 +196,8 @@ func (w *walk) until(e *env, source merge.Source, merged int64) {
 	}
 }
 
-// twin returns the result of a Reader in the slow and obvious way: the whole order log, and each of its ranges by a
-// reader of its own.
+// twin computes the expected walk in the slow and obvious way: it reads the whole order log, and each of its ranges by
+// a separate fetch.Reader.
 func (e *env) twin() *walk {
 	e.Helper()
 	w := &walk{at: e.first()}
@@ -229,7 +229,7 @@ func (e *env) twin() *walk {
 	return w
 }
 
-// same compares what was read with what the twin reads.
+// same compares a walk with the twin's.
 func (w *walk) same(tb testing.TB, twin *walk) {
 	tb.Helper()
 	for i := range max(len(w.lines), len(twin.lines)) {
@@ -243,7 +243,7 @@ func (w *walk) same(tb testing.TB, twin *walk) {
 	}
 }
 
-// place is a position without epochs.
+// place formats a position without its epochs.
 func place(at state.Position) string {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%d order %d", at.Next, at.Order.Next)

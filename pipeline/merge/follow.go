@@ -9,12 +9,12 @@ import (
 	"oriel/pipeline/order"
 )
 
-// mostAhead is the number of ranges that are known ahead, beside those of one order record: some order records of
-// hundreds of partitions, so that each lane knows what to fetch next. More would only take memory, and fewer would let
-// lanes idle.
+// mostAhead bounds the number of known ranges ahead, not counting those of the newest order record. It holds several
+// order records of hundreds of partitions, so that each lane knows which range to fetch next. More would only take
+// memory, and fewer would leave lanes idle.
 const mostAhead = 4 << 10
 
-// follow reads the order log and puts its ranges ahead.
+// follow reads the order log and appends its ranges to those ahead.
 func (r *Reader) follow(ctx context.Context) {
 	reader := r.log.Reader(r.client, r.topics.Order, r.at)
 	defer reader.Close()
@@ -37,7 +37,7 @@ func (r *Reader) follow(ctx context.Context) {
 	}
 }
 
-// fail ends the order.
+// fail stops the reading of the order log with an error.
 func (r *Reader) fail(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -45,7 +45,7 @@ func (r *Reader) fail(err error) {
 	notify(r.came)
 }
 
-// read puts the ranges of an order record ahead when few are left. A record of another deployment adds nothing.
+// read appends the ranges of an order record to those ahead, once few are left. A foreign record adds none.
 func (r *Reader) read(ctx context.Context, record *records.Record) error {
 	for r.full() {
 		select {
@@ -79,7 +79,7 @@ func (r *Reader) full() bool {
 	return len(r.ahead) >= mostAhead
 }
 
-// add puts a range ahead.
+// add appends one range to those ahead.
 func (r *Reader) add(t turn) {
 	r.turns++
 	r.ahead = append(r.ahead, t)

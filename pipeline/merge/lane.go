@@ -16,26 +16,26 @@ import (
 // not fetch more, because a Batch may hold MiBs.
 const readAhead = 2
 
-// lane reads one partition ahead of the merge. It has a goroutine while there is something to fetch, which alone uses
-// the reader meanwhile.
+// lane reads one partition ahead of the merge. While there is something to fetch it has a goroutine, which is then the
+// only user of its reader.
 type lane struct {
 	partition int32
-	turns     []turn         // ahead
-	ready     []*fetch.Batch // read, in order, not handed out
-	next      int64          // behind what was handed out
-	epoch     int32          // of the last batch of that, or −1
-	known     int64          // where the partition ends, as far as is known
-	err       error          // behind ready
-	doubt     kafka.Doubt    // that the leader has all of the range that is read
+	turns     []turn         // ranges still to be handed out
+	ready     []*fetch.Batch // Batches fetched and not handed out yet, in order
+	next      int64          // offset after the records handed out
+	epoch     int32          // leader epoch of the last batch handed out, or −1
+	known     int64          // end of the partition, as far as is known
+	err       error          // returned after the ready Batches
+	doubt     kafka.Doubt    // whether the leader has all of the current range
 
-	reader  *fetch.Reader // nil: opened at read when needed
-	read    int64         // behind what is ready
+	reader  *fetch.Reader // opened at offset read when needed; nil before
+	read    int64         // offset after the ready Batches
 	running bool
-	cancel  context.CancelFunc // of what is running
-	parked  bool               // has found no room, or had to make some: waits until it is needed, or there is more
+	cancel  context.CancelFunc // cancels the running fetch
+	parked  bool               // found no room, or gave up its memory: waits for its turn or for room
 }
 
-// holds reports whether a lane holds memory, or may.
+// holds reports whether a lane holds memory or may hold some.
 func (l *lane) holds() bool {
 	return l.running || len(l.ready) > 0 || l.reader != nil && l.reader.Holds()
 }
@@ -54,7 +54,8 @@ func (l *lane) wants() bool {
 	return l.err == nil && n > 0 && l.read < l.turns[n-1].To && len(l.ready) < readAhead
 }
 
-// drop gives back the lane's Batches, and moves back to the end of what was handed out. The lane must not be running.
+// drop releases the lane's Batches and moves the lane back to the first record not handed out yet. The lane must not be
+// running.
 func (l *lane) drop() {
 	if l.reader != nil {
 		l.reader.Close()
@@ -67,7 +68,7 @@ func (l *lane) drop() {
 	l.ready, l.read = l.ready[:0], l.next
 }
 
-// know notes that a partition reaches an end.
+// know updates the known end of a partition.
 func (r *Reader) know(l *lane, end int64) {
 	if end > l.known {
 		r.behind += end - l.known
@@ -75,7 +76,7 @@ func (r *Reader) know(l *lane, end int64) {
 	}
 }
 
-// run starts a lane's goroutine, unless it runs already or has to wait.
+// run starts a lane's goroutine, unless it is running already or must wait.
 func (r *Reader) run(l *lane) {
 	if l.running || l.parked || !l.wants() || r.patient != nil && r.patient != l {
 		return
@@ -111,7 +112,7 @@ func (r *Reader) run(l *lane) {
 	})
 }
 
-// next reports whether the goroutine of a lane goes on, and whether it waits for room.
+// next reports whether the goroutine of a lane continues, and whether its next fetch waits for room (patient).
 func (r *Reader) next(l *lane, cancel context.CancelFunc) (more, patient bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -120,13 +121,13 @@ func (r *Reader) next(l *lane, cancel context.CancelFunc) (more, patient bool) {
 	}
 	l.running, l.cancel = false, nil
 	r.given(l)
-	r.run(l) // a reader that was closed is opened again
+	r.run(l) // opens a closed reader again
 	notify(r.came)
 	return false, false
 }
 
-// put takes a fetched Batch. short reports that the lane has come to the present end of the partition, below the end of
-// its range t.
+// put adds a fetched Batch to a lane. short reports that the partition ends at present below the end of the lane's
+// range t.
 func (r *Reader) put(l *lane, b *fetch.Batch, err error) (t turn, short bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -151,8 +152,8 @@ func (r *Reader) put(l *lane, b *fetch.Batch, err error) (t turn, short bool) {
 			b.Release()
 			return t, true
 		}
-		b.Next = t.To    // the range ends with offsets that hold nothing: compacted, or never given to a record
-		l.reader.Close() // it stands at From
+		b.Next = t.To    // the range ends with offsets without records: compacted, or never used
+		l.reader.Close() // the reader stands at From
 		l.reader = nil
 	}
 	l.doubt.Clear()
@@ -164,7 +165,7 @@ func (r *Reader) put(l *lane, b *fetch.Batch, err error) (t turn, short bool) {
 	return t, false
 }
 
-// reads is the range that the lane reads.
+// reads returns the range that the lane reads now.
 func (l *lane) reads() turn {
 	i := 0
 	for l.turns[i].To <= l.read {
@@ -173,13 +174,13 @@ func (l *lane) reads() turn {
 	return l.turns[i]
 }
 
-// look finds out whether the leader has all of a range, though it does not hand out the rest yet.
+// look checks whether the leader has all records of a range, even if consumers cannot read some of them yet.
 func (r *Reader) look(ctx context.Context, l *lane, t turn) {
 	end, err := topics.Reach(ctx, r.client, r.topics.Input, t.Partition, t.Epoch)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
-	case r.giving == l: // its context has ended
+	case r.giving == l: // its context was cancelled
 	case err != nil:
 		l.err = err
 	case end >= t.To:

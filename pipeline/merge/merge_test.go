@@ -21,9 +21,9 @@ import (
 	"oriel/pipeline/pipetest"
 )
 
-// TestReaderIsItsTwin draws inputs with every codec, aborted transactions and markers, and order records that repeat,
-// go back, cut batches or belong to another deployment. It reads them in one go, and by readers that take over from
-// each other.
+// TestReaderIsItsTwin compares Readers with the twin on random inputs. They have every codec, aborted transactions and
+// markers, and order records that repeat, go back, cut batches or are foreign. It reads each input in one go, and by
+// Readers of which each continues where the previous one stopped.
 func TestReaderIsItsTwin(t *testing.T) {
 	t.Parallel()
 	for _, size := range []int{1, 100_000, 1 << 30} {
@@ -57,7 +57,7 @@ func TestReaderIsItsTwin(t *testing.T) {
 	}
 }
 
-// grow appends to some partitions and to the order log.
+// grow appends records to some partitions, and order records to the order log.
 func (e *env) grow(random *rand.Rand, partitions int32) {
 	for range random.IntN(4) {
 		p, values := random.Int32N(partitions), make([]string, 1+random.IntN(20))
@@ -77,7 +77,7 @@ func (e *env) grow(random *rand.Rand, partitions int32) {
 	}
 	log := e.log
 	if random.IntN(8) == 0 {
-		log.Key[0]++ // another's
+		log.Key[0]++ // a foreign key
 	}
 	var entries []order.Entry
 	for p := range partitions {
@@ -92,7 +92,7 @@ func (e *env) grow(random *rand.Rand, partitions int32) {
 	e.order(log, entries...)
 }
 
-// next is the next Batch that holds something, taken by w.
+// next fetches until a Batch holds something, and lets w take it.
 func (e *env) next(w *walk, r *merge.Reader) error {
 	e.Helper()
 	for {
@@ -109,7 +109,8 @@ func (e *env) next(w *walk, r *merge.Reader) error {
 	}
 }
 
-// TestReaderWaitsForTheOrder has records that are not ordered yet, ranges whose records are not there yet, and neither.
+// TestReaderWaitsForTheOrder checks that a Reader waits for records that are not ordered yet, and for ordered records
+// that are not there yet.
 func TestReaderWaitsForTheOrder(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t, 2, nil)
@@ -143,8 +144,9 @@ func TestReaderWaitsForTheOrder(t *testing.T) {
 	w.same(t, e.twin())
 }
 
-// TestReaderTakesNoOtherRecordsThanWereOrdered checks the epochs of a range: it is of the epoch of the leader that had
-// its records. Records of a later epoch below its end stand where others were lost.
+// TestReaderTakesNoOtherRecordsThanWereOrdered checks the epochs of ranges. A range names the epoch of the leader that
+// had its records. Records of a later epoch below the end of the range have replaced lost ones, so the Reader must
+// fail.
 func TestReaderTakesNoOtherRecordsThanWereOrdered(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t, 1, nil)
@@ -159,7 +161,7 @@ func TestReaderTakesNoOtherRecordsThanWereOrdered(t *testing.T) {
 		t.Fatalf("epochs %d and %d", first, third)
 	}
 	for _, last := range []int32{third, third - 1} {
-		e.order(e.log, order.Entry{Partition: 0, End: 1, Epoch: first + 1}) // a leader that has written nothing
+		e.order(e.log, order.Entry{Partition: 0, End: 1, Epoch: first + 1}) // a leader that has appended nothing
 		e.order(e.log, order.Entry{Partition: 0, End: 2, Epoch: last})
 		w := &walk{at: e.first()}
 		if last < third {
@@ -177,7 +179,7 @@ func TestReaderTakesNoOtherRecordsThanWereOrdered(t *testing.T) {
 	}
 }
 
-// TestReaderMissesWhatWasOrdered has an input that ends below the end of a range.
+// TestReaderMissesWhatWasOrdered checks that a Reader fails if the input ends below the end of a range.
 func TestReaderMissesWhatWasOrdered(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t, 2, nil)
@@ -192,7 +194,8 @@ func TestReaderMissesWhatWasOrdered(t *testing.T) {
 	}
 }
 
-// TestReaderSaysWhichPartitionItWaitsFor: the end of a range is not stable yet, as when its leader has changed.
+// TestReaderSaysWhichPartitionItWaitsFor checks the notices of a Reader while the end of a range is not stable, for
+// example after a change of its leader.
 func TestReaderSaysWhichPartitionItWaitsFor(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t, 4, nil)
@@ -228,8 +231,8 @@ func TestReaderSaysWhichPartitionItWaitsFor(t *testing.T) {
 	}
 }
 
-// TestReaderGoesOnBehindElectionsOfTheOrderLog: a position names the epoch of the order log's batch that was read last.
-// One of before it would look as if the log had lost the batch.
+// TestReaderGoesOnBehindElectionsOfTheOrderLog checks that a position names the epoch of the last batch read from the
+// order log. With an older epoch, the order log would seem to have lost that batch.
 func TestReaderGoesOnBehindElectionsOfTheOrderLog(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t, 2, nil)
@@ -248,7 +251,8 @@ func TestReaderGoesOnBehindElectionsOfTheOrderLog(t *testing.T) {
 	w.same(t, e.twin())
 }
 
-// TestReaderStopsWithItsOrderLog: what was ordered before is handed out first.
+// TestReaderStopsWithItsOrderLog checks that a Reader fails with its order log, after it has handed out all that was
+// ordered before.
 func TestReaderStopsWithItsOrderLog(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t, 1, nil)
@@ -272,8 +276,8 @@ func TestReaderStopsWithItsOrderLog(t *testing.T) {
 	}
 }
 
-// TestMergedBatchesEndByPublicNumbers: neighbours whose records have the same lengths and say something else, or
-// cannot be read at all, give Batches with the same ends.
+// TestMergedBatchesEndByPublicNumbers checks that Batches end by public numbers alone. Three inputs have records of
+// equal lengths, with other contents or unreadable ones: their Batches must have the same ends.
 func TestMergedBatchesEndByPublicNumbers(t *testing.T) {
 	t.Parallel()
 	var traces [3][]string
@@ -286,7 +290,7 @@ func TestMergedBatchesEndByPublicNumbers(t *testing.T) {
 				for range 1 + random.IntN(300) {
 					value := bytes.Repeat([]byte{byte('a' + neighbour)}, 1+random.IntN(2000))
 					if neighbour == 2 {
-						b.Append(value, nil, nil, 1) // as many bytes in the key
+						b.Append(value, nil, nil, 1) // as many bytes, in the key
 					} else {
 						b.Append(nil, value, nil, 1)
 					}
@@ -320,7 +324,8 @@ func TestMergedBatchesEndByPublicNumbers(t *testing.T) {
 	}
 }
 
-// TestTheHeadOfTheOrderGetsOn: a bomb in each partition, and a budget of one byte.
+// TestTheHeadOfTheOrderGetsOn checks that the partition whose turn it is makes progress under a tiny memory budget,
+// although each partition holds a batch that is large when decompressed.
 func TestTheHeadOfTheOrderGetsOn(t *testing.T) {
 	t.Parallel()
 	for _, size := range []int{1, 3 << 20} {

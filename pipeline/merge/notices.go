@@ -5,25 +5,27 @@ import (
 	"time"
 )
 
-// Notices are what a Reader reports: public facts. Its functions must be quick; a nil one is not called.
+// Notices are the callbacks through which a Reader reports public facts. They must return quickly; a nil one is not
+// called.
 type Notices struct {
-	// Halted reports that the range whose turn it is has brought nothing for HaltAfter, and then that it has: its
-	// partition has no leader, or its leader does not have the range yet. It is called by Fetch.
+	// Halted reports that the range whose turn it is has brought no records for HaltAfter, and later that it has again.
+	// Its partition has no leader, or its leader does not have the range yet. Fetch calls it.
 	Halted    func(partition int32, halted bool)
-	HaltAfter time.Duration // 0: 5 s, which most elections take less than
+	HaltAfter time.Duration // 0: 5 s, because most elections take less
 
-	// Refused hears the offset of an order record that is not the deployment's. It is called beside Fetch.
+	// Refused receives the offset of an order record that is not the deployment's. It is called concurrently with
+	// Fetch.
 	Refused func(record int64)
 }
 
-// halt is how long the range has brought nothing whose turn it is.
+// halt records since when the range whose turn it is has brought no records.
 type halt struct {
 	turn  int64
 	since time.Time
 	told  bool
 }
 
-// Notify sets what a Reader reports to. It must be called BEFORE the first Fetch.
+// Notify sets the callbacks of a Reader. It must be called BEFORE the first Fetch.
 func (r *Reader) Notify(n Notices) {
 	n.HaltAfter = cmp.Or(n.HaltAfter, 5*time.Second)
 	if n.Halted == nil {
@@ -35,7 +37,7 @@ func (r *Reader) Notify(n Notices) {
 	r.notices = n
 }
 
-// waits notes that Fetch has found nothing of the range whose turn it is.
+// waits notes that Fetch has found no records of the range whose turn it is.
 func (r *Reader) waits(t turn) {
 	now := time.Now()
 	switch h := &r.halt; {
@@ -47,7 +49,7 @@ func (r *Reader) waits(t turn) {
 	}
 }
 
-// goesOn notes that Fetch has found something of a range.
+// goesOn notes that Fetch has found records of a range.
 func (r *Reader) goesOn(t turn) {
 	if r.halt.told {
 		r.notices.Halted(t.Partition, false)

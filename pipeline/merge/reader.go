@@ -14,7 +14,7 @@ import (
 	"oriel/state"
 )
 
-// Topics are the names of what a Reader reads. Their ids are those of its order.Log.
+// Topics are the names of the topics that a Reader reads. Their ids are in its order.Log.
 type Topics struct{ Input, Order string }
 
 // Reader reads all partitions of a topic as one log. It is not safe for concurrent use.
@@ -32,35 +32,35 @@ type Reader struct {
 	running sync.WaitGroup
 	notices Notices
 	halt    halt
-	came    chan struct{} // something for Fetch has come, perhaps
-	taken   chan struct{} // a range was taken, perhaps
+	came    chan struct{} // receives when Fetch should look again
+	taken   chan struct{} // receives when a range was handed out
 
 	mu     sync.Mutex
-	at     *state.Ordered // behind all ranges ahead: where the order log was read to
-	merged int64          // merged offset of what Fetch hands out next
-	behind int64          // offsets between that and the ends of the partitions, as far as they are known
-	ahead  []turn         // what follows, in order
-	turns  int64          // how many there were
+	at     *state.Ordered // position after all ranges ahead, up to which the order log was read
+	merged int64          // merged offset of the next record that Fetch returns
+	behind int64          // offsets between merged and the known ends of the partitions
+	ahead  []turn         // ranges still to be handed out, in order
+	turns  int64          // ranges added so far
 	lanes  map[int32]*lane
-	failed error // of the order log; what it had added before is handed out first
+	failed error // error of the order log; ranges added before it are handed out first
 
-	patient *lane // whose turn it is, and which waits for room with nobody beside it; or nil
-	giving  *lane // gives back what it holds as soon as it has stopped running; or nil
-	tried   int64 // the turn whose lane was let run, whether it had found room before or not
-	parked  int   // lanes that wait for room
+	patient *lane // the lane whose turn it is, if it waits for room while no other lane runs
+	giving  *lane // the lane that must release its memory as soon as it stops running, or nil
+	tried   int64 // number of the last turn whose lane was resumed because its turn had come
+	parked  int   // number of lanes that wait for room
 }
 
-// turn is a range ahead, and the order record that added it.
+// turn is a range that is still to be handed out, and the order record that added it.
 type turn struct {
 	order.Range
 	number int64
 	record int64
-	epoch  int32 // of the order log's batch that holds the record
-	last   bool  // of the record
+	epoch  int32 // leader epoch of the order log's batch that holds the record
+	last   bool  // the last range of its record
 }
 
-// NewReader returns a Reader that goes on at a position of the stream that began at start. o.MaxBytes is of one answer
-// of a partition.
+// NewReader returns a Reader that continues at a position of the stream that began at start. o.MaxBytes bounds one
+// answer of one partition.
 func NewReader(
 	c *kafka.Client, topics Topics, log order.Log, start *state.Ordered, at state.Position, o fetch.Options,
 ) *Reader {
@@ -77,11 +77,10 @@ func NewReader(
 	return r
 }
 
-// defaultWait is how long Fetch waits for something to come if Options do not say.
+// defaultWait is how long Fetch waits for records if Options set no MaxWait.
 const defaultWait = 500 * time.Millisecond
 
-// Close ends what the Reader does in the background and gives back what it holds. Batches that it returned stay valid
-// until their Release.
+// Close ends the Reader's goroutines and releases its memory. Batches that it returned stay valid until their Release.
 func (r *Reader) Close() {
 	r.stop()
 	r.running.Wait()
@@ -90,8 +89,8 @@ func (r *Reader) Close() {
 	}
 }
 
-// Fetch returns the records that follow, of one partition and one range, waiting up to MaxWait for some. Where nothing
-// has come, the Batch is empty: its Partition is −1, and Order is nil.
+// Fetch returns the next records, all of one partition and one range. It waits up to MaxWait for some. If none came, it
+// returns an empty Batch whose Partition is −1 and whose Order is nil.
 func (r *Reader) Fetch(ctx context.Context) (*fetch.Batch, error) {
 	r.begin.Do(func() { r.spawn(r.follow) })
 	timer := time.NewTimer(r.options.MaxWait)
@@ -110,7 +109,7 @@ func (r *Reader) Fetch(ctx context.Context) (*fetch.Batch, error) {
 	}
 }
 
-// nothing is an empty Batch. It ends where the order does, or before what is ordered and has not come.
+// nothing returns an empty Batch at the next merged offset. Its Stable shows whether ordered records are still missing.
 func (r *Reader) nothing() *fetch.Batch {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -122,7 +121,7 @@ func (r *Reader) nothing() *fetch.Batch {
 	return &fetch.Batch{Partition: -1, From: r.merged, Next: r.merged, Stable: end, High: end, LeaderEpoch: -1}
 }
 
-// take hands out what follows, if it is there.
+// take returns the next Batch in the order if its lane has it.
 func (r *Reader) take() (*fetch.Batch, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -153,9 +152,9 @@ func (r *Reader) take() (*fetch.Batch, error) {
 	return b, nil
 }
 
-// check finds what was appended below the end of a range after the range was ordered. Its leader had all that lies
-// below the end, so that no later leader wrote there: records of a later one stand in the place of others, which are
-// lost.
+// check returns an error if a record below the end of a range was appended after the range was ordered. The leader that
+// ordered the range had all records below its end, so a later leader must not have written there. A record of a later
+// leader has replaced a record that is lost.
 func (r *Reader) check(b *fetch.Batch, head *turn) error {
 	for _, e := range b.Epochs {
 		if e.Leader > head.Epoch && e.Base < head.To {
@@ -166,7 +165,7 @@ func (r *Reader) check(b *fetch.Batch, head *turn) error {
 	return nil
 }
 
-// hand gives a Batch its place in the merged log.
+// hand sets a Batch's place in the merged log.
 func (r *Reader) hand(b *fetch.Batch, l *lane) {
 	head := r.ahead[0]
 	r.goesOn(head)
@@ -187,7 +186,7 @@ func (r *Reader) hand(b *fetch.Batch, l *lane) {
 	r.run(l)
 }
 
-// notify wakes who waits on a channel with room for one.
+// notify wakes the goroutine that waits on a channel of capacity 1.
 func notify(c chan<- struct{}) {
 	select {
 	case c <- struct{}{}:

@@ -2,9 +2,9 @@ package merge
 
 import "oriel/pipeline/deployment"
 
-// push lets the lane get on whose turn it is. If it finds no room, the lane farthest in the order gives back what it
-// holds; when no other lane holds anything, it waits for room, with nobody beside it. So it holds what one fetch.Reader
-// would, and gets on like one.
+// push lets the lane whose turn it is make progress. If that lane finds no room, the lane farthest in the order
+// releases its memory. If no other lane holds any, the lane waits for room while no other lane runs. It then holds as
+// much memory as a single fetch.Reader, and makes progress like one.
 func (r *Reader) push(l *lane) {
 	if turn := r.ahead[0].number; r.tried != turn {
 		r.tried = turn
@@ -19,7 +19,7 @@ func (r *Reader) push(l *lane) {
 	case farthest == nil:
 		r.patient = l
 	case farthest.running:
-		r.giving = farthest // the lane whose turn it is runs again when it has stopped
+		r.giving = farthest // when it has stopped, given resumes the lane whose turn it is
 		if farthest.cancel != nil {
 			farthest.cancel()
 		}
@@ -31,7 +31,7 @@ func (r *Reader) push(l *lane) {
 	r.resume(l)
 }
 
-// farthest is the lane that holds memory and whose turn comes last, beside one lane; nil: none.
+// farthest returns the lane other than beside that holds memory and whose turn comes last, or nil if there is none.
 func (r *Reader) farthest(beside *lane) *lane {
 	var farthest *lane
 	for _, l := range r.lanes {
@@ -42,7 +42,7 @@ func (r *Reader) farthest(beside *lane) *lane {
 	return farthest
 }
 
-// given takes back what a lane holds that was told to give it back, and has stopped running.
+// given releases the memory of a lane that has stopped running because push asked for its memory.
 func (r *Reader) given(l *lane) {
 	if r.giving != l {
 		return
@@ -55,7 +55,7 @@ func (r *Reader) given(l *lane) {
 	}
 }
 
-// waited lets other lanes run again beside one that had to wait for room.
+// waited lets other lanes run again after the lane that had to wait for room alone.
 func (r *Reader) waited(l *lane) {
 	if r.patient != l {
 		return
@@ -66,7 +66,7 @@ func (r *Reader) waited(l *lane) {
 	}
 }
 
-// park makes a lane wait until its turn has come, or there is room again.
+// park makes a lane wait until its turn has come or there is room again.
 func (r *Reader) park(l *lane) {
 	if !l.parked {
 		l.parked = true
@@ -74,7 +74,7 @@ func (r *Reader) park(l *lane) {
 	}
 }
 
-// resume lets a lane run.
+// resume ends the waiting of a lane and runs it.
 func (r *Reader) resume(l *lane) {
 	if l.parked {
 		l.parked = false
@@ -83,7 +83,7 @@ func (r *Reader) resume(l *lane) {
 	r.run(l)
 }
 
-// unpark lets the next of the lanes run that wait for room, if there is some for an answer.
+// unpark runs the first of the lanes that wait for room, in the order, if there is room for an answer.
 func (r *Reader) unpark() {
 	if r.parked == 0 {
 		return

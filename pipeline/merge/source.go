@@ -10,18 +10,18 @@ import (
 	"oriel/state"
 )
 
-// Source is what a stream reads: its partition of the input, or all of them as one log.
+// Source is the input of a stream: one partition, or all partitions as one log.
 type Source interface {
-	// Fetch returns the records that follow, as fetch.Reader.Fetch does.
+	// Fetch returns the next records, as fetch.Reader.Fetch does.
 	Fetch(ctx context.Context) (*fetch.Batch, error)
 
-	// Close gives back what the Source holds. Batches that it returned stay valid until their Release.
+	// Close releases the memory of the Source. Batches that it returned stay valid until their Release.
 	Close()
 }
 
-// Open returns what the stream of a partition reads from a position on: a fetch.Reader, or a Reader of the whole topic.
-// key authenticates order records, and start is where the stream of the whole topic began; both are not used for the
-// stream of one partition. The topic and the epoch of o are those of the position.
+// Open returns the Source of a partition's stream from a position on: a fetch.Reader, or a Reader of the whole topic.
+// key authenticates order records, and start is where the stream of the whole topic began. Neither is used for the
+// stream of one partition. Open replaces the topic and the epoch of o by those of the position.
 func Open(
 	c *kafka.Client, config deployment.Config, partition int32, key [32]byte, start *state.Ordered, at state.Position,
 	o fetch.Options,

@@ -11,31 +11,31 @@ import (
 )
 
 // Blind is a machine that does not look at events: each record is a step, whose decision is its own index and the
-// offset of its record. With it, everything that leaves the pipeline must be equal for inputs that are publicly equal;
-// and its decisions say which records were taken, and in what order.
+// offset of its record. With it, everything that leaves the pipeline must be equal for inputs with equal public
+// properties. Its decisions show which records were taken, and in which order.
 type Blind struct {
-	States protection.Guarantee // what its decisions print; nothing of it is true
-	Second uint64               // each so many steps a further decision, for the second topic; 0: none ever
+	States protection.Guarantee // printed in its decisions; made up
+	Second uint64               // every so many steps one more decision, for the second topic; 0: never
 
-	// Owed is how many decisions come before the first record, as plays of a bandit do. With a second topic the last of
-	// them is for that one. They say a number that is drawn with the stream's first key, and how often Open was called:
-	// a second opening, or a second call, gives other bytes.
+	// Owed is the number of decisions before the first record, like the actions of a bandit. If there is a second
+	// topic, the last of them is for that topic. They contain a number drawn with the stream's first key and the number
+	// of calls of Open. So a second opening, or a second call, gives other bytes.
 	Owed int
 
-	Descriptor []byte // of its operator; nil: none
+	Descriptor []byte // descriptor of its operator; nil for none
 
 	steps  uint64
 	opened uint32
 	drawn  uint32
 }
 
-// Learner opens machines like b, at step 0.
+// Learner returns an opener of machines like b, at step 0.
 func (b Blind) Learner() streams.Opener { return blindLearner{b: b} }
 
-// Instead is the learner l, whose machines are like b.
+// Instead returns the learner l with machines like b in place of its own.
 func (b Blind) Instead(l streams.Opener) streams.Opener { return blindLearner{l, b} }
 
-// blindLearner opens blind machines. Everything else is another learner's, if there is one.
+// blindLearner opens blind machines. All other methods are those of another learner, if there is one.
 type blindLearner struct {
 	streams.Opener
 	b Blind
@@ -55,7 +55,7 @@ func (l blindLearner) Params() ([]byte, error) {
 	return nil, nil
 }
 
-// Timed says yes where no other learner says what it is.
+// Timed returns the other learner's answer, or true if there is none.
 func (l blindLearner) Timed(params []byte) bool {
 	return l.Opener == nil || l.Opener.Timed(params)
 }
@@ -68,7 +68,7 @@ func (l blindLearner) Open([]byte) (func([32]byte) (operators.Machine, error), e
 	}, nil
 }
 
-// blindOperator is the operator of blind machines, which a service only asks for its topics and members.
+// blindOperator is the operator of blind machines. A service asks it only for its topics and members.
 type blindOperator struct {
 	operators.Operator
 	second     bool
@@ -86,7 +86,7 @@ func (o blindOperator) SecondTopic() *operators.Output {
 	return nil
 }
 
-// Open gives what is owed.
+// Open appends the decisions that are owed before the first record.
 func (b *Blind) Open(dst []operators.Decision) []operators.Decision {
 	b.opened++
 	for i := range b.Owed {
@@ -99,7 +99,7 @@ func (b *Blind) Open(dst []operators.Decision) []operators.Decision {
 	return dst
 }
 
-// Add decides.
+// Add appends the decisions of a step.
 func (b *Blind) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
 	b.steps++
 	first, count := b.Due(b.steps)
@@ -114,7 +114,8 @@ func (b *Blind) Add(dst []operators.Decision, r operators.Record) []operators.De
 // Steps counts records.
 func (b *Blind) Steps() uint64 { return b.steps }
 
-// Due is one decision a step, and at each Second-th one more; at step 0 what is owed.
+// Due returns one decision for each step and one more for each Second-th step; for step 0 it returns those owed before
+// the first record.
 func (b *Blind) Due(step uint64) (first uint64, count int) {
 	owed := uint64(b.Owed)
 	switch {
@@ -128,7 +129,7 @@ func (b *Blind) Due(step uint64) (first uint64, count int) {
 	return owed + step + step/b.Second, 1
 }
 
-// StateLen is that of a number, and of two more where decisions are owed.
+// StateLen returns the length of the step count, plus that of two more numbers if decisions are owed.
 func (b *Blind) StateLen() int {
 	if b.Owed > 0 {
 		return 16
@@ -136,7 +137,7 @@ func (b *Blind) StateLen() int {
 	return 8
 }
 
-// AppendState appends the number of records.
+// AppendState appends the number of records, and if decisions are owed the number of openings and the drawn number.
 func (b *Blind) AppendState(dst []byte) []byte {
 	dst = binary.LittleEndian.AppendUint64(dst, b.steps)
 	if b.Owed > 0 {
@@ -146,7 +147,7 @@ func (b *Blind) AppendState(dst []byte) []byte {
 	return dst
 }
 
-// Restore takes it back.
+// Restore reads the bytes that AppendState has written.
 func (b *Blind) Restore(state []byte) error {
 	if len(state) != b.StateLen() {
 		return errors.New("pipetest: state of a blind machine: wrong length")
@@ -158,5 +159,5 @@ func (b *Blind) Restore(state []byte) error {
 	return nil
 }
 
-// Guarantee is what it was given.
+// Guarantee returns the guarantee that b was made with.
 func (b *Blind) Guarantee() protection.Guarantee { return b.States }

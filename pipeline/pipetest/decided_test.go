@@ -16,8 +16,8 @@ import (
 	"oriel/schemas"
 )
 
-// TestTheNewestCommittedDecisionIsTold: once a commit that published any, never of one that was aborted, and not again
-// after a restart.
+// TestTheNewestCommittedDecisionIsTold checks that the newest decision is reported once after each commit with
+// decisions. It must not be reported if the transaction was aborted, nor again after a restart.
 func TestTheNewestCommittedDecisionIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, s := simtest.New(t), pipetest.NewSetup()

@@ -18,13 +18,14 @@ import (
 	"oriel/pipeline/pipetest/simtest"
 )
 
-// TestEffectsAreWhatTheySay fails the first of two Produce requests, and looks at the log while the second is held up.
+// TestEffectsAreWhatTheySay checks each Effect: the first of two Produce requests fails, and the log is read while the
+// second is delayed.
 func TestEffectsAreWhatTheySay(t *testing.T) {
 	for _, test := range []struct {
 		effect  simtest.Effect
 		outcome string
 		after   time.Duration
-		done    int // records by then, from the first request alone
+		done    int // records in the log at that time, from the first request alone
 	}{
 		{simtest.Effect{}, "ok", 5 * time.Second, 1},
 		{simtest.Lost, "lost", 5 * time.Second, 1},
@@ -71,7 +72,7 @@ func TestEffectsAreWhatTheySay(t *testing.T) {
 	}
 }
 
-// trace runs a service over 40 events in two partitions, and gives what it did on the wire.
+// trace runs a service over 40 events in two partitions, and returns its requests.
 func trace(t *testing.T, faults ...simtest.Fault) (all []simtest.Request) {
 	synctest.Test(t, func(t *testing.T) {
 		d, setup := prepared(t, 2)
@@ -111,7 +112,7 @@ func send(t *testing.T, d *simtest.Deployment, s pipetest.Setup, p int32, n int)
 	}
 }
 
-// wantTaken wants a decision for each of the first n offsets, once and in order.
+// wantTaken checks that there is one decision for each of the first n offsets, in order.
 func wantTaken(t *testing.T, d *simtest.Deployment, s pipetest.Setup, p int32, n int) {
 	t.Helper()
 	records, err := pipetest.Read(t.Context(), d.Client(), s.Config.Decisions, p, -1, fetch.Options{})
@@ -128,7 +129,8 @@ func wantTaken(t *testing.T, d *simtest.Deployment, s pipetest.Setup, p int32, n
 	}
 }
 
-// TestRunsOfOneInputAreOneTrace: to the nanosecond, whatever goroutine the scheduler lets go first.
+// TestRunsOfOneInputAreOneTrace checks that runs of the same input have equal traces, to the nanosecond, in whatever
+// order the scheduler runs goroutines.
 func TestRunsOfOneInputAreOneTrace(t *testing.T) {
 	want := simtest.Lines(trace(t))
 	for range runs {
@@ -138,11 +140,11 @@ func TestRunsOfOneInputAreOneTrace(t *testing.T) {
 	}
 }
 
-// runs is small because it was large: two hundred were equal.
+// runs is small because a run with two hundred has passed.
 const runs = 5
 
-// TestEveryRequestCanBeRefused: an answer with an error code for each API that the service uses; it retries or starts
-// over, and nothing is lost or twice.
+// TestEveryRequestCanBeRefused answers each API that the service uses with an error code. The service must retry or
+// start over, and no event may be lost or taken twice.
 func TestEveryRequestCanBeRefused(t *testing.T) {
 	seen := map[string]bool{}
 	for _, r := range trace(t) {
@@ -155,7 +157,7 @@ func TestEveryRequestCanBeRefused(t *testing.T) {
 		at := slices.IndexFunc(refused, func(r simtest.Request) bool { return r.API == first.API })
 		want := "NOT_ENOUGH_REPLICAS"
 		if r.API == "Metadata" && r.Topic == "" {
-			want = "cut" // of all topics: the answer has no place for a code
+			want = "cut" // the request names all topics, and its answer has no field for a code
 		}
 		if got := refused[at].Outcome; got != want {
 			t.Errorf("%v: %s, want %s", first, got, want)
@@ -166,7 +168,8 @@ func TestEveryRequestCanBeRefused(t *testing.T) {
 	}
 }
 
-// TestAKilledMemberIsReplaced: at every point, by another process or by its own restart on what its disk has kept.
+// TestAKilledMemberIsReplaced kills a member at every point of a commit. Another process takes over, or the same one is
+// started again on the contents of its disk.
 func TestAKilledMemberIsReplaced(t *testing.T) {
 	points := []notice.Point{notice.PointFenced, notice.PointRestored, notice.PointProduced, notice.PointEnded}
 	for _, point := range points {

@@ -14,8 +14,8 @@ import (
 	"oriel/pipeline/pipetest/simtest"
 )
 
-// TestADescriptorIsPublishedOnce: `oriel topics` sends it once, sends what a later version says in its place, and makes
-// no topic where there is nothing to say.
+// TestADescriptorIsPublishedOnce checks that `oriel topics` sends a descriptor once, replaces it by that of a later
+// version, and makes no topic if there is no descriptor.
 func TestADescriptorIsPublishedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, s := simtest.New(t), pipetest.NewSetup()

@@ -15,17 +15,17 @@ import (
 	"oriel/pipeline/kafka/records"
 )
 
-// Forgotten is a transaction that a real broker's coordinator knows nothing of, as after a crash between its decision
-// and its markers: records and an offset that are open, and that nothing will end.
+// Forgotten is a transaction that a real broker's coordinator does not know, as after a crash between its decision and
+// its markers. It leaves open records and an open offset, which no coordinator will ever end.
 type Forgotten struct {
 	TransactionalID string
 	Records         map[kafka.TopicPartition]records.Record
-	Group, Input    string // the group's offset for partition 0 of the input
+	Group, Input    string // for the group's offset for partition 0 of the input
 	Offset          int64
 }
 
-// Leave makes it on the brokers at addr, taking the transactional id over. Brokers that ask the coordinator about each
-// batch would not take it, so they are told not to meanwhile.
+// Leave makes the transaction on the brokers at addr; for this it takes over the transactional id. Brokers that verify
+// each batch with the coordinator would refuse it, so Leave turns off this verification meanwhile.
 func (f Forgotten) Leave(ctx context.Context, addr string, c *kafka.Client) (err error) {
 	raw := &kafkago.Client{Addr: kafkago.TCP(strings.Split(addr, ",")...)}
 	if err := verification(ctx, raw, false); err != nil {
@@ -56,8 +56,8 @@ func (f Forgotten) Leave(ctx context.Context, addr string, c *kafka.Client) (err
 	return res.Topics[f.Input][0].Error
 }
 
-// verification says whether brokers ask the coordinator about each batch of a transaction. They hear of it within
-// moments.
+// verification turns on or off that brokers verify each batch of a transaction with the coordinator. The setting
+// reaches them within moments.
 func verification(ctx context.Context, raw *kafkago.Client, enabled bool) error {
 	cluster, err := raw.Metadata(ctx, &kafkago.MetadataRequest{Topics: []string{}})
 	if err != nil {

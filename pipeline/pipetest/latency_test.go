@@ -13,13 +13,14 @@ import (
 	"oriel/pipeline/pipetest/simtest"
 )
 
-// TestAWholeTopicWaitsForOneCommit: an event is committed one interval after it was sent, or a little later. So is one
-// of a partition's stream. Order records that were not in step with commits would cost half an interval more.
+// TestAWholeTopicWaitsForOneCommit checks that an event of a whole topic's stream is committed about one interval after
+// it was sent, like an event of a partition's stream. It would take half an interval more if order records were not in
+// step with commits.
 func TestAWholeTopicWaitsForOneCommit(t *testing.T) {
 	for name, c := range map[string]struct {
 		order    string
 		interval time.Duration
-		most     time.Duration // of the median, beyond the interval
+		most     time.Duration // bound on the median, beyond the interval
 	}{
 		"a partition":                {"", 100 * time.Millisecond, 0},
 		"a whole topic":              {"late.order", 100 * time.Millisecond, 40 * time.Millisecond},
@@ -35,7 +36,7 @@ func TestAWholeTopicWaitsForOneCommit(t *testing.T) {
 				}
 				var mu sync.Mutex
 				var taken int
-				var at []time.Time // when the n-th event of all was committed
+				var at []time.Time // time at which the n-th event of all was committed
 				s.Listener.Committed = func(c notice.Commit) {
 					mu.Lock()
 					defer mu.Unlock()
@@ -49,7 +50,7 @@ func TestAWholeTopicWaitsForOneCommit(t *testing.T) {
 				for i := range 100 {
 					p := int32(i % 3)
 					if c.order == "" {
-						p = 0 // its commits tell which events they are of
+						p = 0 // its commits show which events they contain
 					}
 					sent = append(sent, time.Now())
 					if err := pipetest.Send(t.Context(), client, s.Config.Input, p, records.Record{}); err != nil {

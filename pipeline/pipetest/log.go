@@ -13,10 +13,10 @@ import (
 	"oriel/pipeline/kafka/topics"
 )
 
-// sendBytes closes a batch of Send.
+// sendBytes bounds the bytes of a batch of Send.
 const sendBytes = 500_000
 
-// Send appends records to a partition, at their timestamps, or at the present time where they have none.
+// Send appends records to a partition. A record without a timestamp gets the present time.
 func Send(ctx context.Context, c *kafka.Client, topic string, partition int32, list ...records.Record) error {
 	producer, err := produce.New(ctx, c, "", time.Minute)
 	if err != nil {
@@ -39,8 +39,8 @@ func Send(ctx context.Context, c *kafka.Client, topic string, partition int32, l
 	return nil
 }
 
-// Read gives copies of a partition's records from an offset on, or all for −1: to its present end, or to the stable one
-// unless Uncommitted.
+// Read returns copies of a partition's records from an offset on, or of all if from is −1. It reads to the stable end
+// of the partition, or with Uncommitted to its end.
 func Read(ctx context.Context, c *kafka.Client, topic string, partition int32, from int64,
 	o fetch.Options,
 ) ([]records.Record, error) {
@@ -77,7 +77,7 @@ func Read(ctx context.Context, c *kafka.Client, topic string, partition int32, f
 	return records, nil
 }
 
-// copied is a record that outlives its batch.
+// copied returns a copy of a record, which stays valid after its batch is released.
 func copied(r records.Record) records.Record {
 	r.Key, r.Value, r.Headers = bytes.Clone(r.Key), bytes.Clone(r.Value), r.Headers.Clone()
 	return r

@@ -10,8 +10,8 @@ import (
 	"oriel/pipeline/pipetest/simtest"
 )
 
-// TestManifestsJustCommittedAreWaitedFor: a broker acknowledges a commit before a reader sees it. Whoever started the
-// service at once after `oriel topics` was told that the deployment had no manifest.
+// TestManifestsJustCommittedAreWaitedFor checks that a service that starts right after `oriel topics` finds the
+// manifests. A broker acknowledges a commit before readers see it, so the service must wait for them.
 func TestManifestsJustCommittedAreWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, s := simtest.New(t), pipetest.NewSetup()

@@ -11,9 +11,9 @@ import (
 	"oriel/pipeline/pipetest/simtest"
 )
 
-// TestATakeOverHoldsOneBatch: a process with room for one batch goes on from its local store. It held a record of the
-// changelog while it waited for memory to read it once more, and waited for ever. With more memory, so did processes
-// that took over enough partitions at once.
+// TestATakeOverHoldsOneBatch checks that a process with room for one batch can continue from its local store. Earlier,
+// it held a changelog record while it waited for memory to read that record again, and so it waited for ever. With more
+// memory, the same happened to processes that took over enough partitions at once.
 func TestATakeOverHoldsOneBatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, s := simtest.New(t), pipetest.NewSetup()

@@ -20,13 +20,13 @@ import (
 	"oriel/pipeline/replay"
 )
 
-// shock is what happens at a request of an opening, counted from the start of the process.
+// shock is a failure at a request of an opening; requests are counted from the start of the process.
 type shock struct {
 	request int
 	what    string // died, died heard, cut, lost
 }
 
-// lives tells whether the process survives it: then only its connection ends.
+// lives reports whether the process survives the shock, because only its connection ends.
 func (s shock) lives() bool { return s.what == "cut" || s.what == "lost" }
 
 func (s shock) hit(d *simtest.Deployment, a *simtest.Member) {
@@ -51,7 +51,8 @@ type opened struct {
 
 func (o opened) setup() pipetest.Setup { return pipetest.NewSetup().Owing(o.owed, o.second) }
 
-// requests are the places of the first and the last request of an undisturbed opening, among all of its process.
+// requests returns the numbers of the first and the last request of an undisturbed opening, among all requests of its
+// process.
 func (o opened) requests(t *testing.T) (first, last int) {
 	synctest.Test(t, func(t *testing.T) {
 		h := o.prepared(t)
@@ -81,7 +82,7 @@ func (o opened) prepared(t *testing.T) *history {
 	return h
 }
 
-// survives plays an opening through two shocks. The process is started again after each on the disk that it left.
+// survives plays an opening through shocks. After each the process is started again on the disk that it left.
 func (o opened) survives(t *testing.T, shocks ...shock) {
 	synctest.Test(t, func(t *testing.T) {
 		h := o.prepared(t)
@@ -91,7 +92,7 @@ func (o opened) survives(t *testing.T, shocks ...shock) {
 			s.hit(h.Deployment, a)
 			time.Sleep(15 * time.Second)
 			h.Mend()
-			if i%2 == 0 { // else on an idle input
+			if i%2 == 0 { // otherwise on an idle input
 				h.taken += 2
 				send(t, h.Deployment, h.setup, 0, 2)
 			}
@@ -110,8 +111,8 @@ func (o opened) survives(t *testing.T, shocks ...shock) {
 	})
 }
 
-// oneHistory checks that every decision that is due is committed once, in order and in its own topic, that it never had
-// another value, even uncommitted, and that all of it is of one incarnation.
+// oneHistory checks that every decision that is due is committed once, in order and in its own topic. It must never
+// have had another value, even uncommitted, and all decisions must belong to one incarnation.
 func (h *history) oneHistory(o opened) {
 	h.t.Helper()
 	blind := pipetest.Blind{Second: o.second, Owed: o.owed}
@@ -150,12 +151,13 @@ func (h *history) groupAt(p int32, want int) {
 	}
 }
 
-// TestAnOpeningSurvivesDeathAtEachRequest: an adversary may kill a process at any request. Once a process died between
-// its first decisions and its first state, and the partition was given up for good. Each request of an opening fails in
-// each way, and another one after it. An operator that owes nothing is opened in one transaction. In the short form
-// every third request of an opening fails, one after another in all ways; each is met by one of the openings.
+// TestAnOpeningSurvivesDeathAtEachRequest checks that a deployment survives the death of its process at any request of
+// an opening. Once, a process died between its first decisions and its first state, and the partition could never be
+// opened again. Each request of an opening fails in each way, and so does another request after it. An operator that
+// owes no decisions is opened in one transaction. In the short form, every third request fails; the ways to fail and
+// the openings take turns.
 func TestAnOpeningSurvivesDeathAtEachRequest(t *testing.T) {
-	all := tiertest.Runs(false, true) // some minutes: each pair of requests
+	all := tiertest.Runs(false, true) // takes minutes: each pair of requests
 	shocks := []string{"died heard", "died", "cut", "lost"}
 	for k, o := range []opened{{owed: 3}, {owed: 2, second: 2}, {owed: 0}} {
 		first, last := o.requests(t)
@@ -181,15 +183,16 @@ func TestAnOpeningSurvivesDeathAtEachRequest(t *testing.T) {
 	}
 }
 
-// TestAForgottenOpeningIsContinued: a coordinator that crashes may acknowledge the end of a transaction and never tell
-// the changelog. Then the opening is aborted by the next owner, and the broker may delete it: no decision may be sent
-// on it. The process dies at what it sends next, and others at a request of their take-over.
+// TestAForgottenOpeningIsContinued checks an opening whose end was acknowledged, but never reached the changelog
+// because the coordinator crashed. The next owner aborts such an opening, and the broker may then delete it, so no
+// decision may be sent that depends on it. The process dies at its next transaction, and later processes at a request
+// of their take-over.
 func TestAForgottenOpeningIsContinued(t *testing.T) {
 	for k, o := range []opened{{owed: 3}, {owed: 2, second: 2}} {
 		first, last := o.requests(t)
 		for forgets := 1; forgets <= 2; forgets++ {
 			for nth := 2; nth <= 4; nth++ {
-				// In the short form the requests of the openings and of the numbers of commits lie between one another.
+				// In the short form, the different openings and numbers of commits test different requests.
 				for n := first + nth + tiertest.Runs(28*k+14*(forgets-1), 0); n <= last; n += tiertest.Runs(56, 7) {
 					t.Run(fmt.Sprintf("%d owed/%d forgotten, died at %d, at %d", o.owed, forgets, nth, n), func(t *testing.T) {
 						o.forgotten(t, forgets, nth, n)
@@ -200,13 +203,13 @@ func TestAForgottenOpeningIsContinued(t *testing.T) {
 	}
 }
 
-// forgotten plays an opening of which so many commits in a row are acknowledged and forgotten. The process dies when it
-// has sent its nth transaction, and the next one at its n-th request.
+// forgotten plays an opening of which a number of commits in a row (forgets) are acknowledged and then lost. The
+// process dies after it has sent its nth transaction, and the next process at its n-th request.
 func (o opened) forgotten(t *testing.T, forgets, nth, n int) {
 	synctest.Test(t, func(t *testing.T) {
 		h := o.prepared(t)
 		end := simtest.Kind{API: "EndTxn", Partition: simtest.AnyPartition}
-		for i := range forgets { // each second one is of what an earlier owner has left open
+		for i := range forgets { // every second one is the transaction of an earlier owner
 			h.Fail(simtest.Fault{Kind: end, Skip: 2*i + 1, Effect: simtest.Refused(0)})
 		}
 		a := h.Start("a", simtest.NewDisk(), h.setup.Run)
@@ -230,9 +233,9 @@ func (o opened) forgotten(t *testing.T, forgets, nth, n int) {
 	})
 }
 
-// TestTornOpeningsAreMadeWhole plays each way in which the first two transactions may have ended in some of their parts
-// and not in others, and two in a row. In the short form each way meets one of the two transactions, half of them as
-// the first of two in a row and half as the second.
+// TestTornOpeningsAreMadeWhole plays each way in which the first two transactions may have ended in some parts and not
+// in others, and two such failures in a row. In the short form each way is tried with one of the two transactions. Half
+// of the ways come first of the two in a row, and half second.
 func TestTornOpeningsAreMadeWhole(t *testing.T) {
 	o := opened{owed: 2, second: 2}
 	for nth := 1; nth <= 2; nth++ {
@@ -241,7 +244,7 @@ func TestTornOpeningsAreMadeWhole(t *testing.T) {
 			again := (5*bits + bits/4 + 1) % (1 << len(parts))
 			if tiertest.Runs(true, false) {
 				if again = bits ^ 1; bits%4 != 3*(nth%2) {
-					continue // its pair, or the pair of the other transaction
+					continue // tested with the other of its pair, or of the pair of the other transaction
 				}
 			}
 			t.Run(fmt.Sprintf("%d/%v %v", nth, subset(parts, bits), subset(parts, again)), func(t *testing.T) {
@@ -264,8 +267,8 @@ func TestTornOpeningsAreMadeWhole(t *testing.T) {
 	}
 }
 
-// torn runs a process until the records of its n-th transaction are acknowledged, and commits some parts of it. Where
-// the process has none to send, it lives on an idle input.
+// torn runs a process until the records of its n-th transaction are acknowledged, and then commits some parts of it. If
+// the process has no such transaction to send, it keeps running on an idle input.
 func (h *history) torn(disk *vfs.MemFS, nth int, committed []pipetest.Part) *vfs.MemFS {
 	h.t.Helper()
 	torn, err := h.setup.Tear(h.t.Context(), h.Client(), 0)
@@ -285,9 +288,9 @@ func (h *history) torn(disk *vfs.MemFS, nth int, committed []pipetest.Part) *vfs
 	return a.Disk()
 }
 
-// TestTheSecretIsDurableBeforeTheFirstDecision looks at an opening's transactions: the first has the state and no
-// decision, and the second is begun when it is committed. Both name the same partitions. Where nothing is owed, one
-// transaction is enough.
+// TestTheSecretIsDurableBeforeTheFirstDecision checks the transactions of an opening. The first contains the state and
+// no decision, and the second begins only after the first is committed. Both name the same partitions. If no decision
+// is owed, there is only one transaction.
 func TestTheSecretIsDurableBeforeTheFirstDecision(t *testing.T) {
 	const begin = "AddPartitionsToTxn late.changelog,late.decisions,late.plays,late.verdicts"
 	for owed, second := range map[int][]string{
@@ -306,7 +309,7 @@ func TestTheSecretIsDurableBeforeTheFirstDecision(t *testing.T) {
 				}
 			}
 			want := append([]string{
-				begin, "EndTxn ", // whatever an earlier owner has left open
+				begin, "EndTxn ", // perhaps after the end of an earlier owner's transaction
 				begin, "Produce late.changelog", "EndTxn ",
 			}, second...)
 			if !slices.Equal(got, want) {
@@ -319,8 +322,8 @@ func TestTheSecretIsDurableBeforeTheFirstDecision(t *testing.T) {
 	}
 }
 
-// TestForgedFirstDecisionsStop: what is committed and does not come out of the opening's secret is a second history.
-// Nothing is sent on top of it.
+// TestForgedFirstDecisionsStop checks that a stream stops if a committed decision does not follow from the opening's
+// secret, because that is a second history. No further record may be sent.
 func TestForgedFirstDecisionsStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := opened{owed: 3}.prepared(t)
@@ -353,8 +356,8 @@ func TestForgedFirstDecisionsStop(t *testing.T) {
 	})
 }
 
-// TestACheckpointBetweenOpeningAndFirstDecisions is one of a state that owes decisions: a replay from it makes them
-// too.
+// TestACheckpointBetweenOpeningAndFirstDecisions checks that a replay makes the first decisions again if its checkpoint
+// is a state that owes them.
 func TestACheckpointBetweenOpeningAndFirstDecisions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := opened{owed: 3, second: 2}
@@ -368,7 +371,7 @@ func TestACheckpointBetweenOpeningAndFirstDecisions(t *testing.T) {
 		if n := len(h.read(h.setup.Config.Decisions, true)); n != 0 {
 			t.Fatalf("%d decisions", n)
 		}
-		a.Kill() // what it has sent of its second transaction is open still
+		a.Kill() // its second transaction is still open
 		checkpoint, err := replay.Checkpoint(t.Context(), h.deployment(), 0)
 		if err != nil {
 			t.Fatal(err)
@@ -389,15 +392,16 @@ func TestACheckpointBetweenOpeningAndFirstDecisions(t *testing.T) {
 	})
 }
 
-// TestFirstDecisionsUnderOtherSemantics: where some can be read, a version that may compute them otherwise does not
-// make them again; where none can, it may.
+// TestFirstDecisionsUnderOtherSemantics checks an upgrade between the opening and the first decisions. If some of them
+// can be read, a version with other semantics must not make them again, because it may compute other values. If none
+// can be read, it may.
 func TestFirstDecisionsUnderOtherSemantics(t *testing.T) {
 	for topic, stops := range map[string]bool{"late.decisions": false, "late.changelog": true} {
 		t.Run(topic, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				o := opened{owed: 3}
 				h := o.prepared(t)
-				h.Fail(simtest.Fault{ // the second transaction
+				h.Fail(simtest.Fault{ // delays the second transaction
 					Kind:   simtest.Kind{API: "Produce", Topic: topic, Partition: 0},
 					Effect: simtest.Cut, Count: -1, Skip: map[bool]int{true: 1}[stops],
 				})

@@ -19,7 +19,8 @@ import (
 	"oriel/pipeline/streams"
 )
 
-// following is a deployment that goes on after that of NewSetup. last are the decisions that its plans were made from.
+// following is a deployment whose predecessor is that of NewSetup. last holds the decisions from which its params were
+// made.
 type following struct {
 	pipetest.Setup
 	mu    sync.Mutex
@@ -45,7 +46,7 @@ func follow() *following {
 	return f
 }
 
-// recording is the learner of f, which notes the decisions that its streams go on after.
+// recording is the learner of f. It notes the predecessor's decisions that its streams continue.
 type recording struct {
 	streams.Opener
 	f *following
@@ -54,7 +55,7 @@ type recording struct {
 // Operator is a successor.
 func (r recording) Operator() operators.Operator { return successor{r.Opener.Operator()} }
 
-// ParamsAfter notes the decision.
+// Operator returns an operator that can succeed a predecessor.
 func (r recording) ParamsAfter(last operators.Decision) ([]byte, error) {
 	r.f.mu.Lock()
 	defer r.f.mu.Unlock()
@@ -66,7 +67,7 @@ type successor struct{ operators.Operator }
 
 func (successor) ParamsAfter(mechanisms.Config, operators.Decision) ([]byte, error) { return nil, nil }
 
-// old runs a deployment over some events of partition 0, and ends it.
+// old runs a deployment over some events of partition 0, and then ends it.
 func old(t *testing.T, d *simtest.Deployment, partitions, n int) pipetest.Setup {
 	t.Helper()
 	s := pipetest.NewSetup()
@@ -82,8 +83,7 @@ func old(t *testing.T, d *simtest.Deployment, partitions, n int) pipetest.Setup 
 	return s
 }
 
-// begins makes the topics of the next deployment and runs it for a while. It returns what the process has said at its
-// end.
+// begins makes the topics of the next deployment and runs it for a while. It returns the process's error.
 func (f *following) begins(t *testing.T, d *simtest.Deployment) error {
 	t.Helper()
 	if err := f.Topics(t.Context(), d.Client(), func(string) {}); err != nil {
@@ -94,7 +94,7 @@ func (f *following) begins(t *testing.T, d *simtest.Deployment) error {
 	return a.Stop()
 }
 
-// offsets are those of the events that decisions of partition 0 are of.
+// offsets returns the input offsets of the events that the decisions of partition 0 belong to.
 func offsets(t *testing.T, d *simtest.Deployment, topic string) (all []float64) {
 	t.Helper()
 	records, err := pipetest.Read(t.Context(), d.Client(), topic, 0, -1, fetch.Options{})
@@ -107,8 +107,8 @@ func offsets(t *testing.T, d *simtest.Deployment, topic string) (all []float64) 
 	return all
 }
 
-// TestADeploymentGoesOnAfterAnother: at the other's offset and from its last decision, where it has any. The other one
-// is over: it does not come back.
+// TestADeploymentGoesOnAfterAnother checks that a deployment starts at its predecessor's offset and from its last
+// decision if it has one. The predecessor must be unable to start again.
 func TestADeploymentGoesOnAfterAnother(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := simtest.New(t)
@@ -139,12 +139,13 @@ func TestADeploymentGoesOnAfterAnother(t *testing.T) {
 	})
 }
 
-// TestWhatADeploymentBeforeMayHaveLost plays what is missing of it, and what the next one says or does then.
+// TestWhatADeploymentBeforeMayHaveLost removes parts of the predecessor, and checks what its successor does and
+// reports.
 func TestWhatADeploymentBeforeMayHaveLost(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		loses func(t *testing.T, d *simtest.Deployment, f *following)
-		says  string // "": it goes on
+		says  string // expected message; "": the deployment goes on
 		from  float64
 	}{
 		{"nothing", func(*testing.T, *simtest.Deployment, *following) {}, "", 5},
@@ -191,7 +192,8 @@ func TestWhatADeploymentBeforeMayHaveLost(t *testing.T) {
 	}
 }
 
-// TestAPartitionThatTheDeploymentBeforeNeverHad starts from nothing.
+// TestAPartitionThatTheDeploymentBeforeNeverHad checks that a partition that the predecessor never had starts from
+// nothing.
 func TestAPartitionThatTheDeploymentBeforeNeverHad(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := simtest.New(t)
@@ -205,18 +207,19 @@ func TestAPartitionThatTheDeploymentBeforeNeverHad(t *testing.T) {
 			t.Fatal(err)
 		}
 		wantTaken(t, d, f.Setup, 1, 2)
-		if len(f.last) != 1 { // of partition 0
+		if len(f.last) != 1 { // only partition 0 has decisions
 			t.Errorf("plans after %+v", f.last)
 		}
 	})
 }
 
-// TestOneStreamGoesOnAfterSeveral: from the decision that was named, where each of them ended; all of them are over.
+// TestOneStreamGoesOnAfterSeveral checks that one stream can succeed several. It starts from the decision of the chosen
+// stream, and at the offsets where each of them ended. All of them must be over.
 func TestOneStreamGoesOnAfterSeveral(t *testing.T) {
 	for _, c := range []struct {
 		stream string
-		says   string // "": it goes on
-		step   uint64 // of the decision that it goes on from; 0: from nothing
+		says   string // expected message; "": the deployment goes on
+		step   uint64 // step of the decision that it continues; 0: it starts from nothing
 	}{
 		{"", `"late" has 2 streams, and this deployment has one`, 0},
 		{"0", "", 5},
@@ -283,7 +286,8 @@ func TestOneStreamGoesOnAfterSeveral(t *testing.T) {
 	}
 }
 
-// TestAPartitionDoesNotGoOnAfterAWholeTopic: its one decision is of all partitions. A whole topic does.
+// TestAPartitionDoesNotGoOnAfterAWholeTopic checks that a stream of one partition cannot succeed that of a whole topic,
+// because that stream's decision depends on all partitions. The stream of a whole topic can.
 func TestAPartitionDoesNotGoOnAfterAWholeTopic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := simtest.New(t)

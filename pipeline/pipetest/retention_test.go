@@ -10,8 +10,9 @@ import (
 	"oriel/pipeline/pipetest/simtest"
 )
 
-// TestRetentionDuringATakeOver: records of the verdict topic are deleted between a take-over's look at its bounds and
-// its fetch. The partition was parked for good, with the words that the input had lost the next event.
+// TestRetentionDuringATakeOver checks a take-over during which records of the verdict topic are deleted, between the
+// look at its bounds and the fetch. Earlier, the partition then stopped for good and reported that the input had lost
+// events.
 func TestRetentionDuringATakeOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, s := simtest.New(t), pipetest.NewSetup()

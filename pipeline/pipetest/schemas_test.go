@@ -24,7 +24,8 @@ import (
 	"oriel/state"
 )
 
-// named decodes values of one byte, the id of a schema: an event if it is frozen and known where the record lies.
+// named decodes values of one byte, the id of a schema. The value is an event if that schema is frozen and known in the
+// record's partition.
 type named struct {
 	schemas.EventDecoder
 	frozen    state.Schemas
@@ -42,7 +43,7 @@ func (d *named) Decode(dst *schemas.Event, value []byte) schemas.Code {
 	return schemas.OK
 }
 
-// schemasHistory is a deployment whose events name their schemas. sent has the id of each event, by partition.
+// schemasHistory is a deployment whose events name their schemas. sent holds each event's schema id, by partition.
 type schemasHistory struct {
 	*whole
 	ids map[offset]byte
@@ -73,7 +74,7 @@ func (h *schemasHistory) write(p int, ids ...byte) {
 	h.taken += len(ids)
 }
 
-// freeze gives schemas to the stream.
+// freeze adds schemas to the stream.
 func (h *schemasHistory) freeze(all state.Schemas) {
 	h.t.Helper()
 	d := h.deployment()
@@ -83,8 +84,8 @@ func (h *schemasHistory) freeze(all state.Schemas) {
 	}
 }
 
-// verdicts are what rows say of each offset of the input. A row that was sent counts whether it was committed or not:
-// two of them must not say two things.
+// verdicts returns the verdict of each offset of the input, from all rows that were sent, committed or not. Two rows
+// must not contradict each other.
 func (h *schemasHistory) verdicts() map[offset]schemas.Code {
 	h.t.Helper()
 	sealer, err := h.setup.Sealer(h.t.Context(), h.Client(), 0)
@@ -111,8 +112,8 @@ func (h *schemasHistory) verdicts() map[offset]schemas.Code {
 	return all
 }
 
-// TestSchemasAreAddedBehindWhatWasSent: a schema is added while a transaction is open that has sent events of it as
-// null events. They stay null events: for the owner that takes them again, and for a replay from the start.
+// TestSchemasAreAddedBehindWhatWasSent adds a schema while a transaction is open that has sent events of the schema as
+// null events. They must stay null events, both for an owner that takes them again and for a replay from the start.
 func TestSchemasAreAddedBehindWhatWasSent(t *testing.T) {
 	for _, partitions := range []int{1, 3} {
 		synctest.Test(t, func(t *testing.T) {
@@ -135,7 +136,7 @@ func TestSchemasAreAddedBehindWhatWasSent(t *testing.T) {
 			checkpoint, err := replay.Checkpoint(t.Context(), d, 0)
 			h.check(err)
 
-			// The commit hangs, and others have sent their decisions behind it.
+			// The commit is delayed until later requests have sent the decisions after it.
 			h.Fail(simtest.Fault{
 				Kind:   simtest.Kind{Member: "a", API: "EndTxn", Partition: simtest.AnyPartition},
 				Effect: simtest.Late(20 * time.Second), Count: -1,
@@ -179,8 +180,8 @@ func TestSchemasAreAddedBehindWhatWasSent(t *testing.T) {
 	}
 }
 
-// TestTwoThatFreezeSchemas: while one still asks the registry, another gives the stream fewer, and an owner decodes by
-// those. They stand.
+// TestTwoThatFreezeSchemas checks two processes that freeze schemas. While one still asks the registry, the other adds
+// fewer schemas to the stream, and an owner decodes by those. They must stay valid.
 func TestTwoThatFreezeSchemas(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newSchemas(t, 1, false)
@@ -202,8 +203,8 @@ func TestTwoThatFreezeSchemas(t *testing.T) {
 	})
 }
 
-// TestSchemasAreAddedBehindWhatTheGroupHas: a broker that does not know yet that it leads no more says an end that
-// owners have passed. Here the group has committed more than the input has.
+// TestSchemasAreAddedBehindWhatTheGroupHas checks the case of a deposed leader that does not know it: the end of the
+// log that it returns may be before offsets that owners have taken. Here the group's offset is beyond that end.
 func TestSchemasAreAddedBehindWhatTheGroupHas(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newSchemas(t, 1, false)
@@ -225,7 +226,7 @@ func TestSchemasAreAddedBehindWhatTheGroupHas(t *testing.T) {
 	})
 }
 
-// TestAStreamWithoutItsSchemasStops: nothing may be decoded by less than what was frozen.
+// TestAStreamWithoutItsSchemasStops checks that a stream stops if a frozen schema is missing.
 func TestAStreamWithoutItsSchemasStops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newSchemas(t, 1, false)
@@ -239,8 +240,8 @@ func TestAStreamWithoutItsSchemasStops(t *testing.T) {
 	})
 }
 
-// TestAReplayKnowsSchemasThatWereAddedSince: what a replay decodes behind its checkpoint was decoded by schemas that
-// the checkpoint does not have. A machine that decides by them would tell; here the decoder is asked.
+// TestAReplayKnowsSchemasThatWereAddedSince checks that a replay decodes with schemas that were added after its
+// checkpoint. A machine that uses contents would show it in its decisions; here the test asks the decoder.
 func TestAReplayKnowsSchemasThatWereAddedSince(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newSchemas(t, 1, false)
@@ -269,7 +270,8 @@ func TestAReplayKnowsSchemasThatWereAddedSince(t *testing.T) {
 	})
 }
 
-// TestAReplayEndsBeforeSchemasThatAreAddedMeanwhile: it does not compare what was decoded by schemas that it lacks.
+// TestAReplayEndsBeforeSchemasThatAreAddedMeanwhile checks that a replay compares no decision whose events were decoded
+// by schemas that it lacks.
 func TestAReplayEndsBeforeSchemasThatAreAddedMeanwhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newSchemas(t, 1, false)
@@ -302,7 +304,8 @@ func TestAReplayEndsBeforeSchemasThatAreAddedMeanwhile(t *testing.T) {
 	})
 }
 
-// TestStreamsThatComeLaterKnowAllSchemas: of a partition that was added nothing was sent before.
+// TestStreamsThatComeLaterKnowAllSchemas checks that the stream of an added partition has all schemas from its start,
+// because nothing was sent for it before.
 func TestStreamsThatComeLaterKnowAllSchemas(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newSchemas(t, 1, false)
@@ -316,7 +319,7 @@ func TestStreamsThatComeLaterKnowAllSchemas(t *testing.T) {
 	})
 }
 
-// freezeOthers wants other streams to be given what those have that have schemas.
+// freezeOthers copies the schemas of streams that have some to the other streams, and checks the result.
 func (h *schemasHistory) freezeOthers(want state.Schemas) {
 	h.t.Helper()
 	d := h.deployment()
@@ -330,8 +333,9 @@ func (h *schemasHistory) freezeOthers(want state.Schemas) {
 	}
 }
 
-// TestSchemasAreAddedBehindWhatIsOrdered: whatever brokers say of the input, of a whole topic nobody reads beyond the
-// order log, and everybody may have read what it names.
+// TestSchemasAreAddedBehindWhatIsOrdered checks where a schema becomes valid in the stream of a whole topic: at the end
+// of the order log. No process reads beyond that end, but any process may have read up to it. The ends of input
+// partitions do not matter.
 func TestSchemasAreAddedBehindWhatIsOrdered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newSchemas(t, 2, true)

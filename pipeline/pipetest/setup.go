@@ -22,21 +22,21 @@ import (
 	"oriel/state/local"
 )
 
-// Setup is what the processes of a service share, for tests of the pipeline alone. What cmd adds (settings, log, pages,
-// exit codes) is tested there.
+// Setup is the configuration that the processes of a service share, for tests of the pipeline alone. The parts that cmd
+// adds (settings, log, pages, exit codes) are tested there.
 type Setup struct {
 	Config   deployment.Config
 	Model    streams.Model
-	Listener notice.Listener // hears what happens in every process
+	Listener notice.Listener // receives the events of every process
 	Retried  func(operation string, err error)
-	Client   func(*kafka.Config) // changes the client of every process; nil: nothing
+	Client   func(*kafka.Config) // changes the client configuration of every process; may be nil
 
-	InputSettings map[string]string // of the input topic; nil: the broker's own
+	InputSettings map[string]string // settings of the input topic; nil: the broker's defaults
 
 	master *state.MasterKey
 }
 
-// states is what the decisions of a blind machine print.
+// states is the guarantee that the decisions of a blind machine print.
 var states = protection.Guarantee{
 	Terms: protection.Terms{
 		Scope: protection.Window{Steps: 16}, Unit: protection.Event{Exchange: dp.Replace},
@@ -44,7 +44,7 @@ var states = protection.Guarantee{
 	Mechanism: "blind", Batch: 1, Epsilon: 1, Delta: 1e-6, Mu: 1,
 }
 
-// NewSetup is a small deployment with a blind machine.
+// NewSetup returns a small deployment with a blind machine.
 func NewSetup() Setup {
 	body, _ := loss.Body("logistic", 1)
 	return Setup{
@@ -66,10 +66,10 @@ func NewSetup() Setup {
 	}.With(Blind{States: states})
 }
 
-// States is what the decisions of a deployment's blind machines print; nothing of it is true.
+// States returns the guarantee that the decisions of a deployment's blind machines print. It is made up.
 func (Setup) States() protection.Guarantee { return states }
 
-// With is a deployment of other blind machines.
+// With returns the deployment with other blind machines.
 func (s Setup) With(b Blind) Setup {
 	s.Model.Learner = b.Learner()
 	if output := operators.SecondTopicOf(s.Model.Learner.Operator()); output != nil {
@@ -78,35 +78,37 @@ func (s Setup) With(b Blind) Setup {
 	return s
 }
 
-// SecondTopic is a deployment whose machines have a further decision for a second topic each so many steps.
+// SecondTopic returns the deployment with machines that make one more decision, for a second topic, in each every-th
+// step.
 func (s Setup) SecondTopic(every uint64) Setup { return s.With(Blind{States: states, Second: every}) }
 
-// Owing is a deployment whose machines have so many decisions before the first record, and as Plays has them behind.
+// Owing returns the deployment with machines that owe decisions before the first record. With every > 0 they also make
+// decisions for a second topic, as with SecondTopic.
 func (s Setup) Owing(owed int, every uint64) Setup {
 	return s.With(Blind{States: states, Second: every, Owed: owed})
 }
 
-// WholeTopic is a deployment whose input is one stream.
+// WholeTopic returns the deployment with one stream of the whole input.
 func (s Setup) WholeTopic() Setup {
 	s.Config.Order = s.Config.Name + ".order"
 	s.Model.Settings += "STREAM=topic\n"
 	return s
 }
 
-// Ending is a deployment whose streams end after so many steps.
+// Ending returns the deployment with streams that end after horizon steps.
 func (s Setup) Ending(horizon uint64) Setup {
 	end := states
 	end.Scope = protection.Lifetime{Steps: horizon, Within: horizon}
 	return s.With(Blind{States: end})
 }
 
-// Deployment is what reading the sealed records of the deployment takes.
+// Deployment returns the description with which the deployment's sealed records can be read.
 func (s Setup) Deployment(ctx context.Context, client *kafka.Client) (changelog.Deployment, error) {
 	topics, err := deployment.CheckTopics(ctx, client, s.Config, deployment.ByService)
 	return changelog.Deployment{Client: client, Config: s.Config, Topics: topics, Model: s.Model, Master: s.master}, err
 }
 
-// Sealer opens what the stream of a partition has sealed.
+// Sealer returns the Sealer that opens the sealed records of a partition's stream.
 func (s Setup) Sealer(ctx context.Context, client *kafka.Client, partition int32) (*state.Sealer, error) {
 	d, err := s.Deployment(ctx, client)
 	if err != nil {
@@ -119,7 +121,7 @@ func (s Setup) Sealer(ctx context.Context, client *kafka.Client, partition int32
 	return inc.Sealer()
 }
 
-// Prepare makes the input, and then what `oriel topics` makes.
+// Prepare makes the input topic, and then everything that `oriel topics` makes.
 func (s Setup) Prepare(ctx context.Context, client *kafka.Client, partitions int) error {
 	if err := topics.Create(ctx, client, s.Config.Input, partitions, 1, s.InputSettings); err != nil {
 		return err
@@ -127,7 +129,7 @@ func (s Setup) Prepare(ctx context.Context, client *kafka.Client, partitions int
 	return s.Topics(ctx, client, func(string) {})
 }
 
-// Topics is `oriel topics`; done hears what it did.
+// Topics does the same as `oriel topics`; it calls done with each action.
 func (s Setup) Topics(ctx context.Context, client *kafka.Client, done func(what string)) error {
 	if err := deployment.CreateTopics(ctx, client, s.Config, done); err != nil {
 		return err
@@ -148,7 +150,7 @@ func (s Setup) Topics(ctx context.Context, client *kafka.Client, done func(what 
 	return err
 }
 
-// CheckManifests is what `oriel run` looks at first.
+// CheckManifests makes the checks with which `oriel run` starts.
 func (s Setup) CheckManifests(ctx context.Context, client *kafka.Client) error {
 	topics, err := deployment.CheckTopics(ctx, client, s.Config, deployment.ByService)
 	if err != nil {
@@ -157,7 +159,8 @@ func (s Setup) CheckManifests(ctx context.Context, client *kafka.Client) error {
 	return changelog.CheckManifests(ctx, client, s.Config, topics, s.Model, s.master)
 }
 
-// Run is a process of the service, for Deployment.Start: what `oriel run` does between its settings and its pages.
+// Run is a process of the service, for Deployment.Start. It does the same as `oriel run` between its settings and
+// pages.
 func (s Setup) Run(ctx context.Context, m *simtest.Member) error {
 	config := kafka.Config{Brokers: []string{m.Broker()}, OnRetry: s.Retried}
 	m.Network(&config)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// EachStory plays each story of a folder, a .txt file, as a test of its name. A folder without any is a failure.
+// EachStory plays each story of a folder, a .txt file, as a subtest with its name. It fails if the folder has none.
 func EachStory(t *testing.T, dir string, play func(t *testing.T, path string)) {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(dir, "*.txt"))

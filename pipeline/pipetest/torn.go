@@ -21,19 +21,19 @@ import (
 	"oriel/state/local"
 )
 
-// Part is one of the things that a transaction of the service has, and may have ended in while it has not in others.
+// Part is a part of a service's transaction. A torn transaction has ended in some parts and not in others.
 type Part string
 
 // The parts of a transaction.
 const (
 	Decisions Part = "decisions"
-	Second    Part = "second" // of an operator with a second topic
+	Second    Part = "second" // decisions of an operator's second topic
 	Verdicts  Part = "verdicts"
 	Changelog Part = "changelog"
 	Offset    Part = "offset"
 )
 
-// Parts are those of the deployment's transactions.
+// Parts returns the parts of the deployment's transactions.
 func (s Setup) Parts() []Part {
 	if s.Config.Second == "" {
 		return []Part{Decisions, Verdicts, Changelog, Offset}
@@ -48,17 +48,18 @@ func (s Setup) topic(p Part) string {
 	}[p]
 }
 
-// Torn is a partition whose next transaction ends in some of its parts and not in others: a service is cut off when all
-// its records are acknowledged (notice.PointProduced), and what some of the parts were to be is committed by hand.
+// Torn is a partition whose next transaction ends in some of its parts and not in others. The service is cut off when
+// all records of the transaction are acknowledged (notice.PointProduced), and the test commits some of the parts
+// itself.
 type Torn struct {
 	setup     Setup
 	client    *kafka.Client
 	partition int32
 	topics    deployment.Topics
-	before    map[Part]int64 // where the topics end before the transaction
+	before    map[Part]int64 // ends of the topics before the transaction
 }
 
-// Tear is called BEFORE the transaction is sent.
+// Tear must be called BEFORE the transaction is sent.
 func (s Setup) Tear(ctx context.Context, client *kafka.Client, partition int32) (Torn, error) {
 	return s.tear(ctx, client, partition, func(topic string) (int64, error) {
 		b, err := topics.StableEnd(ctx, client, topic, partition)
@@ -66,7 +67,7 @@ func (s Setup) Tear(ctx context.Context, client *kafka.Client, partition int32) 
 	})
 }
 
-// TearOpen is called while the transaction is open, of a process that has died in it.
+// TearOpen must be called while the transaction of a dead process is still open.
 func (s Setup) TearOpen(ctx context.Context, client *kafka.Client, partition int32) (Torn, error) {
 	return s.tear(ctx, client, partition, func(topic string) (int64, error) {
 		b, err := topics.BoundsOf(ctx, client, topic, partition)
@@ -92,14 +93,14 @@ func (s Setup) tear(
 	return t, nil
 }
 
-// sent are the records of the transaction in a topic.
+// sent returns the records of the transaction in a topic.
 func (t Torn) sent(ctx context.Context, part Part) ([]records.Record, error) {
 	all, err := Read(ctx, t.client, t.setup.topic(part), t.partition, -1, fetch.Options{Uncommitted: true})
 	return slices.DeleteFunc(all, func(r records.Record) bool { return r.Offset < t.before[part] }), err
 }
 
-// Commit takes the partition over when the service is cut off, which aborts what it has sent, and commits the given
-// parts of it. Where other gives a value for a record, that is what is committed in its place.
+// Commit takes the partition over after the service was cut off, which aborts its transaction, and commits the given
+// parts of it. If other returns a value for a record, that value is committed in its place.
 func (t Torn) Commit(ctx context.Context, committed []Part, other func(part Part, r records.Record) []byte) error {
 	id := t.setup.Config.TransactionalID(t.topics.Input.ID, t.partition)
 	end, err := t.begin(ctx, id, t.setup.Parts(), committed, other)
@@ -109,14 +110,14 @@ func (t Torn) Commit(ctx context.Context, committed []Part, other func(part Part
 	return end()
 }
 
-// CommitLate is called AFTER Commit, and commits one more part when the function that it returns is called: as a
-// coordinator does that is slow to tell one topic how a transaction has ended.
+// CommitLate must be called AFTER Commit. It commits one more part when the returned function is called, like a
+// coordinator that is slow to inform one topic of the end of a transaction.
 func (t Torn) CommitLate(ctx context.Context, part Part) (end func() error, err error) {
-	id := fmt.Sprintf("late %s %d %d", part, t.partition, time.Now().UnixNano()) // none fences another that is late
+	id := fmt.Sprintf("late %s %d %d", part, t.partition, time.Now().UnixNano()) // no late part must fence another
 	return t.begin(ctx, id, []Part{part}, []Part{part}, Whatever)
 }
 
-// begin sends parts of the transaction under an id, in a transaction over some parts that end commits.
+// begin sends parts of the transaction under an id, in a new transaction over some parts; end commits it.
 func (t Torn) begin(
 	ctx context.Context, id string, over, parts []Part, other func(part Part, r records.Record) []byte,
 ) (end func() error, err error) {
@@ -165,10 +166,10 @@ func (t Torn) commit(ctx context.Context, producer *produce.Producer, part Part,
 	return err
 }
 
-// ErrNoState means that a transaction which was to be torn had not sent its state, so that nothing can have decided it.
+// ErrNoState means that a transaction to be torn had not sent its state, so that no coordinator can have committed it.
 var ErrNoState = errors.New("pipetest: a torn transaction without a state")
 
-// end is where the transaction ends in the input: a sealed state says it in clear.
+// end returns where the transaction ends in the input, from the sealed state, which is not encrypted there.
 func (t Torn) end(ctx context.Context) ([]group.Offset, error) {
 	sent, err := t.sent(ctx, Changelog)
 	if err != nil || len(sent) == 0 {
@@ -188,8 +189,8 @@ func (t Torn) end(ctx context.Context) ([]group.Offset, error) {
 	return end, nil
 }
 
-// Follow gives the local store of a dead process what was sent to the changelog, as if the commit had been acknowledged
-// to it.
+// Follow writes the changelog records that a dead process has sent to its local store, as if their commit had been
+// acknowledged.
 func (t Torn) Follow(ctx context.Context, disk *vfs.MemFS) error {
 	identity := state.Identity{Cluster: t.topics.Cluster, Name: t.setup.Config.Name, Topic: t.topics.Input.ID}
 	store, err := local.Options{FS: disk}.Open("state", identity)
@@ -213,5 +214,5 @@ func (t Torn) Follow(ctx context.Context, disk *vfs.MemFS) error {
 	return errors.Join(store.Follow(t.partition, records), store.Close())
 }
 
-// Whatever commits what was sent.
+// Whatever keeps every record's value, for Commit.
 func Whatever(Part, records.Record) []byte { return nil }

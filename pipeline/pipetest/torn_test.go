@@ -21,12 +21,12 @@ import (
 	"oriel/schemas"
 )
 
-// history is a deployment of one partition that is torn again and again.
+// history is a deployment of one partition whose transactions are torn again and again.
 type history struct {
 	*simtest.Deployment
 	t     *testing.T
 	setup pipetest.Setup
-	every uint64 // steps a decision of the second topic
+	every uint64 // steps for each decision of the second topic
 	taken int
 }
 
@@ -34,7 +34,7 @@ type history struct {
 func (h *history) tear(name string, n int, committed []pipetest.Part) {
 	h.t.Helper()
 	a := h.Start(name, simtest.NewDisk(), h.setup.Run)
-	time.Sleep(15 * time.Second) // whatever is to be repaired is
+	time.Sleep(15 * time.Second) // time to repair the transaction
 	torn, err := h.setup.Tear(h.t.Context(), h.Client(), 0)
 	if err != nil {
 		h.t.Fatal(err)
@@ -48,8 +48,9 @@ func (h *history) tear(name string, n int, committed []pipetest.Part) {
 	}
 }
 
-// whole checks what is committed: each decision that is due, once, in order, in its own topic and with the bytes of a
-// replay; no other value of it even uncommitted; each offset's verdict once; the group at the end.
+// whole checks the committed records. Each decision that is due must be there once, in order, in its own topic and with
+// the bytes of a replay, and must have no other value, even uncommitted. Each offset must have one verdict, and the
+// group must stand at the end.
 func (h *history) whole(checkpoint []byte) {
 	h.t.Helper()
 	blind := pipetest.Blind{Second: h.every}
@@ -79,8 +80,8 @@ func (h *history) whole(checkpoint []byte) {
 	}
 }
 
-// committed checks that the topics of decisions have those of want, by index, and that no decision has two values, even
-// uncommitted ones. It returns all of both topics.
+// committed checks that the decision topics have the decisions of want, by index, and that no decision has two values,
+// even uncommitted ones. It returns all decisions of both topics.
 func (h *history) committed(want [2][]uint64) (all []schemas.Decision) {
 	h.t.Helper()
 	values := map[uint64][]byte{}
@@ -139,7 +140,7 @@ func (h *history) deployment() changelog.Deployment {
 	return d
 }
 
-// subset are the parts of a number's bits.
+// subset returns the parts whose bits are set in a number.
 func subset(parts []pipetest.Part, bits int) (some []pipetest.Part) {
 	for i, p := range parts {
 		if bits>>i&1 != 0 {
@@ -150,8 +151,8 @@ func subset(parts []pipetest.Part, bits int) (some []pipetest.Part) {
 }
 
 // TestTornTransactionsAreMadeWhole plays each way in which a transaction may have ended in some of its parts and not in
-// others, each followed by another one. With a second topic whose decisions are few, one that has none is not one that
-// has lost some.
+// others, each followed by another way. If a second topic has few decisions, a transaction without any for that topic
+// must not count as one that lost some.
 func TestTornTransactionsAreMadeWhole(t *testing.T) {
 	for row, every := range []uint64{0, 1, 7, 1000} {
 		setup := pipetest.NewSetup()
@@ -165,7 +166,7 @@ func TestTornTransactionsAreMadeWhole(t *testing.T) {
 				meets = 1 + bits%3
 			}
 			if tiertest.Runs(row != meets, false) {
-				continue // in the short form each way meets one of the rows that have it
+				continue // in the short form, try each way in only one of its rows
 			}
 			again := (5*bits + bits/4 + 1) % (1 << len(parts))
 			t.Run(fmt.Sprintf("every %d/%v %v", every, subset(parts, bits), subset(parts, again)), func(t *testing.T) {

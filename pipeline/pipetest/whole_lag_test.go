@@ -11,8 +11,8 @@ import (
 	"oriel/pipeline/pipetest/simtest"
 )
 
-// TestLagIsSeenWithoutASequencer: when the process that writes the order is dead, nothing is committed, and events that
-// nobody has ordered count all the same. Those before the start of the stream do not.
+// TestLagIsSeenWithoutASequencer checks the lag of a deployment whose order writer is dead, so that nothing is
+// committed. Events that are not ordered yet must count, and events before the start of the stream must not.
 func TestLagIsSeenWithoutASequencer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWhole(t, pipetest.NewSetup(), 3, 3)

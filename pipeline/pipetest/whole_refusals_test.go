@@ -18,7 +18,8 @@ import (
 	"oriel/state"
 )
 
-// TestAWholeTopicThatLostSomethingIsRefused: each of these could make a second history, or one with a gap.
+// TestAWholeTopicThatLostSomethingIsRefused checks losses of which each could cause a second history, or a gap in the
+// history.
 func TestAWholeTopicThatLostSomethingIsRefused(t *testing.T) {
 	reset := func(w *whole, by map[int32]int64) {
 		for p, n := range by {
@@ -67,7 +68,7 @@ func TestAWholeTopicThatLostSomethingIsRefused(t *testing.T) {
 			}
 			for _, policy := range []string{"compact", "delete"} {
 				w.check(topics.Alter(w.t.Context(), w.Client(), w.setup.Config.Order, map[string]string{"cleanup.policy": policy}))
-				time.Sleep(5 * time.Second) // brokers clean meanwhile
+				time.Sleep(5 * time.Second) // brokers delete records meanwhile
 			}
 		}},
 		{
@@ -81,7 +82,7 @@ func TestAWholeTopicThatLostSomethingIsRefused(t *testing.T) {
 		{
 			"an input that has others where it was put in order",
 			"what is left of partition 1 ends at 7, and the order log has it up to 10", "Acknowledged events were lost",
-			func(w *whole) { // the second leader had three events, of which the third one knows nothing
+			func(w *whole) { // the second leader appended three events that the third leader never had
 				for range 2 {
 					w.check(w.MoveLeader(w.setup.Config.Input, 1, 0))
 				}
@@ -134,7 +135,7 @@ func (w *whole) order(entries ...order.Entry) {
 	}
 }
 
-// epochs are those of the leaders of the input's partitions.
+// epochs returns the leader epochs of the input's partitions.
 func (w *whole) epochs() (epochs []int32) {
 	w.t.Helper()
 	look := topics.NewStableEnds(w.Client(), w.deployment().Topics.Input)
@@ -160,7 +161,7 @@ func (w *whole) row(from int64, s state.Stretch) {
 	w.check(err)
 }
 
-// stopped runs a process for a minute, and returns why its stream stops.
+// stopped runs a process for a minute, and returns the reason why its stream stops.
 func (w *whole) stopped() (said string) {
 	w.t.Helper()
 	var mu sync.Mutex
@@ -180,8 +181,8 @@ func (w *whole) stopped() (said string) {
 	return said
 }
 
-// TestALeaderThatWroteNothingIsNoLoss: it may have told the end of its partition, so that the order log has an epoch
-// which the input does not have.
+// TestALeaderThatWroteNothingIsNoLoss checks that a leader without any appended record is not taken for a loss. It may
+// have answered with the end of its partition, so that the order log has an epoch that the input lacks.
 func TestALeaderThatWroteNothingIsNoLoss(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWhole(t, pipetest.NewSetup(), 3, 3)
@@ -206,7 +207,7 @@ func TestALeaderThatWroteNothingIsNoLoss(t *testing.T) {
 	})
 }
 
-// TestElectionsAreNoLoss: leaders come and go, and the stream is taken over before and behind each of them.
+// TestElectionsAreNoLoss changes leaders, and takes the stream over before and after each change.
 func TestElectionsAreNoLoss(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWhole(t, pipetest.NewSetup(), 3, 3)
@@ -235,7 +236,7 @@ func TestElectionsAreNoLoss(t *testing.T) {
 	})
 }
 
-// TestAPartitionThatIsAddedIsTakenFromItsStart: while the stream runs, and without `oriel topics`.
+// TestAPartitionThatIsAddedIsTakenFromItsStart adds a partition while the stream runs, without `oriel topics`.
 func TestAPartitionThatIsAddedIsTakenFromItsStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		setup := pipetest.NewSetup()
@@ -259,7 +260,7 @@ func TestAPartitionThatIsAddedIsTakenFromItsStart(t *testing.T) {
 	})
 }
 
-// TestAWholeTopicStartsAtTheLatest: what each partition has before the opening is nobody's.
+// TestAWholeTopicStartsAtTheLatest checks that the stream takes no event from before its opening.
 func TestAWholeTopicStartsAtTheLatest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		setup := pipetest.NewSetup().Owing(3, 7)
@@ -292,7 +293,7 @@ func TestAWholeTopicStartsAtTheLatest(t *testing.T) {
 	})
 }
 
-// TestATrimmedOrderLogIsTakenOver: of events that the input no longer has, the order log needs no record.
+// TestATrimmedOrderLogIsTakenOver checks that the order log needs no records of events that the input no longer has.
 func TestATrimmedOrderLogIsTakenOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWhole(t, pipetest.NewSetup(), 2, 3)

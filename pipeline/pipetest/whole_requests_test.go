@@ -10,19 +10,19 @@ import (
 	"oriel/pipeline/pipetest/simtest"
 )
 
-// TestATakeOverAsksBrokersNotPartitions: to open the stream of a whole topic and to take it over costs a few requests
-// to each broker, however many partitions the topic has.
+// TestATakeOverAsksBrokersNotPartitions checks that opening the stream of a whole topic, or taking it over, costs a few
+// requests to each broker, however many partitions the topic has.
 func TestATakeOverAsksBrokersNotPartitions(t *testing.T) {
 	few, many := lookedUp(t, 12), lookedUp(t, 48)
 	for i, when := range []string{"opening", "take-over"} {
-		if few[i] == 0 || many[i] > few[i]+2*4 { // 12 partitions may have leaders at two of the brokers alone
+		if few[i] == 0 || many[i] > few[i]+2*4 { // the leaders of 12 partitions may all be at two of the brokers
 			t.Errorf("%s: %d looks at 48 partitions, %d at 12", when, many[i], few[i])
 		}
 	}
 }
 
-// lookedUp counts the requests for offsets, epochs and topics until its stream runs, of a process that opens it, and of
-// one that takes it over once each partition has events.
+// lookedUp counts the requests for offsets, epochs and topics until the stream runs: first of a process that opens it,
+// and then of one that takes it over after each partition has got events.
 func lookedUp(t *testing.T, partitions int) (looks [2]int) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWhole(t, pipetest.NewSetup(), partitions, 3)

@@ -11,8 +11,8 @@ import (
 	"oriel/pipeline/pipetest/simtest"
 )
 
-// TestAStandbyTakesOverAddedPartitions: partitions are added after a process started to stand by, and what the owner
-// has taken of them ends in the group's offsets and nowhere else. The other process must not take these for somebody's.
+// TestAStandbyTakesOverAddedPartitions adds partitions after a standby process has started. The owner takes events of
+// them, of which only the group's offsets are committed. The standby must not take these offsets for set by hand.
 func TestAStandbyTakesOverAddedPartitions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWhole(t, pipetest.NewSetup(), 2, 1)
@@ -29,7 +29,7 @@ func TestAStandbyTakesOverAddedPartitions(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		torn, err := w.setup.Tear(t.Context(), w.Client(), 0)
 		w.check(err)
-		owner, standby := a, b // the group gives the stream to either
+		owner, standby := a, b // the group may assign the stream to either
 		if all := w.Requests(); all[lastOf(all, "EndTxn")].Member == b.Name {
 			owner, standby = b, a
 		}
@@ -39,7 +39,7 @@ func TestAStandbyTakesOverAddedPartitions(t *testing.T) {
 		for owner.Alive() {
 			time.Sleep(time.Millisecond)
 		}
-		w.check(torn.Commit(t.Context(), []pipetest.Part{pipetest.Offset}, pipetest.Whatever)) // within its session
+		w.check(torn.Commit(t.Context(), []pipetest.Part{pipetest.Offset}, pipetest.Whatever)) // while its session lasts
 		time.Sleep(20 * time.Second)
 		if !standby.Alive() {
 			t.Error("the process that stood by has ended")
@@ -48,7 +48,7 @@ func TestAStandbyTakesOverAddedPartitions(t *testing.T) {
 	})
 }
 
-// lastOf is the place of the newest request of a kind.
+// lastOf returns the index of the newest request of an API.
 func lastOf(all []simtest.Request, api string) int {
 	for i := len(all) - 1; ; i-- {
 		if all[i].API == api {

@@ -17,7 +17,7 @@ import (
 	"oriel/pipeline/replay"
 )
 
-// whole is a deployment whose input is one stream, and how many events each partition has.
+// whole is a deployment whose input is one stream. It counts the events of each partition.
 type whole struct {
 	history
 	sent []int
@@ -42,7 +42,7 @@ func (w *whole) send(p, n int) {
 	w.taken += n
 }
 
-// spread appends events to partitions that a source draws, for as many ticks.
+// spread appends events to randomly drawn partitions, for a number of ticks.
 func (w *whole) spread(draw *rand.Rand, ticks int) {
 	w.t.Helper()
 	for range ticks {
@@ -53,14 +53,14 @@ func (w *whole) spread(draw *rand.Rand, ticks int) {
 	}
 }
 
-// offset is one of a partition of the input.
+// offset is a partition of the input and an offset in it.
 type offset struct {
 	partition int32
 	at        int64
 }
 
-// ordered are the offsets of the input in the order of the order log, by the rule's text: an entry counts if its epoch
-// is not below one that counted, and its end is greater.
+// ordered returns the offsets of the input in the order of the order log, by an independent implementation of its rule:
+// an entry counts if its epoch is not below one that counted, and its end is greater.
 func (w *whole) ordered() (all []offset) {
 	w.t.Helper()
 	d := w.deployment()
@@ -88,7 +88,7 @@ func (w *whole) ordered() (all []offset) {
 	return all
 }
 
-// covered are the offsets of the input that the rows of statuses cover.
+// covered returns the offsets of the input that the rows of statuses cover.
 func (w *whole) covered() (all []offset) {
 	w.t.Helper()
 	sealer, err := w.setup.Sealer(w.t.Context(), w.Client(), 0)
@@ -114,8 +114,8 @@ func (w *whole) covered() (all []offset) {
 	return all
 }
 
-// isWhole checks that each event was taken once, in the order of the order log: by decisions, of one value each, by
-// statuses, and by the group; and that the decisions are those that a straight replay gives.
+// isWhole checks that each event was taken once, in the order of the order log. Decisions, statuses and the group must
+// agree on this, each decision must have only one value, and the decisions must equal those of a straight replay.
 func (w *whole) isWhole(checkpoint []byte) {
 	w.t.Helper()
 	ordered := w.ordered()
@@ -155,8 +155,8 @@ func (w *whole) checkpoint() []byte {
 	return checkpoint
 }
 
-// TestWholeTopicIsOneStream: of several partitions, through two processes of which one is killed at every point; in the
-// short form at two.
+// TestWholeTopicIsOneStream plays one stream of several partitions through two processes. One of them is killed at
+// every point of a commit; in the short form at two points.
 func TestWholeTopicIsOneStream(t *testing.T) {
 	for i, point := range []notice.Point{
 		notice.PointFenced, notice.PointRestored, notice.PointProduced, notice.PointEnded,
@@ -195,7 +195,7 @@ func TestWholeTopicIsOneStream(t *testing.T) {
 }
 
 // TestTornTransactionsOfAWholeTopic plays each way in which a transaction may have ended in some of its parts and not
-// in others; in the short form some of them. Each transaction is the first that moves in a partition that was added.
+// in others; in the short form some of the ways. Each transaction is the first with events of an added partition.
 func TestTornTransactionsOfAWholeTopic(t *testing.T) {
 	setup := pipetest.NewSetup()
 	parts := setup.Parts()
@@ -237,7 +237,7 @@ func TestTornTransactionsOfAWholeTopic(t *testing.T) {
 func (w *whole) tearAll(name string, n int, committed []pipetest.Part) {
 	w.t.Helper()
 	a := w.Start(name, simtest.NewDisk(), w.setup.Run)
-	time.Sleep(15 * time.Second) // whatever is to be repaired is
+	time.Sleep(15 * time.Second) // time to repair the transaction
 	torn, err := w.setup.Tear(w.t.Context(), w.Client(), 0)
 	if err != nil {
 		w.t.Fatal(err)

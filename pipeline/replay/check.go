@@ -79,14 +79,16 @@ func addSchemas(ctx context.Context, d changelog.Deployment, checkpoint *changel
 	return err
 }
 
-// publishedDecision is a committed decision: its offset, and its line, which is valid until the next one.
+// publishedDecision is a committed decision: its offset, and its line, which stays valid until the next decision is
+// read.
 type publishedDecision struct {
 	schemas.Decision
 	offset int64
 	line   []byte
 }
 
-// published yields the committed decisions of a topic that are of the incarnation and behind the checkpoint, in order.
+// published yields, in order, the committed decisions of a topic that belong to the incarnation and come after the
+// checkpoint.
 func published(
 	ctx context.Context, d changelog.Deployment, p int32, o changelog.Saved, topic topics.Topic, b topics.Bounds,
 ) iter.Seq2[publishedDecision, error] {
@@ -111,18 +113,18 @@ func published(
 // check compares recomputed decisions with published ones, until the published ones end or one differs.
 type check struct {
 	partition int32
-	topics    []comparison // by output
+	topics    []comparison // one for each output
 	progress  func(compared int)
 	compared  int
-	err       error // what ended it
+	err       error // the error that ended the comparison
 }
 
 // comparison is the progress of the comparison in one topic.
 type comparison struct {
 	published func() (publishedDecision, error, bool)
-	due       publishedDecision // the next one published
-	ended     bool              // there is none
-	compared  bool              // one was
+	due       publishedDecision // the next published decision
+	ended     bool              // no published decision is left
+	compared  bool              // at least one decision was compared
 }
 
 // next reads the next published decision of a topic.
@@ -135,7 +137,7 @@ func (c *check) next(output int) {
 	c.err = errors.Join(c.err, err)
 }
 
-// over reports whether nothing is left to compare.
+// over reports whether no decision is left to compare.
 func (c *check) over() bool {
 	return c.err != nil || !slices.ContainsFunc(c.topics, func(t comparison) bool { return !t.ended })
 }
@@ -166,7 +168,7 @@ func (c *check) compare(output uint8, _, line []byte) {
 	c.next(int(output))
 }
 
-// until returns how far a walk may go while there is something to compare.
+// until returns the input offset up to which the walk must go while there are decisions to compare.
 func (c *check) until() int64 {
 	if c.over() {
 		return 0
@@ -174,7 +176,7 @@ func (c *check) until() int64 {
 	return streams.Untaken
 }
 
-// recompute takes the input as far as the published decisions go.
+// recompute takes events of the input up to the last published decision.
 func recompute(
 	ctx context.Context, d changelog.Deployment, p int32, o changelog.Saved, orderKey [32]byte, c *check,
 ) error {

@@ -13,8 +13,8 @@ import (
 	"oriel/state"
 )
 
-// checkpointMagic opens a checkpoint file; the last byte is its format. After it come the changelog records of one
-// partition that open its stream, each key and value behind its u32 length, little-endian.
+// checkpointMagic starts a checkpoint file; its last byte is the format version. The changelog records of one partition
+// that are needed to open its stream follow. Each key and each value has a u32 length before it, little-endian.
 const checkpointMagic = "oriel checkpoint\x01"
 
 // ErrCheckpoint means that a file is not a checkpoint of this format.
@@ -29,7 +29,7 @@ func Checkpoint(ctx context.Context, d changelog.Deployment, p int32) ([]byte, e
 	if _, _, err := open(d, view, p); err != nil {
 		return nil, err
 	}
-	records := view.Records()[1:] // the first is the local store's own
+	records := view.Records()[1:] // the first record belongs to the local store itself
 	slices.SortFunc(records, func(a, b state.Record) int { return bytes.Compare(a.Key, b.Key) })
 	return appendCheckpoint(nil, records), nil
 }
@@ -67,7 +67,7 @@ func parseCheckpoint(b []byte) (*changelog.View, error) {
 	return view, nil
 }
 
-// open opens the stream of a checkpoint. The keys are those of its manifest.
+// open opens the stream of a checkpoint. It takes the keys from the checkpoint's manifest.
 func open(
 	d changelog.Deployment, view *changelog.View, p int32,
 ) (saved changelog.Saved, keys changelog.Keys, err error) {

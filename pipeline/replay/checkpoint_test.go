@@ -18,7 +18,7 @@ func FuzzParseCheckpoint(f *testing.F) {
 			}
 			return
 		}
-		written := view.Records()[1:] // the first is the local store's own
+		written := view.Records()[1:] // the first record belongs to the local store itself
 		again, err := parseCheckpoint(appendCheckpoint(nil, written))
 		if err != nil {
 			t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 	"oriel/pipeline/notice"
 )
 
-// check refuses to continue where that could be a second history.
+// check returns an error if to continue could create a second history.
 func (t *takeOver) check(ctx context.Context, f *transactionStatus) error {
 	if err := t.checkUnconfirmed(f); err != nil {
 		return err
@@ -23,13 +23,13 @@ func (t *takeOver) check(ctx context.Context, f *transactionStatus) error {
 	return t.checkSemantics(ctx, f)
 }
 
-// checkUnconfirmed refuses a state of the local store that is newer than the committed one, unless its transaction was
-// sent: then that transaction was aborted. The length of the log does not decide, because markers of take-overs soon
-// fill a small gap at the end of a log that lost records.
+// checkUnconfirmed returns an error for a state of the local store that is newer than the committed one and whose
+// transaction was never sent. If it was sent, it has been aborted, which is no error. The length of the log does not
+// help here, because markers of take-overs soon fill a small gap at the end of a log that lost records.
 func (t *takeOver) checkUnconfirmed(f *transactionStatus) error {
 	sealed := t.Log.Unconfirmed(t.StateKey)
 	if sealed == nil {
-		return nil // nothing of this partition's
+		return nil // the partition has no such records
 	}
 	at, _, err := t.Sealer.Open(sealed)
 	if err != nil || at.Next <= t.Position.Next || f.verdicts.ended(at.Next) {
@@ -44,7 +44,7 @@ const (
 	TruncatedRemedy = "Acknowledged events were lost on the brokers; open a new deployment under another ORIEL_NAME"
 )
 
-// checkInput refuses to continue if the input does not continue where the state ends, or ends before records that were
+// checkInput returns an error if the input does not continue where the state ends, or ends before records that were
 // taken.
 func (t *takeOver) checkInput(ctx context.Context, taken int64) error {
 	if t.Position.Order != nil {
@@ -53,14 +53,15 @@ func (t *takeOver) checkInput(ctx context.Context, taken int64) error {
 	return t.checkPartition(ctx, t.partition, t.Position.LeaderEpoch, t.Position.Next, taken)
 }
 
-// checkPartition refuses to continue if a partition of the input does not continue at an offset, behind a record batch
-// of an epoch, or ends before records that were taken.
+// checkPartition returns an error if a partition of the input does not continue at offset next after a record batch of
+// an epoch, or ends before records that were taken.
 func (t *takeOver) checkPartition(ctx context.Context, p, epoch int32, next, taken int64) error {
 	start, end, err := t.left(ctx, t.Config.Input, p, epoch, next)
 	return t.judge(p, start, end, next, taken, err)
 }
 
-// judge returns the fault of a partition of the input, by its start and end, or by the error of looking at it.
+// judge returns an error for a partition of the input that lost records. It decides by the partition's start and end,
+// or by the error of the request for them.
 func (t *takeOver) judge(p int32, start, end, next, taken int64, err error) error {
 	input := "the input"
 	if t.Position.Order != nil {
@@ -80,8 +81,8 @@ func (t *takeOver) judge(p int32, start, end, next, taken int64, err error) erro
 	return nil
 }
 
-// left returns the start of a log, and the end up to which it continues behind a record batch of an epoch, before an
-// offset. A log without that epoch is kafka.ErrTruncated.
+// left returns the start of a log, and the end up to which it continues after a record batch of an epoch that ends
+// before an offset. If the log does not have that epoch, the error is kafka.ErrTruncated.
 func (t *takeOver) left(
 	ctx context.Context, topic string, p, epoch int32, next int64,
 ) (start, end int64, err error) {
@@ -99,17 +100,17 @@ func (t *takeOver) left(
 	return bounds.Start, continues(bounds.High, known, next), nil
 }
 
-// continues returns how far a log continues behind a record batch before an offset, whose epoch ends at known; −1 if
-// that is unknown.
+// continues returns the offset up to which a log continues after the record batch before offset next. known is the end
+// of that batch's epoch, or −1 if it is unknown.
 func continues(high, known, next int64) int64 {
 	if known >= 0 && known < next {
-		return min(high, known) // what follows is of another history
+		return min(high, known) // later records belong to another history
 	}
 	return high
 }
 
-// checkSemantics lets a version of other semantics continue only if no readable record is one that it would have to
-// repeat.
+// checkSemantics returns an error if this version has other semantics than the state, and would have to repeat a record
+// that consumers can read already.
 func (t *takeOver) checkSemantics(
 	ctx context.Context, f *transactionStatus,
 ) error {
@@ -120,7 +121,7 @@ func (t *takeOver) checkSemantics(
 	tail := false
 	for i, topic := range t.Topics.Outputs() {
 		b := t.ends.decisions[i]
-		tail = tail || !f.decisions[i].any && b.Start > 0 // the last decisions were deleted: nobody can tell
+		tail = tail || !f.decisions[i].any && b.Start > 0 // the last decisions were deleted, so this is unknown
 		for r, err := range fetch.Records(ctx, t.Client, topic, t.partition, b.Start, b.High, true) {
 			if err != nil {
 				return err

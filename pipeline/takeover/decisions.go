@@ -10,22 +10,22 @@ import (
 	"oriel/schemas"
 )
 
-// decisionsFound are the decisions of the incarnation in one of its topics, beside its state.
+// decisionsFound describes the decisions of the incarnation in one of its topics, near its state.
 type decisionsFound struct {
-	any         bool              // a committed one can be read
-	last        uint64            // the step of the last committed one
-	index       uint64            // and its index
-	beyondState map[uint64][]byte // the committed ones behind the state, by index
-	resend      [][]byte          // those up to the state's that are not committed, in order
+	any         bool              // some committed decision can be read
+	last        uint64            // step of the last committed decision
+	index       uint64            // index of the last committed decision
+	beyondState map[uint64][]byte // committed decisions behind the state, by index
+	resend      [][]byte          // decisions up to the state that are not committed, in order
 }
 
-// findDecisions reads the ends of the topics of decisions.
+// findDecisions reads the ends of the decision topics.
 func (t *takeOver) findDecisions(ctx context.Context) ([]decisionsFound, error) {
 	topics := t.Topics.Outputs()
 	found := make([]decisionsFound, len(topics))
-	_, owed := t.Stream.Due(0) // before the first record
+	_, owed := t.Stream.Due(0) // number of decisions before the first record
 	if t.Position.Owes {
-		owed = 0 // the state is before them: they are made again
+		owed = 0 // the state stands before them, so they are made again
 	}
 	lack := abortedDecisions{from: t.Position.Step + 1, lines: make([]map[uint64][]byte, len(topics))}
 	for i, topic := range topics {
@@ -47,7 +47,7 @@ func (t *takeOver) findDecisionsOf(
 ) (f decisionsFound, behind int64, err error) {
 	for from := range fetch.Backwards(b.Start, b.Stable) {
 		f, behind = decisionsFound{beyondState: map[uint64][]byte{}}, b.Start
-		before := false // a decision of the state or before it was seen
+		before := false // whether a decision up to the state was seen
 		for r, err := range fetch.Records(ctx, t.Client, topic, t.partition, from, b.Stable, false) {
 			if err != nil {
 				return f, behind, err
@@ -70,7 +70,7 @@ func (t *takeOver) findDecisionsOf(
 	return f, behind, nil
 }
 
-// decision parses a record of a topic of decisions, and reports whether it is of this stream and incarnation.
+// decision parses a record of a decision topic, and reports whether it is of this stream and incarnation.
 func (t *takeOver) decision(value []byte) (schemas.Decision, bool) {
 	d, err := schemas.ParseDecision(value)
 	return d, err == nil && d.Incarnation == t.incarnation && d.Stream == t.name
@@ -81,16 +81,16 @@ func (t *takeOver) isBehind(d schemas.Decision) bool {
 	return d.Step > t.Position.Step || t.Position.Owes
 }
 
-// abortedDecisions are decisions up to the state's that stand after the last committed one in their topic.
+// abortedDecisions are the decisions up to the state that stand after the last committed one in their topic.
 type abortedDecisions struct {
-	from     uint64              // the first step that some topic may have no decision of; behind the state's: none
-	complete uint64              // the first step that retention has left in every topic, as far as is known
+	from     uint64              // first step of which some topic may lack a decision; behind the state if there is none
+	complete uint64              // first step of which every topic still has all decisions, as far as is known
 	lines    []map[uint64][]byte // by output and index
 }
 
-// findAborted finds the decisions between the last committed one and the state's, after the former. Their bytes belong
-// to the state: only the owner of the transactional id writes here, the state was sent after them, and a decision has
-// one value for ever.
+// findAborted finds the decisions of one topic after its last committed one, up to the state. The state implies their
+// bytes: only the owner of the transactional id writes here, the state was sent after them, and a decision has one
+// value for ever.
 func (t *takeOver) findAborted(
 	ctx context.Context, topic topics.Topic, output int, f decisionsFound, behind int64,
 	lack *abortedDecisions,
@@ -114,7 +114,7 @@ func (t *takeOver) findAborted(
 		}
 		found[d.Index], first = bytes.Clone(r.Value), min(first, d.Step)
 	}
-	// retention has deleted what came before, and a committed one is never deleted before an aborted copy of it
+	// Retention has deleted the earlier records. It never deletes a committed decision before an aborted copy of it.
 	if !f.any && b.Start > 0 {
 		step, lack.complete = first, max(lack.complete, first)
 	}
@@ -122,8 +122,8 @@ func (t *takeOver) findAborted(
 	return nil
 }
 
-// resend lists the decisions that each topic lacks up to the state. It checks that every decision that is due is in one
-// topic or the other, as far as retention allows; without an earlier state nothing more can be checked.
+// resend lists the decisions up to the state that each topic lacks. It checks that some topic has every decision that
+// is due, as far as retention allows. More cannot be checked without an earlier state.
 func (t *takeOver) resend(
 	ctx context.Context, found []decisionsFound, lack abortedDecisions,
 ) error {
@@ -151,8 +151,8 @@ func (t *takeOver) resend(
 	return nil
 }
 
-// committed finds, for an operator with two topics, the decisions of steps from one on that are committed in either
-// topic, and the step from which on retention has left all of them. A topic's end only shows which topic has the last
+// committed finds the decisions from a step on that are committed in either topic of an operator with two topics. It
+// also returns the step from which on retention has left all of them. A topic's end only shows which topic has the last
 // step, because the other may have had no decision for it.
 func (t *takeOver) committed(
 	ctx context.Context, step uint64,
@@ -172,11 +172,12 @@ func (t *takeOver) committed(
 	return is, whole, nil
 }
 
-// committedIn adds those of one topic, and returns the step from which on the topic has them all.
+// committedIn adds the committed decisions of one topic to is. It returns the step from which on the topic has all of
+// them.
 func (t *takeOver) committedIn(
 	ctx context.Context, topic topics.Topic, b topics.Bounds, step uint64, is map[uint64]bool,
 ) (uint64, error) {
-	whole := step // unless retention has deleted some
+	whole := step // later if retention has deleted some
 	for from := range fetch.Backwards(b.Start, b.Stable) {
 		some, before := false, false
 		for r, err := range fetch.Records(ctx, t.Client, topic, t.partition, from, b.Stable, false) {
@@ -188,7 +189,7 @@ func (t *takeOver) committedIn(
 				continue
 			}
 			if !some && b.Start > 0 {
-				whole = d.Step + 1 // of the oldest one's step others may have been deleted
+				whole = d.Step + 1 // other decisions of the oldest one's step may have been deleted
 			}
 			some = true
 			before = before || d.Step < step

@@ -24,8 +24,8 @@ func (t *takeOver) inputs() []int32 {
 	return all
 }
 
-// standing returns the stream's offset at which a group with these offsets stands, −1 if the group has none. In a
-// partition of a whole topic without an offset it stands where the state does.
+// standing returns the stream's offset that follows from these offsets of a group, or −1 if the group has none. In a
+// partition of a whole topic for which the group has no offset, the state's offset counts.
 func (t *takeOver) standing(offsets []group.Offset) int64 {
 	at, any := t.Position.Next, false
 	for _, o := range offsets {
@@ -39,7 +39,7 @@ func (t *takeOver) standing(offsets []group.Offset) int64 {
 	return at
 }
 
-// place is the offset at which the state stands in a partition of the input.
+// place returns the offset in a partition of the input up to which the state has taken events.
 func (t *takeOver) place(partition int32) int64 {
 	if t.Position.Order == nil {
 		return t.Position.Next
@@ -47,9 +47,9 @@ func (t *takeOver) place(partition int32) int64 {
 	return order.Place(t.Position.Order, t.Start, partition).Next
 }
 
-// enterAdded gives the group the start of each partition in which it has no offset, if it then stands where the last
-// transaction began. The first transaction that moves in an added partition sets the group's first offset there, and
-// that offset may be aborted together with all others while the state is committed.
+// enterAdded fills in the group's missing offsets, each with the start of its partition, if the group then stands where
+// the last transaction began. The first transaction that takes events of an added partition also sets the group's first
+// offset there. That offset may be aborted together with all others while the state is committed.
 func (t *takeOver) enterAdded(f *transactionStatus) {
 	if f.group == -1 || t.inOrder(f) {
 		return
@@ -67,8 +67,8 @@ func (t *takeOver) enterAdded(f *transactionStatus) {
 	}
 }
 
-// inOrder reports whether the group's offsets in the partitions of a whole topic are those of one place in its order:
-// the place of the state, or a later one by the records that the rows of statuses between the two have taken.
+// inOrder reports whether the group's offsets in the partitions of a whole topic belong to one place in its order. That
+// is the place of the state, or another one that the status rows between the two account for.
 func (t *takeOver) inOrder(f *transactionStatus) bool {
 	if t.Position.Order == nil {
 		return true
@@ -100,17 +100,17 @@ func (t *takeOver) inOrder(f *transactionStatus) bool {
 	return true
 }
 
-// lookAtGroup tells an offset of the group that a transaction has left from one that somebody has set. The state is
-// right in either case, and neither takes an event twice or leaves one out; but who sets offsets expects something
-// else, and is told so. A transaction leaves the offset where it began, if only its offset was aborted, or where it
-// ends, if only its state was; its verdicts, sealed, say what these are.
+// lookAtGroup distinguishes a group offset that a transaction left from one that an operator of the cluster has set.
+// The state is right in either case, and each event is taken exactly once. But a user who sets offsets expects them to
+// take effect, so such an offset is an error. A transaction leaves the offset where it began if only its offset was
+// aborted, and where it ends if only its state was aborted. Its sealed verdicts record both places.
 func (t *takeOver) lookAtGroup(ctx context.Context, f *transactionStatus) error {
 	c, next := t.Config, t.Position.Next
 	switch {
 	case f.group == -1:
 		return nil
 	case !t.inOrder(f):
-		// Offsets of no place in the order are somebody's, even if they add up to that of a transaction.
+		// Offsets of no single place in the order were set by hand, even if their sum is that of a transaction.
 	case f.group == next, f.group < next && f.verdicts.began(next, f.group):
 		return nil
 	case f.group > next && f.verdicts.ended(f.group):
@@ -128,7 +128,8 @@ func (t *takeOver) lookAtGroup(ctx context.Context, f *transactionStatus) error 
 		"processes that one. Otherwise stop all members and "
 	tool := "kafka-consumer-groups.sh --group " + c.Group + " --topic " + c.Input
 	if f.beyondState(next) {
-		// The right offset is not known before the events are taken again; without an offset, it is set then.
+		// The right offset is known only when the events have been taken again. If the group has no offset, it is set
+		// then.
 		var partitions []string
 		for _, o := range differ {
 			partitions = append(partitions, fmt.Sprint(o.Partition))
@@ -144,8 +145,8 @@ func (t *takeOver) lookAtGroup(ctx context.Context, f *transactionStatus) error 
 	return t.lost("offsets were reset: the group "+stands, oneGroup+"set the offset back: "+strings.Join(commands, "; "))
 }
 
-// strayed says where the group and the state stand in the first partition in which they differ, and lists the state's
-// offsets in all of those.
+// strayed describes where the group and the state stand in the first partition in which they differ. It also lists the
+// state's offsets in all partitions in which they differ.
 func (t *takeOver) strayed(f *transactionStatus) (stands string, differ []group.Offset) {
 	for _, o := range f.offsets {
 		at := t.place(o.Partition)

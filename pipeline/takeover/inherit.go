@@ -13,9 +13,9 @@ import (
 	"oriel/state"
 )
 
-// inheritAll ends the predecessor of a whole topic's stream in all of its partitions, and then moves at to where its
-// group stands. The decision is the last one of the stream that this one goes on after; nil: it starts from nothing. An
-// event was in one stream of the predecessor, so that steps compose as inherit says.
+// inheritAll ends the predecessor of a whole topic's stream in all partitions, and then moves at to the offsets of the
+// predecessor's group. It returns the last decision of the predecessor's stream that this stream continues, or nil if
+// it starts from nothing. Each event was in one stream of the predecessor, so that steps compose as in inherit.
 func (t *takeOver) inheritAll(
 	ctx context.Context, at *state.Ordered, inputs []topics.Bounds,
 ) (*operators.Decision, error) {
@@ -37,7 +37,7 @@ func (t *takeOver) inheritAll(
 	if from >= 0 {
 		names := []string{deployment.Config{}.StreamName(from)}
 		if decisions.Partitions == 1 {
-			names = append(names, t.Config.Input) // it may have been one stream of the whole topic
+			names = append(names, t.Config.Input) // the predecessor may have been one stream of the whole topic
 		}
 		if _, last, err = t.predecessorDecision(ctx, decisions, from, names...); err != nil {
 			return nil, err
@@ -68,8 +68,8 @@ func (t *takeOver) inheritAll(
 	return last, nil
 }
 
-// predecessorStream is the partition of the predecessor's decisions whose stream this one goes on after; −1: none. It
-// asks which one where there are several.
+// predecessorStream returns the partition of the predecessor's decisions whose stream this one continues, or −1 if
+// there is none. If there are several, it returns an error that asks for a choice.
 func (t *takeOver) predecessorStream(decisions topics.Topic) (int32, error) {
 	f := t.Config.Predecessor
 	switch {
@@ -81,7 +81,7 @@ func (t *takeOver) predecessorStream(decisions topics.Topic) (int32, error) {
 	case f.Stream == "":
 		return 0, nil
 	}
-	p, err := strconv.ParseInt(f.Stream, 10, 32) // the configuration was checked
+	p, err := strconv.ParseInt(f.Stream, 10, 32) // valid, because the configuration was checked
 	if err != nil || int(p) >= decisions.Partitions {
 		return 0, t.stop(fmt.Sprintf("ORIEL_AFTER_STREAM: %q has streams 0 to %d, and no stream %s", f.Name, decisions.Partitions-1, f.Stream),
 			"Name one of them, or none")
@@ -89,10 +89,11 @@ func (t *takeOver) predecessorStream(decisions topics.Topic) (int32, error) {
 	return int32(p), nil
 }
 
-// atOnce bounds the requests of a take-over that are under way together.
+// atOnce bounds the number of concurrent requests of a take-over.
 const atOnce = 16
 
-// eachAtOnce calls do for 0 … n − 1, some at once, and waits for all. It returns the first error by index.
+// eachAtOnce calls do for 0 … n − 1, up to atOnce of them concurrently, and waits for all. Of several errors it returns
+// the one of the smallest index.
 func eachAtOnce(n int, do func(i int) error) error {
 	var running sync.WaitGroup
 	errs, slots := make([]error, n), make(chan struct{}, atOnce)

@@ -12,42 +12,43 @@ import (
 	"oriel/state"
 )
 
-// transactionStatus is how the transactions of earlier owners have ended, seen from the committed state.
+// transactionStatus describes how the transactions of earlier owners ended, seen from the committed state.
 //
-// A transaction is to end equally in all its topics, and a coordinator that crashes after it has decided may never tell
-// some of them: then they are aborted at the take-over (produce.Producer.Settle). So decisions, verdicts and group
-// offset may each stand before the state, at it, or behind it. Each part stands at the end of some transaction, because
-// only a take-over aborts, and it repairs before anything else is sent.
+// A transaction should end equally in all its topics. But a coordinator that crashes after its decision may never
+// inform some of the topics. The take-over then aborts the transaction there (produce.Producer.Settle). So decisions,
+// verdicts and group offset may each stand before the state, at it, or behind it. Each part stands at the end of some
+// transaction, because only a take-over aborts, and it repairs before anything else is sent.
 //
 //   - Before the state: the missing bytes are in their topic, aborted: the state was sent after them, and committed.
-//   - Behind the state: the transaction was decided, or its commit could not stand anywhere. Its events are taken again.
-//     The decisions before the first event stand behind a state that owes them (open.go), and are made again.
+//   - Behind the state: the transaction was committed, or no part of it could be, but the state was aborted. Its events
+//     are taken again. The decisions before the first event stand behind a state that owes them (open.go), and are made
+//     again.
 //
-// All of it is public: offsets, indices and decisions. What a take-over does is a function of them alone.
+// All of it is public: offsets, indices and decisions. A take-over's actions are a function of these alone.
 type transactionStatus struct {
-	decisions []decisionsFound // by output
+	decisions []decisionsFound // one for each output
 	verdicts  statusesFound
-	group     int64          // where the group stands in the stream, −1 for nowhere
-	offsets   []group.Offset // that say so
+	group     int64          // the stream's offset at which the group stands, −1 for none
+	offsets   []group.Offset // the group's offsets, from which group follows
 
-	// end is of the offsets that the committed parts stand on; it is more if decisions beyond the state need it.
+	// end is the input offset up to which the committed parts reach. It grows if decisions beyond the state need more.
 	end int64
 }
 
-// complete reports whether nothing has to be sent beside a state.
+// complete reports whether the committed parts all stand at the state, so that nothing more must be sent.
 func (f *transactionStatus) complete(at state.Position) bool {
 	aborted := slices.ContainsFunc(f.decisions, func(d decisionsFound) bool { return len(d.resend) > 0 })
 	return !at.Owes && !f.beyondState(at.Next) && !aborted && len(f.verdicts.resend) == 0 &&
 		(f.group == -1 || f.group == at.Next)
 }
 
-// beyondState tells that something committed stands behind the state.
+// beyondState reports whether any committed part stands behind the state.
 func (f *transactionStatus) beyondState(next int64) bool {
 	_, beyond := f.reach()
 	return f.end > next || beyond
 }
 
-// reach is the index of the last committed decision behind the state, and whether there is one.
+// reach returns the index of the last committed decision behind the state, and whether there is one.
 func (f *transactionStatus) reach() (index uint64, beyond bool) {
 	for _, d := range f.decisions {
 		if len(d.beyondState) > 0 {
@@ -57,7 +58,7 @@ func (f *transactionStatus) reach() (index uint64, beyond bool) {
 	return index, beyond
 }
 
-// inspect finds how everything stands beside the committed state.
+// inspect compares decisions, verdicts and group offset with the committed state.
 func (t *takeOver) inspect(ctx context.Context) (*transactionStatus, error) {
 	decisions, err := t.findDecisions(ctx)
 	if err != nil {
@@ -76,12 +77,12 @@ func (t *takeOver) inspect(ctx context.Context) (*transactionStatus, error) {
 	return f, t.lookAtGroup(ctx, f)
 }
 
-// statusesFound are the verdict rows of the incarnation beside its state.
+// statusesFound holds the verdict rows of the incarnation near its state.
 type statusesFound struct {
-	end         int64            // of the last committed row, −1 if none can be read
-	rows        []sealedStatuses // those inspected, aborted ones behind the last committed one included, in order
-	beyondState []sealedStatuses // the committed ones behind the state
-	resend      []sealedStatuses // those up to the state that are not committed, in order
+	end         int64            // end of the last committed row, −1 if none can be read
+	rows        []sealedStatuses // inspected rows in order, with the aborted ones after the last committed one
+	beyondState []sealedStatuses // committed rows behind the state
+	resend      []sealedStatuses // rows up to the state that are not committed, in order
 }
 
 type sealedStatuses struct {
@@ -89,22 +90,22 @@ type sealedStatuses struct {
 	sealed []byte
 }
 
-// full reports whether a row has no room for more.
+// full reports whether a row has no room for another verdict or stretch.
 func (r sealedStatuses) full() bool {
 	return len(r.Verdicts) == state.MaxVerdicts || len(r.Stretches) == state.MaxStretches
 }
 
-// findStatuses reads the end of the verdict topic.
+// findStatuses reads the end of the verdict topic, back to a row that the state covers.
 func (t *takeOver) findStatuses(ctx context.Context) (statusesFound, error) {
 	b, topic, next := t.ends.verdicts, t.Topics.Verdicts, t.Position.Next
 	var f statusesFound
-	behind := b.Start // the last committed row
+	behind := b.Start // offset after the last committed row
 	collect := func(from, end int64, uncommitted bool, each func(r sealedStatuses, offset int64)) error {
 		for r, err := range fetch.Records(ctx, t.Client, topic, t.partition, from, end, uncommitted) {
 			if err != nil {
 				return err
 			}
-			// else it is of another incarnation, or of somebody else
+			// A row that does not open belongs to another incarnation, or is foreign.
 			if opened, err := t.Sealer.OpenVerdicts(r.Value); err == nil {
 				each(sealedStatuses{opened, bytes.Clone(r.Value)}, r.Offset)
 			}
@@ -129,8 +130,8 @@ func (t *takeOver) findStatuses(ctx context.Context) (statusesFound, error) {
 	if err := collect(behind, b.High, true, func(r sealedStatuses, _ int64) { f.rows = append(f.rows, r) }); err != nil {
 		return f, err
 	}
-	// The rows up to the state, from the last one back to where the committed ones end. A state of a version without
-	// verdicts has none.
+	// Collect the rows up to the state, from the last one back to the end of the committed ones. A state written by a
+	// version without verdicts has none.
 	for at, i := next, len(f.rows)-1; i >= committed && at > f.end; i-- {
 		if f.rows[i].To == at {
 			f.resend = append([]sealedStatuses{f.rows[i]}, f.resend...)
@@ -140,9 +141,9 @@ func (t *takeOver) findStatuses(ctx context.Context) (statusesFound, error) {
 	return f, nil
 }
 
-// unsealed are the offsets up to a state whose verdicts neither are committed nor can be sent again; from is where the
-// incarnation starts. Decisions do not depend on verdicts, so nothing stops for them. A log that retention has emptied
-// tells nothing.
+// unsealed returns the range of offsets up to a state whose verdicts are neither committed nor can be sent again. from
+// is the start of the incarnation. Decisions do not depend on verdicts, so they go on. If retention has emptied the
+// log, nothing is known and the range is empty.
 func (f *statusesFound) unsealed(from, next int64, b topics.Bounds) (first, end int64) {
 	if f.end < 0 && b.Start > 0 {
 		return next, next
@@ -154,7 +155,7 @@ func (f *statusesFound) unsealed(from, next int64, b topics.Bounds) (first, end 
 	return max(f.end, from), end
 }
 
-// reportUnsealed notes the offsets whose letters cannot be written.
+// reportUnsealed reports the offsets whose dead letters cannot be written.
 func (t *takeOver) reportUnsealed(f *statusesFound) {
 	first, end := f.unsealed(t.start, t.Position.Next, t.ends.verdicts)
 	if first >= end {
@@ -174,8 +175,8 @@ func (t *takeOver) reportUnsealed(f *statusesFound) {
 	t.Listener.Note(t.partition, text+"; decisions go on")
 }
 
-// began tells whether a transaction that ended at an offset of the input may have begun at another, by the rows that
-// were sent for it: all but the last of one transaction are full.
+// began reports whether a transaction that ended at one offset of the input may have begun at another. It follows the
+// rows that were sent for the transaction, because all rows of one transaction but the last are full.
 func (f *statusesFound) began(end, at int64) bool {
 	for i := len(f.rows) - 1; i >= 0; i-- {
 		if r := f.rows[i]; r.To == end {
@@ -192,7 +193,7 @@ func (f *statusesFound) began(end, at int64) bool {
 	return false
 }
 
-// ended tells whether a transaction was sent that ended at an offset of the input.
+// ended reports whether some sent transaction ended at this offset of the input.
 func (f *statusesFound) ended(at int64) bool {
 	for _, r := range f.rows {
 		if r.To == at {

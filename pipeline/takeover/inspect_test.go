@@ -14,7 +14,7 @@ func TestUnsealedOffsets(t *testing.T) {
 	for _, c := range []struct {
 		name       string
 		found      statusesFound
-		start, end int64 // of the log, and 0 for one that has no record yet
+		start, end int64 // of the log; end is 0 while it has no record
 		want       [2]int64
 	}{
 		{"all there", statusesFound{end: 20, rows: []sealedStatuses{sealed(10, 20)}}, 0, 2, [2]int64{20, 20}},

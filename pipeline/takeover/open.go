@@ -19,14 +19,15 @@ import (
 	"oriel/state"
 )
 
-// open starts the partition's first incarnation. Anything left of an earlier one means that a state was lost: then
-// nothing may start from zero in silence. known says that the local store has, or may have had, a state.
+// open starts the partition's first incarnation. Any trace of an earlier incarnation means that a state was lost: then
+// open fails, because a stream must not silently start from zero. known reports that the local store has, or may have
+// had, a state.
 //
 // A stream that owes decisions before its first record is opened in two transactions: first its secret alone, then
-// these decisions. The secret decides them, so it must be committed BEFORE the first of them is sent. In one
-// transaction, a process that died between the decisions and the changelog would leave decisions that anybody can read,
-// and no secret to make them again. A stream that owes none is opened in one, because nothing of it can be read: where
-// that one is cut off, a new secret contradicts nothing.
+// these decisions. The secret determines them, so it must be committed BEFORE the first of them is sent. In one
+// transaction, a process that died between the decisions and the changelog would leave decisions that anyone can read,
+// and no secret to make them again. A stream that owes none is opened in one transaction. If that one is cut off, a new
+// secret contradicts nothing, because no record of it can be read.
 func (t *takeOver) open(ctx context.Context, known bool) error {
 	const lost = "the state of this partition is lost: "
 	const remedy = "Restore the changelog topic, or open a new deployment under another ORIEL_NAME; its privacy loss adds to the old one's for events that both read"
@@ -90,8 +91,8 @@ func (t *takeOver) open(ctx context.Context, known bool) error {
 	return nil
 }
 
-// begin says where the partition's first incarnation begins, and its params. That of a whole topic begins at offset 0,
-// which is the place in the input that it notes in t.Start.
+// begin returns the offset at which the partition's first incarnation begins, and its params. A whole topic begins at
+// offset 0, and begin notes the corresponding place in the input in t.Start.
 func (t *takeOver) begin(ctx context.Context) (offset int64, params []byte, err error) {
 	if t.Config.WholeTopic() {
 		var last *operators.Decision
@@ -121,8 +122,8 @@ func (t *takeOver) begin(ctx context.Context) (offset int64, params []byte, err 
 	return offset, params, err
 }
 
-// beginAll says where the first incarnation of a whole topic begins in each partition, and in the order log, and after
-// which decision of a predecessor; nil if it begins from nothing.
+// beginAll returns where the first incarnation of a whole topic begins in each partition and in the order log. It also
+// returns the predecessor's decision after which it begins, or nil if it begins from nothing.
 func (t *takeOver) beginAll(ctx context.Context) (at *state.Ordered, last *operators.Decision, err error) {
 	log, err := topics.BoundsOf(ctx, t.Client, t.Config.Order, 0)
 	if err != nil {
@@ -146,7 +147,7 @@ func (t *takeOver) beginAll(ctx context.Context) (at *state.Ordered, last *opera
 	return at, last, err
 }
 
-// params are those of a first incarnation, from a predecessor's last decision if there is one.
+// params returns the parameters of a first incarnation, made from a predecessor's last decision if there is one.
 func (t *takeOver) params(last *operators.Decision) (params []byte, err error) {
 	if last != nil {
 		params, err = t.Model.Learner.ParamsAfter(*last)
@@ -162,7 +163,7 @@ func (t *takeOver) params(last *operators.Decision) (params []byte, err error) {
 	return params, nil
 }
 
-// released reports whether a topic of decisions has, or has had, a record.
+// released reports whether a decision topic has, or ever had, a record.
 func (t *takeOver) released(ctx context.Context) (bool, error) {
 	for i, topic := range t.Topics.Outputs() {
 		if has, err := deployment.EverWritten(ctx, t.Client, topic, t.partition, t.ends.decisions[i]); has || err != nil {
@@ -172,10 +173,10 @@ func (t *takeOver) released(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-// sentOpening continues an opening that was sent and has been aborted in the changelog, if there is one: its commit may
-// have been acknowledged, and other parts of it may stand. Records of a state are sent after the decisions before it,
-// so that these are in their topic. No other incarnation can have released anything: an opening is sent only where
-// nothing was released.
+// sentOpening finds an opening that was sent and then aborted in the changelog, and continues it. Its commit may have
+// been acknowledged, and other parts of it may be committed. Records of a state are sent after the decisions before it,
+// so these decisions are in their topic. No other incarnation can have released anything, because an opening is sent
+// only where nothing was released.
 func (t *takeOver) sentOpening(ctx context.Context) (bool, error) {
 	b := t.ends.changelog
 	sent := changelog.NewView(t.Topics.Changelog)
@@ -183,7 +184,7 @@ func (t *takeOver) sentOpening(ctx context.Context) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if bytes.Equal(r.Key, t.keys.Incarnation) { // of several attempts the last one counts, whole or not
+		if bytes.Equal(r.Key, t.keys.Incarnation) { // the last of several attempts counts, complete or not
 			sent = changelog.NewView(t.Topics.Changelog)
 		}
 		sent.Set(r.Key, r.Value)
@@ -191,7 +192,7 @@ func (t *takeOver) sentOpening(ctx context.Context) (bool, error) {
 	record := sent.Value(t.keys.Incarnation)
 	sealed, err := sent.Sealed(t.StateKey)
 	if err != nil || record == nil || sealed == nil {
-		return false, nil // cut short, and so not committed anywhere
+		return false, nil // incomplete, and so not committed anywhere
 	}
 	t.sealed = sealed
 	if err := t.restore(record); err != nil {

@@ -12,14 +12,14 @@ import (
 	"oriel/state"
 )
 
-// What is said of an order log that was compacted.
+// Reason and remedy for an order log that was compacted.
 const (
 	Holed       = "the order log lacks records between others: it was compacted, and nothing says in which order the input goes on"
 	HoledRemedy = "Restore the order log from a backup and set its cleanup.policy to delete, or open a new deployment under another ORIEL_NAME"
 )
 
-// checkOrder refuses to go on when the order log does not continue where the state ends, or does not reach to what was
-// taken before, or when the input has lost something that the log has put in order.
+// checkOrder returns an error in three cases: the order log does not continue where the state ends, it ends before the
+// events taken so far, or the input has lost records that the log has ordered.
 func (t *takeOver) checkOrder(ctx context.Context, taken int64) error {
 	at, topic := t.Position.Order, t.Topics.Order
 	const remedy = "Restore the order log from a backup, or open a new deployment under another ORIEL_NAME; its privacy loss adds to the old one's for events that both read"
@@ -62,13 +62,12 @@ func (t *takeOver) checkOrder(ctx context.Context, taken int64) error {
 	return t.checkParts(ctx, parts.Parts, ranges)
 }
 
-// checkParts refuses to go on when a partition of the input does not have what was taken of it, or what was put in
-// order.
+// checkParts returns an error if a partition of the input lacks records that were already taken or ordered.
 func (t *takeOver) checkParts(
 	ctx context.Context, parts []state.OrderedPart, ranges map[int32][]order.Range,
 ) error {
 	partitions := make([]int32, len(parts))
-	var epochs []topics.Epoch // of each partition, of what was taken, and of its ranges
+	var epochs []topics.Epoch // epoch of each partition's taken records, and those of its ranges
 	for i, part := range parts {
 		partitions[i] = part.Partition
 		epochs = append(epochs, topics.Epoch{Partition: part.Partition, Epoch: max(part.LeaderEpoch, 0)})

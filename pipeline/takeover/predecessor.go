@@ -17,16 +17,16 @@ import (
 	"oriel/state"
 )
 
-// inheritance is what a predecessor has left of a partition.
+// inheritance describes how far the predecessor came in a partition.
 type inheritance struct {
-	exists bool                // it has taken events of the partition
-	next   int64               // the first that it has not committed
-	last   *operators.Decision // the last that can be read; nil: it has published none
+	exists bool                // the predecessor has taken events of the partition
+	next   int64               // offset of the first event that it has not committed
+	last   *operators.Decision // its last readable decision; nil if it has published none
 }
 
-// inherit ends the predecessor in the partition, and then reads what it has left: nothing of it can change any
-// more. Steps whose decisions somebody may have read, though the group does not stand behind their events, are released
-// twice; all others once (mechanisms/decay/PROOF.md, Theorem 3).
+// inherit ends the predecessor in the partition, so that nothing of it can change any more, and then reads how far it
+// came. A step may have a published decision although the group's offset is not behind its events: such a step is
+// released twice, all others once (mechanisms/decay/PROOF.md, Theorem 3).
 func (t *takeOver) inherit(ctx context.Context, input topics.Bounds) (inheritance, error) {
 	f, p := t.Config.Predecessor, t.partition
 	states, decisions, err := t.predecessorTopics(ctx)
@@ -36,7 +36,7 @@ func (t *takeOver) inherit(ctx context.Context, input topics.Bounds) (inheritanc
 	if err := t.refuseWhole(ctx, decisions); err != nil {
 		return inheritance{}, err
 	}
-	if int(p) >= decisions.Partitions { // added to the input since: it never had this one
+	if int(p) >= decisions.Partitions { // the predecessor never had this partition: it was added later
 		return inheritance{}, nil
 	}
 	if err := t.endPredecessor(ctx, states, decisions, p); err != nil {
@@ -63,7 +63,7 @@ func (t *takeOver) inherit(ctx context.Context, input topics.Bounds) (inheritanc
 	return left, nil
 }
 
-// predecessorTopics describes the topics that the predecessor has left; its states may be gone.
+// predecessorTopics describes the predecessor's topics; the topic of its states may be gone.
 func (t *takeOver) predecessorTopics(ctx context.Context) (states, decisions topics.Topic, err error) {
 	f := t.Config.Predecessor
 	cluster, err := topics.Describe(ctx, t.Client, f.Decisions, f.Changelog)
@@ -80,7 +80,8 @@ func (t *takeOver) predecessorTopics(ctx context.Context) (states, decisions top
 	return cluster.Topics[f.Changelog], decisions, nil
 }
 
-// refuseWhole refuses a predecessor that is one stream of the whole input: no partition of it goes on after that.
+// refuseWhole returns an error if the predecessor is one stream of the whole input, because a stream of one partition
+// cannot continue that.
 func (t *takeOver) refuseWhole(ctx context.Context, decisions topics.Topic) error {
 	if decisions.Partitions > 1 {
 		return nil
@@ -93,14 +94,15 @@ func (t *takeOver) refuseWhole(ctx context.Context, decisions topics.Topic) erro
 		"Set ORIEL_STREAM=topic, or leave ORIEL_AFTER out and start from nothing: the losses then add for events that both read")
 }
 
-// noOffset refuses decisions of a predecessor whose place in the input is not known.
+// noOffset returns the error for a predecessor that has decisions but no known place in the input.
 func (t *takeOver) noOffset() error {
 	f := t.Config.Predecessor
 	return t.stop(fmt.Sprintf("ORIEL_AFTER: group %q of %q has no committed offset, so that nothing says which events its decisions stand on", f.Group, f.Name),
 		"Correct ORIEL_AFTER_GROUP; if the group was forgotten, name the place yourself: kafka-consumer-groups.sh --reset-offsets for that group and topic")
 }
 
-// predecessorOffset is where to go on in a partition of the input in which the predecessor's group has an offset.
+// predecessorOffset returns the offset at which to continue in a partition of the input in which the predecessor's
+// group has an offset.
 func (t *takeOver) predecessorOffset(p int32, offset int64, input topics.Bounds) (int64, error) {
 	f := t.Config.Predecessor
 	switch {
@@ -114,8 +116,9 @@ func (t *takeOver) predecessorOffset(p int32, offset int64, input topics.Bounds)
 	return max(offset, input.Start), nil
 }
 
-// endPredecessor takes the predecessor's transactional id over, so that whatever runs of it is refused, and writes into
-// its changelog that it is over, so that it does not come back. Without a changelog it has nothing to come back to.
+// endPredecessor takes over the predecessor's transactional id, so that brokers refuse any process of it that still
+// runs. It also writes an end marker into the predecessor's changelog, so that it never starts again. A predecessor
+// without a changelog has no state to start from.
 func (t *takeOver) endPredecessor(ctx context.Context, states, decisions topics.Topic, p int32) error {
 	f := t.Config.Predecessor
 	parts := []kafka.TopicPartition{{Topic: decisions.Name, Partition: p}}
@@ -135,14 +138,14 @@ func (t *takeOver) endPredecessor(ctx context.Context, states, decisions topics.
 	switch {
 	case err == nil:
 		return nil
-	case kafka.Classify(err) == kafka.Fenced: // by a process of it that is alive; this stream stays ours
+	case kafka.Classify(err) == kafka.Fenced: // by a live process of the predecessor; this stream stays ours
 		return fmt.Errorf("pipeline: partition %d: end of %s: it has taken its id back: %s", p, f.Name, err.Error())
 	}
 	return fmt.Errorf("pipeline: partition %d: end of %s: %w", p, f.Name, err)
 }
 
-// predecessorDecision reads the last committed decision in a partition of a stream with one of these names, whichever
-// life of it published it. It is nil where there is none.
+// predecessorDecision reads the last committed decision in a partition whose stream has one of these names, in any
+// incarnation. It returns nil if there is none.
 func (t *takeOver) predecessorDecision(
 	ctx context.Context, topic topics.Topic, p int32, names ...string,
 ) (stream string, last *operators.Decision, err error) {

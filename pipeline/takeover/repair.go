@@ -19,12 +19,12 @@ import (
 	"oriel/state"
 )
 
-// reconcile builds the transaction that brings state, decisions, verdicts and group offset to one end. It holds what is
-// missing and nothing else, and it is not needed where all stand at the state. opening are records that the changelog
-// must have beside the state: they are committed in a transaction of their own before.
+// reconcile builds the transaction that brings state, decisions, verdicts and group offset to the same end. It holds
+// exactly the missing parts, and is not built if all parts stand at the state. opening holds records that the changelog
+// must have beside the state: they are committed before, in a transaction of their own.
 //
-// The owner may be cut off anywhere, and its transaction may end differently in its topics like any other: the next
-// take-over starts from what is committed then.
+// The owner may be cut off at any point, and its transaction may end differently in its topics like any other. The next
+// take-over then starts from the parts that are committed by that time.
 func (t *takeOver) reconcile(ctx context.Context, opening []state.Record) error {
 	f, err := t.inspect(ctx)
 	if err != nil {
@@ -43,7 +43,7 @@ func (t *takeOver) reconcile(ctx context.Context, opening []state.Record) error 
 	tx, now := t.newTransaction(), time.Now().UnixMilli()
 	for output, found := range f.decisions {
 		for _, line := range found.resend {
-			d, _ := t.decision(line) // it was read as one
+			d, _ := t.decision(line) // cannot fail, because the line was parsed before
 			tx.Decide(uint8(output), t.Stream.RecordKeyOf(uint8(output), d), line, now)
 		}
 	}
@@ -67,9 +67,9 @@ func (t *takeOver) reconcile(ctx context.Context, opening []state.Record) error 
 }
 
 // commitState commits the state alone: with an opening that is aborted in the changelog, or under the semantics of this
-// version. The secret of an opening must be durable BEFORE a decision that follows from it can be read. So must the
-// semantics: else the committed state would name the version before for decisions that this one has made, and that
-// version would make them again, with other bytes.
+// version. The secret of an opening must be durable BEFORE a decision that follows from it can be read. The same holds
+// for the semantics. Otherwise the committed state would name the previous version for decisions that this version
+// made, and the previous version would make them again with other bytes.
 func (t *takeOver) commitState(f *transactionStatus, opening []state.Record) {
 	tx := t.newTransaction()
 	tx.Opening, tx.Position, tx.Sealed = opening, t.Position.Clone(), bytes.Clone(t.sealed)
@@ -82,7 +82,7 @@ func (t *takeOver) commitState(f *transactionStatus, opening []state.Record) {
 	t.mustCommit(tx)
 }
 
-// offsetsAt are the group's offsets of a transaction that ends at a position. None goes back behind where the group is.
+// offsetsAt returns the group's offsets for a transaction that ends at a position. It never moves the group back.
 func (t *takeOver) offsetsAt(at state.Position, f *transactionStatus) []group.Offset {
 	offsets := transaction.OffsetsAt(t.partition, at)
 	for i := range offsets {
@@ -95,11 +95,11 @@ func (t *takeOver) offsetsAt(at state.Position, f *transactionStatus) []group.Of
 	return offsets
 }
 
-// remedyOfOtherHistory is what to do where committed bytes are not those that the events give now.
+// remedyOfOtherHistory is the advice if committed bytes differ from the bytes that the events give now.
 const remedyOfOtherHistory = "The input has changed under its offsets, or another version made %s: start the version that ran before, or open a new deployment under another ORIEL_NAME"
 
-// redo makes the first decisions again that the state owes, and takes the events behind it again, as far as anything of
-// them is committed and not further, into tx. What is committed must come out the same and is left out.
+// redo adds to tx the first decisions that the state owes and the events behind it, made again. It goes exactly as far
+// as some part of them is committed. A committed part must come out with the same bytes, and is left out of tx.
 func (t *takeOver) redo(ctx context.Context, f *transactionStatus, tx *transaction.Transaction, now int64) error {
 	b := transaction.NewBuilder(t.Stream, t.partition, t.Position, t.Sealer, t.Users)
 	b.Transaction, b.Now = tx, now
@@ -128,7 +128,8 @@ func (t *takeOver) redo(ctx context.Context, f *transactionStatus, tx *transacti
 				fmt.Sprintf(remedyOfOtherHistory, "them"))
 		}
 	}
-	// The verdicts that are committed must be those of now, and the rows that follow start where they end.
+	// Committed verdicts must equal the recomputed ones, and the rows that follow must start where the committed ones
+	// end.
 	for _, r := range f.verdicts.beyondState {
 		if r.From >= t.Position.Next && !slices.Equal(r.Stretches, b.Stretches(r.From, r.To)) {
 			return t.stop(fmt.Sprintf("the committed verdicts of the offsets %d to %d are of other places in the input than those that the order log gives now", r.From, r.To),
@@ -144,16 +145,15 @@ func (t *takeOver) redo(ctx context.Context, f *transactionStatus, tx *transacti
 	return nil
 }
 
-// redone holds decisions that come out again against those that are committed.
+// redone compares recomputed decisions with committed ones.
 type redone struct {
 	f               *transactionStatus
-	reached         uint64                      // index of the last decision that came out
-	again           [streams.DecisionTopics]int // how many of the committed ones came out
-	differs, remedy string                      // of the first one that differs; "": none
+	reached         uint64                      // index of the last decision made again
+	again           [streams.DecisionTopics]int // number of committed decisions made again, by output
+	differs, remedy string                      // description and remedy of the first difference; empty if there is none
 }
 
-// isNew reports whether a decision is to be published: it is not committed, and no later one is that retention has
-// left.
+// isNew reports whether a decision must be published: neither it nor a later one that retention has left is committed.
 func (c *redone) isNew(output uint8, d schemas.Decision, line []byte) bool {
 	c.reached = d.Index
 	found := &c.f.decisions[output]
@@ -174,7 +174,7 @@ func (c *redone) isNew(output uint8, d schemas.Decision, line []byte) bool {
 	return false
 }
 
-// takeAgain walks over the events behind the state, as far as anything of them is committed.
+// takeAgain walks over the events behind the state, as far as some part of them is committed.
 func (t *takeOver) takeAgain(ctx context.Context, f *transactionStatus, b *transaction.Builder, c *redone) error {
 	reader := merge.Open(t.Client, t.Config, t.partition, t.OrderKey, t.Start, t.Position, fetch.Options{
 		MaxBytes: deployment.FetchBytes, MaxWait: 100 * time.Millisecond,
@@ -195,7 +195,7 @@ func (t *takeOver) takeAgain(ctx context.Context, f *transactionStatus, b *trans
 		}
 		b.Transaction.End = batch.Stable + batch.Shift
 		err = b.Take(batch, until)
-		b.SkipTo() // a batch may end with offsets of no record, before those of the next one
+		b.SkipTo() // a batch may end with offsets without records
 		short := idle.Over(batch) && b.Position.Next < until()
 		batch.Release()
 		switch {

@@ -19,7 +19,7 @@ import (
 	"oriel/state/local"
 )
 
-// Ports are what a take-over needs of the process that it runs in.
+// Ports are the parts of the process that a take-over uses.
 type Ports struct {
 	Client   *kafka.Client
 	Config   deployment.Config
@@ -27,20 +27,20 @@ type Ports struct {
 	Model    streams.Model
 	Master   *state.MasterKey
 	Store    *local.Store      // local copies of the changelog; the take-over only reads them
-	Users    streams.UserIndex // of the process; the walk notes in it the users of events that it takes again
-	Listener notice.Listener   // with a function in every field but Decided and Published
+	Users    streams.UserIndex // the process's index, which learns the users of events that are taken again
+	Listener notice.Listener   // every function but Decided and Published must be set
 }
 
 // Owned is a partition after take-over: earlier owners are fenced, and the stream stands where their last transaction
 // ended.
 type Owned struct {
-	Producer *produce.Producer // brokers refuse every earlier one of the partition
-	Log      *changelog.View   // of the changelog, with the committed values
-	StateKey []byte            // of the state's records in the changelog
+	Producer *produce.Producer // brokers refuse all earlier producers of the partition
+	Log      *changelog.View   // view of the changelog, with the committed values
+	StateKey []byte            // key of the state's records in the changelog
 	Sealer   *state.Sealer
 	Stream   *streams.Stream
-	Position state.Position // of the stream, AFTER Due
-	Start    *state.Ordered // where the stream of a whole topic began; nil for that of one partition
+	Position state.Position // the stream's position AFTER Due
+	Start    *state.Ordered // where the stream of a whole topic began; nil for the stream of one partition
 	OrderKey [32]byte       // authenticates order records
 
 	// Due is what earlier owners left undone: an opening, first decisions, parts of a transaction that ended in some
@@ -49,37 +49,38 @@ type Owned struct {
 	Due []*transaction.Transaction
 }
 
-// takeOver is one take-over under way. Its steps fill it from top to bottom.
+// takeOver is the state of one running take-over. Its steps fill the fields from top to bottom.
 type takeOver struct {
 	Ports
 	Owned
 	partition int32
-	name      string         // of the stream
-	ends      endOffsets     // fence
-	keys      changelog.Keys // load
+	name      string         // name of the stream
+	ends      endOffsets     // set by fence
+	keys      changelog.Keys // set by load
 
-	// Of the incarnation, when there is one: restore or open.
+	// The fields below describe the incarnation, once restore or open has set it.
 	incarnation [16]byte
-	start       int64  // offset of the input at which it begins
-	sealed      []byte // the committed state
+	start       int64  // input offset at which the incarnation begins
+	sealed      []byte // the committed state, sealed
 }
 
-// endOffsets are where the partitions that a transaction touches end, every transaction on them decided.
+// endOffsets holds the end offsets of the partitions that a transaction writes to, after every transaction on them has
+// ended.
 type endOffsets struct {
-	decisions           []topics.Bounds // by output
+	decisions           []topics.Bounds // one for each output
 	verdicts, changelog topics.Bounds
-	group               []group.Offset // of each partition of the input that the stream reads
+	group               []group.Offset // one for each input partition that the stream reads
 }
 
 // Run makes the caller the partition's only owner and restores its stream, or opens its first incarnation:
 //
-//	fence      no earlier owner can write any more, and what it left open is ended
+//	fence      no earlier owner can write any more, and its open transactions are ended
 //	load       the committed records, from the changelog and the local store
 //	open       without a state: the first incarnation, if there never was one (open.go)
-//	reconcile  with one: compare decisions, verdicts and group offset with it (inspect.go, decisions.go), and build
+//	reconcile  with a state: compare decisions, verdicts and group offset with it (inspect.go, decisions.go), and build
 //	           the transaction that brings all to one end (repair.go)
 //
-// It commits nothing of the deployment's: what must be committed is in Owned.Due. It fetches events only to repeat a
+// Run itself commits no records of the deployment: the owner must commit Owned.Due. Run fetches events only to repeat a
 // transaction that has ended in some topics and not in others.
 func Run(ctx context.Context, ports Ports, partition int32) (*Owned, error) {
 	t := &takeOver{Ports: ports, partition: partition, name: ports.Config.StreamName(partition)}
@@ -109,12 +110,12 @@ func Run(ctx context.Context, ports Ports, partition int32) (*Owned, error) {
 	if err != nil {
 		return nil, err
 	}
-	owned := t.Owned // without what only the take-over needs, such as a copy of the state
+	owned := t.Owned // drop parts that only the take-over needs, such as a copy of the state
 	return &owned, nil
 }
 
-// fence ends the ownership of everybody else. When it returns, the last transaction has an outcome in each topic,
-// though not always the same in all: see transactionStatus.
+// fence ends the ownership of all other processes. When it returns, the last transaction has an outcome in each topic,
+// though possibly not the same in all: see transactionStatus.
 func (t *takeOver) fence(ctx context.Context) (err error) {
 	p := t.partition
 	defer func() {
@@ -151,8 +152,8 @@ func (t *takeOver) fence(ctx context.Context) (err error) {
 	return err
 }
 
-// describeInput counts the partitions of a whole topic again: some may have been added since the process was started,
-// and earlier owners have taken events of them.
+// describeInput counts the partitions of a whole topic again. Some may have been added since the process started, and
+// earlier owners may have taken events of them.
 func (t *takeOver) describeInput(ctx context.Context) error {
 	if !t.Config.WholeTopic() {
 		return nil
@@ -164,8 +165,8 @@ func (t *takeOver) describeInput(ctx context.Context) error {
 	return err
 }
 
-// load reads the committed records of the partition, and reports whether the local store has, or may have had, a state
-// of it.
+// load reads the committed records of the partition. It reports whether the local store has, or may have had, a state
+// of the partition.
 func (t *takeOver) load(ctx context.Context) (known bool, err error) {
 	local, err := t.Store.Load(t.partition)
 	known = changelog.HasState(local) || t.Store.SetAside() != nil // this process, or one before it, has had one
@@ -189,7 +190,7 @@ func (t *takeOver) load(ctx context.Context) (known bool, err error) {
 	return known, err
 }
 
-// restore puts the stream at the sealed state of an incarnation.
+// restore sets the stream to the sealed state of an incarnation.
 func (t *takeOver) restore(record []byte) error {
 	saved, err := changelog.OpenSaved(t.Model, t.Master, t.partition, record, t.sealed)
 	if err != nil {
@@ -206,12 +207,12 @@ func (t *takeOver) restore(record []byte) error {
 	return nil
 }
 
-// newTransaction returns an empty transaction whose memory is its own.
+// newTransaction returns an empty transaction with a memory pool of its own.
 func (t *takeOver) newTransaction() *transaction.Transaction {
 	return transaction.New(records.NewPool(), t.Listener.KeepsNewest())
 }
 
-// mustCommit adds a transaction to what the owner must commit.
+// mustCommit appends a transaction to Owned.Due, the transactions that the owner must commit.
 func (t *takeOver) mustCommit(tx *transaction.Transaction) {
 	t.Due, t.Position = append(t.Due, tx), tx.Position
 }
@@ -220,7 +221,7 @@ func (t *takeOver) stop(reason, remedy string) error {
 	return &notice.StopError{Partition: t.partition, Reason: reason, Remedy: remedy}
 }
 
-// lost is a stop for something that brokers say is gone.
+// lost returns the error that stops the stream because brokers have lost something.
 func (t *takeOver) lost(reason, remedy string) error {
 	return &notice.StopError{Partition: t.partition, Reason: reason, Remedy: remedy, Loss: true}
 }

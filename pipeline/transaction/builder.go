@@ -7,8 +7,8 @@ import (
 	"oriel/state"
 )
 
-// Builder walks over records and fills one transaction after the other. It is the only user of its stream. What it has
-// built and nobody has committed may be dropped, with the stream.
+// Builder walks over records and fills one transaction after the other. It is the only user of its stream. The caller
+// may drop a transaction that was built and not committed, but must then drop the stream too.
 type Builder struct {
 	*streams.Walk
 
@@ -20,8 +20,8 @@ type Builder struct {
 	Now int64
 
 	sealer  *state.Sealer
-	sent    state.Position // where the transaction before ends
-	private []byte         // the state, before it is sealed
+	sent    state.Position // position at which the previous transaction ends
+	private []byte         // serialized state before it is sealed
 }
 
 // NewBuilder starts at a committed position of a partition's stream. index may be nil.
@@ -44,31 +44,31 @@ func NewBuilder(
 // Empty reports whether nothing was taken since the transaction before.
 func (b *Builder) Empty() bool { return b.Position.Next == b.sent.Next }
 
-// SkipTo gives the transaction the verdicts of the offsets behind its last record.
+// SkipTo adds the verdicts of the offsets behind the transaction's last record, up to the Builder's position.
 func (b *Builder) SkipTo() {
 	b.Transaction.setSkipped(b.Position.Next - b.sent.Next - int64(len(b.Transaction.verdicts)))
 }
 
-// Verdicts returns the verdicts of the offsets from one up to another that the transaction has taken.
+// Verdicts returns the verdicts of the offsets from ≤ x < to. The transaction must have taken these offsets.
 func (b *Builder) Verdicts(from, to int64) []byte {
 	return b.Transaction.verdicts[from-b.sent.Next : to-b.sent.Next]
 }
 
-// Stretches returns where the offsets from one up to another lie that the transaction has taken, if they are those of a
-// whole topic.
+// Stretches returns the input ranges of the stream's offsets from ≤ x < to, which the transaction must have taken. It
+// returns none for the stream of one partition.
 func (b *Builder) Stretches(from, to int64) []state.Stretch {
 	return Within(b.Transaction.stretches, from-b.sent.Next, to-from)
 }
 
-// DropVerdicts leaves out the verdicts of the offsets below one: they are committed already.
+// DropVerdicts leaves out the verdicts of the offsets smaller than below, because they are committed already.
 func (b *Builder) DropVerdicts(below int64) {
 	b.Transaction.stretches = b.Stretches(below, b.sent.Next+int64(len(b.Transaction.verdicts)))
 	b.Transaction.verdicts = b.Transaction.verdicts[below-b.sent.Next:]
 	b.sent.Next = below
 }
 
-// Close completes the transaction: the state at its end, the group's offsets, and its verdicts, which start where the
-// transaction before ended.
+// Close completes the transaction: it sets the state at its end, the group's offsets, and the rows of verdicts. The
+// verdicts start where the previous transaction ended.
 func (b *Builder) Close() {
 	t, at := b.Transaction, b.Position.Clone()
 	t.setOffsets(b.Partition, b.sent, at)

@@ -19,30 +19,30 @@ import (
 	"oriel/state/local"
 )
 
-// Committer commits the transactions of one partition. The owner of the partition makes it after a take-over and uses
-// it from one goroutine.
+// Committer commits the transactions of one partition. The owner of the partition creates it after a take-over and must
+// use it from one goroutine.
 type Committer struct {
 	Partition  int32
 	Config     deployment.Config
 	Topics     deployment.Topics
 	Client     *kafka.Client
-	Producer   *produce.Producer // of the take-over: brokers refuse every earlier one
-	Membership group.Membership  // under which the group's offset is committed
-	StateKey   []byte            // of the state's records in the changelog
-	Log        *changelog.View   // of the changelog; it follows what is committed
+	Producer   *produce.Producer // from the take-over: brokers refuse all earlier producers
+	Membership group.Membership  // group membership under which the group's offset is committed
+	StateKey   []byte            // key of the state's records in the changelog
+	Log        *changelog.View   // view of the changelog, updated after each commit
 	Store      *local.Store      // local copy of the changelog, shared with other partitions
 	Listener   notice.Listener
 }
 
 // Commit is the only code that makes anything readable outside: one transaction with decisions, sealed verdicts, the
 // sealed state and the input offset, and after it the local store. Its requests, their order and their sizes are a
-// function of the published decisions and of public facts (offsets, sizes of records): every transaction touches the
-// same partitions, and nothing is sent because an event was bad. Which topic a decision is for is as public as the
-// decision.
+// function of the published decisions and of public facts (offsets, sizes of records). For example, every transaction
+// touches the same partitions, and no request depends on whether an event was bad. The topic of a decision is as public
+// as the decision.
 //
-// Nothing may be produced above the decisions that depends on them: BEFORE the first decision is sent is the place of a
-// durable intent, the promise of which history the transaction stands on. Of the decisions before the first event the
-// opening is that intent, which must be committed in a transaction of its own.
+// The order of the requests leaves room for a durable intent BEFORE the first decision is sent: a record that fixes on
+// which history the transaction stands. For the decisions before the first event, the opening is that intent: it must
+// be committed in a transaction of its own. Nothing that depends on the decisions may be sent before them.
 //
 // An error leaves the outcome unknown: the owner must drop everything in memory and take the partition over again.
 func (c *Committer) Commit(ctx context.Context, t *Transaction) error {
@@ -76,7 +76,8 @@ func (c *Committer) Commit(ctx context.Context, t *Transaction) error {
 	return nil
 }
 
-// transact returns the offset behind the transaction's last record in the changelog.
+// transact sends and commits one Kafka transaction. It returns the changelog offset after the transaction's last
+// record.
 func (c *Committer) transact(
 	ctx context.Context, t *Transaction, began time.Time, log []state.Record,
 ) (last int64, err error) {
@@ -106,9 +107,9 @@ func (c *Committer) transact(
 	return last, c.Producer.End(ctx, true)
 }
 
-// confirm returns when the changelog shows an opening as committed. An acknowledgement is not enough, because a
-// coordinator that crashes behind it may never tell the changelog. The records would then be aborted by the next owner,
-// and the broker may delete them.
+// confirm returns once the changelog shows an opening as committed. An acknowledgement is not enough, because a
+// coordinator that crashes after it may never inform the changelog's partition. The next owner would then abort the
+// records, and the broker may delete them.
 func (c *Committer) confirm(ctx context.Context, last int64) error {
 	p := c.Partition
 	b, err := topics.ReadableEnd(ctx, c.Client, c.Topics.Changelog.Name, p)

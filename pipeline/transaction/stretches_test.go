@@ -9,13 +9,13 @@ import (
 	"oriel/state"
 )
 
-// offset is one of a partition of the input.
+// offset is a partition of the input and an offset in it.
 type offset struct {
 	partition int32
 	at        int64
 }
 
-// each lists the offsets of stretches.
+// each lists the single offsets in a list of stretches.
 func each(stretches []state.Stretch) (all []offset) {
 	for _, s := range stretches {
 		for at := s.From; at < s.To; at++ {
@@ -25,7 +25,8 @@ func each(stretches []state.Stretch) (all []offset) {
 	return all
 }
 
-// TestStretchesAreOffsets: what a transaction notes, and any part of it, are the offsets one by one.
+// TestStretchesAreOffsets checks stretches against a list of single offsets: all that a transaction noted, and any part
+// that Within cuts out.
 func TestStretchesAreOffsets(t *testing.T) {
 	draw := rand.New(rand.NewPCG(3, 5))
 	for range 300 {
@@ -56,8 +57,8 @@ func TestStretchesAreOffsets(t *testing.T) {
 	}
 }
 
-// TestOffsetsOfWhatMoved: a transaction of a whole topic commits the group's offsets of the partitions in which it has
-// moved, and of all where it has moved in none.
+// TestOffsetsOfWhatMoved checks that a transaction of a whole topic commits the group's offsets of the partitions whose
+// events it has taken, and of all partitions if it has taken none.
 func TestOffsetsOfWhatMoved(t *testing.T) {
 	at := func(next ...int64) (p state.Position) {
 		p.Order = new(state.Ordered)

@@ -10,16 +10,17 @@ import (
 	"oriel/state"
 )
 
-// Transaction is everything that one Kafka transaction makes readable. The Builder that fills it owns it until it is
-// handed on; then the goroutine that commits it owns it, until Reset.
+// Transaction holds everything that one Kafka transaction makes readable. The Builder that fills it owns it first. Once
+// it is handed over, the goroutine that commits it owns it, until Reset.
 //
 // Commit sends its parts in the order of these fields.
 type Transaction struct {
 	// Opening holds the incarnation record of a partition's first state; it is empty in every other transaction. The
-	// changelog must show it as committed BEFORE anything is sent that depends on the secret of the incarnation.
+	// changelog must show it as committed BEFORE anything that depends on the incarnation's secret is sent.
 	Opening []state.Record
 
-	// Decisions are sent BEFORE the state that follows from the same events: where the state is, they are too.
+	// Decisions are sent BEFORE the state that follows from the same events, so that a topic with the state implies the
+	// decisions.
 	Decisions [streams.DecisionTopics]records.Pack
 
 	// Rows are the sealed verdicts. They are sent BEFORE the state, for the same reason.
@@ -29,32 +30,32 @@ type Transaction struct {
 	// transaction has ended, so that the store is never ahead of the changelog.
 	Sealed []byte
 
-	// Position is after the last record taken.
+	// Position is the stream's position after the last record taken.
 	Position state.Position
 
-	// Offsets are the group's in the partitions of the input that the transaction has moved in, AFTER the state is sent.
-	// They are Position's, unless the group stands behind that: an earlier owner has taken more than the state says, and
-	// the group's offsets must not go back.
+	// Offsets are the group's new offsets in the partitions of the input whose events the transaction has taken. They
+	// are sent AFTER the state. They equal Position, unless the group already stands behind it: an earlier owner has
+	// then taken more than the state covers, and the group's offsets must not go back.
 	Offsets []group.Offset
 
-	// Note is logged BEFORE anything is sent; "" if there is nothing to say.
+	// Note is logged BEFORE anything is sent; empty for no message.
 	Note string
 
 	Extent
-	Count  int    // decisions
-	Steps  uint64 // closed steps
+	Count  int    // number of decisions
+	Steps  uint64 // number of closed steps
 	End    int64  // end of the input when the last records were fetched
 	Newest []byte // line of the last decision in the first topic; empty unless New was asked to keep it
 
 	keepNewest bool
 	pool       *records.Pool   // memory of the decisions, shared with the partition's other transaction
-	verdicts   []byte          // one for each offset since the transaction before
-	stretches  []state.Stretch // whose offsets these are; empty for the stream of one partition
+	verdicts   []byte          // one byte for each offset since the previous transaction
+	stretches  []state.Stretch // input ranges of these offsets; empty for the stream of one partition
 	row        []byte          // a row under construction
 }
 
-// New returns an empty transaction. Transactions of one pool share the memory of their decisions. keepNewest
-// fills Newest.
+// New returns an empty transaction. Transactions of the same pool share the memory of their decisions. If keepNewest is
+// set, Decide fills Newest.
 func New(pool *records.Pool, keepNewest bool) *Transaction {
 	t := &Transaction{keepNewest: keepNewest, pool: pool}
 	for output := range t.Decisions {
@@ -76,18 +77,18 @@ func (t *Transaction) Reset() {
 	t.Extent, t.Count, t.Steps = Extent{}, 0, 0
 }
 
-// Full reports whether the transactions of the pool hold as many bytes as there is memory for.
+// Full reports whether the transactions of the pool hold at least memory bytes.
 func (t *Transaction) Full(memory int) bool {
 	return t.pool.Bytes()+len(t.verdicts)+stretchBytes*len(t.stretches) >= memory
 }
 
-// stretchBytes is the memory of a stretch.
+// stretchBytes is the memory of one stretch in bytes.
 const stretchBytes = 24
 
-// Freed returns a channel that receives when the pool has got memory back.
+// Freed returns a channel that receives a value when the pool has got memory back.
 func (t *Transaction) Freed() <-chan struct{} { return t.pool.Freed() }
 
-// Decide adds one decision for one of the topics of decisions. It copies the line.
+// Decide adds a decision for one of the decision topics. It copies the line.
 func (t *Transaction) Decide(output uint8, key, line []byte, now int64) {
 	t.Decisions[output].Append(key, line, nil, now)
 	if output == 0 && t.keepNewest {
@@ -96,11 +97,12 @@ func (t *Transaction) Decide(output uint8, key, line []byte, now int64) {
 	t.Count++
 }
 
-// Extent counts the records that a transaction has taken. With the bytes of decisions, the number of offsets and the
-// clock it decides where a transaction closes (PROOF.md), so it must count what is public of a record and nothing else.
+// Extent counts the records that a transaction has taken. Together with the bytes of decisions, the number of offsets
+// and the clock, it determines where a transaction closes (PROOF.md). So it must count only public properties of a
+// record.
 type Extent struct {
 	Records int
-	Taken   int // bytes of the records as they lie in their batches
+	Taken   int // bytes of the records as encoded in their batches
 }
 
 func (e *Extent) add(at records.Public) {
@@ -108,18 +110,18 @@ func (e *Extent) add(at records.Public) {
 	e.Taken += at.Length + records.RecordOverhead
 }
 
-// setStatus adds the verdict of a record that lies gap offsets behind the record before.
+// setStatus adds the verdict of a record, after gap offsets without a record.
 func (t *Transaction) setStatus(gap int64, code schemas.Code) {
 	t.setSkipped(gap)
 	t.verdicts = append(t.verdicts, code.Verdict())
 }
 
-// setSkipped adds the verdicts of offsets that hold no record for us: markers and records of aborted transactions.
+// setSkipped adds the verdicts of offsets without a readable record: markers and records of aborted transactions.
 func (t *Transaction) setSkipped(offsets int64) {
-	t.verdicts = append(t.verdicts, make([]byte, offsets)...) // 0: no record
+	t.verdicts = append(t.verdicts, make([]byte, offsets)...) // 0 means no record
 }
 
-// move notes offsets of a partition of the input, in the stream of a whole topic.
+// move notes that the stream of a whole topic has taken the offsets from ≤ x < to of a partition of the input.
 func (t *Transaction) move(partition int32, from, to int64) {
 	if n := len(t.stretches); n > 0 && t.stretches[n-1].Partition == partition && t.stretches[n-1].To == from {
 		t.stretches[n-1].To = to
@@ -128,7 +130,7 @@ func (t *Transaction) move(partition int32, from, to int64) {
 	t.stretches = append(t.stretches, state.Stretch{Partition: partition, From: from, To: to})
 }
 
-// Within returns the stretches of n offsets behind the first skip ones.
+// Within skips the first skip offsets of the stretches and returns the stretches of the next n.
 func Within(all []state.Stretch, skip, n int64) []state.Stretch {
 	var cut []state.Stretch
 	for _, s := range all {
@@ -141,8 +143,8 @@ func Within(all []state.Stretch, skip, n int64) []state.Stretch {
 	return cut
 }
 
-// OffsetsAt are the offsets of a group whose stream stands at a position: that of the partition, or those of all
-// partitions of a whole topic that have a place in its order.
+// OffsetsAt returns the offsets of a group whose stream stands at a position. The stream of one partition has one
+// offset; that of a whole topic has one for each partition with a place in its order.
 func OffsetsAt(partition int32, at state.Position) []group.Offset {
 	if at.Order == nil {
 		return []group.Offset{{Partition: partition, Offset: at.Next}}
@@ -154,8 +156,8 @@ func OffsetsAt(partition int32, at state.Position) []group.Offset {
 	return offsets
 }
 
-// setOffsets notes the group's offset, or those in the partitions of a whole topic that were moved in since a position.
-// Where none was, as before the first event, they are those in all partitions.
+// setOffsets notes the group's offset. For a whole topic it notes the offsets in the partitions whose events were taken
+// since a position. If none were taken, as before the first event, it notes the offsets in all partitions.
 func (t *Transaction) setOffsets(partition int32, since, at state.Position) {
 	if at.Order != nil {
 		t.Offsets = t.Offsets[:0]
@@ -171,8 +173,8 @@ func (t *Transaction) setOffsets(partition int32, since, at state.Position) {
 	t.Offsets = append(t.Offsets[:0], OffsetsAt(partition, at)...)
 }
 
-// seal makes rows of the verdicts, which start at offset from and end at the position. Where one row ends and the next
-// begins depends on the number of offsets alone, and on that of stretches.
+// seal makes rows of the verdicts, which start at offset from and end at the position. The boundaries of rows depend
+// only on the number of offsets and on the number of stretches.
 func (t *Transaction) seal(sealer *state.Sealer, from int64, now int64) {
 	if end := from + int64(len(t.verdicts)); end != t.Position.Next {
 		panic(fmt.Sprintf("BUG: pipeline: verdicts of the offsets %d to %d, the state stands at %d", from, end, t.Position.Next))

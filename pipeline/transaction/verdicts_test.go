@@ -11,7 +11,7 @@ import (
 	"oriel/state"
 )
 
-// rowSealer seals for an incarnation of the test's own.
+// rowSealer returns a sealer of a new incarnation.
 func rowSealer(t *testing.T) *state.Sealer {
 	t.Helper()
 	s, err := state.NewIncarnation(state.Incarnation{Stream: "0"}).Sealer()
@@ -21,8 +21,9 @@ func rowSealer(t *testing.T) *state.Sealer {
 	return s
 }
 
-// TestVerdictsShowTheirNumberAlone: two transactions of the same offsets, one all valid and one of every reason and
-// gaps, are equally full and seal to rows of equal sizes and places.
+// TestVerdictsShowTheirNumberAlone checks that only the number of verdicts can be seen. One transaction has valid
+// records alone, another every kind of bad record and gaps. Both are equally full, and their rows have equal sizes and
+// places.
 func TestVerdictsShowTheirNumberAlone(t *testing.T) {
 	valid, mixed := New(records.NewPool(), false), New(records.NewPool(), false)
 	for offset := range int64(3*state.MaxVerdicts + 5) {
@@ -54,8 +55,8 @@ func TestVerdictsShowTheirNumberAlone(t *testing.T) {
 	}
 }
 
-// TestVerdictsCoverEveryOffset: rows join to the transaction's offsets, and verdicts of other offsets than the position
-// says are a bug.
+// TestVerdictsCoverEveryOffset checks that each offset of a transaction has a verdict, and that seal panics if the
+// number of verdicts does not fit the position.
 func TestVerdictsCoverEveryOffset(t *testing.T) {
 	tx := new(Transaction)
 	tx.setStatus(0, schemas.OK)
@@ -75,7 +76,7 @@ func TestVerdictsCoverEveryOffset(t *testing.T) {
 	t.Error("verdicts of other offsets were sealed")
 }
 
-// The last of several rows starts where the ones before it end, and ends at the position.
+// TestRowsJoin checks that the last of several rows starts where the previous ones end, and ends at the position.
 func TestRowsJoin(t *testing.T) {
 	tx, sealer := New(records.NewPool(), false), rowSealer(t)
 	const from, count = 1000, 2*state.MaxVerdicts + 5
@@ -91,7 +92,8 @@ func TestRowsJoin(t *testing.T) {
 	}
 }
 
-// A Builder finds statuses by their offsets, also when the first of them are left out.
+// TestABuilderFindsStatusesByOffset checks that a Builder finds statuses by their offsets, also after the first of them
+// were left out.
 func TestABuilderFindsStatusesByOffset(t *testing.T) {
 	b := &Builder{Transaction: New(records.NewPool(), false), sent: state.Position{Next: 10}}
 	for _, code := range []schemas.Code{schemas.OK, schemas.Empty, schemas.TooLarge, schemas.InvalidUTF8} {
@@ -107,7 +109,7 @@ func TestABuilderFindsStatusesByOffset(t *testing.T) {
 	}
 }
 
-// Offsets that join are one stretch if they are of one partition.
+// TestStretchesAreOfOnePartition checks that adjacent offsets form one stretch only if they are in the same partition.
 func TestStretchesAreOfOnePartition(t *testing.T) {
 	tx := New(records.NewPool(), false)
 	for _, s := range [][3]int64{{1, 4, 5}, {1, 5, 7}, {2, 7, 8}, {2, 9, 10}, {1, 7, 8}} {

@@ -16,13 +16,13 @@ import (
 // watchInterval is the time within which partitions added to the topic are noticed.
 const watchInterval = 5 * time.Second
 
-// heartbeats keeps one member of one generation alive at the coordinator. It beats from the answer to the join until
-// the answer to the next one, hence also while the member closes its tasks, rejoins and syncs: none of these takes time
-// from its session.
+// heartbeats keeps one member of one generation alive at the coordinator. They are sent from the answer to one join
+// until the answer to the next. So they also go on while the member closes its tasks, rejoins and syncs, because these
+// must not use up its session timeout.
 type heartbeats struct {
-	ended    chan struct{} // closed when the share is over, whatever the reason
+	ended    chan struct{} // closed when the assignment is over, for any reason
 	expelled chan struct{} // closed when the coordinator does not know the member: what it waits for never comes
-	verdict  error         // why, once expelled is closed
+	verdict  error         // the reason, once expelled is closed
 	once     sync.Once
 	cancel   context.CancelFunc
 	workers  sync.WaitGroup
@@ -41,10 +41,10 @@ func (g *Member) beat(generation int32, partitions int) *heartbeats {
 	return p
 }
 
-// end marks the share as over; heartbeats go on.
+// end marks the member's assignment as over; heartbeats go on.
 func (p *heartbeats) end() { p.once.Do(func() { close(p.ended) }) }
 
-// stop ends the pulse and waits for its goroutines. A nil pulse has none.
+// stop ends heartbeats and waits for their goroutines. It does nothing on a nil pointer.
 func (p *heartbeats) stop() {
 	if p != nil {
 		p.end()
@@ -84,14 +84,14 @@ func (p *heartbeats) beat(ctx context.Context, g *Member, body []byte) {
 		default:
 			g.client.OnRetry("heartbeat of group "+g.config.ID, err)
 			if time.Since(heard) >= g.config.SessionTimeout {
-				p.end() // others may have the share by now
+				p.end() // other members may have the partitions by now
 			}
 		}
 	}
 }
 
-// watch ends the share when the number of the topic's partitions changes. Only the leader watches, because only its
-// rejoin makes the coordinator ask for new assignments.
+// watch ends the assignment when the number of the topic's partitions changes. Only the leader watches, because only
+// its rejoin makes the coordinator ask for new assignments.
 func (p *heartbeats) watch(ctx context.Context, g *Member, partitions int) {
 	ticker := time.NewTicker(watchInterval)
 	defer ticker.Stop()

@@ -16,11 +16,11 @@ import (
 	"oriel/pipeline/kafka/records"
 )
 
-// conn damages what is read from, or cuts, a connection.
+// conn is a connection that a test can cut, or whose received bytes a test can damage.
 type conn struct {
 	net.Conn
-	read  func(b []byte) error // after each read of a piece
-	write func(b []byte) error // before each write
+	read  func(b []byte) error // called after each read of a piece
+	write func(b []byte) error // called before each write
 }
 
 func (c *conn) Read(b []byte) (int, error) {
@@ -52,8 +52,8 @@ func (e *env) dialer(wrap func(net.Conn) net.Conn) func(*kafka.Config) {
 	}
 }
 
-// damaged flips bits in the records of answers: the reader asks again, and gives up with an error that says so when it
-// never gets better; it never returns a record that was not written.
+// damaged flips bits in the records of answers. The reader must ask again, and must fail with a clear error if the
+// damage stays. It must never return a record that was not written.
 func damaged(e *env) {
 	topic := e.topic(1, nil)
 	p := e.producer("")
@@ -66,7 +66,7 @@ func damaged(e *env) {
 	var left atomic.Int32
 	flipping := e.client(e.dialer(func(c net.Conn) net.Conn {
 		return &conn{Conn: c, read: func(b []byte) error {
-			// A long piece of a Fetch answer: only there is the pattern.
+			// The pattern occurs only in a long piece of a Fetch answer.
 			if at := strings.Index(string(b), pattern); at >= 0 && left.Add(-1) >= 0 {
 				b[at+random.IntN(len(pattern))] ^= 1 << random.IntN(8)
 			}
@@ -96,13 +96,14 @@ func damaged(e *env) {
 	}
 }
 
-// lostConnections cuts connections before requests and before answers. A producer resends under the same sequence;
-// after ErrBroken its owner takes over and reads what was committed. Nothing is lost, repeated or out of order.
+// lostConnections cuts connections before requests and before answers. A producer resends with the same sequence
+// number; after ErrBroken its owner takes over and reads the committed records. No record may be lost, repeated or out
+// of order.
 func lostConnections(e *env) {
 	topic, id := e.topic(1, nil), e.name("txn")
 	var dice atomic.Uint64
 	cut := func([]byte) error {
-		// A fixed pseudo-random sequence: about one piece in 24.
+		// A fixed pseudo-random sequence selects about one piece in 24.
 		if x := dice.Add(1) * 0x9e3779b97f4a7c15; x>>32%24 == 0 {
 			return io.ErrUnexpectedEOF
 		}

@@ -21,7 +21,7 @@ import (
 	"oriel/pipeline/pipetest/simtest"
 )
 
-// patience ends a test whose broker never answers. A group waits for a session timeout (6 s) at most.
+// patience ends a test whose broker never answers. A group waits for at most a session timeout (6 s).
 const patience = 90 * time.Second
 
 // OnBroker runs the suite against the broker at addr (host:port, several separated by commas).
@@ -34,8 +34,8 @@ func OnBroker(t *testing.T, addr string) {
 	}
 }
 
-// InBubbles runs each test of the suite against an embedded broker of its own, with a clock that moves when everybody
-// waits.
+// InBubbles runs each test of the suite against a separate embedded broker, in a testing/synctest bubble. Its clock
+// moves on when all goroutines wait.
 func InBubbles(t *testing.T) {
 	for name, test := range suite {
 		t.Run(name, func(t *testing.T) {
@@ -58,7 +58,7 @@ func run(e *env, test func(*env)) {
 	test(e)
 }
 
-// suite is what a broker must pass.
+// suite lists the tests that a broker must pass, by name.
 var suite = map[string]func(*env){
 	"TransactionBecomesVisibleAsAWhole":        transactionVisible,
 	"AbortLeavesNothing":                       abortLeavesNothing,
@@ -96,7 +96,7 @@ var suite = map[string]func(*env){
 	"MembersKilledInTurnsDoNotBlockTheGroup":   killedInTurns,
 }
 
-// env is what each test of the suite works with.
+// env is the environment of a test of the suite.
 type env struct {
 	*testing.T
 	ctx    context.Context
@@ -106,7 +106,7 @@ type env struct {
 	c      *kafka.Client
 }
 
-// client connects to the broker, with a configuration that change has changed.
+// client connects to the broker with the default configuration, which change may modify.
 func (e *env) client(change func(*kafka.Config)) *kafka.Client {
 	e.Helper()
 	config := kafka.Config{Brokers: strings.Split(e.addr, ","), ClientID: "oriel-contract", Dial: e.dial}
@@ -125,7 +125,7 @@ func (e *env) client(change func(*kafka.Config)) *kafka.Client {
 	return c
 }
 
-// together calls f(0) … f(n−1) at once and waits for all: what waits for brokers ten seconds does so once.
+// together calls f(0) … f(n−1) concurrently and waits for all, so that waits of ten seconds for brokers overlap.
 func (e *env) together(n int, f func(i int)) {
 	var all sync.WaitGroup
 	for i := range n {
@@ -173,8 +173,8 @@ func (e *env) committed(groupID, topic string) int64 {
 	return offset
 }
 
-// batch holds one record per value; the key is the value's number. The time is the present: older records are deleted
-// by retention while a test runs.
+// batch holds one record per value; the key is the value's index. The timestamp is the present, because retention would
+// delete older records while a test runs.
 func batch(values ...string) *records.Builder {
 	b := new(records.Builder)
 	for i, v := range values {
@@ -183,7 +183,7 @@ func batch(values ...string) *records.Builder {
 	return b
 }
 
-// transact sends one transaction of one batch to partition 0.
+// transact sends a transaction with one batch to partition 0.
 func (e *env) transact(p *produce.Producer, topic string, commit bool, values ...string) {
 	e.Helper()
 	e.check(p.Begin(e.ctx, []kafka.TopicPartition{{Topic: topic}}))
@@ -192,7 +192,7 @@ func (e *env) transact(p *produce.Producer, topic string, commit bool, values ..
 	e.check(p.End(e.ctx, commit))
 }
 
-// settle waits until no transaction is open: a commit is answered before its markers are in the log.
+// settle waits until no transaction is open, because a broker answers a commit before its markers are in the log.
 func (e *env) settle(topic string) topics.Bounds {
 	e.Helper()
 	for {
@@ -207,7 +207,7 @@ func (e *env) settle(topic string) topics.Bounds {
 	}
 }
 
-// log reads partition 0 from offset to the end; unless uncommitted, no transaction may stay open.
+// log reads partition 0 from offset to the end. Unless uncommitted records are asked for, no transaction may stay open.
 func (e *env) log(c *kafka.Client, topic string, offset int64, o fetch.Options) []records.Record {
 	e.Helper()
 	records, err := e.tryLog(c, topic, offset, o)
@@ -215,7 +215,7 @@ func (e *env) log(c *kafka.Client, topic string, offset int64, o fetch.Options) 
 	return records
 }
 
-// tryLog is log for a reader that the broker may refuse.
+// tryLog does the same as log, and returns an error if the broker refuses the reader.
 func (e *env) tryLog(c *kafka.Client, topic string, offset int64, o fetch.Options) ([]records.Record, error) {
 	e.Helper()
 	if !o.Uncommitted {
@@ -224,7 +224,7 @@ func (e *env) tryLog(c *kafka.Client, topic string, offset int64, o fetch.Option
 	return pipetest.Read(e.ctx, c, topic, 0, offset, o)
 }
 
-// clone keeps nil apart from empty.
+// clone copies bytes; nil stays nil, and empty stays empty.
 
 func values(records []records.Record) string {
 	var s []string

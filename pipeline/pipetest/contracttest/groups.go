@@ -8,7 +8,7 @@ import (
 	"oriel/pipeline/kafka/group"
 )
 
-// twoMembers joins a second member, then takes it away.
+// twoMembers lets a second member join a group, and then leave it.
 func twoMembers(e *env) {
 	topic := e.topic(4, nil)
 	config := group.Config{ID: e.name("group"), Topic: topic}
@@ -47,7 +47,7 @@ func twoMembers(e *env) {
 	}
 }
 
-// share is what Next has returned.
+// share is a result of Member.Next.
 type share struct {
 	generation *group.Generation
 	err        error
@@ -62,7 +62,7 @@ func (e *env) next(g *group.Member) chan share {
 	return c
 }
 
-// share drives two members until both are in one generation.
+// share runs two members until both are in the same generation.
 func (e *env) share(a, b *group.Member, fromA, fromB chan share) (first, second *group.Generation) {
 	e.Helper()
 	for {
@@ -72,7 +72,7 @@ func (e *env) share(a, b *group.Member, fromA, fromB chan share) (first, second 
 		if ra.generation.ID == rb.generation.ID {
 			return ra.generation, rb.generation
 		}
-		// One of them is of an older generation, which its owner sees end.
+		// One of them is in an older generation, whose end its owner sees.
 		if ra.generation.ID < rb.generation.ID {
 			<-ra.generation.Done()
 			ra.generation.Close()
@@ -87,7 +87,7 @@ func (e *env) share(a, b *group.Member, fromA, fromB chan share) (first, second 
 	}
 }
 
-// rejoinAfterClose holds a generation that is over: until it is closed, nobody gets a new one.
+// rejoinAfterClose holds a generation that is over. Until its owner closes it, no member may get a new one.
 func rejoinAfterClose(e *env) {
 	topic := e.topic(2, nil)
 	config := group.Config{ID: e.name("group"), Topic: topic}

@@ -15,8 +15,8 @@ import (
 	"oriel/pipeline/pipetest"
 )
 
-// recreated deletes a topic under two readers, one that was told the id and one that looked it up. Neither returns a
-// record of the topic that is made under the old name.
+// recreated deletes a topic under two readers, of which one was given the topic id and the other looked it up. Neither
+// may return a record of the new topic with the old name.
 func recreated(e *env) {
 	topic := e.topic(1, nil)
 	p := e.producer("")
@@ -56,7 +56,7 @@ func recreated(e *env) {
 	}
 }
 
-// deleted deletes a topic under a reader and makes no other.
+// deleted deletes a topic under a reader and makes no new one.
 func deleted(e *env) {
 	topic := e.topic(1, nil)
 	r := fetch.NewReader(e.c, topic, 0, 0, fetch.Options{MaxWait: 20 * time.Millisecond})
@@ -68,7 +68,7 @@ func deleted(e *env) {
 	e.check(topics.Delete(e.ctx, e.c, topic))
 }
 
-// wantGone fetches until the reader says that its topic is gone.
+// wantGone fetches until the reader returns that its topic is gone.
 func wantGone(e *env, name string, r *fetch.Reader) {
 	e.Helper()
 	err := readUntilGone(e.ctx, r)
@@ -78,7 +78,7 @@ func wantGone(e *env, name string, r *fetch.Reader) {
 	}
 }
 
-// readUntilGone fetches until the reader gives up. A broker that has not heard of the deletion may still serve the old
+// readUntilGone fetches until the reader fails. A broker that does not know of the deletion yet may still serve the old
 // log.
 func readUntilGone(ctx context.Context, r *fetch.Reader) error {
 	for {
@@ -95,7 +95,8 @@ func readUntilGone(ctx context.Context, r *fetch.Reader) error {
 	}
 }
 
-// epochs reads what brokers say about leader epochs, and claims to have read one that the log does not have.
+// epochs checks what brokers answer about leader epochs. It also claims to have read an epoch that the log does not
+// have.
 func epochs(e *env) {
 	topic := e.topic(1, nil)
 	r := fetch.NewReader(e.c, topic, 0, 0, fetch.Options{MaxWait: time.Millisecond})
@@ -105,7 +106,7 @@ func epochs(e *env) {
 		e.Fatalf("epoch %d before any batch", b.LeaderEpoch)
 	}
 	b.Release()
-	e.transact(e.producer(e.name("txn")), topic, false, "aborted") // its epoch counts as well
+	e.transact(e.producer(e.name("txn")), topic, false, "aborted") // the epoch of an aborted batch counts as well
 	high := e.settle(topic).High
 	epoch := int32(-1)
 	for next := int64(0); next < high; {
@@ -152,7 +153,7 @@ func epochs(e *env) {
 	}
 }
 
-// manyHeaders hides one record behind too many headers, and none of its neighbours.
+// manyHeaders checks that a record with too many headers is unreadable, and that its neighbours stay readable.
 func manyHeaders(e *env) {
 	topic := e.topic(1, nil)
 	b := new(records.Builder)
@@ -173,8 +174,8 @@ func manyHeaders(e *env) {
 	}
 }
 
-// partitionsAdded: a topic keeps its id and its records when it grows, and asking for what it has, or less, changes
-// nothing.
+// partitionsAdded checks that a topic keeps its id and its records when partitions are added. A request for as many
+// partitions as it has, or fewer, must change nothing.
 func partitionsAdded(e *env) {
 	topic := e.topic(1, nil)
 	e.transact(e.producer(e.name("txn")), topic, true, "a")

@@ -12,16 +12,16 @@ import (
 	"oriel/pipeline/kafka/group"
 )
 
-// recovery is how long a group may need to take over what killed members held: their session timeout, a rebalance
-// timeout for one that never rejoins, and both once more for a leader that dies between join and sync.
+// recovery bounds the time in which a group takes over the partitions of killed members. It is their session timeout
+// plus a rebalance timeout for one that never rejoins, and both once more for a leader that dies between join and sync.
 const recovery = 40 * time.Second
 
-// worker is a process that is a member of a group and has nothing to do. It can be killed: then every connection is
-// cut, and none is made again.
+// worker is a process that is a member of a group and has nothing else to do. A test can kill it, which cuts every
+// connection and prevents new ones.
 type worker struct {
 	stop context.CancelFunc
 	loop sync.WaitGroup
-	slow chan struct{} // a generation that is over is given up once this is closed
+	slow chan struct{} // close it to let the worker give up a generation that is over
 
 	network dial
 
@@ -66,7 +66,7 @@ func (e *env) slowWork(config group.Config, slow chan struct{}) *worker {
 	})
 	e.Cleanup(func() {
 		w.kill()
-		if e.bubble { // which no goroutine may outlive: a member that was killed still sends heartbeats into the void
+		if e.bubble { // no goroutine may outlive the bubble, and a killed member still sends heartbeats
 			_ = group.Close()
 		}
 	})
@@ -79,7 +79,7 @@ func (w *worker) hold(g *group.Generation) {
 	w.generation = g
 }
 
-// held is the generation that the worker is in, nil between two.
+// held returns the generation that the worker is in, or nil between two generations.
 func (w *worker) held() *group.Generation {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -111,7 +111,7 @@ func (w *worker) kill() {
 	w.loop.Wait()
 }
 
-// held waits until the workers are in one generation that owns all partitions between them.
+// held waits until the workers are in one generation and together own all partitions.
 func (e *env) held(partitions int, workers ...*worker) {
 	e.Helper()
 	e.heldWithin(recovery, partitions, workers...)
@@ -152,8 +152,8 @@ func (e *env) pause(d time.Duration) {
 	}
 }
 
-// killedWhileJoining kills a member whose join is not answered yet, since the first has not rejoined. It is answered
-// into the void, and must lose its share after a session timeout like any other.
+// killedWhileJoining kills a member whose join is not answered yet, because the first member has not rejoined. The
+// coordinator's answer then reaches no process. The member must lose its partitions after a session timeout.
 func killedWhileJoining(e *env) {
 	topic := e.topic(4, nil)
 	config := group.Config{ID: e.name("group"), Topic: topic}
@@ -169,7 +169,7 @@ func killedWhileJoining(e *env) {
 }
 
 // killedInTurns replaces the two members of a group again and again at all moments of a rebalance, as a crash loop
-// does. Whoever lives at the end has all partitions soon.
+// does. The members alive at the end must soon have all partitions.
 func killedInTurns(e *env) {
 	topic := e.topic(4, nil)
 	config := group.Config{ID: e.name("group"), Topic: topic}

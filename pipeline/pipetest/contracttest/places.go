@@ -7,10 +7,10 @@ import (
 	"oriel/pipeline/kafka/group"
 )
 
-// promptly is well below the session of the member that died, which others wait for.
+// promptly is well below the session timeout of a dead member, for which the others must not wait.
 const promptly = 4 * time.Second
 
-// placed are configurations of one group, each with a place of its own.
+// placed returns configurations of one group, each with its own static member id.
 func (e *env) placed(topic string, n int) []group.Config {
 	groupID := e.name("group")
 	configs := make([]group.Config, n)
@@ -20,8 +20,8 @@ func (e *env) placed(topic string, n int) []group.Config {
 	return configs
 }
 
-// placeTakenAgain kills each of two members, of which one is the leader, and starts it again. The other keeps its
-// generation where the broker lets it, and the group does not wait for the dead.
+// placeTakenAgain kills each of two static members, of which one is the leader, and starts it again. The other member
+// keeps its generation if the broker allows it, and the group must not wait for the dead member.
 func placeTakenAgain(e *env) {
 	configs := e.placed(e.topic(4, nil), 2)
 	workers := []*worker{e.work(configs[0]), e.work(configs[1])}
@@ -31,12 +31,12 @@ func placeTakenAgain(e *env) {
 		workers[i] = e.work(configs[i])
 		e.heldWithin(promptly, 4, workers...)
 	}
-	e.pause(7 * time.Second) // the session of the dead ends, and nobody misses them
+	e.pause(7 * time.Second) // the session of the dead members ends, and no process replaces them
 	e.heldWithin(promptly, 4, workers...)
 }
 
-// joinerRestarted kills a member whose join waits for another, and starts it again: the join that nobody waits for any
-// more is given no share.
+// joinerRestarted kills a static member whose join waits for another member, and starts it again. The abandoned join
+// must get no partitions.
 func joinerRestarted(e *env) {
 	configs := e.placed(e.topic(4, nil), 2)
 	slow := make(chan struct{})
@@ -51,7 +51,7 @@ func joinerRestarted(e *env) {
 	e.heldWithin(promptly, 4, first, second)
 }
 
-// allRestarted kills all members at once, again before they have joined, and starts them again.
+// allRestarted kills all static members at once, kills them again before they have joined, and starts them again.
 func allRestarted(e *env) {
 	configs := e.placed(e.topic(4, nil), 3)
 	workers := make([]*worker, len(configs))
@@ -72,8 +72,8 @@ func allRestarted(e *env) {
 	e.heldWithin(promptly, 4, workers...)
 }
 
-// onePlaceForTwo gives two live processes one place, as two containers of one host name and directory would have. The
-// first goes on without, and they share.
+// onePlaceForTwo gives two live processes the same static member id, as two containers with the same host name and
+// directory would have. The first process continues without the id, and both get partitions.
 func onePlaceForTwo(e *env) {
 	config := e.placed(e.topic(4, nil), 1)[0]
 	var fenced atomic.Int32
@@ -87,8 +87,8 @@ func onePlaceForTwo(e *env) {
 	}
 }
 
-// leaverFreesPlace closes members: one whose join is not answered yet, and one that has a share. Nobody waits for their
-// sessions to end.
+// leaverFreesPlace closes two static members: one whose join is not answered yet, and one that has partitions. The
+// others must not have to wait for their sessions to end.
 func leaverFreesPlace(e *env) {
 	configs := e.placed(e.topic(2, nil), 3)
 	slow := make(chan struct{})

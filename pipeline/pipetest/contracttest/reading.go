@@ -17,8 +17,8 @@ import (
 	"oriel/pipeline/kafka/topics"
 )
 
-// committedFromEveryOffset writes committed, aborted and plain batches in turns of several producers, and compares what
-// a reader sees from each offset with what was written.
+// committedFromEveryOffset writes committed, aborted and plain batches of several producers in turn. It compares the
+// records that a reader returns from each offset with the records written.
 func committedFromEveryOffset(e *env) {
 	topic := e.topic(1, nil)
 	var want []string
@@ -29,7 +29,7 @@ func committedFromEveryOffset(e *env) {
 		_, err := p.Produce(e.ctx, topic, 0, batch(values...))
 		e.check(err)
 	}
-	e.transact(a, topic, false, "aborted", "aborted") // the log starts with it
+	e.transact(a, topic, false, "aborted", "aborted") // at the start of the log
 	e.transact(a, topic, true, "c1", "c2", "c3")
 	e.check(a.Begin(e.ctx, parts))
 	e.check(b.Begin(e.ctx, parts))
@@ -45,7 +45,7 @@ func committedFromEveryOffset(e *env) {
 		e.transact(b, topic, false, "aborted") // only control records between
 	}
 	e.transact(a, topic, true, "c9")
-	e.transact(b, topic, false, "aborted") // and the log ends with it
+	e.transact(b, topic, false, "aborted") // at the end of the log
 	for i := 1; i <= 9; i++ {
 		want = append(want, fmt.Sprintf("c%d", i))
 	}
@@ -119,7 +119,7 @@ func everyCodec(e *env) {
 	}
 }
 
-// equal compares records, null apart from empty.
+// equal compares records; nil and empty values differ.
 func equal(a, b records.Record) bool {
 	same := func(x, y []byte) bool { return bytes.Equal(x, y) && (x == nil) == (y == nil) }
 	return a.Offset == b.Offset && a.LeaderEpoch == b.LeaderEpoch && a.Timestamp == b.Timestamp &&
@@ -166,12 +166,14 @@ func compacted(e *env) {
 		e.check(err)
 	}
 	for {
-		// The active segment is never cleaned: a record more each time rolls it when its age is up.
+		// The active segment is never cleaned, so each round appends another record, which rolls the segment when its
+		// age is up.
 		b := new(records.Builder)
 		b.Append([]byte("roll"), []byte("roll"), nil, time.Now().UnixMilli())
 		_, err := p.Produce(e.ctx, topic, 0, b)
 		e.check(err)
-		// The embedded broker moves the log's start when its first records go, also under a reader; Kafka does not.
+		// The embedded broker advances the log's start when its first records are deleted, also under a reader; Kafka
+		// does not.
 		records, err := e.tryLog(e.c, topic, e.bounds(topic).Start, fetch.Options{})
 		if errors.Is(err, kafka.ErrOffsetOutOfRange) {
 			continue

@@ -72,7 +72,8 @@ func abortLeavesNothing(e *env) {
 	}
 }
 
-// readableEnd: whoever reads beside a commit that is on its way gets it, and is kept by no later one.
+// readableEnd checks that a reader that starts during a commit gets the committed records, and that a later open
+// transaction does not delay it.
 func readableEnd(e *env) {
 	topic := e.topic(1, nil)
 	first, later := e.producer(e.name("txn")), e.producer(e.name("txn"))
@@ -189,7 +190,7 @@ func offsetWaits(e *env) {
 			}
 		}
 	})
-	// the embedded broker makes a group only at its first commit
+	// The embedded broker makes a group only at its first commit.
 	e.check(group.AlterOffset(e.ctx, e.c, groupID, topic, 0, 1))
 	p := e.producer(e.name("txn"))
 	e.check(p.Begin(e.ctx, []kafka.TopicPartition{{Topic: topic}}))

@@ -22,7 +22,7 @@ func (p *play) act(a act) {
 		p.start(a.member)
 		p.out.count("second member")
 	case "stop":
-		if p.lives["b"] != nil { // else nobody would be left
+		if p.lives["b"] != nil { // otherwise no process would be left
 			p.stop(a.member)
 			p.out.count("member told to end")
 		}
@@ -40,7 +40,7 @@ func (p *play) act(a act) {
 	}
 }
 
-// upgrade ends all processes and starts them in a version of other semantics.
+// upgrade ends all processes and starts them again in a version with other semantics.
 func (p *play) upgrade() {
 	p.later = true
 	p.out.count("upgrade")
@@ -56,12 +56,12 @@ func (p *play) upgrade() {
 	}
 }
 
-// tear ends the transaction in which a process has died, in each part as the script says.
+// tear ends the transaction in which a process has died. The script determines how each part ends.
 func (p *play) tear(partition int32, d death) {
 	ctx := p.t.Context()
 	for name, l := range p.lives {
 		if name != d.member && name != orderer && l.Alive() {
-			return // it may have taken over already
+			return // another process may have taken over already
 		}
 	}
 	torn, err := p.setup.TearOpen(ctx, p.client, partition)
@@ -70,7 +70,7 @@ func (p *play) tear(partition int32, d death) {
 	}
 	if d.told && d.disk == "kept" {
 		if err := torn.Follow(ctx, p.lives[d.member].disk); errors.Is(err, pipetest.ErrNoState) {
-			return // it was another partition's turn
+			return // the death was in another partition
 		} else if err != nil {
 			p.t.Fatal(err)
 		}
@@ -86,7 +86,7 @@ func (p *play) tear(partition int32, d death) {
 		}
 	}
 	if err := torn.Commit(ctx, committed, pipetest.Whatever); errors.Is(err, pipetest.ErrNoState) {
-		return // it was another partition's turn
+		return // the death was in another partition
 	} else if err != nil {
 		p.t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func (p *play) tear(partition int32, d death) {
 	}
 }
 
-// retain deletes records as retention does: of the input, what no state needs.
+// retain deletes records as retention does; of the input, it deletes only records that no state needs.
 func (p *play) retain(a act) {
 	ctx, c := p.t.Context(), p.setup.Config
 	b, err := topics.BoundsOf(ctx, p.client, a.topic, a.partition)
@@ -110,7 +110,7 @@ func (p *play) retain(a act) {
 	}
 	end, at := b.Stable, p.standing(p.script.streamOf(a.partition))
 	if at.next < 0 {
-		return // days pass between a first attempt and retention
+		return // retention comes days after a first attempt, so skip it
 	}
 	switch a.topic {
 	case c.Input:
@@ -140,7 +140,7 @@ func (p *play) retain(a act) {
 	p.out.add("retention under an uncommitted tail", b2i(b.High > b.Stable))
 }
 
-// await waits until every partition has committed all of its input, a minute at most.
+// await waits until every partition has committed all of its input, for at most a minute.
 func (p *play) await() {
 	from := p.now()
 	for p.now() < from+time.Minute {
@@ -154,7 +154,7 @@ func (p *play) await() {
 }
 
 func (p *play) done() bool {
-	at := map[int32]bool{} // work
+	at := map[int32]bool{} // partitions at work
 	for _, l := range p.lives {
 		if !l.over && !l.Alive() {
 			return false
@@ -174,7 +174,7 @@ func (p *play) done() bool {
 		}
 		next, err := group.CommittedOffset(p.t.Context(), p.client, c.Group, c.Input, partition)
 		if next == -1 {
-			next = b.Stable // of an opening the offset alone was aborted; the state counts
+			next = b.Stable // only the offset of an opening was aborted; the state counts
 		}
 		if err != nil || !at[stream] || next != b.Stable || p.standing(stream).in(partition) != b.Stable {
 			return false
@@ -183,7 +183,7 @@ func (p *play) done() bool {
 	return true
 }
 
-// process is the service as it runs in a process of that name now.
+// process returns the service as a process of that name runs it at present.
 func (p *play) process(name string, l *life) func(context.Context, *simtest.Member) error {
 	s := p.setup
 	if p.script.static {

@@ -16,7 +16,7 @@ import (
 	"testing/cryptotest"
 	"testing/synctest"
 	"time"
-	_ "unsafe" // for linkname
+	_ "unsafe" // needed by go:linkname
 
 	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/pipeline/pipetest/simtest"
@@ -30,7 +30,7 @@ var (
 	without = flag.String("without", "", "leave these parts of -seed out, separated by commas")
 )
 
-// TestMain leaves one processor to the histories: what runs at one moment then runs in one order.
+// TestMain sets GOMAXPROCS to 1, so that goroutines that are ready at the same moment always run in the same order.
 func TestMain(m *testing.M) {
 	runtime.GOMAXPROCS(1)
 	debug.SetGCPercent(400)
@@ -38,15 +38,15 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// randPoolAt is where kfake stands in bytes that it has drawn ahead, for ids of topics and members.
+// randPoolAt is kfake's position in a buffer of random bytes, from which it takes ids of topics and members.
 //
 //go:linkname randPoolAt github.com/twmb/franz-go/pkg/kfake.randPoolAt
 var randPoolAt int
 
-// randPool is how many bytes these are.
+// randPool is the size of that buffer in bytes.
 const randPool = 4 << 10
 
-// playOut plays a script in a bubble of its own, with all that is random drawn from its seed.
+// playOut plays a script in its own bubble, with all random numbers drawn from its seed.
 func playOut(t *testing.T, s script) *outcome {
 	t.Helper()
 	cryptotest.SetGlobalRandom(t, s.seed)
@@ -61,7 +61,7 @@ func playOut(t *testing.T, s script) *outcome {
 	return o
 }
 
-// judged plays a history and, beside it, its neighbour, and lets the judges look at both.
+// judged plays a history and its neighbour, and lets the judges check both.
 func judged(t *testing.T, s script) *outcome {
 	t.Helper()
 	o := playOut(t, s)
@@ -93,7 +93,7 @@ func TestHistories(t *testing.T) {
 	began, counts, failed := time.Now(), map[string]int{}, 0
 	for seed := *first; seed < *first+uint64(n); seed++ {
 		if testing.Verbose() {
-			t.Logf("seed %d", seed) // which one it was, when a process panics
+			t.Logf("seed %d", seed) // shows the seed if a process panics
 		}
 		s := write(seed)
 		o := judged(t, s)
@@ -128,7 +128,7 @@ func split(list string) []string {
 	return strings.Split(list, ",")
 }
 
-// notable are seeds whose histories, of streams of one partition each, have found something in the service.
+// notable lists seeds that have found a fault of the service, for histories with one stream for each partition.
 var notable = map[uint64]string{
 	11:   "a take-over held a batch while it waited for memory to read another, for ever",
 	77:   "retention during a take-over was taken for a loss of the input",
@@ -140,13 +140,13 @@ var notable = map[uint64]string{
 	4149: "a later version died before its first commit, and the earlier one made its decisions again",
 }
 
-// notableWhole are those of streams of a whole topic.
+// notableWhole lists such seeds for histories whose whole topic is one stream.
 var notableWhole = map[uint64]string{
 	82:    "a group was taken for one that was reset, whose first offset in an added partition had been aborted",
 	20070: "the writer of the order waited for memory that readers held of records which it had yet to order",
 }
 
-// TestNotableSeeds plays them again.
+// TestNotableSeeds plays the notable seeds again.
 func TestNotableSeeds(t *testing.T) {
 	again := func(seed uint64, what string, without ...string) {
 		for _, v := range judged(t, write(seed, without...)).faults {
@@ -161,8 +161,8 @@ func TestNotableSeeds(t *testing.T) {
 	}
 }
 
-// TestASeedIsAHistory plays each of some seeds twice: both traces are equal to the byte. Of a hundred seeds three may
-// need another attempt.
+// TestASeedIsAHistory plays each of some seeds twice, and checks that both traces are equal to the byte. Three seeds of
+// a hundred may need another attempt.
 func TestASeedIsAHistory(t *testing.T) {
 	again := 0
 	for seed := *first; seed < *first+uint64(tiertest.Runs(4, 100)); seed++ {

@@ -14,7 +14,7 @@ import (
 	"oriel/state"
 )
 
-// judge looks at a history by itself.
+// judge checks a history without its neighbour.
 func (o *outcome) judge(t *testing.T) {
 	t.Helper()
 	o.order()
@@ -25,7 +25,7 @@ func (o *outcome) judge(t *testing.T) {
 	}
 }
 
-// decisions reads those of a partition: committed in order by topic, and each value that was ever readable by index.
+// decisions reads the decisions of a partition, by topic and in order. With uncommitted, it includes aborted ones.
 func (o *outcome) decisions(t *testing.T, partition int32, uncommitted bool) (all [2][]schemas.Decision) {
 	t.Helper()
 	for output, topic := range []string{"late.decisions", "late.plays"} {
@@ -42,7 +42,7 @@ func (o *outcome) decisions(t *testing.T, partition int32, uncommitted bool) (al
 	return all
 }
 
-// oneValue: a decision has one value for ever, committed or aborted.
+// oneValue checks that a decision has only ever had one value, committed or aborted.
 func (o *outcome) oneValue(t *testing.T, partition int32) {
 	t.Helper()
 	values := map[uint64]schemas.Decision{}
@@ -58,12 +58,12 @@ func (o *outcome) oneValue(t *testing.T, partition int32) {
 	}
 }
 
-// replay: what is committed is what a straight walk over the input gives, each decision once and in order, each status
-// once, and the group stands at the end.
+// replay compares the committed records with a straight walk over the input. Each decision must be there once and in
+// order, each status once, and the group must stand at the end.
 func (o *outcome) replay(t *testing.T, partition int32) {
 	t.Helper()
 	got := o.decisions(t, partition, false)
-	versions := map[uint64]float64{} // by step
+	versions := map[uint64]float64{} // values by step
 	for _, list := range got {
 		for _, d := range list {
 			if d.Step > 0 {
@@ -89,7 +89,8 @@ func (o *outcome) replay(t *testing.T, partition int32) {
 	o.wrong("exactly once", "partition %d: %s", partition, differs)
 }
 
-// walk says how the committed decisions differ from those of a straight walk with a first key; "" if they do not.
+// walk describes how the committed decisions differ from those of a straight walk with a first key. It returns "" if
+// they are equal.
 func (o *outcome) walk(
 	t *testing.T, key [32]byte, input []entry, versions map[uint64]float64, got [2][]schemas.Decision,
 ) string {
@@ -182,8 +183,8 @@ func newDecoder(t *testing.T) *schemas.Decoder {
 	return d
 }
 
-// statuses: the committed rows join, lie in the input as the order says, and say of each record what a straight reader
-// makes of it. Returned by offset.
+// statuses checks the committed status rows: they must join, lie in the input in the order of the order log, and agree
+// with a straight reader about each record. It returns the statuses by offset.
 func (o *outcome) statuses(t *testing.T, partition int32, merged []spot) map[at]byte {
 	t.Helper()
 	var joined, want []byte
@@ -226,8 +227,8 @@ func (o *outcome) statuses(t *testing.T, partition int32, merged []spot) map[at]
 	return statuses
 }
 
-// letters: each record that took its place as a null event has one, and no other has. Those of a partition of the input
-// come in the order of its records.
+// letters checks that exactly the records that were taken as null events have a dead letter. The dead letters of an
+// input partition must be in the order of its records.
 func (o *outcome) letters(partition int32, merged []spot, statuses map[at]byte) {
 	if o.counts["retention"] > 0 {
 		return
@@ -243,7 +244,7 @@ func (o *outcome) letters(partition int32, merged []spot, statuses map[at]byte) 
 		if !e.committed {
 			continue
 		}
-		if e.record.Unreadable { // it has too many headers for our reader, as its record had
+		if e.record.Unreadable { // the dead letter has too many headers for our reader, like its record
 			unknown++
 			continue
 		}

@@ -14,29 +14,30 @@ import (
 	"oriel/pipeline/streams"
 )
 
-// summing opens machines that publish a private sum of what events say, in as many digits whatever it is, beside what
-// the decisions of pipetest.Blind say: their index, and the offset of their record.
+// summing opens machines that publish a private sum of their events, always with the same number of digits. They also
+// publish the decisions of pipetest.Blind: their index, and the offset of their record.
 type summing struct {
-	streams.Opener               // of blind machines
-	slow           time.Duration // of the bubble's clock, that a record takes to be computed
-	later          bool          // a version of other semantics: it takes each event for its opposite
+	streams.Opener               // opens the blind machines
+	slow           time.Duration // time of the bubble's clock to compute a record
+	later          bool          // a version with other semantics: it negates each event
 	seen           *releases
 }
 
-// releases are what the machines of a history have computed. A machine writes here what it publishes anyway.
+// releases collects the values computed by the machines of a history. They are values that the machine publishes
+// anyway.
 type releases struct {
 	mu   sync.Mutex
-	keys [][32]byte // k₀ of each opening
+	keys [][32]byte // k₀ of each opening, the stream's first key
 }
 
-// mechanism is the cheapest one that has correlated noise.
+// mechanism is the cheapest mechanism with correlated noise.
 var mechanism = mechanisms.Config{
 	Name: "tree-gaussian", Batch: 1, Budget: dp.Budget{Epsilon: 1, Delta: 1e-6},
 	Contribution: contribution.OneComponent(1, 1),
 	Terms:        protection.Terms{Scope: protection.Window{Steps: 16}, Unit: protection.Event{Exchange: dp.Replace}},
 }
 
-// calibrated is computed once for all histories.
+// calibrated returns the calibration of mechanism, computed once for all histories.
 var calibrated = sync.OnceValues(func() ([]byte, error) {
 	calibration, err := mechanisms.Calibrate(mechanism)
 	if err != nil {
@@ -74,14 +75,14 @@ func (s summing) Open(params []byte) (func([32]byte) (operators.Machine, error),
 	}, nil
 }
 
-// sum is the machine.
+// sum is a machine that summing opens.
 type sum struct {
-	operators.Machine // a blind one
+	operators.Machine // a blind machine
 	of                summing
 	stream            *mechanisms.Stream
 }
 
-// Add steps, and takes its time for it.
+// Add makes a step, which takes s.slow of the bubble's time.
 func (s *sum) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
 	if s.of.slow > 0 {
 		time.Sleep(s.of.slow)
@@ -106,29 +107,29 @@ func (s *sum) Add(dst []operators.Decision, r operators.Record) []operators.Deci
 	return dst
 }
 
-// published are two numbers of as many digits each, whatever x is, that say all of it.
+// published encodes x exactly in two numbers that always have the same number of digits.
 func published(x float64) []float64 {
 	const wide = 1 << 32
 	bits := math.Float64bits(x)
 	return []float64{10*float64(wide+bits>>32) + 7, 10*float64(wide+bits%wide) + 7}
 }
 
-// unpublished is the number that the two say.
+// unpublished decodes the two numbers of published.
 func unpublished(p []float64) float64 {
 	const wide = 1 << 32
 	high, low := (uint64(p[0])-7)/10-wide, (uint64(p[1])-7)/10-wide
 	return math.Float64frombits(high<<32 | low)
 }
 
-// StateLen is that of both states.
+// StateLen returns the total length of the blind machine's state and the stream's.
 func (s *sum) StateLen() int { return s.Machine.StateLen() + s.stream.StateLen() }
 
-// AppendState appends both.
+// AppendState appends both states.
 func (s *sum) AppendState(dst []byte) []byte {
 	return s.stream.AppendState(s.Machine.AppendState(dst))
 }
 
-// Restore takes them back.
+// Restore restores both states.
 func (s *sum) Restore(state []byte) error {
 	n := s.Machine.StateLen()
 	if len(state) != s.StateLen() {

@@ -15,7 +15,8 @@ import (
 	"oriel/state"
 )
 
-// trace is a history as text, to the byte: what was sent and when, what processes said, and what every topic holds.
+// trace returns a history as exact text: all requests and their times, all messages of processes, and all records of
+// every topic.
 func (o *outcome) trace() (lines []string) {
 	lines = append(o.public(), "")
 	for _, at := range o.places() {
@@ -37,8 +38,8 @@ func (o *outcome) places() []place {
 	})
 }
 
-// public is what anybody may see: all requests of the service with their sizes and times, what it says, and of each
-// topic where records and markers are, and how long they are. Letters are not public.
+// public returns everything that an adversary may see: the service's requests with their sizes and times, its messages,
+// and for each topic the places and lengths of records and markers. Dead letters are not public.
 func (o *outcome) public() (lines []string) {
 	for _, r := range o.requests {
 		if r.Member != "letters" {
@@ -60,9 +61,9 @@ func (o *outcome) public() (lines []string) {
 			r := e.record
 			parts := fmt.Sprintf("%d ms, key of %d, value of %d", r.Timestamp, len(r.Key), len(r.Value))
 			switch at.topic {
-			case "trips": // how its bytes are shared is contents
+			case "trips": // the distribution of its bytes depends on contents
 				parts = fmt.Sprintf("length %d", r.Length)
-			case "late.order": // all of it is public
+			case "late.order": // its contents are public
 				parts = fmt.Sprintf("%d ms, %x", r.Timestamp, r.Value)
 			}
 			lines = append(lines, fmt.Sprintf("%s/%d %d: epoch %d, %s, committed: %t", at.topic, at.partition, r.Offset,
@@ -72,13 +73,13 @@ func (o *outcome) public() (lines []string) {
 	return lines
 }
 
-// attempts are how often two histories that differ are played again. About one in two hundred does not follow from its
-// seed alone. Of members that join together after the leader of their group has gone, kfake draws one to be the leader,
-// and from no seed, which matters where a fault keeps the sync of one of them. Of goroutines of a process that wait for
-// the same metadata, Go's scheduler decides which goes on first.
+// attempts bounds how often two differing histories are played again. About one history in two hundred does not follow
+// from its seed alone, for two reasons. If members join together after the leader of their group has left, kfake picks
+// the new leader at random without a seed, which matters if a fault delays the sync of one of them. If goroutines of a
+// process wait for the same metadata, Go's scheduler decides which one continues first.
 const attempts = 32
 
-// beside judges a history and its neighbour. again plays both once more.
+// beside compares the public parts of a history and its neighbour. again plays both once more.
 func (o *outcome) beside(other *outcome, again func() (*outcome, *outcome)) {
 	text := simtest.Difference(o.public(), other.public())
 	ours, theirs := [][]string{o.public()}, [][]string{other.public()}
@@ -98,8 +99,8 @@ func (o *outcome) beside(other *outcome, again func() (*outcome, *outcome)) {
 	o.renewed(other)
 }
 
-// renewed: from the step of the exchanged record on the noise is another, so that the difference of two neighbours'
-// sums is not that of their events.
+// renewed checks that the noise changes from the step of the exchanged record on. Otherwise the difference of two
+// neighbours' sums would be the difference of their events.
 func (o *outcome) renewed(other *outcome) {
 	for partition := range o.script.streams() {
 		ours, theirs := o.committedSums(partition), other.committedSums(partition)
@@ -116,7 +117,7 @@ func (o *outcome) renewed(other *outcome) {
 	}
 }
 
-// committedSums are what was published of each step.
+// committedSums returns the published sum of each step.
 func (o *outcome) committedSums(partition int32) map[uint64]float64 {
 	sums := map[uint64]float64{}
 	for _, e := range o.logs[place{"late.decisions", partition}] {
@@ -127,8 +128,8 @@ func (o *outcome) committedSums(partition int32) map[uint64]float64 {
 	return sums
 }
 
-// order: within a transaction decisions are sent first, then statuses, then the state, then the group's offsets. Nobody
-// commits a state without those.
+// order checks the order of requests in a transaction: decisions, then statuses, then the state, then the group's
+// offsets. No process may commit a state without the others.
 func (o *outcome) order() {
 	type owner struct {
 		member string
@@ -147,7 +148,7 @@ func (o *outcome) order() {
 			sent[at] = max(sent[at], rank[r.Topic])
 		case r.API == "AddPartitionsToTxn":
 			sent[at] = 0
-		case r.API == "TxnOffsetCommit": // its partition is one of the input
+		case r.API == "TxnOffsetCommit": // its partition is a partition of the input
 			sent[owner{r.Member, o.script.streamOf(r.Partition)}] = offsets
 		case r.API == "EndTxn" && sent[at] == state:
 			o.wrong("order", "partition %d: a state is committed without the offsets of the group", r.Partition)
@@ -155,7 +156,7 @@ func (o *outcome) order() {
 	}
 }
 
-// nonces: no two sealed values share one.
+// nonces checks that no two sealed values have the same nonce.
 func (o *outcome) nonces(partition int32) {
 	const nonce, tag, checksum = 24, 16, 4
 	seen := map[string][]byte{}
@@ -178,8 +179,8 @@ func (o *outcome) nonces(partition int32) {
 	}
 }
 
-// statusesIn is how many statuses a sealed row holds, stateIn how long the machine's state in a sealed one is; 0 for
-// another record. Both stand in clear.
+// statusesIn returns the number of statuses in a sealed row, and stateIn the length of the machine's state in a sealed
+// state; both return 0 for another record. Both numbers are not encrypted.
 func statusesIn(row []byte) int {
 	if len(row) < 42 || state.Kind(row[1]) != state.KindVerdicts {
 		return 0
@@ -195,7 +196,7 @@ func stateIn(sealed []byte) int {
 	if sealed[0] > 1 {
 		at += 4
 	}
-	if sealed[0] == 4 { // of a whole topic
+	if sealed[0] == 4 { // the state of a whole topic
 		at += 1 + 32 + 20*int(binary.LittleEndian.Uint32(sealed[95:]))
 	}
 	return int(binary.LittleEndian.Uint32(sealed[at:]))

@@ -10,7 +10,7 @@ import (
 	"oriel/state"
 )
 
-// spot is an offset of the input, and the record that is there, if one is.
+// spot is an offset of the input, with its record if there is one.
 type spot struct {
 	at
 	entry *entry
@@ -22,22 +22,23 @@ type at struct {
 	offset    int64
 }
 
-// rule is the rule of which entries of an order log count, read from its text: an entry counts if its record is signed
-// and for the input, if no entry of a later epoch of its partition has counted, and none with its end or a greater one.
+// rule implements, from its description alone, which entries of an order log count. An entry counts if its record is
+// signed and for the input, and two conditions hold: no entry of a later epoch of its partition has counted, and none
+// with the same or a greater end.
 type rule struct {
 	key           [32]byte
 	topic, input  [16]byte
 	ends          map[int32]int64
 	epochs        map[int32]int32
 	order         []at
-	void, counted int // entries
+	void, counted int // numbers of entries
 }
 
 func newRule(key [32]byte, topic, input [16]byte) *rule {
 	return &rule{key: key, topic: topic, input: input, ends: map[int32]int64{}, epochs: map[int32]int32{}}
 }
 
-// take takes an order record, and returns how many partitions it adds to.
+// take applies the rule to an order record, and returns the number of partitions that gain offsets.
 func (r *rule) take(value []byte) (adds int) {
 	const head, sum = 17, 16
 	if len(value) < head+sum {
@@ -73,7 +74,7 @@ func (r *rule) take(value []byte) (adds int) {
 	return adds
 }
 
-// ordered reads the whole order log.
+// ordered applies the rule to the whole order log.
 func (o *outcome) ordered() *rule {
 	r := newRule(o.orderKey, o.orders, o.topic)
 	for _, e := range o.logs[place{"late.order", 0}] {
@@ -82,8 +83,8 @@ func (o *outcome) ordered() *rule {
 	return r
 }
 
-// merged are the offsets that a stream takes, in their order: those of its partition, or those of all partitions as the
-// order log has them.
+// merged returns the offsets that a stream takes, in order: those of its partition, or those of all partitions in the
+// order of the order log.
 func (o *outcome) merged(stream int32) (merged []spot) {
 	entries := map[at]*entry{}
 	for p, log := range o.logs {
@@ -114,7 +115,7 @@ func (o *outcome) merged(stream int32) (merged []spot) {
 	return merged
 }
 
-// takeOrder counts the paths that only the stream of a whole topic takes.
+// takeOrder counts those listed paths that only the stream of a whole topic takes.
 func (o *outcome) takeOrder() {
 	if !o.script.whole {
 		return
@@ -122,7 +123,7 @@ func (o *outcome) takeOrder() {
 	o.counts["whole topic"]++
 	o.counts["order by another process alone"] += b2i(o.script.writer == other)
 	r := newRule(o.orderKey, o.orders, o.topic)
-	within := map[int64][]at{} // by order record that adds to several partitions
+	within := map[int64][]at{} // offsets by order record, for records that add to several partitions
 	for _, e := range o.logs[place{"late.order", 0}] {
 		void, from := r.void, len(r.order)
 		if r.take(e.record.Value) > 1 {

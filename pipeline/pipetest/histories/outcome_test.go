@@ -21,7 +21,7 @@ import (
 	"oriel/state"
 )
 
-// outcome is all that a history leaves behind.
+// outcome holds everything that a history leaves behind.
 type outcome struct {
 	script   script
 	began    time.Time
@@ -31,17 +31,17 @@ type outcome struct {
 	releases releases
 	requests []simtest.Request
 	effects  map[string]int
-	logs     map[place][]entry // each topic's records, aborted ones too
-	deleted  map[place][]entry // those that retention has taken
-	rows     map[int32][]row   // committed and aborted ones of each partition
-	ends     map[place]int64   // of each partition of the input
-	settled  time.Duration     // how long the service took after everything was mended
+	logs     map[place][]entry // each topic's records, with aborted ones
+	deleted  map[place][]entry // records that retention has deleted
+	rows     map[int32][]row   // rows of each partition, committed and aborted
+	ends     map[place]int64   // end of each partition of the input
+	settled  time.Duration     // time until the service was at rest after all faults had ended
 
 	mu     sync.Mutex
 	said   []string
-	worked []time.Time // when a process had taken over
+	worked []time.Time // times at which a process had taken over
 	counts map[string]int
-	faults []verdict // what judges found
+	faults []verdict // faults that judges found
 }
 
 type place struct {
@@ -62,7 +62,7 @@ type row struct {
 	committed bool
 }
 
-// verdict is what a judge has found.
+// verdict is a fault that a judge found.
 type verdict struct{ judge, text string }
 
 func (o *outcome) wrong(judge, format string, args ...any) {
@@ -85,7 +85,7 @@ func (o *outcome) say(at time.Duration, member, text string) {
 	o.said = append(o.said, fmt.Sprintf("%v %s: %s", at, member, text))
 }
 
-// works notes when a process has taken over.
+// works notes the time at which a process took over a partition.
 func (o *outcome) works(is bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -94,7 +94,7 @@ func (o *outcome) works(is bool) {
 	}
 }
 
-// read reads a partition, committed and not.
+// read reads all records of a partition, with uncommitted ones.
 func (p *play) read(at place) (all []entry) {
 	p.t.Helper()
 	committed := map[int64]bool{}
@@ -115,14 +115,14 @@ func (p *play) read(at place) (all []entry) {
 	return all
 }
 
-// standing is where a state stands.
+// standing is the position of a state.
 type standing struct {
-	next   int64           // −1: there is no state
-	record int64           // of the order log
-	parts  map[int32]int64 // where a whole topic's stream stands in each partition; nil for the stream of one partition
+	next   int64           // −1 if there is no state
+	record int64           // position in the order log
+	parts  map[int32]int64 // a whole topic's position in each partition; nil for the stream of one partition
 }
 
-// in is where it stands in a partition of the input.
+// in returns the state's offset in a partition of the input.
 func (s standing) in(partition int32) int64 {
 	if s.parts == nil {
 		return s.next
@@ -130,7 +130,7 @@ func (s standing) in(partition int32) int64 {
 	return s.parts[partition]
 }
 
-// stands reads where a sealed state stands, which it says in clear.
+// stands reads the position of a sealed state, which is not encrypted.
 func stands(sealed []byte) (standing, bool) {
 	if len(sealed) <= 70 || state.Kind(sealed[1]) != state.KindState {
 		return standing{next: -1}, false
@@ -145,7 +145,7 @@ func stands(sealed []byte) (standing, bool) {
 	return at, true
 }
 
-// standing is where the committed state of a stream stands.
+// standing returns the position of a stream's committed state.
 func (p *play) standing(partition int32) standing {
 	p.t.Helper()
 	d, err := p.setup.Deployment(p.t.Context(), p.client)
@@ -221,13 +221,13 @@ func (p *play) openRows(d changelog.Deployment, partition int32) {
 			if e.committed {
 				p.out.wrong("rows", "%v", err)
 			}
-			continue // of an opening that was aborted
+			continue // the state of an opening that was aborted
 		}
 		p.out.rows[partition] = append(p.out.rows[partition], row{opened, e.committed})
 	}
 }
 
-// writeLetters runs `oriel letters` until all are written, and lets it die on the way as the script says.
+// writeLetters runs `oriel letters` until all dead letters are written. The script determines where it dies on the way.
 func (p *play) writeLetters() {
 	run := func(ctx context.Context, m *simtest.Member) error {
 		config := kafka.Config{Brokers: []string{m.Broker()}}

@@ -19,7 +19,7 @@ import (
 	"oriel/pipeline/pipetest/simtest"
 )
 
-// play is a history under way.
+// play is a running history.
 type play struct {
 	*simtest.Deployment
 	t      *testing.T
@@ -27,32 +27,32 @@ type play struct {
 	setup  pipetest.Setup
 	client *kafka.Client
 	began  time.Time
-	later  bool // processes are started in the later version
-	inputs int  // partitions that the input has now
+	later  bool // whether processes are started in the later version
+	inputs int  // number of input partitions at present
 	lives  map[string]*life
 	ends   map[time.Duration]func() error // late ends of torn transactions
 	mended bool
 	out    *outcome
 
 	mu      sync.Mutex
-	stopped map[string]string // by member: why a partition of it has stopped
+	stopped map[string]string // by member: why one of its partitions has stopped
 }
 
-// life is what is known of the processes of one name.
+// life describes the successive processes of one name.
 type life struct {
 	*simtest.Member
-	deaths []death // of the lives to come; the first is the present one's
+	deaths []death // of the present and later lives, in order
 	due    time.Duration
-	over   bool   // told to end, for good
+	over   bool   // whether the process was asked to end for good
 	at     int32  // the partition that has produced last
-	now    *death // the present life's
+	now    *death // the death of the present life
 	disk   *vfs.MemFS
 
 	mu   sync.Mutex
-	runs map[int32]bool // the partitions at work
+	runs map[int32]bool // partitions at work
 }
 
-// works notes whether a partition is at work.
+// works notes whether the process works on a partition.
 func (l *life) works(partition int32, is bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -65,7 +65,7 @@ func newPlay(t *testing.T, s script) *play {
 		lives: map[string]*life{}, ends: map[time.Duration]func() error{}, stopped: map[string]string{},
 		out: &outcome{script: s, deleted: map[place][]entry{}, counts: map[string]int{}},
 	}
-	// A broker of the Apache project leaves the newest records alone, aborted openings among them.
+	// An Apache Kafka broker does not compact the newest records, aborted openings among them.
 	p.Deployment = simtest.NewWith(t, simtest.Options{Brokers: s.brokers, Seed: s.seed, CompactEvery: time.Hour})
 	p.client = p.Client()
 	p.setup = pipetest.NewSetup()
@@ -78,7 +78,7 @@ func newPlay(t *testing.T, s script) *play {
 	}
 	p.setup.Model.Events.MaxBytes = maxValue
 	if s.memory {
-		p.setup.Config.Memory = 1 // the least that there is
+		p.setup.Config.Memory = 1 // the smallest possible memory
 	}
 	if err := p.setup.Prepare(t.Context(), p.client, s.partitions); err != nil {
 		t.Fatal(err)
@@ -92,14 +92,14 @@ func newPlay(t *testing.T, s script) *play {
 	return p
 }
 
-// topics are all of the deployment's that the service uses.
+// topics lists all topics of the deployment that the service uses.
 func (p *play) topics() []string {
 	c := p.setup.Config
 	all := []string{c.Input, c.Decisions, c.Second, c.Verdicts, c.Changelog, c.Order}
 	return slices.DeleteFunc(all, func(topic string) bool { return topic == "" })
 }
 
-// partitionsOf is how many a topic has.
+// partitionsOf returns the number of partitions of a topic.
 func (p *play) partitionsOf(topic string) int32 {
 	if p.script.whole && topic != p.setup.Config.Input {
 		return 1
@@ -115,7 +115,7 @@ func (p *play) move(topic string, partition int32, to int) {
 
 func (p *play) now() time.Duration { return time.Since(p.began) }
 
-// run plays the script, mends everything, and waits until all is committed.
+// run plays the script, ends all faults, and waits until everything is committed.
 func (p *play) run() {
 	p.start("a")
 	if p.script.whole && p.script.writer != owner {
@@ -138,7 +138,7 @@ func (p *play) run() {
 	p.collect()
 }
 
-// moment is one thing of a script.
+// moment is a single event of a script, with its time.
 type moment struct {
 	at time.Duration
 	do func(p *play)
@@ -159,10 +159,10 @@ func (s script) moments() (all []moment) {
 	return slices.DeleteFunc(all, func(m moment) bool { return m.at >= span })
 }
 
-// look is how often the dead are looked for.
+// look is the interval at which the play looks for dead processes.
 const look = 250 * time.Millisecond
 
-// wait lets time pass up to a moment, and raises the dead meanwhile.
+// wait lets time pass until a moment, and meanwhile starts dead processes again.
 func (p *play) wait(until time.Duration) {
 	for p.now() < until {
 		next := min(until, p.now()/look*look+look)
@@ -174,12 +174,12 @@ func (p *play) wait(until time.Duration) {
 	}
 }
 
-// attend ends what is late, and sees to processes that have ended.
+// attend runs the late ends of transactions that are due, and handles processes that have ended.
 func (p *play) attend() {
 	for _, at := range slices.Sorted(maps.Keys(p.ends)) {
 		if at <= p.now() {
-			// An act may have waited for this end. Then the broker has aborted the part after a minute, because nobody
-			// else could end it, and refuses the producer. That is a history, too.
+			// An act may have delayed this end by more than a minute. The broker has then aborted the part, because no
+			// client could end it, and refuses the producer. Such a history is valid, too.
 			if err := p.ends[at](); err != nil && kafka.Classify(err) != kafka.Fenced {
 				p.t.Fatal(err)
 			}
@@ -192,7 +192,7 @@ func (p *play) attend() {
 			continue
 		}
 		if why := p.whyStopped(name); strings.Contains(why, "under semantics") {
-			p.later = strings.Contains(why, "computed under semantics 2") // the remedy: the version that ran before, once
+			p.later = strings.Contains(why, "computed under semantics 2") // the message's remedy: run the previous version once
 			p.out.count("a later version was refused")
 			_ = l.Stop()
 			p.restart(name)
@@ -283,7 +283,7 @@ func (p *play) restart(name string) {
 	}
 }
 
-// stop tells a process to end, as SIGTERM does.
+// stop asks a process to end, as SIGTERM does.
 func (p *play) stop(name string) {
 	l := p.lives[name]
 	if l == nil || l.over {
@@ -300,7 +300,7 @@ func (p *play) stop(name string) {
 }
 
 func (p *play) send(b burst) {
-	b.partition %= int32(p.inputs) // the partition may not have been added
+	b.partition %= int32(p.inputs) // partition p may not have been added yet
 	id, input := "", p.setup.Config.Input
 	if b.aborted {
 		id = "sender"

@@ -14,7 +14,7 @@ import (
 // maxValue is the deployment's limit of an event's value, in bytes.
 const maxValue = 1000
 
-// event is a valid one, or breaks one rule of an event.
+// event returns a valid event, or one that breaks a single rule.
 func event(random *rand.Rand) string {
 	valid := fmt.Sprintf(`{"features":[0.%03d,0,0,0],"label":%d}`, random.IntN(1000), 2*random.IntN(2)-1)
 	if random.IntN(3) > 0 {
@@ -34,8 +34,7 @@ func event(random *rand.Rand) string {
 	return others[random.IntN(len(others))]
 }
 
-// record draws all of one, without the time: key, value, headers, each of which may be missing, at a limit, or beside
-// it.
+// record draws a record without its time. Key, value and headers may each be missing, at a limit, or just beyond it.
 func record(random *rand.Rand) records.Record {
 	var r records.Record
 	r.Value = []byte(event(random))
@@ -67,12 +66,12 @@ func record(random *rand.Rand) records.Record {
 	return r
 }
 
-// large are records at a constant of the client, or one beside it: records of a Batch, bytes of one, bytes of a
-// transaction, and the sizes of buffers that a batch is decompressed into.
+// large returns records whose number or size is at a constant of the client, or differs from it by one. The constants
+// are records in a Batch, bytes of a Batch, bytes of a transaction, and sizes of decompression buffers.
 func large(random *rand.Rand, list []records.Record) []records.Record {
 	beside := random.IntN(3) - 1
 	switch random.IntN(4) {
-	case 0: // batchRecords
+	case 0: // around batchRecords
 		list = nil
 		for range 2048 + beside {
 			list = append(list, records.Record{Value: []byte(`{}`)})
@@ -81,11 +80,11 @@ func large(random *rand.Rand, list []records.Record) []records.Record {
 		for i := range 20 {
 			list = append(list[:min(i, len(list))], records.Record{Value: padded(nil, 60_000+random.IntN(100))})
 		}
-	default: // leastHold, batchHold and KeepBytes, LargeBytes
+	default: // around leastHold, batchHold and KeepBytes, LargeBytes
 		target := pick(random, memory.LeastBytes, memory.KeepBytes, memory.KeepBytes, memory.LargeBytes) + beside
 		last := &list[len(list)-1]
 		value := last.Value
-		for range 4 { // a length takes more bytes, the larger it is
+		for range 4 { // the encoding of a length grows with the length
 			missing := target - (batch(records.NoCompression, list, 0).Bytes() - records.HeaderLen)
 			last.Value = padded(value, len(last.Value)+missing)
 		}
@@ -97,13 +96,13 @@ func padded(value []byte, size int) []byte {
 	return append(bytes.Clone(value), bytes.Repeat([]byte{' '}, max(0, size-len(value)))...)
 }
 
-// bytesOf is how long a record is in a batch, where it is not the first.
+// bytesOf returns the length of a record in a batch where it is not the first record.
 func bytesOf(r records.Record) int {
 	with := batch(records.NoCompression, []records.Record{{}, r}, 0)
 	return with.Bytes() - batch(records.NoCompression, []records.Record{{}}, 0).Bytes()
 }
 
-// batch builds a batch of records whose timestamps count from a time in ms.
+// batch builds a batch of records whose timestamps start at now, in ms.
 func batch(codec records.Codec, list []records.Record, now int64) *records.Builder {
 	b := new(records.Builder)
 	b.Compress(codec)
@@ -113,7 +112,8 @@ func batch(codec records.Codec, list []records.Record, now int64) *records.Build
 	return b
 }
 
-// filled is a record made as long as another one, in its value, a header or its key; false where none of them can.
+// filled makes a record as long as another one by extending its value, a header or its key. It returns false if none of
+// them can be extended.
 func filled(random *rand.Rand, r, like records.Record) (records.Record, bool) {
 	size := bytesOf(like)
 	r.Timestamp = like.Timestamp
@@ -144,8 +144,8 @@ func filled(random *rand.Rand, r, like records.Record) (records.Record, bool) {
 	return r, false
 }
 
-// exchanged is another record of the same size, which in a batch of its codec compresses to as many bytes; false where
-// none is found soon.
+// exchanged returns another record of the same size, with which the batch also compresses to the same size. It returns
+// false if a few attempts find none.
 func exchanged(random *rand.Rand, codec records.Codec, list []records.Record, at int) (records.Record, bool) {
 	want, err := packed(codec, list)
 	for range 12 {
@@ -167,7 +167,8 @@ func packed(codec records.Codec, list []records.Record) (int, error) {
 	return len(b), err
 }
 
-// decoded is what a straight reader makes of a record: nil for one that takes its place as a null event, and why.
+// decoded decodes a record in the straightforward way. For a record that is taken as a null event it returns nil and
+// the reason.
 func decoded(d *schemas.Decoder, e *schemas.Event, r records.Record) (*schemas.Event, schemas.Code) {
 	if r.Unreadable {
 		return nil, schemas.TooLarge

@@ -13,56 +13,56 @@ import (
 	"oriel/pipeline/pipetest/simtest"
 )
 
-// script is a history before it is played. All of it follows from the seed; parts may be left out by name, and the rest
-// stays.
+// script is a history before it is played. All of it follows from the seed. A part may be left out by its name without
+// a change of the other parts.
 type script struct {
 	seed       uint64
-	partitions int  // of the input
-	whole      bool // they are one stream
+	partitions int  // number of input partitions
+	whole      bool // whether they are one stream
 	writer     writer
 	brokers    int
-	second     uint64 // steps a decision of the second topic
-	owed       int    // decisions before the first record
-	static     bool   // members keep their place in the group
+	second     uint64 // steps for each decision of the second topic; 0: none
+	owed       int    // number of decisions before the first record
+	static     bool   // whether members have static ids
 	interval   time.Duration
-	slow       time.Duration // that a record takes to be computed
-	budget     int           // bytes that fetches may hold; 0: no bound
-	memory     bool          // transactions have little room
+	slow       time.Duration // time to compute a record
+	budget     int           // bytes that fetches may hold; 0: unbounded
+	memory     bool          // whether transactions have little memory
 	bursts     []burst
 	deaths     []death
 	faults     []fault
 	acts       []act
 	letters    []int // requests at which `oriel letters` dies, one life after another
 
-	exchangeBurst, exchangeAt int // the record that the neighbour has another for
+	exchangeBurst, exchangeAt int // the record that differs in the neighbour
 	exchange                  records.Record
 	without                   []string
 }
 
-// burst is a batch of records that somebody sends.
+// burst is a batch of records that a client sends.
 type burst struct {
 	at        time.Duration
 	partition int32
 	codec     records.Codec
-	aborted   bool // in a transaction of the sender's that it aborts
+	aborted   bool // in a transaction that the sender aborts
 	records   []records.Record
 }
 
-// death is where a process dies, the n-th of its name: at a request, or at a point of the protocol.
+// death is the place at which the n-th process of a name dies: at a request, or at a point of the protocol.
 type death struct {
 	member string
 	life   int
 	n      int
-	point  notice.Point // "": the n-th request
-	heard  bool         // the broker has done the request
+	point  notice.Point // "" means at the n-th request
+	heard  bool         // the broker has received and done the request
 	pause  time.Duration
 	disk   string                   // kept, lost, power
-	torn   map[pipetest.Part]string // how the parts of its transaction have ended: committed, late; else aborted
+	torn   map[pipetest.Part]string // how the parts of its transaction end: committed or late; the others are aborted
 	late   time.Duration
-	told   bool // the end of that transaction was acknowledged, so that the store has followed it
+	told   bool // the end of that transaction was acknowledged, so the store has followed it
 }
 
-// fault is what goes wrong between processes and brokers from one time to another.
+// fault is a disturbance between processes and brokers, from one time to another.
 type fault struct {
 	from, to time.Duration
 	simtest.Fault
@@ -75,10 +75,10 @@ type act struct {
 	member    string
 	topic     string
 	partition int32
-	share     float64 // of what may be deleted
+	share     float64 // share of the deletable records
 }
 
-// span is the time in which things happen; then all is mended.
+// span is the time in which the script's events happen; after it all faults end.
 const span = 8 * time.Second
 
 func pick[T any](random *rand.Rand, list ...T) T { return list[random.IntN(len(list))] }
@@ -151,7 +151,7 @@ func (s *script) writeDeaths(random *rand.Rand) {
 			member: "a", life: life, heard: random.IntN(2) == 0, pause: within(random, 0, 3*time.Second),
 			disk: pick(random, "kept", "kept", "lost", "power"),
 		}
-		// Few requests are an opening or a take-over, and many follow.
+		// An opening or a take-over takes few requests, and many requests follow it.
 		d.n = 1 + int(float64(140)*random.Float64()*random.Float64())
 		if random.IntN(4) == 0 {
 			d.point = pick(random, notice.PointFenced, notice.PointRestored, notice.PointProduced, notice.PointEnded)
@@ -170,14 +170,14 @@ func (s *script) writeDeaths(random *rand.Rand) {
 	}
 }
 
-// writeTold acknowledges some of the transactions that are torn.
+// writeTold marks some of the torn transactions as acknowledged.
 func (s *script) writeTold(random *rand.Rand) {
 	for i := range s.deaths {
 		s.deaths[i].told = s.deaths[i].torn != nil && random.IntN(2) == 0
 	}
 }
 
-// codes are refusals that go by.
+// codes are error codes of temporary refusals.
 var codes = []simtest.Effect{
 	simtest.Refused(kafkago.NotEnoughReplicas), simtest.Refused(kafkago.NotLeaderForPartition),
 	simtest.Refused(kafkago.GroupLoadInProgress), simtest.Refused(kafkago.NotCoordinatorForGroup),
@@ -196,19 +196,19 @@ func (s *script) writeFaults(random *rand.Rand) {
 		f.to = f.from + within(random, 200*time.Millisecond, 6*time.Second)
 		f.Kind = simtest.Kind{API: pick(random, apis...), Partition: simtest.AnyPartition}
 		switch random.IntN(7) {
-		case 0: // one request, or few
+		case 0: // one request, or a few
 			f.Skip, f.Count = random.IntN(5), 1+random.IntN(3)
 			f.Effect = pick(random, append(codes, simtest.Lost, simtest.Cut, simtest.Lost, simtest.Cut)...)
-		case 1: // slow, for as long as it lasts
+		case 1: // slow while the fault lasts
 			f.Count, f.Effect = -1, simtest.Late(within(random, time.Millisecond, 900*time.Millisecond))
 			f.Kind.API = pick(random, "EndTxn", "Produce", "Fetch", "InitProducerID", "")
-		case 2: // beyond every time limit: the request is done unheard
+		case 2: // beyond every time limit: the request is done after the client has gone
 			f.Count, f.Effect = 1+random.IntN(2), simtest.Late(within(random, 14*time.Second, 20*time.Second))
 		case 3:
 			f.Kind.API, f.Count, f.Effect = "Fetch", -1, simtest.Partial
 		case 4:
 			f.Count, f.Effect = -1, pick(random, append(codes, simtest.Lost, simtest.Cut)...)
-		case 5: // a process stands still, and others may take its place
+		case 5: // the process is paused, and others may take its place
 			f.Kind.Member, f.Kind.API, f.Count = pick(random, "a", "a", "b"), "", 3+random.IntN(30)
 			f.Effect = simtest.Late(within(random, 7*time.Second, 25*time.Second))
 		default: // until the process is started again
@@ -246,7 +246,7 @@ func (s *script) writeActs(random *rand.Rand) {
 	slices.SortFunc(s.acts, func(a, b act) int { return int(a.at - b.at) })
 }
 
-// writeExchange draws the record in whose place the neighbour has another.
+// writeExchange draws the record that differs in the neighbour.
 func (s *script) writeExchange(random *rand.Rand) {
 	for range 10 {
 		if len(s.bursts) == 0 {
@@ -264,7 +264,7 @@ func (s *script) writeExchange(random *rand.Rand) {
 	s.exchangeBurst = -1
 }
 
-// neighbour is the same script with one record of other contents.
+// neighbour returns the same script with other contents of one record.
 func (s script) neighbour() (script, bool) {
 	if len(s.bursts) == 0 || s.exchangeBurst < 0 {
 		return s, false

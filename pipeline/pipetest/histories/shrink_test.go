@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// parts names everything that can be left out of a script.
+// parts returns the names of all parts that can be left out of a script.
 func (s *script) parts() (names []string) {
-	if s.whole { // first, because others have other names without it
+	if s.whole { // first, because other parts have other names without it
 		names = append(names, "whole")
 	}
 	name := func(letter string, n int) {
@@ -30,7 +30,7 @@ func (s *script) parts() (names []string) {
 	return append(names, "partitions", "writer", "brokers", "second", "owed", "slow", "budget", "memory")
 }
 
-// leaveOut takes parts out. Bursts and records keep their names: they are emptied.
+// leaveOut removes parts. Bursts and records are only emptied, so that the names of the others do not change.
 func (s *script) leaveOut(names []string) {
 	is := func(name string) bool { return slices.Contains(names, name) }
 	s.faults = kept(s.faults, "f", is)
@@ -79,7 +79,7 @@ func (s *script) onePartition() {
 	s.acts = slices.DeleteFunc(s.acts, func(a act) bool { return a.what == "add" })
 }
 
-// line plays the history again.
+// line returns the command line that plays the history again.
 func (s script) line() string {
 	text := fmt.Sprintf("go test ./pipeline/pipetest/histories -run TestHistories -seed %d", s.seed)
 	if len(s.without) > 0 {
@@ -88,10 +88,10 @@ func (s script) line() string {
 	return text
 }
 
-// plays is how often a history is played to shrink it.
+// plays bounds how often a history is played in order to shrink it.
 const plays = 150
 
-// shrunk leaves out of a failing history what it fails without, as long as the same judge finds it.
+// shrunk leaves parts out of a failing history as long as the same judge still fails it.
 func shrunk(t *testing.T, s script, judge string) script {
 	t.Helper()
 	left := plays

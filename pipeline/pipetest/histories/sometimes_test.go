@@ -11,8 +11,9 @@ import (
 	"oriel/schemas"
 )
 
-// sometimes are paths that so many histories must have taken. A path that none has taken makes a run red. The
-// rarest two are taken once or twice in 2 500 histories, so that 30 000 miss one by chance with probability 10⁻⁵.
+// sometimes lists paths, each with the number of histories after which it must have been taken. A run fails if some
+// path was never taken. The two rarest are taken once or twice in 2 500 histories, so that 30 000 histories miss one by
+// chance with probability 10⁻⁵.
 var sometimes = map[string]int{
 	"neighbour": 10, "died": 10, "died heard": 30, "started again": 10, "disk kept": 30, "disk lost": 30, "disk power": 30,
 	"second member": 30, "leader moved": 10, "null event": 10, "letter": 10, "letters killed": 30, "aborted input": 30,
@@ -32,7 +33,7 @@ var sometimes = map[string]int{
 	"effect REQUEST_TIMED_OUT": 500, "effect CONCURRENT_TRANSACTIONS": 500, "effect LEADER_NOT_AVAILABLE": 500,
 }
 
-// opened counts the partitions that were opened up to here.
+// opened counts the partitions that have been opened.
 func (o *outcome) opened() (n int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -42,7 +43,7 @@ func (o *outcome) opened() (n int) {
 	return n
 }
 
-// saying are what processes say where a path is taken.
+// saying maps a path to the message of a process that shows it.
 var saying = map[string]*regexp.Regexp{
 	"taken over again":        regexp.MustCompile(`: taken over again`),
 	"made whole":              regexp.MustCompile(`is not whole; what it lacks is committed now`),
@@ -53,7 +54,7 @@ var saying = map[string]*regexp.Regexp{
 	"a later version goes on": regexp.MustCompile(`nothing behind it can be read, so it goes on`),
 }
 
-// take counts the paths that a history has taken.
+// take counts the listed paths that a history has taken.
 func (o *outcome) take() {
 	for _, line := range o.said {
 		for what, text := range saying {
@@ -97,7 +98,7 @@ func (o *outcome) takeRecord(e entry) {
 	o.counts["another epoch"] += b2i(r.LeaderEpoch > 1)
 }
 
-// takeRequests counts what shows in requests alone.
+// takeRequests counts the paths that only requests show.
 func (o *outcome) takeRequests() {
 	for _, r := range o.requests {
 		o.counts["member joins at work"] += b2i(r.API == "JoinGroup" && r.Member == "b")
@@ -108,7 +109,7 @@ func (o *outcome) takeRequests() {
 	}
 }
 
-// missed are the paths that none of n histories has taken.
+// missed fails the test for each path that none of n histories has taken.
 func missed(t *testing.T, n int, counts map[string]int) {
 	t.Helper()
 	for what, within := range sometimes {

@@ -17,19 +17,19 @@ import (
 	"oriel/pipeline/pipetest/simtest"
 )
 
-// writer is who appends to the order log of a whole topic.
+// writer selects the processes that append to the order log of a whole topic.
 type writer int
 
 const (
-	owner writer = iota // of the stream
-	both                // the owner, and a process beside it
-	other               // the process beside it
+	owner writer = iota // the owner of the stream
+	both                // the owner and a process beside it
+	other               // only the process beside it
 )
 
-// orderer is the name of the process that does nothing but append to the order log.
+// orderer is the name of the process that only appends to the order log.
 const orderer = "o"
 
-// streams is how many the deployment has.
+// streams returns the number of streams of the deployment.
 func (s script) streams() int32 {
 	if s.whole {
 		return 1
@@ -37,7 +37,7 @@ func (s script) streams() int32 {
 	return int32(s.partitions)
 }
 
-// streamOf is the stream that a partition of the input is part of.
+// streamOf returns the stream of an input partition.
 func (s script) streamOf(partition int32) int32 {
 	if s.whole {
 		return 0
@@ -45,17 +45,17 @@ func (s script) streamOf(partition int32) int32 {
 	return partition
 }
 
-// mostAdded is how many partitions an input is given at most while it is read.
+// mostAdded bounds the number of partitions that are added to an input while it is read.
 const mostAdded = 2
 
-// writeWhole makes one stream of the input, gives it more partitions, and lets more go wrong: with the order log, and
-// with a process that writes it.
+// writeWhole makes the input one stream and adds partitions to it. It also draws more faults: of the order log, and of
+// a process that writes it.
 func (s *script) writeWhole(random *rand.Rand) {
 	s.whole, s.partitions, s.writer = true, 2+random.IntN(3), pick(random, owner, owner, both, other)
 	for i := range s.bursts {
 		s.bursts[i].partition = int32(random.IntN(s.partitions + mostAdded))
 	}
-	for range random.IntN(6) { // many at one time, so that one order record has several partitions
+	for range random.IntN(6) { // bursts at one time, so that one order record has several partitions
 		like := s.bursts[random.IntN(len(s.bursts))]
 		like.at += within(random, 0, 50*time.Millisecond)
 		like.partition, like.aborted = int32(random.IntN(s.partitions+mostAdded)), random.IntN(10) == 0
@@ -110,9 +110,9 @@ func (s *script) writeOrderFaults(random *rand.Rand) {
 		)
 		f.Kind.Partition = simtest.AnyPartition
 		switch random.IntN(4) {
-		case 0: // an answer that nobody hears: what was appended is sent again
+		case 0: // the answer is lost: the same record is sent again
 			f.Count, f.Effect = 1+random.IntN(3), simtest.Lost
-		case 1: // a process that stands still: what it knows is stale when it is appended
+		case 1: // a paused process: its record is stale when it is appended
 			f.Count, f.Effect = 1+random.IntN(3), simtest.Late(within(random, time.Second, 20*time.Second))
 		case 2:
 			f.Count, f.Effect = -1, simtest.Late(within(random, time.Millisecond, 900*time.Millisecond))
@@ -123,7 +123,7 @@ func (s *script) writeOrderFaults(random *rand.Rand) {
 	}
 }
 
-// writeOrder is the process that does nothing else.
+// writeOrder runs the process that only appends to the order log.
 func (p *play) writeOrder(ctx context.Context, m *simtest.Member) error {
 	config := kafka.Config{Brokers: []string{m.Broker()}}
 	m.Network(&config)
@@ -161,8 +161,8 @@ func (p *play) addPartition() {
 	p.out.count("partition added")
 }
 
-// forge appends to the order log what must count for nobody: bytes of somebody else, a record that is there, or the
-// answer of a leader that others have replaced.
+// forge appends order records that must not count: foreign bytes, a record that is there already, or the answer of a
+// leader that was replaced.
 func (p *play) forge(a act) {
 	ctx, c := p.t.Context(), p.setup.Config
 	log := p.read(place{c.Order, 0})

@@ -15,16 +15,16 @@ import (
 	"oriel/pipeline/kafka"
 )
 
-// Deployment is a broker and the processes of a service in a bubble of testing/synctest: pipes for connections, memory
-// for disks, and a clock that moves when everybody waits. It records each request of its members, and fails those it is
-// told to.
+// Deployment is a broker and the processes of a service in a testing/synctest bubble: pipes for connections, memory for
+// disks, and a clock that moves when all goroutines wait. It records each request of its members, and makes requests
+// fail as a test asks.
 type Deployment struct {
 	t       testing.TB
 	network network
 	broker  *embedded.Broker
 	began   time.Time
 
-	seed     uint64 // of latencies; 0: each has its own, always the same
+	seed     uint64 // seed of latencies; 0: fixed latencies
 	mu       sync.Mutex
 	members  []*Member
 	rules    []*rule
@@ -32,35 +32,35 @@ type Deployment struct {
 	topics   topicNames
 	effects  map[string]int
 	alike    map[sending]*alike
-	joined   map[string]time.Duration // by group: when the broker has let its members in
+	joined   map[string]time.Duration // by group: time at which the broker last answered joins
 }
 
-// Options say what differs from a broker in memory.
+// Options change the broker; the zero value is one broker in memory.
 type Options struct {
-	Dir     string // data directory; "": memory
-	Brokers int    // 0: one
+	Dir     string // data directory; "": in memory
+	Brokers int    // number of brokers; 0: one
 
 	CompactEvery time.Duration // as of embedded.Options
 
-	// Seed draws how long each request and its answer are on their way, which decides the order in which goroutines
-	// meet. 0: all requests of a kind take equally long.
+	// Seed draws the latencies of each request and its answer, which determine the order in which goroutines run. With
+	// 0, all requests of a kind have the same latency.
 	Seed uint64
 }
 
-// New starts an empty broker. It must be called in a bubble; the deployment ends with the test's own clean-up.
+// New starts an empty broker. It must be called in a bubble; the deployment ends in the test's clean-up.
 func New(t testing.TB) *Deployment {
 	t.Helper()
 	return NewWith(t, Options{})
 }
 
-// NewIn starts a broker on a data directory. Copies of a directory that a deployment has left are the same topics, with
-// the same ids, secrets and states: what goes on from them can be compared byte for byte.
+// NewIn starts a broker on a data directory. Copies of the same directory hold the same topics, ids, secrets and
+// states, so that runs that continue from them can be compared byte for byte.
 func NewIn(t testing.TB, dir string) *Deployment {
 	t.Helper()
 	return NewWith(t, Options{Dir: dir})
 }
 
-// NewWith is New with options.
+// NewWith starts a broker with options; otherwise it is like New.
 func NewWith(t testing.TB, o Options) *Deployment {
 	t.Helper()
 	d := &Deployment{
@@ -77,11 +77,11 @@ func NewWith(t testing.TB, o Options) *Deployment {
 	return d
 }
 
-// settled is longer than anything still sleeps when a deployment has closed. The clock stops with the test's own
-// goroutine, so that what sleeps then would never end.
+// settled is longer than the longest sleep that may remain when a deployment has closed. The bubble's clock stops when
+// the test's own goroutine ends, so a goroutine that still slept would never end.
 const settled = 2 * time.Minute
 
-// close ends every goroutine: a bubble waits for its own.
+// close ends every goroutine, because a bubble waits for all of its goroutines.
 func (d *Deployment) close() {
 	for _, m := range d.members {
 		select {
@@ -94,18 +94,18 @@ func (d *Deployment) close() {
 	time.Sleep(settled)
 }
 
-// Addr is where the broker listens, of several the first.
+// Addr returns the address of the broker, or of the first of several.
 func (d *Deployment) Addr() string {
 	first, _, _ := strings.Cut(d.broker.Addr(), ",")
 	return first
 }
 
-// MoveLeader gives a partition another leader and its log another epoch, as a fail-over does.
+// MoveLeader gives a partition a new leader and its log a new epoch, as a fail-over does.
 func (d *Deployment) MoveLeader(topic string, partition, broker int32) error {
 	return d.broker.MoveLeader(topic, partition, broker)
 }
 
-// Client is the test's own client: its requests take no time, are not recorded and do not fail.
+// Client returns the test's own client: its requests take no time, are not recorded and do not fail.
 func (d *Deployment) Client() *kafka.Client {
 	d.t.Helper()
 	c, err := kafka.New(kafka.Config{
@@ -123,8 +123,8 @@ func (d *Deployment) Client() *kafka.Client {
 	return c
 }
 
-// Lent is the client of a member that does nothing but lend its network to the test: its requests take time, are
-// recorded and may fail.
+// Lent returns the client of a member that only lends its network to the test: its requests take time, are recorded and
+// may fail.
 func (d *Deployment) Lent(name string) *kafka.Client {
 	d.t.Helper()
 	m := d.Start(name, NewDisk(), func(ctx context.Context, _ *Member) error {
@@ -146,7 +146,7 @@ func (d *Deployment) Dial(ctx context.Context, _, address string) (net.Conn, err
 	return d.network.dial(ctx, address)
 }
 
-// Fail lets requests fail from here on.
+// Fail makes requests fail from now on, as the faults describe.
 func (d *Deployment) Fail(faults ...Fault) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -155,7 +155,7 @@ func (d *Deployment) Fail(faults ...Fault) {
 	}
 }
 
-// Unfail ends faults that are equal to one.
+// Unfail ends all faults that equal f.
 func (d *Deployment) Unfail(f Fault) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -169,7 +169,7 @@ func (d *Deployment) Mend() {
 	d.rules = nil
 }
 
-// Requests are those that have ended, in an order that two runs of one input share.
+// Requests returns the finished requests, in an order that is the same for two runs with equal input.
 func (d *Deployment) Requests() []Request {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -183,7 +183,7 @@ func (d *Deployment) Requests() []Request {
 	return all
 }
 
-// sent records a request, and says how long it is on its way.
+// sent records a request, and returns its latency.
 func (d *Deployment) sent(m *Member, request kmsg.Request, bytes int) (*Request, time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -7,7 +7,7 @@ import (
 	"oriel/pipeline/kafka"
 )
 
-// Effect is what becomes of a request. The zero value lets it pass.
+// Effect is the result of a request. The zero value lets it pass.
 type Effect struct {
 	kind  effectKind
 	code  kafka.Code
@@ -25,19 +25,20 @@ const (
 	part
 )
 
-// Lost: the broker does it, and the connection ends before the answer.
+// Lost lets the broker do the request, and ends the connection before the answer.
 var Lost = Effect{kind: lose}
 
-// Cut: the connection ends before the broker hears of it.
+// Cut ends the connection before the broker receives the request.
 var Cut = Effect{kind: cut}
 
-// Partial: a fetch is answered with as little as a broker may answer, one batch of one partition.
+// Partial answers a fetch with as little as a broker may return: one batch of one partition.
 var Partial = Effect{kind: part}
 
-// Refused: the broker answers with a code and does nothing.
+// Refused makes the broker answer with an error code and do nothing.
 func Refused(code kafka.Code) Effect { return Effect{kind: refuse, code: code} }
 
-// Late: the broker hears of it after a delay. Beyond the client's time limit it is done unheard.
+// Late delays a request. If the delay exceeds the client's time limit, the broker does the request after the client has
+// gone.
 func Late(delay time.Duration) Effect { return Effect{kind: hold, delay: delay} }
 
 func (e Effect) String() string {
@@ -57,27 +58,27 @@ func (e Effect) String() string {
 	}
 }
 
-// Fault gives requests of a kind an effect: Count of them, after the first Skip.
+// Fault applies an effect to requests of a kind: to Count of them, after the first Skip.
 type Fault struct {
 	Kind   Kind
 	Skip   int
-	Count  int // 0: one; negative: all that follow
+	Count  int // 0: one request; negative: all that follow
 	Effect Effect
 
-	// Life ends the fault when a process of the Kind's member starts: what only a restart mends.
+	// Life ends the fault when a process of the Kind's member starts, for failures that only a restart ends.
 	Life bool
 }
 
-// AnyPartition in a Kind takes requests of every partition and of none.
+// AnyPartition in a Kind matches requests for any partition and requests without one.
 const AnyPartition = -1
 
-// rule is a fault at work.
+// rule is an active fault.
 type rule struct {
 	Fault
 	seen int
 }
 
-// ruled counts a request, and returns the effect of the first rule that has one for it.
+// ruled counts a request, and returns the effect of the first rule that applies to it.
 func (d *Deployment) ruled(r Request) Effect {
 	var found Effect
 	for _, rule := range d.rules {
@@ -95,7 +96,7 @@ func (d *Deployment) ruled(r Request) Effect {
 	return found
 }
 
-// Effects counts what has become of requests that faults have met, by the names of effects.
+// Effects returns how many requests each effect was applied to, by the effect's name.
 func (d *Deployment) Effects() map[string]int {
 	d.mu.Lock()
 	defer d.mu.Unlock()

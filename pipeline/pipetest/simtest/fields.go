@@ -6,9 +6,9 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// Kafka's messages name the same things alike, so that one walk over their fields serves all of them.
+// Kafka's messages use the same names for the same things, so one walk over their fields serves all of them.
 
-// fields calls visit for each field of a message and of what is nested in it.
+// fields calls visit for each field of a message, including nested ones.
 func fields(v reflect.Value, visit func(name string, v reflect.Value)) {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -31,7 +31,7 @@ func fields(v reflect.Value, visit func(name string, v reflect.Value)) {
 	}
 }
 
-// firstCode is the first error code of an answer, 0 if there is none.
+// firstCode returns the first error code of an answer, or 0 if there is none.
 func firstCode(answer kmsg.Response) int16 {
 	var first int16
 	fields(reflect.ValueOf(answer), func(name string, v reflect.Value) {
@@ -42,8 +42,8 @@ func firstCode(answer kmsg.Response) int16 {
 	return first
 }
 
-// refusal answers a request with an error code: for each thing that the request names, or as a whole where it names
-// nothing. It is nil when the answer has no place for a code.
+// refusal builds an answer with an error code: for each item that the request names, or as a whole if it names none. It
+// returns nil if the answer has no field for a code.
 func refusal(request kmsg.Request, code int16) kmsg.Response {
 	answer := request.ResponseKind()
 	mirror(reflect.ValueOf(answer).Elem(), reflect.ValueOf(request).Elem())
@@ -58,15 +58,15 @@ func refusal(request kmsg.Request, code int16) kmsg.Response {
 	if whole.IsValid() && !inner {
 		whole.SetInt(int64(code))
 	}
-	// Fields of later versions are not on the wire.
+	// Fields of later versions are not sent, so the code may be missing from the encoded answer.
 	if told, err := parseAnswer(request, answerFrame(answer, make([]byte, 4))); err != nil || firstCode(told) != code {
 		return nil
 	}
 	return answer
 }
 
-// mirror gives an answer an entry for each of the request's, under the same names. Partitions may be plain numbers in
-// requests, and groups plain names.
+// mirror adds an entry to an answer for each of the request's entries, with the same names. In requests, partitions may
+// be plain numbers and groups plain names.
 func mirror(answer, request reflect.Value) {
 	for i := range answer.NumField() {
 		name, to := answer.Type().Field(i).Name, answer.Field(i)

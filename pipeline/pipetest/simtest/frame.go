@@ -10,7 +10,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// readFrame reads a request or an answer with its length.
+// readFrame reads a request or an answer, together with its length.
 func readFrame(c net.Conn) ([]byte, error) {
 	var length [4]byte
 	if _, err := io.ReadFull(c, length[:]); err != nil {
@@ -62,7 +62,7 @@ func parseAnswer(request kmsg.Request, frame []byte) (kmsg.Response, error) {
 	return answer, nil
 }
 
-// answerFrame is an answer on the wire.
+// answerFrame encodes an answer as a frame.
 func answerFrame(answer kmsg.Response, correlation []byte) []byte {
 	frame := append(make([]byte, 4), correlation...)
 	if hasTags(answer) {
@@ -73,15 +73,15 @@ func answerFrame(answer kmsg.Response, correlation []byte) []byte {
 	return frame
 }
 
-// hasTags tells whether tagged fields stand between an answer's header and body. The answer to ApiVersions never has
-// them: who asks does not know yet what the broker speaks.
+// hasTags reports whether there are tagged fields between an answer's header and its body. The answer to ApiVersions
+// never has them, because the client does not know yet which versions the broker supports.
 func hasTags(answer kmsg.Response) bool {
 	return answer.IsFlexible() && answer.Key() != int16(kmsg.ApiVersions)
 }
 
-// heartbeatFrame is the heartbeat of a member whose sync is in a frame.
+// heartbeatFrame builds a heartbeat of the member whose sync is in a frame.
 func heartbeatFrame(frame []byte, sync *kmsg.SyncGroupRequest) []byte {
-	beat := kmsg.NewPtrHeartbeatRequest() // of version 0
+	beat := kmsg.NewPtrHeartbeatRequest() // version 0
 	beat.Group, beat.Generation, beat.MemberID = sync.Group, sync.Generation, sync.MemberID
 	head := append([]byte(nil), frame[:14+max(0, int(int16(binary.BigEndian.Uint16(frame[12:]))))]...)
 	binary.BigEndian.PutUint16(head[4:], uint16(beat.Key()))
@@ -91,9 +91,9 @@ func heartbeatFrame(frame []byte, sync *kmsg.SyncGroupRequest) []byte {
 	return heartbeat
 }
 
-// withLeast is the frame of a request that asks for as few bytes of each partition as there can be; of one that is no
-// fetch, the frame. The limit of the whole answer stays: where kfake meets that one, it forgets to say which
-// transactions were aborted.
+// withLeast returns a fetch request's frame with the smallest possible byte limit for each partition, and any other
+// frame unchanged. The limit of the whole answer stays, because kfake omits the list of aborted transactions when that
+// limit is reached.
 func withLeast(frame []byte, request kmsg.Request) []byte {
 	fetch, ok := request.(*kmsg.FetchRequest)
 	if !ok {

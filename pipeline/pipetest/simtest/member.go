@@ -16,7 +16,7 @@ import (
 	"oriel/pipeline/notice"
 )
 
-// Member is a process of the service: what it does on the network and on its disk is the deployment's.
+// Member is a process of the service. Its network and its disk belong to the deployment.
 type Member struct {
 	Name string
 
@@ -35,28 +35,28 @@ type Member struct {
 	deaths    []*death
 }
 
-// kill is a place that a member does not leave alive.
+// kill is a point of the protocol at which a member dies.
 type kill struct {
 	point notice.Point
 	left  int
 }
 
-// death is a request that a member does not survive.
+// death is a request at which a member dies.
 type death struct {
 	left  int
 	heard bool
 }
 
-// Broker is the address of the deployment's broker.
+// Broker returns the address of the deployment's broker.
 func (m *Member) Broker() string { return m.d.Addr() }
 
-// NewDisk is an empty disk that can crash.
+// NewDisk returns an empty disk that can crash.
 func NewDisk() *vfs.MemFS { return vfs.NewCrashableMem() }
 
-// AfterPowerLoss is a disk as a power cut leaves it: nothing that was not synced.
+// AfterPowerLoss returns the disk as a power cut leaves it: with synced data only.
 func AfterPowerLoss(disk *vfs.MemFS) *vfs.MemFS { return disk.CrashClone(vfs.CrashCloneCfg{}) }
 
-// Start runs a process on a disk. run is the service; it ends when ctx does.
+// Start runs a process on a disk. run is the service; it must end when ctx does.
 func (d *Deployment) Start(name string, disk *vfs.MemFS, run func(ctx context.Context, m *Member) error) *Member {
 	ctx, cancel := context.WithCancel(context.Background())
 	d.mu.Lock()
@@ -71,8 +71,8 @@ func (d *Deployment) Start(name string, disk *vfs.MemFS, run func(ctx context.Co
 	return m
 }
 
-// Network makes a client of the member's go through the deployment. Its pauses have no jitter, and the ids that a group
-// gives it sort by its name, so that shares do.
+// Network sends the requests of a client of the member through the deployment. The client's pauses have no jitter. Its
+// member ids in a group sort by the member's name, so that assignments do not depend on chance.
 func (m *Member) Network(c *kafka.Config) {
 	c.ClientID = m.Name
 	c.Dial = m.dial
@@ -97,7 +97,7 @@ func (m *Member) dial(ctx context.Context, _, address string) (net.Conn, error) 
 	return client, nil
 }
 
-// Listen opens a listener of the member's.
+// Listen opens a listener of the member.
 func (m *Member) Listen(network, address string) (net.Listener, error) {
 	l, err := m.d.network.Listen(network, address)
 	m.mu.Lock()
@@ -106,7 +106,7 @@ func (m *Member) Listen(network, address string) (net.Listener, error) {
 	return l, err
 }
 
-// Writer is w as long as the member lives.
+// Writer returns a writer that passes bytes to w while the member lives.
 func (m *Member) Writer(w io.Writer) io.Writer { return written{m, w} }
 
 type written struct {
@@ -121,21 +121,21 @@ func (w written) Write(b []byte) (int, error) {
 	return w.Writer.Write(b)
 }
 
-// Disk is what the next process on this machine finds: after a kill, what was on the disk then.
+// Disk returns the disk for the next process on this machine; after a kill, with the contents at the time of the kill.
 func (m *Member) Disk() *vfs.MemFS {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.disk
 }
 
-// KillAt kills the member when one of its partitions reaches a point for the n-th time from here on.
+// KillAt kills the member when one of its partitions reaches a point for the n-th time from now on.
 func (m *Member) KillAt(point notice.Point, n int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.kills = append(m.kills, &kill{point, n})
 }
 
-// Reached goes into the listener of the member's service.
+// Reached must be called by the listener of the member's service.
 func (m *Member) Reached(_ int32, point notice.Point) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -148,15 +148,16 @@ func (m *Member) Reached(_ int32, point notice.Point) {
 	}
 }
 
-// KillAtRequest kills the member at the n-th request that it sends from here on: before the broker hears of it, or when
-// the broker has done it and nobody hears the answer. Requests for API versions do not count (see doc.go).
+// KillAtRequest kills the member at the n-th request that it sends from now on. With heard, the broker does the request
+// and the answer is lost; otherwise the broker does not receive it. Requests for API versions do not count (see
+// doc.go).
 func (m *Member) KillAtRequest(n int, heard bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.deaths = append(m.deaths, &death{n, heard})
 }
 
-// counted counts a request, and reports whether the member dies of it.
+// counted counts a request, and reports whether the member dies at it.
 func (m *Member) counted() (dies, heard bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -168,8 +169,8 @@ func (m *Member) counted() (dies, heard bool) {
 	return dies, heard
 }
 
-// Kill ends the process as SIGKILL does: its connections end without a goodbye, its disk keeps what was written, and
-// nothing that it still does leaves it. It returns once the process has noticed.
+// Kill ends the process as SIGKILL does: its connections end abruptly, and its disk keeps its contents. Later actions
+// of its goroutines have no effect outside. Kill returns once the process has noticed.
 func (m *Member) Kill() {
 	m.mu.Lock()
 	m.die()
@@ -192,24 +193,24 @@ func (m *Member) die() {
 	m.cancel()
 }
 
-// Alive tells whether the process has not been killed. One that was goes on for a moment, with nobody to hear it.
+// Alive reports whether the process has not been killed. The goroutines of a killed process may run on for a moment.
 func (m *Member) Alive() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return !m.dead
 }
 
-// Stop ends the process as SIGTERM does, and returns what it ends with.
+// Stop ends the process as SIGTERM does, and returns its error.
 func (m *Member) Stop() error {
 	m.cancel()
 	return m.Wait()
 }
 
-// Wait waits for the end of the process, and returns what it ends with.
+// Wait waits for the end of the process, and returns its error.
 func (m *Member) Wait() error {
 	<-m.done
 	return m.err
 }
 
-// Done is closed when the process has ended.
+// Done returns a channel that is closed when the process has ended.
 func (m *Member) Done() <-chan struct{} { return m.done }

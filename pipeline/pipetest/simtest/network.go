@@ -8,17 +8,17 @@ import (
 	"sync"
 )
 
-// network joins listeners and callers by pipes, so that no socket and no real time is in a test. Its addresses are
-// those of a loopback, handed out in order.
+// network connects listeners and callers by pipes, so that a test uses no socket and no real time. Its addresses are
+// loopback addresses, assigned in order.
 type network struct {
 	mu        sync.Mutex
 	listeners map[string]*listener
 }
 
-// firstPort is what the first listener gets.
+// firstPort is the port of the first listener.
 const firstPort = 9001
 
-// Listen is net.Listen; the port asked for is not looked at.
+// Listen is like net.Listen, but ignores the requested port.
 func (n *network) Listen(string, string) (net.Listener, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -61,7 +61,7 @@ type listener struct {
 	once   sync.Once
 }
 
-// Accept waits for the next caller.
+// Accept waits for the next connection.
 func (l *listener) Accept() (net.Conn, error) {
 	select {
 	case c := <-l.calls:
@@ -71,18 +71,18 @@ func (l *listener) Accept() (net.Conn, error) {
 	}
 }
 
-// Close refuses callers from then on.
+// Close refuses connections from then on.
 func (l *listener) Close() error {
 	l.once.Do(func() { close(l.closed) })
 	return nil
 }
 
-// Addr is where it listens.
+// Addr returns the listener's address.
 func (l *listener) Addr() net.Addr { return address(l.addr) }
 
 type address string
 
-// Network is the one that addresses of brokers have.
+// Network returns the network name that broker addresses have.
 func (address) Network() string { return "tcp" }
 
 func (a address) String() string { return string(a) }

@@ -14,20 +14,20 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// Request is what can be seen of a request on the wire, without its contents.
+// Request describes a request as an observer of the wire sees it, without its contents.
 type Request struct {
-	At        time.Duration // when it was sent, since the deployment began
-	Took      time.Duration // until its answer was there, or its connection ended
-	Member    string        // who sent it
-	API       string        // as Kafka names it
-	Topic     string        // or topics, sorted; "" if it names none
-	Partition int32         // of the topic, or of the transactional id; −1 if it names none
-	Bytes     int           // of the request, with its length
+	At        time.Duration // time from the deployment's start until it was sent
+	Took      time.Duration // time until its answer arrived, or its connection ended
+	Member    string        // name of the sender
+	API       string        // name of the API in Kafka's documentation
+	Topic     string        // topic, or sorted topics; "" if it names none
+	Partition int32         // partition of the topic or of the transactional id; −1 if it names none
+	Bytes     int           // size of the request, with its length field
 	Answer    int           // bytes of the answer, 0 without one
-	Outcome   string        // "ok", the first error code of the answer, or what became of the connection
+	Outcome   string        // "ok", the first error code of the answer, or how the connection ended
 }
 
-// String is a line of a trace.
+// String returns the request as a line of a trace.
 func (r Request) String() string {
 	place := r.Topic
 	if r.Partition >= 0 {
@@ -36,10 +36,10 @@ func (r Request) String() string {
 	return fmt.Sprintf("%v +%v %s %s %s %d → %d %s", r.At, r.Took, r.Member, r.API, place, r.Bytes, r.Answer, r.Outcome)
 }
 
-// Kind is what requests of one kind have in common.
+// Kind returns the request's kind.
 func (r Request) Kind() Kind { return Kind{r.Member, r.API, r.Topic, r.Partition} }
 
-// Kind names requests that do the same to the same. In a Fault, what is empty or negative stands for any.
+// Kind identifies requests by member, API, topic and partition. In a Fault, an empty or negative field matches any.
 type Kind struct {
 	Member, API, Topic string
 	Partition          int32
@@ -50,14 +50,14 @@ func (k Kind) String() string {
 	return fmt.Sprintf("%s %s %s/%d", k.Member, k.API, k.Topic, k.Partition)
 }
 
-// takes tells whether a request is of the kind.
+// takes reports whether a request is of the kind.
 func (k Kind) takes(r Request) bool {
 	return (k.Member == "" || k.Member == r.Member) && (k.API == "" || k.API == r.API) &&
 		(k.Topic == "" || k.Topic == r.Topic) && (k.Partition < 0 || k.Partition == r.Partition)
 }
 
-// order puts requests into an order that two runs of one input share: goroutines that run at the same moment may send
-// in any.
+// order compares requests. It gives an order that is the same for two runs with equal input, although goroutines that
+// run at the same moment may send in any order.
 func order(a, b Request) int {
 	return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Member, b.Member), cmp.Compare(a.API, b.API),
 		cmp.Compare(a.Topic, b.Topic),
@@ -65,7 +65,7 @@ func order(a, b Request) int {
 		cmp.Compare(a.Answer, b.Answer), cmp.Compare(a.Outcome, b.Outcome))
 }
 
-// Lines are a trace as text.
+// Lines returns a trace as text, one line for each request.
 func Lines(trace []Request) []string {
 	lines := make([]string, len(trace))
 	for i, r := range trace {
@@ -74,7 +74,7 @@ func Lines(trace []Request) []string {
 	return lines
 }
 
-// Difference shows where two texts part, with what came before; "" if they are equal.
+// Difference shows the first difference of two texts, with the lines before it; "" if they are equal.
 func Difference(want, got []string) string {
 	at := 0
 	for at < min(len(want), len(got)) && want[at] == got[at] {
@@ -93,11 +93,11 @@ func Difference(want, got []string) string {
 	return fmt.Sprintf("line %d of %d and %d:\n  %s\n- %s\n+ %s", at+1, len(want), len(got), before, line(want), line(got))
 }
 
-// apiVersions is asked on each new connection. Whether a connection is new depends on which goroutine the scheduler
-// lets go first, so those requests take no time and are not recorded.
+// apiVersions is the API that clients call on each new connection. Whether a connection is new depends on the order in
+// which the scheduler runs goroutines, so those requests take no time and are not recorded.
 const apiVersions = int16(kmsg.ApiVersions)
 
-// topicNames learns what topic ids stand for from the answers that tell it.
+// topicNames maps topic ids to names. It learns them from answers that contain both.
 type topicNames map[[16]byte]string
 
 func (names topicNames) learn(answer kmsg.Response) {
@@ -110,7 +110,7 @@ func (names topicNames) learn(answer kmsg.Response) {
 	}
 }
 
-// named is a request with the names of topics in the places of their ids, which are random.
+// named returns a request with the names of topics in place of their ids, which are random.
 func (names topicNames) named(frame []byte) []byte {
 	for id, topic := range names {
 		frame = bytes.ReplaceAll(frame, id[:], []byte(topic))
@@ -118,7 +118,7 @@ func (names topicNames) named(frame []byte) []byte {
 	return frame
 }
 
-// place finds what a request is about: its topics, and its partition.
+// place returns the topics and the partition that a request names.
 func (names topicNames) place(request kmsg.Request) (topic string, partition int32) {
 	var topics []string
 	partition = -1
@@ -158,7 +158,7 @@ func (names topicNames) place(request kmsg.Request) (topic string, partition int
 	return strings.Join(slices.Compact(topics), ","), partition
 }
 
-// ofTransaction is the partition that a transactional id of the service ends with, −1 for another id.
+// ofTransaction returns the partition with which a transactional id of the service ends, or −1 for another id.
 func ofTransaction(id string) int32 {
 	p, err := strconv.ParseInt(id[strings.LastIndexByte(id, '/')+1:], 10, 32)
 	if err != nil || !strings.Contains(id, "/") {
@@ -167,7 +167,7 @@ func ofTransaction(id string) int32 {
 	return int32(p)
 }
 
-// codeName is how Kafka's documentation calls an error code.
+// codeName returns the name of an error code in Kafka's documentation.
 func codeName(code int16) string {
 	if code == 0 {
 		return "ok"

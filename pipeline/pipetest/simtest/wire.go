@@ -30,7 +30,7 @@ func (d *Deployment) newWire(m *Member, broker net.Conn) (*wire, net.Conn) {
 	return w, client
 }
 
-// listen takes requests off the client.
+// listen reads the client's requests.
 func (w *wire) listen() {
 	defer close(w.requests)
 	for {
@@ -47,7 +47,7 @@ func (w *wire) listen() {
 	}
 }
 
-// hangUp ends the client's side; what was sent arrives.
+// hangUp ends the client's side; requests already sent still arrive.
 func (w *wire) hangUp() {
 	w.once.Do(func() { close(w.gone) })
 	_ = w.client.Close()
@@ -65,7 +65,7 @@ func (w *wire) carry() {
 	}
 }
 
-// exchange carries a request and its answer, and tells whether the connection lives on.
+// exchange carries a request and its answer, and reports whether the connection stays open.
 func (w *wire) exchange(frame []byte) bool {
 	request, correlation, err := parseRequest(frame)
 	if err != nil {
@@ -106,7 +106,7 @@ func (w *wire) exchange(frame []byte) bool {
 	case refuse:
 		refused := refusal(request, int16(effect.code))
 		if refused == nil {
-			return end("cut", nil) // the protocol has no place for the code
+			return end("cut", nil) // the answer has no field for the code
 		}
 		return end(effect.String(), answerFrame(refused, correlation))
 	default:
@@ -126,8 +126,8 @@ func (w *wire) exchange(frame []byte) bool {
 	return end(codeName(firstCode(parsed)), answer)
 }
 
-// serve asks. A sync begins a session anew, as it does at a broker of the Apache project. kfake does so only for those
-// that it has kept waiting, and whether a member waits depends on which one kfake has made the leader.
+// serve sends a request to the broker. A sync starts the session timeout anew, as it does at an Apache Kafka broker.
+// kfake restarts it only for members that had to wait, which depends on the member that kfake has made the leader.
 func (w *wire) serve(request kmsg.Request, frame []byte) (outcome string, answer []byte) {
 	outcome, answer = w.ask(frame)
 	if sync, ok := request.(*kmsg.SyncGroupRequest); ok && answer != nil {
@@ -136,7 +136,7 @@ func (w *wire) serve(request kmsg.Request, frame []byte) (outcome string, answer
 	return outcome, answer
 }
 
-// ask passes a request on and waits for its answer; nil when either side ends before.
+// ask passes a request on and waits for its answer. The answer is nil if either side ends before.
 func (w *wire) ask(frame []byte) (outcome string, answer []byte) {
 	if _, err := w.broker.Write(frame); err != nil {
 		return "broker gone", nil
@@ -167,16 +167,16 @@ func (w *wire) answer(frame []byte) bool {
 	return err == nil
 }
 
-// latency is how long a message is on its way, half a millisecond and a little more. The little more differs from
-// member to member, partition to partition and request to request, so that hardly anything of two goroutines happens at
-// the same moment, and what follows from what never depends on the scheduler.
+// latency returns how long a message takes: half a millisecond and a little more. The little more differs between
+// members, partitions and requests, so that two goroutines hardly ever act at the same moment. Cause and effect then
+// never depend on the scheduler.
 func latency(m *Member, request kmsg.Request, partition int32) time.Duration {
 	const base = 500 * time.Microsecond
 	return base + time.Duration(m.number)*10_007 + time.Duration(partition+1)*1_009 + time.Duration(request.Key())*11
 }
 
-// drawnLatency is a latency of a tenth of a millisecond to three, drawn from a seed for each kind of request and
-// moment. Two goroutines that send one kind at one moment get the same, because nothing says which is the first.
+// drawnLatency returns a latency from a tenth of a millisecond to three, drawn from a seed for each kind of request and
+// moment. Two requests of one kind at one moment get the same latency, because their order is random.
 func drawnLatency(seed uint64, m *Member, r Request) time.Duration {
 	h := fnv.New64a()
 	_ = binary.Write(h, binary.LittleEndian, [3]uint64{seed, uint64(r.At), uint64(m.number)})

@@ -33,7 +33,7 @@ func (s *story) shape(t *testing.T, c *datadriven.TestData) {
 	}
 }
 
-// tear commits some parts of what a dead process has sent, since it was told where to die.
+// tear commits some parts of a dead process's transaction: of the records sent since the process was told where to die.
 func (s *story) tear(t *testing.T, c *datadriven.TestData) string {
 	parts, _ := c.Arg("parts")
 	committed := slices.Collect(func(yield func(pipetest.Part) bool) {
@@ -59,7 +59,7 @@ func (s *story) tear(t *testing.T, c *datadriven.TestData) string {
 	return ""
 }
 
-// forged are decisions that say something else.
+// forged returns decisions with other contents.
 func forged(part pipetest.Part, r records.Record) []byte {
 	if part != pipetest.Decisions {
 		return nil
@@ -67,7 +67,7 @@ func forged(part pipetest.Part, r records.Record) []byte {
 	return regexp.MustCompile(`"decision":\[\d+`).ReplaceAll(r.Value, []byte(`"decision":[99`))
 }
 
-// watch notes, for tear, where the topics end before the transaction in which a process is to die.
+// watch notes for tear where the topics end before the transaction in which a process is to die.
 func (s *story) watch(t *testing.T, c *datadriven.TestData) {
 	for p := range s.setup.Config.Streams(topics.Topic{Partitions: s.partitions}) {
 		p := int32(p)
@@ -100,7 +100,7 @@ func (s *story) delete(t *testing.T, c *datadriven.TestData) string {
 	return ""
 }
 
-// upgrade lets later processes read records otherwise.
+// upgrade starts later processes with other semantics: they decode records differently.
 func (s *story) upgrade(*testing.T, *datadriven.TestData) string {
 	s.setup.Model.Semantics++
 	return ""

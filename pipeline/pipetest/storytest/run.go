@@ -16,7 +16,7 @@ import (
 // Run plays every story of a directory.
 func Run(t *testing.T, dir string) { run(t, dir, false, nil) }
 
-// RunWhole plays the stories of a directory, but for some, with an input that is one stream.
+// RunWhole plays the stories of a directory except those named in but, with an input that is one stream.
 func RunWhole(t *testing.T, dir string, but ...string) { run(t, dir, true, but) }
 
 func run(t *testing.T, dir string, whole bool, but []string) {
@@ -32,7 +32,7 @@ func run(t *testing.T, dir string, whole bool, but []string) {
 	})
 }
 
-// plain is a text without the partition of the input, which is named where the whole input is one stream.
+// plain removes the partition of the input from a text; only the stream of a whole input names it.
 func (s *story) plain(text string) string {
 	if s.whole {
 		return strings.NewReplacer(" in partition 0 of the input", "", "partition 0 of the input", "the input").Replace(text)

@@ -23,14 +23,14 @@ import (
 	"oriel/pipeline/pipetest/simtest"
 )
 
-// story is a deployment and what has been told of it.
+// story is a deployment and the parts of its transcript so far.
 type story struct {
 	*simtest.Deployment
 	setup   pipetest.Setup
-	members map[string]*simtest.Member // the last of each name
-	told    int                        // requests that were listed
+	members map[string]*simtest.Member // the last member of each name
+	told    int                        // number of requests already listed
 
-	whole      bool // the input is one stream
+	whole      bool // whether the input is one stream
 	partitions int
 	torn       map[int32]pipetest.Torn
 	checkpoint []byte
@@ -39,7 +39,7 @@ type story struct {
 	said []saying
 }
 
-// saying is what a process said at a moment.
+// saying is a message of a process, with its time.
 type saying struct {
 	at        time.Time
 	member    string
@@ -47,10 +47,10 @@ type saying struct {
 	text      string
 }
 
-// random are the digits of an id that differs from run to run.
+// random matches the digits of an id that differs between runs.
 var random = regexp.MustCompile(`[0-9a-f]{32}`)
 
-// play does one command.
+// play executes one command.
 func (s *story) play(t *testing.T, c *datadriven.TestData) string {
 	t.Helper()
 	if (s.Deployment == nil) != (c.Cmd == "deployment") {
@@ -130,7 +130,7 @@ func (s *story) start(t *testing.T, c *datadriven.TestData) string {
 	return ""
 }
 
-// run starts a process that says what its service tells, as long as it lives.
+// run starts a process that records the messages of its service while it lives.
 func (s *story) run(name, group string, disk *vfs.MemFS) *simtest.Member {
 	return s.Start(name, disk, func(ctx context.Context, m *simtest.Member) error {
 		setup := s.setup
@@ -140,7 +140,7 @@ func (s *story) run(name, group string, disk *vfs.MemFS) *simtest.Member {
 	})
 }
 
-// process stands for the partition where a process speaks of itself.
+// process stands in place of a partition in messages about the process itself.
 const process = -1
 
 func (s *story) listener(m *simtest.Member) notice.Listener {
@@ -234,8 +234,8 @@ func (s *story) wait(t *testing.T, c *datadriven.TestData) string {
 	return s.meanwhile()
 }
 
-// meanwhile is what the processes have said since the last time; what partitions say at one moment, they say in any
-// order.
+// meanwhile returns the messages of the processes since its last call. Messages of different partitions at one moment
+// are sorted, because their order is random.
 func (s *story) meanwhile() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

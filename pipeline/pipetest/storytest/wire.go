@@ -55,14 +55,14 @@ func (s *story) mend(*testing.T, *datadriven.TestData) string {
 	return ""
 }
 
-// ofTransactions are the requests that a transaction takes, and a take-over before it.
+// ofTransactions lists the requests of a transaction, and of the take-over before it.
 var ofTransactions = []string{
 	"InitProducerID", "AddPartitionsToTxn", "Produce", "AddOffsetsToTxn", "TxnOffsetCommit",
 	"EndTxn",
 }
 
-// requests lists without times and sizes: those of a story change with each request that any part of the service learns
-// to make.
+// requests lists requests without times and sizes, because these change whenever a part of the service makes another
+// request.
 func (s *story) requests(_ *testing.T, c *datadriven.TestData) string {
 	apis := ofTransactions
 	if given, ok := c.Arg("api"); ok {
@@ -79,7 +79,7 @@ func (s *story) requests(_ *testing.T, c *datadriven.TestData) string {
 	return lines.String()
 }
 
-// decided finds what a blind machine has decided: its index, and the offset of the record that it saw.
+// decided matches the decision of a blind machine: its index, and the offset of its record.
 var decided = regexp.MustCompile(`"decision":\[(\d+),(\d+)\]`)
 
 func (s *story) decisions(t *testing.T, c *datadriven.TestData) string {
@@ -95,7 +95,7 @@ func (s *story) decisions(t *testing.T, c *datadriven.TestData) string {
 	var line []string
 	for _, r := range records {
 		if d, err := schemas.ParseDecision(r.Value); err == nil && d.Step == 0 {
-			line = append(line, fmt.Sprintf("%d owed", d.Index)) // before the first event
+			line = append(line, fmt.Sprintf("%d owed", d.Index)) // decisions before the first event
 			continue
 		}
 		of := decided.FindSubmatch(r.Value)
