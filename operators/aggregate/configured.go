@@ -176,10 +176,11 @@ func (c operator) Require(m *mechanisms.Config, params []byte) error {
 
 // Versions of a plan. The version is the plan's first byte, and the specification follows as text. A stream keeps its
 // version.
-// # Version 2: an event belongs to one cell, and its chain absorbs places and values. Version 1 absorbed all cells.
-// # Version 3, which only specifications with quantiles had: quantiles are computed by interval.Ranks.
-// # Version 4: decisions mark which numbers are shown.
-// # Version 5, which only specifications with increments have: decisions publish the filter of increments.
+//
+//   - Version 2: an event belongs to one cell, and its chain absorbs places and values. Version 1 absorbed all cells.
+//   - Version 3, which only specifications with quantiles had: quantiles are computed by interval.Ranks.
+//   - Version 4: decisions mark which numbers are shown.
+//   - Version 5, which only specifications with increments have: decisions publish the filter of increments.
 const (
 	planOfCells  = 1
 	planOfPlaces = 2
