@@ -51,8 +51,7 @@ func (t *reference) Contribution(dst []float64, r operators.Record) bool {
 	return true
 }
 
-// Tangent has nothing to do: a canary's direction chooses among pairs.
-// pair is the values of x̃ of two events of one cell or of two.
+// pair holds the values of x̃ of two events, in one cell or in two.
 type pair struct {
 	cells int
 	x, y  float64
