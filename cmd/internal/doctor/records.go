@@ -13,8 +13,8 @@ import (
 // mostPartitions bounds how many partitions of the input are read.
 const mostPartitions = 16
 
-// checkRecords decodes the newest record of each partition of the input as the service does. That all are null events
-// is wrong, and that some are a warning. It prints places, rules and members of the settings, and nothing of a record.
+// checkRecords decodes the newest record of each partition of the input as the service does. If all are null events it
+// refuses; if some are it warns. It prints places, rules and members of the settings, and nothing of a record.
 func (e *examination) checkRecords(ctx context.Context) {
 	const check = "record"
 	switch {
