@@ -9,10 +9,10 @@ import (
 	"oriel/operators/aggregate/interval"
 )
 
-// fits says whether a mechanism is one whose noise is known at every step.
+// fits reports whether the noise of a mechanism is known at every step: Gaussian noise, not added by a tree.
 func fits(f mechanisms.Facts) bool { return f.Law == mechanisms.Gaussian && !f.Tree }
 
-// Describe tells what a contribution is, and how exact numbers are under a mechanism.
+// Describe returns a description of a contribution, and how exact the published numbers are under a mechanism.
 func (c operator) Describe(m mechanisms.Config) operators.Description {
 	names := slices.DeleteFunc(mechanisms.Names(), func(name string) bool {
 		facts, _ := mechanisms.FactsOf(name)
@@ -21,7 +21,7 @@ func (c operator) Describe(m mechanisms.Config) operators.Description {
 	return operators.Description{Distance: c.spec.String(), Mechanisms: names, Precision: c.precision(m)}
 }
 
-// precision is that of the numbers of the specification.
+// precision returns how exact the numbers of the specification are under a mechanism.
 func (c operator) precision(m mechanisms.Config) *operators.Precision {
 	s := c.spec
 	memory, decays := m.Scope.Memory()

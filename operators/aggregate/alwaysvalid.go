@@ -13,7 +13,7 @@ import (
 	"oriel/schemas"
 )
 
-// tested is what the settings of an experiment say; nil: there is none.
+// tested holds the settings of an experiment. A nil *tested means that there is no experiment.
 type tested struct {
 	propensities []float64 // by arm
 	alpha        float64
@@ -23,7 +23,7 @@ type tested struct {
 	lift         bool
 }
 
-// testSettings follow those of arms.
+// testSettings are the settings of an experiment; they follow the settings of arms.
 var testSettings = []operators.Setting{
 	{
 		Name: "ALWAYS_VALID", Kind: operators.Number, Unit: "probability", Range: "0, or 1e-6 to 0.5", Default: "0",
@@ -60,7 +60,7 @@ var testSettings = []operators.Setting{
 	},
 }
 
-// wantTest reads an experiment and reports what is wrong with it.
+// wantTest reads the settings of an experiment and reports each problem with them.
 func (c *operator) wantTest(v *operators.Values, facts mechanisms.Facts) {
 	t, s := &tested{alpha: v.Number("ALWAYS_VALID"), near: v.Number("NEAR"), lift: v.Flag("LIFT")}, &c.spec
 	target, step, text := v.Count("TARGET"), v.Count("EXPERIMENT_STEP"), v.Text("PROPENSITIES")
@@ -108,11 +108,11 @@ func (c *operator) wantTest(v *operators.Values, facts mechanisms.Facts) {
 	c.test = t
 }
 
-// mostTargetSteps bounds what opening computes.
+// mostTargetSteps bounds the work of computing targets when a stream opens.
 const mostTargetSteps = 1 << 20
 
-// wantUnits wants one event of each unit, by its statement or by the separation of users. Events of one are dependent,
-// which no sequence here knows.
+// wantUnits requires at most one event of each unit: the setting must state it, or users must be separated. Events of
+// one unit depend on each other, and no confidence sequence here accounts for that.
 func (c *operator) wantUnits(v *operators.Values, t *tested) {
 	if v.Text("UNITS") == "single" {
 		return
@@ -131,7 +131,7 @@ func (c *operator) wantUnits(v *operators.Values, t *tested) {
 		"ORIEL_WINDOW=horizon", v.Text("UNITS"))
 }
 
-// propensities reads p|p|…; nil: it is none.
+// propensities parses p|p|…; it returns nil where the text is not such a list.
 func propensities(text string) (list []float64) {
 	for part := range strings.SplitSeq(text, "|") {
 		p, err := strconv.ParseFloat(strings.TrimSpace(part), 64)
@@ -143,7 +143,7 @@ func propensities(text string) (list []float64) {
 	return list
 }
 
-// canonical is what a plan holds of an experiment behind the specification.
+// canonical returns the part of a plan that describes the experiment; it stands behind the specification.
 func (t *tested) canonical() string {
 	if t == nil {
 		return ""
@@ -157,7 +157,7 @@ func (t *tested) canonical() string {
 		"\nexperiment_step=" + strconv.FormatUint(t.start+1, 10) + "\n"
 }
 
-// settings are those of the experiment under a law of noise.
+// settings returns the settings of the experiment under a noise law.
 func (c operator) settings(law mechanisms.NoiseLaw, batch uint64) experiment.Settings {
 	s, t := &c.spec, c.test
 	draw := float64(law.Draw * math.Sqrt(float64(s.comparison().treatments))) // of an arm, whose cells are independent
@@ -177,7 +177,7 @@ func (c operator) settings(law mechanisms.NoiseLaw, batch uint64) experiment.Set
 	return e
 }
 
-// testExtras are the members of decisions that an experiment adds.
+// testExtras returns the members that an experiment adds to decisions.
 func (c operator) testExtras() []schemas.Extra {
 	if c.test == nil {
 		return nil
@@ -207,7 +207,7 @@ func (c operator) testExtras() []schemas.Extra {
 	return add(all, schemas.ExtraNumber, "recent", "About which part of the weight of effect the newer half of the events has: half if all weighed the same.")
 }
 
-// Experiment says what the members of testExtras are of.
+// Experiment describes the members that testExtras adds.
 func (c operator) Experiment() *operators.Experiment {
 	if c.test == nil {
 		return nil
@@ -226,7 +226,7 @@ func (c operator) Experiment() *operators.Experiment {
 	}
 }
 
-// Power tells after how many events an experiment finds an effect, in units of values, of any of its arms.
+// Power returns after how many events the experiment detects an effect, given in units of values, in any of its arms.
 func (c operator) Power(law mechanisms.NoiseLaw, batch uint64, effect, power float64) (*operators.Power, error) {
 	if c.test == nil {
 		return nil, nil
@@ -251,7 +251,8 @@ func (c operator) Power(law mechanisms.NoiseLaw, batch uint64, effect, power flo
 	return &most, nil
 }
 
-// checkLaw refuses settings under whose noise an experiment's weights may be negative, as some filters of four poles.
+// checkLaw refuses settings whose noise could make some weights of an experiment negative. Some filters with four poles
+// do.
 func checkLaw(s experiment.Settings) error {
 	if err := s.Validate(); err != nil {
 		return fmt.Errorf("aggregate: ORIEL_POLES: %w; leave it out", err)
@@ -259,7 +260,7 @@ func checkLaw(s experiment.Settings) error {
 	return nil
 }
 
-// longer is the larger of two numbers of events, of which 0 is more than all.
+// longer returns the larger of two numbers of events, where 0 means never and so counts as the largest.
 func longer(a, b float64) float64 {
 	if a == 0 || b == 0 {
 		return 0

@@ -16,12 +16,12 @@ import (
 	"oriel/schemas"
 )
 
-// ending is a stream of so many steps.
+// ending returns a mechanism for a stream of the given number of steps.
 func ending(steps, batch uint64) mechanisms.Config {
 	return under("blt", protection.Lifetime{Steps: steps, Within: steps}, dp.Replace, batch)
 }
 
-// experimental are settings of an experiment of two arms, with other values of some.
+// experimental returns settings of an experiment with two arms; changed replaces some of their values.
 func experimental(changed ...string) []string {
 	lines := []string{
 		"CELLS=variant=A|B", "VALUE=converted=0:1", "STATISTICS=count,mean", "ARMS=variant", "PROPENSITIES=0.5|0.5",
@@ -35,7 +35,7 @@ func experimental(changed ...string) []string {
 	return lines
 }
 
-// members are those of a decision, by name.
+// members returns the members of a decision by name.
 func members(c operator, d operators.Decision) map[string]schemas.ExtraValue {
 	all := map[string]schemas.ExtraValue{}
 	for i, x := range c.Extras() {
@@ -44,7 +44,7 @@ func members(c operator, d operators.Decision) map[string]schemas.ExtraValue {
 	return all
 }
 
-// converted is the i-th event: arms in turn, of which B converts half as often again.
+// converted returns the i-th event. Arms alternate, and arm B converts half as often again as arm A.
 func converted(i int) schemas.Event {
 	arm, y := float64(i%2), 0.0
 	if i%20 < 2 || i%40 == 3 {
@@ -53,8 +53,8 @@ func converted(i int) schemas.Event {
 	return schemas.Event{Numbers: []float64{arm, y}}
 }
 
-// Without noise the effect, the lift and means are those of the events, from the experiment's first step on: of totals
-// and of increments.
+// TestExperimentsAreThoseOfTheEvents checks that without noise the effect, the lift and the means equal those computed
+// from the events since the experiment's first step, from totals and from increments.
 func TestExperimentsAreThoseOfTheEvents(t *testing.T) {
 	for name, m := range map[string]mechanisms.Config{"horizon": ending(100, 100), "life": life(64, 100)} {
 		for _, start := range []int{1, 4} {
@@ -92,7 +92,8 @@ func TestExperimentsAreThoseOfTheEvents(t *testing.T) {
 	}
 }
 
-// Bytes of an experiment's members never change, and a machine that was restored goes on with the same.
+// TestGoldenExperiments checks that the bytes of an experiment's members never change, and that a restored machine
+// continues with the same bytes.
 func TestGoldenExperiments(t *testing.T) {
 	want := map[string]string{
 		"totals": "8da68531986c6614476a422e04cb7ab2", "life": "9e39354a7375786c9df9335616b65761",
@@ -123,8 +124,9 @@ func TestGoldenExperiments(t *testing.T) {
 	}
 }
 
-// Noise is taken as it is: over streams without events the effect has the deviation that its information says, at
-// every look, with the shipped filters.
+// TestNoiseOfEffects checks that the confidence sequence accounts for the noise that is really drawn. Over streams
+// without events, the effect has the standard deviation that its information implies, at every look, with the shipped
+// filters.
 func TestNoiseOfEffects(t *testing.T) {
 	for name, m := range map[string]mechanisms.Config{"horizon": ending(30, 50), "life": life(64, 50)} {
 		c, m := config(t, m, experimental()...)
@@ -152,14 +154,15 @@ func TestNoiseOfEffects(t *testing.T) {
 			}
 			squares += e * e / ((high - low) * (high - low) / 4)
 		}
-		// At its target a sequence has some 3 deviations of an estimate; the noise alone has fewer than both sources.
+		// At its target a confidence sequence is about 3 deviations of an estimate wide. The noise alone deviates less
+		// than noise and sampling together.
 		if mean := squares / float64(lives); outside > lives/20 || mean > 0.2 || mean < 0.01 {
 			t.Errorf("%s: %d of %d outside; squares over those of half widths %g", name, outside, lives, mean)
 		}
 	}
 }
 
-// What is wrong with an experiment's settings is named with its rule.
+// TestExperimentsThatAreRefused checks that each wrong setting of an experiment is refused with its name and rule.
 func TestExperimentsThatAreRefused(t *testing.T) {
 	f := func(m mechanisms.Config, want string, lines ...string) {
 		t.Helper()
@@ -184,7 +187,8 @@ func TestExperimentsThatAreRefused(t *testing.T) {
 	f(tumbling(100), "wants blt")
 }
 
-// A filter under which an effect might weigh some looks negatively opens no experiment, and is planned with none.
+// TestExperimentsWantFiltersThatFall checks that no experiment opens, or is planned, with a filter that could give some
+// looks a negative weight in the effect.
 func TestExperimentsWantFiltersThatFall(t *testing.T) {
 	m := ending(30, 50)
 	m.Poles = 4

@@ -12,9 +12,9 @@ import (
 	"oriel/schemas"
 )
 
-// Machines with their own noise, carry and rounding hold an effect of zero at all looks together in 95 % of lives, and
-// find no arm better in more than 5 %: with a horizon and a tenth in the treatment; for life, and heavy tails that are
-// clamped.
+// TestErrorsOfMachinesAtAnyLook checks error rates with the machines' own noise, carry and rounding. When the true
+// effect is zero, 95 % of runs cover zero at all looks together, and at most 5 % find an arm better. It covers a
+// horizon with a tenth of units in the treatment, and lifetime privacy with heavy tails that are clamped.
 func TestErrorsOfMachinesAtAnyLook(t *testing.T) {
 	lives, events := tiertest.Runs(8, 1000), tiertest.Runs(3000, 20000)
 	converts := func(rng *rand.Rand) float64 {

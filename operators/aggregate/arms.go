@@ -8,21 +8,21 @@ import (
 	"oriel/schemas"
 )
 
-// share is what is compared of counts.
+// share names the number by which counts of arms are compared.
 const share = "share"
 
-// notATest says what intervals of differences are for: they leave out sampling error.
+// notATest warns readers of intervals of differences: these intervals leave out sampling error.
 const notATest = "noise of privacy alone; not a test."
 
-// comparison is of the arms of one dimension, in all other cells: each arm less the first, the control. Cells of no
-// arm, that of events elsewhere, are left out.
+// comparison compares the arms of one dimension within each combination of the other dimensions: each arm less the
+// first arm, the control. The cell of events elsewhere belongs to no arm and is left out.
 type comparison struct {
 	arms       int // places of the dimension
 	stride     int // cells from one arm to the next
 	treatments int // cells that each arm has
 }
 
-// comparison returns that of the specification; arms is 0 where there is none.
+// comparison returns the comparison of the specification; arms is 0 where there is none.
 func (s *specification) comparison() comparison {
 	after := s.product()
 	for _, d := range s.dimensions {
@@ -33,7 +33,7 @@ func (s *specification) comparison() comparison {
 	return comparison{}
 }
 
-// armNames are the places of the dimension of arms.
+// armNames returns the names of the places of the arms' dimension.
 func (s *specification) armNames() (names []string) {
 	for _, d := range s.dimensions {
 		if d.name == s.arms {
@@ -45,16 +45,16 @@ func (s *specification) armNames() (names []string) {
 	return names
 }
 
-// size is how many differences there are of one number.
+// size returns how many differences one number has.
 func (c comparison) size() int { return max(0, c.arms-1) * c.treatments }
 
-// cell is one of an arm, by its number among the arm's cells.
+// cell returns the cell of an arm with the given number among the arm's cells.
 func (c comparison) cell(arm, other int) int {
 	return (other/c.stride*c.arms+arm)*c.stride + other%c.stride
 }
 
-// compared are the numbers of which differences are shown: means, and where an arm has more cells than one, shares,
-// which are the part of an arm's events that is in a cell.
+// compared returns the names of the numbers whose differences are published: means, and shares where an arm has more
+// than one cell. The share of a cell is its part of its arm's events.
 func (s *specification) compared() (names []string) {
 	c := s.comparison()
 	for _, name := range s.statistics {
@@ -69,7 +69,8 @@ func (s *specification) compared() (names []string) {
 	return names
 }
 
-// differenceExtras are three members for each: differences, and the ends of their intervals.
+// differenceExtras returns three members for each compared number: the differences, and the two ends of their
+// intervals.
 func (s *specification) differenceExtras() []schemas.Extra {
 	var extras []schemas.Extra
 	for _, name := range s.compared() {
@@ -90,7 +91,7 @@ func (s *specification) differenceExtras() []schemas.Extra {
 	return extras
 }
 
-// differenceLabels names the cells of differences.
+// differenceLabels returns the labels of the cells of differences.
 func (s *specification) differenceLabels() []string {
 	c, labels := s.comparison(), s.labels()
 	var names []string
@@ -102,7 +103,7 @@ func (s *specification) differenceLabels() []string {
 	return names
 }
 
-// appendDifferences appends those of a view to the members of differenceExtras.
+// appendDifferences appends the differences of a view to the members of differenceExtras.
 func (s *specification) appendDifferences(extras []schemas.ExtraValue, t totals) {
 	c, at := s.comparison(), 0
 	for _, statistic := range s.statistics {
@@ -135,12 +136,12 @@ func (s *specification) appendDifferences(extras []schemas.ExtraValue, t totals)
 	}
 }
 
-// countOf is the count of a cell.
+// countOf returns the count of a cell.
 func (s *specification) countOf(cell int, t totals) interval.Noisy {
 	return interval.Noisy{Value: t.sums[cell*s.width()] / s.weights.Count, Deviation: t.deviation / s.weights.Count}
 }
 
-// armTotal is the count of all events of an arm.
+// armTotal returns the count of all events of an arm.
 func (s *specification) armTotal(c comparison, arm int, t totals) float64 {
 	total := 0.0
 	for other := range c.treatments {
@@ -149,13 +150,13 @@ func (s *specification) armTotal(c comparison, arm int, t totals) float64 {
 	return total
 }
 
-// meanOf is the mean of x̃ in a cell.
+// meanOf returns the mean of x̃ in a cell.
 func (s *specification) meanOf(cell int, t totals) interval.Estimate {
 	x := interval.Noisy{Value: t.sums[cell*s.width()+1] / s.weights.Mean, Deviation: t.deviation / s.weights.Mean}
 	return interval.MeanOf(x, s.countOf(cell, t), interval.Z95)
 }
 
-// shareOf is the share that a cell has of all events of its arm.
+// shareOf returns the share of a cell among all events of its arm.
 func (s *specification) shareOf(c comparison, cell int, total float64, t totals) interval.Estimate {
 	part := s.countOf(cell, t)
 	rest := interval.Noisy{

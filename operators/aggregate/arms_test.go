@@ -11,8 +11,8 @@ import (
 	"oriel/operators"
 )
 
-// Without noise differences of arms are those of the events: of means, and of the shares that cells have of an arm's
-// events, wherever the dimension of arms stands, and named by the descriptor.
+// TestDifferencesAreThoseOfTheEvents checks that without noise the differences between arms equal those computed from
+// the events. It covers means and shares, each position of the arms' dimension, and the names in the descriptor.
 func TestDifferencesAreThoseOfTheEvents(t *testing.T) {
 	for _, cells := range []string{
 		"variant=a|b|c,carrier=UA|AA,hour=0:24:3", "carrier=UA|AA,variant=a|b|c,hour=0:24:3",
@@ -76,7 +76,7 @@ func TestDifferencesAreThoseOfTheEvents(t *testing.T) {
 	}
 }
 
-// Where a count does not say enough, the interval is all that a difference can be.
+// TestDifferencesOfEmptyCells checks that the interval is the whole range of a difference where counts are too small.
 func TestDifferencesOfEmptyCells(t *testing.T) {
 	c, m := config(t, total(1), "CELLS=variant=a|b,hour=0:24:2", "VALUE=delay=-60:180", "STATISTICS=mean,count",
 		"ARMS=variant")

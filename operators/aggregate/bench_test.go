@@ -14,8 +14,8 @@ import (
 	"oriel/operators"
 )
 
-// BenchmarkAdd is an event of 384 cells, and of the 32 coordinates of a gradient over the same mechanism, for
-// comparison.
+// BenchmarkAdd measures an event over 384 cells, and for comparison a gradient of 32 coordinates over the same
+// mechanism.
 func BenchmarkAdd(b *testing.B) {
 	for _, batch := range []uint64{1, 64} {
 		for _, lines := range [][]string{

@@ -10,11 +10,11 @@ import (
 	"oriel/schemas"
 )
 
-// maxCells bounds a specification.
+// maxCells bounds the cells of a specification.
 const maxCells = 1 << 20
 
-// dimension is one column of events that cells are made of: a public list of texts, or bins of equal width of a public
-// range.
+// dimension is one column of events along which cells are divided: a public list of texts, or bins of equal width over
+// a public range.
 type dimension struct {
 	name     string
 	choices  []string
@@ -22,7 +22,7 @@ type dimension struct {
 	bins     int
 }
 
-// size is the number of places along the dimension.
+// size returns the number of places along the dimension.
 func (d dimension) size() int {
 	if d.choices != nil {
 		return len(d.choices)
@@ -30,13 +30,13 @@ func (d dimension) size() int {
 	return d.bins
 }
 
-// edge is where bin j starts.
+// edge returns the lower edge of bin j.
 func (d dimension) edge(j int) float64 {
 	return d.from + float64(float64(float64(j)*(d.to-d.from))/float64(d.bins))
 }
 
-// place is where a number of an event falls along the dimension; −1: nowhere. ok is false for a number that no decoder
-// gives.
+// place returns the place of an event's number along the dimension, or −1 for none. ok is false for a number that no
+// decoder produces.
 func (d dimension) place(x float64) (place int, ok bool) {
 	if d.choices != nil {
 		ok = x == math.Trunc(x) && x >= -1 && x < float64(len(d.choices))
@@ -51,7 +51,7 @@ func (d dimension) place(x float64) (place int, ok bool) {
 	case x < d.from || x >= d.to:
 		return -1, true
 	}
-	// A guess that one rounding or two have moved, then the edges themselves.
+	// First a guess, which rounding may have moved by one or two bins; then a comparison with the edges themselves.
 	j := max(0, min(d.bins-1, int(float64((x-d.from)/(d.to-d.from)*float64(d.bins)))))
 	for j > 0 && x < d.edge(j) {
 		j--
@@ -62,7 +62,7 @@ func (d dimension) place(x float64) (place int, ok bool) {
 	return j, true
 }
 
-// label names a place for people.
+// label returns a readable name of a place.
 func (d dimension) label(place int) string {
 	if d.choices != nil {
 		return d.name + "=" + d.choices[place]
@@ -72,7 +72,7 @@ func (d dimension) label(place int) string {
 
 func decimal(x float64) string { return string(schemas.AppendFloat(nil, x)) }
 
-// canonical is the text of the dimension in the specification.
+// canonical returns the text of the dimension in the specification.
 func (d dimension) canonical() string {
 	if d.choices != nil {
 		return d.name + "=" + strings.Join(d.choices, "|")
@@ -80,7 +80,7 @@ func (d dimension) canonical() string {
 	return d.name + "=" + decimal(d.from) + ":" + decimal(d.to) + ":" + strconv.Itoa(d.bins)
 }
 
-// parseDimension reads name=text|text|… or name=from:to:bins.
+// parseDimension parses name=text|text|… or name=from:to:bins.
 func parseDimension(text string) (d dimension, ok bool) {
 	name, rest, found := strings.Cut(text, "=")
 	d.name = strings.TrimSpace(name)
@@ -105,7 +105,7 @@ func parseDimension(text string) (d dimension, ok bool) {
 	return d, true
 }
 
-// isName says whether a text is the name of a member of events.
+// isName reports whether a text is the name of a member of events.
 func isName(text string) bool {
 	for i, c := range []byte(text) {
 		if !(c >= 'a' && c <= 'z' || i > 0 && (c >= '0' && c <= '9' || c == '_')) {

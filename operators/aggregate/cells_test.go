@@ -10,7 +10,8 @@ import (
 	"oriel/schemas"
 )
 
-// A number falls into the bin whose edges hold it, also at the edges and beside them, in ranges of all sizes.
+// TestPlacesAreThoseOfEdges checks that a number falls into the bin whose edges enclose it, at the edges and next to
+// them too, in ranges of all sizes.
 func TestPlacesAreThoseOfEdges(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 8))
 	for range 3000 {
@@ -40,7 +41,7 @@ func TestPlacesAreThoseOfEdges(t *testing.T) {
 	}
 }
 
-// The canonical form of an entry is its own, and cells are named in their order.
+// TestEntries checks that the canonical form of an entry is its own canonical form, and that cells are named in order.
 func TestEntries(t *testing.T) {
 	for text, want := range map[string]string{
 		"carrier=UA|AA":      "carrier=UA|AA",
@@ -74,7 +75,8 @@ func TestEntries(t *testing.T) {
 	}
 }
 
-// The descriptor has a name for every number of a decision, and events are those that the decoder makes of records.
+// TestDescriptorAndEvents checks that the descriptor names every number of a decision, and that the decoder makes the
+// expected events from records.
 func TestDescriptorAndEvents(t *testing.T) {
 	c, _ := config(t, life(8, 1), "CELLS=carrier=UA|AA,hour=0:24:2", "VALUE=delay=0:10", "STATISTICS=count,mean",
 		"MEMORIES=4,8", "ELSEWHERE=other",
@@ -113,7 +115,7 @@ func TestDescriptorAndEvents(t *testing.T) {
 	}
 }
 
-// FuzzEntries: what is taken has a canonical form that means the same.
+// FuzzEntries checks that each accepted entry has a canonical form with the same meaning.
 func FuzzEntries(f *testing.F) {
 	for _, text := range []string{"carrier=UA|AA", "hour=0:24:24", "a=1:2", "x=-1e9:1e9:7"} {
 		f.Add(text)

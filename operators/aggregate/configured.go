@@ -13,7 +13,7 @@ import (
 	"oriel/schemas"
 )
 
-// operator is the operators.Operator.
+// operator implements operators.Operator.
 type operator struct {
 	spec         specification
 	terms        protection.Terms // who is protected, and for how long
@@ -35,8 +35,8 @@ var (
 	_ operators.Audited     = operator{}
 )
 
-// Extras are the noise of a count and of a sum at each view; intervals of means and variances; with a memory, it; and
-// increments, where they are asked for, with the noise of their sums.
+// Extras returns the members: the noise of a count and of a sum at each view; intervals of means and variances; with a
+// memory, the memory; and increments with the noise of their sums, where they are asked for.
 func (c operator) Extras() []schemas.Extra {
 	extras := []schemas.Extra{{
 		Name: "count_deviation", Kind: schemas.ExtraNumbers, Text: "Standard deviation of the noise of a count, by view.",
@@ -76,7 +76,7 @@ func (c operator) Extras() []schemas.Extra {
 	return extras
 }
 
-// descriptor names what decisions hold.
+// descriptor names the contents of decisions.
 type descriptor struct {
 	Cells      []string       `json:"cells"`
 	Statistics []string       `json:"statistics"`
@@ -104,7 +104,7 @@ type public struct {
 	High   float64 `json:"high"`
 }
 
-// compared names the cells that differences are of, each with the same cell of the control.
+// compared names the cells whose differences are published; each is compared with the same cell of the control.
 type compared struct {
 	Dimension   string   `json:"dimension"`
 	Control     string   `json:"control"`
@@ -158,7 +158,7 @@ func (c operator) Descriptor() []byte {
 	return text
 }
 
-// Require tells the contribution.
+// Require sets the contribution that the mechanism must release.
 func (c operator) Require(m *mechanisms.Config, params []byte) error {
 	if params != nil {
 		if err := c.checkPlan(params); err != nil {
@@ -174,11 +174,13 @@ func (c operator) Require(m *mechanisms.Config, params []byte) error {
 	return nil
 }
 
-// Versions of a plan, its first byte; behind it the specification stands as text. An event is of one cell: from the
-// second version on its chain absorbs places and values of a contribution, where it absorbed all cells. From the third
-// on, which only specifications with quantiles had, quantiles are those of interval.Ranks. From the fourth on decisions
-// say which numbers are shown. From the fifth on, which only specifications with increments have, decisions publish the
-// filter of increments. A stream keeps its version.
+// Versions of a plan. The version is the plan's first byte, and the specification follows as text. A stream keeps its
+// version.
+//
+//   - Version 2: an event belongs to one cell, and its chain absorbs places and values. Version 1 absorbed all cells.
+//   - Version 3, which only specifications with quantiles had: quantiles are computed by interval.Ranks.
+//   - Version 4: decisions mark which numbers are shown.
+//   - Version 5, which only specifications with increments have: decisions publish the filter of increments.
 const (
 	planOfCells  = 1
 	planOfPlaces = 2
@@ -187,7 +189,7 @@ const (
 	planOfFilter = 5
 )
 
-// Params holds the specification, of which the configuration has a digest alone.
+// Params returns the specification. The configuration holds only its digest.
 func (c operator) Params(mechanisms.Config) ([]byte, error) {
 	version := byte(planOfShown)
 	if c.increments {
@@ -196,7 +198,7 @@ func (c operator) Params(mechanisms.Config) ([]byte, error) {
 	return append([]byte{version}, c.canonical()...), nil
 }
 
-// canonical is what a plan holds: the specification, and the experiment.
+// canonical returns the text of a plan: the specification and the experiment.
 func (c operator) canonical() string { return c.spec.canonical() + c.test.canonical() }
 
 var errPlan = errors.New("aggregate: plan: not that of this specification")
@@ -216,7 +218,7 @@ func (c operator) Open(params []byte, sums *mechanisms.Stream) (operators.Machin
 	return newMachine(c.planned(params[0]), sums)
 }
 
-// planned is what a plan of a version makes of it.
+// planned returns the operator as a plan of the given version defines it.
 func (c operator) planned(version byte) operator {
 	if version < planOfRanks {
 		c.spec.ranks = make([]*interval.Ranks, len(c.spec.levels)) // none
@@ -225,13 +227,13 @@ func (c operator) planned(version byte) operator {
 	return c
 }
 
-// EmitAll publishes the decision of each step.
+// EmitAll returns an operator that publishes the decision of each step.
 func (c operator) EmitAll() operators.Operator {
 	c.every = 1
 	return c
 }
 
-// ReferenceModel returns the code that an audit compares machines with.
+// ReferenceModel returns the model with which an audit compares machines.
 func (c operator) ReferenceModel(params []byte) (operators.ReferenceModel, error) {
 	return newReference(c.spec), c.checkPlan(params)
 }

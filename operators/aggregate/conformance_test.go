@@ -10,7 +10,7 @@ import (
 	"oriel/schemas"
 )
 
-// kinds are specifications of all sorts.
+// kinds are specifications that together use every feature.
 var kinds = []struct {
 	name  string
 	m     func(batch uint64) mechanisms.Config
@@ -47,7 +47,7 @@ var kinds = []struct {
 	{"an experiment over totals", total, experimental("TARGET=1000")},
 }
 
-// drawn are events of the specification, some of them elsewhere.
+// drawn returns random events of the specification, some of them outside its cells.
 func drawn(s *specification, count int, seed uint64) []schemas.Event {
 	rng := rand.New(rand.NewPCG(seed, 3))
 	events := make([]schemas.Event, count)

@@ -27,11 +27,11 @@ var (
 	flightsStudy = flag.String("study", "", "the one study of TestCoverageOfFlights to do; empty: all")
 )
 
-// seeds are how many machines, each with noise of its own, a study pools.
+// seeds returns how many machines, each with its own noise, a study pools.
 func seeds() int { return tiertest.Runs(8, 20) }
 
-// study is a deployment over events, of which all intervals are held against the truth at steps that are two memories
-// apart or more.
+// study is a deployment over events. All its intervals are compared with the truth at steps at least two memories
+// apart.
 type study struct {
 	kind   mechanisms.Config
 	lines  []string
@@ -40,8 +40,8 @@ type study struct {
 	errors float64 // how many standard errors shares may be off
 }
 
-// tally counts how many intervals have what they should. Clusters are independent of one another: a cell, or where it
-// shares noise with others, all of a seed. So the standard error is that of the effective size.
+// tally counts how many intervals cover the truth. Clusters are independent of each other. A cluster is one cell, or
+// all cells of a seed where cells share noise. The standard error follows from the effective sample size.
 type tally struct {
 	hits, all map[int]float64
 }
@@ -69,10 +69,10 @@ func (y *tally) share() (share, spread, n float64) {
 	return share, math.Sqrt(spread) / n, n
 }
 
-// of is what events say at one step, by definition: values and weights of each cell.
+// of holds the values and weights of each cell at one step, by definition.
 type of struct{ values, weights [][]float64 }
 
-// truth computes what a view shows after a step, from all events before it.
+// truth computes from all events before a step what a view must show after it.
 func (s *study) truth(c operator, memory uint64, step int) of {
 	out := of{make([][]float64, c.spec.cells()), make([][]float64, c.spec.cells())}
 	gamma, weight := 1.0, 1.0
@@ -105,7 +105,7 @@ func (s *study) truth(c operator, memory uint64, step int) of {
 	return out
 }
 
-// moments are Σw, Σwv and Σwv² of a cell.
+// moments returns Σw, Σwv and Σwv² of a cell.
 func (o of) moments(cell int) (n, sum, square float64) {
 	for i, v := range o.values[cell] {
 		w := o.weights[cell][i]
@@ -114,7 +114,7 @@ func (o of) moments(cell int) (n, sum, square float64) {
 	return n, sum, square
 }
 
-// steps returns those at which a view is looked at.
+// steps returns the steps at which a view is checked.
 func (s *study) steps(memory uint64) (steps []int) {
 	last := len(s.events) / int(s.kind.Batch) / s.every * s.every
 	gap := max(s.every, (2*int(memory)+s.every-1)/s.every*s.every)
@@ -127,7 +127,7 @@ func (s *study) steps(memory uint64) (steps []int) {
 	return steps
 }
 
-// run pools the intervals of all seeds by statistic, and the square of the errors of counts in deviations.
+// run pools the intervals of all seeds by statistic. It also returns the squared errors of counts, in deviations.
 func (s *study) run(t *testing.T) (pooled map[string]*tally, count2 float64) {
 	t.Helper()
 	c, m := config(t, s.kind, append(s.lines, fmt.Sprint("EMIT_EVERY=", s.every))...)
@@ -163,7 +163,7 @@ func (s *study) run(t *testing.T) (pooled map[string]*tally, count2 float64) {
 	return pooled, squares / n
 }
 
-// facts are the numbers that a decision should show of a view.
+// facts are the true numbers of a view.
 type facts struct {
 	numbers     [][]float64 // by statistic, then cell; NaN where there is none
 	differences map[string][]float64
@@ -208,8 +208,8 @@ func newFacts(s *specification, o of) *facts {
 	return f
 }
 
-// judge adds the intervals of a view to what is pooled, and returns the sum of squares of counts' errors, in
-// deviations. Numbers of what is shown, whose count is above 12 deviations, are pooled beside those of all cells.
+// judge adds the intervals of a view to the pool and returns the sum of the squared errors of counts, in deviations. It
+// pools shown numbers, whose count exceeds 12 deviations, separately from the numbers of all cells.
 func (f *facts) judge(t *testing.T, c operator, d operators.Decision, view, seed int,
 	pooled map[string]*tally,
 ) (squares, n float64) {
@@ -262,10 +262,10 @@ func (f *facts) judge(t *testing.T, c operator, d operators.Decision, view, seed
 	return squares, n
 }
 
-// tight are the intervals that have 95 %; of others it is the least.
+// tight are the statistics whose intervals cover with exactly 95 %. The others cover with at least 95 %.
 var tight = []string{count, sum, mean, variance, "difference of mean", "difference of share"}
 
-// report holds what is pooled against 95 %.
+// report compares the pooled coverage with 95 %.
 func (s *study) report(t *testing.T) {
 	t.Helper()
 	pooled, count2 := s.run(t)
@@ -284,7 +284,7 @@ func (s *study) report(t *testing.T) {
 	if math.IsNaN(count2) {
 		return
 	}
-	// A root mean square of n deviates is off by √(1/2n).
+	// The root mean square of n deviates has a standard error of √(1/2n).
 	_, _, n := pooled[count].share()
 	if off, most := math.Sqrt(count2), max(0.02, 6.11*math.Sqrt(0.5/n)); math.Abs(off-1) > most {
 		t.Errorf("counts are off by %.4f of what is said, want 1 within %.3f", off, most)
@@ -293,12 +293,12 @@ func (s *study) report(t *testing.T) {
 	}
 }
 
-// lasting is a mechanism for life at ε = 1, whose events may be exchanged.
+// lasting returns a lifetime mechanism at ε = 1 under the replace relation.
 func lasting(memory, batch uint64) mechanisms.Config {
 	return under("blt", protection.Decay{Steps: memory}, dp.Replace, batch)
 }
 
-// synthetic are events of two dimensions whose cells are of very different size, with skew values and weights.
+// synthetic returns events of two dimensions. Cells differ greatly in size, and values and weights are skewed.
 func synthetic(n int, sizes ...int) []schemas.Event {
 	rng := rand.New(rand.NewPCG(9, 9))
 	events := make([]schemas.Event, n)
@@ -313,9 +313,9 @@ func synthetic(n int, sizes ...int) []schemas.Event {
 	return events
 }
 
-// Intervals at 95 % have the truth as often, with weights, at two memories from one release, pooled over seeds by
-// their effective size: within 6.11 standard errors, but for once in 10⁹. TestCoverageOfFlights is the same at full
-// length.
+// TestCoverage checks that 95 % intervals cover the truth in 95 % of cases, with weights, at two memories of one
+// release. Seeds are pooled by their effective size. The tolerance is 6.11 standard errors, exceeded once in 10⁹.
+// TestCoverageOfFlights is the same at full length.
 func TestCoverage(t *testing.T) {
 	kind := lasting(600, 1)
 	kind.Budget.Epsilon = 30 // so that numbers are shown after a few thousand events
@@ -327,7 +327,8 @@ func TestCoverage(t *testing.T) {
 		{kind: kind, lines: []string{
 			"CELLS=a=x|y|z", "VALUE=v=-60:180", "STATISTICS=p50,p90,count*0.3", "WEIGHT_MAX=2", "MEMORIES=600,2000", "BINS=32",
 		}, events: synthetic(8000, 3), every: 50, errors: 6.11},
-		// Noise moves a quantile by several bins, and events are spread out: intervals have less room to be too long in.
+		// Noise moves a quantile by several bins, and events are spread out, so intervals can hardly be longer than
+		// they must be.
 		{
 			kind: tumbling(400), lines: []string{"VALUE=v=0:1", "STATISTICS=p20,p50,p90", "BINS=128"}, events: spread(24000),
 			every: 1, errors: 6.11,
@@ -337,7 +338,7 @@ func TestCoverage(t *testing.T) {
 	}
 }
 
-// spread are events of no dimension, their values anywhere in [0, 1].
+// spread returns events without dimensions and with values spread over [0, 1].
 func spread(n int) []schemas.Event {
 	rng := rand.New(rand.NewPCG(10, 9))
 	events := make([]schemas.Event, n)
@@ -384,7 +385,7 @@ func TestCoverageOfFlights(t *testing.T) {
 	}
 }
 
-// flights reads the columns of all flights that have them.
+// flights reads the given columns of all flights that have them.
 func flights(t *testing.T, columns ...string) (events []schemas.Event) {
 	t.Helper()
 	choices := map[string][]string{

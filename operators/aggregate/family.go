@@ -10,7 +10,7 @@ import (
 	"oriel/schemas"
 )
 
-// Definition is aggregate in the table of operators.
+// Definition is the entry of aggregate in the registry of operators.
 var Definition = operators.Definition{
 	Name: "aggregate", Text: "numbers with errors: counts, sums, means, variances, quantiles, differences by public cell",
 	Settings: settings, Events: events, New: configure,
@@ -87,7 +87,7 @@ func memoryEntry(text string) (string, bool) {
 	return strconv.FormatUint(n, 10), err == nil && n >= 2 && n <= 1<<20
 }
 
-// specified reads the settings that decide what events are, and reports what is wrong with them.
+// specified reads the settings that define events, and reports each problem with them.
 func specified(v *operators.Values) (s specification) {
 	names := []string{"weight"}
 	for _, entry := range v.Entries("CELLS") {
@@ -130,7 +130,7 @@ func specified(v *operators.Values) (s specification) {
 	return s
 }
 
-// wantArms reads the dimension of arms.
+// wantArms reads the setting of the arms' dimension.
 func (s *specification) wantArms(v *operators.Values) {
 	if s.arms = v.Text("ARMS"); s.arms == "" {
 		return
@@ -146,7 +146,7 @@ func (s *specification) wantArms(v *operators.Values) {
 		"%s: nothing of ORIEL_STATISTICS is compared: take mean, or count with a further column in ORIEL_CELLS", s.arms)
 }
 
-// body is that of events: the dimensions, the value and the weight, by their names.
+// body returns the body of events: the dimensions, the value and the weight, by name.
 func (s *specification) body() schemas.Body {
 	b := schemas.Body{Name: "aggregate", Text: "One event: the columns of its cell, and what is summed there."}
 	for _, d := range s.dimensions {
@@ -208,13 +208,14 @@ func configure(v *operators.Values) (operators.Operator, error) {
 	return c, nil
 }
 
-// drawsAnEvent bounds the work that an event costs: each step draws noise for every coordinate.
+// drawsAnEvent bounds the work of one event, because each step draws noise for every coordinate.
 const drawsAnEvent = 4096
 
-// workAnEvent bounds the products that running counts cost, an event's part of a decision's: some 0.1 ms.
+// workAnEvent bounds the products that running counts cost per event, when the cost of a decision is divided by its
+// events. It is about 0.1 ms.
 const workAnEvent = 1 << 17
 
-// wantRoom refuses shapes that do not fit, and says what does.
+// wantRoom refuses shapes that are too large, and names a shape that fits.
 func (c *operator) wantRoom(v *operators.Values) {
 	n := uint64(c.spec.cells() * c.spec.width())
 	least := (n + drawsAnEvent - 1) / drawsAnEvent

@@ -10,9 +10,9 @@ import (
 	"oriel/operators/optest"
 )
 
-// Bytes of decisions without noise never change: existing deployments have made them. The noise's are golden in
-// mechanisms. Those of a kind are of the newest plan; what plans before planOfRanks make is stored beside it where it
-// differs.
+// TestGoldenDecisions checks that the bytes of decisions without noise never change, because existing deployments have
+// published such bytes. The golden bytes of noise are in mechanisms. Each kind has the bytes of the newest plan; where
+// plans before planOfRanks differ, their bytes are stored beside them.
 func TestGoldenDecisions(t *testing.T) {
 	want := map[string]string{
 		"life":               "0207b4f4ddfa908a87b940a4c5b1116f",
@@ -39,7 +39,7 @@ func TestGoldenDecisions(t *testing.T) {
 	}
 }
 
-// hashed is the digest of the decisions and increments of 200 drawn events.
+// hashed returns the digest of the decisions and increments of 200 random events.
 func hashed(t *testing.T, c operator, m mechanisms.Config) string {
 	t.Helper()
 	machine, err := newMachine(c, mechtest.ZeroStream(t, m))

@@ -9,13 +9,13 @@ import (
 	"oriel/operators/optest"
 )
 
-// config returns the operator of settings, NAME=value, over a mechanism, and that mechanism.
+// config returns the operator with the given settings (NAME=value) over a mechanism, and that mechanism.
 func config(tb testing.TB, m mechanisms.Config, lines ...string) (operator, mechanisms.Config) {
 	tb.Helper()
 	return optest.Over[operator](tb, Definition, m, lines...)
 }
 
-// life is a mechanism whose sums decay; total one of all steps; tumbling one of single steps.
+// life returns a mechanism whose sums decay; total one that sums all steps; tumbling one that sums single steps.
 func life(memory, batch uint64) mechanisms.Config {
 	return under("blt", protection.Decay{Steps: memory}, dp.ZeroOut, batch)
 }

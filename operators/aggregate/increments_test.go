@@ -13,14 +13,14 @@ import (
 	"oriel/operators/aggregate/interval"
 )
 
-// Whoever adds published increments up has the sums that decisions show, whatever the rhythm in which they come: of
-// counts, of values, and of bins, whose quantile is then the same.
+// TestIncrementsAddUp checks that the sum of published increments equals the published sums, however often decisions
+// come. It covers counts, values and bins, whose quantiles are then equal too.
 func TestIncrementsAddUp(t *testing.T) {
 	const bins = 8
 	for _, every := range []string{"1", "5"} {
 		kind := life(16, 2)
 		kind.Budget.Epsilon = 50 // so that counts are shown
-		// A memory of 2²⁰ steps forgets next to nothing in 400.
+		// With a memory of 2²⁰ steps, decay over 400 steps is negligible.
 		c, m := config(t, kind, "CELLS=carrier=UA|AA", "VALUE=delay=0:10", "STATISTICS=count,sum,p50", "INCREMENTS=true",
 			"EMIT_EVERY="+every,
 			"MEMORIES=1048576", fmt.Sprint("BINS=", bins))
@@ -64,15 +64,16 @@ func TestIncrementsAddUp(t *testing.T) {
 	}
 }
 
-// between is the published rule for windows whose length the table lacks: straight between two entries, in logarithms
-// of both.
+// between is the published rule for windows whose length is not in the table: linear interpolation in the logarithms of
+// length and deviation.
 func between(table []float64, length float64) float64 {
 	k := min(int(math.Log2(length)), len(table)-2)
 	f := math.Log2(length) - float64(k)
 	return math.Exp((1-f)*math.Log(table[k]) + f*math.Log(table[k+1]))
 }
 
-// The rule is within a per cent of the exact deviation, at every length and memory.
+// TestWindowsOfUnseenLength checks that the rule is within a per cent of the exact deviation, at every length and
+// memory.
 func TestWindowsOfUnseenLength(t *testing.T) {
 	for _, memory := range []uint64{2, 16, 1024, 65536, 1 << 20} {
 		c, m := config(t, life(memory, 1), "CELLS=a=x|y", "INCREMENTS=true")
@@ -90,9 +91,10 @@ func TestWindowsOfUnseenLength(t *testing.T) {
 	}
 }
 
-// The first steps of a stream hold the noise that increment_filter says: less than a window in the middle of a block.
-// 30 streams have 5 760 sums of independent noise over their first 16 steps, counts and values of 96 cells, so that
-// 6.11·√(1/2/5 760) = 5.7 % is exceeded once in 10⁹; of the table the deviation would be 12 % too large.
+// TestFirstStepsVaryAsTheFilterSays checks that the first steps of a stream have the noise that increment_filter
+// implies, which is less than the noise of a window in the middle of a block. 30 streams have 5 760 sums of independent
+// noise over their first 16 steps, counts and values of 96 cells. So 6.11·√(1/2/5 760) = 5.7 % is exceeded once in 10⁹.
+// The deviation in the table would be 12 % too large.
 func TestFirstStepsVaryAsTheFilterSays(t *testing.T) {
 	const steps, cells, streams = 16, 96, 30
 	c, m := config(t, life(16, 1), fmt.Sprint("CELLS=a=0:1:", cells), "VALUE=delay=0:10", "STATISTICS=sum",
@@ -118,7 +120,8 @@ func TestFirstStepsVaryAsTheFilterSays(t *testing.T) {
 	}
 }
 
-// firstSteps is the variance of the sum of the first steps' increments, in units of that of one far from the start.
+// firstSteps returns the variance of the sum of the first steps' increments, relative to an increment far from the
+// start.
 func firstSteps(filter []float64, steps int) (v float64) {
 	m := len(filter) / 2
 	single, sum := 0.0, 0.0
@@ -138,10 +141,11 @@ func firstSteps(filter []float64, steps int) (v float64) {
 	return v / single
 }
 
-// Sums of published increments over windows of a length that no table has vary as is said, in each column: 96 cells and
-// 36 000 steps have 98 000 windows of 35 steps, whose sample deviation is within 6.11·√(1/2/98 000) = 1.4 % but for
-// once in 10⁹; half of them, in the short form, have 6.11·√(1/2/47 000) = 2.0 %, and 2.1 % is taken; the rule is
-// allowed a per cent. Windows of one cell are correlated, but less than nothing.
+// TestSumsOfIncrementsVaryAsIsSaid checks that sums of published increments have the published deviation in each
+// column, over windows whose length is in no table. 96 cells and 36 000 steps have 98 000 windows of 35 steps. Their
+// sample deviation is within 6.11·√(1/2/98 000) = 1.4 % but for once in 10⁹. The short form has half as many windows,
+// with 6.11·√(1/2/47 000) = 2.0 %; the test allows 2.1 %. The rule itself may be off by a per cent. Windows of one cell
+// are correlated, but negatively.
 func TestSumsOfIncrementsVaryAsIsSaid(t *testing.T) {
 	const length, every, cells = 35, 5, 96
 	steps, most := tiertest.Runs(18000, 36000), tiertest.Runs(0.031, 0.024)

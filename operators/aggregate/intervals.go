@@ -8,16 +8,16 @@ import (
 	"oriel/schemas"
 )
 
-// bounded are the statistics that are ratios of releases, whose intervals are computed from the release: their width is
-// no function of settings.
+// bounded returns the statistics that are ratios of released numbers. Their intervals are computed from the release,
+// because their width does not follow from settings.
 func (s *specification) bounded() []string {
 	return slices.DeleteFunc(slices.Clone(s.statistics), func(name string) bool { return name == count || name == sum })
 }
 
-// member is the name of a statistic within that of a member: 99.9 has a _ in it.
+// member returns a statistic's name for use within the name of a member: 99.9 becomes 99_9.
 func member(statistic string) string { return strings.ReplaceAll(statistic, ".", "_") }
 
-// intervalExtras are two members for each: the lower and the upper ends.
+// intervalExtras returns two members for each bounded statistic: the lower ends and the upper ends.
 func (s *specification) intervalExtras() []schemas.Extra {
 	var extras []schemas.Extra
 	for _, statistic := range s.bounded() {
@@ -31,7 +31,7 @@ func (s *specification) intervalExtras() []schemas.Extra {
 	return extras
 }
 
-// appendIntervals appends those of a view, cell by cell, to the members of intervalExtras.
+// appendIntervals appends the intervals of a view, cell by cell, to the members of intervalExtras.
 func (s *specification) appendIntervals(extras []schemas.ExtraValue, t totals) {
 	at := 0
 	for k, statistic := range s.statistics {
@@ -47,12 +47,12 @@ func (s *specification) appendIntervals(extras []schemas.ExtraValue, t totals) {
 	}
 }
 
-// intervalEnds are those of an interval, in units of values.
+// intervalEnds holds the ends of an interval, in units of values.
 type intervalEnds struct{ low, high float64 }
 
 func (e intervalEnds) middle() float64 { return float64((e.low + e.high) / 2) }
 
-// interval is that of the k-th statistic of a cell.
+// interval returns the interval of the k-th statistic of a cell.
 func (s *specification) interval(k, cell int, t totals) intervalEnds {
 	if s.levels[k] > 0 {
 		return s.values(t.ranked[k*s.cells()+cell].within)
@@ -70,7 +70,7 @@ func (s *specification) interval(k, cell int, t totals) intervalEnds {
 	return intervalEnds{float64(square * x.Low), float64(square * x.High)}
 }
 
-// values brings an interval of x̃ to units of values.
+// values converts an interval of x̃ to units of values.
 func (s *specification) values(x interval.Interval) intervalEnds {
 	return intervalEnds{s.middle() + float64(s.half()*x.Low), s.middle() + float64(s.half()*x.High)}
 }

@@ -9,7 +9,7 @@ import (
 	"oriel/operators"
 )
 
-// extra returns the numbers of a member of a decision by its name.
+// extra returns the numbers of a decision's member with the given name.
 func extra(t *testing.T, c operator, d operators.Decision, name string) []float64 {
 	t.Helper()
 	for k, x := range c.Extras() {
@@ -21,9 +21,9 @@ func extra(t *testing.T, c operator, d operators.Decision, name string) []float6
 	return nil
 }
 
-// Of 3000 intervals of a mean, with noise of their own, 95 % have the mean of the clamped values of the events, within
-// 6.11 standard errors of a share: but for once in 10⁹. Those of a variance are at least as many, by their
-// construction.
+// TestIntervalsCoverWhatTheEventsSay checks that 95 % of 3000 intervals of a mean, each with its own noise, contain the
+// mean of the events' clamped values. The tolerance is 6.11 standard errors of a share, exceeded once in 10⁹. Intervals
+// of a variance cover at least as often, by their construction.
 func TestIntervalsCoverWhatTheEventsSay(t *testing.T) {
 	const steps, batch = 1500, 300
 	c, m := config(t, tumbling(batch), "CELLS=carrier=UA|AA", "VALUE=delay=-60:180", "STATISTICS=mean,variance")
@@ -63,7 +63,8 @@ func TestIntervalsCoverWhatTheEventsSay(t *testing.T) {
 	}
 }
 
-// Of a cell that nobody was in nothing is known: the interval of its mean is wide, and within the public range.
+// TestIntervalsOfEmptyCellsAreWide checks that the interval of a mean is wide, and within the public range, in a cell
+// without events.
 func TestIntervalsOfEmptyCellsAreWide(t *testing.T) {
 	c, m := config(t, life(8, 1), "CELLS=carrier=UA|AA", "VALUE=delay=-60:180", "STATISTICS=variance,mean", "MEMORIES=4,8")
 	machine, err := newMachine(c, mechtest.ZeroStream(t, m))

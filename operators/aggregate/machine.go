@@ -10,7 +10,7 @@ import (
 	"oriel/schemas"
 )
 
-// Machine is an operators.Machine. Index = step; nothing is owed before the first record.
+// Machine is an operators.Machine. Index is the step. It owes no decision before the first record.
 type Machine struct {
 	operators.Base
 	spec specification
@@ -38,7 +38,7 @@ type Machine struct {
 	differed []string // the numbers of which differences are shown
 }
 
-// reading is where the sums of a view come from, and their noise.
+// reading says from where the sums of a view are read, and holds their noise.
 type reading struct {
 	sums      *mechanisms.Reading // nil: what the stream releases
 	deviation mechanisms.Deviation
@@ -46,10 +46,11 @@ type reading struct {
 
 var _ operators.Versioned = (*Machine)(nil)
 
-// mostWindow is log₂ of the longest window whose noise decisions with increments tell.
+// mostWindow is log₂ of the longest window for which decisions with increments publish the noise.
 const mostWindow = 20
 
-// newMachine returns the machine at step 0 over a stream of the specification's contribution. It takes the stream over.
+// newMachine returns the machine at step 0 over a stream of the specification's contribution. The machine then owns the
+// stream.
 func newMachine(c operator, stream *mechanisms.Stream) (*Machine, error) {
 	leaf := c.spec.hot()
 	n := leaf.Size()
@@ -101,7 +102,7 @@ func newMachine(c operator, stream *mechanisms.Stream) (*Machine, error) {
 	return m, nil
 }
 
-// prepare makes room for all that a decision says, so that no step allocates.
+// prepare allocates everything that decisions need, so that no step allocates.
 func (m *Machine) prepare(c operator) error {
 	m.point = make([]float64, 0, len(m.views)*m.spec.numbers())
 	m.extras = append(m.extras, schemas.ExtraValue{Numbers: make([]float64, len(m.views))})
@@ -164,7 +165,7 @@ func (m *Machine) prepare(c operator) error {
 	return nil
 }
 
-// Add takes the cell, value and weight of the record. One of no cell is a null one.
+// Add takes the cell, value and weight of the record. A record of no cell counts as a null record.
 func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
 	if !m.Stream.Add(r.Identity, m.contribution(r)) {
 		return dst
@@ -183,7 +184,7 @@ func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.
 	return append(dst, operators.Decision{Index: t, Step: t, Point: m.point, Extras: m.extras})
 }
 
-// contribution returns the numbers of a record for the stream, or nil.
+// contribution returns the numbers of a record for the stream, or nil for a null record.
 func (m *Machine) contribution(r operators.Record) []float64 {
 	numbers := r.Event.Numbers
 	want := len(m.spec.dimensions)
@@ -215,7 +216,7 @@ func (m *Machine) contribution(r operators.Record) []float64 {
 	return leaf
 }
 
-// decide computes the decision of step t, all of it from releases.
+// decide computes the decision of step t. It reads only released numbers.
 func (m *Machine) decide(t uint64) {
 	m.point = m.point[:0]
 	for i := range m.intervals {
@@ -254,5 +255,5 @@ func (m *Machine) decide(t uint64) {
 	m.added.Numbers = m.spec.transposed(m.added.Numbers[:0], totals{sums: m.sums, running: m.running})
 }
 
-// OwnExtras are those of the plan: decisions of an earlier plan do not say which numbers are shown.
+// OwnExtras returns the members of the plan: decisions of earlier plans do not mark which numbers are shown.
 func (m *Machine) OwnExtras() []schemas.Extra { return m.members }

@@ -15,7 +15,7 @@ import (
 	"oriel/schemas"
 )
 
-// quiet is a machine without noise.
+// quiet returns a machine without noise.
 func quiet(t *testing.T, c operator, m mechanisms.Config) *Machine {
 	t.Helper()
 	machine, err := newMachine(c, mechtest.ZeroStream(t, m))
@@ -25,7 +25,8 @@ func quiet(t *testing.T, c operator, m mechanisms.Config) *Machine {
 	return machine
 }
 
-// plain computes what decisions say from events alone, by definition: with weights γ^{t−s} of steps, and no lattice.
+// plain is a reference model. It computes decisions from events by definition: with weights γ^{t−s} of steps, and no
+// lattice.
 type plain struct {
 	spec  *specification
 	gamma float64
@@ -74,8 +75,8 @@ func (p *plain) add(e schemas.Event) {
 	}
 }
 
-// Every number of every decision, without noise, is what the definition says of the events: at every memory, batch and
-// rhythm, in all modes.
+// TestNumbersAreThoseOfTheEvents checks every number of every decision without noise against the definition, at every
+// memory, batch size and publishing interval, in all modes.
 func TestNumbersAreThoseOfTheEvents(t *testing.T) {
 	for _, kind := range kinds {
 		for _, batch := range []uint64{1, 4} {
@@ -153,9 +154,9 @@ func compare(t *testing.T, name string, c operator, plains []*plain, d operators
 	}
 }
 
-// The noise of every count and sum has the standard deviation that the decision says, at every view and in every mode,
-// over 900 runs: the sample variance of a normal deviate of so many runs is within 6.11·√(2/900) = 0.289 of one but for
-// once in 10⁹ per number looked at.
+// TestDeviationsAreThoseOfTheNoise checks that the noise of every count and sum has the published standard deviation,
+// at every view and in every mode, over 900 runs. The sample variance of 900 normal deviates is within 6.11·√(2/900) =
+// 0.289 of one, but for once in 10⁹ per number.
 func TestDeviationsAreThoseOfTheNoise(t *testing.T) {
 	const runs, records = 900, 96
 	for _, kind := range []struct {
@@ -192,7 +193,7 @@ func TestDeviationsAreThoseOfTheNoise(t *testing.T) {
 				}
 			}
 		}
-		// The last step's deviations; those before are checked by TestSpreads against the exact ones.
+		// These are the deviations of the last step. TestSpreads compares the earlier ones with the exact deviations.
 		for view := range c.memories {
 			for k, statistic := range c.spec.statistics {
 				sd := last.Extras[0].Numbers[view]
@@ -211,7 +212,7 @@ func TestDeviationsAreThoseOfTheNoise(t *testing.T) {
 	}
 }
 
-// A plan of another specification is refused.
+// TestPlanIsOfTheSpecification checks that a plan of another specification is refused.
 func TestPlanIsOfTheSpecification(t *testing.T) {
 	one, m := config(t, life(8, 1), "CELLS=carrier=UA|AA")
 	other, _ := config(t, life(8, 1), "CELLS=carrier=UA|DL")
@@ -230,7 +231,7 @@ func TestPlanIsOfTheSpecification(t *testing.T) {
 	}
 }
 
-// A stream under other terms is refused, whatever its sums are.
+// TestOtherTermsAreRefused checks that a stream with another contribution is refused, whatever sums it keeps.
 func TestOtherTermsAreRefused(t *testing.T) {
 	for _, x := range []struct {
 		kind    mechanisms.Config
@@ -248,8 +249,8 @@ func TestOtherTermsAreRefused(t *testing.T) {
 	}
 }
 
-// What is told of the numbers names the views that they have: those of the settings, or those that another mechanism of
-// a comparison would have.
+// TestViewsAreThoseOfTheMechanism checks that descriptions of the numbers name the right views: those of the settings,
+// or those that another mechanism has when mechanisms are compared.
 func TestViewsAreThoseOfTheMechanism(t *testing.T) {
 	two, _ := config(t, life(8, 1), "CELLS=carrier=UA|AA", "MEMORIES=4,8")
 	one, _ := config(t, total(1), "CELLS=carrier=UA|AA")
@@ -270,7 +271,8 @@ func TestViewsAreThoseOfTheMechanism(t *testing.T) {
 	}
 }
 
-// A stream that was opened when chains absorbed all cells goes on with that; a plan of a later version is refused.
+// TestPlanSaysWhatIsAbsorbed checks that a stream whose first plan absorbed all cells keeps doing so. A plan of a
+// later, unknown version is refused.
 func TestPlanSaysWhatIsAbsorbed(t *testing.T) {
 	c, m := config(t, life(8, 1), "CELLS=carrier=UA|AA|DL", "VALUE=delay=-60:180", "STATISTICS=mean")
 	plan, err := c.Params(m)
@@ -297,7 +299,7 @@ func TestPlanSaysWhatIsAbsorbed(t *testing.T) {
 	}
 }
 
-// What cannot be is refused, with what to do.
+// TestRefusals checks that impossible settings are refused with advice.
 func TestRefusals(t *testing.T) {
 	f := func(m mechanisms.Config, want string, lines ...string) {
 		t.Helper()
@@ -336,7 +338,7 @@ func TestRefusals(t *testing.T) {
 	f(tree, "standard errors are known of blt and once-gaussian", "CELLS=a=x|y")
 }
 
-// No step allocates.
+// TestStepsDoNotAllocate checks that no step allocates.
 func TestStepsDoNotAllocate(t *testing.T) {
 	for _, kind := range kinds {
 		c, m := config(t, kind.m(2), kind.lines...)

@@ -11,13 +11,13 @@ import (
 	"oriel/schemas"
 )
 
-// difference is behind the name of a statistic whose differences between arms these are.
+// difference is the suffix of the member that holds a statistic's differences between arms.
 const difference = "_difference"
 
-// almost is what is left of deviations over sums without noise: intervals ask that there is some.
+// almost replaces the deviation of sums without noise, because intervals need a positive deviation.
 const almost = 1e-9
 
-// Numbers names the numbers of a decision: its own, and the differences between arms.
+// Numbers names the numbers of a decision: its statistics, and the differences between arms.
 func (c operator) Numbers() *operators.Numbers {
 	exact := c
 	exact.exact = true
@@ -51,7 +51,7 @@ func (c operator) Numbers() *operators.Numbers {
 	return n
 }
 
-// reach is the public range of a statistic.
+// reach returns the public range of a statistic.
 func (s *specification) reach(statistic string) (low, high float64) {
 	switch statistic {
 	case count, sum:
@@ -66,8 +66,9 @@ func (s *specification) reach(statistic string) (low, high float64) {
 	return s.low, s.high
 }
 
-// read gives the numbers of a decision: those of its point, and behind them members of their own. The ends of counts
-// and sums follow from deviations, which it has by view; those of others stand there, by view, then cell.
+// read returns the numbers of a decision: first those of its point, then those in members of their own. The ends of
+// counts and sums follow from deviations, which a decision has by view. The ends of other numbers are members, ordered
+// by view and then by cell.
 func read(names []operators.Named, aView, points int, d schemas.Decision) (numbers []operators.Estimate, err error) {
 	if len(d.Point) != points {
 		return nil, fmt.Errorf("aggregate: a decision of %d numbers, want %d", len(d.Point), points)

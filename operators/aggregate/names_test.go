@@ -13,8 +13,8 @@ import (
 	"oriel/schemas"
 )
 
-// TestReadingsAreWhatADecisionSays: each number and its ends, from the bytes that are published, by its view, statistic
-// and cell; and each number has one name.
+// TestReadingsAreWhatADecisionSays checks each number and its ends, as read from published bytes, by view, statistic
+// and cell. Each number has one name.
 func TestReadingsAreWhatADecisionSays(t *testing.T) {
 	for name, m := range map[string]mechanisms.Config{"life": life(64, 3), "total": total(3), "tumbling": tumbling(3)} {
 		lines := []string{
@@ -88,7 +88,7 @@ type place struct {
 	statistic  string
 }
 
-// checkEnds compares with the members of a decision.
+// checkEnds compares the ends of a number with the members of a decision.
 func checkEnds(t *testing.T, c operator, d operators.Decision, p place, got operators.Estimate) {
 	t.Helper()
 	cells := c.spec.cells()

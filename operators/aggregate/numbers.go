@@ -6,11 +6,11 @@ import (
 	"oriel/operators/aggregate/block"
 )
 
-// squares is the column of (x̃² − ½), which no statistic shows by itself.
+// squares is the name of the column of (x̃² − ½), which is not a statistic of its own.
 const squares = "squares"
 
-// columns names the released columns of a cell, in their order. Those of bins are named as running counts, which is how
-// they are shown: below=x counts the values below x.
+// columns returns the names of a cell's released columns, in order. Columns of bins are named as running counts,
+// because they are published so: below=x counts the values below x.
 func (s *specification) columns() []string {
 	var names []string
 	if s.weights.Count > 0 {
@@ -28,12 +28,12 @@ func (s *specification) columns() []string {
 	return names
 }
 
-// edge is the lower edge of a bin of values.
+// edge returns the lower edge of a bin of values.
 func (s *specification) edge(bin int) float64 {
 	return s.low + float64(float64(float64(bin)*(s.high-s.low))/float64(s.weights.Bins))
 }
 
-// totals is what the numbers of a view come from.
+// totals holds the sums from which the numbers of a view are computed.
 type totals struct {
 	sums      []float64 // cell by cell, and column by column within
 	running   []float64 // counts of events in a bin and before it, cell by cell, bin by bin within; none without quantiles
@@ -41,7 +41,7 @@ type totals struct {
 	deviation float64   // of the noise of a sum
 }
 
-// accumulate writes the running counts of sums.
+// accumulate writes the running counts of released sums.
 func (s *specification) accumulate(dst, sums []float64) {
 	bins, width := s.weights.Bins, s.width()
 	if bins == 0 {
@@ -56,8 +56,8 @@ func (s *specification) accumulate(dst, sums []float64) {
 	}
 }
 
-// show writes the numbers of a view, statistic by statistic, and cell by cell within. With n, x and y the sums of a
-// cell over its weights, and F the running counts of its m bins,
+// show writes the numbers of a view: statistic by statistic, and within a statistic cell by cell. With n, x and y the
+// sums of a cell over its weights, and F the running counts of its m bins,
 //
 //	count      n
 //	sum        middle·n + half·x                  the sum of clamped values
@@ -65,7 +65,7 @@ func (s *specification) accumulate(dst, sums []float64) {
 //	variance   half²·(y/n + ½ − (x/n)²)           from 0 to half²
 //	quantile   where F crosses p·F_m              interval.Ranks; before planOfRanks interval.QuantileEstimate
 //
-// Where n, or F_m, is not above 12 deviations, all but counts and sums are the middle of their interval.
+// Where n, or F_m, is not above 12 deviations, the number is the middle of its interval, except counts and sums.
 func (s *specification) show(dst []float64, t totals) []float64 {
 	least, cells, width := s.leastCount(1, t), s.cells(), s.width()
 	for k, statistic := range s.statistics {
@@ -80,7 +80,7 @@ func (s *specification) show(dst []float64, t totals) []float64 {
 	return dst
 }
 
-// number is one of show, but for counts. Ratios over a count want more of it than least.
+// number returns a number of show other than a count. Ratios require a count above least.
 func (s *specification) number(k, cell int, least float64, t totals) float64 {
 	if s.levels[k] > 0 {
 		return s.quantile(k, cell, t)
@@ -108,8 +108,8 @@ func (s *specification) number(k, cell int, least float64, t totals) float64 {
 
 func within(x, low, high float64) float64 { return max(low, min(high, x)) }
 
-// countDeviation is that of a count whose columns have the deviation: of the last running count, where nothing else
-// counts.
+// countDeviation returns the deviation of a count whose columns have the given deviation. Without a column for the
+// count it is the deviation of the last running count.
 func (s *specification) countDeviation(deviation float64) float64 {
 	if s.weights.Count == 0 {
 		return float64(deviation*s.spread) / s.weights.Quantile
@@ -117,13 +117,15 @@ func (s *specification) countDeviation(deviation float64) float64 {
 	return deviation / s.weights.Count
 }
 
-// sumDeviation is that of a sum of values whose columns have the deviation: the columns' noises are independent.
+// sumDeviation returns the deviation of a sum of values whose columns have the given deviation. The noise of different
+// columns is independent.
 func (s *specification) sumDeviation(deviation float64) float64 {
 	n, x := float64(s.middle()/s.weights.Count), float64(s.half()/s.weights.Mean)
 	return float64(deviation * math.Sqrt(float64(n*n)+float64(x*x)))
 }
 
-// columnDeviations are those of increments as they are published, where a count has 1: column by column.
+// columnDeviations returns the deviations of published increments, column by column, in units of the deviation of a
+// count.
 func (s *specification) columnDeviations() []float64 {
 	var out []float64
 	one := s.countDeviation(1)
@@ -138,8 +140,8 @@ func (s *specification) columnDeviations() []float64 {
 	return out
 }
 
-// transposed writes increments in units of the columns, column by column, and cell by cell within: counts, x̃ and x̃² −
-// ½, and running counts.
+// transposed writes increments in units of the columns: column by column, and within a column cell by cell. The columns
+// are counts, x̃, x̃² − ½, and running counts.
 func (s *specification) transposed(dst []float64, t totals) []float64 {
 	width, cells, bins := s.width(), s.cells(), s.weights.Bins
 	column := 0

@@ -8,8 +8,8 @@ type ranked struct {
 	within   interval.Interval
 }
 
-// rank computes all quantiles of a view, statistic by statistic and cell by cell within, into dst, whose places of
-// other statistics it leaves alone.
+// rank computes all quantiles of a view into dst: statistic by statistic, and within a statistic cell by cell. It
+// leaves the places of other statistics unchanged.
 func (s *specification) rank(dst []ranked, t totals, scratch []float64) {
 	bins, cells, deviation := s.weights.Bins, s.cells(), t.deviation/s.weights.Quantile
 	for k, level := range s.levels {
@@ -28,7 +28,7 @@ func (s *specification) rank(dst []ranked, t totals, scratch []float64) {
 	}
 }
 
-// quantile is what is shown of one.
+// quantile returns the published number of one quantile.
 func (s *specification) quantile(k, cell int, t totals) float64 {
 	x := t.ranked[k*s.cells()+cell]
 	if t.running[(cell+1)*s.weights.Bins-1] > s.leastLast(t) {

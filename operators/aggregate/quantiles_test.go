@@ -12,7 +12,8 @@ import (
 	"oriel/operators"
 )
 
-// exact is the quantile of weighted values by definition: the least one with a share of the weight up to it.
+// exact returns the quantile of weighted values by definition: the least value such that this share of the weight is at
+// most the value.
 func exact(values, weights []float64, level float64) float64 {
 	order := make([]int, len(values))
 	total := 0.0
@@ -35,8 +36,8 @@ func exact(values, weights []float64, level float64) float64 {
 	return math.NaN()
 }
 
-// Without noise a quantile is that of the values, sorted, to the width of a bin, and its interval holds it: with
-// weights, with a memory, in a total and in a window.
+// TestQuantilesAreThoseOfTheEvents checks that without noise a quantile equals the quantile of the sorted values, up to
+// the width of a bin, and that its interval contains it. It covers weights, memories, totals and windows.
 func TestQuantilesAreThoseOfTheEvents(t *testing.T) {
 	const records, bins = 3000, 48
 	for _, kind := range []mechanisms.Config{life(4096, 1), total(1), tumbling(records)} {
@@ -83,8 +84,8 @@ func TestQuantilesAreThoseOfTheEvents(t *testing.T) {
 	}
 }
 
-// Where only quantiles are asked for, no noise is spent on a count of its own: the last running count is one, and its
-// deviation is said.
+// TestQuantilesAloneHaveNoCount checks that a specification with only quantiles spends no noise on a separate count.
+// The last running count is the count, and its deviation is published.
 func TestQuantilesAloneHaveNoCount(t *testing.T) {
 	c, _ := config(t, total(1), "VALUE=delay=-60:180", "STATISTICS=p50,p90*0.5", "BINS=32")
 	with, _ := config(t, total(1), "VALUE=delay=-60:180", "STATISTICS=p50,p90*0.5,count", "BINS=32")
@@ -99,7 +100,7 @@ func TestQuantilesAloneHaveNoCount(t *testing.T) {
 	}
 }
 
-// FuzzStatistics: a name that is taken has a canonical form that means the same.
+// FuzzStatistics checks that each accepted name has a canonical form with the same meaning.
 func FuzzStatistics(f *testing.F) {
 	for _, text := range []string{"count", "mean*0.3", "p50", "p99.90*2", "p0.01", "p1e1", "p.5", "p-1"} {
 		f.Add(text)

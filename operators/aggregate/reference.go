@@ -7,14 +7,14 @@ import (
 	"oriel/schemas"
 )
 
-// reference is the operators.ReferenceModel: it looks for an event's place along each dimension from the first to the
-// last, and counts cells one by one.
+// reference is the operators.ReferenceModel. It searches each dimension for an event's place from first to last, and
+// counts cells one by one.
 type reference struct {
 	operators.Stateless
 	spec specification
 }
 
-// Contribution is the cell, x̃ and the weight, neither clamped.
+// Contribution writes the cell, x̃ and the weight, neither of them clamped.
 func (t *reference) Contribution(dst []float64, r operators.Record) bool {
 	if r.Null {
 		return false
@@ -51,27 +51,27 @@ func (t *reference) Contribution(dst []float64, r operators.Record) bool {
 	return true
 }
 
-// Tangent has nothing to do: a canary's direction chooses among pairs.
-// pair is the values of x̃ of two events of one cell or of two.
+// pair holds the values of x̃ of two events, in one cell or in two.
 type pair struct {
 	cells int
 	x, y  float64
 }
 
-// pairs are those of which some are as far apart as any, where there are neither bins nor large weights of squares.
+// pairs lists candidates for the largest distance, for specifications without bins and without large weights of
+// squares.
 var pairs = []pair{{2, 1, 1}, {2, 1, -1}, {1, 1, -1}, {1, 1, 0}, {2, 0, 0}, {2, 1, 0}}
 
 func newReference(s specification) *reference { return &reference{spec: s} }
 
-// farthestPair looks for the pairs that are as far apart as any, and their mirror images where these are too. Of one
-// cell with bins those are a value of the first bin and one at an end of another.
+// farthestPair returns the pairs at the largest distance, and their mirror images if these are as far apart. In one
+// cell with bins, such a pair is a value of the first bin and a value at an end of another bin.
 func (s *specification) farthestPair() (far []pair) {
 	first, second := make([]float64, 3+s.weights.Bins), make([]float64, 3+s.weights.Bins)
 	candidates := slices.Clone(pairs)
 	for k := range 40 { // with squares, the other value may be anywhere
 		candidates = append(candidates, pair{1, -1, float64(k-20) / 20})
 	}
-	// At most 64 of the bins: how far apart two are hardly changes from one to the next.
+	// At most 64 of the bins are tried, because the distance hardly changes from one bin to the next.
 	for bin := 0; bin < s.weights.Bins; bin += (s.weights.Bins + 63) / 64 {
 		for _, within := range []float64{0.001, 0.999} {
 			candidates = append(candidates, pair{1, -1, 2*(float64(bin)+within)/float64(s.weights.Bins) - 1})
@@ -97,8 +97,8 @@ func (s *specification) farthestPair() (far []pair) {
 	return far
 }
 
-// Canary returns two events as far apart as contributions can be: in two cells, or in one with other values. Values at
-// an end of their range and weights are far beyond it, so that they arrive there if they are clamped.
+// Canary returns two events whose contributions are at the largest distance: in two cells, or in one with different
+// values. Values at an end of their range, and weights, are sent far beyond it, so that only clamping brings them back.
 func (t *reference) Canary(u []float64, factor float64) (with, without operators.Record) {
 	p := t.spec.far[0]
 	if u[1] < 0 {
@@ -111,7 +111,7 @@ func (t *reference) Canary(u []float64, factor float64) (with, without operators
 	return t.record(first, p.x, factor), t.record(p.cells-1-first, p.y, factor)
 }
 
-// apart is the square of the distance of the contributions of a pair, of the largest weight, from their columns.
+// apart returns the squared distance of the contributions of a pair at the largest weight, computed from their columns.
 func apart(p pair, a, b []float64) float64 {
 	total := 0.0
 	for i := range a {
@@ -137,8 +137,8 @@ func (s *specification) column(dst []float64, x float64) {
 	}
 }
 
-// record is an event of a cell of the first two whose value is x̃ once it is clamped, which within the range it need
-// not be.
+// record returns an event of one of the first two cells. Clamping turns its value into x̃; a value within the range is
+// not changed.
 func (t *reference) record(cell int, x, factor float64) operators.Record {
 	beyond := float64(operators.CanaryFactor * factor)
 	e := schemas.Event{Weight: 1}

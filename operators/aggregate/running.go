@@ -11,7 +11,7 @@ import (
 	"oriel/schemas"
 )
 
-// running is the experiment of a machine.
+// running is a machine's experiment.
 type running struct {
 	*experiment.Experiment
 	spec  *specification
@@ -26,7 +26,7 @@ type running struct {
 	span       float64 // of values
 }
 
-// unfit is the verdict where arms are not drawn as the settings say.
+// Verdicts of an experiment; unfit means that arms are not drawn as the settings say.
 const (
 	unfit    = "arms are not drawn as the settings say"
 	notShown = "not shown"
@@ -59,7 +59,7 @@ func newRunning(c operator, stream *mechanisms.Stream) (*running, error) {
 	return x, nil
 }
 
-// fields are those of the state: all of it is public.
+// fields returns the fields of the state; all of them are public.
 func (x *running) fields(stream *mechanisms.Stream) []operators.Field {
 	fields := []operators.Field{operators.Floats(x.State(), func() error { return x.Check(stream.Step()) })}
 	if x.last != nil {
@@ -75,7 +75,7 @@ func (x *running) fields(stream *mechanisms.Stream) []operators.Field {
 	return fields
 }
 
-// take takes the step that has just closed, if the experiment has begun.
+// take passes the step that has just closed to the experiment, if it has begun.
 func (x *running) take(stream *mechanisms.Stream) {
 	begun := stream.Step() > x.Start
 	sums := stream.Sum(0)
@@ -146,7 +146,7 @@ func (x *running) write(extras []schemas.ExtraValue) {
 	next().Number = x.Recent()
 }
 
-// says returns the verdict, which is made where it has changed.
+// says returns the verdict; it builds the text only if the verdict has changed.
 func (x *running) says() string {
 	if !x.Balanced() {
 		return unfit

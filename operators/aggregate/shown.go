@@ -6,25 +6,25 @@ import (
 	"oriel/operators"
 )
 
-// shown is how many standard deviations of its noise a count must exceed for the ratios over it to be shown: below,
-// noise may be most of it.
+// shown is the number of standard deviations of its noise that a count must exceed for the ratios over it to be shown.
+// Below, most of the number may be noise.
 const shown = 12
 
-// always reports whether a number is shown whatever its noise: counts and sums are, ratios where their count exceeds
+// always reports whether a number is always shown. Counts and sums are; ratios are shown only if their count exceeds
 // its noise.
 func always(statistic string) bool { return statistic == count || statistic == sum }
 
-// leastCount is what the count of so many cells must exceed for ratios over it to be shown.
+// leastCount returns the number that the count of the given number of cells must exceed for ratios over it to be shown.
 func (s *specification) leastCount(cells int, t totals) float64 {
 	return float64(float64(shown*t.deviation/s.weights.Count) * math.Sqrt(float64(cells)))
 }
 
-// leastLast is what the last running count of a cell must exceed for its quantiles to be shown.
+// leastLast returns the number that the last running count of a cell must exceed for its quantiles to be shown.
 func (s *specification) leastLast(t totals) float64 {
 	return float64(shown*float64(t.deviation*s.spread)) / s.weights.Quantile
 }
 
-// knowsDifference reports whether a difference is shown: what both its sides are divided by exceeds noise.
+// knowsDifference reports whether a difference is shown: the denominators of both sides must exceed their noise.
 func (s *specification) knowsDifference(statistic string, c comparison, arm, other int, t totals) bool {
 	if statistic == mean {
 		least := s.leastCount(1, t)
@@ -34,8 +34,8 @@ func (s *specification) knowsDifference(statistic string, c comparison, arm, oth
 	return s.armTotal(c, arm, t) > least && s.armTotal(c, 0, t) > least
 }
 
-// newMarks returns those before the first step, of all views' numbers first, those of differences behind. Of numbers
-// that are always shown they stay.
+// newMarks returns the marks before the first step: all views' numbers first, then the differences. The marks of
+// numbers that are always shown never change.
 func (m *Machine) newMarks() []float64 {
 	s := &m.spec
 	marks := make([]float64, len(m.views)*(s.numbers()+len(m.differed)*m.compared.size()))
@@ -87,8 +87,8 @@ func marked(known bool) float64 {
 	return 0
 }
 
-// informs reports whether an interval says more than the public range of its number does: all that decisions without
-// marks tell of whether it is known.
+// informs reports whether an interval is narrower than the public range of its number. Decisions without marks give no
+// other hint of whether a number is known.
 func informs(x operators.Estimate, low, high float64) bool {
 	const rounding = 1e-9 // of bringing an interval of [−1, 1] to units of values
 	return !(x.High-x.Low >= float64((high-low)*(1-rounding)))

@@ -12,8 +12,8 @@ import (
 	"oriel/schemas"
 )
 
-// TestMarksSayWhatIsMoreThanNoise: each number has one mark, in the order of the names. It is 1 of counts and sums, and
-// of ratios exactly where the published count exceeds 12 of its published deviations; so never where there are no
+// TestMarksSayWhatIsMoreThanNoise checks that each number has one mark, in the order of the names. Counts and sums have
+// mark 1. Ratios have it exactly where the published count exceeds 12 of its published deviations, so never without
 // events.
 func TestMarksSayWhatIsMoreThanNoise(t *testing.T) {
 	for name, m := range map[string]mechanisms.Config{"life": life(64, 3), "total": total(3), "tumbling": tumbling(40)} {
@@ -67,7 +67,7 @@ func TestMarksSayWhatIsMoreThanNoise(t *testing.T) {
 	}
 }
 
-// known says, from published counts and their deviations by view, whether a ratio is more than noise.
+// known reports, from published counts and their deviations by view, whether a ratio is more than noise.
 func known(names []operators.Named, readings []operators.Estimate, n operators.Named, deviations []float64) bool {
 	view, memories := 0, []string{}
 	arms := map[string]float64{} // counts by arm
@@ -94,8 +94,8 @@ func known(names []operators.Named, readings []operators.Estimate, n operators.N
 	return cells[n.Cell] > least
 }
 
-// TestEarlierPlansHaveTheirMembers: a deployment keeps the members of its plan; new ones say which numbers are shown,
-// and publish the filter of increments.
+// TestEarlierPlansHaveTheirMembers checks that a deployment keeps the members of its plan. New deployments mark which
+// numbers are shown, and publish the filter of increments.
 func TestEarlierPlansHaveTheirMembers(t *testing.T) {
 	c, m := config(t, life(8, 1), "CELLS=carrier=UA|AA|DL", "VALUE=delay=-60:180", "STATISTICS=mean,p50",
 		"INCREMENTS=true")
@@ -132,8 +132,8 @@ func TestEarlierPlansHaveTheirMembers(t *testing.T) {
 	}
 }
 
-// TestQuantilesAreShownByTheirLastRunningCount: a quantile is shown where all events of its cell, the last running
-// count, exceed 12 standard deviations of that count, which sums draws of all bins.
+// TestQuantilesAreShownByTheirLastRunningCount checks when a quantile is shown. The count of all events of its cell,
+// the last running count, must exceed 12 of its standard deviations. Its noise sums draws of all bins.
 func TestQuantilesAreShownByTheirLastRunningCount(t *testing.T) {
 	c, _ := config(t, life(8, 1), "CELLS=carrier=UA|AA", "VALUE=delay=-60:180", "STATISTICS=p50*2", "BINS=4")
 	s := c.spec
@@ -151,7 +151,7 @@ func TestQuantilesAreShownByTheirLastRunningCount(t *testing.T) {
 	}
 }
 
-// TestDecisionsWithoutMarksHideWholeRanges: of an earlier plan's decision a number is hidden where its interval is its
+// TestDecisionsWithoutMarksHideWholeRanges checks decisions of earlier plans: a number is hidden if its interval is its
 // whole public range.
 func TestDecisionsWithoutMarksHideWholeRanges(t *testing.T) {
 	c, _ := config(t, life(8, 1), "CELLS=carrier=UA|AA|DL", "VALUE=delay=-60:180", "STATISTICS=mean,count")

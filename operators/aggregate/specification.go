@@ -10,7 +10,7 @@ import (
 	"oriel/operators/aggregate/interval"
 )
 
-// specification is what is asked for: public, and fixed at opening.
+// specification describes the numbers to publish. It is public and fixed at opening.
 type specification struct {
 	dimensions []dimension
 	other      bool // events of no cell have one of their own
@@ -22,14 +22,14 @@ type specification struct {
 	weightMax  float64     // 0: events have no weight
 	arms       string      // the dimension whose places are compared; empty: none
 
-	// What quantiles and reference models are computed with, of prepare.
+	// prepare computes the following fields, which quantiles and reference models need.
 	spread float64           // standard deviation of the last running count, in columns'
 	limits [][]float64       // of the statistics that are quantiles: what a test of each bin divides by, in columns'
 	ranks  []*interval.Ranks // of the same; nil: of plans before planOfRanks
 	far    []pair            // as far apart as any, for an audit, which opens many twins
 }
 
-// prepare computes what decisions need of a valid specification.
+// prepare computes the numbers that decisions need from a valid specification.
 func (s *specification) prepare() {
 	s.spread, s.limits = math.Sqrt(block.Energy(s.weights.Bins)), make([][]float64, len(s.levels))
 	s.ranks = make([]*interval.Ranks, len(s.levels))
@@ -47,7 +47,7 @@ func (s *specification) prepare() {
 	s.far = s.farthestPair()
 }
 
-// cells is how many there are, with that of events elsewhere.
+// cells returns the number of cells, the cell of events elsewhere included.
 func (s *specification) cells() int {
 	n := s.product()
 	if s.other {
@@ -56,7 +56,7 @@ func (s *specification) cells() int {
 	return n
 }
 
-// product is how many cells the dimensions make.
+// product returns the number of cells that the dimensions make.
 func (s *specification) product() int {
 	n := 1
 	for _, d := range s.dimensions {
@@ -65,13 +65,13 @@ func (s *specification) product() int {
 	return n
 }
 
-// width is how many released coordinates a cell has.
+// width returns the number of released coordinates of a cell.
 func (s *specification) width() int { return s.weights.Size() }
 
-// numbers is how many numbers a view shows.
+// numbers returns how many numbers a view publishes.
 func (s *specification) numbers() int { return len(s.statistics) * s.cells() }
 
-// hot is the contribution.
+// hot returns the contribution's quantiser.
 func (s *specification) hot() block.OneHot {
 	weight := s.weightMax
 	switch weight {
@@ -83,11 +83,11 @@ func (s *specification) hot() block.OneHot {
 	return block.OneHot{Block: s.weights, Cells: s.cells(), Weight: weight}
 }
 
-// middle and half are those of the range of values.
+// middle and half return the middle and half the width of the range of values.
 func (s *specification) middle() float64 { return float64((s.low + s.high) / 2) }
 func (s *specification) half() float64   { return float64((s.high - s.low) / 2) }
 
-// labels names the cells, in their order.
+// labels returns the names of the cells, in order.
 func (s *specification) labels() []string {
 	names := []string{""}
 	for _, d := range s.dimensions {
@@ -112,7 +112,8 @@ func (s *specification) labels() []string {
 	return names
 }
 
-// canonical is the specification as a plan holds it. What came after the first version has a line where it is set.
+// canonical returns the specification as a plan holds it. Settings that came after the first version have a line only
+// where they are set.
 func (s *specification) canonical() string {
 	lines := []string{
 		"other=" + strconv.FormatBool(s.other), "value=" + s.value + "=" + decimal(s.low) + ":" + decimal(s.high),
@@ -132,7 +133,7 @@ func (s *specification) canonical() string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// parseValue reads name=low:high.
+// parseValue parses name=low:high.
 func parseValue(text string) (name string, low, high float64, ok bool) {
 	name, rest, found := strings.Cut(text, "=")
 	from, to, ranged := strings.Cut(rest, ":")
@@ -143,7 +144,7 @@ func parseValue(text string) (name string, low, high float64, ok bool) {
 	return name, r.Low, r.High, ok
 }
 
-// cell returns the cell of an event's numbers, −1 for none; ok is false where no decoder gives them.
+// cell returns the cell of an event's numbers, or −1 for none; ok is false for numbers that no decoder produces.
 func (s *specification) cell(numbers []float64) (cell int, ok bool) {
 	inside := true
 	for i, d := range s.dimensions {
@@ -163,7 +164,7 @@ func (s *specification) cell(numbers []float64) (cell int, ok bool) {
 	return -1, true
 }
 
-// String is the contribution in words.
+// String describes the contribution in words.
 func (s *specification) String() string {
 	var parts []string
 	if s.weights.Count > 0 {

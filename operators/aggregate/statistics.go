@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// The statistics; quantiles are p and a percentage, such as p50 and p99.9.
+// The statistics. The name of a quantile is p and a percentage, such as p50 and p99.9.
 const (
 	count    = "count"
 	sum      = "sum"
@@ -19,7 +19,7 @@ var statistics = []string{count, sum, mean, variance}
 // minWeight keeps every coordinate well above a lattice unit.
 const minWeight = 1e-3
 
-// percentOf reads the name of a quantile; it is 0 for any other name.
+// percentOf parses the name of a quantile; it returns 0 for any other name.
 func percentOf(name string) float64 {
 	digits, found := strings.CutPrefix(name, "p")
 	percent, err := strconv.ParseFloat(digits, 64)
@@ -29,7 +29,7 @@ func percentOf(name string) float64 {
 	return percent
 }
 
-// parseStatistic reads a name, or name*weight.
+// parseStatistic parses a name, or name*weight.
 func parseStatistic(text string) (name string, weight float64, ok bool) {
 	name, factor, weighted := strings.Cut(text, "*")
 	name, weight = strings.TrimSpace(name), 1
@@ -47,8 +47,9 @@ func parseStatistic(text string) (name string, weight float64, ok bool) {
 	return name, weight, ok && weight >= minWeight && weight <= 1/minWeight
 }
 
-// weigh sets the weights of columns: 1, or what one of the statistics that need a column says. It names a statistic
-// that says another. The count has no column where only quantiles are asked for, whose last running count is one.
+// weigh sets the weights of columns: 1, or the weight that a statistic which needs the column names. It returns a
+// statistic whose weight conflicts with another's. The count has no column where only quantiles are asked for, because
+// their last running count is a count.
 func (s *specification) weigh(names []string, weights []float64, bins int) (conflict string) {
 	s.statistics, s.levels = names, make([]float64, len(names))
 	for i, name := range names {

@@ -9,7 +9,8 @@ import (
 	"oriel/schemas"
 )
 
-// What programs read of a published decision is what the experiment says, and the descriptor says of what.
+// TestFindingsAreThoseOfTheMembers checks that the findings read from a published decision equal those of the
+// experiment, and that the descriptor describes them.
 func TestFindingsAreThoseOfTheMembers(t *testing.T) {
 	c, m := config(t, ending(100, 100),
 		experimental("CELLS=variant=A|B|C", "PROPENSITIES=0.5|0.25|0.25", "EXPERIMENT_STEP=4")...)

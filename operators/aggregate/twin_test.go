@@ -11,8 +11,9 @@ import (
 	"oriel/operators"
 )
 
-// The events that an audit plays are as far apart as the noise is for, in every specification: of two cells exactly,
-// and of one to a per cent, since values are not beside the edges of bins.
+// TestCanariesAreAsFarApartAsAnyLeaves checks that an audit's canary events are at the distance for which noise is
+// calibrated, in every specification. It is exact for two cells, and within a per cent for one cell, because values do
+// not lie exactly at the edges of bins.
 func TestCanariesAreAsFarApartAsAnyLeaves(t *testing.T) {
 	for _, lines := range [][]string{
 		{"CELLS=a=x|y|z"},

@@ -13,16 +13,17 @@ import (
 	"oriel/operators"
 )
 
-// noiseOf is the standard deviation of a draw, loss units.
+// noiseOf returns the standard deviation of a draw in loss units.
 func noiseOf(t *testing.T, m mechanisms.Config) float64 {
 	t.Helper()
 	p := mechtest.Plan(t, m).Component(0)
 	return p.Scale.Float64() * p.Grid.Unit()
 }
 
-// At user level the events of one user are a train, each of which moves the sums by the distance of two contributions,
-// under either adjacency: √2 of the longest for cells, and of one cell what its contributions are apart, where vectors
-// of the same norm pay 2.
+// TestUsersPayTheDistanceOfLeaves checks user-level privacy. The events of one user form a train, and each of them
+// moves the sums by the distance of two contributions, under either adjacency. Between cells that distance is √2 times
+// the longest contribution; within a cell it is the distance of the cell's contributions. Vectors of the same norm pay
+// 2.
 func TestUsersPayTheDistanceOfLeaves(t *testing.T) {
 	adjacencies := []dp.Adjacency{dp.Replace, dp.ZeroOut}
 	for i, kind := range []struct {

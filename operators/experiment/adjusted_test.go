@@ -7,8 +7,8 @@ import (
 	"oriel/mechanisms/mechtest/tiertest"
 )
 
-// adjustable draws an outcome and what was known of its unit before: x has a standard deviation of 0.15 about ½, and
-// the mean of y rises by slope with it.
+// adjustable draws an outcome y, and a covariate x that was known of its unit beforehand. x has a standard deviation of
+// 0.15 about ½, and the mean of y rises by slope with it.
 type adjustable struct {
 	name   string
 	slope  float64
@@ -39,8 +39,8 @@ func adjustables() []adjustable {
 	}
 }
 
-// widthsOf returns the half widths of an effect after events, of outcomes as they are and less slope·(x − ½), and how
-// often the sequence of the latter has left 0 out, without an effect.
+// widthsOf returns the half widths of an effect after so many events, for plain outcomes and for outcomes less slope·(x
+// − ½). errors is how often the sequence of adjusted outcomes excludes 0 without an effect.
 func (a adjustable) widthsOf(events int, runs int) (plain, adjusted, errors float64) {
 	span := 1 + a.slope
 	width := func(s Settings, span float64, outcome func(*rand.Rand) float64) (mean, errors float64) {
@@ -80,9 +80,9 @@ func (a adjustable) widthsOf(events int, runs int) (plain, adjusted, errors floa
 	return plain, adjusted, errors
 }
 
-// Outcomes that are adjusted before they are sent, by a public slope and what was known of a unit before it was drawn,
-// keep their sequences valid. They are narrower at 100 000 events if the covariate says much, and no narrower if it
-// says little: their range, and so their noise, is wider, and squares are released.
+// TestAdjustedOutcomes checks outcomes that are adjusted before they are sent, by a public slope and a covariate known
+// before the unit was drawn. Their sequences stay valid. At 100 000 events they are narrower if the covariate predicts
+// much. If it predicts little they are no narrower: the range, and so the noise, is wider, and squares are released.
 func TestAdjustedOutcomes(t *testing.T) {
 	runs := tiertest.Runs(1, 500)
 	for i, a := range adjustables() {

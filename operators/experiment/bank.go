@@ -2,20 +2,20 @@ package experiment
 
 import "math"
 
-// bank whitens statistics under several ratios at once: for each ratio w, increments y_l = d_l + noise_l with
-// independent d_l of variance w and noise of the law of a Noise, both in units of one draw. It is a Kalman filter on
-// the states c_k of the noise. With the innovations e_l, of variance F_l, of a statistic and g_l of its constant
-// increments `events`,
+// bank whitens statistics under several ratios at once. For each ratio w it models increments y_l = d_l + noise_l,
+// where the d_l are independent of variance w and the noise follows a Noise, both in units of one draw. It is a Kalman
+// filter on the states c_k of the noise. With the innovations e_l, of variance F_l, of a statistic and g_l of its
+// constant increments `events`,
 //
 //	A = Σ_l g_l²/F_l,    B = Σ_l g_l·e_l/F_l:
 //
-// B/A is the generalised least squares estimate of the mean of y_l/events, 1/A its variance. F, gains and A are public:
-// functions of w and of the number of steps.
+// B/A is the generalised least squares estimate of the mean of y_l/events, and 1/A its variance. F, gains and A are
+// public functions of w and of the number of steps.
 //
 // Gains follow from a recursion of rank one, or two where a block has begun before the experiment, in place of the
 // Riccati equation (T. Kailath, Some new algorithms for recursive estimation in constant linear systems, IEEE Trans.
 // Inf. Theory 19 (1973); M. Morf, G. S. Sidhu and T. Kailath, IEEE Trans. Autom. Control 19 (1974)). With P the
-// covariance of the c's errors and δP = Y·M·Y' its next change, x = Y'r, u = Mx,
+// covariance of the errors of the c_k, and δP = Y·M·Y' its next change, x = Y'r, u = Mx,
 //
 //	F⁺ = F + x'u,    K⁺ = K + QYu,    Y⁺ = (Q − K·r'/F)Y,    M⁺ = M − u·u'/F⁺,
 //
@@ -29,7 +29,7 @@ type bank struct {
 	stride int
 }
 
-// Numbers of a filter, in front of K, Y and the states of the constant's and all statistics' filters.
+// Numbers of a filter. They precede K, Y and the states of the filters of the constant and of all statistics.
 const (
 	innovation  = iota // F
 	information        // A
@@ -44,7 +44,7 @@ func bankLen(ratios, poles, width int) int { return ratios * bankStride(poles, w
 
 func bankStride(poles, width int) int { return heads + 4*poles + width*(poles+1) }
 
-// newBank returns the bank of an experiment that starts after so many steps of its stream, in memory of bankLen.
+// newBank returns the bank of an experiment that starts after `start` steps of its stream. memory has bankLen numbers.
 func newBank(noise *Noise, ratios []float64, width int, events float64, start uint64, memory []float64) *bank {
 	b := &bank{
 		noise: noise, ratios: ratios, width: width, events: events, memory: memory,
@@ -55,10 +55,10 @@ func newBank(noise *Noise, ratios []float64, width int, events float64, start ui
 	return b
 }
 
-// filter is the numbers of the i-th filter.
+// filter returns the numbers of the i-th filter.
 func (b *bank) filter(i int) []float64 { return b.memory[i*b.stride:][:b.stride] }
 
-// block starts over with the noise of a block of an age: nothing is known of its draws.
+// block restarts the filters at a given age of a block, whose earlier draws are unknown.
 func (b *bank) block(age uint64) {
 	m := len(b.noise.Poles)
 	left := b.noise.past(age)
@@ -91,7 +91,7 @@ func (b *bank) block(age uint64) {
 	}
 }
 
-// step takes the increments of all statistics at a step, one each.
+// step takes one increment of each statistic.
 func (b *bank) step(increments []float64) {
 	poles, residues := b.noise.Poles, b.noise.Residues
 	m := len(poles)
@@ -115,7 +115,7 @@ func (b *bank) step(increments []float64) {
 	}
 }
 
-// innovate returns the innovation of y and moves the states of its filter on.
+// innovate returns the innovation of y and advances the states of its filter.
 func innovate(y float64, c, poles, residues, gain []float64, inverse float64) float64 {
 	e := y
 	for k, r := range residues {
@@ -128,10 +128,10 @@ func innovate(y float64, c, poles, residues, gain []float64, inverse float64) fl
 	return e
 }
 
-// negligible is what a change of P is beside F where gains are as good as constant.
+// negligible is the change of P, relative to F, below which gains count as constant.
 const negligible = 0x1p-72
 
-// advance moves F, gains, Y and M of a filter on.
+// advance updates F, gains, Y and M of a filter by one step.
 func advance(f, poles, residues []float64) {
 	m := len(poles)
 	gain, first, second := f[heads:][:m], f[heads+m:][:m], f[heads+2*m:][:m]
@@ -180,7 +180,7 @@ func advance(f, poles, residues []float64) {
 	}
 }
 
-// forget starts a statistic over: what it had before counts as zero.
+// forget resets a statistic: its earlier increments count as zero.
 func (b *bank) forget(statistic int) {
 	m := len(b.noise.Poles)
 	for i := range b.ratios {
@@ -188,10 +188,10 @@ func (b *bank) forget(statistic int) {
 	}
 }
 
-// informationOf is A under the i-th ratio.
+// informationOf returns A under the i-th ratio.
 func (b *bank) informationOf(i int) float64 { return b.memory[i*b.stride+information] }
 
-// sum is B of a statistic under the i-th ratio.
+// sum returns B of a statistic under the i-th ratio.
 func (b *bank) sum(i, statistic int) float64 {
 	m := len(b.noise.Poles)
 	return b.memory[i*b.stride+heads+4*m+statistic*(m+1)]

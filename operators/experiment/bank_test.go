@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// response returns the coefficients of n_l, n_{l−1}, … in an increment's noise.
+// response returns the coefficients of n_l, n_{l−1}, … in the noise of an increment.
 func response(n *Noise, length int) []float64 {
 	b := make([]float64, length)
 	b[0] = 1
@@ -22,8 +22,8 @@ func response(n *Noise, length int) []float64 {
 	return b
 }
 
-// covariance is that of the increments of looks start+1 … start+looks of a stream, from the coefficients of all draws
-// since the stream began.
+// covariance returns the covariance of the increments of looks start+1 … start+looks of a stream. It uses the
+// coefficients of all draws since the stream began.
 func covariance(n *Noise, start, looks int, w float64) *mat.SymDense {
 	b := response(n, start+looks+1)
 	block := func(step int) int { // of steps from 1
@@ -51,7 +51,7 @@ func covariance(n *Noise, start, looks int, w float64) *mat.SymDense {
 	return g
 }
 
-// noises are laws of increments: of a sum that decays, with a reset; of prefix sums, which have a pole at zero.
+// noises returns laws of increments: of a decaying sum with a reset, and of prefix sums, which have a pole at zero.
 func noises() map[string]*Noise {
 	return map[string]*Noise{
 		"decay, with resets": {Poles: []float64{0.999, 0.95, 0.6}, Residues: []float64{-0.0004, -0.012, -0.21}, Period: 40},
@@ -60,7 +60,7 @@ func noises() map[string]*Noise {
 	}
 }
 
-// prefixes is the law of the increments of releases with noise b_0 = 1, b_j = Σ R_k·q_k^{j−1}.
+// prefixes returns the law of the increments of releases with noise b_0 = 1, b_j = Σ R_k·q_k^{j−1}.
 func prefixes(poles, residues []float64) *Noise {
 	n := &Noise{Poles: []float64{0}, Residues: []float64{-1}}
 	for k, q := range poles {
@@ -70,7 +70,8 @@ func prefixes(poles, residues []float64) *Noise {
 	return n
 }
 
-// Innovations, A and B are those of a dense Cholesky factor: from the stream's start, from within a block, over resets.
+// TestBankIsThatOfCholesky compares innovations, A and B with those of a dense Cholesky factor: from the stream's
+// start, from within a block, and over resets.
 func TestBankIsThatOfCholesky(t *testing.T) {
 	const looks, events = 90, 100
 	rng := rand.New(rand.NewPCG(3, 1))
@@ -125,7 +126,8 @@ func TestBankIsThatOfCholesky(t *testing.T) {
 	}
 }
 
-// The variance of a sum of increments is that of all entries of their covariance.
+// TestTotalIsTheSumOfTheCovariance checks that the variance of a sum of increments is the sum of all entries of their
+// covariance.
 func TestTotalIsTheSumOfTheCovariance(t *testing.T) {
 	const looks = 90
 	for name, noise := range noises() {

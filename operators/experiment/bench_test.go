@@ -2,8 +2,8 @@ package experiment
 
 import "testing"
 
-// A look of an experiment of two arms takes some 3 µs for the grid of ratios; reading what a decision says takes more
-// with lift, whose ends are searched.
+// BenchmarkLook measures a look. A look of two arms takes about 3 µs for the grid of ratios. Reading the results takes
+// more where there is a lift, because its ends are searched.
 func BenchmarkLook(b *testing.B) {
 	for name, lift := range map[string]bool{"effect": false, "lift": true} {
 		s := halves(0.1, 100)

@@ -6,14 +6,14 @@ import (
 	"oriel/operators/elementary"
 )
 
-// reading is a statistic as one filter of the bank has it, in units of its own noise: a draw's deviation is 1.
+// reading is a statistic under one filter of the bank, in units in which a draw of its own noise has deviation 1.
 type reading struct {
 	sum         float64 // B
 	information float64 // A
 	mixing      float64 // r: the precision of the mixture, public
 }
 
-// radius returns the half width of the confidence sequence at 1 − α, of the estimate B/A:
+// radius returns the half width of the confidence sequence of the estimate B/A at level 1 − α:
 //
 //	√((A + r)·(ln((A + r)/r) + 2 ln(1/α)))/A.
 func (x reading) radius(alpha float64) float64 {
@@ -33,7 +33,8 @@ func (x reading) logPositive() float64 {
 	return logMixture(x.sum/math.Sqrt(a)) - float64(elementary.Log(a/x.mixing)/2)
 }
 
-// towardsZero takes a deterministic error of the estimate off B, which may hold the rounding of the carry.
+// towardsZero moves B towards zero by a deterministic error of the estimate, because B may contain the rounding of the
+// carry.
 func (x reading) towardsZero(error float64) reading {
 	off := float64(x.information * error)
 	switch {
@@ -47,14 +48,14 @@ func (x reading) towardsZero(error float64) reading {
 	return x
 }
 
-// mixing returns the r whose sequence is narrowest about a public information, at α.
+// mixing returns the r whose confidence sequence at α is narrowest near a public amount of information.
 func mixing(information, alpha float64) float64 {
 	most := -float64(2 * elementary.Log(alpha))
 	return information / (most + elementary.Log(1+most))
 }
 
-// mostLogE keeps a published e-value finite.
+// mostLogE bounds ln e, so that a published e-value is finite.
 const mostLogE = 690
 
-// eValue is e^x, bounded.
+// eValue returns e^x, bounded.
 func eValue(x float64) float64 { return elementary.Exp(min(x, mostLogE)) }

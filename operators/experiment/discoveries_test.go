@@ -27,9 +27,9 @@ func TestDiscoveries(t *testing.T) {
 	f(DiscoveriesAtAnyTime([]float64{2.9 * third, 2.9 * third, 2.9 * third}, 0.05), []bool{true, true, true})
 }
 
-// Of ten metrics of one experiment, of which seven have no effect and all go together, at most α of the discoveries
-// are false in the mean: by e-values at a look that was fixed, and by p-values where one stops as soon as anything is
-// found.
+// TestFalseDiscoveries checks ten dependent metrics of one experiment, seven of them without an effect. At most α of
+// the discoveries are false on average: by e-values at a fixed look, and by p-values if one stops at the first
+// discovery.
 func TestFalseDiscoveries(t *testing.T) {
 	const metrics, alpha = 10, 0.05
 	runs, looks := tiertest.Runs(20, 4000), tiertest.Runs(100, 600)

@@ -2,7 +2,7 @@ package experiment
 
 import "math"
 
-// combination is a linear form of the arms' statistics: a contrast, the mean of an arm, or what lifts are tested with.
+// combination is a linear form of the arms' statistics: a contrast, the mean of an arm, or the form that tests a lift.
 //
 //	(1{A=arm}·(y − centre))/π_arm − factor·1{A=0}(y − m)/π_0
 type combination struct {
@@ -11,23 +11,23 @@ type combination struct {
 	factor float64 // 1 of contrasts, θ of lifts, 0 of means
 }
 
-// found is a combination as the release has it.
+// found is a combination computed from the release.
 type found struct {
 	reading
 	scale float64 // s, the deviation of a draw
 	error float64 // how far rounding may have moved the estimate
 }
 
-// evidence is the reading that e-values are of.
+// evidence returns the reading from which e-values are computed.
 func (f found) evidence() reading { return f.towardsZero(f.error / f.scale) }
 
-// estimate is B/A.
+// estimate returns B/A.
 func (f found) estimate() float64 { return float64(f.scale * f.sum / f.information) }
 
-// halfWidth is the radius of the confidence sequence at 1 − α.
+// halfWidth returns the radius of the confidence sequence at 1 − α.
 func (f found) halfWidth(alpha float64) float64 { return float64(f.scale*f.radius(alpha)) + f.error }
 
-// find reads a combination under the filter whose variance is next above that of the release.
+// find computes a combination under the filter with the next larger variance than the release has.
 func (x *Experiment) find(c combination) found {
 	p, q := x.Propensities[c.arm], x.Propensities[0]
 	own, other := 1/float64(p*p), float64(c.factor*c.factor)/float64(q*q)
@@ -52,8 +52,8 @@ func (x *Experiment) find(c combination) found {
 	}
 }
 
-// second returns E[(y − centre)²|A=arm] from the totals, within what there can be, and the variance of its noise. Where
-// no squares are released it is that of outcomes of 0 and 1, which have the most.
+// second returns E[(y − centre)²|A=arm] from the totals, limited to possible values, and the variance of its noise. If
+// no squares are released it assumes outcomes of 0 and 1, which have the largest second moment.
 func (x *Experiment) second(arm int, centre float64) (moment, noise float64) {
 	own := x.arm(arm)
 	events := float64(x.Propensities[arm] * x.EventsSeen())
@@ -64,7 +64,7 @@ func (x *Experiment) second(arm int, centre float64) (moment, noise float64) {
 	return moment, float64(x.secondNoise(centre)*x.state[spread]) / float64(events*events)
 }
 
-// secondForm returns the weights of n, Σx̃ and Σ(x̃² − ½) in Σ(y − centre)², but for centre² of all events.
+// secondForm returns the weights of n, Σx̃ and Σ(x̃² − ½) in Σ(y − centre)², except for centre² times all events.
 func (s *Settings) secondForm(centre float64) (count, value, square float64) {
 	if s.Square > 0 {
 		return 0.375 - centre, 0.5 - centre, 0.25
@@ -72,7 +72,7 @@ func (s *Settings) secondForm(centre float64) (count, value, square float64) {
 	return 0.5 - centre, 0.5 - centre, 0
 }
 
-// secondNoise is the variance of a draw in secondForm.
+// secondNoise returns the variance of a draw in secondForm.
 func (s *Settings) secondNoise(centre float64) float64 {
 	part := func(weight, deviation float64) float64 {
 		return float64(weight * weight * float64(deviation*deviation))
@@ -81,7 +81,7 @@ func (s *Settings) secondNoise(centre float64) float64 {
 	return part(count, s.Count) + part(value, s.Value) + part(square, s.Square)
 }
 
-// above returns the first of ascending ratios that is not below w, or the last.
+// above returns the index of the first of ascending ratios that is at least w, or of the last ratio.
 func above(ratios []float64, w float64) int {
 	low, high := 0, len(ratios)-1
 	for low < high {
@@ -94,20 +94,21 @@ func above(ratios []float64, w float64) int {
 	return low
 }
 
-// effect is the contrast of an arm with the control.
+// effect returns the contrast of an arm with the control.
 func (x *Experiment) effect(arm int) found { return x.find(combination{arm, x.Near, 1}) }
 
 // Estimate is a number with its confidence sequence, in units of the outcome's range.
 type Estimate struct{ Value, Low, High float64 }
 
-// within is an estimate within bounds that hold in any case.
+// within returns value ± half, limited to bounds that always hold.
 func within(value, half, low, high float64) Estimate {
 	in := func(x float64) float64 { return max(low, min(high, x)) }
 	return Estimate{in(value), in(value - half), in(value + half)}
 }
 
-// Effect returns what an arm adds in place of the control, a weighted average over the events so far: the sequences of
-// all treatments hold together, at all looks, with probability 1 − Alpha. Before Ready it is all that there can be.
+// Effect returns how much an arm adds to the outcome compared with the control, as a weighted average over the events
+// so far. The sequences of all treatments hold together, at all looks, with probability 1 − Alpha. Before Ready it is
+// the whole possible range.
 func (x *Experiment) Effect(arm int) Estimate {
 	if !x.Ready() {
 		return Estimate{0, -1, 1}
@@ -116,7 +117,7 @@ func (x *Experiment) Effect(arm int) Estimate {
 	return within(f.estimate(), f.halfWidth(x.alpha()), -1, 1)
 }
 
-// Mean returns the mean outcome under an arm; its sequence holds by itself at 1 − Alpha.
+// Mean returns the mean outcome of an arm. Its sequence holds at 1 − Alpha by itself, not jointly with others.
 func (x *Experiment) Mean(arm int) Estimate {
 	if !x.Ready() {
 		return Estimate{0.5, 0, 1}
@@ -125,13 +126,13 @@ func (x *Experiment) Mean(arm int) Estimate {
 	return within(x.Near+f.estimate(), f.halfWidth(x.Alpha), 0, 1)
 }
 
-// Evidence is what speaks against an arm having no effect. It does not count what is expected before Ready.
+// Evidence measures the evidence against "this arm has no effect". Before Ready there is none.
 type Evidence struct {
 	E float64 // e-value of this look
 	P float64 // least 1/e of all looks: a p-value at any time
 }
 
-// Evidence returns that of an arm.
+// Evidence returns the Evidence of an arm.
 func (x *Experiment) Evidence(arm int) Evidence {
 	if !x.Ready() {
 		return Evidence{1, 1}
@@ -139,13 +140,13 @@ func (x *Experiment) Evidence(arm int) Evidence {
 	return Evidence{eValue(x.effect(arm).evidence().logE()), 1 / eValue(x.arm(arm)[bestE])}
 }
 
-// mostUnbalanced is the e-value of the balance above which arms are not drawn as the settings say.
+// mostUnbalanced is the largest e-value of the balance at which arms still count as drawn as the settings say.
 const mostUnbalanced = 1000
 
 // Balanced reports whether the counts of arms fit their propensities, at all looks so far.
 func (x *Experiment) Balanced() bool { return eValue(x.state[unbalanced]) <= mostUnbalanced }
 
-// Balance returns the e-value of the arms' counts at this look: large where they do not fit.
+// Balance returns the e-value of the arms' counts at this look. It is large if counts do not fit the propensities.
 func (x *Experiment) Balance() float64 {
 	if !x.Ready() {
 		return 1
@@ -153,12 +154,12 @@ func (x *Experiment) Balance() float64 {
 	return eValue(x.logBalance())
 }
 
-// Better reports whether an arm was found better than the control: once found, it stays so, unless the arms are not
-// drawn as the settings say.
+// Better reports whether an arm was found better than the control. An arm once found stays so, unless the arms turn out
+// not to be drawn as the settings say.
 func (x *Experiment) Better(arm int) bool {
 	return x.Balanced() && eValue(x.arm(arm)[bestPositive]) >= 1/x.alpha()
 }
 
-// Recent is the weight that an effect gives the newer half of the events: half, if all weighed the same. It is of the
-// variance at Near, when the number of looks was last a power of two.
+// Recent returns the weight of the newer half of the events in an effect: one half if all events weighed the same. It
+// is computed for the variance at Near, at the last number of looks that was a power of two.
 func (x *Experiment) Recent() float64 { return x.state[recent] }

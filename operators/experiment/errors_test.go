@@ -9,7 +9,7 @@ import (
 	"oriel/mechanisms/mechtest/tiertest"
 )
 
-// setting is what runs of an experiment are simulated under.
+// setting holds the settings of simulated runs of an experiment.
 type setting struct {
 	name     string
 	s        Settings
@@ -17,7 +17,7 @@ type setting struct {
 	outcomes func(rng *rand.Rand) float64 // in place of conversions
 }
 
-// exponential outcomes have a mean of 0.05. Heavy ones have a Pareto tail of index 1.5, which is clamped at 1.
+// exponential draws outcomes with a mean of 0.05. Heavy outcomes have a Pareto tail of index 1.5, clamped at 1.
 func exponential(rng *rand.Rand) float64 { return min(1, 0.05*rng.ExpFloat64()) }
 func heavy(rng *rand.Rand) float64       { return min(1, 0.02*math.Pow(1-rng.Float64(), -1/1.5)) }
 
@@ -67,8 +67,8 @@ func settingsOfErrors() []setting {
 	return all
 }
 
-// tolerated is how many of so many runs may err that do so with a probability of 0.05 at most: 3 standard errors in the
-// long form; in the short form, which has few, a false alarm has a probability below 1e-9 (Chernoff).
+// tolerated returns how many of the runs may err if each errs with probability at most 0.05. The long form allows 3
+// standard errors. The short form has few runs, and its false alarms have a probability below 1e-9 (Chernoff).
 func tolerated(runs int) int {
 	if runs >= 1000 {
 		return int(float64(runs)*0.05 + 3*math.Sqrt(float64(runs)*0.05*0.95))
@@ -81,7 +81,8 @@ func tolerated(runs int) int {
 	}
 }
 
-// Sequences of effects of zero hold zero at all looks together, and no arm is found better, but in 5 % of runs.
+// TestErrorsAtAnyLook checks runs with an effect of zero. In at most 5 % of them a sequence excludes zero at any look,
+// or an arm is found better.
 func TestErrorsAtAnyLook(t *testing.T) {
 	runs, looks := tiertest.Runs(30, 10000), tiertest.Runs(300, 1000)
 	for _, c := range settingsOfErrors() {
@@ -119,7 +120,7 @@ func TestErrorsAtAnyLook(t *testing.T) {
 	}
 }
 
-// The sequence of a lift, and that of a mean, hold the truth at all looks together.
+// TestErrorsOfLiftsAndMeans checks that the sequences of lifts and of means contain the truth at all looks together.
 func TestErrorsOfLiftsAndMeans(t *testing.T) {
 	runs, looks := tiertest.Runs(30, 10000), tiertest.Runs(200, 1000)
 	s := halves(0.1, 100)
@@ -151,8 +152,8 @@ func TestErrorsOfLiftsAndMeans(t *testing.T) {
 	}
 }
 
-// drifting effects: the sequence holds the weighted average of the effects so far, whose weights are those of a bank
-// that is given the truth.
+// TestSequencesFollowADriftingEffect checks that the sequence contains the weighted average of the effects so far. The
+// test takes the weights from a bank that knows the true effects.
 func TestSequencesFollowADriftingEffect(t *testing.T) {
 	runs, looks := tiertest.Runs(40, 10000), tiertest.Runs(300, 1000)
 	s := halves(0.2, 100)
@@ -189,7 +190,8 @@ func TestSequencesFollowADriftingEffect(t *testing.T) {
 	}
 }
 
-// e-values without an effect have a mean of at most 1 at fixed looks, and where one stops at the first e ≥ 5.
+// TestMeansOfEValues checks that e-values without an effect have a mean of at most 1, at fixed looks and at the first
+// look with e ≥ 5.
 func TestMeansOfEValues(t *testing.T) {
 	runs, looks := tiertest.Runs(150, 10000), tiertest.Runs(100, 1000)
 	s := halves(0.1, 100)
@@ -232,7 +234,8 @@ func TestMeansOfEValues(t *testing.T) {
 	}
 }
 
-// An arm that is worse is not found better, whatever its e-value; one that is better is, about when it is planned.
+// TestVerdicts checks that a worse arm is never found better, whatever its e-value, and that a better arm is found
+// about when planned.
 func TestVerdicts(t *testing.T) {
 	s := halves(0.1, 100)
 	runs, arms := tiertest.Runs(8, 200), make([]Arm, 2)

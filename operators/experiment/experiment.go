@@ -20,10 +20,10 @@ type Experiment struct {
 	increments, counts  []float64 // scratch
 }
 
-// Arm is what a step releases of an arm: noisy increments of its count, of its Σx̃ and of its Σ(x̃² − ½).
+// Arm is the release of one step for one arm: noisy increments of its count, of its Σx̃ and of its Σ(x̃² − ½).
 type Arm struct{ Count, Value, Square float64 }
 
-// The numbers of state in front of those of the arms.
+// Numbers of the state that precede the numbers of the arms.
 const (
 	looks       = iota
 	spread      // variance of the noise of a sum since the start, in draws'
@@ -33,7 +33,7 @@ const (
 	experiments // how many numbers these are
 )
 
-// The numbers of state of an arm: totals, and of treatments the largest ln e and ln e⁺ so far, or 0.
+// Numbers of the state of an arm: totals, and for treatments the largest ln e and ln e⁺ so far, at least 0.
 const (
 	countTotal = iota
 	valueTotal
@@ -77,10 +77,10 @@ func New(s Settings) *Experiment {
 	return x
 }
 
-// variance is that of an outcome of 0 or 1 with a mean.
+// variance returns the variance of an outcome of 0 or 1 with a mean.
 func (s *Settings) variance(mean float64) float64 { return float64(mean * (1 - mean)) }
 
-// mixings returns r of every ratio w, from about A(Target) = (BL)²/(wL + Var N_L), L the steps of Target.
+// mixings returns r of every ratio w, from A(Target) ≈ (BL)²/(wL + Var N_L), where L is the number of steps of Target.
 func (s *Settings) mixings(ratios []float64) []float64 {
 	steps := s.targetSteps()
 	variance, events := s.Noise.variance(steps), float64(s.Events*float64(steps))
@@ -91,12 +91,12 @@ func (s *Settings) mixings(ratios []float64) []float64 {
 	return r
 }
 
-// State is all that changes, for whoever keeps it: floats of a length that the settings decide.
+// State returns all numbers that change, for a caller that stores them. The settings decide their number.
 func (x *Experiment) State() []float64 { return x.state }
 
 var errState = errors.New("experiment: state: not that of so many looks")
 
-// Check refuses a state that was written into State, of a stream of so many steps.
+// Check refuses numbers written into State that cannot be a state after so many steps of the stream.
 func (x *Experiment) Check(steps uint64) error {
 	for _, v := range x.state {
 		if !(math.Abs(v) <= math.MaxFloat64) {
@@ -109,17 +109,17 @@ func (x *Experiment) Check(steps uint64) error {
 	return nil
 }
 
-// Looks is how many steps the experiment has, and Events how many events.
+// Looks returns how many steps the experiment has had; EventsSeen returns how many events.
 func (x *Experiment) Looks() uint64       { return uint64(x.state[looks]) }
 func (x *Experiment) EventsSeen() float64 { return float64(x.state[looks] * x.Events) }
 
-// Ready reports whether sums hold enough events for intervals.
+// Ready reports whether sums contain enough events for intervals.
 func (x *Experiment) Ready() bool { return x.EventsSeen() >= FirstLook }
 
-// arm is the numbers of state of an arm.
+// arm returns the numbers of the state of an arm.
 func (x *Experiment) arm(k int) []float64 { return x.state[experiments+k*armNumbers:][:armNumbers] }
 
-// Take takes what the next step of the stream has released, arm by arm.
+// Take takes the release of the stream's next step, arm by arm.
 func (x *Experiment) Take(arms []Arm) {
 	x.state[looks]++
 	l := uint64(x.state[looks])
@@ -154,7 +154,7 @@ func (x *Experiment) Take(arms []Arm) {
 	}
 }
 
-// halve reads the weight of the events since looks was half of what it is.
+// halve computes the weight of the events since the look at half of l.
 func (x *Experiment) halve(l uint64) {
 	last := len(x.Propensities) - 1
 	if x.state[recent] = 0; l > 1 {
@@ -164,7 +164,7 @@ func (x *Experiment) halve(l uint64) {
 	x.state[recentFrom] = float64(l)
 }
 
-// look keeps the largest e-values.
+// look updates the largest e-values.
 func (x *Experiment) look() {
 	x.state[unbalanced] = max(x.state[unbalanced], x.logBalance())
 	for k := 1; k < len(x.Propensities); k++ {
@@ -174,7 +174,7 @@ func (x *Experiment) look() {
 	}
 }
 
-// logBalance is ln of the mean of the balances' e-values, which is an e-value.
+// logBalance returns ln of the mean of the e-values for the balance of the arms. That mean is an e-value itself.
 func (x *Experiment) logBalance() float64 {
 	mean := 0.0
 	for i, noise := range x.balanceNoise {

@@ -30,8 +30,9 @@ func squares(t *testing.T, g *mat.SymDense, y []float64, events float64) (sum, i
 	return mat.Dot(&white, mat.NewVecDense(len(y), y)), mat.Dot(&white, ones)
 }
 
-// Effects, means and lifts are generalised least squares over the dense covariance v·B·I + s²·K, with the v that the
-// totals have, noise of one deviation above, at the next point of the grid; the bound on rounding is added.
+// TestFindingsAreGeneralisedLeastSquares compares effects, means and lifts with generalised least squares over the
+// dense covariance v·B·I + s²·K. v follows from the totals, one deviation of noise above, at the next point of the
+// grid. The bound on rounding is added.
 func TestFindingsAreGeneralisedLeastSquares(t *testing.T) {
 	const looks, events = 100, 50
 	for name, c := range map[string]struct {
@@ -113,7 +114,7 @@ func TestFindingsAreGeneralisedLeastSquares(t *testing.T) {
 						sum/information, information, rounding)
 				}
 			}
-			// The weight of the newer half, when looks was 64, is the dense one at Near.
+			// Compares the weight of the newer half, computed when looks was 64, with the dense weight at Near.
 			near := m * (1 - m) * q * events / (math.Pow(s.Value/2, 2) + math.Pow((0.5-m)*s.Count, 2))
 			g := covariance(&s.Noise, int(c.start), 64, near)
 			newer := make([]float64, 64)
@@ -128,7 +129,7 @@ func TestFindingsAreGeneralisedLeastSquares(t *testing.T) {
 	}
 }
 
-// A lift is in the set exactly where its contrast's sequence holds 0.
+// TestLiftsInvertTheirTests checks that a lift is in the set exactly where the sequence of its contrast contains 0.
 func TestLiftsInvertTheirTests(t *testing.T) {
 	for seed, rates := range [][]float64{{0.1, 0.11}, {0.3, 0.1}, {0.02, 0.02}, {0.002, 0.01}} {
 		s := halves(0.1, 100)
@@ -159,7 +160,7 @@ func TestLiftsInvertTheirTests(t *testing.T) {
 	}
 }
 
-// A look reads the filter next above; the sequences of K − 1 contrasts share α.
+// TestGridAndLevels checks that a look uses the next filter above, and that the sequences of K − 1 contrasts share α.
 func TestGridAndLevels(t *testing.T) {
 	s := halves(0.1, 100)
 	s.Propensities, s.Rounding = []float64{0.25, 0.25, 0.25, 0.25}, 0.01
@@ -192,7 +193,8 @@ func TestGridAndLevels(t *testing.T) {
 	}
 }
 
-// The state is all that an experiment has: another one goes on with it to the last bit. Bits never change.
+// TestStateAndBits checks that the state is complete: another experiment continues from it with equal bits. The bits
+// never change.
 func TestStateAndBits(t *testing.T) {
 	s := halves(0.1, 100)
 	s.Lift, s.Noise, s.Start = true, *memory1024(), 40
@@ -253,7 +255,7 @@ func TestALookDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// An e-value is that of the estimate which rounding may have left nearest to zero.
+// TestEvidenceIsLessRounding checks that the e-value uses the estimate nearest to zero that rounding allows.
 func TestEvidenceIsLessRounding(t *testing.T) {
 	for _, c := range []struct{ estimate, want float64 }{{0.3, 0.25}, {-0.3, -0.25}, {0.04, 0}, {-0.04, 0}} {
 		f := found{reading{sum: 8 * c.estimate / 2, information: 8, mixing: 1}, 2, 0.05}

@@ -2,7 +2,7 @@ package experiment
 
 import "math"
 
-// The grid of lifts, by equal ratios from 1/8 to 8, and halvings of the way to an end.
+// The grid of lifts: equal ratios from 1/8 to 8, and the number of halvings in the search for an end.
 const (
 	lifts      = 41
 	mostLift   = 8.0
@@ -10,24 +10,24 @@ const (
 	liftHalves = 16
 )
 
-// Unbounded is the upper end of a lift that may have any size.
+// Unbounded is the upper end of a lift without an upper bound.
 const Unbounded = math.MaxFloat64
 
-// ratio returns what lift θ is tested with: 1{A=k}(y − θm)/π_k − θ·1{A=0}(y − m)/π_0 has mean 0 if the mean of the arm
-// is θ times that of the control.
+// ratio returns the combination that tests a lift θ: 1{A=k}(y − θm)/π_k − θ·1{A=0}(y − m)/π_0 has mean 0 if the mean of
+// the arm is θ times the mean of the control.
 func (x *Experiment) ratio(arm int, theta float64) found {
 	return x.find(combination{arm, float64(theta * x.Near), theta})
 }
 
-// rejects reports whether the sequence of the lift's contrast leaves 0 out.
+// rejects reports whether the sequence of the lift's contrast excludes 0.
 func (x *Experiment) rejects(arm int, theta float64) bool {
 	f := x.ratio(arm, theta)
 	return math.Abs(f.estimate()) > f.halfWidth(x.alpha())
 }
 
-// Ratio returns the ratio of an arm's mean to that of the control, with all ratios that are not rejected: from the
-// least to the greatest; from 0 where 1/8 is not, to Unbounded where 8 is not. Where levels drift it is the ratio of
-// weighted averages.
+// Ratio returns the ratio of an arm's mean to the control's mean, with the range from the least to the greatest ratio
+// that is not rejected. The range starts at 0 if 1/8 is not rejected, and ends at Unbounded if 8 is not. If levels
+// drift it is the ratio of weighted averages.
 func (x *Experiment) Ratio(arm int) Estimate {
 	all := Estimate{1, 0, Unbounded}
 	if !x.Ready() {
@@ -63,12 +63,12 @@ func (x *Experiment) Ratio(arm int) Estimate {
 	return r
 }
 
-// mean is the estimate of an arm's mean.
+// mean returns the estimate of an arm's mean.
 func (x *Experiment) mean(arm int) float64 {
 	return x.Near + x.find(combination{arm, x.Near, 0}).estimate()
 }
 
-// end returns where rejection begins on the way from inside to outside, the outer side of it.
+// end returns the point where rejection begins between inside and outside, rounded to the outer side.
 func (x *Experiment) end(arm int, inside, outside float64) float64 {
 	for range liftHalves {
 		if middle := (inside + outside) / 2; x.rejects(arm, middle) {

@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// Noise is the law of the noise that the increments of a released sum have, in units of one draw's standard deviation:
+// Noise is the law of the noise in the increments of a released sum, in units of one draw's standard deviation:
 //
 //	noise_l = n_l + Σ_k Residues[k]·c_k,    then c_k ← Poles[k]·c_k + n_l,    n_l independent, N(0, 1).
 //
@@ -18,12 +18,12 @@ type Noise struct {
 // MaxPoles bounds the poles of a Noise.
 const MaxPoles = 6
 
-// errWeights is a law under which an effect might weigh some looks negatively.
+// errWeights reports a law under which an effect could give some looks a negative weight.
 var errWeights = errors.New("experiment: noise: its filter does not fall evenly, so that an effect might weigh some looks negatively")
 
-// average refuses a law whose weights ω are not certain to be an average: PROOF.md, Lemma 2, wants −b_j to fall to zero
-// over j ≥ 1, with a sum of at most 1, where b_j = Σ_k Residues[k]·Poles[k]^{j−1}. It falls at every j once the slowest
-// pole outweighs all others in
+// average refuses a law whose weights ω may not be an average. PROOF.md, Lemma 2, requires that −b_j falls to zero over
+// j ≥ 1, with a sum of at most 1, where b_j = Σ_k Residues[k]·Poles[k]^{j−1}. It falls at every j once the slowest pole
+// outweighs all others in
 //
 //	b_{j+1} − b_j = Σ_k −Residues[k]·(1 − Poles[k])·Poles[k]^{j−1}.
 func (n *Noise) average() error {
@@ -56,10 +56,10 @@ func (n *Noise) average() error {
 	return nil
 }
 
-// mostFalls bounds how many falls are looked at: poles that are all but equal are not.
+// mostFalls bounds how many differences average checks; it refuses a law with almost equal poles that needs more.
 const mostFalls = 1 << 20
 
-// age returns how many steps of its block a stream of so many steps has closed.
+// age returns how many steps of the current block have closed after the given number of steps.
 func (n *Noise) age(steps uint64) uint64 {
 	if n.Period == 0 {
 		return steps
@@ -67,7 +67,7 @@ func (n *Noise) age(steps uint64) uint64 {
 	return steps % n.Period
 }
 
-// past returns q_k^age of every pole: what is left of the first draw of the block.
+// past returns q_k^age for every pole: the remaining weight of the block's first draw.
 func (n *Noise) past(age uint64) (left [MaxPoles]float64) {
 	for k, q := range n.Poles {
 		left[k] = power(q, age)
@@ -75,7 +75,7 @@ func (n *Noise) past(age uint64) (left [MaxPoles]float64) {
 	return left
 }
 
-// covariance returns P_kl = Σ_{j<age} (q_k·q_l)^j, that of c_k and c_l at an age, for left = past(age).
+// covariance returns P_kl = Σ_{j<age} (q_k·q_l)^j, the covariance of c_k and c_l at an age, for left = past(age).
 func (n *Noise) covariance(left *[MaxPoles]float64) (p [MaxPoles][MaxPoles]float64) {
 	for k, q := range n.Poles {
 		for l, o := range n.Poles {
@@ -97,10 +97,10 @@ func power(x float64, n uint64) float64 {
 	return y
 }
 
-// total follows the variance of the noise of a sum of increments from a public start on. Its numbers are public.
+// total computes the variance of the noise of a sum of increments since a public start. Its numbers are public.
 //
 // The sum of L increments of one block has Σ_{i<L} b_i² of its own draws, b_i = 1 + Σ_k r_k(1 − q_k^i)/(1 − q_k), and
-// x'Px of earlier ones, x_k = r_k(1 − q_k^L)/(1 − q_k). Draws of another block are independent.
+// x'Px of earlier draws, x_k = r_k(1 − q_k^L)/(1 − q_k). Draws of different blocks are independent.
 type total struct {
 	noise *Noise
 	state []float64 // settled, own, q_k^i from the start of the experiment or block on
@@ -124,7 +124,7 @@ func newTotal(noise *Noise, start uint64, state []float64) *total {
 	return t
 }
 
-// block starts a block: nothing of it has been drawn.
+// block starts a block, of which nothing has been drawn.
 func (t *total) block() {
 	t.state[own] = 0
 	for k := range t.noise.Poles {
@@ -132,7 +132,7 @@ func (t *total) block() {
 	}
 }
 
-// step takes the next increment, of step start + looks of the stream, and returns the variance.
+// step takes the next increment, of step start + looks of the stream, and returns the variance so far.
 func (t *total) step(looks uint64) float64 {
 	b, left := 1.0, t.state[firstLeft:]
 	for k, q := range t.noise.Poles {
@@ -148,12 +148,12 @@ func (t *total) step(looks uint64) float64 {
 	return variance
 }
 
-// gain is r_k(1 − q_k^i)/(1 − q_k).
+// gain returns r_k(1 − q_k^i)/(1 − q_k).
 func (t *total) gain(k int) float64 {
 	return t.noise.Residues[k] * (1 - t.state[firstLeft+k]) / (1 - t.noise.Poles[k])
 }
 
-// before is the part of draws before the experiment, which only its first block has.
+// before returns the variance due to draws before the experiment, which only its first block has.
 func (t *total) before(looks uint64) float64 {
 	if t.noise.Period > 0 && (t.start+looks-1)/t.noise.Period != t.start/t.noise.Period {
 		return 0
@@ -167,7 +167,7 @@ func (t *total) before(looks uint64) float64 {
 	return max(sum, 0)
 }
 
-// variance returns that of the sum of the first steps of a block, once.
+// variance computes the variance of the sum of the first steps of a block.
 func (n *Noise) variance(steps uint64) float64 {
 	t := newTotal(n, 0, make([]float64, totalLen(len(n.Poles))))
 	v := 0.0
@@ -177,5 +177,5 @@ func (n *Noise) variance(steps uint64) float64 {
 	return v
 }
 
-// Deviation returns the standard deviation of the sum of the first steps of a block, in those of a draw.
+// Deviation returns the standard deviation of the sum of the first steps of a block, in units of a draw's.
 func (n *Noise) Deviation(steps uint64) float64 { return math.Sqrt(n.variance(steps)) }

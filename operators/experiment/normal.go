@@ -5,7 +5,8 @@ import "oriel/operators/elementary"
 const (
 	rootTwoPi = 2.50662827463100050241576528481104525
 
-	// series is used up to 3, with at most so many terms; beyond, a continued fraction with so many quotients.
+	// Up to seriesEnd a series is used, with at most this many terms; beyond, a continued fraction with this many
+	// quotients.
 	seriesEnd   = 3
 	seriesTerms = 64
 	quotients   = 64
@@ -19,8 +20,8 @@ func logMixture(x float64) float64 {
 	return elementary.Log(1+twiceOdd(x)) + float64(float64(x*x)/2)
 }
 
-// twiceOdd is 2Φ(x) − 1 for x ≥ −3: 2φ(x)·Σ_k x^{2k+1}/(1·3·…·(2k+1)) (Abramowitz and Stegun, Handbook of Mathematical
-// Functions, 26.2.11).
+// twiceOdd returns 2Φ(x) − 1 for x ≥ −3: 2φ(x)·Σ_k x^{2k+1}/(1·3·…·(2k+1)) (Abramowitz and Stegun, Handbook of
+// Mathematical Functions, 26.2.11).
 func twiceOdd(x float64) float64 {
 	density := float64(2 / rootTwoPi * elementary.Exp(-float64(x*x)/2))
 	if x > seriesEnd {
@@ -34,7 +35,7 @@ func twiceOdd(x float64) float64 {
 	return float64(density * sum)
 }
 
-// mills is (1 − Φ(x))/φ(x) for x ≥ 3: 1/(x + 1/(x + 2/(x + 3/(x + …)))) (the same, 26.2.14).
+// mills returns (1 − Φ(x))/φ(x) for x ≥ 3: 1/(x + 1/(x + 2/(x + 3/(x + …)))) (Abramowitz and Stegun, 26.2.14).
 func mills(x float64) float64 {
 	tail := x
 	for k := float64(quotients); k >= 1; k-- {
@@ -43,7 +44,7 @@ func mills(x float64) float64 {
 	return 1 / tail
 }
 
-// normal is Φ(x).
+// normal returns Φ(x).
 func normal(x float64) float64 {
 	if x < -seriesEnd {
 		return float64(elementary.Exp(-float64(x*x)/2) / rootTwoPi * mills(-x))
@@ -51,7 +52,7 @@ func normal(x float64) float64 {
 	return (1 + twiceOdd(x)) / 2
 }
 
-// quantile is Φ⁻¹(p) for 0 < p < 1, by halving.
+// quantile returns Φ⁻¹(p) for 0 < p < 1, by bisection.
 func quantile(p float64) float64 {
 	low, high := -9.0, 9.0
 	for range 64 {

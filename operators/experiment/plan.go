@@ -6,16 +6,16 @@ import (
 	"oriel/operators/elementary"
 )
 
-// Plan is how many events it takes to see an effect.
+// Plan is the number of events that an experiment needs to detect an effect.
 type Plan struct {
 	OneLook    float64 // without privacy, where one looks once, at the end
 	NoPrivacy  float64 // without privacy, at any look
 	AlwaysLook float64 // as the settings are
 }
 
-// Plan returns the events after which an effect of a size, in units of the outcome's range, has been found with a
-// probability of power: at some look until then its sequence leaves 0 out. Verdicts come about an eighth sooner.
-// Outcomes are 0 and 1, with the mean Near in the control and Near + effect in the arm. A number is 0 where so many
+// Plan returns the number of events after which an effect has been detected with probability power. The effect is in
+// units of the outcome's range. It is detected once its sequence excludes 0 at some look. Verdicts come about an eighth
+// sooner. Outcomes are 0 and 1, with mean Near in the control and Near + effect in the arm. A number is 0 if the given
 // steps are not enough.
 func (s Settings) Plan(arm int, effect, power float64, steps uint64) Plan {
 	p, q := s.Propensities[arm], s.Propensities[0]
@@ -33,23 +33,24 @@ func (s Settings) Plan(arm int, effect, power float64, steps uint64) Plan {
 }
 
 const (
-	// noiseless is the ratio of variances where there is next to no noise.
+	// noiseless is the ratio of variances that stands for almost no noise.
 	noiseless = 1e9
 
-	// spacing is by how much information grows between two times at which crossings are computed, and lastSpacing before
-	// the last: cells of a crossing are finer than its kernel.
+	// spacing is the factor by which information grows between two times at which crossings are computed, and
+	// lastSpacing the factor before the last. The cells of a crossing must be finer than its kernel.
 	spacing     = 1.05
 	lastSpacing = 1.005
 
-	// between raises a boundary that is looked at so many standard deviations of a step, to stand for one that is
-	// watched without a break: −ζ(½)/√(2π) (D. Siegmund, Sequential analysis, 1985, chapter X).
+	// between corrects a boundary that is checked only at looks to one that is watched continuously. It raises the
+	// boundary by this many standard deviations of a step: −ζ(½)/√(2π) (D. Siegmund, Sequential analysis, 1985, chapter
+	// X).
 	between = 0.5826
 )
 
-// found is the multiple of a step by which an effect is found with a probability of power. B is a Brownian motion with
-// the effect for its drift, on the clock A of the filter with the true variance. A look reads another filter, that of
-// the variance with its guard: it has less information A′, by the variances of totals, and about the same estimate, so
-// that the boundary of B is A times the radius at A′.
+// found returns the multiple of a step by which an effect is detected with probability power. B is a Brownian motion
+// whose drift is the effect, on the clock A of the filter with the true variance. A look uses another filter, for the
+// variance with its guard. That filter has less information A′, by the variances of totals, and about the same
+// estimate. So the boundary of B is A times the radius at A′.
 func (s *Settings) found(variance, noise, guard, effect, power float64, steps uint64) float64 {
 	w := float64(variance*s.Events) / noise
 	ratios := []float64{w}
@@ -87,7 +88,7 @@ func (s *Settings) found(variance, noise, guard, effect, power float64, steps ui
 	return 0
 }
 
-// crossing is the law of a Brownian motion with drift that has not met a boundary yet.
+// crossing is the law of a Brownian motion with drift that has not yet crossed a boundary.
 type crossing struct {
 	drift, clock, bound float64
 
@@ -101,8 +102,8 @@ const (
 	crossingReach = 6 // those of a kernel
 )
 
-// move goes on to a clock and a boundary, which is straight in between: a motion from x to y, over a time of Δ, meets
-// it with probability exp(−2(c − x)(c′ − y)/Δ) (D. Siegmund, Sequential analysis, 1985, chapter III).
+// move advances to a clock and a boundary, which is linear in between. A motion from x to y, over a time of Δ, meets it
+// with probability exp(−2(c − x)(c′ − y)/Δ) (D. Siegmund, Sequential analysis, 1985, chapter III).
 func (c *crossing) move(clock, bound float64) {
 	var next [crossingCells]float64
 	deviation := math.Sqrt(clock - c.clock)
@@ -133,7 +134,7 @@ func (c *crossing) move(clock, bound float64) {
 	c.clock, c.bound, c.low, c.width, c.mass = clock, bound, low, width, next
 }
 
-// crossed is the probability that it has met the boundary.
+// crossed returns the probability that the motion has crossed the boundary.
 func (c *crossing) crossed() float64 {
 	sum := 0.0
 	for _, mass := range c.mass {

@@ -24,8 +24,9 @@ func TestPlansOfTheirFormulas(t *testing.T) {
 	}
 }
 
-// A motion that is looked at once crosses as the normal law says. One with drift, looked at every 1/64 from a clock of
-// 1 on, crosses √(A + 1) as often as walks do, many of them between the times that are computed.
+// TestCrossings checks that a motion observed once crosses as the normal law says. A motion with drift, observed every
+// 1/64 from a clock of 1 on, crosses √(A + 1) as often as simulated walks do. Many of its steps lie between the
+// computed times.
 func TestCrossings(t *testing.T) {
 	var once crossing
 	once.move(4, 3)
@@ -54,7 +55,7 @@ func TestCrossings(t *testing.T) {
 	}
 }
 
-// planned are settings of plans, with the effect that is planned for.
+// planned returns settings of plans, each with its planned effect.
 func planned() []setting {
 	of := func(name string, s Settings, effect float64) setting {
 		rates := constant(s.Near, s.Near+effect, s.Near)
@@ -82,8 +83,8 @@ func planned() []setting {
 		of("for life, p = 0.02", seldom, 0.004))
 }
 
-// By the planned events, less a twentieth to a fifth more, 0.8 of experiments have stopped: those that wait for their
-// sequence to leave 0 out, and those that wait for the verdict.
+// TestPlansAreThoseOfRuns checks that 0.8 of experiments have stopped by the planned events, within −1/20 to +1/5 of
+// them. It covers experiments that stop when their sequence excludes 0, and those that stop at the verdict.
 func TestPlansAreThoseOfRuns(t *testing.T) {
 	runs := tiertest.Runs(60, 2000)
 	for _, c := range planned() {

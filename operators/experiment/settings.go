@@ -2,7 +2,7 @@ package experiment
 
 import "math"
 
-// Settings are the public facts of an experiment, fixed before its first event.
+// Settings are the public parameters of an experiment, fixed before its first event.
 type Settings struct {
 	Propensities []float64 // π_k, the control first; all positive
 	Alpha        float64   // of all contrasts together
@@ -19,14 +19,14 @@ type Settings struct {
 	Rounding float64 // most by which rounding moves an arm's count or sum of x̃ at a step
 }
 
-// Validate refuses a law of noise under which one side of an effect, and the bound on rounding, might not hold.
+// Validate refuses a law of noise under which the one-sided test and the bound on rounding might not hold.
 func (s *Settings) Validate() error { return s.Noise.average() }
 
-// FirstLook is how many events there are at the first look: sums of fewer are not close to normal.
+// FirstLook is the number of events at the first look. Sums of fewer events are not close to normal.
 const FirstLook = 1000
 
-// The public grid of ratios w = v·B/s², s the deviation of a draw in a contrast: by fine about the variance that Near
-// says, by coarse elsewhere.
+// The public grid of ratios w = v·B/s², where s is the deviation of a draw in a contrast. Its ratio is fine near the
+// variance that Near implies, and coarse elsewhere.
 const (
 	fine   = 1.05
 	coarse = 1.2
@@ -36,9 +36,9 @@ const (
 	coarseBelow = 1.0 / 64
 )
 
-// grid returns the ratios, ascending. In any contrast, mean or lift v·B/s² is a mean of π_k·q_k·B/h_k² over arms,
-// weighted by h_k²/π_k², with h_k² = Value²/4 + (½ − x)²·Count² for a centre x, and q_k = E[(y − x)²|A=k] ≤ max(x, 1 −
-// x)²: the top is above each.
+// grid returns the ratios in ascending order. In any contrast, mean or lift v·B/s² is a mean of π_k·q_k·B/h_k² over
+// arms, weighted by h_k²/π_k², with h_k² = Value²/4 + (½ − x)²·Count² for a centre x, and q_k = E[(y − x)²|A=k] ≤
+// max(x, 1 − x)². The largest ratio of the grid is above each of these.
 func (s *Settings) grid() []float64 {
 	least, most := 1.0, 0.0
 	for _, p := range s.Propensities {
@@ -67,7 +67,7 @@ func (s *Settings) grid() []float64 {
 	return up
 }
 
-// maxGrid bounds the grid: noise that is next to none has a longer way from the top.
+// maxGrid bounds the length of the grid, because with little noise the grid spans a longer range.
 const maxGrid = 512
 
 // armNoise returns h², the variance of a draw in Σ(y − centre) of an arm.
@@ -76,11 +76,11 @@ func (s *Settings) armNoise(centre float64) float64 {
 	return float64(s.Value*s.Value)/4 + float64(float64(half*half)*float64(s.Count*s.Count))
 }
 
-// targetSteps are those of Target.
+// targetSteps returns the number of steps that have Target events.
 func (s *Settings) targetSteps() uint64 { return uint64(max(1, math.Ceil(s.Target/s.Events))) }
 
-// contrasts is how many arms are compared with the control.
+// contrasts returns how many arms are compared with the control.
 func (s *Settings) contrasts() int { return len(s.Propensities) - 1 }
 
-// alpha is that of one contrast.
+// alpha returns the α of one contrast.
 func (s *Settings) alpha() float64 { return s.Alpha / float64(s.contrasts()) }

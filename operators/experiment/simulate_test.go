@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 )
 
-// dyadic brings the integers of a shipped filter to numbers.
+// dyadic converts the integers of a shipped filter to numbers.
 func dyadic(x ...float64) []float64 {
 	for i := range x {
 		x[i] /= 1 << 30
@@ -13,7 +13,7 @@ func dyadic(x ...float64) []float64 {
 	return x
 }
 
-// The filters that blt fits for a horizon of 1000 and of 100 steps, and decay for a memory of 1024.
+// These are the filters that blt fits for horizons of 1000 and of 100 steps, and the decay filter of a memory of 1024.
 func horizon1000() *Noise {
 	return prefixes(dyadic(1071769032, 1037094011, 735973633), dyadic(66032497, 147335676, 309827871))
 }
@@ -29,10 +29,10 @@ func memory1024() *Noise {
 	}
 }
 
-// draw is the deviation of a draw in a column at ε = 1, δ = 1e-6, replace, horizon of 1000.
+// draw is the deviation of a draw in a column at ε = 1, δ = 1e-6, under replace, with a horizon of 1000.
 const draw = 15.3
 
-// source draws what the steps of an experiment release.
+// source simulates the releases of an experiment's steps.
 type source struct {
 	rng    *rand.Rand
 	s      *Settings
@@ -74,7 +74,7 @@ func (x *source) noises() []float64 {
 	return out
 }
 
-// binomial draws how many of n have a probability: exactly where n·p is small or n few, else by the normal law.
+// binomial draws from the binomial law of n and p: exactly where n·p or n is small, otherwise by the normal law.
 func (x *source) binomial(n, p float64) float64 {
 	if p > 0.5 {
 		return n - x.binomial(n, 1-p)
@@ -121,7 +121,7 @@ func (x *source) step(arms []Arm) {
 	x.events += x.s.Events
 }
 
-// halves are the settings of two equal arms over 1000 looks.
+// halves returns the settings of two equal arms over 1000 looks.
 func halves(near, events float64) Settings {
 	return Settings{
 		Propensities: []float64{0.5, 0.5}, Alpha: 0.05, Near: near, Target: 500 * events, Events: events,
@@ -129,7 +129,7 @@ func halves(near, events float64) Settings {
 	}
 }
 
-// constant is the same rate for ever, by arm; the last also for all behind it.
+// constant returns constant rates by arm; the last rate also serves all further arms.
 func constant(rates ...float64) func(int, float64) float64 {
 	return func(arm int, _ float64) float64 { return rates[min(arm, len(rates)-1)] }
 }

@@ -8,8 +8,8 @@ import (
 	"oriel/mechanisms/mechtest/tiertest"
 )
 
-// leastWeight returns the least of the weights ω of the τ of looks, at any look and ratio, and how far from 1 their sum
-// is at most: they are the weights of increments.
+// leastWeight returns the least weight ω of the τ of looks, over all looks and ratios, and the largest distance of
+// their sum from 1. The weights are computed from the increments.
 func leastWeight(noise *Noise, ratios []float64, start uint64, looks int) (least, away float64) {
 	b := newBank(noise, ratios, looks, 100, start, make([]float64, bankLen(len(ratios), len(noise.Poles), looks)))
 	impulses := make([]float64, looks)
@@ -36,8 +36,9 @@ func leastWeight(noise *Noise, ratios []float64, start uint64, looks int) (least
 	return least, away
 }
 
-// The weights ω of τ at the looks sum to 1 and are not negative: e⁺ and the bound on rounding rest on that. It holds of
-// shipped filters over the grid, and of any law that Validate takes; a law that it refuses has negative ones.
+// TestWeightsAreAnAverage checks that the weights ω of τ at the looks sum to 1 and are not negative, because e⁺ and the
+// bound on rounding rest on that. It holds for shipped filters over the grid, and for any law that Validate accepts. A
+// law that it refuses has negative weights.
 func TestWeightsAreAnAverage(t *testing.T) {
 	const looks = 48
 	want := func(name string, noise *Noise, ratios []float64, start uint64) {

@@ -16,11 +16,12 @@ import (
 	"oriel/pipeline/kafka"
 )
 
-// input is the demo's topic of events, one partition an airport. Each is a stream of its own, on purpose: the three
-// have different delays, one guarantee each, and nothing to learn from each other's order.
+// input is the demo's topic of events, with one partition for each airport. Each partition is a stream of its own on
+// purpose: the three airports have different delays, each has its own guarantee, and their relative order teaches
+// nothing.
 const input = "flights"
 
-// row is a deployment of the demo. Its settings are public: none was found by looking at flights.
+// row is a deployment of the demo. Its settings are public, because none was chosen by looking at flights.
 type row struct {
 	name      string
 	mechanism string
@@ -40,7 +41,8 @@ func rows() []row {
 	}
 }
 
-// settings are what a user would give as ORIEL_* variables, with the regulariser that `oriel plan` advises.
+// settings returns the settings that a user would give as ORIEL_* variables, with the regulariser that `oriel plan`
+// advises.
 func (r row) settings() (settings.Settings, error) {
 	lines := append([]string{
 		fmt.Sprintf("ORIEL_NAME=%s-%g", r.name, r.epsilon), "ORIEL_INPUT_TOPIC=" + input, "ORIEL_START=earliest",
@@ -77,14 +79,14 @@ type Options struct {
 	Bar  func(total int64, what string) Bar
 }
 
-// Bar shows how far a part of the demo is; total is −1 when it is not known.
+// Bar shows the progress of a part of the demo; total is −1 when it is not known.
 type Bar interface {
 	Add(n int) error
 	Set(n int) error
 	Finish() error
 }
 
-// Run plays the demo over flights and writes what it comes to.
+// Run runs the demo over flights and writes its results.
 func Run(ctx context.Context, out io.Writer, all []flights.Flight, o Options) error {
 	dir, err := os.MkdirTemp("", "oriel-demo-")
 	if err != nil {
@@ -147,8 +149,8 @@ func Run(ctx context.Context, out io.Writer, all []flights.Flight, o Options) er
 	return nil
 }
 
-// commands are lines for a shell in any directory that show decisions of the demo's broker and end. The binary of
-// `go run` is there as long as the demo runs.
+// commands returns shell commands that show decisions of the demo's broker and then end. They work in any directory.
+// The binary of `go run` exists as long as the demo runs.
 func commands(self, broker, topic string) []string {
 	return []string{
 		fmt.Sprintf("ORIEL_BROKERS=%s %s tail --topic %s --from-beginning -n 5", broker, quoted(self), topic),
@@ -156,5 +158,5 @@ func commands(self, broker, topic string) []string {
 	}
 }
 
-// quoted is a word of a shell.
+// quoted quotes a word for a shell.
 func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }

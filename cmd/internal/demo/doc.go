@@ -1,5 +1,6 @@
-// Package demo runs the service over real flights on a broker in its own process, once for each mechanism, and shows
-// what its decisions are worth beside the same learner without privacy, and private numbers beside the truth.
+// Package demo runs the service over real flights on a broker in its own process, once for each mechanism. It compares
+// the decisions with the same learner without privacy, and private numbers with the truth.
 //
-// Noise follows from a number, so that it hides nothing: the flights are public. A service draws its own.
+// Noise follows from a public number, so it hides nothing; that is fine because the flights are public. A real service
+// draws its own noise.
 package demo

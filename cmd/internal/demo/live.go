@@ -18,11 +18,11 @@ import (
 	"oriel/state"
 )
 
-// pageAddress is that of `oriel run`. Where it is taken, the page is at any free port.
+// pageAddress is the address of `oriel run`. If it is taken, the page uses any free port.
 const pageAddress = "127.0.0.1:9464"
 
-// live sends flights again and again, and counts them with the service of `oriel run`, whose page a person can look at.
-// It returns the page's address once it answers. The service ends with ctx; wait waits for that and returns why.
+// live sends flights again and again, and counts them with the service of `oriel run`, whose page users can open. It
+// returns the page's address once it answers. The service ends with ctx; wait waits for that and returns its error.
 func live(
 	ctx context.Context, client *kafka.Client, broker, dir string, streams [][]flights.Flight,
 ) (address string, wait func() error, err error) {

@@ -15,7 +15,8 @@ import (
 	"oriel/schemas"
 )
 
-// What the demo counts: values outside the range are clamped to it; a decision each so many steps.
+// Settings of the demo's counts. Values outside the range are clamped to it, and every so many steps there is a
+// decision.
 const (
 	arrivalsTopic              = "arrivals"
 	earliest, latest           = -60.0, 180.0 // minutes
@@ -39,7 +40,7 @@ func appendArrival(f *flights.Flight, dst []byte) []byte {
 	return fmt.Appendf(dst, `{"carrier":"%s","delay":%g}`, flights.Carriers[f.Carrier], f.Delay)
 }
 
-// privateNumbers runs a deployment of private numbers over the flights. It shows for each airport the last of them
+// privateNumbers runs a deployment of private numbers over the flights. For each airport it shows the newest numbers
 // beside the truth.
 func privateNumbers(
 	ctx context.Context, client *kafka.Client, dir string, streams [][]flights.Flight, o Options,
@@ -97,8 +98,8 @@ func privateNumbers(
 	return text, nil
 }
 
-// arrivalMeans are the exact means by airline of what the numbers are of: clamped delays, where a flight counts for
-// 1 − 1/H of it a flight later.
+// arrivalMeans returns the exact means by airline that the private numbers estimate: means of clamped delays, where
+// each later flight multiplies the weight of a flight by 1 − 1/H.
 func arrivalMeans(stream []flights.Flight) []float64 {
 	counts, sums := make([]float64, len(flights.Carriers)), make([]float64, len(flights.Carriers))
 	for _, f := range stream {

@@ -15,15 +15,15 @@ import (
 	"oriel/cmd/internal/servicetest"
 )
 
-// unseen is a bar that nobody looks at.
+// unseen is a progress bar without output.
 type unseen struct{}
 
 func (unseen) Add(int) error { return nil }
 func (unseen) Set(int) error { return nil }
 func (unseen) Finish() error { return nil }
 
-// TestDemoShowsPrivateNumbers: each number of the demo's last block is within what it says of the truth, which is
-// what the flights say, summed here backwards; and another call says the same.
+// TestDemoShowsPrivateNumbers checks that each number of the demo's last block is within its stated error of the truth.
+// The test computes the truth by summing flights backwards. A second run must print the same.
 func TestDemoShowsPrivateNumbers(t *testing.T) {
 	home := t.TempDir()
 	repotest.UnpackFlights(t, home)

@@ -9,9 +9,9 @@ import (
 	"oriel/pipeline/streams"
 )
 
-// seeded replaces the secret keys of a demo's streams by one that follows from a number, and what names records in the
-// noise by partition and offset, since the topic of the embedded broker has another id each time: the noise is then the
-// same in each run. So it hides nothing. The demo alone does this, over flights that everybody has.
+// seeded makes noise equal in each run. It replaces the secret keys of a demo's streams by one that follows from a
+// number. It also replaces the identities of records, because the topic of the embedded broker has another id in each
+// run. Such noise hides nothing. Only the demo does this, over flights that are public.
 type seeded struct {
 	streams.Opener
 	key [32]byte
@@ -32,7 +32,7 @@ func (s seeded) Open(params []byte) (func([32]byte) (operators.Machine, error), 
 	}, nil
 }
 
-// repeatable is a machine that sees no ids that change from run to run.
+// repeatable is a machine that does not see ids that change from run to run.
 type repeatable struct{ operators.Machine }
 
 func (m repeatable) Add(dst []operators.Decision, r operators.Record) []operators.Decision {

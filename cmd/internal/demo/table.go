@@ -71,7 +71,7 @@ its ε grows with age as shown. Adjacency replace, one flight, δ = 1e-6. Settin
 from the noise, as ` + "`oriel plan`" + ` advises, and from no flight; so each row has a learner of its own, whose loss
 without noise stands beside it. A window of 1024 flights is for show.`
 
-// print scores the decisions, draws, and says in the end what it comes to.
+// print scores the decisions, draws them, and prints a conclusion.
 func (d *table) print(ctx context.Context, out io.Writer, client *kafka.Client, folder string) error {
 	in := eval.Input{Settings: d.rows, Seeds: 1, Progress: func(int) {}}
 	d.last = make([][][]float64, len(d.rows))
@@ -152,7 +152,7 @@ func publishedDecisions(ctx context.Context, client *kafka.Client, topic string,
 	}
 }
 
-// strongest names the coordinates of the largest weights but the constant's.
+// strongest names the coordinates with the largest weights, except the constant.
 func strongest(x []float64) string {
 	names := flights.Names()
 	order := make([]int, 0, len(x))
@@ -169,7 +169,7 @@ func strongest(x []float64) string {
 	return strings.Join(parts, ", ")
 }
 
-// closing is what somebody takes home who has read nothing else: the first row, whose guarantee is the one to take.
+// closing returns the conclusion for a reader of nothing else. It is about the first row, whose guarantee we recommend.
 func closing(r *eval.Report) string {
 	row := &r.Rows[0]
 	return fmt.Sprintf("In plain words: whatever you believe about %s, and whatever else you know, all forecasts of the first row together change\n"+
@@ -179,9 +179,9 @@ func closing(r *eval.Report) string {
 		100*row.Gain)
 }
 
-// exceptional is the probability that releases change the odds of a guess by more than e^ε: with and without the event
-// they differ as N(0, 1) and N(µ, 1) do at most (Dong, Roth and Su, Gaussian Differential Privacy, 2022, section 2). So
-// the log of the odds is N(µ²/2, µ²), and above ε with Φ(µ/2 − ε/µ).
+// exceptional returns the probability that releases change the odds of a guess by more than e^ε. With and without the
+// event they differ at most as N(0, 1) and N(µ, 1) do (Dong, Roth and Su, Gaussian Differential Privacy, 2022, section
+// 2). So the log of the odds is N(µ²/2, µ²), and above ε with probability Φ(µ/2 − ε/µ).
 func exceptional(mu, epsilon float64) float64 { return math.Erfc((epsilon/mu-mu/2)/math.Sqrt2) / 2 }
 
 // twoDigits leaves two digits of a number, rounded down.

@@ -7,8 +7,8 @@ import (
 	"oriel/mechanisms/dp"
 )
 
-// TestTheExceptionIsTheTailOfTheOdds: δ at ε is the chance that the odds go beyond e^ε, less e^ε times that chance
-// where the event was the other one (Balle and Wang 2018, Theorem 5).
+// TestTheExceptionIsTheTailOfTheOdds checks exceptional: δ at ε is the probability that the odds exceed e^ε, less e^ε
+// times the same probability under the other event (Balle and Wang 2018, Theorem 5).
 func TestTheExceptionIsTheTailOfTheOdds(t *testing.T) {
 	for _, mu := range []float64{0.2, 0.7, 2} {
 		for _, epsilon := range []float64{0.1, 1, 3} {

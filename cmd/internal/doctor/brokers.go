@@ -11,7 +11,7 @@ import (
 	"oriel/pipeline/kafka/probe"
 )
 
-// checkBrokers tries each broker of ORIEL_BROKERS, and each that these name. It returns whether any answers.
+// checkBrokers tries each broker of ORIEL_BROKERS, and each broker that these name. It reports whether any answers.
 func (e *examination) checkBrokers(ctx context.Context) bool {
 	const check = "brokers"
 	if _, err := e.settings.Client(); e.refuse(check, err) {
@@ -54,7 +54,7 @@ func (e *examination) checkBrokers(ctx context.Context) bool {
 	return true
 }
 
-// told adds to an error of a broker where the client has its address from.
+// told adds to an error of a broker where the client learned its address.
 func told(err error, address, why string) error {
 	if err == nil {
 		return nil
@@ -86,8 +86,8 @@ func (e *examination) look(ctx context.Context, address string) (cluster probe.C
 	return cluster, errors.Join(err, client.Close())
 }
 
-// mostSkew is how far two clocks may be apart. Brokers refuse records from the future (message.timestamp.after.max.ms,
-// one hour by default), and certificates and tokens have minutes to spare at most.
+// mostSkew is the largest allowed difference of two clocks. Brokers refuse records from the future
+// (message.timestamp.after.max.ms, one hour by default), and certificates and tokens have minutes to spare at most.
 const mostSkew = time.Minute
 
 // checkClock compares this machine's clock with the controller's.

@@ -14,7 +14,7 @@ import (
 	"oriel/state"
 )
 
-// checkRights compares what the user may do with what `oriel run` does.
+// checkRights compares the user's rights with the operations of `oriel run`.
 func (e *examination) checkRights(ctx context.Context) {
 	const check = "rights"
 	c := e.deployed.Config
@@ -59,7 +59,7 @@ func (e *examination) checkRights(ctx context.Context) {
 	}
 }
 
-// named adds what a right is lacking on.
+// named adds to an error the resource on which a right is missing.
 func named(err error, what string) error {
 	if err == nil {
 		return nil

@@ -21,10 +21,10 @@ type Options struct {
 	Now      func() time.Time // nil: the machine's clock
 }
 
-// Patience is the default of Options.Patience: two attempts of a client that gets no answer to its connection.
+// Patience is the default of Options.Patience: long enough for two connection attempts that get no answer.
 const Patience = 10 * time.Second
 
-// examination is a deployment that is examined. What a check finds is there for those after it.
+// examination is a deployment under examination. Later checks use the results of earlier ones.
 type examination struct {
 	report
 	host     service.Host
@@ -34,7 +34,7 @@ type examination struct {
 	opened   bool                 // the deployment has manifests, and they fit
 }
 
-// Examine prints a line a check to w. The error says how much is wrong: its exit code is exit.Misuse where settings
+// Examine prints a line for each check to w. The error counts the problems. Its exit code is exit.Misuse where settings
 // cannot be read, and exit.Failure otherwise.
 func Examine(ctx context.Context, h service.Host, o Options, w io.Writer) error {
 	if o.Now == nil {
@@ -64,7 +64,7 @@ func Examine(ctx context.Context, h service.Host, o Options, w io.Writer) error 
 	return e.summary(false)
 }
 
-// within runs a check that asks others, for as long as its patience lasts.
+// within runs a check that makes requests, for at most the patience.
 func (e *examination) within(ctx context.Context, check func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, e.options.Patience)
 	defer cancel()
@@ -103,7 +103,7 @@ func (e *examination) checkKey(ctx context.Context) {
 	e.ok("key", "it can be read, and has the right form")
 }
 
-// checkAddress opens the address of the pages for a moment.
+// checkAddress listens briefly on the address of the pages.
 func (e *examination) checkAddress() {
 	listener, err := e.host.Listen("tcp", e.settings.HTTPAddr)
 	if err == nil {
@@ -142,7 +142,7 @@ func (e *examination) checkDisk() {
 	}
 }
 
-// retried does nothing: a check that runs out of patience says what the last attempt met.
+// retried ignores a retry, because a check that runs out of patience reports the error of its last attempt.
 func retried(string, error) {}
 
 // client connects to given brokers as the settings say.

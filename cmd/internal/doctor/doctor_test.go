@@ -30,7 +30,7 @@ func TestMain(m *testing.M) { servicetest.Main(m, nil) }
 // patience is enough for a broker on the same machine.
 const patience = 5 * time.Second
 
-// patient is a deployment that is examined.
+// patient is the deployment under examination.
 type patient struct{ *servicetest.Fixture }
 
 // examine returns what doctor prints and its error.
@@ -50,7 +50,7 @@ func (f patient) examine(o doctor.Options) (string, error) {
 	return out.String(), err
 }
 
-// bad are the lines that are not ok.
+// bad returns the lines that are not ok.
 func bad(said string) (lines []string) {
 	for line := range strings.Lines(said) {
 		if strings.HasPrefix(line, "wrong ") || strings.HasPrefix(line, "warning ") {
@@ -60,7 +60,7 @@ func bad(said string) (lines []string) {
 	return lines
 }
 
-// plant is a misconfiguration: how it is made, and what the one line that finds it says.
+// plant is a planted misconfiguration: how it is made, and the line that must report it.
 type plant struct {
 	name    string
 	more    map[string]string // settings that the deployment is opened with
@@ -72,7 +72,7 @@ type plant struct {
 	code    int      // exit.Misuse, or warned; exit.Failure if 0
 }
 
-// warned is the code of a plant that the service would run with.
+// warned is the code of a misconfiguration with which the service would still run.
 const warned = -1
 
 // set plants settings.
@@ -86,7 +86,7 @@ func set(pairs ...string) func(patient) {
 	}
 }
 
-// alter plants a topic's setting, and waits until the broker says it.
+// alter changes a topic's setting, and waits until the broker reports the change.
 func alter(kind, setting, value string) func(patient) {
 	return func(f patient) {
 		if err := topics.Alter(f.Ctx(), f.Client, f.Topic(kind), map[string]string{setting: value}); err != nil {
@@ -110,7 +110,7 @@ func file(setting, content string, mode os.FileMode) func(patient) {
 	}
 }
 
-// nowhere is an address at which nobody listens.
+// nowhere is an address on which nothing listens.
 const nowhere = "127.0.0.1:1"
 
 var plants = []plant{
@@ -332,7 +332,7 @@ func (f patient) store(name string) opened {
 	return opened{f.T, store}
 }
 
-// TestEachPlantIsFound: each misconfiguration gives the lines that are expected of it, and no other.
+// TestEachPlantIsFound checks that each misconfiguration gives exactly the expected lines.
 func TestEachPlantIsFound(t *testing.T) {
 	t.Parallel()
 	broker := servicetest.Broker(t)
@@ -370,7 +370,8 @@ func TestEachPlantIsFound(t *testing.T) {
 	}
 }
 
-// TestARightDeploymentIsOk: before and after its first event, and beside a service that runs; and nothing is changed.
+// TestARightDeploymentIsOk checks a correct deployment before and after its first event, and beside a running service.
+// Doctor must change nothing.
 func TestARightDeploymentIsOk(t *testing.T) {
 	t.Parallel()
 	f := patient{servicetest.New(t, 2, nil)}
@@ -398,7 +399,7 @@ func TestARightDeploymentIsOk(t *testing.T) {
 	}
 }
 
-// everything is what doctor could change in the cluster.
+// everything describes all that doctor could change in the cluster.
 func (f patient) everything() string {
 	f.T.Helper()
 	admin, err := kgo.NewClient(kgo.SeedBrokers(f.Env["ORIEL_BROKERS"]))

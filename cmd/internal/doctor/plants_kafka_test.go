@@ -15,7 +15,7 @@ import (
 	"oriel/cmd/internal/servicetest"
 )
 
-// secured plants a way in; later pairs replace earlier ones.
+// secured plants settings to reach a listener; later pairs replace earlier ones.
 func secured(listener string, pairs ...string) func(patient) {
 	return func(f patient) {
 		f.Env["ORIEL_BROKERS"] = servicetest.Listener(f.T, listener)
@@ -24,7 +24,7 @@ func secured(listener string, pairs ...string) func(patient) {
 	}
 }
 
-// login plants the user oriel, with all rights of `oriel run` but one, on the resource of a kind and name.
+// login plants the user oriel with all rights of `oriel run` except one, on the resource of a kind and name.
 func login(kind kmsg.ACLResourceType, name, lacks string) func(patient) {
 	return func(f patient) {
 		rights := f.RightsOf("run")
@@ -106,7 +106,8 @@ var realPlants = []plant{
 	},
 }
 
-// TestTheRightsOfRunAreEnough: a user who may do what `oriel run` does, and no more, has a deployment that is well.
+// TestTheRightsOfRunAreEnough checks that the rights of `oriel run`, and no more, are enough for doctor to find no
+// problem.
 func TestTheRightsOfRunAreEnough(t *testing.T) {
 	for _, stream := range []string{"topic", "partition"} {
 		f := patient{servicetest.New(t, 2, map[string]string{"ORIEL_STREAM": stream})}

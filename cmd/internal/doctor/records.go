@@ -13,9 +13,9 @@ import (
 // mostPartitions bounds how many partitions of the input are read.
 const mostPartitions = 16
 
-// checkRecords decodes the newest record of each partition of the input as the service does. That all are null events
-// is wrong, and that some are a warning. It prints places, rules and members of the settings, and of a record only an
-// unknown schema id.
+// checkRecords decodes the newest record of each partition of the input as the service does. If all are null events it
+// refuses; if some are it warns. It prints places, rules and members of the settings, and of a record only an unknown
+// schema id.
 func (e *examination) checkRecords(ctx context.Context) {
 	const check = "record"
 	switch {

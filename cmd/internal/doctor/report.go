@@ -8,7 +8,7 @@ import (
 	"oriel/pipeline/kafka"
 )
 
-// report prints a line a check, and counts what is not as it should be.
+// report prints a line for each check, and counts the problems.
 type report struct {
 	w                      io.Writer
 	checks, wrong, warning int
@@ -29,13 +29,13 @@ func (r *report) skipped(check, format string, args ...any) {
 	r.line("-", check, fmt.Sprintf(format, args...))
 }
 
-// warn says what will not stop the service today.
+// warn reports a problem that will not stop the service today.
 func (r *report) warn(check, format string, args ...any) {
 	r.warning++
 	r.line("warning", check, fmt.Sprintf(format, args...))
 }
 
-// refuse says what is wrong and what to do, each problem on a line of its own. It returns whether there is any.
+// refuse prints each problem, and what to do, on a line of its own. It reports whether there is any.
 func (r *report) refuse(check string, err error) bool {
 	if err == nil {
 		return false
@@ -54,7 +54,7 @@ func (r *report) refuse(check string, err error) bool {
 	return true
 }
 
-// summary prints the last line. Its error is one of the settings where these cannot be read.
+// summary prints the last line. Its error is one of the settings if these cannot be read.
 func (r *report) summary(unsettled bool) error {
 	fmt.Fprintf(r.w, "%d checks: %d wrong, %d warnings\n", r.checks, r.wrong, r.warning)
 	const text = "checks that failed: %d; see the lines that begin with \"wrong\""

@@ -65,7 +65,7 @@ func (p paths) cheapest(costs []float64) float64 {
 	return best[p.vertices-1]
 }
 
-// costsOfPaths are worlds: the means of costs at a share of a run, and how an event shows them.
+// costsOfPaths are simulated worlds. Each gives the mean costs at a given part of a run, and how an event reports them.
 type costsOfPaths struct {
 	name string
 	turn func(at float64) float64 // share of a second mean
@@ -86,8 +86,9 @@ func worldsOfPaths() []costsOfPaths {
 	}
 }
 
-// gain plays a world as the settings say. It returns what share of the cost between the first decision and the cheapest
-// path of each step is saved by decisions that were public before their event.
+// gain runs a world under the settings. At each step it compares the cost of decisions that were public before their
+// event with the cost of the first decision and of the cheapest path. It returns the share of that difference that is
+// saved.
 func gain(t *testing.T, p paths, w costsOfPaths, seed uint64, given []string) float64 {
 	t.Helper()
 	const events = 6000
@@ -141,10 +142,10 @@ func gain(t *testing.T, p paths, w costsOfPaths, seed uint64, given []string) fl
 	return (first - cost) / (first - least)
 }
 
-// TestAdviceOfSearchedFlows: who takes what `oriel plan --costs 0:1` advises, on graphs and keys that no constant was
-// chosen on, saves 78 % of what can be saved in 6 000 events at ε = 1 where costs stand still, also where they are far
-// smaller than the range, and where they drift from one world to another; and 72 % where they switch twice. Means over
-// the long form's graphs are 87, 85 and 81 %. Advice is the same whatever the configured clip.
+// TestAdviceOfSearchedFlows checks the settings that `oriel plan --costs 0:1` advises, on graphs and keys on which no
+// constant was chosen. In 6 000 events at ε = 1 they save 78 % of what can be saved where costs stand still, where they
+// are far smaller than the range, and where they drift from one world to another. They save 72 % where costs switch
+// twice. Means over the long form's graphs are 87, 85 and 81 %. Advice does not depend on the configured clip.
 func TestAdviceOfSearchedFlows(t *testing.T) {
 	scopes := [][]string{{"ORIEL_WINDOW=1024"}, {"ORIEL_WINDOW=lifetime", "ORIEL_MEMORY=4096"}}
 	shapes := []struct{ vertices, edges, far int }{{40, 300, 12}, {25, 200, 24}, {60, 300, 20}}
@@ -177,7 +178,7 @@ func TestAdviceOfSearchedFlows(t *testing.T) {
 	}
 }
 
-// advisedOfCosts are the lines of settings that plan advises for costs from 0 to 1.
+// advisedOfCosts returns the settings that plan advises for costs from 0 to 1.
 func advisedOfCosts(t *testing.T, given []string) []string {
 	t.Helper()
 	learner, err := load(t, given...).Learner()

@@ -20,7 +20,7 @@ type stream struct {
 	next       func(rng *rand.Rand, t float64) (x []float64, y float64) // t is in [0, 1)
 }
 
-// class is a label of a logistic model.
+// class draws a label from a logistic model.
 func class(rng *rand.Rand, odds float64) float64 {
 	if rng.Float64() < probability(odds) {
 		return 1
@@ -43,8 +43,8 @@ func inner(x, w []float64, scale float64) (sum float64) {
 	return sum
 }
 
-// streams are as different as classes get: drift, rare labels, sparse one-hots, many coordinates, none that matters;
-// and a target.
+// testStreams returns very different streams of classes: drift, rare labels, sparse one-hots, many coordinates, and
+// features that do not matter; and a stream with a numeric target.
 func testStreams() []stream {
 	fixed := rand.New(rand.NewPCG(77, 1))
 	w, v := normals(fixed, 200), normals(fixed, 200)
@@ -98,10 +98,10 @@ func (s stream) lines(n int) (l lines) {
 	return l
 }
 
-// TestAdviceHelpsOnEveryStream: at ε = 1, over 14 000 events (40 000 in the long form), what `oriel plan` advises keeps
-// half of what the same learner gains without noise, or is within 0.02 of it; and it loses less than settings without
-// it, or, where a label is so rare that the base rate cannot be beaten in so many events, 0.005 more at most. In the
-// short form every eighth step decides: a model is then 7 events old at most.
+// TestAdviceHelpsOnEveryStream checks the advice of `oriel plan` at ε = 1 over 14 000 events (40 000 in the long form).
+// It must keep half of the gain of the same learner without noise, or be within 0.02 of it. It must lose less than
+// settings without the advice. Where a label is so rare that the base rate cannot be beaten in so many events, it may
+// lose 0.005 more. In the short form every eighth step decides, so that a model is at most 7 events old.
 func TestAdviceHelpsOnEveryStream(t *testing.T) {
 	events, every := tiertest.Runs(14_000, 40_000), tiertest.Runs(8, 1)
 	for _, s := range testStreams() {

@@ -2,9 +2,9 @@ package eval
 
 import "math"
 
-// Predictions are sorted into bins: a sign, an octave of [2^-14, 2^18), and 1/512 of the octave. Smaller ones share a
-// bin with 0, larger ones the last. So two predictions of one bin are within 0.2 % of each other, or both within 2^-14
-// of 0.
+// Predictions are sorted into bins: a sign, an octave of [2^-14, 2^18), and 1/512 of the octave. Smaller predictions
+// share a bin with 0, and larger ones the last bin. So two predictions of one bin are within 0.2 % of each other, or
+// both within 2^-14 of 0.
 const (
 	leastOctave = -14
 	octaves     = 32
@@ -13,7 +13,7 @@ const (
 	binCount    = 2*side + 1
 )
 
-// binOf is monotone in x.
+// binOf returns the bin of x; it is monotone in x.
 func binOf(x float64) int {
 	fraction, exponent := math.Frexp(min(math.Abs(x), math.MaxFloat64)) // fraction in [½, 1), or both 0
 	place := 0
@@ -26,7 +26,7 @@ func binOf(x float64) int {
 	return place + side
 }
 
-// middleOf is a value of a bin.
+// middleOf returns a value inside a bin.
 func middleOf(bin int) float64 {
 	place := bin - side
 	if place == 0 {
@@ -51,8 +51,8 @@ func (r *ranks) add(prediction float64, high bool, weight float64) {
 	}
 }
 
-// auc is the chance that of two events, one of each class, the one of the high class has the greater prediction; two in
-// one bin count half. NaN without events of both classes.
+// auc returns the probability that, of two events of different classes, the event of the high class has the greater
+// prediction. Two predictions in one bin count half. It is NaN without events of both classes.
 func auc(all ...*ranks) float64 {
 	var wins, high, low float64
 	for bin := range binCount {
@@ -68,8 +68,8 @@ func auc(all ...*ranks) float64 {
 	return wins / (high * low)
 }
 
-// quantile is the running quantile of what was added: the bin where a share of the weight lies below is kept, and moves
-// by a little at a time.
+// quantile is the running quantile of added values: the bin below which a share of the weight lies. An added value
+// moves it by a few bins at most.
 type quantile struct {
 	level float64
 	bins  []float64

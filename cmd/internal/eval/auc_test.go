@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// exactAUC is the slow twin: every pair of classes.
+// exactAUC is the slow reference for auc: it compares all pairs of events of different classes.
 func exactAUC(margins []float64, high []bool) float64 {
 	wins, pairs := 0.0, 0.0
 	for i, a := range margins {
@@ -39,7 +39,8 @@ func TestAUCOfKnownOrders(t *testing.T) {
 	f([]float64{-1, 2, 2, 1e9}, []bool{false, true, false, true}, 0.875)
 }
 
-// TestAUCOfBinsIsThatOfPairs: halves are added up, and bins lose less than the fourth decimal.
+// TestAUCOfBinsIsThatOfPairs checks that ranks of two halves add up, and that binning changes less than the fourth
+// decimal.
 func TestAUCOfBinsIsThatOfPairs(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 5))
 	for _, scale := range []float64{1e-3, 0.1, 1, 30} {

@@ -12,7 +12,7 @@ import (
 
 // banded is a contender whose decisions have a band.
 type banded interface {
-	// within tells what operators.BandScore.Within does, by the newest decision.
+	// within returns the result of operators.BandScore.Within under the newest decision.
 	within(e *event) (within bool, width float64)
 }
 
@@ -43,14 +43,14 @@ func (c *machine) within(e *event) (within bool, width float64) {
 	return c.rule.Band.Within(c.points[e.Stream], e.decoded, band[0], band[1])
 }
 
-// bandTally counts events that were held against bands: a band counts events, whatever their weight.
+// bandTally counts events and how many were within their bands. Each event counts once, whatever its weight.
 type bandTally struct{ events, within, width float64 }
 
 func (t *bandTally) add(o bandTally) {
 	t.events, t.within, t.width = t.events+o.events, t.within+o.within, t.width+o.width
 }
 
-// held counts an event of a stretch, where the contender has a band.
+// held counts an event of a stretch, if the contender has a band.
 func (r *contestant) held(stretch int, e *event) {
 	b, ok := r.contender.(banded)
 	if !ok || r.score.rule.Band == nil {
@@ -64,7 +64,7 @@ func (r *contestant) held(stretch int, e *event) {
 	r.score.bands[stretch].add(t)
 }
 
-// wholeBand is that of all stretches.
+// wholeBand returns the tally over all stretches.
 func (s *score) wholeBand() (all bandTally) {
 	for _, t := range s.bands {
 		all.add(t)
@@ -95,7 +95,7 @@ func farthest(level float64) func(x ...float64) float64 {
 	}
 }
 
-// bandCurve is the share of each stretch that was within its bands, in mean over the seeds.
+// bandCurve computes the share of each stretch that was within its bands, averaged over the seeds.
 func (row *Row) bandCurve(racers []*contestant) {
 	if !row.Within.Mean.Known() {
 		return
@@ -109,7 +109,8 @@ func (row *Row) bandCurve(racers []*contestant) {
 	}
 }
 
-// bandChart is the share of events within bands along the streams, beside the level that it is to have in the long run.
+// bandChart draws the share of events within bands along the streams, beside the level that it must reach in the long
+// run.
 func bandChart(band *operators.BandScore, length float64) *figure.Chart {
 	level := figure.Line{
 		End: fmt.Sprintf("%g", band.Level), Look: figure.Look(bandLook), Width: 1,
@@ -121,5 +122,5 @@ func bandChart(band *operators.BandScore, length float64) *figure.Chart {
 	}
 }
 
-// bandLook is that of a level.
+// bandLook is the look of the line at the level.
 const bandLook = 7

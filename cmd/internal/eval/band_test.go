@@ -15,11 +15,11 @@ import (
 	"oriel/mechanisms/mechtest/tiertest"
 )
 
-// law is that of a label, for a part of the stream and features.
+// law returns mean and deviation of a label, given the part of the stream and the features.
 type law func(part float64, x []float64, rng *rand.Rand) (mean, deviation float64)
 
-// bandStreams are events whose labels a band is to hold: as the model has them, with noise that grows along a feature,
-// with a jump in the midst, and drifting; and two classes, whose sets are the same.
+// bandStreams are laws of labels that a band must cover: labels as the model assumes, noise that grows along a feature,
+// a jump in the middle, and drift; and two classes, whose bands are sets.
 var bandStreams = map[string]law{
 	"steady": func(float64, []float64, *rand.Rand) (float64, float64) { return 0, 0.2 },
 	"heteroscedastic": func(_ float64, x []float64, _ *rand.Rand) (float64, float64) {
@@ -54,9 +54,9 @@ func bandLines(n int, classes bool, of law) (l lines) {
 	return l
 }
 
-// Bands hold what they are to hold, on streams of all kinds, and are about as wide as without privacy, although the
-// model has noise of its own: in the long form 0.9 ± 0.01 of 10⁵ events at ε = 1 for life; in the short one, with
-// longer steps, of few events.
+// TestBandsHoldOnEveryStream checks that bands cover at their level on streams of all kinds. They are about as wide as
+// without privacy, although the model has noise. The long form wants 0.9 ± 0.01 of 10⁵ events at ε = 1 for life. The
+// short form has longer steps and few events.
 func TestBandsHoldOnEveryStream(t *testing.T) {
 	n, slack := tiertest.Runs(5000, 100_000), tiertest.Runs(0.025, 0.01)
 	more := tiertest.Runs([]string{"ORIEL_EPSILON=8", "ORIEL_BAND_STEP=0.01"}, []string{"ORIEL_EPSILON=1"})
@@ -92,7 +92,7 @@ func TestBandsHoldOnEveryStream(t *testing.T) {
 	}
 }
 
-// What is printed and drawn of bands.
+// TestBandsInATable checks how bands are printed and drawn.
 func TestBandsInATable(t *testing.T) {
 	s := load(t, "ORIEL_BAND=0.9", "ORIEL_FEATURES_MAX=1")
 	r := evaluate(t, Input{Settings: []settings.Settings{s}}, bandLines(200, true, bandStreams["steady"]))
@@ -112,8 +112,9 @@ func TestBandsInATable(t *testing.T) {
 	}
 }
 
-// On the demo's flights, at ε = 1 for life: 0.9 ± 0.01 within, width at most 1.05 times that without noise, and the
-// model's loss at most 1.005 times that of a model without a band.
+// TestBandsHoldOnFlights checks bands on the demo's flights at ε = 1 for life. The share within is 0.9 ± 0.01, the
+// width at most 1.05 times the width without noise, and the model's loss at most 1.005 times that of a model without a
+// band.
 func TestBandsHoldOnFlights(t *testing.T) {
 	tiertest.Slow(t, "TestBandsHoldOnEveryStream")
 	for _, classes := range []bool{false, true} {

@@ -9,7 +9,7 @@ import (
 	"oriel/schemas"
 )
 
-// event is a record as all contenders see it, and keep only while they look.
+// event is a record that all contenders share. A contender must not keep it after its turn.
 type event struct {
 	Item
 	decoded schemas.Event
@@ -31,7 +31,7 @@ func predict(rule *operators.Score, x []float64, e *event) (loss, prediction flo
 	return rule.Loss(x, e.decoded), prediction
 }
 
-// machine is an operator over the records of all streams, whose decisions predict.
+// machine is an operator that runs over the records of all streams and predicts with its newest decisions.
 type machine struct {
 	*runner
 	rule   *operators.Score
@@ -63,9 +63,8 @@ func (c *machine) predict(e *event) (loss, prediction float64) {
 
 func (c *machine) learn(e *event) error { return c.take(e.Item) }
 
-// baseRate predicts what fits all events before best, whatever their features: the share of label 1, the mean, the
-// quantile. Where nothing is predicted it is the first decision, which never moves. It knows the labels exactly: no
-// privacy.
+// baseRate predicts the best constant of all earlier events: the share of label 1, the mean, or the quantile. If the
+// operator predicts nothing it stays at the first decision. It knows the labels exactly, without privacy.
 type baseRate struct {
 	rule    *operators.Score
 	streams []baseStream
@@ -107,7 +106,7 @@ func (b *baseRate) predict(e *event) (loss, prediction float64) {
 	return b.rule.Loss(b.point[:], alone), prediction
 }
 
-// logOdds are the log-odds of label 1 with half an event of each class beforehand (Krichevsky and Trofimov, 1981).
+// logOdds returns the log-odds of label 1, with half an event of each class added (Krichevsky and Trofimov, 1981).
 func (s *baseStream) logOdds() float64 { return math.Log((s.ones + 0.5) / (s.weight - s.ones + 0.5)) }
 
 func (b *baseRate) learn(e *event) error {

@@ -10,7 +10,8 @@ import (
 	"oriel/schemas"
 )
 
-// Without privacy nothing is left to chance: a rule that draws then has what is best so far, whatever its ε.
+// TestDrawsWithoutPrivacyAreTheBest checks that without privacy nothing is random: a rule that draws then takes the
+// best element so far, whatever its ε.
 func TestDrawsWithoutPrivacyAreTheBest(t *testing.T) {
 	s, err := settings.Load([]string{
 		"ORIEL_OPERATOR=submodular", "ORIEL_RULE=draws", "ORIEL_MECHANISM=draws", "ORIEL_PICK=2", "ORIEL_ELEMENTS=9",

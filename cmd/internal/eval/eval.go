@@ -15,21 +15,21 @@ import (
 	"oriel/schemas"
 )
 
-// Item is one record of a stream. The record is the package's from then on.
+// Item is one record of a stream. The package owns the record once it has it.
 type Item struct {
 	Stream int32
 	Record records.Record
 	Place  Place
 }
 
-// Place is where a record stands in a file or in a merged topic. The zero value is that of a record of a partition that
-// is a stream, which has an offset.
+// Place is the position of a record in a file or in a merged topic. The zero value is for a record of a partition that
+// is a stream, because such a record has an offset.
 type Place struct {
 	Unit   string // line, record of a table, or partition P, offset
 	Number int64
 }
 
-// String is how a message names the place.
+// String returns the place as messages name it.
 func (i Item) String() string {
 	if i.Place == (Place{}) {
 		return fmt.Sprintf("offset %d of partition %d", i.Record.Offset, i.Stream)
@@ -37,16 +37,16 @@ func (i Item) String() string {
 	return fmt.Sprintf("%s %d", i.Place.Unit, i.Place.Number)
 }
 
-// Source is where the events are.
+// Source provides the events.
 type Source interface {
-	// Totals says about how many records each stream has: that is where halves and stretches end.
+	// Totals returns about how many records each stream has; they define where halves and stretches end.
 	Totals() []int64
-	// Each calls f for each record, each stream's in order.
+	// Each calls f for each record, in order within each stream.
 	Each(ctx context.Context, f func(Item) error) error
 }
 
-// Delay is when a label is known: so many events of its stream later, or so long after its event. Only then is the
-// event learned from.
+// Delay is when a label becomes known: a number of events of its stream later, or a duration after its event. Only then
+// do contenders learn from the event.
 type Delay struct {
 	Events int
 	Time   time.Duration
@@ -62,7 +62,7 @@ func (d Delay) String() string {
 	return fmt.Sprintf("%d events", d.Events)
 }
 
-// Input is what to compare.
+// Input holds the settings to compare.
 type Input struct {
 	Settings []settings.Settings // one a row; they decode events alike
 	Seeds    int                 // runs of each
@@ -71,10 +71,10 @@ type Input struct {
 	Progress func(events int)
 }
 
-// chunk is how many turns all contenders take before the next are read.
+// chunk is how many turns all contenders take before more records are read.
 const chunk = 2048
 
-// turn is an event that is predicted, or one whose label is known.
+// turn is an event to predict, or an event whose label has become known.
 type turn struct {
 	*event
 	learn bool
@@ -86,7 +86,7 @@ type contestant struct {
 	score score
 }
 
-// New reads the source once and returns what each contender came to. Contenders run beside each other.
+// New reads the source once and returns the scores of all contenders, which run concurrently.
 func New(ctx context.Context, in Input, source Source) (*Report, error) {
 	f, err := newField(in, source.Totals())
 	if err != nil {
@@ -159,7 +159,7 @@ func racing(rule *operators.Score, c contender) []*contestant {
 	return []*contestant{{c, score{rule: rule}}}
 }
 
-// private is the row of the i-th settings, with a contender a seed, or one that reads.
+// private returns the row of the i-th settings, with a contender for each seed, or one that reads published decisions.
 func (f *field) private(i int) (entry, error) {
 	s := f.in.Settings[i]
 	model, err := s.Model()
@@ -199,7 +199,7 @@ func (f *field) private(i int) (entry, error) {
 	return e, nil
 }
 
-// take decodes a record, and puts it and those whose labels are due by it into turns.
+// take decodes a record, and turns it and the events whose labels are now known into turns.
 func (f *field) take(i Item) error {
 	e := &event{Item: i}
 	if !i.Record.Unreadable {
@@ -227,7 +227,7 @@ func (f *field) take(i Item) error {
 	return f.run()
 }
 
-// due lets go of the events of a stream whose labels are known.
+// due passes on the events of a stream whose labels are known, and drops them.
 func (f *field) due(stream int32, known func([]*event) bool) {
 	for len(f.waiting[stream]) > 0 && known(f.waiting[stream]) {
 		f.turns = append(f.turns, turn{f.waiting[stream][0], true})
@@ -235,7 +235,7 @@ func (f *field) due(stream int32, known func([]*event) bool) {
 	}
 }
 
-// run lets all contenders take the turns that wait, as many at a time as there are processors.
+// run lets all contenders take the waiting turns, as many contenders at a time as there are processors.
 func (f *field) run() error {
 	err := each(f.racers, func(r *contestant) error { return r.run(f.turns) })
 	f.in.Progress(f.progress)
@@ -243,8 +243,7 @@ func (f *field) run() error {
 	return err
 }
 
-// each does it for all, as many at a time as there are processors; the rest of those that were to follow one that fails
-// are left.
+// each calls do for all elements, as many at a time as there are processors. After a failure it starts no further ones.
 func each[T any](all []T, do func(T) error) error {
 	workers := min(runtime.GOMAXPROCS(0), len(all))
 	failed := make([]error, workers)

@@ -46,7 +46,7 @@ func load(t *testing.T, more ...string) settings.Settings {
 	return s
 }
 
-// sample are events of a logistic model, and their features and labels.
+// sample returns events of a logistic model, with their features and labels.
 func sample(n int) (l lines, xs [][3]float64, ys []float64) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	for range n {
@@ -78,9 +78,9 @@ func evaluate(t *testing.T, in Input, source Source) *Report {
 	return r
 }
 
-// TestReferenceIsTheTextbooks: without noise the configured learner is follow the approximate leader over exact sums
-// (operators/coco/SPEC.md §5.1 with ĝ = g), by plain code; and each event is scored before it is learned from, with
-// labels that come late as well.
+// TestReferenceIsTheTextbooks compares the configured learner without noise with plain code for follow the approximate
+// leader over exact sums (operators/coco/SPEC.md §5.1 with ĝ = g). Each event must be scored before it is learned from,
+// also when labels come late.
 func TestReferenceIsTheTextbooks(t *testing.T) {
 	l, xs, ys := sample(5000)
 	for _, delay := range []int{0, 1, 300} {
@@ -116,7 +116,7 @@ func TestReferenceIsTheTextbooks(t *testing.T) {
 	}
 }
 
-// TestBaseRateIsOfEventsBefore: by plain counting.
+// TestBaseRateIsOfEventsBefore compares the base rate with plain counting.
 func TestBaseRateIsOfEventsBefore(t *testing.T) {
 	l, _, ys := sample(2000)
 	r := evaluate(t, Input{Settings: []settings.Settings{load(t)}}, l)
@@ -136,7 +136,7 @@ func TestBaseRateIsOfEventsBefore(t *testing.T) {
 	}
 }
 
-// TestDelayByTime: events a second apart, labels ten seconds late, are the same as labels ten events late.
+// TestDelayByTime checks that labels ten seconds late, of events a second apart, equal labels ten events late.
 func TestDelayByTime(t *testing.T) {
 	l, _, _ := sample(1000)
 	in := Input{Settings: []settings.Settings{load(t)}}
@@ -153,7 +153,8 @@ func TestDelayByTime(t *testing.T) {
 	}
 }
 
-// TestSeedsRepeatAndDiffer: the same call gives the same figures, and mean and worst are of different noises.
+// TestSeedsRepeatAndDiffer checks that equal calls give equal figures, and that different seeds give different noise,
+// so that mean and worst differ.
 func TestSeedsRepeatAndDiffer(t *testing.T) {
 	l, _, _ := sample(1500)
 	in := Input{Settings: []settings.Settings{load(t), load(t, "ORIEL_EPSILON=0.5")}, Seeds: 3}
@@ -173,7 +174,7 @@ func TestSeedsRepeatAndDiffer(t *testing.T) {
 	}
 }
 
-// TestNullEventsTakeTheirPlace: they are counted by reason, and are not scored.
+// TestNullEventsTakeTheirPlace checks that null events are counted by reason and not scored.
 func TestNullEventsTakeTheirPlace(t *testing.T) {
 	l, _, _ := sample(300)
 	l[7], l[20], l[21] = `{"features":[1,2],"label":1}`, `{"features":[1,2,3],"label":7}`, `{"features":[1,2],"label":1}`
@@ -203,7 +204,7 @@ func TestNullEventsTakeTheirPlace(t *testing.T) {
 	}
 }
 
-// TestEveryLossHasItsFigures: figures of classes, of targets, and of neither.
+// TestEveryLossHasItsFigures checks which figures exist for classes, for numeric targets, and for other losses.
 func TestEveryLossHasItsFigures(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	targets, costs := lines{}, lines{}
@@ -254,8 +255,8 @@ func TestEveryLossHasItsFigures(t *testing.T) {
 	}
 }
 
-// TestWealthIsCounted: the uniform portfolio, which is the last row, has the logarithm of wealth that plain
-// multiplication gives; who learns has more of it, and the table says both in place of a loss near 0.
+// TestWealthIsCounted checks that the uniform portfolio, the last row, has the logarithm of wealth that plain
+// multiplication gives. A learner has more of it. The table shows wealth in place of a loss near 0.
 func TestWealthIsCounted(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 6))
 	events, wealth := lines{}, 1.0
@@ -289,7 +290,7 @@ func TestWealthIsCounted(t *testing.T) {
 	}
 }
 
-// TestFirstDecisionIsNoBaseRate: where losses predict nothing the last row keeps the first decision.
+// TestFirstDecisionIsNoBaseRate checks that the last row keeps the first decision if losses predict nothing.
 func TestFirstDecisionIsNoBaseRate(t *testing.T) {
 	events := lines{}
 	for range 200 {
@@ -303,7 +304,7 @@ func TestFirstDecisionIsNoBaseRate(t *testing.T) {
 	}
 }
 
-// TestCalibrationIsOfBins: predictions of 0.75 that come true in half of the cases are off by 0.25.
+// TestCalibrationIsOfBins checks that predictions of 0.75 that come true in half of the cases have an error of 0.25.
 func TestCalibrationIsOfBins(t *testing.T) {
 	s := score{rule: &operators.Score{Predicts: operators.LogOdds}}
 	for i := range 100 {

@@ -12,13 +12,13 @@ import (
 	"oriel/schemas"
 )
 
-// Tests tells whether settings configure an experiment, which NewExperiment plays.
+// Tests reports whether settings configure an experiment, which NewExperiment can run.
 func Tests(s settings.Settings) (bool, error) {
 	learner, err := s.Learner()
 	return err == nil && operators.ExperimentOf(learner.Operator()) != nil, err
 }
 
-// subject is an experiment over the records of all streams, with the noise of a seed or without any.
+// subject runs an experiment over the records of all streams, with the noise of a seed or without noise.
 type subject struct {
 	*runner
 	of    *operators.Experiment
@@ -28,7 +28,7 @@ type subject struct {
 	begun bool     // a record that is taken is of the experiment
 }
 
-// trial is what a stream's experiment has come to.
+// trial holds the results of one stream's experiment.
 type trial struct {
 	last  operators.Findings
 	found []float64 // by arm behind the control: events when the verdict named it first; 0: it never did
@@ -40,7 +40,7 @@ type trial struct {
 	peek []peeking // by arm behind the control
 }
 
-// point is a look.
+// point is the result at one look.
 type point struct {
 	events  float64
 	effects []operators.Estimate // by arm behind the control
@@ -48,17 +48,17 @@ type point struct {
 	peeked  []operators.Estimate
 }
 
-// moments are of the outcomes of an arm.
+// moments holds count, sum and sum of squares of an arm's outcomes.
 type moments struct{ n, sum, squares float64 }
 
-// peeking is what somebody sees who takes each look for the only one.
+// peeking simulates an analyst who looks often, and each time uses a test that is valid for a single look.
 type peeking struct {
 	now   operators.Estimate // the difference of means ± 1.96 standard errors
 	first float64            // events when the interval left 0 out first; 0: it never did
 	back  int                // later looks with 0 in it
 }
 
-// mostPoints is how many looks of a stream are kept for the plot: every second one is left out when they are more.
+// mostPoints bounds the looks of a stream that are kept for the plot. When there are more, every second one is dropped.
 const mostPoints = 512
 
 func newSubject(m streams.Model, of *operators.Experiment, streams, seed int) (*subject, error) {
@@ -77,7 +77,7 @@ func newSubject(m streams.Model, of *operators.Experiment, streams, seed int) (*
 	return x, err
 }
 
-// takeAll steps over records, and looks at each decision that follows.
+// takeAll takes records, and looks at each decision that follows.
 func (x *subject) takeAll(items []Item) error {
 	for _, i := range items {
 		x.begun = x.walks[i.Stream].Stream.Steps() >= x.of.First-1
@@ -118,7 +118,7 @@ func (x *subject) look(t *trial, line []byte) error {
 	return nil
 }
 
-// keep adds a look to the path. All who see the same looks keep the same ones.
+// keep adds a look to the path. Which looks are kept depends only on their number, so all subjects keep the same ones.
 func (t *trial) keep(p point) {
 	if t.seen++; (t.seen-1)%t.every != 0 {
 		return
@@ -133,7 +133,7 @@ func (t *trial) keep(p point) {
 	t.path = t.path[:(len(t.path)+1)/2]
 }
 
-// look is one of somebody who peeks.
+// look is one look of the analyst who peeks.
 func (p *peeking) look(arm, control moments, events float64) {
 	half := 1.959964 * math.Sqrt(arm.error()+control.error())
 	value := arm.sum/arm.n - control.sum/control.n
@@ -146,13 +146,13 @@ func (p *peeking) look(arm, control moments, events float64) {
 	}
 }
 
-// error is the square of the mean's standard error.
+// error returns the squared standard error of the mean.
 func (m moments) error() float64 {
 	mean := m.sum / m.n
 	return max(0, m.squares/m.n-mean*mean) / m.n
 }
 
-// counting lets the subject count the events of the experiment.
+// counting makes the subject count the events of the experiment.
 func (x *subject) counting() {
 	var event schemas.Event
 	x.accepted = func(stream int32, value []byte) {
@@ -166,7 +166,7 @@ func (x *subject) counting() {
 	}
 }
 
-// contest is settings of an experiment: with noise of seeds, and without any.
+// contest runs one setting of an experiment: with the noise of each seed, and without noise.
 type contest struct {
 	row     ExperimentRow
 	of      *operators.Experiment
@@ -174,7 +174,7 @@ type contest struct {
 	exact   *subject
 }
 
-// NewExperiment runs settings over the source, and the same operators without noise beside them.
+// NewExperiment runs settings over the source, and beside them the same operators without noise.
 func NewExperiment(ctx context.Context, in Input, source Source) (*ExperimentReport, error) {
 	var all []*contest
 	var subjects []*subject

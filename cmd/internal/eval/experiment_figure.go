@@ -8,7 +8,7 @@ import (
 	"oriel/operators"
 )
 
-// Slide draws the first setting with seed 1: the effects of the first stream over its events, and how wide bands are.
+// Slide draws the first setting with seed 1: the effects of the first stream over its events, and the width of bands.
 func (r *ExperimentReport) Slide() *figure.Slide {
 	row := &r.Rows[0]
 	left := &figure.Chart{

@@ -29,7 +29,7 @@ type ExperimentReport struct {
 	first string // null event
 }
 
-// ExperimentRow is what one setting came to.
+// ExperimentRow is the result of one setting.
 type ExperimentRow struct {
 	Name      string  `json:"name"`
 	Mechanism string  `json:"mechanism"`
@@ -58,7 +58,7 @@ type ArmFound struct {
 	Back    int      `json:"peeking_back_looks"` // later looks at which peeking no longer found it
 }
 
-// Sequence is an effect with its band at the last look, and how many events there were when it was found: null, never.
+// Sequence is an effect with its band at the last look, and the number of events when it was found, null if never.
 type Sequence struct {
 	Effect     Number `json:"effect"`
 	Low        Number `json:"low"`
@@ -98,7 +98,7 @@ func newExperimentReport(in Input, all []*contest, events, streams int) (*Experi
 	return r, nil
 }
 
-// armFound is that of the arm behind the control with a number.
+// armFound returns the result of the arm-th arm after the control.
 func (c *contest) armFound(stream, arm int) ArmFound {
 	exact := &c.exact.ran[stream]
 	a := ArmFound{Stream: stream, Arm: c.of.Arms[arm+1], Truth: none, Back: exact.peek[arm].back}
@@ -142,7 +142,7 @@ func newSequence(e operators.Estimate, found float64) Sequence {
 	return s
 }
 
-// Print prints the report for a person.
+// Print prints the report as readable text.
 func (r *ExperimentReport) Print(out io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d events in %s, %s: effects of arms on the mean of %s, against arm %s, after all events. With probability %s %%\n"+

@@ -11,7 +11,7 @@ import (
 	"oriel/cmd/internal/settings"
 )
 
-// assigned are events of three arms with rates of conversion, and every hundredth event is none.
+// assigned returns events of three arms with the given rates of conversion. Every hundredth event is invalid.
 func assigned(n int, rates ...float64) (l lines) {
 	random := rand.New(rand.NewPCG(4, 31))
 	for i := range n {
@@ -45,9 +45,9 @@ func experimentOf(t *testing.T, events lines, env ...string) (*ExperimentReport,
 	return NewExperiment(t.Context(), Input{Settings: []settings.Settings{s}, Seeds: 2, Progress: func(int) {}}, events)
 }
 
-// TestExperimentBesideTheTruth: an arm that is better is found, one that is not is not. The truth is that of the
-// events, counted here. Without privacy the band is the sequence of a mixture for the variance, and peeking is what a
-// test at each look says.
+// TestExperimentBesideTheTruth checks that a better arm is found and an equal one is not. The test counts the truth
+// from the events. Without privacy the band must be the mixture sequence for the variance, and peeking the result of a
+// test at each look.
 func TestExperimentBesideTheTruth(t *testing.T) {
 	const skipped = 3 * 50 // events before the experiment
 	events := assigned(8000, 0.3, 0.5, 0.3)
@@ -132,7 +132,8 @@ func TestExperimentBesideTheTruth(t *testing.T) {
 	}
 }
 
-// TestExperimentsThatSayNothing: arms that are not drawn as the settings say have no verdict, and few events no look.
+// TestExperimentsThatSayNothing checks that arms not drawn as the settings say have no verdict, and that few events
+// have no look.
 func TestExperimentsThatSayNothing(t *testing.T) {
 	r, err := experimentOf(t, assigned(2000, 0.1, 0.9, 0.1), "ORIEL_PROPENSITIES=0.2|0.4|0.4")
 	if err != nil {
@@ -151,7 +152,7 @@ func TestExperimentsThatSayNothing(t *testing.T) {
 	}
 }
 
-// TestPathsAreThinned: looks that are kept are every 2^k-th, the same ones for all who see the same.
+// TestPathsAreThinned checks that every 2^k-th look is kept, the same ones for all subjects with the same looks.
 func TestPathsAreThinned(t *testing.T) {
 	x := trial{every: 1}
 	var all []float64

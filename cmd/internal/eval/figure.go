@@ -9,8 +9,8 @@ import (
 	"oriel/cmd/internal/figure"
 )
 
-// Slide draws the loss so far along the streams, and how far predicted probabilities can be believed; of losses without
-// probabilities, the loss of each stretch.
+// Slide draws the running loss along the streams, and how reliable predicted probabilities are. For losses without
+// probabilities it draws the loss of each stretch instead.
 func (r *Report) Slide(title string) *figure.Slide {
 	odds := r.Rows[0].Reliability != nil
 	left := &figure.Chart{
@@ -45,7 +45,7 @@ func (r *Report) Slide(title string) *figure.Slide {
 			bare = min(bare, r.Rows[i].Loss.Mean)
 		}
 	}
-	// What is worse than learning nothing by so much would flatten the rest.
+	// Losses worse than the base by this much would flatten the rest of the chart.
 	worst := max(base, bare) + max(base-bare, bare-base)
 	var far []string
 	for i := range r.Rows {
@@ -80,7 +80,7 @@ func (r *Report) Slide(title string) *figure.Slide {
 	return slide
 }
 
-// along are the values of stretches of a stream, each at its end.
+// along returns the values of the stretches of a stream, each at the end of its stretch.
 func along(length float64, values []Number) (points []figure.Point) {
 	for k, x := range values {
 		points = append(points, figure.Point{X: length * float64(k+1) / Stretches, Y: float64(x)})
@@ -88,7 +88,7 @@ func along(length float64, values []Number) (points []figure.Point) {
 	return points
 }
 
-// believed are shares that came true by predicted probability; the base rate has none.
+// believed returns the share that came true by predicted probability; the base rate has none.
 func (row *Row) believed() (points []figure.Point) {
 	whole := 0.0
 	for _, b := range row.Reliability {
@@ -102,10 +102,11 @@ func (row *Row) believed() (points []figure.Point) {
 	return points
 }
 
-// leastShare of the events makes a point of the reliability diagram: fewer are noise.
+// leastShare is the share of events from which on a bin is drawn in the reliability diagram. Smaller bins are mostly
+// noise.
 const leastShare = 0.002
 
-// label names a row by what others have otherwise.
+// label returns a row's name, by the settings that differ between rows.
 func (row *Row) label(several bool) string {
 	if row.Kind == KindBase {
 		return row.Name

@@ -12,17 +12,18 @@ import (
 	"oriel/schemas"
 )
 
-// checkpoints is at how many places along each stream numbers are held beside the truth: evenly, the last at its end.
+// checkpoints is the number of places along each stream where numbers are compared with the truth. They are evenly
+// spaced, with the last at the end.
 const checkpoints = 64
 
-// Publishes tells whether the settings' operator publishes numbers about its events, which NewNumbers shows beside the
-// truth, and New cannot score.
+// Publishes reports whether the operator publishes numbers about its events. NewNumbers compares them with the truth;
+// New cannot score them.
 func Publishes(s settings.Settings) (bool, error) {
 	learner, err := s.Learner()
 	return err == nil && operators.NumbersOf(learner.Operator()) != nil, err
 }
 
-// counter is an operator whose newest decision of each stream is kept as it was printed: few of them are looked at.
+// counter is an operator whose newest decision of each stream is kept as printed bytes, because few of them are parsed.
 type counter struct {
 	*runner
 	lines [][]byte
@@ -151,7 +152,7 @@ type numbersField struct {
 	events   int
 }
 
-// take keeps a record, and lets the counters take those that wait when it ends a stretch of its stream.
+// take keeps a record. When the record ends a stretch of its stream, the counters take all waiting records.
 func (f *numbersField) take(i Item) error {
 	f.items = append(f.items, i)
 	f.events++
@@ -170,7 +171,7 @@ func (f *numbersField) take(i Item) error {
 	return nil
 }
 
-// run lets all counters take the records that wait, as many at a time as there are processors.
+// run lets all counters take the waiting records, as many counters at a time as there are processors.
 func (f *numbersField) run() error {
 	err := each(f.counters, func(c *counter) error {
 		for _, item := range f.items {
@@ -185,7 +186,7 @@ func (f *numbersField) run() error {
 	return err
 }
 
-// compareAt holds the newest numbers of a stream beside the truth.
+// compareAt compares the newest numbers of a stream with the truth.
 func (f *numbersField) compareAt(stream int32) error {
 	for _, x := range f.pairs {
 		truth, ok, err := x.truth.decision(stream)

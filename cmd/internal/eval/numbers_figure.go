@@ -9,11 +9,11 @@ import (
 	"oriel/cmd/internal/figure"
 )
 
-// drawn is how many lines a panel has at most.
+// drawn is the largest number of lines in a panel.
 const drawn = 4
 
-// Slide draws the first setting: the statistic asked for last, by the last dimension of cells at the end of the first
-// stream, and along it.
+// Slide draws the first setting. It shows the last statistic at the end of the first stream by the last dimension of
+// cells, and along that stream.
 func (r *NumbersReport) Slide() *figure.Slide {
 	row := &r.Rows[0]
 	last := row.Last[len(row.Last)-1]
@@ -73,7 +73,7 @@ func (r *NumbersReport) Slide() *figure.Slide {
 	return slide
 }
 
-// add adds a number to a line; one that is not shown interrupts the line, and not the band.
+// add adds a number to a line. A number that is not shown interrupts the line, but not the band.
 func add(line *figure.Line, x float64, n ShownNumber) {
 	value := float64(n.Value)
 	if !n.Shown {
@@ -84,13 +84,13 @@ func add(line *figure.Line, x float64, n ShownNumber) {
 	line.Truth = append(line.Truth, figure.Point{X: x, Y: float64(n.Truth)})
 }
 
-// group is the cells that differ in the last dimension alone, by their place along it; −1 where there is none.
+// group holds the cells that differ only in the last dimension, by their place along it; −1 where there is no cell.
 type group struct {
 	name  string
 	cells []int
 }
 
-// groups parts the cells of a statistic and memory. They are named dimension=place,dimension=place; one may be other.
+// groups groups the cells of a statistic and memory. Their names are dimension=place,dimension=place; one may be other.
 func groups(numbers []ShownNumber, statistic, memory string) (all []group, dimension string, places []string) {
 	for i, n := range numbers {
 		if n.Statistic != statistic || n.Memory != memory {
@@ -123,7 +123,7 @@ func groups(numbers []ShownNumber, statistic, memory string) (all []group, dimen
 	return all, dimension, places
 }
 
-// values are those of a cell's dimensions without their names.
+// values returns the places of a cell without the names of its dimensions.
 func values(cell string) string {
 	var parts []string
 	for part := range strings.SplitSeq(cell, ",") {
@@ -132,5 +132,5 @@ func values(cell string) string {
 	return strings.Join(parts, ", ")
 }
 
-// valueOf is that of the last dimension.
+// valueOf returns the place of a cell along the last dimension.
 func valueOf(cell string) string { return values(cell[strings.LastIndexByte(cell, ',')+1:]) }

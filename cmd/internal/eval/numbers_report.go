@@ -21,7 +21,7 @@ type NumbersReport struct {
 	first string // null event
 }
 
-// NumbersRow is what the numbers of one setting come to.
+// NumbersRow is the accuracy of the numbers of one setting.
 type NumbersRow struct {
 	Name      string  `json:"name"`
 	Mechanism string  `json:"mechanism"`
@@ -38,8 +38,8 @@ type NumbersRow struct {
 	releases int             // that were looked at
 }
 
-// NumbersKind is how the numbers of one statistic and memory stand to the truth, over cells, the releases at 64 places
-// along each stream, and seeds. A release that stands at several places counts once.
+// NumbersKind compares the numbers of one statistic and memory with the truth, over cells, the releases at 64 places
+// along each stream, and seeds. A release that is the newest one at several places counts once.
 type NumbersKind struct {
 	Statistic string `json:"statistic"`
 	Memory    string `json:"memory"`
@@ -63,8 +63,8 @@ type ShownNumber struct {
 	Shown     bool   `json:"shown"` // false: Value is little more than noise, and the interval alone counts
 }
 
-// exact are the truths that a decision over sums without noise has. Where it knows nothing more than the public range
-// of a number, there is none: a cell without events has no mean.
+// exact returns the truths from a decision over sums without noise. There is none where the interval is the whole
+// public range: for example, a cell without events has no mean.
 func (x *truthComparison) exact(d schemas.Decision) ([]float64, error) {
 	numbers, err := x.numbers.Read(d)
 	if err != nil {
@@ -79,7 +79,7 @@ func (x *truthComparison) exact(d schemas.Decision) ([]float64, error) {
 	return truths, nil
 }
 
-// beside puts the numbers of a decision and the truth together.
+// beside combines the numbers of a decision with the truth.
 func (x *truthComparison) beside(d schemas.Decision, truths []float64) ([]ShownNumber, error) {
 	numbers, err := x.numbers.Read(d)
 	if err != nil {

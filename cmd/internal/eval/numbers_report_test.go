@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestTalliesOfNumbers: of two errors one is within its interval. A cell without a truth counts nowhere, and a number
-// that is not shown has an interval and no error.
+// TestTalliesOfNumbers checks two errors, one of them within its interval. A cell without a truth does not count, and a
+// number that is not shown has an interval and no error.
 func TestTalliesOfNumbers(t *testing.T) {
 	var x truthComparison
 	x.count([]ShownNumber{
@@ -34,7 +34,8 @@ func TestTalliesOfNumbers(t *testing.T) {
 	}
 }
 
-// TestNumbersInATable: shares have four decimals, an unknown number none, and the cells of a control are empty.
+// TestNumbersInATable checks that shares have four decimals, and that unknown numbers and the cells of a control are
+// empty.
 func TestNumbersInATable(t *testing.T) {
 	numbers := []ShownNumber{
 		{"share_difference", "a", "all", 0.0123, -0.00456, 0.02, 0.01, true}, {"mean", "a", "all", 0, -60, 180, 5, false},
@@ -48,7 +49,7 @@ func TestNumbersInATable(t *testing.T) {
 	}
 }
 
-// TestGroupsAreLinesByTheLastDimension: a cell elsewhere is a line of its own.
+// TestGroupsAreLinesByTheLastDimension checks the grouping; a cell of events elsewhere is a line of its own.
 func TestGroupsAreLinesByTheLastDimension(t *testing.T) {
 	var numbers []ShownNumber
 	for _, statistic := range []string{"count", "mean"} {

@@ -12,10 +12,10 @@ import (
 	"oriel/cmd/internal/figure"
 )
 
-// listed is how many cells a person is shown.
+// listed is how many cells are printed.
 const listed = 20
 
-// Print prints the report for a person.
+// Print prints the report as readable text.
 func (r *NumbersReport) Print(out io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d events in %s, %s. Private numbers, and the truth computed beside them from the same events,\n"+
@@ -34,7 +34,7 @@ func (r *NumbersReport) Print(out io.Writer) error {
 	return err
 }
 
-// printKinds has a line for each setting, statistic and memory.
+// printKinds prints a line for each setting, statistic and memory.
 func (r *NumbersReport) printKinds(out io.Writer) {
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "\tε\tW\tstatistic\tmemory\terror, rms\t±, median\tin the interval\treleases\tcompared\tshown\t")
@@ -49,8 +49,8 @@ func (r *NumbersReport) printKinds(out io.Writer) {
 	_ = w.Flush()
 }
 
-// printLast lists cells at the end of the first stream, those with the largest truth of the first statistic first:
-// numbers with the last memory.
+// printLast lists cells at the end of the first stream, in descending order of the truth of the first statistic. It
+// shows numbers with the last memory.
 func (r *NumbersReport) printLast(out io.Writer) {
 	row := &r.Rows[0]
 	memory := row.Last[len(row.Last)-1].Memory
@@ -96,7 +96,7 @@ func (r *NumbersReport) printLast(out io.Writer) {
 	_ = w.Flush()
 }
 
-// numberCells are the four cells of a statistic in a row; a control is compared with no cell.
+// numberCells returns the four table cells of a statistic in a row; they are empty for the control's differences.
 func numberCells(numbers []ShownNumber, statistic string) string {
 	i := slices.IndexFunc(numbers, func(n ShownNumber) bool { return n.Statistic == statistic })
 	if i < 0 {
@@ -111,7 +111,7 @@ func numberCells(numbers []ShownNumber, statistic string) string {
 		shortOf(statistic, n.Low), shortOf(statistic, n.High), shortOf(statistic, n.Truth))
 }
 
-// shortOf is figure.Three of a statistic: shares, which are below 1, have four decimals.
+// shortOf formats a statistic by figure.Three; shares, which are below 1, have four decimals.
 func shortOf(statistic string, x Number) string {
 	if strings.HasPrefix(statistic, "share") && x.Known() {
 		return strconv.FormatFloat(float64(x), 'f', 4, 64)

@@ -11,7 +11,7 @@ import (
 	"oriel/cmd/internal/settings"
 )
 
-// rows are events of an aggregate over cells a and b. Cell b has none.
+// rows returns events of an aggregate over cells a and b. Cell b has no events.
 func rows(n int) (l lines) {
 	for i := range n {
 		l = append(l, fmt.Sprintf(`{"cell":"a","value":%d}`, i%10))
@@ -36,7 +36,7 @@ func numbersOf(t *testing.T, events lines, env ...string) *NumbersReport {
 	return r
 }
 
-// TestReleasesCountOnce: 640 events in steps of 64 make 10 releases, whose numbers stand at 64 places. Each release
+// TestReleasesCountOnce checks 640 events in steps of 64, which make 10 releases, against 64 places. Each release
 // counts once a seed.
 func TestReleasesCountOnce(t *testing.T) {
 	r := numbersOf(t, rows(640), "ORIEL_MECHANISM=once-gaussian", "ORIEL_BATCH=64")
@@ -53,7 +53,7 @@ func TestReleasesCountOnce(t *testing.T) {
 	}
 }
 
-// TestNumbersOfNoiseAreNotShown: the mean of a cell without events is no number of a line, of a table or of an error.
+// TestNumbersOfNoiseAreNotShown checks that the mean of a cell without events appears in no line, table or error.
 func TestNumbersOfNoiseAreNotShown(t *testing.T) {
 	r := numbersOf(t, rows(2000), "ORIEL_MECHANISM=blt", "ORIEL_WINDOW=lifetime", "ORIEL_MEMORY=512")
 	for _, n := range r.Rows[0].Last {

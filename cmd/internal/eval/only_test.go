@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-// TestNoiseIsSwitchedOffHereAlone: outside mechanisms, where audits and tests know what they do, only this package and
-// the auditor put other sums or another sampler in the place of a plan's; of cmd/oriel only eval and the demo use this
-// package; and only the demo seeds a service.
+// TestNoiseIsSwitchedOffHereAlone checks which packages can remove noise. Outside mechanisms and their tests, only this
+// package and the auditor replace a plan's sums or its sampler. In cmd/oriel only eval and the demo use this package,
+// and only the demo seeds a service.
 func TestNoiseIsSwitchedOffHereAlone(t *testing.T) {
 	const root = "../../.."
 	uses := map[string][]string{} // by what is used: files

@@ -22,8 +22,8 @@ func open(
 	return opened.Open(key, [32]byte{}, inc.Stream, inc.ID)
 }
 
-// seeded is what a stream's noise follows from. Cluster and topic are zero, so that it is never that of a service; and
-// since everybody can compute it, it hides nothing.
+// seeded returns the identity and key from which a stream's noise is derived. Cluster and topic are zero, so that no
+// service can have this noise. Anyone can compute it, so it hides nothing.
 func seeded(m streams.Model, params []byte, partition int32, seed int) (inc state.Incarnation, key [32]byte) {
 	secret := sha256.Sum256(fmt.Appendf(nil, "oriel eval, seed %d", seed))
 	inc = state.Incarnation{
@@ -33,14 +33,14 @@ func seeded(m streams.Model, params []byte, partition int32, seed int) (inc stat
 	return inc, inc.InitialKey(secret)
 }
 
-// silent is the sampler of no noise.
+// silent is a sampler without noise.
 type silent struct{}
 
 // Fill writes zeros.
 func (silent) Fill(dst []int64, _ noise.Seed) { clear(dst) }
 
-// withoutNoise is the configured model over sums to which nothing is added: the same decoding, contributions, clip,
-// lattice and update. It has no params to freeze, so that no service can open it: changelog.WriteManifests and
+// withoutNoise returns the configured model over sums without noise: the same decoding, contributions, clip, lattice
+// and update. It has no params to freeze, so that no service can open it, because changelog.WriteManifests and
 // take-overs need them.
 func withoutNoise(s settings.Settings) (streams.Model, error) {
 	learner, err := s.Learner()
@@ -54,10 +54,10 @@ func withoutNoise(s settings.Settings) (streams.Model, error) {
 	return silenced(s, operator)
 }
 
-// best is the element that is drawn where nothing is left to chance: the first of the largest score.
+// best returns the element that is drawn if nothing is random: the first one with the largest score.
 func best(d mechanisms.Draw, _ int) int { return slices.Index(d.Scores, slices.Max(d.Scores)) }
 
-// silenced is withoutNoise with another operator of the same contribution and decisions.
+// silenced is withoutNoise with another operator that has the same contribution and decisions.
 func silenced(s settings.Settings, operator operators.Operator) (streams.Model, error) {
 	model, err := s.Model()
 	if err != nil {

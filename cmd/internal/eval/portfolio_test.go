@@ -13,8 +13,8 @@ import (
 	"oriel/cmd/internal/settings"
 )
 
-// TestTheExampleOfPortfoliosLearns: the settings of deploy/examples/portfolio.env have half of what is gained without
-// noise after 20 000 events, of six outcomes whose chances are those of six brackets of flights' delays.
+// TestTheExampleOfPortfoliosLearns checks that the settings of deploy/examples/portfolio.env reach half of the gain
+// without noise after 20 000 events. The six outcomes have the probabilities of six brackets of flight delays.
 func TestTheExampleOfPortfoliosLearns(t *testing.T) {
 	file, err := os.Open(repotest.Path("deploy/examples/portfolio.env"))
 	if err != nil {

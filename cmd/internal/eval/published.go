@@ -2,10 +2,10 @@ package eval
 
 import "oriel/operators"
 
-// Published returns the decisions of a stream that a service has published, one after the other, in the order of steps.
+// Published returns the published decisions of a stream one by one, in the order of steps.
 type Published func() ([]float64, error)
 
-// reader is a contender whose decisions were made elsewhere, one a record.
+// reader is a contender that reads decisions made elsewhere, one a record.
 type reader struct {
 	rule   *operators.Score
 	next   []Published // of each stream

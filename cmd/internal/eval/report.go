@@ -13,7 +13,7 @@ import (
 	"oriel/operators"
 )
 
-// What rows are.
+// Kinds of rows.
 const (
 	KindPrivate   = "private"   // configured
 	KindReference = "reference" // the same learner over the same leaves, without noise
@@ -23,7 +23,7 @@ const (
 	BaseRate  = "base rate"
 )
 
-// baseName names the last row.
+// baseName returns the name of the last row.
 func baseName(p operators.Prediction) string {
 	switch p {
 	case operators.Growth:
@@ -93,13 +93,13 @@ type Row struct {
 // Number is null in JSON where it does not exist.
 type Number = plan.Number
 
-// Figure is over the seeds.
+// Figure is a figure over the seeds: its mean and its worst value.
 type Figure struct {
 	Mean  Number `json:"mean"`
 	Worst Number `json:"worst"`
 }
 
-// Bin compares probabilities with what came true.
+// Bin compares predicted probabilities with the share that came true.
 type Bin struct {
 	Weight    float64 `json:"weight"`
 	Predicted Number  `json:"predicted"`
@@ -115,7 +115,7 @@ func newRow(s settings.Settings) Row {
 	return Row{Name: name, Kind: KindPrivate, Mechanism: s.Mechanism, Memory: memory, learner: learner(s)}
 }
 
-// learner is the canonical configuration without what decides the noise alone.
+// learner returns the canonical configuration without the settings that affect only noise.
 func learner(s settings.Settings) string {
 	var lines []string
 	for line := range strings.Lines(s.Canonical()) {
@@ -161,7 +161,7 @@ func (f *field) report() (*Report, error) {
 	return r, nil
 }
 
-// exact is the first reference: it has seen every record, whether the private rows run or are read.
+// exact returns the first reference. It has seen every record, whether private rows are run or read.
 func (f *field) exact() *machine {
 	for _, e := range f.rows {
 		if m, ok := e.racers[0].contender.(*machine); ok && e.Kind == KindReference {
@@ -176,7 +176,7 @@ var predicts = map[operators.Prediction]string{
 	operators.Quantile: "quantile", operators.Growth: "nothing",
 }
 
-// figures are means over seeds, and the worst of them.
+// figures computes means over seeds, and the worst values.
 func (row *Row) figures(racers []*contestant) {
 	figure := func(of func(*score) float64, worst func(...float64) float64) Figure {
 		var all []float64
@@ -217,7 +217,7 @@ func (row *Row) figures(racers []*contestant) {
 func most(x ...float64) float64  { return slices.Max(x) }
 func least(x ...float64) float64 { return slices.Min(x) }
 
-// curves are means over the seeds.
+// curves computes means over the seeds.
 func (row *Row) curves(racers []*contestant, odds bool) {
 	so := make([]tally, len(racers))
 	for k := range Stretches {
@@ -260,10 +260,10 @@ func (r *Report) gains() {
 	}
 }
 
-// base is the name of the last row.
+// base returns the name of the last row.
 func (r *Report) base() string { return r.Rows[len(r.Rows)-1].Name }
 
-// references counts the learners.
+// references counts the references.
 func (r *Report) references() (n int) {
 	for i := range r.Rows {
 		if r.Rows[i].Kind == KindReference {
@@ -273,7 +273,7 @@ func (r *Report) references() (n int) {
 	return n
 }
 
-// reasons lists why events were null, most frequent first.
+// reasons lists why events were null, the most frequent reason first.
 func (r *Report) reasons() string { return reasons(r.Reasons, r.first) }
 
 func reasons(counts map[string]int, first string) string {

@@ -23,8 +23,8 @@ type runner struct {
 	err      error
 }
 
-// newRunner opens count streams of a model. A stream is a partition, each with noise of its own. decided gets each
-// decision of the first topic as it is printed, valid during the call.
+// newRunner opens count streams of a model. A stream is a partition with its own noise. decided is called with each
+// decision of the first topic as printed bytes, which are valid during the call.
 func newRunner(m streams.Model, count, seed int, decided func(stream int32, line []byte) error) (*runner, error) {
 	plan, err := m.Learner.Params()
 	if err != nil {
@@ -76,7 +76,7 @@ func (r *runner) taken(stream int32, record *records.Record, code schemas.Code) 
 	}
 }
 
-// take steps over a record.
+// take processes a record.
 func (r *runner) take(i Item) error {
 	walk := r.walks[i.Stream]
 	r.record[0], r.item = i.Record, i

@@ -7,13 +7,13 @@ import (
 	"oriel/schemas"
 )
 
-// Stretches is how many parts of each stream curves have.
+// Stretches is the number of parts into which curves divide each stream.
 const Stretches = 60
 
 // reliable is the number of equal parts of [0, 1] by which predicted probabilities are compared with shares.
 const reliable = 20
 
-// score is what one contender has come to.
+// score accumulates the score of one contender.
 type score struct {
 	rule      *operators.Score
 	stretches [Stretches]tally
@@ -37,13 +37,13 @@ func (t *tally) add(o tally) {
 	t.weight, t.loss, t.count = t.weight+o.weight, t.loss+o.loss, t.count+o.count
 }
 
-// mean is NaN without events.
+// mean returns the mean loss, NaN without events.
 func (t tally) mean() float64 { return t.loss / t.weight }
 
 // bin is a part of the reliability table: weights.
 type bin struct{ weight, predicted, ones float64 }
 
-// spread is the weighted mean and variance of what was added, by the update of West, "Updating mean and variance
+// spread is the weighted mean and variance of added values, by the update of West, "Updating mean and variance
 // estimates" (1979).
 type spread struct{ weight, mean, squares float64 }
 
@@ -57,7 +57,7 @@ func (s *spread) add(x, weight float64) {
 	s.squares += weight * step * (x - s.mean)
 }
 
-// add counts an event: its loss, weight included, and what was predicted.
+// add counts an event: its loss, weight included, and its prediction.
 func (s *score) add(stretch int, e *schemas.Event, loss, prediction float64) {
 	if math.IsNaN(loss) || math.IsInf(loss, 0) {
 		s.undefined++
@@ -86,7 +86,7 @@ func (s *score) add(stretch int, e *schemas.Event, loss, prediction float64) {
 	}
 }
 
-// sides counts a prediction of one of two classes; a prediction of 0 is right half of the time.
+// sides counts a prediction of one of two classes; a prediction of 0 counts as half right.
 func (s *score) sides(half *ranks, e *schemas.Event, prediction float64) {
 	half.add(prediction, e.Label > 0, e.Weight)
 	switch {
@@ -97,7 +97,7 @@ func (s *score) sides(half *ranks, e *schemas.Event, prediction float64) {
 	}
 }
 
-// probability is the probability of log-odds.
+// probability converts log-odds to a probability.
 func probability(odds float64) float64 { return 1 / (1 + math.Exp(-odds)) }
 
 func (s *score) total() tally {

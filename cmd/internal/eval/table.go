@@ -12,11 +12,11 @@ import (
 	"oriel/operators"
 )
 
-// Warning is said wherever figures are shown.
+// Warning is printed wherever figures are shown.
 const Warning = "These figures are computed from the events themselves, with noise that anyone can compute: they are for the data's owner.\n" +
 	"Settings that were chosen by trying them on private data are outside the guarantee: choose on public or old data."
 
-// Print prints the report for a person.
+// Print prints the report as readable text.
 func (r *Report) Print(out io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d events in %s, each scored with the decision that was public before it; labels %s later; %s.\n",
@@ -48,7 +48,7 @@ func (r *Report) Print(out io.Writer) error {
 	return err
 }
 
-// bases say what the last row is, by its name.
+// bases describes the last row, by its name.
 var bases = map[string]string{
 	BaseRate: "what fits all events before best and looks at no feature, running; computed without privacy.",
 	baseName(operators.Growth): "all wealth spread evenly before each event. log wealth: the natural logarithm of what 1 " +
@@ -56,13 +56,13 @@ var bases = map[string]string{
 	baseName(operators.Nothing): "the decision before any event, kept for ever.",
 }
 
-// column is a figure of the table; those that no row has are left out.
+// column is a figure of the table; columns that no row has are left out.
 type column struct {
 	head string
 	of   func(*Row) string
 }
 
-// measured shows mean and, of several seeds, worst.
+// measured returns a column with the mean and, for several seeds, the worst value.
 func measured(head string, digits int, several bool, of func(*Row) Figure) column {
 	return column{head, func(row *Row) string {
 		f := of(row)

@@ -27,7 +27,7 @@ import (
 
 var flightsFile = flag.String("flights", "", "flights.csv with tailnum, for the long form of TestAWholeTopicIsOneStream")
 
-// ranges are those of a whole topic as its order log has them: each of a partition, one behind the other.
+// ranges is the order of a whole topic as its order log has it: ranges of partitions, one after another.
 type ranges []orderedRange
 
 type orderedRange struct {
@@ -35,7 +35,8 @@ type orderedRange struct {
 	from, to  int64
 }
 
-// drawRanges orders partitions of so many records: in each order record a partition has some of its next ones, or none.
+// drawRanges draws a random order of partitions with the given numbers of records. In each order record, a partition
+// has some of its next records, or none.
 func drawRanges(rng *rand.Rand, lengths []int) (all ranges, last []bool) {
 	next := make([]int64, len(lengths))
 	for left := true; left; {
@@ -57,7 +58,7 @@ func drawRanges(rng *rand.Rand, lengths []int) (all ranges, last []bool) {
 	return all, last
 }
 
-// played is what a stream of a model decides under a seed, line by line.
+// played returns the decisions of a model's stream under a seed, line by line.
 func played(t *testing.T, m streams.Model, seed int, partitions [][][]byte, order ranges, last []bool) (out []string) {
 	t.Helper()
 	params, err := m.Learner.Params()
@@ -98,8 +99,8 @@ func played(t *testing.T, m streams.Model, seed int, partitions [][][]byte, orde
 	return out
 }
 
-// lateFlights are events of flights by partition: of so many of the demo's by where they go, or of all of -flights by
-// their tail number.
+// lateFlights returns events of flights by partition: some of the demo's flights by destination, or all flights of
+// -flights by tail number.
 func lateFlights(t *testing.T, partitions int) (all [][][]byte) {
 	t.Helper()
 	all = make([][][]byte, partitions)
@@ -130,7 +131,7 @@ func lateFlights(t *testing.T, partitions int) (all [][][]byte) {
 	return all
 }
 
-// lateSettings are those of the example of operators/coco/README.md at ε = 1 for life.
+// lateSettings returns the settings of the example in operators/coco/README.md at ε = 1 for life.
 func lateSettings(t *testing.T) settings.Settings {
 	t.Helper()
 	return load(t, "ORIEL_DIMENSION=32", "ORIEL_STRONG_CONVEXITY=5.8e-5", "ORIEL_START_REGULARIZER=58", "ORIEL_EPSILON=1",
@@ -138,10 +139,10 @@ func lateSettings(t *testing.T) settings.Settings {
 		"ORIEL_MEMORY=65536")
 }
 
-// TestAWholeTopicIsOneStream: flights in twelve partitions, of which an order log makes one stream. Without noise its
-// decisions have the bytes of a topic of one partition that has the records in the merged order. With noise they are
-// those of the operator alone, to which each record is given in this order under the identity that it has in its own
-// partition: noise is a function of that, and so no other topic has it.
+// TestAWholeTopicIsOneStream checks flights in twelve partitions that an order log makes one stream. Without noise, its
+// decisions have the bytes of a topic with one partition and the records in the merged order. With noise, they equal
+// those of the operator alone, given each record in this order under its identity in its own partition. Noise is a
+// function of that identity, so no other topic has this noise.
 //
 //	TEST_LONG=1 go test ./cmd/internal/eval -run TestAWholeTopicIsOneStream -flights flights.csv
 func TestAWholeTopicIsOneStream(t *testing.T) {
@@ -202,7 +203,7 @@ func TestAWholeTopicIsOneStream(t *testing.T) {
 	}
 }
 
-// alone is the machine of stream 0 under seed 1, without a walk.
+// alone returns the machine of stream 0 under seed 1, without streams.Walk.
 func alone(t *testing.T, s settings.Settings, m streams.Model) operators.Machine {
 	t.Helper()
 	learner, err := s.Learner()
@@ -225,10 +226,10 @@ func alone(t *testing.T, s settings.Settings, m streams.Model) operators.Machine
 	return machine
 }
 
-// TestAggregateOverPartitionsHasTheNoiseOfOne: counts of 256 cells over 64 partitions, one stream and 64 whose counts
-// are added up. The events are null ones, so that counts are noise. Of the one stream it is what a topic of one
-// partition has, and of the sum eight times as much: each root of a mean of 256 squares is within 6.11/√512 = 27 % at
-// 10⁻⁹.
+// TestAggregateOverPartitionsHasTheNoiseOfOne compares counts of 256 cells over 64 partitions: as one stream, and as 64
+// streams whose counts are summed. All events are null, so counts are pure noise. The one stream has the noise of a
+// topic with one partition, and the sum has eight times as much. Each root of a mean of 256 squares is within 6.11/√512
+// = 27 % at 10⁻⁹.
 func TestAggregateOverPartitionsHasTheNoiseOfOne(t *testing.T) {
 	const partitions, each = 64, 64
 	s, err := settings.Load([]string{
@@ -298,8 +299,8 @@ func (d dealt) Each(_ context.Context, f func(Item) error) error {
 	return nil
 }
 
-// TestPartitionsLearnLess: at ε = 1 for life, one stream of twelve partitions of flights keeps more of what is gained
-// without noise than twelve streams, of which each learns from its own flights and has as much noise.
+// TestPartitionsLearnLess checks flights in twelve partitions at ε = 1 for life. As one stream they keep more of the
+// gain without noise than as twelve streams, because each stream learns from fewer flights with the same noise.
 func TestPartitionsLearnLess(t *testing.T) {
 	tiertest.Slow(t, "TestAWholeTopicIsOneStream")
 	partitions := lateFlights(t, 12)

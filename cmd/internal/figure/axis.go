@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Axis is one of the two of a chart.
+// Axis is an axis of a chart.
 type Axis struct {
 	Name     string
 	Log      bool     // logarithmic; values that are not above 0 are left out
@@ -21,20 +21,20 @@ type Axis struct {
 	Places   []string // names of 0, 1, 2, …; nil: values are numbers
 }
 
-// span is from where to where an axis goes.
+// span is the range of an axis.
 type span struct{ min, max float64 }
 
-// nowhere is the span of no value.
+// nowhere is the empty span.
 var nowhere = span{math.Inf(1), math.Inf(-1)}
 
-// add lets a span reach a value; no NaN changes it.
+// add extends a span to a value; NaN does not change it.
 func (s *span) add(x float64) {
 	if !math.IsNaN(x) {
 		s.min, s.max = min(s.min, x), max(s.max, x)
 	}
 }
 
-// or is another span where a span has no length.
+// or returns the other span if a span has no length.
 func (s span) or(other span) span {
 	if s.min < s.max {
 		return s
@@ -42,7 +42,7 @@ func (s span) or(other span) span {
 	return other
 }
 
-// given is the range that the axis says, or that of its data.
+// given returns the axis's own range, or the range of its data if it has none.
 func (a Axis) given(data span) span {
 	if a.Min != 0 || a.Max != 0 {
 		return span{a.Min, a.Max}
@@ -137,7 +137,7 @@ func linearTicks(s span, most int) plot.ConstantTicks {
 	return ticks
 }
 
-// placeTicks name places, of many of them some.
+// placeTicks labels places with names; of too many names it shows some.
 func placeTicks(names []string, s span) plot.ConstantTicks {
 	var ticks plot.ConstantTicks
 	every := max(1, (len(names)+11)/12)
@@ -149,8 +149,8 @@ func placeTicks(names []string, s span) plot.ConstantTicks {
 	return ticks
 }
 
-// panel is a plot with the names of its axes beside it: gonum/plot shrinks logarithmic axes to make room for names it
-// takes to be elsewhere.
+// panel is a plot with the names of its axes beside it. They are not drawn by gonum/plot, because it would shrink
+// logarithmic axes to make room for them.
 type panel struct {
 	*plot.Plot
 	theme
@@ -171,7 +171,7 @@ func newPanel(t theme, x, y string) panel {
 	return p
 }
 
-// inner is what the names of the axes leave of a canvas.
+// inner returns the part of a canvas that the names of the axes leave free.
 func (p panel) inner(c draw.Canvas) draw.Canvas {
 	c.Min.Y += labelSize * 1.7
 	if p.y != "" {
@@ -193,7 +193,7 @@ func (p panel) draw(c draw.Canvas) {
 	p.Draw(inner)
 }
 
-// at is where a point stands.
+// at returns the position of a point on a canvas.
 func at(c draw.Canvas, p *plot.Plot, x, y float64) vg.Point {
 	return vg.Point{X: c.X(p.X.Norm(x)), Y: c.Y(p.Y.Norm(y))}
 }

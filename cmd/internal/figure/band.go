@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// mostDots is up to how many truths are drawn as points; more are a line.
+// mostDots is the largest number of truths that are drawn as points; more are drawn as a line.
 const mostDots = 40
 
 // addTruth draws the truth of a line.
@@ -30,8 +30,8 @@ func (l *Line) addTruth(p panel) {
 	}
 }
 
-// bandSpans are those of truths and of values with half their median interval around them, and a margin: every one of
-// them is in the picture, and a band may go on beyond. Where no value is shown they are those of the intervals.
+// bandSpans returns spans with a margin that contain each truth, and each value with half the median interval around
+// it. A band may extend beyond them. If no value is shown they contain the intervals instead.
 func (c *Chart) bandSpans() (x, y span) {
 	x, y = nowhere, nowhere
 	half, shown := c.half()
@@ -66,7 +66,7 @@ func (c *Chart) bandSpans() (x, y span) {
 	return x, span{y.min - margin, y.max + margin}
 }
 
-// half is half the median interval of the values that there are, if there are any.
+// half returns half the median interval of the shown values; shown is false if there are none.
 func (c *Chart) half() (half float64, shown bool) {
 	var halves []float64
 	for _, l := range c.Lines {
@@ -83,7 +83,7 @@ func (c *Chart) half() (half float64, shown bool) {
 	return halves[len(halves)/2], true
 }
 
-// band is the area between the ends of intervals, cut off at the panel's.
+// band returns the area between the ends of intervals, cut off at the panel's edges.
 func (l *Line) band(p panel) *plotter.Polygon {
 	shade := p.color(l.Look)
 	shade.A = 0x38
@@ -101,16 +101,16 @@ func (l *Line) band(p panel) *plotter.Polygon {
 // mostCuts is how many marks of one line an edge has room for.
 const mostCuts = 24
 
-// cuts mark where intervals go on beyond the picture: a triangle at the edge, which points out of it. Marks of one line
-// are below the marks of the line before.
+// cuts marks where intervals extend beyond the picture: a triangle at the edge points out of it. Marks of one line are
+// below the marks of the previous line.
 type cuts struct {
 	band  []Interval
 	color color.NRGBA
 	line  int
 }
 
-// places are the intervals with a mark at the upper and at the lower edge: the first of each stretch of a band that is
-// cut there, and further ones as far apart as there is room for.
+// places returns the intervals with a mark at the upper and at the lower edge: the first interval of each stretch of a
+// band that is cut there, and further ones where there is room.
 func (m cuts) places(low, high float64) (above, below []int) {
 	every := max(1, (len(m.band)+mostCuts-1)/mostCuts)
 	stretch := func(places []int, i int, before bool) []int {

@@ -20,8 +20,8 @@ func banded(rows ...[5]float64) (l Line) {
 	return l
 }
 
-// TestBandsKeepEveryNumber: the axis has room for each private number and each truth, however far apart they are. A
-// number that is not shown interrupts the line alone.
+// TestBandsKeepEveryNumber checks that the axis has room for each private number and each truth, however far apart. A
+// number that is not shown interrupts only the line.
 func TestBandsKeepEveryNumber(t *testing.T) {
 	c := &Chart{Lines: []Line{banded(
 		[5]float64{0, -900, -1000, -800, 10}, [5]float64{1, math.NaN(), -20000, 20000, 12},
@@ -42,7 +42,8 @@ func TestBandsKeepEveryNumber(t *testing.T) {
 	}
 }
 
-// TestBandsAreCutAtTheEdge: the area of a band stays within the picture, at the edge where its interval goes on.
+// TestBandsAreCutAtTheEdge checks that the area of a band stays within the picture and reaches the edge where it is
+// cut.
 func TestBandsAreCutAtTheEdge(t *testing.T) {
 	l := Line{Band: []Interval{{0, -7, 9}, {1, -1, 2}, {2, 4, 8}, {3, -9, -6}}}
 	p := newPanel(light, "", "")
@@ -60,7 +61,7 @@ func TestBandsAreCutAtTheEdge(t *testing.T) {
 	}
 }
 
-// TestEachCutHasAMark: of many points marks are far apart, but each stretch that is cut has one.
+// TestEachCutHasAMark checks that marks of many points are spaced, while each cut stretch has at least one.
 func TestEachCutHasAMark(t *testing.T) {
 	band := make([]Interval, 10*mostCuts)
 	for i := range band {
@@ -76,7 +77,8 @@ func TestEachCutHasAMark(t *testing.T) {
 	}
 }
 
-// TestBandsDrawWhatTheySay: marks, rings, lines and dots of a panel are in the picture, each in the colour of its line.
+// TestBandsDrawWhatTheySay checks that marks, rings, lines and dots of a panel are drawn, each in the colour of its
+// line.
 func TestBandsDrawWhatTheySay(t *testing.T) {
 	shapes := func(l Line) (fills, strokes int) {
 		t.Helper()

@@ -22,7 +22,7 @@ type Chart struct {
 	Seconds  float64 // that one unit of x takes: a second axis above says times; 0: none
 }
 
-// Line is a line of a chart. A chart without points of a line leaves the line out.
+// Line is a line of a chart. A chart leaves out a line without points.
 type Line struct {
 	Name   string // in the legend
 	End    string // beside the right end; empty: nothing is written
@@ -40,7 +40,7 @@ type Line struct {
 // Point is a place of a line. A value that does not exist, NaN, interrupts the line.
 type Point struct{ X, Y float64 }
 
-// Interval is a place of a band. Where it goes on beyond the picture the band is cut at the edge, with a mark there.
+// Interval is a point of a band. Where it extends beyond the picture the band is cut at the edge, with a mark there.
 type Interval struct{ X, Low, High float64 }
 
 // Label is a text beside a point. A label that would run into a bold one, or one before it, is left out.
@@ -139,7 +139,7 @@ func (l *Line) runs(p panel) (runs []plotter.XYs) {
 	return runs
 }
 
-// height is where a line ends at the right: at its last value, or at the last truth where no value is in the picture.
+// height returns the height of a line's right end: its last value, or its last truth if no value is in the picture.
 func (l *Line) height(p panel) (y float64, drawn bool) {
 	if runs := l.runs(p); runs != nil {
 		last := runs[len(runs)-1]
@@ -153,7 +153,7 @@ func (l *Line) height(p panel) (y float64, drawn bool) {
 	return 0, false
 }
 
-// spans are those of both axes: what the chart says, or what its lines need.
+// spans returns the spans of both axes: those that the chart sets, or those that its lines need.
 func (c *Chart) spans() (x, y span) {
 	switch {
 	case c.X.Log && c.Y.Log:
@@ -170,7 +170,7 @@ func (c *Chart) spans() (x, y span) {
 	return x, c.Y.given(y)
 }
 
-// linearSpans begin at 0 along, and leave a margin up.
+// linearSpans returns spans that begin at 0 horizontally and leave a margin vertically.
 func (c *Chart) linearSpans() (x, y span) {
 	x, y = span{0, 0}, nowhere
 	for _, l := range c.Lines {
@@ -193,7 +193,7 @@ func (c *Chart) linearSpans() (x, y span) {
 	return x, span{y.min - margin, y.max + margin}
 }
 
-// logSpans are those of all that is above zero; dots have room on all sides.
+// logSpans returns spans of all positive values; dots have room on all sides.
 func (c *Chart) logSpans() (x, y span) {
 	x, y = nowhere, nowhere
 	dots := false
@@ -217,7 +217,7 @@ func (c *Chart) logSpans() (x, y span) {
 	return x.or(span{1, 10}), y
 }
 
-// diagonal is where both axes say the same.
+// diagonal is the line where both axes have equal values.
 type diagonal struct{ theme }
 
 func (d diagonal) Plot(c draw.Canvas, p *plot.Plot) {

@@ -7,7 +7,8 @@ import (
 	"oriel/cmd/internal/figure"
 )
 
-// A private count along a stream, in its interval, beside the truth; and its error beside that of another mechanism.
+// The example draws a private count along a stream, in its interval, beside the truth; and its error beside the error
+// of another mechanism.
 func Example() {
 	count := figure.Line{
 		End:    "AA",

@@ -19,7 +19,7 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// slide is one with most of what a chart can have.
+// slide returns a slide with most features of charts.
 func slide() *Slide {
 	lines := []Line{
 		{Name: "first", End: "3", Bold: true, Width: 3, Points: []Point{{1, 1}, {10, 2}, {1000, 3}}},
@@ -73,7 +73,7 @@ func TestSaveRefuses(t *testing.T) {
 	}
 }
 
-// contrast is that of two colours by WCAG 2.1: the ratio of their relative luminances, each plus 0.05.
+// contrast returns the contrast of two colours by WCAG 2.1: the ratio of their relative luminances, each plus 0.05.
 func contrast(a, b color.NRGBA) float64 {
 	luminance := func(c color.NRGBA) float64 {
 		sum := 0.0
@@ -92,7 +92,8 @@ func contrast(a, b color.NRGBA) float64 {
 	return max(x, y) / min(x, y)
 }
 
-// Looks differ in colour, and in dashes, and are seen on a light and on a dark slide; so is text.
+// TestLooksDifferAndAreSeen checks that looks differ in colour and in dashes, and that looks and text are visible on a
+// light and on a dark slide.
 func TestLooksDifferAndAreSeen(t *testing.T) {
 	for _, on := range []theme{light, night} {
 		if contrast(on.ink, on.paper) < 7 || contrast(on.quiet, on.paper) < 4.5 {
@@ -137,7 +138,7 @@ func TestLabelsAtTheEndKeepApart(t *testing.T) {
 	}
 }
 
-// TestTicksHaveSigns: labels below 0 are as short as those above, and 0 has no sign.
+// TestTicksHaveSigns checks that labels below 0 are as short as those above, and that 0 has no sign.
 func TestTicksHaveSigns(t *testing.T) {
 	var labels []string
 	for _, tick := range linearTicks(span{-20_000, 20_000}, 5) {
@@ -148,7 +149,7 @@ func TestTicksHaveSigns(t *testing.T) {
 	}
 }
 
-// A chart without values, or with one, is drawn all the same, in any kind of axes.
+// TestChartsOfNothing checks that a chart with no value or one value is drawn without error, in any kind of axes.
 func TestChartsOfNothing(t *testing.T) {
 	for _, points := range [][]Point{nil, {{0, 0}}, {{1, 1}}, {{math.NaN(), math.NaN()}}} {
 		for _, c := range []Chart{

@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// ends writes a label beside the right end of each line of a panel.
+// ends labels each line of a panel at its right end.
 type ends struct {
 	theme
 	heights []float64
@@ -37,7 +37,7 @@ func (e *ends) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// GlyphBoxes leave room at the right.
+// GlyphBoxes reserves room at the right.
 func (e *ends) GlyphBoxes(*plot.Plot) []plot.GlyphBox {
 	widest := vg.Length(0)
 	for i, label := range e.labels {
@@ -46,8 +46,8 @@ func (e *ends) GlyphBoxes(*plot.Plot) []plot.GlyphBox {
 	return []plot.GlyphBox{{X: 1, Y: 0.5, Rectangle: vg.Rectangle{Max: vg.Point{X: widest + 12, Y: 1}}}}
 }
 
-// distinct moves heights, as little as it can, so that neighbours are at least a gap apart and all stay within [low,
-// high]; their order stays.
+// distinct moves heights as little as possible, so that neighbours are at least a gap apart and all stay within [low,
+// high]. Their order stays.
 func distinct(heights []vg.Length, gap, low, high vg.Length) []vg.Length {
 	order := make([]int, len(heights))
 	for i := range order {
@@ -76,7 +76,7 @@ const (
 	panelHeight = 340
 )
 
-// legendSpan is a range of a logarithmic axis that leaves the legend the upper left corner, and marks a line below.
+// legendSpan returns a range of a logarithmic axis with room for the legend in the upper left corner.
 func legendSpan(lines []Line, x span) span {
 	least, most, early := math.Inf(1), 0.0, 0.0
 	for _, l := range lines {
@@ -100,7 +100,7 @@ func legendSpan(lines []Line, x span) span {
 	return span{least * math.Exp(-bottom*height), least * math.Exp((1-bottom)*height)}
 }
 
-// legend names the lines in the upper left, where none of them comes.
+// legend names the lines in the upper left corner, where no line passes.
 type legend struct {
 	theme
 	lines []Line
@@ -114,7 +114,7 @@ func (g *legend) style(l *Line) text.Style {
 	return style
 }
 
-// box is what the legend takes of a panel.
+// box returns the area of the legend in a panel.
 func (g *legend) box(c draw.Canvas) vg.Rectangle {
 	widest := vg.Length(0)
 	for i := range g.lines {
@@ -139,7 +139,7 @@ func (g *legend) Plot(c draw.Canvas, _ *plot.Plot) {
 	}
 }
 
-// uprights are lines from bottom to top.
+// uprights are vertical lines across the panel.
 type uprights struct {
 	theme
 	at []float64
@@ -174,7 +174,7 @@ type labelled struct {
 	*Line
 }
 
-// Plot labels bold points first and leaves out labels that would run into another.
+// Plot draws labels, bold points first. It leaves out labels that would overlap another.
 func (k labelled) Plot(c draw.Canvas, p *plot.Plot) {
 	var taken []vg.Rectangle
 	for _, bold := range []bool{true, false} {
@@ -204,7 +204,7 @@ func overlap(a, b vg.Rectangle) bool {
 	return a.Min.X < b.Max.X && b.Min.X < a.Max.X && a.Min.Y < b.Max.Y && b.Min.Y < a.Max.Y
 }
 
-// clock is a second axis above: the same places as lengths of time.
+// clock is a second axis at the top: it shows the same positions as durations.
 type clock struct {
 	theme
 	seconds float64 // of one unit of x
@@ -212,7 +212,7 @@ type clock struct {
 
 const day = 86400.0 // seconds
 
-// moments are the ticks of clock, those that come first before those between them.
+// moments are the ticks of clock, the more important ones first.
 var moments = []struct {
 	name    string
 	seconds float64
@@ -252,7 +252,7 @@ func (k clock) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// GlyphBoxes leave room above.
+// GlyphBoxes reserves room above.
 func (k clock) GlyphBoxes(*plot.Plot) []plot.GlyphBox {
 	return []plot.GlyphBox{{X: 0.5, Y: 1, Rectangle: vg.Rectangle{Max: vg.Point{X: 1, Y: 8 + smallSize}}}}
 }

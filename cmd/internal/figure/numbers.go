@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// places is how many decimals leave four significant digits of x.
+// places returns how many decimals give x four significant digits.
 func places(x float64) int {
 	if x == 0 {
 		return 0
@@ -59,8 +59,8 @@ func Short(x float64) string {
 	return strconv.FormatFloat(x, 'g', 4, 64)
 }
 
-// Three writes x with three digits that count, as dashboards do: hundreds without decimals, less with up to two. A dash
-// stands for NaN.
+// Three formats x with three significant digits, as dashboards do: hundreds without decimals, smaller numbers with up
+// to two. A dash stands for NaN.
 func Three[F ~float64](x F) string {
 	decimals := 2
 	switch size := math.Abs(float64(x)); {
@@ -74,7 +74,7 @@ func Three[F ~float64](x F) string {
 	return strconv.FormatFloat(float64(x), 'f', decimals, 64)
 }
 
-// Counted writes so many of something: 1 step, 2 steps.
+// Counted formats a number with its noun: 1 step, 2 steps.
 func Counted[N int | uint64](n N, noun string) string {
 	if n == 1 {
 		return "1 " + noun

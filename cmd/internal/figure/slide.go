@@ -30,7 +30,7 @@ type Panel interface {
 	panel(t theme) panel
 }
 
-// CheckFile refuses a file name of no format that Save writes.
+// CheckFile refuses a file name whose ending is not a format of Save.
 func CheckFile(name string) error {
 	switch strings.ToLower(filepath.Ext(name)) {
 	case ".svg", ".png":
@@ -118,7 +118,7 @@ func (s *Slide) parts(c draw.Canvas, t theme) (left, right draw.Canvas) {
 	return left, right
 }
 
-// wrapped breaks lines that are wider than they may be, between words.
+// wrapped breaks lines that are too wide, between words.
 func wrapped(style text.Style, lines []string, width vg.Length) []string {
 	var all []string
 	for _, line := range lines {

@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// A slide of 16:9. Type is of a size to be read at the back of a room.
+// Sizes of a slide of 16:9. Its text can be read at the back of a room.
 const (
 	slideWidth  = 960 * vg.Length(1) // points
 	slideHeight = 540 * vg.Length(1)
@@ -23,7 +23,7 @@ const (
 	axisWeight = 1.2
 )
 
-// theme is the colours of a slide besides those of looks.
+// theme holds the colours of a slide other than those of looks.
 type theme struct {
 	dark                     bool
 	ink, quiet, faint, paper color.NRGBA
@@ -36,14 +36,15 @@ var (
 
 func gray(x uint8) color.NRGBA { return color.NRGBA{x, x, x, 0xff} }
 
-// Look is how a line is drawn: the n-th look has a colour and a dash of its own, and begins again behind the last.
+// Look is how a line is drawn. Each look has its own colour and dash; numbers beyond the last look start again at the
+// first.
 type Look int
 
-// Ink is the look of what is no contender: the colour of text, without dashes.
+// Ink is the look of lines that are not contenders: the colour of text, without dashes.
 const Ink Look = -1
 
-// looks have the colours of Okabe and Ito, Color Universal Design (2008), told apart by colour-blind readers; the
-// dashes tell them apart without colour. On a dark slide those that would not be seen are other colours.
+// looks have the colours of Okabe and Ito, Color Universal Design (2008), which colour-blind readers can tell apart.
+// Dashes tell them apart without colour. A dark slide replaces the colours that would not be visible on it.
 var looks = []struct {
 	light, dark color.NRGBA
 	dashes      []vg.Length

@@ -11,14 +11,14 @@ import (
 	"oriel/schemas"
 )
 
-// Clock says which intervals there are: [k·Every − Offset, (k+1)·Every − Offset) since 1970, UTC. Every is 0 for one
+// Clock defines the intervals: [k·Every − Offset, (k+1)·Every − Offset) since 1970, UTC. If Every is 0 there is one
 // interval of all times.
 type Clock struct {
 	Every  time.Duration
 	Offset time.Duration // of local time, east of Greenwich
 }
 
-// key is the place of an interval, by the time of a decision in ms.
+// key returns the number k of the interval that contains a time in ms.
 func (c Clock) key(ms int64) int64 {
 	if c.Every == 0 {
 		return 0
@@ -31,13 +31,13 @@ func (c Clock) key(ms int64) int64 {
 	return key
 }
 
-// start is where an interval begins.
+// start returns where an interval begins.
 func (c Clock) start(key int64) time.Time {
 	ms := key*c.Every.Milliseconds() - c.Offset.Milliseconds()
 	return time.UnixMilli(ms).In(time.FixedZone("", int(c.Offset.Seconds())))
 }
 
-// Collector adds the increments of decisions up by intervals of the clock.
+// Collector sums the increments of decisions by intervals of the clock.
 type Collector struct {
 	names   *Names
 	clock   Clock
@@ -57,7 +57,7 @@ type stream struct {
 	incarnation [16]byte
 }
 
-// part is what one stream has added to an interval.
+// part is the contribution of one stream to an interval.
 type part struct {
 	sums     []float64 // by column, then cell
 	spans    []span
@@ -66,7 +66,7 @@ type part struct {
 	variance []float64 // of columns, where steps are released alone
 }
 
-// NewCollector refuses names whose decisions cannot be added up.
+// NewCollector returns a Collector. It refuses names whose decisions cannot be summed.
 func NewCollector(names *Names, clock Clock) (*Collector, error) {
 	if clock.Every != 0 && clock.Every < time.Millisecond || clock.Every%time.Millisecond != 0 {
 		return nil, errors.New("intervals of the clock have whole milliseconds")
@@ -78,7 +78,7 @@ func NewCollector(names *Names, clock Clock) (*Collector, error) {
 	}, err
 }
 
-// Add takes a decision at its time in ms. Those of a stream must come in their order.
+// Add takes a decision and its time in ms. Decisions of a stream must come in order.
 func (c *Collector) Add(d schemas.Decision, ms int64) error {
 	of := stream{d.Stream, d.Incarnation}
 	if last, ok := c.last[of]; ok && d.Step <= last {
@@ -126,7 +126,7 @@ func (c *Collector) part(key int64, of stream) *part {
 // longest bounds the table of windows: its last window has 2⁴⁰ steps.
 const longest = 41
 
-// list reads a member of a decision that is a list of numbers.
+// list returns a decision's member that is a list of numbers.
 func list(d schemas.Decision, name string, least int) ([]float64, error) {
 	i := slices.IndexFunc(d.Extras, func(x schemas.ExtraMember) bool { return x.Name == name })
 	if i < 0 {
@@ -162,7 +162,7 @@ func (c *Collector) addIncrements(p *part, d schemas.Decision) error {
 	return nil
 }
 
-// filter returns that of a decision, or nil where its plan is older.
+// filter returns the filter of a decision, or nil if its plan is older.
 func (c *Collector) filter(d schemas.Decision) (*filter, error) {
 	i := slices.IndexFunc(d.Extras, func(x schemas.ExtraMember) bool { return x.Name == "increment_filter" })
 	if i < 0 {
@@ -187,7 +187,7 @@ func (c *Collector) filter(d schemas.Decision) (*filter, error) {
 	return f, nil
 }
 
-// addStep takes the counts of a step that is released alone, and brings its sums of values to x̃.
+// addStep adds the counts of a step that is released alone, and converts its sums of values to x̃.
 func (c *Collector) addStep(p *part, d schemas.Decision) error {
 	cells := len(c.names.Cells)
 	if len(d.Point) != len(c.names.Statistics)*cells {

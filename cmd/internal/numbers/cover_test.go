@@ -9,12 +9,12 @@ import (
 	"oriel/mechanisms/mechtest/tiertest"
 )
 
-// Intervals cover the truth in 95 % of cases, from the first step of a stream on. Cells, columns and streams have
-// independent noise, and hours that follow one another nearly: a share over n intervals is off by more than
-// 4.9·√(0.95·0.05/n) once in a million. Of means and variances those with a value count: a decision of 60 events knows
-// ten of each cell, hardly beyond 12 deviations. Weights that leave means in much noise bend the surfaces of a
-// variance. An end of its interval may be the end of its range, and then no truth is beyond it: up to half of the
-// misses are gone. Those without a value cover at least as often, since what there is to know of them may be nothing.
+// TestIntervalsCover checks that intervals cover the truth in 95 % of cases, from the first step of a stream on. Cells,
+// columns and streams have independent noise, and consecutive hours nearly. So a share over n intervals is off by more
+// than 4.9·√(0.95·0.05/n) once in a million. For means and variances only intervals with a value count: a decision of
+// 60 events has ten in each cell, which is hardly above 12 deviations. Noisy means bend the surfaces of a variance. An
+// end of a variance's interval may be the end of its range, beyond which there is no truth, so up to half of the misses
+// are gone. Intervals without a value cover at least as often, because they may be the whole range.
 func TestIntervalsCover(t *testing.T) {
 	for statistics, most := range map[string]float64{
 		"count,sum,mean,variance": 0.955, "count*5,mean*0.5,variance*3": 0.975,
@@ -44,7 +44,7 @@ func TestIntervalsCover(t *testing.T) {
 	}
 }
 
-// count adds to hits how many intervals have the truth, by statistic, and to all how many there are.
+// count adds to hits how many intervals contain the truth, by statistic, and to all how many there are.
 func (d deployment) count(t *testing.T, clock numbers.Clock, hits, all map[string]int) {
 	t.Helper()
 	query := numbers.Query{Statistics: []string{"count", "sum", "mean", "variance"}, Total: true}
@@ -64,7 +64,8 @@ func (d deployment) count(t *testing.T, clock numbers.Clock, hits, all map[strin
 	}
 }
 
-// truth is what a row is of, over the events of its decisions: one of two steps is in the interval of the later one.
+// truth returns the true number of a row over the events of its decisions. A decision of two steps belongs to the
+// interval of the later step.
 func (d deployment) truth(r numbers.Row) (truth float64, any bool) {
 	n, s, squares := 0.0, 0.0, 0.0
 	for i, e := range d.rows {

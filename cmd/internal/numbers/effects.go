@@ -20,8 +20,8 @@ import (
 	"oriel/schemas"
 )
 
-// Effects keeps of each interval of the clock the newest decision of each stream's experiment. They are not added up: a
-// confidence sequence is read as it stands, and is of the whole experiment so far.
+// Effects keeps for each interval of the clock the newest decision of each stream's experiment. Decisions are not
+// summed, because a confidence sequence already covers the whole experiment so far.
 type Effects struct {
 	of     *operators.Experiment
 	clock  Clock
@@ -31,10 +31,10 @@ type Effects struct {
 	latest int64
 }
 
-// errNoExperiment says that a descriptor is that of no experiment.
+// errNoExperiment reports a descriptor without an experiment.
 var errNoExperiment = errors.New("no experiment: its effects come with ORIEL_ALWAYS_VALID and ORIEL_PROPENSITIES, in a new deployment")
 
-// NewEffects reads a descriptor as ParseNames does.
+// NewEffects parses a descriptor as ParseNames does.
 func NewEffects(descriptor []byte, clock Clock) (*Effects, error) {
 	if _, err := ParseNames(descriptor); err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func NewEffects(descriptor []byte, clock Clock) (*Effects, error) {
 	}, nil
 }
 
-// Add takes a decision at its time in ms. Those of a stream must come in their order.
+// Add takes a decision and its time in ms. Decisions of a stream must come in order.
 func (e *Effects) Add(d schemas.Decision, ms int64) error {
 	of := stream{d.Stream, d.Incarnation}
 	if last, ok := e.last[of]; ok && d.Step <= last {
@@ -83,7 +83,7 @@ func (s stream) compare(other stream) int {
 	return cmp.Or(strings.Compare(s.name, other.name), bytes.Compare(s.incarnation[:], other.incarnation[:]))
 }
 
-// EffectRow is an arm at the end of an interval.
+// EffectRow is the state of an arm at the end of an interval.
 type EffectRow struct {
 	Start, End time.Time
 	Stream     string
@@ -95,7 +95,8 @@ type EffectRow struct {
 	Stop       bool
 }
 
-// Rows returns the rows of intervals: by interval, then stream, then arm. Last, From and To are those of a query.
+// Rows returns the rows of the intervals in a query: by interval, then stream, then arm. It uses only Last, From and
+// To.
 func (e *Effects) Rows(q Query) (rows []EffectRow, err error) {
 	for _, key := range slices.Sorted(maps.Keys(e.newest)) {
 		start, end := e.clock.bounds(key, e.first, e.latest)
@@ -125,7 +126,7 @@ func (e *Effects) Rows(q Query) (rows []EffectRow, err error) {
 // EffectFormats are the names of formats of effects.
 var EffectFormats = []string{"table", "csv", "json"}
 
-// cells are those of a row, in the order of effectHeader.
+// cells returns the cells of a row, in the order of effectHeader.
 func (r EffectRow) cells() []any {
 	ends := func(e operators.Estimate) []any {
 		if !e.Shown {
@@ -149,7 +150,7 @@ var effectHeader = []string{
 	"mean", "mean_low", "mean_high", "e", "p", "verdict", "stop_allowed",
 }
 
-// Write writes rows in one of EffectFormats. What there is not is empty, and null in JSON.
+// Write writes rows in one of EffectFormats. A missing number is empty, and null in JSON.
 func (e *Effects) Write(w io.Writer, format string, rows []EffectRow) error {
 	switch format {
 	case "csv":
@@ -178,7 +179,7 @@ func writeEffectsCSV(w io.Writer, rows []EffectRow) error {
 	return out.Error()
 }
 
-// text is a cell as CSV has it.
+// text formats a cell for CSV.
 func text(cell any) string {
 	switch x := cell.(type) {
 	case string:

@@ -14,7 +14,7 @@ const trialNames = `{"cells":["variant=A","variant=B"],"statistics":["count","me
 	`"emit_every":1,"experiment":{"arms":["A","B"],"alpha":0.05,"outcome":"paid","low":0,"high":1,"target":5000,"first_step":1,` +
 	`"events_of_first_look":1000,"lift":true}}`
 
-// looked is a decision after so many steps of 500 events.
+// looked returns a decision after a number of steps of 500 events.
 func looked(stream string, step int, at time.Time, effect float64, verdict string) string {
 	stop := 1
 	if step < 2 {
@@ -27,7 +27,8 @@ func looked(stream string, step int, at time.Time, effect float64, verdict strin
 		`"stop_allowed":%d,"balance_e":1,"looks":%[2]d,"recent":0.5,"time":%[6]d}`, stream, step, effect, verdict, stop, at.UnixMilli())
 }
 
-// TestEffectsStandAsTheyAre: of each hour and stream the newest decision, before the first look without numbers.
+// TestEffectsStandAsTheyAre checks that each hour and stream has its newest decision, without numbers before the first
+// look.
 func TestEffectsStandAsTheyAre(t *testing.T) {
 	hour := func(h float64) time.Time {
 		return time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(h * float64(time.Hour)))
@@ -84,7 +85,8 @@ func TestEffectsStandAsTheyAre(t *testing.T) {
 	}
 }
 
-// TestEffectsThatAreRefused: a descriptor without an experiment, decisions of another deployment, and a second time.
+// TestEffectsThatAreRefused checks that a descriptor without an experiment, decisions of another deployment, and
+// repeated decisions are refused.
 func TestEffectsThatAreRefused(t *testing.T) {
 	plain, _, _ := strings.Cut(trialNames, `,"experiment"`)
 	if _, err := numbers.NewEffects([]byte(plain+"}"), numbers.Clock{}); err == nil || !strings.Contains(err.Error(), "ORIEL_PROPENSITIES") {

@@ -6,12 +6,12 @@ import (
 	"slices"
 )
 
-// filter is increment_filter of a decision. Increment t holds e_j of the noise that step t − j has drawn in its block,
-// so that the sum of the increments of a span (a, b] holds E_{b−s} − E_{a−s} of the draw of step s:
+// filter is the member increment_filter of a decision. Increment t contains e_j times the noise drawn at step t − j of
+// its block. The sum of the increments of a span (a, b] therefore contains E_{b−s} − E_{a−s} times the draw of step s:
 //
 //	E_j = Σ_{l≤j} e_l = x + Σ_k x_k·q_k^j      x_k = R_k/(1 − q_k),  x = 1 − Σ x_k;  E_j = 0 for j < 0
 //
-// (mechanisms/decay: doc.go, and PROOF.md, Lemma 2). Draws are independent, and no span holds one of another block.
+// (mechanisms/decay: doc.go, and PROOF.md, Lemma 2). Draws are independent, and a span has no draw of another block.
 type filter struct {
 	period  uint64    // P, a power of two: blocks are the steps (iP, (i+1)P]
 	poles   []uint64  // q_k, in units of 2⁻³⁰
@@ -27,7 +27,7 @@ const (
 
 var errFilter = errors.New("member increment_filter: not a period, poles and residues")
 
-// newFilter reads the member: P, then m poles, then m residues.
+// newFilter parses the member: P, then m poles, then m residues.
 func newFilter(numbers []float64) (*filter, error) {
 	m := (len(numbers) - 1) / 2
 	if m < 1 || m > mostPoles || len(numbers) != 2*m+1 || !(numbers[0] >= 1 && numbers[0] <= 1<<50) {
@@ -74,9 +74,9 @@ func (f *filter) energy(level float64, y []float64, n uint64) float64 {
 	return sum
 }
 
-// of returns the variance of the sum of all increments of spans that are joined, in units of the deviation of one
-// increment in the middle of a block. It walks back from the last step: y are the weights of the powers of the poles in
-// what the sum holds of the draw at the step where it is.
+// of returns the variance of the sum of all increments in joined spans, in units of the deviation of one increment in
+// the middle of a block. It walks back from the last step. At each step, y are the weights of the powers of the poles
+// in the coefficient that the sum has for the draw of that step.
 func (f *filter) of(spans []span) (v float64) {
 	y := make([]float64, len(f.poles))
 	back := func(level float64, steps uint64) {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// dense is the variance that filter.of computes, with the weight of every draw summed increment by increment: of a draw
-// of step s of a block, increment t has e_{t−s}.
+// dense computes the same variance as filter.of, but sums the weight of every draw increment by increment: increment t
+// has e_{t−s} of the draw at step s of a block.
 func dense(period uint64, poles, residues []float64, spans []span) float64 {
 	e := func(j uint64) float64 {
 		if j == 0 {
@@ -36,7 +36,8 @@ func dense(period uint64, poles, residues []float64, spans []span) float64 {
 	return v / single
 }
 
-// TestFilterIsTheDenseSum: at the start of a stream, over resets, with gaps, and far within a block.
+// TestFilterIsTheDenseSum compares filter.of with dense: at the start of a stream, over resets, with gaps, and far
+// within a block.
 func TestFilterIsTheDenseSum(t *testing.T) {
 	poles, residues := []float64{975602355, 328632580}, []float64{21170073, 487478718} // of a memory of 64
 	random := rand.New(rand.NewPCG(3, 4))
@@ -68,7 +69,8 @@ func TestFilterIsTheDenseSum(t *testing.T) {
 	}
 }
 
-// TestWhatIsNoFilterIsRefused: numbers that are no dyadics, an even count, and poles and residues that do not decay.
+// TestWhatIsNoFilterIsRefused checks that non-dyadic numbers, an even count, and poles and residues that do not decay
+// are refused.
 func TestWhatIsNoFilterIsRefused(t *testing.T) {
 	for _, numbers := range [][]float64{
 		nil,

@@ -11,7 +11,7 @@ import (
 // All is the place of a marginal in a dimension that it sums over.
 const All = "all"
 
-// Names are what a deployment's descriptor says of the numbers of its decisions.
+// Names describes the numbers of a deployment's decisions, from its descriptor.
 type Names struct {
 	Cells      []string  // labels, as they stand there
 	Statistics []string  // that decisions show
@@ -32,13 +32,13 @@ type Names struct {
 	places     [][]string // of each cell, by dimension
 }
 
-// errNames is what every error of ParseNames wraps.
+// errNames is wrapped by every error of ParseNames.
 var errNames = errors.New("not a descriptor of ORIEL_OPERATOR=aggregate")
 
-// most bounds cells and columns of a descriptor.
+// most bounds the cells and columns of a descriptor.
 const most = 1 << 20
 
-// ParseNames reads a descriptor: the last line of text, as `oriel tail --raw` prints its topic.
+// ParseNames parses a descriptor: the last line of text, as `oriel tail --raw` prints its topic.
 func ParseNames(text []byte) (*Names, error) {
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
 	n := &Names{}
@@ -56,8 +56,8 @@ func ParseNames(text []byte) (*Names, error) {
 	return n, n.split()
 }
 
-// split parts labels, name=place,name=place, into places. A comma within a place does not part it: the next name is
-// that of the next dimension.
+// split splits labels, name=place,name=place, into places. A comma within a place does not split it, because the next
+// name must be the name of the next dimension.
 func (n *Names) split() error {
 	for _, part := range strings.Split(n.Cells[0], ",") {
 		if name, _, ok := strings.Cut(part, "="); ok && !slices.Contains(n.dimensions, name) {
@@ -92,15 +92,16 @@ func (n *Names) split() error {
 	return nil
 }
 
-// Dimensions are the names of the dimensions of cells.
+// Dimensions returns the names of the cells' dimensions.
 func (n *Names) Dimensions() []string { return n.dimensions }
 
-// perStep reports whether decisions are of their step's events alone.
+// perStep reports whether each decision counts only the events of its own step.
 func (n *Names) perStep() bool {
 	return n.Views[0].Memory == 0 && n.Views[0].Of == "the events of the step"
 }
 
-// columns are those that are added up: increments, or of steps alone what follows from counts and sums.
+// columns returns the columns that are summed: increments or, for decisions of single steps, those that follow from
+// counts and sums.
 func (n *Names) columns() (names []string, deviations []float64, err error) {
 	if len(n.Increments) > 0 {
 		return n.Increments, n.Deviations, nil
@@ -122,7 +123,7 @@ func (n *Names) columns() (names []string, deviations []float64, err error) {
 	return names, nil, nil
 }
 
-// groups parts cells by some dimensions: for each group its places, "all" in other dimensions, and its cells.
+// groups groups cells by some dimensions. Each group has its places, "all" in other dimensions, and its cells.
 func (n *Names) groups(by []string) (groups []group, err error) {
 	keep := make([]bool, len(n.dimensions))
 	for _, name := range by {
@@ -152,7 +153,7 @@ func (n *Names) groups(by []string) (groups []group, err error) {
 	return groups, nil
 }
 
-// group is cells that are shown as one.
+// group holds cells that are shown as one.
 type group struct {
 	places []string
 	cells  []int

@@ -6,12 +6,12 @@ import (
 	"slices"
 )
 
-// span is steps (from, to].
+// span is the steps (from, to].
 type span struct{ from, to uint64 }
 
 func (s span) steps() uint64 { return s.to - s.from }
 
-// join sorts spans and makes one of those that touch.
+// join sorts spans and merges adjacent ones.
 func join(spans []span) []span {
 	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.from, b.from) })
 	joined := spans[:0]
@@ -25,7 +25,7 @@ func join(spans []span) []span {
 	return joined
 }
 
-// ofCount is the variance of a count over all that a stream has added to an interval.
+// ofCount returns the variance of a count over everything that a stream has added to an interval.
 func (p *part) ofCount() float64 {
 	if p.filter == nil {
 		return p.windows.of(p.spans)
@@ -33,16 +33,16 @@ func (p *part) ofCount() float64 {
 	return p.windows[0] * p.windows[0] * p.filter.of(p.spans)
 }
 
-// Table is what is said of decisions without increment_filter.
+// Table is the message about decisions without increment_filter.
 const Table = "decisions of an earlier deployment have no increment_filter: their intervals follow window_deviation, " +
 	"to two per cent, and in the first steps of a stream are wider than 95 %"
 
-// windows is window_deviation of a decision: the deviations of a count over the last 1, 2, 4, … steps.
+// windows is the member window_deviation of a decision: the deviations of a count over the last 1, 2, 4, … steps.
 type windows []float64
 
 // variance returns V(w) of decisions without a filter, in the middle of a block, to two per cent. Between two lengths
-// of the table the deviation is straight in logarithms of both. Beyond the last one, where the filter has forgotten how
-// the window began, the variance is straight.
+// of the table it interpolates the deviation linearly in the logarithms of both. Beyond the last length, where the
+// filter has forgotten the start of the window, the variance is linear.
 func (t windows) variance(w uint64) float64 {
 	if w == 0 {
 		return 0
@@ -61,8 +61,8 @@ func (t windows) variance(w uint64) float64 {
 	return math.Exp(2 * ((1-f)*math.Log(t[low]) + f*math.Log(t[low+1])))
 }
 
-// of returns the variance of a count over spans that are joined: the sum of those of each, and twice the covariance of
-// each pair. That is 0 of those that are farther apart than the longest window, since V is straight there.
+// of returns the variance of a count over joined spans: the sum of their variances, and twice the covariance of each
+// pair. The covariance is 0 for spans farther apart than the longest window, because V is linear there.
 func (t windows) of(spans []span) (v float64) {
 	reach := uint64(1) << (len(t) - 1)
 	for i, b := range spans {

@@ -22,7 +22,7 @@ import (
 	"oriel/schemas"
 )
 
-// deployment is a stream of aggregate whose decisions are lines, and what came in truth.
+// deployment is a stream of aggregate: its decisions as lines, and the events that it was given.
 type deployment struct {
 	names *numbers.Names
 	lines []byte
@@ -40,7 +40,8 @@ type row struct {
 // start is 2026-01-31 21:30 UTC: days and months end soon after it.
 const start = 1769895000000
 
-// serve plays events, one a step and one each so many seconds, through a stream of its own seed.
+// serve runs events through a stream with its own seed, one event a step, and consecutive events `apart` from each
+// other.
 func serve(t *testing.T, seed uint64, events int, apart time.Duration, env ...string) deployment {
 	t.Helper()
 	env = append([]string{
@@ -85,7 +86,7 @@ func serve(t *testing.T, seed uint64, events int, apart time.Duration, env ...st
 	return d
 }
 
-// memory are settings with increments.
+// memory holds settings with increments.
 var memory = []string{
 	"ORIEL_MECHANISM=blt", "ORIEL_WINDOW=lifetime", "ORIEL_MEMORY=64", "ORIEL_INCREMENTS=true", "ORIEL_EMIT_EVERY=2",
 }
@@ -111,7 +112,7 @@ func rowsOf(t *testing.T, c *numbers.Collector, q numbers.Query) []numbers.Row {
 	return rows
 }
 
-// Steps that are released alone add up with independent noise.
+// TestStepsAloneAddUp checks that steps which are released alone add up with independent noise.
 func TestStepsAloneAddUp(t *testing.T) {
 	d := serve(t, 5, 480, time.Minute, "ORIEL_MECHANISM=once-gaussian", "ORIEL_BATCH=16", "ORIEL_BINS=",
 		"ORIEL_STATISTICS=count,sum,mean")
@@ -139,7 +140,8 @@ func TestStepsAloneAddUp(t *testing.T) {
 	}
 }
 
-// Borders: an instant is in one interval, which contains it, and intervals begin at whole hours and days of the clock.
+// TestBordersAreThoseOfTheClock checks that an instant is in exactly one interval, which contains it, and that
+// intervals begin at whole hours and days of the clock.
 func TestBordersAreThoseOfTheClock(t *testing.T) {
 	d := serve(t, 1, 400, 17*time.Minute, memory...)
 	for _, clock := range []numbers.Clock{
@@ -177,7 +179,7 @@ func TestBordersAreThoseOfTheClock(t *testing.T) {
 	}
 }
 
-// What nothing is known about has no value, in every format.
+// TestWhatIsNotKnownIsNoNumber checks that an unknown number has no value in any format.
 func TestWhatIsNotKnownIsNoNumber(t *testing.T) {
 	d := serve(t, 2, 40, time.Second, append([]string{"ORIEL_EPSILON=0.5"}, memory...)...)
 	rows := rowsOf(t, collect(t, d, numbers.Clock{}), numbers.Query{Statistics: []string{"mean", "count", "p50"}})
@@ -218,7 +220,7 @@ func TestWhatIsNotKnownIsNoNumber(t *testing.T) {
 	}
 }
 
-// Decisions that cannot be added up are refused, with what to do.
+// TestWhatCannotBeAddedUpIsRefused checks that decisions which cannot be summed are refused, with advice.
 func TestWhatCannotBeAddedUpIsRefused(t *testing.T) {
 	d := serve(t, 2, 4, time.Second, memory...)
 	refused := func(what, text string) {
@@ -251,7 +253,7 @@ func TestWhatCannotBeAddedUpIsRefused(t *testing.T) {
 	refused("no increments at all", string(d.lines))
 }
 
-// Whatever a file or a descriptor says, reading it ends, with an error or with rows that can be written.
+// FuzzDecisions checks that reading any file and descriptor ends with an error, or with rows that can be written.
 func FuzzDecisions(f *testing.F) {
 	const names = `{"cells":["a=x,b=1","a=x,b=2","other"],"statistics":["count","sum"],"views":[{"memory":4,"of":"s"}],"increments":["count","sum"],` +
 		`"increment_deviations":[1,2],"emit_every":1,"value":{"column":"v","low":0,"high":1}}`

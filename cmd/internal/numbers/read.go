@@ -11,7 +11,7 @@ import (
 // maxLine bounds a line of a file of decisions.
 const maxLine = 64 << 20
 
-// ErrUntimed says that decisions have no time, and that a file has no timestamps of records in its place.
+// ErrUntimed reports decisions without a time. A file has no record timestamps that could replace it.
 var ErrUntimed = errors.New("decisions without time, of an earlier deployment: a file does not say when they were published; read their topic")
 
 // AddLines takes decisions from a file: lines of JSON, as `oriel tail --raw` prints them.

@@ -17,7 +17,7 @@ type Row struct {
 	Number
 }
 
-// Query says which rows there are.
+// Query selects rows.
 type Query struct {
 	By         []string // dimensions; nil: all of them
 	Total      bool     // also a row for all cells together
@@ -26,11 +26,11 @@ type Query struct {
 	From, To   time.Time // of intervals: [From, To); zero: no bound
 }
 
-// errNothing says that no decision is in the intervals asked for.
+// errNothing reports that no decision is in the requested intervals.
 var errNothing = errors.New("no decision in the intervals that are asked for")
 
-// Rows returns the rows of a query: by interval, then group, then statistic. Last counts from the end of the interval
-// of the newest decision.
+// Rows returns the rows of a query: by interval, then group, then statistic. Last counts back from the end of the
+// interval with the newest decision.
 func (c *Collector) Rows(q Query) ([]Row, error) {
 	by := q.By
 	if by == nil {
@@ -80,13 +80,14 @@ func (c *Collector) Rows(q Query) ([]Row, error) {
 	return rows, nil
 }
 
-// holds reports whether a query asks for an interval, where the newest decision is of a time in ms.
+// holds reports whether a query asks for an interval; newest is the time of the newest decision in ms.
 func (q Query) holds(c Clock, start, end time.Time, newest int64) bool {
 	return !(!q.From.IsZero() && start.Before(q.From) || !q.To.IsZero() && end.After(q.To) ||
 		q.Last > 0 && c.Every > 0 && start.Before(c.start(c.key(newest)+1).Add(-q.Last)))
 }
 
-// bounds are those of an interval; of all times, the first decision's time and the millisecond behind the newest.
+// bounds returns the bounds of an interval. For the interval of all times they are the first decision's time and one
+// millisecond after the newest.
 func (c Clock) bounds(key, first, newest int64) (start, end time.Time) {
 	if c.Every > 0 {
 		return c.start(key), c.start(key + 1)
@@ -95,7 +96,7 @@ func (c Clock) bounds(key, first, newest int64) (start, end time.Time) {
 	return time.UnixMilli(first).In(zone), time.UnixMilli(newest + 1).In(zone)
 }
 
-// variances are those of the columns of a cell in an interval, and steps how many steps it has.
+// variances returns the variances of a cell's columns in an interval, and the number of its steps.
 func (c *Collector) variances(key int64) (variances []float64, steps uint64) {
 	variances = make([]float64, len(c.columns))
 	for _, of := range c.streams(key) {
@@ -118,7 +119,7 @@ func (c *Collector) variances(key int64) (variances []float64, steps uint64) {
 	return variances, steps
 }
 
-// sums are those of the columns of a group in an interval.
+// sums returns the sums of a group's columns in an interval.
 func (c *Collector) sums(key int64, g group) []float64 {
 	sums, cells := make([]float64, len(c.columns)), len(c.names.Cells)
 	for _, of := range c.streams(key) {
@@ -132,7 +133,7 @@ func (c *Collector) sums(key int64, g group) []float64 {
 	return sums
 }
 
-// streams are those of an interval, in one order, so that sums have the same bytes each time.
+// streams returns the streams of an interval in a fixed order, so that sums have the same bytes each time.
 func (c *Collector) streams(key int64) []stream {
 	return slices.SortedFunc(maps.Keys(c.parts[key]), func(a, b stream) int {
 		return cmp.Or(cmp.Compare(a.name, b.name), slices.Compare(a.incarnation[:], b.incarnation[:]))

@@ -35,14 +35,13 @@ func (n *Names) half() float64 {
 	return (n.Value.High - n.Value.Low) / 2
 }
 
-// Number is a statistic with its interval at 95 %, of privacy noise alone. Nothing that is not known is a number: it
-// is NaN.
+// Number is a statistic with its interval at 95 %, for privacy noise alone. An unknown number is NaN.
 type Number struct {
 	Value, Low, High float64
 	Deviation        float64 // of the noise of a count or sum; NaN for others
 }
 
-// statistic computes one from columns: their sums, and the variances of their noise.
+// statistic computes a number from the sums of columns and the variances of their noise.
 type statistic struct {
 	name    string
 	of      *Names
@@ -53,7 +52,7 @@ type statistic struct {
 	ranks   *interval.Ranks
 }
 
-// statistic finds the columns of a name.
+// statistic returns the statistic of a name.
 func (n *Names) statistic(name string, columns []string) (statistic, error) {
 	s := statistic{name: name, of: n, count: slices.Index(columns, count), bins: -1}
 	s.sum, s.squares = slices.Index(columns, sum), slices.Index(columns, squares)
@@ -91,7 +90,7 @@ func (n *Names) statistic(name string, columns []string) (statistic, error) {
 	return s, nil
 }
 
-// at computes the statistic of sums and variances by column.
+// at computes the statistic from sums and variances by column.
 func (s *statistic) at(sums, variances []float64) Number {
 	noisy := func(column int) interval.Noisy {
 		return interval.Noisy{Value: sums[column], Deviation: math.Sqrt(variances[column])}
@@ -123,13 +122,13 @@ func (s *statistic) at(sums, variances []float64) Number {
 	return known(noisy(len(sums)-1).Shown(), value, ends, -1, 1).scaled(half, middle)
 }
 
-// around is a number with the deviation of its noise.
+// around returns a number with its interval from the deviation of its noise.
 func around(x, deviation float64) Number {
 	return Number{x, x - interval.Z95*deviation, x + interval.Z95*deviation, deviation}
 }
 
-// known is a ratio over a count. Where the count is hardly more than noise there is no value; where the interval is
-// the whole range, there is none either.
+// known returns a ratio over a count. It has no value if the count is hardly more than noise, or if the interval is the
+// whole range.
 func known(shown bool, value float64, ends interval.Interval, low, high float64) Number {
 	n := Number{value, ends.Low, ends.High, math.NaN()}
 	if !shown {

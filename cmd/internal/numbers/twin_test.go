@@ -12,7 +12,7 @@ import (
 	"oriel/cmd/internal/numbers"
 )
 
-// published is what the twin reads of a decision.
+// published is the part of a decision that the reference model reads.
 type published struct {
 	Step       uint64
 	Time       int64
@@ -21,9 +21,9 @@ type published struct {
 	Filter     []float64 `json:"increment_filter"`
 }
 
-// An independent sum: increments of decisions by interval and cell, whose variance is that of all pairs of steps. From
-// the start of the stream on, with the covariance of two steps as the published filter says it, or, of decisions of an
-// earlier plan, as the table of windows does. Values and deviations agree to 1e-9.
+// TestNumbersAreThoseOfADenseTwin compares with an independent sum of increments by interval and cell, whose variance
+// sums all pairs of steps. It covers the start of the stream. The covariance of two steps follows from the published
+// filter, or, for decisions of an earlier plan, from the table of windows. Values and deviations agree to 1e-9.
 func TestNumbersAreThoseOfADenseTwin(t *testing.T) {
 	d := serve(t, 3, 600, 10*time.Second, memory...)
 	var all []published
@@ -90,7 +90,8 @@ func TestNumbersAreThoseOfADenseTwin(t *testing.T) {
 	}
 }
 
-// compareTwin compares counts and sums of cells and marginals by the hour. covariance is of two steps, 600 each.
+// compareTwin compares the counts and sums of cells and marginals by the hour; an hour has 600 steps. covariance
+// returns the covariance of two steps.
 func compareTwin(
 	t *testing.T, c *numbers.Collector, names *numbers.Names, all []published, covariance []float64,
 ) {

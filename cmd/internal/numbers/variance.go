@@ -6,7 +6,7 @@ import (
 	"oriel/operators/aggregate/interval"
 )
 
-// point is what is released of a cell, each with noise of its own: n, S and Q, the sums of 1, x and x² − ½.
+// point holds the released numbers of a cell, with independent noise: n, S and Q, the sums of 1, x and x² − ½.
 type point struct{ count, sum, square interval.Noisy }
 
 const (
@@ -15,11 +15,11 @@ const (
 	halvings = 30 // of an end of the interval
 )
 
-// variance returns an interval of the variance of x in [0, 1] about its mean. Where the count is hardly more than noise
-// it is the decisions' own, which covers at least 95 %. Else it has the variances v with |r*(v)| ≤ z: r, how far the
-// point is from the surface of variance v, as a likelihood root that is modified to be normal to third order
-// (O. E. Barndorff-Nielsen, Inference on full or partial parameters based on the standardized signed log likelihood
-// ratio, Biometrika 73 (1986)).
+// variance returns an interval of the variance of x in [0, 1] about its mean. If the count is hardly more than noise,
+// it is the interval of the decisions, which covers at least 95 %. Otherwise it contains the variances v with |r*(v)| ≤
+// z. Here r is the distance of the point from the surface of variance v, a likelihood root, and r* is r modified to be
+// normal to third order (O. E. Barndorff-Nielsen, Inference on full or partial parameters based on the standardized
+// signed log likelihood ratio, Biometrika 73 (1986)).
 func (p point) variance() interval.Interval {
 	if !p.count.Shown() {
 		return interval.Variance(p.square, p.sum, p.count)
@@ -69,7 +69,7 @@ func (p point) root(v float64) float64 {
 	return r - math.Log1p(-min(bend, mostBent))/(2*r)
 }
 
-// mostBent keeps r* finite at a point that all points of a piece of the cone are equally near to.
+// mostBent keeps r* finite at a point to which all points of a piece of the cone are equally near.
 const mostBent = 0.999
 
 type vector [3]float64

@@ -9,9 +9,9 @@ import (
 	"oriel/operators/aggregate/interval"
 )
 
-// TestIntervalsOfAVarianceCoverWhereSurfacesBend: each side of an interval misses the truth in 2.5 % of cases. Where
-// surfaces bend by more than a deviation, a mean of 0 is a vertex, above which there is hardly a point, and one side
-// misses less. More misses than 6.11 standard errors of their number come once in 10⁹.
+// TestIntervalsOfAVarianceCoverWhereSurfacesBend checks that each side of an interval misses the truth in 2.5 % of
+// cases. If surfaces bend by more than a deviation, a mean of 0 is a vertex. Above it there is hardly a point, and one
+// side misses less. More misses than 6.11 standard errors of their number occur once in 10⁹.
 func TestIntervalsOfAVarianceCoverWhereSurfacesBend(t *testing.T) {
 	n := tiertest.Runs(1500, 20000)
 	half := 0.025 * float64(n)
@@ -47,8 +47,8 @@ func TestIntervalsOfAVarianceCoverWhereSurfacesBend(t *testing.T) {
 	}
 }
 
-// TestRootIsTheDistance: but for its modification r* is the distance to the nearest of all points of a variance, looked
-// for on a grid of counts and means.
+// TestRootIsTheDistance checks that r* without its modification is the distance to the nearest point of a variance,
+// found on a grid of counts and means.
 func TestRootIsTheDistance(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	for range 20 {

@@ -11,7 +11,7 @@ import (
 	"oriel/schemas"
 )
 
-// Nothing is the note of a number that is not known.
+// Nothing is the note of an unknown number.
 const Nothing = "no events seen beyond noise"
 
 // Formats are the names of formats.
@@ -30,10 +30,10 @@ func Write(w io.Writer, format string, dimensions []string, rows []Row) error {
 	return writeParquet(w, dimensions, rows)
 }
 
-// instant is how a time is written: RFC 3339, with a part of a second where there is one.
+// instant is the time format: RFC 3339, with fractions of a second where there are any.
 const instant = "2006-01-02T15:04:05.999Z07:00"
 
-// note is empty where the number is known.
+// note returns the note of a row; it is empty if the number is known.
 func (r Row) note() string {
 	if math.IsNaN(r.Value) {
 		return Nothing
@@ -41,7 +41,7 @@ func (r Row) note() string {
 	return ""
 }
 
-// header names what every format has, in its order: the dimensions stand behind end.
+// header returns the columns of every format, in order; the dimensions come after end.
 func header(dimensions []string) []string {
 	names := append([]string{"start", "end"}, dimensions...)
 	return append(names, "statistic", "value", "low", "high", "deviation", "steps", "note")
@@ -70,7 +70,7 @@ func writeCSV(w io.Writer, dimensions []string, rows []Row) error {
 	return out.Error()
 }
 
-// writeJSON writes a line a row.
+// writeJSON writes one line for each row.
 func writeJSON(w io.Writer, dimensions []string, rows []Row) error {
 	text := func(dst []byte, name, value string) []byte {
 		return schemas.AppendString(append(schemas.AppendString(append(dst, ','), name), ':'), value)

@@ -1,3 +1,3 @@
-// Package oauth gets the tokens that the client of the brokers logs in with: from a file that something else keeps
-// fresh, or from an authorization server by client credentials (RFC 6749, 4.4).
+// Package oauth provides the tokens with which the client logs in to brokers. They come from a file that another
+// program refreshes, or from an authorization server by client credentials (RFC 6749, 4.4).
 package oauth

@@ -21,12 +21,12 @@ const (
 	mostBytes = 64 << 10 // of a secret, a token file or an answer
 	timeout   = 10 * time.Second
 
-	// freshFor is the part of a token's life in which it is given to further logins. A login wants one that lasts: the
-	// broker ends the session with the token.
+	// freshFor is the part of a token's life during which further logins reuse it. A login needs a token with time
+	// left, because the broker ends the session when the token expires.
 	freshFor = 0.8
 )
 
-// Config says where tokens come from: File, or else the others.
+// Config says where tokens come from: from File, or else from the server that the other fields describe.
 type Config struct {
 	File string // whose one line is the token, read at each login
 
@@ -37,7 +37,7 @@ type Config struct {
 	Authorities *x509.CertPool // that sign the server's certificate; nil: those of the system
 }
 
-// Source gives tokens. It is safe for concurrent use.
+// Source provides tokens. It is safe for concurrent use.
 type Source struct {
 	config Config
 	client *http.Client
@@ -60,8 +60,8 @@ func New(c Config) *Source {
 	}}
 }
 
-// Token is a kafka.TokenSource. Errors name the setting and the rule, and nothing that a file or the server said but
-// the status and the code of RFC 6749, 5.2.
+// Token is a kafka.TokenSource. Errors name the setting and the rule. They contain nothing of a file or of the server's
+// answer except the status and the error code of RFC 6749, 5.2.
 func (s *Source) Token(ctx context.Context, refused string) (string, error) {
 	if s.config.File != "" {
 		token, err := line(s.config.File)
@@ -92,7 +92,7 @@ func (s *Source) Token(ctx context.Context, refused string) (string, error) {
 	return s.token, nil
 }
 
-// answer is what a token endpoint says (RFC 6749, 5.1 and 5.2).
+// answer is the answer of a token endpoint (RFC 6749, 5.1 and 5.2).
 type answer struct {
 	AccessToken string      `json:"access_token"`
 	TokenType   string      `json:"token_type"`
@@ -100,10 +100,10 @@ type answer struct {
 	Error       string      `json:"error"`
 }
 
-// mostLife bounds what is believed of expires_in.
+// mostLife is the largest expires_in that is trusted.
 const mostLife = 30 * 24 * time.Hour
 
-// life is how long the token may be used; 0 where the server does not say, so that the next login asks again.
+// life returns how long the token may be used. It is 0 if the server does not say, so that the next login asks again.
 func (a answer) life() time.Duration {
 	seconds, err := a.ExpiresIn.Float64()
 	if err != nil || !(seconds > 0) {
@@ -112,7 +112,7 @@ func (a answer) life() time.Duration {
 	return time.Duration(min(seconds, mostLife.Seconds()) * float64(time.Second))
 }
 
-// ask asks the token endpoint.
+// ask requests a token from the endpoint.
 func (s *Source) ask(ctx context.Context) (answer, error) {
 	secret, err := line(s.config.SecretFile)
 	if err != nil {
@@ -167,7 +167,7 @@ func read(res *http.Response) (got answer, err error) {
 	return got, nil
 }
 
-// isCode tells an error code of RFC 6749, 5.2, such as invalid_client, from any other text.
+// isCode reports whether a text is an error code of RFC 6749, 5.2, such as invalid_client.
 func isCode(text string) bool {
 	return text != "" && len(text) <= 64 && strings.Trim(text, "abcdefghijklmnopqrstuvwxyz_") == ""
 }

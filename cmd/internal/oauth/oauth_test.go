@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// secretText is in no error.
+// secretText is a secret that must not appear in any error.
 const secretText = "s3cret:/&+"
 
 // write writes a secret file.
@@ -23,7 +23,7 @@ func write(t *testing.T, path, text string, mode os.FileMode) string {
 	return path
 }
 
-// endpoint is a token endpoint and what asks it.
+// endpoint is a token endpoint that records its requests.
 type endpoint struct {
 	*Source
 	asked int
@@ -54,7 +54,7 @@ func (e *endpoint) grants(expires string) {
 	}
 }
 
-// TestClientCredentials: the request is that of RFC 6749, 4.4.2.
+// TestClientCredentials checks that the request is the one of RFC 6749, 4.4.2.
 func TestClientCredentials(t *testing.T) {
 	e := newEndpoint(t)
 	e.reply = func(w http.ResponseWriter, r *http.Request) {
@@ -72,7 +72,8 @@ func TestClientCredentials(t *testing.T) {
 	}
 }
 
-// TestTokensAreKeptWhileTheyAreFresh, and longer while the server is away.
+// TestTokensAreKeptWhileTheyAreFresh checks that fresh tokens are reused, and for longer while the server is
+// unavailable.
 func TestTokensAreKeptWhileTheyAreFresh(t *testing.T) {
 	e := newEndpoint(t)
 	e.grants(`,"expires_in":100`)
@@ -102,7 +103,8 @@ func TestTokensAreKeptWhileTheyAreFresh(t *testing.T) {
 	get("", "t12")
 }
 
-// TestBadAnswers: errors name the setting and the rule, and nothing of the server's text or of the secret.
+// TestBadAnswers checks that errors name the setting and the rule, and contain nothing of the server's text or the
+// secret.
 func TestBadAnswers(t *testing.T) {
 	for _, c := range []struct {
 		status int
@@ -143,7 +145,7 @@ func TestBadAnswers(t *testing.T) {
 	}
 }
 
-// TestATokenFileIsReadAtEachLogin, because something else keeps it fresh.
+// TestATokenFileIsReadAtEachLogin checks that each login reads the file, because another program refreshes it.
 func TestATokenFileIsReadAtEachLogin(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "token")
 	s := New(Config{File: file})

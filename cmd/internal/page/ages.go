@@ -17,10 +17,10 @@ type age struct {
 	Epsilon string `json:"epsilon"` // rounded up
 }
 
-// agesEvery is how many ticks pass before ε(age) is computed for the rate that is observed then.
+// agesEvery is the number of ticks between computations of ε(age), each for the rate observed at that time.
 const agesEvery = 10
 
-// spans of time at whose ages epsilon is shown, in seconds.
+// spans are the durations, in seconds, at which epsilon is shown.
 var spans = []struct {
 	name    string
 	seconds float64
@@ -28,8 +28,8 @@ var spans = []struct {
 	{"an hour", 3600}, {"a day", 86400}, {"a week", 7 * 86400}, {"30 days", 30 * 86400}, {"a year", 365 * 86400},
 }
 
-// agesOf is ε(age) of a stream's frozen params: at the ages that `oriel plan` prints, and after spans of time at a rate
-// of so many steps a second. Without params there is none, because the settings may age in another way.
+// agesOf returns ε(age) from a stream's frozen params: at the ages that `oriel plan` prints, and at durations for a
+// rate of steps a second. Without params the result is empty, because current settings may have another ε(age).
 func agesOf(g protection.Guarantee, proved bool, rate float64) []age {
 	all := []age{}
 	if !proved {

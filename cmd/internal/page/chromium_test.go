@@ -19,8 +19,8 @@ import (
 
 func TestMain(m *testing.M) { servicetest.Main(m, nil) }
 
-// Both are paths: axe.min.js of the npm package axe-core, and where screenshots go. Without the second they go to a
-// directory of the test's own.
+// Both variables are paths: axe.min.js of the npm package axe-core, and the directory for screenshots. Without the
+// second, screenshots go to a temporary directory of the test.
 const (
 	axeFile     = "TEST_AXE"
 	picturesDir = "TEST_PICTURES"
@@ -109,7 +109,7 @@ func TestBandInChromium(t *testing.T) {
 	checkQuiet(b, address)
 }
 
-// checkLooks takes pictures in two widths and schemes, in each of which the conditions come true.
+// checkLooks takes screenshots in two widths and colour schemes, each after all conditions are true.
 func checkLooks(b *browser, address, name string, conditions ...string) {
 	b.t.Helper()
 	axe, err := os.ReadFile(os.Getenv(axeFile))
@@ -136,7 +136,7 @@ func checkLooks(b *browser, address, name string, conditions ...string) {
 	}
 }
 
-// checkQuiet wants nothing on the console, and no request to another host.
+// checkQuiet fails on console output, and on requests to another host.
 func checkQuiet(b *browser, address string) {
 	b.t.Helper()
 	b.mu.Lock()
@@ -194,7 +194,8 @@ func event(random *rand.Rand) string {
 	return fmt.Sprintf(`{"carrier":%q,"hour":%d,"delay":%.0f}`, []string{"AA", "DL", "UA"}[carrier], max(0, hour), delay)
 }
 
-// conversion is of an arm of variants: half of the events are of A, and B converts more often than the others.
+// conversion returns a random event of variants: half of the events are of arm A, and arm B converts more often than
+// others.
 func conversion(random *rand.Rand) string {
 	arm, paid := "AABC"[random.IntN(4)], 0
 	if random.Float64() < map[byte]float64{'A': 0.3, 'B': 0.36, 'C': 0.3}[arm] {
@@ -223,7 +224,7 @@ func checkAccess(b *browser, axe, where string) {
 	}
 }
 
-// checkKeyboard goes through the page with the tabulator, and uses search and table.
+// checkKeyboard navigates the page with the tab key, and uses search and table.
 func checkKeyboard(b *browser) {
 	b.t.Helper()
 	b.evaluate("document.activeElement.blur(); document.body.focus(); true", nil)

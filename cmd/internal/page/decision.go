@@ -12,8 +12,8 @@ import (
 	"oriel/schemas"
 )
 
-// What is shown of decisions, over all streams: Prometheus has the same bound, and a decision may have a quarter of a
-// million coordinates.
+// Bounds of what is shown of decisions, over all streams. Prometheus has the same bound. They are needed because a
+// decision may have a quarter of a million coordinates.
 const (
 	maxNumbers = 1000
 	maxWeights = 200  // of a stream, the largest
@@ -29,7 +29,7 @@ const (
 	kindSet     = "set"     // elements
 )
 
-// decision is what is shown of the newest decision of a stream.
+// decision is the part of a stream's newest decision that is shown.
 type decision struct {
 	kind        string
 	stream      string
@@ -46,7 +46,7 @@ type decision struct {
 	band        string      // where labels are to be, in words; "": there is no band
 }
 
-// member is a number that a decision says beside its coordinates.
+// member is a number of a decision other than its coordinates.
 type member struct {
 	Name  string `json:"name"`
 	Value shown  `json:"value"`
@@ -146,7 +146,7 @@ func (v *decision) numbers(about About, d schemas.Decision) {
 	}
 }
 
-// weights shows the largest coordinates: of the centre where decisions are points that are tried around it.
+// weights shows the largest coordinates. If decisions are points that are tried around a centre, it shows the centre's.
 func (v *decision) weights(about score.Descriptor, d schemas.Decision, lists map[string][]float64) {
 	point := d.Point
 	if centre := lists["centre"]; len(centre) == len(point) {
@@ -185,7 +185,7 @@ func (v *decision) show(i int, value, low, high float64) {
 	v.values, v.low, v.high = append(v.values, shown(value)), append(v.low, shown(low)), append(v.high, shown(high))
 }
 
-// course says where the numbers of a stream stand in samples: coordinates get a slot when they are first shown.
+// course assigns the numbers of a stream to slots in samples. A coordinate gets a slot when it is first shown.
 type course struct{ slots map[int]int }
 
 // row is a decision as a sample keeps it: value, low and high of each slot; NaN: not shown. A coordinate without a slot

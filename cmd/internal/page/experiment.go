@@ -9,8 +9,8 @@ import (
 	"oriel/operators"
 )
 
-// experiment is what is shown of an experiment's newest decision. Its sentences are those of a person who asks: what
-// was found, and may I stop?
+// experiment is the shown part of an experiment's newest decision. Its sentences answer two questions: what was found,
+// and may I stop?
 type experiment struct {
 	State   string   `json:"state"` // early, open, found or unfit
 	Says    string   `json:"says"`
@@ -21,7 +21,7 @@ type experiment struct {
 	Arms    []arm    `json:"arms"` // the control first
 }
 
-// arm is a row. Of the control, and before the first look, effects and lifts are null.
+// arm is a row of the table. For the control, and before the first look, effects and lifts are null.
 type arm struct {
 	Name   string   `json:"name"`
 	Better bool     `json:"better"`
@@ -35,7 +35,7 @@ type arm struct {
 // shownOnExperiments are the members of decisions that the section of experiments says in words.
 var shownOnExperiments = []string{"stop_allowed", "balance_e", "looks", "recent"}
 
-// newExperiment words what a decision found.
+// newExperiment describes in words what a decision found.
 func newExperiment(of *operators.Experiment, f operators.Findings) *experiment {
 	x := &experiment{Events: shown(f.Events), Balance: shown(f.Balance), Recent: shown(f.Recent)}
 	triple := func(e operators.Estimate) [3]shown {
@@ -99,7 +99,7 @@ func isAre(names []string) string {
 	return "are"
 }
 
-// aboutExperiment is what stays, the explanation of the section's numbers.
+// aboutExperiment holds the constant part: the explanation of the section's numbers.
 type aboutExperiment struct {
 	Outcome string  `json:"outcome"`
 	Target  float64 `json:"target"` // events
@@ -122,11 +122,11 @@ func newAboutExperiment(e *operators.Experiment) *aboutExperiment {
 	}
 }
 
-// mostEffects is how many looks of a stream's experiment are kept: over all of its time, however long that is.
+// mostEffects bounds the looks of a stream's experiment that are kept over its whole time.
 const mostEffects = 400
 
-// effects is the course of an experiment since the process started, look by look: when it is full, it keeps every
-// second one. So it spans weeks, where courses by time span an hour.
+// effects is the history of an experiment since the process started, look by look. When it is full, it keeps every
+// second look. So it can span weeks, while histories by time span an hour.
 type effects struct {
 	seen, every int
 	looks       []look

@@ -51,8 +51,8 @@ func (m *model) find(id int32, events float64, verdict string, stop float64, eff
 	m.l.Published(id, e.Append(nil, uint64(events), uint64(events), []float64{1}, values))
 }
 
-// TestVerdictsInWords: each state of an experiment says what was found and whether to stop, never that there is no
-// difference, and shows no number before the first look.
+// TestVerdictsInWords checks the text for each state of an experiment. It says what was found and whether to stop. It
+// never claims that there is no difference, and shows no number before the first look.
 func TestVerdictsInWords(t *testing.T) {
 	m := newModel()
 	m.page.about.Experiment = tested
@@ -110,8 +110,8 @@ func TestVerdictsInWords(t *testing.T) {
 	}
 }
 
-// TestEffectsSpanTheExperiment, against one that keeps all looks: what is kept is every 2^k-th, at most mostEffects of
-// them, and of another partition nothing.
+// TestEffectsSpanTheExperiment compares with a history that keeps all looks. Every 2^k-th look is kept, at most
+// mostEffects of them, and nothing of another partition.
 func TestEffectsSpanTheExperiment(t *testing.T) {
 	m := newModel()
 	m.page.about.Experiment = tested

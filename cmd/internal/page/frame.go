@@ -11,10 +11,10 @@ import (
 	"oriel/pipeline/notice"
 )
 
-// maxPartitions are listed; totals are of all.
+// maxPartitions is how many partitions are listed; totals count all.
 const maxPartitions = 64
 
-// about is what does not change, the first event of a stream.
+// about is the data that does not change. It is the first event of an event stream.
 type about struct {
 	Deployment string      `json:"deployment"`
 	Version    string      `json:"version"`
@@ -88,13 +88,13 @@ type decided struct {
 	Band       string      `json:"band,omitempty"` // in words
 }
 
-// sections of deploy/RUNBOOK.md by the reason that a process waits for.
+// sections maps the reason for which a process waits to a section of deploy/RUNBOOK.md.
 var sections = map[string]string{
 	"partitions": "OrielRestoring", "input": "OrielInputAwaited", "disk": "OrielDiskFull",
 	"group": "OrielMembersDisagree", "brokers": "OrielBrokersAway",
 }
 
-// stoppedSection is where a person reads what to do about a partition that has stopped.
+// stoppedSection is the section about a partition that has stopped.
 const stoppedSection = "OrielTaskStopped"
 
 func (p *Page) aboutFrame() []byte {

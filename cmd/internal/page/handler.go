@@ -19,7 +19,7 @@ var assets embed.FS
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// Limits of event streams: a connection each, of the few that the pages have.
+// Limits of event streams. Each takes one of the few connections that the pages have.
 const (
 	maxClients   = 8
 	frameTimeout = 10 * time.Second // until a frame is sent; a client that is slower loses its stream
@@ -31,7 +31,7 @@ var types = map[string]string{
 	".svg": "image/svg+xml", ".LICENSE": "text/plain; charset=utf-8",
 }
 
-// Handler serves the page, and gives every other request to rest.
+// Handler serves the page, and passes every other request to rest.
 func (p *Page) Handler(rest http.Handler) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/", rest)
@@ -52,7 +52,7 @@ func (p *Page) Handler(rest http.Handler) http.Handler {
 	return mux
 }
 
-// reading refuses what would change something, and sets what all answers have.
+// reading refuses methods that could change something, and sets the headers of all answers.
 func reading(serve http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()

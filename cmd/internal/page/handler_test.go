@@ -31,14 +31,15 @@ func newPage(reasons ...console.Reason) *page.Page {
 	})
 }
 
-// ask sends one request to the page before a handler that knows nothing.
+// ask sends one request to the page, in front of a handler that finds nothing.
 func ask(p *page.Page, method, target string) *http.Response {
 	w := httptest.NewRecorder()
 	p.Handler(http.NotFoundHandler()).ServeHTTP(w, httptest.NewRequest(method, target, nil))
 	return w.Result()
 }
 
-// TestPageIsReadOnly: whatever would change something is refused, and whatever is not there is not found.
+// TestPageIsReadOnly checks that methods which could change something are refused, and that unknown paths are not
+// found.
 func TestPageIsReadOnly(t *testing.T) {
 	p := newPage()
 	for _, target := range []string{
@@ -70,7 +71,7 @@ func TestPageIsReadOnly(t *testing.T) {
 	}
 }
 
-// TestPageIsWhole: a visit loads at most 150 kB, only what the page itself has, and runs no script that stands in it.
+// TestPageIsWhole checks that a visit loads at most 150 kB, only from the page itself, and runs no inline script.
 func TestPageIsWhole(t *testing.T) {
 	p := newPage()
 	loads := regexp.MustCompile(`(?:/page/|"\./)([\w.]+)`)
@@ -110,7 +111,7 @@ func TestPageIsWhole(t *testing.T) {
 	}
 }
 
-// TestRunbookHasTheSections that the page names.
+// TestRunbookHasTheSections checks that the runbook has the sections that the page names.
 func TestRunbookHasTheSections(t *testing.T) {
 	runbook, err := os.ReadFile(repotest.Path("deploy/RUNBOOK.md"))
 	if err != nil {
@@ -158,7 +159,7 @@ func (p pipes) Close() error { return nil }
 
 func (p pipes) Addr() net.Addr { return &net.TCPAddr{} }
 
-// call asks for the event stream; the pipe has no buffer, so whoever does not read takes nothing.
+// call requests the event stream. The pipe has no buffer, so a client that does not read blocks the server.
 func (p pipes) call() *bufio.Reader {
 	here, there := net.Pipe()
 	p <- there
@@ -166,9 +167,9 @@ func (p pipes) call() *bufio.Reader {
 	return bufio.NewReader(here)
 }
 
-// TestEventStreamsAreBounded: eight clients have one each; who does not read loses it after ten seconds and makes room,
-// who does keeps it beyond every timeout of the server; and all end with the page. The bubble fails the test where a
-// goroutine is left.
+// TestEventStreamsAreBounded checks that eight clients get an event stream each. A client that does not read loses its
+// stream after ten seconds and makes room. A client that reads keeps it beyond every timeout of the server. All streams
+// end with the page. The bubble fails the test if a goroutine is left.
 func TestEventStreamsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, calls := newPage(), make(pipes)

@@ -2,9 +2,9 @@ package page
 
 import "slices"
 
-// Samples are taken a second apart. The history keeps at most maxSamples: when it is full, it keeps every second one,
-// until they are longest apart, and from then on drops the oldest. So a young service shows seconds, an old one an
-// hour.
+// Samples are taken a second apart. The history keeps at most maxSamples. When it is full it keeps every second one,
+// until they have the largest spacing. From then on it drops the oldest. So a young service shows seconds, and an old
+// one an hour.
 const (
 	maxSamples = 450
 	longest    = 8 // seconds; 450 · 8 s = 1 h
@@ -49,7 +49,8 @@ func (h *history) add(s sample) {
 	h.samples = kept
 }
 
-// rateOver is how many seconds of the history make a rate: a backlog that was taken at the start soon stops to count.
+// rateOver is the number of seconds of history that define a rate. So a backlog processed at the start soon stops
+// counting.
 const rateOver = 600
 
 // rate is the mean number of steps a second over the last rateOver; zero before there is a history.

@@ -18,8 +18,8 @@ import (
 	"oriel/schemas"
 )
 
-// TestHistoryKeepsAnHour: against one that keeps all samples, and looks for the finest spacing at which those of the
-// last so many fit.
+// TestHistoryKeepsAnHour compares with a history that keeps all samples, and searches the finest spacing at which the
+// newest samples fit.
 func TestHistoryKeepsAnHour(t *testing.T) {
 	h := newHistory()
 	var all []int64
@@ -53,7 +53,7 @@ func TestHistoryKeepsAnHour(t *testing.T) {
 	}
 }
 
-// TestRateForgetsABacklog: ten minutes after a million steps at once, the rate is what it was since.
+// TestRateForgetsABacklog checks the rate ten minutes after a million steps at once: it is the rate since then.
 func TestRateForgetsABacklog(t *testing.T) {
 	h := newHistory()
 	steps := uint64(0)
@@ -93,8 +93,8 @@ func (m *model) publish(id int32, index uint64, point []float64, extras ...schem
 	m.l.Committed(notice.Commit{Partition: id, Steps: 1, Records: 1, Decisions: 1})
 }
 
-// TestCoursesAreThoseOfTheDecisions: of streams that come and go, of which each sample has the newest decision, against
-// a slow twin that keeps every decision.
+// TestCoursesAreThoseOfTheDecisions compares with a slow reference that keeps every decision. Streams come and go, and
+// each sample has the newest decision of each.
 func TestCoursesAreThoseOfTheDecisions(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 7))
 	const dimension, partitions = 2 * maxWeights, 2
@@ -166,7 +166,7 @@ func TestCoursesAreThoseOfTheDecisions(t *testing.T) {
 	}
 }
 
-// TestSharesAreOfTheNewest plays.
+// TestSharesAreOfTheNewest checks that shares count only the newest actions.
 func TestSharesAreOfTheNewest(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 7))
 	var c choices
@@ -194,7 +194,7 @@ func TestSharesAreOfTheNewest(t *testing.T) {
 	}
 }
 
-// TestFramesAreBounded: of streams without number that have long decisions the page keeps and sends little.
+// TestFramesAreBounded checks that the page keeps and sends little, however many streams have long decisions.
 func TestFramesAreBounded(t *testing.T) {
 	m := newModel()
 	point := make([]float64, 5000)
@@ -227,8 +227,8 @@ func TestFramesAreBounded(t *testing.T) {
 	}
 }
 
-// TestWeightsHaveNamesAndNoise that the descriptor says: of several arms each has its own, and a number that is added
-// with a minus sign is shown after it.
+// TestWeightsHaveNamesAndNoise checks that weights have the names and noise of the descriptor. Each of several arms has
+// its own, and a number that is added with a minus sign is shown with that sign.
 func TestWeightsHaveNamesAndNoise(t *testing.T) {
 	m := newModel()
 	m.page.about.Vectors = score.Descriptor{

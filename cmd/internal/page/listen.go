@@ -6,7 +6,7 @@ import (
 	"oriel/schemas"
 )
 
-// Listen completes a listener so that the page follows it; functions already set are called as well.
+// Listen returns a listener that also updates the page; functions that are already set are still called.
 func (p *Page) Listen(l notice.Listener) notice.Listener {
 	l.EnsureDefaults()
 	committed, aborted, behind, restarted := l.Committed, l.Aborted, l.Behind, l.Restarted
@@ -100,7 +100,7 @@ func (p *Page) change(id int32, f func(*partition)) {
 	}
 }
 
-// hear keeps a decision until the next sample, and counts what it says to do.
+// hear keeps a decision until the next sample, and counts the action that it names.
 func (p *Page) hear(part *partition, line []byte) {
 	part.published = append(part.published[:0], line...)
 	if !p.plays {

@@ -14,7 +14,7 @@ import (
 	"oriel/schemas"
 )
 
-// About is what the page says of the deployment. Operator and Version are shown as they are.
+// About describes the deployment. Operator and Version are shown unchanged.
 type About struct {
 	Deployment, Version, Operator string
 	Guarantee                     protection.Guarantee    // of the settings, until a stream is taken over
@@ -83,8 +83,8 @@ func New(about About) *Page {
 // tick is how often the page takes a sample and sends a frame.
 const tick = time.Second
 
-// Start takes samples until stop is called, which ends all event streams too. The first sample comes early, so that
-// there is one when a person looks.
+// Start takes samples until stop is called, which ends all event streams too. The first sample is taken early, so that
+// an early visitor sees data.
 func (p *Page) Start() (stop func()) {
 	var done sync.WaitGroup
 	done.Go(func() {
@@ -134,7 +134,7 @@ func (p *Page) sample(now time.Time) {
 // owned are the partitions in order.
 func (p *Page) owned() []int32 { return slices.Sorted(maps.Keys(p.partitions)) }
 
-// read parses the newest decision of a partition, unless it has.
+// read parses the newest decision of a partition, unless it has done so already.
 func (p *Page) read(part *partition) {
 	if len(part.published) == 0 {
 		return

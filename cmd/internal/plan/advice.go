@@ -10,8 +10,8 @@ import (
 	"oriel/operators"
 )
 
-// Advice is public settings that follow from the noise and the set alone: whoever takes them has looked at no data. For
-// the projection update it is for features of norm 1 at most, so that the noise ν of a release moves a prediction by
+// Advice is public settings that follow from the noise and the set alone, so that taking them needs no look at data.
+// For the projection update it assumes features of norm at most 1. The noise ν of a release then moves a prediction by
 // ⟨ν, a⟩/(µBt + λ₀), of standard deviation σ/λ₀ at first, whatever the dimension.
 //
 //	λ₀ = σ·max(m, √d/R)    m = 2 for log-odds and classes: σ/λ₀ ≤ ½; 10/R for quantiles and 10/min(R, L) for means: a tenth of what can be
@@ -19,17 +19,18 @@ import (
 //	H  = 65 536            fixed: how long ago is worth learning from is a fact of the data; the noise grows with log H only
 //	µ  = λ₀·10⁻⁶/B         the regulariser doubles in a million steps: strong convexity costs less than it brings as long as λ₀ does not
 //
-// The logistic loss pays for noise of standard deviation s in its log-odds at most s²/8 (its curvature is ¼): 0.03 at
-// λ₀, and the start regulariser at most λ₀R²/2 over the whole stream. A release with H = 65 536 has 1.46 times the
-// noise of one with 1 024 and 0.83 times that of one with 2²⁰ (the roots of the optima in mechanisms/decay/PROOF.md):
-// a wrong H costs little noise either way. TestAdviceHelpsOnEveryStream is what speaks for the factor 2.
+// For noise of standard deviation s in its log-odds, the logistic loss pays at most s²/8 (its curvature is ¼): 0.03 at
+// λ₀. For the start regulariser it pays at most λ₀R²/2 over the whole stream. A release with H = 65 536 has 1.46 times
+// the noise of one with 1 024 and 0.83 times that of one with 2²⁰ (the roots of the optima in
+// mechanisms/decay/PROOF.md). So a wrong H costs little noise either way. TestAdviceHelpsOnEveryStream supports the
+// factor 2.
 //
-// Losses that predict nothing, of costs or of portfolios, have no scale of predictions. What is known of them is how
-// far noise alone moves a decision: λ₀ = 10·√d·σ/D, D the diameter of the set, makes that a tenth of the set, in mean
-// and at first. TestAdviceOfCosts is what speaks for it. A searched step, whose decisions stay mixes of vertices, needs
-// a tenth of that: λ₀ = √n·σ/D, n the directions in which decisions can move (operators/coco/SPEC.md §6.1). Of costs in
-// a public range the clip is a quarter of the norm that they have if they are even over it, and λ₀ is for this clip
-// (§4.4). TestAdviceOfSearchedFlows is what speaks for these.
+// Losses that predict nothing, such as costs or portfolios, have no scale of predictions. For them only the noise of
+// decisions is known. λ₀ = 10·√d·σ/D, with D the diameter of the set, makes noise alone move a decision by a tenth of
+// the set, on average and at first. TestAdviceOfCosts supports it. A searched step, whose decisions stay mixes of
+// vertices, needs a tenth of that: λ₀ = √n·σ/D, with n the directions in which decisions can move
+// (operators/coco/SPEC.md §6.1). For costs in a public range the clip is a quarter of the norm of evenly spread costs,
+// and λ₀ is for this clip (§4.4). TestAdviceOfSearchedFlows supports these.
 type Advice struct {
 	StartRegularizer Number `json:"start_regularizer"` // λ₀
 	StrongConvexity  Number `json:"strong_convexity"`  // µ; null where nothing is predicted
@@ -38,12 +39,13 @@ type Advice struct {
 	Memory           uint64 `json:"memory_steps"`      // H, for a guarantee that never ends
 }
 
-// Share of noise and lengths that the advice is made of.
+// Shares of noise and lengths from which the advice is computed.
 const (
 	oddsNoise  = 2   // λ₀/σ for log-odds
 	rangeNoise = 10  // λ₀R/σ for other predictions
 	doubles    = 1e6 // steps until µ has doubled the regulariser
-	// log-odds of 5 % need a weight of 3 times 1/0.9, and no ball of radius 5 if the constant is one of many
+	// log-odds of 5 % need a weight of 3/0.9; if the constant is one feature of many, a ball of radius 5 would be too
+	// large
 	constantTerm = 3
 	usualMemory  = 1 << 16
 	usualClip    = 1 // a logistic gradient is shorter than its features
@@ -51,8 +53,8 @@ const (
 	costsClip = 0.25 // of the usual norm of costs: those that fill a quarter of the range still have the clip's length
 )
 
-// Advise says what to take for a mechanism and an operator, and costs in a range if it is not nil. It reports false
-// where nothing is known of what becomes of a release.
+// Advise returns advice for a mechanism and an operator, and for costs in a range if costs is not nil. It returns false
+// where the effect of a release on decisions is unknown.
 func Advise(c mechanisms.Config, o operators.Operator, costs *operators.Range) (Advice, bool, error) {
 	m, err := open(c)
 	if err != nil {
@@ -93,10 +95,10 @@ func (m *machine) advice(o operators.Operator, costs *operators.Range) (Advice, 
 	}, true
 }
 
-// dampedBy is the share of the set that noise alone moves a decision at first, in mean.
+// dampedBy is the share of the set by which noise alone moves a decision at first, on average.
 const dampedBy = 0.1
 
-// adviceOfCosts takes what is known of costs, nil of a loss of another kind, and their range, nil if it is unknown.
+// adviceOfCosts returns advice for costs. costs is nil for a loss of another kind; in is their range, nil if unknown.
 func (m *machine) adviceOfCosts(d operators.Description, costs *operators.Costs, in *operators.Range) (Advice, bool) {
 	if !(d.Diameter > 0) {
 		return Advice{}, false
@@ -122,7 +124,7 @@ func (m *machine) adviceOfCosts(d operators.Description, costs *operators.Costs,
 	return a, true
 }
 
-// round2 keeps two digits.
+// round2 rounds to two digits.
 func round2(x float64) float64 {
 	short, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 2, 64), 64)
 	if err != nil {
@@ -131,7 +133,7 @@ func round2(x float64) float64 {
 	return short
 }
 
-// lines are the advice for a person.
+// lines returns the advice as readable text.
 func (a *Advice) lines() string {
 	var b strings.Builder
 	say := func(setting, why string) { fmt.Fprintf(&b, "  %-40s %s\n", setting, why) }

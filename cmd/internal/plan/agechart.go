@@ -10,7 +10,7 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// line is ε at every age, of all mechanisms that share it.
+// line is ε at every age, for all mechanisms that share this curve.
 type line struct {
 	names      []string
 	look       figure.Look
@@ -26,7 +26,7 @@ func (l line) name() string {
 	return strings.Join(l.names, ", ")
 }
 
-// lines returns the curves of all mechanisms. Equal curves are one line.
+// lines returns the curves of all mechanisms. Mechanisms with equal curves share a line.
 func (r *Report) lines() []line {
 	all := make([]*Mechanism, len(r.Mechanisms))
 	for i := range all {
@@ -60,8 +60,8 @@ func (r *Report) lines() []line {
 	return lines
 }
 
-// lastAge is where the age panel ends: at the oldest age of the table, and where all ages are one, after as many steps
-// as a window often has.
+// lastAge returns where the age panel ends: the oldest age of the table. If all ages have one loss, it is a typical
+// number of steps in a window.
 func (r *Report) lastAge() uint64 {
 	last := r.Ages[len(r.Ages)-1].Steps
 	if r.Setting.span() == 0 {
@@ -76,7 +76,7 @@ const (
 	corners = 16 // steps a decade of a curve drawn in steps
 )
 
-// points returns ε from age 1 to last, where it is positive and finite. Steps are drawn by their upper corners, so that
+// points returns ε from age 1 to last, where it is positive and finite. It draws steps by their upper corners, so that
 // no point of the line is below the claim.
 func (m *machine) points(last uint64) []figure.Point {
 	var xy []figure.Point
@@ -110,8 +110,8 @@ func (m *machine) points(last uint64) []figure.Point {
 	return xy
 }
 
-// allPoints returns ε of all of a user's events of so many steps, drawn in steps by their upper corners: it is counted
-// anew where more of a user's events come in, and never falls.
+// allPoints returns ε of all of a user's events within so many steps. It never falls, and rises where more events of a
+// user can fit. It is drawn in steps by their upper corners.
 func (m *machine) allPoints(last uint64) []figure.Point {
 	var xy []figure.Point
 	for _, age := range append(m.smoothAges(last, corners), last) {
@@ -127,8 +127,8 @@ func (m *machine) allPoints(last uint64) []figure.Point {
 	return xy
 }
 
-// smoothAges returns ages below last at which a curve is drawn: so many a decade, and at user level where more of a
-// user's events come in.
+// smoothAges returns the ages below last at which a curve is drawn: `decade` of them in each decade, and at user level
+// each age at which one more event of a user fits.
 func (m *machine) smoothAges(last, decade uint64) []uint64 {
 	var ages []uint64
 	for k := range int(math.Log10(float64(last))*float64(decade)) + 1 {
@@ -144,7 +144,7 @@ func (m *machine) smoothAges(last, decade uint64) []uint64 {
 	return slices.DeleteFunc(slices.Compact(ages), func(age uint64) bool { return age >= last })
 }
 
-// ageChart is ε against age.
+// ageChart returns the chart of ε against age.
 func (r *Report) ageChart(lines []line) *figure.Chart {
 	age := "age of the event: steps since it was added"
 	if r.Setting.users() {
@@ -167,7 +167,7 @@ func (r *Report) ageChart(lines []line) *figure.Chart {
 		if l.all {
 			drawn.Dashes = []float64{2, 5}
 		}
-		// The loss at the right end stands once where several lines end in one.
+		// Where several lines end at one loss, the loss is printed once.
 		if end := figure.Upper(l.points[len(l.points)-1].Y); !slices.Contains(ends, end) {
 			drawn.End, ends = end, append(ends, end)
 		}
@@ -177,7 +177,7 @@ func (r *Report) ageChart(lines []line) *figure.Chart {
 	return c
 }
 
-// claim marks what is claimed: for the window, for the whole life, for ever.
+// claim returns the marks of the claimed loss: for the window, for the whole life, or for ever.
 func (r *Report) claim(last float64) []figure.Mark {
 	row, words := &r.Mechanisms[0], r.Setting.terms.Scope.Words()
 	if !row.Epsilon.finite() {
@@ -193,7 +193,7 @@ func (r *Report) claim(last float64) []figure.Mark {
 	}}
 }
 
-// stepSeconds is how long a step takes, 0 without a rate.
+// stepSeconds returns how long a step takes, or 0 without a rate.
 func (r *Report) stepSeconds() float64 {
 	if !r.Setting.EventsPerSecond.Known() {
 		return 0

@@ -7,23 +7,23 @@ import (
 	"oriel/operators"
 )
 
-// Band is what a band around predictions costs, and holds.
+// Band is the cost of a band around predictions, and the coverage that it guarantees.
 type Band struct {
 	Level  float64     `json:"level"`        // the share of events that is to be within
 	Noise  float64     `json:"noise_factor"` // of gradients, against none
 	Errors []BandError `json:"errors"`
 }
 
-// BandError is by how much the share of so many events differs from the level at most.
+// BandError is the largest difference between the level and the share of covered events, after so many events.
 type BandError struct {
 	Events    uint64  `json:"events"`
 	ErrorMost float64 `json:"error_most"`
 }
 
-// bandEvents are after how many events the bound is told.
+// bandEvents are the numbers of events for which the report has the bound.
 var bandEvents = []uint64{1e4, 1e5, 1e6, 1e7, 1e8}
 
-// band is that of a mechanism; nil where there is none.
+// band returns the Band of a mechanism, or nil if there is none.
 func (m *machine) band(b *operators.Band) (*Band, error) {
 	if b == nil {
 		return nil, nil

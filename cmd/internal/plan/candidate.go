@@ -12,8 +12,8 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// candidate returns the configuration of a mechanism at the given setting: what note says is different, or why it does
-// not fit.
+// candidate returns the configuration of a mechanism at the given setting. note says what differs from the setting;
+// reason says why it does not fit.
 func (in Input) candidate(v variant) (c mechanisms.Config, note, reason string) {
 	c = in.Configured
 	name, facts := v.name, factsOf(v.name)
@@ -52,7 +52,7 @@ func (in Input) candidate(v variant) (c mechanisms.Config, note, reason string) 
 	return c, note, ""
 }
 
-// ages returns those of the scope and the one asked for, in order. Where all ages are one there is no other.
+// ages returns the ages of the scope and the requested age, in order. If all ages have one loss, there is only one.
 func (in Input) ages() []Age {
 	scope := in.Configured.Scope
 	var ages []Age
@@ -73,7 +73,7 @@ func (in Input) ages() []Age {
 	return ages
 }
 
-// times multiplies, and stops at the last step that a stream can have.
+// times multiplies, and saturates at the largest number of steps that a stream can have.
 func times(a, b uint64) uint64 {
 	high, low := bits.Mul64(a, b)
 	if high > 0 {
@@ -82,7 +82,7 @@ func times(a, b uint64) uint64 {
 	return low
 }
 
-// seconds returns how long so many steps take, or none without a rate.
+// seconds returns how long the given number of steps takes, or none without a rate.
 func (in Input) seconds(steps uint64) Number {
 	if !(in.Rate > 0) {
 		return none

@@ -6,8 +6,8 @@ import (
 	"math/bits"
 )
 
-// Ceiling is how many events a second one stream takes at most. One goroutine decodes its events, another takes them in
-// their order, and the slower of the two sets the pace.
+// Ceiling is the largest rate of events that one stream can process. One goroutine decodes its events and another
+// applies them in order; the slower one limits the rate.
 type Ceiling struct {
 	EventsPerSecond Number `json:"events_per_second"` // on the machine of deploy/bench/RESULTS.md
 	Rate            Number `json:"rate"`              // that is asked of one stream: of the whole topic, if its partitions are known
@@ -17,16 +17,16 @@ type Ceiling struct {
 	measured pace
 }
 
-// pace is what an event takes of the two goroutines, in seconds: of the one to be decoded, of the other its own part
-// and that of each number of a release, which the events of a step share.
+// pace is the cost of an event in each of the two goroutines, in seconds: the time to decode it, and the time to apply
+// it. The latter has a part for each event and a part for each released number, which the events of a step share.
 type pace struct {
 	decode, event, number float64
 	events                string // that were measured
 }
 
-// paceOf has the figures of BenchmarkOneStream (cmd/internal/replay), of 2026-11-26 in deploy/bench/RESULTS.md: with
-// 1, 64 and 4096 events a step 3.62, 1.03 and 0.97 µs an event for 32 numbers, and 15.5, 0.83 and 0.60 µs for 144; to
-// decode one takes 0.42 and 0.11 µs. It reports false for an operator whose events were not measured so.
+// paceOf returns the figures of BenchmarkOneStream (cmd/internal/replay), of 2026-11-26 in deploy/bench/RESULTS.md.
+// With 1, 64 and 4096 events a step, an event takes 3.62, 1.03 and 0.97 µs for 32 numbers, and 15.5, 0.83 and 0.60 µs
+// for 144. To decode one takes 0.42 and 0.11 µs. It returns false for an operator that was not measured.
 func (in Input) paceOf() (pace, bool) {
 	switch damping := in.Operator.Describe(in.Configured).Damping; {
 	case in.Name == "coco" && damping != nil:
@@ -37,12 +37,12 @@ func (in Input) paceOf() (pace, bool) {
 	return pace{}, false
 }
 
-// seconds is the time between two events, with so many of a step.
+// seconds returns the time between two events, with batch events a step.
 func (p pace) seconds(numbers int, batch uint64) float64 {
 	return max(p.decode, p.event+p.number*float64(numbers)/float64(batch))
 }
 
-// ceiling is nil without a rate, and for an operator that was not measured.
+// ceiling returns nil without a rate, and for an operator that was not measured.
 func (in Input) ceiling() *Ceiling {
 	rate, numbers := in.Rate, in.Configured.Dimension()
 	if in.Input.Count > 1 {
@@ -63,7 +63,7 @@ func (in Input) ceiling() *Ceiling {
 	return c
 }
 
-// line is for a person.
+// line returns the ceiling as readable text.
 func (c *Ceiling) line() string {
 	text := fmt.Sprintf("One stream takes %s events a second at most on the machine of deploy/bench/RESULTS.md (events of "+
 		"%s, decoded in one goroutine and learned from in another, no broker): %s ",

@@ -8,8 +8,9 @@ import (
 	"oriel/operators"
 )
 
-// TestWhatOneStreamTakes: the figures are those that were measured, within a tenth; a rate fits or does not; the batch
-// that plan names fits and half of it does not; the slower of decoding and learning counts.
+// TestWhatOneStreamTakes checks that the figures are within a tenth of the measured ones. It checks rates that fit and
+// rates that do not. The batch that plan suggests fits, and half of it does not. The slower of decoding and learning
+// decides.
 func TestWhatOneStreamTakes(t *testing.T) {
 	at := func(name string, numbers int, batch uint64, rate float64) *Ceiling {
 		in := setting{change: func(in *Input) {

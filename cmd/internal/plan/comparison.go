@@ -11,14 +11,14 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// Comparison is the configured mechanism at several ε and windows.
+// Comparison compares the configured mechanism at several ε and windows.
 type Comparison struct {
 	Mechanism string  `json:"mechanism"`
 	Delta     float64 `json:"delta"`
 	Rows      []Point `json:"rows"` // by window, then by ε, in the order given
 }
 
-// Point is one row of a comparison. Losses and ratios are rounded up in print.
+// Point is one row of a comparison. Losses and ratios are rounded up when printed.
 type Point struct {
 	Epsilon       float64 `json:"epsilon"`
 	Window        uint64  `json:"window_steps"`
@@ -59,7 +59,7 @@ func Compare(in Input, epsilons []float64, windows []uint64) (*Comparison, error
 	return c, nil
 }
 
-// variants are the mechanisms that a report looks at.
+// variants returns the mechanisms that a report considers.
 func (in Input) variants() []variant {
 	if in.only || factsOf(in.Configured.Name).Draws { // which no mechanism of sums is like
 		return []variant{{name: in.Configured.Name}}
@@ -82,19 +82,19 @@ func (in Input) variants() []variant {
 	return all
 }
 
-// variant is a mechanism in a report. Where the configured one has a memory it is there a second time, with a window.
+// variant is a mechanism in a report. A configured mechanism with a memory appears a second time, with a window.
 type variant struct {
 	name     string
 	windowed bool
 }
 
-// configured reports whether it is the configured one.
+// configured reports whether a variant is the configured mechanism.
 func (in Input) configured(v variant) bool { return v.name == in.Configured.Name && !v.windowed }
 
 // numbers reports whether decisions are numbers.
 func (c *Comparison) numbers() bool { return len(c.Rows) > 0 && c.Rows[0].Count > 0 }
 
-// Print prints the comparison for a person.
+// Print prints the comparison as readable text.
 func (c *Comparison) Print(out io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s at δ = %g\n\n", c.Mechanism, c.Delta)

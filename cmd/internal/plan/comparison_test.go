@@ -8,8 +8,8 @@ import (
 	"oriel/cmd/internal/figure/figuretest"
 )
 
-// A comparison of numbers has ± of a count in place of loss units and of what learners ask for; one of a learner has
-// those.
+// TestComparisonOfNumbers checks that a comparison for an operator of numbers has the ± of a count in place of loss
+// units and the advice for learners. A comparison for a learner has the latter.
 func TestComparisonOfNumbers(t *testing.T) {
 	print := func(c *Comparison, err error) string {
 		t.Helper()

@@ -9,7 +9,7 @@ import (
 	"oriel/cmd/internal/figure"
 )
 
-// Slide draws errors and losses against the window, a line an ε.
+// Slide draws errors and losses against the window, with one line for each ε.
 func (c *Comparison) Slide() *figure.Slide {
 	name, value := "rms error of a coordinate of the sum, loss units", func(p Point) float64 { return p.RMSCoordinate }
 	if c.numbers() {
@@ -23,7 +23,7 @@ func (c *Comparison) Slide() *figure.Slide {
 	}
 }
 
-// chart is a figure against the window, a line an ε.
+// chart draws a figure against the window, with one line for each ε.
 func (c *Comparison) chart(name string, value func(Point) float64) *figure.Chart {
 	chart := &figure.Chart{
 		X: figure.Axis{Name: "window W, steps", Log: true}, Y: figure.Axis{Name: name, Log: true, Ticks: 6, Full: true},
@@ -41,7 +41,7 @@ func (c *Comparison) chart(name string, value func(Point) float64) *figure.Chart
 	return chart
 }
 
-// epsilons are those of the rows, in their order.
+// epsilons returns the ε of the rows, in their order.
 func (c *Comparison) epsilons() []float64 {
 	var all []float64
 	for _, p := range c.Rows {

@@ -8,7 +8,7 @@ import (
 	"oriel/mechanisms"
 )
 
-// Component is what a mechanism makes of one part of a contribution.
+// Component holds the figures of a mechanism for one component of a contribution.
 type Component struct {
 	Name            string  `json:"name"`
 	Size            int     `json:"coordinates"`
@@ -20,7 +20,7 @@ type Component struct {
 	WorstVector     float64 `json:"worst_rms_vector"`
 }
 
-// several reports whether the figures of one component are not those of the contribution.
+// several reports whether the figures of one component differ from those of the whole contribution.
 func (m *machine) several() bool {
 	return len(m.config.Contribution.Components) > 1 || m.config.Contribution.Components[0].Scales != nil
 }
@@ -52,7 +52,7 @@ func (m *machine) components() []Component {
 	return rows
 }
 
-// decides is the component that decisions are made of, where there are several the first.
+// decides returns the component from which decisions are made: the first, where there are several.
 func (m *machine) decides() Component {
 	if m.several() {
 		return m.components()[0]
@@ -65,8 +65,8 @@ func (m *machine) decides() Component {
 	}
 }
 
-// together returns the root mean square over the coordinates of all components, and over their vectors, one behind the
-// other.
+// together returns the root mean square over the coordinates of all components, with the components taken as one
+// vector.
 func together(parts []Component) (all Component) {
 	for _, p := range parts {
 		all.Size += p.Size
@@ -77,8 +77,8 @@ func together(parts []Component) (all Component) {
 	return all
 }
 
-// overLeast returns the variance of a release over (Δ/µ)², in which every component is the same: µ is the component's
-// share of the budget's.
+// overLeast returns the variance of a release divided by (Δ/µ)², which is equal for all components. µ is the
+// component's share of the budget's µ.
 func (m *machine) overLeast() float64 {
 	part, shares := m.config.Contribution.Components[0], 0.0
 	for _, p := range m.config.Contribution.Components {
@@ -94,7 +94,7 @@ func (m *machine) overLeast() float64 {
 	return one * one * average / (least * least)
 }
 
-// componentRows are of the configured mechanism.
+// componentRows returns the rows of the configured mechanism's components.
 func (r *Report) componentRows() *grid {
 	g := &grid{}
 	g.add("part", "coordinates", "Δ", "noise", "coordinate", "worst", "vector", "worst")
@@ -110,9 +110,9 @@ func (r *Report) componentRows() *grid {
 	return g
 }
 
-// vectorVariance returns the variance of one coordinate of a noise vector over the square of its scale: 1 of the
-// Gaussian; n + 1 of the density e^(−‖x‖/θ), whose norm is Gamma of shape n, E‖x‖² = n(n+1)θ²; 2 of Laplace; π²/6 of
-// Gumbel.
+// vectorVariance returns the variance of one coordinate of a noise vector, divided by the square of its scale. It is 1
+// for the Gaussian, 2 for Laplace and π²/6 for Gumbel. It is n + 1 for the density e^(−‖x‖/θ), whose norm is Gamma of
+// shape n, with E‖x‖² = n(n+1)θ².
 func vectorVariance(f mechanisms.Facts, n int) float64 {
 	switch f.Law {
 	case mechanisms.Gamma:

@@ -14,7 +14,7 @@ import (
 	"oriel/operators"
 )
 
-// ofParts is an operator whose contribution has two components, one with scales.
+// ofParts is an operator whose contribution has two components, one of them with scales.
 type ofParts struct{ learner }
 
 func (ofParts) Describe(mechanisms.Config) operators.Description {
@@ -33,9 +33,9 @@ func partsInput(name string) Input {
 	return Input{Configured: c, Operator: ofParts{}}
 }
 
-// The figures of each component are those of its noise, and those of the row are over all coordinates: over 20 000
-// steps of noise alone, of which the squares have a relative standard error below 0.016 (see TestVarianceOfAVector), so
-// that 6.11 of them are below 0.1.
+// TestFiguresOfPartsAreOfTheirNoise checks that the figures of each component match its noise, and that the figures of
+// the row match all coordinates. It runs 20 000 steps of noise alone. Squares then have a relative standard error below
+// 0.016 (see TestVarianceOfAVector), so that 6.11 of them are below 0.1.
 func TestFiguresOfPartsAreOfTheirNoise(t *testing.T) {
 	for _, name := range []string{"once-gaussian", "once-gamma"} {
 		in := partsInput(name)
@@ -66,8 +66,8 @@ func TestFiguresOfPartsAreOfTheirNoise(t *testing.T) {
 	}
 }
 
-// Error over the optimum is that of the same mechanism of one component, whose budget is all of it; and nothing of the
-// first part's is said of all.
+// TestReportOfParts checks that the error over the optimum equals that of the same mechanism with one component and the
+// whole budget. The report must not present figures of the first component as figures of all.
 func TestReportOfParts(t *testing.T) {
 	for _, name := range []string{"blt", "tree-gaussian", "tree-gamma"} {
 		in := partsInput(name)
@@ -101,7 +101,7 @@ func TestReportOfParts(t *testing.T) {
 	}
 }
 
-// A step is measured with as many numbers as the contribution takes.
+// TestMeasureOfParts checks that a measured step has as many numbers as the contribution.
 func TestMeasureOfParts(t *testing.T) {
 	in := partsInput("blt")
 	in.Measure = 1

@@ -10,8 +10,8 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// Cost is what a step of B valid events takes, as counts of the expensive operations. Of a tree they are averages over
-// a block; its first block draws fewer.
+// Cost is the cost of a step of B valid events, as counts of the expensive operations. For a tree they are averages
+// over a block; its first block draws less noise.
 type Cost struct {
 	Vectors      Number `json:"noise_vectors"`       // drawn
 	WorstVectors uint64 `json:"worst_noise_vectors"` // drawn at the costliest step
@@ -21,9 +21,9 @@ type Cost struct {
 	Nanoseconds  Number `json:"nanoseconds"`         // measured on this machine; null unless asked for
 }
 
-// Messages of the chain (mechanisms/noise, doc.go, format 1), bytes.
+// Lengths in bytes of the chain's messages (mechanisms/noise, doc.go, format 1).
 const (
-	// and 8 an integer of a contribution that is absorbed
+	// and 8 bytes for each integer of a contribution that is absorbed
 	recordLen  = (1 + 4 + 6) + (1 + 8) + (1 + 4) + (1 + 16 + 4 + 8 + 4) + (1 + 1 + 4)
 	noiseLen   = (1 + 4 + 5) + (1 + 2 + 8 + 1 + 8)
 	hashBlock  = 64
@@ -37,8 +37,8 @@ func authentications(message int) uint64 {
 	return blocks(message) + blocks(32)
 }
 
-// cost counts. A tree activates each of the 2W − 1 nodes of a block once, at most one a level in a step; in its first
-// block, and so in all its life before a horizon, one a step.
+// cost counts the operations. A tree activates each of the 2W − 1 nodes of a block once, at most one a level in a step.
+// In its first block, and so in all steps before a horizon, it activates one node a step.
 func (m *machine) cost() Cost {
 	c := Cost{Vectors: 1, WorstVectors: 1, Nanoseconds: none}
 	n, parts := uint64(m.config.Dimension()), uint64(len(m.config.Contribution.Components))
@@ -68,13 +68,13 @@ func (m *machine) cost() Cost {
 	return c
 }
 
-// leastRecords are taken whatever the time is: a process that waits for a processor may have closed no step in it, and
-// is not at its limit.
+// leastRecords is the number of records that are measured even if time runs out. A process that waits for a processor
+// may have closed no step within the limit.
 const leastRecords = 64
 
-// measure returns the nanoseconds of a step on this machine, over so much time: gradients of half the clip in every
-// coordinate's share; spent tells the time since the call. It is none when the time and leastRecords were too few for a
-// step.
+// measure returns the nanoseconds of a step on this machine, measured for about the given time. Each coordinate of a
+// gradient is half of its share of the clip. spent returns the time since the call. The result is none when no step
+// closed within both the time and leastRecords.
 func (m *machine) measure(limit time.Duration, spent func() time.Duration) (Number, error) {
 	stream, err := mechanisms.Open(m.config, m.plan, [32]byte{})
 	if err != nil {
@@ -101,9 +101,9 @@ func (m *machine) measure(limit time.Duration, spent func() time.Duration) (Numb
 	}
 }
 
-// footprint returns the bytes that one more stream takes in memory: what the allocator hands out while a stream is
-// opened, so that what streams share, such as the tables of a sampler, does not count. Another goroutine that allocates
-// at the same time can only add to an opening, so the least of three counts.
+// footprint returns the bytes of memory that one more stream takes: the bytes allocated while a stream is opened.
+// Shared memory, such as the tables of a sampler, does not count. Another goroutine that allocates at the same time can
+// only increase the result, so the least of three counts is returned.
 func (m *machine) footprint() uint64 {
 	least := uint64(math.MaxUint64)
 	var before, after runtime.MemStats

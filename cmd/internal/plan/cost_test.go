@@ -26,7 +26,8 @@ func (c *counter) Fill(dst []int64, _ noise.Seed) {
 	c.vectors++
 }
 
-// Vectors a step, counted in the mechanism itself over three blocks after the first, or over the life of a stream.
+// TestVectors compares the planned vectors a step with those counted in the mechanism itself, over three blocks after
+// the first, or over the life of a stream.
 func TestVectors(t *testing.T) {
 	each(t, func(t *testing.T, in Input, r *Report) {
 		if in.Configured.Name == "blt" && in.Configured.Scope.Span() == 1024 && r.Setting.Adjacency != "zero-out" {
@@ -59,7 +60,7 @@ func TestVectors(t *testing.T) {
 	})
 }
 
-// meter counts the blocks that SHA-256 compresses: 64 bytes each, the message closed by a bit and a length of 8 bytes.
+// meter counts the blocks that SHA-256 compresses: 64 bytes each; padding adds a bit and a length of 8 bytes.
 type meter struct {
 	hash.Hash
 	bytes  int
@@ -81,8 +82,8 @@ func (m *meter) Reset() {
 	m.Hash.Reset()
 }
 
-// The chain's messages are written again from mechanisms/noise, doc.go, and give the chain's own key and seed: so their
-// length is right, and with it the number of blocks that crypto/hmac hashes.
+// TestHashBlocks rebuilds the chain's messages from mechanisms/noise, doc.go, and checks that they give the chain's own
+// key and seed. This shows that their lengths are right, and with them the number of blocks that crypto/hmac hashes.
 func TestHashBlocks(t *testing.T) {
 	for _, n := range []int{1, 27, 28, 500} {
 		blocks := uint64(0)
@@ -133,7 +134,7 @@ func TestHashBlocks(t *testing.T) {
 		if n%2 > 0 {
 			continue
 		}
-		// places and values are as many integers
+		// places and values have equally many integers
 		in.Configured.Contribution.Components[0].Size, in.Configured.Contribution.Nonzero = 10*n, n/2
 		if r, err = New(in); err != nil {
 			t.Fatal(err)
@@ -145,8 +146,8 @@ func TestHashBlocks(t *testing.T) {
 	}
 }
 
-// Words of keystream by mechanisms/noise, doc.go: one a coordinate, of Gamma n + 1 for χ and n for Z; two words to a
-// block. Products: a residue and a pole times each buffer.
+// TestCipherBlocksAndProducts counts words of keystream by mechanisms/noise, doc.go: one a coordinate, and for Gamma n
+// + 1 for χ and n for Z; two words make a block. It counts products too: a residue and a pole times each buffer.
 func TestCipherBlocksAndProducts(t *testing.T) {
 	each(t, func(t *testing.T, in Input, r *Report) {
 		n := in.Configured.Dimension()
@@ -168,7 +169,7 @@ func TestCipherBlocksAndProducts(t *testing.T) {
 	})
 }
 
-// The state is as long as what a stream writes.
+// TestStateBytes compares the planned length of the state with the bytes that a stream writes.
 func TestStateBytes(t *testing.T) {
 	each(t, func(t *testing.T, _ Input, r *Report) {
 		for _, m := range r.Mechanisms {
@@ -183,7 +184,8 @@ func TestStateBytes(t *testing.T) {
 	})
 }
 
-// Memory against what a hundred streams keep: opening a stream leaves hardly any garbage.
+// TestMemoryBytes compares the planned memory with the memory of a hundred open streams. Opening a stream leaves hardly
+// any garbage.
 func TestMemoryBytes(t *testing.T) {
 	for _, name := range mechanisms.Names() {
 		in := settings[0].input()
@@ -215,7 +217,7 @@ func TestMemoryBytes(t *testing.T) {
 	}
 }
 
-// What is shared between streams is counted for neither, and nothing is counted twice.
+// TestFootprintCountsOnce checks that memory shared between streams is not counted, and that nothing is counted twice.
 func TestFootprintCountsOnce(t *testing.T) {
 	in := settings[0].input()
 	m, err := open(in.Configured)
@@ -250,7 +252,8 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
-// A time that is over before the first step, as on a machine that has no processor free, still measures one.
+// TestMeasureWaitsForAStep checks that one step is measured even if the time ends before the first step, as on a
+// machine without a free processor.
 func TestMeasureWaitsForAStep(t *testing.T) {
 	in := settings[0].input()
 	in.Configured.Batch = 4
@@ -263,7 +266,8 @@ func TestMeasureWaitsForAStep(t *testing.T) {
 	}
 }
 
-// The time runs out between two steps, as on a machine that had no processor free: what was measured before counts.
+// TestMeasureEndsBetweenSteps checks that earlier steps count if the time ends between two steps, as on a machine
+// without a free processor.
 func TestMeasureEndsBetweenSteps(t *testing.T) {
 	in := settings[0].input()
 	in.Configured.Batch = 4
@@ -283,7 +287,7 @@ func TestMeasureEndsBetweenSteps(t *testing.T) {
 	}
 }
 
-// A step that is longer than the time has none.
+// TestMeasureGivesUp checks that there is no result if one step takes longer than the time.
 func TestMeasureGivesUp(t *testing.T) {
 	in := settings[0].input()
 	in.Configured.Batch = 1 << 30

@@ -8,8 +8,8 @@ import (
 	"oriel/operators"
 )
 
-// Costs is what becomes of vectors of costs before they are clipped, for --json. Norms are of events of weight 1, in
-// loss units; null without a range.
+// Costs describes the clipping of cost vectors, for --json. Norms are of events of weight 1, in loss units. They are
+// null without a range.
 type Costs struct {
 	Directions int    `json:"directions"`   // in which decisions can move
 	Before     Number `json:"norm_before"`  // the largest norm of costs in the range
@@ -20,7 +20,7 @@ type Costs struct {
 	in    *operators.Range
 }
 
-// costsOf is nil for an operator whose events are no costs, and where there is nothing to say of them.
+// costsOf returns nil for an operator whose events are not costs, and where nothing is known of them.
 func costsOf(o operators.Operator, in *operators.Range) *Costs {
 	c := operators.CostsOf(o)
 	if c == nil || in == nil && c.Directions == c.Coordinates && c.Reason == "" {
@@ -33,7 +33,7 @@ func costsOf(o operators.Operator, in *operators.Range) *Costs {
 	return out
 }
 
-// lines are for a person.
+// lines returns the costs as readable text.
 func (c *Costs) lines() string {
 	var b strings.Builder
 	switch {

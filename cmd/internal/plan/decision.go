@@ -10,21 +10,21 @@ import (
 	"oriel/operators"
 )
 
-// DecisionNoise is the noise of the decision after so many steps, before projection.
+// DecisionNoise is the noise of the decision after a number of steps, before projection.
 type DecisionNoise struct {
 	Steps     uint64 `json:"steps"`
 	RMSVector Number `json:"rms_vector"` // length
 }
 
-// tenth is the share of the radius at which noise stops to drown what is learned.
+// tenth is the share of the radius below which noise no longer hides what is learned.
 const tenth = 0.1
 
-// noiseAfter is the rms of a decision's noise vector after T steps, for releases of a given rms.
+// noiseAfter returns the rms of a decision's noise vector after T steps, given the rms of a release.
 func noiseAfter(d operators.Damping, s protection.Scope, release float64, steps uint64) float64 {
 	return release / d.After(s, steps)
 }
 
-// settles returns the first step after which a decision's noise is below a tenth of the radius, +Inf where there is
+// settles returns the first step after which a decision's noise stays below a tenth of the radius, or +Inf if there is
 // none.
 func settles(d operators.Damping, s protection.Scope, release, radius float64) float64 {
 	if memory, decays := s.Memory(); decays {
@@ -38,8 +38,8 @@ func settles(d operators.Damping, s protection.Scope, release, radius float64) f
 	return math.Ceil(max(1, (release/(tenth*radius)-d.Start)/d.Step))
 }
 
-// decisions fills in what the releases of a row mean for decisions, where the operator knows; rows that release no
-// prefix sums have none.
+// decisions fills in how much noise the releases of a row cause in decisions, if the operator knows. Rows that release
+// no prefix sums have none.
 func (r *Report) decisions(row *Mechanism, o operators.Operator) {
 	row.Decisions, row.Settles = []DecisionNoise{}, none
 	d := o.Describe(row.machine.config)
@@ -58,7 +58,7 @@ func (r *Report) decisions(row *Mechanism, o operators.Operator) {
 	}
 }
 
-// decisionTitle names the radius, where decisions are in a set that has one.
+// decisionTitle returns the table's title. It names the radius if decisions are in a set that has one.
 func (r *Report) decisionTitle() string {
 	const title = "Noise of the decision after T steps, rms of the vector"
 	if !r.Setting.Radius.Known() {

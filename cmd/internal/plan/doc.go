@@ -1,16 +1,17 @@
-// Package plan computes and shows what a setting costs and proves, before any event is read: for the configured
-// mechanism and every other that fits it, sensitivity, noise, error beside the least that any Gaussian mechanism can
-// have, ε at every age, ε of a group, memory, and the cost of a step. A plan is made for each as `oriel run` would make
-// it, and every figure is computed from that plan.
+// Package plan computes and shows the costs and guarantees of a setting before any event is read. It does so for the
+// configured mechanism and every other that fits: sensitivity, noise, error beside the least that any Gaussian
+// mechanism can have, ε at every age, ε of a group, memory, and the cost of a step. It makes each plan as `oriel run`
+// would, and computes every figure from that plan.
 //
 //	W  window, steps     B  events a step     n  coordinates     Δ  sensitivity, loss units     S_W²  the optimum's variance factor
 //
-// New returns a Report, NewFrontier a Frontier: what the filters of blt reach. Both print as tables for a person
-// (Print), draw a slide of 16:9 (Slide), and encode as JSON (encoding/json), one object whose names stay.
+// New returns a Report, and NewFrontier a Frontier, which shows how good the filters of blt can be. Both print as
+// readable tables (Print), draw a slide of 16:9 (Slide), and encode as one JSON object (encoding/json), whose names
+// stay.
 //
-// Privacy losses are exact figures of mechanisms/dp, rounded up, and shown rounded up. Errors are float64 formulas, to
-// the nearest: they promise nothing. Equal settings give equal bytes, but for times that were measured on request, and
-// for memory, which is what the allocator of this process hands out.
+// Privacy losses are exact figures of mechanisms/dp, rounded up, and shown rounded up. Errors are float64 formulas,
+// rounded to the nearest, and guarantee nothing. Equal settings give equal bytes, with two exceptions: times, which are
+// measured on request, and memory, which is measured in this process.
 //
 //	report	setting, optimum, ages[], mechanisms[], left_out[], advice, warnings[]; numbers, where decisions are
 //		numbers of known noise, and solved, where a setting was solved for (Solve)

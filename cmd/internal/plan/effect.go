@@ -11,7 +11,7 @@ import (
 	"oriel/operators"
 )
 
-// Effect is how many events an experiment needs to find an effect. A number that is more than the experiment has is
+// Effect is the number of events that an experiment needs to detect an effect. A number beyond the experiment's end is
 // null in JSON.
 type Effect struct {
 	Effect         float64 `json:"effect"` // units of values
@@ -22,7 +22,7 @@ type Effect struct {
 	Most           Number  `json:"most_events"`
 }
 
-// NewEffect computes it of settings that configure an experiment.
+// NewEffect computes an Effect for settings that configure an experiment.
 func NewEffect(in Input, effect, power float64) (*Effect, error) {
 	tests, ok := in.Operator.(operators.Testing)
 	if !ok {
@@ -55,7 +55,7 @@ func NewEffect(in Input, effect, power float64) (*Effect, error) {
 	}, nil
 }
 
-// Print writes it for a person.
+// Print writes the Effect as readable text.
 func (e *Effect) Print(w io.Writer) error {
 	events := func(n Number) string {
 		if !n.Known() {

@@ -7,8 +7,8 @@ import (
 	"oriel/cmd/internal/figure"
 )
 
-// none stands where a figure does not exist: NaN, null in JSON, a dash in tables. A loss that is not finite is +Inf,
-// and null in JSON.
+// none is a figure that does not exist: NaN, null in JSON, a dash in tables. A loss that is not finite is +Inf, and
+// null in JSON.
 var none = Number(math.NaN())
 
 // Number is a figure that JSON writes as null unless it is finite.
@@ -65,7 +65,7 @@ func Duration(seconds float64) string {
 	panic("BUG: plan: a duration below every unit")
 }
 
-// bytesOf writes a size: B, KiB, MiB, GiB.
+// bytesOf formats a size in B, KiB, MiB or GiB.
 func bytesOf(n uint64) string {
 	for _, unit := range []struct {
 		name string
@@ -78,7 +78,7 @@ func bytesOf(n uint64) string {
 	return strconv.FormatUint(n, 10) + " B"
 }
 
-// count writes a number of steps in full, from ten million on with four digits.
+// count formats a number of steps: in full, or from ten million on with four digits.
 func count(n uint64) string {
 	if n < 10_000_000 {
 		return strconv.FormatUint(n, 10)

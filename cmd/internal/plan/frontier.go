@@ -12,9 +12,9 @@ import (
 	"oriel/mechanisms/blt"
 )
 
-// Frontier is the object that `oriel plan --frontier --json` prints: what the filters of blt reach. Figures are
-// certified in directed rounding, rounded up, and leave out η, which depends on clip and dimension and is far below the
-// digits shown.
+// Frontier is the object that `oriel plan --frontier --json` prints: how good the filters of blt can be. Figures are
+// certified in directed rounding and rounded up. They leave out η, which depends on clip and dimension and is far below
+// the digits shown.
 type Frontier struct {
 	Window      uint64     `json:"window_steps"`
 	Poles       int        `json:"poles"` // of the compromises; 0: chosen for each
@@ -82,7 +82,7 @@ func NewFrontier(window uint64, poles int, weight float64) (*Frontier, error) {
 	return f, nil
 }
 
-// with returns the sorted list with x in it.
+// with returns the sorted list, with x inserted if it is not in it.
 func with[T uint64 | float64](list []T, x T) []T {
 	at, found := slices.BinarySearch(list, x)
 	if found {
@@ -91,7 +91,7 @@ func with[T uint64 | float64](list []T, x T) []T {
 	return slices.Insert(slices.Clone(list), at, x)
 }
 
-// Print prints both tables for a person.
+// Print prints both tables as readable text.
 func (f *Frontier) Print(out io.Writer) error {
 	var b strings.Builder
 	b.WriteString("Variance of a release at equal guarantee of one window, units (Δ/µ(W))²; blt with age weight 0\n")

@@ -24,7 +24,7 @@ func frontier(t *testing.T) *Frontier {
 	return f
 }
 
-// Every figure of the frontier from the series of the same filter.
+// TestFrontier recomputes every figure of the frontier from the power series of the same filter.
 func TestFrontier(t *testing.T) {
 	f := frontier(t)
 	for _, c := range f.Compromises {
@@ -66,7 +66,7 @@ func TestFrontier(t *testing.T) {
 	}
 }
 
-// Windows and weights are those that the table promises, with the configured ones among them.
+// TestFrontierRows checks that the table has the documented windows and weights, and the configured ones among them.
 func TestFrontierRows(t *testing.T) {
 	f := frontier(t)
 	var windows []uint64

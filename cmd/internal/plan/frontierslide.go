@@ -9,7 +9,7 @@ import (
 	"oriel/mechanisms/blt"
 )
 
-// Slide draws the choice between variance and ageing, and what filters reach.
+// Slide draws the tradeoff between variance and ageing, and the variance of each filter.
 func (f *Frontier) Slide() *figure.Slide {
 	return &figure.Slide{
 		Title:    fmt.Sprintf("blt: a little more noise now, far less privacy loss later (W = %d)", f.Window),
@@ -18,7 +18,7 @@ func (f *Frontier) Slide() *figure.Slide {
 	}
 }
 
-// compromises is variance against ageing.
+// compromises draws variance against ageing.
 func (f *Frontier) compromises() *figure.Chart {
 	line := figure.Line{Look: lookOf(filtered), Width: 2.4}
 	var growths, variances []float64
@@ -42,7 +42,7 @@ func (f *Frontier) compromises() *figure.Chart {
 	}
 }
 
-// filters is the certified variance of each number of poles, and of the tree, for all windows.
+// filters draws the certified variance of each number of poles, and of the tree, for all windows.
 func (f *Frontier) filters() *figure.Chart {
 	styles := []figure.Line{
 		{Look: lookOf("once-gaussian"), Width: 2.4, Dashes: []float64{3, 3}},

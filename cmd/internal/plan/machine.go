@@ -41,7 +41,7 @@ func open(c mechanisms.Config) (*machine, error) {
 	return m, nil
 }
 
-// poles returns those of a filter.
+// poles returns how many poles a filter has.
 func (m *machine) poles() int { return int(m.plan.Filter.Count + m.plan.Decay.Count) }
 
 // bothSigns reports whether the filter has residues of both signs: the response then rises after falling
@@ -50,7 +50,7 @@ func (m *machine) bothSigns() bool {
 	return slices.ContainsFunc(m.plan.Filter.Residues[:m.plan.Filter.Count], func(r int32) bool { return r < 0 })
 }
 
-// factsOf returns the facts of a mechanism that there is.
+// factsOf returns the facts of a mechanism, which must exist.
 func factsOf(name string) mechanisms.Facts {
 	facts, known := mechanisms.FactsOf(name)
 	if !known {
@@ -59,7 +59,7 @@ func factsOf(name string) mechanisms.Facts {
 	return facts
 }
 
-// filtered is the mechanism of a fitted filter, whose figures are drawn beside the optimum's.
+// filtered is the mechanism with a fitted filter, whose figures are drawn beside the optimum's.
 const filtered = "blt"
 
 // sensitivity returns Δ in loss units, exactly.
@@ -68,17 +68,18 @@ func (m *machine) sensitivity() float64 { return m.plan.Sensitivity(m.config) }
 // lattice returns Δ in lattice units.
 func (m *machine) lattice() int64 { return int64(m.sensitivity() / m.plan.Grid.Unit()) }
 
-// scale returns σ or θ of a noise vector, loss units; of several components that of the first.
+// scale returns σ or θ of a noise vector in loss units; with several components, of the first one.
 func (m *machine) scale() float64 { return m.plan.Scale.Float64() * m.plan.Grid.Unit() }
 
-// vectors returns how many noise vectors' variance a release holds: mean over steps, and largest.
+// vectors returns the variance of a release in units of a noise vector's variance: the mean over steps, and the
+// largest.
 //
 //	tree   a block's place p < W has nodes for the bits of p and of W − p: h less the zeros that end p; p = W has one: h − 1 + 1/W in the mean
 //	blt    Σb², which releases approach from below
 //	       with a memory that of e/(1 − γx), and at most that of the bump after a reset
 //	once   1
 //
-// With a horizon T ≤ W the mean is over the T steps there are: the bits of p in the only block, and Σ_{j<t} b_j².
+// With a horizon T ≤ W the mean is over the T steps of the stream: the bits of p in the only block, and Σ_{j<t} b_j².
 func (m *machine) vectors() (mean, most float64) {
 	scope := m.config.Scope
 	t, ends := scope.End(), scope.End() != protection.Endless
@@ -100,8 +101,8 @@ func (m *machine) vectors() (mean, most float64) {
 	return 1, 1
 }
 
-// bitsUpTo returns how many ones the numbers 1 … t have: of every 2^{k+1} numbers from 0 on, bit k is set in the latter
-// half.
+// bitsUpTo returns how many one bits the numbers 1 … t have together. Of every 2^{k+1} numbers from 0 on, the latter
+// half have bit k set.
 func bitsUpTo(t uint64) uint64 {
 	total := uint64(0)
 	for k := range bits.Len64(t) {
@@ -133,9 +134,9 @@ func filterUpTo(f blt.Filter, horizon uint64) (mean, most float64) {
 	return mean, most
 }
 
-// rms returns the root mean square of the noise of one coordinate of a release, loss units: mean over steps, and at the
-// worst step. Rounding to the lattice adds less than a unit, 2⁻²⁴ of the clip, and is left out. Of several components
-// it is over all their coordinates.
+// rms returns the root mean square of the noise of one coordinate of a release, in loss units: the mean over steps, and
+// the worst step. It leaves out rounding to the lattice, which adds less than a unit, 2⁻²⁴ of the clip. With several
+// components it is over all their coordinates.
 func (m *machine) rms() (mean, worst float64) {
 	if m.several() {
 		all := together(m.components())
@@ -147,9 +148,9 @@ func (m *machine) rms() (mean, worst float64) {
 }
 
 // overOptimum returns the variance of a release over the least that any Gaussian mechanism can have that proves µ for
-// the window (mechanisms/blt, PROOF.md, Theorem 2): S_W²(Δ/µ)², or with a memory for ever. At user level that is a
-// bound still, since a user may have one event. It is none for pure ε, for which no such bound is known, where no
-// prefix sum is released, and for streams that end, of which the theorem says nothing.
+// the window (mechanisms/blt, PROOF.md, Theorem 2): S_W²(Δ/µ)², or with a memory for ever. At user level that is still
+// a bound, because a user may have one event. The result is none where no such bound is known: for pure ε, for releases
+// that are not prefix sums, and for streams that end.
 func (m *machine) overOptimum(factor Number) Number {
 	if m.guarantee.Mu == 0 || m.stream.PerStep() {
 		return none

@@ -18,7 +18,7 @@ import (
 // groups are the sizes of the group table.
 var groups = []uint64{2, 5, 10}
 
-// New computes a report. It fails when no plan fits the configured mechanism.
+// New computes a report. It fails if no plan fits the configured mechanism.
 func New(in Input) (*Report, error) {
 	c := in.Configured
 	scope, unit := c.Scope.Figures(), c.Unit.Figures()
@@ -104,7 +104,7 @@ func New(in Input) (*Report, error) {
 	return r, nil
 }
 
-// answer is a mechanism's row, or why there is none.
+// answer is a mechanism's row, or the reason why there is none.
 type answer struct {
 	row    Mechanism
 	reason string
@@ -124,7 +124,7 @@ func (r *Report) answer(in Input, v variant) answer {
 	return answer{row: row, err: err}
 }
 
-// measureAll shares a time between the mechanisms.
+// measureAll divides the time among the mechanisms and measures each.
 func (r *Report) measureAll(limit time.Duration) error {
 	for i := range r.Mechanisms {
 		row := &r.Mechanisms[i]
@@ -139,7 +139,7 @@ func (r *Report) measureAll(limit time.Duration) error {
 	return nil
 }
 
-// about fills in what the configured mechanism says of the setting.
+// about fills in the figures of the setting that come from the configured mechanism.
 func (r *Report) about(m *machine) {
 	r.Setting.Unit = m.guarantee.Unit.Name()
 	r.Setting.Sensitivity, r.Setting.LatticeUnits, r.Setting.LatticeUnit = m.sensitivity(), m.lattice(), m.plan.Grid.Unit()
@@ -202,8 +202,8 @@ func (r *Report) row(m *machine, note string, o operators.Operator) (Mechanism, 
 	return row, nil
 }
 
-// sort puts the configured mechanism first and the others in order of their error; those that release no prefix sums
-// are last.
+// sort puts the configured mechanism first, and the others in order of their error. Mechanisms that release no prefix
+// sums come last.
 func (r *Report) sort() {
 	rank := func(m Mechanism) int {
 		switch {
@@ -219,10 +219,10 @@ func (r *Report) sort() {
 	})
 }
 
-// day in seconds: a window below it protects nobody who is seen every day.
+// day is a day in seconds. A shorter window protects no person who has events every day.
 const day = 86400
 
-// warn says what a careful person would change.
+// warn adds warnings about settings that a careful user would change.
 func (r *Report) warn(in Input) {
 	r.Warnings = []string{}
 	s := r.Setting

@@ -13,8 +13,8 @@ import (
 // z95 is the two-sided normal quantile of 95 %: Φ(z95) − Φ(−z95) = 0.95.
 const z95 = 1.959963984540054
 
-// Numbers are how exact the numbers of decisions are, with the noise of privacy as the only error: ± at 95 % of one
-// number at one step, long after the start, or at the end of a stream that ends.
+// Numbers describes how exact the numbers of decisions are if the noise of privacy is the only error. Each is the ± at
+// 95 % of one number at one step, long after the start, or at the end of a stream that ends.
 type Numbers struct {
 	Level      float64       `json:"level"` // 0.95
 	Cells      int           `json:"cells"`
@@ -25,7 +25,7 @@ type Numbers struct {
 	Increments []Window      `json:"increments,omitempty"`
 }
 
-// NumberView is one kind of sums of a mechanism.
+// NumberView holds the figures of one kind of sums of a mechanism.
 type NumberView struct {
 	Mechanism   string `json:"mechanism"`
 	Configured  bool   `json:"configured"`
@@ -41,15 +41,15 @@ type NumberView struct {
 	OverOptimum Number `json:"variance_over_optimum"`
 }
 
-// Spread is the noise of a number, in its own unit.
+// Spread is the noise of a number in the number's own unit.
 type Spread struct {
 	Deviation Number `json:"deviation"`
 	Half      Number `json:"half_width"`       // ± at 95 %
 	Worst     Number `json:"worst_half_width"` // at the worst step
 }
 
-// NumberRatio is ± of a ratio at 95 % in one view, after so many events of its cell. It is null where there are never
-// so many, or where ratios over so few are not shown.
+// NumberRatio is the ± at 95 % of a ratio in one view, after a number of events in its cell. It is null if a cell never
+// has so many, or if ratios over so few are not shown.
 type NumberRatio struct {
 	View      string `json:"view"`
 	Statistic string `json:"statistic"`
@@ -107,7 +107,7 @@ func (r *Report) numbers(in Input) error {
 	return nil
 }
 
-// view returns the row of a view: its noise is that of a coordinate, and what the operator says of its statistics.
+// view returns the row of a view, from the noise of a coordinate and the operator's facts about its statistics.
 func (m *machine) view(n *operators.Precision, v operators.View) (NumberView, error) {
 	d, err := m.stream.Deviation(0, v.Memory)
 	if err != nil {
@@ -148,7 +148,7 @@ func spread(settled, worst float64) Spread {
 	return Spread{Number(settled), Number(z95 * settled), Number(z95 * worst)}
 }
 
-// ratios returns those of a view, after as many events as columns have.
+// ratios returns the ratios of a view, with one column for each number of events in after.
 func ratios(n *operators.Precision, row NumberView, after []uint64) []NumberRatio {
 	var all []NumberRatio
 	for _, s := range n.Statistics {
@@ -169,7 +169,7 @@ func ratios(n *operators.Precision, row NumberView, after []uint64) []NumberRati
 	return all
 }
 
-// afters are the columns of ratios: powers of ten at which a view has one, and the one asked for.
+// afters returns the columns of ratios: powers of ten at which a view has a ratio, and the requested number of events.
 func afters(n *operators.Precision, rows []NumberView, asked uint64) []uint64 {
 	var all []uint64
 	for x := uint64(leastAfter); x <= mostAfter; x *= 10 {
@@ -186,13 +186,13 @@ func afters(n *operators.Precision, rows []NumberView, asked uint64) []uint64 {
 	return all
 }
 
-// has says whether a view has a ratio over so many events: there are so many, and enough for it to be shown.
+// has reports whether a view has a ratio over so many events: a cell can have them, and they suffice to show it.
 func (v NumberView) has(events uint64, s operators.Statistic) bool {
 	x := Number(events)
 	return s.Ratio && x > Number(s.Shown)*v.Sigma && !(x > v.Events)
 }
 
-// windows are of 1, 4, 16, … steps, to the first that is as long as four memories.
+// windows returns windows of 1, 4, 16, … steps, up to the first that is as long as four memories.
 func (m *machine) windows(n *operators.Precision) []Window {
 	memory, _ := m.config.Scope.Memory()
 	var all []Window
@@ -209,7 +209,7 @@ func (m *machine) windows(n *operators.Precision) []Window {
 	}
 }
 
-// warnOfNumbers says where noise is larger than what is counted.
+// warnOfNumbers warns where noise is larger than the counts.
 func (r *Report) warnOfNumbers() {
 	if r.Numbers == nil {
 		return

@@ -17,7 +17,7 @@ import (
 	"oriel/schemas"
 )
 
-// counting are settings of an operator whose decisions are numbers, with changes.
+// counting returns settings of an operator whose decisions are numbers, with changes.
 func counting(changes ...string) []string {
 	given := map[string]string{}
 	for _, line := range append([]string{
@@ -37,7 +37,7 @@ func counting(changes ...string) []string {
 	return lines
 }
 
-// countingInput is what a plan of those settings is about.
+// countingInput returns the Input of a plan for those settings.
 func countingInput(t testing.TB, changes ...string) Input {
 	t.Helper()
 	s, err := deployment.Load(counting(changes...), deployment.Events, deployment.Operator)
@@ -61,7 +61,7 @@ func numbersOf(t testing.TB, changes ...string) *Report {
 	return r
 }
 
-// tumbling is a change to windows of their own, total one to totals since the start.
+// tumbling changes the settings to tumbling windows, total to totals since the start.
 var (
 	tumbling = []string{"ORIEL_MECHANISM=once-gaussian", "ORIEL_WINDOW=", "ORIEL_MEMORY="}
 	total    = []string{"ORIEL_WINDOW=64", "ORIEL_MEMORY="}
@@ -78,7 +78,7 @@ func convolved(x, y []float64) []float64 {
 	return out
 }
 
-// terms returns n of them.
+// terms returns the first n terms of a series.
 func terms(n int, of func(j int) float64) []float64 {
 	out := make([]float64, n)
 	for j := range out {
@@ -87,7 +87,7 @@ func terms(n int, of func(j int) float64) []float64 {
 	return out
 }
 
-// filterOf is e of a memory, from its poles and residues: e_0 = 1, e_j = −Σ R_k·q_k^{j−1}.
+// filterOf returns the coefficients e of a memory from its poles and residues: e_0 = 1, e_j = −Σ R_k·q_k^{j−1}.
 func filterOf(f decay.Filter) func(int) float64 {
 	return func(j int) float64 {
 		e := 0.0
@@ -101,10 +101,10 @@ func filterOf(f decay.Filter) func(int) float64 {
 	}
 }
 
-// Every number of the tables by another route: the distances of a contribution from their formulas, µ from (ε, δ), the
-// noise of one draw from the power series of 1/e, that of views from the series of e, and ± of a sum, a mean and a
-// variance by moving released columns one by one. Rounding up of distances and scales is below 10⁻⁵, of the series'
-// ends below 10⁻³.
+// TestNumbersByAnotherRoute recomputes every number of the tables. Distances of a contribution follow from their
+// formulas, µ from (ε, δ), the noise of one draw from the power series of 1/e, and the noise of views from the series
+// of e. The ± of a sum, a mean and a variance follows from moving released columns one by one. Rounding up of distances
+// and scales is below 10⁻⁵, the truncation of the series below 10⁻³.
 func TestNumbersByAnotherRoute(t *testing.T) {
 	const (
 		a, b, c      = 1, 0.5, 2.0
@@ -196,8 +196,8 @@ func TestNumbersByAnotherRoute(t *testing.T) {
 	}
 }
 
-// moved is the standard deviation of a ratio of a cell of n events, all of which have the value x̃: root of the sum
-// of squares of what moving each column by a little of its noise does to it.
+// moved returns the standard deviation of a ratio over a cell of n events, all of value x̃. It moves each column by a
+// little of its noise, and takes the root of the sum of squared effects.
 func moved(statistic string, sigma, n, x float64, weights [3]float64, half float64) float64 {
 	value := func(columns [3]float64) float64 {
 		mean := columns[1] / columns[0]
@@ -217,9 +217,9 @@ func moved(statistic string, sigma, n, x float64, weights [3]float64, half float
 	return math.Sqrt(total)
 }
 
-// Of a quantile ± is that of the share of a cell's events below it: its bin's running count less the level times the
-// last one, both sums of columns by the rows of R, whose entries are the coefficients of (1−z)^{−1/2}. Where nothing
-// else counts, the last running count does.
+// TestNumbersOfQuantiles checks the ± of a quantile, which is the ± of the share of a cell's events below it. The share
+// is its bin's running count less the level times the last one. Both are sums of columns by the rows of R, whose
+// entries are the coefficients of (1−z)^{−1/2}. Without a column for the count, the last running count is the count.
 func TestNumbersOfQuantiles(t *testing.T) {
 	const bins, events = 16, 100_000
 	in := countingInput(t, append(tumbling, "ORIEL_STATISTICS=p20", "ORIEL_BINS=16", "ORIEL_BATCH=1000000")...)
@@ -257,7 +257,8 @@ func TestNumbersOfQuantiles(t *testing.T) {
 	}
 }
 
-// At user level, noise is that of a user's trains of events with the contribution's own distance.
+// TestNumbersOfUsers checks that at user level the noise is calibrated for trains of a user's events at the
+// contribution's own distance.
 func TestNumbersOfUsers(t *testing.T) {
 	changes := append([]string{"ORIEL_USER_ID=key", "ORIEL_USER_SEPARATION=64", "ORIEL_STATISTICS=count", "ORIEL_VALUE="},
 		total...)
@@ -274,7 +275,7 @@ func TestNumbersOfUsers(t *testing.T) {
 	}
 }
 
-// player opens a machine of settings as oriel run does.
+// player opens a machine with the settings, as oriel run does.
 func player(t testing.TB, in Input) operators.Machine {
 	t.Helper()
 	operator := in.Operator
@@ -289,8 +290,8 @@ func player(t testing.TB, in Input) operators.Machine {
 	return machine
 }
 
-// spreadOf returns, for counts of nothing, how often they are within ±, and their root mean square over the promised
-// deviation: of the first view, every so many steps from the first one asked for on.
+// spreadOf returns how often counts without events are within ±, and their root mean square divided by the promised
+// deviation. It samples the first view, at `first` and then after every `every` steps.
 func spreadOf(t testing.TB, in Input, promised Spread, first, every, samples int) (covered, ratio float64) {
 	t.Helper()
 	machine, inside, sum, n := player(t, in), 0, 0.0, 0
@@ -313,16 +314,17 @@ func spreadOf(t testing.TB, in Input, promised Spread, first, every, samples int
 	return float64(inside) / float64(n), math.Sqrt(sum/float64(n)) / float64(promised.Deviation)
 }
 
-// looks is at how many steps that have forgotten each other spreadOf looks.
+// looks is the number of steps at which spreadOf samples; they are far enough apart to be independent.
 func looks() int { return tiertest.Runs(3, 12) }
 
-// sixth is 6.11 standard errors of a rate p of n, which chance passes once in 10⁹.
+// sixth returns 6.11 standard errors of a rate p over n samples, which chance exceeds once in 10⁹.
 func sixth(p float64, n int) float64 { return 6.11 * math.Sqrt(p*(1-p)/float64(n)) }
 
-// sixthOfDeviation is so many of a root mean square of n normal numbers, relative.
+// sixthOfDeviation returns 6.11 relative standard errors of the root mean square of n normal numbers.
 func sixthOfDeviation(n int) float64 { return 6.11 / math.Sqrt(2*float64(n)) }
 
-// ± of counts covers, in the noise of real streams: each of 2048 cells at some steps.
+// TestCountsAreWithinTheirError checks that the ± of counts covers the noise of real streams, in 2048 cells at some
+// steps.
 func TestCountsAreWithinTheirError(t *testing.T) {
 	for name, x := range map[string]struct {
 		changes      []string
@@ -346,8 +348,9 @@ func TestCountsAreWithinTheirError(t *testing.T) {
 	}
 }
 
-// ± of sums, means and variances covers, in tumbling windows of 64 cells with 100 events each. Values are at one end of
-// the range in half of the cells, whose mean has the error at ends; ± of a variance is an upper bound.
+// TestRatiosAreWithinTheirError checks that the ± of sums, means and variances covers, in tumbling windows of 64 cells
+// with 100 events each. In half of the cells values are at one end of the range, where a mean has its largest error.
+// The ± of a variance is an upper bound.
 func TestRatiosAreWithinTheirError(t *testing.T) {
 	const cells, events = 64, 100
 	windows := tiertest.Runs(30, 100)
@@ -367,7 +370,8 @@ func TestRatiosAreWithinTheirError(t *testing.T) {
 			half[ratio.Statistic] = [2]Number{ratio.Middle, ratio.Ends}
 		}
 	}
-	// In the middle values alternate between 60 ± 120·√½: of variance v = ½, where the count costs a variance nothing.
+	// In the middle cells, values alternate between 60 ± 120·√½. Their variance is v = ½, at which the noise of the
+	// count does not change a variance.
 	truth := map[string][2]float64{"sum": {60 * events, 180 * events}, "mean": {60, 180}, "variance": {120 * 120 / 2, 0}}
 	machine := player(t, in)
 	inside, offset := map[string][2]int{}, int64(0)
@@ -409,8 +413,8 @@ func TestRatiosAreWithinTheirError(t *testing.T) {
 	}
 }
 
-// What a report of numbers says, and what it leaves out: nothing of learners, of mechanisms that the operator
-// refuses, of loss units.
+// TestReportOfNumbers checks the contents of a report of numbers. It leaves out figures of learners, mechanisms that
+// the operator refuses, and loss units.
 func TestReportOfNumbers(t *testing.T) {
 	f := func(changes []string, want ...string) {
 		t.Helper()

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// wireNumbers is what a reader of --json relies on, written here again, so that a changed name is seen.
+// wireNumbers is the part of --json on which readers rely. It repeats the names, so that a changed name fails.
 type wireNumbers struct {
 	Level   float64          `json:"level"`
 	Cells   int              `json:"cells"`

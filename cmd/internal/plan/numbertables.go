@@ -7,7 +7,7 @@ import (
 	"oriel/cmd/internal/figure"
 )
 
-// tables print the numbers for a person.
+// tables prints the numbers as readable tables.
 func (n *Numbers) tables(part func(title string, rows *grid)) {
 	part(fmt.Sprintf("± at 95 %% of one number at one step, from the noise of privacy alone; %s in %s", n.Counted,
 		figure.Counted(n.Cells, "cell")), n.viewRows())
@@ -24,7 +24,7 @@ func (n *Numbers) tables(part func(title string, rows *grid)) {
 	}
 }
 
-// ratioNames are the statistics that have ratios, in their order: the first ratio of each.
+// ratioNames returns the first ratio of each statistic that has ratios, in their order.
 func (n *Numbers) ratioNames() (first []NumberRatio) {
 	seen := map[string]bool{}
 	for _, r := range n.Ratios {
@@ -36,7 +36,7 @@ func (n *Numbers) ratioNames() (first []NumberRatio) {
 	return first
 }
 
-// called names a view among those of all mechanisms.
+// called returns a view's name, unique among the views of all mechanisms.
 func (v NumberView) called() string {
 	if v.Configured {
 		return "* " + v.View
@@ -137,7 +137,7 @@ func (n *Numbers) incrementRows() *grid {
 	return g
 }
 
-// notes explain what the tables of numbers cannot say.
+// notes returns explanations that the tables of numbers have no room for.
 func (n *Numbers) notes() []string {
 	lines := []string{
 		"±: long after the start, and at the end of a stream that ends. After the rare steps where a memory's noise starts again",

@@ -6,9 +6,9 @@ import (
 	"math/bits"
 )
 
-// Published is what a stream publishes: values of decisions, in all its topics, over some events of no content. Most of
-// their numbers are noise, which has as many digits as any; ends of intervals may still be short. The zero value says
-// that nothing is known.
+// Published is the published volume of a stream: the values of decisions in all its topics, for some events without
+// content. Most of their numbers are noise, which always has many digits, but ends of intervals may still be short. The
+// zero value means that nothing is known.
 type Published struct {
 	Bytes, Decisions, Events float64
 	Thinned, Decided         float64 // bytes and decisions of the first topic, which ORIEL_EMIT_EVERY thins out
@@ -17,10 +17,10 @@ type Published struct {
 	Late                     uint64  // events before the first decision, where they are too many to step over; else 0
 }
 
-// longEvent is from how many bytes of decisions an event on there is advice.
+// longEvent is the number of decision bytes per event from which on the report gives advice.
 const longEvent = 100
 
-// publish fills in sizes.
+// publish fills in the sizes of what is published.
 func (r *Report) publish(in Input) {
 	s, p := &r.Setting, in.Published
 	s.DecisionBytes, s.EventBytes, s.DayBytes = none, none, none
@@ -45,7 +45,7 @@ func (r *Report) publish(in Input) {
 		bytesOf(uint64(each)), advice, bytesOf(uint64(each/float64(factor)))))
 }
 
-// publishedLine is what is published, for a person; empty where nothing is known.
+// publishedLine describes the published volume as readable text; it is empty if nothing is known.
 func (r *Report) publishedLine() string {
 	s := &r.Setting
 	switch {

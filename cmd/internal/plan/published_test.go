@@ -7,8 +7,8 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// TestPublishedBytes: the size of a decision, what an event costs, and a day at a rate; and the setting that makes long
-// decisions rarer, where the operator has it.
+// TestPublishedBytes checks the size of a decision, the bytes an event and a day at a rate, and the advised setting
+// that makes long decisions rarer, if the operator has it.
 func TestPublishedBytes(t *testing.T) {
 	f := func(change func(*Input), want ...string) {
 		t.Helper()

@@ -9,7 +9,7 @@ import (
 	"oriel/operators"
 )
 
-// Input is what a report is about.
+// Input holds the settings and rates of a report.
 type Input struct {
 	Configured  mechanisms.Config
 	Operator    operators.Operator
@@ -30,7 +30,7 @@ type Input struct {
 	only bool // no mechanism but the configured one
 }
 
-// Report is the object that `oriel plan --json` prints. Lengths of time are null without a rate.
+// Report is the object that `oriel plan --json` prints. Durations are null without a rate.
 type Report struct {
 	Setting    Setting     `json:"setting"`
 	Optimum    Optimum     `json:"optimum"`
@@ -49,7 +49,7 @@ type Report struct {
 	fixed bool   // Published.Fixed
 }
 
-// Setting is what was asked for.
+// Setting is the configured setting.
 type Setting struct {
 	Mechanism        string  `json:"mechanism"`
 	Window           uint64  `json:"window_steps"`  // 0: no window, the claim holds for ever
@@ -95,7 +95,7 @@ type Optimum struct {
 	RMSVector     Number `json:"rms_vector"`
 }
 
-// Age is an age of an event, steps after which nothing more is released with it in view.
+// Age is an age of an event: the number of steps since the event, after which releases no longer count.
 type Age struct {
 	Windows uint64 `json:"windows"` // 0 when not a number of whole windows
 	Steps   uint64 `json:"steps"`
@@ -134,7 +134,7 @@ type Mechanism struct {
 	machine *machine
 }
 
-// span is over how many steps an event is mostly at stake; 0 where each step is released once.
+// span returns over how many steps an event mostly loses privacy, or 0 where each step is released once.
 func (s Setting) span() uint64 { return s.terms.Scope.Span() }
 
 // users reports whether the unit has several events.
@@ -149,7 +149,7 @@ func decays(s protection.Scope) bool {
 	return decays
 }
 
-// called names a mechanism among others, of which one may be of the same name with a window.
+// called returns a mechanism's name. It adds the window where another row has the same mechanism with a memory.
 func (m *Mechanism) called() string {
 	if decays(m.machine.config.Scope) {
 		return m.Name + " for life"

@@ -13,7 +13,7 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// Δ is 2L, or L under zero-out at event level, on a lattice that has at least 2²⁴ units to L.
+// TestSensitivity checks that Δ is 2L, or L under zero-out at event level, on a lattice with at least 2²⁴ units to L.
 func TestSensitivity(t *testing.T) {
 	each(t, func(t *testing.T, in Input, r *Report) {
 		c, s := in.Configured, r.Setting
@@ -31,15 +31,15 @@ func TestSensitivity(t *testing.T) {
 	})
 }
 
-// σ and θ from the formulas of mechanisms/doc.go and, of blt, from the series d; the η term moves them by less than
-// 1e-4.
+// TestNoiseScale checks σ and θ against the formulas of mechanisms/doc.go and, for blt, against the series d. The η
+// term changes them by less than 1e-4.
 func TestNoiseScale(t *testing.T) {
 	each(t, func(t *testing.T, in Input, r *Report) {
 		for _, m := range r.Mechanisms {
 			budget, n := in.Configured.Budget, math.Sqrt(float64(in.Configured.Dimension()))
 			h := math.Log2(float64(max(m.Window, 1))) + 1
 			squaresMoved, moved, tolerance := h, h, 1e-9
-			// k events of a user: under a node of 2^l steps at most ⌈2^l/s⌉ of them.
+			// At most ⌈2^l/s⌉ of the k events of a user fall under a node of 2^l steps.
 			if s, several := in.Configured.Unit.EventSeparation(); several {
 				k := math.Ceil(float64(m.Window) / float64(s))
 				squaresMoved, moved = 0, k*h
@@ -80,7 +80,7 @@ func TestNoiseScale(t *testing.T) {
 	})
 }
 
-// Errors by enumeration of the steps of a block, or of a stream that ends; of blt by the series of b.
+// TestError checks errors by enumerating the steps of a block, or of a stream that ends; for blt by the series of b.
 func TestError(t *testing.T) {
 	each(t, func(t *testing.T, in Input, r *Report) {
 		for _, m := range r.Mechanisms {
@@ -125,9 +125,9 @@ func TestError(t *testing.T) {
 	})
 }
 
-// The variance of one coordinate of a noise vector, over 20 000 vectors: the sum of squares has a relative standard
-// error of at most 0.0156 for the laws here (fourth moment over the square of the second at most 5.8, for Laplace 6),
-// so 6.11 of them are below 0.1.
+// TestVarianceOfAVector checks the variance of one coordinate of a noise vector over 20 000 vectors. The sum of squares
+// has a relative standard error of at most 0.0156 for the laws here (fourth moment over the square of the second at
+// most 5.8, for Laplace 6), so 6.11 of them are below 0.1.
 func TestVarianceOfAVector(t *testing.T) {
 	const vectors, n = 20_000, 3
 	for _, name := range []string{"once-gaussian", "once-gamma", "tree-laplace"} {
@@ -151,7 +151,7 @@ func TestVarianceOfAVector(t *testing.T) {
 	}
 }
 
-// The ratio to the optimum, and the optimum's own row.
+// TestOptimum checks the ratio to the optimum, and the optimum's own row.
 func TestOptimum(t *testing.T) {
 	each(t, func(t *testing.T, in Input, r *Report) {
 		c := in.Configured
@@ -183,8 +183,8 @@ func TestOptimum(t *testing.T) {
 	})
 }
 
-// ε at every age: whole windows of pure ε by multiplication, once by nothing, Gaussian trees by (Δ√(h − 1 + m(2W −
-// 1)/W) + √(2nm(W − 1)))/s, blt by its series, up to the η term.
+// TestLosses checks ε at every age. Pure ε of whole windows is multiplied by their number, and once adds nothing.
+// Gaussian trees have (Δ√(h − 1 + m(2W − 1)/W) + √(2nm(W − 1)))/s, and blt follows from its series, up to the η term.
 func TestLosses(t *testing.T) {
 	each(t, func(t *testing.T, in Input, r *Report) {
 		c := in.Configured
@@ -232,7 +232,7 @@ func TestLosses(t *testing.T) {
 	})
 }
 
-// Claims of one window, of groups, and of one event of a user.
+// TestClaims checks the claims for one window, for groups, and for one event of a user.
 func TestClaims(t *testing.T) {
 	each(t, func(t *testing.T, in Input, r *Report) {
 		c := in.Configured
@@ -262,7 +262,8 @@ func TestClaims(t *testing.T) {
 	})
 }
 
-// Every mechanism has a row or a reason; the configured one is first and marked, alone.
+// TestRows checks that every mechanism has a row or a reason, and that the configured one comes first and is the only
+// one marked.
 func TestRows(t *testing.T) {
 	each(t, func(t *testing.T, in Input, r *Report) {
 		var names []string
@@ -364,8 +365,8 @@ func TestWarnings(t *testing.T) {
 	f(864, 100, 1e-6, 1)
 }
 
-// Four poles at weight 0 are better for events and worse for users: the plan of a user says so, and names what is
-// better.
+// TestWarningOfFiltersOfBothSigns checks a warning. Four poles at weight 0 are better for events and worse for users,
+// so the plan of a user must warn and name the better setting.
 func TestWarningOfFiltersOfBothSigns(t *testing.T) {
 	report := func(separation uint64, poles int, weight float64) *Report {
 		t.Helper()

@@ -15,8 +15,8 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write testdata/table.txt")
 
-// golden is a setting of integers and proven roundings alone: beyond the windows of blt, whose fit differs between
-// platforms.
+// golden returns the report of a setting that needs only integers and proven roundings. Its window is beyond those of
+// blt, because the fit of blt differs between platforms.
 func golden(t *testing.T) *Report {
 	t.Helper()
 	r, err := theGolden()
@@ -62,7 +62,7 @@ func TestGoldenTable(t *testing.T) {
 	}
 }
 
-// tableOf is the table of a report.
+// tableOf returns the printed table of a report.
 func tableOf(t *testing.T, in Input) string {
 	t.Helper()
 	r, err := New(in)
@@ -76,7 +76,7 @@ func tableOf(t *testing.T, in Input) string {
 	return out.String()
 }
 
-// What tables of other settings say besides.
+// TestTableSays checks additional lines in the tables of other settings.
 func TestTableSays(t *testing.T) {
 	f := func(name string, change func(*Input), want ...string) {
 		t.Helper()
@@ -99,7 +99,7 @@ func TestTableSays(t *testing.T) {
 	f("measured", func(in *Input) { in.Measure = 10_000_000 }, "time", "here")
 }
 
-// strict decodes JSON into a type that has every field, and no other.
+// strict decodes JSON into a type that must have exactly its fields.
 func strict(t *testing.T, data []byte, into any) {
 	t.Helper()
 	decoder := json.NewDecoder(bytes.NewReader(data))
@@ -129,7 +129,7 @@ func compact(t *testing.T, x any) string {
 	return string(b)
 }
 
-// wireReport is what a reader of --json relies on: written here again, so that a changed name is seen.
+// wireReport is the part of --json on which readers rely. It repeats the names, so that a changed name fails.
 type wireReport struct {
 	Setting struct {
 		Mechanism               string   `json:"mechanism"`

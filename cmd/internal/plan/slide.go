@@ -10,14 +10,14 @@ import (
 	"oriel/cmd/internal/figure"
 )
 
-// contenders are the mechanisms in the order of looks, so that a mechanism looks the same in every slide.
+// contenders fixes the order of mechanisms, so that a mechanism looks the same in every slide.
 var contenders = []string{
 	"blt", "tree-gaussian", "tree-gamma", "tree-laplace", "once-gaussian", "once-gamma",
 }
 
 func lookOf(mechanism string) figure.Look { return figure.Look(slices.Index(contenders, mechanism)) } // or figure.Ink
 
-// Slide draws ε against age, and the error of every mechanism that is compared.
+// Slide draws ε against age, and the error of every compared mechanism.
 func (r *Report) Slide() *figure.Slide { return r.slide(r.lines()) }
 
 func (r *Report) slide(lines []line) *figure.Slide {
@@ -27,7 +27,7 @@ func (r *Report) slide(lines []line) *figure.Slide {
 	}
 }
 
-// errorPanel is the error of every mechanism of the age panel that releases prefix sums, beside the optimum.
+// errorPanel draws the error of every mechanism of the age panel that releases prefix sums, beside the optimum.
 func (r *Report) errorPanel() figure.Panel {
 	if r.Numbers != nil {
 		return r.Numbers.panel()
@@ -57,10 +57,10 @@ func (r *Report) errorPanel() figure.Panel {
 	return all
 }
 
-// mostRows are as many as a slide has room for.
+// mostRows is the number of rows for which a slide has room.
 const mostRows = 10
 
-// panel is ± of a count in every view, or the first so many.
+// panel draws the ± of a count in every view, up to mostRows of them.
 func (n *Numbers) panel() figure.Panel {
 	all := &figure.Rows{Name: "± of a count at 95 %, " + n.Counted, Reference: math.NaN()}
 	for _, v := range n.Views[:min(len(n.Views), mostRows)] {
@@ -78,18 +78,18 @@ func (n *Numbers) panel() figure.Panel {
 	return all
 }
 
-// title is the claim.
+// title returns the title: the claimed guarantee.
 func (r *Report) title() string {
 	s := r.Setting
 	return fmt.Sprintf("%s: ε = %s for %s", s.Mechanism, figure.Upper(r.Mechanisms[0].Epsilon), s.terms.Claim())
 }
 
-// optimumNote are the conditions under which nothing is better than the optimum.
+// optimumNote states the conditions under which no mechanism is better than the optimum.
 const optimumNote = "optimum: the smallest error that any data-independent Gaussian mechanism can have with the same guarantee"
 
 const decayingNote = optimumNote + "; other rows: prefix sums of a window"
 
-// footnote says what the optimum is, and which mechanisms are not drawn and why.
+// footnote returns the definition of the optimum, and the mechanisms that are not drawn, with the reason.
 func (r *Report) footnote() []string {
 	var lines []string
 	switch {
@@ -122,7 +122,7 @@ func (r *Report) footnote() []string {
 	return lines
 }
 
-// subtitle is the rest of the setting.
+// subtitle returns the rest of the setting.
 func (r *Report) subtitle() string {
 	s := r.Setting
 	var parts []string

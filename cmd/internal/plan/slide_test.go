@@ -13,7 +13,7 @@ import (
 	"oriel/mechanisms/mechtest/tiertest"
 )
 
-// curves holds what linesOf has computed: tests only read it.
+// curves caches the results of linesOf; tests only read it.
 var curves = map[string][]line{}
 
 // reportOf returns the report of a setting.
@@ -44,7 +44,7 @@ func slideOf(t *testing.T, name string) *figure.Slide {
 	return reportOf(t, name).slide(linesOf(t, name))
 }
 
-// allSlides are those of all settings, and a frontier.
+// allSlides returns the slides of all settings, and of a frontier.
 func allSlides(t *testing.T) map[string]*figure.Slide {
 	t.Helper()
 	all := map[string]*figure.Slide{"golden": slideOf(t, "golden"), "frontier": frontier(t).Slide()}
@@ -90,7 +90,7 @@ func TestSVGSaysWhatItShows(t *testing.T) {
 	f("frontier", "growth of the loss with age: µ(100 W) / µ(W)", "variance / optimum", "0.25 configured", "0", "1")
 }
 
-// neighbours is a frontier whose points are close.
+// neighbours returns a frontier whose points are close to each other.
 func neighbours(t *testing.T) *Frontier {
 	t.Helper()
 	f := *frontier(t)
@@ -106,7 +106,7 @@ func neighbours(t *testing.T) *Frontier {
 	return &f
 }
 
-// Nothing is clipped, small, or over another text, in any setting.
+// TestTextIsLegible checks in every setting that no text is clipped, too small, or over another text.
 func TestTextIsLegible(t *testing.T) {
 	all := allSlides(t)
 	all["neighbours"] = neighbours(t).Slide()
@@ -128,7 +128,7 @@ func TestLegendCoversNoLine(t *testing.T) {
 	}
 }
 
-// Every mechanism has a look of its own, and its colour is in the picture.
+// TestMechanismsHaveLooks checks that every mechanism has a distinct look, and that the picture has its colour.
 func TestMechanismsHaveLooks(t *testing.T) {
 	for _, name := range mechanisms.Names() {
 		if lookOf(name) < 0 {
@@ -169,7 +169,7 @@ func TestEqualFiguresGiveEqualBytes(t *testing.T) {
 	}
 }
 
-// The curves are those of the guarantee: never below it, and at it where a point is.
+// TestCurves checks that the curves are never below the guarantee, and equal it at their points.
 func TestCurves(t *testing.T) {
 	for _, name := range []string{"blt", "zero-out", "users", "horizon", "once"} {
 		r := reportOf(t, name)

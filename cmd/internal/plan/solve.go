@@ -11,17 +11,18 @@ import (
 	"oriel/cmd/internal/figure"
 )
 
-// SolvedSetting is a setting that is solved for: its values in ascending order, by number.
+// SolvedSetting is a setting whose value is searched for. Its values are numbered in ascending order.
 type SolvedSetting struct {
 	Setting string // its variable
 	Values  int
 	Text    func(i int) string               // a value, as the variable takes it
 	Input   func(text string) (Input, error) // what a plan with the value is about, or why settings refuse it
-	// a greater value gives a smaller error: the least is wanted that does, else the greatest
+	// Greater means that a greater value gives a smaller error. The solution is then the least sufficient value, else
+	// the greatest.
 	Greater bool
 }
 
-// Solution is a value at which a want holds.
+// Solution is a value of the setting that reaches the target.
 type Solution struct {
 	Setting   string  `json:"setting"`
 	Value     string  `json:"value"`
@@ -34,7 +35,7 @@ type Solution struct {
 	AlsoSet   string  `json:"also_set"` // other settings that go with it, NAME=value, with spaces between; may be empty
 }
 
-// attempt is what a value gives.
+// attempt is the result of one value.
 type attempt struct {
 	reached Reached
 	err     error // settings refuse it
@@ -42,7 +43,7 @@ type attempt struct {
 
 func (t attempt) within(half float64) bool { return t.err == nil && t.reached.Half <= half }
 
-// half is the error, and +Inf where there is none.
+// half returns the error, or +Inf if there is none.
 func (t attempt) half() float64 {
 	if t.err != nil {
 		return math.Inf(1)
@@ -50,8 +51,8 @@ func (t attempt) half() float64 {
 	return t.reached.Half
 }
 
-// best returns the value of the least error, and the last one where no value has any. It looks at a grid of quarter
-// octaves and then, between the neighbours of its best point, at thirds.
+// best returns the value with the least error, or the last value if none has one. It searches a grid of quarter
+// octaves, and then by thirds between the neighbours of the best grid point.
 func (k SolvedSetting) best(half func(i int) float64) int {
 	const each = 4 // an octave
 	grid := []int{k.Values - 1}
@@ -73,7 +74,7 @@ func (k SolvedSetting) best(half func(i int) float64) int {
 	best, low, high := grid[at], grid[max(at-1, 0)], grid[min(at+1, len(grid)-1)]
 	for high-low > 2 {
 		third := (high - low) / 3
-		// on the far side of the least error, or where there is none yet
+		// the point is beyond the least error, or has no error yet
 		if a, b := half(low+third), half(high-third); a > b || math.IsInf(a, 1) {
 			low += third
 		} else {
@@ -88,7 +89,7 @@ func (k SolvedSetting) best(half func(i int) float64) int {
 	return best
 }
 
-// unreached says that nothing reaches the want, and what the best value gives.
+// unreached returns an error: no value reaches the target. It names what the best value reaches.
 func unreached(w Target, k SolvedSetting, best int, gives attempt) error {
 	if gives.err != nil {
 		return gives.err
@@ -108,7 +109,7 @@ func unreached(w Target, k SolvedSetting, best int, gives attempt) error {
 		k.Text(best), gives.says())
 }
 
-// says is the error in words, or why there is none.
+// says describes the error in words, or why there is none.
 func (t attempt) says() string {
 	switch {
 	case t.err != nil:
@@ -119,10 +120,9 @@ func (t attempt) says() string {
 	return "gives ± " + figure.Upper(t.reached.Half)
 }
 
-// Solve finds the value of a setting at which the want holds, and the one beside it does not. Every value that it
-// looks at is planned as `oriel run` would plan it, so what is found holds when it is put back. It relies on errors
-// that move one way with the setting; where they do not quite (a filter of other poles), there may be another such
-// value.
+// Solve finds the value of a setting that reaches the target while the next value does not. It plans every value that
+// it tries as `oriel run` would, so the solution holds when it is put into the settings. It relies on errors that are
+// monotone in the setting. Where they are not quite (a filter with other poles), there may be another such value.
 func Solve(w Target, k SolvedSetting) (Solution, error) {
 	seen := map[int]attempt{}
 	var broken error // the want itself is wrong, at every value
@@ -160,7 +160,7 @@ func Solve(w Target, k SolvedSetting) (Solution, error) {
 		if !try(best).within(w.Half) {
 			return Solution{}, unreached(w, k, best, try(best))
 		}
-		// errors fall and rise again along the range: behind the best value they move one way
+		// errors fall and rise again along the range; beyond the best value they are monotone
 		at = best + sort.Search(k.Values-best, func(i int) bool { return !try(best + i).within(w.Half) }) - 1
 		beside = at + 1
 		if k.Greater {
@@ -178,13 +178,13 @@ func Solve(w Target, k SolvedSetting) (Solution, error) {
 	return s, nil
 }
 
-// fits reports whether a plan fits: what is wrong then is the want.
+// fits reports whether a plan fits. If it does, a failure is due to the target.
 func (in Input) fits() bool {
 	_, err := open(in.Configured)
 	return err == nil
 }
 
-// lines are the solution for a person.
+// lines returns the solution as readable text.
 func (s *Solution) lines() string {
 	what, unit := "a "+s.Statistic, ""
 	if s.Unit != "" {
@@ -204,7 +204,8 @@ func (s *Solution) lines() string {
 	return text + "\n"
 }
 
-// Epsilons are ε of four digits, from 10⁻⁴ to below 10³, in ascending order: how many, and each as text.
+// Epsilons returns the values of ε with four digits, from 10⁻⁴ to below 10³, in ascending order: how many there are,
+// and the text of each.
 func Epsilons() (values int, text func(i int) string) {
 	const decades, each = 7, 9000
 	return decades * each, func(i int) string {

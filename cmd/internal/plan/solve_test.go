@@ -15,7 +15,7 @@ import (
 	"oriel/schemas"
 )
 
-// knobOf turns a setting among those of counting.
+// knobOf returns one of the settings of counting as a SolvedSetting.
 func knobOf(name string, greater bool, values int, text func(int) string, changes ...string) SolvedSetting {
 	return SolvedSetting{Setting: name, Greater: greater, Values: values, Text: text, Input: func(text string) (
 		Input, error,
@@ -31,8 +31,8 @@ func knobOf(name string, greater bool, values int, text func(int) string, change
 
 func whole(i int) string { return strconv.Itoa(i + 2) }
 
-// What is solved for, put back, has the wanted error in the noise of a real stream, of which each of 2048 cells is
-// looked at. The value beside it does not reach it.
+// TestSolvedSettingsGiveTheWantedError checks that a solution has the wanted error in the noise of a real stream, over
+// 2048 cells, and that the next value does not reach it.
 func TestSolvedSettingsGiveTheWantedError(t *testing.T) {
 	epsilons, epsilon := Epsilons()
 	cells := []string{"ORIEL_CELLS=place=0:2048:2048", "ORIEL_STATISTICS=count", "ORIEL_VALUE="}
@@ -74,8 +74,8 @@ func TestSolvedSettingsGiveTheWantedError(t *testing.T) {
 	}
 }
 
-// The batch that is solved for gives each cell's mean the wanted error in tumbling windows of even shares. Values are
-// near the middle of their range.
+// TestSolvedBatchGivesTheWantedMean checks that the solved batch gives each cell's mean the wanted error, in tumbling
+// windows with equal shares. Values are near the middle of their range.
 func TestSolvedBatchGivesTheWantedMean(t *testing.T) {
 	const cells, wanted = 64, 2.5
 	windows := tiertest.Runs(40, 320)
@@ -113,7 +113,7 @@ func TestSolvedBatchGivesTheWantedMean(t *testing.T) {
 	}
 }
 
-// Solved for one value after the other, in a range where that can be done, the same is found.
+// TestSolveFindsTheEdge compares Solve with a search through all values, in a range small enough for that.
 func TestSolveFindsTheEdge(t *testing.T) {
 	halves := tiertest.Runs([]float64{26, 1, 1000}, []float64{24, 26, 28, 30, 1, 1000})
 	values := tiertest.Runs(20, 40)
@@ -153,7 +153,7 @@ func TestSolveFindsTheEdge(t *testing.T) {
 	f(Target{Statistic: "variance"}, 100, knobOf("ORIEL_BATCH", true, values, batch, tumbling...))
 }
 
-// What a want asks of settings, and what is said where they do not have it.
+// TestWants checks which settings a target requires, and the errors if they lack them.
 func TestWants(t *testing.T) {
 	f := func(w Target, want string, changes ...string) {
 		t.Helper()
@@ -177,7 +177,8 @@ func TestWants(t *testing.T) {
 		t.Errorf("a learner: %v", err)
 	}
 
-	// The error is the largest of all views, at the ends of the range; or that of one, where the mean is said to be.
+	// The error is the largest over all views with the mean at an end of the range, or the error of one view with a
+	// given mean.
 	r := numbersOf(t, "ORIEL_MEMORIES=30,64", "ORIEL_BATCH=100")
 	near(t, "count", must(t, Target{Statistic: "count", Near: anywhere}, "ORIEL_MEMORIES=30,64", "ORIEL_BATCH=100"),
 		max(float64(r.Numbers.Views[0].Count.Half), float64(r.Numbers.Views[1].Count.Half)), 0)
@@ -203,7 +204,8 @@ func must(t *testing.T, w Target, changes ...string) float64 {
 	return reached.Half
 }
 
-// Settings that are refused are passed over where others are not, and named where all are.
+// TestSolvePassesOverRefusedSettings checks that refused values are skipped where others are valid. If all are refused,
+// the error names the reason.
 func TestSolvePassesOverRefusedSettings(t *testing.T) {
 	k := knobOf("ORIEL_BATCH", true, 100, func(i int) string { return strconv.Itoa(i + 1) },
 		"ORIEL_CELLS=place=0:100000:100000", "ORIEL_STATISTICS=count", "ORIEL_VALUE=")
@@ -221,7 +223,7 @@ func TestSolvePassesOverRefusedSettings(t *testing.T) {
 	}
 }
 
-// ε of four digits: ascending, each one read back as it stands.
+// TestEpsilons checks that ε with four digits ascend, and that each text parses to its value.
 func TestEpsilons(t *testing.T) {
 	values, text := Epsilons()
 	last := 0.0
@@ -237,8 +239,8 @@ func TestEpsilons(t *testing.T) {
 	}
 }
 
-// Solved for a median that lies on an edge of bins, near which events are spread evenly, ε makes ranks as exact as was
-// wanted.
+// TestSolvedEpsilonGivesTheWantedRank solves for a median that lies on an edge of bins, near which events are spread
+// evenly. The solved ε must make ranks as exact as wanted.
 func TestSolvedEpsilonGivesTheWantedRank(t *testing.T) {
 	const cells, wanted = 64, 0.6
 	windows := tiertest.Runs(40, 320)
@@ -247,7 +249,7 @@ func TestSolvedEpsilonGivesTheWantedRank(t *testing.T) {
 		fmt.Sprint("ORIEL_BATCH=", 48*cells),
 	}, tumbling...)
 	values, epsilon := Epsilons()
-	// Of 60, the edge, a plan takes the bin above; below it, the one that ends there.
+	// For 60, the edge itself, a plan uses the bin above; for 59 it uses the bin that ends at the edge.
 	s, err := Solve(Target{Statistic: "p50", Half: wanted, Near: 59},
 		knobOf("ORIEL_EPSILON", true, values, epsilon, changes...))
 	if err != nil {
@@ -280,8 +282,8 @@ func TestSolvedEpsilonGivesTheWantedRank(t *testing.T) {
 	}
 }
 
-// Where errors fall and rise again along the range, the least one is found, and with it what reaches the want; where
-// nothing does, the message says what the best value gives.
+// TestSolveFindsTheBestInTheMiddle checks errors that fall and rise again along the range. Solve finds the least error,
+// and from it a value that reaches the target. If none does, the message says what the best value gives.
 func TestSolveFindsTheBestInTheMiddle(t *testing.T) {
 	const count = 1 << 20
 	for _, least := range []int{0, 1, 2, 7, 300, 12345, 77777, count - 2, count - 1} {

@@ -15,7 +15,7 @@ import (
 	"oriel/state/users"
 )
 
-// Partitions is an input whose partitions may be one stream or several.
+// Partitions is an input whose partitions may form one stream or a stream each.
 type Partitions struct {
 	Count      int           // P; 0: unknown
 	Rate       float64       // events a second of all of them
@@ -23,7 +23,7 @@ type Partitions struct {
 	Interval   time.Duration // between commits, and so between order records
 }
 
-// Of is the rate of one stream, as it is configured.
+// Of returns the rate of one stream, as configured.
 func (p Partitions) Of() float64 {
 	if p.WholeTopic {
 		return p.Rate
@@ -31,8 +31,8 @@ func (p Partitions) Of() float64 {
 	return p.Rate / float64(max(1, p.Count))
 }
 
-// Streams are the lengths of the setting in time, where the whole input is one stream and where each partition is one.
-// Of the two settings that give the one stream the lengths of a partition's, the first is null where it is too large.
+// Streams holds the durations of the setting, both for the whole input as one stream and for a stream a partition. Two
+// settings can give the one stream the durations of a partition's stream; the first is null where it is too large.
 type Streams struct {
 	Partitions int     `json:"partitions"`
 	WholeTopic bool    `json:"whole_topic"`
@@ -49,7 +49,7 @@ type Streams struct {
 	separations bool   // users may come as often in one stream as in a partition's
 }
 
-// Lengths are in seconds; null where the setting has none.
+// Lengths are durations in seconds; null where the setting has none.
 type Lengths struct {
 	EventsPerSecond Number `json:"events_per_second"`
 	Step            Number `json:"step_seconds"`
@@ -59,7 +59,7 @@ type Lengths struct {
 	Separation      Number `json:"separation_seconds"`
 }
 
-// streams fills in the lengths for an input of several partitions.
+// streams fills in the durations for an input of several partitions.
 func (r *Report) streams(in Input) {
 	p := in.Input
 	if p.Count < 2 || !(p.Rate > 0) {
@@ -106,8 +106,8 @@ func (s *Streams) lengths(rate float64) Lengths {
 	}
 }
 
-// orderBytes is what the order log grows by in a day. In each interval a partition has an entry if it took an event in
-// it, with probability 1 − exp(−rate·interval/P) where events come independently of each other.
+// orderBytes returns the daily growth of the order log in bytes. In each interval a partition has an entry if it took
+// an event. With independent events that has probability 1 − exp(−rate·interval/P).
 func (p Partitions) orderBytes() float64 {
 	const batchBytes, recordBytes = 61, 8 // what lies around the value of a record in a batch of one (KIP-98)
 	perTick, partitions := p.Rate*p.Interval.Seconds(), float64(p.Count)
@@ -120,7 +120,7 @@ func (p Partitions) orderBytes() float64 {
 	return tick * (24 * time.Hour).Seconds() / p.Interval.Seconds()
 }
 
-// title heads the table.
+// title returns the title of the table.
 func (s *Streams) title() string {
 	return fmt.Sprintf("One stream of %d partitions, or %d streams: %s events a second in all",
 		s.Partitions, s.Partitions, figure.Digits(s.Topic.EventsPerSecond))
@@ -151,7 +151,7 @@ func (s *Streams) rows() *grid {
 	return g
 }
 
-// advice says how the one stream has the lengths of a partition's.
+// advice says which setting gives the one stream the durations of a partition's stream.
 func (s *Streams) advice() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "One stream closes %d times as many steps as each of %d streams does", s.Partitions, s.Partitions)

@@ -12,8 +12,9 @@ import (
 	"oriel/pipeline/order"
 )
 
-// TestAWholeTopicClosesStepsAsOftenAsAllPartitions: its window is as much shorter in time, and what is advised gives it
-// the lengths of a partition's stream, as far as the mechanism and users let it.
+// TestAWholeTopicClosesStepsAsOftenAsAllPartitions checks that the window of a whole topic is shorter in time by the
+// number of partitions. The advised setting restores the durations of a partition's stream, as far as mechanism and
+// users allow.
 func TestAWholeTopicClosesStepsAsOftenAsAllPartitions(t *testing.T) {
 	streams := func(change func(*Input)) *Streams {
 		in := setting{change: func(in *Input) {
@@ -71,9 +72,9 @@ func TestAWholeTopicClosesStepsAsOftenAsAllPartitions(t *testing.T) {
 	}
 }
 
-// TestTheOrderLogGrowsAsPlanned simulates ticks: entries of partitions that took an event since the one before. The
-// mean of their bytes may be 6.11 of its standard errors from the plan (a chance of 1e-9), and 2 % more for numbers
-// that are shorter or longer than the plan has them.
+// TestTheOrderLogGrowsAsPlanned simulates intervals, with an entry for each partition that took an event since the
+// previous one. Their mean bytes may differ from the plan by 6.11 standard errors (a chance of 1e-9), and by 2 % more
+// for numbers with more or fewer digits than planned.
 func TestTheOrderLogGrowsAsPlanned(t *testing.T) {
 	for _, p := range []Partitions{
 		{Count: 3, Rate: 2, Interval: 100 * time.Millisecond},

@@ -10,7 +10,7 @@ import (
 	"oriel/cmd/internal/figure"
 )
 
-// Print prints the report for a person. Losses and ratios are rounded up, errors to the nearest; four digits.
+// Print prints the report as readable text, with four digits. Losses and ratios are rounded up, errors to the nearest.
 func (r *Report) Print(out io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n%s\n", r.headline(), r.sensitivityLine())
@@ -63,7 +63,7 @@ func (r *Report) Print(out io.Writer) error {
 	return err
 }
 
-// groupTitle says which events a group has.
+// groupTitle returns the title of the group table, which says which events form a group.
 func (r *Report) groupTitle() string {
 	if r.Setting.terms.Scope.ForLife() {
 		return "ε of a group: k events of one person, all there ever are, exchanged together"
@@ -71,7 +71,7 @@ func (r *Report) groupTitle() string {
 	return "ε of a group: k events of one person in one window, exchanged together"
 }
 
-// headline is the setting in one line.
+// headline returns the setting in one line.
 func (r *Report) headline() string {
 	s, length := r.Setting, r.Setting.terms.Brief(r.lasting())
 	parts := []string{s.Mechanism, length}
@@ -82,7 +82,7 @@ func (r *Report) headline() string {
 	return strings.Join(append(parts, figure.Counted(s.Dimension, "coordinate")), ", ")
 }
 
-// lasting is how long window or horizon are, empty if that is not known.
+// lasting returns how long window or horizon last, or "" if that is not known.
 func (r *Report) lasting() string {
 	steps := r.Setting.terms.Scope.Words().Steps
 	if steps == 0 || !r.Setting.EventsPerSecond.Known() {
@@ -118,7 +118,7 @@ func (r *Report) sensitivityLine() string {
 	return text + r.publishedLine()
 }
 
-// label marks the configured mechanism.
+// label returns the row's label, which marks the configured mechanism.
 func (m *Mechanism) label() string {
 	mark := "  "
 	if m.Configured {
@@ -247,7 +247,7 @@ func stepTime(nanoseconds Number) string {
 	return Duration(float64(nanoseconds) / 1e9)
 }
 
-// notes explain what the tables cannot say.
+// notes returns explanations that the tables have no room for.
 func (r *Report) notes() string {
 	lines := []string{"* configured. Losses and ratios are rounded up."}
 	if r.Numbers != nil {
@@ -289,7 +289,7 @@ func (r *Report) notes() string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// drawsLose says what draws lose, rounded up.
+// drawsLose describes the privacy loss of draws, rounded up.
 func drawsLose(s Setting) string {
 	var parts []string
 	if s.DrawsPure > 0 {

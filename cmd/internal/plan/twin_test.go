@@ -15,15 +15,15 @@ import (
 	"oriel/schemas"
 )
 
-// The twins: every figure again, by another route, in plain float64.
+// The reference models compute every figure again, by another route, in plain float64.
 
-// deltaOf is δ(ε) of µ-GDP.
+// deltaOf returns δ(ε) of µ-GDP.
 func deltaOf(epsilon, mu float64) float64 {
 	phi := func(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
 	return phi(-epsilon/mu+mu/2) - math.Exp(epsilon)*phi(-epsilon/mu-mu/2)
 }
 
-// epsilonOf and muOf turn it around.
+// epsilonOf and muOf are its inverses.
 func epsilonOf(mu, delta float64) float64 {
 	low, high := 0.0, 700.0
 	for range 200 {
@@ -84,7 +84,7 @@ func squares(x []float64) float64 {
 	return sum
 }
 
-// optimum is S_W², from the definition.
+// optimum returns S_W² from its definition.
 func optimum(window uint64) float64 {
 	sum, r := 0.0, 1.0
 	for j := range window {
@@ -100,7 +100,7 @@ type setting struct {
 	change func(*Input)
 }
 
-// settings cover every mechanism as the configured one, and every kind of window.
+// settings has every mechanism as the configured one, and every kind of window.
 var settings = []setting{
 	{"blt", func(*Input) {}},
 	{"tree", func(in *Input) { in.Configured.Name, in.Configured.AgeWeight = "tree-gaussian", 0 }},
@@ -132,7 +132,7 @@ var settings = []setting{
 	}},
 }
 
-// learner is an operator of which this is known.
+// learner is an operator with the given description.
 type learner struct{ operators.Description }
 
 func (learner) Extras() []schemas.Extra { return nil }
@@ -164,7 +164,7 @@ func (s setting) input() Input {
 	return in
 }
 
-// reports holds what report has computed: tests only read it.
+// reports caches the results of report; tests only read it.
 var reports = map[string]*Report{}
 
 func (s setting) report() (*Report, error) {
@@ -197,8 +197,8 @@ func near(t *testing.T, what string, got, want, tolerance float64) {
 	}
 }
 
-// active counts the nodes of a release: the bits of the place in the current block, and of what is left of the one
-// before.
+// active counts the nodes of a release: the one bits of the place in the current block, and of the rest of the previous
+// one.
 func active(step, window uint64) int {
 	block, place := (step-1)/window, (step-1)%window+1
 	nodes := bits.OnesCount64(place)

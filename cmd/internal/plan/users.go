@@ -7,7 +7,7 @@ import (
 	"oriel/mechanisms/rational"
 )
 
-// userWindow is what a user's events are protected within, in words.
+// userWindow describes in words the window within which a user's events are protected.
 func (s Setting) userWindow() string {
 	if among := s.terms.Unit.Figures().Among; among > 0 {
 		return "any " + figure.Counted(among, "step")
@@ -15,8 +15,8 @@ func (s Setting) userWindow() string {
 	return "one window"
 }
 
-// crowding says what the events of a user cost where sums forget: within a memory they add up nearly like their number,
-// and not like its root (mechanisms/decay, PROOF.md, Theorem 4). Where a user has one there is nothing to say.
+// crowding describes the cost of several events of a user where sums decay. Within a memory their effects add up almost
+// linearly, not by the square root (mechanisms/decay, PROOF.md, Theorem 4). With one event a user the result is empty.
 func (m *machine) crowding() []string {
 	c := m.config
 	separation, _ := c.Unit.EventSeparation()

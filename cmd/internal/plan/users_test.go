@@ -16,7 +16,7 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// present is a report of users with a memory: all events of one among any so many steps.
+// present returns a report of users with a memory, which protects all events of a user among any `window` steps.
 func present(t *testing.T, memory, separation, window uint64) *Report {
 	t.Helper()
 	in := settings[0].input()
@@ -30,9 +30,9 @@ func present(t *testing.T, memory, separation, window uint64) *Report {
 	return r
 }
 
-// What a user's events cost within a memory is warned of, at the figures of mechanisms/decay, PROOF.md, What that
-// costs; and both curves are there: of the events of a user window, which ends at the claim, and of all of a user's
-// presence, which goes on.
+// TestUsersOfAMemoryPayForTheirNumber checks the warning about several events of a user within a memory, with the
+// figures of mechanisms/decay, PROOF.md, What that costs. It also checks both curves: one for the events in a user
+// window, which ends at the claim, and one for all events of a user, which continues.
 func TestUsersOfAMemoryPayForTheirNumber(t *testing.T) {
 	const memory = 1 << 16
 	for events, factor := range map[uint64]string{
@@ -64,8 +64,8 @@ func TestUsersOfAMemoryPayForTheirNumber(t *testing.T) {
 	}
 }
 
-// Table and slide say among how many steps a user's events are, and have room for large numbers; the curves are those
-// of the guarantee.
+// TestUsersOfAMemoryAreShown checks that table and slide name the number of steps of a user window, and have room for
+// large numbers. The curves must be those of the guarantee.
 func TestUsersOfAMemoryAreShown(t *testing.T) {
 	r := present(t, 1<<14, 1<<36, 1<<40)
 	var out bytes.Buffer
@@ -99,8 +99,8 @@ func TestUsersOfAMemoryAreShown(t *testing.T) {
 	}
 }
 
-// A deployment that goes on after another one shows what an event loses whose step both release, beside what decisions
-// state; any other shows nothing of it.
+// TestPlanOfASecondLife checks a deployment that succeeds another one. The plan shows the loss of an event whose step
+// both release, beside the loss stated in decisions. Other deployments show nothing of it.
 func TestPlanOfASecondLife(t *testing.T) {
 	in := settings[0].input()
 	in.AgeWeight, in.Configured.AgeWeight, in.Configured.Scope = 0, 0, protection.Decay{Steps: 64}

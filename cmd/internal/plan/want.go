@@ -10,7 +10,7 @@ import (
 	"oriel/operators"
 )
 
-// Target is an error of the numbers of decisions that somebody wants.
+// Target is the error that a user asks for in one statistic.
 type Target struct {
 	Statistic string  // the name of one
 	Half      float64 // ± at 95 %, in its unit, > 0
@@ -20,14 +20,14 @@ type Target struct {
 	Own       bool    // views have to be of the mechanism's own sums, since they are to change with it
 }
 
-// Reached is the error that settings give: the largest of the views asked for.
+// Reached is the error under given settings: the largest over the requested views.
 type Reached struct {
 	Half float64 // ± at 95 %; +Inf where the number is never there
 	Unit string  // of it; empty: events of a count, else that of the values
 	Why  string  // of +Inf
 }
 
-// Error returns what settings give. It fails where the want is none of theirs.
+// Error returns the error under given settings. It fails if they do not have the target's statistic or view.
 func (w Target) Error(in Input) (Reached, error) {
 	n := in.Operator.Describe(in.Configured).Precision
 	if n == nil {
@@ -76,7 +76,7 @@ func (w Target) Error(in Input) (Reached, error) {
 	return worst, nil
 }
 
-// mean is where the mean of values is in their range, NaN where that is not said.
+// mean returns the position of the mean within the range of values, or NaN if it is not given.
 func (w Target) mean(n *operators.Precision) (float64, error) {
 	if math.IsNaN(w.Near) {
 		return w.Near, nil
@@ -88,7 +88,7 @@ func (w Target) mean(n *operators.Precision) (float64, error) {
 	return mean, nil
 }
 
-// reached is the error in one view.
+// reached returns the error in one view.
 func (w Target) reached(s operators.Statistic, row NumberView, mean float64) (Reached, error) {
 	sigma, events := float64(row.Sigma), float64(w.After)
 	if !s.Ratio {
@@ -119,8 +119,8 @@ func (w Target) reached(s operators.Statistic, row NumberView, mean float64) (Re
 	return Reached{Half: at(mean)}, nil
 }
 
-// largest is the largest error of a ratio, wherever in the range what it depends on is. Means and variances have it at
-// an end or in the middle; quantiles may have it between.
+// largest returns the largest error of a ratio over all positions in the range. Means and variances have it at an end
+// or in the middle; quantiles may have it between.
 func largest(at func(mean float64) float64) float64 {
 	const places = 256
 	most := at(-1)

@@ -8,16 +8,16 @@ import (
 	"oriel/schemas"
 )
 
-// Score is what a model says of an event.
+// Score is the prediction of a model for an event.
 type Score struct {
 	Value float64 // ⟨features, weights⟩ and the offset, before a link and bounds
-	// Deviation is the standard deviation of privacy's noise in Value; NaN: not known. Of weights with a Noise it is
-	// exact, but for what bringing them into their set takes away. Of weights with Deviations it takes noise to be
-	// independent from weight to weight, and Most is what it cannot exceed however noise of weights goes together.
+	// Deviation is the standard deviation of privacy's noise in Value, or NaN if it is not known. For weights with a
+	// Noise it is exact, except that projection into the set reduces noise. For weights with Deviations it assumes
+	// independent noise in the weights, and Most is an upper bound under any correlation.
 	Deviation, Most float64
 }
 
-// Score scores the vector of an event by the weights of an arm, 0 where there are none.
+// Score scores an event's vector with the weights of an arm; arm is 0 if there are no arms.
 func (d *Descriptor) Score(m *Model, v schemas.Vector, arm int) Score {
 	from := arm * d.Vector.Dimension
 	s := Score{Value: d.Offset}
@@ -75,7 +75,8 @@ func (d *Descriptor) appendRewards(dst []byte, m *Model, v schemas.Vector) []byt
 	return append(dst, "}}"...)
 }
 
-// appendScore appends what the value means. Noise of a probability is that of its log-odds to the first order.
+// appendScore appends the meaning of the value. The noise of a probability follows from the noise of its log-odds to
+// the first order.
 func (d *Descriptor) appendScore(dst []byte, s Score) []byte {
 	switch d.Predicts {
 	case LogOdds:
@@ -116,7 +117,7 @@ func appendNumber(dst []byte, x float64) []byte {
 	return schemas.AppendFloat(dst, x)
 }
 
-// appendProblem appends the answer to what has no score.
+// appendProblem appends the answer to an event without a score.
 func appendProblem(dst []byte, problem string) []byte {
 	return append(schemas.AppendString(append(dst, `{"error":`...), problem), '}')
 }

@@ -8,14 +8,14 @@ import (
 	"oriel/schemas"
 )
 
-// Band is the band around predictions that a decision has, or its set of labels.
+// Band is the band around predictions that a decision has, or its rule for sets of labels.
 type Band struct {
 	Low, High float64 // relative to a prediction; of a set High bounds 1 minus the probability of a label
 	Level     float64 // the share of all events that is to be within in the long run
 	ErrorMost float64 // bound of how far the share of all events so far is from Level
 }
 
-// BandOf returns the band of a decision's members, nil where there is none.
+// BandOf returns the band in a decision's members, or nil if there is none.
 func BandOf(members []schemas.ExtraMember) (*Band, error) {
 	var b Band
 	found := 0
@@ -37,7 +37,7 @@ func BandOf(members []schemas.ExtraMember) (*Band, error) {
 	return &b, nil
 }
 
-// append appends where a label is to be, for a value ⟨features, weights⟩: the labels of a set, or the ends of a band.
+// append appends where the label must lie for a value ⟨features, weights⟩: the labels of a set, or the ends of a band.
 func (b *Band) append(dst []byte, predicts string, value float64) []byte {
 	switch {
 	case b == nil:

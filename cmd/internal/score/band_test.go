@@ -7,7 +7,8 @@ import (
 	"oriel/schemas"
 )
 
-// Answers of a decision with a band say where the label is to be, and those of others have the bytes that they had.
+// TestAnswersHaveTheBand checks that answers of a decision with a band contain it, and that the bytes of other answers
+// stay.
 func TestAnswersHaveTheBand(t *testing.T) {
 	member := func(name, json string) schemas.ExtraMember { return schemas.ExtraMember{Name: name, JSON: json} }
 	members := func(low, high string) []schemas.ExtraMember {

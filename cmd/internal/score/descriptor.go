@@ -12,8 +12,8 @@ import (
 	"oriel/schemas"
 )
 
-// Descriptor is what a scorer needs beside decisions: the published record of an operator with features. It holds
-// public settings only.
+// Descriptor holds what a scorer needs besides decisions: the published record of an operator with features. It holds
+// only public settings.
 type Descriptor struct {
 	Operator string    `json:"operator"`
 	Vector   Vector    `json:"vector"`
@@ -26,7 +26,7 @@ type Descriptor struct {
 	Noise    *Noise    `json:"noise,omitempty"`    // in weights; nil: decisions publish it, or it is not known
 }
 
-// What an inner product of features and weights says.
+// Meanings of an inner product of features and weights.
 const (
 	LogOdds  = "log-odds" // of label 1
 	Class    = "class"    // its sign
@@ -39,7 +39,7 @@ var predictions = map[operators.Prediction]string{
 	operators.LogOdds: LogOdds, operators.Side: Class, operators.Mean: Mean, operators.Quantile: Quantile,
 }
 
-// Vector is how named features become a vector: schemas.FeatureConfig, version 1.
+// Vector describes how named features become a vector: schemas.FeatureConfig, version 1.
 type Vector struct {
 	Version   int     `json:"version"`
 	Dimension int     `json:"dimension"`
@@ -63,22 +63,22 @@ type Name struct {
 	Sign  float64 `json:"sign"`
 }
 
-// Noise is the standard deviation of privacy's noise in each weight, independent from weight to weight, by the step of
-// the decision: Deviations[i] after Steps[i], straight in the logarithms of both between two of them, and the last one
-// from there on. Where weights are brought into their set it is an upper bound.
+// Noise is the standard deviation of privacy's noise in each weight, independent between weights, by the step of the
+// decision. It is Deviations[i] after Steps[i], linear in the logarithms of both between entries, and constant after
+// the last. Where weights are projected into their set it is an upper bound.
 type Noise struct {
 	Steps      []uint64  `json:"steps"`
 	Deviations []float64 `json:"deviations"`
 }
 
-// Hashes reports whether events of a body have features that are hashed.
+// Hashes reports whether events of a body have hashed features.
 func Hashes(b schemas.Body) bool {
 	v, some := b.Vector()
 	return some && v.Kind == schemas.KindFeatures && !v.Optional
 }
 
-// Describe returns the descriptor of an operator and its events. deviation is the standard deviation of a released
-// number after a step, and nil where it is not known.
+// Describe returns the descriptor of an operator and its events. deviation returns the standard deviation of a released
+// number after a step; it is nil if that is not known.
 func Describe(
 	o operators.Operator, c schemas.EventConfig, deviation func(step uint64) float64, batch uint64,
 ) (Descriptor, error) {
@@ -115,7 +115,7 @@ const (
 	lastStep  = 1 << 36 // beyond which no stream comes
 )
 
-// table tells a function of the step. Rows grow until the function no longer moves.
+// table tabulates a function of the step. It adds rows until the function no longer changes.
 func table(at func(step uint64) float64) *Noise {
 	var n Noise
 	add := func(step uint64) {
@@ -135,7 +135,7 @@ func table(at func(step uint64) float64) *Noise {
 	return &n
 }
 
-// At is the deviation after a step, from 1.
+// At returns the deviation after a step, counted from 1.
 func (n *Noise) At(step uint64) float64 {
 	i, found := slices.BinarySearch(n.Steps, step)
 	switch {
@@ -155,7 +155,7 @@ func (n *Noise) At(step uint64) float64 {
 // Constant is the name of the feature that is 1 in each event.
 const Constant = "(constant)"
 
-// names are those of the constant and of features with a range.
+// names returns the names of the constant and of features with a range.
 func (v Vector) names() []Name {
 	var names []Name
 	if v.Bias {
@@ -176,7 +176,7 @@ func (v Vector) name(name, token string) Name {
 	return Name{name, index, sign}
 }
 
-// Features are those of decoders.
+// Features returns the decoder's configuration of features.
 func (v Vector) Features() schemas.FeatureConfig {
 	c := schemas.FeatureConfig{Bias: v.Bias, Norm: v.Norm}
 	for _, r := range v.Ranges {
@@ -185,17 +185,17 @@ func (v Vector) Features() schemas.FeatureConfig {
 	return c
 }
 
-// Same reports whether events of a configuration become the same vectors.
+// Same reports whether a configuration turns events into the same vectors.
 func (v Vector) Same(c schemas.EventConfig) bool {
 	f := c.Features
 	ranges := slices.EqualFunc(v.Ranges, f.Ranges, func(a Range, b schemas.Range) bool { return schemas.Range(a) == b })
 	return v.Dimension == c.Dimension && v.Bias == f.Bias && v.Norm == f.Norm && ranges
 }
 
-// ErrDescriptor is of a text that is no descriptor of vectors.
+// ErrDescriptor reports a text that is not a descriptor with vectors.
 var ErrDescriptor = errors.New("not a descriptor of an operator with features")
 
-// ParseDescriptor reads a published descriptor. Members that it does not know are of a later version, and passed over.
+// ParseDescriptor parses a published descriptor. It skips unknown members, because a later version may have added them.
 func ParseDescriptor(text []byte) (Descriptor, error) {
 	var d Descriptor
 	if err := json.Unmarshal(bytes.TrimSpace(text), &d); err != nil {

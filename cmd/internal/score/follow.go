@@ -14,21 +14,22 @@ import (
 	"oriel/pipeline/kafka/topics"
 )
 
-// silent is a log of nothing: what a server of events would say may hold parts of them.
+// silent returns a logger that discards everything, because the messages of an event server may contain parts of
+// events.
 func silent() *log.Logger { return log.New(io.Discard, "", 0) }
 
-// DescriptorTopic is the topic of the descriptor that belongs to a topic of decisions, by their default names.
+// DescriptorTopic returns the descriptor topic that belongs to a decision topic, by their default names.
 func DescriptorTopic(decisions string) string {
 	return strings.TrimSuffix(decisions, ".decisions") + ".descriptor"
 }
 
-// Topics are a deployment's, as they were found.
+// Topics are the topics of a deployment, as found in the cluster.
 type Topics struct {
 	Client                *kafka.Client
 	Decisions, Descriptor topics.Topic
 }
 
-// Read returns the newest decision of each stream, by committed records alone, and where each partition goes on.
+// Read returns the newest committed decision of each stream, and the offset at which each partition continues.
 func (t Topics) Read(ctx context.Context) (m *Models, next []int64, err error) {
 	text, err := t.descriptor(ctx)
 	if err != nil {
@@ -64,11 +65,11 @@ func (t Topics) descriptor(ctx context.Context) (newest []byte, err error) {
 	return newest, nil
 }
 
-// look is how many offsets from the end the newest decision is looked for at first: a transaction has a few decisions
-// and an offset of its own.
+// look is how many offsets before the end the first search for the newest decision covers. A transaction has a few
+// decisions and an offset of its own.
 const look = 64
 
-// newest takes the last decisions of a partition, and returns where it ends.
+// newest takes the last decisions of a partition, and returns its end offset.
 func (t Topics) newest(ctx context.Context, m *Models, p int32) (end int64, err error) {
 	bounds, err := topics.BoundsOf(ctx, t.Client, t.Decisions.Name, p)
 	if err != nil {

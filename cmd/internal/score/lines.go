@@ -11,7 +11,7 @@ import (
 	"oriel/schemas"
 )
 
-// Asked says how events come, and of which stream's model a score is asked for.
+// Asked says how events are encoded, and which stream's model is used.
 type Asked struct {
 	Decoder schemas.EventDecoder
 	Longest int    // event, bytes
@@ -19,8 +19,8 @@ type Asked struct {
 	Keyed   bool   // each line is the record key of the event, a tab, and the event
 }
 
-// Lines answers each line with a line, before it waits for the next one. A line that is no event has an answer with an
-// error, which names the rule and nothing that the line holds. It fails in the end if there were such.
+// Lines answers each line with a line before it reads the next one. The answer to an invalid line is an error that
+// names the rule, and nothing that the line contains. If there were invalid lines, Lines returns an error at the end.
 func (m *Models) Lines(in io.Reader, out io.Writer, a Asked) error {
 	longest := a.Longest
 	if a.Keyed {
@@ -60,7 +60,7 @@ func (m *Models) Lines(in io.Reader, out io.Writer, a Asked) error {
 	}
 }
 
-// longestKey is how long a record key may be before its tab.
+// longestKey bounds the length of a record key before its tab.
 const longestKey = 64 << 10
 
 // appendScored appends the answer to an event; problem says why there is no score.

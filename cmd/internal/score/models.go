@@ -20,11 +20,13 @@ type Model struct {
 	Stream string
 	Step   uint64
 	Time   int64 // ms since 1970; 0: not known
-	// Events says that Time is the greatest timestamp of the step's events. Otherwise it is that of the decision's record.
+	// Events means that Time is the greatest timestamp of the step's events. Otherwise Time is the timestamp of the
+	// decision's record.
 	Events bool
 
 	Weights []float64 // of all arms
-	// Deviations of the noise in each weight, of a decision that has them; nil: Noise is that of each.
+	// Deviations holds the deviation of the noise in each weight, if the decision has them. If nil, Noise applies to
+	// each.
 	Deviations []float64
 	Noise      float64 // independent from weight to weight; 0: not known
 
@@ -42,13 +44,13 @@ type Models struct {
 	partitions int // of the topic of decisions; 0: a file
 }
 
-// NewModels returns none of a deployment with this descriptor.
+// NewModels returns an empty set of models for a deployment with this descriptor.
 func NewModels(d Descriptor, partitions int) *Models {
 	return &Models{Descriptor: d, streams: map[string]*Model{}, partitions: partitions}
 }
 
-// Take reads a published decision of a partition, −1 where that is not known. recorded is the timestamp of its record,
-// ms, or 0.
+// Take parses a published decision of a partition; partition is −1 if unknown. recorded is the timestamp of its record
+// in ms, or 0.
 func (m *Models) Take(partition int32, recorded int64, value []byte) error {
 	d, err := schemas.ParseDecision(value)
 	if err != nil {
@@ -83,14 +85,15 @@ func (m *Models) Take(partition int32, recorded int64, value []byte) error {
 	return nil
 }
 
-// The reasons why there is no model.
+// Reasons why there is no model.
 var (
 	ErrNone    = errors.New("no decision is published yet")
 	ErrStream  = errors.New("no such stream has published a decision")
 	ErrSeveral = errors.New("there are several streams: name one, or the record key of the event")
 )
 
-// Of returns the model of a stream; of "", of the one that takes events with the key, where there are several streams.
+// Of returns the model of a stream. If stream is "" and there are several, it returns the model of the stream that
+// takes events with the key.
 func (m *Models) Of(stream string, key []byte) (*Model, error) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -130,15 +133,15 @@ func (m *Models) in(partition int32) (found *Model, err error) {
 	return found, nil
 }
 
-// All are the models, by stream.
+// All returns the models, by stream.
 func (m *Models) All() []*Model {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	return slices.SortedFunc(maps.Values(m.streams), func(a, b *Model) int { return strings.Compare(a.Stream, b.Stream) })
 }
 
-// ReadModels reads decisions, a line of JSON each, of a file that may have its descriptor as the first line. descriptor
-// is read before, if it is not nil.
+// ReadModels reads a file of decisions, one line of JSON each; its first line may be the descriptor. If descriptor is
+// not nil, it is read first.
 func ReadModels(decisions, descriptor io.Reader) (*Models, error) {
 	var m *Models
 	if descriptor != nil {
@@ -177,5 +180,5 @@ func ReadModels(decisions, descriptor io.Reader) (*Models, error) {
 	return m, nil
 }
 
-// maxDecision is the length of a line above which it is no decision.
+// maxDecision bounds the length of a decision's line.
 const maxDecision = 1 << 30

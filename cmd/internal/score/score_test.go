@@ -46,7 +46,7 @@ func opened(t testing.TB, d Descriptor) schemas.EventDecoder {
 	return decoder
 }
 
-// decision is one of a stream, whose weights are 1, 2, 3, …
+// decision returns a decision of a stream with weights 1, 2, 3, …
 func decision(stream string, step uint64, extras ...schemas.Extra) []byte {
 	values := make([]schemas.ExtraValue, len(extras))
 	for i, x := range extras {
@@ -97,7 +97,7 @@ func read(t testing.TB, text []byte) answered {
 	return a
 }
 
-// TestScoreIsOfTheWeights: against sums by hand, with noise of each kind.
+// TestScoreIsOfTheWeights compares scores with sums by hand, with noise of each kind.
 func TestScoreIsOfTheWeights(t *testing.T) {
 	v := schemas.Vector{Indices: []int32{6, 1}, Values: []float64{0.6, -0.8}}
 	now := time.UnixMilli(5e11 + 2500)
@@ -144,7 +144,7 @@ func TestScoreIsOfTheWeights(t *testing.T) {
 	}
 }
 
-// TestRewardsAreOfEachArm: weights of arms stand one behind the other.
+// TestRewardsAreOfEachArm checks the order of weights: those of one arm follow those of the previous arm.
 func TestRewardsAreOfEachArm(t *testing.T) {
 	d := described()
 	d.Predicts, d.Arms, d.Vector.Dimension, d.Offset = Reward, []string{"late", "on time"}, 4, 0.5
@@ -159,7 +159,7 @@ func TestRewardsAreOfEachArm(t *testing.T) {
 	}
 }
 
-// TestModelsAreFoundByStreamOrKey: the key's partition is Kafka's own choice.
+// TestModelsAreFoundByStreamOrKey checks the choice of a model; for a key it must be the partition that Kafka chooses.
 func TestModelsAreFoundByStreamOrKey(t *testing.T) {
 	m := taken(t, described(), 3, decision("0", 1), decision("1", 7), decision("2", 1))
 	for _, c := range []struct {
@@ -187,7 +187,7 @@ func TestModelsAreFoundByStreamOrKey(t *testing.T) {
 	}
 }
 
-// TestLinesHaveAnAnswerEach: bad ones too, without a word of what they hold.
+// TestLinesHaveAnAnswerEach checks that each line has an answer, and that answers to bad lines contain nothing of them.
 func TestLinesHaveAnAnswerEach(t *testing.T) {
 	m := taken(t, described(), 3, decision("0", 1), decision("1", 7), decision("2", 1))
 	in := "JFK\t{\"features\":{\"hour\":3}}\nLGA\t{\"secret\":1}\nno tab\nLGA\t{\"features\":{\"a\":\"b\"},\"label\":7}\n"
@@ -208,7 +208,7 @@ func TestLinesHaveAnAnswerEach(t *testing.T) {
 	}
 }
 
-// TestLinesAnswerBeforeTheNextOne: as a co-process is asked.
+// TestLinesAnswerBeforeTheNextOne checks that each line is answered before the next is read, as a co-process needs.
 func TestLinesAnswerBeforeTheNextOne(t *testing.T) {
 	m := taken(t, described(), 1, decision("0", 1))
 	asks, in := io.Pipe()
@@ -232,7 +232,8 @@ func TestLinesAnswerBeforeTheNextOne(t *testing.T) {
 	}
 }
 
-// TestServerKeepsItsLimits: one path, one method, a largest body, and answers that hold nothing of an event.
+// TestServerKeepsItsLimits checks the limits: one path, one method, a largest body, and answers without contents of
+// events.
 func TestServerKeepsItsLimits(t *testing.T) {
 	d := described()
 	m := taken(t, d, 3, decision("0", 1), decision("1", 7), decision("2", 1))
@@ -271,7 +272,7 @@ func TestServerKeepsItsLimits(t *testing.T) {
 	}
 }
 
-// TestWeightsHaveNamesAndSigns: a token whose hash is odd counts with the other sign.
+// TestWeightsHaveNamesAndSigns checks that a token with an odd hash counts with a negative sign.
 func TestWeightsHaveNamesAndSigns(t *testing.T) {
 	d := described()
 	d.Named([]string{"carrier=UA", ""})
@@ -303,7 +304,7 @@ func TestWeightsHaveNamesAndSigns(t *testing.T) {
 	}
 }
 
-// TestFilesOfDecisions: with the descriptor in front or beside them.
+// TestFilesOfDecisions checks files with the descriptor as first line, and with the descriptor in another file.
 func TestFilesOfDecisions(t *testing.T) {
 	text, err := json.Marshal(described())
 	if err != nil {
@@ -338,7 +339,7 @@ func TestNoiseBetweenRows(t *testing.T) {
 	}
 }
 
-// FuzzLines: whatever comes, there is an answer a line, valid JSON, and no panic.
+// FuzzLines checks that every line has one answer in valid JSON, and that nothing panics.
 func FuzzLines(f *testing.F) {
 	f.Add([]byte("{\"features\":{\"hour\":3}}\n\n{\"features\":{\"indices\":[1],\"values\":[1e308]}}"))
 	f.Add([]byte("k\t{\"features\":[1,2,3,4,5,6,7,8]}\nk\t{"))

@@ -9,8 +9,8 @@ import (
 	"oriel/schemas"
 )
 
-// Limits of the server. Scores take microseconds; a client that is slow must not keep a connection, and one of many
-// must not take the memory of others.
+// Limits of the server. Scores take microseconds. A slow client must not keep a connection, and no client may use up
+// the memory of others.
 const (
 	Connections   = 256              // at once, open
 	concurrent    = 16               // events, decoded at once
@@ -22,14 +22,14 @@ const (
 	headerBytes   = 16 << 10
 )
 
-// Headers by which a request asks for a stream's model, in place of the path, which proxies log.
+// Headers by which a request names a stream's model. They are not in the path, because proxies log paths.
 const (
 	streamHeader = "Oriel-Stream"
 	keyHeader    = "Oriel-Key"
 )
 
-// NewServer returns a server of POST /score, whose body is an event. It writes no log: events are private. open makes a
-// decoder, and a stands for requests that name no stream and no key.
+// NewServer returns a server of POST /score, whose body is an event. It writes no log, because events are private. open
+// makes a decoder, and a applies to requests that name neither a stream nor a key.
 func (m *Models) NewServer(open func() (schemas.EventDecoder, error), a Asked) (*http.Server, error) {
 	decoders := make(chan schemas.EventDecoder, concurrent)
 	for range concurrent {

@@ -19,7 +19,8 @@ type Weight struct {
 	Deviation  float64 // of privacy's noise; NaN: not known
 }
 
-// Named adds features to the names that the descriptor has: a line "name" is a number or a truth, "name=text" a text.
+// Named adds names of features to the descriptor. A line "name" is a number or boolean feature, "name=text" a text
+// feature.
 func (d *Descriptor) Named(lines []string) {
 	for _, line := range lines {
 		name, text, isText := strings.Cut(line, "=")
@@ -34,7 +35,8 @@ func (d *Descriptor) Named(lines []string) {
 	}
 }
 
-// Weights are those of a model, the largest first. A coordinate that several names share has all of them (NameOf).
+// Weights returns the weights of a model, the largest first. A coordinate shared by several names has all of them
+// (NameOf).
 func (d *Descriptor) Weights(m *Model) []Weight {
 	all := make([]Weight, len(m.Weights))
 	for i, x := range m.Weights {
@@ -56,8 +58,8 @@ func (d *Descriptor) Weights(m *Model) []Weight {
 	return all
 }
 
-// NameOf returns the names that share a coordinate, each after its sign where that is not the first one's, and the
-// first one's sign.
+// NameOf returns the names that share a coordinate, and the sign of the first. Each further name follows its own sign
+// if that differs from the first.
 func (d *Descriptor) NameOf(coordinate int) (name string, sign float64) {
 	for _, n := range d.Names {
 		switch {
@@ -101,7 +103,7 @@ func (d *Descriptor) PrintWeights(w io.Writer, m *Model, top int) error {
 	return t.Flush()
 }
 
-// printable is a name that moves no cursor.
+// printable returns a name without control characters, which could move the cursor.
 func printable(name string) string {
 	quoted := fmt.Sprintf("%+q", name)
 	if plain := quoted[1 : len(quoted)-1]; plain == name {

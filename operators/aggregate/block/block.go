@@ -30,7 +30,7 @@ func (b Block) Size() int {
 	return n
 }
 
-// bins is 0 where the columns of bins are absent.
+// bins returns the number of bins, or 0 where the columns of bins are absent.
 func (b Block) bins() int {
 	if !(b.Quantile > 0) {
 		return 0
@@ -63,7 +63,7 @@ func (b Block) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Norm returns the largest norm of a cell's columns, loss units, of weight 1: √(a² + b² + c²/4 + w²·Σ_{k<m} r_k²).
+// Norm returns the largest norm of a cell's columns at weight 1, in loss units: √(a² + b² + c²/4 + w²·Σ_{k<m} r_k²).
 func (b Block) Norm() float64 {
 	sum := float64(b.Count*b.Count) + float64(b.Mean*b.Mean) + float64(b.Square*b.Square)/4
 	if m := b.bins(); m > 0 {

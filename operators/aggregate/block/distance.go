@@ -2,12 +2,12 @@ package block
 
 import "math"
 
-// apart bounds the square of the distance of two contributions of one cell without weights, exactly where there are no
-// squares or no bins, but for rounding.
+// apart bounds the squared distance of two contributions to one cell at weight 1. The bound is exact, except for
+// rounding, where the cell has no squares or no bins.
 //
-// Bins i and i + lag: the rows of both columns are r_k and r_{k+lag}, and there are more of them the smaller i is, so
-// that the columns of bins 0 and lag are as far apart as any. Values there are less than (lag + 1)·2/m apart and more
-// than (lag − 1)·2/m.
+// Bins i and i + lag: the rows that both columns have are r_k and r_{k+lag}, and a smaller i has more such rows. So the
+// columns of bins 0 and lag are at the largest distance of all pairs with this lag. Values in such bins differ by less
+// than (lag + 1)·2/m and by more than (lag − 1)·2/m.
 func apart(u units) (square uint64) {
 	if u.bins == 0 {
 		return moments(u.mean, u.square, 0, 2)
@@ -20,7 +20,7 @@ func apart(u units) (square uint64) {
 	return square
 }
 
-// columns is the square of the distance of the columns of bins 0 and lag, exactly.
+// columns returns the exact squared distance of the columns of bins 0 and lag.
 func columns(u units, lag int) (square uint64) {
 	for k := range u.bins {
 		d := entry(u.quantile, k)
@@ -32,12 +32,12 @@ func columns(u units, lag int) (square uint64) {
 	return square
 }
 
-// moments bounds the square of the distance of two (s, t) of one cell, s = Bx and t = C(x² − ½) rounded, whose values
-// are from near to far apart, within [0, 2].
+// moments bounds the squared distance of two pairs (s, t) of one cell, where s = Bx and t = C(x² − ½) are rounded. The
+// two values x differ by at least near and at most far, both within [0, 2].
 //
-// In reals it is u²(B² + C²v²) for u = x − y and v = x + y, |u| + |v| ≤ 2, so at most F(v) = (2−v)²(B² + C²v²) for
-// v = 2 − |u|. On an interval F is largest at an end or, for C² > 2B², at v = (1 + √(1 − 2B²/C²))/2. Rounding moves the
-// distance by less than 4; without squares |s| ≤ B is all there is.
+// In reals it is u²(B² + C²v²) for u = x − y and v = x + y, |u| + |v| ≤ 2, so at most F(v) = (2−v)²(B² + C²v²) for v =
+// 2 − |u|. On an interval F is largest at an end or, for C² > 2B², at v = (1 + √(1 − 2B²/C²))/2. Rounding moves the
+// distance by less than 4. Without squares only |s| ≤ B matters.
 func moments(mean, square int64, near, far float64) uint64 {
 	if square == 0 && far == 2 {
 		return 4 * uint64(mean) * uint64(mean)

@@ -5,14 +5,14 @@ import (
 	"math"
 )
 
-// coefficientBits are those of a coefficient after the binary point.
+// coefficientBits is the number of bits of a coefficient after the binary point.
 const coefficientBits = 30
 
-// coefficients are r_k·2³⁰ to the nearest, for r_k = C(2k, k)/4^k, the power series of (1−z)^{−1/2}.
+// coefficients holds r_k·2³⁰, rounded to the nearest integer, for r_k = C(2k, k)/4^k, the power series of (1−z)^{−1/2}.
 var coefficients = frozen()
 
-// frozen computes them by r_k = r_{k−1}·(2k−1)/(2k) in integers of 2⁻⁶²: each step rounds by less than one of
-// these, so that an error is below 2¹⁰·2⁻⁶². A test holds them to the exact fractions.
+// frozen computes the coefficients by r_k = r_{k−1}·(2k−1)/(2k) in integers of unit 2⁻⁶². Each step rounds by less than
+// one unit, so an error is below 2¹⁰·2⁻⁶². A test compares them with the exact fractions.
 func frozen() (out [MaxBins]int64) {
 	r := int64(1) << 62
 	for k := range out {
@@ -24,7 +24,7 @@ func frozen() (out [MaxBins]int64) {
 	return out
 }
 
-// Coefficient returns r_k, exact in the bits that leaves use.
+// Coefficient returns r_k, exactly as contributions use it.
 func Coefficient(k int) float64 { return float64(coefficients[k]) / (1 << coefficientBits) }
 
 // Energy returns Σ_{k<m} r_k². The released columns of a cell have independent noise of one standard deviation σ;
@@ -38,10 +38,10 @@ func Energy(m int) float64 {
 	return sum
 }
 
-// Cumulate writes the running counts of m bins, dst[i] events in bins 0 to i, from the m released columns divided
-// by w: dst = R·columns, since R·R is the matrix of prefix sums (Henzinger, Upadhyay and Upadhyay 2023, "Almost
-// tight error bounds on differentially private continual counting", section 3). It is O(m²). dst must not overlap
-// columns.
+// Cumulate writes the running counts of m bins: dst[i] counts the events in bins 0 to i. Its input are the m released
+// columns divided by w. It computes dst = R·columns, because R·R is the matrix of prefix sums (Henzinger, Upadhyay and
+// Upadhyay 2023, "Almost tight error bounds on differentially private continual counting", section 3). It is O(m²). dst
+// must not overlap columns.
 func Cumulate(dst, columns []float64) {
 	if len(dst) != len(columns) || len(dst) > MaxBins {
 		panic(fmt.Sprintf("BUG: block: %d counts of %d columns, at most %d", len(dst), len(columns), MaxBins))
@@ -67,7 +67,7 @@ func Covariance(i, j int) float64 {
 	return sum
 }
 
-// longest returns the square of the norm of the longest column.
+// longest returns the squared norm of the longest column.
 func longest(m int, weight int64) (square uint64) {
 	for k := range m {
 		x := uint64(entry(weight, k))
@@ -76,12 +76,12 @@ func longest(m int, weight int64) (square uint64) {
 	return square
 }
 
-// entry is K·r_k, rounded down, for 0 ≤ K < 2³³.
+// entry returns K·r_k, rounded down, for 0 ≤ K < 2³³.
 func entry(weight int64, k int) int64 { return weight * coefficients[k] >> coefficientBits }
 
-// Deviations writes the standard deviations of counts[i] − level·counts[m−1] of Cumulate for columns of
-// independent noise of variance 1: what a test of a quantile divides by. m = len(dst); it is O(m²), once for all
-// cells.
+// Deviations writes the standard deviations of counts[i] − level·counts[m−1], where Cumulate made the counts from
+// columns of independent noise of variance 1. The test of a quantile divides by them. m = len(dst); it is O(m²), once
+// for all cells.
 func Deviations(dst []float64, level float64) {
 	m := len(dst)
 	for i := range dst {

@@ -9,7 +9,8 @@ import (
 	"oriel/operators/aggregate/block"
 )
 
-// Coefficients are the exact fractions C(2k, k)/4^k to the nearest of 30 bits.
+// TestCoefficientsAreTheNearestDyadics checks the coefficients against the exact fractions C(2k, k)/4^k, rounded to 30
+// bits.
 func TestCoefficientsAreTheNearestDyadics(t *testing.T) {
 	exact := big.NewRat(1, 1)
 	half := big.NewRat(1, 1<<31)
@@ -24,7 +25,8 @@ func TestCoefficientsAreTheNearestDyadics(t *testing.T) {
 	}
 }
 
-// The factor times the columns of an event's bin counts the event in that bin and all after it.
+// TestCumulateCounts checks that Cumulate turns the columns of an event's bin into a count of one in that bin and in
+// all later ones.
 func TestCumulateCounts(t *testing.T) {
 	const m = 300
 	columns, counts := make([]float64, m), make([]float64, m)
@@ -46,7 +48,8 @@ func TestCumulateCounts(t *testing.T) {
 	}
 }
 
-// Energy is the variance and Covariance the covariance of what Cumulate makes of independent noise.
+// TestCovarianceOfCumulate checks that Energy is the variance, and Covariance the covariance, of the counts that
+// Cumulate makes from independent noise.
 func TestCovarianceOfCumulate(t *testing.T) {
 	const m = 20
 	var rows [m][m]float64
@@ -74,7 +77,7 @@ func TestCovarianceOfCumulate(t *testing.T) {
 	}
 }
 
-// Deviations are those of the combinations of counts, from the rows of Cumulate.
+// TestDeviationsOfQuantiles checks Deviations against combinations of the rows of Cumulate.
 func TestDeviationsOfQuantiles(t *testing.T) {
 	const m, level = 9, 0.3
 	var squares, got [m]float64
@@ -95,9 +98,9 @@ func TestDeviationsOfQuantiles(t *testing.T) {
 	}
 }
 
-// The figures that a choice of columns rests on: the variance of the last running count of 512 bins times the
-// square of a distance of contributions is 9.31 from zero, 18.63 between two cells and 15.20 within one, by sums in
-// plain floating point.
+// The choice of columns rests on these figures, computed by sums in plain floating point. Each is the variance of the
+// last running count of 512 bins times the squared distance of contributions: 9.31 from zero, 18.63 between two cells,
+// and 15.20 within one cell.
 func TestVarianceOfQuantileColumns(t *testing.T) {
 	f := func(cells int, wantReplace, wantZero float64) {
 		t.Helper()

@@ -10,13 +10,13 @@ import (
 	"oriel/mechanisms/lattice"
 )
 
-// one is the integer of x = 1 and of the largest weight.
+// one is the integer that represents x = 1 and also the largest weight.
 const one = 1 << 30
 
-// OneHot is the Quantiser of events that are in one of several public cells. It takes three numbers: the cell, 0 to
-// Cells − 1, and −1 or anything else for none, whose contribution is zero; the value x, clamped to [−1, 1]; and the
-// weight, clamped to [0, Weight]. A NaN gives the zero contribution. Where Weight is 1 events have no weights and the
-// third number is not read.
+// OneHot is the Quantiser of events that fall into one of several public cells. It takes three numbers. The first is
+// the cell, 0 to Cells − 1; −1 or any other number means no cell, and the contribution is zero. The second is the value
+// x, clamped to [−1, 1]. The third is the weight, clamped to [0, Weight]. A NaN gives the zero contribution. Where
+// Weight is 1 events have no weights, and the third number is not read.
 type OneHot struct {
 	Block
 	Cells  int     // 1 to 2²⁴
@@ -41,14 +41,14 @@ func (h OneHot) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Component is a component that has these contributions, on a grid that holds the longest. Of an invalid h it says
-// nothing.
+// Component returns a component with these contributions, on a grid that holds the longest of them. Its result means
+// nothing if h is invalid.
 func (h OneHot) Component() contribution.Component {
 	const room = 1 + 0x1p-22 // C/2 is rounded up, by less than a unit of which Λ has 2²⁴; the rest is float64's rounding
 	return contribution.Component{Size: h.Size(), Clip: float64(float64(h.Norm()*h.Weight) * room), Quantiser: h}
 }
 
-// units are the weights of the columns of an event of the largest weight, in units of a grid, rounded down.
+// units holds the column weights of an event that has the largest weight, in units of a grid, rounded down.
 type units struct {
 	count, mean, square, quantile int64
 	bins                          int
@@ -56,7 +56,7 @@ type units struct {
 
 func (h OneHot) units(g lattice.Grid) units {
 	down := func(weight float64) int64 {
-		// 2Λ, because half of C is in a contribution.
+		// The bound is 2Λ because a contribution contains half of C.
 		return int64(min(math.Floor(float64(weight*h.Weight)/g.Unit()), float64(2*float64(g.Lambda))))
 	}
 	return units{
@@ -65,15 +65,15 @@ func (h OneHot) units(g lattice.Grid) units {
 	}
 }
 
-// coarsest has what contributions are computed in: on a finer lattice, which only noise needs, they are 2^shift times
-// those of the lattice of 31 bits, and so are distances.
+// coarsest returns the grid on which contributions are computed. A finer lattice, which only noise needs, multiplies
+// the contributions of the 31-bit lattice, and their distances, by 2^shift.
 func coarsest(g lattice.Grid) (coarse lattice.Grid, shift uint) {
 	shift = uint(max(0, g.Bits()-31))
 	return lattice.Grid{Exp: g.Exp + int(shift), Lambda: g.Lambda >> shift}, shift
 }
 
-// Distances returns the squares of the distances of PROOF.md: replace of any two contributions, zeroOut of one from
-// zero.
+// Distances returns the squared distances that PROOF.md defines: replace between any two contributions, zeroOut between
+// one contribution and zero.
 func (h OneHot) Distances(g lattice.Grid) (replace, zeroOut lattice.Int128) {
 	coarse, shift := coarsest(g)
 	near, far := h.distances(coarse)
@@ -83,9 +83,9 @@ func (h OneHot) Distances(g lattice.Grid) (replace, zeroOut lattice.Int128) {
 	return scaled(near), scaled(far)
 }
 
-// distances is Distances on a lattice of 31 bits at most. zeroOut is attained, and so is replace where it is √2 as far.
-// 4·zeroOut is below (2³² − 1)² there, so that what is cut off is no less than the bound that the triangle inequality
-// gives.
+// distances is Distances on a lattice of at most 31 bits. Some contributions attain zeroOut. If replace is √2 times as
+// far, some pairs attain it too. There 4·zeroOut is below (2³² − 1)², so that a squared distance that is cut off still
+// reaches the bound of the triangle inequality.
 func (h OneHot) distances(g lattice.Grid) (replace, zeroOut uint64) {
 	u := h.units(g)
 	half := uint64(u.square+1) / 2
@@ -109,7 +109,7 @@ func (h OneHot) distances(g lattice.Grid) (replace, zeroOut uint64) {
 	return min(replace, 4*zeroOut), zeroOut
 }
 
-// add is the sum, or the largest number: squares beyond 64 bits are beyond Λ² and 4·zeroOut.
+// add returns the sum, or the largest number on overflow. Squares beyond 64 bits exceed both Λ² and 4·zeroOut.
 func add(x, y uint64) uint64 {
 	sum, carry := bits.Add64(x, y, 0)
 	return sum | -carry
@@ -127,7 +127,7 @@ func root(x uint64) uint64 {
 	return r
 }
 
-// Quantise writes the contribution to dst, which is zero but in one cell.
+// Quantise writes the contribution to dst; all cells but one are zero.
 func (h OneHot) Quantise(g lattice.Grid, dst []int64, v []float64) {
 	cell, x, weight := v[0], v[1], v[2]
 	if !(cell >= 0 && cell < float64(h.Cells)) || cell != math.Floor(cell) || math.IsNaN(x) {
@@ -150,10 +150,10 @@ func (h OneHot) Quantise(g lattice.Grid, dst []int64, v []float64) {
 	}
 }
 
-// nearest is x·2³⁰ to the nearest integer for |x| ≤ 1: the sum is exact but for its one rounding.
+// nearest returns x·2³⁰, rounded to the nearest integer, for |x| ≤ 1. Only the sum rounds, once.
 func nearest(x float64) int64 { return int64(math.Floor(float64(x*one) + 0.5)) }
 
-// write writes the columns of one cell, value and share in integers, |value| ≤ one and 0 ≤ share ≤ one.
+// write writes the columns of one cell. value and share are integers with |value| ≤ one and 0 ≤ share ≤ one.
 func (u units) write(dst []int64, b Block, value, share int64) {
 	at := 0
 	put := func(present bool, x int64) {
@@ -175,12 +175,12 @@ func (u units) write(dst []int64, b Block, value, share int64) {
 	}
 }
 
-// bin returns ⌊(x+1)·m/2⌋, the last for x = 1.
+// bin returns ⌊(x+1)·m/2⌋, or the last bin for x = 1.
 func (u units) bin(value int64) int {
 	return min(int((value+one)*int64(u.bins)>>31), u.bins-1)
 }
 
-// weighted is x·share/2³⁰, rounded towards zero.
+// weighted returns x·share/2³⁰, rounded towards zero.
 func weighted(x, share int64) int64 {
 	if share == one {
 		return x

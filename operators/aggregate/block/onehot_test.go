@@ -11,8 +11,8 @@ import (
 	"oriel/operators/aggregate/block"
 )
 
-// blocks are the shapes that distances are enumerated for: each column alone, small counts, squares far above means,
-// around the double root at c² = 2b², and all at once.
+// blocks returns the shapes whose distances are enumerated: each column alone, small counts, squares far above means,
+// shapes around the double root at c² = 2b², and all columns at once.
 func blocks() []block.Block {
 	return []block.Block{
 		{Count: 1},
@@ -31,7 +31,7 @@ func blocks() []block.Block {
 	}
 }
 
-// entries are dense numbers of all three kinds, and some that are none.
+// entries returns dense samples of cells, values and weights, and some invalid numbers.
 func entries(cells int, dense int) [][]float64 {
 	var out [][]float64
 	for cell := range cells {
@@ -51,7 +51,7 @@ func entries(cells int, dense int) [][]float64 {
 	return out
 }
 
-// fault is a quantiser with something wrong.
+// fault is a quantiser with a planted fault.
 type fault struct {
 	block.OneHot
 	twoCells, value, weight, short, long bool
@@ -65,7 +65,7 @@ func (f fault) Distances(g lattice.Grid) (replace, zeroOut lattice.Int128) {
 	return replace, zeroOut
 }
 
-// claims returns distances on a lattice on which their squares fit a word.
+// claims returns the distances on a lattice whose squared distances fit a word.
 func claims(t *testing.T, g lattice.Grid, q contribution.Quantiser) (replace, zeroOut uint64) {
 	t.Helper()
 	near, far := q.Distances(g)
@@ -75,7 +75,8 @@ func claims(t *testing.T, g lattice.Grid, q contribution.Quantiser) (replace, ze
 	return near.Lo, far.Lo
 }
 
-// On a lattice finer than that of 31 bits leaves and their distances are those of 31 bits, times a power of two.
+// TestFineLatticesHaveTheLeavesOfCoarseOnes checks that contributions and distances on a lattice finer than 31 bits are
+// those of 31 bits times a power of two.
 func TestFineLatticesHaveTheLeavesOfCoarseOnes(t *testing.T) {
 	for _, b := range blocks() {
 		for _, weight := range []float64{1, 1.75} {
@@ -133,8 +134,9 @@ func (f fault) Quantise(g lattice.Grid, dst []int64, v []float64) {
 	}
 }
 
-// Every contribution of a coarse lattice, and a dense sample of a fine one, is no farther from another and from zero
-// than is claimed; the claims are no waste.
+// TestDistancesByEnumeration checks the claimed distances against every contribution of a coarse lattice and a dense
+// sample of a fine one. No contribution is farther from another, or from zero, than claimed, and the claims are nearly
+// attained.
 func TestDistancesByEnumeration(t *testing.T) {
 	f := func(g lattice.Grid, q contribution.Quantiser, h block.OneHot, dense int, holds bool) {
 		t.Helper()
@@ -182,8 +184,9 @@ func TestDistancesByEnumeration(t *testing.T) {
 	f(g, fault{OneHot: h, long: true}, h, 20, false)
 }
 
-// Of one cell the claim is attained to a half per cent, bins and sums together: it is less than what each can be alone,
-// added up. Values are at both ends of each bin, where they are as far apart as any.
+// TestDistancesWithinACellAreJoint checks that the claim for one cell is attained to half a per cent, bins and sums
+// together. The joint bound is less than the sum of the separate bounds. Values lie at both ends of each bin, where
+// distances are largest.
 func TestDistancesWithinACellAreJoint(t *testing.T) {
 	for _, b := range []block.Block{
 		{Quantile: 1, Bins: 64},
@@ -223,7 +226,8 @@ func TestDistancesWithinACellAreJoint(t *testing.T) {
 	}
 }
 
-// A part is valid on every lattice that components have, and its longest contribution is not beyond Λ.
+// TestPartHoldsEveryLeaf checks that a component is valid on every lattice, and that its longest contribution is at
+// most Λ.
 func TestPartHoldsEveryLeaf(t *testing.T) {
 	for _, b := range append(blocks(), block.Block{Count: 1, Mean: 0.3, Square: 0.7, Bins: block.MaxBins, Quantile: 2}) {
 		for _, weight := range []float64{1, 1e-3, 0.999, 3e5} {
@@ -250,7 +254,7 @@ func TestPartHoldsEveryLeaf(t *testing.T) {
 	}
 }
 
-// Contributions are those of the definition, computed in floating point, to a unit a coordinate.
+// TestQuantiseIsTheDefinition compares contributions with the definition in floating point, to one unit a coordinate.
 func TestQuantiseIsTheDefinition(t *testing.T) {
 	for _, b := range blocks() {
 		for _, most := range []float64{1, 2.5} {
@@ -291,8 +295,8 @@ func TestQuantiseIsTheDefinition(t *testing.T) {
 	}
 }
 
-// What is beyond a range counts as its end, however far beyond, and a number that is none counts nothing: the integer
-// that such a number would become differs from one CPU to another.
+// TestQuantiseClampsBeforeItRounds checks that a value beyond a range counts as the end of the range, however far
+// beyond, and that a NaN counts nothing. Without the clamp, the integer would depend on the CPU.
 func TestQuantiseClampsBeforeItRounds(t *testing.T) {
 	h := block.OneHot{Block: block.Block{Count: 1, Mean: 1}, Cells: 1, Weight: 2}
 	g, err := lattice.NewGrid(h.Component().Clip)
@@ -321,7 +325,7 @@ func TestQuantiseClampsBeforeItRounds(t *testing.T) {
 	}
 }
 
-// lchoose is log C(2k, k)/4^k.
+// lchoose returns log(C(2k, k)/4^k).
 func lchoose(k int) float64 {
 	a, _ := math.Lgamma(float64(2*k + 1))
 	b, _ := math.Lgamma(float64(k + 1))

@@ -2,7 +2,7 @@ package interval
 
 import "math"
 
-// Estimate is a ratio with its set, where it is shown, and the public range that it is in.
+// Estimate is a ratio with its confidence set, whether it is shown, and its public range.
 type Estimate struct {
 	Value     float64 // within the range; 0 where it is not shown
 	Set       Set     // around Value
@@ -19,9 +19,9 @@ func MeanOf(sum, count Noisy, z float64) Estimate {
 	return e
 }
 
-// ShareOf returns the share in [0, 1] of a component in itself and the rest, two counts of independent noise, and its
-// set: all θ with (y − θx)² ≤ z²·(s_y² − 2θs_y² + θ²s_x²) for y the component and x the sum of both, whose noise is y's
-// and the rest's. It is Fieller's set for numbers of covariance s_y².
+// ShareOf returns the share in [0, 1] of a part in the sum of the part and the rest, two counts of independent noise,
+// and its confidence set: all θ with (y − θx)² ≤ z²·(s_y² − 2θs_y² + θ²s_x²). Here y is the part, and x is the sum of
+// both, whose noise is the sum of both noises. It is Fieller's set for numbers of covariance s_y².
 func ShareOf(part, rest Noisy, z float64) Estimate {
 	square := func(a float64) float64 { return float64(a * a) }
 	whole := Noisy{part.Value + rest.Value, math.Sqrt(square(part.Deviation) + square(rest.Deviation))}
@@ -38,9 +38,9 @@ func ShareOf(part, rest Noisy, z float64) Estimate {
 }
 
 // Difference returns the first less the second, and an interval with it, from the sets of both by Zou and Donner's
-// (2008) square-and-add: l = d − √((m₁−l₁)² + (u₂−m₂)²), u = d + √((u₁−m₁)² + (m₂−l₂)²). It is exact where what
-// they are divided by has no noise. Where one is not shown the rule need not cover: the interval is all that there
-// can be, and the difference its middle.
+// (2008) square-and-add: l = d − √((m₁−l₁)² + (u₂−m₂)²), u = d + √((u₁−m₁)² + (m₂−l₂)²). It is exact where the
+// denominators have no noise. Where one estimate is not shown, the rule need not cover. The interval is then the whole
+// possible range, and the difference its middle.
 func Difference(first, second Estimate) (difference float64, ends Interval) {
 	all := Interval{first.Low - second.High, first.High - second.Low}
 	if !first.Shown || !second.Shown {

@@ -11,15 +11,15 @@ import (
 	"oriel/operators/aggregate/interval"
 )
 
-// seed and runs of the simulations. A share that covers with probability p is off by more than 6.11 standard errors
-// √(p(1−p)/runs) with probability 1e-9.
+// Seed and number of runs of the simulations. The observed share of a cover probability p deviates by more than 6.11
+// standard errors √(p(1−p)/runs) with probability 1e-9.
 const (
 	seed   = 20261123
 	runs   = 40000
 	errors = 6.11
 )
 
-// covers runs a simulation and checks its share against the level: from below, and where tight, from above.
+// covers runs a simulation and compares its coverage with the level: from below, and if tight also from above.
 func covers(t *testing.T, what string, tight bool, f func(normal func() float64) bool) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 1))
@@ -41,12 +41,12 @@ func TestQuantileOfTheNormalLaw(t *testing.T) {
 	}
 }
 
-// noisy adds noise of a deviation.
+// noisy returns x plus normal noise of the given deviation.
 func noisy(x, deviation float64, normal func() float64) interval.Noisy {
 	return interval.Noisy{Value: x + deviation*normal(), Deviation: deviation}
 }
 
-// has reports whether a number is in an interval, a rounding aside.
+// has reports whether a number is in an interval, up to rounding.
 func has(i interval.Interval, x float64) bool { return i.Low <= x+1e-9 && x <= i.High+1e-9 }
 
 // in reports whether a number is in a set.
@@ -61,8 +61,8 @@ func in(s interval.Set, x float64) bool {
 	}
 }
 
-// Fieller's set covers with exactly its level at every truth, no events at all and few ones included; what a
-// decision prints of it covers no less.
+// TestMeansCover checks that Fieller's set covers with exactly its level at every truth, also with few events or none.
+// The interval that a decision publishes covers no less.
 func TestMeansCover(t *testing.T) {
 	for _, truth := range []struct{ n, mean float64 }{{0, 0}, {10, 1}, {30, -0.5}, {100, 0.9}, {5000, -1}, {5000, 0.01}} {
 		sample := func(normal func() float64) (sum, count interval.Noisy) {
@@ -81,7 +81,7 @@ func sampled(y, x interval.Noisy) (interval.Noisy, interval.Noisy, float64) {
 	return y, x, interval.Z95
 }
 
-// A set has the θ whose test does not reject, and no others, in all its forms.
+// TestRatioIsTheInvertedTest checks that a set of each form contains exactly those θ whose test does not reject.
 func TestRatioIsTheInvertedTest(t *testing.T) {
 	rng := rand.New(rand.NewPCG(seed, 2))
 	forms := map[interval.Form]int{}
@@ -105,7 +105,7 @@ func TestRatioIsTheInvertedTest(t *testing.T) {
 	}
 }
 
-// Variances are covered whatever the truth is, and intervals are no longer than they must be.
+// TestVariancesCover checks that intervals of variances cover every truth, and that they are not too long.
 func TestVariancesCover(t *testing.T) {
 	for _, truth := range []struct{ n, mean, variance float64 }{
 		{0, 0, 0},
@@ -134,8 +134,8 @@ func TestVariancesCover(t *testing.T) {
 	}
 }
 
-// Where counts are shown, and a variance is not at an end of its range, intervals cover with exactly their level, at
-// weights of all sorts, and a mean known badly is recognised.
+// TestVariancesOfManyEventsCoverExactly checks intervals of shown variances that are not at an end of their range. They
+// cover with exactly their level, at weights of all sorts. A mean with too much noise must be recognised.
 func TestVariancesOfManyEventsCoverExactly(t *testing.T) {
 	for _, deviations := range [][3]float64{{20, 20, 20}, {20, 40, 30}, {20, 5, 5}, {20, 20, 200}, {20, 200, 20}} {
 		for _, n := range []float64{300, 2000, 50000} {
@@ -152,7 +152,8 @@ func TestVariancesOfManyEventsCoverExactly(t *testing.T) {
 	}
 }
 
-// The union over means is bounded from outside: no v that any mean of the set accepts is left out.
+// TestVarianceHasTheWholeUnion checks that the union over means is bounded from outside: it contains every v that any
+// mean of the set accepts.
 func TestVarianceHasTheWholeUnion(t *testing.T) {
 	rng := rand.New(rand.NewPCG(seed, 3))
 	for range 3000 {
@@ -180,7 +181,7 @@ func TestVarianceHasTheWholeUnion(t *testing.T) {
 	}
 }
 
-// Quantiles are covered at all levels, with noise as correlated as running counts have it.
+// TestQuantilesCover checks that quantiles of all levels are covered when noise has the correlation of running counts.
 func TestQuantilesCover(t *testing.T) {
 	const m, deviation = 16, 10.0
 	factor := [m]float64{1}
@@ -257,7 +258,7 @@ func TestQuantileEstimate(t *testing.T) {
 	}
 }
 
-// An estimate is in its interval, whatever counts noise makes.
+// TestQuantileEstimateIsInItsInterval checks that an estimate is in its interval, whatever the noisy counts are.
 func TestQuantileEstimateIsInItsInterval(t *testing.T) {
 	rng := rand.New(rand.NewPCG(seed, 5))
 	counts, deviations := make([]float64, 8), make([]float64, 8)
@@ -274,7 +275,8 @@ func TestQuantileEstimateIsInItsInterval(t *testing.T) {
 	}
 }
 
-// The share of a component in a whole covers with exactly its level, near its ends included, and its difference does.
+// TestSharesCover checks that intervals of a share cover with exactly their level, also near 0 and 1, and that
+// intervals of differences of shares do.
 func TestSharesCover(t *testing.T) {
 	for _, truth := range []struct{ part, rest float64 }{{400, 0}, {0, 400}, {300, 300}, {30, 2000}, {5000, 100}} {
 		sample := func(normal func() float64) interval.Estimate {
@@ -289,12 +291,13 @@ func TestSharesCover(t *testing.T) {
 	}
 }
 
-// Differences of two arms cover: counts and sums exactly, means where both are shown, and where one is not.
+// TestDifferencesCover checks that differences of two arms are covered: exactly for counts and sums, and for means
+// where both are shown and where one is not.
 func TestDifferencesCover(t *testing.T) {
 	covers(t, "counts", true, func(normal func() float64) bool {
 		return has(noisy(100, 30, normal).Minus(noisy(70, 10, normal)).Interval(interval.Z95), 30)
 	})
-	// A count of 250 of deviation 20 is shown about every third time, and one of 200 hardly.
+	// At deviation 20, a count of 250 is shown in about a third of cases, and a count of 200 hardly ever.
 	for _, n := range []float64{100, 200, 250, 400, 3000} {
 		for _, means := range [][2]float64{{0.8, -0.5}, {1, 1}, {-1, 1}, {0, 0}, {0.3, 0.2}} {
 			covers(t, "means", false, func(normal func() float64) bool {
@@ -309,13 +312,14 @@ func TestDifferencesCover(t *testing.T) {
 	})
 }
 
-// difference is the interval of a difference.
+// difference returns the interval of a difference.
 func difference(first, second interval.Estimate) interval.Interval {
 	_, ends := interval.Difference(first, second)
 	return ends
 }
 
-// A planned ± is what intervals have, in the middle of the range and away from it.
+// TestPlansAreWhatIntervalsHave compares the planned half width with real intervals, in the middle of the range and
+// away from it.
 func TestPlansAreWhatIntervalsHave(t *testing.T) {
 	for _, p := range []interval.MeanPlan{
 		{Count: 1, Mean: 1, Range: 240, Events: 30000},
@@ -332,8 +336,9 @@ func TestPlansAreWhatIntervalsHave(t *testing.T) {
 	}
 }
 
-// The worked figure: delays of −60 to 180 minutes, 3 000 flights, a count alone known to 17.87 at zero-out. With a
-// = b contributions are √2 longer than b, with a = 0.3b √1.09.
+// TestPlanOfDelays checks the worked example: delays of −60 to 180 minutes, 3 000 flights, and noise of deviation 17.87
+// on a count alone under zero-out. With a = b contributions are √2 times as long as b; with a = 0.3b they are √1.09
+// times.
 func TestPlanOfDelays(t *testing.T) {
 	const alone = 17.87
 	f := func(count, at, want float64) {

@@ -2,13 +2,14 @@ package interval
 
 import "fmt"
 
-// Quantile returns an interval in [−1, 1] of the quantile of a level p in (0, 1), in whole bins: the least x with
-// a share p of events up to it. counts are the released running counts of m bins of equal width; deviations those
-// of counts[i] − p·counts[m−1], which has mean at most 0 before the quantile's bin and at least 0 from it on.
+// Quantile returns an interval in [−1, 1] of the quantile of a level p in (0, 1), in whole bins. The quantile is the
+// least x such that a share p of events is at most x. counts are the released running counts of m bins of equal width.
+// deviations are the standard deviations of counts[i] − p·counts[m−1]. This figure has mean at most 0 before the
+// quantile's bin and at least 0 from it on.
 //
-// The test that the quantile is in bin j rejects when the figure of bin j−1 is above z deviations, or that of j
-// below −z: each with half of z's level at most, so that the set of bins that are not rejected covers with that of
-// z. The result is the smallest interval with all of them, and all of [−1, 1] where none is left.
+// The test that the quantile is in bin j rejects when the figure of bin j−1 is above z deviations, or the figure of bin
+// j is below −z. Each has at most half of z's level, so that the set of bins that are not rejected covers with the
+// level of z. The result is the smallest interval with all of them, or all of [−1, 1] if none is left.
 func Quantile(counts, deviations []float64, level, z float64) Interval {
 	m := len(counts)
 	if m == 0 || len(deviations) != m {
@@ -33,10 +34,10 @@ func Quantile(counts, deviations []float64, level, z float64) Interval {
 	return Interval{edge(float64(first), m), edge(float64(last+1), m)}
 }
 
-// QuantileEstimate returns where running counts reach a share p of all, straight within a bin, as if its events were
-// spread evenly: what histogram_quantile of Prometheus does. Noise may let them cross the share more than once; the
-// result is then in the middle between the first place and the last, and always within Quantile's interval. Where all
-// events together are not above 0 nothing is known: it is 0, the middle of the range.
+// QuantileEstimate returns the point where running counts reach a share p of all. Within a bin it interpolates
+// linearly, as histogram_quantile of Prometheus does. Noise may let the counts cross the share more than once. The
+// result is then the middle between the first crossing and the last, and always within Quantile's interval. If the
+// count of all events is not above 0, nothing is known, and the result is 0, the middle of the range.
 func QuantileEstimate(counts []float64, level float64) float64 {
 	m := len(counts)
 	if !(counts[m-1] > 0) {
@@ -59,5 +60,5 @@ func QuantileEstimate(counts []float64, level float64) float64 {
 	return (first + last) / 2
 }
 
-// edge is where j bins of m end, j a whole number or between two.
+// edge returns the upper edge of the first j of m bins; j may be a whole number or between two.
 func edge(j float64, m int) float64 { return float64(2*j)/float64(m) - 1 }

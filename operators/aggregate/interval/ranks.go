@@ -5,19 +5,19 @@ import (
 	"math"
 )
 
-// few is how many bins an interval of a quantile has at least for its ends to stand within bins.
+// few is the number of bins from which on the ends of a quantile's interval may lie within bins.
 const few = 4
 
 // Ranks finds the quantile of a level p in (0, 1) from released running counts F_1 … F_m of m bins of equal width, with
-// F_0 = 0. At every edge j it looks at the figure
+// F_0 = 0. At every edge j it computes the figure
 //
 //	g_w(j) = (F_{j−a} + … + F_{j+a})/(2a+1) − p·F_m,  a = min(w, j, m−j),
 //
-// straight between edges, whose noise is normal with a known deviation. With w = 0 it has mean 0 at the quantile, and
-// the points whose figures are within z deviations of 0 hold it with exactly the level of z: Casella and Berger,
-// Statistical Inference, 2nd ed., Theorem 9.2.2. Noise of running counts is so rough, though, that these points are far
-// from an interval, and the smallest one around them holds it more often (99 %) and is long. A wider w smooths the
-// noise and, where the density of events changes little over 2w bins, hardly moves the mean: by f'·w²/6 bins' counts,
+// linear between edges, whose noise is normal with a known deviation. With w = 0 its mean at the quantile is 0. The
+// points whose figures are within z deviations of 0 then contain the quantile with exactly the level of z: Casella and
+// Berger, Statistical Inference, 2nd ed., Theorem 9.2.2. But noise of running counts is rough, so that these points are
+// far from an interval. The smallest interval around them covers more often (99 %) and is long. A wider w smooths the
+// noise. Where the density of events changes little over 2w bins, it hardly moves the mean: by f'·w²/6 bins' counts,
 // where f' is the change of the density from bin to bin.
 type Ranks struct {
 	level      float64
@@ -25,8 +25,8 @@ type Ranks struct {
 	deviations [][]float64 // of g_w, by w and edge, for columns of independent noise of variance 1
 }
 
-// NewRanks returns that of a level for bins whose running counts are made of columns of independent noise: F_i of
-// Σ_{k<i} factor[i−1−k]·column_k. It takes O(m²·log m).
+// NewRanks returns the Ranks of a level. Its running counts are made of columns of independent noise: F_i is Σ_{k<i}
+// factor[i−1−k]·column_k. It takes O(m²·log m).
 func NewRanks(factor []float64, level float64) *Ranks {
 	m := len(factor)
 	if m == 0 || !(level > 0 && level < 1) {
@@ -59,21 +59,23 @@ func NewRanks(factor []float64, level float64) *Ranks {
 	return r
 }
 
-// Scratch is how many numbers Quantile works in.
+// Scratch returns how many numbers of scratch memory Quantile needs.
 func (r *Ranks) Scratch() int { return len(r.deviations[0]) + 1 }
 
 // Quantile returns an estimate of the quantile in [−1, 1] and an interval around it. sigma is the deviation of a
-// column's noise in units of counts; scratch has Scratch numbers. An end is the first point from outside whose figure
-// is within z deviations, the figures smoothed over two fifths of the way from the estimate on both sides: little for
-// their mean, and much for their noise. The estimate is where figures cross 0; where they do so more than once, in the
-// middle between the first place and the last, and the way to an end begins at the nearer of them, so that a density
-// which falls off on one side is not smoothed by what the other has room for. All widths are functions of the release.
+// column's noise in units of counts; scratch must have Scratch numbers.
 //
-// With z of 95 % intervals cover 94 % to 97 % where they are longer than some eight bins (TestRanksCover), and more
-// often where they are shorter or hardly an event is between their ends: those of less than four bins are whole bins,
-// since events may be anywhere in theirs. Where all are at one end of their bins, intervals of four to six bins cover
-// 93 % at worst (TestRanksCoverGrids). Where all events together are not z deviations above 0, the interval is [−1,
-// 1].
+// The estimate is the point where figures cross 0. Where they cross more than once it is the middle between the first
+// crossing and the last. The search for an end starts at the nearer crossing, so that a density which falls off on one
+// side is not smoothed by the width of the other. An end is the first point from outside whose figure is within z
+// deviations. Its figures are smoothed over two fifths of the way from the estimate, on both sides. That changes their
+// mean little and their noise much. All widths are functions of the release.
+//
+// With z of 95 %, intervals longer than about eight bins cover 94 % to 97 % (TestRanksCover). They cover more often
+// where they are shorter, or where hardly an event lies between their ends. Intervals of less than four bins are whole
+// bins, because events may be anywhere in their bins. Where all events are at one end of their bins, intervals of four
+// to six bins cover 93 % at worst (TestRanksCoverGrids). Where the count of all events is not z deviations above 0, the
+// interval is [−1, 1].
 func (r *Ranks) Quantile(counts []float64, sigma, z float64, scratch []float64) (estimate float64, x Interval) {
 	m := len(counts)
 	if m+1 != len(r.deviations[0]) || len(scratch) != r.Scratch() {
@@ -99,7 +101,7 @@ func (r *Ranks) Quantile(counts []float64, sigma, z float64, scratch []float64) 
 	return edge(middle, m), Interval{edge(low, m), edge(high, m)}
 }
 
-// width is the place among widths of the widest that is at most two fifths of a length.
+// width returns the index of the widest width that is at most two fifths of a length.
 func (r *Ranks) width(length float64) int {
 	at := 0
 	for i, w := range r.widths {
@@ -110,26 +112,26 @@ func (r *Ranks) width(length float64) int {
 	return at
 }
 
-// curve is the figures of one release.
+// curve holds the figures of one release.
 type curve struct {
 	*Ranks
 	sums         []float64 // sums[j] = F_0 + … + F_{j−1}
 	total, bound float64   // p·F_m; z deviations of a column's noise
 }
 
-// edges is m.
+// edges returns m.
 func (c *curve) edges() int { return len(c.sums) - 2 }
 
-// figure is g at an edge, with the w of a place among widths.
+// figure returns g at edge j, for the w with the given index among widths.
 func (c *curve) figure(w, j int) float64 {
 	a := min(c.widths[w], j, c.edges()-j)
 	return (c.sums[j+a+1]-c.sums[j-a])/float64(2*a+1) - c.total
 }
 
-// away is how far a figure may be from 0.
+// away returns the largest distance from 0 that a figure may have.
 func (c *curve) away(w, j int) float64 { return float64(c.bound * c.deviations[w][j]) }
 
-// lower is the first point whose figure is not below −z deviations.
+// lower returns the first point whose figure is at least −z deviations.
 func (c *curve) lower(w int) float64 {
 	before := 0.0
 	for j := range c.edges() + 1 {
@@ -145,7 +147,7 @@ func (c *curve) lower(w int) float64 {
 	return 0
 }
 
-// upper is the last point whose figure is not above z deviations.
+// upper returns the last point whose figure is at most z deviations.
 func (c *curve) upper(w int) float64 {
 	m, after := c.edges(), 0.0
 	for j := m; j >= 0; j-- {
@@ -161,8 +163,8 @@ func (c *curve) upper(w int) float64 {
 	return float64(m)
 }
 
-// crossings are the first point and the last where figures go from 0 or less to above it: the middle of the range where
-// there is none.
+// crossings returns the first and the last point where figures go from 0 or less to above 0, or the middle of the range
+// where there is none.
 func (c *curve) crossings(w int) (first, last float64) {
 	m := c.edges()
 	first, last = float64(m)/2, float64(m)/2

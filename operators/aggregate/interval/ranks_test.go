@@ -10,7 +10,7 @@ import (
 	"oriel/operators/aggregate/interval"
 )
 
-// factor is that of the released columns.
+// factor returns the factor of the released columns.
 func factor(m int) []float64 {
 	r := make([]float64, m)
 	for k := range r {
@@ -19,7 +19,7 @@ func factor(m int) []float64 {
 	return r
 }
 
-// density is one of values in [0, 1), not normalised.
+// density is a density of values in [0, 1), not normalised.
 type density struct {
 	name string
 	at   func(x float64) float64
@@ -45,8 +45,8 @@ var densities = []density{
 	}},
 }
 
-// truth returns the running counts of m bins of a density, and its quantile of a level, in [−1, 1]: the least value
-// with a share of all up to it.
+// truth returns the running counts of m bins of a density, and its quantile of a level in [−1, 1]: the least value such
+// that this share of all is at most the value.
 func (d density) truth(m int, n, level float64) (counts []float64, want float64) {
 	const fine = 120 // values of a bin
 	all := make([]float64, m*fine)
@@ -65,15 +65,15 @@ func (d density) truth(m int, n, level float64) (counts []float64, want float64)
 	return counts, want
 }
 
-// shares is how many releases a share of covered truths is of. slack is 6.11 standard errors of a share of 0.95 of
-// them, 0.021 of 4000 and 0.034 of 1500: a share is off by more once in 10⁹.
+// shares is the number of releases over which a coverage is measured. slack is 6.11 standard errors of a coverage of
+// 0.95: 0.021 for 4000 releases and 0.034 for 1500. A larger error occurs once in 10⁹.
 var (
 	shares = tiertest.Runs(1500, 4000)
 	slack  = 6.11 * math.Sqrt(0.95*0.05/float64(shares))
 )
 
-// TestRanksCover: intervals hold the quantile about as often as they say where they are longer than eight bins on
-// average, over densities with slopes, feet, gaps and teeth, and more often where they are shorter.
+// TestRanksCover checks that intervals longer than eight bins on average cover about as often as their level says, over
+// densities with slopes, feet, gaps and teeth. Shorter intervals must cover more often.
 func TestRanksCover(t *testing.T) {
 	for _, m := range []int{16, 64, 128} {
 		whole := math.Sqrt(block.Energy(m)) // the deviation of all events together
@@ -96,7 +96,7 @@ func TestRanksCover(t *testing.T) {
 	}
 }
 
-// measure returns the share of the intervals of all releases that hold what is wanted, and their mean length, bins.
+// measure returns the share of all intervals that contain the wanted number, and their mean length in bins.
 func measure(m int, counts []float64, level, want float64) (share, length float64) {
 	r := interval.NewRanks(factor(m), level)
 	scratch, noisy, noise := make([]float64, r.Scratch()), make([]float64, m), make([]float64, m)
@@ -112,7 +112,7 @@ func measure(m int, counts []float64, level, want float64) (share, length float6
 	return share, length
 }
 
-// release writes running counts with noise of columns of deviation 1.
+// release writes running counts with noise, where each column has noise of deviation 1.
 func release(rng *rand.Rand, noisy, noise, counts []float64) {
 	for i := range noise {
 		noise[i] = rng.NormFloat64()
@@ -123,8 +123,8 @@ func release(rng *rand.Rand, noisy, noise, counts []float64) {
 	}
 }
 
-// Where values are all at the lower end of their bins, and all of a bin's are needed, intervals of whole bins still
-// cover, and those that are hardly longer are at their worst.
+// TestRanksCoverGrids checks the worst case, in which all values are at the lower end of their bins. Intervals of whole
+// bins still cover, because they contain whole bins. Intervals that are slightly longer cover least.
 func TestRanksCoverGrids(t *testing.T) {
 	const m = 24
 	hours := density{"hours", func(x float64) float64 { // on the hour, each as often
@@ -150,7 +150,8 @@ func TestRanksCoverGrids(t *testing.T) {
 	}
 }
 
-// obvious is Quantile with every figure summed term by term, and its deviation from what a single column adds.
+// obvious is a reference for Quantile: it sums every figure term by term, and its deviation from the effect of each
+// column.
 func obvious(factor, counts []float64, level, sigma float64) (estimate, low, high float64) {
 	m := len(counts)
 	figure := func(counts []float64, w, j int) float64 {
@@ -252,7 +253,8 @@ func TestRanksAreTheObvious(t *testing.T) {
 	}
 }
 
-// Without noise the estimate is the place where counts reach the share, and where nothing is known the interval is all.
+// TestRanksWithoutNoise checks that without noise the estimate is where counts reach the share. Where nothing is known
+// the interval is the whole range.
 func TestRanksWithoutNoise(t *testing.T) {
 	r := interval.NewRanks(factor(4), 0.1)
 	scratch := make([]float64, r.Scratch())

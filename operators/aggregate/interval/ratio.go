@@ -2,31 +2,31 @@ package interval
 
 import "math"
 
-// Two-sided normal quantiles: Φ(z) − Φ(−z) = 0.95, 0.955 and 0.995. Constants, as decisions have the same bytes
-// everywhere.
+// Two-sided normal quantiles: Φ(z) − Φ(−z) = 0.95, 0.955 and 0.995. They are constants, because decisions must have the
+// same bytes on every machine.
 const (
 	Z95  = 1.959963984540054
 	z955 = 2.0046544617651
 	z995 = 2.807033768343804
 )
 
-// shown is how many standard deviations a count has when a ratio over it is shown.
+// shown is the number of standard deviations that a count must exceed for a ratio over it to be shown.
 const shown = 12
 
 // Noisy is a released number: its value, and the standard deviation of its noise, > 0.
 type Noisy struct{ Value, Deviation float64 }
 
-// Shown reports whether a mean or variance over a count is shown: the count is beyond 12 of its standard
-// deviations. The rule is a function of the release. Fieller's set is then bounded, and nearly symmetric.
+// Shown reports whether a mean or variance over a count is shown: the count must exceed 12 of its standard deviations.
+// The rule is a function of the release. Fieller's set is then bounded, and nearly symmetric.
 func (x Noisy) Shown() bool { return x.Value > float64(shown*x.Deviation) }
 
-// Minus is the difference of two numbers of independent noise: of counts or sums of two cells.
+// Minus returns the difference of two numbers with independent noise, such as the counts of two cells.
 func (x Noisy) Minus(y Noisy) Noisy {
 	square := float64(x.Deviation*x.Deviation) + float64(y.Deviation*y.Deviation)
 	return Noisy{x.Value - y.Value, math.Sqrt(square)}
 }
 
-// Interval is Value ± z·Deviation.
+// Interval returns Value ± z·Deviation.
 func (x Noisy) Interval(z float64) Interval {
 	half := float64(z * x.Deviation)
 	return Interval{x.Value - half, x.Value + half}
@@ -35,10 +35,10 @@ func (x Noisy) Interval(z float64) Interval {
 // Interval is [Low, High].
 type Interval struct{ Low, High float64 }
 
-// Form says which points are in a Set.
+// Form is the form of a Set: which points are in it.
 type Form uint8
 
-// Forms of a Set. The zero value is the one that says least.
+// Forms of a Set. The zero value is the least informative one.
 const (
 	Line    Form = iota // all numbers; Low and High are 0
 	Bounded             // [Low, High]
@@ -51,9 +51,9 @@ type Set struct {
 	Low, High float64
 }
 
-// Within returns the smallest interval that has all of the set that is in [low, high], the public range of the
-// ratio, and the range where that is nothing. It is what a decision prints: finite, with Low ≤ High, and it covers
-// what the set does.
+// Within returns the smallest interval that contains the part of the set in [low, high], the public range of the ratio.
+// If that part is empty it returns the range. Decisions publish this interval: it is finite, Low ≤ High, and it covers
+// as often as the set.
 func (s Set) Within(low, high float64) Interval {
 	all := Interval{low, high}
 	switch {
@@ -68,8 +68,8 @@ func (s Set) Within(low, high float64) Interval {
 }
 
 // Ratio returns Fieller's set of y/x: all θ with (y − θx)² ≤ z²(s_y² + θ²s_x²), so that it covers with exactly the
-// level of z, whatever x and y are. With A = x² − z²s_x² the ends are (xy ± z·√(x²s_y² + y²s_x² − z²s_x²s_y²))/A:
-// the set is bounded for A > 0, else the outside of an interval, or the line where the root is not real.
+// level of z, whatever x and y are. With A = x² − z²s_x² the ends are (xy ± z·√(x²s_y² + y²s_x² − z²s_x²s_y²))/A. The
+// set is bounded for A > 0. Otherwise it is the outside of an interval, or the whole line where the root is not real.
 func Ratio(y, x Noisy, z float64) Set {
 	square := func(a float64) float64 { return float64(a * a) }
 	zx, zy := float64(z*x.Deviation), float64(z*y.Deviation)

@@ -2,11 +2,11 @@ package interval
 
 import "math"
 
-// cells components the means that are not excluded: with more, an interval is shorter by less than a per cent.
+// cells divides the means that are not excluded into pieces. More pieces shorten an interval by less than a per cent.
 const cells = 16
 
 // Variance returns an interval of 95 % of the variance of x about its mean, in [0, 1], from count, sum and square, the
-// sum of x² − ½. It is that of profile where the count is Shown and the mean's noise bends little, else wider.
+// sum of x² − ½. It uses profile where the count is Shown and the surface is flat, and the wider union elsewhere.
 func Variance(square, sum, count Noisy) Interval {
 	if p := (point{count, sum, square}); count.Shown() && p.flat() {
 		return Set{Bounded, p.profile(-Z95), p.profile(Z95)}.Within(0, 1)
@@ -14,16 +14,16 @@ func Variance(square, sum, count Noisy) Interval {
 	return variance(square, sum, count)
 }
 
-// variance returns an interval that covers at least 95 %, whatever the truth is.
+// variance returns an interval that covers with at least 95 %, whatever the truth is.
 //
-// For the true mean µ, Q − 2µS + n(µ² + ½ − v) has mean zero exactly at the true variance v, and does not move
-// with µ there. With G = Q − 2µS, of variance g = s_Q² + 4µ²s_S², v is therefore µ² + ½ + a ratio G/n, and Ratio
-// has its set at 95.5 %. µ is in Fieller's set at 99.5 %. The union of the first sets over the second misses v
-// with probability 0.5 % + 4.5 % at most, whatever the truth is.
+// For the true mean µ, Q − 2µS + n(µ² + ½ − v) has mean zero exactly at the true variance v, and does not move with µ
+// there. With G = Q − 2µS, of variance g = s_Q² + 4µ²s_S², v is therefore µ² + ½ + a ratio G/n, and Ratio has its set
+// at 95.5 %. µ is in Fieller's set at 99.5 %. The union of the first sets over the second misses v with probability 0.5
+// % + 4.5 % at most, whatever the truth is.
 //
-// The union is bounded from outside: with A = n² − z²s_n² the ends of the set of µ are m ± z√h/A, m = µ² + ½ +
-// nG/A and h = A·g + s_n²·G², both convex parabolas in µ. Over a piece of the means the largest of either is at an
-// end, and the least of m is there or at its vertex nS/A.
+// The union is bounded from outside: with A = n² − z²s_n² the ends of the set of µ are m ± z√h/A, m = µ² + ½ + nG/A and
+// h = A·g + s_n²·G², both convex parabolas in µ. Over a piece of the means, each is largest at an end of the piece. m
+// is least at an end, or at its vertex nS/A.
 func variance(square, sum, count Noisy) Interval {
 	a := float64(count.Value*count.Value) - float64(float64(z955*z955)*float64(count.Deviation*count.Deviation))
 	if !(a > 0 && count.Value > 0) {
@@ -51,13 +51,13 @@ func variance(square, sum, count Noisy) Interval {
 	return set.Within(0, 1)
 }
 
-// union is what Variance knows of the sets of each mean.
+// union holds the numbers from which Variance bounds the sets of each mean.
 type union struct {
 	square, sum, count Noisy
 	a                  float64
 }
 
-// at returns m and z√h/A for a mean.
+// at returns m and z√h/A at a mean.
 func (u union) at(mean float64) (middle, half float64) {
 	ratio := u.square.Value - float64(2*float64(mean*u.sum.Value))
 	s := float64(2 * float64(mean*u.sum.Deviation))

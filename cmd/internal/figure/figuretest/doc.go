@@ -1,3 +1,3 @@
-// Package figuretest holds slides to what package figure promises: text that can be read, and legends that cover no
-// line. It looks at what a slide draws, and at nothing that the slide says of itself.
+// Package figuretest checks the guarantees of package figure: legible text, and legends that cover no line. It examines
+// the drawn output only.
 package figuretest

@@ -23,7 +23,7 @@ const (
 	thick         = 1.8      // points of a line of data; all others are thinner
 )
 
-// Texts returns what a slide writes, as its SVG has it.
+// Texts returns the texts of a slide, from its SVG.
 func Texts(t testing.TB, s *figure.Slide) (all []string) {
 	t.Helper()
 	svg, err := s.SVG()
@@ -71,14 +71,14 @@ func Legible(t testing.TB, s *figure.Slide) {
 	}
 }
 
-// actions are what a slide draws.
+// actions returns the drawing actions of a slide.
 func actions(s *figure.Slide) []recorder.Action {
 	var canvas recorder.Canvas
 	s.Draw(draw.NewCanvas(&canvas, width, height))
 	return canvas.Actions
 }
 
-// box is where a text stands, points.
+// box is the position of a text, in points.
 type box struct {
 	text                     string
 	size                     vg.Length
@@ -110,8 +110,8 @@ func boxes(s *figure.Slide) (all []box) {
 	return all
 }
 
-// LegendCoversNoLine checks each legend, which is a rectangle in the colour of the slide: no line of data that was
-// drawn before it comes under it. It reports how many legends there are.
+// LegendCoversNoLine checks each legend, which is a rectangle in the colour of the slide: it must cover no line of data
+// that was drawn before it. It returns how many legends there are.
 func LegendCoversNoLine(t testing.TB, s *figure.Slide) (legends int) {
 	t.Helper()
 	var lines []vg.Path
@@ -143,7 +143,7 @@ func LegendCoversNoLine(t testing.TB, s *figure.Slide) (legends int) {
 	return legends
 }
 
-// straight reports whether a path has corners alone.
+// straight reports whether a path consists of straight segments only.
 func straight(path vg.Path) bool {
 	for _, p := range path {
 		if p.Type == vg.ArcComp {
@@ -153,7 +153,7 @@ func straight(path vg.Path) bool {
 	return true
 }
 
-// under returns where a line comes under a rectangle, or within two points of its lower edge.
+// under returns where a rectangle covers a line, or where a line is within two points of the rectangle's lower edge.
 func under(line, rectangle vg.Path) (at vg.Point, covered bool) {
 	low, high := rectangle[0].Pos, rectangle[0].Pos
 	for _, p := range rectangle {
