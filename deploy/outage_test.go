@@ -73,7 +73,7 @@ func TestAlertsOfARealOutage(t *testing.T) {
 	o.stop(process, syscall.SIGKILL)
 	o.fires("a process is killed", "OrielDown late")
 	o.forget(process)
-	o.group("late", 1, 7) // offsets were reset while nobody looked
+	o.group("late", 1, 7) // offsets were reset while the group was empty
 	process = o.start(late)
 	o.fires("a partition has stopped", "OrielTaskStopped late")
 	o.stop(process, syscall.SIGTERM)

@@ -43,7 +43,7 @@ type planOptions struct {
 	wanted   wantOptions
 	effect   float64 // that an experiment is to find, 0: none
 	power    float64
-	solution *plan.Solution // of what is wanted; nil: nothing is
+	solution *plan.Solution // for the wanted error; nil: no error is wanted
 	problems io.Writer      // takes warnings; nil: none are printed
 }
 

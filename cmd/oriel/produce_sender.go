@@ -31,7 +31,7 @@ func newSender(client *produce.Producer, topic string, partitions int, fixed int
 
 const (
 	sendBytes = 512 << 10              // closes a batch: a broker's default limit is 1 MiB
-	sendPause = 100 * time.Millisecond // a slow sender waits at least so long and sends what is then due together
+	sendPause = 100 * time.Millisecond // the shortest wait of a slow sender, which then sends all due records together
 )
 
 func (s *sender) send(ctx context.Context, e outgoing) error {

@@ -126,7 +126,7 @@ func bench(ctx context.Context, o options) error {
 	}
 	for n := range o.runs {
 		for i := range contenders {
-			c := contenders[(i+n)%len(contenders)] // a broker that warms up, or tidies up behind the run before, favours nobody
+			c := contenders[(i+n)%len(contenders)] // each goes first as often, because a broker warms up
 			s := &service{
 				binary: c.binary, name: fmt.Sprintf("%s-%d-%s", name, n, c.name), input: c.input, brokers: o.brokers,
 				key: key, dir: filepath.Join(dir, fmt.Sprint(n, c.name)), set: c.set,

@@ -65,7 +65,7 @@ func TestAProcessThatEndsByItselfIsToldOfAndStartedAgain(t *testing.T) {
 	for end := time.Now().Add(10 * time.Second); !s.running() && time.Now().Before(end); {
 		_ = kafka.Pause(ctx, 10*time.Millisecond)
 	}
-	s.signal(syscall.SIGKILL) // asked for: not told of
+	s.signal(syscall.SIGKILL) // it was asked for, so it is no violation
 	cancel()
 	done.Wait()
 	v.wants(t, "exit status 3")
@@ -79,7 +79,7 @@ func TestABadEndIsToldOf(t *testing.T) {
 		s := shell(t, script)
 		for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 			if log, _ := os.ReadFile(s.log); strings.Contains(string(log), "up\n") {
-				break // it hears signals
+				break // it handles signals
 			}
 		}
 		var v told

@@ -62,7 +62,7 @@ func (d *deployment) suffer(ctx context.Context, o options, r *report) error {
 	beside, cancel := context.WithCancel(ctx)
 	var besides sync.WaitGroup
 	defer besides.Wait()
-	defer cancel() // nobody starts a process again from here on
+	defer cancel() // from here on no process is restarted
 	for _, s := range d.slots {
 		besides.Go(func() { s.supervise(beside, r.violation) })
 	}

@@ -38,7 +38,7 @@ type Subject struct {
 	carriers         int    // records that carry an event, each in a step of its own
 	lag              uint64 // steps from the last of them to the leaf
 	guarantee        protection.Guarantee
-	users            *streams.Users // who is kept apart; nil: nobody
+	users            *streams.Users // user-level privacy; nil: event level
 	events           schemas.EventConfig
 	secret           [32]byte
 	late             uint64 // steps that were before a run, of which the private sum holds nothing

@@ -24,7 +24,7 @@ type place struct {
 type fault struct {
 	breaks      string
 	file        string // from the root
-	text, other string // what stands there once, and what is planted
+	text, other string // the original lines, and the faulty ones
 	killers     []killer
 	because     string // of an equivalent change: why no test can see it
 }

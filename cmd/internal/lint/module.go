@@ -19,7 +19,7 @@ const Module = "oriel"
 // Finding is one violation of a rule at one place.
 type Finding struct {
 	Place string // file:line, relative to the module where possible, or an import path
-	Rule  string // what is wrong and why it matters
+	Rule  string // the violation, and why it matters
 }
 
 func (f Finding) String() string { return f.Place + ": " + f.Rule }

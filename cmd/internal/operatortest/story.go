@@ -65,8 +65,8 @@ type published struct {
 type taken struct {
 	record    records.Record
 	code      schemas.Code
-	decisions int    // so many before it and with it
-	sealed    []byte // the state behind it
+	decisions int    // number of decisions up to and including it
+	sealed    []byte // the state after it
 }
 
 // play executes one command.

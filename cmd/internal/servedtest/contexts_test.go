@@ -68,7 +68,7 @@ func TestContextsThroughKills(t *testing.T) {
 			}
 			answer := records.Record{Key: []byte("call-" + strconv.Itoa(k)), Value: []byte(reward)}
 			switch k % 5 {
-			case 0: // nobody hears of it
+			case 0: // it gets no feedback
 			case 1: // twice, the second time with another reward
 				rewards = append(rewards, answer, records.Record{Key: answer.Key, Value: []byte(`{"reward":0.5}`)})
 			case 2:

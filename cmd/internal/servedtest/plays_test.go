@@ -173,10 +173,10 @@ func playsThroughKills(t *testing.T, p player) {
 			out[d.Index] = d
 			value := p.value(d)
 			switch d.Index % 5 {
-			case 0: // nobody hears of it
+			case 0: // it gets no feedback
 			case 1: // twice, the second time with another value
 				events = append(events, answer(d.Index, p.member, value), answer(d.Index, p.member, "0.5"))
-			case 2: // a key that is nobody's, and an event that is none
+			case 2: // an unknown key, and a malformed event
 				events = append(events, records.Record{Key: []byte("forged"), Value: []byte(`{"` + p.member + `":1}`)})
 			default:
 				events = append(events, answer(d.Index, p.member, value))

@@ -30,7 +30,7 @@ type Host struct {
 	Store   local.Options
 	place   func(stateDir string) string // this process's place in the group, the same at each start; nil: none that lasts
 	Model   func(settings.Settings) (streams.Model, error)
-	Heard   notice.Listener   // hears what happens beside the log, the metrics and the pages
+	Heard   notice.Listener   // a further listener beside the log, the metrics and the pages
 	limit   func(bytes int64) // bounds what the memory of the whole process grows to; nil does not
 }
 
@@ -75,7 +75,7 @@ func (h *Host) Tune() error {
 	// buffers, which are kept. So the heap may grow to five times the live data, within the limit below. This saves a
 	// tenth of the processor time.
 	debug.SetGCPercent(400)
-	if os.Getenv("GOMEMLIMIT") == "" { // whoever sets it knows better
+	if os.Getenv("GOMEMLIMIT") == "" { // an explicit GOMEMLIMIT has precedence
 		h.limit = func(bytes int64) { debug.SetMemoryLimit(bytes) }
 	}
 	return nil

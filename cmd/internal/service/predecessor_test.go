@@ -77,7 +77,7 @@ func TestANewLifeGoesOnAfterALostKey(t *testing.T) {
 	f.Send(0, servicetest.Events(before, all-before)...)
 	next.AwaitTaken(time.Minute, all)
 	running.Terminate()
-	if old.Finish(time.Minute) { // it hears of its end when it has something to commit
+	if old.Finish(time.Minute) { // it learns that it was ended when it commits
 		t.Error("the old process ended well")
 	}
 	old.Says("this deployment is over", next.Name, "goes on after it")

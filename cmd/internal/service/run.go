@@ -134,7 +134,7 @@ func Run(ctx context.Context, h Host) (err error) {
 		return errors.Join(err, store.Close())
 	}
 	announce(log, s, guarantee, listener.Addr(), h.version)
-	defer context.AfterFunc(ctx, store.StopWaiting)() // whoever is told to end does not wait for room on a full disk
+	defer context.AfterFunc(ctx, store.StopWaiting)() // a stopping service must not wait for a full disk
 	working = true
 	err = service.Run(ctx)
 	unclosed := store.Close()

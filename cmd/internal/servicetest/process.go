@@ -67,7 +67,7 @@ func (f *Fixture) Child(more map[string]string, args ...string) *exec.Cmd {
 func (f *Fixture) Launch(cmd *exec.Cmd) *Process {
 	f.T.Helper()
 	p := &Process{t: f.T, Cmd: cmd, Done: make(chan struct{})}
-	if testing.CoverMode() != "" { // else the child ends with a warning
+	if testing.CoverMode() != "" { // otherwise the child ends with a warning
 		p.Cmd.Env = append(p.Cmd.Env, "GOCOVERDIR="+f.T.TempDir())
 	}
 	p.Cmd.Stdout, p.Cmd.Stderr = &p.out, &p.out

@@ -15,7 +15,7 @@ const MostQuestions = 8
 type Asker struct {
 	In    *bufio.Reader
 	Out   io.Writer
-	Asks  bool // a person answers; else only flags and proposals do
+	Asks  bool // a person answers; otherwise only flags and proposals do
 	Takes bool // --yes: without a person, a proposal is an answer
 
 	asked   int

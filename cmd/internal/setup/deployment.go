@@ -31,7 +31,7 @@ type Answers struct {
 	Want     string // Classes, Value, Statistics or Choice
 	Items    []Item // features, or the columns of a row
 	Ranges   []Range
-	Label    Range  // of Value and Choice, the public range of what is predicted or lost
+	Label    Range  // of Value and Choice: the public range of the label or the loss
 	Cells    string // of Statistics, as ORIEL_CELLS has them
 	Value    Range  // of Statistics; without a name: none
 	Arms     string // of Choice

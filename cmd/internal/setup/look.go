@@ -23,7 +23,7 @@ type Request struct {
 	Registry string // URL of the schema registry that has the schemas; empty: none
 	Subject  string // of the registry; empty: that of the topic's values
 	Where    string // which records are events
-	Label    string // what is predicted
+	Label    string // the predicted member
 	Want     string // Classes, Value, Statistics or Choice
 	First    int    // events to show as Oriel reads them
 }

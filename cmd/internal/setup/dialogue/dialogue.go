@@ -33,7 +33,7 @@ type Options struct {
 	Takes bool // without a person, a proposal is an answer
 	In    io.Reader
 	Out   io.Writer // what the deployment promises, and which commands follow
-	Notes io.Writer // questions, and what is found
+	Notes io.Writer // questions and findings
 	Host  service.Host
 
 	// Solve returns the epsilon at which the settings reach the wanted error.
