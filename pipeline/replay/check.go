@@ -142,8 +142,8 @@ func (c *check) over() bool {
 	return c.err != nil || !slices.ContainsFunc(c.topics, func(t comparison) bool { return !t.ended })
 }
 
-// compare takes the next recomputed decision of a topic. The topic may have lost decisions before the first one that it
-// still has; from there on it has each of them.
+// compare takes the next recomputed decision of a topic. Retention may have deleted the topic's
+// oldest decisions; all decisions after the first remaining one must be there.
 func (c *check) compare(output uint8, _, line []byte) {
 	t := &c.topics[output]
 	if t.ended || c.err != nil {

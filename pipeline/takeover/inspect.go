@@ -20,9 +20,9 @@ import (
 // transaction, because only a take-over aborts, and it repairs before anything else is sent.
 //
 //   - Before the state: the missing bytes are in their topic, aborted: the state was sent after them, and committed.
-//   - Behind the state: the transaction was committed, or no part of it could be, but the state was aborted. Its events
-//     are taken again. The decisions before the first event stand behind a state that owes them (open.go), and are made
-//     again.
+//   - Behind the state: the coordinator had decided to commit the transaction, because otherwise no part of it would be
+//     committed; but the state was aborted. Its events are taken again. The decisions before the first event stand
+//     behind a state that owes them (open.go), and are made again.
 //
 // All of it is public: offsets, indices and decisions. A take-over's actions are a function of these alone.
 type transactionStatus struct {
