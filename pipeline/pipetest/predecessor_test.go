@@ -19,7 +19,7 @@ import (
 	"oriel/pipeline/streams"
 )
 
-// following is a deployment whose predecessor is that of NewSetup. last holds the decisions from which its params were
+// following is a deployment whose predecessor is NewSetup's deployment. last holds the decisions from which its params were
 // made.
 type following struct {
 	pipetest.Setup
@@ -286,7 +286,7 @@ func TestOneStreamGoesOnAfterSeveral(t *testing.T) {
 	}
 }
 
-// TestAPartitionDoesNotGoOnAfterAWholeTopic checks that a stream of one partition cannot succeed that of a whole topic,
+// TestAPartitionDoesNotGoOnAfterAWholeTopic checks that a stream of one partition cannot succeed the stream of a whole topic,
 // because that stream's decision depends on all partitions. The stream of a whole topic can.
 func TestAPartitionDoesNotGoOnAfterAWholeTopic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

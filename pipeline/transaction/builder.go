@@ -44,7 +44,7 @@ func NewBuilder(
 // Empty reports whether nothing was taken since the transaction before.
 func (b *Builder) Empty() bool { return b.Position.Next == b.sent.Next }
 
-// SkipTo adds the verdicts of the offsets behind the transaction's last record, up to the Builder's position.
+// SkipTo adds the verdicts of the offsets after the transaction's last record, up to the Builder's position.
 func (b *Builder) SkipTo() {
 	b.Transaction.setSkipped(b.Position.Next - b.sent.Next - int64(len(b.Transaction.verdicts)))
 }

@@ -34,7 +34,7 @@ type Transaction struct {
 	Position state.Position
 
 	// Offsets are the group's new offsets in the partitions of the input whose events the transaction has taken. They
-	// are sent AFTER the state. They equal Position, unless the group already stands behind it: an earlier owner has
+	// are sent AFTER the state. They equal Position, unless the group already stands beyond it: an earlier owner has
 	// then taken more than the state covers, and the group's offsets must not go back.
 	Offsets []group.Offset
 
