@@ -52,10 +52,10 @@ type recording struct {
 	f *following
 }
 
-// Operator is a successor.
+// Operator returns an operator that can succeed a predecessor.
 func (r recording) Operator() operators.Operator { return successor{r.Opener.Operator()} }
 
-// Operator returns an operator that can succeed a predecessor.
+// ParamsAfter notes the predecessor's decision.
 func (r recording) ParamsAfter(last operators.Decision) ([]byte, error) {
 	r.f.mu.Lock()
 	defer r.f.mu.Unlock()
