@@ -35,7 +35,7 @@ func (b Blind) Learner() streams.Opener { return blindLearner{b: b} }
 // Instead returns the learner l with machines like b in place of its own.
 func (b Blind) Instead(l streams.Opener) streams.Opener { return blindLearner{l, b} }
 
-// blindLearner opens blind machines. All other methods are those of another learner, if there is one.
+// blindLearner opens blind machines. All other methods come from another learner, if there is one.
 type blindLearner struct {
 	streams.Opener
 	b Blind
@@ -129,7 +129,7 @@ func (b *Blind) Due(step uint64) (first uint64, count int) {
 	return owed + step + step/b.Second, 1
 }
 
-// StateLen returns the length of the step count, plus that of two more numbers if decisions are owed.
+// StateLen returns the length of the step count, plus the length of two more numbers if decisions are owed.
 func (b *Blind) StateLen() int {
 	if b.Owed > 0 {
 		return 16

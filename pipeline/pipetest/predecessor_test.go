@@ -19,7 +19,7 @@ import (
 	"oriel/pipeline/streams"
 )
 
-// following is a deployment whose predecessor is that of NewSetup. last holds the decisions from which its params were
+// following is a deployment whose predecessor is NewSetup's deployment. last holds the decisions from which its params were
 // made.
 type following struct {
 	pipetest.Setup
@@ -52,10 +52,10 @@ type recording struct {
 	f *following
 }
 
-// Operator is a successor.
+// Operator returns an operator that can succeed a predecessor.
 func (r recording) Operator() operators.Operator { return successor{r.Opener.Operator()} }
 
-// Operator returns an operator that can succeed a predecessor.
+// ParamsAfter notes the predecessor's decision.
 func (r recording) ParamsAfter(last operators.Decision) ([]byte, error) {
 	r.f.mu.Lock()
 	defer r.f.mu.Unlock()
@@ -286,7 +286,7 @@ func TestOneStreamGoesOnAfterSeveral(t *testing.T) {
 	}
 }
 
-// TestAPartitionDoesNotGoOnAfterAWholeTopic checks that a stream of one partition cannot succeed that of a whole topic,
+// TestAPartitionDoesNotGoOnAfterAWholeTopic checks that a stream of one partition cannot succeed the stream of a whole topic,
 // because that stream's decision depends on all partitions. The stream of a whole topic can.
 func TestAPartitionDoesNotGoOnAfterAWholeTopic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -203,8 +203,9 @@ func TestTwoThatFreezeSchemas(t *testing.T) {
 	})
 }
 
-// TestSchemasAreAddedBehindWhatTheGroupHas checks the case of a deposed leader that does not know it: the end of the
-// log that it returns may be before offsets that owners have taken. Here the group's offset is beyond that end.
+// TestSchemasAreAddedBehindWhatTheGroupHas checks that a new schema becomes valid only after the group's offset.
+// A broker that is no longer the leader and does not know it may return an end of the log that owners have passed. Here
+// the group's offset is beyond the returned end.
 func TestSchemasAreAddedBehindWhatTheGroupHas(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newSchemas(t, 1, false)

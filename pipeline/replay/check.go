@@ -19,7 +19,7 @@ import (
 	"oriel/schemas"
 )
 
-// Check recomputes the decisions behind a checkpoint from the input topic and compares them with the published ones,
+// Check recomputes the decisions after a checkpoint from the input topic and compares them with the published ones,
 // byte for byte. It returns how many it compared; comparing none is an error. It calls progress after each.
 func Check(
 	ctx context.Context, d changelog.Deployment, p int32, checkpoint []byte, progress func(compared int),
@@ -62,7 +62,7 @@ func Check(
 	return c.compared, err
 }
 
-// addSchemas replaces the schemas of a checkpoint by the present ones, because decisions behind the checkpoint were
+// addSchemas replaces the schemas of a checkpoint by the present ones, because decisions after the checkpoint were
 // computed with them. Schemas are never taken away.
 func addSchemas(ctx context.Context, d changelog.Deployment, checkpoint *changelog.View, p int32) error {
 	if d.Model.Writers == nil {
@@ -142,8 +142,8 @@ func (c *check) over() bool {
 	return c.err != nil || !slices.ContainsFunc(c.topics, func(t comparison) bool { return !t.ended })
 }
 
-// compare takes the next recomputed decision of a topic. The topic may have lost decisions before the first one that it
-// still has; from there on it has each of them.
+// compare takes the next recomputed decision of a topic. Retention may have deleted the topic's oldest decisions; all
+// decisions after the first remaining one must be there.
 func (c *check) compare(output uint8, _, line []byte) {
 	t := &c.topics[output]
 	if t.ended || c.err != nil {

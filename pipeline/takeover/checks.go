@@ -12,7 +12,7 @@ import (
 	"oriel/pipeline/notice"
 )
 
-// check returns an error if to continue could create a second history.
+// check returns an error if a continuation could create a second history: other decisions for the same events.
 func (t *takeOver) check(ctx context.Context, f *transactionStatus) error {
 	if err := t.checkUnconfirmed(f); err != nil {
 		return err

@@ -15,7 +15,7 @@ type decisionsFound struct {
 	any         bool              // some committed decision can be read
 	last        uint64            // step of the last committed decision
 	index       uint64            // index of the last committed decision
-	beyondState map[uint64][]byte // committed decisions behind the state, by index
+	beyondState map[uint64][]byte // committed decisions beyond the state, by index
 	resend      [][]byte          // decisions up to the state that are not committed, in order
 }
 
@@ -83,7 +83,7 @@ func (t *takeOver) isBehind(d schemas.Decision) bool {
 
 // abortedDecisions are the decisions up to the state that stand after the last committed one in their topic.
 type abortedDecisions struct {
-	from     uint64              // first step of which some topic may lack a decision; behind the state if there is none
+	from     uint64              // first step of which some topic may lack a decision; beyond the state if there is none
 	complete uint64              // first step of which every topic still has all decisions, as far as is known
 	lines    []map[uint64][]byte // by output and index
 }

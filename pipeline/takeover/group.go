@@ -110,7 +110,7 @@ func (t *takeOver) lookAtGroup(ctx context.Context, f *transactionStatus) error 
 	case f.group == -1:
 		return nil
 	case !t.inOrder(f):
-		// Offsets of no single place in the order were set by hand, even if their sum is that of a transaction.
+		// Offsets that fit no single place in the order were set by hand, even if their sum fits a transaction.
 	case f.group == next, f.group < next && f.verdicts.began(next, f.group):
 		return nil
 	case f.group > next && f.verdicts.ended(f.group):

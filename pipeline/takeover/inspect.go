@@ -16,13 +16,13 @@ import (
 //
 // A transaction should end equally in all its topics. But a coordinator that crashes after its decision may never
 // inform some of the topics. The take-over then aborts the transaction there (produce.Producer.Settle). So decisions,
-// verdicts and group offset may each stand before the state, at it, or behind it. Each part stands at the end of some
+// verdicts and group offset may each stand before the state, at it, or beyond it. Each part stands at the end of some
 // transaction, because only a take-over aborts, and it repairs before anything else is sent.
 //
 //   - Before the state: the missing bytes are in their topic, aborted: the state was sent after them, and committed.
-//   - Behind the state: the transaction was committed, or no part of it could be, but the state was aborted. Its events
-//     are taken again. The decisions before the first event stand behind a state that owes them (open.go), and are made
-//     again.
+//   - Beyond the state: the coordinator had decided to commit the transaction, because otherwise no part of it would be
+//     committed; but the state was aborted. Its events are taken again. The decisions before the first event stand
+//     beyond a state that owes them (open.go), and are made again.
 //
 // All of it is public: offsets, indices and decisions. A take-over's actions are a function of these alone.
 type transactionStatus struct {
@@ -42,13 +42,13 @@ func (f *transactionStatus) complete(at state.Position) bool {
 		(f.group == -1 || f.group == at.Next)
 }
 
-// beyondState reports whether any committed part stands behind the state.
+// beyondState reports whether any committed part stands beyond the state.
 func (f *transactionStatus) beyondState(next int64) bool {
 	_, beyond := f.reach()
 	return f.end > next || beyond
 }
 
-// reach returns the index of the last committed decision behind the state, and whether there is one.
+// reach returns the index of the last committed decision beyond the state, and whether there is one.
 func (f *transactionStatus) reach() (index uint64, beyond bool) {
 	for _, d := range f.decisions {
 		if len(d.beyondState) > 0 {
@@ -81,7 +81,7 @@ func (t *takeOver) inspect(ctx context.Context) (*transactionStatus, error) {
 type statusesFound struct {
 	end         int64            // end of the last committed row, −1 if none can be read
 	rows        []sealedStatuses // inspected rows in order, with the aborted ones after the last committed one
-	beyondState []sealedStatuses // committed rows behind the state
+	beyondState []sealedStatuses // committed rows beyond the state
 	resend      []sealedStatuses // rows up to the state that are not committed, in order
 }
 

@@ -25,7 +25,7 @@ type inheritance struct {
 }
 
 // inherit ends the predecessor in the partition, so that nothing of it can change any more, and then reads how far it
-// came. A step may have a published decision although the group's offset is not behind its events: such a step is
+// came. A step may have a published decision although the group's offset is not beyond its events: such a step is
 // released twice, all others once (mechanisms/decay/PROOF.md, Theorem 3).
 func (t *takeOver) inherit(ctx context.Context, input topics.Bounds) (inheritance, error) {
 	f, p := t.Config.Predecessor, t.partition

@@ -98,7 +98,7 @@ func (t *takeOver) offsetsAt(at state.Position, f *transactionStatus) []group.Of
 // remedyOfOtherHistory is the advice if committed bytes differ from the bytes that the events give now.
 const remedyOfOtherHistory = "The input has changed under its offsets, or another version made %s: start the version that ran before, or open a new deployment under another ORIEL_NAME"
 
-// redo adds to tx the first decisions that the state owes and the events behind it, made again. It goes exactly as far
+// redo adds to tx the first decisions that the state owes and the events beyond it, made again. It goes exactly as far
 // as some part of them is committed. A committed part must come out with the same bytes, and is left out of tx.
 func (t *takeOver) redo(ctx context.Context, f *transactionStatus, tx *transaction.Transaction, now int64) error {
 	b := transaction.NewBuilder(t.Stream, t.partition, t.Position, t.Sealer, t.Users)
@@ -153,7 +153,8 @@ type redone struct {
 	differs, remedy string                      // description and remedy of the first difference; empty if there is none
 }
 
-// isNew reports whether a decision must be published: neither it nor a later one that retention has left is committed.
+// isNew reports whether a decision must be published. It must not if it is committed, or if a later decision is, because
+// retention has then deleted it.
 func (c *redone) isNew(output uint8, d schemas.Decision, line []byte) bool {
 	c.reached = d.Index
 	found := &c.f.decisions[output]
@@ -174,7 +175,7 @@ func (c *redone) isNew(output uint8, d schemas.Decision, line []byte) bool {
 	return false
 }
 
-// takeAgain walks over the events behind the state, as far as some part of them is committed.
+// takeAgain walks over the events beyond the state, as far as some part of them is committed.
 func (t *takeOver) takeAgain(ctx context.Context, f *transactionStatus, b *transaction.Builder, c *redone) error {
 	reader := merge.Open(t.Client, t.Config, t.partition, t.OrderKey, t.Start, t.Position, fetch.Options{
 		MaxBytes: deployment.FetchBytes, MaxWait: 100 * time.Millisecond,

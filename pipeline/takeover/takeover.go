@@ -43,7 +43,7 @@ type Owned struct {
 	Start    *state.Ordered // where the stream of a whole topic began; nil for the stream of one partition
 	OrderKey [32]byte       // authenticates order records
 
-	// Due is what earlier owners left undone: an opening, first decisions, parts of a transaction that ended in some
+	// Due completes the work of earlier owners: an opening, first decisions, parts of a transaction that ended in some
 	// topics and not in others. The owner must commit it in this order BEFORE it fetches the first event. It is nearly
 	// always empty.
 	Due []*transaction.Transaction

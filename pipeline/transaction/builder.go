@@ -44,23 +44,23 @@ func NewBuilder(
 // Empty reports whether nothing was taken since the transaction before.
 func (b *Builder) Empty() bool { return b.Position.Next == b.sent.Next }
 
-// SkipTo adds the verdicts of the offsets behind the transaction's last record, up to the Builder's position.
+// SkipTo adds the verdicts of the offsets after the transaction's last record, up to the Builder's position.
 func (b *Builder) SkipTo() {
 	b.Transaction.setSkipped(b.Position.Next - b.sent.Next - int64(len(b.Transaction.verdicts)))
 }
 
-// Verdicts returns the verdicts of the offsets from ≤ x < to. The transaction must have taken these offsets.
+// Verdicts returns the verdicts of the offsets in [from, to). The transaction must have taken these offsets.
 func (b *Builder) Verdicts(from, to int64) []byte {
 	return b.Transaction.verdicts[from-b.sent.Next : to-b.sent.Next]
 }
 
-// Stretches returns the input ranges of the stream's offsets from ≤ x < to, which the transaction must have taken. It
+// Stretches returns the input ranges of the stream's offsets in [from, to), which the transaction must have taken. It
 // returns none for the stream of one partition.
 func (b *Builder) Stretches(from, to int64) []state.Stretch {
 	return Within(b.Transaction.stretches, from-b.sent.Next, to-from)
 }
 
-// DropVerdicts leaves out the verdicts of the offsets smaller than below, because they are committed already.
+// DropVerdicts removes the verdicts of the offsets smaller than below, because they are committed already.
 func (b *Builder) DropVerdicts(below int64) {
 	b.Transaction.stretches = b.Stretches(below, b.sent.Next+int64(len(b.Transaction.verdicts)))
 	b.Transaction.verdicts = b.Transaction.verdicts[below-b.sent.Next:]

@@ -34,7 +34,7 @@ type Transaction struct {
 	Position state.Position
 
 	// Offsets are the group's new offsets in the partitions of the input whose events the transaction has taken. They
-	// are sent AFTER the state. They equal Position, unless the group already stands behind it: an earlier owner has
+	// are sent AFTER the state. They equal Position, unless the group already stands beyond it: an earlier owner has
 	// then taken more than the state covers, and the group's offsets must not go back.
 	Offsets []group.Offset
 
@@ -121,7 +121,7 @@ func (t *Transaction) setSkipped(offsets int64) {
 	t.verdicts = append(t.verdicts, make([]byte, offsets)...) // 0 means no record
 }
 
-// move notes that the stream of a whole topic has taken the offsets from ≤ x < to of a partition of the input.
+// move notes that the stream of a whole topic has taken the offsets in [from, to) of a partition of the input.
 func (t *Transaction) move(partition int32, from, to int64) {
 	if n := len(t.stretches); n > 0 && t.stretches[n-1].Partition == partition && t.stretches[n-1].To == from {
 		t.stretches[n-1].To = to

@@ -21,7 +21,8 @@ import (
 	"oriel/pipeline/pipetest/simtest"
 )
 
-// patience ends a test whose broker never answers. A group waits for at most a session timeout (6 s).
+// patience bounds the duration of a test, so that a broker that never answers fails it. Waits for a group are much
+// shorter: at most a session timeout (6 s).
 const patience = 90 * time.Second
 
 // OnBroker runs the suite against the broker at addr (host:port, several separated by commas).

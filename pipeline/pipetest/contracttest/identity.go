@@ -78,8 +78,8 @@ func wantGone(e *env, name string, r *fetch.Reader) {
 	}
 }
 
-// readUntilGone fetches until the reader fails. A broker that does not know of the deletion yet may still serve the old
-// log.
+// readUntilGone fetches until the reader fails, because a broker that does not know of the deletion yet may still serve
+// the old log.
 func readUntilGone(ctx context.Context, r *fetch.Reader) error {
 	for {
 		b, err := r.Fetch(ctx)

@@ -23,8 +23,7 @@ type summing struct {
 	seen           *releases
 }
 
-// releases collects the values computed by the machines of a history. They are values that the machine publishes
-// anyway.
+// releases collects the first keys of the streams that a history opens, with which judges compute the decisions again.
 type releases struct {
 	mu   sync.Mutex
 	keys [][32]byte // k₀ of each opening, the stream's first key

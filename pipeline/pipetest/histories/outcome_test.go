@@ -56,7 +56,7 @@ type entry struct {
 	committed bool
 }
 
-// row is a row of statuses, opened.
+// row is a decrypted row of statuses.
 type row struct {
 	state.StatusRow
 	committed bool

@@ -7,7 +7,7 @@ import (
 	"oriel/pipeline/kafka"
 )
 
-// Effect is the result of a request. The zero value lets it pass.
+// Effect is the action of a Fault on a request, for example Lost. The zero value lets the request pass.
 type Effect struct {
 	kind  effectKind
 	code  kafka.Code
