@@ -57,15 +57,16 @@ func evalCommand() *cobra.Command {
 			"same without privacy and what peeking at ordinary intervals would have said.\n\n" +
 			"For the data's owner only. " + eval.Warning + "\n\n" +
 			"CSV example: --csv flights.csv --where 'arr_delay!=NA' --label 'arr_delay>15' --feature origin --feature hour:number \\\n" +
-			"             --epsilon 1,4 --window 1024 --memory 65536 --seeds 3 --plot flights.svg",
+			"             --epsilon 1,4 --window 1024 --memory 65536 --seeds 3 --plot flights.svg\n" +
+			"of aggregate: --csv flights.csv --member carrier=carrier --member delay=arr_delay",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runEval(cmd, o) },
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.ndjson, "ndjson", "", "file of event lines")
 	f.StringVar(&o.topic, "topic", "", "topic of events; each partition is a stream, or with ORIEL_STREAM=topic all are one, in the order of the records' times")
-	f.StringVar(&o.separator, "key-separator", "", "of --ndjson: each line is a user id or key, this text, and an event, as `oriel replay` has it")
-	f.IntVar(&o.partitions, "partitions", 1, "streams of a file: events go where `oriel produce` would put them in a topic of so many partitions")
+	f.StringVar(&o.separator, "key-separator", "", "of --ndjson: each line is a user id or key, this text, and an event, as oriel replay has it")
+	f.IntVar(&o.partitions, "partitions", 1, "streams of a file: events go where oriel produce would put them in a topic of so many partitions")
 	f.Float64SliceVar(&o.epsilons, "epsilon", nil, "compare this `LIST` of ε in place of ORIEL_EPSILON")
 	f.Lookup("epsilon").DefValue = "" // not []
 	f.Var(&windowList{&o.windows}, "window", "compare this `LIST` of windows, steps, in place of ORIEL_WINDOW")

@@ -33,7 +33,7 @@ func (o *tableOptions) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.mapping.Where, "where", "", "rows to keep: a column, one of = != > >= < <=, and a constant")
 	f.StringVar(&o.mapping.Label, "label", "", "label: a comparison, or a column of numbers")
 	f.StringArrayVar(&o.mapping.Features, "feature", nil, "a column (text), or column:number; a missing value is an absent feature")
-	f.StringArrayVar(&o.mapping.Members, "member", nil, "member=column of the configured operator's events, or member=column,column,… for a dense vector")
+	f.StringArrayVar(&o.mapping.Members, "member", nil, "`MEMBER=COLUMN` of an operator whose events have no features and label, such as aggregate; MEMBER=COLUMN,COLUMN,… for a dense vector")
 	f.StringVar(&o.mapping.PartitionBy, "partition-by", "", "column that decides the partition")
 	f.StringVar(&o.mapping.Key, "key", "", "column that becomes the record key")
 	f.StringSliceVar(&o.mapping.Sort, "sort", nil, "columns to sort by before sending; ties keep the file's order")

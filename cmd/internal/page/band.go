@@ -21,7 +21,7 @@ func bandSays(b *score.Band, predicts string) string {
 		text += "There are too few events yet to bound the share that was within"
 	} else {
 		text += "The share of all events so far that was within differs from " + level + " by at most " +
-			figure.Upper(100*b.ErrorMost) + " percentage points, whatever the events were, with probability 95 % over the noise"
+			figure.Upper(100*b.ErrorMost) + " percentage points, whatever the events were, with probability 95 % over the noise; null events count as within, and many of them raise it further"
 	}
 	return text + ". This is not a probability for one event."
 }
