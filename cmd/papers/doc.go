@@ -1,3 +1,3 @@
-// Command papers measures what papers claim: their tables on public streams, and their algorithms beside those of the
-// module. It is no service, and no user of one needs it.
+// Command papers measures the claims of papers: their tables on public streams, and their algorithms beside those of
+// this module. It is not a service, and users of Oriel do not need it.
 package main

@@ -10,8 +10,8 @@ import (
 	"oriel/cmd/internal/settings"
 )
 
-// TestPlanOfPrintedConstants: the figures that `oriel plan` had of them, with G = L + µD = 1.015 and L = 1. The Gamma
-// noise proves 2/1.015 times ε, and the Gaussian noise is for a 31st of it.
+// TestPlanOfPrintedConstants checks the figures that `oriel plan` used to print for them, with G = L + µD = 1.015 and L
+// = 1. The Gamma noise proves 2/1.015 times ε, and the Gaussian noise would suffice for a 31st of ε.
 func TestPlanOfPrintedConstants(t *testing.T) {
 	for mechanism, rows := range map[string][]string{
 		"tree-gamma-paper": {

@@ -27,9 +27,10 @@ func reproduced(t *testing.T, args ...string) (string, error) {
 	return out.String(), err
 }
 
-// The short form of every experiment runs, prints its table and leaves its three files; a second call runs nothing
-// again and says the same; more seeds are added; a wrong call has no files. A short form without --seeds has two seeds:
-// in the short tier every experiment plays one of them, of 1000 steps at most, and one experiment adds the other.
+// TestReproduceInShort checks that the short form of every experiment runs, prints its table and leaves its three
+// files. A second call runs nothing again and prints the same. Further seeds are added. A wrong call writes no files.
+// Without --seeds a short form has two seeds. In the short tier every experiment plays one seed, of 1000 steps at most,
+// and one experiment adds the other.
 func TestReproduceInShort(t *testing.T) { // alone: it may change all experiments
 	experiments := slices.Clone(reproduce.All)
 	t.Cleanup(func() { copy(reproduce.All, experiments) })

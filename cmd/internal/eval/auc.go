@@ -68,8 +68,8 @@ func auc(all ...*ranks) float64 {
 	return wins / (high * low)
 }
 
-// quantile is the running quantile of added values: the bin below which a share of the weight lies. An added value
-// moves it by a few bins at most.
+// quantile is the running quantile of added values: the bin below which a share of the weight lies. It is updated
+// with each added value.
 type quantile struct {
 	level float64
 	bins  []float64

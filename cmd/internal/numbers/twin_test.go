@@ -90,8 +90,8 @@ func TestNumbersAreThoseOfADenseTwin(t *testing.T) {
 	}
 }
 
-// compareTwin compares the counts and sums of cells and marginals by the hour; an hour has 600 steps. covariance
-// returns the covariance of two steps.
+// compareTwin compares the counts and sums of cells and marginals by the hour. covariance is a
+// matrix of 600 rows and columns: the covariances of two steps.
 func compareTwin(
 	t *testing.T, c *numbers.Collector, names *numbers.Names, all []published, covariance []float64,
 ) {

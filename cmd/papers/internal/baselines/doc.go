@@ -1,8 +1,8 @@
 // Package baselines holds the algorithms that Table I of the window paper compares itself with and that are no setting
-// of an operator: POCG and PQFTL. They are experiments for `papers reproduce`, no services: nothing seals their state,
-// and decisions of POCG are floats to which noise was added. Their noise is drawn by a mechanisms.Stream all the same.
+// of an operator: POCG and PQFTL. They are experiments for `papers reproduce`, not services: nothing seals their state,
+// and decisions of POCG are floats to which noise was added. Their noise is still drawn by a mechanisms.Stream.
 //
-//	T  steps      C  the set, diameter D      µ  strong convexity      L  clip of what an event says
+//	T  steps      C  the set, diameter D      µ  strong convexity      L  clip of an event's gradient
 //	f_t(x) = ½(y − ⟨v, x⟩)² + (µ/2)|x|², or (µ/2)|x − z|²      x_t  played      s_t  secret
 //
 //	POCG   s_{t+1} = argmin_C ½|x − s_t|² + f_t(x)/(µt),  x_{t+1} = Π_C(s_{t+1} + N(0, (β/t)²I))
@@ -12,8 +12,9 @@
 // Private Online Learning", COLT 2012), PQFTL private follow-the-leader for quadratic losses (the same paper). Both are
 // (ε, δ)-private for the whole run of T steps, under replacement of one loss: PROOF.md.
 //
-// The others of that table are settings of operators/coco: FTAL and PFTAL its projection update with a window of the
-// whole run, the local oracle of Garber and Hazan its llo update, noisy gradient descent its ogd update.
+// The other algorithms of that table are settings of operators/coco. FTAL and PFTAL are its projection update with a
+// window of the whole run, the local oracle of Garber and Hazan its llo update, and noisy gradient descent its ogd
+// update.
 //
 // Cost of a step: POCG a projection, or some sixty of them for least squares; PQFTL d²/2 numbers of noise and d³/6.
 package baselines

@@ -15,7 +15,7 @@ import (
 	"oriel/operators/convex"
 )
 
-// Config is what both algorithms are told.
+// Config configures both algorithms.
 type Config struct {
 	Set       convex.Set // Required.
 	Convexity float64    // µ > 0
@@ -65,22 +65,22 @@ type POCG struct {
 	trial  []float64
 }
 
-// PrintedBeta is β_0 = (4L/µ)·√(T/(2ρ)), ρ = (√(ε + ln 1/δ) − √(ln 1/δ))²: each of T releases, of a secret that
-// moves by 4L/(µt) at most, costs ρ/T zCDP (Bun and Steinke 2016, Propositions 1.6 and 1.3, Lemma 2.3).
+// PrintedBeta returns β_0 = (4L/µ)·√(T/(2ρ)), ρ = (√(ε + ln 1/δ) − √(ln 1/δ))². Each of T releases costs ρ/T zCDP,
+// because the secret moves by at most 4L/(µt) (Bun and Steinke 2016, Propositions 1.6 and 1.3, Lemma 2.3).
 func (c Config) PrintedBeta() float64 {
 	l := math.Log(1 / c.Budget.Delta)
 	root := math.Sqrt(c.Budget.Epsilon+l) - math.Sqrt(l)
 	return 4 * c.Clip / c.Convexity * math.Sqrt(float64(c.Steps)/(2*root*root))
 }
 
-// SharpBeta is β = (2L/µ)·√T/m, m the µ of Gaussian differential privacy that the budget is: PROOF.md, Theorems 1
-// and 2.
+// SharpBeta returns β = (2L/µ)·√T/m, where m is the µ of Gaussian differential privacy that the budget allows:
+// PROOF.md, Theorems 1 and 2.
 func (c Config) SharpBeta() float64 {
 	return 2 * c.Clip / c.Convexity * math.Sqrt(float64(c.Steps)) / dp.GaussianMu(c.Budget)
 }
 
-// NewPOCG returns the algorithm before its first step; beta is PrintedBeta or SharpBeta, or more. The key decides
-// noise.
+// NewPOCG returns the algorithm before its first step. beta must be PrintedBeta, SharpBeta, or more. The key determines
+// the noise.
 func NewPOCG(c Config, beta float64, key [32]byte) (*POCG, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -92,7 +92,7 @@ func NewPOCG(c Config, beta float64, key [32]byte) (*POCG, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A stream of single steps has noise of 2·clip/m in each coordinate: of clip β·m/2 it has β.
+	// A stream of single steps has noise of 2·clip/m in each coordinate, so a clip of β·m/2 gives noise of β.
 	n := c.Set.Dimension()
 	m := mechanisms.Config{
 		Name: "once-gaussian", Batch: 1, Contribution: contribution.OneComponent(n, beta*dp.GaussianMu(c.Budget)/2),
@@ -115,13 +115,13 @@ func NewPOCG(c Config, beta float64, key [32]byte) (*POCG, error) {
 	return p, nil
 }
 
-// Point is x_{t+1}; it is the algorithm's, valid until the next step.
+// Point returns x_{t+1}. The slice belongs to the algorithm and is valid until the next step.
 func (p *POCG) Point() []float64 { return p.played }
 
-// Steps is t.
+// Steps returns t.
 func (p *POCG) Steps() uint64 { return p.step }
 
-// Step takes f_t. It panics after T steps, which the budget is for.
+// Step takes f_t. It panics after T steps, because the budget is for T.
 func (p *POCG) Step(f Loss) {
 	if p.step == p.config.Steps {
 		panic(fmt.Sprintf("BUG: baselines: a step beyond the %d that the noise is calibrated for", p.step))
@@ -138,7 +138,7 @@ func (p *POCG) Step(f Loss) {
 	p.projection.Project(p.played, p.played)
 }
 
-// towards is the implicit step of (µ/2)|x − z|²: s ← Π_C((t·s + z)/(t + 1)), z brought into the set first.
+// towards takes the implicit step of (µ/2)|x − z|²: s ← Π_C((t·s + z)/(t + 1)), with z projected into the set first.
 func (p *POCG) towards(target []float64) {
 	if c := p.config; c.Convexity*c.Set.Diameter() > 2*c.Clip*(1+1e-9) {
 		panic("BUG: baselines: gradients of two targets differ by more than twice the clip")
@@ -151,16 +151,16 @@ func (p *POCG) towards(target []float64) {
 	p.projection.Project(p.secret, p.secret)
 }
 
-// halvings make an interval of residuals as short as rounding allows.
+// halvings shrinks an interval of residuals as far as rounding allows.
 const halvings = 60
 
-// descend is the implicit step of ½(y − ⟨v, x⟩)² + (µ/2)|x|², its first term with a gradient that is clipped: Huber's
-// loss with slope r = clamp(⟨v, x⟩ − y, ±L/|v|). With η = 1/(µt) the minimiser is
+// descend takes the implicit step of ½(y − ⟨v, x⟩)² + (µ/2)|x|². The gradient of the first term is clipped, which makes
+// it Huber's loss with slope r = clamp(⟨v, x⟩ − y, ±L/|v|). With η = 1/(µt) the minimiser is
 //
 //	x(r) = Π_C(c − k·r·v),   c = s·t/(t + 1),   k = η/(1 + ηµ) = 1/(µ(t + 1)),
 //
-// for the r with ⟨v, x(r)⟩ − y = r, or for the end of the clamp that it is beyond; ⟨v, x(r)⟩ − y − r falls in r, so
-// halving finds it.
+// for the r with ⟨v, x(r)⟩ − y = r, or for the end of the clamp if that r lies beyond it. ⟨v, x(r)⟩ − y − r falls in r,
+// so bisection finds it.
 func (p *POCG) descend(f Loss) {
 	t := float64(p.step)
 	floats.ScaleTo(p.centre, t/(t+1), p.secret)

@@ -29,9 +29,9 @@ type PQFTL struct {
 	played []float64 // x_t
 }
 
-// NewPQFTL returns the algorithm before its first step, over tree-gaussian or blt noise by name: one tree, or
-// filter, of the whole run. |v| ≤ 1 and |y| ≤ label: longer ones are drawn to that. The clip is not read: second
-// moments are what is bounded. The key decides noise.
+// NewPQFTL returns the algorithm before its first step, over tree-gaussian or blt noise by name: one tree, or filter,
+// of the whole run. It enforces |v| ≤ 1 and |y| ≤ label by scaling longer ones down. It does not read the clip, because
+// second moments are bounded instead. The key determines the noise.
 func NewPQFTL(c Config, mechanism string, label float64, key [32]byte) (*PQFTL, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -81,13 +81,13 @@ func NewPQFTL(c Config, mechanism string, label float64, key [32]byte) (*PQFTL, 
 	return p, nil
 }
 
-// Point is x_{t+1}; it is the algorithm's, valid until the next step.
+// Point returns x_{t+1}. The slice belongs to the algorithm and is valid until the next step.
 func (p *PQFTL) Point() []float64 { return p.played }
 
-// Steps is t.
+// Steps returns t.
 func (p *PQFTL) Steps() uint64 { return p.stream.Step() }
 
-// Step takes f_t, which has features. After T steps it panics.
+// Step takes f_t, which must have features. It panics after T steps.
 func (p *PQFTL) Step(f Loss) {
 	if f.Features == nil {
 		panic("BUG: baselines: PQFTL learns from features and labels")

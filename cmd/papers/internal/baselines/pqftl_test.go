@@ -27,7 +27,8 @@ func axis(i int, size, label float64) Loss {
 	return f
 }
 
-// norm is the ℓ2 norm of a − b in noise of a number off the diagonal: numbers on it have twice the variance.
+// norm returns the ℓ2 norm of a − b in units of the noise of a number off the diagonal. Numbers on the diagonal have
+// twice the variance.
 func norm(a, b moments.Symmetric) (norm float64) {
 	for i := range a.Size {
 		for k := range i + 1 {
@@ -41,8 +42,8 @@ func norm(a, b moments.Symmetric) (norm float64) {
 	return norm
 }
 
-// What PQFTL releases moves by 2 at most when one loss is exchanged, however long its row is, and by 2 for the worst
-// pair: measured where noise is next to nothing.
+// TestReleasesOfPQFTLMoveByTwo checks, with almost no noise, that the release of PQFTL moves by at most 2 when one loss
+// is exchanged, however long its row is. The worst pair moves it by 2.
 func TestReleasesOfPQFTLMoveByTwo(t *testing.T) {
 	farthest := 0.0
 	for _, pair := range [][2]Loss{
@@ -73,9 +74,9 @@ func TestReleasesOfPQFTLMoveByTwo(t *testing.T) {
 	}
 }
 
-// Noise of a node of PQFTL's tree is 2√h/m, for the h = 9 nodes over each of 256 leaves and the m-Gaussian guarantee
-// that the budget is. 40 draws of 91 numbers have a variance that is √(2/3640) of itself off; 6.11 times that is
-// allowed.
+// TestNoiseOfPQFTL checks that the noise of a node of PQFTL's tree is 2√h/m, for the h = 9 nodes over each of 256
+// leaves and the m-Gaussian guarantee of the budget. The variance of 40 draws of 91 numbers has a relative standard
+// error of √(2/3640); 6.11 times that is allowed.
 func TestNoiseOfPQFTL(t *testing.T) {
 	const h, draws, size = 9, 40, 13 * 14 / 2
 	node := 2 * math.Sqrt(h) / dp.GaussianMu(dp.Budget{Epsilon: 1, Delta: 1e-6})

@@ -8,7 +8,7 @@ import (
 	"oriel/mechanisms/dp"
 )
 
-// TestPrivateBandit: T = 10⁴, n = 4, L = 1, ε = 1, δ = 10⁻⁶.
+// TestPrivateBandit checks the values at T = 10⁴, n = 4, L = 1, ε = 1, δ = 10⁻⁶.
 func TestPrivateBandit(t *testing.T) {
 	b := dp.Budget{Epsilon: 1, Delta: 1e-6}
 	if got := privateBandit(mechanisms.Laplace, 4, 1e4, 1, b); math.Abs(got/3684.14-1) > 1e-5 {

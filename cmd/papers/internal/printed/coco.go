@@ -14,8 +14,8 @@ import (
 // windowPaper are the constants of [WDP]. None of them is proved.
 type windowPaper struct{}
 
-// Scale is that of a node: θ = Δ'h/ε of Gamma noise by (11) and (15), σ = √8·Δ'h·ln(2/δ)/ε of Gaussian noise by (13)
-// and (16), with Δ' = G. The true sensitivity is that of a contribution, at most 2L.
+// Scale returns the scale of a node: θ = Δ'h/ε of Gamma noise by (11) and (15), σ = √8·Δ'h·ln(2/δ)/ε of Gaussian noise
+// by (13) and (16), with Δ' = G. The true sensitivity is that of a contribution, at most 2L.
 func (windowPaper) Scale(c coco.Config, m mechanisms.Config) func(levels int) *big.Float {
 	facts, _ := mechanisms.FactsOf(m.Name)
 	return func(levels int) *big.Float {
@@ -51,7 +51,8 @@ func (windowPaper) NoiseTerm(c coco.Config, m mechanisms.Config) (float64, error
 	return 0, fmt.Errorf("coco: constants paper: the paper has none for mechanism %q, only for tree-gaussian and tree-gamma", m.Name)
 }
 
-// Reach is C_1 = 26ρ²·G(B + C_W). C_W stands for noise, which a batch does not scale; for B = 1 it is what is printed.
+// Reach returns C_1 = 26ρ²·G(B + C_W). C_W stands for noise, which a batch does not scale. For B = 1 it is the printed
+// constant.
 func (windowPaper) Reach(ratio, gradient, batch, noise float64) float64 {
 	square := float64(ratio * ratio)
 	return float64(26 * square * gradient * (batch + noise))

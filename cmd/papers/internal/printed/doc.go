@@ -1,6 +1,6 @@
-// Package printed has the operators of the module with constants as papers print them, to be compared with those that
-// are proved here. Some prove less than their papers claim, and others are many times too much noise: no service has
-// them, and no package outside of cmd/papers can import this one.
+// Package printed has the operators of the module with constants as papers print them, for comparison with the
+// constants that are proved here. Some prove less than their papers claim, and others add many times too much noise. No
+// service may use them, and no package outside cmd/papers can import this one.
 //
 //	L  clip      µ  strong convexity      D, n  diameter and dimension of the set      W  window      h = log₂W + 1
 //	G = L' + µD, L' = L + µ·max|x|        ρ  of the local linear oracle

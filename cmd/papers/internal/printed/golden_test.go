@@ -11,7 +11,8 @@ import (
 	"oriel/schemas"
 )
 
-// inputs are the golden cases of choices that papers print. Those of a mechanism alone are decisiontest's.
+// inputs are the golden cases of choices that papers print. Cases that differ only in their mechanism are in
+// decisiontest.
 var inputs = map[string][]string{
 	"squared-paper": {
 		"LOSS=squared", "UPDATE=llo", "SET=box", "RADIUS=0.5", "DIMENSION=6", "WINDOW=8", "STRONG_CONVEXITY=0.1",
@@ -27,7 +28,7 @@ var inputs = map[string][]string{
 	},
 }
 
-// TestGoldenDecisions: what papers print has the bytes that it had when services could be asked for it.
+// TestGoldenDecisions checks that printed choices give the bytes that they gave when services could still choose them.
 func TestGoldenDecisions(t *testing.T) {
 	env := inputs
 	for _, input := range decisiontest.Inputs {

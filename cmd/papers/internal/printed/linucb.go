@@ -18,22 +18,22 @@ const (
 // section 4.
 type contextual struct{}
 
-// levels is m, the nodes that a prefix of n steps has at most: ⌈log₂ n⌉ + 1.
+// levels returns m, the largest number of nodes of a prefix of n steps: ⌈log₂ n⌉ + 1.
 func levels(n float64) float64 { return float64(bits.Len64(uint64(n)-1) + 1) }
 
-// freedom is k, the degrees of freedom of a node's Wishart noise.
+// freedom returns k, the degrees of freedom of a node's Wishart noise.
 func freedom(n, d float64, b dp.Budget) float64 {
 	times := float64(224*levels(n)) / float64(b.Epsilon*b.Epsilon)
 	times = float64(times * elementary.Log(float64(8*levels(n))/b.Delta))
 	return d + 1 + math.Ceil(float64(times*elementary.Log(2/b.Delta)))
 }
 
-// sigma is the standard deviation of a node's Gaussian noise: 4√m·L̃²·ln(4/δ)/ε.
+// sigma returns the standard deviation of a node's Gaussian noise: 4√m·L̃²·ln(4/δ)/ε.
 func sigma(n, square float64, b dp.Budget) float64 {
 	return float64(float64(float64(4*math.Sqrt(levels(n)))*square)*elementary.Log(4/b.Delta)) / b.Epsilon
 }
 
-// Mu is of the m nodes of a row, each moved by L̃².
+// Mu returns the µ of the m nodes of a row, each of which a row moves by L̃².
 func (contextual) Mu(noise string, n, d, square float64, b dp.Budget) float64 {
 	s := sigma(n, square, b)
 	if noise != symmetric {
@@ -42,10 +42,10 @@ func (contextual) Mu(noise string, n, d, square float64, b dp.Budget) float64 {
 	return float64(square*math.Sqrt(levels(n))) / s
 }
 
-// Shift is 2Υ of Gaussian noise, Υ = σ√(2m)·(4√d + 2·ln(2n/α)).
+// Shift returns 2Υ for Gaussian noise, Υ = σ√(2m)·(4√d + 2·ln(2n/α)).
 //
-// Of Wishart noise L̃²√(mk) is the deviation and L̃²mk the mean. With e = √d + √(2·ln(8n/α)) the shift of Eq. (4) takes
-// L̃²((√(mk) − e)² − 4√(mk)·e) from it, where that is positive.
+// For Wishart noise L̃²√(mk) is the deviation and L̃²mk the mean. With e = √d + √(2·ln(8n/α)) the shift of Eq. (4)
+// subtracts L̃²((√(mk) − e)² − 4√(mk)·e) from it, where that is positive.
 func (contextual) Shift(noise string, d, square, sd, n, failure float64) float64 {
 	root := math.Sqrt(d)
 	if noise == symmetric {

@@ -7,7 +7,8 @@ import (
 	"oriel/mechanisms/dp"
 )
 
-// TestContextual: the source's constants at n = 1000, d = 5, L̃² = 2, ε = 1, δ = 10⁻⁶, by a program of its own.
+// TestContextual checks the source's constants at n = 1000, d = 5, L̃² = 2, ε = 1, δ = 10⁻⁶, against an independent
+// program.
 func TestContextual(t *testing.T) {
 	b := dp.Budget{Epsilon: 1, Delta: 1e-6}
 	near := func(what string, got, want, by float64) {

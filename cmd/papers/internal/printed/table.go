@@ -9,7 +9,7 @@ import (
 	"oriel/operators/linucb"
 )
 
-// Operators are those of oriel, with the choices that papers print.
+// Operators are the operators of oriel, with the choices that papers print.
 var Operators = table()
 
 func table() registry.Table {
@@ -29,7 +29,7 @@ func table() registry.Table {
 	return t
 }
 
-// Choices lists the settings that have choices which papers print: an operator's, and what they are.
+// Choices returns the settings of operators for which papers print choices, each with its choices.
 func Choices() []string {
 	var lines []string
 	for _, d := range registry.All {

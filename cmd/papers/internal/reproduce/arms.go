@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 )
 
-// tenArms is of finitely many arms: what the papers' algorithms were measured to lose stands beside it in
-// operators/arms/SPEC.md.
+// tenArms measures operators on finitely many arms. operators/arms/SPEC.md compares it with the measured losses of the
+// papers' algorithms.
 var tenArms = Experiment{
 	Name:    "arms",
 	Title:   "Regret of ten private arms",
@@ -26,7 +26,7 @@ var tenArms = Experiment{
 	},
 }
 
-// armsPlayers are the rules of operators/arms. Rounds are as long as its SPEC.md measures.
+// armsPlayers are the rules of operators/arms. Rounds have the length that its SPEC.md measures.
 var armsPlayers = []player{
 	{Row{Name: "ucb, no noise", Text: "`ucb`, no privacy, B = 1", Gives: "none", Drawn: true}, armsOf("ucb", public, 1)},
 	{Row{Name: "ucb", Text: "`ucb`, B = 64 and 512", Gives: forLife + ", ε", Drawn: true}, armsOf("ucb", 0, 64, 512)},
@@ -61,7 +61,7 @@ func armsOf(rule string, epsilon float64, batch ...int) func(int, uint64) []stri
 	}
 }
 
-// bernoulli is a world of arms.
+// armsOf returns the settings of a rule; an ε of 0 means the column's. The last batch size serves all further columns.
 type bernoulli struct {
 	rng    *rand.Rand
 	best   float64

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// privateBandit is PrivateBandit with the noise that its paper prints, and with what ε takes.
+// privateBandit compares the noise that PrivateBandit's paper prints with the noise that ε requires.
 var privateBandit = Experiment{
 	Name:    "bandit",
 	Title:   "Regret of PrivateBandit",
@@ -48,7 +48,7 @@ var banditPlayers = []player{
 // dimensions of the columns.
 var dimensions = []int{2, 4}
 
-// banditOf are settings over a mechanism: the paper's constants, D = L = 1.
+// banditOf returns settings over a mechanism, with the paper's constants, D = L = 1.
 func banditOf(mechanism string, epsilon float64, more ...string) func(int, uint64) []string {
 	return func(column int, steps uint64) []string {
 		n := dimensions[column]
@@ -65,7 +65,7 @@ func banditOf(mechanism string, epsilon float64, more ...string) func(int, uint6
 	}
 }
 
-// near is a world of ½|x − z|², z around a point.
+// near is a world with losses ½|x − z|², where z is drawn around a point.
 type near struct {
 	rng    *rand.Rand
 	centre []float64
@@ -105,7 +105,7 @@ func (w *near) pay(play []float64) (loss float64) {
 	return loss
 }
 
-// regret is to the mean of all z, which is in the ball.
+// regret returns the regret to the mean of all z, which is in the ball.
 func (w *near) regret() float64 {
 	return w.paid - (w.rest - floats.Dot(w.sum, w.sum)/(2*float64(w.plays)))
 }

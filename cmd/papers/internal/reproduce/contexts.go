@@ -10,7 +10,7 @@ import (
 	"oriel/schemas"
 )
 
-// contexts is of the contextual bandit: its source has no figures that survive, so the table is of its rows.
+// contexts measures the contextual bandit. Its source has no usable figures, so only the rows are compared.
 var contexts = Experiment{
 	Name:    "contexts",
 	Title:   "Regret of private contextual bandits",
@@ -60,7 +60,7 @@ var contextsPlayers = []player{
 	},
 }
 
-// treeOf are settings of the source's algorithm over a tree: with the proved width, and noise of a name.
+// treeOf returns settings of the source's algorithm over a tree, with the proved width and the named noise.
 func treeOf(noise string) func(int, uint64) []string {
 	return contextsOf(0, "tree-gaussian", "ORIEL_CONFIDENCE=0.95", "ORIEL_WEIGHTS_MAX=1", "ORIEL_NOISE="+noise)
 }
@@ -70,8 +70,8 @@ const (
 	contextArms     = 4
 )
 
-// contextsOf are settings of linucb over a mechanism of the whole run, or with a memory where it is "". An ε of 0 is
-// the column's.
+// contextsOf returns settings of linucb over a mechanism of the whole run, or with a memory where mechanism is "". An ε
+// of 0 means the column's.
 func contextsOf(epsilon float64, mechanism string, more ...string) func(int, uint64) []string {
 	return func(column int, steps uint64) []string {
 		e := epsilon
@@ -112,7 +112,7 @@ func (w *linear) unit(size float64) []float64 {
 	return v
 }
 
-// chance is that of a reward.
+// chance returns the probability of a reward.
 func (w *linear) chance(arm int, z []float64) float64 {
 	sum := 0.0
 	for i, x := range w.truth[(arm+w.turned)%contextArms] {
@@ -121,7 +121,7 @@ func (w *linear) chance(arm int, z []float64) float64 {
 	return (1 + sum) / 2
 }
 
-// play carries an arm out, and returns what it brings.
+// play plays an arm and returns its reward.
 func (w *linear) play(arm int, z []float64) (reward float64) {
 	best := 0.0
 	for a := range contextArms {
@@ -134,7 +134,7 @@ func (w *linear) play(arm int, z []float64) (reward float64) {
 	return 0
 }
 
-// playContexts sends each context, carries out what it is answered with, and sends the reward at once.
+// playContexts sends each context, plays the arm of the answer, and sends the reward at once.
 func playContexts(ctx context.Context, c Cell) ([]Point, error) {
 	w := &linear{rng: rand.New(rand.NewPCG(uint64(c.Seed), 6))}
 	for a := range w.truth {
@@ -157,8 +157,8 @@ func playContexts(ctx context.Context, c Cell) ([]Point, error) {
 	}, func() float64 { return w.lost })
 }
 
-// ask returns what sends a context under a key of its own, tells the arm that it is answered with, and returns what
-// sends the reward.
+// ask returns a function that sends a context under a key of its own. It returns the arm of the answer, and a function
+// that sends the reward.
 func ask(machine operators.Machine) func(step uint64, z []float64) (arm int, learn func(reward float64)) {
 	var r operators.Record
 	var made []operators.Decision

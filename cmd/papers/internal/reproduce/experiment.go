@@ -2,7 +2,7 @@ package reproduce
 
 import "context"
 
-// All has a row an experiment. Another one is a row more.
+// All has one row for each experiment.
 var All = []Experiment{
 	tableOne,
 	tenArms,
@@ -16,7 +16,7 @@ var All = []Experiment{
 	gaps,
 }
 
-// Experiment is a table of a paper, or what a table of it says, measured.
+// Experiment measures a table of a paper, or a claim of one.
 type Experiment struct {
 	Name    string   // what `papers reproduce` and its files call it
 	Title   string   // of table and plot
@@ -45,13 +45,13 @@ type Row struct {
 	Drawn bool   // in the plot
 }
 
-// Column is where methods are measured.
+// Column is a stream and budget on which methods are measured.
 type Column struct {
 	Name string // short: in files
 	Text string // in the table
 }
 
-// Sweep is a number that columns differ by, and nothing else.
+// Sweep is a series of columns that differ in one number only.
 type Sweep struct {
 	Name    string
 	Columns []int
@@ -71,7 +71,7 @@ type Point struct {
 	Value float64
 }
 
-// cells lists the runs of so many seeds, a seed after the other, so that a run that is ended early has all rows.
+// cells returns the runs of all seeds, seed by seed, so that a run that is ended early has all rows.
 func (e Experiment) cells(steps uint64, seeds int) []Cell {
 	var all []Cell
 	for seed := 1; seed <= seeds; seed++ {

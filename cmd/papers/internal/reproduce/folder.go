@@ -13,7 +13,7 @@ import (
 	"strconv"
 )
 
-// header of a file of cells: one line a point of a curve, the lines of a cell behind each other.
+// header is the header of a file of cells. Each line is a point of a curve, and the lines of a cell are consecutive.
 var header = []string{"version", "row", "column", "seed", "step", "value"}
 
 // results are the finished cells of an experiment.
@@ -28,11 +28,11 @@ type folder struct {
 
 func (f folder) file() string { return filepath.Join(f.path, f.experiment.Name+".csv") }
 
-// errOther is of a file whose cells other code, or another form of the experiment, has run.
+// errOther reports a file whose cells come from other code, or from another form of the experiment.
 var errOther = errors.New("its cells are of another version, of another length, or not whole: choose another folder, or remove the file")
 
-// load returns what the folder has, and makes its file if there is none. Lines behind the last whole cell, which a
-// program that was killed has left, are cut off.
+// load returns the cells of the folder, and creates its file if there is none. It cuts off lines after the last
+// complete cell, which a killed program may have left.
 func (f folder) load(steps uint64) (results, error) {
 	if err := os.MkdirAll(f.path, 0o755); err != nil {
 		return nil, err
@@ -125,7 +125,7 @@ func (f folder) add(c Cell, curve []Point) error {
 	return errors.Join(err, file.Close())
 }
 
-// written is a value as the file has it.
+// written returns a value as the file stores it.
 func written(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
 
 func writeAll(w io.Writer, lines [][]string) error {

@@ -12,8 +12,8 @@ import (
 	"oriel/schemas"
 )
 
-// gaps measures a contextual bandit whose better arm is ahead by a gap in every context, beside the two bounds of its
-// source: Theorem 5, for any contexts, and Theorem 6, for a gap.
+// gaps measures a contextual bandit whose better arm is ahead by a gap in every context. It compares regret with the
+// two bounds of the source: Theorem 5, for any contexts, and Theorem 6, for a gap.
 var gaps = Experiment{
 	Name:    "gap",
 	Title:   "Regret of a private contextual bandit with a gap",
@@ -45,7 +45,7 @@ const (
 	gapSlope    = 0.8 // half the distance between the weights of the two arms, in half ranges of rewards
 )
 
-// gapSettings are those of the columns: the gap in rewards, and ε.
+// gapSettings are the settings of the columns: the gap in rewards, and ε.
 var gapSettings = []struct{ gap, epsilon float64 }{{0.4, 1}, {0.4, 10}, {0.4, 100}, {0.2, 1}, {0.2, 10}, {0.2, 100}}
 
 func gapColumns() (columns []Column) {
@@ -56,7 +56,7 @@ func gapColumns() (columns []Column) {
 	return columns
 }
 
-// gapSettingsOf are settings of linucb: a model after each reward, of all rewards before.
+// gapSettingsOf returns settings of linucb that update the model after each reward, from all rewards before.
 func gapSettingsOf(mechanism string, epsilon float64, steps uint64) []string {
 	return []string{
 		"ORIEL_OPERATOR=linucb", "ORIEL_PLAYED=served", "ORIEL_WAIT=2", "ORIEL_ARMS=a,b",
@@ -66,7 +66,7 @@ func gapSettingsOf(mechanism string, epsilon float64, steps uint64) []string {
 	}
 }
 
-// apart is a world of two arms whose rewards differ by the gap or more in every context.
+// apart is a world of two arms whose rewards differ by at least the gap in every context.
 type apart struct {
 	rng         *rand.Rand
 	gap         float64
@@ -85,7 +85,7 @@ func (w *apart) meet() []float64 {
 	}
 }
 
-// ahead is by how much arm 0 is better than arm 1.
+// ahead returns by how much arm 0 is better than arm 1.
 func (w *apart) ahead(z []float64) float64 { return w.slope[0]*z[0] + w.slope[1]*z[1] }
 
 // play carries an arm out, and returns what it brings.
@@ -105,7 +105,7 @@ func (w *apart) play(arm int, z []float64) (reward float64) {
 	return 0
 }
 
-// watched is a machine that notes what each model says of its width and shift.
+// watched is a machine that records the width and shift of each model.
 type watched struct {
 	operators.Machine
 	atWidth, atShift int
@@ -156,7 +156,7 @@ func gapRow(row int) (run, measure int) {
 	return 1, row - 2
 }
 
-// lastGap is the newest run: rows that follow each other show the same one.
+// lastGap caches the newest run, because consecutive rows show the same run.
 var lastGap struct {
 	sync.Mutex
 	of     Cell

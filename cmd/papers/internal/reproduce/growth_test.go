@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// The long form of windows: with four times the dimension a Γ tree loses about four times as much, and a Gaussian tree
-// about twice. From W = 64 to 16 384 neither grows by more than its bound, and each grows. Regret is as 1/ε. blt is
-// below the Gaussian tree, and that below the Γ tree, everywhere.
+// TestLongWindows checks the long form of windows. With four times the dimension a Γ tree loses about four times as
+// much, and a Gaussian tree about twice. From W = 64 to 16 384 both grow, by no more than their bounds. Regret is
+// proportional to 1/ε. blt is below the Gaussian tree, and the Gaussian tree below the Γ tree, everywhere.
 func TestLongWindows(t *testing.T) {
 	got := kept(t, windows)
 	for _, c := range []struct {
@@ -35,8 +35,9 @@ func TestLongWindows(t *testing.T) {
 	}
 }
 
-// The long form of gaps: regret is within both bounds everywhere, noise costs, and half the gap has twice the bound.
-// At a gap of 0.4 and ε = 100 the bound with the gap says more than the one without, and less than all is lost by it.
+// TestLongGaps checks the long form of gaps. Regret is within both bounds everywhere, noise costs, and half the gap has
+// twice the bound. At a gap of 0.4 and ε = 100 the bound with the gap is smaller than the one without, and smaller than
+// the loss of always playing the worse arm.
 func TestLongGaps(t *testing.T) {
 	got := kept(t, gaps)
 	for column := range gaps.Columns {
@@ -55,8 +56,8 @@ func TestLongGaps(t *testing.T) {
 	}
 }
 
-// In the short form, too, a bandit with a gap is within its bounds at every step, and learns: it loses a tenth of what
-// the worse arm loses at most, at ε = 10.
+// TestGapsAreLearned checks the short form: a bandit with a gap is within its bounds at every step. At ε = 10 it loses
+// at most a tenth of the worse arm's loss.
 func TestGapsAreLearned(t *testing.T) {
 	curve := func(row string) []Point {
 		at := slices.IndexFunc(gaps.Rows, func(r Row) bool { return r.Name == row })

@@ -12,7 +12,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// hulls is PrivateBandit on sets without an inside: plays stay in the set, on directions of its tangent space.
+// hulls measures PrivateBandit on sets without an interior. Plays stay in the set, along directions of its tangent
+// space.
 var hulls = Experiment{
 	Name:    "hulls",
 	Title:   "Regret of PrivateBandit on a simplex and on a flow",
@@ -44,7 +45,7 @@ var hullPlayers = []player{
 	{Row{Name: "Γ", Text: "Γ tree", Gives: forLife + ", ε", Drawn: true}, hullOf("tree-gamma", 0)},
 }
 
-// hull is a set by its vertices.
+// hull is a set given by its vertices.
 type hull struct {
 	settings []string
 	edges    string // of a flow
@@ -95,7 +96,7 @@ func (h hull) contains(x []float64) bool {
 	return floats.Min(x) >= -rounding
 }
 
-// mixes is a world of ½|x − z|², z mixes of vertices.
+// mixes is a world with losses ½|x − z|², where z are mixes of vertices.
 type mixes struct {
 	near
 	hull
@@ -122,7 +123,7 @@ func (w *mixes) mix(dst []float64) {
 	floats.Scale(1/whole, dst)
 }
 
-// cost is that of a play; the mean of all z is in the set, and regret is to it.
+// cost returns the cost of a play. Regret is to the mean of all z, which is in the set.
 func (w *mixes) cost(play []float64) float64 {
 	if !w.contains(play) {
 		w.outside++

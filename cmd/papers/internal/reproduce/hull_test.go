@@ -5,8 +5,9 @@ import (
 	"testing"
 )
 
-// The long form of hulls: on a simplex and on a flow blt loses less than the middle at ε = 1, and hardly more than what
-// is lost without noise; a Γ tree loses twice as much. No play was outside, or there would be no table.
+// TestLongHulls checks the long form of hulls. On a simplex and on a flow, blt at ε = 1 loses less than always playing
+// the middle, and hardly more than without noise. A Γ tree loses twice as much. No play was outside, or there would be
+// no table.
 func TestLongHulls(t *testing.T) {
 	got := kept(t, hulls)
 	for _, column := range []int{0, 2} {
@@ -22,8 +23,8 @@ func TestLongHulls(t *testing.T) {
 	}
 }
 
-// Vertices, their mixes and plays are in a set, and what leaves its hull or has a coordinate below 0 is not; a run ends
-// where a play is outside.
+// TestPlaysOfHullsStayInside checks that vertices, their mixes and plays count as inside. Points off the hull, or with
+// a negative coordinate, do not, and a run ends at such a play.
 func TestPlaysOfHullsStayInside(t *testing.T) {
 	for column, h := range hullSets {
 		w := newMixes(h, rand.New(rand.NewPCG(1, 2)))

@@ -25,7 +25,7 @@ type learner interface {
 	Step(f baselines.Loss)
 }
 
-// keyOf is the key of a run's noise: everybody can compute it, so it hides nothing.
+// keyOf returns the key of a run's noise. Anyone can compute it, so it hides nothing.
 func keyOf(experiment string, c Cell) [32]byte {
 	return sha256.Sum256(fmt.Appendf(nil, "oriel reproduce, %s, row %d, column %d, seed %d", experiment, c.Row, c.Column,
 		c.Seed))
@@ -41,8 +41,8 @@ type configured struct {
 	decisions []operators.Decision
 }
 
-// newConfigured opens the operator of a settings list. Of a stream of targets it is given gradients at its own
-// decision, which is what a linear loss takes.
+// newConfigured opens the operator of a settings list. For a stream of targets its events are gradients at its own
+// decision, because a linear loss takes gradients.
 func newConfigured(t online.Task, environ []string, key [32]byte) (*configured, error) {
 	machine, operator, err := open(cocoSettings(t, environ), key)
 	if err != nil {
@@ -79,7 +79,7 @@ func parts(list []string, key [32]byte) (*mechanisms.Stream, operators.Operator,
 	return stream, c.operator, c.public, err
 }
 
-// calibrated is what a settings list makes without a key: seeds have it in common.
+// calibrated is the part of an opened settings list that does not depend on the key, so that seeds share it.
 type calibrated struct {
 	mechanism mechanisms.Config
 	operator  operators.Operator
@@ -87,7 +87,7 @@ type calibrated struct {
 	private   mechanisms.Calibration
 }
 
-// allCalibrated are those of this process, by the lines of their lists. They are only read.
+// allCalibrated caches the calibrations of this process by the lines of their lists. They are only read.
 var allCalibrated sync.Map
 
 func calibrate(list []string) (calibrated, error) {
@@ -114,10 +114,10 @@ func calibrate(list []string) (calibrated, error) {
 	return c, nil
 }
 
-// Point is the newest decision.
+// Point returns the newest decision.
 func (l *configured) Point() []float64 { return l.point }
 
-// Step hands a loss over as the event that it is on the wire.
+// Step passes a loss on as the event that it is on the wire.
 func (l *configured) Step(f baselines.Loss) {
 	event := schemas.Event{Vector: schemas.Vector{Values: f.Features}, Label: f.Label, Weight: 1}
 	if f.Features == nil {
@@ -132,7 +132,8 @@ func (l *configured) Step(f baselines.Loss) {
 	}
 }
 
-// dampedBy is the share of the diameter that noise alone moves a decision at most, in mean, before events say anything.
+// dampedBy is the largest share of the diameter by which noise alone moves a decision on average, before any event
+// counts.
 const dampedBy = 0.1
 
 // damping is the public default of λ₀: E|ν|/(dampedBy·D), which is 10·E|ν|/D, with E|ν| ≤ √n·sd of the worst release.

@@ -10,7 +10,7 @@ import (
 	"oriel/schemas"
 )
 
-// limits is of what no private bandit can do: Claims 13 and 14 of the source of the contextual bandit.
+// limits measures lower bounds for any private bandit: Claims 13 and 14 of the source of the contextual bandit.
 var limits = Experiment{
 	Name:    "limits",
 	Title:   "What private bandits must lose",
@@ -69,7 +69,7 @@ func limitsOf(row, column int, steps uint64) []string {
 	}
 }
 
-// two is a world of two contexts, each right for one of two arms.
+// two is a world of two contexts; each has its own right arm.
 type two struct {
 	rng   *rand.Rand
 	which int
@@ -95,7 +95,7 @@ func (w *two) reward(arm int) float64 {
 	return 0
 }
 
-// blind is that world for plays that see no context.
+// blind is the same world for plays that see no context.
 type blind struct{ two }
 
 func (w *blind) cost(play []float64) float64 {
@@ -105,13 +105,13 @@ func (w *blind) cost(play []float64) float64 {
 
 func (w *blind) regret() float64 { return w.lost }
 
-// least is what is proved that a private bandit loses in so many steps.
+// least returns the proved least loss of a private bandit in so many steps.
 //
-// Contexts: p and q are the chances of the right arm in the two contexts. An action is ε-private of its context, so
-// that p ≤ e^ε(1 − q) and q ≤ e^ε(1 − p). The sum of both says p + q ≤ 2e^ε/(1 + e^ε): of contexts that come alike
-// often, the share 1/(1 + e^ε) or more is answered by the wrong arm, each time for a loss of sharply.
+// Contexts: p and q are the probabilities of the right arm in the two contexts. An action is ε-private of its context,
+// so that p ≤ e^ε(1 − q) and q ≤ e^ε(1 − p). Their sum gives p + q ≤ 2e^ε/(1 + e^ε). If both contexts are equally
+// frequent, a share of at least 1/(1 + e^ε) gets the wrong arm, each time at a loss of sharply.
 //
-// Arms: Corollary 15 of the source, of rewards −1 and 1. Rewards 0 and 1 have half the gaps and so half the regret.
+// Arms: Corollary 15 of the source, for rewards −1 and 1. Rewards 0 and 1 have half the gaps and so half the regret.
 func least(column int, steps uint64) float64 {
 	n, epsilon := float64(steps), epsilons[column]
 	if column < 2 {
@@ -139,7 +139,7 @@ func playLimits(ctx context.Context, c Cell) ([]Point, error) {
 	}
 }
 
-// playTwo plays contexts by the newest weights, as who has a context can.
+// playTwo plays each context by the newest weights, as a client that knows its context can.
 func playTwo(ctx context.Context, list []string, key [32]byte, w *two, steps uint64) ([]Point, error) {
 	machine, _, err := open(list, key)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"oriel/schemas"
 )
 
-// player is a row of an experiment whose operator learns from what was played: settings are all of its operator's.
+// player is a row of an experiment whose operator learns from its own plays. Its settings are complete.
 type player struct {
 	Row
 	settings func(column int, steps uint64) []string
@@ -22,8 +22,8 @@ func rowsOf(players []player) []Row {
 	return rows
 }
 
-// staysAndTurns are columns of two budgets for a stream that stays, then for one that is another after each quarter of
-// the run.
+// staysAndTurns returns columns of two budgets: first for a stream that never changes, then for one that changes after
+// each quarter of the run.
 func staysAndTurns(budgets []float64) (columns []Column) {
 	for _, law := range []string{"stays", "turns"} {
 		for _, epsilon := range budgets {
@@ -34,16 +34,16 @@ func staysAndTurns(budgets []float64) (columns []Column) {
 	return columns
 }
 
-// turnsAt reports whether the stream of such a column turns behind a step.
+// turnsAt reports whether the stream of such a column changes after a step.
 func (c Cell) turnsAt(step uint64) bool { return c.Column >= 2 && step > 0 && step%(c.Steps/4) == 0 }
 
-// world says what plays cost.
+// world returns the costs of plays.
 type world interface {
 	cost(play []float64) float64 // of one play, as feedback says it: of sets what they are worth
 	regret() float64             // of all so far, to the best fixed play
 }
 
-// answer carries out a cell's plays in a world, each as soon as it is offered, and tells what it cost.
+// answer makes a cell's plays in a world, each as soon as it is offered, and returns the points of its regret.
 func answer(ctx context.Context, list []string, key [32]byte, w world, steps uint64) ([]Point, error) {
 	machine, _, err := open(list, key)
 	if err != nil {
@@ -58,7 +58,7 @@ func answer(ctx context.Context, list []string, key [32]byte, w world, steps uin
 		name = strconv.AppendUint(name[:0], d.Index, 10)
 		r.Identity.Offset++
 		r.Key, r.Event = name, schemas.Event{Numbers: loss}
-		// A round is offered when the one before has all its answers: nothing that is offered is left.
+		// A round is offered only when the previous one has all its answers, so no earlier offer is left.
 		if next++; next < len(offered) {
 			machine.Add(nil, r)
 			return

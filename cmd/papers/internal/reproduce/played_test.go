@@ -12,8 +12,8 @@ import (
 	"oriel/mechanisms/mechtest/tiertest"
 )
 
-// Noise of arms costs regret, less of it than what the papers' algorithms were measured to lose at the same T, 10⁵: UCB
-// with doubling episodes 1 668 at ε = 1 and 3 911 at 0.1, EXP3-IX 2 299 at ε = 1.
+// TestRegretOfArms checks that noise of arms costs regret. It costs less than the measured losses of the papers'
+// algorithms at the same T, 10⁵: UCB with doubling episodes 1 668 at ε = 1 and 3 911 at 0.1, EXP3-IX 2 299 at ε = 1.
 func TestRegretOfArms(t *testing.T) {
 	const steps = 100_000
 	for _, row := range []struct {
@@ -39,9 +39,9 @@ func TestRegretOfArms(t *testing.T) {
 	}
 }
 
-// Noise over the rounds of PrivateBandit: blt costs a third of regret at most, exact noise of trees some times it, and
-// printed noise two and a half times what exact noise of its law costs, with which it has the guarantee in common.
-// In the short form the first of two seeds plays alone.
+// TestRegretOfPrivateBandit checks noise over the rounds of PrivateBandit. blt costs at most a third of regret, and
+// exact noise of trees several times that. Printed noise costs two and a half times as much as exact noise of the same
+// law and guarantee. The short form plays only the first of two seeds.
 func TestRegretOfPrivateBandit(t *testing.T) {
 	const steps = 100_000
 	seeds := tiertest.Runs(1, 2)
@@ -61,7 +61,7 @@ func TestRegretOfPrivateBandit(t *testing.T) {
 	}
 }
 
-// dear is a world in which every play costs the same, and that knows which ones were made.
+// dear is a world in which every play costs the same. It records the plays.
 type dear struct {
 	loss  float64
 	plays [][]float64
@@ -74,7 +74,8 @@ func (w *dear) cost(play []float64) float64 {
 
 func (w *dear) regret() float64 { return float64(len(w.plays)) }
 
-// Each step of a cell is one play: all of them, in order, and what they cost is what is learned from.
+// TestEveryStepIsAPlay checks that each step of a cell is one play, that plays come in order, and that the operator
+// learns from their costs.
 func TestEveryStepIsAPlay(t *testing.T) {
 	list := banditPlayers[0].settings(0, 1000)
 	low, high := &dear{loss: 0}, &dear{loss: 1}
@@ -106,7 +107,7 @@ func TestEveryStepIsAPlay(t *testing.T) {
 	}
 }
 
-// Regret of the worlds is what is paid above any fixed play.
+// TestRegretOfWorlds checks that the regret of a world is the cost above that of the best fixed play.
 func TestRegretOfWorlds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	w, again := newNear(3, rand.New(rand.NewPCG(7, 7))), newNear(3, rand.New(rand.NewPCG(7, 7)))

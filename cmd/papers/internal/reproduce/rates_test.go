@@ -18,9 +18,9 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// What the window paper says of growth in T, from 5 000 to 20 000 steps: POCG's regret doubles, being √T (on stream A;
-// on B its noise still throws decisions across the set); those of sums grow by a logarithm or a few, which is about
-// half as much again at most; so does PQFTL's.
+// TestGrowthInTime checks the window paper's claims on growth in T, from 5 000 to 20 000 steps. POCG's regret is √T and
+// doubles (on stream A; on B its noise still throws decisions across the set). The regret of sums grows by one or more
+// logarithms, about half as much again at most, and so does PQFTL's.
 func TestGrowthInTime(t *testing.T) {
 	for _, row := range []struct {
 		name        string
@@ -44,7 +44,8 @@ func TestGrowthInTime(t *testing.T) {
 	}
 }
 
-// Regret of private sums is as 1/ε, between 1 and 10, and grows with the window.
+// TestGrowthInPrivacy checks that regret of private sums is proportional to 1/ε between 1 and 10, and grows with the
+// window.
 func TestGrowthInPrivacy(t *testing.T) {
 	const steps = 5_000
 	for _, name := range []string{"blt", "Gauss", "Γ", "PFTAL"} {
@@ -59,8 +60,8 @@ func TestGrowthInPrivacy(t *testing.T) {
 	}
 }
 
-// PFTAL, whose Γ tree is over the whole run, loses more than the same over a window of 1024 of 20 000 steps, and less
-// than the (log T/log W)^1.5 = 1.71 times that their bounds are apart.
+// TestPriceOfTheWholeRun checks PFTAL, whose Γ tree covers the whole run of 20 000 steps. It loses more than the same
+// with a window of 1024 steps, and less than (log T/log W)^1.5 = 1.71 times as much, the ratio of their bounds.
 func TestPriceOfTheWholeRun(t *testing.T) {
 	for column := range tableOne.Columns {
 		life, windowed := ended(t, tableOne, "PFTAL", column, 20_000), ended(t, tableOne, "Γ", column, 20_000)
@@ -72,8 +73,8 @@ func TestPriceOfTheWholeRun(t *testing.T) {
 	}
 }
 
-// Regret of a Γ tree grows as the dimension d, and regret of Gaussian noise as √d or slower: Theorems 3 and 4 of the
-// window paper. The long form has it after 20 000 steps (results/window.md).
+// TestGrowthInDimension checks that regret of a Γ tree grows as the dimension d, and regret of Gaussian noise as √d or
+// slower: Theorems 3 and 4 of the window paper. The long form checks 20 000 steps (results/window.md).
 func TestGrowthInDimension(t *testing.T) {
 	const steps = 2_000
 	times := map[string]float64{}
@@ -87,8 +88,8 @@ func TestGrowthInDimension(t *testing.T) {
 	}
 }
 
-// What `oriel plan` advises where losses predict nothing is the λ₀ of Table I, to two digits, and more than halves
-// regret of stream A; nothing else is advised beside the memory.
+// TestAdviceOfCosts checks the advice of `oriel plan` where losses predict nothing. It is the λ₀ of Table I, to two
+// digits, and more than halves regret of stream A. The memory is the only other advice.
 func TestAdviceOfCosts(t *testing.T) {
 	given := opening{task: tasks[0], epsilon: 1, steps: 20_000}.environ("projection", "blt", window)
 	stated, err := settings.Load(cocoSettings(tasks[0], given), settings.Operator)
@@ -124,8 +125,8 @@ func TestAdviceOfCosts(t *testing.T) {
 	}
 }
 
-// naive is the root mean square of 256 coordinates of the last of so many sums: of a stream's own, or of all of its
-// single steps, at ε.
+// naive returns the root mean square of 256 coordinates of the last of so many sums, at ε. The sums are a stream's own,
+// or sums of its single steps.
 func naive(t *testing.T, name string, steps uint64, epsilon float64) float64 {
 	t.Helper()
 	const n = 256

@@ -9,7 +9,7 @@ import (
 	"oriel/cmd/internal/figure"
 )
 
-// report makes table and plot of an experiment whose cells are all there.
+// report makes the table and the plot of an experiment whose cells are complete.
 type report struct {
 	Experiment
 	steps   uint64
@@ -26,7 +26,7 @@ func (r report) at(row, column, mark int) []float64 {
 	return values
 }
 
-// markdown is the table: what the last point of each curve says.
+// markdown returns the table of the last points of each curve.
 func (r report) markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n%s.\n\n", r.Title, r.Text)
@@ -61,7 +61,7 @@ func (r report) markdown() string {
 	return b.String()
 }
 
-// summary is a mean, and how far seeds are from it.
+// summary returns a mean and the spread of the seeds around it.
 func summary(values []float64) string {
 	mean, deviation := stat.MeanStdDev(values, nil)
 	if len(values) < 2 {

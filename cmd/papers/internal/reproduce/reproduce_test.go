@@ -53,8 +53,9 @@ func meanOf(t *testing.T, e Experiment, name string, column int, steps uint64, s
 	return mean
 }
 
-// The order of the rows of Table I, wherever two of them differ by a tenth or more, on the first 10 000
-// or 20 000 steps: on both streams at ε = 1 and 10. The long form has all rows at 100 000 steps (results/table1.md).
+// TestOrderOfTableOne checks the order of the rows of Table I wherever two rows differ by at least a tenth, on the
+// first 10 000 or 20 000 steps of both streams, at ε = 1 and 10. The long form has all rows at 100 000 steps
+// (results/table1.md).
 func TestOrderOfTableOne(t *testing.T) {
 	steps := tiertest.Runs[uint64](10_000, 20_000)
 	for column := range tableOne.Columns {
@@ -94,7 +95,7 @@ func TestRegretOfFTALIsWithinItsBound(t *testing.T) {
 	}
 }
 
-// counted is an experiment whose runs are told, and which fails at one of them.
+// counted returns an experiment that records its runs and fails at one of them.
 func counted(runs *[]Cell, failAt int) Experiment {
 	return Experiment{
 		Name: "counted", Title: "T", Text: "an experiment of a test", Measure: "regret", Steps: 30, Short: 20, Seeds: 2,
@@ -114,8 +115,8 @@ func counted(runs *[]Cell, failAt int) Experiment {
 	}
 }
 
-// A run that was ended goes on where it was, also behind a torn line; its files are those of a run that was not ended;
-// cells of another version, or of another length, are refused.
+// TestRunsGoOn checks that an ended run continues where it was, also after a torn line, and that its files equal those
+// of an uninterrupted run. Cells of another version or length are refused.
 func TestRunsGoOn(t *testing.T) {
 	files := func(folder string) (all string) {
 		for _, kind := range []string{"csv", "md", "svg"} {
@@ -169,7 +170,8 @@ func TestRunsGoOn(t *testing.T) {
 	}
 }
 
-// Every experiment has files that parse, in its short form with the first two rows of each column alone.
+// TestFilesParse checks that every experiment writes files that parse. The short form has only the first two rows of
+// each column.
 func TestFilesParse(t *testing.T) {
 	steps, seeds := tiertest.Runs[uint64](20, 200), tiertest.Runs(1, 2)
 	for _, e := range All {
@@ -205,7 +207,8 @@ func TestFilesParse(t *testing.T) {
 	}
 }
 
-// Names in files are each once, no two cells have the same noise, and marks end with the last step.
+// TestExperimentsAreWellFormed checks that names in files are unique, that no two cells have the same noise, and that
+// marks end with the last step.
 func TestExperimentsAreWellFormed(t *testing.T) {
 	for _, e := range All {
 		var names []string

@@ -108,7 +108,7 @@ func TestLongPlays(t *testing.T) {
 	}
 }
 
-// order says by which factor a row of a table has more than another, in a column.
+// order is the factor by which one row of a table must exceed another in a column.
 type order struct {
 	less, more string
 	column     int
@@ -124,8 +124,8 @@ func inOrder(t *testing.T, got map[string][]float64, orders []order) {
 	}
 }
 
-// The long form of the contextual bandit: noise costs, that of blt less than a tree's; a memory is what finds arms that
-// turn, with privacy as without; and at ε = 10 privacy costs little.
+// TestLongContexts checks the long form of the contextual bandit. Noise costs, and blt's costs less than a tree's. Only
+// a memory follows arms that change, with privacy and without. At ε = 10 privacy costs little.
 func TestLongContexts(t *testing.T) {
 	got := kept(t, contexts)
 	inOrder(t, got, []order{
@@ -156,8 +156,9 @@ func TestLeastLosses(t *testing.T) {
 	}
 }
 
-// The long form of limits: a bandit that sees no context loses half of what the right arm brings, which is what is
-// proved at small ε and more than that at large; joint privacy does not. Arms of pure ε lose far more than any must.
+// TestLongLimits checks the long form of limits. A bandit that sees no context loses half of the right arm's reward.
+// That is the proved bound at small ε and more than it at large ε. Under joint privacy the loss is smaller. Arms of
+// pure ε lose far more than the bound.
 func TestLongLimits(t *testing.T) {
 	got := kept(t, limits)
 	inOrder(t, got, []order{
@@ -185,8 +186,9 @@ func TestContextsAreLearned(t *testing.T) {
 	}
 }
 
-// The long form of sets: each rule misses more than the one before it, draws for each event most, and at the printed
-// rate hardly anything is learned; where the law turns a memory is worth more than its noise.
+// TestLongSets checks the long form of sets. Each rule misses more than the previous one, and draws for each event miss
+// most. At the printed rate hardly anything is learned. Where the law changes, a memory gains more than its noise
+// costs.
 func TestLongSets(t *testing.T) {
 	got := kept(t, sets)
 	inOrder(t, got, []order{
@@ -229,8 +231,8 @@ func TestSetsAreFound(t *testing.T) {
 	}
 }
 
-// The long form of least squares: where the stream stands still second moments win over first order, and cost little
-// more than nothing at ε = 10; where it turns first order wins over moments of the whole run, and so does a memory.
+// TestLongRegression checks the long form of least squares. On a constant stream second moments win over first order,
+// and cost hardly anything at ε = 10. On a changing stream first order and a memory win over moments of the whole run.
 func TestLongRegression(t *testing.T) {
 	got := kept(t, regression)
 	inOrder(t, got, []order{
@@ -245,7 +247,7 @@ func TestLongRegression(t *testing.T) {
 	})
 }
 
-// In the short form, too, weights are learned: predictions are off by far less than those of zeros, whose squares are
+// TestRegressionIsLearned checks the short form: predictions have far smaller errors than zeros, whose squared error is
 // 0.08 on average.
 func TestRegressionIsLearned(t *testing.T) {
 	for row, most := range map[int]float64{0: 0.005, 1: 0.02, 3: 0.04, 4: 0.03} {

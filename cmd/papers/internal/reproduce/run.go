@@ -14,7 +14,7 @@ type Options struct {
 	Seeds   int    // 0: the experiment's own number
 	Version string // of the program: cells that another has run are refused
 
-	// Progress, if there is one, is told how many cells there are, and how many are done.
+	// Progress, if not nil, is called with the number of finished cells and of all cells.
 	Progress func(done, all int)
 }
 
@@ -33,8 +33,8 @@ func (o Options) extent(e Experiment) (steps uint64, seeds int) {
 	return steps, seeds
 }
 
-// Run runs the cells that the folder has not, and writes table and plot. Where it is ended early, what is finished
-// stays. It returns the table.
+// Run runs the cells that are not in the folder, and writes table and plot. If it is ended early, finished cells stay.
+// It returns the table.
 func Run(ctx context.Context, e Experiment, o Options) (string, error) {
 	steps, seeds := o.extent(e)
 	f := folder{path: o.Folder, experiment: e, version: o.Version}

@@ -16,7 +16,7 @@ import (
 	"oriel/schemas"
 )
 
-// sets is of the submodular operator: a facility location whose best set is known.
+// sets measures the submodular operator on a facility location problem whose best set is known.
 var sets = Experiment{
 	Name:    "sets",
 	Title:   "What private sets miss",
@@ -232,7 +232,7 @@ func (w *square) turn() {
 	}
 }
 
-// value is what a set is worth to a type.
+// value returns the value of a set to a type.
 func (w *square) value(of int, set []float64) (value float64) {
 	for _, a := range set {
 		if a >= 0 { // −1: none
@@ -242,7 +242,7 @@ func (w *square) value(of int, set []float64) (value float64) {
 	return value
 }
 
-// mean is the mean value to a type of a random set that has each site with its probability.
+// mean returns the mean value to a type of a random set that contains each site with its probability.
 func (w *square) mean(of int, shares []float64) (value float64) {
 	order := make([]int, setSites)
 	for a := range order {
@@ -267,7 +267,7 @@ func (w *square) draw() int {
 	return j
 }
 
-// file writes what sites are worth to types, as ORIEL_TYPES reads it.
+// file writes the values of sites to types, as ORIEL_TYPES reads it.
 func (w *square) file(folder string) (path string, err error) {
 	var b strings.Builder
 	for j, worth := range w.worth {
@@ -288,7 +288,7 @@ type seen struct {
 	step uint64
 }
 
-// cost is what the set is worth to the next event.
+// cost returns the value of the set to the next event.
 func (w *seen) cost(set []float64) float64 {
 	if w.turnsAt(w.step) {
 		w.turn()
@@ -302,7 +302,7 @@ func (w *seen) cost(set []float64) float64 {
 
 func (w *seen) regret() float64 { return w.lost }
 
-// playSets sends each event, and scores the newest public set on the one after it.
+// playSets sends each event, and scores the newest public set on the next event.
 func playSets(ctx context.Context, c Cell) ([]Point, error) {
 	w, list := newSquare(uint64(c.Seed)), setsPlayers[c.Row].settings(c.Column, c.Steps)
 	if list[0] == "ORIEL_OPERATOR=sets" {

@@ -36,8 +36,8 @@ var tasks = []online.Task{online.Targets(10), online.Squares}
 // budgets are the ε of a stream's columns.
 var budgets = []float64{1, 10}
 
-// public is the ε of rows without privacy. Proved constants of the llo update then have an error bound that is next to
-// nothing, as Garber and Hazan's have none.
+// public is the ε of rows without privacy. It is finite, so that the proved constants of the llo update have almost no
+// error bound, as Garber and Hazan's have none.
 const public = 1e9
 
 func tableOneColumns() []Column {
@@ -76,7 +76,7 @@ const (
 	forLife  = "life"
 )
 
-// methods are the rows of Table I, those that it does not have, and what there is without privacy.
+// methods are the rows of Table I, further methods, and methods without privacy.
 var methods = []method{
 	{
 		Row{Name: "FTAL", Text: "FTAL: Algorithm 1, no privacy", Gives: "none", Drawn: true},

@@ -8,7 +8,7 @@ import (
 	"oriel/operators/convex"
 )
 
-// Hindsight holds what the losses so far add up to: ½xᵀHx − ⟨b, x⟩ + c, H = Σvvᵀ + µtI, b = Σyv + µΣz, c = ½Σy² +
+// Hindsight holds the sum of the losses so far: ½xᵀHx − ⟨b, x⟩ + c, H = Σvvᵀ + µtI, b = Σyv + µΣz, c = ½Σy² +
 // (µ/2)Σ|z|².
 type Hindsight struct {
 	convexity  float64
@@ -22,7 +22,7 @@ type Hindsight struct {
 	best, next, slope []float64 // the best fixed point when it was last asked for, and scratch
 }
 
-// NewHindsight returns one of no loss, each of which is convexity-strongly convex.
+// NewHindsight returns a Hindsight without losses. Each loss must be convexity-strongly convex.
 func NewHindsight(convexity float64, set convex.Set) (*Hindsight, error) {
 	projection, err := convex.NewProjection(set)
 	if err != nil {
@@ -53,14 +53,14 @@ func (h *Hindsight) Pay(x []float64, f baselines.Loss) {
 	h.rest += f.Label * f.Label / 2
 }
 
-// Regret is Σ f_t(x_t) less what the best fixed point of the set would have paid.
+// Regret returns Σ f_t(x_t) less the sum that the best fixed point of the set would have paid.
 func (h *Hindsight) Regret() float64 {
 	h.solve()
 	x := mat.NewVecDense(len(h.best), h.best)
 	return h.paid - (mat.Inner(x, h.hessian, x)/2 - floats.Dot(h.linear, h.best) + h.rest)
 }
 
-// mostRounds is far beyond what solve takes: the least eigenvalue of H is a tenth of its trace or so.
+// mostRounds is far beyond the rounds of solve, because the least eigenvalue of H is about a tenth of its trace.
 const mostRounds = 100_000
 
 // solve moves best to the minimiser over the set by projected gradient steps of 1/min(tr H, ‖H‖₁), until a step moves

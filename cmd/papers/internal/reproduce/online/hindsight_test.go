@@ -9,7 +9,8 @@ import (
 	"oriel/cmd/papers/internal/baselines"
 )
 
-// Hindsight's best point is better than any other of the set, and its regret is what is paid less than it.
+// TestHindsight checks that the best point is better than any other of the set, and that regret is the paid sum less
+// the sum of the best point.
 func TestHindsight(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	for _, task := range []Task{Targets(10), Squares} {

@@ -20,7 +20,7 @@ type Task struct {
 	Clip      float64  // L: of the gradients of what events say
 	Settings  []string // of coco, but for update and mechanism
 
-	// law returns what draws the losses of a seed. A loss is valid until the next.
+	// law returns a function that draws the losses of a seed. A loss is valid until the next is drawn.
 	law func(n int, rng *rand.Rand) func() baselines.Loss
 }
 
