@@ -19,8 +19,8 @@ import (
 	"oriel/pipeline/streams"
 )
 
-// following is a deployment whose predecessor is NewSetup's deployment. last holds the decisions from which its params were
-// made.
+// following is a deployment whose predecessor is NewSetup's deployment. last holds the decisions from which its params
+// were made.
 type following struct {
 	pipetest.Setup
 	mu    sync.Mutex
@@ -286,8 +286,8 @@ func TestOneStreamGoesOnAfterSeveral(t *testing.T) {
 	}
 }
 
-// TestAPartitionDoesNotGoOnAfterAWholeTopic checks that a stream of one partition cannot succeed the stream of a whole topic,
-// because that stream's decision depends on all partitions. The stream of a whole topic can.
+// TestAPartitionDoesNotGoOnAfterAWholeTopic checks that a stream of one partition cannot succeed the stream of a whole
+// topic, because that stream's decision depends on all partitions. The stream of a whole topic can.
 func TestAPartitionDoesNotGoOnAfterAWholeTopic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := simtest.New(t)

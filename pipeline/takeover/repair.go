@@ -153,8 +153,8 @@ type redone struct {
 	differs, remedy string                      // description and remedy of the first difference; empty if there is none
 }
 
-// isNew reports whether a decision must be published. It must not if it is committed, or if a later decision is, because
-// retention has then deleted it.
+// isNew reports whether a decision must be published. It must not if it is committed, or if a later decision is,
+// because retention has then deleted it.
 func (c *redone) isNew(output uint8, d schemas.Decision, line []byte) bool {
 	c.reached = d.Index
 	found := &c.f.decisions[output]

@@ -33,7 +33,8 @@ func (s *story) shape(t *testing.T, c *datadriven.TestData) {
 	}
 }
 
-// tear commits some parts of a dead process's transaction: of the records sent since watch noted the ends of the topics.
+// tear commits some parts of a dead process's transaction: of the records sent since watch noted the ends of the
+// topics.
 func (s *story) tear(t *testing.T, c *datadriven.TestData) string {
 	parts, _ := c.Arg("parts")
 	committed := slices.Collect(func(yield func(pipetest.Part) bool) {
