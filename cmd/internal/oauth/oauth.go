@@ -129,14 +129,18 @@ func (s *Source) ask(ctx context.Context) (answer, error) {
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	req.Header.Set("Accept", "application/json")
 	req.SetBasicAuth(url.QueryEscape(s.config.ClientID), url.QueryEscape(secret)) // RFC 6749, 2.3.1
+	endpoint, _, _ := strings.Cut(s.config.URL, "?")                              // a query may hold a secret
 	res, err := s.client.Do(req)
 	if err != nil {
-		return answer{}, fmt.Errorf("ORIEL_OAUTH_TOKEN_URL: %w", err)
+		if failed, is := errors.AsType[*url.Error](err); is {
+			err = failed.Err // its text has the query
+		}
+		return answer{}, fmt.Errorf("ORIEL_OAUTH_TOKEN_URL: %s: %w", endpoint, err)
 	}
 	defer func() { _ = res.Body.Close() }()
 	got, err := read(res)
 	if err != nil {
-		return got, fmt.Errorf("ORIEL_OAUTH_TOKEN_URL: %s: %w", s.config.URL, err)
+		return got, fmt.Errorf("ORIEL_OAUTH_TOKEN_URL: %s: %w", endpoint, err)
 	}
 	return got, nil
 }

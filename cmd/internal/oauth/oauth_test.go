@@ -121,6 +121,7 @@ func TestBadAnswers(t *testing.T) {
 		{200, `{"access_token":"` + strings.Repeat("x", mostBytes) + `"}`, "more than 65536 bytes"},
 	} {
 		e := newEndpoint(t)
+		e.config.URL += "?key=" + secretText
 		e.reply = func(w http.ResponseWriter, _ *http.Request) {
 			if c.status == http.StatusFound {
 				w.Header().Set("Location", "/elsewhere")
@@ -138,6 +139,11 @@ func TestBadAnswers(t *testing.T) {
 		}
 	}
 	e := newEndpoint(t)
+	e.config.URL = "http://127.0.0.1:1/token?key=" + secretText
+	if _, err := e.Token(t.Context(), ""); !strings.Contains(fmt.Sprint(err), "ORIEL_OAUTH_TOKEN_URL: http://127.0.0.1:1/token: ") ||
+		strings.Contains(fmt.Sprint(err), secretText) {
+		t.Errorf("an endpoint that does not answer: %v", err)
+	}
 	e.config.SecretFile = write(t, filepath.Join(t.TempDir(), "open"), secretText, 0o644)
 	_, err := e.Token(t.Context(), "")
 	if !strings.Contains(fmt.Sprint(err), "ORIEL_OAUTH_CLIENT_SECRET_FILE: ") || e.asked != 0 {

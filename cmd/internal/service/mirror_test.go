@@ -37,19 +37,14 @@ func (f *fixture) mirror(taken int64) {
 func TestADeploymentDoesNotGoOnInAMirror(t *testing.T) {
 	t.Parallel()
 	const before, all = 100, 130
-	f := newFixture(t, 1, forgetting())
-	f.Must("topics")
-	f.Send(0, servicetest.Events(0, before)...)
-	running := f.Start(nil, "run")
-	f.AwaitTaken(time.Minute, before)
-	running.Terminate()
+	f := servedWith(t, forgetting(), before)
 	f.mirror(before)
 
 	f.Refused(map[string]string{"ORIEL_STATE_DIR": t.TempDir()}, "made again", "ORIEL_NAME")
 
 	next := f.after(map[string]string{"ORIEL_MASTER_KEY_FILE": f.Env["ORIEL_MASTER_KEY_FILE"]})
 	next.Must("topics")
-	running = next.Start(nil, "run")
+	running := next.Start(nil, "run")
 	next.AwaitTaken(time.Minute, before)
 	f.Send(0, servicetest.Events(before, all-before)...)
 	next.AwaitTaken(time.Minute, all)

@@ -102,12 +102,7 @@ func TestANewLifeGoesOnAfterALostKey(t *testing.T) {
 func TestANewLifeGoesOnAfterALostChangelog(t *testing.T) {
 	t.Parallel()
 	const before, all = 200, 230
-	f := newFixture(t, 1, forgetting())
-	f.Must("topics")
-	f.Send(0, servicetest.Events(0, before)...)
-	running := f.Start(nil, "run")
-	f.AwaitTaken(time.Minute, before)
-	running.Terminate()
+	f := servedWith(t, forgetting(), before)
 	f.deleteTopic(f.Topic("changelog"))
 	if err := topics.AddPartitions(f.Ctx(), f.Client, f.Env["ORIEL_INPUT_TOPIC"], 2); err != nil {
 		t.Fatal(err)
@@ -117,7 +112,7 @@ func TestANewLifeGoesOnAfterALostChangelog(t *testing.T) {
 	next.Must("topics")
 	f.Send(0, servicetest.Events(before, all-before)...)
 	f.Send(1, servicetest.Events(0, 10)...)
-	running = next.Start(nil, "run")
+	running := next.Start(nil, "run")
 	next.AwaitTaken(time.Minute, all, 10)
 	running.Says("goes on after " + f.Name + ": from its decision of step 200, at offset 200")
 	running.Terminate()

@@ -16,11 +16,17 @@ import (
 // served returns a deployment that has consumed 50 events of one partition and stopped.
 func served(t *testing.T) *fixture {
 	t.Helper()
-	f := newFixture(t, 1, nil)
+	return servedWith(t, nil, 50)
+}
+
+// servedWith returns a deployment with more settings that has consumed a number of events of one partition and stopped.
+func servedWith(t *testing.T, more map[string]string, events int) *fixture {
+	t.Helper()
+	f := newFixture(t, 1, more)
 	f.Must("topics")
-	f.Send(0, servicetest.Events(0, 50)...)
+	f.Send(0, servicetest.Events(0, events)...)
 	p := f.Start(nil, "run")
-	f.AwaitTaken(time.Minute, 50)
+	f.AwaitTaken(time.Minute, int64(events))
 	p.Terminate()
 	return f
 }
