@@ -129,7 +129,8 @@ func (s *Source) ask(ctx context.Context) (answer, error) {
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	req.Header.Set("Accept", "application/json")
 	req.SetBasicAuth(url.QueryEscape(s.config.ClientID), url.QueryEscape(secret)) // RFC 6749, 2.3.1
-	endpoint, _, _ := strings.Cut(s.config.URL, "?")                              // a query may hold a secret
+	// Errors leave out the query, because it may hold a secret.
+	endpoint, _, _ := strings.Cut(s.config.URL, "?")
 	res, err := s.client.Do(req)
 	if err != nil {
 		if failed, is := errors.AsType[*url.Error](err); is {
