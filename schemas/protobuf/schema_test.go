@@ -147,6 +147,7 @@ func TestHostileRecordsAreRefused(t *testing.T) {
 		{"the end of another group", "\x7b\x84\x01", schemas.Malformed},
 		{"groups in groups", groups, schemas.TooDeep},
 		{"a group in a group", "\x7b\x83\x01\x84\x01\x7c", schemas.OK},
+		{"a field number of 31 bits in a group", "\x7b\xb8\xb8\xb8\xb8\x30\x30\x7c", schemas.Malformed},
 		{"a group that ends before one in it", "\x7b\x83\x01\x7c\x84\x01", schemas.Malformed},
 		{"a fixed64 that is cut", "\x41\x00\x00", schemas.Malformed},
 		{"invalid UTF-8", "\x0a\x01\xff", schemas.InvalidUTF8},
