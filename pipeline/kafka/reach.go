@@ -17,6 +17,7 @@ type Refusal string
 
 // The refusals. Each is mended by other settings, on one side or the other, and by no repetition.
 const (
+	NoAnswer         Refusal = "no broker answers" // within Config.Patience
 	NotTrusted       Refusal = "the broker's certificate is not trusted"
 	NoTLS            Refusal = "the listener does not speak TLS"
 	CertificateAsked Refusal = "the broker refuses the client's certificate, or that there is none"
@@ -51,6 +52,7 @@ const (
 type connectivity struct {
 	mu       sync.Mutex
 	answered bool
+	began    time.Time // the first failed attempt
 	why      Refusal   // of all attempts since
 	since    time.Time // the first of them
 }
@@ -62,8 +64,9 @@ func (r *connectivity) answer() {
 	r.answered = true
 }
 
-// judge returns the error that ends a call, or nil as long as it may be tried again.
-func (r *connectivity) judge(err error, now time.Time) error {
+// judge returns the error that ends a call, or nil as long as it may be tried again. A client without any answer waits
+// for patience; 0 sets no limit.
+func (r *connectivity) judge(err error, now time.Time, patience time.Duration) error {
 	var code Code
 	isCode := errors.As(err, &code)
 	r.mu.Lock()
@@ -73,14 +76,22 @@ func (r *connectivity) judge(err error, now time.Time) error {
 	if r.answered || why != r.why {
 		r.why, r.since = why, now
 	}
-	patience := certificatePatience
+	if r.began.IsZero() {
+		r.began = now
+	}
+	enough := certificatePatience
 	if why == HungUp || why == NoToken {
-		patience = hungUpPatience
+		enough = hungUpPatience
 	}
-	if r.answered || why == "" || now.Sub(r.since) < patience {
+	switch {
+	case r.answered:
 		return nil
+	case why != "" && now.Sub(r.since) >= enough:
+		return &RefusedError{Why: why, Cause: err}
+	case patience > 0 && now.Sub(r.began) >= patience:
+		return &RefusedError{Why: NoAnswer, Cause: err}
 	}
-	return &RefusedError{Why: why, Cause: err}
+	return nil
 }
 
 // Refused reads an error of one attempt as the reason why other settings are needed; nil if it is no such reason.

@@ -12,6 +12,7 @@ import (
 	"io"
 	"math/big"
 	"net"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -102,6 +103,45 @@ func TestWhoNeverGotInIsToldWhy(t *testing.T) {
 	}
 }
 
+// TestAClientWithoutAnyAnswerGivesUp: commands against brokers that are down were tried again for ever.
+func TestAClientWithoutAnyAnswerGivesUp(t *testing.T) {
+	for name, patience := range map[string]time.Duration{"a command": time.Minute, "the service": 0} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				down := errors.New("connection refused")
+				client, err := New(Config{
+					Brokers: []string{"one:9092", "two:9092"}, Patience: patience,
+					Dial: func(context.Context, string, string) (net.Conn, error) { return nil, down },
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer func() { _ = client.Close() }()
+				began := time.Now()
+				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+				defer cancel()
+				err = client.Retry(ctx, "look", func(ctx context.Context) error {
+					return client.CheckVersion(ctx, protocol.Metadata, 1)
+				})
+				took := time.Since(began)
+				if patience == 0 {
+					if !errors.Is(err, context.DeadlineExceeded) {
+						t.Errorf("after %v: %v, want the deadline", took, err)
+					}
+					return
+				}
+				refused, is := errors.AsType[*RefusedError](err)
+				if !is || refused.Why != NoAnswer || !errors.Is(err, down) || !strings.Contains(err.Error(), "one:9092,two:9092") {
+					t.Errorf("%v, want that the two brokers do not answer, and why", err)
+				}
+				if took < patience || took > patience+5*time.Second {
+					t.Errorf("it took %v, want %v", took, patience)
+				}
+			})
+		})
+	}
+}
+
 // clientOf gives a client whose connections are served and closed.
 func clientOf(t *testing.T, config *tls.Config, serve func(net.Conn)) *Client {
 	t.Helper()
@@ -175,7 +215,7 @@ func TestWhoWasAnsweredWaitsForTheBrokers(t *testing.T) {
 		case errors.Is(c.first, errAnswered):
 			r.answer()
 		case c.first != nil:
-			if err := r.judge(c.first, began); err != nil {
+			if err := r.judge(c.first, began, 0); err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
 		}
@@ -184,7 +224,7 @@ func TestWhoWasAnsweredWaitsForTheBrokers(t *testing.T) {
 			after time.Duration
 			ends  bool
 		}{{0, false}, {hungUpPatience - 1, false}, {hungUpPatience, c.want}} {
-			if err := r.judge(io.ErrUnexpectedEOF, at.Add(step.after)); (err != nil) != step.ends {
+			if err := r.judge(io.ErrUnexpectedEOF, at.Add(step.after), 0); (err != nil) != step.ends {
 				t.Errorf("%s: after %v: %v", name, step.after, err)
 			}
 		}

@@ -149,5 +149,5 @@ func retried(string, error) {}
 func (e *examination) client(brokers ...string) (*kafka.Client, error) {
 	s := e.settings
 	s.Brokers = brokers
-	return e.host.Dial(s, nil, retried)
+	return e.host.Dial(s, nil, 0, retried)
 }

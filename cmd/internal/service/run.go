@@ -98,7 +98,7 @@ func Run(ctx context.Context, h Host) (err error) {
 	}()
 	defer func() { _ = server.Close() }()
 
-	d, err := h.connect(ctx, s, config, deployment.ByService, deployment.Memory(s.MemoryLimit).Fetching(),
+	d, err := h.connect(ctx, s, config, deployment.ByService, deployment.Memory(s.MemoryLimit).Fetching(), 0,
 		retrying(log, func(err error) {
 			pages.Retrying()
 			if denied, is := errors.AsType[*kafka.CoordinatorError](err); is {
