@@ -38,9 +38,7 @@ type Setup struct {
 
 // states is the guarantee that the decisions of a blind machine print.
 var states = protection.Guarantee{
-	Terms: protection.Terms{
-		Scope: protection.Window{Steps: 16}, Unit: protection.Event{Exchange: dp.Replace},
-	},
+	Terms:     protection.Terms{Scope: protection.Window{Steps: 16}, Unit: protection.Event{Exchange: dp.Replace}},
 	Mechanism: "blind", Batch: 1, Epsilon: 1, Delta: 1e-6, Mu: 1,
 }
 

@@ -85,9 +85,7 @@ func (t *takeOver) judge(p int32, start, end, next, taken int64, err error) erro
 
 // left returns the start of a log, and the end up to which it continues after a record batch of an epoch that ends
 // before an offset. If the log does not have that epoch, the error is kafka.ErrTruncated.
-func (t *takeOver) left(
-	ctx context.Context, topic string, p, epoch int32, next int64,
-) (start, end int64, err error) {
+func (t *takeOver) left(ctx context.Context, topic string, p, epoch int32, next int64) (start, end int64, err error) {
 	bounds, err := topics.BoundsOf(ctx, t.Client, topic, p)
 	if err != nil {
 		return 0, 0, fmt.Errorf("pipeline: bounds of %s: %w", kafka.PartitionName(topic, p), err)
@@ -113,9 +111,7 @@ func continues(high, known, next int64) int64 {
 
 // checkSemantics returns an error if this version has other semantics than the state, and would have to repeat a record
 // that consumers can read already.
-func (t *takeOver) checkSemantics(
-	ctx context.Context, f *transactionStatus,
-) error {
+func (t *takeOver) checkSemantics(ctx context.Context, f *transactionStatus) error {
 	was, is := t.Position.Semantics, t.Model.Semantics
 	if was == is {
 		return nil
@@ -195,9 +191,7 @@ func (t *takeOver) checkOrder(ctx context.Context, taken int64) error {
 }
 
 // checkParts returns an error if a partition of the input lacks records that were already taken or ordered.
-func (t *takeOver) checkParts(
-	ctx context.Context, parts []state.OrderedPart, ranges map[int32][]order.Range,
-) error {
+func (t *takeOver) checkParts(ctx context.Context, parts []state.OrderedPart, ranges map[int32][]order.Range) error {
 	partitions := make([]int32, len(parts))
 	var epochs []topics.Epoch // epoch of each partition's taken records, and those of its ranges
 	for i, part := range parts {

@@ -34,9 +34,7 @@ func CommittedOffset(ctx context.Context, c *kafka.Client, group, topic string, 
 
 // CommittedOffsets returns a group's committed offsets for partitions of a topic, in the order of partitions. It waits
 // as CommittedPlace does.
-func CommittedOffsets(
-	ctx context.Context, c *kafka.Client, group, topic string, partitions []int32,
-) ([]Offset, error) {
+func CommittedOffsets(ctx context.Context, c *kafka.Client, group, topic string, partitions []int32) ([]Offset, error) {
 	places, err := committed(ctx, c, "offsets of group "+group+" for "+topic, group, topic, partitions)
 	offsets := make([]Offset, len(places))
 	for i, at := range places {
