@@ -179,14 +179,14 @@ func (s Setup) Run(ctx context.Context, m *simtest.Member) error {
 	if err != nil {
 		return err
 	}
-	hear := s.Listener
-	hear.EnsureDefaults()
-	reached := hear.Reached
-	hear.Reached = func(p int32, point notice.Point) {
+	listener := s.Listener
+	listener.EnsureDefaults()
+	reached := listener.Reached
+	listener.Reached = func(p int32, point notice.Point) {
 		reached(p, point)
 		m.Reached(p, point)
 	}
-	service, err := pipeline.NewService(ctx, client, s.Config, s.Model, topics, s.master, store, hear)
+	service, err := pipeline.NewService(ctx, client, s.Config, s.Model, topics, s.master, store, listener)
 	if err != nil {
 		return errors.Join(err, store.Close())
 	}
