@@ -173,20 +173,7 @@ func (d *deployment) anyAfter(ctx context.Context, topic string, p int32, from i
 	if err != nil {
 		return false, err
 	}
-	reader := fetch.NewReader(d.cluster.client, topic, p, from, fetch.Options{MaxWait: 50 * time.Millisecond})
-	for from < end.Stable {
-		batch, err := reader.Fetch(ctx)
-		if err != nil {
-			return false, err
-		}
-		some := len(batch.Records) > 0
-		from = batch.Next
-		batch.Release()
-		if some {
-			return true, nil
-		}
-	}
-	return false, nil
+	return fetch.HasRecord(ctx, d.cluster.client, topics.Topic{Name: topic}, p, from, end.Stable, false)
 }
 
 func (d *deployment) checkpoint(p int) string {

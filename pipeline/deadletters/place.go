@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"oriel/pipeline/kafka/fetch"
 	"oriel/pipeline/kafka/group"
@@ -134,33 +133,26 @@ func (t *task) lastLetters(ctx context.Context) (progress, error) {
 	if err != nil {
 		return progress{}, err
 	}
-	for back := int64(1024); ; back *= 4 {
-		from := max(bounds.Start, bounds.High-back)
-		written, err := t.lastLettersFrom(ctx, from, bounds.High)
-		if err != nil || len(written) == len(t.inputs) || from == bounds.Start {
-			return progress{parts: written}, err
+	var at progress
+	for from := range fetch.Backwards(bounds.Start, bounds.High) {
+		if at.parts, err = t.lastLettersFrom(ctx, from, bounds.High); err != nil || len(at.parts) == len(t.inputs) {
+			break
 		}
 	}
+	return at, err
 }
 
 func (t *task) lastLettersFrom(ctx context.Context, from, end int64) (parts, error) {
-	d, p := t.service.deployment, t.partition
-	topic := t.deadLetter
+	d := t.service.deployment
 	written := parts{}
-	reader := fetch.NewReader(d.Client, topic.Name, p, from, fetch.Options{ID: topic.ID, MaxWait: 100 * time.Millisecond})
-	for next := from; next < end; {
-		batch, err := reader.Fetch(ctx)
+	for r, err := range fetch.Records(ctx, d.Client, t.deadLetter, t.partition, from, end, false) {
 		if err != nil {
-			return nil, fmt.Errorf("letters: read %s partition %d, because the group has no offset: %w", topic.Name, p, err)
+			return nil, fmt.Errorf("letters: the group has no offset: %w", err)
 		}
-		for _, r := range batch.Records {
-			of, _, until, ok := letterOf(d.Config.Input, r.Headers)
-			if ok && until > 0 && slices.Contains(t.inputs, of) {
-				written[of] = max(written[of], until)
-			}
+		of, _, until, ok := letterOf(d.Config.Input, r.Headers)
+		if ok && until > 0 && slices.Contains(t.inputs, of) {
+			written[of] = max(written[of], until)
 		}
-		next = batch.Next
-		batch.Release()
 	}
 	return written, nil
 }
