@@ -116,8 +116,7 @@ func AddPartitions(ctx context.Context, c *kafka.Client, topic string, total int
 	return nil
 }
 
-// errGrown is transient: the topic has the new partitions already, by an attempt whose answer was lost, and the next
-// look sees them.
+// errGrown is transient: an attempt whose answer was lost has added the partitions, and the next look sees them.
 var errGrown = errors.New("the topic has grown meanwhile")
 
 // Delete deletes a topic. A topic that does not exist is no error, because an earlier attempt may have succeeded.
