@@ -48,28 +48,6 @@ type Listener struct {
 	Reached func(partition int32, p notice.Point)
 }
 
-// ensureDefaults sets each nil function to one that does nothing.
-func (l *Listener) ensureDefaults() {
-	if l.Assigned == nil {
-		l.Assigned = func([]int32) {}
-	}
-	if l.Written == nil {
-		l.Written = func(Written) {}
-	}
-	if l.Noted == nil {
-		l.Noted = func(int32, string) {}
-	}
-	if l.Retried == nil {
-		l.Retried = func(int32, error) {}
-	}
-	if l.Stopped == nil {
-		l.Stopped = func(int32, error) {}
-	}
-	if l.Reached == nil {
-		l.Reached = func(int32, notice.Point) {}
-	}
-}
-
 // Written describes one committed transaction.
 type Written struct {
 	Partition int32
@@ -88,7 +66,7 @@ type Service struct {
 
 // New returns a Service for a deployment whose topics were checked for deployment.ByLetters. It needs no Model.
 func New(d changelog.Deployment, o Options) *Service {
-	o.Listen.ensureDefaults()
+	notice.FillNil(&o.Listen)
 	return &Service{deployment: d, options: o}
 }
 
