@@ -122,8 +122,8 @@ func (d *deployment) command(ctx context.Context, arguments ...string) error {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, d.binary, arguments...)
 	cmd.Env = append(append([]string{}, d.env...), "ORIEL_BROKERS="+d.direct())
-	if said, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("oriel %s: %w: %s", strings.Join(arguments, " "), err, said)
+	if output, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("oriel %s: %w: %s", strings.Join(arguments, " "), err, output)
 	}
 	return nil
 }
@@ -199,7 +199,7 @@ func (d *deployment) replay(ctx context.Context, violation func(string, ...any))
 	}
 }
 
-// end tells all processes to stop.
+// end stops all processes by SIGTERM.
 func (d *deployment) end(violation func(string, ...any)) {
 	var all sync.WaitGroup
 	for _, s := range d.slots {

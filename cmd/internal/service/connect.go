@@ -102,15 +102,15 @@ const (
 	retryLogInterval = 10 * time.Second
 )
 
-// retrying returns a function that logs operations that keep being tried again. It calls hear, if not nil, for every
+// retrying returns a function that logs operations that keep being tried again. It calls observe, if not nil, for every
 // retry that the brokers caused.
-func retrying(log *slog.Logger, hear func(error)) func(string, error) {
+func retrying(log *slog.Logger, observe func(error)) func(string, error) {
 	var mu sync.Mutex
 	next := map[string]time.Time{} // when an operation is logged
 	last := map[string]time.Time{}
 	return func(operation string, err error) {
-		if hear != nil && !errors.Is(err, topics.ErrUndecided) {
-			hear(err)
+		if observe != nil && !errors.Is(err, topics.ErrUndecided) {
+			observe(err)
 		}
 		mu.Lock()
 		defer mu.Unlock()

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Interruption returns a context that is cancelled when the process is told to stop. A second signal within a second
+// Interruption returns a context that is cancelled when the process gets SIGINT or SIGTERM. A second signal within a second
 // counts as the same request, because timeout(1) and others signal a process and then its group. A later signal ends
 // the process at once. So signals are received until the very end.
 func Interruption() context.Context {
