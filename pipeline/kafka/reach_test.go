@@ -47,8 +47,8 @@ func selfSigned(t *testing.T) (tls.Certificate, *x509.CertPool) {
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, pool
 }
 
-// TestWhoNeverGotInIsToldWhy: each of these was tried again for ever, with words that named no cause.
-func TestWhoNeverGotInIsToldWhy(t *testing.T) {
+// TestAClientThatNeverConnectedGetsTheReason: each of these was tried again for ever, with words that named no cause.
+func TestAClientThatNeverConnectedGetsTheReason(t *testing.T) {
 	certificate, pool := selfSigned(t)
 	handshake := func(config *tls.Config) func(net.Conn) {
 		return func(c net.Conn) {
@@ -198,7 +198,7 @@ func (e *eager) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-func TestWhoWasAnsweredWaitsForTheBrokers(t *testing.T) {
+func TestAfterAnAnswerTheClientWaitsForTheBrokers(t *testing.T) {
 	began := time.Unix(0, 0)
 	for name, c := range map[string]struct {
 		first error

@@ -11,9 +11,9 @@ import (
 	"oriel/pipeline/order"
 )
 
-// TestReaderTakesWhatLiesBehindAnAnswer checks that the Reader fetches on when a Batch ends where the last whole batch
+// TestReaderFetchesOnAfterTheLastBatchOfAnAnswer checks that the Reader fetches on when a Batch ends where the last whole batch
 // of an answer does, because records may follow.
-func TestReaderTakesWhatLiesBehindAnAnswer(t *testing.T) {
+func TestReaderFetchesOnAfterTheLastBatchOfAnAnswer(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t, 1, nil)
 	for range 12 {

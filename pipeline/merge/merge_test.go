@@ -21,10 +21,10 @@ import (
 	"oriel/pipeline/pipetest"
 )
 
-// TestReaderIsItsTwin compares Readers with the twin on random inputs. They have every codec, aborted transactions and
+// TestReaderMatchesReferenceModel compares Readers with the twin on random inputs. They have every codec, aborted transactions and
 // markers, and order records that repeat, go back, cut batches or are foreign. It reads each input in one go, and by
 // Readers of which each continues where the previous one stopped.
-func TestReaderIsItsTwin(t *testing.T) {
+func TestReaderMatchesReferenceModel(t *testing.T) {
 	t.Parallel()
 	for _, size := range []int{1, 100_000, 1 << 30} {
 		t.Run(fmt.Sprintf("budget %d", size), func(t *testing.T) {
@@ -179,8 +179,8 @@ func TestReaderTakesNoOtherRecordsThanWereOrdered(t *testing.T) {
 	}
 }
 
-// TestReaderMissesWhatWasOrdered checks that a Reader fails if the input ends below the end of a range.
-func TestReaderMissesWhatWasOrdered(t *testing.T) {
+// TestReaderFailsIfOrderedRecordsAreMissing checks that a Reader fails if the input ends below the end of a range.
+func TestReaderFailsIfOrderedRecordsAreMissing(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t, 2, nil)
 	e.send(0, records.NoCompression, "a", "b")
@@ -194,9 +194,9 @@ func TestReaderMissesWhatWasOrdered(t *testing.T) {
 	}
 }
 
-// TestReaderSaysWhichPartitionItWaitsFor checks the notices of a Reader while the end of a range is not stable, for
+// TestReaderReportsTheAwaitedPartition checks the notices of a Reader while the end of a range is not stable, for
 // example after a change of its leader.
-func TestReaderSaysWhichPartitionItWaitsFor(t *testing.T) {
+func TestReaderReportsTheAwaitedPartition(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t, 4, nil)
 	other := e.log

@@ -131,7 +131,7 @@ func TestSequencerWaitsForNoMemory(t *testing.T) {
 	}
 }
 
-func TestSequencerOrdersWhatIsStable(t *testing.T) {
+func TestSequencerOrdersStableRecords(t *testing.T) {
 	t.Parallel()
 	s := newSequenced(t)
 	s.events(0, 9000)

@@ -199,7 +199,7 @@ func TestStableEndsDoNotWaitForASlowBroker(t *testing.T) {
 	e.want(e.look(6), 1, 2, 3, 4, 5, 6)
 }
 
-func TestStableEndsLeaveOutWhatHasNoLeader(t *testing.T) {
+func TestStableEndsLeaveOutPartitionsWithoutALeader(t *testing.T) {
 	t.Parallel()
 	e := newEnded(t)
 	e.look(6)
