@@ -10,8 +10,9 @@ import (
 	"testing"
 )
 
-// TestPythonReaderReturnsActionsToCarryOut checks deploy/python/oriel/decisions.py, which the text about feedback loops names.
-// It must return an action to carry out only for answers to contexts. The test reads decisions that machines have made.
+// TestPythonReaderReturnsActionsToCarryOut checks deploy/python/oriel/decisions.py, which the text about feedback loops
+// names. It must return an action to carry out only for answers to contexts. The test reads decisions that machines
+// have made.
 func TestPythonReaderReturnsActionsToCarryOut(t *testing.T) {
 	const script = `
 import json, sys
@@ -63,8 +64,8 @@ print(seen)
 	}
 }
 
-// TestExamplesReportAMissingNamesFile checks that a call without names.json, or with a file without names, ends with one line
-// that says how to make the file, and without a Python traceback.
+// TestExamplesReportAMissingNamesFile checks that a call without names.json, or with a file without names, ends with
+// one line on how to make the file, and without a Python traceback.
 func TestExamplesReportAMissingNamesFile(t *testing.T) {
 	dir := t.TempDir()
 	for name, content := range map[string]string{"empty": "", "text": "no JSON\n", "list": "[1]\n", "other": "{}\n"} {

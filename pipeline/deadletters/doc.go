@@ -1,9 +1,9 @@
 // Package deadletters writes each record that took its place as a null event to the dead-letter topic, exactly once.
 //
 // The service publishes nothing that depends on whether a record was bad. It seals a row of verdicts into each
-// transaction: one byte for each offset, whatever the record contains. This package runs in another process, for people who may
-// read the input anyway. It reads the rows, joins them with the input by offset, and writes a letter for each record
-// whose verdict is a reason:
+// transaction: one byte for each offset, whatever the record contains. This package runs in another process, for people
+// who may read the input anyway. It reads the rows, joins them with the input by offset, and writes a letter for each
+// record whose verdict is a reason:
 //
 //	verdicts (read_committed) -> open -> join with the input -> one Kafka transaction {letters, place in the verdicts}
 //

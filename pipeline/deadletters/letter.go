@@ -17,7 +17,7 @@ const (
 	headerTruncated = "oriel-truncated" // true when the letter does not hold all of the record
 	headerLength    = "oriel-length"    // beside oriel-truncated: bytes of the record's value
 	headerLost      = "oriel-lost"      // true when the letter could not be written: its record or its verdict is gone
-	headerUntil     = "oriel-until"     // of a gap: the letter stands for the offsets from oriel-offset up to, not including, this one
+	headerUntil     = "oriel-until"     // of a gap: the letter stands for the offsets [oriel-offset, this one)
 )
 
 // keptBytes is the greatest part of a value, and of a key, that a letter keeps of a record that is too large to keep

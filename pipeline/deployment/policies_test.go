@@ -166,8 +166,8 @@ func TestEveryTransactionNamesTheSamePartitions(t *testing.T) {
 	}
 }
 
-// TestTransactionsNameTheSecondTopicOfADeployment checks that a second topic's partition follows that of the decisions in each
-// transaction, and that a deployment without one is unchanged.
+// TestTransactionsNameTheSecondTopicOfADeployment checks that a second topic's partition follows that of the decisions
+// in each transaction, and that a deployment without one is unchanged.
 func TestTransactionsNameTheSecondTopicOfADeployment(t *testing.T) {
 	names := func(c Config) (names []string) {
 		for _, r := range c.usedBy(ByService) {

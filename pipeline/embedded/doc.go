@@ -16,8 +16,8 @@
 //   - Each join starts the rebalance timeout again. group.Member repeats a join that was cut off under the same member
 //     id, and only after more than two such timeouts.
 //
-// A fourth difference does no harm: a leader that rejoins with its static id learns that it is the leader. A real broker
-// tells it only in a later version of the request. The assignments that group.Member then sends change nothing.
+// A fourth difference does no harm: a leader that rejoins with its static id learns that it is the leader. A real
+// broker tells it only in a later version of the request. The assignments that group.Member then sends change nothing.
 //
 // If the answer to a fetch for committed records ends at the byte limit of the request, not of the partition, it does
 // not list the aborted transactions. Their records in it then look like committed ones.

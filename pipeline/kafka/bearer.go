@@ -29,7 +29,8 @@ type bearer struct {
 	denied atomic.Pointer[string] // the token that was refused last
 }
 
-// Bearer logs in with tokens (OAUTHBEARER, KIP-255). Use it under TLS only, because anyone who reads a token can use it.
+// Bearer logs in with tokens (OAUTHBEARER, KIP-255). Use it under TLS only, because anyone who reads a token can use
+// it.
 func Bearer(source TokenSource) sasl.Mechanism { return &bearer{source: source} }
 
 // Name implements sasl.Mechanism.

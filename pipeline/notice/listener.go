@@ -81,7 +81,7 @@ type Listener struct {
 	State     func(partition int32, s TaskState)
 	Proves    func(partition int32, g protection.Guarantee) // the stream is taken over; its frozen params prove g
 	Holds     func(partition int32, bytes int)              // the state is in memory; its size is constant
-	Opening   func(partition int32, from int64)             // the partition's first incarnation will be opened, at an offset
+	Opening   func(partition int32, from int64)             // the first incarnation will be opened, at an offset
 	Opened    func(partition int32)                         // the partition's first incarnation was opened
 	Closed    func(partition int32)                         // the partition was handed over
 	Standby   func(Standby)                                 // the process stands by, or no longer does

@@ -124,8 +124,8 @@ func TestAheadReturnsTheOrderedRanges(t *testing.T) {
 	}
 }
 
-// TestAnOpenTransactionOfAnotherWriterStopsNoReader checks that a writer without the key cannot stop readers of the order log
-// by an open transaction.
+// TestAnOpenTransactionOfAnotherWriterStopsNoReader checks that a writer without the key cannot stop readers of the
+// order log by an open transaction.
 func TestAnOpenTransactionOfAnotherWriterStopsNoReader(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)

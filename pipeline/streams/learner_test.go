@@ -81,8 +81,8 @@ func frozenParams(t *testing.T, required, opened *[]string) (Learner, []byte) {
 	return l, frozen
 }
 
-// TestALearnerOpensItsFrozenParams checks that the operator finds its own params in those of its learner, and that other
-// bytes are refused.
+// TestALearnerOpensItsFrozenParams checks that the operator finds its own params in those of its learner, and that
+// other bytes are refused.
 func TestALearnerOpensItsFrozenParams(t *testing.T) {
 	var required, opened []string
 	l, frozen := frozenParams(t, &required, &opened)

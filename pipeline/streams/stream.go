@@ -12,7 +12,8 @@ import (
 	"oriel/state/users"
 )
 
-// DecisionTopics is the greatest number of decision topics of an operator. operators.Decision.Output selects one of them.
+// DecisionTopics is the greatest number of decision topics of an operator. operators.Decision.Output selects one of
+// them.
 const DecisionTopics = 2
 
 // Model is the configured operator in the form that the pipeline uses; cmd makes it from settings.
@@ -45,7 +46,7 @@ type Opened struct {
 	decoder   schemas.EventDecoder
 	encoder   *schemas.Encoder    // without stream and incarnation; encoders of streams are made from it
 	event     schemas.Event       // of the record that is taken
-	keys      [DecisionTopics]int // for each topic of decisions, the index of the extra that is the record key; −1: the key is the stream's name
+	keys      [DecisionTopics]int // by topic, index of the extra that is the record key; −1: the stream's name
 	key       []byte              // record key of the last decision
 	extras    []schemas.Extra     // extra members of decisions under these params
 	output    *operators.Output   // the second topic; nil: none
@@ -104,8 +105,8 @@ type Stream struct {
 	time    stepTime
 }
 
-// Open returns a stream at step 0 with its first key. people is the secret under which users are hashed, the same in all
-// partitions.
+// Open returns a stream at step 0 with its first key. people is the secret under which users are hashed, the same in
+// all partitions.
 func (s *Opened) Open(key, people [32]byte, stream string, incarnation [16]byte) (*Stream, error) {
 	machine, err := s.machine(key)
 	if err != nil {

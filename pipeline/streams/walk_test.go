@@ -151,8 +151,8 @@ func TestWalkHandsOn(t *testing.T) {
 	}
 }
 
-// TestWalkStopsAtTheGivenOffset checks a stop before a record, between two, and in the gap after the last, where markers
-// begin a new epoch. The position has the epoch of the record before it.
+// TestWalkStopsAtTheGivenOffset checks a stop before a record, between two, and in the gap after the last, where
+// markers begin a new epoch. The position has the epoch of the record before it.
 func TestWalkStopsAtTheGivenOffset(t *testing.T) {
 	for end, want := range map[int64]state.Position{
 		0:  {Next: 10, LeaderEpoch: 3},
@@ -230,8 +230,8 @@ func (r remembered) Add(partition int32, user users.ID) error {
 
 func (r remembered) Remove(_ int32, user users.ID) { delete(r, user) }
 
-// TestWalkRemovesForgottenUsers checks that a user is added before the record is taken, and removed after s steps. A user
-// of another partition stops the walk before the record.
+// TestWalkRemovesForgottenUsers checks that a user is added before the record is taken, and removed after s steps. A
+// user of another partition stops the walk before the record.
 func TestWalkRemovesForgottenUsers(t *testing.T) {
 	seen := remembered{}
 	w := walkOf(t, func(m *Model) { m.Users = &Users{Separation: 2, Batch: 1} }, 0)

@@ -119,8 +119,8 @@ func (s *inside) endsWell() {
 	}
 }
 
-// TestAFullDiskIsReportedAndFailsNothing checks that the log and /readyz report that the store waits for a full disk, and
-// later that it continues. A service that is told to stop meanwhile has not failed, because the changelog has
+// TestAFullDiskIsReportedAndFailsNothing checks that the log and /readyz report that the store waits for a full disk,
+// and later that it continues. A service that is told to stop meanwhile has not failed, because the changelog has
 // everything.
 func TestAFullDiskIsReportedAndFailsNothing(t *testing.T) {
 	t.Parallel()

@@ -30,8 +30,8 @@ func twoAtWork(t *testing.T) (*fixture, *inside) {
 	return f, s
 }
 
-// TestAddedPartitionsStopNoService adds a partition to the input. It once stopped the whole service, until three topics were
-// altered by hand.
+// TestAddedPartitionsStopNoService adds a partition to the input. It once stopped the whole service, until three topics
+// were altered by hand.
 func TestAddedPartitionsStopNoService(t *testing.T) {
 	t.Parallel()
 	f, s := twoAtWork(t)
@@ -60,8 +60,8 @@ func TestAddedPartitionsStopNoService(t *testing.T) {
 	f.CheckHistory(2, 10)
 }
 
-// TestAddedPartitionsAreSharedAfterARestart checks that added partitions are assigned after a restart. A member that rejoins
-// the group gets its former assignment and does not learn that it is the leader.
+// TestAddedPartitionsAreSharedAfterARestart checks that added partitions are assigned after a restart. A member that
+// rejoins the group gets its former assignment and does not learn that it is the leader.
 func TestAddedPartitionsAreSharedAfterARestart(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, nil)
@@ -78,8 +78,8 @@ func TestAddedPartitionsAreSharedAfterARestart(t *testing.T) {
 	again.Terminate()
 }
 
-// TestAddedPartitionsAreRefusedAtUserLevel checks that added partitions are refused with user-level privacy. A producer that
-// keys by user sends some users to other partitions from then on.
+// TestAddedPartitionsAreRefusedAtUserLevel checks that added partitions are refused with user-level privacy. A producer
+// that keys by user sends some users to other partitions from then on.
 func TestAddedPartitionsAreRefusedAtUserLevel(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, map[string]string{"ORIEL_USER_ID": "key", "ORIEL_USER_SEPARATION": "64"})

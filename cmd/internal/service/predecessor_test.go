@@ -149,8 +149,8 @@ func TestANewLifeEndsABusyOne(t *testing.T) {
 	next.CheckHistory(0, all-before)
 }
 
-// TestASuccessorWithoutAStartIsRefused checks that a new deployment neither guesses where to start nor silently starts from
-// nothing.
+// TestASuccessorWithoutAStartIsRefused checks that a new deployment neither guesses where to start nor silently starts
+// from nothing.
 func TestASuccessorWithoutAStartIsRefused(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, forgetting())

@@ -19,8 +19,8 @@ const MaxBatchBytes = 64 << 20
 // null events, so it must be a constant. It decides nothing else: the end of a Batch must not follow from headers.
 const MaxHeaders = 1024
 
-// Public is the public part of a record: it does not depend on key, headers and value. Code that decides where a Batch, a
-// segment or a transaction ends, or which request goes out next, must read nothing else of a record.
+// Public is the public part of a record: it does not depend on key, headers and value. Code that decides where a Batch,
+// a segment or a transaction ends, or which request goes out next, must read nothing else of a record.
 type Public struct {
 	Offset      int64
 	LeaderEpoch int32 // of the leader that appended it; with the topic's id, partition and offset its identity

@@ -22,8 +22,8 @@ func (e *ended) asked(key kmsg.Key) *int {
 	return count
 }
 
-// TestPartitionsAskedTogetherGetTheSameAnswers checks that partitions asked together get the answers that each gets alone, with a few
-// requests to each broker.
+// TestPartitionsAskedTogetherGetTheSameAnswers checks that partitions asked together get the answers that each gets
+// alone, with a few requests to each broker.
 func TestPartitionsAskedTogetherGetTheSameAnswers(t *testing.T) {
 	t.Parallel()
 	e := newEnded(t)

@@ -133,8 +133,8 @@ const readablePatience = 10 * time.Second
 
 // ReadableEnd waits until every transaction that has written to a partition so far is decided; later ones may be open
 // behind it. It is for a caller that reads what others have just committed: a broker acknowledges a commit before its
-// markers are in the log, and a read_committed reader sees the records only after the markers. The wait is bounded. If a
-// transaction stays open, the stable end is before it.
+// markers are in the log, and a read_committed reader sees the records only after the markers. The wait is bounded. If
+// a transaction stays open, the stable end is before it.
 func ReadableEnd(ctx context.Context, c *kafka.Client, topic string, partition int32) (Bounds, error) {
 	bounds, err := BoundsOf(ctx, c, topic, partition)
 	patient, cancel := context.WithTimeout(ctx, readablePatience)

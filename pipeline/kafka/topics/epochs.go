@@ -19,9 +19,9 @@ type EpochBefore struct {
 	End   int64
 }
 
-// EndOf returns the offset at which a leader epoch ends in the log, given the answer for it. It is −1 if the broker does
-// not know, as for a future epoch. A log that has older epochs but not this one is ErrTruncated, because an epoch that
-// had records stays known until retention has deleted all of them, and then ends at the log's start.
+// EndOf returns the offset at which a leader epoch ends in the log, given the answer for it. It is −1 if the broker
+// does not know, as for a future epoch. A log that has older epochs but not this one is ErrTruncated, because an epoch
+// that had records stays known until retention has deleted all of them, and then ends at the log's start.
 func (b EpochBefore) EndOf(epoch int32) (int64, error) {
 	switch {
 	case b.Known > epoch:
