@@ -183,7 +183,7 @@ func (c *Client) Retry(ctx context.Context, operation string, attempt func(conte
 		if !errors.Is(err, kafkago.ConcurrentTransactions) || pause.next == lastPause {
 			c.config.OnRetry(operation, err)
 		}
-		if moved(err) {
+		if staleLayout(err) {
 			c.Refresh()
 		}
 		if ended := pause.Wait(ctx); ended != nil {
