@@ -243,7 +243,7 @@ func TestTheLastLettersOfEachPartitionAreFound(t *testing.T) {
 }
 
 // TestLettersRefuseAnotherStreamSetting checks that letters refuse an ORIEL_STREAM that differs from the deployment's,
-// because they would look for other records.
+// because they would look for records of another stream.
 func TestLettersRefuseAnotherStreamSetting(t *testing.T) {
 	e := newTopicEnv(t, 0)
 	e.rowOf(0, stretchesOf("0:0-1"), bad)

@@ -103,7 +103,7 @@ func TestAClientThatNeverConnectedGetsTheReason(t *testing.T) {
 	}
 }
 
-// TestAClientWithoutAnyAnswerGivesUp: commands against brokers that are down were tried again for ever.
+// TestAClientWithoutAnyAnswerGivesUp checks that a command against brokers that are down ends, and the service waits.
 func TestAClientWithoutAnyAnswerGivesUp(t *testing.T) {
 	for name, patience := range map[string]time.Duration{"a command": time.Minute, "the service": 0} {
 		t.Run(name, func(t *testing.T) {
