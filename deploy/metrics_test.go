@@ -291,8 +291,8 @@ func anchors(text string) (all []string) {
 	return all
 }
 
-// TestCommentsOfRulesNameWhatThereIs checks that each file and folder named in a comment of the rules exists.
-func TestCommentsOfRulesNameWhatThereIs(t *testing.T) {
+// TestCommentsOfRulesNameExistingFiles checks that each file and folder named in a comment of the rules exists.
+func TestCommentsOfRulesNameExistingFiles(t *testing.T) {
 	names := regexp.MustCompile(`[A-Za-z_./]+\.(go|md|yml)\b`)
 	found := 0
 	for line := range strings.Lines(read(t, "prometheus/rules.yml")) {

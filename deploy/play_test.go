@@ -10,9 +10,10 @@ import (
 	"testing"
 )
 
-// TestPythonReaderTellsWhatToPlay checks deploy/python/oriel/decisions.py, which the text about feedback loops names.
-// It must return an action to carry out only for answers to contexts. The test reads decisions that machines have made.
-func TestPythonReaderTellsWhatToPlay(t *testing.T) {
+// TestPythonReaderReturnsActionsToCarryOut checks deploy/python/oriel/decisions.py, which the text about feedback loops
+// names. It must return an action to carry out only for answers to contexts. The test reads decisions that machines
+// have made.
+func TestPythonReaderReturnsActionsToCarryOut(t *testing.T) {
 	const script = `
 import json, sys
 sys.path.insert(0, "../deploy/python/oriel")
@@ -63,9 +64,9 @@ print(seen)
 	}
 }
 
-// TestExamplesSayWhatIsMissing checks that a call without names.json, or with a file without names, ends with one line
-// that says how to make the file, and without a Python traceback.
-func TestExamplesSayWhatIsMissing(t *testing.T) {
+// TestExamplesReportAMissingNamesFile checks that a call without names.json, or with a file without names, ends with
+// one line on how to make the file, and without a Python traceback.
+func TestExamplesReportAMissingNamesFile(t *testing.T) {
 	dir := t.TempDir()
 	for name, content := range map[string]string{"empty": "", "text": "no JSON\n", "list": "[1]\n", "other": "{}\n"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {

@@ -10,9 +10,9 @@ import (
 	"oriel/pipeline/kafka/group"
 )
 
-// TestWhoElseIsInTheGroup checks how members are classified. Earlier, a process of the previous version was called
-// foreign, and the message advised to split the group, which stops one of the two halves.
-func TestWhoElseIsInTheGroup(t *testing.T) {
+// TestMembersOfTheGroupAreClassified checks how members are classified. Earlier, a process of the previous version was
+// called foreign, and the message advised to split the group, which stops one of the two halves.
+func TestMembersOfTheGroupAreClassified(t *testing.T) {
 	s := &Service{config: deployment.Config{Name: "d", Group: "g", Input: "trips"}}
 	member := func(client, mark, topic string, partitions ...int32) group.ForeignMember {
 		return group.ForeignMember{

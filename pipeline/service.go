@@ -44,8 +44,7 @@ type Service struct {
 // CheckTopics; the store must belong to the same deployment.
 func NewService(
 	ctx context.Context, client *kafka.Client, c deployment.Config, m streams.Model, topics deployment.Topics,
-	master *state.MasterKey,
-	store *local.Store, l notice.Listener,
+	master *state.MasterKey, store *local.Store, l notice.Listener,
 ) (*Service, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err

@@ -33,15 +33,15 @@ func (s *Service) standBy(ctx context.Context) {
 	defer writing.Wait()
 	writing.Go(func() { s.writeOrder(ctx) })
 	defer s.listener.Standby(notice.NoStandby)
-	retry, said := s.client.NewBackoff(firstPause, lastPause), ""
+	retry, reported := s.client.NewBackoff(firstPause, lastPause), ""
 	for {
 		s.listener.Standby(notice.Copying)
 		err := s.follow(ctx, 0, retry.Reset)
 		if ctx.Err() != nil {
 			return
 		}
-		if text := err.Error(); notice.Kind(err) == notice.Stopped && text != said {
-			said = text
+		if text := err.Error(); notice.Kind(err) == notice.Stopped && text != reported {
+			reported = text
 			s.listener.Note(0, "standing by, this process cannot follow the changelog, and tries again: "+text)
 		}
 		if errors.Is(err, state.ErrFailed) || retry.Wait(ctx) != nil {

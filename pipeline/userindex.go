@@ -23,7 +23,7 @@ import (
 type userIndex struct {
 	mu         sync.Mutex
 	partitions map[users.ID]int32
-	members    map[int32]map[users.ID]bool // the inverse of where
+	members    map[int32]map[users.ID]bool // the inverse of partitions
 
 	elsewhere map[int32]*remoteUsers // only the looking goroutine uses it
 	unread    map[int32]bool         // partitions with unreadable users at the last look; the same

@@ -31,8 +31,8 @@ func TestAUserHasOnePartition(t *testing.T) {
 	}
 }
 
-// TestAPartitionThatRemembersNobodyLetsGo checks that replace also replaces a partition's users by an empty set.
-func TestAPartitionThatRemembersNobodyLetsGo(t *testing.T) {
+// TestAnEmptySetReplacesThePartitionsUsers checks that replace also replaces a partition's users by an empty set.
+func TestAnEmptySetReplacesThePartitionsUsers(t *testing.T) {
 	index, one, other := new(userIndex), users.ID{1}, users.ID{2}
 	for _, all := range [][]users.ID{{one, other}, {other}, nil} {
 		if err := index.replace(7, slices.Values(all)); err != nil {

@@ -89,8 +89,8 @@ func TestGoldenBytesOfAWholeTopic(t *testing.T) {
 	}
 }
 
-// TestAWholeTopicStandsSomewhere checks that an impossible position is neither written nor read.
-func TestAWholeTopicStandsSomewhere(t *testing.T) {
+// TestImpossiblePositionsAreRefused checks that an impossible position is neither written nor read.
+func TestImpossiblePositionsAreRefused(t *testing.T) {
 	const order = sealedHeader - 4 + semanticsSize // the byte before it is owes
 	const parts = order + 1 + 16 + 8 + 4 + 4
 	for name, at := range map[string]struct {

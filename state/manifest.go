@@ -91,24 +91,22 @@ func NewNameKey() NameKey { return NameKey(NewSecret()) }
 // Key returns the 32-byte key, in topics and stores, of a stream's record of this kind: HMAC-SHA-256(k, "oriel name" ‖
 // kind u8 ‖ stream).
 func (k NameKey) Key(kind Kind, stream string) []byte {
-	h := hmac.New(sha256.New, k[:])
-	_, _ = io.WriteString(h, "oriel name")
-	h.Write([]byte{byte(kind)})
-	_, _ = io.WriteString(h, stream)
-	return h.Sum(nil)
+	key := k.derive("oriel name" + string([]byte{byte(kind)}) + stream)
+	return key[:]
 }
 
 // Users returns the secret under which user ids are hashed, one for all streams: HMAC-SHA-256(k, "oriel users").
-func (k NameKey) Users() [32]byte {
-	h := hmac.New(sha256.New, k[:])
-	_, _ = io.WriteString(h, "oriel users")
-	return [32]byte(h.Sum(nil))
-}
+func (k NameKey) Users() [32]byte { return k.derive("oriel users") }
 
 // Order returns the key that authenticates the records of the order log: HMAC-SHA-256(k, "oriel order").
-func (k NameKey) Order() [32]byte {
+func (k NameKey) Order() [32]byte { return k.derive("oriel order") }
+
+// Schemas returns the key that authenticates frozen schemas: HMAC-SHA-256(k, "oriel schemas").
+func (k NameKey) Schemas() [32]byte { return k.derive("oriel schemas") }
+
+func (k NameKey) derive(label string) [32]byte {
 	h := hmac.New(sha256.New, k[:])
-	_, _ = io.WriteString(h, "oriel order")
+	_, _ = io.WriteString(h, label)
 	return [32]byte(h.Sum(nil))
 }
 

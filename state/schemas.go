@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 )
@@ -57,13 +56,6 @@ func (s Schemas) Find(id uint32) *Schema {
 		}
 	}
 	return nil
-}
-
-// Schemas returns the key that authenticates frozen schemas: HMAC-SHA-256(k, "oriel schemas").
-func (k NameKey) Schemas() [32]byte {
-	h := hmac.New(sha256.New, k[:])
-	_, _ = io.WriteString(h, "oriel schemas")
-	return [32]byte(h.Sum(nil))
 }
 
 // Seal returns the record of a stream's schemas.

@@ -74,8 +74,8 @@ func newCluster(ctx context.Context, jars, dir string, n int, proxied [][]string
 		}
 		format := exec.CommandContext(ctx, "java", "-cp", jars+"/*", "kafka.tools.StorageTool", "format",
 			"-t", base64.RawURLEncoding.EncodeToString(id[:]), "-c", path)
-		if said, err := format.CombinedOutput(); err != nil {
-			return nil, fmt.Errorf("format broker %d: %w: %s", b.id, err, said)
+		if output, err := format.CombinedOutput(); err != nil {
+			return nil, fmt.Errorf("format broker %d: %w: %s", b.id, err, output)
 		}
 		b.process = newProcess(fmt.Sprintf("broker %d", b.id), filepath.Join(b.dir, "log"), os.Environ(), "java",
 			"-Xms384m", "-Xmx384m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", jars+"/*", "kafka.Kafka", path)
@@ -178,14 +178,14 @@ func (c *cluster) described(ctx context.Context, topic string, except *broker) (
 	if topic != "" {
 		arguments = append(arguments, "-t", topic)
 	}
-	said, err := exec.CommandContext(ctx, "kcat", arguments...).Output()
+	output, err := exec.CommandContext(ctx, "kcat", arguments...).Output()
 	if err != nil {
 		return nil, fmt.Errorf("kcat: %w", err)
 	}
 	var metadata struct {
 		Topics []struct{ Partitions []led }
 	}
-	if err := json.Unmarshal(said, &metadata); err != nil {
+	if err := json.Unmarshal(output, &metadata); err != nil {
 		return nil, fmt.Errorf("kcat: %w", err)
 	}
 	for _, t := range metadata.Topics {

@@ -122,8 +122,8 @@ func (d *deployment) command(ctx context.Context, arguments ...string) error {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, d.binary, arguments...)
 	cmd.Env = append(append([]string{}, d.env...), "ORIEL_BROKERS="+d.direct())
-	if said, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("oriel %s: %w: %s", strings.Join(arguments, " "), err, said)
+	if output, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("oriel %s: %w: %s", strings.Join(arguments, " "), err, output)
 	}
 	return nil
 }
@@ -173,20 +173,7 @@ func (d *deployment) anyAfter(ctx context.Context, topic string, p int32, from i
 	if err != nil {
 		return false, err
 	}
-	reader := fetch.NewReader(d.cluster.client, topic, p, from, fetch.Options{MaxWait: 50 * time.Millisecond})
-	for from < end.Stable {
-		batch, err := reader.Fetch(ctx)
-		if err != nil {
-			return false, err
-		}
-		some := len(batch.Records) > 0
-		from = batch.Next
-		batch.Release()
-		if some {
-			return true, nil
-		}
-	}
-	return false, nil
+	return fetch.HasRecord(ctx, d.cluster.client, topics.Topic{Name: topic}, p, from, end.Stable, false)
 }
 
 func (d *deployment) checkpoint(p int) string {
@@ -212,7 +199,7 @@ func (d *deployment) replay(ctx context.Context, violation func(string, ...any))
 	}
 }
 
-// end tells all processes to stop.
+// end stops all processes by SIGTERM.
 func (d *deployment) end(violation func(string, ...any)) {
 	var all sync.WaitGroup
 	for _, s := range d.slots {

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -29,7 +30,7 @@ type injector struct {
 
 // run causes one fault after another until the time is over, or until there were most of them; 0 is no limit.
 func (in *injector) run(ctx context.Context, s *schedule, until time.Time, most int) error {
-	alone := true // no earlier fault is still to be got over
+	undisturbed := true // the service has recovered from all earlier faults
 	for n := 1; time.Now().Before(until) && (most == 0 || n <= most); n++ {
 		f := s.next()
 		in.aim(ctx, &f)
@@ -44,14 +45,14 @@ func (in *injector) run(ctx context.Context, s *schedule, until time.Time, most 
 				return ctx.Err()
 			case err != nil:
 				in.report.violation("after fault %d, %s: %v", n, f.kind, err)
-			case alone && f.role == hasLetters:
+			case undisturbed && f.role == hasLetters:
 				in.report.recovered(f.row(), lettered.Sub(from))
-			case alone:
+			case undisturbed:
 				in.report.recovered(f.row(), decided.Sub(from))
 				in.prompt(n, f, decided.Sub(from))
 			}
 		}
-		alone = f.settles
+		undisturbed = f.settles
 		if err := kafka.Pause(ctx, f.gap); err != nil {
 			return err
 		}
@@ -302,7 +303,7 @@ func (in *injector) stale(ctx context.Context, n int, f fault) (time.Time, error
 	p := f.broker % in.partitions(topic)
 	id, err := in.cluster.leader(ctx, topic, p, nil)
 	if err != nil || id < 1 {
-		in.report.fact("fault %d is left out: nobody is known to lead %s partition %d (%v)", n, topic, p, err)
+		in.report.fact("fault %d is left out: no broker is known to lead %s partition %d (%v)", n, topic, p, err)
 		return time.Now(), nil
 	}
 	b := in.cluster.brokers[id-1]
@@ -356,10 +357,5 @@ func (in *injector) disturb(ctx context.Context, n int, f fault, victim *slot) (
 		healing.Go(func() { failed[i] = p.heal(d) })
 	}
 	healing.Wait()
-	for _, f := range failed {
-		if f != nil {
-			return time.Now(), f
-		}
-	}
-	return time.Now(), err
+	return time.Now(), errors.Join(append(failed, err)...)
 }

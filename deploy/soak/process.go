@@ -79,7 +79,7 @@ func (p *process) running() bool {
 	}
 }
 
-// outcome returns how the last child ended, and whether it was told to end.
+// outcome returns how the last child ended, and whether its end was requested.
 func (p *process) outcome() (err error, asked bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -55,7 +55,7 @@ func (v *told) wants(t *testing.T, texts ...string) {
 	}
 }
 
-func TestAProcessThatEndsByItselfIsToldOfAndStartedAgain(t *testing.T) {
+func TestAProcessThatEndsByItselfIsReportedAndRestarted(t *testing.T) {
 	s := shell(t, `test -e "$0" && sleep 60; : > "$0"; exit 3`)
 	ctx, cancel := context.WithCancel(t.Context())
 	var v told
@@ -71,7 +71,7 @@ func TestAProcessThatEndsByItselfIsToldOfAndStartedAgain(t *testing.T) {
 	v.wants(t, "exit status 3")
 }
 
-func TestABadEndIsToldOf(t *testing.T) {
+func TestABadEndIsReported(t *testing.T) {
 	for script, want := range map[string][]string{
 		`trap 'exit 0' TERM; echo up; while :; do sleep 0.01; done`: nil,
 		`trap 'exit 1' TERM; echo up; while :; do sleep 0.01; done`: {"exit status 1"},
@@ -88,7 +88,7 @@ func TestABadEndIsToldOf(t *testing.T) {
 	}
 }
 
-func TestAStoppedPartitionIsToldOf(t *testing.T) {
+func TestAStoppedPartitionIsReported(t *testing.T) {
 	s := shell(t, `echo 'level=INFO msg=task'; echo 'level=ERROR msg=stopped partition=1'`)
 	s.ends(10 * time.Second)
 	var v told

@@ -129,13 +129,13 @@ func (p *proxy) pump(l *link, from, to net.Conn, answers bool) {
 		}
 		api := l.api(frame, answers)
 		if answers {
-			p.hear(api, true)
+			p.observe(api, true)
 		}
 		if _, err := to.Write(frame); err != nil {
 			return
 		}
 		if !answers {
-			p.hear(api, false)
+			p.observe(api, false)
 		}
 	}
 }
@@ -184,7 +184,8 @@ func (l *link) api(frame []byte, answer bool) uint16 {
 	return 0
 }
 
-func (p *proxy) hear(api uint16, answer bool) {
+// observe triggers the trap if it waits for this frame.
+func (p *proxy) observe(api uint16, answer bool) {
 	if t := p.trap.Load(); t != nil && t.api == api && t.answer == answer {
 		t.once.Do(func() { t.spring(p) })
 	}

@@ -122,7 +122,7 @@ func healed(t *testing.T, p *proxy, d *disturbance) {
 	}
 }
 
-func TestSilenceReachesNobodyAndHeldRequestsArriveLate(t *testing.T) {
+func TestSilenceHoldsRequestsAndTheyArriveLate(t *testing.T) {
 	p, requests := through(t)
 	c := p.dial(t)
 	c.send(3, 1)

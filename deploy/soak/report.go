@@ -34,7 +34,7 @@ func (r *report) fault(n int, f fault, on string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.counts[f.row()]++
-	fmt.Fprintf(r.out, "%s  %3d  %s\n", clock(time.Now()), n, f.tell(on))
+	fmt.Fprintf(r.out, "%s  %3d  %s\n", clock(time.Now()), n, f.describe(on))
 }
 
 func (r *report) recovered(k string, d time.Duration) {

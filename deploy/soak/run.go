@@ -214,8 +214,8 @@ func (d *deployment) judge(ctx context.Context, o options, r *report) error {
 	arguments = append(arguments, "--search", d.copies())
 	check := exec.CommandContext(ctx, o.python, arguments...)
 	check.Stderr = os.Stderr
-	said, err := check.Output()
-	for lines := bufio.NewScanner(strings.NewReader(string(said))); lines.Scan(); {
+	output, err := check.Output()
+	for lines := bufio.NewScanner(strings.NewReader(string(output))); lines.Scan(); {
 		if text, bad := strings.CutPrefix(lines.Text(), "violation: "); bad {
 			r.violation("%s", text)
 		} else {

@@ -60,7 +60,7 @@ type fault struct {
 	kind    kind
 	victim  int           // process, modulo those that there are; of a whole topic, the owner half of the time
 	role    role          // of the victim, when the fault begins
-	broker  int           // likewise
+	broker  int           // broker, modulo those that there are
 	damage  damage        // of the state directory
 	hold    time.Duration // how long it lasts
 	down    time.Duration // from a kill to the new start
@@ -68,7 +68,7 @@ type fault struct {
 	half    bool          // network: of every second connection
 	late    bool          // network: what was held arrives at the end
 	topic   int           // stale leader: of which topic
-	settles bool          // the next fault waits until this one is got over
+	settles bool          // the next fault waits until the service has recovered
 	gap     time.Duration // before the next fault
 }
 
@@ -159,8 +159,8 @@ func ofNetwork(k kind) bool {
 	}
 }
 
-// tell describes a fault; on names its victim.
-func (f fault) tell(on string) string {
+// describe returns a fault as text; on names its victim.
+func (f fault) describe(on string) string {
 	text := fmt.Sprintf("%s of %s", f.kind, on)
 	switch f.kind {
 	case kill, killReadable, killEnding, killAll, terminate, leave:

@@ -36,10 +36,10 @@ func (s *slot) state() string { return filepath.Join(s.dir, "state") }
 
 // ownDisk mounts a small disk below the state directory.
 func (s *slot) ownDisk(ctx context.Context) error {
-	said, err := exec.CommandContext(ctx, "mount", "-t", "tmpfs", "-o", "size=96m,mode=700", "tmpfs",
+	output, err := exec.CommandContext(ctx, "mount", "-t", "tmpfs", "-o", "size=96m,mode=700", "tmpfs",
 		s.dir).CombinedOutput()
 	if err != nil {
-		return fmt.Errorf("%s", strings.TrimSpace(string(said)))
+		return fmt.Errorf("%s", strings.TrimSpace(string(output)))
 	}
 	s.disk = true
 	return nil
@@ -85,7 +85,7 @@ func (s *slot) supervise(ctx context.Context, violation func(string, ...any)) {
 	}
 }
 
-// terminate tells the process to stop and checks that it stops without an error.
+// terminate sends SIGTERM and checks that it stops without an error.
 func (s *slot) terminate(violation func(string, ...any)) {
 	if !s.running() {
 		return
@@ -95,7 +95,7 @@ func (s *slot) terminate(violation func(string, ...any)) {
 		violation("%s did not end within 30 s of SIGTERM; see %s", s.name, s.log)
 		s.kill()
 	} else if err, _ := s.outcome(); err != nil {
-		violation("%s told to end: %v; see %s", s.name, err, s.log)
+		violation("%s ended by SIGTERM: %v; see %s", s.name, err, s.log)
 	}
 }
 
@@ -133,8 +133,8 @@ func (s *slot) owns(ctx context.Context) bool {
 		return false // it is down, or frozen
 	}
 	defer func() { _ = response.Body.Close() }()
-	said, err := io.ReadAll(io.LimitReader(response.Body, 1<<20))
-	return err == nil && response.StatusCode == http.StatusOK && !strings.Contains(string(said), "standing by")
+	page, err := io.ReadAll(io.LimitReader(response.Body, 1<<20))
+	return err == nil && response.StatusCode == http.StatusOK && !strings.Contains(string(page), "standing by")
 }
 
 // savePages appends the process's pages to a file, which is later searched for canaries.

@@ -48,7 +48,7 @@ func TestDamageHitsTheStore(t *testing.T) {
 	}
 }
 
-func TestAStateDirectoryThatIsNotThereYetIsLeftAlone(t *testing.T) {
+func TestAMissingStateDirectoryIsNotDamaged(t *testing.T) {
 	s, a := &slot{dir: t.TempDir()}, archive{dir: t.TempDir()}
 	if err := a.keep(s); err != nil {
 		t.Fatal(err)

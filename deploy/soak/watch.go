@@ -27,9 +27,7 @@ type watch struct {
 type mark struct{ made, arrived time.Time }
 
 // watchTopic starts a watch and returns at once. The watch ends when ctx is cancelled.
-func watchTopic(
-	ctx context.Context, client *kafka.Client, topic string, partitions int, done *sync.WaitGroup,
-) *watch {
+func watchTopic(ctx context.Context, client *kafka.Client, topic string, partitions int, done *sync.WaitGroup) *watch {
 	w := &watch{topic: topic, marks: make([][]mark, partitions)}
 	for p := range partitions {
 		done.Go(func() { w.follow(ctx, client, int32(p)) })

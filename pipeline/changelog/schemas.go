@@ -81,10 +81,10 @@ func (view *View) Opened(keys Keys) bool {
 	return view.Len() > written
 }
 
-// FreezeSchemas gives schemas to every stream that has none. It must come AFTER WriteManifests and before these streams
-// are opened. If some streams have schemas already, because a call was cut short or partitions were added, the other
-// streams get the same ones. Otherwise ask returns them. FreezeSchemas returns the schemas that it gave, nil if every
-// stream had its own.
+// FreezeSchemas writes schemas for every stream that has none. It must come AFTER WriteManifests and BEFORE these
+// streams are opened. If some streams have schemas already, because a call was cut short or partitions were added, the
+// other streams get the same ones. Otherwise ask returns them. FreezeSchemas returns the schemas that it wrote, nil if
+// every stream had its own.
 func (d Deployment) FreezeSchemas(
 	ctx context.Context, ask func(context.Context) (state.Schemas, error),
 ) (given state.Schemas, err error) {
@@ -202,7 +202,7 @@ func (d Deployment) addSchemas(ctx context.Context, schemas state.Schemas, p int
 		return added, err
 	}
 	if frozen, err := view.frozen(keys, d.Config, p); err != nil || len(unknown(frozen, schemas)) == 0 {
-		return added, err // nobody is fenced for nothing
+		return added, err // without a change, the owner must not be fenced
 	}
 	producer, view, keys, err := d.fenced(ctx, p)
 	if err != nil {

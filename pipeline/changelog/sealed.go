@@ -24,33 +24,41 @@ type Saved struct {
 
 // OpenSaved opens an incarnation record and a sealed state of it, and restores the stream with the frozen params.
 func OpenSaved(m streams.Model, master *state.MasterKey, p int32, record, sealed []byte) (Saved, error) {
-	inc, err := state.OpenIncarnation(record, master)
+	saved, private, err := openSealed(master, p, record, sealed)
 	if err != nil {
-		return Saved{}, CannotOpen(p, err)
+		return Saved{}, err
 	}
-	sealer, err := inc.Sealer()
-	if err != nil {
-		return Saved{}, CannotOpen(p, err)
-	}
-	position, private, err := sealer.Open(sealed)
-	if err != nil {
-		return Saved{}, CannotOpen(p, err)
-	}
+	inc, position := saved.Incarnation, saved.Position
 	if position.Topic != inc.Topic || (position.Order == nil) != (inc.Order == nil) ||
 		inc.Order != nil && position.Order.Log != inc.Order.Log {
 		return Saved{}, CannotOpen(p, state.ErrForeign)
 	}
-	stream, err := streams.OpenStream(m, inc.Params, [32]byte{}, [32]byte{}, inc.Stream, inc.ID)
+	saved.Stream, err = streams.OpenStream(m, inc.Params, [32]byte{}, [32]byte{}, inc.Stream, inc.ID)
 	if err != nil {
 		return Saved{}, &notice.StopError{
 			Partition: p, Reason: "the frozen plan does not prove the configured guarantee",
 			Remedy: "Use the version of Oriel that opened the deployment, or open a new one under another ORIEL_NAME", Cause: err,
 		}
 	}
-	if err := stream.Restore(private); err != nil {
+	if err := saved.Stream.Restore(private); err != nil {
 		return Saved{}, CannotOpen(p, err)
 	}
-	return Saved{inc, sealer, stream, position}, nil
+	return saved, nil
+}
+
+// openSealed opens an incarnation record and a sealed state of it, without the stream.
+func openSealed(master *state.MasterKey, p int32, record, sealed []byte) (saved Saved, private []byte, err error) {
+	saved.Incarnation, err = state.OpenIncarnation(record, master)
+	if err == nil {
+		saved.Sealer, err = saved.Incarnation.Sealer()
+	}
+	if err == nil {
+		saved.Position, private, err = saved.Sealer.Open(sealed)
+	}
+	if err != nil {
+		return Saved{}, nil, CannotOpen(p, err)
+	}
+	return saved, private, nil
 }
 
 // CannotOpen adds a remedy to a refusal of package state.
@@ -65,10 +73,10 @@ func CannotOpen(p int32, err error) error {
 // manifest.
 type Keys struct {
 	Incarnation, State []byte
-	Users              [32]byte // the secret under which users are remembered
+	Users              [32]byte // secret under which user ids are hashed
 	Order              [32]byte // authenticates the records of the order log
-	Schemas            []byte   // of the record of writers' schemas
-	SchemasKey         [32]byte // authenticates it
+	Schemas            []byte   // changelog key of the record of writers' schemas
+	SchemasKey         [32]byte // authenticates that record
 	AlwaysSeals        bool     // every version that can open the deployment seals verdicts
 }
 
@@ -195,20 +203,9 @@ func (d Deployment) Ordered(ctx context.Context) (Ordered, error) {
 	if record == nil || sealed == nil || err != nil {
 		return o, err
 	}
-	inc, err := state.OpenIncarnation(record, d.Master)
-	if err != nil {
-		return o, CannotOpen(0, err)
-	}
-	sealer, err := inc.Sealer()
-	if err != nil {
-		return o, CannotOpen(0, err)
-	}
-	at, _, err := sealer.Open(sealed)
-	if err != nil {
-		return o, CannotOpen(0, err)
-	}
-	o.At, o.Start = at.Order, inc.Order
-	return o, nil
+	saved, _, err := openSealed(d.Master, 0, record, sealed)
+	o.At, o.Start = saved.Position.Order, saved.Incarnation.Order
+	return o, err
 }
 
 // Over is the StopError of a deployment that another one has ended for good.

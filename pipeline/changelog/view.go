@@ -22,7 +22,7 @@ type View struct {
 	next   int64             // offset after everything seen
 	last   int64             // offset after the last record seen, −1 before one
 
-	unconfirmed map[string][]byte // a local copy of which the log no longer has the last record
+	unconfirmed map[string][]byte // a local copy whose last record is not in the log
 }
 
 // localPosition is the key under which the local store keeps the offset up to which it has followed the changelog.
@@ -53,7 +53,7 @@ func Read(
 		view.next, view.last = at, at
 	case at >= 0:
 		view.unconfirmed, view.values = view.values, map[string][]byte{}
-	default: // of another topic, or of a version whose position tells less
+	default: // of another topic, or of a version that kept its position in another form
 		clear(view.values)
 	}
 	return view, view.Read(ctx, c, topic, p, bounds.Stable)

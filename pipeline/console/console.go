@@ -26,97 +26,51 @@ type Console struct {
 	stands notice.Standby
 	inputs map[int32]bool // partitions of the input that the stream waits for
 	full   bool           // the disk of the local store
-	failed error          // why the latest request to a coordinator that does not work was denied
-	denied time.Time      // when
-	retry  time.Time      // the latest; zero if there was none
-	group  []string       // what is wrong with the group's members
+	failed error          // the last error of a coordinator that does not work
+	denied time.Time      // time of that error
+	retry  time.Time      // time of the last retry; zero if there was none
+	group  []string       // problems with the group's members
 	mixed  []string       // members of other versions
-	doubt  error          // what seems to be wrong with the topics; nil: nothing
+	doubt  error          // a problem of the topics that must be found again before it counts, or nil
 }
 
 // New returns a console of a process that has not joined its group.
 func New() *Console { return &Console{states: map[int32]notice.TaskState{}, inputs: map[int32]bool{}} }
 
-// Listen completes a listener so that the console follows it; functions already set are called as well.
+// Listen returns a listener that updates the console and then calls the functions of l.
 func (c *Console) Listen(l notice.Listener) notice.Listener {
-	l.EnsureDefaults()
-	assigned, state, closed, members := l.Assigned, l.State, l.Closed, l.Members
-	versions, doubted := l.Versions, l.Doubted
-	l.Versions = func(members []string) {
-		c.mu.Lock()
-		c.mixed = members
-		c.mu.Unlock()
-		versions(members)
-	}
-	l.Doubted = func(problem error) {
-		c.mu.Lock()
-		c.doubt = problem
-		c.mu.Unlock()
-		doubted(problem)
-	}
-	l.Assigned = func(partitions []int32) {
-		c.mu.Lock()
-		c.joined = true
-		c.mu.Unlock()
-		assigned(partitions)
-	}
-	l.Members = func(problems []string) {
-		c.mu.Lock()
-		c.group = problems
-		c.mu.Unlock()
-		members(problems)
-	}
-	l.State = func(p int32, s notice.TaskState) {
-		c.mu.Lock()
-		c.states[p] = s
-		c.mu.Unlock()
-		state(p, s)
-	}
-	waits := l.Waits
-	l.Waits = func(p, input int32, yes bool) {
-		c.mu.Lock()
-		if delete(c.inputs, input); yes {
-			c.inputs[input] = true
-		}
-		c.mu.Unlock()
-		waits(p, input, yes)
-	}
-	standby := l.Standby
-	l.Standby = func(s notice.Standby) {
-		c.mu.Lock()
-		c.stands = s
-		c.mu.Unlock()
-		standby(s)
-	}
-	l.Closed = func(p int32) {
-		c.mu.Lock()
-		delete(c.states, p)
-		c.mu.Unlock()
-		closed(p)
-	}
-	return l
+	return notice.Both(notice.Listener{
+		Assigned: func([]int32) { c.change(func() { c.joined = true }) },
+		Members:  func(problems []string) { c.change(func() { c.group = problems }) },
+		Versions: func(members []string) { c.change(func() { c.mixed = members }) },
+		Doubted:  func(problem error) { c.change(func() { c.doubt = problem }) },
+		State:    func(p int32, s notice.TaskState) { c.change(func() { c.states[p] = s }) },
+		Closed:   func(p int32) { c.change(func() { delete(c.states, p) }) },
+		Standby:  func(s notice.Standby) { c.change(func() { c.stands = s }) },
+		Waits: func(_, input int32, waits bool) {
+			c.change(func() {
+				if delete(c.inputs, input); waits {
+					c.inputs[input] = true
+				}
+			})
+		},
+	}, l)
 }
 
-// Retrying reports that a request to the brokers failed and will be sent again.
-func (c *Console) Retrying() {
+func (c *Console) change(f func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.retry = time.Now()
+	f()
 }
+
+// Retrying records that a request to the brokers failed and will be sent again.
+func (c *Console) Retrying() { c.change(func() { c.retry = time.Now() }) }
 
 // Denied records that a coordinator does not work; why names the broker to restart.
-func (c *Console) Denied(why error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.failed, c.denied = why, time.Now()
-}
+func (c *Console) Denied(why error) { c.change(func() { c.failed, c.denied = why, time.Now() }) }
 
-// DiskFull sets whether the local store waits for room on its disk.
-func (c *Console) DiskFull(full bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.full = full
-}
+// DiskFull records whether the local store waits for room on its disk.
+func (c *Console) DiskFull(full bool) { c.change(func() { c.full = full }) }
 
 // Handler serves the pages; /metrics shows the metrics of g.
 func (c *Console) Handler(g prometheus.Gatherer) http.Handler {

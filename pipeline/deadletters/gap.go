@@ -30,9 +30,7 @@ var (
 	topicMadeAgain = cause{
 		"verdict_topic_made_again", "the verdict topic was deleted and made again; letters not written before are lost",
 	}
-	rowsLost = cause{
-		"verdicts_lost", "the brokers have lost their verdicts; letters not written before are lost",
-	}
+	rowsLost = cause{"verdicts_lost", "the brokers have lost their verdicts; letters not written before are lost"}
 )
 
 // causeOf returns the cause of a gap by the reason in its letter; zero for the reason of another kind of letter. Only

@@ -201,8 +201,8 @@ func TestRowsThatBrokersLost(t *testing.T) {
 	producer, err := produce.New(t.Context(), e.client, "lost", time.Minute)
 	e.check(err)
 	e.check(producer.Begin(t.Context(), []kafka.TopicPartition{{Topic: c.DeadLetter}}))
-	at := group.Place{Offset: 50, Note: note(e.deployment.Topics.Verdicts.ID, 1, cause{})}
-	e.check(producer.CommitPlace(t.Context(), group.Membership{Group: c.Group, Generation: -1}, c.Verdicts, 0, at))
+	at := []group.Offset{{Offset: 50, Note: note(e.deployment.Topics.Verdicts.ID, 1, cause{})}}
+	e.check(producer.CommitOffsets(t.Context(), group.Membership{Group: c.Group, Generation: -1}, c.Verdicts, at))
 	e.check(producer.End(t.Context(), true))
 	e.row(1, bad) // where a row was that letters had read
 	e.row(4, bad)

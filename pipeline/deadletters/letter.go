@@ -15,9 +15,9 @@ const (
 	headerPartition = "oriel-partition" //
 	headerOffset    = "oriel-offset"    //
 	headerTruncated = "oriel-truncated" // true when the letter does not hold all of the record
-	headerLength    = "oriel-length"    // then: bytes of the record's value
+	headerLength    = "oriel-length"    // beside oriel-truncated: bytes of the record's value
 	headerLost      = "oriel-lost"      // true when the letter could not be written: its record or its verdict is gone
-	headerUntil     = "oriel-until"     // of a gap: the letter stands for all offsets from oriel-offset to before this one
+	headerUntil     = "oriel-until"     // of a gap: the letter stands for the offsets [oriel-offset, this one)
 )
 
 // keptBytes is the greatest part of a value, and of a key, that a letter keeps of a record that is too large to keep
@@ -47,8 +47,8 @@ func lostLetter(topic string, partition int32, offset int64, code schemas.Code) 
 	return l
 }
 
-// gapLetter stands for all letters of a gap. It names offsets alone, because no verdict says which of their records
-// were bad.
+// gapLetter stands for all letters of a gap. It names only offsets, because without verdicts nothing shows which of
+// their records were bad.
 func gapLetter(topic string, partition int32, g gap) deadLetter {
 	l := deadLetter{headers: []records.Header{
 		{Key: headerLost, Value: []byte("true")},
@@ -65,19 +65,14 @@ func gapLetter(topic string, partition int32, g gap) deadLetter {
 func newLetter(
 	topic string, partition int32, r *records.Record, code schemas.Code, maxRecord, limit int,
 ) (deadLetter, bool) {
-	whole := deadLetter{key: r.Key, value: r.Value, headers: r.Headers.List()}
-	if len(r.Value) <= maxRecord {
-		whole.place(topic, partition, r.Offset, code.String())
-		if whole.size() <= limit {
-			return whole, true
-		}
-	} else {
-		whole.value = cut(r.Value, keptBytes)
-		whole.truncated(len(r.Value))
-		whole.place(topic, partition, r.Offset, code.String())
-		if whole.size() <= limit {
-			return whole, true
-		}
+	complete := deadLetter{key: r.Key, value: r.Value, headers: r.Headers.List()}
+	if len(r.Value) > maxRecord {
+		complete.value = cut(r.Value, keptBytes)
+		complete.truncated(len(r.Value))
+	}
+	complete.place(topic, partition, r.Offset, code.String())
+	if complete.size() <= limit {
+		return complete, true
 	}
 	var l deadLetter
 	l.truncated(len(r.Value))
@@ -103,5 +98,5 @@ func (l *deadLetter) size() int {
 	return records.BatchOverhead + records.RecordBytes(l.key, l.value, l.headers)
 }
 
-// cut keeps the first bytes; what was null stays null, and what was empty stays empty.
+// cut keeps the first bytes. Null stays null, and empty stays empty.
 func cut(b []byte, most int) []byte { return b[:min(len(b), most)] }

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"oriel/pipeline/kafka/fetch"
 	"oriel/pipeline/kafka/group"
@@ -58,8 +57,7 @@ func parseNote(text string) (n noted, ok bool) {
 	}
 	if len(fields) == 3 {
 		n.pending = causeOf(fields[2])
-		ok = n.pending != cause{}
-		return n, ok
+		return n, n.pending != cause{}
 	}
 	return n, true
 }
@@ -69,15 +67,15 @@ func parseNote(text string) (n noted, ok bool) {
 func (t *task) place(ctx context.Context) (progress, error) {
 	c := t.service.deployment.Config
 	at := progress{known: true}
-	var input, rows committed
-	var err error
-	if input, err = t.committed(ctx, c.Input, t.inputs); err != nil {
+	input, err := t.committed(ctx, c.Input, t.inputs)
+	if err != nil {
 		return at, err
 	}
-	if rows, err = t.committed(ctx, c.Verdicts, []int32{t.partition}); err != nil {
+	rows, err := t.committed(ctx, c.Verdicts, []int32{t.partition})
+	if err != nil {
 		return at, err
 	}
-	latest := input // where the offset of the rows was deleted, those that were read are read again, and cut off
+	latest := input // if the offset for the rows was deleted, earlier rows are read again, and their letters left out
 	if len(rows.parts) > 0 {
 		latest, at.row = rows, rows.parts[t.partition]
 	}
@@ -86,7 +84,7 @@ func (t *task) place(ctx context.Context) (progress, error) {
 		return t.lastLetters(ctx)
 	case !c.WholeTopic():
 		at.parts = parts{t.partition: latest.sum}
-	case input.parts.sum() != latest.sum: // some were deleted
+	case input.parts.sum() != latest.sum: // some offsets of the input were deleted
 		return t.lastLetters(ctx)
 	default:
 		at.parts = input.parts
@@ -129,41 +127,32 @@ func (t *task) committed(ctx context.Context, topic string, partitions []int32) 
 }
 
 // lastLetters returns, for each partition of the input, the offset after its last letter in the dead-letter topic. It
-// serves a group without an offset: at the first start, or after brokers have forgotten a group that was away for long.
+// is for a group without an offset: at the first start, or if no process ran for so long that brokers deleted it.
 func (t *task) lastLetters(ctx context.Context) (progress, error) {
-	d, p := t.service.deployment, t.partition
-	topic := t.deadLetter
-	bounds, err := topics.BoundsOf(ctx, d.Client, topic.Name, p)
+	bounds, err := topics.BoundsOf(ctx, t.service.deployment.Client, t.deadLetter.Name, t.partition)
 	if err != nil {
 		return progress{}, err
 	}
-	for back := int64(1024); ; back *= 4 {
-		from := max(bounds.Start, bounds.High-back)
-		written, err := t.lastLettersFrom(ctx, from, bounds.High)
-		if err != nil || len(written) == len(t.inputs) || from == bounds.Start {
-			return progress{parts: written}, err
+	var at progress
+	for from := range fetch.Backwards(bounds.Start, bounds.High) {
+		if at.parts, err = t.lastLettersFrom(ctx, from, bounds.High); err != nil || len(at.parts) == len(t.inputs) {
+			break
 		}
 	}
+	return at, err
 }
 
 func (t *task) lastLettersFrom(ctx context.Context, from, end int64) (parts, error) {
-	d, p := t.service.deployment, t.partition
-	topic := t.deadLetter
+	d := t.service.deployment
 	written := parts{}
-	reader := fetch.NewReader(d.Client, topic.Name, p, from, fetch.Options{ID: topic.ID, MaxWait: 100 * time.Millisecond})
-	for next := from; next < end; {
-		batch, err := reader.Fetch(ctx)
+	for r, err := range fetch.Records(ctx, d.Client, t.deadLetter, t.partition, from, end, false) {
 		if err != nil {
-			return nil, fmt.Errorf("letters: read %s partition %d, because the group has no offset: %w", topic.Name, p, err)
+			return nil, fmt.Errorf("letters: the group has no offset: %w", err)
 		}
-		for _, r := range batch.Records {
-			of, _, until, ok := letterOf(d.Config.Input, r.Headers)
-			if ok && until > 0 && slices.Contains(t.inputs, of) {
-				written[of] = max(written[of], until)
-			}
+		of, _, until, ok := letterOf(d.Config.Input, r.Headers)
+		if ok && until > 0 && slices.Contains(t.inputs, of) {
+			written[of] = max(written[of], until)
 		}
-		next = batch.Next
-		batch.Release()
 	}
 	return written, nil
 }

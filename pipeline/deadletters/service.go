@@ -23,7 +23,7 @@ import (
 
 // Options are the settings of a Service beside those of the deployment.
 type Options struct {
-	Once   bool // end when everything is written that the verdicts held at the start of each partition
+	Once   bool // end when each partition's verdicts, as of its take-over, have their letters
 	Listen Listener
 
 	// Verdicts bounds the batches of the verdict topic that are held while records of the input are read. It must not
@@ -43,31 +43,9 @@ type Listener struct {
 	Written  func(Written)
 	Noted    func(partition int32, text string) // something that a person should see once
 	Retried  func(partition int32, err error)   // the partition is taken over again after err
-	// the partition is parked, and tried again until it goes on; err says why and what to do
+	// the partition is parked, and tried again until it goes on; err names the reason and the remedy
 	Stopped func(partition int32, err error)
 	Reached func(partition int32, p notice.Point)
-}
-
-// ensureDefaults sets each nil function to one that does nothing.
-func (l *Listener) ensureDefaults() {
-	if l.Assigned == nil {
-		l.Assigned = func([]int32) {}
-	}
-	if l.Written == nil {
-		l.Written = func(Written) {}
-	}
-	if l.Noted == nil {
-		l.Noted = func(int32, string) {}
-	}
-	if l.Retried == nil {
-		l.Retried = func(int32, error) {}
-	}
-	if l.Stopped == nil {
-		l.Stopped = func(int32, error) {}
-	}
-	if l.Reached == nil {
-		l.Reached = func(int32, notice.Point) {}
-	}
 }
 
 // Written describes one committed transaction.
@@ -88,7 +66,7 @@ type Service struct {
 
 // New returns a Service for a deployment whose topics were checked for deployment.ByLetters. It needs no Model.
 func New(d changelog.Deployment, o Options) *Service {
-	o.Listen.ensureDefaults()
+	notice.FillNil(&o.Listen)
 	return &Service{deployment: d, options: o}
 }
 
@@ -96,8 +74,8 @@ func New(d changelog.Deployment, o Options) *Service {
 var errEnd = errors.New("letters: everything is written")
 
 // Run works until ctx ends, or with Options.Once until everything is written. Then it leaves the group. It returns an
-// error when it cannot go on: when every partition that it was given has stopped, or with Options.Once when any has.
-// When ctx ends, it returns the reasons of the partitions that are parked.
+// error when it cannot go on: when every assigned partition has stopped, or with Options.Once when any has. When ctx
+// ends, it returns the reasons of the partitions that are parked.
 func (s *Service) Run(ctx context.Context) error {
 	d := s.deployment
 	c := d.Config
@@ -105,11 +83,11 @@ func (s *Service) Run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("letters: join group: %w", err)
 	}
-	defer func() { _ = group.Close() }() // an unanswered goodbye costs the others a session timeout, nothing else
+	defer func() { _ = group.Close() }() // if it fails, the other members wait for a session timeout, nothing worse
 	for {
 		generation, err := group.Next(ctx)
 		if err == nil {
-			if _, err = s.describe(ctx); err == nil { // a group whose topic is gone shares nothing out
+			if _, err = s.describe(ctx); err == nil { // a group whose topic is gone assigns no partitions
 				err = s.share(ctx, generation)
 			}
 			generation.Close()
@@ -177,7 +155,7 @@ func (s *Service) share(ctx context.Context, g *group.Generation) error {
 	work, cancel := context.WithCancel(ctx)
 	turns := make(chan partitionTurn)
 	over := make(chan struct{})
-	tell := func(t partitionTurn) {
+	report := func(t partitionTurn) {
 		select {
 		case turns <- t:
 		case <-over:
@@ -188,8 +166,8 @@ func (s *Service) share(ctx context.Context, g *group.Generation) error {
 	for _, p := range g.Partitions {
 		t := &task{service: s, partition: p, membership: g.Membership(), memory: most}
 		tasks.Go(func() {
-			err := t.keepRunning(work, func(parked error) { tell(partitionTurn{partition: p, parked: parked}) })
-			tell(partitionTurn{partition: p, ended: err})
+			err := t.keepRunning(work, func(parked error) { report(partitionTurn{partition: p, parked: parked}) })
+			report(partitionTurn{partition: p, ended: err})
 		})
 	}
 	defer tasks.Wait()
@@ -201,7 +179,7 @@ func (s *Service) share(ctx context.Context, g *group.Generation) error {
 		select {
 		case t := <-turns:
 			switch {
-			case errors.Is(t.ended, context.Canceled): // told to end, which is heard below
+			case errors.Is(t.ended, context.Canceled): // g.Done or ctx.Done follows
 			case t.parked != nil:
 				stopped[t.partition] = t.parked
 			case t.ended == nil:
@@ -221,10 +199,7 @@ func (s *Service) share(ctx context.Context, g *group.Generation) error {
 			return cmp.Or(joined(stopped), ctx.Err())
 		}
 	}
-	if len(stopped) > 0 {
-		return joined(stopped)
-	}
-	return errEnd
+	return cmp.Or(joined(stopped), errEnd)
 }
 
 // joined joins the errors of partitions in the order of the partitions.

@@ -32,13 +32,13 @@ type task struct {
 // keepRunning takes the partition over again after every failure. An error that a person must mend parks the partition.
 // A parked partition is tried again every parkPause, so that the process need not be restarted. keepRunning returns
 // errEnd when all letters are written, ctx's error, or with Options.Once the error that stops the partition.
-func (t *task) keepRunning(ctx context.Context, tell func(parked error)) error {
+func (t *task) keepRunning(ctx context.Context, report func(parked error)) error {
 	listen := t.service.options.Listen
 	for {
 		err := t.run(ctx, func() {
 			if t.parked.over() {
 				listen.Noted(t.partition, "letters go on")
-				tell(nil)
+				report(nil)
 			}
 		})
 		pause := retryPause
@@ -57,7 +57,7 @@ func (t *task) keepRunning(ctx context.Context, tell func(parked error)) error {
 			if t.service.options.Once {
 				return err
 			}
-			tell(err)
+			report(err)
 			pause = parkPause
 		}
 		if err := kafka.Pause(ctx, pause); err != nil {
@@ -95,7 +95,7 @@ func (t *task) run(ctx context.Context, wrote func()) error {
 	if err != nil {
 		return err
 	}
-	defer w.release()
+	defer w.input.release()
 	for {
 		if t.service.options.Once && w.rows.next >= w.target {
 			return errEnd
@@ -118,7 +118,7 @@ const (
 	// transaction of the service, and letters need not be as quick.
 	commitPause = time.Second
 
-	// commitGrace is how long a transaction may take after the process was told to end.
+	// commitGrace is how long a transaction may take after SIGTERM.
 	commitGrace = 5 * time.Second
 
 	// shortLimit keeps one answer of a broker that lags behind from being taken for a loss.

@@ -242,9 +242,9 @@ func TestTheLastLettersOfEachPartitionAreFound(t *testing.T) {
 	}
 }
 
-// TestLettersAreToldOfTheStream checks that letters refuse an ORIEL_STREAM that differs from the deployment's, because
-// they would look for other records.
-func TestLettersAreToldOfTheStream(t *testing.T) {
+// TestLettersRefuseAnotherStreamSetting checks that letters refuse an ORIEL_STREAM that differs from the deployment's,
+// because they would look for records of another stream.
+func TestLettersRefuseAnotherStreamSetting(t *testing.T) {
 	e := newTopicEnv(t, 0)
 	e.rowOf(0, stretchesOf("0:0-1"), bad)
 	e.deployment.Config.Order = ""

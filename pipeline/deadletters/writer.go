@@ -38,8 +38,6 @@ type writer struct {
 	lost    int
 }
 
-func (w *writer) release() { w.input.release() }
-
 // advance writes the letters of the next rows, in one transaction or several. It reports whether it has reached the end
 // of the verdicts.
 func (w *writer) advance(ctx context.Context) (caughtUp bool, err error) {
@@ -48,7 +46,7 @@ func (w *writer) advance(ctx context.Context) (caughtUp bool, err error) {
 		return false, w.task.verdictsGone(err)
 	}
 	defer batch.Release()
-	defer w.input.release() // whoever waits for verdicts holds nothing of the input: the two would wait for each other
+	defer w.input.release() // memory of the input must not be held while waiting for verdicts: a deadlock
 	var runs []run
 	for i := range batch.Records {
 		more, err := w.rows.open(ctx, &batch.Records[i])
@@ -61,7 +59,8 @@ func (w *writer) advance(ctx context.Context) (caughtUp bool, err error) {
 	// between them.
 	slices.SortStableFunc(runs, func(a, b run) int { return cmp.Compare(a.partition, b.partition) })
 	for i, n := range runs {
-		if err := w.take(ctx, n, firstRow(runs[i:])); err != nil {
+		first := slices.MinFunc(runs[i:], func(a, b run) int { return cmp.Compare(a.row, b.row) })
+		if err := w.take(ctx, n, first.row); err != nil {
 			return false, err
 		}
 	}
@@ -73,15 +72,6 @@ func (w *writer) advance(ctx context.Context) (caughtUp bool, err error) {
 		}
 	}
 	return batch.Next >= batch.Stable, nil
-}
-
-// firstRow returns the first row of runs.
-func firstRow(runs []run) int64 {
-	first := runs[0].row
-	for _, n := range runs {
-		first = min(first, n.row)
-	}
-	return first
 }
 
 // take adds the letters of one run, and the letter of the gap before it. If it commits in the middle, the place is row

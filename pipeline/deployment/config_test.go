@@ -17,8 +17,8 @@ func sound() Config {
 	}
 }
 
-// TestConfigTellsEveryProblem checks that all problems are reported at once, each with its field and value.
-func TestConfigTellsEveryProblem(t *testing.T) {
+// TestConfigReportsEveryProblem checks that all problems are reported at once, each with its field and value.
+func TestConfigReportsEveryProblem(t *testing.T) {
 	if err := sound().Validate(); err != nil {
 		t.Fatal(err)
 	}

@@ -90,7 +90,7 @@ func lostOrder(r role, reason string) error {
 // topic of verdicts may be missing or new, though. Then a state beside the manifest shows it, or a second state after
 // the opening's.
 func everTaken(ctx context.Context, client *kafka.Client, changelog, verdicts topics.Topic) (bool, error) {
-	most := 0 // of states that a deployment has which has taken nothing
+	most := 0 // number of states that a deployment without any taken event can have
 	if verdicts.Name != "" {
 		if taken, err := everOpened(ctx, client, verdicts); taken || err != nil {
 			return taken, err

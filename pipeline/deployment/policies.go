@@ -107,7 +107,7 @@ func checkVerdicts(input, own describedTopic) []error {
 
 func checkChangelog(_, own describedTopic) []error {
 	errs := checkBatches(own)
-	if policy, said := own.settings["cleanup.policy"]; said && policy != "compact" {
+	if policy, known := own.settings["cleanup.policy"]; known && policy != "compact" {
 		errs = append(errs, own.wrong("cleanup.policy", "compact", "the state would be deleted"))
 	}
 	return errs
@@ -136,7 +136,7 @@ func checkOrder(_, own describedTopic) []error {
 
 // checkDescriptor asks that the one record is kept.
 func checkDescriptor(_, own describedTopic) []error {
-	if policy, said := own.settings["cleanup.policy"]; said && policy != "compact" {
+	if policy, known := own.settings["cleanup.policy"]; known && policy != "compact" {
 		return []error{own.wrong("cleanup.policy", "compact", "its record would be deleted, and readers that come later would find none")}
 	}
 	return nil

@@ -166,9 +166,9 @@ func TestEveryTransactionNamesTheSamePartitions(t *testing.T) {
 	}
 }
 
-// TestASecondTopicIsNamedByThoseWhoHaveOne checks that a second topic's partition follows that of the decisions in each
-// transaction, and that a deployment without one is unchanged.
-func TestASecondTopicIsNamedByThoseWhoHaveOne(t *testing.T) {
+// TestTransactionsNameTheSecondTopicOfADeployment checks that a second topic's partition follows that of the decisions
+// in each transaction, and that a deployment without one is unchanged.
+func TestTransactionsNameTheSecondTopicOfADeployment(t *testing.T) {
 	names := func(c Config) (names []string) {
 		for _, r := range c.usedBy(ByService) {
 			names = append(names, r.topic(&c))

@@ -26,15 +26,15 @@ const (
 // role is the purpose of a topic of a deployment. roles is the only list of them: configuration, creation, checks and
 // transactions follow it.
 type role struct {
-	name      string // as messages call it
+	name      string // its name in messages
 	setting   string // the variable that names the topic
 	topic     func(*Config) string
 	described func(*Topics) *topics.Topic
 	uses      Use
 	single    bool // one partition, however many streams there are
-	optional  bool // a deployment whose operator has no use for the topic does not name it
+	optional  bool // a deployment may lack the topic
 
-	// lost adds to the message for a topic that does not exist and may have existed before; "" adds nothing.
+	// lost is added to the message for a missing topic that may have existed before; "" adds nothing.
 	lost string
 
 	// without refuses a deployment that has lost the topic after it took an event; nil if the deployment may go on.

@@ -4,21 +4,21 @@
 // pipeline/pipetest holds for it as for Apache Kafka.
 //
 // What it is not: a Kafka. It is one event loop without replication or authentication; files are not synced, so power
-// loss may lose records; transaction markers are written at once and coordinators are never loading, so the retries
-// that a real cluster asks for (errors 14, 15, 16, 51) are never seen; its speed says nothing about Kafka's. It takes
-// records that a real broker's default limits refuse. Run nothing on it that must survive.
+// loss may lose records. Transaction markers are written at once and coordinators are never loading, so it never sends
+// the errors with which a real cluster asks for retries (14, 15, 16, 51). Its speed does not show Kafka's. It accepts
+// records that a real broker's default limits refuse. Do not keep data on it that must survive.
 //
 // Its groups differ from a real broker's in three ways, each of which could leave a group without owners for ever:
-//   - A member whose connection ends while its join or sync waits gets no session timeout. Here the end of a connection is
-//     told to kfake a minute late (listener.go), so that every dead member is found by its session.
+//   - A member whose connection ends while its join or sync waits gets no session timeout. So listener.go hides the end
+//     of a connection from kfake for a minute, and every dead member is found by its session.
 //   - The session of a member runs on while its join or sync waits; at its end the member is dropped without an answer.
-//     kafka.Group sends heartbeats meanwhile, and joins anew when one says that it is not known.
-//   - Each join starts the rebalance timeout again. kafka.Group takes up a join that it gave up under the same member id,
-//     and only after more than two such timeouts.
+//     group.Member sends heartbeats meanwhile, and joins again when the broker does not know it any more.
+//   - Each join starts the rebalance timeout again. group.Member repeats a join that was cut off under the same member
+//     id, and only after more than two such timeouts.
 //
-// A fourth does no harm: a leader that takes its place in the group again is told that it is the leader, as a real
-// broker does from a later version of the request on; the shares that kafka.Group sends then change nothing.
+// A fourth difference does no harm: a leader that rejoins with its static id learns that it is the leader. A real
+// broker tells it only in a later version of the request. The assignments that group.Member then sends change nothing.
 //
-// A fetch for committed records whose answer ends at the byte limit of the request, not of the partition, does not say
-// which transactions were aborted: their records in it are taken for committed ones.
+// If the answer to a fetch for committed records ends at the byte limit of the request, not of the partition, it does
+// not list the aborted transactions. Their records in it then look like committed ones.
 package embedded

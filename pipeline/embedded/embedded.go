@@ -11,7 +11,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 )
 
-// compactEvery is how often compacted topics are cleaned. The default of an hour would never happen in a demo.
+// compactEvery is the interval at which compacted topics are cleaned. A demo ends before the default of an hour.
 const compactEvery = 3 * time.Second
 
 // minSession is the default of Apache Kafka (group.min.session.timeout.ms).
@@ -25,8 +25,8 @@ type Options struct {
 	Port    int  // on 127.0.0.1; the first of as many as there are brokers. 0: any
 	Brokers int  // 0: one
 
-	// CompactEvery is how often compacted topics are cleaned; 0 means every 3 s. A broker of the Apache project leaves
-	// the newest records alone for as long as a segment lasts; this one cleans all but the last batch.
+	// CompactEvery is the interval at which compacted topics are cleaned; 0 means 3 s. Apache Kafka does not clean the
+	// newest segment; this broker cleans all but the last batch.
 	CompactEvery time.Duration
 
 	// MinSession is the shortest session timeout that a member of a group may ask for; 0 means 6 s, as in Apache Kafka.

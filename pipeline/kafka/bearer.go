@@ -11,12 +11,12 @@ import (
 	"github.com/segmentio/kafka-go/sasl"
 )
 
-// TokenSource returns a token that may be used now. refused is the last one that a broker has refused, "" if none was:
-// the source must not give it again while it can get another. It must be safe for concurrent use.
+// TokenSource returns a valid token. refused is the last token that a broker has refused, or "". The source must not
+// return that token again while it can get another. It must be safe for concurrent use.
 type TokenSource func(ctx context.Context, refused string) (string, error)
 
 var (
-	// ErrNoToken reports a login without a token: the TokenSource gave none, or none that can be sent.
+	// ErrNoToken reports a login without a token: the TokenSource failed, or its token has forbidden characters.
 	ErrNoToken = errors.New("no token")
 
 	// ErrTokenRefused reports a token that a broker refused. It is transient: the next login asks for another one.
@@ -29,7 +29,8 @@ type bearer struct {
 	denied atomic.Pointer[string] // the token that was refused last
 }
 
-// Bearer logs in with tokens (OAUTHBEARER, KIP-255). Use it under TLS only, because whoever sees a token can use it.
+// Bearer logs in with tokens (OAUTHBEARER, KIP-255). Use it under TLS only, because anyone who reads a token can use
+// it.
 func Bearer(source TokenSource) sasl.Mechanism { return &bearer{source: source} }
 
 // Name implements sasl.Mechanism.
@@ -51,7 +52,7 @@ func (b *bearer) Start(ctx context.Context) (sasl.StateMachine, []byte, error) {
 	return &bearing{of: b, token: token}, []byte("n,,\x01auth=Bearer " + token + "\x01\x01"), nil
 }
 
-// notOfToken tells characters that are not of b64token (RFC 6750, 2.1).
+// notOfToken reports whether a character cannot be in a token (b64token, RFC 6750, 2.1).
 func notOfToken(r rune) bool {
 	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-._~+/=", r))
 }
@@ -62,8 +63,8 @@ type bearing struct {
 	token string
 }
 
-// Next implements sasl.StateMachine. A challenge says that the token is refused, and must be answered (RFC 7628,
-// 3.2.3); then the broker says why.
+// Next implements sasl.StateMachine. A challenge means that the token is refused. It must be answered (RFC 7628, 3.2.3)
+// before the broker sends the reason.
 func (s *bearing) Next(_ context.Context, challenge []byte) (done bool, response []byte, err error) {
 	if len(challenge) == 0 {
 		return true, nil, nil
@@ -71,7 +72,7 @@ func (s *bearing) Next(_ context.Context, challenge []byte) (done bool, response
 	return false, []byte{1}, nil
 }
 
-// refused reads the error of a login.
+// refused turns the broker's refusal of a login into ErrTokenRefused, and records the token.
 func (s *bearing) refused(err error) error {
 	if !errors.Is(err, kafkago.SASLAuthenticationFailed) {
 		return err

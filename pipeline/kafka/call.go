@@ -11,7 +11,7 @@ import (
 	"oriel/pipeline/kafka/wire"
 )
 
-// maxAnswer bounds an answer that is read as a whole. Metadata of a topic with 100 000 partitions has some 5 MB.
+// maxAnswer bounds an answer that is read into one buffer. Metadata of a topic with 100 000 partitions has some 5 MB.
 const maxAnswer = 32 << 20
 
 // Call is one request over a connection of kafka-go's pool, encoded by this package: protocol.RawExchanger gets the
@@ -78,8 +78,7 @@ func (c *Call) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
 	return c, nil
 }
 
-// Complete reads an answer that is small into one buffer, and passes it to parse, after the tagged fields of the
-// header.
+// Complete makes the call read its answer into one buffer, and pass the body to parse.
 func (c *Call) Complete(parse func(*wire.Reader)) {
 	c.Read = func(r io.Reader, remaining int) error {
 		if remaining > maxAnswer {

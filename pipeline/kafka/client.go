@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -49,6 +50,10 @@ type Config struct {
 	// Jitter draws a duration from [0, n), at random if nil. It decides only how long pauses between attempts are.
 	// Tests fix it, so that two runs pause alike.
 	Jitter func(n time.Duration) time.Duration
+
+	// Patience is the time for which a client that no broker has ever answered tries again; 0 does not bound it. An
+	// outage after the first answer is always waited out.
+	Patience time.Duration
 
 	// DoubtFor is the time for which a loss must be found again and again before it is believed (Doubt); 0 means 10 s.
 	// Only a test whose brokers never answer from an old log may shorten it. It must be longer than the time between
@@ -172,13 +177,13 @@ func (c *Client) Retry(ctx context.Context, operation string, attempt func(conte
 		if !Transient(err) {
 			return fmt.Errorf("kafka: %s: %w", operation, lacking(operation, err))
 		}
-		if refused := c.reach.judge(err, time.Now()); refused != nil {
-			return fmt.Errorf("kafka: %s: %w", operation, refused)
+		if refused := c.reach.judge(err, time.Now(), c.config.Patience); refused != nil {
+			return fmt.Errorf("kafka: %s at %s: %w", operation, strings.Join(c.config.Brokers, ","), refused)
 		}
 		if !errors.Is(err, kafkago.ConcurrentTransactions) || pause.next == lastPause {
 			c.config.OnRetry(operation, err)
 		}
-		if moved(err) {
+		if staleLayout(err) {
 			c.Refresh()
 		}
 		if ended := pause.Wait(ctx); ended != nil {

@@ -20,10 +20,10 @@ const (
 	coordinatorLook = 5 * time.Second
 )
 
-// CoordinatorError says that a coordinator does not work: the cluster names a broker as the coordinator, and this
+// CoordinatorError reports a coordinator that does not work: the cluster names a broker as the coordinator, and this
 // broker denies it for longer than coordinatorPatience. Kafka 4.3 can get into this state when a broker dies: its
-// coordinator finds its log "out of sync", fails, and stays so until the broker is started again. The error is
-// transient, because that start mends it.
+// coordinator finds its log "out of sync", and fails until the broker is restarted. The error is transient, because a
+// restart ends it.
 type CoordinatorError struct {
 	Of     string        // the group, or the transactional id
 	Broker string        // id and address

@@ -8,10 +8,10 @@ import (
 	kafkago "github.com/segmentio/kafka-go"
 )
 
-// DeniedError says which right the client's user lacks; an ACL on the brokers gives it.
+// DeniedError names the right that the client's user lacks. An ACL on the brokers grants it.
 type DeniedError struct {
-	Right string // as ACLs call it, such as DESCRIBE_CONFIGS
-	On    string // the kind of thing that it is lacking on; operation and cause name it
+	Right string // its name in ACLs, such as DESCRIBE_CONFIGS
+	On    string // kind of the resource, such as topic; operation and cause have its name
 	Cause error
 }
 

@@ -9,9 +9,9 @@ import (
 	kafkago "github.com/segmentio/kafka-go"
 )
 
-// TestWhoeverLacksARightIsToldWhich checks that the error names the missing right, because brokers only say that an
+// TestErrorsNameTheMissingRight checks that the error names the missing right, because brokers only say that an
 // operation is not authorised.
-func TestWhoeverLacksARightIsToldWhich(t *testing.T) {
+func TestErrorsNameTheMissingRight(t *testing.T) {
 	for _, c := range []struct {
 		operation string
 		code      Code

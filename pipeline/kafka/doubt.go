@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// doubtFor is the time for which a loss must be found again and again before it is believed, unless Config sets
-// another. A broker that was stopped or cut off, and is back, considers itself the leader until it learns of its
+// doubtFor is the time for which a loss must be found again and again before it counts, unless Config sets another. A
+// broker that was stopped or cut off, and is back, considers itself the leader until it learns of its
 // successor, and answers from a shorter log meanwhile. It learns within seconds: it asks the controller every 2 s and
 // gives a request up after 2 s (controller.quorum.request.timeout.ms). 10 s leave room for a slow machine. They are
-// above the 9 s after which partitions of a silent broker go to others (broker.session.timeout.ms). A longer doubt
-// would only delay a message that a person must read anyway.
+// above the 9 s after which partitions of a silent broker go to others (broker.session.timeout.ms). A longer time
+// would only delay the message about the loss.
 const doubtFor = 10 * time.Second
 
-// Doubt prevents that one answer is believed when it shows a loss: offsets outside the log, a log that lost records
-// after they were read, a topic that is gone. The caller looks again, each time with a fresh cluster layout, until a
+// Doubt requires more than one answer before a loss counts: offsets outside the log, a log that lost records after they
+// were read, a topic that is gone. The caller looks again, each time with a fresh cluster layout, until a
 // look finds nothing wrong (Clear) or the doubt is Over. The zero value has found nothing yet, and lasts for 10 s.
 type Doubt struct {
 	lasts       time.Duration // 0: doubtFor

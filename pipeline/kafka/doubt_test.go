@@ -42,8 +42,8 @@ func TestADoubtedLossIsTransient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var d Doubt
 		for _, loss := range []error{ErrTruncated, ErrOffsetOutOfRange, ErrTopicRecreated} {
-			if err := d.Verdict(loss); Classify(err) != Retry || !moved(err) {
-				t.Errorf("%v at the first look: %v, moved %t", loss, Classify(err), moved(err))
+			if err := d.Verdict(loss); Classify(err) != Retry || !staleLayout(err) {
+				t.Errorf("%v at the first look: %v, stale layout %t", loss, Classify(err), staleLayout(err))
 			}
 		}
 		time.Sleep(doubtFor)

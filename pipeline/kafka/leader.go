@@ -2,8 +2,7 @@ package kafka
 
 import (
 	"context"
-	"fmt"
-	"strings"
+	"strconv"
 	"sync"
 
 	kafkago "github.com/segmentio/kafka-go"
@@ -12,21 +11,20 @@ import (
 	"oriel/pipeline/kafka/wire"
 )
 
-// leaders remembers the newest leader epoch that was heard of for each partition, from cluster layouts and from
-// batches. A layout that is behind comes from a broker that has not heard of a change: what it calls the leader may be
-// the one before.
+// leaders remembers the newest known leader epoch of each partition, from cluster layouts and from record batches. A
+// layout with an older epoch comes from a broker that missed a change: its leader may be a former one.
 type leaders struct {
-	doubt Doubt // that has heard of nothing
+	doubt Doubt // the initial value of knownEpoch.stale
 	mu    sync.Mutex
 	known map[TopicPartition]*knownEpoch
 }
 
 type knownEpoch struct {
 	epoch int32
-	stale Doubt // that layouts say an older epoch: the topic was made again, or the whole cluster put back
+	stale Doubt // over when layouts keep an older epoch: the topic was recreated, or the cluster restored from a backup
 }
 
-// note notes an epoch that a partition's log has.
+// note records an epoch that a partition's log has.
 func (l *leaders) note(p TopicPartition, epoch int32) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -35,20 +33,16 @@ func (l *leaders) note(p TopicPartition, epoch int32) {
 	}
 }
 
-// take compares the epoch of a layout with what is known. One that stays behind is taken all the same in the end: what
-// is lost then is for others to find, by offsets, epochs and topic ids.
+// take accepts the epoch of a layout, or returns a transient error if it is older than the known one. After a while it
+// accepts an older epoch as well. Readers then find by offsets, epochs and topic ids whether records were lost.
 func (l *leaders) take(p TopicPartition, epoch int32) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	switch k := l.at(p); {
-	case epoch >= k.epoch:
+	if k := l.at(p); epoch >= k.epoch || k.stale.Over() {
 		*k = knownEpoch{epoch: epoch, stale: l.doubt}
-	case k.stale.Over():
-		*k = knownEpoch{epoch: epoch, stale: l.doubt}
-	default:
-		return kafkago.UnknownLeaderEpoch
+		return nil
 	}
-	return nil
+	return kafkago.UnknownLeaderEpoch
 }
 
 func (l *leaders) at(p TopicPartition) *knownEpoch {
@@ -61,11 +55,11 @@ func (l *leaders) at(p TopicPartition) *knownEpoch {
 	return l.known[p]
 }
 
-// LeaderEpoch is the epoch under which the partition has its leader, as the layout says by which requests are routed. A
-// broker that is asked under it refuses if it knows an older one, as a leader does that was replaced without having
-// heard of it, or a newer one: both codes are transient, and make the layout be looked up again.
+// LeaderEpoch returns the partition's leader epoch in the cached layout, by which requests are routed. A request that
+// names it is refused by a broker that knows an older epoch, such as a replaced leader, or a newer one. Both codes are
+// transient and make the client refresh the layout.
 func (c *Client) LeaderEpoch(ctx context.Context, topic string, partition int32) (int32, error) {
-	// from the layout; nothing is sent
+	// kafka-go answers this request from its cached layout
 	answer, err := c.RoundTrip(ctx, AttemptTimeout, &metadata.Request{TopicNames: []string{topic}})
 	if err != nil {
 		return -1, err
@@ -82,10 +76,10 @@ func (c *Client) LeaderEpoch(ctx context.Context, topic string, partition int32)
 	return -1, kafkago.UnknownTopicOrPartition
 }
 
-// NoteEpoch notes an epoch that a partition's log has, so that no layout is followed that is behind it.
+// NoteEpoch records an epoch that a partition's log has, so that no layout with an older epoch is followed.
 func (c *Client) NoteEpoch(p TopicPartition, epoch int32) { c.leaders.note(p, epoch) }
 
-// PartitionOf is where Kafka's default partitioner (murmur2) puts a key.
+// PartitionOf returns the partition that Kafka's default partitioner (murmur2) chooses for a key.
 func PartitionOf(key []byte, partitions int) int32 {
 	all := make([]int, partitions)
 	for i := range all {
@@ -102,7 +96,5 @@ type TopicPartition struct {
 
 // PartitionName names a partition in errors.
 func PartitionName(topic string, partition int32) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s/%d", topic, partition)
-	return b.String()
+	return topic + "/" + strconv.Itoa(int(partition))
 }

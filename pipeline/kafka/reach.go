@@ -12,11 +12,12 @@ import (
 	"time"
 )
 
-// Refusal is why a client does not get in, as far as it can be told from outside.
+// Refusal is the reason why a client cannot connect, as far as the client can see it.
 type Refusal string
 
-// The refusals. Each is mended by other settings, on one side or the other, and by no repetition.
+// The refusals. A repetition does not help: settings of the client or of the brokers must change.
 const (
+	NoAnswer         Refusal = "no broker answers" // within Config.Patience
 	NotTrusted       Refusal = "the broker's certificate is not trusted"
 	NoTLS            Refusal = "the listener does not speak TLS"
 	CertificateAsked Refusal = "the broker refuses the client's certificate, or that there is none"
@@ -26,7 +27,7 @@ const (
 	HungUp           Refusal = "the broker closes each connection without an answer, as a listener does that speaks TLS, or does not, where the client expects otherwise, or wants a login"
 )
 
-// RefusedError ends the calls of a client that no broker ever answered.
+// RefusedError is the error of a client that no broker has ever answered.
 type RefusedError struct {
 	Why   Refusal
 	Cause error // of the last attempt
@@ -37,33 +38,35 @@ func (e *RefusedError) Error() string { return fmt.Sprintf("%s: %v", e.Why, e.Ca
 // Unwrap gives the cause.
 func (e *RefusedError) Unwrap() error { return e.Cause }
 
-// Patience of a client that was never answered. A broker, or an endpoint of tokens, that starts refuses or drops
-// connections for some seconds; a certificate does not change by waiting, but another broker of the list may have a
-// better one.
+// A client without any answer gives up after one of these times. A broker or a token endpoint that starts refuses or
+// drops connections for some seconds. Waiting does not change a certificate, but another broker of the list may have a
+// valid one.
 const (
 	certificatePatience = 5 * time.Second
 	hungUpPatience      = 30 * time.Second
 )
 
-// connectivity tells a cluster that is away from one that will never let this client in. Once a broker has answered,
-// every trouble is an outage and is waited out: certificates are renewed, listeners come back, and a service that runs
-// must not end for it. It is ready as its zero value.
+// connectivity distinguishes an outage from settings with which this client can never connect. After the first answer
+// of a broker every failure is an outage, and the client waits for its end, because a running service must survive it.
+// Its zero value is ready.
 type connectivity struct {
 	mu       sync.Mutex
 	answered bool
-	why      Refusal   // of all attempts since
-	since    time.Time // the first of them
+	began    time.Time // time of the first failed attempt
+	why      Refusal   // reason of the last attempts
+	since    time.Time // time of the first attempt with this reason
 }
 
-// answer notes that a broker has answered, if only with an error.
+// answer records that a broker has answered, possibly with an error.
 func (r *connectivity) answer() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.answered = true
 }
 
-// judge returns the error that ends a call, or nil as long as it may be tried again.
-func (r *connectivity) judge(err error, now time.Time) error {
+// judge returns the error that ends a call, or nil while the call may be tried again. A client without any answer gives
+// up after patience; 0 sets no limit.
+func (r *connectivity) judge(err error, now time.Time, patience time.Duration) error {
 	var code Code
 	isCode := errors.As(err, &code)
 	r.mu.Lock()
@@ -73,17 +76,25 @@ func (r *connectivity) judge(err error, now time.Time) error {
 	if r.answered || why != r.why {
 		r.why, r.since = why, now
 	}
-	patience := certificatePatience
+	if r.began.IsZero() {
+		r.began = now
+	}
+	enough := certificatePatience
 	if why == HungUp || why == NoToken {
-		patience = hungUpPatience
+		enough = hungUpPatience
 	}
-	if r.answered || why == "" || now.Sub(r.since) < patience {
+	switch {
+	case r.answered:
 		return nil
+	case why != "" && now.Sub(r.since) >= enough:
+		return &RefusedError{Why: why, Cause: err}
+	case patience > 0 && now.Sub(r.began) >= patience:
+		return &RefusedError{Why: NoAnswer, Cause: err}
 	}
-	return &RefusedError{Why: why, Cause: err}
+	return nil
 }
 
-// Refused reads an error of one attempt as the reason why other settings are needed; nil if it is no such reason.
+// Refused returns the refusal that the error of one attempt shows, or nil if the error may pass by itself.
 func Refused(err error) *RefusedError {
 	if refused, is := errors.AsType[*RefusedError](lacking("", err)); is {
 		return refused
@@ -94,7 +105,7 @@ func Refused(err error) *RefusedError {
 	return nil
 }
 
-// refusal reads an error of a connection that was made and led to nothing; "" for any other.
+// refusal returns the reason why a connection that was made failed, or "" for any other error.
 func refusal(err error) Refusal {
 	var untrusted *tls.CertificateVerificationError
 	var authority x509.UnknownAuthorityError
@@ -119,8 +130,8 @@ func refusal(err error) Refusal {
 	return ""
 }
 
-// asksForCertificate reads the alerts of RFC 8446, 6.2, that a broker sends about a client's certificate. crypto/tls
-// has no exported type for an alert of the other side.
+// asksForCertificate reports whether a broker has sent an alert about the client's certificate (RFC 8446, 6.2). It
+// compares texts, because crypto/tls has no exported type for an alert of the other side.
 func asksForCertificate(err error) bool {
 	const remote = "remote error: tls: "
 	for _, alert := range []string{

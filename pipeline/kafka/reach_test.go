@@ -12,6 +12,7 @@ import (
 	"io"
 	"math/big"
 	"net"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -46,8 +47,8 @@ func selfSigned(t *testing.T) (tls.Certificate, *x509.CertPool) {
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, pool
 }
 
-// TestWhoNeverGotInIsToldWhy: each of these was tried again for ever, with words that named no cause.
-func TestWhoNeverGotInIsToldWhy(t *testing.T) {
+// TestAClientThatNeverConnectedGetsTheReason: each of these was tried again for ever, with words that named no cause.
+func TestAClientThatNeverConnectedGetsTheReason(t *testing.T) {
 	certificate, pool := selfSigned(t)
 	handshake := func(config *tls.Config) func(net.Conn) {
 		return func(c net.Conn) {
@@ -96,6 +97,45 @@ func TestWhoNeverGotInIsToldWhy(t *testing.T) {
 				}
 				if Classify(err) != Fatal {
 					t.Errorf("class %v", Classify(err))
+				}
+			})
+		})
+	}
+}
+
+// TestAClientWithoutAnyAnswerGivesUp checks that a command against brokers that are down ends, and the service waits.
+func TestAClientWithoutAnyAnswerGivesUp(t *testing.T) {
+	for name, patience := range map[string]time.Duration{"a command": time.Minute, "the service": 0} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				down := errors.New("connection refused")
+				client, err := New(Config{
+					Brokers: []string{"one:9092", "two:9092"}, Patience: patience,
+					Dial: func(context.Context, string, string) (net.Conn, error) { return nil, down },
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer func() { _ = client.Close() }()
+				began := time.Now()
+				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+				defer cancel()
+				err = client.Retry(ctx, "look", func(ctx context.Context) error {
+					return client.CheckVersion(ctx, protocol.Metadata, 1)
+				})
+				took := time.Since(began)
+				if patience == 0 {
+					if !errors.Is(err, context.DeadlineExceeded) {
+						t.Errorf("after %v: %v, want the deadline", took, err)
+					}
+					return
+				}
+				refused, is := errors.AsType[*RefusedError](err)
+				if !is || refused.Why != NoAnswer || !errors.Is(err, down) || !strings.Contains(err.Error(), "one:9092,two:9092") {
+					t.Errorf("%v, want that the two brokers do not answer, and why", err)
+				}
+				if took < patience || took > patience+5*time.Second {
+					t.Errorf("it took %v, want %v", took, patience)
 				}
 			})
 		})
@@ -158,7 +198,7 @@ func (e *eager) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-func TestWhoWasAnsweredWaitsForTheBrokers(t *testing.T) {
+func TestAfterAnAnswerTheClientWaitsForTheBrokers(t *testing.T) {
 	began := time.Unix(0, 0)
 	for name, c := range map[string]struct {
 		first error
@@ -175,7 +215,7 @@ func TestWhoWasAnsweredWaitsForTheBrokers(t *testing.T) {
 		case errors.Is(c.first, errAnswered):
 			r.answer()
 		case c.first != nil:
-			if err := r.judge(c.first, began); err != nil {
+			if err := r.judge(c.first, began, 0); err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
 		}
@@ -184,7 +224,7 @@ func TestWhoWasAnsweredWaitsForTheBrokers(t *testing.T) {
 			after time.Duration
 			ends  bool
 		}{{0, false}, {hungUpPatience - 1, false}, {hungUpPatience, c.want}} {
-			if err := r.judge(io.ErrUnexpectedEOF, at.Add(step.after)); (err != nil) != step.ends {
+			if err := r.judge(io.ErrUnexpectedEOF, at.Add(step.after), 0); (err != nil) != step.ends {
 				t.Errorf("%s: after %v: %v", name, step.after, err)
 			}
 		}

@@ -16,7 +16,7 @@ import (
 	"oriel/pipeline/kafka/wire"
 )
 
-// Versions of the requests of a login: the first by which a broker says how long it lets the client in (KIP-368).
+// Versions of the requests of a login: the first whose answer has the lifetime of the session (KIP-368).
 const (
 	handshakeVersion    = 1
 	authenticateVersion = 1
@@ -26,29 +26,29 @@ const (
 // endpoint or a broker that is slow.
 const renewAfter = 0.8
 
-// loginPause is the shortest time between two logins on a connection. A broker hangs up on one that comes back within a
-// second (MIN_REAUTH_INTERVAL of Kafka's SaslServerAuthenticator).
+// loginPause is the shortest time between two logins on a connection. A broker closes the connection if a login follows
+// within a second (MIN_REAUTH_INTERVAL of Kafka's SaslServerAuthenticator).
 const loginPause = 1100 * time.Millisecond
 
-// loginTimeout bounds a login on a connection that is in use, which waits for it.
+// loginTimeout bounds a login on a connection that is in use, because requests wait for it.
 const loginTimeout = 5 * time.Second
 
-// session is a connection that a broker lets in for a time. kafka-go logs in once a connection and forgets how long
-// that lasts, so that a broker with connections.max.reauth.ms, or whose tokens expire, would hang up in the middle of a
-// transaction. A session logs in again on the same connection, between two requests. One goroutine uses it, which reads
-// the whole answer to a request before it sends the next one.
+// session is a connection whose login expires. kafka-go logs in once for each connection and ignores the lifetime of
+// the login. So a broker with connections.max.reauth.ms, or with tokens that expire, would close the connection in the
+// middle of a transaction. A session logs in again on the same connection, between two requests. One goroutine uses it.
+// It reads the whole answer to a request before it sends the next one.
 type session struct {
 	net.Conn
 	client *Client
 	peer   sasl.Metadata
 
-	between  bool      // the last byte that moved was one of an answer: what is written next begins a request
+	between  bool      // the last byte was read and not written, so the next write begins a request
 	renew    time.Time // when to log in again; zero: never
-	earliest time.Time // when the broker allows it
-	ends     time.Time // when the broker hangs up
+	earliest time.Time // when the broker allows another login
+	ends     time.Time // when the broker closes the connection
 }
 
-// dial connects and logs in. It takes the place of kafka-go's TLS and SASL, because a session stands above TLS.
+// dial connects and logs in. It replaces kafka-go's TLS and SASL, because a session works on top of TLS.
 func (c *Client) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	conn, err := c.config.Dial(ctx, network, address)
 	if err != nil {
@@ -82,7 +82,7 @@ func (s *session) Read(b []byte) (int, error) {
 	return s.Conn.Read(b)
 }
 
-// Write implements net.Conn. It logs in again before a request that begins when it is time to.
+// Write implements net.Conn. It logs in again before a request if the login is about to expire.
 func (s *session) Write(b []byte) (int, error) {
 	if s.between && !s.renew.IsZero() && time.Now().After(s.renew) {
 		time.Sleep(time.Until(s.earliest))
@@ -94,7 +94,7 @@ func (s *session) Write(b []byte) (int, error) {
 	return s.Conn.Write(b)
 }
 
-// relogin renews the session. While it lasts, that there is no token is no reason to end it: the next request tries.
+// relogin renews the session. A missing token is no error while the old login is valid: the next request tries again.
 func (s *session) relogin() error {
 	ctx, cancel := context.WithTimeout(context.Background(), loginTimeout)
 	defer cancel()
@@ -106,7 +106,7 @@ func (s *session) relogin() error {
 	return err
 }
 
-// login authenticates the connection. Nothing is sent before the mechanism has what it needs.
+// login authenticates the connection. It sends nothing before the mechanism has its credentials.
 func (s *session) login(ctx context.Context) error {
 	mechanism := s.client.config.SASL
 	state, response, err := mechanism.Start(sasl.WithMetadata(ctx, &s.peer))
@@ -135,7 +135,7 @@ func (s *session) login(ctx context.Context) error {
 	return err
 }
 
-// lasts notes how long the broker lets the client in, from the beginning of a login on; 0 is for ever.
+// lasts sets the times of a login that began at from; lifetime 0 means that it does not expire.
 func (s *session) lasts(from time.Time, lifetime time.Duration) {
 	s.renew, s.ends = time.Time{}, time.Time{}
 	if lifetime > 0 {
@@ -144,7 +144,7 @@ func (s *session) lasts(from time.Time, lifetime time.Duration) {
 	}
 }
 
-// authenticate sends one message of a mechanism, and returns the broker's.
+// authenticate sends one message of a mechanism, and returns the broker's answer to it.
 func (s *session) authenticate(response []byte) (challenge []byte, lifetime time.Duration, err error) {
 	body := append(binary.BigEndian.AppendUint32(nil, uint32(len(response))), response...)
 	var code int16
@@ -160,7 +160,7 @@ func (s *session) authenticate(response []byte) (challenge []byte, lifetime time
 	return challenge, lifetime, err
 }
 
-// exchange sends a request below the session.
+// exchange sends a request on the connection below the session.
 func (s *session) exchange(key protocol.ApiKey, version int16, body []byte, parse func(*wire.Reader)) error {
 	call := s.client.NewCall(key, version, false, body)
 	call.Complete(parse)

@@ -194,9 +194,9 @@ func TestShortSessionsAreRenewedWhenTheBrokerAllows(t *testing.T) {
 	})
 }
 
-// TestARefusedTokenIsNotGivenAgain: the source hears which one was refused. A client that was never let in gives up
+// TestARefusedTokenIsNotReturnedAgain: the source hears which one was refused. A client that was never let in gives up
 // after a while, and one that was waits, because a provider's keys may be on their way to the brokers.
-func TestARefusedTokenIsNotGivenAgain(t *testing.T) {
+func TestARefusedTokenIsNotReturnedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := &gate{good: map[string]bool{"good": true}}
 		var refused []string

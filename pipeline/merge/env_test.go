@@ -196,9 +196,9 @@ func (w *walk) until(e *env, source merge.Source, merged int64) {
 	}
 }
 
-// twin computes the expected walk in the slow and obvious way: it reads the whole order log, and each of its ranges by
+// model computes the expected walk in the slow and obvious way: it reads the whole order log, and each of its ranges by
 // a separate fetch.Reader.
-func (e *env) twin() *walk {
+func (e *env) model() *walk {
 	e.Helper()
 	w := &walk{at: e.first()}
 	log, err := pipetest.Read(e.Context(), e.client, names.Order, 0, 0, fetch.Options{
@@ -229,16 +229,16 @@ func (e *env) twin() *walk {
 	return w
 }
 
-// same compares a walk with the twin's.
-func (w *walk) same(tb testing.TB, twin *walk) {
+// same compares a walk with the reference model's.
+func (w *walk) same(tb testing.TB, model *walk) {
 	tb.Helper()
-	for i := range max(len(w.lines), len(twin.lines)) {
-		if i >= len(w.lines) || i >= len(twin.lines) || w.lines[i] != twin.lines[i] {
+	for i := range max(len(w.lines), len(model.lines)) {
+		if i >= len(w.lines) || i >= len(model.lines) || w.lines[i] != model.lines[i] {
 			tb.Fatalf("%d records, want %d; they differ from number %d on: %.3q, want %.3q",
-				len(w.lines), len(twin.lines), i, w.lines[min(i, len(w.lines)):], twin.lines[min(i, len(twin.lines)):])
+				len(w.lines), len(model.lines), i, w.lines[min(i, len(w.lines)):], model.lines[min(i, len(model.lines)):])
 		}
 	}
-	if got, want := place(w.at), place(twin.at); got != want {
+	if got, want := place(w.at), place(model.at); got != want {
 		tb.Fatalf("the position is %s, want %s", got, want)
 	}
 }

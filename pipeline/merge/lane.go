@@ -120,7 +120,7 @@ func (r *Reader) next(l *lane, cancel context.CancelFunc) (more, patient bool) {
 		return true, r.patient == l
 	}
 	l.running, l.cancel = false, nil
-	r.given(l)
+	r.yielded(l)
 	r.run(l) // opens a closed reader again
 	notify(r.came)
 	return false, false

@@ -21,10 +21,10 @@ import (
 	"oriel/pipeline/pipetest"
 )
 
-// TestReaderIsItsTwin compares Readers with the twin on random inputs. They have every codec, aborted transactions and
-// markers, and order records that repeat, go back, cut batches or are foreign. It reads each input in one go, and by
-// Readers of which each continues where the previous one stopped.
-func TestReaderIsItsTwin(t *testing.T) {
+// TestReaderMatchesReferenceModel compares Readers with the reference model on random inputs. They have every codec,
+// aborted transactions and markers, and order records that repeat, go back, cut batches or are foreign. It reads each
+// input in one go, and by Readers of which each continues where the previous one stopped.
+func TestReaderMatchesReferenceModel(t *testing.T) {
 	t.Parallel()
 	for _, size := range []int{1, 100_000, 1 << 30} {
 		t.Run(fmt.Sprintf("budget %d", size), func(t *testing.T) {
@@ -35,21 +35,21 @@ func TestReaderIsItsTwin(t *testing.T) {
 			for range tiertest.Runs(30, 300) {
 				e.grow(random, partitions)
 			}
-			twin := e.twin()
+			model := e.model()
 
 			w := &walk{at: e.first()}
 			source := e.open(w.at)
-			w.until(e, source, twin.at.Next)
+			w.until(e, source, model.at.Next)
 			source.Close()
-			w.same(t, twin)
+			w.same(t, model)
 
 			w = &walk{at: e.first()}
-			for w.at.Next < twin.at.Next {
+			for w.at.Next < model.at.Next {
 				source := e.open(w.at)
-				w.until(e, source, min(twin.at.Next, w.at.Next+1+random.Int64N(twin.at.Next/5)))
+				w.until(e, source, min(model.at.Next, w.at.Next+1+random.Int64N(model.at.Next/5)))
 				source.Close()
 			}
-			w.same(t, twin)
+			w.same(t, model)
 			if held, oversize := budget.Held(); held != 0 || oversize {
 				t.Fatalf("%d bytes are held in the end, oversize: %t", held, oversize)
 			}
@@ -141,7 +141,7 @@ func TestReaderWaitsForTheOrder(t *testing.T) {
 	e.send(0, records.NoCompression, "d")
 	e.order(e.log, order.Entry{Partition: 0, End: 1}, order.Entry{Partition: 1, End: 3})
 	w.until(e, r, 4)
-	w.same(t, e.twin())
+	w.same(t, e.model())
 }
 
 // TestReaderTakesNoOtherRecordsThanWereOrdered checks the epochs of ranges. A range names the epoch of the leader that
@@ -179,8 +179,8 @@ func TestReaderTakesNoOtherRecordsThanWereOrdered(t *testing.T) {
 	}
 }
 
-// TestReaderMissesWhatWasOrdered checks that a Reader fails if the input ends below the end of a range.
-func TestReaderMissesWhatWasOrdered(t *testing.T) {
+// TestReaderFailsIfOrderedRecordsAreMissing checks that a Reader fails if the input ends below the end of a range.
+func TestReaderFailsIfOrderedRecordsAreMissing(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t, 2, nil)
 	e.send(0, records.NoCompression, "a", "b")
@@ -194,9 +194,9 @@ func TestReaderMissesWhatWasOrdered(t *testing.T) {
 	}
 }
 
-// TestReaderSaysWhichPartitionItWaitsFor checks the notices of a Reader while the end of a range is not stable, for
+// TestReaderReportsTheAwaitedPartition checks the notices of a Reader while the end of a range is not stable, for
 // example after a change of its leader.
-func TestReaderSaysWhichPartitionItWaitsFor(t *testing.T) {
+func TestReaderReportsTheAwaitedPartition(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t, 4, nil)
 	other := e.log
@@ -226,7 +226,7 @@ func TestReaderSaysWhichPartitionItWaitsFor(t *testing.T) {
 	e.check(producer.End(t.Context(), true))
 	w.until(e, r, 2)
 	r.Close()
-	if w.same(t, e.twin()); !slices.Equal(halted, []string{"2 true", "2 false"}) || !slices.Equal(refused, []int64{0}) {
+	if w.same(t, e.model()); !slices.Equal(halted, []string{"2 true", "2 false"}) || !slices.Equal(refused, []int64{0}) {
 		t.Errorf("halted: %v; refused: %v", halted, refused)
 	}
 }
@@ -248,7 +248,7 @@ func TestReaderGoesOnBehindElectionsOfTheOrderLog(t *testing.T) {
 		}
 		e.move(names.Order, 0, int32(i))
 	}
-	w.same(t, e.twin())
+	w.same(t, e.model())
 }
 
 // TestReaderStopsWithItsOrderLog checks that a Reader fails with its order log, after it has handed out all that was
@@ -304,9 +304,9 @@ func TestMergedBatchesEndByPublicNumbers(t *testing.T) {
 			}
 			e.order(e.log, entries...)
 		}
-		twin := e.twin()
+		model := e.model()
 		r := e.open(e.first())
-		for next := int64(0); next < twin.at.Next; {
+		for next := int64(0); next < model.at.Next; {
 			b, err := r.Fetch(t.Context())
 			e.check(err)
 			if next = b.Next + b.Shift; b.Order != nil {
@@ -342,12 +342,12 @@ func TestTheHeadOfTheOrderGetsOn(t *testing.T) {
 		}
 		e.order(e.log, entries...)
 		e.order(e.log, more...)
-		twin := e.twin()
+		model := e.model()
 		w := &walk{at: e.first()}
 		r := e.open(w.at)
-		w.until(e, r, twin.at.Next)
+		w.until(e, r, model.at.Next)
 		r.Close()
-		w.same(t, twin)
+		w.same(t, model)
 		if held, oversize := budget.Held(); held != 0 || oversize {
 			t.Errorf("%d bytes are held in the end, oversize: %t", held, oversize)
 		}

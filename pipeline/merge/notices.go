@@ -8,8 +8,8 @@ import (
 // Notices are the callbacks through which a Reader reports public facts. They must return quickly; a nil one is not
 // called.
 type Notices struct {
-	// Halted reports that the range whose turn it is has brought no records for HaltAfter, and later that it has again.
-	// Its partition has no leader, or its leader does not have the range yet. Fetch calls it.
+	// Halted reports that the range whose turn it is has brought no records for HaltAfter, and later that records come
+	// again. Its partition has no leader, or its leader does not have the range yet. Fetch calls Halted.
 	Halted    func(partition int32, halted bool)
 	HaltAfter time.Duration // 0: 5 s, because most elections take less
 
@@ -18,11 +18,11 @@ type Notices struct {
 	Refused func(record int64)
 }
 
-// halt records since when the range whose turn it is has brought no records.
+// halt records how long the range whose turn it is has brought no records.
 type halt struct {
-	turn  int64
-	since time.Time
-	told  bool
+	turn     int64
+	since    time.Time
+	reported bool
 }
 
 // Notify sets the callbacks of a Reader. It must be called BEFORE the first Fetch.
@@ -43,15 +43,15 @@ func (r *Reader) waits(t turn) {
 	switch h := &r.halt; {
 	case h.since.IsZero() || h.turn != t.number:
 		*h = halt{turn: t.number, since: now}
-	case !h.told && now.Sub(h.since) >= r.notices.HaltAfter:
-		h.told = true
+	case !h.reported && now.Sub(h.since) >= r.notices.HaltAfter:
+		h.reported = true
 		r.notices.Halted(t.Partition, true)
 	}
 }
 
 // goesOn notes that Fetch has found records of a range.
 func (r *Reader) goesOn(t turn) {
-	if r.halt.told {
+	if r.halt.reported {
 		r.notices.Halted(t.Partition, false)
 	}
 	r.halt = halt{}

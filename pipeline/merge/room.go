@@ -19,7 +19,7 @@ func (r *Reader) push(l *lane) {
 	case farthest == nil:
 		r.patient = l
 	case farthest.running:
-		r.giving = farthest // when it has stopped, given resumes the lane whose turn it is
+		r.giving = farthest // when it has stopped, yielded resumes the lane whose turn it is
 		if farthest.cancel != nil {
 			farthest.cancel()
 		}
@@ -42,8 +42,8 @@ func (r *Reader) farthest(beside *lane) *lane {
 	return farthest
 }
 
-// given releases the memory of a lane that has stopped running because push asked for its memory.
-func (r *Reader) given(l *lane) {
+// yielded releases the memory of a lane that has stopped running because push asked for its memory.
+func (r *Reader) yielded(l *lane) {
 	if r.giving != l {
 		return
 	}

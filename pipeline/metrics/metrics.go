@@ -95,21 +95,15 @@ func New(r prometheus.Registerer, g protection.Guarantee, about Process) *Metric
 // ready exports readiness as /readyz shows it. It is computed at each scrape, whether the brokers can be reached or
 // not.
 func ready(r prometheus.Registerer, waiting func() map[string]bool) {
-	value := func(yes bool) float64 {
-		if yes {
-			return 1
-		}
-		return 0
-	}
 	r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "oriel_ready", Help: "1 when /readyz says ready."},
 		func() float64 {
-			return value(!slices.Contains(slices.Collect(maps.Values(waiting())), true))
+			return indicator(!slices.Contains(slices.Collect(maps.Values(waiting())), true))
 		}))
 	for reason := range waiting() {
 		r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "oriel_waiting", Help: "1 while the process is not ready for this reason.",
 			ConstLabels: prometheus.Labels{"reason": reason},
-		}, func() float64 { return value(waiting()[reason]) }))
+		}, func() float64 { return indicator(waiting()[reason]) }))
 	}
 }
 
@@ -125,85 +119,47 @@ func (m *Metrics) takePartition(p int32, yes bool) {
 	m.owned.WithLabelValues().Set(float64(len(m.tasks)))
 }
 
-// Listen completes a listener with functions that count; functions already set are called as well.
+// Listen returns a listener that counts and then calls the functions of l.
 func (m *Metrics) Listen(l notice.Listener) notice.Listener {
-	l.EnsureDefaults()
-	committed, aborted, state := l.Committed, l.Aborted, l.State
-	closed, restarted, partitions := l.Closed, l.Restarted, l.Partitions
-	l.Partitions = func(input, streams int) {
-		m.inputs.WithLabelValues().Set(float64(input))
-		m.streams.WithLabelValues().Set(float64(streams))
-		partitions(input, streams)
-	}
-	waits, refused, behind := l.Waits, l.Refused, l.Behind
-	l.Waits = func(p, input int32, yes bool) {
-		if yes {
-			m.waits.WithLabelValues(label(p), label(input)).Set(1)
-		} else {
-			m.waits.DeleteLabelValues(label(p), label(input))
-		}
-		waits(p, input, yes)
-	}
-	l.Refused = func(p int32) {
-		m.refused.WithLabelValues(label(p)).Inc()
-		refused(p)
-	}
-	l.Behind = func(p int32, lag int64) {
-		m.lag.WithLabelValues(label(p)).Set(float64(lag))
-		behind(p, lag)
-	}
-	standby := l.Standby
-	l.Standby = func(s notice.Standby) {
-		warm := 0.0
-		if s == notice.Warm {
-			warm = 1
-		}
-		m.standby.WithLabelValues().Set(warm)
-		standby(s)
-	}
-	l.Committed = func(c notice.Commit) {
-		m.committed(c)
-		committed(c)
-	}
-	l.Aborted = func(p int32) {
-		m.transactions.WithLabelValues(label(p), "aborted").Inc()
-		aborted(p)
-	}
-	l.State = func(p int32, s notice.TaskState) {
-		m.begin(p)
-		m.takePartition(p, true)
-		for _, other := range []notice.TaskState{notice.Restoring, notice.Running, notice.Halted} {
-			value := 0.0
-			if other == s {
-				value = 1
+	own := notice.Listener{
+		Committed: m.committed,
+		Aborted:   func(p int32) { m.transactions.WithLabelValues(label(p), "aborted").Inc() },
+		Refused:   func(p int32) { m.refused.WithLabelValues(label(p)).Inc() },
+		Behind:    func(p int32, lag int64) { m.lag.WithLabelValues(label(p)).Set(float64(lag)) },
+		Restarted: func(p int32, _ error) { m.restarts.WithLabelValues(label(p)).Inc() },
+		Standby:   func(s notice.Standby) { m.standby.WithLabelValues().Set(indicator(s == notice.Warm)) },
+		Partitions: func(input, streams int) {
+			m.inputs.WithLabelValues().Set(float64(input))
+			m.streams.WithLabelValues().Set(float64(streams))
+		},
+		Waits: func(p, input int32, waits bool) {
+			if waits {
+				m.waits.WithLabelValues(label(p), label(input)).Set(1)
+			} else {
+				m.waits.DeleteLabelValues(label(p), label(input))
 			}
-			m.state.WithLabelValues(label(p), string(other)).Set(value)
-		}
-		state(p, s)
-	}
-	l.Closed = func(p int32) {
-		m.takePartition(p, false)
-		if m.newest != nil {
-			m.newest.closed(p)
-		}
-		for _, v := range []*prometheus.GaugeVec{m.lag, m.state} {
-			v.DeletePartialMatch(prometheus.Labels{"partition": label(p)})
-		}
-		closed(p)
-	}
-	if decided := l.Decided; m.newest != nil {
-		l.Decided = func(p int32, newest notice.Decided) {
-			m.newest.committed(p, newest)
-			if decided != nil {
-				decided(p, newest)
+		},
+		State: func(p int32, s notice.TaskState) {
+			m.begin(p)
+			m.takePartition(p, true)
+			for _, other := range []notice.TaskState{notice.Restoring, notice.Running, notice.Halted} {
+				m.state.WithLabelValues(label(p), string(other)).Set(indicator(other == s))
 			}
-		}
+		},
+		Closed: func(p int32) {
+			m.takePartition(p, false)
+			if m.newest != nil {
+				m.newest.closed(p)
+			}
+			for _, v := range []*prometheus.GaugeVec{m.lag, m.state} {
+				v.DeletePartialMatch(prometheus.Labels{"partition": label(p)})
+			}
+		},
 	}
-	l.Restarted = func(p int32, err error) {
-		m.restarts.WithLabelValues(label(p)).Inc()
-		restarted(p, err)
+	if m.newest != nil {
+		own.Decided = m.newest.committed
 	}
-	return l
+	return notice.Both(own, l)
 }
 
 // begin starts a partition's counters at 0, so that their first increase is visible.
@@ -224,6 +180,14 @@ func (m *Metrics) committed(c notice.Commit) {
 	m.transactions.WithLabelValues(p, "committed").Inc()
 	m.commits.WithLabelValues(p).Observe(c.Duration.Seconds())
 	m.lag.WithLabelValues(p).Set(float64(c.Lag))
+}
+
+// indicator returns 1 for true and 0 for false.
+func indicator(yes bool) float64 {
+	if yes {
+		return 1
+	}
+	return 0
 }
 
 func label(p int32) string { return strconv.Itoa(int(p)) }

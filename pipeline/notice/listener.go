@@ -1,6 +1,8 @@
 package notice
 
 import (
+	"reflect"
+	"slices"
 	"time"
 
 	"oriel/mechanisms/protection"
@@ -23,8 +25,8 @@ type Standby string
 // The states of standing by, in the order in which a process passes them.
 const (
 	NoStandby Standby = ""        // it has a partition, or there are several streams
-	Copying   Standby = "copying" // the changelog to its local store
-	Warm      Standby = "warm"    // the local store has what the changelog had a moment ago
+	Copying   Standby = "copying" // it copies the changelog to its local store
+	Warm      Standby = "warm"    // the local store has the changelog up to a moment ago
 )
 
 // Commit describes one committed transaction in public numbers only: counts and times, never content.
@@ -56,10 +58,10 @@ const (
 	PointEnded    Point = "committed" // transaction committed, local store behind
 )
 
-// Ending is the work that a service left undone when it was told to end.
+// Ending describes how a service has ended after a request to stop.
 type Ending struct {
-	Committed bool // all that was computed is known to be committed; if not, whoever takes over computes the rest again
-	Left      bool // the group was told; if not, the partitions are free after the session timeout
+	Committed bool // all that was computed is known to be committed; if not, the next owner computes the rest again
+	Left      bool // the group has confirmed the leave; if not, the partitions are free after the session timeout
 }
 
 // Listener holds functions that tasks call from their own goroutines: each must be quick and safe for concurrent use.
@@ -78,11 +80,11 @@ type Listener struct {
 	Published func(partition int32, newest []byte)
 	State     func(partition int32, s TaskState)
 	Proves    func(partition int32, g protection.Guarantee) // the stream is taken over; its frozen params prove g
-	Holds     func(partition int32, bytes int)              // the state is in memory, so large; it does not grow
-	Opening   func(partition int32, from int64)             // its first incarnation will be opened, at an offset
+	Holds     func(partition int32, bytes int)              // the state is in memory; its size is constant
+	Opening   func(partition int32, from int64)             // the first incarnation will be opened, at an offset
 	Opened    func(partition int32)                         // the partition's first incarnation was opened
 	Closed    func(partition int32)                         // the partition was handed over
-	Standby   func(Standby)                                 // what the process does that has no partition, when it changes
+	Standby   func(Standby)                                 // the process stands by, or no longer does
 	// Waits is called when the stream of a whole topic begins or ceases to wait for a partition of the input: the
 	// records of that partition are next in the order, and it has no leader, or its leader does not have them yet.
 	Waits func(partition, input int32, waits bool)
@@ -93,88 +95,52 @@ type Listener struct {
 	Behind    func(partition int32, lag int64)
 	Restarted func(partition int32, err error) // the task takes its partition over again after err
 	Reached   func(partition int32, p Point)
-	Stopped   func(partition int32, err error)   // the partition is parked; err says why and what to do
-	Note      func(partition int32, text string) // an event a person should see once; never holds payload
-	Members   func(problems []string)            // what is wrong with the group's members, when it changes; none: all well
+	Stopped   func(partition int32, err error)   // the partition is parked; err has the reason and the remedy
+	Note      func(partition int32, text string) // an event that a person should see once; never holds payload
+	Members   func(problems []string)            // problems with the group's members, when they change; none: all is well
 	// Versions is called with the members of another version of Oriel, when they change. They are no fault.
 	Versions func(members []string)
-	// Doubted is called with a problem of the deployment's topics that is looked at again before it is believed, and
-	// with nil when it was refuted.
+	// Doubted is called with a problem of the deployment's topics that must be found again before it counts, and with
+	// nil when a later look did not find it.
 	Doubted func(problem error)
 	// Partitions is called with the number of partitions of the input and of streams (one each, or 1), at the start and
 	// when partitions were added.
 	Partitions func(input, streams int)
-	Ended      func(Ending) // the service was told to end, and has
+	Ended      func(Ending) // the service has ended after a request to stop
 }
 
 // EnsureDefaults sets each nil function to one that does nothing, so that all but Decided and Published can be called.
-func (l *Listener) EnsureDefaults() {
-	if l.Assigned == nil {
-		l.Assigned = func([]int32) {}
+func (l *Listener) EnsureDefaults() { FillNil(l, "Decided", "Published") }
+
+// FillNil sets each nil function of a struct of functions to one that does nothing, except those named in but.
+func FillNil(listener any, but ...string) {
+	functions := reflect.ValueOf(listener).Elem()
+	for i := range functions.NumField() {
+		if f := functions.Field(i); f.IsNil() && !slices.Contains(but, functions.Type().Field(i).Name) {
+			f.Set(reflect.MakeFunc(f.Type(), func([]reflect.Value) []reflect.Value { return nil }))
+		}
 	}
-	if l.Committed == nil {
-		l.Committed = func(Commit) {}
+}
+
+// Both returns a listener that calls each function of first, and after it the same one of then. It has the defaults of
+// EnsureDefaults.
+func Both(first, then Listener) Listener {
+	functions, others := reflect.ValueOf(&first).Elem(), reflect.ValueOf(then)
+	for i := range functions.NumField() {
+		f, next := functions.Field(i), others.Field(i)
+		switch {
+		case f.IsNil():
+			f.Set(next)
+		case !next.IsNil():
+			own := reflect.ValueOf(f.Interface())
+			f.Set(reflect.MakeFunc(f.Type(), func(arguments []reflect.Value) []reflect.Value {
+				own.Call(arguments)
+				return next.Call(arguments)
+			}))
+		}
 	}
-	if l.Aborted == nil {
-		l.Aborted = func(int32) {}
-	}
-	if l.State == nil {
-		l.State = func(int32, TaskState) {}
-	}
-	if l.Proves == nil {
-		l.Proves = func(int32, protection.Guarantee) {}
-	}
-	if l.Holds == nil {
-		l.Holds = func(int32, int) {}
-	}
-	if l.Opening == nil {
-		l.Opening = func(int32, int64) {}
-	}
-	if l.Opened == nil {
-		l.Opened = func(int32) {}
-	}
-	if l.Closed == nil {
-		l.Closed = func(int32) {}
-	}
-	if l.Standby == nil {
-		l.Standby = func(Standby) {}
-	}
-	if l.Waits == nil {
-		l.Waits = func(int32, int32, bool) {}
-	}
-	if l.Refused == nil {
-		l.Refused = func(int32) {}
-	}
-	if l.Behind == nil {
-		l.Behind = func(int32, int64) {}
-	}
-	if l.Restarted == nil {
-		l.Restarted = func(int32, error) {}
-	}
-	if l.Reached == nil {
-		l.Reached = func(int32, Point) {}
-	}
-	if l.Stopped == nil {
-		l.Stopped = func(int32, error) {}
-	}
-	if l.Note == nil {
-		l.Note = func(int32, string) {}
-	}
-	if l.Members == nil {
-		l.Members = func([]string) {}
-	}
-	if l.Versions == nil {
-		l.Versions = func([]string) {}
-	}
-	if l.Doubted == nil {
-		l.Doubted = func(error) {}
-	}
-	if l.Partitions == nil {
-		l.Partitions = func(int, int) {}
-	}
-	if l.Ended == nil {
-		l.Ended = func(Ending) {}
-	}
+	first.EnsureDefaults()
+	return first
 }
 
 // KeepsNewest reports whether transactions must keep their newest decision.
@@ -191,7 +157,7 @@ func (l Listener) DecidedLine(partition int32, newest []byte) {
 	if l.Decided == nil {
 		return
 	}
-	if d, err := schemas.ParseDecision(newest); err == nil { // always: it is ours
+	if d, err := schemas.ParseDecision(newest); err == nil { // always, because this process has made the line
 		l.Decided(partition, Decided{Stream: d.Stream, Index: d.Index, Step: d.Step, Point: d.Point, Extras: d.Extras})
 	}
 }

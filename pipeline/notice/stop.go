@@ -17,17 +17,17 @@ type ErrorKind int
 const (
 	Retry    ErrorKind = iota // the broker is away or the outcome unknown: take the partition over again, after a pause
 	Lost                      // another member owns the partition: close quietly
-	Stopped                   // going on could break a guarantee: release nothing until somebody acts
+	Stopped                   // going on could break a guarantee: release nothing until a person acts
 	Finished                  // the caller ended the work
 )
 
-// StopError says why a partition cannot go on, and the remedy. It must never hold payload.
+// StopError is the reason why a partition cannot go on, with the remedy. It must never hold payload.
 type StopError struct {
 	Partition int32  // input partition, −1 when the whole deployment is concerned
 	Reason    string // what was found
 	Remedy    string // what to do
 	Cause     error  // may be nil
-	Loss      bool   // the reason is that brokers say something is gone: believed if found again for a while, kafka.Doubt
+	Loss      bool   // brokers have lost something; counts only if it is found again for a while (kafka.Doubt)
 }
 
 func (e *StopError) Error() string {

@@ -36,7 +36,7 @@ func TestKindOfEachError(t *testing.T) {
 	f(errors.New("connection reset by peer"), Retry)
 }
 
-func TestStopErrorSaysPlaceReasonCauseAndRemedy(t *testing.T) {
+func TestStopErrorHasPlaceReasonCauseAndRemedy(t *testing.T) {
 	err := &StopError{Partition: 3, Reason: "offsets were reset", Remedy: "Set them back", Cause: errors.New("cause")}
 	for _, want := range []string{"partition 3", "offsets were reset", "cause", "Set them back"} {
 		if !strings.Contains(err.Error(), want) {

@@ -9,8 +9,8 @@ import (
 	"oriel/state"
 )
 
-// Ahead reads the order log from a position to its end, and returns the ranges behind the position, in order. Ranges of
-// one partition and epoch that touch are joined. The input must still have their records.
+// Ahead reads the order log from a position to its end, and returns the ranges after the position, in order. Adjacent
+// ranges of one partition and epoch are joined. The input must still have their records.
 func (l Log) Ahead(
 	ctx context.Context, c *kafka.Client, topic topics.Topic, at, start *state.Ordered,
 ) (ahead []Range, err error) {

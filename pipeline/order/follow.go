@@ -13,7 +13,7 @@ import (
 )
 
 // readBytes is the memory of one reader of an order log: twice the largest answer. It must not come out of the budget
-// of readers of the input. What those hold may lie beyond the order, and then they wait for the order.
+// of readers of the input, because they may hold records that the order does not have yet, and then wait for the order.
 const readBytes = 2 << 20
 
 // Follower reads an order log from a position on. It is not safe for concurrent use.
@@ -24,8 +24,8 @@ type Follower struct {
 	start  *state.Ordered
 	ranges []Range
 
-	// Refused is the number of records so far that Parse refuses. A deployment writes none, so each comes from
-	// elsewhere.
+	// Refused is the number of records so far that Parse refuses. A deployment writes none of them, so they come from
+	// other clients.
 	Refused int
 }
 

@@ -74,7 +74,7 @@ func (e *env) ahead(at *state.Ordered) ([]order.Range, error) {
 	return e.log.Ahead(e.Context(), e.client, e.topic, at, e.start)
 }
 
-func TestAheadIsWhatTheInputMustHave(t *testing.T) {
+func TestAheadReturnsTheOrderedRanges(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
 	other := e.log
@@ -124,9 +124,9 @@ func TestAheadIsWhatTheInputMustHave(t *testing.T) {
 	}
 }
 
-// TestNobodyStopsReadersByAnOpenTransaction checks that a writer without the key cannot stop readers of the order log
-// by an open transaction.
-func TestNobodyStopsReadersByAnOpenTransaction(t *testing.T) {
+// TestAnOpenTransactionOfAnotherWriterStopsNoReader checks that a writer without the key cannot stop readers of the
+// order log by an open transaction.
+func TestAnOpenTransactionOfAnotherWriterStopsNoReader(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
 	p, err := produce.New(t.Context(), e.client, "stranger", time.Minute)

@@ -150,7 +150,7 @@ func TestTurn(t *testing.T) {
 	if u.delay() != mostRank*rankDelay {
 		t.Errorf("delay %v after it came second nine times", u.delay())
 	}
-	for range mostRank * longAlone {
+	for range mostRank * longUndivided {
 		u.took(true)
 	}
 	if u.delay() != 0 {

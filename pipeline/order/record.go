@@ -13,7 +13,7 @@ import (
 type Entry struct {
 	Partition int32
 	End       int64 // the partition's stable end: exclusive
-	Epoch     int32 // of the leader that said so
+	Epoch     int32 // leader epoch of the leader that reported the end
 }
 
 // Log holds the facts that records of an order log are bound to: the deployment's key, the topic that holds them, and
@@ -28,8 +28,8 @@ type Log struct {
 //	format u8 ‖ input id 16 ‖ entries ‖ MAC 16
 //
 // with an entry as three uvarints: the partition, less the one of the entry before and 1; the end; the epoch. The MAC
-// is the first half of HMAC-SHA-256(key, order topic id ‖ all before it): 128 bits, the least that RFC 2104, section 5,
-// allows. It is the last field of every format, so that a record of a later version still verifies.
+// is the first half of HMAC-SHA-256(key, order topic id ‖ all bytes before the MAC): 128 bits, the least that RFC 2104,
+// section 5, allows. It is the last field of every format, so that a record of a later version still verifies.
 const (
 	format1 = 1
 	macLen  = 16

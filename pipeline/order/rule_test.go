@@ -127,7 +127,7 @@ func (s *stand) read(rng *rand.Rand, log []([]Entry), end int, cut bool) {
 	}
 }
 
-// take notes a range. A range that continues one in which a reader has stopped joins it.
+// take records a range. It extends the previous range if a reader has stopped in the middle of one.
 func (s *stand) take(r Range) {
 	if n := len(s.order) - 1; n >= 0 && s.order[n].Partition == r.Partition && s.order[n].To == r.From &&
 		s.order[n].Epoch == r.Epoch {

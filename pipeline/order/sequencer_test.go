@@ -72,7 +72,7 @@ func (s *sequenced) events(p int32, n int) {
 	}
 }
 
-// follow reads the order log until partitions are ordered up to ends, and checks that each is in one piece.
+// follow reads the order log until partitions are ordered up to ends, and checks that their ranges have no gaps.
 func (s *sequenced) follow(f *order.Follower, ends ...int64) (all []order.Range) {
 	s.Helper()
 	next := map[int32]int64{}
@@ -131,7 +131,7 @@ func TestSequencerWaitsForNoMemory(t *testing.T) {
 	}
 }
 
-func TestSequencerOrdersWhatIsStable(t *testing.T) {
+func TestSequencerOrdersStableRecords(t *testing.T) {
 	t.Parallel()
 	s := newSequenced(t)
 	s.events(0, 9000)

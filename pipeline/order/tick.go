@@ -30,30 +30,30 @@ func Tick(now time.Time, interval time.Duration) time.Time {
 	return last.Add(-before * period)
 }
 
-// turn makes one of several Sequencers go first. Two that look at the same moment write the same entries, of which the
-// second ones are void and cost room in the log. So a Sequencer that came second looks later from then on, and has
-// nothing to write. Once it has written alone for long, it is in step again.
+// turn makes one of several Sequencers go first. Two that look at the same moment write the same entries. Those of the
+// second are void and take room in the log. So a Sequencer that came second looks a little later from then on, and has
+// nothing to write. If no other one has written for long, it looks at the tick again.
 type turn struct {
-	rank  int // how often it came second
-	alone int // requests in a row with nothing of others before them
+	rank      int // how often it came second
+	undivided int // number of requests in a row before which no other Sequencer had written
 }
 
 const (
-	mostRank  = 3
-	rankDelay = 8 * time.Millisecond // above what a record of another takes to be read
-	longAlone = 50
+	mostRank      = 3
+	rankDelay     = 8 * time.Millisecond // longer than it takes to read a record of another Sequencer
+	longUndivided = 50
 )
 
 // delay is the time after the tick at which to look.
 func (t *turn) delay() time.Duration { return time.Duration(t.rank) * rankDelay }
 
-// took notes whether no other Sequencer has written between the look at the log and the append.
-func (t *turn) took(alone bool) {
-	if !alone {
-		t.rank, t.alone = min(t.rank+1, mostRank), 0
+// took records a request. undivided reports that no other Sequencer has written between the look and the append.
+func (t *turn) took(undivided bool) {
+	if !undivided {
+		t.rank, t.undivided = min(t.rank+1, mostRank), 0
 		return
 	}
-	if t.alone++; t.alone >= longAlone {
-		t.rank, t.alone = max(t.rank-1, 0), 0
+	if t.undivided++; t.undivided >= longUndivided {
+		t.rank, t.undivided = max(t.rank-1, 0), 0
 	}
 }

@@ -61,7 +61,7 @@ func (t *Trimmer) look(ctx context.Context, end int64, starts map[int32]int64) e
 		}
 		entries, err := t.Log.Parse(r.Value)
 		if errors.Is(err, ErrFormat) {
-			return nil // a later version knows
+			return nil // a later version may need this record
 		}
 		for _, e := range entries {
 			if e.End > starts[e.Partition] {

@@ -7,9 +7,9 @@ import (
 	"oriel/pipeline/order"
 )
 
-// TestTrimKeepsWhatSomebodyNeeds checks that Trim keeps records for the committed state, and for events that the input
+// TestTrimKeepsNeededRecords checks that Trim keeps records for the committed state, and for events that the input
 // still has.
-func TestTrimKeepsWhatSomebodyNeeds(t *testing.T) {
+func TestTrimKeepsNeededRecords(t *testing.T) {
 	t.Parallel()
 	s := newSequenced(t)
 	for p := range int32(3) {

@@ -16,9 +16,9 @@ import (
 	"oriel/schemas"
 )
 
-// TestTheNewestCommittedDecisionIsTold checks that the newest decision is reported once after each commit with
+// TestTheNewestCommittedDecisionIsReported checks that the newest decision is reported once after each commit with
 // decisions. It must not be reported if the transaction was aborted, nor again after a restart.
-func TestTheNewestCommittedDecisionIsTold(t *testing.T) {
+func TestTheNewestCommittedDecisionIsReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, s := simtest.New(t), pipetest.NewSetup()
 		client := d.Client()

@@ -18,9 +18,9 @@ import (
 	"oriel/pipeline/pipetest/simtest"
 )
 
-// TestEffectsAreWhatTheySay checks each Effect: the first of two Produce requests fails, and the log is read while the
+// TestEffectsOfFaults checks each Effect: the first of two Produce requests fails, and the log is read while the
 // second is delayed.
-func TestEffectsAreWhatTheySay(t *testing.T) {
+func TestEffectsOfFaults(t *testing.T) {
 	for _, test := range []struct {
 		effect  simtest.Effect
 		outcome string

@@ -23,7 +23,7 @@ import (
 // shock is a failure at a request of an opening; requests are counted from the start of the process.
 type shock struct {
 	request int
-	what    string // died, died heard, cut, lost
+	what    string // how the process or its connection ends: died, died heard (the broker has done the request), cut, lost
 }
 
 // lives reports whether the process survives the shock, because only its connection ends.

@@ -139,9 +139,9 @@ func TestADeploymentGoesOnAfterAnother(t *testing.T) {
 	})
 }
 
-// TestWhatADeploymentBeforeMayHaveLost removes parts of the predecessor, and checks what its successor does and
+// TestAPredecessorThatLostSomething removes parts of the predecessor, and checks what its successor does and
 // reports.
-func TestWhatADeploymentBeforeMayHaveLost(t *testing.T) {
+func TestAPredecessorThatLostSomething(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		loses func(t *testing.T, d *simtest.Deployment, f *following)

@@ -38,9 +38,7 @@ type Setup struct {
 
 // states is the guarantee that the decisions of a blind machine print.
 var states = protection.Guarantee{
-	Terms: protection.Terms{
-		Scope: protection.Window{Steps: 16}, Unit: protection.Event{Exchange: dp.Replace},
-	},
+	Terms:     protection.Terms{Scope: protection.Window{Steps: 16}, Unit: protection.Event{Exchange: dp.Replace}},
 	Mechanism: "blind", Batch: 1, Epsilon: 1, Delta: 1e-6, Mu: 1,
 }
 
@@ -181,14 +179,14 @@ func (s Setup) Run(ctx context.Context, m *simtest.Member) error {
 	if err != nil {
 		return err
 	}
-	hear := s.Listener
-	hear.EnsureDefaults()
-	reached := hear.Reached
-	hear.Reached = func(p int32, point notice.Point) {
+	listener := s.Listener
+	listener.EnsureDefaults()
+	reached := listener.Reached
+	listener.Reached = func(p int32, point notice.Point) {
 		reached(p, point)
 		m.Reached(p, point)
 	}
-	service, err := pipeline.NewService(ctx, client, s.Config, s.Model, topics, s.master, store, hear)
+	service, err := pipeline.NewService(ctx, client, s.Config, s.Model, topics, s.master, store, listener)
 	if err != nil {
 		return errors.Join(err, store.Close())
 	}

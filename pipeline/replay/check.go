@@ -30,7 +30,7 @@ func Check(
 	}
 	outputs := d.Topics.Outputs()
 	bounds := make([]topics.Bounds, len(outputs))
-	for i, topic := range outputs { // BEFORE schemas are read: whatever is published by then was decoded by some of those
+	for i, topic := range outputs { // BEFORE schemas are read, so that they have every schema of a published event
 		if bounds[i], err = topics.ReadableEnd(ctx, d.Client, topic.Name, p); err != nil {
 			return 0, err
 		}

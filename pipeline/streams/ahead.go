@@ -45,7 +45,7 @@ type Events struct {
 type aheadEvent struct {
 	offset int64
 	code   schemas.Code
-	event  schemas.Event // only of schemas.OK
+	event  schemas.Event // zero unless code is schemas.OK
 }
 
 var rooms = sync.Pool{New: func() any {

@@ -57,8 +57,8 @@ func (l Learner) Operator() operators.Operator { return l.operator }
 // Mechanism returns the mechanism's configuration, with the contribution of the operator.
 func (l Learner) Mechanism() mechanisms.Config { return l.mechanism }
 
-// timed is the bit of the first number of frozen params that gives decisions a time. Params of earlier deployments lack
-// it, and their decisions keep their bytes.
+// timed is a bit in the first number of frozen params: decisions have a time. Params of earlier deployments lack it, so
+// their decisions keep their bytes.
 const timed = 1 << 31
 
 // Params returns the results of opening. An incarnation freezes these bytes:

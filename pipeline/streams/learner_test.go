@@ -81,9 +81,9 @@ func frozenParams(t *testing.T, required, opened *[]string) (Learner, []byte) {
 	return l, frozen
 }
 
-// TestALearnerOpensWhatItFroze checks that the operator finds its own params in those of its learner, and that other
-// bytes are refused.
-func TestALearnerOpensWhatItFroze(t *testing.T) {
+// TestALearnerOpensItsFrozenParams checks that the operator finds its own params in those of its learner, and that
+// other bytes are refused.
+func TestALearnerOpensItsFrozenParams(t *testing.T) {
 	var required, opened []string
 	l, frozen := frozenParams(t, &required, &opened)
 	if again, err := l.Params(); err != nil || !bytes.Equal(again, frozen) {

@@ -6,9 +6,9 @@ import (
 
 // Semantics is the version of the computation from a record's bytes to a decision: how a batch is decompressed, how an
 // event is decoded, how its gradient is laid on the lattice, which noise is drawn for it, and which decision follows.
-// The noise of a step depends on every bit before it. So a version that computes one record otherwise must not repeat
-// steps that another version has made readable. The number must be raised by hand when a golden file of these changes;
-// the test of this constant lists the files. It is stored with every state.
+// The noise of a step depends on every bit before it. So a version that computes a record in another way must not
+// repeat steps that another version has published. The number must be raised by hand when a golden file of this
+// computation changes; the test of this constant lists the files. It is stored with every state.
 const Semantics uint32 = 1
 
 // Validate refuses a model without semantics.

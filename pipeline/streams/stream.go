@@ -12,8 +12,8 @@ import (
 	"oriel/state/users"
 )
 
-// DecisionTopics is the greatest number of decision topics of an operator; operators.Decision.Output says which one is
-// for whom.
+// DecisionTopics is the greatest number of decision topics of an operator. operators.Decision.Output selects one of
+// them.
 const DecisionTopics = 2
 
 // Model is the configured operator in the form that the pipeline uses; cmd makes it from settings.
@@ -25,7 +25,7 @@ type Model struct {
 	Encoding schemas.Encoding    // of decisions
 	SchemaID uint32              // of the encoding's schema in a registry, which decisions name; 0: none
 
-	// version of decoding, contributions and decompression: the constant Semantics. Tests play another version.
+	// version of decoding, contributions and decompression: the constant Semantics. Tests set another version.
 	Semantics uint32
 
 	Learner Opener
@@ -44,11 +44,11 @@ type Opened struct {
 	machine   func(key [32]byte) (operators.Machine, error)
 	guarantee protection.Guarantee
 	decoder   schemas.EventDecoder
-	encoder   *schemas.Encoder    // of no stream
+	encoder   *schemas.Encoder    // without stream and incarnation; encoders of streams are made from it
 	event     schemas.Event       // of the record that is taken
-	keys      [DecisionTopics]int // of each topic of decisions, which extra is the record key; −1: the stream's name
-	key       []byte              // of the decision that was handed on last
-	extras    []schemas.Extra     // of decisions, as the params have them
+	keys      [DecisionTopics]int // by topic, index of the extra that is the record key; −1: the stream's name
+	key       []byte              // record key of the last decision
+	extras    []schemas.Extra     // extra members of decisions under these params
 	output    *operators.Output   // the second topic; nil: none
 	timed     bool                // decisions have a time
 }
@@ -59,7 +59,7 @@ func OpenModel(m Model, params []byte) (*Opened, error) {
 	if err != nil {
 		return nil, fmt.Errorf("pipeline: open operator: %w", err)
 	}
-	first, err := machine([32]byte{}) // says the guarantee of all
+	first, err := machine([32]byte{}) // has the same guarantee as every other machine
 	if err != nil {
 		return nil, fmt.Errorf("pipeline: open operator: %w", err)
 	}
@@ -105,8 +105,8 @@ type Stream struct {
 	time    stepTime
 }
 
-// Open returns a stream at step 0 with its first key. people is the secret that hides remembered users, the same in all
-// partitions.
+// Open returns a stream at step 0 with its first key. people is the secret under which users are hashed, the same in
+// all partitions.
 func (s *Opened) Open(key, people [32]byte, stream string, incarnation [16]byte) (*Stream, error) {
 	machine, err := s.machine(key)
 	if err != nil {

@@ -5,11 +5,11 @@ import (
 	"oriel/state/users"
 )
 
-// Users configures user level: how events of one user are kept apart. Nil is event level.
+// Users configures user level: the distance between events of one user. Nil is event level.
 type Users struct {
 	Separation uint64 // s ≥ 1, steps between two accepted events of one user
-	Batch      uint64 // B, events a step
-	Header     string // the header that names the user; the record key when empty
+	Batch      uint64 // B, events in a step
+	Header     string // name of the header with the user id; "": the record key is the user id
 }
 
 // Limiter returns the limiter of users under a secret; nil at event level.

@@ -34,8 +34,8 @@ func TestUserIsNamedOnce(t *testing.T) {
 	}
 }
 
-// TestWhoARecordIsOf checks that two headers of the name give no user, because either could be meant.
-func TestWhoARecordIsOf(t *testing.T) {
+// TestUserOfARecord checks that two headers of the name give no user, because either could be meant.
+func TestUserOfARecord(t *testing.T) {
 	header := func(key, value string) records.Header { return records.Header{Key: key, Value: []byte(value)} }
 	r := records.Record{Key: []byte("key"), Headers: records.HeadersOf(
 		header("user", "ann"), header("twice", "bob"), header("User", "eve"), header("twice", "bob"), header("empty", ""),

@@ -39,7 +39,7 @@ type Walk struct {
 	// or without. Neighbouring offsets may come in several calls. Nil: not called.
 	Moved func(partition int32, from, to int64)
 
-	Users UserIndex // of the process; nil for a walk that is nobody's beside it
+	Users UserIndex // shared by all walks of the process; nil if users are not compared
 
 	decisions []operators.Decision
 	line      []byte
@@ -55,14 +55,14 @@ type UserIndex interface {
 	Remove(partition int32, user users.ID)
 }
 
-// Untaken is an offset beyond every log: a walk up to it goes on for ever.
+// Untaken is an offset beyond every log: a walk up to it has no end.
 const Untaken = math.MaxInt64
 
 // ErrEnded means that a record follows the last step that the stream's guarantee covers. The walk stands before it.
 var ErrEnded = errors.New("pipeline: the horizon is reached: the stream has closed all the steps that its guarantee is for")
 
-// Start hands on the decisions that a stream owes before its first record. It must be called once, because it changes
-// the state.
+// Start makes the decisions that a stream owes before its first record. It must be called once, because it changes the
+// state.
 func (w *Walk) Start() {
 	w.Position.Owes = false
 	w.decisions = w.Stream.machine.Open(w.decisions[:0])
@@ -200,8 +200,7 @@ func (w *Walk) step(b *fetch.Batch, r *records.Record, ahead *aheadEvent) error 
 	return nil
 }
 
-// admit applies the separation of users. It does not matter whether the event is valid: an accepted user has had the
-// turn.
+// admit applies the separation of users. An invalid event counts as well: its user must wait like after a valid one.
 func (w *Walk) admit(r *records.Record) (schemas.Code, error) {
 	s := w.Stream
 	if s.limiter == nil {

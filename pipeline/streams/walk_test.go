@@ -151,9 +151,9 @@ func TestWalkHandsOn(t *testing.T) {
 	}
 }
 
-// TestWalkStopsWhereItIsTold checks a stop before a record, between two, and in the gap after the last, where markers
-// begin a new epoch. The position has the epoch of the record before it.
-func TestWalkStopsWhereItIsTold(t *testing.T) {
+// TestWalkStopsAtTheGivenOffset checks a stop before a record, between two, and in the gap after the last, where
+// markers begin a new epoch. The position has the epoch of the record before it.
+func TestWalkStopsAtTheGivenOffset(t *testing.T) {
 	for end, want := range map[int64]state.Position{
 		0:  {Next: 10, LeaderEpoch: 3},
 		10: {Next: 10, LeaderEpoch: 3},
@@ -230,9 +230,9 @@ func (r remembered) Add(partition int32, user users.ID) error {
 
 func (r remembered) Remove(_ int32, user users.ID) { delete(r, user) }
 
-// TestWalkTellsWhoIsForgotten checks that a user is added before the record is taken, and removed after s steps. A user
-// of another partition stops the walk before the record.
-func TestWalkTellsWhoIsForgotten(t *testing.T) {
+// TestWalkRemovesForgottenUsers checks that a user is added before the record is taken, and removed after s steps. A
+// user of another partition stops the walk before the record.
+func TestWalkRemovesForgottenUsers(t *testing.T) {
 	seen := remembered{}
 	w := walkOf(t, func(m *Model) { m.Users = &Users{Separation: 2, Batch: 1} }, 0)
 	w.Users = seen

@@ -124,9 +124,7 @@ func (t *takeOver) findAborted(
 
 // resend lists the decisions up to the state that each topic lacks. It checks that some topic has every decision that
 // is due, as far as retention allows. More cannot be checked without an earlier state.
-func (t *takeOver) resend(
-	ctx context.Context, found []decisionsFound, lack abortedDecisions,
-) error {
+func (t *takeOver) resend(ctx context.Context, found []decisionsFound, lack abortedDecisions) error {
 	committed, whole, err := t.committed(ctx, lack.from)
 	if err != nil {
 		return err
@@ -154,9 +152,7 @@ func (t *takeOver) resend(
 // committed finds the decisions from a step on that are committed in either topic of an operator with two topics. It
 // also returns the step from which on retention has left all of them. A topic's end only shows which topic has the last
 // step, because the other may have had no decision for it.
-func (t *takeOver) committed(
-	ctx context.Context, step uint64,
-) (is map[uint64]bool, whole uint64, err error) {
+func (t *takeOver) committed(ctx context.Context, step uint64) (is map[uint64]bool, whole uint64, err error) {
 	topics := t.Topics.Outputs()
 	if len(topics) == 1 || step > t.Position.Step {
 		return nil, step, nil

@@ -178,16 +178,16 @@ func (t *takeOver) reportUnsealed(f *statusesFound) {
 // began reports whether a transaction that ended at one offset of the input may have begun at another. It follows the
 // rows that were sent for the transaction, because all rows of one transaction but the last are full.
 func (f *statusesFound) began(end, at int64) bool {
-	for i := len(f.rows) - 1; i >= 0; i-- {
-		if r := f.rows[i]; r.To == end {
-			if r.From == at {
-				return true
-			}
-			for j := i - 1; j >= 0 && f.rows[j].To == f.rows[j+1].From && f.rows[j].full(); j-- {
-				if f.rows[j].From == at {
-					return true
-				}
-			}
+	for last, r := range f.rows {
+		if r.To != end {
+			continue
+		}
+		first := last
+		for f.rows[first].From != at && first > 0 && f.rows[first-1].To == f.rows[first].From && f.rows[first-1].full() {
+			first--
+		}
+		if f.rows[first].From == at {
+			return true
 		}
 	}
 	return false
@@ -195,10 +195,5 @@ func (f *statusesFound) began(end, at int64) bool {
 
 // ended reports whether some sent transaction ended at this offset of the input.
 func (f *statusesFound) ended(at int64) bool {
-	for _, r := range f.rows {
-		if r.To == at {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(f.rows, func(r sealedStatuses) bool { return r.To == at })
 }

@@ -131,11 +131,14 @@ func (t *takeOver) redo(ctx context.Context, f *transactionStatus, tx *transacti
 	// Committed verdicts must equal the recomputed ones, and the rows that follow must start where the committed ones
 	// end.
 	for _, r := range f.verdicts.beyondState {
-		if r.From >= t.Position.Next && !slices.Equal(r.Stretches, b.Stretches(r.From, r.To)) {
+		if r.From < t.Position.Next {
+			continue
+		}
+		if !slices.Equal(r.Stretches, b.Stretches(r.From, r.To)) {
 			return t.stop(fmt.Sprintf("the committed verdicts of the offsets %d to %d are of other places in the input than those that the order log gives now", r.From, r.To),
 				fmt.Sprintf(remedyOfOtherHistory, "them"))
 		}
-		if r.From >= t.Position.Next && !bytes.Equal(r.Verdicts, b.Verdicts(r.From, r.To)) {
+		if !bytes.Equal(r.Verdicts, b.Verdicts(r.From, r.To)) {
 			return t.stop(fmt.Sprintf("the committed verdicts of the offsets %d to %d differ from those that the events give now", r.From, r.To),
 				fmt.Sprintf(remedyOfOtherHistory, "them"))
 		}

@@ -76,9 +76,11 @@ type endOffsets struct {
 //
 //	fence      no earlier owner can write any more, and its open transactions are ended
 //	load       the committed records, from the changelog and the local store
-//	open       without a state: the first incarnation, if there never was one (open.go)
-//	reconcile  with a state: compare decisions, verdicts and group offset with it (inspect.go, decisions.go), and build
-//	           the transaction that brings all to one end (repair.go)
+//	open       without a state: the first incarnation, if there never was one (open.go), from nothing or from another
+//	           deployment's last decision (predecessor.go)
+//	reconcile  with a state: compare verdicts (inspect.go), decisions (decisions.go) and group offset (group.go) with it,
+//	           check that the input continues it (checks.go), and build the transaction that brings all to one end
+//	           (repair.go)
 //
 // Run itself commits no records of the deployment: the owner must commit Owned.Due. Run fetches events only to repeat a
 // transaction that has ended in some topics and not in others.

@@ -57,9 +57,9 @@ func TestStretchesAreOffsets(t *testing.T) {
 	}
 }
 
-// TestOffsetsOfWhatMoved checks that a transaction of a whole topic commits the group's offsets of the partitions whose
-// events it has taken, and of all partitions if it has taken none.
-func TestOffsetsOfWhatMoved(t *testing.T) {
+// TestOffsetsOfTakenPartitionsAreCommitted checks that a transaction of a whole topic commits the group's offsets of
+// the partitions whose events it has taken, and of all partitions if it has taken none.
+func TestOffsetsOfTakenPartitionsAreCommitted(t *testing.T) {
 	at := func(next ...int64) (p state.Position) {
 		p.Order = new(state.Ordered)
 		for partition, n := range next {

@@ -21,10 +21,10 @@ func rowSealer(t *testing.T) *state.Sealer {
 	return s
 }
 
-// TestVerdictsShowTheirNumberAlone checks that only the number of verdicts can be seen. One transaction has valid
+// TestStatusRowsShowOnlyTheirNumber checks that only the number of verdicts can be seen. One transaction has valid
 // records alone, another every kind of bad record and gaps. Both are equally full, and their rows have equal sizes and
 // places.
-func TestVerdictsShowTheirNumberAlone(t *testing.T) {
+func TestStatusRowsShowOnlyTheirNumber(t *testing.T) {
 	valid, mixed := New(records.NewPool(), false), New(records.NewPool(), false)
 	for offset := range int64(3*state.MaxVerdicts + 5) {
 		valid.setStatus(0, schemas.OK)

@@ -16,7 +16,7 @@ import (
 // Found describes the store that Look finds in a directory.
 type Found struct {
 	Begun   bool   // a store is there
-	Held    bool   // a process has it open, so that nobody can tell whose it is
+	Held    bool   // a process has it open, so that its owner cannot be checked
 	Damaged bool   // Open would set its files aside, and restore them from the changelog
 	Free    uint64 // bytes that the disk has left for it
 }

@@ -158,8 +158,8 @@ func TestAFailingDiskIsNotFilledWithCopies(t *testing.T) {
 	}
 }
 
-// TestErrorsOfTheSystemSetNothingAside checks that files that cannot be read do not count as damaged.
-func TestErrorsOfTheSystemSetNothingAside(t *testing.T) {
+// TestSystemErrorsAreNoDamage checks that files that cannot be read do not count as damaged.
+func TestSystemErrorsAreNoDamage(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)

@@ -36,11 +36,11 @@ type space struct {
 	full    atomic.Bool // the last write that found no space has not succeeded, nor any after it
 }
 
-func newSpace(disk vfs.FS, path string, tell func(bool)) *space {
-	if tell == nil {
-		tell = func(bool) {}
+func newSpace(disk vfs.FS, path string, notify func(bool)) *space {
+	if notify == nil {
+		notify = func(bool) {}
 	}
-	return &space{disk: disk, path: path, notify: tell, ended: make(chan struct{})}
+	return &space{disk: disk, path: path, notify: notify, ended: make(chan struct{})}
 }
 
 // wait is called when a write finds no space. When it returns, the write is tried once more.

@@ -152,9 +152,9 @@ func TestAFullDiskAtOpenIsAnError(t *testing.T) {
 	}
 }
 
-// TestAFullDiskIsToldUntilAWriteGoesThrough checks that DiskFull is called repeatedly while a write waits. Free space
+// TestAFullDiskIsReportedUntilAWriteSucceeds checks that DiskFull is called repeatedly while a write waits. Free space
 // alone does not end this; only a successful write does.
-func TestAFullDiskIsToldUntilAWriteGoesThrough(t *testing.T) {
+func TestAFullDiskIsReportedUntilAWriteSucceeds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		memory := vfs.NewMem()
 		memory.TestingSetDiskUsage(vfs.DiskUsage{AvailBytes: 0, TotalBytes: 1 << 40})

@@ -18,9 +18,9 @@ import (
 	"oriel/schemas"
 )
 
-// TestEncodedRecordsAreWhatTheyAreTakenFor checks the tables of encodings: each record has the size and the decoding
+// TestTablesOfEncodedRecords checks the tables of encodings: each record has the size and the decoding
 // result that other tests rely on.
-func TestEncodedRecordsAreWhatTheyAreTakenFor(t *testing.T) {
+func TestTablesOfEncodedRecords(t *testing.T) {
 	for _, e := range encodings(t) {
 		model := decisiontest.Model(t, e.settings)
 		if model.Writers != nil {

@@ -27,11 +27,11 @@ import (
 	"oriel/schemas"
 )
 
-// TestDecisionsDependOnTheInputAlone continues one deployment of each operator many times over one input. Transactions
+// TestDecisionsDependOnlyOnTheInput continues one deployment of each operator many times over one input. Transactions
 // and fetches differ, the service crashes at each point and loses disks, and partitions move between processes. The
 // committed bytes must be the same each time, and so must the bytes that were readable before they were aborted.
 // Bandits owe decisions before the first record, and many after a step.
-func TestDecisionsDependOnTheInputAlone(t *testing.T) {
+func TestDecisionsDependOnlyOnTheInput(t *testing.T) {
 	all := subjects(t)
 	for _, e := range encodings(t) {
 		all = append(all, e.subject)

@@ -199,10 +199,10 @@ func TestAnOpeningOfEachOperatorSurvives(t *testing.T) {
 	}
 }
 
-// TestAFirstIncarnationIsSaidAloud covers a deployment all of whose traces are deleted, its group included. It opens a
+// TestAFirstIncarnationIsAnnounced covers a deployment all of whose traces are deleted, its group included. It opens a
 // second time, and only the log can show that. The log must announce it before the opening, with offsets and names
 // alone, and not again.
-func TestAFirstIncarnationIsSaidAloud(t *testing.T) {
+func TestAFirstIncarnationIsAnnounced(t *testing.T) {
 	for start, from := range map[string]int{"earliest": 0, "latest": 4} {
 		t.Run(start, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

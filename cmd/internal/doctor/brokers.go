@@ -22,7 +22,7 @@ func (e *examination) checkBrokers(ctx context.Context) bool {
 	for _, address := range e.settings.Brokers {
 		found, err := e.look(ctx, address)
 		switch {
-		case e.refuse(check, told(err, address, "ORIEL_BROKERS names it")):
+		case e.refuse(check, origin(err, address, "ORIEL_BROKERS names it")):
 		case cluster.ID != "" && found.ID != cluster.ID:
 			e.refuse(check, fmt.Errorf("ORIEL_BROKERS: %s is of cluster %s, and %s of cluster %s. Name brokers of one cluster",
 				address, found.ID, answering[0], cluster.ID))
@@ -42,7 +42,7 @@ func (e *examination) checkBrokers(ctx context.Context) bool {
 		}
 		_, err := e.look(ctx, b.Address)
 		cause := fmt.Sprintf("broker %d says that it is there; its advertised.listeners must be reachable from here", b.Node)
-		if !e.refuse(check, told(err, b.Address, cause)) {
+		if !e.refuse(check, origin(err, b.Address, cause)) {
 			e.ok(check, "%s answers: broker %d by its advertised.listeners", b.Address, b.Node)
 		}
 	}
@@ -54,8 +54,8 @@ func (e *examination) checkBrokers(ctx context.Context) bool {
 	return true
 }
 
-// told adds to an error of a broker where the client learned its address.
-func told(err error, address, why string) error {
+// origin adds to a broker's error where the client has the broker's address from.
+func origin(err error, address, why string) error {
 	if err == nil {
 		return nil
 	}
@@ -64,7 +64,7 @@ func told(err error, address, why string) error {
 		return fmt.Errorf("%s does not answer (%s). Is there a firewall, or a listener that speaks TLS where ORIEL_TLS is not set, or "+
 			"the other way round?", address, why)
 	}
-	if strings.Contains(err.Error(), address) { // an error of a connection names it
+	if strings.Contains(err.Error(), address) { // as errors of connections do
 		text = err
 	}
 	return fmt.Errorf("%w (%s)", text, why)
@@ -76,12 +76,11 @@ func (e *examination) look(ctx context.Context, address string) (cluster probe.C
 	if err != nil {
 		return cluster, err
 	}
-	err = e.within(ctx, func(ctx context.Context) error {
+	cluster, err = ask(ctx, e, func(ctx context.Context) (probe.Cluster, error) {
 		if err := probe.Serves(ctx, client); err != nil {
-			return err
+			return probe.Cluster{}, err
 		}
-		cluster, err = probe.Look(ctx, client)
-		return err
+		return probe.Look(ctx, client)
 	})
 	return cluster, errors.Join(err, client.Close())
 }
@@ -94,11 +93,7 @@ const mostSkew = time.Minute
 func (e *examination) checkClock(ctx context.Context) {
 	const check = "clock"
 	before := e.options.Now()
-	var theirs time.Time
-	err := e.within(ctx, func(ctx context.Context) (err error) {
-		theirs, err = probe.Clock(ctx, e.deployed.Client)
-		return err
-	})
+	theirs, err := ask(ctx, e, func(ctx context.Context) (time.Time, error) { return probe.Clock(ctx, e.deployed.Client) })
 	took := e.options.Now().Sub(before)
 	switch {
 	case errors.Is(err, probe.ErrNoClock):

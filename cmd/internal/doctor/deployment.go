@@ -23,10 +23,8 @@ func (e *examination) checkRights(ctx context.Context) {
 	for i, n := range needed {
 		names[i] = n.Topic
 	}
-	var cluster probe.Cluster
-	err := e.within(ctx, func(ctx context.Context) (err error) {
-		cluster, err = probe.Look(ctx, e.deployed.Client, names...)
-		return err
+	cluster, err := ask(ctx, e, func(ctx context.Context) (probe.Cluster, error) {
+		return probe.Look(ctx, e.deployed.Client, names...)
 	})
 	if e.refuse(check, err) {
 		return
@@ -35,7 +33,7 @@ func (e *examination) checkRights(ctx context.Context) {
 	for _, n := range needed {
 		topic := cluster.Topics[n.Topic]
 		if !topic.Exists && !topic.Hidden {
-			continue // the next check says so
+			continue // the check of topics reports it
 		}
 		var lacks []string
 		for _, right := range n.Rights {
@@ -119,11 +117,7 @@ func (e *examination) checkRegistry(ctx context.Context) {
 		e.skipped(check, "the deployment has to be opened before its schemas can be compared")
 		return
 	}
-	var frozen, found state.Schemas
-	err := e.within(ctx, func(ctx context.Context) (err error) {
-		frozen, err = d.Frozen(ctx, 0)
-		return err
-	})
+	frozen, err := ask(ctx, e, func(ctx context.Context) (state.Schemas, error) { return d.Frozen(ctx, 0) })
 	if err == nil && frozen == nil {
 		err = errors.New("the deployment has no schemas of its events. Run `oriel topics` with these settings once")
 	}
@@ -131,9 +125,8 @@ func (e *examination) checkRegistry(ctx context.Context) {
 		return
 	}
 	d.Model.Frozen = frozen
-	err = e.within(ctx, func(ctx context.Context) (err error) {
-		found, err = service.WritersSchemas(ctx, e.settings, *d, frozen, nil)
-		return err
+	found, err := ask(ctx, e, func(ctx context.Context) (state.Schemas, error) {
+		return service.WritersSchemas(ctx, e.settings, *d, frozen, nil)
 	})
 	if e.refuse(check, err) {
 		return

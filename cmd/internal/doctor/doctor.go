@@ -14,7 +14,7 @@ import (
 	"oriel/state"
 )
 
-// Options say how a deployment is examined.
+// Options are the options of an examination.
 type Options struct {
 	Record   bool             // decode the newest records of the input, which are private
 	Patience time.Duration    // a check ends after it. Required.
@@ -66,9 +66,15 @@ func Examine(ctx context.Context, h service.Host, o Options, w io.Writer) error 
 
 // within runs a check that makes requests, for at most the patience.
 func (e *examination) within(ctx context.Context, check func(context.Context) error) error {
+	_, err := ask(ctx, e, func(ctx context.Context) (struct{}, error) { return struct{}{}, check(ctx) })
+	return err
+}
+
+// ask returns the answer to requests, for at most the patience.
+func ask[T any](ctx context.Context, e *examination, request func(context.Context) (T, error)) (T, error) {
 	ctx, cancel := context.WithTimeout(ctx, e.options.Patience)
 	defer cancel()
-	return check(ctx)
+	return request(ctx)
 }
 
 // readSettings reads what `oriel run` reads.
@@ -145,9 +151,9 @@ func (e *examination) checkDisk() {
 // retried ignores a retry, because a check that runs out of patience reports the error of its last attempt.
 func retried(string, error) {}
 
-// client connects to given brokers as the settings say.
+// client connects to some brokers by the settings.
 func (e *examination) client(brokers ...string) (*kafka.Client, error) {
 	s := e.settings
 	s.Brokers = brokers
-	return e.host.Dial(s, nil, retried)
+	return e.host.Dial(s, nil, 0, retried)
 }

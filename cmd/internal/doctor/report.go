@@ -19,12 +19,12 @@ func (r *report) line(verdict, check, text string) {
 	fmt.Fprintf(r.w, "%-8s %s: %s\n", verdict, check, text)
 }
 
-// ok says that nothing is wrong.
+// ok reports a check that found nothing wrong.
 func (r *report) ok(check, format string, args ...any) {
 	r.line("ok", check, fmt.Sprintf(format, args...))
 }
 
-// skipped says why a check was left out.
+// skipped reports why a check was left out.
 func (r *report) skipped(check, format string, args ...any) {
 	r.line("-", check, fmt.Sprintf(format, args...))
 }
@@ -54,7 +54,7 @@ func (r *report) refuse(check string, err error) bool {
 	return true
 }
 
-// summary prints the last line. Its error is one of the settings if these cannot be read.
+// summary prints the last line. The error has the exit code of wrong settings if unsettled.
 func (r *report) summary(unsettled bool) error {
 	fmt.Fprintf(r.w, "%d checks: %d wrong, %d warnings\n", r.checks, r.wrong, r.warning)
 	const text = "checks that failed: %d; see the lines that begin with \"wrong\""

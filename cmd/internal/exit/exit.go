@@ -87,6 +87,7 @@ func Plain(err error) string {
 
 // remedies name the settings that let a client in.
 var remedies = map[kafka.Refusal]string{
+	kafka.NoAnswer:         "ORIEL_BROKERS must name brokers that run, and their advertised.listeners must lead there from this machine",
 	kafka.NotTrusted:       "ORIEL_TLS_CA_FILE names the authorities to trust; the certificate must be for the host in ORIEL_BROKERS",
 	kafka.NoTLS:            "leave out ORIEL_TLS, or name a port that speaks TLS in ORIEL_BROKERS",
 	kafka.CertificateAsked: "ORIEL_TLS_CERT_FILE and ORIEL_TLS_KEY_FILE give a certificate that the brokers trust",

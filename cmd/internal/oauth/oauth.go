@@ -26,15 +26,15 @@ const (
 	freshFor = 0.8
 )
 
-// Config says where tokens come from: from File, or else from the server that the other fields describe.
+// Config describes where tokens come from: File or, if it is "", the server that the other fields describe.
 type Config struct {
-	File string // whose one line is the token, read at each login
+	File string // file of one line, the token; read at each login
 
 	URL         string         // token endpoint
-	ClientID    string         // who asks
-	SecretFile  string         // whose one line is the client's secret, read at each request
-	Scope       string         // what is asked for; "" leaves it to the server
-	Authorities *x509.CertPool // that sign the server's certificate; nil: those of the system
+	ClientID    string         // id of the client that requests tokens
+	SecretFile  string         // file of one line, the client's secret; read at each request
+	Scope       string         // requested scope; "" leaves it to the server
+	Authorities *x509.CertPool // authorities that sign the server's certificate; nil: those of the system
 }
 
 // Source provides tokens. It is safe for concurrent use.
@@ -45,7 +45,7 @@ type Source struct {
 
 	mu      sync.Mutex
 	token   string
-	fresh   time.Time // until when it is given without asking for another one
+	fresh   time.Time // until then the token is returned without a new request
 	expires time.Time
 }
 
@@ -103,7 +103,7 @@ type answer struct {
 // mostLife is the largest expires_in that is trusted.
 const mostLife = 30 * 24 * time.Hour
 
-// life returns how long the token may be used. It is 0 if the server does not say, so that the next login asks again.
+// life returns the token's lifetime. It is 0 if the answer has none, so that the next login requests another token.
 func (a answer) life() time.Duration {
 	seconds, err := a.ExpiresIn.Float64()
 	if err != nil || !(seconds > 0) {

@@ -26,7 +26,7 @@ func (h Host) openDeployment(
 	if d.Config, err = s.DeploymentOf(d.Model); err != nil {
 		return s, d, err
 	}
-	c, err := h.connect(ctx, s, d.Config, use, nil, retrying(h.logger("warn", s.LogFormat), nil))
+	c, err := h.connect(ctx, s, d.Config, use, nil, clientPatience, retrying(h.logger("warn", s.LogFormat), nil))
 	if err != nil {
 		return s, d, err
 	}

@@ -25,16 +25,17 @@ type connection struct {
 
 // connect reads the master key and checks the keys of the deployment's topics that a use names. budget must be nil for
 // a command that holds a batch of one topic while it fetches from another, because the command would wait for itself.
-// onRetry is called for each request that is tried again.
+// The command gives up when no broker answers within patience; 0 means that it never does. onRetry is called for each
+// request that is tried again.
 func (h Host) connect(
 	ctx context.Context, s settings.Settings, c deployment.Config, use deployment.Use, budget *memory.Budget,
-	onRetry func(string, error),
+	patience time.Duration, onRetry func(string, error),
 ) (connection, error) {
 	master, err := s.MasterKey(ctx)
 	if err != nil {
 		return connection{}, err
 	}
-	client, err := h.Dial(s, budget, onRetry)
+	client, err := h.Dial(s, budget, patience, onRetry)
 	if err != nil {
 		return connection{}, err
 	}
@@ -45,8 +46,16 @@ func (h Host) connect(
 	return connection{client, topics, master}, nil
 }
 
-// Dial prepares the Kafka client of a command. onRetry is called for each request that is tried again.
-func (h Host) Dial(s settings.Settings, budget *memory.Budget, onRetry func(string, error)) (*kafka.Client, error) {
+// clientPatience is how long commands other than `oriel run` wait for a first answer of the brokers. Kafka's own tools
+// wait as long (max.block.ms and default.api.timeout.ms). The service waits for ever, because it may start before its
+// brokers.
+const clientPatience = time.Minute
+
+// Dial prepares the Kafka client of a command, which gives up when no broker answers within patience (0: never).
+// onRetry is called for each request that is tried again.
+func (h Host) Dial(
+	s settings.Settings, budget *memory.Budget, patience time.Duration, onRetry func(string, error),
+) (*kafka.Client, error) {
 	config, err := s.Client()
 	if err != nil {
 		return nil, err
@@ -54,7 +63,7 @@ func (h Host) Dial(s settings.Settings, budget *memory.Budget, onRetry func(stri
 	if s.SASLMechanism == "plain" && !s.TLS {
 		h.logger("warn", s.LogFormat).Warn("the password goes to the brokers in the clear: ORIEL_SASL_MECHANISM=plain without ORIEL_TLS=true")
 	}
-	config.OnRetry, config.Budget = onRetry, budget
+	config.OnRetry, config.Budget, config.Patience = onRetry, budget, patience
 	h.Client(&config)
 	return kafka.New(config)
 }
@@ -65,7 +74,7 @@ func (h Host) WithClient(f func(*kafka.Client) error) error {
 	if err != nil {
 		return err
 	}
-	client, err := h.Dial(s, nil, retrying(h.logger("warn", s.LogFormat), nil))
+	client, err := h.Dial(s, nil, clientPatience, retrying(h.logger("warn", s.LogFormat), nil))
 	if err != nil {
 		return err
 	}
@@ -93,15 +102,15 @@ const (
 	retryLogInterval = 10 * time.Second
 )
 
-// retrying returns a function that logs operations that keep being tried again. It calls hear, if not nil, for every
+// retrying returns a function that logs operations that keep being tried again. It calls observe, if not nil, for every
 // retry that the brokers caused.
-func retrying(log *slog.Logger, hear func(error)) func(string, error) {
+func retrying(log *slog.Logger, observe func(error)) func(string, error) {
 	var mu sync.Mutex
 	next := map[string]time.Time{} // when an operation is logged
 	last := map[string]time.Time{}
 	return func(operation string, err error) {
-		if hear != nil && !errors.Is(err, topics.ErrUndecided) {
-			hear(err)
+		if observe != nil && !errors.Is(err, topics.ErrUndecided) {
+			observe(err)
 		}
 		mu.Lock()
 		defer mu.Unlock()

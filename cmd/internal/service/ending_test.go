@@ -119,10 +119,10 @@ func (s *inside) endsWell() {
 	}
 }
 
-// TestAFullDiskIsSaidAndFailsNothing checks that the log and /readyz report that the store waits for a full disk, and
-// later that it continues. A service that is told to stop meanwhile has not failed, because the changelog has
+// TestAFullDiskIsReportedAndFailsNothing checks that the log and /readyz report that the store waits for a full disk,
+// and later that it continues. A service that is told to stop meanwhile has not failed, because the changelog has
 // everything.
-func TestAFullDiskIsSaidAndFailsNothing(t *testing.T) {
+func TestAFullDiskIsReportedAndFailsNothing(t *testing.T) {
 	t.Parallel()
 	memory, full := vfs.NewMem(), new(atomic.Bool)
 	disk := errorfs.Wrap(memory, errorfs.InjectorFunc(func(op errorfs.Op) error {

@@ -22,7 +22,7 @@ func WriteLetters(ctx context.Context, h Host, once bool) error {
 	log := h.logger(s.LogLevel, s.LogFormat)
 	c := s.LettersDeployment()
 	verdicts, others := c.Memory.Joining()
-	d, err := h.connect(ctx, s, c, deployment.ByLetters, others, retrying(log, nil))
+	d, err := h.connect(ctx, s, c, deployment.ByLetters, others, clientPatience, retrying(log, nil))
 	if cancelled(ctx, err) {
 		log.Info("told to end before the brokers had answered")
 		return nil

@@ -14,11 +14,10 @@ import (
 	"oriel/pipeline/notice"
 )
 
-// diskFull returns a function that logs, at each call, whether the local store waits for room, and passes this on to
-// hear.
-func diskFull(log *slog.Logger, hear func(bool)) func(bool) {
+// diskFull returns a function that logs, at each call, whether the local store waits for room, and then calls next.
+func diskFull(log *slog.Logger, next func(bool)) func(bool) {
 	return func(full bool) {
-		hear(full)
+		next(full)
 		if full {
 			log.Warn("ORIEL_STATE_DIR: the disk is full: the local store waits for room, and partitions with it; nothing is lost")
 		} else {
@@ -27,7 +26,7 @@ func diskFull(log *slog.Logger, hear func(bool)) func(bool) {
 	}
 }
 
-// ended returns a function that logs what a service left unfinished when it was told to stop.
+// ended returns a function that logs what a service left unfinished when it was asked to stop.
 func ended(log *slog.Logger) func(notice.Ending) {
 	return func(e notice.Ending) {
 		if e.Committed && e.Left {

@@ -26,15 +26,8 @@ func (h Host) limitMemory(l notice.Listener, memory deployment.Memory) notice.Li
 		h.limit(memory.Limit(len(states), sum))
 	}
 	change(func() {})
-	l.EnsureDefaults()
-	holds, closed := l.Holds, l.Closed
-	l.Holds = func(p int32, bytes int) {
-		change(func() { states[p] = bytes })
-		holds(p, bytes)
-	}
-	l.Closed = func(p int32) {
-		change(func() { delete(states, p) })
-		closed(p)
-	}
-	return l
+	return notice.Both(notice.Listener{
+		Holds:  func(p int32, bytes int) { change(func() { states[p] = bytes }) },
+		Closed: func(p int32) { change(func() { delete(states, p) }) },
+	}, l)
 }

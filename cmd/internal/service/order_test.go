@@ -47,9 +47,9 @@ func TestAProcessThatStandsByWritesTheOrder(t *testing.T) {
 	f.CheckHistory(0, 30)
 }
 
-// TestOrderIsOfWholeTopicsAlone checks that `oriel order` is refused under settings with which no process would read
+// TestOrderIsOnlyForWholeTopics checks that `oriel order` is refused under settings with which no process would read
 // the order.
-func TestOrderIsOfWholeTopicsAlone(t *testing.T) {
+func TestOrderIsOnlyForWholeTopics(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 3, nil)
 	f.Must("topics")

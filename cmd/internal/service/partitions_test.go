@@ -30,9 +30,9 @@ func twoAtWork(t *testing.T) (*fixture, *inside) {
 	return f, s
 }
 
-// TestAGrownInputStopsNobody adds a partition to the input. It once stopped the whole service, until three topics were
-// altered by hand.
-func TestAGrownInputStopsNobody(t *testing.T) {
+// TestAddedPartitionsStopNoService adds a partition to the input. It once stopped the whole service, until three topics
+// were altered by hand.
+func TestAddedPartitionsStopNoService(t *testing.T) {
 	t.Parallel()
 	f, s := twoAtWork(t)
 
@@ -60,9 +60,9 @@ func TestAGrownInputStopsNobody(t *testing.T) {
 	f.CheckHistory(2, 10)
 }
 
-// TestAGrownInputIsSharedAfterARestart checks that added partitions are assigned after a restart. A member that rejoins
-// the group gets its former assignment and does not learn that it is the leader.
-func TestAGrownInputIsSharedAfterARestart(t *testing.T) {
+// TestAddedPartitionsAreSharedAfterARestart checks that added partitions are assigned after a restart. A member that
+// rejoins the group gets its former assignment and does not learn that it is the leader.
+func TestAddedPartitionsAreSharedAfterARestart(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, nil)
 	p := f.HasTakenTen()
@@ -78,9 +78,9 @@ func TestAGrownInputIsSharedAfterARestart(t *testing.T) {
 	again.Terminate()
 }
 
-// TestAGrownInputIsRefusedAtUserLevel checks that added partitions are refused with user-level privacy. A producer that
-// keys by user sends some users to other partitions from then on.
-func TestAGrownInputIsRefusedAtUserLevel(t *testing.T) {
+// TestAddedPartitionsAreRefusedAtUserLevel checks that added partitions are refused with user-level privacy. A producer
+// that keys by user sends some users to other partitions from then on.
+func TestAddedPartitionsAreRefusedAtUserLevel(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, map[string]string{"ORIEL_USER_ID": "key", "ORIEL_USER_SEPARATION": "64"})
 	f.Must("topics")

@@ -149,9 +149,9 @@ func TestANewLifeEndsABusyOne(t *testing.T) {
 	next.CheckHistory(0, all-before)
 }
 
-// TestWhatANewLifeNeedsIsAskedFor checks that a new deployment neither guesses where to start nor silently starts from
-// nothing.
-func TestWhatANewLifeNeedsIsAskedFor(t *testing.T) {
+// TestASuccessorWithoutAStartIsRefused checks that a new deployment neither guesses where to start nor silently starts
+// from nothing.
+func TestASuccessorWithoutAStartIsRefused(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, forgetting())
 	next := f.after(nil)

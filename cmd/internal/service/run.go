@@ -82,10 +82,9 @@ func Run(ctx context.Context, h Host) (err error) {
 	front := page.New(page.About{
 		Deployment: s.Name, Version: h.version, Operator: s.Operator, Guarantee: guarantee,
 		Numbers: operators.NumbersOf(operator), Experiment: operators.ExperimentOf(operator), Extras: operator.Extras(),
-		Sets:    s.Operator == "submodular",
-		Vectors: vectors, Reasons: pages.Reasons,
+		Sets: s.Operator == "submodular", Vectors: vectors, Reasons: pages.Reasons,
 	})
-	hear := h.limitMemory(front.Listen(pages.Listen(counts.Listen(logging(log, s.Name, h.Heard)))),
+	observed := h.limitMemory(front.Listen(pages.Listen(counts.Listen(logging(log, s.Name, h.Heard)))),
 		deployment.Memory(s.MemoryLimit))
 	server := pages.Server(registry)
 	server.Handler = front.Handler(server.Handler)
@@ -98,7 +97,7 @@ func Run(ctx context.Context, h Host) (err error) {
 	}()
 	defer func() { _ = server.Close() }()
 
-	d, err := h.connect(ctx, s, config, deployment.ByService, deployment.Memory(s.MemoryLimit).Fetching(),
+	d, err := h.connect(ctx, s, config, deployment.ByService, deployment.Memory(s.MemoryLimit).Fetching(), 0,
 		retrying(log, func(err error) {
 			pages.Retrying()
 			if denied, is := errors.AsType[*kafka.CoordinatorError](err); is {
@@ -112,8 +111,8 @@ func Run(ctx context.Context, h Host) (err error) {
 	if s, model, _, err = h.AsOpened(ctx, d.client, d.topics.Changelog, d.master, s, model); err != nil {
 		return err
 	}
-	// Check the manifests before the state directory. A store of another input would fail too, but its error does not
-	// say what to do.
+	// Check the manifests before the state directory. A store of another input would fail too, but its error has no
+	// remedy.
 	if err := changelog.CheckManifests(ctx, d.client, config, d.topics, model, d.master); err != nil {
 		return err
 	}
@@ -129,7 +128,7 @@ func Run(ctx context.Context, h Host) (err error) {
 	if h.place != nil {
 		config.Instance = h.place(s.StateDir)
 	}
-	service, err := pipeline.NewService(ctx, d.client, config, model, d.topics, d.master, store, hear)
+	service, err := pipeline.NewService(ctx, d.client, config, model, d.topics, d.master, store, observed)
 	if err != nil {
 		return errors.Join(err, store.Close())
 	}
@@ -159,7 +158,7 @@ func vectorsOf(s settings.Settings, m streams.Model) (score.Descriptor, error) {
 	return score.ParseDescriptor(text)
 }
 
-// cancelled reports whether a command stopped early because it was told to, which is not a failure.
+// cancelled reports whether a command ended early by a signal, which is no failure.
 func cancelled(ctx context.Context, err error) bool {
 	return ctx.Err() != nil && errors.Is(err, context.Canceled)
 }

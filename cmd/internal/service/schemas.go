@@ -22,11 +22,11 @@ func freezeSchemas(
 	if d.Model.Writers == nil {
 		return nil
 	}
-	given, err := d.FreezeSchemas(ctx, func(ctx context.Context) (state.Schemas, error) {
+	written, err := d.FreezeSchemas(ctx, func(ctx context.Context) (state.Schemas, error) {
 		return WritersSchemas(ctx, s, d, nil, leaveOut)
 	})
-	if err == nil && given != nil {
-		done(fmt.Sprintf("froze schemas of %s: ids %s", s.Subject(), ids(given)))
+	if err == nil && written != nil {
+		done(fmt.Sprintf("froze schemas of %s: ids %s", s.Subject(), ids(written)))
 	}
 	return err
 }
@@ -68,7 +68,7 @@ func WritersSchemas(
 		} else if old != nil {
 			continue
 		}
-		if frozen != nil { // it is read by those that stood before it
+		if frozen != nil { // an added schema must be readable by the frozen ones
 			v.Since = []state.SchemaSince{}
 		}
 		all = append(all, v.Schema)
@@ -78,7 +78,7 @@ func WritersSchemas(
 	}
 	if _, err := d.Model.Writers(all)(d.Model.Events); err != nil {
 		remedy := "Correct ORIEL_MAP, or leave ids out by --leave-out"
-		if frozen != nil { // so is the mapping
+		if frozen != nil { // the mapping is frozen as well
 			remedy = "Leave ids out by --leave-out"
 		}
 		return nil, fmt.Errorf("schemas of %s: %w. %s: their records are then null events", s.Subject(), err, remedy)

@@ -112,9 +112,9 @@ func TestLocalStoreOfAnEarlierVersionIsReadAgain(t *testing.T) {
 	})
 }
 
-// TestTakeOverSaysWhatItWaitsFor checks that the log names what a take-over waits for. Users saw a partition restore
+// TestTakeOverReportsWhatItWaitsFor checks that the log names what a take-over waits for. Users saw a partition restore
 // for ever while the log was silent.
-func TestTakeOverSaysWhatItWaitsFor(t *testing.T) {
+func TestTakeOverReportsWhatItWaitsFor(t *testing.T) {
 	t.Parallel()
 	f := served(t)
 	for _, kind := range []string{"decisions", "verdicts", "changelog"} {

@@ -10,9 +10,9 @@ import (
 	"oriel/schemas"
 )
 
-// TestANewDeploymentSaysWhatIsOneStream checks that ORIEL_STREAM is required if the input has several partitions. If
+// TestANewDeploymentMustChooseItsStreams checks that ORIEL_STREAM is required if the input has several partitions. If
 // settings are refused, no topic may be created or extended, because a partition cannot be removed.
-func TestANewDeploymentSaysWhatIsOneStream(t *testing.T) {
+func TestANewDeploymentMustChooseItsStreams(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 3, nil)
 	kinds := []string{"decisions", "verdicts", "changelog", "order", "dead-letter"}

@@ -28,7 +28,7 @@ func PrepareTopics(ctx context.Context, h Host, inputPartitions int, leaveOut []
 	if err != nil {
 		return err
 	}
-	client, err := h.Dial(s, nil, retrying(h.logger("warn", s.LogFormat), nil))
+	client, err := h.Dial(s, nil, clientPatience, retrying(h.logger("warn", s.LogFormat), nil))
 	if err != nil {
 		return err
 	}

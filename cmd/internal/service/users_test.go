@@ -9,10 +9,10 @@ import (
 	"oriel/pipeline/kafka/records"
 )
 
-// TestUsersAreKeptApart checks user-level privacy. An event too close to the user's last one, or without a user, keeps
-// its place as a null event with a reason. A malformed event counts as an event of its user. Kills and restarts change
-// nothing.
-func TestUsersAreKeptApart(t *testing.T) {
+// TestEventsOfAUserAreSeparated checks user-level privacy. An event too close to the user's last one, or without a
+// user, keeps its place as a null event with a reason. A malformed event counts as an event of its user. Kills and
+// restarts change nothing.
+func TestEventsOfAUserAreSeparated(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, servicetest.ByUser)
 	f.Must("topics")

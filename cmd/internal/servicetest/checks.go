@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"regexp"
 	"slices"
@@ -148,11 +149,7 @@ func Reasons(letters []records.Record) []string {
 // and complete, except for values above maxRecord bytes.
 func (f *Fixture) CheckLetters(p int32, letters []records.Record, bad map[int64]records.Record, maxRecord int) {
 	f.T.Helper()
-	var offsets []int64
-	for offset := range bad {
-		offsets = append(offsets, offset)
-	}
-	slices.Sort(offsets)
+	offsets := slices.Sorted(maps.Keys(bad))
 	if len(letters) != len(bad) {
 		f.T.Fatalf("partition %d: %d letters for %d bad records: %v", p, len(letters), len(bad), Reasons(letters))
 	}
@@ -214,8 +211,8 @@ func (f *Fixture) GoesOn(from int) {
 // Compares runs replay --check from a checkpoint, and checks that it compares this many decisions and finds them equal.
 func (f *Fixture) Compares(checkpoint string, decisions int) {
 	f.T.Helper()
-	said := f.Must("replay", "--check", "--from", checkpoint)
-	if !strings.Contains(said, fmt.Sprintf(": %d decisions compared, all equal", decisions)) {
-		f.T.Errorf("%d decisions since the checkpoint, but replay --check says %q", decisions, said)
+	output := f.Must("replay", "--check", "--from", checkpoint)
+	if !strings.Contains(output, fmt.Sprintf(": %d decisions compared, all equal", decisions)) {
+		f.T.Errorf("%d decisions since the checkpoint, but replay --check says %q", decisions, output)
 	}
 }

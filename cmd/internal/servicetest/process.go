@@ -149,7 +149,7 @@ func (p *Process) Says(texts ...string) {
 	}
 }
 
-// Terminate tells a service to stop, once it is up and receives signals, and checks that it stops without an error.
+// Terminate sends SIGTERM to a service, once it receives signals, and checks that it stops without an error.
 func (p *Process) Terminate() {
 	p.t.Helper()
 	for end := time.Now().Add(time.Minute); !strings.Contains(p.Output(), "msg=pages"); time.Sleep(5 * time.Millisecond) {
@@ -163,7 +163,7 @@ func (p *Process) Terminate() {
 	}
 }
 
-// End tells `oriel letters` or `oriel order` to stop, and checks that it stops without an error.
+// End sends SIGTERM to `oriel letters` or `oriel order`, and checks that it stops without an error.
 func (p *Process) End() {
 	p.t.Helper()
 	end := time.Now().Add(time.Minute)

@@ -111,7 +111,7 @@ func readFetch(r io.Reader, remaining int, room func(bytes int) *memory.Buffer, 
 		return a, f.Err
 	}
 	if size == 0 {
-		a.diverged = f.Tags() // an answer that says so has no records
+		a.diverged = f.Tags() // only an answer without records has this tag
 	}
 	if f.Err == nil {
 		a.readRecords(&f, size, limit, room)

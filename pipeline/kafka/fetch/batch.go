@@ -16,7 +16,7 @@ const (
 	// batchHold ends a Batch after the record batch that brings its decompressed bytes to this size.
 	batchHold = 1 << 20
 
-	// leastHold is the least size that a decompressed batch counts: the memory that a small one takes.
+	// leastHold is the size that a smaller decompressed batch counts as: the memory of its buffer.
 	leastHold = 4 << 10
 )
 
@@ -32,8 +32,8 @@ type Batch struct {
 	// Order is the place of the Batch in the order log; nil for a Reader of one partition.
 	Order *Order
 
-	From   int64 // where this Fetch started: Next of the Batch before
-	Next   int64 // after everything seen, records or not: where a reader that takes over starts
+	From   int64 // where this Fetch started: Next of the previous Batch
+	Next   int64 // after all offsets seen, with records or without; a reader that takes over starts here
 	Start  int64 // of the log, as of this answer
 	Stable int64
 	High   int64
@@ -42,12 +42,12 @@ type Batch struct {
 	// without. Before any, it is Options.LastEpoch, else -1. A reader that goes on at Next must go on with it.
 	LeaderEpoch int32
 
-	// Epochs are the epochs of record batches that this Fetch has met, ascending, each once, with records or without. A
-	// reader that stops before Next needs them.
+	// Epochs are the epochs of the record batches in this Batch, ascending, each once, with records or without. A reader
+	// that stops before Next needs them.
 	Epochs []Epoch
 
 	held  []*memory.Buffer
-	whole []records.Record // what Records are the last ones of, after Split
+	whole []records.Record // after Split: all records, of which Records are the last
 }
 
 // Order is the place of a Batch in the order log of a whole topic.

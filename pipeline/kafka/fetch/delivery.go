@@ -58,7 +58,7 @@ func (d *delivery) take() fetchResponse {
 	return d.answer
 }
 
-// abandon says that the Reader no longer waits for the answer.
+// abandon records that the Reader no longer waits for the answer.
 func (d *delivery) abandon() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -94,8 +94,8 @@ func (r *Reader) reserve(ctx context.Context) (memory.Share, error) {
 	return share, nil
 }
 
-// receive asks the leader once, with room for an answer like the last one. So an idle partition reserves nothing. If
-// the answer finds no room, its records are dropped, and it is asked for again with all the room that it takes.
+// receive asks the leader once, with room for an answer like the last one, so that an idle partition reserves nothing.
+// If the answer does not fit, its records are dropped and asked for again, with enough room reserved.
 func (r *Reader) receive(ctx context.Context, timeout time.Duration) (fetchResponse, error) {
 	for {
 		reserved, err := r.reserve(ctx)

@@ -6,8 +6,8 @@ import (
 	"oriel/pipeline/kafka/memory"
 )
 
-// TestAbandonedAnswerGivesItsMemoryBack checks this whenever the Reader gives up: before there is room, while the
-// answer arrives, and after.
+// TestAbandonedAnswerGivesItsMemoryBack checks Readers that give up before there is room, while the answer arrives, and
+// after it has arrived.
 func TestAbandonedAnswerGivesItsMemoryBack(t *testing.T) {
 	for _, when := range []string{"before", "while", "after", "never"} {
 		budget := memory.NewBudget(1 << 20)

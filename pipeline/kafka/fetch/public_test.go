@@ -165,7 +165,7 @@ func seen(t *testing.T, from int64, wire []byte, budget int) (lines []string, at
 		at = append(at, r.offset)
 		lines = append(lines, fmt.Sprintf("%d records, next %d, %d bytes held, %d parts", len(b.Records), r.offset,
 			held(r.budget), len(b.held)))
-		if taken = append(taken, b); budget > 0 || len(taken) == 3 { // two wait for the one that is taken
+		if taken = append(taken, b); budget > 0 || len(taken) == 3 { // like the pipeline, which holds up to three
 			taken[0].Release()
 			taken = taken[1:]
 		}

@@ -59,9 +59,9 @@ type Reader struct {
 	epoch     int32 // of the last batch met, or -1
 
 	id     [16]byte    // of the topic; zero if not looked up yet
-	pinned bool        // id is the caller's, or was fetched under
-	spoken bool        // the broker speaks fetchVersion
-	doubt  kafka.Doubt // of what answers say was lost
+	pinned bool        // the caller has set id, or a fetch by this id has succeeded
+	spoken bool        // the broker supports fetchVersion
+	doubt  kafka.Doubt // about losses that answers show
 
 	answer  fetchResponse // in hand; its records are nil when used up
 	at      int           // next batch in answer.records
@@ -74,7 +74,7 @@ type Reader struct {
 	plain   *memory.Buffer // what cursor's records alias, if decompressed
 	made    int            // bytes that the last batch decompressed to
 
-	hurried bool // does not wait for memory: TryFetch
+	hurried bool // TryFetch: does not wait for memory
 }
 
 // NewReader returns a Reader that starts at offset; Fetch checks the offset.
@@ -121,7 +121,7 @@ func (r *Reader) fetch(ctx context.Context, hurried bool) (*Batch, error) {
 	b.Next, b.LeaderEpoch = r.offset, r.epoch
 	if err == nil {
 		r.corrupt = 0
-		if b.Next == b.From && !fresh { // the answer before was used up, which says nothing of what follows it
+		if b.Next == b.From && !fresh { // only the previous answer is used up; more records may follow
 			b.Release()
 			return r.fetch(ctx, hurried)
 		}
@@ -133,7 +133,7 @@ func (r *Reader) fetch(ctx context.Context, hurried bool) (*Batch, error) {
 	}
 	r.drop()
 	if b.Next > b.From {
-		return b, nil // what came before is whole; the next call meets the error again
+		return b, nil // the records before the error are complete; the next call finds the error again
 	}
 	b.Release()
 	err = fmt.Errorf("kafka: fetch %s: %w", kafka.PartitionName(r.topic, r.partition), err)

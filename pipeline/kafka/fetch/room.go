@@ -23,7 +23,7 @@ func (r *Reader) unpack(ctx context.Context, wait bool) (bool, error) {
 			return false, err
 		}
 		contents, err := r.client.Unpacker().Unpack(r.cursor.Header.Codec(), plain.B, r.packed, records.MaxBatchBytes)
-		plain.B = plain.B[:len(contents)] // all of its memory, which its pool tells by the capacity
+		plain.B = plain.B[:len(contents)] // the capacity stays, because the pool goes by it
 		if err == nil {
 			r.plain = r.fit(plain)
 			r.cursor.Body, r.packed, r.made = r.plain.B, nil, len(r.plain.B)

@@ -21,8 +21,8 @@ import (
 // errLost is the error of unpackSlowly for a batch that is lost.
 var errLost = errors.New("lost")
 
-// unpackSlowly is the slow twin of unpack: it decompresses in one go, into a slice that grows. A batch that it cannot
-// unpack within limit is lost, and no other.
+// unpackSlowly is the slow reference of unpack: it decompresses in one go, into a slice that grows. A batch that it
+// cannot unpack within limit is lost, and no other.
 func unpackSlowly(codec records.Codec, src []byte, limit int) ([]byte, error) {
 	switch codec {
 	case records.Gzip, records.LZ4:
@@ -72,7 +72,7 @@ func unpackSlowly(codec records.Codec, src []byte, limit int) ([]byte, error) {
 	}
 }
 
-// sameVerdict unpacks src in steps as a Reader of c does, and compares with the slow twin.
+// sameVerdict unpacks src in steps as a Reader of c does, and compares with the slow reference.
 func sameVerdict(tb testing.TB, c *kafka.Client, codec records.Codec, src []byte) {
 	tb.Helper()
 	want, lost := unpackSlowly(codec, src, records.MaxBatchBytes)
@@ -93,8 +93,8 @@ func sameVerdict(tb testing.TB, c *kafka.Client, codec records.Codec, src []byte
 	}
 }
 
-// FuzzUnpackSteps compares the decompressors in steps with the slow twin, because a lost batch decides which records
-// take their place as null events.
+// FuzzUnpackSteps compares the decompressors in steps with the slow reference, because a lost batch decides which
+// records take their place as null events.
 func FuzzUnpackSteps(f *testing.F) {
 	for codec := records.Gzip; codec <= records.Zstd; codec++ {
 		for _, n := range []int{0, 1000, 100_000} {

@@ -162,7 +162,7 @@ func TestHostileBatchesCostBoundedMemory(t *testing.T) {
 	}
 }
 
-func TestManyAbortedTransactionsCostWhatArrives(t *testing.T) {
+func TestMemoryOfManyAbortedTransactions(t *testing.T) {
 	wire := fetchAnswer(nil, make([]abortedTxn, 200_000)...)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

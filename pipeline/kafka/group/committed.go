@@ -12,55 +12,34 @@ import (
 	"oriel/pipeline/kafka/wire"
 )
 
-// Place is a group's committed offset for a partition, and the note of its owner: at most some thousand bytes, readable
-// for everyone who may describe the group.
-type Place struct {
-	Offset int64
-	Note   string
-}
-
 // Offset is a group's committed offset for a partition.
 type Offset struct {
 	Partition int32
 	Offset    int64  // −1 for none
-	Note      string // what stands beside it, as in Place
+	Note      string // metadata: some thousand bytes at most, readable for everyone who may describe the group
 }
 
-// CommittedOffset is the offset of CommittedPlace.
+// CommittedOffset returns a group's committed offset for a partition, or −1 if there is none. It waits for a
+// transaction that is about to change it (require_stable).
 func CommittedOffset(ctx context.Context, c *kafka.Client, group, topic string, partition int32) (int64, error) {
-	at, err := CommittedPlace(ctx, c, group, topic, partition)
-	return at.Offset, err
+	operation := "offset of group " + group + " for " + kafka.PartitionName(topic, partition)
+	offsets, err := committed(ctx, c, operation, group, topic, []int32{partition})
+	if err != nil {
+		return -1, err
+	}
+	return offsets[0].Offset, nil
 }
 
 // CommittedOffsets returns a group's committed offsets for partitions of a topic, in the order of partitions. It waits
-// as CommittedPlace does.
-func CommittedOffsets(
-	ctx context.Context, c *kafka.Client, group, topic string, partitions []int32,
-) ([]Offset, error) {
-	places, err := committed(ctx, c, "offsets of group "+group+" for "+topic, group, topic, partitions)
-	offsets := make([]Offset, len(places))
-	for i, at := range places {
-		offsets[i] = Offset{Partition: partitions[i], Offset: at.Offset, Note: at.Note}
-	}
-	return offsets, err
+// as CommittedOffset does.
+func CommittedOffsets(ctx context.Context, c *kafka.Client, group, topic string, partitions []int32) ([]Offset, error) {
+	return committed(ctx, c, "offsets of group "+group+" for "+topic, group, topic, partitions)
 }
 
-// CommittedPlace returns a group's committed place for a partition; its offset is -1 if there is none. It waits for a
-// transaction that is about to change it (require_stable).
-func CommittedPlace(ctx context.Context, c *kafka.Client, group, topic string, partition int32) (Place, error) {
-	what := "offset of group " + group + " for " + kafka.PartitionName(topic, partition)
-	places, err := committed(ctx, c, what, group, topic, []int32{partition})
-	if err != nil {
-		return Place{Offset: -1}, err
-	}
-	return places[0], nil
-}
-
-// committed returns the places of partitions of a topic, in the order of partitions.
 func committed(
-	ctx context.Context, c *kafka.Client, what, group, topic string, partitions []int32,
-) (places []Place, err error) {
-	err = c.RetryAt(ctx, kafka.CoordinatorOfGroup(group), what, func(ctx context.Context) error {
+	ctx context.Context, c *kafka.Client, operation, group, topic string, partitions []int32,
+) (offsets []Offset, err error) {
+	err = c.RetryAt(ctx, kafka.CoordinatorOfGroup(group), operation, func(ctx context.Context) error {
 		body := wire.AppendCompactString(nil, group)
 		body = append(body, 2) // one topic
 		body = wire.AppendCompactString(body, topic)
@@ -70,40 +49,46 @@ func committed(
 		}
 		body = append(body, 0, 1, 0) // topic tags; require stable; tags
 		req := &kafka.GroupCall{Call: c.NewCall(protocol.OffsetFetch, 7, true, body), ID: group}
-		none := slices.Repeat([]Place{{Offset: -1}}, len(partitions))
-		found, code := none, int16(0)
+		found, code := noOffsets(partitions), int16(0)
 		req.Complete(func(r *wire.Reader) { found, code = parseOffsetFetch(r, partitions) })
 		if _, err := c.RoundTrip(ctx, kafka.AttemptTimeout, req); err != nil {
 			return err
 		}
 		if kafka.Code(code) == codeGroupNotFound {
-			found, code = none, 0
+			found, code = noOffsets(partitions), 0
 		}
-		places = found
+		offsets = found
 		return kafka.CodeError(code)
 	})
-	return places, err
+	return offsets, err
+}
+
+// noOffsets returns the offsets of a group that never committed.
+func noOffsets(partitions []int32) []Offset {
+	offsets := make([]Offset, len(partitions))
+	for i, p := range partitions {
+		offsets[i] = Offset{Partition: p, Offset: -1}
+	}
+	return offsets
 }
 
 // parseOffsetFetch reads an OffsetFetch 7 answer for partitions of one topic. An error code of any of them is the code
 // of the answer.
-func parseOffsetFetch(r *wire.Reader, partitions []int32) (places []Place, code int16) {
-	places = slices.Repeat([]Place{{Offset: -1}}, len(partitions))
+func parseOffsetFetch(r *wire.Reader, partitions []int32) (offsets []Offset, code int16) {
+	offsets = noOffsets(partitions)
 	r.Int32() // throttle
 	for n := r.CompactArray(3); n > 0; n-- {
 		r.CompactText()
 		for m := r.CompactArray(20); m > 0; m-- {
-			var at Place
-			partition := r.Int32()
-			at.Offset = r.Int64()
+			at := Offset{Partition: r.Int32(), Offset: r.Int64()}
 			r.Int32() // leader epoch
 			at.Note = r.CompactText()
 			if is := r.Int16(); is != 0 {
 				code = is
 			}
 			r.Tags()
-			if i := slices.Index(partitions, partition); i >= 0 {
-				places[i] = at
+			if i := slices.Index(partitions, at.Partition); i >= 0 {
+				offsets[i] = at
 			}
 		}
 		r.Tags()
@@ -112,7 +97,7 @@ func parseOffsetFetch(r *wire.Reader, partitions []int32) (places []Place, code 
 		code = whole
 	}
 	r.Tags()
-	return places, code
+	return offsets, code
 }
 
 // AlterOffset sets a group's committed offset outside any transaction, as an operator's reset tool does. The group must

@@ -20,17 +20,17 @@ const describeVersion = 4
 // ForeignMember is a member of a group that does not carry its mark.
 type ForeignMember struct {
 	Client, Host string
-	Mark         string   // the one that it carries, which may be anything
-	Topics       []string // that it wants
-	Partitions   []int32  // that it has of the group's topic, ascending
+	Mark         string   // its own mark; may be any text
+	Topics       []string // its subscription
+	Partitions   []int32  // its share of the group's topic, ascending
 }
 
 func (s ForeignMember) String() string { return fmt.Sprintf("client %.64q at %.64q", s.Client, s.Host) }
 
 // Members are the members of a group, by its coordinator.
 type Members struct {
-	Stable bool // shares are given; the rest is known only then
-	// the group does not exist as one of this kind: members of the newer consumer protocol may have taken it over
+	Stable bool // partitions are assigned; the other fields are set only then
+	// the group does not exist, or is of the newer consumer protocol
 	Gone    bool
 	Foreign []ForeignMember // by client and host
 	Free    []int32         // partitions that no member with the mark has, ascending
@@ -74,7 +74,7 @@ const (
 	otherGroupsMost = 1000             // groups that it looks at
 )
 
-// Others returns the other groups that have a member with config's mark: the same work was given to two groups. It
+// Others returns the other groups with a member that has config's mark, because then two groups do the same work. It
 // finds only groups that brokers let this client list and describe. It tries once, and returns none if that fails.
 func Others(ctx context.Context, c *kafka.Client, config Config) []string {
 	ctx, cancel := context.WithTimeout(ctx, otherGroupsTime)
@@ -130,8 +130,8 @@ func (d groupDescription) membersOf(mark string, partitions int) Members {
 	return c
 }
 
-// parseDescribeGroup reads a DescribeGroups answer of describeVersion for one group, shares down to one topic. A
-// foreign member may send any bytes; bytes that are no share count as none.
+// parseDescribeGroup reads a DescribeGroups answer of describeVersion for one group, with the shares of one topic. A
+// foreign member may send any bytes. Malformed ones count as an empty share.
 func parseDescribeGroup(r *wire.Reader, topic string) groupDescription {
 	var d groupDescription
 	r.Int32() // throttle

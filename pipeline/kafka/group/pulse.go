@@ -21,7 +21,7 @@ const watchInterval = 5 * time.Second
 // must not use up its session timeout.
 type heartbeats struct {
 	ended    chan struct{} // closed when the assignment is over, for any reason
-	expelled chan struct{} // closed when the coordinator does not know the member: what it waits for never comes
+	expelled chan struct{} // closed when the coordinator does not know the member, so that it may never answer it
 	verdict  error         // the reason, once expelled is closed
 	once     sync.Once
 	cancel   context.CancelFunc
@@ -56,7 +56,7 @@ func (p *heartbeats) stop() {
 func (p *heartbeats) beat(ctx context.Context, g *Member, body []byte) {
 	ticker := time.NewTicker(min(time.Second, g.config.SessionTimeout/4))
 	defer ticker.Stop()
-	for heard := time.Now(); ; {
+	for answered := time.Now(); ; {
 		select {
 		case <-ctx.Done():
 			return
@@ -69,9 +69,9 @@ func (p *heartbeats) beat(ctx context.Context, g *Member, body []byte) {
 		case ctx.Err() != nil:
 			return
 		case err == nil:
-			heard = time.Now()
+			answered = time.Now()
 		case errors.Is(err, kafkago.RebalanceInProgress):
-			heard = time.Now()
+			answered = time.Now()
 			p.end()
 		case errors.Is(err, kafkago.UnknownMemberId), errors.Is(err, kafkago.FencedInstanceID):
 			p.end()
@@ -83,7 +83,7 @@ func (p *heartbeats) beat(ctx context.Context, g *Member, body []byte) {
 			return
 		default:
 			g.client.OnRetry("heartbeat of group "+g.config.ID, err)
-			if time.Since(heard) >= g.config.SessionTimeout {
+			if time.Since(answered) >= g.config.SessionTimeout {
 				p.end() // other members may have the partitions by now
 			}
 		}

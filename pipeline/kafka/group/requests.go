@@ -11,9 +11,9 @@ import (
 	"oriel/pipeline/kafka/wire"
 )
 
-// The group requests, at the last versions before flexible ones, and the first with static members (KIP-345). A join
-// without an instance gets its member id BEFORE it waits for others (KIP-394): one that is given up is taken up again,
-// or left, under its id; a join with an instance is taken up, or left, by that.
+// The versions of the group requests: the last before flexible ones, and the first with static members (KIP-345). A
+// member without an instance gets its member id BEFORE its join waits for others (KIP-394). So a join that was cut off
+// can be repeated, or the member can leave, under this id. A member with an instance is known by the instance.
 const (
 	joinVersion      = 5
 	syncVersion      = 3
@@ -26,16 +26,16 @@ const (
 	rangeProtocol    = "range"
 )
 
-// joinAnswer is what a member is told when all have joined.
+// joinAnswer is the answer to a join. It comes when all members have joined.
 type joinAnswer struct {
 	code       int16
 	generation int32
 	leader     string
 	member     string
-	members    []subscriber // told to the leader only
+	members    []subscriber // empty for all but the leader
 }
 
-// subscriber is a member, and what it says of itself.
+// subscriber is a member with its subscription.
 type subscriber struct {
 	member string
 	subscription
@@ -115,7 +115,7 @@ func (g *Member) leaveRequest(ctx context.Context, member, instance string) erro
 	return kafka.CodeError(code)
 }
 
-// appendMember appends who speaks. Without an instance the second string is null.
+// appendMember appends the ids of the sender. Without an instance the second string is null.
 func appendMember(dst []byte, member, instance string) []byte {
 	dst = wire.AppendString(dst, member)
 	if instance == "" {
@@ -124,7 +124,7 @@ func appendMember(dst []byte, member, instance string) []byte {
 	return wire.AppendString(dst, instance)
 }
 
-// codeRequest is for the requests that are answered by a code alone.
+// codeRequest sends a request whose answer has only an error code.
 func (g *Member) codeRequest(ctx context.Context, key protocol.ApiKey, version int16, body []byte) error {
 	var code int16
 	if err := g.groupRequest(ctx, key, version, body, func(r *wire.Reader) {
@@ -150,7 +150,7 @@ func parseJoin(r *wire.Reader) joinAnswer {
 	return a
 }
 
-// parseLeave reads a LeaveGroup answer of leaveVersion, for one member: its code, unless the whole has one.
+// parseLeave reads a LeaveGroup answer of leaveVersion: the code of the whole answer or, if it is 0, the member's.
 func parseLeave(r *wire.Reader) int16 {
 	r.Int32() // throttle
 	code := r.Int16()
@@ -164,7 +164,7 @@ func parseLeave(r *wire.Reader) int16 {
 	return code
 }
 
-// parseSubscription reads a member's metadata. Bytes that are none ask for no topic.
+// parseSubscription reads a member's metadata. Malformed bytes give a subscription without topics.
 func parseSubscription(r *wire.Reader) subscription {
 	var s subscription
 	r.Int16() // version: later ones only append

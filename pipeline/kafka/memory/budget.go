@@ -21,7 +21,7 @@ type Budget struct {
 	mu       sync.Mutex
 	size     int
 	used     int
-	oversize bool      // the place beside the size is taken
+	oversize bool      // the slot for one larger batch beside the size is taken
 	waiting  []*waiter // in the order they came
 }
 
@@ -34,8 +34,8 @@ func NewBudget(size int) *Budget { return &Budget{size: max(size, 1)} }
 // waiter is a call of take.
 type waiter struct {
 	bytes    int
-	oversize bool       // may take the place beside the size
-	ready    chan Share // of one
+	oversize bool       // may take the slot beside the size
+	ready    chan Share // receives the share when it is granted; capacity 1
 }
 
 // Share is a part of a budget that a caller holds. The zero value holds nothing.

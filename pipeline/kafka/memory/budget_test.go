@@ -74,7 +74,7 @@ func TestBudgetServesInOrderAndLetsTheLargeTakeTurns(t *testing.T) {
 	})
 }
 
-func TestWhoGivesUpLetsTheNextOneGo(t *testing.T) {
+func TestACancelledWaiterLetsTheNextOneGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := NewBudget(100)
 		first, _ := b.Take(t.Context(), 60)

@@ -46,9 +46,9 @@ func TestReleaseTouchesNothingOfTheNextOwner(t *testing.T) {
 	}
 }
 
-// TestMemoryIsThereOnceWhileSomebodyLooksAtIt checks that a large array that a record still refers to is used again,
+// TestAReferredArrayIsReused checks that a large array that a record still refers to is used again,
 // and no second one is made beside it.
-func TestMemoryIsThereOnceWhileSomebodyLooksAtIt(t *testing.T) {
+func TestAReferredArrayIsReused(t *testing.T) {
 	for _, bytes := range []int{LargeBytes, HugeBytes} {
 		var pool Pool
 		record := func() []byte {

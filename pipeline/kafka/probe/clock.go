@@ -15,8 +15,8 @@ import (
 // the cluster.
 var ErrNoClock = errors.New("the cluster does not show its time")
 
-// Clock returns the time of the cluster's controller, to the millisecond. The controller says of itself that it has
-// caught up at the present time (KIP-836).
+// Clock returns the time of the cluster's controller, to the millisecond. The controller reports when each voter last
+// caught up, and for itself this is the present time (KIP-836).
 func Clock(ctx context.Context, c *kafka.Client) (time.Time, error) {
 	if c.CheckVersion(ctx, protocol.ApiKey(kmsg.DescribeQuorum), quorumVersion) != nil {
 		return time.Time{}, ErrNoClock

@@ -15,9 +15,9 @@ import (
 	"oriel/pipeline/kafka/wire"
 )
 
-// Versions of requests. Each is spoken by every broker from Kafka 3.1 on, but for quorumVersion (3.3).
+// Versions of requests. Every broker from Kafka 3.1 on supports them, except quorumVersion (3.3).
 const (
-	fetchVersion     = 13 // by topic id: what the service cannot do without
+	fetchVersion     = 13 // by topic id; the service needs it
 	metadataVersion  = 10 // the last with the rights of topics beside those of the cluster
 	heartbeatVersion = 3
 	endTxnVersion    = 3
@@ -29,39 +29,39 @@ func Serves(ctx context.Context, c *kafka.Client) error {
 	return c.CheckVersion(ctx, protocol.Fetch, fetchVersion)
 }
 
-// Broker is a broker as its cluster tells clients to reach it.
+// Broker is a broker, with the address that its cluster advertises to clients.
 type Broker struct {
 	Node    int32
 	Address string // host:port of the listener that was asked
 }
 
-// Cluster is what a broker says of its cluster.
+// Cluster is a broker's description of its cluster.
 type Cluster struct {
 	ID      string
 	Brokers []Broker // by address
 	Topics  map[string]Topic
 }
 
-// Topic says what the client's user may do with a topic.
+// Topic holds the rights of the client's user on a topic.
 type Topic struct {
-	Exists bool // false also where the user may not even know
-	Hidden bool // the user has no right DESCRIBE, so that nothing is known
-	told   bool
-	rights int32 // a bit an operation, by its code
+	Exists bool  // also false if the user lacks DESCRIBE
+	Hidden bool  // the user lacks DESCRIBE, so nothing is known about the topic
+	known  bool  // the broker has sent rights
+	rights int32 // one bit for each operation, by its code
 }
 
-// Lacks tells whether the user lacks a right on the topic, by its name in ACLs, such as DESCRIBE_CONFIGS. A broker that
-// does not say leaves it to the first use.
+// Lacks reports whether the user lacks a right on the topic, by its name in ACLs, such as DESCRIBE_CONFIGS. It is false
+// if the broker has sent no rights.
 func (t Topic) Lacks(right string) bool {
 	operation, err := kmsg.ParseACLOperation(right)
 	if err != nil {
 		panic("BUG: probe: no right is called " + right)
 	}
-	return t.Hidden || t.told && t.rights&(1<<operation) == 0
+	return t.Hidden || t.known && t.rights&(1<<operation) == 0
 }
 
-// notSaid stands for rights that a broker does not say.
-const notSaid = -1 << 31
+// noRights is the value of AuthorizedOperations in an answer without rights.
+const noRights = -1 << 31
 
 // Look asks one broker for all brokers of its cluster, and for the user's rights on topics.
 func Look(ctx context.Context, c *kafka.Client, topics ...string) (Cluster, error) {
@@ -95,14 +95,14 @@ func Look(ctx context.Context, c *kafka.Client, topics ...string) (Cluster, erro
 		cluster.Topics[*t.Topic] = Topic{
 			Exists: code != kafkago.TopicAuthorizationFailed,
 			Hidden: code == kafkago.TopicAuthorizationFailed,
-			told:   t.AuthorizedOperations != notSaid,
+			known:  t.AuthorizedOperations != noRights,
 			rights: t.AuthorizedOperations,
 		}
 	}
 	return cluster, nil
 }
 
-// ask sends a request to any broker, in bytes of kmsg.
+// ask sends a request to any broker, encoded by kmsg.
 func ask(ctx context.Context, c *kafka.Client, req kmsg.Request, res kmsg.Response, version int16) error {
 	req.SetVersion(version)
 	res.SetVersion(version)

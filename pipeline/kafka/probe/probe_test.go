@@ -45,8 +45,8 @@ func TestLookChangesNothing(t *testing.T) {
 	}
 }
 
-// TestRightsThatAreNotSaidAreNotLacking: an old broker leaves it to the first use.
-func TestRightsThatAreNotSaidAreNotLacking(t *testing.T) {
+// TestUnknownRightsAreNotLacking: an old broker leaves it to the first use.
+func TestUnknownRightsAreNotLacking(t *testing.T) {
 	if (probe.Topic{Exists: true}).Lacks("READ") {
 		t.Error("a right is lacking that nobody denied")
 	}

@@ -9,33 +9,34 @@ import (
 	"oriel/pipeline/kafka"
 )
 
-// nobody is the producer id of no producer and the member id of no member, so that a request in its name is refused
-// after the user's right was checked and before anything changes.
-const nobody = -1
+// unknownID is the id of no producer and the generation of no group. A broker checks the user's right first, and then
+// refuses a request with such an id before anything changes.
+const unknownID = -1
 
-// MayJoin refuses a user who may not be a member of a group (READ). It sends a heartbeat of nobody, because a broker
-// checks the right before it looks for the member.
+// MayJoin returns an error for a user who may not be a member of a group (READ). It sends a heartbeat of an unknown
+// member, because a broker checks the right before it looks for the member.
 func MayJoin(ctx context.Context, c *kafka.Client, group string) error {
 	req, res := kmsg.NewHeartbeatRequest(), kmsg.NewPtrHeartbeatResponse()
-	req.Group, req.Generation, req.MemberID = group, nobody, "nobody"
+	req.Group, req.Generation, req.MemberID = group, unknownID, "nobody"
 	if err := ask(ctx, c, &req, res, heartbeatVersion); err != nil {
 		return err
 	}
 	return denied(res.ErrorCode, kafkago.GroupAuthorizationFailed, "READ", "group")
 }
 
-// MayWriteAs refuses a user who may not produce under a transactional id (WRITE). It ends a transaction of nobody: a
-// broker checks the right before it looks for the producer, and no coordinator ends a transaction for another producer.
+// MayWriteAs returns an error for a user who may not produce under a transactional id (WRITE). It asks to end a
+// transaction of an unknown producer. A broker checks the right before it looks for the producer, and no coordinator
+// ends a transaction for another producer.
 func MayWriteAs(ctx context.Context, c *kafka.Client, transactionalID string) error {
 	req, res := kmsg.NewEndTxnRequest(), kmsg.NewPtrEndTxnResponse()
-	req.TransactionalID, req.ProducerID, req.ProducerEpoch, req.Commit = transactionalID, nobody, nobody, false
+	req.TransactionalID, req.ProducerID, req.ProducerEpoch, req.Commit = transactionalID, unknownID, unknownID, false
 	if err := ask(ctx, c, &req, res, endTxnVersion); err != nil {
 		return err
 	}
 	return denied(res.ErrorCode, kafkago.TransactionalIDAuthorizationFailed, "WRITE", "transactional id")
 }
 
-// denied is nil for any answer but that the right is lacking.
+// denied returns an error if the answer is that the right is lacking.
 func denied(answer int16, lacking kafka.Code, right, on string) error {
 	if kafka.Code(answer) != lacking {
 		return nil

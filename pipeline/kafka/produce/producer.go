@@ -32,9 +32,9 @@ type Producer struct {
 	open     bool // inside a transaction
 }
 
-// New takes over a transactional id, which fences every earlier producer of it and aborts what it left open; it tries
-// until that succeeds or ctx ends. An empty id makes a producer that is idempotent without transactions. timeout is how
-// long the broker lets a transaction be open, and how long one call is retried; at most the broker's
+// New takes over a transactional id: it fences every earlier producer of the id and aborts its open transaction. It
+// tries until it succeeds or ctx ends. With an empty id the producer is idempotent without transactions. timeout bounds
+// how long a transaction may be open at the broker, and how long one call is retried. It is at most the broker's
 // transaction.max.timeout.ms (15 minutes).
 func New(ctx context.Context, c *kafka.Client, transactionalID string, timeout time.Duration) (*Producer, error) {
 	p := &Producer{
@@ -48,8 +48,8 @@ func New(ctx context.Context, c *kafka.Client, transactionalID string, timeout t
 	return p, nil
 }
 
-// initialise gets an epoch from the coordinator: the first for −1, −1, which fences everybody else; the one after p's
-// own otherwise, which fails if somebody has fenced p.
+// initialise gets an epoch from the coordinator. The first request, with id and epoch −1, fences every other producer
+// of the transactional id. A later one asks for the epoch after p's own, and fails if another producer has fenced p.
 func (p *Producer) initialise(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, kafka.AttemptTimeout)
 	defer cancel()
@@ -152,8 +152,7 @@ func (p *Producer) retry(ctx context.Context, operation string, attempt func(con
 	return p.client.RetryAt(ctx, kafka.CoordinatorOfTransactions(p.transactionalID), p.name(operation), attempt)
 }
 
-// do runs one request of a transaction and repeats it until it is answered; each may be repeated. Failure breaks the
-// producer.
+// do sends a request of a transaction and repeats it until it is answered. Failure breaks the producer.
 func (p *Producer) do(ctx context.Context, operation string, attempt func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, p.timeout)
 	defer cancel()

@@ -54,30 +54,15 @@ func (p *Producer) Begin(ctx context.Context, parts []kafka.TopicPartition) erro
 func (p *Producer) CommitOffset(
 	ctx context.Context, m group.Membership, topic string, partition int32, offset int64,
 ) error {
-	return p.CommitPlace(ctx, m, topic, partition, group.Place{Offset: offset})
+	return p.CommitOffsets(ctx, m, topic, []group.Offset{{Partition: partition, Offset: offset}})
 }
 
-// CommitOffsets is CommitPlace for several partitions of a topic, in one request.
+// CommitOffsets is CommitOffset for several partitions of a topic, with their notes, in one request.
 func (p *Producer) CommitOffsets(ctx context.Context, m group.Membership, topic string, offsets []group.Offset) error {
 	commits := make([]kafkago.TxnOffsetCommit, len(offsets))
 	for i, o := range offsets {
 		commits[i] = kafkago.TxnOffsetCommit{Partition: int(o.Partition), Offset: o.Offset, Metadata: o.Note}
 	}
-	return p.commit(ctx, m, topic, commits)
-}
-
-// CommitPlace is CommitOffset with a note.
-func (p *Producer) CommitPlace(
-	ctx context.Context, m group.Membership, topic string, partition int32, at group.Place,
-) error {
-	return p.commit(ctx, m, topic, []kafkago.TxnOffsetCommit{
-		{Partition: int(partition), Offset: at.Offset, Metadata: at.Note},
-	})
-}
-
-func (p *Producer) commit(
-	ctx context.Context, m group.Membership, topic string, commits []kafkago.TxnOffsetCommit,
-) error {
 	if err := p.check("commit offset", true); err != nil {
 		return err
 	}

@@ -51,7 +51,7 @@ func (c *Checksum) Add(piece []byte) { c.sum = crc32.Update(c.sum, castagnoli, p
 // Holds reports whether the checksum of the whole batch is right.
 func (c *Checksum) Holds() bool { return c.sum == c.want }
 
-// WholeLength is the length of the batch that head begins, as head announces it.
+// WholeLength returns the length of a batch, as its header announces it.
 func WholeLength(head []byte) int64 {
 	return int64(int32(binary.BigEndian.Uint32(head[LengthAt:]))) + PrefixLen
 }
@@ -117,7 +117,7 @@ func (b *Builder) Reset() {
 	b.count = 0
 }
 
-// Stamp is what a producer adds to a batch.
+// Stamp is the part of a batch that identifies its producer.
 type Stamp struct {
 	ProducerID    int64
 	Epoch         int16
@@ -143,7 +143,7 @@ func (b *Builder) Seal(s Stamp) ([]byte, error) {
 	be := binary.BigEndian
 	be.PutUint64(batch, 0)
 	be.PutUint32(batch[LengthAt:], uint32(len(batch)-PrefixLen))
-	be.PutUint32(batch[LeaderEpochAt:], ^uint32(0)) // the broker's to fill
+	be.PutUint32(batch[LeaderEpochAt:], ^uint32(0)) // the broker sets it
 	batch[MagicAt] = formatTwo
 	be.PutUint16(batch[AttributesAt:], attributes)
 	be.PutUint32(batch[LastDeltaAt:], uint32(b.count-1))

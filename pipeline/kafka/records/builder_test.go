@@ -78,7 +78,7 @@ func TestStampIsInTheBatch(t *testing.T) {
 	}
 }
 
-func TestBuilderAllocatesNothingOnceGrown(t *testing.T) {
+func TestBuilderAllocatesNothingAtItsFullSize(t *testing.T) {
 	b := new(records.Builder)
 	key, value, headers := []byte("key"), make([]byte, 300), []records.Header{{Key: "h", Value: []byte("v")}}
 	work := func() {

@@ -19,12 +19,12 @@ const MaxBatchBytes = 64 << 20
 // null events, so it must be a constant. It decides nothing else: the end of a Batch must not follow from headers.
 const MaxHeaders = 1024
 
-// Public is the public part of a record, whatever its key, headers and value say. Code that decides where a Batch, a
-// segment or a transaction ends, or which request goes out next, must read nothing else of a record.
+// Public is the public part of a record: it does not depend on key, headers and value. Code that decides where a Batch,
+// a segment or a transaction ends, or which request goes out next, must read nothing else of a record.
 type Public struct {
 	Offset      int64
 	LeaderEpoch int32 // of the leader that appended it; with the topic's id, partition and offset its identity
-	Length      int   // bytes of the record in its decompressed batch; 0 when nobody knows where it ends
+	Length      int   // bytes of the record in its decompressed batch; 0 if its end is unknown
 
 	// Timestamp is the producer's or the broker's, as the topic is configured, in ms since 1970; negative if there is
 	// none. It is read before key, value and headers, so that none of these can change it.
@@ -65,7 +65,7 @@ type BatchHeader struct {
 // Next is the offset after the batch.
 func (h *BatchHeader) Next() int64 { return h.Base + int64(h.lastDelta) + 1 }
 
-// Compacted reports whether the batch has lost records: it holds fewer than offsets.
+// Compacted reports whether compaction has removed records: the batch has fewer records than offsets.
 func (h *BatchHeader) Compacted() bool { return h.Count <= h.lastDelta }
 
 // Codec is how the records are compressed.
@@ -144,7 +144,7 @@ type Cursor struct {
 	Body      []byte // what is left of the decompressed records
 	index     int32  // of the next record
 	lastDelta int32  // offset delta of the last record
-	Lost      bool   // nobody knows where the next record starts
+	Lost      bool   // the start of the next record is unknown
 }
 
 // NewCursor returns a cursor before the first record of a batch whose records are body.

@@ -37,10 +37,10 @@ func (p *Pack) Append(key, value []byte, headers []Header, timestampMs int64) {
 	p.pool.held.Add(int64(b.Bytes() - before))
 }
 
-// Batches are those in it, in order.
+// Batches returns the batches of the pack, in order.
 func (p *Pack) Batches() []*Builder { return p.builders }
 
-// Bytes are those of its batches.
+// Bytes returns the size of all batches.
 func (p *Pack) Bytes() (n int) {
 	for _, b := range p.builders {
 		n += b.Bytes()

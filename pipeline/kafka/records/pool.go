@@ -16,13 +16,13 @@ type Pool struct {
 	builders []*Builder
 }
 
-// NewPool returns an empty one.
+// NewPool returns an empty pool.
 func NewPool() *Pool { return &Pool{freed: make(chan struct{}, 1)} }
 
-// Bytes are those of all records in the packs that share it.
+// Bytes returns the size of all records in the packs that share the pool.
 func (s *Pool) Bytes() int { return int(s.held.Load()) }
 
-// Freed has an element when bytes have become fewer since it was last read.
+// Freed receives an element when Bytes has decreased since the last receive.
 func (s *Pool) Freed() <-chan struct{} { return s.freed }
 
 // take returns an empty builder.

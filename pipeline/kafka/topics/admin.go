@@ -103,7 +103,7 @@ func AddPartitions(ctx context.Context, c *kafka.Client, topic string, total int
 		if err := res.Errors[topic]; !errors.Is(err, kafkago.InvalidPartitionNumber) {
 			return err
 		}
-		return errGrown
+		return errAlreadyAdded
 	})
 	if err != nil {
 		return err
@@ -116,9 +116,8 @@ func AddPartitions(ctx context.Context, c *kafka.Client, topic string, total int
 	return nil
 }
 
-// errGrown is transient: the topic has the new partitions already, by an attempt whose answer was lost, and the next
-// look sees them.
-var errGrown = errors.New("the topic has grown meanwhile")
+// errAlreadyAdded is transient: an attempt whose answer was lost has added the partitions, and the next look sees them.
+var errAlreadyAdded = errors.New("the topic has grown meanwhile")
 
 // Delete deletes a topic. A topic that does not exist is no error, because an earlier attempt may have succeeded.
 // Brokers forget the topic within moments, not at once.

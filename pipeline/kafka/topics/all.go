@@ -13,7 +13,7 @@ import (
 	"oriel/pipeline/kafka/wire"
 )
 
-// answer is a leader's answer for a partition: an offset, and the leader epoch that belongs to it.
+// answer is a leader's answer for a partition: an offset and its leader epoch.
 type answer struct {
 	partition int32
 	code      int16
@@ -21,7 +21,7 @@ type answer struct {
 	offset    int64
 }
 
-// looks are requests that a leader gets together, for all partitions that it is asked for.
+// looks are the requests that each leader gets, one after the other, for all of its partitions.
 type looks struct {
 	calls []func(parts []partitionEpoch) kafka.Call
 	parse func(r *wire.Reader, each func(answer))
@@ -62,8 +62,8 @@ func BoundsOfAll(ctx context.Context, c *kafka.Client, topic Topic, partitions [
 // Epoch is a leader epoch of a partition.
 type Epoch struct{ Partition, Epoch int32 }
 
-// EpochsBefore asks for leader epochs, under the topic's id, and returns the answers in their order. It takes a request
-// to each broker that leads some of the partitions, and for each further epoch of one partition another.
+// EpochsBefore asks for leader epochs, under the topic's id, and returns the answers in their order. It takes one
+// request to each broker that leads some of the partitions, and one more for each further epoch of a partition.
 func EpochsBefore(ctx context.Context, c *kafka.Client, topic Topic, asked []Epoch) ([]EpochBefore, error) {
 	all := make([]EpochBefore, len(asked))
 	for left := asked; len(left) > 0; {
@@ -104,7 +104,7 @@ func EpochsBefore(ctx context.Context, c *kafka.Client, topic Topic, asked []Epo
 }
 
 // askAll asks the leaders of partitions until each has answered, under the topic's id. The id is looked up before. Each
-// broker is asked for it again after its answers, because by then it knows if another topic has the name. askAll
+// broker is asked for the id again after its answers, because by then it knows whether the topic was recreated. askAll
 // returns the answers to each call, by partition.
 func askAll(
 	ctx context.Context, c *kafka.Client, topic Topic, what string, partitions []int32, l looks,
@@ -172,7 +172,7 @@ func askLeaders(
 	return nil
 }
 
-// note takes over the answers for a partition if all are there and without an error.
+// note copies the answers for a partition to found if none is missing and none is an error.
 func note(found, answers []map[int32]answer, p int32) error {
 	for _, of := range answers {
 		a, ok := of[p]
@@ -195,7 +195,7 @@ func (l looks) ask(
 ) ([]map[int32]answer, error) {
 	answers := make([]map[int32]answer, len(l.calls))
 	for i, call := range l.calls {
-		of := map[int32]answer{} // the connection's for as long as it may be read
+		of := map[int32]answer{} // belongs to the connection until RoundTrip returns
 		req := &kafka.BrokerCall{Call: call(parts), Node: broker}
 		req.Complete(func(r *wire.Reader) { l.parse(r, func(a answer) { of[a.partition] = a }) })
 		if _, err := c.RoundTrip(ctx, kafka.AttemptTimeout, req); err != nil {

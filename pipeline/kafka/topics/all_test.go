@@ -22,9 +22,9 @@ func (e *ended) asked(key kmsg.Key) *int {
 	return count
 }
 
-// TestAllTogetherAreEachAlone checks that partitions asked together get the answers that each gets alone, with a few
-// requests to each broker.
-func TestAllTogetherAreEachAlone(t *testing.T) {
+// TestPartitionsAskedTogetherGetTheSameAnswers checks that partitions asked together get the answers that each gets
+// alone, with a few requests to each broker.
+func TestPartitionsAskedTogetherGetTheSameAnswers(t *testing.T) {
 	t.Parallel()
 	e := newEnded(t)
 	for p := range int32(6) { // later epochs, in some partitions
@@ -67,8 +67,8 @@ func TestAllTogetherAreEachAlone(t *testing.T) {
 	}
 }
 
-// TestAllAreAskedUntilEachHasAnswered checks that a partition which refuses is asked again, and others are not.
-func TestAllAreAskedUntilEachHasAnswered(t *testing.T) {
+// TestPartitionsAreAskedUntilTheyAnswer checks that a partition which refuses is asked again, and others are not.
+func TestPartitionsAreAskedUntilTheyAnswer(t *testing.T) {
 	t.Parallel()
 	e := newEnded(t)
 	refused, again := false, 0

@@ -40,10 +40,10 @@ func Alter(ctx context.Context, c *kafka.Client, topic string, settings map[stri
 	})
 }
 
-// deleteRecordsVersion is what every broker from Kafka 2.0 speaks.
+// deleteRecordsVersion is supported by every broker from Kafka 2.0 on.
 const deleteRecordsVersion = 1
 
-// DeleteRecords moves the start of a partition to an offset, as retention does in its time.
+// DeleteRecords deletes the records of a partition before an offset, as retention does.
 func DeleteRecords(ctx context.Context, c *kafka.Client, topic string, partition int32, before int64) error {
 	body := binary.BigEndian.AppendUint32(nil, 1)
 	body = wire.AppendString(body, topic)

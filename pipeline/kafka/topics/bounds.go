@@ -15,12 +15,12 @@ import (
 	"oriel/pipeline/kafka/wire"
 )
 
-// Bounds are the ends of a partition's log. They are asked for one after the other, so High may already lie further
-// than it did when Stable was taken; Start ≤ Stable ≤ High always holds for a log that only grows.
+// Bounds are the ends of a partition's log. They come from three requests, one after the other, so High may be newer
+// than Stable. Start ≤ Stable ≤ High always holds for a log that only grows.
 type Bounds struct {
-	Start  int64 // first offset that is still there
+	Start  int64 // first offset that is not deleted
 	Stable int64 // end for read_committed: no transaction before it is open
-	High   int64 // end of what is replicated
+	High   int64 // end of the replicated records
 }
 
 // BoundsOf asks the leader for the ends of a partition, and waits while there is no leader. A topic that does not exist
@@ -69,7 +69,7 @@ func listOffset(
 	return offset, nil
 }
 
-// listOffsetsVersion is the first version, supported since Kafka 2.2, that has codes for partitions that are moving.
+// listOffsetsVersion is the first version with error codes for partitions that move to another leader (Kafka 2.2).
 const listOffsetsVersion = 5
 
 // partitionEpoch is a partition, and the epoch of the leader that is asked for it.
@@ -106,8 +106,8 @@ func parseListOffsets(r *wire.Reader, each func(answer)) {
 	}
 }
 
-// ErrUndecided reports a partition with an open transaction, from brokers that are well. It is transient: the
-// transaction is ended by its producer, by whoever takes the producer's id over, or by the broker at its timeout.
+// ErrUndecided reports a partition with an open transaction; the brokers work. It is transient, because the producer,
+// its successor under the same transactional id, or the broker at the transaction's timeout ends the transaction.
 var ErrUndecided = errors.New("a transaction on it is not decided yet")
 
 // StableEnd waits until every transaction on a partition is decided, so that a read_committed reader sees it all. A
@@ -128,13 +128,13 @@ func StableEnd(ctx context.Context, c *kafka.Client, topic string, partition int
 	return bounds, err
 }
 
-// readablePatience bounds the wait of ReadableEnd for a transaction that nobody ends.
+// readablePatience bounds the wait of ReadableEnd for a transaction that stays open.
 const readablePatience = 10 * time.Second
 
 // ReadableEnd waits until every transaction that has written to a partition so far is decided; later ones may be open
-// behind it. A commit is acknowledged before its markers are in the log, and until they are a read_committed reader
-// sees nothing of it: whoever reads what others have committed just before has to wait for them. A transaction that
-// stays open is not waited for for ever; the stable end is then before it.
+// behind it. It is for a caller that reads what others have just committed: a broker acknowledges a commit before its
+// markers are in the log, and a read_committed reader sees the records only after the markers. The wait is bounded. If
+// a transaction stays open, the stable end is before it.
 func ReadableEnd(ctx context.Context, c *kafka.Client, topic string, partition int32) (Bounds, error) {
 	bounds, err := BoundsOf(ctx, c, topic, partition)
 	patient, cancel := context.WithTimeout(ctx, readablePatience)

@@ -13,18 +13,18 @@ import (
 	"oriel/pipeline/kafka/wire"
 )
 
-// metadataVersion is the first with topic ids (Kafka 2.8). kafka-go speaks 8.
+// metadataVersion is the first version with topic ids (Kafka 2.8). kafka-go itself sends version 8.
 const metadataVersion = 10
 
 // Topic is a topic's identity and shape.
 type Topic struct {
 	Name        string
-	ID          [16]byte // survives everything but deletion; a recreated topic has another
+	ID          [16]byte // fixed until deletion; a recreated topic has another
 	Partitions  int
 	Replication int // the smallest number of replicas of its partitions
 }
 
-// Cluster is what a cluster says about itself.
+// Cluster describes a cluster.
 type Cluster struct {
 	ID      string
 	Brokers int
@@ -33,11 +33,11 @@ type Cluster struct {
 	leaders map[string][]leader // of the topics, by partition
 }
 
-// leader is the broker that leads a partition, and since when. A partition that has none has broker −1.
+// leader is the broker that leads a partition, and its leader epoch. Without a leader, broker is −1.
 type leader struct{ broker, epoch int32 }
 
-// Describe looks up the named topics, past every cache. A topic that does not exist is absent from the result; a topic
-// that has just been created may be, for a moment.
+// Describe looks up the named topics, past every cache. The result lacks topics that do not exist. For a moment it may
+// also lack a topic that was just created.
 func Describe(ctx context.Context, c *kafka.Client, names ...string) (Cluster, error) {
 	var cluster Cluster
 	err := c.Retry(ctx, "describe topics", func(ctx context.Context) error {
@@ -57,7 +57,7 @@ func Describe(ctx context.Context, c *kafka.Client, names ...string) (Cluster, e
 	return cluster, err
 }
 
-// same checks that the topic's name still stands for it.
+// same returns an error if the topic's name belongs to no topic or to another one.
 func (t Topic) same(cluster Cluster) error {
 	switch found, ok := cluster.Topics[t.Name]; {
 	case !ok:
@@ -68,7 +68,7 @@ func (t Topic) same(cluster Cluster) error {
 	return nil
 }
 
-// confirm asks a broker that has answered for the topic's name whether it still stands for the topic.
+// confirm asks a broker, after its answer for the topic's name, whether the name still belongs to the topic.
 func (t Topic) confirm(ctx context.Context, c *kafka.Client, broker int32) (Cluster, error) {
 	call, described := describe(c, []string{t.Name})
 	if _, err := c.RoundTrip(ctx, kafka.AttemptTimeout, &kafka.BrokerCall{Call: *call, Node: broker}); err != nil {
@@ -77,13 +77,13 @@ func (t Topic) confirm(ctx context.Context, c *kafka.Client, broker int32) (Clus
 	return described.Cluster, cmp.Or(described.failed, t.same(described.Cluster))
 }
 
-// described is what a Metadata answer says.
+// described is a parsed Metadata answer.
 type described struct {
 	Cluster
-	failed error // the first of a topic that exists but cannot be told
+	failed error // the first error of a topic that exists but could not be described
 }
 
-// describe is a Metadata request, and where its answer will stand.
+// describe returns a Metadata request, and the value that its answer fills in.
 func describe(c *kafka.Client, names []string) (*kafka.Call, *described) {
 	body := binary.AppendUvarint(nil, uint64(len(names))+1)
 	for _, name := range names {
@@ -97,8 +97,8 @@ func describe(c *kafka.Client, names []string) (*kafka.Call, *described) {
 	return &call, answer
 }
 
-// parseMetadata reads a Metadata answer of metadataVersion. The error is the first of a topic that exists but cannot be
-// told.
+// parseMetadata reads a Metadata answer of metadataVersion. It returns the first error of a topic that exists but could
+// not be described.
 func parseMetadata(r *wire.Reader) (Cluster, error) {
 	var failed error
 	fail := func(what string, code int16) {
@@ -144,7 +144,7 @@ func parseMetadata(r *wire.Reader) (Cluster, error) {
 			}
 			if kafka.Code(partitionCode) != kafkago.LeaderNotAvailable &&
 				kafka.Code(partitionCode) != kafkago.ReplicaNotAvailable {
-				fail("topic "+topic.Name, partitionCode) // without a leader its shape is known all the same
+				fail("topic "+topic.Name, partitionCode) // of a partition without a leader, the answer has all that is needed
 			}
 		}
 		r.Int32() // authorised operations

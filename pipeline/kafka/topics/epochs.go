@@ -11,17 +11,17 @@ import (
 	"oriel/pipeline/kafka/wire"
 )
 
-// EpochBefore is what a leader answers for a leader epoch: the greatest epoch up to it that the log of the partition
-// holds records of, and the offset at which that one ends: where the next one starts, or the end of the log. Both are
-// −1 if the leader cannot tell.
+// EpochBefore is a leader's answer for a leader epoch: the greatest epoch up to it of which the partition's log has
+// records, and the offset at which that epoch ends. This is the start of the next epoch, or the end of the log. Both
+// fields are −1 if the leader does not know.
 type EpochBefore struct {
 	Known int32
 	End   int64
 }
 
-// EndOf is the offset at which a leader epoch ends in the log, from the answer for it. It is −1 if the broker cannot
-// tell, as for an epoch that is yet to come. A log that has older epochs but not this one is ErrTruncated: an epoch
-// that had records stays known until retention has passed it, and then ends at the log's start.
+// EndOf returns the offset at which a leader epoch ends in the log, given the answer for it. It is −1 if the broker
+// does not know, as for a future epoch. A log that has older epochs but not this one is ErrTruncated, because an epoch
+// that had records stays known until retention has deleted all of them, and then ends at the log's start.
 func (b EpochBefore) EndOf(epoch int32) (int64, error) {
 	switch {
 	case b.Known > epoch:

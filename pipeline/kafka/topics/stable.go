@@ -20,18 +20,18 @@ import (
 type End struct {
 	Partition int32
 	Offset    int64 // the stable end: exclusive
-	Epoch     int32 // of the leader that says so
+	Epoch     int32 // of the leader that answered
 }
 
 // StableEnds looks up the stable ends of all partitions of a topic, again and again. A look takes one request to each
-// broker that leads some of them, and after it one to the same broker for the topic's id: a broker that has answered
-// for another topic of this name knows the other id by then. It is not safe for concurrent use.
+// broker that leads some of them. A second request to the same broker asks for the topic's id, because the first one
+// names the topic only: a recreated topic is found by its id. StableEnds is not safe for concurrent use.
 type StableEnds struct {
 	client *kafka.Client
 	topic  Topic
 	at     int64 // kafkago.LastOffset, or FirstOffset
 
-	leaders []leader               // by partition; nil: to be looked up
+	leaders []leader               // by partition; nil before they are looked up
 	asked   map[int32]chan leading // brokers that have not answered yet
 	asking  sync.WaitGroup
 	doubt   kafka.Doubt // that the topic was deleted, or made again
@@ -45,7 +45,7 @@ type leading struct {
 	err     error
 }
 
-// NewStableEnds looks at a topic by its id. The topic may get more partitions meanwhile.
+// NewStableEnds returns a StableEnds of the topic with this id. Partitions may be added to the topic later.
 func NewStableEnds(c *kafka.Client, topic Topic) *StableEnds {
 	return &StableEnds{
 		client: c, topic: topic, at: kafkago.LastOffset, asked: map[int32]chan leading{}, doubt: c.Doubt(),
@@ -91,7 +91,7 @@ func (s *StableEnds) Look(ctx context.Context, patience time.Duration) ([]End, e
 	return newest(ends), failed
 }
 
-// receive takes an answer that is there, or waits for it as long as ctx lasts.
+// receive returns an answer that has arrived. If wait is set, it waits for the answer until ctx ends.
 func receive(ctx context.Context, answers <-chan leading, wait bool) (a leading, ok bool) {
 	select {
 	case a = <-answers:
@@ -109,7 +109,7 @@ func receive(ctx context.Context, answers <-chan leading, wait bool) (a leading,
 	}
 }
 
-// newest sorts ends and leaves the newest one of each partition: a broker that is late may have been replaced.
+// newest sorts ends and keeps the newest one of each partition, because a late answer may come from a former leader.
 func newest(ends []End) []End {
 	slices.SortFunc(ends, func(a, b End) int {
 		return cmp.Or(cmp.Compare(a.Partition, b.Partition), cmp.Compare(b.Epoch, a.Epoch), cmp.Compare(b.Offset, a.Offset))
@@ -138,7 +138,7 @@ func (s *StableEnds) doubted(err error) error {
 	return err
 }
 
-// ask sends requests to the brokers that lead, but for those that have not answered the one before. It returns those.
+// ask sends requests to all leaders that have answered their previous request, and returns these brokers.
 func (s *StableEnds) ask(ctx context.Context) (brokers []int32) {
 	parts := map[int32][]partitionEpoch{}
 	for p, l := range s.leaders {
@@ -159,7 +159,7 @@ func (s *StableEnds) ask(ctx context.Context) (brokers []int32) {
 func (s *StableEnds) askBroker(ctx context.Context, broker int32, parts []partitionEpoch) leading {
 	body := listOffsets(s.topic.Name, s.at, kafkago.ReadCommitted, parts)
 	ends := &kafka.BrokerCall{Call: s.client.NewCall(protocol.ListOffsets, listOffsetsVersion, false, body), Node: broker}
-	a := new(leading) // the connection's for as long as it may be read
+	a := new(leading) // belongs to the connection until RoundTrip returns
 	ends.Complete(func(r *wire.Reader) { a.read(r, parts) })
 	if _, err := s.client.RoundTrip(ctx, kafka.AttemptTimeout, ends); err != nil {
 		return leading{err: err}
@@ -190,9 +190,9 @@ func (a *leading) read(r *wire.Reader, parts []partitionEpoch) {
 	})
 }
 
-// learn notes the present leaders, and returns why an answer has failed. The answer of a broker with older knowledge
-// must not undo that of another. But where it refuses to answer for a partition, the next look asks the leader that it
-// names.
+// learn records the leaders that an answer names, and returns the answer's error. A leader with an older epoch does not
+// replace a newer one. An exception is a partition that the broker refused: the next look asks the leader that this
+// broker names.
 func (s *StableEnds) learn(a leading) error {
 	if a.err != nil {
 		if !errors.Is(a.err, kafka.ErrTopicRecreated) {

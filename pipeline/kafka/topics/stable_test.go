@@ -164,7 +164,7 @@ func TestStableEndsFollowLeadersAndPartitions(t *testing.T) {
 		t.Fatal(err)
 	}
 	e.append(7, 9)
-	e.look(8) // a look behind that: the one before it has found them
+	e.look(8) // finds the added partitions; the next look asks their leaders
 	e.want(e.look(8), 4, 2, 3, 4, 5, 6, 0, 9)
 }
 
@@ -199,7 +199,7 @@ func TestStableEndsDoNotWaitForASlowBroker(t *testing.T) {
 	e.want(e.look(6), 1, 2, 3, 4, 5, 6)
 }
 
-func TestStableEndsLeaveOutWhatHasNoLeader(t *testing.T) {
+func TestStableEndsLeaveOutPartitionsWithoutALeader(t *testing.T) {
 	t.Parallel()
 	e := newEnded(t)
 	e.look(6)

@@ -61,7 +61,7 @@ func (f *Frame) uvarint() int {
 // Array takes the length of a flexible array or of flexible bytes; null counts as empty.
 func (f *Frame) Array() int { return max(f.uvarint()-1, 0) }
 
-// Tags skips the tagged fields of a flexible structure and tells whether number 0 was among them.
+// Tags skips the tagged fields of a flexible structure, and reports whether tag 0 was among them.
 func (f *Frame) Tags() (zero bool) {
 	for n := f.uvarint(); n > 0 && f.Err == nil; n-- {
 		zero = f.uvarint() == 0 || zero

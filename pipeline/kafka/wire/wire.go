@@ -71,37 +71,28 @@ func (r *Reader) Take(n int) []byte {
 	return v
 }
 
-// Int8 takes one byte.
-func (r *Reader) Int8() int8 {
-	if b := r.Take(1); b != nil {
-		return int8(b[0])
+// zeros are the value of a number that does not fit.
+var zeros [8]byte
+
+// fixed takes the n bytes of a number.
+func (r *Reader) fixed(n int) []byte {
+	if b := r.Take(n); b != nil {
+		return b
 	}
-	return 0
+	return zeros[:n]
 }
+
+// Int8 takes one byte.
+func (r *Reader) Int8() int8 { return int8(r.fixed(1)[0]) }
 
 // Int16 takes two bytes, the higher one first.
-func (r *Reader) Int16() int16 {
-	if b := r.Take(2); b != nil {
-		return int16(binary.BigEndian.Uint16(b))
-	}
-	return 0
-}
+func (r *Reader) Int16() int16 { return int16(binary.BigEndian.Uint16(r.fixed(2))) }
 
 // Int32 takes four bytes, the highest one first.
-func (r *Reader) Int32() int32 {
-	if b := r.Take(4); b != nil {
-		return int32(binary.BigEndian.Uint32(b))
-	}
-	return 0
-}
+func (r *Reader) Int32() int32 { return int32(binary.BigEndian.Uint32(r.fixed(4))) }
 
 // Int64 takes eight bytes, the highest one first.
-func (r *Reader) Int64() int64 {
-	if b := r.Take(8); b != nil {
-		return int64(binary.BigEndian.Uint64(b))
-	}
-	return 0
-}
+func (r *Reader) Int64() int64 { return int64(binary.BigEndian.Uint64(r.fixed(8))) }
 
 func (r *Reader) uvarint() uint64 {
 	v, n := binary.Uvarint(r.B)

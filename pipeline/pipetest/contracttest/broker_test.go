@@ -1,12 +1,10 @@
 //go:build kafka
 
-package contracttest_test
+package contracttest
 
 import (
 	"os"
 	"testing"
-
-	"oriel/pipeline/pipetest/contracttest"
 )
 
 func TestContractOnARealBroker(t *testing.T) {
@@ -14,5 +12,5 @@ func TestContractOnARealBroker(t *testing.T) {
 	if addr == "" {
 		t.Fatal("ORIEL_TEST_BROKERS is not set: the build tag kafka needs a broker")
 	}
-	contracttest.OnBroker(t, addr)
+	onBroker(t, addr)
 }

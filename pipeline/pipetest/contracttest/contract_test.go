@@ -1,12 +1,10 @@
-package contracttest_test
+package contracttest
 
 import (
 	"testing"
-
-	"oriel/pipeline/pipetest/contracttest"
 )
 
 func TestContractOnTheEmbeddedBroker(t *testing.T) {
 	t.Parallel()
-	contracttest.InBubbles(t)
+	inBubbles(t)
 }

@@ -59,7 +59,7 @@ func refusal(request kmsg.Request, code int16) kmsg.Response {
 		whole.SetInt(int64(code))
 	}
 	// Fields of later versions are not sent, so the code may be missing from the encoded answer.
-	if told, err := parseAnswer(request, answerFrame(answer, make([]byte, 4))); err != nil || firstCode(told) != code {
+	if sent, err := parseAnswer(request, answerFrame(answer, make([]byte, 4))); err != nil || firstCode(sent) != code {
 		return nil
 	}
 	return answer

@@ -43,8 +43,8 @@ type kill struct {
 
 // death is a request at which a member dies.
 type death struct {
-	left  int
-	heard bool
+	left int
+	done bool // the broker does the request, and the answer is lost
 }
 
 // Broker returns the address of the deployment's broker.
@@ -148,25 +148,25 @@ func (m *Member) Reached(_ int32, point notice.Point) {
 	}
 }
 
-// KillAtRequest kills the member at the n-th request that it sends from now on. With heard, the broker does the request
+// KillAtRequest kills the member at the n-th request that it sends from now on. With done, the broker does the request
 // and the answer is lost; otherwise the broker does not receive it. Requests for API versions do not count (see
 // doc.go).
-func (m *Member) KillAtRequest(n int, heard bool) {
+func (m *Member) KillAtRequest(n int, done bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.deaths = append(m.deaths, &death{n, heard})
+	m.deaths = append(m.deaths, &death{n, done})
 }
 
 // counted counts a request, and reports whether the member dies at it.
-func (m *Member) counted() (dies, heard bool) {
+func (m *Member) counted() (dies, done bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, d := range m.deaths {
 		if d.left--; d.left == 0 {
-			dies, heard = true, d.heard
+			dies, done = true, d.done
 		}
 	}
-	return dies, heard
+	return dies, done
 }
 
 // Kill ends the process as SIGKILL does: its connections end abruptly, and its disk keeps its contents. Later actions

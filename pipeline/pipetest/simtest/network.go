@@ -22,10 +22,8 @@ const firstPort = 9001
 func (n *network) Listen(string, string) (net.Listener, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	l := &listener{
-		addr: fmt.Sprintf("127.0.0.1:%d",
-			firstPort+len(n.listeners)), calls: make(chan net.Conn), closed: make(chan struct{}),
-	}
+	addr := fmt.Sprintf("127.0.0.1:%d", firstPort+len(n.listeners))
+	l := &listener{addr: addr, calls: make(chan net.Conn), closed: make(chan struct{})}
 	if n.listeners == nil {
 		n.listeners = map[string]*listener{}
 	}

@@ -80,7 +80,7 @@ func (w *wire) exchange(frame []byte) bool {
 	sending := sending{w.member, entry.At, entry.Kind()}
 	later, digest := w.d.behind(sending, frame)
 	time.Sleep(later)
-	dies, heard := w.member.counted()
+	dies, done := w.member.counted()
 	effect := w.d.effect(sending, digest, *entry)
 	time.Sleep(effect.delay)
 	time.Sleep(w.d.untilAllSync(request))
@@ -90,7 +90,7 @@ func (w *wire) exchange(frame []byte) bool {
 		return answer != nil && w.answer(answer)
 	}
 	if dies {
-		if heard {
+		if done {
 			_, _ = w.serve(request, frame)
 		}
 		w.member.mu.Lock()

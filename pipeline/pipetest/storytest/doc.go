@@ -28,8 +28,9 @@
 //	upgrade                     starts later processes with other semantics
 //	save, check                 run oriel replay --save and --check
 //
-// Run plays stories with one stream for each partition, and RunWhole with one stream of the whole input. In the second
-// case partition=0 means that stream in commands and messages, and requests for the order log are not listed.
+// TestStories plays stories with one stream for each partition, and TestStoriesOfAWholeTopic with one stream of the
+// whole input. In the second case partition=0 means that stream in commands and messages, and requests for the order
+// log are not listed.
 //
 // It is a separate package because datadriven defines the flag -rewrite, which tests of other packages define, too.
 package storytest

@@ -37,10 +37,10 @@ func transactionVisible(e *env) {
 	if got := e.committed(groupID, topic); got != -1 {
 		e.Fatalf("offset %d of a group that has none", got)
 	}
-	place := group.Place{Offset: 7, Note: "a note"}
-	e.check(p.CommitPlace(e.ctx, group.Membership{Group: groupID, Generation: -1}, topic, 0, place))
+	place := group.Offset{Offset: 7, Note: "a note"}
+	e.check(p.CommitOffsets(e.ctx, group.Membership{Group: groupID, Generation: -1}, topic, []group.Offset{place}))
 	e.check(p.End(e.ctx, true))
-	if got, err := group.CommittedPlace(e.ctx, e.c, groupID, topic, 0); err != nil || got != place {
+	if got, err := group.CommittedOffsets(e.ctx, e.c, groupID, topic, []int32{0}); err != nil || got[0] != place {
 		e.Fatalf("place %+v, want %+v: %v", got, place, err)
 	}
 	e.wantLog(topic, "a", "b")

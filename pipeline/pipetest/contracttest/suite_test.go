@@ -25,8 +25,8 @@ import (
 // shorter: at most a session timeout (6 s).
 const patience = 90 * time.Second
 
-// OnBroker runs the suite against the broker at addr (host:port, several separated by commas).
-func OnBroker(t *testing.T, addr string) {
+// onBroker runs the suite against the broker at addr (host:port, several separated by commas).
+func onBroker(t *testing.T, addr string) {
 	for name, test := range suite {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -35,9 +35,9 @@ func OnBroker(t *testing.T, addr string) {
 	}
 }
 
-// InBubbles runs each test of the suite against a separate embedded broker, in a testing/synctest bubble. Its clock
+// inBubbles runs each test of the suite against a separate embedded broker, in a testing/synctest bubble. Its clock
 // moves on when all goroutines wait.
-func InBubbles(t *testing.T) {
+func inBubbles(t *testing.T) {
 	for name, test := range suite {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -224,8 +224,6 @@ func (e *env) tryLog(c *kafka.Client, topic string, offset int64, o fetch.Option
 	}
 	return pipetest.Read(e.ctx, c, topic, 0, offset, o)
 }
-
-// clone copies bytes; nil stays nil, and empty stays empty.
 
 func values(records []records.Record) string {
 	var s []string
