@@ -57,8 +57,8 @@ func TestFilterPlanEncodingIsGolden(t *testing.T) {
 	}
 }
 
-// TestFilterPlanIsOfItsName checks that a plan has levels or a filter, as its name requires, and the configured number
-// of poles.
+// TestFilterPlanIsOfItsName checks that a calibration has levels or a filter, as its name requires, and the configured
+// number of poles.
 func TestFilterPlanIsOfItsName(t *testing.T) {
 	f := func(what string, change func(*mechanisms.Calibration)) {
 		t.Helper()

@@ -37,9 +37,9 @@ func withParts(name string) (mechanisms.Config, []float64) {
 	return c, v
 }
 
-// TestPartsProveTheirSharesTogether checks that the integers of all components together prove the guarantee. A plan of
-// each component alone proves its share. At each age the squares (µ) or the sums (ε) of these losses use nearly all of
-// the budget, and no more.
+// TestPartsProveTheirSharesTogether checks that the integers of all components together prove the guarantee. A
+// calibration of each component alone proves its share. At each age the squares (µ) or the sums (ε) of these losses use
+// nearly all of the budget, and no more.
 func TestPartsProveTheirSharesTogether(t *testing.T) {
 	for _, name := range mechanisms.Names() {
 		for _, unit := range []protection.Unit{oneEvent, apart(3)} {
@@ -119,8 +119,8 @@ func TestPartsProveTheirSharesTogether(t *testing.T) {
 	}
 }
 
-// TestFaultsInPartsAreNotProved plants faults in a plan of components: less noise in one of them, shares that sum to
-// more than one, components of another shape.
+// TestFaultsInPartsAreNotProved plants faults in a calibration of components: less noise in one of them, shares that
+// sum to more than one, components of another shape.
 func TestFaultsInPartsAreNotProved(t *testing.T) {
 	for _, name := range mechanisms.Names() {
 		c, _ := withParts(name)

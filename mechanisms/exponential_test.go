@@ -23,8 +23,8 @@ func drawing(n int, horizon uint64, d mechanisms.Draws) mechanisms.Config {
 	return c
 }
 
-// TestDrawsAreWithinTheirBudget recomputes the loss that a plan proves by the test's own formulas: n draws of ε₀ = 2d/β
-// lose nε₀, or the ε of nε₀²/8 in zCDP. Calibration must leave almost nothing of the budget unused.
+// TestDrawsAreWithinTheirBudget recomputes the loss that a calibration proves by the test's own formulas: n draws of ε₀
+// = 2d/β lose nε₀, or the ε of nε₀²/8 in zCDP. Calibration must leave almost nothing of the budget unused.
 func TestDrawsAreWithinTheirBudget(t *testing.T) {
 	for _, epsilon := range []float64{0.01, 1, 30} {
 		for _, delta := range []float64{0, 1e-6, 0.01} {
@@ -170,8 +170,8 @@ func TestDrawsAreCounted(t *testing.T) {
 	}
 }
 
-// TestDrawsBeyondTheirBudgetAreRefused checks that a plan whose draws lose more than the budget opens no stream: one
-// with a slightly too small scale, one for the exchange against null events alone, and one whose scale no draw has.
+// TestDrawsBeyondTheirBudgetAreRefused checks that a calibration whose draws lose more than the budget opens no stream:
+// one with a slightly too small scale, one for the exchange against null events alone, and one whose scale no draw has.
 func TestDrawsBeyondTheirBudgetAreRefused(t *testing.T) {
 	for _, draws := range []mechanisms.Draws{{K: 3, Every: 7}, {K: 2, MaxDraws: 90, Disjoint: true}} {
 		for _, delta := range []float64{0, 1e-6} {
@@ -227,7 +227,7 @@ func TestDrawsOfTwoLawsAreEachOfItsOwn(t *testing.T) {
 	}
 }
 
-// TestSlowDrawsSayWhatTheyLose checks that a bound on ε of a draw makes the guarantee smaller, and that the plan
+// TestSlowDrawsSayWhatTheyLose checks that a bound on ε of a draw makes the guarantee smaller, and that the calibration
 // reports it.
 func TestSlowDrawsSayWhatTheyLose(t *testing.T) {
 	c := drawing(4, 100, mechanisms.Draws{K: 2, Every: 10, MaxEpsilon: 0.001})

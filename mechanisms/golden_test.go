@@ -40,8 +40,9 @@ func goldenMemories() []mechanisms.Calibration {
 	}
 }
 
-// TestGoldenStreams pins plan, releases and states of a stream with W = 4, B = 3, within a batch and after one, through
-// null events, clipping and vectors with entries that are not numbers. Every CPU and build must give the same bytes.
+// TestGoldenStreams pins calibration, releases and states of a stream with W = 4, B = 3, within a batch and after one,
+// through null events, clipping and vectors with entries that are not numbers. Every CPU and build must give the same
+// bytes.
 func TestGoldenStreams(t *testing.T) {
 	var lines []string
 	for _, plan := range append(goldenPlans(), goldenMemories()...) {
@@ -107,7 +108,7 @@ func goldenParts() mechanisms.Calibration {
 	return p
 }
 
-// TestGoldenParts pins plan, releases and states of a stream of three components.
+// TestGoldenParts pins calibration, releases and states of a stream of three components.
 func TestGoldenParts(t *testing.T) {
 	plan := goldenParts()
 	binary, err := plan.AppendBinary(nil)

@@ -168,7 +168,8 @@ func TestStoredGuaranteeOfAMemory(t *testing.T) {
 	}
 }
 
-// TestGoldenGuarantees uses figures that follow from the plan's integers alone, not from the platform's functions.
+// TestGoldenGuarantees uses figures that follow from the calibration's integers alone, not from the platform's
+// functions.
 func TestGoldenGuarantees(t *testing.T) {
 	var lines []string
 	var later []func()

@@ -15,8 +15,8 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// claimHolds recomputes a plan's loss in rational arithmetic, from the numbers c_x of a unit's events under the nodes:
-// loss²·s² ≥ Δ²·Σc_x² (Gaussian), Δ²·(Σc_x)² (Gamma) or nΔ²·(Σc_x)² (Laplace).
+// claimHolds recomputes a calibration's loss in rational arithmetic, from the numbers c_x of a unit's events under the
+// nodes: loss²·s² ≥ Δ²·Σc_x² (Gaussian), Δ²·(Σc_x)² (Gamma) or nΔ²·(Σc_x)² (Laplace).
 func claimHolds(p mechanisms.Calibration, c mechanisms.Config, loss float64) bool {
 	square := func(x *big.Rat) *big.Rat { return new(big.Rat).Mul(x, x) }
 	s := new(big.Rat).SetInt(new(big.Int).SetUint64(p.Scale.Mant))

@@ -15,7 +15,7 @@ import (
 )
 
 // TestStreamEndsAtItsHorizon checks that a stream with a horizon stops there, and refuses a state from after it. Its
-// plan and its releases equal those of a stream without a horizon.
+// calibration and its releases equal those of a stream without a horizon.
 func TestStreamEndsAtItsHorizon(t *testing.T) {
 	endless := batched(t) // W = 4, B = 3
 	c, h := endless, records(13, 3)

@@ -118,7 +118,7 @@ func withBall(n int, memory uint64) mechanisms.Config {
 
 // TestDistancesBeyondAWord uses a lattice on which squares of distances do not fit a word. Noise must still follow the
 // distance: for a ball of radius 0.8 it is 0.8 times the noise of the default contribution of length 1, and 2ρ is
-// accounted for. A plan of version 5 whose distances fit a word must be refused.
+// accounted for. A calibration of version 5 whose distances fit a word must be refused.
 func TestDistancesBeyondAWord(t *testing.T) {
 	ball, plain := withBall(384, 1<<20), withMemory(384, 1<<20)
 	p, q := mechtest.Plan(t, ball), mechtest.Plan(t, plain)
@@ -159,8 +159,8 @@ func partsWithMemory() mechanisms.Config {
 	return c
 }
 
-// TestGuaranteeRefusesAPlanOfAnotherMemory checks that a plan for one memory is refused for another memory and for a
-// window, as are a lattice coarser than required and a scale too small.
+// TestGuaranteeRefusesAPlanOfAnotherMemory checks that a calibration for one memory is refused for another memory and
+// for a window, as are a lattice coarser than required and a scale too small.
 func TestGuaranteeRefusesAPlanOfAnotherMemory(t *testing.T) {
 	c := withMemory(32, 65_536)
 	plan := mechtest.Plan(t, c)

@@ -59,8 +59,8 @@ func TestUsersWithAMemory(t *testing.T) {
 	}
 }
 
-// TestPlansOfUsersWithAMemoryProveTheirOwn checks that a plan is refused for a smaller separation and for a longer
-// window. It proves more for one event, and a plan for events proves nothing for users.
+// TestPlansOfUsersWithAMemoryProveTheirOwn checks that a calibration is refused for a smaller separation and for a
+// longer window. It proves more for one event, and a calibration for events proves nothing for users.
 func TestPlansOfUsersWithAMemoryProveTheirOwn(t *testing.T) {
 	c := presence(1024)
 	plan := mechtest.Plan(t, c)

@@ -80,9 +80,9 @@ func TestEachMechanismTakesTheScopesOfItsRow(t *testing.T) {
 	}
 }
 
-// TestPlansAreOfTheirScope checks that a plan for one scope is refused under another that needs other noise: a memory
-// and a window, or windows of other lengths. With the same window, a stream that ends and one that does not have the
-// same plan.
+// TestPlansAreOfTheirScope checks that a calibration for one scope is refused under another that needs other noise: a
+// memory and a window, or windows of other lengths. With the same window, a stream that ends and one that does not have
+// the same calibration.
 func TestPlansAreOfTheirScope(t *testing.T) {
 	c := config("blt", 3)
 	plan := mechtest.Plan(t, c)
@@ -91,8 +91,8 @@ func TestPlansAreOfTheirScope(t *testing.T) {
 		t.Errorf("a lifetime within the window of the plan: %+v, %v", g, err)
 	}
 	for want, s := range map[string]protection.Scope{
-		"plan has memory 0, configured is 8": protection.Decay{Steps: 8},
-		"proves less":                        protection.Lifetime{Steps: 5, Within: 1024},
+		"calibration has memory 0, configured is 8": protection.Decay{Steps: 8},
+		"proves less": protection.Lifetime{Steps: 5, Within: 1024},
 	} {
 		c.Scope = s
 		if _, err := plan.Guarantee(c); err == nil || !strings.Contains(err.Error(), want) {
