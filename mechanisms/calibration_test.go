@@ -111,7 +111,7 @@ func TestConfigValidateNamesEachProblem(t *testing.T) {
 	f("no scope", under("tree-gaussian", nil))
 	f("no unit", func(c *mechanisms.Config) { c.Unit = nil })
 	f("separation 0", func(c *mechanisms.Config) { c.Unit = apart(0) })
-	f("unit user: tree-gamma-paper has the unit event alone", func(c *mechanisms.Config) {
+	f("unit user: tree-gamma-paper has only the unit event", func(c *mechanisms.Config) {
 		c.Name, c.Printed, c.Unit = "tree-gamma-paper", printed("tree-gamma-paper", 1, c.Budget), apart(5)
 	})
 	f("scope window (W = 8 steps): once-gaussian takes per-step release", under("once-gaussian", window(8)))

@@ -183,9 +183,9 @@ func TestNothingIsDrawnBehindTheHorizon(t *testing.T) {
 	}
 	last := stream.AppendState(nil)
 	defer func() {
-		if r, _ := recover().(string); !strings.HasPrefix(r, "BUG: mechanisms: a draw behind the horizon") ||
+		if r, _ := recover().(string); !strings.HasPrefix(r, "BUG: mechanisms: a draw after the horizon") ||
 			!stream.Ended() {
-			t.Errorf("a draw behind the horizon: %q", r)
+			t.Errorf("a draw after the horizon: %q", r)
 		}
 		if !bytes.Equal(stream.AppendState(nil), last) {
 			t.Error("a refused draw changes the stream")

@@ -425,16 +425,16 @@ func TestLeafProblemsAreNamed(t *testing.T) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
-	f("leaf: 0 parts", func(l *contribution.Contribution) { l.Components = nil })
-	f(`part 1 "cells": share 0`, func(l *contribution.Contribution) { l.Components[1].Share = 0 })
-	f(`part 2 "moments": 2 scales of 3`, func(l *contribution.Contribution) { l.Components[2].Scales = l.Components[2].Scales[1:] })
-	f(`part 2 "moments": scale 0 of coordinate 0`, func(l *contribution.Contribution) { l.Components[2].Scales = make([]uint32, 3) })
-	f(`part 0 "gradient": lattice: clip`, func(l *contribution.Contribution) { l.Components[0].Clip = math.NaN() })
-	f(`part 0 "gradient": dimension 0`, func(l *contribution.Contribution) { l.Components[0].Size = 0 })
-	f(`part 2 "moments": distances`, func(l *contribution.Contribution) { l.Components[2].Quantiser = moments{d: 2, r: 1 << 14} })
+	f("contribution: 0 components", func(l *contribution.Contribution) { l.Components = nil })
+	f(`component 1 "cells": share 0`, func(l *contribution.Contribution) { l.Components[1].Share = 0 })
+	f(`component 2 "moments": 2 scales of 3`, func(l *contribution.Contribution) { l.Components[2].Scales = l.Components[2].Scales[1:] })
+	f(`component 2 "moments": scale 0 of coordinate 0`, func(l *contribution.Contribution) { l.Components[2].Scales = make([]uint32, 3) })
+	f(`component 0 "gradient": lattice: clip`, func(l *contribution.Contribution) { l.Components[0].Clip = math.NaN() })
+	f(`component 0 "gradient": dimension 0`, func(l *contribution.Contribution) { l.Components[0].Size = 0 })
+	f(`component 2 "moments": distances`, func(l *contribution.Contribution) { l.Components[2].Quantiser = moments{d: 2, r: 1 << 14} })
 	f("dimension 16777223", func(l *contribution.Contribution) { l.Components[0].Size = 1 << 24 })
 	c, _ := withParts("tree-gaussian-paper")
-	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "has the default one alone") {
-		t.Errorf("printed constants take parts: %v", err)
+	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "has only the default one") {
+		t.Errorf("printed constants take components: %v", err)
 	}
 }

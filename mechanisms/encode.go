@@ -238,7 +238,7 @@ func (p Calibration) checkComponents() error {
 			len(x.Scales) != 0 && len(x.Scales) != x.Size {
 			return fmt.Errorf("mechanisms: calibration: component %d: shape out of range", i)
 		}
-		if err := contribution.CheckDistances(x.Replace, x.ZeroOut)(x.Grid); err != nil {
+		if err := contribution.CheckDistances(x.Grid, x.Replace, x.ZeroOut); err != nil {
 			return fmt.Errorf("mechanisms: calibration: component %d: %w", i, err)
 		}
 	}

@@ -254,14 +254,14 @@ func TestDrawingIsRefused(t *testing.T) {
 		"17 times, and every": func(c *mechanisms.Config) { c.Draws = mechanisms.Draws{K: 1, MaxDraws: 17} },
 		"every 17 steps":      func(c *mechanisms.Config) { c.Draws.Every = 17 },
 		"of one at most":      func(c *mechanisms.Config) { c.Draws.MaxEpsilon = math.NaN() },
-		"unit event alone":    func(c *mechanisms.Config) { c.Unit = apart(4) },
+		"only the unit event": func(c *mechanisms.Config) { c.Unit = apart(4) },
 		"no error bound":      func(c *mechanisms.Config) { c.Failure = 0.1 },
 		"has none of its own": func(c *mechanisms.Config) { c.Name, c.Scope = "blt", protection.Window{Steps: 16} },
 		"2^37 records": func(c *mechanisms.Config) {
 			c.Batch, c.Scope = 1<<31, protection.Lifetime{Steps: 1 << 7, Within: 1 << 7}
 		},
 		"scales": func(c *mechanisms.Config) { c.Contribution.Components[0].Scales = []uint32{1, 1, 1, 1} },
-		"2 parts": func(c *mechanisms.Config) {
+		"2 components": func(c *mechanisms.Config) {
 			c.Contribution.Components = []contribution.Component{{Size: 1, Clip: 1, Share: 1}, {Size: 1, Clip: 1, Share: 1}}
 		},
 		"bound 0": func(c *mechanisms.Config) { c.Contribution.Components[0].Quantiser = boundedBy(0) },

@@ -72,7 +72,7 @@ func TestEachMechanismTakesTheScopesOfItsRow(t *testing.T) {
 					}
 				}
 				if err != nil && several && !row.users && s != once &&
-					!strings.Contains(err.Error(), "unit user: "+name+" has the unit event alone") {
+					!strings.Contains(err.Error(), "unit user: "+name+" has only the unit event") {
 					t.Errorf("%s: %v", what, err)
 				}
 			}

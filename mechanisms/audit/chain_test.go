@@ -96,7 +96,7 @@ func TestCheckChainCatchesWhatTheChainDoesNotHear(t *testing.T) {
 				}
 				return id, heard
 			}, true)
-			try("a null event for a leaf of zeros", func(id noise.Identity, gradient []float64) (noise.Identity, []float64) {
+			try("a null event for a contribution of zeros", func(id noise.Identity, gradient []float64) (noise.Identity, []float64) {
 				if !slices.ContainsFunc(gradient, func(x float64) bool { return x != 0 }) {
 					gradient = nil
 				}

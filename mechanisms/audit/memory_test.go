@@ -155,7 +155,7 @@ func (d *definedSum) Add(dst []float64, v []int64, chain *noise.Chain) {
 func defined(fault string) fault {
 	return func(t *testing.T, c mechanisms.Config, p mechanisms.Calibration) mechanisms.Sum {
 		d := &definedSum{
-			Sum: mechtest.Sum(t, c, p, mechtest.Zero{}), f: definition.NewFading(p.Decay), plan: p,
+			Sum: mechtest.Sum(t, c, p, mechtest.Zero{}), f: definition.NewDecaying(p.Decay), plan: p,
 			sampler: sampler(t, c, p.Scale), fault: fault,
 			sums: make([]float64, c.Dimension()), drawn: make([]int64, c.Dimension()),
 		}

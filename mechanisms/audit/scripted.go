@@ -36,7 +36,7 @@ func (s *Scripted) Add(dst []float64, _ []int64, _ *noise.Chain) {
 	}
 	s.increments = s.increments[:0]
 	for _, x := range dst {
-		s.increments = append(s.increments, lattice.Int128{}.AddInt64(int64(max(-most, min(most, x)))))
+		s.increments = append(s.increments, lattice.Int128{}.AddInt64(int64(max(-maxIncrement, min(maxIncrement, x)))))
 	}
 }
 
@@ -47,8 +47,8 @@ func (s *Scripted) With(increments func(step uint64) []lattice.Int128) *Scripted
 	return s
 }
 
-// most bounds the increments, as the increments of real sums are bounded.
-const most = 1 << 56
+// maxIncrement bounds the increments, as the increments of real sums are bounded.
+const maxIncrement = 1 << 56
 
 // Increments returns the increments of the last step.
 func (s *Scripted) Increments() []lattice.Int128 { return s.increments }

@@ -153,7 +153,7 @@ func (x faulty) Add(dst []float64, v []int64, chain *noise.Chain) {
 		case "no decay":
 			decay = 1<<30 - 1
 		}
-		c.sums[i] = remembered(c.sums[i], decay, u)
+		c.sums[i] = decayedSum(c.sums[i], decay, u)
 		dst[i] = c.fine.Float64(c.sums[i])
 	}
 	if c.steps%c.period == 0 && x.fault != "reset skipped" {
@@ -314,7 +314,7 @@ func TestSumsAndBuffersStayWithinTheirLimits(t *testing.T) {
 	}
 	for range 1 << 23 {
 		u := f.carry(&c.buffers[0], 29*(1<<50-1)).AddInt64(1 << 56).AddInt64(29 * (1<<50 - 1))
-		c.sums[0] = remembered(c.sums[0], c.decay, u)
+		c.sums[0] = decayedSum(c.sums[0], c.decay, u)
 	}
 	for k := range f.Count {
 		if !buffer.Within(c.buffers[0][k], c.limit[k]) {

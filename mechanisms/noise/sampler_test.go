@@ -178,7 +178,7 @@ func TestFactorHoldsTheProduct(t *testing.T) {
 func TestFarWordsAreEnclosed(t *testing.T) {
 	for _, word := range []uint64{1<<39 - 1, 1 << 30, 1 << 17, ^uint64(1 << 17)} {
 		d := newDigits(word, func() uint64 { return 1 << 63 })
-		x, slack, ok := gaussianCurve.far(d)
+		x, slack, ok := gaussianCurve.beyondTable(d)
 		exact := gaussianCurve.enclose(d, interval{})
 		up := exact.p - uint(gaussianCurve.frac)
 		low, high := new(big.Int).SetUint64(x), new(big.Int).SetUint64(x+slack)
@@ -186,7 +186,7 @@ func TestFarWordsAreEnclosed(t *testing.T) {
 			t.Errorf("word %x: x = %d±%d, %t; want %d to %d, shifted by %d", word, x, slack, ok, exact.lo, exact.hi, up)
 		}
 	}
-	if _, _, ok := gaussianCurve.far(newDigits(1, func() uint64 { return 0 })); ok {
+	if _, _, ok := gaussianCurve.beyondTable(newDigits(1, func() uint64 { return 0 })); ok {
 		t.Error("x above 8 has no such form")
 	}
 }

@@ -19,7 +19,7 @@ func (o *PerStep) AppendState(dst []byte) []byte {
 // Restore restores a state that AppendState wrote. It refuses any other length, and leaves the mechanism unchanged.
 func (o *PerStep) Restore(state []byte) error {
 	if len(state) != stateLen {
-		return fmt.Errorf("once: state: %d bytes, want %d", len(state), stateLen)
+		return fmt.Errorf("perstep: state: %d bytes, want %d", len(state), stateLen)
 	}
 	o.steps = binary.LittleEndian.Uint64(state)
 	return nil

@@ -62,14 +62,3 @@ func (d Decay) Validate() error {
 func (Decay) periods(uint64) uint64                  { return 1 }
 func (Decay) reached(_ uint64, mu, all float64) bool { return mu >= all }
 func (Decay) capped() bool                           { return true }
-
-// shares gives the ages below a memory that are stored besides whole memories: H divided by each of these.
-var shares = []uint64{1000, 100, 10, 5, 2}
-
-func (d Decay) stored(bool) []uint64 {
-	steps := []uint64{1}
-	for _, share := range shares {
-		steps = append(steps, d.Steps/share)
-	}
-	return append(steps, integers(d.Steps)...)
-}

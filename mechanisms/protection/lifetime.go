@@ -63,11 +63,3 @@ func (l Lifetime) Validate() error {
 func (Lifetime) periods(uint64) uint64                   { return 1 }
 func (l Lifetime) reached(age uint64, _, _ float64) bool { return age == l.Within }
 func (Lifetime) capped() bool                            { return false }
-
-func (l Lifetime) stored(fine bool) []uint64 {
-	ages := multiples(l.Within, fine)
-	for i, age := range ages {
-		ages[i] = min(age, l.Steps)
-	}
-	return ages
-}

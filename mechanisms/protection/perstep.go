@@ -47,4 +47,3 @@ func (PerStep) Validate() error { return nil }
 func (PerStep) periods(uint64) uint64                 { return 1 }
 func (PerStep) reached(uint64, float64, float64) bool { return true }
 func (PerStep) capped() bool                          { return false }
-func (PerStep) stored(bool) []uint64                  { return nil }

@@ -25,7 +25,7 @@ type Unit interface {
 	// SingleEvent returns the unit of a single event, of the same adjacency.
 	SingleEvent() Event
 
-	// Figures returns the numbers of the unit that decisions, reports and stored forms contain.
+	// Figures returns the numbers of the unit that decisions and reports contain.
 	Figures() UnitFigures
 
 	// Words returns the texts that describe the unit to people.

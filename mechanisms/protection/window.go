@@ -59,5 +59,3 @@ func (w Window) Validate() error {
 func (w Window) periods(age uint64) uint64             { return (age-1)/w.Steps + 1 }
 func (w Window) reached(age uint64, _, _ float64) bool { return age == w.Steps }
 func (Window) capped() bool                            { return false }
-
-func (w Window) stored(fine bool) []uint64 { return multiples(w.Steps, fine) }
