@@ -9,15 +9,15 @@ import (
 	"unicode/utf8"
 )
 
-// mostShown is how many bytes of a name a message contains at most.
-const mostShown = 64
+// maxShown is how many bytes of a name a message contains at most.
+const maxShown = 64
 
 // Shown returns a name from an event in a form that is safe in a message: quoted, without control characters, and cut
 // if it is long.
 func Shown(name []byte) string {
 	more := ""
-	if len(name) > mostShown {
-		cut := mostShown
+	if len(name) > maxShown {
+		cut := maxShown
 		for cut > 0 && !utf8.RuneStart(name[cut]) {
 			cut--
 		}
@@ -33,7 +33,7 @@ func path(member string, name []byte) string {
 			return member + "." + Shown(name)
 		}
 	}
-	if len(name) == 0 || len(name) > mostShown {
+	if len(name) == 0 || len(name) > maxShown {
 		return member + "." + Shown(name)
 	}
 	return member + "." + string(name)

@@ -32,8 +32,8 @@ type Contribution struct {
 // Component is one private sum of a stream: a sum of vectors, or of symmetric matrices whose upper triangles are its
 // coordinates.
 //
-// A single component without Quantiser and Scales is the default contribution: its calibrations and states have the same bytes
-// as a stream without components.
+// A single component without Quantiser and Scales is the default contribution: its calibrations and states have the
+// same bytes as a stream without components.
 type Component struct {
 	Name string  // for people and errors, up to 255 bytes; may be empty
 	Size int     // n, coordinates: integers of a contribution

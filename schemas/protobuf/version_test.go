@@ -217,7 +217,7 @@ func TestForgettingStartsAgainWithEachRecord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	record, values := []byte(strings.Repeat("\x0a\x00\x10\x01", mostForgotten/8)), make([]mapping.Value, 2)
+	record, values := []byte(strings.Repeat("\x0a\x00\x10\x01", maxForgotten/8)), make([]mapping.Value, 2)
 	for i := range 10 {
 		if code := source.Fill(values, record); code != schemas.OK {
 			t.Fatalf("the same record is %s after %d times", code, i)
