@@ -12,11 +12,11 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// TestRestoreKnowsTheBoundsOfEachPart checks that Restore refuses impossible states at every coordinate. In an open
+// TestRestoreChecksTheBoundsOfEachComponent checks that Restore refuses impossible states at every coordinate. In an open
 // batch of one record, each coordinate of each component holds at most one contribution, Λ of its own component, and
 // releases are finite. It fails if the bounds of the first component are applied to all, or only its coordinates are
 // checked.
-func TestRestoreKnowsTheBoundsOfEachPart(t *testing.T) {
+func TestRestoreChecksTheBoundsOfEachComponent(t *testing.T) {
 	c, v := withParts("tree-gaussian")
 	c.Batch = 2
 	plan := mechtest.Plan(t, c)
@@ -86,10 +86,10 @@ func (near) Quantise(g lattice.Grid, dst []int64, v []float64) {
 	}
 }
 
-// TestAnExchangeForNoLeafIsCounted checks that under replace an event may also be exchanged for one without a
+// TestExchangeForNullEventIsCounted checks that under replace an event may also be exchanged for one without a
 // contribution, which counts as zero. If contributions are closer to one another than to zero, the distance from zero
 // decides. So the noise is the same as for zero-out, at user level too.
-func TestAnExchangeForNoLeafIsCounted(t *testing.T) {
+func TestExchangeForNullEventIsCounted(t *testing.T) {
 	for _, name := range mechanisms.Names() {
 		c := config(name, 1)
 		c.Contribution = contribution.Contribution{

@@ -192,7 +192,7 @@ var goldenPlan = mechanisms.Calibration{
 	ErrorBound: 12.5,
 }
 
-func TestPlanEncodingIsGolden(t *testing.T) {
+func TestCalibrationEncodingIsGolden(t *testing.T) {
 	const golden = "010d747265652d676175737369616ee8ffffff00000001000000006745230100000000fdffffff0b0000000000002940"
 	got, err := goldenPlan.AppendBinary([]byte{9})
 	if err != nil || hex.EncodeToString(got[1:]) != golden || got[0] != 9 {
@@ -203,7 +203,7 @@ func TestPlanEncodingIsGolden(t *testing.T) {
 	}
 }
 
-func TestPlanEncodingRefuses(t *testing.T) {
+func TestCalibrationEncodingRefuses(t *testing.T) {
 	f := func(what string, change func(*mechanisms.Calibration)) {
 		t.Helper()
 		p := goldenPlan
@@ -233,7 +233,7 @@ func TestPlanEncodingRefuses(t *testing.T) {
 	}
 }
 
-func FuzzParsePlan(f *testing.F) {
+func FuzzParseCalibration(f *testing.F) {
 	b, err := goldenPlan.AppendBinary(nil)
 	if err != nil {
 		f.Fatal(err)

@@ -19,9 +19,9 @@ var law = mechanisms.Exponential{
 	Epsilon: mechanisms.Ratio{Num: 1, Den: 2}, Sensitivity: mechanisms.Ratio{Num: 3, Den: 1},
 }
 
-// TestChoiceIsOneOfAHistory checks that a replay repeats a draw, from the start and from a state, and that a change of
+// TestChoiceIsAFunctionOfTheHistory checks that a replay repeats a draw, from the start and from a state, and that a change of
 // history, key, score, rate or instance gives a new draw.
-func TestChoiceIsOneOfAHistory(t *testing.T) {
+func TestChoiceIsAFunctionOfTheHistory(t *testing.T) {
 	c, h := batched(t), records(30, 3)
 	scores := make([]int64, 1000) // equal, so that two draws are the same once in a thousand
 	draw := func(key byte, change func(i int, instance *uint16, law *mechanisms.Exponential, g *[]float64)) (out []int) {
@@ -168,9 +168,9 @@ func TestLossOfChoices(t *testing.T) {
 	}
 }
 
-// TestNothingIsDrawnBehindTheHorizon checks that a draw after the horizon is refused, as a record is, and changes
+// TestNoDrawAfterTheHorizon checks that a draw after the horizon is refused, as a record is, and changes
 // nothing. Before it, even in the last step, it is allowed.
-func TestNothingIsDrawnBehindTheHorizon(t *testing.T) {
+func TestNoDrawAfterTheHorizon(t *testing.T) {
 	c := mechtest.Config(1)
 	c.Scope, c.Batch = protection.Lifetime{Steps: 2, Within: 8}, 2
 	stream := mechtest.Open(t, c, [32]byte{1})

@@ -37,10 +37,10 @@ func withParts(name string) (mechanisms.Config, []float64) {
 	return c, v
 }
 
-// TestPartsProveTheirSharesTogether checks that the integers of all components together prove the guarantee. A
+// TestComponentsProveTheirSharesTogether checks that the integers of all components together prove the guarantee. A
 // calibration of each component alone proves its share. At each age the squares (µ) or the sums (ε) of these losses use
 // nearly all of the budget, and no more.
-func TestPartsProveTheirSharesTogether(t *testing.T) {
+func TestComponentsProveTheirSharesTogether(t *testing.T) {
 	for _, name := range mechanisms.Names() {
 		for _, unit := range []protection.Unit{oneEvent, apart(3)} {
 			c, _ := withParts(name)
@@ -119,9 +119,9 @@ func TestPartsProveTheirSharesTogether(t *testing.T) {
 	}
 }
 
-// TestFaultsInPartsAreNotProved plants faults in a calibration of components: less noise in one of them, shares that
+// TestFaultsInComponentsAreNotProved plants faults in a calibration of components: less noise in one of them, shares that
 // sum to more than one, components of another shape.
-func TestFaultsInPartsAreNotProved(t *testing.T) {
+func TestFaultsInComponentsAreNotProved(t *testing.T) {
 	for _, name := range mechanisms.Names() {
 		c, _ := withParts(name)
 		plan := mechtest.Plan(t, c)
@@ -161,9 +161,9 @@ func TestFaultsInPartsAreNotProved(t *testing.T) {
 	}
 }
 
-// TestSumsOfPartsAreExactWithoutNoise checks that without noise the sums of the components are the contributions in
+// TestSumsOfComponentsAreExactWithoutNoise checks that without noise the sums of the components are the contributions in
 // loss units, so that scales are undone. It would show two scales swapped.
-func TestSumsOfPartsAreExactWithoutNoise(t *testing.T) {
+func TestSumsOfComponentsAreExactWithoutNoise(t *testing.T) {
 	c, v := withParts("tree-gaussian")
 	stream := mechtest.ZeroStream(t, c)
 	want := [][]float64{{0.5, -0.25, 0.125}, {0, 0, 1, 0}, {0.5625, -0.375, 0.25}}
@@ -237,9 +237,9 @@ func (q counts) Distances(lattice.Grid) (replace, zeroOut lattice.Int128) {
 
 func (q counts) Quantise(_ lattice.Grid, dst []int64, v []float64) { dst[int(v[0])] = q.length }
 
-// TestLeavesKeepToTheirDistances checks that the quantiser starts from zeros, not from the previous contribution, and
+// TestContributionsKeepToTheirDistances checks that the quantiser starts from zeros, not from the previous contribution, and
 // that no contribution is longer than claimed.
-func TestLeavesKeepToTheirDistances(t *testing.T) {
+func TestContributionsKeepToTheirDistances(t *testing.T) {
 	for length, want := range map[int64]int64{1: 1, -1: -1, 2: 0, 1 << 20: 0} {
 		c := config("tree-gaussian", 1)
 		c.Contribution = contribution.Contribution{
@@ -256,7 +256,7 @@ func TestLeavesKeepToTheirDistances(t *testing.T) {
 	}
 }
 
-func TestNoLeafLeavesTheLattice(t *testing.T) {
+func TestContributionsStayOnTheLattice(t *testing.T) {
 	c := config("tree-gaussian", 1)
 	c.Contribution = contribution.Contribution{Components: []contribution.Component{{Size: 2, Clip: 1, Quantiser: wild{}}}}
 	stream := mechtest.ZeroStream(t, c)
@@ -268,11 +268,11 @@ func TestNoLeafLeavesTheLattice(t *testing.T) {
 	}
 }
 
-// TestNoiseOfPartsIsApart checks that the noises of two components are independent, each with the scale of its
+// TestComponentsHaveIndependentNoise checks that the noises of two components are independent, each with the scale of its
 // component, for every kind of noise. It fails if a component has half its noise, or if two components are one
 // instance. Noise is rebuilt into standard normals, some 8 000 for each component. With probability 1e-9 their variance
 // is 6.11 standard errors, 9.7 %, from 1, and so is the correlation of the two, 0.068, from 0.
-func TestNoiseOfPartsIsApart(t *testing.T) {
+func TestComponentsHaveIndependentNoise(t *testing.T) {
 	for _, c := range everyNoise() {
 		what := fmt.Sprintf("%s, %s", c.Name, c.Scope.Name())
 		c.Contribution = contribution.Contribution{
@@ -360,9 +360,9 @@ func dependent(t *testing.T, law *residual.Noise, stream *mechanisms.Stream) (of
 	return off
 }
 
-// TestRestoreOfParts checks that a restored stream of components continues with the same bytes. If the state of its
+// TestRestoreOfComponents checks that a restored stream of components continues with the same bytes. If the state of its
 // last sum is bad, the sums before it must stay unchanged.
-func TestRestoreOfParts(t *testing.T) {
+func TestRestoreOfComponents(t *testing.T) {
 	for _, name := range mechanisms.Names() {
 		c, v := withParts(name)
 		c.Batch = 2
@@ -415,8 +415,8 @@ func lastSum(stream *mechanisms.Stream, state []byte) []byte {
 	return state[len(state)-mechanisms.LastSumLen(stream):]
 }
 
-// TestLeafProblemsAreNamed checks that an invalid contribution is refused, and that each problem names its component.
-func TestLeafProblemsAreNamed(t *testing.T) {
+// TestContributionProblemsAreNamed checks that an invalid contribution is refused, and that each problem names its component.
+func TestContributionProblemsAreNamed(t *testing.T) {
 	f := func(want string, change func(l *contribution.Contribution)) {
 		t.Helper()
 		c, _ := withParts("tree-gaussian")

@@ -74,9 +74,9 @@ func TestDrawsAreWithinTheirBudget(t *testing.T) {
 	}
 }
 
-// TestDrawsOfLeavesThatStandAlone checks disjoint contributions. An exchange moves one draw of each time, and in it the
+// TestDrawsOfDisjointContributions checks disjoint contributions. An exchange moves one draw of each time, and in it the
 // difference of two scores by d. So the loss is n times d/β, whatever k is.
-func TestDrawsOfLeavesThatStandAlone(t *testing.T) {
+func TestDrawsOfDisjointContributions(t *testing.T) {
 	for _, delta := range []float64{0, 1e-6} {
 		for _, adjacency := range []dp.Adjacency{dp.Replace, dp.ZeroOut} {
 			c := drawing(4, 1000, mechanisms.Draws{K: 2, MaxDraws: 200, Disjoint: true})
@@ -207,9 +207,9 @@ func TestDrawsBeyondTheirBudgetAreRefused(t *testing.T) {
 	}
 }
 
-// TestDrawsOfTwoLawsAreEachOfItsOwn alternates draws by two laws, as a machine does that also draws by public numbers.
+// TestDrawsOfTwoLawsHaveTheirOwnLaw alternates draws by two laws, as a machine does that also draws by public numbers.
 // Each must follow its own law: one gap of scores is decisive under the first and negligible under the second.
-func TestDrawsOfTwoLawsAreEachOfItsOwn(t *testing.T) {
+func TestDrawsOfTwoLawsHaveTheirOwnLaw(t *testing.T) {
 	c := drawing(2, 2, mechanisms.Draws{K: 200, Every: 1})
 	c.Budget.Epsilon = 1e6 // so that the better of the two is always drawn
 	stream := mechtest.Open(t, c, [32]byte{3})
@@ -227,9 +227,9 @@ func TestDrawsOfTwoLawsAreEachOfItsOwn(t *testing.T) {
 	}
 }
 
-// TestSlowDrawsSayWhatTheyLose checks that a bound on ε of a draw makes the guarantee smaller, and that the calibration
+// TestMaxEpsilonReducesTheStatedLoss checks that a bound on ε of a draw makes the guarantee smaller, and that the calibration
 // reports it.
-func TestSlowDrawsSayWhatTheyLose(t *testing.T) {
+func TestMaxEpsilonReducesTheStatedLoss(t *testing.T) {
 	c := drawing(4, 100, mechanisms.Draws{K: 2, Every: 10, MaxEpsilon: 0.001})
 	c.Budget.Delta = 0
 	g, err := mechtest.Plan(t, c).Guarantee(c)
@@ -238,7 +238,7 @@ func TestSlowDrawsSayWhatTheyLose(t *testing.T) {
 	}
 }
 
-func TestDrawingIsRefused(t *testing.T) {
+func TestExponentialMechanismConfigIsRefused(t *testing.T) {
 	for want, change := range map[string]func(c *mechanisms.Config){
 		"takes lifetime": func(c *mechanisms.Config) { c.Scope = protection.Window{Steps: 16} },
 		"memory H = 16":  func(c *mechanisms.Config) { c.Scope = protection.Decay{Steps: 16} },
@@ -299,9 +299,9 @@ func (boundedBy) Quantise(_ lattice.Grid, dst []int64, v []float64) {
 	}
 }
 
-// TestScoresAreSumsOfLeaves checks that scores are sums of contributions over closed steps only. A contribution with an
+// TestScoresAreSumsOfContributions checks that scores are sums of contributions over closed steps only. A contribution with an
 // integer beyond the bound, on which the loss of a draw depends, is not added.
-func TestScoresAreSumsOfLeaves(t *testing.T) {
+func TestScoresAreSumsOfContributions(t *testing.T) {
 	c := drawing(4, 6, mechanisms.Draws{K: 2, Every: 3})
 	c.Batch, c.Contribution.Components[0].Quantiser = 2, boundedBy(50)
 	stream := mechtest.Open(t, c, [32]byte{1})

@@ -108,8 +108,8 @@ func goldenParts() mechanisms.Calibration {
 	return p
 }
 
-// TestGoldenParts pins calibration, releases and states of a stream of three components.
-func TestGoldenParts(t *testing.T) {
+// TestGoldenComponents pins calibration, releases and states of a stream of three components.
+func TestGoldenComponents(t *testing.T) {
 	plan := goldenParts()
 	binary, err := plan.AppendBinary(nil)
 	back, errBack := mechanisms.ParseCalibration(binary)

@@ -101,9 +101,9 @@ func TestHorizonMakesTheGuaranteeOneForEver(t *testing.T) {
 	}
 }
 
-// TestOnceIsOfSingleStepsForEver checks that a once- mechanism releases the contribution sum of each step alone, under
+// TestPerStepGuaranteeHoldsForEver checks that a once- mechanism releases the contribution sum of each step alone, under
 // the budget for ever: σ = Δ/µ, θ = Δ/ε.
-func TestOnceIsOfSingleStepsForEver(t *testing.T) {
+func TestPerStepGuaranteeHoldsForEver(t *testing.T) {
 	for _, name := range everyName() {
 		if got := mechtest.ZeroStream(t, config(name, 3)).PerStep(); got != strings.HasPrefix(name, "once-") {
 			t.Errorf("%s: Once() = %v", name, got)

@@ -23,9 +23,9 @@ func seatOf(tb testing.TB) *mechanisms.Mechanism {
 	return seat
 }
 
-// TestStreamsOfASeatAreApart alternates streams of one opened mechanism and of its clone, record by record and through
+// TestStreamsOfOneMechanismAreIndependent alternates streams of one opened mechanism and of its clone, record by record and through
 // states. They must give the same bytes as streams that each have an opened mechanism of their own.
-func TestStreamsOfASeatAreApart(t *testing.T) {
+func TestStreamsOfOneMechanismAreIndependent(t *testing.T) {
 	h := records(40, 3)
 	for _, name := range everyName() {
 		c := batched(t)
@@ -64,7 +64,7 @@ func TestStreamsOfASeatAreApart(t *testing.T) {
 	}
 }
 
-func TestSeatRefusesWhatOpenRefuses(t *testing.T) {
+func TestNewMechanismRefusesWhatOpenRefuses(t *testing.T) {
 	c := config("blt", 2)
 	plan := mechtest.Plan(t, c)
 	c.Budget.Epsilon /= 2
@@ -77,7 +77,7 @@ func TestSeatRefusesWhatOpenRefuses(t *testing.T) {
 // are totals, buffers, the open batch and the last release.
 const maxSeat = 4096
 
-func TestAFurtherStreamIsSmall(t *testing.T) {
+func TestFurtherStreamAllocatesLittle(t *testing.T) {
 	seat := seatOf(t)
 	const streams = 1000
 	var before, after runtime.MemStats
@@ -104,8 +104,8 @@ func TestAFurtherStreamIsSmall(t *testing.T) {
 	runtime.KeepAlive(kept)
 }
 
-// BenchmarkSeat opens a further stream of an opened mechanism, and a first one.
-func BenchmarkSeat(b *testing.B) {
+// BenchmarkOpenFurtherStream opens a further stream of an opened mechanism, and a first one.
+func BenchmarkOpenFurtherStream(b *testing.B) {
 	c := mechtest.Config(32)
 	c.Name, c.Scope = "blt", protection.Window{Steps: 1024}
 	plan, seat := mechtest.Plan(b, c), seatOf(b)

@@ -68,7 +68,7 @@ func TestTheGuaranteeOfAMemoryIsForLife(t *testing.T) {
 	}
 }
 
-func TestPlansWithMemoryComeBack(t *testing.T) {
+func TestCalibrationsWithMemoryRoundTrip(t *testing.T) {
 	fine := withBall(384, 1<<20)
 	for _, c := range []mechanisms.Config{
 		withMemory(3, 64), withMemory(1000, 1<<20), partsWithMemory(), withBall(3, 64), fine,
@@ -159,9 +159,9 @@ func partsWithMemory() mechanisms.Config {
 	return c
 }
 
-// TestGuaranteeRefusesAPlanOfAnotherMemory checks that a calibration for one memory is refused for another memory and
+// TestGuaranteeRefusesCalibrationOfAnotherMemory checks that a calibration for one memory is refused for another memory and
 // for a window, as are a lattice coarser than required and a scale too small.
-func TestGuaranteeRefusesAPlanOfAnotherMemory(t *testing.T) {
+func TestGuaranteeRefusesCalibrationOfAnotherMemory(t *testing.T) {
 	c := withMemory(32, 65_536)
 	plan := mechtest.Plan(t, c)
 	if bits := plan.Grid.Bits(); bits < 27 || bits > 31 {

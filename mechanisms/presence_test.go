@@ -59,9 +59,9 @@ func TestUsersWithAMemory(t *testing.T) {
 	}
 }
 
-// TestPlansOfUsersWithAMemoryProveTheirOwn checks that a calibration is refused for a smaller separation and for a
+// TestCalibrationsOfUsersWithAMemoryProveTheirOwn checks that a calibration is refused for a smaller separation and for a
 // longer window. It proves more for one event, and a calibration for events proves nothing for users.
-func TestPlansOfUsersWithAMemoryProveTheirOwn(t *testing.T) {
+func TestCalibrationsOfUsersWithAMemoryProveTheirOwn(t *testing.T) {
 	c := presence(1024)
 	plan := mechtest.Plan(t, c)
 	refused := func(what string, change func(*mechanisms.Config)) {

@@ -80,10 +80,10 @@ func TestEachMechanismTakesTheScopesOfItsRow(t *testing.T) {
 	}
 }
 
-// TestPlansAreOfTheirScope checks that a calibration for one scope is refused under another that needs other noise: a
+// TestCalibrationsAreOfTheirScope checks that a calibration for one scope is refused under another that needs other noise: a
 // memory and a window, or windows of other lengths. With the same window, a stream that ends and one that does not have
 // the same calibration.
-func TestPlansAreOfTheirScope(t *testing.T) {
+func TestCalibrationsAreOfTheirScope(t *testing.T) {
 	c := config("blt", 3)
 	plan := mechtest.Plan(t, c)
 	c.Scope = protection.Lifetime{Steps: 5, Within: 8}
@@ -101,9 +101,9 @@ func TestPlansAreOfTheirScope(t *testing.T) {
 	}
 }
 
-// TestWeightIsWhatSumsHold checks the sum of equal steps: all of them count, or under a decay each counts by its
+// TestWeightIsTheSumOfEqualSteps checks the sum of equal steps: all of them count, or under a decay each counts by its
 // remaining share.
-func TestWeightIsWhatSumsHold(t *testing.T) {
+func TestWeightIsTheSumOfEqualSteps(t *testing.T) {
 	for _, s := range []protection.Scope{
 		protection.Window{Steps: 8}, protection.Lifetime{Steps: 8, Within: 8}, protection.PerStep{},
 	} {

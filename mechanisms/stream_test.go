@@ -147,9 +147,9 @@ func renewsAllLaterNoise(t *testing.T, c mechanisms.Config) {
 	f("sign", 33, false, func(_ *noise.Identity, g *[]float64) { (*g)[0] = -0.5 })
 }
 
-// TestPlacesAndValuesAreAnotherHistory checks that absorbing places and values changes the keys, but not contributions
+// TestSparseAbsorptionIsAnotherHistory checks that absorbing places and values changes the keys, but not contributions
 // or sums, and that no step allocates.
-func TestPlacesAndValuesAreAnotherHistory(t *testing.T) {
+func TestSparseAbsorptionIsAnotherHistory(t *testing.T) {
 	whole, h := batched(t), records(30, 3)
 	h.gradients[7] = nil // after numbers that must not be added again
 	places := whole

@@ -45,9 +45,9 @@ func TestUserNoiseIsThatOfAllEventsOfAWindow(t *testing.T) {
 	f("tree-laplace", 2*total*math.Sqrt(5))
 }
 
-// TestEventGuaranteeIsOfTheSamePlan checks that a user-level calibration proves more for one event, as EventGuarantee
+// TestEventGuaranteeIsOfTheSameCalibration checks that a user-level calibration proves more for one event, as EventGuarantee
 // returns, and that the calibration of an event does not prove a user.
-func TestEventGuaranteeIsOfTheSamePlan(t *testing.T) {
+func TestEventGuaranteeIsOfTheSameCalibration(t *testing.T) {
 	for _, name := range []string{"tree-gaussian", "tree-gamma", "tree-laplace", "blt"} {
 		for _, adjacency := range []dp.Adjacency{dp.Replace, dp.ZeroOut} {
 			c := user(name)

@@ -154,7 +154,7 @@ func TestAuditRefusesWhatItCannotDo(t *testing.T) {
 	f("a guarantee of another kind", err)
 }
 
-func TestReportSaysWhatItRefutes(t *testing.T) {
+func TestReportNamesTheRefutedBound(t *testing.T) {
 	f := func(value float64, want error) {
 		t.Helper()
 		r := audit.Report{Bounds: []audit.Bound{

@@ -64,7 +64,7 @@ func identity(change func(*noise.Identity)) func(noise.Identity, []float64) (noi
 	}
 }
 
-func TestCheckChainCatchesWhatTheChainDoesNotHear(t *testing.T) {
+func TestCheckChainCatchesUnabsorbedFields(t *testing.T) {
 	for _, name := range []string{"blt", "tree-gaussian", "tree-laplace", "tree-gamma", "once-gaussian"} {
 		for _, batch := range []uint64{1, 3} {
 			c := config(name)
@@ -110,8 +110,8 @@ func TestCheckChainCatchesWhatTheChainDoesNotHear(t *testing.T) {
 	}
 }
 
-// TestCheckChainIsHonest checks that honest streams pass, for several batch sizes, horizons and dimensions.
-func TestCheckChainIsHonest(t *testing.T) {
+// TestCheckChainPassesTrueNoise checks that honest streams pass, for several batch sizes, horizons and dimensions.
+func TestCheckChainPassesTrueNoise(t *testing.T) {
 	for _, change := range []func(*mechanisms.Config){
 		func(c *mechanisms.Config) { c.Batch = 1000 },
 		func(c *mechanisms.Config) { c.Scope = protection.Lifetime{Steps: 1, Within: 8} },

@@ -237,11 +237,11 @@ func activeNodes(window, t uint64) (nodes []noise.NodeID) {
 	return nodes
 }
 
-// TestNoiseThatLeavesAStepEarlyIsCaught plants noise that leaves a step early. The noise of an expired step must leave
+// TestNoiseRetiredOneStepEarlyIsCaught plants noise that leaves a step early. The noise of an expired step must leave
 // with the release after its last. If it leaves earlier, before other nodes take over, the total is without noise: the
 // noise due to leave at step t+1 is missing at t. Leaving early together with the nodes that take over would be no
 // loss, because any noise covers the total.
-func TestNoiseThatLeavesAStepEarlyIsCaught(t *testing.T) {
+func TestNoiseRetiredOneStepEarlyIsCaught(t *testing.T) {
 	c := config("tree-gaussian")
 	p, k := mechtest.Plan(t, c), canary(t, c, 3, 20)
 	record := func(sum mechanisms.Sum) (releases [][]float64) {

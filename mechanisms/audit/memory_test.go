@@ -28,10 +28,10 @@ func remembers() mechanisms.Config {
 	return c
 }
 
-// TestTheClaimForLifeIsReachedAndNotPassed checks that the audit reaches most of the lifetime claim and does not exceed
+// TestClaimForLifeIsTight checks that the audit reaches most of the lifetime claim and does not exceed
 // it, from the first step on and in the middle of a block. Across a reset an event loses a little less than is claimed;
 // there the audit must reach most of the loss that the releases show.
-func TestTheClaimForLifeIsReachedAndNotPassed(t *testing.T) {
+func TestClaimForLifeIsTight(t *testing.T) {
 	c := remembers()
 	for _, adjacency := range []dp.Adjacency{dp.Replace, dp.ZeroOut} {
 		c.Unit = protection.Event{Exchange: adjacency}
@@ -61,10 +61,10 @@ func reachesLife(t *testing.T, c mechanisms.Config, step uint64, share float64) 
 	}
 }
 
-// TestTheClaimOfAUserIsReachedAndNotPassed exchanges a user's events as close together as allowed: four among any ten
+// TestClaimOfAUserIsTight exchanges a user's events as close together as allowed: four among any ten
 // steps, for ever. The audit must reach the claim and not exceed it. A plan made for one event must be refuted, because
 // the three other events were not accounted for.
-func TestTheClaimOfAUserIsReachedAndNotPassed(t *testing.T) {
+func TestClaimOfAUserIsTight(t *testing.T) {
 	c := remembers()
 	c.Scope, c.Unit = protection.Decay{Steps: 8}, protection.User{Exchange: dp.Replace, Separation: 3, Steps: 10}
 	k := canary(t, c, 1, 40)
@@ -166,10 +166,10 @@ func defined(fault string) fault {
 	}
 }
 
-// TestResidualsSeeFaultsOfForgetting checks that the residual tests accept the definition and the shipped mechanism
+// TestResidualsDetectFaultsOfDecay checks that the residual tests accept the definition and the shipped mechanism
 // across a reset, and reject each planted fault. Faults of a reset show only in the few steps after it, so they are
 // looked for in many coordinates of runs that start before it.
-func TestResidualsSeeFaultsOfForgetting(t *testing.T) {
+func TestResidualsDetectFaultsOfDecay(t *testing.T) {
 	c, many := remembers(), remembers()
 	many.Contribution = contribution.OneComponent(128, 1)
 	const about = 40 // number of steps before and after a reset
@@ -227,8 +227,8 @@ func TestTheMechanismIsTheDefinition(t *testing.T) {
 	}
 }
 
-// TestFarDrawsOfAMemory checks that draws in the far tail reach the releases of a mechanism with a memory unchanged.
-func TestFarDrawsOfAMemory(t *testing.T) {
+// TestTailDrawsOfADecayingSum checks that draws in the far tail reach the releases of a mechanism with a memory unchanged.
+func TestTailDrawsOfADecayingSum(t *testing.T) {
 	c := remembers()
 	p := mechtest.Plan(t, c)
 	if _, err := audit.CheckTail(c, p, func(s noise.Sampler) ([]mechanisms.Sum, error) {

@@ -19,9 +19,9 @@ func TestDrawsReachTheRelease(t *testing.T) {
 	}
 }
 
-// TestNoiseIsWhatTheReleaseExceedsTotalAndCarryBy checks that y_t − G_t − M_t = n_t exactly, at the sampler's reach,
+// TestNoiseIsReleaseMinusTotalAndCarry checks that y_t − G_t − M_t = n_t exactly, at the sampler's reach,
 // with the carry of the integers that were drawn.
-func TestNoiseIsWhatTheReleaseExceedsTotalAndCarryBy(t *testing.T) {
+func TestNoiseIsReleaseMinusTotalAndCarry(t *testing.T) {
 	const n, scale = 4, 1 << 40
 	f, draws := handmade(t), sumtest.Tails(29, scale)
 	c := newCarry(t, f, scale, n, &sumtest.Script{Values: draws})
@@ -44,7 +44,7 @@ func TestNoiseIsWhatTheReleaseExceedsTotalAndCarryBy(t *testing.T) {
 	}
 }
 
-func TestFarDrawsReachTheRelease(t *testing.T) {
+func TestTailDrawsReachTheRelease(t *testing.T) {
 	sumtest.FarDrawsReachTheRelease(t, noise.NodeID{Block: 1}, func(n int, sampler noise.Sampler) sumtest.Sum {
 		c, err := New(handmade(t), noise.Scale{Mant: 1, Exp: 40}, grid, n, sampler, 0)
 		if err != nil {

@@ -105,8 +105,8 @@ func TestExactLawIsWithinTheClaim(t *testing.T) {
 	}
 }
 
-// TestExactLawSeesWhatIsLeftOut checks that the enumeration refutes a claim without η, and a claim without the carry.
-func TestExactLawSeesWhatIsLeftOut(t *testing.T) {
+// TestExactLawDetectsMissingTerms checks that the enumeration refutes a claim without η, and a claim without the carry.
+func TestExactLawDetectsMissingTerms(t *testing.T) {
 	f := written(t)[0]
 	red := 0
 	for _, s := range []float64{0.7, 1, 1.5} {

@@ -241,9 +241,9 @@ func TestNoiseIsRecoveredFromReleases(t *testing.T) {
 	}
 }
 
-// TestNothingPassesAReset checks that with equal releases all draws after a reset are equal, whatever came before, so
+// TestNoNoisePassesAReset checks that with equal releases all draws after a reset are equal, whatever came before, so
 // that the life of an event ends with its block. A fault in the reset must make them differ.
-func TestNothingPassesAReset(t *testing.T) {
+func TestNoNoisePassesAReset(t *testing.T) {
 	f := written(t)[1] // three poles
 	period := Period(f.Memory)
 	play := func(fault string, leaf int64) []byte {
@@ -292,7 +292,7 @@ func TestDrawsReachTheRelease(t *testing.T) {
 	}
 }
 
-func TestFarDrawsReachTheRelease(t *testing.T) {
+func TestTailDrawsReachTheRelease(t *testing.T) {
 	sumtest.FarDrawsReachTheRelease(t, noise.NodeID{Block: 1}, func(n int, sampler noise.Sampler) sumtest.Sum {
 		c, err := New(written(t)[2], noise.Scale{Mant: 1, Exp: 40}, grid, n, sampler, 0)
 		if err != nil {

@@ -205,9 +205,9 @@ func BenchmarkAround(b *testing.B) {
 	}
 }
 
-// TestASumOfSquaresThatOverflowsIsLost checks that a sum of squares beyond 128 bits is within no radius, even if its
+// TestOverflowingSumOfSquaresIsRefused checks that a sum of squares beyond 128 bits is within no radius, even if its
 // low bits would be.
-func TestASumOfSquaresThatOverflowsIsLost(t *testing.T) {
+func TestOverflowingSumOfSquaresIsRefused(t *testing.T) {
 	var s squares
 	for i := range 5 {
 		if s.within(math.MaxInt64) != (i < 2) {

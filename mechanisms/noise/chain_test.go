@@ -104,7 +104,7 @@ func slowSeed(key [32]byte, x NodeID) Seed {
 	return Seed(h.Sum(nil))
 }
 
-func TestChainAgreesWithItsTwin(t *testing.T) {
+func TestChainMatchesReferenceModel(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 3))
 	chain := NewChain([32]byte{9})
 	for i := range 300 {

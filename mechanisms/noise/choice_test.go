@@ -76,10 +76,10 @@ func twinChoose(seed Seed, gaps []uint64, num, den *big.Int) int {
 	}
 }
 
-// TestUniformLeavesOutWhatIsNotEven checks that words beyond the last whole multiple of n are skipped. Otherwise the
+// TestUniformRejectsTheBiasedWords checks that words beyond the last whole multiple of n are skipped. Otherwise the
 // first third of 3·2⁶² numbers would be twice as frequent as the others. A choice has so few options that frequencies
 // cannot show such rare words.
-func TestUniformLeavesOutWhatIsNotEven(t *testing.T) {
+func TestUniformRejectsTheBiasedWords(t *testing.T) {
 	const n = 3 << 62
 	var c coins
 	first := 0
@@ -103,9 +103,9 @@ func TestUniformLeavesOutWhatIsNotEven(t *testing.T) {
 	}
 }
 
-// TestACoinHasAllItsDigits checks that a number whose first digits equal those of the probability is compared by its
+// TestCoinComparesAllDigits checks that a number whose first digits equal those of the probability is compared by its
 // further digits: for 1/3, whose digits are all alike, for ½ + 5·2⁻¹²⁸, and for 2⁻⁶⁴, which ends.
-func TestACoinHasAllItsDigits(t *testing.T) {
+func TestCoinComparesAllDigits(t *testing.T) {
 	third := uint64(math.MaxUint64 / 3)
 	short, long := new(big.Int).Lsh(big.NewInt(1), 64), new(big.Int).Lsh(big.NewInt(1), 127)
 	whole := new(big.Int).Lsh(big.NewInt(1), 128)
@@ -143,7 +143,7 @@ func choiceSeed(i uint64) (seed Seed) {
 	return seed
 }
 
-func TestChooseIsItsTwin(t *testing.T) {
+func TestChooseMatchesReferenceModel(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 0))
 	for trial := range uint64(3000) {
 		gaps := make([]uint64, 1+r.IntN(6))
@@ -219,9 +219,9 @@ func BenchmarkChoose(b *testing.B) {
 	}
 }
 
-// TestChooserKeepsNothingOfADraw checks that a Chooser makes the same draws after others as alone, and allocates
+// TestChooserKeepsNoStateBetweenDraws checks that a Chooser makes the same draws after others as alone, and allocates
 // nothing.
-func TestChooserKeepsNothingOfADraw(t *testing.T) {
+func TestChooserKeepsNoStateBetweenDraws(t *testing.T) {
 	r, c := rand.New(rand.NewPCG(22, 0)), new(Chooser)
 	gaps, most := make([]uint64, 40), new(big.Int).SetUint64(1<<64-1)
 	nums, dens := []*big.Int{big.NewInt(1), most, big.NewInt(3)}, []*big.Int{big.NewInt(7), big.NewInt(2), most}

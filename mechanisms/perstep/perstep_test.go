@@ -72,9 +72,9 @@ func TestAddRefusesOtherShapes(t *testing.T) {
 	}
 }
 
-// TestZeroNoiseGivesTheLeafOfItsStep checks that without noise y_t = v_t exactly, in units of the grid, with nothing
+// TestZeroNoiseGivesTheContributionOfTheStep checks that without noise y_t = v_t exactly, in units of the grid, with nothing
 // from earlier steps.
-func TestZeroNoiseGivesTheLeafOfItsStep(t *testing.T) {
+func TestZeroNoiseGivesTheContributionOfTheStep(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	o, err := New(lattice.Grid{Exp: -3, Lambda: 1 << 24}, 2, silence{}, 0)
 	if err != nil {

@@ -146,7 +146,7 @@ func allAnswers() []answers {
 	}
 }
 
-func TestScopesAnswerWhatTheyAreOf(t *testing.T) {
+func TestScopesReturnTheirFigures(t *testing.T) {
 	for _, w := range allAnswers() {
 		s := w.scope
 		f := func(what string, got, want any) {

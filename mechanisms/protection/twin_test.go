@@ -122,9 +122,9 @@ func twinCases() map[string]Guarantee {
 	}
 }
 
-// TestLossesAreThoseOfASlowTwin compares a guarantee with its slow twin at every age, for the events that a unit names
+// TestLossesMatchReferenceModel compares a guarantee with its slow twin at every age, for the events that a unit names
 // and for all of them, by steps, by spans, and at the ages that are printed.
-func TestLossesAreThoseOfASlowTwin(t *testing.T) {
+func TestLossesMatchReferenceModel(t *testing.T) {
 	for what, g := range twinCases() {
 		_, several := g.Unit.EventSeparation()
 		among := map[string]uint64{

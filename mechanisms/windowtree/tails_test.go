@@ -79,7 +79,7 @@ func (r recording) Fill(dst []int64, seed noise.Seed) {
 	r.drawn[seed] = slices.Clone(dst)
 }
 
-func TestFarDrawsReachTheRelease(t *testing.T) {
+func TestTailDrawsReachTheRelease(t *testing.T) {
 	sumtest.FarDrawsReachTheRelease(t, noise.NodeID{}, func(n int, sampler noise.Sampler) sumtest.Sum {
 		tree, err := New(8, unit, n, sampler, 0)
 		if err != nil {

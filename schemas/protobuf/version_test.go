@@ -181,9 +181,9 @@ func TestTheFirstVersionFindsFieldsByName(t *testing.T) {
 	}
 }
 
-// TestForgettingIsBounded checks the limit on cleared values, for alternating members of a oneof, and for entries of a
+// TestClearingOfValuesIsBounded checks the limit on cleared values, for alternating members of a oneof, and for entries of a
 // map with the same key. The first version has no limit.
-func TestForgettingIsBounded(t *testing.T) {
+func TestClearingOfValuesIsBounded(t *testing.T) {
 	var b strings.Builder
 	var paths []string
 	for i := range 200 {
@@ -211,7 +211,7 @@ func TestForgettingIsBounded(t *testing.T) {
 
 // The bound is that of one record: how many values records before it made the reader forget does not matter, so that
 // what a record says follows from its bytes alone.
-func TestForgettingStartsAgainWithEachRecord(t *testing.T) {
+func TestClearingStartsAgainWithEachRecord(t *testing.T) {
 	schema := readText(t, `syntax = "proto3"; message A { oneof o { W wide = 1; int32 narrow = 2; } } message W { int32 x = 1; }`, "A")
 	source, err := schema.Open(mappingtest.Paths(t, "/wide/x", "/narrow"))
 	if err != nil {

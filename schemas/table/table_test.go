@@ -329,8 +329,8 @@ func TestWholeRows(t *testing.T) {
 	}
 }
 
-// TestLabelAndFeaturesGoWhereTheBodyHasThem checks that label and features take the names that the body has for them.
-func TestLabelAndFeaturesGoWhereTheBodyHasThem(t *testing.T) {
+// TestLabelAndFeaturesBecomeTheirMembers checks that label and features take the names that the body has for them.
+func TestLabelAndFeaturesBecomeTheirMembers(t *testing.T) {
 	body := schemas.Body{Name: "click", Members: []schemas.Member{
 		{Name: "page", Kind: schemas.KindFeatures},
 		{Name: "clicked", Kind: schemas.KindClass},

@@ -115,8 +115,8 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
-// TestAbsurdReleases checks that releases that are absurdly large or not numbers give absurd z, and fail a test.
-func TestAbsurdReleases(t *testing.T) {
+// TestReleasesThatAreNotFinite checks that releases that are absurdly large or not numbers give absurd z, and fail a test.
+func TestReleasesThatAreNotFinite(t *testing.T) {
 	for _, bad := range []float64{math.NaN(), math.Inf(-1), 1e300} {
 		c := config("blt", 2, 8)
 		x := newNoise(t, c, mechtest.Plan(t, c), 8)

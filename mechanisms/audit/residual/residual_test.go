@@ -77,7 +77,7 @@ func alarms(b *residual.Battery) (failed []residual.Test) {
 	return failed
 }
 
-func TestHonestNoisePasses(t *testing.T) {
+func TestTrueNoisePasses(t *testing.T) {
 	for row, name := range mechanisms.Names() {
 		for i, n := range []int{1, 3, 8} {
 			for k, window := range []uint64{1, 2, 16} {
