@@ -57,8 +57,8 @@ func TestFilterCalibrationEncodingIsGolden(t *testing.T) {
 	}
 }
 
-// TestFilterCalibrationIsOfItsName checks that a calibration has levels or a filter, as its name requires, and the configured
-// number of poles.
+// TestFilterCalibrationIsOfItsName checks that a calibration has levels or a filter, as its name requires, and the
+// configured number of poles.
 func TestFilterCalibrationIsOfItsName(t *testing.T) {
 	f := func(what string, change func(*mechanisms.Calibration)) {
 		t.Helper()

@@ -19,8 +19,8 @@ var law = mechanisms.Exponential{
 	Epsilon: mechanisms.Ratio{Num: 1, Den: 2}, Sensitivity: mechanisms.Ratio{Num: 3, Den: 1},
 }
 
-// TestChoiceIsAFunctionOfTheHistory checks that a replay repeats a draw, from the start and from a state, and that a change of
-// history, key, score, rate or instance gives a new draw.
+// TestChoiceIsAFunctionOfTheHistory checks that a replay repeats a draw, from the start and from a state, and that a
+// change of history, key, score, rate or instance gives a new draw.
 func TestChoiceIsAFunctionOfTheHistory(t *testing.T) {
 	c, h := batched(t), records(30, 3)
 	scores := make([]int64, 1000) // equal, so that two draws are the same once in a thousand
@@ -198,7 +198,7 @@ func TestNoDrawAfterTheHorizon(t *testing.T) {
 // without it.
 func TestDrawByChangesNoNoise(t *testing.T) {
 	c := mechtest.Config(1)
-	stream, twin := mechtest.Open(t, c, [32]byte{1}), mechtest.Open(t, c, [32]byte{1})
+	stream, other := mechtest.Open(t, c, [32]byte{1}), mechtest.Open(t, c, [32]byte{1})
 	var told []mechanisms.Draw
 	stream.DrawBy(func(d mechanisms.Draw, drawn int) int {
 		d.Scores = slices.Clone(d.Scores)
@@ -207,7 +207,7 @@ func TestDrawByChangesNoNoise(t *testing.T) {
 	})
 	for i := range 20 {
 		scores := []int64{0, int64(i), -3}
-		got, want := stream.Choose(uint16(i), scores, law), twin.Choose(uint16(i), scores, law)
+		got, want := stream.Choose(uint16(i), scores, law), other.Choose(uint16(i), scores, law)
 		if got != 2-want {
 			t.Fatalf("draw %d: %d, the mechanism's own is %d", i, got, want)
 		}
@@ -217,11 +217,11 @@ func TestDrawByChangesNoNoise(t *testing.T) {
 		}
 		id := noise.Identity{Offset: int64(i)}
 		stream.Add(id, []float64{0.5})
-		if twin.Add(id, []float64{0.5}); stream.Sum(0)[0] != twin.Sum(0)[0] {
+		if other.Add(id, []float64{0.5}); stream.Sum(0)[0] != other.Sum(0)[0] {
 			t.Fatal("the noise is another")
 		}
 	}
-	if stream.DrawBy(nil); stream.Choose(0, []int64{1, 2, 3}, law) != twin.Choose(0, []int64{1, 2, 3}, law) {
+	if stream.DrawBy(nil); stream.Choose(0, []int64{1, 2, 3}, law) != other.Choose(0, []int64{1, 2, 3}, law) {
 		t.Error("DrawBy does not end")
 	}
 }

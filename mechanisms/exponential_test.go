@@ -74,8 +74,8 @@ func TestDrawsAreWithinTheirBudget(t *testing.T) {
 	}
 }
 
-// TestDrawsOfDisjointContributions checks disjoint contributions. An exchange moves one draw of each time, and in it the
-// difference of two scores by d. So the loss is n times d/β, whatever k is.
+// TestDrawsOfDisjointContributions checks disjoint contributions. An exchange moves one draw of each time, and in it
+// the difference of two scores by d. So the loss is n times d/β, whatever k is.
 func TestDrawsOfDisjointContributions(t *testing.T) {
 	for _, delta := range []float64{0, 1e-6} {
 		for _, adjacency := range []dp.Adjacency{dp.Replace, dp.ZeroOut} {
@@ -227,8 +227,8 @@ func TestDrawsOfTwoLawsHaveTheirOwnLaw(t *testing.T) {
 	}
 }
 
-// TestMaxEpsilonReducesTheStatedLoss checks that a bound on ε of a draw makes the guarantee smaller, and that the calibration
-// reports it.
+// TestMaxEpsilonReducesTheStatedLoss checks that a bound on ε of a draw makes the guarantee smaller, and that the
+// calibration reports it.
 func TestMaxEpsilonReducesTheStatedLoss(t *testing.T) {
 	c := drawing(4, 100, mechanisms.Draws{K: 2, Every: 10, MaxEpsilon: 0.001})
 	c.Budget.Delta = 0
@@ -254,7 +254,7 @@ func TestExponentialMechanismConfigIsRefused(t *testing.T) {
 		"17 times, and every": func(c *mechanisms.Config) { c.Draws = mechanisms.Draws{K: 1, MaxDraws: 17} },
 		"every 17 steps":      func(c *mechanisms.Config) { c.Draws.Every = 17 },
 		"of one at most":      func(c *mechanisms.Config) { c.Draws.MaxEpsilon = math.NaN() },
-		"only the unit event": func(c *mechanisms.Config) { c.Unit = apart(4) },
+		"only the unit event": func(c *mechanisms.Config) { c.Unit = separated(4) },
 		"no error bound":      func(c *mechanisms.Config) { c.Failure = 0.1 },
 		"has none of its own": func(c *mechanisms.Config) { c.Name, c.Scope = "blt", protection.Window{Steps: 16} },
 		"2^37 records": func(c *mechanisms.Config) {
@@ -299,8 +299,8 @@ func (boundedBy) Quantise(_ lattice.Grid, dst []int64, v []float64) {
 	}
 }
 
-// TestScoresAreSumsOfContributions checks that scores are sums of contributions over closed steps only. A contribution with an
-// integer beyond the bound, on which the loss of a draw depends, is not added.
+// TestScoresAreSumsOfContributions checks that scores are sums of contributions over closed steps only. A contribution
+// with an integer beyond the bound, on which the loss of a draw depends, is not added.
 func TestScoresAreSumsOfContributions(t *testing.T) {
 	c := drawing(4, 6, mechanisms.Draws{K: 2, Every: 3})
 	c.Batch, c.Contribution.Components[0].Quantiser = 2, boundedBy(50)

@@ -14,11 +14,11 @@ import (
 // functions.
 func TestGoldenGuarantees(t *testing.T) {
 	var lines []string
-	for _, plan := range append(append(goldenPlans(), goldenParts()), goldenMemories()...) {
+	for _, plan := range append(append(goldenPlans(), goldenComponents()), goldenMemories()...) {
 		c := config(plan.Name, 3)
 		c.Contribution = contribution.OneComponent(2, 0.875)
 		if plan.Components != nil {
-			c, _ = withParts(plan.Name)
+			c, _ = withComponents(plan.Name)
 		}
 		c.Batch, c.Scope = 3, scope(plan.Name, 4)
 		units := []protection.Unit{c.Unit}

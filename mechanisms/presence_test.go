@@ -59,8 +59,8 @@ func TestUsersWithAMemory(t *testing.T) {
 	}
 }
 
-// TestCalibrationsOfUsersWithAMemoryProveTheirOwn checks that a calibration is refused for a smaller separation and for a
-// longer window. It proves more for one event, and a calibration for events proves nothing for users.
+// TestCalibrationsOfUsersWithAMemoryProveTheirOwn checks that a calibration is refused for a smaller separation and for
+// a longer window. It proves more for one event, and a calibration for events proves nothing for users.
 func TestCalibrationsOfUsersWithAMemoryProveTheirOwn(t *testing.T) {
 	c := presence(1024)
 	plan := mechtest.Plan(t, c)
@@ -89,7 +89,7 @@ func TestCalibrationsOfUsersWithAMemoryProveTheirOwn(t *testing.T) {
 	if same, err := plan.Guarantee(event); err != nil || same.Mu != g.Mu {
 		t.Errorf("as a plan of an event: %+v, %v, want µ = %g", same, err, g.Mu)
 	}
-	several := partsWithMemory()
+	several := componentsWithMemory()
 	several.Unit = protection.User{Exchange: dp.Replace, Separation: 10, Steps: 95}
 	parts := mechtest.Plan(t, several)
 	whole, err := parts.Guarantee(several)

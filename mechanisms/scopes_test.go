@@ -80,9 +80,9 @@ func TestEachMechanismTakesTheScopesOfItsRow(t *testing.T) {
 	}
 }
 
-// TestCalibrationsAreOfTheirScope checks that a calibration for one scope is refused under another that needs other noise: a
-// memory and a window, or windows of other lengths. With the same window, a stream that ends and one that does not have
-// the same calibration.
+// TestCalibrationsAreOfTheirScope checks that a calibration for one scope is refused under another that needs other
+// noise: a memory and a window, or windows of other lengths. With the same window, a stream that ends and one that does
+// not have the same calibration.
 func TestCalibrationsAreOfTheirScope(t *testing.T) {
 	c := config("blt", 3)
 	plan := mechtest.Plan(t, c)

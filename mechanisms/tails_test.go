@@ -53,9 +53,9 @@ func TestDrawsReachTheSums(t *testing.T) {
 	}
 }
 
-// TestTailDrawsReachTheSums opens a stream in the usual way, with the sampler of its calibration. Its first release must
-// equal that sampler's vector, beyond 6 standard deviations of normal noise. No other test covers Open with noise that
-// far out.
+// TestTailDrawsReachTheSums opens a stream in the usual way, with the sampler of its calibration. Its first release
+// must equal that sampler's vector, beyond 6 standard deviations of normal noise. No other test covers Open with noise
+// that far out.
 func TestTailDrawsReachTheSums(t *testing.T) {
 	for _, name := range everyName() {
 		c, node := config(name, sumtest.FarDimension), noise.NodeID{}

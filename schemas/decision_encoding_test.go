@@ -140,8 +140,8 @@ func randomDecision(rng *rand.Rand) (d Decision, extras []Extra, values []ExtraV
 	return d, extras, values
 }
 
-// TestEncodingsParseToEqualDecisions checks that a decision in any encoding parses to the same value as in JSON, and that
-// AppendLine gives the bytes of JSON.
+// TestEncodingsParseToEqualDecisions checks that a decision in any encoding parses to the same value as in JSON, and
+// that AppendLine gives the bytes of JSON.
 func TestEncodingsParseToEqualDecisions(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	for range 600 {

@@ -169,8 +169,8 @@ func TestDecodeFollowsTheTableOfDocuments(t *testing.T) {
 	}
 }
 
-// checkReference fails unless the decoder and its slow reference model agree: both valid and equal, or a fault that the model found too.
-// In an invalid JSON text the decoder may find another fault before the syntax error.
+// checkReference fails unless the decoder and its slow reference model agree: both valid and equal, or a fault that the
+// model found too. In an invalid JSON text the decoder may find another fault before the syntax error.
 func checkReference(t *testing.T, c EventConfig, d *Decoder, value []byte) {
 	t.Helper()
 	var got Event

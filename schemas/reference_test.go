@@ -11,9 +11,9 @@ import (
 	"unicode/utf8"
 )
 
-// The slow reference model of Decoder, on encoding/json: it reads the whole document into a tree, then checks one rule after the
-// other. It returns every rule broken (an invalid JSON text breaks only that rule), because which fault is found
-// first is not part of the format.
+// The slow reference model of Decoder, on encoding/json: it reads the whole document into a tree, then checks one rule
+// after the other. It returns every rule broken (an invalid JSON text breaks only that rule), because which fault is
+// found first is not part of the format.
 
 type faults map[Code]bool
 

@@ -184,8 +184,8 @@ func TestReachIsTheExactFigure(t *testing.T) {
 	}
 }
 
-// TestLikelihoodRatioIsTheLawOfScores compares the predicted law of scores, by its mean and the share above a threshold, with runs
-// of the machine itself, within 6.11 standard errors.
+// TestLikelihoodRatioIsTheLawOfScores compares the predicted law of scores, by its mean and the share above a
+// threshold, with runs of the machine itself, within 6.11 standard errors.
 func TestLikelihoodRatioIsTheLawOfScores(t *testing.T) {
 	for _, name := range []string{"blt", "tree-gamma", "tree-laplace"} {
 		c := mechtest.Config(3)

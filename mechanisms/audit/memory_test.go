@@ -123,15 +123,15 @@ func (d *definedSum) Add(dst []float64, v []int64, chain *noise.Chain) {
 	d.step++
 	d.Sum.Add(dst, v, chain) // only to count the step
 	d.sampler.Fill(d.drawn, chain.Seed(noise.NodeID{Block: d.step}))
-	for i, leaf := range v {
+	for i, added := range v {
 		n, carry := float64(d.drawn[i]), math.Round(d.f.Carry(d.states[i]))
 		d.f.Take(d.states[i], n)
-		u := float64(leaf) + carry + n
+		u := float64(added) + carry + n
 		switch d.fault {
 		case "carry skipped":
 			u -= carry
-		case "leaf added twice":
-			u += float64(leaf)
+		case "contribution added twice":
+			u += float64(added)
 		case "decay applied before the noise":
 			u -= (1 - d.f.Decay) * n
 		case "w fed back":
@@ -141,7 +141,7 @@ func (d *definedSum) Add(dst []float64, v []int64, chain *noise.Chain) {
 		dst[i] = d.sums[i] * d.plan.Grid.Unit()
 		reset := d.step%d.f.Period == 0
 		switch {
-		case d.fault == "reset that depends on data" && leaf > 0,
+		case d.fault == "reset that depends on data" && added > 0,
 			reset && d.fault != "reset skipped" && d.fault != "buffers not zeroed":
 			clear(d.states[i])
 		case reset && d.fault == "buffers not zeroed":
@@ -185,7 +185,7 @@ func TestResidualsDetectFaultsOfDecay(t *testing.T) {
 		{"", c, 0, steps, 6, false},
 		{"", many, last, 2 * about, tiertest.Runs(100, 400), false},
 		{"carry skipped", c, 0, 400, 60, true},
-		{"leaf added twice", c, 0, 400, 60, true},
+		{"contribution added twice", c, 0, 400, 60, true},
 		{"decay applied before the noise", c, 0, 400, 60, true},
 		{"reset that depends on data", c, 0, 400, 60, true},
 		{"reset skipped", many, last, 2 * about, tiertest.Runs(150, 400), true},
@@ -227,7 +227,8 @@ func TestTheMechanismIsTheDefinition(t *testing.T) {
 	}
 }
 
-// TestTailDrawsOfADecayingSum checks that draws in the far tail reach the releases of a mechanism with a memory unchanged.
+// TestTailDrawsOfADecayingSum checks that draws in the far tail reach the releases of a mechanism with a memory
+// unchanged.
 func TestTailDrawsOfADecayingSum(t *testing.T) {
 	c := remembers()
 	p := mechtest.Plan(t, c)

@@ -7,7 +7,8 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// TestInstancesHaveIndependentNoise checks that the components of one stream, which are instances, have independent noise.
+// TestInstancesHaveIndependentNoise checks that the components of one stream, which are instances, have independent
+// noise.
 func TestInstancesHaveIndependentNoise(t *testing.T) {
 	sumtest.InstancesAreApart(t, 40, func(sampler noise.Sampler, instance uint16) sumtest.Sum {
 		sum, err := New(handmade(t), noise.ScaleUp(1<<20), grid, 2, sampler, instance)

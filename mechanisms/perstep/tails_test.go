@@ -7,8 +7,8 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// TestReleaseIsContributionAndNoiseInTheTails checks y_t − v_t = n_t exactly, at the reach of each sampler: 29 s for Gaussian
-// noise, 400 s for the factors of Gamma noise.
+// TestReleaseIsContributionAndNoiseInTheTails checks y_t − v_t = n_t exactly, at the reach of each sampler: 29 s for
+// Gaussian noise, 400 s for the factors of Gamma noise.
 func TestReleaseIsContributionAndNoiseInTheTails(t *testing.T) {
 	for _, c := range []struct{ reach, scale int64 }{{29, 3}, {29, 1 << 40}, {400, 1 << 40}} {
 		sumtest.DrawsReachTheRelease(t, c.reach, c.scale, 4, func(sampler noise.Sampler) sumtest.Sum {

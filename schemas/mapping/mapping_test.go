@@ -36,8 +36,8 @@ func config(body schemas.Body) schemas.EventConfig {
 	}
 }
 
-// TestMappedEventEqualsTheBodysOwn checks that a mapped event equals the event with the same values in the body's own form,
-// to the byte.
+// TestMappedEventEqualsTheBodysOwn checks that a mapped event equals the event with the same values in the body's own
+// form, to the byte.
 func TestMappedEventEqualsTheBodysOwn(t *testing.T) {
 	d := newDecoder(t, `{"where":"/status=paid","label":"/late>15","features":["country","/order/total:number",
 		{"name":"hour","from":"/time","as":"hour","zone":"+02:00"},"/vip","gone"],"members":["weight=/order/items/1/w"]}`, config(lossBody))

@@ -30,11 +30,11 @@ func (s *Schema) OpenAs(v Version, reader *Schema, paths []mapping.Path) (mappin
 	if err := errors.Join(c.errs...); err != nil {
 		return nil, err
 	}
-	most := math.MaxInt
+	limit := math.MaxInt
 	if v >= ByNumber {
-		most = max(maxForgotten, forgottenPath*len(paths))
+		limit = max(minClears, clearsPerPath*len(paths))
 	}
-	return &Source{root: root, state: make([]int32, c.states), times: c.times, most: most}, nil
+	return &Source{root: root, state: make([]int32, c.states), times: c.times, maxCleared: limit}, nil
 }
 
 type compiler struct {

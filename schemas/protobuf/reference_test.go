@@ -35,8 +35,9 @@ func readText(t testing.TB, text, message string) *Schema {
 	return s
 }
 
-// referenceValues reads values from a dynamic message, at paths of the reader's schema. The library panics if the key of a map's
-// entry has a wrong wire type (google.golang.org/protobuf 1.36.12), so the reader of events must not depend on it.
+// referenceValues reads values from a dynamic message, at paths of the reader's schema. The library panics if the key
+// of a map's entry has a wrong wire type (google.golang.org/protobuf 1.36.12), so the reader of events must not depend
+// on it.
 func referenceValues(s, reader *Schema, paths []mapping.Path, record []byte) (values []mapping.Value, err error) {
 	defer func() {
 		if r := recover(); r != nil && strings.Contains(fmt.Sprint(r), "to map key") {

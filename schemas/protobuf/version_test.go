@@ -181,8 +181,8 @@ func TestTheFirstVersionFindsFieldsByName(t *testing.T) {
 	}
 }
 
-// TestClearingOfValuesIsBounded checks the limit on cleared values, for alternating members of a oneof, and for entries of a
-// map with the same key. The first version has no limit.
+// TestClearingOfValuesIsBounded checks the limit on cleared values, for alternating members of a oneof, and for entries
+// of a map with the same key. The first version has no limit.
 func TestClearingOfValuesIsBounded(t *testing.T) {
 	var b strings.Builder
 	var paths []string
@@ -217,7 +217,7 @@ func TestClearingStartsAgainWithEachRecord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	record, values := []byte(strings.Repeat("\x0a\x00\x10\x01", maxForgotten/8)), make([]mapping.Value, 2)
+	record, values := []byte(strings.Repeat("\x0a\x00\x10\x01", minClears/8)), make([]mapping.Value, 2)
 	for i := range 10 {
 		if code := source.Fill(values, record); code != schemas.OK {
 			t.Fatalf("the same record is %s after %d times", code, i)

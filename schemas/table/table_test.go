@@ -173,7 +173,8 @@ func TestErrorsNamePlaceAndRuleAndNeverACell(t *testing.T) {
 		`key: no column "k"`, `partition_by: no column "p"`, `where: no column "w"`)
 }
 
-// TestFlights maps real lines as the README does and compares with a slow reference model. The decoder must accept every event.
+// TestFlights maps real lines as the README does and compares with a slow reference model. The decoder must accept
+// every event.
 func TestFlights(t *testing.T) {
 	b, err := os.ReadFile(filepath.Join("testdata", "flights.csv"))
 	if err != nil {

@@ -10,8 +10,8 @@ type Rates struct {
 	Poles, Zeros []float64
 }
 
-// maxPoles is the largest number of poles: six of package decay, and the rate of DecayLoss. It keeps the arrays of a loss
-// on the stack, because a fit computes ten thousands of losses.
+// maxPoles is the largest number of poles: six of package decay, and the rate of DecayLoss. It keeps the arrays of a
+// loss on the stack, because a fit computes ten thousands of losses.
 const maxPoles = 7
 
 // Residues returns R_k of b = Π(z − p_i)/Π(z − q_k) = 1 + ΣR_k/(z − q_k). All are positive if poles and zeros
