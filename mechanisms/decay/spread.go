@@ -27,7 +27,7 @@ func (f Filter) readBy(memory uint64) (*response, error) {
 		return nil, err
 	}
 	if slices.Contains(f.Poles[:f.Count], Decay(memory)) {
-		return nil, fmt.Errorf("decay: memory %d is that of a pole of the filter: take another one beside it", memory)
+		return nil, fmt.Errorf("decay: memory %d decays at the rate of a pole of the filter: use a slightly different one", memory)
 	}
 	r := *f.valid()
 	r.decay = rational.Dyadic(int64(Decay(memory)), -rational.Bits)
@@ -74,7 +74,7 @@ func NewSpread(f Filter, memory uint64) (*VarianceProfile, error) {
 	poles := append(slices.Clone(f.Poles[:f.Count]), Decay(memory))
 	energies, err := rational.NewEnergies(poles, r.b.Weights)
 	if err != nil {
-		return nil, fmt.Errorf("decay: memory %d is near that of a pole of the filter, take another one beside it: %w", memory, err)
+		return nil, fmt.Errorf("decay: memory %d decays almost at the rate of a pole of the filter, use a slightly different one: %w", memory, err)
 	}
 	return &VarianceProfile{energies: energies, decay: Decay(memory), period: r.period}, nil
 }

@@ -75,10 +75,10 @@ type Words struct {
 	Letter string // the letter of Steps: "W", "H", "T", or empty
 	Length string // heading of a report: "W = 64 steps"
 	Age    string // name of the loss at all ages: "at every age"; empty if ages differ
-	Claim  string // as it follows "ε = 1 for every event" in a title
-	Point  string // as it follows the claimed ε in a figure
+	Claim  string // text after "ε = 1 for every event" in a title
+	Point  string // text after the claimed ε in a figure
 	At     uint64 // the age at which a figure shows Point; 0: all ages
-	Brief  string // as it follows "against replace of one event" in a transcript
+	Brief  string // text after "against replace of one event" in a transcript
 
 	Promise string // first line of a log
 	Key     string // name of the number of steps in a log; empty: none

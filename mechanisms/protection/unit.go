@@ -43,11 +43,11 @@ type UnitFigures struct {
 
 // UnitWords holds the texts that describe a unit to people.
 type UnitWords struct {
-	Whose string // as it follows "ε = 1 for" in a title: "every event"
+	Whose string // text after "ε = 1 for" in a title: "every event"
 	Aged  string // the unit whose loss grows with age: "an event"
-	Also  string // as it follows the promise of the scope in a log; may be empty
+	Also  string // text after the promise of the scope in a log; may be empty
 	Brief string // replaces the scope's Brief in a transcript; may be empty
-	Bound string // as it follows the unit's name in a report: the distance of its events; may be empty
+	Bound string // text after the unit's name in a report: the distance of its events; may be empty
 }
 
 // Event is the unit of one event.
