@@ -226,7 +226,8 @@ func (p ComponentCalibration) validate(fine bool) error {
 // checkComponents checks the fields that only other contributions than the default one have.
 func (p Calibration) checkComponents() error {
 	if len(p.Components) == 0 || len(p.Components) > contribution.MaxComponents {
-		return fmt.Errorf("mechanisms: calibration: %d components: not in [1, %d]", len(p.Components), contribution.MaxComponents)
+		return fmt.Errorf("mechanisms: calibration: %d components: not in [1, %d]", len(p.Components),
+			contribution.MaxComponents)
 	}
 	first := p.Components[0]
 	if first.Grid != p.Grid || first.Scale != p.Scale || first.ErrorBound != p.ErrorBound {

@@ -96,7 +96,8 @@ func TestCheckChainCatchesUnabsorbedFields(t *testing.T) {
 				}
 				return id, heard
 			}, true)
-			try("a null event for a contribution of zeros", func(id noise.Identity, gradient []float64) (noise.Identity, []float64) {
+			const null = "a null event for a contribution of zeros"
+			try(null, func(id noise.Identity, gradient []float64) (noise.Identity, []float64) {
 				if !slices.ContainsFunc(gradient, func(x float64) bool { return x != 0 }) {
 					gradient = nil
 				}

@@ -210,7 +210,8 @@ func TestNoiseIsRecoveredFromReleases(t *testing.T) {
 			} else {
 				sum.Add(dst, contribution, chain)
 			}
-			sums, contributions, drawn = append(sums, c.sums[0]), append(contributions, contribution[0]), append(drawn, c.drawn[0])
+			sums, drawn = append(sums, c.sums[0]), append(drawn, c.drawn[0])
+			contributions = append(contributions, contribution[0])
 		}
 		for i, n := range recovered(f, sums, contributions) {
 			if n != drawn[i] {

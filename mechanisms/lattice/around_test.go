@@ -184,7 +184,8 @@ func FuzzAround(f *testing.F) {
 		if n > 0 {
 			g.Around(m, nan, centre, radius, reach)
 		}
-		if squaredDistance(m, make([]int64, n)).Cmp(square(reach)) > 0 || squaredDistance(dst, m).Cmp(square(radius)) > 0 || !g.Contains(dst) {
+		if squaredDistance(m, make([]int64, n)).Cmp(square(reach)) > 0 ||
+			squaredDistance(dst, m).Cmp(square(radius)) > 0 || !g.Contains(dst) {
 			t.Fatalf("Around(%v, %v) on %+v within %d, %d = %v", v, centre, g, radius, reach, dst)
 		}
 	})

@@ -85,7 +85,9 @@ func slowAbsorb(key [32]byte, step uint64, place uint32, id Identity, contributi
 	if contribution == nil {
 		null = 1
 	}
-	for _, v := range []any{id.Topic, id.Partition, id.Offset, id.LeaderEpoch, byte(5), null, uint32(len(contribution)), contribution} {
+	for _, v := range []any{
+		id.Topic, id.Partition, id.Offset, id.LeaderEpoch, byte(5), null, uint32(len(contribution)), contribution,
+	} {
 		if err := binary.Write(&m, binary.LittleEndian, v); err != nil {
 			panic(err)
 		}

@@ -142,7 +142,8 @@ func TestExactLawIsWithinTheClaim(t *testing.T) {
 			return 1
 		}
 	}
-	invited := func(contribution int64) world { // the event occurs in the second or the third step, depending on the first release
+	// The event occurs in the second or the third step, depending on the first release.
+	invited := func(contribution int64) world {
 		return func(step int, releases []float64) int64 {
 			if step > 0 && (releases[0] > 0) == (step == 1) {
 				return contribution

@@ -28,7 +28,8 @@ func DrawsReachTheRelease(t testing.TB, reach, scale int64, n int, newSum func(s
 	}
 	sampler := &bySeed{script: Script{Values: values}, drawn: map[noise.Seed][]int64{}, fresh: make([]int64, n)}
 	loud, quiet := newSum(sampler), newSum(sampler)
-	chain, with, without, contribution := noise.NewChain([32]byte{1}), make([]float64, n), make([]float64, n), make([]int64, n)
+	chain, with, without := noise.NewChain([32]byte{1}), make([]float64, n), make([]float64, n)
+	contribution := make([]int64, n)
 	for now := range rounds * len(values) {
 		Contribution(contribution, now)
 		chain.Absorb(loud.Steps()+1, 0, noise.Identity{Offset: int64(now)}, contribution)
