@@ -8,7 +8,6 @@ import (
 	"oriel/mechanisms/blt"
 	"oriel/mechanisms/decay"
 	"oriel/mechanisms/dp"
-	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/noise"
 )
 
@@ -58,13 +57,6 @@ func nodeScale(x calibratedComponent, law Law, l exposure) noise.Scale {
 func nodeLoss(x calibratedComponent, law Law, l exposure) float64 {
 	distance := l.sensitivity(x, law)
 	return dp.Up(distance.Quo(distance, dp.Dyadic(x.scale.Mant, x.scale.Exp)), claimMargin)
-}
-
-// printedScale returns Config.Printed in lattice units, rounded up. Calibration.Guarantee computes the loss that it
-// proves.
-func printedScale(c Config, g lattice.Grid, levels int) noise.Scale {
-	x := c.Printed(levels)
-	return noise.ScaleUp(dp.Up(dp.Float().Quo(x, dp.Exact(g.Unit())), scaleMargin))
 }
 
 // errorBound returns E ≥ ‖ν_t‖₂ with probability 1 − β for any one step, in loss units, where ν_t is the noise of a

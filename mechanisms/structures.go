@@ -41,8 +41,9 @@ func (t tree) shape(p *Calibration, _ Config) (bits int, err error) {
 
 func (t tree) calibrate(x *calibratedComponent, p Calibration, c Config, kind definition) (float64, error) {
 	x.scale = nodeScale(*x, kind.Law, t.exposure(c))
-	if kind.Paper {
-		x.scale = printedScale(c, x.grid, int(p.Levels))
+	if kind.Paper { // Calibration.Guarantee computes the loss that this scale proves
+		units := dp.Float().Quo(c.Printed(int(p.Levels)), dp.Exact(x.grid.Unit()))
+		x.scale = noise.ScaleUp(dp.Up(units, scaleMargin))
 	}
 	return errorBound(*x, kind.Law, c.Failure, int(p.Levels)), nil
 }

@@ -21,7 +21,8 @@ type likelihoodRatio struct {
 }
 
 func (l *Law) likelihoodRatio() likelihoodRatio {
-	o := likelihoodRatio{losses: l.draws(drawCount(len(l.direction)))}
+	// The number of draws is such that they take about a second at most in any dimension.
+	o := likelihoodRatio{losses: l.draws(min(1<<14, max(1<<10, 1<<22/len(l.direction))))}
 	slices.Sort(o.losses)
 	slices.Reverse(o.losses)
 	sum := 0.0
@@ -31,10 +32,6 @@ func (l *Law) likelihoodRatio() likelihoodRatio {
 	}
 	return o
 }
-
-// drawCount returns the number of draws of pure noise, chosen so that they take about a second at most in any
-// dimension.
-func drawCount(n int) int { return min(1<<14, max(1<<10, 1<<22/n)) }
 
 // normalDraws returns the k middle quantiles of |N(µ²/2, µ²)|.
 func (l *Law) normalDraws(k int) []float64 {

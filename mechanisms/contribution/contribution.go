@@ -135,11 +135,10 @@ func (p Component) Entries() int {
 	return p.Quantiser.Entries()
 }
 
-// plain reports whether the component, if it is the only one, is the default contribution.
-func (p Component) plain() bool { return p.Quantiser == nil && p.Scales == nil }
-
 // Plain reports whether the contribution is the default one.
-func (l Contribution) Plain() bool { return len(l.Components) == 1 && l.Components[0].plain() }
+func (l Contribution) Plain() bool {
+	return len(l.Components) == 1 && l.Components[0].Quantiser == nil && l.Components[0].Scales == nil
+}
 
 // Distances returns the squares of the component's distances in units of g.
 func (p Component) Distances(g lattice.Grid) (replace, zeroOut lattice.Int128) {

@@ -122,7 +122,7 @@ func (t *Tree) Add(dst []float64, v []int64, chain *noise.Chain) {
 // p] up in the current block, the other counts [p+1, W] down in the previous block. Nodes leave first, so that h slots
 // suffice.
 func (t *Tree) advance(chain *noise.Chain) {
-	block, p := t.place()
+	block, p := (t.steps-1)/t.window, (t.steps-1)%t.window+1
 	if p == 1 {
 		// The root of the finished block is its whole prefix, and becomes its whole suffix.
 		t.prefix, t.suffix = t.suffix, t.prefix
@@ -143,11 +143,6 @@ func (t *Tree) advance(chain *noise.Chain) {
 	for level := range split {
 		t.activate(t.suffix, noise.NodeID{Block: block - 1, Level: uint8(level), Index: (p-1)>>level + 1}, chain)
 	}
-}
-
-// place returns block k ≥ 0 and position p, 1 ≤ p ≤ W, of the current step.
-func (t *Tree) place() (block, p uint64) {
-	return (t.steps - 1) / t.window, (t.steps-1)%t.window + 1
 }
 
 // retire subtracts a node's noise from the sum and erases its seed.

@@ -61,7 +61,9 @@ func (b *Battery) Tests() []Test {
 	if len(b.spacings) > 0 {
 		out = append(out, b.coordinates())
 	}
-	out = append(out, b.acrossRuns(), b.repeats.test(b.noise.tolerance()))
+	runs := newFinder("runs", "signs and sizes of the same draw in two runs", 0)
+	runs.fair(b.byRuns, "one run apart")
+	out = append(out, runs.test(), b.repeats.test(b.noise.tolerance()))
 	if b.noise.perStep < b.noise.steps {
 		out = append(out, b.later())
 	}
@@ -144,12 +146,6 @@ func (b *Battery) coordinates() Test {
 	for i, spacing := range b.spacings {
 		f.fair(b.byDistance[i], "%d coordinates apart", spacing)
 	}
-	return f.test()
-}
-
-func (b *Battery) acrossRuns() Test {
-	f := newFinder("runs", "signs and sizes of the same draw in two runs", 0)
-	f.fair(b.byRuns, "one run apart")
 	return f.test()
 }
 
