@@ -338,7 +338,7 @@ func badNanos(v mapping.Value) bool { return v.Nanos < 0 || v.Nanos > 999_999_99
 func mayHaveLargeNumber(record []byte) bool {
 	for i := range record {
 		v, n := protowire.ConsumeVarint(record[i:])
-		if n > 0 && v>>3 > mostNumber && v>>3 < 1<<31 {
+		if n > 0 && v>>3 > maxNumber && v>>3 < 1<<31 {
 			return true
 		}
 	}
