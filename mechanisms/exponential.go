@@ -1,7 +1,6 @@
 package mechanisms
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math"
 	"math/bits"
@@ -9,6 +8,7 @@ import (
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/noise"
+	"oriel/mechanisms/perstep"
 	"oriel/mechanisms/protection"
 )
 
@@ -237,25 +237,9 @@ func (s *Stream) due(from int) bool {
 }
 
 // silent is a Sum that releases zeros, because sums of ExponentialMechanism stay in the stream.
-type silent struct{ steps uint64 }
+type silent struct{ perstep.Counter }
 
 func (s *silent) Add(dst []float64, _ []int64, _ *noise.Chain) {
-	s.steps++
+	s.Next()
 	clear(dst)
-}
-
-func (s *silent) Steps() uint64 { return s.steps }
-
-func (s *silent) StateLen() int { return 8 }
-
-func (s *silent) AppendState(dst []byte) []byte {
-	return binary.LittleEndian.AppendUint64(dst, s.steps)
-}
-
-func (s *silent) Restore(state []byte) error {
-	if len(state) != s.StateLen() {
-		return fmt.Errorf("mechanisms: state of %d bytes, want %d", len(state), s.StateLen())
-	}
-	s.steps = binary.LittleEndian.Uint64(state)
-	return nil
 }

@@ -9,12 +9,11 @@ import (
 
 // PerStep is the mechanism of one stream. It is not safe for concurrent use.
 type PerStep struct {
+	Counter
 	grid     lattice.Grid
 	sampler  noise.Sampler
 	instance uint16
-
-	steps uint64
-	drawn []int64 // n_t, scratch
+	drawn    []int64 // n_t, scratch
 }
 
 // New returns the mechanism before its first step. sampler must have the calibration's scale and dimension n; instance
@@ -49,6 +48,3 @@ func (o *PerStep) Add(dst []float64, v []int64, chain *noise.Chain) {
 		dst[i] = o.grid.Float64(lattice.Int128{}.AddInt64(x).AddInt64(o.drawn[i]))
 	}
 }
-
-// Steps returns the number of the last step, 0 before the first.
-func (o *PerStep) Steps() uint64 { return o.steps }
