@@ -53,29 +53,17 @@ type UnitWords struct {
 // Event is the unit of one event.
 type Event struct{ Exchange dp.Adjacency }
 
-// Name returns "event".
-func (Event) Name() string { return "event" }
-
-// Adjacency returns the exchange.
+func (Event) Name() string              { return "event" }
 func (e Event) Adjacency() dp.Adjacency { return e.Exchange }
-
-// AgainstNull returns true for zero-out.
-func (e Event) AgainstNull() bool { return e.Exchange == dp.ZeroOut }
+func (e Event) AgainstNull() bool       { return e.Exchange == dp.ZeroOut }
 
 // EventSeparation returns 0 and false, because the unit has one event.
 func (Event) EventSeparation() (separation uint64, several bool) { return 0, false }
 
-// ExchangeSteps returns the span of the scope.
 func (Event) ExchangeSteps(s Scope) uint64 { return s.Span() }
-
-// SingleEvent returns the unit itself.
-func (e Event) SingleEvent() Event { return e }
-
-// Figures returns no numbers.
-func (Event) Figures() UnitFigures { return UnitFigures{} }
-
-// Words returns texts about every event.
-func (Event) Words() UnitWords { return UnitWords{Whose: "every event", Aged: "an event"} }
+func (e Event) SingleEvent() Event         { return e }
+func (Event) Figures() UnitFigures         { return UnitFigures{} }
+func (Event) Words() UnitWords             { return UnitWords{Whose: "every event", Aged: "an event"} }
 
 // Validate checks the adjacency.
 func (e Event) Validate(Scope) error { return e.Exchange.Validate() }
