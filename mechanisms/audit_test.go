@@ -126,7 +126,7 @@ func likelihood(f blt.Filter, steps int, places []int) []float64 {
 // the separation allows, and that no user exceeds it: W = 12, s = 5, k = 3.
 func TestAuditOfAUserReachesTheClaim(t *testing.T) {
 	c := auditConfig(dp.ZeroOut)
-	c.Name, c.Scope, c.Unit = "blt", protection.Window{Steps: 12}, apart(5)
+	c.Name, c.Scope, c.Unit = "blt", protection.Window{Steps: 12}, separated(5)
 	plan := mechtest.Plan(t, c)
 	stream := mechtest.Open(t, c, [32]byte{7})
 	claim := stream.Guarantee().Mu
@@ -143,7 +143,7 @@ func TestAuditOfAUserReachesTheClaim(t *testing.T) {
 	if got := found(stream, 0, 7, 11); got > claim {
 		t.Errorf("a user with other places: bound %g, claim %g", got, claim)
 	}
-	c.Unit = apart(6) // k = 2: noise for one event too few
+	c.Unit = separated(6) // k = 2: noise for one event too few
 	few := mechtest.Open(t, c, [32]byte{7})
 	if got := found(few, 0, 5, 10); !(got > few.Guarantee().Mu) {
 		t.Errorf("an event too many: not caught: bound %g, claim %g", got, few.Guarantee().Mu)

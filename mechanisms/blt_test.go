@@ -31,7 +31,7 @@ var goldenFilterPlan = mechanisms.Calibration{
 	ErrorBound: 12.5,
 }
 
-func TestFilterPlanEncodingIsGolden(t *testing.T) {
+func TestFilterCalibrationEncodingIsGolden(t *testing.T) {
 	const golden = "0203626c74e8ffffff00000001000000006745230100000000050000000000000000002940030dc029d63f008793038037553480d1f0080068890901e1f505"
 	got, err := goldenFilterPlan.AppendBinary([]byte{9})
 	if err != nil || hex.EncodeToString(got[1:]) != golden || got[0] != 9 {
@@ -57,9 +57,9 @@ func TestFilterPlanEncodingIsGolden(t *testing.T) {
 	}
 }
 
-// TestFilterPlanIsOfItsName checks that a plan has levels or a filter, as its name requires, and the configured number
-// of poles.
-func TestFilterPlanIsOfItsName(t *testing.T) {
+// TestFilterCalibrationIsOfItsName checks that a calibration has levels or a filter, as its name requires, and the
+// configured number of poles.
+func TestFilterCalibrationIsOfItsName(t *testing.T) {
 	f := func(what string, change func(*mechanisms.Calibration)) {
 		t.Helper()
 		p := goldenFilterPlan

@@ -12,12 +12,12 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// TestRestoreKnowsTheBoundsOfEachPart checks that Restore refuses impossible states at every coordinate. In an open
-// batch of one record, each coordinate of each component holds at most one contribution, Λ of its own component, and
-// releases are finite. It fails if the bounds of the first component are applied to all, or only its coordinates are
-// checked.
-func TestRestoreKnowsTheBoundsOfEachPart(t *testing.T) {
-	c, v := withParts("tree-gaussian")
+// TestRestoreChecksTheBoundsOfEachComponent checks that Restore refuses impossible states at every coordinate. In an
+// open batch of one record, each coordinate of each component holds at most one contribution, Λ of its own component,
+// and releases are finite. It fails if the bounds of the first component are applied to all, or only its coordinates
+// are checked.
+func TestRestoreChecksTheBoundsOfEachComponent(t *testing.T) {
+	c, v := withComponents("tree-gaussian")
 	c.Batch = 2
 	plan := mechtest.Plan(t, c)
 	stream, err := mechanisms.Open(c, plan, [32]byte{4})
@@ -37,10 +37,10 @@ func TestRestoreKnowsTheBoundsOfEachPart(t *testing.T) {
 		for i := from; i < from+part.Size; i++ {
 			for _, sign := range []int64{1, -1} {
 				if err := with(i, uint64(sign*part.Grid.Lambda)); err != nil {
-					t.Errorf("part %d, coordinate %d: a leaf of Λ is refused: %v", k, i, err)
+					t.Errorf("part %d, coordinate %d: a contribution of Λ is refused: %v", k, i, err)
 				}
 				if with(i, uint64(sign*(part.Grid.Lambda+1))) == nil {
-					t.Errorf("part %d, coordinate %d: a leaf beyond Λ is taken", k, i)
+					t.Errorf("part %d, coordinate %d: a contribution beyond Λ is taken", k, i)
 				}
 			}
 			for _, x := range []float64{math.NaN(), math.Inf(-1)} {
@@ -86,10 +86,10 @@ func (near) Quantise(g lattice.Grid, dst []int64, v []float64) {
 	}
 }
 
-// TestAnExchangeForNoLeafIsCounted checks that under replace an event may also be exchanged for one without a
+// TestExchangeForNullEventIsCounted checks that under replace an event may also be exchanged for one without a
 // contribution, which counts as zero. If contributions are closer to one another than to zero, the distance from zero
 // decides. So the noise is the same as for zero-out, at user level too.
-func TestAnExchangeForNoLeafIsCounted(t *testing.T) {
+func TestExchangeForNullEventIsCounted(t *testing.T) {
 	for _, name := range mechanisms.Names() {
 		c := config(name, 1)
 		c.Contribution = contribution.Contribution{
@@ -104,7 +104,7 @@ func TestAnExchangeForNoLeafIsCounted(t *testing.T) {
 		if facts, _ := mechanisms.FactsOf(name); facts.PerStep {
 			continue
 		}
-		c.Unit = apart(3)
+		c.Unit = separated(3)
 		if user := mechtest.Plan(t, c); user.Sensitivity(c) != 1 {
 			t.Errorf("%s: Δ = %g of a user's event", name, user.Sensitivity(c))
 		}

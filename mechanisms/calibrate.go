@@ -8,7 +8,6 @@ import (
 	"oriel/mechanisms/blt"
 	"oriel/mechanisms/decay"
 	"oriel/mechanisms/dp"
-	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/noise"
 )
 
@@ -33,38 +32,31 @@ type exposure struct {
 //	Gamma     ΔΣc_x         a density ratio a node
 //	Laplace   √n·ΔΣc_x      the same in the ℓ1 norm, at most √n times the ℓ2 norm
 func (l exposure) sensitivity(x calibratedComponent, law Law) *big.Float {
-	far := dp.Root(dp.Float().SetUint64(x.square.Lo)) // for a coarse grid
+	distance := dp.Root(dp.Float().SetUint64(x.square.Lo)) // for a coarse grid
 	switch law {
 	case Gaussian:
-		far.Mul(far, dp.Root(l.squares))
+		distance.Mul(distance, dp.Root(l.squares))
 	case Gamma:
-		far.Mul(far, l.total)
+		distance.Mul(distance, l.total)
 	case Laplace:
-		far.Mul(far, l.total).Mul(far, dp.Root(dp.Exact(float64(x.n))))
+		distance.Mul(distance, l.total).Mul(distance, dp.Root(dp.Exact(float64(x.n))))
 	case Gumbel: // draws of elements, which have no nodes
 	}
-	return far
+	return distance
 }
 
 // nodeScale returns the noise scale of a node in lattice units that proves the component's budget, rounded up: the
 // unit's sensitivity over µ or ε.
 func nodeScale(x calibratedComponent, law Law, l exposure) noise.Scale {
-	far := l.sensitivity(x, law)
-	return noise.ScaleUp(dp.Up(far.Quo(far, dp.Exact(x.budget)), scaleMargin))
+	distance := l.sensitivity(x, law)
+	return noise.ScaleUp(dp.Up(distance.Quo(distance, dp.Exact(x.budget)), scaleMargin))
 }
 
 // nodeLoss returns the µ or ε of one window that a component's noise proves, rounded up: the unit's sensitivity over
 // the scale.
 func nodeLoss(x calibratedComponent, law Law, l exposure) float64 {
-	far := l.sensitivity(x, law)
-	return dp.Up(far.Quo(far, dp.Dyadic(x.scale.Mant, x.scale.Exp)), claimMargin)
-}
-
-// printedScale returns Config.Printed in lattice units, rounded up. Calibration.Guarantee computes the loss that it
-// proves.
-func printedScale(c Config, g lattice.Grid, levels int) noise.Scale {
-	x := c.Printed(levels)
-	return noise.ScaleUp(dp.Up(dp.Float().Quo(x, dp.Exact(g.Unit())), scaleMargin))
+	distance := l.sensitivity(x, law)
+	return dp.Up(distance.Quo(distance, dp.Dyadic(x.scale.Mant, x.scale.Exp)), claimMargin)
 }
 
 // errorBound returns E ≥ ‖ν_t‖₂ with probability 1 − β for any one step, in loss units, where ν_t is the noise of a

@@ -16,8 +16,8 @@ import (
 )
 
 // Calibration holds everything besides the data that decides a stream's bytes. It is computed once, at opening, and
-// stored with the stream. Its computation depends on the platform's functions, so a restart reads the stored plan and
-// only checks, by Guarantee, that it proves the configured budget.
+// stored with the stream. Its computation depends on the platform's functions, so a restart reads the stored
+// calibration and only checks, by Guarantee, that it proves the configured budget.
 //
 // Grid, Scale and ErrorBound belong to the first component; levels and filter to all components.
 type Calibration struct {
@@ -31,8 +31,8 @@ type Calibration struct {
 	Components []ComponentCalibration // all components, including the first; nil for the default contribution
 }
 
-// ComponentCalibration is the part of a plan for one component: its shape, which must match the configuration, and the
-// results of calibration.
+// ComponentCalibration is the part of a calibration for one component: its shape, which must match the configuration,
+// and the results of calibration.
 type ComponentCalibration struct {
 	Name             string
 	Size, Entries    int
@@ -45,8 +45,8 @@ type ComponentCalibration struct {
 	ErrorBound float64
 }
 
-// ErrUnproved marks a plan that proves less than the configured budget.
-var ErrUnproved = errors.New("mechanisms: plan proves less than the configured budget")
+// ErrUnproved marks a calibration that proves less than the configured budget.
+var ErrUnproved = errors.New("mechanisms: calibration proves less than the configured budget")
 
 // Calibrate calibrates noise to a configuration.
 func Calibrate(c Config) (Calibration, error) {
@@ -60,21 +60,21 @@ func Calibrate(c Config) (Calibration, error) {
 	if err != nil {
 		return Calibration{}, err
 	}
-	pieces, err := c.components(size)
+	components, err := c.components(size)
 	if err != nil {
 		return Calibration{}, err
 	}
-	c.share(pieces, kind.Law)
-	parts := c.shapes(pieces)
-	for i := range pieces {
-		if parts[i].ErrorBound, err = structure.calibrate(&pieces[i], p, c, kind); err != nil {
+	c.share(components, kind.Law)
+	shapes := c.shapes(components)
+	for i := range components {
+		if shapes[i].ErrorBound, err = structure.calibrate(&components[i], p, c, kind); err != nil {
 			return Calibration{}, err
 		}
-		parts[i].Scale = pieces[i].scale
+		shapes[i].Scale = components[i].scale
 	}
-	p.Grid, p.Scale, p.ErrorBound = parts[0].Grid, parts[0].Scale, parts[0].ErrorBound
+	p.Grid, p.Scale, p.ErrorBound = shapes[0].Grid, shapes[0].Scale, shapes[0].ErrorBound
 	if !c.Contribution.Plain() {
-		p.Components = parts
+		p.Components = shapes
 	}
 	if _, err := p.sums(c, nil); err != nil {
 		return Calibration{}, fmt.Errorf("mechanisms: epsilon %g, delta %g, %s: %w",
@@ -86,10 +86,10 @@ func Calibrate(c Config) (Calibration, error) {
 	return p, nil
 }
 
-// Guarantee returns the guarantee that this plan proves under c, computed from the plan's integers and rounded against
-// the claim. It fails if the plan does not match c, or if it proves less than c.Budget, except for the -paper names.
-// For -paper names ε is recomputed with the true sensitivity at c.Budget.Delta, and likewise if Draws.MaxEpsilon or
-// MaxMu make it smaller. Pure-ε mechanisms prove δ = 0.
+// Guarantee returns the guarantee that this calibration proves under c, computed from the calibration's integers and
+// rounded against the claim. It fails if the calibration does not match c, or if it proves less than c.Budget, except
+// for the -paper names. For -paper names ε is recomputed with the true sensitivity at c.Budget.Delta, and likewise if
+// Draws.MaxEpsilon or MaxMu make it smaller. Pure-ε mechanisms prove δ = 0.
 func (p Calibration) Guarantee(c Config) (protection.Guarantee, error) {
 	if err := p.matches(c); err != nil {
 		return protection.Guarantee{}, err
@@ -124,9 +124,9 @@ func (p Calibration) Guarantee(c Config) (protection.Guarantee, error) {
 	return g, nil
 }
 
-// EventGuarantee returns the guarantee that a user-level plan gives for one event exchanged for another of the same
-// user id, under its adjacency: ε recomputed at c.Budget.Delta. Exchange across ids is not covered, because it changes
-// which later events of both users are accepted.
+// EventGuarantee returns the guarantee that a user-level calibration gives for one event exchanged for another of the
+// same user id, under its adjacency: ε recomputed at c.Budget.Delta. Exchange across ids is not covered, because it
+// changes which later events of both users are accepted.
 func (p Calibration) EventGuarantee(c Config) (protection.Guarantee, error) {
 	if _, err := p.Guarantee(c); err != nil {
 		return protection.Guarantee{}, err
@@ -157,10 +157,10 @@ func (p Calibration) proves(c Config) (g protection.Guarantee, loss float64) {
 func (p Calibration) loss(c Config, kind definition) (float64, dp.Curve) {
 	var total dp.Total
 	var curves []dp.Curve
-	pieces := p.components(c)
-	for _, x := range pieces {
+	components := p.components(c)
+	for _, x := range components {
 		loss, curve := kind.under(c.Scope).loss(x, p, c, kind)
-		if len(pieces) == 1 {
+		if len(components) == 1 {
 			return loss, curve
 		}
 		if kind.Pure() {
@@ -181,16 +181,16 @@ func (p Calibration) loss(c Config, kind definition) (float64, dp.Curve) {
 	return total.Mu(), dp.Compose(curves...)
 }
 
-// components returns the components of a plan that matches c.
+// components returns the components of a calibration that matches c.
 func (p Calibration) components(c Config) []calibratedComponent {
-	pieces, err := c.components(p.Grid.Bits())
+	components, err := c.components(p.Grid.Bits())
 	if err != nil {
-		panic("BUG: mechanisms: a plan matches an invalid configuration")
+		panic("BUG: mechanisms: a calibration matches an invalid configuration")
 	}
-	for i := range pieces {
-		pieces[i].scale = p.Component(i).Scale
+	for i := range components {
+		components[i].scale = p.Component(i).Scale
 	}
-	return pieces
+	return components
 }
 
 // Component returns component i. For the default contribution it has only grid, scale and error bound.
@@ -201,13 +201,13 @@ func (p Calibration) Component(i int) ComponentCalibration {
 	return p.Components[i]
 }
 
-// shapes returns the entries of a plan for the components of a configuration, without scales and error bounds.
-func (c Config) shapes(pieces []calibratedComponent) []ComponentCalibration {
-	out := make([]ComponentCalibration, len(pieces))
+// shapes returns the entries of a calibration for the components of a configuration, without scales and error bounds.
+func (c Config) shapes(components []calibratedComponent) []ComponentCalibration {
+	out := make([]ComponentCalibration, len(components))
 	for i, p := range c.Contribution.Components {
-		replace, zeroOut := p.Distances(pieces[i].grid)
+		replace, zeroOut := p.Distances(components[i].grid)
 		out[i] = ComponentCalibration{
-			Name: p.Name, Size: p.Size, Entries: p.Entries(), Grid: pieces[i].grid,
+			Name: p.Name, Size: p.Size, Entries: p.Entries(), Grid: components[i].grid,
 			Replace: replace, ZeroOut: zeroOut, Share: p.Share, Scales: p.Scales,
 		}
 	}
@@ -228,7 +228,7 @@ func recomputed(g protection.Guarantee, loss float64) float64 {
 	return dp.GaussianEpsilon(g.Mu, g.Delta)
 }
 
-// matches checks that the configuration is valid and the plan has its shape.
+// matches checks that the configuration is valid and the calibration has its shape.
 func (p Calibration) matches(c Config) error {
 	if err := errors.Join(c.Validate(), p.validate()); err != nil {
 		return err
@@ -237,32 +237,32 @@ func (p Calibration) matches(c Config) error {
 	if p.Decays() {
 		size = p.Grid.Bits()
 	}
-	pieces, err := c.components(size)
+	components, err := c.components(size)
 	switch {
 	case err != nil:
 		return err
 	case p.Name != c.Name:
-		return fmt.Errorf("mechanisms: plan is of %q, configured is %q", p.Name, c.Name)
+		return fmt.Errorf("mechanisms: calibration is of %q, configured is %q", p.Name, c.Name)
 	case c.Contribution.Plain() != (p.Components == nil):
-		return errors.New("mechanisms: one of plan and configuration has the default leaf, the other has not")
-	case p.Grid != pieces[0].grid:
-		return fmt.Errorf("mechanisms: plan has another lattice than clip %g", c.Clip())
-	case p.Components != nil && !slices.EqualFunc(p.Components, c.shapes(pieces), ComponentCalibration.same):
-		return errors.New("mechanisms: plan has other parts than are configured")
+		return errors.New("mechanisms: one of calibration and configuration has the default contribution, the other has not")
+	case p.Grid != components[0].grid:
+		return fmt.Errorf("mechanisms: calibration has another lattice than clip %g", c.Clip())
+	case p.Components != nil && !slices.EqualFunc(p.Components, c.shapes(components), ComponentCalibration.same):
+		return errors.New("mechanisms: calibration has other components than are configured")
 	case c.Failure > 0 && p.ErrorBound == 0:
-		return fmt.Errorf("mechanisms: plan has no error bound, failure %g needs one", c.Failure)
+		return fmt.Errorf("mechanisms: calibration has no error bound, failure %g needs one", c.Failure)
 	}
 	kind, _ := definitionOf(p.Name)
 	return kind.under(c.Scope).matches(p, c)
 }
 
-// sums returns a function that makes the mechanisms of a plan, one for each component, before their first step. They
-// draw from sampler, or from the plan's sampler if it is nil.
+// sums returns a function that makes the mechanisms of a calibration, one for each component, before their first step.
+// They draw from sampler, or from the calibration's sampler if it is nil.
 func (p Calibration) sums(c Config, sampler noise.Sampler) (func() []Sum, error) {
 	kind, _ := definitionOf(p.Name)
-	pieces := p.components(c)
-	fresh := make([]func() Sum, len(pieces))
-	for i, x := range pieces {
+	components := p.components(c)
+	fresh := make([]func() Sum, len(components))
+	for i, x := range components {
 		of, err := sampler, error(nil)
 		if sampler == nil && !kind.Draws {
 			of, err = newSampler(kind, x.scale, x.n)
@@ -283,9 +283,9 @@ func (p Calibration) sums(c Config, sampler noise.Sampler) (func() []Sum, error)
 	}, nil
 }
 
-// SumsOver returns the mechanisms of a plan, one for each component, before their first step. They draw from sampler,
-// or from the plan's sampler if it is nil. It is for audits and tests, which know the draws. These mechanisms have no
-// privacy of their own; use Open to get a stream.
+// SumsOver returns the mechanisms of a calibration, one for each component, before their first step. They draw from
+// sampler, or from the calibration's sampler if it is nil. It is for audits and tests, which know the draws. These
+// mechanisms have no privacy of their own; use Open to get a stream.
 func (p Calibration) SumsOver(c Config, sampler noise.Sampler) ([]Sum, error) {
 	if err := p.matches(c); err != nil {
 		return nil, err
@@ -297,7 +297,7 @@ func (p Calibration) SumsOver(c Config, sampler noise.Sampler) ([]Sum, error) {
 	return fresh(), nil
 }
 
-// newSampler returns the sampler of a plan.
+// newSampler returns the sampler of a calibration.
 func newSampler(kind definition, s noise.Scale, n int) (noise.Sampler, error) {
 	switch kind.Law {
 	case Gaussian:
@@ -349,7 +349,7 @@ func (c Config) components(size int) ([]calibratedComponent, error) {
 }
 
 // share gives each component its budget; a single component gets all of it.
-func (c Config) share(pieces []calibratedComponent, law Law) {
+func (c Config) share(components []calibratedComponent, law Law) {
 	budget := c.Budget.Epsilon
 	if law == Gaussian {
 		budget = dp.GaussianMu(c.Budget)
@@ -362,9 +362,9 @@ func (c Config) share(pieces []calibratedComponent, law Law) {
 		shares += float64(p.Share)
 	}
 	for i, p := range c.Contribution.Components {
-		pieces[i].budget = budget
-		if len(pieces) > 1 {
-			pieces[i].budget = float64(float64(budget*componentBudget(law, float64(p.Share)/shares)) * (1 - shareMargin))
+		components[i].budget = budget
+		if len(components) > 1 {
+			components[i].budget = float64(float64(budget*componentBudget(law, float64(p.Share)/shares)) * (1 - shareMargin))
 		}
 	}
 }

@@ -24,8 +24,8 @@ var (
 	zeroOut  = protection.Event{Exchange: dp.ZeroOut}
 )
 
-// apart returns the unit of users whose accepted events are at least separation steps apart.
-func apart(separation uint64) protection.User {
+// separated returns the unit of users whose accepted events are at least separation steps apart.
+func separated(separation uint64) protection.User {
 	return protection.User{Exchange: dp.Replace, Separation: separation}
 }
 
@@ -110,13 +110,13 @@ func TestConfigValidateNamesEachProblem(t *testing.T) {
 	f("window 4194305", under("blt", life(9, 1<<22+1)))
 	f("no scope", under("tree-gaussian", nil))
 	f("no unit", func(c *mechanisms.Config) { c.Unit = nil })
-	f("separation 0", func(c *mechanisms.Config) { c.Unit = apart(0) })
-	f("unit user: tree-gamma-paper has the unit event alone", func(c *mechanisms.Config) {
-		c.Name, c.Printed, c.Unit = "tree-gamma-paper", printed("tree-gamma-paper", 1, c.Budget), apart(5)
+	f("separation 0", func(c *mechanisms.Config) { c.Unit = separated(0) })
+	f("unit user: tree-gamma-paper has only the unit event", func(c *mechanisms.Config) {
+		c.Name, c.Printed, c.Unit = "tree-gamma-paper", printed("tree-gamma-paper", 1, c.Budget), separated(5)
 	})
 	f("scope window (W = 8 steps): once-gaussian takes per-step release", under("once-gaussian", window(8)))
 	f("unit user: under per-step release a user's events over a whole life have no bound", func(c *mechanisms.Config) {
-		c.Name, c.Scope, c.Unit = "once-gamma", protection.PerStep{}, apart(1)
+		c.Name, c.Scope, c.Unit = "once-gamma", protection.PerStep{}, separated(1)
 	})
 	f("scope lifetime (a stream of T = 1 step): once-gamma takes per-step release", under("once-gamma", life(1, 1)))
 	f("poles 3: once-gamma has no filter", func(c *mechanisms.Config) {
@@ -192,7 +192,7 @@ var goldenPlan = mechanisms.Calibration{
 	ErrorBound: 12.5,
 }
 
-func TestPlanEncodingIsGolden(t *testing.T) {
+func TestCalibrationEncodingIsGolden(t *testing.T) {
 	const golden = "010d747265652d676175737369616ee8ffffff00000001000000006745230100000000fdffffff0b0000000000002940"
 	got, err := goldenPlan.AppendBinary([]byte{9})
 	if err != nil || hex.EncodeToString(got[1:]) != golden || got[0] != 9 {
@@ -203,7 +203,7 @@ func TestPlanEncodingIsGolden(t *testing.T) {
 	}
 }
 
-func TestPlanEncodingRefuses(t *testing.T) {
+func TestCalibrationEncodingRefuses(t *testing.T) {
 	f := func(what string, change func(*mechanisms.Calibration)) {
 		t.Helper()
 		p := goldenPlan
@@ -233,7 +233,7 @@ func TestPlanEncodingRefuses(t *testing.T) {
 	}
 }
 
-func FuzzParsePlan(f *testing.F) {
+func FuzzParseCalibration(f *testing.F) {
 	b, err := goldenPlan.AppendBinary(nil)
 	if err != nil {
 		f.Fatal(err)
@@ -243,7 +243,7 @@ func FuzzParsePlan(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(b)
-	if b, err = goldenParts().AppendBinary(nil); err != nil {
+	if b, err = goldenComponents().AppendBinary(nil); err != nil {
 		f.Fatal(err)
 	}
 	f.Add(b)

@@ -32,7 +32,7 @@ type Exponential struct {
 }
 
 // ByLogs returns the law that draws i with a probability proportional to e^(score_i·2^−bits), bits at least 1. It is
-// for scores that are functions of releases and public data alone, so that a draw costs no privacy.
+// for scores that are functions of only releases and public data, so that a draw costs no privacy.
 func ByLogs(bits uint) Exponential {
 	return Exponential{Epsilon: Ratio{Num: 1, Den: 1}, Sensitivity: Ratio{Num: 1 << (bits - 1), Den: 1}}
 }
@@ -59,7 +59,7 @@ func (e Exponential) Validate() error {
 // depend on events otherwise than through releases.
 //
 // The scores must be functions of absorbed records, releases and public data. The number of scores, the law, and
-// whether a step draws at all must be functions of releases and public data alone, because the existence of an index
+// whether a step draws at all must be functions of only releases and public data, because the existence of an index
 // would reveal data that no ε covers. The time of a draw depends on the scores.
 //
 // It panics if law is not valid, if there are no scores, and, as Add does, after the horizon: see Ended.
@@ -71,7 +71,7 @@ func (s *Stream) Choose(instance uint16, scores []int64, law Exponential) int {
 		panic("BUG: mechanisms: choice among no scores")
 	}
 	if s.Ended() {
-		panic(fmt.Sprintf("BUG: mechanisms: a draw behind the horizon of %d steps", s.end))
+		panic(fmt.Sprintf("BUG: mechanisms: a draw after the horizon of %d steps", s.end))
 	}
 	return s.choose(instance, scores, law)
 }

@@ -19,9 +19,9 @@ var law = mechanisms.Exponential{
 	Epsilon: mechanisms.Ratio{Num: 1, Den: 2}, Sensitivity: mechanisms.Ratio{Num: 3, Den: 1},
 }
 
-// TestChoiceIsOneOfAHistory checks that a replay repeats a draw, from the start and from a state, and that a change of
-// history, key, score, rate or instance gives a new draw.
-func TestChoiceIsOneOfAHistory(t *testing.T) {
+// TestChoiceIsAFunctionOfTheHistory checks that a replay repeats a draw, from the start and from a state, and that a
+// change of history, key, score, rate or instance gives a new draw.
+func TestChoiceIsAFunctionOfTheHistory(t *testing.T) {
 	c, h := batched(t), records(30, 3)
 	scores := make([]int64, 1000) // equal, so that two draws are the same once in a thousand
 	draw := func(key byte, change func(i int, instance *uint16, law *mechanisms.Exponential, g *[]float64)) (out []int) {
@@ -168,9 +168,9 @@ func TestLossOfChoices(t *testing.T) {
 	}
 }
 
-// TestNothingIsDrawnBehindTheHorizon checks that a draw after the horizon is refused, as a record is, and changes
+// TestNoDrawAfterTheHorizon checks that a draw after the horizon is refused, as a record is, and changes
 // nothing. Before it, even in the last step, it is allowed.
-func TestNothingIsDrawnBehindTheHorizon(t *testing.T) {
+func TestNoDrawAfterTheHorizon(t *testing.T) {
 	c := mechtest.Config(1)
 	c.Scope, c.Batch = protection.Lifetime{Steps: 2, Within: 8}, 2
 	stream := mechtest.Open(t, c, [32]byte{1})
@@ -183,9 +183,9 @@ func TestNothingIsDrawnBehindTheHorizon(t *testing.T) {
 	}
 	last := stream.AppendState(nil)
 	defer func() {
-		if r, _ := recover().(string); !strings.HasPrefix(r, "BUG: mechanisms: a draw behind the horizon") ||
+		if r, _ := recover().(string); !strings.HasPrefix(r, "BUG: mechanisms: a draw after the horizon") ||
 			!stream.Ended() {
-			t.Errorf("a draw behind the horizon: %q", r)
+			t.Errorf("a draw after the horizon: %q", r)
 		}
 		if !bytes.Equal(stream.AppendState(nil), last) {
 			t.Error("a refused draw changes the stream")
@@ -198,7 +198,7 @@ func TestNothingIsDrawnBehindTheHorizon(t *testing.T) {
 // without it.
 func TestDrawByChangesNoNoise(t *testing.T) {
 	c := mechtest.Config(1)
-	stream, twin := mechtest.Open(t, c, [32]byte{1}), mechtest.Open(t, c, [32]byte{1})
+	stream, other := mechtest.Open(t, c, [32]byte{1}), mechtest.Open(t, c, [32]byte{1})
 	var told []mechanisms.Draw
 	stream.DrawBy(func(d mechanisms.Draw, drawn int) int {
 		d.Scores = slices.Clone(d.Scores)
@@ -207,7 +207,7 @@ func TestDrawByChangesNoNoise(t *testing.T) {
 	})
 	for i := range 20 {
 		scores := []int64{0, int64(i), -3}
-		got, want := stream.Choose(uint16(i), scores, law), twin.Choose(uint16(i), scores, law)
+		got, want := stream.Choose(uint16(i), scores, law), other.Choose(uint16(i), scores, law)
 		if got != 2-want {
 			t.Fatalf("draw %d: %d, the mechanism's own is %d", i, got, want)
 		}
@@ -217,11 +217,11 @@ func TestDrawByChangesNoNoise(t *testing.T) {
 		}
 		id := noise.Identity{Offset: int64(i)}
 		stream.Add(id, []float64{0.5})
-		if twin.Add(id, []float64{0.5}); stream.Sum(0)[0] != twin.Sum(0)[0] {
+		if other.Add(id, []float64{0.5}); stream.Sum(0)[0] != other.Sum(0)[0] {
 			t.Fatal("the noise is another")
 		}
 	}
-	if stream.DrawBy(nil); stream.Choose(0, []int64{1, 2, 3}, law) != twin.Choose(0, []int64{1, 2, 3}, law) {
+	if stream.DrawBy(nil); stream.Choose(0, []int64{1, 2, 3}, law) != other.Choose(0, []int64{1, 2, 3}, law) {
 		t.Error("DrawBy does not end")
 	}
 }

@@ -29,21 +29,21 @@ func three() (contribution.Contribution, []float64) {
 	}}, []float64{0.5, -0.25, 0.125, 2, 0.75, -0.5}
 }
 
-// withParts returns a configuration of three components, and the vector of a record.
-func withParts(name string) (mechanisms.Config, []float64) {
+// withComponents returns a configuration of three components, and the vector of a record.
+func withComponents(name string) (mechanisms.Config, []float64) {
 	c := config(name, 1)
-	leaf, v := three()
-	c.Contribution = leaf
+	described, v := three()
+	c.Contribution = described
 	return c, v
 }
 
-// TestPartsProveTheirSharesTogether checks that the integers of all components together prove the guarantee. A plan of
-// each component alone proves its share. At each age the squares (µ) or the sums (ε) of these losses use nearly all of
-// the budget, and no more.
-func TestPartsProveTheirSharesTogether(t *testing.T) {
+// TestComponentsProveTheirSharesTogether checks that the integers of all components together prove the guarantee. A
+// calibration of each component alone proves its share. At each age the squares (µ) or the sums (ε) of these losses use
+// nearly all of the budget, and no more.
+func TestComponentsProveTheirSharesTogether(t *testing.T) {
 	for _, name := range mechanisms.Names() {
-		for _, unit := range []protection.Unit{oneEvent, apart(3)} {
-			c, _ := withParts(name)
+		for _, unit := range []protection.Unit{oneEvent, separated(3)} {
+			c, _ := withComponents(name)
 			facts, _ := mechanisms.FactsOf(name)
 			_, several := unit.EventSeparation()
 			if c.Unit = unit; facts.PerStep && several {
@@ -119,11 +119,11 @@ func TestPartsProveTheirSharesTogether(t *testing.T) {
 	}
 }
 
-// TestFaultsInPartsAreNotProved plants faults in a plan of components: less noise in one of them, shares that sum to
-// more than one, components of another shape.
-func TestFaultsInPartsAreNotProved(t *testing.T) {
+// TestFaultsInComponentsAreNotProved plants faults in a calibration of components: less noise in one of them, shares
+// that sum to more than one, components of another shape.
+func TestFaultsInComponentsAreNotProved(t *testing.T) {
 	for _, name := range mechanisms.Names() {
-		c, _ := withParts(name)
+		c, _ := withComponents(name)
 		plan := mechtest.Plan(t, c)
 		f := func(what string, proved bool, change func(p *mechanisms.Calibration)) {
 			t.Helper()
@@ -161,10 +161,10 @@ func TestFaultsInPartsAreNotProved(t *testing.T) {
 	}
 }
 
-// TestSumsOfPartsAreExactWithoutNoise checks that without noise the sums of the components are the contributions in
-// loss units, so that scales are undone. It would show two scales swapped.
-func TestSumsOfPartsAreExactWithoutNoise(t *testing.T) {
-	c, v := withParts("tree-gaussian")
+// TestSumsOfComponentsAreExactWithoutNoise checks that without noise the sums of the components are the contributions
+// in loss units, so that scales are undone. It would show two scales swapped.
+func TestSumsOfComponentsAreExactWithoutNoise(t *testing.T) {
+	c, v := withComponents("tree-gaussian")
 	stream := mechtest.ZeroStream(t, c)
 	want := [][]float64{{0.5, -0.25, 0.125}, {0, 0, 1, 0}, {0.5625, -0.375, 0.25}}
 	for range 3 {
@@ -206,11 +206,11 @@ func TestScalesOfTheDefaultQuantiser(t *testing.T) {
 	stream := mechtest.ZeroStream(t, c)
 	stream.Add(noise.Identity{}, []float64{1.2, 0.8}) // (0.6, 0.8) in scaled coordinates
 	if got := stream.Sum(0); math.Abs(got[0]-1.2) > 1e-6 || math.Abs(got[1]-0.8) > 1e-6 {
-		t.Errorf("a leaf on the clip comes back as %v", got)
+		t.Errorf("a contribution on the clip comes back as %v", got)
 	}
 	stream.Add(noise.Identity{}, []float64{60, 40})
 	if got := stream.Sum(0); math.Abs(got[0]-2.4) > 1e-6 || math.Abs(got[1]-1.6) > 1e-6 {
-		t.Errorf("a clipped leaf comes back as %v", got)
+		t.Errorf("a clipped contribution comes back as %v", got)
 	}
 }
 
@@ -237,9 +237,9 @@ func (q counts) Distances(lattice.Grid) (replace, zeroOut lattice.Int128) {
 
 func (q counts) Quantise(_ lattice.Grid, dst []int64, v []float64) { dst[int(v[0])] = q.length }
 
-// TestLeavesKeepToTheirDistances checks that the quantiser starts from zeros, not from the previous contribution, and
-// that no contribution is longer than claimed.
-func TestLeavesKeepToTheirDistances(t *testing.T) {
+// TestContributionsKeepToTheirDistances checks that the quantiser starts from zeros, not from the previous
+// contribution, and that no contribution is longer than claimed.
+func TestContributionsKeepToTheirDistances(t *testing.T) {
 	for length, want := range map[int64]int64{1: 1, -1: -1, 2: 0, 1 << 20: 0} {
 		c := config("tree-gaussian", 1)
 		c.Contribution = contribution.Contribution{
@@ -251,28 +251,28 @@ func TestLeavesKeepToTheirDistances(t *testing.T) {
 			stream.Add(noise.Identity{Offset: int64(cell)}, []float64{float64(cell)})
 		}
 		if got, one := stream.Sum(0), float64(want)*unit; !slices.Equal(got, []float64{one, one, one}) {
-			t.Errorf("leaves of length %d: one of each cell adds up to %v, want %v in each", length, got, one)
+			t.Errorf("contributions of length %d: one of each cell adds up to %v, want %v in each", length, got, one)
 		}
 	}
 }
 
-func TestNoLeafLeavesTheLattice(t *testing.T) {
+func TestContributionsStayOnTheLattice(t *testing.T) {
 	c := config("tree-gaussian", 1)
 	c.Contribution = contribution.Contribution{Components: []contribution.Component{{Size: 2, Clip: 1, Quantiser: wild{}}}}
 	stream := mechtest.ZeroStream(t, c)
 	for _, cell := range []float64{0, 1} {
 		stream.Add(noise.Identity{}, []float64{cell})
 		if got := stream.Sum(0); got[0] != 0 || got[1] != 0 {
-			t.Errorf("a leaf beyond Λ adds %v", got)
+			t.Errorf("a contribution beyond Λ adds %v", got)
 		}
 	}
 }
 
-// TestNoiseOfPartsIsApart checks that the noises of two components are independent, each with the scale of its
-// component, for every kind of noise. It fails if a component has half its noise, or if two components are one
+// TestComponentsHaveIndependentNoise checks that the noises of two components are independent, each with the scale of
+// its component, for every kind of noise. It fails if a component has half its noise, or if two components are one
 // instance. Noise is rebuilt into standard normals, some 8 000 for each component. With probability 1e-9 their variance
 // is 6.11 standard errors, 9.7 %, from 1, and so is the correlation of the two, 0.068, from 0.
-func TestNoiseOfPartsIsApart(t *testing.T) {
+func TestComponentsHaveIndependentNoise(t *testing.T) {
 	for _, c := range everyNoise() {
 		what := fmt.Sprintf("%s, %s", c.Name, c.Scope.Name())
 		c.Contribution = contribution.Contribution{
@@ -360,11 +360,11 @@ func dependent(t *testing.T, law *residual.Noise, stream *mechanisms.Stream) (of
 	return off
 }
 
-// TestRestoreOfParts checks that a restored stream of components continues with the same bytes. If the state of its
-// last sum is bad, the sums before it must stay unchanged.
-func TestRestoreOfParts(t *testing.T) {
+// TestRestoreOfComponents checks that a restored stream of components continues with the same bytes. If the state of
+// its last sum is bad, the sums before it must stay unchanged.
+func TestRestoreOfComponents(t *testing.T) {
 	for _, name := range mechanisms.Names() {
-		c, v := withParts(name)
+		c, v := withComponents(name)
 		c.Batch = 2
 		plan := mechtest.Plan(t, c)
 		seat, err := mechanisms.NewMechanism(c, plan)
@@ -415,26 +415,27 @@ func lastSum(stream *mechanisms.Stream, state []byte) []byte {
 	return state[len(state)-mechanisms.LastSumLen(stream):]
 }
 
-// TestLeafProblemsAreNamed checks that an invalid contribution is refused, and that each problem names its component.
-func TestLeafProblemsAreNamed(t *testing.T) {
+// TestContributionProblemsAreNamed checks that an invalid contribution is refused, and that each problem names its
+// component.
+func TestContributionProblemsAreNamed(t *testing.T) {
 	f := func(want string, change func(l *contribution.Contribution)) {
 		t.Helper()
-		c, _ := withParts("tree-gaussian")
+		c, _ := withComponents("tree-gaussian")
 		change(&c.Contribution)
 		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
-	f("leaf: 0 parts", func(l *contribution.Contribution) { l.Components = nil })
-	f(`part 1 "cells": share 0`, func(l *contribution.Contribution) { l.Components[1].Share = 0 })
-	f(`part 2 "moments": 2 scales of 3`, func(l *contribution.Contribution) { l.Components[2].Scales = l.Components[2].Scales[1:] })
-	f(`part 2 "moments": scale 0 of coordinate 0`, func(l *contribution.Contribution) { l.Components[2].Scales = make([]uint32, 3) })
-	f(`part 0 "gradient": lattice: clip`, func(l *contribution.Contribution) { l.Components[0].Clip = math.NaN() })
-	f(`part 0 "gradient": dimension 0`, func(l *contribution.Contribution) { l.Components[0].Size = 0 })
-	f(`part 2 "moments": distances`, func(l *contribution.Contribution) { l.Components[2].Quantiser = moments{d: 2, r: 1 << 14} })
+	f("contribution: 0 components", func(l *contribution.Contribution) { l.Components = nil })
+	f(`component 1 "cells": share 0`, func(l *contribution.Contribution) { l.Components[1].Share = 0 })
+	f(`component 2 "moments": 2 scales of 3`, func(l *contribution.Contribution) { l.Components[2].Scales = l.Components[2].Scales[1:] })
+	f(`component 2 "moments": scale 0 of coordinate 0`, func(l *contribution.Contribution) { l.Components[2].Scales = make([]uint32, 3) })
+	f(`component 0 "gradient": lattice: clip`, func(l *contribution.Contribution) { l.Components[0].Clip = math.NaN() })
+	f(`component 0 "gradient": dimension 0`, func(l *contribution.Contribution) { l.Components[0].Size = 0 })
+	f(`component 2 "moments": distances`, func(l *contribution.Contribution) { l.Components[2].Quantiser = moments{d: 2, r: 1 << 14} })
 	f("dimension 16777223", func(l *contribution.Contribution) { l.Components[0].Size = 1 << 24 })
-	c, _ := withParts("tree-gaussian-paper")
-	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "has the default one alone") {
-		t.Errorf("printed constants take parts: %v", err)
+	c, _ := withComponents("tree-gaussian-paper")
+	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "has only the default one") {
+		t.Errorf("printed constants take components: %v", err)
 	}
 }

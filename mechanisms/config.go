@@ -81,7 +81,7 @@ func (c Config) Validate() error {
 	}
 	c.Contribution.Problems(bad)
 	if known && kind.Paper && !c.Contribution.Plain() && len(c.Contribution.Components) > 0 {
-		bad("leaf: %s has the default one alone", c.Name)
+		bad("contribution: %s has only the default one", c.Name)
 	}
 	if err := c.Budget.Validate(); err != nil {
 		bad("budget: %w", err)

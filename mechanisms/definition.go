@@ -20,8 +20,8 @@ const (
 	Gumbel                  // Gumbel: noise of scores, of which the largest is drawn; no sum is released
 )
 
-// Facts are the properties that follow from a mechanism's name. Exactly one of Tree, Filter, Once and Draws holds; the
-// zero value belongs to no mechanism.
+// Facts are the properties that follow from a mechanism's name. Exactly one of Tree, Filter, PerStep and Draws
+// holds; the zero value belongs to no mechanism.
 type Facts struct {
 	Law     Law
 	Paper   bool // the noise scale is Config.Printed
@@ -32,7 +32,7 @@ type Facts struct {
 
 	Users bool // accepts units of several events
 
-	MaxWindow uint64 // largest W, steps; 0 for Once
+	MaxWindow uint64 // largest W, steps; 0 for PerStep
 }
 
 // FactsOf returns the facts of the named mechanism, and false if there is no such mechanism.
@@ -55,11 +55,11 @@ type definition struct {
 type noiseStructure interface {
 	// problems checks the configuration fields whose meaning depends on the structure.
 	problems(c Config, bad func(format string, args ...any))
-	// shape sets the levels or the filter of a plan, which its components share, and returns the bits of Λ.
+	// shape sets the levels or the filter of a calibration, which its components share, and returns the bits of Λ.
 	shape(p *Calibration, c Config) (bits int, err error)
 	// calibrate sets the scale of a component, and returns its error bound.
 	calibrate(x *calibratedComponent, p Calibration, c Config, kind definition) (bound float64, err error)
-	// check checks levels and filter of a plan alone; matches compares them with a valid configuration.
+	// check checks levels and filter of a calibration by themselves; matches compares them with a valid configuration.
 	check(p Calibration) error
 	matches(p Calibration, c Config) error
 	// loss returns µ or ε of a component in one window, rounded up, and the curve for Gaussian noise with a window.
@@ -142,7 +142,7 @@ func (f definition) takes(t protection.Terms, bad func(format string, args ...an
 		bad("scope %s (%s): %s takes %s", t.Scope.Name(), t.Scope.Words().Length, f.name, strings.Join(names, " or "))
 	}
 	if _, several := t.Unit.EventSeparation(); several && !f.Users {
-		bad("unit %s: %s has the unit event alone", t.Unit.Name(), f.name)
+		bad("unit %s: %s has only the unit event", t.Unit.Name(), f.name)
 	}
 }
 

@@ -10,8 +10,8 @@
 //
 // A Config is the user's request. Calibrate turns it into a Calibration: the integers that decide bytes, with noise
 // rounded up, computed once when a stream is opened, and stored. Calibration.Guarantee computes from those integers
-// alone the guarantee that they prove, and refuses a plan that proves less than the request. Open makes a Stream of
-// both, so that release and guarantee are one value.
+// alone the guarantee that they prove, and refuses a calibration that proves less than the request. Open makes a Stream
+// of both, so that release and guarantee are one value.
 //
 // A Stream takes one record at a time: quantise, absorb into the chain, add to the batch. The B-th record closes a
 // step. The private prefix sum after it (for a once- name, the step's own sum) is public. Anything computed from sums
@@ -43,11 +43,11 @@
 //
 // Duties of the caller: each vector must be a function of its own event, of released sums and of public data, never of
 // other events. A record must be added only once in one history (its identity is in the chain). A state must be sealed
-// and never shown. At user level, accepted events of one user must be as far apart as configured.
+// and never shown. At user level, accepted events of one user must be as distance apart as configured.
 //
-// Many streams with one configuration and plan share a Mechanism, which does their common checks and computations once.
-// A further stream then takes microseconds and only its own numbers. Draws (Stream.Choose) and tags (Stream.Tag) come
-// from the chain, as noise does.
+// Many streams with one configuration and calibration share a Mechanism, which does their common checks and
+// computations once. A further stream then takes microseconds and only its own numbers. Draws (Stream.Choose) and tags
+// (Stream.Tag) come from the chain, as noise does.
 //
 //	calibration, err := mechanisms.Calibrate(config)
 //	mechanism, err := mechanisms.NewMechanism(config, calibration)

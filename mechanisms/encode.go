@@ -16,59 +16,90 @@ import (
 
 // Versions of stored formats. A change of format adds a version, and golden bytes of old versions stay.
 const (
-	planVersion                  = 1 // for nodes: the tree- and once- names
-	filterPlanVersion            = 2 // for blt
-	componentsCalibrationVersion = 3 // for other contributions than the default one, of any name without memory
-	memoryPlanVersion            = 4 // for blt with memory, with any contribution
-	finePlanVersion              = 5 // for blt with memory, if a square of a distance has more than 64 bits
+	nodesVersion      = 1 // for nodes: the tree- and once- names
+	filterVersion     = 2 // for blt
+	componentsVersion = 3 // for other contributions than the default one, of any name without memory
+	decayVersion      = 4 // for blt with memory, with any contribution
+	fineVersion       = 5 // for blt with memory, if a square of a distance has more than 64 bits
 
 	stateVersion           = 1 // for one component
 	componentsStateVersion = 2 // for several components
 	drawnStateVersion      = 3 // for ExponentialMechanism
 )
 
-// planTail is the length of a plan after its name: grid exponent i32, Λ i64, scale mantissa u64 and exponent i32,
-// levels u8, error bound f64, little-endian.
-const planTail = 4 + 8 + 8 + 4 + 1 + 8
-
-// filterTail is the fixed length after the name of a plan of version 2. It is as planTail, except that m u8 and f u8 at
-// the end replace levels; m pairs of pole and residue follow, u32 each.
-const (
-	filterTail = 4 + 8 + 8 + 4 + 8 + 1 + 1
-	pairLen    = 4 + 4
-)
-
-// AppendBinary appends the canonical encoding: version u8, length of the name u8, name, planTail or filterTail. Two
-// plans are equal exactly when their encodings are.
+// AppendBinary appends the canonical encoding, little-endian. Two calibrations are equal exactly when their encodings
+// are. It starts with the version u8 and the name. Then follow, by version:
+//
+//	1    grid, scale, levels u8, error bound f64
+//	2    grid, scale, error bound f64, filter
+//	3    levels u8, filter, components u16, each component
+//	4    length u16 and bytes of the decay.Filter, components u16, each component; for the default contribution 0
+//	     components, then grid, scale, error bound f64
+//	5    as 4, with squares of 16 bytes; written exactly if one needs more than 8
+//
+// with these elements:
+//
+//	name         length u8, bytes
+//	grid         exponent i32, Λ i64
+//	scale        mantissa u64, exponent i32
+//	filter       m u8 (0: none), f u8, m pairs of pole u32 and residue i32
+//	component    name, size u32, entries u32, grid, replace² u64, zero-out² u64, share u32, scale, error bound f64,
+//	             scales u32 (n or 0), as many u32
 func (p Calibration) AppendBinary(dst []byte) ([]byte, error) {
 	if err := p.validate(); err != nil {
 		return dst, err
 	}
-	if p.Decays() {
-		return p.appendMemory(dst), nil
+	switch dst = appendName(append(dst, p.version()), p.Name); p.version() {
+	case nodesVersion:
+		dst = append(appendScale(appendGrid(dst, p.Grid), p.Scale), p.Levels)
+		return appendFloat(dst, p.ErrorBound), nil
+	case filterVersion:
+		return appendFilter(p.appendFirst(dst), p.Filter), nil
+	case componentsVersion:
+		return p.appendComponents(appendFilter(append(dst, p.Levels), p.Filter)), nil
 	}
-	if p.Components != nil {
-		return p.appendComponents(dst), nil
+	filter := p.Decay.AppendBinary(nil)
+	dst = append(binary.LittleEndian.AppendUint16(dst, uint16(len(filter))), filter...)
+	if dst = p.appendComponents(dst); p.Components == nil {
+		dst = p.appendFirst(dst)
 	}
-	version := byte(planVersion)
-	if p.Filter.Count > 0 {
-		version = filterPlanVersion
-	}
-	dst = append(dst, version, byte(len(p.Name)))
-	dst = append(dst, p.Name...)
-	dst = binary.LittleEndian.AppendUint32(dst, uint32(int32(p.Grid.Exp)))
-	dst = binary.LittleEndian.AppendUint64(dst, uint64(p.Grid.Lambda))
-	dst = binary.LittleEndian.AppendUint64(dst, p.Scale.Mant)
-	dst = binary.LittleEndian.AppendUint32(dst, uint32(int32(p.Scale.Exp)))
-	if version == planVersion {
-		dst = append(dst, p.Levels)
-		return binary.LittleEndian.AppendUint64(dst, math.Float64bits(p.ErrorBound)), nil
-	}
-	dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(p.ErrorBound))
-	return appendFilter(dst, p.Filter), nil
+	return dst, nil
 }
 
-// appendFilter appends m u8, f u8, and m pairs of pole and residue, u32 each.
+func (p Calibration) version() byte {
+	fine := func(x ComponentCalibration) bool { return x.Replace.Hi != 0 || x.ZeroOut.Hi != 0 }
+	switch {
+	case p.Decays() && slices.ContainsFunc(p.Components, fine):
+		return fineVersion
+	case p.Decays():
+		return decayVersion
+	case p.Components != nil:
+		return componentsVersion
+	case p.Filter.Count > 0:
+		return filterVersion
+	}
+	return nodesVersion
+}
+
+// appendFirst appends grid, scale and error bound of the first component.
+func (p Calibration) appendFirst(dst []byte) []byte {
+	return appendFloat(appendScale(appendGrid(dst, p.Grid), p.Scale), p.ErrorBound)
+}
+
+func appendName(dst []byte, name string) []byte { return append(append(dst, byte(len(name))), name...) }
+
+func appendGrid(dst []byte, g lattice.Grid) []byte {
+	return binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint32(dst, uint32(int32(g.Exp))), uint64(g.Lambda))
+}
+
+func appendScale(dst []byte, s noise.Scale) []byte {
+	return binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint64(dst, s.Mant), uint32(int32(s.Exp)))
+}
+
+func appendFloat(dst []byte, x float64) []byte {
+	return binary.LittleEndian.AppendUint64(dst, math.Float64bits(x))
+}
+
 func appendFilter(dst []byte, f blt.Filter) []byte {
 	dst = append(dst, f.Count, f.Shift)
 	for k := range f.Count {
@@ -78,56 +109,66 @@ func appendFilter(dst []byte, f blt.Filter) []byte {
 	return dst
 }
 
-// ParseCalibration is the inverse of AppendBinary and refuses any other bytes.
-func ParseCalibration(b []byte) (Calibration, error) {
-	if len(b) < 2 {
-		return Calibration{}, errors.New("mechanisms: plan: too short")
+func (p Calibration) appendComponents(dst []byte) []byte {
+	square := func(dst []byte, x lattice.Int128) []byte { return binary.LittleEndian.AppendUint64(dst, x.Lo) }
+	if p.version() == fineVersion {
+		square = func(dst []byte, x lattice.Int128) []byte { return x.AppendBinary(dst) }
 	}
-	version, head := b[0], 2+int(b[1])
-	switch version {
-	case componentsCalibrationVersion:
-		return parseComponents(b[1:])
-	case memoryPlanVersion:
-		return parseMemory(b[1:], false)
-	case finePlanVersion:
-		return parseMemory(b[1:], true)
-	case planVersion, filterPlanVersion:
-	default:
-		return Calibration{}, fmt.Errorf("mechanisms: plan: version %d, this software reads %d to %d",
-			version, planVersion, finePlanVersion)
-	}
-	want := head + planTail
-	if version == filterPlanVersion {
-		want = head + filterTail
-		if len(b) >= want {
-			want += pairLen * int(min(b[want-2], blt.MaxPoles))
+	dst = binary.LittleEndian.AppendUint16(dst, uint16(len(p.Components)))
+	for _, x := range p.Components {
+		dst = appendName(dst, x.Name)
+		dst = binary.LittleEndian.AppendUint32(dst, uint32(x.Size))
+		dst = binary.LittleEndian.AppendUint32(dst, uint32(x.Entries))
+		dst = square(square(appendGrid(dst, x.Grid), x.Replace), x.ZeroOut)
+		dst = binary.LittleEndian.AppendUint32(dst, x.Share)
+		dst = appendFloat(appendScale(dst, x.Scale), x.ErrorBound)
+		dst = binary.LittleEndian.AppendUint32(dst, uint32(len(x.Scales)))
+		for _, k := range x.Scales {
+			dst = binary.LittleEndian.AppendUint32(dst, k)
 		}
 	}
-	if len(b) != want {
-		return Calibration{}, fmt.Errorf("mechanisms: plan: %d bytes, want %d", len(b), want)
+	return dst
+}
+
+// ParseCalibration is the inverse of AppendBinary and refuses any other bytes.
+func ParseCalibration(b []byte) (Calibration, error) {
+	r := reader{rest: b}
+	version := r.u8()
+	p := Calibration{Name: r.name()}
+	switch version {
+	case nodesVersion:
+		p.Grid, p.Scale, p.Levels, p.ErrorBound = r.grid(), r.scale(), r.u8(), r.float()
+	case filterVersion:
+		p.Grid, p.Scale, p.ErrorBound, p.Filter = r.grid(), r.scale(), r.float(), r.filter()
+	case componentsVersion:
+		p.Levels, p.Filter = r.u8(), r.filter()
+		p.Components = r.componentList()
+	case decayVersion, fineVersion:
+		r.fine = version == fineVersion
+		filter := r.take(int(r.u16()))
+		if r.short {
+			break
+		}
+		var err error
+		if p.Decay, err = decay.ParseFilter(filter); err != nil {
+			return Calibration{}, fmt.Errorf("mechanisms: calibration: %w", err)
+		}
+		if p.Components = r.componentList(); len(p.Components) == 0 {
+			p.Components, p.Grid, p.Scale, p.ErrorBound = nil, r.grid(), r.scale(), r.float()
+		}
+	default:
+		return Calibration{}, fmt.Errorf("mechanisms: calibration: version %d, this software reads %d to %d",
+			version, nodesVersion, fineVersion)
 	}
-	name, b := b[2:head], b[head:]
-	p := Calibration{
-		Name: string(name),
-		Grid: lattice.Grid{
-			Exp:    int(int32(binary.LittleEndian.Uint32(b))),
-			Lambda: int64(binary.LittleEndian.Uint64(b[4:])),
-		},
-		Scale: noise.Scale{
-			Mant: binary.LittleEndian.Uint64(b[12:]),
-			Exp:  int(int32(binary.LittleEndian.Uint32(b[20:]))),
-		},
+	if r.short || len(r.rest) > 0 || version == componentsVersion && len(p.Components) == 0 {
+		return Calibration{}, errors.New("mechanisms: calibration: not of its length")
 	}
-	if version == planVersion {
-		p.Levels = b[24]
-		p.ErrorBound = math.Float64frombits(binary.LittleEndian.Uint64(b[25:]))
-		return p, p.validate()
+	if len(p.Components) > 0 {
+		p.Grid, p.Scale, p.ErrorBound = p.Components[0].Grid, p.Components[0].Scale, p.Components[0].ErrorBound
 	}
-	p.ErrorBound = math.Float64frombits(binary.LittleEndian.Uint64(b[24:]))
-	p.Filter.Count, p.Filter.Shift = b[32], b[33]
-	for k := range (len(b) - filterTail) / pairLen {
-		p.Filter.Poles[k] = binary.LittleEndian.Uint32(b[filterTail+pairLen*k:])
-		p.Filter.Residues[k] = int32(binary.LittleEndian.Uint32(b[filterTail+pairLen*k+4:]))
+	if version == fineVersion && p.version() != version {
+		return Calibration{}, fmt.Errorf("mechanisms: calibration: version %d, but every distance fits version %d",
+			fineVersion, decayVersion)
 	}
 	return p, p.validate()
 }
@@ -136,11 +177,11 @@ func ParseCalibration(b []byte) (Calibration, error) {
 func (p Calibration) validate() error {
 	kind, known := definitionOf(p.Name)
 	if !known {
-		return fmt.Errorf("mechanisms: plan: name is not one of %v", Names())
+		return fmt.Errorf("mechanisms: calibration: name is not one of %v", Names())
 	}
 	for i := range max(1, len(p.Components)) {
 		if err := p.Component(i).validate(p.Decays()); err != nil {
-			return fmt.Errorf("mechanisms: plan: %w", err)
+			return fmt.Errorf("mechanisms: calibration: %w", err)
 		}
 	}
 	if p.Components != nil {
@@ -161,7 +202,7 @@ func (p Calibration) validate() error {
 	return filter{}.check(p)
 }
 
-// Decays reports whether the plan is for sums that decay.
+// Decays reports whether the calibration is for sums that decay.
 func (p Calibration) Decays() bool { return p.Decay != (decay.Filter{}) }
 
 // validate checks the fields that every component has. fine allows a finer lattice, for sums that decay.
@@ -182,79 +223,24 @@ func (p ComponentCalibration) validate(fine bool) error {
 	return nil
 }
 
-// appendComponents appends a plan of version 3, little-endian: version u8; name; levels u8; the filter as in version 2,
-// m = 0 for none; components u16; and for each component
-//
-//	name, size u32, entries u32, grid exponent i32, Λ i64, replace² u64, zero-out² u64, share u32,
-//	scale mantissa u64 and exponent i32, error bound f64, scales u32 (n or 0), as many u32
-//
-// A name is its length u8 and its bytes.
-func (p Calibration) appendComponents(dst []byte) []byte {
-	dst = appendName(append(dst, componentsCalibrationVersion), p.Name)
-	dst = appendFilter(append(dst, p.Levels), p.Filter)
-	return p.appendPartList(dst)
-}
-
-func (p Calibration) appendPartList(dst []byte) []byte {
-	square := func(dst []byte, x lattice.Int128) []byte { return binary.LittleEndian.AppendUint64(dst, x.Lo) }
-	if p.fine() {
-		square = func(dst []byte, x lattice.Int128) []byte { return x.AppendBinary(dst) }
-	}
-	dst = binary.LittleEndian.AppendUint16(dst, uint16(len(p.Components)))
-	for _, x := range p.Components {
-		dst = appendName(dst, x.Name)
-		dst = binary.LittleEndian.AppendUint32(dst, uint32(x.Size))
-		dst = binary.LittleEndian.AppendUint32(dst, uint32(x.Entries))
-		dst = binary.LittleEndian.AppendUint32(dst, uint32(int32(x.Grid.Exp)))
-		dst = binary.LittleEndian.AppendUint64(dst, uint64(x.Grid.Lambda))
-		dst = square(square(dst, x.Replace), x.ZeroOut)
-		dst = binary.LittleEndian.AppendUint32(dst, x.Share)
-		dst = binary.LittleEndian.AppendUint64(dst, x.Scale.Mant)
-		dst = binary.LittleEndian.AppendUint32(dst, uint32(int32(x.Scale.Exp)))
-		dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(x.ErrorBound))
-		dst = binary.LittleEndian.AppendUint32(dst, uint32(len(x.Scales)))
-		for _, k := range x.Scales {
-			dst = binary.LittleEndian.AppendUint32(dst, k)
-		}
-	}
-	return dst
-}
-
-func appendName(dst []byte, name string) []byte { return append(append(dst, byte(len(name))), name...) }
-
-// parseComponents reads the output of appendComponents after the version, and refuses any other bytes.
-func parseComponents(b []byte) (Calibration, error) {
-	r := reader{rest: b}
-	p := Calibration{Name: r.name(), Levels: r.u8()}
-	p.Filter.Count, p.Filter.Shift = r.u8(), r.u8()
-	for k := range min(p.Filter.Count, blt.MaxPoles) {
-		p.Filter.Poles[k], p.Filter.Residues[k] = r.u32(), int32(r.u32())
-	}
-	p.Components = r.componentList()
-	if r.short || len(r.rest) > 0 || len(p.Components) == 0 {
-		return Calibration{}, errors.New("mechanisms: plan: not of its length")
-	}
-	p.Grid, p.Scale, p.ErrorBound = p.Components[0].Grid, p.Components[0].Scale, p.Components[0].ErrorBound
-	return p, p.validate()
-}
-
-// checkComponents checks the fields that only plans of version 3 have.
+// checkComponents checks the fields that only other contributions than the default one have.
 func (p Calibration) checkComponents() error {
 	if len(p.Components) == 0 || len(p.Components) > contribution.MaxComponents {
-		return fmt.Errorf("mechanisms: plan: %d parts: not in [1, %d]", len(p.Components), contribution.MaxComponents)
+		return fmt.Errorf("mechanisms: calibration: %d components: not in [1, %d]", len(p.Components),
+			contribution.MaxComponents)
 	}
 	first := p.Components[0]
 	if first.Grid != p.Grid || first.Scale != p.Scale || first.ErrorBound != p.ErrorBound {
-		return errors.New("mechanisms: plan: its first part is another than it says")
+		return errors.New("mechanisms: calibration: grid, scale or error bound differ from its first component")
 	}
 	for i, x := range p.Components {
 		if x.Size < 1 || x.Size > contribution.MaxDimension || x.Entries < 1 || x.Entries > contribution.MaxDimension ||
 			len(x.Name) > contribution.MaxName ||
 			len(x.Scales) != 0 && len(x.Scales) != x.Size {
-			return fmt.Errorf("mechanisms: plan: part %d: shape out of range", i)
+			return fmt.Errorf("mechanisms: calibration: component %d: shape out of range", i)
 		}
-		if err := contribution.CheckDistances(x.Replace, x.ZeroOut)(x.Grid); err != nil {
-			return fmt.Errorf("mechanisms: plan: part %d: %w", i, err)
+		if err := contribution.CheckDistances(x.Grid, x.Replace, x.ZeroOut); err != nil {
+			return fmt.Errorf("mechanisms: calibration: component %d: %w", i, err)
 		}
 	}
 	return nil
@@ -280,11 +266,25 @@ func (r *reader) take(n int) []byte {
 	return b
 }
 
-func (r *reader) u8() uint8    { return r.take(1)[0] }
-func (r *reader) u16() uint16  { return binary.LittleEndian.Uint16(r.take(2)) }
-func (r *reader) u32() uint32  { return binary.LittleEndian.Uint32(r.take(4)) }
-func (r *reader) u64() uint64  { return binary.LittleEndian.Uint64(r.take(8)) }
-func (r *reader) name() string { return string(r.take(int(r.u8()))) }
+func (r *reader) u8() uint8      { return r.take(1)[0] }
+func (r *reader) u16() uint16    { return binary.LittleEndian.Uint16(r.take(2)) }
+func (r *reader) u32() uint32    { return binary.LittleEndian.Uint32(r.take(4)) }
+func (r *reader) u64() uint64    { return binary.LittleEndian.Uint64(r.take(8)) }
+func (r *reader) float() float64 { return math.Float64frombits(r.u64()) }
+func (r *reader) name() string   { return string(r.take(int(r.u8()))) }
+
+func (r *reader) grid() lattice.Grid {
+	return lattice.Grid{Exp: int(int32(r.u32())), Lambda: int64(r.u64())}
+}
+func (r *reader) scale() noise.Scale { return noise.Scale{Mant: r.u64(), Exp: int(int32(r.u32()))} }
+
+func (r *reader) filter() blt.Filter {
+	f := blt.Filter{Count: r.u8(), Shift: r.u8()}
+	for k := range min(f.Count, blt.MaxPoles) {
+		f.Poles[k], f.Residues[k] = r.u32(), int32(r.u32())
+	}
+	return f
+}
 
 func (r *reader) square() lattice.Int128 {
 	if r.fine {
@@ -305,11 +305,8 @@ func (r *reader) componentList() []ComponentCalibration {
 }
 
 func (r *reader) component() ComponentCalibration {
-	x := ComponentCalibration{Name: r.name(), Size: int(r.u32()), Entries: int(r.u32())}
-	x.Grid = lattice.Grid{Exp: int(int32(r.u32())), Lambda: int64(r.u64())}
-	x.Replace, x.ZeroOut, x.Share = r.square(), r.square(), r.u32()
-	x.Scale = noise.Scale{Mant: r.u64(), Exp: int(int32(r.u32()))}
-	x.ErrorBound = math.Float64frombits(r.u64())
+	x := ComponentCalibration{Name: r.name(), Size: int(r.u32()), Entries: int(r.u32()), Grid: r.grid()}
+	x.Replace, x.ZeroOut, x.Share, x.Scale, x.ErrorBound = r.square(), r.square(), r.u32(), r.scale(), r.float()
 	count := int(r.u32())
 	if r.short || count > len(r.rest)/4 {
 		r.short = true
@@ -319,67 +316,4 @@ func (r *reader) component() ComponentCalibration {
 		x.Scales = append(x.Scales, r.u32())
 	}
 	return x
-}
-
-// appendMemory appends a plan of version 4, little-endian: version u8; name; length u16 of the filter and the filter
-// (decay.Filter); components u16 and each component as in version 3. For the default contribution it writes 0
-// components and
-//
-//	grid exponent i32, Λ i64, scale mantissa u64 and exponent i32, error bound f64
-//
-// Version 5 has 16 bytes for each square of a distance, and is written exactly if one needs more than 8.
-func (p Calibration) appendMemory(dst []byte) []byte {
-	version := byte(memoryPlanVersion)
-	if p.fine() {
-		version = finePlanVersion
-	}
-	dst = appendName(append(dst, version), p.Name)
-	filter := p.Decay.AppendBinary(nil)
-	dst = append(binary.LittleEndian.AppendUint16(dst, uint16(len(filter))), filter...)
-	dst = p.appendPartList(dst)
-	if p.Components != nil {
-		return dst
-	}
-	dst = binary.LittleEndian.AppendUint32(dst, uint32(int32(p.Grid.Exp)))
-	dst = binary.LittleEndian.AppendUint64(dst, uint64(p.Grid.Lambda))
-	dst = binary.LittleEndian.AppendUint64(dst, p.Scale.Mant)
-	dst = binary.LittleEndian.AppendUint32(dst, uint32(int32(p.Scale.Exp)))
-	return binary.LittleEndian.AppendUint64(dst, math.Float64bits(p.ErrorBound))
-}
-
-// fine reports whether a square of a distance needs more than 8 bytes.
-func (p Calibration) fine() bool {
-	return slices.ContainsFunc(
-		p.Components, func(x ComponentCalibration) bool { return x.Replace.Hi != 0 || x.ZeroOut.Hi != 0 },
-	)
-}
-
-// parseMemory reads the output of appendMemory after the version, and refuses any other bytes.
-func parseMemory(b []byte, fine bool) (Calibration, error) {
-	r := reader{rest: b, fine: fine}
-	p := Calibration{Name: r.name()}
-	length := int(r.u16())
-	if r.short || length > len(r.rest) {
-		return Calibration{}, errors.New("mechanisms: plan: not of its length")
-	}
-	var err error
-	if p.Decay, err = decay.ParseFilter(r.rest[:length]); err != nil {
-		return Calibration{}, fmt.Errorf("mechanisms: plan: %w", err)
-	}
-	r.rest = r.rest[length:]
-	if parts := r.componentList(); len(parts) > 0 {
-		first := parts[0]
-		p.Components, p.Grid, p.Scale, p.ErrorBound = parts, first.Grid, first.Scale, first.ErrorBound
-	} else {
-		p.Grid = lattice.Grid{Exp: int(int32(r.u32())), Lambda: int64(r.u64())}
-		p.Scale = noise.Scale{Mant: r.u64(), Exp: int(int32(r.u32()))}
-		p.ErrorBound = math.Float64frombits(r.u64())
-	}
-	if r.short || len(r.rest) > 0 {
-		return Calibration{}, errors.New("mechanisms: plan: not of its length")
-	}
-	if fine != p.fine() {
-		return Calibration{}, fmt.Errorf("mechanisms: plan: version %d, but every distance fits version %d", finePlanVersion, memoryPlanVersion)
-	}
-	return p, p.validate()
 }

@@ -1,7 +1,6 @@
 package mechanisms
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math"
 	"math/bits"
@@ -9,6 +8,7 @@ import (
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/noise"
+	"oriel/mechanisms/perstep"
 	"oriel/mechanisms/protection"
 )
 
@@ -50,9 +50,9 @@ func (d Draws) affected(horizon uint64) uint64 {
 	return d.K * d.draws(horizon)
 }
 
-// exponential is the structure of ExponentialMechanism. A plan's scale is β: an element is drawn with probability
-// proportional to e^(q/β), where q is its sum in lattice units. This equals the largest of the sums with Gumbel noise
-// of scale β.
+// exponential is the structure of ExponentialMechanism. A calibration's scale is β: an element is drawn with
+// probability proportional to e^(q/β), where q is its sum in lattice units. This equals the largest of the sums with
+// Gumbel noise of scale β.
 type exponential struct{ lifetime protection.Lifetime }
 
 func (x exponential) problems(c Config, bad func(format string, args ...any)) {
@@ -80,16 +80,16 @@ func (x exponential) problems(c Config, bad func(format string, args ...any)) {
 		bad("failure %g: %s has no error bound", c.Failure, c.Name)
 	}
 	if len(c.Contribution.Components) > 1 {
-		bad("leaf: %d parts: %s has one", len(c.Contribution.Components), c.Name)
+		bad("contribution: %d components: %s has one", len(c.Contribution.Components), c.Name)
 	}
 	if len(c.Contribution.Components) == 1 {
 		p := c.Contribution.Components[0]
 		if p.Scales != nil {
-			bad("leaf: scales: %s has none", c.Name)
+			bad("contribution: scales: %s has none", c.Name)
 		}
 		if g, err := lattice.NewGrid(p.Clip); err == nil {
 			if b := p.Largest(g); b < 1 || b > g.Lambda {
-				bad("leaf: bound %d: not in [1, %d]", b, g.Lambda)
+				bad("contribution: bound %d: not in [1, %d]", b, g.Lambda)
 			}
 		}
 	}
@@ -122,11 +122,11 @@ func (x calibratedComponent) drawSensitivity(c Config) uint64 {
 // of draws in a life that an event moves.
 func (exponential) calibrate(x *calibratedComponent, _ Calibration, c Config, kind definition) (float64, error) {
 	n := float64(c.Draws.affected(c.Scope.End()))
-	each := max(c.Budget.Epsilon/n, math.Sqrt(8*dp.ZCDPRho(c.Budget)/n))
+	perDraw := max(c.Budget.Epsilon/n, math.Sqrt(8*dp.ZCDPRho(c.Budget)/n))
 	if c.Draws.MaxEpsilon > 0 {
-		each = min(each, c.Draws.MaxEpsilon)
+		perDraw = min(perDraw, c.Draws.MaxEpsilon)
 	}
-	beta := math.Ceil(float64(float64(x.drawSensitivity(c))/each*(1+0x1p-40))) + 1
+	beta := math.Ceil(float64(float64(x.drawSensitivity(c))/perDraw*(1+0x1p-40))) + 1
 	if !(beta < maxGumbel) {
 		return 0, fmt.Errorf("mechanisms: %s: %.0f draws, each of so little that none would be noticed", kind.name, n)
 	}
@@ -136,10 +136,10 @@ func (exponential) calibrate(x *calibratedComponent, _ Calibration, c Config, ki
 
 func (exponential) check(p Calibration) error {
 	if p.Levels != 0 {
-		return fmt.Errorf("mechanisms: plan: levels %d: %s has none", p.Levels, p.Name)
+		return fmt.Errorf("mechanisms: calibration: levels %d: %s has none", p.Levels, p.Name)
 	}
 	if s := p.Scale; s.Exp < 0 || s.Float64() >= maxGumbel {
-		return fmt.Errorf("mechanisms: plan: scale %v: not a whole number below 2^50", s)
+		return fmt.Errorf("mechanisms: calibration: scale %v: not a whole number below 2^50", s)
 	}
 	return withoutFilter(p)
 }
@@ -154,7 +154,7 @@ func (exponential) sums(calibratedComponent, Calibration, Config, noise.Sampler)
 	return func() Sum { return &silent{} }, nil
 }
 
-// DrawLaw returns the law of every Stream.Draw under a plan of ExponentialMechanism: Δ = d and ε₀ = 2d/β, or for
+// DrawLaw returns the law of every Stream.Draw under a calibration of ExponentialMechanism: Δ = d and ε₀ = 2d/β, or for
 // disjoint contributions Δ = d/2 and ε₀ = d/β.
 func (p Calibration) DrawLaw(c Config) Exponential {
 	x, beta := p.components(c)[0], p.Scale.Mant<<p.Scale.Exp
@@ -170,9 +170,9 @@ func (p Calibration) DrawLaw(c Config) Exponential {
 // drawsLoss returns the loss of all draws of a life for one event (PROOF.md, Draws). Each is ε₀-DP and has a range of
 // ε₀, so they lose nε₀, or nε₀²/8 in zCDP. It returns the one that proves the smaller ε at δ.
 func (p Calibration) drawsLoss(c Config) dp.Draws {
-	n, each := dp.Float().SetUint64(c.Draws.affected(c.Scope.End())), p.DrawLaw(c).Epsilon.Up()
-	times := func(x float64) float64 { return dp.RoundUp(dp.Float().Mul(dp.Exact(x), n)) }
-	pure, rho := dp.Draws{Pure: times(each)}, dp.Draws{Rho: times(dp.ExponentialRho(each))}
+	n, perDraw := dp.Float().SetUint64(c.Draws.affected(c.Scope.End())), p.DrawLaw(c).Epsilon.Up()
+	total := func(x float64) float64 { return dp.RoundUp(dp.Float().Mul(dp.Exact(x), n)) }
+	pure, rho := dp.Draws{Pure: total(perDraw)}, dp.Draws{Rho: total(dp.ExponentialRho(perDraw))}
 	if rho.Epsilon(c.Budget.Delta) < pure.Epsilon(c.Budget.Delta) {
 		return rho
 	}
@@ -181,10 +181,10 @@ func (p Calibration) drawsLoss(c Config) dp.Draws {
 
 // drawState is the part of a stream's state for draws. It is separate because most streams have no draws.
 type drawState struct {
-	totals []int64 // of ExponentialMechanism: unreleased contribution sums of all closed steps; else nil
-	drawn  uint64  // of ExponentialMechanism: number of draws since the last step closed
-	to     int     // of ExponentialMechanism: end of the range of the last draw
-	times  uint64  // for Draws.MaxDraws: number of draw times so far
+	totals    []int64 // of ExponentialMechanism: unreleased contribution sums of all closed steps; else nil
+	drawn     uint64  // of ExponentialMechanism: number of draws since the last step closed
+	to        int     // of ExponentialMechanism: end of the range of the last draw
+	drawTimes uint64  // for Draws.MaxDraws: number of draw times so distance
 
 	by func(d Draw, drawn int) int // set by DrawBy; nil: draws are the mechanism's own
 }
@@ -213,11 +213,11 @@ func (s *Stream) totals() []int64 {
 func (s *Stream) Draw(from, to int) int {
 	totals := s.totals()
 	if totals == nil || !s.due(from) {
-		panic(fmt.Sprintf("BUG: mechanisms: %s: a draw of step %d, at place %d, is not in the schedule", s.plan.Name, s.Step(),
+		panic(fmt.Sprintf("BUG: mechanisms: %s: a draw of step %d, at place %d, is not in the schedule", s.calibration.Name, s.Step(),
 			s.place))
 	}
 	if s.draws.drawn == 0 {
-		s.draws.times++
+		s.draws.drawTimes++
 	}
 	s.draws.drawn++
 	s.draws.to = to
@@ -233,29 +233,13 @@ func (s *Stream) due(from int) bool {
 	case d.Every > 0:
 		return s.Step()%d.Every == 0
 	}
-	return made > 0 || s.draws.times < d.MaxDraws
+	return made > 0 || s.draws.drawTimes < d.MaxDraws
 }
 
 // silent is a Sum that releases zeros, because sums of ExponentialMechanism stay in the stream.
-type silent struct{ steps uint64 }
+type silent struct{ perstep.Counter }
 
 func (s *silent) Add(dst []float64, _ []int64, _ *noise.Chain) {
-	s.steps++
+	s.Next()
 	clear(dst)
-}
-
-func (s *silent) Steps() uint64 { return s.steps }
-
-func (s *silent) StateLen() int { return 8 }
-
-func (s *silent) AppendState(dst []byte) []byte {
-	return binary.LittleEndian.AppendUint64(dst, s.steps)
-}
-
-func (s *silent) Restore(state []byte) error {
-	if len(state) != s.StateLen() {
-		return fmt.Errorf("mechanisms: state of %d bytes, want %d", len(state), s.StateLen())
-	}
-	s.steps = binary.LittleEndian.Uint64(state)
-	return nil
 }

@@ -23,8 +23,8 @@ func drawing(n int, horizon uint64, d mechanisms.Draws) mechanisms.Config {
 	return c
 }
 
-// TestDrawsAreWithinTheirBudget recomputes the loss that a plan proves by the test's own formulas: n draws of ε₀ = 2d/β
-// lose nε₀, or the ε of nε₀²/8 in zCDP. Calibration must leave almost nothing of the budget unused.
+// TestDrawsAreWithinTheirBudget recomputes the loss that a calibration proves by the test's own formulas: n draws of ε₀
+// = 2d/β lose nε₀, or the ε of nε₀²/8 in zCDP. Calibration must leave almost nothing of the budget unused.
 func TestDrawsAreWithinTheirBudget(t *testing.T) {
 	for _, epsilon := range []float64{0.01, 1, 30} {
 		for _, delta := range []float64{0, 1e-6, 0.01} {
@@ -74,9 +74,9 @@ func TestDrawsAreWithinTheirBudget(t *testing.T) {
 	}
 }
 
-// TestDrawsOfLeavesThatStandAlone checks disjoint contributions. An exchange moves one draw of each time, and in it the
-// difference of two scores by d. So the loss is n times d/β, whatever k is.
-func TestDrawsOfLeavesThatStandAlone(t *testing.T) {
+// TestDrawsOfDisjointContributions checks disjoint contributions. An exchange moves one draw of each time, and in it
+// the difference of two scores by d. So the loss is n times d/β, whatever k is.
+func TestDrawsOfDisjointContributions(t *testing.T) {
 	for _, delta := range []float64{0, 1e-6} {
 		for _, adjacency := range []dp.Adjacency{dp.Replace, dp.ZeroOut} {
 			c := drawing(4, 1000, mechanisms.Draws{K: 2, MaxDraws: 200, Disjoint: true})
@@ -170,8 +170,8 @@ func TestDrawsAreCounted(t *testing.T) {
 	}
 }
 
-// TestDrawsBeyondTheirBudgetAreRefused checks that a plan whose draws lose more than the budget opens no stream: one
-// with a slightly too small scale, one for the exchange against null events alone, and one whose scale no draw has.
+// TestDrawsBeyondTheirBudgetAreRefused checks that a calibration whose draws lose more than the budget opens no stream:
+// one with a slightly too small scale, one for the exchange against null events alone, and one whose scale no draw has.
 func TestDrawsBeyondTheirBudgetAreRefused(t *testing.T) {
 	for _, draws := range []mechanisms.Draws{{K: 3, Every: 7}, {K: 2, MaxDraws: 90, Disjoint: true}} {
 		for _, delta := range []float64{0, 1e-6} {
@@ -207,9 +207,9 @@ func TestDrawsBeyondTheirBudgetAreRefused(t *testing.T) {
 	}
 }
 
-// TestDrawsOfTwoLawsAreEachOfItsOwn alternates draws by two laws, as a machine does that also draws by public numbers.
+// TestDrawsOfTwoLawsHaveTheirOwnLaw alternates draws by two laws, as a machine does that also draws by public numbers.
 // Each must follow its own law: one gap of scores is decisive under the first and negligible under the second.
-func TestDrawsOfTwoLawsAreEachOfItsOwn(t *testing.T) {
+func TestDrawsOfTwoLawsHaveTheirOwnLaw(t *testing.T) {
 	c := drawing(2, 2, mechanisms.Draws{K: 200, Every: 1})
 	c.Budget.Epsilon = 1e6 // so that the better of the two is always drawn
 	stream := mechtest.Open(t, c, [32]byte{3})
@@ -227,9 +227,9 @@ func TestDrawsOfTwoLawsAreEachOfItsOwn(t *testing.T) {
 	}
 }
 
-// TestSlowDrawsSayWhatTheyLose checks that a bound on ε of a draw makes the guarantee smaller, and that the plan
-// reports it.
-func TestSlowDrawsSayWhatTheyLose(t *testing.T) {
+// TestMaxEpsilonReducesTheStatedLoss checks that a bound on ε of a draw makes the guarantee smaller, and that the
+// calibration reports it.
+func TestMaxEpsilonReducesTheStatedLoss(t *testing.T) {
 	c := drawing(4, 100, mechanisms.Draws{K: 2, Every: 10, MaxEpsilon: 0.001})
 	c.Budget.Delta = 0
 	g, err := mechtest.Plan(t, c).Guarantee(c)
@@ -238,7 +238,7 @@ func TestSlowDrawsSayWhatTheyLose(t *testing.T) {
 	}
 }
 
-func TestDrawingIsRefused(t *testing.T) {
+func TestExponentialMechanismConfigIsRefused(t *testing.T) {
 	for want, change := range map[string]func(c *mechanisms.Config){
 		"takes lifetime": func(c *mechanisms.Config) { c.Scope = protection.Window{Steps: 16} },
 		"memory H = 16":  func(c *mechanisms.Config) { c.Scope = protection.Decay{Steps: 16} },
@@ -254,14 +254,14 @@ func TestDrawingIsRefused(t *testing.T) {
 		"17 times, and every": func(c *mechanisms.Config) { c.Draws = mechanisms.Draws{K: 1, MaxDraws: 17} },
 		"every 17 steps":      func(c *mechanisms.Config) { c.Draws.Every = 17 },
 		"of one at most":      func(c *mechanisms.Config) { c.Draws.MaxEpsilon = math.NaN() },
-		"unit event alone":    func(c *mechanisms.Config) { c.Unit = apart(4) },
+		"only the unit event": func(c *mechanisms.Config) { c.Unit = separated(4) },
 		"no error bound":      func(c *mechanisms.Config) { c.Failure = 0.1 },
 		"has none of its own": func(c *mechanisms.Config) { c.Name, c.Scope = "blt", protection.Window{Steps: 16} },
 		"2^37 records": func(c *mechanisms.Config) {
 			c.Batch, c.Scope = 1<<31, protection.Lifetime{Steps: 1 << 7, Within: 1 << 7}
 		},
 		"scales": func(c *mechanisms.Config) { c.Contribution.Components[0].Scales = []uint32{1, 1, 1, 1} },
-		"2 parts": func(c *mechanisms.Config) {
+		"2 components": func(c *mechanisms.Config) {
 			c.Contribution.Components = []contribution.Component{{Size: 1, Clip: 1, Share: 1}, {Size: 1, Clip: 1, Share: 1}}
 		},
 		"bound 0": func(c *mechanisms.Config) { c.Contribution.Components[0].Quantiser = boundedBy(0) },
@@ -299,9 +299,9 @@ func (boundedBy) Quantise(_ lattice.Grid, dst []int64, v []float64) {
 	}
 }
 
-// TestScoresAreSumsOfLeaves checks that scores are sums of contributions over closed steps only. A contribution with an
-// integer beyond the bound, on which the loss of a draw depends, is not added.
-func TestScoresAreSumsOfLeaves(t *testing.T) {
+// TestScoresAreSumsOfContributions checks that scores are sums of contributions over closed steps only. A contribution
+// with an integer beyond the bound, on which the loss of a draw depends, is not added.
+func TestScoresAreSumsOfContributions(t *testing.T) {
 	c := drawing(4, 6, mechanisms.Draws{K: 2, Every: 3})
 	c.Batch, c.Contribution.Components[0].Quantiser = 2, boundedBy(50)
 	stream := mechtest.Open(t, c, [32]byte{1})

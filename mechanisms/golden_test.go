@@ -40,8 +40,9 @@ func goldenMemories() []mechanisms.Calibration {
 	}
 }
 
-// TestGoldenStreams pins plan, releases and states of a stream with W = 4, B = 3, within a batch and after one, through
-// null events, clipping and vectors with entries that are not numbers. Every CPU and build must give the same bytes.
+// TestGoldenStreams pins calibration, releases and states of a stream with W = 4, B = 3, within a batch and after one,
+// through null events, clipping and vectors with entries that are not numbers. Every CPU and build must give the same
+// bytes.
 func TestGoldenStreams(t *testing.T) {
 	var lines []string
 	for _, plan := range append(goldenPlans(), goldenMemories()...) {
@@ -81,9 +82,9 @@ func TestGoldenStreams(t *testing.T) {
 	goldentest.Check(t, lines)
 }
 
-// goldenParts proves more than the configuration asks for. It is written out, because calibration may differ between
-// platforms.
-func goldenParts() mechanisms.Calibration {
+// goldenComponents proves more than the configuration asks for. It is written out, because calibration may differ
+// between platforms.
+func goldenComponents() mechanisms.Calibration {
 	half := lattice.Grid{Exp: -25, Lambda: 1<<25 - 1<<22} // of clip 0.875
 	one := lattice.Grid{Exp: -24, Lambda: 1 << 24}
 	square := lattice.Square(one.Lambda)
@@ -107,15 +108,15 @@ func goldenParts() mechanisms.Calibration {
 	return p
 }
 
-// TestGoldenParts pins plan, releases and states of a stream of three components.
-func TestGoldenParts(t *testing.T) {
-	plan := goldenParts()
+// TestGoldenComponents pins calibration, releases and states of a stream of three components.
+func TestGoldenComponents(t *testing.T) {
+	plan := goldenComponents()
 	binary, err := plan.AppendBinary(nil)
 	back, errBack := mechanisms.ParseCalibration(binary)
 	if err != nil || errBack != nil || !reflect.DeepEqual(back, plan) {
 		t.Errorf("read back: %+v, %v, %v", back, err, errBack)
 	}
-	c, v := withParts("blt")
+	c, v := withComponents("blt")
 	c.Scope, c.Batch = protection.Window{Steps: 4}, 2
 	stream, err := mechanisms.Open(c, plan, [32]byte{3, 31: 9})
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// claimHolds recomputes a plan's loss in rational arithmetic, from the numbers c_x of a unit's events under the nodes:
-// loss²·s² ≥ Δ²·Σc_x² (Gaussian), Δ²·(Σc_x)² (Gamma) or nΔ²·(Σc_x)² (Laplace).
+// claimHolds recomputes a calibration's loss in rational arithmetic, from the numbers c_x of a unit's events under the
+// nodes: loss²·s² ≥ Δ²·Σc_x² (Gaussian), Δ²·(Σc_x)² (Gamma) or nΔ²·(Σc_x)² (Laplace).
 func claimHolds(p mechanisms.Calibration, c mechanisms.Config, loss float64) bool {
 	square := func(x *big.Rat) *big.Rat { return new(big.Rat).Mul(x, x) }
 	s := new(big.Rat).SetInt(new(big.Int).SetUint64(p.Scale.Mant))
@@ -124,7 +124,7 @@ func TestPaperGuaranteeIsRecomputed(t *testing.T) {
 	}
 }
 
-func TestGuaranteeRefusesAnotherPlan(t *testing.T) {
+func TestGuaranteeRefusesAnotherCalibration(t *testing.T) {
 	for _, name := range []string{"tree-gaussian", "tree-gamma", "tree-laplace", "blt", "once-gaussian", "once-gamma"} {
 		c := config(name, 4)
 		plan := mechtest.Plan(t, c)
@@ -165,9 +165,9 @@ func TestGuaranteeRefusesAnotherPlan(t *testing.T) {
 	}
 }
 
-// TestQuietConfigurationsSayWhatTheyLose checks operators that ask for more noise than the budget needs: ε is then the
+// TestMaxMuReducesTheStatedEpsilon checks operators that ask for more noise than the budget needs: ε is then the
 // loss of that noise. An operator cannot get less noise than the budget needs.
-func TestQuietConfigurationsSayWhatTheyLose(t *testing.T) {
+func TestMaxMuReducesTheStatedEpsilon(t *testing.T) {
 	for _, name := range []string{"tree-gaussian", "blt", "once-gaussian"} {
 		c := mechtest.Config(3)
 		c.Name, c.Scope, c.Budget = name, scope(name, 8), dp.Budget{Epsilon: 1, Delta: 1e-6}

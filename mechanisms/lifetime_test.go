@@ -15,7 +15,7 @@ import (
 )
 
 // TestStreamEndsAtItsHorizon checks that a stream with a horizon stops there, and refuses a state from after it. Its
-// plan and its releases equal those of a stream without a horizon.
+// calibration and its releases equal those of a stream without a horizon.
 func TestStreamEndsAtItsHorizon(t *testing.T) {
 	endless := batched(t) // W = 4, B = 3
 	c, h := endless, records(13, 3)
@@ -24,25 +24,25 @@ func TestStreamEndsAtItsHorizon(t *testing.T) {
 		t.Error("the horizon changes the plan")
 	}
 	key := [32]byte{4}
-	stream, twin := mechtest.Open(t, c, key), mechtest.Open(t, endless, key)
-	if stream.End() != 3 || twin.End() != protection.Endless {
-		t.Errorf("the ends are %d and %d", stream.End(), twin.End())
+	stream, other := mechtest.Open(t, c, key), mechtest.Open(t, endless, key)
+	if stream.End() != 3 || other.End() != protection.Endless {
+		t.Errorf("the ends are %d and %d", stream.End(), other.End())
 	}
 	for i := range 9 {
-		if stream.Add(h.ids[i], h.gradients[i]) != twin.Add(h.ids[i], h.gradients[i]) ||
-			!slices.Equal(stream.Sum(0), twin.Sum(0)) {
+		if stream.Add(h.ids[i], h.gradients[i]) != other.Add(h.ids[i], h.gradients[i]) ||
+			!slices.Equal(stream.Sum(0), other.Sum(0)) {
 			t.Fatalf("record %d: the horizon changes a release", i)
 		}
 	}
 	last := stream.AppendState(nil)
-	if err := mechtest.Open(t, c, key).Restore(last); err != nil || !bytes.Equal(last, twin.AppendState(nil)) {
+	if err := mechtest.Open(t, c, key).Restore(last); err != nil || !bytes.Equal(last, other.AppendState(nil)) {
 		t.Errorf("the last state: %v", err)
 	}
 	for range 4 {
-		twin.Add(h.ids[9], h.gradients[9])
-		if err := stream.Restore(twin.AppendState(nil)); err == nil ||
+		other.Add(h.ids[9], h.gradients[9])
+		if err := stream.Restore(other.AppendState(nil)); err == nil ||
 			!strings.Contains(err.Error(), "beyond the horizon of 3 steps") {
-			t.Errorf("a state of step %d: %v", twin.Step(), err)
+			t.Errorf("a state of step %d: %v", other.Step(), err)
 		}
 		if !bytes.Equal(stream.AppendState(nil), last) {
 			t.Error("a refused state changes the stream")
@@ -77,7 +77,7 @@ func TestStateOfASumStartsWithItsStep(t *testing.T) {
 // run, at event and user level.
 func TestHorizonMakesTheGuaranteeOneForEver(t *testing.T) {
 	for _, name := range []string{"tree-gaussian", "tree-gamma", "tree-gaussian-paper", "blt"} {
-		for _, unit := range []protection.Unit{oneEvent, apart(3)} {
+		for _, unit := range []protection.Unit{oneEvent, separated(3)} {
 			c := config(name, 3)
 			c.Scope, c.Unit = protection.Lifetime{Steps: 6, Within: 8}, unit
 			_, several := unit.EventSeparation()
@@ -101,9 +101,9 @@ func TestHorizonMakesTheGuaranteeOneForEver(t *testing.T) {
 	}
 }
 
-// TestOnceIsOfSingleStepsForEver checks that a once- mechanism releases the contribution sum of each step alone, under
-// the budget for ever: σ = Δ/µ, θ = Δ/ε.
-func TestOnceIsOfSingleStepsForEver(t *testing.T) {
+// TestPerStepGuaranteeHoldsForEver checks that a once- mechanism releases the contribution sum of each step alone,
+// under the budget for ever: σ = Δ/µ, θ = Δ/ε.
+func TestPerStepGuaranteeHoldsForEver(t *testing.T) {
 	for _, name := range everyName() {
 		if got := mechtest.ZeroStream(t, config(name, 3)).PerStep(); got != strings.HasPrefix(name, "once-") {
 			t.Errorf("%s: Once() = %v", name, got)

@@ -10,8 +10,8 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// Mechanism is the part that all streams with one configuration and plan share: guarantee, sampler, filter and scratch,
-// checked and computed once. A further stream costs only its own state.
+// Mechanism is the part that all streams with one configuration and calibration share: guarantee, sampler, filter and
+// scratch, checked and computed once. A further stream costs only its own state.
 //
 // Only one stream of an opened mechanism may be in use at a time: from one goroutine, or behind one lock. They share
 // scratch, and no call reads data that another call left there.
@@ -23,7 +23,7 @@ type Mechanism struct {
 // frame is the part of an opened mechanism that its streams read.
 type frame struct {
 	config       Config
-	plan         Calibration
+	calibration  Calibration
 	guarantee    protection.Guarantee
 	end          uint64 // the last step
 	scratch      *noise.Scratch
@@ -45,7 +45,7 @@ type openedComponent struct {
 	quantiser contribution.Quantiser
 	zeroOut   lattice.Int128 // square of the quantiser's distance of a contribution from zero, units²
 	bound     int64          // for ExponentialMechanism: bound on each integer of a contribution; else 0
-	alone     bool           // Draws.Disjoint
+	disjoint  bool           // Draws.Disjoint
 	roots     []float64      // √k_i; nil when all are 1
 	scaled    []float64      // scratch for the default quantiser with roots
 }
@@ -59,7 +59,7 @@ func (x *openedComponent) quantise(dst []int64, v []float64) {
 		clear(dst) // it still holds the previous record's contribution
 		x.quantiser.Quantise(x.grid, dst, v)
 		if !x.grid.ContainsUpTo(dst, x.zeroOut) ||
-			x.bound > 0 && (slices.Max(dst) > x.bound || slices.Min(dst) < -x.bound) || x.alone && !oneAtMost(dst) {
+			x.bound > 0 && (slices.Max(dst) > x.bound || slices.Min(dst) < -x.bound) || x.disjoint && !atMostOneNonzero(dst) {
 			clear(dst)
 		}
 	case x.roots != nil:
@@ -72,8 +72,8 @@ func (x *openedComponent) quantise(dst []int64, v []float64) {
 	}
 }
 
-// oneAtMost reports whether at most one number differs from 0.
-func oneAtMost(v []int64) bool {
+// atMostOneNonzero reports whether at most one number differs from 0.
+func atMostOneNonzero(v []int64) bool {
 	some := false
 	for _, x := range v {
 		if x != 0 && some {
@@ -84,7 +84,7 @@ func oneAtMost(v []int64) bool {
 	return true
 }
 
-// NewMechanism checks a plan against a configuration, and computes the guarantee that it proves.
+// NewMechanism checks a calibration against a configuration, and computes the guarantee that it proves.
 func NewMechanism(c Config, p Calibration) (*Mechanism, error) {
 	guarantee, err := p.Guarantee(c)
 	if err != nil {
@@ -94,38 +94,38 @@ func NewMechanism(c Config, p Calibration) (*Mechanism, error) {
 }
 
 // Clone returns the mechanism with its own scratch, for another goroutine. It repeats no proof, because the guarantee
-// is a function of configuration and plan.
+// is a function of configuration and calibration.
 func (s *Mechanism) Clone() *Mechanism {
-	clone, err := opened(s.config, s.plan, s.guarantee)
+	clone, err := opened(s.config, s.calibration, s.guarantee)
 	if err != nil {
-		panic("BUG: mechanisms: an opened plan has no sums: " + err.Error())
+		panic("BUG: mechanisms: an opened calibration has no sums: " + err.Error())
 	}
 	return clone
 }
 
-// opened is NewMechanism for a plan that proves the guarantee.
+// opened is NewMechanism for a calibration that proves the guarantee.
 func opened(c Config, p Calibration, guarantee protection.Guarantee) (*Mechanism, error) {
 	fresh, err := p.sums(c, nil)
 	if err != nil {
-		return nil, fmt.Errorf("mechanisms: plan: %w", err)
+		return nil, fmt.Errorf("mechanisms: calibration: %w", err)
 	}
 	return &Mechanism{newFrame(c, p, guarantee), fresh}, nil
 }
 
 func newFrame(c Config, p Calibration, guarantee protection.Guarantee) frame {
 	f := frame{
-		config: c, plan: p, guarantee: guarantee, end: c.Scope.End(),
+		config: c, calibration: p, guarantee: guarantee, end: c.Scope.End(),
 		scratch: noise.NewScratch(), contribution: make([]int64, c.Dimension()),
 	}
 	from := 0
-	for i, part := range c.Contribution.Components {
+	for i, component := range c.Contribution.Components {
 		x := openedComponent{
-			from: from, to: from + part.Size, entries: part.Entries(),
-			grid: p.Component(i).Grid, quantiser: part.Quantiser, roots: contribution.Roots(part.Scales),
+			from: from, to: from + component.Size, entries: component.Entries(),
+			grid: p.Component(i).Grid, quantiser: component.Quantiser, roots: contribution.Roots(component.Scales),
 		}
-		_, x.zeroOut = part.Distances(x.grid)
+		_, x.zeroOut = component.Distances(x.grid)
 		if x.roots != nil && x.quantiser == nil {
-			x.scaled = make([]float64, part.Size)
+			x.scaled = make([]float64, component.Size)
 		}
 		f.components = append(f.components, x)
 		f.entries, from = f.entries+x.entries, x.to
@@ -133,7 +133,7 @@ func newFrame(c Config, p Calibration, guarantee protection.Guarantee) frame {
 	f.callers, f.choices = make([]float64, f.entries), &drawScratch{}
 	if facts, _ := FactsOf(p.Name); facts.Draws {
 		f.law, f.components[0].bound = p.DrawLaw(c), c.Contribution.Components[0].Largest(p.Grid)
-		f.components[0].alone = c.Draws.Disjoint
+		f.components[0].disjoint = c.Draws.Disjoint
 	}
 	if c.Contribution.Nonzero > 0 {
 		f.pairs = make([]int64, 0, c.Contribution.Absorbed())
@@ -144,12 +144,12 @@ func newFrame(c Config, p Calibration, guarantee protection.Guarantee) frame {
 // absorbed returns the integers that the chain absorbs for a contribution: all of them, or only the places and values
 // of the nonzero ones in order, which determine the contribution as well. nil, the null event, stays nil, and the zero
 // contribution does not become nil.
-func (s *frame) absorbed(leaf []int64) []int64 {
-	if leaf == nil || s.pairs == nil {
-		return leaf
+func (s *frame) absorbed(integers []int64) []int64 {
+	if integers == nil || s.pairs == nil {
+		return integers
 	}
 	s.pairs = s.pairs[:0]
-	for i, x := range leaf {
+	for i, x := range integers {
 		if x != 0 {
 			s.pairs = append(s.pairs, int64(i), x)
 		}
@@ -187,7 +187,7 @@ func (s *frame) Batch() uint64 { return s.config.Batch }
 
 // PerStep reports whether releases are of single steps, instead of prefix sums.
 func (s *frame) PerStep() bool {
-	facts, _ := FactsOf(s.plan.Name)
+	facts, _ := FactsOf(s.calibration.Name)
 	return facts.PerStep
 }
 
@@ -201,7 +201,7 @@ func (s *frame) Terms() protection.Terms { return s.config.Terms }
 func (s *frame) Memory() (steps uint64, decays bool) { return s.config.Scope.Memory() }
 
 // ErrorBound returns Calibration.ErrorBound, which is for the first component; Calibration.Components has the others.
-func (s *frame) ErrorBound() float64 { return s.plan.ErrorBound }
+func (s *frame) ErrorBound() float64 { return s.calibration.ErrorBound }
 
 // Guarantee returns the guarantee that each stream proves.
 func (s *frame) Guarantee() protection.Guarantee { return s.guarantee }

@@ -11,32 +11,32 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// seatOf returns the opened mechanism of blt at d = 32, W = 1024, the case for which the tests state limits.
-func seatOf(tb testing.TB) *mechanisms.Mechanism {
+// mechanismOf returns the opened mechanism of blt at d = 32, W = 1024, the case for which the tests state limits.
+func mechanismOf(tb testing.TB) *mechanisms.Mechanism {
 	tb.Helper()
 	c := mechtest.Config(32)
 	c.Name, c.Scope = "blt", protection.Window{Steps: 1024}
-	seat, err := mechanisms.NewMechanism(c, mechtest.Plan(tb, c))
+	mechanism, err := mechanisms.NewMechanism(c, mechtest.Plan(tb, c))
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return seat
+	return mechanism
 }
 
-// TestStreamsOfASeatAreApart alternates streams of one opened mechanism and of its clone, record by record and through
-// states. They must give the same bytes as streams that each have an opened mechanism of their own.
-func TestStreamsOfASeatAreApart(t *testing.T) {
+// TestStreamsOfOneMechanismAreIndependent alternates streams of one opened mechanism and of its clone, record by record
+// and through states. They must give the same bytes as streams that each have an opened mechanism of their own.
+func TestStreamsOfOneMechanismAreIndependent(t *testing.T) {
 	h := records(40, 3)
 	for _, name := range everyName() {
 		c := batched(t)
 		c.Name, c.Printed, c.Scope = name, config(name, 3).Printed, scope(name, 4)
 		plan := mechtest.Plan(t, c)
-		seat, err := mechanisms.NewMechanism(c, plan)
+		mechanism, err := mechanisms.NewMechanism(c, plan)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var shared, alone [3]*mechanisms.Stream
-		for k, of := range []*mechanisms.Mechanism{seat, seat, seat.Clone()} {
+		for k, of := range []*mechanisms.Mechanism{mechanism, mechanism, mechanism.Clone()} {
 			shared[k] = of.Open([32]byte{byte(k)})
 			if alone[k], err = mechanisms.Open(c, plan, [32]byte{byte(k)}); err != nil {
 				t.Fatal(err)
@@ -49,14 +49,14 @@ func TestStreamsOfASeatAreApart(t *testing.T) {
 				}
 				if shared[k].Add(id, h.gradients[i]) != alone[k].Add(id, h.gradients[i]) ||
 					!slices.Equal(shared[k].Sum(0), alone[k].Sum(0)) {
-					t.Fatalf("%s: record %d of stream %d: another release than with a seat of its own", name, i, k)
+					t.Fatalf("%s: record %d of stream %d: another release than with a mechanism of its own", name, i, k)
 				}
 				if tag := shared[k].Tag("x"); tag != alone[k].Tag("x") || tag == shared[(k+1)%3].Tag("x") {
 					t.Fatalf("%s: record %d of stream %d: tag %x", name, i, k, tag)
 				}
 			}
 			if state := shared[i%2].AppendState(nil); !bytes.Equal(state, alone[i%2].AppendState(nil)) {
-				t.Fatalf("%s: record %d: another state than with a seat of its own", name, i)
+				t.Fatalf("%s: record %d: another state than with a mechanism of its own", name, i)
 			} else if err := shared[i%2].Restore(state); err != nil {
 				t.Fatal(err)
 			}
@@ -64,33 +64,33 @@ func TestStreamsOfASeatAreApart(t *testing.T) {
 	}
 }
 
-func TestSeatRefusesWhatOpenRefuses(t *testing.T) {
+func TestNewMechanismRefusesWhatOpenRefuses(t *testing.T) {
 	c := config("blt", 2)
 	plan := mechtest.Plan(t, c)
 	c.Budget.Epsilon /= 2
-	if seat, err := mechanisms.NewMechanism(c, plan); err == nil || seat != nil {
-		t.Error("a plan that proves less than configured gets a seat")
+	if mechanism, err := mechanisms.NewMechanism(c, plan); err == nil || mechanism != nil {
+		t.Error("a plan that proves less than configured gets a mechanism")
 	}
 }
 
-// maxSeat bounds the bytes that a further stream of an opened mechanism may allocate for blt at d = 32. 3 072 of them
-// are totals, buffers, the open batch and the last release.
-const maxSeat = 4096
+// maxStreamBytes bounds the bytes that a further stream of an opened mechanism may allocate for blt at d = 32. 3 072 of
+// them are totals, buffers, the open batch and the last release.
+const maxStreamBytes = 4096
 
-func TestAFurtherStreamIsSmall(t *testing.T) {
-	seat := seatOf(t)
+func TestFurtherStreamAllocatesLittle(t *testing.T) {
+	mechanism := mechanismOf(t)
 	const streams = 1000
 	var before, after runtime.MemStats
 	kept := make([]*mechanisms.Stream, streams)
 	runtime.ReadMemStats(&before)
 	for i := range kept {
-		kept[i] = seat.Open([32]byte{byte(i)})
+		kept[i] = mechanism.Open([32]byte{byte(i)})
 	}
 	runtime.ReadMemStats(&after)
-	if bytes := (after.TotalAlloc - before.TotalAlloc) / streams; bytes > maxSeat {
-		t.Errorf("a further stream allocates %d bytes, want at most %d", bytes, maxSeat)
+	if bytes := (after.TotalAlloc - before.TotalAlloc) / streams; bytes > maxStreamBytes {
+		t.Errorf("a further stream allocates %d bytes, want at most %d", bytes, maxStreamBytes)
 	}
-	if allocs := testing.AllocsPerRun(100, func() { kept[0] = seat.Open([32]byte{}) }); allocs > 7 {
+	if allocs := testing.AllocsPerRun(100, func() { kept[0] = mechanism.Open([32]byte{}) }); allocs > 7 {
 		t.Errorf("a further stream takes %g allocations, want 7", allocs)
 	}
 	state := kept[1].AppendState(nil)
@@ -104,15 +104,15 @@ func TestAFurtherStreamIsSmall(t *testing.T) {
 	runtime.KeepAlive(kept)
 }
 
-// BenchmarkSeat opens a further stream of an opened mechanism, and a first one.
-func BenchmarkSeat(b *testing.B) {
+// BenchmarkOpenFurtherStream opens a further stream of an opened mechanism, and a first one.
+func BenchmarkOpenFurtherStream(b *testing.B) {
 	c := mechtest.Config(32)
 	c.Name, c.Scope = "blt", protection.Window{Steps: 1024}
-	plan, seat := mechtest.Plan(b, c), seatOf(b)
+	plan, mechanism := mechtest.Plan(b, c), mechanismOf(b)
 	b.Run("stream=further", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			seat.Open([32]byte{1})
+			mechanism.Open([32]byte{1})
 		}
 	})
 	b.Run("stream=first", func(b *testing.B) {

@@ -68,10 +68,10 @@ func TestTheGuaranteeOfAMemoryIsForLife(t *testing.T) {
 	}
 }
 
-func TestPlansWithMemoryComeBack(t *testing.T) {
+func TestCalibrationsWithMemoryRoundTrip(t *testing.T) {
 	fine := withBall(384, 1<<20)
 	for _, c := range []mechanisms.Config{
-		withMemory(3, 64), withMemory(1000, 1<<20), partsWithMemory(), withBall(3, 64), fine,
+		withMemory(3, 64), withMemory(1000, 1<<20), componentsWithMemory(), withBall(3, 64), fine,
 	} {
 		c.Failure = 0.01
 		version := byte(4)
@@ -118,7 +118,7 @@ func withBall(n int, memory uint64) mechanisms.Config {
 
 // TestDistancesBeyondAWord uses a lattice on which squares of distances do not fit a word. Noise must still follow the
 // distance: for a ball of radius 0.8 it is 0.8 times the noise of the default contribution of length 1, and 2ρ is
-// accounted for. A plan of version 5 whose distances fit a word must be refused.
+// accounted for. A calibration of version 5 whose distances fit a word must be refused.
 func TestDistancesBeyondAWord(t *testing.T) {
 	ball, plain := withBall(384, 1<<20), withMemory(384, 1<<20)
 	p, q := mechtest.Plan(t, ball), mechtest.Plan(t, plain)
@@ -127,7 +127,7 @@ func TestDistancesBeyondAWord(t *testing.T) {
 	}
 	sd := func(p mechanisms.Calibration) float64 { return p.Scale.Float64() * p.Grid.Unit() }
 	if ratio := sd(p) / sd(q); math.Abs(ratio-0.8) > 1e-4 { // rounding over a life is up to 2⁻¹⁴ of the variance
-		t.Errorf("noise is %.9g times that of a leaf of length 1, want 0.8", ratio)
+		t.Errorf("noise is %.9g times that of a contribution of length 1, want 0.8", ratio)
 	}
 	if got := p.Sensitivity(ball); math.Abs(got-1.6) > 1e-6 || got < 1.6 {
 		t.Errorf("Δ = %.9g, want a bit more than 1.6", got)
@@ -137,7 +137,7 @@ func TestDistancesBeyondAWord(t *testing.T) {
 	long[0] = 1e9
 	stream.Add(noise.Identity{}, long)
 	if got := stream.Sum(0)[0]; math.Abs(got-0.8) > 1e-6 {
-		t.Errorf("a leaf drawn to the ball is %g long, want 0.8", got)
+		t.Errorf("a contribution drawn to the ball is %g long, want 0.8", got)
 	}
 	b, err := mechtest.Plan(t, withBall(3, 64)).AppendBinary(nil)
 	if err != nil {
@@ -153,15 +153,15 @@ func TestDistancesBeyondAWord(t *testing.T) {
 	}
 }
 
-func partsWithMemory() mechanisms.Config {
-	c, _ := withParts("blt")
+func componentsWithMemory() mechanisms.Config {
+	c, _ := withComponents("blt")
 	c.Scope = protection.Decay{Steps: 64}
 	return c
 }
 
-// TestGuaranteeRefusesAPlanOfAnotherMemory checks that a plan for one memory is refused for another memory and for a
-// window, as are a lattice coarser than required and a scale too small.
-func TestGuaranteeRefusesAPlanOfAnotherMemory(t *testing.T) {
+// TestGuaranteeRefusesCalibrationOfAnotherMemory checks that a calibration for one memory is refused for another memory
+// and for a window, as are a lattice coarser than required and a scale too small.
+func TestGuaranteeRefusesCalibrationOfAnotherMemory(t *testing.T) {
 	c := withMemory(32, 65_536)
 	plan := mechtest.Plan(t, c)
 	if bits := plan.Grid.Bits(); bits < 27 || bits > 31 {

@@ -59,9 +59,9 @@ func TestUsersWithAMemory(t *testing.T) {
 	}
 }
 
-// TestPlansOfUsersWithAMemoryProveTheirOwn checks that a plan is refused for a smaller separation and for a longer
-// window. It proves more for one event, and a plan for events proves nothing for users.
-func TestPlansOfUsersWithAMemoryProveTheirOwn(t *testing.T) {
+// TestCalibrationsOfUsersWithAMemoryProveTheirOwn checks that a calibration is refused for a smaller separation and for
+// a longer window. It proves more for one event, and a calibration for events proves nothing for users.
+func TestCalibrationsOfUsersWithAMemoryProveTheirOwn(t *testing.T) {
 	c := presence(1024)
 	plan := mechtest.Plan(t, c)
 	refused := func(what string, change func(*mechanisms.Config)) {
@@ -89,7 +89,7 @@ func TestPlansOfUsersWithAMemoryProveTheirOwn(t *testing.T) {
 	if same, err := plan.Guarantee(event); err != nil || same.Mu != g.Mu {
 		t.Errorf("as a plan of an event: %+v, %v, want µ = %g", same, err, g.Mu)
 	}
-	several := partsWithMemory()
+	several := componentsWithMemory()
 	several.Unit = protection.User{Exchange: dp.Replace, Separation: 10, Steps: 95}
 	parts := mechtest.Plan(t, several)
 	whole, err := parts.Guarantee(several)

@@ -31,12 +31,12 @@ type Reading struct {
 
 // Reading returns a Reading of a component before the first step. With a memory of 0 increments add up without decay,
 // and Clear must be called after at most 2³² of them. Only sums that decay have increments.
-func (s *Stream) Reading(part int, memory uint64) (*Reading, error) {
-	sum, ok := s.sums[part].(Incremental)
+func (s *Stream) Reading(component int, memory uint64) (*Reading, error) {
+	sum, ok := s.sums[component].(Incremental)
 	if _, decays := s.Memory(); !ok || !decays {
-		return nil, fmt.Errorf("mechanisms: %s without a memory has no increments to read", s.plan.Name)
+		return nil, fmt.Errorf("mechanisms: %s without a memory has no increments to read", s.calibration.Name)
 	}
-	x := &s.components[part]
+	x := &s.components[component]
 	tally, err := decay.NewReading(memory, x.to-x.from)
 	if err != nil {
 		return nil, err
@@ -46,8 +46,8 @@ func (s *Stream) Reading(part int, memory uint64) (*Reading, error) {
 
 // Increments returns the increments of a component's last Add in lattice units, or nil if its sum has none. They are
 // valid until the next Add or Restore.
-func (s *Stream) Increments(part int) []lattice.Int128 {
-	sum, ok := s.sums[part].(Incremental)
+func (s *Stream) Increments(component int) []lattice.Int128 {
+	sum, ok := s.sums[component].(Incremental)
 	if _, decays := s.Memory(); !ok || !decays {
 		return nil
 	}
@@ -89,16 +89,16 @@ type Deviation struct {
 }
 
 // errNoDeviation is returned for mechanisms whose noise is not Gaussian.
-var errNoDeviation = errors.New("mechanisms: standard deviations are known of Gaussian noise alone")
+var errNoDeviation = errors.New("mechanisms: standard deviations are known only for Gaussian noise")
 
 // Deviation returns the deviation of a component's sums or, if memory is not the stream's, of a Reading with that
 // memory.
-func (s *frame) Deviation(part int, memory uint64) (Deviation, error) {
-	facts, _ := FactsOf(s.plan.Name)
+func (s *frame) Deviation(component int, memory uint64) (Deviation, error) {
+	facts, _ := FactsOf(s.calibration.Name)
 	if facts.Law != Gaussian {
 		return Deviation{}, errNoDeviation
 	}
-	p := s.plan.Component(part)
+	p := s.calibration.Component(component)
 	d := Deviation{
 		scale: float64(p.Scale.Float64() * p.Grid.Unit()), at: func(uint64) float64 { return 1 }, end: s.end,
 	}
@@ -106,13 +106,13 @@ func (s *frame) Deviation(part int, memory uint64) (Deviation, error) {
 	switch {
 	case facts.PerStep && memory == 0:
 	case facts.PerStep, !decays && memory > 0: // also for a tree
-		return Deviation{}, fmt.Errorf("mechanisms: memory %d: %s without one has no increments to read", memory, s.plan.Name)
+		return Deviation{}, fmt.Errorf("mechanisms: memory %d: %s without one has no increments to read", memory, s.calibration.Name)
 	case facts.Tree:
 		window := s.config.Scope.Span()
 		d.nodes = windowtree.Depth(window)
 		d.at = func(step uint64) float64 { return float64(windowtree.Active(window, step)) }
 	case !decays:
-		spread, err := blt.NewSpread(s.plan.Filter)
+		spread, err := blt.NewSpread(s.calibration.Filter)
 		if err != nil {
 			return Deviation{}, err
 		}
@@ -121,11 +121,11 @@ func (s *frame) Deviation(part int, memory uint64) (Deviation, error) {
 		if memory == 0 {
 			memory = own
 		}
-		spread, err := decay.NewSpread(s.plan.Decay, memory)
+		spread, err := decay.NewSpread(s.calibration.Decay, memory)
 		if err != nil {
 			return Deviation{}, err
 		}
-		d.at, d.period = spread.At, s.plan.Decay.Period()
+		d.at, d.period = spread.At, s.calibration.Decay.Period()
 	}
 	return d, nil
 }
@@ -141,12 +141,12 @@ func (d Deviation) Times(factor float64) Deviation {
 
 // WindowDeviation returns the standard deviation, in loss units, of a coordinate of the sum of the last w increments of
 // a component, in the middle of a block, where the filter's start no longer matters. It is 0 without a memory.
-func (s *frame) WindowDeviation(part int, w uint64) float64 {
+func (s *frame) WindowDeviation(component int, w uint64) float64 {
 	if _, decays := s.Memory(); !decays {
 		return 0
 	}
-	p := s.plan.Component(part)
-	return float64(math.Sqrt(s.plan.Decay.WindowVariance(w)) * float64(p.Scale.Float64()*p.Grid.Unit()))
+	p := s.calibration.Component(component)
+	return float64(math.Sqrt(s.calibration.Decay.WindowVariance(w)) * float64(p.Scale.Float64()*p.Grid.Unit()))
 }
 
 // IncrementFilter returns the numbers that determine the noise of increments: P, the steps between two resets, then the
@@ -156,7 +156,7 @@ func (s *frame) IncrementFilter() []float64 {
 	if _, decays := s.Memory(); !decays {
 		return nil
 	}
-	f := s.plan.Decay
+	f := s.calibration.Decay
 	numbers := []float64{float64(f.Period())}
 	for _, of := range [2][decay.MaxPoles]uint32{f.Poles, f.Residues} {
 		for _, x := range of[:f.Count] {
@@ -225,12 +225,12 @@ type NoiseLaw struct {
 }
 
 // NoiseLaw returns the noise law of a component whose noise comes from a filter.
-func (s *frame) NoiseLaw(part int) (NoiseLaw, error) {
-	facts, _ := FactsOf(s.plan.Name)
-	p := s.plan.Component(part)
+func (s *frame) NoiseLaw(component int) (NoiseLaw, error) {
+	facts, _ := FactsOf(s.calibration.Name)
+	p := s.calibration.Component(component)
 	_, decays := s.Memory()
 	if facts.Law != Gaussian || !facts.Filter && !decays {
-		return NoiseLaw{}, fmt.Errorf("mechanisms: %s: its noise comes from no filter", s.plan.Name)
+		return NoiseLaw{}, fmt.Errorf("mechanisms: %s: its noise comes from no filter", s.calibration.Name)
 	}
 	// The error is at most 3 units. The carry is within η ≤ ½ + 2⁻⁸ of its filter, so its difference from the step
 	// before is off by at most 2η. A draw is rounded by at most ½, of which |b_0| + Σ|b_j − b_{j−1}| ≤ 2 remain. A
@@ -241,7 +241,7 @@ func (s *frame) NoiseLaw(part int) (NoiseLaw, error) {
 	}
 	const unit = 1 << 30
 	if decays {
-		f := s.plan.Decay
+		f := s.calibration.Decay
 		for k := range f.Count {
 			law.Poles = append(law.Poles, float64(f.Poles[k])/unit)
 			law.Residues = append(law.Residues, -float64(f.Residues[k])/unit)
@@ -252,8 +252,8 @@ func (s *frame) NoiseLaw(part int) (NoiseLaw, error) {
 	// b_j = Σ R_k·q_k^{j−1}, so b_1 − b_0 = ΣR_k − 1 and b_j − b_{j−1} = −Σ R_k(1 − q_k)/q_k·q_k^{j−1} for j ≥ 2. A
 	// pole at 0 supplies the difference at j = 1.
 	law.Poles, law.Residues = []float64{0}, []float64{-1}
-	for k := range s.plan.Filter.Count {
-		q, r := float64(s.plan.Filter.Poles[k])/unit, float64(s.plan.Filter.Residues[k])/unit
+	for k := range s.calibration.Filter.Count {
+		q, r := float64(s.calibration.Filter.Poles[k])/unit, float64(s.calibration.Filter.Residues[k])/unit
 		law.Poles, law.Residues = append(law.Poles, q), append(law.Residues, -float64(r*(1-q))/q)
 		law.Residues[0] += r / q
 	}

@@ -72,7 +72,7 @@ func TestEachMechanismTakesTheScopesOfItsRow(t *testing.T) {
 					}
 				}
 				if err != nil && several && !row.users && s != once &&
-					!strings.Contains(err.Error(), "unit user: "+name+" has the unit event alone") {
+					!strings.Contains(err.Error(), "unit user: "+name+" has only the unit event") {
 					t.Errorf("%s: %v", what, err)
 				}
 			}
@@ -80,10 +80,10 @@ func TestEachMechanismTakesTheScopesOfItsRow(t *testing.T) {
 	}
 }
 
-// TestPlansAreOfTheirScope checks that a plan for one scope is refused under another that needs other noise: a memory
-// and a window, or windows of other lengths. With the same window, a stream that ends and one that does not have the
-// same plan.
-func TestPlansAreOfTheirScope(t *testing.T) {
+// TestCalibrationsAreOfTheirScope checks that a calibration for one scope is refused under another that needs other
+// noise: a memory and a window, or windows of other lengths. With the same window, a stream that ends and one that does
+// not have the same calibration.
+func TestCalibrationsAreOfTheirScope(t *testing.T) {
 	c := config("blt", 3)
 	plan := mechtest.Plan(t, c)
 	c.Scope = protection.Lifetime{Steps: 5, Within: 8}
@@ -91,8 +91,8 @@ func TestPlansAreOfTheirScope(t *testing.T) {
 		t.Errorf("a lifetime within the window of the plan: %+v, %v", g, err)
 	}
 	for want, s := range map[string]protection.Scope{
-		"plan has memory 0, configured is 8": protection.Decay{Steps: 8},
-		"proves less":                        protection.Lifetime{Steps: 5, Within: 1024},
+		"calibration has memory 0, configured is 8": protection.Decay{Steps: 8},
+		"proves less": protection.Lifetime{Steps: 5, Within: 1024},
 	} {
 		c.Scope = s
 		if _, err := plan.Guarantee(c); err == nil || !strings.Contains(err.Error(), want) {
@@ -101,9 +101,9 @@ func TestPlansAreOfTheirScope(t *testing.T) {
 	}
 }
 
-// TestWeightIsWhatSumsHold checks the sum of equal steps: all of them count, or under a decay each counts by its
+// TestWeightIsTheSumOfEqualSteps checks the sum of equal steps: all of them count, or under a decay each counts by its
 // remaining share.
-func TestWeightIsWhatSumsHold(t *testing.T) {
+func TestWeightIsTheSumOfEqualSteps(t *testing.T) {
 	for _, s := range []protection.Scope{
 		protection.Window{Steps: 8}, protection.Lifetime{Steps: 8, Within: 8}, protection.PerStep{},
 	} {

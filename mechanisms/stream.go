@@ -46,24 +46,26 @@ func Open(c Config, p Calibration, key [32]byte) (*Stream, error) {
 	return m.Open(key), nil
 }
 
-// NewStream opens a stream over given sums, one for each component. The guarantee is the plan's, so the caller must
-// ensure that the sums have the plan's noise. Use Open to get a stream; NewStream is for tests, which use zero noise or
-// a planted fault instead.
+// NewStream opens a stream over given sums, one for each component. The guarantee is the calibration's, so the caller
+// must ensure that the sums have the calibration's noise. Use Open to get a stream; NewStream is for tests, which use
+// zero noise or a planted fault instead.
 func NewStream(c Config, p Calibration, key [32]byte, sums ...Sum) (*Stream, error) {
 	guarantee, err := p.Guarantee(c)
 	if err != nil {
 		return nil, err
 	}
 	frame := newFrame(c, p, guarantee)
-	return frame.given(key, sums)
+	return frame.overSums(key, sums)
 }
 
 // OpenOver is NewStream for an opened mechanism, whose guarantee need not be proved again.
-func (s *Mechanism) OpenOver(key [32]byte, sums ...Sum) (*Stream, error) { return s.given(key, sums) }
+func (s *Mechanism) OpenOver(key [32]byte, sums ...Sum) (*Stream, error) {
+	return s.overSums(key, sums)
+}
 
-func (s *frame) given(key [32]byte, sums []Sum) (*Stream, error) {
+func (s *frame) overSums(key [32]byte, sums []Sum) (*Stream, error) {
 	if len(sums) != len(s.components) {
-		return nil, fmt.Errorf("mechanisms: %d sums of %d parts", len(sums), len(s.components))
+		return nil, fmt.Errorf("mechanisms: %d sums, want %d components", len(sums), len(s.components))
 	}
 	return s.over(key, sums), nil
 }
@@ -75,21 +77,21 @@ func (s *Stream) Add(id noise.Identity, v []float64) (closed bool) {
 	if s.Ended() {
 		panic(fmt.Sprintf("BUG: mechanisms: a record beyond the horizon of %d steps", s.end))
 	}
-	leaf := s.contribution // scratch shared by the mechanism's streams
+	integers := s.contribution // scratch shared by the mechanism's streams
 	if v == nil {
-		leaf = nil
+		integers = nil
 	} else {
 		if len(v) != s.entries {
 			panic(fmt.Sprintf("BUG: mechanisms: vector has %d entries, want %d", len(v), s.entries))
 		}
 		for i := range s.components {
 			x := &s.components[i]
-			x.quantise(leaf[x.from:x.to], v[:x.entries])
+			x.quantise(integers[x.from:x.to], v[:x.entries])
 			v = v[x.entries:]
 		}
 	}
-	s.chain.Absorb(s.Step()+1, s.place, id, s.absorbed(leaf))
-	s.accumulate(leaf)
+	s.chain.Absorb(s.Step()+1, s.place, id, s.absorbed(integers))
+	s.accumulate(integers)
 	s.place++
 	if uint64(s.place) < s.config.Batch {
 		return false
@@ -110,14 +112,14 @@ func (s *Stream) Add(id noise.Identity, v []float64) (closed bool) {
 }
 
 // accumulate adds a contribution to the open batch, after the chain has absorbed it.
-func (s *Stream) accumulate(leaf []int64) {
-	if leaf != nil && s.pairs != nil {
+func (s *Stream) accumulate(integers []int64) {
+	if integers != nil && s.pairs != nil {
 		for i := 0; i < len(s.pairs); i += 2 {
 			s.partial[s.pairs[i]] += s.pairs[i+1]
 		}
 		return
 	}
-	for i, x := range leaf {
+	for i, x := range integers {
 		s.partial[i] += x
 	}
 }
@@ -131,8 +133,8 @@ func (s *Stream) ended(step uint64) bool { return step > s.end }
 
 // Sum returns the private prefix sum of a component after the last closed step, in loss units, and zeros before the
 // first. It is valid until the next Add; the caller must not modify it.
-func (s *Stream) Sum(part int) []float64 {
-	x := &s.components[part]
+func (s *Stream) Sum(component int) []float64 {
+	x := &s.components[component]
 	return s.released[x.from:x.to:x.to]
 }
 
@@ -150,7 +152,7 @@ func (s *Stream) Tag(name string) [32]byte { return s.chain.Tag(name) }
 // A state is, little-endian: version u8, chain key 32 bytes, place u32, partial sum n × i64, last release n × f64,
 // states of the sums. n counts the coordinates of all components, which are concatenated, as the sums are. Version 1 is
 // for one component, 2 for several, 3 for ExponentialMechanism. Version 3 holds the sums of all contributions, n × i64,
-// instead of the last release, and with Draws.MaxDraws it ends with the number of draw times so far, u64.
+// instead of the last release, and with Draws.MaxDraws it ends with the number of draw times so distance, u64.
 const stateHead = 1 + 32 + 4
 
 // StateLen returns the length of every state of this stream.
@@ -181,23 +183,21 @@ func (s *Stream) AppendState(dst []byte) []byte {
 	key := s.chain.Key()
 	dst = append(append(dst, s.stateVersion()), key[:]...)
 	dst = binary.LittleEndian.AppendUint32(dst, s.place)
-	for _, x := range s.partial {
-		dst = binary.LittleEndian.AppendUint64(dst, uint64(x))
-	}
-	for _, x := range s.totals() {
-		dst = binary.LittleEndian.AppendUint64(dst, uint64(x))
-	}
-	if s.totals() != nil {
-		dst = s.appendSums(dst)
-		if s.config.Draws.MaxDraws > 0 {
-			dst = binary.LittleEndian.AppendUint64(dst, s.draws.times)
+	for _, integers := range [2][]int64{s.partial, s.totals()} {
+		for _, x := range integers {
+			dst = binary.LittleEndian.AppendUint64(dst, uint64(x))
 		}
-		return dst
 	}
-	for _, x := range s.released {
-		dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(x))
+	if s.totals() == nil {
+		for _, x := range s.released {
+			dst = appendFloat(dst, x)
+		}
 	}
-	return s.appendSums(dst)
+	dst = s.appendSums(dst)
+	if s.config.Draws.MaxDraws > 0 {
+		dst = binary.LittleEndian.AppendUint64(dst, s.draws.drawTimes)
+	}
+	return dst
 }
 
 func (s *Stream) appendSums(dst []byte) []byte {
@@ -222,15 +222,15 @@ func (s *Stream) Restore(state []byte) error {
 	if uint64(place) >= s.config.Batch {
 		return fmt.Errorf("mechanisms: state: place %d in a batch of %d", place, s.config.Batch)
 	}
-	times := uint64(0)
+	drawTimes := uint64(0)
 	if s.config.Draws.MaxDraws > 0 {
-		times, rest = binary.LittleEndian.Uint64(rest[len(rest)-8:]), rest[:len(rest)-8]
+		drawTimes, rest = binary.LittleEndian.Uint64(rest[len(rest)-8:]), rest[:len(rest)-8]
 	}
 	if err := s.checkSteps(rest, place); err != nil {
 		return err
 	}
-	if steps := binary.LittleEndian.Uint64(rest); times > min(s.config.Draws.MaxDraws, steps) {
-		return fmt.Errorf("mechanisms: state: drawn %d times in %d steps", times, steps)
+	if steps := binary.LittleEndian.Uint64(rest); drawTimes > min(s.config.Draws.MaxDraws, steps) {
+		return fmt.Errorf("mechanisms: state: drawn %d times in %d steps", drawTimes, steps)
 	}
 	if err := s.checkNumbers(partial, released, place, binary.LittleEndian.Uint64(rest)); err != nil {
 		return err
@@ -248,7 +248,7 @@ func (s *Stream) Restore(state []byte) error {
 		s.released[i] = math.Float64frombits(binary.LittleEndian.Uint64(released[8*i:]))
 	}
 	if s.totals() != nil {
-		s.draws.drawn, s.draws.times = s.config.Draws.K, times // the draws of the last step are already made
+		s.draws.drawn, s.draws.drawTimes = s.config.Draws.K, drawTimes // the draws of the last step are already made
 	}
 	return nil
 }

@@ -136,7 +136,7 @@ func renewsAllLaterNoise(t *testing.T, c mechanisms.Config) {
 		}
 	}
 	for _, at := range []int{0, 1, 2, 30, 31, 32, 57, 58, 59} { // first, middle, last record of a batch, in three batches
-		f("leaf", at, false, func(_ *noise.Identity, g *[]float64) { (*g)[1] += 0.01; (*g)[0] *= 0.5 })
+		f("integers", at, false, func(_ *noise.Identity, g *[]float64) { (*g)[1] += 0.01; (*g)[0] *= 0.5 })
 		f("offset", at, true, func(id *noise.Identity, _ *[]float64) { id.Offset++ })
 		f("leader epoch", at, true, func(id *noise.Identity, _ *[]float64) { id.LeaderEpoch++ })
 		f("topic", at, true, func(id *noise.Identity, _ *[]float64) { id.Topic[15]++ })
@@ -147,9 +147,9 @@ func renewsAllLaterNoise(t *testing.T, c mechanisms.Config) {
 	f("sign", 33, false, func(_ *noise.Identity, g *[]float64) { (*g)[0] = -0.5 })
 }
 
-// TestPlacesAndValuesAreAnotherHistory checks that absorbing places and values changes the keys, but not contributions
+// TestSparseAbsorptionIsAnotherHistory checks that absorbing places and values changes the keys, but not contributions
 // or sums, and that no step allocates.
-func TestPlacesAndValuesAreAnotherHistory(t *testing.T) {
+func TestSparseAbsorptionIsAnotherHistory(t *testing.T) {
 	whole, h := batched(t), records(30, 3)
 	h.gradients[7] = nil // after numbers that must not be added again
 	places := whole

@@ -41,22 +41,23 @@ func (t tree) shape(p *Calibration, _ Config) (bits int, err error) {
 
 func (t tree) calibrate(x *calibratedComponent, p Calibration, c Config, kind definition) (float64, error) {
 	x.scale = nodeScale(*x, kind.Law, t.exposure(c))
-	if kind.Paper {
-		x.scale = printedScale(c, x.grid, int(p.Levels))
+	if kind.Paper { // Calibration.Guarantee computes the loss that this scale proves
+		units := dp.Float().Quo(c.Printed(int(p.Levels)), dp.Exact(x.grid.Unit()))
+		x.scale = noise.ScaleUp(dp.Up(units, scaleMargin))
 	}
 	return errorBound(*x, kind.Law, c.Failure, int(p.Levels)), nil
 }
 
 func (tree) check(p Calibration) error {
 	if p.Levels < 1 || p.Levels > 63 {
-		return fmt.Errorf("mechanisms: plan: levels %d: not in [1, 63]", p.Levels)
+		return fmt.Errorf("mechanisms: calibration: levels %d: not in [1, 63]", p.Levels)
 	}
 	return withoutFilter(p)
 }
 
 func (t tree) matches(p Calibration, _ Config) error {
 	if h := windowtree.Depth(t.window); int(p.Levels) != h {
-		return fmt.Errorf("mechanisms: plan has %d levels, window %d has %d", p.Levels, t.window, h)
+		return fmt.Errorf("mechanisms: calibration has %d levels, window %d has %d", p.Levels, t.window, h)
 	}
 	return nil
 }
@@ -102,7 +103,7 @@ func noFilter(c Config, bad func(format string, args ...any)) {
 
 func withoutFilter(p Calibration) error {
 	if p.Filter != (blt.Filter{}) || p.Decay != (decay.Filter{}) {
-		return fmt.Errorf("mechanisms: plan: %s has either levels or a filter", p.Name)
+		return fmt.Errorf("mechanisms: calibration: %s has either levels or a filter", p.Name)
 	}
 	return nil
 }
@@ -126,7 +127,7 @@ func (perStep) calibrate(x *calibratedComponent, _ Calibration, c Config, kind d
 
 func (perStep) check(p Calibration) error {
 	if p.Levels != 1 {
-		return fmt.Errorf("mechanisms: plan: levels %d: %s has one", p.Levels, p.Name)
+		return fmt.Errorf("mechanisms: calibration: levels %d: %s has one", p.Levels, p.Name)
 	}
 	return withoutFilter(p)
 }
@@ -171,20 +172,20 @@ func (f filter) calibrate(x *calibratedComponent, p Calibration, c Config, _ def
 
 func (filter) check(p Calibration) error {
 	if p.Levels != 0 {
-		return fmt.Errorf("mechanisms: plan: %s has either levels or a filter", p.Name)
+		return fmt.Errorf("mechanisms: calibration: %s has either levels or a filter", p.Name)
 	}
 	if err := p.Filter.Validate(); err != nil {
-		return fmt.Errorf("mechanisms: plan: %w", err)
+		return fmt.Errorf("mechanisms: calibration: %w", err)
 	}
 	return nil
 }
 
 func (filter) matches(p Calibration, c Config) error {
 	if p.Decays() {
-		return fmt.Errorf("mechanisms: plan has memory %d, configured is a window", p.Decay.Memory)
+		return fmt.Errorf("mechanisms: calibration has memory %d, configured is a window", p.Decay.Memory)
 	}
 	if c.Poles != 0 && c.Poles != int(p.Filter.Count) {
-		return fmt.Errorf("mechanisms: plan has %d poles, configured are %d", p.Filter.Count, c.Poles)
+		return fmt.Errorf("mechanisms: calibration has %d poles, configured are %d", p.Filter.Count, c.Poles)
 	}
 	return nil
 }
@@ -238,16 +239,16 @@ func (f decaying) shape(p *Calibration, c Config) (bits int, err error) {
 // leastBits returns the bits of the coarsest lattice on which rounding costs almost nothing over a life, for all
 // components.
 func leastBits(f decay.Filter, c Config) (least int, err error) {
-	for _, part := range c.Contribution.Components {
-		bits, err := f.Bits(part.Size, func(bits int) lattice.Int128 {
-			grid, err := lattice.NewFineGrid(part.Clip, bits)
+	for _, component := range c.Contribution.Components {
+		bits, err := f.Bits(component.Size, func(bits int) lattice.Int128 {
+			grid, err := lattice.NewFineGrid(component.Clip, bits)
 			if err != nil {
 				return lattice.Int128{}
 			}
-			return c.square(part, grid)
+			return c.square(component, grid)
 		})
 		if err != nil {
-			return 0, fmt.Errorf("mechanisms: memory %d, dimension %d: %w", f.Memory, part.Size, err)
+			return 0, fmt.Errorf("mechanisms: memory %d, dimension %d: %w", f.Memory, component.Size, err)
 		}
 		least = max(least, bits)
 	}
@@ -263,20 +264,20 @@ func (decaying) calibrate(x *calibratedComponent, p Calibration, c Config, _ def
 
 func (decaying) check(p Calibration) error {
 	if p.Levels != 0 || p.Filter != (blt.Filter{}) {
-		return fmt.Errorf("mechanisms: plan: %s has levels, a filter or a memory, one of them", p.Name)
+		return fmt.Errorf("mechanisms: calibration: %s has levels, a filter or a memory, one of them", p.Name)
 	}
 	if err := p.Decay.Validate(); err != nil {
-		return fmt.Errorf("mechanisms: plan: %w", err)
+		return fmt.Errorf("mechanisms: calibration: %w", err)
 	}
 	return nil
 }
 
-// errCoarse means that rounding on the plan's lattice would add up over a life.
-var errCoarse = errors.New("mechanisms: plan: its lattice is coarser than its memory needs")
+// errCoarse means that rounding on the calibration's lattice would add up over a life.
+var errCoarse = errors.New("mechanisms: calibration: its lattice is coarser than its memory needs")
 
 func (f decaying) matches(p Calibration, c Config) error {
 	if p.Decay.Memory != f.memory {
-		return fmt.Errorf("mechanisms: plan has memory %d, configured is %d", p.Decay.Memory, f.memory)
+		return fmt.Errorf("mechanisms: calibration has memory %d, configured is %d", p.Decay.Memory, f.memory)
 	}
 	least, err := leastBits(p.Decay, c)
 	if err == nil && p.Grid.Bits() < least {

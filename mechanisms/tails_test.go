@@ -34,7 +34,7 @@ func (u units) Add(dst []float64, v []int64, _ *noise.Chain) {
 	}
 }
 
-// TestDrawsReachTheSums checks, for every name and at the scale of its plan, that draws reach the public sums
+// TestDrawsReachTheSums checks, for every name and at the scale of its calibration, that draws reach the public sums
 // unchanged, out to the sampler's reach and within 2⁵³ units.
 func TestDrawsReachTheSums(t *testing.T) {
 	for _, name := range everyName() {
@@ -53,10 +53,10 @@ func TestDrawsReachTheSums(t *testing.T) {
 	}
 }
 
-// TestFarDrawsReachTheSums opens a stream in the usual way, with the sampler of its plan. Its first release must equal
-// that sampler's vector, beyond 6 standard deviations of normal noise. No other test covers Open with noise that far
-// out.
-func TestFarDrawsReachTheSums(t *testing.T) {
+// TestTailDrawsReachTheSums opens a stream in the usual way, with the sampler of its calibration. Its first release
+// must equal that sampler's vector, beyond 6 standard deviations of normal noise. No other test covers Open with noise
+// that far out.
+func TestTailDrawsReachTheSums(t *testing.T) {
 	for _, name := range everyName() {
 		c, node := config(name, sumtest.FarDimension), noise.NodeID{}
 		if name == "blt" || c.Scope == (protection.PerStep{}) {

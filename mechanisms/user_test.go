@@ -16,7 +16,7 @@ import (
 // user returns a user-level configuration: W = 1024, at least 100 steps between a user's events, k = 11.
 func user(name string) mechanisms.Config {
 	c := config(name, 5)
-	c.Scope, c.Unit = protection.Window{Steps: 1024}, apart(100)
+	c.Scope, c.Unit = protection.Window{Steps: 1024}, separated(100)
 	return c
 }
 
@@ -45,9 +45,9 @@ func TestUserNoiseIsThatOfAllEventsOfAWindow(t *testing.T) {
 	f("tree-laplace", 2*total*math.Sqrt(5))
 }
 
-// TestEventGuaranteeIsOfTheSamePlan checks that a user-level plan proves more for one event, as EventGuarantee returns,
-// and that the plan of an event does not prove a user.
-func TestEventGuaranteeIsOfTheSamePlan(t *testing.T) {
+// TestEventGuaranteeIsOfTheSameCalibration checks that a user-level calibration proves more for one event, as
+// EventGuarantee returns, and that the calibration of an event does not prove a user.
+func TestEventGuaranteeIsOfTheSameCalibration(t *testing.T) {
 	for _, name := range []string{"tree-gaussian", "tree-gamma", "tree-laplace", "blt"} {
 		for _, adjacency := range []dp.Adjacency{dp.Replace, dp.ZeroOut} {
 			c := user(name)
@@ -72,7 +72,7 @@ func TestEventGuaranteeIsOfTheSamePlan(t *testing.T) {
 				t.Errorf("%s: proves less than the event's epsilon: %v", name, err)
 			}
 			c = user(name)
-			c.Unit = apart(93) // k = 12
+			c.Unit = separated(93) // k = 12
 			if _, err := plan.Guarantee(c); !errors.Is(err, mechanisms.ErrUnproved) {
 				t.Errorf("%s: one event more in a window: %v, want ErrUnproved", name, err)
 			}
@@ -127,7 +127,7 @@ func TestUserGuaranteeAges(t *testing.T) {
 // nor more.
 func TestEqualComponentsHaveEqualNoiseAtUserLevel(t *testing.T) {
 	for _, scope := range []protection.Scope{protection.Window{Steps: 64}, protection.Decay{Steps: 64}} {
-		for _, unit := range []protection.Unit{oneEvent, zeroOut, apart(3)} {
+		for _, unit := range []protection.Unit{oneEvent, zeroOut, separated(3)} {
 			c := config("blt", 1)
 			c.Scope, c.Unit = scope, unit
 			if user, is := unit.(protection.User); is && scope == (protection.Decay{Steps: 64}) {

@@ -78,8 +78,8 @@ func TestABodyWithoutVectorNeedsNoDimension(t *testing.T) {
 	}
 }
 
-// TestTheBrokenMemberIsNamed checks that the member at fault is named, so that people know where to look.
-func TestTheBrokenMemberIsNamed(t *testing.T) {
+// TestMemberAtFaultIsNamed checks that the member at fault is named, so that people know where to look.
+func TestMemberAtFaultIsNamed(t *testing.T) {
 	d := newTestDecoder(t, EventConfig{Body: playBody, MaxBytes: 100})
 	f := func(doc, want string) {
 		t.Helper()

@@ -140,9 +140,9 @@ func randomDecision(rng *rand.Rand) (d Decision, extras []Extra, values []ExtraV
 	return d, extras, values
 }
 
-// TestEncodingsSayTheSame checks that a decision in any encoding parses to the same value as in JSON, and that
-// AppendLine gives the bytes of JSON.
-func TestEncodingsSayTheSame(t *testing.T) {
+// TestEncodingsParseToEqualDecisions checks that a decision in any encoding parses to the same value as in JSON, and
+// that AppendLine gives the bytes of JSON.
+func TestEncodingsParseToEqualDecisions(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	for range 600 {
 		d, extras, values := randomDecision(rng)
@@ -167,9 +167,9 @@ func TestEncodingsSayTheSame(t *testing.T) {
 	}
 }
 
-// TestEncodersRefuseWhatNoDecisionHas checks that encoders panic on impossible values, because a bug must not publish a
+// TestEncodersRefuseImpossibleValues checks that encoders panic on impossible values, because a bug must not publish a
 // decision that no reader accepts.
-func TestEncodersRefuseWhatNoDecisionHas(t *testing.T) {
+func TestEncodersRefuseImpossibleValues(t *testing.T) {
 	refused := func(what string, e Encoding, change func(d *Decision)) {
 		t.Helper()
 		defer func() {

@@ -22,9 +22,9 @@ func timed(e Encoding, time int64, extras []Extra, values []ExtraValue) []byte {
 	return NewEncoder(d.DecisionConfig, extras).AppendTimed(nil, d.Index, d.Step, time, d.Point, values)
 }
 
-// TestDecisionsHaveATimeBehindAllElse checks that the time follows all other members, is read back from each encoding,
+// TestTimeFollowsAllOtherMembers checks that the time follows all other members, is read back from each encoding,
 // and changes nothing before it.
-func TestDecisionsHaveATimeBehindAllElse(t *testing.T) {
+func TestTimeFollowsAllOtherMembers(t *testing.T) {
 	for e, text := range goldenTimes {
 		for _, extras := range []int{0, len(testExtras)} {
 			b := timed(e, goldenTime, testExtras[:extras], testValues[:extras])
@@ -52,9 +52,9 @@ func TestDecisionsHaveATimeBehindAllElse(t *testing.T) {
 	}
 }
 
-// TestATimeThatIsNone checks that a decision of an earlier deployment has no time, and neither has one whose member of
-// that name is not a valid time.
-func TestATimeThatIsNone(t *testing.T) {
+// TestDecisionsWithoutTime checks that a decision of an earlier deployment has no time, and neither has one whose
+// member of that name is not a valid time.
+func TestDecisionsWithoutTime(t *testing.T) {
 	for _, text := range []string{``, `,"time":-2`, `,"time":1.5`, `,"time":"1"`, `,"time":253402300800000`, `,"time":null`} {
 		d, err := ParseDecision(append(bytes.TrimSuffix(encoded(testDecision, JSON, nil, nil), []byte("}")), text+"}"...))
 		if err != nil || d.Time() != NoTime {
@@ -69,7 +69,7 @@ func TestATimeThatIsNone(t *testing.T) {
 	NewEncoder(testDecision.DecisionConfig, []Extra{{Name: "time", Kind: ExtraNumber}})
 }
 
-func TestATimeAllocatesNothing(t *testing.T) {
+func TestTimeAllocatesNothing(t *testing.T) {
 	for e := range goldenTimes {
 		d := testDecision
 		d.Encoding = e

@@ -39,9 +39,9 @@ type Decoder struct {
 	names     nameSet
 	arena     []byte // strings with escapes
 
-	absent       []float64 // defaults for members that are left out
-	absentLabel  float64
-	absentWeight float64
+	defaults      []float64 // of the members that become Event.Numbers
+	defaultLabel  float64
+	defaultWeight float64
 
 	need  memberSet // members that a valid event must have
 	label memberSet
@@ -84,7 +84,7 @@ func NewDecoder(c EventConfig) (*Decoder, error) {
 		return nil, err
 	}
 	d := &Decoder{
-		body: c.Body, operator: c.Operator, maxBytes: c.MaxBytes, absentWeight: 1, last: noMember,
+		body: c.Body, operator: c.Operator, maxBytes: c.MaxBytes, defaultWeight: 1, last: noMember,
 		passes: c.Unknown == UnknownIsFree,
 	}
 	if vector, some := c.Body.Vector(); some {
@@ -97,25 +97,25 @@ func NewDecoder(c EventConfig) (*Decoder, error) {
 	if c.Unlabelled {
 		d.need &^= d.label
 	}
-	if len(d.absent) > 0 {
-		d.further = make([]float64, len(d.absent))
+	if len(d.defaults) > 0 {
+		d.further = make([]float64, len(d.defaults))
 	}
 	return d, nil
 }
 
 // add registers a member, the i-th of the body.
 func (d *Decoder) add(i int, m Member) {
-	f := field{name: m.Name, kind: m.Kind, place: len(d.absent), least: -math.MaxFloat64, most: math.MaxFloat64}
+	f := field{name: m.Name, kind: m.Kind, place: len(d.defaults), least: -math.MaxFloat64, most: math.MaxFloat64}
 	if least, most, bounded := m.Bounds(); bounded {
 		f.least, f.most = least, most
 	}
 	switch {
 	case m.Kind.Further():
-		d.absent = append(d.absent, m.Default)
+		d.defaults = append(d.defaults, m.Default)
 	case m.Kind.isLabel():
-		d.label, d.absentLabel = 1<<i, m.Default
+		d.label, d.defaultLabel = 1<<i, m.Default
 	case m.Kind == KindWeight && m.Optional:
-		d.absentWeight = m.Default
+		d.defaultWeight = m.Default
 	}
 	if m.Kind == KindChoice {
 		f.choices, f.open = make(map[string]int, len(m.Choices)), m.Open
@@ -167,17 +167,17 @@ func (d *Decoder) Decode(dst *Event, value []byte) Code {
 	case bytes.HasPrefix(value, []byte("\uFEFF")):
 		return ByteOrderMark
 	}
-	i := skipSpace(value, 0)
+	i := SkipSpace(value, 0)
 	if i == len(value) || value[i] != '{' {
 		return unexpected(value, i, 1, NotObject)
 	}
 	d.arena = d.arena[:0]
 	d.event(dst)
-	i, code := d.members(dst, value, skipSpace(value, i+1))
+	i, code := d.members(dst, value, SkipSpace(value, i+1))
 	if code != OK {
 		return code
 	}
-	if skipSpace(value, i) != len(value) {
+	if SkipSpace(value, i) != len(value) {
 		return TrailingData
 	}
 	return OK
@@ -185,8 +185,8 @@ func (d *Decoder) Decode(dst *Event, value []byte) Code {
 
 // event resets dst to an event without content.
 func (d *Decoder) event(dst *Event) {
-	*dst = Event{Label: d.absentLabel, Weight: d.absentWeight, Numbers: d.further}
-	copy(d.further, d.absent)
+	*dst = Event{Label: d.defaultLabel, Weight: d.defaultWeight, Numbers: d.further}
+	copy(d.further, d.defaults)
 }
 
 // members reads the top-level members; b[i] is the first byte after the brace and white space.
@@ -198,7 +198,7 @@ func (d *Decoder) members(dst *Event, b []byte, i int) (next int, code Code) {
 	for !done {
 		i, code = d.name(b, i)
 		if code == OK {
-			if i, code = skipTo(b, i, ':'); code == OK {
+			if i, code = SkipTo(b, i, ':'); code == OK {
 				i, code = d.member(dst, b, i)
 			}
 		} else if code == UnknownName && d.passes {
@@ -207,7 +207,7 @@ func (d *Decoder) members(dst *Event, b []byte, i int) (next int, code Code) {
 		if code != OK {
 			return i, code
 		}
-		if i, done, code = nextMember(b, i, '}'); code != OK {
+		if i, done, code = NextMember(b, i, '}'); code != OK {
 			return i, code
 		}
 	}
@@ -220,7 +220,7 @@ func (d *Decoder) members(dst *Event, b []byte, i int) (next int, code Code) {
 
 // pass skips a member that the body does not have; b[i] comes after its name.
 func (d *Decoder) pass(b []byte, i int) (next int, code Code) {
-	if i, code = skipTo(b, i, ':'); code == OK {
+	if i, code = SkipTo(b, i, ':'); code == OK {
 		i, d.arena, code = SkipValue(b, i, maxDepth-1, d.arena)
 	}
 	return i, code
@@ -230,14 +230,11 @@ func (d *Decoder) pass(b []byte, i int) (next int, code Code) {
 // it first compares with the next member's name.
 func (d *Decoder) name(b []byte, i int) (next int, code Code) {
 	at := d.guess
-	if hasLiteral(b, i, d.called[at].quoted) {
+	if HasLiteral(b, i, d.called[at].quoted) {
 		i += len(d.called[at].quoted)
 	} else {
-		if i == len(b) || b[i] != '"' {
-			return i, JSONSyntax
-		}
 		var name []byte
-		if name, i, d.arena, code = readString(b, i, d.arena); code != OK {
+		if name, i, d.arena, code = ReadString(b, i, d.arena); code != OK {
 			return i, code
 		}
 		if at = d.find(name); at < 0 {
@@ -302,10 +299,10 @@ func (d *Decoder) member(dst *Event, b []byte, i int) (next int, code Code) {
 }
 
 func readClass(b []byte, i int) (f float64, next int, code Code) {
-	if hasLiteral(b, i, "true") {
+	if HasLiteral(b, i, "true") {
 		return 1, i + len("true"), OK
 	}
-	if hasLiteral(b, i, "false") {
+	if HasLiteral(b, i, "false") {
 		return -1, i + len("false"), OK
 	}
 	if f, next, code = parseNumber(b, i, 2); code == OK {

@@ -164,23 +164,23 @@ func TestDecodeFollowsTheTableOfDocuments(t *testing.T) {
 					t.Fatalf("%+v, want %+v", got, want)
 				}
 			}
-			checkTwin(t, doc.config(t), d, doc.value(t))
+			checkReference(t, doc.config(t), d, doc.value(t))
 		})
 	}
 }
 
-// checkTwin fails unless the decoder and its slow twin agree: both valid and equal, or a fault that the twin found too.
-// In an invalid JSON text the decoder may find another fault before the syntax error.
-func checkTwin(t *testing.T, c EventConfig, d *Decoder, value []byte) {
+// checkReference fails unless the decoder and its slow reference model agree: both valid and equal, or a fault that the
+// model found too. In an invalid JSON text the decoder may find another fault before the syntax error.
+func checkReference(t *testing.T, c EventConfig, d *Decoder, value []byte) {
 	t.Helper()
 	var got Event
 	code := d.Decode(&got, value)
-	want, bad := twinDecode(c, value)
+	want, bad := referenceDecode(c, value)
 	switch {
 	case (code == OK) != (len(bad) == 0), code != OK && !bad[code] && !bad[JSONSyntax] && !bad[LoneSurrogate]:
-		t.Fatalf("decoder %v, twin %v", code, bad)
+		t.Fatalf("decoder %v, reference %v", code, bad)
 	case code == OK && !sameEvent(got, want):
-		t.Fatalf("decoder %+v, twin %+v", got, want)
+		t.Fatalf("decoder %+v, reference %+v", got, want)
 	}
 }
 
@@ -214,7 +214,7 @@ func FuzzDecode(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, value []byte, which uint8) {
 		k := int(which) % len(configs)
-		checkTwin(t, configs[k], decoders[k], value)
+		checkReference(t, configs[k], decoders[k], value)
 	})
 }
 

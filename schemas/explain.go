@@ -9,15 +9,15 @@ import (
 	"unicode/utf8"
 )
 
-// mostShown is how many bytes of a name a message contains at most.
-const mostShown = 64
+// maxShown is how many bytes of a name a message contains at most.
+const maxShown = 64
 
 // Shown returns a name from an event in a form that is safe in a message: quoted, without control characters, and cut
 // if it is long.
 func Shown(name []byte) string {
 	more := ""
-	if len(name) > mostShown {
-		cut := mostShown
+	if len(name) > maxShown {
+		cut := maxShown
 		for cut > 0 && !utf8.RuneStart(name[cut]) {
 			cut--
 		}
@@ -33,7 +33,7 @@ func path(member string, name []byte) string {
 			return member + "." + Shown(name)
 		}
 	}
-	if len(name) == 0 || len(name) > mostShown {
+	if len(name) == 0 || len(name) > maxShown {
 		return member + "." + Shown(name)
 	}
 	return member + "." + string(name)
@@ -73,23 +73,23 @@ func (d *Decoder) Problem(value []byte, code Code) string {
 // begins. It ends where the grammar is broken.
 func members(b []byte, i, depth int) iter.Seq2[string, int] {
 	return func(yield func(string, int) bool) {
-		if i = skipSpace(b, i); i == len(b) || b[i] != '{' {
+		if i = SkipSpace(b, i); i == len(b) || b[i] != '{' {
 			return
 		}
-		i = skipSpace(b, i+1)
-		for done := false; !done && i < len(b) && b[i] == '"'; {
-			name, next, _, code := readString(b, i, nil)
+		i = SkipSpace(b, i+1)
+		for done := false; !done; {
+			name, next, _, code := ReadString(b, i, nil)
 			if code != OK {
 				return
 			}
-			if i, code = skipTo(b, next, ':'); code != OK || !yield(string(name), i) {
+			if i, code = SkipTo(b, next, ':'); code != OK || !yield(string(name), i) {
 				return
 			}
 			ok := false
 			if i, ok = skipValue(b, i, depth+1); !ok {
 				return
 			}
-			if i, done, code = nextMember(b, i, '}'); code != OK {
+			if i, done, code = NextMember(b, i, '}'); code != OK {
 				return
 			}
 		}
@@ -191,7 +191,7 @@ func (d *Decoder) explainType(value []byte) string {
 
 // element names the first value in the array at b[i] that is not a number.
 func element(b []byte, i, depth int, name string) string {
-	i = skipSpace(b, i+1)
+	i = SkipSpace(b, i+1)
 	for k, done := 0, false; !done && i < len(b) && b[i] != ']'; k++ {
 		if _, _, code := parseNumber(b, i, depth+1); code == WrongType || code == NullValue {
 			return fmt.Sprintf("%s[%d] is %s; it must be a number", name, k, typeAt(b, i))
@@ -201,7 +201,7 @@ func element(b []byte, i, depth int, name string) string {
 			return ""
 		}
 		var code Code
-		if i, done, code = nextMember(b, next, ']'); code != OK {
+		if i, done, code = NextMember(b, next, ']'); code != OK {
 			return ""
 		}
 	}

@@ -19,7 +19,7 @@ var (
 // goldenExtras pins the bytes that follow the golden decision; they must never change.
 const goldenExtras = `,"width":0.25,"scores":[1,-2.5],"arm":"a\"é\n\u2028\u0000<\ufffd"}`
 
-func TestExtrasStandBehindTheMembersOfAllDecisions(t *testing.T) {
+func TestExtrasFollowTheMembersOfAllDecisions(t *testing.T) {
 	e, d := NewEncoder(testDecision.DecisionConfig, testExtras), testDecision
 	line := e.Append(nil, d.Index, d.Step, d.Point, testValues)
 	if want := strings.TrimSuffix(goldenDecision, "}") + goldenExtras; string(line) != want {

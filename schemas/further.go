@@ -45,7 +45,7 @@ func (d *Decoder) choice(m *field, b []byte, i int) (place float64, next int, co
 		return 0, i, unexpected(b, i, 2, WrongType)
 	}
 	var text []byte
-	if text, next, d.arena, code = readString(b, i, d.arena); code != OK {
+	if text, next, d.arena, code = ReadString(b, i, d.arena); code != OK {
 		return 0, next, code
 	}
 	place, code = m.chosen(text)

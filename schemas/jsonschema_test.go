@@ -108,9 +108,9 @@ func validate(t *testing.T, schema *jsonschema.Schema, doc []byte) error {
 	return schema.Validate(value)
 }
 
-// TestSchemaOfABodySaysWhatItsDecoderTakes checks that the schema of a body accepts every valid document, and none with
-// a fault that JSON Schema can express.
-func TestSchemaOfABodySaysWhatItsDecoderTakes(t *testing.T) {
+// TestSchemaOfABodyAcceptsWhatItsDecoderAccepts checks that the schema of a body accepts every valid document, and none
+// with a fault that JSON Schema can express.
+func TestSchemaOfABodyAcceptsWhatItsDecoderAccepts(t *testing.T) {
 	said := map[Code]int{
 		UnknownChoice: 0, NumberRange: 0, UnknownName: 0, NullValue: 0, MissingMember: 0, ConflictingMembers: 0, NotObject: 0,
 	}

@@ -22,7 +22,7 @@ type Line struct {
 type Lines struct {
 	reader *bufio.Reader
 	limit  int
-	kept   []byte
+	kept   []byte // the line, cut one byte after the limit
 	next   int64
 }
 
@@ -53,15 +53,10 @@ func (l *Lines) All() iter.Seq2[Line, error] {
 // Next returns the next line, io.EOF after the last one, or an error of the reader. A line that the error cuts is not
 // returned.
 func (l *Lines) Next() (Line, error) {
-	part, err := l.reader.ReadSlice('\n')
 	line := Line{Number: l.next}
-	if err == nil && len(part)-1 <= l.limit+1 {
-		l.next++
-		line.Value, line.Length = part[:len(part)-1], int64(len(part)-1)
-		return line, nil
-	}
 	l.kept = l.kept[:0]
 	for {
+		part, err := l.reader.ReadSlice('\n')
 		if err == nil {
 			part = part[:len(part)-1]
 		}
@@ -69,7 +64,6 @@ func (l *Lines) Next() (Line, error) {
 		l.kept = append(l.kept, part[:min(len(part), l.limit+1-len(l.kept))]...)
 		switch {
 		case errors.Is(err, bufio.ErrBufferFull):
-			part, err = l.reader.ReadSlice('\n')
 			continue
 		case err == io.EOF && line.Length == 0:
 			return Line{}, io.EOF

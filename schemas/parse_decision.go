@@ -55,7 +55,7 @@ func parseJSON(b []byte) (d Decision, ok bool) {
 	p.literal(`,"step":`)
 	d.Step = p.uint()
 	p.literal(`,"decision":`)
-	if p.ok && hasLiteral(p.b, p.i, `{`) {
+	if p.ok && HasLiteral(p.b, p.i, `{`) {
 		d.Form, d.Point = Sparse, p.sparse()
 	} else {
 		p.literal(`[`)
@@ -89,16 +89,16 @@ type decisionParser struct {
 }
 
 func (p *decisionParser) literal(s string) {
-	if p.ok = p.ok && hasLiteral(p.b, p.i, s); p.ok {
+	if p.ok = p.ok && HasLiteral(p.b, p.i, s); p.ok {
 		p.i += len(s)
 	}
 }
 
 func (p *decisionParser) string() string {
-	if p.ok = p.ok && p.i < len(p.b) && p.b[p.i] == '"'; !p.ok {
+	if !p.ok {
 		return ""
 	}
-	text, next, _, code := readString(p.b, p.i, nil)
+	text, next, _, code := ReadString(p.b, p.i, nil)
 	p.i, p.ok = next, code == OK
 	return string(text)
 }

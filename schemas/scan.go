@@ -2,34 +2,36 @@ package schemas
 
 import "unicode/utf8"
 
-// The scanning functions take the document and a position and return the position after what they read, so that the
-// position stays in a register. The document must be UTF-8, which Decode checks first.
+// The scanning functions take the document and a position, and return the position after the bytes that they read, so
+// that the position stays in a register. The document must be UTF-8, which Decode checks first. They allocate only for
+// strings with escapes.
 
-func skipSpace(b []byte, i int) int {
+// SkipSpace skips white space.
+func SkipSpace(b []byte, i int) int {
 	for i < len(b) && (b[i] == ' ' || b[i] == '\t' || b[i] == '\n' || b[i] == '\r') {
 		i++
 	}
 	return i
 }
 
-// skipTo skips white space, the byte c, and white space again.
-func skipTo(b []byte, i int, c byte) (int, Code) {
-	i = skipSpace(b, i)
+// SkipTo skips white space, the byte c, and white space again.
+func SkipTo(b []byte, i int, c byte) (int, Code) {
+	i = SkipSpace(b, i)
 	if i == len(b) || b[i] != c {
 		return i, JSONSyntax
 	}
-	return skipSpace(b, i+1), OK
+	return SkipSpace(b, i+1), OK
 }
 
-// nextMember skips the comma after a member or element, or the closing byte; done reports the latter.
-func nextMember(b []byte, i int, closing byte) (next int, done bool, code Code) {
-	i = skipSpace(b, i)
+// NextMember skips the comma after a member or element, or the closing byte; done reports the latter.
+func NextMember(b []byte, i int, closing byte) (next int, done bool, code Code) {
+	i = SkipSpace(b, i)
 	if i == len(b) {
 		return i, false, JSONSyntax
 	}
 	switch b[i] {
 	case ',':
-		return skipSpace(b, i+1), false, OK
+		return SkipSpace(b, i+1), false, OK
 	case closing:
 		return i + 1, true, OK
 	default:
@@ -54,9 +56,12 @@ func scanString(b []byte, i int) (end int, escaped bool, code Code) {
 	return i, false, JSONSyntax
 }
 
-// readString reads the string that opens at b[i]. The result is a part of b or, if the string has an escape, at the end
+// ReadString reads the string that opens at b[i]. The result is a part of b or, if the string has an escape, at the end
 // of arena, which is returned.
-func readString(b []byte, i int, arena []byte) (text []byte, next int, grown []byte, code Code) {
+func ReadString(b []byte, i int, arena []byte) (text []byte, next int, grown []byte, code Code) {
+	if i == len(b) || b[i] != '"' {
+		return nil, i, arena, JSONSyntax
+	}
 	end, escaped, code := scanString(b, i+1)
 	if code != OK {
 		return nil, end, arena, code
@@ -142,7 +147,8 @@ func hex4(s []byte) (rune, bool) {
 	return r, true
 }
 
-func hasLiteral(b []byte, i int, literal string) bool {
+// HasLiteral reports whether b has the literal at i.
+func HasLiteral(b []byte, i int, literal string) bool {
 	return len(b)-i >= len(literal) && string(b[i:i+len(literal)]) == literal
 }
 
@@ -158,9 +164,9 @@ func unexpected(b []byte, i, depth int, code Code) Code {
 			return TooDeep
 		}
 		return code
-	case hasLiteral(b, i, "null"):
+	case HasLiteral(b, i, "null"):
 		return NullValue
-	case c == '"' || c == '-' || c >= '0' && c <= '9' || hasLiteral(b, i, "true") || hasLiteral(b, i, "false"):
+	case c == '"' || c == '-' || c >= '0' && c <= '9' || HasLiteral(b, i, "true") || HasLiteral(b, i, "false"):
 		return code
 	default:
 		return JSONSyntax
@@ -191,59 +197,4 @@ func nestsTooDeep(b []byte, i, depth int) bool {
 		}
 	}
 	return false
-}
-
-// skipValue skips any JSON value at b[i]; a container there would be the depth-th from outside. ok is false if there is
-// no value, or one that is nested too deep.
-func skipValue(b []byte, i, depth int) (next int, ok bool) {
-	if i == len(b) {
-		return i, false
-	}
-	switch c := b[i]; c {
-	case '"':
-		_, next, _, code := readString(b, i, nil)
-		return next, code == OK
-	case '[', '{':
-		if depth > maxDepth {
-			return i, false
-		}
-		return skipItems(b, i, depth)
-	}
-	for _, literal := range []string{"null", "true", "false"} {
-		if hasLiteral(b, i, literal) {
-			return i + len(literal), true
-		}
-	}
-	_, next, code := parseNumber(b, i, depth)
-	return next, code == OK || code == NumberOverflow
-}
-
-// skipItems skips the array or object that opens at b[i].
-func skipItems(b []byte, i, depth int) (next int, ok bool) {
-	object := b[i] == '{'
-	closing := b[i] + 2 // in ASCII, ] and } are two after [ and {
-	if i = skipSpace(b, i+1); i < len(b) && b[i] == closing {
-		return i + 1, true
-	}
-	for done := false; !done; {
-		code := OK
-		if object {
-			if i == len(b) || b[i] != '"' {
-				return i, false
-			}
-			if _, i, _, code = readString(b, i, nil); code == OK {
-				i, code = skipTo(b, i, ':')
-			}
-		}
-		if code != OK {
-			return i, false
-		}
-		if i, ok = skipValue(b, i, depth+1); !ok {
-			return i, false
-		}
-		if i, done, code = nextMember(b, i, closing); code != OK {
-			return i, false
-		}
-	}
-	return i, true
 }

@@ -77,13 +77,13 @@ func TestSparseIsThePointToTheBit(t *testing.T) {
 		}) {
 			t.Fatalf("values do not fall, or have no coordinates: %s", text)
 		}
-		twin := make([]float64, len(point))
+		decoded := make([]float64, len(point))
 		for k, indices := range object.Indices {
 			if len(indices) == 0 || !slices.IsSorted(indices) {
 				t.Fatalf("indices of value %d: %s", k, text)
 			}
 			for _, i := range indices {
-				twin[i] = object.Values[k]
+				decoded[i] = object.Values[k]
 			}
 		}
 		back, err := ParseDecision([]byte(line))
@@ -92,8 +92,8 @@ func TestSparseIsThePointToTheBit(t *testing.T) {
 		if err != nil || errDense != nil || back.Form != Sparse || want.Form != Dense {
 			t.Fatalf("%v, %v: %s", err, errDense, line)
 		}
-		if !sameBits(back.Point, want.Point) || !sameBits(twin, want.Point) {
-			t.Fatalf("%v, by encoding/json %v, dense %v", back.Point, twin, want.Point)
+		if !sameBits(back.Point, want.Point) || !sameBits(decoded, want.Point) {
+			t.Fatalf("%v, by encoding/json %v, dense %v", back.Point, decoded, want.Point)
 		}
 		if again, _ := sparsely(t, back.Point); again != line {
 			t.Fatalf("%s\n%s", line, again)

@@ -43,7 +43,7 @@ func checkRelatives(relatives []float64) Code {
 // numbers appends the array of numbers that opens at b[i], the depth-th from outside. It stops at the first one
 // beyond the dimension.
 func (d *Decoder) numbers(dst []float64, b []byte, i, depth int) (values []float64, next int, code Code) {
-	i = skipSpace(b, i+1)
+	i = SkipSpace(b, i+1)
 	if i < len(b) && b[i] == ']' {
 		return dst, i + 1, OK
 	}
@@ -56,7 +56,7 @@ func (d *Decoder) numbers(dst []float64, b []byte, i, depth int) (values []float
 			return dst, i, WrongDimension
 		}
 		dst = append(dst, f)
-		if i, done, code = nextMember(b, i, ']'); code != OK {
+		if i, done, code = NextMember(b, i, ']'); code != OK {
 			return dst, i, code
 		}
 	}
@@ -66,7 +66,7 @@ func (d *Decoder) numbers(dst []float64, b []byte, i, depth int) (values []float
 // object reads the object that opens at b[i]: named features, or the sparse form if one of its two names has an array.
 func (d *Decoder) object(b []byte, i int) (next int, code Code) {
 	d.names.reset()
-	i = skipSpace(b, i+1)
+	i = SkipSpace(b, i+1)
 	if i < len(b) && b[i] == '}' {
 		if d.vector == KindVector {
 			return i, MissingMember
@@ -75,17 +75,14 @@ func (d *Decoder) object(b []byte, i int) (next int, code Code) {
 	}
 	var parts sparsePart
 	for done := false; !done; {
-		if i == len(b) || b[i] != '"' {
-			return i, JSONSyntax
-		}
 		var name []byte
-		if name, i, d.arena, code = readString(b, i, d.arena); code != OK {
+		if name, i, d.arena, code = ReadString(b, i, d.arena); code != OK {
 			return i, code
 		}
 		if code = d.names.add(name); code != OK {
 			return i, code
 		}
-		if i, code = skipTo(b, i, ':'); code != OK {
+		if i, code = SkipTo(b, i, ':'); code != OK {
 			return i, code
 		}
 		part := sparsePartOf(name)
@@ -99,7 +96,7 @@ func (d *Decoder) object(b []byte, i int) (next int, code Code) {
 		if code != OK {
 			return i, code
 		}
-		if i, done, code = nextMember(b, i, '}'); code != OK {
+		if i, done, code = NextMember(b, i, '}'); code != OK {
 			return i, code
 		}
 	}
@@ -114,14 +111,14 @@ func (d *Decoder) feature(name, b []byte, i int) (next int, code Code) {
 	switch {
 	case i < len(b) && b[i] == '"':
 		var text []byte
-		if text, i, d.arena, code = readString(b, i, d.arena); code == OK {
+		if text, i, d.arena, code = ReadString(b, i, d.arena); code == OK {
 			d.hasher.text(name, text)
 		}
 		return i, code
-	case hasLiteral(b, i, "true"):
+	case HasLiteral(b, i, "true"):
 		d.hasher.truth(name)
 		return i + len("true"), OK
-	case hasLiteral(b, i, "false"):
+	case HasLiteral(b, i, "false"):
 		return i + len("false"), OK
 	default:
 		f, next, code := parseNumber(b, i, 3)
@@ -167,7 +164,7 @@ func (d *Decoder) sparsePart(part sparsePart, b []byte, i int) (next int, code C
 
 // indices reads the array that opens at b[i]. Distinct indices below the dimension bound its length.
 func (d *Decoder) indices(b []byte, i int) (next int, code Code) {
-	i = skipSpace(b, i+1)
+	i = SkipSpace(b, i+1)
 	if i < len(b) && b[i] == ']' {
 		return i + 1, OK
 	}
@@ -191,7 +188,7 @@ func (d *Decoder) indices(b []byte, i int) (next int, code Code) {
 		}
 		d.hasher.indices = append(d.hasher.indices, int32(index))
 		d.hasher.slot[index] = int32(len(d.hasher.indices))
-		if i, done, code = nextMember(b, i, ']'); code != OK {
+		if i, done, code = NextMember(b, i, ']'); code != OK {
 			return i, code
 		}
 	}

@@ -130,10 +130,10 @@ func TestAuditRefusesWhatItCannotDo(t *testing.T) {
 	k.Step = 1
 	k.Without = k.With
 	_, err = audit.NewLaw(c, p, k)
-	f("equal leaves", err)
+	f("equal contributions", err)
 	k.Without = nil
 	_, err = audit.NewLaw(c, p, k)
-	f("a leaf of another dimension", err)
+	f("a contribution of another dimension", err)
 	for _, at := range [][2]uint64{{0, 1}, {1, 0}, {1 << 20, 1}, {1, math.MaxUint64}, {1 << 16, 1 << 17}} {
 		_, err = audit.NewCanary(c, at[0], at[1])
 		f("step and age", err)
@@ -154,7 +154,7 @@ func TestAuditRefusesWhatItCannotDo(t *testing.T) {
 	f("a guarantee of another kind", err)
 }
 
-func TestReportSaysWhatItRefutes(t *testing.T) {
+func TestReportNamesTheRefutedBound(t *testing.T) {
 	f := func(value float64, want error) {
 		t.Helper()
 		r := audit.Report{Bounds: []audit.Bound{

@@ -69,10 +69,10 @@ func (k Canary) Distance() float64 { return norm2(difference(k.With, k.Without))
 
 func (k Canary) validate(n int) error {
 	if len(k.With) != n || len(k.Without) != n {
-		return fmt.Errorf("audit: leaves of %d and %d entries, want %d", len(k.With), len(k.Without), n)
+		return fmt.Errorf("audit: contributions of %d and %d entries, want %d", len(k.With), len(k.Without), n)
 	}
 	if d := k.Distance(); !(d > 0) || math.IsInf(d, 1) {
-		return errors.New("audit: the two leaves of the canary are equal, or not finite: nothing can be seen")
+		return errors.New("audit: the two contributions of the canary are equal, or not finite: nothing can be seen")
 	}
 	return nil
 }
@@ -94,11 +94,11 @@ func (k Canary) marks() []int {
 		}
 		return steps
 	}
-	for away := 1; away <= last; away *= 2 {
-		add(first + away - 1)
-		add(first + away)
-		add(first - away)
-		add(last + 1 - away)
+	for distance := 1; distance <= last; distance *= 2 {
+		add(first + distance - 1)
+		add(first + distance)
+		add(first - distance)
+		add(last + 1 - distance)
 	}
 	add(first)
 	slices.Sort(steps)

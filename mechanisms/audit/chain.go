@@ -24,21 +24,21 @@ type change struct {
 }
 
 const (
-	// mostPlaces bounds the number of coordinates that are changed one by one, and mostNumbers the numbers summed for
+	// maxPlaces bounds the number of coordinates that are changed one by one, and maxNumbers the numbers summed for
 	// them.
-	mostPlaces  = 256
-	mostNumbers = 1 << 22
+	maxPlaces  = 256
+	maxNumbers = 1 << 22
 	// longBatch bounds the records played for a change: of a longer batch, only the changed step is compared.
 	longBatch = 64
 	// density bounds the probability density of standardised noise. For a node or a step it is at most ½. For a
-	// forecast error it is ½ over the standard deviation, which is at most that of √63 nodes.
+	// forecast error it is ½ over the standard deviation, which is at most the deviation of √63 nodes.
 	density = 4
 )
 
 // Stream is the part of *mechanisms.Stream that CheckChain uses.
 type Stream interface {
 	Add(id noise.Identity, gradient []float64) (closed bool)
-	Sum(part int) []float64
+	Sum(component int) []float64
 	AppendState(dst []byte) []byte
 	Restore(state []byte) error
 }
@@ -104,14 +104,14 @@ func CheckChain(c mechanisms.Config, p mechanisms.Calibration, stream Stream) (r
 // there.
 func bases(c mechanisms.Config, p mechanisms.Calibration) (base, largest []int64) {
 	base = make([]int64, c.Dimension())
-	for k, part := range definition.Components(c, p) {
-		limit := part.Grid.Lambda
+	for k, component := range definition.Components(c, p) {
+		limit := component.Grid.Lambda
 		if q := c.Contribution.Components[k].Quantiser; q != nil {
-			_, zeroOut := q.Distances(part.Grid)
+			_, zeroOut := q.Distances(component.Grid)
 			limit = int64(math.Sqrt(lattice.Grid{}.Float64(zeroOut)) / 2)
 		}
-		for i := part.From; i < part.To; i++ {
-			if float64(limit) > 16*math.Sqrt(float64(part.To-part.From)) {
+		for i := component.From; i < component.To; i++ {
+			if float64(limit) > 16*math.Sqrt(float64(component.To-component.From)) {
 				base[i] = int64(i*7%13) + 1
 			}
 			largest = append(largest, max(1, limit))
@@ -124,7 +124,7 @@ func bases(c mechanisms.Config, p mechanisms.Calibration) (base, largest []int64
 func changes(base, largest []int64, batch uint64) iter.Seq[change] {
 	n, zero := len(base), make([]int64, len(base))
 	last := batch - 1
-	few := []change{
+	fixed := []change{
 		{"another topic", last, base, base, func(id *noise.Identity) { id.Topic[15]++ }},
 		{"another partition", last, base, base, func(id *noise.Identity) { id.Partition++ }},
 		{"another offset", last, base, base, func(id *noise.Identity) { id.Offset += 1 << 32 }},
@@ -132,17 +132,17 @@ func changes(base, largest []int64, batch uint64) iter.Seq[change] {
 	}
 	places := slices.Compact([]uint64{0, batch / 2, last})
 	for _, place := range places {
-		few = append(few, change{"a null event for a leaf of zeros", place, zero, nil, nil})
+		fixed = append(fixed, change{"a null event for a contribution of zeros", place, zero, nil, nil})
 	}
-	every := max(1, n/mostPlaces, n/max(1, mostNumbers/n))
+	stride := max(1, n/maxPlaces, n/max(1, maxNumbers/n))
 	return func(yield func(change) bool) {
-		for _, x := range few {
+		for _, x := range fixed {
 			if !yield(x) {
 				return
 			}
 		}
 		for _, place := range places {
-			for i := 0; i < n && (i == 0 || place == last); i += every {
+			for i := 0; i < n && (i == 0 || place == last); i += stride {
 				if !changesAt(i, place, base, largest[i], yield) {
 					return
 				}
@@ -180,8 +180,8 @@ func newHistorian(c mechanisms.Config, p mechanisms.Calibration, stream Stream) 
 	h := &historyPlayer{
 		config: c, stream: stream, integers: definition.Integers(c, p), changed: 2, last: 3, start: stream.AppendState(nil),
 	}
-	for _, part := range definition.Components(c, p) {
-		h.tolerance = max(h.tolerance, 4/part.Scale.Float64())
+	for _, component := range definition.Components(c, p) {
+		h.tolerance = max(h.tolerance, 4/component.Scale.Float64())
 	}
 	if c.Batch > longBatch {
 		h.changed, h.last = 1, 1
@@ -203,9 +203,9 @@ func (h *historyPlayer) play(place uint64, units []int64, identity func(*noise.I
 	}
 	var out []float64
 	n := h.config.Dimension()
-	leaf, none, z := make([]float64, n), make([]float64, n), make([]float64, n)
+	vector, none, z := make([]float64, n), make([]float64, n), make([]float64, n)
 	for i, v := range units {
-		leaf[i] = float64(v) * h.integers[i]
+		vector[i] = float64(v) * h.integers[i]
 	}
 	id := noise.Identity{Partition: 1}
 	h.rebuild.Start()
@@ -225,8 +225,8 @@ func (h *historyPlayer) play(place uint64, units []int64, identity func(*noise.I
 				h.stream.Add(other, nil)
 				continue
 			}
-			sum = leaf
-			h.stream.Add(other, leaf)
+			sum = vector
+			h.stream.Add(other, vector)
 		}
 		if h.rebuild.Next(z, sums(h.stream, h.config), sum); step >= h.changed {
 			out = append(out, z...)
@@ -270,7 +270,7 @@ func CheckHistory(play Play, k Canary) error {
 		return ErrShared
 	}
 	// At the canary's own step the two histories differ by one contribution, for prefix sums and single steps alike.
-	// Rounding may add a few lattice units.
+	// Rounding may add a fixed lattice units.
 	at := k.Step - 1
 	for i, x := range difference(with[at], without[at]) {
 		if math.Abs(x-(k.With[i]-k.Without[i])) > 0x1p-22*k.Distance() {

@@ -64,7 +64,7 @@ func identity(change func(*noise.Identity)) func(noise.Identity, []float64) (noi
 	}
 }
 
-func TestCheckChainCatchesWhatTheChainDoesNotHear(t *testing.T) {
+func TestCheckChainCatchesUnabsorbedFields(t *testing.T) {
 	for _, name := range []string{"blt", "tree-gaussian", "tree-laplace", "tree-gamma", "once-gaussian"} {
 		for _, batch := range []uint64{1, 3} {
 			c := config(name)
@@ -96,7 +96,8 @@ func TestCheckChainCatchesWhatTheChainDoesNotHear(t *testing.T) {
 				}
 				return id, heard
 			}, true)
-			try("a null event for a leaf of zeros", func(id noise.Identity, gradient []float64) (noise.Identity, []float64) {
+			const null = "a null event for a contribution of zeros"
+			try(null, func(id noise.Identity, gradient []float64) (noise.Identity, []float64) {
 				if !slices.ContainsFunc(gradient, func(x float64) bool { return x != 0 }) {
 					gradient = nil
 				}
@@ -110,8 +111,8 @@ func TestCheckChainCatchesWhatTheChainDoesNotHear(t *testing.T) {
 	}
 }
 
-// TestCheckChainIsHonest checks that honest streams pass, for several batch sizes, horizons and dimensions.
-func TestCheckChainIsHonest(t *testing.T) {
+// TestCheckChainPassesTrueNoise checks that honest streams pass, for several batch sizes, horizons and dimensions.
+func TestCheckChainPassesTrueNoise(t *testing.T) {
 	for _, change := range []func(*mechanisms.Config){
 		func(c *mechanisms.Config) { c.Batch = 1000 },
 		func(c *mechanisms.Config) { c.Scope = protection.Lifetime{Steps: 1, Within: 8} },

@@ -28,20 +28,20 @@ const huge = 1 << 40
 // RawContributions. If there are no other coordinates, it tests nothing.
 func CheckClip(c mechanisms.Config, p mechanisms.Calibration, stream Stream) (residual.Test, error) {
 	n, clips, places := c.Dimension(), make([]float64, c.Dimension()), []int(nil)
-	for k, part := range definition.Components(c, p) {
+	for k, component := range definition.Components(c, p) {
 		if c.Contribution.Components[k].Quantiser != nil {
 			continue
 		}
-		for i := part.From; i < part.To; i++ {
-			clips[i] = part.Grid.Clip()
+		for i := component.From; i < component.To; i++ {
+			clips[i] = component.Grid.Clip()
 			places = append(places, i)
 			if scales := c.Contribution.Components[k].Scales; scales != nil {
-				clips[i] *= math.Sqrt(float64(scales[i-part.From]))
+				clips[i] *= math.Sqrt(float64(scales[i-component.From]))
 			}
 		}
 	}
 	if len(places) == 0 {
-		return residual.Test{Name: "clip", Looked: "no part has one", P: 1}, nil
+		return residual.Test{Name: "clip", Looked: "no component has one", P: 1}, nil
 	}
 	places = spread(places, n, c.Batch)
 	count := len(places)
@@ -51,7 +51,7 @@ func CheckClip(c mechanisms.Config, p mechanisms.Calibration, stream Stream) (re
 		return residual.Test{}, err
 	}
 	start, rebuild := stream.AppendState(nil), law.Rebuilder()
-	gradient, leaf, z := make([]float64, n), make([]float64, n), make([]float64, n)
+	gradient, clipped, z := make([]float64, n), make([]float64, n), make([]float64, n)
 	var along []float64
 	id := noise.Identity{Partition: 2}
 	for k := range count {
@@ -62,7 +62,7 @@ func CheckClip(c mechanisms.Config, p mechanisms.Calibration, stream Stream) (re
 			rebuild.Start()
 		}
 		i, sign := places[k], float64(1-2*(k%2))
-		gradient[i], leaf[i] = sign*huge*clips[i], sign*clips[i]
+		gradient[i], clipped[i] = sign*huge*clips[i], sign*clips[i]
 		for place := range c.Batch {
 			id.Offset++
 			if place == c.Batch-1 {
@@ -71,11 +71,11 @@ func CheckClip(c mechanisms.Config, p mechanisms.Calibration, stream Stream) (re
 				stream.Add(id, nil)
 			}
 		}
-		rebuild.Next(z, sums(stream, c), leaf)
+		rebuild.Next(z, sums(stream, c), clipped)
 		along = append(along, sign*z[i])
-		gradient[i], leaf[i] = 0, 0
+		gradient[i], clipped[i] = 0, 0
 	}
-	return residual.Normals("clip", "gradients far beyond the clip, along each coordinate alone", "gradient", along), nil
+	return residual.Normals("clip", "gradients far beyond the clip, along each coordinate by itself", "gradient", along), nil
 }
 
 // spread returns as many of the places, evenly spaced, as CheckClip may play in dimension n.
@@ -88,16 +88,16 @@ func spread(places []int, n int, batch uint64) []int {
 	return out
 }
 
-// RawContributions returns the configuration and the plan with every quantiser replaced by one that takes numbers as
-// contributions unchanged. Chain, noise and claim stay the same. A check can so add any contribution, even one that the
-// quantiser would never produce.
+// RawContributions returns the configuration and the calibration with every quantiser replaced by one that takes
+// numbers as contributions unchanged. Chain, noise and claim stay the same. A check can so add any contribution, even
+// one that the quantiser would never produce.
 func RawContributions(c mechanisms.Config, p mechanisms.Calibration) (mechanisms.Config, mechanisms.Calibration) {
 	c.Contribution.Components, p.Components = slices.Clone(c.Contribution.Components), slices.Clone(p.Components)
 	integers := definition.Integers(c, p)
 	for k, of := range definition.Components(c, p) {
-		if part := &c.Contribution.Components[k]; part.Quantiser != nil {
-			part.Quantiser = rawQuantiser{of: part.Quantiser, integers: integers[of.From:of.To]}
-			p.Components[k].Entries = part.Size
+		if component := &c.Contribution.Components[k]; component.Quantiser != nil {
+			component.Quantiser = rawQuantiser{of: component.Quantiser, integers: integers[of.From:of.To]}
+			p.Components[k].Entries = component.Size
 		}
 	}
 	return c, p

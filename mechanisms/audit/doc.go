@@ -28,7 +28,7 @@
 //   - CheckHistory and CheckChain: noise is a function of the whole history, down to its least component. A fault there
 //     changes no law of one run.
 //   - CheckClip: no coordinate escapes the clip. CheckTail: no draw is changed between sampler and release.
-//   - package residual: the noise of all coordinates and steps, rebuilt and compared with the plan's.
+//   - package residual: the noise of all coordinates and steps, rebuilt and compared with the calibration's.
 //   - Scripted: a sum that releases a script, so that decisions can change only through other uses of events.
 //
 // References: Clopper and Pearson, "The use of confidence or fiducial limits illustrated in the case of the binomial"
@@ -40,7 +40,7 @@
 // Cost: the steps of a run, and n products a release. Duties of the caller: coins must be fair and secret from the
 // machine, runs must be independent, and they must be added in order.
 //
-//	law, err := audit.NewLaw(config, plan, canary)
+//	law, err := audit.NewLaw(config, calibration, canary)
 //	a, err := audit.New(law, stream.Guarantee(), runs, 0.001)
 //	observer := law.Observe()
 //	observer.Release(stream.Sum(0)) // after every step

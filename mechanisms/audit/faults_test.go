@@ -120,8 +120,8 @@ var (
 	})
 )
 
-// longLeaves plants contributions of 1.25 times their length, as if the clip were too large by this factor.
-func longLeaves(t *testing.T, c mechanisms.Config, p mechanisms.Calibration) mechanisms.Sum {
+// longContributions plants contributions of 1.25 times their length, as if the clip were too large by this factor.
+func longContributions(t *testing.T, c mechanisms.Config, p mechanisms.Calibration) mechanisms.Sum {
 	sum, longer := mechtest.Sum(t, c, p, sampler(t, c, p.Scale)), make([]int64, c.Dimension())
 	return &bentSum{Sum: sum, restore: func() {}, add: func(dst []float64, v []int64, chain *noise.Chain) {
 		for i, x := range v {
@@ -156,7 +156,7 @@ func TestAuditCatchesPlantedFaults(t *testing.T) {
 			catch(t, "no noise at the block's last step", c, 1, missing, audit.ErrClaim)
 		}
 		if c.Name != gamma.Name { // ε = 2.5 instead of 2 would take too many runs
-			catch(t, "clip off by a quarter", c, 1, longLeaves, audit.ErrClaim)
+			catch(t, "clip off by a quarter", c, 1, longContributions, audit.ErrClaim)
 		}
 	}
 }
@@ -164,7 +164,7 @@ func TestAuditCatchesPlantedFaults(t *testing.T) {
 // TestAuditComparesWithTheLawOfItsCanary plants a fault that stays within the claim. A tree is calibrated for its worst
 // contribution, and a later contribution has slack; the law of the noise must still be refuted.
 func TestAuditComparesWithTheLawOfItsCanary(t *testing.T) {
-	catch(t, "clip off by a quarter", config("tree-gaussian"), 12, longLeaves, audit.ErrLaw)
+	catch(t, "clip off by a quarter", config("tree-gaussian"), 12, longContributions, audit.ErrLaw)
 }
 
 // slowTree is a window tree by its definition ([WDP] §3): it keeps the noise of each node for ever, and adds the noise
@@ -237,11 +237,11 @@ func activeNodes(window, t uint64) (nodes []noise.NodeID) {
 	return nodes
 }
 
-// TestNoiseThatLeavesAStepEarlyIsCaught plants noise that leaves a step early. The noise of an expired step must leave
+// TestNoiseRetiredOneStepEarlyIsCaught plants noise that leaves a step early. The noise of an expired step must leave
 // with the release after its last. If it leaves earlier, before other nodes take over, the total is without noise: the
 // noise due to leave at step t+1 is missing at t. Leaving early together with the nodes that take over would be no
 // loss, because any noise covers the total.
-func TestNoiseThatLeavesAStepEarlyIsCaught(t *testing.T) {
+func TestNoiseRetiredOneStepEarlyIsCaught(t *testing.T) {
 	c := config("tree-gaussian")
 	p, k := mechtest.Plan(t, c), canary(t, c, 3, 20)
 	record := func(sum mechanisms.Sum) (releases [][]float64) {
@@ -251,9 +251,9 @@ func TestNoiseThatLeavesAStepEarlyIsCaught(t *testing.T) {
 		}
 		return releases
 	}
-	if twin, tree := record(newSlowTree(t, c, p, activeNodes)),
-		record(mechtest.Sum(t, c, p, sampler(t, c, p.Scale))); !slices.EqualFunc(twin, tree, slices.Equal[[]float64]) {
-		t.Fatal("the twin of the window tree has other releases")
+	if reference, tree := record(newSlowTree(t, c, p, activeNodes)),
+		record(mechtest.Sum(t, c, p, sampler(t, c, p.Scale))); !slices.EqualFunc(reference, tree, slices.Equal[[]float64]) {
+		t.Fatal("the reference model of the window tree has other releases")
 	}
 	early := func(window, t uint64) []noise.NodeID {
 		next, block := activeNodes(window, t+1), (t-1)/window

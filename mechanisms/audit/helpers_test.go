@@ -32,12 +32,12 @@ func canary(t *testing.T, c mechanisms.Config, step, age uint64) audit.Canary {
 	if err != nil {
 		t.Fatal(err)
 	}
-	leaf := []float64{0.6 * c.Clip(), -0.8 * c.Clip()}
+	contribution := []float64{0.6 * c.Clip(), -0.8 * c.Clip()}
 	if c.Dimension() == 1 {
-		leaf = []float64{c.Clip()}
+		contribution = []float64{c.Clip()}
 	}
 	k.With, k.Without = make([]float64, c.Dimension()), make([]float64, c.Dimension())
-	for i, x := range leaf {
+	for i, x := range contribution {
 		k.With[i] = x
 		if !c.Unit.AgainstNull() {
 			k.Without[i] = -x
@@ -50,9 +50,9 @@ func canary(t *testing.T, c mechanisms.Config, step, age uint64) audit.Canary {
 // the clip.
 func player(stream *mechanisms.Stream, c mechanisms.Config, k audit.Canary) audit.Play {
 	start := stream.AppendState(nil)
-	far := func(leaf []float64) []float64 {
+	far := func(contribution []float64) []float64 {
 		var gradient []float64
-		for _, x := range leaf {
+		for _, x := range contribution {
 			gradient = append(gradient, 1e3*x)
 		}
 		return gradient

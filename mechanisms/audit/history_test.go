@@ -172,12 +172,12 @@ func TestNoiseIsRecoveredFromReleases(t *testing.T) {
 	wrong := func(sum mechanisms.Sum) (count int) {
 		drawn = nil
 		filter, step := &carry{f: p.Filter}, uint64(0)
-		leaf := []int64{0}
+		integers := []int64{0}
 		if err := player(open(t, c, p, sum), c, k)(1, true, func(y []float64) {
 			if step++; k.At(step) {
-				p.Grid.Quantise(leaf, k.With)
+				p.Grid.Quantise(integers, k.With)
 			}
-			n := int64(y[0]/p.Grid.Unit()) - leaf[0] - filter.next().Int64()
+			n := int64(y[0]/p.Grid.Unit()) - integers[0] - filter.next().Int64()
 			if n != drawn[step-1] {
 				count++
 			}

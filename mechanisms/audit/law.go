@@ -10,8 +10,8 @@ import (
 	"oriel/mechanisms/audit/definition"
 )
 
-// Law is the claimed joint law of a run's releases with and without the canary. It follows from the plan's integers,
-// not from measurements.
+// Law is the claimed joint law of a run's releases with and without the canary. It follows from the calibration's
+// integers, not from measurements.
 type Law struct {
 	canary     Canary
 	config     mechanisms.Config
@@ -23,11 +23,11 @@ type Law struct {
 	middle     float64   // midpoint of the two contributions in that direction
 	marks      []int
 
-	weights []float64                 // Gaussian noise: weight of each release in the score, nats a scale; else nil
-	alone   []bool                    // pure noise: releases that contain one node
-	norm    func(x []float64) float64 // pure noise: density ∝ e^{−norm/θ}
-	reach   float64
-	draws   func(k int) []float64
+	weights    []float64                 // Gaussian noise: weight of each release in the score, nats a scale; else nil
+	singleNode []bool                    // pure noise: releases that contain one node
+	norm       func(x []float64) float64 // pure noise: density ∝ e^{−norm/θ}
+	reach      float64
+	draws      func(k int) []float64
 }
 
 // ErrNowhere means that the canary is in no release of a single node, in an audit that uses only such releases.
@@ -40,7 +40,7 @@ func NewLaw(c mechanisms.Config, p mechanisms.Calibration, k Canary) (*Law, erro
 		return nil, err
 	}
 	facts, _ := mechanisms.FactsOf(c.Name)
-	once := facts.PerStep
+	perStep := facts.PerStep
 	l := &Law{
 		canary: k, config: c, signal: k.signal(definition.Kept(p)), components: definition.Components(c, p),
 		scales: definition.Scales(c, p), marks: k.marks(),
@@ -53,13 +53,13 @@ func NewLaw(c mechanisms.Config, p mechanisms.Calibration, k Canary) (*Law, erro
 	l.middle = (dot(l.direction, k.With) + dot(l.direction, k.Without)) / 2
 	switch {
 	case facts.Law == mechanisms.Gamma:
-		return l, l.pure(once, l.norms2)
+		return l, l.pure(perStep, l.norms2)
 	case facts.Law == mechanisms.Laplace:
-		return l, l.pure(once, norm1)
-	case once:
+		return l, l.pure(perStep, norm1)
+	case perStep:
 		l.gaussian(whiteNoise{})
 	case p.Decays():
-		l.gaussian(decayingNoise{definition.NewFading(p.Decay)})
+		l.gaussian(decayingNoise{definition.NewDecaying(p.Decay)})
 	case facts.Filter:
 		l.gaussian(filteredNoise{definition.NewFilter(p.Filter)})
 	default:
@@ -102,12 +102,12 @@ func (l *Law) gaussian(c covariance) {
 // pure chooses the releases that hold the canary and one node: of a tree 1, 2, 4, …, W, of single steps each. A node
 // with m_t canary events adds ‖y − m_t·Without‖ − ‖y − m_t·With‖ to the score, in scales and summed over components,
 // which is at most m_t·‖With − Without‖.
-func (l *Law) pure(once bool, norm func([]float64) float64) error {
-	l.norm, l.alone = norm, make([]bool, len(l.signal))
+func (l *Law) pure(perStep bool, norm func([]float64) float64) error {
+	l.norm, l.singleNode = norm, make([]bool, len(l.signal))
 	largest := norm(l.canaryShift())
 	for t, m := range l.signal {
-		if step := uint64(t + 1); m > 0 && (once || step <= l.config.Scope.Span() && bits.OnesCount64(step) == 1) {
-			l.alone[t] = true
+		if step := uint64(t + 1); m > 0 && (perStep || step <= l.config.Scope.Span() && bits.OnesCount64(step) == 1) {
+			l.singleNode[t] = true
 			l.reach += m * largest
 		}
 	}
@@ -156,15 +156,15 @@ func (o *Observer) Release(y []float64) {
 			o.score += l.weights[t] * z
 		}
 	}
-	if l.alone != nil && l.alone[t] {
-		o.score += o.away(y, l.canary.Without, l.signal[t]) - o.away(y, l.canary.With, l.signal[t])
+	if l.singleNode != nil && l.singleNode[t] {
+		o.score += o.distanceFrom(y, l.canary.Without, l.signal[t]) - o.distanceFrom(y, l.canary.With, l.signal[t])
 	}
 }
 
-// away returns the norm of y − m·contribution, in scales.
-func (o *Observer) away(y, leaf []float64, m float64) float64 {
+// distanceFrom returns the norm of y − m·contribution, in scales.
+func (o *Observer) distanceFrom(y, contribution []float64, m float64) float64 {
 	for i := range y {
-		o.scratch[i] = (y[i] - m*leaf[i]) / o.law.scales[i]
+		o.scratch[i] = (y[i] - m*contribution[i]) / o.law.scales[i]
 	}
 	return o.law.norm(o.scratch)
 }

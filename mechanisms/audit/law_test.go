@@ -184,9 +184,9 @@ func TestReachIsTheExactFigure(t *testing.T) {
 	}
 }
 
-// TestOddsAreThoseOfScores compares the predicted law of scores, by its mean and the share above a threshold, with runs
-// of the machine itself, within 6.11 standard errors.
-func TestOddsAreThoseOfScores(t *testing.T) {
+// TestLikelihoodRatioIsTheLawOfScores compares the predicted law of scores, by its mean and the share above a
+// threshold, with runs of the machine itself, within 6.11 standard errors.
+func TestLikelihoodRatioIsTheLawOfScores(t *testing.T) {
 	for _, name := range []string{"blt", "tree-gamma", "tree-laplace"} {
 		c := mechtest.Config(3)
 		c.Name, c.Budget.Epsilon = name, 4

@@ -2,14 +2,13 @@ package audit
 
 import (
 	"encoding/binary"
+	"iter"
 	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"oriel/mechanisms"
 	"oriel/mechanisms/audit/bound"
-	"oriel/mechanisms/audit/definition"
 	"oriel/mechanisms/noise"
 )
 
@@ -22,7 +21,8 @@ type likelihoodRatio struct {
 }
 
 func (l *Law) likelihoodRatio() likelihoodRatio {
-	o := likelihoodRatio{losses: l.draws(drawCount(len(l.direction)))}
+	// The number of draws is such that they take about a second at most in any dimension.
+	o := likelihoodRatio{losses: l.draws(min(1<<14, max(1<<10, 1<<22/len(l.direction))))}
 	slices.Sort(o.losses)
 	slices.Reverse(o.losses)
 	sum := 0.0
@@ -32,10 +32,6 @@ func (l *Law) likelihoodRatio() likelihoodRatio {
 	}
 	return o
 }
-
-// drawCount returns the number of draws of pure noise, chosen so that they take about a second at most in any
-// dimension.
-func drawCount(n int) int { return min(1<<14, max(1<<10, 1<<22/n)) }
 
 // normalDraws returns the k middle quantiles of |N(µ²/2, µ²)|.
 func (l *Law) normalDraws(k int) []float64 {
@@ -50,28 +46,28 @@ func (l *Law) normalDraws(k int) []float64 {
 func (l *Law) nodeDraws(k int) []float64 {
 	var samplers []noise.Sampler
 	for _, p := range l.components {
-		sampler, err := l.sampler(p)
+		sampler, err := p.PureSampler(l.config.Name)
 		if err != nil {
 			return nil
 		}
 		samplers = append(samplers, sampler)
 	}
-	n, apart := len(l.direction), l.canaryShift()
-	values, here, there := make([]int64, n), make([]float64, n), make([]float64, n)
+	n, shift := len(l.direction), l.canaryShift()
+	values, draw, shifted := make([]int64, n), make([]float64, n), make([]float64, n)
 	out := make([]float64, k)
 	for i := range out {
 		for t, m := range l.signal {
-			if !l.alone[t] {
+			if !l.singleNode[t] {
 				continue
 			}
 			for at, p := range l.components {
 				samplers[at].Fill(values[p.From:p.To], drawSeed(uint64(i)<<32|uint64(t), at))
 				for j := p.From; j < p.To; j++ {
-					here[j] = float64(values[j]) / p.Scale.Float64()
-					there[j] = here[j] + m*apart[j]
+					draw[j] = float64(values[j]) / p.Scale.Float64()
+					shifted[j] = draw[j] + m*shift[j]
 				}
 			}
-			out[i] += l.norm(there) - l.norm(here)
+			out[i] += l.norm(shifted) - l.norm(draw)
 		}
 		out[i] = math.Abs(out[i])
 	}
@@ -79,28 +75,31 @@ func (l *Law) nodeDraws(k int) []float64 {
 }
 
 // drawSeed returns the public seed of one draw of a component.
-func drawSeed(number uint64, part int) noise.Seed {
+func drawSeed(number uint64, component int) noise.Seed {
 	seed := noise.Seed{}
 	binary.LittleEndian.PutUint64(seed[:], number)
 	copy(seed[8:], "oriel audit: claimed law")
-	seed[30] ^= byte(part >> 8)
-	seed[31] ^= byte(part)
+	seed[30] ^= byte(component >> 8)
+	seed[31] ^= byte(component)
 	return seed
 }
 
-// sampler returns the sampler of a component's pure noise.
-func (l *Law) sampler(p definition.Component) (noise.Sampler, error) {
-	if facts, _ := mechanisms.FactsOf(l.config.Name); facts.Law == mechanisms.Gamma {
-		return noise.NewGamma(p.Scale, p.To-p.From)
+// guesses yields numbers of losses, each with the expected number of guesses in this many runs if |score| must reach
+// the smallest of these losses.
+func (o likelihoodRatio) guesses(runs int) iter.Seq2[int, int] {
+	return func(yield func(losses, guesses int) bool) {
+		for i := len(o.losses); i > 0; i = i * 7 / 8 {
+			if !yield(i, int(float64(runs)*float64(i)/float64(len(o.losses)))) {
+				return
+			}
+		}
 	}
-	return noise.NewLaplace(p.Scale)
 }
 
 // best returns the threshold of |score| that promises the largest bound on ε in this many runs, and that bound.
 func (o likelihoodRatio) best(runs int, delta, alpha float64) (threshold, epsilon float64) {
 	threshold = math.Inf(1)
-	for i := len(o.losses); i > 0; i = i * 7 / 8 {
-		r := int(float64(runs) * float64(i) / float64(len(o.losses)))
+	for i, r := range o.guesses(runs) {
 		right := expected(o.right[i-1], r)
 		if !bound.EpsilonAbove(epsilon, right, r, runs, delta, alpha) {
 			continue
@@ -114,8 +113,7 @@ func (o likelihoodRatio) best(runs int, delta, alpha float64) (threshold, epsilo
 
 // promises reports whether some threshold promises a bound above epsilon in this many runs.
 func (o likelihoodRatio) promises(epsilon float64, runs int, delta, alpha float64) bool {
-	for i := len(o.losses); i > 0; i = i * 7 / 8 {
-		r := int(float64(runs) * float64(i) / float64(len(o.losses)))
+	for i, r := range o.guesses(runs) {
 		if bound.EpsilonAbove(epsilon, expected(o.right[i-1], r), r, runs, delta, alpha) {
 			return true
 		}

@@ -28,10 +28,10 @@ func remembers() mechanisms.Config {
 	return c
 }
 
-// TestTheClaimForLifeIsReachedAndNotPassed checks that the audit reaches most of the lifetime claim and does not exceed
+// TestClaimForLifeIsTight checks that the audit reaches most of the lifetime claim and does not exceed
 // it, from the first step on and in the middle of a block. Across a reset an event loses a little less than is claimed;
 // there the audit must reach most of the loss that the releases show.
-func TestTheClaimForLifeIsReachedAndNotPassed(t *testing.T) {
+func TestClaimForLifeIsTight(t *testing.T) {
 	c := remembers()
 	for _, adjacency := range []dp.Adjacency{dp.Replace, dp.ZeroOut} {
 		c.Unit = protection.Event{Exchange: adjacency}
@@ -61,10 +61,10 @@ func reachesLife(t *testing.T, c mechanisms.Config, step uint64, share float64) 
 	}
 }
 
-// TestTheClaimOfAUserIsReachedAndNotPassed exchanges a user's events as close together as allowed: four among any ten
+// TestClaimOfAUserIsTight exchanges a user's events as close together as allowed: four among any ten
 // steps, for ever. The audit must reach the claim and not exceed it. A plan made for one event must be refuted, because
 // the three other events were not accounted for.
-func TestTheClaimOfAUserIsReachedAndNotPassed(t *testing.T) {
+func TestClaimOfAUserIsTight(t *testing.T) {
 	c := remembers()
 	c.Scope, c.Unit = protection.Decay{Steps: 8}, protection.User{Exchange: dp.Replace, Separation: 3, Steps: 10}
 	k := canary(t, c, 1, 40)
@@ -123,15 +123,15 @@ func (d *definedSum) Add(dst []float64, v []int64, chain *noise.Chain) {
 	d.step++
 	d.Sum.Add(dst, v, chain) // only to count the step
 	d.sampler.Fill(d.drawn, chain.Seed(noise.NodeID{Block: d.step}))
-	for i, leaf := range v {
+	for i, added := range v {
 		n, carry := float64(d.drawn[i]), math.Round(d.f.Carry(d.states[i]))
 		d.f.Take(d.states[i], n)
-		u := float64(leaf) + carry + n
+		u := float64(added) + carry + n
 		switch d.fault {
 		case "carry skipped":
 			u -= carry
-		case "leaf added twice":
-			u += float64(leaf)
+		case "contribution added twice":
+			u += float64(added)
 		case "decay applied before the noise":
 			u -= (1 - d.f.Decay) * n
 		case "w fed back":
@@ -141,7 +141,7 @@ func (d *definedSum) Add(dst []float64, v []int64, chain *noise.Chain) {
 		dst[i] = d.sums[i] * d.plan.Grid.Unit()
 		reset := d.step%d.f.Period == 0
 		switch {
-		case d.fault == "reset that depends on data" && leaf > 0,
+		case d.fault == "reset that depends on data" && added > 0,
 			reset && d.fault != "reset skipped" && d.fault != "buffers not zeroed":
 			clear(d.states[i])
 		case reset && d.fault == "buffers not zeroed":
@@ -155,7 +155,7 @@ func (d *definedSum) Add(dst []float64, v []int64, chain *noise.Chain) {
 func defined(fault string) fault {
 	return func(t *testing.T, c mechanisms.Config, p mechanisms.Calibration) mechanisms.Sum {
 		d := &definedSum{
-			Sum: mechtest.Sum(t, c, p, mechtest.Zero{}), f: definition.NewFading(p.Decay), plan: p,
+			Sum: mechtest.Sum(t, c, p, mechtest.Zero{}), f: definition.NewDecaying(p.Decay), plan: p,
 			sampler: sampler(t, c, p.Scale), fault: fault,
 			sums: make([]float64, c.Dimension()), drawn: make([]int64, c.Dimension()),
 		}
@@ -166,10 +166,10 @@ func defined(fault string) fault {
 	}
 }
 
-// TestResidualsSeeFaultsOfForgetting checks that the residual tests accept the definition and the shipped mechanism
+// TestResidualsDetectFaultsOfDecay checks that the residual tests accept the definition and the shipped mechanism
 // across a reset, and reject each planted fault. Faults of a reset show only in the few steps after it, so they are
 // looked for in many coordinates of runs that start before it.
-func TestResidualsSeeFaultsOfForgetting(t *testing.T) {
+func TestResidualsDetectFaultsOfDecay(t *testing.T) {
 	c, many := remembers(), remembers()
 	many.Contribution = contribution.OneComponent(128, 1)
 	const about = 40 // number of steps before and after a reset
@@ -185,7 +185,7 @@ func TestResidualsSeeFaultsOfForgetting(t *testing.T) {
 		{"", c, 0, steps, 6, false},
 		{"", many, last, 2 * about, tiertest.Runs(100, 400), false},
 		{"carry skipped", c, 0, 400, 60, true},
-		{"leaf added twice", c, 0, 400, 60, true},
+		{"contribution added twice", c, 0, 400, 60, true},
 		{"decay applied before the noise", c, 0, 400, 60, true},
 		{"reset that depends on data", c, 0, 400, 60, true},
 		{"reset skipped", many, last, 2 * about, tiertest.Runs(150, 400), true},
@@ -227,8 +227,9 @@ func TestTheMechanismIsTheDefinition(t *testing.T) {
 	}
 }
 
-// TestFarDrawsOfAMemory checks that draws in the far tail reach the releases of a mechanism with a memory unchanged.
-func TestFarDrawsOfAMemory(t *testing.T) {
+// TestTailDrawsOfADecayingSum checks that draws in the far tail reach the releases of a mechanism with a memory
+// unchanged.
+func TestTailDrawsOfADecayingSum(t *testing.T) {
 	c := remembers()
 	p := mechtest.Plan(t, c)
 	if _, err := audit.CheckTail(c, p, func(s noise.Sampler) ([]mechanisms.Sum, error) {

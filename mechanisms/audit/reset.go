@@ -19,8 +19,8 @@ var ErrReset = errors.New("audit: what a step adds after a reset depends on the 
 
 // Steps that CheckReset plays before and after a reset.
 const (
-	filledSteps = 16 // steps whose noise is in the buffers; both streams share that of the last StepsBefore
-	after       = 16
+	filledSteps = 16 // steps whose noise is in the buffers; both streams share the noise of the last StepsBefore steps
+	playedAfter = 16
 
 	chainKey = 32 // length in bytes in a stream's state, after its version
 
@@ -40,7 +40,7 @@ func At(c mechanisms.Config, p mechanisms.Calibration, start []byte, steps uint6
 		all += sum.StateLen()
 	}
 	if all > len(state) {
-		return nil, fmt.Errorf("audit: a state of %d bytes is none of this plan", len(start))
+		return nil, fmt.Errorf("audit: a state of %d bytes does not match this calibration", len(start))
 	}
 	rest := state[len(state)-all:]
 	for _, sum := range sums {
@@ -82,7 +82,7 @@ func CheckReset(c mechanisms.Config, p mechanisms.Calibration, stream *mechanism
 			}
 			switch {
 			case t < StepsBefore && same:
-				return numbers, fmt.Errorf("%w: and step %d owes nothing to the noise of steps before it", ErrReset, step)
+				return numbers, fmt.Errorf("%w: but step %d before the reset does not depend on earlier noise", ErrReset, step)
 			case t >= StepsBefore && !same:
 				return numbers, fmt.Errorf("%w: step %d, and the last reset was after step %d", ErrReset, step, reset*period)
 			}
@@ -137,7 +137,7 @@ func increments(c mechanisms.Config, stream *mechanisms.Stream, state []byte) (a
 		return nil, err
 	}
 	id := noise.Identity{Partition: 4}
-	for range StepsBefore + after {
+	for range StepsBefore + playedAfter {
 		for range c.Batch {
 			id.Offset++
 			stream.Add(id, nil)
@@ -147,7 +147,7 @@ func increments(c mechanisms.Config, stream *mechanisms.Stream, state []byte) (a
 			step.added = append(step.added, stream.Increments(k)...)
 		}
 		if len(step.added) != c.Dimension() {
-			return nil, errors.New("audit: a stream with a memory does not say what a step adds")
+			return nil, errors.New("audit: a stream with a memory does not return the increments of a step")
 		}
 		all = append(all, step)
 		if err := stream.Restore(stream.AppendState(nil)); err != nil {

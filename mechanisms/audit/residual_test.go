@@ -39,7 +39,7 @@ func rebuiltAfter(t *testing.T, c mechanisms.Config, late uint64, steps, runs in
 		}
 	}
 	battery, observer := residual.NewBattery(x), x.Observe()
-	none, leaf := make([]float64, c.Dimension()), make([]float64, c.Dimension())
+	none, integers := make([]float64, c.Dimension()), make([]float64, c.Dimension())
 	for run := range runs {
 		if err := stream.Restore(start); err != nil {
 			t.Fatal(err)
@@ -51,10 +51,10 @@ func rebuiltAfter(t *testing.T, c mechanisms.Config, late uint64, steps, runs in
 				observer.Release(stream.Sum(0), none)
 				continue
 			}
-			clear(leaf)
-			leaf[step/2%len(leaf)] = c.Clip()
-			stream.Add(id, leaf)
-			observer.Release(stream.Sum(0), leaf)
+			clear(integers)
+			integers[step/2%len(integers)] = c.Clip()
+			stream.Add(id, integers)
+			observer.Release(stream.Sum(0), integers)
 		}
 		battery.Add(observer.Result(uint64(run)))
 	}
@@ -136,7 +136,7 @@ var unlikePlan = []struct {
 		bend(each(func(x float64) float64 { return math.Erf(x/math.Sqrt2) * math.Sqrt(3) })),
 	},
 	{"a mean of a tenth", "mean", bend(each(func(x float64) float64 { return x + 0.1 }))},
-	{"leaves of 1.25 times their length", "leaves", longLeaves},
+	{"contributions of 1.25 times their length", "leaves", longContributions},
 }
 
 func TestResidualsCatchPlantedFaults(t *testing.T) {
@@ -193,7 +193,7 @@ func TestResidualsCatchMissingNodesOfLaterBlocks(t *testing.T) {
 		}
 	}
 	all := without(func(noise.NodeID) bool { return true })
-	leaves := without(func(id noise.NodeID) bool { return id.Level == 0 })
+	leafNodes := without(func(id noise.NodeID) bool { return id.Level == 0 })
 	for _, name := range []string{"tree-gaussian", "tree-gaussian, zero-out", "tree-gamma", "tree-laplace"} {
 		kind, more, _ := strings.Cut(name, ", ")
 		c := config(kind)
@@ -205,7 +205,7 @@ func TestResidualsCatchMissingNodesOfLaterBlocks(t *testing.T) {
 			c.Unit = protection.Event{Exchange: dp.ZeroOut}
 		}
 		finds(t, name+", noise of the block before missing", rebuilt(t, c, 20, runs, all), test)
-		finds(t, name+", its leaves' noise missing", rebuilt(t, c, 20, runs, leaves), test)
+		finds(t, name+", its leaves' noise missing", rebuilt(t, c, 20, runs, leafNodes), test)
 		for _, honest := range rebuilt(t, c, 20, runs, without(func(noise.NodeID) bool { return false })) {
 			if honest.P < alpha/12 {
 				t.Errorf("%s: a false alarm: %+v", name, honest)

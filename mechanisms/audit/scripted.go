@@ -1,20 +1,18 @@
 package audit
 
 import (
-	"encoding/binary"
-	"fmt"
-
 	"oriel/mechanisms"
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/noise"
+	"oriel/mechanisms/perstep"
 )
 
 // Scripted is a private sum that releases the numbers of a script and ignores its contributions. If two machines with
 // equal scripts differ, their decisions use events in other ways than through the sums. It has neither noise nor
 // privacy, so it must be used only by audits and tests.
 type Scripted struct {
+	perstep.Counter
 	release    func(dst []float64, step uint64)
-	steps      uint64
 	increments []lattice.Int128
 	increase   func(step uint64) []lattice.Int128 // nil: increments are made from the releases
 }
@@ -28,15 +26,15 @@ func NewScripted(release func(dst []float64, step uint64)) *Scripted {
 
 // Add ignores the contribution.
 func (s *Scripted) Add(dst []float64, _ []int64, _ *noise.Chain) {
-	s.steps++
-	s.release(dst, s.steps)
+	step := s.Next()
+	s.release(dst, step)
 	if s.increase != nil {
-		s.increments = s.increase(s.steps)
+		s.increments = s.increase(step)
 		return
 	}
 	s.increments = s.increments[:0]
 	for _, x := range dst {
-		s.increments = append(s.increments, lattice.Int128{}.AddInt64(int64(max(-most, min(most, x)))))
+		s.increments = append(s.increments, lattice.Int128{}.AddInt64(int64(max(-maxIncrement, min(maxIncrement, x)))))
 	}
 }
 
@@ -47,28 +45,8 @@ func (s *Scripted) With(increments func(step uint64) []lattice.Int128) *Scripted
 	return s
 }
 
-// most bounds the increments, as the increments of real sums are bounded.
-const most = 1 << 56
+// maxIncrement bounds the increments, as the increments of real sums are bounded.
+const maxIncrement = 1 << 56
 
 // Increments returns the increments of the last step.
 func (s *Scripted) Increments() []lattice.Int128 { return s.increments }
-
-// Steps returns the number of the last step.
-func (s *Scripted) Steps() uint64 { return s.steps }
-
-// AppendState appends the number of steps.
-func (s *Scripted) AppendState(dst []byte) []byte {
-	return binary.LittleEndian.AppendUint64(dst, s.steps)
-}
-
-// StateLen returns the length of every state.
-func (s *Scripted) StateLen() int { return 8 }
-
-// Restore restores a state that AppendState wrote.
-func (s *Scripted) Restore(state []byte) error {
-	if len(state) != s.StateLen() {
-		return fmt.Errorf("audit: scripted sum: state: %d bytes, want %d", len(state), s.StateLen())
-	}
-	s.steps = binary.LittleEndian.Uint64(state)
-	return nil
-}

@@ -58,7 +58,7 @@ func CheckTail(
 	if err != nil {
 		return 0, err
 	}
-	start, held, integers := stream.AppendState(nil), definition.NoiseWeights(c, p, steps), definition.Integers(c, p)
+	start, weights, integers := stream.AppendState(nil), definition.NoiseWeights(c, p, steps), definition.Integers(c, p)
 	for k := range sizes {
 		sampler.size = int64(float64(1+k/4)*p.Scale.Float64()) - int64(k%2)
 		if k/2%2 == 1 {
@@ -68,14 +68,14 @@ func CheckTail(
 			return draws, err
 		}
 		id := noise.Identity{}
-		for t, times := range held {
+		for t, weight := range weights {
 			for range c.Batch {
 				id.Offset++
 				stream.Add(id, nil)
 			}
 			draws += uint64(c.Dimension())
 			for i, y := range stream.Sum(0) {
-				want := times * float64(sampler.size*int64(1-2*(i%2)))
+				want := weight * float64(sampler.size*int64(1-2*(i%2)))
 				rounding := 4 + float64(min(uint64(t), memory)) // decaying sums also keep the rounding of earlier steps
 				if !(math.Abs(y/integers[i]-want) <= rounding+math.Abs(want)*0x1p-40) {
 					return draws, fmt.Errorf("%w: of %.4g scales, at step %d", ErrTail, float64(sampler.size)/p.Scale.Float64(), t+1)

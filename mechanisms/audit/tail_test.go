@@ -26,7 +26,7 @@ func (b *between) Fill(dst []int64, seed noise.Seed) {
 	}
 }
 
-func TestCheckFar(t *testing.T) {
+func TestCheckTail(t *testing.T) {
 	for _, name := range mechanisms.Names() {
 		for _, change := range []func(*mechanisms.Config){
 			func(*mechanisms.Config) {},

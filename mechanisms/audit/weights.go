@@ -64,7 +64,7 @@ func (c decayingNoise) solve(m []float64) []float64 {
 	for t := len(x) - 1; t > 0; t-- {
 		x[t] -= c.Decay * x[t-1]
 	}
-	x = c.backwards(c.blocks(x, -1), -1)
+	x = c.blocks(c.blocks(x, -1, false), -1, true)
 	for t := range len(x) - 1 {
 		x[t] -= c.Decay * x[t+1]
 	}
@@ -77,31 +77,23 @@ func (c decayingNoise) form(x []float64) float64 {
 	for t := len(x) - 2; t >= 0; t-- {
 		x[t] += c.Decay * x[t+1]
 	}
-	x = c.backwards(x, 1)
+	x = c.blocks(x, 1, true)
 	return dot(x, x)
 }
 
-// blocks returns Ex for sign 1 and E⁻¹x for −1.
-func (c decayingNoise) blocks(x []float64, sign float64) []float64 {
+// blocks returns Ex for sign 1 and E⁻¹x for −1. transposed is for Eᵀ, which runs on each block in reverse.
+func (c decayingNoise) blocks(x []float64, sign float64, transposed bool) []float64 {
 	var out []float64
-	for len(x) > 0 {
-		n := int(min(c.Period, uint64(len(x))))
-		out = append(out, filteredNoise{c.Filter}.run(x[:n], sign)...)
-		x = x[n:]
-	}
-	return out
-}
-
-// backwards returns Eᵀx for sign 1 and E⁻ᵀx for −1 by running blocks on the reversed vector.
-func (c decayingNoise) backwards(x []float64, sign float64) []float64 {
-	var out []float64
-	for len(x) > 0 {
-		n := int(min(c.Period, uint64(len(x))))
-		block := slices.Clone(x[:n])
-		slices.Reverse(block)
+	for block := range slices.Chunk(x, int(min(c.Period, uint64(len(x))))) {
+		block = slices.Clone(block)
+		if transposed {
+			slices.Reverse(block)
+		}
 		block = filteredNoise{c.Filter}.run(block, sign)
-		slices.Reverse(block)
-		out, x = append(out, block...), x[n:]
+		if transposed {
+			slices.Reverse(block)
+		}
+		out = append(out, block...)
 	}
 	return out
 }
@@ -132,25 +124,25 @@ const rounds = 400
 
 // solve uses the method of conjugate gradients (Hestenes and Stiefel 1952).
 func (f treeNoise) solve(m []float64) []float64 {
-	x, rest, way := make([]float64, len(m)), slices.Clone(m), slices.Clone(m)
-	left := dot(rest, rest)
-	goal := left * 1e-20
-	for i := 0; i < rounds && left > goal; i++ {
-		image, nodes := make([]float64, len(m)), f.nodesOf(way)
+	x, rest, direction := make([]float64, len(m)), slices.Clone(m), slices.Clone(m)
+	squared := dot(rest, rest)
+	goal := squared * 1e-20
+	for i := 0; i < rounds && squared > goal; i++ {
+		image, nodes := make([]float64, len(m)), f.nodesOf(direction)
 		for t, active := range f.Active {
 			for _, k := range active {
 				image[t] += nodes[k]
 			}
 		}
-		step := left / dot(way, image)
+		step := squared / dot(direction, image)
 		for t := range x {
-			x[t] += step * way[t]
+			x[t] += step * direction[t]
 			rest[t] -= step * image[t]
 		}
-		before := left
-		left = dot(rest, rest)
-		for t := range way {
-			way[t] = rest[t] + left/before*way[t]
+		before := squared
+		squared = dot(rest, rest)
+		for t := range direction {
+			direction[t] = rest[t] + squared/before*direction[t]
 		}
 	}
 	return x

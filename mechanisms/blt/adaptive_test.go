@@ -38,7 +38,7 @@ func TestExactLawOfAnAdaptiveUserIsWithinTheClaim(t *testing.T) {
 						}
 						return c.delta
 					},
-					leaf: func(p, q, shift float64) { found.Add(p, q, shift/(c.s*c.s)) },
+					visit: func(p, q, shift float64) { found.Add(p, q, shift/(c.s*c.s)) },
 				}.walk(world{}, world{}, make([]int64, c.steps), 0, 1, 1, 0)
 				l := UserLoss{
 					Loss:       Loss{Filter: f, Square: uint64(c.delta * c.delta), N: 1, Scale: noise.ScaleUp(c.s)},

@@ -23,11 +23,11 @@ func BenchmarkAdd(b *testing.B) {
 		for _, window := range []uint64{1 << 10, 1 << 20} {
 			b.Run(fmt.Sprintf("d=%d/W=%d/m=4", n, window), func(b *testing.B) {
 				c := newCarry(b, fitFilter(b, window, 0.3, 4), 1<<30, n, sumtest.Gaussian(b, 1<<30))
-				chain, dst, leaf := noise.NewChain([32]byte{}), make([]float64, n), make([]int64, n)
+				chain, dst, contribution := noise.NewChain([32]byte{}), make([]float64, n), make([]int64, n)
 				b.ReportAllocs()
 				for b.Loop() {
-					chain.Absorb(c.steps+1, 0, noise.Identity{}, leaf)
-					c.Add(dst, leaf, chain)
+					chain.Absorb(c.steps+1, 0, noise.Identity{}, contribution)
+					c.Add(dst, contribution, chain)
 				}
 			})
 		}

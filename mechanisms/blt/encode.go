@@ -1,8 +1,8 @@
 package blt
 
 import (
-	"errors"
 	"fmt"
+	"math"
 	"math/bits"
 
 	"oriel/mechanisms/buffer"
@@ -16,45 +16,25 @@ func (c *Sum) StateLen() int { return buffer.StateLen(len(c.total), int(c.filter
 // AppendState appends the state in the form of package buffer; its sums are the totals. It holds the clean total and
 // past noise, so it is private and must only ever be stored sealed.
 func (c *Sum) AppendState(dst []byte) []byte {
-	row := func(i int) []lattice.Int128 { return c.buffers[i][:c.filter.Count] }
-	return buffer.AppendState(dst, c.steps, c.total, row)
+	return buffer.AppendState(dst, c.steps, c.total, c.row)
 }
 
-var errNotZero = errors.New("blt: state: not zero before the first step")
+// row returns the buffers of a coordinate.
+func (c *Sum) row(i int) []lattice.Int128 { return c.buffers[i][:c.filter.Count] }
 
 // Restore restores a state that AppendState wrote. It refuses, and leaves the sum unchanged, if the length is wrong, a
 // total or a buffer exceeds its limit, or anything before the first step is not zero.
 func (c *Sum) Restore(state []byte) error {
-	m := int(c.filter.Count)
-	s, err := buffer.ParseState(state, len(c.total), m)
+	s, err := buffer.ParseState(state, len(c.total), int(c.filter.Count))
+	if err == nil {
+		const neverReset = math.MaxUint64
+		err = s.Check(totalLimit(s.Steps(), c.grid.Lambda), c.limit[:], neverReset)
+	}
 	if err != nil {
 		return fmt.Errorf("blt: %w", err)
 	}
-	steps := s.Steps()
-	bound := totalLimit(steps, c.grid.Lambda)
-	for i := range c.total {
-		switch x := s.Sum(i); {
-		case steps == 0 && x != lattice.Int128{}:
-			return errNotZero
-		case !buffer.Within(x, bound):
-			return errors.New("blt: state: total is beyond its limit")
-		}
-		for k := range m {
-			switch x := s.Buffer(i, k); {
-			case steps == 0 && x != lattice.Int128{}:
-				return errNotZero
-			case !buffer.Within(x, c.limit[k]):
-				return errors.New("blt: state: buffer is beyond its limit")
-			}
-		}
-	}
-	c.steps = steps
-	for i := range c.total {
-		c.total[i] = s.Sum(i)
-		for k := range m {
-			c.buffers[i][k] = s.Buffer(i, k)
-		}
-	}
+	c.steps = s.Steps()
+	s.Write(c.total, c.row)
 	return nil
 }
 

@@ -27,12 +27,12 @@ type law struct {
 	reach  int64
 	// moved returns the change of the neighbour's contribution in a step, after the given releases.
 	moved func(step int, releases []int64) int64
-	leaf  func(p, q, shift float64)
+	visit func(p, q, shift float64)
 }
 
 func (l law) walk(x, y world, releases []int64, step int, p, q, shift float64) {
 	if step == len(releases) {
-		l.leaf(p, q, shift)
+		l.visit(p, q, shift)
 		return
 	}
 	y.total += l.moved(step, releases[:step])
@@ -60,7 +60,7 @@ func exactLaw(f Filter, s float64, delta int64, i, steps int, epsilons []float64
 	deltas = make([]float64, len(epsilons))
 	l := law{
 		filter: f, cell: sumtest.NormalCell(s), reach: int64(math.Ceil(5.5 * s)),
-		moved: fixed(map[int]int64{i - 1: delta}), leaf: func(p, q, shift float64) {
+		moved: fixed(map[int]int64{i - 1: delta}), visit: func(p, q, shift float64) {
 			worst = max(worst, shift)
 			for k, epsilon := range epsilons {
 				deltas[k] += max(0, p-math.Exp(epsilon)*q)

@@ -40,9 +40,9 @@ func Fit(window uint64, weight float64, poles int) (Filter, error) {
 	if poles != 0 && (poles < MinPoles || poles > MaxPoles) {
 		return Filter{}, fmt.Errorf("blt: %d poles: not in [%d, %d], nor 0 for automatic", poles, MinPoles, MaxPoles)
 	}
-	least, most := poles, poles
+	fewest, most := poles, poles
 	if poles == 0 {
-		least, most = MinPoles, MaxPoles
+		fewest, most = MinPoles, MaxPoles
 		if window <= short {
 			most = MinPoles
 		}
@@ -60,7 +60,7 @@ func Fit(window uint64, weight float64, poles int) (Filter, error) {
 		}
 		best, bound = f, min(bound, loss+enough)
 	}
-	for m := most; m >= least; m-- { // fewer poles replace more if they are nearly as good
+	for m := most; m >= fewest; m-- { // fewer poles replace more if they are nearly as good
 		take(fit.Fit(float64(window), weight, m))
 	}
 	if poles == fit.MixedPoles && weight == 0 {

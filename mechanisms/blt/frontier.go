@@ -62,8 +62,8 @@ func Frontier(window uint64, poles int, weights []float64) ([]FrontierRow, error
 		}
 		rows = append(rows, FrontierRow{
 			Weight: weight, Ratio: r.ratio(window),
-			Two: r.Growth(window, 2), Ten: r.Growth(window, 10), Hundred: r.Growth(window, 100), Thousand: r.Growth(window,
-				1000),
+			Two: r.Growth(window, 2), Ten: r.Growth(window, 10),
+			Hundred: r.Growth(window, 100), Thousand: r.Growth(window, 1000),
 		})
 	}
 	return rows, nil

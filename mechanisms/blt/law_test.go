@@ -23,10 +23,10 @@ func covarianceError(t *testing.T, f Filter, sampler noise.Sampler, s float64, s
 ) {
 	t.Helper()
 	c := newCarry(t, f, s, n, sampler)
-	chain, dst, leaf := noise.NewChain([32]byte{4, 2}), make([]float64, n), make([]int64, n)
+	chain, dst, contribution := noise.NewChain([32]byte{4, 2}), make([]float64, n), make([]int64, n)
 	samples := map[int][]float64{}
 	for now := 1; now <= steps; now++ {
-		sumtest.Step(c, chain, dst, leaf...)
+		sumtest.Step(c, chain, dst, contribution...)
 		for _, chosen := range at {
 			if chosen == now {
 				samples[now] = append([]float64(nil), dst...)
@@ -141,11 +141,11 @@ func auditBound(t *testing.T, c *Sum, i int, weights []float64) float64 {
 			binary.LittleEndian.PutUint32(key[4:], uint32(run))
 			chain, score := noise.NewChain(key), 0.0
 			for now := range i - 1 + auditWindow {
-				leaf := int64(0)
+				contribution := int64(0)
 				if now == i-1 {
-					leaf = canary
+					contribution = canary
 				}
-				sumtest.Step(c, chain, dst, leaf)
+				sumtest.Step(c, chain, dst, contribution)
 				score += weights[now] * dst[0]
 			}
 			if score > 0 {

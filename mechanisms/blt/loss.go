@@ -12,8 +12,8 @@ import (
 // from the scale is not above the calibrated one.
 const scaleMargin = -200
 
-// Loss is the exact ε(age) of an event under one plan, with all inputs of PROOF.md, Theorem 1. It is comparable, and a
-// dp.Curve.
+// Loss is the exact ε(age) of an event under one calibration, with all inputs of PROOF.md, Theorem 1. It is comparable,
+// and a dp.Curve.
 type Loss struct {
 	Filter Filter
 	Square uint64 // Δ², Δ the ℓ2 distance of two sums that differ in one event's contribution, lattice units
@@ -37,9 +37,9 @@ func (l Loss) ScaleFor(age uint64, mu float64) (noise.Scale, error) {
 	return scaleOf(l.sensitivity(r, age), mu), nil
 }
 
-// scaleOf returns the scale at which a sensitivity of moved loses µ.
-func scaleOf(moved rational.Interval, mu float64) noise.Scale {
-	return noise.ScaleUp(dp.Up(rational.Up().Quo(moved.Hi, dp.Exact(mu)), scaleMargin))
+// scaleOf returns the scale at which a sensitivity loses µ.
+func scaleOf(sensitivity rational.Interval, mu float64) noise.Scale {
+	return noise.ScaleUp(dp.Up(rational.Up().Quo(sensitivity.Hi, dp.Exact(mu)), scaleMargin))
 }
 
 // sensitivity returns how far an event moves the vector of the means of the step noises, in lattice units.
@@ -61,7 +61,7 @@ func (l Loss) delta() rational.Interval {
 	return rational.Distance(new(big.Int).SetUint64(l.Square))
 }
 
-// mu returns µ for a sensitivity of moved, rounded up.
-func (l Loss) mu(moved rational.Interval) float64 {
-	return dp.RoundUp(rational.Up().Quo(moved.Hi, dp.Dyadic(l.Scale.Mant, l.Scale.Exp)))
+// mu returns µ for a sensitivity, rounded up.
+func (l Loss) mu(sensitivity rational.Interval) float64 {
+	return dp.RoundUp(rational.Up().Quo(sensitivity.Hi, dp.Dyadic(l.Scale.Mant, l.Scale.Exp)))
 }

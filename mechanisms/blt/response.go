@@ -70,7 +70,7 @@ func (r *Response) certify() error {
 	}
 	top := uint64(1)
 	for ; r.fall(top).Sign() > 0; top *= 2 {
-		if top > farthest {
+		if top > maxTrough {
 			return errSigns
 		}
 	}
@@ -91,8 +91,8 @@ func (r *Response) certify() error {
 	return nil
 }
 
-// farthest bounds T: rates of 30 bits change the sign before.
-const farthest = 1 << 40
+// maxTrough bounds T: rates of 30 bits change the sign before.
+const maxTrough = 1 << 40
 
 // fall returns −β_j = d_{j−1} − d_j for j ≥ 1.
 func (r *Response) fall(j uint64) rational.Interval {

@@ -46,8 +46,8 @@ func New(f Filter, s noise.Scale, grid lattice.Grid, n int, sampler noise.Sample
 	if err != nil {
 		return nil, err
 	}
-	all := &shared{filter: f, grid: grid, sampler: sampler, instance: instance, limit: limit, drawn: make([]int64, n)}
-	return all.carry(n), nil
+	common := &shared{filter: f, grid: grid, sampler: sampler, instance: instance, limit: limit, drawn: make([]int64, n)}
+	return common.carry(n), nil
 }
 
 // Fresh returns a new sum before its first step, as New would make it. Both share sampler and scratch, so only one may
@@ -62,7 +62,7 @@ func (s *shared) carry(n int) *Sum {
 // record of the step BEFORE. The key of the step's noise is node {instance, block: step number}, level and index 0.
 func (c *Sum) Add(dst []float64, v []int64, chain *noise.Chain) {
 	if len(v) != len(c.total) || len(dst) != len(c.total) {
-		panic(fmt.Sprintf("BUG: blt: leaf has %d entries and release %d, want %d", len(v), len(dst), len(c.total)))
+		panic(fmt.Sprintf("BUG: blt: contribution sum has %d entries and release %d, want %d", len(v), len(dst), len(c.total)))
 	}
 	c.steps++
 	c.sampler.Fill(c.drawn, chain.Seed(noise.NodeID{Instance: c.instance, Block: c.steps}))
@@ -77,7 +77,7 @@ func (c *Sum) Add(dst []float64, v []int64, chain *noise.Chain) {
 //
 //	M = ⌊(Σ R_k·C_k + 2^{29+f})/2^{30+f}⌋,    C_k ← ⌊Q_k·C_k/2³⁰⌋ + n·2^f.
 //
-// M depends on n_1 … n_{t−1} alone, as PROOF.md, Theorem 1 requires. Products stay below 2¹²⁷, see limits. The poles
+// M depends only on n_1 … n_{t−1}, as PROOF.md, Theorem 1 requires. Products stay below 2¹²⁷, see limits. The poles
 // are written out because a loop over them takes a third longer.
 func (f *Filter) carry(buffers *[MaxPoles]lattice.Int128, n int64) (m lattice.Int128) {
 	shift := uint(f.Shift) & 63 // 8 … 33

@@ -176,10 +176,10 @@ func TestReleaseIsTotalCarryAndNoise(t *testing.T) {
 	}
 	eta, _ := f.Slack().Float64()
 	for now := range len(draws) {
-		leaf := []int64{rng.Int64N(1<<24) - 1<<23, 1 << 24, -int64(now)}
-		sumtest.Step(c, chain, dst, leaf...)
+		contribution := []int64{rng.Int64N(1<<24) - 1<<23, 1 << 24, -int64(now)}
+		sumtest.Step(c, chain, dst, contribution...)
 		for i := range n {
-			total[i] += leaf[i]
+			total[i] += contribution[i]
 			m, _ := slow[i].Next(draws[(now*n+i)%len(draws)]).Float64()
 			if off := dst[i] - float64(total[i]) - float64(draws[(now*n+i)%len(draws)]) - m; off > eta || off < -eta {
 				t.Fatalf("step %d: release is %g off", now+1, off)

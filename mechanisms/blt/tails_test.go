@@ -19,21 +19,21 @@ func TestDrawsReachTheRelease(t *testing.T) {
 	}
 }
 
-// TestNoiseIsWhatTheReleaseExceedsTotalAndCarryBy checks that y_t − G_t − M_t = n_t exactly, at the sampler's reach,
+// TestNoiseIsReleaseMinusTotalAndCarry checks that y_t − G_t − M_t = n_t exactly, at the sampler's reach,
 // with the carry of the integers that were drawn.
-func TestNoiseIsWhatTheReleaseExceedsTotalAndCarryBy(t *testing.T) {
+func TestNoiseIsReleaseMinusTotalAndCarry(t *testing.T) {
 	const n, scale = 4, 1 << 40
 	f, draws := handmade(t), sumtest.Tails(29, scale)
 	c := newCarry(t, f, scale, n, &sumtest.Script{Values: draws})
-	chain, dst, leaf := noise.NewChain([32]byte{3}), make([]float64, n), make([]int64, n)
+	chain, dst, contribution := noise.NewChain([32]byte{3}), make([]float64, n), make([]int64, n)
 	var total [n]int64
 	var buffers [n][MaxPoles]lattice.Int128
 	for now := range 2 * len(draws) {
-		sumtest.Contribution(leaf, now)
-		for i, x := range leaf {
+		sumtest.Contribution(contribution, now)
+		for i, x := range contribution {
 			total[i] += x
 		}
-		sumtest.Step(c, chain, dst, leaf...)
+		sumtest.Step(c, chain, dst, contribution...)
 		for i, y := range dst {
 			drawn := draws[(now*n+i)%len(draws)]
 			m := sumtest.Integer(f.carry(&buffers[i], drawn))
@@ -44,7 +44,7 @@ func TestNoiseIsWhatTheReleaseExceedsTotalAndCarryBy(t *testing.T) {
 	}
 }
 
-func TestFarDrawsReachTheRelease(t *testing.T) {
+func TestTailDrawsReachTheRelease(t *testing.T) {
 	sumtest.FarDrawsReachTheRelease(t, noise.NodeID{Block: 1}, func(n int, sampler noise.Sampler) sumtest.Sum {
 		c, err := New(handmade(t), noise.Scale{Mant: 1, Exp: 40}, grid, n, sampler, 0)
 		if err != nil {

@@ -14,8 +14,8 @@ import (
 	"oriel/mechanisms/rational"
 )
 
-// trainTwin computes train one step and one event at a time, with d by its recurrence.
-func trainTwin(d []*big.Float, age, separation, count uint64) *big.Float {
+// referenceTrain computes train one step and one event at a time, with d by its recurrence.
+func referenceTrain(d []*big.Float, age, separation, count uint64) *big.Float {
 	sum := new(big.Float).SetPrec(400)
 	for j := range age {
 		x := new(big.Float).SetPrec(400)
@@ -41,7 +41,7 @@ func TestTrainIsItsDoubleSum(t *testing.T) {
 				for _, age := range []uint64{1, 2, 6, 7, 8, 15, 21, 32, 60} {
 					in := r.majorant.Train(age, separation, count)
 					sumtest.Inside(t, fmt.Sprintf("%v: A=%d s=%d k=%d", f, age, separation, count),
-						trainTwin(d, age, separation, min(count, terms)), in)
+						referenceTrain(d, age, separation, min(count, terms)), in)
 				}
 			}
 		}
@@ -156,7 +156,7 @@ func TestExactUserShiftIsWithinTheClaim(t *testing.T) {
 			}
 			law{
 				filter: f, cell: func(int64) float64 { return 0 }, reach: int64(3 * c.s), moved: fixed(moved),
-				leaf: func(_, _, shift float64) {
+				visit: func(_, _, shift float64) {
 					worst = max(worst, math.Sqrt(shift)/c.s)
 				},
 			}.walk(world{}, world{}, make([]int64, c.steps), 0, 0, 0, 0)

@@ -2,13 +2,14 @@ package buffer
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 
 	"oriel/mechanisms/lattice"
 )
 
 // A state of a carry is, little-endian: the step, u64; a sum of each coordinate, n × 16 bytes; the buffers, n × m × 16
-// bytes, grouped by coordinate. The length depends on n and m alone, so that a sealed state reveals nothing by its
+// bytes, grouped by coordinate. The length depends only on n and m, so that a sealed state reveals nothing by its
 // length.
 
 // stepLen is the length of the step.
@@ -56,4 +57,37 @@ func (s State) Buffer(i, k int) lattice.Int128 { return s.at(s.n + i*s.m + k) }
 
 func (s State) at(k int) lattice.Int128 {
 	return lattice.ParseInt128(s.bytes[stepLen+k*lattice.Int128Len:])
+}
+
+// Check reports a sum or a buffer that no state of this step has. Sums are within sumLimit, and buffer k is within
+// limits[k], inclusive. Sums are zero before the first step, and buffers after each step that period divides.
+func (s State) Check(sumLimit lattice.Int128, limits []lattice.Int128, period uint64) error {
+	steps := s.Steps()
+	for i := range s.n {
+		switch x := s.Sum(i); {
+		case steps == 0 && x != lattice.Int128{}:
+			return errors.New("state: sum is not zero before the first step")
+		case !Within(x, sumLimit):
+			return errors.New("state: sum is beyond its limit")
+		}
+		for k := range s.m {
+			switch x := s.Buffer(i, k); {
+			case steps%period == 0 && x != lattice.Int128{}:
+				return errors.New("state: buffer is not zero before the first step or after a reset")
+			case !Within(x, limits[k]):
+				return errors.New("state: buffer is beyond its limit")
+			}
+		}
+	}
+	return nil
+}
+
+// Write writes the sums, and the buffers of coordinate i to row(i).
+func (s State) Write(sums []lattice.Int128, row func(i int) []lattice.Int128) {
+	for i := range sums {
+		sums[i] = s.Sum(i)
+		for k, buffers := 0, row(i); k < s.m; k++ {
+			buffers[k] = s.Buffer(i, k)
+		}
+	}
 }

@@ -10,9 +10,9 @@ import (
 	"oriel/mechanisms/mechtest"
 )
 
-// TestABallKeepsWhatIsInside checks that vectors on the very edge are rounded and not moved, wherever the centre is,
+// TestBallKeepsVectorsInside checks that vectors on the very edge are rounded and not moved, wherever the centre is,
 // because ρ has √n units for both roundings. The worst case is a corner, half a unit off in every coordinate.
-func TestABallKeepsWhatIsInside(t *testing.T) {
+func TestBallKeepsVectorsInside(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	for _, n := range []int{1, 2, 30, 1000} {
 		b := contribution.Ball{Size: n, Radius: 0.8086, Reach: 0.3836}
@@ -97,8 +97,8 @@ func TestBallValidate(t *testing.T) {
 	}
 }
 
-// TestLargestIsTheClipUnlessAQuantiserSaysLess checks that only the clip bounds one integer of a ball.
-func TestLargestIsTheClipUnlessAQuantiserSaysLess(t *testing.T) {
+// TestLargestIsTheClipUnlessAQuantiserBoundsIt checks that only the clip bounds one integer of a ball.
+func TestLargestIsTheClipUnlessAQuantiserBoundsIt(t *testing.T) {
 	g, err := lattice.NewGrid(1)
 	if err != nil {
 		t.Fatal(err)

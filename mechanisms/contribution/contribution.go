@@ -32,8 +32,8 @@ type Contribution struct {
 // Component is one private sum of a stream: a sum of vectors, or of symmetric matrices whose upper triangles are its
 // coordinates.
 //
-// A single component without Quantiser and Scales is the default contribution: its plans and states have the same bytes
-// as a stream without components.
+// A single component without Quantiser and Scales is the default contribution: its calibrations and states have the
+// same bytes as a stream without components.
 type Component struct {
 	Name string  // for people and errors, up to 255 bytes; may be empty
 	Size int     // n, coordinates: integers of a contribution
@@ -112,8 +112,8 @@ func (l Contribution) Absorbed() int {
 // Size returns the number of coordinates of all components.
 func (l Contribution) Size() int {
 	n := 0
-	for i := range l.Components {
-		n += l.Components[i].Size
+	for _, p := range l.Components {
+		n += p.Size
 	}
 	return n
 }
@@ -121,8 +121,8 @@ func (l Contribution) Size() int {
 // Entries returns the length of the vector that Stream.Add takes.
 func (l Contribution) Entries() int {
 	n := 0
-	for i := range l.Components {
-		n += l.Components[i].Entries()
+	for _, p := range l.Components {
+		n += p.Entries()
 	}
 	return n
 }
@@ -135,11 +135,10 @@ func (p Component) Entries() int {
 	return p.Quantiser.Entries()
 }
 
-// plain reports whether the component, if it is the only one, is the default contribution.
-func (p Component) plain() bool { return p.Quantiser == nil && p.Scales == nil }
-
 // Plain reports whether the contribution is the default one.
-func (l Contribution) Plain() bool { return len(l.Components) == 1 && l.Components[0].plain() }
+func (l Contribution) Plain() bool {
+	return len(l.Components) == 1 && l.Components[0].Quantiser == nil && l.Components[0].Scales == nil
+}
 
 // Distances returns the squares of the component's distances in units of g.
 func (p Component) Distances(g lattice.Grid) (replace, zeroOut lattice.Int128) {
@@ -152,7 +151,7 @@ func (p Component) Distances(g lattice.Grid) (replace, zeroOut lattice.Int128) {
 // Problems reports each problem of a contribution by calling bad.
 func (l Contribution) Problems(bad func(format string, args ...any)) {
 	if len(l.Components) < 1 || len(l.Components) > MaxComponents {
-		bad("leaf: %d parts: not in [1, 1024]", len(l.Components))
+		bad("contribution: %d components: not in [1, 1024]", len(l.Components))
 	}
 	total := 0
 	for i, p := range l.Components {
@@ -161,7 +160,7 @@ func (l Contribution) Problems(bad func(format string, args ...any)) {
 				bad(format, args...)
 				return
 			}
-			bad("part %d %q: "+format, append([]any{i, p.Name}, args...)...)
+			bad("component %d %q: "+format, append([]any{i, p.Name}, args...)...)
 		}
 		p.problems(name)
 		if len(l.Components) > 1 && p.Share == 0 {
@@ -170,10 +169,10 @@ func (l Contribution) Problems(bad func(format string, args ...any)) {
 		total += min(max(p.Size, 0), MaxDimension)
 	}
 	if l.Nonzero < 0 || l.Nonzero > total {
-		bad("leaf: %d integers that are not zero: not in [0, %d]", l.Nonzero, total)
+		bad("contribution: %d nonzero integers: not in [0, %d]", l.Nonzero, total)
 	}
 	if total > MaxDimension && len(l.Components) > 1 {
-		bad("leaf: dimension %d: not in [1, 2^24]", total)
+		bad("contribution: dimension %d: not in [1, 2^24]", total)
 	}
 }
 
@@ -204,23 +203,22 @@ func (p Component) problems(bad func(format string, args ...any)) {
 	if e := p.Quantiser.Entries(); e < 1 || e > MaxDimension {
 		bad("%d entries: not in [1, 2^24]", e)
 	}
-	if err := CheckDistances(p.Quantiser.Distances(g))(g); err != nil {
+	replace, zeroOut := p.Quantiser.Distances(g)
+	if err := CheckDistances(g, replace, zeroOut); err != nil {
 		bad("%w", err)
 	}
 }
 
 // CheckDistances checks squares of distances against Λ of a grid.
-func CheckDistances(replace, zeroOut lattice.Int128) func(lattice.Grid) error {
-	return func(g lattice.Grid) error {
-		one, most := lattice.Int128{Lo: 1}, lattice.Square(g.Lambda)
-		short := zeroOut.Less(one) || replace.Less(one)
-		if short || most.Less(zeroOut) || zeroOut.Add(zeroOut).Add(zeroOut).Add(zeroOut).Less(replace) {
-			units := lattice.Grid{}
-			return fmt.Errorf("distances √%.9g and √%.9g: the second is not in [1, Λ], Λ = %d, or the first not in [1, twice the second]",
-				units.Float64(replace), units.Float64(zeroOut), g.Lambda)
-		}
-		return nil
+func CheckDistances(g lattice.Grid, replace, zeroOut lattice.Int128) error {
+	one, limit := lattice.Int128{Lo: 1}, lattice.Square(g.Lambda)
+	short := zeroOut.Less(one) || replace.Less(one)
+	if short || limit.Less(zeroOut) || zeroOut.Add(zeroOut).Add(zeroOut).Add(zeroOut).Less(replace) {
+		units := lattice.Grid{}
+		return fmt.Errorf("distances √%.9g and √%.9g: the second is not in [1, Λ], Λ = %d, or the first not in [1, twice the second]",
+			units.Float64(replace), units.Float64(zeroOut), g.Lambda)
 	}
+	return nil
 }
 
 // Roots returns √k_i, each correctly rounded and so the same on every CPU; nil when all are 1.

@@ -25,7 +25,7 @@ func TestDistancesThatCannotBeAreRefused(t *testing.T) {
 		{most.Add(most).Add(most).Add(most).Add(of(1)), most, false},
 		{most, most.Add(of(1)), false},
 	} {
-		if err := CheckDistances(row.replace, row.zeroOut)(g); (err == nil) != row.allowed {
+		if err := CheckDistances(g, row.replace, row.zeroOut); (err == nil) != row.allowed {
 			t.Errorf("%v and %v: %v", row.replace, row.zeroOut, err)
 		}
 	}

@@ -9,9 +9,9 @@ import (
 	"oriel/mechanisms/mechtest"
 )
 
-// TestMarksAreAsFarApartAsClaimed takes all vectors of numbers that columns can have, including several marks at once.
+// TestMarksKeepToTheirDistances takes all vectors of numbers that columns can have, including several marks at once.
 // No two are farther apart than the claim, and some attain it.
-func TestMarksAreAsFarApartAsClaimed(t *testing.T) {
+func TestMarksKeepToTheirDistances(t *testing.T) {
 	g, err := lattice.NewGrid(1)
 	if err != nil {
 		t.Fatal(err)

@@ -26,11 +26,11 @@ func BenchmarkAdd(b *testing.B) {
 			}
 			b.Run(fmt.Sprintf("d=%d/H=%d/m=%d", n, memory, f.Count), func(b *testing.B) {
 				c := newCarry(b, f, 1<<31, n, sumtest.Gaussian(b, 1<<31))
-				chain, dst, leaf := noise.NewChain([32]byte{}), make([]float64, n), make([]int64, n)
+				chain, dst, contribution := noise.NewChain([32]byte{}), make([]float64, n), make([]int64, n)
 				b.ReportAllocs()
 				for b.Loop() {
-					chain.Absorb(c.steps+1, 0, noise.Identity{}, leaf)
-					c.Add(dst, leaf, chain)
+					chain.Absorb(c.steps+1, 0, noise.Identity{}, contribution)
+					c.Add(dst, contribution, chain)
 				}
 			})
 		}

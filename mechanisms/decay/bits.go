@@ -41,5 +41,5 @@ func (f Filter) Bits(n int, square func(bits int) lattice.Int128) (int, error) {
 			return bits, nil
 		}
 	}
-	return 0, fmt.Errorf("forget: %d coordinates with memory %d: no lattice of %d bits is fine enough", n, f.Memory, MaxBits)
+	return 0, fmt.Errorf("decay: %d coordinates with memory %d: no lattice of %d bits is fine enough", n, f.Memory, MaxBits)
 }

@@ -28,7 +28,7 @@ type law struct {
 	reach        int64
 	moved        func(step int, u []int64) int64
 	steps, reset int
-	leaf         func(p, q, squares float64)
+	visit        func(p, q, squares float64)
 }
 
 // fixed changes the contributions of given steps, counted from 1, by delta, whatever was released.
@@ -46,7 +46,7 @@ func (l law) all() { l.walk(world{}, world{}, make([]int64, l.steps), 0, 1, 1, 0
 
 func (l law) walk(x, y world, releases []int64, step int, p, q, squares float64) {
 	if step == l.steps {
-		l.leaf(p, q, squares)
+		l.visit(p, q, squares)
 		return
 	}
 	moved := l.moved(step, releases[:step])
@@ -92,7 +92,7 @@ func TestExactLawIsWithinTheClaim(t *testing.T) {
 			l := law{
 				filter: f, cell: sumtest.NormalCell(c.s), reach: int64(math.Ceil(5.5 * c.s)), moved: fixed(c.delta,
 					c.i), steps: c.steps, reset: c.reset,
-				leaf: func(p, q, squares float64) { found.Add(p, q, squares/(c.s*c.s)) },
+				visit: func(p, q, squares float64) { found.Add(p, q, squares/(c.s*c.s)) },
 			}
 			l.all()
 			last := c.steps
@@ -105,15 +105,15 @@ func TestExactLawIsWithinTheClaim(t *testing.T) {
 	}
 }
 
-// TestExactLawSeesWhatIsLeftOut checks that the enumeration refutes a claim without η, and a claim without the carry.
-func TestExactLawSeesWhatIsLeftOut(t *testing.T) {
+// TestExactLawDetectsMissingTerms checks that the enumeration refutes a claim without η, and a claim without the carry.
+func TestExactLawDetectsMissingTerms(t *testing.T) {
 	f := written(t)[0]
 	red := 0
 	for _, s := range []float64{0.7, 1, 1.5} {
 		worst := 0.0
 		l := law{
 			filter: f, cell: sumtest.NormalCell(s), reach: int64(math.Ceil(5.5 * s)), moved: fixed(1, 1), steps: 4,
-			leaf: func(_, _, squares float64) { worst = max(worst, squares) },
+			visit: func(_, _, squares float64) { worst = max(worst, squares) },
 		}
 		l.all()
 		without, c := 0.0, 1.0 // Σ c_j² with c = 1/e of one pole: c_j = R·(q + R)^{j−1}

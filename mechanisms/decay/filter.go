@@ -55,10 +55,10 @@ func (f Filter) Decay() uint32 { return Decay(f.Memory) }
 func (f Filter) Period() uint64 { return Period(f.Memory) }
 
 // errShape means that the fields do not form a filter.
-var errShape = errors.New("forget: filter: not 1 > q_1 > … > q_m > 0, all other than gamma, with positive residues")
+var errShape = errors.New("decay: filter: not 1 > q_1 > … > q_m > 0, all other than gamma, with positive residues")
 
 // errSigns means that the filter's response is not, or not certainly, as PROOF.md, Lemma 1 requires.
-var errSigns = errors.New("forget: filter: 1 − ΣR_k/(1 − q_k) is not positive")
+var errSigns = errors.New("decay: filter: 1 − ΣR_k/(1 − q_k) is not positive")
 
 // Validate checks that the filter satisfies PROOF.md, Lemma 1: 1 > q_1 > … > q_m > 0, R_k > 0 and 1 − ΣR_k/(1 − q_k) >
 // 0, in exact arithmetic; and that γ is not a pole.
@@ -73,14 +73,14 @@ func (f Filter) shape() error {
 		return err
 	}
 	if f.Count < 1 || f.Count > MaxPoles {
-		return fmt.Errorf("forget: filter: %d poles: not in [1, %d]", f.Count, MaxPoles)
+		return fmt.Errorf("decay: filter: %d poles: not in [1, %d]", f.Count, MaxPoles)
 	}
 	before := uint32(unit)
 	for k := range MaxPoles {
 		q, r := f.Poles[k], f.Residues[k]
 		if k >= int(f.Count) {
 			if q != 0 || r != 0 {
-				return errors.New("forget: filter: unused pole is not zero")
+				return errors.New("decay: filter: unused pole is not zero")
 			}
 			continue
 		}
@@ -97,7 +97,7 @@ func (f Filter) shape() error {
 
 func checkMemory(memory uint64) error {
 	if memory < MinMemory || memory > MaxMemory {
-		return fmt.Errorf("forget: memory %d: not in [%d, %d]", memory, MinMemory, MaxMemory)
+		return fmt.Errorf("decay: memory %d: not in [%d, %d]", memory, MinMemory, MaxMemory)
 	}
 	return nil
 }
@@ -146,7 +146,7 @@ func (f Filter) AppendBinary(dst []byte) []byte {
 // ParseFilter is the inverse of AppendBinary and refuses any other bytes.
 func ParseFilter(b []byte) (f Filter, err error) {
 	if len(b) < filterHead || b[8] > MaxPoles || len(b) != filterHead+pairLen*int(b[8]) {
-		return Filter{}, fmt.Errorf("forget: filter: %d bytes: not those of 1 to %d poles", len(b), MaxPoles)
+		return Filter{}, fmt.Errorf("decay: filter: %d bytes: not those of 1 to %d poles", len(b), MaxPoles)
 	}
 	f = Filter{Memory: binary.LittleEndian.Uint64(b), Count: b[8]}
 	for k, pair := 0, b[filterHead:]; len(pair) > 0; k, pair = k+1, pair[pairLen:] {

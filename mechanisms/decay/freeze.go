@@ -22,7 +22,7 @@ func Fit(memory uint64) (Filter, error) {
 			return f, nil
 		}
 	}
-	return Filter{}, fmt.Errorf("forget: memory %d: no filter of %d poles is within %g of the optimum", memory, MaxPoles, enough)
+	return Filter{}, fmt.Errorf("decay: memory %d: no filter of %d poles is within %g of the optimum", memory, MaxPoles, enough)
 }
 
 // fitted returns the best filter of m poles that the search finds, in dyadics.

@@ -18,8 +18,8 @@ const scaleMargin = -200
 // scaleLimit is the upper limit of the samplers' scales (mechanisms/noise).
 const scaleLimit = 1 << 50
 
-// Loss is the exact ε(age) of an event under one plan, with all inputs of PROOF.md, Theorem 1. It is comparable, and a
-// dp.Curve.
+// Loss is the exact ε(age) of an event under one calibration, with all inputs of PROOF.md, Theorem 1. It is comparable,
+// and a dp.Curve.
 type Loss struct {
 	Filter Filter
 	Square lattice.Int128 // Δ², Δ the ℓ2 distance of two sums that differ in one event's contribution, lattice units
@@ -31,7 +31,7 @@ type Loss struct {
 // valid and Scale is positive.
 //
 //	µ = √(Σ_{j<min(age, P)} (c_jΔ + 2η√n·Σ_{l<j}c_l)²)/scale.
-func (l Loss) Mu(age uint64) float64 { return l.mu(l.sensitivity(l.response(), age)) }
+func (l Loss) Mu(age uint64) float64 { return l.mu(l.sensitivity(l.Filter.valid(), age)) }
 
 // Life returns µ for all releases, without limit of age.
 func (l Loss) Life() float64 { return l.Mu(forever) }
@@ -42,33 +42,29 @@ const forever = 1<<64 - 1
 // ScaleFor returns the scale, rounded up, at which all releases, without limit of age, are µ-GDP, whatever l.Scale is.
 // The scale is not valid if µ is 0. It fails if no sampler has the scale.
 func (l Loss) ScaleFor(mu float64) (noise.Scale, error) {
+	return l.scaleFor(mu, l.sensitivity)
+}
+
+// scaleFor returns the scale at which the sensitivity of a whole life loses µ.
+func (l Loss) scaleFor(mu float64, of func(r *response, age uint64) rational.Interval) (noise.Scale, error) {
 	r, err := newResponse(l.Filter)
 	if err != nil || !(mu > 0) {
 		return noise.Scale{}, err
 	}
-	return scaleOf(l.sensitivity(r, forever), mu)
+	return scaleOf(of(r, forever), mu)
 }
 
-// scaleOf returns the scale at which a sensitivity of moved loses µ.
-func scaleOf(moved rational.Interval, mu float64) (noise.Scale, error) {
-	s := noise.ScaleUp(dp.Up(rational.Up().Quo(moved.Hi, dp.Exact(mu)), scaleMargin))
+// scaleOf returns the scale at which a sensitivity loses µ.
+func scaleOf(sensitivity rational.Interval, mu float64) (noise.Scale, error) {
+	s := noise.ScaleUp(dp.Up(rational.Up().Quo(sensitivity.Hi, dp.Exact(mu)), scaleMargin))
 	if s.Float64() >= scaleLimit {
-		return noise.Scale{}, errors.New("forget: noise scale is not below 2^50 lattice units: fewer coordinates, a shorter memory, fewer events of a user or a larger epsilon are needed")
+		return noise.Scale{}, errors.New("decay: noise scale is not below 2^50 lattice units: fewer coordinates, a shorter memory, fewer events of a user or a larger epsilon are needed")
 	}
 	return s, nil
 }
 
-// response returns the response of the filter, which must be valid.
-func (l Loss) response() *response {
-	r, err := newResponse(l.Filter)
-	if err != nil {
-		panic("BUG: forget: loss of an invalid filter")
-	}
-	return r
-}
-
-// sensitivity returns how far an event moves the vector of the means of the step noises, in lattice units. No step is
-// moved after the end of the event's block.
+// sensitivity returns how far an event moves the vector of the means of the step noises, in lattice units. No mean
+// moves after the end of the event's block.
 func (l Loss) sensitivity(r *response, age uint64) rational.Interval {
 	return r.shift(l.delta(), l.N, min(age, r.period))
 }
@@ -79,15 +75,15 @@ func (l Loss) delta() rational.Interval { return rational.Distance(integer(l.Squ
 // integer returns a square as a big integer; it must not be negative.
 func integer(x lattice.Int128) *big.Int {
 	if x.Hi < 0 {
-		panic("BUG: forget: negative square of a distance")
+		panic("BUG: decay: negative square of a distance")
 	}
 	z := new(big.Int).SetUint64(uint64(x.Hi))
 	return z.Lsh(z, 64).Add(z, new(big.Int).SetUint64(x.Lo))
 }
 
-// mu returns µ for a sensitivity of moved, rounded up.
-func (l Loss) mu(moved rational.Interval) float64 {
-	return dp.RoundUp(rational.Up().Quo(moved.Hi, dp.Dyadic(l.Scale.Mant, l.Scale.Exp)))
+// mu returns µ for a sensitivity, rounded up.
+func (l Loss) mu(sensitivity rational.Interval) float64 {
+	return dp.RoundUp(rational.Up().Quo(sensitivity.Hi, dp.Dyadic(l.Scale.Mant, l.Scale.Exp)))
 }
 
 // UserLoss is the exact ε(age) of all events of one user among any Window steps, by PROOF.md, Theorem 4. It is
@@ -101,7 +97,7 @@ type UserLoss struct {
 
 // Mu returns µ for all releases of age steps from the first step of a window on, rounded up. It panics unless Filter is
 // valid and Scale is positive.
-func (l UserLoss) Mu(age uint64) float64 { return l.mu(l.sensitivity(l.response(), age)) }
+func (l UserLoss) Mu(age uint64) float64 { return l.mu(l.sensitivity(l.Filter.valid(), age)) }
 
 // Life returns µ, over all releases without limit of age, for the user's events among any W steps.
 func (l UserLoss) Life() float64 { return l.Mu(forever) }
@@ -112,22 +108,18 @@ func (l UserLoss) MuAll(age uint64) float64 {
 	if age == 0 {
 		return 0
 	}
-	r := l.response()
+	r := l.Filter.valid()
 	return l.mu(r.userShift(l.delta(), l.N, age, l.Separation, rational.Events(age, l.Separation)))
 }
 
 // ScaleFor returns the scale, rounded up, at which all releases, without limit of age, are µ-GDP, whatever l.Scale is.
 // The scale is not valid if µ is 0. It fails if no sampler has the scale.
 func (l UserLoss) ScaleFor(mu float64) (noise.Scale, error) {
-	r, err := newResponse(l.Filter)
-	if err != nil || !(mu > 0) {
-		return noise.Scale{}, err
-	}
-	return scaleOf(l.sensitivity(r, forever), mu)
+	return l.scaleFor(mu, l.sensitivity)
 }
 
 // sensitivity returns how far a user's events move the vector of the means of the step noises, in lattice units. No
-// step is moved after the end of the last exchanged event's block.
+// mean moves after the end of the last exchanged event's block.
 func (l UserLoss) sensitivity(r *response, age uint64) rational.Interval {
 	last, more := bits.Add64(l.Window-1, r.period, 0)
 	if more == 0 {

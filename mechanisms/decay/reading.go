@@ -25,7 +25,7 @@ const plainBits = 32
 // memory, or 0. With 0 nothing decays, and the caller must clear the sums after at most 2³² increments.
 func NewReading(memory uint64, n int) (*Reading, error) {
 	if n < 1 {
-		return nil, fmt.Errorf("forget: reading of dimension %d: below 1", n)
+		return nil, fmt.Errorf("decay: reading of dimension %d: below 1", n)
 	}
 	if memory == 0 {
 		return &Reading{
@@ -43,7 +43,7 @@ func NewReading(memory uint64, n int) (*Reading, error) {
 // Add adds the increments of the next step.
 func (r *Reading) Add(u []lattice.Int128) {
 	for i, x := range u {
-		r.sums[i] = remembered(r.sums[i], r.decay, x)
+		r.sums[i] = decayedSum(r.sums[i], r.decay, x)
 	}
 }
 
@@ -74,15 +74,15 @@ func (r *Reading) AppendState(dst []byte) []byte {
 // too.
 func (r *Reading) Restore(state []byte, empty bool) error {
 	if len(state) != r.StateLen() {
-		return fmt.Errorf("forget: reading: %d bytes, want %d", len(state), r.StateLen())
+		return fmt.Errorf("decay: reading: %d bytes, want %d", len(state), r.StateLen())
 	}
 	at := func(i int) lattice.Int128 { return lattice.ParseInt128(state[i*lattice.Int128Len:]) }
 	for i := range r.sums {
 		switch x := at(i); {
 		case empty && x != lattice.Int128{}:
-			return errors.New("forget: reading: sum is not zero where nothing was added")
+			return errors.New("decay: reading: sum is not zero where nothing was added")
 		case !buffer.Within(x, r.limit):
-			return errors.New("forget: reading: sum is beyond its limit")
+			return errors.New("decay: reading: sum is beyond its limit")
 		}
 	}
 	for i := range r.sums {

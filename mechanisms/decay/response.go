@@ -32,8 +32,8 @@ func newResponse(f Filter) (*response, error) {
 	e, one, zero := f.fraction(), rational.Whole(1), rational.Whole(0)
 	poles, residues, ok := e.Inverse()
 	last, known := e.At(one)
-	start, parted := e.At(zero)
-	if !ok || !known || !parted {
+	start, finite := e.At(zero)
+	if !ok || !known || !finite {
 		return nil, errSigns
 	}
 	r := &response{
@@ -58,21 +58,21 @@ func newResponse(f Filter) (*response, error) {
 
 // noiseOf returns b_j = e(z=γ)·γ^j + Σ R_k/(γ − q_k)·q_k^j, which is Σ_{i≤j} γ^{j−i}e_i by geometric sums.
 func noiseOf(f Filter, decay rational.Interval) (b rational.Sum) {
-	at := rational.Whole(1)
+	constant := rational.Whole(1)
 	for k := range f.Count {
 		q := rational.Dyadic(int64(f.Poles[k]), -rational.Bits)
 		w := rational.Dyadic(int64(f.Residues[k]), -rational.Bits).Mul(decay.Sub(q).Inverse())
-		at = at.Sub(w)
+		constant = constant.Sub(w)
 		b.Add(q, w)
 	}
-	b.Add(decay, at)
+	b.Add(decay, constant)
 	return b
 }
 
 // rounding returns ρ = 2η√n, the largest ℓ2 distance between the carries of two histories with equal noise.
 func (r *response) rounding(n int) rational.Interval {
 	if n < 1 {
-		panic(fmt.Sprintf("BUG: forget: dimension %d: not a mechanism", n))
+		panic(fmt.Sprintf("BUG: decay: dimension %d: not a mechanism", n))
 	}
 	return r.slack.Add(r.slack).Mul(rational.Whole(uint64(n)).Root())
 }
@@ -106,9 +106,9 @@ func (r *response) userShift(delta rational.Interval, n int, age, separation, co
 	if age == 0 {
 		return rational.Whole(0)
 	}
-	rho, most := r.rounding(n), r.sums.At(min(age, r.period))
+	rho, growth := r.rounding(n), r.sums.At(min(age, r.period))
 	events := rational.Whole(min(count, rational.Events(age, separation)))
-	cross := delta.Mul(rho).Mul(events).Mul(most).Mul(most)
+	cross := delta.Mul(rho).Mul(events).Mul(growth).Mul(growth)
 	train := delta.Mul(delta).Mul(r.c.Train(age, separation, count))
 	return train.Add(cross).Add(cross).Add(rho.Mul(rho).Mul(r.blocks(age))).Root()
 }

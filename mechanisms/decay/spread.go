@@ -12,7 +12,7 @@ import (
 // rounded up: VarianceAt with γ replaced by γ' of that memory. It refuses a memory whose γ' is a pole.
 func (f Filter) ReadingVariance(memory, step uint64) (float64, error) {
 	if step == 0 {
-		panic("BUG: forget: variance before the first step")
+		panic("BUG: decay: variance before the first step")
 	}
 	r, err := f.readBy(memory)
 	if err != nil {
@@ -27,7 +27,7 @@ func (f Filter) readBy(memory uint64) (*response, error) {
 		return nil, err
 	}
 	if slices.Contains(f.Poles[:f.Count], Decay(memory)) {
-		return nil, fmt.Errorf("forget: memory %d is that of a pole of the filter: take another one beside it", memory)
+		return nil, fmt.Errorf("decay: memory %d decays at the rate of a pole of the filter: use a slightly different one", memory)
 	}
 	r := *f.valid()
 	r.decay = rational.Dyadic(int64(Decay(memory)), -rational.Bits)
@@ -40,7 +40,7 @@ func (f Filter) readBy(memory uint64) (*response, error) {
 // Σ_{j≥0} (E_j − E_{j−w})². If the window is a whole block, the variance is less.
 func (f Filter) WindowVariance(w uint64) float64 {
 	if w == 0 {
-		panic("BUG: forget: variance of an empty window")
+		panic("BUG: decay: variance of an empty window")
 	}
 	f.valid()
 	var within, behind rational.Sum
@@ -74,7 +74,7 @@ func NewSpread(f Filter, memory uint64) (*VarianceProfile, error) {
 	poles := append(slices.Clone(f.Poles[:f.Count]), Decay(memory))
 	energies, err := rational.NewEnergies(poles, r.b.Weights)
 	if err != nil {
-		return nil, fmt.Errorf("forget: memory %d is near that of a pole of the filter, take another one beside it: %w", memory, err)
+		return nil, fmt.Errorf("decay: memory %d decays almost at the rate of a pole of the filter, use a slightly different one: %w", memory, err)
 	}
 	return &VarianceProfile{energies: energies, decay: Decay(memory), period: r.period}, nil
 }

@@ -54,12 +54,12 @@ func New(f Filter, s noise.Scale, grid lattice.Grid, n int, sampler noise.Sample
 		return nil, err
 	}
 	if n < 1 {
-		return nil, fmt.Errorf("forget: dimension %d: below 1", n)
+		return nil, fmt.Errorf("decay: dimension %d: below 1", n)
 	}
 	if err := grid.ValidateFine(); err != nil {
-		return nil, fmt.Errorf("forget: grid: %w", err)
+		return nil, fmt.Errorf("decay: grid: %w", err)
 	}
-	all := &shared{
+	common := &shared{
 		filter: f, decay: Decay(f.Memory), period: Period(f.Memory), fine: lattice.Grid{
 			Exp:    grid.Exp - sumBits,
 			Lambda: grid.Lambda,
@@ -67,14 +67,14 @@ func New(f Filter, s noise.Scale, grid lattice.Grid, n int, sampler noise.Sample
 		sampler: sampler, instance: instance, drawn: make([]int64, n),
 	}
 	residue := func(k int) int64 { return int64(f.Residues[k]) }
-	if err := buffer.Limits(all.limit[:], f.Poles[:f.Count], residue, Shift, s); err != nil {
-		return nil, fmt.Errorf("forget: %w", err)
+	if err := buffer.Limits(common.limit[:], f.Poles[:f.Count], residue, Shift, s); err != nil {
+		return nil, fmt.Errorf("decay: %w", err)
 	}
-	if most := float64(buffer.Reach*s.Float64()) + 2; !(most <= 1<<(maxSum-2)) { // as much for |M|: Σ|e_j| < 1
-		return nil, fmt.Errorf("forget: scale %s: too large for sums of 128 bits", s)
+	if largest := float64(buffer.Reach*s.Float64()) + 2; !(largest <= 1<<(maxSum-2)) { // as much for |M|: Σ|e_j| < 1
+		return nil, fmt.Errorf("decay: scale %s: too large for sums of 128 bits", s)
 	}
-	all.sumLimit = sumLimit(all.decay)
-	return all.carry(n), nil
+	common.sumLimit = sumLimit(common.decay)
+	return common.carry(n), nil
 }
 
 // sumLimit returns (2^maxSum·2^sumBits + 1)/(1 − γ): the sum of the largest u_t·γ^j, and of one truncated unit a step.
@@ -101,14 +101,14 @@ func (s *shared) carry(n int) *Sum {
 // 0.
 func (c *Sum) Add(dst []float64, v []int64, chain *noise.Chain) {
 	if len(v) != len(c.sums) || len(dst) != len(c.sums) {
-		panic(fmt.Sprintf("BUG: forget: leaf has %d entries and release %d, want %d", len(v), len(dst), len(c.sums)))
+		panic(fmt.Sprintf("BUG: decay: contribution sum has %d entries and release %d, want %d", len(v), len(dst), len(c.sums)))
 	}
 	c.steps++
 	c.sampler.Fill(c.drawn, chain.Seed(noise.NodeID{Instance: c.instance, Block: c.steps}))
 	for i, x := range v {
 		n := c.drawn[i]
 		u := c.filter.carry(&c.buffers[i], n).AddInt64(x).AddInt64(n)
-		c.increments[i], c.sums[i] = u, remembered(c.sums[i], c.decay, u)
+		c.increments[i], c.sums[i] = u, decayedSum(c.sums[i], c.decay, u)
 		dst[i] = c.fine.Float64(c.sums[i])
 	}
 	if c.steps%c.period == 0 {
@@ -116,9 +116,9 @@ func (c *Sum) Add(dst []float64, v []int64, chain *noise.Chain) {
 	}
 }
 
-// remembered returns ⌊γ·Ŝ⌋ + u for sums with sumBits fraction bits. Its result is public, because it follows from the
-// released u alone.
-func remembered(sum lattice.Int128, decay uint32, u lattice.Int128) lattice.Int128 {
+// decayedSum returns ⌊γ·Ŝ⌋ + u for sums with sumBits fraction bits. Its result is public, because it follows from the
+// released u.
+func decayedSum(sum lattice.Int128, decay uint32, u lattice.Int128) lattice.Int128 {
 	return buffer.Decayed(sum, decay, lattice.Int128{Hi: u.Hi<<sumBits | int64(u.Lo>>(64-sumBits)), Lo: u.Lo << sumBits})
 }
 
@@ -126,7 +126,7 @@ func remembered(sum lattice.Int128, decay uint32, u lattice.Int128) lattice.Int1
 //
 //	M = ⌊(2^{29+f} − Σ R_k·C_k)/2^{30+f}⌋,    C_k ← ⌊Q_k·C_k/2³⁰⌋ + n·2^f.
 //
-// M depends on n_1 … n_{t−1} alone, as PROOF.md, Theorem 1 requires. Products stay below 2¹²⁷, see buffer.Limits. The
+// M depends only on n_1 … n_{t−1}, as PROOF.md, Theorem 1 requires. Products stay below 2¹²⁷, see buffer.Limits. The
 // poles are written out because a loop over them takes a third longer.
 func (f *Filter) carry(buffers *[MaxPoles]lattice.Int128, n int64) (m lattice.Int128) {
 	scaled := lattice.Int128{Hi: n >> (64 - Shift), Lo: uint64(n) << Shift}

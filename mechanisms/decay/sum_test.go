@@ -115,10 +115,10 @@ func TestReleaseIsTheDecayingSumOfIncrements(t *testing.T) {
 			slow[i] = slowCarry{filter: f, sum: new(big.Rat)}
 		}
 		for now := range 400 {
-			leaf := []int64{rng.Int64N(1<<56) - 1<<55, 1 << 26, -int64(now)}
-			sumtest.Step(c, chain, dst, leaf...)
+			contribution := []int64{rng.Int64N(1<<56) - 1<<55, 1 << 26, -int64(now)}
+			sumtest.Step(c, chain, dst, contribution...)
 			for i := range n {
-				_, want := slow[i].add(leaf[i], draws[(now*n+i)%len(draws)])
+				_, want := slow[i].add(contribution[i], draws[(now*n+i)%len(draws)])
 				if off := dst[i] - want; math.Abs(off) > 0x1p-16*float64(now+1)+math.Abs(want)*0x1p-52 {
 					t.Fatalf("H = %d, step %d: release %g is %g off", f.Memory, now+1, want, off)
 				}
@@ -137,23 +137,23 @@ func (x faulty) Add(dst []float64, v []int64, chain *noise.Chain) {
 	c := x.Sum
 	c.steps++
 	c.sampler.Fill(c.drawn, chain.Seed(noise.NodeID{Instance: c.instance, Block: c.steps}))
-	for i, leaf := range v {
+	for i, contribution := range v {
 		n := c.drawn[i]
 		m := c.filter.carry(&c.buffers[i], n)
-		u := m.AddInt64(leaf).AddInt64(n)
+		u := m.AddInt64(contribution).AddInt64(n)
 		decay := c.decay
 		switch x.fault {
 		case "carry skipped":
-			u = lattice.Int128{}.AddInt64(leaf).AddInt64(n)
-		case "leaf added twice":
-			u = u.AddInt64(leaf)
+			u = lattice.Int128{}.AddInt64(contribution).AddInt64(n)
+		case "contribution added twice":
+			u = u.AddInt64(contribution)
 		case "decay before the noise":
 			small := buffer.Decayed(lattice.Int128{Hi: n >> 63, Lo: uint64(n)}, decay, lattice.Int128{})
-			u = m.AddInt64(leaf).Add(small)
+			u = m.AddInt64(contribution).Add(small)
 		case "no decay":
 			decay = 1<<30 - 1
 		}
-		c.sums[i] = remembered(c.sums[i], decay, u)
+		c.sums[i] = decayedSum(c.sums[i], decay, u)
 		dst[i] = c.fine.Float64(c.sums[i])
 	}
 	if c.steps%c.period == 0 && x.fault != "reset skipped" {
@@ -170,9 +170,9 @@ func (x faulty) Add(dst []float64, v []int64, chain *noise.Chain) {
 	}
 }
 
-// recovered rebuilds n_1, n_2, … of one coordinate from releases and contributions alone: u from Ŝ, and n from u.
+// recovered rebuilds n_1, n_2, … of one coordinate from only releases and contributions: u from Ŝ, and n from u.
 // Releases and noise determine each other, given the data, as PROOF.md, Theorem 1 requires.
-func recovered(f Filter, sums []lattice.Int128, leaves []int64) []int64 {
+func recovered(f Filter, sums []lattice.Int128, contributions []int64) []int64 {
 	var buffers [MaxPoles]lattice.Int128
 	before := lattice.Int128{}
 	out := make([]int64, len(sums))
@@ -181,7 +181,7 @@ func recovered(f Filter, sums []lattice.Int128, leaves []int64) []int64 {
 		u := new(big.Int).Sub(sumtest.Integer(sum), old)
 		u.Rsh(u, sumBits)
 		peek := buffers
-		out[i] = u.Int64() - leaves[i] - int64(f.carry(&peek, 0).Lo)
+		out[i] = u.Int64() - contributions[i] - int64(f.carry(&peek, 0).Lo)
 		f.carry(&buffers, out[i])
 		if uint64(i+1)%Period(f.Memory) == 0 {
 			buffers = [MaxPoles]lattice.Int128{}
@@ -201,18 +201,19 @@ func TestNoiseIsRecoveredFromReleases(t *testing.T) {
 		sum := faulty{c, fault}
 		chain, dst := noise.NewChain([32]byte{1}), make([]float64, 1)
 		var sums []lattice.Int128
-		var leaves, drawn []int64
+		var contributions, drawn []int64
 		for now := range int64(steps) {
-			leaf := []int64{now*now%7 - 3}
-			chain.Absorb(c.steps+1, 0, noise.Identity{Offset: now}, leaf)
+			contribution := []int64{now*now%7 - 3}
+			chain.Absorb(c.steps+1, 0, noise.Identity{Offset: now}, contribution)
 			if fault == "" {
-				c.Add(dst, leaf, chain)
+				c.Add(dst, contribution, chain)
 			} else {
-				sum.Add(dst, leaf, chain)
+				sum.Add(dst, contribution, chain)
 			}
-			sums, leaves, drawn = append(sums, c.sums[0]), append(leaves, leaf[0]), append(drawn, c.drawn[0])
+			sums, drawn = append(sums, c.sums[0]), append(drawn, c.drawn[0])
+			contributions = append(contributions, contribution[0])
 		}
-		for i, n := range recovered(f, sums, leaves) {
+		for i, n := range recovered(f, sums, contributions) {
 			if n != drawn[i] {
 				if wrong == 0 {
 					first = i + 1
@@ -229,7 +230,7 @@ func TestNoiseIsRecoveredFromReleases(t *testing.T) {
 		t.Fatal("the planted carry is faulty by itself")
 	}
 	for _, fault := range []string{
-		"carry skipped", "leaf added twice", "decay before the noise", "no decay",
+		"carry skipped", "contribution added twice", "decay before the noise", "no decay",
 		"reset depends on data",
 	} {
 		if wrong, _ := play(fault); wrong < steps/10 {
@@ -241,12 +242,12 @@ func TestNoiseIsRecoveredFromReleases(t *testing.T) {
 	}
 }
 
-// TestNothingPassesAReset checks that with equal releases all draws after a reset are equal, whatever came before, so
+// TestNoNoisePassesAReset checks that with equal releases all draws after a reset are equal, whatever came before, so
 // that the life of an event ends with its block. A fault in the reset must make them differ.
-func TestNothingPassesAReset(t *testing.T) {
+func TestNoNoisePassesAReset(t *testing.T) {
 	f := written(t)[1] // three poles
 	period := Period(f.Memory)
-	play := func(fault string, leaf int64) []byte {
+	play := func(fault string, contribution int64) []byte {
 		c := newCarry(t, f, 5, 1, sumtest.Gaussian(t, 5))
 		c.steps = period - 3
 		for k := range f.Count { // as after many steps
@@ -254,14 +255,14 @@ func TestNothingPassesAReset(t *testing.T) {
 		}
 		chain, dst := noise.NewChain([32]byte{1}), make([]float64, 1)
 		for range 3 {
-			x := []int64{leaf}
+			x := []int64{contribution}
 			chain.Absorb(c.steps+1, 0, noise.Identity{}, nil)
 			if fault == "" {
 				c.Add(dst, x, chain)
 			} else {
 				faulty{c, fault}.Add(dst, x, chain)
 			}
-			leaf = -leaf
+			contribution = -contribution
 		}
 		var state []byte
 		for k := range f.Count {
@@ -292,7 +293,7 @@ func TestDrawsReachTheRelease(t *testing.T) {
 	}
 }
 
-func TestFarDrawsReachTheRelease(t *testing.T) {
+func TestTailDrawsReachTheRelease(t *testing.T) {
 	sumtest.FarDrawsReachTheRelease(t, noise.NodeID{Block: 1}, func(n int, sampler noise.Sampler) sumtest.Sum {
 		c, err := New(written(t)[2], noise.Scale{Mant: 1, Exp: 40}, grid, n, sampler, 0)
 		if err != nil {
@@ -314,7 +315,7 @@ func TestSumsAndBuffersStayWithinTheirLimits(t *testing.T) {
 	}
 	for range 1 << 23 {
 		u := f.carry(&c.buffers[0], 29*(1<<50-1)).AddInt64(1 << 56).AddInt64(29 * (1<<50 - 1))
-		c.sums[0] = remembered(c.sums[0], c.decay, u)
+		c.sums[0] = decayedSum(c.sums[0], c.decay, u)
 	}
 	for k := range f.Count {
 		if !buffer.Within(c.buffers[0][k], c.limit[k]) {

@@ -39,7 +39,7 @@ func TestExactLawOfAUserIsWithinTheClaim(t *testing.T) {
 			l := law{
 				filter: f, cell: sumtest.NormalCell(c.s), reach: int64(math.Ceil(5.5 * c.s)),
 				moved: fixed(c.delta, c.places...), steps: c.steps, reset: c.reset,
-				leaf: func(p, q, squares float64) {
+				visit: func(p, q, squares float64) {
 					found.Add(p, q, squares/(c.s*c.s))
 					worst = max(worst, math.Sqrt(squares)/c.s)
 				},
@@ -91,7 +91,7 @@ func TestExactLawOfAnAdaptiveUserIsWithinTheClaim(t *testing.T) {
 						}
 						return c.delta
 					},
-					leaf: func(p, q, squares float64) { found.Add(p, q, squares/(c.s*c.s)) },
+					visit: func(p, q, squares float64) { found.Add(p, q, squares/(c.s*c.s)) },
 				}.all()
 				event := Loss{Filter: f, Square: lattice.Int128{Lo: uint64(c.delta * c.delta)}, N: 1, Scale: noise.ScaleUp(c.s)}
 				claim := UserLoss{Loss: event, Separation: separation, Window: uint64(c.steps)}

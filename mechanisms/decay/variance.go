@@ -23,7 +23,7 @@ func (f Filter) Variance() float64 {
 // because noise released before a reset decays, and the draws of a new block's filter are independent of it.
 func (f Filter) VarianceAt(step uint64) float64 {
 	if step == 0 {
-		panic("BUG: forget: variance before the first step")
+		panic("BUG: decay: variance before the first step")
 	}
 	return dp.RoundUp(f.valid().variance(step).Hi)
 }
@@ -76,7 +76,7 @@ func (f Filter) Ratio() float64 {
 func (f Filter) valid() *response {
 	r, err := newResponse(f)
 	if err != nil {
-		panic("BUG: forget: figures of an invalid filter")
+		panic("BUG: decay: figures of an invalid filter")
 	}
 	return r
 }

@@ -28,10 +28,10 @@ func (m measured) wrong() bool { return m.mean < m.want-m.below || m.mean > m.wa
 func stationary(t *testing.T, f Filter, s float64, sampler noise.Sampler, steps, n int, scale float64) measured {
 	t.Helper()
 	c, settle := newCarry(t, f, s, n, sampler), 8*f.Memory
-	chain, dst, leaf := noise.NewChain([32]byte{1, 6}), make([]float64, n), make([]int64, n)
+	chain, dst, contribution := noise.NewChain([32]byte{1, 6}), make([]float64, n), make([]int64, n)
 	sum, count := 0.0, 0
 	for count < steps*n {
-		sumtest.Step(c, chain, dst, leaf...)
+		sumtest.Step(c, chain, dst, contribution...)
 		if (c.Steps()-1)%c.period < settle {
 			continue
 		}
@@ -90,11 +90,11 @@ func rising(t *testing.T, f Filter, s float64, n int, ages []uint64, fault func(
 	t.Helper()
 	c := newCarry(t, f, s, n, sumtest.Gaussian(t, s))
 	c.steps = f.Period() - 10*f.Memory
-	chain, dst, leaf := noise.NewChain([32]byte{2, 6}), make([]float64, n), make([]int64, n)
+	chain, dst, contribution := noise.NewChain([32]byte{2, 6}), make([]float64, n), make([]int64, n)
 	var out []measured
 	for len(out) < len(ages) {
 		fault(c)
-		sumtest.Step(c, chain, dst, leaf...)
+		sumtest.Step(c, chain, dst, contribution...)
 		if c.Steps() != f.Period()+ages[len(out)] {
 			continue
 		}

@@ -62,7 +62,7 @@ func TestMuIsTheLargestFloatBelowTheTruth(t *testing.T) {
 	})
 }
 
-func TestEpsilonInvertsMuRoundedAgainstUs(t *testing.T) {
+func TestEpsilonInvertsMuRoundedUp(t *testing.T) {
 	grid(t, "mu.csv", 63, func(x []float64, _ *big.Float) {
 		epsilon, delta := x[0], x[1]
 		mu := GaussianMu(Budget{Epsilon: epsilon, Delta: delta})

@@ -33,10 +33,10 @@ func hockeyStick(epsilon, each float64, draws int, u participant) (delta, mean f
 	return delta, mean, most
 }
 
-// TestZCDPLossesChosenOnTheWayAreWithinTheWorstHistory checks Lemma 6: a user who takes part depending on earlier draws
+// TestAdaptiveZCDPLossesAreWithinTheWorstHistory checks Lemma 6: a user who takes part depending on earlier draws
 // loses at most as much as the largest number of draws in any history, by ρ and by ε. It fails if the mean over
 // histories is used instead of the largest number.
-func TestZCDPLossesChosenOnTheWayAreWithinTheWorstHistory(t *testing.T) {
+func TestAdaptiveZCDPLossesAreWithinTheWorstHistory(t *testing.T) {
 	const draws, each = 12, 0.8
 	ones := func(drawn []int) (n int) {
 		for _, i := range drawn {

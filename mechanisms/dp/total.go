@@ -108,7 +108,7 @@ func (t Total) Delta(epsilon float64) float64 {
 		return 0
 	}
 	delta := 1.0
-	for _, r := range t.readings() {
+	for _, r := range t.conversions() {
 		delta = min(delta, r.delta(epsilon))
 	}
 	return delta
@@ -128,7 +128,7 @@ func (t Total) Epsilon(delta float64) float64 {
 		return math.Inf(1)
 	}
 	epsilon := math.Inf(1)
-	for _, r := range t.readings() {
+	for _, r := range t.conversions() {
 		epsilon = min(epsilon, r.epsilon(delta))
 	}
 	return epsilon

@@ -24,7 +24,7 @@ func total(mus, rhos, pures []float64) Total {
 	return t
 }
 
-func TestOneCurrencyIsItsOwnConversion(t *testing.T) {
+func TestTotalOfOneCurrencyIsItsConversion(t *testing.T) {
 	if four := total([]float64{1, 1, 1, 1}, nil, nil); four.Mu() != 2 || four.Epsilon(1e-6) != GaussianEpsilon(2, 1e-6) ||
 		four.Delta(3) != GaussianDelta(3, 2) {
 		t.Errorf("four times mu 1 is mu %g, want 2", four.Mu())
@@ -121,7 +121,7 @@ func TestTotalIsNeverBelowTheTruth(t *testing.T) {
 	}
 }
 
-func TestTotalIsAtMostEveryNaiveBound(t *testing.T) {
+func TestTotalIsAtMostEachSimpleBound(t *testing.T) {
 	for _, mu := range []float64{0, 0.05, 1} {
 		for _, rho := range []float64{0, 1e-6, 0.02, 1} {
 			for _, pure := range []float64{0, 1e-3, 0.5} {

@@ -5,9 +5,9 @@ import (
 	"math"
 )
 
-// far is the binary exponent, relative to the unit, from which a coordinate is outside every ball here, because Λ and
-// radii are below 2⁴⁴.
-const far = 44
+// outside is the binary exponent, relative to the unit, from which a coordinate is outside every ball here, because Λ
+// and radii are below 2⁴⁴.
+const outside = 44
 
 // Around quantises into a ball around a public centre instead of zero. It writes a lattice point n with Σ(nᵢ−mᵢ)² ≤
 // radius², where m is the centre, in loss units, rounded to the lattice. Two results with one centre are at most
@@ -33,11 +33,11 @@ func (g Grid) Around(dst []int64, v, centre []float64, radius, reach int64) {
 	}
 	top := largest(v)
 	if top >= infinityBits {
-		b.middle(dst)
+		b.atCentre(dst)
 		return
 	}
 	exponent := int(top>>fractionBits) - bias
-	if exponent < g.Exp+far {
+	if exponent < g.Exp+outside {
 		for i, x := range v {
 			dst[i] = nearest(float64(x * b.unit))
 		}
@@ -67,7 +67,7 @@ func (b *ball) at(i int) int64 {
 // allows reports whether the rounded centre is within the reach.
 func (b *ball) allows(centre []float64, reach int64) bool {
 	top := largest(centre)
-	if top >= infinityBits || int(top>>fractionBits)-bias >= b.g.Exp+far {
+	if top >= infinityBits || int(top>>fractionBits)-bias >= b.g.Exp+outside {
 		return false
 	}
 	var short word
@@ -93,14 +93,14 @@ func (b *ball) contains(n []int64) bool {
 	if short.exact(len(n)) {
 		return short.within(b.radius)
 	}
-	var away squares
+	var distance squares
 	for i, x := range n {
-		away = away.plus(x - b.at(i))
+		distance = distance.plus(x - b.at(i))
 	}
-	return away.within(b.radius)
+	return distance.within(b.radius)
 }
 
-func (b *ball) middle(dst []int64) {
+func (b *ball) atCentre(dst []int64) {
 	for i := range dst {
 		dst[i] = b.at(i)
 	}
@@ -130,5 +130,5 @@ func (b *ball) draw(dst []int64, v []float64, exponent int) {
 			return
 		}
 	}
-	b.middle(dst)
+	b.atCentre(dst)
 }

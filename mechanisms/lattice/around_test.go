@@ -11,8 +11,8 @@ import (
 // coarse is a grid of a few hundred points, so that a test can visit all of them. No configuration has such a grid.
 var coarse = Grid{Exp: 0, Lambda: 12}
 
-// apart returns the square of the distance of two lattice points.
-func apart(a, b []int64) *big.Int {
+// squaredDistance returns the square of the distance of two lattice points.
+func squaredDistance(a, b []int64) *big.Int {
 	sum := new(big.Int)
 	for i := range a {
 		d := new(big.Int).Sub(big.NewInt(a[i]), big.NewInt(b[i]))
@@ -45,11 +45,11 @@ func TestAroundByEnumeration(t *testing.T) {
 		}
 		for _, centre := range centres {
 			m := middle(size.reach, centre)
-			leaves := map[[2]int64]bool{}
+			contributions := map[[2]int64]bool{}
 			visit := func(v ...float64) {
 				n := []int64{77, 77}
 				coarse.Around(n, v, centre, size.radius, size.reach)
-				if apart(n, m).Cmp(square(size.radius)) > 0 || !coarse.Contains(n) {
+				if squaredDistance(n, m).Cmp(square(size.radius)) > 0 || !coarse.Contains(n) {
 					t.Fatalf("radius %d, centre %v: %v becomes %v", size.radius, centre, v, n)
 				}
 				if length := math.Hypot(v[0]-float64(m[0]), v[1]-float64(m[1])); length < float64(size.radius)-math.Sqrt2/2 {
@@ -57,7 +57,7 @@ func TestAroundByEnumeration(t *testing.T) {
 						t.Fatalf("radius %d, centre %v: %v, which is inside, becomes %v", size.radius, centre, v, n)
 					}
 				}
-				leaves[[2]int64{n[0], n[1]}] = true
+				contributions[[2]int64{n[0], n[1]}] = true
 			}
 			for x := -20.0; x <= 20; x += 0.25 {
 				for y := -20.0; y <= 20; y += 0.25 {
@@ -73,22 +73,22 @@ func TestAroundByEnumeration(t *testing.T) {
 					visit(x, y)
 				}
 			}
-			leaves[[2]int64{}] = true // the null event's contribution
-			for a := range leaves {
-				for b := range leaves {
-					if d := apart(a[:], b[:]); d.Cmp(widest) > 0 {
+			contributions[[2]int64{}] = true // the null event's contribution
+			for a := range contributions {
+				for b := range contributions {
+					if d := squaredDistance(a[:], b[:]); d.Cmp(widest) > 0 {
 						widest = d
 					}
 				}
 			}
 		}
 		if limit := square(2 * size.radius); widest.Cmp(limit) != 0 {
-			t.Errorf("radius %d: leaves are √%v apart, want √%v", size.radius, widest, limit)
+			t.Errorf("radius %d: contributions are √%v apart, want √%v", size.radius, widest, limit)
 		}
 	}
 }
 
-// middle is the slow twin of the centre: rounded, or zero if it exceeds the reach.
+// middle is the slow reference model of the centre: rounded, or zero if it exceeds the reach.
 func middle(reach int64, centre []float64) []int64 {
 	m := make([]int64, len(centre))
 	sum := new(big.Float).SetPrec(3000)
@@ -184,7 +184,8 @@ func FuzzAround(f *testing.F) {
 		if n > 0 {
 			g.Around(m, nan, centre, radius, reach)
 		}
-		if apart(m, make([]int64, n)).Cmp(square(reach)) > 0 || apart(dst, m).Cmp(square(radius)) > 0 || !g.Contains(dst) {
+		if squaredDistance(m, make([]int64, n)).Cmp(square(reach)) > 0 ||
+			squaredDistance(dst, m).Cmp(square(radius)) > 0 || !g.Contains(dst) {
 			t.Fatalf("Around(%v, %v) on %+v within %d, %d = %v", v, centre, g, radius, reach, dst)
 		}
 	})
@@ -205,9 +206,9 @@ func BenchmarkAround(b *testing.B) {
 	}
 }
 
-// TestASumOfSquaresThatOverflowsIsLost checks that a sum of squares beyond 128 bits is within no radius, even if its
+// TestOverflowingSumOfSquaresIsRefused checks that a sum of squares beyond 128 bits is within no radius, even if its
 // low bits would be.
-func TestASumOfSquaresThatOverflowsIsLost(t *testing.T) {
+func TestOverflowingSumOfSquaresIsRefused(t *testing.T) {
 	var s squares
 	for i := range 5 {
 		if s.within(math.MaxInt64) != (i < 2) {

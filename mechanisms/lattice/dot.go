@@ -42,7 +42,7 @@ func Norm(a []float64) float64 {
 	case top == 0:
 		return 0
 	case top >= infinityBits:
-		return endless(a)
+		return notFiniteNorm(a)
 	}
 	exponent := int(top>>fractionBits) - bias
 	if exponent >= -headroom && exponent <= headroom {
@@ -78,8 +78,8 @@ func scaledNorm(v []float64, scale float64) float64 {
 	return math.Sqrt(float64(s0+s1) + float64(s2+s3))
 }
 
-// endless returns the norm of a vector with an infinite or NaN entry.
-func endless(a []float64) float64 {
+// notFiniteNorm returns the norm of a vector with an infinite or NaN entry.
+func notFiniteNorm(a []float64) float64 {
 	norm := math.NaN()
 	for _, x := range a {
 		if math.IsInf(x, 0) {

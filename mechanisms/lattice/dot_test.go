@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// dot is the slow twin of Dot: the same order, written plainly.
+// dot is the slow reference model of Dot: the same order, written plainly.
 func dot(a, b []float64) float64 {
 	var s [4]float64
 	for i := range a {
@@ -76,7 +76,7 @@ func golden() string {
 	var word []byte
 	for range 2000 {
 		n := int(next()%40) + 1
-		v, w, leaf := make([]float64, n), make([]float64, n), make([]int64, n)
+		v, w, contribution := make([]float64, n), make([]float64, n), make([]int64, n)
 		for i := range v {
 			v[i] = float64(int64(next())>>(next()%60)) * 0x1p-60
 			w[i] = float64(int64(next())) * 0x1p-63
@@ -85,9 +85,9 @@ func golden() string {
 		if err != nil {
 			panic("BUG: lattice: golden clip out of range")
 		}
-		g.Quantise(leaf, v)
+		g.Quantise(contribution, v)
 		sum := Int128{Hi: int64(next()) >> (next() % 64), Lo: next()}
-		for _, x := range leaf {
+		for _, x := range contribution {
 			sum = sum.AddInt64(x)
 			word = binary.LittleEndian.AppendUint64(word, uint64(x))
 		}

@@ -24,16 +24,16 @@ func TestFineGrids(t *testing.T) {
 				t.Errorf("NewFineGrid(%g, %d) = %+v, want Lambda %v", clip, size, g, floor)
 			}
 			for range 200 {
-				v, leaf := make([]float64, 5), make([]int64, 5)
+				v, contribution := make([]float64, 5), make([]int64, 5)
 				for i := range v {
 					v[i] = r.NormFloat64() * clip * 0.5
 				}
-				g.Quantise(leaf, v)
-				if !g.Contains(leaf) || !contains(g, leaf) {
-					t.Fatalf("%+v: leaf %d of %g is outside", g, leaf, v)
+				g.Quantise(contribution, v)
+				if !g.Contains(contribution) || !contains(g, contribution) {
+					t.Fatalf("%+v: contribution %d of %g is outside", g, contribution, v)
 				}
 				factor := min(1, g.Clip()/Norm(v))
-				for i, x := range leaf {
+				for i, x := range contribution {
 					if want := v[i] * factor / g.Unit(); math.Abs(float64(x)-want) > 4 {
 						t.Fatalf("%+v: entry %d of %g, want %.1f", g, x, v, want)
 					}
@@ -43,8 +43,8 @@ func TestFineGrids(t *testing.T) {
 			root := new(big.Int).Mul(big.NewInt(g.Lambda), big.NewInt(g.Lambda))
 			root.Sub(root, new(big.Int).Mul(big.NewInt(a), big.NewInt(a))).Sqrt(root)
 			for b := root.Int64() - 2; b < root.Int64()+3; b++ {
-				if leaf := []int64{-a, b}; g.Contains(leaf) != contains(g, leaf) {
-					t.Errorf("%+v: Contains(%d) = %v", g, leaf, g.Contains(leaf))
+				if contribution := []int64{-a, b}; g.Contains(contribution) != contains(g, contribution) {
+					t.Errorf("%+v: Contains(%d) = %v", g, contribution, g.Contains(contribution))
 				}
 			}
 		}

@@ -85,24 +85,24 @@ func (g Grid) Unit() float64 { return powerOfTwo(g.Exp) }
 func (g Grid) Clip() float64 { return float64(float64(g.Lambda) * powerOfTwo(g.Exp)) }
 
 // Contains reports whether Σnᵢ² ≤ Λ², exactly, in one word or two. The sensitivity of every mechanism rests on it.
-func (g Grid) Contains(leaf []int64) bool {
+func (g Grid) Contains(n []int64) bool {
 	var short word
-	for _, x := range leaf {
+	for _, x := range n {
 		short = short.plus(x)
 	}
-	if short.exact(len(leaf)) {
+	if short.exact(len(n)) {
 		return short.within(g.Lambda)
 	}
-	return g.ContainsUpTo(leaf, Square(g.Lambda))
+	return g.ContainsUpTo(n, Square(g.Lambda))
 }
 
-// ContainsUpTo reports whether Σnᵢ² ≤ Λ² and Σnᵢ² ≤ most, exactly in two words, in one pass that is fast if most
+// ContainsUpTo reports whether Σnᵢ² ≤ Λ² and Σnᵢ² ≤ limit, exactly in two words, in one pass that is fast if most
 // coordinates are zero. It holds for up to 2⁴¹ coordinates, because a coordinate beyond Λ is refused before it is
 // squared, so that the sum stays below 2¹²⁷.
-func (g Grid) ContainsUpTo(leaf []int64, most Int128) bool {
+func (g Grid) ContainsUpTo(n []int64, limit Int128) bool {
 	var high, low, carry uint64
-	limit := uint64(g.Lambda)
-	for _, x := range leaf {
+	largest := uint64(g.Lambda)
+	for _, x := range n {
 		if x == 0 {
 			continue
 		}
@@ -110,7 +110,7 @@ func (g Grid) ContainsUpTo(leaf []int64, most Int128) bool {
 		if x < 0 {
 			magnitude = -magnitude
 		}
-		if magnitude > limit {
+		if magnitude > largest {
 			return false
 		}
 		squareHigh, squareLow := bits.Mul64(magnitude, magnitude) // below 2⁸⁶
@@ -118,7 +118,7 @@ func (g Grid) ContainsUpTo(leaf []int64, most Int128) bool {
 		high += squareHigh + carry
 	}
 	length := Int128{Hi: int64(high), Lo: low}
-	return !Square(g.Lambda).Less(length) && !most.Less(length)
+	return !Square(g.Lambda).Less(length) && !limit.Less(length)
 }
 
 // powerOfTwo returns 2^k for a normal result, -1022 ≤ k ≤ 1023.

@@ -58,7 +58,7 @@ func TestInt128ArithmeticIsExact(t *testing.T) {
 	}
 }
 
-// toFloat is the slow twin of Float64.
+// toFloat is the slow reference model of Float64.
 func toFloat(g Grid, x Int128) float64 {
 	f := new(big.Float).SetPrec(300).SetInt(value(x))
 	f.SetMantExp(f, g.Exp)

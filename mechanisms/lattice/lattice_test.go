@@ -77,10 +77,10 @@ func TestGridRefusesClipsOutsideItsRange(t *testing.T) {
 	}
 }
 
-// contains is the slow twin of Contains.
-func contains(g Grid, leaf []int64) bool {
+// contains is the slow reference model of Contains.
+func contains(g Grid, contribution []int64) bool {
 	sum := new(big.Int)
-	for _, x := range leaf {
+	for _, x := range contribution {
 		sum.Add(sum, new(big.Int).Mul(big.NewInt(x), big.NewInt(x)))
 	}
 	return sum.Cmp(new(big.Int).Mul(big.NewInt(g.Lambda), big.NewInt(g.Lambda))) <= 0
@@ -89,15 +89,15 @@ func contains(g Grid, leaf []int64) bool {
 func TestContainsIsExact(t *testing.T) {
 	g := Grid{Exp: -24, Lambda: 1<<24 + 12345}
 	l := g.Lambda
-	f := func(leaf ...int64) {
+	f := func(contribution ...int64) {
 		t.Helper()
-		if got, want := g.Contains(leaf), contains(g, leaf); got != want {
-			t.Errorf("Contains(%d) = %v, want %v", leaf, got, want)
+		if got, want := g.Contains(contribution), contains(g, contribution); got != want {
+			t.Errorf("Contains(%d) = %v, want %v", contribution, got, want)
 		}
-		length := SquaredLength(leaf) // exact if Contains is true
+		length := SquaredLength(contribution) // exact if Contains is true
 		for _, most := range []Int128{{}, {Lo: 5}, Square(l - 1), length.AddInt64(-1), length, Square(2 * l)} {
-			if got, want := g.ContainsUpTo(leaf, most), contains(g, leaf) && !most.Less(length); got != want {
-				t.Errorf("ContainsUpTo(%d, %v) = %v, want %v", leaf, most, got, want)
+			if got, want := g.ContainsUpTo(contribution, most), contains(g, contribution) && !most.Less(length); got != want {
+				t.Errorf("ContainsUpTo(%d, %v) = %v, want %v", contribution, most, got, want)
 			}
 		}
 	}

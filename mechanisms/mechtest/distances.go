@@ -21,10 +21,10 @@ func LargestDistances(
 		}
 		return sum
 	}
-	zero, leaves := make([]int64, size), Quantised(g, q, size, vectors)
-	for i, x := range leaves {
+	zero, contributions := make([]int64, size), Quantised(g, q, size, vectors)
+	for i, x := range contributions {
 		zeroOut = max(zeroOut, square(x, zero))
-		for _, y := range leaves[:i] {
+		for _, y := range contributions[:i] {
 			replace = max(replace, square(x, y))
 		}
 	}
@@ -33,14 +33,14 @@ func LargestDistances(
 
 // Quantised returns the distinct contributions of all given vectors, in order.
 func Quantised(g lattice.Grid, q contribution.Quantiser, size int, vectors [][]float64) [][]int64 {
-	var leaves [][]int64
+	var contributions [][]int64
 	for _, v := range vectors {
-		leaf := make([]int64, size)
-		q.Quantise(g, leaf, v)
-		leaves = append(leaves, leaf)
+		integers := make([]int64, size)
+		q.Quantise(g, integers, v)
+		contributions = append(contributions, integers)
 	}
-	slices.SortFunc(leaves, slices.Compare)
-	return slices.CompactFunc(leaves, slices.Equal)
+	slices.SortFunc(contributions, slices.Compare)
+	return slices.CompactFunc(contributions, slices.Equal)
 }
 
 // OnSphere returns a vector that is uniform on the sphere with the given centre and radius.

@@ -112,10 +112,10 @@ func BenchmarkChain(b *testing.B) {
 	for _, n := range []int{0, 32, 10000} {
 		b.Run(fmt.Sprintf("Absorb/n=%d", n), func(b *testing.B) {
 			c := NewChain([32]byte{1})
-			leaf := make([]int64, n)
+			contribution := make([]int64, n)
 			b.ReportAllocs()
 			for b.Loop() {
-				c.Absorb(1, 0, Identity{}, leaf)
+				c.Absorb(1, 0, Identity{}, contribution)
 			}
 		})
 	}

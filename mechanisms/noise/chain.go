@@ -42,7 +42,7 @@ type Chain struct {
 
 // Scratch is the hashing memory of chains. Many chains may share one if only one is in use at a time. It must be kept
 // as secret as they are, because the last message and its HMAC stay in it until the next call overwrites them. No call
-// reads data of another chain: the hash states of a key are used for that key alone.
+// reads data of another chain: the hash states of a key are used only for that key.
 type Scratch struct{ hasher }
 
 // hasher hashes messages under the key of a chain.
@@ -52,9 +52,9 @@ type hasher struct {
 	buf  [8 * sha256.BlockSize]byte // bytes that are not hashed yet
 	used int
 
-	// States of hash after the inner and the outer block of the key named of, kept from the first Seed to the next
+	// States of hash after the inner and the outer block of the key stateKey, kept from the first Seed to the next
 	// Absorb. They save hashing two blocks a call. Otherwise they are empty.
-	of           [sha256.Size]byte
+	stateKey     [sha256.Size]byte
 	inner, outer []byte
 }
 
@@ -98,7 +98,7 @@ const (
 // Absorb ratchets the key over one record: k ← HMAC(k, "record" ‖ step ‖ place ‖ id ‖ contribution). step is the number
 // t of the record's step, from 1; place is its position j in the batch. A nil contribution sets the null event's flag,
 // which differs from a contribution of zeros. The contribution must contain every private quantity of the record.
-func (c *Chain) Absorb(step uint64, place uint32, id Identity, leaf []int64) {
+func (c *Chain) Absorb(step uint64, place uint32, id Identity, contribution []int64) {
 	c.begin("record")
 	b := append(c.buf[:c.used], tagStep)
 	b = binary.LittleEndian.AppendUint64(b, step)
@@ -110,13 +110,13 @@ func (c *Chain) Absorb(step uint64, place uint32, id Identity, leaf []int64) {
 	b = binary.LittleEndian.AppendUint64(b, uint64(id.Offset))
 	b = binary.LittleEndian.AppendUint32(b, uint32(id.LeaderEpoch))
 	null := byte(0)
-	if leaf == nil {
+	if contribution == nil {
 		null = 1
 	}
 	b = append(b, tagContribution, null)
-	b = binary.LittleEndian.AppendUint32(b, uint32(len(leaf)))
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(contribution)))
 	c.used = len(b)
-	c.numbers(leaf)
+	c.numbers(contribution)
 	c.ratchet()
 }
 
@@ -191,7 +191,7 @@ func (c *Chain) write(b []byte) {
 func (h *hasher) clear() {
 	clear(h.inner)
 	clear(h.outer)
-	h.inner, h.outer, h.of = h.inner[:0], h.outer[:0], [sha256.Size]byte{}
+	h.inner, h.outer, h.stateKey = h.inner[:0], h.outer[:0], [sha256.Size]byte{}
 }
 
 // Seed returns the seed of node x, activated at the step whose last record was just absorbed: HMAC(k, "noise" ‖ x).
@@ -209,13 +209,13 @@ func (c *Chain) Seed(x NodeID) Seed {
 
 // remember keeps the hash states of the key.
 func (c *Chain) remember() {
-	if len(c.inner) > 0 && c.of == c.key {
+	if len(c.inner) > 0 && c.stateKey == c.key {
 		return
 	}
 	c.clear()
 	c.outer = c.keyed(c.outer, 0x5c)
 	c.inner = c.keyed(c.inner, 0x36)
-	c.of = c.key
+	c.stateKey = c.key
 }
 
 // keyed appends to dst the state of hash after the key's block, xor the byte x.
@@ -252,7 +252,7 @@ func (c *Chain) start(state []byte, x uint64) {
 
 // begin starts the inner hash of HMAC-SHA-256 (RFC 2104) and the message with its domain.
 func (c *Chain) begin(domain string) {
-	if len(c.inner) > 0 && c.of != c.key {
+	if len(c.inner) > 0 && c.stateKey != c.key {
 		c.clear() // for another chain
 	}
 	c.start(c.inner, 0x36)

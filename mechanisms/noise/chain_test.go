@@ -34,7 +34,7 @@ func TestKnownChain(t *testing.T) {
 			if _, err := hex.Decode(id.Topic[:], []byte(topic)); err != nil {
 				t.Fatal(err)
 			}
-			chain.Absorb(step, place, id, parseLeaf(t, values))
+			chain.Absorb(step, place, id, parseContribution(t, values))
 			got = chain.Key()
 		case "noise":
 			var x NodeID
@@ -49,7 +49,7 @@ func TestKnownChain(t *testing.T) {
 	}
 }
 
-func parseLeaf(t testing.TB, text string) []int64 {
+func parseContribution(t testing.TB, text string) []int64 {
 	t.Helper()
 	switch {
 	case text == "null":
@@ -57,35 +57,37 @@ func parseLeaf(t testing.TB, text string) []int64 {
 	case text == "empty":
 		return []int64{}
 	case text == "range:10000":
-		leaf := make([]int64, 10000)
-		for i := range leaf {
-			leaf[i] = int64(i)
+		contribution := make([]int64, 10000)
+		for i := range contribution {
+			contribution[i] = int64(i)
 		}
-		return leaf
+		return contribution
 	}
-	var leaf []int64
+	var contribution []int64
 	for s := range strings.SplitSeq(text, ",") {
 		v, err := strconv.ParseInt(s, 10, 64)
 		if err != nil {
 			t.Fatal(err)
 		}
-		leaf = append(leaf, v)
+		contribution = append(contribution, v)
 	}
-	return leaf
+	return contribution
 }
 
 // slowAbsorb computes Absorb by the definition in doc.go with crypto/hmac.
-func slowAbsorb(key [32]byte, step uint64, place uint32, id Identity, leaf []int64) (k [32]byte) {
+func slowAbsorb(key [32]byte, step uint64, place uint32, id Identity, contribution []int64) (k [32]byte) {
 	b := []byte("\x01\x06\x00\x00\x00record")
 	b = binary.LittleEndian.AppendUint64(append(b, 2), step)
 	b = binary.LittleEndian.AppendUint32(append(b, 3), place)
 	var m bytes.Buffer
 	m.Write(append(b, 4))
 	null := uint8(0)
-	if leaf == nil {
+	if contribution == nil {
 		null = 1
 	}
-	for _, v := range []any{id.Topic, id.Partition, id.Offset, id.LeaderEpoch, byte(5), null, uint32(len(leaf)), leaf} {
+	for _, v := range []any{
+		id.Topic, id.Partition, id.Offset, id.LeaderEpoch, byte(5), null, uint32(len(contribution)), contribution,
+	} {
 		if err := binary.Write(&m, binary.LittleEndian, v); err != nil {
 			panic(err)
 		}
@@ -104,7 +106,7 @@ func slowSeed(key [32]byte, x NodeID) Seed {
 	return Seed(h.Sum(nil))
 }
 
-func TestChainAgreesWithItsTwin(t *testing.T) {
+func TestChainMatchesReferenceModel(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 3))
 	chain := NewChain([32]byte{9})
 	for i := range 300 {
@@ -113,23 +115,23 @@ func TestChainAgreesWithItsTwin(t *testing.T) {
 			id.Topic[j] = byte(r.Uint32())
 		}
 		id.Partition, id.Offset, id.LeaderEpoch = r.Int32(), r.Int64(), int32(r.Uint32())
-		leaf := make([]int64, i)
-		for j := range leaf {
-			leaf[j] = int64(r.Uint64())
+		contribution := make([]int64, i)
+		for j := range contribution {
+			contribution[j] = int64(r.Uint64())
 		}
 		if i%7 == 0 {
-			leaf = nil
+			contribution = nil
 		}
 		step, place := r.Uint64(), r.Uint32()
-		want := slowAbsorb(chain.Key(), step, place, id, leaf)
-		chain.Absorb(step, place, id, leaf)
+		want := slowAbsorb(chain.Key(), step, place, id, contribution)
+		chain.Absorb(step, place, id, contribution)
 		if chain.Key() != want {
-			t.Fatalf("record %d: the chain leaves its twin", i)
+			t.Fatalf("record %d: the chain differs from its reference model", i)
 		}
 		for range i % 3 {
 			x := NodeID{Instance: uint16(r.Uint32()), Block: r.Uint64(), Level: uint8(r.Uint32()), Index: r.Uint64()}
 			if chain.Seed(x) != slowSeed(want, x) {
-				t.Fatalf("record %d: a seed is not its twin's", i)
+				t.Fatalf("record %d: a seed is not its reference model's", i)
 			}
 		}
 	}
@@ -139,9 +141,9 @@ func TestChainAgreesWithItsTwin(t *testing.T) {
 // different chains.
 func TestEveryFieldEntersTheChain(t *testing.T) {
 	keys := map[[32]byte]string{}
-	absorb := func(what string, step uint64, place uint32, id Identity, leaf []int64) {
+	absorb := func(what string, step uint64, place uint32, id Identity, contribution []int64) {
 		c := NewChain([32]byte{})
-		c.Absorb(step, place, id, leaf)
+		c.Absorb(step, place, id, contribution)
 		if other, ok := keys[c.Key()]; ok {
 			t.Errorf("%s and %s give one key", what, other)
 		}
@@ -154,9 +156,9 @@ func TestEveryFieldEntersTheChain(t *testing.T) {
 	absorb("partition", 1, 1, Identity{Partition: 1}, []int64{0})
 	absorb("offset", 1, 1, Identity{Offset: 1}, []int64{0})
 	absorb("epoch", 1, 1, Identity{LeaderEpoch: 1}, []int64{0})
-	absorb("leaf", 1, 1, Identity{}, []int64{1})
-	absorb("long leaf", 1, 1, Identity{}, []int64{0, 0})
-	absorb("empty leaf", 1, 1, Identity{}, []int64{})
+	absorb("contribution", 1, 1, Identity{}, []int64{1})
+	absorb("long contribution", 1, 1, Identity{}, []int64{0, 0})
+	absorb("empty contribution", 1, 1, Identity{}, []int64{})
 	absorb("null", 1, 1, Identity{}, nil)
 
 	seeds := map[Seed]bool{}
@@ -173,8 +175,8 @@ func TestEveryFieldEntersTheChain(t *testing.T) {
 func TestChainAllocatesNothing(t *testing.T) {
 	c := NewChain([32]byte{})
 	for _, n := range []int{0, 32, 10000} {
-		leaf := make([]int64, n)
-		if allocs := testing.AllocsPerRun(20, func() { c.Absorb(1, 0, Identity{}, leaf) }); allocs != 0 {
+		contribution := make([]int64, n)
+		if allocs := testing.AllocsPerRun(20, func() { c.Absorb(1, 0, Identity{}, contribution) }); allocs != 0 {
 			t.Errorf("Absorb of %d entries allocates %v times", n, allocs)
 		}
 	}

@@ -34,7 +34,7 @@ func (c *Chooser) Choose(seed Seed, gaps []uint64, num, den *big.Int) int {
 		i := c.uniform(uint64(len(gaps)))
 		c.gamma.Mul(c.gap.SetUint64(gaps[i]), num)
 		c.whole.QuoRem(&c.gamma, den, &c.rest)
-		if c.decays(&c.whole) && c.fraction(&c.rest, den) {
+		if c.expInteger(&c.whole) && c.expFraction(&c.rest, den) {
 			return int(i)
 		}
 	}
@@ -46,9 +46,9 @@ type coins struct {
 	words [16]int64
 	used  int
 
-	// Scratch of coin and fraction. Each operation has its own result, because a result that is also an argument would
-	// be allocated again.
-	digit, left, shifted, scaled, count, one big.Int
+	// Scratch of coin and expFraction. Each operation has its own result, because a result that is also an argument
+	// would be allocated again.
+	digit, remainder, shifted, scaled, count, one big.Int
 }
 
 // open starts at the first word of a seed.
@@ -82,8 +82,8 @@ func (c *coins) coin(x, y *big.Int) bool {
 	if x.Cmp(y) == 0 {
 		return true
 	}
-	for c.left.Set(x); c.left.Sign() != 0; {
-		c.digit.QuoRem(c.shifted.Lsh(&c.left, 64), y, &c.left)
+	for c.remainder.Set(x); c.remainder.Sign() != 0; {
+		c.digit.QuoRem(c.shifted.Lsh(&c.remainder, 64), y, &c.remainder)
 		if digit, w := c.digit.Uint64(), c.word(); w != digit {
 			return w < digit
 		}
@@ -91,18 +91,18 @@ func (c *coins) coin(x, y *big.Int) bool {
 	return false // the digits so far equal x/y, so the number is at least x/y
 }
 
-// decays returns true with probability e^−k.
-func (c *coins) decays(k *big.Int) bool {
+// expInteger returns true with probability e^−k.
+func (c *coins) expInteger(k *big.Int) bool {
 	for range limit(k) {
-		if !c.fraction(&c.one, &c.one) {
+		if !c.expFraction(&c.one, &c.one) {
 			return false
 		}
 	}
 	return true
 }
 
-// fraction returns true with probability e^(−x/y), 0 ≤ x ≤ y.
-func (c *coins) fraction(x, y *big.Int) bool {
+// expFraction returns true with probability e^(−x/y), 0 ≤ x ≤ y.
+func (c *coins) expFraction(x, y *big.Int) bool {
 	k := int64(1)
 	for c.coin(x, c.scaled.Mul(y, c.count.SetInt64(k))) {
 		k++

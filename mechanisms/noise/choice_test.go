@@ -11,8 +11,8 @@ import (
 	"oriel/mechanisms/mechtest/tiertest"
 )
 
-// twinWords returns the words of a seed one by one, from its keystream read at once.
-func twinWords(seed Seed) func() *big.Int {
+// referenceWords returns the words of a seed one by one, from its keystream read at once.
+func referenceWords(seed Seed) func() *big.Int {
 	words := make([]int64, 4096)
 	var keys keystream
 	keys.open(seed)
@@ -24,8 +24,8 @@ func twinWords(seed Seed) func() *big.Int {
 	}
 }
 
-// twinCoin draws more and more digits of a uniform number until it is certain on which side of p the number is.
-func twinCoin(p *big.Rat, word func() *big.Int) bool {
+// referenceCoin draws more and more digits of a uniform number until it is certain on which side of p the number is.
+func referenceCoin(p *big.Rat, word func() *big.Int) bool {
 	low, width := new(big.Rat), big.NewRat(1, 1)
 	base := new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), 64))
 	for {
@@ -39,28 +39,28 @@ func twinCoin(p *big.Rat, word func() *big.Int) bool {
 	}
 }
 
-// twinDecay tosses a coin of probability e^−γ, by the definition.
-func twinDecay(gamma *big.Rat, word func() *big.Int) bool {
+// referenceDecay tosses a coin of probability e^−γ, by the definition.
+func referenceDecay(gamma *big.Rat, word func() *big.Int) bool {
 	one := big.NewRat(1, 1)
 	for ; gamma.Cmp(one) >= 0; gamma = new(big.Rat).Sub(gamma, one) {
-		if !twinFraction(one, word) {
+		if !referenceFraction(one, word) {
 			return false
 		}
 	}
-	return twinFraction(gamma, word)
+	return referenceFraction(gamma, word)
 }
 
-func twinFraction(gamma *big.Rat, word func() *big.Int) bool {
+func referenceFraction(gamma *big.Rat, word func() *big.Int) bool {
 	for k := int64(1); ; k++ {
-		if !twinCoin(new(big.Rat).Quo(gamma, big.NewRat(k, 1)), word) {
+		if !referenceCoin(new(big.Rat).Quo(gamma, big.NewRat(k, 1)), word) {
 			return k%2 == 1
 		}
 	}
 }
 
-// twinChoose is Choose in rational numbers.
-func twinChoose(seed Seed, gaps []uint64, num, den *big.Int) int {
-	word, n := twinWords(seed), big.NewInt(int64(len(gaps)))
+// referenceChoose is Choose in rational numbers.
+func referenceChoose(seed Seed, gaps []uint64, num, den *big.Int) int {
+	word, n := referenceWords(seed), big.NewInt(int64(len(gaps)))
 	limit := new(big.Int).Lsh(big.NewInt(1), 64)
 	limit.Sub(limit, new(big.Int).Mod(limit, n))
 	for {
@@ -70,21 +70,21 @@ func twinChoose(seed Seed, gaps []uint64, num, den *big.Int) int {
 		}
 		i := int(w.Mod(w, n).Int64())
 		gamma := new(big.Rat).SetFrac(new(big.Int).Mul(new(big.Int).SetUint64(gaps[i]), num), den)
-		if twinDecay(gamma, word) {
+		if referenceDecay(gamma, word) {
 			return i
 		}
 	}
 }
 
-// TestUniformLeavesOutWhatIsNotEven checks that words beyond the last whole multiple of n are skipped. Otherwise the
+// TestUniformRejectsTheBiasedWords checks that words beyond the last whole multiple of n are skipped. Otherwise the
 // first third of 3·2⁶² numbers would be twice as frequent as the others. A choice has so few options that frequencies
 // cannot show such rare words.
-func TestUniformLeavesOutWhatIsNotEven(t *testing.T) {
+func TestUniformRejectsTheBiasedWords(t *testing.T) {
 	const n = 3 << 62
 	var c coins
 	first := 0
 	for i := range uint64(4000) {
-		seed, word := choiceSeed(i), twinWords(choiceSeed(i))
+		seed, word := choiceSeed(i), referenceWords(choiceSeed(i))
 		want := word()
 		for want.Cmp(new(big.Int).SetUint64(n)) >= 0 {
 			want = word()
@@ -103,9 +103,9 @@ func TestUniformLeavesOutWhatIsNotEven(t *testing.T) {
 	}
 }
 
-// TestACoinHasAllItsDigits checks that a number whose first digits equal those of the probability is compared by its
+// TestCoinComparesAllDigits checks that a number whose first digits equal those of the probability is compared by its
 // further digits: for 1/3, whose digits are all alike, for ½ + 5·2⁻¹²⁸, and for 2⁻⁶⁴, which ends.
-func TestACoinHasAllItsDigits(t *testing.T) {
+func TestCoinComparesAllDigits(t *testing.T) {
 	third := uint64(math.MaxUint64 / 3)
 	short, long := new(big.Int).Lsh(big.NewInt(1), 64), new(big.Int).Lsh(big.NewInt(1), 127)
 	whole := new(big.Int).Lsh(big.NewInt(1), 128)
@@ -143,7 +143,7 @@ func choiceSeed(i uint64) (seed Seed) {
 	return seed
 }
 
-func TestChooseIsItsTwin(t *testing.T) {
+func TestChooseMatchesReferenceModel(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 0))
 	for trial := range uint64(3000) {
 		gaps := make([]uint64, 1+r.IntN(6))
@@ -163,7 +163,7 @@ func TestChooseIsItsTwin(t *testing.T) {
 				gaps[k], num, den = min(gaps[k], 3), big.NewInt(1), big.NewInt(4)
 			}
 		}
-		want := twinChoose(choiceSeed(trial), gaps, num, den)
+		want := referenceChoose(choiceSeed(trial), gaps, num, den)
 		if got := new(Chooser).Choose(choiceSeed(trial), gaps, num, den); got != want {
 			t.Fatalf("trial %d: gaps %v at %v/%v: %d, want %d", trial, gaps, num, den, got, want)
 		}
@@ -219,9 +219,9 @@ func BenchmarkChoose(b *testing.B) {
 	}
 }
 
-// TestChooserKeepsNothingOfADraw checks that a Chooser makes the same draws after others as alone, and allocates
+// TestChooserKeepsNoStateBetweenDraws checks that a Chooser makes the same draws after others as alone, and allocates
 // nothing.
-func TestChooserKeepsNothingOfADraw(t *testing.T) {
+func TestChooserKeepsNoStateBetweenDraws(t *testing.T) {
 	r, c := rand.New(rand.NewPCG(22, 0)), new(Chooser)
 	gaps, most := make([]uint64, 40), new(big.Int).SetUint64(1<<64-1)
 	nums, dens := []*big.Int{big.NewInt(1), most, big.NewInt(3)}, []*big.Int{big.NewInt(7), big.NewInt(2), most}

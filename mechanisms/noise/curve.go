@@ -69,8 +69,9 @@ func (c *curve) fine(word uint64) (x, slack uint64) {
 	return row[0] + s>>tables.Guard, c.slack[octave]
 }
 
-// far is fine for a word beyond the table, by the slow path. ok is false if x does not fit, once in 2^49 words.
-func (c *curve) far(d *digits) (x, slack uint64, ok bool) {
+// beyondTable is fine for a word beyond the table, by the slow path. ok is false if x exceeds 64 bits, as once in 2^49
+// words.
+func (c *curve) beyondTable(d *digits) (x, slack uint64, ok bool) {
 	d.extend(128)
 	at := c.enclose(d, interval{})
 	up := at.p - uint(c.frac)

@@ -13,16 +13,17 @@
 //
 // # Chain, format 1
 //
-// All integers are little-endian, fixed width; each field starts with a tag byte; variable components have a u32
+// All integers are little-endian, fixed width; each field starts with a tag byte; fields of variable length have a u32
 // length.
 //
 //	domain    0x01  u32 length  bytes ("record", "noise", "tag", "choice" or "draw")
 //	step      0x02  u64                                           t, from 1
 //	place     0x03  u32                                           j, in the batch
 //	identity  0x04  16 bytes topic UUID, i32 partition, i64 offset, i32 leader epoch
-//	contribution      0x05  u8 null flag, u32 count, count × i64          null: flag 1, count 0; all integers of a contribution, or
-//	                                                              place and value of those that are not zero: one
-//	                                                              of the two for all of a stream
+//	contribution
+//	          0x05  u8 null flag, u32 count, count × i64          null: flag 1, count 0; all integers of a contribution, or
+//	                                                              place and value of the nonzero ones; a stream has
+//	                                                              one of the two forms for life
 //	node      0x06  u16 instance, u64 block, u8 level, u64 index
 //	name      0x07  u32 length  bytes
 //	choice    0x08  u16 instance, 2 × u64 ε, 2 × u64 sensitivity (numerator, denominator), u32 count, count × i64 scores

@@ -75,7 +75,7 @@ func (g *Gamma) radius() factor {
 			y, slack := gaussianCurve.fine(uint64(w))
 			if slack == beyond {
 				var ok bool
-				y, slack, ok = gaussianCurve.far(newDigits(uint64(w), g.keys.extension(uint32(done+i))))
+				y, slack, ok = gaussianCurve.beyondTable(newDigits(uint64(w), g.keys.extension(uint32(done+i))))
 				fits = fits && ok
 			}
 			sum.add(y, slack)

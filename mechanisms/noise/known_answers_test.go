@@ -142,8 +142,8 @@ func TestSlowPathGivesTheKnownAnswers(t *testing.T) {
 	}
 }
 
-// TestMirroredWordsGiveMirroredDraws complements all bits, extension included, which gives 1 − u.
-func TestMirroredWordsGiveMirroredDraws(t *testing.T) {
+// TestComplementedWordsGiveNegatedDraws complements all bits, extension included, which gives 1 − u.
+func TestComplementedWordsGiveNegatedDraws(t *testing.T) {
 	for i, a := range readAnswers(t) {
 		if i%tiertest.Runs(20, 5) != 0 {
 			continue

@@ -10,7 +10,7 @@ type Sampler interface {
 
 // Gaussian draws independent coordinates round(s·Z), Z standard normal. The law is exact if the keystream's bits are
 // independent and uniform.
-type Gaussian struct{ draw *perWord }
+type Gaussian struct{ *perWord }
 
 // NewGaussian returns the sampler of scale s, 2^-32 ≤ s < 2^50.
 func NewGaussian(s Scale) (*Gaussian, error) {
@@ -18,19 +18,16 @@ func NewGaussian(s Scale) (*Gaussian, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Gaussian{draw: draw}, nil
+	return &Gaussian{draw}, nil
 }
-
-// Fill draws dst; coordinate i takes word i of the keystream.
-func (g *Gaussian) Fill(dst []int64, seed Seed) { g.draw.fill(dst, seed) }
 
 // Round returns round(Φ⁻¹(u)·s) for u = 0.word extension…, the words in base 2^64. extend must return the words after
 // the first, one a call; it is called only if the first leaves a doubt.
-func (g *Gaussian) Round(word uint64, extend func() uint64) int64 { return g.draw.one(word, extend) }
+func (g *Gaussian) Round(word uint64, extend func() uint64) int64 { return g.one(word, extend) }
 
 // Laplace draws independent coordinates round(s·Y), Y with density e^-|y|/2. The law is exact if the keystream's bits
 // are independent and uniform. Its sensitivity is measured in ℓ1.
-type Laplace struct{ draw *perWord }
+type Laplace struct{ *perWord }
 
 // NewLaplace returns the sampler of scale s, 2^-32 ≤ s < 2^50.
 func NewLaplace(s Scale) (*Laplace, error) {
@@ -38,11 +35,8 @@ func NewLaplace(s Scale) (*Laplace, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Laplace{draw: draw}, nil
+	return &Laplace{draw}, nil
 }
-
-// Fill draws dst; coordinate i takes word i of the keystream.
-func (l *Laplace) Fill(dst []int64, seed Seed) { l.draw.fill(dst, seed) }
 
 // chunkWords is how many words are made at a time: few enough to stay in the first-level cache beside a table, and
 // enough to make the cipher's cost of a call small.
@@ -69,8 +63,8 @@ func newPerWord(c *curve, s Scale) (*perWord, error) {
 	return &perWord{curve: c, scale: s, factor: f, rounder: c.rounder(f)}, nil
 }
 
-// fill draws dst; coordinate i takes word i and, if that leaves a doubt, the extension of position i.
-func (g *perWord) fill(dst []int64, seed Seed) {
+// Fill draws dst. Coordinate i takes word i of the keystream and, if that leaves a doubt, the extension of position i.
+func (g *perWord) Fill(dst []int64, seed Seed) {
 	g.keys.open(seed)
 	for done := 0; done < len(dst); {
 		chunk := dst[done:min(len(dst), done+chunkWords)]
@@ -98,7 +92,7 @@ func (g *perWord) slow(word uint64, extend func() uint64) int64 {
 	return g.curve.decide(newDigits(word, extend), g.scale)
 }
 
-// one draws from a single word, as fill does.
+// one draws from a single word, as Fill does.
 func (g *perWord) one(word uint64, extend func() uint64) int64 {
 	dst := [1]int64{int64(word)}
 	if g.rounder.round(dst[:]) == 1 {

@@ -82,7 +82,7 @@ func TestSlowPathGivesTheVectors(t *testing.T) {
 
 // The word 0 does not determine its draw, which then depends on the words of its extension alone: those of position
 // n+1+i, after the words of the radius.
-func TestADirectionIsExtendedAtItsOwnPosition(t *testing.T) {
+func TestGammaDirectionIsExtendedAtItsOwnPosition(t *testing.T) {
 	const n, i = 3, 1
 	s, seed := Scale{Mant: 1, Exp: 40}, Seed{5}
 	slow := newSlowGamma(s, n, seed)
@@ -96,9 +96,9 @@ func TestADirectionIsExtendedAtItsOwnPosition(t *testing.T) {
 	}
 }
 
-// TestAKeystreamIsExtendedUnderItsOwnSeed checks that a keystream that is opened again extends words under its new
+// TestKeystreamIsExtendedUnderItsOwnSeed checks that a keystream that is opened again extends words under its new
 // seed, not under the previous one.
-func TestAKeystreamIsExtendedUnderItsOwnSeed(t *testing.T) {
+func TestKeystreamIsExtendedUnderItsOwnSeed(t *testing.T) {
 	var again, fresh keystream
 	again.open(Seed{1})
 	_ = again.extension(0)()
@@ -174,11 +174,11 @@ func TestFactorHoldsTheProduct(t *testing.T) {
 	}
 }
 
-// TestFarWordsAreEnclosed checks that words beyond the table enter the radius with an error bound, as other words do.
-func TestFarWordsAreEnclosed(t *testing.T) {
+// TestTailWordsAreEnclosed checks that words beyond the table enter the radius with an error bound, as other words do.
+func TestTailWordsAreEnclosed(t *testing.T) {
 	for _, word := range []uint64{1<<39 - 1, 1 << 30, 1 << 17, ^uint64(1 << 17)} {
 		d := newDigits(word, func() uint64 { return 1 << 63 })
-		x, slack, ok := gaussianCurve.far(d)
+		x, slack, ok := gaussianCurve.beyondTable(d)
 		exact := gaussianCurve.enclose(d, interval{})
 		up := exact.p - uint(gaussianCurve.frac)
 		low, high := new(big.Int).SetUint64(x), new(big.Int).SetUint64(x+slack)
@@ -186,7 +186,7 @@ func TestFarWordsAreEnclosed(t *testing.T) {
 			t.Errorf("word %x: x = %d±%d, %t; want %d to %d, shifted by %d", word, x, slack, ok, exact.lo, exact.hi, up)
 		}
 	}
-	if _, _, ok := gaussianCurve.far(newDigits(1, func() uint64 { return 0 })); ok {
+	if _, _, ok := gaussianCurve.beyondTable(newDigits(1, func() uint64 { return 0 })); ok {
 		t.Error("x above 8 has no such form")
 	}
 }
@@ -335,9 +335,9 @@ func TestKeystreamOfZerosStops(t *testing.T) {
 	answer{law: "gaussian", scale: Scale{Mant: 1}}.sampler(t).one(0, func() uint64 { return 0 })
 }
 
-// FuzzFastAgreesWithSlow checks that the table path and the big-integer path are the same function of the infinite
+// FuzzFastPathMatchesSlowPath checks that the table path and the big-integer path are the same function of the infinite
 // number.
-func FuzzFastAgreesWithSlow(f *testing.F) {
+func FuzzFastPathMatchesSlowPath(f *testing.F) {
 	f.Add(uint64(0), uint64(1), uint64(1), 29, false)
 	f.Add(uint64(1<<63), uint64(0), uint64(0xFFFFFFFFFFFFFFFF), -14, true)
 	f.Add(uint64(1<<40-1), uint64(1<<63), uint64(3), 47, false)

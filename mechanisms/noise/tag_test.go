@@ -28,9 +28,9 @@ func TestTagIsItsDefinition(t *testing.T) {
 	}
 }
 
-// TestChainsOfAScratchAreApart alternates chains of one scratch. They must equal chains with their own scratch, because
-// no chain may read what another leaves.
-func TestChainsOfAScratchAreApart(t *testing.T) {
+// TestChainsOfOneScratchAreIndependent alternates chains of one scratch. They must equal chains with their own scratch,
+// because no chain may read what another leaves.
+func TestChainsOfOneScratchAreIndependent(t *testing.T) {
 	scratch := NewScratch()
 	var shared, alone [3]Chain
 	for k := range shared {

@@ -18,11 +18,11 @@ func BenchmarkAdd(b *testing.B) {
 	for _, n := range []int{8, 32, 256} {
 		b.Run(fmt.Sprintf("d=%d", n), func(b *testing.B) {
 			o := newOnce(b, n, sumtest.Gaussian(b, 1<<30))
-			chain, dst, leaf := noise.NewChain([32]byte{}), make([]float64, n), make([]int64, n)
+			chain, dst, contribution := noise.NewChain([32]byte{}), make([]float64, n), make([]int64, n)
 			b.ReportAllocs()
 			for b.Loop() {
-				chain.Absorb(o.steps+1, 0, noise.Identity{}, leaf)
-				o.Add(dst, leaf, chain)
+				chain.Absorb(o.steps+1, 0, noise.Identity{}, contribution)
+				o.Add(dst, contribution, chain)
 			}
 		})
 	}

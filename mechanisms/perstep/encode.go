@@ -8,19 +8,31 @@ import (
 // stateLen is the length of a state, which is the step, u64, little-endian.
 const stateLen = 8
 
-// StateLen returns the length of every state.
-func (o *PerStep) StateLen() int { return stateLen }
+// Counter is the state of a sum that keeps only the number of its last step. It depends on no event.
+type Counter struct{ steps uint64 }
 
-// AppendState appends the state. It depends on no event.
-func (o *PerStep) AppendState(dst []byte) []byte {
-	return binary.LittleEndian.AppendUint64(dst, o.steps)
+// Next counts a step, and returns its number.
+func (c *Counter) Next() uint64 {
+	c.steps++
+	return c.steps
 }
 
-// Restore restores a state that AppendState wrote. It refuses any other length, and leaves the mechanism unchanged.
-func (o *PerStep) Restore(state []byte) error {
+// Steps returns the number of the last step, 0 before the first.
+func (c *Counter) Steps() uint64 { return c.steps }
+
+// StateLen returns the length of every state.
+func (c *Counter) StateLen() int { return stateLen }
+
+// AppendState appends the state.
+func (c *Counter) AppendState(dst []byte) []byte {
+	return binary.LittleEndian.AppendUint64(dst, c.steps)
+}
+
+// Restore restores a state that AppendState wrote. It refuses any other length, and leaves the counter unchanged.
+func (c *Counter) Restore(state []byte) error {
 	if len(state) != stateLen {
-		return fmt.Errorf("once: state: %d bytes, want %d", len(state), stateLen)
+		return fmt.Errorf("perstep: state: %d bytes, want %d", len(state), stateLen)
 	}
-	o.steps = binary.LittleEndian.Uint64(state)
+	c.steps = binary.LittleEndian.Uint64(state)
 	return nil
 }

@@ -17,10 +17,11 @@ func TestRestoreAtEveryStepGivesTheSameBytes(t *testing.T) {
 // event.
 func TestStateHoldsNoEvent(t *testing.T) {
 	states := map[string]bool{}
-	for _, leaf := range []int64{0, 1, -1 << 20} {
-		o, chain, dst := newOnce(t, 1, sumtest.Gaussian(t, 64)), noise.NewChain([32]byte{byte(leaf)}), make([]float64, 1)
+	for _, contribution := range []int64{0, 1, -1 << 20} {
+		chain, dst := noise.NewChain([32]byte{byte(contribution)}), make([]float64, 1)
+		o := newOnce(t, 1, sumtest.Gaussian(t, 64))
 		for range 9 {
-			sumtest.Step(o, chain, dst, leaf)
+			sumtest.Step(o, chain, dst, contribution)
 		}
 		states[string(o.AppendState([]byte("x")))] = true
 	}

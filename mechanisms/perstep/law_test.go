@@ -21,11 +21,11 @@ const limit = 6.11
 func covarianceError(t *testing.T, sampler noise.Sampler, variance float64) (worst float64, where string) {
 	t.Helper()
 	const steps, n = 8, 100_000
-	o, chain, leaf := newOnce(t, n, sampler), noise.NewChain([32]byte{4, 2}), make([]int64, n)
+	o, chain, contribution := newOnce(t, n, sampler), noise.NewChain([32]byte{4, 2}), make([]int64, n)
 	var samples [steps][]float64
 	for now := range samples {
 		samples[now] = make([]float64, n)
-		sumtest.Step(o, chain, samples[now], leaf...)
+		sumtest.Step(o, chain, samples[now], contribution...)
 	}
 	for s := range samples {
 		for u := range s + 1 {
@@ -131,26 +131,27 @@ func exactDeltas(t *testing.T, s float64, x, y world, steps int, epsilons []floa
 // rounding. A contribution that is released twice must be caught.
 func TestExactLawIsWithinTheClaim(t *testing.T) {
 	epsilons := []float64{0, 0.1, 0.5, 1, 2, 4}
-	follow := func(at int, leaf int64) world { // later contributions depend on the release before
+	follow := func(at int, contribution int64) world { // later contributions depend on the release before
 		return func(step int, releases []float64) int64 {
 			switch {
 			case step == at:
-				return leaf
+				return contribution
 			case step > at:
 				return int64(releases[step-1]) % 3
 			}
 			return 1
 		}
 	}
-	invited := func(leaf int64) world { // the event occurs in the second or the third step, depending on the first release
+	// The event occurs in the second or the third step, depending on the first release.
+	invited := func(contribution int64) world {
 		return func(step int, releases []float64) int64 {
 			if step > 0 && (releases[0] > 0) == (step == 1) {
-				return leaf
+				return contribution
 			}
 			return 0
 		}
 	}
-	twice := func(leaf int64) world { return func(int, []float64) int64 { return leaf } }
+	twice := func(contribution int64) world { return func(int, []float64) int64 { return contribution } }
 	for _, c := range []struct {
 		s     float64
 		delta int64
@@ -179,7 +180,7 @@ func TestExactLawIsWithinTheClaim(t *testing.T) {
 			caught = caught || delta > dp.GaussianDelta(epsilons[k], claim)
 		}
 		if !caught {
-			t.Errorf("s=%g Δ=%d: a leaf that is released twice is not caught", c.s, c.delta)
+			t.Errorf("s=%g Δ=%d: a contribution that is released twice is not caught", c.s, c.delta)
 		}
 	}
 }

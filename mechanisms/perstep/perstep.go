@@ -9,22 +9,21 @@ import (
 
 // PerStep is the mechanism of one stream. It is not safe for concurrent use.
 type PerStep struct {
+	Counter
 	grid     lattice.Grid
 	sampler  noise.Sampler
 	instance uint16
-
-	steps uint64
-	drawn []int64 // n_t, scratch
+	drawn    []int64 // n_t, scratch
 }
 
-// New returns the mechanism before its first step. sampler must have the plan's scale and dimension n; instance
+// New returns the mechanism before its first step. sampler must have the calibration's scale and dimension n; instance
 // separates the noise of several mechanisms on one chain.
 func New(grid lattice.Grid, n int, sampler noise.Sampler, instance uint16) (*PerStep, error) {
 	if n < 1 {
-		return nil, fmt.Errorf("once: dimension %d: below 1", n)
+		return nil, fmt.Errorf("perstep: dimension %d: below 1", n)
 	}
 	if err := grid.Validate(); err != nil {
-		return nil, fmt.Errorf("once: grid: %w", err)
+		return nil, fmt.Errorf("perstep: grid: %w", err)
 	}
 	return &PerStep{grid: grid, sampler: sampler, instance: instance, drawn: make([]int64, n)}, nil
 }
@@ -41,7 +40,7 @@ func (o *PerStep) Fresh() *PerStep {
 // record of the step BEFORE. The key of the step's noise is node {instance, block: step number}, level and index 0.
 func (o *PerStep) Add(dst []float64, v []int64, chain *noise.Chain) {
 	if len(v) != len(o.drawn) || len(dst) != len(o.drawn) {
-		panic(fmt.Sprintf("BUG: once: leaf has %d entries and release %d, want %d", len(v), len(dst), len(o.drawn)))
+		panic(fmt.Sprintf("BUG: perstep: contribution sum has %d entries and release %d, want %d", len(v), len(dst), len(o.drawn)))
 	}
 	o.steps++
 	o.sampler.Fill(o.drawn, chain.Seed(noise.NodeID{Instance: o.instance, Block: o.steps}))
@@ -49,6 +48,3 @@ func (o *PerStep) Add(dst []float64, v []int64, chain *noise.Chain) {
 		dst[i] = o.grid.Float64(lattice.Int128{}.AddInt64(x).AddInt64(o.drawn[i]))
 	}
 }
-
-// Steps returns the number of the last step, 0 before the first.
-func (o *PerStep) Steps() uint64 { return o.steps }

@@ -61,20 +61,20 @@ func TestAddRefusesOtherShapes(t *testing.T) {
 		func() {
 			defer func() {
 				if recover() == nil {
-					t.Errorf("a release of %d and a leaf of %d are accepted", shape[0], shape[1])
+					t.Errorf("a release of %d and a contribution of %d are accepted", shape[0], shape[1])
 				}
 			}()
 			o.Add(make([]float64, shape[0]), make([]int64, shape[1]), chain)
 		}()
 	}
 	if o.Steps() != 0 {
-		t.Errorf("a refused leaf counts: %d steps", o.Steps())
+		t.Errorf("a refused contribution counts: %d steps", o.Steps())
 	}
 }
 
-// TestZeroNoiseGivesTheLeafOfItsStep checks that without noise y_t = v_t exactly, in units of the grid, with nothing
-// from earlier steps.
-func TestZeroNoiseGivesTheLeafOfItsStep(t *testing.T) {
+// TestZeroNoiseGivesTheContributionOfTheStep checks that without noise y_t = v_t exactly, in units of the grid, with
+// nothing from earlier steps.
+func TestZeroNoiseGivesTheContributionOfTheStep(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	o, err := New(lattice.Grid{Exp: -3, Lambda: 1 << 24}, 2, silence{}, 0)
 	if err != nil {
@@ -82,9 +82,9 @@ func TestZeroNoiseGivesTheLeafOfItsStep(t *testing.T) {
 	}
 	chain, dst := noise.NewChain([32]byte{1}), make([]float64, 2)
 	for now := range 100 {
-		leaf := []int64{rng.Int64N(1<<40) - 1<<39, rng.Int64N(3) - 1}
-		sumtest.Step(o, chain, dst, leaf...)
-		if want := []float64{float64(leaf[0]) / 8, float64(leaf[1]) / 8}; !slices.Equal(dst, want) {
+		contribution := []int64{rng.Int64N(1<<40) - 1<<39, rng.Int64N(3) - 1}
+		sumtest.Step(o, chain, dst, contribution...)
+		if want := []float64{float64(contribution[0]) / 8, float64(contribution[1]) / 8}; !slices.Equal(dst, want) {
 			t.Fatalf("t=%d: release %v, want %v", now+1, dst, want)
 		}
 	}
@@ -110,11 +110,11 @@ func TestNoiseIsRecoveredFromReleases(t *testing.T) {
 	o := newOnce(t, n, sampler)
 	chain, dst, want := noise.NewChain([32]byte{4}), make([]float64, n), make([]int64, n)
 	for now := range int64(50) {
-		leaf := []int64{now, -now * now, 7}
-		sumtest.Step(o, chain, dst, leaf...)
+		contribution := []int64{now, -now * now, 7}
+		sumtest.Step(o, chain, dst, contribution...)
 		sampler.Fill(want, chain.Seed(noise.NodeID{Instance: 3, Block: uint64(now + 1)}))
 		for i := range want {
-			if got := int64(dst[i]) - leaf[i]; got != want[i] {
+			if got := int64(dst[i]) - contribution[i]; got != want[i] {
 				t.Fatalf("t=%d: noise %d, want %d", now+1, got, want[i])
 			}
 		}
@@ -133,11 +133,11 @@ func TestNoiseIsKeyedByTheHistory(t *testing.T) {
 		}
 		chain, dst := noise.NewChain([32]byte{5}), make([]float64, 1)
 		for now := range steps {
-			leaf := int64(1)
+			contribution := int64(1)
 			if now == changed {
-				leaf = 2
+				contribution = 2
 			}
-			sumtest.Step(o, chain, dst, leaf)
+			sumtest.Step(o, chain, dst, contribution)
 		}
 		return l.seeds
 	}
@@ -160,7 +160,7 @@ func TestNoiseIsKeyedByTheHistory(t *testing.T) {
 	for _, at := range []int{0, 30, steps - 1} {
 		for now, seed := range run(3, at) {
 			if same := seed == base[now]; same != (now < at) {
-				t.Errorf("leaf of step %d changed: noise of step %d the same: %v", at+1, now+1, same)
+				t.Errorf("contribution of step %d changed: noise of step %d the same: %v", at+1, now+1, same)
 			}
 		}
 	}

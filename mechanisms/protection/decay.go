@@ -6,29 +6,14 @@ import "fmt"
 // public steps. The loss of an event grows for about a memory, and then stays constant.
 type Decay struct{ Steps uint64 }
 
-// Name returns "decay".
-func (Decay) Name() string { return "decay" }
-
-// Span returns H.
-func (d Decay) Span() uint64 { return d.Steps }
-
-// End returns Endless.
-func (Decay) End() uint64 { return Endless }
-
-// ForLife returns true.
-func (Decay) ForLife() bool { return true }
-
-// Memory returns H.
+func (Decay) Name() string                          { return "decay" }
+func (d Decay) Span() uint64                        { return d.Steps }
+func (Decay) End() uint64                           { return Endless }
+func (Decay) ForLife() bool                         { return true }
 func (d Decay) Memory() (steps uint64, decays bool) { return d.Steps, true }
-
-// RoundedUp returns the scope.
-func (d Decay) RoundedUp(bool) Scope { return d }
-
-// Figures returns H.
-func (d Decay) Figures() Figures { return Figures{Memory: d.Steps} }
-
-// Ages returns the ages of 1, 10, 100 and 1000 memories.
-func (d Decay) Ages() []Age { return spans(d.Steps, "H", "after_1_memory", "memories") }
+func (d Decay) RoundedUp(bool) Scope                { return d }
+func (d Decay) Figures() Figures                    { return Figures{Memory: d.Steps} }
+func (d Decay) Ages() []Age                         { return spans(d.Steps, "H", "after_1_memory", "memories") }
 
 // Logged returns one step, one and ten memories, and for ever.
 func (d Decay) Logged() []Age {
@@ -38,7 +23,6 @@ func (d Decay) Logged() []Age {
 	}
 }
 
-// BackgroundSteps returns 0.
 func (Decay) BackgroundSteps() uint64 { return 0 }
 
 // Words returns texts that name H.
@@ -62,14 +46,3 @@ func (d Decay) Validate() error {
 func (Decay) periods(uint64) uint64                  { return 1 }
 func (Decay) reached(_ uint64, mu, all float64) bool { return mu >= all }
 func (Decay) capped() bool                           { return true }
-
-// shares gives the ages below a memory that are stored besides whole memories: H divided by each of these.
-var shares = []uint64{1000, 100, 10, 5, 2}
-
-func (d Decay) stored(bool) []uint64 {
-	steps := []uint64{1}
-	for _, share := range shares {
-		steps = append(steps, d.Steps/share)
-	}
-	return append(steps, integers(d.Steps)...)
-}

@@ -12,9 +12,7 @@
 // that it accepts by their types, in its row of package mechanisms.
 //
 // To add a scope, add a type in its own file here, and a row of a mechanism that accepts it. The compiler lists the
-// methods that it must have. A scope that is stored also needs a member in Figures and a case in scopeOf.
+// methods that it must have.
 //
-// Guarantee is a promise with its figures. AppendGuarantee stores one as JSON for a ledger and other programs. A stored
-// curve is a table of ages, in windows or in memories. Each age has µ and the ε that it proves, which also bound the
-// ages before it.
+// Guarantee is a promise with its figures.
 package protection

@@ -73,9 +73,9 @@ func TestGuaranteeWithoutWindowDoesNotAge(t *testing.T) {
 	}
 }
 
-// TestNothingAgesBeyondTheHorizon checks that with a horizon the loss at later ages is the loss at the last step, and
-// never above the claim.
-func TestNothingAgesBeyondTheHorizon(t *testing.T) {
+// TestLossDoesNotGrowBeyondTheHorizon checks that with a horizon the loss at later ages is the loss at the last step,
+// and never above the claim.
+func TestLossDoesNotGrowBeyondTheHorizon(t *testing.T) {
 	curve := Guarantee{
 		Terms: Terms{Lifetime{800, 1000}, user}, Epsilon: 1.25, Delta: 1e-6, Mu: 0.25, Curve: linear(0.25 / 1000),
 	}

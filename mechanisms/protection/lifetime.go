@@ -8,19 +8,10 @@ type Lifetime struct {
 	Within uint64 // window of the mechanism's calibration, at least T; for a tree the next power of two
 }
 
-// Name returns "lifetime".
-func (Lifetime) Name() string { return "lifetime" }
-
-// Span returns the window within which the stream ends.
-func (l Lifetime) Span() uint64 { return l.Within }
-
-// End returns T.
-func (l Lifetime) End() uint64 { return l.Steps }
-
-// ForLife returns true.
-func (Lifetime) ForLife() bool { return true }
-
-// Memory returns 0 and false.
+func (Lifetime) Name() string                        { return "lifetime" }
+func (l Lifetime) Span() uint64                      { return l.Within }
+func (l Lifetime) End() uint64                       { return l.Steps }
+func (Lifetime) ForLife() bool                       { return true }
 func (Lifetime) Memory() (steps uint64, decays bool) { return 0, false }
 
 // RoundedUp returns the same stream within the shortest window.
@@ -28,16 +19,12 @@ func (l Lifetime) RoundedUp(powers bool) Scope {
 	return Lifetime{Steps: l.Steps, Within: fit(l.Steps, powers)}
 }
 
-// Figures returns T and the window.
 func (l Lifetime) Figures() Figures { return Figures{Window: l.Within, Horizon: l.Steps} }
 
 // Ages returns T, because nothing is released after it.
 func (l Lifetime) Ages() []Age { return []Age{{Steps: l.Steps, Name: "at the end"}} }
 
-// Logged returns the same ages as Ages.
-func (l Lifetime) Logged() []Age { return l.Ages() }
-
-// BackgroundSteps returns T.
+func (l Lifetime) Logged() []Age           { return l.Ages() }
 func (l Lifetime) BackgroundSteps() uint64 { return l.Steps }
 
 // Words returns texts that name T.
@@ -63,11 +50,3 @@ func (l Lifetime) Validate() error {
 func (Lifetime) periods(uint64) uint64                   { return 1 }
 func (l Lifetime) reached(age uint64, _, _ float64) bool { return age == l.Within }
 func (Lifetime) capped() bool                            { return false }
-
-func (l Lifetime) stored(fine bool) []uint64 {
-	ages := multiples(l.Within, fine)
-	for i, age := range ages {
-		ages[i] = min(age, l.Steps)
-	}
-	return ages
-}

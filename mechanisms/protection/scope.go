@@ -32,7 +32,7 @@ type Scope interface {
 	// set.
 	RoundedUp(powers bool) Scope
 
-	// Figures returns the numbers of the scope that decisions, reports and stored forms contain.
+	// Figures returns the numbers of the scope that decisions and reports contain.
 	Figures() Figures
 
 	// Ages returns the ages at which a loss is worth printing, in order.
@@ -54,7 +54,6 @@ type Scope interface {
 	periods(age uint64) uint64                // windows that so many steps touch; each costs pure ε once
 	reached(age uint64, mu, all float64) bool // whether µ at this age is the whole µ of the claim
 	capped() bool                             // whether the loss at every age is at most the claim
-	stored(fine bool) []uint64                // ages of a stored loss, ascending; with fine also ages within the span
 }
 
 // Figures holds the numbers of a scope under the names that formats use. A number that the scope does not have is 0.
@@ -62,19 +61,6 @@ type Figures struct {
 	Window  uint64 // W, steps
 	Horizon uint64 // T, steps
 	Memory  uint64 // H, steps
-}
-
-// scopeOf is the inverse of Figures, for stored forms.
-func scopeOf(f Figures) Scope {
-	switch {
-	case f.Memory > 0:
-		return Decay{Steps: f.Memory}
-	case f.Horizon > 0:
-		return Lifetime{Steps: f.Horizon, Within: f.Window}
-	case f.Window > 0:
-		return Window{Steps: f.Window}
-	}
-	return PerStep{}
 }
 
 // Age is an age that is printed. Spans is 0 if it is not a whole number of spans.
@@ -89,10 +75,10 @@ type Words struct {
 	Letter string // the letter of Steps: "W", "H", "T", or empty
 	Length string // heading of a report: "W = 64 steps"
 	Age    string // name of the loss at all ages: "at every age"; empty if ages differ
-	Claim  string // as it follows "ε = 1 for every event" in a title
-	Point  string // as it follows the claimed ε in a figure
+	Claim  string // text after "ε = 1 for every event" in a title
+	Point  string // text after the claimed ε in a figure
 	At     uint64 // the age at which a figure shows Point; 0: all ages
-	Brief  string // as it follows "against replace of one event" in a transcript
+	Brief  string // text after "against replace of one event" in a transcript
 
 	Promise string // first line of a log
 	Key     string // name of the number of steps in a log; empty: none

@@ -4,7 +4,6 @@ import (
 	"math"
 	"reflect"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -19,14 +18,11 @@ type answers struct {
 	figures      Figures
 	plain, power Scope // RoundedUp
 	ages, logged []Age
-	crowd        uint64
+	background   uint64
 	words        Words
 	capped       bool
 	periods      map[uint64]uint64 // by age
 	reached      map[uint64]bool   // by age, at a µ below the claim's
-	coarse, fine []uint64          // the first of the stored ages
-	stored       int               // number of stored ages, with fine
-	last         uint64            // the last stored age
 	problem      Scope             // a scope that Validate refuses
 	refused      string
 }
@@ -50,7 +46,7 @@ func allAnswers() []answers {
 				{100, 1200, "100 W", "after_100_windows"},
 				{1000, 12_000, "1000 W", "after_1000_windows"},
 			},
-			crowd: 12,
+			background: 12,
 			words: Words{
 				Letter: "W", Length: "W = 12 steps", Claim: " among the newest 12 steps, more for older ones", Point: " at W",
 				At: 12, Brief: " of the newest 12 steps", Promise: "window differential privacy for each stream",
@@ -58,7 +54,6 @@ func allAnswers() []answers {
 			},
 			periods: map[uint64]uint64{1: 1, 12: 1, 13: 2, 24: 2, 25: 3},
 			reached: map[uint64]bool{11: false, 12: true, 13: false},
-			coarse:  []uint64{12, 24, 60}, fine: []uint64{1, 12, 24}, stored: 20, last: 12_000_000,
 			problem: Window{}, refused: "window 0",
 		},
 		{
@@ -76,7 +71,7 @@ func allAnswers() []answers {
 				{100, 100, "100 W", "after_100_windows"},
 				{1000, 1000, "1000 W", "after_1000_windows"},
 			},
-			crowd: 1,
+			background: 1,
 			words: Words{
 				Letter: "W", Length: "W = 1 step", Claim: " of the newest step", Point: " at W", At: 1,
 				Brief: " of the newest 1 steps", Promise: "window differential privacy for each stream",
@@ -84,7 +79,6 @@ func allAnswers() []answers {
 			},
 			periods: map[uint64]uint64{1: 1, 2: 2, 7: 7},
 			reached: map[uint64]bool{1: true, 2: false},
-			coarse:  []uint64{1, 2, 5}, fine: []uint64{1, 2, 5}, stored: 19, last: 1_000_000,
 			problem: Window{}, refused: "window 0",
 		},
 		{
@@ -110,13 +104,11 @@ func allAnswers() []answers {
 			capped:  true,
 			periods: map[uint64]uint64{1: 1, 64: 1, 65: 1, 1 << 40: 1},
 			reached: map[uint64]bool{1: false, 64: false, math.MaxUint64: false},
-			coarse:  []uint64{1, 0, 0, 6, 12, 32, 64, 128}, fine: []uint64{1, 0, 0, 6, 12, 32, 64, 128},
-			stored: 25, last: 64_000_000,
 			problem: Decay{}, refused: "memory 0",
 		},
 		{
 			scope: Lifetime{9, 16}, name: "lifetime", span: 16, end: 9, life: true, figures: Figures{Window: 16, Horizon: 9},
-			plain: Lifetime{9, 9}, power: Lifetime{9, 16}, ages: end, logged: end, crowd: 9,
+			plain: Lifetime{9, 9}, power: Lifetime{9, 16}, ages: end, logged: end, background: 9,
 			words: Words{
 				Letter: "T", Length: "a stream of T = 9 steps", Age: "at every age", Claim: " of a stream of 9 steps",
 				Point: " at the end", At: 9, Brief: " of the newest 16 steps",
@@ -125,13 +117,12 @@ func allAnswers() []answers {
 			},
 			periods: map[uint64]uint64{1: 1, 9: 1, 16: 1},
 			reached: map[uint64]bool{1: false, 9: false, 16: true},
-			coarse:  []uint64{9, 9, 9}, fine: []uint64{1, 9, 9}, stored: 20, last: 9,
 			problem: Lifetime{9, 8}, refused: "horizon 9: not in [1, 8]",
 		},
 		{
 			scope: Lifetime{1, 1}, name: "lifetime", span: 1, end: 1, life: true, figures: Figures{Window: 1, Horizon: 1},
 			plain: Lifetime{1, 1}, power: Lifetime{1, 1}, ages: []Age{{0, 1, "at the end", ""}},
-			logged: []Age{{0, 1, "at the end", ""}}, crowd: 1,
+			logged: []Age{{0, 1, "at the end", ""}}, background: 1,
 			words: Words{
 				Letter: "T", Length: "a stream of T = 1 step", Age: "at every age", Claim: " of a stream of 1 step",
 				Point: " at the end", At: 1, Brief: " of the newest 1 steps",
@@ -140,7 +131,6 @@ func allAnswers() []answers {
 			},
 			periods: map[uint64]uint64{1: 1},
 			reached: map[uint64]bool{1: true},
-			coarse:  []uint64{1, 1}, fine: []uint64{1, 1}, stored: 19, last: 1,
 			problem: Lifetime{0, 8}, refused: "horizon 0: not in [1, 8]",
 		},
 		{
@@ -156,7 +146,7 @@ func allAnswers() []answers {
 	}
 }
 
-func TestScopesAnswerWhatTheyAreOf(t *testing.T) {
+func TestScopesReturnTheirFigures(t *testing.T) {
 	for _, w := range allAnswers() {
 		s := w.scope
 		f := func(what string, got, want any) {
@@ -177,7 +167,7 @@ func TestScopesAnswerWhatTheyAreOf(t *testing.T) {
 		f("Fitted to a power of two", s.RoundedUp(true), w.power)
 		f("Ages", s.Ages(), w.ages)
 		f("Logged", s.Logged(), w.logged)
-		f("Crowd", s.BackgroundSteps(), w.crowd)
+		f("BackgroundSteps", s.BackgroundSteps(), w.background)
 		f("Words", s.Words(), w.words)
 		f("capped", s.capped(), w.capped)
 		for age, want := range w.periods {
@@ -185,13 +175,6 @@ func TestScopesAnswerWhatTheyAreOf(t *testing.T) {
 		}
 		for age, want := range w.reached {
 			f("reached", s.reached(age, 0.5, 1), want)
-		}
-		coarse, fine := s.stored(false), s.stored(true)
-		f("stored, coarse", coarse[:min(len(coarse), len(w.coarse))], w.coarse)
-		f("stored", fine[:min(len(fine), len(w.fine))], w.fine)
-		f("count of stored ages", len(fine), w.stored)
-		if w.stored > 0 {
-			f("last stored age", fine[len(fine)-1], w.last)
 		}
 		f("Validate", s.Validate(), nil)
 		if w.problem != nil {
@@ -209,7 +192,7 @@ func TestScopesAnswerWhatTheyAreOf(t *testing.T) {
 	}
 }
 
-// TestScopesAgreeWithThemselves checks that the methods of a scope agree: figures belong to that scope alone, ages rise
+// TestScopesAgreeWithThemselves checks that the methods of a scope agree: ages rise
 // and stay within the stream, and words name the numbers.
 func TestScopesAgreeWithThemselves(t *testing.T) {
 	scopes := []Scope{Window{math.MaxUint64}, Decay{math.MaxUint64}, Lifetime{1 << 62, 1 << 63}, Decay{1}, Decay{2}}
@@ -217,9 +200,6 @@ func TestScopesAgreeWithThemselves(t *testing.T) {
 		scopes = append(scopes, w.scope)
 	}
 	for _, s := range scopes {
-		if back := scopeOf(s.Figures()); back != s {
-			t.Errorf("%+v: figures of %+v", s, back)
-		}
 		for what, ages := range map[string][]Age{"Ages": s.Ages(), "Logged": s.Logged()} {
 			before := uint64(0)
 			for _, a := range ages {
@@ -235,13 +215,6 @@ func TestScopesAgreeWithThemselves(t *testing.T) {
 				t.Errorf("%+v: no %s", s, what)
 			}
 		}
-		for _, fine := range []bool{false, true} {
-			ages := s.stored(fine)
-			if !slices.IsSorted(slices.DeleteFunc(slices.Clone(ages), func(age uint64) bool { return age == 0 })) ||
-				len(ages) > maxAges || len(ages) > 0 && slices.Max(ages) > s.End() {
-				t.Errorf("%+v: stored ages %v", s, ages)
-			}
-		}
 		words := s.Words()
 		if words.Length == "" || words.Claim == "" || words.Point == "" || words.Promise == "" ||
 			(words.Key == "") != (words.Steps == 0) || words.At > s.End() || (words.Letter == "") != (s.Span() == 0) {
@@ -255,14 +228,6 @@ func TestScopesAgreeWithThemselves(t *testing.T) {
 		}
 		if again := s.RoundedUp(true).RoundedUp(true); again != s.RoundedUp(true) || again.Name() != s.Name() {
 			t.Errorf("%+v: fitted once %+v, and twice %+v", s, s.RoundedUp(true), again)
-		}
-	}
-	for figures, want := range map[Figures]Scope{
-		{}: PerStep{}, {Window: 8}: Window{8}, {Window: 8, Horizon: 8}: Lifetime{8, 8}, {Horizon: 8}: Lifetime{Steps: 8},
-		{Memory: 8}: Decay{8},
-	} {
-		if got := scopeOf(figures); got != want {
-			t.Errorf("%+v: %+v, want %+v", figures, got, want)
 		}
 	}
 }
@@ -282,16 +247,6 @@ func TestFittedWindowsAreLongEnough(t *testing.T) {
 	for _, steps := range []uint64{1<<62 + 1, 1<<63 + 1, math.MaxUint64} { // no window is so long; a mechanism refuses it
 		if got := (Window{steps}).RoundedUp(true); got != (Window{steps}) {
 			t.Errorf("%d steps: %+v", steps, got)
-		}
-	}
-}
-
-// TestShortWindowsStoreTheirFirstStep checks that one step before each multiple of a window is stored as an age of its
-// own for windows of two steps and more.
-func TestShortWindowsStoreTheirFirstStep(t *testing.T) {
-	for window, want := range map[uint64][]uint64{1: {1, 2, 5}, 2: {1, 2, 4}, 3: {1, 3, 6}} {
-		if got := (Window{window}).stored(true)[:3]; !slices.Equal(got, want) {
-			t.Errorf("W = %d: %v, want %v", window, got, want)
 		}
 	}
 }

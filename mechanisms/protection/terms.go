@@ -14,7 +14,7 @@ type Terms struct {
 // ExchangeSteps returns the steps among which the events of one unit are exchanged.
 func (t Terms) ExchangeSteps() uint64 { return t.Unit.ExchangeSteps(t.Scope) }
 
-// Claim returns the protected unit and the duration, as it follows "ε = 1 for" in a title.
+// Claim returns the protected unit and the duration, the text after "ε = 1 for" in a title.
 func (t Terms) Claim() string {
 	if t.Unit.Figures().Among > 0 {
 		return t.Unit.Words().Whose + ", for ever"

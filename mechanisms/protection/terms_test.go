@@ -9,8 +9,8 @@ import (
 	"oriel/mechanisms/dp"
 )
 
-// TestUnitsAnswerWhatTheyAreOf compares the methods of each unit with results that are written out.
-func TestUnitsAnswerWhatTheyAreOf(t *testing.T) {
+// TestUnitsReturnTheirFigures compares the methods of each unit with results that are written out.
+func TestUnitsReturnTheirFigures(t *testing.T) {
 	scope := Window{12}
 	for _, w := range []struct {
 		unit       Unit
@@ -74,7 +74,7 @@ func TestUnitsAnswerWhatTheyAreOf(t *testing.T) {
 	}
 }
 
-func TestTermsAnswerInWords(t *testing.T) {
+func TestTermsReturnTheirTexts(t *testing.T) {
 	user, member := User{Exchange: dp.Replace, Separation: 3, Steps: 20}, User{Exchange: dp.Replace, Separation: 3}
 	memoryText := "H: what a step says counts for 1 − 1/H of it a step later."
 	usersText := "Steps: epsilon and delta are of all events of a user among any so many steps, in all decisions there will ever be."

@@ -25,7 +25,7 @@ type Unit interface {
 	// SingleEvent returns the unit of a single event, of the same adjacency.
 	SingleEvent() Event
 
-	// Figures returns the numbers of the unit that decisions, reports and stored forms contain.
+	// Figures returns the numbers of the unit that decisions and reports contain.
 	Figures() UnitFigures
 
 	// Words returns the texts that describe the unit to people.
@@ -43,39 +43,27 @@ type UnitFigures struct {
 
 // UnitWords holds the texts that describe a unit to people.
 type UnitWords struct {
-	Whose string // as it follows "ε = 1 for" in a title: "every event"
+	Whose string // text after "ε = 1 for" in a title: "every event"
 	Aged  string // the unit whose loss grows with age: "an event"
-	Also  string // as it follows the promise of the scope in a log; may be empty
+	Also  string // text after the promise of the scope in a log; may be empty
 	Brief string // replaces the scope's Brief in a transcript; may be empty
-	Bound string // as it follows the unit's name in a report: the distance of its events; may be empty
+	Bound string // text after the unit's name in a report: the distance of its events; may be empty
 }
 
 // Event is the unit of one event.
 type Event struct{ Exchange dp.Adjacency }
 
-// Name returns "event".
-func (Event) Name() string { return "event" }
-
-// Adjacency returns the exchange.
+func (Event) Name() string              { return "event" }
 func (e Event) Adjacency() dp.Adjacency { return e.Exchange }
-
-// AgainstNull returns true for zero-out.
-func (e Event) AgainstNull() bool { return e.Exchange == dp.ZeroOut }
+func (e Event) AgainstNull() bool       { return e.Exchange == dp.ZeroOut }
 
 // EventSeparation returns 0 and false, because the unit has one event.
 func (Event) EventSeparation() (separation uint64, several bool) { return 0, false }
 
-// ExchangeSteps returns the span of the scope.
 func (Event) ExchangeSteps(s Scope) uint64 { return s.Span() }
-
-// SingleEvent returns the unit itself.
-func (e Event) SingleEvent() Event { return e }
-
-// Figures returns no numbers.
-func (Event) Figures() UnitFigures { return UnitFigures{} }
-
-// Words returns texts about every event.
-func (Event) Words() UnitWords { return UnitWords{Whose: "every event", Aged: "an event"} }
+func (e Event) SingleEvent() Event         { return e }
+func (Event) Figures() UnitFigures         { return UnitFigures{} }
+func (Event) Words() UnitWords             { return UnitWords{Whose: "every event", Aged: "an event"} }
 
 // Validate checks the adjacency.
 func (e Event) Validate(Scope) error { return e.Exchange.Validate() }

@@ -20,16 +20,9 @@ type User struct {
 	Steps      uint64       // under a Decay: steps within which a user's events are exchanged, 1 to MaxAmong; else 0
 }
 
-// Name returns "user".
-func (User) Name() string { return "user" }
-
-// Adjacency returns the adjacency of one event.
-func (u User) Adjacency() dp.Adjacency { return u.Exchange }
-
-// AgainstNull returns false.
-func (User) AgainstNull() bool { return false }
-
-// EventSeparation returns s.
+func (User) Name() string                                         { return "user" }
+func (u User) Adjacency() dp.Adjacency                            { return u.Exchange }
+func (User) AgainstNull() bool                                    { return false }
 func (u User) EventSeparation() (separation uint64, several bool) { return u.Separation, true }
 
 // ExchangeSteps returns the configured steps, or the window of the scope.
@@ -40,10 +33,7 @@ func (u User) ExchangeSteps(s Scope) uint64 {
 	return s.Span()
 }
 
-// SingleEvent returns one event of a user.
-func (u User) SingleEvent() Event { return Event{Exchange: u.Exchange} }
-
-// Figures returns both numbers.
+func (u User) SingleEvent() Event   { return Event{Exchange: u.Exchange} }
 func (u User) Figures() UnitFigures { return UnitFigures{Separation: u.Separation, Among: u.Steps} }
 
 // Words returns texts about the events of a user.

@@ -5,35 +5,19 @@ import "fmt"
 // Window protects an event in all releases of the W steps from its own on. Later releases cost more, as ε(age) gives.
 type Window struct{ Steps uint64 }
 
-// Name returns "window".
-func (Window) Name() string { return "window" }
-
-// Span returns W.
+func (Window) Name() string   { return "window" }
 func (w Window) Span() uint64 { return w.Steps }
-
-// End returns Endless.
-func (Window) End() uint64 { return Endless }
+func (Window) End() uint64    { return Endless }
 
 // ForLife returns false, because an event that left the window is still in the running sum.
 func (Window) ForLife() bool { return false }
 
-// Memory returns 0 and false.
 func (Window) Memory() (steps uint64, decays bool) { return 0, false }
-
-// RoundedUp returns the window, or the next power of two.
-func (w Window) RoundedUp(powers bool) Scope { return Window{Steps: fit(w.Steps, powers)} }
-
-// Figures returns W.
-func (w Window) Figures() Figures { return Figures{Window: w.Steps} }
-
-// Ages returns the ages of 1, 10, 100 and 1000 windows.
-func (w Window) Ages() []Age { return spans(w.Steps, "W", "within_window", "windows") }
-
-// Logged returns the same ages as Ages.
-func (w Window) Logged() []Age { return w.Ages() }
-
-// BackgroundSteps returns W.
-func (w Window) BackgroundSteps() uint64 { return w.Steps }
+func (w Window) RoundedUp(powers bool) Scope       { return Window{Steps: fit(w.Steps, powers)} }
+func (w Window) Figures() Figures                  { return Figures{Window: w.Steps} }
+func (w Window) Ages() []Age                       { return spans(w.Steps, "W", "within_window", "windows") }
+func (w Window) Logged() []Age                     { return w.Ages() }
+func (w Window) BackgroundSteps() uint64           { return w.Steps }
 
 // Words returns texts that name W.
 func (w Window) Words() Words {
@@ -59,5 +43,3 @@ func (w Window) Validate() error {
 func (w Window) periods(age uint64) uint64             { return (age-1)/w.Steps + 1 }
 func (w Window) reached(age uint64, _, _ float64) bool { return age == w.Steps }
 func (Window) capped() bool                            { return false }
-
-func (w Window) stored(fine bool) []uint64 { return multiples(w.Steps, fine) }

@@ -29,7 +29,7 @@ func enumerate(t *testing.T, reach int64, moved func(step int, y []float64) int6
 			t.Fatalf("step %d activates %d nodes", now+1, len(fresh[now]))
 		}
 	}
-	leaf, dst, chain := []int64{1}, []float64{0}, noise.NewChain([32]byte{})
+	contribution, dst, chain := []int64{1}, []float64{0}, noise.NewChain([32]byte{})
 	var noises, others [window]int64
 	script := &sumtest.Script{Values: noises[:]}
 	for code := range int64(math.Pow(float64(2*reach+1), window)) {
@@ -40,7 +40,7 @@ func enumerate(t *testing.T, reach int64, moved func(step int, y []float64) int6
 		tree, releases, distance := newTree(t, window, 1, script), make([]float64, 0, window), int64(0)
 		for now := range noises {
 			distance += moved(now, releases)
-			sumtest.Step(tree, chain, dst, leaf...)
+			sumtest.Step(tree, chain, dst, contribution...)
 			releases = append(releases, dst[0])
 			others[now] = noises[now] - distance
 			for _, at := range rest[now] {

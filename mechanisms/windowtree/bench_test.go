@@ -16,14 +16,14 @@ import (
 func TestAddAllocatesOnlyTheCipher(t *testing.T) {
 	tree := newTree(t, 1024, 32, sumtest.Gaussian(t, 1<<30))
 	silent := newTree(t, 1024, 32, silence{})
-	chain, dst, leaf := noise.NewChain([32]byte{}), make([]float64, 32), make([]int64, 32)
+	chain, dst, contribution := noise.NewChain([32]byte{}), make([]float64, 32), make([]int64, 32)
 	seed := chain.Seed(noise.NodeID{})
-	cipher := testing.AllocsPerRun(100, func() { tree.sampler.Fill(leaf, seed) })
+	cipher := testing.AllocsPerRun(100, func() { tree.sampler.Fill(contribution, seed) })
 	f := func(tree *Tree, want float64) {
 		t.Helper()
 		got := testing.AllocsPerRun(4096, func() {
-			chain.Absorb(tree.steps+1, 0, noise.Identity{}, leaf)
-			tree.Add(dst, leaf, chain)
+			chain.Absorb(tree.steps+1, 0, noise.Identity{}, contribution)
+			tree.Add(dst, contribution, chain)
 		})
 		if got > want {
 			t.Errorf("%g allocations a step, want at most %g", got, want)
@@ -53,11 +53,11 @@ func BenchmarkAdd(b *testing.B) {
 				if err := tree.Restore(stateAt(tree, window+window/2)); err != nil {
 					b.Fatal(err)
 				}
-				chain, dst, leaf := noise.NewChain([32]byte{}), make([]float64, n), make([]int64, n)
+				chain, dst, contribution := noise.NewChain([32]byte{}), make([]float64, n), make([]int64, n)
 				b.ReportAllocs()
 				for b.Loop() {
-					chain.Absorb(tree.steps+1, 0, noise.Identity{}, leaf)
-					tree.Add(dst, leaf, chain)
+					chain.Absorb(tree.steps+1, 0, noise.Identity{}, contribution)
+					tree.Add(dst, contribution, chain)
 				}
 			})
 		}

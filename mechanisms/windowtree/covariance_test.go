@@ -14,13 +14,13 @@ import (
 func releases(t *testing.T, window uint64, steps, keys, n int, sampler noise.Sampler) [][]float64 {
 	t.Helper()
 	samples := make([][]float64, steps)
-	dst, leaf := make([]float64, n), make([]int64, n)
+	dst, contribution := make([]float64, n), make([]int64, n)
 	for key := range keys {
 		var seed [32]byte
 		binary.LittleEndian.PutUint64(seed[:], uint64(key))
 		tree, chain := newTree(t, window, n, sampler), noise.NewChain(seed)
 		for now := range samples {
-			sumtest.Step(tree, chain, dst, leaf...)
+			sumtest.Step(tree, chain, dst, contribution...)
 			samples[now] = append(samples[now], dst...)
 		}
 	}

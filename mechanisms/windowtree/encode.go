@@ -12,7 +12,7 @@ import (
 
 // A state is, little-endian: the step, u64; the total, n × 16 bytes; h slots of a node each: instance u16, block u64,
 // level u8, index u64, seed 32 bytes. Active nodes are in order of the steps they cover, oldest first; unused slots are
-// zero. The length depends on n and W alone, so that a sealed state reveals nothing by its length.
+// zero. The length depends only on n and W, so that a sealed state reveals nothing by its length.
 const (
 	idLen   = 2 + 8 + 1 + 8
 	slotLen = idLen + 32
@@ -103,7 +103,7 @@ func (t *Tree) reset(steps uint64, totals []byte) {
 		t.slots[i].id, t.slots[i].seed = noise.NodeID{}, noise.Seed{}
 		clear(t.slots[i].values)
 	}
-	t.vacate()
+	t.clearSlots()
 }
 
 // active returns the nodes of active(steps) by its definition, oldest first: the dyadic suffix of [p+1, W] in the

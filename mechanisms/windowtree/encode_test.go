@@ -13,8 +13,8 @@ import (
 func TestRestoreAtEveryStepGivesTheSameBytes(t *testing.T) {
 	sampler := sumtest.Gaussian(t, 1<<10)
 	for _, window := range []uint64{1, 2, 8, 16} {
-		tree, twin := newTree(t, window, 3, sampler), newTree(t, window, 3, sampler)
-		sumtest.RestoreGivesTheSameBytes(t, fmt.Sprintf("W = %d", window), int(4*window+3), tree, twin)
+		tree, other := newTree(t, window, 3, sampler), newTree(t, window, 3, sampler)
+		sumtest.RestoreGivesTheSameBytes(t, fmt.Sprintf("W = %d", window), int(4*window+3), tree, other)
 	}
 }
 

@@ -7,8 +7,9 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// TestInstancesAreApart checks that the components of one stream, which are instances, have independent noise.
-func TestInstancesAreApart(t *testing.T) {
+// TestInstancesHaveIndependentNoise checks that the components of one stream, which are instances, have independent
+// noise.
+func TestInstancesHaveIndependentNoise(t *testing.T) {
 	sumtest.InstancesAreApart(t, 40, func(sampler noise.Sampler, instance uint16) sumtest.Sum {
 		sum, err := New(4, unit, 2, sampler, instance)
 		if err != nil {

@@ -89,9 +89,9 @@ func (l Loss) mu(own, spread, windows *big.Int) float64 {
 	square := new(big.Int).Mul(own, w)
 	x := dp.Float().SetInt(square.Add(square, spread))
 	x.Quo(x, dp.Float().SetInt(w)).Sqrt(x).Mul(x, dp.Root(dp.Float().SetUint64(l.Square)))
-	parts := w.Sub(w, whole(1))
-	parts.Mul(parts, windows).Mul(parts, whole(2*uint64(l.N)))
-	x.Add(x, dp.Root(dp.Float().SetInt(parts)))
+	rounding := w.Sub(w, whole(1))
+	rounding.Mul(rounding, windows).Mul(rounding, whole(2*uint64(l.N)))
+	x.Add(x, dp.Root(dp.Float().SetInt(rounding)))
 	return dp.Up(x.Quo(x, dp.Dyadic(l.Scale.Mant, l.Scale.Exp)), margin)
 }
 

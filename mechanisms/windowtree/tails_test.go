@@ -29,15 +29,15 @@ func TestReleaseIsTotalAndActiveNoise(t *testing.T) {
 	script := &sumtest.Script{Values: values}
 	drawn := map[noise.Seed][]int64{}
 	tree := newTree(t, window, n, recording{script, drawn})
-	chain, dst, leaf := noise.NewChain([32]byte{3}), make([]float64, n), make([]int64, n)
+	chain, dst, contribution := noise.NewChain([32]byte{3}), make([]float64, n), make([]int64, n)
 	seeds := map[noise.NodeID]noise.Seed{} // of active nodes
 	var total [n]int64
 	for now := range 4 * len(values) {
-		sumtest.Contribution(leaf, now)
-		for i, x := range leaf {
+		sumtest.Contribution(contribution, now)
+		for i, x := range contribution {
 			total[i] += x
 		}
-		sumtest.Step(tree, chain, dst, leaf...)
+		sumtest.Step(tree, chain, dst, contribution...)
 		suffix, prefix := tree.active(uint64(now + 1))
 		active := slices.Concat(suffix, prefix)
 		for id := range seeds {
@@ -79,7 +79,7 @@ func (r recording) Fill(dst []int64, seed noise.Seed) {
 	r.drawn[seed] = slices.Clone(dst)
 }
 
-func TestFarDrawsReachTheRelease(t *testing.T) {
+func TestTailDrawsReachTheRelease(t *testing.T) {
 	sumtest.FarDrawsReachTheRelease(t, noise.NodeID{}, func(n int, sampler noise.Sampler) sumtest.Sum {
 		tree, err := New(8, unit, n, sampler, 0)
 		if err != nil {

@@ -58,8 +58,8 @@ type node struct {
 
 const none = -1
 
-// New returns a tree before its first step. window must be a power of two up to 2⁶²; sampler must have the plan's scale
-// and dimension n; instance separates the noise of several trees on one chain.
+// New returns a tree before its first step. window must be a power of two up to 2⁶²; sampler must have the
+// calibration's scale and dimension n; instance separates the noise of several trees on one chain.
 func New(window uint64, grid lattice.Grid, n int, sampler noise.Sampler, instance uint16) (*Tree, error) {
 	switch {
 	case window == 0 || window&(window-1) != 0:
@@ -72,38 +72,31 @@ func New(window uint64, grid lattice.Grid, n int, sampler noise.Sampler, instanc
 	if err := grid.Validate(); err != nil {
 		return nil, fmt.Errorf("windowtree: grid: %w", err)
 	}
-	return vacant(window, grid, n, sampler, instance), nil
+	return build(window, grid, n, sampler, instance), nil
 }
 
 // Fresh returns a new tree before its first step, as New would make it. Both share the sampler, so only one may be in
 // use at a time.
-func (t *Tree) Fresh() *Tree { return vacant(t.window, t.grid, len(t.total), t.sampler, t.instance) }
+func (t *Tree) Fresh() *Tree { return build(t.window, t.grid, len(t.total), t.sampler, t.instance) }
 
-// vacant is New for valid arguments.
-func vacant(window uint64, grid lattice.Grid, n int, sampler noise.Sampler, instance uint16) *Tree {
+// build is New for valid arguments.
+func build(window uint64, grid lattice.Grid, n int, sampler noise.Sampler, instance uint16) *Tree {
 	h := Depth(window)
 	t := &Tree{
-		window:   window,
-		grid:     grid,
-		sampler:  sampler,
-		instance: instance,
-		total:    make([]lattice.Int128, n),
-		noise:    make([]lattice.Int128, n),
-		slots:    make([]node, h),
-		free:     make([]int, 0, h),
-		prefix:   make([]int, h),
-		suffix:   make([]int, h),
+		window: window, grid: grid, sampler: sampler, instance: instance,
+		total: make([]lattice.Int128, n), noise: make([]lattice.Int128, n),
+		slots: make([]node, h), free: make([]int, 0, h), prefix: make([]int, h), suffix: make([]int, h),
 	}
 	values := make([]int64, h*n)
 	for i := range t.slots {
 		t.slots[i].values = values[i*n : (i+1)*n : (i+1)*n]
 	}
-	t.vacate()
+	t.clearSlots()
 	return t
 }
 
-// vacate marks every slot as unused.
-func (t *Tree) vacate() {
+// clearSlots marks every slot as unused.
+func (t *Tree) clearSlots() {
 	t.free = t.free[:0]
 	for i := range t.slots {
 		t.prefix[i], t.suffix[i] = none, none
@@ -115,21 +108,21 @@ func (t *Tree) vacate() {
 // record of the step BEFORE.
 func (t *Tree) Add(dst []float64, v []int64, chain *noise.Chain) {
 	if len(v) != len(t.total) || len(dst) != len(t.total) {
-		panic(fmt.Sprintf("BUG: windowtree: leaf has %d entries and release %d, want %d", len(v), len(dst), len(t.total)))
+		panic(fmt.Sprintf("BUG: windowtree: contribution sum has %d entries and release %d, want %d", len(v), len(dst), len(t.total)))
 	}
 	t.steps++
-	t.turn(chain)
+	t.advance(chain)
 	for i, x := range v {
 		t.total[i] = t.total[i].AddInt64(x)
 		dst[i] = t.grid.Float64(t.total[i].Add(t.noise[i]))
 	}
 }
 
-// turn replaces the active nodes of step steps−1 by those of step steps. It runs two binary counters: one counts [1, p]
-// up in the current block, the other counts [p+1, W] down in the previous block. Nodes leave first, so that h slots
+// advance replaces the active nodes of step steps−1 by those of step steps. It runs two binary counters: one counts [1,
+// p] up in the current block, the other counts [p+1, W] down in the previous block. Nodes leave first, so that h slots
 // suffice.
-func (t *Tree) turn(chain *noise.Chain) {
-	block, p := t.place()
+func (t *Tree) advance(chain *noise.Chain) {
+	block, p := (t.steps-1)/t.window, (t.steps-1)%t.window+1
 	if p == 1 {
 		// The root of the finished block is its whole prefix, and becomes its whole suffix.
 		t.prefix, t.suffix = t.suffix, t.prefix
@@ -138,7 +131,7 @@ func (t *Tree) turn(chain *noise.Chain) {
 	for level := range carried {
 		t.retire(t.prefix, level)
 	}
-	split := 0 // [p+1, W]: the node that starts at p is replaced by its parts that start after p
+	split := 0 // [p+1, W]: the node that starts at p is replaced by its descendants that start after p
 	if block > 0 {
 		split = len(t.slots) - 1
 		if p > 1 {
@@ -150,11 +143,6 @@ func (t *Tree) turn(chain *noise.Chain) {
 	for level := range split {
 		t.activate(t.suffix, noise.NodeID{Block: block - 1, Level: uint8(level), Index: (p-1)>>level + 1}, chain)
 	}
-}
-
-// place returns block k ≥ 0 and position p, 1 ≤ p ≤ W, of the current step.
-func (t *Tree) place() (block, p uint64) {
-	return (t.steps - 1) / t.window, (t.steps-1)%t.window + 1
 }
 
 // retire subtracts a node's noise from the sum and erases its seed.

@@ -133,10 +133,10 @@ func TestZeroNoiseGivesExactPrefixSums(t *testing.T) {
 		chain, dst := noise.NewChain([32]byte{}), make([]float64, 3)
 		want := make([]float64, 3)
 		for now := range 5 * window {
-			leaf := []int64{r.Int64N(1<<25) - 1<<24, int64(now), -1}
-			sumtest.Step(tree, chain, dst, leaf...)
+			contribution := []int64{r.Int64N(1<<25) - 1<<24, int64(now), -1}
+			sumtest.Step(tree, chain, dst, contribution...)
 			for i := range want {
-				want[i] += float64(leaf[i])
+				want[i] += float64(contribution[i])
 			}
 			if !slices.Equal(dst, want) {
 				t.Fatalf("W=%d t=%d: release %v, want %v", window, now+1, dst, want)
@@ -188,12 +188,12 @@ func TestNoiseIsKeyedByTheHistory(t *testing.T) {
 		chain, dst := noise.NewChain([32]byte{9}), make([]float64, 2)
 		sum := int64(0)
 		for now := uint64(1); now <= 20; now++ {
-			leaf := int64(now)
+			contribution := int64(now)
 			if now == changed {
-				leaf++
+				contribution++
 			}
-			sum += leaf
-			sumtest.Step(tree, chain, dst, leaf, 0)
+			sum += contribution
+			sumtest.Step(tree, chain, dst, contribution, 0)
 			out = append(out, dst[0]-float64(sum), dst[1])
 		}
 		return out

@@ -249,16 +249,16 @@ const (
 	valid = 1
 )
 
-var bad = schemas.JSONSyntax.Verdict()
+var bad = schemas.JSONSyntax.Status()
 
 func TestEveryVerdictHasItsLetter(t *testing.T) {
 	e := newEnv(t)
 	e.events(40)
 	var verdicts []byte
 	var want []string
-	for v := range int(schemas.Malformed.Verdict()) + 1 {
+	for v := range int(schemas.Malformed.Status()) + 1 {
 		verdicts = append(verdicts, byte(v))
-		if code, _ := schemas.OfVerdict(byte(v)); code != schemas.OK && code != schemas.Filtered {
+		if code, _ := schemas.CodeOfStatus(byte(v)); code != schemas.OK && code != schemas.Filtered {
 			want = append(want, fmt.Sprintf("%d %s %d", v, code, v))
 		}
 	}

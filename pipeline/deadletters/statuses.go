@@ -188,7 +188,7 @@ func (r *statusReader) pending() cause {
 
 // reason returns the code of a verdict; OK means that there is no letter to write.
 func (r *statusReader) reason(row int64, verdict byte) (schemas.Code, error) {
-	code, known := schemas.OfVerdict(verdict)
+	code, known := schemas.CodeOfStatus(verdict)
 	if !known {
 		return code, r.stop(row, nil, fmt.Sprintf("holds the verdict %d, which this version does not know", verdict),
 			"Run `oriel letters` of the version that runs the service")

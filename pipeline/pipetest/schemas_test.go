@@ -101,7 +101,7 @@ func (h *schemasHistory) verdicts() map[offset]schemas.Code {
 		for _, s := range stretches {
 			for at := s.From; at < s.To; at++ {
 				o := offset{s.Partition, at}
-				code, _ := schemas.OfVerdict(row.Verdicts[0])
+				code, _ := schemas.CodeOfStatus(row.Verdicts[0])
 				if before, is := all[o]; is && before != code {
 					h.t.Errorf("%v was %v, and is %v", o, before, code)
 				}

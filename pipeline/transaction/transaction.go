@@ -113,7 +113,7 @@ func (e *Extent) add(at records.Public) {
 // setStatus adds the verdict of a record, after gap offsets without a record.
 func (t *Transaction) setStatus(gap int64, code schemas.Code) {
 	t.setSkipped(gap)
-	t.verdicts = append(t.verdicts, code.Verdict())
+	t.verdicts = append(t.verdicts, code.Status())
 }
 
 // setSkipped adds the verdicts of offsets without a readable record: markers and records of aborted transactions.

@@ -99,7 +99,7 @@ func TestABuilderFindsStatusesByOffset(t *testing.T) {
 	for _, code := range []schemas.Code{schemas.OK, schemas.Empty, schemas.TooLarge, schemas.InvalidUTF8} {
 		b.Transaction.setStatus(0, code)
 	}
-	want := []byte{schemas.Empty.Verdict(), schemas.TooLarge.Verdict()}
+	want := []byte{schemas.Empty.Status(), schemas.TooLarge.Status()}
 	if got := b.Verdicts(11, 13); !slices.Equal(got, want) {
 		t.Errorf("statuses of the offsets 11 and 12: %v, want %v", got, want)
 	}

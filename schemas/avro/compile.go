@@ -43,7 +43,7 @@ func (s *Schema) open(reader *typ, paths []mapping.Path) (mapping.Source, error)
 			errs = append(errs, &mapping.PathError{Path: paths[k], Fault: "null is no value of an event"})
 		}
 	}
-	return &Source{root: root, digits: make([]byte, 0, mostDigits)}, errors.Join(errs...)
+	return &Source{root: root, digits: make([]byte, 0, maxDigits)}, errors.Join(errs...)
 }
 
 // compiler walks down the schema of the writer, that of the reader if there is one, and the paths. A path may lead into
@@ -158,7 +158,7 @@ func (c *compiler) record(n *node, w, r *typ, t *mapping.Tree) {
 		b := &t.Below[i]
 		k, own := w.find(b.Name, r)
 		switch {
-		case k < 0 && own != nil && own.given:
+		case k < 0 && own != nil && own.hasDefault:
 			n.initial = c.initial(n.initial, own.typ, own.initial, b.Tree)
 		case k < 0:
 			c.refuse(c.missing, b.Tree, "record %s has no field %s; it has %s", w.name, b.Name, w.fieldNames())

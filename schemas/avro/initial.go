@@ -19,7 +19,7 @@ func (c *compiler) initial(dst []initial, r *typ, value any, t *mapping.Tree) []
 				f := &r.fields[k]
 				if inner, given := members[f.name]; given {
 					dst = c.initial(dst, f.typ, inner, b.Tree)
-				} else if f.given {
+				} else if f.hasDefault {
 					dst = c.initial(dst, f.typ, f.initial, b.Tree)
 				}
 			}

@@ -24,11 +24,11 @@ func (t *typ) whole(x int64) mapping.Value {
 }
 
 const (
-	// mostDecimal bounds the bytes of a decimal, without those that only repeat its sign: 76 digits.
-	mostDecimal = 32
+	// maxDecimal bounds the bytes of a decimal, without those that only repeat its sign: 76 digits.
+	maxDecimal = 32
 
-	// mostDigits bounds the text of a decimal: a sign, 78 digits, and an exponent.
-	mostDigits = 100
+	// maxDigits bounds the text of a decimal: a sign, 78 digits, and an exponent.
+	maxDigits = 100
 
 	ten19 = 10_000_000_000_000_000_000 // the greatest power of ten below 2^64
 )
@@ -45,10 +45,10 @@ func (s *Source) decimal(b []byte, scale int) (f float64, ok bool) {
 	for len(b) > 1 && b[0] == sign && (b[1]^sign)&0x80 == 0 {
 		b = b[1:]
 	}
-	if len(b) > mostDecimal {
+	if len(b) > maxDecimal {
 		return 0, false
 	}
-	var words [mostDecimal / 8]uint64 // lowest word first; for a negative number its complement plus 1
+	var words [maxDecimal / 8]uint64 // lowest word first; for a negative number its complement plus 1
 	carry := uint64(sign & 1)
 	for k := range words {
 		for place := range 8 {
@@ -70,7 +70,7 @@ func (s *Source) decimal(b []byte, scale int) (f float64, ok bool) {
 }
 
 // appendWords appends a number in decimal.
-func appendWords(dst []byte, words [mostDecimal / 8]uint64) []byte {
+func appendWords(dst []byte, words [maxDecimal / 8]uint64) []byte {
 	var parts [5]uint64 // base 10^19, the lowest first: 10^95 > 2^256
 	n := 0
 	for more := true; more; n++ {

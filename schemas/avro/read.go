@@ -12,16 +12,16 @@ import (
 )
 
 const (
-	// mostDepth bounds the nesting of types in a record.
-	mostDepth = 128
+	// maxDepth bounds the nesting of types in a record.
+	maxDepth = 128
 
-	// mostEmpty bounds the items of an array that take no bytes, because a record could claim any number of them.
-	mostEmpty = 4096
+	// maxEmpty bounds the items of an array that take no bytes, because a record could claim any number of them.
+	maxEmpty = 4096
 )
 
 // read reads a value at b[i], nested in depth others.
 func (s *Source) read(n *node, b []byte, i, depth int) (next int, code schemas.Code) {
-	if depth == mostDepth {
+	if depth == maxDepth {
 		return 0, schemas.TooDeep
 	}
 	switch n.kind {
@@ -70,10 +70,10 @@ func (s *Source) array(n *node, b []byte, i, depth int) (next int, code schemas.
 			return 0, schemas.Malformed
 		case count == 0:
 			return at, schemas.OK
-		case n.items.least > 0 && count > int64(end-at)/int64(n.items.least), n.items.least == 0 && count > mostEmpty-index:
+		case n.items.least > 0 && count > int64(end-at)/int64(n.items.least), n.items.least == 0 && count > maxEmpty-index:
 			return 0, schemas.Malformed
 		}
-		behind := index + count
+		next := index + count
 		if i = at; n.items.least == 0 { // nothing to read after the last pick, so time stays in proportion to bytes
 			count = min(count, max(n.picked()-index, 0))
 		}
@@ -83,7 +83,7 @@ func (s *Source) array(n *node, b []byte, i, depth int) (next int, code schemas.
 			}
 			index++
 		}
-		index = behind
+		index = next
 		if sized && i != end {
 			return 0, schemas.Malformed
 		}

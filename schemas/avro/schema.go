@@ -14,10 +14,10 @@ import (
 
 // Limits of schema files.
 const (
-	mostBytes   = 1 << 20
-	mostNesting = 200    // nesting of brackets
-	mostTypes   = 10_000 // types defined in place; a name that refers to one does not count
-	mostLeast   = 1 << 30
+	maxBytes   = 1 << 20
+	maxNesting = 200    // nesting of brackets
+	maxTypes   = 10_000 // types defined in place; a name that refers to one does not count
+	maxLeast   = 1 << 30
 )
 
 // Schema is the type of records that a schema file (.avsc) defines.
@@ -35,16 +35,16 @@ type typ struct {
 	fields   []field  // for a record
 	items    *typ     // for an array, and the values of a map
 	branches []*typ   // for a union
-	least    int      // fewest bytes of a value, up to mostLeast; 0: all values are empty
+	least    int      // fewest bytes of a value, up to maxLeast; 0: all values are empty
 	measured bool
 }
 
 type field struct {
-	name    string
-	aliases []string
-	typ     *typ
-	initial any // default
-	given   bool
+	name       string
+	aliases    []string
+	typ        *typ
+	initial    any // default
+	hasDefault bool
 }
 
 // kind is the Avro type, without its logical type.
@@ -86,8 +86,8 @@ func Parse(text []byte, references ...[]byte) (*Schema, error) {
 	if len(references) > 0 { // because a union may name a type that is defined before it
 		text = slices.Concat([]byte("["), bytes.Join(append(slices.Clone(references), text), []byte(",")), []byte("]"))
 	}
-	if len(text) > mostBytes || mapping.Nesting(text, "{}[]") > mostNesting {
-		return nil, fmt.Errorf("avro: a schema has at most %d bytes, and brackets nest at most %d deep", mostBytes, mostNesting)
+	if len(text) > maxBytes || mapping.Nesting(text, "{}[]") > maxNesting {
+		return nil, fmt.Errorf("avro: a schema has at most %d bytes, and brackets nest at most %d deep", maxBytes, maxNesting)
 	}
 	parsed, err := avro.Parse(string(text))
 	if err != nil {
@@ -137,8 +137,8 @@ func (r *reader) read(n *avro.SchemaNode, space string) *typ {
 		return t
 	}
 	t := &typ{kind: k, unit: unitOf(k, n.LogicalType), size: n.Size, symbols: n.Symbols}
-	if r.all = append(r.all, t); len(r.all) > mostTypes {
-		r.fail("more than %d types", mostTypes)
+	if r.all = append(r.all, t); len(r.all) > maxTypes {
+		r.fail("more than %d types", maxTypes)
 		return t
 	}
 	if n.LogicalType == "decimal" && (k == bytesKind || k == fixedKind) {
@@ -206,7 +206,7 @@ func (r *reader) measure(t *typ, open map[*typ]bool) int {
 		open[t] = true
 		least := 0
 		for i := range t.fields {
-			least = min(least+r.measure(t.fields[i].typ, open), mostLeast)
+			least = min(least+r.measure(t.fields[i].typ, open), maxLeast)
 		}
 		t.least = least
 		delete(open, t)

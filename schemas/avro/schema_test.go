@@ -46,7 +46,7 @@ func TestSchemasThatAreRefused(t *testing.T) {
 		`{"type":"record","name":"A","fields":[{"name":"a","type":{"type":"record","name":"B",` +
 			`"fields":[{"name":"a","type":"A"}]}}]}`: "holds itself",
 		strings.Repeat(`{"type":"array","items":`, 300) + `"int"` + strings.Repeat("}", 300): "at most 200 deep",
-		`"` + strings.Repeat("i", mostBytes) + `"`:                                           "at most 1048576 bytes",
+		`"` + strings.Repeat("i", maxBytes) + `"`:                                            "at most 1048576 bytes",
 	} {
 		if _, err := Parse([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.60s: %v, want %q", text, err, want)
@@ -203,7 +203,7 @@ func TestDecimalIsRoundedCorrectly(t *testing.T) {
 		ten := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(scale)), nil)
 		want, _ := new(big.Rat).SetFrac(x, ten).Float64()
 		got, ok := s.decimal(b, scale)
-		if fits := x.BitLen() < 8*mostDecimal; ok != fits || ok && got != want {
+		if fits := x.BitLen() < 8*maxDecimal; ok != fits || ok && got != want {
 			t.Fatalf("%x·10^−%d: %v, %v, want %v, %v", b, scale, got, ok, want, fits)
 		}
 	}
@@ -222,7 +222,7 @@ func FuzzSchema(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string, record []byte) {
 		var sources []mapping.Source
 		var values []mapping.Value
-		tiertest.Allocates(t, mappingtest.MostSchema, func() {
+		tiertest.Allocates(t, mappingtest.MaxSchema, func() {
 			sources = nil
 			s, err := Parse([]byte(text))
 			if err != nil {

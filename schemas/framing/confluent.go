@@ -14,8 +14,8 @@ import (
 // headerBytes is the length of the magic byte and the id.
 const headerBytes = 5
 
-// mostIndex bounds the nesting of a message type in others, as mostNesting of schemas/protobuf does.
-const mostIndex = 100
+// maxIndex bounds the nesting of a message type in others, as maxNesting of schemas/protobuf does.
+const maxIndex = 100
 
 // Header splits the header of Confluent's framing from a record.
 func Header(record []byte) (id uint32, rest []byte, ok bool) {
@@ -139,7 +139,7 @@ func cutIndex(b []byte, want []int) (rest []byte, same, ok bool) {
 func Index(rest []byte) (index []int, ok bool) {
 	within := true
 	_, ok = eachPlace(rest, func(place int64) {
-		if within = within && place >= 0 && place <= 1<<16 && len(index) < mostIndex; within {
+		if within = within && place >= 0 && place <= 1<<16 && len(index) < maxIndex; within {
 			index = append(index, int(place))
 		}
 	})

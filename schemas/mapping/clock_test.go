@@ -29,8 +29,8 @@ var rules = []struct {
 	{"IST-1GMT0,M10.5.0,M3.5.0/1", "Europe/Dublin", 1997},
 }
 
-// TestTheZoneOfTheMachineIsNobodys checks that without a zone hours are in UTC, whatever the zone of the process is.
-func TestTheZoneOfTheMachineIsNobodys(t *testing.T) {
+// TestZoneOfTheMachineHasNoEffect checks that without a zone hours are in UTC, whatever the zone of the process is.
+func TestZoneOfTheMachineHasNoEffect(t *testing.T) {
 	before := time.Local
 	t.Cleanup(func() { time.Local = before })
 	time.Local = time.FixedZone("", 5*3600+45*60)
@@ -42,8 +42,8 @@ func TestTheZoneOfTheMachineIsNobodys(t *testing.T) {
 	}
 }
 
-// TestRulesAreTheirZones compares each rule with package time for the zone that has it.
-func TestRulesAreTheirZones(t *testing.T) {
+// TestPOSIXRulesMatchTheZoneDatabase compares each rule with package time for the zone that has it.
+func TestPOSIXRulesMatchTheZoneDatabase(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 29))
 	for _, r := range rules {
 		place, err := time.LoadLocation(r.name)

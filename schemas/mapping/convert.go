@@ -112,21 +112,21 @@ func (i *Item) Reads(k Kind) bool {
 
 // Clock defines how times are read: the unit of an epoch, and the zone for hours and days.
 type Clock struct {
-	unit  float64 // units in a second, for numbers that are times; 0: a number is not a time
-	zone  calendar.Zone
-	given bool // the document sets it
+	unit float64 // units in a second, for numbers that are times; 0: a number is not a time
+	zone calendar.Zone
+	set  bool // the document sets it
 }
 
 // setUnit sets the unit of an epoch: s, ms, us or ns since 1970-01-01T00:00:00Z.
 func (c *Clock) setUnit(name string) bool {
-	c.given = true
+	c.set = true
 	c.unit = map[string]float64{"s": 1, "ms": 1e3, "us": 1e6, "ns": 1e9}[name]
 	return c.unit != 0
 }
 
 // setZone sets the zone from a text, by calendar.ParseZone.
 func (c *Clock) setZone(text string) (err error) {
-	c.given = true
+	c.set = true
 	c.zone, err = calendar.ParseZone(text)
 	return err
 }

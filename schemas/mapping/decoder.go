@@ -84,7 +84,7 @@ func (d *Decoder) Decode(dst *schemas.Event, record []byte) schemas.Code {
 		d.events.Features()
 	}
 	for i := range d.plan.targets {
-		if code := d.give(&d.plan.targets[i]); code != schemas.OK {
+		if code := d.add(&d.plan.targets[i]); code != schemas.OK {
 			d.failed = i
 			return code
 		}
@@ -112,8 +112,8 @@ func (d *Decoder) value(t *target) (v *Value, code schemas.Code) {
 	return d.convert(t, v)
 }
 
-// give passes the value of a target to the assembler.
-func (d *Decoder) give(t *target) schemas.Code {
+// add passes the value of a target to the assembler.
+func (d *Decoder) add(t *target) schemas.Code {
 	if t.beyond {
 		if d.values[t.at].Kind != Absent {
 			return schemas.WrongDimension
@@ -129,7 +129,7 @@ func (d *Decoder) give(t *target) schemas.Code {
 	case v.Kind <= Null:
 		return schemas.MissingMember
 	case t.feature >= 0:
-		return d.giveFeature(&d.features[t.feature], v)
+		return d.addFeature(&d.features[t.feature], v)
 	case t.vector:
 		return d.events.Coordinate(v.Number)
 	}
@@ -145,7 +145,7 @@ func (d *Decoder) give(t *target) schemas.Code {
 	}
 }
 
-func (d *Decoder) giveFeature(f *schemas.Feature, v *Value) schemas.Code {
+func (d *Decoder) addFeature(f *schemas.Feature, v *Value) schemas.Code {
 	switch v.Kind {
 	case Number:
 		d.events.FeatureNumber(f, v.Number)

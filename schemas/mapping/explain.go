@@ -89,14 +89,14 @@ func (p *Plan) Schema() []byte {
 	root := newShape()
 	for i := range p.where {
 		where := &p.where[i]
-		leaf := root.at(p.paths[where.at], false)
-		leaf.say("where: " + where.Operator + " " + where.Constant)
+		position := root.at(p.paths[where.at], false)
+		position.describe("where: " + where.Operator + " " + where.Constant)
 	}
 	for i := range p.targets {
 		if t := &p.targets[i]; t.at >= 0 && !t.beyond {
-			leaf := root.at(p.paths[t.at], !t.optional)
-			leaf.say(p.name(t))
-			leaf.types = t.types(leaf.types)
+			position := root.at(p.paths[t.at], !t.optional)
+			position.describe(p.name(t))
+			position.types = t.types(position.types)
 		}
 	}
 	schema := root.schema(p.config.Unknown == schemas.UnknownIsNull)
@@ -136,7 +136,7 @@ func (s *shape) at(p Path, required bool) *shape {
 	return s
 }
 
-func (s *shape) say(text string) {
+func (s *shape) describe(text string) {
 	if !slices.Contains(s.texts, text) {
 		s.texts = append(s.texts, text)
 	}

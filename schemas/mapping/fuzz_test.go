@@ -11,10 +11,10 @@ import (
 // decoder prints must be valid in the body's own form, unless its features or numbers exceed the limits of events.
 func FuzzDocument(f *testing.F) {
 	for _, x := range wrongMappings {
-		f.Add([]byte(x.document), []byte(twinRecords[0]))
+		f.Add([]byte(x.document), []byte(referenceRecords[0]))
 	}
-	for _, record := range twinRecords {
-		f.Add([]byte(twinMap), []byte(record))
+	for _, record := range referenceRecords {
+		f.Add([]byte(referenceMap), []byte(record))
 	}
 	f.Add([]byte(nestedMap), []byte(nestedFlight))
 	f.Add([]byte(`{"label":{"from":"l","scale":2},"members":["features=/v"]}`), []byte(`{"l":0.5,"v":[1,2]}`))

@@ -198,7 +198,7 @@ func (p *problems) fits(item *Item, sources int, r role) {
 		p.add(item.place+".from", "several paths make a vector, which only a member is")
 	case item.From == nil && (item.As != AsIs || item.scales()):
 		p.add(item.place, "as, scale and offset are for a value that is read")
-	case !item.As.isTime() && item.Clock.given:
+	case !item.As.isTime() && item.Clock.set:
 		p.add(item.place, "epoch and zone are for times: as is one of %s", strings.Join(asNames[AsHour:], ", "))
 	case item.scales() && (item.As == AsText || item.As == AsBool):
 		p.add(item.place, "scale and offset are for numbers, and as is %s", asNames[item.As])

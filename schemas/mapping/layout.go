@@ -53,30 +53,30 @@ func own(place, name string, path Path) Item {
 // Nesting returns the depth of nested brackets in a schema file, including brackets in texts and comments. pairs lists
 // the brackets, each opening one before its closing one: "{}[]".
 func Nesting(text []byte, pairs string) int {
-	depth, most := 0, 0
+	depth, deepest := 0, 0
 	for _, c := range text {
 		switch at := strings.IndexByte(pairs, c); {
 		case at < 0:
 		case at%2 == 0:
 			depth++
-			most = max(most, depth)
+			deepest = max(deepest, depth)
 		default:
 			depth = max(depth-1, 0)
 		}
 	}
-	return most
+	return deepest
 }
 
-// mostListed bounds the names that an error lists.
-const mostListed = 20
+// maxListed bounds the names that an error lists.
+const maxListed = 20
 
 // Listed lists the names of fields or types for an error.
 func Listed(names []string) string {
 	if len(names) == 0 {
 		return "none"
 	}
-	if len(names) > mostListed {
-		names = append(slices.Clone(names[:mostListed]), "…")
+	if len(names) > maxListed {
+		names = append(slices.Clone(names[:maxListed]), "…")
 	}
 	return strings.Join(names, ", ")
 }

@@ -36,9 +36,9 @@ func config(body schemas.Body) schemas.EventConfig {
 	}
 }
 
-// TestMappedEventIsTheOwnOne checks that a mapped event equals the event with the same values in the body's own form,
-// to the byte.
-func TestMappedEventIsTheOwnOne(t *testing.T) {
+// TestMappedEventEqualsTheBodysOwn checks that a mapped event equals the event with the same values in the body's own
+// form, to the byte.
+func TestMappedEventEqualsTheBodysOwn(t *testing.T) {
 	d := newDecoder(t, `{"where":"/status=paid","label":"/late>15","features":["country","/order/total:number",
 		{"name":"hour","from":"/time","as":"hour","zone":"+02:00"},"/vip","gone"],"members":["weight=/order/items/1/w"]}`, config(lossBody))
 	own, err := schemas.NewDecoder(config(lossBody))

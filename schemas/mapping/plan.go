@@ -51,7 +51,7 @@ type target struct {
 
 // Compile checks a mapping against the events of a configuration and reports every problem, each with its position.
 func (m *Mapping) Compile(c schemas.EventConfig) (*Plan, error) {
-	b := &builder{Plan: Plan{mapping: m, config: c}, index: map[string]int{}, given: map[string]bool{}}
+	b := &builder{Plan: Plan{mapping: m, config: c}, index: map[string]int{}, mapped: map[string]bool{}}
 	if m.Rows.Any() {
 		b.add("partition_by, key, sort", "are for rows of a table; a record has a partition and a key already")
 	}
@@ -121,8 +121,8 @@ func (p *Plan) Config() schemas.EventConfig { return p.config }
 type builder struct {
 	Plan
 	problems
-	index map[string]int // index in paths by path
-	given map[string]bool
+	index  map[string]int // index in paths by path
+	mapped map[string]bool
 }
 
 func (b *builder) path(p Path) int {
@@ -158,7 +158,7 @@ func (b *builder) features(items []Item) {
 	if len(items) > schemas.MaxNames {
 		b.add(b.mapping.name("features"), "%d, more than %d", len(items), schemas.MaxNames)
 	}
-	b.given[vector.Name], b.named = true, true
+	b.mapped[vector.Name], b.named = true, true
 	for i := range items {
 		item := &items[i]
 		t := target{item: item, at: b.source(item), as: item.As, feature: i, optional: true}
@@ -193,10 +193,10 @@ func (b *builder) member(item *Item) {
 		return
 	}
 	m := members[k]
-	if b.given[m.Name] {
+	if b.mapped[m.Name] {
 		b.add(item.place, "the member %s is given twice", m.Name)
 	}
-	b.given[m.Name] = true
+	b.mapped[m.Name] = true
 	t := target{item: item, at: b.source(item), as: item.As, feature: -1, member: k, optional: m.Optional}
 	if m.Kind == schemas.KindTarget || m.Kind == schemas.KindClass {
 		t.optional = t.optional || b.config.Unlabelled
@@ -254,7 +254,7 @@ func (b *builder) vector(t target, m schemas.Member) {
 func (b *builder) complete() {
 	for _, m := range b.config.Body.Members {
 		isLabel := m.Kind == schemas.KindClass || m.Kind == schemas.KindTarget
-		if m.Optional || b.given[m.Name] || isLabel && b.config.Unlabelled {
+		if m.Optional || b.mapped[m.Name] || isLabel && b.config.Unlabelled {
 			continue
 		}
 		switch place := "members"; {

@@ -44,7 +44,7 @@ var canaries = []struct {
 	{lossBody, `{"features":["f"],"label":"l"}`, `{"l":1,"f":{"canary":1}}`, schemas.WrongType},
 }
 
-func TestWhatIsWrongIsSaidWithoutContent(t *testing.T) {
+func TestMessagesHoldNoContent(t *testing.T) {
 	for _, c := range canaries {
 		events := config(c.body)
 		events.Dimension = 2

@@ -11,8 +11,8 @@ import (
 	"oriel/schemas/mapping"
 )
 
-// mostNear bounds the field numbers that are found by index.
-const mostNear = 128
+// maxSmall bounds the field numbers that are found by index.
+const maxSmall = 128
 
 // Open returns a Source that reads the values at paths, all different. A path names fields by their names in the schema
 // file or in JSON; after a list comes the index of an element, after a map a key. A path must end at a number, a text,
@@ -30,11 +30,11 @@ func (s *Schema) OpenAs(v Version, reader *Schema, paths []mapping.Path) (mappin
 	if err := errors.Join(c.errs...); err != nil {
 		return nil, err
 	}
-	most := math.MaxInt
+	limit := math.MaxInt
 	if v >= ByNumber {
-		most = max(mostForgotten, forgottenPath*len(paths))
+		limit = max(minClears, clearsPerPath*len(paths))
 	}
-	return &Source{root: root, state: make([]int32, c.states), times: c.times, most: most}, nil
+	return &Source{root: root, state: make([]int32, c.states), times: c.times, maxCleared: limit}, nil
 }
 
 type compiler struct {
@@ -127,8 +127,8 @@ func (c *compiler) oneof(
 func (m *message) add(fields []*field) {
 	slices.SortFunc(fields, func(a, b *field) int { return int(int64(a.number) - int64(b.number)) })
 	for _, f := range fields {
-		if f.number >= mostNear {
-			m.far = append(m.far, f)
+		if f.number >= maxSmall {
+			m.large = append(m.large, f)
 			continue
 		}
 		for uint64(len(m.near)) <= f.number {

@@ -15,7 +15,7 @@ import (
 func descriptor(content []byte) *descriptorpb.FileDescriptorProto {
 	binary, err := base64.StdEncoding.AppendDecode(nil, content)
 	file := &descriptorpb.FileDescriptorProto{}
-	limited := proto.UnmarshalOptions{RecursionLimit: mostNesting}
+	limited := proto.UnmarshalOptions{RecursionLimit: maxNesting}
 	if err != nil || limited.Unmarshal(binary, file) != nil || file.GetName() == "" {
 		return nil
 	}

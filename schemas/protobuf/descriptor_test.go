@@ -88,7 +88,7 @@ func TestJSONNames(t *testing.T) {
 // TestDescriptorsThatAreTexts checks that a content that is not a descriptor is compiled as a text.
 func TestDescriptorsThatAreTexts(t *testing.T) {
 	nested := &descriptorpb.DescriptorProto{Name: proto.String("M")}
-	for range 2 * mostNesting {
+	for range 2 * maxNesting {
 		nested = &descriptorpb.DescriptorProto{Name: proto.String("M"), NestedType: []*descriptorpb.DescriptorProto{nested}}
 	}
 	types := []*descriptorpb.DescriptorProto{nested}

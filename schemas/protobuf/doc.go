@@ -4,8 +4,8 @@
 // google.golang.org/protobuf) read only schemas. Schemas come from the operator and are trusted, but their size and
 // nesting are bounded nevertheless. Open compiles paths and schema to a table. A Source reads records by that table and
 // checks every length, because records are untrusted. The library's dynamic messages would allocate, and panic on some
-// entries of maps; they are the slow twin of the tests. An event of zero bytes is refused, although in proto3 it is a
-// message whose fields are all zero, because a Kafka record without a value looks the same.
+// entries of maps; they are the slow reference model of the tests. An event of zero bytes is refused, although in
+// proto3 it is a message whose fields are all zero, because a Kafka record without a value looks the same.
 //
 // Fields become these values:
 //

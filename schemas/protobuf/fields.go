@@ -9,8 +9,8 @@ import (
 	"oriel/schemas/mapping"
 )
 
-// mostIndex bounds the list indices in paths.
-const mostIndex = 1 << 24
+// maxIndex bounds the list indices in paths.
+const maxIndex = 1 << 24
 
 // field compiles a field together with the paths below it. of is the same field in the reader's schema, or nil if that
 // has none.
@@ -89,8 +89,8 @@ func (c *compiler) list(f *field, fd, of protoreflect.FieldDescriptor, t *mappin
 	for _, b := range t.Below {
 		path := append(slices.Clone(at), b.Name)
 		index := b.Index()
-		if index < 0 || index > mostIndex {
-			c.refuse(path, "field %s is a list, and %s is no place in it, from 0 to %d", fd.Name(), b.Name, mostIndex)
+		if index < 0 || index > maxIndex {
+			c.refuse(path, "field %s is a list, and %s is no place in it, from 0 to %d", fd.Name(), b.Name, maxIndex)
 			continue
 		}
 		p := pick{index: int32(index)}
@@ -179,14 +179,14 @@ func (f *field) zero() mapping.Value {
 	}
 }
 
-// mostSymbols bounds the numbers of an enum that are found by index.
-const mostSymbols = 1024
+// maxSymbols bounds the numbers of an enum that are found by index.
+const maxSymbols = 1024
 
 // add gives a number its name. If it has two names, the first counts.
 func (s *symbols) add(number int32, name []byte) {
-	if number < 0 || number >= mostSymbols {
-		if s.far[number] == nil {
-			s.far[number] = name
+	if number < 0 || number >= maxSymbols {
+		if s.large[number] == nil {
+			s.large[number] = name
 		}
 		return
 	}

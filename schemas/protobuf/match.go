@@ -111,7 +111,7 @@ func below(of protoreflect.FieldDescriptor) protoreflect.MessageDescriptor {
 func (c *compiler) symbolsOf(
 	d protoreflect.EnumDescriptor, of protoreflect.FieldDescriptor, at mapping.Path,
 ) *symbols {
-	s := &symbols{far: map[int32][]byte{}}
+	s := &symbols{large: map[int32][]byte{}}
 	var reader protoreflect.EnumDescriptor
 	if of != nil {
 		reader = of.Enum()

@@ -15,7 +15,7 @@ type Source struct {
 	state  []int32 // for messages: 1 once entered; for lists: number of elements so far
 	times  []int32 // indices of values that are a Time
 
-	forgotten, most int // values and states that clear has reset in this record, and the limit
+	cleared, maxCleared int // values and states that clear has reset in this record, and the limit
 }
 
 // message is a message type with paths below it.
@@ -23,7 +23,7 @@ type message struct {
 	state int32 // index in Source.state
 	zeros []zero
 	near  []*field // by number; nil: no path needs it
-	far   []*field // fields with greater numbers, ascending
+	large []*field // fields with greater numbers, ascending
 }
 
 // zero is the value of a field without presence until the record sets it.
@@ -102,8 +102,8 @@ const (
 
 // symbols holds the names of an enum's numbers.
 type symbols struct {
-	near [][]byte // by number; nil: none
-	far  map[int32][]byte
+	near  [][]byte // by number; nil: none
+	large map[int32][]byte
 }
 
 func (s *symbols) value(number int32) mapping.Value {
@@ -111,7 +111,7 @@ func (s *symbols) value(number int32) mapping.Value {
 	if number >= 0 && int(number) < len(s.near) {
 		name = s.near[number]
 	} else {
-		name = s.far[number]
+		name = s.large[number]
 	}
 	if name == nil {
 		return mapping.Value{Kind: mapping.Other} // a number without a name, from a newer schema
@@ -123,20 +123,20 @@ func (m *message) find(number uint64) *field {
 	if number < uint64(len(m.near)) {
 		return m.near[number]
 	}
-	k, found := slices.BinarySearchFunc(m.far, number, func(f *field, number uint64) int {
+	k, found := slices.BinarySearchFunc(m.large, number, func(f *field, number uint64) int {
 		return cmp.Compare(f.number, number)
 	})
 	if !found {
 		return nil
 	}
-	return m.far[k]
+	return m.large[k]
 }
 
 // Fill implements mapping.Source.
 func (s *Source) Fill(values []mapping.Value, record []byte) schemas.Code {
 	clear(values)
 	clear(s.state)
-	s.values, s.forgotten = values, 0
+	s.values, s.cleared = values, 0
 	_, code := s.message(s.root, record, 0)
 	s.values = nil
 	if code != schemas.OK {
@@ -162,16 +162,16 @@ func (s *Source) enter(m *message) {
 }
 
 // A record can name the members of a oneof in turn, or a key of a map again and again, with two bytes for each. Each
-// time the reader must clear the values below the others. It clears at most mostForgotten values for a record, or
-// forgottenPath for each path if these are more, which takes milliseconds. An honest record clears a few for each path.
+// time the reader must clear the values below the others. It clears at most minClears values for a record, or
+// clearsPerPath for each path if these are more, which takes milliseconds. An honest record clears a few for each path.
 const (
-	mostForgotten = 1 << 20
-	forgottenPath = 1 << 8
+	minClears     = 1 << 20
+	clearsPerPath = 1 << 8
 )
 
 // clear clears the values below a field.
 func (s *Source) clear(t *subtree) schemas.Code {
-	if s.forgotten += len(t.places) + int(t.to-t.from); s.forgotten > s.most {
+	if s.cleared += len(t.places) + int(t.to-t.from); s.cleared > s.maxCleared {
 		return schemas.Malformed
 	}
 	for _, place := range t.places {

@@ -18,9 +18,9 @@ import (
 
 // Limits of schema files.
 const (
-	mostBytes   = 4 << 20 // total size of all files
-	mostFiles   = 256
-	mostNesting = 100 // of brackets in a .proto file
+	maxBytes   = 4 << 20 // total size of all files
+	maxFiles   = 256
+	maxNesting = 100 // of brackets in a .proto file
 )
 
 // Schema is the message type of records in a schema file.
@@ -83,8 +83,8 @@ func (s *Schema) readFile(
 		if err != nil {
 			return nil, err
 		}
-		if total += len(content); total > mostBytes || len(s.files) == mostFiles {
-			return nil, fmt.Errorf("more than %d files or %d bytes", mostFiles, mostBytes)
+		if total += len(content); total > maxBytes || len(s.files) == maxFiles {
+			return nil, fmt.Errorf("more than %d files or %d bytes", maxFiles, maxBytes)
 		}
 		s.files = append(s.files, File{at, content})
 		return content, nil
@@ -128,8 +128,8 @@ func compile(name string, read func(name string) ([]byte, error)) (protoreflect.
 			return protocompile.SearchResult{Proto: file}, nil
 		}
 		// The compiler recurses without a limit.
-		if mapping.Nesting(content, "{}[]()<>") > mostNesting {
-			return protocompile.SearchResult{}, fmt.Errorf("brackets nest deeper than %d", mostNesting)
+		if mapping.Nesting(content, "{}[]()<>") > maxNesting {
+			return protocompile.SearchResult{}, fmt.Errorf("brackets nest deeper than %d", maxNesting)
 		}
 		return protocompile.SearchResult{Source: bytes.NewReader(content)}, nil
 	})

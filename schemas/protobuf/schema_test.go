@@ -80,7 +80,7 @@ func TestSchemasThatAreRefused(t *testing.T) {
 		{"a.proto", strings.Repeat("message A {", 200), "", "nest deeper than 100"},
 		{"a.bin", "no descriptors", "", "neither a .proto file, by its name, nor a FileDescriptorSet"},
 		{"away.proto", "", "", "not exist"},
-		{"long.proto", "//" + strings.Repeat(" ", mostBytes), "", "bytes"},
+		{"long.proto", "//" + strings.Repeat(" ", maxBytes), "", "bytes"},
 	} {
 		files := map[string]string{"a.proto": c.text, "a.bin": c.text, "long.proto": c.text}
 		_, err := Read(c.name, c.message, readFiles(files))
@@ -210,7 +210,7 @@ func FuzzSchema(f *testing.F) {
 		for _, name := range []string{"a.proto", "a.bin"} {
 			var sources []mapping.Source
 			var values []mapping.Value
-			tiertest.Allocates(t, mappingtest.MostSchema, func() {
+			tiertest.Allocates(t, mappingtest.MaxSchema, func() {
 				sources = nil
 				s, err := Read(name, "", readFiles(map[string]string{name: text, "money.proto": money}))
 				if err != nil {

@@ -181,9 +181,9 @@ func TestTheFirstVersionFindsFieldsByName(t *testing.T) {
 	}
 }
 
-// TestForgettingIsBounded checks the limit on cleared values, for alternating members of a oneof, and for entries of a
-// map with the same key. The first version has no limit.
-func TestForgettingIsBounded(t *testing.T) {
+// TestClearingOfValuesIsBounded checks the limit on cleared values, for alternating members of a oneof, and for entries
+// of a map with the same key. The first version has no limit.
+func TestClearingOfValuesIsBounded(t *testing.T) {
 	var b strings.Builder
 	var paths []string
 	for i := range 200 {
@@ -211,13 +211,13 @@ func TestForgettingIsBounded(t *testing.T) {
 
 // The bound is that of one record: how many values records before it made the reader forget does not matter, so that
 // what a record says follows from its bytes alone.
-func TestForgettingStartsAgainWithEachRecord(t *testing.T) {
+func TestClearingStartsAgainWithEachRecord(t *testing.T) {
 	schema := readText(t, `syntax = "proto3"; message A { oneof o { W wide = 1; int32 narrow = 2; } } message W { int32 x = 1; }`, "A")
 	source, err := schema.Open(mappingtest.Paths(t, "/wide/x", "/narrow"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	record, values := []byte(strings.Repeat("\x0a\x00\x10\x01", mostForgotten/8)), make([]mapping.Value, 2)
+	record, values := []byte(strings.Repeat("\x0a\x00\x10\x01", minClears/8)), make([]mapping.Value, 2)
 	for i := range 10 {
 		if code := source.Fill(values, record); code != schemas.OK {
 			t.Fatalf("the same record is %s after %d times", code, i)

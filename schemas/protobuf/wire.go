@@ -22,14 +22,14 @@ const (
 // maxGroups bounds the nesting of skipped groups.
 const maxGroups = 64
 
-// mostNumber is the greatest number of a field.
-const mostNumber = 1<<29 - 1
+// maxNumber is the greatest number of a field.
+const maxNumber = 1<<29 - 1
 
 // tag reads a field's number and wire type at b[i]; next is −1 if there is none.
 func tag(b []byte, i int) (number uint64, wire uint8, next int) {
 	v, next := varint(b, i)
 	number = v >> 3
-	if next < 0 || number < 1 || number > mostNumber {
+	if next < 0 || number < 1 || number > maxNumber {
 		return 0, 0, -1
 	}
 	return number, uint8(v & 7), next

@@ -82,11 +82,11 @@ func (m Mapping) compile() (plan, error) {
 	case m.Whole:
 		for _, x := range []struct {
 			member string
-			given  bool
+			set    bool
 		}{
 			{"label", document.Label != nil}, {"features", len(document.Features) > 0}, {"members", len(document.Members) > 0},
 		} {
-			if x.given {
+			if x.set {
 				add(x.member, "ORIEL_MAP says where the members of events stand")
 			}
 		}

@@ -78,13 +78,13 @@ type source struct {
 	sort      []int
 }
 
-// mostListed bounds the columns that a message names.
-const mostListed = 50
+// maxListed bounds the columns that a message names.
+const maxListed = 50
 
 // listed names the columns of a table.
 func listed(header []string) string {
-	names := make([]string, 0, mostListed)
-	for _, name := range header[:min(len(header), mostListed)] {
+	names := make([]string, 0, maxListed)
+	for _, name := range header[:min(len(header), maxListed)] {
 		names = append(names, schemas.Shown([]byte(name)))
 	}
 	more := ""

@@ -173,7 +173,8 @@ func TestErrorsNamePlaceAndRuleAndNeverACell(t *testing.T) {
 		`key: no column "k"`, `partition_by: no column "p"`, `where: no column "w"`)
 }
 
-// TestFlights maps real lines as the README does and compares with a slow twin. The decoder must accept every event.
+// TestFlights maps real lines as the README does and compares with a slow reference model. The decoder must accept
+// every event.
 func TestFlights(t *testing.T) {
 	b, err := os.ReadFile(filepath.Join("testdata", "flights.csv"))
 	if err != nil {
@@ -329,8 +330,8 @@ func TestWholeRows(t *testing.T) {
 	}
 }
 
-// TestLabelAndFeaturesGoWhereTheBodyHasThem checks that label and features take the names that the body has for them.
-func TestLabelAndFeaturesGoWhereTheBodyHasThem(t *testing.T) {
+// TestLabelAndFeaturesBecomeTheirMembers checks that label and features take the names that the body has for them.
+func TestLabelAndFeaturesBecomeTheirMembers(t *testing.T) {
 	body := schemas.Body{Name: "click", Members: []schemas.Member{
 		{Name: "page", Kind: schemas.KindFeatures},
 		{Name: "clicked", Kind: schemas.KindClass},

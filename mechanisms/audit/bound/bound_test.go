@@ -86,7 +86,7 @@ func TestMuBoundIsOfTheTradeOffCurve(t *testing.T) {
 
 // epsilonDeltaGuess makes the best guess possible under (ε, δ): with probability δ it knows the coin, otherwise it sees
 // randomised response.
-func TestEpsilonBoundAllowsWhatDeltaTells(t *testing.T) {
+func TestEpsilonBoundAllowsForDelta(t *testing.T) {
 	const n, alpha = 200, 0.01
 	for _, epsilon := range []float64{0.5, 1, 3} {
 		p := 1 / (1 + math.Exp(-epsilon))

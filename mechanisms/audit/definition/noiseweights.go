@@ -6,15 +6,15 @@ import "oriel/mechanisms"
 // nodes for a tree, Σ_{j<t} b_j for blt. With a memory it is the sum of e since the last reset, plus the decayed noise
 // of the release before.
 func NoiseWeights(c mechanisms.Config, p mechanisms.Calibration, steps int) []float64 {
-	held := make([]float64, steps)
+	weights := make([]float64, steps)
 	facts, _ := mechanisms.FactsOf(p.Name)
 	switch {
 	case p.Decays():
-		f := NewFading(p.Decay)
+		f := NewDecaying(p.Decay)
 		states, sum := make([]float64, len(f.Poles)), 0.0
-		for t := range held {
+		for t := range weights {
 			sum = f.Decay*sum + 1 + f.Carry(states)
-			held[t] = sum
+			weights[t] = sum
 			f.Take(states, 1)
 			if uint64(t+1)%f.Period == 0 {
 				clear(states)
@@ -23,18 +23,18 @@ func NoiseWeights(c mechanisms.Config, p mechanisms.Calibration, steps int) []fl
 	case p.Filter.Count > 0:
 		f := NewFilter(p.Filter)
 		states := make([]float64, len(f.Poles))
-		for t := range held {
-			held[t] = 1 + f.Carry(states)
+		for t := range weights {
+			weights[t] = 1 + f.Carry(states)
 			f.Take(states, 1)
 		}
 	case facts.Tree:
 		for t, active := range NewForest(c.Scope.Span(), steps).Active {
-			held[t] = float64(len(active))
+			weights[t] = float64(len(active))
 		}
 	default:
-		for t := range held {
-			held[t] = 1
+		for t := range weights {
+			weights[t] = 1
 		}
 	}
-	return held
+	return weights
 }

@@ -18,23 +18,31 @@ type Component struct {
 
 // Components returns the components of the configuration under a plan.
 func Components(c mechanisms.Config, p mechanisms.Calibration) []Component {
-	var parts []Component
+	var components []Component
 	at := 0
-	for i, part := range c.Contribution.Components {
+	for i, component := range c.Contribution.Components {
 		of := p.Component(i)
-		parts = append(parts, Component{From: at, To: at + part.Size, Grid: of.Grid, Scale: of.Scale})
-		at += part.Size
+		components = append(components, Component{From: at, To: at + component.Size, Grid: of.Grid, Scale: of.Scale})
+		at += component.Size
 	}
-	return parts
+	return components
+}
+
+// PureSampler returns the sampler of a component's noise under a mechanism with pure ε.
+func (x Component) PureSampler(mechanism string) (noise.Sampler, error) {
+	if facts, _ := mechanisms.FactsOf(mechanism); facts.Law == mechanisms.Gamma {
+		return noise.NewGamma(x.Scale, x.To-x.From)
+	}
+	return noise.NewLaplace(x.Scale)
 }
 
 // Integers returns the size of one integer at each coordinate in loss units: √k·q.
 func Integers(c mechanisms.Config, p mechanisms.Calibration) []float64 {
 	out := make([]float64, 0, c.Dimension())
-	for i, part := range Components(c, p) {
+	for i, component := range Components(c, p) {
 		scales := c.Contribution.Components[i].Scales
-		for j := range part.To - part.From {
-			unit := part.Grid.Unit()
+		for j := range component.To - component.From {
+			unit := component.Grid.Unit()
 			if scales != nil {
 				unit *= math.Sqrt(float64(scales[j]))
 			}
@@ -48,9 +56,9 @@ func Integers(c mechanisms.Config, p mechanisms.Calibration) []float64 {
 // noise of all components has the same law.
 func Scales(c mechanisms.Config, p mechanisms.Calibration) []float64 {
 	out := Integers(c, p)
-	for _, part := range Components(c, p) {
-		for i := part.From; i < part.To; i++ {
-			out[i] *= part.Scale.Float64()
+	for _, component := range Components(c, p) {
+		for i := component.From; i < component.To; i++ {
+			out[i] *= component.Scale.Float64()
 		}
 	}
 	return out

@@ -12,7 +12,7 @@ type Battery struct {
 
 	total      Run         // sums over runs
 	lags       []int       // distances of steps
-	apart      []int       // distances of coordinates
+	spacings   []int       // distances of coordinates
 	bySteps    []agreement // by lag
 	byDistance []agreement
 	byRuns     agreement
@@ -30,12 +30,12 @@ const nearSteps, nearCoordinates = 64, 64
 
 // NewBattery returns a battery without runs.
 func NewBattery(x *Noise) *Battery {
-	compared := min(x.n, most)
+	compared := min(x.n, maxCompared)
 	b := &Battery{noise: x}
 	w := int(min(x.config.Scope.Span(), math.MaxInt32))
 	b.lags = distances(x.perStep, nearSteps, w-1, w, w+1)
-	b.apart = distances(compared, nearCoordinates, append(x.starts(), compared/2)...)
-	b.bySteps, b.byDistance = make([]agreement, len(b.lags)), make([]agreement, len(b.apart))
+	b.spacings = distances(compared, nearCoordinates, append(x.starts(), compared/2)...)
+	b.bySteps, b.byDistance = make([]agreement, len(b.lags)), make([]agreement, len(b.spacings))
 	b.total = Run{
 		sum: make([]float64, x.perStep), square: make([]float64, x.perStep),
 		sumAt: make([]float64, x.n), squareAt: make([]float64, x.n),
@@ -65,9 +65,9 @@ func (b *Battery) Add(r *Run) {
 			b.bySteps[i].add(r, r, k, k, lag)
 		}
 	}
-	for i, apart := range b.apart {
-		for k := apart; k < len(r.signs.of); k++ {
-			b.byDistance[i].add(r, r, k, k-apart, 0)
+	for i, spacing := range b.spacings {
+		for k := spacing; k < len(r.signs.of); k++ {
+			b.byDistance[i].add(r, r, k, k-spacing, 0)
 		}
 	}
 	if b.before != nil {
@@ -102,7 +102,7 @@ func plus(dst, x []float64) {
 func (b *Battery) Runs() uint64 { return b.runs }
 
 // distances returns the distances to compare between n positions: all up to near, powers of two and their neighbours,
-// and the given ones.
+// and the others passed.
 func distances(n, near int, more ...int) []int {
 	var out []int
 	for d := 1; d <= near; d++ {

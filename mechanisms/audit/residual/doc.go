@@ -1,25 +1,25 @@
 // Package residual rebuilds the noise of a stream from its releases and from contributions that the auditor knows. It
-// tests whether this is the plan's noise: every draw, in law, tails and independence. Package audit bounds the loss
-// that one canary shows; this package sees any departure from the plan's noise, whichever event it exposes.
+// tests whether this is the calibration's noise: every draw, in law, tails and independence. Package audit bounds the
+// loss that one canary shows; this package sees any departure from the calibration's noise, whichever event it exposes.
 //
-//	y_t  release     G_t  what it should be without noise: prefix sum, or the step's own     n  coordinates     T  releases
+//	y_t  release     G_t  the release without noise: prefix sum, or the step's own     n  coordinates     T  releases
 //	σ, θ  noise scale of a node or a step     z  rebuilt noise, standardised     W  window, steps
 //
 // Rebuilding (package definition computes which noise a release contains, and none of its code is the mechanisms'):
 //
 //	once     z = (y_t − G_t)/σ
 //	blt      y − G = b∗n, and b∗ has an inverse: z = β∗(y − G)/σ, but for the lattice's rounding
-//	         with a memory y_t − γy_{t−1} is what a step adds, and the same of e from reset to reset
-//	tree     in the first block release p shows one node that no release before it did: differences are single nodes.
+//	         with a memory the same for e and y_t − γy_{t−1}, from reset to reset
+//	tree     in the first block release p contains one node that no earlier release contains: differences are single nodes.
 //	         Later there are two new nodes a step, and no release separates them: z is the innovation, what release t
-//	         adds to its best forecast from those before (Kalman 1960), over its standard deviation
+//	         adds to its best forecast from the releases before (Kalman 1960), over its standard deviation
 //	Laplace, Gamma
 //	         single nodes only, mapped to normals by their distribution functions (Rosenblatt 1952): of a Gamma vector
-//	         its norm, with the sign of the first entry, and each entry over the length of those before it
+//	         its norm, with the sign of the first entry, and each entry over the length of the entries before it
 //
-// If the plan's noise is true, all z are independent standard normals given all contributions, even contributions that
-// adapt to releases. No test assumes more than this. Innovations of pure noise are uncorrelated and not normal; they
-// are compared, run by run, with innovations of a reference model drawn by the definition.
+// If the calibration's noise is true, all z are independent standard normals given all contributions, even
+// contributions that adapt to releases. No test assumes more than this. Innovations of pure noise are uncorrelated and
+// not normal; they are compared, run by run, with innovations of a reference model drawn by the definition.
 //
 // Tests. Every p-value is an upper bound of the true probability at any number of draws: exact normal tails, or
 // Chernoff's bound (1952) of a binomial count or a chi-square sum, or Markov's inequality, times the number of places
@@ -28,11 +28,11 @@
 //
 //	mean, scale    sums and sums of squares, by step and by coordinate
 //	law, tails     counts in 32 cells of a quarter; counts beyond 3.5 … 7, too few or too many
-//	leaves         z along known leaves, and along each coordinate alone
+//	leaves         z along known contributions, and along each coordinate by itself
 //	steps, coordinates, runs
 //	               do signs, and sizes above the median, of two draws agree more or less than half the time
 //	repeats        pairs of neighbouring draws that return elsewhere
-//	later blocks   innovations of pure noise, beside those of their twin
+//	later blocks   innovations of pure noise, compared with the innovations of a reference model
 //
 // Limits. The tests cannot show tails beyond the reach of the number of draws (Reach). They cannot show a dependence of
 // draws far apart, or of coordinates beyond 1024, that leaves signs and sizes of the compared pairs fair. They show
@@ -41,9 +41,9 @@
 // References: Chernoff, "A measure of asymptotic efficiency for tests of a hypothesis" (1952); Kalman, "A new approach
 // to linear filtering and prediction problems" (1960); Rosenblatt, "Remarks on a multivariate transformation" (1952).
 //
-//	noise, err := residual.New(config, plan, steps)
+//	noise, err := residual.New(config, calibration, steps)
 //	battery, observer := residual.NewBattery(noise), noise.Observe()
-//	observer.Release(stream.Sum(0), leafSum) // after every step
+//	observer.Release(stream.Sum(0), contributions) // after every step
 //	battery.Add(observer.Result(run))                              // after every run, in order
 //	tests := battery.Tests()
 package residual

@@ -19,22 +19,22 @@ const leastScale = 1 << 12
 // MaxSteps bounds the memory for the forecasts of a tree.
 const MaxSteps = 1 << 18
 
-// Noise is the noise that a plan claims, in releases 1 … T of n coordinates.
+// Noise is the noise that a calibration claims, in releases 1 … T of n coordinates.
 type Noise struct {
-	config     mechanisms.Config
-	plan       mechanisms.Calibration
-	components []definition.Component
-	n          int
-	steps      int
-	before     uint64    // steps before the first release, whose noise the stream does not hold
-	perStep    int       // first releases whose z are single draws, mapped to normals; T for Gaussian noise
-	scales     []float64 // σ or θ at each coordinate, loss units
-	least      float64   // smallest scale of the components, lattice units
-	retained   float64   // share of a release that the next one keeps
+	config      mechanisms.Config
+	calibration mechanisms.Calibration
+	components  []definition.Component
+	n           int
+	steps       int
+	before      uint64    // steps before the first release, whose noise the stream does not hold
+	perStep     int       // first releases whose z are single draws, mapped to normals; T for Gaussian noise
+	scales      []float64 // σ or θ at each coordinate, loss units
+	least       float64   // smallest scale of the components, lattice units
+	retained    float64   // share of a release that the next one keeps
 
 	forecasts []forecast // for a tree
 	filter    *definition.Filter
-	fading    *definition.Decaying // for a filter with memory
+	decaying  *definition.Decaying // for a filter with memory
 	forest    definition.Forest
 	normal    []func(x []float64) // by component: maps draws in units of θ to standard normals; nil for Gaussian noise
 }
@@ -57,11 +57,11 @@ func New(c mechanisms.Config, p mechanisms.Calibration, steps int) (*Noise, erro
 	}
 	facts, _ := mechanisms.FactsOf(c.Name)
 	x := &Noise{
-		config: c, plan: p, components: definition.Components(c, p), n: c.Dimension(), steps: steps, perStep: steps,
+		config: c, calibration: p, components: definition.Components(c, p), n: c.Dimension(), steps: steps, perStep: steps,
 		scales: definition.Scales(c, p), least: math.Inf(1), retained: definition.Kept(p),
 	}
-	for _, part := range x.components {
-		s := part.Scale.Float64()
+	for _, component := range x.components {
+		s := component.Scale.Float64()
 		if s < leastScale {
 			return nil, fmt.Errorf("residual: noise of scale %.3g lattice units: below %d, where rounding is not small beside it", s, leastScale)
 		}
@@ -69,7 +69,7 @@ func New(c mechanisms.Config, p mechanisms.Calibration, steps int) (*Noise, erro
 		switch facts.Law {
 		case mechanisms.Gaussian:
 		case mechanisms.Gamma:
-			x.normal = append(x.normal, gammaNormals(part.To-part.From))
+			x.normal = append(x.normal, gammaNormals(component.To-component.From))
 		case mechanisms.Laplace:
 			x.normal = append(x.normal, laplaceNormals)
 		case mechanisms.Gumbel: // draws of elements, which have no definition here
@@ -78,8 +78,8 @@ func New(c mechanisms.Config, p mechanisms.Calibration, steps int) (*Noise, erro
 	switch {
 	case facts.PerStep:
 	case p.Decays():
-		f := definition.NewFading(p.Decay)
-		x.fading = &f
+		f := definition.NewDecaying(p.Decay)
+		x.decaying = &f
 	case facts.Filter:
 		f := definition.NewFilter(p.Filter)
 		x.filter = &f
@@ -105,9 +105,9 @@ func (x *Noise) PerStep() int { return x.perStep }
 // that share noise by mistake agree at these distances.
 func (x *Noise) starts() []int {
 	var out []int
-	for i, part := range x.components {
+	for i, component := range x.components {
 		for _, before := range x.components[max(0, i-8):i] {
-			out = append(out, part.From-before.From)
+			out = append(out, component.From-before.From)
 		}
 	}
 	return out

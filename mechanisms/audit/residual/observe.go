@@ -6,8 +6,9 @@ import (
 	"slices"
 )
 
-// most is the number of coordinates that are compared with one another: half of them from the front, half from the end.
-const most = 1024
+// maxCompared is the number of coordinates that are compared with one another: half of them from the front, half from
+// the end.
+const maxCompared = 1024
 
 // Cells of the histogram of the law: each a quarter wide, from −edge to edge.
 const (
@@ -45,24 +46,24 @@ const quarters = 4
 // Observer takes the releases of one run after another. It belongs to one goroutine, but a Noise may have many
 // observers.
 type Observer struct {
-	noise    *Noise
-	rebuild  *Rebuilder
-	twin     *simulated // reference model of pure noise with later blocks, else nil
-	z        []float64
-	compared []int // coordinates that are compared
-	run      *Run
+	noise     *Noise
+	rebuild   *Rebuilder
+	reference *simulated // reference model of pure noise with later blocks, else nil
+	z         []float64
+	compared  []int // coordinates that are compared
+	run       *Run
 }
 
 // Observe returns an observer that has seen no release yet.
 func (x *Noise) Observe() *Observer {
 	o := &Observer{noise: x, rebuild: x.Rebuilder(), z: make([]float64, x.n)}
 	for i := range x.n {
-		if x.n <= most || i < most/2 || i >= x.n-most/2 {
+		if x.n <= maxCompared || i < maxCompared/2 || i >= x.n-maxCompared/2 {
 			o.compared = append(o.compared, i)
 		}
 	}
 	if x.perStep < x.steps {
-		o.twin = newTwin(x)
+		o.reference = newSimulated(x)
 	}
 	o.start()
 	return o
@@ -74,15 +75,15 @@ func (o *Observer) start() {
 	o.run = &Run{
 		sum: make([]float64, x.perStep), square: make([]float64, x.perStep),
 		sumAt: make([]float64, x.n), squareAt: make([]float64, x.n),
-		signs: newFair(len(o.compared), x.perStep), sizes: newFair(len(o.compared), x.perStep),
+		signs: newSignTest(len(o.compared), x.perStep), sizes: newSignTest(len(o.compared), x.perStep),
 		alongAt: make([]float64, x.n), weightAt: make([]float64, x.n),
 	}
 }
 
 // Release takes the next release of the run and the sum of its step's contributions, in loss units.
-func (o *Observer) Release(release, leaf []float64) {
+func (o *Observer) Release(release, contribution []float64) {
 	x, r, t := o.noise, o.run, o.rebuild.step
-	o.rebuild.Next(o.z, release, leaf)
+	o.rebuild.Next(o.z, release, contribution)
 	if t >= x.perStep {
 		r.later[x.quarter(t)] += squares(o.z)
 		return
@@ -109,18 +110,18 @@ func (o *Observer) Release(release, leaf []float64) {
 	if t < keptSteps(x.n) {
 		r.kept = append(r.kept, slices.Clone(o.z[:min(x.n, keptCoordinates)]))
 	}
-	o.contribution(leaf)
+	o.contribution(contribution)
 }
 
 // contribution adds z along the step's contribution, and at each of its coordinates. The contribution is known before
 // the step's noise, so the former is a standard normal however the contribution was chosen. At a coordinate it is a
 // normal of variance w².
-func (o *Observer) contribution(leaf []float64) {
+func (o *Observer) contribution(contribution []float64) {
 	x, sum, length := o.noise, 0.0, 0.0
-	for _, part := range x.components {
+	for _, component := range x.components {
 		own := 0.0
-		for i := part.From; i < part.To; i++ {
-			v := leaf[i] / x.scales[i]
+		for i := component.From; i < component.To; i++ {
+			v := contribution[i] / x.scales[i]
 			own += v * v
 			sum += o.z[i] * v
 		}
@@ -128,8 +129,8 @@ func (o *Observer) contribution(leaf []float64) {
 			continue
 		}
 		length += own
-		for i := part.From; i < part.To; i++ {
-			v := leaf[i] / x.scales[i]
+		for i := component.From; i < component.To; i++ {
+			v := contribution[i] / x.scales[i]
 			o.run.alongAt[i] += o.z[i] * v / math.Sqrt(own)
 			o.run.weightAt[i] += v * v / own
 		}
@@ -144,8 +145,8 @@ func (o *Observer) contribution(leaf []float64) {
 // reference model.
 func (o *Observer) Result(number uint64) *Run {
 	r := o.run
-	if o.twin != nil {
-		r.laterOfRef = o.twin.play(number)
+	if o.reference != nil {
+		r.laterOfRef = o.reference.play(number)
 	}
 	o.start()
 	return r
@@ -171,7 +172,7 @@ type signTest struct {
 	of    [][]uint64 // bits by coordinate
 }
 
-func newFair(coordinates, steps int) signTest {
+func newSignTest(coordinates, steps int) signTest {
 	f := signTest{words: (steps + 63) / 64, steps: steps, of: make([][]uint64, coordinates)}
 	all := make([]uint64, coordinates*f.words)
 	for i := range f.of {

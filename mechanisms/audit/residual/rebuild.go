@@ -10,10 +10,10 @@ import (
 // Rebuilder rebuilds the noise of one run after another. It belongs to one goroutine, but a Noise may have many
 // rebuilders.
 type Rebuilder struct {
-	noise      *Noise
-	components noiseRebuilder
-	step       int
-	clean      []float64 // G_t, loss units
+	noise   *Noise
+	inverse noiseRebuilder
+	step    int
+	clean   []float64 // G_t, loss units
 }
 
 // noiseRebuilder predicts the noise of later releases from the releases so far, in units of σ.
@@ -28,17 +28,17 @@ type noiseRebuilder interface {
 func (x *Noise) Rebuilder() *Rebuilder {
 	r := &Rebuilder{noise: x, clean: make([]float64, x.n)}
 	switch {
-	case x.fading != nil:
-		f := &filteredRebuilder{filter: &x.fading.Filter, states: vectors(len(x.fading.Poles), x.n)}
-		r.components = &decayingRebuilder{
-			filteredRebuilder: f, fading: x.fading, first: x.before, before: make([]float64, x.n),
+	case x.decaying != nil:
+		f := &filteredRebuilder{filter: &x.decaying.Filter, states: vectors(len(x.decaying.Poles), x.n)}
+		r.inverse = &decayingRebuilder{
+			filteredRebuilder: f, decaying: x.decaying, first: x.before, before: make([]float64, x.n),
 		}
 	case x.filter != nil:
-		r.components = &filteredRebuilder{filter: x.filter, states: vectors(len(x.filter.Poles), x.n)}
+		r.inverse = &filteredRebuilder{filter: x.filter, states: vectors(len(x.filter.Poles), x.n)}
 	case x.forecasts != nil:
-		r.components = &treeRebuilder{forecasts: x.forecasts, known: vectors(slots(x.forecasts), x.n)}
+		r.inverse = &treeRebuilder{forecasts: x.forecasts, known: vectors(slots(x.forecasts), x.n)}
 	default:
-		r.components = whiteRebuilder{}
+		r.inverse = whiteRebuilder{}
 	}
 	r.Start()
 	return r
@@ -48,27 +48,27 @@ func (x *Noise) Rebuilder() *Rebuilder {
 func (r *Rebuilder) Start() {
 	r.step = 0
 	clear(r.clean)
-	r.components.start()
+	r.inverse.start()
 }
 
 // absurd replaces a draw that is not a number or is larger than any noise.
 const absurd = 1e6
 
-// Next writes z of the next release to dst. leaf is the sum of the step's contributions, in loss units. It panics after
-// the last release.
-func (r *Rebuilder) Next(dst, release, leaf []float64) {
+// Next writes z of the next release to dst. contribution is the sum of the step's contributions, in loss units. It
+// panics after the last release.
+func (r *Rebuilder) Next(dst, release, contribution []float64) {
 	x := r.noise
-	if r.step == x.steps || len(dst) != x.n || len(release) != x.n || len(leaf) != x.n {
+	if r.step == x.steps || len(dst) != x.n || len(release) != x.n || len(contribution) != x.n {
 		panic(fmt.Sprintf("BUG: residual: release %d of %d with %d entries", r.step+1, x.steps, len(release)))
 	}
-	for i, v := range leaf {
+	for i, v := range contribution {
 		r.clean[i] = x.retained*r.clean[i] + v
 		dst[i] = (release[i] - r.clean[i]) / x.scales[i]
 	}
-	spread := r.components.next(dst)
+	spread := r.inverse.next(dst)
 	if r.step < x.perStep && x.normal != nil {
-		for i, part := range x.components {
-			x.normal[i](dst[part.From:part.To])
+		for i, component := range x.components {
+			x.normal[i](dst[component.From:component.To])
 		}
 	} else if spread != 1 {
 		for i := range dst {
@@ -121,10 +121,10 @@ func (f *filteredRebuilder) next(rest []float64) float64 {
 // decayingRebuilder inverts the decaying sum, and e∗ from reset to reset.
 type decayingRebuilder struct {
 	*filteredRebuilder
-	fading *definition.Decaying
-	first  uint64 // steps before the first release
-	step   uint64
-	before []float64 // noise of the last release
+	decaying *definition.Decaying
+	first    uint64 // steps before the first release
+	step     uint64
+	before   []float64 // noise of the last release
 }
 
 func (f *decayingRebuilder) start() {
@@ -135,11 +135,11 @@ func (f *decayingRebuilder) start() {
 
 func (f *decayingRebuilder) next(rest []float64) float64 {
 	for i, x := range rest {
-		rest[i] = x - f.fading.Decay*f.before[i]
+		rest[i] = x - f.decaying.Decay*f.before[i]
 		f.before[i] = x
 	}
 	spread := f.filteredRebuilder.next(rest)
-	if f.step++; f.step%f.fading.Period == 0 {
+	if f.step++; f.step%f.decaying.Period == 0 {
 		f.filteredRebuilder.start()
 	}
 	return spread

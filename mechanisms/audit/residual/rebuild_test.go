@@ -37,10 +37,10 @@ func TestDrawsAreRebuilt(t *testing.T) {
 		}
 		keeps := &recorder{Sampler: sampler}
 		stream, rebuild := mechtest.Planted(t, c, p, keeps), newNoise(t, c, p, 64).Rebuilder()
-		z, leaf := make([]float64, 3), []float64{0.5, -0.5, 0.25}
+		z, contribution := make([]float64, 3), []float64{0.5, -0.5, 0.25}
 		for step := range 64 {
-			stream.Add(noise.Identity{Offset: int64(step)}, leaf)
-			rebuild.Next(z, stream.Sum(0), leaf)
+			stream.Add(noise.Identity{Offset: int64(step)}, contribution)
+			rebuild.Next(z, stream.Sum(0), contribution)
 			for i, n := range keeps.drawn[step] {
 				if off := z[i]*p.Scale.Float64() - float64(n); math.Abs(off) > 4 {
 					t.Fatalf("%s, step %d: a draw of %d is rebuilt as %g", name, step+1, n, z[i]*p.Scale.Float64())
@@ -115,8 +115,9 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
-// TestAbsurdReleases checks that releases that are absurdly large or not numbers give absurd z, and fail a test.
-func TestAbsurdReleases(t *testing.T) {
+// TestReleasesThatAreNotFinite checks that releases that are absurdly large or not numbers give absurd z, and fail a
+// test.
+func TestReleasesThatAreNotFinite(t *testing.T) {
 	for _, bad := range []float64{math.NaN(), math.Inf(-1), 1e300} {
 		c := config("blt", 2, 8)
 		x := newNoise(t, c, mechtest.Plan(t, c), 8)

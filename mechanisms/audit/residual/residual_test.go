@@ -38,7 +38,7 @@ func play(t *testing.T, stream *mechanisms.Stream, x *residual.Noise, runs int) 
 	t.Helper()
 	battery, observer := residual.NewBattery(x), x.Observe()
 	start, n := stream.AppendState(nil), stream.Dimension()
-	leaf, sum := make([]float64, n), make([]float64, n)
+	contribution, sum := make([]float64, n), make([]float64, n)
 	for run := range runs {
 		if err := stream.Restore(start); err != nil {
 			t.Fatal(err)
@@ -47,13 +47,13 @@ func play(t *testing.T, stream *mechanisms.Stream, x *residual.Noise, runs int) 
 		for step := range x.Steps() {
 			clear(sum)
 			for range stream.Batch() {
-				clear(leaf)
+				clear(contribution)
 				if stream.Sum(0)[0] > 0 || step%3 == 0 {
-					leaf[step%n] = 1
+					contribution[step%n] = 1
 				}
-				stream.Add(id, leaf)
+				stream.Add(id, contribution)
 				id.Offset++
-				for i, v := range leaf {
+				for i, v := range contribution {
 					sum[i] += v
 				}
 				if id.Offset%int64(stream.Batch()) == 0 {
@@ -77,7 +77,7 @@ func alarms(b *residual.Battery) (failed []residual.Test) {
 	return failed
 }
 
-func TestHonestNoisePasses(t *testing.T) {
+func TestTrueNoisePasses(t *testing.T) {
 	for row, name := range mechanisms.Names() {
 		for i, n := range []int{1, 3, 8} {
 			for k, window := range []uint64{1, 2, 16} {

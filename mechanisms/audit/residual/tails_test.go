@@ -164,7 +164,7 @@ func TestNormalsOfPureNoise(t *testing.T) {
 func TestFairCounts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for _, steps := range []int{1, 63, 64, 65, 200} {
-		f, plain := newFair(2, steps), [2][]bool{make([]bool, steps), make([]bool, steps)}
+		f, plain := newSignTest(2, steps), [2][]bool{make([]bool, steps), make([]bool, steps)}
 		for i := range plain {
 			for t := range plain[i] {
 				if rng.IntN(2) == 1 {

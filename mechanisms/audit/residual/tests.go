@@ -58,10 +58,12 @@ func (b *Battery) Tests() []Test {
 	if len(b.lags) > 0 {
 		out = append(out, b.steps())
 	}
-	if len(b.apart) > 0 {
+	if len(b.spacings) > 0 {
 		out = append(out, b.coordinates())
 	}
-	out = append(out, b.acrossRuns(), b.repeats.test(b.noise.tolerance()))
+	runs := newFinder("runs", "signs and sizes of the same draw in two runs", 0)
+	runs.fair(b.byRuns, "one run apart")
+	out = append(out, runs.test(), b.repeats.test(b.noise.tolerance()))
 	if b.noise.perStep < b.noise.steps {
 		out = append(out, b.later())
 	}
@@ -84,12 +86,12 @@ func (b *Battery) scale() Test {
 	f := newFinder("scale", "sums of squares, by step and coordinate", b.total.draws)
 	total := 0.0
 	b.each(b.total.square, b.total.squareAt, func(sum float64, n uint64, what string, at int) {
-		f.look(squaresTail(sum, n), "%s %d: %.5g of the plan's scale", what, at, math.Sqrt(sum/float64(n)))
+		f.look(squaresTail(sum, n), "%s %d: %.5g of the calibration's scale", what, at, math.Sqrt(sum/float64(n)))
 		if what == "step" {
 			total += sum
 		}
 	})
-	f.look(squaresTail(total, b.total.draws), "%.6g of the plan's scale", math.Sqrt(total/float64(b.total.draws)))
+	f.look(squaresTail(total, b.total.draws), "%.6g of the calibration's scale", math.Sqrt(total/float64(b.total.draws)))
 	return f.test()
 }
 
@@ -116,14 +118,14 @@ func (b *Battery) law() Test {
 }
 
 func (b *Battery) contributions() Test {
-	f := newFinder("leaves", "draws along known leaves, and at each of their coordinates", b.total.contributions)
+	f := newFinder("leaves", "draws along known contributions, and at each of their coordinates", b.total.contributions)
 	look := func(sum, squares float64, what string, args ...any) {
 		if squares > 0 {
 			z := sum / math.Sqrt(squares)
 			f.look(normalTail(z), what+": %.2f standard errors off", append(args, z)...)
 		}
 	}
-	look(b.total.along, float64(b.total.contributions), "along the leaves")
+	look(b.total.along, float64(b.total.contributions), "along the contributions")
 	for i, sum := range b.total.alongAt {
 		look(sum, b.total.weightAt[i], "at coordinate %d", i+1)
 	}
@@ -140,34 +142,28 @@ func (b *Battery) steps() Test {
 }
 
 func (b *Battery) coordinates() Test {
-	f := newFinder("coordinates", fmt.Sprintf("signs and sizes of draws of one step, %d distances", len(b.apart)), 0)
-	for i, apart := range b.apart {
-		f.fair(b.byDistance[i], "%d coordinates apart", apart)
+	f := newFinder("coordinates", fmt.Sprintf("signs and sizes of draws of one step, %d distances", len(b.spacings)), 0)
+	for i, spacing := range b.spacings {
+		f.fair(b.byDistance[i], "%d coordinates apart", spacing)
 	}
-	return f.test()
-}
-
-func (b *Battery) acrossRuns() Test {
-	f := newFinder("runs", "signs and sizes of the same draw in two runs", 0)
-	f.fair(b.byRuns, "one run apart")
 	return f.test()
 }
 
 // fair tests the two kinds of coins, signs and sizes.
 func (f *finder) fair(a agreement, where string, args ...any) {
 	f.out.Count += a.pairs
-	say := func(what string, differ uint64) {
+	look := func(what string, differ uint64) {
 		share := 1 - float64(differ)/float64(max(1, a.pairs))
 		f.look(binomialTail(differ, a.pairs, 0.5), where+": %s agree in %.5f of %d", append(args, what, share, a.pairs)...)
 	}
-	say("signs", a.signs)
-	say("sizes", a.sizes)
+	look("signs", a.signs)
+	look("sizes", a.sizes)
 }
 
 func (b *Battery) later() Test {
-	f := newFinder("later blocks", "squares of later releases beside a twin's, drawn by the definition", b.runs)
+	f := newFinder("later blocks", "squares of later releases compared with a reference model's", b.runs)
 	for i, louder := range b.louder {
-		f.look(binomialTail(louder, b.runs, 0.5), "quarter %d: larger than the twin's in %d of %d runs", i+1, louder, b.runs)
+		f.look(binomialTail(louder, b.runs, 0.5), "quarter %d: larger than the reference model's in %d of %d runs", i+1, louder, b.runs)
 	}
 	return f.test()
 }

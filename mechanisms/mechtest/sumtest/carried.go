@@ -9,8 +9,8 @@ import (
 	"oriel/mechanisms/lattice"
 )
 
-// Carried is Σ_{j≥1} e_j·n_{t−j} with e_j = Σ_k r_k·q_k^{j−1}, exactly and by its definition: the slow twin of a carry.
-// Poles q and residues r are dyadics of buffer.FractionBits.
+// Carried is Σ_{j≥1} e_j·n_{t−j} with e_j = Σ_k r_k·q_k^{j−1}, exactly and by its definition: the slow reference model
+// of a carry. Poles q and residues r are dyadics of buffer.FractionBits.
 type Carried struct {
 	poles    []uint32
 	residues []int64

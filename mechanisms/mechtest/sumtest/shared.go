@@ -21,9 +21,9 @@ func Gaussian(t testing.TB, s float64) noise.Sampler {
 }
 
 // Step absorbs a contribution and adds it; dst has the contribution's length.
-func Step(sum Sum, chain *noise.Chain, dst []float64, leaf ...int64) {
-	chain.Absorb(sum.Steps()+1, 0, noise.Identity{Offset: int64(sum.Steps())}, leaf)
-	sum.Add(dst, leaf, chain)
+func Step(sum Sum, chain *noise.Chain, dst []float64, contribution ...int64) {
+	chain.Absorb(sum.Steps()+1, 0, noise.Identity{Offset: int64(sum.Steps())}, contribution)
+	sum.Add(dst, contribution, chain)
 }
 
 // AddAllocatesOnlyTheCipher checks that a step allocates at most one block cipher (none if the processor has AES
@@ -31,17 +31,17 @@ func Step(sum Sum, chain *noise.Chain, dst []float64, leaf ...int64) {
 func AddAllocatesOnlyTheCipher(t testing.TB, steps int, newSum func(n int, sampler noise.Sampler) Sum) {
 	t.Helper()
 	sampler := Gaussian(t, 1<<30)
-	chain, dst, leaf := noise.NewChain([32]byte{}), make([]float64, 32), make([]int64, 32)
+	chain, dst, contribution := noise.NewChain([32]byte{}), make([]float64, 32), make([]int64, 32)
 	seed := chain.Seed(noise.NodeID{})
-	cipher := testing.AllocsPerRun(100, func() { sampler.Fill(leaf, seed) })
-	clear(leaf)
+	cipher := testing.AllocsPerRun(100, func() { sampler.Fill(contribution, seed) })
+	clear(contribution)
 	for want, sum := range map[float64]Sum{
 		cipher: newSum(32, sampler),
 		0:      newSum(32, &Script{Values: []int64{1, -3}}),
 	} {
 		got := testing.AllocsPerRun(steps, func() {
-			chain.Absorb(sum.Steps()+1, 0, noise.Identity{}, leaf)
-			sum.Add(dst, leaf, chain)
+			chain.Absorb(sum.Steps()+1, 0, noise.Identity{}, contribution)
+			sum.Add(dst, contribution, chain)
 		})
 		if got > want {
 			t.Errorf("%g allocations a step, want at most %g", got, want)

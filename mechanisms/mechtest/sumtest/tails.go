@@ -28,18 +28,19 @@ func DrawsReachTheRelease(t testing.TB, reach, scale int64, n int, newSum func(s
 	}
 	sampler := &bySeed{script: Script{Values: values}, drawn: map[noise.Seed][]int64{}, fresh: make([]int64, n)}
 	loud, quiet := newSum(sampler), newSum(sampler)
-	chain, with, without, leaf := noise.NewChain([32]byte{1}), make([]float64, n), make([]float64, n), make([]int64, n)
+	chain, with, without := noise.NewChain([32]byte{1}), make([]float64, n), make([]float64, n)
+	contribution := make([]int64, n)
 	for now := range rounds * len(values) {
-		Contribution(leaf, now)
-		chain.Absorb(loud.Steps()+1, 0, noise.Identity{Offset: int64(now)}, leaf)
+		Contribution(contribution, now)
+		chain.Absorb(loud.Steps()+1, 0, noise.Identity{Offset: int64(now)}, contribution)
 		if err := quiet.Restore(loud.AppendState(nil)); err != nil {
 			t.Fatal(err)
 		}
 		sampler.silent = true
-		quiet.Add(without, leaf, chain)
+		quiet.Add(without, contribution, chain)
 		sampler.silent = false
 		clear(sampler.fresh)
-		loud.Add(with, leaf, chain)
+		loud.Add(with, contribution, chain)
 		for i, want := range sampler.fresh {
 			if got := with[i] - without[i]; got != float64(want) {
 				t.Fatalf("step %d, coordinate %d: of draws of %.4g scales, %d, %.0f reaches the release",

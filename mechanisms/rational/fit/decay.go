@@ -8,7 +8,7 @@ import (
 // DecayLoss is log Σb²·Σc² of e = Π(1 − p_i·x)/Π(1 − q_k·x), b = e/(1 − γx) and c = 1/e, γ = 1 − rate: the logarithm of
 // the variance of a decaying sum at equal lifetime guarantee.
 func (r Rates) DecayLoss(rate float64) float64 {
-	var poles, zeros [most]float64
+	var poles, zeros [maxPoles]float64
 	b := Rates{Poles: append(append(poles[:0], r.Poles...), rate), Zeros: append(append(zeros[:0], r.Zeros...), 1)}
 	c := Rates{Poles: r.Zeros, Zeros: r.Poles}
 	return math.Log(b.energy()) + math.Log(c.energy())

@@ -10,9 +10,9 @@ type Rates struct {
 	Poles, Zeros []float64
 }
 
-// most is the largest number of poles: six of package decay, and the rate of DecayLoss. It keeps the arrays of a loss
-// on the stack, because a fit computes ten thousands of losses.
-const most = 7
+// maxPoles is the largest number of poles: six of package decay, and the rate of DecayLoss. It keeps the arrays of a
+// loss on the stack, because a fit computes ten thousands of losses.
+const maxPoles = 7
 
 // Residues returns R_k of b = Π(z − p_i)/Π(z − q_k) = 1 + ΣR_k/(z − q_k). All are positive if poles and zeros
 // alternate, a pole first.
@@ -55,8 +55,8 @@ func (r Rates) inverse(dst []float64) []float64 {
 
 // energy returns Σb_j² of b = Π(1 − p_i·x)/Π(1 − q_k·x).
 func (r Rates) energy() float64 {
-	var buffer [most]float64
-	var lengths [most][most]float64 // distances of pairs of poles, which are symmetric
+	var buffer [maxPoles]float64
+	var lengths [maxPoles][maxPoles]float64 // distances of pairs of poles, which are symmetric
 	sum := 1.0
 	residues := r.residues(buffer[:0])
 	for k, a := range r.Poles {
@@ -94,14 +94,14 @@ func (r Rates) Loss(window, weight float64) float64 {
 // zeros, k ≤ i, with p_0 = 1.
 type ages struct {
 	n       int
-	weights [most + 1]float64
-	logs    [most + 1][most + 1]float64
-	limits  [most + 1][most + 1]float64
+	weights [maxPoles + 1]float64
+	logs    [maxPoles + 1][maxPoles + 1]float64
+	limits  [maxPoles + 1][maxPoles + 1]float64
 }
 
 func (a *ages) prepare(r Rates) {
 	a.n = len(r.inverse(a.weights[:0]))
-	var rates, logs [most + 1]float64
+	var rates, logs [maxPoles + 1]float64
 	for i, rate := range r.Zeros {
 		rates[i+1], logs[i+1] = rate, math.Log1p(-rate)
 	}
@@ -115,7 +115,7 @@ func (a *ages) prepare(r Rates) {
 
 // energy returns the sum of the first terms d_j².
 func (a *ages) energy(terms float64) float64 {
-	var lengths [most + 1][most + 1]float64
+	var lengths [maxPoles + 1][maxPoles + 1]float64
 	for i := range a.n {
 		for k := range i + 1 {
 			length := terms
@@ -141,9 +141,9 @@ type order string
 // in a finite difference the next point has most coordinates in common.
 type decoder struct {
 	order        order
-	x, steps     [2 * most]float64 // coordinates, and e^x of all but the first
-	odds, rates  [2 * most]float64
-	poles, zeros [most]float64
+	x, steps     [2 * maxPoles]float64 // coordinates, and e^x of all but the first
+	odds, rates  [2 * maxPoles]float64
+	poles, zeros [maxPoles]float64
 	known        int // how many entries are valid for the last point
 }
 
@@ -242,7 +242,7 @@ func (o order) search(window, slow float64, price func(Rates) float64) Rates {
 // meet, with infinite residues, or a last zero that leaves (0, 1). It costs some 10⁻⁴ of loss.
 func crowding(r Rates) float64 {
 	price := 0x1p-20 / (1 - r.Zeros[len(r.Zeros)-1])
-	var buffer [most + 1]float64
+	var buffer [maxPoles + 1]float64
 	for _, x := range r.residues(buffer[:0]) {
 		price += 0x1p-20 * math.Pow(x, 8) // keeps residues below 2
 	}

@@ -73,9 +73,9 @@ func TestLossIsThatOfTheSeries(t *testing.T) {
 	}
 }
 
-// TestRatesDependOnThePointAlone checks that a point gives the same bits after any other point, although a decoder
+// TestRatesDependOnlyOnThePoint checks that a point gives the same bits after any other point, although a decoder
 // keeps exponentials of the last one.
-func TestRatesDependOnThePointAlone(t *testing.T) {
+func TestRatesDependOnlyOnThePoint(t *testing.T) {
 	x := spread(1e-3, 0.7, 3)
 	last := decoder{order: "PZPZPZ"}
 	for i := range x {

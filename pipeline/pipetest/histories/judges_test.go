@@ -211,7 +211,7 @@ func (o *outcome) statuses(t *testing.T, partition int32, merged []spot) map[at]
 		status := byte(0)
 		if s.entry != nil {
 			_, code := decoded(decoder, &event, s.entry.record)
-			status = code.Verdict()
+			status = code.Status()
 		}
 		if want = append(want, status); i < len(joined) {
 			statuses[s.at] = joined[i]
@@ -235,7 +235,7 @@ func (o *outcome) letters(partition int32, merged []spot, statuses map[at]byte) 
 	}
 	missing := map[at]bool{}
 	for _, s := range merged {
-		if code, known := schemas.OfVerdict(statuses[s.at]); s.entry != nil && (!known || code != schemas.OK) {
+		if code, known := schemas.CodeOfStatus(statuses[s.at]); s.entry != nil && (!known || code != schemas.OK) {
 			missing[s.at] = true
 		}
 	}

@@ -4,8 +4,8 @@ import "oriel/schemas/mapping"
 
 // Bounds for tiertest.Allocates in a fuzz target, in bytes. The fuzzing engine also allocates, so Nothing is not 0.
 const (
-	MostSchema = 64 << 20 // for reading and compiling a schema
-	Nothing    = 64 << 10 // for reading a record
+	MaxSchema = 64 << 20 // for reading and compiling a schema
+	Nothing   = 64 << 10 // for reading a record
 )
 
 // Reach returns at most most paths of a schema, including those of records in lists and maps. names returns the names

@@ -2,8 +2,8 @@ package dp
 
 import "math"
 
-// A reading is one way to convert a total. It bounds δ(ε), and ε at 0 < δ < 1, both rounded up.
-type reading interface {
+// A conversion is one way to convert a total. It bounds δ(ε), and ε at 0 < δ < 1, both rounded up.
+type conversion interface {
 	delta(epsilon float64) float64
 	epsilon(delta float64) float64
 }
@@ -15,14 +15,14 @@ const (
 	maxGaussianOutcomes = 16
 )
 
-// readings returns readings of t. One of them is exact in the cases that PROOF.md names. There are none if a loss is
-// infinite.
-func (t Total) readings() []reading {
+// conversions returns conversions of t. One of them is exact in the cases that PROOF.md names. There are none if a loss
+// is infinite.
+func (t Total) conversions() []conversion {
 	rho, mu, pure := t.rho.float(), t.Mu(), t.Pure()
 	if rho.IsInf() || mu >= maxMu || math.IsInf(pure, 1) {
 		return nil
 	}
-	var all []reading
+	var all []conversion
 	law, whole := t.law(mu > 0)
 	if rho.Sign() > 0 || !whole {
 		half := square(mu)

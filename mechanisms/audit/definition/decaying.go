@@ -13,8 +13,8 @@ type Decaying struct {
 	Period uint64  // P
 }
 
-// NewFading returns the filter with these dyadic coefficients, whose residues are subtracted from the draws.
-func NewFading(f decay.Filter) Decaying {
+// NewDecaying returns the filter with these dyadic coefficients, whose residues are subtracted from the draws.
+func NewDecaying(f decay.Filter) Decaying {
 	out := Decaying{Decay: float64(decay.Decay(f.Memory)) / (1 << 30), Period: decay.Period(f.Memory)}
 	for k := range f.Count {
 		out.Poles = append(out.Poles, float64(f.Poles[k])/(1<<30))
@@ -31,7 +31,7 @@ func Kept(p mechanisms.Calibration) float64 {
 	case facts.PerStep:
 		return 0
 	case p.Decays():
-		return NewFading(p.Decay).Decay
+		return NewDecaying(p.Decay).Decay
 	}
 	return 1
 }

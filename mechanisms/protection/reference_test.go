@@ -84,9 +84,10 @@ func slowAll(g Guarantee, age, among uint64) dp.Budget {
 	return dp.Budget{Epsilon: epsilon}
 }
 
-// twinCases returns guarantees of every scope and unit. Pure ε is a power of two, so that its sums are exact. Gaussian
-// ε is a little below the ε of µ just before the span, so that a test can distinguish the claim from its curve.
-func twinCases() map[string]Guarantee {
+// referenceCases returns guarantees of every scope and unit. Pure ε is a power of two, so that its sums are exact.
+// Gaussian ε is a little below the ε of µ just before the span, so that a test can distinguish the claim from its
+// curve.
+func referenceCases() map[string]Guarantee {
 	user := User{Exchange: dp.Replace, Separation: 3}
 	pure := func(s Scope, u Unit) Guarantee {
 		return Guarantee{Terms: Terms{s, u}, Mechanism: "pure", Batch: 3, Epsilon: 0.5}
@@ -122,10 +123,10 @@ func twinCases() map[string]Guarantee {
 	}
 }
 
-// TestLossesAreThoseOfASlowTwin compares a guarantee with its slow twin at every age, for the events that a unit names
-// and for all of them, by steps, by spans, and at the ages that are printed.
-func TestLossesAreThoseOfASlowTwin(t *testing.T) {
-	for what, g := range twinCases() {
+// TestLossesMatchReferenceModel compares a guarantee with its slow reference model at every age, for the events that a
+// unit names and for all of them, by steps, by spans, and at the ages that are printed.
+func TestLossesMatchReferenceModel(t *testing.T) {
+	for what, g := range referenceCases() {
 		_, several := g.Unit.EventSeparation()
 		among := map[string]uint64{
 			"pure window of a user": 8, "pure lifetime of a user": 16, "gaussian window of a user": 40,
@@ -180,7 +181,7 @@ func TestLossesAreThoseOfASlowTwin(t *testing.T) {
 // TestSeveralWindowsOfGaussianNoiseNeedACurve checks that without its curve a Gaussian guarantee of several windows
 // claims nothing, because no multiple of ε bounds its loss at one δ.
 func TestSeveralWindowsOfGaussianNoiseNeedACurve(t *testing.T) {
-	g := twinCases()["gaussian window"]
+	g := referenceCases()["gaussian window"]
 	g.Curve = nil
 	if g.At(40).Epsilon != g.Epsilon || g.AtSpans(1).Epsilon != g.Epsilon {
 		t.Errorf("one window: %v and %v", g.At(40), g.AtSpans(1))

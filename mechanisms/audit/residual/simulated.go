@@ -3,12 +3,11 @@ package residual
 import (
 	"encoding/binary"
 
-	"oriel/mechanisms"
 	"oriel/mechanisms/noise"
 )
 
-// simulated draws the noise of a tree by its definition, node by node, under public seeds. It uses the plan's sampler,
-// because the law of single draws is tested elsewhere.
+// simulated draws the noise of a tree by its definition, node by node, under public seeds. It uses the calibration's
+// sampler, because the law of single draws is tested elsewhere.
 type simulated struct {
 	noise    *Noise
 	rebuild  *Rebuilder
@@ -20,22 +19,15 @@ type simulated struct {
 	z        []float64
 }
 
-func newTwin(x *Noise) *simulated {
+func newSimulated(x *Noise) *simulated {
 	t := &simulated{
 		noise: x, rebuild: x.Rebuilder(), nodes: map[int32][]float64{}, drawn: make([]int64, x.n),
 		release: make([]float64, x.n), zero: make([]float64, x.n), z: make([]float64, x.n),
 	}
-	facts, _ := mechanisms.FactsOf(x.config.Name)
-	for _, part := range x.components {
-		var sampler noise.Sampler
-		var err error
-		if facts.Law == mechanisms.Gamma {
-			sampler, err = noise.NewGamma(part.Scale, part.To-part.From)
-		} else {
-			sampler, err = noise.NewLaplace(part.Scale)
-		}
+	for _, component := range x.components {
+		sampler, err := component.PureSampler(x.config.Name)
 		if err != nil {
-			panic("BUG: residual: a valid plan has no sampler: " + err.Error())
+			panic("BUG: residual: a valid calibration has no sampler: " + err.Error())
 		}
 		t.samplers = append(t.samplers, sampler)
 	}
@@ -70,11 +62,11 @@ func (t *simulated) draw(run uint64, node int32) []float64 {
 	binary.LittleEndian.PutUint64(seed[:], run)
 	binary.LittleEndian.PutUint32(seed[8:], uint32(node))
 	out := make([]float64, len(t.drawn))
-	for k, part := range t.noise.components {
+	for k, component := range t.noise.components {
 		binary.LittleEndian.PutUint16(seed[30:], uint16(k))
-		t.samplers[k].Fill(t.drawn[part.From:part.To], seed)
-		for i := part.From; i < part.To; i++ {
-			out[i] = float64(t.drawn[i]) / part.Scale.Float64() * t.noise.scales[i]
+		t.samplers[k].Fill(t.drawn[component.From:component.To], seed)
+		for i := component.From; i < component.To; i++ {
+			out[i] = float64(t.drawn[i]) / component.Scale.Float64() * t.noise.scales[i]
 		}
 	}
 	return out

@@ -11,13 +11,13 @@ import (
 	"unicode/utf8"
 )
 
-// The slow twin of Decoder, on encoding/json: it reads the whole document into a tree, then checks one rule after the
-// other. It returns every rule broken (an invalid JSON text breaks only that rule), because which fault is found
-// first is not part of the format.
+// The slow reference model of Decoder, on encoding/json: it reads the whole document into a tree, then checks one rule
+// after the other. It returns every rule broken (an invalid JSON text breaks only that rule), because which fault is
+// found first is not part of the format.
 
 type faults map[Code]bool
 
-func twinDecode(c EventConfig, doc []byte) (Event, faults) {
+func referenceDecode(c EventConfig, doc []byte) (Event, faults) {
 	bad := faults{}
 	switch {
 	case len(doc) == 0:
@@ -53,7 +53,7 @@ func twinDecode(c EventConfig, doc []byte) (Event, faults) {
 		for _, got := range root.members {
 			if got.name == m.Name || got.name == m.Also && m.Also != "" {
 				found[got.name] = true
-				twinMember(&e, c, m, got.value, true, bad)
+				referenceMember(&e, c, m, got.value, true, bad)
 			}
 		}
 		known[m.Name], known[m.Also] = true, m.Also != ""
@@ -63,7 +63,7 @@ func twinDecode(c EventConfig, doc []byte) (Event, faults) {
 		case len(found) == 0 && !m.Optional:
 			bad[MissingMember] = true
 		case len(found) == 0:
-			twinMember(&e, c, m, node{}, false, bad)
+			referenceMember(&e, c, m, node{}, false, bad)
 		}
 	}
 	for _, m := range root.members {
@@ -74,8 +74,8 @@ func twinDecode(c EventConfig, doc []byte) (Event, faults) {
 	return e, bad
 }
 
-// twinMember writes a member to its place in the event, or its default.
-func twinMember(e *Event, c EventConfig, m Member, n node, found bool, bad faults) {
+// referenceMember writes a member to its place in the event, or its default.
+func referenceMember(e *Event, c EventConfig, m Member, n node, found bool, bad faults) {
 	number := func(value func() float64) float64 {
 		if found {
 			return value()
@@ -85,10 +85,10 @@ func twinMember(e *Event, c EventConfig, m Member, n node, found bool, bad fault
 	switch m.Kind {
 	case KindVector, KindFeatures, KindRelatives:
 		if found {
-			e.Vector.Indices, e.Vector.Values = twinVector(c, m.Kind, n, bad)
+			e.Vector.Indices, e.Vector.Values = referenceVector(c, m.Kind, n, bad)
 		}
 	case KindClass:
-		e.Label = number(func() float64 { return twinClass(n, bad) })
+		e.Label = number(func() float64 { return referenceClass(n, bad) })
 	case KindTarget:
 		e.Label = number(func() float64 { return bad.number(n) })
 	case KindWeight:
@@ -97,12 +97,12 @@ func twinMember(e *Event, c EventConfig, m Member, n node, found bool, bad fault
 			bad[WeightRange] = true
 		}
 	case KindNumber, KindCount, KindChoice:
-		e.Numbers = append(e.Numbers, number(func() float64 { return twinFurther(m, n, bad) }))
+		e.Numbers = append(e.Numbers, number(func() float64 { return referenceFurther(m, n, bad) }))
 	}
 }
 
-// twinFurther returns a number, a count, or the position of a choice.
-func twinFurther(m Member, n node, bad faults) float64 {
+// referenceFurther returns a number, a count, or the position of a choice.
+func referenceFurther(m Member, n node, bad faults) float64 {
 	if m.Kind == KindChoice {
 		bad.check(n, "s", WrongType)
 		k := slices.Index(m.Choices, n.text)
@@ -125,7 +125,7 @@ func twinFurther(m Member, n node, bad faults) float64 {
 	return f
 }
 
-func twinVector(c EventConfig, kind Kind, n node, bad faults) ([]int32, []float64) {
+func referenceVector(c EventConfig, kind Kind, n node, bad faults) ([]int32, []float64) {
 	if n.kind == 'a' {
 		values := bad.numbers(n)
 		if len(values) != c.Dimension {
@@ -152,7 +152,7 @@ func twinVector(c EventConfig, kind Kind, n node, bad faults) ([]int32, []float6
 		sparse = sparse || k == 0 && (m.name == "indices" || m.name == "values") && m.value.kind == 'a'
 	}
 	if sparse {
-		return twinSparse(c, n, parts, bad)
+		return referenceSparse(c, n, parts, bad)
 	}
 	h := newHasher(c.Dimension, c.Features)
 	for _, m := range n.members {
@@ -174,7 +174,7 @@ func twinVector(c EventConfig, kind Kind, n node, bad faults) ([]int32, []float6
 	return h.indices, h.values
 }
 
-func twinSparse(c EventConfig, n node, parts map[string]node, bad faults) ([]int32, []float64) {
+func referenceSparse(c EventConfig, n node, parts map[string]node, bad faults) ([]int32, []float64) {
 	for _, m := range n.members {
 		if m.name != "indices" && m.name != "values" {
 			bad[UnknownName] = true
@@ -207,7 +207,7 @@ func twinSparse(c EventConfig, n node, parts map[string]node, bad faults) ([]int
 	return indices, values
 }
 
-func twinClass(n node, bad faults) float64 {
+func referenceClass(n node, bad faults) float64 {
 	if n.kind == 'b' {
 		if n.truth {
 			return 1

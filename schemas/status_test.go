@@ -2,7 +2,7 @@ package schemas
 
 import "testing"
 
-// storedCodes holds the numbers and names that are stored in verdicts and dead letters. A new code must go to the end.
+// storedCodes holds the numbers and names that are stored in statuses and dead letters. A new code must go to the end.
 var storedCodes = []string{
 	"ok", "empty", "too_large", "invalid_utf8", "byte_order_mark", "json_syntax", "trailing_data", "lone_surrogate",
 	"too_deep", "not_object", "wrong_type", "null_value", "duplicate_name", "unknown_name", "missing_member",
@@ -11,28 +11,28 @@ var storedCodes = []string{
 	"count_range", "unknown_choice", "filtered", "unreadable_value", "unknown_framing", "unknown_schema", "malformed",
 }
 
-func TestVerdictsAreStoredNumbers(t *testing.T) {
-	if len(codes) != len(storedCodes) || len(codes) >= 1<<8-verdictFirst {
-		t.Fatalf("%d codes, %d are pinned, %d fit a verdict", len(codes), len(storedCodes), 1<<8-verdictFirst-1)
+func TestStatusesAreStoredNumbers(t *testing.T) {
+	if len(codes) != len(storedCodes) || len(codes) >= 1<<8-statusOfOK {
+		t.Fatalf("%d codes, %d are pinned, %d fit a status", len(codes), len(storedCodes), 1<<8-statusOfOK-1)
 	}
 	for i, name := range storedCodes {
 		code := Code(i)
 		if code.String() != name {
 			t.Errorf("code %d is %s, was stored as %s", i, code, name)
 		}
-		if v := code.Verdict(); v != byte(i+1) {
-			t.Errorf("%s has the verdict %d, want %d", name, v, i+1)
+		if v := code.Status(); v != byte(i+1) {
+			t.Errorf("%s has the status %d, want %d", name, v, i+1)
 		}
-		if got, known := OfVerdict(byte(i + 1)); got != code || !known {
-			t.Errorf("verdict %d is %s, want %s", i+1, got, name)
+		if got, known := CodeOfStatus(byte(i + 1)); got != code || !known {
+			t.Errorf("status %d is %s, want %s", i+1, got, name)
 		}
 	}
-	if got, known := OfVerdict(0); got != OK || !known {
+	if got, known := CodeOfStatus(0); got != OK || !known {
 		t.Errorf("no record is %s", got)
 	}
 	for v := len(storedCodes) + 1; v < 1<<8; v++ {
-		if _, known := OfVerdict(byte(v)); known {
-			t.Errorf("verdict %d is known", v)
+		if _, known := CodeOfStatus(byte(v)); known {
+			t.Errorf("status %d is known", v)
 		}
 	}
 }

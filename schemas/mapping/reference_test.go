@@ -17,8 +17,8 @@ import (
 	"oriel/schemas/mapping/calendar"
 )
 
-// twinMap has an item of every kind.
-const twinMap = `{"where":["/s!=no","/o/p<=7"],"label":"/n>1","features":["t","t2=/o/t:text","b=/b:bool",
+// referenceMap has an item of every kind.
+const referenceMap = `{"where":["/s!=no","/o/p<=7"],"label":"/n>1","features":["t","t2=/o/t:text","b=/b:bool",
 	"f=/o/l/1:number",
 	{"name":"scaled","from":"/o/l/0/x","scale":0.1,"offset":-3},
 	{"name":"more","compare":"/o/l/1>=t"}, {"name":"has","compare":"/o/l!="},
@@ -28,15 +28,15 @@ const twinMap = `{"where":["/s!=no","/o/p<=7"],"label":"/n>1","features":["t","t
 	"/o/~0~1\"", "0"],
 	"members":[{"name":"weight","from":"/w","scale":2}]}`
 
-// twin is the slow decoder: encoding/json reads the record as a tree, and each item is read as the package comment
+// reference is the slow decoder: encoding/json reads the record as a tree, and each item is read as the package comment
 // specifies. It returns the event in the body's own form, or that the record has none.
-type twin struct {
+type reference struct {
 	m    *Mapping
 	fast *Decoder
 	form *schemas.Decoder // decoder of the body's own form
 }
 
-func (w twin) own(record []byte) (text string, ok bool) {
+func (w reference) own(record []byte) (text string, ok bool) {
 	tree, ok := readTree(record)
 	if !ok {
 		return "", false
@@ -73,7 +73,7 @@ func (w twin) own(record []byte) (text string, ok bool) {
 }
 
 // item returns nil if the record has no value, otherwise a float64, string or bool.
-func (w twin) item(i Item, tree any, number bool) (v any, ok bool) {
+func (w reference) item(i Item, tree any, number bool) (v any, ok bool) {
 	if i.Compare != nil {
 		v := at(tree, i.Compare.Path)
 		switch v.(type) {
@@ -116,7 +116,7 @@ func (w twin) item(i Item, tree any, number bool) (v any, ok bool) {
 }
 
 // holds compares as Comparison.Holds specifies.
-func (w twin) holds(c Comparison, v any) bool {
+func (w reference) holds(c Comparison, v any) bool {
 	text, isText := v.(string)
 	_, isMap := v.(map[string]any)
 	_, isList := v.([]any)
@@ -145,7 +145,7 @@ func (w twin) holds(c Comparison, v any) bool {
 }
 
 // time reads a time with package time, for a zone with a fixed offset.
-func (w twin) time(i Item, v any) (f any, ok bool) {
+func (w reference) time(i Item, v any) (f any, ok bool) {
 	zone := time.FixedZone("", int(i.Clock.zone.Standard()))
 	var t time.Time
 	if number, isNumber := asNumber(v); isNumber && i.Clock.unit != 0 && v != true && v != false {
@@ -365,8 +365,8 @@ func hasLoneSurrogate(record []byte) bool {
 }
 
 // compare checks that fast and slow decoder agree on a record: both have the same event, or both have none. A fault at
-// any path of the mapping also makes the twin's event invalid.
-func (w twin) compare(t *testing.T, record []byte) {
+// any path of the mapping also makes the model's event invalid.
+func (w reference) compare(t *testing.T, record []byte) {
 	t.Helper()
 	var got, want schemas.Event
 	code := w.fast.Decode(&got, record)
@@ -379,11 +379,11 @@ func (w twin) compare(t *testing.T, record []byte) {
 	}
 	switch {
 	case ok != (code == schemas.OK):
-		t.Fatalf("%q: %s, the twin has an event: %t %s", record, w.fast.Problem(record, code), ok, text)
+		t.Fatalf("%q: %s, the model has an event: %t %s", record, w.fast.Problem(record, code), ok, text)
 	case ok && !sameEvent(got, want):
-		t.Fatalf("%q: %v, the twin has %v", record, got, want)
+		t.Fatalf("%q: %v, the model has %v", record, got, want)
 	case ok && string(w.fast.AppendOwn(nil)) != text:
-		t.Fatalf("%q: printed as %s, the twin has %s", record, w.fast.AppendOwn(nil), text)
+		t.Fatalf("%q: printed as %s, the model has %s", record, w.fast.AppendOwn(nil), text)
 	}
 }
 
@@ -392,9 +392,9 @@ func sameEvent(a, b schemas.Event) bool {
 		a.Label == b.Label && a.Weight == b.Weight && slices.Equal(a.Numbers, b.Numbers)
 }
 
-func newTwin(t testing.TB) twin {
+func newReference(t testing.TB) reference {
 	t.Helper()
-	m, err := Parse([]byte(twinMap))
+	m, err := Parse([]byte(referenceMap))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -402,11 +402,11 @@ func newTwin(t testing.TB) twin {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return twin{m, newDecoder(t, twinMap, config(lossBody)), form}
+	return reference{m, newDecoder(t, referenceMap, config(lossBody)), form}
 }
 
-// twinRecords has a record of every kind that the twin distinguishes.
-var twinRecords = []string{
+// referenceRecords has a record of every kind that the model distinguishes.
+var referenceRecords = []string{
 	`{"s":"yes","n":2,"o":{"p":7,"t":1.50,"l":[{"x":3},"12e1"],"d":"2024-02-29","~/\"":null},"t":"ä","b":"true","d":1700000000,"w":"+.5","0":false}`,
 	`{"s":null,"n":"1e0","o":{"p":"7.0","l":["a",5],"d":"0001-01-01 00:00:60,5-2359"},"b":false,"d":"2016-12-31T23:59:60Z"}`,
 	`{"n":true,"o":{"p":-1e-400,"l":{"1":8,"0":{"x":"4"}},"t":"\ud83d\ude00","d":"9999-12-31t23:59:59.999999999+00:01"},"\u0064":"2024-01-01"}`,
@@ -417,13 +417,13 @@ var twinRecords = []string{
 	`{"n":2,"o":{"p":1},"t":"<&>\u2028\u0001\\"}`,
 }
 
-func TestTheTwinAgrees(t *testing.T) {
-	w := newTwin(t)
-	for _, record := range twinRecords {
+func TestMatchesReferenceModel(t *testing.T) {
+	w := newReference(t)
+	for _, record := range referenceRecords {
 		w.compare(t, []byte(record))
 	}
 	var e schemas.Event
-	for i, record := range twinRecords[:3] { // checks that they have an event
+	for i, record := range referenceRecords[:3] { // checks that they have an event
 		if code := w.fast.Decode(&e, []byte(record)); code != schemas.OK {
 			t.Errorf("record %d: %s", i, w.fast.Problem([]byte(record), code))
 		}
@@ -431,9 +431,9 @@ func TestTheTwinAgrees(t *testing.T) {
 }
 
 func FuzzMapped(f *testing.F) {
-	for _, record := range twinRecords {
+	for _, record := range referenceRecords {
 		f.Add([]byte(record))
 	}
-	w := newTwin(f)
+	w := newReference(f)
 	f.Fuzz(func(t *testing.T, record []byte) { w.compare(t, record) })
 }

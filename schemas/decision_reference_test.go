@@ -15,8 +15,8 @@ import (
 	"google.golang.org/protobuf/types/dynamicpb"
 )
 
-// twin encodes a decision with a library that has read the published schema, and reads its own bytes back.
-type twin interface {
+// encodingLibrary encodes a decision with a library that has read the published schema, and reads its own bytes back.
+type encodingLibrary interface {
 	encode(t *testing.T, d Decision, extras []Extra, values []ExtraValue) []byte
 
 	// again decodes bytes and encodes the result.
@@ -27,7 +27,7 @@ type twin interface {
 // languages do.
 func TestLibrariesWriteTheSameBytes(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
-	twins := map[Encoding]twin{Protobuf: newProtobufTwin(t), Avro: newAvroTwin(t)}
+	libraries := map[Encoding]encodingLibrary{Protobuf: newProtobufLibrary(t), Avro: newAvroLibrary(t)}
 	for range 300 {
 		d, extras, values := randomDecision(rng)
 		for i, x := range extras {
@@ -35,25 +35,25 @@ func TestLibrariesWriteTheSameBytes(t *testing.T) {
 				*text += "\xff\xc3" // bytes that libraries refuse
 			}
 		}
-		for e, twin := range twins {
+		for e, library := range libraries {
 			got := encoded(d, e, extras, values)
 			valid := values[:0:0]
 			for _, v := range values {
 				v.Text = strings.Map(func(r rune) rune { return r }, v.Text) // U+FFFD for each byte that is not UTF-8
 				valid = append(valid, v)
 			}
-			if want := twin.encode(t, d, extras, valid); !bytes.Equal(got, want) {
+			if want := library.encode(t, d, extras, valid); !bytes.Equal(got, want) {
 				t.Fatalf("%s: %x\n%x", Encodings[e], got, want)
 			}
-			if again := twin.again(t, got); !bytes.Equal(got, again) {
+			if again := library.again(t, got); !bytes.Equal(got, again) {
 				t.Fatalf("%s: %x, read and written %x", Encodings[e], got, again)
 			}
 		}
 	}
 }
 
-// sparseTwin returns a point in the form Sparse, by searching all coordinates for each value.
-func sparseTwin(point []float64) (o sparseObject) {
+// sparseReference returns a point in the form Sparse, by searching all coordinates for each value.
+func sparseReference(point []float64) (o sparseObject) {
 	o.Dimension = len(point)
 	for {
 		var next float64
@@ -84,19 +84,19 @@ func positive(numbers []float64) []float64 {
 	return positive
 }
 
-// protobufTwin uses google.golang.org/protobuf with dynamic messages.
-type protobufTwin struct {
+// protobufLibrary uses google.golang.org/protobuf with dynamic messages.
+type protobufLibrary struct {
 	decision protoreflect.MessageDescriptor
 }
 
-func newProtobufTwin(t *testing.T) protobufTwin {
+func newProtobufLibrary(t *testing.T) protobufLibrary {
 	t.Helper()
 	compiler := protocompile.Compiler{Resolver: &protocompile.SourceResolver{ImportPaths: []string{"."}}}
 	files, err := compiler.Compile(context.Background(), "decision.proto")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return protobufTwin{files[0].Messages().ByName("Decision")}
+	return protobufLibrary{files[0].Messages().ByName("Decision")}
 }
 
 // fill sets a field of a message.
@@ -117,7 +117,7 @@ func fillNumbers(m protoreflect.Message, name string, numbers []float64) {
 	})
 }
 
-func (w protobufTwin) encode(t *testing.T, d Decision, extras []Extra, values []ExtraValue) []byte {
+func (w protobufLibrary) encode(t *testing.T, d Decision, extras []Extra, values []ExtraValue) []byte {
 	t.Helper()
 	m := dynamicpb.NewMessage(w.decision)
 	fill(m, "stream", d.Stream)
@@ -126,7 +126,7 @@ func (w protobufTwin) encode(t *testing.T, d Decision, extras []Extra, values []
 	fill(m, "step", d.Step)
 	if d.Form == Sparse {
 		sparse := m.Mutable(w.decision.Fields().ByName("sparse")).Message()
-		o := sparseTwin(d.Point)
+		o := sparseReference(d.Point)
 		fill(sparse, "dimension", uint32(o.Dimension))
 		fillNumbers(sparse, "values", o.Values)
 		fillList(sparse, "indices", len(o.Indices), func(list protoreflect.List, k int) {
@@ -162,7 +162,7 @@ func (w protobufTwin) encode(t *testing.T, d Decision, extras []Extra, values []
 	return marshal(t, m)
 }
 
-func (w protobufTwin) again(t *testing.T, b []byte) []byte {
+func (w protobufLibrary) again(t *testing.T, b []byte) []byte {
 	t.Helper()
 	m := dynamicpb.NewMessage(w.decision)
 	if err := proto.Unmarshal(b, m); err != nil {
@@ -183,10 +183,10 @@ func marshal(t *testing.T, m proto.Message) []byte {
 	return b
 }
 
-// avroTwin uses github.com/twmb/avro.
-type avroTwin struct{ decision *avro.Schema }
+// avroLibrary uses github.com/twmb/avro.
+type avroLibrary struct{ decision *avro.Schema }
 
-func newAvroTwin(t *testing.T) avroTwin {
+func newAvroLibrary(t *testing.T) avroLibrary {
 	t.Helper()
 	text, err := os.ReadFile("decision.avsc")
 	if err != nil {
@@ -196,14 +196,14 @@ func newAvroTwin(t *testing.T) avroTwin {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return avroTwin{schema}
+	return avroLibrary{schema}
 }
 
-func (w avroTwin) encode(t *testing.T, d Decision, extras []Extra, values []ExtraValue) []byte {
+func (w avroLibrary) encode(t *testing.T, d Decision, extras []Extra, values []ExtraValue) []byte {
 	t.Helper()
 	var point any = positive(d.Point)
 	if d.Form == Sparse {
-		o := sparseTwin(d.Point)
+		o := sparseReference(d.Point)
 		point = map[string]any{"dimension": o.Dimension, "values": o.Values, "indices": o.Indices}
 	}
 	members := []any{}
@@ -226,7 +226,7 @@ func (w avroTwin) encode(t *testing.T, d Decision, extras []Extra, values []Extr
 	})
 }
 
-func (w avroTwin) again(t *testing.T, b []byte) []byte {
+func (w avroLibrary) again(t *testing.T, b []byte) []byte {
 	t.Helper()
 	var said any
 	if rest, err := w.decision.DecodeSingleObject(b, &said); err != nil || len(rest) > 0 {
@@ -235,7 +235,7 @@ func (w avroTwin) again(t *testing.T, b []byte) []byte {
 	return w.write(t, said)
 }
 
-func (w avroTwin) write(t *testing.T, said any) []byte {
+func (w avroLibrary) write(t *testing.T, said any) []byte {
 	t.Helper()
 	b, err := w.decision.AppendSingleObject(nil, said)
 	if err != nil {

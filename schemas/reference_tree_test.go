@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// node is a JSON value of the slow twin.
+// node is a JSON value of the slow reference model.
 type node struct {
 	kind    byte // n null, b boolean, f number, s string, a array, o object
 	truth   bool

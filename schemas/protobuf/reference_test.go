@@ -35,9 +35,10 @@ func readText(t testing.TB, text, message string) *Schema {
 	return s
 }
 
-// twin reads values from a dynamic message, at paths of the reader's schema. The library panics if the key of a map's
-// entry has a wrong wire type (google.golang.org/protobuf 1.36.12), so the reader of events must not depend on it.
-func twin(s, reader *Schema, paths []mapping.Path, record []byte) (values []mapping.Value, err error) {
+// referenceValues reads values from a dynamic message, at paths of the reader's schema. The library panics if the key
+// of a map's entry has a wrong wire type (google.golang.org/protobuf 1.36.12), so the reader of events must not depend
+// on it.
+func referenceValues(s, reader *Schema, paths []mapping.Path, record []byte) (values []mapping.Value, err error) {
 	defer func() {
 		if r := recover(); r != nil && strings.Contains(fmt.Sprint(r), "to map key") {
 			err = fmt.Errorf("panic: %v", r)
@@ -51,14 +52,14 @@ func twin(s, reader *Schema, paths []mapping.Path, record []byte) (values []mapp
 	}
 	values = make([]mapping.Value, len(paths))
 	for i, path := range paths {
-		values[i] = twinMessage(m, reader.message, path)
+		values[i] = referenceMessage(m, reader.message, path)
 	}
 	return values, nil
 }
 
-func twinMessage(m protoreflect.Message, reader protoreflect.MessageDescriptor, path mapping.Path) mapping.Value {
+func referenceMessage(m protoreflect.Message, reader protoreflect.MessageDescriptor, path mapping.Path) mapping.Value {
 	if len(path) == 0 {
-		return twinWhole(m)
+		return referenceWhole(m)
 	}
 	of := reader.Fields().ByTextName(path[0])
 	fd := m.Descriptor().Fields().ByNumber(of.Number())
@@ -72,31 +73,31 @@ func twinMessage(m protoreflect.Message, reader protoreflect.MessageDescriptor, 
 		if !v.Map().Has(key) {
 			return mapping.Value{}
 		}
-		return twinValue(fd.MapValue(), of.MapValue(), v.Map().Get(key), path[2:])
+		return referenceValue(fd.MapValue(), of.MapValue(), v.Map().Get(key), path[2:])
 	case fd.IsList():
 		index, err := strconv.Atoi(path[1])
 		if err != nil || index >= v.List().Len() {
 			return mapping.Value{}
 		}
-		return twinValue(fd, of, v.List().Get(index), path[2:])
+		return referenceValue(fd, of, v.List().Get(index), path[2:])
 	}
-	return twinValue(fd, of, v, path[1:])
+	return referenceValue(fd, of, v, path[1:])
 }
 
-func twinWhole(m protoreflect.Message) mapping.Value {
+func referenceWhole(m protoreflect.Message) mapping.Value {
 	fields := m.Descriptor().Fields()
 	if m.Descriptor().FullName() == "google.protobuf.Timestamp" {
 		return mapping.Value{
 			Kind: mapping.Time, Seconds: m.Get(fields.ByNumber(1)).Int(), Nanos: int32(m.Get(fields.ByNumber(2)).Int()),
 		}
 	}
-	return twinValue(fields.ByNumber(1), nil, m.Get(fields.ByNumber(1)), nil)
+	return referenceValue(fields.ByNumber(1), nil, m.Get(fields.ByNumber(1)), nil)
 }
 
-func twinValue(fd, of protoreflect.FieldDescriptor, v protoreflect.Value, path mapping.Path) mapping.Value {
+func referenceValue(fd, of protoreflect.FieldDescriptor, v protoreflect.Value, path mapping.Path) mapping.Value {
 	switch x := v.Interface().(type) {
 	case protoreflect.Message:
-		return twinMessage(x, of.Message(), path)
+		return referenceMessage(x, of.Message(), path)
 	case string:
 		return mapping.Value{Kind: mapping.Text, Text: []byte(x)}
 	case bool:
@@ -312,7 +313,7 @@ func agreeAs(
 ) bool {
 	t.Helper()
 	values := mappingtest.Left(len(paths))
-	want, err := twin(s, reader, paths, record)
+	want, err := referenceValues(s, reader, paths, record)
 	code := source.Fill(values, record)
 	switch {
 	case err != nil && (code != schemas.OK || !strict):
@@ -324,7 +325,7 @@ func agreeAs(
 	case code == schemas.Malformed && (slices.ContainsFunc(want, badNanos) || mayHaveLargeNumber(record)):
 		return false
 	case (err == nil) != (code == schemas.OK):
-		t.Fatalf("record %x: code %v, twin: %v", record, code, err)
+		t.Fatalf("record %x: code %v, reference: %v", record, code, err)
 	}
 	mappingtest.Same(t, record, paths, values, want)
 	return true
@@ -337,7 +338,7 @@ func badNanos(v mapping.Value) bool { return v.Nanos < 0 || v.Nanos > 999_999_99
 func mayHaveLargeNumber(record []byte) bool {
 	for i := range record {
 		v, n := protowire.ConsumeVarint(record[i:])
-		if n > 0 && v>>3 > mostNumber && v>>3 < 1<<31 {
+		if n > 0 && v>>3 > maxNumber && v>>3 < 1<<31 {
 			return true
 		}
 	}

@@ -29,8 +29,8 @@ func both(t testing.TB, text string) (*Schema, *avro.Schema) {
 	return parse(t, text), library
 }
 
-// twin reads values with the library, which decodes the whole record.
-func twin(library *avro.Schema, paths []mapping.Path, record []byte) ([]mapping.Value, error) {
+// referenceValues reads values with the library, which decodes the whole record.
+func referenceValues(library *avro.Schema, paths []mapping.Path, record []byte) ([]mapping.Value, error) {
 	var decoded any
 	rest, err := library.Decode(record, &decoded)
 	if err != nil || len(rest) > 0 {
@@ -38,22 +38,22 @@ func twin(library *avro.Schema, paths []mapping.Path, record []byte) ([]mapping.
 	}
 	values := mappingtest.Left(len(paths))
 	for i, path := range paths {
-		values[i] = twinValue(decoded, path)
+		values[i] = referenceValue(decoded, path)
 	}
 	return values, nil
 }
 
-func twinValue(v any, path mapping.Path) mapping.Value {
+func referenceValue(v any, path mapping.Path) mapping.Value {
 	if len(path) > 0 {
 		switch x := v.(type) {
 		case map[string]any:
 			if below, ok := x[path[0]]; ok {
-				return twinValue(below, path[1:])
+				return referenceValue(below, path[1:])
 			}
 		case []any:
 			var index int
 			if n, _ := fmt.Sscan(path[0], &index); n == 1 && index < len(x) {
-				return twinValue(x[index], path[1:])
+				return referenceValue(x[index], path[1:])
 			}
 		}
 		return mapping.Value{}
@@ -267,7 +267,7 @@ func agree(
 ) bool {
 	t.Helper()
 	values := mappingtest.Left(len(paths))
-	want, err := twin(library, paths, record)
+	want, err := referenceValues(library, paths, record)
 	code := source.Fill(values, record)
 	if !strict && (err != nil || code != schemas.OK) {
 		return false
@@ -276,7 +276,7 @@ func agree(
 		return false
 	}
 	if err != nil || code != schemas.OK {
-		t.Fatalf("record %x: code %v, twin: %v", record, code, err)
+		t.Fatalf("record %x: code %v, reference: %v", record, code, err)
 	}
 	mappingtest.Same(t, record, paths, values, want)
 	return true
@@ -301,7 +301,7 @@ func TestReaderAgreesWithTheLibrary(t *testing.T) {
 			if agree(t, library, source, paths, record, true) {
 				read++
 			}
-			values, _ := twin(library, paths, record)
+			values, _ := referenceValues(library, paths, record)
 			for _, v := range values {
 				kinds[v.Kind]++
 			}

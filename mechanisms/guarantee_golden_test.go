@@ -1,0 +1,54 @@
+package mechanisms_test
+
+import (
+	"fmt"
+	"testing"
+
+	"oriel/mechanisms/contribution"
+	"oriel/mechanisms/dp"
+	"oriel/mechanisms/mechtest/goldentest"
+	"oriel/mechanisms/protection"
+)
+
+// TestGoldenGuarantees pins figures that follow from the calibration's integers alone, not from the platform's
+// functions.
+func TestGoldenGuarantees(t *testing.T) {
+	var lines []string
+	for _, plan := range append(append(goldenPlans(), goldenComponents()), goldenMemories()...) {
+		c := config(plan.Name, 3)
+		c.Contribution = contribution.OneComponent(2, 0.875)
+		if plan.Components != nil {
+			c, _ = withComponents(plan.Name)
+		}
+		c.Batch, c.Scope = 3, scope(plan.Name, 4)
+		units := []protection.Unit{c.Unit}
+		if memory := plan.Decay.Memory; memory > 0 {
+			c.Scope = protection.Decay{Steps: memory}
+			units = append(units, protection.User{Exchange: dp.Replace, Separation: 5, Steps: 12})
+		}
+		for _, c.Unit = range units {
+			g, err := plan.Guarantee(c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines = append(lines, figures(g))
+		}
+	}
+	goldentest.CheckFile(t, "guarantees.txt", lines)
+}
+
+// figures returns the claim of a guarantee, and its losses at one step and at up to a million spans.
+func figures(g protection.Guarantee) string {
+	line := fmt.Sprintf("%s %s: epsilon %v, delta %v, mu %v", g.Mechanism, g.Unit.Name(), g.Epsilon, g.Delta, g.Mu)
+	if g.Curve == nil {
+		return line
+	}
+	span := g.Scope.Span()
+	for _, age := range []uint64{1, span, 10 * span, 1000 * span, 1_000_000 * span} {
+		line += fmt.Sprintf("; age %d: %v, mu %v", age, g.At(age).Epsilon, g.Curve.Mu(age))
+		if _, several := g.Unit.EventSeparation(); several {
+			line += fmt.Sprintf(", all %v, mu %v", g.AtAll(age).Epsilon, g.Curve.(dp.UserCurve).MuAll(age))
+		}
+	}
+	return line
+}
