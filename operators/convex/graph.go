@@ -40,22 +40,10 @@ func newGraph(edges []string) (*graph, error) {
 	if len(edges) == 0 || len(edges) > MaxEdges {
 		return nil, fmt.Errorf("convex: %d edges: not 1 to %d", len(edges), MaxEdges)
 	}
-	g, number := &graph{}, map[string]int32{}
-	vertex := func(name string) int32 {
-		id, ok := number[name]
-		if !ok {
-			id = int32(len(g.names))
-			number[name], g.names = id, append(g.names, name)
-		}
-		return id
-	}
-	for i, text := range edges {
-		edge, ok := ParseEdge(text)
-		if !ok {
-			return nil, fmt.Errorf("convex: edge %d: not from>to, two different names", i+1)
-		}
-		from, to, _ := strings.Cut(edge, ">")
-		g.from, g.to = append(g.from, vertex(from)), append(g.to, vertex(to))
+	var g graph
+	var err error
+	if g.from, g.to, g.names, err = readEdges(edges, len(edges)); err != nil {
+		return nil, err
 	}
 	g.index()
 	if err := g.sort(); err != nil {
@@ -65,7 +53,7 @@ func newGraph(edges []string) (*graph, error) {
 		return nil, err
 	}
 	g.measure()
-	return g, nil
+	return &g, nil
 }
 
 func (g *graph) vertices() int { return len(g.names) }

@@ -142,7 +142,7 @@ func excess(s Set, x []float64) float64 {
 	case Box:
 		off := math.Inf(-1)
 		for i, v := range x {
-			off = max(off, (v-s.high[i])/s.wide, (s.low[i]-v)/s.wide)
+			off = max(off, (v-s.high[i])/s.diameter, (s.low[i]-v)/s.diameter)
 		}
 		return off
 	case Subsets:
@@ -159,7 +159,7 @@ func excess(s Set, x []float64) float64 {
 		}
 		return off
 	case Trees:
-		off := max(math.Abs(total/s.all().total()-1), -least*math.MaxFloat64)
+		off := max(math.Abs(total/s.sets.total()-1), -least*math.MaxFloat64)
 		return max(off, excessWithin(s.from, s.to, s.vertices, s.radius, x))
 	case Forests:
 		return max(-least*math.MaxFloat64, excessWithin(s.from, s.to, s.vertices, s.radius, x))
@@ -358,40 +358,33 @@ func corners(s Set) [][]float64 {
 
 // Numberings of the vertices of sets whose product form is direct, so that the general oracle can run on them.
 
-type simplexVertices struct{ s Simplex }
+type simplexVertices struct{ Simplex }
 
-func (v simplexVertices) dimension() int    { return v.s.n }
-func (v simplexVertices) count() int        { return v.s.n }
-func (v simplexVertices) kappa() float64    { return math.Sqrt(float64(v.s.n)) / (2 * v.s.scale) }
-func (v simplexVertices) diameter() float64 { return v.s.Diameter() }
-func (v simplexVertices) start(weights []float64) {
-	for i := range weights {
-		weights[i] = 1 / float64(v.s.n)
-	}
-}
-func (v simplexVertices) cost(id int, c []float64) float64          { return v.s.scale * c[id] }
-func (v simplexVertices) add(dst []float64, id int, weight float64) { dst[id] += weight * v.s.scale }
+func (v simplexVertices) count() int     { return v.n }
+func (v simplexVertices) kappa() float64 { return math.Sqrt(float64(v.n)) / (2 * v.scale) }
+
+func (v simplexVertices) start(weights []float64)                   { fill(weights, 1/float64(v.n)) }
+func (v simplexVertices) cost(id int, c []float64) float64          { return v.scale * c[id] }
+func (v simplexVertices) add(dst []float64, id int, weight float64) { dst[id] += weight * v.scale }
 func (v simplexVertices) minimiser(c []float64) int                 { return smallest(c) }
 
 // boxVertices numbers a corner of a cube by the mask of its negative coordinates. κ = √n/(2R): ψ = ξ = 1 on [0,1]^n.
-type boxVertices struct{ b Box }
+type boxVertices struct{ Box }
 
-func (v boxVertices) dimension() int          { return v.b.Dimension() }
-func (v boxVertices) count() int              { return 1 << v.b.Dimension() }
-func (v boxVertices) kappa() float64          { return math.Sqrt(float64(v.b.Dimension())) / (2 * v.b.high[0]) }
-func (v boxVertices) diameter() float64       { return v.b.Diameter() }
+func (v boxVertices) count() int              { return 1 << v.n }
+func (v boxVertices) kappa() float64          { return math.Sqrt(float64(v.n)) / (2 * v.high[0]) }
 func (v boxVertices) start(weights []float64) { weights[0], weights[len(weights)-1] = 0.5, 0.5 }
 func (v boxVertices) cost(id int, c []float64) float64 {
 	total := 0.0
 	for i, x := range c {
-		total += x * v.b.high[0] * float64(1-id>>i&1*2)
+		total += x * v.high[0] * float64(1-id>>i&1*2)
 	}
 	return total
 }
 
 func (v boxVertices) add(dst []float64, id int, weight float64) {
 	for i := range dst {
-		dst[i] += weight * v.b.high[0] * float64(1-id>>i&1*2)
+		dst[i] += weight * v.high[0] * float64(1-id>>i&1*2)
 	}
 }
 

@@ -11,8 +11,8 @@ import (
 // Partition is a product of Subsets with one R, the base polytope of a partition matroid. Coordinates form consecutive
 // blocks, and a vertex has R at a given number of coordinates in each.
 type Partition struct {
+	shape
 	blocks []Subsets
-	n      int
 	radius float64
 }
 
@@ -38,7 +38,7 @@ func block(text string) (size, pick int, ok bool) {
 
 // newPartition reads entries in the form of ParseBlock. Its errors name the position in the list, from 1.
 func newPartition(blocks []string, n int, radius float64) (Partition, error) {
-	p, total := Partition{n: n, radius: radius}, 0
+	p, total := Partition{radius: radius}, 0
 	if len(blocks) == 0 {
 		return p, errors.New("convex: no blocks: at least one is wanted")
 	}
@@ -47,37 +47,25 @@ func newPartition(blocks []string, n int, radius float64) (Partition, error) {
 		if !ok || size > n-total {
 			return p, fmt.Errorf("convex: block %d: not size:pick with 1 ≤ pick < size, all sizes together %d", i+1, n)
 		}
-		p.blocks = append(p.blocks, Subsets{size, pick, radius})
+		p.blocks = append(p.blocks, subsets(size, pick, radius))
 		total += size
 	}
 	if total != n {
 		return p, fmt.Errorf("convex: blocks of %d coordinates in all: %d dimensions", total, n)
 	}
-	return p, nil
+	return product(p.blocks, n, radius), nil
 }
 
-// Name returns partition.
-func (Partition) Name() string { return "partition" }
-
-// Dimension returns the sum of the sizes of the blocks.
-func (p Partition) Dimension() int { return p.n }
-
-// Diameter returns the diameter of a product: in each block, two sets with as little in common as possible.
-func (p Partition) Diameter() float64 {
-	swaps := 0
-	for _, b := range p.blocks {
+// product returns a Partition of blocks. Two points differ most that have, in each block, as little in common as
+// possible.
+func product(blocks []Subsets, n int, radius float64) Partition {
+	swaps, picks := 0, 0
+	for _, b := range blocks {
 		swaps += min(b.pick, b.n-b.pick)
-	}
-	return float64(p.radius * math.Sqrt(float64(2*swaps)))
-}
-
-// MaxNorm returns R times the root of the sum of all picks, the norm of a vertex.
-func (p Partition) MaxNorm() float64 {
-	picks := 0
-	for _, b := range p.blocks {
 		picks += b.pick
 	}
-	return float64(p.radius * math.Sqrt(float64(picks)))
+	long := float64(radius * math.Sqrt(float64(picks)))
+	return Partition{shape{"partition", n, float64(radius * math.Sqrt(float64(2*swaps))), long}, blocks, radius}
 }
 
 // each calls f with every block and where it begins.
@@ -92,6 +80,16 @@ func (p Partition) each(f func(i, at int, b Subsets)) {
 // Start writes the uniform point of each block.
 func (p Partition) Start(dst []float64) {
 	p.each(func(_, at int, b Subsets) { b.Start(dst[at : at+b.n]) })
+}
+
+func (p Partition) settle(x []float64) {
+	p.each(func(_, at int, b Subsets) { b.settle(x[at : at+b.n]) })
+}
+
+func (p Partition) check(x []float64) error {
+	var err error
+	p.each(func(_, at int, b Subsets) { err = errors.Join(err, b.check(x[at:at+b.n])) })
+	return err
 }
 
 // tangent subtracts the mean of each block.
@@ -133,4 +131,4 @@ func (p cappedBlocks) Project(dst, x []float64) {
 }
 
 // LocalOracle returns the direct form, which needs no decomposition.
-func (p Partition) LocalOracle() LocalOracle { return newLocalBlocks(p, p.blocks) }
+func (p Partition) LocalOracle() LocalOracle { return newLocalBlocks(p) }

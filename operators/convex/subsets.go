@@ -8,8 +8,9 @@ import (
 // Subsets is {0 ≤ x ≤ R, Σx = kR}: mixes of the sets of k out of n, the base polytope of the uniform matroid. Its
 // vertices have R at k coordinates.
 type Subsets struct {
-	n, pick int
-	radius  float64
+	shape
+	pick   int
+	radius float64
 }
 
 // newSubsets requires 1 ≤ k < n.
@@ -17,29 +18,18 @@ func newSubsets(n, pick int, radius float64) (Subsets, error) {
 	if pick < 1 || pick >= n {
 		return Subsets{}, fmt.Errorf("convex: pick %d: not from 1 to %d, less than the dimension", pick, n-1)
 	}
-	return Subsets{n, pick, radius}, nil
+	return subsets(n, pick, radius), nil
 }
 
-// Name returns subsets.
-func (Subsets) Name() string { return "subsets" }
-
-// Dimension returns n.
-func (s Subsets) Dimension() int { return s.n }
-
-// Diameter returns R·√(2·min(k, n−k)), the distance of two sets with as little in common as possible.
-func (s Subsets) Diameter() float64 {
-	return float64(s.radius * math.Sqrt(float64(2*min(s.pick, s.n-s.pick))))
+// subsets does not check k. The diameter R·√(2·min(k, n−k)) is the distance of two sets with as little in common as
+// possible.
+func subsets(n, pick int, radius float64) Subsets {
+	diameter := float64(radius * math.Sqrt(float64(2*min(pick, n-pick))))
+	return Subsets{shape{"subsets", n, diameter, float64(radius * math.Sqrt(float64(pick)))}, pick, radius}
 }
-
-// MaxNorm returns R√k, at a vertex.
-func (s Subsets) MaxNorm() float64 { return float64(s.radius * math.Sqrt(float64(s.pick))) }
 
 // Start writes kR/n everywhere.
-func (s Subsets) Start(dst []float64) {
-	for i := range dst {
-		dst[i] = s.total() / float64(s.n)
-	}
-}
+func (s Subsets) Start(dst []float64) { fill(dst, s.total()/float64(s.n)) }
 
 func (s Subsets) total() float64 { return float64(float64(s.pick) * s.radius) }
 
@@ -136,5 +126,9 @@ func (s Subsets) settle(x []float64) {
 	}
 }
 
+func (s Subsets) check(x []float64) error { return checkSum(x, s.radius, s.total()) }
+
 // LocalOracle returns the direct form, which needs no decomposition.
-func (s Subsets) LocalOracle() LocalOracle { return newLocalBlocks(s, []Subsets{s}) }
+func (s Subsets) LocalOracle() LocalOracle {
+	return newLocalBlocks(product([]Subsets{s}, s.n, s.radius))
+}
