@@ -41,7 +41,7 @@ func newRanking(places []string, n int, radius float64) (Ranking, error) {
 		}
 		s.values[i] = float64(value * radius)
 		if i > 0 && s.values[i] > s.values[i-1] {
-			return s, fmt.Errorf("convex: place %d: value more than the one before it", i+1)
+			return s, fmt.Errorf("convex: place %d: worth more than the one before it", i+1)
 		}
 		if s.values[i] > 0 {
 			s.many = i + 1

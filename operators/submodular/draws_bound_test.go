@@ -25,7 +25,7 @@ func TestBoundedRate(t *testing.T) {
 		m.Batch = batch
 		c, m, _ := config(t, m, append([]string{"RULE=draws", "PICK=3", "ELEMENTS=10"}, lines...)...)
 		p := mechtest.Plan(t, m)
-		return eta(m, p), c.lost(m, eta(m, p)), c.Describe(m).Steps
+		return eta(m, p), c.drawsRegret(m, eta(m, p)), c.Describe(m).Steps
 	}
 	near := func(what string, got, want float64) {
 		t.Helper()
@@ -57,7 +57,7 @@ func TestBoundedRate(t *testing.T) {
 		t.Errorf("η = %g of the tight rate without privacy, and a bound of %g", rate, lost)
 	}
 	c, m, _ := config(t, whole(10000, 1), "RULE=draws", "PICK=3", "ELEMENTS=10", "EMIT_EVERY=100")
-	if at, beyond := c.lost(m, 0.01), c.lost(m, 0.0101); math.IsInf(at, 1) || !math.IsInf(beyond, 1) {
+	if at, beyond := c.drawsRegret(m, 0.01), c.drawsRegret(m, 0.0101); math.IsInf(at, 1) || !math.IsInf(beyond, 1) {
 		t.Errorf("of η = 1/G a bound of %g, and of more %g", at, beyond)
 	}
 	if _, err := configOf(towns, optest.Life(16), "RULE=argmax", "PICK=2", "ELEMENTS=5", bounded); err == nil {
@@ -102,7 +102,7 @@ func TestDrawsAreWithinTheirBound(t *testing.T) {
 			}
 			mean -= had / float64(keys)
 		}
-		return mean, c.lost(m, eta(m, mechtest.Plan(t, m)))
+		return mean, c.drawsRegret(m, eta(m, mechtest.Plan(t, m)))
 	}
 	for _, row := range []struct {
 		epsilon float64

@@ -102,8 +102,8 @@ func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.
 
 // contribution returns the numbers that a record adds to the stream, or nil.
 func (m *Machine) contribution(r operators.Record) []float64 {
-	if leaf := m.Stream.Scratch(); !r.Null && m.rule.contribution(leaf, r.Event) {
-		return leaf
+	if contribution := m.Stream.Scratch(); !r.Null && m.rule.contribution(contribution, r.Event) {
+		return contribution
 	}
 	return nil
 }

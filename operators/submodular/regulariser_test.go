@@ -216,7 +216,7 @@ func TestExpertsAreWithinTheirBound(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		bound := c.expertMisses(m, law, p.regulariser)
+		bound := c.expertRegret(m, law, p.regulariser)
 		text := c.Describe(m).Steps
 		if bound > 0.6*events || !strings.Contains(text, "lack at most") || !strings.Contains(text, "H = ") {
 			t.Errorf("%s, %v: a bound of %g; plan says %q", m.Name, x.lines, bound, text)

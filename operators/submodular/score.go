@@ -11,10 +11,7 @@ import (
 // Score is the value that an event misses of the most that a set could have for it: 1 − f(S). Before the first
 // published set it uses the initial set.
 func (c operator) Score() *operators.Score {
-	table := make([]float64, 0, len(c.types)*c.elements)
-	for _, v := range values(c.types, c.catchment) {
-		table = append(table, float64(v)/unit)
-	}
+	table := c.table()
 	s := &operators.Score{Loss: func(x []float64, e schemas.Event) float64 { return c.missed(table, x, e) }}
 	first := c.first(table)
 	if c.rule == byShares {

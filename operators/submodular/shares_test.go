@@ -53,7 +53,7 @@ func TestExtensionsToChances(t *testing.T) {
 				t.Fatalf("%s: %g, want %g", functions[f], got, want)
 			}
 			gradient := func(at []float64) []float64 {
-				copy(s.sofar, at)
+				copy(s.prefix, at)
 				dst := make([]float64, 5)
 				for a := range s.order {
 					s.order[a] = a
@@ -97,7 +97,7 @@ func TestQuadraticAtShares(t *testing.T) {
 		t.Errorf("all shares of a full budget are worth %g", got)
 	}
 	slopes := func(x, v []float64) []float64 {
-		copy(s.sofar, x)
+		copy(s.prefix, x)
 		dst := make([]float64, 5)
 		s.gradient(dst, v, quadratic)
 		return dst

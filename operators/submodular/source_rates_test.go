@@ -113,7 +113,7 @@ func TestRatesWithoutPrivacy(t *testing.T) {
 	r := rates{events: 1e12, elements: 50, pick: 5}
 	full := func(r rates) float64 {
 		c, m := operator{pick: r.pick, elements: r.elements, every: 1}, whole(uint64(r.events), 1)
-		return c.lost(m, c.boundedRate(m))
+		return c.drawsRegret(m, c.boundedRate(m))
 	}
 	nLogN := func(n float64) float64 { return n * math.Log(n) }
 	for _, change := range []struct {

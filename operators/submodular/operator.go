@@ -80,13 +80,7 @@ func (c operator) Require(m *mechanisms.Config, params []byte) error {
 	} else {
 		c.length = c.lengthOf(*m)
 	}
-	if c.rule == byHistogram {
-		m.Contribution = contribution.Contribution{
-			Components: []contribution.Component{typeQuantiser{Types: len(c.types)}.Component()},
-		}
-	} else {
-		m.Contribution = contribution.Contribution{Components: []contribution.Component{c.component(*m)}}
-	}
+	m.Contribution = contribution.Contribution{Components: []contribution.Component{c.component(*m)}}
 	if c.rule == byDraws {
 		return c.schedule(m)
 	}
@@ -143,12 +137,9 @@ func (c operator) read(b []byte) (params, error) {
 	if len(b) == 0 || !c.has(b[0]) {
 		return params{}, errPlan
 	}
-	p, err := parsePlan(b, c.elements)
-	if err != nil {
-		return params{}, err
-	}
+	p, err := c.parsePlan(b)
 	p.copies, p.regulariser, p.length = copies, r, length
-	return p, p.check(c)
+	return p, err
 }
 
 // Open returns a Machine.
