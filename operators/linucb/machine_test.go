@@ -28,7 +28,7 @@ func TestTwinAddsWhatTheMachineAdds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		twin, want, some := reference{every}, make([]float64, c.rows.Entries()), 0
+		twin, want, some := reference{operator: every}, make([]float64, c.rows.Entries()), 0
 		for _, e := range drawn(c, 100, 3) {
 			r := operators.Record{Event: e}
 			got := make([]float64, len(want))
@@ -43,7 +43,7 @@ func TestTwinAddsWhatTheMachineAdds(t *testing.T) {
 			want[len(want)-1] = max(-1, min(1, want[len(want)-1]))
 			for i := range want {
 				if math.Abs(got[i]-want[i]) > 1e-12 {
-					t.Fatalf("%s: leaf %v, want %v", kind.name, got, want)
+					t.Fatalf("%s: contribution %v, want %v", kind.name, got, want)
 				}
 			}
 		}
@@ -59,7 +59,7 @@ func TestCanariesAreAsFarApartAsRowsCanBe(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 9))
 	for _, kind := range kinds {
 		c, _ := config(t, kind.m, kind.lines...)
-		twin, s := reference{c}, float64(c.rows.Label)/1024
+		twin, s := reference{operator: c}, float64(c.rows.Label)/1024
 		for k := range 100 {
 			u := make([]float64, 5)
 			for i := range u {
@@ -88,7 +88,7 @@ func TestLeavesAreAsFarApartAsIsPaidFor(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 9))
 	for _, kind := range kinds {
 		c, m := config(t, kind.m, kind.lines...)
-		twin, values := reference{c}, make([][]float64, 40)
+		twin, values := reference{operator: c}, make([][]float64, 40)
 		for i := range values {
 			values[i] = make([]float64, c.rows.Entries())
 			for k := range values[i] {
@@ -110,11 +110,11 @@ func TestLeavesAreAsFarApartAsIsPaidFor(t *testing.T) {
 // s·y), with diagonals divided by √2.
 func triangle(t *testing.T, twin reference, r operators.Record, s float64) (out []float64) {
 	t.Helper()
-	leaf, d := make([]float64, twin.rows.Entries()), twin.rows.Features
-	if !twin.Contribution(leaf, r) {
+	contribution, d := make([]float64, twin.rows.Entries()), twin.rows.Features
+	if !twin.Contribution(contribution, r) {
 		t.Fatal("a canary adds nothing")
 	}
-	row := leaf[len(leaf)-d-1:]
+	row := contribution[len(contribution)-d-1:]
 	row[d] = s * max(-1, min(1, row[d]))
 	for block := range twin.blocks() {
 		for i, x := range row {
@@ -123,7 +123,7 @@ func triangle(t *testing.T, twin reference, r operators.Record, s float64) (out 
 				if j == 0 {
 					v /= math.Sqrt2
 				}
-				if twin.blocks() > 1 && leaf[0] != float64(block) {
+				if twin.blocks() > 1 && contribution[0] != float64(block) {
 					v = 0
 				}
 				out = append(out, v)
@@ -149,9 +149,9 @@ func TestModelsAreThoseOfTheFormulas(t *testing.T) {
 		for i := range gram {
 			gram[i], cross[i] = mat.NewSymDense(d, nil), mat.NewVecDense(d, nil)
 		}
-		twin := reference{c}
+		twin := reference{operator: c}
 		for i, e := range drawn(c, 120, 5) {
-			leaf := make([]float64, c.rows.Entries())
+			contribution := make([]float64, c.rows.Entries())
 			block := 0
 			for a := range gram {
 				if memory, decays := m.Scope.Memory(); decays {
@@ -160,11 +160,11 @@ func TestModelsAreThoseOfTheFormulas(t *testing.T) {
 					cross[a].ScaleVec(by, cross[a])
 				}
 			}
-			if twin.Contribution(leaf, operators.Record{Event: e}) {
+			if twin.Contribution(contribution, operators.Record{Event: e}) {
 				if c.blocks() > 1 {
-					block = int(leaf[0])
+					block = int(contribution[0])
 				}
-				row := leaf[len(leaf)-d-1:]
+				row := contribution[len(contribution)-d-1:]
 				z := mat.NewVecDense(d, row[:d])
 				gram[block].SymRankOne(gram[block], 1, z)
 				cross[block].AddScaledVec(cross[block], max(-1, min(1, row[d])), z)
@@ -184,7 +184,7 @@ func TestModelsAreThoseOfTheFormulas(t *testing.T) {
 				}
 				by := 1.0
 				if c.confidence == 0 {
-					by = min(1, c.most/mat.Norm(&theta, 2))
+					by = min(1, c.maxWeights/mat.Norm(&theta, 2))
 				}
 				for k := range d {
 					got, want := machine.model.arms[a].theta[k], theta.AtVec(k)*by

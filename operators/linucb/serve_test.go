@@ -62,7 +62,7 @@ func TestActionsHaveOneLength(t *testing.T) {
 			machine.answer([]byte("key"), none, toNothing)
 			length := 0
 			for choice := none; choice < c.choices(); choice++ {
-				for to := range markTexts {
+				for to := range answerTexts {
 					machine.answers[0] = answerKind(to)
 					d := machine.action(0, 1, 1, choice)
 					line := encoder.Append(nil, d.Index, d.Step, d.Point, d.Extras)
@@ -70,7 +70,7 @@ func TestActionsHaveOneLength(t *testing.T) {
 						length = len(line)
 					}
 					if len(line) != length {
-						t.Errorf("%v: action %d to %s has %d bytes, the first has %d", lines, choice, markTexts[to], len(line), length)
+						t.Errorf("%v: action %d to %s has %d bytes, the first has %d", lines, choice, answerTexts[to], len(line), length)
 					}
 				}
 			}
@@ -92,7 +92,7 @@ func TestActionsSayWhatTheyAnswer(t *testing.T) {
 		},
 	} {
 		w := serving(t)
-		for i, step := range []struct{ key, answers, told string }{
+		for i, step := range []struct{ key, answers, text string }{
 			{"a", "context", "a"},
 			{"b", "context", "b"},
 			{"a", "reward", ""},  // a waited
@@ -113,9 +113,9 @@ func TestActionsSayWhatTheyAnswer(t *testing.T) {
 				t.Fatalf("%s: record %d is answered by %+v", what, i, d)
 			}
 			extras := d[0].Extras
-			if extras[atAnswers].Text != step.answers || extras[atKey].Text != step.told {
+			if extras[atAnswers].Text != step.answers || extras[atKey].Text != step.text {
 				t.Errorf("%s: record %d, key %.5q: answers %q under %q, want %q under %q", what, i, step.key,
-					extras[atAnswers].Text, extras[atKey].Text, step.answers, step.told)
+					extras[atAnswers].Text, extras[atKey].Text, step.answers, step.text)
 			}
 			if step.answers != "context" && (d[0].Point[0] != none || extras[atArm].Text != "") {
 				t.Errorf("%s: record %d, %s: %v %q is to be played", what, i, step.answers, d[0].Point, extras[atArm].Text)
@@ -275,7 +275,7 @@ func TestServedTwinAddsWhatTheMachineAdds(t *testing.T) {
 			}
 			made.Begin()
 			want, some := make([][]int64, uint64(len(records))/batch), 0
-			numbers, leaf := make([]float64, c.rows.Entries()), make([]int64, c.rows.Size())
+			numbers, contribution := make([]float64, c.rows.Entries()), make([]int64, c.rows.Size())
 			for i, r := range records {
 				step := uint64(i) / batch
 				if want[step] == nil {
@@ -283,9 +283,9 @@ func TestServedTwinAddsWhatTheMachineAdds(t *testing.T) {
 				}
 				if made.Contribution(numbers, r) {
 					some++
-					clear(leaf)
-					c.rows.Quantise(plan.Component(0).Grid, leaf, numbers)
-					for k, x := range leaf {
+					clear(contribution)
+					c.rows.Quantise(plan.Component(0).Grid, contribution, numbers)
+					for k, x := range contribution {
 						want[step][k] += x
 					}
 				}

@@ -200,9 +200,9 @@ func TestWidthIsThatOfTheFormula(t *testing.T) {
 			}
 			v.Set(i, i, v.At(i, i)+machine.model.arms[a].system.Shift+machine.start)
 		}
-		grown := math.Log(mat.Det(v)) - 3*math.Log(b.least)
-		want := math.Sqrt(2*math.Log(4/0.1)+grown) + 1*math.Sqrt(b.most) + b.side + b.rounding
-		if got := machine.model.arms[a].width; math.Abs(got/want-1) > 1e-9 || b.side <= 0 || b.rounding <= 0 || grown <= 0 {
+		growth := math.Log(mat.Det(v)) - 3*math.Log(b.least)
+		want := math.Sqrt(2*math.Log(4/0.1)+growth) + 1*math.Sqrt(b.most) + b.side + b.rounding
+		if got := machine.model.arms[a].width; math.Abs(got/want-1) > 1e-9 || b.side <= 0 || b.rounding <= 0 || growth <= 0 {
 			t.Errorf("arm %d: width %g, want %g; %+v", a, got, want, b)
 		}
 	}
@@ -243,7 +243,7 @@ func TestNothingIsProvedOfTooManyRows(t *testing.T) {
 // bounds, with d = 5 and sd as for the tree.
 func TestBoundsAreThoseOfTheFormulas(t *testing.T) {
 	c := operator{
-		rows: moments.Rows{Features: 5, Label: moments.Whole}, confidence: 0.95, batch: 1, every: 1, most: 1,
+		rows: moments.Rows{Features: 5, Label: moments.Whole}, confidence: 0.95, batch: 1, every: 1, maxWeights: 1,
 		noise: exact, terms: protection.Terms{Scope: protection.Lifetime{Steps: 1000, Within: 1000}},
 	}
 	const sd = 35.48775 * 3.3166247903554 // of a node, times √11

@@ -111,7 +111,7 @@ func TestKeysAndNumbersAreLookedAt(t *testing.T) {
 		}
 	})}
 	for _, name := range []string{"numbers opposite", "numbers zero"} {
-		if got := s.differsOverGivenSums(t, otherEvents()[name]); !strings.Contains(got, "of other events") {
+		if got := s.differsOverScriptedSums(t, otherEvents()[name]); !strings.Contains(got, "of other events") {
 			t.Errorf("%s: found %q", name, got)
 		}
 	}
@@ -131,7 +131,7 @@ func TestWhatIsHeldMayBeOfEvents(t *testing.T) {
 	f := func(fault string, leak func(m *least, r operators.Record), public func([]byte) []byte, want string) {
 		t.Helper()
 		s := suite{make: makeLeast(leak), plans: plans{}, public: public, records: records(leastEvents())}
-		if got := s.differsOverGivenSums(t, otherEvents()["null"]); !strings.Contains(got, want) {
+		if got := s.differsOverScriptedSums(t, otherEvents()["null"]); !strings.Contains(got, want) {
 			t.Errorf("%s: found %q", fault, got)
 		}
 	}
@@ -169,7 +169,7 @@ func TestWhatPassesThePrivateSumIsFound(t *testing.T) {
 		t.Helper()
 		s := suite{make: makeLeast(leak), plans: plans{}, public: all, records: records(leastEvents())}
 		for _, name := range changes {
-			if got := s.differsOverGivenSums(t, otherEvents()[name]); !strings.Contains(got, want) || got == "" {
+			if got := s.differsOverScriptedSums(t, otherEvents()[name]); !strings.Contains(got, want) || got == "" {
 				t.Errorf("%s: records changed to %q: found %q, want %q", fault, name, got, want)
 			}
 		}
@@ -178,7 +178,7 @@ func TestWhatPassesThePrivateSumIsFound(t *testing.T) {
 		if !r.Null && len(r.Event.Vector.Values) == 1 && r.Event.Weight >= 0 {
 			m.point[0] += 1e-6 * r.Event.Weight * r.Event.Vector.Values[0]
 		}
-	}, "null", "zero leaf", "heavy", "huge", "opposite", "values not finite")
+	}, "null", "zero contribution", "heavy", "huge", "opposite", "values not finite")
 	f("null flag in the last bit", "of other events", func(m *least, r operators.Record) {
 		if r.Null {
 			m.point[0] = math.Nextafter(m.point[0], math.Inf(1))
@@ -191,15 +191,15 @@ func TestWhatPassesThePrivateSumIsFound(t *testing.T) {
 	}, "weight not a number")
 	f("last weight in the state", "outside the stream", func(m *least, r operators.Record) {
 		m.kept = byte(r.Event.Weight)
-	}, "null", "zero leaf")
+	}, "null", "zero contribution")
 	f("draws that come where an event is heavy", "draws of other events", drawing(
 		func(r operators.Record) bool { return r.Event.Weight > 1 }, equal), "heavy")
 	f("scores that an event moves", "no guarantee has the price", drawing(always, func(r operators.Record) []int64 {
 		return []int64{int64(min(9, r.Event.Weight)), 0}
-	}), "null", "zero leaf", "heavy")
+	}), "null", "zero contribution", "heavy")
 	f("more scores where there is an event", "another one", drawing(
 		always, func(r operators.Record) []int64 { return make([]int64, 2+int(min(1, r.Event.Weight))) }), "null",
-		"zero leaf")
+		"zero contribution")
 }
 
 // TestNeighboursThatDifferInMoreAreFound checks that neighbours that differ in more than a contribution are detected.

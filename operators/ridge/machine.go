@@ -1,8 +1,6 @@
 package ridge
 
 import (
-	"errors"
-	"fmt"
 	"math"
 
 	"oriel/mechanisms"
@@ -52,16 +50,13 @@ const (
 
 // newMachine returns the machine at step 0 over a stream of the rows' contribution. It takes ownership of the stream.
 func newMachine(c operator, stream *mechanisms.Stream) (*Machine, error) {
-	if stream.Components() != 1 || stream.Dimension() != c.rows.Size() || len(stream.Scratch()) != c.rows.Entries() {
-		return nil, fmt.Errorf("ridge: the stream has %d parts and %d coordinates, want one with %d", stream.Components(),
-			stream.Dimension(), c.rows.Size())
-	}
-	if stream.PerStep() || stream.Terms() != c.terms || stream.Batch() != c.batch {
-		return nil, errors.New("ridge: the stream has other sums, or other terms, than the settings say")
+	base := operators.Base{Operator: "ridge", Stream: stream, Every: c.every}
+	if err := base.CheckStream(c.rows.Size(), c.rows.Entries(), c.terms, c.batch); err != nil {
+		return nil, err
 	}
 	d := c.rows.Features
 	m := &Machine{
-		Base: operators.Base{Operator: "ridge", Stream: stream, Every: c.every}, operator: c, point: make([]float64, d),
+		Base: base, operator: c, point: make([]float64, d),
 		system: moments.NewSystem(d), theta: make([]float64, d),
 		cross: make([]float64, d), turned: make([]float64, d), extras: make([]schemas.ExtraValue, ownExtras),
 	}

@@ -2,7 +2,6 @@ package submodular
 
 import (
 	"errors"
-	"fmt"
 
 	"oriel/mechanisms"
 	"oriel/operators"
@@ -35,21 +34,17 @@ func newMachine(c operator, p params, stream *mechanisms.Stream) (*Machine, erro
 	case byHistogram:
 		size, entries = len(c.types), 1
 	}
-	if stream.Components() != 1 || stream.Dimension() != size || len(stream.Scratch()) != entries {
-		return nil, fmt.Errorf("submodular: the stream has %d parts and %d coordinates, want one with %d", stream.Components(),
-			stream.Dimension(), size)
+	base := operators.Base{Operator: "submodular", Stream: stream, Every: c.every}
+	err := base.CheckStream(size, entries, c.terms, c.batch)
+	if err != nil {
+		return nil, err
 	}
 	if (stream.Guarantee().Mechanism == mechanisms.ExponentialMechanism) != (c.rule == byDraws) {
 		return nil, errors.New("submodular: one of stream and settings draws, the other does not")
 	}
-	if stream.PerStep() || stream.Terms() != c.terms || stream.Batch() != c.batch {
-		return nil, errors.New("submodular: the stream has other sums, or other terms, than the settings say")
-	}
 	m := &Machine{
-		Base:     operators.Base{Operator: "submodular", Stream: stream, Every: c.every},
-		operator: c, names: p.names, set: c.first(p.table), point: make([]float64, c.pick), means: c.newMeans(p),
+		Base: base, operator: c, names: p.names, set: c.first(p.table), point: make([]float64, c.pick), means: c.newMeans(p),
 	}
-	var err error
 	if m.rule, err = c.newRule(p, m.set, m.means); err != nil {
 		return nil, err
 	}
