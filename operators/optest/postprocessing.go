@@ -11,6 +11,7 @@ import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/audit"
 	"oriel/operators"
+	"oriel/operators/neighbours"
 	"oriel/schemas"
 )
 
@@ -124,7 +125,7 @@ func sameActions(want, got []operators.Decision, others []bool) string {
 			return "a step has more actions than records"
 		}
 		if others[k] && got[i].Output == want[i].Output && got[i].Index == want[i].Index && got[i].Step == want[i].Step {
-			if extrasOf(got[i]) != extrasOf(want[i]) {
+			if neighbours.Length(got[i]) != neighbours.Length(want[i]) {
 				return fmt.Sprintf("the length of action %d depends on what its record says", got[i].Index)
 			}
 			got[i] = want[i]
@@ -132,16 +133,6 @@ func sameActions(want, got []operators.Decision, others []bool) string {
 		k++
 	}
 	return ""
-}
-
-// extrasOf returns the number of bytes of a decision's point and texts.
-func extrasOf(d operators.Decision) int {
-	line := schemas.NewEncoder(schemas.DecisionConfig{}, nil).Append(nil, 0, 0, d.Point, nil)
-	n := len(line)
-	for _, x := range d.Extras {
-		n += len(x.Text)
-	}
-	return n
 }
 
 // published holds the draws of a machine: its stream's own draws, or as its script those of another run.
