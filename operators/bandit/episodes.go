@@ -41,9 +41,9 @@ func (c Config) episodes() int {
 	return e + 1
 }
 
-// begun holds the start of the current episode with Doubling: the sum of the contributions of earlier rounds, which the
+// episodeStart holds the start of the current episode with Doubling: the sum of the contributions of earlier rounds, which the
 // centres of this episode must not use. That sum is a release, and the difference of two releases is post-processing.
-type begun struct {
+type episodeStart struct {
 	before []float64 // the release with all contributions of earlier rounds, or zero
 	since  []float64 // scratch: the part released after it
 }
@@ -51,7 +51,7 @@ type begun struct {
 // turn takes the release of a step, after which the given round is published. It returns the sum that determines the
 // round's centre, or nil if no contribution of the round's episode is in a release yet. A contribution of round r is
 // added in step r + delay.
-func (b *begun) turn(released []float64, first, round uint64, p actions.Config) []float64 {
+func (b *episodeStart) turn(released []float64, first, round uint64, p actions.Config) []float64 {
 	step, last := round-1, first-1+p.Delay // the last step whose leaves are all of rounds before the episode
 	if step <= last {
 		if step == last {

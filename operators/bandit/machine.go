@@ -13,13 +13,13 @@ import (
 // Machine implements operators.Machine. Its decisions are plays; the index is the number of the play.
 type Machine struct {
 	operators.Base
-	config Config
-	plan   Params
-	gains  []float64 // factors of a release, by episode
-	table  *actions.Table
-	u      directions
-	mirror mirror // its centre is x̃ of the published round
-	begun  begun  // with Doubling
+	config       Config
+	plan         Params
+	gains        []float64 // factors of a release, by episode
+	table        *actions.Table
+	u            directions
+	mirror       mirror       // its centre is x̃ of the published round
+	episodeStart episodeStart // with Doubling
 
 	baseline *baseline // nil: Config.Baseline, for ever
 
@@ -66,7 +66,7 @@ func New(c Config, p Params, stream *mechanisms.Stream) (*Machine, error) {
 		}
 	}
 	if c.Doubling {
-		m.begun = begun{before: make([]float64, n), since: make([]float64, n)}
+		m.episodeStart = episodeStart{before: make([]float64, n), since: make([]float64, n)}
 	}
 	m.u.use([seedLen]byte{}) // until Open or Restore
 	m.extras = []schemas.ExtraValue{{Numbers: m.shown}}
@@ -160,7 +160,7 @@ func (m *Machine) move(round uint64) {
 		if round == first {
 			copy(m.mirror.start, m.mirror.centre)
 		}
-		if sum = m.begun.turn(sum, first, round, m.config.Actions); sum == nil {
+		if sum = m.episodeStart.turn(sum, first, round, m.config.Actions); sum == nil {
 			return
 		}
 	}

@@ -45,8 +45,8 @@ func TestSettingsSayWhatIsPlayed(t *testing.T) {
 			return c.Actions.Actions == 20 && c.Actions.Delay == 4 && c.Losses.High == 1 && c.Shrink &&
 				!c.Projected && !c.Doubling && c.Printed == nil
 		}},
-		{[]string{"UPDATE=projection"}, func(c operator) bool { return c.Projected && c.off() == 0 }},
-		{[]string{"PRECISION=0.125"}, func(c operator) bool { return c.off() == 0.125 }},
+		{[]string{"UPDATE=projection"}, func(c operator) bool { return c.Projected && c.centreError() == 0 }},
+		{[]string{"PRECISION=0.125"}, func(c operator) bool { return c.centreError() == 0.125 }},
 		{[]string{"DOUBLING=true"}, func(c operator) bool { return len(c.NewParams().Episodes) == 7 }},
 		{[]string{"NOISE=paper"}, func(c operator) bool {
 			stored, err := c.Params(m)
@@ -246,7 +246,7 @@ func TestEmptyBoundsAreSaid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, after := c.lost(c.episode(0.9*from), 0.9*from), c.lost(c.episode(1.1*from), 1.1*from)
+	before, after := c.regretBound(c.episode(0.9*from), 0.9*from), c.regretBound(c.episode(1.1*from), 1.1*from)
 	if before < most || after >= most {
 		t.Errorf("%g plays: %g before and %g after", from, before, after)
 	}
