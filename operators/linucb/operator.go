@@ -198,7 +198,7 @@ func (c operator) context(dst []float64, v schemas.Vector, choice int) bool {
 		if c.products.length > 0 {
 			return c.product(dst, v, choice)
 		}
-		return loss.Drawn(dst, v, c.features)
+		return loss.Normalised(dst, v, c.features)
 	}
 	return choice >= 0 && choice < c.candidates && c.candidate(dst, v, choice) && lattice.Norm(dst) > 0
 }
@@ -207,7 +207,7 @@ func (c operator) context(dst []float64, v schemas.Vector, choice int) bool {
 func (c operator) candidate(dst []float64, v schemas.Vector, choice int) bool {
 	d := len(dst)
 	if v.Indices == nil {
-		return len(v.Values) > 0 && loss.Drawn(dst, schemas.Vector{Values: v.Values[choice*d:][:d]}, c.features)
+		return len(v.Values) > 0 && loss.Normalised(dst, schemas.Vector{Values: v.Values[choice*d:][:d]}, c.features)
 	}
 	clear(dst)
 	for k, at := range v.Indices {
@@ -215,7 +215,7 @@ func (c operator) candidate(dst []float64, v schemas.Vector, choice int) bool {
 			dst[int(at)%d] = v.Values[k]
 		}
 	}
-	return loss.Drawn(dst, schemas.Vector{Values: dst}, c.features)
+	return loss.Normalised(dst, schemas.Vector{Values: dst}, c.features)
 }
 
 // block returns the block of sums that gets the row of a choice.

@@ -34,8 +34,8 @@ func (m *Machine) serve(contribution []float64, r operators.Record) bool {
 	t := m.Stream.Step() + 1
 	for _, some := m.table.Expired(t); some; _, some = m.table.Expired(t) {
 	}
-	row, outcome := m.table.Take(r.Key, t)
-	if outcome == pending.Done {
+	row, status := m.table.Take(r.Key, t)
+	if status == pending.Done {
 		m.answer(nil, none, toReward)
 		return m.rewarded(contribution, row.Values, r)
 	}

@@ -24,14 +24,14 @@ type story struct {
 
 func tell(r Row) string { return fmt.Sprintf("%s %d %v", r.Name, r.Step, r.Values) }
 
-func (s story) put(name string, step uint64, value float64, want Outcome) {
+func (s story) put(name string, step uint64, value float64, want Status) {
 	s.Helper()
 	if got := s.table.Put([]byte(name), step, []float64{value, -value}); got != want {
 		s.Errorf("put %s at %d: %d, want %d", name, step, got, want)
 	}
 }
 
-func (s story) take(name string, step uint64, want Outcome) {
+func (s story) take(name string, step uint64, want Status) {
 	s.Helper()
 	if row, got := s.table.Take([]byte(name), step); got != want || got != Done && row.Values != nil {
 		s.Errorf("take %s at %d: %d %v, want %d", name, step, got, row, want)

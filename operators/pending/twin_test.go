@@ -34,7 +34,7 @@ func (w *twin) find(name string) (found *twinRow) {
 	return found
 }
 
-func (w *twin) put(name string, step uint64, values string) Outcome {
+func (w *twin) put(name string, step uint64, values string) Status {
 	if name == "" || len(name) > w.config.Name {
 		return Unnamed
 	}
@@ -54,7 +54,7 @@ func (w *twin) put(name string, step uint64, values string) Outcome {
 	return Done
 }
 
-func (w *twin) take(name string, step uint64) (string, Outcome) {
+func (w *twin) take(name string, step uint64) (string, Status) {
 	switch r := w.find(name); {
 	case r == nil:
 		return "", Foreign

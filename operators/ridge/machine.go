@@ -21,11 +21,11 @@ type Machine struct {
 	point     []float64 // the decision: weights, label units a unit of features
 	doublings uint64    // of all decisions
 
-	system system
-	theta  []float64 // weights of z, label units, scratch
-	cross  []float64 // released Σ z·y, scratch
-	turned []float64 // V⁻¹θ, scratch
-	extras []schemas.ExtraValue
+	system  system
+	theta   []float64 // weights of z, label units, scratch
+	cross   []float64 // released Σ z·y, scratch
+	inverse []float64 // V⁻¹θ, scratch
+	extras  []schemas.ExtraValue
 }
 
 var _ operators.Machine = (*Machine)(nil)
@@ -58,7 +58,7 @@ func newMachine(c operator, stream *mechanisms.Stream) (*Machine, error) {
 	m := &Machine{
 		Base: base, operator: c, point: make([]float64, d),
 		system: moments.NewSystem(d), theta: make([]float64, d),
-		cross: make([]float64, d), turned: make([]float64, d), extras: make([]schemas.ExtraValue, ownExtras),
+		cross: make([]float64, d), inverse: make([]float64, d), extras: make([]schemas.ExtraValue, ownExtras),
 	}
 	if c.raise {
 		m.system = moments.NewSpectrum(d)
@@ -94,23 +94,23 @@ func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.
 // contribution returns the numbers that a record adds to the stream, or nil: the row (z; y) times √w, with w clamped to
 // 1. For innovation, the label's residual is taken from the published decision.
 func (m *Machine) contribution(r operators.Record) []float64 {
-	leaf := m.Stream.Scratch()
+	contribution := m.Stream.Scratch()
 	d := m.rows.Features
-	if r.Null || !m.row(leaf[:d], r.Event) {
+	if r.Null || !m.row(contribution[:d], r.Event) {
 		return nil
 	}
 	y := (max(m.middle-m.half, min(m.middle+m.half, r.Event.Label)) - m.middle) / m.half
 	if m.innovation {
-		prediction := m.middle + float64(m.features*lattice.Dot(leaf[:d], m.point))
+		prediction := m.middle + float64(m.features*lattice.Dot(contribution[:d], m.point))
 		y = max(-1, min(1, (r.Event.Label-prediction)/m.residual))
 	}
-	leaf[d] = y
+	contribution[d] = y
 	if root := math.Sqrt(min(1, r.Event.Weight)); root < 1 {
-		for i, x := range leaf {
-			leaf[i] = float64(x * root)
+		for i, x := range contribution {
+			contribution[i] = float64(x * root)
 		}
 	}
-	return leaf
+	return contribution
 }
 
 // weight returns N_t: the events of t steps, null ones included, each by its remaining weight in a memory.
@@ -131,7 +131,7 @@ func (m *Machine) decide(t uint64) {
 	if solved {
 		m.system.Solve(m.theta, m.cross)
 	}
-	moments.Cap(m.theta, float64(float64(m.most*m.half)/unit))
+	moments.Cap(m.theta, float64(float64(m.maxWeights*m.half)/unit))
 	shift, doublings := m.system.Used()
 	m.doublings += uint64(doublings)
 	m.deviations(float64(m.deviation.At(t)), sums.Label, solved)
@@ -168,11 +168,11 @@ func (m *Machine) deviations(sd, label float64, solved bool) {
 		}
 		return
 	}
-	m.system.Solve(m.turned, m.theta)
+	m.system.Solve(m.inverse, m.theta)
 	both := float64(side*side) + float64(float64(sd*sd)*lattice.Dot(m.theta, m.theta))
 	for i, length := range out {
-		turned := float64(sd * m.turned[i])
-		out[i] = math.Sqrt(float64(both*float64(length*length)) + float64(turned*turned))
+		inverse := float64(sd * m.inverse[i])
+		out[i] = math.Sqrt(float64(both*float64(length*length)) + float64(inverse*inverse))
 	}
 }
 

@@ -138,7 +138,7 @@ func (s *slow) decide() {
 	if err := theta.SolveVec(whole, cross); err != nil {
 		panic(err)
 	}
-	theta.ScaleVec(math.Min(1, s.most*s.half/unit/mat.Norm(&theta, 2)), &theta)
+	theta.ScaleVec(math.Min(1, s.maxWeights*s.half/unit/mat.Norm(&theta, 2)), &theta)
 	for i := range s.point {
 		s.point[i] = theta.AtVec(i) * unit / s.features
 	}
@@ -250,10 +250,10 @@ func TestCanariesAreAsFarApartAsRowsCanBe(t *testing.T) {
 			for i := range twin.decision {
 				twin.decision[i] = rng.NormFloat64()
 			}
-			most := float64(c.most*c.half) / c.features
-			if norm := mat.Norm(mat.NewVecDense(4, twin.decision), 2); norm > most {
+			maxWeights := float64(c.maxWeights*c.half) / c.features
+			if norm := mat.Norm(mat.NewVecDense(4, twin.decision), 2); norm > maxWeights {
 				for i := range twin.decision {
-					twin.decision[i] *= most / norm
+					twin.decision[i] *= maxWeights / norm
 				}
 			}
 			with, without := twin.Canary(u, 1)

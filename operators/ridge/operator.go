@@ -27,7 +27,7 @@ type operator struct {
 	convexity    float64 // µ
 	shift        float64 // f
 	raise        bool    // eigenvalues, in place of the shift
-	most         float64 // largest norm of weights, in half label ranges
+	maxWeights   float64 // largest norm of weights, in half label ranges
 	every        uint64
 	batch        uint64
 	terms        protection.Terms // who is protected, and for how long
@@ -106,7 +106,7 @@ func (c operator) Describe(m mechanisms.Config) operators.Description {
 		shift = 0 // nothing is shifted
 	}
 	return operators.Description{
-		Radius: float64(float64(c.most*c.half) / c.features),
+		Radius: float64(float64(c.maxWeights*c.half) / c.features),
 		Distance: fmt.Sprintf(
 			"second moments of rows (x; s·y), s = %.4g: an exchange moves them by 1 + s² = %.4g where Σ x·y alone would move by %.4g",
 			s, 1+float64(s*s), float64(2*s)),
@@ -153,5 +153,5 @@ func (c operator) Score() *operators.Score {
 // unusable.
 func (c operator) row(dst []float64, e schemas.Event) bool {
 	valid := e.Weight >= 0 && e.Weight <= math.MaxFloat64 && math.Abs(e.Label) <= math.MaxFloat64
-	return valid && loss.Drawn(dst, e.Vector, c.features)
+	return valid && loss.Normalised(dst, e.Vector, c.features)
 }

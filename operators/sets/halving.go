@@ -29,7 +29,7 @@ type trial struct {
 	sum             float64
 }
 
-func newHalved(c Config) *halvingRule {
+func newHalving(c Config) *halvingRule {
 	h := &halvingRule{config: c, set: make([]int, c.Pick), tried: make([]trial, len(c.Elements))}
 	h.begin()
 	return h
@@ -171,7 +171,7 @@ func (h *halvingRule) AppendState(dst []byte) []byte {
 }
 
 func (h *halvingRule) Restore(state []byte) error {
-	other := newHalved(h.config)
+	other := newHalving(h.config)
 	word := func() (x uint32) {
 		x, state = binary.LittleEndian.Uint32(state), state[4:]
 		return x

@@ -205,7 +205,7 @@ func TestWeightsAreWithinTheirBound(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bound := c.lost(r, c.eta(m, mechtest.Plan(t, m)), 8) / 8
+	bound := c.regretBound(r, c.eta(m, mechtest.Plan(t, m)), 8) / 8
 	missed, towns := 0.0, tiertest.Runs(2, 4)
 	for seed := range towns {
 		w := newTown(3, 10, uint64(seed))

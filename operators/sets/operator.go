@@ -82,7 +82,7 @@ func (c operator) Require(m *mechanisms.Config, params []byte) error {
 	if err != nil {
 		return err
 	}
-	m.Draws = mechanisms.Draws{K: uint64(c.Pick), MaxDraws: c.draws(r), Disjoint: true, MaxEpsilon: r.loss}
+	m.Draws = mechanisms.Draws{K: uint64(c.Pick), MaxDraws: c.draws(r), Disjoint: true, MaxEpsilon: r.maxEpsilon}
 	return nil
 }
 
@@ -108,7 +108,7 @@ func (c operator) read(params []byte) (elements []string, r rates, err error) {
 		return nil, rates{}, errors.New("sets: plan: not one of version " + planVersion + " of these elements")
 	}
 	r, ok := parseRates(lines[1])
-	if c.Draws && (!ok || r.most > c.Horizon) || !c.Draws && lines[1] != r.line() {
+	if c.Draws && (!ok || r.explorations > c.Horizon) || !c.Draws && lines[1] != r.line() {
 		return nil, rates{}, errors.New("sets: plan: not one of these rates")
 	}
 	return lines[2:], r, nil

@@ -132,7 +132,7 @@ func TestSetsOnFlights(t *testing.T) {
 		t.Skip("no -flights and -airports")
 	}
 	w := flights(t)
-	if names := texts(namesOf(w.places), w.greedyOf(w.types)); names != "CRW,PBI,LAX" {
+	if names := operators.JoinNames(namesOf(w.places), w.greedyOf(w.types)); names != "CRW,PBI,LAX" {
 		t.Errorf("greedy over all flights is %s", names)
 	}
 	whole := func(epsilon float64) mechanisms.Config {

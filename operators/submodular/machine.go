@@ -107,7 +107,7 @@ func (m *Machine) contribution(r operators.Record) []float64 {
 func (m *Machine) publish() {
 	own := m.extras
 	if m.named() {
-		own[0].Text, own = texts(m.names, m.set), own[1:]
+		own[0].Text, own = operators.JoinNames(m.names, m.set), own[1:]
 	}
 	switch rule := m.rule.(type) {
 	case *histogramRule:
