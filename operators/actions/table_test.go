@@ -67,7 +67,7 @@ func key(rng *rand.Rand, c Config, step uint64) string {
 	return strconv.FormatUint(first+rng.Uint64N(uint64(c.Actions)*(c.Delay+3)), 10)
 }
 
-func TestTableIsTheProtocol(t *testing.T) {
+func TestTableMatchesTheHistory(t *testing.T) {
 	for _, c := range kinds {
 		table, twin := newTable(t, c), &slow{Config: c, used: map[uint64]bool{}, answers: map[uint64][]Feedback{}}
 		rng := rand.New(rand.NewPCG(1, uint64(c.Actions)))
@@ -110,8 +110,8 @@ func TestTableIsTheProtocol(t *testing.T) {
 	}
 }
 
-// TestAPlayHasOneName checks that other keys that parse as its number, and keys that are no number, answer nothing.
-func TestAPlayHasOneName(t *testing.T) {
+// TestAnActionHasOneKey checks that other keys that parse as its number, and keys that are no number, answer nothing.
+func TestAnActionHasOneKey(t *testing.T) {
 	for _, name := range []string{"", "0", "01", "+1", "-1", " 1", "1 ", "1.0", "1e0", "18446744073709551617"} {
 		if newTable(t, Config{Records: 1, Actions: 8}).Observe([]byte(name), 1) {
 			t.Errorf("key %q answers a play", name)
@@ -119,9 +119,9 @@ func TestAPlayHasOneName(t *testing.T) {
 	}
 }
 
-// TestWhatIsPublicFollowsFromKeys checks that the public part of a table is a function of keys alone, and equal for
+// TestPublicStateFollowsFromKeys checks that the public part of a table is a function of keys alone, and equal for
 // other values.
-func TestWhatIsPublicFollowsFromKeys(t *testing.T) {
+func TestPublicStateFollowsFromKeys(t *testing.T) {
 	for _, c := range kinds {
 		one, other := newTable(t, c), newTable(t, c)
 		rng := rand.New(rand.NewPCG(2, uint64(c.Actions)))

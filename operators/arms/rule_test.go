@@ -55,8 +55,8 @@ func TestIntervalsHold(t *testing.T) {
 	}
 }
 
-// TestPlaysOfAWorseArmAreBounded checks the bound of Theorem 2 of SPEC.md at its width, on ten arms.
-func TestPlaysOfAWorseArmAreBounded(t *testing.T) {
+// TestActionsOfAWorseArmAreBounded checks the bound of Theorem 2 of SPEC.md at its width, on ten arms.
+func TestActionsOfAWorseArmAreBounded(t *testing.T) {
 	const total = 100_000
 	c := config(ucb, 32, 1)
 	c.Width = 3
@@ -68,8 +68,8 @@ func TestPlaysOfAWorseArmAreBounded(t *testing.T) {
 	}
 }
 
-// TestChancesAreThoseOfDraws checks that the probability that a draw returns is the frequency of its arm.
-func TestChancesAreThoseOfDraws(t *testing.T) {
+// TestProbabilitiesAreThoseOfDraws checks that the probability that a draw returns is the frequency of its arm.
+func TestProbabilitiesAreThoseOfDraws(t *testing.T) {
 	const draws = 20_000
 	c := config(exp3, 2, 0)
 	m := released(c, 1)

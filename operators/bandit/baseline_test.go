@@ -41,9 +41,9 @@ func slowBaseline(first, most float64, releases, along [][]float64, betas []floa
 	return math.Max(-most, math.Min(most, (means+told*first)/(weights+told)))
 }
 
-// TestBaselinesAreThoseOfTheTwin checks that the baseline in decisions follows the slow formula. Its inputs are the
+// TestBaselinesMatchTheReference checks that the baseline in decisions follows the slow formula. Its inputs are the
 // releases, the published plays, and the answers of each step.
-func TestBaselinesAreThoseOfTheTwin(t *testing.T) {
+func TestBaselinesMatchTheReference(t *testing.T) {
 	for _, c := range kinds(t) {
 		for _, mech := range []string{"blt", "tree-gamma"} {
 			machine := open(t, c, mechanism(c, mech, 50), 5, false)

@@ -33,8 +33,8 @@ func under(name string, batch uint64, s protection.Scope) mechanisms.Config {
 
 var disc = []string{"SET=l2-ball", "RADIUS=1", "DIMENSION=2"}
 
-// TestSettingsSayWhatIsPlayed checks that each setting reaches the configuration and the plan.
-func TestSettingsSayWhatIsPlayed(t *testing.T) {
+// TestSettingsDeterminePlays checks that each setting reaches the configuration and the plan.
+func TestSettingsDeterminePlays(t *testing.T) {
 	m := under("tree-laplace", 10, protection.Lifetime{Steps: 100, Within: 128})
 	m.Budget.Epsilon = 1
 	for _, x := range []struct {
@@ -205,9 +205,9 @@ func TestPlanCountsInWords(t *testing.T) {
 	}
 }
 
-// TestABrokenSettingIsBlamedAlone checks that a wrong setting is not reported a second time as a problem of the set
+// TestOnlyTheBrokenSettingIsReported checks that a wrong setting is not reported a second time as a problem of the set
 // built from it.
-func TestABrokenSettingIsBlamedAlone(t *testing.T) {
+func TestOnlyTheBrokenSettingIsReported(t *testing.T) {
 	m := mechanisms.Config{Name: "tree-laplace", Batch: 10}
 	m.Terms = protection.Terms{
 		Scope: protection.Lifetime{Steps: 100, Within: 128}, Unit: protection.Event{Exchange: dp.Replace},
@@ -219,9 +219,9 @@ func TestABrokenSettingIsBlamedAlone(t *testing.T) {
 	}
 }
 
-// TestEmptyBoundsAreSaid checks the text about vacuous regret bounds. It names the number of plays from which on the
+// TestVacuousBoundsAreNamed checks the text about vacuous regret bounds. It names the number of plays from which on the
 // bound is below the trivial bound, and that number is right. The text is absent if the bound is not vacuous.
-func TestEmptyBoundsAreSaid(t *testing.T) {
+func TestVacuousBoundsAreNamed(t *testing.T) {
 	text := func(horizon uint64, more ...string) (string, operator) {
 		t.Helper()
 		m := mechanisms.Config{Name: "tree-laplace", Batch: 1000}

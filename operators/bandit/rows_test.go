@@ -174,10 +174,10 @@ func TestPlaysOfARoundHaveOneCentre(t *testing.T) {
 	}
 }
 
-// TestNeighboursDifferInOneLeaf compares two runs without noise that differ in one loss, with plays and baseline forced
+// TestNeighboursDifferInOneContribution compares two runs without noise that differ in one loss, with plays and baseline forced
 // to be equal. Releases are equal before the step that adds the loss. From then on they differ by one constant vector
 // of norm at most (m/ζ)Φ.
-func TestNeighboursDifferInOneLeaf(t *testing.T) {
+func TestNeighboursDifferInOneContribution(t *testing.T) {
 	for _, c := range kinds(t) {
 		const changed = 16
 		m := mechanism(c, "blt", 1)
@@ -302,9 +302,9 @@ func TestProjectionPlaysAsWell(t *testing.T) {
 	}
 }
 
-// TestForgettingFollowsAChange checks a linear loss that changes sign half way. Sums without decay must first outweigh
+// TestDecayFollowsAChange checks a linear loss that changes sign half way. Sums without decay must first outweigh
 // the old losses; decaying sums have less than half of their regret.
-func TestForgettingFollowsAChange(t *testing.T) {
+func TestDecayFollowsAChange(t *testing.T) {
 	total, seeds := tiertest.Runs(40_000, 100_000), tiertest.Runs(2, 4)
 	c := paper(t, 2, float64(total))
 	p := c.NewParams().Episodes[0]

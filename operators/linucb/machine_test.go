@@ -18,9 +18,9 @@ import (
 	"oriel/operators/optest"
 )
 
-// TestTwinAddsWhatTheMachineAdds compares the contribution of a logged event in the reference model with the machine's,
+// TestReferenceModelMatchesMachine compares the contribution of a logged event in the reference model with the machine's,
 // for events of all kinds.
-func TestTwinAddsWhatTheMachineAdds(t *testing.T) {
+func TestReferenceModelMatchesMachine(t *testing.T) {
 	for _, kind := range kinds {
 		c, m := config(t, kind.m, kind.lines...)
 		every := c.EmitAll().(operator)
@@ -53,9 +53,9 @@ func TestTwinAddsWhatTheMachineAdds(t *testing.T) {
 	}
 }
 
-// TestCanariesAreAsFarApartAsRowsCanBe checks that the rows of canaries are at the contribution's declared distance, in
+// TestCanariesReachTheSensitivity checks that the rows of canaries are at the contribution's declared distance, in
 // every direction.
-func TestCanariesAreAsFarApartAsRowsCanBe(t *testing.T) {
+func TestCanariesReachTheSensitivity(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 9))
 	for _, kind := range kinds {
 		c, _ := config(t, kind.m, kind.lines...)
@@ -82,9 +82,9 @@ func TestCanariesAreAsFarApartAsRowsCanBe(t *testing.T) {
 	}
 }
 
-// TestLeavesAreAsFarApartAsIsPaidFor checks contributions on the lattice of a plan. Those of canaries reach the
+// TestContributionsReachTheirSensitivity checks contributions on the lattice of a plan. Those of canaries reach the
 // distance that the noise is calibrated to, and those of any other numbers, in any block, do not exceed it.
-func TestLeavesAreAsFarApartAsIsPaidFor(t *testing.T) {
+func TestContributionsReachTheirSensitivity(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 9))
 	for _, kind := range kinds {
 		c, m := config(t, kind.m, kind.lines...)
@@ -133,9 +133,9 @@ func triangle(t *testing.T, twin reference, r operators.Record, s float64) (out 
 	return out
 }
 
-// TestModelsAreThoseOfTheFormulas checks that weights and actions over sums without noise agree with gonum's solver and
+// TestModelsMatchTheFormulas checks that weights and actions over sums without noise agree with gonum's solver and
 // the formulas of SPEC.md.
-func TestModelsAreThoseOfTheFormulas(t *testing.T) {
+func TestModelsMatchTheFormulas(t *testing.T) {
 	for _, kind := range kinds {
 		c, m := config(t, kind.m, kind.lines...)
 		c.served, c.doubling = false, false // TestDoubledDeterminants

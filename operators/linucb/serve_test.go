@@ -78,10 +78,10 @@ func TestActionsHaveOneLength(t *testing.T) {
 	}
 }
 
-// TestActionsSayWhatTheyAnswer checks that an action states whether it answers a context or a reward, so that clients
+// TestActionsStateTheirAnswerKind checks that an action states whether it answers a context or a reward, so that clients
 // do not carry out an answer to a reward. The statement depends on the record's key and on the contexts that wait, and
 // not on the contents of the record.
-func TestActionsSayWhatTheyAnswer(t *testing.T) {
+func TestActionsStateTheirAnswerKind(t *testing.T) {
 	long := strings.Repeat("x", maxName+1)
 	for what, says := range map[string]func(i int) operators.Record{
 		"contexts": func(int) operators.Record { return operators.Record{Event: context(1, 0)} },
@@ -124,9 +124,9 @@ func TestActionsSayWhatTheyAnswer(t *testing.T) {
 	}
 }
 
-// TestEarlierPlansDoNotSayWhatTheyAnswer checks that a deployment whose plan was frozen before actions stated their
+// TestActionsOfEarlierPlansHaveNoAnswerKind checks that a deployment whose plan was frozen before actions stated their
 // answer kind continues without it. Its members, its states and their version stay the same.
-func TestEarlierPlansDoNotSayWhatTheyAnswer(t *testing.T) {
+func TestActionsOfEarlierPlansHaveNoAnswerKind(t *testing.T) {
 	c, m := config(t, optest.Life(64), "PLAYED=served", "ARMS=no,yes", "DIMENSION=2", "EMIT_EVERY=1", "WAIT=8",
 		"CAPACITY=3")
 	plan, err := c.Params(m)
@@ -230,9 +230,9 @@ func TestEveryContextIsAnswered(t *testing.T) {
 	}
 }
 
-// TestKeysThatAreNoText checks that a key that is not UTF-8 counts as no key, so that its record does not wait. It
+// TestKeysThatAreNotUTF8 checks that a key that is not UTF-8 counts as no key, so that its record does not wait. It
 // could otherwise become another key when a decision is read back.
-func TestKeysThatAreNoText(t *testing.T) {
+func TestKeysThatAreNotUTF8(t *testing.T) {
 	w := serving(t)
 	for _, key := range []string{"", "a\xff", "\xc3("} {
 		for range 2 { // a context, and a record that would be its reward
@@ -247,10 +247,10 @@ func TestKeysThatAreNoText(t *testing.T) {
 	}
 }
 
-// TestServedTwinAddsWhatTheMachineAdds compares the contributions of served pairs in the reference model with the
+// TestServedReferenceModelMatchesMachine compares the contributions of served pairs in the reference model with the
 // machine's. From actions alone the reference model computes the contribution of each reward that comes in a later step
 // than its context. No other record contributes, whichever keys return.
-func TestServedTwinAddsWhatTheMachineAdds(t *testing.T) {
+func TestServedReferenceModelMatchesMachine(t *testing.T) {
 	for _, kind := range kinds {
 		for _, batch := range []uint64{1, 3} {
 			kind.m.Batch = batch

@@ -79,10 +79,10 @@ func (p protected) noisy(rng *rand.Rand, t, steps int, rho float64) (noise [2][5
 	return noise, sd // so that uncertain estimates are not trusted
 }
 
-// TestNoiseOnRewardsAlone checks that noise on the sums of rewards alone costs regret, and that joint privacy costs
+// TestNoiseOnlyOnRewards checks that noise on the sums of rewards alone costs regret, and that joint privacy costs
 // hardly more. But with noise on rewards alone a context is not protected: actions of two histories that differ in one
 // context differ whatever the noise is. Under joint privacy they hardly do.
-func TestNoiseOnRewardsAlone(t *testing.T) {
+func TestNoiseOnlyOnRewards(t *testing.T) {
 	const steps = 8000
 	rho := dp.ZCDPRho(dp.Budget{Epsilon: 4, Delta: 1e-6})
 	var regret [3]float64

@@ -80,9 +80,9 @@ func slow(m Symmetric, size int, scale, add float64) ([][]float64, bool) {
 	return l, true
 }
 
-// TestCholeskyIsItsTwin checks that the factor equals the slow one bit for bit, and gonum's up to rounding. Solutions
+// TestCholeskyMatchesTheReference checks that the factor equals the slow one bit for bit, and gonum's up to rounding. Solutions
 // solve the equations, and Rows returns the norms of the inverse's rows. It fails where the slow one fails.
-func TestCholeskyIsItsTwin(t *testing.T) {
+func TestCholeskyMatchesTheReference(t *testing.T) {
 	rng, failed := rand.New(rand.NewPCG(7, 8)), 0
 	for _, n := range []int{1, 2, 3, 4, 5, 8, 27} {
 		for k := range 40 {

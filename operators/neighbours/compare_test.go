@@ -125,8 +125,8 @@ func toyConfig(name string, scope protection.Scope) mechanisms.Config {
 	return c
 }
 
-// TestHonestMachinesHaveNoFault checks that no correct machine has a fault, and that the pair uses the whole claim.
-func TestHonestMachinesHaveNoFault(t *testing.T) {
+// TestCorrectMachinesHaveNoFault checks that no correct machine has a fault, and that the pair uses the whole claim.
+func TestCorrectMachinesHaveNoFault(t *testing.T) {
 	window := protection.Window{Steps: 4}
 	for _, c := range []mechanisms.Config{
 		toyConfig("tree-gaussian", window), toyConfig("tree-gamma", window), toyConfig("tree-laplace", window),

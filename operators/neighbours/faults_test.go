@@ -135,8 +135,8 @@ func (l *leaking) Increments() []lattice.Int128 {
 	return all
 }
 
-// TestNoiseBehindAResetIsNamed checks that noise that survives a reset is reported.
-func TestNoiseBehindAResetIsNamed(t *testing.T) {
+// TestNoiseFromBeforeAResetIsNamed checks that noise that survives a reset is reported.
+func TestNoiseFromBeforeAResetIsNamed(t *testing.T) {
 	c := toyConfig("blt", protection.Decay{Steps: 8})
 	s := subjectOf(t, c, toyFault{})
 	reset := decay.Period(8)
@@ -164,9 +164,9 @@ func (threes) Distances(lattice.Grid) (replace, zeroOut lattice.Int128) {
 
 func (threes) Quantise(_ lattice.Grid, dst []int64, v []float64) { dst[0] = int64(v[0]) }
 
-// TestQuantisersThatSayLessAreNamed checks that a contribution that exceeds its quantiser's claim is reported, however
+// TestContributionsBeyondTheQuantiserAreNamed checks that a contribution that exceeds its quantiser's claim is reported, however
 // small the excess.
-func TestQuantisersThatSayLessAreNamed(t *testing.T) {
+func TestContributionsBeyondTheQuantiserAreNamed(t *testing.T) {
 	for length, fault := range map[float64]bool{3: false, -3: false, 4: true, -4: true} {
 		r := &run{frame: &frame{components: make([]definition.Component, 1)}}
 		watchedQuantiser{threes{}, &player{run: r}, 0}.Quantise(lattice.Grid{}, make([]int64, 1), []float64{length})

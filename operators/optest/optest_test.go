@@ -83,14 +83,14 @@ func always(operators.Record) bool { return true }
 
 func equal(operators.Record) []int64 { return make([]int64, 100) }
 
-// TestMachineThatDrawsPasses checks that a machine with draws passes, over its own sums and over scripted ones.
-func TestMachineThatDrawsPasses(t *testing.T) {
+// TestMachineWithDrawsPasses checks that a machine with draws passes, over its own sums and over scripted ones.
+func TestMachineWithDrawsPasses(t *testing.T) {
 	Run(t, makeLeast(drawing(always, equal)), leastEvents())
 }
 
-// TestKeysAndNumbersAreLookedAt checks that keys reach the machine, which must not keep them, and that numbers of
+// TestKeysAndNumbersAreChecked checks that keys reach the machine, which must not keep them, and that numbers of
 // events are changed separately.
-func TestKeysAndNumbersAreLookedAt(t *testing.T) {
+func TestKeysAndNumbersAreChecked(t *testing.T) {
 	keys := 0
 	RunKeyed(t, makeLeast(func(_ *least, r operators.Record) {
 		if len(r.Key) == 1 {
@@ -117,9 +117,9 @@ func TestKeysAndNumbersAreLookedAt(t *testing.T) {
 	}
 }
 
-// TestWhatIsHeldMayBeOfEvents checks that the declared part of a state may depend on events, and that the rest of the
+// TestWaitingContentsMayDependOnEvents checks that the declared part of a state may depend on events, and that the rest of the
 // state and decisions may not.
-func TestWhatIsHeldMayBeOfEvents(t *testing.T) {
+func TestWaitingContentsMayDependOnEvents(t *testing.T) {
 	counts := func(m *least, r operators.Record) {
 		if m.kept = 0; !r.Null && r.Event.Weight == 1 && m.Steps()%2 == 0 {
 			m.kept = 1
@@ -161,9 +161,9 @@ func leastEvents() []schemas.Event {
 
 func TestLeastMachinePasses(t *testing.T) { Run(t, makeLeast(nil), leastEvents()) }
 
-// TestWhatPassesThePrivateSumIsFound checks that event data that bypasses the private sum is detected: in decisions, in
+// TestBypassesOfThePrivateSumAreFound checks that event data that bypasses the private sum is detected: in decisions, in
 // their last bits, and in the state.
-func TestWhatPassesThePrivateSumIsFound(t *testing.T) {
+func TestBypassesOfThePrivateSumAreFound(t *testing.T) {
 	all := func(state []byte) []byte { return state }
 	f := func(fault, want string, leak func(m *least, r operators.Record), changes ...string) {
 		t.Helper()

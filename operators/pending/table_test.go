@@ -65,9 +65,9 @@ func newStory(t *testing.T) story {
 	return story{t, newTable(t, Config{Capacity: 4, Width: 2, Name: 5, Timeout: 3})}
 }
 
-// TestFeedbackComesLateOutOfOrderTwiceForgedOrNever checks the table on plays of a bandit with all these kinds of
+// TestFaultyFeedback checks the table on plays of a bandit with all these kinds of
 // feedback.
-func TestFeedbackComesLateOutOfOrderTwiceForgedOrNever(t *testing.T) {
+func TestFaultyFeedback(t *testing.T) {
 	s := newStory(t)
 	s.put("p1", 1, 10, Done)
 	s.put("p2", 1, 20, Done)
@@ -86,9 +86,9 @@ func TestFeedbackComesLateOutOfOrderTwiceForgedOrNever(t *testing.T) {
 	s.take("p3", 100, Again) // still remembered
 }
 
-// TestARowHoldsItsPlaceUntilItsTimeOut checks this for rows that are taken and for rows that are not: whether a row
+// TestARowKeepsItsPlaceUntilItsTimeout checks this for rows that are taken and for rows that are not: whether a row
 // fits depends on the steps of earlier Puts alone.
-func TestARowHoldsItsPlaceUntilItsTimeOut(t *testing.T) {
+func TestARowKeepsItsPlaceUntilItsTimeout(t *testing.T) {
 	s := newStory(t)
 	for _, name := range []string{"a", "b", "c", "d"} {
 		s.put(name, 1, 1, Done)
@@ -134,7 +134,7 @@ func TestNewest(t *testing.T) {
 	f(10, true)
 }
 
-func TestANameMayComeBackAfterItsTimeOut(t *testing.T) {
+func TestANameMayReturnAfterItsTimeout(t *testing.T) {
 	s := newStory(t)
 	s.put("a", 1, 1, Done)
 	s.put("a", 3, 2, Again)

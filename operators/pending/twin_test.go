@@ -78,8 +78,8 @@ func (w *twin) expire(step uint64) (name string, some bool) {
 	return "", false
 }
 
-// TestTableAgreesWithItsTwin compares both on random calls, with a state saved and restored in between.
-func TestTableAgreesWithItsTwin(t *testing.T) {
+// TestTableMatchesTheReference compares both on random calls, with a state saved and restored in between.
+func TestTableMatchesTheReference(t *testing.T) {
 	for seed := range uint64(300) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		c := Config{Capacity: 1 + rng.IntN(8), Width: rng.IntN(3), Name: 1 + rng.IntN(3), Timeout: 1 + rng.Uint64N(6)}

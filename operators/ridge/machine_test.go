@@ -183,9 +183,9 @@ func (s *slow) say(whole *mat.SymDense, theta *mat.VecDense, unit, n float64) {
 	s.left = math.Sqrt(squares/n) * unit
 }
 
-// TestWeightsAreThoseOfTheFormulas checks that decisions over sums without noise, and their stated accuracy, agree with
+// TestWeightsMatchTheFormulas checks that decisions over sums without noise, and their stated accuracy, agree with
 // the slow reference.
-func TestWeightsAreThoseOfTheFormulas(t *testing.T) {
+func TestWeightsMatchTheFormulas(t *testing.T) {
 	for _, kind := range kinds {
 		for _, batch := range []uint64{1, 3} {
 			kind.m.Batch = batch
@@ -217,9 +217,9 @@ func TestWeightsAreThoseOfTheFormulas(t *testing.T) {
 	}
 }
 
-// TestTwinAddsWhatTheMachineAdds compares the contribution of a record in the reference model with the machine's, for
+// TestReferenceModelMatchesMachine compares the contribution of a record in the reference model with the machine's, for
 // events of all kinds.
-func TestTwinAddsWhatTheMachineAdds(t *testing.T) {
+func TestReferenceModelMatchesMachine(t *testing.T) {
 	for _, kind := range kinds {
 		c, m := config(t, kind.m, kind.lines...)
 		every := c.EmitAll().(operator)
@@ -231,9 +231,9 @@ func TestTwinAddsWhatTheMachineAdds(t *testing.T) {
 	}
 }
 
-// TestCanariesAreAsFarApartAsRowsCanBe checks that the rows of canaries are orthogonal and of the greatest length,
+// TestCanariesReachTheSensitivity checks that the rows of canaries are orthogonal and of the greatest length,
 // whatever the direction and the weights are.
-func TestCanariesAreAsFarApartAsRowsCanBe(t *testing.T) {
+func TestCanariesReachTheSensitivity(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 9))
 	for _, kind := range kinds {
 		c, _ := config(t, kind.m, kind.lines...)
@@ -275,9 +275,9 @@ func TestCanariesAreAsFarApartAsRowsCanBe(t *testing.T) {
 	}
 }
 
-// TestLeavesAreAsFarApartAsIsPaidFor checks contributions on the lattice of a plan. Those of canaries reach the
+// TestContributionsReachTheirSensitivity checks contributions on the lattice of a plan. Those of canaries reach the
 // distance that the noise is calibrated to, and those of any other numbers do not exceed it.
-func TestLeavesAreAsFarApartAsIsPaidFor(t *testing.T) {
+func TestContributionsReachTheirSensitivity(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 9))
 	for _, kind := range kinds {
 		c, m := config(t, kind.m, kind.lines...)

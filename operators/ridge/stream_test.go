@@ -94,9 +94,9 @@ func TestWeightsFadeWithTheEvents(t *testing.T) {
 	}
 }
 
-// TestOnlyShiftsAreToldOf checks that the plan describes a shift and its doublings only if there is a shift: raised
+// TestPlanDescribesOnlyShifts checks that the plan describes a shift and its doublings only if there is a shift: raised
 // eigenvalues need none.
-func TestOnlyShiftsAreToldOf(t *testing.T) {
+func TestPlanDescribesOnlyShifts(t *testing.T) {
 	for spectrum, want := range map[string]bool{shifted: true, raised: false} {
 		c, m := config(t, optest.Life(1024), "UPDATE=moments", "DIMENSION=8", "LABEL_RANGE=-1:1", "SPECTRUM="+spectrum)
 		if text := c.Describe(m).Steps; text == "" || strings.Contains(text, "shift") != want {

@@ -139,9 +139,9 @@ func TestFeedbackThatFails(t *testing.T) {
 	}
 }
 
-// TestSetsChangeBehindExplorationsAlone checks that a set changes only after an exploration, one round later, and that
+// TestSetsChangeOnlyAfterExplorations checks that a set changes only after an exploration, one round later, and that
 // an exploration starts with elements of the set.
-func TestSetsChangeBehindExplorationsAlone(t *testing.T) {
+func TestSetsChangeOnlyAfterExplorations(t *testing.T) {
 	c := drawsOf(6, 3, 2, 400)
 	w, set, explored, changes := newTown(6, 20, 1), []int(nil), false, 0
 	w.play(machineOf(t, c, 1, 1), 400, func(round int, d operators.Decision) {

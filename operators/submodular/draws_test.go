@@ -111,12 +111,12 @@ func TestTwoExpertsAreWithinTheirClaim(t *testing.T) {
 	}
 }
 
-// TestWholeLivesShowNoMoreThanTheClaim samples whole lives of two neighbouring streams under fresh keys. The samples
+// TestCompleteLivesStayWithinTheClaim samples whole lives of two neighbouring streams under fresh keys. The samples
 // have the enumerated law, so that the draws of a life are independent given their weights. An observer who sees whole
 // lives, and knows all events but one, measures most of the possible privacy loss, and never more than the claim. In
 // the short form it measures half, because its limits are wider. With draws at four times the rate it measures more,
 // and seeds that repeat give another law. A false alarm has probability below 1e-5.
-func TestWholeLivesShowNoMoreThanTheClaim(t *testing.T) {
+func TestCompleteLivesStayWithinTheClaim(t *testing.T) {
 	values := func(v ...float64) operators.Record {
 		return operators.Record{Event: schemas.Event{Vector: schemas.Vector{Values: v}}}
 	}
@@ -232,9 +232,9 @@ func TestRatesOfDraws(t *testing.T) {
 	near("ten times as seldom", ten, math.Sqrt(10)*0.9999, math.Sqrt(10)*1.0001)
 }
 
-// TestWhatIsDrawnTwiceCountsOnce checks that an element that appears twice in a set adds nothing the second time,
+// TestRepeatedElementsCountOnce checks that an element that appears twice in a set adds nothing the second time,
 // neither in learning nor in scores.
-func TestWhatIsDrawnTwiceCountsOnce(t *testing.T) {
+func TestRepeatedElementsCountOnce(t *testing.T) {
 	for _, f := range functions {
 		c, m, p := config(t, whole(8, 4), "RULE=draws", "PICK=3", "ELEMENTS=4", "EMIT_EVERY=1", "FUNCTION="+f)
 		machine, err := newMachine(c, p, mechtest.Open(t, m, [32]byte{1}))

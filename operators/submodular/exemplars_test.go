@@ -180,9 +180,9 @@ func TestExemplarsOfFlights(t *testing.T) {
 	}
 }
 
-// TestSetsFallWithTheirSize checks that argmax gets worse as k grows: each position's best element leads by less, and
+// TestValueFallsWithTheSize checks that argmax gets worse as k grows: each position's best element leads by less, and
 // its sums have more noise.
-func TestSetsFallWithTheirSize(t *testing.T) {
+func TestValueFallsWithTheSize(t *testing.T) {
 	points := flightPoints(t)
 	sizes, worlds := tiertest.Runs([]int{2, 8}, []int{1, 2, 3, 5, 8}), tiertest.Runs(1, 4)
 	found := func(pick int) (mean float64) {

@@ -47,14 +47,14 @@ func TestDistancesOfALength(t *testing.T) {
 	}
 }
 
-// TestGainsOfALengthAreAsFarApartAsIsPaidFor checks contributions on the lattice of a plan. Those of canaries reach the
+// TestBoundedGainsReachTheirSensitivity checks contributions on the lattice of a plan. Those of canaries reach the
 // calibrated distance √(2k)·M, and those of any other numbers do not exceed it.
-func TestGainsOfALengthAreAsFarApartAsIsPaidFor(t *testing.T) {
+func TestBoundedGainsReachTheirSensitivity(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 9))
 	for _, kind := range kinds {
 		c, m, p := config(t, kind.m, kind.lines...)
 		if c.length == 0 || len(c.types) > 0 {
-			continue // events of a list are closer; TestCanariesAreFarApart covers gains without a length
+			continue // events of a list are closer; TestCanariesReachTheSensitivity covers gains without a length
 		}
 		twin, size := &reference{operator: c, plan: p}, c.component(m).Size
 		twin.Begin()

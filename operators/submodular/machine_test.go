@@ -159,9 +159,9 @@ func TestFunctionsAreSubmodular(t *testing.T) {
 	}
 }
 
-// TestTwinAddsWhatTheMachineAdds compares the contribution of a record in the reference model with the machine's, for
+// TestReferenceModelMatchesMachine compares the contribution of a record in the reference model with the machine's, for
 // events of all kinds.
-func TestTwinAddsWhatTheMachineAdds(t *testing.T) {
+func TestReferenceModelMatchesMachine(t *testing.T) {
 	for _, kind := range kinds {
 		c, m, p := config(t, kind.m, kind.lines...)
 		every := c.EmitAll().(operator)
@@ -218,9 +218,9 @@ func TestDistances(t *testing.T) {
 	}
 }
 
-// TestCanariesAreFarApart checks that canaries are as far apart as events can be: √2, or √(kN), reduced by the (k−1)²
+// TestCanariesReachTheSensitivity checks that canaries are as far apart as events can be: √2, or √(kN), reduced by the (k−1)²
 // gains that no event can have together with the others.
-func TestCanariesAreFarApart(t *testing.T) {
+func TestCanariesReachTheSensitivity(t *testing.T) {
 	for _, kind := range kinds {
 		c, m, p := config(t, kind.m, kind.lines...)
 		twin := &reference{operator: c, plan: p}
@@ -229,7 +229,7 @@ func TestCanariesAreFarApart(t *testing.T) {
 			twin.set = []int{4, 1, 2}[:c.pick]
 		}
 		if c.length > 0 {
-			continue // TestGainsOfALengthAreAsFarApartAsIsPaidFor
+			continue // TestBoundedGainsReachTheirSensitivity
 		}
 		for _, sign := range []float64{1, -1} {
 			u := make([]float64, m.Contribution.Entries())
@@ -367,8 +367,8 @@ func TestDistancesOfPlaces(t *testing.T) {
 	}
 }
 
-// TestTypesAreWorthWhatIsSaid checks that the values of types are those in their file, to 2⁻²⁰.
-func TestTypesAreWorthWhatIsSaid(t *testing.T) {
+// TestTypesHaveTheirValues checks that the values of types are those in their file, to 2⁻²⁰.
+func TestTypesHaveTheirValues(t *testing.T) {
 	c, _, p := config(t, optest.Window("blt"), "RULE=histogram", "PICK=2", "TYPES=segments")
 	if c.elements != 5 || !slices.Equal(p.names, []string{"young", "old", "none"}) || len(p.table) != 15 {
 		t.Fatalf("%d elements, types %v, %d values", c.elements, p.names, len(p.table))

@@ -260,9 +260,9 @@ func TestExpertsAreWithinTheirBound(t *testing.T) {
 	}
 }
 
-// TestPlanSaysWhatNoiseDrowns checks that for argmax the plan states how large a lead the noise hides, and that this
+// TestPlanNamesGainsBelowTheNoise checks that for argmax the plan states how large a lead the noise hides, and that this
 // lead grows with the set.
-func TestPlanSaysWhatNoiseDrowns(t *testing.T) {
+func TestPlanNamesGainsBelowTheNoise(t *testing.T) {
 	last := 0.0
 	for _, pick := range []string{"2", "8"} {
 		c, m, _ := config(t, optest.Life(4096), "RULE=argmax", "PICK="+pick, "ELEMENTS=30")

@@ -10,9 +10,9 @@ import (
 	"oriel/schemas"
 )
 
-// TestScoreIsWhatIsMissed compares scores with 1 − f(S) by the function's definition, for sets and events of all kinds.
+// TestScoreIsTheMissedValue compares scores with 1 − f(S) by the function's definition, for sets and events of all kinds.
 // The first set is the machine's set before any event. An unusable event has no score.
-func TestScoreIsWhatIsMissed(t *testing.T) {
+func TestScoreIsTheMissedValue(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	for _, kind := range kinds {
 		c, m, p := config(t, kind.m, kind.lines...)

@@ -167,10 +167,10 @@ func worthOf(f function, v []float64, set []int, pick int) (worth float64) {
 	return worth
 }
 
-// TestABanditLearnsFromExplorationsAlone checks that a set changes only after an exploration. Exchanging an event moves
+// TestABanditLearnsOnlyFromExplorations checks that a set changes only after an exploration. Exchanging an event moves
 // one score of one expert by at most 1 if the event explores, and nothing if it does not. The sets are forced to be
 // equal, as releases are.
-func TestABanditLearnsFromExplorationsAlone(t *testing.T) {
+func TestABanditLearnsOnlyFromExplorations(t *testing.T) {
 	const events, elements, pick, eta = 400, 6, 3, 0.4
 	all := worths(events, elements, 1)
 	run := func(other int, given [][]int) (b *bandit, drawn [][]int, explored []bool) {

@@ -166,9 +166,9 @@ func TestDirectDrawsLoseToExplorations(t *testing.T) {
 	}
 }
 
-// TestDirectDrawsMissMore checks a stream with constant values of elements. Draws for each event, which need a smaller
+// TestDirectDrawsHaveLargerRegret checks a stream with constant values of elements. Draws for each event, which need a smaller
 // η for the same ε, miss more than draws after explorations, in the mean of 12 runs, 4 in the short form.
-func TestDirectDrawsMissMore(t *testing.T) {
+func TestDirectDrawsHaveLargerRegret(t *testing.T) {
 	const events, elements, pick, gamma = 100000, 4, 2, 0.05
 	runs := tiertest.Runs(4, 12)
 	r := rates{events: events, elements: elements, pick: pick, epsilon: 4, delta: 1e-6}
