@@ -84,8 +84,8 @@ func TestProblemsAreReportedOncePerVariable(t *testing.T) {
 	}
 }
 
-// TestUnneededSettingsAreNotRequired checks that settings that are not needed may be missing. Their files are not opened
-// and their choices are not checked, but a malformed number is reported.
+// TestUnneededSettingsAreNotRequired checks that settings that are not needed may be missing. Their files are not
+// opened and their choices are not checked, but a malformed number is reported.
 func TestUnneededSettingsAreNotRequired(t *testing.T) {
 	if _, p := read(none, "KIND=odd", "CELLS=gone.txt", "ARMS=2"); p.Err() != nil {
 		t.Error(p.Err())

@@ -26,9 +26,9 @@ func (c Config) regret(m mechanisms.Config) string {
 		out, c.playsBound(gap, horizon, n), gap, c.playsBound(gap, horizon, deviation{}))
 }
 
-// playsBound is Theorem 2 of SPEC.md. It bounds how many of horizon answered plays go to an arm whose loss exceeds the best
-// arm's by gap, if all intervals hold. The bound is the N with N·gap/2 = √(2·V·N·x) + c·x, plus the plays of the rounds
-// that are out.
+// playsBound is Theorem 2 of SPEC.md. It bounds how many of horizon answered plays go to an arm whose loss exceeds the
+// best arm's by gap, if all intervals hold. The bound is the N with N·gap/2 = √(2·V·N·x) + c·x, plus the plays of the
+// rounds that are out.
 func (c Config) playsBound(gap, horizon float64, n deviation) float64 {
 	records := float64(c.Actions.Records)
 	x := c.Width * math.Log(horizon)

@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// regretBound is Theorem 1 of SPEC.md without its noise: an upper bound on the mean regret of a play to the best point of
-// the set, over total plays.
+// regretBound is Theorem 1 of SPEC.md without its noise: an upper bound on the mean regret of a play to the best point
+// of the set, over total plays.
 func (c Config) regretBound(e Episode, total float64) float64 {
 	shape, diameter, records := c.geometry(), c.Set.Diameter(), float64(c.Actions.Records)
 	norm := float64(shape.dimension) * (c.Losses.High - c.Losses.Low) / e.Smoothing // the baseline may be anywhere

@@ -41,8 +41,9 @@ func (c Config) episodes() int {
 	return e + 1
 }
 
-// episodeStart holds the start of the current episode with Doubling: the sum of the contributions of earlier rounds, which the
-// centres of this episode must not use. That sum is a release, and the difference of two releases is post-processing.
+// episodeStart holds the start of the current episode with Doubling: the sum of the contributions of earlier rounds,
+// which the centres of this episode must not use. That sum is a release, and the difference of two releases is
+// post-processing.
 type episodeStart struct {
 	before []float64 // the release with all contributions of earlier rounds, or zero
 	since  []float64 // scratch: the part released after it

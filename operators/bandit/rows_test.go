@@ -174,9 +174,9 @@ func TestPlaysOfARoundHaveOneCentre(t *testing.T) {
 	}
 }
 
-// TestNeighboursDifferInOneContribution compares two runs without noise that differ in one loss, with plays and baseline forced
-// to be equal. Releases are equal before the step that adds the loss. From then on they differ by one constant vector
-// of norm at most (m/ζ)Φ.
+// TestNeighboursDifferInOneContribution compares two runs without noise that differ in one loss, with plays and
+// baseline forced to be equal. Releases are equal before the step that adds the loss. From then on they differ by one
+// constant vector of norm at most (m/ζ)Φ.
 func TestNeighboursDifferInOneContribution(t *testing.T) {
 	for _, c := range kinds(t) {
 		const changed = 16

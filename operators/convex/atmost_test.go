@@ -35,8 +35,8 @@ func independent(t testing.TB) (out []Set) {
 	return out
 }
 
-// TestGreedyTakesOnlyNegativeCosts checks that a linear oracle returns a vertex of least cost, with 0 at every coordinate
-// whose cost is not negative.
+// TestGreedyTakesOnlyNegativeCosts checks that a linear oracle returns a vertex of least cost, with 0 at every
+// coordinate whose cost is not negative.
 func TestGreedyTakesOnlyNegativeCosts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	for _, s := range independent(t) {

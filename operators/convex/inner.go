@@ -12,8 +12,8 @@ import (
 // projection for each edge.
 const maxExactEdges = 4096
 
-// Inner writes the centre of a ball of the set's own dimension that lies in the set, and returns its radius. The ball is
-// the largest about that centre, except for trees and vertices, for which only a list of points is known.
+// Inner writes the centre of a ball of the set's own dimension that lies in the set, and returns its radius. The ball
+// is the largest about that centre, except for trees and vertices, for which only a list of points is known.
 //
 // A face ⟨a, x⟩ ≤ b is at distance (b − ⟨a, c⟩)/|Pa| from a centre c, where P is the projection onto the set's tangent
 // space. A ball that reaches no face is in the set. If faces are bounds of coordinates, |Pe_i|² is 1 − 1/n for vectors

@@ -145,8 +145,8 @@ func (m *Machine) actionsHold(b []byte, count int) bool {
 	return true
 }
 
-// consistent reports whether an action in a state is consistent with the kind of its answer. Answers to contexts that wait
-// have a key, and all others have neither a key nor a choice.
+// consistent reports whether an action in a state is consistent with the kind of its answer. Answers to contexts that
+// wait have a key, and all others have neither a key nor a choice.
 func consistent(to answerKind, choice uint32, length int) bool {
 	if to == toContext {
 		return length > 0

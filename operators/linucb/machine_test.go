@@ -18,8 +18,8 @@ import (
 	"oriel/operators/optest"
 )
 
-// TestReferenceModelMatchesMachine compares the contribution of a logged event in the reference model with the machine's,
-// for events of all kinds.
+// TestReferenceModelMatchesMachine compares the contribution of a logged event in the reference model with the
+// machine's, for events of all kinds.
 func TestReferenceModelMatchesMachine(t *testing.T) {
 	for _, kind := range kinds {
 		c, m := config(t, kind.m, kind.lines...)

@@ -70,9 +70,9 @@ func (m *model) solve(release []float64, step uint64) {
 	m.doublings += m.compute()
 }
 
-// determinantDoubled reports whether an arm's determinant is twice that of its model, or its matrix cannot be factorised: the rule
-// of Abbasi-Yadkori, Pál and Szepesvári, "Improved Algorithms for Linear Stochastic Bandits" (NeurIPS 2011), section
-// 5.1, at C = 1. It is a function of releases.
+// determinantDoubled reports whether an arm's determinant is twice that of its model, or its matrix cannot be
+// factorised: the rule of Abbasi-Yadkori, Pál and Szepesvári, "Improved Algorithms for Linear Stochastic Bandits"
+// (NeurIPS 2011), section 5.1, at C = 1. It is a function of releases.
 func (m *model) determinantDoubled(release []float64) bool {
 	for i := range m.arms {
 		a := &m.arms[i]

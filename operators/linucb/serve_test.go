@@ -78,9 +78,9 @@ func TestActionsHaveOneLength(t *testing.T) {
 	}
 }
 
-// TestActionsStateTheirAnswerKind checks that an action states whether it answers a context or a reward, so that clients
-// do not carry out an answer to a reward. The statement depends on the record's key and on the contexts that wait, and
-// not on the contents of the record.
+// TestActionsStateTheirAnswerKind checks that an action states whether it answers a context or a reward, so that
+// clients do not carry out an answer to a reward. The statement depends on the record's key and on the contexts that
+// wait, and not on the contents of the record.
 func TestActionsStateTheirAnswerKind(t *testing.T) {
 	long := strings.Repeat("x", maxName+1)
 	for what, says := range map[string]func(i int) operators.Record{

@@ -88,10 +88,10 @@ func norm(v []float64) float64 {
 	return sum
 }
 
-// TestContributionsContainEveryGradient checks a mesh of decisions and events in the plane. All gradients are in the ball and at
-// most Norm long, and the centre is at most Reach long. At |x| = R some gradients are 2·Radius apart and one has length
-// Norm, so that neither bound could be smaller. One direction of x in one plane suffices, because gradients rotate with
-// x.
+// TestContributionsContainEveryGradient checks a mesh of decisions and events in the plane. All gradients are in the
+// ball and at most Norm long, and the centre is at most Reach long. At |x| = R some gradients are 2·Radius apart and
+// one has length Norm, so that neither bound could be smaller. One direction of x in one plane suffices, because
+// gradients rotate with x.
 func TestContributionsContainEveryGradient(t *testing.T) {
 	for _, c := range sharp() {
 		what := fmt.Sprintf("%T %+v", c.loss, c.b)

@@ -80,8 +80,8 @@ func slow(m Symmetric, size int, scale, add float64) ([][]float64, bool) {
 	return l, true
 }
 
-// TestCholeskyMatchesTheReference checks that the factor equals the slow one bit for bit, and gonum's up to rounding. Solutions
-// solve the equations, and Rows returns the norms of the inverse's rows. It fails where the slow one fails.
+// TestCholeskyMatchesTheReference checks that the factor equals the slow one bit for bit, and gonum's up to rounding.
+// Solutions solve the equations, and Rows returns the norms of the inverse's rows. It fails where the slow one fails.
 func TestCholeskyMatchesTheReference(t *testing.T) {
 	rng, failed := rand.New(rand.NewPCG(7, 8)), 0
 	for _, n := range []int{1, 2, 3, 4, 5, 8, 27} {

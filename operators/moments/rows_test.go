@@ -167,8 +167,8 @@ func TestDistancesByEnumeration(t *testing.T) {
 	f("labels not clamped", fault{Rows: two, labels: true}, two, 3, false)
 }
 
-// TestContributionsAreWithinTheGrid checks that a grid as mechanisms use it holds every contribution, whatever its bits, and
-// that declared distances follow the formula.
+// TestContributionsAreWithinTheGrid checks that a grid as mechanisms use it holds every contribution, whatever its
+// bits, and that declared distances follow the formula.
 func TestContributionsAreWithinTheGrid(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, r := range []Rows{

@@ -164,8 +164,8 @@ func (threes) Distances(lattice.Grid) (replace, zeroOut lattice.Int128) {
 
 func (threes) Quantise(_ lattice.Grid, dst []int64, v []float64) { dst[0] = int64(v[0]) }
 
-// TestContributionsBeyondTheQuantiserAreNamed checks that a contribution that exceeds its quantiser's claim is reported, however
-// small the excess.
+// TestContributionsBeyondTheQuantiserAreNamed checks that a contribution that exceeds its quantiser's claim is
+// reported, however small the excess.
 func TestContributionsBeyondTheQuantiserAreNamed(t *testing.T) {
 	for length, fault := range map[float64]bool{3: false, -3: false, 4: true, -4: true} {
 		r := &run{frame: &frame{components: make([]definition.Component, 1)}}

@@ -15,9 +15,10 @@ const longestAge = 1024
 // rounding is the relative floating-point error by which the loss of an exchange may exceed a guarantee.
 const rounding = 1e-9
 
-// Loss compares contributions that differ by largest, as reports list it, with the guarantee. It exchanges all events of
-// a unit from the first step on. The loss of the releases' law, by definitions that share no code with the calibration,
-// must not exceed the claim. It returns the share of the claim that is lost, and a fault if that is above 1.
+// Loss compares contributions that differ by largest, as reports list it, with the guarantee. It exchanges all events
+// of a unit from the first step on. The loss of the releases' law, by definitions that share no code with the
+// calibration, must not exceed the claim. It returns the share of the claim that is lost, and a fault if that is above
+// 1.
 func (s *Subject) Loss(largest [][]int64) (share float64, fault string, err error) {
 	c, p := s.Mechanism, s.Calibration
 	facts, _ := mechanisms.FactsOf(c.Name)

@@ -155,8 +155,8 @@ func (f *frame) vectors(steps int) []int {
 	return count
 }
 
-// player returns machine number number at step 0 for a run. It may have played earlier runs. Of two machines the first is
-// opened first.
+// player returns machine number number at step 0 for a run. It may have played earlier runs. Of two machines the first
+// is opened first.
 func (f *frame) player(number int, r *run) (*player, error) {
 	if number == len(f.players) {
 		s := &player{run: r}

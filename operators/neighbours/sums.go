@@ -162,8 +162,8 @@ func (f *frame) allNoise() (fault string, err error) {
 	return "", nil
 }
 
-// nullRun plays null events, with one event in the step at, or none if at is 0. In a recording, all noise is increased by
-// shift units.
+// nullRun plays null events, with one event in the step at, or none if at is 0. In a recording, all noise is increased
+// by shift units.
 func (f *frame) nullRun(recorded *recording, steps, at uint64, shift int64) (*run, error) {
 	r := f.run(recorded)
 	r.script.shift = shift

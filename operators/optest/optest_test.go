@@ -117,8 +117,8 @@ func TestKeysAndNumbersAreChecked(t *testing.T) {
 	}
 }
 
-// TestWaitingContentsMayDependOnEvents checks that the declared part of a state may depend on events, and that the rest of the
-// state and decisions may not.
+// TestWaitingContentsMayDependOnEvents checks that the declared part of a state may depend on events, and that the rest
+// of the state and decisions may not.
 func TestWaitingContentsMayDependOnEvents(t *testing.T) {
 	counts := func(m *least, r operators.Record) {
 		if m.kept = 0; !r.Null && r.Event.Weight == 1 && m.Steps()%2 == 0 {
@@ -161,8 +161,8 @@ func leastEvents() []schemas.Event {
 
 func TestLeastMachinePasses(t *testing.T) { Run(t, makeLeast(nil), leastEvents()) }
 
-// TestBypassesOfThePrivateSumAreFound checks that event data that bypasses the private sum is detected: in decisions, in
-// their last bits, and in the state.
+// TestBypassesOfThePrivateSumAreFound checks that event data that bypasses the private sum is detected: in decisions,
+// in their last bits, and in the state.
 func TestBypassesOfThePrivateSumAreFound(t *testing.T) {
 	all := func(state []byte) []byte { return state }
 	f := func(fault, want string, leak func(m *least, r operators.Record), changes ...string) {

@@ -69,9 +69,9 @@ func scale(e *schemas.Event, by float64) {
 	}
 }
 
-// differsOverScriptedSums plays the records on one machine and changed ones on another, and returns a description of the
-// first difference, or "". Records are changed in runs, so that data that a machine keeps of one event also shows at
-// the next.
+// differsOverScriptedSums plays the records on one machine and changed ones on another, and returns a description of
+// the first difference, or "". Records are changed in runs, so that data that a machine keeps of one event also shows
+// at the next.
 func (s suite) differsOverScriptedSums(tb testing.TB, change func(r *operators.Record)) string {
 	tb.Helper()
 	plain, changed := s.overScriptedSums(tb), s.overScriptedSums(tb)
@@ -196,8 +196,8 @@ func (g *scriptedRun) open() {
 	g.last.decisions = operators.AppendCopies(nil, g.machine.Open(nil))
 }
 
-// overScriptedSums returns a machine over random sums, which grow like real sums, and are at times zero or far beyond the
-// range of a sum.
+// overScriptedSums returns a machine over random sums, which grow like real sums, and are at times zero or far beyond
+// the range of a sum.
 func (s suite) overScriptedSums(tb testing.TB) *scriptedRun {
 	tb.Helper()
 	g := &scriptedRun{}

@@ -150,7 +150,8 @@ func (c Config) eta(m mechanisms.Config, p mechanisms.Calibration) float64 {
 	return e
 }
 
-// regretBound bounds the expected (1−1/e)-regret over T answers: k(ηB·T + kN·ln N/(γη) + coins) + γT (SPEC.md, Theorem 1).
+// regretBound bounds the expected (1−1/e)-regret over T answers: k(ηB·T + kN·ln N/(γη) + coins) + γT (SPEC.md, Theorem
+// 1).
 func (c Config) regretBound(r rates, eta, records float64) float64 {
 	k, n := float64(c.Pick), float64(len(c.Elements))
 	rounds, share := float64(c.Horizon), r.share

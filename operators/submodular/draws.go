@@ -37,9 +37,9 @@ func (c operator) schedule(m *mechanisms.Config) error {
 	return nil
 }
 
-// boundedRate returns the η that minimises the bound of drawsRegret: √(k·u·ln N/(G·T)), at most 1/G. G is the number of events
-// between draws, T the total, and u the most that an element adds. At G = 1 it is the rate of Streeter and Golovin's
-// algorithm, without privacy.
+// boundedRate returns the η that minimises the bound of drawsRegret: √(k·u·ln N/(G·T)), at most 1/G. G is the number of
+// events between draws, T the total, and u the most that an element adds. At G = 1 it is the rate of Streeter and
+// Golovin's algorithm, without privacy.
 func (c operator) boundedRate(m mechanisms.Config) float64 {
 	between, events := c.spans(m)
 	all := float64(float64(c.pick) * c.function.maxGain(c.pick))
@@ -51,8 +51,8 @@ func (c operator) spans(m mechanisms.Config) (between, events float64) {
 	return float64(float64(c.every) * float64(m.Batch)), float64(float64(m.Scope.End()) * float64(m.Batch))
 }
 
-// drawsRegret bounds the expected (1−1/e)-regret at the rate eta, for values that do not depend on draws (PROOF.md, What draws
-// lack). It is +Inf if no bound is proved.
+// drawsRegret bounds the expected (1−1/e)-regret at the rate eta, for values that do not depend on draws (PROOF.md,
+// What draws lack). It is +Inf if no bound is proved.
 func (c operator) drawsRegret(m mechanisms.Config, eta float64) float64 {
 	between, events := c.spans(m)
 	if eta*between > 1 {

@@ -218,8 +218,8 @@ func TestDistances(t *testing.T) {
 	}
 }
 
-// TestCanariesReachTheSensitivity checks that canaries are as far apart as events can be: √2, or √(kN), reduced by the (k−1)²
-// gains that no event can have together with the others.
+// TestCanariesReachTheSensitivity checks that canaries are as far apart as events can be: √2, or √(kN), reduced by the
+// (k−1)² gains that no event can have together with the others.
 func TestCanariesReachTheSensitivity(t *testing.T) {
 	for _, kind := range kinds {
 		c, m, p := config(t, kind.m, kind.lines...)

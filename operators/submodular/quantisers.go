@@ -51,8 +51,8 @@ func (g gainsQuantiser) Component() contribution.Component {
 // half returns ½ in grid units, or less.
 func (g gainsQuantiser) half(grid lattice.Grid) int64 { return fitting(grid, 0.5, g.Size) }
 
-// fitting returns x in grid units, reduced if necessary so that a vector of n numbers of this size has a norm of at most
-// Λ.
+// fitting returns x in grid units, reduced if necessary so that a vector of n numbers of this size has a norm of at
+// most Λ.
 func fitting(grid lattice.Grid, x float64, n int) int64 {
 	units := int64(math.Floor(x / grid.Unit()))
 	for units > 0 && lattice.Square(grid.Lambda).Less(times(n, lattice.Square(units))) {

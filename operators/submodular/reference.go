@@ -199,8 +199,8 @@ func (t *reference) Canary(u []float64, factor float64) (with, without operators
 	return record(a), record(b)
 }
 
-// distantTypes returns two types: the one with the longest contribution, and the one whose contribution is farthest from
-// it.
+// distantTypes returns two types: the one with the longest contribution, and the one whose contribution is farthest
+// from it.
 func (t *reference) distantTypes() (a, b int) {
 	if t.rule == byHistogram {
 		return 0, 1

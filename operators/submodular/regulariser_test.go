@@ -260,8 +260,8 @@ func TestExpertsAreWithinTheirBound(t *testing.T) {
 	}
 }
 
-// TestPlanNamesGainsBelowTheNoise checks that for argmax the plan states how large a lead the noise hides, and that this
-// lead grows with the set.
+// TestPlanNamesGainsBelowTheNoise checks that for argmax the plan states how large a lead the noise hides, and that
+// this lead grows with the set.
 func TestPlanNamesGainsBelowTheNoise(t *testing.T) {
 	last := 0.0
 	for _, pick := range []string{"2", "8"} {

@@ -85,8 +85,8 @@ func (c operator) typeOf(e schemas.Event) int {
 	return int(e.Numbers[0])
 }
 
-// marginalGains learns, at each position, the gain of each element given the elements before it in the newest set, which is
-// public.
+// marginalGains learns, at each position, the gain of each element given the elements before it in the newest set,
+// which is public.
 type marginalGains struct {
 	eventReader
 	set   []int

@@ -10,8 +10,8 @@ import (
 	"oriel/schemas"
 )
 
-// TestScoreIsTheMissedValue compares scores with 1 − f(S) by the function's definition, for sets and events of all kinds.
-// The first set is the machine's set before any event. An unusable event has no score.
+// TestScoreIsTheMissedValue compares scores with 1 − f(S) by the function's definition, for sets and events of all
+// kinds. The first set is the machine's set before any event. An unusable event has no score.
 func TestScoreIsTheMissedValue(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	for _, kind := range kinds {

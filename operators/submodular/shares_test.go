@@ -30,9 +30,9 @@ func expected(value func(set []int) float64, x []float64) (mean float64) {
 	return mean
 }
 
-// TestExtensionsToProbabilities checks that the extension to probabilities is the expectation over all sets, and that its
-// gradient is the expected gain of an element. Gradients decrease: the gradient of a larger point is nowhere larger,
-// and along a direction of sum k it falls by at most k² a unit.
+// TestExtensionsToProbabilities checks that the extension to probabilities is the expectation over all sets, and that
+// its gradient is the expected gain of an element. Gradients decrease: the gradient of a larger point is nowhere
+// larger, and along a direction of sum k it falls by at most k² a unit.
 func TestExtensionsToProbabilities(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 33))
 	for f := range saturating {

@@ -166,8 +166,8 @@ func TestDirectDrawsLoseToExplorations(t *testing.T) {
 	}
 }
 
-// TestDirectDrawsHaveLargerRegret checks a stream with constant values of elements. Draws for each event, which need a smaller
-// η for the same ε, miss more than draws after explorations, in the mean of 12 runs, 4 in the short form.
+// TestDirectDrawsHaveLargerRegret checks a stream with constant values of elements. Draws for each event, which need a
+// smaller η for the same ε, miss more than draws after explorations, in the mean of 12 runs, 4 in the short form.
 func TestDirectDrawsHaveLargerRegret(t *testing.T) {
 	const events, elements, pick, gamma = 100000, 4, 2, 0.05
 	runs := tiertest.Runs(4, 12)
