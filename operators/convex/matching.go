@@ -115,8 +115,9 @@ type assignment struct {
 func newAssignment(m Matching) *assignment {
 	k := m.side
 	return &assignment{
-		Matching: m, rows: make([]float64, k), cols: make([]float64, k+1), matched: make([]int32, k+1), previous: make([]int32, k+1),
-		least: make([]float64, k+1), done: make([]bool, k+1), vertex: make([]int32, k), masked: make([]float64, k*k),
+		Matching: m, rows: make([]float64, k), cols: make([]float64, k+1), matched: make([]int32, k+1),
+		previous: make([]int32, k+1), least: make([]float64, k+1), done: make([]bool, k+1), vertex: make([]int32, k),
+		masked: make([]float64, k*k),
 	}
 }
 

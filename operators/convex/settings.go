@@ -126,7 +126,9 @@ func Want(v *operators.Values) Set {
 		name = own[i].name
 	}
 	// A problem of the set concerns all its settings together, if none of them has a problem by itself.
-	if err != nil && v.Sound("RADIUS", "DIMENSION", "PICK", "EDGES", "BLOCKS", "WORTHS", "ROWS", "VERTICES", "LOW", "HIGH") {
+	if err != nil && v.Sound(
+		"RADIUS", "DIMENSION", "PICK", "EDGES", "BLOCKS", "WORTHS", "ROWS", "VERTICES", "LOW", "HIGH",
+	) {
 		v.Break(name, "%s", strings.TrimPrefix(err.Error(), "convex: "))
 	}
 	return set

@@ -25,7 +25,7 @@ type localZeroOne struct {
 
 func newLocalZeroOne(s zeroOne) *localZeroOne {
 	check := func(x []float64) error {
-		if err := checkRange(x, s.total()*(1+sumTolerance)); err != nil {
+		if err := checkRange(x, float64(s.total()*(1+sumTolerance))); err != nil {
 			return err
 		}
 		return s.check(x)

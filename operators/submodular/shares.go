@@ -52,8 +52,8 @@ func newShares(w eventReader, p params, first []int) (*continuousRule, error) {
 	w.copies = p.copies
 	projection, err := newProjection(convex.Spec{Name: "subsets", Dimension: n, Radius: 1, Pick: w.pick})
 	s := &continuousRule{
-		eventReader: w, regulariser: p.regulariser, projection: projection, points: make([]float64, p.copies*n), prefix: make([]float64, n),
-		scaled: make([]float64, n), order: make([]int, n), suffix: make([]float64, n+1),
+		eventReader: w, regulariser: p.regulariser, projection: projection, points: make([]float64, p.copies*n),
+		prefix: make([]float64, n), scaled: make([]float64, n), order: make([]int, n), suffix: make([]float64, n+1),
 	}
 	for i := range s.copies {
 		for _, element := range first {
