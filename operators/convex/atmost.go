@@ -18,7 +18,7 @@ func newSubsetsAtMost(n, pick int, radius float64) (AtMost, error) {
 	if pick < 1 || pick > n {
 		return AtMost{}, fmt.Errorf("convex: pick %d: not from 1 to %d, the dimension", pick, n)
 	}
-	return atMost("subsets-at-most", product([]Subsets{subsets(n, pick, radius)}, n, radius)), nil
+	return atMost("subsets-at-most", product("subsets", []Subsets{subsets(n, pick, radius)}, n, radius)), nil
 }
 
 // newPartitionAtMost reads entries in the canonical form of ParseBlock.
@@ -41,7 +41,7 @@ func atMost(name string, bases Partition) AtMost {
 // blocks. The centre has each block's own r as its coordinates.
 func (s AtMost) inner(centre []float64) float64 {
 	least := math.Inf(1)
-	s.bases.each(func(_, at int, b Subsets) {
+	s.bases.each(func(at int, b Subsets) {
 		n := float64(b.n)
 		r := min(b.radius/2, b.total()/(n+math.Sqrt(n)))
 		fill(centre[at:at+b.n], r)
@@ -51,31 +51,7 @@ func (s AtMost) inner(centre []float64) float64 {
 }
 
 // Linear returns a linear oracle with its own memory.
-func (s AtMost) Linear() LinearOracle {
-	return &gains{s, newDescending(s.n), make([]float64, s.n)}
-}
-
-// gains takes the negative costs of each block, or its k smallest if there are more, lowest position first: the greedy
-// algorithm on an independence polytope.
-type gains struct {
-	set   AtMost
-	order descending
-	keys  []float64 // −c
-}
-
-func (o *gains) Minimise(dst, c []float64) {
-	clear(dst)
-	o.set.bases.each(func(_, at int, b Subsets) {
-		o.order.cheapest(o.keys[at:at+b.n], c[at:at+b.n])
-		for range b.pick {
-			i := at + o.order.next()
-			if !(c[i] < 0) {
-				break
-			}
-			dst[i] = b.radius
-		}
-	})
-}
+func (s AtMost) Linear() LinearOracle { return newGreedy(s.bases, true) }
 
 // Projection returns one that clips each coordinate. If the sum of a block is still above kR, it also shifts the block
 // until the sum is kR.
@@ -84,7 +60,7 @@ func (s AtMost) Projection() Projection { return cappedAtMost{s} }
 type cappedAtMost struct{ set AtMost }
 
 func (p cappedAtMost) Project(dst, x []float64) {
-	p.set.bases.each(func(_, at int, b Subsets) {
+	p.set.bases.each(func(at int, b Subsets) {
 		c, from, to := capped{b}, x[at:at+b.n], dst[at:at+b.n]
 		if c.sum(from, 0) > b.total() { // the multiplier of Σx ≤ kR is above 0, so that Σx = kR
 			c.Project(to, from)
@@ -98,7 +74,7 @@ func (p cappedAtMost) Project(dst, x []float64) {
 
 // settle corrects the rounding of a mix of points, first coordinate by coordinate and then in the sums.
 func (s AtMost) settle(x []float64) {
-	s.bases.each(func(_, at int, b Subsets) { b.atMost(x[at : at+b.n]) })
+	s.bases.each(func(at int, b Subsets) { b.atMost(x[at : at+b.n]) })
 }
 
 // atMost clips coordinates to [0, R], and reduces a sum above kR to kR, up to a few ulp.
@@ -127,9 +103,6 @@ func (s Subsets) checkAtMost(x []float64) error {
 
 func (s AtMost) check(x []float64) error {
 	var err error
-	s.bases.each(func(_, at int, b Subsets) { err = errors.Join(err, b.checkAtMost(x[at:at+b.n])) })
+	s.bases.each(func(at int, b Subsets) { err = errors.Join(err, b.checkAtMost(x[at:at+b.n])) })
 	return err
 }
-
-// LocalOracle returns one that is not local, because none with a small ρ is known.
-func (s AtMost) LocalOracle() LocalOracle { return newFollowing(s) }

@@ -38,7 +38,7 @@ func (o *localBlocks) Ratio() float64 { return math.Sqrt(float64(len(o.x))) }
 
 func (o *localBlocks) Move(alpha, r float64, c []float64) {
 	o.pairs, o.gains = o.pairs[:0], o.gains[:0]
-	o.set.each(func(_, at int, b Subsets) { o.pair(b, at, c) })
+	o.set.each(func(at int, b Subsets) { o.pair(b, at, c) })
 	clear(o.removed)
 	clear(o.added)
 	o.choose(math.Sqrt(float64(len(o.x))) * r / 2)

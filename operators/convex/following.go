@@ -2,7 +2,10 @@ package convex
 
 import "math"
 
-// followed is a set without a cheap local oracle, which is reached by linear oracles alone.
+// followed is a set without a cheap local oracle, which is reached by linear oracles alone. The two sets of matrices
+// are not polytopes (operators/coco/SPEC.md §8). For trees, forests and rankings, the known κ would allow almost no
+// movement: it is n·√n for trees, and depends on the smallest difference of places for rankings. For sets of at most k
+// no oracle with a small ρ is known.
 type followed interface {
 	Set
 	Linear() LinearOracle

@@ -56,9 +56,6 @@ func (s Forests) settle(x []float64) { s.sets.atMost(x) }
 
 func (s Forests) check(x []float64) error { return s.sets.checkAtMost(x) }
 
-// LocalOracle returns one that is not local, as for Trees.
-func (s Forests) LocalOracle() LocalOracle { return newFollowing(s) }
-
 // Linear returns a linear oracle with its own memory.
 func (s Forests) Linear() LinearOracle {
 	return newKruskal(s.from, s.to, s.vertices, s.radius, true)

@@ -149,7 +149,7 @@ func excess(s Set, x []float64) float64 {
 		return max(math.Abs(total/s.total()-1), largest/s.radius-1, -least*math.MaxFloat64)
 	case Partition:
 		off := 0.0
-		s.each(func(_, at int, b Subsets) { off = max(off, excess(b, x[at:at+b.n])) })
+		s.each(func(at int, b Subsets) { off = max(off, excess(b, x[at:at+b.n])) })
 		return off
 	case Ranking:
 		off, places, sorted := math.Abs(total/s.total-1), 0.0, slices.Sorted(slices.Values(x))
@@ -165,7 +165,7 @@ func excess(s Set, x []float64) float64 {
 		return max(-least*math.MaxFloat64, excessWithin(s.from, s.to, s.vertices, s.radius, x))
 	case AtMost:
 		off := max(largest/s.bases.radius-1, -least*math.MaxFloat64)
-		s.bases.each(func(_, at int, b Subsets) { off = max(off, sum(x[at:at+b.n])/b.total()-1) })
+		s.bases.each(func(at int, b Subsets) { off = max(off, sum(x[at:at+b.n])/b.total()-1) })
 		return off
 	case Spectrahedron:
 		var eigen mat.EigenSym
@@ -306,7 +306,7 @@ func corners(s Set) [][]float64 {
 			for i := range v {
 				v[i] = s.bases.radius * float64(mask>>i&1)
 			}
-			s.bases.each(func(_, at int, b Subsets) { free = free && sum(v[at:at+b.n]) <= b.total() })
+			s.bases.each(func(at int, b Subsets) { free = free && sum(v[at:at+b.n]) <= b.total() })
 			if free {
 				list = append(list, v)
 			}

@@ -32,8 +32,6 @@ func Inner(s Set, centre []float64) (radius float64, err error) {
 		return s.radius / math.Sqrt(float64(min(s.rows, s.columns))), nil
 	case Simplex:
 		return s.scale / math.Sqrt(float64(n*(n-1))), nil
-	case Subsets:
-		return s.inner(), nil
 	case Partition: // each face belongs to one block
 		radius = math.Inf(1)
 		for _, b := range s.blocks {

@@ -9,7 +9,7 @@ import (
 )
 
 // Partition is a product of Subsets with one R, the base polytope of a partition matroid. Coordinates form consecutive
-// blocks, and a vertex has R at a given number of coordinates in each.
+// blocks, and a vertex has R at a given number of coordinates in each. The set subsets is a Partition of one block.
 type Partition struct {
 	shape
 	blocks []Subsets
@@ -53,42 +53,50 @@ func newPartition(blocks []string, n int, radius float64) (Partition, error) {
 	if total != n {
 		return p, fmt.Errorf("convex: blocks of %d coordinates in all: %d dimensions", total, n)
 	}
-	return product(p.blocks, n, radius), nil
+	return product("partition", p.blocks, n, radius), nil
+}
+
+// newSubsets requires 1 ≤ k < n.
+func newSubsets(n, pick int, radius float64) (Partition, error) {
+	if pick < 1 || pick >= n {
+		return Partition{}, fmt.Errorf("convex: pick %d: not from 1 to %d, less than the dimension", pick, n-1)
+	}
+	return product("subsets", []Subsets{subsets(n, pick, radius)}, n, radius), nil
 }
 
 // product returns a Partition of blocks. Two points differ most that have, in each block, as little in common as
 // possible.
-func product(blocks []Subsets, n int, radius float64) Partition {
+func product(name string, blocks []Subsets, n int, radius float64) Partition {
 	swaps, picks := 0, 0
 	for _, b := range blocks {
 		swaps += min(b.pick, b.n-b.pick)
 		picks += b.pick
 	}
 	long := float64(radius * math.Sqrt(float64(picks)))
-	return Partition{shape{"partition", n, float64(radius * math.Sqrt(float64(2*swaps))), long}, blocks, radius}
+	return Partition{shape{name, n, float64(radius * math.Sqrt(float64(2*swaps))), long}, blocks, radius}
 }
 
 // each calls f with every block and where it begins.
-func (p Partition) each(f func(i, at int, b Subsets)) {
+func (p Partition) each(f func(at int, b Subsets)) {
 	at := 0
-	for i, b := range p.blocks {
-		f(i, at, b)
+	for _, b := range p.blocks {
+		f(at, b)
 		at += b.n
 	}
 }
 
 // Start writes the uniform point of each block.
 func (p Partition) Start(dst []float64) {
-	p.each(func(_, at int, b Subsets) { b.Start(dst[at : at+b.n]) })
+	p.each(func(at int, b Subsets) { b.Start(dst[at : at+b.n]) })
 }
 
 func (p Partition) settle(x []float64) {
-	p.each(func(_, at int, b Subsets) { b.settle(x[at : at+b.n]) })
+	p.each(func(at int, b Subsets) { b.settle(x[at : at+b.n]) })
 }
 
 func (p Partition) check(x []float64) error {
 	var err error
-	p.each(func(_, at int, b Subsets) { err = errors.Join(err, b.check(x[at:at+b.n])) })
+	p.each(func(at int, b Subsets) { err = errors.Join(err, b.check(x[at:at+b.n])) })
 	return err
 }
 
@@ -101,31 +109,42 @@ func (p Partition) tangent() (Tangent, error) {
 	return sizes, nil
 }
 
-// Linear returns a linear oracle with its own memory, which uses that of Subsets in each block.
-func (p Partition) Linear() LinearOracle {
-	o := fewestOfBlocks{set: p}
-	for _, b := range p.blocks {
-		o.blocks = append(o.blocks, b.Linear())
-	}
-	return o
+// Linear returns a linear oracle with its own memory.
+func (p Partition) Linear() LinearOracle { return newGreedy(p, false) }
+
+// greedy takes the k smallest costs of each block, lowest position first: the greedy algorithm.
+type greedy struct {
+	set   Partition
+	gains bool // takes no item whose cost is not below 0
+	order descending
+	keys  []float64 // −c
 }
 
-type fewestOfBlocks struct {
-	set    Partition
-	blocks []LinearOracle
+func newGreedy(p Partition, gains bool) *greedy {
+	return &greedy{p, gains, newDescending(p.n), make([]float64, p.n)}
 }
 
-func (o fewestOfBlocks) Minimise(dst, c []float64) {
-	o.set.each(func(i, at int, b Subsets) { o.blocks[i].Minimise(dst[at:at+b.n], c[at:at+b.n]) })
+func (o *greedy) Minimise(dst, c []float64) {
+	clear(dst)
+	o.set.each(func(at int, b Subsets) {
+		o.order.cheapest(o.keys[at:at+b.n], c[at:at+b.n])
+		for range b.pick {
+			i := at + o.order.next()
+			if o.gains && !(c[i] < 0) {
+				break
+			}
+			dst[i] = b.radius
+		}
+	})
 }
 
-// Projection returns one that projects each block.
+// Projection returns one that finds the shift of each block by bisection.
 func (p Partition) Projection() Projection { return cappedBlocks{p} }
 
 type cappedBlocks struct{ set Partition }
 
 func (p cappedBlocks) Project(dst, x []float64) {
-	p.set.each(func(_, at int, b Subsets) {
+	p.set.each(func(at int, b Subsets) {
 		(&capped{b}).Project(dst[at:at+b.n], x[at:at+b.n])
 	})
 }

@@ -80,10 +80,6 @@ func (s Ranking) settle(x []float64) {
 
 func (s Ranking) check(x []float64) error { return checkSum(x, s.values[0], s.total) }
 
-// LocalOracle returns one that is not local. κ depends on the smallest difference of places, and would allow almost no
-// movement.
-func (s Ranking) LocalOracle() LocalOracle { return newFollowing(s) }
-
 // Linear returns a linear oracle with its own memory.
 func (s Ranking) Linear() LinearOracle {
 	return &ranked{s, newDescending(s.n), make([]float64, s.n)}

@@ -178,11 +178,14 @@ func NewProjection(s Set) (Projection, error) {
 	return nil, fmt.Errorf("convex: set %s: has no projection that is cheap (llo works)", s.Name())
 }
 
-// NewLocalOracle returns a local oracle with its own memory, for one machine. It returns an error for a set that is not
-// a polytope.
+// NewLocalOracle returns a local oracle with its own memory, for one machine. It returns an error for a ball of the ℓ2
+// norm. The oracle of a set that is followed is not local.
 func NewLocalOracle(s Set) (LocalOracle, error) {
-	if p, ok := s.(interface{ LocalOracle() LocalOracle }); ok {
-		return p.LocalOracle(), nil
+	switch s := s.(type) {
+	case interface{ LocalOracle() LocalOracle }:
+		return s.LocalOracle(), nil
+	case followed:
+		return newFollowing(s), nil
 	}
 	return nil, fmt.Errorf("convex: set %s: no polytope, so it has no local linear oracle (projection works)", s.Name())
 }

@@ -111,9 +111,6 @@ func (s Spectrahedron) check(x []float64) error {
 	return nil
 }
 
-// LocalOracle returns one that is not local, because the set is not a polytope (operators/coco/SPEC.md §8).
-func (s Spectrahedron) LocalOracle() LocalOracle { return newFollowing(s) }
-
 // Linear returns a linear oracle with its own memory.
 func (s Spectrahedron) Linear() LinearOracle { return &leastEigen{s, elementary.NewEigen(s.side)} }
 

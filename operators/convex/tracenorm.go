@@ -44,9 +44,6 @@ func (s TraceNorm) check(x []float64) error {
 	return nil
 }
 
-// LocalOracle returns one that is not local, because the set is not a polytope (operators/coco/SPEC.md §8).
-func (s TraceNorm) LocalOracle() LocalOracle { return newFollowing(s) }
-
 // Linear returns a linear oracle with its own memory.
 func (s TraceNorm) Linear() LinearOracle {
 	return &largestSingular{

@@ -120,9 +120,6 @@ func (s Trees) settle(x []float64) {
 
 func (s Trees) check(x []float64) error { return s.sets.check(x) }
 
-// LocalOracle returns one that is not local. The known κ, n·√n, would allow almost no movement.
-func (s Trees) LocalOracle() LocalOracle { return newFollowing(s) }
-
 // Linear returns a linear oracle with its own memory.
 func (s Trees) Linear() LinearOracle {
 	return newKruskal(s.from, s.to, s.vertices, s.radius, false)
