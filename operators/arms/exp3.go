@@ -17,7 +17,7 @@ type exp3Rule struct {
 	variance float64 // bound on the mean square of a round's mean: ¼ plus noise
 	noise    deviation
 
-	learned uint64    // rounds
+	learned uint64    // number of rounds learned from
 	middle  float64   // mean of the rounds' means
 	losses  []float64 // total estimated loss of each arm, measured from the middle
 

@@ -9,7 +9,7 @@ import (
 // of the set, over total plays.
 func (c Config) regretBound(e Episode, total float64) float64 {
 	shape, diameter, records := c.geometry(), c.Set.Diameter(), float64(c.Actions.Records)
-	norm := float64(shape.dimension) * (c.Losses.High - c.Losses.Low) / e.Smoothing // the baseline may be anywhere
+	norm := float64(shape.dimension) * (c.Losses.High - c.Losses.Low) / e.Smoothing // of any contribution
 	out := diameter*diameter/(2*e.Rate*total) +
 		e.Rate*float64(c.Actions.Delay+1)*(norm*norm+records*c.Lipschitz*c.Lipschitz) + c.Lipschitz*3*e.Smoothing
 	out += c.Lipschitz * c.centreError()

@@ -21,7 +21,7 @@ type Config struct {
 	Losses    operators.Range
 	Baseline  float64 // value that losses are measured from, as a share of the range from its lower end
 	Lipschitz float64 // L, loss/length
-	Rounds    uint64  // steps; 0: ζ and η are given
+	Rounds    uint64  // steps; 0: unknown, and ζ and η are configured
 	Smoothing float64 // ζ; 0: the paper's
 	Rate      float64 // η; 0: the paper's
 	Shrink    bool    // plays stay in the set

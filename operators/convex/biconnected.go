@@ -12,7 +12,7 @@ func biconnected(vertices int, from, to []int32) [][]int32 {
 		incident[to[edge]] = append(incident[to[edge]], int32(edge))
 	}
 	var blocks [][]int32
-	var open []int32 // edges on the way
+	var open []int32 // edges visited since the last complete block
 	used, found := make([]bool, len(from)), 0
 	number, low := make([]int, vertices), make([]int, vertices) // number: by time of visit, from 1
 	var visit func(v int32)

@@ -14,8 +14,8 @@ type localBlocks struct {
 	sorted  []int32   // positions of a block by falling cost
 	removed []float64 // the mass that a coordinate loses
 	added   []float64 // the mass that a coordinate gains
-	pairs   []pair    // pairs of all blocks, each block's by falling gain
-	gains   []float64 // gains of pairs
+	pairs   []pair    // profitable pairs of all blocks, in each block by falling gain
+	gains   []float64 // by pair
 	ranked  descending
 }
 

@@ -14,8 +14,8 @@ const MaxEdges = 1 << 18
 type graph struct {
 	from, to []int32  // by edge, in the order of the list
 	first    []int32  // by vertex: start of its edges in out; one more at the end
-	out      []int32  // edges by tail, in the order of the list within
-	into     []int32  // edges by head, in the order of the list within; starts are in enter
+	out      []int32  // edges grouped by their tail
+	into     []int32  // edges grouped by their head; groups start at enter
 	enter    []int32  // like first, for into
 	tails    []int32  // start vertices of the edges in into
 	names    []string // of vertices

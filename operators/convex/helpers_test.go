@@ -239,7 +239,7 @@ func corners(s Set) [][]float64 {
 	var list [][]float64
 	n := s.Dimension()
 	switch s := s.(type) {
-	case Spectrahedron, TraceNorm: // some of them
+	case Spectrahedron, TraceNorm: // random vertices, because there are infinitely many
 		rng := rand.New(rand.NewPCG(uint64(n), 8))
 		for range 200 {
 			list = append(list, somewhere(rng, s))

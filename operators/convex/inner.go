@@ -40,7 +40,7 @@ func Inner(s Set, centre []float64) (radius float64, err error) {
 		return radius, nil
 	case Matching:
 		return s.amount / float64(s.side-1), nil
-	case Spectrahedron: // symmetric Y of trace 0 has no eigenvalue below −|Y|·√(1 − 1/m)
+	case Spectrahedron: // eigenvalues of a symmetric Y of trace 0 are at least −|Y|·√(1 − 1/m)
 		m := float64(s.side)
 		return s.trace / math.Sqrt(float64(m*(m-1))), nil
 	case Ranking:

@@ -103,8 +103,8 @@ func (m Matching) LocalOracle() LocalOracle { return newLocalZeroOne(newAssignme
 // Kuhn 1955; N. Tomizawa, On some techniques useful for solution of transportation network problems, Networks 1, 1971).
 type assignment struct {
 	Matching
-	rows, cols []float64 // prices
-	matched    []int32   // row of each column, and of one more column at which a path begins
+	rows, cols []float64 // prices of rows and columns
+	matched    []int32   // by column: its row; one more column is the start of a path
 	previous   []int32   // column before each on the path
 	least      []float64 // by column: slack of the best path to it
 	done       []bool

@@ -117,7 +117,7 @@ func (s Ranking) Projection() Projection {
 type pooled struct {
 	set    Ranking
 	order  descending
-	keys   []float64 // z, since x may be dst
+	keys   []float64 // copy of z, because x and dst may be the same slice
 	sorted []int32   // positions by falling z
 	first  []int32   // start of each pool, among sorted
 	sums   []float64 // of z − w over each pool

@@ -12,7 +12,7 @@ const narrow = 1e-9
 // span is a space given by an orthonormal basis.
 type span struct {
 	basis [][]float64
-	share []float64 // components of v along each
+	share []float64 // scratch: components of v along the basis
 }
 
 // tangent returns the space of all differences of points, by the Gram–Schmidt process. Each step takes the point

@@ -45,7 +45,7 @@ func (p *capped) Project(dst, x []float64) {
 		}
 	}
 	more, less := p.sum(x, low), p.sum(x, high)
-	share := 1.0 // weight of the result at low
+	share := 1.0 // weight of the projection with τ = low
 	if more > less {
 		share = max(0, min(1, (p.set.total()-less)/(more-less)))
 	}

@@ -14,8 +14,8 @@ import (
 type bounds struct {
 	shift    float64 // κ
 	least    float64 // ρ_min: the smallest eigenvalue of noise and shift and λ
-	most     float64 // ρ_max: the largest
-	side     float64 // γ: the noise of u in the norm of their inverse
+	most     float64 // ρ_max: the largest eigenvalue
+	side     float64 // γ: norm of the noise of u, in the norm of the inverse of their sum
 	level    float64 // 2·ln(2K/α)
 	size     float64 // S
 	rounding float64 // bound on the rounding of features and rewards, over all steps
@@ -101,7 +101,7 @@ func (c operator) events() float64 { return float64(c.terms.Scope.End()) * float
 // Theorem 2 of PROOF.md allows beside noise of standard deviation sd.
 func (c operator) rounds(sd float64) bool {
 	d := float64(c.rows.Features)
-	return c.events()*0x1.7p-25 > sd*math.Sqrt(d)/(2*d+1) // half a unit of 2⁻²⁴ a row, times √2
+	return c.events()*0x1.7p-25 > sd*math.Sqrt(d)/(2*d+1) // each row rounds by half a unit of 2⁻²⁴, times √2
 }
 
 // lag bounds the number of earlier plays whose rows are missing from the model of a play. These are the plays since the

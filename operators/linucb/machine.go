@@ -27,7 +27,7 @@ type Machine struct {
 	best         []float64 // z of the best choice so far, scratch
 	extras       []schemas.ExtraValue
 	points       []float64            // points of the actions of a step
-	actionExtras []schemas.ExtraValue // with them
+	actionExtras []schemas.ExtraValue // of the actions of a step
 	spaces       string
 }
 
@@ -47,7 +47,7 @@ const (
 	atArm = iota + modelExtras
 	atKey
 	atSpace
-	atAnswers // unless a plan is of before
+	atAnswers // not in earlier plans
 )
 
 // newMachine returns the machine at step 0 over a stream of the rows' contribution. It takes ownership of the stream.

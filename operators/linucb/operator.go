@@ -25,13 +25,13 @@ type operator struct {
 	candidates     int      // number of candidates of an event; 0: arms
 	served         bool
 	rows           moments.Rows
-	features       float64 // X
+	features       float64 // X, norm by which features are scaled
 	middle, half   float64 // of the reward's range
-	start          float64 // λ
-	shift          float64 // f
-	width          float64 // β
-	confidence     float64 // with which probability β is proved; 0: it is not
-	maxWeights     float64 // S
+	start          float64 // λ, public regulariser
+	shift          float64 // f, shift in units of the spectrum's edge
+	width          float64 // β, of ORIEL_WIDTH
+	confidence     float64 // probability with which β is proved; 0: no proof
+	maxWeights     float64 // S, largest norm of weights
 	derived        bool    // S follows from d, because settings omit it
 	noise          string  // exact, or a name of printed
 	printed        Printed // nil in every service

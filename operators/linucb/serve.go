@@ -15,7 +15,7 @@ const none = -1
 type answerKind byte
 
 const (
-	toNothing answerKind = iota // neither of the two
+	toNothing answerKind = iota // neither a context nor a reward
 	toContext                   // a context, which waits from then on
 	toReward                    // the reward of one that waited
 )
@@ -73,7 +73,7 @@ func (m *Machine) choose(z []float64, r operators.Record) int {
 	best, most := none, 0.0
 	clear(m.best)
 	for choice := range m.choices() {
-		if best == none || m.blocks() == 1 { // each has a z of its own
+		if best == none || m.blocks() == 1 { // otherwise all arms have the same z
 			if !m.context(z, r.Event.Vector, choice) {
 				continue
 			}

@@ -27,7 +27,7 @@ const rootHalf = 0xb504f333f9de6484
 type Rows struct {
 	Features int // d, 1 to MaxFeatures
 	Label    int // s·1024, 1 to Whole: above it nothing is gained
-	Blocks   int // 1, or how many rows are kept apart; 0 is 1
+	Blocks   int // K, number of blocks; 0 means 1
 }
 
 // Validate reports every problem at once.

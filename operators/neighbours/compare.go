@@ -12,7 +12,7 @@ import (
 // Limits for a pair of runs.
 const (
 	publicBytes = 1 << 19 // bytes of public states that are recorded
-	maxRecent   = 3       // looks at the public state, from an exchanged record on
+	maxRecent   = 3       // records after an exchange whose public state is compared
 	restarts    = 3       // restarts in a replay, at places that Compare chooses
 )
 

@@ -14,7 +14,7 @@ func (r *run) sameDecisions(i int, want, got []operators.Decision) string {
 	if len(got) != len(want) {
 		return fmt.Sprintf("%d decisions, %d in the neighbouring stream", len(want), len(got))
 	}
-	own := 0 // answers so far
+	own := 0 // answers of the second topic so far
 	for k, d := range want {
 		exchanged := false
 		if r.frame.Own && d.Output == 1 {

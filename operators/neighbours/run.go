@@ -23,7 +23,7 @@ type componentStep struct {
 type recording struct {
 	couples []Couple
 	before  uint64            // steps that are left out
-	steps   [][]componentStep // by later step, and component
+	steps   [][]componentStep // by recorded step and component
 	shown   []shown           // by record; the first entry is that of Open
 	draws   []indexDraw
 }
@@ -54,7 +54,7 @@ type run struct {
 	frame    *frame
 	script   *script
 	recorded *recording // written by the recording, read by the replay
-	fault    string     // the first one
+	fault    string     // the first fault
 
 	// in a replay
 	draws    int

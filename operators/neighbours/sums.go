@@ -65,7 +65,7 @@ func (f *frame) sums(r *run) (*sums, error) {
 	for k, sum := range taps {
 		if r.recorded.before > 0 {
 			state := sum.AppendState(nil)
-			binary.LittleEndian.PutUint64(state, r.recorded.before) // which the states of all sums start with
+			binary.LittleEndian.PutUint64(state, r.recorded.before) // every state begins with its step
 			if err := sum.Restore(state); err != nil {
 				return nil, fmt.Errorf("neighbours: sums at step %d: %w", r.recorded.before, err)
 			}

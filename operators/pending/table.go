@@ -12,7 +12,7 @@ type Status uint8
 
 // The statuses.
 const (
-	Done    Status = iota + 1 // put, or taken
+	Done    Status = iota + 1 // Put has stored the row, or Take has returned it
 	Again                     // Put: a row of that name has not timed out; Take: the row was taken before
 	Late                      // Take: the row has timed out
 	Foreign                   // Take: no row of that name is known

@@ -19,13 +19,13 @@ import (
 type operator struct {
 	rows         moments.Rows
 	innovation   bool
-	features     float64 // X
+	features     float64 // X, norm by which features are scaled
 	middle, half float64 // of the label's range
-	residual     float64 // C, 0 of moments
-	gain         float64 // α
-	start        float64 // λ_0
-	convexity    float64 // µ
-	shift        float64 // f
+	residual     float64 // C, clip of residuals; 0: the update is moments
+	gain         float64 // α, weight of second moments
+	start        float64 // λ_0, initial regulariser
+	convexity    float64 // µ, growth of the regulariser with each event
+	shift        float64 // f, shift in units of the spectrum's edge
 	raise        bool    // eigenvalues, in place of the shift
 	maxWeights   float64 // largest norm of weights, in half label ranges
 	every        uint64

@@ -18,7 +18,7 @@ type rule interface {
 	learn(stream *mechanisms.Stream, p playedRound, answers int, sum float64)
 	AppendState(dst []byte) []byte
 	StateLen() int
-	Restore(state []byte) error // state has stateLen bytes; after an error nothing has changed
+	Restore(state []byte) error // state has StateLen bytes; after an error nothing has changed
 }
 
 // playedRound holds the cell that a round explores.

@@ -17,7 +17,7 @@ import (
 // rates are the constants of the rule draws. They are computed when a stream is opened, and stored in its plan.
 type rates struct {
 	share        float64 // γ, of rounds that explore
-	explorations uint64  // of a life: exactly, or with capped coins at most
+	explorations uint64  // number in a life; with capped coins the largest number
 	maxEpsilon   float64 // ε of a draw at most
 }
 
@@ -62,7 +62,7 @@ func (c Config) rates(m mechanisms.Config) (rates, error) {
 	}
 	r.maxEpsilon = eta // for rewards in [0, 1], one of which is exchanged
 	if m.Unit.AgainstNull() {
-		r.maxEpsilon = eta / 2 // and they are about ½
+		r.maxEpsilon = eta / 2 // because rewards lie about ½
 	}
 	return r, nil
 }

@@ -38,7 +38,7 @@ type leadersRule struct {
 	probabilities []float64
 	scaled        []float64
 	scores        []int64 // scores of elements with positive probability
-	support       []int   // which these are
+	support       []int   // these elements
 }
 
 func newLeaders(gains marginalGains, r regulariser) (*leadersRule, error) {

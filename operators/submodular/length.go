@@ -69,9 +69,9 @@ func (c operator) lengthOf(m mechanisms.Config) float64 {
 		}
 		longest = max(longest, sum)
 	}
-	half := float64(c.elements) / 2 // √(2k·M²), or √(kN)
+	half := float64(c.elements) / 2 // the bound pays if 2k·M² < kN
 	if m.Unit.AgainstNull() {
-		half /= 2 // √(k·M²), or √(kN)/2
+		half /= 2 // if k·M² < kN/4
 	}
 	if longest >= half {
 		return 0

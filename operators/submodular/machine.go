@@ -27,7 +27,7 @@ var _ operators.Machine = (*Machine)(nil)
 // newMachine returns the machine at step 0 over a stream of the contribution. It takes ownership of the stream.
 func newMachine(c operator, p params, stream *mechanisms.Stream) (*Machine, error) {
 	c = c.withParams(p)
-	size, entries := c.pick*c.elements, c.pick*c.elements // of gains
+	size, entries := c.pick*c.elements, c.pick*c.elements // of gains in the stream, and numbers of an event
 	switch c.rule {
 	case byShares:
 		size, entries = c.copies*c.elements, c.copies*c.elements

@@ -13,10 +13,10 @@ import (
 
 // operator implements operators.Operator.
 type operator struct {
-	rule      string  // one of the constants by…
-	copies    int     // copies of shares; 0: as computed
+	rule      string  // one of the constants byHistogram …
+	copies    int     // K of shares; 0: computed from the number of events
 	twice     bool    // leaders may draw an element twice, as in plans of the first version
-	published bool    // decisions of an audit have the points of all copies
+	published bool    // decisions contain the points of all copies, for an audit
 	norm      float64 // ORIEL_VALUES_NORM
 	length    float64 // M, bound on the length of a position's gains; 0: gains are centred on ½
 	printed   bool    // rates and copies as the source prints them

@@ -76,7 +76,7 @@ func (t *reference) value(v []float64, set []int) float64 {
 	most, missed, sum := 0.0, 1.0, 0.0
 	for i, a := range set {
 		if slices.Contains(set[:i], a) {
-			continue // drawn twice
+			continue // a repeated element adds nothing
 		}
 		most, missed, sum = max(most, v[a]), float64(missed*(1-v[a])), sum+v[a]
 	}

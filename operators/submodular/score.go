@@ -49,7 +49,7 @@ func (c operator) missed(table, set []float64, e schemas.Event) float64 {
 	worth := 0.0
 	for i, element := range set {
 		if slices.Contains(set[:i], element) {
-			continue // drawn twice
+			continue // a repeated element adds nothing
 		}
 		worth = c.function.with(worth, max(0, min(1, valueAt(v, int(element)))), c.pick)
 	}

@@ -40,8 +40,8 @@ type continuousRule struct {
 	eventReader
 	regulariser
 	projection convex.Projection
-	points     []float64 // of K copies, N each
-	prefix     []float64 // scratch: sum of the points of earlier copies, through K
+	points     []float64 // of K copies, N numbers each
+	prefix     []float64 // scratch: sum of the points of earlier copies, divided by K
 	scaled     []float64
 	order      []int     // scratch: elements by value, the largest first
 	suffix     []float64 // scratch: a function of the elements from a place on
@@ -131,7 +131,7 @@ func (s *continuousRule) gradients(dst, values []float64, f function) {
 func (s *continuousRule) gradient(dst, values []float64, f function) {
 	n := s.elements
 	switch f {
-	case facility: // largest first: Q, that none before is in, times what the element has more than those behind it
+	case facility: // by falling value: P(no better element is in) · (value − expected best of the worse ones)
 		s.suffix[n] = 0
 		for j := n - 1; j >= 0; j-- {
 			a := s.order[j]
@@ -169,7 +169,7 @@ func (s *continuousRule) gradient(dst, values []float64, f function) {
 // its probability. For quadratic it returns the function itself, at shares of a budget.
 func (c operator) extension(x, values []float64) (worth float64) {
 	switch c.function {
-	case facility: // the integral of the chance that the best is above a level
+	case facility: // integral over levels of the probability that the best value is above the level
 		levels := slices.Sorted(slices.Values(values))
 		before := 0.0
 		for _, level := range levels {
