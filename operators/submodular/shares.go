@@ -44,7 +44,7 @@ type continuousRule struct {
 	prefix     []float64 // scratch: sum of the points of earlier copies, divided by K
 	scaled     []float64
 	order      []int     // scratch: elements by value, the largest first
-	suffix     []float64 // scratch: a function of the elements from a place on
+	suffix     []float64 // scratch, by place: product or expected best of the elements from there on
 }
 
 func newShares(w eventReader, p params, first []int) (*continuousRule, error) {
