@@ -136,10 +136,10 @@ func (c operator) gapBound(sd float64) (least, times float64) {
 // squares of all a sum to at most squares.
 func (c operator) losses(sd float64) (squares, rounding float64) {
 	b, n, d := c.bound(sd), c.events(), float64(c.rows.Features)
-	whole := d * float64(c.blocks())
+	size := d * float64(c.blocks())
 	growth := d * math.Log((b.most+n/d)/b.least)
 	width := math.Sqrt(b.level+growth) + b.size*math.Sqrt(b.most) + b.side + b.rounding
 	late, largest := 1+c.lag()/b.least, max(1, width)
-	return float64(late*largest*largest) * 8 * whole * math.Log(1+n/(whole*b.least)),
+	return float64(late*largest*largest) * 8 * size * math.Log(1+n/(size*b.least)),
 		2 * width * (2*math.Sqrt(d) + 2) / units / math.Sqrt(b.least)
 }

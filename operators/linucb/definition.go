@@ -148,11 +148,11 @@ func events(v *operators.Values) operators.Events {
 	d, n := v.Count("DIMENSION"), v.Count("CANDIDATES")
 	v.Want("DIMENSION", d >= 1 && d <= moments.MaxFeatures, "%d: not within 1 to %d", d, moments.MaxFeatures)
 	v.Want("CANDIDATES", n == 0 || n >= 2 && n <= maxArms, "%d: not 0, or 2 to %d", n, maxArms)
-	whole := min(d, moments.MaxFeatures) * max(1, min(n, maxArms))
-	v.Want("CANDIDATES", whole <= operators.MaxDimension, "%d of %d features: more than %d together", n, d,
+	size := min(d, moments.MaxFeatures) * max(1, min(n, maxArms))
+	v.Want("CANDIDATES", size <= operators.MaxDimension, "%d of %d features: more than %d together", n, d,
 		operators.MaxDimension)
 	return operators.Events{
-		Body: body, Dimension: int(min(whole, operators.MaxDimension)), Keyed: v.Text("PLAYED") == served,
+		Body: body, Dimension: int(min(size, operators.MaxDimension)), Keyed: v.Text("PLAYED") == served,
 	}
 }
 

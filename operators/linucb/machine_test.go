@@ -28,12 +28,12 @@ func TestReferenceModelMatchesMachine(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		twin, want, some := reference{operator: every}, make([]float64, c.rows.Entries()), 0
+		model, want, some := reference{operator: every}, make([]float64, c.rows.Entries()), 0
 		for _, e := range drawn(c, 100, 3) {
 			r := operators.Record{Event: e}
 			got := make([]float64, len(want))
 			adds := machine.learn(got, r)
-			if adds != twin.Contribution(want, r) {
+			if adds != model.Contribution(want, r) {
 				t.Fatalf("%s: one of the two adds nothing of %v", kind.name, e)
 			}
 			if !adds {
@@ -59,7 +59,7 @@ func TestCanariesReachTheSensitivity(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 9))
 	for _, kind := range kinds {
 		c, _ := config(t, kind.m, kind.lines...)
-		twin, s := reference{operator: c}, float64(c.rows.Label)/1024
+		model, s := reference{operator: c}, float64(c.rows.Label)/1024
 		for k := range 100 {
 			u := make([]float64, 5)
 			for i := range u {
@@ -69,9 +69,9 @@ func TestCanariesReachTheSensitivity(t *testing.T) {
 				clear(u)
 				u[k%5] = 1 - 2*float64(k/5)
 			}
-			with, without := twin.Canary(u, 1)
+			with, without := model.Canary(u, 1)
 			sum := 0.0
-			a, b := triangle(t, twin, with, s), triangle(t, twin, without, s)
+			a, b := triangle(t, model, with, s), triangle(t, model, without, s)
 			for i := range a {
 				sum += (a[i] - b[i]) * (a[i] - b[i])
 			}
@@ -88,7 +88,7 @@ func TestContributionsReachTheirSensitivity(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 9))
 	for _, kind := range kinds {
 		c, m := config(t, kind.m, kind.lines...)
-		twin, values := reference{operator: c}, make([][]float64, 40)
+		model, values := reference{operator: c}, make([][]float64, 40)
 		for i := range values {
 			values[i] = make([]float64, c.rows.Entries())
 			for k := range values[i] {
@@ -98,8 +98,8 @@ func TestContributionsReachTheirSensitivity(t *testing.T) {
 				values[i][0] = float64(rng.IntN(c.blocks() + 1))
 			}
 		}
-		with, without := twin.Canary([]float64{1, 0, 0, 0, 0}, 1)
-		if !twin.Contribution(values[0], with) || !twin.Contribution(values[1], without) {
+		with, without := model.Canary([]float64{1, 0, 0, 0, 0}, 1)
+		if !model.Contribution(values[0], with) || !model.Contribution(values[1], without) {
 			t.Fatalf("%s: a canary adds nothing", kind.name)
 		}
 		optest.DistancesAreReached(t, c.rows, mechtest.Plan(t, m).Component(0).Grid, c.rows.Size(), values...)
@@ -108,22 +108,22 @@ func TestContributionsReachTheirSensitivity(t *testing.T) {
 
 // triangle returns the amounts that a record adds to all blocks, in units of the noise: the upper triangles of rows (z;
 // s·y), with diagonals divided by √2.
-func triangle(t *testing.T, twin reference, r operators.Record, s float64) (out []float64) {
+func triangle(t *testing.T, model reference, r operators.Record, s float64) (out []float64) {
 	t.Helper()
-	contribution, d := make([]float64, twin.rows.Entries()), twin.rows.Features
-	if !twin.Contribution(contribution, r) {
+	contribution, d := make([]float64, model.rows.Entries()), model.rows.Features
+	if !model.Contribution(contribution, r) {
 		t.Fatal("a canary adds nothing")
 	}
 	row := contribution[len(contribution)-d-1:]
 	row[d] = s * max(-1, min(1, row[d]))
-	for block := range twin.blocks() {
+	for block := range model.blocks() {
 		for i, x := range row {
 			for j, y := range row[i:] {
 				v := x * y
 				if j == 0 {
 					v /= math.Sqrt2
 				}
-				if twin.blocks() > 1 && contribution[0] != float64(block) {
+				if model.blocks() > 1 && contribution[0] != float64(block) {
 					v = 0
 				}
 				out = append(out, v)
@@ -149,7 +149,7 @@ func TestModelsMatchTheFormulas(t *testing.T) {
 		for i := range gram {
 			gram[i], cross[i] = mat.NewSymDense(d, nil), mat.NewVecDense(d, nil)
 		}
-		twin := reference{operator: c}
+		model := reference{operator: c}
 		for i, e := range drawn(c, 120, 5) {
 			contribution := make([]float64, c.rows.Entries())
 			block := 0
@@ -160,7 +160,7 @@ func TestModelsMatchTheFormulas(t *testing.T) {
 					cross[a].ScaleVec(by, cross[a])
 				}
 			}
-			if twin.Contribution(contribution, operators.Record{Event: e}) {
+			if model.Contribution(contribution, operators.Record{Event: e}) {
 				if c.blocks() > 1 {
 					block = int(contribution[0])
 				}

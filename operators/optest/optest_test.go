@@ -67,7 +67,7 @@ func (m *least) Restore(state []byte) error {
 func (m *least) Guarantee() protection.Guarantee { return m.stream.Guarantee() }
 
 // drawing plants ways to misuse draws: the law, the scores, or whether there is a draw depends on the last event.
-func drawing(
+func withDraws(
 	when func(r operators.Record) bool, scores func(r operators.Record) []int64,
 ) func(m *least, r operators.Record) {
 	return func(m *least, r operators.Record) {
@@ -85,7 +85,7 @@ func equal(operators.Record) []int64 { return make([]int64, 100) }
 
 // TestMachineWithDrawsPasses checks that a machine with draws passes, over its own sums and over scripted ones.
 func TestMachineWithDrawsPasses(t *testing.T) {
-	Run(t, makeLeast(drawing(always, equal)), leastEvents())
+	Run(t, makeLeast(withDraws(always, equal)), leastEvents())
 }
 
 // TestKeysAndNumbersAreChecked checks that keys reach the machine, which must not keep them, and that numbers of
@@ -192,12 +192,12 @@ func TestBypassesOfThePrivateSumAreFound(t *testing.T) {
 	f("last weight in the state", "outside the stream", func(m *least, r operators.Record) {
 		m.kept = byte(r.Event.Weight)
 	}, "null", "zero contribution")
-	f("draws that come where an event is heavy", "draws of other events", drawing(
+	f("draws that come where an event is heavy", "draws of other events", withDraws(
 		func(r operators.Record) bool { return r.Event.Weight > 1 }, equal), "heavy")
-	f("scores that an event moves", "no guarantee has the price", drawing(always, func(r operators.Record) []int64 {
+	f("scores that an event moves", "no guarantee has the price", withDraws(always, func(r operators.Record) []int64 {
 		return []int64{int64(min(9, r.Event.Weight)), 0}
 	}), "null", "zero contribution", "heavy")
-	f("more scores where there is an event", "another one", drawing(
+	f("more scores where there is an event", "another one", withDraws(
 		always, func(r operators.Record) []int64 { return make([]int64, 2+int(min(1, r.Event.Weight))) }), "null",
 		"zero contribution")
 }
@@ -215,7 +215,7 @@ func TestNeighboursThatDifferInMoreAreFound(t *testing.T) {
 			}
 		}, "its point depends on events"},
 		"draws for events": {
-			drawing(func(r operators.Record) bool { return !r.Null && r.Event.Weight > 0 }, equal), "draws so far",
+			withDraws(func(r operators.Record) bool { return !r.Null && r.Event.Weight > 0 }, equal), "draws so far",
 		},
 	} {
 		s := suite{make: makeLeast(c.leak), plans: plans{}, public: all, records: records(leastEvents())}

@@ -161,7 +161,7 @@ func (g *scriptedRun) releasesNoSum() bool {
 
 // differs describes how the draws so far differ from the script. Scores may depend on events only if the guarantee is
 // for draws. The number of draws, their laws and their numbers of candidates must never depend on events.
-func (d *published) differs(drawing bool) string {
+func (d *published) differs(withoutSums bool) string {
 	if len(d.draws) != len(d.script.draws) {
 		return fmt.Sprintf("%d draws of other events over the same sums, want %d", len(d.draws), len(d.script.draws))
 	}
@@ -171,7 +171,7 @@ func (d *published) differs(drawing bool) string {
 			len(x.Scores) != len(want.Scores) {
 			return fmt.Sprintf("draw %d is another one: its place, its law or its number of scores depends on events", i)
 		}
-		if !drawing && !slices.Equal(x.Scores, want.Scores) {
+		if !withoutSums && !slices.Equal(x.Scores, want.Scores) {
 			return fmt.Sprintf("draw %d: scores depend on events, and no guarantee has the price", i)
 		}
 	}

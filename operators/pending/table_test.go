@@ -22,7 +22,7 @@ type story struct {
 	table *Table
 }
 
-func tell(r Row) string { return fmt.Sprintf("%s %d %v", r.Name, r.Step, r.Values) }
+func described(r Row) string { return fmt.Sprintf("%s %d %v", r.Name, r.Step, r.Values) }
 
 func (s story) put(name string, step uint64, value float64, want Status) {
 	s.Helper()
@@ -41,8 +41,8 @@ func (s story) take(name string, step uint64, want Status) {
 func (s story) taken(name string, step, put uint64, value float64) {
 	s.Helper()
 	row, got := s.table.Take([]byte(name), step)
-	if told := tell(row); got != Done || told != tell(Row{[]byte(name), put, []float64{value, -value}}) {
-		s.Errorf("take %s at %d: %d %s", name, step, got, told)
+	if text := described(row); got != Done || text != described(Row{[]byte(name), put, []float64{value, -value}}) {
+		s.Errorf("take %s at %d: %d %s", name, step, got, text)
 	}
 }
 
@@ -54,7 +54,7 @@ func (s story) expired(step uint64, want ...string) {
 		if !some {
 			break
 		}
-		got = append(got, tell(row))
+		got = append(got, described(row))
 	}
 	if strings.Join(got, " ") != strings.Join(want, " ") {
 		s.Errorf("expired at %d: %q, want %q", step, got, want)

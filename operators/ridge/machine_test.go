@@ -194,22 +194,22 @@ func TestWeightsMatchTheFormulas(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			twin := slow{operator: c, edge: machine.edge, point: make([]float64, 4)}
+			model := slow{operator: c, edge: machine.edge, point: make([]float64, 4)}
 			for i, e := range drawn(150, 4, 5) {
-				twin.add(e)
+				model.add(e)
 				for _, d := range machine.Add(nil, operators.Record{Event: e}) {
-					twin.decide()
-					for k, x := range twin.point {
+					model.decide()
+					for k, x := range model.point {
 						if far := math.Abs(d.Point[k] - x); far > 2e-3*(math.Abs(x)+c.half*0.05) {
-							t.Fatalf("%s, B = %d, event %d: %v, want %v", kind.name, batch, i, d.Point, twin.point)
+							t.Fatalf("%s, B = %d, event %d: %v, want %v", kind.name, batch, i, d.Point, model.point)
 						}
 						sd, said := machine.deviation.At(d.Step), d.Extras[atDeviation].Numbers[k]
-						if want := sd * twin.deviation[k]; math.Abs(said-want) > 5e-3*want {
+						if want := sd * model.deviation[k]; math.Abs(said-want) > 5e-3*want {
 							t.Fatalf("%s, B = %d, event %d: deviation %d is %g, want %g", kind.name, batch, i, k, said, want)
 						}
 					}
-					if said := d.Extras[atResidual].Number; math.Abs(said-twin.left) > 0.01*twin.left+1e-3*c.half {
-						t.Fatalf("%s, B = %d, event %d: residuals %g, want %g", kind.name, batch, i, said, twin.left)
+					if said := d.Extras[atResidual].Number; math.Abs(said-model.left) > 0.01*model.left+1e-3*c.half {
+						t.Fatalf("%s, B = %d, event %d: residuals %g, want %g", kind.name, batch, i, said, model.left)
 					}
 				}
 			}
@@ -237,7 +237,7 @@ func TestCanariesReachTheSensitivity(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 9))
 	for _, kind := range kinds {
 		c, _ := config(t, kind.m, kind.lines...)
-		twin, s := newReference(c), float64(c.rows.Label)/1024
+		model, s := newReference(c), float64(c.rows.Label)/1024
 		for k := range 200 {
 			u := make([]float64, 5)
 			for i := range u {
@@ -247,19 +247,19 @@ func TestCanariesReachTheSensitivity(t *testing.T) {
 				clear(u)
 				u[k%5] = 1 - 2*float64(k/5)
 			}
-			for i := range twin.decision {
-				twin.decision[i] = rng.NormFloat64()
+			for i := range model.decision {
+				model.decision[i] = rng.NormFloat64()
 			}
 			maxWeights := float64(c.maxWeights*c.half) / c.features
-			if norm := mat.Norm(mat.NewVecDense(4, twin.decision), 2); norm > maxWeights {
-				for i := range twin.decision {
-					twin.decision[i] *= maxWeights / norm
+			if norm := mat.Norm(mat.NewVecDense(4, model.decision), 2); norm > maxWeights {
+				for i := range model.decision {
+					model.decision[i] *= maxWeights / norm
 				}
 			}
-			with, without := twin.Canary(u, 1)
+			with, without := model.Canary(u, 1)
 			a, b := make([]float64, 5), make([]float64, 5)
-			twin.Contribution(a, with)
-			twin.Contribution(b, without)
+			model.Contribution(a, with)
+			model.Contribution(b, without)
 			var aa, bb, ab float64
 			for i := range a {
 				scale := 1.0
@@ -281,15 +281,15 @@ func TestContributionsReachTheirSensitivity(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 9))
 	for _, kind := range kinds {
 		c, m := config(t, kind.m, kind.lines...)
-		twin, values := newReference(c), make([][]float64, 40)
+		model, values := newReference(c), make([][]float64, 40)
 		for i := range values {
 			values[i] = []float64{1e9, 3, 3, 3, 50}
 			for k := range values[i] {
 				values[i][k] *= rng.NormFloat64()
 			}
 		}
-		with, without := twin.Canary([]float64{1, 0, 0, 0, 0}, 1)
-		if !twin.Contribution(values[0], with) || !twin.Contribution(values[1], without) {
+		with, without := model.Canary([]float64{1, 0, 0, 0, 0}, 1)
+		if !model.Contribution(values[0], with) || !model.Contribution(values[1], without) {
 			t.Fatalf("%s: a canary adds nothing", kind.name)
 		}
 		optest.DistancesAreReached(t, c.rows, mechtest.Plan(t, m).Component(0).Grid, c.rows.Size(), values...)

@@ -21,7 +21,7 @@ import (
 func TestBoundedRate(t *testing.T) {
 	of := func(epsilon float64, horizon, batch uint64, lines ...string) (rate, lost float64, said string) {
 		t.Helper()
-		m := whole(horizon, epsilon)
+		m := lifetime(horizon, epsilon)
 		m.Batch = batch
 		c, m, _ := config(t, m, append([]string{"RULE=draws", "PICK=3", "ELEMENTS=10"}, lines...)...)
 		p := mechtest.Plan(t, m)
@@ -56,7 +56,7 @@ func TestBoundedRate(t *testing.T) {
 	if rate, lost, _ := of(1e9, 10000, 1, each); rate < 1 || !math.IsInf(lost, 1) {
 		t.Errorf("η = %g of the tight rate without privacy, and a bound of %g", rate, lost)
 	}
-	c, m, _ := config(t, whole(10000, 1), "RULE=draws", "PICK=3", "ELEMENTS=10", "EMIT_EVERY=100")
+	c, m, _ := config(t, lifetime(10000, 1), "RULE=draws", "PICK=3", "ELEMENTS=10", "EMIT_EVERY=100")
 	if at, beyond := c.drawsRegret(m, 0.01), c.drawsRegret(m, 0.0101); math.IsInf(at, 1) || !math.IsInf(beyond, 1) {
 		t.Errorf("of η = 1/G a bound of %g, and of more %g", at, beyond)
 	}
@@ -74,7 +74,8 @@ func TestDrawsAreWithinTheirBound(t *testing.T) {
 	keys := tiertest.Runs(8, 24)
 	missed := func(epsilon float64, n, pick int, every, rate string, wants func(rng *rand.Rand, i int) int,
 	) (mean, bound float64) {
-		c, m, p := config(t, whole(events, epsilon), "RULE=draws", "PICK="+strconv.Itoa(pick), "ELEMENTS="+strconv.Itoa(n),
+		c, m, p := config(t, lifetime(events, epsilon),
+			"RULE=draws", "PICK="+strconv.Itoa(pick), "ELEMENTS="+strconv.Itoa(n),
 			"EMIT_EVERY="+every, "RATE="+rate)
 		for key := range byte(keys) {
 			machine, err := newMachine(c, p, mechtest.Open(t, m, [32]byte{key, 6}))

@@ -200,9 +200,9 @@ func TestExpertsAreWithinTheirBound(t *testing.T) {
 		m     mechanisms.Config
 		lines []string
 	}{
-		{whole(events, 1), []string{"EMIT_EVERY=1", "RATE=bounded"}},
-		{whole(events, 1), []string{"EMIT_EVERY=4", "RATE=bounded"}},
-		{whole(events, 1000), []string{"EMIT_EVERY=1", "RATE=bounded"}},
+		{lifetime(events, 1), []string{"EMIT_EVERY=1", "RATE=bounded"}},
+		{lifetime(events, 1), []string{"EMIT_EVERY=4", "RATE=bounded"}},
+		{lifetime(events, 1000), []string{"EMIT_EVERY=1", "RATE=bounded"}},
 		{optest.Window("tree-laplace"), []string{"EMIT_EVERY=1", "RATE=bounded"}},
 		{optest.Window("tree-gamma"), []string{"EMIT_EVERY=1", "RATE=printed"}},
 	} {

@@ -46,14 +46,14 @@ func (c operator) missed(table, set []float64, e schemas.Event) float64 {
 		}
 		return 1 - c.extension(set, values)
 	}
-	worth := 0.0
+	value := 0.0
 	for i, element := range set {
 		if slices.Contains(set[:i], element) {
 			continue // a repeated element adds nothing
 		}
-		worth = c.function.with(worth, max(0, min(1, valueAt(v, int(element)))), c.pick)
+		value = c.function.with(value, max(0, min(1, valueAt(v, int(element)))), c.pick)
 	}
-	return 1 - worth
+	return 1 - value
 }
 
 // valueAt returns a coordinate of a vector, or NaN if the vector has none there.

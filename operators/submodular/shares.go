@@ -167,7 +167,7 @@ func (s *continuousRule) gradient(dst, values []float64, f function) {
 
 // extension returns the multilinear extension of f at x, the expected value of a set that contains each element with
 // its probability. For quadratic it returns the function itself, at shares of a budget.
-func (c operator) extension(x, values []float64) (worth float64) {
+func (c operator) extension(x, values []float64) (value float64) {
 	switch c.function {
 	case facility: // integral over levels of the probability that the best value is above the level
 		levels := slices.Sorted(slices.Values(values))
@@ -179,10 +179,10 @@ func (c operator) extension(x, values []float64) (worth float64) {
 					none = float64(none * (1 - x[a]))
 				}
 			}
-			worth += float64((level - before) * (1 - none))
+			value += float64((level - before) * (1 - none))
 			before = level
 		}
-		return worth
+		return value
 	case probabilistic:
 		none := 1.0
 		for a, v := range values {
@@ -191,11 +191,11 @@ func (c operator) extension(x, values []float64) (worth float64) {
 		return 1 - none
 	default: // modular
 		for a, v := range values {
-			worth += float64(v*x[a]) / float64(c.pick)
+			value += float64(v*x[a]) / float64(c.pick)
 		}
 		if c.function == quadratic {
-			worth = float64(worth * (2 - worth))
+			value = float64(value * (2 - value))
 		}
-		return worth
+		return value
 	}
 }

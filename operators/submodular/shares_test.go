@@ -41,14 +41,14 @@ func TestExtensionsToProbabilities(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		twin := &reference{operator: c}
+		model := &reference{operator: c}
 		for range 100 {
 			x, v, up := make([]float64, 5), make([]float64, 5), make([]float64, 5)
 			for a := range x {
 				x[a], v[a] = rng.Float64(), float64(rng.IntN(4))/3
 				up[a] = x[a] + (1-x[a])*rng.Float64()
 			}
-			value := func(set []int) float64 { return twin.value(v, set) }
+			value := func(set []int) float64 { return model.value(v, set) }
 			if got, want := c.extension(x, v), expected(value, x); math.Abs(got-want) > 1e-12 {
 				t.Fatalf("%s: %g, want %g", functions[f], got, want)
 			}
@@ -66,7 +66,7 @@ func TestExtensionsToProbabilities(t *testing.T) {
 			for a := range x {
 				with, without := slices.Clone(x), slices.Clone(x)
 				with[a], without[a] = 1, 0
-				want := twin.scale() * (expected(value, with) - expected(value, without))
+				want := model.scale() * (expected(value, with) - expected(value, without))
 				if math.Abs(low[a]-want) > 1e-12 {
 					t.Fatalf("%s: the gradient at %d is %g, want %g", functions[f], a, low[a], want)
 				}
@@ -131,8 +131,8 @@ func TestQuadraticAtShares(t *testing.T) {
 		for a := range x {
 			x[a] = map[bool]float64{true: 1}[a < k]
 		}
-		twin := &reference{operator: c}
-		if got, want := c.extension(x, v), twin.value(v, []int{0, 1}); math.Abs(got-want) > 1e-12 {
+		model := &reference{operator: c}
+		if got, want := c.extension(x, v), model.value(v, []int{0, 1}); math.Abs(got-want) > 1e-12 {
 			t.Fatalf("at a vertex %g, the set %g", got, want)
 		}
 	}
