@@ -31,6 +31,20 @@ type Base struct {
 	Check func() error
 }
 
+// CheckStream refuses a stream whose only component does not have this many coordinates and entries of a contribution,
+// or whose terms or batch are not those of the settings. Sums of single steps are refused, too.
+func (b Base) CheckStream(coordinates, entries int, terms protection.Terms, batch uint64) error {
+	s := b.Stream
+	if s.Components() != 1 || s.Dimension() != coordinates || len(s.Scratch()) != entries {
+		return fmt.Errorf("%s: the stream has %d components and %d coordinates, want one with %d", b.Operator, s.Components(),
+			s.Dimension(), coordinates)
+	}
+	if s.PerStep() || s.Terms() != terms || s.Batch() != batch {
+		return fmt.Errorf("%s: the stream has other sums, or other terms, than the settings say", b.Operator)
+	}
+	return nil
+}
+
 // Field is a part of a machine's state. Its length depends on the configuration alone.
 type Field interface {
 	StateLen() int

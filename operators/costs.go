@@ -39,9 +39,4 @@ func (c Costs) Usual(r Range) float64 {
 }
 
 // CostsOf returns how o projects costs, or nil if its events are not costs.
-func CostsOf(o Operator) *Costs {
-	if c, ok := o.(Costed); ok {
-		return c.Costs()
-	}
-	return nil
-}
+func CostsOf(o Operator) *Costs { return ability(o, Costed.Costs) }

@@ -1,6 +1,8 @@
 package operators
 
 import (
+	"strings"
+
 	"oriel/mechanisms/protection"
 	"oriel/schemas"
 )
@@ -22,4 +24,16 @@ func AppendLifetimeMembers(dst []schemas.ExtraValue, t protection.Terms) []schem
 		dst = append(dst, schemas.ExtraValue{Number: float64(m.Steps)})
 	}
 	return dst
+}
+
+// JoinNames joins the names of a set in the form that decisions contain, with commas between them.
+func JoinNames(names []string, set []int) string {
+	var out strings.Builder
+	for i, element := range set {
+		if i > 0 {
+			out.WriteByte(',')
+		}
+		out.WriteString(names[element])
+	}
+	return out.String()
 }

@@ -138,45 +138,28 @@ type Output struct {
 	Key string
 }
 
-// FormOf returns the form in which decisions of o print their point.
-func FormOf(o Operator) schemas.Form {
-	if f, ok := o.(Formatted); ok {
-		return f.Form()
+// ability returns the result of a method of the interface A, or the zero value if o is no A.
+func ability[A, R any](o Operator, method func(A) R) (result R) {
+	if a, ok := o.(A); ok {
+		result = method(a)
 	}
-	return schemas.Dense
+	return result
 }
+
+// FormOf returns the form in which decisions of o print their point.
+func FormOf(o Operator) schemas.Form { return ability(o, Formatted.Form) }
 
 // SecondTopicOf returns the second topic of o, or nil if it has none.
-func SecondTopicOf(o Operator) *Output {
-	if w, ok := o.(Writer); ok {
-		return w.SecondTopic()
-	}
-	return nil
-}
+func SecondTopicOf(o Operator) *Output { return ability(o, Writer.SecondTopic) }
 
 // DescriptorOf returns the descriptor of o, or nil if it has none.
-func DescriptorOf(o Operator) []byte {
-	if d, ok := o.(Descriptive); ok {
-		return d.Descriptor()
-	}
-	return nil
-}
+func DescriptorOf(o Operator) []byte { return ability(o, Descriptive.Descriptor) }
 
 // ScoreOf returns how decisions of o are scored, or nil if they cannot be.
-func ScoreOf(o Operator) *Score {
-	if s, ok := o.(Scorer); ok {
-		return s.Score()
-	}
-	return nil
-}
+func ScoreOf(o Operator) *Score { return ability(o, Scorer.Score) }
 
 // NumbersOf returns which statistics the decisions of o contain, or nil if o publishes no statistics.
-func NumbersOf(o Operator) *Numbers {
-	if r, ok := o.(Reporter); ok {
-		return r.Numbers()
-	}
-	return nil
-}
+func NumbersOf(o Operator) *Numbers { return ability(o, Reporter.Numbers) }
 
 // EmitAllOf returns o, or, if o is Thinning, its variant that publishes every decision.
 func EmitAllOf(o Operator) Operator {

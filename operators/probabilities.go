@@ -15,6 +15,6 @@ const ProbabilityBits = 20
 var ByProbabilities = mechanisms.ByLogs(ProbabilityBits)
 
 // ProbabilityScore returns the score of a probability above 0: its logarithm, rounded down, equal on every CPU.
-func ProbabilityScore(chance float64) int64 {
-	return int64(math.Floor(float64(elementary.Log(chance) * (1 << ProbabilityBits))))
+func ProbabilityScore(p float64) int64 {
+	return int64(math.Floor(float64(elementary.Log(p) * (1 << ProbabilityBits))))
 }

@@ -35,9 +35,9 @@ func TestRange(t *testing.T) {
 	}
 }
 
-// TestChanceScores checks that a probability's score is its logarithm, rounded down. Draws by scores have the given
-// probabilities up to a relative error of 2⁻²⁰.
-func TestChanceScores(t *testing.T) {
+// TestProbabilityScores checks that a probability's score is its logarithm, rounded down. Draws by scores have the
+// given probabilities up to a relative error of 2⁻²⁰.
+func TestProbabilityScores(t *testing.T) {
 	for _, p := range []float64{1, 0.5, 0.3, 1e-9} {
 		got := math.Exp(float64(operators.ProbabilityScore(p)) / (1 << operators.ProbabilityBits))
 		if got > p || got < p*(1-0x1p-19) {

@@ -114,9 +114,4 @@ func (e *Experiment) Read(d schemas.Decision) (Findings, error) {
 }
 
 // ExperimentOf returns the experiment that decisions of o test, or nil if there is none.
-func ExperimentOf(o Operator) *Experiment {
-	if t, ok := o.(Testing); ok {
-		return t.Experiment()
-	}
-	return nil
-}
+func ExperimentOf(o Operator) *Experiment { return ability(o, Testing.Experiment) }

@@ -120,13 +120,13 @@ func entries(p *Problems, setting Setting, pieces []string, place string) []stri
 		if setting.Kind == File && (piece == "" || strings.HasPrefix(piece, "#")) {
 			continue
 		}
-		given, ok := piece, piece != "" && !strings.ContainsRune(piece, '\n')
+		original, ok := piece, piece != "" && !strings.ContainsRune(piece, '\n')
 		if ok && setting.Entry != nil {
-			piece, ok = setting.Entry(given)
+			piece, ok = setting.Entry(piece)
 		}
 		switch {
 		case !ok && setting.Kind == List:
-			p.Break(setting.Name, "%s %d: %s: not %s", place, i+1, schemas.Shown([]byte(given)), setting.Limits())
+			p.Break(setting.Name, "%s %d: %s: not %s", place, i+1, schemas.Shown([]byte(original)), setting.Limits())
 			return nil
 		case !ok:
 			p.Break(setting.Name, "%s %d: not %s", place, i+1, setting.Limits())
@@ -228,7 +228,6 @@ func (x value) canonical(k Kind) string {
 
 // byDefault returns the canonical form of a setting that is not set.
 func byDefault(s Setting) string {
-	always := func(Setting) bool { return true }
-	v := Source{}.Read(&Problems{}, []Setting{s}, always)
+	v := Source{}.Read(&Problems{}, []Setting{s}, func(Setting) bool { return true })
 	return v.values[s.Name].canonical(s.Kind)
 }

@@ -62,8 +62,8 @@ func TestValuesAreReadByKind(t *testing.T) {
 	}
 }
 
-// TestEachProblemIsReportedOnceByItsVariable checks this, and that no text of a file is quoted.
-func TestEachProblemIsReportedOnceByItsVariable(t *testing.T) {
+// TestProblemsAreReportedOncePerVariable checks this, and that no text of a file is quoted.
+func TestProblemsAreReportedOncePerVariable(t *testing.T) {
 	v, p := read(all, "KIND=odd", "RATE=often", "ARMS=left,2", "CELLS=bad.txt", "STRICT=perhaps", "BONUS=1")
 	v.Positive("RATE", v.Number("RATE"))
 	v.Want("BONUS", false, "%d is too much", 1)
@@ -84,9 +84,9 @@ func TestEachProblemIsReportedOnceByItsVariable(t *testing.T) {
 	}
 }
 
-// TestWhatIsNotNeededIsNotAskedFor checks that settings that are not needed may be missing. Their files are not opened
-// and their choices are not checked, but a malformed number is reported.
-func TestWhatIsNotNeededIsNotAskedFor(t *testing.T) {
+// TestUnneededSettingsAreNotRequired checks that settings that are not needed may be missing. Their files are not
+// opened and their choices are not checked, but a malformed number is reported.
+func TestUnneededSettingsAreNotRequired(t *testing.T) {
 	if _, p := read(none, "KIND=odd", "CELLS=gone.txt", "ARMS=2"); p.Err() != nil {
 		t.Error(p.Err())
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"math/bits"
+	"slices"
 )
 
 // A state is, little-endian:
@@ -46,7 +47,7 @@ func (t *Table) AppendState(dst []byte) []byte {
 
 // Public returns a copy of a state without the values of answers, which neighbours share.
 func (c Config) Public(state []byte) []byte {
-	public := append([]byte(nil), state...)
+	public := slices.Clone(state)
 	c.hide(public)
 	return public
 }

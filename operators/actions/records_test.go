@@ -8,9 +8,9 @@ import (
 	"oriel/schemas"
 )
 
-// TestWorthsAreCentredAndClamped checks that every value of a record is mapped to [−½, ½], and the ends of the range to
+// TestValuesAreCentredAndClamped checks that every value of a record is mapped to [−½, ½], and the ends of the range to
 // ±½. A record without a value gives NaN.
-func TestWorthsAreCentredAndClamped(t *testing.T) {
+func TestValuesAreCentredAndClamped(t *testing.T) {
 	record := func(numbers ...float64) operators.Record {
 		return operators.Record{Event: schemas.Event{Numbers: numbers}}
 	}

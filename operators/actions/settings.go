@@ -25,13 +25,13 @@ func Settings(alike string) []operators.Setting {
 
 // Read reads the settings of Settings.
 func Read(v *operators.Values) Config {
-	given, delay := v.Count("PLAYS"), v.Count("DELAY")
-	v.Want("PLAYS", given == 0 || given >= v.Batch && given <= maxActions, "%d: not from ORIEL_BATCH = %d to %d", given,
+	plays, delay := v.Count("PLAYS"), v.Count("DELAY")
+	v.Want("PLAYS", plays == 0 || plays >= v.Batch && plays <= maxActions, "%d: not from ORIEL_BATCH = %d to %d", plays,
 		v.Batch, maxActions)
 	v.Want("BATCH", v.Batch <= maxActions/2, "%d: above %d", v.Batch, maxActions/2)
 	v.Want("DELAY", delay <= maxDelay, "%d: above %d", delay, maxDelay)
-	if given == 0 {
-		given = 2 * v.Batch
+	if plays == 0 {
+		plays = 2 * v.Batch
 	}
-	return Config{Records: int(v.Batch), Actions: int(given), Delay: delay}
+	return Config{Records: int(v.Batch), Actions: int(plays), Delay: delay}
 }

@@ -32,7 +32,7 @@ type slow struct {
 	answers map[uint64][]Feedback
 }
 
-func (s *slow) add(key string, value float64) (answers bool, leaf Feedback, adds bool) {
+func (s *slow) add(key string, value float64) (answers bool, feedback Feedback, adds bool) {
 	step, place := s.records/uint64(s.Records)+1, int(s.records%uint64(s.Records))
 	s.records++
 	play, err := strconv.ParseUint(key, 10, 63)
@@ -67,22 +67,22 @@ func key(rng *rand.Rand, c Config, step uint64) string {
 	return strconv.FormatUint(first+rng.Uint64N(uint64(c.Actions)*(c.Delay+3)), 10)
 }
 
-func TestTableIsTheProtocol(t *testing.T) {
+func TestTableMatchesTheHistory(t *testing.T) {
 	for _, c := range kinds {
-		table, twin := newTable(t, c), &slow{Config: c, used: map[uint64]bool{}, answers: map[uint64][]Feedback{}}
+		table, model := newTable(t, c), &slow{Config: c, used: map[uint64]bool{}, answers: map[uint64][]Feedback{}}
 		rng := rand.New(rand.NewPCG(1, uint64(c.Actions)))
 		taken := 0
 		for i := range 4000 {
 			name, value := key(rng, c, table.Step()), rng.Float64()
-			want, leaf, adds := twin.add(name, value)
+			want, feedback, adds := model.add(name, value)
 			if got := table.Observe([]byte(name), value); got != want {
 				t.Fatalf("%+v, record %d, key %q: answers %v, want %v", c, i, name, got, want)
 			}
 			if want {
 				taken++
 			}
-			if got, some := table.Next(); some != adds || some && got != leaf {
-				t.Fatalf("%+v, record %d: adds %v %v, want %v %v", c, i, got, some, leaf, adds)
+			if got, some := table.Next(); some != adds || some && got != feedback {
+				t.Fatalf("%+v, record %d: adds %v %v, want %v %v", c, i, got, some, feedback, adds)
 			}
 			if i%50 == 17 { // a restart
 				state := table.AppendState(nil)
@@ -97,10 +97,10 @@ func TestTableIsTheProtocol(t *testing.T) {
 			if (i+1)%c.Records > 0 {
 				continue
 			}
-			step := twin.records / uint64(c.Records)
+			step := model.records / uint64(c.Records)
 			round, answers := table.Settled()
-			if round != step-min(step, c.Delay) || answers != len(twin.answers[round]) {
-				t.Fatalf("%+v, step %d: settled %d with %d answers, want %d", c, step, round, answers, len(twin.answers[round]))
+			if round != step-min(step, c.Delay) || answers != len(model.answers[round]) {
+				t.Fatalf("%+v, step %d: settled %d with %d answers, want %d", c, step, round, answers, len(model.answers[round]))
 			}
 			table.Settle()
 		}
@@ -110,8 +110,8 @@ func TestTableIsTheProtocol(t *testing.T) {
 	}
 }
 
-// TestAPlayHasOneName checks that other keys that parse as its number, and keys that are no number, answer nothing.
-func TestAPlayHasOneName(t *testing.T) {
+// TestAnActionHasOneKey checks that other keys that parse as its number, and keys that are no number, answer nothing.
+func TestAnActionHasOneKey(t *testing.T) {
 	for _, name := range []string{"", "0", "01", "+1", "-1", " 1", "1 ", "1.0", "1e0", "18446744073709551617"} {
 		if newTable(t, Config{Records: 1, Actions: 8}).Observe([]byte(name), 1) {
 			t.Errorf("key %q answers a play", name)
@@ -119,9 +119,9 @@ func TestAPlayHasOneName(t *testing.T) {
 	}
 }
 
-// TestWhatIsPublicFollowsFromKeys checks that the public part of a table is a function of keys alone, and equal for
+// TestPublicStateFollowsFromKeys checks that the public part of a table is a function of keys alone, and equal for
 // other values.
-func TestWhatIsPublicFollowsFromKeys(t *testing.T) {
+func TestPublicStateFollowsFromKeys(t *testing.T) {
 	for _, c := range kinds {
 		one, other := newTable(t, c), newTable(t, c)
 		rng := rand.New(rand.NewPCG(2, uint64(c.Actions)))

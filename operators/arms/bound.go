@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"oriel/mechanisms"
-	"oriel/mechanisms/dp"
 )
 
 // regret describes the proved bounds for `oriel plan`. For ucb it states how many of a million answered plays go to an
@@ -16,31 +15,21 @@ func (c Config) regret(m mechanisms.Config) string {
 	facts, _ := mechanisms.FactsOf(m.Name)
 	if c.Rule == exp3Uniform && facts.Law == mechanisms.Gamma && c.Actions.Delay == 0 {
 		return fmt.Sprintf("%s; a million answered plays cost at most %.3g of the range above the best arm, in the mean", out,
-			c.lostExp3Uniform(1e6, laplace(m)))
+			c.exp3UniformBound(1e6, laplace(m.Unit, m.Budget.Epsilon)))
 	}
 	if c.Rule != ucb || facts.Law != mechanisms.Gamma || !(m.Budget.Epsilon > 0) {
 		return out
 	}
 	const gap, horizon = 0.1, 1e6
-	n := laplace(m)
+	n := laplace(m.Unit, m.Budget.Epsilon)
 	return fmt.Sprintf("%s; of a million answered plays at most %.0f are of an arm whose loss is %g of the range above the best's, %.0f without noise",
-		out, c.lost(gap, horizon, n), gap, c.lost(gap, horizon, deviation{}))
+		out, c.playsBound(gap, horizon, n), gap, c.playsBound(gap, horizon, deviation{}))
 }
 
-// laplace returns the noise of a pure mechanism with the budget of m.
-func laplace(m mechanisms.Config) deviation {
-	distance := 2 * largest
-	if m.Unit.Adjacency() == dp.ZeroOut {
-		distance = largest
-	}
-	b := distance / m.Budget.Epsilon
-	return deviation{variance: 2 * b * b, tail: b}
-}
-
-// lost is Theorem 2 of SPEC.md. It bounds how many of horizon answered plays go to an arm whose loss exceeds the best
-// arm's by gap, if all intervals hold. The bound is the N with N·gap/2 = √(2·V·N·x) + c·x, plus the plays of the rounds
-// that are out.
-func (c Config) lost(gap, horizon float64, n deviation) float64 {
+// playsBound is Theorem 2 of SPEC.md. It bounds how many of horizon answered plays go to an arm whose loss exceeds the
+// best arm's by gap, if all intervals hold. The bound is the N with N·gap/2 = √(2·V·N·x) + c·x, plus the plays of the
+// rounds that are out.
+func (c Config) playsBound(gap, horizon float64, n deviation) float64 {
 	records := float64(c.Actions.Records)
 	x := c.Width * math.Log(horizon)
 	v := 0.25 + n.variance/records
@@ -48,9 +37,9 @@ func (c Config) lost(gap, horizon float64, n deviation) float64 {
 	return root*root + records*float64(c.Actions.Delay+1)
 }
 
-// lostExp3Uniform is Theorem 3 of SPEC.md: it bounds the expected regret of horizon answered plays to the best arm, in
+// exp3UniformBound is Theorem 3 of SPEC.md: it bounds the expected regret of horizon answered plays to the best arm, in
 // units of the range of losses.
-func (c Config) lostExp3Uniform(horizon float64, n deviation) float64 {
+func (c Config) exp3UniformBound(horizon float64, n deviation) float64 {
 	w, err := newExp3Uniform(len(c.Arms), c.Actions.Records, n)
 	if err != nil {
 		return math.Inf(1)

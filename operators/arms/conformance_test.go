@@ -57,9 +57,9 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// TestTheMachineAddsWhatTheTwinSays checks that releases without noise are the sums of the reference model's
+// TestReferenceModelMatchesMachine checks that releases without noise are the sums of the reference model's
 // contributions in each step, whatever the record keys are.
-func TestTheMachineAddsWhatTheTwinSays(t *testing.T) {
+func TestReferenceModelMatchesMachine(t *testing.T) {
 	for _, c := range kinds {
 		m := released(c, 1)
 		machine, other := open(t, c, m, 1, true), &reference{Config: c}
@@ -165,9 +165,9 @@ func TestOtherStreamsAreRefused(t *testing.T) {
 	}
 }
 
-// TestAnAnswerThatSaysNothingIsNull checks that an answer without a loss contributes as the null event does. So does a
+// TestUselessAnswersAreNull checks that an answer without a loss contributes as the null event does. So does a
 // record that answers no play.
-func TestAnAnswerThatSaysNothingIsNull(t *testing.T) {
+func TestUselessAnswersAreNull(t *testing.T) {
 	c := config(ucb, 1, 0)
 	tags := map[[32]byte]bool{}
 	for _, r := range []operators.Record{

@@ -17,7 +17,7 @@ type exp3Rule struct {
 	variance float64 // bound on the mean square of a round's mean: ¼ plus noise
 	noise    deviation
 
-	learned uint64    // rounds
+	learned uint64    // number of rounds learned from
 	middle  float64   // mean of the rounds' means
 	losses  []float64 // total estimated loss of each arm, measured from the middle
 
@@ -56,7 +56,7 @@ func (w *exp3Rule) next(stream *mechanisms.Stream) (int, float64) {
 }
 
 // draw draws an arm by the scores, and returns the exact probability that these integers give it.
-func (w *exp3Rule) draw(stream *mechanisms.Stream) (arm int, chance float64) {
+func (w *exp3Rule) draw(stream *mechanisms.Stream) (arm int, p float64) {
 	arm = stream.Choose(0, w.scores, operators.ByProbabilities)
 	all := 0.0
 	for _, s := range w.scores {
@@ -76,14 +76,14 @@ const clip = 6
 // nothing for the other arms. The mean is the same for all arms, so that subtracting it does not change the regret.
 // Without it an arm would look better, or worse, than others only because it was drawn. Implicit exploration, γ = η/2
 // in the divisor, bounds the effect of a small probability.
-func (w *exp3Rule) learn(arm int, chance float64, answers int, sum float64) {
+func (w *exp3Rule) learn(arm int, p float64, answers int, sum float64) {
 	if answers == 0 {
 		return
 	}
 	n, eta := float64(answers), w.rate()
 	most := largest + float64(clip*math.Sqrt(w.noise.variance))/n
 	mean := min(max(sum/n, -most), most)
-	w.losses[arm] += (mean - w.middle) / (chance + float64(eta/2))
+	w.losses[arm] += (mean - w.middle) / (p + float64(eta/2))
 	w.learned++
 	w.middle += (mean - w.middle) / float64(w.learned)
 }

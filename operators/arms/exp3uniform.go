@@ -67,12 +67,12 @@ func (w *exp3UniformRule) next(stream *mechanisms.Stream) (int, float64) {
 }
 
 // learn adds an unbiased estimate of the loss of the arm that was played, measured from the mean of earlier releases.
-func (w *exp3UniformRule) learn(arm int, chance float64, answers int, sum float64) {
+func (w *exp3UniformRule) learn(arm int, p float64, answers int, sum float64) {
 	if answers == 0 {
 		return
 	}
 	mean := sum / float64(answers)
-	w.losses[arm] += (mean - min(max(w.middle, -largest), largest)) / chance
+	w.losses[arm] += (mean - min(max(w.middle, -largest), largest)) / p
 	w.learned++
 	w.middle += (mean - w.middle) / float64(w.learned)
 }

@@ -95,7 +95,7 @@ func TestRegretIsBoundedWhateverLossesDo(t *testing.T) {
 	const total, k, records = 100_000, 10, 4
 	c := config(exp3Uniform, records, 0)
 	m := released(c, 1)
-	bound := c.lostExp3Uniform(total, laplace(m))
+	bound := c.exp3UniformBound(total, laplace(m.Unit, m.Budget.Epsilon))
 	if !(bound < total/4) {
 		t.Errorf("the bound is %.0f of %d plays: it says nothing", bound, total)
 	}

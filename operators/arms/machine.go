@@ -6,6 +6,7 @@ import (
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/dp"
+	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/actions"
 	"oriel/schemas"
@@ -14,10 +15,10 @@ import (
 // rule chooses arms. It depends on released numbers alone.
 type rule interface {
 	// next returns the arm of the next round, and the probability with which it was chosen.
-	next(stream *mechanisms.Stream) (arm int, chance float64)
+	next(stream *mechanisms.Stream) (arm int, p float64)
 	// learn takes the release of a round: the arm that it played, its probability, the number of its answers, and the
 	// sum of their mapped losses with noise.
-	learn(arm int, chance float64, answers int, sum float64)
+	learn(arm int, p float64, answers int, sum float64)
 	operators.Field
 }
 
@@ -117,8 +118,8 @@ type deviation struct {
 	tail     float64 // scale of an exponential tail; 0: a Gaussian one
 }
 
-// noiseOf computes the noise of a stream's releases from its public parameters. Laplace noise has scale Δ/ε and
-// variance 2(Δ/ε)²; Gaussian noise has the variance of its calibration.
+// noiseOf computes the noise of a stream's releases from its public parameters. Gaussian noise has the variance of its
+// calibration.
 func noiseOf(stream *mechanisms.Stream) (deviation, error) {
 	g := stream.Guarantee()
 	facts, _ := mechanisms.FactsOf(g.Mechanism)
@@ -131,12 +132,17 @@ func noiseOf(stream *mechanisms.Stream) (deviation, error) {
 		sd := d.At(1)
 		return deviation{variance: float64(sd * sd)}, nil
 	case facts.Law == mechanisms.Gamma: // for one number this is Laplace noise
-		distance := 2 * largest
-		if g.Unit.Adjacency() == dp.ZeroOut {
-			distance = largest
-		}
-		b := distance / g.Epsilon
-		return deviation{variance: float64(2 * float64(b*b)), tail: b}, nil
+		return laplace(g.Unit, g.Epsilon), nil
 	}
 	return deviation{}, errors.New("arms: mechanism " + g.Mechanism + ": its noise is not known")
+}
+
+// laplace returns the noise of a pure mechanism: of scale Δ/ε and variance 2(Δ/ε)².
+func laplace(unit protection.Unit, epsilon float64) deviation {
+	distance := 2 * largest
+	if unit.Adjacency() == dp.ZeroOut {
+		distance = largest
+	}
+	b := distance / epsilon
+	return deviation{variance: float64(2 * float64(b*b)), tail: b}
 }

@@ -55,21 +55,21 @@ func TestIntervalsHold(t *testing.T) {
 	}
 }
 
-// TestPlaysOfAWorseArmAreBounded checks the bound of Theorem 2 of SPEC.md at its width, on ten arms.
-func TestPlaysOfAWorseArmAreBounded(t *testing.T) {
+// TestActionsOfAWorseArmAreBounded checks the bound of Theorem 2 of SPEC.md at its width, on ten arms.
+func TestActionsOfAWorseArmAreBounded(t *testing.T) {
 	const total = 100_000
 	c := config(ucb, 32, 1)
 	c.Width = 3
 	m := released(c, 1)
-	bound := c.lost(0.1, total, laplace(m)) + 2/(32.0*32)*math.Pi*math.Pi/6
+	bound := c.playsBound(0.1, total, laplace(m.Unit, m.Budget.Epsilon)) + 2/(32.0*32)*math.Pi*math.Pi/6
 	regret := world{cost: 0.5}.regret(open(t, c, m, 1, false), total, 1)
 	if plays := regret / 0.1 / 9; !(plays <= bound) || !(plays > bound/40) {
 		t.Errorf("%.0f plays of a worse arm, the bound is %.0f", plays, bound)
 	}
 }
 
-// TestChancesAreThoseOfDraws checks that the probability that a draw returns is the frequency of its arm.
-func TestChancesAreThoseOfDraws(t *testing.T) {
+// TestProbabilitiesAreThoseOfDraws checks that the probability that a draw returns is the frequency of its arm.
+func TestProbabilitiesAreThoseOfDraws(t *testing.T) {
 	const draws = 20_000
 	c := config(exp3, 2, 0)
 	m := released(c, 1)

@@ -21,7 +21,7 @@ type ucbRule struct {
 type record struct {
 	planned uint64  // rounds that have gone out
 	settled uint64  // rounds that were released
-	answers uint64  // in these
+	answers uint64  // to settled rounds
 	sum     float64 // sum of their releases
 }
 
@@ -68,7 +68,7 @@ func (u *ucbRule) learn(arm int, _ float64, answers int, sum float64) {
 	a := &u.arms[arm]
 	a.settled++
 	if answers == 0 {
-		return // noise alone
+		return // the release is only noise
 	}
 	a.answers, a.sum = a.answers+uint64(answers), a.sum+sum
 	u.total += uint64(answers)

@@ -13,7 +13,7 @@ import (
 // is (SPEC.md §1).
 type baseline struct {
 	first float64 // β before any release
-	most  float64 // bounds |β|
+	bound float64 // of |β|
 	sums  []float64
 	last  []float64 // release before the open step
 	along []float64 // U of the open step, so far
@@ -28,9 +28,9 @@ const (
 	sumsLen
 )
 
-func newBaseline(n int, share, most float64) *baseline {
+func newBaseline(n int, share, bound float64) *baseline {
 	return &baseline{
-		first: float64(2*share) - 1, most: most,
+		first: float64(2*share) - 1, bound: bound,
 		sums: make([]float64, sumsLen), last: make([]float64, n), along: make([]float64, n),
 	}
 }
@@ -45,9 +45,9 @@ func (b *baseline) value() float64 {
 		return b.first
 	}
 	variance := b.sums[squares] / float64(b.sums[steps]*float64(len(b.last)))
-	told := variance / spread
-	found := (b.sums[means] + float64(told*b.first)) / (b.sums[weights] + told)
-	return max(-b.most, min(b.most, found))
+	prior := variance / spread
+	found := (b.sums[means] + float64(prior*b.first)) / (b.sums[weights] + prior)
+	return max(-b.bound, min(b.bound, found))
 }
 
 // add adds the direction of an answer to the open step. An answer without a loss counts as a loss equal to the

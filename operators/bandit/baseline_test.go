@@ -37,20 +37,20 @@ func slowBaseline(first, most float64, releases, along [][]float64, betas []floa
 	if steps == 0 {
 		return first
 	}
-	told := 3 * squares / (steps * float64(n)) // of a uniform law on [−1, 1] the variance is a third
-	return math.Max(-most, math.Min(most, (means+told*first)/(weights+told)))
+	prior := 3 * squares / (steps * float64(n)) // of a uniform law on [−1, 1] the variance is a third
+	return math.Max(-most, math.Min(most, (means+prior*first)/(weights+prior)))
 }
 
-// TestBaselinesAreThoseOfTheTwin checks that the baseline in decisions follows the slow formula. Its inputs are the
+// TestBaselinesMatchTheReference checks that the baseline in decisions follows the slow formula. Its inputs are the
 // releases, the published plays, and the answers of each step.
-func TestBaselinesAreThoseOfTheTwin(t *testing.T) {
+func TestBaselinesMatchTheReference(t *testing.T) {
 	for _, c := range kinds(t) {
 		for _, mech := range []string{"blt", "tree-gamma"} {
 			machine := open(t, c, mechanism(c, mech, 50), 5, false)
 			n, first := c.Set.Dimension(), 2*c.Baseline-1
 			directions, history := map[uint64][]float64{}, actions.NewHistory(c.Actions)
 			var releases, along [][]float64
-			betas, step, moved := []float64{first}, make([]float64, n), 0.0
+			betas, step, largest := []float64{first}, make([]float64, n), 0.0
 			observe := func(made []operators.Decision) {
 				history.Observe(made)
 				for _, d := range made {
@@ -78,11 +78,11 @@ func TestBaselinesAreThoseOfTheTwin(t *testing.T) {
 				if math.Abs(got-want) > 1e-9 {
 					t.Fatalf("%s, %s, step %d: the baseline is %g, want %g", c.Set.Name(), mech, len(releases), got, want)
 				}
-				moved = max(moved, math.Abs(want-first))
+				largest = max(largest, math.Abs(want-first))
 				betas = append(betas, got)
 				observe(made)
 			}
-			if moved < 1e-3 {
+			if largest < 1e-3 {
 				t.Errorf("%s, %s: the baseline stays", c.Set.Name(), mech)
 			}
 		}
@@ -91,11 +91,11 @@ func TestBaselinesAreThoseOfTheTwin(t *testing.T) {
 
 // prices simulates the sale of three products at prices from 0 to 12. One of them is bought with probability 1 −
 // price/worth. A loss is minus the revenue.
-type prices struct{ worth []float64 }
+type prices struct{ values []float64 }
 
 func (w prices) earned(p []float64) (sum float64) {
 	for i, x := range p {
-		sum += x * max(0, 1-x/w.worth[i])
+		sum += x * max(0, 1-x/w.values[i])
 	}
 	return sum
 }
@@ -104,14 +104,14 @@ func (w prices) earned(p []float64) (sum float64) {
 func (w prices) regret(t *testing.T, c Config, p Params, m mechanisms.Config, key byte) (mean, beta float64) {
 	t.Helper()
 	machine, rng := opened(t, c, p, m, key, false), rand.New(rand.NewPCG(uint64(key), 77))
-	best := make([]float64, len(w.worth))
-	floats.AddScaled(best, 0.5, w.worth)
+	best := make([]float64, len(w.values))
+	floats.AddScaled(best, 0.5, w.values)
 	made, total := machine.Open(nil), int(c.Rounds)*c.Actions.Records
 	for play := range total {
 		d, loss := made[play%c.Actions.Records], 0.0
 		mean += (w.earned(best) - w.earned(d.Point)) / float64(total)
 		for i, x := range d.Point {
-			if rng.Float64() < 1-x/w.worth[i] {
+			if rng.Float64() < 1-x/w.values[i] {
 				loss -= x
 			}
 		}
@@ -136,11 +136,12 @@ func TestABaselineIsFound(t *testing.T) {
 	}
 	w := prices{[]float64{10, 8, 12}}
 	for _, scope := range tiertest.Runs([]protection.Scope{nil}, []protection.Scope{nil, protection.Decay{Steps: 256}}) {
-		mean := func(told float64, found bool) (regret, beta float64) {
+		mean := func(prior float64, found bool) (regret, beta float64) {
 			runs := tiertest.Runs(1, 8)
 			for key := range runs {
 				c := Config{
-					Set: box, Losses: operators.Range{Low: -30}, Baseline: told, Lipschitz: 1, Rounds: 470, Shrink: true,
+					Set: box, Losses: operators.Range{Low: -30}, Baseline: prior, Lipschitz: 1, Rounds: 470,
+					Shrink:    true,
 					Precision: 0.1, Actions: actions.Config{Records: 128, Actions: 128},
 				}
 				m, p := mechanism(c, "blt", 1), c.NewParams()

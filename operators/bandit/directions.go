@@ -58,16 +58,14 @@ func (d *directions) write(dst []float64, play uint64) {
 	}
 	d.action, d.block, d.full = play, 0, false
 	for {
-		squares := 0.0
 		for i := 0; i < len(dst); i += 2 {
 			a, b := d.pair()
 			dst[i] = a
-			squares += float64(a * a)
 			if i+1 < len(dst) {
 				dst[i+1] = b
-				squares += float64(b * b)
 			}
 		}
+		squares := sumOfSquares(dst)
 		if d.tangent != nil {
 			d.tangent.Project(dst)
 			all := squares

@@ -27,7 +27,7 @@ func (m *Machine) defineState() {
 	}
 	m.Version, m.Fields = stateVersion, []operators.Field{&m.u, vector(m.mirror.centre, inside)}
 	if m.config.Doubling {
-		m.Fields = append(m.Fields, vector(m.mirror.start, inside), vector(m.begun.before, math.MaxFloat64))
+		m.Fields = append(m.Fields, vector(m.mirror.start, inside), vector(m.episodeStart.before, math.MaxFloat64))
 	}
 	if b := m.baseline; b != nil {
 		for _, numbers := range [][]float64{b.sums, b.last, b.along} {

@@ -11,7 +11,7 @@ import (
 type Episode struct {
 	Smoothing float64 // ζ
 	Rate      float64 // η
-	Shrink    float64 // 1 − ζ/r, by which centres are drawn to the centre of the inner ball; 1: they are not
+	Shrink    float64 // 1 − ζ/r, by which centres are moved towards the centre of the inner ball; 1: not at all
 }
 
 // margin is the weight of the inner ball's centre in each play, so that rounding moves no play across a face of the
@@ -41,9 +41,10 @@ func (c Config) episodes() int {
 	return e + 1
 }
 
-// begun holds the start of the current episode with Doubling: the sum of the contributions of earlier rounds, which the
-// centres of this episode must not use. That sum is a release, and the difference of two releases is post-processing.
-type begun struct {
+// episodeStart holds the start of the current episode with Doubling: the sum of the contributions of earlier rounds,
+// which the centres of this episode must not use. That sum is a release, and the difference of two releases is
+// post-processing.
+type episodeStart struct {
 	before []float64 // the release with all contributions of earlier rounds, or zero
 	since  []float64 // scratch: the part released after it
 }
@@ -51,8 +52,8 @@ type begun struct {
 // turn takes the release of a step, after which the given round is published. It returns the sum that determines the
 // round's centre, or nil if no contribution of the round's episode is in a release yet. A contribution of round r is
 // added in step r + delay.
-func (b *begun) turn(released []float64, first, round uint64, p actions.Config) []float64 {
-	step, last := round-1, first-1+p.Delay // the last step whose leaves are all of rounds before the episode
+func (b *episodeStart) turn(released []float64, first, round uint64, p actions.Config) []float64 {
+	step, last := round-1, first-1+p.Delay // last: the last step that adds only rounds before the episode
 	if step <= last {
 		if step == last {
 			copy(b.before, released)

@@ -324,7 +324,7 @@ func TestRegretOnASimplex(t *testing.T) {
 		Smoothing: math.Sqrt2 * root / math.Pow(long, 0.25), Rate: math.Sqrt2 / (math.Pow(long, 0.75) * root), Shrink: 1,
 	}
 	leave, outside := play(c, full)
-	bound := c.lost(c.episode(long), long)
+	bound := c.regretBound(c.episode(long), long)
 	t.Logf("T = %d: regret %.4f a play in the simplex, %.4f with %.0f %% of plays outside; bound %.3f",
 		total, stay, leave, 100*outside, bound)
 	if left > 0 || !(outside > 0.5) || !(stay < 1.5*leave) || !(stay < bound/4) {

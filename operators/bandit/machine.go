@@ -13,15 +13,15 @@ import (
 // Machine implements operators.Machine. Its decisions are plays; the index is the number of the play.
 type Machine struct {
 	operators.Base
-	config Config
-	plan   Params
-	gains  []float64 // factors of a release, by episode
-	table  *actions.Table
-	u      directions
-	mirror mirror // its centre is x̃ of the published round
-	begun  begun  // with Doubling
+	config       Config
+	plan         Params
+	gains        []float64 // factors of a release, by episode
+	table        *actions.Table
+	u            directions
+	mirror       mirror       // its centre is x̃ of the published round
+	episodeStart episodeStart // with Doubling
 
-	baseline *baseline // nil: Config.Baseline, for ever
+	baseline *baseline // nil: always Config.Baseline
 
 	middle []float64 // point that centres are drawn towards
 	points []float64 // points of a round
@@ -66,9 +66,9 @@ func New(c Config, p Params, stream *mechanisms.Stream) (*Machine, error) {
 		}
 	}
 	if c.Doubling {
-		m.begun = begun{before: make([]float64, n), since: make([]float64, n)}
+		m.episodeStart = episodeStart{before: make([]float64, n), since: make([]float64, n)}
 	}
-	m.u.use([seedLen]byte{}) // until Open or Restore
+	m.u.use([seedLen]byte{}) // Open or Restore sets the true seed
 	m.extras = []schemas.ExtraValue{{Numbers: m.shown}}
 	if m.baseline != nil {
 		m.extras = append(m.extras, schemas.ExtraValue{})
@@ -121,7 +121,7 @@ func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.
 		direction := adds[:len(m.middle)]
 		m.u.write(direction, a.Action)
 		if m.baseline != nil {
-			m.baseline.add(direction) // of every answer: whether it says anything is private
+			m.baseline.add(direction) // of every answer, because it is private whether an answer has a loss
 		}
 		if a.Usable() {
 			contribute(adds, a.Value, m.beta())
@@ -160,7 +160,7 @@ func (m *Machine) move(round uint64) {
 		if round == first {
 			copy(m.mirror.start, m.mirror.centre)
 		}
-		if sum = m.begun.turn(sum, first, round, m.config.Actions); sum == nil {
+		if sum = m.episodeStart.turn(sum, first, round, m.config.Actions); sum == nil {
 			return
 		}
 	}

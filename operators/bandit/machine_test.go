@@ -77,9 +77,9 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// TestTheMachineAddsWhatTheTwinSays checks that releases without noise are the sums of the reference model's
+// TestReferenceModelMatchesMachine checks that releases without noise are the sums of the reference model's
 // contributions, whatever the record keys are. It also checks the machine that an audit plays.
-func TestTheMachineAddsWhatTheTwinSays(t *testing.T) {
+func TestReferenceModelMatchesMachine(t *testing.T) {
 	for _, c := range kinds(t) {
 		audited, _ := operator{Config: c}.EmitAll().(operator)
 		for _, c := range []Config{c, audited.Config} {
@@ -108,9 +108,9 @@ func TestTheMachineAddsWhatTheTwinSays(t *testing.T) {
 	}
 }
 
-// TestLeavesOfOnePlayAreAsFarApartAsTheNoiseIsFor checks that two losses of one play can make contributions at distance
+// TestContributionsOfAPlayReachTheirSensitivity checks that two losses of one play can make contributions at distance
 // (m/ζ)·Φ, in loss units, and no further. Canaries of an audit must reach that distance.
-func TestLeavesOfOnePlayAreAsFarApartAsTheNoiseIsFor(t *testing.T) {
+func TestContributionsOfAPlayReachTheirSensitivity(t *testing.T) {
 	for _, c := range kinds(t) {
 		n, p, dimension := c.Set.Dimension(), c.NewParams().Episodes[0], c.NewParams().Dimension
 		m := mechanism(c, "blt", 1)
@@ -308,9 +308,9 @@ func TestPlaysStayInTheSet(t *testing.T) {
 	}
 }
 
-// TestNoRoundIsDueBehindTheEnd checks that a stream with an end has no round after its last step. A stream without an
+// TestNoRoundIsDueAfterTheEnd checks that a stream with an end has no round after its last step. A stream without an
 // end has a round after each step.
-func TestNoRoundIsDueBehindTheEnd(t *testing.T) {
+func TestNoRoundIsDueAfterTheEnd(t *testing.T) {
 	c := kinds(t)[0]
 	ends := mechanism(c, "blt", 1)
 	goesOn := ends

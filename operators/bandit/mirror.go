@@ -9,10 +9,10 @@ import (
 // mirror computes the map of NoisyOCO, ∇ω*(−ηs) with ω = ½|x − x₀|²: the minimiser of ½|x − x₀|² + η⟨s, x⟩ over a set.
 // It uses Frank-Wolfe, starting from the last minimiser, or an exact projection (SPEC.md §1).
 type mirror struct {
-	start  []float64 // x₀
-	centre []float64 // the last minimiser
-	enough float64   // twice the gap at which Frank-Wolfe stops, length²
-	most   int       // linear minimisations a move
+	start    []float64 // x₀
+	centre   []float64 // the last minimiser
+	stopGap  float64   // twice the gap at which Frank-Wolfe stops, length²
+	maxSteps int       // linear minimisations of a move
 
 	oracle     convex.LinearOracle
 	projection convex.Projection // nil: Frank-Wolfe
@@ -20,8 +20,8 @@ type mirror struct {
 	vertex     []float64
 }
 
-// mostCalls bounds the linear minimisations of a move for precisions that ask for many.
-const mostCalls = 1 << 16
+// maxCalls bounds the linear minimisations of a move for precisions that ask for many.
+const maxCalls = 1 << 16
 
 // newMirror returns a map that starts at the set's start, which is x₀. Its centres are within precision of the exact
 // ones. A precision of 0 stands for D/√B, where B is the number of records in a step. That needs at most B linear
@@ -30,12 +30,12 @@ func newMirror(set convex.Set, records int, precision float64) mirror {
 	n := set.Dimension()
 	m := mirror{
 		start: make([]float64, n), centre: make([]float64, n), slope: make([]float64, n), vertex: make([]float64, n),
-		enough: float64(set.Diameter()*set.Diameter()) / float64(records), most: records,
+		stopGap: float64(set.Diameter()*set.Diameter()) / float64(records), maxSteps: records,
 		oracle: convex.NewLinearOracle(set),
 	}
 	if precision > 0 {
-		m.enough = float64(precision * precision)
-		m.most = int(min(mostCalls, math.Ceil(4*float64(set.Diameter()*set.Diameter())/m.enough)))
+		m.stopGap = float64(precision * precision)
+		m.maxSteps = int(min(maxCalls, math.Ceil(4*float64(set.Diameter()*set.Diameter())/m.stopGap)))
 	}
 	set.Start(m.start)
 	copy(m.centre, m.start)
@@ -53,7 +53,7 @@ func (m *mirror) move(rate float64, sum []float64) {
 		m.projection.Project(x, m.slope)
 		return
 	}
-	for range m.most {
+	for range m.maxSteps {
 		for i, s := range sum {
 			m.slope[i] = x[i] - m.start[i] + float64(rate*s)
 		}
@@ -64,7 +64,7 @@ func (m *mirror) move(rate float64, sum []float64) {
 			gap += float64(m.slope[i] * away)
 			squares += float64(away * away)
 		}
-		if float64(2*gap) <= m.enough || squares == 0 {
+		if float64(2*gap) <= m.stopGap || squares == 0 {
 			return
 		}
 		step := min(1, gap/squares)

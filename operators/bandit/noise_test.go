@@ -65,10 +65,10 @@ func TestReferenceNoise(t *testing.T) {
 	}
 }
 
-// TestNoiseAgainstNullIsForHowLongLeavesAre checks noise under zero-out adjacency. A contribution has a distance of at
-// most 1 + |1 − 2b| from the null contribution, where b is the baseline, and of at most 2 from another one. So zero-out
-// noise goes down to half of the noise under replace. The paper's noise does not change.
-func TestNoiseAgainstNullIsForHowLongLeavesAre(t *testing.T) {
+// TestZeroOutNoiseFollowsTheLongestContribution checks noise under zero-out adjacency. A contribution has a distance of
+// at most 1 + |1 − 2b| from the null contribution, where b is the baseline, and of at most 2 from another one. So
+// zero-out noise goes down to half of the noise under replace. The paper's noise does not change.
+func TestZeroOutNoiseFollowsTheLongestContribution(t *testing.T) {
 	for _, baseline := range []float64{0, 0.25, 0.5, 0.9} {
 		c := paper(t, 4, 1e4)
 		c.Baseline = baseline

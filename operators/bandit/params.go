@@ -21,7 +21,7 @@ type Config struct {
 	Losses    operators.Range
 	Baseline  float64 // value that losses are measured from, as a share of the range from its lower end
 	Lipschitz float64 // L, loss/length
-	Rounds    uint64  // steps; 0: ζ and η are given
+	Rounds    uint64  // steps; 0: unknown, and ζ and η are configured
 	Smoothing float64 // ζ; 0: the paper's
 	Rate      float64 // η; 0: the paper's
 	Shrink    bool    // plays stay in the set
@@ -104,13 +104,13 @@ func (c Config) excess(m mechanisms.Config) (float64, error) {
 		return 0, errors.New("bandit: ORIEL_NOISE=paper: none is printed for the user level")
 	}
 	n, h := float64(c.Set.Dimension()), float64(bits.Len64(max(c.Rounds, m.Scope.Span())-1)+1)
-	apart := 2.0
+	distance := 2.0
 	if m.Unit.AgainstNull() {
-		apart = 1 + c.centres(m)
+		distance = 1 + c.centres(m)
 	}
-	needed := apart * h * math.Sqrt(n) / m.Budget.Epsilon
+	needed := distance * h * math.Sqrt(n) / m.Budget.Epsilon
 	if facts.Law == mechanisms.Gaussian {
-		needed = apart * math.Sqrt(h) / dp.GaussianMu(m.Budget)
+		needed = distance * math.Sqrt(h) / dp.GaussianMu(m.Budget)
 	}
 	p, plays := c.NewParams(), float64(c.Rounds)*float64(c.Actions.Records)
 	scale := c.Printed(facts.Law, float64(c.geometry().dimension), plays, c.Lipschitz, m.Budget)
@@ -180,22 +180,25 @@ const (
 
 // AppendBinary appends the plan's stored form.
 func (p Params) AppendBinary(dst []byte) []byte {
-	number := func(x float64) { dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(x)) }
+	version := byte(planVersion)
 	switch {
 	case !p.earlier():
-		dst = append(dst, planOfTangents)
-		number(float64(p.Dimension))
-		number(p.Centres)
-		number(p.Reach)
+		version = planOfTangents
 	case p.Centres < 1:
-		dst = append(dst, planOfCentres)
-		number(p.Centres)
-		number(p.Reach)
+		version = planOfCentres
 	case len(p.Episodes) > 1 || p.Reach > 1:
-		dst = append(dst, planOfMore)
+		version = planOfMore
+	}
+	dst = append(dst, version)
+	number := func(x float64) { dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(x)) }
+	if version >= planOfTangents {
+		number(float64(p.Dimension))
+	}
+	if version >= planOfCentres {
+		number(p.Centres)
+	}
+	if version >= planOfMore {
 		number(p.Reach)
-	default:
-		dst = append(dst, planVersion)
 	}
 	for _, e := range p.Episodes {
 		number(e.Smoothing)
@@ -207,31 +210,30 @@ func (p Params) AppendBinary(dst []byte) []byte {
 
 // ParseParams reads the stored form that AppendBinary writes.
 func ParseParams(b []byte) (Params, error) {
-	p, rest := Params{Reach: 1, Centres: 1}, b
+	p, version := Params{Reach: 1, Centres: 1}, 0
+	if len(b) > 0 {
+		version = int(b[0])
+	}
+	head := 1 + 8*(version-1) // bytes before the episodes
+	if version < planVersion || version > planOfTangents || len(b) <= head || (len(b)-head)%episodeLen != 0 {
+		return Params{}, fmt.Errorf("bandit: plan: not one of versions %d to %d", planVersion, planOfTangents)
+	}
+	rest := b[1:]
 	number := func() float64 {
 		x := math.Float64frombits(binary.LittleEndian.Uint64(rest))
 		rest = rest[8:]
 		return x
 	}
-	switch {
-	case len(b) == 1+episodeLen && b[0] == planVersion:
-		rest = b[1:]
-	case len(b) > 1+8 && b[0] == planOfMore && (len(b)-1-8)%episodeLen == 0:
-		rest = b[1:]
-		p.Reach = number()
-	case len(b) > 1+16 && b[0] == planOfCentres && (len(b)-1-16)%episodeLen == 0:
-		rest = b[1:]
-		p.Centres = number()
-		p.Reach = number()
-	case len(b) > 1+24 && b[0] == planOfTangents && (len(b)-1-24)%episodeLen == 0:
-		rest = b[1:]
+	if version >= planOfTangents {
 		if p.Dimension = int(max(0, min(number(), operators.MaxDimension))); p.earlier() {
 			return Params{}, errors.New("bandit: plan: directions of no dimension")
 		}
+	}
+	if version >= planOfCentres {
 		p.Centres = number()
+	}
+	if version >= planOfMore {
 		p.Reach = number()
-	default:
-		return Params{}, fmt.Errorf("bandit: plan: not one of versions %d to %d", planVersion, planOfTangents)
 	}
 	for len(rest) > 0 {
 		p.Episodes = append(p.Episodes, Episode{Smoothing: number(), Rate: number(), Shrink: number()})

@@ -194,10 +194,10 @@ func (w world) under(tb testing.TB, c Config, m mechanisms.Config, exact bool, t
 	return mean
 }
 
-// TestRegretBesideNoPrivacy compares regret with and without noise, at the paper's ζ and η. The noise of blt over the
-// rounds adds at most a tenth at T = 10⁶, and two fifths at 5·10⁴. Exact Gaussian noise of a tree at most doubles the
-// regret at 10⁶.
-func TestRegretBesideNoPrivacy(t *testing.T) {
+// TestRegretComparedWithNoPrivacy compares regret with and without noise, at the paper's ζ and η. The noise of blt over
+// the rounds adds at most a tenth at T = 10⁶, and two fifths at 5·10⁴. Exact Gaussian noise of a tree at most doubles
+// the regret at 10⁶.
+func TestRegretComparedWithNoPrivacy(t *testing.T) {
 	total, limit, tree := tiertest.Runs(50_000, 1_000_000), tiertest.Runs(1.4, 1.1), tiertest.Runs(3.5, 2.0)
 	for _, n := range []int{2, 4} {
 		c := paper(t, n, float64(total))

@@ -56,7 +56,7 @@ func TestFrankWolfeConverges(t *testing.T) {
 		}
 		for most := 1; most <= 256; most *= 2 {
 			m := newMirror(s, most, 0)
-			m.enough = 0
+			m.stopGap = 0
 			sum, least := make([]float64, 5), make([]float64, 5)
 			for i := range sum {
 				sum[i] = rng.NormFloat64()
@@ -174,17 +174,17 @@ func TestPlaysOfARoundHaveOneCentre(t *testing.T) {
 	}
 }
 
-// TestNeighboursDifferInOneLeaf compares two runs without noise that differ in one loss, with plays and baseline forced
-// to be equal. Releases are equal before the step that adds the loss. From then on they differ by one constant vector
-// of norm at most (m/ζ)Φ.
-func TestNeighboursDifferInOneLeaf(t *testing.T) {
+// TestNeighboursDifferInOneContribution compares two runs without noise that differ in one loss, with plays and
+// baseline forced to be equal. Releases are equal before the step that adds the loss. From then on they differ by one
+// constant vector of norm at most (m/ζ)Φ.
+func TestNeighboursDifferInOneContribution(t *testing.T) {
 	for _, c := range kinds(t) {
 		const changed = 16
 		m := mechanism(c, "blt", 1)
 		n, all := c.Set.Dimension(), [2][][]float64{}
 		for run := range all {
 			machine := open(t, c, m, 1, true)
-			machine.baseline.most = 0
+			machine.baseline.bound = 0
 			machine.Open(nil)
 			for i, e := range optest.Answers(60, -2, 3) {
 				if i == changed && run == 1 {
@@ -271,13 +271,13 @@ func TestRegretWithoutNoise(t *testing.T) {
 			c.Losses.High = 1
 			root := math.Sqrt(float64(n))
 			bound := (4.5 + 1/root + 1/float64(n)) * root * math.Pow(float64(total), -0.25)
-			if got := c.lost(c.episode(float64(total)), float64(total)); math.Abs(got/bound-1) > 0.01 {
+			if got := c.regretBound(c.episode(float64(total)), float64(total)); math.Abs(got/bound-1) > 0.01 {
 				t.Errorf("n = %d, T = %d: Theorem 1 comes to %g, want %g", n, total, got, bound)
 			}
 			c = paper(t, n, float64(total))
 			c.Lipschitz = 0.9 + c.NewParams().Episodes[0].Smoothing // of ½|x − z|², |x| ≤ ½ + ζ and |z| ≤ 0.4
 			got := world{}.answered(t, paper(t, n, float64(total)), "blt", true, total, seeds())
-			bound = c.lost(c.episode(float64(total)), float64(total))
+			bound = c.regretBound(c.episode(float64(total)), float64(total))
 			t.Logf("n = %d, T = %d: regret %.4f a play, bound %.3f", n, total, got, bound)
 			if got > bound/4 || got > falls*last {
 				t.Errorf("n = %d, T = %d: regret %.4f a play, bound %.3f; %.4f of fewer", n, total, got, bound, last)
@@ -302,9 +302,9 @@ func TestProjectionPlaysAsWell(t *testing.T) {
 	}
 }
 
-// TestForgettingFollowsAChange checks a linear loss that changes sign half way. Sums without decay must first outweigh
+// TestDecayFollowsAChange checks a linear loss that changes sign half way. Sums without decay must first outweigh
 // the old losses; decaying sums have less than half of their regret.
-func TestForgettingFollowsAChange(t *testing.T) {
+func TestDecayFollowsAChange(t *testing.T) {
 	total, seeds := tiertest.Runs(40_000, 100_000), tiertest.Runs(2, 4)
 	c := paper(t, 2, float64(total))
 	p := c.NewParams().Episodes[0]

@@ -9,7 +9,7 @@ import (
 // AtMost is a product of sets {0 ≤ x ≤ R, Σx ≤ kR}: mixes of the sets of k or fewer out of n, the independence polytope
 // of a uniform matroid (subsets-at-most) or of a partition matroid (partition-at-most). It has an interior.
 type AtMost struct {
-	name  string
+	shape
 	bases Partition // the sets with Σx = kR, with the same blocks
 }
 
@@ -18,78 +18,40 @@ func newSubsetsAtMost(n, pick int, radius float64) (AtMost, error) {
 	if pick < 1 || pick > n {
 		return AtMost{}, fmt.Errorf("convex: pick %d: not from 1 to %d, the dimension", pick, n)
 	}
-	return AtMost{"subsets-at-most", Partition{[]Subsets{{n, pick, radius}}, n, radius}}, nil
+	return atMost("subsets-at-most", product("subsets", []Subsets{subsets(n, pick, radius)}, n, radius)), nil
 }
 
 // newPartitionAtMost reads entries in the canonical form of ParseBlock.
 func newPartitionAtMost(blocks []string, n int, radius float64) (AtMost, error) {
 	p, err := newPartition(blocks, n, radius)
-	return AtMost{"partition-at-most", p}, err
+	return atMost("partition-at-most", p), err
 }
 
-// Name returns subsets-at-most or partition-at-most.
-func (s AtMost) Name() string { return s.name }
-
-// Dimension returns the sum of the sizes of the blocks.
-func (s AtMost) Dimension() int { return s.bases.n }
-
-// Diameter returns the diameter of a product of blocks. In a block it is the distance of two full sets with as little
-// in common as possible, or of a full set and its complement.
-func (s AtMost) Diameter() float64 {
-	apart := 0
-	for _, b := range s.bases.blocks {
-		apart += min(2*b.pick, b.n)
+// atMost computes the diameter of a product of blocks. In a block it is the distance of two full sets with as little in
+// common as possible, or of a full set and its complement.
+func atMost(name string, bases Partition) AtMost {
+	differ := 0
+	for _, b := range bases.blocks {
+		differ += min(2*b.pick, b.n)
 	}
-	return float64(s.bases.radius * math.Sqrt(float64(apart)))
+	return AtMost{shape{name, bases.n, float64(bases.radius * math.Sqrt(float64(differ))), bases.maxNorm}, bases}
 }
-
-// MaxNorm returns R times the root of the sum of all picks, the norm of a vertex.
-func (s AtMost) MaxNorm() float64 { return s.bases.MaxNorm() }
-
-// Start writes 0, the empty set.
-func (AtMost) Start(dst []float64) { clear(dst) }
 
 // inner writes the centre of a ball in the set and returns its radius: the least r = min(R/2, kR/(n + √n)) over the
 // blocks. The centre has each block's own r as its coordinates.
 func (s AtMost) inner(centre []float64) float64 {
 	least := math.Inf(1)
-	s.bases.each(func(_, at int, b Subsets) {
+	s.bases.each(func(at int, b Subsets) {
 		n := float64(b.n)
 		r := min(b.radius/2, b.total()/(n+math.Sqrt(n)))
-		for i := range b.n {
-			centre[at+i] = r
-		}
+		fill(centre[at:at+b.n], r)
 		least = min(least, r)
 	})
 	return least
 }
 
 // Linear returns a linear oracle with its own memory.
-func (s AtMost) Linear() LinearOracle {
-	return &gains{set: s, order: newDescending(s.Dimension()), keys: make([]float64, s.Dimension())}
-}
-
-// gains takes the negative costs of each block, or its k smallest if there are more, lowest position first: the greedy
-// algorithm on an independence polytope.
-type gains struct {
-	set   AtMost
-	order descending
-	keys  []float64 // −c
-}
-
-func (o *gains) Minimise(dst, c []float64) {
-	clear(dst)
-	o.set.bases.each(func(_, at int, b Subsets) {
-		o.order.cheapest(o.keys[at:at+b.n], c[at:at+b.n])
-		for range b.pick {
-			i := at + o.order.next()
-			if !(c[i] < 0) {
-				break
-			}
-			dst[i] = b.radius
-		}
-	})
-}
+func (s AtMost) Linear() LinearOracle { return newGreedy(s.bases, true) }
 
 // Projection returns one that clips each coordinate. If the sum of a block is still above kR, it also shifts the block
 // until the sum is kR.
@@ -98,7 +60,7 @@ func (s AtMost) Projection() Projection { return cappedAtMost{s} }
 type cappedAtMost struct{ set AtMost }
 
 func (p cappedAtMost) Project(dst, x []float64) {
-	p.set.bases.each(func(_, at int, b Subsets) {
+	p.set.bases.each(func(at int, b Subsets) {
 		c, from, to := capped{b}, x[at:at+b.n], dst[at:at+b.n]
 		if c.sum(from, 0) > b.total() { // the multiplier of Σx ≤ kR is above 0, so that Σx = kR
 			c.Project(to, from)
@@ -112,7 +74,7 @@ func (p cappedAtMost) Project(dst, x []float64) {
 
 // settle corrects the rounding of a mix of points, first coordinate by coordinate and then in the sums.
 func (s AtMost) settle(x []float64) {
-	s.bases.each(func(_, at int, b Subsets) { b.atMost(x[at : at+b.n]) })
+	s.bases.each(func(at int, b Subsets) { b.atMost(x[at : at+b.n]) })
 }
 
 // atMost clips coordinates to [0, R], and reduces a sum above kR to kR, up to a few ulp.
@@ -128,27 +90,19 @@ func (s Subsets) atMost(x []float64) {
 	}
 }
 
-// checkAtMost checks the coordinates from a given place on: each in [0, R] and their sum at most kR.
-func (s Subsets) checkAtMost(at func(int) float64, from int) error {
-	total := 0.0
-	for i := range s.n {
-		v := at(from + i)
-		if !(v >= 0 && v <= s.radius) {
-			return errors.New("convex: state: coordinate out of range")
-		}
-		total += v
+// checkAtMost checks that coordinates are in [0, R] and their sum is at most kR.
+func (s Subsets) checkAtMost(x []float64) error {
+	if err := checkRange(x, s.radius); err != nil {
+		return err
 	}
-	if !(total <= float64(s.total()*(1+sumTolerance))) {
+	if !(sum(x) <= float64(s.total()*(1+sumTolerance))) {
 		return errors.New("convex: state: coordinates whose sum is too large")
 	}
 	return nil
 }
 
-func (s AtMost) check(at func(int) float64) error {
+func (s AtMost) check(x []float64) error {
 	var err error
-	s.bases.each(func(_, from int, b Subsets) { err = errors.Join(err, b.checkAtMost(at, from)) })
+	s.bases.each(func(at int, b Subsets) { err = errors.Join(err, b.checkAtMost(x[at:at+b.n])) })
 	return err
 }
-
-// LocalOracle returns one that is not local, because none with a small ρ is known.
-func (s AtMost) LocalOracle() LocalOracle { return newFollowing(s) }

@@ -35,9 +35,9 @@ func independent(t testing.TB) (out []Set) {
 	return out
 }
 
-// TestGreedyTakesGainsAlone checks that a linear oracle returns a vertex of least cost, with 0 at every coordinate
-// whose cost is not negative.
-func TestGreedyTakesGainsAlone(t *testing.T) {
+// TestGreedyTakesOnlyNegativeCosts checks that a linear oracle returns a vertex of least cost, with 0 at every
+// coordinate whose cost is not negative.
+func TestGreedyTakesOnlyNegativeCosts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	for _, s := range independent(t) {
 		n, all := s.Dimension(), corners(s)
@@ -138,8 +138,8 @@ func TestIndependencePolytopesThatAreRefused(t *testing.T) {
 	}
 }
 
-// TestStatesOutsideAtMost checks that states of points outside the set are refused.
-func TestStatesOutsideAtMost(t *testing.T) {
+// TestStatesOutsideTheSetAreRefused checks that states of points outside the set are refused.
+func TestStatesOutsideTheSetAreRefused(t *testing.T) {
 	for _, name := range []string{"subsets-at-most", "partition-at-most", "forests"} {
 		s := mustParse(t, name, 6, 1)
 		o, err := NewLocalOracle(s)

@@ -4,24 +4,13 @@ import "oriel/mechanisms/lattice"
 
 // Ball is the ℓ2 ball of radius R.
 type Ball struct {
-	n      int
+	shape
 	radius float64
 }
 
-// Name returns l2-ball.
-func (Ball) Name() string { return "l2-ball" }
-
-// Dimension returns n.
-func (b Ball) Dimension() int { return b.n }
-
-// Diameter returns 2R.
-func (b Ball) Diameter() float64 { return float64(2 * b.radius) }
-
-// MaxNorm returns R.
-func (b Ball) MaxNorm() float64 { return b.radius }
-
-// Start writes the centre.
-func (Ball) Start(dst []float64) { clear(dst) }
+func newBall(n int, radius float64) Ball {
+	return Ball{shape{"l2-ball", n, float64(2 * radius), radius}, radius}
+}
 
 // Projection returns b itself: it scales a point outside to norm R, and needs no scratch space.
 func (b Ball) Projection() Projection { return b }

@@ -6,20 +6,20 @@ import "slices"
 // contains both (J. Hopcroft and R. Tarjan, Algorithm 447: efficient algorithms for graph manipulation, CACM 16, 1973).
 // Parallel edges form a cycle. Every spanning tree has as many edges in a block as the block has vertices, less one.
 func biconnected(vertices int, from, to []int32) [][]int32 {
-	beside := make([][]int32, vertices)
+	incident := make([][]int32, vertices)
 	for edge := range from {
-		beside[from[edge]] = append(beside[from[edge]], int32(edge))
-		beside[to[edge]] = append(beside[to[edge]], int32(edge))
+		incident[from[edge]] = append(incident[from[edge]], int32(edge))
+		incident[to[edge]] = append(incident[to[edge]], int32(edge))
 	}
 	var blocks [][]int32
-	var open []int32 // edges on the way
+	var open []int32 // edges visited since the last complete block
 	used, found := make([]bool, len(from)), 0
 	number, low := make([]int, vertices), make([]int, vertices) // number: by time of visit, from 1
 	var visit func(v int32)
 	visit = func(v int32) {
 		found++
 		number[v], low[v] = found, found
-		for _, edge := range beside[v] {
+		for _, edge := range incident[v] {
 			if used[edge] {
 				continue
 			}

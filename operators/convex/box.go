@@ -1,7 +1,6 @@
 package convex
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -11,18 +10,17 @@ import (
 
 // Box has a separate range for each coordinate: low_i ≤ x_i ≤ high_i.
 type Box struct {
-	low, high  []float64
-	wide, long float64 // D and the largest norm
+	shape
+	low, high []float64
 }
 
 // newCube returns [−R, R]^n.
 func newCube(n int, radius float64) Box {
 	b := Box{low: make([]float64, n), high: make([]float64, n)}
-	for i := range n {
-		b.low[i], b.high[i] = -radius, radius
-	}
-	b.long = float64(radius * math.Sqrt(float64(n)))
-	b.wide = float64(2 * radius * math.Sqrt(float64(n)))
+	fill(b.low, -radius)
+	fill(b.high, radius)
+	root := math.Sqrt(float64(n))
+	b.shape = shape{"box", n, float64(2 * radius * root), float64(radius * root)}
 	return b
 }
 
@@ -59,29 +57,16 @@ func newBox(low, high []string, n int) (Box, error) {
 	if err := errors.Join(errLow, errHigh); err != nil {
 		return Box{}, err
 	}
-	b, far := Box{low: lows, high: highs, wide: length(highs, lows)}, make([]float64, n)
-	for i := range far {
+	corner := make([]float64, n) // the farthest from 0
+	for i := range corner {
 		if !(highs[i]-lows[i] >= minRadius) {
 			return Box{}, fmt.Errorf("convex: box: coordinate %d from %g to %g: the low end must be below the high one, by 1e-15 at least",
 				i+1, lows[i], highs[i])
 		}
-		far[i] = max(math.Abs(lows[i]), math.Abs(highs[i]))
+		corner[i] = max(math.Abs(lows[i]), math.Abs(highs[i]))
 	}
-	b.long = length(far, nil)
-	return b, nil
+	return Box{shape{"box", n, length(highs, lows), length(corner, nil)}, lows, highs}, nil
 }
-
-// Name returns box.
-func (Box) Name() string { return "box" }
-
-// Dimension returns n.
-func (b Box) Dimension() int { return len(b.low) }
-
-// Diameter returns the distance of two opposite corners.
-func (b Box) Diameter() float64 { return b.wide }
-
-// MaxNorm returns the norm of the farthest corner.
-func (b Box) MaxNorm() float64 { return b.long }
 
 // Start writes the centre.
 func (b Box) Start(dst []float64) {
@@ -129,19 +114,24 @@ func (b Box) Minimise(dst, c []float64) {
 
 // LocalOracle returns the direct form of operators/coco/SPEC.md §7.4, without decomposition.
 func (b Box) LocalOracle() LocalOracle {
-	o := &localBox{box: b, x: make([]float64, b.Dimension())}
-	b.Start(o.x)
-	return o
+	return &localBox{newPoint(b, b.check), b}
+}
+
+func (b Box) check(x []float64) error {
+	for i, v := range x {
+		if !(v >= b.low[i] && v <= b.high[i]) {
+			return errors.New("convex: state: point outside the box")
+		}
+	}
+	return nil
 }
 
 // localBox takes p_i = clip(x_i − r·sign(c_i)): the exact minimiser over the box and |x−y|_∞ ≤ r, which contains the
 // Euclidean ball of radius r; hence ρ = √n.
 type localBox struct {
+	point
 	box Box
-	x   []float64
 }
-
-func (o *localBox) Point() []float64 { return o.x }
 
 func (o *localBox) Ratio() float64 { return math.Sqrt(float64(len(o.x))) }
 
@@ -160,40 +150,4 @@ func (o *localBox) local(i int, x, r, c float64) float64 {
 		return o.box.clip(i, x+r)
 	}
 	return x
-}
-
-func (o *localBox) AppendState(dst []byte) []byte { return appendFloats(dst, o.x) }
-
-func (o *localBox) StateLen() int { return 8 * len(o.x) }
-
-func (o *localBox) Restore(state []byte) error {
-	if len(state) != o.StateLen() {
-		return errStateLen
-	}
-	for i := range o.x {
-		if v := floatAt(state, i); !(v >= o.box.low[i] && v <= o.box.high[i]) {
-			return errors.New("convex: state: point outside the box")
-		}
-	}
-	readFloats(o.x, state)
-	return nil
-}
-
-var errStateLen = errors.New("convex: state: wrong length")
-
-func appendFloats(dst []byte, v []float64) []byte {
-	for _, f := range v {
-		dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(f))
-	}
-	return dst
-}
-
-func floatAt(state []byte, i int) float64 {
-	return math.Float64frombits(binary.LittleEndian.Uint64(state[8*i:]))
-}
-
-func readFloats(dst []float64, state []byte) {
-	for i := range dst {
-		dst[i] = floatAt(state, i)
-	}
 }

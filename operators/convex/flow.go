@@ -10,48 +10,37 @@ import (
 // Flow is the set of flows of a fixed amount R from the source of an acyclic graph to its sink, with one coordinate for
 // each edge: x ≥ 0, and the amount that enters a vertex leaves it. Its vertices are paths that carry the whole amount.
 type Flow struct {
+	shape
 	graph  *graph
 	amount float64
 }
 
-// newFlow requires as many edges as dimensions.
+// newFlow requires as many edges as dimensions. With ℓ edges on the longest path, the largest norm is R√ℓ. The diameter
+// is R√(2ℓ), or the bound R√n over all n edges if it is smaller: for flows x and y the squares of x − y sum to at most
+// R·|x − y|₁, which is at most 2Rℓ·R, and each square is at most R².
 func newFlow(edges []string, n int, amount float64) (Flow, error) {
 	g, err := newGraph(edges)
-	if err == nil && g.edges() != n {
-		err = fmt.Errorf("convex: %d edges: not one for each of %d dimensions", g.edges(), n)
+	if err != nil {
+		return Flow{}, err
 	}
-	return Flow{g, amount}, err
+	if g.edges() != n {
+		return Flow{}, fmt.Errorf("convex: %d edges: not one for each of %d dimensions", g.edges(), n)
+	}
+	diameter := float64(amount * math.Sqrt(float64(min(2*g.longest, n))))
+	return Flow{shape{"flow", n, diameter, float64(amount * math.Sqrt(float64(g.longest)))}, g, amount}, nil
 }
-
-// Name returns flow.
-func (Flow) Name() string { return "flow" }
-
-// Dimension returns the number of edges.
-func (f Flow) Dimension() int { return f.graph.edges() }
-
-// Diameter returns R√(2ℓ), where ℓ is the number of edges on the longest path, or the bound R√n over all n edges if it
-// is smaller. For flows x and y the squares of x − y sum to at most R·|x − y|₁, which is at most 2Rℓ·R, and each square
-// is at most R².
-func (f Flow) Diameter() float64 {
-	return float64(f.amount * math.Sqrt(float64(min(2*f.graph.longest, f.graph.edges()))))
-}
-
-// MaxNorm returns R√ℓ, the norm of the longest path.
-func (f Flow) MaxNorm() float64 { return float64(f.amount * math.Sqrt(float64(f.graph.longest))) }
 
 // Start divides the amount that enters a vertex evenly among the edges out of it. It is not the point of least norm,
 // which would need a quadratic program.
 func (f Flow) Start(dst []float64) {
-	for i := range dst {
-		dst[i] = 1
-	}
-	f.balance(dst)
+	fill(dst, 1)
+	f.settle(dst)
 }
 
-// balance turns any x ≥ 0 into a flow: the amount that enters a vertex leaves it in the proportions of x, or evenly if
+// settle turns any x ≥ 0 into a flow: the amount that enters a vertex leaves it in the proportions of x, or evenly if
 // x has nothing there. If x is a flow up to rounding, it moves x by that rounding only. The result balances at each
 // vertex to a few ulp.
-func (f Flow) balance(x []float64) {
+func (f Flow) settle(x []float64) {
 	g := f.graph
 	for vertex := range g.vertices() - 1 {
 		in, edges, out := 0.0, g.leaving(vertex), 0.0
@@ -83,13 +72,13 @@ func (f Flow) Linear() LinearOracle { return f.paths() }
 
 // paths finds least-cost paths in a graph.
 type paths struct {
-	flow Flow
+	Flow
 	cost []float64 // by vertex: cost of the best path to it
 	path []int32   // edges of the path that was found, the last one first
 }
 
 func (f Flow) paths() *paths {
-	return &paths{flow: f, cost: make([]float64, f.graph.vertices()), path: make([]int32, 0, f.graph.longest)}
+	return &paths{Flow: f, cost: make([]float64, f.graph.vertices()), path: make([]int32, 0, f.graph.longest)}
 }
 
 // Minimise writes the flow along a shortest path, found in topological order in O(edges). Ties go to the path whose
@@ -98,13 +87,13 @@ func (p *paths) Minimise(dst, c []float64) {
 	p.shortest(c)
 	clear(dst)
 	for _, edge := range p.path {
-		dst[edge] = p.flow.amount
+		dst[edge] = p.amount
 	}
 }
 
 // shortest finds a path of least cost.
 func (p *paths) shortest(c []float64) {
-	g := p.flow.graph
+	g := p.graph
 	p.cost[0] = 0
 	for vertex := 1; vertex < len(p.cost); vertex++ {
 		from, to := g.enter[vertex], g.enter[vertex+1]
@@ -120,7 +109,7 @@ func (p *paths) shortest(c []float64) {
 
 // longest finds the path of largest cost among the edges where x is positive, and reports whether there is one.
 func (p *paths) longest(c, x []float64) bool {
-	g := p.flow.graph
+	g := p.graph
 	p.cost[0] = 0
 	for vertex := 1; vertex < len(p.cost); vertex++ {
 		most := math.Inf(-1)
@@ -142,7 +131,7 @@ func (p *paths) longest(c, x []float64) bool {
 
 // trace follows the path back from the sink. At each vertex it takes the first edge that can end a best path to it.
 func (p *paths) trace(ends func(edge int32) bool) {
-	g := p.flow.graph
+	g := p.graph
 	p.path = p.path[:0]
 	for vertex := len(p.cost) - 1; vertex > 0; {
 		entering := g.entering(vertex)
@@ -152,10 +141,10 @@ func (p *paths) trace(ends func(edge int32) bool) {
 	}
 }
 
-func (p *paths) whole() float64 { return p.flow.amount }
+func (p *paths) total() float64 { return p.amount }
 
 // kappa returns √n/R: the rows of x ≥ 0 have norm 1, and slack R at vertices.
-func (p *paths) kappa() float64 { return math.Sqrt(float64(p.flow.Dimension())) / p.flow.amount }
+func (p *paths) kappa() float64 { return math.Sqrt(float64(p.n)) / p.amount }
 
 func (p *paths) best(c []float64) []int32 {
 	p.shortest(c)
@@ -169,21 +158,19 @@ func (p *paths) worst(c, x []float64) []int32 {
 	return p.path
 }
 
-func (p *paths) balance(x []float64) { p.flow.balance(x) }
-
-// check checks that edges are within the amount, and that vertices balance.
-func (p *paths) check(at func(i int) float64) error {
-	g, amount := p.flow.graph, p.flow.amount
+// check checks that vertices balance.
+func (f Flow) check(x []float64) error {
+	g, amount := f.graph, f.amount
 	for vertex := range g.vertices() - 1 {
 		in, out := 0.0, 0.0
 		for _, edge := range g.entering(vertex) {
-			in += at(int(edge))
+			in += x[edge]
 		}
 		if vertex == 0 {
 			in = amount
 		}
 		for _, edge := range g.leaving(vertex) {
-			out += at(int(edge))
+			out += x[edge]
 		}
 		if !(math.Abs(in-out) <= sumTolerance*amount) {
 			return errors.New("convex: state: a vertex that does not balance")
@@ -193,4 +180,4 @@ func (p *paths) check(at func(i int) float64) error {
 }
 
 // LocalOracle returns one that takes flow from the worst paths.
-func (f Flow) LocalOracle() LocalOracle { return newLocalParts(f, f.paths()) }
+func (f Flow) LocalOracle() LocalOracle { return newLocalZeroOne(f.paths()) }

@@ -1,55 +1,40 @@
 package convex
 
-import (
-	"math"
-)
+import "math"
 
 // Forests is R times the convex hull of the forests of a graph, with one coordinate for each edge: the independence
 // polytope of its graphic matroid. It has an interior. The graph need not be connected.
 type Forests struct {
+	shape
 	from, to []int32
 	vertices int
-	rank     int // edges of the largest forest
-	parallel int // the most edges between two vertices
+	parallel int     // the most edges between two vertices
+	sets     Subsets // all sets with as many edges as the largest forest
 	radius   float64
 }
 
-// newForests reads entries in the form of ParseEdge, one for each dimension. Their direction has no meaning.
+// newForests reads entries in the form of ParseEdge, one for each dimension. Their direction has no meaning. With k
+// edges in the largest forest, the diameter is at most R·√min(2k, n): two forests with as little in common as their
+// sizes allow.
 func newForests(edges []string, n int, radius float64) (Forests, error) {
 	from, to, names, err := readEdges(edges, n)
 	s := Forests{from: from, to: to, vertices: len(names), radius: radius}
 	if err != nil {
 		return s, err
 	}
-	forest, beside := newForest(s.vertices), map[[2]int32]int{}
+	rank, forest, count := 0, newForest(s.vertices), map[[2]int32]int{}
 	for edge := range from {
 		if forest.join(from[edge], to[edge]) {
-			s.rank++
+			rank++
 		}
 		pair := [2]int32{min(from[edge], to[edge]), max(from[edge], to[edge])}
-		beside[pair]++
-		s.parallel = max(s.parallel, beside[pair])
+		count[pair]++
+		s.parallel = max(s.parallel, count[pair])
 	}
+	s.sets = subsets(n, rank, radius)
+	s.shape = shape{"forests", n, float64(radius * math.Sqrt(float64(min(2*rank, n)))), s.sets.maxNorm}
 	return s, nil
 }
-
-// Name returns forests.
-func (Forests) Name() string { return "forests" }
-
-// Dimension returns the number of edges.
-func (s Forests) Dimension() int { return len(s.from) }
-
-// Diameter returns an upper bound, R·√min(2k, n), where k is the number of edges of the largest forest: two forests
-// with as little in common as their sizes allow.
-func (s Forests) Diameter() float64 {
-	return float64(s.radius * math.Sqrt(float64(min(2*s.rank, len(s.from)))))
-}
-
-// MaxNorm returns R√k, at a vertex.
-func (s Forests) MaxNorm() float64 { return float64(s.radius * math.Sqrt(float64(s.rank))) }
-
-// Start writes 0, the empty forest.
-func (Forests) Start(dst []float64) { clear(dst) }
 
 // inner writes the centre of a ball in the set and returns its radius. The centre has all coordinates equal to r. In a
 // ball of radius r, m edges on p vertices sum to at most r(m + √m) ≤ 2rm, and R(p − 1) is allowed. m is at most min(n,
@@ -61,23 +46,15 @@ func (s Forests) inner(centre []float64) float64 {
 		densest = max(densest, min(float64(len(s.from))/float64(p-1), own))
 	}
 	r := s.radius / float64(2*densest)
-	for i := range centre {
-		centre[i] = r
-	}
+	fill(centre, r)
 	return r
 }
 
 // settle clips coordinates to [0, R] and reduces the sum to that of the largest forest. Sums within parts of the graph
 // keep the rounding of the mixes that x is made of.
-func (s Forests) settle(x []float64) { s.all().atMost(x) }
+func (s Forests) settle(x []float64) { s.sets.atMost(x) }
 
-// all returns the sets with as many edges as the largest forest.
-func (s Forests) all() Subsets { return Subsets{len(s.from), s.rank, s.radius} }
-
-func (s Forests) check(at func(int) float64) error { return s.all().checkAtMost(at, 0) }
-
-// LocalOracle returns one that is not local, as for Trees.
-func (s Forests) LocalOracle() LocalOracle { return newFollowing(s) }
+func (s Forests) check(x []float64) error { return s.sets.checkAtMost(x) }
 
 // Linear returns a linear oracle with its own memory.
 func (s Forests) Linear() LinearOracle {

@@ -14,8 +14,8 @@ const MaxEdges = 1 << 18
 type graph struct {
 	from, to []int32  // by edge, in the order of the list
 	first    []int32  // by vertex: start of its edges in out; one more at the end
-	out      []int32  // edges by tail, in the order of the list within
-	into     []int32  // edges by head, in the order of the list within; starts are in enter
+	out      []int32  // edges grouped by their tail
+	into     []int32  // edges grouped by their head; groups start at enter
 	enter    []int32  // like first, for into
 	tails    []int32  // start vertices of the edges in into
 	names    []string // of vertices
@@ -40,22 +40,10 @@ func newGraph(edges []string) (*graph, error) {
 	if len(edges) == 0 || len(edges) > MaxEdges {
 		return nil, fmt.Errorf("convex: %d edges: not 1 to %d", len(edges), MaxEdges)
 	}
-	g, number := &graph{}, map[string]int32{}
-	vertex := func(name string) int32 {
-		id, ok := number[name]
-		if !ok {
-			id = int32(len(g.names))
-			number[name], g.names = id, append(g.names, name)
-		}
-		return id
-	}
-	for i, text := range edges {
-		edge, ok := ParseEdge(text)
-		if !ok {
-			return nil, fmt.Errorf("convex: edge %d: not from>to, two different names", i+1)
-		}
-		from, to, _ := strings.Cut(edge, ">")
-		g.from, g.to = append(g.from, vertex(from)), append(g.to, vertex(to))
+	var g graph
+	var err error
+	if g.from, g.to, g.names, err = readEdges(edges, len(edges)); err != nil {
+		return nil, err
 	}
 	g.index()
 	if err := g.sort(); err != nil {
@@ -65,7 +53,7 @@ func newGraph(edges []string) (*graph, error) {
 		return nil, err
 	}
 	g.measure()
-	return g, nil
+	return &g, nil
 }
 
 func (g *graph) vertices() int { return len(g.names) }

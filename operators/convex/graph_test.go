@@ -242,12 +242,12 @@ func TestBalance(t *testing.T) {
 				x[i] = 5 * rng.Float64()
 			}
 		}
-		f.balance(x)
+		f.settle(x)
 		if e := excess(f, x); e > 1e-14 {
 			t.Fatalf("off by %g: %v", e, x)
 		}
 		again := slices.Clone(x)
-		f.balance(again)
+		f.settle(again)
 		if d := floats.Distance(x, again, 2); d > 1e-14 {
 			t.Fatalf("a flow is moved by %g", d)
 		}

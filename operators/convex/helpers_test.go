@@ -142,14 +142,14 @@ func excess(s Set, x []float64) float64 {
 	case Box:
 		off := math.Inf(-1)
 		for i, v := range x {
-			off = max(off, (v-s.high[i])/s.wide, (s.low[i]-v)/s.wide)
+			off = max(off, (v-s.high[i])/s.diameter, (s.low[i]-v)/s.diameter)
 		}
 		return off
 	case Subsets:
 		return max(math.Abs(total/s.total()-1), largest/s.radius-1, -least*math.MaxFloat64)
 	case Partition:
 		off := 0.0
-		s.each(func(_, at int, b Subsets) { off = max(off, excess(b, x[at:at+b.n])) })
+		s.each(func(at int, b Subsets) { off = max(off, excess(b, x[at:at+b.n])) })
 		return off
 	case Ranking:
 		off, places, sorted := math.Abs(total/s.total-1), 0.0, slices.Sorted(slices.Values(x))
@@ -159,13 +159,13 @@ func excess(s Set, x []float64) float64 {
 		}
 		return off
 	case Trees:
-		off := max(math.Abs(total/s.all().total()-1), -least*math.MaxFloat64)
+		off := max(math.Abs(total/s.sets.total()-1), -least*math.MaxFloat64)
 		return max(off, excessWithin(s.from, s.to, s.vertices, s.radius, x))
 	case Forests:
 		return max(-least*math.MaxFloat64, excessWithin(s.from, s.to, s.vertices, s.radius, x))
 	case AtMost:
 		off := max(largest/s.bases.radius-1, -least*math.MaxFloat64)
-		s.bases.each(func(_, at int, b Subsets) { off = max(off, sum(x[at:at+b.n])/b.total()-1) })
+		s.bases.each(func(at int, b Subsets) { off = max(off, sum(x[at:at+b.n])/b.total()-1) })
 		return off
 	case Spectrahedron:
 		var eigen mat.EigenSym
@@ -239,7 +239,7 @@ func corners(s Set) [][]float64 {
 	var list [][]float64
 	n := s.Dimension()
 	switch s := s.(type) {
-	case Spectrahedron, TraceNorm: // some of them
+	case Spectrahedron, TraceNorm: // random vertices, because there are infinitely many
 		rng := rand.New(rand.NewPCG(uint64(n), 8))
 		for range 200 {
 			list = append(list, somewhere(rng, s))
@@ -306,7 +306,7 @@ func corners(s Set) [][]float64 {
 			for i := range v {
 				v[i] = s.bases.radius * float64(mask>>i&1)
 			}
-			s.bases.each(func(_, at int, b Subsets) { free = free && sum(v[at:at+b.n]) <= b.total() })
+			s.bases.each(func(at int, b Subsets) { free = free && sum(v[at:at+b.n]) <= b.total() })
 			if free {
 				list = append(list, v)
 			}
@@ -358,40 +358,33 @@ func corners(s Set) [][]float64 {
 
 // Numberings of the vertices of sets whose product form is direct, so that the general oracle can run on them.
 
-type simplexVertices struct{ s Simplex }
+type simplexVertices struct{ Simplex }
 
-func (v simplexVertices) dimension() int    { return v.s.n }
-func (v simplexVertices) count() int        { return v.s.n }
-func (v simplexVertices) kappa() float64    { return math.Sqrt(float64(v.s.n)) / (2 * v.s.scale) }
-func (v simplexVertices) diameter() float64 { return v.s.Diameter() }
-func (v simplexVertices) start(weights []float64) {
-	for i := range weights {
-		weights[i] = 1 / float64(v.s.n)
-	}
-}
-func (v simplexVertices) cost(id int, c []float64) float64          { return v.s.scale * c[id] }
-func (v simplexVertices) add(dst []float64, id int, weight float64) { dst[id] += weight * v.s.scale }
+func (v simplexVertices) count() int     { return v.n }
+func (v simplexVertices) kappa() float64 { return math.Sqrt(float64(v.n)) / (2 * v.scale) }
+
+func (v simplexVertices) start(weights []float64)                   { fill(weights, 1/float64(v.n)) }
+func (v simplexVertices) cost(id int, c []float64) float64          { return v.scale * c[id] }
+func (v simplexVertices) add(dst []float64, id int, weight float64) { dst[id] += weight * v.scale }
 func (v simplexVertices) minimiser(c []float64) int                 { return smallest(c) }
 
 // boxVertices numbers a corner of a cube by the mask of its negative coordinates. κ = √n/(2R): ψ = ξ = 1 on [0,1]^n.
-type boxVertices struct{ b Box }
+type boxVertices struct{ Box }
 
-func (v boxVertices) dimension() int          { return v.b.Dimension() }
-func (v boxVertices) count() int              { return 1 << v.b.Dimension() }
-func (v boxVertices) kappa() float64          { return math.Sqrt(float64(v.b.Dimension())) / (2 * v.b.high[0]) }
-func (v boxVertices) diameter() float64       { return v.b.Diameter() }
+func (v boxVertices) count() int              { return 1 << v.n }
+func (v boxVertices) kappa() float64          { return math.Sqrt(float64(v.n)) / (2 * v.high[0]) }
 func (v boxVertices) start(weights []float64) { weights[0], weights[len(weights)-1] = 0.5, 0.5 }
 func (v boxVertices) cost(id int, c []float64) float64 {
 	total := 0.0
 	for i, x := range c {
-		total += x * v.b.high[0] * float64(1-id>>i&1*2)
+		total += x * v.high[0] * float64(1-id>>i&1*2)
 	}
 	return total
 }
 
 func (v boxVertices) add(dst []float64, id int, weight float64) {
 	for i := range dst {
-		dst[i] += weight * v.b.high[0] * float64(1-id>>i&1*2)
+		dst[i] += weight * v.high[0] * float64(1-id>>i&1*2)
 	}
 }
 

@@ -12,8 +12,8 @@ const MaxCorners = 4096
 
 // Hull is the convex hull of listed points, some of which may not be vertices.
 type Hull struct {
-	corners    [][]float64
-	wide, long float64 // D and the largest norm
+	shape
+	corners [][]float64
 }
 
 // ParseCorner returns the canonical form of an entry, numbers separated by spaces, and whether it is valid: each number
@@ -47,7 +47,7 @@ func newHull(corners []string, n int, radius float64) (Hull, error) {
 	if len(corners) < 2 || len(corners) > MaxCorners {
 		return Hull{}, fmt.Errorf("convex: %d vertices: not 2 to %d", len(corners), MaxCorners)
 	}
-	var h Hull
+	h := Hull{shape: shape{name: "vertices", n: n}}
 	for i, text := range corners {
 		x, ok := corner(text)
 		if !ok || len(x) != n {
@@ -57,14 +57,14 @@ func newHull(corners []string, n int, radius float64) (Hull, error) {
 			x[j] = float64(x[j] * radius)
 		}
 		for _, other := range h.corners {
-			h.wide = max(h.wide, length(x, other))
+			h.diameter = max(h.diameter, length(x, other))
 		}
-		h.long = max(h.long, length(x, nil))
+		h.maxNorm = max(h.maxNorm, length(x, nil))
 		h.corners = append(h.corners, x)
 	}
-	if !(h.wide >= minRadius && h.long <= maxRadius) {
+	if !(h.diameter >= minRadius && h.maxNorm <= maxRadius) {
 		return Hull{}, fmt.Errorf("convex: vertices: %g apart at most and %g long: not at least %g and at most %g",
-			h.wide, h.long, minRadius, maxRadius)
+			h.diameter, h.maxNorm, minRadius, maxRadius)
 	}
 	return h, nil
 }
@@ -81,18 +81,6 @@ func length(x, y []float64) float64 {
 	return math.Sqrt(square)
 }
 
-// Name returns vertices.
-func (Hull) Name() string { return "vertices" }
-
-// Dimension returns the dimension of the points.
-func (h Hull) Dimension() int { return len(h.corners[0]) }
-
-// Diameter returns the distance of the two points that are farthest apart.
-func (h Hull) Diameter() float64 { return h.wide }
-
-// MaxNorm returns the norm of the longest point.
-func (h Hull) MaxNorm() float64 { return h.long }
-
 // Start writes the mean of the points.
 func (h Hull) Start(dst []float64) {
 	clear(dst)
@@ -108,20 +96,13 @@ func (h Hull) Minimise(dst, c []float64) { copy(dst, h.corners[h.minimiser(c)]) 
 // unknown, so that all of x may move whatever r is.
 func (h Hull) LocalOracle() LocalOracle { return newLocalVertices(h) }
 
-func (h Hull) dimension() int    { return h.Dimension() }
-func (h Hull) count() int        { return len(h.corners) }
-func (h Hull) kappa() float64    { return math.Inf(1) }
-func (h Hull) diameter() float64 { return h.wide }
+func (h Hull) count() int { return len(h.corners) }
 
-func (h Hull) start(weights []float64) {
-	for i := range weights {
-		weights[i] = 1 / float64(len(weights))
-	}
-}
+func (Hull) kappa() float64 { return math.Inf(1) }
 
-func (h Hull) cost(id int, c []float64) float64 {
-	return inner(h.corners[id], c)
-}
+func (Hull) start(weights []float64) { fill(weights, 1/float64(len(weights))) }
+
+func (h Hull) cost(id int, c []float64) float64 { return inner(h.corners[id], c) }
 
 func (h Hull) add(dst []float64, id int, weight float64) {
 	for i, x := range h.corners[id] {

@@ -8,12 +8,12 @@ import (
 	"oriel/operators/moments"
 )
 
-// mostExact bounds the edges of a flow whose inner ball uses how far each edge can move, because this costs a
+// maxExactEdges bounds the edges of a flow whose inner ball uses how far each edge can move, because this costs a
 // projection for each edge.
-const mostExact = 4096
+const maxExactEdges = 4096
 
-// Inner writes the centre of a ball within the affine hull of a set that lies in the set, and returns its radius. If
-// more is known of the set than a list of points, it is the largest ball about that centre.
+// Inner writes the centre of a ball of the set's own dimension that lies in the set, and returns its radius. The ball
+// is the largest about that centre, except for trees and vertices, for which only a list of points is known.
 //
 // A face ⟨a, x⟩ ≤ b is at distance (b − ⟨a, c⟩)/|Pa| from a centre c, where P is the projection onto the set's tangent
 // space. A ball that reaches no face is in the set. If faces are bounds of coordinates, |Pe_i|² is 1 − 1/n for vectors
@@ -28,13 +28,11 @@ func Inner(s Set, centre []float64) (radius float64, err error) {
 		return s.inner(), nil
 	case L1Ball: // |x|₁ ≤ √n·|x|₂
 		return s.radius / math.Sqrt(n), nil
-	case TraceNorm: // the same of singular values
+	case TraceNorm: // the sum of k singular values is at most √k times their norm
 		return s.radius / math.Sqrt(float64(min(s.rows, s.columns))), nil
 	case Simplex:
 		return s.scale / math.Sqrt(float64(n*(n-1))), nil
-	case Subsets:
-		return s.inner(), nil
-	case Partition: // a face is one of a block's
+	case Partition: // each face belongs to one block
 		radius = math.Inf(1)
 		for _, b := range s.blocks {
 			radius = min(radius, b.inner())
@@ -42,7 +40,7 @@ func Inner(s Set, centre []float64) (radius float64, err error) {
 		return radius, nil
 	case Matching:
 		return s.amount / float64(s.side-1), nil
-	case Spectrahedron: // symmetric Y of trace 0 has no eigenvalue below −|Y|·√(1 − 1/m)
+	case Spectrahedron: // eigenvalues of a symmetric Y of trace 0 are at least −|Y|·√(1 − 1/m)
 		m := float64(s.side)
 		return s.trace / math.Sqrt(float64(m*(m-1))), nil
 	case Ranking:
@@ -70,10 +68,10 @@ func (s Subsets) inner() float64 {
 // inner returns the least distance over j to the face where j coordinates sum to the first j places. The distance is
 // the missing amount for j coordinates at the mean, divided by the face's norm √(j(n − j)/n).
 func (s Ranking) inner() float64 {
-	n := float64(len(s.values))
+	n := float64(s.n)
 	radius, first, mean := math.Inf(1), 0.0, s.total/n
-	for i, worth := range s.values[:len(s.values)-1] {
-		first += worth
+	for i, value := range s.values[:len(s.values)-1] {
+		first += value
 		j := float64(i + 1)
 		radius = min(radius, (first-float64(j*mean))/math.Sqrt(float64(j*(n-j))/n))
 	}
@@ -117,7 +115,7 @@ func (f Flow) freedom() ([]float64, error) {
 		return nil, err
 	}
 	for edge := range free {
-		if free[edge] = 1; n <= mostExact {
+		if free[edge] = 1; n <= maxExactEdges {
 			clear(unit)
 			unit[edge] = 1
 			tangent.Project(unit)
@@ -144,20 +142,20 @@ func (f Flow) meanPath() []float64 {
 			x[edge] = paths[g.to[edge]]
 		}
 	}
-	f.balance(x)
+	f.settle(x)
 	return x
 }
 
-// mostTrees bounds the edges of a graph for which a ball of trees is computed.
-const mostTrees = 128
+// maxTreeEdges bounds the edges of a graph for which a ball of trees is computed.
+const maxTreeEdges = 128
 
 // inner returns the ball of the hull of some trees. These are grown from each edge, forwards and backwards in the list.
 // If they do not span all directions, it adds trees with one edge exchanged for another. Each direction is a mix of
 // such exchanges from any tree (J. Edmonds, as at tangent).
 func (s Trees) inner(centre []float64) (float64, error) {
 	n := s.Dimension()
-	if n > mostTrees {
-		return 0, fmt.Errorf("convex: trees of %d edges: a ball in them is computed for %d at most", n, mostTrees)
+	if n > maxTreeEdges {
+		return 0, fmt.Errorf("convex: trees of %d edges: a ball in them is computed for %d at most", n, maxTreeEdges)
 	}
 	tangent, err := NewTangent(s)
 	if err != nil || tangent.Dimension() == 0 {
@@ -180,7 +178,7 @@ func (s Trees) inner(centre []float64) (float64, error) {
 		}
 		grow()
 	}
-	list.wide = s.Diameter()
+	list.shape = s.shape
 	if space, err := list.tangent(); err != nil || space.Dimension() < tangent.Dimension() {
 		first := list.corners[0]
 		for out := range n {
@@ -208,8 +206,8 @@ func (h Hull) inner() (float64, error) {
 		return 0, err
 	}
 	m := tangent.Dimension()
-	if m == 0 || m > mostSolved {
-		return 0, fmt.Errorf("convex: vertices: of %d dimensions; a ball in them is computed for 1 to %d", m, mostSolved)
+	if m == 0 || m > maxSolved {
+		return 0, fmt.Errorf("convex: vertices: of %d dimensions; a ball in them is computed for 1 to %d", m, maxSolved)
 	}
 	middle := make([]float64, h.Dimension())
 	h.Start(middle)
@@ -217,7 +215,7 @@ func (h Hull) inner() (float64, error) {
 	for i, corner := range h.corners {
 		x := make([]float64, len(corner))
 		for j, v := range corner {
-			x[j] = (v - middle[j]) / h.wide
+			x[j] = (v - middle[j]) / h.diameter
 		}
 		if flat, ok := tangent.(*span); ok {
 			x = flat.along(x)
@@ -235,12 +233,12 @@ func (h Hull) inner() (float64, error) {
 	if !factor.Factor(g, 1, 0) {
 		return 0, errors.New("convex: vertices: too flat for a ball in them")
 	}
-	far := 0.0
+	longest := 0.0
 	for _, x := range points {
 		factor.Solve(x, x)
-		far = max(far, length(x, nil))
+		longest = max(longest, length(x, nil))
 	}
-	return h.wide / float64(float64(len(h.corners))*far), nil
+	return h.diameter / float64(float64(len(h.corners))*longest), nil
 }
 
 // along returns the coordinates of v in the basis.
@@ -252,5 +250,5 @@ func (s *span) along(v []float64) []float64 {
 	return x
 }
 
-// mostSolved bounds the dimension of a system of equations.
-const mostSolved = 512
+// maxSolved bounds the dimension of a system of equations.
+const maxSolved = 512

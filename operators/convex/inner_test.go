@@ -83,7 +83,7 @@ func outside(s Set, x []float64) float64 {
 	if !listed {
 		return excess(s, x)
 	}
-	return floats.Distance(slowHull(h, x), x, 2) / h.wide
+	return floats.Distance(slowHull(h, x), x, 2) / h.diameter
 }
 
 // slowHull approximates the point of a hull that is nearest to x, by the conditional gradient method with away steps,
@@ -105,7 +105,7 @@ func slowHull(h Hull, x []float64) []float64 {
 			}
 		}
 		gap, long := h.cost(worst, slope)-h.cost(best, slope), length(h.corners[worst], h.corners[best])
-		if gap <= 1e-13*h.wide*h.wide {
+		if gap <= 1e-13*h.diameter*h.diameter {
 			break
 		}
 		step := min(weights[worst], gap/(long*long))

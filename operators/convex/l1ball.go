@@ -4,24 +4,13 @@ import "math"
 
 // L1Ball is {|x|₁ ≤ R}, the polytope with vertices ±R·e_i.
 type L1Ball struct {
-	n      int
+	shape
 	radius float64
 }
 
-// Name returns l1-ball.
-func (L1Ball) Name() string { return "l1-ball" }
-
-// Dimension returns n.
-func (b L1Ball) Dimension() int { return b.n }
-
-// Diameter returns 2R.
-func (b L1Ball) Diameter() float64 { return float64(2 * b.radius) }
-
-// MaxNorm returns R, at a vertex.
-func (b L1Ball) MaxNorm() float64 { return b.radius }
-
-// Start writes the centre.
-func (L1Ball) Start(dst []float64) { clear(dst) }
+func newL1Ball(n int, radius float64) L1Ball {
+	return L1Ball{shape{"l1-ball", n, float64(2 * radius), radius}, radius}
+}
 
 // Minimise writes −R·sign(c_j)·e_j for the largest |c_j|, lowest j first, and R·e_0 for c = 0.
 func (b L1Ball) Minimise(dst, c []float64) {
@@ -31,11 +20,7 @@ func (b L1Ball) Minimise(dst, c []float64) {
 
 // Projection returns one that projects |x| onto the simplex of scale R, and then restores the signs.
 func (b L1Ball) Projection() Projection {
-	return &l1Projection{
-		radius:   b.radius,
-		absolute: make([]float64, b.n),
-		simplex:  threshold{scale: b.radius, order: newDescending(b.n)},
-	}
+	return &l1Projection{b.radius, make([]float64, b.n), threshold{b.radius, newDescending(b.n)}}
 }
 
 type l1Projection struct {
@@ -67,23 +52,19 @@ func (b L1Ball) LocalOracle() LocalOracle { return newLocalVertices(l1Vertices{b
 // zero does both). Mass m/R leaves the vertices of the shrinking ones. If g > m, mass (g−m)/R more is taken in equal
 // components from pairs ±R·e_i, which changes no coordinate: the mix holds 1 − |x|₁/R of such pairs, and that is enough
 // since |y|₁ = |x|₁ + g − m ≤ R. So mass max(g, m)/R ≤ |x−y|₁/R ≤ √n·|x−y|₂/R reaches y.
-type l1Vertices struct{ ball L1Ball }
+type l1Vertices struct{ L1Ball }
 
-func (v l1Vertices) dimension() int { return v.ball.n }
-
-func (v l1Vertices) count() int { return 2 * v.ball.n }
+func (v l1Vertices) count() int { return 2 * v.n }
 
 func (v l1Vertices) start(weights []float64) { weights[0], weights[1] = 0.5, 0.5 }
 
-func (v l1Vertices) kappa() float64 { return math.Sqrt(float64(v.ball.n)) / v.ball.radius }
-
-func (v l1Vertices) diameter() float64 { return v.ball.Diameter() }
+func (v l1Vertices) kappa() float64 { return math.Sqrt(float64(v.n)) / v.radius }
 
 func (v l1Vertices) signed(id int) float64 {
 	if id&1 == 1 {
-		return -v.ball.radius
+		return -v.radius
 	}
-	return v.ball.radius
+	return v.radius
 }
 
 func (v l1Vertices) cost(id int, c []float64) float64 { return float64(v.signed(id) * c[id/2]) }

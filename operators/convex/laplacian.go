@@ -18,7 +18,7 @@ type laplacian struct {
 	order  []int32   // vertices as they are eliminated; the grounded one is not among them
 	first  []int32   // by place in order: start of its links; one more at the end
 	links  []link    // to vertices that are eliminated later, or grounded
-	weight []float64 // by place in order: W
+	weight []float64 // total weight W of the links, by place in order
 }
 
 // link is an edge to another vertex.

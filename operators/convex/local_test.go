@@ -146,7 +146,7 @@ type counted struct {
 
 func (v counted) minimiser(c []float64) int { *v.calls++; return v.vertices.minimiser(c) }
 
-func TestSupportGrowsByAtMostOneAndOneLinearMinimisationPerMove(t *testing.T) {
+func TestMoveAddsOneVertexByOneLinearMinimisation(t *testing.T) {
 	box, l1, simplex := mustParse(t, "box", 6, 1), mustParse(t, "l1-ball", 6, 1), mustParse(t, "simplex", 6, 1)
 	for name, v := range map[string]vertices{
 		"box": boxVertices{box.(Box)}, "l1-ball": l1Vertices{l1.(L1Ball)}, "simplex": simplexVertices{simplex.(Simplex)},
@@ -208,7 +208,7 @@ func TestFeasibleAfterAMillionMoves(t *testing.T) {
 	}
 }
 
-func TestStateGoesOnWithTheSameBits(t *testing.T) {
+func TestRestoredOracleMovesAlike(t *testing.T) {
 	for name, form := range forms(t, 4, 2) {
 		rng := rand.New(rand.NewPCG(12, 12))
 		_, a := form()

@@ -9,7 +9,8 @@ import (
 // Matching is R times the Birkhoff polytope: k × k matrices, row by row, with x ≥ 0 and a sum of R in every row and
 // column. Its vertices match each row to a column.
 type Matching struct {
-	side   int
+	shape
+	side   int // k, n = k²
 	amount float64
 }
 
@@ -19,27 +20,12 @@ func newMatching(n int, amount float64) (Matching, error) {
 	if side < 2 || side*side != n {
 		return Matching{}, fmt.Errorf("convex: dimension %d: not the square of 2 or more", n)
 	}
-	return Matching{side, amount}, nil
+	diameter := float64(amount * math.Sqrt(float64(2*side))) // of two matchings with nothing in common
+	return Matching{shape{"matching", n, diameter, float64(amount * math.Sqrt(float64(side)))}, side, amount}, nil
 }
-
-// Name returns matching.
-func (Matching) Name() string { return "matching" }
-
-// Dimension returns k².
-func (m Matching) Dimension() int { return m.side * m.side }
-
-// Diameter returns R√(2k), the distance of two matchings with nothing in common.
-func (m Matching) Diameter() float64 { return float64(m.amount * math.Sqrt(float64(2*m.side))) }
-
-// MaxNorm returns R√k, at a vertex.
-func (m Matching) MaxNorm() float64 { return float64(m.amount * math.Sqrt(float64(m.side))) }
 
 // Start writes R/k everywhere.
-func (m Matching) Start(dst []float64) {
-	for i := range dst {
-		dst[i] = m.amount / float64(m.side)
-	}
-}
+func (m Matching) Start(dst []float64) { fill(dst, m.amount/float64(m.side)) }
 
 func (m Matching) tangent() (Tangent, error) { return lines{m}, nil }
 
@@ -61,9 +47,9 @@ func (m lines) Project(v []float64) {
 	}
 }
 
-// balance scales rows, then columns, to the sum R. Sums are off by rounding alone, and scaling columns changes row sums
+// settle scales rows, then columns, to the sum R. Sums are off by rounding alone, and scaling columns changes row sums
 // no more than that.
-func (m Matching) balance(x []float64) {
+func (m Matching) settle(x []float64) {
 	for i, v := range x {
 		if v < dust*m.amount {
 			x[i] = 0
@@ -76,6 +62,16 @@ func (m Matching) balance(x []float64) {
 			x[first+i*step] = min(float64(x[first+i*step]*factor), m.amount)
 		}
 	}
+}
+
+// check checks that every row and column sums to R.
+func (m Matching) check(x []float64) error {
+	for line := range 2 * m.side {
+		if !(math.Abs(m.sum(x, line)-m.amount) <= sumTolerance*m.amount) {
+			return errors.New("convex: state: a row or column with another sum")
+		}
+	}
+	return nil
 }
 
 // line returns the first coordinate of a line and the step between its coordinates. Lines are the rows, followed by the
@@ -101,15 +97,15 @@ func (m Matching) sum(x []float64, line int) float64 {
 func (m Matching) Linear() LinearOracle { return newAssignment(m) }
 
 // LocalOracle returns one that takes mass from the worst matchings.
-func (m Matching) LocalOracle() LocalOracle { return newLocalParts(m, newAssignment(m)) }
+func (m Matching) LocalOracle() LocalOracle { return newLocalZeroOne(newAssignment(m)) }
 
 // assignment finds matchings of least cost, by shortest augmenting paths with prices of rows and columns: O(k³) (H. W.
 // Kuhn 1955; N. Tomizawa, On some techniques useful for solution of transportation network problems, Networks 1, 1971).
 type assignment struct {
-	set        Matching
-	rows, cols []float64 // prices
-	matched    []int32   // row of each column, and of one more column at which a path begins
-	before     []int32   // column before each on the path
+	Matching
+	rows, cols []float64 // prices of rows and columns
+	matched    []int32   // by column: its row; one more column is the start of a path
+	previous   []int32   // column before each on the path
 	least      []float64 // by column: slack of the best path to it
 	done       []bool
 	vertex     []int32
@@ -119,8 +115,9 @@ type assignment struct {
 func newAssignment(m Matching) *assignment {
 	k := m.side
 	return &assignment{
-		set: m, rows: make([]float64, k), cols: make([]float64, k+1), matched: make([]int32, k+1), before: make([]int32, k+1),
-		least: make([]float64, k+1), done: make([]bool, k+1), vertex: make([]int32, k), masked: make([]float64, k*k),
+		Matching: m, rows: make([]float64, k), cols: make([]float64, k+1), matched: make([]int32, k+1),
+		previous: make([]int32, k+1), least: make([]float64, k+1), done: make([]bool, k+1), vertex: make([]int32, k),
+		masked: make([]float64, k*k),
 	}
 }
 
@@ -128,16 +125,14 @@ func newAssignment(m Matching) *assignment {
 func (a *assignment) Minimise(dst, c []float64) {
 	clear(dst)
 	for _, i := range a.best(c) {
-		dst[i] = a.set.amount
+		dst[i] = a.amount
 	}
 }
 
-func (a *assignment) whole() float64 { return a.set.amount }
+func (a *assignment) total() float64 { return a.amount }
 
 // kappa returns √n/R = k/R: the rows of x ≥ 0 have norm 1, and slack R at vertices.
-func (a *assignment) kappa() float64 { return float64(a.set.side) / a.set.amount }
-
-func (a *assignment) balance(x []float64) { a.set.balance(x) }
+func (a *assignment) kappa() float64 { return float64(a.side) / a.amount }
 
 func (a *assignment) best(c []float64) []int32 {
 	if !a.solve(c) {
@@ -162,7 +157,7 @@ func (a *assignment) worst(c, x []float64) []int32 {
 
 // solve fills vertex, or returns false if each matching has a cost of +∞.
 func (a *assignment) solve(c []float64) bool {
-	k := a.set.side
+	k := a.side
 	clear(a.rows)
 	clear(a.cols)
 	for j := range a.matched {
@@ -181,7 +176,7 @@ func (a *assignment) solve(c []float64) bool {
 
 // augment matches one more row, along the path of least slack to a free column.
 func (a *assignment) augment(c []float64, row int) bool {
-	k := a.set.side
+	k := a.side
 	for j := range a.least {
 		a.least[j], a.done[j] = math.Inf(1), false
 	}
@@ -195,7 +190,7 @@ func (a *assignment) augment(c []float64, row int) bool {
 				continue
 			}
 			if slack := c[from*k+j] - a.rows[from] - a.cols[j]; slack < a.least[j] {
-				a.least[j], a.before[j] = slack, int32(at)
+				a.least[j], a.previous[j] = slack, int32(at)
 			}
 			if a.least[j] < step {
 				step, next = a.least[j], j
@@ -215,25 +210,9 @@ func (a *assignment) augment(c []float64, row int) bool {
 		at = next
 	}
 	for at != k {
-		to := int(a.before[at])
+		to := int(a.previous[at])
 		a.matched[at] = a.matched[to]
 		at = to
 	}
 	return true
-}
-
-// check checks that every row and column sums to R.
-func (a *assignment) check(at func(i int) float64) error {
-	k := a.set.side
-	for line := range 2 * k {
-		first, step := a.set.line(line)
-		total := 0.0
-		for i := range k {
-			total += at(first + i*step)
-		}
-		if !(math.Abs(total-a.set.amount) <= sumTolerance*a.set.amount) {
-			return errors.New("convex: state: a row or column with another sum")
-		}
-	}
-	return nil
 }

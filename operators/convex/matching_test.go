@@ -115,7 +115,7 @@ func TestBalanceOfMatchings(t *testing.T) {
 				left -= share
 			}
 			before := slices.Clone(x)
-			m.balance(x)
+			m.settle(x)
 			if e := excess(m, x); e > 1e-8 || floats.Distance(before, x, 2) > 1e-7 {
 				t.Fatalf("off by %g, moved by %g", e, floats.Distance(before, x, 2))
 			}

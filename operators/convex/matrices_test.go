@@ -128,9 +128,9 @@ func TestMatricesRefuse(t *testing.T) {
 	}
 }
 
-// TestFarEndsOfMatrices checks that vertices of matrices reach Diameter. Tangent of a spectrahedron has no trace, and
-// keeps all components along the set.
-func TestFarEndsOfMatrices(t *testing.T) {
+// TestVerticesOfMatricesReachTheDiameter checks that vertices of matrices reach Diameter. Tangent of a spectrahedron
+// has no trace, and keeps all components along the set.
+func TestVerticesOfMatricesReachTheDiameter(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	for m := 2; m < 6; m++ {
 		s, b := mustParse(t, "spectrahedron", m*m, 3).(Spectrahedron), mustParse(t, "trace-norm", 2*m, 3)

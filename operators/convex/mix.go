@@ -23,38 +23,28 @@ const dust = 0x1p-80
 // normalise drops dust and scales a mix so that its components sum to total, up to n ulp. Otherwise the rounding of
 // moves would add up over millions of steps.
 func normalise(mix []float64, total float64) {
-	for i, part := range mix {
-		if part < dust*total {
+	for i, v := range mix {
+		if v < dust*total {
 			mix[i] = 0
 		}
 	}
 	if s := sum(mix); s != total {
 		factor := total / s
-		for i, part := range mix {
-			mix[i] = float64(part * factor)
+		for i, v := range mix {
+			mix[i] = float64(v * factor)
 		}
 	}
 }
 
-// sumTolerance bounds |Σ − total|/total after normalise. The true error is below n ulp, for any n that fits in memory.
-const sumTolerance = 1e-9
-
-// restoreMix checks and reads a mix that appendFloats has written.
-func restoreMix(mix []float64, state []byte, total float64) error {
-	if len(state) != 8*len(mix) {
-		return errStateLen
-	}
-	s := 0.0
-	for i := range mix {
-		v := floatAt(state, i)
+// checkMix checks components that normalise has scaled.
+func checkMix(mix []float64, total float64) error {
+	for _, v := range mix {
 		if !(v >= 0 && v <= math.MaxFloat64) {
-			return errors.New("convex: state: negative or not finite part")
+			return errors.New("convex: state: negative or not finite component")
 		}
-		s += v
 	}
-	if !(math.Abs(s-total) <= sumTolerance*total) {
-		return errors.New("convex: state: parts have another sum")
+	if !(math.Abs(sum(mix)-total) <= sumTolerance*total) {
+		return errors.New("convex: state: components have another sum")
 	}
-	readFloats(mix, state)
 	return nil
 }

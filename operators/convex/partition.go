@@ -9,10 +9,10 @@ import (
 )
 
 // Partition is a product of Subsets with one R, the base polytope of a partition matroid. Coordinates form consecutive
-// blocks, and a vertex has R at a given number of coordinates in each.
+// blocks, and a vertex has R at a given number of coordinates in each. The set subsets is a Partition of one block.
 type Partition struct {
+	shape
 	blocks []Subsets
-	n      int
 	radius float64
 }
 
@@ -38,7 +38,7 @@ func block(text string) (size, pick int, ok bool) {
 
 // newPartition reads entries in the form of ParseBlock. Its errors name the position in the list, from 1.
 func newPartition(blocks []string, n int, radius float64) (Partition, error) {
-	p, total := Partition{n: n, radius: radius}, 0
+	p, total := Partition{radius: radius}, 0
 	if len(blocks) == 0 {
 		return p, errors.New("convex: no blocks: at least one is wanted")
 	}
@@ -47,51 +47,57 @@ func newPartition(blocks []string, n int, radius float64) (Partition, error) {
 		if !ok || size > n-total {
 			return p, fmt.Errorf("convex: block %d: not size:pick with 1 ≤ pick < size, all sizes together %d", i+1, n)
 		}
-		p.blocks = append(p.blocks, Subsets{size, pick, radius})
+		p.blocks = append(p.blocks, subsets(size, pick, radius))
 		total += size
 	}
 	if total != n {
 		return p, fmt.Errorf("convex: blocks of %d coordinates in all: %d dimensions", total, n)
 	}
-	return p, nil
+	return product("partition", p.blocks, n, radius), nil
 }
 
-// Name returns partition.
-func (Partition) Name() string { return "partition" }
-
-// Dimension returns the sum of the sizes of the blocks.
-func (p Partition) Dimension() int { return p.n }
-
-// Diameter returns the diameter of a product: in each block, two sets with as little in common as possible.
-func (p Partition) Diameter() float64 {
-	swaps := 0
-	for _, b := range p.blocks {
-		swaps += min(b.pick, b.n-b.pick)
+// newSubsets requires 1 ≤ k < n.
+func newSubsets(n, pick int, radius float64) (Partition, error) {
+	if pick < 1 || pick >= n {
+		return Partition{}, fmt.Errorf("convex: pick %d: not from 1 to %d, less than the dimension", pick, n-1)
 	}
-	return float64(p.radius * math.Sqrt(float64(2*swaps)))
+	return product("subsets", []Subsets{subsets(n, pick, radius)}, n, radius), nil
 }
 
-// MaxNorm returns R times the root of the sum of all picks, the norm of a vertex.
-func (p Partition) MaxNorm() float64 {
-	picks := 0
-	for _, b := range p.blocks {
+// product returns a Partition of blocks. Two points differ most that have, in each block, as little in common as
+// possible.
+func product(name string, blocks []Subsets, n int, radius float64) Partition {
+	swaps, picks := 0, 0
+	for _, b := range blocks {
+		swaps += min(b.pick, b.n-b.pick)
 		picks += b.pick
 	}
-	return float64(p.radius * math.Sqrt(float64(picks)))
+	long := float64(radius * math.Sqrt(float64(picks)))
+	return Partition{shape{name, n, float64(radius * math.Sqrt(float64(2*swaps))), long}, blocks, radius}
 }
 
 // each calls f with every block and where it begins.
-func (p Partition) each(f func(i, at int, b Subsets)) {
+func (p Partition) each(f func(at int, b Subsets)) {
 	at := 0
-	for i, b := range p.blocks {
-		f(i, at, b)
+	for _, b := range p.blocks {
+		f(at, b)
 		at += b.n
 	}
 }
 
 // Start writes the uniform point of each block.
 func (p Partition) Start(dst []float64) {
-	p.each(func(_, at int, b Subsets) { b.Start(dst[at : at+b.n]) })
+	p.each(func(at int, b Subsets) { b.Start(dst[at : at+b.n]) })
+}
+
+func (p Partition) settle(x []float64) {
+	p.each(func(at int, b Subsets) { b.settle(x[at : at+b.n]) })
+}
+
+func (p Partition) check(x []float64) error {
+	var err error
+	p.each(func(at int, b Subsets) { err = errors.Join(err, b.check(x[at:at+b.n])) })
+	return err
 }
 
 // tangent subtracts the mean of each block.
@@ -103,34 +109,45 @@ func (p Partition) tangent() (Tangent, error) {
 	return sizes, nil
 }
 
-// Linear returns a linear oracle with its own memory, which uses that of Subsets in each block.
-func (p Partition) Linear() LinearOracle {
-	o := fewestOfBlocks{set: p}
-	for _, b := range p.blocks {
-		o.blocks = append(o.blocks, b.Linear())
-	}
-	return o
+// Linear returns a linear oracle with its own memory.
+func (p Partition) Linear() LinearOracle { return newGreedy(p, false) }
+
+// greedy takes the k smallest costs of each block, lowest position first: the greedy algorithm.
+type greedy struct {
+	set   Partition
+	gains bool // takes no item whose cost is not below 0
+	order descending
+	keys  []float64 // −c
 }
 
-type fewestOfBlocks struct {
-	set    Partition
-	blocks []LinearOracle
+func newGreedy(p Partition, gains bool) *greedy {
+	return &greedy{p, gains, newDescending(p.n), make([]float64, p.n)}
 }
 
-func (o fewestOfBlocks) Minimise(dst, c []float64) {
-	o.set.each(func(i, at int, b Subsets) { o.blocks[i].Minimise(dst[at:at+b.n], c[at:at+b.n]) })
+func (o *greedy) Minimise(dst, c []float64) {
+	clear(dst)
+	o.set.each(func(at int, b Subsets) {
+		o.order.cheapest(o.keys[at:at+b.n], c[at:at+b.n])
+		for range b.pick {
+			i := at + o.order.next()
+			if o.gains && !(c[i] < 0) {
+				break
+			}
+			dst[i] = b.radius
+		}
+	})
 }
 
-// Projection returns one that projects each block.
+// Projection returns one that finds the shift of each block by bisection.
 func (p Partition) Projection() Projection { return cappedBlocks{p} }
 
 type cappedBlocks struct{ set Partition }
 
 func (p cappedBlocks) Project(dst, x []float64) {
-	p.set.each(func(_, at int, b Subsets) {
+	p.set.each(func(at int, b Subsets) {
 		(&capped{b}).Project(dst[at:at+b.n], x[at:at+b.n])
 	})
 }
 
 // LocalOracle returns the direct form, which needs no decomposition.
-func (p Partition) LocalOracle() LocalOracle { return newLocalBlocks(p, p.blocks) }
+func (p Partition) LocalOracle() LocalOracle { return newLocalBlocks(p) }

@@ -52,9 +52,9 @@ func slowProject(s Set, x []float64) []float64 {
 	case Ranking:
 		return slowRanking(s, x)
 	case Partition:
-		s.each(func(_, at int, b Subsets) { copy(out[at:], slowProject(b, x[at:at+b.n])) })
+		s.each(func(at int, b Subsets) { copy(out[at:], slowProject(b, x[at:at+b.n])) })
 	case AtMost:
-		s.bases.each(func(_, at int, b Subsets) {
+		s.bases.each(func(at int, b Subsets) {
 			block := out[at : at+b.n]
 			for i, v := range x[at : at+b.n] {
 				block[i] = math.Min(math.Max(v, 0), b.radius)

@@ -1,7 +1,6 @@
 package convex
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -12,6 +11,7 @@ import (
 // places have values w_1 ≥ w_2 ≥ … ≥ w_n. It is the base polytope of the submodular function R·(w_1 + … + w_|S|),
 // concave in |S|: {Σx = its value of all items, Σ_S x ≤ its value of S}.
 type Ranking struct {
+	shape
 	values []float64 // R·w of all n places
 	many   int       // places of positive value
 	total  float64
@@ -19,11 +19,11 @@ type Ranking struct {
 
 // ParsePlace returns the canonical form of an entry, and whether it is valid: a number from 0 to 1e15.
 func ParsePlace(text string) (canonical string, ok bool) {
-	worth, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
-	if err != nil || !(worth >= 0 && worth <= maxRadius) {
+	value, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	if err != nil || !(value >= 0 && value <= maxRadius) {
 		return text, false
 	}
-	return strconv.FormatFloat(worth+0, 'g', -1, 64), true // −0 is 0
+	return strconv.FormatFloat(value+0, 'g', -1, 64), true // −0 is 0
 }
 
 // newRanking reads entries in the form of ParsePlace; further places have value 0. Its errors name the position, from
@@ -35,11 +35,11 @@ func newRanking(places []string, n int, radius float64) (Ranking, error) {
 	s := Ranking{values: make([]float64, n)}
 	for i, text := range places {
 		canonical, ok := ParsePlace(text)
-		worth, err := strconv.ParseFloat(canonical, 64)
+		value, err := strconv.ParseFloat(canonical, 64)
 		if !ok || err != nil {
 			return s, fmt.Errorf("convex: place %d: not a number from 0 to 1e15", i+1)
 		}
-		s.values[i] = float64(worth * radius)
+		s.values[i] = float64(value * radius)
 		if i > 0 && s.values[i] > s.values[i-1] {
 			return s, fmt.Errorf("convex: place %d: worth more than the one before it", i+1)
 		}
@@ -48,41 +48,24 @@ func newRanking(places []string, n int, radius float64) (Ranking, error) {
 		}
 		s.total += s.values[i]
 	}
-	if !(s.Diameter() >= minRadius && s.MaxNorm() <= maxRadius) {
+	square := 0.0 // of the distance of a ranking to its reverse, where the inner product of two orders is smallest
+	for i, w := range s.values {
+		away := w - s.values[n-1-i]
+		square += float64(away * away)
+	}
+	s.shape = shape{"ranking", n, math.Sqrt(square), length(s.values, nil)}
+	if !(s.diameter >= minRadius && s.maxNorm <= maxRadius) {
 		return s, fmt.Errorf("convex: places: rankings are %g apart at most and %g long: not at least %g and at most %g",
-			s.Diameter(), s.MaxNorm(), minRadius, maxRadius)
+			s.diameter, s.maxNorm, minRadius, maxRadius)
 	}
 	return s, nil
 }
 
-// Name returns ranking.
-func (Ranking) Name() string { return "ranking" }
-
-// Dimension returns n.
-func (s Ranking) Dimension() int { return len(s.values) }
-
-// Diameter returns the distance of a ranking to its reverse, where the inner product of two orders is smallest.
-func (s Ranking) Diameter() float64 {
-	square, last := 0.0, len(s.values)-1
-	for i, w := range s.values {
-		away := w - s.values[last-i]
-		square += float64(away * away)
-	}
-	return math.Sqrt(square)
-}
-
-// MaxNorm returns R·|w|₂, the norm of every vertex.
-func (s Ranking) MaxNorm() float64 { return length(s.values, nil) }
-
 // Start writes the mean of w everywhere.
-func (s Ranking) Start(dst []float64) {
-	for i := range dst {
-		dst[i] = s.total / float64(len(dst))
-	}
-}
+func (s Ranking) Start(dst []float64) { fill(dst, s.total/float64(s.n)) }
 
 // tangent subtracts the mean, because Σx is constant on the set.
-func (s Ranking) tangent() (Tangent, error) { return centred{len(s.values)}, nil }
+func (s Ranking) tangent() (Tangent, error) { return centred{s.n}, nil }
 
 // settle corrects the sum by scaling.
 func (s Ranking) settle(x []float64) {
@@ -95,28 +78,11 @@ func (s Ranking) settle(x []float64) {
 	}
 }
 
-func (s Ranking) check(at func(int) float64) error {
-	total := 0.0
-	for i := range s.values {
-		v := at(i)
-		if !(v >= 0 && v <= s.values[0]) {
-			return errors.New("convex: state: coordinate out of range")
-		}
-		total += v
-	}
-	if !(math.Abs(total-s.total) <= sumTolerance*s.total) {
-		return errors.New("convex: state: coordinates have another sum")
-	}
-	return nil
-}
-
-// LocalOracle returns one that is not local. κ depends on the smallest difference of places, and would allow almost no
-// movement.
-func (s Ranking) LocalOracle() LocalOracle { return newFollowing(s) }
+func (s Ranking) check(x []float64) error { return checkSum(x, s.values[0], s.total) }
 
 // Linear returns a linear oracle with its own memory.
 func (s Ranking) Linear() LinearOracle {
-	return &ranked{set: s, order: newDescending(len(s.values)), keys: make([]float64, len(s.values))}
+	return &ranked{s, newDescending(s.n), make([]float64, s.n)}
 }
 
 // ranked gives the first place to the least cost, and so on, ties by lowest position: the greedy algorithm (J. Edmonds,
@@ -130,14 +96,14 @@ type ranked struct {
 func (o *ranked) Minimise(dst, c []float64) {
 	o.order.cheapest(o.keys, c)
 	clear(dst)
-	for _, worth := range o.set.values[:o.set.many] {
-		dst[o.order.next()] = worth
+	for _, value := range o.set.values[:o.set.many] {
+		dst[o.order.next()] = value
 	}
 }
 
 // Projection returns one that sorts, and pools values that are out of order: O(n log n).
 func (s Ranking) Projection() Projection {
-	n := len(s.values)
+	n := s.n
 	return &pooled{
 		set: s, order: newDescending(n), sorted: make([]int32, 0, n), first: make([]int32, 0, n+1),
 		sums: make([]float64, 0, n), keys: make([]float64, n),
@@ -151,7 +117,7 @@ func (s Ranking) Projection() Projection {
 type pooled struct {
 	set    Ranking
 	order  descending
-	keys   []float64 // z, since x may be dst
+	keys   []float64 // copy of z, because x and dst may be the same slice
 	sorted []int32   // positions by falling z
 	first  []int32   // start of each pool, among sorted
 	sums   []float64 // of z − w over each pool

@@ -67,7 +67,7 @@ func Nearest(s Set, x []float64) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	if parts, ok := o.(*localParts); !ok || parts.Restore(appendFloats(nil, x)) != nil {
+	if b, ok := o.(*localZeroOne); !ok || b.Restore(appendFloats(nil, x)) != nil {
 		NewSearch(s, o).approach(x)
 	}
 	copy(near, o.Point())

@@ -51,14 +51,6 @@ type Toward interface {
 	Toward(alpha float64, v []float64)
 }
 
-// Names lists the sets that Parse knows.
-func Names() []string {
-	return []string{
-		"l2-ball", "l1-ball", "simplex", "box", "subsets", "flow", "matching", "vertices", "partition", "trees",
-		"ranking", "spectrahedron", "trace-norm", "subsets-at-most", "partition-at-most", "forests",
-	}
-}
-
 // The range of radii keeps every product of a radius with a cost far from overflow and underflow.
 const minRadius, maxRadius = 1e-15, 1e15
 
@@ -79,12 +71,80 @@ type Spec struct {
 // ended reports whether a Spec gives the ends of coordinates.
 func (s Spec) ended() bool { return len(s.Low)+len(s.High) > 0 }
 
+// kind is a kind of set.
+type kind struct {
+	name string
+	own  string // the setting that describes it besides SET, DIMENSION and RADIUS, if it needs one
+	make func(Spec) (Set, error)
+}
+
+var kinds = []kind{
+	{"l2-ball", "", func(s Spec) (Set, error) { return newBall(s.Dimension, s.Radius), nil }},
+	{"l1-ball", "", func(s Spec) (Set, error) { return newL1Ball(s.Dimension, s.Radius), nil }},
+	{"simplex", "", func(s Spec) (Set, error) { return newSimplex(s.Dimension, s.Radius) }},
+	{"box", "", func(s Spec) (Set, error) {
+		if s.ended() {
+			return newBox(s.Low, s.High, s.Dimension)
+		}
+		return newCube(max(0, s.Dimension), s.Radius), nil
+	}},
+	{"subsets", "PICK", func(s Spec) (Set, error) { return newSubsets(s.Dimension, s.Pick, s.Radius) }},
+	{"flow", "EDGES", func(s Spec) (Set, error) { return newFlow(s.Edges, s.Dimension, s.Radius) }},
+	{"matching", "", func(s Spec) (Set, error) { return newMatching(s.Dimension, s.Radius) }},
+	{"vertices", "VERTICES", func(s Spec) (Set, error) { return newHull(s.Corners, s.Dimension, s.Radius) }},
+	{"partition", "BLOCKS", func(s Spec) (Set, error) { return newPartition(s.Blocks, s.Dimension, s.Radius) }},
+	{"trees", "EDGES", func(s Spec) (Set, error) { return newTrees(s.Edges, s.Dimension, s.Radius) }},
+	{"ranking", "WORTHS", func(s Spec) (Set, error) { return newRanking(s.Places, s.Dimension, s.Radius) }},
+	{"spectrahedron", "", func(s Spec) (Set, error) { return newSpectrahedron(s.Dimension, s.Radius) }},
+	{"trace-norm", "ROWS", func(s Spec) (Set, error) { return newTraceNorm(s.Dimension, s.Rows, s.Radius) }},
+	{"subsets-at-most", "PICK", func(s Spec) (Set, error) { return newSubsetsAtMost(s.Dimension, s.Pick, s.Radius) }},
+	{"partition-at-most", "BLOCKS", func(s Spec) (Set, error) {
+		return newPartitionAtMost(s.Blocks, s.Dimension, s.Radius)
+	}},
+	{"forests", "EDGES", func(s Spec) (Set, error) { return newForests(s.Edges, s.Dimension, s.Radius) }},
+}
+
+// Names lists the sets that Parse knows.
+func Names() (names []string) {
+	for _, k := range kinds {
+		names = append(names, k.name)
+	}
+	return names
+}
+
+// kind returns the kind that a Spec names, or one without a constructor.
+func (s Spec) kind() (found kind) {
+	for _, k := range kinds {
+		if k.name == s.Name {
+			found = k
+		}
+	}
+	return found
+}
+
+// ownSetting is a setting that only some kinds of sets have.
+type ownSetting struct {
+	name, text string // text: as errors name it
+	set        bool
+}
+
+func (s Spec) ownSettings() []ownSetting {
+	return []ownSetting{
+		{"EDGES", "edges", len(s.Edges) > 0},
+		{"BLOCKS", "blocks", len(s.Blocks) > 0},
+		{"ROWS", fmt.Sprintf("rows %d", s.Rows), s.Rows != 0},
+		{"WORTHS", "places", len(s.Places) > 0},
+		{"VERTICES", "vertices", len(s.Corners) > 0},
+		{"PICK", fmt.Sprintf("pick %d", s.Pick), s.Pick != 0},
+	}
+}
+
 // Parse returns the set that a Spec describes, or all its problems.
 func Parse(spec Spec) (Set, error) {
-	n, radius := spec.Dimension, spec.Radius
+	radius, kind := spec.Radius, spec.kind()
 	var errs []error
-	if n < 1 {
-		errs = append(errs, fmt.Errorf("convex: dimension %d: less than 1", n))
+	if spec.Dimension < 1 {
+		errs = append(errs, fmt.Errorf("convex: dimension %d: less than 1", spec.Dimension))
 	}
 	switch ends := spec.ended(); {
 	case ends && spec.Name != "box":
@@ -94,67 +154,16 @@ func Parse(spec Spec) (Set, error) {
 	case !ends && !(radius >= minRadius && radius <= maxRadius):
 		errs = append(errs, fmt.Errorf("convex: radius %g: not in [%g, %g]", radius, minRadius, maxRadius))
 	}
-	if spec.Pick != 0 && spec.Name != "subsets" && spec.Name != "subsets-at-most" {
-		errs = append(errs, fmt.Errorf("convex: pick %d: set %s has none", spec.Pick, spec.Name))
-	}
-	if len(spec.Edges) > 0 && spec.Name != "flow" && spec.Name != "trees" && spec.Name != "forests" {
-		errs = append(errs, fmt.Errorf("convex: edges: set %s has none", spec.Name))
-	}
-	if len(spec.Blocks) > 0 && spec.Name != "partition" && spec.Name != "partition-at-most" {
-		errs = append(errs, fmt.Errorf("convex: blocks: set %s has none", spec.Name))
-	}
-	if len(spec.Places) > 0 && spec.Name != "ranking" {
-		errs = append(errs, fmt.Errorf("convex: places: set %s has none", spec.Name))
-	}
-	if spec.Rows != 0 && spec.Name != "trace-norm" {
-		errs = append(errs, fmt.Errorf("convex: rows %d: set %s has none", spec.Rows, spec.Name))
-	}
-	if len(spec.Corners) > 0 && spec.Name != "vertices" {
-		errs = append(errs, fmt.Errorf("convex: vertices: set %s has none", spec.Name))
-	}
-	var set Set
-	var err error
-	switch spec.Name {
-	case "l2-ball":
-		set = Ball{n, radius}
-	case "l1-ball":
-		set = L1Ball{n, radius}
-	case "simplex":
-		set = Simplex{n, radius}
-		if n == 1 {
-			err = errors.New("convex: dimension 1: a simplex of one point leaves nothing to learn")
+	for _, own := range spec.ownSettings() {
+		if own.set && own.name != kind.own {
+			errs = append(errs, fmt.Errorf("convex: %s: set %s has none", own.text, spec.Name))
 		}
-	case "box":
-		if set = newCube(max(0, n), radius); spec.ended() {
-			set, err = newBox(spec.Low, spec.High, n)
-		}
-	case "subsets":
-		set, err = newSubsets(n, spec.Pick, radius)
-	case "flow":
-		set, err = newFlow(spec.Edges, n, radius)
-	case "matching":
-		set, err = newMatching(n, radius)
-	case "vertices":
-		set, err = newHull(spec.Corners, n, radius)
-	case "partition":
-		set, err = newPartition(spec.Blocks, n, radius)
-	case "trees":
-		set, err = newTrees(spec.Edges, n, radius)
-	case "ranking":
-		set, err = newRanking(spec.Places, n, radius)
-	case "spectrahedron":
-		set, err = newSpectrahedron(n, radius)
-	case "trace-norm":
-		set, err = newTraceNorm(n, spec.Rows, radius)
-	case "subsets-at-most":
-		set, err = newSubsetsAtMost(n, spec.Pick, radius)
-	case "partition-at-most":
-		set, err = newPartitionAtMost(spec.Blocks, n, radius)
-	case "forests":
-		set, err = newForests(spec.Edges, n, radius)
-	default:
-		err = fmt.Errorf("convex: name %q: not one of %s", spec.Name, strings.Join(Names(), ", "))
 	}
+	if kind.make == nil {
+		errs = append(errs, fmt.Errorf("convex: name %q: not one of %s", spec.Name, strings.Join(Names(), ", ")))
+		return nil, errors.Join(errs...)
+	}
+	set, err := kind.make(spec)
 	if err := errors.Join(append(errs, err)...); err != nil {
 		return nil, err
 	}
@@ -169,11 +178,14 @@ func NewProjection(s Set) (Projection, error) {
 	return nil, fmt.Errorf("convex: set %s: has no projection that is cheap (llo works)", s.Name())
 }
 
-// NewLocalOracle returns a local oracle with its own memory, for one machine. It returns an error for a set that is not
-// a polytope.
+// NewLocalOracle returns a local oracle with its own memory, for one machine. It returns an error for a ball of the ℓ2
+// norm. The oracle of a set that is followed is not local.
 func NewLocalOracle(s Set) (LocalOracle, error) {
-	if p, ok := s.(interface{ LocalOracle() LocalOracle }); ok {
-		return p.LocalOracle(), nil
+	switch s := s.(type) {
+	case interface{ LocalOracle() LocalOracle }:
+		return s.LocalOracle(), nil
+	case followed:
+		return newFollowing(s), nil
 	}
 	return nil, fmt.Errorf("convex: set %s: no polytope, so it has no local linear oracle (projection works)", s.Name())
 }
@@ -184,4 +196,12 @@ func NewLinearOracle(s Set) LinearOracle {
 		return p.Linear()
 	}
 	return s.(LinearOracle)
+}
+
+// Settle corrects a point that rounding has moved off its set, by a movement of about that size. It restores sums to
+// their values on the set, and coordinates to their ranges.
+func Settle(s Set, x []float64) {
+	if s, ok := s.(interface{ settle(x []float64) }); ok {
+		s.settle(x)
+	}
 }

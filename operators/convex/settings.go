@@ -1,6 +1,7 @@
 package convex
 
 import (
+	"slices"
 	"strings"
 
 	"oriel/operators"
@@ -104,12 +105,6 @@ func (s Spec) wantEnds(v *operators.Values) {
 	}
 }
 
-// sound reports whether the settings of a Spec, other than SET, have no problem so far. A problem of the set then
-// concerns all of them together.
-func sound(v *operators.Values) bool {
-	return v.Sound("RADIUS", "DIMENSION", "PICK", "EDGES", "BLOCKS", "WORTHS", "ROWS", "VERTICES", "LOW", "HIGH")
-}
-
 // Radius returns RADIUS, or for a box with ends half of its longest side.
 func Radius(v *operators.Values, s Set) float64 {
 	radius := v.Number("RADIUS")
@@ -125,24 +120,15 @@ func Radius(v *operators.Values, s Set) float64 {
 func Want(v *operators.Values) Set {
 	spec := read(v)
 	set, err := Parse(spec)
+	own := append(spec.ownSettings(), ownSetting{name: "LOW", set: spec.ended()})
 	name := "SET"
-	switch {
-	case spec.Name == "flow" || spec.Name == "trees" || spec.Name == "forests" || len(spec.Edges) > 0:
-		name = "EDGES"
-	case spec.Name == "partition" || spec.Name == "partition-at-most" || len(spec.Blocks) > 0:
-		name = "BLOCKS"
-	case spec.Name == "trace-norm" || spec.Rows > 0:
-		name = "ROWS"
-	case spec.Name == "ranking" || len(spec.Places) > 0:
-		name = "WORTHS"
-	case spec.Name == "vertices" || len(spec.Corners) > 0:
-		name = "VERTICES"
-	case spec.Name == "subsets" || spec.Name == "subsets-at-most" || spec.Pick > 0:
-		name = "PICK"
-	case spec.ended():
-		name = "LOW"
+	if i := slices.IndexFunc(own, func(o ownSetting) bool { return o.set || o.name == spec.kind().own }); i >= 0 {
+		name = own[i].name
 	}
-	if err != nil && sound(v) {
+	// A problem of the set concerns all its settings together, if none of them has a problem by itself.
+	if err != nil && v.Sound(
+		"RADIUS", "DIMENSION", "PICK", "EDGES", "BLOCKS", "WORTHS", "ROWS", "VERTICES", "LOW", "HIGH",
+	) {
 		v.Break(name, "%s", strings.TrimPrefix(err.Error(), "convex: "))
 	}
 	return set

@@ -1,31 +1,29 @@
 package convex
 
-import "math"
+import (
+	"errors"
+	"math"
+)
 
 // Simplex is {x ≥ 0, Σx = s}. It has no interior.
 type Simplex struct {
-	n     int
+	shape
 	scale float64
 }
 
-// Name returns simplex.
-func (Simplex) Name() string { return "simplex" }
-
-// Dimension returns n.
-func (s Simplex) Dimension() int { return s.n }
-
-// Diameter returns √2·s.
-func (s Simplex) Diameter() float64 { return float64(math.Sqrt(2) * s.scale) }
-
-// MaxNorm returns s, at a vertex.
-func (s Simplex) MaxNorm() float64 { return s.scale }
+// newSimplex requires n ≥ 2.
+func newSimplex(n int, scale float64) (Simplex, error) {
+	s := Simplex{shape{"simplex", n, float64(math.Sqrt(2) * scale), scale}, scale}
+	if n == 1 {
+		return s, errors.New("convex: dimension 1: a simplex of one point leaves nothing to learn")
+	}
+	return s, nil
+}
 
 // Start writes the uniform point: s/n everywhere.
-func (s Simplex) Start(dst []float64) {
-	for i := range dst {
-		dst[i] = s.scale / float64(s.n)
-	}
-}
+func (s Simplex) Start(dst []float64) { fill(dst, s.scale/float64(s.n)) }
+
+func (s Simplex) settle(x []float64) { normalise(x, s.scale) }
 
 // tangent subtracts the mean, because Σx is constant on the set.
 func (s Simplex) tangent() (Tangent, error) { return centred{s.n}, nil }
@@ -38,7 +36,7 @@ func (s Simplex) Minimise(dst, c []float64) {
 
 // Projection returns sort and threshold, with its own scratch space.
 func (s Simplex) Projection() Projection {
-	return &threshold{scale: s.scale, order: newDescending(s.n)}
+	return &threshold{s.scale, newDescending(s.n)}
 }
 
 // threshold projects onto {x ≥ 0, Σx = scale}: x_i ← max(x_i − τ, 0) with τ = (Σ_{i≤k} u_i − scale)/k, where u is x in
@@ -73,9 +71,9 @@ func (p *threshold) Project(dst, x []float64) {
 
 // LocalOracle returns the direct form of operators/coco/SPEC.md §7.3, without decomposition.
 func (s Simplex) LocalOracle() LocalOracle {
-	o := &localSimplex{simplex: s, x: make([]float64, s.n), order: newDescending(s.n)}
-	s.Start(o.x)
-	normalise(o.x, s.scale)
+	check := func(x []float64) error { return checkMix(x, s.scale) }
+	o := &localSimplex{simplex: s, point: newPoint(s, check), order: newDescending(s.n)}
+	s.settle(o.x)
 	return o
 }
 
@@ -83,12 +81,10 @@ func (s Simplex) LocalOracle() LocalOracle {
 // of the simplex with |x−y|₂ ≤ r moves at most |x−y|₁/2 ≤ √n·r/2, so none is better. And |x−p|₂ ≤ √2·m, hence ρ =
 // √(n/2), but at least 1.
 type localSimplex struct {
+	point
 	simplex Simplex
-	x       []float64
 	order   descending
 }
-
-func (o *localSimplex) Point() []float64 { return o.x }
 
 func (o *localSimplex) Ratio() float64 { return max(1, math.Sqrt(float64(o.simplex.n)/2)) }
 
@@ -108,15 +104,7 @@ func (o *localSimplex) Move(alpha, r float64, c []float64) {
 		o.x[i] -= float64(alpha * take)
 	}
 	o.x[smallest(c)] += float64(alpha * mass)
-	normalise(o.x, o.simplex.scale)
-}
-
-func (o *localSimplex) AppendState(dst []byte) []byte { return appendFloats(dst, o.x) }
-
-func (o *localSimplex) StateLen() int { return 8 * o.simplex.n }
-
-func (o *localSimplex) Restore(state []byte) error {
-	return restoreMix(o.x, state, o.simplex.scale)
+	o.simplex.settle(o.x)
 }
 
 // smallest returns the position of the least value, lowest position first.

@@ -12,7 +12,7 @@ const narrow = 1e-9
 // span is a space given by an orthonormal basis.
 type span struct {
 	basis [][]float64
-	share []float64 // components of v along each
+	share []float64 // scratch: components of v along the basis
 }
 
 // tangent returns the space of all differences of points, by the Gram–Schmidt process. Each step takes the point
@@ -28,24 +28,24 @@ func (h Hull) tangent() (Tangent, error) {
 	}
 	s := &span{}
 	for len(s.basis) < n {
-		far, most := 0, 0.0
+		farthest, most := 0, 0.0
 		for i, v := range rest {
 			if long := length(v, nil); long > most {
-				far, most = i, long
+				farthest, most = i, long
 			}
 		}
-		if most <= narrow*h.wide {
+		if most <= narrow*h.diameter {
 			break
 		}
 		if (len(s.basis)+1)*n > maxSpan {
 			return nil, errors.New("convex: vertices: so many directions that a projection on them costs too much")
 		}
-		direction := rest[far]
+		direction := rest[farthest]
 		for _, b := range s.basis {
 			without(direction, b)
 		}
 		unit(direction)
-		rest[far] = make([]float64, n)
+		rest[farthest] = make([]float64, n)
 		s.basis = append(s.basis, direction)
 		for _, v := range rest {
 			without(v, direction)

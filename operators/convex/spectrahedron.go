@@ -13,29 +13,20 @@ const MaxSide = 128
 
 // Spectrahedron is the set of symmetric positive semidefinite matrices with trace R, stored row by row: mixes of R·vvᵀ.
 type Spectrahedron struct {
+	shape
 	side  int // m, n = m²
 	trace float64
 }
 
 func newSpectrahedron(n int, radius float64) (Spectrahedron, error) {
-	s := Spectrahedron{int(math.Sqrt(float64(n))), radius}
+	side := int(math.Sqrt(float64(n)))
+	diameter := float64(radius * math.Sqrt2) // of two vertices R·vvᵀ with orthogonal v
+	s := Spectrahedron{shape{"spectrahedron", n, diameter, radius}, side, radius}
 	if s.side*s.side != n || s.side < 2 || s.side > MaxSide {
 		return s, fmt.Errorf("convex: dimension %d: a spectrahedron takes a square, of 2 to %d", n, MaxSide)
 	}
 	return s, nil
 }
-
-// Name returns spectrahedron.
-func (Spectrahedron) Name() string { return "spectrahedron" }
-
-// Dimension returns m².
-func (s Spectrahedron) Dimension() int { return s.side * s.side }
-
-// Diameter returns R√2, the distance of two vertices R·vvᵀ with orthogonal v.
-func (s Spectrahedron) Diameter() float64 { return float64(s.trace * math.Sqrt2) }
-
-// MaxNorm returns R, at a vertex.
-func (s Spectrahedron) MaxNorm() float64 { return s.trace }
 
 // Start writes R/m times the unit matrix.
 func (s Spectrahedron) Start(dst []float64) {
@@ -77,6 +68,17 @@ func (s Spectrahedron) symmetric(v []float64) {
 	}
 }
 
+// decompose finds the eigenvalues and eigenvectors of the symmetric part of a matrix.
+func (s Spectrahedron) decompose(eigen *elementary.Eigen, x []float64) {
+	m := s.side
+	for i := range m {
+		for j := i; j < m; j++ {
+			eigen.Set(i, j, (x[i*m+j]+x[j*m+i])/2)
+		}
+	}
+	eigen.Run()
+}
+
 // settle restores symmetry and trace. Eigenvalues of a mix are non-negative up to rounding.
 func (s Spectrahedron) settle(x []float64) {
 	s.symmetric(x)
@@ -92,13 +94,13 @@ func (s Spectrahedron) settle(x []float64) {
 	}
 }
 
-func (s Spectrahedron) check(at func(int) float64) error {
+func (s Spectrahedron) check(x []float64) error {
 	m, trace := s.side, 0.0
 	for i := range m {
-		trace += at(i*m + i)
+		trace += x[i*m+i]
 		for j := range i + 1 {
-			v := at(i*m + j)
-			if v != at(j*m+i) || !(math.Abs(v) <= float64(s.trace*(1+sumTolerance))) || i == j && v < 0 {
+			v := x[i*m+j]
+			if v != x[j*m+i] || !(math.Abs(v) <= float64(s.trace*(1+sumTolerance))) || i == j && v < 0 {
 				return errors.New("convex: state: no symmetric matrix of the set's size")
 			}
 		}
@@ -108,9 +110,6 @@ func (s Spectrahedron) check(at func(int) float64) error {
 	}
 	return nil
 }
-
-// LocalOracle returns one that is not local, because the set is not a polytope (operators/coco/SPEC.md §8).
-func (s Spectrahedron) LocalOracle() LocalOracle { return newFollowing(s) }
 
 // Linear returns a linear oracle with its own memory.
 func (s Spectrahedron) Linear() LinearOracle { return &leastEigen{s, elementary.NewEigen(s.side)} }
@@ -124,12 +123,7 @@ type leastEigen struct {
 
 func (o *leastEigen) Minimise(dst, c []float64) {
 	m, best := o.set.side, 0
-	for i := range m {
-		for j := i; j < m; j++ {
-			o.eigen.Set(i, j, (c[i*m+j]+c[j*m+i])/2)
-		}
-	}
-	o.eigen.Run()
+	o.set.decompose(o.eigen, c)
 	for k := range m {
 		if o.eigen.Value(k) < o.eigen.Value(best) {
 			best = k
@@ -148,7 +142,7 @@ func (o *leastEigen) Minimise(dst, c []float64) {
 func (s Spectrahedron) Projection() Projection {
 	return &spectral{
 		set: s, eigen: elementary.NewEigen(s.side),
-		threshold: Simplex{s.side, s.trace}.Projection(), values: make([]float64, s.side),
+		threshold: threshold{s.trace, newDescending(s.side)}, values: make([]float64, s.side),
 	}
 }
 
@@ -157,18 +151,13 @@ func (s Spectrahedron) Projection() Projection {
 type spectral struct {
 	set       Spectrahedron
 	eigen     *elementary.Eigen
-	threshold Projection
+	threshold threshold
 	values    []float64
 }
 
 func (p *spectral) Project(dst, x []float64) {
 	m := p.set.side
-	for i := range m {
-		for j := i; j < m; j++ {
-			p.eigen.Set(i, j, (x[i*m+j]+x[j*m+i])/2)
-		}
-	}
-	p.eigen.Run()
+	p.set.decompose(p.eigen, x)
 	for k := range p.values {
 		p.values[k] = p.eigen.Value(k)
 	}

@@ -1,71 +1,26 @@
 package convex
 
-import (
-	"fmt"
-	"math"
-)
+import "math"
 
 // Subsets is {0 ≤ x ≤ R, Σx = kR}: mixes of the sets of k out of n, the base polytope of the uniform matroid. Its
-// vertices have R at k coordinates.
+// vertices have R at k coordinates. It is a block of a Partition.
 type Subsets struct {
-	n, pick int
-	radius  float64
+	shape
+	pick   int
+	radius float64
 }
 
-// newSubsets requires 1 ≤ k < n.
-func newSubsets(n, pick int, radius float64) (Subsets, error) {
-	if pick < 1 || pick >= n {
-		return Subsets{}, fmt.Errorf("convex: pick %d: not from 1 to %d, less than the dimension", pick, n-1)
-	}
-	return Subsets{n, pick, radius}, nil
+// subsets returns Subsets. The diameter R·√(2·min(k, n−k)) is the distance of two sets with as little in common as
+// possible.
+func subsets(n, pick int, radius float64) Subsets {
+	diameter := float64(radius * math.Sqrt(float64(2*min(pick, n-pick))))
+	return Subsets{shape{"subsets", n, diameter, float64(radius * math.Sqrt(float64(pick)))}, pick, radius}
 }
-
-// Name returns subsets.
-func (Subsets) Name() string { return "subsets" }
-
-// Dimension returns n.
-func (s Subsets) Dimension() int { return s.n }
-
-// Diameter returns R·√(2·min(k, n−k)), the distance of two sets with as little in common as possible.
-func (s Subsets) Diameter() float64 {
-	return float64(s.radius * math.Sqrt(float64(2*min(s.pick, s.n-s.pick))))
-}
-
-// MaxNorm returns R√k, at a vertex.
-func (s Subsets) MaxNorm() float64 { return float64(s.radius * math.Sqrt(float64(s.pick))) }
 
 // Start writes kR/n everywhere.
-func (s Subsets) Start(dst []float64) {
-	for i := range dst {
-		dst[i] = s.total() / float64(s.n)
-	}
-}
+func (s Subsets) Start(dst []float64) { fill(dst, s.total()/float64(s.n)) }
 
 func (s Subsets) total() float64 { return float64(float64(s.pick) * s.radius) }
-
-// tangent subtracts the mean, because Σx is constant on the set.
-func (s Subsets) tangent() (Tangent, error) { return centred{s.n}, nil }
-
-// Linear returns a linear oracle with its own memory.
-func (s Subsets) Linear() LinearOracle { return &fewest{s, newDescending(s.n), make([]float64, s.n)} }
-
-// fewest takes the k smallest costs, lowest position first.
-type fewest struct {
-	Subsets
-	order descending
-	keys  []float64 // −c
-}
-
-func (o *fewest) Minimise(dst, c []float64) {
-	o.order.cheapest(o.keys, c)
-	clear(dst)
-	for range o.pick {
-		dst[o.order.next()] = o.radius
-	}
-}
-
-// Projection returns one that finds the shift by bisection.
-func (s Subsets) Projection() Projection { return &capped{s} }
 
 // capped projects: x_i ← clip(x_i − τ, 0, R), with τ such that the sum is kR (stationarity of the Lagrangian; the sum
 // falls in τ). Bisection ends with two values of τ, between which the result is linear. Only ulps can lie between them,
@@ -90,7 +45,7 @@ func (p *capped) Project(dst, x []float64) {
 		}
 	}
 	more, less := p.sum(x, low), p.sum(x, high)
-	share := 1.0 // weight of the result at low
+	share := 1.0 // weight of the projection with τ = low
 	if more > less {
 		share = max(0, min(1, (p.set.total()-less)/(more-less)))
 	}
@@ -136,5 +91,4 @@ func (s Subsets) settle(x []float64) {
 	}
 }
 
-// LocalOracle returns the direct form, which needs no decomposition.
-func (s Subsets) LocalOracle() LocalOracle { return newLocalBlocks(s, []Subsets{s}) }
+func (s Subsets) check(x []float64) error { return checkSum(x, s.radius, s.total()) }

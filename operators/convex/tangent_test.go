@@ -104,9 +104,9 @@ func flat(t testing.TB) []Set {
 	return out
 }
 
-// TestTangentIsThatOfDifferences checks that the tangent space is the span of all differences of points, that its
+// TestTangentContainsAllDifferences checks that the tangent space is the span of all differences of points, that its
 // dimension is their rank, and that the projection is the nearest vector.
-func TestTangentIsThatOfDifferences(t *testing.T) {
+func TestTangentContainsAllDifferences(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	for _, s := range flat(t) {
 		points := corners(s)

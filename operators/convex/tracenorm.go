@@ -10,12 +10,13 @@ import (
 
 // TraceNorm is the set of matrices, stored row by row, whose singular values sum to at most R: mixes of ±R·uvᵀ.
 type TraceNorm struct {
+	shape
 	rows, columns int
 	radius        float64
 }
 
 func newTraceNorm(n, rows int, radius float64) (TraceNorm, error) {
-	s := TraceNorm{rows: rows, radius: radius}
+	s := TraceNorm{shape: shape{"trace-norm", n, float64(2 * radius), radius}, rows: rows, radius: radius}
 	if rows < 1 || rows > n || n%rows != 0 {
 		return s, fmt.Errorf("convex: rows %d: not a divisor of the dimension %d", rows, n)
 	}
@@ -26,30 +27,14 @@ func newTraceNorm(n, rows int, radius float64) (TraceNorm, error) {
 	return s, nil
 }
 
-// Name returns trace-norm.
-func (TraceNorm) Name() string { return "trace-norm" }
-
-// Dimension returns rows times columns.
-func (s TraceNorm) Dimension() int { return s.rows * s.columns }
-
-// Diameter returns 2R, the distance of a vertex and its negative.
-func (s TraceNorm) Diameter() float64 { return float64(2 * s.radius) }
-
-// MaxNorm returns R, at a vertex.
-func (s TraceNorm) MaxNorm() float64 { return s.radius }
-
-// Start writes 0.
-func (s TraceNorm) Start(dst []float64) { clear(dst) }
-
 // settle does nothing, because a mix of points is in the set up to rounding.
 func (TraceNorm) settle([]float64) {}
 
-func (s TraceNorm) check(at func(int) float64) error {
+func (s TraceNorm) check(x []float64) error {
 	square := 0.0
-	for i := range s.Dimension() {
-		v := at(i)
+	for _, v := range x {
 		if !(math.Abs(v) <= float64(s.radius*(1+sumTolerance))) {
-			return errors.New("convex: state: coordinate out of range")
+			return errCoordinate
 		}
 		square += float64((v / s.radius) * (v / s.radius))
 	}
@@ -58,9 +43,6 @@ func (s TraceNorm) check(at func(int) float64) error {
 	}
 	return nil
 }
-
-// LocalOracle returns one that is not local, because the set is not a polytope (operators/coco/SPEC.md §8).
-func (s TraceNorm) LocalOracle() LocalOracle { return newFollowing(s) }
 
 // Linear returns a linear oracle with its own memory.
 func (s TraceNorm) Linear() LinearOracle {

@@ -1,17 +1,17 @@
 package convex
 
 import (
-	"errors"
 	"fmt"
-	"math"
 	"strings"
 )
 
 // Trees is R times the spanning tree polytope of a connected graph, with one coordinate for each edge: the base
 // polytope of its graphic matroid. A vertex has R at the edges of a spanning tree.
 type Trees struct {
+	shape
 	from, to []int32
 	vertices int
+	sets     Subsets // all sets with as many edges as a tree
 	radius   float64
 	start    []float64
 }
@@ -20,7 +20,8 @@ type Trees struct {
 const startRounds = 32
 
 // newTrees reads entries in the form of ParseEdge, one for each dimension. Their direction has no meaning. Its errors
-// name the position in the list, from 1, and the vertices, which are public.
+// name the position in the list, from 1, and the vertices, which are public. The diameter is an upper bound: two trees
+// with as little in common as their sizes allow.
 func newTrees(edges []string, n int, radius float64) (Trees, error) {
 	from, to, names, err := readEdges(edges, n)
 	s := Trees{from: from, to: to, vertices: len(names), radius: radius}
@@ -40,6 +41,9 @@ func newTrees(edges []string, n int, radius float64) (Trees, error) {
 			return s, fmt.Errorf("convex: edges: no way from %s to %s: a connected graph is wanted", names[0], name)
 		}
 	}
+	s.sets = subsets(n, s.vertices-1, radius)
+	s.shape = s.sets.shape
+	s.name = "trees"
 	s.mix()
 	return s, nil
 }
@@ -95,22 +99,6 @@ func (s *Trees) mix() {
 	}
 }
 
-// Name returns trees.
-func (Trees) Name() string { return "trees" }
-
-// Dimension returns the number of edges.
-func (s Trees) Dimension() int { return len(s.from) }
-
-// Diameter returns an upper bound, R·√(2·min(k, n−k)), where k is the number of edges of a tree: two trees with as
-// little in common as their sizes allow.
-func (s Trees) Diameter() float64 {
-	k := s.vertices - 1
-	return float64(s.radius * math.Sqrt(float64(2*min(k, len(s.from)-k))))
-}
-
-// MaxNorm returns R√k, at a vertex.
-func (s Trees) MaxNorm() float64 { return float64(s.radius * math.Sqrt(float64(s.vertices-1))) }
-
 // Start writes a mix of at most 33 trees that is close to the point of least norm.
 func (s Trees) Start(dst []float64) { copy(dst, s.start) }
 
@@ -127,29 +115,10 @@ func (s Trees) settle(x []float64) {
 	for i, v := range x {
 		x[i] = min(v, s.radius)
 	}
-	s.all().settle(x)
+	s.sets.settle(x)
 }
 
-// all returns the sets with as many edges as a tree.
-func (s Trees) all() Subsets { return Subsets{len(s.from), s.vertices - 1, s.radius} }
-
-func (s Trees) check(at func(int) float64) error {
-	total := 0.0
-	for i := range s.from {
-		v := at(i)
-		if !(v >= 0 && v <= s.radius) {
-			return errors.New("convex: state: coordinate out of range")
-		}
-		total += v
-	}
-	if want := s.all().total(); !(math.Abs(total-want) <= sumTolerance*want) {
-		return errors.New("convex: state: coordinates have another sum")
-	}
-	return nil
-}
-
-// LocalOracle returns one that is not local. The known κ, n·√n, would allow almost no movement.
-func (s Trees) LocalOracle() LocalOracle { return newFollowing(s) }
+func (s Trees) check(x []float64) error { return s.sets.check(x) }
 
 // Linear returns a linear oracle with its own memory.
 func (s Trees) Linear() LinearOracle {

@@ -2,11 +2,11 @@ package convex
 
 // vertices is a polytope with numbered vertices, few enough to store a weight for each.
 type vertices interface {
-	dimension() int
+	Dimension() int
 	count() int
 	start(weights []float64)                   // weights of the starting point; the others are zero
 	kappa() float64                            // κ of operators/coco/SPEC.md §7.4: mass κ·r reaches every point within r
-	diameter() float64                         // D
+	Diameter() float64                         // D
 	cost(id int, c []float64) float64          // ⟨v, c⟩
 	add(dst []float64, id int, weight float64) // dst += weight·v
 	minimiser(c []float64) int                 // the linear oracle
@@ -23,12 +23,10 @@ type localVertices struct {
 }
 
 func newLocalVertices(p vertices) *localVertices {
+	n := p.count()
 	o := &localVertices{
-		polytope: p,
-		weights:  make([]float64, p.count()),
-		costs:    make([]float64, p.count()),
-		order:    newDescending(p.count()),
-		x:        make([]float64, p.dimension()),
+		polytope: p, weights: make([]float64, n), costs: make([]float64, n), order: newDescending(n),
+		x: make([]float64, p.Dimension()),
 	}
 	p.start(o.weights)
 	o.mix()
@@ -39,7 +37,7 @@ func (o *localVertices) Point() []float64 { return o.x }
 
 // Ratio returns ρ = κD: |x−p| = Δ·|mean of the vertices taken − v*| ≤ κ·r·D.
 func (o *localVertices) Ratio() float64 {
-	return max(1, float64(o.polytope.kappa()*o.polytope.diameter()))
+	return max(1, float64(o.polytope.kappa()*o.polytope.Diameter()))
 }
 
 // Move takes mass Δ = min(κ·r, 1) from the vertices of largest cost and gives it to the vertex of smallest. Only the
@@ -80,7 +78,7 @@ func (o *localVertices) AppendState(dst []byte) []byte { return appendFloats(dst
 func (o *localVertices) StateLen() int { return 8 * len(o.weights) }
 
 func (o *localVertices) Restore(state []byte) error {
-	if err := restoreMix(o.weights, state, 1); err != nil {
+	if err := restore(o.weights, state, func(v []float64) error { return checkMix(v, 1) }); err != nil {
 		return err
 	}
 	o.mix()

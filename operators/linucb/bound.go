@@ -14,8 +14,8 @@ import (
 type bounds struct {
 	shift    float64 // κ
 	least    float64 // ρ_min: the smallest eigenvalue of noise and shift and λ
-	most     float64 // ρ_max: the largest
-	side     float64 // γ: the noise of u in the norm of their inverse
+	most     float64 // ρ_max: the largest eigenvalue
+	side     float64 // γ: norm of the noise of u, in the norm of the inverse of their sum
 	level    float64 // 2·ln(2K/α)
 	size     float64 // S
 	rounding float64 // bound on the rounding of features and rewards, over all steps
@@ -40,11 +40,11 @@ func (c operator) bound(sd float64) bounds {
 	length := math.Sqrt(float64(2 * elementary.Log(float64(float64(4*arms)*releases)/failure)))
 	length += math.Sqrt(float64(d)) // expected norm of d normal numbers, at most
 	b := bounds{
-		level: float64(2 * elementary.Log(float64(2*arms)/failure)), size: c.most, features: float64(d),
+		level: float64(2 * elementary.Log(float64(2*arms)/failure)), size: c.maxWeights, features: float64(d),
 	}
 	b.shift = c.shifted(float64(2*upsilon), sd, float64(arms*releases))
 	b.least, b.most = b.shift-upsilon+c.start, b.shift+upsilon+c.start
-	off := float64(c.most*(float64(2*math.Sqrt(float64(d)))+2)) + moments.Whole/float64(c.rows.Label)
+	off := float64(c.maxWeights*(float64(2*math.Sqrt(float64(d)))+2)) + moments.Whole/float64(c.rows.Label)
 	b.rounding = float64(math.Sqrt(c.events())*off) / units
 	if b.least > 0 {
 		b.side = float64(side*length) / math.Sqrt(b.least)
@@ -58,17 +58,17 @@ func (b bounds) width(a *arm) float64 {
 	if !a.known || !(b.least > 0) {
 		return 0
 	}
-	grown := a.system.LogDeterminant() - float64(b.features*elementary.Log(b.least))
-	return math.Sqrt(max(0, b.level+grown)) + float64(b.size*math.Sqrt(b.most)) + b.side + b.rounding
+	growth := a.system.LogDeterminant() - float64(b.features*elementary.Log(b.least))
+	return math.Sqrt(max(0, b.level+growth)) + float64(b.size*math.Sqrt(b.most)) + b.side + b.rounding
 }
 
 // regret describes for people the proved bound on the regret over the horizon, in rewards (SPEC.md), or states that
 // there is none. It also states the shift.
 func (c operator) regret(m mechanisms.Config) string {
 	if c.confidence == 0 {
-		told := moments.DescribeNoise(m, c.rows.Features, c.shift)
-		told += fmt.Sprintf(". Weights of an arm are drawn to a norm of %.3g half reward ranges", c.most)
-		return told + ". The width of ORIEL_WIDTH has no proof; that of ORIEL_CONFIDENCE has one"
+		text := moments.DescribeNoise(m, c.rows.Features, c.shift)
+		text += fmt.Sprintf(". Weights of an arm are drawn to a norm of %.3g half reward ranges", c.maxWeights)
+		return text + ". The width of ORIEL_WIDTH has no proof; that of ORIEL_CONFIDENCE has one"
 	}
 	if c.doubling {
 		return fmt.Sprintf("weights are within the width with probability %g at all steps; ORIEL_SOLVE=always has a bound on regret",
@@ -101,7 +101,7 @@ func (c operator) events() float64 { return float64(c.terms.Scope.End()) * float
 // Theorem 2 of PROOF.md allows beside noise of standard deviation sd.
 func (c operator) rounds(sd float64) bool {
 	d := float64(c.rows.Features)
-	return c.events()*0x1.7p-25 > sd*math.Sqrt(d)/(2*d+1) // half a unit of 2⁻²⁴ a row, times √2
+	return c.events()*0x1.7p-25 > sd*math.Sqrt(d)/(2*d+1) // each row rounds by half a unit of 2⁻²⁴, times √2
 }
 
 // lag bounds the number of earlier plays whose rows are missing from the model of a play. These are the plays since the
@@ -136,10 +136,10 @@ func (c operator) gapBound(sd float64) (least, times float64) {
 // squares of all a sum to at most squares.
 func (c operator) losses(sd float64) (squares, rounding float64) {
 	b, n, d := c.bound(sd), c.events(), float64(c.rows.Features)
-	whole := d * float64(c.blocks())
-	grown := d * math.Log((b.most+n/d)/b.least)
-	width := math.Sqrt(b.level+grown) + b.size*math.Sqrt(b.most) + b.side + b.rounding
+	size := d * float64(c.blocks())
+	growth := d * math.Log((b.most+n/d)/b.least)
+	width := math.Sqrt(b.level+growth) + b.size*math.Sqrt(b.most) + b.side + b.rounding
 	late, largest := 1+c.lag()/b.least, max(1, width)
-	return float64(late*largest*largest) * 8 * whole * math.Log(1+n/(whole*b.least)),
+	return float64(late*largest*largest) * 8 * size * math.Log(1+n/(size*b.least)),
 		2 * width * (2*math.Sqrt(d) + 2) / units / math.Sqrt(b.least)
 }

@@ -60,17 +60,17 @@ func TestDoubledDeterminants(t *testing.T) {
 			continue
 		}
 		decisions++
-		now, grown := determinants(m, m.Stream.Sum(0)), false
+		now, growth := determinants(m, m.Stream.Sum(0)), false
 		for a, x := range now {
-			grown = grown || x >= 2*last[a]
+			growth = growth || x >= 2*last[a]
 		}
 		want := before
-		if grown {
+		if growth {
 			want, last = slices.Clone(always[0].Point), now
 			changes++
 		}
 		if !slices.Equal(made[0].Point, want) || !slices.Equal(again[0].Point, want) {
-			t.Fatalf("decision %d, grown %t: %v, %v after a restore, want %v", decisions, grown, made[0].Point,
+			t.Fatalf("decision %d, growth %t: %v, %v after a restore, want %v", decisions, growth, made[0].Point,
 				again[0].Point, want)
 		}
 		before = want
@@ -83,6 +83,6 @@ func TestDoubledDeterminants(t *testing.T) {
 	}
 	c.confidence = 0.9
 	if text := c.regret(mechanism); !strings.Contains(text, "ORIEL_SOLVE=always") {
-		t.Errorf("of regret %q is told", text)
+		t.Errorf("of regret %q is text", text)
 	}
 }

@@ -1,6 +1,7 @@
 package linucb
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 
@@ -15,8 +16,8 @@ import (
 //	  u32, from 1, 0 for none, length of the key u8, the key, padding of zeros, and in version 2 the answer kind u8;
 //	  then the table
 const (
-	stateVersion = 1
-	stateOfMarks = 2 // with the answer kind of actions
+	stateVersion   = 1
+	stateOfAnswers = 2 // with the answer kind of actions
 )
 
 const actionLen = 4 + 1 + maxName
@@ -24,7 +25,7 @@ const actionLen = 4 + 1 + maxName
 // stateVersion returns the version of the machine's states.
 func (c operator) stateVersion() byte {
 	if c.served && !c.withoutAnswers {
-		return stateOfMarks
+		return stateOfAnswers
 	}
 	return stateVersion
 }
@@ -137,30 +138,23 @@ func (m *Machine) actionsHold(b []byte, count int) bool {
 		if choice > uint32(m.choices()) || length > maxName || !allZero(one[min(used, actionLen):actionLen]) {
 			return false
 		}
-		if !m.withoutAnswers && !marked(answerKind(one[actionLen]), choice, length) {
+		if !m.withoutAnswers && !consistent(answerKind(one[actionLen]), choice, length) {
 			return false
 		}
 	}
 	return true
 }
 
-// marked reports whether an action in a state is consistent with the kind of its answer. Answers to contexts that wait
-// have a key, and all others have neither a key nor a choice.
-func marked(to answerKind, choice uint32, length int) bool {
+// consistent reports whether an action in a state is consistent with the kind of its answer. Answers to contexts that
+// wait have a key, and all others have neither a key nor a choice.
+func consistent(to answerKind, choice uint32, length int) bool {
 	if to == toContext {
 		return length > 0
 	}
 	return to <= toReward && choice == 0 && length == 0
 }
 
-func allZero(b []byte) bool {
-	for _, x := range b {
-		if x != 0 {
-			return false
-		}
-	}
-	return true
-}
+func allZero(b []byte) bool { return len(bytes.Trim(b, "\x00")) == 0 }
 
 func (m *Machine) readActions(b []byte) {
 	m.actions = m.actions[:0]

@@ -1,8 +1,6 @@
 package linucb
 
 import (
-	"errors"
-	"fmt"
 	"strings"
 
 	"oriel/mechanisms"
@@ -29,7 +27,7 @@ type Machine struct {
 	best         []float64 // z of the best choice so far, scratch
 	extras       []schemas.ExtraValue
 	points       []float64            // points of the actions of a step
-	actionExtras []schemas.ExtraValue // with them
+	actionExtras []schemas.ExtraValue // of the actions of a step
 	spaces       string
 }
 
@@ -49,24 +47,18 @@ const (
 	atArm = iota + modelExtras
 	atKey
 	atSpace
-	atAnswers // unless a plan is of before
+	atAnswers // not in earlier plans
 )
 
 // newMachine returns the machine at step 0 over a stream of the rows' contribution. It takes ownership of the stream.
 func newMachine(c operator, stream *mechanisms.Stream) (*Machine, error) {
-	if stream.Components() != 1 || stream.Dimension() != c.rows.Size() || len(stream.Scratch()) != c.rows.Entries() {
-		return nil, fmt.Errorf("linucb: the stream has %d parts and %d coordinates, want one with %d", stream.Components(),
-			stream.Dimension(), c.rows.Size())
-	}
-	if stream.PerStep() || stream.Terms() != c.terms || stream.Batch() != c.batch {
-		return nil, errors.New("linucb: the stream has other sums, or other terms, than the settings say")
+	base := operators.Base{Operator: "linucb", Stream: stream}
+	err := base.CheckStream(c.rows.Size(), c.rows.Entries(), c.terms, c.batch)
+	if err != nil {
+		return nil, err
 	}
 	d := c.rows.Features
-	m := &Machine{
-		Base: operators.Base{Operator: "linucb", Stream: stream}, operator: c, row: make([]float64, 1+d),
-		best: make([]float64, d),
-	}
-	var err error
+	m := &Machine{Base: base, operator: c, row: make([]float64, 1+d), best: make([]float64, d)}
 	if m.model, err = newModel(c, stream); err != nil {
 		return nil, err
 	}
@@ -100,17 +92,17 @@ func (m *Machine) Open(dst []operators.Decision) []operators.Decision { return d
 
 // Add takes a record: an event with its reward or, if actions are served, either a context or a reward.
 func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
-	leaf, some := m.Stream.Scratch(), false
+	contribution, some := m.Stream.Scratch(), false
 	r.Null = r.Null || !m.usable(r.Event)
 	if m.served {
-		some = m.serve(leaf, r)
+		some = m.serve(contribution, r)
 	} else {
-		some = m.learn(leaf, r)
+		some = m.learn(contribution, r)
 	}
 	if !some {
-		leaf = nil
+		contribution = nil
 	}
-	if !m.Stream.Add(r.Identity, leaf) {
+	if !m.Stream.Add(r.Identity, contribution) {
 		return dst
 	}
 	t := m.Stream.Step()
@@ -131,29 +123,29 @@ func (m *Machine) note() {
 }
 
 // learn writes the contribution of a logged event.
-func (m *Machine) learn(leaf []float64, r operators.Record) bool {
+func (m *Machine) learn(contribution []float64, r operators.Record) bool {
 	if r.Null {
 		return false
 	}
-	choice, d := whole(r.Event.Numbers[0]), m.rows.Features
+	choice, d := choiceOf(r.Event.Numbers[0]), m.rows.Features
 	y, some := m.reward(r.Event)
-	if !some || !m.context(leaf[len(leaf)-1-d:len(leaf)-1], r.Event.Vector, choice) {
+	if !some || !m.context(contribution[len(contribution)-1-d:len(contribution)-1], r.Event.Vector, choice) {
 		return false
 	}
-	m.close(leaf, choice, y)
+	m.close(contribution, choice, y)
 	return true
 }
 
 // close completes a contribution that already contains z.
-func (m *Machine) close(leaf []float64, choice int, y float64) {
-	leaf[len(leaf)-1] = y
+func (m *Machine) close(contribution []float64, choice int, y float64) {
+	contribution[len(contribution)-1] = y
 	if m.blocks() > 1 {
-		leaf[0] = float64(m.block(choice))
+		contribution[0] = float64(m.block(choice))
 	}
 }
 
-// whole returns x as a place in a list, or −1 if it is none.
-func whole(x float64) int {
+// choiceOf returns x as a place in a list, or −1 if it is none.
+func choiceOf(x float64) int {
 	if !(x >= 0 && x < maxArms) || x != float64(int(x)) {
 		return -1
 	}

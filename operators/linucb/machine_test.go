@@ -18,9 +18,9 @@ import (
 	"oriel/operators/optest"
 )
 
-// TestTwinAddsWhatTheMachineAdds compares the contribution of a logged event in the reference model with the machine's,
-// for events of all kinds.
-func TestTwinAddsWhatTheMachineAdds(t *testing.T) {
+// TestReferenceModelMatchesMachine compares the contribution of a logged event in the reference model with the
+// machine's, for events of all kinds.
+func TestReferenceModelMatchesMachine(t *testing.T) {
 	for _, kind := range kinds {
 		c, m := config(t, kind.m, kind.lines...)
 		every := c.EmitAll().(operator)
@@ -28,12 +28,12 @@ func TestTwinAddsWhatTheMachineAdds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		twin, want, some := reference{every}, make([]float64, c.rows.Entries()), 0
+		model, want, some := reference{operator: every}, make([]float64, c.rows.Entries()), 0
 		for _, e := range drawn(c, 100, 3) {
 			r := operators.Record{Event: e}
 			got := make([]float64, len(want))
 			adds := machine.learn(got, r)
-			if adds != twin.Contribution(want, r) {
+			if adds != model.Contribution(want, r) {
 				t.Fatalf("%s: one of the two adds nothing of %v", kind.name, e)
 			}
 			if !adds {
@@ -43,7 +43,7 @@ func TestTwinAddsWhatTheMachineAdds(t *testing.T) {
 			want[len(want)-1] = max(-1, min(1, want[len(want)-1]))
 			for i := range want {
 				if math.Abs(got[i]-want[i]) > 1e-12 {
-					t.Fatalf("%s: leaf %v, want %v", kind.name, got, want)
+					t.Fatalf("%s: contribution %v, want %v", kind.name, got, want)
 				}
 			}
 		}
@@ -53,13 +53,13 @@ func TestTwinAddsWhatTheMachineAdds(t *testing.T) {
 	}
 }
 
-// TestCanariesAreAsFarApartAsRowsCanBe checks that the rows of canaries are at the contribution's declared distance, in
+// TestCanariesReachTheSensitivity checks that the rows of canaries are at the contribution's declared distance, in
 // every direction.
-func TestCanariesAreAsFarApartAsRowsCanBe(t *testing.T) {
+func TestCanariesReachTheSensitivity(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 9))
 	for _, kind := range kinds {
 		c, _ := config(t, kind.m, kind.lines...)
-		twin, s := reference{c}, float64(c.rows.Label)/1024
+		model, s := reference{operator: c}, float64(c.rows.Label)/1024
 		for k := range 100 {
 			u := make([]float64, 5)
 			for i := range u {
@@ -69,9 +69,9 @@ func TestCanariesAreAsFarApartAsRowsCanBe(t *testing.T) {
 				clear(u)
 				u[k%5] = 1 - 2*float64(k/5)
 			}
-			with, without := twin.Canary(u, 1)
+			with, without := model.Canary(u, 1)
 			sum := 0.0
-			a, b := triangle(t, twin, with, s), triangle(t, twin, without, s)
+			a, b := triangle(t, model, with, s), triangle(t, model, without, s)
 			for i := range a {
 				sum += (a[i] - b[i]) * (a[i] - b[i])
 			}
@@ -82,13 +82,13 @@ func TestCanariesAreAsFarApartAsRowsCanBe(t *testing.T) {
 	}
 }
 
-// TestLeavesAreAsFarApartAsIsPaidFor checks contributions on the lattice of a plan. Those of canaries reach the
+// TestContributionsReachTheirSensitivity checks contributions on the lattice of a plan. Those of canaries reach the
 // distance that the noise is calibrated to, and those of any other numbers, in any block, do not exceed it.
-func TestLeavesAreAsFarApartAsIsPaidFor(t *testing.T) {
+func TestContributionsReachTheirSensitivity(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 9))
 	for _, kind := range kinds {
 		c, m := config(t, kind.m, kind.lines...)
-		twin, values := reference{c}, make([][]float64, 40)
+		model, values := reference{operator: c}, make([][]float64, 40)
 		for i := range values {
 			values[i] = make([]float64, c.rows.Entries())
 			for k := range values[i] {
@@ -98,8 +98,8 @@ func TestLeavesAreAsFarApartAsIsPaidFor(t *testing.T) {
 				values[i][0] = float64(rng.IntN(c.blocks() + 1))
 			}
 		}
-		with, without := twin.Canary([]float64{1, 0, 0, 0, 0}, 1)
-		if !twin.Contribution(values[0], with) || !twin.Contribution(values[1], without) {
+		with, without := model.Canary([]float64{1, 0, 0, 0, 0}, 1)
+		if !model.Contribution(values[0], with) || !model.Contribution(values[1], without) {
 			t.Fatalf("%s: a canary adds nothing", kind.name)
 		}
 		optest.DistancesAreReached(t, c.rows, mechtest.Plan(t, m).Component(0).Grid, c.rows.Size(), values...)
@@ -108,22 +108,22 @@ func TestLeavesAreAsFarApartAsIsPaidFor(t *testing.T) {
 
 // triangle returns the amounts that a record adds to all blocks, in units of the noise: the upper triangles of rows (z;
 // s·y), with diagonals divided by √2.
-func triangle(t *testing.T, twin reference, r operators.Record, s float64) (out []float64) {
+func triangle(t *testing.T, model reference, r operators.Record, s float64) (out []float64) {
 	t.Helper()
-	leaf, d := make([]float64, twin.rows.Entries()), twin.rows.Features
-	if !twin.Contribution(leaf, r) {
+	contribution, d := make([]float64, model.rows.Entries()), model.rows.Features
+	if !model.Contribution(contribution, r) {
 		t.Fatal("a canary adds nothing")
 	}
-	row := leaf[len(leaf)-d-1:]
+	row := contribution[len(contribution)-d-1:]
 	row[d] = s * max(-1, min(1, row[d]))
-	for block := range twin.blocks() {
+	for block := range model.blocks() {
 		for i, x := range row {
 			for j, y := range row[i:] {
 				v := x * y
 				if j == 0 {
 					v /= math.Sqrt2
 				}
-				if twin.blocks() > 1 && leaf[0] != float64(block) {
+				if model.blocks() > 1 && contribution[0] != float64(block) {
 					v = 0
 				}
 				out = append(out, v)
@@ -133,9 +133,9 @@ func triangle(t *testing.T, twin reference, r operators.Record, s float64) (out 
 	return out
 }
 
-// TestModelsAreThoseOfTheFormulas checks that weights and actions over sums without noise agree with gonum's solver and
+// TestModelsMatchTheFormulas checks that weights and actions over sums without noise agree with gonum's solver and
 // the formulas of SPEC.md.
-func TestModelsAreThoseOfTheFormulas(t *testing.T) {
+func TestModelsMatchTheFormulas(t *testing.T) {
 	for _, kind := range kinds {
 		c, m := config(t, kind.m, kind.lines...)
 		c.served, c.doubling = false, false // TestDoubledDeterminants
@@ -149,9 +149,9 @@ func TestModelsAreThoseOfTheFormulas(t *testing.T) {
 		for i := range gram {
 			gram[i], cross[i] = mat.NewSymDense(d, nil), mat.NewVecDense(d, nil)
 		}
-		twin := reference{c}
+		model := reference{operator: c}
 		for i, e := range drawn(c, 120, 5) {
-			leaf := make([]float64, c.rows.Entries())
+			contribution := make([]float64, c.rows.Entries())
 			block := 0
 			for a := range gram {
 				if memory, decays := m.Scope.Memory(); decays {
@@ -160,11 +160,11 @@ func TestModelsAreThoseOfTheFormulas(t *testing.T) {
 					cross[a].ScaleVec(by, cross[a])
 				}
 			}
-			if twin.Contribution(leaf, operators.Record{Event: e}) {
+			if model.Contribution(contribution, operators.Record{Event: e}) {
 				if c.blocks() > 1 {
-					block = int(leaf[0])
+					block = int(contribution[0])
 				}
-				row := leaf[len(leaf)-d-1:]
+				row := contribution[len(contribution)-d-1:]
 				z := mat.NewVecDense(d, row[:d])
 				gram[block].SymRankOne(gram[block], 1, z)
 				cross[block].AddScaledVec(cross[block], max(-1, min(1, row[d])), z)
@@ -184,7 +184,7 @@ func TestModelsAreThoseOfTheFormulas(t *testing.T) {
 				}
 				by := 1.0
 				if c.confidence == 0 {
-					by = min(1, c.most/mat.Norm(&theta, 2))
+					by = min(1, c.maxWeights/mat.Norm(&theta, 2))
 				}
 				for k := range d {
 					got, want := machine.model.arms[a].theta[k], theta.AtVec(k)*by

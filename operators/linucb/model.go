@@ -62,7 +62,7 @@ func (m *model) reset() {
 // solve takes the release of a step. If only grown sums are solved, and no sum has grown enough, the model stays
 // unchanged.
 func (m *model) solve(release []float64, step uint64) {
-	if m.doubling && !m.grown(release) {
+	if m.doubling && !m.determinantDoubled(release) {
 		return
 	}
 	copy(m.release, release)
@@ -70,10 +70,10 @@ func (m *model) solve(release []float64, step uint64) {
 	m.doublings += m.compute()
 }
 
-// grown reports whether an arm's determinant is twice that of its model, or its matrix cannot be factorised: the rule
-// of Abbasi-Yadkori, Pál and Szepesvári, "Improved Algorithms for Linear Stochastic Bandits" (NeurIPS 2011), section
-// 5.1, at C = 1. It is a function of releases.
-func (m *model) grown(release []float64) bool {
+// determinantDoubled reports whether an arm's determinant is twice that of its model, or its matrix cannot be
+// factorised: the rule of Abbasi-Yadkori, Pál and Szepesvári, "Improved Algorithms for Linear Stochastic Bandits"
+// (NeurIPS 2011), section 5.1, at C = 1. It is a function of releases.
+func (m *model) determinantDoubled(release []float64) bool {
 	for i := range m.arms {
 		a := &m.arms[i]
 		if !a.known || !m.trial.Factor(m.rows.Moments(release, i).Symmetric, 1, m.bounds.shift, m.start) ||
@@ -100,7 +100,7 @@ func (m *model) compute() (doublings uint64) {
 		if a.width = m.width; m.confidence > 0 {
 			a.width = m.bounds.width(a)
 		} else {
-			moments.Cap(a.theta, m.most)
+			moments.Cap(a.theta, m.maxWeights)
 		}
 		for k, x := range a.theta {
 			m.weights[i*d+k] = float64(x*m.half) / m.unit()

@@ -95,11 +95,11 @@ func waits(c operator, records []operators.Record) (pairs [][2]int) {
 	return pairs
 }
 
-// TestAPairMovesOneLeaf exchanges both records of a wait, or one of them, for others or for null records, over the same
-// releases. Only the sum of one step changes, the step of the reward. The change is within the calibrated distance,
-// whatever the arms before and after; the largest of many changes is close to it. Records outside any wait change
-// nothing.
-func TestAPairMovesOneLeaf(t *testing.T) {
+// TestAPairChangesOneContribution exchanges both records of a wait, or one of them, for others or for null records,
+// over the same releases. Only the sum of one step changes, the step of the reward. The change is within the calibrated
+// distance, whatever the arms before and after; the largest of many changes is close to it. Records outside any wait
+// change nothing.
+func TestAPairChangesOneContribution(t *testing.T) {
 	batches := []uint64{1, 3}
 	for i, kind := range kinds {
 		for _, batch := range tiertest.Runs(batches[i%2:i%2+1], batches) {

@@ -12,12 +12,12 @@ import (
 // Versions of the params. From the third on, S follows the version.
 const (
 	planVersion   = "1" // for logged events, and for served ones whose actions do not state their answer kind
-	planOfMarks   = "2" // for served ones whose actions state it
+	planOfAnswers = "2" // for served ones whose actions state it
 	planOfWeights = "3" // for both; served ones state their answer kind
 )
 
-// mostBefore is the default of S under plans of the first two versions.
-const mostBefore = 2.5
+// earlierMaxWeights is the default of S under plans of the first two versions.
+const earlierMaxWeights = 2.5
 
 // Params freezes the version, S, and the list of arms, one a line with its features if it has some.
 func (c operator) Params(mechanisms.Config) ([]byte, error) {
@@ -25,7 +25,7 @@ func (c operator) Params(mechanisms.Config) ([]byte, error) {
 	if c.products.length > 0 {
 		lines = c.lines
 	}
-	head := []string{planOfWeights, strconv.FormatFloat(c.most, 'g', -1, 64)}
+	head := []string{planOfWeights, strconv.FormatFloat(c.maxWeights, 'g', -1, 64)}
 	return []byte(strings.Join(append(head, lines...), "\n")), nil
 }
 
@@ -40,17 +40,17 @@ func (c operator) read(params []byte) (operator, error) {
 		if err != nil || !(most >= 1e-6 && most <= 1e6) {
 			return c, errors.New("linucb: plan: weights have no largest norm")
 		}
-		if !c.derived && c.most != most {
+		if !c.derived && c.maxWeights != most {
 			return c, errors.New("linucb: ORIEL_WEIGHTS_MAX is not what the deployment began with, which is " + text)
 		}
-		c.most = most
-	case version == planVersion || version == planOfMarks && c.served:
+		c.maxWeights = most
+	case version == planVersion || version == planOfAnswers && c.served:
 		if c.withoutAnswers = version == planVersion; c.derived {
-			c.most = mostBefore
+			c.maxWeights = earlierMaxWeights
 		}
 	default:
 		return c, errors.New("linucb: plan: not one of version " + planVersion + " or " + planOfWeights +
-			", or of served events " + planOfMarks)
+			", or of served events " + planOfAnswers)
 	}
 	var lines []string
 	if more {
@@ -70,7 +70,7 @@ func (c operator) read(params []byte) (operator, error) {
 	return c, nil
 }
 
-// derivedMost returns the default of S: max(1, √d/4), at most mostBefore, if arms have separate weights.
+// derivedMaxWeights returns the default of S: max(1, √d/4), at most earlierMaxWeights, if arms have separate weights.
 //
 // Rewards that are linear in every context of norm 1, and stay within their range, have weights of norm at most 1,
 // because the largest prediction is the norm. Other rewards may need larger weights. For contexts that are spread
@@ -78,9 +78,9 @@ func (c operator) read(params []byte) (operator, error) {
 // Larger weights mostly occur at the arms that were played most, so that other arms are never tried against them
 // (SPEC.md). If one vector of weights serves all choices, this does not happen. With ORIEL_CONFIDENCE S is an
 // assumption of the proof and no limit. In both cases S keeps its earlier default.
-func (c operator) derivedMost() float64 {
+func (c operator) derivedMaxWeights() float64 {
 	if c.confidence > 0 || c.blocks() == 1 {
-		return mostBefore
+		return earlierMaxWeights
 	}
-	return max(1, min(mostBefore, math.Sqrt(float64(c.rows.Features))/4))
+	return max(1, min(earlierMaxWeights, math.Sqrt(float64(c.rows.Features))/4))
 }

@@ -28,14 +28,14 @@ func TestLargestWeightsFollowFromTheDimension(t *testing.T) {
 		{0.125, []string{"ARMS=a,b", "DIMENSION=20", "WEIGHTS_MAX=0.125"}},
 	} {
 		o, _ := config(t, optest.Life(64), append(c.lines, "PLAYED=logged")...)
-		if o.most != c.want {
-			t.Errorf("%v: weights up to %g, want %g", c.lines, o.most, c.want)
+		if o.maxWeights != c.want {
+			t.Errorf("%v: weights up to %g, want %g", c.lines, o.maxWeights, c.want)
 		}
 	}
 	proved, _ := config(t, horizon(optest.Window("blt"), 64), "ARMS=a,b", "DIMENSION=20", "PLAYED=logged",
 		"CONFIDENCE=0.9")
-	if proved.most != 2.5 {
-		t.Errorf("with a proved width S is %g", proved.most)
+	if proved.maxWeights != 2.5 {
+		t.Errorf("with a proved width S is %g", proved.maxWeights)
 	}
 }
 

@@ -45,8 +45,8 @@ func (c operator) checkNoise(v *operators.Values) {
 
 const treeGaussian = "tree-gaussian"
 
-// quieten sets m to the noise level that the paper prints.
-func (c operator) quieten(m *mechanisms.Config) error {
+// setPrintedNoise sets m to the noise level that the paper prints.
+func (c operator) setPrintedNoise(m *mechanisms.Config) error {
 	if c.noise == exact {
 		return nil
 	}

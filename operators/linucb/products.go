@@ -86,7 +86,7 @@ func (c operator) dimension() int { return c.rows.Features / max(1, c.products.l
 // product writes x ⊗ φ for an arm: for each feature of the context in turn, its products with all features of the arm.
 func (c operator) product(dst []float64, v schemas.Vector, arm int) bool {
 	d, m := c.dimension(), c.products.length
-	if !loss.Drawn(dst[:d], v, c.features) {
+	if !loss.Normalised(dst[:d], v, c.features) {
 		return false
 	}
 	for i := d - 1; i >= 0; i-- { // products of the i-th feature do not overwrite the features before it

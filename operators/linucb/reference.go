@@ -9,19 +9,10 @@ import (
 
 // reference implements operators.ReferenceModel for logged events: the contribution of a record does not depend on
 // decisions.
-type reference struct{ operator }
-
-func (reference) Begin() {}
-
-func (reference) Observe([]operators.Decision) {}
-
-// Records returns the event as its only record.
-func (reference) Records(event operators.Record) (records []operators.Record, lag uint64) {
-	return operators.OneRecord{}.Records(event)
+type reference struct {
+	operators.Stateless // its Tangent does nothing, because a canary's direction selects one of a list of pairs
+	operator
 }
-
-// Tangent does nothing, because a canary's direction selects one of a list of pairs.
-func (reference) Tangent([]float64) {}
 
 // Contribution writes z and y and, if there are several blocks, the block.
 func (t reference) Contribution(dst []float64, r operators.Record) bool {

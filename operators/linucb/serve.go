@@ -15,29 +15,29 @@ const none = -1
 type answerKind byte
 
 const (
-	toNothing answerKind = iota // neither of the two
+	toNothing answerKind = iota // neither a context nor a reward
 	toContext                   // a context, which waits from then on
 	toReward                    // the reward of one that waited
 )
 
-// markTexts are the texts of the answer kinds in actions.
-var markTexts = [...]string{toNothing: "nothing", toContext: "context", toReward: "reward"}
+// answerTexts are the texts of the answer kinds in actions.
+var answerTexts = [...]string{toNothing: "nothing", toContext: "context", toReward: "reward"}
 
 // serve takes a record if actions are served. Its key alone decides its role. Under the key of a waiting context the
 // record is the reward, and ends the wait whatever its contents are. Under another key it is a context, as long as
 // there is room. A key that is not UTF-8 cannot be written in a decision, and counts as no key. serve writes the
 // contribution of a reward, and reports whether there is one.
-func (m *Machine) serve(leaf []float64, r operators.Record) bool {
+func (m *Machine) serve(contribution []float64, r operators.Record) bool {
 	if !utf8.Valid(r.Key) {
 		r.Key = nil
 	}
 	t := m.Stream.Step() + 1
 	for _, some := m.table.Expired(t); some; _, some = m.table.Expired(t) {
 	}
-	row, outcome := m.table.Take(r.Key, t)
-	if outcome == pending.Done {
+	row, status := m.table.Take(r.Key, t)
+	if status == pending.Done {
 		m.answer(nil, none, toReward)
-		return m.rewarded(leaf, row.Values, r)
+		return m.rewarded(contribution, row.Values, r)
 	}
 	clear(m.row)
 	m.row[0] = none
@@ -53,8 +53,8 @@ func (m *Machine) serve(leaf []float64, r operators.Record) bool {
 }
 
 // rewarded writes the contribution of a reward and of the context that waited for it.
-func (m *Machine) rewarded(leaf, row []float64, r operators.Record) bool {
-	choice := whole(row[0])
+func (m *Machine) rewarded(contribution, row []float64, r operators.Record) bool {
+	choice := choiceOf(row[0])
 	if r.Null || choice == none {
 		return false
 	}
@@ -62,8 +62,8 @@ func (m *Machine) rewarded(leaf, row []float64, r operators.Record) bool {
 	if !some {
 		return false
 	}
-	copy(leaf[len(leaf)-len(row):], row[1:])
-	m.close(leaf, choice, y)
+	copy(contribution[len(contribution)-len(row):], row[1:])
+	m.close(contribution, choice, y)
 	return true
 }
 
@@ -73,7 +73,7 @@ func (m *Machine) choose(z []float64, r operators.Record) int {
 	best, most := none, 0.0
 	clear(m.best)
 	for choice := range m.choices() {
-		if best == none || m.blocks() == 1 { // each has a z of its own
+		if best == none || m.blocks() == 1 { // otherwise all arms have the same z
 			if !m.context(z, r.Event.Vector, choice) {
 				continue
 			}
@@ -115,8 +115,8 @@ func (m *Machine) action(k int, index, step uint64, choice int) operators.Decisi
 	extras[atKey].Text = string(m.keys[k])
 	length := m.length(choice)
 	if !m.withoutAnswers {
-		extras[atAnswers].Text = markTexts[m.answers[k]]
-		length += len(markTexts[m.answers[k]])
+		extras[atAnswers].Text = answerTexts[m.answers[k]]
+		length += len(answerTexts[m.answers[k]])
 	}
 	extras[atSpace].Text = m.spaces[length:]
 	m.points[k] = float64(choice)
@@ -142,7 +142,7 @@ func (c operator) longest() int {
 		return most
 	}
 	marks := 0
-	for _, text := range markTexts {
+	for _, text := range answerTexts {
 		marks = max(marks, len(text))
 	}
 	return most + marks

@@ -62,7 +62,7 @@ func TestActionsHaveOneLength(t *testing.T) {
 			machine.answer([]byte("key"), none, toNothing)
 			length := 0
 			for choice := none; choice < c.choices(); choice++ {
-				for to := range markTexts {
+				for to := range answerTexts {
 					machine.answers[0] = answerKind(to)
 					d := machine.action(0, 1, 1, choice)
 					line := encoder.Append(nil, d.Index, d.Step, d.Point, d.Extras)
@@ -70,7 +70,7 @@ func TestActionsHaveOneLength(t *testing.T) {
 						length = len(line)
 					}
 					if len(line) != length {
-						t.Errorf("%v: action %d to %s has %d bytes, the first has %d", lines, choice, markTexts[to], len(line), length)
+						t.Errorf("%v: action %d to %s has %d bytes, the first has %d", lines, choice, answerTexts[to], len(line), length)
 					}
 				}
 			}
@@ -78,10 +78,10 @@ func TestActionsHaveOneLength(t *testing.T) {
 	}
 }
 
-// TestActionsSayWhatTheyAnswer checks that an action states whether it answers a context or a reward, so that clients
-// do not carry out an answer to a reward. The statement depends on the record's key and on the contexts that wait, and
-// not on the contents of the record.
-func TestActionsSayWhatTheyAnswer(t *testing.T) {
+// TestActionsStateTheirAnswerKind checks that an action states whether it answers a context or a reward, so that
+// clients do not carry out an answer to a reward. The statement depends on the record's key and on the contexts that
+// wait, and not on the contents of the record.
+func TestActionsStateTheirAnswerKind(t *testing.T) {
 	long := strings.Repeat("x", maxName+1)
 	for what, says := range map[string]func(i int) operators.Record{
 		"contexts": func(int) operators.Record { return operators.Record{Event: context(1, 0)} },
@@ -92,7 +92,7 @@ func TestActionsSayWhatTheyAnswer(t *testing.T) {
 		},
 	} {
 		w := serving(t)
-		for i, step := range []struct{ key, answers, told string }{
+		for i, step := range []struct{ key, answers, text string }{
 			{"a", "context", "a"},
 			{"b", "context", "b"},
 			{"a", "reward", ""},  // a waited
@@ -113,9 +113,9 @@ func TestActionsSayWhatTheyAnswer(t *testing.T) {
 				t.Fatalf("%s: record %d is answered by %+v", what, i, d)
 			}
 			extras := d[0].Extras
-			if extras[atAnswers].Text != step.answers || extras[atKey].Text != step.told {
+			if extras[atAnswers].Text != step.answers || extras[atKey].Text != step.text {
 				t.Errorf("%s: record %d, key %.5q: answers %q under %q, want %q under %q", what, i, step.key,
-					extras[atAnswers].Text, extras[atKey].Text, step.answers, step.told)
+					extras[atAnswers].Text, extras[atKey].Text, step.answers, step.text)
 			}
 			if step.answers != "context" && (d[0].Point[0] != none || extras[atArm].Text != "") {
 				t.Errorf("%s: record %d, %s: %v %q is to be played", what, i, step.answers, d[0].Point, extras[atArm].Text)
@@ -124,9 +124,9 @@ func TestActionsSayWhatTheyAnswer(t *testing.T) {
 	}
 }
 
-// TestEarlierPlansDoNotSayWhatTheyAnswer checks that a deployment whose plan was frozen before actions stated their
+// TestActionsOfEarlierPlansHaveNoAnswerKind checks that a deployment whose plan was frozen before actions stated their
 // answer kind continues without it. Its members, its states and their version stay the same.
-func TestEarlierPlansDoNotSayWhatTheyAnswer(t *testing.T) {
+func TestActionsOfEarlierPlansHaveNoAnswerKind(t *testing.T) {
 	c, m := config(t, optest.Life(64), "PLAYED=served", "ARMS=no,yes", "DIMENSION=2", "EMIT_EVERY=1", "WAIT=8",
 		"CAPACITY=3")
 	plan, err := c.Params(m)
@@ -230,9 +230,9 @@ func TestEveryContextIsAnswered(t *testing.T) {
 	}
 }
 
-// TestKeysThatAreNoText checks that a key that is not UTF-8 counts as no key, so that its record does not wait. It
+// TestKeysThatAreNotUTF8 checks that a key that is not UTF-8 counts as no key, so that its record does not wait. It
 // could otherwise become another key when a decision is read back.
-func TestKeysThatAreNoText(t *testing.T) {
+func TestKeysThatAreNotUTF8(t *testing.T) {
 	w := serving(t)
 	for _, key := range []string{"", "a\xff", "\xc3("} {
 		for range 2 { // a context, and a record that would be its reward
@@ -247,10 +247,10 @@ func TestKeysThatAreNoText(t *testing.T) {
 	}
 }
 
-// TestServedTwinAddsWhatTheMachineAdds compares the contributions of served pairs in the reference model with the
+// TestServedReferenceModelMatchesMachine compares the contributions of served pairs in the reference model with the
 // machine's. From actions alone the reference model computes the contribution of each reward that comes in a later step
 // than its context. No other record contributes, whichever keys return.
-func TestServedTwinAddsWhatTheMachineAdds(t *testing.T) {
+func TestServedReferenceModelMatchesMachine(t *testing.T) {
 	for _, kind := range kinds {
 		for _, batch := range []uint64{1, 3} {
 			kind.m.Batch = batch
@@ -275,7 +275,7 @@ func TestServedTwinAddsWhatTheMachineAdds(t *testing.T) {
 			}
 			made.Begin()
 			want, some := make([][]int64, uint64(len(records))/batch), 0
-			numbers, leaf := make([]float64, c.rows.Entries()), make([]int64, c.rows.Size())
+			numbers, contribution := make([]float64, c.rows.Entries()), make([]int64, c.rows.Size())
 			for i, r := range records {
 				step := uint64(i) / batch
 				if want[step] == nil {
@@ -283,9 +283,9 @@ func TestServedTwinAddsWhatTheMachineAdds(t *testing.T) {
 				}
 				if made.Contribution(numbers, r) {
 					some++
-					clear(leaf)
-					c.rows.Quantise(plan.Component(0).Grid, leaf, numbers)
-					for k, x := range leaf {
+					clear(contribution)
+					c.rows.Quantise(plan.Component(0).Grid, contribution, numbers)
+					for k, x := range contribution {
 						want[step][k] += x
 					}
 				}

@@ -48,7 +48,7 @@ func (r *plainLinUCB) learn(arm int, z [2]float64, y float64) {
 type protected int
 
 const (
-	nobody protected = iota
+	noNoise protected = iota
 	rewards
 	all
 )
@@ -57,7 +57,7 @@ const (
 // levels together lose ρ in zCDP if rewards in [−1, 1] and features of norm 1 are exchanged. All of V and u form one
 // row (z; y) of norm √2, whose symmetric noise has √2 on the diagonal (SPEC.md).
 func (p protected) noisy(rng *rand.Rand, t, steps int, rho float64) (noise [2][5]float64, shift float64) {
-	if p == nobody {
+	if p == noNoise {
 		return noise, 1
 	}
 	sd := 2 * math.Sqrt(float64(bits.Len(uint(steps)))/(2*rho))
@@ -79,10 +79,10 @@ func (p protected) noisy(rng *rand.Rand, t, steps int, rho float64) (noise [2][5
 	return noise, sd // so that uncertain estimates are not trusted
 }
 
-// TestNoiseOnRewardsAlone checks that noise on the sums of rewards alone costs regret, and that joint privacy costs
+// TestNoiseOnlyOnRewards checks that noise on the sums of rewards alone costs regret, and that joint privacy costs
 // hardly more. But with noise on rewards alone a context is not protected: actions of two histories that differ in one
 // context differ whatever the noise is. Under joint privacy they hardly do.
-func TestNoiseOnRewardsAlone(t *testing.T) {
+func TestNoiseOnlyOnRewards(t *testing.T) {
 	const steps = 8000
 	rho := dp.ZCDPRho(dp.Budget{Epsilon: 4, Delta: 1e-6})
 	var regret [3]float64
@@ -107,8 +107,8 @@ func TestNoiseOnRewardsAlone(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("regret %.0f without noise, %.0f with noise on rewards, %.0f on all", regret[nobody], regret[rewards], regret[all])
-	if regret[rewards] < 1.5*regret[nobody] || regret[all] < regret[rewards] || regret[all] > 1.3*regret[rewards] {
+	t.Logf("regret %.0f without noise, %.0f with noise on rewards, %.0f on all", regret[noNoise], regret[rewards], regret[all])
+	if regret[rewards] < 1.5*regret[noNoise] || regret[all] < regret[rewards] || regret[all] > 1.3*regret[rewards] {
 		t.Error("not in their order")
 	}
 	for p, most := range map[protected][2]int{rewards: {1000, 1000}, all: {0, 200}} {

@@ -340,10 +340,10 @@ func TestRegretIsWithinTheBound(t *testing.T) {
 	}
 }
 
-// TestWithoutTheContextHalfIsLost checks Claim 13 of the source, with two contexts and two arms, each right for one
+// TestIgnoringTheContextLosesHalf checks Claim 13 of the source, with two contexts and two arms, each right for one
 // context. Ordinary privacy at a small ε makes actions nearly independent of the context. Actions that are independent
 // of it lose half of the reward; joint privacy loses little.
-func TestWithoutTheContextHalfIsLost(t *testing.T) {
+func TestIgnoringTheContextLosesHalf(t *testing.T) {
 	const steps = 4000
 	m := optest.Life(4096)
 	c, m := config(t, m, "PLAYED=logged", "ARMS=a,b", "DIMENSION=2")

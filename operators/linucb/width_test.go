@@ -173,9 +173,9 @@ func off(m *Machine, a int, truth []float64) float64 {
 	return math.Sqrt(max(0, sum))
 }
 
-// TestWidthIsThatOfTheFormula checks that the width is Proposition 4 of the source, term by term, with the determinant
+// TestWidthMatchesTheFormula checks that the width is Proposition 4 of the source, term by term, with the determinant
 // by elimination. The text about regret must count events, not steps.
-func TestWidthIsThatOfTheFormula(t *testing.T) {
+func TestWidthMatchesTheFormula(t *testing.T) {
 	m := horizon(optest.Window("blt"), 400)
 	m.Budget.Epsilon = 20
 	c, m := config(t, m, "PLAYED=logged", "ARMS=a,b", "DIMENSION=3", "EMIT_EVERY=20", "CONFIDENCE=0.9",
@@ -200,9 +200,9 @@ func TestWidthIsThatOfTheFormula(t *testing.T) {
 			}
 			v.Set(i, i, v.At(i, i)+machine.model.arms[a].system.Shift+machine.start)
 		}
-		grown := math.Log(mat.Det(v)) - 3*math.Log(b.least)
-		want := math.Sqrt(2*math.Log(4/0.1)+grown) + 1*math.Sqrt(b.most) + b.side + b.rounding
-		if got := machine.model.arms[a].width; math.Abs(got/want-1) > 1e-9 || b.side <= 0 || b.rounding <= 0 || grown <= 0 {
+		growth := math.Log(mat.Det(v)) - 3*math.Log(b.least)
+		want := math.Sqrt(2*math.Log(4/0.1)+growth) + 1*math.Sqrt(b.most) + b.side + b.rounding
+		if got := machine.model.arms[a].width; math.Abs(got/want-1) > 1e-9 || b.side <= 0 || b.rounding <= 0 || growth <= 0 {
 			t.Errorf("arm %d: width %g, want %g; %+v", a, got, want, b)
 		}
 	}
@@ -217,9 +217,9 @@ func TestWidthIsThatOfTheFormula(t *testing.T) {
 	}
 }
 
-// TestNothingIsProvedOfTooManyRows checks that Theorem 2 covers the rounding of a certain number of rows and no more.
+// TestNoBoundForTooManyRows checks that Theorem 2 covers the rounding of a certain number of rows and no more.
 // For more rows the plan states that nothing is proved.
-func TestNothingIsProvedOfTooManyRows(t *testing.T) {
+func TestNoBoundForTooManyRows(t *testing.T) {
 	m := horizon(optest.Window("tree-gaussian"), 1<<30)
 	c, m := config(t, m, "PLAYED=logged", "ARMS=a,b", "DIMENSION=3", "CONFIDENCE=0.9")
 	sd, err := moments.Deviation(m)
@@ -239,11 +239,11 @@ func TestNothingIsProvedOfTooManyRows(t *testing.T) {
 	}
 }
 
-// TestBoundsAreThoseOfTheFormulas checks reference values of the sources for the noise of n = 1000 steps and its
+// TestBoundsMatchTheFormulas checks reference values of the sources for the noise of n = 1000 steps and its
 // bounds, with d = 5 and sd as for the tree.
-func TestBoundsAreThoseOfTheFormulas(t *testing.T) {
+func TestBoundsMatchTheFormulas(t *testing.T) {
 	c := operator{
-		rows: moments.Rows{Features: 5, Label: moments.Whole}, confidence: 0.95, batch: 1, every: 1, most: 1,
+		rows: moments.Rows{Features: 5, Label: moments.Whole}, confidence: 0.95, batch: 1, every: 1, maxWeights: 1,
 		noise: exact, terms: protection.Terms{Scope: protection.Lifetime{Steps: 1000, Within: 1000}},
 	}
 	const sd = 35.48775 * 3.3166247903554 // of a node, times √11

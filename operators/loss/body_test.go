@@ -39,9 +39,9 @@ func TestEveryLossTakesTheEventsOfItsBody(t *testing.T) {
 	}
 }
 
-// TestAThresholdTakesEventsOfALabelAlone checks that in one dimension the quantile loss needs only a label, and also
+// TestAThresholdTakesEventsWithOnlyALabel checks that in one dimension the quantile loss needs only a label, and also
 // accepts a feature.
-func TestAThresholdTakesEventsOfALabelAlone(t *testing.T) {
+func TestAThresholdTakesEventsWithOnlyALabel(t *testing.T) {
 	body, _ := Body("quantile", 1)
 	d, err := schemas.NewDecoder(schemas.EventConfig{
 		Body: body, Dimension: 1, MaxBytes: 100, Features: schemas.FeatureConfig{Norm: "unit"},

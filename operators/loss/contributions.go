@@ -35,20 +35,20 @@ func up(length float64) float64 { return float64(length * (1 + rounding)) }
 // ContributionsOf returns the contributions of a loss. It returns false if no better bound than the ball of the clip is
 // known: for losses whose contributions fill it, and for unknown bounds.
 func ContributionsOf(l Loss, b Bounds) (Contributions, bool) {
-	var leaves Contributions
+	var c Contributions
 	switch q := l.(type) {
 	case Logistic:
-		leaves = b.logistic()
+		c = b.logistic()
 	case Squared:
-		leaves = b.squared()
+		c = b.squared()
 	case Quantile:
-		leaves = b.quantile(q.Tau)
+		c = b.quantile(q.Tau)
 	default:
 		return Contributions{}, false
 	}
-	leaves.Norm = min(leaves.Norm, b.Clip)
-	ok := leaves.Radius > 0 && leaves.Radius < b.Clip && leaves.Norm > 0 && leaves.Reach <= leaves.Radius
-	return leaves, ok
+	c.Norm = min(c.Norm, b.Clip)
+	ok := c.Radius > 0 && c.Radius < b.Clip && c.Norm > 0 && c.Reach <= c.Radius
+	return c, ok
 }
 
 // logistic is PROOF.md, Theorem 1: with u the root of u(1 + u + eᵘ) = (RX)² and σ = σ(u),

@@ -88,11 +88,11 @@ func norm(v []float64) float64 {
 	return sum
 }
 
-// TestLeavesHoldEveryGradient checks a mesh of decisions and events in the plane. All gradients are in the ball and at
-// most Norm long, and the centre is at most Reach long. At |x| = R some gradients are 2·Radius apart and one has length
-// Norm, so that neither bound could be smaller. One direction of x in one plane suffices, because gradients rotate with
-// x.
-func TestLeavesHoldEveryGradient(t *testing.T) {
+// TestContributionsContainEveryGradient checks a mesh of decisions and events in the plane. All gradients are in the
+// ball and at most Norm long, and the centre is at most Reach long. At |x| = R some gradients are 2·Radius apart and
+// one has length Norm, so that neither bound could be smaller. One direction of x in one plane suffices, because
+// gradients rotate with x.
+func TestContributionsContainEveryGradient(t *testing.T) {
 	for _, c := range sharp() {
 		what := fmt.Sprintf("%T %+v", c.loss, c.b)
 		l, ok := ContributionsOf(c.loss, c.b)
@@ -140,9 +140,9 @@ func TestLeavesHoldEveryGradient(t *testing.T) {
 	}
 }
 
-// TestDiametersAreThoseOfTheTable compares diameters with a search over angles, max_α 2√(1−α²)·σ(αR), and with printed
+// TestDiametersMatchTheTable compares diameters with a search over angles, max_α 2√(1−α²)·σ(αR), and with printed
 // figures.
-func TestDiametersAreThoseOfTheTable(t *testing.T) {
+func TestDiametersMatchTheTable(t *testing.T) {
 	for r, printed := range map[float64]float64{1e-9: 1, 1: 1.099, 2: 1.270, 3: 1.419, 5: 1.617, 20: 1.927} {
 		l, ok := ContributionsOf(Logistic{}, Bounds{Decision: r, Dimension: 9, Clip: 1, Features: 1, Weight: 1})
 		searched := 0.0
@@ -216,8 +216,8 @@ func TestUnknownBoundsAndOtherLossesGainNothing(t *testing.T) {
 	f(Quantile{0.9}, func(b *Bounds) { b.Clip = 0.9 })
 }
 
-// FuzzLeaves checks that for any bounds the returned ball contains zero.
-func FuzzLeaves(f *testing.F) {
+// FuzzContributions checks that for any bounds the returned ball contains zero.
+func FuzzContributions(f *testing.F) {
 	f.Add(5.0, 1.0, 1.0, 1.0, 0.0, 3, uint8(0))
 	rng := rand.New(rand.NewPCG(1, 1))
 	for range 20 {

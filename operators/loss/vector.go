@@ -23,8 +23,9 @@ func Features(dst []float64, v schemas.Vector) bool {
 	return ok && scaled(dst, 1, v)
 }
 
-// Drawn writes features divided by longest, or by their norm if that is larger, so that the result has norm at most 1.
-func Drawn(dst []float64, v schemas.Vector, longest float64) bool {
+// Normalised writes features divided by longest, or by their norm if that is larger, so that the result has norm at
+// most 1.
+func Normalised(dst []float64, v schemas.Vector, longest float64) bool {
 	if !Features(dst, v) {
 		return false
 	}

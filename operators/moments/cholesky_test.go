@@ -80,9 +80,9 @@ func slow(m Symmetric, size int, scale, add float64) ([][]float64, bool) {
 	return l, true
 }
 
-// TestCholeskyIsItsTwin checks that the factor equals the slow one bit for bit, and gonum's up to rounding. Solutions
-// solve the equations, and Rows returns the norms of the inverse's rows. It fails where the slow one fails.
-func TestCholeskyIsItsTwin(t *testing.T) {
+// TestCholeskyMatchesTheReference checks that the factor equals the slow one bit for bit, and gonum's up to rounding.
+// Solutions solve the equations, and Rows returns the norms of the inverse's rows. It fails where the slow one fails.
+func TestCholeskyMatchesTheReference(t *testing.T) {
 	rng, failed := rand.New(rand.NewPCG(7, 8)), 0
 	for _, n := range []int{1, 2, 3, 4, 5, 8, 27} {
 		for k := range 40 {
@@ -211,15 +211,15 @@ func TestShiftDoubles(t *testing.T) {
 		t.Errorf("shift %g after %d doublings, want 11 after 0", s.Shift, s.Doublings)
 	}
 	m.Values[0] = -0x1p60 // 2⁶¹ − 1 is the shift after 60 doublings
-	if !s.Factor(m, 1, 1, 0) || s.Doublings != MostDoublings {
+	if !s.Factor(m, 1, 1, 0) || s.Doublings != MaxDoublings {
 		t.Errorf("shift %g after %d doublings, want 2⁶¹ − 1 after 60", s.Shift, s.Doublings)
 	}
-	if m.Values[0] = -0x1p62; s.Factor(m, 1, 1, 0) || s.Doublings != MostDoublings {
+	if m.Values[0] = -0x1p62; s.Factor(m, 1, 1, 0) || s.Doublings != MaxDoublings {
 		t.Errorf("a shift of %g after %d doublings is enough", s.Shift, s.Doublings)
 	}
 	for _, odd := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
 		m.Values[1] = odd
-		if s.Factor(m, 1, 11, 0) || s.Doublings != MostDoublings {
+		if s.Factor(m, 1, 11, 0) || s.Doublings != MaxDoublings {
 			t.Errorf("a matrix with %g has a factor", odd)
 		}
 	}

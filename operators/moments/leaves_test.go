@@ -65,10 +65,10 @@ func adversarial(rng *rand.Rand) float64 {
 	return rng.NormFloat64()
 }
 
-// TestLeavesOfAnyBits checks in integers that contributions on real lattices, coarse and fine, are no farther apart
-// than declared. Rows have arbitrary bits, are the farthest two, or differ from these by one bit, in one block and in
-// two.
-func TestLeavesOfAnyBits(t *testing.T) {
+// TestContributionsOfAnyBits checks in integers that contributions on real lattices, coarse and fine, are no farther
+// apart than declared. Rows have arbitrary bits, are the farthest two, or differ from these by one bit, in one block
+// and in two.
+func TestContributionsOfAnyBits(t *testing.T) {
 	rng := rand.New(rand.NewPCG(21, 22))
 	for n := range 20_000 {
 		d := 1 + rng.IntN(5)
@@ -123,9 +123,9 @@ func TestTheClaimIsReached(t *testing.T) {
 	}
 }
 
-// TestLeavesOfNoNumbers checks contributions of NaN inputs, which are equal on every CPU. A NaN y counts as y = 0; a
-// block that is NaN or fractional gives zero.
-func TestLeavesOfNoNumbers(t *testing.T) {
+// TestContributionsWithoutNumbers checks contributions of NaN inputs, which are equal on every CPU. A NaN y counts as y
+// = 0; a block that is NaN or fractional gives zero.
+func TestContributionsWithoutNumbers(t *testing.T) {
 	r := Rows{Features: 2, Label: Whole, Blocks: 2}
 	g, err := lattice.NewGrid(r.Component().Clip)
 	if err != nil {

@@ -27,7 +27,7 @@ const rootHalf = 0xb504f333f9de6484
 type Rows struct {
 	Features int // d, 1 to MaxFeatures
 	Label    int // s·1024, 1 to Whole: above it nothing is gained
-	Blocks   int // 1, or how many rows are kept apart; 0 is 1
+	Blocks   int // K, number of blocks; 0 means 1
 }
 
 // Validate reports every problem at once.
@@ -100,9 +100,9 @@ func (r Rows) units(g lattice.Grid) (fine int, label int64, shift uint) {
 // Distances returns the bounds of PROOF.md, Theorem 1: r² + S² and that over √2, with the rounding of the diagonal.
 func (r Rows) Distances(g lattice.Grid) (replace, zeroOut lattice.Int128) {
 	fine, label, shift := r.units(g)
-	whole := (int64(1)<<(2*fine) + label*label) << shift
+	squared := (int64(1)<<(2*fine) + label*label) << shift
 	rounding := int64(math.Ceil(math.Sqrt(float64(r.Features + 1))))
-	return lattice.Square(whole + rounding + 1), lattice.Square(halved(whole) + rounding/2 + 2)
+	return lattice.Square(squared + rounding + 1), lattice.Square(halved(squared) + rounding/2 + 2)
 }
 
 // halved returns x/√2 rounded to the nearest integer, for 0 ≤ x ≤ 2⁴³. Close to the middle between two integers it may

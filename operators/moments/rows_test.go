@@ -167,9 +167,9 @@ func TestDistancesByEnumeration(t *testing.T) {
 	f("labels not clamped", fault{Rows: two, labels: true}, two, 3, false)
 }
 
-// TestLeavesAreWithinTheGrid checks that a grid as mechanisms use it holds every contribution, whatever its bits, and
-// that declared distances follow the formula.
-func TestLeavesAreWithinTheGrid(t *testing.T) {
+// TestContributionsAreWithinTheGrid checks that a grid as mechanisms use it holds every contribution, whatever its
+// bits, and that declared distances follow the formula.
+func TestContributionsAreWithinTheGrid(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, r := range []Rows{
 		{Features: 1, Label: 1},
@@ -305,9 +305,9 @@ func streams(r Rows) []mechanisms.Config {
 	return all
 }
 
-// TestNoiseIsTheDeclaredOne checks that the noise of a release has the standard deviation that the stream declares, and
+// TestNoiseIsAsDeclared checks that the noise of a release has the standard deviation that the stream declares, and
 // √2 times that on the diagonal. The limit is 6.11 standard errors of a variance, √(2/samples).
-func TestNoiseIsTheDeclaredOne(t *testing.T) {
+func TestNoiseIsAsDeclared(t *testing.T) {
 	r := Rows{Features: 60, Label: Whole}
 	for _, c := range streams(r) {
 		stream := mechtest.Open(t, c, [32]byte{3})

@@ -40,11 +40,11 @@ func (s *Spectrum) Factor(m Symmetric, scale, floor, add float64) bool {
 	}
 	s.eigen.Run()
 	for k := range s.weights {
-		whole := float64(scale*max(s.eigen.Value(k), floor)) + add
-		if !(whole > 0 && whole <= math.MaxFloat64) {
+		total := float64(scale*max(s.eigen.Value(k), floor)) + add
+		if !(total > 0 && total <= math.MaxFloat64) {
 			return false
 		}
-		s.weights[k] = 1 / whole
+		s.weights[k] = 1 / total
 	}
 	return true
 }

@@ -9,10 +9,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// TestSpectrumIsThatOfGonum checks that eigenvalues agree with gonum and vectors are orthonormal. Solutions and norms
+// TestSpectrumMatchesGonum checks that eigenvalues agree with gonum and vectors are orthonormal. Solutions and norms
 // of rows are those of the raised matrix. It covers matrices of data, of noise alone, with a single eigenvalue, and
 // diagonal ones.
-func TestSpectrumIsThatOfGonum(t *testing.T) {
+func TestSpectrumMatchesGonum(t *testing.T) {
 	rng := rand.New(rand.NewPCG(12, 13))
 	for _, n := range []int{1, 2, 3, 5, 8, 27} {
 		flat := drawn(rng, n+1, 0, 0)

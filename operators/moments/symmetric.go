@@ -24,7 +24,7 @@ func (m Symmetric) index(i, j int) int {
 // Moments returns Σ x_i·x_j, Σ x·y and Σ y² of a released block, with labels in their own units.
 type Moments struct {
 	Symmetric
-	Label float64 // s
+	Label float64 // s, the share that scales labels
 }
 
 // Gram returns Σ x_i·x_j.

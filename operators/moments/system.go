@@ -11,9 +11,9 @@ import (
 // (PROOF.md, Theorem 3).
 func Edge(size int, sd float64) float64 { return float64(2 * float64(math.Sqrt(float64(size))*sd)) }
 
-// MostDoublings bounds how often a System tries a larger shift. A shift grown by a factor of 2⁶⁰ exceeds any released
+// MaxDoublings bounds how often a System tries a larger shift. A shift grown by a factor of 2⁶⁰ exceeds any released
 // number.
-const MostDoublings = 60
+const MaxDoublings = 60
 
 // System solves equations with a released matrix that noise may have made indefinite. It is post-processing.
 type System struct {
@@ -30,13 +30,13 @@ func NewSystem(size int) *System { return &System{Cholesky: NewCholesky(size)} }
 // example for a matrix that is not finite.
 func (s *System) Factor(m Symmetric, scale, shift, add float64) bool {
 	s.Shift = shift
-	for s.Doublings = 0; s.Doublings <= MostDoublings; s.Doublings++ {
+	for s.Doublings = 0; s.Doublings <= MaxDoublings; s.Doublings++ {
 		if s.Cholesky.Factor(m, scale, float64(scale*s.Shift)+add) {
 			return true
 		}
 		s.Shift = float64(2*s.Shift) + 1
 	}
-	s.Doublings = MostDoublings
+	s.Doublings = MaxDoublings
 	return false
 }
 

@@ -11,9 +11,9 @@ import (
 
 // Limits for a pair of runs.
 const (
-	publicBytes   = 1 << 19 // bytes of public states that are recorded
-	afterExchange = 3       // looks at the public state, from an exchanged record on
-	restarts      = 3       // restarts in a replay, at places that Compare chooses
+	publicBytes = 1 << 19 // bytes of public states that are recorded
+	maxRecent   = 3       // records after an exchange whose public state is compared
+	restarts    = 3       // restarts in a replay, at places that Compare chooses
 )
 
 // Compare plays a pair of streams for the given number of steps. at lists the steps in which contributions may differ;
@@ -33,7 +33,7 @@ func (s *Subject) Compare(source Source, steps uint64, at []uint64) (Report, err
 		return Report{}, err
 	}
 	r.finish(at)
-	return Report{Fault: r.fault, Steps: r.steps, Moved: r.moved}, nil
+	return Report{Fault: r.fault, Steps: r.steps, Largest: r.largest}, nil
 }
 
 // identityOf returns the log position of a record, which is the same in both streams.
@@ -45,11 +45,11 @@ func identityOf(i int) noise.Identity {
 func (f *frame) record(source Source, steps uint64) (out *recording, fault string, err error) {
 	out = &recording{}
 	r := f.run(out)
-	seat, err := f.seat(0, r)
+	player, err := f.player(0, r)
 	if err != nil {
 		return nil, "", err
 	}
-	m := seat.machine
+	m := player.machine
 	defer func() {
 		if stopped := recover(); stopped != nil {
 			fault = fmt.Sprintf("step %d: the machine stops", m.Steps()+1)
@@ -72,7 +72,7 @@ func (f *frame) record(source Source, steps uint64) (out *recording, fault strin
 		c.Neighbour.Identity = c.Record.Identity
 		out.couples = append(out.couples, c)
 		if c.Exchanged {
-			recent = afterExchange
+			recent = maxRecent
 		}
 		decisions := m.Add(nil, c.Record)
 		if place++; m.Steps() > before {
@@ -139,14 +139,14 @@ func due(m operators.Machine, decisions []operators.Decision) string {
 
 // replay plays the neighbouring stream. On the way it saves and restores the machine.
 func (f *frame) replay(r *run) error {
-	var seats [2]*seat
-	for i := range seats {
+	var players [2]*player
+	for i := range players {
 		var err error
-		if seats[i], err = f.seat(1-i, r); err != nil { // the recording's machine has played other runs
+		if players[i], err = f.player(1-i, r); err != nil { // the recording's machine has played other runs
 			return err
 		}
 	}
-	m, other := seats[0].machine, seats[1].machine
+	m, other := players[0].machine, players[1].machine
 	defer func() {
 		if stopped := recover(); stopped != nil {
 			r.refuse("step %d: the machine stops in the neighbouring stream", m.Steps()+1)
@@ -161,7 +161,7 @@ func (f *frame) replay(r *run) error {
 		r.look(i+1, m, m.Add(nil, c.Neighbour))
 		if slices.Contains(breaks, i) {
 			state := m.AppendState(nil)
-			if len(state) != len(seats[0].start) {
+			if len(state) != len(players[0].start) {
 				r.refuse("step %d: the length of the state depends on records", m.Steps()+1)
 				return nil
 			}
@@ -178,16 +178,14 @@ func (f *frame) replay(r *run) error {
 // breaks returns the records after which the replay saves and restores the machine: the first and the last exchanged
 // one, and some others.
 func (r *recording) breaks() (at []int) {
-	first, last := -1, -1
 	for i, c := range r.couples {
-		if c.Exchanged && first < 0 {
-			first = i
-		}
 		if c.Exchanged {
-			last = i
+			at = append(at, i)
 		}
 	}
-	at = append(at, first, last)
+	if len(at) > 2 {
+		at = []int{at[0], at[len(at)-1]}
+	}
 	for k := range restarts {
 		at = append(at, (2*k+1)*len(r.couples)/(2*restarts))
 	}

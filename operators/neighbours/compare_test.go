@@ -98,7 +98,7 @@ func event(values ...float64) operators.Record {
 }
 
 // compared plays an event exchanged for its opposite, and an event exchanged for none.
-func compared(t *testing.T, s *Subject) (fault string, moved [][]int64) {
+func compared(t *testing.T, s *Subject) (fault string, largest [][]int64) {
 	t.Helper()
 	for _, second := range []operators.Record{event(-30, 2), {Null: true}} {
 		report, err := s.Compare(list{event(30, -2), second}, 10, []uint64{5})
@@ -108,15 +108,15 @@ func compared(t *testing.T, s *Subject) (fault string, moved [][]int64) {
 		if report.Fault != "" {
 			return report.Fault, nil
 		}
-		if moved == nil {
-			moved = report.Moved
+		if largest == nil {
+			largest = report.Largest
 		}
 	}
-	fault, err := s.SumsAlone()
+	fault, err := s.CheckSums()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return fault, moved
+	return fault, largest
 }
 
 func toyConfig(name string, scope protection.Scope) mechanisms.Config {
@@ -125,8 +125,8 @@ func toyConfig(name string, scope protection.Scope) mechanisms.Config {
 	return c
 }
 
-// TestHonestMachinesHaveNoFault checks that no correct machine has a fault, and that the pair uses the whole claim.
-func TestHonestMachinesHaveNoFault(t *testing.T) {
+// TestCorrectMachinesHaveNoFault checks that no correct machine has a fault, and that the pair uses the whole claim.
+func TestCorrectMachinesHaveNoFault(t *testing.T) {
 	window := protection.Window{Steps: 4}
 	for _, c := range []mechanisms.Config{
 		toyConfig("tree-gaussian", window), toyConfig("tree-gamma", window), toyConfig("tree-laplace", window),
@@ -134,19 +134,19 @@ func TestHonestMachinesHaveNoFault(t *testing.T) {
 		toyConfig("once-gaussian", protection.PerStep{}),
 	} {
 		s := subjectOf(t, c, toyFault{})
-		fault, moved := compared(t, s)
+		fault, largest := compared(t, s)
 		if fault != "" {
 			t.Errorf("%s: %s", c.Name, fault)
 			continue
 		}
-		share, fault, err := s.Loss(moved)
+		share, fault, err := s.Loss(largest)
 		if err != nil || fault != "" || share < 0.7 || share > 1+rounding {
 			t.Errorf("%s: share %g, %s, %v", c.Name, share, fault, err)
 		}
-		for i := range moved[0] {
-			moved[0][i] += moved[0][i] / 2
+		for i := range largest[0] {
+			largest[0][i] += largest[0][i] / 2
 		}
-		if _, fault, err := s.Loss(moved); err != nil || share > 0.9 && !strings.Contains(fault, "the guarantee says") {
+		if _, fault, err := s.Loss(largest); err != nil || share > 0.9 && !strings.Contains(fault, "the guarantee says") {
 			t.Errorf("%s: contributions half as far again lose no more: %q, %v", c.Name, fault, err)
 		}
 		stream := mechtest.Open(t, c, s.Key)
@@ -198,11 +198,11 @@ func TestFaultsAreNamed(t *testing.T) {
 			return false
 		}}, "step 5: the machine stops in the neighbouring stream"},
 		"another step": {toyFault{sum: func(dst []float64, v []int64, chain *noise.Chain, sum mechanisms.Sum) {
-			more := slices.Clone(v)
+			shift := slices.Clone(v)
 			if v[0] > lattice.CoarseBits {
-				more[0] *= 2
+				shift[0] *= 2
 			}
-			sum.Add(dst, more, chain)
+			sum.Add(dst, shift, chain)
 		}}, "the release of coordinate 1 differs"},
 		"noise of no history": {toyFault{sum: func(dst []float64, v []int64, _ *noise.Chain, sum mechanisms.Sum) {
 			sum.Add(dst, v, noise.NewChain([32]byte{1}))

@@ -14,7 +14,7 @@ func (r *run) sameDecisions(i int, want, got []operators.Decision) string {
 	if len(got) != len(want) {
 		return fmt.Sprintf("%d decisions, %d in the neighbouring stream", len(want), len(got))
 	}
-	own := 0 // answers so far
+	own := 0 // answers of the second topic so far
 	for k, d := range want {
 		exchanged := false
 		if r.frame.Own && d.Output == 1 {
@@ -45,7 +45,7 @@ func (r *run) differs(want, got operators.Decision, exchanged bool) string {
 		return fmt.Sprintf("decision %d: its %s depends on events beside releases", want.Index, what)
 	}
 	if exchanged {
-		if length(want) != length(got) {
+		if Length(want) != Length(got) {
 			return fmt.Sprintf("answer %d: its length depends on the record that it is for", want.Index)
 		}
 	} else if !slices.EqualFunc(want.Point, got.Point, sameBits) {
@@ -64,8 +64,8 @@ func (r *run) differs(want, got operators.Decision, exchanged bool) string {
 // sameBits compares bits: 0 and −0 differ, as they could in published bytes.
 func sameBits(x, y float64) bool { return math.Float64bits(x) == math.Float64bits(y) }
 
-// length returns the number of bytes of a decision's point and texts.
-func length(d operators.Decision) int {
+// Length returns the number of bytes of a decision's point and texts.
+func Length(d operators.Decision) int {
 	n := len(schemas.NewEncoder(schemas.DecisionConfig{}, nil).Append(nil, 0, 0, d.Point, nil))
 	for _, x := range d.Extras {
 		n += len(x.Text)

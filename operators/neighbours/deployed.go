@@ -45,13 +45,13 @@ func (s *Subject) CompareDeployed(source Source, steps uint64, stream *mechanism
 
 // otherRelease returns the first component whose release differs from the recorded one, or −1.
 func (f *frame) otherRelease(recorded *recording, step uint64, stream *mechanisms.Stream) int {
-	for k, part := range f.Mechanism.Contribution.Components {
+	for k, component := range f.Mechanism.Contribution.Components {
 		x, some := recorded.at(step, k)
 		if !some {
 			return k
 		}
 		want := slices.Clone(x.release)
-		for i, root := range contribution.Roots(part.Scales) {
+		for i, root := range contribution.Roots(component.Scales) {
 			want[i] = float64(want[i] * root)
 		}
 		if !slices.EqualFunc(want, stream.Sum(k), sameBits) {

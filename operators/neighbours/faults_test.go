@@ -32,13 +32,13 @@ func (p pair) Next(step uint64, place int) Couple {
 // TestContributionsBeyondTheClaimAreNamed checks that an event added twice in its step is reported, because it moves
 // contributions by more than the claim.
 func TestContributionsBeyondTheClaimAreNamed(t *testing.T) {
-	var held []float64
+	var weight []float64
 	twice := func(_ *toy, r operators.Record) bool {
-		if held != nil {
-			copy(r.Event.Vector.Values, held)
-			held = nil
+		if weight != nil {
+			copy(r.Event.Vector.Values, weight)
+			weight = nil
 		} else if !r.Null && r.Event.Vector.Values[0]*r.Event.Vector.Values[0] > 1 {
-			held = r.Event.Vector.Values
+			weight = r.Event.Vector.Values
 		}
 		return false
 	}
@@ -102,11 +102,11 @@ func TestNoiseThatIsDrawnAgainIsNamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	step := func(seed byte) []partStep {
-		return []partStep{{contributions: []int64{0, 0}, fills: []fill{{noise.Seed{seed}, []int64{0, 0}}}}}
+	step := func(seed byte) []componentStep {
+		return []componentStep{{contributions: []int64{0, 0}, fills: []fill{{noise.Seed{seed}, []int64{0, 0}}}}}
 	}
 	for want, seeds := range map[string][2]byte{"": {1, 2}, "step 2: noise that was drawn before is drawn again": {1, 1}} {
-		r := f.run(&recording{steps: [][]partStep{step(seeds[0]), step(seeds[1])}})
+		r := f.run(&recording{steps: [][]componentStep{step(seeds[0]), step(seeds[1])}})
 		if r.freshNoise(); r.fault != want {
 			t.Errorf("%q, want %q", r.fault, want)
 		}
@@ -135,8 +135,8 @@ func (l *leaking) Increments() []lattice.Int128 {
 	return all
 }
 
-// TestNoiseBehindAResetIsNamed checks that noise that survives a reset is reported.
-func TestNoiseBehindAResetIsNamed(t *testing.T) {
+// TestNoiseFromBeforeAResetIsNamed checks that noise that survives a reset is reported.
+func TestNoiseFromBeforeAResetIsNamed(t *testing.T) {
 	c := toyConfig("blt", protection.Decay{Steps: 8})
 	s := subjectOf(t, c, toyFault{})
 	reset := decay.Period(8)
@@ -147,7 +147,7 @@ func TestNoiseBehindAResetIsNamed(t *testing.T) {
 		}
 		return sums, err
 	}
-	fault, err := s.SumsAlone()
+	fault, err := s.CheckSums()
 	if err != nil || !strings.Contains(fault, "adds noise from before the reset") {
 		t.Errorf("%q, %v", fault, err)
 	}
@@ -164,12 +164,12 @@ func (threes) Distances(lattice.Grid) (replace, zeroOut lattice.Int128) {
 
 func (threes) Quantise(_ lattice.Grid, dst []int64, v []float64) { dst[0] = int64(v[0]) }
 
-// TestQuantisersThatSayLessAreNamed checks that a contribution that exceeds its quantiser's claim is reported, however
-// small the excess.
-func TestQuantisersThatSayLessAreNamed(t *testing.T) {
+// TestContributionsBeyondTheQuantiserAreNamed checks that a contribution that exceeds its quantiser's claim is
+// reported, however small the excess.
+func TestContributionsBeyondTheQuantiserAreNamed(t *testing.T) {
 	for length, fault := range map[float64]bool{3: false, -3: false, 4: true, -4: true} {
 		r := &run{frame: &frame{components: make([]definition.Component, 1)}}
-		watchedQuantiser{threes{}, &seat{run: r}, 0}.Quantise(lattice.Grid{}, make([]int64, 1), []float64{length})
+		watchedQuantiser{threes{}, &player{run: r}, 0}.Quantise(lattice.Grid{}, make([]int64, 1), []float64{length})
 		if (r.fault != "") != fault {
 			t.Errorf("%g units: %q", length, r.fault)
 		}
@@ -190,7 +190,7 @@ func TestNoiseThatIsHalvedIsNamed(t *testing.T) {
 			dst[i] = (dst[i] + float64(x)*grid.Unit()) / 2
 		}
 	}})
-	if fault, err := s.SumsAlone(); err != nil || !strings.Contains(fault, "holds 0.5 times the noise") {
+	if fault, err := s.CheckSums(); err != nil || !strings.Contains(fault, "holds 0.5 times the noise") {
 		t.Errorf("%q, %v", fault, err)
 	}
 }

@@ -15,10 +15,11 @@ const longestAge = 1024
 // rounding is the relative floating-point error by which the loss of an exchange may exceed a guarantee.
 const rounding = 1e-9
 
-// Loss compares contributions that differ by moved, as reports list it, with the guarantee. It exchanges all events of
-// a unit from the first step on. The loss of the releases' law, by definitions that share no code with the calibration,
-// must not exceed the claim. It returns the share of the claim that is lost, and a fault if that is above 1.
-func (s *Subject) Loss(moved [][]int64) (share float64, fault string, err error) {
+// Loss compares contributions that differ by largest, as reports list it, with the guarantee. It exchanges all events
+// of a unit from the first step on. The loss of the releases' law, by definitions that share no code with the
+// calibration, must not exceed the claim. It returns the share of the claim that is lost, and a fault if that is above
+// 1.
+func (s *Subject) Loss(largest [][]int64) (share float64, fault string, err error) {
 	c, p := s.Mechanism, s.Calibration
 	facts, _ := mechanisms.FactsOf(c.Name)
 	if facts.Draws {
@@ -28,7 +29,7 @@ func (s *Subject) Loss(moved [][]int64) (share float64, fault string, err error)
 	if err != nil {
 		return 0, "", err
 	}
-	if len(f.seats) == 0 {
+	if len(f.players) == 0 {
 		return 0, "", errors.New("neighbours: no pair was compared")
 	}
 	guarantee := f.guarantee
@@ -41,8 +42,8 @@ func (s *Subject) Loss(moved [][]int64) (share float64, fault string, err error)
 		return 0, "", err
 	}
 	k.Without = make([]float64, c.Dimension())
-	for _, part := range moved {
-		for _, x := range part {
+	for _, component := range largest {
+		for _, x := range component {
 			k.With = append(k.With, float64(x))
 		}
 	}

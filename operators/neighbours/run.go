@@ -11,8 +11,8 @@ import (
 	"oriel/operators"
 )
 
-// partStep is one step of a component.
-type partStep struct {
+// componentStep is one step of a component.
+type componentStep struct {
 	contributions []int64 // their sum, lattice units
 	release       []float64
 	increments    []lattice.Int128
@@ -22,9 +22,9 @@ type partStep struct {
 // recording holds the first run.
 type recording struct {
 	couples []Couple
-	before  uint64       // steps that are left out
-	steps   [][]partStep // by later step, and component
-	shown   []shown      // by record; the first entry is that of Open
+	before  uint64            // steps that are left out
+	steps   [][]componentStep // by recorded step and component
+	shown   []shown           // by record; the first entry is that of Open
 	draws   []indexDraw
 }
 
@@ -42,11 +42,11 @@ type indexDraw struct {
 	index int
 }
 
-func (r *recording) at(step uint64, part int) (partStep, bool) {
-	if i := step - r.before - 1; i < uint64(len(r.steps)) && part < len(r.steps[i]) {
-		return r.steps[i][part], true
+func (r *recording) at(step uint64, component int) (componentStep, bool) {
+	if i := step - r.before - 1; i < uint64(len(r.steps)) && component < len(r.steps[i]) {
+		return r.steps[i][component], true
 	}
-	return partStep{}, false
+	return componentStep{}, false
 }
 
 // run is one of the two runs.
@@ -54,22 +54,22 @@ type run struct {
 	frame    *frame
 	script   *script
 	recorded *recording // written by the recording, read by the replay
-	fault    string     // the first one
+	fault    string     // the first fault
 
 	// in a replay
 	draws    int
 	account  Account
 	released [][]float64 // by component, difference of its own release from the recorded one, lattice units
-	moved    [][]int64   // by component, the longest difference of contributions
+	largest  [][]int64   // by component, the longest difference of contributions
 	squares  []lattice.Int128
 	steps    []uint64 // in which contributions differ
 }
 
 func (f *frame) run(recorded *recording) *run {
 	r := &run{frame: f, recorded: recorded, account: Account{Law: f.law, Disjoint: f.Mechanism.Draws.Disjoint}}
-	for _, part := range f.components {
-		r.released = append(r.released, make([]float64, part.To-part.From))
-		r.moved = append(r.moved, make([]int64, part.To-part.From))
+	for _, component := range f.components {
+		r.released = append(r.released, make([]float64, component.To-component.From))
+		r.largest = append(r.largest, make([]int64, component.To-component.From))
 	}
 	r.squares = make([]lattice.Int128, len(f.components))
 	r.script = &script{samplers: f.samplers, replays: len(recorded.steps) > 0, drawn: map[noise.Seed][]int64{}}
@@ -84,7 +84,7 @@ func (r *run) refuse(format string, args ...any) {
 }
 
 // keep records a step of a component.
-func (r *run) keep(step uint64, part int, x partStep) {
+func (r *run) keep(step uint64, component int, x componentStep) {
 	i := step - r.recorded.before - 1
 	if i == uint64(len(r.recorded.steps)) {
 		r.recorded.steps = append(r.recorded.steps, nil)
@@ -93,8 +93,8 @@ func (r *run) keep(step uint64, part int, x partStep) {
 }
 
 // compare compares a step of a component in the replay with the recorded one.
-func (r *run) compare(step uint64, part int, want, got partStep) {
-	where := fmt.Sprintf("step %d: %s", step, r.component(part))
+func (r *run) compare(step uint64, component int, want, got componentStep) {
+	where := fmt.Sprintf("step %d: %s", step, r.component(component))
 	if len(got.fills) != len(want.fills) {
 		r.refuse("%s%d noise vectors are drawn, %d in the neighbouring stream", where, len(want.fills), len(got.fills))
 	}
@@ -112,13 +112,13 @@ func (r *run) compare(step uint64, part int, want, got partStep) {
 		if len(r.steps) == 0 || r.steps[len(r.steps)-1] != step {
 			r.steps = append(r.steps, step)
 		}
-		if r.squares[part].Less(square) {
-			r.squares[part] = square
-			copy(r.moved[part], difference)
+		if r.squares[component].Less(square) {
+			r.squares[component] = square
+			copy(r.largest[component], difference)
 		}
-		if r.frame.claimed[part].Less(square) {
+		if r.frame.claimed[component].Less(square) {
 			r.refuse("%scontributions are %.9g lattice units apart, claimed is %.9g", where, root(square),
-				root(r.frame.claimed[part]))
+				root(r.frame.claimed[component]))
 		}
 	}
 	for i := range min(len(got.fills), len(want.fills)) {
@@ -126,7 +126,7 @@ func (r *run) compare(step uint64, part int, want, got partStep) {
 			r.refuse("%snoise is drawn as in the neighbouring stream, whose contributions are others", where)
 		}
 	}
-	r.compareReleases(where, part, difference, want, got)
+	r.compareReleases(where, component, difference, want, got)
 }
 
 // root returns the square root as a float.
@@ -137,9 +137,9 @@ const sumBits = 16
 
 // compareReleases checks that releases differ exactly as contributions do, from the first difference on. Over the same
 // noise there is no other source of differences.
-func (r *run) compareReleases(where string, part int, difference []int64, want, got partStep) {
+func (r *run) compareReleases(where string, component int, difference []int64, want, got componentStep) {
 	f := r.frame
-	unit, away := f.components[part].Grid.Unit(), r.released[part]
+	unit, away := f.components[component].Grid.Unit(), r.released[component]
 	if len(got.increments) != len(want.increments) {
 		r.refuse("%sthe neighbouring stream has other increments", where)
 		return

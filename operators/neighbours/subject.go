@@ -60,9 +60,9 @@ type Source interface {
 
 // Report is the result of a pair of runs.
 type Report struct {
-	Fault string    // the first difference and its step; empty: none
-	Steps []uint64  // in which contributions differ
-	Moved [][]int64 // by component, the longest difference of contributions, lattice units
+	Fault   string    // the first difference and its step; empty: none
+	Steps   []uint64  // in which contributions differ
+	Largest [][]int64 // by component, the longest difference of contributions, lattice units
 }
 
 // frame is a Subject with the data that all its runs share.
@@ -74,7 +74,7 @@ type frame struct {
 	kept       float64          // share of a release that remains in the next one
 	prefix     bool             // releases contain contributions, as all but those of draws do
 	law        mechanisms.Exponential
-	seats      []*seat
+	players    []*player
 	guarantee  protection.Guarantee // of each of them
 }
 
@@ -91,11 +91,11 @@ func (s *Subject) frame() (*frame, error) {
 		Subject: s, components: definition.Components(c, p), kept: definition.Kept(p), prefix: !facts.Draws,
 	}
 	var errs []error
-	for k, part := range c.Contribution.Components {
-		sampler, err := samplerOf(facts.Law, p.Component(k).Scale, part.Size)
+	for k, component := range c.Contribution.Components {
+		sampler, err := samplerOf(facts.Law, p.Component(k).Scale, component.Size)
 		errs = append(errs, err)
 		f.samplers = append(f.samplers, sampler)
-		f.claimed = append(f.claimed, claimed(c, part, f.components[k].Grid))
+		f.claimed = append(f.claimed, claimed(c, component, f.components[k].Grid))
 	}
 	if facts.Draws {
 		f.law = p.DrawLaw(c)
@@ -109,8 +109,8 @@ func (s *Subject) frame() (*frame, error) {
 
 // claimed returns the square of the distance by which the exchange of an event may move a component, as its quantiser
 // declares it, in lattice units.
-func claimed(c mechanisms.Config, part contribution.Component, g lattice.Grid) lattice.Int128 {
-	replace, zeroOut := part.Distances(g)
+func claimed(c mechanisms.Config, component contribution.Component, g lattice.Grid) lattice.Int128 {
+	replace, zeroOut := component.Distances(g)
 	if c.Unit.AgainstNull() || replace.Less(zeroOut) {
 		return zeroOut
 	}
@@ -155,11 +155,11 @@ func (f *frame) vectors(steps int) []int {
 	return count
 }
 
-// seat returns machine number number at step 0 for a run. It may have played earlier runs. Of two machines the first is
-// opened first.
-func (f *frame) seat(number int, r *run) (*seat, error) {
-	if number == len(f.seats) {
-		s := &seat{run: r}
+// player returns machine number number at step 0 for a run. It may have played earlier runs. Of two machines the first
+// is opened first.
+func (f *frame) player(number int, r *run) (*player, error) {
+	if number == len(f.players) {
+		s := &player{run: r}
 		stream, err := f.stream(s)
 		if err != nil {
 			return nil, err
@@ -169,9 +169,9 @@ func (f *frame) seat(number int, r *run) (*seat, error) {
 		}
 		f.guarantee = stream.Guarantee()
 		s.start = s.machine.AppendState(nil)
-		f.seats = append(f.seats, s)
+		f.players = append(f.players, s)
 	}
-	s := f.seats[number]
+	s := f.players[number]
 	s.run = r
 	if err := s.machine.Restore(s.start); err != nil {
 		return nil, fmt.Errorf("neighbours: the state before any record is refused: %w", err)
@@ -179,14 +179,14 @@ func (f *frame) seat(number int, r *run) (*seat, error) {
 	return s, nil
 }
 
-// stream opens a stream whose sums are taps of a seat.
-func (f *frame) stream(s *seat) (*mechanisms.Stream, error) {
+// stream opens a stream whose sums are taps of a player.
+func (f *frame) stream(s *player) (*mechanisms.Stream, error) {
 	sums, err := f.Sums(s)
 	if err != nil {
 		return nil, err
 	}
 	for k := range sums {
-		sums[k] = &tap{Sum: sums[k], seat: s, part: k}
+		sums[k] = &tap{Sum: sums[k], player: s, component: k}
 	}
 	stream, err := mechanisms.NewStream(checked(f.Mechanism, s), f.Calibration, f.Key, sums...)
 	if err != nil {

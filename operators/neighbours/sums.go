@@ -12,21 +12,21 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// Limits for how long the sums are played alone.
+// Limits for how long the sums are played without a machine.
 const (
-	aloneNumbers = 1 << 16 // steps times coordinates
-	aloneSteps   = 1 << 12
-	aboutReset   = 4 // steps before a reset, and after it
+	maxNumbers = 1 << 16 // steps times coordinates
+	maxSteps   = 1 << 12
+	aboutReset = 4 // steps before a reset, and after it
 )
 
 // resets are the resets across which the sums are played.
 var resets = []uint64{1, 2, 5}
 
-// SumsAlone plays the sums of the calibration without a machine, around the ends of blocks. It makes three comparisons
+// CheckSums plays the sums of the calibration without a machine, around the ends of blocks. It makes three comparisons
 // of two runs. In the first, one of two streams of null events contains an event at the largest distance that the unit
 // allows. In the second, all noise differs, and releases must differ by the noise that they contain. In the third, the
 // noise before a reset differs, and releases after it must be equal.
-func (s *Subject) SumsAlone() (fault string, err error) {
+func (s *Subject) CheckSums() (fault string, err error) {
 	f, err := s.frame()
 	if err != nil || !f.prefix {
 		return "", err
@@ -57,20 +57,20 @@ type sums struct {
 }
 
 func (f *frame) sums(r *run) (*sums, error) {
-	seat := &seat{run: r}
-	taps, err := f.Sums(seat)
+	player := &player{run: r}
+	taps, err := f.Sums(player)
 	if err != nil {
 		return nil, err
 	}
 	for k, sum := range taps {
 		if r.recorded.before > 0 {
 			state := sum.AppendState(nil)
-			binary.LittleEndian.PutUint64(state, r.recorded.before) // which the states of all sums start with
+			binary.LittleEndian.PutUint64(state, r.recorded.before) // every state begins with its step
 			if err := sum.Restore(state); err != nil {
 				return nil, fmt.Errorf("neighbours: sums at step %d: %w", r.recorded.before, err)
 			}
 		}
-		taps[k] = &tap{Sum: sum, seat: seat, part: k}
+		taps[k] = &tap{Sum: sum, player: player, component: k}
 	}
 	return &sums{r, taps, noise.NewChain(f.Key)}, nil
 }
@@ -85,11 +85,11 @@ func (s *sums) step(contributions [][]int64) {
 }
 
 // contributions returns contributions of the length by which an exchange may move them, or zero ones.
-func (f *frame) contributions(moved bool) [][]int64 {
+func (f *frame) contributions(exchanged bool) [][]int64 {
 	var all [][]int64
-	for k, part := range f.components {
-		v := make([]int64, part.To-part.From)
-		if moved {
+	for k, component := range f.components {
+		v := make([]int64, component.To-component.From)
+		if exchanged {
 			each := max(1, int64(root(f.claimed[k])/math.Sqrt(float64(len(v)))*(1-0x1p-40)))
 			for i := range v {
 				v[i] = each - 2*each*int64(i%2)
@@ -105,22 +105,22 @@ func (f *frame) contributions(moved bool) [][]int64 {
 
 // steps returns how many steps the sums are played for: two blocks, if blocks are short.
 func (f *frame) steps() uint64 {
-	most := max(aboutReset, uint64(aloneNumbers/f.Mechanism.Dimension()))
-	return max(1, min(2*f.Mechanism.Scope.Span()+2, aloneSteps, most, f.Mechanism.Scope.End()))
+	most := max(aboutReset, uint64(maxNumbers/f.Mechanism.Dimension()))
+	return max(1, min(2*f.Mechanism.Scope.Span()+2, maxSteps, most, f.Mechanism.Scope.End()))
 }
 
 // acrossBlocks plays events in the first step, and at the ends of the first block.
 func (f *frame) acrossBlocks() (fault string, err error) {
 	span, steps := f.Mechanism.Scope.Span(), f.steps()
 	recorded := &recording{}
-	if _, err := f.alone(recorded, steps, 0, 0); err != nil {
+	if _, err := f.nullRun(recorded, steps, 0, 0); err != nil {
 		return "", err
 	}
 	for _, at := range []uint64{1, span, span + 1} {
 		if at < 1 || at > steps {
 			continue
 		}
-		r, err := f.alone(recorded, steps, at, 0)
+		r, err := f.nullRun(recorded, steps, at, 0)
 		if err != nil {
 			return "", err
 		}
@@ -141,12 +141,12 @@ func (f *frame) allNoise() (fault string, err error) {
 	var both [2]*recording
 	for i := range both {
 		both[i] = &recording{}
-		if _, err := f.alone(both[i], f.steps(), 0, int64(i*louder)); err != nil {
+		if _, err := f.nullRun(both[i], f.steps(), 0, int64(i*louder)); err != nil {
 			return "", err
 		}
 	}
-	for t, held := range definition.NoiseWeights(f.Mechanism, f.Calibration, len(both[0].steps)) {
-		want := float64(louder * held)
+	for t, weight := range definition.NoiseWeights(f.Mechanism, f.Calibration, len(both[0].steps)) {
+		want := float64(louder * weight)
 		for k, x := range both[0].steps[t] {
 			unit := f.components[k].Grid.Unit()
 			for i, release := range both[1].steps[t][k].release {
@@ -154,7 +154,7 @@ func (f *frame) allNoise() (fault string, err error) {
 				size := (math.Abs(release) + math.Abs(x.release[i])) / unit
 				if !(math.Abs(got-want) <= float64(want*0x1p-12)+float64(size*0x1p-51)) {
 					return fmt.Sprintf("sums alone: step %d: the release of coordinate %d holds %.6g times the noise, by definition %.6g",
-						t+1, i+1, got/louder, held), nil
+						t+1, i+1, got/louder, weight), nil
 				}
 			}
 		}
@@ -162,11 +162,11 @@ func (f *frame) allNoise() (fault string, err error) {
 	return "", nil
 }
 
-// alone plays null events, with one event in the step at, or none if at is 0. In a recording, all noise is increased by
-// more units.
-func (f *frame) alone(recorded *recording, steps, at uint64, more int64) (*run, error) {
+// nullRun plays null events, with one event in the step at, or none if at is 0. In a recording, all noise is increased
+// by shift units.
+func (f *frame) nullRun(recorded *recording, steps, at uint64, shift int64) (*run, error) {
 	r := f.run(recorded)
-	r.script.more = more
+	r.script.shift = shift
 	s, err := f.sums(r)
 	if err != nil {
 		return nil, err
@@ -188,8 +188,8 @@ func (f *frame) acrossReset(reset uint64) (fault string, err error) {
 			return "", err
 		}
 		for t := range uint64(2 * aboutReset) {
-			if r.script.more = 0; i == 1 && t == 1 {
-				r.script.more = 1 << 12
+			if r.script.shift = 0; i == 1 && t == 1 {
+				r.script.shift = 1 << 12
 			}
 			s.step(f.contributions(false))
 		}

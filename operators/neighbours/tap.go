@@ -20,25 +20,25 @@ type fill struct {
 // script is the noise of a run. A recording draws from the samplers of the calibration; a replay repeats the recorded
 // vectors in order.
 type script struct {
-	samplers []noise.Sampler
-	part     int // component of the sum that draws
-	fills    []fill
-	want     []fill // in a replay, the recorded ones of the same step and component
-	replays  bool
-	more     int64 // amount added to each number
-	restores bool  // a sum is read back, and may draw again
-	drawn    map[noise.Seed][]int64
+	samplers  []noise.Sampler
+	component int // component of the sum that draws
+	fills     []fill
+	want      []fill // in a replay, the recorded ones of the same step and component
+	replays   bool
+	shift     int64 // amount added to each number
+	restores  bool  // a sum is read back, and may draw again
+	drawn     map[noise.Seed][]int64
 }
 
-// seat is a machine that plays one run after the other.
-type seat struct {
+// player is a machine that plays one run after the other.
+type player struct {
 	run     *run
 	machine operators.Machine
 	start   []byte // its state before any record
 }
 
 // Fill implements noise.Sampler with the script of the run.
-func (s *seat) Fill(dst []int64, seed noise.Seed) { s.run.script.fill(dst, seed) }
+func (s *player) Fill(dst []int64, seed noise.Seed) { s.run.script.fill(dst, seed) }
 
 func (s *script) fill(dst []int64, seed noise.Seed) {
 	if values, known := s.drawn[seed]; s.restores && known && len(values) == len(dst) {
@@ -46,10 +46,10 @@ func (s *script) fill(dst []int64, seed noise.Seed) {
 		return
 	}
 	switch at := len(s.fills); {
-	case !s.replays && s.samplers[s.part] != nil:
-		s.samplers[s.part].Fill(dst, seed)
+	case !s.replays && s.samplers[s.component] != nil:
+		s.samplers[s.component].Fill(dst, seed)
 		for i := range dst {
-			dst[i] += s.more
+			dst[i] += s.shift
 		}
 	case at < len(s.want) && len(s.want[at].values) == len(dst):
 		copy(dst, s.want[at].values)
@@ -64,8 +64,8 @@ func (s *script) fill(dst []int64, seed noise.Seed) {
 // releases the recorded outputs.
 type tap struct {
 	mechanisms.Sum
-	seat       *seat
-	part       int
+	player     *player
+	component  int
 	own        []float64        // in a replay, the release of its own sum
 	increments []lattice.Int128 // of the last release
 }
@@ -74,17 +74,17 @@ var _ mechanisms.Incremental = (*tap)(nil)
 
 // Add takes the contribution sum of a step.
 func (t *tap) Add(dst []float64, v []int64, chain *noise.Chain) {
-	r := t.seat.run
+	r := t.player.run
 	s := r.script
 	step := t.Steps() + 1
-	s.part, s.fills, s.want = t.part, nil, nil
+	s.component, s.fills, s.want = t.component, nil, nil
 	if !s.replays {
 		t.Sum.Add(dst, v, chain)
 		t.increments = slices.Clone(t.inner())
-		r.keep(step, t.part, partStep{slices.Clone(v), slices.Clone(dst), t.increments, s.fills})
+		r.keep(step, t.component, componentStep{slices.Clone(v), slices.Clone(dst), t.increments, s.fills})
 		return
 	}
-	want, some := r.recorded.at(step, t.part)
+	want, some := r.recorded.at(step, t.component)
 	if !some {
 		r.refuse("step %d: the stream that was recorded has not closed it", step)
 		t.Sum.Add(dst, v, chain)
@@ -95,7 +95,7 @@ func (t *tap) Add(dst []float64, v []int64, chain *noise.Chain) {
 	}
 	s.want = want.fills
 	t.Sum.Add(t.own, v, chain)
-	r.compare(step, t.part, want, partStep{v, t.own, t.inner(), s.fills})
+	r.compare(step, t.component, want, componentStep{v, t.own, t.inner(), s.fills})
 	copy(dst, want.release)
 	t.increments = want.increments
 }
@@ -113,18 +113,18 @@ func (t *tap) Increments() []lattice.Int128 { return t.increments }
 
 // Restore restores the sum.
 func (t *tap) Restore(state []byte) error {
-	s := t.seat.run.script
-	s.part, s.restores = t.part, true
+	s := t.player.run.script
+	s.component, s.restores = t.component, true
 	defer func() { s.restores = false }()
 	return t.Sum.Restore(state)
 }
 
 // checked returns a configuration whose quantisers are watched, so that no contribution exceeds their claims unnoticed.
-func checked(c mechanisms.Config, s *seat) mechanisms.Config {
+func checked(c mechanisms.Config, s *player) mechanisms.Config {
 	components := slices.Clone(c.Contribution.Components)
-	for k, part := range components {
-		watched := watchedQuantiser{part.Quantiser, s, k}
-		switch part.Quantiser.(type) {
+	for k, component := range components {
+		watched := watchedQuantiser{component.Quantiser, s, k}
+		switch component.Quantiser.(type) {
 		case nil:
 		case contribution.Bounded:
 			components[k].Quantiser = watchedBounded{watched}
@@ -139,15 +139,15 @@ func checked(c mechanisms.Config, s *seat) mechanisms.Config {
 // watchedQuantiser is a quantiser whose contributions are compared with its own claim.
 type watchedQuantiser struct {
 	contribution.Quantiser
-	seat *seat
-	part int
+	player    *player
+	component int
 }
 
 // Quantise calls the quantiser, and checks its contribution.
 func (q watchedQuantiser) Quantise(g lattice.Grid, dst []int64, v []float64) {
 	q.Quantiser.Quantise(g, dst, v)
 	if _, zeroOut := q.Distances(g); zeroOut.Less(lattice.SquaredLength(dst)) {
-		q.seat.run.refuse("%sa contribution is longer than its quantiser says", q.seat.run.component(q.part))
+		q.player.run.refuse("%sa contribution is longer than its quantiser says", q.player.run.component(q.component))
 	}
 }
 

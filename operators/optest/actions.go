@@ -2,6 +2,7 @@ package optest
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -16,7 +17,7 @@ func RunActions(t *testing.T, newMachine Make, c actions.Config, events []schema
 	t.Helper()
 	RunHolding(t, newMachine, func(place int) []byte { return ActionKey(c, place) }, func(state []byte) []byte {
 		at := len(state) - c.StateLen()
-		return append(append([]byte(nil), state[:at]...), c.Public(state[at:])...)
+		return slices.Concat(state[:at], c.Public(state[at:]))
 	}, events)
 }
 
@@ -44,7 +45,7 @@ func AnswersAllocate(m operators.Machine, c actions.Config, step func() uint64, 
 func ActionKey(c actions.Config, place int) []byte {
 	switch place % 7 {
 	case 3:
-		return []byte("nobody")
+		return []byte("unknown")
 	case 5:
 		place++ // an unrelated record
 	}

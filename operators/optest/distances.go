@@ -28,7 +28,7 @@ func DistancesAreReached(tb testing.TB, q contribution.Quantiser, g lattice.Grid
 	for i, a := range values {
 		for j, b := range values {
 			if apart, long := shares(a, b); apart > 1 || long > 1 {
-				tb.Fatalf("leaves %d and %d are %v of the distance apart, the first %v of the length", i, j, apart, long)
+				tb.Fatalf("contributions %d and %d are %v of the distance apart, the first %v of the length", i, j, apart, long)
 			}
 		}
 	}

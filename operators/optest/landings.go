@@ -1,6 +1,7 @@
 package optest
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -22,10 +23,7 @@ var supplement = map[string][2]float64{
 // ReadLandings reads both tables.
 func ReadLandings(tb testing.TB, flights, airports string) (l Landings) {
 	tb.Helper()
-	known := map[string][2]float64{}
-	for name, at := range supplement {
-		known[name] = at
-	}
+	known := maps.Clone(supplement)
 	number := func(text string) float64 {
 		x, err := strconv.ParseFloat(text, 64)
 		if err != nil {
@@ -38,9 +36,7 @@ func ReadLandings(tb testing.TB, flights, airports string) (l Landings) {
 	})
 	var destinations []string
 	EachFlight(tb, flights, func(column func(name string) string) { destinations = append(destinations, column("dest")) })
-	l.Names = slices.Clone(destinations)
-	slices.Sort(l.Names)
-	l.Names = slices.Compact(l.Names)
+	l.Names = slices.Compact(slices.Sorted(slices.Values(destinations)))
 	for _, name := range l.Names {
 		at, is := known[name]
 		if !is {

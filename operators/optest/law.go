@@ -19,14 +19,14 @@ type Law map[string]float64
 // which the rate of draws by law is too high.
 func LawOf(stream *mechanisms.Stream, law mechanisms.Exponential, fast float64, run func() string) Law {
 	out := Law{}
-	var outcomes, among []int
+	var outcomes, choices []int
 	rates := map[mechanisms.Exponential]float64{} // ε/2Δ: a law is one of a few, and draws are many
 	defer stream.DrawBy(nil)
 	for {
 		probability, at := 1.0, 0
 		stream.DrawBy(func(d mechanisms.Draw, _ int) int {
 			if at == len(outcomes) {
-				outcomes, among = append(outcomes, 0), append(among, len(d.Scores))
+				outcomes, choices = append(outcomes, 0), append(choices, len(d.Scores))
 			}
 			rate, known := rates[d.Law]
 			if !known {
@@ -46,30 +46,30 @@ func LawOf(stream *mechanisms.Stream, law mechanisms.Exponential, fast float64, 
 		})
 		out[run()] += probability
 		last := len(outcomes) - 1
-		for last >= 0 && outcomes[last] == among[last]-1 {
+		for last >= 0 && outcomes[last] == choices[last]-1 {
 			last--
 		}
 		if last < 0 {
 			return out
 		}
 		outcomes[last]++
-		outcomes, among = outcomes[:last+1], among[:last+1]
+		outcomes, choices = outcomes[:last+1], choices[:last+1]
 	}
 }
 
 // HockeyStick returns the least δ at which two laws are (ε, δ)-close in one direction.
 func (l Law) HockeyStick(other Law, epsilon float64) (delta float64) {
-	for said, p := range l {
-		delta += max(0, p-math.Exp(epsilon)*other[said])
+	for output, p := range l {
+		delta += max(0, p-math.Exp(epsilon)*other[output])
 	}
 	return delta
 }
 
 // LargestRatio returns the logarithm of the largest ratio of probabilities, and the output that has it.
 func (l Law) LargestRatio(other Law) (most float64, where string) {
-	for said, p := range l {
-		if ratio := math.Log(p / other[said]); ratio > most {
-			most, where = ratio, said
+	for output, p := range l {
+		if ratio := math.Log(p / other[output]); ratio > most {
+			most, where = ratio, output
 		}
 	}
 	return most, where
@@ -91,9 +91,9 @@ func Sampled(lives int, run func(key [32]byte) string) map[string]int {
 func (l Law) Holds(tb testing.TB, counts map[string]int) {
 	tb.Helper()
 	lives := 0
-	for said, n := range counts {
-		if lives += n; l[said] == 0 {
-			tb.Errorf("%q was said %d times, and cannot be", said, n)
+	for output, n := range counts {
+		if lives += n; l[output] == 0 {
+			tb.Errorf("%q came out %d times, and cannot", output, n)
 		}
 	}
 	got, classes, rest, expected := 0.0, 0, 0.0, 0.0
@@ -101,11 +101,11 @@ func (l Law) Holds(tb testing.TB, counts map[string]int) {
 		got += (n - want) * (n - want) / want
 		classes++
 	}
-	for said, p := range l {
+	for output, p := range l {
 		if want := p * float64(lives); want >= 10 {
-			square(float64(counts[said]), want)
+			square(float64(counts[output]), want)
 		} else {
-			rest, expected = rest+float64(counts[said]), expected+want
+			rest, expected = rest+float64(counts[output]), expected+want
 		}
 	}
 	if expected >= 10 {
@@ -121,12 +121,12 @@ func (l Law) Holds(tb testing.TB, counts map[string]int) {
 // that could be demonstrated. It uses the likelihood-ratio test that is best for this number of lives. It takes the
 // lower Clopper-Pearson limit of one rate and the upper limit of the other, each failing with probability 1e-6.
 func Shown(with, without Law, hits, alarms map[string]int, lives int, delta float64) (shown, most float64) {
-	said := slices.SortedFunc(maps.Keys(with), func(a, b string) int {
+	outputs := slices.SortedFunc(maps.Keys(with), func(a, b string) int {
 		return -cmp.Compare(with[a]*without[b], with[b]*without[a])
 	})
 	hit, alarm, best := 0.0, 0.0, 0.0
 	until := 0
-	for i, s := range said {
+	for i, s := range outputs {
 		hit, alarm = hit+with[s], alarm+without[s]
 		n := float64(lives) // five standard deviations: rates that this many lives cannot distinguish
 		low, high := hit-5*math.Sqrt(hit/n), alarm+5*math.Sqrt(alarm/n)+25/n
@@ -135,7 +135,7 @@ func Shown(with, without Law, hits, alarms map[string]int, lives int, delta floa
 		}
 	}
 	yes, no := 0, 0
-	for _, s := range said[:until] {
+	for _, s := range outputs[:until] {
 		yes, no = yes+hits[s], no+alarms[s]
 	}
 	const alpha = 1e-6

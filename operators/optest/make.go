@@ -34,14 +34,14 @@ func AllocatesNoMore(
 	t *testing.T, name string, machine operators.Machine, m mechanisms.Config, events []schemas.Event,
 ) {
 	t.Helper()
-	bare, row := mechtest.Open(t, m, [32]byte{1}), make([]float64, m.Contribution.Entries())
+	stream, row := mechtest.Open(t, m, [32]byte{1}), make([]float64, m.Contribution.Entries())
 	dst, i := make([]operators.Decision, 0, 1), 0
 	with := testing.AllocsPerRun(200, func() {
 		r := operators.Record{Event: events[i%len(events)], Identity: noise.Identity{Offset: int64(i)}}
 		dst = machine.Add(dst[:0], r)
 		i++
 	})
-	if with > testing.AllocsPerRun(200, func() { bare.Add(noise.Identity{Offset: int64(i)}, row); i++ }) {
+	if with > testing.AllocsPerRun(200, func() { stream.Add(noise.Identity{Offset: int64(i)}, row); i++ }) {
 		t.Errorf("%s: %g allocations an event", name, with)
 	}
 }
@@ -66,24 +66,23 @@ func Restores(t *testing.T, m operators.Machine, state []byte) bool {
 // ReferenceAgrees plays events on a machine, and checks that each adds the contribution of its reference model.
 // contribution returns the machine's own contribution, or nil for none.
 func ReferenceAgrees(
-	t *testing.T, name string, machine operators.Machine, leaf func(operators.Record) []float64,
-	twin operators.ReferenceModel,
-	size int, events []schemas.Event,
+	t *testing.T, name string, machine operators.Machine, contribution func(operators.Record) []float64,
+	model operators.ReferenceModel, size int, events []schemas.Event,
 ) {
 	t.Helper()
-	twin.Begin()
+	model.Begin()
 	want := make([]float64, size)
 	for i, e := range events {
 		r := operators.Record{Event: e, Identity: noise.Identity{Offset: int64(i)}}
-		got, adds := leaf(r), twin.Contribution(want, r)
+		got, adds := contribution(r), model.Contribution(want, r)
 		if adds != (got != nil) {
 			t.Fatalf("%s: one of the two adds nothing", name)
 		}
 		for k := range got {
 			if math.Abs(got[k]-want[k]) > 1e-12 {
-				t.Fatalf("%s: leaf %v, want %v", name, got, want)
+				t.Fatalf("%s: contribution %v, want %v", name, got, want)
 			}
 		}
-		twin.Observe(machine.Add(nil, r))
+		model.Observe(machine.Add(nil, r))
 	}
 }

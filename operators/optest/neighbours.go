@@ -41,7 +41,7 @@ func (s suite) faultOfNeighbours(tb testing.TB) string {
 			return fmt.Sprintf("%s at record %d: %s", name, at, report.Fault)
 		}
 	}
-	fault, err := subject.SumsAlone()
+	fault, err := subject.CheckSums()
 	if err != nil {
 		tb.Fatal(err)
 	}

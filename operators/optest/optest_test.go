@@ -67,7 +67,7 @@ func (m *least) Restore(state []byte) error {
 func (m *least) Guarantee() protection.Guarantee { return m.stream.Guarantee() }
 
 // drawing plants ways to misuse draws: the law, the scores, or whether there is a draw depends on the last event.
-func drawing(
+func withDraws(
 	when func(r operators.Record) bool, scores func(r operators.Record) []int64,
 ) func(m *least, r operators.Record) {
 	return func(m *least, r operators.Record) {
@@ -83,14 +83,14 @@ func always(operators.Record) bool { return true }
 
 func equal(operators.Record) []int64 { return make([]int64, 100) }
 
-// TestMachineThatDrawsPasses checks that a machine with draws passes, over its own sums and over scripted ones.
-func TestMachineThatDrawsPasses(t *testing.T) {
-	Run(t, makeLeast(drawing(always, equal)), leastEvents())
+// TestMachineWithDrawsPasses checks that a machine with draws passes, over its own sums and over scripted ones.
+func TestMachineWithDrawsPasses(t *testing.T) {
+	Run(t, makeLeast(withDraws(always, equal)), leastEvents())
 }
 
-// TestKeysAndNumbersAreLookedAt checks that keys reach the machine, which must not keep them, and that numbers of
+// TestKeysAndNumbersAreChecked checks that keys reach the machine, which must not keep them, and that numbers of
 // events are changed separately.
-func TestKeysAndNumbersAreLookedAt(t *testing.T) {
+func TestKeysAndNumbersAreChecked(t *testing.T) {
 	keys := 0
 	RunKeyed(t, makeLeast(func(_ *least, r operators.Record) {
 		if len(r.Key) == 1 {
@@ -111,15 +111,15 @@ func TestKeysAndNumbersAreLookedAt(t *testing.T) {
 		}
 	})}
 	for _, name := range []string{"numbers opposite", "numbers zero"} {
-		if got := s.differsOverGivenSums(t, otherEvents()[name]); !strings.Contains(got, "of other events") {
+		if got := s.differsOverScriptedSums(t, otherEvents()[name]); !strings.Contains(got, "of other events") {
 			t.Errorf("%s: found %q", name, got)
 		}
 	}
 }
 
-// TestWhatIsHeldMayBeOfEvents checks that the declared part of a state may depend on events, and that the rest of the
-// state and decisions may not.
-func TestWhatIsHeldMayBeOfEvents(t *testing.T) {
+// TestWaitingContentsMayDependOnEvents checks that the declared part of a state may depend on events, and that the rest
+// of the state and decisions may not.
+func TestWaitingContentsMayDependOnEvents(t *testing.T) {
 	counts := func(m *least, r operators.Record) {
 		if m.kept = 0; !r.Null && r.Event.Weight == 1 && m.Steps()%2 == 0 {
 			m.kept = 1
@@ -131,7 +131,7 @@ func TestWhatIsHeldMayBeOfEvents(t *testing.T) {
 	f := func(fault string, leak func(m *least, r operators.Record), public func([]byte) []byte, want string) {
 		t.Helper()
 		s := suite{make: makeLeast(leak), plans: plans{}, public: public, records: records(leastEvents())}
-		if got := s.differsOverGivenSums(t, otherEvents()["null"]); !strings.Contains(got, want) {
+		if got := s.differsOverScriptedSums(t, otherEvents()["null"]); !strings.Contains(got, want) {
 			t.Errorf("%s: found %q", fault, got)
 		}
 	}
@@ -161,15 +161,15 @@ func leastEvents() []schemas.Event {
 
 func TestLeastMachinePasses(t *testing.T) { Run(t, makeLeast(nil), leastEvents()) }
 
-// TestWhatPassesThePrivateSumIsFound checks that event data that bypasses the private sum is detected: in decisions, in
-// their last bits, and in the state.
-func TestWhatPassesThePrivateSumIsFound(t *testing.T) {
+// TestBypassesOfThePrivateSumAreFound checks that event data that bypasses the private sum is detected: in decisions,
+// in their last bits, and in the state.
+func TestBypassesOfThePrivateSumAreFound(t *testing.T) {
 	all := func(state []byte) []byte { return state }
 	f := func(fault, want string, leak func(m *least, r operators.Record), changes ...string) {
 		t.Helper()
 		s := suite{make: makeLeast(leak), plans: plans{}, public: all, records: records(leastEvents())}
 		for _, name := range changes {
-			if got := s.differsOverGivenSums(t, otherEvents()[name]); !strings.Contains(got, want) || got == "" {
+			if got := s.differsOverScriptedSums(t, otherEvents()[name]); !strings.Contains(got, want) || got == "" {
 				t.Errorf("%s: records changed to %q: found %q, want %q", fault, name, got, want)
 			}
 		}
@@ -178,7 +178,7 @@ func TestWhatPassesThePrivateSumIsFound(t *testing.T) {
 		if !r.Null && len(r.Event.Vector.Values) == 1 && r.Event.Weight >= 0 {
 			m.point[0] += 1e-6 * r.Event.Weight * r.Event.Vector.Values[0]
 		}
-	}, "null", "zero leaf", "heavy", "huge", "opposite", "values not finite")
+	}, "null", "zero contribution", "heavy", "huge", "opposite", "values not finite")
 	f("null flag in the last bit", "of other events", func(m *least, r operators.Record) {
 		if r.Null {
 			m.point[0] = math.Nextafter(m.point[0], math.Inf(1))
@@ -191,15 +191,15 @@ func TestWhatPassesThePrivateSumIsFound(t *testing.T) {
 	}, "weight not a number")
 	f("last weight in the state", "outside the stream", func(m *least, r operators.Record) {
 		m.kept = byte(r.Event.Weight)
-	}, "null", "zero leaf")
-	f("draws that come where an event is heavy", "draws of other events", drawing(
+	}, "null", "zero contribution")
+	f("draws that come where an event is heavy", "draws of other events", withDraws(
 		func(r operators.Record) bool { return r.Event.Weight > 1 }, equal), "heavy")
-	f("scores that an event moves", "no guarantee has the price", drawing(always, func(r operators.Record) []int64 {
+	f("scores that an event moves", "no guarantee has the price", withDraws(always, func(r operators.Record) []int64 {
 		return []int64{int64(min(9, r.Event.Weight)), 0}
-	}), "null", "zero leaf", "heavy")
-	f("more scores where there is an event", "another one", drawing(
+	}), "null", "zero contribution", "heavy")
+	f("more scores where there is an event", "another one", withDraws(
 		always, func(r operators.Record) []int64 { return make([]int64, 2+int(min(1, r.Event.Weight))) }), "null",
-		"zero leaf")
+		"zero contribution")
 }
 
 // TestNeighboursThatDifferInMoreAreFound checks that neighbours that differ in more than a contribution are detected.
@@ -215,7 +215,7 @@ func TestNeighboursThatDifferInMoreAreFound(t *testing.T) {
 			}
 		}, "its point depends on events"},
 		"draws for events": {
-			drawing(func(r operators.Record) bool { return !r.Null && r.Event.Weight > 0 }, equal), "draws so far",
+			withDraws(func(r operators.Record) bool { return !r.Null && r.Event.Weight > 0 }, equal), "draws so far",
 		},
 	} {
 		s := suite{make: makeLeast(c.leak), plans: plans{}, public: all, records: records(leastEvents())}

@@ -11,6 +11,7 @@ import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/audit"
 	"oriel/operators"
+	"oriel/operators/neighbours"
 	"oriel/schemas"
 )
 
@@ -20,7 +21,7 @@ import (
 func (s suite) decisionsArePostProcessing(t *testing.T) {
 	for name, change := range otherEvents() {
 		t.Run(name, func(t *testing.T) {
-			if fault := s.differsOverGivenSums(t, change); fault != "" {
+			if fault := s.differsOverScriptedSums(t, change); fault != "" {
 				t.Error(fault)
 			}
 		})
@@ -30,15 +31,15 @@ func (s suite) decisionsArePostProcessing(t *testing.T) {
 // otherEvents returns changes of the contents of records, which change nothing else.
 func otherEvents() map[string]func(r *operators.Record) {
 	changes := map[string]func(r *operators.Record){
-		"null":      func(r *operators.Record) { r.Null, r.Event = true, schemas.Event{} },
-		"not null":  func(r *operators.Record) { r.Null, r.Event.Weight = false, 1 },
-		"zero leaf": func(r *operators.Record) { r.Event.Weight = 0 },
-		"heavy":     func(r *operators.Record) { r.Event.Weight = 1e300 },
-		"huge":      func(r *operators.Record) { scale(&r.Event, 1e150) },
-		"tiny":      func(r *operators.Record) { scale(&r.Event, 1e-12) },
-		"one ulp":   func(r *operators.Record) { scale(&r.Event, 1+0x1p-52) },
-		"opposite":  func(r *operators.Record) { scale(&r.Event, -1) },
-		"label":     func(r *operators.Record) { r.Event.Label *= -1 },
+		"null":              func(r *operators.Record) { r.Null, r.Event = true, schemas.Event{} },
+		"not null":          func(r *operators.Record) { r.Null, r.Event.Weight = false, 1 },
+		"zero contribution": func(r *operators.Record) { r.Event.Weight = 0 },
+		"heavy":             func(r *operators.Record) { r.Event.Weight = 1e300 },
+		"huge":              func(r *operators.Record) { scale(&r.Event, 1e150) },
+		"tiny":              func(r *operators.Record) { scale(&r.Event, 1e-12) },
+		"one ulp":           func(r *operators.Record) { scale(&r.Event, 1+0x1p-52) },
+		"opposite":          func(r *operators.Record) { scale(&r.Event, -1) },
+		"label":             func(r *operators.Record) { r.Event.Label *= -1 },
 
 		"numbers opposite": numbers(func(x float64) float64 { return -x }),
 		"numbers zero":     numbers(func(float64) float64 { return 0 }),
@@ -68,12 +69,12 @@ func scale(e *schemas.Event, by float64) {
 	}
 }
 
-// differsOverGivenSums plays the records on one machine and changed ones on another, and returns a description of the
-// first difference, or "". Records are changed in runs, so that data that a machine keeps of one event also shows at
-// the next.
-func (s suite) differsOverGivenSums(tb testing.TB, change func(r *operators.Record)) string {
+// differsOverScriptedSums plays the records on one machine and changed ones on another, and returns a description of
+// the first difference, or "". Records are changed in runs, so that data that a machine keeps of one event also shows
+// at the next.
+func (s suite) differsOverScriptedSums(tb testing.TB, change func(r *operators.Record)) string {
 	tb.Helper()
-	plain, changed := s.overGivenSums(tb), s.overGivenSums(tb)
+	plain, changed := s.overScriptedSums(tb), s.overScriptedSums(tb)
 	plain.draws, changed.draws = &published{}, &published{}
 	changed.draws.script = plain.draws
 	plain.open()
@@ -105,7 +106,7 @@ func (s suite) differsOverGivenSums(tb testing.TB, change func(r *operators.Reco
 		case plain.fault != "" || changed.fault != "":
 			return fmt.Sprintf("record %d: %s%s", i, plain.fault, changed.fault)
 		}
-		if fault := changed.draws.differs(plain.drawing()); fault != "" {
+		if fault := changed.draws.differs(plain.releasesNoSum()); fault != "" {
 			return fmt.Sprintf("record %d: %s", i, fault)
 		}
 	}
@@ -124,7 +125,7 @@ func sameActions(want, got []operators.Decision, others []bool) string {
 			return "a step has more actions than records"
 		}
 		if others[k] && got[i].Output == want[i].Output && got[i].Index == want[i].Index && got[i].Step == want[i].Step {
-			if extrasOf(got[i]) != extrasOf(want[i]) {
+			if neighbours.Length(got[i]) != neighbours.Length(want[i]) {
 				return fmt.Sprintf("the length of action %d depends on what its record says", got[i].Index)
 			}
 			got[i] = want[i]
@@ -132,16 +133,6 @@ func sameActions(want, got []operators.Decision, others []bool) string {
 		k++
 	}
 	return ""
-}
-
-// extrasOf returns the number of bytes of a decision's point and texts.
-func extrasOf(d operators.Decision) int {
-	line := schemas.NewEncoder(schemas.DecisionConfig{}, nil).Append(nil, 0, 0, d.Point, nil)
-	n := len(line)
-	for _, x := range d.Extras {
-		n += len(x.Text)
-	}
-	return n
 }
 
 // published holds the draws of a machine: its stream's own draws, or as its script those of another run.
@@ -163,14 +154,14 @@ func (d *published) draw(x mechanisms.Draw, drawn int) int {
 	return drawn
 }
 
-// drawing reports whether no sum is released, so that the guarantee is for draws.
-func (g *overGiven) drawing() bool {
+// releasesNoSum reports whether no sum is released, so that the guarantee is for draws.
+func (g *scriptedRun) releasesNoSum() bool {
 	return g.streams[0].Guarantee().Mechanism == mechanisms.ExponentialMechanism
 }
 
 // differs describes how the draws so far differ from the script. Scores may depend on events only if the guarantee is
 // for draws. The number of draws, their laws and their numbers of candidates must never depend on events.
-func (d *published) differs(drawing bool) string {
+func (d *published) differs(withoutSums bool) string {
 	if len(d.draws) != len(d.script.draws) {
 		return fmt.Sprintf("%d draws of other events over the same sums, want %d", len(d.draws), len(d.script.draws))
 	}
@@ -180,16 +171,16 @@ func (d *published) differs(drawing bool) string {
 			len(x.Scores) != len(want.Scores) {
 			return fmt.Sprintf("draw %d is another one: its place, its law or its number of scores depends on events", i)
 		}
-		if !drawing && !slices.Equal(x.Scores, want.Scores) {
+		if !withoutSums && !slices.Equal(x.Scores, want.Scores) {
 			return fmt.Sprintf("draw %d: scores depend on events, and no guarantee has the price", i)
 		}
 	}
 	return ""
 }
 
-// overGiven is a machine over scripted sums, with the decisions of its last record and its state without that of its
+// scriptedRun is a machine over scripted sums, with the decisions of its last record and its state without that of its
 // streams.
-type overGiven struct {
+type scriptedRun struct {
 	machine operators.Machine
 	streams []*mechanisms.Stream
 	draws   *published
@@ -198,18 +189,18 @@ type overGiven struct {
 }
 
 // open makes the decisions that are due before the first record, and with them the first draws.
-func (g *overGiven) open() {
+func (g *scriptedRun) open() {
 	for _, stream := range g.streams {
 		stream.DrawBy(g.draws.draw)
 	}
 	g.last.decisions = operators.AppendCopies(nil, g.machine.Open(nil))
 }
 
-// overGivenSums returns a machine over random sums, which grow like real sums, and are at times zero or far beyond the
-// range of a sum.
-func (s suite) overGivenSums(tb testing.TB) *overGiven {
+// overScriptedSums returns a machine over random sums, which grow like real sums, and are at times zero or far beyond
+// the range of a sum.
+func (s suite) overScriptedSums(tb testing.TB) *scriptedRun {
 	tb.Helper()
-	g := &overGiven{}
+	g := &scriptedRun{}
 	g.machine = s.make(tb, func(c mechanisms.Config) *mechanisms.Stream {
 		tb.Helper()
 		rng := rand.New(rand.NewPCG(uint64(len(g.streams)), 17))
@@ -242,7 +233,7 @@ func (s suite) overGivenSums(tb testing.TB) *overGiven {
 	return g
 }
 
-func (g *overGiven) add(r operators.Record) {
+func (g *scriptedRun) add(r operators.Record) {
 	g.last = history{decisions: operators.AppendCopies(nil, g.machine.Add(nil, r)), state: g.machine.AppendState(nil)}
 	for _, stream := range g.streams {
 		inner := stream.AppendState(nil)

@@ -20,17 +20,17 @@ func Configure(f operators.Definition, m mechanisms.Config, lines ...string) (op
 func ConfigureFrom(
 	read func(name string) ([]byte, error), f operators.Definition, m mechanisms.Config, lines ...string,
 ) (operators.Operator, error) {
-	v := values(read, f, m, lines)
+	v := valuesFrom(read, f, m, lines)
 	f.Events(v)
 	return f.New(v)
 }
 
 // Values returns the settings as an operator reads them.
 func Values(f operators.Definition, m mechanisms.Config, lines ...string) *operators.Values {
-	return values(os.ReadFile, f, m, lines)
+	return valuesFrom(os.ReadFile, f, m, lines)
 }
 
-func values(
+func valuesFrom(
 	read func(name string) ([]byte, error), f operators.Definition, m mechanisms.Config, lines []string,
 ) *operators.Values {
 	given, rounds := map[string]string{}, m.Scope.Figures().Horizon

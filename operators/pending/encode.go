@@ -1,6 +1,7 @@
 package pending
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"math"
@@ -27,7 +28,7 @@ func (t *Table) AppendState(dst []byte) []byte {
 	dst = binary.LittleEndian.AppendUint64(dst, t.gone)
 	for at := range t.marks {
 		dst = binary.LittleEndian.AppendUint64(dst, t.steps[at])
-		dst = append(dst, byte(t.marks[at]), t.long[at])
+		dst = append(dst, byte(t.marks[at]), t.lengths[at])
 		dst = append(dst, t.names[at*t.config.Name:(at+1)*t.config.Name]...)
 		for _, v := range t.valuesAt(at) {
 			dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(v))
@@ -57,7 +58,7 @@ func (t *Table) Restore(state []byte) error {
 	t.put, t.gone = s.put(), s.gone()
 	for at := range t.marks {
 		row := s.row(at)
-		t.steps[at], t.marks[at], t.long[at] = row.step(), row.mark(), row[9]
+		t.steps[at], t.marks[at], t.lengths[at] = row.step(), row.mark(), row[9]
 		copy(t.names[at*t.config.Name:(at+1)*t.config.Name], row[metaLen:])
 		values := t.valuesAt(at)
 		for k := range values {
@@ -70,7 +71,7 @@ func (t *Table) Restore(state []byte) error {
 
 // Public returns a copy of a state without the values of waiting rows, which neighbours share.
 func (c Config) Public(state []byte) []byte {
-	public := append([]byte(nil), state...)
+	public := bytes.Clone(state)
 	c.hide(public)
 	return public
 }
@@ -159,11 +160,4 @@ func (s stateView) fresh(names *index, r rowView) bool {
 	return true
 }
 
-func zero(b []byte) bool {
-	for _, x := range b {
-		if x != 0 {
-			return false
-		}
-	}
-	return true
-}
+func zero(b []byte) bool { return len(bytes.Trim(b, "\x00")) == 0 }

@@ -25,7 +25,7 @@ func usedTable(tb testing.TB) *Table {
 	return table
 }
 
-func TestStateHasOneLengthAndNoContentOfWhatIsGone(t *testing.T) {
+func TestStateHasFixedLengthAndNoReleasedValues(t *testing.T) {
 	table := newTable(t, fuzzed)
 	if n := len(table.AppendState(nil)); n != fuzzed.StateLen() {
 		t.Errorf("empty: %d bytes", n)
@@ -97,9 +97,9 @@ func TestRestoreRefuses(t *testing.T) {
 	}
 }
 
-// TestRestoreRefusesCountsThatTheRowsDoNotHave checks wrong counts in a state in which every row waits, so that no mark
+// TestRestoreRefusesInconsistentCounts checks wrong counts in a state in which every row waits, so that no mark
 // contradicts them.
-func TestRestoreRefusesCountsThatTheRowsDoNotHave(t *testing.T) {
+func TestRestoreRefusesInconsistentCounts(t *testing.T) {
 	table := newTable(t, fuzzed)
 	table.Put([]byte("a"), 1, []float64{1})
 	view := stateView{fuzzed, table.AppendState(nil)}

@@ -7,29 +7,29 @@ type Row struct {
 	Values []float64 // as long as Width
 }
 
-// Outcome is the result of a call.
-type Outcome uint8
+// Status is the result of a call.
+type Status uint8
 
-// The outcomes.
+// The statuses.
 const (
-	Done    Outcome = iota + 1 // put, or taken
-	Again                      // Put: a row of that name has not timed out; Take: the row was taken before
-	Late                       // Take: the row has timed out
-	Foreign                    // Take: no row of that name is known
-	Full                       // Put: Capacity rows have not timed out, or not been asked for by Expired
-	Unnamed                    // Put: the name is empty or longer than Config.Name
+	Done    Status = iota + 1 // Put has stored the row, or Take has returned it
+	Again                     // Put: a row of that name has not timed out; Take: the row was taken before
+	Late                      // Take: the row has timed out
+	Foreign                   // Take: no row of that name is known
+	Full                      // Put: Capacity rows have not timed out, or not been asked for by Expired
+	Unnamed                   // Put: the name is empty or longer than Config.Name
 )
 
 // Table holds waiting rows. It is not safe for concurrent use.
 type Table struct {
-	config Config
-	put    uint64 // rows ever put; the n-th is in place n mod Capacity
-	gone   uint64 // the oldest of these, which have timed out and hold no place
-	steps  []uint64
-	marks  []mark
-	names  []byte // Name bytes for each place, padded with zeros
-	long   []uint8
-	values []float64
+	config  Config
+	put     uint64 // rows ever put; the n-th is in place n mod Capacity
+	gone    uint64 // the oldest of these, which have timed out and hold no place
+	steps   []uint64
+	marks   []mark
+	names   []byte // Name bytes for each place, padded with zeros
+	lengths []uint8
+	values  []float64
 
 	index, spare index
 	row          Row // given out; its slices have room
@@ -51,21 +51,19 @@ func New(c Config) (*Table, error) {
 		return nil, err
 	}
 	return &Table{
-		config: c,
-		steps:  make([]uint64, c.Capacity),
-		marks:  make([]mark, c.Capacity),
-		names:  make([]byte, c.Capacity*c.Name),
-		long:   make([]uint8, c.Capacity),
-		values: make([]float64, c.Capacity*c.Width),
-		index:  newIndex(c.Capacity),
-		spare:  newIndex(c.Capacity),
-		row:    Row{Name: make([]byte, 0, c.Name), Values: make([]float64, c.Width)},
+		config: c, steps: make([]uint64, c.Capacity), marks: make([]mark, c.Capacity),
+		names:   make([]byte, c.Capacity*c.Name),
+		lengths: make([]uint8, c.Capacity),
+		values:  make([]float64, c.Capacity*c.Width),
+		index:   newIndex(c.Capacity),
+		spare:   newIndex(c.Capacity),
+		row:     Row{Name: make([]byte, 0, c.Name), Values: make([]float64, c.Width)},
 	}, nil
 }
 
 // Put stores a row that waits under a name from the given step on. The step must not be below that of the row before.
 // The table copies name and values.
-func (t *Table) Put(name []byte, step uint64, values []float64) Outcome {
+func (t *Table) Put(name []byte, step uint64, values []float64) Status {
 	switch {
 	case len(values) != t.config.Width:
 		panic("BUG: pending: a row has another width")
@@ -88,15 +86,15 @@ func (t *Table) Put(name []byte, step uint64, values []float64) Outcome {
 	n := t.config.Name
 	stored := t.names[at*n : (at+1)*n]
 	clear(stored[copy(stored, name):])
-	t.steps[at], t.marks[at], t.long[at] = step, waiting, uint8(len(name))
+	t.steps[at], t.marks[at], t.lengths[at] = step, waiting, uint8(len(name))
 	copy(t.valuesAt(at), values)
 	t.index.add(name, at)
 	t.put++
 	return Done
 }
 
-// Take returns the row that waits under a name, with outcome Done. With any other outcome there is no row.
-func (t *Table) Take(name []byte, step uint64) (Row, Outcome) {
+// Take returns the row that waits under a name, with status Done. With any other status there is no row.
+func (t *Table) Take(name []byte, step uint64) (Row, Status) {
 	at := t.find(name)
 	switch {
 	case at == none:
@@ -151,7 +149,7 @@ func (t *Table) timedOut(at int, step uint64) bool {
 func (t *Table) place(n uint64) int { return int(n % uint64(t.config.Capacity)) }
 
 func (t *Table) nameAt(at int) []byte {
-	return t.names[at*t.config.Name:][:t.long[at]]
+	return t.names[at*t.config.Name:][:t.lengths[at]]
 }
 
 func (t *Table) valuesAt(at int) []float64 {

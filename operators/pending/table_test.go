@@ -22,16 +22,16 @@ type story struct {
 	table *Table
 }
 
-func tell(r Row) string { return fmt.Sprintf("%s %d %v", r.Name, r.Step, r.Values) }
+func described(r Row) string { return fmt.Sprintf("%s %d %v", r.Name, r.Step, r.Values) }
 
-func (s story) put(name string, step uint64, value float64, want Outcome) {
+func (s story) put(name string, step uint64, value float64, want Status) {
 	s.Helper()
 	if got := s.table.Put([]byte(name), step, []float64{value, -value}); got != want {
 		s.Errorf("put %s at %d: %d, want %d", name, step, got, want)
 	}
 }
 
-func (s story) take(name string, step uint64, want Outcome) {
+func (s story) take(name string, step uint64, want Status) {
 	s.Helper()
 	if row, got := s.table.Take([]byte(name), step); got != want || got != Done && row.Values != nil {
 		s.Errorf("take %s at %d: %d %v, want %d", name, step, got, row, want)
@@ -41,8 +41,8 @@ func (s story) take(name string, step uint64, want Outcome) {
 func (s story) taken(name string, step, put uint64, value float64) {
 	s.Helper()
 	row, got := s.table.Take([]byte(name), step)
-	if told := tell(row); got != Done || told != tell(Row{[]byte(name), put, []float64{value, -value}}) {
-		s.Errorf("take %s at %d: %d %s", name, step, got, told)
+	if text := described(row); got != Done || text != described(Row{[]byte(name), put, []float64{value, -value}}) {
+		s.Errorf("take %s at %d: %d %s", name, step, got, text)
 	}
 }
 
@@ -54,7 +54,7 @@ func (s story) expired(step uint64, want ...string) {
 		if !some {
 			break
 		}
-		got = append(got, tell(row))
+		got = append(got, described(row))
 	}
 	if strings.Join(got, " ") != strings.Join(want, " ") {
 		s.Errorf("expired at %d: %q, want %q", step, got, want)
@@ -65,9 +65,9 @@ func newStory(t *testing.T) story {
 	return story{t, newTable(t, Config{Capacity: 4, Width: 2, Name: 5, Timeout: 3})}
 }
 
-// TestFeedbackComesLateOutOfOrderTwiceForgedOrNever checks the table on plays of a bandit with all these kinds of
+// TestFaultyFeedback checks the table on plays of a bandit with all these kinds of
 // feedback.
-func TestFeedbackComesLateOutOfOrderTwiceForgedOrNever(t *testing.T) {
+func TestFaultyFeedback(t *testing.T) {
 	s := newStory(t)
 	s.put("p1", 1, 10, Done)
 	s.put("p2", 1, 20, Done)
@@ -86,9 +86,9 @@ func TestFeedbackComesLateOutOfOrderTwiceForgedOrNever(t *testing.T) {
 	s.take("p3", 100, Again) // still remembered
 }
 
-// TestARowHoldsItsPlaceUntilItsTimeOut checks this for rows that are taken and for rows that are not: whether a row
+// TestARowKeepsItsPlaceUntilItsTimeout checks this for rows that are taken and for rows that are not: whether a row
 // fits depends on the steps of earlier Puts alone.
-func TestARowHoldsItsPlaceUntilItsTimeOut(t *testing.T) {
+func TestARowKeepsItsPlaceUntilItsTimeout(t *testing.T) {
 	s := newStory(t)
 	for _, name := range []string{"a", "b", "c", "d"} {
 		s.put(name, 1, 1, Done)
@@ -134,7 +134,7 @@ func TestNewest(t *testing.T) {
 	f(10, true)
 }
 
-func TestANameMayComeBackAfterItsTimeOut(t *testing.T) {
+func TestANameMayReturnAfterItsTimeout(t *testing.T) {
 	s := newStory(t)
 	s.put("a", 1, 1, Done)
 	s.put("a", 3, 2, Again)

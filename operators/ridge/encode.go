@@ -12,7 +12,7 @@ const stateVersion = 1
 
 // defineState lists the fields of the state of a machine that newMachine has made.
 func (m *Machine) defineState() {
-	limit := float64(m.most*m.half) / m.features
+	limit := float64(m.maxWeights*m.half) / m.features
 	longest := float64(limit * (1 + 1e-9))
 	m.Version = stateVersion
 	m.Fields = []operators.Field{

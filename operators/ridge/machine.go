@@ -1,8 +1,6 @@
 package ridge
 
 import (
-	"errors"
-	"fmt"
 	"math"
 
 	"oriel/mechanisms"
@@ -23,11 +21,11 @@ type Machine struct {
 	point     []float64 // the decision: weights, label units a unit of features
 	doublings uint64    // of all decisions
 
-	system system
-	theta  []float64 // weights of z, label units, scratch
-	cross  []float64 // released Σ z·y, scratch
-	turned []float64 // V⁻¹θ, scratch
-	extras []schemas.ExtraValue
+	system  system
+	theta   []float64 // weights of z, label units, scratch
+	cross   []float64 // released Σ z·y, scratch
+	inverse []float64 // V⁻¹θ, scratch
+	extras  []schemas.ExtraValue
 }
 
 var _ operators.Machine = (*Machine)(nil)
@@ -52,18 +50,15 @@ const (
 
 // newMachine returns the machine at step 0 over a stream of the rows' contribution. It takes ownership of the stream.
 func newMachine(c operator, stream *mechanisms.Stream) (*Machine, error) {
-	if stream.Components() != 1 || stream.Dimension() != c.rows.Size() || len(stream.Scratch()) != c.rows.Entries() {
-		return nil, fmt.Errorf("ridge: the stream has %d parts and %d coordinates, want one with %d", stream.Components(),
-			stream.Dimension(), c.rows.Size())
-	}
-	if stream.PerStep() || stream.Terms() != c.terms || stream.Batch() != c.batch {
-		return nil, errors.New("ridge: the stream has other sums, or other terms, than the settings say")
+	base := operators.Base{Operator: "ridge", Stream: stream, Every: c.every}
+	if err := base.CheckStream(c.rows.Size(), c.rows.Entries(), c.terms, c.batch); err != nil {
+		return nil, err
 	}
 	d := c.rows.Features
 	m := &Machine{
-		Base: operators.Base{Operator: "ridge", Stream: stream, Every: c.every}, operator: c, point: make([]float64, d),
+		Base: base, operator: c, point: make([]float64, d),
 		system: moments.NewSystem(d), theta: make([]float64, d),
-		cross: make([]float64, d), turned: make([]float64, d), extras: make([]schemas.ExtraValue, ownExtras),
+		cross: make([]float64, d), inverse: make([]float64, d), extras: make([]schemas.ExtraValue, ownExtras),
 	}
 	if c.raise {
 		m.system = moments.NewSpectrum(d)
@@ -99,23 +94,23 @@ func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.
 // contribution returns the numbers that a record adds to the stream, or nil: the row (z; y) times √w, with w clamped to
 // 1. For innovation, the label's residual is taken from the published decision.
 func (m *Machine) contribution(r operators.Record) []float64 {
-	leaf := m.Stream.Scratch()
+	contribution := m.Stream.Scratch()
 	d := m.rows.Features
-	if r.Null || !m.row(leaf[:d], r.Event) {
+	if r.Null || !m.row(contribution[:d], r.Event) {
 		return nil
 	}
 	y := (max(m.middle-m.half, min(m.middle+m.half, r.Event.Label)) - m.middle) / m.half
 	if m.innovation {
-		prediction := m.middle + float64(m.features*lattice.Dot(leaf[:d], m.point))
+		prediction := m.middle + float64(m.features*lattice.Dot(contribution[:d], m.point))
 		y = max(-1, min(1, (r.Event.Label-prediction)/m.residual))
 	}
-	leaf[d] = y
+	contribution[d] = y
 	if root := math.Sqrt(min(1, r.Event.Weight)); root < 1 {
-		for i, x := range leaf {
-			leaf[i] = float64(x * root)
+		for i, x := range contribution {
+			contribution[i] = float64(x * root)
 		}
 	}
-	return leaf
+	return contribution
 }
 
 // weight returns N_t: the events of t steps, null ones included, each by its remaining weight in a memory.
@@ -136,7 +131,7 @@ func (m *Machine) decide(t uint64) {
 	if solved {
 		m.system.Solve(m.theta, m.cross)
 	}
-	moments.Cap(m.theta, float64(float64(m.most*m.half)/unit))
+	moments.Cap(m.theta, float64(float64(m.maxWeights*m.half)/unit))
 	shift, doublings := m.system.Used()
 	m.doublings += uint64(doublings)
 	m.deviations(float64(m.deviation.At(t)), sums.Label, solved)
@@ -173,11 +168,11 @@ func (m *Machine) deviations(sd, label float64, solved bool) {
 		}
 		return
 	}
-	m.system.Solve(m.turned, m.theta)
+	m.system.Solve(m.inverse, m.theta)
 	both := float64(side*side) + float64(float64(sd*sd)*lattice.Dot(m.theta, m.theta))
 	for i, length := range out {
-		turned := float64(sd * m.turned[i])
-		out[i] = math.Sqrt(float64(both*float64(length*length)) + float64(turned*turned))
+		inverse := float64(sd * m.inverse[i])
+		out[i] = math.Sqrt(float64(both*float64(length*length)) + float64(inverse*inverse))
 	}
 }
 

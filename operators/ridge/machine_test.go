@@ -138,7 +138,7 @@ func (s *slow) decide() {
 	if err := theta.SolveVec(whole, cross); err != nil {
 		panic(err)
 	}
-	theta.ScaleVec(math.Min(1, s.most*s.half/unit/mat.Norm(&theta, 2)), &theta)
+	theta.ScaleVec(math.Min(1, s.maxWeights*s.half/unit/mat.Norm(&theta, 2)), &theta)
 	for i := range s.point {
 		s.point[i] = theta.AtVec(i) * unit / s.features
 	}
@@ -183,9 +183,9 @@ func (s *slow) say(whole *mat.SymDense, theta *mat.VecDense, unit, n float64) {
 	s.left = math.Sqrt(squares/n) * unit
 }
 
-// TestWeightsAreThoseOfTheFormulas checks that decisions over sums without noise, and their stated accuracy, agree with
+// TestWeightsMatchTheFormulas checks that decisions over sums without noise, and their stated accuracy, agree with
 // the slow reference.
-func TestWeightsAreThoseOfTheFormulas(t *testing.T) {
+func TestWeightsMatchTheFormulas(t *testing.T) {
 	for _, kind := range kinds {
 		for _, batch := range []uint64{1, 3} {
 			kind.m.Batch = batch
@@ -194,22 +194,22 @@ func TestWeightsAreThoseOfTheFormulas(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			twin := slow{operator: c, edge: machine.edge, point: make([]float64, 4)}
+			model := slow{operator: c, edge: machine.edge, point: make([]float64, 4)}
 			for i, e := range drawn(150, 4, 5) {
-				twin.add(e)
+				model.add(e)
 				for _, d := range machine.Add(nil, operators.Record{Event: e}) {
-					twin.decide()
-					for k, x := range twin.point {
+					model.decide()
+					for k, x := range model.point {
 						if far := math.Abs(d.Point[k] - x); far > 2e-3*(math.Abs(x)+c.half*0.05) {
-							t.Fatalf("%s, B = %d, event %d: %v, want %v", kind.name, batch, i, d.Point, twin.point)
+							t.Fatalf("%s, B = %d, event %d: %v, want %v", kind.name, batch, i, d.Point, model.point)
 						}
 						sd, said := machine.deviation.At(d.Step), d.Extras[atDeviation].Numbers[k]
-						if want := sd * twin.deviation[k]; math.Abs(said-want) > 5e-3*want {
+						if want := sd * model.deviation[k]; math.Abs(said-want) > 5e-3*want {
 							t.Fatalf("%s, B = %d, event %d: deviation %d is %g, want %g", kind.name, batch, i, k, said, want)
 						}
 					}
-					if said := d.Extras[atResidual].Number; math.Abs(said-twin.left) > 0.01*twin.left+1e-3*c.half {
-						t.Fatalf("%s, B = %d, event %d: residuals %g, want %g", kind.name, batch, i, said, twin.left)
+					if said := d.Extras[atResidual].Number; math.Abs(said-model.left) > 0.01*model.left+1e-3*c.half {
+						t.Fatalf("%s, B = %d, event %d: residuals %g, want %g", kind.name, batch, i, said, model.left)
 					}
 				}
 			}
@@ -217,9 +217,9 @@ func TestWeightsAreThoseOfTheFormulas(t *testing.T) {
 	}
 }
 
-// TestTwinAddsWhatTheMachineAdds compares the contribution of a record in the reference model with the machine's, for
+// TestReferenceModelMatchesMachine compares the contribution of a record in the reference model with the machine's, for
 // events of all kinds.
-func TestTwinAddsWhatTheMachineAdds(t *testing.T) {
+func TestReferenceModelMatchesMachine(t *testing.T) {
 	for _, kind := range kinds {
 		c, m := config(t, kind.m, kind.lines...)
 		every := c.EmitAll().(operator)
@@ -231,13 +231,13 @@ func TestTwinAddsWhatTheMachineAdds(t *testing.T) {
 	}
 }
 
-// TestCanariesAreAsFarApartAsRowsCanBe checks that the rows of canaries are orthogonal and of the greatest length,
+// TestCanariesReachTheSensitivity checks that the rows of canaries are orthogonal and of the greatest length,
 // whatever the direction and the weights are.
-func TestCanariesAreAsFarApartAsRowsCanBe(t *testing.T) {
+func TestCanariesReachTheSensitivity(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 9))
 	for _, kind := range kinds {
 		c, _ := config(t, kind.m, kind.lines...)
-		twin, s := newReference(c), float64(c.rows.Label)/1024
+		model, s := newReference(c), float64(c.rows.Label)/1024
 		for k := range 200 {
 			u := make([]float64, 5)
 			for i := range u {
@@ -247,19 +247,19 @@ func TestCanariesAreAsFarApartAsRowsCanBe(t *testing.T) {
 				clear(u)
 				u[k%5] = 1 - 2*float64(k/5)
 			}
-			for i := range twin.decision {
-				twin.decision[i] = rng.NormFloat64()
+			for i := range model.decision {
+				model.decision[i] = rng.NormFloat64()
 			}
-			most := float64(c.most*c.half) / c.features
-			if norm := mat.Norm(mat.NewVecDense(4, twin.decision), 2); norm > most {
-				for i := range twin.decision {
-					twin.decision[i] *= most / norm
+			maxWeights := float64(c.maxWeights*c.half) / c.features
+			if norm := mat.Norm(mat.NewVecDense(4, model.decision), 2); norm > maxWeights {
+				for i := range model.decision {
+					model.decision[i] *= maxWeights / norm
 				}
 			}
-			with, without := twin.Canary(u, 1)
+			with, without := model.Canary(u, 1)
 			a, b := make([]float64, 5), make([]float64, 5)
-			twin.Contribution(a, with)
-			twin.Contribution(b, without)
+			model.Contribution(a, with)
+			model.Contribution(b, without)
 			var aa, bb, ab float64
 			for i := range a {
 				scale := 1.0
@@ -275,21 +275,21 @@ func TestCanariesAreAsFarApartAsRowsCanBe(t *testing.T) {
 	}
 }
 
-// TestLeavesAreAsFarApartAsIsPaidFor checks contributions on the lattice of a plan. Those of canaries reach the
+// TestContributionsReachTheirSensitivity checks contributions on the lattice of a plan. Those of canaries reach the
 // distance that the noise is calibrated to, and those of any other numbers do not exceed it.
-func TestLeavesAreAsFarApartAsIsPaidFor(t *testing.T) {
+func TestContributionsReachTheirSensitivity(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 9))
 	for _, kind := range kinds {
 		c, m := config(t, kind.m, kind.lines...)
-		twin, values := newReference(c), make([][]float64, 40)
+		model, values := newReference(c), make([][]float64, 40)
 		for i := range values {
 			values[i] = []float64{1e9, 3, 3, 3, 50}
 			for k := range values[i] {
 				values[i][k] *= rng.NormFloat64()
 			}
 		}
-		with, without := twin.Canary([]float64{1, 0, 0, 0, 0}, 1)
-		if !twin.Contribution(values[0], with) || !twin.Contribution(values[1], without) {
+		with, without := model.Canary([]float64{1, 0, 0, 0, 0}, 1)
+		if !model.Contribution(values[0], with) || !model.Contribution(values[1], without) {
 			t.Fatalf("%s: a canary adds nothing", kind.name)
 		}
 		optest.DistancesAreReached(t, c.rows, mechtest.Plan(t, m).Component(0).Grid, c.rows.Size(), values...)

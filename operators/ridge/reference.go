@@ -86,7 +86,7 @@ func (t *reference) record(z []float64, side, factor float64) operators.Record {
 		values[i] = float64(float64(x*t.features) * beyond)
 	}
 	// The label is beyond every prediction of weights of the largest norm.
-	reach := float64((2 + t.most) * t.half * beyond * max(1, t.residual/t.half))
+	reach := float64((2 + t.maxWeights) * t.half * beyond * max(1, t.residual/t.half))
 	return operators.Record{Event: schemas.Event{
 		Vector: schemas.Vector{Values: values}, Label: t.middle + float64(side*reach), Weight: beyond,
 	}}

@@ -41,8 +41,8 @@ func lines(count int) (events []*schemas.Event) {
 // matrix can be factorised at once, from the first step on. Without a shift nearly none of the first ones can.
 func TestDoublingsAreRare(t *testing.T) {
 	for _, x := range []struct {
-		shift       string
-		least, most float64
+		shift             string
+		least, maxWeights float64
 	}{{"1", 0, 5}, {"1.5", 0, 0}, {"0", 20, math.Inf(1)}} {
 		m := optest.Life(1024)
 		m.Budget.Epsilon = 1
@@ -54,7 +54,7 @@ func TestDoublingsAreRare(t *testing.T) {
 		}
 		all := played(t, machine, lines(3200))
 		last := all[len(all)-1].Extras
-		if n := last[atDoublings].Number; len(all) != 200 || n < x.least || n > x.most {
+		if n := last[atDoublings].Number; len(all) != 200 || n < x.least || n > x.maxWeights {
 			t.Errorf("shift %s: %g doublings in %d decisions", x.shift, n, len(all))
 		}
 		if first, now := all[0].Extras[atShift].Number, last[atShift].Number; x.shift == "1.5" && first != now {
@@ -94,9 +94,9 @@ func TestWeightsFadeWithTheEvents(t *testing.T) {
 	}
 }
 
-// TestOnlyShiftsAreToldOf checks that the plan describes a shift and its doublings only if there is a shift: raised
+// TestPlanDescribesOnlyShifts checks that the plan describes a shift and its doublings only if there is a shift: raised
 // eigenvalues need none.
-func TestOnlyShiftsAreToldOf(t *testing.T) {
+func TestPlanDescribesOnlyShifts(t *testing.T) {
 	for spectrum, want := range map[string]bool{shifted: true, raised: false} {
 		c, m := config(t, optest.Life(1024), "UPDATE=moments", "DIMENSION=8", "LABEL_RANGE=-1:1", "SPECTRUM="+spectrum)
 		if text := c.Describe(m).Steps; text == "" || strings.Contains(text, "shift") != want {

@@ -42,7 +42,7 @@ func (e *expertsRule) next(stream *mechanisms.Stream) ([]int, playedRound) {
 			e.set[i] = e.any(stream, len(e.zeros))
 		}
 	}
-	if e.round > e.last || e.explored == e.rates.most || !e.explores(stream) {
+	if e.round > e.last || e.explored == e.rates.explorations || !e.explores(stream) {
 		return e.set, playedRound{cell: -1}
 	}
 	e.explored++
@@ -62,14 +62,14 @@ func (e *expertsRule) any(stream *mechanisms.Stream, n int) int {
 
 // explores tosses the coin that decides whether a round explores.
 func (e *expertsRule) explores(stream *mechanisms.Stream) bool {
-	chance := e.rates.share
+	p := e.rates.share
 	if !e.config.Capped { // a fixed number of the rounds to come
-		chance = float64(e.rates.most-e.explored) / float64(e.last-e.round+1)
+		p = float64(e.rates.explorations-e.explored) / float64(e.last-e.round+1)
 	}
-	if chance >= 1 || e.config.early {
+	if p >= 1 || e.config.early {
 		return true
 	}
-	e.coin = [2]int64{operators.ProbabilityScore(1 - chance), operators.ProbabilityScore(chance)}
+	e.coin = [2]int64{operators.ProbabilityScore(1 - p), operators.ProbabilityScore(p)}
 	return stream.Choose(0, e.coin[:], operators.ByProbabilities) == 1
 }
 
@@ -104,7 +104,7 @@ func (e *expertsRule) Restore(state []byte) error {
 		}
 	}
 	round, explored := binary.LittleEndian.Uint64(state[4*len(set):]), binary.LittleEndian.Uint64(state[4*len(set)+8:])
-	if explored > min(e.rates.most, round) {
+	if explored > min(e.rates.explorations, round) {
 		return errState
 	}
 	e.set, e.round, e.explored = set, round, explored

@@ -14,9 +14,9 @@ import (
 type halvingRule struct {
 	config    Config
 	set       []int  // the set so far, then the element that is tried
-	chosen    int    // elements of the set that stand
+	chosen    int    // number of elements of the set that are final
 	remaining []int  // elements that may come next, in the order of their list
-	cursor    int    // among left, which is tried next
+	cursor    int    // index among remaining of the element that is tried next
 	cut       int    // halvings at this position
 	stage     uint32 // number of positions so far, in all epochs; answers of other positions are ignored
 	round     uint64 // rounds that went out in this epoch
@@ -29,7 +29,7 @@ type trial struct {
 	sum             float64
 }
 
-func newHalved(c Config) *halvingRule {
+func newHalving(c Config) *halvingRule {
 	h := &halvingRule{config: c, set: make([]int, c.Pick), tried: make([]trial, len(c.Elements))}
 	h.begin()
 	return h
@@ -78,7 +78,7 @@ func (h *halvingRule) learn(_ *mechanisms.Stream, p playedRound, answers int, su
 	}
 	t := &h.tried[p.cell]
 	t.rounds++
-	if answers > 0 { // else noise alone
+	if answers > 0 { // without answers the release is only noise
 		t.answers, t.sum = t.answers+uint64(answers), t.sum+sum
 	}
 	need := h.config.rounds(h.cut)
@@ -171,7 +171,7 @@ func (h *halvingRule) AppendState(dst []byte) []byte {
 }
 
 func (h *halvingRule) Restore(state []byte) error {
-	other := newHalved(h.config)
+	other := newHalving(h.config)
 	word := func() (x uint32) {
 		x, state = binary.LittleEndian.Uint32(state), state[4:]
 		return x

@@ -139,9 +139,9 @@ func TestFeedbackThatFails(t *testing.T) {
 	}
 }
 
-// TestSetsChangeBehindExplorationsAlone checks that a set changes only after an exploration, one round later, and that
+// TestSetsChangeOnlyAfterExplorations checks that a set changes only after an exploration, one round later, and that
 // an exploration starts with elements of the set.
-func TestSetsChangeBehindExplorationsAlone(t *testing.T) {
+func TestSetsChangeOnlyAfterExplorations(t *testing.T) {
 	c := drawsOf(6, 3, 2, 400)
 	w, set, explored, changes := newTown(6, 20, 1), []int(nil), false, 0
 	w.play(machineOf(t, c, 1, 1), 400, func(round int, d operators.Decision) {
@@ -205,7 +205,7 @@ func TestWeightsAreWithinTheirBound(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bound := c.lost(r, c.eta(m, mechtest.Plan(t, m)), 8) / 8
+	bound := c.regretBound(r, c.eta(m, mechtest.Plan(t, m)), 8) / 8
 	missed, towns := 0.0, tiertest.Runs(2, 4)
 	for seed := range towns {
 		w := newTown(3, 10, uint64(seed))

@@ -2,7 +2,6 @@ package sets
 
 import (
 	"fmt"
-	"strings"
 
 	"oriel/mechanisms"
 	"oriel/operators"
@@ -19,7 +18,7 @@ type rule interface {
 	learn(stream *mechanisms.Stream, p playedRound, answers int, sum float64)
 	AppendState(dst []byte) []byte
 	StateLen() int
-	Restore(state []byte) error // state has stateLen bytes; after an error nothing has changed
+	Restore(state []byte) error // state has StateLen bytes; after an error nothing has changed
 }
 
 // playedRound holds the cell that a round explores.
@@ -66,7 +65,7 @@ func newMachine(c Config, r rates, stream *mechanisms.Stream) (*Machine, error) 
 		point:  make([]float64, c.Pick), names: map[string]string{},
 	}
 	if !c.Draws {
-		m.rule = newHalved(c)
+		m.rule = newHalving(c)
 	} else if m.rule, err = newExperts(c, r, stream); err != nil {
 		return nil, err
 	}
@@ -128,8 +127,8 @@ func (m *Machine) publish(dst []operators.Decision, round uint64) []operators.De
 	return m.config.Actions.Publish(dst, round, m.point, m.extras[:])
 }
 
-// mostNames bounds the cache of joined names.
-const mostNames = 1 << 12
+// maxNames bounds the cache of joined names.
+const maxNames = 1 << 12
 
 // named joins the names of a set.
 func (m *Machine) named(set []int) string {
@@ -140,18 +139,12 @@ func (m *Machine) named(set []int) string {
 	if text, known := m.names[string(m.key)]; known {
 		return text
 	}
-	var out strings.Builder
-	for i, element := range set {
-		if i > 0 {
-			out.WriteByte(',')
-		}
-		out.WriteString(m.config.Elements[element])
-	}
-	if len(m.names) == mostNames {
+	if len(m.names) == maxNames {
 		clear(m.names)
 	}
-	m.names[string(m.key)] = out.String()
-	return out.String()
+	text := operators.JoinNames(m.config.Elements, set)
+	m.names[string(m.key)] = text
+	return text
 }
 
 // Due returns one round before the first record, and one after each step.

@@ -41,9 +41,9 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// TestTheMachineAddsWhatTheTwinSays compares the sums of a machine's stream with the contributions of its reference
+// TestReferenceModelMatchesMachine compares the sums of a machine's stream with the contributions of its reference
 // model, whatever the record keys are: each release of halving, and each score by which draws draws.
-func TestTheMachineAddsWhatTheTwinSays(t *testing.T) {
+func TestReferenceModelMatchesMachine(t *testing.T) {
 	for i, c := range kinds() {
 		m := mechanismOf(t, c, 1)
 		stream := mechtest.Open(t, m, [32]byte{5})

@@ -16,9 +16,9 @@ import (
 
 // rates are the constants of the rule draws. They are computed when a stream is opened, and stored in its plan.
 type rates struct {
-	share float64 // γ, of rounds that explore
-	most  uint64  // explorations of a life: exactly, or with capped coins at most
-	loss  float64 // ε of a draw at most
+	share        float64 // γ, of rounds that explore
+	explorations uint64  // number in a life; with capped coins the largest number
+	maxEpsilon   float64 // ε of a draw at most
 }
 
 // rates computes the rates for R rounds of B records, and sets of k of N elements (SPEC.md, Rates).
@@ -33,26 +33,26 @@ func (c Config) rates(m mechanisms.Config) (rates, error) {
 	if c.Share == 0 {
 		switch c.Rate {
 		case printed:
-			r.share = float64(k * root3(float64(float64(256*nLogN)*nLogN)/rounds))
+			r.share = float64(k * cubeRoot(float64(float64(256*nLogN)*nLogN)/rounds))
 		case direct: // the γ at which k³N·ln N·√(32R·ln(k/δ))/(εγ), the cost at its η, equals γR
 			x := float64(float64(float64(k*k)*k)*nLogN) / m.Budget.Epsilon
 			x = float64(x * math.Sqrt(float64(32*elementary.Log(k/m.Budget.Delta))))
 			r.share = math.Sqrt(x / math.Sqrt(rounds))
 		case theorem:
-			r.share = float64(float64(k*k) * root3(float64(float64(256*nLogN)*nLogN)/rounds))
+			r.share = float64(float64(k*k) * cubeRoot(float64(float64(256*nLogN)*nLogN)/rounds))
 		default:
 			x := float64(float64(k*k)*nLogN) / float64(math.Sqrt(float64(c.spread()*8*rho))*records)
-			r.share = max(root3(float64(x*x)/rounds), float64(k*root3(nLogN/rounds)))
+			r.share = max(cubeRoot(float64(x*x)/rounds), float64(k*cubeRoot(nLogN/rounds)))
 		}
 	}
 	r.share = min(1, r.share)
-	r.most = uint64(max(1, math.Floor(float64(r.share*rounds))))
+	r.explorations = uint64(max(1, math.Floor(float64(r.share*rounds))))
 	if c.Capped {
-		r.most = uint64(max(1, min(rounds, math.Floor(float64(2*r.share*rounds)))))
+		r.explorations = uint64(max(1, min(rounds, math.Floor(float64(2*r.share*rounds)))))
 	}
 	eta := min(1, math.Sqrt(float64(k*nLogN)/float64(r.share*rounds))) / records
 	if c.Rate != tight {
-		times := float64(r.most)
+		times := float64(r.explorations)
 		if c.Rate == direct {
 			times = rounds
 		} else if !c.Capped {
@@ -60,9 +60,9 @@ func (c Config) rates(m mechanisms.Config) (rates, error) {
 		}
 		eta = m.Budget.Epsilon / float64(k*math.Sqrt(float64(32*times)*elementary.Log(k/m.Budget.Delta)))
 	}
-	r.loss = eta // for rewards in [0, 1], one of which is exchanged
+	r.maxEpsilon = eta // for rewards in [0, 1], one of which is exchanged
 	if m.Unit.AgainstNull() {
-		r.loss = eta / 2 // and they are about ½
+		r.maxEpsilon = eta / 2 // because rewards lie about ½
 	}
 	return r, nil
 }
@@ -72,7 +72,7 @@ func (c Config) draws(r rates) uint64 {
 	if c.Rate == direct {
 		return c.Horizon
 	}
-	return r.most
+	return r.explorations
 }
 
 // spread returns 4 for coins that are not capped and 2 for capped coins, which pay for twice as many explorations. The
@@ -84,12 +84,11 @@ func (c Config) spread() float64 {
 	return 4
 }
 
-// root3 returns the cube root.
-func root3(x float64) float64 { return elementary.Exp(elementary.Log(x) / 3) }
+func cubeRoot(x float64) float64 { return elementary.Exp(elementary.Log(x) / 3) }
 
 // line returns the form of rates in a plan.
 func (r rates) line() string {
-	return fmt.Sprintf("%s %d %s", bitsOf(r.share), r.most, bitsOf(r.loss))
+	return fmt.Sprintf("%s %d %s", bitsOf(r.share), r.explorations, bitsOf(r.maxEpsilon))
 }
 
 func bitsOf(x float64) string { return strconv.FormatUint(math.Float64bits(x), 16) }
@@ -103,9 +102,9 @@ func parseRates(line string) (r rates, ok bool) {
 	share, err := strconv.ParseUint(parts[0], 16, 64)
 	most, errMost := strconv.ParseUint(parts[1], 10, 64)
 	loss, errLoss := strconv.ParseUint(parts[2], 16, 64)
-	r = rates{share: math.Float64frombits(share), most: most, loss: math.Float64frombits(loss)}
-	ok = err == nil && errMost == nil && errLoss == nil && r.share > 0 && r.share <= 1 && most > 0 && r.loss > 0 &&
-		r.loss <= math.MaxFloat64
+	r = rates{share: math.Float64frombits(share), explorations: most, maxEpsilon: math.Float64frombits(loss)}
+	ok = err == nil && errMost == nil && errLoss == nil && r.share > 0 && r.share <= 1 && most > 0 && r.maxEpsilon > 0 &&
+		r.maxEpsilon <= math.MaxFloat64
 	return r, ok
 }
 
@@ -131,17 +130,14 @@ func (c operator) describeDraws(m mechanisms.Config) operators.Description {
 		behind = "every round"
 	}
 	d.Steps = fmt.Sprintf("%d of %d elements; %d of %d rounds explore, and behind %s all are drawn anew, η = %.4g; ", c.Pick,
-		len(c.Elements), r.most, c.Horizon, behind, eta)
+		len(c.Elements), r.explorations, c.Horizon, behind, eta)
 	events := float64(c.Horizon) * float64(m.Batch)
-	if lost := c.lost(r, eta, float64(m.Batch)); lost < events {
-		return with(d, fmt.Sprintf("%.4g answers, if all come in the round of their plays, cost at most %.4g less than 1 − 1/e of "+
-			"the best set, in the mean", events, lost))
+	if bound := c.regretBound(r, eta, float64(m.Batch)); bound < events {
+		d.Steps += fmt.Sprintf("%.4g answers, if all come in the round of their plays, cost at most %.4g less than 1 − 1/e of "+
+			"the best set, in the mean", events, bound)
+	} else {
+		d.Steps += "nothing is proved of so few: give ORIEL_SHARE"
 	}
-	return with(d, "nothing is proved of so few: give ORIEL_SHARE")
-}
-
-func with(d operators.Description, more string) operators.Description {
-	d.Steps += more
 	return d
 }
 
@@ -154,12 +150,13 @@ func (c Config) eta(m mechanisms.Config, p mechanisms.Calibration) float64 {
 	return e
 }
 
-// lost bounds the expected (1−1/e)-regret over T answers: k(ηB·T + kN·ln N/(γη) + coins) + γT (SPEC.md, Theorem 1).
-func (c Config) lost(r rates, eta, records float64) float64 {
+// regretBound bounds the expected (1−1/e)-regret over T answers: k(ηB·T + kN·ln N/(γη) + coins) + γT (SPEC.md, Theorem
+// 1).
+func (c Config) regretBound(r rates, eta, records float64) float64 {
 	k, n := float64(c.Pick), float64(len(c.Elements))
 	rounds, share := float64(c.Horizon), r.share
 	if !c.Capped {
-		share = float64(r.most) / rounds
+		share = float64(r.explorations) / rounds
 	}
 	if eta*records > 1 {
 		return math.Inf(1)
@@ -172,7 +169,7 @@ func (c Config) lost(r rates, eta, records float64) float64 {
 // For fixed coins it is 2√((1−γ)R/γ). For capped ones it is all R rounds if M have explored before the end, which has a
 // probability of e^{M−γR}(γR/M)^M.
 func (c Config) coins(r rates, rounds float64) float64 {
-	most := float64(r.most)
+	most := float64(r.explorations)
 	if !c.Capped {
 		return 2 * math.Sqrt((rounds-most)*rounds/most)
 	}

@@ -77,7 +77,7 @@ func TestRates(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				return c.lost(r, c.eta(m, mechtest.Plan(t, m)), float64(records))
+				return c.regretBound(r, c.eta(m, mechtest.Plan(t, m)), float64(records))
 			}
 			r, err := c.rates(mechanismOf(t, c, 1))
 			if err != nil {
@@ -203,13 +203,13 @@ func TestCoinsOfTheBound(t *testing.T) {
 		return math.Exp(lgamma(n+1) - lgamma(k+1) - lgamma(n-k+1))
 	}
 	for _, row := range []struct{ rounds, most int }{{2, 1}, {20, 1}, {20, 5}, {20, 19}, {20, 20}, {200, 40}} {
-		c, r := drawsOf(3, 1, 1, uint64(row.rounds)), rates{most: uint64(row.most)}
+		c, r := drawsOf(3, 1, 1, uint64(row.rounds)), rates{explorations: uint64(row.most)}
 		gamma, misses := float64(row.most)/float64(row.rounds), 0.0
 		for before := range row.rounds { // rounds before this one, some of which have explored
 			left := row.rounds - before
 			for some := max(0, row.most-left); some <= min(before, row.most); some++ {
-				chance := choose(before, some) * choose(left, row.most-some) / choose(row.rounds, row.most)
-				misses += chance * math.Abs(float64(row.most-some)/float64(left)-gamma) / gamma
+				p := choose(before, some) * choose(left, row.most-some) / choose(row.rounds, row.most)
+				misses += p * math.Abs(float64(row.most-some)/float64(left)-gamma) / gamma
 			}
 		}
 		got := c.coins(r, float64(row.rounds))
@@ -228,7 +228,7 @@ func TestCoinsOfTheBound(t *testing.T) {
 			t.Fatal(err)
 		}
 		all := 0.0
-		for some := int(r.most); some < row.rounds; some++ { // before the last round
+		for some := int(r.explorations); some < row.rounds; some++ { // before the last round
 			all += choose(row.rounds-1, some) * math.Pow(r.share, float64(some)) *
 				math.Pow(1-r.share, float64(row.rounds-1-some))
 		}

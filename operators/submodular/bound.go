@@ -7,14 +7,14 @@ import (
 	"oriel/mechanisms"
 )
 
-// expertMisses bounds the expected units of gain that an expert misses of the best point (PROOF.md, Theorem 1). Without
+// expertRegret bounds the expected units of gain that an expert misses of the best point (PROOF.md, Theorem 1). Without
 // a memory the bound covers the eventsOf events; with one it covers all events, each by its weight in the memory.
 //
 //	(1) G·p + w·V + (a/2)·Λ_T + Σ_j G²/4·min(ρ_j, q/Λ_j)   Gaussian noise whose deviation grows, in all by V
 //	(2) G·p + (a/2)·Λ_T + Σ_j (G²·q/4 + G·s·σ*)/Λ_j        noise of any law
 //
 // G is the number of events between decisions, and j runs over decisions.
-func (c operator) expertMisses(m mechanisms.Config, law noiseLaw, r regulariser) float64 {
+func (c operator) expertRegret(m mechanisms.Config, law noiseLaw, r regulariser) float64 {
 	x, between := c.expert(), float64(c.every)*float64(m.Batch)
 	steady, loose := 0.0, 0.0
 	add := func(decisions, lambda, deviation float64) {
@@ -92,20 +92,20 @@ func (c operator) describeExperts(m mechanisms.Config) string {
 	if c.rule == byShares {
 		best = "point"
 	}
-	lacked := c.lackedBy(c.expertMisses(m, law, r), events, c.copiesOf(m))
+	lacked := c.regret(c.expertRegret(m, law, r), events, c.copiesOf(m))
 	if lacked >= events {
 		return text + fmt.Sprintf("; no bound on what decisions lack holds at %.6g events: it takes more events, less noise, or a smaller ORIEL_EMIT_EVERY", events)
 	}
 	return text + fmt.Sprintf("; %.6g events lack at most %.4g of 1 − 1/e of the best %s, in the mean", events, lacked, best)
 }
 
-// lackedBy bounds the (1−1/e)-regret in terms of the gain that each expert misses. For leaders it is k times that
+// regret bounds the (1−1/e)-regret in terms of the gain that each expert misses. For leaders it is k times that
 // (Proposition 3 of the source). For shares it is the mean over copies, plus a term for the change of gradients from
 // one copy's point to the next (its Lemma 7).
-func (c operator) lackedBy(missed, events float64, copies int) float64 {
+func (c operator) regret(missed, events float64, copies int) float64 {
 	k := float64(c.pick)
 	if c.rule == byLeaders {
-		return k * c.function.most(c.pick) * missed
+		return k * c.function.maxGain(c.pick) * missed
 	}
 	switch c.function {
 	case modular: // gradients do not fall

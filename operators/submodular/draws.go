@@ -37,12 +37,12 @@ func (c operator) schedule(m *mechanisms.Config) error {
 	return nil
 }
 
-// boundedRate returns the η that minimises the bound of lost: √(k·u·ln N/(G·T)), at most 1/G. G is the number of events
-// between draws, T the total, and u the most that an element adds. At G = 1 it is the rate of Streeter and Golovin's
-// algorithm, without privacy.
+// boundedRate returns the η that minimises the bound of drawsRegret: √(k·u·ln N/(G·T)), at most 1/G. G is the number of
+// events between draws, T the total, and u the most that an element adds. At G = 1 it is the rate of Streeter and
+// Golovin's algorithm, without privacy.
 func (c operator) boundedRate(m mechanisms.Config) float64 {
 	between, events := c.spans(m)
-	all := float64(float64(c.pick) * c.function.most(c.pick))
+	all := float64(float64(c.pick) * c.function.maxGain(c.pick))
 	return min(1/between, math.Sqrt(float64(all*elementary.Log(float64(c.elements)))/float64(between*events)))
 }
 
@@ -51,15 +51,15 @@ func (c operator) spans(m mechanisms.Config) (between, events float64) {
 	return float64(float64(c.every) * float64(m.Batch)), float64(float64(m.Scope.End()) * float64(m.Batch))
 }
 
-// lost bounds the expected (1−1/e)-regret at the rate eta, for values that do not depend on draws (PROOF.md, What draws
-// lack). It is +Inf if no bound is proved.
-func (c operator) lost(m mechanisms.Config, eta float64) float64 {
+// drawsRegret bounds the expected (1−1/e)-regret at the rate eta, for values that do not depend on draws (PROOF.md,
+// What draws lack). It is +Inf if no bound is proved.
+func (c operator) drawsRegret(m mechanisms.Config, eta float64) float64 {
 	between, events := c.spans(m)
 	if eta*between > 1 {
 		return math.Inf(1)
 	}
 	position := elementary.Log(float64(c.elements))/eta + between
-	return float64(float64(eta*between)*events) + float64(float64(float64(c.pick)*c.function.most(c.pick))*position)
+	return float64(float64(eta*between)*events) + float64(float64(float64(c.pick)*c.function.maxGain(c.pick))*position)
 }
 
 // eta returns the η of a plan, for gains in [0, 1].
@@ -85,8 +85,8 @@ func (c operator) describeDraws(m mechanisms.Config) operators.Description {
 	if p, err := mechanisms.Calibrate(m); err == nil {
 		rate := eta(m, p)
 		d.Steps += fmt.Sprintf("; η = %.4g", rate)
-		if _, events := c.spans(m); c.lost(m, rate) < events {
-			d.Steps += fmt.Sprintf(": %.4g events lack at most %.4g of 1 − 1/e of the best set, in the mean", events, c.lost(m, rate))
+		if _, events := c.spans(m); c.drawsRegret(m, rate) < events {
+			d.Steps += fmt.Sprintf(": %.4g events lack at most %.4g of 1 − 1/e of the best set, in the mean", events, c.drawsRegret(m, rate))
 		} else {
 			d.Steps += ", of which no bound says anything here"
 		}
@@ -96,7 +96,7 @@ func (c operator) describeDraws(m mechanisms.Config) operators.Description {
 
 // drawsRule draws elements by exponential weights from sums of gains that are never released: Algorithm 2 of the
 // source, FI-DP.
-type drawsRule struct{ prefixes }
+type drawsRule struct{ marginalGains }
 
 // decide draws the element of each position, by the total that each element would have gained there, given the sets
 // that were published. An element that is drawn twice appears twice.

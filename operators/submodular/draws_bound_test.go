@@ -21,11 +21,11 @@ import (
 func TestBoundedRate(t *testing.T) {
 	of := func(epsilon float64, horizon, batch uint64, lines ...string) (rate, lost float64, said string) {
 		t.Helper()
-		m := whole(horizon, epsilon)
+		m := lifetime(horizon, epsilon)
 		m.Batch = batch
 		c, m, _ := config(t, m, append([]string{"RULE=draws", "PICK=3", "ELEMENTS=10"}, lines...)...)
 		p := mechtest.Plan(t, m)
-		return eta(m, p), c.lost(m, eta(m, p)), c.Describe(m).Steps
+		return eta(m, p), c.drawsRegret(m, eta(m, p)), c.Describe(m).Steps
 	}
 	near := func(what string, got, want float64) {
 		t.Helper()
@@ -56,8 +56,8 @@ func TestBoundedRate(t *testing.T) {
 	if rate, lost, _ := of(1e9, 10000, 1, each); rate < 1 || !math.IsInf(lost, 1) {
 		t.Errorf("η = %g of the tight rate without privacy, and a bound of %g", rate, lost)
 	}
-	c, m, _ := config(t, whole(10000, 1), "RULE=draws", "PICK=3", "ELEMENTS=10", "EMIT_EVERY=100")
-	if at, beyond := c.lost(m, 0.01), c.lost(m, 0.0101); math.IsInf(at, 1) || !math.IsInf(beyond, 1) {
+	c, m, _ := config(t, lifetime(10000, 1), "RULE=draws", "PICK=3", "ELEMENTS=10", "EMIT_EVERY=100")
+	if at, beyond := c.drawsRegret(m, 0.01), c.drawsRegret(m, 0.0101); math.IsInf(at, 1) || !math.IsInf(beyond, 1) {
 		t.Errorf("of η = 1/G a bound of %g, and of more %g", at, beyond)
 	}
 	if _, err := configOf(towns, optest.Life(16), "RULE=argmax", "PICK=2", "ELEMENTS=5", bounded); err == nil {
@@ -74,7 +74,8 @@ func TestDrawsAreWithinTheirBound(t *testing.T) {
 	keys := tiertest.Runs(8, 24)
 	missed := func(epsilon float64, n, pick int, every, rate string, wants func(rng *rand.Rand, i int) int,
 	) (mean, bound float64) {
-		c, m, p := config(t, whole(events, epsilon), "RULE=draws", "PICK="+strconv.Itoa(pick), "ELEMENTS="+strconv.Itoa(n),
+		c, m, p := config(t, lifetime(events, epsilon),
+			"RULE=draws", "PICK="+strconv.Itoa(pick), "ELEMENTS="+strconv.Itoa(n),
 			"EMIT_EVERY="+every, "RATE="+rate)
 		for key := range byte(keys) {
 			machine, err := newMachine(c, p, mechtest.Open(t, m, [32]byte{key, 6}))
@@ -102,7 +103,7 @@ func TestDrawsAreWithinTheirBound(t *testing.T) {
 			}
 			mean -= had / float64(keys)
 		}
-		return mean, c.lost(m, eta(m, mechtest.Plan(t, m)))
+		return mean, c.drawsRegret(m, eta(m, mechtest.Plan(t, m)))
 	}
 	for _, row := range []struct {
 		epsilon float64

@@ -65,7 +65,7 @@ func TestTwoExpertsAreWithinTheirClaim(t *testing.T) {
 	for row, budget := range []dp.Budget{{Epsilon: 2}, {Epsilon: 1.5, Delta: 0.02}, {Epsilon: 0.4, Delta: 1e-3}} {
 		adjacencies := []dp.Adjacency{dp.Replace, dp.ZeroOut}
 		for _, adjacency := range tiertest.Runs(adjacencies[row%2:row%2+1], adjacencies) {
-			m := whole(3, budget.Epsilon)
+			m := lifetime(3, budget.Epsilon)
 			m.Budget, m.Unit = budget, protection.Event{Exchange: adjacency}
 			c, m, p := config(t, m, "RULE=draws", "PICK=2", "ELEMENTS=3", "EMIT_EVERY=1")
 			check := func(worst, most float64, where string) {
@@ -111,12 +111,12 @@ func TestTwoExpertsAreWithinTheirClaim(t *testing.T) {
 	}
 }
 
-// TestWholeLivesShowNoMoreThanTheClaim samples whole lives of two neighbouring streams under fresh keys. The samples
+// TestCompleteLivesStayWithinTheClaim samples whole lives of two neighbouring streams under fresh keys. The samples
 // have the enumerated law, so that the draws of a life are independent given their weights. An observer who sees whole
 // lives, and knows all events but one, measures most of the possible privacy loss, and never more than the claim. In
 // the short form it measures half, because its limits are wider. With draws at four times the rate it measures more,
 // and seeds that repeat give another law. A false alarm has probability below 1e-5.
-func TestWholeLivesShowNoMoreThanTheClaim(t *testing.T) {
+func TestCompleteLivesStayWithinTheClaim(t *testing.T) {
 	values := func(v ...float64) operators.Record {
 		return operators.Record{Event: schemas.Event{Vector: schemas.Vector{Values: v}}}
 	}
@@ -125,7 +125,7 @@ func TestWholeLivesShowNoMoreThanTheClaim(t *testing.T) {
 		neighbours[i] = append([]operators.Record{first}, slices.Repeat([]operators.Record{values(0.5, 0.5, 0)}, 5)...)
 	}
 	for _, budget := range []dp.Budget{{Epsilon: 3}, {Epsilon: 2, Delta: 0.01}} {
-		m := whole(6, budget.Epsilon)
+		m := lifetime(6, budget.Epsilon)
 		m.Budget = budget
 		c, m, p := config(t, m, "RULE=draws", "PICK=1", "ELEMENTS=3", "EMIT_EVERY=1")
 		seat, err := mechanisms.NewMechanism(m, mechtest.Plan(t, m))
@@ -209,7 +209,7 @@ func (s *silent) Errorf(string, ...any) { s.failed = true }
 // The tight rate exceeds η = 3.412614e-3, which ρ = (√(ε + ln(1/δ)) − √ln(1/δ))² would allow, because dp.ZCDPRho uses
 // the exact δ(ρ).
 func TestRatesOfDraws(t *testing.T) {
-	m := whole(1000, 1)
+	m := lifetime(1000, 1)
 	eta := func(adjacency dp.Adjacency, lines ...string) float64 {
 		m.Unit = protection.Event{Exchange: adjacency}
 		_, m, _ := config(t, m, append([]string{"RULE=draws", "PICK=3", "ELEMENTS=10"}, lines...)...)
@@ -232,11 +232,11 @@ func TestRatesOfDraws(t *testing.T) {
 	near("ten times as seldom", ten, math.Sqrt(10)*0.9999, math.Sqrt(10)*1.0001)
 }
 
-// TestWhatIsDrawnTwiceCountsOnce checks that an element that appears twice in a set adds nothing the second time,
+// TestRepeatedElementsCountOnce checks that an element that appears twice in a set adds nothing the second time,
 // neither in learning nor in scores.
-func TestWhatIsDrawnTwiceCountsOnce(t *testing.T) {
+func TestRepeatedElementsCountOnce(t *testing.T) {
 	for _, f := range functions {
-		c, m, p := config(t, whole(8, 4), "RULE=draws", "PICK=3", "ELEMENTS=4", "EMIT_EVERY=1", "FUNCTION="+f)
+		c, m, p := config(t, lifetime(8, 4), "RULE=draws", "PICK=3", "ELEMENTS=4", "EMIT_EVERY=1", "FUNCTION="+f)
 		machine, err := newMachine(c, p, mechtest.Open(t, m, [32]byte{1}))
 		if err != nil {
 			t.Fatal(err)
@@ -258,7 +258,7 @@ func TestWhatIsDrawnTwiceCountsOnce(t *testing.T) {
 
 // TestDrawsAllocateNothing checks that a step with draws allocates nothing.
 func TestDrawsAllocateNothing(t *testing.T) {
-	c, m, p := config(t, whole(2000, 40), "RULE=draws", "PICK=3", "ELEMENTS=20", "EMIT_EVERY=1")
+	c, m, p := config(t, lifetime(2000, 40), "RULE=draws", "PICK=3", "ELEMENTS=20", "EMIT_EVERY=1")
 	machine, err := newMachine(c, p, mechtest.Open(t, m, [32]byte{1}))
 	if err != nil {
 		t.Fatal(err)
@@ -281,6 +281,6 @@ func BenchmarkDraws(b *testing.B) {
 		{"N=100/k=5/every=1", []string{"RULE=draws", "PICK=5", "ELEMENTS=100", "EMIT_EVERY=1"}},
 		{"N=100/k=5/every=1000", []string{"RULE=draws", "PICK=5", "ELEMENTS=100", "EMIT_EVERY=1000"}},
 	} {
-		b.Run(kind.name, func(b *testing.B) { benchmark(b, whole(1<<30, 1), kind.lines...) })
+		b.Run(kind.name, func(b *testing.B) { benchmark(b, lifetime(1<<30, 1), kind.lines...) })
 	}
 }

@@ -122,7 +122,7 @@ func (w exemplars) greedy() (set []int) {
 // play returns the mean value of a rule's decisions over the last tenth of the events, at ε = 1 for their whole life.
 func (w exemplars) play(t *testing.T, rule string, seed byte, more ...string) float64 {
 	t.Helper()
-	m := whole(uint64(len(w.events)), 1)
+	m := lifetime(uint64(len(w.events)), 1)
 	m.Name, m.Budget.Delta = "blt", 1e-6
 	c, m, p := config(t, m, append(more, "RULE="+rule, "PICK="+strconv.Itoa(w.pick),
 		"ELEMENTS="+strconv.Itoa(len(w.events[0])))...)
@@ -180,9 +180,9 @@ func TestExemplarsOfFlights(t *testing.T) {
 	}
 }
 
-// TestSetsFallWithTheirSize checks that argmax gets worse as k grows: each position's best element leads by less, and
+// TestValueFallsWithTheSize checks that argmax gets worse as k grows: each position's best element leads by less, and
 // its sums have more noise.
-func TestSetsFallWithTheirSize(t *testing.T) {
+func TestValueFallsWithTheSize(t *testing.T) {
 	points := flightPoints(t)
 	sizes, worlds := tiertest.Runs([]int{2, 8}, []int{1, 2, 3, 5, 8}), tiertest.Runs(1, 4)
 	found := func(pick int) (mean float64) {

@@ -132,10 +132,10 @@ func TestSetsOnFlights(t *testing.T) {
 		t.Skip("no -flights and -airports")
 	}
 	w := flights(t)
-	if names := texts(namesOf(w.places), w.greedyOf(w.types)); names != "CRW,PBI,LAX" {
+	if names := operators.JoinNames(namesOf(w.places), w.greedyOf(w.types)); names != "CRW,PBI,LAX" {
 		t.Errorf("greedy over all flights is %s", names)
 	}
-	whole := func(epsilon float64) mechanisms.Config {
+	lifetime := func(epsilon float64) mechanisms.Config {
 		return mechanisms.Config{
 			Name: "blt", Batch: 1, Budget: dp.Budget{Epsilon: epsilon, Delta: 1e-6},
 			Terms: protection.Terms{
@@ -150,7 +150,7 @@ func TestSetsOnFlights(t *testing.T) {
 	r := rates{events: len(w.types), elements: len(w.places), pick: w.pick, epsilon: 1, delta: 1e-6}
 	n := strconv.Itoa(len(w.places))
 	draws := func(events string, seed int, lines ...string) score {
-		m := whole(1)
+		m := lifetime(1)
 		m.Name = mechanisms.ExponentialMechanism
 		return w.machine(t, m, byte(seed), append([]string{"RULE=draws", events}, lines...)...)
 	}
@@ -160,16 +160,16 @@ func TestSetsOnFlights(t *testing.T) {
 		play        func(seed int) score
 	}{
 		{"histogram", 0.99, 1.1, func(seed int) score {
-			return w.machine(t, whole(1), byte(seed), "RULE=histogram", "PLACES=given")
+			return w.machine(t, lifetime(1), byte(seed), "RULE=histogram", "PLACES=given")
 		}},
 		{"histogram at 0.01", 0.93, 1.1, func(seed int) score {
-			return w.machine(t, whole(0.01), byte(seed), "RULE=histogram", "PLACES=given")
+			return w.machine(t, lifetime(0.01), byte(seed), "RULE=histogram", "PLACES=given")
 		}},
 		{"argmax", 0.97, 1.1, func(seed int) score {
-			return w.machine(t, whole(1), byte(seed), "RULE=argmax", "ELEMENTS="+n)
+			return w.machine(t, lifetime(1), byte(seed), "RULE=argmax", "ELEMENTS="+n)
 		}},
 		{"argmax of places", 0.97, 1.1, func(seed int) score {
-			return w.machine(t, whole(1), byte(seed), "RULE=argmax", "PLACES=given")
+			return w.machine(t, lifetime(1), byte(seed), "RULE=argmax", "PLACES=given")
 		}},
 		{"draws, bounded, each 1000", 0.4, 0.7, func(seed int) score {
 			return draws("PLACES=given", seed, "EMIT_EVERY=1000", "RATE=bounded")
@@ -190,13 +190,13 @@ func TestSetsOnFlights(t *testing.T) {
 		{"argmax of six", 0.65, 0.95, func(seed int) score {
 			w := w
 			w.pick = 6
-			return w.machine(t, whole(1), byte(seed), "RULE=argmax", "ELEMENTS="+n)
+			return w.machine(t, lifetime(1), byte(seed), "RULE=argmax", "ELEMENTS="+n)
 		}},
 		{"leaders", 0.9, 1.1, func(seed int) score {
-			return w.machine(t, whole(1), byte(seed), "RULE=leaders", "ELEMENTS="+n)
+			return w.machine(t, lifetime(1), byte(seed), "RULE=leaders", "ELEMENTS="+n)
 		}},
 		{"leaders, as printed", 0.3, 0.5, func(seed int) score {
-			return w.machine(t, whole(1), byte(seed), "RULE=leaders", "RATE=printed", "ELEMENTS="+n)
+			return w.machine(t, lifetime(1), byte(seed), "RULE=leaders", "RATE=printed", "ELEMENTS="+n)
 		}},
 		{"draws, as printed", -0.1, 0.25, func(seed int) score {
 			return draws("PLACES=given", seed, "EMIT_EVERY=1", "RATE=printed")
@@ -277,7 +277,7 @@ func TestSetsOfAShortStream(t *testing.T) {
 	r := rates{events: len(w.types), elements: 40, pick: 3, epsilon: 1, delta: 1e-6}
 	printed := w.hedged(1, r.printed(), 1).normal()
 	tight, batched := w.hedged(1, r.tight(1), 1).normal(), w.hedged(200, r.tight(200), 1).normal()
-	m = whole(uint64(len(w.types)), 1)
+	m = lifetime(uint64(len(w.types)), 1)
 	seldom := w.machine(t, m, 1, "RULE=draws", "PLACES=given", "CATCHMENT=2000", "EMIT_EVERY=200").normal()
 	often := w.machine(t, m, 1, "RULE=draws", "PLACES=given", "CATCHMENT=2000", "EMIT_EVERY=4").normal()
 	if often < 0.1 || seldom < often+0.2 {

@@ -37,8 +37,8 @@ func (f function) with(before, v float64, k int) float64 {
 	}
 }
 
-// most returns the most that one element can add, which is the unit of gain.
-func (f function) most(k int) float64 {
+// maxGain returns the most that one element can add, which is the unit of gain.
+func (f function) maxGain(k int) float64 {
 	switch f {
 	case modular:
 		return 1 / float64(k)

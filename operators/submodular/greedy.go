@@ -22,21 +22,12 @@ func newGreedy(f function, types, elements, pick int) *greedy {
 	}
 }
 
-func (g *greedy) reset() {
-	g.set = g.set[:0]
-	clear(g.member)
-	clear(g.before)
-}
-
-func (g *greedy) add(element int) {
-	g.set = append(g.set, element)
-	g.member[element] = true
-}
-
 // weighted finds the greedy set for given numbers of events of each type; table holds their values, type by type. It
 // returns the set, valid until the next call, and its total value over all events.
 func (g *greedy) weighted(table, counts []float64) (set []int, value float64) {
-	g.reset()
+	g.set = g.set[:0]
+	clear(g.member)
+	clear(g.before)
 	for range g.pick {
 		best, most := -1, 0.0
 		for element := range g.elements {
@@ -52,7 +43,7 @@ func (g *greedy) weighted(table, counts []float64) (set []int, value float64) {
 				best, most = element, gain
 			}
 		}
-		g.add(best)
+		g.set, g.member[best] = append(g.set, best), true
 		for j := range counts {
 			g.before[j] = g.function.with(g.before[j], table[j*g.elements+best], g.pick)
 		}

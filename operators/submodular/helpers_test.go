@@ -73,14 +73,14 @@ var kinds = []struct {
 	{"shares of a length", optest.Life(64), []string{
 		"RULE=shares", "PICK=2", "ELEMENTS=6", "EMIT_EVERY=3", "COPIES=3", "VALUES_NORM=1", "FUNCTION=probabilistic",
 	}},
-	{"draws", whole(400, 300), []string{"RULE=draws", "PICK=3", "ELEMENTS=6", "EMIT_EVERY=2"}},
-	{"draws of places, as printed", whole(500, 4), []string{
+	{"draws", lifetime(400, 300), []string{"RULE=draws", "PICK=3", "ELEMENTS=6", "EMIT_EVERY=2"}},
+	{"draws of places, as printed", lifetime(500, 4), []string{
 		"RULE=draws", "PICK=2", "PLACES=towns", "EMIT_EVERY=1", "FUNCTION=probabilistic", "RATE=printed",
 	}},
 }
 
 // whole returns a mechanism that protects the whole life of a stream with draws.
-func whole(horizon uint64, epsilon float64) mechanisms.Config {
+func lifetime(horizon uint64, epsilon float64) mechanisms.Config {
 	m := optest.Under(mechanisms.ExponentialMechanism, protection.Lifetime{Steps: horizon, Within: horizon}, dp.Replace)
 	m.Budget.Epsilon = epsilon
 	return m

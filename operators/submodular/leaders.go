@@ -32,25 +32,21 @@ func (c operator) strength(m mechanisms.Config) float64 {
 // leadersRule holds k experts, each a point of the simplex that is a function of releases. A draw from it costs no
 // privacy.
 type leadersRule struct {
-	prefixes
+	marginalGains
 	regulariser
-	to            convex.Projection
+	projection    convex.Projection
 	probabilities []float64
 	scaled        []float64
 	scores        []int64 // scores of elements with positive probability
-	among         []int   // which these are
+	support       []int   // these elements
 }
 
-func newLeaders(behind prefixes, r regulariser) (*leadersRule, error) {
-	n := behind.elements
-	set, err := convex.Parse(convex.Spec{Name: "simplex", Dimension: n, Radius: 1})
-	if err != nil {
-		return nil, err
-	}
-	to, err := convex.NewProjection(set)
+func newLeaders(gains marginalGains, r regulariser) (*leadersRule, error) {
+	n := gains.elements
+	projection, err := newProjection(convex.Spec{Name: "simplex", Dimension: n, Radius: 1})
 	return &leadersRule{
-		prefixes: behind, regulariser: r, to: to, probabilities: make([]float64, n),
-		scaled: make([]float64, n), scores: make([]int64, 0, n), among: make([]int, 0, n),
+		marginalGains: gains, regulariser: r, projection: projection, probabilities: make([]float64, n),
+		scaled: make([]float64, n), scores: make([]int64, 0, n), support: make([]int, 0, n),
 	}, err
 }
 
@@ -79,20 +75,20 @@ func (l *leadersRule) draw(stream *mechanisms.Stream, sum []float64, by float64)
 	for a, g := range sum {
 		l.scaled[a] = g / by
 	}
-	l.to.Project(l.probabilities, l.scaled)
-	l.scores, l.among = l.scores[:0], l.among[:0]
+	l.projection.Project(l.probabilities, l.scaled)
+	l.scores, l.support = l.scores[:0], l.support[:0]
 	best := 0
 	for a, p := range l.probabilities {
 		if p > l.probabilities[best] {
 			best = a
 		}
 		if p > 0 {
-			l.among = append(l.among, a)
+			l.support = append(l.support, a)
 			l.scores = append(l.scores, operators.ProbabilityScore(p))
 		}
 	}
 	if stream.Ended() {
 		return best
 	}
-	return l.among[stream.Choose(0, l.scores, operators.ByProbabilities)]
+	return l.support[stream.Choose(0, l.scores, operators.ByProbabilities)]
 }

@@ -46,7 +46,7 @@ func TestPureExperts(t *testing.T) {
 		w := few(n)
 		m := pure(len(w.types), epsilon)
 		if rule == byDraws {
-			m = whole(uint64(len(w.types)), epsilon)
+			m = lifetime(uint64(len(w.types)), epsilon)
 			m.Budget.Delta = 0
 		}
 		return w.machine(t, m, 1, append(more, "RULE="+rule, "PLACES=given", "CATCHMENT=3000", "EMIT_EVERY=100")...).normal()
@@ -102,15 +102,15 @@ func TestLeadersDrawFromTheirPoint(t *testing.T) {
 		t.Fatal(err)
 	}
 	position, looked, without := 0, 0, 0
-	point := func(i int) (chances []float64) { // by bisection of the amount subtracted from all
+	point := func(i int) (probabilities []float64) { // by bisection of the amount subtracted from all
 		sum := stream.Sum(0)[i*elements:][:elements]
 		low, high := -1e12, 1e12
 		for range 200 {
-			chances = chances[:0]
+			probabilities = probabilities[:0]
 			tau, total := (low+high)/2, 0.0
 			for _, g := range sum {
 				x := max(0, g/(p.strength*float64(stream.Step()))-tau)
-				chances, total = append(chances, x), total+x
+				probabilities, total = append(probabilities, x), total+x
 			}
 			if total > 1 {
 				low = tau
@@ -118,14 +118,14 @@ func TestLeadersDrawFromTheirPoint(t *testing.T) {
 				high = tau
 			}
 		}
-		return chances
+		return probabilities
 	}
 	stream.DrawBy(func(d mechanisms.Draw, drawn int) int {
-		all, chances, at := 0.0, point(position%2), 0
+		all, probabilities, at := 0.0, point(position%2), 0
 		for _, q := range d.Scores {
 			all += math.Exp(float64(q) / (1 << operators.ProbabilityBits))
 		}
-		for a, x := range chances {
+		for a, x := range probabilities {
 			if x < 1e-9 {
 				without++
 				continue
@@ -149,8 +149,8 @@ func TestLeadersDrawFromTheirPoint(t *testing.T) {
 		t.Errorf("%d chances were looked at, and %d without one", looked, without)
 	}
 	for i, element := range set {
-		if chances := point(i); chances[int(element)] < slices.Max(chances)-1e-12 {
-			t.Errorf("position %d: %g is the last element, chances %v", i, element, chances)
+		if probabilities := point(i); probabilities[int(element)] < slices.Max(probabilities)-1e-12 {
+			t.Errorf("position %d: %g is the last element, chances %v", i, element, probabilities)
 		}
 	}
 }

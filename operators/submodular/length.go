@@ -27,14 +27,8 @@ func (s boundedGainsQuantiser) Component() contribution.Component {
 	return contribution.Component{Name: "gains", Size: s.Entries(), Clip: clip, Quantiser: s}
 }
 
-// radius returns M in grid units, reduced if necessary so that the gains of all positions are within Λ.
-func (s boundedGainsQuantiser) radius(g lattice.Grid) int64 {
-	most := int64(math.Floor(s.Most / g.Unit()))
-	for most > 0 && lattice.Square(g.Lambda).Less(times(s.Positions, lattice.Square(most))) {
-		most--
-	}
-	return most
-}
+// radius returns M in grid units, or less, so that the gains of all positions are within Λ.
+func (s boundedGainsQuantiser) radius(g lattice.Grid) int64 { return fitting(g, s.Most, s.Positions) }
 
 // Distances returns √(2·Positions)·M and √Positions·M.
 func (s boundedGainsQuantiser) Distances(g lattice.Grid) (replace, zeroOut lattice.Int128) {
@@ -66,18 +60,18 @@ func (c operator) lengthOf(m mechanisms.Config) float64 {
 	if !c.listed() {
 		return c.norm
 	}
-	longest, table := 0.0, values(c.types, c.catchment)
+	longest, table := 0.0, c.table()
 	for j := range c.types {
 		sum := 0.0
 		for _, v := range table[j*c.elements:][:c.elements] {
-			g := c.function.gain(0, float64(v)/unit, c.pick)
+			g := c.function.gain(0, v, c.pick)
 			sum += float64(g * g)
 		}
 		longest = max(longest, sum)
 	}
-	half := float64(c.elements) / 2 // √(2k·M²), or √(kN)
+	half := float64(c.elements) / 2 // the bound pays if 2k·M² < kN
 	if m.Unit.AgainstNull() {
-		half /= 2 // √(k·M²), or √(kN)/2
+		half /= 2 // if k·M² < kN/4
 	}
 	if longest >= half {
 		return 0
@@ -93,8 +87,11 @@ func (c operator) centre() float64 {
 	return 0.5
 }
 
-// component returns the component of gains.
+// component returns the component of an event's type, or of gains.
 func (c operator) component(m mechanisms.Config) contribution.Component {
+	if c.rule == byHistogram {
+		return typeQuantiser{Types: len(c.types)}.Component()
+	}
 	positions := c.pick
 	if c.rule == byShares {
 		positions = c.copiesOf(m)
@@ -102,7 +99,7 @@ func (c operator) component(m mechanisms.Config) contribution.Component {
 	if c.length > 0 {
 		return boundedGainsQuantiser{Positions: positions, Elements: c.elements, Most: c.length}.Component()
 	}
-	return gainsQuantiser{Size: positions * c.elements}.Part()
+	return gainsQuantiser{Size: positions * c.elements}.Component()
 }
 
 // appendLength and readLength write and read the end of a plan with gains of a list: M, f64.

@@ -47,17 +47,17 @@ func TestDistancesOfALength(t *testing.T) {
 	}
 }
 
-// TestGainsOfALengthAreAsFarApartAsIsPaidFor checks contributions on the lattice of a plan. Those of canaries reach the
+// TestBoundedGainsReachTheirSensitivity checks contributions on the lattice of a plan. Those of canaries reach the
 // calibrated distance √(2k)·M, and those of any other numbers do not exceed it.
-func TestGainsOfALengthAreAsFarApartAsIsPaidFor(t *testing.T) {
+func TestBoundedGainsReachTheirSensitivity(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 9))
 	for _, kind := range kinds {
 		c, m, p := config(t, kind.m, kind.lines...)
 		if c.length == 0 || len(c.types) > 0 {
-			continue // events of a list are closer; TestCanariesAreFarApart covers gains without a length
+			continue // events of a list are closer; TestCanariesReachTheSensitivity covers gains without a length
 		}
-		twin, size := &reference{operator: c, plan: p}, c.component(m).Size
-		twin.Begin()
+		model, size := &reference{operator: c, plan: p}, c.component(m).Size
+		model.Begin()
 		values := make([][]float64, 40)
 		for i := range values {
 			values[i] = make([]float64, size)
@@ -66,11 +66,11 @@ func TestGainsOfALengthAreAsFarApartAsIsPaidFor(t *testing.T) {
 			}
 		}
 		if c.rule == byShares { // all copies still have the first set, whose elements then gain less
-			clear(twin.points)
+			clear(model.points)
 		}
-		with, without := twin.Canary([]float64{1}, 1)
-		twin.Contribution(values[0], with)
-		twin.Contribution(values[1], without)
+		with, without := model.Canary([]float64{1}, 1)
+		model.Contribution(values[0], with)
+		model.Contribution(values[1], without)
 		optest.DistancesAreReached(t, c.component(m).Quantiser, mechtest.Plan(t, m).Component(0).Grid, size, values...)
 	}
 }

@@ -2,7 +2,6 @@ package submodular
 
 import (
 	"errors"
-	"fmt"
 
 	"oriel/mechanisms"
 	"oriel/operators"
@@ -28,28 +27,24 @@ var _ operators.Machine = (*Machine)(nil)
 // newMachine returns the machine at step 0 over a stream of the contribution. It takes ownership of the stream.
 func newMachine(c operator, p params, stream *mechanisms.Stream) (*Machine, error) {
 	c = c.withParams(p)
-	size, entries := c.pick*c.elements, c.pick*c.elements // of gains
+	size, entries := c.pick*c.elements, c.pick*c.elements // of gains in the stream, and numbers of an event
 	switch c.rule {
 	case byShares:
 		size, entries = c.copies*c.elements, c.copies*c.elements
 	case byHistogram:
 		size, entries = len(c.types), 1
 	}
-	if stream.Components() != 1 || stream.Dimension() != size || len(stream.Scratch()) != entries {
-		return nil, fmt.Errorf("submodular: the stream has %d parts and %d coordinates, want one with %d", stream.Components(),
-			stream.Dimension(), size)
+	base := operators.Base{Operator: "submodular", Stream: stream, Every: c.every}
+	err := base.CheckStream(size, entries, c.terms, c.batch)
+	if err != nil {
+		return nil, err
 	}
 	if (stream.Guarantee().Mechanism == mechanisms.ExponentialMechanism) != (c.rule == byDraws) {
 		return nil, errors.New("submodular: one of stream and settings draws, the other does not")
 	}
-	if stream.PerStep() || stream.Terms() != c.terms || stream.Batch() != c.batch {
-		return nil, errors.New("submodular: the stream has other sums, or other terms, than the settings say")
-	}
 	m := &Machine{
-		Base:     operators.Base{Operator: "submodular", Stream: stream, Every: c.every},
-		operator: c, names: p.names, set: c.first(p.table), point: make([]float64, c.pick), means: c.newMeans(p),
+		Base: base, operator: c, names: p.names, set: c.first(p.table), point: make([]float64, c.pick), means: c.newMeans(p),
 	}
-	var err error
 	if m.rule, err = c.newRule(p, m.set, m.means); err != nil {
 		return nil, err
 	}
@@ -102,8 +97,8 @@ func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.
 
 // contribution returns the numbers that a record adds to the stream, or nil.
 func (m *Machine) contribution(r operators.Record) []float64 {
-	if leaf := m.Stream.Scratch(); !r.Null && m.rule.contribution(leaf, r.Event) {
-		return leaf
+	if contribution := m.Stream.Scratch(); !r.Null && m.rule.contribution(contribution, r.Event) {
+		return contribution
 	}
 	return nil
 }
@@ -112,7 +107,7 @@ func (m *Machine) contribution(r operators.Record) []float64 {
 func (m *Machine) publish() {
 	own := m.extras
 	if m.named() {
-		own[0].Text, own = texts(m.names, m.set), own[1:]
+		own[0].Text, own = operators.JoinNames(m.names, m.set), own[1:]
 	}
 	switch rule := m.rule.(type) {
 	case *histogramRule:

@@ -101,21 +101,21 @@ func TestGreedyIsWithinItsFactorOfTheBest(t *testing.T) {
 			for j := range counts {
 				counts[j] = 10 * rng.Float64()
 			}
-			twin := &reference{operator: c}
-			whole := func(set []int) (sum float64) {
+			model := &reference{operator: c}
+			totalValue := func(set []int) (sum float64) {
 				for j, n := range counts {
-					sum += n * twin.value(table[j*elements:][:elements], set)
+					sum += n * model.value(table[j*elements:][:elements], set)
 				}
 				return sum
 			}
 			g := newGreedy(f, types, elements, pick)
 			set, value := g.weighted(table, counts)
-			if math.Abs(value-whole(set)) > 1e-9 {
-				t.Fatalf("%s: greedy says %g, the set is worth %g", functions[f], value, whole(set))
+			if math.Abs(value-totalValue(set)) > 1e-9 {
+				t.Fatalf("%s: greedy says %g, the set is worth %g", functions[f], value, totalValue(set))
 			}
 			for i := range set {
 				for a := range elements {
-					if !slices.Contains(set[:i], a) && whole(append(slices.Clone(set[:i]), a)) > whole(set[:i+1])+1e-9 {
+					if !slices.Contains(set[:i], a) && totalValue(append(slices.Clone(set[:i]), a)) > totalValue(set[:i+1])+1e-9 {
 						t.Fatalf("%s: at position %d element %d is better than %d", functions[f], i, a, set[i])
 					}
 				}
@@ -129,7 +129,7 @@ func TestGreedyIsWithinItsFactorOfTheBest(t *testing.T) {
 					}
 				}
 				if len(other) == pick {
-					best = max(best, whole(other))
+					best = max(best, totalValue(other))
 				}
 			}
 			if value < c.factor()*best-1e-9 {
@@ -148,20 +148,20 @@ func TestFunctionsAreSubmodular(t *testing.T) {
 			v[i] = rng.Float64()
 		}
 		for f := range function(len(functions)) {
-			twin := &reference{operator: operator{function: f, elements: 5, pick: 3}}
+			model := &reference{operator: operator{function: f, elements: 5, pick: 3}}
 			small, more, a := []int{0}, []int{0, 1}, 2
-			gain, later := twin.value(v, append(slices.Clone(small), a))-twin.value(v, small),
-				twin.value(v, append(slices.Clone(more), a))-twin.value(v, more)
-			if gain < later-1e-12 || later < -1e-12 || twin.value(v, []int{0, 1, 2}) > 1+1e-12 {
+			gain, later := model.value(v, append(slices.Clone(small), a))-model.value(v, small),
+				model.value(v, append(slices.Clone(more), a))-model.value(v, more)
+			if gain < later-1e-12 || later < -1e-12 || model.value(v, []int{0, 1, 2}) > 1+1e-12 {
 				t.Fatalf("%s of %v: gains %g, later %g", functions[f], v, gain, later)
 			}
 		}
 	}
 }
 
-// TestTwinAddsWhatTheMachineAdds compares the contribution of a record in the reference model with the machine's, for
+// TestReferenceModelMatchesMachine compares the contribution of a record in the reference model with the machine's, for
 // events of all kinds.
-func TestTwinAddsWhatTheMachineAdds(t *testing.T) {
+func TestReferenceModelMatchesMachine(t *testing.T) {
 	for _, kind := range kinds {
 		c, m, p := config(t, kind.m, kind.lines...)
 		every := c.EmitAll().(operator)
@@ -169,8 +169,8 @@ func TestTwinAddsWhatTheMachineAdds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		twin := &reference{operator: every, plan: p}
-		optest.ReferenceAgrees(t, kind.name, machine, machine.contribution, twin, m.Contribution.Entries(), drawn(c, 100, 3))
+		model := &reference{operator: every, plan: p}
+		optest.ReferenceAgrees(t, kind.name, machine, machine.contribution, model, m.Contribution.Entries(), drawn(c, 100, 3))
 	}
 }
 
@@ -218,26 +218,26 @@ func TestDistances(t *testing.T) {
 	}
 }
 
-// TestCanariesAreFarApart checks that canaries are as far apart as events can be: √2, or √(kN), reduced by the (k−1)²
-// gains that no event can have together with the others.
-func TestCanariesAreFarApart(t *testing.T) {
+// TestCanariesReachTheSensitivity checks that canaries are as far apart as events can be: √2, or √(kN), reduced by the
+// (k−1)² gains that no event can have together with the others.
+func TestCanariesReachTheSensitivity(t *testing.T) {
 	for _, kind := range kinds {
 		c, m, p := config(t, kind.m, kind.lines...)
-		twin := &reference{operator: c, plan: p}
-		twin.Begin()
+		model := &reference{operator: c, plan: p}
+		model.Begin()
 		if len(c.types) == 0 {
-			twin.set = []int{4, 1, 2}[:c.pick]
+			model.set = []int{4, 1, 2}[:c.pick]
 		}
 		if c.length > 0 {
-			continue // TestGainsOfALengthAreAsFarApartAsIsPaidFor
+			continue // TestBoundedGainsReachTheirSensitivity
 		}
 		for _, sign := range []float64{1, -1} {
 			u := make([]float64, m.Contribution.Entries())
 			u[0] = sign
-			with, without := twin.Canary(u, 1)
+			with, without := model.Canary(u, 1)
 			a, b := make([]float64, m.Contribution.Entries()), make([]float64, m.Contribution.Entries())
-			twin.Contribution(a, with)
-			twin.Contribution(b, without)
+			model.Contribution(a, with)
+			model.Contribution(b, without)
 			if len(c.types) > 0 {
 				if slices.Equal(a, b) {
 					t.Errorf("%s: both canaries are of type %g", kind.name, a[0])
@@ -314,23 +314,23 @@ func TestSettingsAreRefused(t *testing.T) {
 		lines []string
 	}{
 		{optest.Life(16), values},
-		{whole(2000, 1), base},
-		{whole(2000, 1), []string{"RULE=argmax", "PICK=2", "ELEMENTS=5"}},
+		{lifetime(2000, 1), base},
+		{lifetime(2000, 1), []string{"RULE=argmax", "PICK=2", "ELEMENTS=5"}},
 		{optest.Life(16), append(slices.Clone(base), "RATE=printed")},
 		{optest.Life(16), []string{"RULE=argmax", "PICK=2", "ELEMENTS=5", "VALUES_NORM=1.6"}},
 		{optest.Life(16), []string{"RULE=argmax", "PICK=2", "ELEMENTS=5", "VALUES_NORM=-1"}},
-		{whole(2000, 1), append(slices.Clone(values), "VALUES_NORM=1")},
-		{whole(2000, 1), append(slices.Clone(values), "RATE=fast")},
+		{lifetime(2000, 1), append(slices.Clone(values), "VALUES_NORM=1")},
+		{lifetime(2000, 1), append(slices.Clone(values), "RATE=fast")},
 	} {
 		if _, err := configOf(towns, wrong.m, wrong.lines...); err == nil {
 			t.Errorf("%s: %v is taken", wrong.m.Name, wrong.lines)
 		}
 	}
-	c, err := configOf(towns, whole(999, 1), values...)
+	c, err := configOf(towns, lifetime(999, 1), values...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range []mechanisms.Config{whole(999, 1), optest.Life(16)} { // shorter than a period, and with a sum
+	for _, m := range []mechanisms.Config{lifetime(999, 1), optest.Life(16)} { // shorter than a period, and with a sum
 		if err := c.Require(&m, nil); err == nil {
 			t.Errorf("draws over %s of %s are taken", m.Name, m.Scope.Words().Length)
 		}
@@ -342,7 +342,7 @@ func TestSettingsAreRefused(t *testing.T) {
 	})
 	good := c.encode()
 	for i := range good {
-		if _, err := parsePlan(good[:i], c.elements); err == nil {
+		if _, err := c.parsePlan(good[:i]); err == nil {
 			t.Fatalf("a plan cut at %d is taken", i)
 		}
 	}
@@ -367,8 +367,8 @@ func TestDistancesOfPlaces(t *testing.T) {
 	}
 }
 
-// TestTypesAreWorthWhatIsSaid checks that the values of types are those in their file, to 2⁻²⁰.
-func TestTypesAreWorthWhatIsSaid(t *testing.T) {
+// TestTypesHaveTheirValues checks that the values of types are those in their file, to 2⁻²⁰.
+func TestTypesHaveTheirValues(t *testing.T) {
 	c, _, p := config(t, optest.Window("blt"), "RULE=histogram", "PICK=2", "TYPES=segments")
 	if c.elements != 5 || !slices.Equal(p.names, []string{"young", "old", "none"}) || len(p.table) != 15 {
 		t.Fatalf("%d elements, types %v, %d values", c.elements, p.names, len(p.table))

@@ -102,7 +102,7 @@ func TestSetsFollowMeans(t *testing.T) {
 // sums. A standard deviation of 256 numbers is off by 6.11/√512 = 27 % once in 10⁹.
 func TestMeansHaveLessNoise(t *testing.T) {
 	const events = 4096
-	for _, m := range []mechanisms.Config{whole(events, 1), optest.Life(512)} {
+	for _, m := range []mechanisms.Config{lifetime(events, 1), optest.Life(512)} {
 		m.Name, m.Budget.Delta, m.Batch = "blt", 1e-6, 1
 		c, m, p := config(t, m, "RULE=argmax", "PICK=4", "ELEMENTS=64")
 		machine, err := newMachine(c, p, mechtest.Open(t, m, [32]byte{3}))
@@ -173,7 +173,7 @@ func TestMeansFindMore(t *testing.T) {
 		{"6 of 30 places", func(seed uint64) exemplars { return square(events, 6, seed, false) }, 0},
 		{"3 of 30 places, law turns", func(seed uint64) exemplars { return square(events, 3, seed, true) }, -0.1},
 	} {
-		for _, m := range []mechanisms.Config{whole(events, 1), optest.Life(4096)} {
+		for _, m := range []mechanisms.Config{lifetime(events, 1), optest.Life(4096)} {
 			m.Name, m.Budget.Epsilon, m.Budget.Delta, m.Batch = "blt", 1, 1e-6, 1
 			var found [2]float64
 			for seed := range uint64(worlds) {

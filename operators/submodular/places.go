@@ -96,6 +96,14 @@ func values(places []place, catchment float64) []uint32 {
 	return table
 }
 
+// table returns these values in [0, 1].
+func (c operator) table() (table []float64) {
+	for _, v := range values(c.types, c.catchment) {
+		table = append(table, float64(v)/unit)
+	}
+	return table
+}
+
 // params holds the frozen values of each element to each type. It is empty if events contain their own values.
 type params struct {
 	names []string // of types, which are elements too
@@ -144,8 +152,8 @@ func (c operator) encode() []byte {
 	return b
 }
 
-// parsePlan reads the form that encode writes.
-func parsePlan(b []byte, elements int) (params, error) {
+// parsePlan reads the form that encode writes. It refuses a plan for other places.
+func (c operator) parsePlan(b []byte) (params, error) {
 	if len(b) < 5 {
 		return params{}, errPlan
 	}
@@ -157,10 +165,13 @@ func parsePlan(b []byte, elements int) (params, error) {
 		}
 		p.names, b = append(p.names, string(b[1:1+int(b[0])])), b[1+int(b[0]):]
 	}
-	if len(b) != 4*n*elements {
+	if len(b) != 4*n*c.elements {
 		return params{}, errPlan
 	}
-	p.table = make([]float64, n*elements)
+	if n != len(c.types) {
+		return params{}, fmt.Errorf("%w: it has %d places", errPlan, n)
+	}
+	p.table = make([]float64, n*c.elements)
 	for i := range p.table {
 		v := binary.LittleEndian.Uint32(b[4*i:])
 		if v > unit {
@@ -169,12 +180,4 @@ func parsePlan(b []byte, elements int) (params, error) {
 		p.table[i] = float64(v) / unit
 	}
 	return p, nil
-}
-
-// check refuses a plan for other places.
-func (p params) check(c operator) error {
-	if len(p.names) != len(c.types) {
-		return fmt.Errorf("%w: it has %d places", errPlan, len(p.names))
-	}
-	return nil
 }

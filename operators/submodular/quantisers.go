@@ -43,18 +43,22 @@ type gainsQuantiser struct{ Size int }
 // Entries returns Size.
 func (g gainsQuantiser) Entries() int { return g.Size }
 
-// Part returns a component with this quantiser.
-func (g gainsQuantiser) Part() contribution.Component {
+// Component returns a component with this quantiser.
+func (g gainsQuantiser) Component() contribution.Component {
 	return contribution.Component{Name: "gains", Size: g.Size, Clip: math.Sqrt(float64(g.Size)) / 2, Quantiser: g}
 }
 
-// half returns ½ in grid units, reduced if necessary so that Size numbers of this size are within Λ.
-func (g gainsQuantiser) half(grid lattice.Grid) int64 {
-	most := int64(math.Floor(0.5 / grid.Unit()))
-	for most > 0 && lattice.Square(grid.Lambda).Less(times(g.Size, lattice.Square(most))) {
-		most--
+// half returns ½ in grid units, or less.
+func (g gainsQuantiser) half(grid lattice.Grid) int64 { return fitting(grid, 0.5, g.Size) }
+
+// fitting returns x in grid units, reduced if necessary so that a vector of n numbers of this size has a norm of at
+// most Λ.
+func fitting(grid lattice.Grid, x float64, n int) int64 {
+	units := int64(math.Floor(x / grid.Unit()))
+	for units > 0 && lattice.Square(grid.Lambda).Less(times(n, lattice.Square(units))) {
+		units--
 	}
-	return most
+	return units
 }
 
 // times returns n·x by doubling.

@@ -21,19 +21,14 @@ type reference struct {
 func (t *reference) Begin() {
 	t.set = nil
 	for i := range t.pick {
-		t.set = append(t.set, i)
-	}
-	if len(t.types) > 0 {
-		t.set = nil
-		for range t.pick {
-			best, most := -1, math.Inf(-1)
-			for a := range t.elements {
-				if value := t.whole(append(append([]int{}, t.set...), a)); !slices.Contains(t.set, a) && value > most+1e-12 {
-					best, most = a, value
-				}
+		best, most := i, math.Inf(-1)
+		for a := 0; a < t.elements && len(t.types) > 0; a++ {
+			value := t.totalValue(append(slices.Clone(t.set), a))
+			if !slices.Contains(t.set, a) && value > most+1e-12 {
+				best, most = a, value
 			}
-			t.set = append(t.set, best)
 		}
+		t.set = append(t.set, best)
 	}
 	if t.rule == byShares {
 		t.vertex()
@@ -68,8 +63,8 @@ func (t *reference) slopes(dst, v []float64) {
 	}
 }
 
-// whole returns the total value of a set to one event of each type.
-func (t *reference) whole(set []int) (sum float64) {
+// totalValue returns the total value of a set to one event of each type.
+func (t *reference) totalValue(set []int) (sum float64) {
 	for j := range t.types {
 		sum += t.value(t.plan.table[j*t.elements:][:t.elements], set)
 	}
@@ -81,7 +76,7 @@ func (t *reference) value(v []float64, set []int) float64 {
 	most, missed, sum := 0.0, 1.0, 0.0
 	for i, a := range set {
 		if slices.Contains(set[:i], a) {
-			continue // drawn twice
+			continue // a repeated element adds nothing
 		}
 		most, missed, sum = max(most, v[a]), float64(missed*(1-v[a])), sum+v[a]
 	}
@@ -164,17 +159,16 @@ func (t *reference) Tangent([]float64) {}
 // second values only all the others: it gains at each position from each further element. If gains have a length, each
 // event gains from half of the elements outside the set.
 func (t *reference) Canary(u []float64, factor float64) (with, without operators.Record) {
-	if len(t.types) > 0 {
-		a, b := t.farTypes()
+	defer func() {
 		if u[0] < 0 {
-			a, b = b, a
+			with, without = without, with
 		}
+	}()
+	if len(t.types) > 0 {
+		a, b := t.distantTypes()
 		return atPlace(a), atPlace(b)
 	}
-	a, b := make([]float64, t.elements), make([]float64, t.elements)
-	for i := range a {
-		b[i] = float64(operators.CanaryFactor * factor)
-	}
+	a, b := make([]float64, t.elements), slices.Repeat([]float64{float64(operators.CanaryFactor * factor)}, t.elements)
 	in := t.set[:t.pick-1]
 	if t.rule == byShares {
 		in = nil
@@ -184,7 +178,8 @@ func (t *reference) Canary(u []float64, factor float64) (with, without operators
 			}
 		}
 	}
-	if t.length > 0 {
+	switch {
+	case t.length > 0:
 		k := 0
 		for i := range a {
 			if slices.Contains(in, i) {
@@ -193,19 +188,10 @@ func (t *reference) Canary(u []float64, factor float64) (with, without operators
 				a[i], b[i] = b[i], 0
 			}
 		}
-		in = nil
-	}
-	for _, i := range in {
-		a[i], b[i] = b[i], 0
-	}
-	if t.function == modular && t.length == 0 { // one event gains from all elements, the other from none
-		clear(a)
-		for i := range b {
-			b[i] = float64(operators.CanaryFactor * factor)
+	case t.function != modular: // of modular one event gains from all elements, the other from none
+		for _, i := range in {
+			a[i], b[i] = b[i], 0
 		}
-	}
-	if u[0] < 0 {
-		a, b = b, a
 	}
 	record := func(v []float64) operators.Record {
 		return operators.Record{Event: schemas.Event{Vector: schemas.Vector{Values: v}}}
@@ -213,9 +199,9 @@ func (t *reference) Canary(u []float64, factor float64) (with, without operators
 	return record(a), record(b)
 }
 
-// farTypes returns two types whose events are far apart: the one with the longest contribution, and the one farthest
+// distantTypes returns two types: the one with the longest contribution, and the one whose contribution is farthest
 // from it.
-func (t *reference) farTypes() (a, b int) {
+func (t *reference) distantTypes() (a, b int) {
 	if t.rule == byHistogram {
 		return 0, 1
 	}
@@ -223,24 +209,24 @@ func (t *reference) farTypes() (a, b int) {
 	if t.rule == byShares {
 		size = t.copies * t.elements
 	}
-	far := func(from []float64) (far int) {
-		most, leaf := -1.0, make([]float64, size)
+	farthest := func(from []float64) (best int) {
+		most, to := -1.0, make([]float64, size)
 		for j := range t.types {
-			t.Contribution(leaf, atPlace(j))
+			t.Contribution(to, atPlace(j))
 			sum := 0.0
-			for i, x := range leaf {
+			for i, x := range to {
 				sum += float64((x - from[i]) * (x - from[i]))
 			}
 			if sum > most {
-				far, most = j, sum
+				best, most = j, sum
 			}
 		}
-		return far
+		return best
 	}
-	leaf := make([]float64, size)
-	a = far(leaf)
-	t.Contribution(leaf, atPlace(a))
-	return a, far(leaf)
+	from := make([]float64, size)
+	a = farthest(from)
+	t.Contribution(from, atPlace(a))
+	return a, farthest(from)
 }
 
 func atPlace(j int) operators.Record {

@@ -84,7 +84,7 @@ type noiseLaw struct {
 	grows  bool                      // Gaussian noise of a filter: the deviation rises, but where a memory's starts again
 	at     func(step uint64) float64 // standard deviation of Gaussian noise after a step
 	worst  float64                   // σ*, the largest standard deviation of a released number
-	steady float64                   // the one long after the start
+	steady float64                   // its limit long after the start
 	node   float64                   // scale of a draw, units of gain
 	memory uint64                    // memory of decaying sums, steps; else 0
 }
@@ -101,7 +101,7 @@ func noiseLawOf(m mechanisms.Config) (noiseLaw, error) {
 	n.memory, _ = m.Scope.Memory()
 	nodes := math.Sqrt(float64(max(1, calibration.Levels)))
 	switch facts.Law {
-	case mechanisms.Laplace: // a number has variance 2b²
+	case mechanisms.Laplace: // Laplace noise of scale b has variance 2b²
 		n.worst = float64(nodes * float64(math.Sqrt2*n.node))
 	case mechanisms.Gamma: // the norm of n numbers has the mean square n(n + 1)θ²
 		n.worst = float64(nodes * float64(n.node*math.Sqrt(float64(m.Dimension())+1)))

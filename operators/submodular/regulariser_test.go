@@ -200,9 +200,9 @@ func TestExpertsAreWithinTheirBound(t *testing.T) {
 		m     mechanisms.Config
 		lines []string
 	}{
-		{whole(events, 1), []string{"EMIT_EVERY=1", "RATE=bounded"}},
-		{whole(events, 1), []string{"EMIT_EVERY=4", "RATE=bounded"}},
-		{whole(events, 1000), []string{"EMIT_EVERY=1", "RATE=bounded"}},
+		{lifetime(events, 1), []string{"EMIT_EVERY=1", "RATE=bounded"}},
+		{lifetime(events, 1), []string{"EMIT_EVERY=4", "RATE=bounded"}},
+		{lifetime(events, 1000), []string{"EMIT_EVERY=1", "RATE=bounded"}},
 		{optest.Window("tree-laplace"), []string{"EMIT_EVERY=1", "RATE=bounded"}},
 		{optest.Window("tree-gamma"), []string{"EMIT_EVERY=1", "RATE=printed"}},
 	} {
@@ -216,7 +216,7 @@ func TestExpertsAreWithinTheirBound(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		bound := c.expertMisses(m, law, p.regulariser)
+		bound := c.expertRegret(m, law, p.regulariser)
 		text := c.Describe(m).Steps
 		if bound > 0.6*events || !strings.Contains(text, "lack at most") || !strings.Contains(text, "H = ") {
 			t.Errorf("%s, %v: a bound of %g; plan says %q", m.Name, x.lines, bound, text)
@@ -260,9 +260,9 @@ func TestExpertsAreWithinTheirBound(t *testing.T) {
 	}
 }
 
-// TestPlanSaysWhatNoiseDrowns checks that for argmax the plan states how large a lead the noise hides, and that this
-// lead grows with the set.
-func TestPlanSaysWhatNoiseDrowns(t *testing.T) {
+// TestPlanNamesGainsBelowTheNoise checks that for argmax the plan states how large a lead the noise hides, and that
+// this lead grows with the set.
+func TestPlanNamesGainsBelowTheNoise(t *testing.T) {
 	last := 0.0
 	for _, pick := range []string{"2", "8"} {
 		c, m, _ := config(t, optest.Life(4096), "RULE=argmax", "PICK="+pick, "ELEMENTS=30")

@@ -22,20 +22,20 @@ type rule interface {
 // newRule returns the rule of the settings, before any event. set belongs to the machine, and rules that choose sets
 // write to it.
 func (c operator) newRule(p params, set []int, followed *operators.Means) (rule, error) {
-	behind := prefixes{
+	gains := marginalGains{
 		eventReader: eventReader{operator: c, table: p.table, values: make([]float64, c.elements)}, set: set, means: followed,
 	}
 	switch c.rule {
 	case byHistogram:
 		return newHistogram(c, p.table, set), nil
 	case byDraws:
-		return &drawsRule{prefixes: behind}, nil
+		return &drawsRule{marginalGains: gains}, nil
 	case byLeaders:
-		return newLeaders(behind, p.regulariser)
+		return newLeaders(gains, p.regulariser)
 	case byShares:
-		return newShares(behind.eventReader, p, set)
+		return newShares(gains.eventReader, p, set)
 	default:
-		return &argmaxRule{behind}, nil
+		return &argmaxRule{gains}, nil
 	}
 }
 
@@ -85,16 +85,16 @@ func (c operator) typeOf(e schemas.Event) int {
 	return int(e.Numbers[0])
 }
 
-// prefixes learns, at each position, the gain of each element given the elements before it in the newest set, which is
-// public.
-type prefixes struct {
+// marginalGains learns, at each position, the gain of each element given the elements before it in the newest set,
+// which is public.
+type marginalGains struct {
 	eventReader
 	set   []int
 	means *operators.Means // nil: decisions follow the newest sums
 }
 
 // followed returns the sums of a position that decisions use.
-func (p *prefixes) followed(stream *mechanisms.Stream, position int) []float64 {
+func (p *marginalGains) followed(stream *mechanisms.Stream, position int) []float64 {
 	all := stream.Sum(0)
 	if p.means != nil {
 		all = p.means.Sums
@@ -103,7 +103,7 @@ func (p *prefixes) followed(stream *mechanisms.Stream, position int) []float64 {
 }
 
 // contribution writes gains less their centre, position by position.
-func (p *prefixes) contribution(dst []float64, e schemas.Event) bool {
+func (p *marginalGains) contribution(dst []float64, e schemas.Event) bool {
 	if !p.read(e) {
 		return false
 	}
@@ -123,7 +123,7 @@ func (p *prefixes) contribution(dst []float64, e schemas.Event) bool {
 	return true
 }
 
-func (p *prefixes) write(dst []float64) { writeSet(dst, p.set) }
+func (p *marginalGains) write(dst []float64) { writeSet(dst, p.set) }
 
 // writeSet writes the elements of the set as numbers.
 func writeSet(dst []float64, set []int) {
@@ -133,7 +133,7 @@ func writeSet(dst []float64, set []int) {
 }
 
 // argmaxRule takes at each position the element with the largest gain in the sums that it follows.
-type argmaxRule struct{ prefixes }
+type argmaxRule struct{ marginalGains }
 
 func (a *argmaxRule) decide(stream *mechanisms.Stream) {
 	for i := range a.set {

@@ -11,10 +11,7 @@ import (
 // Score is the value that an event misses of the most that a set could have for it: 1 − f(S). Before the first
 // published set it uses the initial set.
 func (c operator) Score() *operators.Score {
-	table := make([]float64, 0, len(c.types)*c.elements)
-	for _, v := range values(c.types, c.catchment) {
-		table = append(table, float64(v)/unit)
-	}
+	table := c.table()
 	s := &operators.Score{Loss: func(x []float64, e schemas.Event) float64 { return c.missed(table, x, e) }}
 	first := c.first(table)
 	if c.rule == byShares {
@@ -49,14 +46,14 @@ func (c operator) missed(table, set []float64, e schemas.Event) float64 {
 		}
 		return 1 - c.extension(set, values)
 	}
-	worth := 0.0
+	value := 0.0
 	for i, element := range set {
 		if slices.Contains(set[:i], element) {
-			continue // drawn twice
+			continue // a repeated element adds nothing
 		}
-		worth = c.function.with(worth, max(0, min(1, valueAt(v, int(element)))), c.pick)
+		value = c.function.with(value, max(0, min(1, valueAt(v, int(element)))), c.pick)
 	}
-	return 1 - worth
+	return 1 - value
 }
 
 // valueAt returns a coordinate of a vector, or NaN if the vector has none there.

@@ -10,9 +10,9 @@ import (
 	"oriel/schemas"
 )
 
-// TestScoreIsWhatIsMissed compares scores with 1 − f(S) by the function's definition, for sets and events of all kinds.
-// The first set is the machine's set before any event. An unusable event has no score.
-func TestScoreIsWhatIsMissed(t *testing.T) {
+// TestScoreIsTheMissedValue compares scores with 1 − f(S) by the function's definition, for sets and events of all
+// kinds. The first set is the machine's set before any event. An unusable event has no score.
+func TestScoreIsTheMissedValue(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	for _, kind := range kinds {
 		c, m, p := config(t, kind.m, kind.lines...)
@@ -20,7 +20,7 @@ func TestScoreIsWhatIsMissed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		score, twin := c.Score(), &reference{operator: c, plan: p}
+		score, model := c.Score(), &reference{operator: c, plan: p}
 		for i, x := range score.Start {
 			same := int(x) == machine.set[min(i, c.pick-1)]
 			if c.rule == byShares {
@@ -56,7 +56,7 @@ func TestScoreIsWhatIsMissed(t *testing.T) {
 			for a := range v {
 				v[a] = max(0, min(1, v[a]))
 			}
-			if got, want := score.Loss(point, e), 1-twin.value(v, set); math.Abs(got-want) > 1e-12 {
+			if got, want := score.Loss(point, e), 1-model.value(v, set); math.Abs(got-want) > 1e-12 {
 				t.Fatalf("%s: %v misses %g of %+v, want %g", kind.name, set, got, e, want)
 			}
 		}

@@ -39,25 +39,21 @@ func eventsOf(m mechanisms.Config) float64 {
 type continuousRule struct {
 	eventReader
 	regulariser
-	to     convex.Projection
-	points []float64 // of K copies, N each
-	sofar  []float64 // scratch: sum of points so far, through K
-	scaled []float64
-	order  []int     // scratch: elements by value, the largest first
-	behind []float64 // scratch
+	projection convex.Projection
+	points     []float64 // of K copies, N numbers each
+	prefix     []float64 // scratch: sum of the points of earlier copies, divided by K
+	scaled     []float64
+	order      []int     // scratch: elements by value, the largest first
+	suffix     []float64 // scratch, by place: product or expected best of the elements from there on
 }
 
 func newShares(w eventReader, p params, first []int) (*continuousRule, error) {
 	n := w.elements
 	w.copies = p.copies
-	set, err := convex.Parse(convex.Spec{Name: "subsets", Dimension: n, Radius: 1, Pick: w.pick})
-	if err != nil {
-		return nil, err
-	}
-	to, err := convex.NewProjection(set)
+	projection, err := newProjection(convex.Spec{Name: "subsets", Dimension: n, Radius: 1, Pick: w.pick})
 	s := &continuousRule{
-		eventReader: w, regulariser: p.regulariser, to: to, points: make([]float64, p.copies*n), sofar: make([]float64, n),
-		scaled: make([]float64, n), order: make([]int, n), behind: make([]float64, n+1),
+		eventReader: w, regulariser: p.regulariser, projection: projection, points: make([]float64, p.copies*n),
+		prefix: make([]float64, n), scaled: make([]float64, n), order: make([]int, n), suffix: make([]float64, n+1),
 	}
 	for i := range s.copies {
 		for _, element := range first {
@@ -65,6 +61,14 @@ func newShares(w eventReader, p params, first []int) (*continuousRule, error) {
 		}
 	}
 	return s, err
+}
+
+func newProjection(spec convex.Spec) (convex.Projection, error) {
+	set, err := convex.Parse(spec)
+	if err != nil {
+		return nil, err
+	}
+	return convex.NewProjection(set)
 }
 
 // decide computes the points: private follow-the-approximate-leader, Π(ĝ/Λ_n), where ĝ are the released sums of a
@@ -75,7 +79,7 @@ func (s *continuousRule) decide(stream *mechanisms.Stream) {
 		for a, g := range stream.Sum(0)[i*s.elements:][:s.elements] {
 			s.scaled[a] = g / by
 		}
-		s.to.Project(s.points[i*s.elements:][:s.elements], s.scaled)
+		s.projection.Project(s.points[i*s.elements:][:s.elements], s.scaled)
 	}
 }
 
@@ -103,7 +107,7 @@ func (s *continuousRule) contribution(dst []float64, e schemas.Event) bool {
 
 // gradients writes the gradients of all copies, less the centre, for an event with the given values.
 func (s *continuousRule) gradients(dst, values []float64, f function) {
-	clear(s.sofar)
+	clear(s.prefix)
 	for a := range s.order {
 		s.order[a] = a
 	}
@@ -116,7 +120,7 @@ func (s *continuousRule) gradients(dst, values []float64, f function) {
 		s.gradient(gradient, values, f)
 		for a := range gradient {
 			gradient[a] -= centre
-			s.sofar[a] += s.points[i*s.elements+a] / float64(s.copies)
+			s.prefix[a] += s.points[i*s.elements+a] / float64(s.copies)
 		}
 	}
 }
@@ -127,31 +131,31 @@ func (s *continuousRule) gradients(dst, values []float64, f function) {
 func (s *continuousRule) gradient(dst, values []float64, f function) {
 	n := s.elements
 	switch f {
-	case facility: // largest first: Q, that none before is in, times what the element has more than those behind it
-		s.behind[n] = 0
+	case facility: // by falling value: P(no better element is in) · (value − expected best of the worse ones)
+		s.suffix[n] = 0
 		for j := n - 1; j >= 0; j-- {
 			a := s.order[j]
-			s.behind[j] = float64(values[a]*s.sofar[a]) + float64((1-s.sofar[a])*s.behind[j+1])
+			s.suffix[j] = float64(values[a]*s.prefix[a]) + float64((1-s.prefix[a])*s.suffix[j+1])
 		}
 		none := 1.0
 		for j, a := range s.order {
-			dst[a] = float64(none * (values[a] - s.behind[j+1]))
-			none = float64(none * (1 - s.sofar[a]))
+			dst[a] = float64(none * (values[a] - s.suffix[j+1]))
+			none = float64(none * (1 - s.prefix[a]))
 		}
 	case probabilistic: // v_a·Π_{b≠a}(1 − v_b·x_b)
-		s.behind[n] = 1
+		s.suffix[n] = 1
 		for a := n - 1; a >= 0; a-- {
-			s.behind[a] = float64(s.behind[a+1] * (1 - float64(values[a]*s.sofar[a])))
+			s.suffix[a] = float64(s.suffix[a+1] * (1 - float64(values[a]*s.prefix[a])))
 		}
 		none := 1.0
 		for a := range dst {
-			dst[a] = float64(float64(values[a]*none) * s.behind[a+1])
-			none = float64(none * (1 - float64(values[a]*s.sofar[a])))
+			dst[a] = float64(float64(values[a]*none) * s.suffix[a+1])
+			none = float64(none * (1 - float64(values[a]*s.prefix[a])))
 		}
 	case quadratic: // v_a·(1 − z)
 		left := 1.0
 		for a, v := range values {
-			left -= float64(v*s.sofar[a]) / float64(s.pick)
+			left -= float64(v*s.prefix[a]) / float64(s.pick)
 		}
 		for a, v := range values {
 			dst[a] = float64(v * left)
@@ -163,9 +167,9 @@ func (s *continuousRule) gradient(dst, values []float64, f function) {
 
 // extension returns the multilinear extension of f at x, the expected value of a set that contains each element with
 // its probability. For quadratic it returns the function itself, at shares of a budget.
-func (c operator) extension(x, values []float64) (worth float64) {
+func (c operator) extension(x, values []float64) (value float64) {
 	switch c.function {
-	case facility: // the integral of the chance that the best is above a level
+	case facility: // integral over levels of the probability that the best value is above the level
 		levels := slices.Sorted(slices.Values(values))
 		before := 0.0
 		for _, level := range levels {
@@ -175,10 +179,10 @@ func (c operator) extension(x, values []float64) (worth float64) {
 					none = float64(none * (1 - x[a]))
 				}
 			}
-			worth += float64((level - before) * (1 - none))
+			value += float64((level - before) * (1 - none))
 			before = level
 		}
-		return worth
+		return value
 	case probabilistic:
 		none := 1.0
 		for a, v := range values {
@@ -187,11 +191,11 @@ func (c operator) extension(x, values []float64) (worth float64) {
 		return 1 - none
 	default: // modular
 		for a, v := range values {
-			worth += float64(v*x[a]) / float64(c.pick)
+			value += float64(v*x[a]) / float64(c.pick)
 		}
 		if c.function == quadratic {
-			worth = float64(worth * (2 - worth))
+			value = float64(value * (2 - value))
 		}
-		return worth
+		return value
 	}
 }

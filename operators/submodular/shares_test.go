@@ -30,10 +30,10 @@ func expected(value func(set []int) float64, x []float64) (mean float64) {
 	return mean
 }
 
-// TestExtensionsToChances checks that the extension to probabilities is the expectation over all sets, and that its
-// gradient is the expected gain of an element. Gradients decrease: the gradient of a larger point is nowhere larger,
-// and along a direction of sum k it falls by at most k² a unit.
-func TestExtensionsToChances(t *testing.T) {
+// TestExtensionsToProbabilities checks that the extension to probabilities is the expectation over all sets, and that
+// its gradient is the expected gain of an element. Gradients decrease: the gradient of a larger point is nowhere
+// larger, and along a direction of sum k it falls by at most k² a unit.
+func TestExtensionsToProbabilities(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 33))
 	for f := range saturating {
 		c := operator{function: f, elements: 5, pick: 2, rule: byShares}
@@ -41,19 +41,19 @@ func TestExtensionsToChances(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		twin := &reference{operator: c}
+		model := &reference{operator: c}
 		for range 100 {
 			x, v, up := make([]float64, 5), make([]float64, 5), make([]float64, 5)
 			for a := range x {
 				x[a], v[a] = rng.Float64(), float64(rng.IntN(4))/3
 				up[a] = x[a] + (1-x[a])*rng.Float64()
 			}
-			value := func(set []int) float64 { return twin.value(v, set) }
+			value := func(set []int) float64 { return model.value(v, set) }
 			if got, want := c.extension(x, v), expected(value, x); math.Abs(got-want) > 1e-12 {
 				t.Fatalf("%s: %g, want %g", functions[f], got, want)
 			}
 			gradient := func(at []float64) []float64 {
-				copy(s.sofar, at)
+				copy(s.prefix, at)
 				dst := make([]float64, 5)
 				for a := range s.order {
 					s.order[a] = a
@@ -66,7 +66,7 @@ func TestExtensionsToChances(t *testing.T) {
 			for a := range x {
 				with, without := slices.Clone(x), slices.Clone(x)
 				with[a], without[a] = 1, 0
-				want := twin.scale() * (expected(value, with) - expected(value, without))
+				want := model.scale() * (expected(value, with) - expected(value, without))
 				if math.Abs(low[a]-want) > 1e-12 {
 					t.Fatalf("%s: the gradient at %d is %g, want %g", functions[f], a, low[a], want)
 				}
@@ -97,7 +97,7 @@ func TestQuadraticAtShares(t *testing.T) {
 		t.Errorf("all shares of a full budget are worth %g", got)
 	}
 	slopes := func(x, v []float64) []float64 {
-		copy(s.sofar, x)
+		copy(s.prefix, x)
 		dst := make([]float64, 5)
 		s.gradient(dst, v, quadratic)
 		return dst
@@ -131,8 +131,8 @@ func TestQuadraticAtShares(t *testing.T) {
 		for a := range x {
 			x[a] = map[bool]float64{true: 1}[a < k]
 		}
-		twin := &reference{operator: c}
-		if got, want := c.extension(x, v), twin.value(v, []int{0, 1}); math.Abs(got-want) > 1e-12 {
+		model := &reference{operator: c}
+		if got, want := c.extension(x, v), model.value(v, []int{0, 1}); math.Abs(got-want) > 1e-12 {
 			t.Fatalf("at a vertex %g, the set %g", got, want)
 		}
 	}

@@ -61,8 +61,8 @@ func newBandit(elements, pick int, eta float64, c *coins, seed uint64) *bandit {
 
 func (b *bandit) redraw() {
 	for i := range b.set {
-		b.hedges[i].chances(b.chances)
-		b.set[i] = draw(b.rng, b.chances)
+		b.hedges[i].probabilities(b.probabilities)
+		b.set[i] = draw(b.rng, b.probabilities)
 	}
 	if len(b.given) > 0 {
 		copy(b.set, b.given[0])
@@ -74,7 +74,7 @@ func (b *bandit) redraw() {
 func (b *bandit) play(worth func(set []int) float64) (played []int, explored bool) {
 	played = slices.Clone(b.set)
 	if explored = b.coins.next(b.rng); explored {
-		i, a := b.rng.IntN(len(b.set)), b.rng.IntN(len(b.chances))
+		i, a := b.rng.IntN(len(b.set)), b.rng.IntN(len(b.probabilities))
 		played = append(played[:i], a)
 		b.hedges[i].scores[a] += max(0, min(1, worth(played)))
 	}
@@ -158,7 +158,7 @@ func worths(events, elements int, seed uint64) [][]float64 {
 }
 
 // worthOf returns the value of a set to an event. An element that appears twice counts once.
-func worthOf(f function, v []float64, set []int, pick int) (worth float64) {
+func valueOf(f function, v []float64, set []int, pick int) (worth float64) {
 	for i, a := range set {
 		if !slices.Contains(set[:i], a) {
 			worth = f.with(worth, v[a], pick)
@@ -167,10 +167,10 @@ func worthOf(f function, v []float64, set []int, pick int) (worth float64) {
 	return worth
 }
 
-// TestABanditLearnsFromExplorationsAlone checks that a set changes only after an exploration. Exchanging an event moves
+// TestABanditLearnsOnlyFromExplorations checks that a set changes only after an exploration. Exchanging an event moves
 // one score of one expert by at most 1 if the event explores, and nothing if it does not. The sets are forced to be
 // equal, as releases are.
-func TestABanditLearnsFromExplorationsAlone(t *testing.T) {
+func TestABanditLearnsOnlyFromExplorations(t *testing.T) {
 	const events, elements, pick, eta = 400, 6, 3, 0.4
 	all := worths(events, elements, 1)
 	run := func(other int, given [][]int) (b *bandit, drawn [][]int, explored []bool) {
@@ -181,7 +181,7 @@ func TestABanditLearnsFromExplorationsAlone(t *testing.T) {
 				v = []float64{1, 1, 1, 1, 1, 1}
 			}
 			before := slices.Clone(b.set)
-			_, explores := b.play(func(set []int) float64 { return worthOf(facility, v, set, pick) })
+			_, explores := b.play(func(set []int) float64 { return valueOf(facility, v, set, pick) })
 			if explores {
 				drawn = append(drawn, slices.Clone(b.set))
 			} else if !slices.Equal(before, b.set) {

@@ -22,7 +22,7 @@ var smoothKinds = []struct {
 	draw func(*rand.Rand) smooth
 }{
 	{"chances", func(rng *rand.Rand) smooth {
-		return chances{0.9 * rng.Float64(), 0.2 * rng.Float64(), rng.Float64()}
+		return probabilities{0.9 * rng.Float64(), 0.2 * rng.Float64(), rng.Float64()}
 	}},
 	{"multilinear coverage", drawCoverage},
 	{"quadratic", drawQuadratic},
@@ -30,9 +30,9 @@ var smoothKinds = []struct {
 
 // chances holds the probabilities p of 1 − Π(1 − p_a x_a), the probability that at least one element serves. Second
 // derivatives are within [−1, 0], and 0 on the diagonal.
-type chances []float64
+type probabilities []float64
 
-func (p chances) value(x []float64) float64 {
+func (p probabilities) value(x []float64) float64 {
 	missed := 1.0
 	for a := range p {
 		missed *= 1 - p[a]*x[a]
@@ -40,7 +40,7 @@ func (p chances) value(x []float64) float64 {
 	return 1 - missed
 }
 
-func (p chances) gradient(dst, x []float64) {
+func (p probabilities) gradient(dst, x []float64) {
 	for a := range p {
 		dst[a] = p[a]
 		for b := range p {

@@ -17,17 +17,17 @@ func TestHedgeWithoutPrivacy(t *testing.T) {
 	for _, events := range []int{100, 1000, 10000} {
 		eta := math.Sqrt(math.Log(elements) / float64(events))
 		bound, most := 2*math.Sqrt(float64(events)*math.Log(elements)), 0.0
-		for name, gains := range map[string]func(dst, chances []float64, rng *rand.Rand){
+		for name, gains := range map[string]func(dst, probabilities []float64, rng *rand.Rand){
 			"alike": func(dst, _ []float64, rng *rand.Rand) {
 				for a := range dst {
 					dst[a] = float64(rng.IntN(2))
 				}
 			},
 			"one": func(dst, _ []float64, _ *rand.Rand) { dst[3] = 1 },
-			"the least likely": func(dst, chances []float64, _ *rand.Rand) {
+			"the least likely": func(dst, probabilities []float64, _ *rand.Rand) {
 				least := 0
-				for a, p := range chances {
-					if p < chances[least] {
+				for a, p := range probabilities {
+					if p < probabilities[least] {
 						least = a
 					}
 				}
@@ -35,13 +35,13 @@ func TestHedgeWithoutPrivacy(t *testing.T) {
 			},
 		} {
 			h, rng := hedge{eta, make([]float64, elements)}, rand.New(rand.NewPCG(uint64(events), 10))
-			chances, g, had, best := make([]float64, elements), make([]float64, elements), 0.0, 0.0
+			probabilities, g, had, best := make([]float64, elements), make([]float64, elements), 0.0, 0.0
 			for range events {
-				h.chances(chances)
+				h.probabilities(probabilities)
 				clear(g)
-				gains(g, chances, rng)
+				gains(g, probabilities, rng)
 				for a := range g {
-					had += chances[a] * g[a]
+					had += probabilities[a] * g[a]
 					h.scores[a] += g[a]
 				}
 			}
@@ -112,8 +112,8 @@ func (r rates) free() float64 {
 func TestRatesWithoutPrivacy(t *testing.T) {
 	r := rates{events: 1e12, elements: 50, pick: 5}
 	full := func(r rates) float64 {
-		c, m := operator{pick: r.pick, elements: r.elements, every: 1}, whole(uint64(r.events), 1)
-		return c.lost(m, c.boundedRate(m))
+		c, m := operator{pick: r.pick, elements: r.elements, every: 1}, lifetime(uint64(r.events), 1)
+		return c.drawsRegret(m, c.boundedRate(m))
 	}
 	nLogN := func(n float64) float64 { return n * math.Log(n) }
 	for _, change := range []struct {
@@ -166,9 +166,9 @@ func TestDirectDrawsLoseToExplorations(t *testing.T) {
 	}
 }
 
-// TestDirectDrawsMissMore checks a stream with constant values of elements. Draws for each event, which need a smaller
-// η for the same ε, miss more than draws after explorations, in the mean of 12 runs, 4 in the short form.
-func TestDirectDrawsMissMore(t *testing.T) {
+// TestDirectDrawsHaveLargerRegret checks a stream with constant values of elements. Draws for each event, which need a
+// smaller η for the same ε, miss more than draws after explorations, in the mean of 12 runs, 4 in the short form.
+func TestDirectDrawsHaveLargerRegret(t *testing.T) {
 	const events, elements, pick, gamma = 100000, 4, 2, 0.05
 	runs := tiertest.Runs(4, 12)
 	r := rates{events: events, elements: elements, pick: pick, epsilon: 4, delta: 1e-6}
@@ -190,7 +190,7 @@ func TestDirectDrawsMissMore(t *testing.T) {
 					v[a] = values[a]
 				}
 			}
-			worth := func(set []int) float64 { return worthOf(facility, v, set, pick) }
+			worth := func(set []int) float64 { return valueOf(facility, v, set, pick) }
 			played, _ := b.play(worth)
 			sum += worth([]int{1, 3}) - worth(played)
 		}

@@ -26,7 +26,7 @@ func TestFullInformationIsWithinItsBounds(t *testing.T) {
 			for b := range a {
 				sum := 0.0
 				for _, v := range all {
-					sum += worthOf(f, v, []int{a, b}, pick)
+					sum += valueOf(f, v, []int{a, b}, pick)
 				}
 				best = max(best, sum)
 			}
@@ -38,15 +38,15 @@ func TestFullInformationIsWithinItsBounds(t *testing.T) {
 			for _, v := range all {
 				set := e.next()
 				for i, element := range set {
-					e.hedges[i].chances(e.chances)
+					e.hedges[i].probabilities(e.probabilities)
 					for a := range v {
 						g := gainBehind(f, v, set[:i], a, pick)
 						sums[i][a] += g
-						expected[i] += e.chances[a] * g
+						expected[i] += e.probabilities[a] * g
 					}
 					chosen[i] += gainBehind(f, v, set[:i], element, pick)
 				}
-				had += worthOf(f, v, set, pick)
+				had += valueOf(f, v, set, pick)
 				e.learn(v)
 			}
 			regrets := 0.0
@@ -180,7 +180,7 @@ func TestBanditsAreWithinTheirBounds(t *testing.T) {
 						v[a] = values[a]
 					}
 				}
-				worth := func(set []int) float64 { return worthOf(facility, v, set, pick) }
+				worth := func(set []int) float64 { return valueOf(facility, v, set, pick) }
 				best += worth([]int{1, 2}) / runs
 				played, _ := b.play(worth)
 				mean += worth(played) / runs
@@ -203,7 +203,7 @@ func TestDisplayExample(t *testing.T) {
 	all := worths(events, elements, 4)
 	clicked := func(set func(i int) []int) (mean float64) {
 		for i, v := range all {
-			mean += worthOf(probabilistic, v, set(i), pick) / events
+			mean += valueOf(probabilistic, v, set(i), pick) / events
 		}
 		return mean
 	}

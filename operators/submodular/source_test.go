@@ -83,7 +83,7 @@ type hedge struct {
 }
 
 // chances writes the probabilities of the next draw.
-func (h *hedge) chances(dst []float64) {
+func (h *hedge) probabilities(dst []float64) {
 	most, sum := math.Inf(-1), 0.0
 	for _, s := range h.scores {
 		most = max(most, s)
@@ -97,32 +97,32 @@ func (h *hedge) chances(dst []float64) {
 	}
 }
 
-func draw(rng *rand.Rand, chances []float64) int {
+func draw(rng *rand.Rand, probabilities []float64) int {
 	u := rng.Float64()
-	for a, p := range chances {
+	for a, p := range probabilities {
 		if u -= p; u < 0 {
 			return a
 		}
 	}
-	return len(chances) - 1
+	return len(probabilities) - 1
 }
 
 // experts are k instances of Hedge, one for each position. They are FI-DP if they draw for each event, and its batched
 // form if they draw every period. Without privacy they are Streeter and Golovin's algorithm, with another η.
 type experts struct {
-	function function
-	period   int
-	hedges   []hedge
-	rng      *rand.Rand
-	set      []int
-	chances  []float64
-	played   int
+	function      function
+	period        int
+	hedges        []hedge
+	rng           *rand.Rand
+	set           []int
+	probabilities []float64
+	played        int
 }
 
 func newExperts(f function, elements, pick, period int, eta float64, seed uint64) *experts {
 	e := &experts{
 		function: f, period: period, rng: rand.New(rand.NewPCG(seed, 14)), set: make([]int, pick),
-		chances: make([]float64, elements),
+		probabilities: make([]float64, elements),
 	}
 	for range pick {
 		e.hedges = append(e.hedges, hedge{eta: eta, scores: make([]float64, elements)})
@@ -134,8 +134,8 @@ func newExperts(f function, elements, pick, period int, eta float64, seed uint64
 func (e *experts) next() []int {
 	if e.played%e.period == 0 {
 		for i := range e.set {
-			e.hedges[i].chances(e.chances)
-			e.set[i] = draw(e.rng, e.chances)
+			e.hedges[i].probabilities(e.probabilities)
+			e.set[i] = draw(e.rng, e.probabilities)
 		}
 	}
 	e.played++
@@ -156,7 +156,7 @@ func gainBehind(f function, v []float64, set []int, a, pick int) float64 {
 	if slices.Contains(set, a) {
 		return 0
 	}
-	return f.gain(worthOf(f, v, set, pick), v[a], pick)
+	return f.gain(valueOf(f, v, set, pick), v[a], pick)
 }
 
 // TestHedge checks that on every run the gains missed are at most ηΣ⟨x, g²⟩ + ln N/η (the source's Theorem 3).
@@ -167,18 +167,18 @@ func TestHedge(t *testing.T) {
 		const elements, events = 6, 300
 		eta := 0.3 * rng.Float64()
 		h, other := hedge{eta, make([]float64, elements)}, hedge{eta, make([]float64, elements)}
-		chances, moved := make([]float64, elements), make([]float64, elements)
+		probabilities, moved := make([]float64, elements), make([]float64, elements)
 		had, squares := 0.0, 0.0
 		for i := range events {
-			h.chances(chances)
-			other.chances(moved)
-			for a := range chances {
-				if ratio := math.Abs(math.Log(chances[a] / moved[a])); ratio > 2*eta+1e-9 {
+			h.probabilities(probabilities)
+			other.probabilities(moved)
+			for a := range probabilities {
+				if ratio := math.Abs(math.Log(probabilities[a] / moved[a])); ratio > 2*eta+1e-9 {
 					t.Fatalf("one event moves a log chance by %g, 2η is %g", ratio, 2*eta)
 				}
 				g := float64(rng.IntN(2)) * rng.Float64()
-				had += chances[a] * g
-				squares += chances[a] * g * g
+				had += probabilities[a] * g
+				squares += probabilities[a] * g * g
 				h.scores[a] += g
 				if i == 100 {
 					g = float64(a % 2) // another event

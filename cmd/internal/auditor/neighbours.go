@@ -42,7 +42,7 @@ func (a *Subject) neighbours() (Check, error) {
 		check.Count++
 	}
 	if fault == "" && err == nil {
-		fault, err = p.machine.SumsAlone()
+		fault, err = p.machine.CheckSums()
 	}
 	if fault == "" && err == nil && len(p.largest) > 0 {
 		share, fault, err = p.machine.Loss(p.moved)
@@ -111,9 +111,9 @@ func (p *neighbouring) play(pair pairOfStreams, number uint64) (fault string, er
 		return "", err
 	}
 	if p.moved == nil {
-		p.moved = slices.Clone(report.Moved)
+		p.moved = slices.Clone(report.Largest)
 	}
-	for k, v := range report.Moved {
+	for k, v := range report.Largest {
 		if d := square(v, make([]int64, len(v))); d > p.largest[k] {
 			p.moved[k], p.largest[k] = v, d
 		}

@@ -33,7 +33,7 @@ var frozen = []struct{ file, reason string }{
 	{"operators/bandit/params.go", "the paper's constants are computed when a stream is opened, stored in its plan and read back ever after"},
 	{"operators/submodular/places.go", "what places are worth to events is computed when a stream is opened, rounded to 2^-20, stored in its plan and read back ever after"},
 	{"operators/submodular/bound.go", "a bound on regret, a figure for people"},
-	{"operators/submodular/configured.go", "figures for people, and the bound of a grid that the plan stores"},
+	{"operators/submodular/operator.go", "figures for people, and the bound of a grid that the plan stores"},
 	{"operators/sets/rates.go", "rates are computed when a stream is opened, stored in its plan and read back ever after; and figures for people"},
 	{"operators/linucb/bound.go", "a bound on regret, a figure for people"},
 }

@@ -2,7 +2,6 @@ package submodular
 
 import (
 	"slices"
-	"strings"
 
 	"oriel/mechanisms"
 	"oriel/operators"
@@ -179,16 +178,4 @@ func configure(v *operators.Values) (operators.Operator, error) {
 	v.Want("MECHANISM", !known || !facts.PerStep, "%s: sets follow from sums, and this releases single steps; take blt",
 		v.Mechanism)
 	return c, v.Err()
-}
-
-// texts joins names in the form that decisions contain.
-func texts(names []string, set []int) string {
-	var out strings.Builder
-	for i, element := range set {
-		if i > 0 {
-			out.WriteByte(',')
-		}
-		out.WriteString(names[element])
-	}
-	return out.String()
 }

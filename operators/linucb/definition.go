@@ -148,11 +148,11 @@ func events(v *operators.Values) operators.Events {
 	d, n := v.Count("DIMENSION"), v.Count("CANDIDATES")
 	v.Want("DIMENSION", d >= 1 && d <= moments.MaxFeatures, "%d: not within 1 to %d", d, moments.MaxFeatures)
 	v.Want("CANDIDATES", n == 0 || n >= 2 && n <= maxArms, "%d: not 0, or 2 to %d", n, maxArms)
-	whole := min(d, moments.MaxFeatures) * max(1, min(n, maxArms))
-	v.Want("CANDIDATES", whole <= operators.MaxDimension, "%d of %d features: more than %d together", n, d,
+	size := min(d, moments.MaxFeatures) * max(1, min(n, maxArms))
+	v.Want("CANDIDATES", size <= operators.MaxDimension, "%d of %d features: more than %d together", n, d,
 		operators.MaxDimension)
 	return operators.Events{
-		Body: body, Dimension: int(min(whole, operators.MaxDimension)), Keyed: v.Text("PLAYED") == served,
+		Body: body, Dimension: int(min(size, operators.MaxDimension)), Keyed: v.Text("PLAYED") == served,
 	}
 }
 
@@ -166,7 +166,7 @@ func configure(v *operators.Values, printed Printed) (operators.Operator, error)
 		shift:      v.Within("NOISE_SHIFT", 0, 1000),
 		width:      v.Within("WIDTH", 0, 1000),
 		confidence: v.Number("CONFIDENCE"),
-		most:       v.Number("WEIGHTS_MAX"),
+		maxWeights: v.Number("WEIGHTS_MAX"),
 		every:      v.EmitEvery(), batch: v.Batch, terms: v.Terms,
 		waiting: pending.Config{
 			Capacity: int(min(v.Count("CAPACITY"), maxWait)), Name: maxName, Timeout: min(v.Count("WAIT"), maxWait),
@@ -176,10 +176,10 @@ func configure(v *operators.Values, printed Printed) (operators.Operator, error)
 	c.noise, c.doubling = v.Text("NOISE"), v.Text("SOLVE") == doubled
 	v.Want("SOLVE", !c.doubling || !decays,
 		"%s, but with ORIEL_MEMORY determinants stop growing, and weights would stay as they are", doubled)
-	v.Want("WEIGHTS_MAX", c.most == 0 || c.most >= 1e-6 && c.most <= 1e6, "%g: not 0, or from 1e-6 to 1e6", c.most)
+	v.Want("WEIGHTS_MAX", c.maxWeights == 0 || c.maxWeights >= 1e-6 && c.maxWeights <= 1e6, "%g: not 0, or from 1e-6 to 1e6", c.maxWeights)
 	c.configureArms(v)
-	if c.derived = c.most == 0; c.derived {
-		c.most = c.derivedMost()
+	if c.derived = c.maxWeights == 0; c.derived {
+		c.maxWeights = c.derivedMaxWeights()
 	}
 	c.rows.Label = moments.ReadLabel(v)
 	rewards := v.Range("REWARD_RANGE")

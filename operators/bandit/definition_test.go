@@ -33,8 +33,8 @@ func under(name string, batch uint64, s protection.Scope) mechanisms.Config {
 
 var disc = []string{"SET=l2-ball", "RADIUS=1", "DIMENSION=2"}
 
-// TestSettingsSayWhatIsPlayed checks that each setting reaches the configuration and the plan.
-func TestSettingsSayWhatIsPlayed(t *testing.T) {
+// TestSettingsDeterminePlays checks that each setting reaches the configuration and the plan.
+func TestSettingsDeterminePlays(t *testing.T) {
 	m := under("tree-laplace", 10, protection.Lifetime{Steps: 100, Within: 128})
 	m.Budget.Epsilon = 1
 	for _, x := range []struct {
@@ -45,8 +45,8 @@ func TestSettingsSayWhatIsPlayed(t *testing.T) {
 			return c.Actions.Actions == 20 && c.Actions.Delay == 4 && c.Losses.High == 1 && c.Shrink &&
 				!c.Projected && !c.Doubling && c.Printed == nil
 		}},
-		{[]string{"UPDATE=projection"}, func(c operator) bool { return c.Projected && c.off() == 0 }},
-		{[]string{"PRECISION=0.125"}, func(c operator) bool { return c.off() == 0.125 }},
+		{[]string{"UPDATE=projection"}, func(c operator) bool { return c.Projected && c.centreError() == 0 }},
+		{[]string{"PRECISION=0.125"}, func(c operator) bool { return c.centreError() == 0.125 }},
 		{[]string{"DOUBLING=true"}, func(c operator) bool { return len(c.NewParams().Episodes) == 7 }},
 		{[]string{"NOISE=paper"}, func(c operator) bool {
 			stored, err := c.Params(m)
@@ -205,9 +205,9 @@ func TestPlanCountsInWords(t *testing.T) {
 	}
 }
 
-// TestABrokenSettingIsBlamedAlone checks that a wrong setting is not reported a second time as a problem of the set
+// TestOnlyTheBrokenSettingIsReported checks that a wrong setting is not reported a second time as a problem of the set
 // built from it.
-func TestABrokenSettingIsBlamedAlone(t *testing.T) {
+func TestOnlyTheBrokenSettingIsReported(t *testing.T) {
 	m := mechanisms.Config{Name: "tree-laplace", Batch: 10}
 	m.Terms = protection.Terms{
 		Scope: protection.Lifetime{Steps: 100, Within: 128}, Unit: protection.Event{Exchange: dp.Replace},
@@ -219,9 +219,9 @@ func TestABrokenSettingIsBlamedAlone(t *testing.T) {
 	}
 }
 
-// TestEmptyBoundsAreSaid checks the text about vacuous regret bounds. It names the number of plays from which on the
+// TestVacuousBoundsAreNamed checks the text about vacuous regret bounds. It names the number of plays from which on the
 // bound is below the trivial bound, and that number is right. The text is absent if the bound is not vacuous.
-func TestEmptyBoundsAreSaid(t *testing.T) {
+func TestVacuousBoundsAreNamed(t *testing.T) {
 	text := func(horizon uint64, more ...string) (string, operator) {
 		t.Helper()
 		m := mechanisms.Config{Name: "tree-laplace", Batch: 1000}
@@ -246,7 +246,7 @@ func TestEmptyBoundsAreSaid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, after := c.lost(c.episode(0.9*from), 0.9*from), c.lost(c.episode(1.1*from), 1.1*from)
+	before, after := c.regretBound(c.episode(0.9*from), 0.9*from), c.regretBound(c.episode(1.1*from), 1.1*from)
 	if before < most || after >= most {
 		t.Errorf("%g plays: %g before and %g after", from, before, after)
 	}

@@ -13,10 +13,10 @@ import (
 
 // operator implements operators.Operator.
 type operator struct {
-	rule      string  // one of the constants by…
-	copies    int     // copies of shares; 0: as computed
+	rule      string  // one of the constants byHistogram …
+	copies    int     // K of shares; 0: computed from the number of events
 	twice     bool    // leaders may draw an element twice, as in plans of the first version
-	published bool    // decisions of an audit have the points of all copies
+	published bool    // decisions contain the points of all copies, for an audit
 	norm      float64 // ORIEL_VALUES_NORM
 	length    float64 // M, bound on the length of a position's gains; 0: gains are centred on ½
 	printed   bool    // rates and copies as the source prints them
@@ -80,13 +80,7 @@ func (c operator) Require(m *mechanisms.Config, params []byte) error {
 	} else {
 		c.length = c.lengthOf(*m)
 	}
-	if c.rule == byHistogram {
-		m.Contribution = contribution.Contribution{
-			Components: []contribution.Component{typeQuantiser{Types: len(c.types)}.Component()},
-		}
-	} else {
-		m.Contribution = contribution.Contribution{Components: []contribution.Component{c.component(*m)}}
-	}
+	m.Contribution = contribution.Contribution{Components: []contribution.Component{c.component(*m)}}
 	if c.rule == byDraws {
 		return c.schedule(m)
 	}
@@ -143,12 +137,9 @@ func (c operator) read(b []byte) (params, error) {
 	if len(b) == 0 || !c.has(b[0]) {
 		return params{}, errPlan
 	}
-	p, err := parsePlan(b, c.elements)
-	if err != nil {
-		return params{}, err
-	}
+	p, err := c.parsePlan(b)
 	p.copies, p.regulariser, p.length = copies, r, length
-	return p, p.check(c)
+	return p, err
 }
 
 // Open returns a Machine.

@@ -87,7 +87,7 @@ func configure(v *operators.Values) (operators.Operator, error) {
 		convexity:  v.Within("STRONG_CONVEXITY", 0, 1e12),
 		shift:      v.Within("NOISE_SHIFT", 0, 1000),
 		raise:      v.Text("SPECTRUM") == raised,
-		most:       v.Within("WEIGHTS_MAX", 1e-6, 1e6),
+		maxWeights: v.Within("WEIGHTS_MAX", 1e-6, 1e6),
 		every:      v.EmitEvery(), batch: v.Batch, terms: v.Terms,
 	}
 	c.rows.Label = moments.ReadLabel(v)

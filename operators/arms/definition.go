@@ -97,7 +97,7 @@ func (c operator) Require(m *mechanisms.Config, _ []byte) error {
 		if facts.Law != mechanisms.Gamma {
 			return fmt.Errorf("arms: ORIEL_RULE=%s: takes once-gamma, not %s", exp3Uniform, m.Name)
 		}
-		_, err := newExp3Uniform(len(c.Arms), c.Actions.Records, laplace(*m))
+		_, err := newExp3Uniform(len(c.Arms), c.Actions.Records, laplace(m.Unit, m.Budget.Epsilon))
 		return err
 	}
 	return nil

@@ -114,8 +114,8 @@ var body = schemas.Body{
 func events(*operators.Values) operators.Events { return operators.Events{Body: body, Keyed: true} }
 
 func configure(v *operators.Values, asPrinted Printed) (operators.Operator, error) {
-	table, losses, d := actions.Read(v), v.Range("LOSS_RANGE"), v.Count("DIMENSION")
-	v.Want("DIMENSION", d >= 1 && d <= operators.MaxDimension, "%d: not within 1 to %d", d, operators.MaxDimension)
+	table, losses := actions.Read(v), v.Range("LOSS_RANGE")
+	v.Dimension()
 	base := v.Number("BASELINE")
 	v.Want("BASELINE", base >= 0 && base <= 1, "%g: not from 0 to 1", base)
 	v.Positive("LIPSCHITZ", v.Number("LIPSCHITZ"))
@@ -251,7 +251,7 @@ func (c operator) Describe(mechanisms.Config) operators.Description {
 	steps := fmt.Sprintf("a round of %d plays a step, %.3g from its centre, %s; η = %.3g. %s",
 		c.Actions.Actions, last.Smoothing, c.Actions.Learned(), last.Rate, c.shapes(p, last)) + c.regret()
 	if !c.Projected {
-		steps += fmt.Sprintf(". Centres are within %.3g of exact ones", c.off())
+		steps += fmt.Sprintf(". Centres are within %.3g of exact ones", c.centreError())
 	}
 	if c.Doubling {
 		steps += fmt.Sprintf(". That is the last of %d episodes: in earlier ones plays are farther from their centre", len(all))

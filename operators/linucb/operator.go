@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/contribution"
+	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/loss"
@@ -23,13 +25,13 @@ type operator struct {
 	candidates     int      // number of candidates of an event; 0: arms
 	served         bool
 	rows           moments.Rows
-	features       float64 // X
+	features       float64 // X, norm by which features are scaled
 	middle, half   float64 // of the reward's range
-	start          float64 // λ
-	shift          float64 // f
-	width          float64 // β
-	confidence     float64 // with which probability β is proved; 0: it is not
-	most           float64 // S
+	start          float64 // λ, public regulariser
+	shift          float64 // f, shift in units of the spectrum's edge
+	width          float64 // β, of ORIEL_WIDTH
+	confidence     float64 // probability with which β is proved; 0: no proof
+	maxWeights     float64 // S, largest norm of weights
 	derived        bool    // S follows from d, because settings omit it
 	noise          string  // exact, or a name of printed
 	printed        Printed // nil in every service
@@ -119,7 +121,7 @@ func (c operator) Require(m *mechanisms.Config, params []byte) error {
 	if _, several := m.Unit.EventSeparation(); c.served && several {
 		return errors.New("linucb: ORIEL_PLAYED=served has no user level: a user's rows may be added closer together than events")
 	}
-	if err := c.quieten(m); err != nil || params == nil {
+	if err := c.setPrintedNoise(m); err != nil || params == nil {
 		return err
 	}
 	_, err := c.read(params)
@@ -144,7 +146,7 @@ func (c operator) Describe(m mechanisms.Config) operators.Description {
 			c.products.length)
 	}
 	return operators.Description{
-		Radius: float64(float64(c.most*c.half) / c.unit()),
+		Radius: float64(float64(c.maxWeights*c.half) / c.unit()),
 		Distance: fmt.Sprintf(
 			"second moments of rows (z; s·y), s = %.4g, %s: an exchange moves them by 1 + s² = %.4g, however many arms",
 			s, where, 1+float64(s*s)),
@@ -174,25 +176,16 @@ func (c operator) usable(e schemas.Event) bool {
 	if len(e.Numbers) != 2 || !finite(e.Numbers) || !finite(e.Vector.Values) {
 		return false
 	}
-	whole := c.dimension() * max(1, c.candidates)
+	size := c.dimension() * max(1, c.candidates)
 	if e.Vector.Indices == nil {
-		return len(e.Vector.Values) == 0 || len(e.Vector.Values) == whole
+		return len(e.Vector.Values) == 0 || len(e.Vector.Values) == size
 	}
-	for _, at := range e.Vector.Indices {
-		if at < 0 || int(at) >= whole {
-			return false
-		}
-	}
-	return len(e.Vector.Values) == len(e.Vector.Indices)
+	outside := slices.ContainsFunc(e.Vector.Indices, func(at int32) bool { return at < 0 || int(at) >= size })
+	return !outside && len(e.Vector.Values) == len(e.Vector.Indices)
 }
 
 func finite(values []float64) bool {
-	for _, x := range values {
-		if !(math.Abs(x) <= math.MaxFloat64) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(values, func(x float64) bool { return !(math.Abs(x) <= math.MaxFloat64) })
 }
 
 // context writes the features of one choice of a usable event, scaled down to norm 1 if they are longer, to dst of
@@ -205,16 +198,16 @@ func (c operator) context(dst []float64, v schemas.Vector, choice int) bool {
 		if c.products.length > 0 {
 			return c.product(dst, v, choice)
 		}
-		return loss.Drawn(dst, v, c.features)
+		return loss.Normalised(dst, v, c.features)
 	}
-	return choice >= 0 && choice < c.candidates && c.candidate(dst, v, choice) && !zero(dst)
+	return choice >= 0 && choice < c.candidates && c.candidate(dst, v, choice) && lattice.Norm(dst) > 0
 }
 
 // candidate writes the features of a candidate, which are its part of the event's vector.
 func (c operator) candidate(dst []float64, v schemas.Vector, choice int) bool {
 	d := len(dst)
 	if v.Indices == nil {
-		return len(v.Values) > 0 && loss.Drawn(dst, schemas.Vector{Values: v.Values[choice*d:][:d]}, c.features)
+		return len(v.Values) > 0 && loss.Normalised(dst, schemas.Vector{Values: v.Values[choice*d:][:d]}, c.features)
 	}
 	clear(dst)
 	for k, at := range v.Indices {
@@ -222,16 +215,7 @@ func (c operator) candidate(dst []float64, v schemas.Vector, choice int) bool {
 			dst[int(at)%d] = v.Values[k]
 		}
 	}
-	return loss.Drawn(dst, schemas.Vector{Values: dst}, c.features)
-}
-
-func zero(v []float64) bool {
-	for _, x := range v {
-		if x != 0 {
-			return false
-		}
-	}
-	return true
+	return loss.Normalised(dst, schemas.Vector{Values: dst}, c.features)
 }
 
 // block returns the block of sums that gets the row of a choice.

@@ -8,24 +8,28 @@ import (
 )
 
 // twin is a slow Table: a list of all rows ever put.
-type twin struct {
+type referenceTable struct {
 	config Config
-	rows   []*twinRow
+	rows   []*referenceRow
 }
 
-type twinRow struct {
+type referenceRow struct {
 	name           string
 	step           uint64
 	values         string
 	taken, expired bool
 }
 
-func (w *twin) timedOut(r *twinRow, step uint64) bool { return r.step+w.config.Timeout <= step }
+func (w *referenceTable) timedOut(r *referenceRow, step uint64) bool {
+	return r.step+w.config.Timeout <= step
+}
 
 // known returns the newest rows, as many as there are places.
-func (w *twin) known() []*twinRow { return w.rows[max(0, len(w.rows)-w.config.Capacity):] }
+func (w *referenceTable) known() []*referenceRow {
+	return w.rows[max(0, len(w.rows)-w.config.Capacity):]
+}
 
-func (w *twin) find(name string) (found *twinRow) {
+func (w *referenceTable) find(name string) (found *referenceRow) {
 	for _, r := range w.known() {
 		if r.name == name {
 			found = r
@@ -34,7 +38,7 @@ func (w *twin) find(name string) (found *twinRow) {
 	return found
 }
 
-func (w *twin) put(name string, step uint64, values string) Outcome {
+func (w *referenceTable) put(name string, step uint64, values string) Status {
 	if name == "" || len(name) > w.config.Name {
 		return Unnamed
 	}
@@ -50,11 +54,11 @@ func (w *twin) put(name string, step uint64, values string) Outcome {
 	if len(w.rows)-first >= w.config.Capacity {
 		return Full
 	}
-	w.rows = append(w.rows, &twinRow{name: name, step: step, values: values})
+	w.rows = append(w.rows, &referenceRow{name: name, step: step, values: values})
 	return Done
 }
 
-func (w *twin) take(name string, step uint64) (string, Outcome) {
+func (w *referenceTable) take(name string, step uint64) (string, Status) {
 	switch r := w.find(name); {
 	case r == nil:
 		return "", Foreign
@@ -68,7 +72,7 @@ func (w *twin) take(name string, step uint64) (string, Outcome) {
 	}
 }
 
-func (w *twin) expire(step uint64) (name string, some bool) {
+func (w *referenceTable) expire(step uint64) (name string, some bool) {
 	for _, r := range w.rows {
 		if !r.taken && !r.expired && w.timedOut(r, step) {
 			r.expired = true
@@ -78,12 +82,12 @@ func (w *twin) expire(step uint64) (name string, some bool) {
 	return "", false
 }
 
-// TestTableAgreesWithItsTwin compares both on random calls, with a state saved and restored in between.
-func TestTableAgreesWithItsTwin(t *testing.T) {
+// TestTableMatchesTheReference compares both on random calls, with a state saved and restored in between.
+func TestTableMatchesTheReference(t *testing.T) {
 	for seed := range uint64(300) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		c := Config{Capacity: 1 + rng.IntN(8), Width: rng.IntN(3), Name: 1 + rng.IntN(3), Timeout: 1 + rng.Uint64N(6)}
-		table, slow := newTable(t, c), &twin{config: c}
+		table, slow := newTable(t, c), &referenceTable{config: c}
 		step := uint64(0)
 		for range 400 {
 			step += rng.Uint64N(2)

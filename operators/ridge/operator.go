@@ -19,15 +19,15 @@ import (
 type operator struct {
 	rows         moments.Rows
 	innovation   bool
-	features     float64 // X
+	features     float64 // X, norm by which features are scaled
 	middle, half float64 // of the label's range
-	residual     float64 // C, 0 of moments
-	gain         float64 // α
-	start        float64 // λ_0
-	convexity    float64 // µ
-	shift        float64 // f
+	residual     float64 // C, clip of residuals; 0: the update is moments
+	gain         float64 // α, weight of second moments
+	start        float64 // λ_0, initial regulariser
+	convexity    float64 // µ, growth of the regulariser with each event
+	shift        float64 // f, shift in units of the spectrum's edge
 	raise        bool    // eigenvalues, in place of the shift
-	most         float64 // largest norm of weights, in half label ranges
+	maxWeights   float64 // largest norm of weights, in half label ranges
 	every        uint64
 	batch        uint64
 	terms        protection.Terms // who is protected, and for how long
@@ -106,7 +106,7 @@ func (c operator) Describe(m mechanisms.Config) operators.Description {
 		shift = 0 // nothing is shifted
 	}
 	return operators.Description{
-		Radius: float64(float64(c.most*c.half) / c.features),
+		Radius: float64(float64(c.maxWeights*c.half) / c.features),
 		Distance: fmt.Sprintf(
 			"second moments of rows (x; s·y), s = %.4g: an exchange moves them by 1 + s² = %.4g where Σ x·y alone would move by %.4g",
 			s, 1+float64(s*s), float64(2*s)),
@@ -153,5 +153,5 @@ func (c operator) Score() *operators.Score {
 // unusable.
 func (c operator) row(dst []float64, e schemas.Event) bool {
 	valid := e.Weight >= 0 && e.Weight <= math.MaxFloat64 && math.Abs(e.Label) <= math.MaxFloat64
-	return valid && loss.Drawn(dst, e.Vector, c.features)
+	return valid && loss.Normalised(dst, e.Vector, c.features)
 }

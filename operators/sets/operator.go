@@ -23,11 +23,11 @@ type Config struct {
 	Tries uint64 // for halving: rounds in which an element is tried at first
 	Epoch uint64 // for halving: steps after which it starts anew; 0: never
 
-	Draws   bool // rule draws
+	Draws   bool // the rule is draws, not halving
 	Horizon uint64
 	Rate    string
 	Share   float64 // share of rounds that explore; 0: the rate's own
-	Capped  bool    // coins
+	Capped  bool    // coins of ORIEL_COINS=capped
 	early   bool    // rounds explore from the first on, without coins
 }
 
@@ -70,7 +70,7 @@ func (c operator) Require(m *mechanisms.Config, params []byte) error {
 		return fmt.Errorf("sets: ORIEL_RULE=%s takes %s, not %s", draws, mechanisms.ExponentialMechanism, m.Name)
 	}
 	if m.Scope.End() == protection.Endless {
-		return nil // a rule of the mechanism's own
+		return nil // the mechanism refuses an endless stream
 	}
 	m.Contribution = contribution.Contribution{
 		Components: []contribution.Component{cellQuantiser{Cells: c.cells()}.Component()}, Nonzero: 1,
@@ -82,7 +82,7 @@ func (c operator) Require(m *mechanisms.Config, params []byte) error {
 	if err != nil {
 		return err
 	}
-	m.Draws = mechanisms.Draws{K: uint64(c.Pick), MaxDraws: c.draws(r), Disjoint: true, MaxEpsilon: r.loss}
+	m.Draws = mechanisms.Draws{K: uint64(c.Pick), MaxDraws: c.draws(r), Disjoint: true, MaxEpsilon: r.maxEpsilon}
 	return nil
 }
 
@@ -108,7 +108,7 @@ func (c operator) read(params []byte) (elements []string, r rates, err error) {
 		return nil, rates{}, errors.New("sets: plan: not one of version " + planVersion + " of these elements")
 	}
 	r, ok := parseRates(lines[1])
-	if c.Draws && (!ok || r.most > c.Horizon) || !c.Draws && lines[1] != r.line() {
+	if c.Draws && (!ok || r.explorations > c.Horizon) || !c.Draws && lines[1] != r.line() {
 		return nil, rates{}, errors.New("sets: plan: not one of these rates")
 	}
 	return lines[2:], r, nil

@@ -1,0 +1,73 @@
+package convex
+
+// zeroOne is R times a 0/1 polytope {Ax = b, x ≥ 0}: its vertices have R at some coordinates and 0 elsewhere. Methods
+// return a vertex as the list of these coordinates, in memory that the next call may overwrite.
+type zeroOne interface {
+	Set
+	total() float64               // R
+	kappa() float64               // κ of operators/coco/SPEC.md §7.4: mass κ·R·r reaches every point within r
+	best(c []float64) []int32     // a vertex of least cost
+	worst(c, x []float64) []int32 // a vertex of largest cost within the support of x; nil: there is none
+	settle(x []float64)           // makes x ≥ 0 a point of the set; a point with rounding moves by the rounding
+	check(x []float64) error      // whether the coordinates balance
+}
+
+// localZeroOne is the general local oracle, operators/coco/SPEC.md §7.2, without a stored decomposition. It takes the
+// vertex of largest cost from x, with as much mass as x holds of it. The rest of x is a point of the set again, up to
+// scale, in which no vertex costs more than those before. So repeating this decomposes x in descending order of cost,
+// and its first Δ are the mass that the general form takes. Each vertex taken empties a coordinate. Any decomposition
+// is valid (Garber and Hazan 2013, Lemma 5.3), and this one never grows.
+type localZeroOne struct {
+	point
+	set  zeroOne
+	left []float64
+}
+
+func newLocalZeroOne(s zeroOne) *localZeroOne {
+	check := func(x []float64) error {
+		if err := checkRange(x, float64(s.total()*(1+sumTolerance))); err != nil {
+			return err
+		}
+		return s.check(x)
+	}
+	return &localZeroOne{newPoint(s, check), s, make([]float64, s.Dimension())}
+}
+
+// Ratio returns κD.
+func (o *localZeroOne) Ratio() float64 { return max(1, float64(o.set.kappa()*o.set.Diameter())) }
+
+func (o *localZeroOne) Move(alpha, r float64, c []float64) {
+	total := o.set.total()
+	mass := min(float64(float64(o.set.kappa()*r)*total), total)
+	if mass == total { // all of x is taken, so that the order does not matter
+		for i, v := range o.x {
+			o.x[i] = float64((1 - alpha) * v)
+		}
+	} else {
+		o.take(alpha, mass, c)
+	}
+	for _, i := range o.set.best(c) {
+		o.x[i] += float64(alpha * mass)
+	}
+	o.set.settle(o.x)
+}
+
+// take removes the share α of the mass that costs most.
+func (o *localZeroOne) take(alpha, mass float64, c []float64) {
+	copy(o.left, o.x)
+	for rest := mass; rest > 0; {
+		vertex := o.set.worst(c, o.left)
+		if vertex == nil {
+			break // rounding left none in the support
+		}
+		some := rest
+		for _, i := range vertex {
+			some = min(some, o.left[i])
+		}
+		for _, i := range vertex {
+			o.left[i] -= some
+			o.x[i] = max(0, o.x[i]-float64(alpha*some))
+		}
+		rest -= some
+	}
+}
