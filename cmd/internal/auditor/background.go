@@ -6,8 +6,8 @@ import "oriel/operators"
 type step struct {
 	release       []float64
 	decisions     []operators.Decision
-	contributions []float64 // what its leaves should add up to, loss units
-	same          []bool    // of its records: is it the same for all purposes
+	contributions []float64 // expected sum of the step's contributions, loss units
+	same          []bool    // by record: the event is the same for all purposes
 }
 
 // background plays runs with background traffic: events at every step.
@@ -42,7 +42,7 @@ func (c *background) play(purpose string, number uint64, broken bool, observe fu
 	a, at := c.subject, placesOf(number)
 	batch := a.mechanism.Batch
 	breaks := a.random("restarts", number)
-	keyed := a.random("places of events", number) // not of the purpose: with places, public keys would change
+	keyed := a.random("places of events", number) // independent of the purpose, so that public keys stay the same
 	rate := restarts / float64(c.steps*batch)
 	for range c.steps {
 		c.traffic.step()

@@ -16,18 +16,15 @@ import (
 const (
 	pairs       = 64
 	shortRun    = 8
-	mostHostile = 64 // numbers that are spoiled one by one
+	mostHostile = 64 // most numbers that are replaced one by one
 )
 
 // hasQuantiser reports whether an audited component has a quantiser, which defines contributions and their sensitivity
 // itself.
 func (a *Subject) hasQuantiser() bool {
-	for _, p := range a.mechanism.Contribution.Components {
-		if p.Quantiser != nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(a.mechanism.Contribution.Components, func(c contribution.Component) bool {
+		return c.Quantiser != nil
+	})
 }
 
 // distances compares, in integers, the contributions of two events that may arrive at the same moment with each other
@@ -102,7 +99,7 @@ func (c *background) pairOf(pair uint64) (first, second []float64, err error) {
 func (c *background) arrives(event operators.Record, number uint64) (adds bool) {
 	records, lag := c.reference.Records(event)
 	at := placesOf(number)
-	at.id.Partition++ // behind those of the run
+	at.id.Partition++ // no identity of the run is used twice
 	for step := range uint64(len(records)) + lag {
 		for place := range c.subject.mechanism.Batch {
 			r := operators.Record{Null: true}

@@ -100,10 +100,10 @@ type exchange struct {
 	reference operators.ReferenceModel
 	kind      exchangeKind
 	direction []float64
-	place     int      // of the canary's records in their steps
-	at        []uint64 // steps in which the contributions are to be added
+	place     int      // place of the canary's records in their steps
+	at        []uint64 // steps that add the contributions
 	rng       *rand.Rand
-	traffic   *traffic // at the other places; nil: null events
+	traffic   *traffic // events at other places; nil: null events
 	carrying  [2][]operators.Record
 	people    int       // users so far
 	all       []float64 // scratch of the reference model

@@ -15,8 +15,8 @@ import (
 // sumOperator is an operator that adds the values of events and publishes releases: the private sum alone. Its streams
 // may start at any step, unlike those of an operator that counts steps in its own state.
 type sumOperator struct {
-	longest []float64 // that numbers of leaves may be, loss units, where a quantiser does not shorten them; else 0
-	clips   []float64 // where a clip does
+	longest []float64 // largest number that a quantiser accepts unchanged, loss units; 0 without a quantiser
+	clips   []float64 // clip of each coordinate, loss units; 0 with a quantiser
 }
 
 // Params returns no parameters.

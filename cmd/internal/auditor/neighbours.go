@@ -11,15 +11,15 @@ import (
 
 // These are limits of the check of neighbours.
 const (
-	exchangedRecords = 1 << 12 // of all pairs together, about
+	exchangedRecords = 1 << 12 // approximate number of records of all pairs together
 	leastExchanges   = 16
 	mostExchanges    = 48
-	plainKinds       = 4 // of exchangeKinds, which are tried where a decision is published next, and at the start
+	plainKinds       = 4 // the first exchangeKinds are tried at the start and just before a decision
 	mostAxes         = 6
-	shortExchange    = 12      // steps of a pair of runs, at least
-	longExchange     = 1 << 11 // records of a run, where that is enough
-	longestExchange  = 1 << 14 // records of a run, for the sake of a decision
-	exchangedAtMost  = 1 << 17 // records of all pairs together
+	shortExchange    = 12      // fewest steps of a pair of runs
+	longExchange     = 1 << 11 // most records of a run that need not reach a decision
+	longestExchange  = 1 << 14 // most records of a run that must reach a decision
+	exchangedAtMost  = 1 << 17 // most records of all pairs together
 )
 
 // neighbours records and replays pairs of runs of the machine as the settings configure it.
@@ -82,7 +82,7 @@ type neighbouring struct {
 	*Subject
 	machine *neighbours.Subject
 	steps   uint64
-	moved   [][]int64 // by component, the longest difference of contributions
+	moved   [][]int64 // by component: the longest difference between two contributions
 	largest map[int]float64
 }
 
@@ -149,8 +149,8 @@ func (a *Subject) subjectOfNeighbours() *neighbours.Subject {
 type pairOfStreams struct {
 	kind      exchangeKind
 	direction []float64
-	busy      bool // with other events
-	place     int  // of the exchanged records in their steps
+	busy      bool // the streams contain other events too
+	place     int  // place of the exchanged records in their steps
 	at        []uint64
 }
 

@@ -15,12 +15,12 @@ import (
 type player struct {
 	subject      *Subject
 	reference    operators.ReferenceModel
-	contribution []float64 // what the last record should have added to the audited parts, loss units
-	centre       []float64 // of the leaves before it, public; zeros where they have none
-	all          []float64 // what the twin says of all parts
+	contribution []float64 // expected contribution of the last record to the audited components, loss units
+	centre       []float64 // public centre of that contribution; zeros if it has none
+	all          []float64 // numbers of the reference model for all components
 	streams      [2]*mechanisms.Stream
 	both         [2]operators.Machine
-	now          int // which of both runs
+	now          int // index of the machine in use
 	start        []byte
 	state        []byte
 	release      []float64
@@ -34,8 +34,8 @@ func (a *Subject) open() (*player, error) {
 	}
 	n := a.mechanism.Dimension()
 	p := &player{
-		subject: a, reference: twin, contribution: make([]float64, n), centre: make([]float64, n), all: make([]float64,
-			a.wholeMechanism.Contribution.Entries()),
+		subject: a, reference: twin, contribution: make([]float64, n), centre: make([]float64, n),
+		all: make([]float64, a.wholeMechanism.Contribution.Entries()),
 	}
 	for i := range p.both {
 		if p.streams[i], err = a.stream(a.wholeMechanism, a.wholePlan, a.key()); err != nil {

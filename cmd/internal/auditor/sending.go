@@ -8,9 +8,9 @@ import "oriel/operators"
 type canarySender struct {
 	player    *player
 	direction []float64
-	canary    bool // which of the two events
+	canary    bool // send the canary, not its replacement
 	due       func(step uint64) bool
-	records   []operators.Record // of the last canary
+	records   []operators.Record // records of the last canary
 }
 
 // at returns the record at a place in a step, a null record if there is no other. echo reports that it repeats a

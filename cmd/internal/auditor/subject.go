@@ -27,22 +27,22 @@ import (
 type Subject struct {
 	wholeMechanism   mechanisms.Config
 	wholePlan        mechanisms.Calibration
-	first            int                    // of the parts that are audited
-	components       []definition.Component // they
-	integers         []float64              // one of each of their coordinates, loss units
+	first            int                    // index of the first audited component
+	components       []definition.Component // the audited components
+	integers         []float64              // value of one lattice unit by coordinate, loss units
 	mechanism        mechanisms.Config
-	operator         operators.Operator // which publishes every decision; of deployed, the one that the settings say
-	deployedOperator operators.Operator // the one that the settings say
+	operator         operators.Operator // publishes every decision, except in the result of deployed
+	deployedOperator operators.Operator // as the settings configure it
 	plan             mechanisms.Calibration
-	public           []byte // the operator's plan
-	carriers         int    // records that carry an event, each in a step of its own
-	lag              uint64 // steps from the last of them to the leaf
+	public           []byte // public parameters of the operator
+	carriers         int    // number of records that carry one event, each in its own step
+	lag              uint64 // steps from the last of these records to the contribution
 	guarantee        protection.Guarantee
 	users            *streams.Users // user-level privacy; nil: event level
 	events           schemas.EventConfig
 	secret           [32]byte
-	late             uint64 // steps that were before a run, of which the private sum holds nothing
-	repeated         uint64 // runs that a check plays again, at most
+	late             uint64 // steps before a run, in which the private sum received nothing
+	repeated         uint64 // most runs that a check replays
 	// stream opens the machine's private sum: with mechanisms.Open or, in tests, with a planted fault. machine does the
 	// same for an operator that has a plan.
 	stream  func(mechanisms.Config, mechanisms.Calibration, [32]byte) (*mechanisms.Stream, error)
@@ -186,7 +186,7 @@ func (a *Subject) componentContribution(dst, numbers []float64, k int) {
 		return
 	}
 	for i, v := range numbers {
-		dst[i] = v * unit / integers[i] // over √k
+		dst[i] = v * unit / integers[i] // divided by the square root of the coordinate's scale
 	}
 	factor := min(1, grid.Clip()/lattice.Norm(dst))
 	for i, g := range dst {
@@ -300,7 +300,7 @@ func (a *Subject) numbers() int { return a.mechanism.Contribution.Entries() }
 // units fills a vector component by component, and scales each to norm 1.
 func (a *Subject) units(fill func(part int, u []float64)) []float64 {
 	all := make([]float64, a.wholeMechanism.Contribution.Entries())
-	vector := func(i int) []float64 { // without public numbers
+	vector := func(i int) []float64 { // leaves out the public numbers
 		from, to := a.bounds(i)
 		if ball, centred := a.wholeMechanism.Contribution.Components[i].Quantiser.(contribution.Ball); centred {
 			to = from + ball.Size

@@ -22,7 +22,7 @@ func (o Options) part(what string, do func() error) error {
 type repeatedRuns struct {
 	what     string
 	runs     uint64
-	deadline time.Time // zero: none. It is looked at without regard to what was found, and so costs no confidence
+	deadline time.Time // zero: none. Stopping does not depend on results, so confidence stays
 	progress Progress
 }
 
