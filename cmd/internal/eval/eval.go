@@ -25,7 +25,7 @@ type Item struct {
 // Place is the position of a record in a file or in a merged topic. The zero value is for a record of a partition that
 // is a stream, because such a record has an offset.
 type Place struct {
-	Unit   string // line, record of a table, or partition P, offset
+	Unit   string // for example "line", "record of a table" or "partition 3, offset"
 	Number int64
 }
 
@@ -64,9 +64,9 @@ func (d Delay) String() string {
 
 // Input holds the settings to compare.
 type Input struct {
-	Settings []settings.Settings // one a row; they decode events alike
-	Seeds    int                 // runs of each
-	Read     [][]Published       // by row and stream: decisions of a service in place of runs; nil: none
+	Settings []settings.Settings // one for each row; all decode events alike
+	Seeds    int                 // number of runs of each setting
+	Read     [][]Published       // by row and stream: published decisions that replace runs; nil: none
 	Delay    Delay
 	Progress func(events int)
 }
@@ -108,7 +108,7 @@ type field struct {
 	rows     []entry
 	racers   []*contestant
 	decoder  schemas.EventDecoder
-	waiting  [][]*event // of each stream, those whose label is not known yet
+	waiting  [][]*event // by stream: events whose label is not yet known
 	seen     []int64
 	turns    []turn
 	progress int
@@ -118,7 +118,7 @@ type field struct {
 type entry struct {
 	Row
 	rule   *operators.Score
-	racers []*contestant // one a seed
+	racers []*contestant // one for each seed
 }
 
 func newField(in Input, totals []int64) (*field, error) {

@@ -54,14 +54,14 @@ type truthComparison struct {
 	numbers *operators.Numbers
 	private []*counter
 	truth   *counter
-	tallies []shownTally      // by statistic and memory
-	counted map[[2]int]uint64 // by stream and seed: the step of the release that was looked at last
+	tallies []shownTally      // accuracy by statistic and memory
+	counted map[[2]int]uint64 // by stream and seed: step of the last counted release
 }
 
 // shownTally is how numbers of one statistic and memory were, over cells, places, streams and seeds.
 type shownTally struct {
 	statistic, memory string
-	squares           float64 // of errors, of numbers that are shown
+	squares           float64 // sum of squared errors of shown numbers
 	shown             int
 	halves            []float64
 	covered, total    int
@@ -72,7 +72,7 @@ type shownTally struct {
 func NewNumbers(ctx context.Context, in Input, source Source) (*NumbersReport, error) {
 	totals := source.Totals()
 	var pairs []*truthComparison
-	truths := map[string]*counter{} // by learner
+	truths := map[string]*counter{} // counters without noise, by learner
 	for _, s := range in.Settings {
 		x, err := newPairing(s, in.Seeds, totals, truths)
 		if err != nil {
@@ -96,9 +96,7 @@ func NewNumbers(ctx context.Context, in Input, source Source) (*NumbersReport, e
 	return f.report()
 }
 
-func newPairing(
-	s settings.Settings, seeds int, totals []int64, truths map[string]*counter,
-) (*truthComparison, error) {
+func newPairing(s settings.Settings, seeds int, totals []int64, truths map[string]*counter) (*truthComparison, error) {
 	model, err := s.Model()
 	if err != nil {
 		return nil, err
@@ -118,10 +116,7 @@ func newPairing(
 	}
 	row := newRow(s)
 	row.guaranteed(guarantee)
-	x.row = NumbersRow{
-		Name: row.Name, Mechanism: row.Mechanism, Epsilon: row.Epsilon, Delta: row.Delta,
-		Window: row.Window, Memory: row.Memory,
-	}
+	x.row = NumbersRow{rowHead: row.head()}
 	for seed := range seeds {
 		c, err := newCounter(model, len(totals), seed+1)
 		if err != nil {
@@ -206,7 +201,7 @@ func (f *numbersField) compareAt(stream int32) error {
 			if err != nil {
 				return err
 			}
-			if of := [2]int{int(stream), seed}; x.counted[of] != d.Step { // else it is the release of the place before
+			if of := [2]int{int(stream), seed}; x.counted[of] != d.Step { // not counted yet
 				x.counted[of] = d.Step
 				x.row.releases++
 				x.count(shown)

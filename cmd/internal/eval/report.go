@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -15,9 +16,9 @@ import (
 
 // Kinds of rows.
 const (
-	KindPrivate   = "private"   // configured
-	KindReference = "reference" // the same learner over the same leaves, without noise
-	KindBase      = "base"      // the running base rate, or the first decision where nothing is predicted
+	KindPrivate   = "private"   // a configured setting
+	KindReference = "reference" // the same learner over the same contributions, without noise
+	KindBase      = "base"      // the running base rate, or the first decision if the operator predicts nothing
 
 	NoPrivacy = "no privacy"
 	BaseRate  = "base rate"
@@ -38,18 +39,18 @@ func baseName(p operators.Prediction) string {
 // Report is the object that `oriel eval --json` prints. A figure that does not exist is null.
 type Report struct {
 	Warning   string `json:"warning"`
-	Events    int    `json:"events"` // scored
+	Events    int    `json:"events"` // scored events
 	Undefined int    `json:"undefined_events"`
-	Null      int    `json:"null_events"` // took their place and taught nothing
+	Null      int    `json:"null_events"` // events that taught nothing, although each takes its place in a batch
 	Streams   int    `json:"streams"`
 	Seeds     int    `json:"seeds"`
 	Delay     string `json:"delay"`
 	Predicts  string `json:"predicts"`
 
 	Reasons map[string]int `json:"null_reasons"`
-	Rows    []Row          `json:"rows"` // private ones as configured, references, the base last
+	Rows    []Row          `json:"rows"` // private rows in the configured order, then references, then the base
 
-	first string // null event
+	first string // description of the first null event
 	band  *operators.BandScore
 }
 
@@ -58,14 +59,14 @@ type Row struct {
 	Name      string  `json:"name"`
 	Kind      string  `json:"kind"`
 	Mechanism string  `json:"mechanism"`
-	Epsilon   float64 `json:"epsilon"` // proved; 0 of rows without privacy, which have none
+	Epsilon   float64 `json:"epsilon"` // proved ε; 0 for rows without privacy
 	Delta     float64 `json:"delta"`
-	Mu        float64 `json:"-"`            // of Gaussian noise; 0: of another
-	Window    uint64  `json:"window_steps"` // 0: none
-	Memory    uint64  `json:"memory_steps"` // 0: what was learned is not forgotten
+	Mu        float64 `json:"-"`            // µ of Gaussian noise; 0: other noise
+	Window    uint64  `json:"window_steps"` // 0: no window
+	Memory    uint64  `json:"memory_steps"` // 0: sums do not decay
 	Aged      Number  `json:"epsilon_after_1e6_steps"`
 
-	Terms protection.Terms `json:"-"` // of rows with privacy
+	Terms protection.Terms `json:"-"` // terms of rows with privacy
 
 	Loss     Figure `json:"loss"`
 	AUC      Figure `json:"auc"`
@@ -74,20 +75,43 @@ type Row struct {
 	ECE      Figure `json:"calibration_error"`
 	R2       Figure `json:"r_squared"`
 	Coverage Figure `json:"coverage"`           // share of labels at or below the prediction
-	Within   Figure `json:"within_band"`        // share of events within the band, or set of labels, that was public before
-	Width    Figure `json:"band_width"`         // of it in mean: units of labels, or labels
-	Wealth   Figure `json:"log_wealth"`         // Σ log⟨x, r⟩, natural, of wealth 1 in each stream
-	Bare     Number `json:"loss_without_noise"` // of the same learner
-	Gain     Number `json:"gain"`               // share of what the learner without privacy gains over the last row, by the mean loss
+	Within   Figure `json:"within_band"`        // share of events within the band or label set published before the event
+	Width    Figure `json:"band_width"`         // mean width of the band in units of labels, or mean number of labels in the set
+	Wealth   Figure `json:"log_wealth"`         // Σ ln⟨x, r⟩, starting with wealth 1 in each stream
+	Bare     Number `json:"loss_without_noise"` // loss of the same learner without noise
+	Gain     Number `json:"gain"`               // by mean loss: gain over the last row, relative to the gain of the learner without noise
 
-	Curve       []Number `json:"loss_so_far"`     // after each of Stretches equal parts of the streams
-	Stretch     []Number `json:"loss_by_stretch"` // within each
-	Reliability []Bin    `json:"reliability"`     // by predicted probability
+	Curve       []Number `json:"loss_so_far"`     // mean loss up to the end of each of Stretches equal parts of the streams
+	Stretch     []Number `json:"loss_by_stretch"` // mean loss within each part
+	Reliability []Bin    `json:"reliability"`     // calibration by predicted probability
 
 	WithinStretch []Number `json:"within_band_by_stretch,omitempty"`
 
-	learner    string // what decides decisions beside noise
-	bareWealth Number // Wealth of the same learner without noise
+	learner    string // canonical settings that affect decisions other than by noise
+	bareWealth Number // log wealth of the same learner without noise
+}
+
+// head begins the JSON report of numbers and of an experiment.
+type head struct {
+	Warning string `json:"warning"`
+	Events  int    `json:"events"`
+	Null    int    `json:"null_events"` // events that count nowhere, although each takes its place in a batch
+	Streams int    `json:"streams"`
+	Seeds   int    `json:"seeds"`
+}
+
+// rowHead begins a row of such a report.
+type rowHead struct {
+	Name      string  `json:"name"`
+	Mechanism string  `json:"mechanism"`
+	Epsilon   float64 `json:"epsilon"` // proved ε
+	Delta     float64 `json:"delta"`
+	Window    uint64  `json:"window_steps"`
+	Memory    uint64  `json:"memory_steps"`
+}
+
+func (row *Row) head() rowHead {
+	return rowHead{row.Name, row.Mechanism, row.Epsilon, row.Delta, row.Window, row.Memory}
 }
 
 // Number is null in JSON where it does not exist.
@@ -142,10 +166,7 @@ func (f *field) report() (*Report, error) {
 		Streams: len(f.totals), Seeds: f.in.Seeds, Delay: f.in.Delay.String(), Predicts: predicts[rule.Predicts],
 		Events: f.racers[len(f.racers)-1].score.total().count, Reasons: map[string]int{}, first: exact.first, band: rule.Band,
 	}
-	for code, n := range exact.reasons {
-		r.Reasons[code.String()] = n
-		r.Null += n
-	}
+	r.Null = exact.countNull(r.Reasons)
 	for _, e := range f.rows {
 		row := e.Row
 		row.figures(e.racers)
@@ -281,12 +302,7 @@ func reasons(counts map[string]int, first string) string {
 		return ""
 	}
 	names := slices.Collect(maps.Keys(counts))
-	slices.SortFunc(names, func(a, b string) int {
-		if d := counts[b] - counts[a]; d != 0 {
-			return d
-		}
-		return strings.Compare(a, b)
-	})
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(counts[b]-counts[a], strings.Compare(a, b)) })
 	for i, name := range names {
 		names[i] = fmt.Sprintf("%s %d", name, counts[name])
 	}
