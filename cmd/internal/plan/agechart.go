@@ -15,7 +15,7 @@ type line struct {
 	names      []string
 	look       figure.Look
 	configured bool
-	all        bool // of all of a user's events, not of those of one window
+	all        bool // the line is for all of a user's events, not for those of one window
 	points     []figure.Point
 }
 

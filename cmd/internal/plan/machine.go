@@ -19,7 +19,7 @@ type machine struct {
 	stream    *mechanisms.Stream
 	guarantee protection.Guarantee
 	facts     mechanisms.Facts
-	response  *blt.Response // of blt, else nil
+	response  *blt.Response // response of blt; otherwise nil
 }
 
 func open(c mechanisms.Config) (*machine, error) {

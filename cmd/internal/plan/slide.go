@@ -11,11 +11,10 @@ import (
 )
 
 // contenders fixes the order of mechanisms, so that a mechanism looks the same in every slide.
-var contenders = []string{
-	"blt", "tree-gaussian", "tree-gamma", "tree-laplace", "once-gaussian", "once-gamma",
-}
+var contenders = []string{"blt", "tree-gaussian", "tree-gamma", "tree-laplace", "once-gaussian", "once-gamma"}
 
-func lookOf(mechanism string) figure.Look { return figure.Look(slices.Index(contenders, mechanism)) } // or figure.Ink
+// lookOf returns the look of a mechanism: figure.Ink if it is not a contender.
+func lookOf(mechanism string) figure.Look { return figure.Look(slices.Index(contenders, mechanism)) }
 
 // Slide draws ε against age, and the error of every compared mechanism.
 func (r *Report) Slide() *figure.Slide { return r.slide(r.lines()) }

@@ -141,7 +141,7 @@ func (r *Report) errorRows() *grid {
 		m := &r.Mechanisms[i]
 		scale := Number(m.NoiseScale)
 		if len(m.Components) > 1 {
-			scale = none // each has its own
+			scale = none // each component has its own scale
 		}
 		g.add(m.label(), figure.Digits(scale), figure.Digits(m.RMSCoordinate), figure.Digits(m.WorstCoordinate),
 			figure.Digits(m.RMSVector), figure.Upper(m.OverOptimum))
