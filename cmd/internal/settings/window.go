@@ -13,8 +13,8 @@ import (
 
 // These are the words that ORIEL_WINDOW accepts beside a number of steps.
 const (
-	horizon  = "horizon"  // as many as ORIEL_HORIZON, after which the stream ends
-	lifetime = "lifetime" // all there will ever be: of the mechanisms that release each step once, and of sums that forget
+	horizon  = "horizon"  // the stream ends after ORIEL_HORIZON steps
+	lifetime = "lifetime" // unbounded: for per-step mechanisms, and for decaying sums
 )
 
 // facts returns the facts of the configured mechanism. They are zero if no mechanism has that name.
@@ -49,7 +49,7 @@ func (s Settings) scope() protection.Scope {
 		return protection.Window{Steps: s.steps()}
 	case s.facts().Filter, s.facts().Draws:
 		return protection.Lifetime{Steps: s.Horizon, Within: s.Horizon}
-	default: // of a tree
+	default: // a tree
 		return protection.Lifetime{Steps: s.Horizon, Within: powerAbove(s.Horizon)}
 	}
 }
