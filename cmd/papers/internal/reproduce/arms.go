@@ -45,7 +45,7 @@ var armsPlayers = []player{
 // armsBudgets are the ε of the columns.
 var armsBudgets = []float64{1, 0.1}
 
-// armsOf are settings of a rule; an ε of 0 is the column's. The last B is that of the columns that follow.
+// armsOf returns the settings of a rule; an ε of 0 means the column's. The last batch size serves all further columns.
 func armsOf(rule string, epsilon float64, batch ...int) func(int, uint64) []string {
 	return func(column int, _ uint64) []string {
 		b := number(float64(batch[min(column, len(batch)-1)]))
@@ -61,11 +61,11 @@ func armsOf(rule string, epsilon float64, batch ...int) func(int, uint64) []stri
 	}
 }
 
-// armsOf returns the settings of a rule; an ε of 0 means the column's. The last batch size serves all further columns.
+// bernoulli is a world whose arms cost 0 or 1, the best one with a smaller probability of 1.
 type bernoulli struct {
 	rng    *rand.Rand
 	best   float64
-	wasted int // plays of arms that are not the best
+	wasted int // plays of arms other than the best one
 }
 
 const gap = 0.1

@@ -45,7 +45,7 @@ var banditPlayers = []player{
 	},
 }
 
-// dimensions of the columns.
+// dimensions has the dimension of each column.
 var dimensions = []int{2, 4}
 
 // banditOf returns settings over a mechanism, with the paper's constants, D = L = 1.
@@ -54,7 +54,7 @@ func banditOf(mechanism string, epsilon float64, more ...string) func(int, uint6
 		n := dimensions[column]
 		batch := uint64(math.Sqrt(float64(steps)))
 		rounds := (steps + batch - 1) / batch
-		reach := math.Sqrt(float64(n)) / math.Pow(float64(rounds*batch), 0.25) // ζ: plays leave the ball by it
+		reach := math.Sqrt(float64(n)) / math.Pow(float64(rounds*batch), 0.25) // ζ: most that plays leave the ball by
 		b := strconv.FormatUint(batch, 10)
 		return append([]string{
 			"ORIEL_OPERATOR=bandit", "ORIEL_SET=l2-ball", "ORIEL_RADIUS=0.5", "ORIEL_DIMENSION=" + strconv.Itoa(n),
@@ -69,7 +69,7 @@ func banditOf(mechanism string, epsilon float64, more ...string) func(int, uint6
 type near struct {
 	rng    *rand.Rand
 	centre []float64
-	z      []float64 // of the play
+	z      []float64 // z of the current play
 	sum    []float64 // Σz
 	rest   float64   // Σ½|z|²
 	paid   float64
@@ -92,7 +92,7 @@ func (w *near) cost(play []float64) float64 {
 	return w.pay(play)
 }
 
-// pay is what a play costs for z.
+// pay returns the loss of a play for the current z, and counts it.
 func (w *near) pay(play []float64) (loss float64) {
 	for i, x := range play {
 		z := w.z[i]

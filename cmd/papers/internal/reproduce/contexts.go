@@ -50,10 +50,7 @@ var contextsPlayers = []player{
 	},
 	{Row{Name: "tree, proved", Text: "tree, Gaussian noise, exact", Gives: forLife + ", (ε, δ)"}, treeOf("exact")},
 	{Row{Name: "tree, printed", Text: "tree, Gaussian noise, as printed", Gives: forLife + ", (ε, δ)"}, treeOf("paper")},
-	{
-		Row{Name: "Wishart", Text: "tree, Wishart noise, as printed", Gives: forLife + ", (ε, δ)"},
-		treeOf("paper-wishart"),
-	},
+	{Row{Name: "Wishart", Text: "tree, Wishart noise, as printed", Gives: forLife + ", (ε, δ)"}, treeOf("paper-wishart")},
 	{
 		Row{Name: "Wishart, unshifted", Text: "the same without its shift", Gives: forLife + ", (ε, δ)"},
 		treeOf("paper-unshifted"),
@@ -81,13 +78,13 @@ func contextsOf(epsilon float64, mechanism string, more ...string) func(int, uin
 		list := append([]string{
 			"ORIEL_OPERATOR=linucb", "ORIEL_PLAYED=served", "ORIEL_WAIT=4", "ORIEL_ARMS=a,b,c,d",
 			"ORIEL_DIMENSION=" + strconv.Itoa(contextFeatures), "ORIEL_EPSILON=" + number(e), "ORIEL_DELTA=1e-6",
-			"ORIEL_WEIGHTS_MAX=2.5", // of the rows with ORIEL_CONFIDENCE it is 1, which is behind it
+			"ORIEL_WEIGHTS_MAX=2.5", // a later ORIEL_WEIGHTS_MAX replaces it: rows with ORIEL_CONFIDENCE set 1
 		}, more...)
 		if mechanism == "" {
 			return append(list, "ORIEL_MECHANISM=blt", "ORIEL_WINDOW=lifetime", "ORIEL_MEMORY=32768")
 		}
 		return append(list, "ORIEL_MECHANISM="+mechanism, "ORIEL_WINDOW=horizon",
-			"ORIEL_HORIZON="+strconv.FormatUint(2*steps, 10)) // a record for the context, and one for its reward
+			"ORIEL_HORIZON="+strconv.FormatUint(2*steps, 10)) // one record for a context, and one for its reward
 	}
 }
 
@@ -95,7 +92,7 @@ func contextsOf(epsilon float64, mechanism string, more ...string) func(int, uin
 type linear struct {
 	rng    *rand.Rand
 	truth  [contextArms][]float64
-	turned int // by how many arms the weights have moved on
+	turned int // number of arms by which the weights have rotated
 	lost   float64
 }
 

@@ -3,33 +3,22 @@ package reproduce
 import "context"
 
 // All has one row for each experiment.
-var All = []Experiment{
-	tableOne,
-	tenArms,
-	privateBandit,
-	hulls,
-	contexts,
-	sets,
-	regression,
-	limits,
-	windows,
-	gaps,
-}
+var All = []Experiment{tableOne, tenArms, privateBandit, hulls, contexts, sets, regression, limits, windows, gaps}
 
 // Experiment measures a table of a paper, or a claim of one.
 type Experiment struct {
-	Name    string   // what `papers reproduce` and its files call it
-	Title   string   // of table and plot
-	Text    string   // one line for people
-	Measure string   // what a curve shows, such as regret
+	Name    string   // name for `papers reproduce` and in file names
+	Title   string   // title of the table and the plot
+	Text    string   // one-line description
+	Measure string   // quantity of the curves, for example regret
 	Rows    []Row    // methods
-	Columns []Column // where they are measured
-	Steps   uint64   // of a cell's run
-	Short   uint64   // the same in the short form
-	Seeds   int      // of each row and column, 1 or more
-	Panels  [2]int   // the columns whose curves the plot shows
-	Sweeps  [2]Sweep // that the plot shows in place of them; none: no columns
-	Notes   []string // under the table
+	Columns []Column // streams and budgets on which methods are measured
+	Steps   uint64   // steps of a cell's run
+	Short   uint64   // steps of a cell's run in the short form
+	Seeds   int      // seeds of each row and column, at least 1
+	Panels  [2]int   // columns whose curves the plot shows
+	Sweeps  [2]Sweep // sweeps that the plot shows instead of Panels; none if they have no columns
+	Notes   []string // notes under the table
 
 	// Play runs a cell and returns its curve: a point at every one of Marks(steps), in their order. It is a pure function
 	// of the cell.
@@ -38,30 +27,30 @@ type Experiment struct {
 
 // Row is a method.
 type Row struct {
-	Name  string // short: in files, and beside its line in the plot
-	Text  string // in the table
-	Gives string // the guarantee that it has in every column, in words
-	Skip  []int  // columns that it has no meaning in
-	Drawn bool   // in the plot
+	Name  string // short name, in files and beside its line in the plot
+	Text  string // text in the table
+	Gives string // guarantee in every column, in words
+	Skip  []int  // columns in which the method has no meaning
+	Drawn bool   // the plot shows the method
 }
 
 // Column is a stream and budget on which methods are measured.
 type Column struct {
-	Name string // short: in files
-	Text string // in the table
+	Name string // short name, in files
+	Text string // text in the table
 }
 
 // Sweep is a series of columns that differ in one number only.
 type Sweep struct {
 	Name    string
 	Columns []int
-	At      []float64 // the number in each of them
+	At      []float64 // the number in each column
 }
 
 // Cell is one run.
 type Cell struct {
 	Row, Column int
-	Seed        int // from 1 on
+	Seed        int // seed, from 1
 	Steps       uint64
 }
 

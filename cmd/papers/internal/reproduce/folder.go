@@ -23,7 +23,7 @@ type results map[Cell][]Point
 type folder struct {
 	path       string
 	experiment Experiment
-	version    string // of the program: results of another are not those of this
+	version    string // version of the program; results of another version are refused
 }
 
 func (f folder) file() string { return filepath.Join(f.path, f.experiment.Name+".csv") }
@@ -59,7 +59,7 @@ func (f folder) load(steps uint64) (results, error) {
 // read returns the cells of a file, and the length of it that is whole cells.
 func (f folder) read(data []byte, steps uint64) (found results, whole int64, err error) {
 	found = results{}
-	data = data[:bytes.LastIndexByte(data, '\n')+1] // a torn line
+	data = data[:bytes.LastIndexByte(data, '\n')+1] // drop an incomplete last line
 	in := csv.NewReader(bytes.NewReader(data))
 	first, err := in.Read()
 	if err != nil || !slices.Equal(first, header) {
@@ -107,7 +107,7 @@ func (f folder) parse(line []string, steps uint64) (Cell, Point, error) {
 func (f folder) add(c Cell, curve []Point) error {
 	lines := make([][]string, len(curve))
 	for i, p := range curve {
-		curve[i].Value, _ = strconv.ParseFloat(written(p.Value), 64) // its own text
+		curve[i].Value, _ = strconv.ParseFloat(written(p.Value), 64) // written always parses
 		lines[i] = []string{
 			f.version, f.experiment.Rows[c.Row].Name, f.experiment.Columns[c.Column].Name,
 			strconv.Itoa(c.Seed), strconv.FormatUint(p.Step, 10), written(p.Value),

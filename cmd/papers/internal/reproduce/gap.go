@@ -42,7 +42,7 @@ var gaps = Experiment{
 const (
 	gapFeatures = 2
 	gapArms     = 2
-	gapSlope    = 0.8 // half the distance between the weights of the two arms, in half ranges of rewards
+	gapSlope    = 0.8 // half the distance between the weights of the two arms, in units of half the reward range
 )
 
 // gapSettings are the settings of the columns: the gap in rewards, and ε.
@@ -71,7 +71,7 @@ type apart struct {
 	rng         *rand.Rand
 	gap         float64
 	slope       [gapFeatures]float64 // gapSlope·u
-	lost, worse float64              // by plays so far; by the worse arm
+	lost, worse float64              // regret so far: of the plays, and of always playing the worse arm
 }
 
 // meet draws a context.
@@ -109,7 +109,7 @@ func (w *apart) play(arm int, z []float64) (reward float64) {
 type watched struct {
 	operators.Machine
 	atWidth, atShift int
-	width            float64 // the largest so far
+	width            float64 // largest width so far
 	shift            float64
 }
 

@@ -48,9 +48,9 @@ var hullPlayers = []player{
 // hull is a set given by its vertices.
 type hull struct {
 	settings []string
-	edges    string // of a flow
+	edges    string // edges of a flow
 	vertices [][]float64
-	equals   [][]float64 // what a point of the hull times each row is the last number of it
+	equals   [][]float64 // equations: the product of a point and a row without its last number equals that number
 }
 
 var (
@@ -68,7 +68,7 @@ var (
 	hullSets = []hull{simplexOfFive, simplexOfFive, flowOfFive, flowOfFive}
 )
 
-// hullOf are settings over a mechanism; an ε of 0 is the column's.
+// hullOf returns the settings for a mechanism; an ε of 0 means the column's.
 func hullOf(mechanism string, epsilon float64) func(int, uint64) []string {
 	return func(column int, steps uint64) []string {
 		e := epsilon
@@ -101,7 +101,7 @@ type mixes struct {
 	near
 	hull
 	fixed   []float64
-	outside int // plays
+	outside int // plays outside the set
 }
 
 func newMixes(h hull, rng *rand.Rand) *mixes {

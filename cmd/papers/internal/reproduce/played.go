@@ -39,8 +39,8 @@ func (c Cell) turnsAt(step uint64) bool { return c.Column >= 2 && step > 0 && st
 
 // world returns the costs of plays.
 type world interface {
-	cost(play []float64) float64 // of one play, as feedback says it: of sets what they are worth
-	regret() float64             // of all so far, to the best fixed play
+	cost(play []float64) float64 // feedback for one play: its cost, or the value of a set
+	regret() float64             // regret of all plays so far against the best fixed play
 }
 
 // answer makes a cell's plays in a world, each as soon as it is offered, and returns the points of its regret.

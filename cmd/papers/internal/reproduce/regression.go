@@ -30,7 +30,7 @@ var regression = Experiment{
 	},
 }
 
-const weighed = 8 // features
+const weighed = 8 // number of features
 
 // regressionPlayers are kinds of operators/ridge, and projection on first-order sums.
 var regressionPlayers = []player{

@@ -98,9 +98,7 @@ func (r report) chart(panel int) *figure.Chart {
 		if sweep.Columns != nil {
 			points = r.ends(row, sweep)
 		}
-		c.Lines = append(c.Lines, figure.Line{
-			Name: method.Name, Look: figure.Look(len(c.Lines)), Width: 1.8, Points: points,
-		})
+		c.Lines = append(c.Lines, figure.Line{Name: method.Name, Look: figure.Look(len(c.Lines)), Width: 1.8, Points: points})
 	}
 	return c
 }

@@ -9,10 +9,10 @@ import (
 
 // Options say how an experiment is run.
 type Options struct {
-	Folder  string // where its files are
-	Short   bool   // the short form: fewer steps, and two seeds
-	Seeds   int    // 0: the experiment's own number
-	Version string // of the program: cells that another has run are refused
+	Folder  string // folder of the files
+	Short   bool   // short form: fewer steps, and two seeds
+	Seeds   int    // number of seeds; 0: the experiment's own
+	Version string // version of the program; cells of another version are refused
 
 	// Progress, if not nil, is called with the number of finished cells and of all cells.
 	Progress func(done, all int)

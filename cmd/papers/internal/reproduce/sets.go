@@ -127,7 +127,7 @@ func setElements() string {
 
 // halvingOf are settings of operators/sets that find a set by halving, in a stream that turns again and again.
 func halvingOf(column int, steps uint64) []string {
-	const batch, whole = 25, 400 // events of a round; rounds in which a set is found, and some more
+	const batch, whole = 25, 400 // events of a round; rounds that suffice to find a set
 	epoch := uint64(0)
 	if column >= len(setBudgets) {
 		epoch = max(whole, steps/batch/5)
@@ -184,9 +184,9 @@ func setsOf(epsilon float64, rule string, every int, memory string, more ...stri
 // square is a world of types and sites in the plane.
 type square struct {
 	rng    *rand.Rand
-	worth  [setTypes][]float64 // of a site to a type
-	shares []float64           // of types, adding up to 1
-	best   []float64           // greedy's set for the shares
+	worth  [setTypes][]float64 // value of a site for a type
+	shares []float64           // frequencies of types; their sum is 1
+	best   []float64           // greedy set for the frequencies
 	lost   float64
 }
 
@@ -235,7 +235,7 @@ func (w *square) turn() {
 // value returns the value of a set to a type.
 func (w *square) value(of int, set []float64) (value float64) {
 	for _, a := range set {
-		if a >= 0 { // −1: none
+		if a >= 0 { // −1: no element
 			value = max(value, w.worth[of][int(a)])
 		}
 	}
@@ -250,7 +250,7 @@ func (w *square) mean(of int, shares []float64) (value float64) {
 	}
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(w.worth[of][b], w.worth[of][a]) })
 	none := 1.0
-	for _, a := range order { // the best one that is there counts
+	for _, a := range order { // the best element in the set counts
 		value += none * shares[a] * w.worth[of][a]
 		none *= 1 - shares[a]
 	}
@@ -325,7 +325,7 @@ func playSets(ctx context.Context, c Cell) ([]Point, error) {
 	if err != nil {
 		return nil, err
 	}
-	set, step, value := []float64{0, 1, 2}, uint64(0), w.value // before the first decision
+	set, step, value := []float64{0, 1, 2}, uint64(0), w.value // set and value before the first decision
 	if slices.Contains(list, "ORIEL_RULE="+sharesRule) {
 		set, value = make([]float64, setSites), w.mean
 		set[0], set[1], set[2] = 1, 1, 1

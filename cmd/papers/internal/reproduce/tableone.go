@@ -33,7 +33,7 @@ var tableOne = Experiment{
 // tasks are streams A and B.
 var tasks = []online.Task{online.Targets(10), online.Squares}
 
-// budgets are the ε of a stream's columns.
+// budgets has the ε of each column of a stream.
 var budgets = []float64{1, 10}
 
 // public is the ε of rows without privacy. It is finite, so that the proved constants of the llo update have almost no
@@ -59,7 +59,7 @@ type method struct {
 	open func(o opening) (learner, error)
 }
 
-// opening is what a method is opened for.
+// opening holds the arguments for opening a method.
 type opening struct {
 	task    online.Task
 	epsilon float64
@@ -131,10 +131,7 @@ var methods = []method{
 		Row{Name: "COCOL Γ", Text: "WDP-COCOL, Γ tree, proved constants", Gives: windowed + ", ε"},
 		coco("llo", "tree-gamma", window),
 	},
-	{
-		Row{Name: "noisy OGD Γ", Text: "noisy OGD, Γ", Gives: forLife + ", ε"},
-		coco("ogd", "once-gamma"),
-	},
+	{Row{Name: "noisy OGD Γ", Text: "noisy OGD, Γ", Gives: forLife + ", ε"}, coco("ogd", "once-gamma")},
 	{
 		Row{Name: "noisy OGD", Text: "noisy OGD, Gaussian", Gives: forLife + ", (ε, δ)", Drawn: true},
 		coco("ogd", "once-gaussian"),
@@ -165,7 +162,7 @@ func tableOneRows() []Row {
 	return rows
 }
 
-// environ are settings of coco beside the task's.
+// environ returns the settings of coco, without those of the task.
 func (o opening) environ(update, mechanism string, more ...string) []string {
 	list := append([]string{
 		"ORIEL_UPDATE=" + update, "ORIEL_MECHANISM=" + mechanism, "ORIEL_EPSILON=" + number(o.epsilon), "ORIEL_DELTA=1e-6",
@@ -205,7 +202,7 @@ func damped(update, mechanism string, more ...string) func(opening) (learner, er
 	}
 }
 
-// baseline is the configuration of an algorithm that is no operator.
+// baseline returns the configuration of an algorithm that is not an operator.
 func (o opening) baseline() (baselines.Config, error) {
 	set, _, err := o.task.Open(1)
 	return baselines.Config{

@@ -19,7 +19,7 @@ type Hindsight struct {
 	rest    float64
 	paid    float64 // Σ f_t(x_t)
 
-	best, next, slope []float64 // the best fixed point when it was last asked for, and scratch
+	best, next, slope []float64 // the best fixed point at the last call of Regret, and scratch
 }
 
 // NewHindsight returns a Hindsight without losses. Each loss must be convexity-strongly convex.

@@ -17,8 +17,8 @@ type Task struct {
 	Name      string
 	Set       convex.Spec
 	Convexity float64  // µ
-	Clip      float64  // L: of the gradients of what events say
-	Settings  []string // of coco, but for update and mechanism
+	Clip      float64  // L: clip of the gradients of the data terms
+	Settings  []string // settings of coco without update and mechanism
 
 	// law returns a function that draws the losses of a seed. A loss is valid until the next is drawn.
 	law func(n int, rng *rand.Rand) func() baselines.Loss
