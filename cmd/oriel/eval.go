@@ -68,7 +68,7 @@ func evalCommand() *cobra.Command {
 	f.StringVar(&o.separator, "key-separator", "", "of --ndjson: each line is a user id or key, this text, and an event, as oriel replay has it")
 	f.IntVar(&o.partitions, "partitions", 1, "streams of a file: events go where oriel produce would put them in a topic of so many partitions")
 	f.Float64SliceVar(&o.epsilons, "epsilon", nil, "compare this `LIST` of ε in place of ORIEL_EPSILON")
-	f.Lookup("epsilon").DefValue = "" // not []
+	f.Lookup("epsilon").DefValue = "" // shown as an empty default, not as []
 	f.Var(&windowList{&o.windows}, "window", "compare this `LIST` of windows, steps, in place of ORIEL_WINDOW")
 	f.Var(&windowList{&o.memories}, "memory", "compare this `LIST` of memories, steps, as ORIEL_MEMORY with ORIEL_WINDOW=lifetime; beside those of --window")
 	f.IntVar(&o.seeds, "seeds", 1, "runs of each setting, with noise of their own: mean and worst are shown")
@@ -137,7 +137,7 @@ func (o evalOptions) show(cmd *cobra.Command, in eval.Input, source eval.Source)
 		total += n
 	}
 	traps.Warn(cmd.ErrOrStderr(), settingsWarnings(in.Settings))
-	events, err := in.Settings[0].EventConfig() // all decode alike
+	events, err := in.Settings[0].EventConfig() // all settings decode events alike
 	if err != nil {
 		return err
 	}
