@@ -380,9 +380,7 @@ func (c Case) earlier() byte {
 // projectsPart tells the cases whose plan is older than the projection of contributions on the whole tangent space.
 // Deployments with such a plan keep it, and their bytes.
 func (c Case) projectsPart() bool {
-	return slices.Contains([]string{
-		"linear-flow", "linear-vertices", "linear-trees", "linear-sparse-flow",
-	}, c.Events)
+	return slices.Contains([]string{"linear-flow", "linear-vertices", "linear-trees", "linear-sparse-flow"}, c.Events)
 }
 
 // told tells the cases of `bandit` whose plan is older than tangent spaces and baselines that are found. Deployments

@@ -39,7 +39,7 @@ func Cases(t *testing.T) (cases []Case) {
 			}
 			if only == "" && (mechanism == mechanisms.ExponentialMechanism ||
 				strings.HasPrefix(mechanism, "once-") != (events.Name == "logistic-ogd")) {
-				continue // draws are for rules that draw, single steps for ogd alone
+				continue // drawing mechanisms need a rule that draws; per-step mechanisms need ogd
 			}
 			cases = append(cases, Case{events.Name, mechanism, Load(t, Env(mechanism, events.Env)...)})
 		}

@@ -26,7 +26,7 @@ type row struct {
 	name      string
 	mechanism string
 	epsilon   float64
-	length    []string // settings of what is protected, and for how long
+	length    []string // settings of the unit and the duration of protection
 }
 
 // rows are in the order of the table.
@@ -73,9 +73,9 @@ func (r row) settings() (settings.Settings, error) {
 
 // Options are the flags of `oriel demo`, and how it shows progress.
 type Options struct {
-	Keep bool   // leave the broker running, and a service with its page, until ctx ends
-	Seed uint64 // of the noise
-	Out  string // folder of the picture, made if missing
+	Keep bool   // keep the broker and a service with its page running until ctx ends
+	Seed uint64 // seed of the noise
+	Out  string // folder of the picture; created if missing
 	Bar  func(total int64, what string) Bar
 }
 

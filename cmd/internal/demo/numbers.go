@@ -81,7 +81,7 @@ func privateNumbers(
 		for i := range order {
 			order[i] = i
 		}
-		slices.SortFunc(order, func(a, b int) int { // by private counts
+		slices.SortFunc(order, func(a, b int) int { // sort by private counts
 			return int(d.Point[carriers+b]) - int(d.Point[carriers+a])
 		})
 		var parts []string
@@ -111,7 +111,7 @@ func arrivalMeans(stream []flights.Flight) []float64 {
 		sums[f.Carrier] += max(earliest, min(latest, f.Delay))
 	}
 	for i := range sums {
-		sums[i] /= counts[i] // NaN where nobody flew
+		sums[i] /= counts[i] // NaN for an airline without flights
 	}
 	return sums
 }

@@ -58,10 +58,10 @@ func (d airports) Each(_ context.Context, f func(eval.Item) error) error {
 type table struct {
 	events airports
 	rows   []settings.Settings
-	rates  []float64 // events a second
+	rates  []float64 // events per second
 	last   [][][]float64
 
-	numbers string // those of privateNumbers
+	numbers string // table of privateNumbers
 }
 
 const notes = `

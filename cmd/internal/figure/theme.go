@@ -14,12 +14,12 @@ import (
 const (
 	slideWidth  = 960 * vg.Length(1) // points
 	slideHeight = 540 * vg.Length(1)
-	dpi         = 144 // 1920 × 1080 pixels
+	dpi         = 144 // gives 1920 × 1080 pixels
 
 	titleSize  = 23
 	labelSize  = 16
 	smallSize  = 14
-	bold       = 3 // WeightBold of golang.org/x/image/font
+	bold       = 3 // equals font.WeightBold of golang.org/x/image
 	axisWeight = 1.2
 )
 

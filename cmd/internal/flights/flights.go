@@ -42,7 +42,7 @@ const constant = 3
 type Flight struct {
 	Origin   int     // index in Origins
 	Carrier  int     // index in Carriers
-	Delay    float64 // of the arrival, minutes
+	Delay    float64 // delay of the arrival, minutes
 	Features [Dimension]float64
 	Late     bool // arrival more than 15 minutes late
 }

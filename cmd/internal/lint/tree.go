@@ -99,7 +99,7 @@ func CheckTree(tree fs.FS, files []string) ([]Finding, error) {
 		}
 	}
 	for dir := range packages {
-		if !isGenerator(dir) { // one file, which says it itself
+		if !isGenerator(dir) { // a generator is one file, which documents itself
 			found = append(found, docOf(tree, dir)...)
 		}
 	}

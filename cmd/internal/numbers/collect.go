@@ -15,7 +15,7 @@ import (
 // interval of all times.
 type Clock struct {
 	Every  time.Duration
-	Offset time.Duration // of local time, east of Greenwich
+	Offset time.Duration // offset of local time from UTC, positive in the east
 }
 
 // key returns the number k of the interval that contains a time in ms.
@@ -42,14 +42,14 @@ type Collector struct {
 	names   *Names
 	clock   Clock
 	columns []string
-	units   []float64 // deviations of columns, where a count has 1; nil: those of part
+	units   []float64 // noise deviation by column, relative to that of a count; nil: that of the partition
 	last    map[stream]uint64
-	filters map[string]*filter // by text
+	filters map[string]*filter // filters by their text
 	parts   map[int64]map[stream]*part
 	first   int64 // time of the earliest decision, ms
 	newest  int64
-	Taken   int // decisions
-	Earlier int // of them, those of plans without increment_filter: their intervals are those of the table
+	Taken   int // number of decisions
+	Earlier int // decisions of plans without increment_filter; their intervals are those of the table
 }
 
 type stream struct {
@@ -59,11 +59,11 @@ type stream struct {
 
 // part is the contribution of one stream to an interval.
 type part struct {
-	sums     []float64 // by column, then cell
+	sums     []float64 // sums by column, then by cell
 	spans    []span
 	windows  windows
-	filter   *filter   // nil: decisions of an earlier plan
-	variance []float64 // of columns, where steps are released alone
+	filter   *filter   // filter of the increments' noise; nil: decisions of an earlier plan
+	variance []float64 // variance by column, for mechanisms with per-step releases
 }
 
 // NewCollector returns a Collector. It refuses names whose decisions cannot be summed.

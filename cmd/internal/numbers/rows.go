@@ -11,7 +11,7 @@ import (
 // Row is a statistic of a cell, or of a marginal, in an interval of the clock.
 type Row struct {
 	Start, End time.Time
-	Places     []string // by dimension; All in those that are summed over
+	Places     []string // place in each dimension; All in a dimension that is summed over
 	Steps      uint64
 	Statistic  string
 	Number
@@ -19,11 +19,11 @@ type Row struct {
 
 // Query selects rows.
 type Query struct {
-	By         []string // dimensions; nil: all of them
-	Total      bool     // also a row for all cells together
-	Statistics []string // nil: those that decisions show
+	By         []string // dimensions to group by; nil: all
+	Total      bool     // add a row for all cells together
+	Statistics []string // statistics of a row; nil: those that decisions show
 	Last       time.Duration
-	From, To   time.Time // of intervals: [From, To); zero: no bound
+	From, To   time.Time // time range [From, To); zero: no bound
 }
 
 // errNothing reports that no decision is in the requested intervals.

@@ -16,17 +16,17 @@ import (
 // decision may have a quarter of a million coordinates.
 const (
 	maxNumbers = 1000
-	maxWeights = 200  // of a stream, the largest
-	maxTracked = 1000 // whose course is kept: each takes 12 bytes a sample, 5.4 MB in all
-	maxChoices = 512  // the newest, of which shares are
+	maxWeights = 200  // most weights of a stream that are shown: the largest ones
+	maxTracked = 1000 // most weights whose history is kept: 12 bytes per weight and sample, 5.4 MB in all
+	maxChoices = 512  // number of newest choices from which shares are computed
 )
 
 // Kinds of decisions, by what they are for.
 const (
 	kindNumbers = "numbers" // statistics with names and intervals
 	kindWeights = "weights" // coordinates, the largest first
-	kindPlays   = "plays"   // one action at a time: their shares
-	kindSet     = "set"     // elements
+	kindPlays   = "plays"   // actions, shown by their shares
+	kindSet     = "set"     // a set of elements
 )
 
 // decision is the part of a stream's newest decision that is shown.
@@ -34,16 +34,16 @@ type decision struct {
 	kind        string
 	stream      string
 	index, step uint64
-	until       int64 // greatest timestamp of its events, Unix milliseconds; 0: the decision does not say it
+	until       int64 // latest timestamp of its events, Unix ms; 0: not in the decision
 	dimension   int
-	at          []int    // coordinates that are shown
-	names       []string // of weights
+	at          []int    // indices of the shown coordinates
+	names       []string // names of weights
 	values      []shown
-	low, high   []shown // interval at 95 %, of the noise alone; NaN: none is known
+	low, high   []shown // 95 % interval for the noise alone; NaN: unknown
 	set         []string
 	members     []member
-	experiment  *experiment // nil: none
-	band        string      // where labels are to be, in words; "": there is no band
+	experiment  *experiment // nil: no experiment
+	band        string      // the band in words; "": no band
 }
 
 // member is a number of a decision other than its coordinates.
@@ -82,7 +82,7 @@ func choiceOf(d schemas.Decision) string {
 }
 
 func text(x schemas.ExtraMember) (s string) {
-	_ = json.Unmarshal([]byte(x.JSON), &s) // members of text alone are
+	_ = json.Unmarshal([]byte(x.JSON), &s) // only text members decode; others give the empty string
 	return s
 }
 
@@ -135,7 +135,7 @@ func (p *Page) newDecision(d schemas.Decision) *decision {
 func (v *decision) numbers(about About, d schemas.Decision) {
 	v.kind, v.dimension = kindNumbers, len(about.Numbers.Names)
 	all, err := about.Numbers.Read(d)
-	if err != nil { // one without intervals
+	if err != nil { // a decision without intervals
 		return
 	}
 	for i, x := range all[:min(maxNumbers, len(all))] {
@@ -215,7 +215,7 @@ func (c *course) row(d *decision, room int) []float32 {
 type choices struct{ newest []string }
 
 func (c *choices) add(name string) {
-	if name == "" { // a model that names none
+	if name == "" { // the model has no name for it
 		return
 	}
 	if len(c.newest) == maxChoices {

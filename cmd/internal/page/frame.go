@@ -21,8 +21,8 @@ type about struct {
 	Operator   string      `json:"operator"`
 	Promise    string      `json:"promise"`
 	Details    string      `json:"details"`
-	Aged       string      `json:"aged"`            // whose loss epsilon by age is
-	Names      [][3]string `json:"names,omitempty"` // of numbers: memory, statistic and cell
+	Aged       string      `json:"aged"`            // unit of privacy whose loss the ages show
+	Names      [][3]string `json:"names,omitempty"` // names of numbers: memory, statistic and cell
 
 	Experiment *aboutExperiment `json:"experiment,omitempty"`
 }
@@ -47,7 +47,7 @@ type now struct {
 type reason struct {
 	Name    string   `json:"name"`
 	Lines   []string `json:"lines"`
-	Section string   `json:"section"` // of deploy/RUNBOOK.md
+	Section string   `json:"section"` // section of deploy/RUNBOOK.md
 }
 
 type counts struct {
@@ -76,7 +76,7 @@ type decided struct {
 	Until     int64    `json:"until,omitempty"` // Unix milliseconds
 	Dimension int      `json:"dimension"`
 	At        []int    `json:"at,omitempty"`
-	Names     []string `json:"names,omitempty"` // of weights
+	Names     []string `json:"names,omitempty"` // names of weights
 	Values    []shown  `json:"values,omitempty"`
 	Low       []shown  `json:"low,omitempty"`
 	High      []shown  `json:"high,omitempty"`
@@ -85,7 +85,7 @@ type decided struct {
 	Members   []member `json:"members,omitempty"`
 
 	Experiment *experiment `json:"experiment,omitempty"`
-	Band       string      `json:"band,omitempty"` // in words
+	Band       string      `json:"band,omitempty"` // the band in words
 }
 
 // sections maps the reason for which a process waits to a section of deploy/RUNBOOK.md.
@@ -132,7 +132,7 @@ func (p *Page) pastFrame() []byte {
 
 // nowFrame is the state at this moment.
 func (p *Page) nowFrame() []byte {
-	reasons := p.about.Reasons() // it has a lock of its own
+	reasons := p.about.Reasons() // before p is locked: Reasons has its own lock
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	f := now{

@@ -28,7 +28,7 @@ func Execute(ctx context.Context, cmd *cobra.Command) int {
 	if err == nil {
 		return 0
 	}
-	if !running { // cobra's own: an unknown command or flag, a missing one, two that exclude each other
+	if !running { // an error of cobra: an unknown, missing or conflicting command or flag
 		err = exit.WrongUse("%w; `%s --help` says what it takes", err, called.CommandPath())
 	}
 	return exit.Report(os.Stderr, cmd.Name(), err)
@@ -62,7 +62,7 @@ func NewBar(w io.Writer, total int64, what string, bytes bool) *progressbar.Prog
 		progressbar.OptionThrottle(100*time.Millisecond),
 		progressbar.OptionClearOnFinish(),
 		progressbar.OptionSpinnerType(14),
-		progressbar.OptionSetSpinnerChangeInterval(0), // no goroutine of the bar's own, which reads its state without a lock
+		progressbar.OptionSetSpinnerChangeInterval(0), // no goroutine in the bar: it would read the state without a lock
 	)
 }
 

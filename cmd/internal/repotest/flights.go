@@ -37,7 +37,7 @@ func UnpackFlights(t *testing.T, home string) {
 func EachFlight(t *testing.T, file string, each func(column func(name string) string, late float64)) {
 	t.Helper()
 	optest.EachRow(t, file, func(column func(name string) string) {
-		if late, err := strconv.ParseFloat(column("arr_delay"), 64); err == nil { // NA where it did not arrive
+		if late, err := strconv.ParseFloat(column("arr_delay"), 64); err == nil { // NA for a flight that did not arrive
 			each(column, late)
 		}
 	})
