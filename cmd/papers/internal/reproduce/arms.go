@@ -26,7 +26,7 @@ var tenArms = Experiment{
 	},
 }
 
-// armsPlayers are the rules of operators/arms. Rounds have the length that its SPEC.md measures.
+// armsPlayers lists the rules of operators/arms. The lengths of rounds are those measured in its SPEC.md.
 var armsPlayers = []player{
 	{Row{Name: "ucb, no noise", Text: "`ucb`, no privacy, B = 1", Gives: "none", Drawn: true}, armsOf("ucb", public, 1)},
 	{Row{Name: "ucb", Text: "`ucb`, B = 64 and 512", Gives: forLife + ", ε", Drawn: true}, armsOf("ucb", 0, 64, 512)},
@@ -42,7 +42,7 @@ var armsPlayers = []player{
 	},
 }
 
-// armsBudgets are the ε of the columns.
+// armsBudgets has the ε of each column.
 var armsBudgets = []float64{1, 0.1}
 
 // armsOf returns the settings of a rule; an ε of 0 means the column's. The last batch size serves all further columns.

@@ -48,7 +48,7 @@ var banditPlayers = []player{
 // dimensions has the dimension of each column.
 var dimensions = []int{2, 4}
 
-// banditOf returns settings over a mechanism, with the paper's constants, D = L = 1.
+// banditOf returns the settings for a mechanism, with the paper's constants for D = L = 1.
 func banditOf(mechanism string, epsilon float64, more ...string) func(int, uint64) []string {
 	return func(column int, steps uint64) []string {
 		n := dimensions[column]
@@ -105,7 +105,7 @@ func (w *near) pay(play []float64) (loss float64) {
 	return loss
 }
 
-// regret returns the regret to the mean of all z, which is in the ball.
+// regret returns the regret against the mean of all z, which lies in the ball.
 func (w *near) regret() float64 {
 	return w.paid - (w.rest - floats.Dot(w.sum, w.sum)/(2*float64(w.plays)))
 }

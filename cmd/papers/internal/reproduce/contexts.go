@@ -31,7 +31,7 @@ var contexts = Experiment{
 	},
 }
 
-// contextsPlayers are kinds of operators/linucb.
+// contextsPlayers lists configurations of operators/linucb.
 var contextsPlayers = []player{
 	{Row{Name: "none", Text: "no privacy", Gives: "none", Drawn: true}, contextsOf(public, "blt")},
 	{Row{Name: "none, H", Text: "no privacy, H = 16 384", Gives: "none", Drawn: true}, contextsOf(public, "")},
@@ -57,7 +57,7 @@ var contextsPlayers = []player{
 	},
 }
 
-// treeOf returns settings of the source's algorithm over a tree, with the proved width and the named noise.
+// treeOf returns the settings of the source's algorithm over a tree, with the proved width and the named noise.
 func treeOf(noise string) func(int, uint64) []string {
 	return contextsOf(0, "tree-gaussian", "ORIEL_CONFIDENCE=0.95", "ORIEL_WEIGHTS_MAX=1", "ORIEL_NOISE="+noise)
 }
@@ -67,8 +67,8 @@ const (
 	contextArms     = 4
 )
 
-// contextsOf returns settings of linucb over a mechanism of the whole run, or with a memory where mechanism is "". An ε
-// of 0 means the column's.
+// contextsOf returns the settings of linucb with a mechanism for the whole run or, if mechanism is "", with a memory.
+// An ε of 0 means the column's.
 func contextsOf(epsilon float64, mechanism string, more ...string) func(int, uint64) []string {
 	return func(column int, steps uint64) []string {
 		e := epsilon
@@ -96,7 +96,7 @@ type linear struct {
 	lost   float64
 }
 
-// unit draws a direction.
+// unit draws a vector of length size in a random direction.
 func (w *linear) unit(size float64) []float64 {
 	v, norm := make([]float64, contextFeatures), 0.0
 	for i := range v {
@@ -131,7 +131,7 @@ func (w *linear) play(arm int, z []float64) (reward float64) {
 	return 0
 }
 
-// playContexts sends each context, plays the arm of the answer, and sends the reward at once.
+// playContexts sends each context, plays the returned arm, and sends the reward at once.
 func playContexts(ctx context.Context, c Cell) ([]Point, error) {
 	w := &linear{rng: rand.New(rand.NewPCG(uint64(c.Seed), 6))}
 	for a := range w.truth {
@@ -154,7 +154,7 @@ func playContexts(ctx context.Context, c Cell) ([]Point, error) {
 	}, func() float64 { return w.lost })
 }
 
-// ask returns a function that sends a context under a key of its own. It returns the arm of the answer, and a function
+// ask returns a function that sends a context under a new key. That function returns the chosen arm, and a function
 // that sends the reward.
 func ask(machine operators.Machine) func(step uint64, z []float64) (arm int, learn func(reward float64)) {
 	var r operators.Record

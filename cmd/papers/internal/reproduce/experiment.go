@@ -2,10 +2,10 @@ package reproduce
 
 import "context"
 
-// All has one row for each experiment.
+// All lists the experiments.
 var All = []Experiment{tableOne, tenArms, privateBandit, hulls, contexts, sets, regression, limits, windows, gaps}
 
-// Experiment measures a table of a paper, or a claim of one.
+// Experiment measures a table of a paper, or one of its claims.
 type Experiment struct {
 	Name    string   // name for `papers reproduce` and in file names
 	Title   string   // title of the table and the plot
@@ -34,7 +34,7 @@ type Row struct {
 	Drawn bool   // the plot shows the method
 }
 
-// Column is a stream and budget on which methods are measured.
+// Column is a stream and a budget on which methods are measured.
 type Column struct {
 	Name string // short name, in files
 	Text string // text in the table
@@ -60,7 +60,7 @@ type Point struct {
 	Value float64
 }
 
-// cells returns the runs of all seeds, seed by seed, so that a run that is ended early has all rows.
+// cells returns the runs seed by seed, so that an interrupted experiment has every row for its first seeds.
 func (e Experiment) cells(steps uint64, seeds int) []Cell {
 	var all []Cell
 	for seed := 1; seed <= seeds; seed++ {
@@ -75,7 +75,7 @@ func (e Experiment) cells(steps uint64, seeds int) []Cell {
 	return all
 }
 
-// in reports whether the row has a meaning in a column.
+// in reports whether the row's method has a meaning in a column.
 func (r Row) in(column int) bool {
 	for _, skipped := range r.Skip {
 		if skipped == column {
@@ -85,7 +85,7 @@ func (r Row) in(column int) bool {
 	return true
 }
 
-// Marks are the steps at which curves have points: 1, 2 and 5 times powers of ten, and the last one.
+// Marks returns the steps at which curves have points: 1, 2 and 5 times powers of ten, and the last step.
 func Marks(steps uint64) []uint64 {
 	var marks []uint64
 	for decade := uint64(1); decade < steps; decade *= 10 {
@@ -98,7 +98,7 @@ func Marks(steps uint64) []uint64 {
 	return append(marks, steps)
 }
 
-// Find returns the experiment of a name, or false.
+// Find returns the experiment with this name, or false.
 func Find(name string) (Experiment, bool) {
 	for _, e := range All {
 		if e.Name == name {
@@ -108,7 +108,7 @@ func Find(name string) (Experiment, bool) {
 	return Experiment{}, false
 }
 
-// Names lists the experiments.
+// Names returns the names of the experiments.
 func Names() []string {
 	names := make([]string, len(All))
 	for i, e := range All {

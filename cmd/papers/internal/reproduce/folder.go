@@ -16,7 +16,7 @@ import (
 // header is the header of a file of cells. Each line is a point of a curve, and the lines of a cell are consecutive.
 var header = []string{"version", "row", "column", "seed", "step", "value"}
 
-// results are the finished cells of an experiment.
+// results maps finished cells of an experiment to their curves.
 type results map[Cell][]Point
 
 // folder keeps the finished cells of an experiment as CSV.
@@ -56,7 +56,7 @@ func (f folder) load(steps uint64) (results, error) {
 	return found, err
 }
 
-// read returns the cells of a file, and the length of it that is whole cells.
+// read returns the complete cells of a file, and the length in bytes of their lines.
 func (f folder) read(data []byte, steps uint64) (found results, whole int64, err error) {
 	found = results{}
 	data = data[:bytes.LastIndexByte(data, '\n')+1] // drop an incomplete last line
@@ -103,7 +103,7 @@ func (f folder) parse(line []string, steps uint64) (Cell, Point, error) {
 		errors.Join(errSeed, errStep, errValue)
 }
 
-// add appends a finished cell, in one write, and rounds the curve to what the file has.
+// add appends a finished cell in one write, and rounds the curve to the stored digits.
 func (f folder) add(c Cell, curve []Point) error {
 	lines := make([][]string, len(curve))
 	for i, p := range curve {
@@ -125,7 +125,7 @@ func (f folder) add(c Cell, curve []Point) error {
 	return errors.Join(err, file.Close())
 }
 
-// written returns a value as the file stores it.
+// written formats a value as the file stores it.
 func written(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
 
 func writeAll(w io.Writer, lines [][]string) error {

@@ -45,7 +45,7 @@ var hullPlayers = []player{
 	{Row{Name: "Γ", Text: "Γ tree", Gives: forLife + ", ε", Drawn: true}, hullOf("tree-gamma", 0)},
 }
 
-// hull is a set given by its vertices.
+// hull is a set that is the convex hull of its vertices.
 type hull struct {
 	settings []string
 	edges    string // edges of a flow
@@ -85,7 +85,7 @@ func hullOf(mechanism string, epsilon float64) func(int, uint64) []string {
 	}
 }
 
-// contains reports whether a point is in the set, but for rounding.
+// contains reports whether a point is in the set, up to rounding.
 func (h hull) contains(x []float64) bool {
 	const rounding = 1e-9
 	for _, row := range h.equals {
@@ -96,7 +96,7 @@ func (h hull) contains(x []float64) bool {
 	return floats.Min(x) >= -rounding
 }
 
-// mixes is a world with losses ½|x − z|², where z are mixes of vertices.
+// mixes is a world with losses ½|x − z|², where z is a random mix of vertices.
 type mixes struct {
 	near
 	hull
@@ -111,7 +111,7 @@ func newMixes(h hull, rng *rand.Rand) *mixes {
 	return w
 }
 
-// mix draws a mix of the vertices whose weights are uniform.
+// mix draws a convex combination of the vertices with uniformly distributed weights.
 func (w *mixes) mix(dst []float64) {
 	clear(dst)
 	whole := 0.0
@@ -123,7 +123,7 @@ func (w *mixes) mix(dst []float64) {
 	floats.Scale(1/whole, dst)
 }
 
-// cost returns the cost of a play. Regret is to the mean of all z, which is in the set.
+// cost returns the loss of a play. Regret is measured against the mean of all z, which lies in the set.
 func (w *mixes) cost(play []float64) float64 {
 	if !w.contains(play) {
 		w.outside++

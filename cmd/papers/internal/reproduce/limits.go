@@ -69,7 +69,7 @@ func limitsOf(row, column int, steps uint64) []string {
 	}
 }
 
-// two is a world of two contexts; each has its own right arm.
+// two is a world of two contexts, each with its own best arm.
 type two struct {
 	rng   *rand.Rand
 	which int
@@ -95,7 +95,7 @@ func (w *two) reward(arm int) float64 {
 	return 0
 }
 
-// blind is the same world for plays that see no context.
+// blind is the same world for a player that does not see the context.
 type blind struct{ two }
 
 func (w *blind) cost(play []float64) float64 {
@@ -139,7 +139,7 @@ func playLimits(ctx context.Context, c Cell) ([]Point, error) {
 	}
 }
 
-// playTwo plays each context by the newest weights, as a client that knows its context can.
+// playTwo plays the best arm by the newest weights in each context, as a client that knows the context can.
 func playTwo(ctx context.Context, list []string, key [32]byte, w *two, steps uint64) ([]Point, error) {
 	machine, _, err := open(list, key)
 	if err != nil {

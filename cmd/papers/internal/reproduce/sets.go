@@ -45,16 +45,16 @@ const (
 	setPick  = 3
 )
 
-// printedRate has rates as the source prints them.
+// printedRate selects the rates that the source prints.
 const printedRate = "ORIEL_RATE=printed"
 
 // sharesRule is the rule whose decisions are probabilities of sites.
 const sharesRule = "shares"
 
-// setBudgets are the ε of columns, in turns.
+// setBudgets has the ε of each column of a stream.
 var setBudgets = []float64{1, 0.1}
 
-// setsPlayers are rules of operators/submodular; those of types take a file with them.
+// setsPlayers lists the rules of operators/submodular. Rules for types also need a file of types.
 var setsPlayers = []player{
 	{Row{Name: "none", Text: "no privacy", Gives: "none", Drawn: true}, setsOf(public, "histogram", 100, "")},
 	{
@@ -116,7 +116,7 @@ var setsPlayers = []player{
 	},
 }
 
-// setElements are the names of sites.
+// setElements returns the setting that names the sites.
 func setElements() string {
 	names := make([]string, setSites)
 	for a := range names {
@@ -125,7 +125,7 @@ func setElements() string {
 	return "ORIEL_ELEMENTS=" + strings.Join(names, ",")
 }
 
-// halvingOf are settings of operators/sets that find a set by halving, in a stream that turns again and again.
+// halvingOf returns the settings of operators/sets that find a set by halving, in a stream that changes several times.
 func halvingOf(column int, steps uint64) []string {
 	const batch, whole = 25, 400 // events of a round; rounds that suffice to find a set
 	epoch := uint64(0)
@@ -140,7 +140,7 @@ func halvingOf(column int, steps uint64) []string {
 	}
 }
 
-// explorersOf are settings of operators/sets that draw a set behind each exploration.
+// explorersOf returns the settings of operators/sets that draw a set after each exploration.
 func explorersOf(more string) func(int, uint64) []string {
 	return func(column int, steps uint64) []string {
 		return []string{
@@ -152,7 +152,8 @@ func explorersOf(more string) func(int, uint64) []string {
 	}
 }
 
-// setsOf are settings of submodular of a rule, for the whole run, or with a memory. An ε of 0 is the column's.
+// setsOf returns the settings of submodular with a rule, for the whole run or with a memory. An ε of 0 means the
+// column's.
 func setsOf(epsilon float64, rule string, every int, memory string, more ...string) func(int, uint64) []string {
 	return func(column int, steps uint64) []string {
 		e := epsilon
@@ -181,7 +182,7 @@ func setsOf(epsilon float64, rule string, every int, memory string, more ...stri
 	}
 }
 
-// square is a world of types and sites in the plane.
+// square is a world of sites and types of events at random points of the unit square.
 type square struct {
 	rng    *rand.Rand
 	worth  [setTypes][]float64 // value of a site for a type
@@ -206,7 +207,7 @@ func newSquare(seed uint64) *square {
 	return w
 }
 
-// turn gives types new shares, and finds the best set for them.
+// turn draws new frequencies of types, and finds the greedy set for them.
 func (w *square) turn() {
 	sum := 0.0
 	for j := range w.shares {
@@ -232,7 +233,7 @@ func (w *square) turn() {
 	}
 }
 
-// value returns the value of a set to a type.
+// value returns the value of a set for a type: that of its best site.
 func (w *square) value(of int, set []float64) (value float64) {
 	for _, a := range set {
 		if a >= 0 { // −1: no element
@@ -242,7 +243,7 @@ func (w *square) value(of int, set []float64) (value float64) {
 	return value
 }
 
-// mean returns the mean value to a type of a random set that contains each site with its probability.
+// mean returns the mean value for a type of a random set that contains each site independently with its probability.
 func (w *square) mean(of int, shares []float64) (value float64) {
 	order := make([]int, setSites)
 	for a := range order {
@@ -257,7 +258,7 @@ func (w *square) mean(of int, shares []float64) (value float64) {
 	return value
 }
 
-// draw is the type of an event.
+// draw draws the type of the next event.
 func (w *square) draw() int {
 	at, j := w.rng.Float64(), 0
 	for j < setTypes-1 && at >= w.shares[j] {
@@ -267,7 +268,7 @@ func (w *square) draw() int {
 	return j
 }
 
-// file writes the values of sites to types, as ORIEL_TYPES reads it.
+// file writes the values of sites for types in the form of ORIEL_TYPES.
 func (w *square) file(folder string) (path string, err error) {
 	var b strings.Builder
 	for j, worth := range w.worth {
@@ -281,7 +282,7 @@ func (w *square) file(folder string) (path string, err error) {
 	return path, os.WriteFile(path, []byte(b.String()), 0o600)
 }
 
-// seen is a square whose events see the set that is played for them.
+// seen is a square whose events give feedback on the set that was played.
 type seen struct {
 	*square
 	Cell
@@ -302,7 +303,7 @@ func (w *seen) cost(set []float64) float64 {
 
 func (w *seen) regret() float64 { return w.lost }
 
-// playSets sends each event, and scores the newest public set on the next event.
+// playSets sends each event, and scores the newest set that was public before it.
 func playSets(ctx context.Context, c Cell) ([]Point, error) {
 	w, list := newSquare(uint64(c.Seed)), setsPlayers[c.Row].settings(c.Column, c.Steps)
 	if list[0] == "ORIEL_OPERATOR=sets" {

@@ -30,7 +30,7 @@ var tableOne = Experiment{
 	},
 }
 
-// tasks are streams A and B.
+// tasks has streams A and B.
 var tasks = []online.Task{online.Targets(10), online.Squares}
 
 // budgets has the ε of each column of a stream.
@@ -53,7 +53,7 @@ func tableOneColumns() []Column {
 	return all
 }
 
-// method is how a row of Table I learns.
+// method is a row of Table I with the function that opens its learner.
 type method struct {
 	Row
 	open func(o opening) (learner, error)
@@ -76,7 +76,7 @@ const (
 	forLife  = "life"
 )
 
-// methods are the rows of Table I, further methods, and methods without privacy.
+// methods lists the rows of Table I, further methods, and methods without privacy.
 var methods = []method{
 	{
 		Row{Name: "FTAL", Text: "FTAL: Algorithm 1, no privacy", Gives: "none", Drawn: true},
@@ -259,7 +259,7 @@ func play(ctx context.Context, t online.Task, l learner, c Cell) ([]Point, error
 	}, h.Regret)
 }
 
-// measure takes so many steps, and asks for the regret at every mark.
+// measure takes steps, and records the regret at every mark.
 func measure(ctx context.Context, steps uint64, next func(), regret func() float64) ([]Point, error) {
 	marks := Marks(steps)
 	curve := make([]Point, 0, len(marks))
