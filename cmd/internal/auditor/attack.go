@@ -192,8 +192,8 @@ func (t *Attack) run(ctx context.Context, a *Subject, o Options, share float64, 
 	return err
 }
 
-// cost returns the time of one run while all processors play. It tries runs that are long beside the time limit only
-// once.
+// cost measures the time of one run, divided by the number of processors. It repeats the measurement unless a run takes
+// a large share of the time limit.
 func (t *Attack) cost(a *Subject, limit time.Duration) (time.Duration, error) {
 	p, err := a.open()
 	if err != nil {

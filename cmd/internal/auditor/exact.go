@@ -264,8 +264,8 @@ func (c *background) repeated(original recorded, run uint64) (fault string, err 
 // leastShown is the number of steps with the most decisions that a check of decisions plays, if they are within reach.
 const leastShown = 3
 
-// shownSteps returns the number of steps that a check of decisions plays. It is the given number, or more if decisions
-// are rare or feedback waits. It also returns what is out of the check's reach.
+// shownSteps returns the number of steps that a check of decisions plays: the given number, or more if decisions are
+// rare or feedback waits. It also describes decisions that no feasible run reaches.
 func (a *Subject) shownSteps(steps uint64) (uint64, []string, error) {
 	p, err := a.open()
 	if err != nil {

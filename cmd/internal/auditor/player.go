@@ -64,8 +64,8 @@ func (p *player) begin() error {
 	return nil
 }
 
-// add takes one record. Afterwards contribution is what the record should have added, and made has the decisions that
-// it caused. It reports whether the record should have added anything.
+// add passes a record to the machine and to the reference model. Afterwards contribution has the expected contribution
+// of the record, and decisions the resulting decisions. It reports whether the record should have added a contribution.
 func (p *player) add(r operators.Record) bool {
 	adds := p.subject.contribution(p.contribution, p.all, p.reference, r)
 	p.subject.centres(p.centre, p.all, adds)

@@ -52,8 +52,8 @@ func (s *canarySender) echo() (r operators.Record, echo bool) {
 	return r, true
 }
 
-// contributionAt plays a run up to the step in which its canary's contribution is added, and returns the contribution
-// relative to its centre. It reports whether there is one.
+// contributionAt plays a run up to the step that adds its canary's contribution. It returns the contribution relative
+// to its centre, and whether there is a contribution.
 func (p *player) contributionAt(
 	step uint64, along []float64, run uint64, canary bool,
 ) (leaf []float64, adds bool, err error) {

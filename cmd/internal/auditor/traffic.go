@@ -37,7 +37,7 @@ func (a *Subject) sourceOf(purpose string, run uint64) source {
 	return source{rng: rng, number: rng.IntN(a.numbers())}
 }
 
-// These limits bound what is remembered of the keys of a run.
+// These limits bound the keys and waiting records that a run remembers.
 const (
 	mostKeys    = 16
 	mostWaiting = 64

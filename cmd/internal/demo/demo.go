@@ -16,12 +16,11 @@ import (
 	"oriel/pipeline/kafka"
 )
 
-// input is the demo's topic of events, with one partition for each airport. Each partition is a stream of its own on
-// purpose: the three airports have different delays, each has its own guarantee, and their relative order teaches
-// nothing.
+// input is the demo's topic of events, with one partition for each airport. Each partition is a stream of its own,
+// because the three airports have different delays, and each has its own guarantee.
 const input = "flights"
 
-// row is a deployment of the demo. Its settings are public, because none was chosen by looking at flights.
+// row is a deployment of the demo. Its settings are public, because they were chosen without looking at flights.
 type row struct {
 	name      string
 	mechanism string

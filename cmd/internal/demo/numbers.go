@@ -40,8 +40,8 @@ func appendArrival(f *flights.Flight, dst []byte) []byte {
 	return fmt.Appendf(dst, `{"carrier":"%s","delay":%g}`, flights.Carriers[f.Carrier], f.Delay)
 }
 
-// privateNumbers runs a deployment of private numbers over the flights. For each airport it shows the newest numbers
-// beside the truth.
+// privateNumbers runs a deployment of private numbers over the flights. For each airport it prints the newest numbers
+// next to the true ones.
 func privateNumbers(
 	ctx context.Context, client *kafka.Client, dir string, streams [][]flights.Flight, o Options,
 ) (string, error) {

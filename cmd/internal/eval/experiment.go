@@ -174,7 +174,7 @@ type contest struct {
 	exact   *subject
 }
 
-// NewExperiment runs settings over the source, and beside them the same operators without noise.
+// NewExperiment runs settings over the source, and the same operators without noise.
 func NewExperiment(ctx context.Context, in Input, source Source) (*ExperimentReport, error) {
 	var all []*contest
 	var subjects []*subject

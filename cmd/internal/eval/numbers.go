@@ -48,7 +48,7 @@ func (c *counter) decision(stream int32) (d schemas.Decision, ok bool, err error
 	return d, err == nil, err
 }
 
-// truthComparison is private numbers, with a counter a seed, and what they are held beside.
+// truthComparison compares the private numbers of a setting, with one counter for each seed, with the true numbers.
 type truthComparison struct {
 	row     NumbersRow
 	numbers *operators.Numbers
@@ -67,8 +67,8 @@ type shownTally struct {
 	covered, total    int
 }
 
-// NewNumbers runs the settings over the source, and the same operators without noise beside them, and returns what
-// their numbers come to. No label is waited for.
+// NewNumbers runs the settings over the source, and the same operators without noise, and reports the accuracy of the
+// private numbers. It needs no labels.
 func NewNumbers(ctx context.Context, in Input, source Source) (*NumbersReport, error) {
 	totals := source.Totals()
 	var pairs []*truthComparison

@@ -70,7 +70,7 @@ func (x *truthComparison) exact(d schemas.Decision) ([]float64, error) {
 	return truths, nil
 }
 
-// beside combines the numbers of a decision with the truth.
+// beside pairs the numbers of a decision with the true ones.
 func (x *truthComparison) beside(d schemas.Decision, truths []float64) ([]ShownNumber, error) {
 	numbers, err := x.numbers.Read(d)
 	if err != nil {

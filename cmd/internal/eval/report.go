@@ -263,7 +263,7 @@ func (row *Row) curves(racers []*contestant, odds bool) {
 	}
 }
 
-// gains sets each row's gain over the base rate beside that of its reference.
+// gains sets each row's gain over the base rate, relative to the gain of its reference.
 func (r *Report) gains() {
 	base := float64(r.Rows[len(r.Rows)-1].Loss.Mean)
 	for i := range r.Rows {

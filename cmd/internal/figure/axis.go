@@ -149,7 +149,7 @@ func placeTicks(names []string, s span) plot.ConstantTicks {
 	return ticks
 }
 
-// panel is a plot with the names of its axes beside it. They are not drawn by gonum/plot, because it would shrink
+// panel is a plot with the names of its axes. The package draws these names itself, because gonum/plot would shrink
 // logarithmic axes to make room for them.
 type panel struct {
 	*plot.Plot

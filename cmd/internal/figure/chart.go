@@ -22,7 +22,7 @@ type Chart struct {
 	Seconds  float64 // seconds per unit of x, for a second axis of times at the top; 0: no such axis
 }
 
-// Line is a line of a chart. A chart leaves out a line without points.
+// Line is a line of a chart. Lines without points are not drawn.
 type Line struct {
 	Name   string // name in the legend
 	End    string // text at the right end; empty: none
@@ -43,7 +43,7 @@ type Point struct{ X, Y float64 }
 // Interval is a point of a band. Where it extends beyond the picture the band is cut at the edge, with a mark there.
 type Interval struct{ X, Low, High float64 }
 
-// Label is a text beside a point. A label that would run into a bold one, or one before it, is left out.
+// Label is a text at a point. A label is omitted if it would overlap a bold label or an earlier one.
 type Label struct {
 	Text string
 	Bold bool // bold text and a larger point

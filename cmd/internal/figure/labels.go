@@ -46,8 +46,8 @@ func (e *ends) GlyphBoxes(*plot.Plot) []plot.GlyphBox {
 	return []plot.GlyphBox{{X: 1, Y: 0.5, Rectangle: vg.Rectangle{Max: vg.Point{X: widest + 12, Y: 1}}}}
 }
 
-// distinct moves heights as little as possible, so that neighbours are at least a gap apart and all stay within [low,
-// high]. Their order stays.
+// distinct moves heights as little as possible, so that neighbours are at least gap apart and all are within [low,
+// high]. It keeps their order.
 func distinct(heights []vg.Length, gap, low, high vg.Length) []vg.Length {
 	order := make([]int, len(heights))
 	for i := range order {
@@ -174,7 +174,7 @@ type labelled struct {
 	*Line
 }
 
-// Plot draws labels, bold points first. It leaves out labels that would overlap another.
+// Plot draws labels, bold points first. It omits labels that would overlap another.
 func (k labelled) Plot(c draw.Canvas, p *plot.Plot) {
 	var taken []vg.Rectangle
 	for _, bold := range []bool{true, false} {

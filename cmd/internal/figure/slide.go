@@ -16,7 +16,7 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// Slide is a picture of two panels beside each other.
+// Slide is a picture of two panels, side by side.
 type Slide struct {
 	Title, Subtitle string
 	Notes           []string // text below the panels, wrapped to the width of the slide
@@ -61,7 +61,7 @@ func (s *Slide) SVG() ([]byte, error) {
 	s.Draw(draw.New(canvas))
 	var b bytes.Buffer
 	_, err := canvas.WriteTo(&b)
-	// Names of fonts of the same metrics stand behind Liberation Sans, for readers that do not have it.
+	// Liberation Sans comes first; the other fonts have the same metrics, for systems that lack it.
 	return bytes.ReplaceAll(b.Bytes(), []byte("font-family:Liberation Sans;"),
 		[]byte("font-family:'Liberation Sans',Arial,Helvetica,sans-serif;")), err
 }

@@ -187,7 +187,7 @@ func (c *Collector) filter(d schemas.Decision) (*filter, error) {
 	return f, nil
 }
 
-// addStep adds the counts of a step that is released alone, and converts its sums of values to x̃.
+// addStep adds the counts of a per-step release, and converts its sums of values to x̃.
 func (c *Collector) addStep(p *part, d schemas.Decision) error {
 	cells := len(c.names.Cells)
 	if len(d.Point) != len(c.names.Statistics)*cells {

@@ -8,7 +8,7 @@ import (
 // bandMembers are the members that bandSays puts into words.
 var bandMembers = []string{"band_low", "band_high", "band_level", "band_error_most"}
 
-// bandSays says in words where labels are to be by a decision, and what is promised of all events so far.
+// bandSays describes in words the band of a decision, and the promise for all events so far.
 func bandSays(b *score.Band, predicts string) string {
 	level := figure.Digits(100*b.Level) + " %"
 	text := "A band from prediction " + signed(b.Low) + " to prediction " + signed(b.High) + " must hold the labels of " +

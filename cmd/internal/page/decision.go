@@ -12,8 +12,8 @@ import (
 	"oriel/schemas"
 )
 
-// Bounds of what is shown of decisions, over all streams. Prometheus has the same bound. They are needed because a
-// decision may have a quarter of a million coordinates.
+// Bounds on the shown parts of decisions, over all streams, because a decision may have a quarter of a million
+// coordinates. Prometheus metrics have the same bound.
 const (
 	maxNumbers = 1000
 	maxWeights = 200  // most weights of a stream that are shown: the largest ones
@@ -21,7 +21,7 @@ const (
 	maxChoices = 512  // number of newest choices from which shares are computed
 )
 
-// Kinds of decisions, by what they are for.
+// Kinds of decisions, by their use.
 const (
 	kindNumbers = "numbers" // statistics with names and intervals
 	kindWeights = "weights" // coordinates, the largest first
@@ -55,7 +55,7 @@ type member struct {
 // shown is a number as the browser gets it: six digits, or null.
 type shown float64
 
-// MarshalJSON writes null for what is no number.
+// MarshalJSON writes null for NaN.
 func (x shown) MarshalJSON() ([]byte, error) {
 	if math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) {
 		return []byte("null"), nil
@@ -63,7 +63,7 @@ func (x shown) MarshalJSON() ([]byte, error) {
 	return strconv.AppendFloat(nil, float64(x), 'g', 6, 64), nil
 }
 
-// nothing is a number that is not shown.
+// nothing is an unknown number.
 var nothing = shown(math.NaN())
 
 // normal is the half width, in standard deviations, of an interval at 95 %.
@@ -131,7 +131,7 @@ func (p *Page) newDecision(d schemas.Decision) *decision {
 	return v
 }
 
-// numbers shows the first maxNumbers of them.
+// numbers shows the first maxNumbers numbers.
 func (v *decision) numbers(about About, d schemas.Decision) {
 	v.kind, v.dimension = kindNumbers, len(about.Numbers.Names)
 	all, err := about.Numbers.Read(d)
@@ -146,7 +146,8 @@ func (v *decision) numbers(about About, d schemas.Decision) {
 	}
 }
 
-// weights shows the largest coordinates. If decisions are points that are tried around a centre, it shows the centre's.
+// weights shows the largest coordinates. For decisions that explore around a centre, these are the coordinates of the
+// centre.
 func (v *decision) weights(about score.Descriptor, d schemas.Decision, lists map[string][]float64) {
 	point := d.Point
 	if centre := lists["centre"]; len(centre) == len(point) {

@@ -32,7 +32,7 @@ type arm struct {
 	P      shown    `json:"p"`
 }
 
-// shownOnExperiments are the members of decisions that the section of experiments says in words.
+// shownOnExperiments lists the members of decisions that the section on experiments describes in words.
 var shownOnExperiments = []string{"stop_allowed", "balance_e", "looks", "recent"}
 
 // newExperiment describes in words what a decision found.
@@ -169,7 +169,7 @@ type effectsFrame struct {
 	High   []shown   `json:"high"`
 }
 
-// effectsFrame is that of the arms-th arm behind the control.
+// effectsFrame returns the history of the effect of one treatment arm, numbered by arm.
 func (p *Page) effectsFrame(id int32, arm int) []byte {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -43,7 +43,7 @@ type now struct {
 	Decisions  []decided       `json:"decisions"`
 }
 
-// reason is why the process is not ready, and what to read.
+// reason is a reason why the process is not ready, with advice on what to read.
 type reason struct {
 	Name    string   `json:"name"`
 	Lines   []string `json:"lines"`
@@ -114,7 +114,7 @@ func (p *Page) aboutFrame() []byte {
 	return encoded(a)
 }
 
-// details say what the promise means, and of what it is.
+// details describes the meaning of the promise and the unit that it protects.
 func details(g protection.Guarantee) string {
 	text := "Exchanging it changes the chance of anything that is published by a factor of at most " +
 		figure.Upper(math.Exp(g.Epsilon))
@@ -130,7 +130,7 @@ func (p *Page) pastFrame() []byte {
 	return encoded(p.history.past())
 }
 
-// nowFrame is the state at this moment.
+// nowFrame returns the state at this moment.
 func (p *Page) nowFrame() []byte {
 	reasons := p.about.Reasons() // before p is locked: Reasons has its own lock
 	p.mu.Lock()

@@ -25,7 +25,7 @@ const (
 	frameTimeout = 10 * time.Second // limit for sending a frame; a slower client is disconnected
 )
 
-// types of what assets has.
+// types maps endings of asset files to media types.
 var types = map[string]string{
 	".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8",
 	".svg": "image/svg+xml", ".LICENSE": "text/plain; charset=utf-8",

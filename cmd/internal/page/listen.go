@@ -91,7 +91,7 @@ func (p *Page) Listen(l notice.Listener) notice.Listener {
 	return l
 }
 
-// change calls f with a partition that the process owns.
+// change calls f for a partition that this process owns.
 func (p *Page) change(id int32, f func(*partition)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -100,7 +100,7 @@ func (p *Page) change(id int32, f func(*partition)) {
 	}
 }
 
-// hear keeps a decision until the next sample, and counts the action that it names.
+// hear keeps a decision until the next sample, and counts its action.
 func (p *Page) hear(part *partition, line []byte) {
 	part.published = append(part.published[:0], line...)
 	if !p.plays {

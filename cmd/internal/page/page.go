@@ -51,7 +51,7 @@ type Page struct {
 // totals are counts since the start of the process, over all partitions.
 type totals struct{ records, steps, decisions, commits, aborts uint64 }
 
-// partition is one that the process owns.
+// partition is a partition that this process owns.
 type partition struct {
 	state    notice.TaskState
 	stopped  string // why the partition stopped; "": it runs
@@ -131,7 +131,7 @@ func (p *Page) sample(now time.Time) {
 	p.ticked = make(chan struct{})
 }
 
-// owned are the partitions in order.
+// owned returns the owned partitions in order.
 func (p *Page) owned() []int32 { return slices.Sorted(maps.Keys(p.partitions)) }
 
 // read parses the newest decision of a partition, unless it has done so already.

@@ -34,7 +34,7 @@ func Execute(ctx context.Context, cmd *cobra.Command) int {
 	return exit.Report(os.Stderr, cmd.Name(), err)
 }
 
-// Version is the commit that the binary was built from, or the module's version.
+// Version returns the commit that the binary was built from, or the module's version.
 func Version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -48,8 +48,8 @@ func Version() string {
 	return info.Main.Version
 }
 
-// NewBar shows progress on a terminal and nothing anywhere else. The total is −1 when it is not known; bytes says what
-// is counted.
+// NewBar returns a progress bar, which is visible only on a terminal. total is −1 if unknown. The bar counts bytes or
+// items, as bytes says.
 func NewBar(w io.Writer, total int64, what string, bytes bool) *progressbar.ProgressBar {
 	if !IsTerminal(w) {
 		w = io.Discard
@@ -66,7 +66,7 @@ func NewBar(w io.Writer, total int64, what string, bytes bool) *progressbar.Prog
 	)
 }
 
-// IsTerminal reports whether w is one.
+// IsTerminal reports whether w is a terminal.
 func IsTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))

@@ -85,7 +85,7 @@ type box struct {
 	left, right, bottom, top vg.Length
 }
 
-// boxes are those of all texts. Rotated text keeps its middle and exchanges its sides.
+// boxes returns the positions of all texts. Rotated text keeps its centre and swaps width and height.
 func boxes(s *figure.Slide) (all []box) {
 	turned := false
 	for _, action := range actions(s) {
