@@ -117,8 +117,9 @@ func TestAuditStopsInTime(t *testing.T) {
 	}
 }
 
-// TestAuditSaysWhatItDoes checks that each part prints a line when it begins, where no terminal shows a bar.
-func TestAuditSaysWhatItDoes(t *testing.T) {
+// TestAuditPrintsItsPartsWithoutATerminal checks that each part prints a line when it begins, where no terminal shows a
+// bar.
+func TestAuditPrintsItsPartsWithoutATerminal(t *testing.T) {
 	var out bytes.Buffer
 	progress := progressOn(&out)
 	for _, what := range []string{"exact checks", "attack at step 1, runs"} {

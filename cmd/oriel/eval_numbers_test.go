@@ -69,9 +69,9 @@ func airlineOf(i int) (airline string, delay int) {
 	return []string{"UA", "AA", "B6"}[i%3], i*i%300 - 80
 }
 
-// TestEvalShowsNumbersBesideTheTruth compares the true numbers with a computation here that uses no part of Oriel. The
+// TestEvalComparesNumbersWithTheTruth compares the true numbers with a computation here that uses no part of Oriel. The
 // private numbers must be the ones that a replay with the seed's secret publishes.
-func TestEvalShowsNumbersBesideTheTruth(t *testing.T) {
+func TestEvalComparesNumbersWithTheTruth(t *testing.T) {
 	const rows = 600
 	f, mapping := counted(t, rows)
 	slide := filepath.Join(t.TempDir(), "bands.svg")

@@ -204,9 +204,9 @@ func TestPlanRefusesWants(t *testing.T) {
 	f(numbersShell("ORIEL_EPSILON=x"), "ORIEL_EPSILON", "--want-count", "50", "--solve", "memory")
 }
 
-// TestSolvedBatchLeavesRoundsOut checks that a batch can be solved for although ORIEL_ROUNDS repeats the horizon, which
+// TestSolvedBatchOmitsRounds checks that a batch can be solved for although ORIEL_ROUNDS repeats the horizon, which
 // changes with the batch.
-func TestSolvedBatchLeavesRoundsOut(t *testing.T) {
+func TestSolvedBatchOmitsRounds(t *testing.T) {
 	environ := []string{
 		"ORIEL_OPERATOR=aggregate", "ORIEL_CELLS=carrier=AA|DL", "ORIEL_MECHANISM=blt", "ORIEL_WINDOW=horizon",
 		"ORIEL_HORIZON=1024", "ORIEL_EPSILON=1", "ORIEL_DELTA=1e-6", "ORIEL_BATCH=10",

@@ -13,10 +13,10 @@ type step struct {
 // background plays runs with background traffic: events at every step.
 type background struct {
 	*player
-	traffic *traffic
-	steps   uint64
-	leaves  []float64
-	same    []bool
+	traffic       *traffic
+	steps         uint64
+	contributions []float64
+	same          []bool
 }
 
 func (a *Subject) openBackground(steps uint64) (*background, error) {
@@ -25,7 +25,7 @@ func (a *Subject) openBackground(steps uint64) (*background, error) {
 		return nil, err
 	}
 	return &background{
-		player: p, traffic: a.newTraffic(p.reference), steps: steps, leaves: make([]float64, len(p.contribution)),
+		player: p, traffic: a.newTraffic(p.reference), steps: steps, contributions: make([]float64, len(p.contribution)),
 	}, nil
 }
 
@@ -46,7 +46,7 @@ func (c *background) play(purpose string, number uint64, broken bool, observe fu
 	rate := restarts / float64(c.steps*batch)
 	for range c.steps {
 		c.traffic.step()
-		clear(c.leaves)
+		clear(c.contributions)
 		c.same = c.same[:0]
 		first, second := keyed.Uint64N(batch), keyed.Uint64N(batch)
 		for k := range batch {
@@ -59,7 +59,7 @@ func (c *background) play(purpose string, number uint64, broken bool, observe fu
 			r.Identity = at.next()
 			if c.add(r) {
 				for i, v := range c.contribution {
-					c.leaves[i] += v
+					c.contributions[i] += v
 				}
 			}
 			if broken && breaks.Float64() < rate {
@@ -68,7 +68,7 @@ func (c *background) play(purpose string, number uint64, broken bool, observe fu
 				}
 			}
 		}
-		observe(step{release: c.sum(), decisions: c.decisions, contributions: c.leaves, same: c.same})
+		observe(step{release: c.sum(), decisions: c.decisions, contributions: c.contributions, same: c.same})
 	}
 	return nil
 }

@@ -127,14 +127,14 @@ func (a *Subject) beyondSensitivity(q contribution.Quantiser, k int, first, seco
 		return fmt.Sprintf("leaves are %.9g lattice units apart, claimed is %.9g", math.Sqrt(d), math.Sqrt(replace))
 	}
 	none := make([]int64, size)
-	far := func(leaf []int64) string {
-		if d := square(leaf, none); d > zeroOut {
+	long := func(vector []int64) string {
+		if d := square(vector, none); d > zeroOut {
 			return fmt.Sprintf("a leaf is %.9g lattice units long, claimed is %.9g", math.Sqrt(d), math.Sqrt(zeroOut))
 		}
 		return ""
 	}
-	for _, leaf := range [][]int64{x, y} {
-		if fault := far(leaf); fault != "" {
+	for _, vector := range [][]int64{x, y} {
+		if fault := long(vector); fault != "" {
 			return fault
 		}
 	}
@@ -142,7 +142,7 @@ func (a *Subject) beyondSensitivity(q contribution.Quantiser, k int, first, seco
 		kept := second[i]
 		for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), 1e300, -1e300, 1e-300, 0x1p62, 1, -1} {
 			second[i] = bad
-			if fault := far(quantised(q, grid, size, second)); fault != "" {
+			if fault := long(quantised(q, grid, size, second)); fault != "" {
 				return fault
 			}
 		}
@@ -153,9 +153,9 @@ func (a *Subject) beyondSensitivity(q contribution.Quantiser, k int, first, seco
 
 // quantised returns the contribution of numbers in integers.
 func quantised(q contribution.Quantiser, grid lattice.Grid, size int, numbers []float64) []int64 {
-	leaf := make([]int64, size)
-	q.Quantise(grid, leaf, numbers)
-	return leaf
+	vector := make([]int64, size)
+	q.Quantise(grid, vector, numbers)
+	return vector
 }
 
 // square returns the square of a distance, rounded once.

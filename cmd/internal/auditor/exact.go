@@ -142,21 +142,21 @@ func differ(x, y [][]byte) int {
 }
 
 // sums returns sums of the components that release the recorded values, after the stream has scaled them.
-func (r *recorded) sums(leaf contribution.Contribution) []mechanisms.Sum {
+func (r *recorded) sums(c contribution.Contribution) []mechanisms.Sum {
 	var sums []mechanisms.Sum
 	at := 0
-	for k, part := range leaf.Components {
+	for k, component := range c.Components {
 		from := at
 		sum := audit.NewScripted(func(dst []float64, step uint64) {
 			for i := range dst {
 				dst[i] = math.Float64frombits(binary.LittleEndian.Uint64(r.releases[step-1][8*(from+i):]))
-				if part.Scales != nil {
-					dst[i] = unscaled(dst[i], math.Sqrt(float64(part.Scales[i])))
+				if component.Scales != nil {
+					dst[i] = unscaled(dst[i], math.Sqrt(float64(component.Scales[i])))
 				}
 			}
 		}).With(func(step uint64) []lattice.Int128 { return r.increments[step-1][k] })
 		sums = append(sums, sum)
-		at += part.Size
+		at += component.Size
 	}
 	return sums
 }

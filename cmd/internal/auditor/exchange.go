@@ -105,7 +105,7 @@ type exchange struct {
 	rng       *rand.Rand
 	traffic   *traffic // events at other places; nil: null events
 	carrying  [2][]operators.Record
-	people    int       // users so far
+	users     int       // users so far
 	all       []float64 // scratch of the reference model
 }
 
@@ -173,8 +173,8 @@ func (e *exchange) named(c neighbours.Couple, step uint64, place int) neighbours
 		e.aim()
 		c = neighbours.Couple{Record: e.carrying[1][0], Neighbour: e.carrying[0][0], Exchanged: true}
 	}
-	e.people++
-	name := fmt.Appendf(nil, "user %d", e.people)
+	e.users++
+	name := fmt.Appendf(nil, "user %d", e.users)
 	if c.Exchanged {
 		name = []byte("the user")
 	}

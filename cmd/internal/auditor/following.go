@@ -45,7 +45,7 @@ func (a *Subject) follows(t *Attack) (bool, error) {
 	}
 	for run := range uint64(4) {
 		for _, canary := range []bool{true, false} {
-			leaf, _, err := p.contributionAt(near, t.direction, math.MaxUint64-1-run, canary)
+			sum, _, err := p.contributionAt(near, t.direction, math.MaxUint64-1-run, canary)
 			if err != nil {
 				return false, err
 			}
@@ -53,7 +53,7 @@ func (a *Subject) follows(t *Attack) (bool, error) {
 			if canary {
 				law = t.Canary.With
 			}
-			if lattice.Norm(differences(leaf, law)) > 1e-6*t.Canary.Distance() {
+			if lattice.Norm(differences(sum, law)) > 1e-6*t.Canary.Distance() {
 				return true, nil
 			}
 		}

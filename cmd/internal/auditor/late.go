@@ -49,11 +49,11 @@ func (sumMachine) Open(dst []operators.Decision) []operators.Decision { return d
 
 // Add adds the values of an event.
 func (m sumMachine) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
-	var leaf []float64
+	var values []float64
 	if !r.Null {
-		leaf = r.Event.Vector.Values
+		values = r.Event.Vector.Values
 	}
-	m.Stream.Add(r.Identity, leaf)
+	m.Stream.Add(r.Identity, values)
 	return dst
 }
 

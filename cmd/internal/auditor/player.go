@@ -28,13 +28,13 @@ type player struct {
 }
 
 func (a *Subject) open() (*player, error) {
-	twin, err := operators.ReferenceModelOf(a.operator, a.public)
+	reference, err := operators.ReferenceModelOf(a.operator, a.public)
 	if err != nil {
 		return nil, err
 	}
 	n := a.mechanism.Dimension()
 	p := &player{
-		subject: a, reference: twin, contribution: make([]float64, n), centre: make([]float64, n),
+		subject: a, reference: reference, contribution: make([]float64, n), centre: make([]float64, n),
 		all: make([]float64, a.wholeMechanism.Contribution.Entries()),
 	}
 	for i := range p.both {

@@ -66,16 +66,16 @@ func (a *Subject) backgroundRuns(x *residual.Noise, restarts bool) (func(number 
 // short runs the short tests on the private sum alone: minimal changes of a history, and the clip of components that
 // have one.
 func (a *Subject) short() ([]residual.Test, error) {
-	bare, plan := audit.RawContributions(a.mechanism, a.plan)
-	stream, err := a.stream(bare, plan, a.key())
+	raw, plan := audit.RawContributions(a.mechanism, a.plan)
+	stream, err := a.stream(raw, plan, a.key())
 	if err != nil {
 		return nil, err
 	}
 	start := stream.AppendState(nil)
-	history, errHistory := audit.CheckChain(bare, plan, stream)
+	history, errHistory := audit.CheckChain(raw, plan, stream)
 	tests := []residual.Test{history}
 	errRestore := stream.Restore(start)
-	clip, errClip := audit.CheckClip(bare, plan, stream)
+	clip, errClip := audit.CheckClip(raw, plan, stream)
 	if clip.Count > 0 {
 		tests = append(tests, clip)
 	}

@@ -56,7 +56,7 @@ func (s *canarySender) echo() (r operators.Record, echo bool) {
 // to its centre, and whether there is a contribution.
 func (p *player) contributionAt(
 	step uint64, along []float64, run uint64, canary bool,
-) (leaf []float64, adds bool, err error) {
+) (sum []float64, adds bool, err error) {
 	if err := p.begin(); err != nil {
 		return nil, false, err
 	}

@@ -43,10 +43,10 @@ const (
 	mostWaiting = 64
 )
 
-func (a *Subject) newTraffic(twin operators.ReferenceModel) *traffic {
+func (a *Subject) newTraffic(reference operators.ReferenceModel) *traffic {
 	output := operators.SecondTopicOf(a.operator)
 	return &traffic{
-		subject: a, reference: twin, dense: a.dense(a.random("direction", 1)), answers: output != nil && output.Own,
+		subject: a, reference: reference, dense: a.dense(a.random("direction", 1)), answers: output != nil && output.Own,
 	}
 }
 

@@ -45,10 +45,10 @@ func experimentOf(t *testing.T, events lines, env ...string) (*ExperimentReport,
 	return NewExperiment(t.Context(), Input{Settings: []settings.Settings{s}, Seeds: 2, Progress: func(int) {}}, events)
 }
 
-// TestExperimentBesideTheTruth checks that a better arm is found and an equal one is not. The test counts the truth
+// TestExperimentAgreesWithTheTruth checks that a better arm is found and an equal one is not. The test counts the truth
 // from the events. Without privacy the band must be the mixture sequence for the variance, and peeking the result of a
 // test at each look.
-func TestExperimentBesideTheTruth(t *testing.T) {
+func TestExperimentAgreesWithTheTruth(t *testing.T) {
 	const skipped = 3 * 50 // events before the experiment
 	events := assigned(8000, 0.3, 0.5, 0.3)
 	r, err := experimentOf(t, events, "ORIEL_EXPERIMENT_STEP=4")
@@ -132,9 +132,9 @@ func TestExperimentBesideTheTruth(t *testing.T) {
 	}
 }
 
-// TestExperimentsThatSayNothing checks that arms not drawn as the settings say have no verdict, and that few events
+// TestExperimentsWithoutAVerdict checks that arms not drawn as the settings say have no verdict, and that few events
 // have no look.
-func TestExperimentsThatSayNothing(t *testing.T) {
+func TestExperimentsWithoutAVerdict(t *testing.T) {
 	r, err := experimentOf(t, assigned(2000, 0.1, 0.9, 0.1), "ORIEL_PROPENSITIES=0.2|0.4|0.4")
 	if err != nil {
 		t.Fatal(err)

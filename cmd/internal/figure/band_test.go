@@ -77,9 +77,9 @@ func TestEachCutHasAMark(t *testing.T) {
 	}
 }
 
-// TestBandsDrawWhatTheySay checks that marks, rings, lines and dots of a panel are drawn, each in the colour of its
-// line.
-func TestBandsDrawWhatTheySay(t *testing.T) {
+// TestBandsDrawMarksInTheirColour checks that marks, rings, lines and dots of a panel are drawn, each in the colour of
+// its line.
+func TestBandsDrawMarksInTheirColour(t *testing.T) {
 	shapes := func(l Line) (fills, strokes int) {
 		t.Helper()
 		panel := &Chart{X: Axis{Name: "x"}, Y: Axis{Name: "y"}, Lines: []Line{l}}

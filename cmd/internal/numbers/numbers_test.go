@@ -112,8 +112,8 @@ func rowsOf(t *testing.T, c *numbers.Collector, q numbers.Query) []numbers.Row {
 	return rows
 }
 
-// TestStepsAloneAddUp checks that steps which are released alone add up with independent noise.
-func TestStepsAloneAddUp(t *testing.T) {
+// TestPerStepReleasesAddUp checks that steps which are released alone add up with independent noise.
+func TestPerStepReleasesAddUp(t *testing.T) {
 	d := serve(t, 5, 480, time.Minute, "ORIEL_MECHANISM=once-gaussian", "ORIEL_BATCH=16", "ORIEL_BINS=",
 		"ORIEL_STATISTICS=count,sum,mean")
 	c := collect(t, d, numbers.Clock{})

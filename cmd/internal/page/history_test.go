@@ -53,8 +53,8 @@ func TestHistoryKeepsAnHour(t *testing.T) {
 	}
 }
 
-// TestRateForgetsABacklog checks the rate ten minutes after a million steps at once: it is the rate since then.
-func TestRateForgetsABacklog(t *testing.T) {
+// TestRateSoonIgnoresABacklog checks the rate ten minutes after a million steps at once: it is the rate since then.
+func TestRateSoonIgnoresABacklog(t *testing.T) {
 	h := newHistory()
 	steps := uint64(0)
 	for k := range int64(3000) {

@@ -76,8 +76,8 @@ func tableOf(t *testing.T, in Input) string {
 	return out.String()
 }
 
-// TestTableSays checks additional lines in the tables of other settings.
-func TestTableSays(t *testing.T) {
+// TestTableHasLinesOfOtherSettings checks additional lines in the tables of other settings.
+func TestTableHasLinesOfOtherSettings(t *testing.T) {
 	f := func(name string, change func(*Input), want ...string) {
 		t.Helper()
 		in := settings[0].input()

@@ -61,7 +61,7 @@ func allSlides(t *testing.T) map[string]*figure.Slide {
 	return all
 }
 
-func TestSVGSaysWhatItShows(t *testing.T) {
+func TestSVGHasItsTexts(t *testing.T) {
 	all := allSlides(t)
 	f := func(name string, want ...string) {
 		t.Helper()

@@ -21,10 +21,10 @@ type published struct {
 	Filter     []float64 `json:"increment_filter"`
 }
 
-// TestNumbersAreThoseOfADenseTwin compares with an independent sum of increments by interval and cell, whose variance
+// TestNumbersMatchADenseModel compares with an independent sum of increments by interval and cell, whose variance
 // sums all pairs of steps. It covers the start of the stream. The covariance of two steps follows from the published
 // filter, or, for decisions of an earlier plan, from the table of windows. Values and deviations agree to 1e-9.
-func TestNumbersAreThoseOfADenseTwin(t *testing.T) {
+func TestNumbersMatchADenseModel(t *testing.T) {
 	d := serve(t, 3, 600, 10*time.Second, memory...)
 	var all []published
 	for line := range bytes.Lines(d.lines) {
