@@ -106,7 +106,7 @@ func TestEvalComparesNumbersWithTheTruth(t *testing.T) {
 			"count": size, "sum": total, "mean": total / size, "variance": squares/size - total*total/size/size, "p50": 0,
 		}[n.Statistic], 1e-6
 		if n.Statistic == "p50" {
-			want, slack = of[len(of)/2], 240./64+3 // a bin, and how far values of a cell are apart
+			want, slack = of[len(of)/2], 240./64+3 // the width of a bin, and the spacing of values in a cell
 		}
 		if n.Truth == nil {
 			t.Fatalf("%s of %s: no truth, want %g", n.Statistic, n.Cell, want)

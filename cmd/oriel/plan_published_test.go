@@ -136,7 +136,7 @@ func TestChoosingHasTheFiguresOfPlan(t *testing.T) {
 		t.Helper()
 		block := repotest.Block(t, "deploy/CHOOSING.md", command)
 		args := strings.Fields(block)[1:]
-		args[1] = repotest.Path(args[1]) // of --env-file
+		args[1] = repotest.Path(args[1]) // file of --env-file
 		said := unserved(t, map[string]string{}).Must(args...)
 		got := regexp.MustCompile(pattern).FindStringSubmatch(said)
 		if got == nil {

@@ -106,10 +106,10 @@ func TestAuditOfAllKindsOfSettings(t *testing.T) {
 		a, checks := subject(t, more...), 6
 		a.repeated = fewRepeats()
 		if a.hasQuantiser() {
-			checks++ // distances
+			checks++ // the check of distances
 		}
 		if _, decays := a.mechanism.Scope.Memory(); decays {
-			checks++ // reset
+			checks++ // the check of resets
 		}
 		runs := tiertest.Runs(40, 200)
 		r := audited(t, a, runs)

@@ -29,7 +29,7 @@ type varied struct {
 	cells   mechtest.OneHot
 	leaks   bool // scores of draws depend on events
 	draws   func(m *variedMachine) bool
-	chooses mechanisms.Exponential // by which law it draws
+	chooses mechanisms.Exponential // distribution of its draws
 }
 
 // centred is a quantiser that returns the difference of a number and a public centre, clamped to Λ.
@@ -76,7 +76,7 @@ func (v varied) ReferenceModel([]byte) (operators.ReferenceModel, error) {
 type variedMachine struct {
 	varied
 	*mechanisms.Stream
-	last float64 // of the events' numbers; no part of the state, as a fault may have it
+	last float64 // number of the last event; a fault may keep it outside the state
 }
 
 func (m *variedMachine) Open(dst []operators.Decision) []operators.Decision { return dst }
@@ -184,7 +184,7 @@ func TestAuditOfComponentsReachesTheClaim(t *testing.T) {
 	for _, x := range []struct {
 		name   string
 		part   int
-		bounds bool // an attack is long enough to
+		bounds bool // an attack is long enough to give a bound
 		change func(*mechanisms.Config)
 	}{
 		{"blt", AllComponents, true, func(*mechanisms.Config) {}},

@@ -18,8 +18,8 @@ import (
 func TestCanaryRecordsComeInTheStepsBeforeTheirContribution(t *testing.T) {
 	for name, want := range map[string]struct {
 		earliest uint64
-		canary   []uint64 // steps of its records, where the leaf is due in step 9
-		echoes   []uint64 // and of those under its key
+		canary   []uint64 // steps of the canary's records, if the contribution is due in step 9
+		echoes   []uint64 // steps of the further records under its key
 	}{
 		"served":            {2, []uint64{8, 9}, []uint64{10}},
 		"served in batches": {2, []uint64{8, 9}, []uint64{9, 10}},

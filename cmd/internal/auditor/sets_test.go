@@ -44,7 +44,7 @@ func TestAuditOfSets(t *testing.T) {
 // twice the ε must be refuted there.
 func TestAuditFollowsContributions(t *testing.T) {
 	for _, row := range []struct {
-		shown float64 // to who follows, of what a canary can show at the start
+		shown float64 // bound of an attack that follows, relative to the reach of a canary at the start
 		more  []string
 	}{
 		{0.9, []string{"ORIEL_RULE=argmax", "ORIEL_ELEMENTS=6", "ORIEL_MECHANISM=blt", "ORIEL_WINDOW=8"}},

@@ -26,17 +26,17 @@ var rewrite = flag.Bool("rewrite", false, "write testdata/decisions.txt")
 func (c Case) plan(t *testing.T) []byte {
 	t.Helper()
 	if c.printed() {
-		printing := registry.Table{submodular.Definition.ForPapers()} // as those plans have it
+		printing := registry.Table{submodular.Definition.ForPapers()} // older plans print their rates
 		c.Settings = LoadOf(t, printing, append(Env(c.Mechanism, c.env()), "RATE=printed")...)
 	}
 	fresh, err := Model(t, c.Settings).Learner.Params()
 	if err != nil {
 		t.Fatal(err)
 	}
-	fresh[3] &^= 0x80 // decisions of the file are from before they had a time
+	fresh[3] &^= 0x80 // decisions of the file have no time
 	if version := c.earlier(); version > 0 {
 		private := 4 + binary.LittleEndian.Uint32(fresh)
-		_, arms, some := bytes.Cut(fresh[private+2:], []byte("\n")) // behind the version and the norm
+		_, arms, some := bytes.Cut(fresh[private+2:], []byte("\n")) // after the version and the norm
 		if some {
 			arms = append([]byte("\n"), arms...)
 		}
@@ -54,7 +54,7 @@ func (c Case) plan(t *testing.T) []byte {
 	if c.aggregates() {
 		version := &fresh[4+binary.LittleEndian.Uint32(fresh)]
 		switch {
-		case strings.HasSuffix(c.Events, "-filter"): // the newest
+		case strings.HasSuffix(c.Events, "-filter"): // the newest plan
 		case strings.HasSuffix(c.Events, "-shown"):
 			*version = 4
 		case strings.HasSuffix(c.Events, "-ranks"):

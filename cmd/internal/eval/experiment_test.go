@@ -99,7 +99,7 @@ func TestExperimentAgreesWithTheTruth(t *testing.T) {
 		information, mixing := n/v, 4000/v/(most+math.Log(1+most))
 		want := math.Sqrt((information+mixing)*(math.Log((information+mixing)/mixing)+most)) / information
 		got := float64(a.Bare.High-a.Bare.Low) / 2
-		if got < want*(1-1e-3) || got > want*1.1 { // v is the mean of both arms', and the grid has the next above
+		if got < want*(1-1e-3) || got > want*1.1 { // v averages over both arms, and the grid rounds it up
 			t.Errorf("%s: without privacy ± %g, want %g", a.Arm, got, want)
 		}
 		private := float64(a.Private.High-a.Private.Low) / 2
@@ -110,7 +110,7 @@ func TestExperimentAgreesWithTheTruth(t *testing.T) {
 			found != a.Bare.FoundAfter.Known() || a.Unfit > 0 {
 			t.Errorf("%+v", a)
 		}
-		if a.Private.FoundAfter > 3000 || a.Bare.FoundAfter > 3000 { // 0.2 is some seven standard errors there
+		if a.Private.FoundAfter > 3000 || a.Bare.FoundAfter > 3000 { // 0.2 is about seven standard errors at 3000 events
 			t.Errorf("%s is found late: %+v", a.Arm, a)
 		}
 	}

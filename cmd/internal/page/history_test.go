@@ -73,7 +73,7 @@ type model struct {
 	page *Page
 	l    notice.Listener
 	at   time.Time
-	all  map[int32][]schemas.Decision // of each partition, one a sample; without an index: none yet
+	all  map[int32][]schemas.Decision // by partition, one decision for each sample; index 0: none yet
 }
 
 func newModel() *model {
