@@ -351,19 +351,19 @@ const (
 // seldom returns the published sizes if decisions of the first topic are far apart. It measures one with an operator
 // that publishes every decision, and adds the measured sizes of the second topic.
 func seldom(s settings.Settings, actions plan.Published) (published plan.Published, err error) {
-	apart := s.Batch * max(1, s.EmitEvery())
+	interval := s.Batch * max(1, s.EmitEvery())
 	model, err := s.EmitAll().Model()
 	if err != nil {
 		return published, err
 	}
 	_, _, one, seen, err := firstStream(model)
 	if err != nil || !seen || actions.Events == 0 {
-		return plan.Published{Late: apart}, err
+		return plan.Published{Late: interval}, err
 	}
 	size := float64(one.Thinned) / float64(one.Decided)
-	per := float64(apart) / float64(actions.Events)
+	per := float64(interval) / float64(actions.Events)
 	return plan.Published{
-		Bytes: size + per*actions.Bytes, Decisions: 1 + per*actions.Decisions, Events: float64(apart), Thinned: size,
+		Bytes: size + per*actions.Bytes, Decisions: 1 + per*actions.Decisions, Events: float64(interval), Thinned: size,
 		Decided: 1,
 	}, nil
 }

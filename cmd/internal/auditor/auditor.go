@@ -53,22 +53,22 @@ type Result struct {
 func (a *Subject) Audit(ctx context.Context, o Options) (*Result, error) {
 	r, start := &Result{subject: a, options: o, notAttacked: a.otherComponents()}, time.Now()
 	// Pairs of neighbouring streams come first, because they take no runs and show most.
-	if err := o.part("pairs of neighbouring streams", r.compareNeighbours); err != nil {
+	if err := o.stage("pairs of neighbouring streams", r.compareNeighbours); err != nil {
 		return nil, err
 	}
 	if a.drawing() {
-		err := o.part("exact checks", r.drawn)
+		err := o.stage("exact checks", r.drawn)
 		r.elapsed = time.Since(start)
 		return r, err
 	}
-	if err := o.part("canaries of the attacks", r.aim); err != nil {
+	if err := o.stage("canaries of the attacks", r.aim); err != nil {
 		return nil, err
 	}
 	r.steps = a.backgroundSteps(r.attacks)
 	if a.earliest() > r.steps {
 		r.notAttacked = append(r.notAttacked, fmt.Sprintf("noise beside leaves: an event adds nothing before step %d, and a run has %d", a.earliest(), r.steps))
 	}
-	if err := o.part("exact checks", r.compare); err != nil {
+	if err := o.stage("exact checks", r.compare); err != nil {
 		return nil, err
 	}
 	r.options.Time = max(0, o.Time-time.Since(start)) // the time left for runs
@@ -201,8 +201,8 @@ func (r *Result) rebuild(ctx context.Context) error {
 	if !widens {
 		limit = time.Duration(float64(o.Time) * (1 - timeOfAttacks))
 	}
-	_, forgets := a.mechanism.Scope.Memory()
-	if forgets {
+	_, decays := a.mechanism.Scope.Memory()
+	if decays {
 		limit /= 2
 	}
 	tests, runs, err := a.residuals(ctx, x, r.restarts, o.work("residuals, runs", o.Runs, limit))
@@ -210,7 +210,7 @@ func (r *Result) rebuild(ctx context.Context) error {
 		return err
 	}
 	r.tests, r.runs = slices.Concat(r.tests, short, tests), runs
-	if forgets {
+	if decays {
 		late := a.beforeReset()
 		w := o.work("residuals at a reset, runs", o.Runs, limit)
 		tests, r.late, err = late.residuals(ctx, x.After(late.late), r.lateBreaks, w)

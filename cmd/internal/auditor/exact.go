@@ -300,10 +300,10 @@ func (a *Subject) repetition() (Check, error) {
 	}
 	first, u := a.earliest(), a.dense(a.random("direction", 0))
 	k, errCanary := audit.NewCanary(a.mechanism, first, a.followed(first, Options{}))
-	var errLeaves error
-	k.With, k.Without, errLeaves = a.contributions(u)
+	var errContributions error
+	k.With, k.Without, errContributions = a.contributions(u)
 	p, errOpen := a.open()
-	if err := errors.Join(errCanary, errLeaves, errOpen); err != nil {
+	if err := errors.Join(errCanary, errContributions, errOpen); err != nil {
 		return check, err
 	}
 	t := &Attack{Canary: k, direction: u}

@@ -45,7 +45,7 @@ func (a *Subject) neighbours() (Check, error) {
 		fault, err = p.machine.SumsAlone()
 	}
 	if fault == "" && err == nil && len(p.largest) > 0 {
-		share, fault, err = p.machine.Loss(p.moved)
+		share, fault, err = p.machine.Loss(p.differences)
 	}
 	check.Found = "draws, decisions and public state are the same; contributions differ as the unit does"
 	if share > 0 {
@@ -80,10 +80,10 @@ func (a *Subject) exchangedSteps() (uint64, error) {
 // neighbouring plays the pairs of runs of a subject.
 type neighbouring struct {
 	*Subject
-	machine *neighbours.Subject
-	steps   uint64
-	moved   [][]int64 // by component: the longest difference between two contributions
-	largest map[int]float64
+	machine     *neighbours.Subject
+	steps       uint64
+	differences [][]int64 // by component: the longest difference between two contributions
+	largest     map[int]float64
 }
 
 // deployed plays the machine over a stream as the service opens it, and describes a fault.
@@ -110,12 +110,12 @@ func (p *neighbouring) play(pair pairOfStreams, number uint64) (fault string, er
 	if err != nil {
 		return "", err
 	}
-	if p.moved == nil {
-		p.moved = slices.Clone(report.Moved)
+	if p.differences == nil {
+		p.differences = slices.Clone(report.Moved)
 	}
 	for k, v := range report.Moved {
 		if d := square(v, make([]int64, len(v))); d > p.largest[k] {
-			p.moved[k], p.largest[k] = v, d
+			p.differences[k], p.largest[k] = v, d
 		}
 	}
 	if report.Fault != "" {

@@ -384,9 +384,9 @@ func (c Case) projectsPart() bool {
 	return slices.Contains([]string{"linear-flow", "linear-vertices", "linear-trees", "linear-sparse-flow"}, c.Events)
 }
 
-// told reports whether the case has a plan of bandit from before tangent spaces and estimated baselines. Deployments
-// with such a plan keep it, and their bytes.
-func (c Case) told() bool {
+// beforeTangents reports whether the case has a plan of bandit from before tangent spaces and estimated baselines.
+// Deployments with such a plan keep it, and their bytes.
+func (c Case) beforeTangents() bool {
 	return c.Settings.Operator == "bandit" && !strings.HasSuffix(c.Events, "-found")
 }
 

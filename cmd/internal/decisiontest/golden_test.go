@@ -42,7 +42,7 @@ func (c Case) plan(t *testing.T) []byte {
 		}
 		return slices.Concat(fresh[:private], []byte{version}, arms)
 	}
-	if c.told() {
+	if c.beforeTangents() {
 		return toldPlan(fresh)
 	}
 	if version := c.newest(); version > 0 {

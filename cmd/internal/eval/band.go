@@ -51,7 +51,7 @@ func (t *bandTally) add(o bandTally) {
 }
 
 // held counts an event of a stretch, if the contender has a band.
-func (r *contestant) held(stretch int, e *event) {
+func (r *contestant) countBand(stretch int, e *event) {
 	b, ok := r.contender.(banded)
 	if !ok || r.score.rule.Band == nil {
 		return

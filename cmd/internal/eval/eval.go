@@ -269,7 +269,7 @@ func (r *contestant) run(turns []turn) error {
 		}
 		loss, prediction := r.predict(t.event)
 		r.score.add(t.stretch, &t.decoded, loss, prediction)
-		r.held(t.stretch, t.event)
+		r.countBand(t.stretch, t.event)
 	}
 	return nil
 }

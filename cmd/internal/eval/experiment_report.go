@@ -38,15 +38,15 @@ type ExperimentRow struct {
 
 // ArmFound is one arm of a stream's experiment.
 type ArmFound struct {
-	Stream  int      `json:"stream"`
-	Arm     string   `json:"arm"`
-	Private Sequence `json:"private"` // at the last look with seed 1; found_after is the median over the seeds that found the arm
-	Found   int      `json:"found_seeds"`
-	Unfit   int      `json:"unfit_seeds"` // seeds whose arms do not have the configured probabilities
-	Bare    Sequence `json:"without_privacy"`
-	Truth   Number   `json:"truth"` // mean of the arm minus the control's, over all events of the experiment
-	Peeking Sequence `json:"peeking_without_privacy"`
-	Back    int      `json:"peeking_back_looks"` // looks at which peeking no longer found the arm
+	Stream       int      `json:"stream"`
+	Arm          string   `json:"arm"`
+	Private      Sequence `json:"private"` // at the last look with seed 1; found_after is the median over the seeds that found the arm
+	Found        int      `json:"found_seeds"`
+	Unfit        int      `json:"unfit_seeds"` // seeds whose arms do not have the configured probabilities
+	WithoutNoise Sequence `json:"without_privacy"`
+	Truth        Number   `json:"truth"` // mean of the arm minus the control's, over all events of the experiment
+	Peeking      Sequence `json:"peeking_without_privacy"`
+	Back         int      `json:"peeking_back_looks"` // looks at which peeking no longer found the arm
 }
 
 // Sequence is an effect with its band at the last look, and the number of events when it was found, null if never.
@@ -92,7 +92,7 @@ func (c *contest) armFound(stream, arm int) ArmFound {
 	if treated, control := exact.arms[arm+1], exact.arms[0]; treated.n > 0 && control.n > 0 {
 		a.Truth = Number(treated.sum/treated.n - control.sum/control.n)
 	}
-	a.Private, a.Bare = c.private[0].ran[stream].sequence(arm), exact.sequence(arm)
+	a.Private, a.WithoutNoise = c.private[0].ran[stream].sequence(arm), exact.sequence(arm)
 	a.Peeking = newSequence(exact.peek[arm].now, exact.peek[arm].first)
 	var found []float64
 	for _, x := range c.private {
@@ -178,7 +178,7 @@ func (r *ExperimentReport) printRows(out io.Writer) {
 		if a.Back > 0 {
 			back = "and lost at " + figure.Counted(a.Back, "look")
 		}
-		line("without privacy", "", arm, a.Bare, a.Bare.after(), "")
+		line("without privacy", "", arm, a.WithoutNoise, a.WithoutNoise.after(), "")
 		line("peeking", "", arm, a.Peeking, a.Peeking.after(), back)
 		line("truth", "", arm, Sequence{a.Truth, none, none, none}, "", "")
 	}

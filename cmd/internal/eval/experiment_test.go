@@ -98,19 +98,19 @@ func TestExperimentAgreesWithTheTruth(t *testing.T) {
 		most := 2 * math.Log(2/0.05)
 		information, mixing := n/v, 4000/v/(most+math.Log(1+most))
 		want := math.Sqrt((information+mixing)*(math.Log((information+mixing)/mixing)+most)) / information
-		got := float64(a.Bare.High-a.Bare.Low) / 2
+		got := float64(a.WithoutNoise.High-a.WithoutNoise.Low) / 2
 		if got < want*(1-1e-3) || got > want*1.1 { // v averages over both arms, and the grid rounds it up
 			t.Errorf("%s: without privacy ± %g, want %g", a.Arm, got, want)
 		}
 		private := float64(a.Private.High-a.Private.Low) / 2
-		if private < got*(1-0.03) || private > 2*got || math.Abs(float64(a.Private.Effect-a.Bare.Effect)) > private {
-			t.Errorf("%s: %+v beside %+v", a.Arm, a.Private, a.Bare)
+		if private < got*(1-0.03) || private > 2*got || math.Abs(float64(a.Private.Effect-a.WithoutNoise.Effect)) > private {
+			t.Errorf("%s: %+v beside %+v", a.Arm, a.Private, a.WithoutNoise)
 		}
 		if found := k == 1; found != (a.Found == 2) || found != a.Private.FoundAfter.Known() ||
-			found != a.Bare.FoundAfter.Known() || a.Unfit > 0 {
+			found != a.WithoutNoise.FoundAfter.Known() || a.Unfit > 0 {
 			t.Errorf("%+v", a)
 		}
-		if a.Private.FoundAfter > 3000 || a.Bare.FoundAfter > 3000 { // 0.2 is about seven standard errors at 3000 events
+		if a.Private.FoundAfter > 3000 || a.WithoutNoise.FoundAfter > 3000 { // 0.2 is seven standard errors
 			t.Errorf("%s is found late: %+v", a.Arm, a)
 		}
 	}

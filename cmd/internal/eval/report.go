@@ -68,18 +68,18 @@ type Row struct {
 
 	Terms protection.Terms `json:"-"` // terms of rows with privacy
 
-	Loss     Figure `json:"loss"`
-	AUC      Figure `json:"auc"`
-	LateAUC  Figure `json:"auc_second_half"`
-	Accuracy Figure `json:"accuracy"`
-	ECE      Figure `json:"calibration_error"`
-	R2       Figure `json:"r_squared"`
-	Coverage Figure `json:"coverage"`           // share of labels at or below the prediction
-	Within   Figure `json:"within_band"`        // share of events within the band or label set published before the event
-	Width    Figure `json:"band_width"`         // mean width of the band in units of labels, or mean number of labels in the set
-	Wealth   Figure `json:"log_wealth"`         // Σ ln⟨x, r⟩, starting with wealth 1 in each stream
-	Bare     Number `json:"loss_without_noise"` // loss of the same learner without noise
-	Gain     Number `json:"gain"`               // by mean loss: gain over the last row, relative to the gain of the learner without noise
+	Loss         Figure `json:"loss"`
+	AUC          Figure `json:"auc"`
+	LateAUC      Figure `json:"auc_second_half"`
+	Accuracy     Figure `json:"accuracy"`
+	ECE          Figure `json:"calibration_error"`
+	R2           Figure `json:"r_squared"`
+	Coverage     Figure `json:"coverage"`           // share of labels at or below the prediction
+	Within       Figure `json:"within_band"`        // share of events within the band or label set published before the event
+	Width        Figure `json:"band_width"`         // mean width of the band in units of labels, or mean number of labels in the set
+	Wealth       Figure `json:"log_wealth"`         // Σ ln⟨x, r⟩, starting with wealth 1 in each stream
+	WithoutNoise Number `json:"loss_without_noise"` // loss of the same learner without noise
+	Gain         Number `json:"gain"`               // by mean loss: gain over the last row, relative to the gain of the learner without noise
 
 	Curve       []Number `json:"loss_so_far"`     // mean loss up to the end of each of Stretches equal parts of the streams
 	Stretch     []Number `json:"loss_by_stretch"` // mean loss within each part
@@ -87,8 +87,8 @@ type Row struct {
 
 	WithinStretch []Number `json:"within_band_by_stretch,omitempty"`
 
-	learner    string // canonical settings that affect decisions other than by noise
-	bareWealth Number // log wealth of the same learner without noise
+	learner            string // canonical settings that affect decisions other than by noise
+	wealthWithoutNoise Number // log wealth of the same learner without noise
 }
 
 // head begins the JSON report of numbers and of an experiment.
@@ -268,13 +268,13 @@ func (r *Report) gains() {
 	base := float64(r.Rows[len(r.Rows)-1].Loss.Mean)
 	for i := range r.Rows {
 		row := &r.Rows[i]
-		row.Gain, row.Bare, row.bareWealth = none, none, none
+		row.Gain, row.WithoutNoise, row.wealthWithoutNoise = none, none, none
 		for _, reference := range r.Rows {
 			if reference.Kind != KindReference || row.Kind != KindPrivate || reference.learner != row.learner {
 				continue
 			}
-			row.Bare, row.bareWealth = reference.Loss.Mean, reference.Wealth.Mean
-			if whole := base - float64(row.Bare); whole > 0 {
+			row.WithoutNoise, row.wealthWithoutNoise = reference.Loss.Mean, reference.Wealth.Mean
+			if whole := base - float64(row.WithoutNoise); whole > 0 {
 				row.Gain = Number((base - float64(row.Loss.Mean)) / whole)
 			}
 		}

@@ -131,10 +131,10 @@ func (r *Report) columns() []column {
 			if r.references() == 1 {
 				return "" // the only reference has its own row
 			}
-			if row.bareWealth.Known() {
-				return number(row.bareWealth, 3)
+			if row.wealthWithoutNoise.Known() {
+				return number(row.wealthWithoutNoise, 3)
 			}
-			return number(row.Bare, 4)
+			return number(row.WithoutNoise, 4)
 		}},
 		{"gain", func(row *Row) string {
 			if !row.Gain.Known() {

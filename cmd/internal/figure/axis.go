@@ -17,7 +17,7 @@ type Axis struct {
 	Ticks    int      // most labelled ticks; 0: 6 on a horizontal axis, 7 on a vertical one
 	Fine     bool     // more ticks than 1, 2 and 5, for a logarithmic axis of about a decade
 	Full     bool     // labels of a logarithmic axis as Digits writes them, not Short
-	Bare     bool     // omit the faint lines at the ticks
+	NoGrid   bool     // omit the faint lines at the ticks
 	Places   []string // names of 0, 1, 2, …; nil: values are numbers
 }
 

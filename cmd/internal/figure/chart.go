@@ -61,10 +61,10 @@ func (c *Chart) panel(t theme) panel {
 	x, y := c.spans()
 	c.X.set(&p.X, x, 6)
 	c.Y.set(&p.Y, y, 7)
-	if !c.Y.Bare {
+	if !c.Y.NoGrid {
 		p.Add(rules{t, true})
 	}
-	if !c.X.Bare {
+	if !c.X.NoGrid {
 		p.Add(rules{t, false})
 	}
 	if c.Seconds > 0 {

@@ -18,11 +18,11 @@ type Rows struct {
 
 // Row is a value above 0.
 type Row struct {
-	Name, Aside string // text above the dot; Aside is in small letters
-	Text        string // text beside the dot
-	Bold        bool
-	Look        Look
-	Value       float64
+	Name, Detail string // text above the dot; Detail is in small letters
+	Text         string // text beside the dot
+	Bold         bool
+	Look         Look
+	Value        float64
 }
 
 func (r *Rows) panel(t theme) panel {
@@ -69,7 +69,7 @@ func (d dots) Plot(c draw.Canvas, p *plot.Plot) {
 			name = heavy(name)
 		}
 		small := writing(smallSize, d.quiet, text.XLeft, text.YBottom)
-		wide := name.Width(m.Name) + small.Width(m.Aside)
+		wide := name.Width(m.Name) + small.Width(m.Detail)
 		at := vg.Point{X: max(c.Min.X, min(from+6, c.Max.X-wide)), Y: y + 11}
 		if at.X < from { // the text would cross the reference line
 			box := vg.Rectangle{Min: vg.Point{X: at.X - 3, Y: at.Y - 2}, Max: vg.Point{X: at.X + wide + 3, Y: at.Y + labelSize}}
@@ -78,7 +78,7 @@ func (d dots) Plot(c draw.Canvas, p *plot.Plot) {
 		}
 		c.FillText(name, at, m.Name)
 		at.X += name.Width(m.Name)
-		c.FillText(small, at, m.Aside)
+		c.FillText(small, at, m.Detail)
 		value := heavy(writing(smallSize, d.color(m.Look), text.XLeft, text.YCenter))
 		level(c, value, vg.Point{X: max(x, from) + 12, Y: y}, m.Text)
 	}

@@ -90,7 +90,7 @@ func (p *Page) newDecision(d schemas.Decision) *decision {
 	v := &decision{kind: kindWeights, stream: d.Stream, index: d.Index, step: d.Step, dimension: len(d.Point)}
 	band, err := score.BandOf(d.Extras)
 	if err == nil && band != nil {
-		v.band = bandSays(band, p.about.Vectors.Predicts)
+		v.band = bandText(band, p.about.Vectors.Predicts)
 	}
 	lists := map[string][]float64{}
 	for _, x := range d.Extras {

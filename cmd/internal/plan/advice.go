@@ -41,9 +41,9 @@ type Advice struct {
 
 // Shares of noise and lengths from which the advice is computed.
 const (
-	oddsNoise  = 2   // λ₀/σ for log-odds
-	rangeNoise = 10  // λ₀R/σ for other predictions
-	doubles    = 1e6 // steps until µ has doubled the regulariser
+	logOddsNoise = 2   // λ₀/σ for log-odds
+	rangeNoise   = 10  // λ₀R/σ for other predictions
+	doubles      = 1e6 // steps until µ has doubled the regulariser
 	// log-odds of 5 % need a weight of 3/0.9; if the constant is one feature of many, a ball of radius 5 would be too
 	// large
 	constantTerm = 3
@@ -72,7 +72,7 @@ func (m *machine) advice(o operators.Operator, costs *operators.Range) (Advice, 
 	factor := 0.0
 	switch score.Predicts {
 	case operators.LogOdds, operators.Side:
-		factor = oddsNoise
+		factor = logOddsNoise
 	case operators.Mean:
 		factor = rangeNoise / min(d.Radius, m.config.Clip())
 	case operators.Quantile:

@@ -151,7 +151,7 @@ func (r *Report) ageChart(lines []line) *figure.Chart {
 		age = "age, steps: of a user's events of " + r.Setting.userWindow() + ", or of all"
 	}
 	c := &figure.Chart{
-		X:      figure.Axis{Name: age, Log: true, Min: 1, Max: float64(r.lastAge()), Ticks: 8, Bare: true},
+		X:      figure.Axis{Name: age, Log: true, Min: 1, Max: float64(r.lastAge()), Ticks: 8, NoGrid: true},
 		Y:      figure.Axis{Name: "ε of everything released since", Log: true, Ticks: 8, Full: true},
 		Legend: true, Seconds: r.stepSeconds(),
 	}

@@ -49,7 +49,7 @@ func (r *Report) errorPanel() figure.Panel {
 			Text: figure.Digits(m.RMSCoordinate),
 		}
 		if m.OverOptimum.Known() {
-			row.Aside = "  variance " + figure.Upper(m.OverOptimum) + " × optimum"
+			row.Detail = "  variance " + figure.Upper(m.OverOptimum) + " × optimum"
 		}
 		all.Rows = append(all.Rows, row)
 	}
@@ -68,9 +68,9 @@ func (n *Numbers) panel() figure.Panel {
 			Value: float64(v.Count.Half), Text: plusMinus(v.Count.Half),
 		}
 		if !v.Configured {
-			row.Aside = "  " + v.Mechanism
+			row.Detail = "  " + v.Mechanism
 		} else if v.OverOptimum.Known() {
-			row.Aside = "  variance " + figure.Upper(v.OverOptimum) + " × optimum"
+			row.Detail = "  variance " + figure.Upper(v.OverOptimum) + " × optimum"
 		}
 		all.Rows = append(all.Rows, row)
 	}

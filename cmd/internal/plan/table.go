@@ -274,7 +274,7 @@ func (r *Report) notes() string {
 	switch s := r.Setting; {
 	case factsOf(s.Mechanism).Draws:
 		lines = append(lines, "No sum is released: decisions are draws, by scores whose noise the table says, and all that "+
-			"one "+s.Unit+" moves lose "+drawsLose(s)+".")
+			"one "+s.Unit+" moves lose "+drawsLoss(s)+".")
 	case s.Draws:
 		lines = append(lines, "Decisions hold draws of the stream's own, whose scores are of releases: they lose nothing more.")
 	}
@@ -290,7 +290,7 @@ func (r *Report) notes() string {
 }
 
 // drawsLose describes the privacy loss of draws, rounded up.
-func drawsLose(s Setting) string {
+func drawsLoss(s Setting) string {
 	var parts []string
 	if s.DrawsPure > 0 {
 		parts = append(parts, "ε = "+figure.Upper(s.DrawsPure))

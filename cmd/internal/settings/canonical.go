@@ -44,7 +44,7 @@ func (s Settings) Canonical() string {
 		"USER_SEPARATION=" + separation,
 		"WINDOW=" + s.canonicalWindow(),
 	}
-	if s.forgets() {
+	if s.decays() {
 		lines = append(lines, "MEMORY="+count(s.Memory))
 	}
 	if s.Stream == wholeTopic {

@@ -97,13 +97,13 @@ func (s *Settings) readFilter(p *operators.Problems, given map[string]string, ne
 		_, set := given[prefix+name]
 		p.Want(name, !set || s.facts().Filter || !needed, "set, but only ORIEL_MECHANISM=blt has a filter that it shapes")
 	}
-	if s.Window == horizon || s.forgets() {
+	if s.Window == horizon || s.decays() {
 		_, set := given[prefix+"AGE_WEIGHT"]
 		p.Want("AGE_WEIGHT", !set || !s.facts().Filter || s.AgeWeight == 0,
 			"%g: with ORIEL_WINDOW=%s no event outlives the window; leave it out", s.AgeWeight, s.Window)
 		s.AgeWeight = 0
 	}
-	p.Want("POLES", s.Poles == 0 || !s.forgets(), "%d: with ORIEL_WINDOW=lifetime the memory decides; leave it out", s.Poles)
+	p.Want("POLES", s.Poles == 0 || !s.decays(), "%d: with ORIEL_WINDOW=lifetime the memory decides; leave it out", s.Poles)
 }
 
 // Invalid is an error in the settings. It joins all problems, each with its variable.

@@ -66,8 +66,8 @@ func gapSettingsOf(mechanism string, epsilon float64, steps uint64) []string {
 	}
 }
 
-// apart is a world of two arms whose mean rewards differ by at least the gap in every context.
-type apart struct {
+// gapWorld is a world of two arms whose mean rewards differ by at least the gap in every context.
+type gapWorld struct {
 	rng         *rand.Rand
 	gap         float64
 	slope       [gapFeatures]float64 // gapSlope·u
@@ -75,7 +75,7 @@ type apart struct {
 }
 
 // meet draws a context.
-func (w *apart) meet() []float64 {
+func (w *gapWorld) meet() []float64 {
 	for {
 		angle := 2 * math.Pi * w.rng.Float64()
 		z := []float64{math.Cos(angle), math.Sin(angle)}
@@ -86,10 +86,10 @@ func (w *apart) meet() []float64 {
 }
 
 // ahead returns by how much arm 0 is better than arm 1.
-func (w *apart) ahead(z []float64) float64 { return w.slope[0]*z[0] + w.slope[1]*z[1] }
+func (w *gapWorld) ahead(z []float64) float64 { return w.slope[0]*z[0] + w.slope[1]*z[1] }
 
 // play plays an arm and returns its reward.
-func (w *apart) play(arm int, z []float64) (reward float64) {
+func (w *gapWorld) play(arm int, z []float64) (reward float64) {
 	ahead := w.ahead(z)
 	if (arm == 0) != (ahead > 0) {
 		w.lost += math.Abs(ahead)
@@ -192,7 +192,7 @@ func runGap(ctx context.Context, c Cell) (curves [gapMeasures][]Point, err error
 	if err != nil {
 		return curves, err
 	}
-	w := &apart{rng: rand.New(rand.NewPCG(uint64(c.Seed), 17)), gap: s.gap}
+	w := &gapWorld{rng: rand.New(rand.NewPCG(uint64(c.Seed), 17)), gap: s.gap}
 	angle := 2 * math.Pi * w.rng.Float64()
 	w.slope = [gapFeatures]float64{gapSlope * math.Cos(angle), gapSlope * math.Sin(angle)}
 	seen := watch(machine, operator)

@@ -61,7 +61,7 @@ func cocoSettings(t online.Task, environ []string) []string {
 
 // open opens the machine of a settings list.
 func open(list []string, key [32]byte) (operators.Machine, operators.Operator, error) {
-	stream, operator, public, err := parts(list, key)
+	stream, operator, public, err := openStream(list, key)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -69,8 +69,8 @@ func open(list []string, key [32]byte) (operators.Machine, operators.Operator, e
 	return machine, operator, err
 }
 
-// parts opens the stream of a settings list, and returns it with the operator and its public parameters.
-func parts(list []string, key [32]byte) (*mechanisms.Stream, operators.Operator, []byte, error) {
+// openStream opens the stream of a settings list, and returns it with the operator and its public parameters.
+func openStream(list []string, key [32]byte) (*mechanisms.Stream, operators.Operator, []byte, error) {
 	c, err := calibrate(list)
 	if err != nil {
 		return nil, nil, nil, err
@@ -139,7 +139,7 @@ const dampedBy = 0.1
 // damping returns the public default of λ₀ as a setting: E|ν|/(dampedBy·D) = 10·E|ν|/D, with E|ν| ≤ √n·sd of the worst
 // release.
 func damping(t online.Task, environ []string) (string, error) {
-	stream, _, _, err := parts(cocoSettings(t, environ), [32]byte{})
+	stream, _, _, err := openStream(cocoSettings(t, environ), [32]byte{})
 	if err != nil {
 		return "", err
 	}

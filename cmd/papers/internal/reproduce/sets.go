@@ -185,7 +185,7 @@ func setsOf(epsilon float64, rule string, every int, memory string, more ...stri
 // square is a world of sites and types of events at random points of the unit square.
 type square struct {
 	rng    *rand.Rand
-	worth  [setTypes][]float64 // value of a site for a type
+	values [setTypes][]float64 // value of a site for a type
 	shares []float64           // frequencies of types; their sum is 1
 	best   []float64           // greedy set for the frequencies
 	lost   float64
@@ -197,10 +197,10 @@ func newSquare(seed uint64) *square {
 	for a := range sites {
 		sites[a] = [2]float64{w.rng.Float64(), w.rng.Float64()}
 	}
-	for j := range w.worth {
+	for j := range w.values {
 		x, y := w.rng.Float64(), w.rng.Float64()
 		for _, p := range sites {
-			w.worth[j] = append(w.worth[j], max(0, 1-math.Hypot(x-p[0], y-p[1])/0.4))
+			w.values[j] = append(w.values[j], max(0, 1-math.Hypot(x-p[0], y-p[1])/0.4))
 		}
 	}
 	w.turn()
@@ -237,7 +237,7 @@ func (w *square) turn() {
 func (w *square) value(of int, set []float64) (value float64) {
 	for _, a := range set {
 		if a >= 0 { // −1: no element
-			value = max(value, w.worth[of][int(a)])
+			value = max(value, w.values[of][int(a)])
 		}
 	}
 	return value
@@ -249,10 +249,10 @@ func (w *square) mean(of int, shares []float64) (value float64) {
 	for a := range order {
 		order[a] = a
 	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(w.worth[of][b], w.worth[of][a]) })
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(w.values[of][b], w.values[of][a]) })
 	none := 1.0
 	for _, a := range order { // the best element in the set counts
-		value += none * shares[a] * w.worth[of][a]
+		value += none * shares[a] * w.values[of][a]
 		none *= 1 - shares[a]
 	}
 	return value
@@ -271,9 +271,9 @@ func (w *square) draw() int {
 // file writes the values of sites for types in the form of ORIEL_TYPES.
 func (w *square) file(folder string) (path string, err error) {
 	var b strings.Builder
-	for j, worth := range w.worth {
+	for j, values := range w.values {
 		fmt.Fprintf(&b, "t%d", j)
-		for _, v := range worth {
+		for _, v := range values {
 			b.WriteString(":" + strconv.FormatFloat(v, 'g', -1, 64))
 		}
 		b.WriteByte('\n')
@@ -296,9 +296,9 @@ func (w *seen) cost(set []float64) float64 {
 	}
 	w.step++
 	of := w.draw()
-	worth := w.value(of, set)
-	w.lost += w.value(of, w.best) - worth
-	return worth
+	values := w.value(of, set)
+	w.lost += w.value(of, w.best) - values
+	return values
 }
 
 func (w *seen) regret() float64 { return w.lost }
@@ -341,7 +341,7 @@ func playSets(ctx context.Context, c Cell) ([]Point, error) {
 		of := w.draw()
 		w.lost += w.value(of, w.best) - value(of, set)
 		r.Identity.Offset++
-		r.Event = schemas.Event{Vector: schemas.Vector{Values: w.worth[of]}}
+		r.Event = schemas.Event{Vector: schemas.Vector{Values: w.values[of]}}
 		if typed {
 			r.Event = schemas.Event{Numbers: []float64{float64(of)}}
 		}

@@ -80,12 +80,12 @@ const (
 var methods = []method{
 	{
 		Row{Name: "FTAL", Text: "FTAL: Algorithm 1, no privacy", Gives: "none", Drawn: true},
-		bare("projection", "tree-gaussian", whole),
+		withoutNoise("projection", "tree-gaussian", whole),
 	},
-	{Row{Name: "OGD", Text: "online gradient descent, no privacy", Gives: "none"}, bare("ogd", "once-gaussian")},
+	{Row{Name: "OGD", Text: "online gradient descent, no privacy", Gives: "none"}, withoutNoise("ogd", "once-gaussian")},
 	{
 		Row{Name: "Garber–Hazan", Text: "Garber–Hazan: Algorithm 2, no privacy", Gives: "none"},
-		bare("llo", "tree-gaussian", whole),
+		withoutNoise("llo", "tree-gaussian", whole),
 	},
 	{
 		Row{Name: "blt, λ₀", Text: "WDP-COCOP, `blt`, λ₀ = 10·E\\|ν\\|/D", Gives: windowed + ", (ε, δ)", Drawn: true},
@@ -183,7 +183,7 @@ func coco(update, mechanism string, more ...string) func(opening) (learner, erro
 	}
 }
 
-func bare(update, mechanism string, more ...string) func(opening) (learner, error) {
+func withoutNoise(update, mechanism string, more ...string) func(opening) (learner, error) {
 	with := coco(update, mechanism, more...)
 	return func(o opening) (learner, error) {
 		o.epsilon = public
