@@ -160,12 +160,12 @@ func runPlan(out io.Writer, environ []string, o planOptions) error {
 			return fmt.Errorf("--plot: %w", err)
 		}
 	}
-	return o.print(out, answer)
+	return printAnswer(out, o.json, answer)
 }
 
-// print writes an answer as JSON or as text.
-func (o planOptions) print(out io.Writer, answer interface{ Print(io.Writer) error }) error {
-	if o.json {
+// printAnswer writes an answer as JSON or as text.
+func printAnswer(out io.Writer, asJSON bool, answer interface{ Print(io.Writer) error }) error {
+	if asJSON {
 		encoder := json.NewEncoder(out)
 		encoder.SetEscapeHTML(false)
 		encoder.SetIndent("", "  ")
@@ -188,7 +188,7 @@ func planEffect(out io.Writer, s settings.Settings, o planOptions) error {
 	if err != nil {
 		return exit.WrongUse("--want-effect: %w", err)
 	}
-	return o.print(out, answer)
+	return printAnswer(out, o.json, answer)
 }
 
 // planShown is a report or a comparison of settings.

@@ -92,10 +92,7 @@ func (m *machine) measure(limit time.Duration, spent func() time.Duration) (Numb
 		if closed {
 			took = Number(float64(now.Nanoseconds()) / float64(stream.Step()))
 		}
-		if stream.Ended() {
-			return took, nil
-		}
-		if closed && now >= limit/2 || now >= limit && records >= leastRecords {
+		if stream.Ended() || closed && now >= limit/2 || now >= limit && records >= leastRecords {
 			return took, nil
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -208,7 +209,7 @@ func (r *Report) groupRows() *grid {
 
 func (r *Report) costRows() *grid {
 	g := &grid{}
-	measured := len(r.Mechanisms) > 0 && r.measured()
+	measured := r.measured()
 	first := []string{"", "state", "memory", "noise", "at most", "SHA-256", "AES", "128-bit"}
 	second := []string{"", "", "", "vectors", "", "blocks", "blocks", "products"}
 	if measured {
@@ -232,12 +233,7 @@ func (r *Report) costRows() *grid {
 }
 
 func (r *Report) measured() bool {
-	for i := range r.Mechanisms {
-		if r.Mechanisms[i].Cost.Nanoseconds.Known() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.Mechanisms, func(m Mechanism) bool { return m.Cost.Nanoseconds.Known() })
 }
 
 func stepTime(nanoseconds Number) string {
