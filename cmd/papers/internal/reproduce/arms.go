@@ -28,18 +28,12 @@ var tenArms = Experiment{
 
 // armsPlayers lists the rules of operators/arms. The lengths of rounds are those measured in its SPEC.md.
 var armsPlayers = []player{
-	{Row{Name: "ucb, no noise", Text: "`ucb`, no privacy, B = 1", Gives: "none", Drawn: true}, armsOf("ucb", public, 1)},
-	{Row{Name: "ucb", Text: "`ucb`, B = 64 and 512", Gives: forLife + ", ε", Drawn: true}, armsOf("ucb", 0, 64, 512)},
-	{Row{Name: "exp3, no noise", Text: "`exp3`, no privacy, B = 1", Gives: "none", Drawn: true}, armsOf("exp3", public, 1)},
-	{Row{Name: "exp3", Text: "`exp3`, B = 4 and 40", Gives: forLife + ", ε", Drawn: true}, armsOf("exp3", 0, 4, 40)},
-	{
-		Row{Name: "exp3-uniform, no noise", Text: "`exp3-uniform`, no privacy, B = 2", Gives: "none"},
-		armsOf("exp3-uniform", public, 2),
-	},
-	{
-		Row{Name: "exp3-uniform", Text: "`exp3-uniform`, B = 4 and 40", Gives: forLife + ", ε", Drawn: true},
-		armsOf("exp3-uniform", 0, 4, 40),
-	},
+	{plotted("ucb, no noise", "`ucb`, no privacy, B = 1", "none"), armsOf("ucb", public, 1)},
+	{plotted("ucb", "`ucb`, B = 64 and 512", forLife+", ε"), armsOf("ucb", 0, 64, 512)},
+	{plotted("exp3, no noise", "`exp3`, no privacy, B = 1", "none"), armsOf("exp3", public, 1)},
+	{plotted("exp3", "`exp3`, B = 4 and 40", forLife+", ε"), armsOf("exp3", 0, 4, 40)},
+	{tabled("exp3-uniform, no noise", "`exp3-uniform`, no privacy, B = 2", "none"), armsOf("exp3-uniform", public, 2)},
+	{plotted("exp3-uniform", "`exp3-uniform`, B = 4 and 40", forLife+", ε"), armsOf("exp3-uniform", 0, 4, 40)},
 }
 
 // armsBudgets has the ε of each column.

@@ -30,17 +30,17 @@ var privateBandit = Experiment{
 }
 
 var banditPlayers = []player{
-	{Row{Name: "no noise", Text: "no privacy", Gives: "none", Drawn: true}, banditOf("blt", public)},
-	{Row{Name: "blt", Text: "`blt` over the rounds", Gives: forLife + ", (ε, δ)", Drawn: true}, banditOf("blt", 1)},
-	{Row{Name: "Gauss", Text: "Gaussian tree", Gives: forLife + ", (ε, δ)", Drawn: true}, banditOf("tree-gaussian", 1)},
-	{Row{Name: "Γ", Text: "Γ tree", Gives: forLife + ", ε", Drawn: true}, banditOf("tree-gamma", 1)},
-	{Row{Name: "Laplace", Text: "Laplace tree", Gives: forLife + ", ε", Drawn: true}, banditOf("tree-laplace", 1)},
+	{plotted("no noise", "no privacy", "none"), banditOf("blt", public)},
+	{plotted("blt", "`blt` over the rounds", forLife+", (ε, δ)"), banditOf("blt", 1)},
+	{plotted("Gauss", "Gaussian tree", forLife+", (ε, δ)"), banditOf("tree-gaussian", 1)},
+	{plotted("Γ", "Γ tree", forLife+", ε"), banditOf("tree-gamma", 1)},
+	{plotted("Laplace", "Laplace tree", forLife+", ε"), banditOf("tree-laplace", 1)},
 	{
-		Row{Name: "Laplace printed", Text: "Laplace tree, λ as printed", Gives: forLife + ", ε", Drawn: true},
+		plotted("Laplace printed", "Laplace tree, λ as printed", forLife+", ε"),
 		banditOf("tree-laplace", 1, "ORIEL_NOISE=paper"),
 	},
 	{
-		Row{Name: "Gauss printed", Text: "Gaussian tree, σ as printed", Gives: forLife + ", (ε, δ)", Drawn: true},
+		plotted("Gauss printed", "Gaussian tree, σ as printed", forLife+", (ε, δ)"),
 		banditOf("tree-gaussian", 1, "ORIEL_NOISE=paper"),
 	},
 }

@@ -33,28 +33,19 @@ var contexts = Experiment{
 
 // contextsPlayers lists configurations of operators/linucb.
 var contextsPlayers = []player{
-	{Row{Name: "none", Text: "no privacy", Gives: "none", Drawn: true}, contextsOf(public, "blt")},
-	{Row{Name: "none, H", Text: "no privacy, H = 16 384", Gives: "none", Drawn: true}, contextsOf(public, "")},
-	{Row{Name: "blt", Text: "`blt` of the whole run", Gives: forLife + ", (ε, δ)", Drawn: true}, contextsOf(0, "blt")},
+	{plotted("none", "no privacy", "none"), contextsOf(public, "blt")},
+	{plotted("none, H", "no privacy, H = 16 384", "none"), contextsOf(public, "")},
+	{plotted("blt", "`blt` of the whole run", forLife+", (ε, δ)"), contextsOf(0, "blt")},
+	{plotted("H", "`blt`, H = 16 384", "for ever, (ε, δ)"), contextsOf(0, "")},
+	{plotted("tree", "Gaussian tree of the whole run", forLife+", (ε, δ)"), contextsOf(0, "tree-gaussian")},
 	{
-		Row{Name: "H", Text: "`blt`, H = 16 384", Gives: "for ever, (ε, δ)", Drawn: true},
-		contextsOf(0, ""),
-	},
-	{
-		Row{Name: "tree", Text: "Gaussian tree of the whole run", Gives: forLife + ", (ε, δ)", Drawn: true},
-		contextsOf(0, "tree-gaussian"),
-	},
-	{
-		Row{Name: "proved", Text: "`blt` of the whole run, proved width", Gives: forLife + ", (ε, δ)", Drawn: true},
+		plotted("proved", "`blt` of the whole run, proved width", forLife+", (ε, δ)"),
 		contextsOf(0, "blt", "ORIEL_CONFIDENCE=0.95", "ORIEL_WEIGHTS_MAX=1"),
 	},
-	{Row{Name: "tree, proved", Text: "tree, Gaussian noise, exact", Gives: forLife + ", (ε, δ)"}, treeOf("exact")},
-	{Row{Name: "tree, printed", Text: "tree, Gaussian noise, as printed", Gives: forLife + ", (ε, δ)"}, treeOf("paper")},
-	{Row{Name: "Wishart", Text: "tree, Wishart noise, as printed", Gives: forLife + ", (ε, δ)"}, treeOf("paper-wishart")},
-	{
-		Row{Name: "Wishart, unshifted", Text: "the same without its shift", Gives: forLife + ", (ε, δ)"},
-		treeOf("paper-unshifted"),
-	},
+	{tabled("tree, proved", "tree, Gaussian noise, exact", forLife+", (ε, δ)"), treeOf("exact")},
+	{tabled("tree, printed", "tree, Gaussian noise, as printed", forLife+", (ε, δ)"), treeOf("paper")},
+	{tabled("Wishart", "tree, Wishart noise, as printed", forLife+", (ε, δ)"), treeOf("paper-wishart")},
+	{tabled("Wishart, unshifted", "the same without its shift", forLife+", (ε, δ)"), treeOf("paper-unshifted")},
 }
 
 // treeOf returns the settings of the source's algorithm over a tree, with the proved width and the named noise.

@@ -34,6 +34,14 @@ type Row struct {
 	Drawn bool   // the plot shows the method
 }
 
+// plotted returns a row that the plot shows.
+func plotted(name, text, gives string) Row {
+	return Row{Name: name, Text: text, Gives: gives, Drawn: true}
+}
+
+// tabled returns a row that only the table shows.
+func tabled(name, text, gives string) Row { return Row{Name: name, Text: text, Gives: gives} }
+
 // Column is a stream and a budget on which methods are measured.
 type Column struct {
 	Name string // short name, in files

@@ -38,11 +38,11 @@ var hulls = Experiment{
 }
 
 var hullPlayers = []player{
-	{Row{Name: "middle", Text: "the middle always", Gives: "all", Drawn: true}, nil},
-	{Row{Name: "no noise", Text: "no privacy", Gives: "none", Drawn: true}, hullOf("blt", public)},
-	{Row{Name: "blt", Text: "`blt` over the rounds", Gives: forLife + ", (ε, δ)", Drawn: true}, hullOf("blt", 0)},
-	{Row{Name: "Gauss", Text: "Gaussian tree", Gives: forLife + ", (ε, δ)", Drawn: true}, hullOf("tree-gaussian", 0)},
-	{Row{Name: "Γ", Text: "Γ tree", Gives: forLife + ", ε", Drawn: true}, hullOf("tree-gamma", 0)},
+	{plotted("middle", "the middle always", "all"), nil},
+	{plotted("no noise", "no privacy", "none"), hullOf("blt", public)},
+	{plotted("blt", "`blt` over the rounds", forLife+", (ε, δ)"), hullOf("blt", 0)},
+	{plotted("Gauss", "Gaussian tree", forLife+", (ε, δ)"), hullOf("tree-gaussian", 0)},
+	{plotted("Γ", "Γ tree", forLife+", ε"), hullOf("tree-gamma", 0)},
 }
 
 // hull is a set that is the convex hull of its vertices.

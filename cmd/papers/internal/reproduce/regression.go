@@ -34,25 +34,16 @@ const weighed = 8 // number of features
 
 // regressionPlayers lists configurations of operators/ridge, and projection on first-order sums.
 var regressionPlayers = []player{
-	{Row{Name: "none", Text: "moments, no privacy", Gives: "none", Drawn: true}, regressionOf(public, "", moments...)},
+	{plotted("none", "moments, no privacy", "none"), regressionOf(public, "", moments...)},
+	{plotted("blt", "moments, `blt` of the whole run", forLife+", (ε, δ)"), regressionOf(0, "", moments...)},
+	{plotted("H", "moments, `blt`, H = 8 192", "for ever, (ε, δ)"), regressionOf(0, "8192", moments...)},
+	{plotted("innovation", "innovation, `blt` of the whole run", forLife+", (ε, δ)"), regressionOf(0, "", innovation...)},
 	{
-		Row{Name: "blt", Text: "moments, `blt` of the whole run", Gives: forLife + ", (ε, δ)", Drawn: true},
-		regressionOf(0, "", moments...),
-	},
-	{
-		Row{Name: "H", Text: "moments, `blt`, H = 8 192", Gives: "for ever, (ε, δ)", Drawn: true},
-		regressionOf(0, "8192", moments...),
-	},
-	{
-		Row{Name: "innovation", Text: "innovation, `blt` of the whole run", Gives: forLife + ", (ε, δ)", Drawn: true},
-		regressionOf(0, "", innovation...),
-	},
-	{
-		Row{Name: "first order", Text: "`coco`, projection, `blt` of the whole run", Gives: forLife + ", (ε, δ)", Drawn: true},
+		plotted("first order", "`coco`, projection, `blt` of the whole run", forLife+", (ε, δ)"),
 		regressionOf(0, "", first...),
 	},
 	{
-		Row{Name: "first order, H", Text: "`coco`, projection, `blt`, H = 8 192", Gives: "for ever, (ε, δ)", Drawn: true},
+		plotted("first order, H", "`coco`, projection, `blt`, H = 8 192", "for ever, (ε, δ)"),
 		regressionOf(0, "8192", first...),
 	},
 }

@@ -56,64 +56,28 @@ var setBudgets = []float64{1, 0.1}
 
 // setsPlayers lists the rules of operators/submodular. Rules for types also need a file of types.
 var setsPlayers = []player{
-	{Row{Name: "none", Text: "no privacy", Gives: "none", Drawn: true}, setsOf(public, "histogram", 100, "")},
+	{plotted("none", "no privacy", "none"), setsOf(public, "histogram", 100, "")},
+	{plotted("histogram", "`histogram`, `blt` of the whole run", forLife+", (ε, δ)"), setsOf(0, "histogram", 100, "")},
+	{plotted("histogram, H", "`histogram`, `blt`, H = 16 384", "for ever, (ε, δ)"), setsOf(0, "histogram", 100, "16384")},
+	{plotted("argmax", "`argmax`, `blt` of the whole run", forLife+", (ε, δ)"), setsOf(0, "argmax", 100, "")},
+	{plotted("drawn 1000", "drawn each 1 000 events", forLife+", (ε, δ)"), setsOf(0, "draws", 1000, "")},
+	{plotted("FI-DP", "drawn for each event", forLife+", (ε, δ)"), setsOf(0, "draws", 1, "")},
+	{tabled("printed", "the same at the printed rate", forLife+", (ε, δ)"), setsOf(0, "draws", 1, "", printedRate)},
+	{tabled("leaders", "`leaders`, Γ tree of the whole run", forLife+", ε"), setsOf(0, "leaders", 100, "", printedRate)},
+	{plotted("halving", "halving, of worths alone", "for ever, ε"), halvingOf},
+	{tabled("BanditDP", "BanditDP, of worths alone, γ = 0.2", forLife+", (ε, δ)"), explorersOf("ORIEL_SHARE=0.2")},
+	{tabled("BanditDP, printed", "the same at printed rates, γ = 1", forLife+", (ε, δ)"), explorersOf(printedRate)},
 	{
-		Row{Name: "histogram", Text: "`histogram`, `blt` of the whole run", Gives: forLife + ", (ε, δ)", Drawn: true},
-		setsOf(0, "histogram", 100, ""),
-	},
-	{
-		Row{Name: "histogram, H", Text: "`histogram`, `blt`, H = 16 384", Gives: "for ever, (ε, δ)", Drawn: true},
-		setsOf(0, "histogram", 100, "16384"),
-	},
-	{
-		Row{Name: "argmax", Text: "`argmax`, `blt` of the whole run", Gives: forLife + ", (ε, δ)", Drawn: true},
-		setsOf(0, "argmax", 100, ""),
-	},
-	{
-		Row{Name: "drawn 1000", Text: "drawn each 1 000 events", Gives: forLife + ", (ε, δ)", Drawn: true},
-		setsOf(0, "draws", 1000, ""),
-	},
-	{
-		Row{Name: "FI-DP", Text: "drawn for each event", Gives: forLife + ", (ε, δ)", Drawn: true},
-		setsOf(0, "draws", 1, ""),
-	},
-	{
-		Row{Name: "printed", Text: "the same at the printed rate", Gives: forLife + ", (ε, δ)"},
-		setsOf(0, "draws", 1, "", printedRate),
-	},
-	{
-		Row{Name: "leaders", Text: "`leaders`, Γ tree of the whole run", Gives: forLife + ", ε"},
-		setsOf(0, "leaders", 100, "", printedRate),
-	},
-	{Row{Name: "halving", Text: "halving, of worths alone", Gives: "for ever, ε", Drawn: true}, halvingOf},
-	{
-		Row{Name: "BanditDP", Text: "BanditDP, of worths alone, γ = 0.2", Gives: forLife + ", (ε, δ)"},
-		explorersOf("ORIEL_SHARE=0.2"),
-	},
-	{
-		Row{Name: "BanditDP, printed", Text: "the same at printed rates, γ = 1", Gives: forLife + ", (ε, δ)"},
-		explorersOf(printedRate),
-	},
-	{
-		Row{Name: "BanditDP, k²", Text: "the same with k² in place of k, γ = 1", Gives: forLife + ", (ε, δ)"},
+		tabled("BanditDP, k²", "the same with k² in place of k, γ = 1", forLife+", (ε, δ)"),
 		explorersOf("ORIEL_RATE=theorem"),
 	},
+	{tabled("BanditDP, B.1", "drawn anew behind each round, B.1", forLife+", (ε, δ)"), explorersOf("ORIEL_RATE=direct")},
 	{
-		Row{Name: "BanditDP, B.1", Text: "drawn anew behind each round, B.1", Gives: forLife + ", (ε, δ)"},
-		explorersOf("ORIEL_RATE=direct"),
-	},
-	{
-		Row{Name: "Streeter–Golovin", Text: "drawn for each event, no privacy", Gives: "none"},
+		tabled("Streeter–Golovin", "drawn for each event, no privacy", "none"),
 		setsOf(public, "draws", 1, "", "ORIEL_RATE=bounded"),
 	},
-	{
-		Row{Name: "leaders, blt", Text: "`leaders`, `blt` of the whole run", Gives: forLife + ", (ε, δ)"},
-		setsOf(0, "leaders", 100, ""),
-	},
-	{
-		Row{Name: "shares", Text: "`shares`, `blt` of the whole run", Gives: forLife + ", (ε, δ)"},
-		setsOf(0, sharesRule, 100, ""),
-	},
+	{tabled("leaders, blt", "`leaders`, `blt` of the whole run", forLife+", (ε, δ)"), setsOf(0, "leaders", 100, "")},
+	{tabled("shares", "`shares`, `blt` of the whole run", forLife+", (ε, δ)"), setsOf(0, sharesRule, 100, "")},
 }
 
 // setElements returns the setting that names the sites.
