@@ -21,7 +21,7 @@ func (a *Subject) drawingSteps() uint64 {
 	return max(1, min(m.Scope.End(), max(shortestBackground, 4*m.Draws.Every)+a.lag, longestBackground/m.Batch))
 }
 
-// drawn runs the audit of a subject whose only releases are draws.
+// drawn runs the audit of a subject that releases only draws.
 func (r *Result) drawn() error {
 	a := r.subject
 	r.steps = a.drawingSteps()

@@ -45,8 +45,8 @@ type Source interface {
 	Each(ctx context.Context, f func(Item) error) error
 }
 
-// Delay is when a label becomes known: a number of events of its stream later, or a duration after its event. Only then
-// do contenders learn from the event.
+// Delay is the time until a label becomes known: a number of events of its stream, or a duration after its event. Only
+// then do contenders learn from the event.
 type Delay struct {
 	Events int
 	Time   time.Duration

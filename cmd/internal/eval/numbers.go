@@ -58,7 +58,7 @@ type truthComparison struct {
 	counted map[[2]int]uint64 // by stream and seed: step of the last counted release
 }
 
-// shownTally is how numbers of one statistic and memory were, over cells, places, streams and seeds.
+// shownTally accumulates the accuracy of numbers of one statistic and memory, over cells, places, streams and seeds.
 type shownTally struct {
 	statistic, memory string
 	squares           float64 // sum of squared errors of shown numbers

@@ -74,7 +74,7 @@ func (l Look) Color(dark bool) color.NRGBA {
 
 func (t theme) color(l Look) color.NRGBA { return l.Color(t.dark) }
 
-// stroke is how a line is drawn.
+// stroke returns the style of a line.
 func (t theme) stroke(l *Line, width float64) draw.LineStyle {
 	style := draw.LineStyle{Color: t.color(l.Look), Width: vg.Length(width)}
 	if l.Dashes == nil && l.Look >= 0 {

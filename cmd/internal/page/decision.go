@@ -189,8 +189,8 @@ func (v *decision) show(i int, value, low, high float64) {
 // course assigns the numbers of a stream to slots in samples. A coordinate gets a slot when it is first shown.
 type course struct{ slots map[int]int }
 
-// row is a decision as a sample keeps it: value, low and high of each slot; NaN: not shown. A coordinate without a slot
-// gets one while there are fewer than room.
+// row returns a decision as samples store it: value, low and high of each slot; NaN: not shown. It assigns slots to new
+// coordinates while there are fewer than room.
 func (c *course) row(d *decision, room int) []float32 {
 	if c.slots == nil {
 		c.slots = map[int]int{}

@@ -18,7 +18,7 @@ const z95 = 1.959963984540054
 type Numbers struct {
 	Level      float64       `json:"level"` // 0.95
 	Cells      int           `json:"cells"`
-	Counted    string        `json:"counted"`          // what a count counts
+	Counted    string        `json:"counted"`          // noun for the counted events
 	Value      string        `json:"value,omitempty"`  // the column of values, for all statistics except counts
 	Views      []NumberView  `json:"views"`            // the configured mechanism first
 	Ratios     []NumberRatio `json:"ratios,omitempty"` // for the configured mechanism only

@@ -19,7 +19,7 @@ import (
 
 const (
 	width, height = 960, 540 // points
-	least         = 12       // points of a letter that can be read
+	least         = 12       // smallest legible font size, points
 	thick         = 1.8      // points of a line of data; all others are thinner
 )
 

@@ -78,9 +78,9 @@ const (
 
 // methods lists the rows of Table I, further methods, and methods without privacy.
 var methods = []method{
-	{plotted("FTAL", "FTAL: Algorithm 1, no privacy", "none"), withoutNoise("projection", "tree-gaussian", whole)},
-	{tabled("OGD", "online gradient descent, no privacy", "none"), withoutNoise("ogd", "once-gaussian")},
-	{tabled("Garber–Hazan", "Garber–Hazan: Algorithm 2, no privacy", "none"), withoutNoise("llo", "tree-gaussian", whole)},
+	{plotted("FTAL", "FTAL: Algorithm 1, no privacy", "none"), nonPrivate("projection", "tree-gaussian", whole)},
+	{tabled("OGD", "online gradient descent, no privacy", "none"), nonPrivate("ogd", "once-gaussian")},
+	{tabled("Garber–Hazan", "Garber–Hazan: Algorithm 2, no privacy", "none"), nonPrivate("llo", "tree-gaussian", whole)},
 	{plotted("blt, λ₀", "WDP-COCOP, `blt`, λ₀ = 10·E\\|ν\\|/D", windowed+", (ε, δ)"), damped("projection", "blt", window)},
 	{plotted("blt", "WDP-COCOP, `blt`", windowed+", (ε, δ)"), coco("projection", "blt", window)},
 	{
@@ -147,7 +147,7 @@ func coco(update, mechanism string, more ...string) func(opening) (learner, erro
 	}
 }
 
-func withoutNoise(update, mechanism string, more ...string) func(opening) (learner, error) {
+func nonPrivate(update, mechanism string, more ...string) func(opening) (learner, error) {
 	with := coco(update, mechanism, more...)
 	return func(o opening) (learner, error) {
 		o.epsilon = public
