@@ -162,24 +162,14 @@ func racing(rule *operators.Score, c contender) []*contestant {
 // private returns the row of the i-th settings, with a contender for each seed, or one that reads published decisions.
 func (f *field) private(i int) (entry, error) {
 	s := f.in.Settings[i]
-	model, err := s.Model()
+	model, row, err := configured(s)
 	if err != nil {
 		return entry{}, err
 	}
-	learner, err := s.Learner()
-	if err != nil {
-		return entry{}, err
-	}
-	operator := learner.Operator()
-	e := entry{Row: newRow(s), rule: operators.ScoreOf(operator)}
+	e := entry{Row: row, rule: operators.ScoreOf(model.Learner.Operator())}
 	if e.rule == nil {
 		return e, fmt.Errorf("ORIEL_OPERATOR: %s: events alone do not tell what its decisions are worth", s.Operator)
 	}
-	guarantee, err := s.Guarantee(model)
-	if err != nil {
-		return e, err
-	}
-	e.guaranteed(guarantee)
 	if f.decoder == nil {
 		if f.decoder, err = schemas.OpenDecoder(model.Events); err != nil {
 			return e, err

@@ -214,21 +214,11 @@ func NewExperiment(ctx context.Context, in Input, source Source) (*ExperimentRep
 }
 
 func newContest(s settings.Settings, seeds, streams int, exacts map[string]*subject) (*contest, error) {
-	model, err := s.Model()
+	model, row, err := configured(s)
 	if err != nil {
 		return nil, err
 	}
-	learner, err := s.Learner()
-	if err != nil {
-		return nil, err
-	}
-	guarantee, err := s.Guarantee(model)
-	if err != nil {
-		return nil, err
-	}
-	row := newRow(s)
-	row.guaranteed(guarantee)
-	c := &contest{of: operators.ExperimentOf(learner.Operator()), row: ExperimentRow{rowHead: row.head()}}
+	c := &contest{of: operators.ExperimentOf(model.Learner.Operator()), row: ExperimentRow{rowHead: row.head()}}
 	for seed := range seeds {
 		x, err := newSubject(model, c.of, streams, seed+1)
 		if err != nil {
@@ -239,7 +229,7 @@ func newContest(s settings.Settings, seeds, streams int, exacts map[string]*subj
 	if c.exact = exacts[row.learner]; c.exact != nil {
 		return c, nil
 	}
-	exact, err := silenced(s, operators.NumbersOf(learner.Operator()).Exact)
+	exact, err := silenced(s, operators.NumbersOf(model.Learner.Operator()).Exact)
 	if err != nil {
 		return nil, err
 	}

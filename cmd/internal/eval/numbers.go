@@ -97,25 +97,15 @@ func NewNumbers(ctx context.Context, in Input, source Source) (*NumbersReport, e
 }
 
 func newPairing(s settings.Settings, seeds int, totals []int64, truths map[string]*counter) (*truthComparison, error) {
-	model, err := s.Model()
+	model, row, err := configured(s)
 	if err != nil {
 		return nil, err
 	}
-	learner, err := s.Learner()
-	if err != nil {
-		return nil, err
-	}
-	operator := learner.Operator()
+	operator := model.Learner.Operator()
 	x := &truthComparison{numbers: operators.NumbersOf(operator), counted: map[[2]int]uint64{}}
 	if x.numbers == nil {
 		return nil, fmt.Errorf("ORIEL_OPERATOR: %s: its decisions are no numbers about events", s.Operator)
 	}
-	guarantee, err := s.Guarantee(model)
-	if err != nil {
-		return nil, err
-	}
-	row := newRow(s)
-	row.guaranteed(guarantee)
 	x.row = NumbersRow{rowHead: row.head()}
 	for seed := range seeds {
 		c, err := newCounter(model, len(totals), seed+1)

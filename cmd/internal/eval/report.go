@@ -12,6 +12,7 @@ import (
 	"oriel/cmd/internal/settings"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
+	"oriel/pipeline/streams"
 )
 
 // Kinds of rows.
@@ -130,13 +131,25 @@ type Bin struct {
 	Share     Number  `json:"share"`
 }
 
-func newRow(s settings.Settings) Row {
-	name := s.Mechanism
-	memory, decays := s.Terms().Scope.Memory()
-	if decays {
-		name += ", for life"
+// configured returns the model of settings, and the row that describes them.
+func configured(s settings.Settings) (streams.Model, Row, error) {
+	m, err := s.Model()
+	if err != nil {
+		return m, Row{}, err
 	}
-	return Row{Name: name, Kind: KindPrivate, Mechanism: s.Mechanism, Memory: memory, learner: learner(s)}
+	g, err := s.Guarantee(m)
+	if err != nil {
+		return m, Row{}, err
+	}
+	row := Row{
+		Name: s.Mechanism, Kind: KindPrivate, Mechanism: s.Mechanism, Epsilon: g.Epsilon, Delta: g.Delta, Mu: g.Mu,
+		Window: g.Scope.Figures().Window, Aged: Number(g.At(1e6).Epsilon), Terms: g.Terms, learner: learner(s),
+	}
+	var decays bool
+	if row.Memory, decays = s.Terms().Scope.Memory(); decays {
+		row.Name += ", for life"
+	}
+	return m, row, nil
 }
 
 // learner returns the canonical configuration without the settings that affect only noise.
@@ -151,11 +164,6 @@ func learner(s settings.Settings) string {
 		}
 	}
 	return strings.Join(lines, "")
-}
-
-func (row *Row) guaranteed(g protection.Guarantee) {
-	row.Epsilon, row.Delta, row.Mu, row.Terms = g.Epsilon, g.Delta, g.Mu, g.Terms
-	row.Window, row.Aged = g.Scope.Figures().Window, Number(g.At(1e6).Epsilon)
 }
 
 // report turns scores into figures.
