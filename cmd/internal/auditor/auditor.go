@@ -45,7 +45,7 @@ type Result struct {
 	lateBreaks  bool     // the reset check holds too, so late runs are restarted
 	runs        uint64
 	late        uint64  // residual runs that start shortly before a reset, not counted in runs
-	reach       float64 // largest draw seen in the far tails, scales; 0: unknown
+	reach       float64 // a clamp of draws at up to so many scales would have shown; 0: unknown
 	elapsed     time.Duration
 }
 

@@ -40,7 +40,7 @@ func Overpaid(m mechanisms.Config, c operators.Operator) []Move {
 	if err != nil || a.drawing() {
 		return nil
 	}
-	a, err = a.deployed() // its first contribution is known too, and comes much sooner
+	a, err = a.deployed() // may be much faster, and its first contribution is known
 	if err != nil || a.earliest() > m.Scope.End() || a.earliest()-1 > mostPreceding/m.Batch {
 		return nil
 	}

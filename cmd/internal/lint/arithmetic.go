@@ -146,7 +146,7 @@ func (p Typed) rounded(product ast.Expr, stack []ast.Node) bool {
 		case *ast.BinaryExpr:
 			switch n.Op {
 			case token.MUL, token.QUO, token.EQL, token.NEQ, token.LSS, token.LEQ, token.GTR, token.GEQ:
-				return true // the next product rounds it and is checked itself; a comparison ends the expression
+				return true // the next operation rounds it, and is checked itself; a comparison ends the expression
 			default:
 				return false
 			}

@@ -42,7 +42,7 @@ type Collector struct {
 	names    *Names
 	clock    Clock
 	columns  []string
-	units    []float64 // noise deviation by column, relative to that of a count; nil: that of the partition
+	units    []float64 // noise deviation by column, relative to a count's; nil: see partial.variance
 	last     map[stream]uint64
 	filters  map[string]*filter // filters by their text
 	partials map[int64]map[stream]*partial
