@@ -16,8 +16,8 @@ import (
 	"oriel/schemas"
 )
 
-// besideTruth is the part of `oriel eval --json` that the tests read; null stands for a true value that does not exist.
-type besideTruth struct {
+// comparedNumbers is the part of `oriel eval --json` that the tests read; null stands for a true value that does not exist.
+type comparedNumbers struct {
 	Events int
 	Null   int `json:"null_events"`
 	Rows   []struct {
@@ -34,7 +34,7 @@ type besideTruth struct {
 	}
 }
 
-func (f *fixture) showsTruth(args ...string) (r besideTruth) {
+func (f *fixture) showsTruth(args ...string) (r comparedNumbers) {
 	f.T.Helper()
 	said := f.Must(append([]string{"eval", "--json"}, args...)...)
 	documentIn(f.T, said, &r)

@@ -109,7 +109,7 @@ func TestAssociationOfTheReadme(t *testing.T) {
 	env["ORIEL_CELLS"], env["ORIEL_ARMS"] = "carrier=AA|DL|UA", "carrier"
 	delete(env, "ORIEL_MEMORIES")
 	commands = strings.NewReplacer("--member hour=hour", "", "--epsilon 4,1 --seeds 3", "").Replace(commands)
-	var r besideTruth
+	var r comparedNumbers
 	evalOfReadme(t, env, commands, 0, &r)
 	for _, n := range r.Rows[0].Numbers {
 		if n.Statistic != "mean_difference" || n.Cell != "carrier=UA" {

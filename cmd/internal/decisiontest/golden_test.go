@@ -43,7 +43,7 @@ func (c Case) plan(t *testing.T) []byte {
 		return slices.Concat(fresh[:private], []byte{version}, arms)
 	}
 	if c.beforeTangents() {
-		return toldPlan(fresh)
+		return planBeforeTangents(fresh)
 	}
 	if version := c.newest(); version > 0 {
 		fresh[4+binary.LittleEndian.Uint32(fresh)] = version
@@ -111,8 +111,8 @@ func earlier(t *testing.T, public []byte, part bool) []byte {
 	return public
 }
 
-// toldPlan is the earlier form of a plan of `bandit`: the first that can hold its centres, reach and episodes.
-func toldPlan(fresh []byte) []byte {
+// planBeforeTangents is the earlier form of a plan of `bandit`: the first that can hold its centres, reach and episodes.
+func planBeforeTangents(fresh []byte) []byte {
 	const number = 8
 	at := 4 + binary.LittleEndian.Uint32(fresh)
 	head, public := fresh[:at:at], fresh[at:]
