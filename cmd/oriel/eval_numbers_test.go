@@ -16,7 +16,7 @@ import (
 	"oriel/schemas"
 )
 
-// comparedNumbers is the part of `oriel eval --json` that the tests read; null stands for a true value that does not exist.
+// comparedNumbers is the part of `oriel eval --json` that the tests read; null stands for a missing true value.
 type comparedNumbers struct {
 	Events int
 	Null   int `json:"null_events"`

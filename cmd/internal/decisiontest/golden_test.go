@@ -111,7 +111,8 @@ func earlier(t *testing.T, public []byte, part bool) []byte {
 	return public
 }
 
-// planBeforeTangents is the earlier form of a plan of `bandit`: the first that can hold its centres, reach and episodes.
+// planBeforeTangents returns the earlier form of a plan of bandit: the first that can hold its centres, reach and
+// episodes.
 func planBeforeTangents(fresh []byte) []byte {
 	const number = 8
 	at := 4 + binary.LittleEndian.Uint32(fresh)
