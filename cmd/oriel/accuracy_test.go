@@ -238,7 +238,7 @@ func TestNumbersOfTheReadme(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(home, "delays.svg")); err != nil {
 		t.Error(err)
 	}
-	short := map[string][2]shown{ // half an interval, and how many of a hundred cover
+	short := map[string][2]shown{ // half width of an interval, and coverage in percent
 		"4 count": {{19.4, 0.2}, {94.9, 3.9}}, "4 mean": {{21.8, 1.1}, {95.0, 3.9}},
 		"1 count": {{68.6, 0.7}, {95.1, 3.9}}, "1 mean": {{57.4, 4.6}, {95.3, 3.9}},
 	}

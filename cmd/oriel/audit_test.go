@@ -32,9 +32,9 @@ func auditEnv(more ...string) []string {
 // runAuditCommand runs `oriel audit` in this process.
 func runAuditCommand(t *testing.T, args ...string) (string, error) {
 	t.Helper()
-	for _, line := range os.Environ() { // what the test itself was run with is no setting
+	for _, line := range os.Environ() { // ignore settings from the environment of the test
 		if name, _, _ := strings.Cut(line, "="); strings.HasPrefix(name, "ORIEL_") {
-			t.Setenv(name, "") // put back at the end
+			t.Setenv(name, "") // restored at the end
 			_ = os.Unsetenv(name)
 		}
 	}
@@ -117,8 +117,9 @@ func TestAuditStopsInTime(t *testing.T) {
 	}
 }
 
-// TestAuditSaysWhatItDoes checks that each part prints a line when it begins, where no terminal shows a bar.
-func TestAuditSaysWhatItDoes(t *testing.T) {
+// TestAuditPrintsItsPartsWithoutATerminal checks that each part prints a line when it begins, where no terminal shows a
+// bar.
+func TestAuditPrintsItsPartsWithoutATerminal(t *testing.T) {
 	var out bytes.Buffer
 	progress := progressOn(&out)
 	for _, what := range []string{"exact checks", "attack at step 1, runs"} {

@@ -25,7 +25,7 @@ func configCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			out := cmd.OutOrStdout()
 			printSettings(out, os.Environ())
-			if s, err := settings.Load(os.Environ(), settings.Events, settings.Operator); err == nil { // brokers may be missing
+			if s, err := settings.Load(os.Environ(), settings.Events, settings.Operator); err == nil {
 				traps.Warn(cmd.ErrOrStderr(), traps.Settings(s), traps.Overpaid(s), traps.Unseen(s))
 			}
 			s, err := settings.Load(os.Environ(), settings.Kafka, settings.Deployment, settings.Service, settings.Events,

@@ -45,9 +45,9 @@ func discoveriesCommand() *cobra.Command {
 // question asks whether an arm has an effect on a metric.
 type question struct {
 	metric, stream          string
-	arm                     int // 1 for the control
+	arm                     int // number of the arm; the control is 1
 	effect, low, high, e, p float64
-	stop                    float64 // 1: it may be stopped on what it says
+	stop                    float64 // 1: the decision allows to stop the experiment
 }
 
 func runDiscoveries(out io.Writer, args []string, o discoveriesOptions) error {

@@ -41,7 +41,7 @@ func TestDiscoveriesOfFiles(t *testing.T) {
 	}
 	for _, c := range []struct {
 		args  []string
-		found []string // by question
+		found []string // expected answer to each question
 		last  string
 	}{
 		{[]string{first, second}, []string{"effect", "shown", "effect", "shown"}, "on average at most 5 %"},

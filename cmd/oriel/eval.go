@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -68,7 +67,7 @@ func evalCommand() *cobra.Command {
 	f.StringVar(&o.separator, "key-separator", "", "of --ndjson: each line is a user id or key, this text, and an event, as oriel replay has it")
 	f.IntVar(&o.partitions, "partitions", 1, "streams of a file: events go where oriel produce would put them in a topic of so many partitions")
 	f.Float64SliceVar(&o.epsilons, "epsilon", nil, "compare this `LIST` of ε in place of ORIEL_EPSILON")
-	f.Lookup("epsilon").DefValue = "" // not []
+	f.Lookup("epsilon").DefValue = "" // shown as an empty default, not as []
 	f.Var(&windowList{&o.windows}, "window", "compare this `LIST` of windows, steps, in place of ORIEL_WINDOW")
 	f.Var(&windowList{&o.memories}, "memory", "compare this `LIST` of memories, steps, as ORIEL_MEMORY with ORIEL_WINDOW=lifetime; beside those of --window")
 	f.IntVar(&o.seeds, "seeds", 1, "runs of each setting, with noise of their own: mean and worst are shown")
@@ -137,7 +136,7 @@ func (o evalOptions) show(cmd *cobra.Command, in eval.Input, source eval.Source)
 		total += n
 	}
 	traps.Warn(cmd.ErrOrStderr(), settingsWarnings(in.Settings))
-	events, err := in.Settings[0].EventConfig() // all decode alike
+	events, err := in.Settings[0].EventConfig() // all settings decode events alike
 	if err != nil {
 		return err
 	}
@@ -155,13 +154,7 @@ func (o evalOptions) show(cmd *cobra.Command, in eval.Input, source eval.Source)
 			return fmt.Errorf("--plot: %w", err)
 		}
 	}
-	if !o.json {
-		return report.Print(cmd.OutOrStdout())
-	}
-	encoder := json.NewEncoder(cmd.OutOrStdout())
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(report.printed)
+	return printAnswer(cmd.OutOrStdout(), o.json, report.printed)
 }
 
 // evalReport can be printed as text or JSON, and drawn as a plot.
@@ -169,9 +162,6 @@ type evalReport struct {
 	printed interface{ Print(io.Writer) error }
 	slide   *figure.Slide
 }
-
-// Print prints the report as text.
-func (r evalReport) Print(out io.Writer) error { return r.printed.Print(out) }
 
 // report scores decisions on the events that follow them or, for an operator of published numbers, compares these with
 // the true numbers.
@@ -190,10 +180,11 @@ func (o evalOptions) report(cmd *cobra.Command, in eval.Input, source eval.Sourc
 	if in.Delay != (eval.Delay{}) {
 		return evalReport{}, exit.WrongUse("--delay: %s waits for no label", in.Settings[0].Operator)
 	}
-	if tests, err := eval.Tests(in.Settings[0]); err != nil || tests {
-		if err != nil {
-			return evalReport{}, err
-		}
+	tests, err := eval.Tests(in.Settings[0])
+	if err != nil {
+		return evalReport{}, err
+	}
+	if tests {
 		report, err := eval.NewExperiment(cmd.Context(), in, source)
 		if err != nil {
 			return evalReport{}, err

@@ -61,7 +61,7 @@ type head struct {
 	reader    *fetch.Reader
 	batch     *fetch.Batch
 	rest      []records.Record
-	record    *records.Record // nil at the end
+	record    *records.Record // next record; nil at the end
 	next, end int64
 	unit      string
 }

@@ -16,8 +16,8 @@ import (
 	"oriel/schemas"
 )
 
-// besideTruth is the part of `oriel eval --json` that the tests read; null stands for a true value that does not exist.
-type besideTruth struct {
+// comparedNumbers is the part of `oriel eval --json` that the tests read; null stands for a missing true value.
+type comparedNumbers struct {
 	Events int
 	Null   int `json:"null_events"`
 	Rows   []struct {
@@ -34,7 +34,7 @@ type besideTruth struct {
 	}
 }
 
-func (f *fixture) showsTruth(args ...string) (r besideTruth) {
+func (f *fixture) showsTruth(args ...string) (r comparedNumbers) {
 	f.T.Helper()
 	said := f.Must(append([]string{"eval", "--json"}, args...)...)
 	documentIn(f.T, said, &r)
@@ -69,9 +69,9 @@ func airlineOf(i int) (airline string, delay int) {
 	return []string{"UA", "AA", "B6"}[i%3], i*i%300 - 80
 }
 
-// TestEvalShowsNumbersBesideTheTruth compares the true numbers with a computation here that uses no part of Oriel. The
+// TestEvalComparesNumbersWithTheTruth compares the true numbers with a computation here that uses no part of Oriel. The
 // private numbers must be the ones that a replay with the seed's secret publishes.
-func TestEvalShowsNumbersBesideTheTruth(t *testing.T) {
+func TestEvalComparesNumbersWithTheTruth(t *testing.T) {
 	const rows = 600
 	f, mapping := counted(t, rows)
 	slide := filepath.Join(t.TempDir(), "bands.svg")
@@ -106,7 +106,7 @@ func TestEvalShowsNumbersBesideTheTruth(t *testing.T) {
 			"count": size, "sum": total, "mean": total / size, "variance": squares/size - total*total/size/size, "p50": 0,
 		}[n.Statistic], 1e-6
 		if n.Statistic == "p50" {
-			want, slack = of[len(of)/2], 240./64+3 // a bin, and how far values of a cell are apart
+			want, slack = of[len(of)/2], 240./64+3 // the width of a bin, and the spacing of values in a cell
 		}
 		if n.Truth == nil {
 			t.Fatalf("%s of %s: no truth, want %g", n.Statistic, n.Cell, want)

@@ -29,7 +29,7 @@ type fileEvents struct {
 	name   string
 	model  streams.Model
 	each   func(in io.Reader, f func(r records.Record, place []byte) error) error
-	unit   string // what a record of the file is
+	unit   string // "line" or "record"
 	totals []int64
 }
 

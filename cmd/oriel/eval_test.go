@@ -127,7 +127,7 @@ func TestEvalComparesInOnePass(t *testing.T) {
 	f.Must(append([]string{"produce", "--topic", topic}, mapping...)...)
 	of := f.evaluates("--topic", topic, "--epsilon", "1,4", "--window", "8,64", "--seeds", "2")
 	for i := range of.Rows {
-		a, b := of.Rows[i], r.Rows[i] // sums in another order: the file goes from stream to stream
+		a, b := of.Rows[i], r.Rows[i] // sums have another order, because the file alternates between streams
 		if math.Abs(float64(a.Loss.Mean-b.Loss.Mean)) > 1e-12 || math.Abs(float64(a.AUC.Worst-b.AUC.Worst)) > 1e-12 {
 			t.Errorf("row %d: %v from the topic, %v from the file", i, a.Loss, b.Loss)
 		}

@@ -65,7 +65,7 @@ func TestTwoSignalsAtOnceAreOne(t *testing.T) {
 	}
 	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
 		_ = p.Cmd.Process.Signal(s)
-		time.Sleep(time.Millisecond) // so that the first one is heard first
+		time.Sleep(time.Millisecond) // the first signal must arrive first
 	}
 	if !p.Finish(30*time.Second) || !strings.Contains(p.Output(), "the group is left") {
 		t.Errorf("ended badly: %v", p.Err)
@@ -131,7 +131,7 @@ func TestSettingsFromAFile(t *testing.T) {
 // TestUntrustedBrokerEndsTheCommand checks that an error that a retry cannot fix is not retried, and that the message
 // names the setting.
 func TestUntrustedBrokerEndsTheCommand(t *testing.T) {
-	listener := httptest.NewTLSServer(nil) // its certificate is of no authority that a machine trusts
+	listener := httptest.NewTLSServer(nil) // its certificate comes from an unknown authority
 	defer listener.Close()
 	f := unserved(t, map[string]string{"ORIEL_BROKERS": strings.TrimPrefix(listener.URL, "https://"), "ORIEL_TLS": "true"})
 	p := f.Start(nil, "tail", "--topic", "events")

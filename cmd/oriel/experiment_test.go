@@ -65,7 +65,7 @@ func TestExperimentOfTheReadme(t *testing.T) {
 	short := map[string][]float64{
 		"1": {0.024, 0.009, 0.038, 22200}, "0.3": {0.024, 0.008, 0.04, 23100}, "": {0.0257, 0.0115, 0.0399, 20900},
 	}
-	sequences := map[string]eval.Sequence{"": r.Rows[0].Arms[0].Bare}
+	sequences := map[string]eval.Sequence{"": r.Rows[0].Arms[0].WithoutNoise}
 	for _, row := range r.Rows {
 		sequences[strconv.FormatFloat(math.Round(10*row.Epsilon)/10, 'g', -1, 64)] = row.Arms[0].Private
 		if row.Arms[0].Found != r.Seeds {
@@ -109,7 +109,7 @@ func TestAssociationOfTheReadme(t *testing.T) {
 	env["ORIEL_CELLS"], env["ORIEL_ARMS"] = "carrier=AA|DL|UA", "carrier"
 	delete(env, "ORIEL_MEMORIES")
 	commands = strings.NewReplacer("--member hour=hour", "", "--epsilon 4,1 --seeds 3", "").Replace(commands)
-	var r besideTruth
+	var r comparedNumbers
 	evalOfReadme(t, env, commands, 0, &r)
 	for _, n := range r.Rows[0].Numbers {
 		if n.Statistic != "mean_difference" || n.Cell != "carrier=UA" {

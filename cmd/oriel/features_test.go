@@ -51,9 +51,9 @@ func TestFeaturesAnswersWhileItsInputIsOpen(t *testing.T) {
 	}
 }
 
-// TestFeaturesNamesProblemsAside checks that each line has one answer. Problems must go to standard error, with the
-// name of the member and without a value.
-func TestFeaturesNamesProblemsAside(t *testing.T) {
+// TestFeaturesPrintsProblemsToStandardError checks that each line has one answer. Problems must go to standard error,
+// with the name of the member and without a value.
+func TestFeaturesPrintsProblemsToStandardError(t *testing.T) {
 	var out, problems bytes.Buffer
 	in := `{"features":{"a":1},"label":1}
 {"features":{"a":"secret"},"label":7}
@@ -92,8 +92,8 @@ func TestFeaturesNamesProblemsAside(t *testing.T) {
 	}
 }
 
-// TestFeaturesPrintsEveryPartOfAnEvent checks the output for every kind of event body.
-func TestFeaturesPrintsEveryPartOfAnEvent(t *testing.T) {
+// TestFeaturesPrintsAllMembersOfAnEvent checks the output for every kind of event body.
+func TestFeaturesPrintsAllMembersOfAnEvent(t *testing.T) {
 	f := func(e schemas.Event, labelled bool, want string) {
 		t.Helper()
 		if got := string(appendVector(nil, e, labelled)); got != want+"\n" {

@@ -41,14 +41,14 @@ func TestNoCommandCanBeDumped(t *testing.T) {
 		}
 		ran := false
 		cmd.Args, cmd.Run = nil, nil
-		cmd.Flags().VisitAll(func(f *pflag.Flag) { f.Annotations = nil }) // none is required
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { f.Annotations = nil }) // makes all flags optional
 		cmd.RunE = func(*cobra.Command, []string) error {
 			ran = true
 			dumpable, err := unix.PrctlRetInt(unix.PR_GET_DUMPABLE, 0, 0, 0, 0)
 			if err != nil || dumpable != 0 {
 				t.Errorf("oriel %s: PR_GET_DUMPABLE is %d, %v", path, dumpable, err)
 			}
-			var limit syscall.Rlimit // once 0, it stays: the first command tells
+			var limit syscall.Rlimit // a limit of 0 cannot be raised again, so only the first command shows it
 			if err := syscall.Getrlimit(syscall.RLIMIT_CORE, &limit); err != nil || limit.Cur != 0 {
 				t.Errorf("oriel %s: a dump may have %d bytes, %v", path, limit.Cur, err)
 			}

@@ -168,7 +168,7 @@ func TestInitOnFourShapes(t *testing.T) {
 			service := f.Start(nil, "run")
 			every := 1
 			if f.Env["ORIEL_OPERATOR"] == "ridge" {
-				every = 16 // as ORIEL_EMIT_EVERY is when it is not given
+				every = 16 // default of ORIEL_EMIT_EVERY
 			}
 			f.Await(time.Minute, "decisions of all records", func() bool {
 				return len(f.Read(f.Topic("decisions"), 0, false)) == len(c.records)/every

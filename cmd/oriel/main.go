@@ -11,9 +11,7 @@ import (
 	"oriel/cmd/internal/service"
 )
 
-func main() {
-	os.Exit(program.Execute(service.Interruption(), root()))
-}
+func main() { os.Exit(program.Execute(service.Interruption(), root())) }
 
 func root() *cobra.Command {
 	var envFile string

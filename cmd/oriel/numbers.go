@@ -231,7 +231,7 @@ func (o numbersOptions) published(ctx context.Context, client *kafka.Client) (ne
 // fromTopic reads the committed decisions of a topic. A decision without a time gets the timestamp of its record, which
 // is the time of the commit.
 func fromTopic(ctx context.Context, client *kafka.Client, name string, c collector, problems io.Writer) error {
-	told := false
+	warned := false
 	return readTopic(ctx, client, name, func(value []byte, timestamp int64) error {
 		d, err := schemas.ParseDecision(value)
 		if err != nil {
@@ -239,8 +239,8 @@ func fromTopic(ctx context.Context, client *kafka.Client, name string, c collect
 		}
 		at := d.Time()
 		if at == schemas.NoTime {
-			if at = timestamp; !told {
-				told = true
+			if at = timestamp; !warned {
+				warned = true
 				_, _ = fmt.Fprintln(problems, "decisions of an earlier deployment have no time: those of their records count, when they were published")
 			}
 		}

@@ -154,9 +154,9 @@ func TestNumbersOfATopic(t *testing.T) {
 	}
 
 	f.CreateTopic("earlier", 2, nil)
-	f.Env["ORIEL_INPUT_TOPIC"] = "earlier" // of Send
+	f.Env["ORIEL_INPUT_TOPIC"] = "earlier" // topic of Send
 	time0 := regexp.MustCompile(`,"time":\d+|,"increment_filter":\[[^]]*\]`)
-	later := map[string]float64{} // a day later: when they were published
+	later := map[string]float64{} // events by the time of publication, a day later
 	for key, n := range want {
 		at, _ := time.Parse(time.RFC3339, key[:len(key)-3])
 		later[at.AddDate(0, 0, 1).Format(time.RFC3339)+key[len(key)-3:]] = n

@@ -41,10 +41,10 @@ type planOptions struct {
 	epsilons []float64
 	windows  []uint64
 	wanted   wantOptions
-	effect   float64 // that an experiment is to find, 0: none
+	effect   float64 // effect that an experiment must find; 0: none
 	power    float64
-	solution *plan.Solution // for the wanted error; nil: no error is wanted
-	problems io.Writer      // takes warnings; nil: none are printed
+	solution *plan.Solution // solved setting for the wanted error; nil: no error is wanted
+	problems io.Writer      // receives warnings; nil: no warnings
 }
 
 // measureFor bounds the time of --measure for all mechanisms together.
@@ -100,7 +100,7 @@ func planCommand() *cobra.Command {
 	f.BoolVar(&o.measure, "measure", false, "measure the time of a step on this machine")
 	f.BoolVar(&o.frontier, "frontier", false, "print what the filters of blt reach")
 	f.Float64SliceVar(&o.epsilons, "epsilon", nil, "compare this `LIST` of ε in place of ORIEL_EPSILON")
-	f.Lookup("epsilon").DefValue = "" // not []
+	f.Lookup("epsilon").DefValue = "" // shown as an empty default, not as []
 	f.Var(&windowList{&o.windows}, "window", "compare this `LIST` of windows, steps, in place of ORIEL_WINDOW")
 	for _, name := range []string{"epsilon", "window"} {
 		cmd.MarkFlagsMutuallyExclusive(name, "age")
@@ -160,12 +160,12 @@ func runPlan(out io.Writer, environ []string, o planOptions) error {
 			return fmt.Errorf("--plot: %w", err)
 		}
 	}
-	return o.print(out, answer)
+	return printAnswer(out, o.json, answer)
 }
 
-// print writes an answer as JSON or as text.
-func (o planOptions) print(out io.Writer, answer interface{ Print(io.Writer) error }) error {
-	if o.json {
+// printAnswer writes an answer as JSON or as text.
+func printAnswer(out io.Writer, asJSON bool, answer interface{ Print(io.Writer) error }) error {
+	if asJSON {
 		encoder := json.NewEncoder(out)
 		encoder.SetEscapeHTML(false)
 		encoder.SetIndent("", "  ")
@@ -188,7 +188,7 @@ func planEffect(out io.Writer, s settings.Settings, o planOptions) error {
 	if err != nil {
 		return exit.WrongUse("--want-effect: %w", err)
 	}
-	return o.print(out, answer)
+	return printAnswer(out, o.json, answer)
 }
 
 // planShown is a report or a comparison of settings.
@@ -222,7 +222,7 @@ func planAnswer(s settings.Settings, o planOptions) (planShown, error) {
 	}
 	compared := len(o.epsilons)+len(o.windows) > 0
 	if compared && !operator.Describe(mechanism).Draws {
-		return compare(in, o) // needs no plan of the configured setting
+		return compare(in, o) // a comparison needs no plan of the configured setting
 	}
 	model, err := s.Model()
 	if err != nil {
@@ -319,9 +319,7 @@ func (l *windowList) Type() string   { return "steps,…" }
 // firstStream opens a stream of the model. It returns the length of a sealed state, the loss of its draws, and the
 // sizes of its decisions. All sealed states have one length, so it seals only the first. seen is false if the first
 // decision comes too late to be measured.
-func firstStream(model streams.Model) (
-	sealed int, draws dp.Draws, published plan.Published, seen bool, err error,
-) {
+func firstStream(model streams.Model) (sealed int, draws dp.Draws, published plan.Published, seen bool, err error) {
 	frozen, err := model.Learner.Params()
 	if err != nil {
 		return 0, dp.Draws{}, published, false, err
@@ -353,19 +351,19 @@ const (
 // seldom returns the published sizes if decisions of the first topic are far apart. It measures one with an operator
 // that publishes every decision, and adds the measured sizes of the second topic.
 func seldom(s settings.Settings, actions plan.Published) (published plan.Published, err error) {
-	apart := s.Batch * max(1, s.EmitEvery())
+	interval := s.Batch * max(1, s.EmitEvery())
 	model, err := s.EmitAll().Model()
 	if err != nil {
 		return published, err
 	}
 	_, _, one, seen, err := firstStream(model)
 	if err != nil || !seen || actions.Events == 0 {
-		return plan.Published{Late: apart}, err
+		return plan.Published{Late: interval}, err
 	}
 	size := float64(one.Thinned) / float64(one.Decided)
-	per := float64(apart) / float64(actions.Events)
+	per := float64(interval) / float64(actions.Events)
 	return plan.Published{
-		Bytes: size + per*actions.Bytes, Decisions: 1 + per*actions.Decisions, Events: float64(apart), Thinned: size,
+		Bytes: size + per*actions.Bytes, Decisions: 1 + per*actions.Decisions, Events: float64(interval), Thinned: size,
 		Decided: 1,
 	}, nil
 }
@@ -387,8 +385,8 @@ func publishes(stream *streams.Stream) (published plan.Published, seen bool, err
 		Taken: func(*records.Record, int64, schemas.Code) { published.Events++ },
 	}
 	walk.Start()
-	published, seen = plan.Published{}, false // what an opening publishes comes once
-	const someTime = 1_700_000_000_000        // decisions say a time of as many digits
+	published, seen = plan.Published{}, false // decisions at the opening are published once, and do not count
+	const someTime = 1_700_000_000_000        // a timestamp with as many digits as real ones
 	record := [1]records.Record{{Public: records.Public{Timestamp: someTime}, Unreadable: true}}
 	for start := time.Now(); !seen && published.Events < mostPlanned && time.Since(start) < planFor; {
 		at := walk.Position.Next

@@ -28,9 +28,9 @@ func plannedSizes(t *testing.T, s settings.Settings) plan.Setting {
 	return answer.(*plan.Report).Setting
 }
 
-// TestPlanSaysWhatIsPublished compares the planned bytes of decisions for each event, for every operator, with the
+// TestPlanPrintsSizesOfDecisions compares the planned bytes of decisions for each event, for every operator, with the
 // bytes that a replay of real events publishes after its opening.
-func TestPlanSaysWhatIsPublished(t *testing.T) {
+func TestPlanPrintsSizesOfDecisions(t *testing.T) {
 	t.Parallel()
 	for i, c := range decisiontest.Cases(t) {
 		if tiertest.Runs(i%7 != 0, false) {
@@ -65,10 +65,10 @@ func TestPlanSaysWhatIsPublished(t *testing.T) {
 	}
 }
 
-// TestPlanSaysSizesOfRareDecisions checks that a decision every billion events has a planned size, too, and that the
+// TestPlanPrintsSizesOfRareDecisions checks that a decision every billion events has a planned size, too, and that the
 // sizes of actions stay the same beside it. If a single step has more events than plan steps over, the output must say
 // so.
-func TestPlanSaysSizesOfRareDecisions(t *testing.T) {
+func TestPlanPrintsSizesOfRareDecisions(t *testing.T) {
 	t.Parallel()
 	for _, of := range decisiontest.Inputs {
 		if of.Name != "contexts-marked" && of.Name != "aggregate-memory-shown" {
@@ -123,9 +123,9 @@ func TestAggregateOfTheReadme(t *testing.T) {
 	}
 }
 
-// TestChoosingShowsWhatPlanSays checks that the figures in deploy/CHOOSING.md come from its own commands, and its
+// TestChoosingHasTheFiguresOfPlan checks that the figures in deploy/CHOOSING.md come from its own commands, and its
 // posterior beliefs from its own formula.
-func TestChoosingShowsWhatPlanSays(t *testing.T) {
+func TestChoosingHasTheFiguresOfPlan(t *testing.T) {
 	t.Parallel()
 	content, err := os.ReadFile(repotest.Path("deploy/CHOOSING.md"))
 	if err != nil {
@@ -136,7 +136,7 @@ func TestChoosingShowsWhatPlanSays(t *testing.T) {
 		t.Helper()
 		block := repotest.Block(t, "deploy/CHOOSING.md", command)
 		args := strings.Fields(block)[1:]
-		args[1] = repotest.Path(args[1]) // of --env-file
+		args[1] = repotest.Path(args[1]) // file of --env-file
 		said := unserved(t, map[string]string{}).Must(args...)
 		got := regexp.MustCompile(pattern).FindStringSubmatch(said)
 		if got == nil {

@@ -16,7 +16,7 @@ import (
 
 // wantOptions has the flags of `oriel plan` that set a wanted error, and the setting that may change for it.
 type wantOptions struct {
-	halves map[string]*string // ± by statistic; of a quantile with its name
+	halves map[string]*string // wanted ± by statistic; that of a quantile contains its name
 	near   float64
 	view   uint64
 	over   uint64
@@ -45,7 +45,7 @@ func (o *wantOptions) flags(cmd *cobra.Command) {
 	}
 	cmd.MarkFlagsMutuallyExclusive(names...)
 	f.Float64Var(&o.near, "near", math.NaN(), "where the `MEAN` of a cell's values is expected, or the quantile, for a smaller error than the largest there is")
-	f.Lookup("near").DefValue = "0" // is not shown
+	f.Lookup("near").DefValue = "0" // help does not show the default 0
 	f.Uint64Var(&o.view, "view", 0, "the memory, `STEPS`, at which the wanted number is read; every one if not given")
 	f.Uint64Var(&o.over, "over", 0, "`EVENTS` of the memory, the horizon or the tumbling window")
 	f.StringVar(&o.solve, "solve", "epsilon", "`WHAT` to solve for: epsilon, memory or batch")
@@ -90,7 +90,7 @@ const mostBatch, mostSteps = 1 << 31, 1 << 22
 // solved returns the environment with the setting that reaches the wanted error.
 func (o wantOptions) solved(environ []string, w plan.Target) ([]string, plan.Solution, error) {
 	given, err := settings.Load(environ, settings.Events, settings.Operator)
-	if given.Batch == 0 || given.Batch > mostBatch || given.Mechanism == "" { // there is nothing to start from
+	if given.Batch == 0 || given.Batch > mostBatch || given.Mechanism == "" { // no starting point
 		return nil, plan.Solution{}, err
 	}
 	fixed, span, err := o.fixed(given)
@@ -98,7 +98,7 @@ func (o wantOptions) solved(environ []string, w plan.Target) ([]string, plan.Sol
 		return nil, plan.Solution{}, err
 	}
 	if span == "ORIEL_HORIZON" && given.Rounds > 0 {
-		fixed = append(fixed, "ORIEL_ROUNDS=0") // says the same as the horizon, which changes
+		fixed = append(fixed, "ORIEL_ROUNDS=0") // ORIEL_ROUNDS would repeat the horizon, which changes
 	}
 	k := plan.SolvedSetting{Setting: "ORIEL_" + strings.ToUpper(o.solve), Greater: true}
 	with := func(text string) []string { return append(fixed, k.Setting+"="+text) }

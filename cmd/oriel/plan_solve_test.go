@@ -104,7 +104,7 @@ func TestPlanSolves(t *testing.T) {
 	}
 	f(numbersShell(), []string{"--want-count", "40", "--solve", "memory"}, 40, count)
 	ranks := numbersShell("ORIEL_STATISTICS=p90", "ORIEL_BINS=32")
-	if tiertest.Runs(false, true) { // other ends and knobs are here; a mean's ends also in TestSolvedOfTheReadme
+	if tiertest.Runs(false, true) { // the long form solves for further statistics and settings
 		f(numbersShell(), []string{"--want-mean", "2", "--after", "3000"}, 2, ratio(true))
 		f(numbersShell(), []string{"--want-count", "50"}, 50, count)
 		f(ranks, []string{"--want-quantile", "p90=3", "--after", "3000"}, 3, ratio(true))
@@ -183,7 +183,7 @@ func TestPlanRefusesWants(t *testing.T) {
 	f(numbersShell("ORIEL_MECHANISM=once-gaussian", "ORIEL_WINDOW=", "ORIEL_MEMORY="),
 		"no batch reaches ± 5 of a count at ε = 1; the best, ORIEL_BATCH=2147483648, gives ± ",
 		"--want-count", "5", "--solve", "batch")
-	if tiertest.Runs(false, true) { // a memory takes a second; TestPlanSolves finds one
+	if tiertest.Runs(false, true) { // solving for a memory takes a second; TestPlanSolves does it once
 		f(numbersShell(), "no memory reaches ± 5 of a count at ε = 1; the best, ORIEL_MEMORY=2, gives ± ",
 			"--want-count", "5", "--solve", "memory")
 	}
@@ -204,9 +204,9 @@ func TestPlanRefusesWants(t *testing.T) {
 	f(numbersShell("ORIEL_EPSILON=x"), "ORIEL_EPSILON", "--want-count", "50", "--solve", "memory")
 }
 
-// TestSolvedBatchLeavesRoundsOut checks that a batch can be solved for although ORIEL_ROUNDS repeats the horizon, which
+// TestSolvedBatchOmitsRounds checks that a batch can be solved for although ORIEL_ROUNDS repeats the horizon, which
 // changes with the batch.
-func TestSolvedBatchLeavesRoundsOut(t *testing.T) {
+func TestSolvedBatchOmitsRounds(t *testing.T) {
 	environ := []string{
 		"ORIEL_OPERATOR=aggregate", "ORIEL_CELLS=carrier=AA|DL", "ORIEL_MECHANISM=blt", "ORIEL_WINDOW=horizon",
 		"ORIEL_HORIZON=1024", "ORIEL_EPSILON=1", "ORIEL_DELTA=1e-6", "ORIEL_BATCH=10",

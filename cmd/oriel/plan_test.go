@@ -264,7 +264,7 @@ func TestPlanCompares(t *testing.T) {
 	}
 	f.Fails("is not a number of steps", "plan", "--window", "8,a")
 	f.Fails("epsilon -1, window 8", "plan", "--epsilon", "-1")
-	f.Fails("window 9", "plan", "--window", "9") // no power of two
+	f.Fails("window 9", "plan", "--window", "9") // 9 is not a power of two
 }
 
 // TestPlanOfCosts checks the plan's statements about costs: the directions, and a range of costs that the clip does not

@@ -136,7 +136,7 @@ func produceRecords(cmd *cobra.Command, o produceOptions) error {
 // outgoing is a record to send. Its slices are valid until the next one.
 type outgoing struct {
 	key, value []byte
-	place      []byte // decides the partition; nil: the fixed one, or the next in turn
+	place      []byte // key that decides the partition; nil: the fixed partition, or round-robin
 }
 
 // eachRecord is a function that calls f for each record of a file, in order.

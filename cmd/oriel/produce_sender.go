@@ -14,9 +14,9 @@ type sender struct {
 	client   *produce.Producer
 	topic    string
 	builders []records.Builder
-	fixed    int32 // −1: none
+	fixed    int32 // partition for all records; −1: none
 	turn     int32
-	rate     float64 // records a second; 0: any
+	rate     float64 // records per second; 0: unlimited
 	began    time.Time
 	taken    int
 	sent     int
@@ -30,8 +30,8 @@ func newSender(client *produce.Producer, topic string, partitions int, fixed int
 }
 
 const (
-	sendBytes = 512 << 10              // closes a batch: a broker's default limit is 1 MiB
-	sendPause = 100 * time.Millisecond // the shortest wait of a slow sender, which then sends all due records together
+	sendBytes = 512 << 10              // size that closes a batch; the default limit of a broker is 1 MiB
+	sendPause = 100 * time.Millisecond // shortest pause of a slow sender, which then sends all due records together
 )
 
 func (s *sender) send(ctx context.Context, e outgoing) error {

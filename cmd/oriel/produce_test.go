@@ -42,7 +42,7 @@ func TestProduceSendsEachLineOnce(t *testing.T) {
 		}
 		return all
 	}
-	const lines = 3000 // of 400 bytes: more than one batch
+	const lines = 3000 // of 400 bytes each: more than one batch
 	var want []string
 	for i := range lines {
 		want = append(want, fmt.Sprintf("%0400d", i))

@@ -43,7 +43,7 @@ func TestPythonOrdersPerHour(t *testing.T) {
 		"--out", folder)
 	name := topic + "-oriel"
 	f.Env, f.Name = settingsOf(t, filepath.Join(folder, "oriel.env")), name
-	f.Env["ORIEL_HTTP_ADDR"], f.Env["ORIEL_EPSILON"] = "127.0.0.1:0", "400" // so that means are known
+	f.Env["ORIEL_HTTP_ADDR"], f.Env["ORIEL_EPSILON"] = "127.0.0.1:0", "400" // large enough that means are shown
 	f.Must("topics")
 	f.Start(nil, "run")
 	f.Await(time.Minute, "decisions of all records", func() bool {

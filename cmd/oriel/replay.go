@@ -65,7 +65,7 @@ func replayCommand() *cobra.Command {
 	f.StringVar(&o.save, "save", "", "write the partition's sealed state to a checkpoint file")
 	f.StringVar(&o.Separator, "key-separator", "", "each line is a user id, this text, and an event, as kcat -K has keys; for ORIEL_USER_ID, whether it says key or header:NAME. "+
 		"An operator that reads record keys has its key there, after a user id that is a header's")
-	for _, name := range []string{"out", "seed", "key-separator"} { // of --events
+	for _, name := range []string{"out", "seed", "key-separator"} { // flags of --events
 		cmd.MarkFlagsMutuallyExclusive(name, "check", "save")
 	}
 	return cmd
@@ -117,7 +117,7 @@ func replayFile(cmd *cobra.Command, o replayOptions) (err error) {
 	}
 	total := info.Size()
 	if !info.Mode().IsRegular() {
-		total = -1 // a pipe
+		total = -1 // a pipe has no known length
 	}
 	bar := program.NewBar(cmd.ErrOrStderr(), total, "replay", true)
 	defer func() { _ = bar.Finish() }()

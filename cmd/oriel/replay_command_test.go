@@ -135,7 +135,7 @@ func TestReplayKnowsUsers(t *testing.T) {
 	f := offline(t, servicetest.ByUser)
 	records := servicetest.Crowd(60)
 	for i := range records {
-		records[i].Headers = servicetest.Event(i).Headers // none: a file has none
+		records[i].Headers = servicetest.Event(i).Headers // records of a file have no headers
 	}
 	nulls := map[int]bool{}
 	for _, reason := range servicetest.Expected(records, 5) {

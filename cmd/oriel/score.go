@@ -138,7 +138,7 @@ func scoreCommand() *cobra.Command {
 				select {
 				case err := <-done:
 					return err
-				case <-ctx.Done(): // no read of standard input can be ended
+				case <-ctx.Done(): // a read of standard input cannot be cancelled
 					return nil
 				}
 			})

@@ -32,7 +32,7 @@ func newWatch(environ []string) *traps.Watch {
 	var ranges []schemas.Range
 	for _, line := range environ {
 		if text, ok := strings.CutPrefix(line, "ORIEL_FEATURES_RANGE="); ok {
-			ranges, _ = schemas.ParseRanges(text) // commands that decode refuse a malformed range
+			ranges, _ = schemas.ParseRanges(text) // a command that decodes refuses a malformed range
 		}
 	}
 	return traps.NewWatch("features", ranges)

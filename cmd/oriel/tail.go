@@ -86,9 +86,9 @@ func tail(cmd *cobra.Command, client *kafka.Client, o tailOptions) error {
 type tailing struct {
 	options  tailOptions
 	client   *kafka.Client
-	problems io.Writer // what a person should know
+	problems io.Writer // receives messages for people
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	out   io.Writer
 	shown int
 	idle  int // partitions that have been read to their end
@@ -202,7 +202,7 @@ func show(out io.Writer, line []byte, raw bool) error {
 // further returns the members that not all operators' decisions have, each as name=value. Their text cannot move the
 // terminal's cursor.
 func further(extras []schemas.ExtraMember) string {
-	const shown = 60 // characters of a value
+	const shown = 60 // most characters of a value
 	text := ""
 	for _, x := range extras {
 		value := []rune(x.JSON)
@@ -245,7 +245,7 @@ const differences = "_difference"
 // view, then member. There are as many views as deviations of counts.
 func dashed(d schemas.Decision) []schemas.ExtraMember {
 	marks, views := marks(d.Extras), 0
-	var lists [][]json.Number // of differences, by member
+	var lists [][]json.Number // numbers of the differences, by member
 	for _, x := range d.Extras {
 		var list []json.Number
 		if json.Unmarshal([]byte(x.JSON), &list) != nil {

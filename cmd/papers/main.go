@@ -9,9 +9,7 @@ import (
 	"oriel/cmd/internal/service"
 )
 
-func main() {
-	os.Exit(program.Execute(service.Interruption(), root()))
-}
+func main() { os.Exit(program.Execute(service.Interruption(), root())) }
 
 func root() *cobra.Command {
 	cmd := &cobra.Command{

@@ -15,19 +15,19 @@ import (
 type Attack struct {
 	Canary audit.Canary
 	Report audit.Report
-	Needed int // runs for nine tenths of Reach; 0 where no number of runs is enough
+	Needed int // runs that reach 0.9 of Report.Reach; 0 if no number of runs does
 	Took   time.Duration
 
 	law       *audit.Law
 	direction []float64 // the canary's direction
-	follows   bool      // its leaves follow what a run has released before: those of law are those of a stream's start
+	follows   bool      // contributions depend on earlier releases; law has those at a stream's start
 }
 
 // These are the default positions of the canary.
 const (
-	longestAttack    = 1024    // releases that it is followed for
-	farthestPosition = 1 << 14 // releases of a run: a second position beyond is left to the residuals
-	afterFirst       = 9       // step of the second one where there are no blocks
+	longestAttack    = 1024    // most releases for which a canary is followed
+	farthestPosition = 1 << 14 // most releases of a run; residuals cover later positions
+	afterFirst       = 9       // step of the second canary if the mechanism has no blocks
 )
 
 // positions returns the steps of the canaries: the first step of the stream, and a step in the middle of the second
@@ -46,7 +46,7 @@ func (a *Subject) positions(o Options) []uint64 {
 	}
 	switch {
 	case a.guarantee.Mu == 0 && span > 0:
-		return []uint64{first} // pure noise of a tree has its worst leaf there, and releases that show single nodes
+		return []uint64{first} // the worst contribution of a pure tree is there
 	case span == 0:
 		return []uint64{first, first - 1 + afterFirst}
 	case end != protection.Endless && end > first:
@@ -108,24 +108,24 @@ func (t *Attack) play(p *player) audit.Play {
 		}
 		s := &canarySender{player: p, direction: t.direction, canary: canary, due: t.Canary.At}
 		at, seen := placesOf(run), make([]float64, len(p.contribution))
-		moved := make([]float64, len(p.contribution)) // by the centres of the leaves that a release holds
+		offset := make([]float64, len(p.contribution)) // sum of the centres in the release
 		for step := uint64(1); step <= t.Canary.Releases; step++ {
-			for i := range moved {
-				moved[i] *= p.subject.retained()
+			for i := range offset {
+				offset[i] *= p.subject.retained()
 			}
 			for place := range p.subject.mechanism.Batch {
 				r, echo := s.at(step, place)
 				r.Identity = at.next()
 				known := p.centre
 				if adds := p.add(r); adds && echo && p.subject.lag == 0 {
-					known = p.contribution // of an event that both runs have
+					known = p.contribution // both runs contain this event
 				}
 				for i, m := range known {
-					moved[i] += m
+					offset[i] += m
 				}
 			}
 			for i, y := range p.sum() {
-				seen[i] = y - moved[i]
+				seen[i] = y - offset[i]
 			}
 			observe(seen)
 		}
@@ -186,14 +186,14 @@ func (t *Attack) run(ctx context.Context, a *Subject, o Options, share float64, 
 	t.Report, t.Took = count.Report(), time.Since(start)
 	for i := range t.Report.Bounds {
 		if b := &t.Report.Bounds[i]; t.follows {
-			b.Law = b.Claim // how far a run's own leaves are apart is not the law's to say
+			b.Law = b.Claim // law does not know the distance of this run's contributions
 		}
 	}
 	return err
 }
 
-// cost returns the time of one run while all processors play. It tries runs that are long beside the time limit only
-// once.
+// cost measures the time of one run, divided by the number of processors. It repeats the measurement unless a run takes
+// a large share of the time limit.
 func (t *Attack) cost(a *Subject, limit time.Duration) (time.Duration, error) {
 	p, err := a.open()
 	if err != nil {

@@ -106,10 +106,10 @@ func TestAuditOfAllKindsOfSettings(t *testing.T) {
 		a, checks := subject(t, more...), 6
 		a.repeated = fewRepeats()
 		if a.hasQuantiser() {
-			checks++ // distances
+			checks++ // the check of distances
 		}
 		if _, decays := a.mechanism.Scope.Memory(); decays {
-			checks++ // reset
+			checks++ // the check of resets
 		}
 		runs := tiertest.Runs(40, 200)
 		r := audited(t, a, runs)
@@ -125,9 +125,9 @@ func TestAuditOfAllKindsOfSettings(t *testing.T) {
 	}
 }
 
-// TestAuditSaysWhatItLeaves checks that the table reports noise that is not rebuilt because its scale is not large
-// beside the lattice.
-func TestAuditSaysWhatItLeaves(t *testing.T) {
+// TestAuditListsWhatItDoesNotTest checks that the table reports noise that is not rebuilt because its scale is not
+// large beside the lattice.
+func TestAuditListsWhatItDoesNotTest(t *testing.T) {
 	r := honest(t, subject(t, "ORIEL_MECHANISM=tree-laplace", "ORIEL_EPSILON=1e6"))
 	var table bytes.Buffer
 	if err := errors.Join(r.Verdict(), r.Print(&table)); err != nil {
@@ -178,10 +178,10 @@ func TestLowerNeverRoundsUp(t *testing.T) {
 	}
 }
 
-// TestAuditOfLeavesAroundACentreReachesTheClaim covers contributions around a public centre, whose diameter is less
+// TestAuditOfCentredContributionsReachesTheClaim covers contributions around a public centre, whose diameter is less
 // than the clip's. Canaries must reach the whole claim that follows from the diameter: at the first step, later, and
 // for all events of a user. One attack must be long enough to bound most of it.
-func TestAuditOfLeavesAroundACentreReachesTheClaim(t *testing.T) {
+func TestAuditOfCentredContributionsReachesTheClaim(t *testing.T) {
 	for _, more := range [][]string{
 		{"ORIEL_CLIP=1"},
 		{"ORIEL_CLIP=1", "ORIEL_ADJACENCY=zero-out"},

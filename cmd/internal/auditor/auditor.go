@@ -14,11 +14,11 @@ import (
 
 // Options configures an audit. At most one of Runs and Time may be set.
 type Options struct {
-	Runs     int           // of each attack, and of the residuals; 0: what Time allows
-	Time     time.Duration // for all runs, and what comes before them
-	Position uint64        // step of the canary; 0: 1, and the middle of the second block
-	Steps    uint64        // releases that a canary is followed for; 0: the window, at most 1024
-	Alpha    float64       // probability of a false alarm, at most
+	Runs     int           // runs of each attack and of the residuals; 0: as many as fit in Time
+	Time     time.Duration // limit for preparation and all runs
+	Position uint64        // step of the canary; 0: two canaries, at step 1 and in the second block
+	Steps    uint64        // releases for which a canary is followed; 0: the window, at most 1024
+	Alpha    float64       // upper bound on the probability of a false alarm
 	Progress Progress
 }
 
@@ -26,26 +26,26 @@ type Options struct {
 const (
 	alphaOfAttacks  = 0.5
 	timeOfAttacks   = 0.2
-	timeOfResiduals = 0.2     // the rest is for the far tails
-	tailDraws       = 1 << 14 // with Runs, for each of them
+	timeOfResiduals = 0.2     // the rest is the share of the far tails
+	tailDraws       = 1 << 14 // draws of the far tails for each of Options.Runs
 )
 
 // Result holds the findings of an audit, with its subject.
 type Result struct {
 	subject     *Subject
-	deployed    *Subject // the machine as the settings say it
+	deployed    *Subject // the machine exactly as the settings configure it
 	options     Options
 	attacks     []*Attack
-	scores      []audit.Run // of the first attack
+	scores      []audit.Run // runs of the first attack
 	checks      []Check
 	tests       []residual.Test
-	notAttacked []string // what was not tested with these settings, and why
-	steps       uint64   // of a run of the residuals
-	restarts    bool     // a machine can be taken up again, so half of those runs are
-	lateBreaks  bool     // and one at a reset
+	notAttacked []string // tests that these settings rule out, with the reasons
+	steps       uint64   // steps of a residual run
+	restarts    bool     // the restart check holds, so half of the residual runs are restarted
+	lateBreaks  bool     // the reset check holds too, so late runs are restarted
 	runs        uint64
-	late        uint64  // runs that start a little before a reset, beside these
-	reach       float64 // of the far tails, scales; 0: not known
+	late        uint64  // residual runs that start shortly before a reset, not counted in runs
+	reach       float64 // a clamp of draws at up to so many scales would have shown; 0: unknown
 	elapsed     time.Duration
 }
 
@@ -53,25 +53,25 @@ type Result struct {
 func (a *Subject) Audit(ctx context.Context, o Options) (*Result, error) {
 	r, start := &Result{subject: a, options: o, notAttacked: a.otherComponents()}, time.Now()
 	// Pairs of neighbouring streams come first, because they take no runs and show most.
-	if err := o.part("pairs of neighbouring streams", r.compareNeighbours); err != nil {
+	if err := o.stage("pairs of neighbouring streams", r.compareNeighbours); err != nil {
 		return nil, err
 	}
 	if a.drawing() {
-		err := o.part("exact checks", r.drawn)
+		err := o.stage("exact checks", r.drawn)
 		r.elapsed = time.Since(start)
 		return r, err
 	}
-	if err := o.part("canaries of the attacks", r.aim); err != nil {
+	if err := o.stage("canaries of the attacks", r.aim); err != nil {
 		return nil, err
 	}
 	r.steps = a.backgroundSteps(r.attacks)
 	if a.earliest() > r.steps {
 		r.notAttacked = append(r.notAttacked, fmt.Sprintf("noise beside leaves: an event adds nothing before step %d, and a run has %d", a.earliest(), r.steps))
 	}
-	if err := o.part("exact checks", r.compare); err != nil {
+	if err := o.stage("exact checks", r.compare); err != nil {
 		return nil, err
 	}
-	r.options.Time = max(0, o.Time-time.Since(start)) // of runs
+	r.options.Time = max(0, o.Time-time.Since(start)) // the time left for runs
 	if err := r.attack(ctx); err != nil {
 		return nil, err
 	}
@@ -93,9 +93,8 @@ func (r *Result) aim() error {
 	for _, step := range steps {
 		t, err := a.newAttack(step, u, o)
 		if errors.Is(err, errUnseen) || errors.Is(err, audit.ErrNowhere) && o.Position == 0 {
-			r.notAttacked = append(
-				r.notAttacked, fmt.Sprintf("attack at step %d: %s", step, strings.TrimPrefix(err.Error(), "audit: ")),
-			)
+			text := strings.TrimPrefix(err.Error(), "audit: ")
+			r.notAttacked = append(r.notAttacked, fmt.Sprintf("attack at step %d: %s", step, text))
 			continue
 		}
 		if err != nil {
@@ -111,23 +110,22 @@ func (r *Result) compare() error {
 	if err := r.compareDeployed(); err != nil {
 		return err
 	}
-	far, errFar := r.subject.tail()
-	r.checks = append(r.checks, far)
-	var errReset, errDistances error
+	errs := []error{r.add(r.subject.tail())}
 	if _, decays := r.subject.mechanism.Scope.Memory(); decays {
-		var reset Check
-		reset, errReset = r.subject.reset()
-		r.checks = append(r.checks, reset)
-		r.lateBreaks = r.restarts && reset.Holds
+		errs = append(errs, r.add(r.subject.reset()))
+		r.lateBreaks = r.restarts && r.checks[len(r.checks)-1].Holds
 	}
-	leaves, errLeaves := r.subject.contributionSums(r.steps)
-	r.checks = append(r.checks, leaves)
+	errs = append(errs, r.add(r.subject.contributionSums(r.steps)))
 	if r.subject.hasQuantiser() {
-		var distances Check
-		distances, errDistances = r.subject.distances()
-		r.checks = append(r.checks, distances)
+		errs = append(errs, r.add(r.subject.distances()))
 	}
-	return errors.Join(errFar, errReset, errLeaves, errDistances)
+	return errors.Join(errs...)
+}
+
+// add appends a check to the result, and returns its error.
+func (r *Result) add(c Check, err error) error {
+	r.checks = append(r.checks, c)
+	return err
 }
 
 // compareNeighbours records and replays pairs of neighbouring streams, on the machine exactly as the settings configure
@@ -136,9 +134,7 @@ func (r *Result) compareNeighbours() (err error) {
 	if r.deployed, err = r.subject.deployed(); err != nil {
 		return err
 	}
-	neighbours, err := r.deployed.neighbours()
-	r.checks = append(r.checks, neighbours)
-	return err
+	return r.add(r.deployed.neighbours())
 }
 
 // compareDeployed runs the other checks that compare bytes, on the same machine.
@@ -153,11 +149,9 @@ func (r *Result) compareDeployed() error {
 	}
 	r.notAttacked = append(r.notAttacked, left...)
 	if !r.subject.drawing() && len(r.attacks) > 0 {
-		repetition, err := a.repetition()
-		if err != nil {
+		if err := r.add(a.repetition()); err != nil {
 			return err
 		}
-		r.checks = append(r.checks, repetition)
 	}
 	restart, decisions, draws, err := a.replays(steps)
 	if err != nil {
@@ -207,8 +201,8 @@ func (r *Result) rebuild(ctx context.Context) error {
 	if !widens {
 		limit = time.Duration(float64(o.Time) * (1 - timeOfAttacks))
 	}
-	_, forgets := a.mechanism.Scope.Memory()
-	if forgets {
+	_, decays := a.mechanism.Scope.Memory()
+	if decays {
 		limit /= 2
 	}
 	tests, runs, err := a.residuals(ctx, x, r.restarts, o.work("residuals, runs", o.Runs, limit))
@@ -216,7 +210,7 @@ func (r *Result) rebuild(ctx context.Context) error {
 		return err
 	}
 	r.tests, r.runs = slices.Concat(r.tests, short, tests), runs
-	if forgets {
+	if decays {
 		late := a.beforeReset()
 		w := o.work("residuals at a reset, runs", o.Runs, limit)
 		tests, r.late, err = late.residuals(ctx, x.After(late.late), r.lateBreaks, w)

@@ -6,17 +6,17 @@ import "oriel/operators"
 type step struct {
 	release       []float64
 	decisions     []operators.Decision
-	contributions []float64 // what its leaves should add up to, loss units
-	same          []bool    // of its records: is it the same for all purposes
+	contributions []float64 // expected sum of the step's contributions, loss units
+	same          []bool    // by record: the event is the same for all purposes
 }
 
 // background plays runs with background traffic: events at every step.
 type background struct {
 	*player
-	traffic *traffic
-	steps   uint64
-	leaves  []float64
-	same    []bool
+	traffic       *traffic
+	steps         uint64
+	contributions []float64
+	same          []bool
 }
 
 func (a *Subject) openBackground(steps uint64) (*background, error) {
@@ -25,7 +25,7 @@ func (a *Subject) openBackground(steps uint64) (*background, error) {
 		return nil, err
 	}
 	return &background{
-		player: p, traffic: a.newTraffic(p.reference), steps: steps, leaves: make([]float64, len(p.contribution)),
+		player: p, traffic: a.newTraffic(p.reference), steps: steps, contributions: make([]float64, len(p.contribution)),
 	}, nil
 }
 
@@ -42,11 +42,11 @@ func (c *background) play(purpose string, number uint64, broken bool, observe fu
 	a, at := c.subject, placesOf(number)
 	batch := a.mechanism.Batch
 	breaks := a.random("restarts", number)
-	keyed := a.random("places of events", number) // not of the purpose: with places, public keys would change
+	keyed := a.random("places of events", number) // independent of the purpose, so that public keys stay the same
 	rate := restarts / float64(c.steps*batch)
 	for range c.steps {
 		c.traffic.step()
-		clear(c.leaves)
+		clear(c.contributions)
 		c.same = c.same[:0]
 		first, second := keyed.Uint64N(batch), keyed.Uint64N(batch)
 		for k := range batch {
@@ -59,7 +59,7 @@ func (c *background) play(purpose string, number uint64, broken bool, observe fu
 			r.Identity = at.next()
 			if c.add(r) {
 				for i, v := range c.contribution {
-					c.leaves[i] += v
+					c.contributions[i] += v
 				}
 			}
 			if broken && breaks.Float64() < rate {
@@ -68,7 +68,7 @@ func (c *background) play(purpose string, number uint64, broken bool, observe fu
 				}
 			}
 		}
-		observe(step{release: c.sum(), decisions: c.decisions, contributions: c.leaves, same: c.same})
+		observe(step{release: c.sum(), decisions: c.decisions, contributions: c.contributions, same: c.same})
 	}
 	return nil
 }

@@ -43,9 +43,9 @@ func TestAuditOfBandsReachesTheClaim(t *testing.T) {
 	}
 }
 
-// TestAuditOfABandsColumnAlone checks that a canary in the band's column alone bounds most of the loss that the column
+// TestAuditOfOnlyABandsColumn checks that a canary in the band's column alone bounds most of the loss that the column
 // may have.
-func TestAuditOfABandsColumnAlone(t *testing.T) {
+func TestAuditOfOnlyABandsColumn(t *testing.T) {
 	a := withBand(t, 1, kindsOfBands[0]...)
 	if reach := a.aimedAt(t, 1).law.Reach(); reach < 0.99*a.claimed() || reach > a.claimed()*(1+1e-9) {
 		t.Fatalf("a canary reaches %g of %g", reach, a.claimed())

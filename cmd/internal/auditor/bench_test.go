@@ -33,7 +33,7 @@ func BenchmarkFarTails(b *testing.B) {
 	}
 }
 
-func BenchmarkCrowd(b *testing.B) {
+func BenchmarkBackgroundTraffic(b *testing.B) {
 	for _, name := range []string{"blt", "tree-gaussian", "tree-gamma"} {
 		b.Run("mechanism="+name, func(b *testing.B) {
 			a := subject(b, "ORIEL_MECHANISM="+name, "ORIEL_WINDOW=64", "ORIEL_DIMENSION=32")

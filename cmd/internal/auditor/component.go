@@ -14,32 +14,32 @@ const AllComponents = -1
 // componentOf returns the configuration and the plan of one component, as if a stream had only this one, and the
 // component's share of the budget. For AllComponents, it returns those of the whole contribution.
 func componentOf(
-	c mechanisms.Config, p mechanisms.Calibration, part int,
+	c mechanisms.Config, p mechanisms.Calibration, index int,
 ) (mechanisms.Config, mechanisms.Calibration, error) {
 	switch {
-	case part == AllComponents:
+	case index == AllComponents:
 		return c, p, nil
-	case part < 0 || part >= len(c.Contribution.Components):
-		return c, p, fmt.Errorf("audit: part %d of a leaf that has %d, from 0", part, len(c.Contribution.Components))
+	case index < 0 || index >= len(c.Contribution.Components):
+		return c, p, fmt.Errorf("audit: part %d of a leaf that has %d, from 0", index, len(c.Contribution.Components))
 	case p.Components == nil || len(p.Components) == 1:
 		return c, p, nil
 	}
-	leaf, plan, shares := c.Contribution.Components[part], p.Components[part], 0.0
+	component, plan, shares := c.Contribution.Components[index], p.Components[index], 0.0
 	for _, x := range c.Contribution.Components {
 		shares += float64(x.Share)
 	}
 	c.Contribution = contribution.Contribution{
-		Components: []contribution.Component{leaf}, Nonzero: min(c.Contribution.Nonzero, leaf.Size),
+		Components: []contribution.Component{component}, Nonzero: min(c.Contribution.Nonzero, component.Size),
 	}
 	one := mechanisms.Calibration{
 		Name: p.Name, Grid: plan.Grid, Scale: plan.Scale, Levels: p.Levels, Filter: p.Filter, Decay: p.Decay,
 		ErrorBound: plan.ErrorBound,
 	}
-	if leaf.Quantiser != nil || leaf.Scales != nil {
+	if component.Quantiser != nil || component.Scales != nil {
 		one.Components = []mechanisms.ComponentCalibration{plan}
 	}
 	if facts, _ := mechanisms.FactsOf(c.Name); facts.Pure() {
-		c.Budget.Epsilon *= float64(leaf.Share) / shares
+		c.Budget.Epsilon *= float64(component.Share) / shares
 		return c, one, nil
 	}
 	alone, err := one.Guarantee(c)
@@ -51,11 +51,11 @@ func componentOf(
 }
 
 // bounds returns the range of a component's numbers among all numbers that a record adds.
-func (a *Subject) bounds(part int) (from, to int) {
-	for i := range part {
+func (a *Subject) bounds(index int) (from, to int) {
+	for i := range index {
 		from += a.wholeMechanism.Contribution.Components[i].Entries()
 	}
-	return from, from + a.wholeMechanism.Contribution.Components[part].Entries()
+	return from, from + a.wholeMechanism.Contribution.Components[index].Entries()
 }
 
 // otherComponents describes the components that an audit of one component leaves out.

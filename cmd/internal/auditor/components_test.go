@@ -29,7 +29,7 @@ type varied struct {
 	cells   mechtest.OneHot
 	leaks   bool // scores of draws depend on events
 	draws   func(m *variedMachine) bool
-	chooses mechanisms.Exponential // by which law it draws
+	chooses mechanisms.Exponential // distribution of its draws
 }
 
 // centred is a quantiser that returns the difference of a number and a public centre, clamped to Λ.
@@ -76,7 +76,7 @@ func (v varied) ReferenceModel([]byte) (operators.ReferenceModel, error) {
 type variedMachine struct {
 	varied
 	*mechanisms.Stream
-	last float64 // of the events' numbers; no part of the state, as a fault may have it
+	last float64 // number of the last event; a fault may keep it outside the state
 }
 
 func (m *variedMachine) Open(dst []operators.Decision) []operators.Decision { return dst }
@@ -177,14 +177,14 @@ func variedSubject(t *testing.T, v varied, part int, change func(*mechanisms.Con
 // forgets sets a memory of eight steps.
 func forgets(m *mechanisms.Config) { m.Scope = protection.Decay{Steps: 8} }
 
-// TestAuditOfPartsReachesTheClaim checks that all components together reach the whole claim and not more, and that each
-// component alone reaches its share. Attacks must bound most of it. With every noise distribution, nothing may be
+// TestAuditOfComponentsReachesTheClaim checks that all components together reach the whole claim and not more, and that
+// each component alone reaches its share. Attacks must bound most of it. With every noise distribution, nothing may be
 // refuted or left out.
-func TestAuditOfPartsReachesTheClaim(t *testing.T) {
+func TestAuditOfComponentsReachesTheClaim(t *testing.T) {
 	for _, x := range []struct {
 		name   string
 		part   int
-		bounds bool // an attack is long enough to
+		bounds bool // an attack is long enough to give a bound
 		change func(*mechanisms.Config)
 	}{
 		{"blt", AllComponents, true, func(*mechanisms.Config) {}},
@@ -237,8 +237,8 @@ func TestAuditOfPartsReachesTheClaim(t *testing.T) {
 	}
 }
 
-// TestAuditCatchesFaultsOfParts checks that a fault in a component is found by the test of that component.
-func TestAuditCatchesFaultsOfParts(t *testing.T) {
+// TestAuditCatchesFaultsOfComponents checks that a fault in a component is found by the test of that component.
+func TestAuditCatchesFaultsOfComponents(t *testing.T) {
 	plain := func(*mechanisms.Config) {}
 	a := variedSubject(t, varied{cells: mechtest.OneHot{Short: true}}, AllComponents, plain)
 	refutes(t, "a distance short by √2", a, "distances", ErrCheck)
@@ -318,9 +318,9 @@ func TestAuditCatchesDrawsOfAnotherLaw(t *testing.T) {
 	}
 }
 
-// TestAuditOfAPartThatIsNotThere checks that a component that does not exist cannot be audited, and that the squares of
-// the components' µ sum to the square of the whole µ.
-func TestAuditOfAPartThatIsNotThere(t *testing.T) {
+// TestAuditOfAMissingComponentIsRefused checks that a component that does not exist cannot be audited, and that the
+// squares of the components' µ sum to the square of the whole µ.
+func TestAuditOfAMissingComponentIsRefused(t *testing.T) {
 	m := mechanisms.Config{
 		Name: "blt", Batch: 1, Budget: dp.Budget{Epsilon: 20, Delta: 1e-6},
 		Terms: protection.Terms{Scope: protection.Window{Steps: 8}, Unit: protection.Event{Exchange: dp.Replace}},

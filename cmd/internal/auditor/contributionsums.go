@@ -10,18 +10,18 @@ import (
 )
 
 // sumRecord holds the contributions of a step to the private sums, by component.
-type sumRecord struct{ parts [][]int64 }
+type sumRecord struct{ components [][]int64 }
 
 // recordingSum is a private sum that records the contributions of each step.
 type recordingSum struct {
 	mechanisms.Sum
-	note *sumRecord
-	part int
+	record    *sumRecord
+	component int
 }
 
 // Add records the contribution, and adds it.
 func (n recordingSum) Add(dst []float64, v []int64, chain *noise.Chain) {
-	n.note.parts[n.part] = append(n.note.parts[n.part][:0], v...)
+	n.record.components[n.component] = append(n.record.components[n.component][:0], v...)
 	n.Sum.Add(dst, v, chain)
 }
 
@@ -47,9 +47,9 @@ func (a *Subject) contributionSums(steps uint64) (Check, error) {
 		Name: "leaf sums", Looked: "what steps add, without noise, beside a second opinion", Count: runs * steps,
 		Found: "the two are one, but for rounding", Holds: true,
 	}
-	told, noted := &sumRecord{parts: make([][]int64, len(a.wholeMechanism.Contribution.Components))}, *a
-	noted.stream = told.stream
-	c, err := noted.openBackground(steps)
+	added, recorder := &sumRecord{components: make([][]int64, len(a.wholeMechanism.Contribution.Components))}, *a
+	recorder.stream = added.stream
+	c, err := recorder.openBackground(steps)
 	if err != nil {
 		return check, err
 	}
@@ -57,7 +57,7 @@ func (a *Subject) contributionSums(steps uint64) (Check, error) {
 		at := 0
 		err := c.play("crowd", run, false, func(s step) {
 			at++
-			if fault := a.besides(told, s.contributions); fault != "" && check.Holds {
+			if fault := a.besides(added, s.contributions); fault != "" && check.Holds {
 				check.Holds, check.Found = false, fmt.Sprintf("run %d, step %d: %s", run, at, fault)
 			}
 		})
@@ -85,11 +85,11 @@ func (n *sumRecord) stream(c mechanisms.Config, p mechanisms.Calibration, key [3
 }
 
 // besides describes the first coordinate at which a step adds something other than its contributions.
-func (a *Subject) besides(told *sumRecord, leaves []float64) string {
+func (a *Subject) besides(added *sumRecord, expected []float64) string {
 	at := 0
 	for k, of := range a.components {
-		for i, x := range told.parts[a.first+k] {
-			want := leaves[at] / a.integers[at]
+		for i, x := range added.components[a.first+k] {
+			want := expected[at] / a.integers[at]
 			if off := math.Abs(float64(x) - want); !(off <= rounded(of.Grid.Lambda)) {
 				return fmt.Sprintf("%d lattice units at coordinate %d, where the second opinion is %.0f", x, i+1, want)
 			}

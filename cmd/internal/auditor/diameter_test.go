@@ -44,7 +44,7 @@ func (q askew) in(c mechanisms.Config) (mechanisms.Config, bool) {
 // the stream has the fault, the tests of the rebuilt noise must find it. If the audited quantiser has it, two
 // contributions after one history must be found farther apart than claimed.
 func TestAuditCatchesFaultsOfDiameters(t *testing.T) {
-	half := func(dst []int64) { // a leaf of half the clip or so is 1.5 times as long: beyond the ball
+	half := func(dst []int64) { // contributions of about half the clip become 1.5 times as long, beyond the ball
 		for i := range dst {
 			dst[i] += dst[i] / 2
 		}
@@ -55,7 +55,7 @@ func TestAuditCatchesFaultsOfDiameters(t *testing.T) {
 		}
 	}
 	zero := func(_ contribution.Ball, _, centre []float64) { clear(centre) }
-	private := func(b contribution.Ball, vector, centre []float64) { // the centre is where the event is
+	private := func(b contribution.Ball, vector, centre []float64) { // moves the public centre to the event
 		norm := lattice.Norm(vector)
 		for i, x := range vector {
 			centre[i] = 0.999 * b.Reach * x / math.Max(norm, 1e-9)

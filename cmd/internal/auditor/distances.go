@@ -16,18 +16,15 @@ import (
 const (
 	pairs       = 64
 	shortRun    = 8
-	mostHostile = 64 // numbers that are spoiled one by one
+	mostHostile = 64 // most numbers that are replaced one by one
 )
 
 // hasQuantiser reports whether an audited component has a quantiser, which defines contributions and their sensitivity
 // itself.
 func (a *Subject) hasQuantiser() bool {
-	for _, p := range a.mechanism.Contribution.Components {
-		if p.Quantiser != nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(a.mechanism.Contribution.Components, func(c contribution.Component) bool {
+		return c.Quantiser != nil
+	})
 }
 
 // distances compares, in integers, the contributions of two events that may arrive at the same moment with each other
@@ -102,7 +99,7 @@ func (c *background) pairOf(pair uint64) (first, second []float64, err error) {
 func (c *background) arrives(event operators.Record, number uint64) (adds bool) {
 	records, lag := c.reference.Records(event)
 	at := placesOf(number)
-	at.id.Partition++ // behind those of the run
+	at.id.Partition++ // no identity of the run is used twice
 	for step := range uint64(len(records)) + lag {
 		for place := range c.subject.mechanism.Batch {
 			r := operators.Record{Null: true}
@@ -130,14 +127,14 @@ func (a *Subject) beyondSensitivity(q contribution.Quantiser, k int, first, seco
 		return fmt.Sprintf("leaves are %.9g lattice units apart, claimed is %.9g", math.Sqrt(d), math.Sqrt(replace))
 	}
 	none := make([]int64, size)
-	far := func(leaf []int64) string {
-		if d := square(leaf, none); d > zeroOut {
+	long := func(vector []int64) string {
+		if d := square(vector, none); d > zeroOut {
 			return fmt.Sprintf("a leaf is %.9g lattice units long, claimed is %.9g", math.Sqrt(d), math.Sqrt(zeroOut))
 		}
 		return ""
 	}
-	for _, leaf := range [][]int64{x, y} {
-		if fault := far(leaf); fault != "" {
+	for _, vector := range [][]int64{x, y} {
+		if fault := long(vector); fault != "" {
 			return fault
 		}
 	}
@@ -145,7 +142,7 @@ func (a *Subject) beyondSensitivity(q contribution.Quantiser, k int, first, seco
 		kept := second[i]
 		for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), 1e300, -1e300, 1e-300, 0x1p62, 1, -1} {
 			second[i] = bad
-			if fault := far(quantised(q, grid, size, second)); fault != "" {
+			if fault := long(quantised(q, grid, size, second)); fault != "" {
 				return fault
 			}
 		}
@@ -156,9 +153,9 @@ func (a *Subject) beyondSensitivity(q contribution.Quantiser, k int, first, seco
 
 // quantised returns the contribution of numbers in integers.
 func quantised(q contribution.Quantiser, grid lattice.Grid, size int, numbers []float64) []int64 {
-	leaf := make([]int64, size)
-	q.Quantise(grid, leaf, numbers)
-	return leaf
+	vector := make([]int64, size)
+	q.Quantise(grid, vector, numbers)
+	return vector
 }
 
 // square returns the square of a distance, rounded once.

@@ -21,7 +21,7 @@ func (a *Subject) drawingSteps() uint64 {
 	return max(1, min(m.Scope.End(), max(shortestBackground, 4*m.Draws.Every)+a.lag, longestBackground/m.Batch))
 }
 
-// drawn runs the audit of a subject whose only releases are draws.
+// drawn runs the audit of a subject that releases only draws.
 func (r *Result) drawn() error {
 	a := r.subject
 	r.steps = a.drawingSteps()
@@ -29,20 +29,16 @@ func (r *Result) drawn() error {
 	if err := r.compareDeployed(); err != nil {
 		return err
 	}
-	var errExchange, errDistances error
+	var errs []error
 	if first := a.earliest(); first > r.steps {
 		r.notAttacked = append(r.notAttacked, fmt.Sprintf("exchange: an event adds nothing before step %d, and a run has %d", first, r.steps))
 	} else {
-		var exchange Check
-		exchange, errExchange = a.exchange(r.steps)
-		r.checks = append(r.checks, exchange)
+		errs = append(errs, r.add(a.exchange(r.steps)))
 	}
 	if a.hasQuantiser() {
-		var distances Check
-		distances, errDistances = a.distances()
-		r.checks = append(r.checks, distances)
+		errs = append(errs, r.add(a.distances()))
 	}
-	return errors.Join(errExchange, errDistances)
+	return errors.Join(errs...)
 }
 
 // exchanges is the number of pairs of runs.
@@ -58,7 +54,7 @@ func (a *Subject) exchange(steps uint64) (Check, error) {
 	if err != nil {
 		return check, err
 	}
-	d, due := a.mechanism.Draws, uint64(0) // exactly, or at most
+	d, due := a.mechanism.Draws, uint64(0) // number of draws: exact if draws have an interval, else an upper bound
 	if d.Every > 0 {
 		due = d.K * (steps / d.Every)
 	} else {
@@ -70,7 +66,7 @@ func (a *Subject) exchange(steps uint64) (Check, error) {
 		first := a.earliest()
 		u, at := a.dense(rng), first+rng.Uint64N(steps+1-first)
 		if run%2 == 0 {
-			at = first // which all draws see
+			at = first // all draws come after this step
 		}
 		var with []recordedDraw
 		err := p.pairing(run, steps, at, u, true, func(d mechanisms.Draw, index int) int {

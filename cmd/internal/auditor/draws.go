@@ -28,7 +28,7 @@ type scriptedDraws struct {
 	draws    []recordedDraw
 	next     int
 	fault    string
-	affected bool // scores depend on events beside releases and draws
+	affected bool // scores depend on events, not on releases and draws alone
 }
 
 func (s *scriptedDraws) choose(d mechanisms.Draw, _ int) int {

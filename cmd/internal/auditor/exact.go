@@ -21,12 +21,21 @@ import (
 type Check struct {
 	Name   string `json:"check"`
 	Looked string `json:"looked_at"`
-	Count  uint64 `json:"count"` // of what was looked at
+	Count  uint64 `json:"count"` // number of compared items
 	Found  string `json:"found"`
 	Holds  bool   `json:"holds"`
 }
 
-// These limits bound what is replayed and remembered for a check: runs, steps over all runs, and numbers of a run.
+// refutedBy returns the check as refuted if err is one of the faults. Otherwise it returns the check and err.
+func (c Check) refutedBy(err error, faults ...error) (Check, error) {
+	if slices.ContainsFunc(faults, func(fault error) bool { return errors.Is(err, fault) }) {
+		c.Holds, c.Found = false, err.Error()
+		return c, nil
+	}
+	return c, err
+}
+
+// These limits bound the replays of a check: runs, records of all runs, and released numbers of a run.
 const (
 	mostRepeated    = 32
 	repeatedRecords = 1 << 16
@@ -43,7 +52,7 @@ func (a *Subject) repetitions(steps uint64) (runs, each uint64) {
 // it also has these, by step and component.
 type recorded struct {
 	releases, decisions [][]byte
-	owed                [][]byte // of decisions, what follows from releases
+	owed                [][]byte // parts of decisions that may depend on releases alone
 	increments          [][][]lattice.Int128
 	draws               []recordedDraw
 }
@@ -133,21 +142,21 @@ func differ(x, y [][]byte) int {
 }
 
 // sums returns sums of the components that release the recorded values, after the stream has scaled them.
-func (r *recorded) sums(leaf contribution.Contribution) []mechanisms.Sum {
+func (r *recorded) sums(c contribution.Contribution) []mechanisms.Sum {
 	var sums []mechanisms.Sum
 	at := 0
-	for k, part := range leaf.Components {
+	for k, component := range c.Components {
 		from := at
 		sum := audit.NewScripted(func(dst []float64, step uint64) {
 			for i := range dst {
 				dst[i] = math.Float64frombits(binary.LittleEndian.Uint64(r.releases[step-1][8*(from+i):]))
-				if part.Scales != nil {
-					dst[i] = unscaled(dst[i], math.Sqrt(float64(part.Scales[i])))
+				if component.Scales != nil {
+					dst[i] = unscaled(dst[i], math.Sqrt(float64(component.Scales[i])))
 				}
 			}
 		}).With(func(step uint64) []lattice.Int128 { return r.increments[step-1][k] })
 		sums = append(sums, sum)
-		at += part.Size
+		at += component.Size
 	}
 	return sums
 }
@@ -246,7 +255,7 @@ func (c *background) repeated(original recorded, run uint64) (fault string, err 
 	if t := differ(original.owed, again.owed); t > 0 {
 		return fmt.Sprintf("step %d: the decision owes something to events beside releases", t), nil
 	}
-	if draws.affected && !c.subject.drawing() { // whose guarantee is of its draws
+	if draws.affected && !c.subject.drawing() { // otherwise the guarantee covers draws, whose scores may depend on events
 		return "scores of a draw depend on events, and the guarantee is that of the sums alone", nil
 	}
 	return "", nil
@@ -255,8 +264,8 @@ func (c *background) repeated(original recorded, run uint64) (fault string, err 
 // leastShown is the number of steps with the most decisions that a check of decisions plays, if they are within reach.
 const leastShown = 3
 
-// shownSteps returns the number of steps that a check of decisions plays. It is the given number, or more if decisions
-// are rare or feedback waits. It also returns what is out of the check's reach.
+// shownSteps returns the number of steps that a check of decisions plays: the given number, or more if decisions are
+// rare or feedback waits. It also describes decisions that no feasible run reaches.
 func (a *Subject) shownSteps(steps uint64) (uint64, []string, error) {
 	p, err := a.open()
 	if err != nil {
@@ -291,21 +300,14 @@ func (a *Subject) repetition() (Check, error) {
 	}
 	first, u := a.earliest(), a.dense(a.random("direction", 0))
 	k, errCanary := audit.NewCanary(a.mechanism, first, a.followed(first, Options{}))
-	var errLeaves error
-	k.With, k.Without, errLeaves = a.contributions(u)
+	var errContributions error
+	k.With, k.Without, errContributions = a.contributions(u)
 	p, errOpen := a.open()
-	if err := errors.Join(errCanary, errLeaves, errOpen); err != nil {
+	if err := errors.Join(errCanary, errContributions, errOpen); err != nil {
 		return check, err
 	}
 	t := &Attack{Canary: k, direction: u}
-	err := audit.CheckHistory(t.play(p), t.Canary)
-	for _, fault := range []error{audit.ErrRedrawn, audit.ErrReused, audit.ErrShared} {
-		if errors.Is(err, fault) {
-			check.Holds, check.Found = false, err.Error()
-			return check, nil
-		}
-	}
-	return check, err
+	return check.refutedBy(audit.CheckHistory(t.play(p), t.Canary), audit.ErrRedrawn, audit.ErrReused, audit.ErrShared)
 }
 
 // tail passes draws of all sizes through the sum of each component, with a sampler of the auditor's own.
@@ -322,12 +324,8 @@ func (a *Subject) tail() (Check, error) {
 		over := func(s noise.Sampler) ([]mechanisms.Sum, error) { return p.SumsOver(c, s) }
 		draws, err := audit.CheckTail(c, p, over)
 		check.Count += draws
-		if errors.Is(err, audit.ErrTail) {
-			check.Holds, check.Found = false, err.Error()
-			return check, nil
-		}
 		if err != nil {
-			return check, err
+			return check.refutedBy(err, audit.ErrTail)
 		}
 	}
 	return check, nil
@@ -344,9 +342,5 @@ func (a *Subject) reset() (Check, error) {
 		return check, err
 	}
 	check.Count, err = audit.CheckReset(a.wholeMechanism, a.wholePlan, stream)
-	if errors.Is(err, audit.ErrReset) {
-		check.Holds, check.Found = false, err.Error()
-		return check, nil
-	}
-	return check, err
+	return check.refutedBy(err, audit.ErrReset)
 }

@@ -100,12 +100,12 @@ type exchange struct {
 	reference operators.ReferenceModel
 	kind      exchangeKind
 	direction []float64
-	place     int      // of the canary's records in their steps
-	at        []uint64 // steps in which the contributions are to be added
+	place     int      // place of the canary's records in their steps
+	at        []uint64 // steps that add the contributions
 	rng       *rand.Rand
-	traffic   *traffic // at the other places; nil: null events
+	traffic   *traffic // events at other places; nil: null events
 	carrying  [2][]operators.Record
-	people    int       // users so far
+	users     int       // users so far
 	all       []float64 // scratch of the reference model
 }
 
@@ -173,8 +173,8 @@ func (e *exchange) named(c neighbours.Couple, step uint64, place int) neighbours
 		e.aim()
 		c = neighbours.Couple{Record: e.carrying[1][0], Neighbour: e.carrying[0][0], Exchanged: true}
 	}
-	e.people++
-	name := fmt.Appendf(nil, "user %d", e.people)
+	e.users++
+	name := fmt.Appendf(nil, "user %d", e.users)
 	if c.Exchanged {
 		name = []byte("the user")
 	}

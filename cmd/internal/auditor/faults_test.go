@@ -128,7 +128,7 @@ func TestAuditCatchesARestoreThatDropsBuffers(t *testing.T) {
 // TestAuditCatchesACoordinateWithoutClip plants a clip that leaves the last coordinate of a contribution at its
 // original length.
 func TestAuditCatchesACoordinateWithoutClip(t *testing.T) {
-	a := subject(t, "ORIEL_LOSS=hinge") // whose leaves are the clip's
+	a := subject(t, "ORIEL_LOSS=hinge") // contributions are clipped
 	bend(t, a, func(c mechanisms.Config, p mechanisms.Calibration) bent {
 		return bent{add: func(dst []float64, v []int64, chain *noise.Chain, sum mechanisms.Sum) {
 			longer, last := slices.Clone(v), c.Dimension()-1

@@ -17,11 +17,11 @@ import (
 
 // learnedDirection is the position of a run's own contributions, in units of the noise scales.
 type learnedDirection struct {
-	scales            []float64 // of coordinates, loss units
-	direction, middle []float64 // of the run's leaves: direction, and half way
-	to, centre        []float64 // of the law's
-	at, step          uint64    // of the canary, and of the last release
-	kept, weights     float64   // of a leaf, from one release to the next, and in the last
+	scales            []float64 // scale of each coordinate, loss units
+	direction, middle []float64 // difference and midpoint of this run's two contributions
+	to, centre        []float64 // difference and midpoint of the law's two contributions
+	at, step          uint64    // step of the canary, and of the last release
+	kept, weights     float64   // share of a contribution that the next release keeps, and total weight in the last
 	out               []float64
 }
 
@@ -45,7 +45,7 @@ func (a *Subject) follows(t *Attack) (bool, error) {
 	}
 	for run := range uint64(4) {
 		for _, canary := range []bool{true, false} {
-			leaf, _, err := p.contributionAt(near, t.direction, math.MaxUint64-1-run, canary)
+			sum, _, err := p.contributionAt(near, t.direction, math.MaxUint64-1-run, canary)
 			if err != nil {
 				return false, err
 			}
@@ -53,7 +53,7 @@ func (a *Subject) follows(t *Attack) (bool, error) {
 			if canary {
 				law = t.Canary.With
 			}
-			if lattice.Norm(differences(leaf, law)) > 1e-6*t.Canary.Distance() {
+			if lattice.Norm(differences(sum, law)) > 1e-6*t.Canary.Distance() {
 				return true, nil
 			}
 		}
@@ -79,7 +79,7 @@ func (t *Attack) aimed(p *player, run uint64) (*learnedDirection, error) {
 		centre: middle(there, other), at: t.Canary.Step, kept: p.subject.retained(), out: make([]float64, len(with)),
 	}
 	unit(x.to)
-	if !unit(x.direction) { // both leaves are one, and nothing is to be seen
+	if !unit(x.direction) { // the contributions are equal: there is nothing to distinguish
 		copy(x.direction, x.to)
 	}
 	return x, nil

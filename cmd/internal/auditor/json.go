@@ -21,13 +21,13 @@ type canaryJSON struct {
 	Spacing     uint64  `json:"spacing"`
 	Distance    float64 `json:"distance"`
 	Sensitivity float64 `json:"sensitivity"`
-	Parts       []Move  `json:"parts,omitempty"` // where there are several, of which the two before are the first's
+	Parts       []Move  `json:"parts,omitempty"` // by component; omitted if there is one. Distance and Sensitivity are those of the first
 }
 
 type attackJSON struct {
 	Canary  canaryJSON `json:"canary"`
 	Seconds float64    `json:"seconds"`
-	Needed  int        `json:"runs_for_nine_tenths,omitempty"` // absent where no number of runs is enough
+	Needed  int        `json:"runs_for_nine_tenths,omitempty"` // omitted if no number of runs is enough
 	audit.Report
 }
 

@@ -29,7 +29,7 @@ func (k keyed) ReferenceModel([]byte) (operators.ReferenceModel, error) {
 type keyedMachine struct {
 	variedMachine
 	says bool
-	came uint64 // keys of the open batch
+	came uint64 // number of keys in the open batch
 }
 
 func (m *keyedMachine) Add(dst []operators.Decision, r operators.Record) []operators.Decision {

@@ -15,8 +15,8 @@ import (
 // sumOperator is an operator that adds the values of events and publishes releases: the private sum alone. Its streams
 // may start at any step, unlike those of an operator that counts steps in its own state.
 type sumOperator struct {
-	longest []float64 // that numbers of leaves may be, loss units, where a quantiser does not shorten them; else 0
-	clips   []float64 // where a clip does
+	longest []float64 // largest number that a quantiser accepts unchanged, loss units; 0 without a quantiser
+	clips   []float64 // clip of each coordinate, loss units; 0 with a quantiser
 }
 
 // Params returns no parameters.
@@ -49,11 +49,11 @@ func (sumMachine) Open(dst []operators.Decision) []operators.Decision { return d
 
 // Add adds the values of an event.
 func (m sumMachine) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
-	var leaf []float64
+	var values []float64
 	if !r.Null {
-		leaf = r.Event.Vector.Values
+		values = r.Event.Vector.Values
 	}
-	m.Stream.Add(r.Identity, leaf)
+	m.Stream.Add(r.Identity, values)
 	return dst
 }
 

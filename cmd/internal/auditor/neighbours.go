@@ -11,15 +11,15 @@ import (
 
 // These are limits of the check of neighbours.
 const (
-	exchangedRecords = 1 << 12 // of all pairs together, about
+	exchangedRecords = 1 << 12 // approximate number of records of all pairs together
 	leastExchanges   = 16
 	mostExchanges    = 48
-	plainKinds       = 4 // of exchangeKinds, which are tried where a decision is published next, and at the start
+	plainKinds       = 4 // the first exchangeKinds are tried at the start and just before a decision
 	mostAxes         = 6
-	shortExchange    = 12      // steps of a pair of runs, at least
-	longExchange     = 1 << 11 // records of a run, where that is enough
-	longestExchange  = 1 << 14 // records of a run, for the sake of a decision
-	exchangedAtMost  = 1 << 17 // records of all pairs together
+	shortExchange    = 12      // fewest steps of a pair of runs
+	longExchange     = 1 << 11 // most records of a run that need not reach a decision
+	longestExchange  = 1 << 14 // most records of a run that must reach a decision
+	exchangedAtMost  = 1 << 17 // most records of all pairs together
 )
 
 // neighbours records and replays pairs of runs of the machine as the settings configure it.
@@ -45,7 +45,7 @@ func (a *Subject) neighbours() (Check, error) {
 		fault, err = p.machine.CheckSums()
 	}
 	if fault == "" && err == nil && len(p.largest) > 0 {
-		share, fault, err = p.machine.Loss(p.moved)
+		share, fault, err = p.machine.Loss(p.differences)
 	}
 	check.Found = "draws, decisions and public state are the same; contributions differ as the unit does"
 	if share > 0 {
@@ -80,10 +80,10 @@ func (a *Subject) exchangedSteps() (uint64, error) {
 // neighbouring plays the pairs of runs of a subject.
 type neighbouring struct {
 	*Subject
-	machine *neighbours.Subject
-	steps   uint64
-	moved   [][]int64 // by component, the longest difference of contributions
-	largest map[int]float64
+	machine     *neighbours.Subject
+	steps       uint64
+	differences [][]int64 // by component: the longest difference between two contributions
+	largest     map[int]float64
 }
 
 // deployed plays the machine over a stream as the service opens it, and describes a fault.
@@ -110,12 +110,12 @@ func (p *neighbouring) play(pair pairOfStreams, number uint64) (fault string, er
 	if err != nil {
 		return "", err
 	}
-	if p.moved == nil {
-		p.moved = slices.Clone(report.Largest)
+	if p.differences == nil {
+		p.differences = slices.Clone(report.Largest)
 	}
 	for k, v := range report.Largest {
 		if d := square(v, make([]int64, len(v))); d > p.largest[k] {
-			p.moved[k], p.largest[k] = v, d
+			p.differences[k], p.largest[k] = v, d
 		}
 	}
 	if report.Fault != "" {
@@ -149,8 +149,8 @@ func (a *Subject) subjectOfNeighbours() *neighbours.Subject {
 type pairOfStreams struct {
 	kind      exchangeKind
 	direction []float64
-	busy      bool // with other events
-	place     int  // of the exchanged records in their steps
+	busy      bool // the streams contain other events too
+	place     int  // place of the exchanged records in their steps
 	at        []uint64
 }
 

@@ -11,9 +11,9 @@ import (
 
 // These limits keep Overpaid within milliseconds.
 const (
-	directions      = 2       // of either kind: dense ones, and single numbers
-	mostCoordinates = 1 << 12 // coordinates of a contribution, and numbers that it is made of
-	mostPreceding   = 1 << 12 // records before it
+	directions      = 2       // number of dense directions, and of single coordinates
+	mostCoordinates = 1 << 12 // most coordinates of a contribution, and most numbers that it is computed from
+	mostPreceding   = 1 << 12 // most records before the contribution
 )
 
 // leastShare is the share of a sensitivity that a move must reach. A sensitivity holds for all histories, while moves
@@ -40,7 +40,7 @@ func Overpaid(m mechanisms.Config, c operators.Operator) []Move {
 	if err != nil || a.drawing() {
 		return nil
 	}
-	a, err = a.deployed() // knows the first event's contribution, and may be much faster
+	a, err = a.deployed() // may be much faster, and its first contribution is known
 	if err != nil || a.earliest() > m.Scope.End() || a.earliest()-1 > mostPreceding/m.Batch {
 		return nil
 	}

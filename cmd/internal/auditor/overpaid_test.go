@@ -18,7 +18,7 @@ import (
 type constant struct {
 	varied
 	first contribution.Component
-	shift float64 // of x: contributions along u and −u are then not of one length
+	shift float64 // shift of x, so that contributions along u and −u differ in length
 }
 
 func (c constant) Require(m *mechanisms.Config, _ []byte) error {
@@ -108,7 +108,7 @@ func TestOverpaidNamesWhatAnExchangeCannotMove(t *testing.T) {
 	for _, x := range []struct {
 		first     contribution.Component
 		adjacency dp.Adjacency
-		paid      float64 // 0: no more than is moved
+		paid      float64 // sensitivity of the noise; 0: equal to the largest move
 	}{
 		{contribution.Component{Clip: 1.25}, dp.Replace, 2.5},
 		{contribution.Component{Clip: 1.25}, dp.ZeroOut, 0},

@@ -15,12 +15,12 @@ import (
 type player struct {
 	subject      *Subject
 	reference    operators.ReferenceModel
-	contribution []float64 // what the last record should have added to the audited parts, loss units
-	centre       []float64 // of the leaves before it, public; zeros where they have none
-	all          []float64 // what the twin says of all parts
+	contribution []float64 // expected contribution of the last record to the audited components, loss units
+	centre       []float64 // public centre of that contribution; zeros if it has none
+	all          []float64 // numbers of the reference model for all components
 	streams      [2]*mechanisms.Stream
 	both         [2]operators.Machine
-	now          int // which of both runs
+	now          int // index of the machine in use
 	start        []byte
 	state        []byte
 	release      []float64
@@ -28,14 +28,14 @@ type player struct {
 }
 
 func (a *Subject) open() (*player, error) {
-	twin, err := operators.ReferenceModelOf(a.operator, a.public)
+	reference, err := operators.ReferenceModelOf(a.operator, a.public)
 	if err != nil {
 		return nil, err
 	}
 	n := a.mechanism.Dimension()
 	p := &player{
-		subject: a, reference: twin, contribution: make([]float64, n), centre: make([]float64, n), all: make([]float64,
-			a.wholeMechanism.Contribution.Entries()),
+		subject: a, reference: reference, contribution: make([]float64, n), centre: make([]float64, n),
+		all: make([]float64, a.wholeMechanism.Contribution.Entries()),
 	}
 	for i := range p.both {
 		if p.streams[i], err = a.stream(a.wholeMechanism, a.wholePlan, a.key()); err != nil {
@@ -64,8 +64,8 @@ func (p *player) begin() error {
 	return nil
 }
 
-// add takes one record. Afterwards contribution is what the record should have added, and made has the decisions that
-// it caused. It reports whether the record should have added anything.
+// add passes a record to the machine and to the reference model. Afterwards contribution has the expected contribution
+// of the record, and decisions the resulting decisions. It reports whether the record should have added a contribution.
 func (p *player) add(r operators.Record) bool {
 	adds := p.subject.contribution(p.contribution, p.all, p.reference, r)
 	p.subject.centres(p.centre, p.all, adds)

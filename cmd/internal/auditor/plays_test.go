@@ -48,9 +48,9 @@ func TestAuditOfPlaysReachesTheClaim(t *testing.T) {
 	}
 }
 
-// TestAuditCatchesLongLeavesOfPlays plants a contribution that is a tenth longer than its check allows, in the stream
-// and in the quantiser.
-func TestAuditCatchesLongLeavesOfPlays(t *testing.T) {
+// TestAuditCatchesLongContributionsOfPlays plants a contribution that is a tenth longer than its check allows, in the
+// stream and in the quantiser.
+func TestAuditCatchesLongContributionsOfPlays(t *testing.T) {
 	fault := changed{after: func(dst []int64) {
 		for i := range dst {
 			dst[i] += dst[i] / 10

@@ -11,9 +11,9 @@ import (
 
 // These are limits of a run with background traffic.
 const (
-	shortestBackground = 64      // steps: enough to compare steps
+	shortestBackground = 64      // steps; fewer are too few to compare steps
 	longestBackground  = 1 << 20 // records
-	oneBlock           = 1 << 12 // steps, where later blocks are out of reach
+	oneBlock           = 1 << 12 // steps of a run that cannot reach a second block
 )
 
 // backgroundSteps returns the length of such a run: to the middle of the second block and a window more, as far as the
@@ -40,13 +40,10 @@ func (a *Subject) backgroundSteps(attacks []*Attack) uint64 {
 // runs are interrupted and restored.
 func (a *Subject) residuals(
 	ctx context.Context, x *residual.Noise, restarts bool, w repeatedRuns,
-) ([]residual.Test, uint64,
-	error,
-) {
+) ([]residual.Test, uint64, error) {
 	battery := residual.NewBattery(x)
-	err := do(
-		ctx, w, func() (func(uint64) (*residual.Run, error), error) { return a.backgroundRuns(x, restarts) }, battery.Add,
-	)
+	worker := func() (func(uint64) (*residual.Run, error), error) { return a.backgroundRuns(x, restarts) }
+	err := do(ctx, w, worker, battery.Add)
 	return battery.Tests(), battery.Runs(), err
 }
 
@@ -58,10 +55,8 @@ func (a *Subject) backgroundRuns(x *residual.Noise, restarts bool) (func(number 
 	}
 	observer := x.Observe()
 	return func(number uint64) (*residual.Run, error) {
-		err := c.play(
-			"crowd", number, restarts && number%2 == 1, func(s step) { observer.Release(s.release, s.contributions) },
-		)
-		if err != nil {
+		observe := func(s step) { observer.Release(s.release, s.contributions) }
+		if err := c.play("crowd", number, restarts && number%2 == 1, observe); err != nil {
 			return nil, err
 		}
 		return observer.Result(number), nil
@@ -71,16 +66,16 @@ func (a *Subject) backgroundRuns(x *residual.Noise, restarts bool) (func(number 
 // short runs the short tests on the private sum alone: minimal changes of a history, and the clip of components that
 // have one.
 func (a *Subject) short() ([]residual.Test, error) {
-	bare, plan := audit.RawContributions(a.mechanism, a.plan)
-	stream, err := a.stream(bare, plan, a.key())
+	raw, plan := audit.RawContributions(a.mechanism, a.plan)
+	stream, err := a.stream(raw, plan, a.key())
 	if err != nil {
 		return nil, err
 	}
 	start := stream.AppendState(nil)
-	history, errHistory := audit.CheckChain(bare, plan, stream)
+	history, errHistory := audit.CheckChain(raw, plan, stream)
 	tests := []residual.Test{history}
 	errRestore := stream.Restore(start)
-	clip, errClip := audit.CheckClip(bare, plan, stream)
+	clip, errClip := audit.CheckClip(raw, plan, stream)
 	if clip.Count > 0 {
 		tests = append(tests, clip)
 	}

@@ -8,9 +8,9 @@ import "oriel/operators"
 type canarySender struct {
 	player    *player
 	direction []float64
-	canary    bool // which of the two events
+	canary    bool // send the canary, not its replacement
 	due       func(step uint64) bool
-	records   []operators.Record // of the last canary
+	records   []operators.Record // records of the last canary
 }
 
 // at returns the record at a place in a step, a null record if there is no other. echo reports that it repeats a
@@ -52,11 +52,11 @@ func (s *canarySender) echo() (r operators.Record, echo bool) {
 	return r, true
 }
 
-// contributionAt plays a run up to the step in which its canary's contribution is added, and returns the contribution
-// relative to its centre. It reports whether there is one.
+// contributionAt plays a run up to the step that adds its canary's contribution. It returns the contribution relative
+// to its centre, and whether there is a contribution.
 func (p *player) contributionAt(
 	step uint64, along []float64, run uint64, canary bool,
-) (leaf []float64, adds bool, err error) {
+) (sum []float64, adds bool, err error) {
 	if err := p.begin(); err != nil {
 		return nil, false, err
 	}

@@ -12,14 +12,14 @@ import (
 	"oriel/operators"
 )
 
-// TestCanariesAreSentWhereTheirLeafIsDue checks that a canary's records come one in each step, so that its contribution
-// is added in the requested step. Its key then comes twice more, with an event that does not depend on the canary. All
-// other records must be null.
-func TestCanariesAreSentWhereTheirLeafIsDue(t *testing.T) {
+// TestCanaryRecordsComeInTheStepsBeforeTheirContribution checks that a canary's records come one in each step, so that
+// its contribution is added in the requested step. Its key then comes twice more, with an event that does not depend on
+// the canary. All other records must be null.
+func TestCanaryRecordsComeInTheStepsBeforeTheirContribution(t *testing.T) {
 	for name, want := range map[string]struct {
 		earliest uint64
-		canary   []uint64 // steps of its records, where the leaf is due in step 9
-		echoes   []uint64 // and of those under its key
+		canary   []uint64 // steps of the canary's records, if the contribution is due in step 9
+		echoes   []uint64 // steps of the further records under its key
 	}{
 		"served":            {2, []uint64{8, 9}, []uint64{10}},
 		"served in batches": {2, []uint64{8, 9}, []uint64{9, 10}},
@@ -79,9 +79,9 @@ func TestCanariesAreSentWhereTheirLeafIsDue(t *testing.T) {
 	}
 }
 
-// TestKeysOfACrowdAreThoseOfARun checks that all purposes of a run have the same keys, and different contents under
-// them except for common events. Keys must repeat, and contexts must get their rewards.
-func TestKeysOfACrowdAreThoseOfARun(t *testing.T) {
+// TestKeysOfTrafficDependOnlyOnTheRun checks that all purposes of a run have the same keys, and different contents
+// under them except for common events. Keys must repeat, and contexts must get their rewards.
+func TestKeysOfTrafficDependOnlyOnTheRun(t *testing.T) {
 	a := subjectOf(t, asConfigured["served in batches"]...)
 	play := func(purpose string) (keys []string, numbers [][]float64, same []bool, leaves int) {
 		c, err := a.openBackground(60)
@@ -164,9 +164,9 @@ func plant(a *Subject, fault swapped) {
 	}
 }
 
-// TestAuditCatchesLeavesBesideTheSecondOpinion plants a contribution that is a thousandth too long. It must be found at
-// a budget of 0.1, where no affordable number of runs would show it in the noise.
-func TestAuditCatchesLeavesBesideTheSecondOpinion(t *testing.T) {
+// TestAuditCatchesSumsThatDifferFromTheReferenceModel plants a contribution that is a thousandth too long. It must be
+// found at a budget of 0.1, where no affordable number of runs would show it in the noise.
+func TestAuditCatchesSumsThatDifferFromTheReferenceModel(t *testing.T) {
 	a := subject(t, "ORIEL_EPSILON=0.1")
 	plant(a, swapped{record: func(r operators.Record) operators.Record {
 		r.Event.Weight *= 1.001
@@ -230,9 +230,9 @@ func TestDecisionsAreInReach(t *testing.T) {
 	}
 }
 
-// TestAuditOfLeavesOutOfReach checks that contributions which no run can have are reported as out of reach, and that
-// checks without contributions still run.
-func TestAuditOfLeavesOutOfReach(t *testing.T) {
+// TestAuditOfContributionsOutOfReach checks that contributions which no run can have are reported as out of reach, and
+// that checks without contributions still run.
+func TestAuditOfContributionsOutOfReach(t *testing.T) {
 	frequent := slices.DeleteFunc(slices.Clone(asConfigured["served"]), func(line string) bool {
 		return strings.HasPrefix(line, "ORIEL_EMIT")
 	})
@@ -267,9 +267,9 @@ func printed(t *testing.T, r *Result) (table, document string) {
 	return text.String(), json.String()
 }
 
-// TestAuditSaysThatRunsAreTooFew checks that an attack with too few runs bounds nothing, whatever they show, and that
+// TestAuditReportsTooFewRuns checks that an attack with too few runs bounds nothing, whatever they show, and that
 // the output says so in words and in JSON.
-func TestAuditSaysThatRunsAreTooFew(t *testing.T) {
+func TestAuditReportsTooFewRuns(t *testing.T) {
 	r := audited(t, subject(t), 2)
 	table, document := printed(t, r)
 	if strings.Count(table, "too few runs") != 3*2+2+2 || strings.Contains(table, " 0.000 ") ||

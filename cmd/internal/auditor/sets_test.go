@@ -38,13 +38,13 @@ func TestAuditOfSets(t *testing.T) {
 	}
 }
 
-// TestAuditFollowsLeaves attacks in the middle of a stream, where a canary's contributions depend on the set or point
-// published before. An attack that knows this must reach most of what a canary can show, and not more than the claim.
-// An attack that assumes the contributions of the start finds half of it, or nothing. A stream with the noise of twice
-// the ε must be refuted there.
-func TestAuditFollowsLeaves(t *testing.T) {
+// TestAuditFollowsContributions attacks in the middle of a stream, where a canary's contributions depend on the set or
+// point published before. An attack that knows this must reach most of what a canary can show, and not more than the
+// claim. An attack that assumes the contributions of the start finds half of it, or nothing. A stream with the noise of
+// twice the ε must be refuted there.
+func TestAuditFollowsContributions(t *testing.T) {
 	for _, row := range []struct {
-		shown float64 // to who follows, of what a canary can show at the start
+		shown float64 // bound of an attack that follows, relative to the reach of a canary at the start
 		more  []string
 	}{
 		{0.9, []string{"ORIEL_RULE=argmax", "ORIEL_ELEMENTS=6", "ORIEL_MECHANISM=blt", "ORIEL_WINDOW=8"}},

@@ -27,31 +27,31 @@ import (
 type Subject struct {
 	wholeMechanism   mechanisms.Config
 	wholePlan        mechanisms.Calibration
-	first            int                    // of the parts that are audited
-	components       []definition.Component // they
-	integers         []float64              // one of each of their coordinates, loss units
+	first            int                    // index of the first audited component
+	components       []definition.Component // the audited components
+	integers         []float64              // value of one lattice unit by coordinate, loss units
 	mechanism        mechanisms.Config
-	operator         operators.Operator // which publishes every decision; of deployed, the one that the settings say
-	deployedOperator operators.Operator // the one that the settings say
+	operator         operators.Operator // publishes every decision, except in the result of deployed
+	deployedOperator operators.Operator // as the settings configure it
 	plan             mechanisms.Calibration
-	public           []byte // the operator's plan
-	carriers         int    // records that carry an event, each in a step of its own
-	lag              uint64 // steps from the last of them to the leaf
+	public           []byte // public parameters of the operator
+	carriers         int    // number of records that carry one event, each in its own step
+	lag              uint64 // steps from the last of these records to the contribution
 	guarantee        protection.Guarantee
 	users            *streams.Users // user-level privacy; nil: event level
 	events           schemas.EventConfig
 	secret           [32]byte
-	late             uint64 // steps that were before a run, of which the private sum holds nothing
-	repeated         uint64 // runs that a check plays again, at most
+	late             uint64 // steps before a run, in which the private sum received nothing
+	repeated         uint64 // most runs that a check replays
 	// stream opens the machine's private sum: with mechanisms.Open or, in tests, with a planted fault. machine does the
 	// same for an operator that has a plan.
 	stream  func(mechanisms.Config, mechanisms.Calibration, [32]byte) (*mechanisms.Stream, error)
 	machine func(operators.Operator, []byte, *mechanisms.Stream) (operators.Machine, error)
 }
 
-// NewSubject calibrates the machine of the settings. secret belongs to the audit and decides all random draws. part is
-// a component of the contribution, counted from 0, or AllComponents.
-func NewSubject(s settings.Settings, secret [32]byte, part int) (*Subject, error) {
+// NewSubject calibrates the machine of the settings. secret belongs to the audit and decides all random draws.
+// component is the index of a component of the contribution, or AllComponents.
+func NewSubject(s settings.Settings, secret [32]byte, component int) (*Subject, error) {
 	learner, err := s.Learner()
 	if err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func NewSubject(s settings.Settings, secret [32]byte, part int) (*Subject, error
 	if err != nil {
 		return nil, err
 	}
-	a, err := newSubject(learner.Mechanism(), learner.Operator(), secret, part)
+	a, err := newSubject(learner.Mechanism(), learner.Operator(), secret, component)
 	if err != nil {
 		return nil, err
 	}
@@ -73,16 +73,16 @@ func openMachine(c operators.Operator, params []byte, sums *mechanisms.Stream) (
 	return c.Open(params, sums)
 }
 
-func newSubject(m mechanisms.Config, c operators.Operator, secret [32]byte, part int) (*Subject, error) {
+func newSubject(m mechanisms.Config, c operators.Operator, secret [32]byte, component int) (*Subject, error) {
 	var err error
 	a := &Subject{
-		wholeMechanism: m, first: max(0, part), operator: operators.EmitAllOf(c), deployedOperator: c, secret: secret,
+		wholeMechanism: m, first: max(0, component), operator: operators.EmitAllOf(c), deployedOperator: c, secret: secret,
 		stream: new(proofs).open, machine: openMachine, repeated: mostRepeated,
 	}
 	if a.wholePlan, err = mechanisms.Calibrate(m); err != nil {
 		return nil, err
 	}
-	if a.mechanism, a.plan, err = componentOf(m, a.wholePlan, part); err != nil {
+	if a.mechanism, a.plan, err = componentOf(m, a.wholePlan, component); err != nil {
 		return nil, err
 	}
 	a.components, a.integers = definition.Components(a.mechanism, a.plan), definition.Integers(a.mechanism, a.plan)
@@ -119,13 +119,13 @@ func (a *Subject) deployed() (*Subject, error) {
 // carried returns the number of records that carry an event to the sums, and the number of steps from the last of them
 // to the contribution.
 func (a *Subject) carried() (records int, lag uint64, err error) {
-	twin, err := operators.ReferenceModelOf(a.operator, a.public)
+	reference, err := operators.ReferenceModelOf(a.operator, a.public)
 	if err != nil {
 		return 0, 0, err
 	}
-	twin.Begin()
-	event, _ := twin.Canary(a.dense(a.random("direction", 0)), 1)
-	all, lag := twin.Records(event)
+	reference.Begin()
+	event, _ := reference.Canary(a.dense(a.random("direction", 0)), 1)
+	all, lag := reference.Records(event)
 	return len(all), lag, nil
 }
 
@@ -148,9 +148,9 @@ func (a *Subject) key() [32]byte { return a.derived("machine", 0) }
 // contribution writes the contribution that a record should have in the audited components, loss units. It takes the
 // reference model's numbers of all components, and clips and rounds them to the lattice with its own code. For a record
 // that adds nothing, it writes zeros and returns false.
-func (a *Subject) contribution(dst, all []float64, twin operators.ReferenceModel, r operators.Record) bool {
+func (a *Subject) contribution(dst, all []float64, reference operators.ReferenceModel, r operators.Record) bool {
 	clear(dst)
-	if !twin.Contribution(all, r) {
+	if !reference.Contribution(all, r) {
 		return false
 	}
 	for k, of := range a.components {
@@ -186,7 +186,7 @@ func (a *Subject) componentContribution(dst, numbers []float64, k int) {
 		return
 	}
 	for i, v := range numbers {
-		dst[i] = v * unit / integers[i] // over √k
+		dst[i] = v * unit / integers[i] // divided by the square root of the coordinate's scale
 	}
 	factor := min(1, grid.Clip()/lattice.Norm(dst))
 	for i, g := range dst {
@@ -223,8 +223,8 @@ func (a *Subject) retained() float64 {
 }
 
 // pair returns the next record of a canary along u, with the canary or without it.
-func (a *Subject) pair(twin operators.ReferenceModel, u []float64, with bool) operators.Record {
-	first, second := twin.Canary(u, 1)
+func (a *Subject) pair(reference operators.ReferenceModel, u []float64, with bool) operators.Record {
+	first, second := reference.Canary(u, 1)
 	switch {
 	case with:
 		return first
@@ -247,14 +247,14 @@ func (a *Subject) contributions(u []float64) (with, without []float64, err error
 	}
 	var both [2][]float64
 	for i, canary := range []bool{true, false} {
-		leaf, adds, err := p.contributionAt(a.earliest(), u, math.MaxUint64, canary)
+		sum, adds, err := p.contributionAt(a.earliest(), u, math.MaxUint64, canary)
 		if err != nil {
 			return nil, nil, err
 		}
 		if !adds && canary {
 			return nil, nil, errUnseen
 		}
-		both[i] = leaf
+		both[i] = sum
 	}
 	return both[0], both[1], nil
 }
@@ -283,10 +283,10 @@ func (a *Subject) dense(rng *rand.Rand) []float64 {
 // axis returns the unit vector of one number of the audited components, and of the first number of each other
 // component, within the subspace of contributions.
 func (a *Subject) axis(number int) []float64 {
-	return a.units(func(part int, u []float64) {
-		from, _ := a.bounds(part)
+	return a.units(func(component int, u []float64) {
+		from, _ := a.bounds(component)
 		start, _ := a.bounds(a.first)
-		if at := number - (from - start); part >= a.first && at >= 0 && at < len(u) {
+		if at := number - (from - start); component >= a.first && at >= 0 && at < len(u) {
 			u[at] = 1
 		} else {
 			u[0] = 1
@@ -298,9 +298,9 @@ func (a *Subject) axis(number int) []float64 {
 func (a *Subject) numbers() int { return a.mechanism.Contribution.Entries() }
 
 // units fills a vector component by component, and scales each to norm 1.
-func (a *Subject) units(fill func(part int, u []float64)) []float64 {
+func (a *Subject) units(fill func(component int, u []float64)) []float64 {
 	all := make([]float64, a.wholeMechanism.Contribution.Entries())
-	vector := func(i int) []float64 { // without public numbers
+	vector := func(i int) []float64 { // leaves out the public numbers
 		from, to := a.bounds(i)
 		if ball, centred := a.wholeMechanism.Contribution.Components[i].Quantiser.(contribution.Ball); centred {
 			to = from + ball.Size
@@ -310,11 +310,11 @@ func (a *Subject) units(fill func(part int, u []float64)) []float64 {
 	for i := range a.wholeMechanism.Contribution.Components {
 		fill(i, vector(i))
 	}
-	twin, err := operators.ReferenceModelOf(a.operator, a.public)
+	reference, err := operators.ReferenceModelOf(a.operator, a.public)
 	if err != nil {
 		panic("BUG: auditor: the operator refuses its own plan: " + err.Error())
 	}
-	twin.Tangent(all)
+	reference.Tangent(all)
 	for i := range a.wholeMechanism.Contribution.Components {
 		u := vector(i)
 		norm := lattice.Norm(u)

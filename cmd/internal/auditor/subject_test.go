@@ -13,9 +13,9 @@ import (
 	"oriel/operators/loss"
 )
 
-// TestCanaryMovesTheLeafByTheWholeSensitivity checks that every configuration has a canary that moves a contribution by
+// TestCanaryMovesTheSumByItsSensitivity checks that every configuration has a canary that moves a contribution by
 // the whole sensitivity. The operators' own tests check that its gradient is longer than the clip after every decision.
-func TestCanaryMovesTheLeafByTheWholeSensitivity(t *testing.T) {
+func TestCanaryMovesTheSumByItsSensitivity(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, mechanism := range []string{"blt", "tree-laplace"} {
 		for _, name := range loss.Names() {
@@ -47,9 +47,9 @@ func TestCanaryMovesTheLeafByTheWholeSensitivity(t *testing.T) {
 	}
 }
 
-// TestLeafIsThatOfTheMachine checks that the auditor's own clip and rounding agree with the mechanism's to one unit in
-// the last place.
-func TestLeafIsThatOfTheMachine(t *testing.T) {
+// TestContributionsMatchTheMechanism checks that the auditor's own clip and rounding agree with the mechanism's to one
+// unit in the last place.
+func TestContributionsMatchTheMechanism(t *testing.T) {
 	for _, name := range loss.Names() {
 		a := subject(t, "ORIEL_LOSS="+name, "ORIEL_SET=simplex", "ORIEL_DIMENSION=5")
 		p, err := a.open()

@@ -22,7 +22,7 @@ func lower(x float64) string {
 		return text
 	}
 	unit := math.Pow(10, math.Floor(math.Log10(x))-3)
-	return strconv.FormatFloat(x-unit/2, 'g', 4, 64) // rounds to the next four digits below
+	return strconv.FormatFloat(x-unit/2, 'g', 4, 64) // rounds down to four digits
 }
 
 // Print writes the attempts and the findings as text for people.

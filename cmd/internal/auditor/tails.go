@@ -41,7 +41,7 @@ func (a *Subject) widen(draws int) (widenedSubject, bool) {
 		steps = min(steps, uint64((draws+n-1)/n))
 	}
 	if facts.Tree {
-		steps = min(steps, x.config.Scope.Span()) // single nodes
+		steps = min(steps, x.config.Scope.Span()) // releases are then single nodes
 	}
 	steps = min(steps, x.config.Scope.End())
 	x.noise, err = residual.New(x.config, x.plan, int(steps))

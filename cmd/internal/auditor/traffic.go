@@ -14,22 +14,22 @@ import (
 // waiting context does. Which keys come, and when, is public, so it is the same for all purposes of a run.
 type traffic struct {
 	subject   *Subject
-	reference operators.ReferenceModel // of the player that they are for
-	own       source                   // of the purpose's events
+	reference operators.ReferenceModel // model of the player that receives the events
+	own       source                   // draws the events of this purpose
 	public    *rand.Rand               // decides keys
-	common    source                   // of events that are the same for all purposes
-	same      bool                     // the last event was one
-	answers   bool                     // a decision answers each record: then some events are common
+	common    source                   // draws the events that are the same for all purposes
+	same      bool                     // the last event was drawn from common
+	answers   bool                     // a decision answers each record, so some events are drawn from common
 	dense     []float64
-	waiting   []operators.Record // that carry an event of which another record came
-	open      []operators.Record // and those that may come, since a step has ended
-	keys      [][]byte           // of late
+	waiting   []operators.Record // further records of events that have begun; they may come after this step
+	open      []operators.Record // waiting records of earlier steps, which may come
+	keys      [][]byte           // recent keys
 }
 
 // source draws the contents of events.
 type source struct {
 	rng    *rand.Rand
-	number int // of those of a leaf, that an event is along
+	number int // the coordinate along which the next event lies
 }
 
 func (a *Subject) sourceOf(purpose string, run uint64) source {
@@ -37,16 +37,16 @@ func (a *Subject) sourceOf(purpose string, run uint64) source {
 	return source{rng: rng, number: rng.IntN(a.numbers())}
 }
 
-// These limits bound what is remembered of the keys of a run.
+// These limits bound the keys and waiting records that a run remembers.
 const (
 	mostKeys    = 16
 	mostWaiting = 64
 )
 
-func (a *Subject) newTraffic(twin operators.ReferenceModel) *traffic {
+func (a *Subject) newTraffic(reference operators.ReferenceModel) *traffic {
 	output := operators.SecondTopicOf(a.operator)
 	return &traffic{
-		subject: a, reference: twin, dense: a.dense(a.random("direction", 1)), answers: output != nil && output.Own,
+		subject: a, reference: reference, dense: a.dense(a.random("direction", 1)), answers: output != nil && output.Own,
 	}
 }
 
@@ -61,7 +61,7 @@ func (c *traffic) begin(purpose string, run uint64) {
 func (c *traffic) step() {
 	c.open = append(c.open, c.waiting...)
 	c.waiting = nil
-	for len(c.open) > mostWaiting { // some never come
+	for len(c.open) > mostWaiting { // drop the oldest
 		c.open = c.open[1:]
 	}
 }
@@ -108,7 +108,7 @@ func (c *traffic) event(s *source) operators.Record {
 	switch kind := s.rng.IntN(8); kind {
 	case 0:
 		first, _ := c.reference.Canary(u, 0)
-		return operators.Record{Null: true, Key: first.Key} // a key is public, whatever the record says
+		return operators.Record{Null: true, Key: first.Key} // keys are public
 	case 1, 2, 3:
 		s.number = (s.number + 1) % c.subject.numbers()
 		if u = c.subject.axis(s.number); kind == 3 {

@@ -27,7 +27,7 @@ type walked struct {
 type handing struct {
 	operators.Machine
 	event     schemas.Event
-	decisions []operators.Decision // of the last call
+	decisions []operators.Decision // decisions of the last call
 }
 
 // Open implements operators.Machine.

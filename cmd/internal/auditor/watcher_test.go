@@ -24,8 +24,8 @@ import (
 var airlines = []string{"AA", "DL", "UA"}
 
 const (
-	watched = 1000 // departures, each with a guess
-	looks   = 1000 // of the best attack at the board
+	watched = 1000 // number of departures, each with a guess
+	looks   = 1000 // number of looks of the best attack at the board
 )
 
 // board returns a counter of departures by airline, for life.

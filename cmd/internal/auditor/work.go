@@ -11,8 +11,8 @@ import (
 // Progress shows the progress of a long part; total is 0 if it is not known.
 type Progress func(what string, total int) (set func(done int), finish func())
 
-// part shows a part of an audit that plays no runs of its own while it runs.
-func (o Options) part(what string, do func() error) error {
+// stage runs a part of an audit that plays no runs of its own, and shows that it runs.
+func (o Options) stage(what string, do func() error) error {
 	_, finish := o.Progress(what, 0)
 	defer finish()
 	return do()
@@ -22,7 +22,7 @@ func (o Options) part(what string, do func() error) error {
 type repeatedRuns struct {
 	what     string
 	runs     uint64
-	deadline time.Time // zero: none. It is looked at without regard to what was found, and so costs no confidence
+	deadline time.Time // zero: none. Stopping does not depend on results, so confidence stays
 	progress Progress
 }
 

@@ -7,8 +7,9 @@ import (
 	"oriel/mechanisms"
 )
 
-// Inputs are the files of testdata (up to the hyphen), each with the settings that it is replayed under.
-// They were drawn once and are bytes since: every form of an event, and every eleventh line or so malformed.
+// Inputs lists the event files of testdata, by their names up to the hyphen, each with the settings of its replay. The
+// files were generated once and never change. They have every form of an event, and about every eleventh line is
+// malformed.
 var Inputs = []struct {
 	Name string
 	Env  []string
@@ -327,7 +328,7 @@ var Inputs = []struct {
 	}},
 }
 
-// onlyUnder are the mechanisms of cases that make sense under one.
+// onlyUnder maps cases that need a particular mechanism to its name.
 var onlyUnder = map[string]string{
 	"logistic-memory": "blt", "logistic-memory-users-leaves": "blt",
 	"aggregate-memory": "blt", "aggregate-total": "blt", "aggregate-tumbling": "once-gaussian",
@@ -359,14 +360,14 @@ var onlyUnder = map[string]string{
 	"squared-band-leaves": "blt", "logistic-band-leaves": "tree-gaussian",
 }
 
-// steady tells the cases of operators whose plans have had one rule for leaves.
+// steady reports whether the case's operator has had one rule for contributions in all versions of its plan.
 func (c Case) steady() bool {
 	return slices.Contains([]string{"ridge", "arms", "bandit", "linucb", "submodular", "sets"}, c.Settings.Operator)
 }
 
-// earlier is the version of the plan of a case of contexts that is older than the largest norm of weights, which its
-// second line says: 2 where actions say what they answer, else 1. It is 0 for all others. Deployments with such a plan
-// keep it, and their bytes.
+// earlier returns the plan version of a case of contexts from before the bound on the norm of weights: 2 if decisions
+// name the context that they answer, otherwise 1. It returns 0 for all other cases. Deployments with such a plan keep
+// it, and their bytes.
 func (c Case) earlier() byte {
 	switch c.Events {
 	case "contexts-served", "contexts-products", "contexts-logged":
@@ -377,28 +378,26 @@ func (c Case) earlier() byte {
 	return 0
 }
 
-// projectsPart tells the cases whose plan is older than the projection of contributions on the whole tangent space.
-// Deployments with such a plan keep it, and their bytes.
+// projectsPart reports whether the case's plan is older than the projection of contributions on the whole tangent
+// space. Deployments with such a plan keep it, and their bytes.
 func (c Case) projectsPart() bool {
-	return slices.Contains([]string{
-		"linear-flow", "linear-vertices", "linear-trees", "linear-sparse-flow",
-	}, c.Events)
+	return slices.Contains([]string{"linear-flow", "linear-vertices", "linear-trees", "linear-sparse-flow"}, c.Events)
 }
 
-// told tells the cases of `bandit` whose plan is older than tangent spaces and baselines that are found. Deployments
-// with such a plan keep it, and their bytes.
-func (c Case) told() bool {
+// beforeTangents reports whether the case has a plan of bandit from before tangent spaces and estimated baselines.
+// Deployments with such a plan keep it, and their bytes.
+func (c Case) beforeTangents() bool {
 	return c.Settings.Operator == "bandit" && !strings.HasSuffix(c.Events, "-found")
 }
 
-// printed tells the cases of leaders and shares whose plan is older than a regulariser that follows from the noise.
-// Deployments with such a plan keep it, and their bytes.
+// printed reports whether the case has a plan of leaders or shares from before the regulariser that follows from the
+// noise. Deployments with such a plan keep it, and their bytes.
 func (c Case) printed() bool {
 	return slices.Contains([]string{"gains-led", "gains-shares", "gains-quadratic"}, c.Events)
 }
 
-// newest tells the cases of argmax and leaders whose plan is older than means of sums, and its version: their sets
-// follow the newest sums. Deployments with such a plan keep it, and their bytes.
+// newest returns the plan version of a case of argmax or leaders whose sets follow the newest sums, from before means
+// of sums. It returns 0 for all other cases. Deployments with such a plan keep it, and their bytes.
 func (c Case) newest() byte {
 	switch c.Events {
 	case "gains-argmax", "gains-short", "sets-gains":
@@ -409,15 +408,15 @@ func (c Case) newest() byte {
 	return 0
 }
 
-// Plays tells the cases of bandits, whose records name plays in their keys.
+// Plays reports whether the case's records name actions in their keys.
 func (c Case) Plays() bool {
 	kind, _, _ := strings.Cut(c.Events, "-")
 	return slices.Contains([]string{"plays", "contexts", "worths"}, kind)
 }
 
-// aggregates tells the cases of that operator, whose plans say all that its leaves are.
+// aggregates reports whether the case is of aggregate, whose plans describe contributions completely.
 func (c Case) aggregates() bool { return strings.HasPrefix(c.Events, "aggregate-") }
 
-// sharp tells the cases whose plan has the newest rule for leaves. That of the others has the ball of the clip, or
-// absorbs all cells, as plans had before there were rules: deployments with such a plan keep it, and their bytes.
+// sharp reports whether the case's plan has the newest rule for contributions. Older plans have the ball of the clip,
+// or absorb all cells. Deployments with such a plan keep it, and their bytes.
 func (c Case) sharp() bool { return strings.HasSuffix(c.Events, "-leaves") }

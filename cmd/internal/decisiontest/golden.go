@@ -28,7 +28,7 @@ type Case struct {
 
 func (c Case) String() string { return c.Events + " " + c.Mechanism }
 
-// Cases are all golden cases.
+// Cases returns all golden cases.
 func Cases(t *testing.T) (cases []Case) {
 	t.Helper()
 	for _, events := range Inputs {
@@ -39,7 +39,7 @@ func Cases(t *testing.T) (cases []Case) {
 			}
 			if only == "" && (mechanism == mechanisms.ExponentialMechanism ||
 				strings.HasPrefix(mechanism, "once-") != (events.Name == "logistic-ogd")) {
-				continue // draws are for rules that draw, single steps for ogd alone
+				continue // drawing mechanisms need a rule that draws; per-step mechanisms need ogd
 			}
 			cases = append(cases, Case{events.Name, mechanism, Load(t, Env(mechanism, events.Env)...)})
 		}
@@ -47,7 +47,7 @@ func Cases(t *testing.T) (cases []Case) {
 	return cases
 }
 
-// Load gives the settings of a replay; env is without the prefix.
+// Load returns the settings of a replay; the names in env have no prefix ORIEL_.
 func Load(t *testing.T, env ...string) settings.Settings {
 	t.Helper()
 	return LoadOf(t, registry.All, env...)
@@ -67,7 +67,7 @@ func LoadOf(t *testing.T, table registry.Table, env ...string) settings.Settings
 	return s
 }
 
-// Model is the model of settings.
+// Model returns the model of the settings.
 func Model(t *testing.T, s settings.Settings) streams.Model {
 	t.Helper()
 	m, err := s.Model()
@@ -77,7 +77,7 @@ func Model(t *testing.T, s settings.Settings) streams.Model {
 	return m
 }
 
-// Replay gives the decisions as `oriel replay --events` writes them.
+// Replay returns the decisions as `oriel replay --events` writes them.
 func Replay(t *testing.T, m streams.Model, o replay.Options, events []byte) []byte {
 	t.Helper()
 	stream, err := replay.Open(m, o)
@@ -91,7 +91,7 @@ func Replay(t *testing.T, m streams.Model, o replay.Options, events []byte) []by
 	return out.Bytes()
 }
 
-// ByTurns gives the lines to seven users, in turns, some of whom come again too soon.
+// ByTurns assigns the lines to seven users in turn. Some events of a user come too soon after the last one.
 func ByTurns(events []byte) []byte {
 	var keyed []byte
 	for i, line := range bytes.SplitAfter(events, []byte("\n")) {
@@ -102,8 +102,8 @@ func ByTurns(events []byte) []byte {
 	return keyed
 }
 
-// Block is what the golden file holds of a case: its plan, frozen, the digest of all decisions, printed as JSON, and
-// some of them to look at.
+// Block returns the golden file's text for a case: its frozen plan, the digest of all decisions as JSON, and some
+// decisions in full.
 func (c Case) Block(t *testing.T, plan []byte, encoding schemas.Encoding) string {
 	t.Helper()
 	m := Model(t, c.Settings)
@@ -125,8 +125,8 @@ func (c Case) Block(t *testing.T, plan []byte, encoding schemas.Encoding) string
 	return text
 }
 
-// Plan takes the plan out of a block. A plan is calibrated by functions that may differ in the last bit between
-// platforms, and so it is data here as it is in an incarnation.
+// Plan returns the plan in a block. The functions that calibrate a plan may differ in the last bit between platforms,
+// so the plan is stored, as in an incarnation.
 func Plan(t *testing.T, block string) []byte {
 	t.Helper()
 	_, rest, _ := strings.Cut(block, "\nplan ")
@@ -138,13 +138,13 @@ func Plan(t *testing.T, block string) []byte {
 	return plan
 }
 
-// Blocks are the golden blocks by case.
+// Blocks returns the golden blocks by case.
 func Blocks(t *testing.T) map[string]string {
 	t.Helper()
 	return BlocksOf(t, Path(golden))
 }
 
-// BlocksOf are the blocks of a file.
+// BlocksOf returns the blocks of a file.
 func BlocksOf(t *testing.T, file string) map[string]string {
 	t.Helper()
 	text, err := os.ReadFile(file)
@@ -163,13 +163,13 @@ func BlocksOf(t *testing.T, file string) map[string]string {
 // golden is the file that holds the blocks of all cases.
 const golden = "decisions.txt"
 
-// Path is that of a file of testdata.
+// Path returns the path of a file of testdata.
 func Path(name string) string { return repotest.Path("cmd/internal/decisiontest/testdata/" + name) }
 
-// whole gives a setting that names a file of testdata the path of the file.
+// whole replaces the file of testdata that a setting names by its full path.
 func whole(line string) string { return strings.Replace(line, "=testdata/", "="+Path("")+"/", 1) }
 
-// Lines are the events of a case.
+// Lines returns the events of a case.
 func Lines(t *testing.T, name string) []byte {
 	t.Helper()
 	file, _, _ := strings.Cut(name, "-")
@@ -180,7 +180,7 @@ func Lines(t *testing.T, name string) []byte {
 	return events
 }
 
-// Env is env with what all cases have in common.
+// Env adds the settings that all cases share to env.
 func Env(mechanism string, env []string) []string {
 	all := []string{"MECHANISM=" + mechanism, "EPSILON=8", "DELTA=1e-6", "MAX_RECORD_BYTES=2000"}
 	if !slices.ContainsFunc(env, func(line string) bool { return strings.HasPrefix(line, "OPERATOR=") }) {
@@ -192,21 +192,21 @@ func Env(mechanism string, env []string) []string {
 	return all
 }
 
-// frozen is a learner whose params were made before.
+// frozen is a learner with parameters that already exist.
 type frozen struct {
 	streams.Opener
 	params []byte
 }
 
-// Freeze puts params in the place of those that the learner would make.
+// Freeze returns a learner that uses params instead of computing its own.
 func Freeze(learner streams.Opener, params []byte) streams.Opener { return frozen{learner, params} }
 
 func (f frozen) Params() ([]byte, error) { return f.params, nil }
 
-// densely is a learner whose operator does not say how decisions print: they are dense.
+// densely is a learner whose operator does not choose how decisions print, so they print densely.
 type densely struct{ streams.Opener }
 
-// Densely has the decisions of a learner printed densely.
+// Densely returns the learner with densely printed decisions.
 func Densely(learner streams.Opener) streams.Opener { return densely{learner} }
 
 func (d densely) Operator() operators.Operator {

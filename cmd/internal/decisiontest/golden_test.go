@@ -26,24 +26,24 @@ var rewrite = flag.Bool("rewrite", false, "write testdata/decisions.txt")
 func (c Case) plan(t *testing.T) []byte {
 	t.Helper()
 	if c.printed() {
-		printing := registry.Table{submodular.Definition.ForPapers()} // as those plans have it
+		printing := registry.Table{submodular.Definition.ForPapers()} // older plans print their rates
 		c.Settings = LoadOf(t, printing, append(Env(c.Mechanism, c.env()), "RATE=printed")...)
 	}
 	fresh, err := Model(t, c.Settings).Learner.Params()
 	if err != nil {
 		t.Fatal(err)
 	}
-	fresh[3] &^= 0x80 // decisions of the file are from before they had a time
+	fresh[3] &^= 0x80 // decisions of the file have no time
 	if version := c.earlier(); version > 0 {
 		private := 4 + binary.LittleEndian.Uint32(fresh)
-		_, arms, some := bytes.Cut(fresh[private+2:], []byte("\n")) // behind the version and the norm
+		_, arms, some := bytes.Cut(fresh[private+2:], []byte("\n")) // after the version and the norm
 		if some {
 			arms = append([]byte("\n"), arms...)
 		}
 		return slices.Concat(fresh[:private], []byte{version}, arms)
 	}
-	if c.told() {
-		return toldPlan(fresh)
+	if c.beforeTangents() {
+		return planBeforeTangents(fresh)
 	}
 	if version := c.newest(); version > 0 {
 		fresh[4+binary.LittleEndian.Uint32(fresh)] = version
@@ -54,7 +54,7 @@ func (c Case) plan(t *testing.T) []byte {
 	if c.aggregates() {
 		version := &fresh[4+binary.LittleEndian.Uint32(fresh)]
 		switch {
-		case strings.HasSuffix(c.Events, "-filter"): // the newest
+		case strings.HasSuffix(c.Events, "-filter"): // the newest plan
 		case strings.HasSuffix(c.Events, "-shown"):
 			*version = 4
 		case strings.HasSuffix(c.Events, "-ranks"):
@@ -111,8 +111,9 @@ func earlier(t *testing.T, public []byte, part bool) []byte {
 	return public
 }
 
-// toldPlan is the earlier form of a plan of `bandit`: the first that can hold its centres, reach and episodes.
-func toldPlan(fresh []byte) []byte {
+// planBeforeTangents returns the earlier form of a plan of bandit: the first that can hold its centres, reach and
+// episodes.
+func planBeforeTangents(fresh []byte) []byte {
 	const number = 8
 	at := 4 + binary.LittleEndian.Uint32(fresh)
 	head, public := fresh[:at:at], fresh[at:]

@@ -16,17 +16,16 @@ import (
 	"oriel/pipeline/kafka"
 )
 
-// input is the demo's topic of events, with one partition for each airport. Each partition is a stream of its own on
-// purpose: the three airports have different delays, each has its own guarantee, and their relative order teaches
-// nothing.
+// input is the demo's topic of events, with one partition for each airport. Each partition is a stream of its own,
+// because the three airports have different delays, and each has its own guarantee.
 const input = "flights"
 
-// row is a deployment of the demo. Its settings are public, because none was chosen by looking at flights.
+// row is a deployment of the demo. Its settings are public, because they were chosen without looking at flights.
 type row struct {
 	name      string
 	mechanism string
 	epsilon   float64
-	length    []string // settings of what is protected, and for how long
+	length    []string // settings of the unit and the duration of protection
 }
 
 // rows are in the order of the table.
@@ -73,9 +72,9 @@ func (r row) settings() (settings.Settings, error) {
 
 // Options are the flags of `oriel demo`, and how it shows progress.
 type Options struct {
-	Keep bool   // leave the broker running, and a service with its page, until ctx ends
-	Seed uint64 // of the noise
-	Out  string // folder of the picture, made if missing
+	Keep bool   // keep the broker and a service with its page running until ctx ends
+	Seed uint64 // seed of the noise
+	Out  string // folder of the picture; created if missing
 	Bar  func(total int64, what string) Bar
 }
 

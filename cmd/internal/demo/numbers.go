@@ -40,8 +40,8 @@ func appendArrival(f *flights.Flight, dst []byte) []byte {
 	return fmt.Appendf(dst, `{"carrier":"%s","delay":%g}`, flights.Carriers[f.Carrier], f.Delay)
 }
 
-// privateNumbers runs a deployment of private numbers over the flights. For each airport it shows the newest numbers
-// beside the truth.
+// privateNumbers runs a deployment of private numbers over the flights. For each airport it prints the newest numbers
+// next to the true ones.
 func privateNumbers(
 	ctx context.Context, client *kafka.Client, dir string, streams [][]flights.Flight, o Options,
 ) (string, error) {
@@ -81,7 +81,7 @@ func privateNumbers(
 		for i := range order {
 			order[i] = i
 		}
-		slices.SortFunc(order, func(a, b int) int { // by private counts
+		slices.SortFunc(order, func(a, b int) int { // sort by private counts
 			return int(d.Point[carriers+b]) - int(d.Point[carriers+a])
 		})
 		var parts []string
@@ -111,7 +111,7 @@ func arrivalMeans(stream []flights.Flight) []float64 {
 		sums[f.Carrier] += max(earliest, min(latest, f.Delay))
 	}
 	for i := range sums {
-		sums[i] /= counts[i] // NaN where nobody flew
+		sums[i] /= counts[i] // NaN for an airline without flights
 	}
 	return sums
 }

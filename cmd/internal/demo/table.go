@@ -21,7 +21,7 @@ import (
 	"oriel/schemas"
 )
 
-// airports are the flights of each airport as eval takes them.
+// airports is an eval.Source of the flights of each airport.
 type airports struct{ streams [][]flights.Flight }
 
 func newAirports(all []flights.Flight) airports {
@@ -41,7 +41,7 @@ func (d airports) Totals() []int64 {
 	return totals
 }
 
-// Each gives the records that were sent.
+// Each calls f with the records that were sent.
 func (d airports) Each(_ context.Context, f func(eval.Item) error) error {
 	for p, stream := range d.streams {
 		for i := range stream {
@@ -58,10 +58,10 @@ func (d airports) Each(_ context.Context, f func(eval.Item) error) error {
 type table struct {
 	events airports
 	rows   []settings.Settings
-	rates  []float64 // events a second
+	rates  []float64 // events per second
 	last   [][][]float64
 
-	numbers string // those of privateNumbers
+	numbers string // table of privateNumbers
 }
 
 const notes = `
@@ -184,7 +184,7 @@ func closing(r *eval.Report) string {
 // 2). So the log of the odds is N(µ²/2, µ²), and above ε with probability Φ(µ/2 − ε/µ).
 func exceptional(mu, epsilon float64) float64 { return math.Erfc((epsilon/mu-mu/2)/math.Sqrt2) / 2 }
 
-// twoDigits leaves two digits of a number, rounded down.
+// twoDigits rounds a number down to two digits.
 func twoDigits(x float64) float64 {
 	unit := math.Pow(10, max(0, math.Floor(math.Log10(x))-1))
 	return unit * math.Floor(x/unit)

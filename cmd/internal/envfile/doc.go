@@ -1,2 +1,2 @@
-// Package envfile reads files of settings, NAME=value a line, as --env-file names them.
+// Package envfile reads the settings files of --env-file, which have one NAME=value on each line.
 package envfile

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Read sets the variables that a file gives and the environment lacks. Each line is NAME=value. A value without
-// quotes is all that follows the first =, as `docker run --env-file` takes it. One with quotes is read as a POSIX shell
-// reads it, so that `. FILE` and --env-file give the same. Lines that are empty or start with # do not count.
+// Read sets the variables of a file that the environment lacks. Each line is NAME=value. A value without quotes is all
+// that follows the first =, as `docker run --env-file` takes it. A value with quotes is read as a POSIX shell reads it,
+// so that `. FILE` and --env-file agree. Empty lines and lines that start with # are skipped.
 func Read(path string) error {
 	if path == "" {
 		return nil
@@ -46,8 +46,7 @@ func Read(path string) error {
 	return nil
 }
 
-// Unquote reads a value that has quotes as a POSIX shell reads a word. It refuses what a shell would expand, or would
-// not take as one word.
+// Unquote reads a quoted value as a POSIX shell reads a word. It refuses a value that a shell would expand or split.
 func Unquote(value string) (string, error) {
 	if !strings.ContainsAny(value, `'"`) {
 		return value, nil
@@ -88,7 +87,8 @@ func Unquote(value string) (string, error) {
 	return string(word), nil
 }
 
-// doubleQuoted reads what stands between two ", from behind the first, and how many bytes that is with the second.
+// doubleQuoted reads the text after a double quote up to the closing one. It returns the unescaped text, and the number
+// of bytes read with the closing quote.
 func doubleQuoted(text string) (inner []byte, length int, err error) {
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
@@ -106,7 +106,7 @@ func doubleQuoted(text string) (inner []byte, length int, err error) {
 	return nil, 0, errors.New("a \" has no end on its line")
 }
 
-// Quote is a value as Unquote takes it.
+// Quote returns a value in the form that Unquote reads.
 func Quote(value string) string {
 	if !strings.ContainsAny(value, `'"`) && strings.TrimSpace(value) == value {
 		return value

@@ -33,7 +33,7 @@ func drawPaths(rng *rand.Rand, vertices, edges, far int) paths {
 			p.edges = append(p.edges, edge)
 		}
 	}
-	for i := range vertices - 1 { // a way out of each vertex, and one into each
+	for i := range vertices - 1 { // each vertex has an edge out and an edge in
 		add(i, min(vertices-1, i+1+rng.IntN(4)))
 		add(max(0, i-rng.IntN(4)), i+1)
 	}
@@ -68,7 +68,7 @@ func (p paths) cheapest(costs []float64) float64 {
 // costsOfPaths are simulated worlds. Each gives the mean costs at a given part of a run, and how an event reports them.
 type costsOfPaths struct {
 	name string
-	turn func(at float64) float64 // share of a second mean
+	turn func(at float64) float64 // weight of the second mean
 	show func(rng *rand.Rand, mean float64) float64
 }
 
@@ -124,7 +124,7 @@ func gain(t *testing.T, p paths, w costsOfPaths, seed uint64, given []string) fl
 			for k := range now {
 				now[k] = (1-turn)*means[0][k] + turn*means[1][k]
 			}
-			if i%10 == 0 || math.Abs(turn-turned) > 0.5 { // of drift, often enough
+			if i%10 == 0 || math.Abs(turn-turned) > 0.5 { // measures drift often enough
 				cheapest = p.cheapest(now)
 			}
 			turned = turn

@@ -128,9 +128,9 @@ func TestAdviceHelpsOnEveryStream(t *testing.T) {
 		advised, plain := r.Rows[0], r.Rows[1]
 		t.Logf("%s: λ₀ %g: %.4f, without noise %.4f, gain %.2f; without advice %.4f; base rate %.4f", s.name,
 			advice.StartRegularizer,
-			advised.Loss.Mean, advised.Bare, advised.Gain, plain.Loss.Mean, r.Rows[len(r.Rows)-1].Loss.Mean)
-		if !(advised.Gain >= 0.5) && !(advised.Loss.Mean <= advised.Bare+0.02) {
-			t.Errorf("%s: %.0f %% of the gain, %g beside %g", s.name, 100*advised.Gain, advised.Loss.Mean, advised.Bare)
+			advised.Loss.Mean, advised.WithoutNoise, advised.Gain, plain.Loss.Mean, r.Rows[len(r.Rows)-1].Loss.Mean)
+		if !(advised.Gain >= 0.5) && !(advised.Loss.Mean <= advised.WithoutNoise+0.02) {
+			t.Errorf("%s: %.0f %% of the gain, %g beside %g", s.name, 100*advised.Gain, advised.Loss.Mean, advised.WithoutNoise)
 		}
 		if advised.Loss.Mean >= plain.Loss.Mean+0.005 {
 			t.Errorf("%s: advice loses %g, no advice %g", s.name, advised.Loss.Mean, plain.Loss.Mean)

@@ -51,7 +51,7 @@ func (t *bandTally) add(o bandTally) {
 }
 
 // held counts an event of a stretch, if the contender has a band.
-func (r *contestant) held(stretch int, e *event) {
+func (r *contestant) countBand(stretch int, e *event) {
 	b, ok := r.contender.(banded)
 	if !ok || r.score.rule.Band == nil {
 		return
@@ -82,7 +82,7 @@ func (s *score) bandWidth() float64 {
 	return all.width / all.events
 }
 
-// farthest returns the share that differs most from a level.
+// farthest returns a function that selects the share with the largest distance from a level.
 func farthest(level float64) func(x ...float64) float64 {
 	return func(x ...float64) float64 {
 		worst := x[0]
@@ -109,8 +109,7 @@ func (row *Row) bandCurve(racers []*contestant) {
 	}
 }
 
-// bandChart draws the share of events within bands along the streams, beside the level that it must reach in the long
-// run.
+// bandChart draws the share of events within bands along the streams, and the level that it must reach in the long run.
 func bandChart(band *operators.BandScore, length float64) *figure.Chart {
 	level := figure.Line{
 		End: fmt.Sprintf("%g", band.Level), Look: figure.Look(bandLook), Width: 1,

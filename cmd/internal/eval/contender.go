@@ -36,7 +36,7 @@ type machine struct {
 	*runner
 	rule   *operators.Score
 	points [][]float64  // the newest decision of each stream
-	bands  [][2]float64 // of it: low and high, where decisions have a band
+	bands  [][2]float64 // low and high of its band, if decisions have one
 }
 
 // newMachine opens the streams of a model.

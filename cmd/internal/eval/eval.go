@@ -25,7 +25,7 @@ type Item struct {
 // Place is the position of a record in a file or in a merged topic. The zero value is for a record of a partition that
 // is a stream, because such a record has an offset.
 type Place struct {
-	Unit   string // line, record of a table, or partition P, offset
+	Unit   string // for example "line", "record of a table" or "partition 3, offset"
 	Number int64
 }
 
@@ -45,8 +45,8 @@ type Source interface {
 	Each(ctx context.Context, f func(Item) error) error
 }
 
-// Delay is when a label becomes known: a number of events of its stream later, or a duration after its event. Only then
-// do contenders learn from the event.
+// Delay is the time until a label becomes known: a number of events of its stream, or a duration after its event. Only
+// then do contenders learn from the event.
 type Delay struct {
 	Events int
 	Time   time.Duration
@@ -64,9 +64,9 @@ func (d Delay) String() string {
 
 // Input holds the settings to compare.
 type Input struct {
-	Settings []settings.Settings // one a row; they decode events alike
-	Seeds    int                 // runs of each
-	Read     [][]Published       // by row and stream: decisions of a service in place of runs; nil: none
+	Settings []settings.Settings // one for each row; all decode events alike
+	Seeds    int                 // number of runs of each setting
+	Read     [][]Published       // by row and stream: published decisions that replace runs; nil: none
 	Delay    Delay
 	Progress func(events int)
 }
@@ -108,7 +108,7 @@ type field struct {
 	rows     []entry
 	racers   []*contestant
 	decoder  schemas.EventDecoder
-	waiting  [][]*event // of each stream, those whose label is not known yet
+	waiting  [][]*event // by stream: events whose label is not yet known
 	seen     []int64
 	turns    []turn
 	progress int
@@ -118,7 +118,7 @@ type field struct {
 type entry struct {
 	Row
 	rule   *operators.Score
-	racers []*contestant // one a seed
+	racers []*contestant // one for each seed
 }
 
 func newField(in Input, totals []int64) (*field, error) {
@@ -162,24 +162,14 @@ func racing(rule *operators.Score, c contender) []*contestant {
 // private returns the row of the i-th settings, with a contender for each seed, or one that reads published decisions.
 func (f *field) private(i int) (entry, error) {
 	s := f.in.Settings[i]
-	model, err := s.Model()
+	model, row, err := configured(s)
 	if err != nil {
 		return entry{}, err
 	}
-	learner, err := s.Learner()
-	if err != nil {
-		return entry{}, err
-	}
-	operator := learner.Operator()
-	e := entry{Row: newRow(s), rule: operators.ScoreOf(operator)}
+	e := entry{Row: row, rule: operators.ScoreOf(model.Learner.Operator())}
 	if e.rule == nil {
 		return e, fmt.Errorf("ORIEL_OPERATOR: %s: events alone do not tell what its decisions are worth", s.Operator)
 	}
-	guarantee, err := s.Guarantee(model)
-	if err != nil {
-		return e, err
-	}
-	e.guaranteed(guarantee)
 	if f.decoder == nil {
 		if f.decoder, err = schemas.OpenDecoder(model.Events); err != nil {
 			return e, err
@@ -269,7 +259,7 @@ func (r *contestant) run(turns []turn) error {
 		}
 		loss, prediction := r.predict(t.event)
 		r.score.add(t.stretch, &t.decoded, loss, prediction)
-		r.held(t.stretch, t.event)
+		r.countBand(t.stretch, t.event)
 	}
 	return nil
 }

@@ -22,29 +22,29 @@ func Tests(s settings.Settings) (bool, error) {
 type subject struct {
 	*runner
 	of    *operators.Experiment
-	lines [][]byte // by stream: a decision that nobody has looked at; empty: none
-	ran   []trial  // by stream
-	truth bool     // counts events too
-	begun bool     // a record that is taken is of the experiment
+	lines [][]byte // by stream: the newest decision that no look has read; empty: none
+	ran   []trial  // results by stream
+	truth bool     // the subject also counts events, for the truth
+	begun bool     // the experiment has begun at the current record
 }
 
 // trial holds the results of one stream's experiment.
 type trial struct {
 	last  operators.Findings
-	found []float64 // by arm behind the control: events when the verdict named it first; 0: it never did
-	path  []point   // looks, thinned to mostPoints
+	found []float64 // by treatment arm: events when the verdict first named it; 0: never
+	path  []point   // results of looks, thinned to mostPoints
 	every int
 	seen  int
 
-	arms []moments // of events, by arm; only where events are counted
-	peek []peeking // by arm behind the control
+	arms []moments // outcomes by arm; only if events are counted
+	peek []peeking // by treatment arm
 }
 
 // point is the result at one look.
 type point struct {
 	events  float64
-	effects []operators.Estimate // by arm behind the control
-	truth   []float64            // means of all events so far, less the control's; NaN: of none
+	effects []operators.Estimate // by treatment arm
+	truth   []float64            // mean of all events so far minus the control's; NaN: no events
 	peeked  []operators.Estimate
 }
 
@@ -54,8 +54,8 @@ type moments struct{ n, sum, squares float64 }
 // peeking simulates an analyst who looks often, and each time uses a test that is valid for a single look.
 type peeking struct {
 	now   operators.Estimate // the difference of means ± 1.96 standard errors
-	first float64            // events when the interval left 0 out first; 0: it never did
-	back  int                // later looks with 0 in it
+	first float64            // events when the interval first excluded 0; 0: never
+	back  int                // later looks whose interval contains 0
 }
 
 // mostPoints bounds the looks of a stream that are kept for the plot. When there are more, every second one is dropped.
@@ -174,12 +174,12 @@ type contest struct {
 	exact   *subject
 }
 
-// NewExperiment runs settings over the source, and beside them the same operators without noise.
+// NewExperiment runs settings over the source, and the same operators without noise.
 func NewExperiment(ctx context.Context, in Input, source Source) (*ExperimentReport, error) {
 	var all []*contest
 	var subjects []*subject
 	totals := source.Totals()
-	exacts := map[string]*subject{} // by learner
+	exacts := map[string]*subject{} // subjects without noise, by learner
 	for _, s := range in.Settings {
 		c, err := newContest(s, in.Seeds, len(totals), exacts)
 		if err != nil {
@@ -214,24 +214,11 @@ func NewExperiment(ctx context.Context, in Input, source Source) (*ExperimentRep
 }
 
 func newContest(s settings.Settings, seeds, streams int, exacts map[string]*subject) (*contest, error) {
-	model, err := s.Model()
+	model, row, err := configured(s)
 	if err != nil {
 		return nil, err
 	}
-	learner, err := s.Learner()
-	if err != nil {
-		return nil, err
-	}
-	guarantee, err := s.Guarantee(model)
-	if err != nil {
-		return nil, err
-	}
-	row := newRow(s)
-	row.guaranteed(guarantee)
-	c := &contest{of: operators.ExperimentOf(learner.Operator()), row: ExperimentRow{
-		Name: row.Name, Mechanism: row.Mechanism, Epsilon: row.Epsilon, Delta: row.Delta, Window: row.Window,
-		Memory: row.Memory,
-	}}
+	c := &contest{of: operators.ExperimentOf(model.Learner.Operator()), row: ExperimentRow{rowHead: row.head()}}
 	for seed := range seeds {
 		x, err := newSubject(model, c.of, streams, seed+1)
 		if err != nil {
@@ -242,7 +229,7 @@ func newContest(s settings.Settings, seeds, streams int, exacts map[string]*subj
 	if c.exact = exacts[row.learner]; c.exact != nil {
 		return c, nil
 	}
-	exact, err := silenced(s, operators.NumbersOf(learner.Operator()).Exact)
+	exact, err := silenced(s, operators.NumbersOf(model.Learner.Operator()).Exact)
 	if err != nil {
 		return nil, err
 	}

@@ -15,47 +15,38 @@ import (
 
 // ExperimentReport is the object that `oriel eval --json` prints for an experiment.
 type ExperimentReport struct {
-	Warning string          `json:"warning"`
-	Events  int             `json:"events"`
-	Null    int             `json:"null_events"` // took their place and counted nowhere
-	Streams int             `json:"streams"`
-	Seeds   int             `json:"seeds"`
+	head
 	Outcome string          `json:"outcome"`
 	Control string          `json:"control"`
 	Alpha   float64         `json:"alpha"`
 	Reasons map[string]int  `json:"null_reasons"`
 	Rows    []ExperimentRow `json:"rows"`
 
-	first string // null event
+	first string // description of the first null event
 }
 
 // ExperimentRow is the result of one setting.
 type ExperimentRow struct {
-	Name      string  `json:"name"`
-	Mechanism string  `json:"mechanism"`
-	Epsilon   float64 `json:"epsilon"` // proved
-	Delta     float64 `json:"delta"`
-	Window    uint64  `json:"window_steps"`
-	Memory    uint64  `json:"memory_steps"`
+	rowHead
 
-	Arms []ArmFound `json:"arms"` // by stream, then arm behind the control
+	Arms []ArmFound `json:"arms"` // by stream, then by treatment arm
 
-	path  []point // of the first stream with seed 1
+	path  []point // looks of the first stream with seed 1
 	found []float64
-	exact []point // the same without noise, with truths
+	exact []point // the same looks without noise, with truths
 }
 
 // ArmFound is one arm of a stream's experiment.
 type ArmFound struct {
-	Stream  int      `json:"stream"`
-	Arm     string   `json:"arm"`
-	Private Sequence `json:"private"` // at the last look, with seed 1; found_after is the median of the seeds that found it
-	Found   int      `json:"found_seeds"`
-	Unfit   int      `json:"unfit_seeds"` // whose arms are not drawn as the settings say
-	Bare    Sequence `json:"without_privacy"`
-	Truth   Number   `json:"truth"` // the arm's mean less the control's, of all events of the experiment
-	Peeking Sequence `json:"peeking_without_privacy"`
-	Back    int      `json:"peeking_back_looks"` // later looks at which peeking no longer found it
+	Stream       int      `json:"stream"`
+	Arm          string   `json:"arm"`
+	Private      Sequence `json:"private"` // at the last look with seed 1; found_after is the median over the seeds that found the arm
+	Found        int      `json:"found_seeds"`
+	Unfit        int      `json:"unfit_seeds"` // seeds whose arms do not have the configured probabilities
+	WithoutNoise Sequence `json:"without_privacy"`
+	Truth        Number   `json:"truth"` // mean of the arm minus the control's, over all events of the experiment
+	Peeking      Sequence `json:"peeking_without_privacy"`
+	Back         int      `json:"peeking_back_looks"` // looks at which peeking no longer found the arm
 }
 
 // Sequence is an effect with its band at the last look, and the number of events when it was found, null if never.
@@ -69,14 +60,10 @@ type Sequence struct {
 func newExperimentReport(in Input, all []*contest, events, streams int) (*ExperimentReport, error) {
 	of, exact := all[0].of, all[0].exact
 	r := &ExperimentReport{
-		Warning: Warning, Events: events, Streams: streams, Seeds: in.Seeds, Outcome: of.Outcome, Control: of.Arms[0],
-		Alpha: of.Alpha, Reasons: map[string]int{}, first: exact.first,
+		head:    head{Warning: Warning, Events: events, Streams: streams, Seeds: in.Seeds},
+		Outcome: of.Outcome, Control: of.Arms[0], Alpha: of.Alpha, Reasons: map[string]int{}, first: exact.first,
 	}
-	for code, n := range exact.reasons {
-		r.Reasons[code.String()] = n
-		r.Null += n
-	}
-	if r.Null == r.Events {
+	if r.Null = exact.countNull(r.Reasons); r.Null == r.Events {
 		return nil, fmt.Errorf("no event counts: %d null events%s", r.Null, reasons(r.Reasons, r.first))
 	}
 	for _, c := range all {
@@ -105,7 +92,7 @@ func (c *contest) armFound(stream, arm int) ArmFound {
 	if treated, control := exact.arms[arm+1], exact.arms[0]; treated.n > 0 && control.n > 0 {
 		a.Truth = Number(treated.sum/treated.n - control.sum/control.n)
 	}
-	a.Private, a.Bare = c.private[0].ran[stream].sequence(arm), exact.sequence(arm)
+	a.Private, a.WithoutNoise = c.private[0].ran[stream].sequence(arm), exact.sequence(arm)
 	a.Peeking = newSequence(exact.peek[arm].now, exact.peek[arm].first)
 	var found []float64
 	for _, x := range c.private {
@@ -191,7 +178,7 @@ func (r *ExperimentReport) printRows(out io.Writer) {
 		if a.Back > 0 {
 			back = "and lost at " + figure.Counted(a.Back, "look")
 		}
-		line("without privacy", "", arm, a.Bare, a.Bare.after(), "")
+		line("without privacy", "", arm, a.WithoutNoise, a.WithoutNoise.after(), "")
 		line("peeking", "", arm, a.Peeking, a.Peeking.after(), back)
 		line("truth", "", arm, Sequence{a.Truth, none, none, none}, "", "")
 	}

@@ -45,10 +45,10 @@ func experimentOf(t *testing.T, events lines, env ...string) (*ExperimentReport,
 	return NewExperiment(t.Context(), Input{Settings: []settings.Settings{s}, Seeds: 2, Progress: func(int) {}}, events)
 }
 
-// TestExperimentBesideTheTruth checks that a better arm is found and an equal one is not. The test counts the truth
+// TestExperimentAgreesWithTheTruth checks that a better arm is found and an equal one is not. The test counts the truth
 // from the events. Without privacy the band must be the mixture sequence for the variance, and peeking the result of a
 // test at each look.
-func TestExperimentBesideTheTruth(t *testing.T) {
+func TestExperimentAgreesWithTheTruth(t *testing.T) {
 	const skipped = 3 * 50 // events before the experiment
 	events := assigned(8000, 0.3, 0.5, 0.3)
 	r, err := experimentOf(t, events, "ORIEL_EXPERIMENT_STEP=4")
@@ -98,19 +98,19 @@ func TestExperimentBesideTheTruth(t *testing.T) {
 		most := 2 * math.Log(2/0.05)
 		information, mixing := n/v, 4000/v/(most+math.Log(1+most))
 		want := math.Sqrt((information+mixing)*(math.Log((information+mixing)/mixing)+most)) / information
-		got := float64(a.Bare.High-a.Bare.Low) / 2
-		if got < want*(1-1e-3) || got > want*1.1 { // v is the mean of both arms', and the grid has the next above
+		got := float64(a.WithoutNoise.High-a.WithoutNoise.Low) / 2
+		if got < want*(1-1e-3) || got > want*1.1 { // v averages over both arms, and the grid rounds it up
 			t.Errorf("%s: without privacy ± %g, want %g", a.Arm, got, want)
 		}
 		private := float64(a.Private.High-a.Private.Low) / 2
-		if private < got*(1-0.03) || private > 2*got || math.Abs(float64(a.Private.Effect-a.Bare.Effect)) > private {
-			t.Errorf("%s: %+v beside %+v", a.Arm, a.Private, a.Bare)
+		if private < got*(1-0.03) || private > 2*got || math.Abs(float64(a.Private.Effect-a.WithoutNoise.Effect)) > private {
+			t.Errorf("%s: %+v beside %+v", a.Arm, a.Private, a.WithoutNoise)
 		}
 		if found := k == 1; found != (a.Found == 2) || found != a.Private.FoundAfter.Known() ||
-			found != a.Bare.FoundAfter.Known() || a.Unfit > 0 {
+			found != a.WithoutNoise.FoundAfter.Known() || a.Unfit > 0 {
 			t.Errorf("%+v", a)
 		}
-		if a.Private.FoundAfter > 3000 || a.Bare.FoundAfter > 3000 { // 0.2 is some seven standard errors there
+		if a.Private.FoundAfter > 3000 || a.WithoutNoise.FoundAfter > 3000 { // 0.2 is seven standard errors
 			t.Errorf("%s is found late: %+v", a.Arm, a)
 		}
 	}
@@ -132,9 +132,9 @@ func TestExperimentBesideTheTruth(t *testing.T) {
 	}
 }
 
-// TestExperimentsThatSayNothing checks that arms not drawn as the settings say have no verdict, and that few events
+// TestExperimentsWithoutAVerdict checks that arms not drawn as the settings say have no verdict, and that few events
 // have no look.
-func TestExperimentsThatSayNothing(t *testing.T) {
+func TestExperimentsWithoutAVerdict(t *testing.T) {
 	r, err := experimentOf(t, assigned(2000, 0.1, 0.9, 0.1), "ORIEL_PROPENSITIES=0.2|0.4|0.4")
 	if err != nil {
 		t.Fatal(err)

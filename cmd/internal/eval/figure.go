@@ -51,7 +51,7 @@ func (r *Report) Slide(title string) *figure.Slide {
 	for i := range r.Rows {
 		row := &r.Rows[i]
 		if row.Kind == KindReference && row.Loss.Mean > bare {
-			continue // of several learners, the best
+			continue // several learners: draw only the best
 		}
 		name := row.label(several)
 		if row.Loss.Mean > worst {

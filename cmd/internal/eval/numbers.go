@@ -48,31 +48,31 @@ func (c *counter) decision(stream int32) (d schemas.Decision, ok bool, err error
 	return d, err == nil, err
 }
 
-// truthComparison is private numbers, with a counter a seed, and what they are held beside.
+// truthComparison compares the private numbers of a setting, with one counter for each seed, with the true numbers.
 type truthComparison struct {
 	row     NumbersRow
 	numbers *operators.Numbers
 	private []*counter
 	truth   *counter
-	tallies []shownTally      // by statistic and memory
-	counted map[[2]int]uint64 // by stream and seed: the step of the release that was looked at last
+	tallies []shownTally      // accuracy by statistic and memory
+	counted map[[2]int]uint64 // by stream and seed: step of the last counted release
 }
 
-// shownTally is how numbers of one statistic and memory were, over cells, places, streams and seeds.
+// shownTally accumulates the accuracy of numbers of one statistic and memory, over cells, places, streams and seeds.
 type shownTally struct {
 	statistic, memory string
-	squares           float64 // of errors, of numbers that are shown
+	squares           float64 // sum of squared errors of shown numbers
 	shown             int
 	halves            []float64
 	covered, total    int
 }
 
-// NewNumbers runs the settings over the source, and the same operators without noise beside them, and returns what
-// their numbers come to. No label is waited for.
+// NewNumbers runs the settings over the source, and the same operators without noise, and reports the accuracy of the
+// private numbers. It needs no labels.
 func NewNumbers(ctx context.Context, in Input, source Source) (*NumbersReport, error) {
 	totals := source.Totals()
 	var pairs []*truthComparison
-	truths := map[string]*counter{} // by learner
+	truths := map[string]*counter{} // counters without noise, by learner
 	for _, s := range in.Settings {
 		x, err := newPairing(s, in.Seeds, totals, truths)
 		if err != nil {
@@ -96,32 +96,17 @@ func NewNumbers(ctx context.Context, in Input, source Source) (*NumbersReport, e
 	return f.report()
 }
 
-func newPairing(
-	s settings.Settings, seeds int, totals []int64, truths map[string]*counter,
-) (*truthComparison, error) {
-	model, err := s.Model()
+func newPairing(s settings.Settings, seeds int, totals []int64, truths map[string]*counter) (*truthComparison, error) {
+	model, row, err := configured(s)
 	if err != nil {
 		return nil, err
 	}
-	learner, err := s.Learner()
-	if err != nil {
-		return nil, err
-	}
-	operator := learner.Operator()
+	operator := model.Learner.Operator()
 	x := &truthComparison{numbers: operators.NumbersOf(operator), counted: map[[2]int]uint64{}}
 	if x.numbers == nil {
 		return nil, fmt.Errorf("ORIEL_OPERATOR: %s: its decisions are no numbers about events", s.Operator)
 	}
-	guarantee, err := s.Guarantee(model)
-	if err != nil {
-		return nil, err
-	}
-	row := newRow(s)
-	row.guaranteed(guarantee)
-	x.row = NumbersRow{
-		Name: row.Name, Mechanism: row.Mechanism, Epsilon: row.Epsilon, Delta: row.Delta,
-		Window: row.Window, Memory: row.Memory,
-	}
+	x.row = NumbersRow{rowHead: row.head()}
 	for seed := range seeds {
 		c, err := newCounter(model, len(totals), seed+1)
 		if err != nil {
@@ -206,7 +191,7 @@ func (f *numbersField) compareAt(stream int32) error {
 			if err != nil {
 				return err
 			}
-			if of := [2]int{int(stream), seed}; x.counted[of] != d.Step { // else it is the release of the place before
+			if of := [2]int{int(stream), seed}; x.counted[of] != d.Step { // not counted yet
 				x.counted[of] = d.Step
 				x.row.releases++
 				x.count(shown)

@@ -102,7 +102,7 @@ func groups(numbers []ShownNumber, statistic, memory string) (all []group, dimen
 		}
 		name, place, found := strings.Cut(last, "=")
 		if !found {
-			place = last // all, or other: a place of its own
+			place = last // "all" and "other" are places of their own
 		} else {
 			dimension = name
 		}

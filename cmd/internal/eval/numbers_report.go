@@ -10,32 +10,23 @@ import (
 
 // NumbersReport is the object that `oriel eval --json` prints for an operator that publishes numbers.
 type NumbersReport struct {
-	Warning string         `json:"warning"`
-	Events  int            `json:"events"`
-	Null    int            `json:"null_events"` // took their place and counted nowhere
-	Streams int            `json:"streams"`
-	Seeds   int            `json:"seeds"`
+	head
 	Reasons map[string]int `json:"null_reasons"`
 	Rows    []NumbersRow   `json:"rows"`
 
-	first string // null event
+	first string // description of the first null event
 }
 
 // NumbersRow is the accuracy of the numbers of one setting.
 type NumbersRow struct {
-	Name      string  `json:"name"`
-	Mechanism string  `json:"mechanism"`
-	Epsilon   float64 `json:"epsilon"` // proved
-	Delta     float64 `json:"delta"`
-	Window    uint64  `json:"window_steps"`
-	Memory    uint64  `json:"memory_steps"`
+	rowHead
 
-	Kinds []NumbersKind `json:"kinds"`   // over all streams and seeds
-	Last  []ShownNumber `json:"numbers"` // of the first stream's last decision, with the first seed
-	Steps []uint64      `json:"steps"`   // of the first stream, where numbers were held beside the truth
+	Kinds []NumbersKind `json:"kinds"`   // accuracy over all streams and seeds
+	Last  []ShownNumber `json:"numbers"` // numbers in the first stream's last decision with the first seed
+	Steps []uint64      `json:"steps"`   // steps of the first stream at which numbers are compared with the truth
 
-	path     [][]ShownNumber // by Steps
-	releases int             // that were looked at
+	path     [][]ShownNumber // compared numbers at each of Steps
+	releases int             // number of compared releases
 }
 
 // NumbersKind compares the numbers of one statistic and memory with the truth, over cells, the releases at 64 places
@@ -43,12 +34,12 @@ type NumbersRow struct {
 type NumbersKind struct {
 	Statistic string `json:"statistic"`
 	Memory    string `json:"memory"`
-	Releases  int    `json:"releases"`  // that were looked at, each once: those of single steps are independent
-	Compared  int    `json:"compared"`  // numbers of them with a truth: a cell without events has no mean
-	Shown     int    `json:"shown"`     // numbers of those that decisions show
-	RMS       Number `json:"rms_error"` // of those; null where none is shown
+	Releases  int    `json:"releases"`  // compared releases, each counted once; releases of single steps are independent
+	Compared  int    `json:"compared"`  // their numbers that have a truth: a cell without events has no mean
+	Shown     int    `json:"shown"`     // compared numbers that decisions show
+	RMS       Number `json:"rms_error"` // error of the shown numbers; null if none is shown
 	Half      Number `json:"median_half_interval"`
-	Covered   Number `json:"covered"` // share of truths within their intervals, which are of 95 %
+	Covered   Number `json:"covered"` // share of truths within the 95 % intervals
 }
 
 // ShownNumber is a private number, its interval at 95 %, and the truth, which is null where there is none.
@@ -60,7 +51,7 @@ type ShownNumber struct {
 	Low       Number `json:"low"`
 	High      Number `json:"high"`
 	Truth     Number `json:"truth"`
-	Shown     bool   `json:"shown"` // false: Value is little more than noise, and the interval alone counts
+	Shown     bool   `json:"shown"` // false: Value is mostly noise, and only the interval is meaningful
 }
 
 // exact returns the truths from a decision over sums without noise. There is none where the interval is the whole
@@ -79,7 +70,7 @@ func (x *truthComparison) exact(d schemas.Decision) ([]float64, error) {
 	return truths, nil
 }
 
-// beside combines the numbers of a decision with the truth.
+// beside pairs the numbers of a decision with the true ones.
 func (x *truthComparison) beside(d schemas.Decision, truths []float64) ([]ShownNumber, error) {
 	numbers, err := x.numbers.Read(d)
 	if err != nil {
@@ -128,15 +119,12 @@ func (x *truthComparison) count(shown []ShownNumber) {
 
 // report turns tallies into figures.
 func (f *numbersField) report() (*NumbersReport, error) {
+	truth := f.pairs[0].truth
 	r := &NumbersReport{
-		Warning: Warning, Events: f.events, Streams: len(f.totals), Seeds: f.in.Seeds, Reasons: map[string]int{},
-		first: f.pairs[0].truth.first,
+		head:    head{Warning: Warning, Events: f.events, Streams: len(f.totals), Seeds: f.in.Seeds},
+		Reasons: map[string]int{}, first: truth.first,
 	}
-	for code, n := range f.pairs[0].truth.reasons {
-		r.Reasons[code.String()] = n
-		r.Null += n
-	}
-	if r.Null == r.Events {
+	if r.Null = truth.countNull(r.Reasons); r.Null == r.Events {
 		return nil, fmt.Errorf("no event counts: %d null events%s", r.Null, reasons(r.Reasons, r.first))
 	}
 	for _, x := range f.pairs {
@@ -148,7 +136,7 @@ func (f *numbersField) report() (*NumbersReport, error) {
 			slices.Sort(t.halves)
 			x.row.Kinds = append(x.row.Kinds, NumbersKind{
 				Statistic: t.statistic, Memory: t.memory, Releases: x.row.releases, Compared: t.total,
-				Shown: t.shown, RMS: Number(math.Sqrt(t.squares / float64(t.shown))), // NaN of none
+				Shown: t.shown, RMS: Number(math.Sqrt(t.squares / float64(t.shown))), // NaN if no number is shown
 				Half: Number(t.halves[t.total/2]), Covered: Number(float64(t.covered) / float64(t.total)),
 			})
 		}

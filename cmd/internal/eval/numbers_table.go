@@ -70,7 +70,7 @@ func (r *NumbersReport) printLast(out io.Writer) {
 	}
 	whole := len(order)
 	slices.SortStableFunc(order, func(a, b string) int {
-		return cmp.Compare(byCell[b][0].Truth, byCell[a][0].Truth) // NaN is the least
+		return cmp.Compare(byCell[b][0].Truth, byCell[a][0].Truth) // NaN sorts last
 	})
 	order = order[:min(listed, whole)]
 	fmt.Fprintf(out, "\nAfter step %d of the first stream, seed 1, %s, memory %s",

@@ -44,7 +44,7 @@ func TestReleasesCountOnce(t *testing.T) {
 	if count.Statistic != "count" || count.Releases != 3*10 || count.Compared != 3*10*2 || count.Shown != count.Compared {
 		t.Errorf("%+v", count)
 	}
-	if len(r.Rows[0].Steps) < 30 { // of the picture, which has them all
+	if len(r.Rows[0].Steps) < 30 { // the picture shows all steps
 		t.Errorf("places %v", r.Rows[0].Steps)
 	}
 	mean := r.Rows[0].Kinds[1]

@@ -11,12 +11,12 @@ import (
 	"testing"
 )
 
-// TestNoiseIsSwitchedOffHereAlone checks which packages can remove noise. Outside mechanisms and their tests, only this
-// package and the auditor replace a plan's sums or its sampler. In cmd/oriel only eval and the demo use this package,
-// and only the demo seeds a service.
-func TestNoiseIsSwitchedOffHereAlone(t *testing.T) {
+// TestOnlyThisPackageSwitchesNoiseOff checks which packages can remove noise. Outside mechanisms and their tests, only
+// this package and the auditor replace a plan's sums or its sampler. In cmd/oriel only eval and the demo use this
+// package, and only the demo seeds a service.
+func TestOnlyThisPackageSwitchesNoiseOff(t *testing.T) {
 	const root = "../../.."
-	uses := map[string][]string{} // by what is used: files
+	uses := map[string][]string{} // files by the used name
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 			return err

@@ -15,9 +15,7 @@ import (
 )
 
 // open opens a stream with the noise of a numbered seed.
-func open(
-	m streams.Model, params []byte, opened *streams.Opened, partition int32, seed int,
-) (*streams.Stream, error) {
+func open(m streams.Model, params []byte, opened *streams.Opened, partition int32, seed int) (*streams.Stream, error) {
 	inc, key := seeded(m, params, partition, seed)
 	return opened.Open(key, [32]byte{}, inc.Stream, inc.ID)
 }

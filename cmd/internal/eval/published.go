@@ -8,7 +8,7 @@ type Published func() ([]float64, error)
 // reader is a contender that reads decisions made elsewhere, one a record.
 type reader struct {
 	rule   *operators.Score
-	next   []Published // of each stream
+	next   []Published // decisions by stream
 	points [][]float64
 }
 

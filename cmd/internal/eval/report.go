@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -11,13 +12,14 @@ import (
 	"oriel/cmd/internal/settings"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
+	"oriel/pipeline/streams"
 )
 
 // Kinds of rows.
 const (
-	KindPrivate   = "private"   // configured
-	KindReference = "reference" // the same learner over the same leaves, without noise
-	KindBase      = "base"      // the running base rate, or the first decision where nothing is predicted
+	KindPrivate   = "private"   // a configured setting
+	KindReference = "reference" // the same learner over the same contributions, without noise
+	KindBase      = "base"      // the running base rate, or the first decision if the operator predicts nothing
 
 	NoPrivacy = "no privacy"
 	BaseRate  = "base rate"
@@ -38,18 +40,18 @@ func baseName(p operators.Prediction) string {
 // Report is the object that `oriel eval --json` prints. A figure that does not exist is null.
 type Report struct {
 	Warning   string `json:"warning"`
-	Events    int    `json:"events"` // scored
+	Events    int    `json:"events"` // scored events
 	Undefined int    `json:"undefined_events"`
-	Null      int    `json:"null_events"` // took their place and taught nothing
+	Null      int    `json:"null_events"` // events that taught nothing, although each takes its place in a batch
 	Streams   int    `json:"streams"`
 	Seeds     int    `json:"seeds"`
 	Delay     string `json:"delay"`
 	Predicts  string `json:"predicts"`
 
 	Reasons map[string]int `json:"null_reasons"`
-	Rows    []Row          `json:"rows"` // private ones as configured, references, the base last
+	Rows    []Row          `json:"rows"` // private rows in the configured order, then references, then the base
 
-	first string // null event
+	first string // description of the first null event
 	band  *operators.BandScore
 }
 
@@ -58,36 +60,59 @@ type Row struct {
 	Name      string  `json:"name"`
 	Kind      string  `json:"kind"`
 	Mechanism string  `json:"mechanism"`
-	Epsilon   float64 `json:"epsilon"` // proved; 0 of rows without privacy, which have none
+	Epsilon   float64 `json:"epsilon"` // proved ε; 0 for rows without privacy
 	Delta     float64 `json:"delta"`
-	Mu        float64 `json:"-"`            // of Gaussian noise; 0: of another
-	Window    uint64  `json:"window_steps"` // 0: none
-	Memory    uint64  `json:"memory_steps"` // 0: what was learned is not forgotten
+	Mu        float64 `json:"-"`            // µ of Gaussian noise; 0: other noise
+	Window    uint64  `json:"window_steps"` // 0: no window
+	Memory    uint64  `json:"memory_steps"` // 0: sums do not decay
 	Aged      Number  `json:"epsilon_after_1e6_steps"`
 
-	Terms protection.Terms `json:"-"` // of rows with privacy
+	Terms protection.Terms `json:"-"` // terms of rows with privacy
 
-	Loss     Figure `json:"loss"`
-	AUC      Figure `json:"auc"`
-	LateAUC  Figure `json:"auc_second_half"`
-	Accuracy Figure `json:"accuracy"`
-	ECE      Figure `json:"calibration_error"`
-	R2       Figure `json:"r_squared"`
-	Coverage Figure `json:"coverage"`           // share of labels at or below the prediction
-	Within   Figure `json:"within_band"`        // share of events within the band, or set of labels, that was public before
-	Width    Figure `json:"band_width"`         // of it in mean: units of labels, or labels
-	Wealth   Figure `json:"log_wealth"`         // Σ log⟨x, r⟩, natural, of wealth 1 in each stream
-	Bare     Number `json:"loss_without_noise"` // of the same learner
-	Gain     Number `json:"gain"`               // share of what the learner without privacy gains over the last row, by the mean loss
+	Loss         Figure `json:"loss"`
+	AUC          Figure `json:"auc"`
+	LateAUC      Figure `json:"auc_second_half"`
+	Accuracy     Figure `json:"accuracy"`
+	ECE          Figure `json:"calibration_error"`
+	R2           Figure `json:"r_squared"`
+	Coverage     Figure `json:"coverage"`           // share of labels at or below the prediction
+	Within       Figure `json:"within_band"`        // share of events within the band or label set published before the event
+	Width        Figure `json:"band_width"`         // mean width of the band in units of labels, or mean number of labels in the set
+	Wealth       Figure `json:"log_wealth"`         // Σ ln⟨x, r⟩, starting with wealth 1 in each stream
+	WithoutNoise Number `json:"loss_without_noise"` // loss of the same learner without noise
+	Gain         Number `json:"gain"`               // by mean loss: gain over the last row, relative to the gain of the learner without noise
 
-	Curve       []Number `json:"loss_so_far"`     // after each of Stretches equal parts of the streams
-	Stretch     []Number `json:"loss_by_stretch"` // within each
-	Reliability []Bin    `json:"reliability"`     // by predicted probability
+	Curve       []Number `json:"loss_so_far"`     // mean loss up to the end of each of Stretches equal parts of the streams
+	Stretch     []Number `json:"loss_by_stretch"` // mean loss within each part
+	Reliability []Bin    `json:"reliability"`     // calibration by predicted probability
 
 	WithinStretch []Number `json:"within_band_by_stretch,omitempty"`
 
-	learner    string // what decides decisions beside noise
-	bareWealth Number // Wealth of the same learner without noise
+	learner            string // canonical settings that affect decisions other than by noise
+	wealthWithoutNoise Number // log wealth of the same learner without noise
+}
+
+// head begins the JSON report of numbers and of an experiment.
+type head struct {
+	Warning string `json:"warning"`
+	Events  int    `json:"events"`
+	Null    int    `json:"null_events"` // events that count nowhere, although each takes its place in a batch
+	Streams int    `json:"streams"`
+	Seeds   int    `json:"seeds"`
+}
+
+// rowHead begins a row of such a report.
+type rowHead struct {
+	Name      string  `json:"name"`
+	Mechanism string  `json:"mechanism"`
+	Epsilon   float64 `json:"epsilon"` // proved ε
+	Delta     float64 `json:"delta"`
+	Window    uint64  `json:"window_steps"`
+	Memory    uint64  `json:"memory_steps"`
+}
+
+func (row *Row) head() rowHead {
+	return rowHead{row.Name, row.Mechanism, row.Epsilon, row.Delta, row.Window, row.Memory}
 }
 
 // Number is null in JSON where it does not exist.
@@ -106,13 +131,25 @@ type Bin struct {
 	Share     Number  `json:"share"`
 }
 
-func newRow(s settings.Settings) Row {
-	name := s.Mechanism
-	memory, decays := s.Terms().Scope.Memory()
-	if decays {
-		name += ", for life"
+// configured returns the model of settings, and the row that describes them.
+func configured(s settings.Settings) (streams.Model, Row, error) {
+	m, err := s.Model()
+	if err != nil {
+		return m, Row{}, err
 	}
-	return Row{Name: name, Kind: KindPrivate, Mechanism: s.Mechanism, Memory: memory, learner: learner(s)}
+	g, err := s.Guarantee(m)
+	if err != nil {
+		return m, Row{}, err
+	}
+	row := Row{
+		Name: s.Mechanism, Kind: KindPrivate, Mechanism: s.Mechanism, Epsilon: g.Epsilon, Delta: g.Delta, Mu: g.Mu,
+		Window: g.Scope.Figures().Window, Aged: Number(g.At(1e6).Epsilon), Terms: g.Terms, learner: learner(s),
+	}
+	var decays bool
+	if row.Memory, decays = s.Terms().Scope.Memory(); decays {
+		row.Name += ", for life"
+	}
+	return m, row, nil
 }
 
 // learner returns the canonical configuration without the settings that affect only noise.
@@ -129,11 +166,6 @@ func learner(s settings.Settings) string {
 	return strings.Join(lines, "")
 }
 
-func (row *Row) guaranteed(g protection.Guarantee) {
-	row.Epsilon, row.Delta, row.Mu, row.Terms = g.Epsilon, g.Delta, g.Mu, g.Terms
-	row.Window, row.Aged = g.Scope.Figures().Window, Number(g.At(1e6).Epsilon)
-}
-
 // report turns scores into figures.
 func (f *field) report() (*Report, error) {
 	rule, exact := f.rows[0].rule, f.exact()
@@ -142,10 +174,7 @@ func (f *field) report() (*Report, error) {
 		Streams: len(f.totals), Seeds: f.in.Seeds, Delay: f.in.Delay.String(), Predicts: predicts[rule.Predicts],
 		Events: f.racers[len(f.racers)-1].score.total().count, Reasons: map[string]int{}, first: exact.first, band: rule.Band,
 	}
-	for code, n := range exact.reasons {
-		r.Reasons[code.String()] = n
-		r.Null += n
-	}
+	r.Null = exact.countNull(r.Reasons)
 	for _, e := range f.rows {
 		row := e.Row
 		row.figures(e.racers)
@@ -242,18 +271,18 @@ func (row *Row) curves(racers []*contestant, odds bool) {
 	}
 }
 
-// gains sets each row's gain over the base rate beside that of its reference.
+// gains sets each row's gain over the base rate, relative to the gain of its reference.
 func (r *Report) gains() {
 	base := float64(r.Rows[len(r.Rows)-1].Loss.Mean)
 	for i := range r.Rows {
 		row := &r.Rows[i]
-		row.Gain, row.Bare, row.bareWealth = none, none, none
+		row.Gain, row.WithoutNoise, row.wealthWithoutNoise = none, none, none
 		for _, reference := range r.Rows {
 			if reference.Kind != KindReference || row.Kind != KindPrivate || reference.learner != row.learner {
 				continue
 			}
-			row.Bare, row.bareWealth = reference.Loss.Mean, reference.Wealth.Mean
-			if whole := base - float64(row.Bare); whole > 0 {
+			row.WithoutNoise, row.wealthWithoutNoise = reference.Loss.Mean, reference.Wealth.Mean
+			if whole := base - float64(row.WithoutNoise); whole > 0 {
 				row.Gain = Number((base - float64(row.Loss.Mean)) / whole)
 			}
 		}
@@ -281,12 +310,7 @@ func reasons(counts map[string]int, first string) string {
 		return ""
 	}
 	names := slices.Collect(maps.Keys(counts))
-	slices.SortFunc(names, func(a, b string) int {
-		if d := counts[b] - counts[a]; d != 0 {
-			return d
-		}
-		return strings.Compare(a, b)
-	})
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(counts[b]-counts[a], strings.Compare(a, b)) })
 	for i, name := range names {
 		names[i] = fmt.Sprintf("%s %d", name, counts[name])
 	}

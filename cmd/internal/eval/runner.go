@@ -14,12 +14,12 @@ import (
 type runner struct {
 	walks   []*streams.Walk
 	record  [1]records.Record
-	reasons map[schemas.Code]int // of null events
+	reasons map[schemas.Code]int // number of null events by reason
 	first   string               // the first null event
-	item    Item                 // that is taken
-	decoder schemas.EventDecoder // says what is wrong with it
+	item    Item                 // the current record
+	decoder schemas.EventDecoder // describes what is wrong with a record
 
-	accepted func(stream int32, value []byte) // hears of each event; nil: nobody does
+	accepted func(stream int32, value []byte) // called for each valid event; nil: not called
 	err      error
 }
 
@@ -69,20 +69,28 @@ func (r *runner) taken(stream int32, record *records.Record, code schemas.Code) 
 	if r.reasons[code]++; r.first == "" {
 		var event schemas.Event
 		text := fmt.Sprintf("%s: %s", code, code.Rule())
-		if !record.Unreadable && r.decoder.Decode(&event, record.Value) == code { // another one: of a user, or a key
+		// Otherwise the event is null because of its user or key.
+		if !record.Unreadable && r.decoder.Decode(&event, record.Value) == code {
 			text = r.decoder.Problem(record.Value, code)
 		}
 		r.first = fmt.Sprintf("%v: %s", r.item, text)
 	}
 }
 
+// countNull adds the number of null events to counts, by reason, and returns their sum.
+func (r *runner) countNull(counts map[string]int) (null int) {
+	for code, n := range r.reasons {
+		counts[code.String()] = n
+		null += n
+	}
+	return null
+}
+
 // take processes a record.
 func (r *runner) take(i Item) error {
 	walk := r.walks[i.Stream]
 	r.record[0], r.item = i.Record, i
-	b := fetch.Batch{
-		Partition: walk.Partition, From: walk.Position.Next, Next: i.Record.Offset + 1, Records: r.record[:],
-	}
+	b := fetch.Batch{Partition: walk.Partition, From: walk.Position.Next, Next: i.Record.Offset + 1, Records: r.record[:]}
 	err := walk.Take(&b, func() int64 { return b.Next })
 	if errors.Is(err, streams.ErrEnded) {
 		return fmt.Errorf("%v: the horizon is reached: the stream ends after %d steps (ORIEL_HORIZON)", i,

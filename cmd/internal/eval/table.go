@@ -113,7 +113,7 @@ func (r *Report) columns() []column {
 		{"memory", func(row *Row) string { return steps(row.Memory) }},
 		{"ε at 10⁶ steps", private(func(row *Row) string { return figure.Upper(row.Aged) })},
 		measured("loss", 4, several, func(row *Row) Figure {
-			if row.Wealth.Mean.Known() { // says the same, in units that can be read
+			if row.Wealth.Mean.Known() { // log wealth is minus the loss, and easier to read
 				return Figure{none, none}
 			}
 			return row.Loss
@@ -129,12 +129,12 @@ func (r *Report) columns() []column {
 		measured("band width", 3, several, func(row *Row) Figure { return row.Width }),
 		{"without noise", func(row *Row) string {
 			if r.references() == 1 {
-				return "" // a row of its own
+				return "" // the only reference has its own row
 			}
-			if row.bareWealth.Known() {
-				return number(row.bareWealth, 3)
+			if row.wealthWithoutNoise.Known() {
+				return number(row.wealthWithoutNoise, 3)
 			}
-			return number(row.Bare, 4)
+			return number(row.WithoutNoise, 4)
 		}},
 		{"gain", func(row *Row) string {
 			if !row.Gain.Known() {
@@ -167,7 +167,7 @@ func (r *Report) PrintRows(out io.Writer) {
 	fmt.Fprintln(w)
 	for i := range r.Rows {
 		if r.Rows[i].Kind == KindReference && r.references() > 1 {
-			continue // a column
+			continue // several references are a column instead
 		}
 		for _, c := range used {
 			fmt.Fprintf(w, "%s\t", c.of(&r.Rows[i]))

@@ -318,7 +318,7 @@ func TestPartitionsLearnLess(t *testing.T) {
 	in := Input{Settings: []settings.Settings{lateSettings(t)}}
 	one, twelve := evaluate(t, in, merged).Rows[0], evaluate(t, in, dealt{partitions, order}).Rows[0]
 	t.Logf("%d flights: one stream loses %.4f, twelve %.4f; without noise %.4f and %.4f", len(merged), one.Loss.Mean,
-		twelve.Loss.Mean, one.Bare, twelve.Bare)
+		twelve.Loss.Mean, one.WithoutNoise, twelve.WithoutNoise)
 	if !(one.Loss.Mean+0.005 < twelve.Loss.Mean) {
 		t.Error("twelve streams learn as well")
 	}

@@ -1,2 +1,2 @@
-// Package exit says how a program ends: what it prints of an error, and its exit code.
+// Package exit ends a program: it prints an error, and chooses the exit code.
 package exit

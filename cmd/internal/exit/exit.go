@@ -10,19 +10,19 @@ import (
 	"oriel/pipeline/kafka"
 )
 
-// Exit codes: 0 is success, Failure what went wrong while working, Misuse a call or settings that no repetition
-// makes right.
+// Exit codes besides 0 for success. Failure is an error during work. Misuse is a wrong command line or wrong settings,
+// which fail again if repeated.
 const (
 	Failure = 1
 	Misuse  = 2
 )
 
-// UsageError is a wrong call.
+// UsageError is an error of the command line.
 type UsageError struct{ error }
 
 func (e UsageError) Unwrap() error { return e.error }
 
-// WrongUse is an error of the caller's, in flags or their values.
+// WrongUse returns an error about flags or their values.
 func WrongUse(format string, args ...any) error { return UsageError{fmt.Errorf(format, args...)} }
 
 func exitCode(err error) int {
@@ -34,8 +34,8 @@ func exitCode(err error) int {
 	return Failure
 }
 
-// Report prints, behind the name of the program, each problem of a joined error on a line of its own, and returns the
-// code that the process exits with.
+// Report prints each problem of a joined error on its own line, after the name of the program. It returns the exit
+// code.
 func Report(w io.Writer, program string, err error) (code int) {
 	if err == nil {
 		return 0
@@ -54,7 +54,7 @@ func Report(w io.Writer, program string, err error) (code int) {
 	return exitCode(err)
 }
 
-// Remedy says what to do about an error that does not say it itself; "" for any other.
+// Remedy returns advice for an error whose text has none, or "".
 func Remedy(err error) string {
 	if refused, is := errors.AsType[*kafka.RefusedError](err); is {
 		return remedies[refused.Why]
@@ -65,7 +65,7 @@ func Remedy(err error) string {
 	return ""
 }
 
-// Problems are the errors that errors.Join, and nothing else, has put together.
+// Problems returns the errors that errors.Join has joined; it opens no other wrapper.
 func Problems(err error) []error {
 	joined, is := err.(interface{ Unwrap() []error })
 	if !is || fmt.Sprint(err) != fmt.Sprint(errors.Join(joined.Unwrap()...)) {
@@ -78,14 +78,14 @@ func Problems(err error) []error {
 	return all
 }
 
-// Plain leaves out the package that an error comes from, which says nothing at a terminal, and that it concerns the
-// whole deployment.
+// Plain removes the package name from an error's text, and the note that the error concerns the whole deployment.
+// Neither helps at a terminal.
 func Plain(err error) string {
 	text := strings.TrimPrefix(err.Error(), "pipeline: ")
 	return strings.TrimPrefix(text, "deployment: ")
 }
 
-// remedies name the settings that let a client in.
+// remedies name the settings for credentials, by the broker's refusal.
 var remedies = map[kafka.Refusal]string{
 	kafka.NoAnswer:         "ORIEL_BROKERS must name brokers that run, and their advertised.listeners must lead there from this machine",
 	kafka.NotTrusted:       "ORIEL_TLS_CA_FILE names the authorities to trust; the certificate must be for the host in ORIEL_BROKERS",

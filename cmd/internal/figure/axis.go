@@ -12,12 +12,12 @@ import (
 // Axis is an axis of a chart.
 type Axis struct {
 	Name     string
-	Log      bool     // logarithmic; values that are not above 0 are left out
-	Min, Max float64  // both 0: what the data need
-	Ticks    int      // at most so many are labelled; 0: 6 along, 7 up
-	Fine     bool     // of a logarithmic axis that is hardly longer than a decade: more ticks than 1, 2 and 5
-	Full     bool     // of a logarithmic axis: labels as Digits writes them; otherwise as Short does
-	Bare     bool     // no faint lines at the ticks
+	Log      bool     // logarithmic axis; omits values that are not positive
+	Min, Max float64  // range; both 0: the range of the data
+	Ticks    int      // most labelled ticks; 0: 6 on a horizontal axis, 7 on a vertical one
+	Fine     bool     // more ticks than 1, 2 and 5, for a logarithmic axis of about a decade
+	Full     bool     // labels of a logarithmic axis as Digits writes them, not Short
+	NoGrid   bool     // omit the faint lines at the ticks
 	Places   []string // names of 0, 1, 2, …; nil: values are numbers
 }
 
@@ -149,7 +149,7 @@ func placeTicks(names []string, s span) plot.ConstantTicks {
 	return ticks
 }
 
-// panel is a plot with the names of its axes beside it. They are not drawn by gonum/plot, because it would shrink
+// panel is a plot with the names of its axes. The package draws these names itself, because gonum/plot would shrink
 // logarithmic axes to make room for them.
 type panel struct {
 	*plot.Plot

@@ -12,7 +12,7 @@ import (
 
 // banded is a line of values with an interval and a truth each.
 func banded(rows ...[5]float64) (l Line) {
-	for _, r := range rows { // x, value, low, high, truth
+	for _, r := range rows { // a row has x, value, low, high and truth
 		l.Points = append(l.Points, Point{r[0], r[1]})
 		l.Band = append(l.Band, Interval{r[0], r[2], r[3]})
 		l.Truth = append(l.Truth, Point{r[0], r[4]})
@@ -77,9 +77,9 @@ func TestEachCutHasAMark(t *testing.T) {
 	}
 }
 
-// TestBandsDrawWhatTheySay checks that marks, rings, lines and dots of a panel are drawn, each in the colour of its
-// line.
-func TestBandsDrawWhatTheySay(t *testing.T) {
+// TestBandsDrawMarksInTheirColour checks that marks, rings, lines and dots of a panel are drawn, each in the colour of
+// its line.
+func TestBandsDrawMarksInTheirColour(t *testing.T) {
 	shapes := func(l Line) (fills, strokes int) {
 		t.Helper()
 		panel := &Chart{X: Axis{Name: "x"}, Y: Axis{Name: "y"}, Lines: []Line{l}}
@@ -104,7 +104,7 @@ func TestBandsDrawWhatTheySay(t *testing.T) {
 		t.Errorf("a band that is cut has %d areas and %d lines, want %d and %d", more, same, fills+2, strokes)
 	}
 	nan, lone := math.NaN(), plain()
-	lone.Points[1].Y = nan // two rings in place of a line, in each panel
+	lone.Points[1].Y = nan // each panel then has two rings instead of a line
 	if same, more := shapes(lone); same != fills || more != strokes+2 {
 		t.Errorf("lone numbers have %d areas and %d lines, want %d and %d", same, more, fills, strokes+2)
 	}

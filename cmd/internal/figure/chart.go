@@ -14,25 +14,25 @@ import (
 type Chart struct {
 	X, Y     Axis
 	Lines    []Line
-	Legend   bool      // names of lines in the upper left, where no line comes. Both axes must be logarithmic
-	Diagonal bool      // both axes are the same quantity, from 0 on: a line where they are equal, and dots on lines
-	Settling bool      // the first twelfth of each line may leave the picture, because it would flatten the rest
-	Uprights []float64 // places along x with a line from bottom to top
+	Legend   bool      // legend in the upper left, kept free of lines. Both axes must be logarithmic
+	Diagonal bool      // both axes have the same quantity, from 0: draw the line of equality, and dots on lines
+	Settling bool      // scale the axis without the first twelfth of each line, which would flatten the rest
+	Uprights []float64 // x positions of vertical lines
 	Marks    []Mark
-	Seconds  float64 // that one unit of x takes: a second axis above says times; 0: none
+	Seconds  float64 // seconds per unit of x, for a second axis of times at the top; 0: no such axis
 }
 
-// Line is a line of a chart. A chart leaves out a line without points.
+// Line is a line of a chart. Lines without points are not drawn.
 type Line struct {
-	Name   string // in the legend
-	End    string // beside the right end; empty: nothing is written
-	Bold   bool   // its name in the legend is
+	Name   string // name in the legend
+	End    string // text at the right end; empty: none
+	Bold   bool   // the name in the legend is bold
 	Look   Look
-	Width  float64   // points; 0: 2
-	Dashes []float64 // other than its look's, lengths in points
-	Dots   bool      // at its points, so that a line of one point is seen
+	Width  float64   // width in points; 0: 2
+	Dashes []float64 // lengths in points; nil: the dashes of the look
+	Dots   bool      // draw dots at the points, so that a line of one point is visible
 	Points []Point   // from left to right
-	Labels []Label   // of its points, one each; nil: none
+	Labels []Label   // labels, one for each point; nil: none
 	Band   []Interval
 	Truth  []Point // dots, or a dotted line of more than 40
 }
@@ -43,10 +43,10 @@ type Point struct{ X, Y float64 }
 // Interval is a point of a band. Where it extends beyond the picture the band is cut at the edge, with a mark there.
 type Interval struct{ X, Low, High float64 }
 
-// Label is a text beside a point. A label that would run into a bold one, or one before it, is left out.
+// Label is a text at a point. A label is omitted if it would overlap a bold label or an earlier one.
 type Label struct {
 	Text string
-	Bold bool // the text is, and the point is larger
+	Bold bool // bold text and a larger point
 }
 
 // Mark is a point that stands out. Its text stands below it, at the bottom of the panel.
@@ -61,10 +61,10 @@ func (c *Chart) panel(t theme) panel {
 	x, y := c.spans()
 	c.X.set(&p.X, x, 6)
 	c.Y.set(&p.Y, y, 7)
-	if !c.Y.Bare {
+	if !c.Y.NoGrid {
 		p.Add(rules{t, true})
 	}
-	if !c.X.Bare {
+	if !c.X.NoGrid {
 		p.Add(rules{t, false})
 	}
 	if c.Seconds > 0 {
@@ -80,7 +80,7 @@ func (c *Chart) panel(t theme) panel {
 		if height, drawn := line.height(p); drawn && line.End != "" {
 			ends.add(height, line.End, line.Look)
 		}
-		if c.Legend { // its first line lies on top
+		if c.Legend { // the first line is drawn last, on top
 			line = &c.Lines[len(c.Lines)-1-k]
 		}
 		c.add(p, line, k)
@@ -109,7 +109,7 @@ func (c *Chart) add(p panel, l *Line, k int) {
 		switch {
 		case len(run) > 1:
 			p.Add(unranged{&plotter.Line{XYs: run, LineStyle: p.stroke(l, width)}})
-		case !dots: // a line of one place would not be seen
+		case !dots: // a line of one point would be invisible
 			p.Add(rings{run, p.color(l.Look)})
 		}
 		if dots {

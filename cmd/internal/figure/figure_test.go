@@ -124,7 +124,7 @@ func TestLooksDifferAndAreSeen(t *testing.T) {
 	}
 }
 
-func TestLabelsAtTheEndKeepApart(t *testing.T) {
+func TestEndLabelsDoNotOverlap(t *testing.T) {
 	got := distinct([]vg.Length{10, 10, 50, 11}, 8, 0, 60)
 	sorted := slices.Clone(got)
 	slices.Sort(sorted)

@@ -46,8 +46,8 @@ func (e *ends) GlyphBoxes(*plot.Plot) []plot.GlyphBox {
 	return []plot.GlyphBox{{X: 1, Y: 0.5, Rectangle: vg.Rectangle{Max: vg.Point{X: widest + 12, Y: 1}}}}
 }
 
-// distinct moves heights as little as possible, so that neighbours are at least a gap apart and all stay within [low,
-// high]. Their order stays.
+// distinct moves heights as little as possible, so that neighbours are at least gap apart and all are within [low,
+// high]. It keeps their order.
 func distinct(heights []vg.Length, gap, low, high vg.Length) []vg.Length {
 	order := make([]int, len(heights))
 	for i := range order {
@@ -55,7 +55,7 @@ func distinct(heights []vg.Length, gap, low, high vg.Length) []vg.Length {
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(heights[a], heights[b]) })
 	out := slices.Clone(heights)
-	for range 100 { // each pass halves what is left of an overlap
+	for range 100 { // each pass halves the remaining overlap
 		for k := 1; k < len(order); k++ {
 			a, b := order[k-1], order[k]
 			if short := gap - (out[b] - out[a]); short > 0 {
@@ -71,8 +71,8 @@ func distinct(heights []vg.Length, gap, low, high vg.Length) []vg.Length {
 }
 
 const (
-	legendShare = 0.66 // of the panel's width
-	legendLine  = 23   // points
+	legendShare = 0.66 // share of the panel's width
+	legendLine  = 23   // height of a line of the legend, points
 	panelHeight = 340
 )
 
@@ -81,7 +81,7 @@ func legendSpan(lines []Line, x span) span {
 	least, most, early := math.Inf(1), 0.0, 0.0
 	for _, l := range lines {
 		for _, at := range l.Points {
-			if !(at.Y > 0) { // a logarithmic axis has no place for it
+			if !(at.Y > 0) { // a logarithmic axis cannot show it
 				continue
 			}
 			least, most = min(least, at.Y), max(most, at.Y)
@@ -174,7 +174,7 @@ type labelled struct {
 	*Line
 }
 
-// Plot draws labels, bold points first. It leaves out labels that would overlap another.
+// Plot draws labels, bold points first. It omits labels that would overlap another.
 func (k labelled) Plot(c draw.Canvas, p *plot.Plot) {
 	var taken []vg.Rectangle
 	for _, bold := range []bool{true, false} {
@@ -207,10 +207,10 @@ func overlap(a, b vg.Rectangle) bool {
 // clock is a second axis at the top: it shows the same positions as durations.
 type clock struct {
 	theme
-	seconds float64 // of one unit of x
+	seconds float64 // seconds per unit of x
 }
 
-const day = 86400.0 // seconds
+const day = 86400.0 // seconds per day
 
 // moments are the ticks of clock, the more important ones first.
 var moments = []struct {

@@ -43,7 +43,7 @@ func Upper[F ~float64](value F) string {
 	if y < 1e-3 || y >= 1e6 {
 		unit = math.Pow(10, math.Floor(math.Log10(y))-3)
 	}
-	return Digits(y + unit/2) // rounds to the next that four digits can say
+	return Digits(y + unit/2) // rounds up to the next number with four digits
 }
 
 // Short writes a count as an axis does: 1, 10, 100, 1 k, 1 M, 1 G; beyond, a power of ten.

@@ -10,19 +10,19 @@ import (
 // Rows is a panel of values on a logarithmic axis, one below the other. They are dots and no bars, because the length
 // of a bar means nothing on a logarithmic axis. A slide has room for ten.
 type Rows struct {
-	Name      string // of the axis
+	Name      string // name of the axis
 	Rows      []Row
-	Reference float64 // a line from bottom to top; 0 or NaN: none
-	Called    string  // what is written at the reference
+	Reference float64 // x position of a vertical line; 0 or NaN: none
+	Called    string  // label of the reference line
 }
 
 // Row is a value above 0.
 type Row struct {
-	Name, Aside string // above the dot, the second in small letters
-	Text        string // beside the dot
-	Bold        bool
-	Look        Look
-	Value       float64
+	Name, Detail string // text above the dot; Detail is in small letters
+	Text         string // text beside the dot
+	Bold         bool
+	Look         Look
+	Value        float64
 }
 
 func (r *Rows) panel(t theme) panel {
@@ -69,16 +69,16 @@ func (d dots) Plot(c draw.Canvas, p *plot.Plot) {
 			name = heavy(name)
 		}
 		small := writing(smallSize, d.quiet, text.XLeft, text.YBottom)
-		wide := name.Width(m.Name) + small.Width(m.Aside)
+		wide := name.Width(m.Name) + small.Width(m.Detail)
 		at := vg.Point{X: max(c.Min.X, min(from+6, c.Max.X-wide)), Y: y + 11}
-		if at.X < from { // over the line of the reference
+		if at.X < from { // the text would cross the reference line
 			box := vg.Rectangle{Min: vg.Point{X: at.X - 3, Y: at.Y - 2}, Max: vg.Point{X: at.X + wide + 3, Y: at.Y + labelSize}}
 			c.SetColor(d.paper)
 			c.Fill(box.Path())
 		}
 		c.FillText(name, at, m.Name)
 		at.X += name.Width(m.Name)
-		c.FillText(small, at, m.Aside)
+		c.FillText(small, at, m.Detail)
 		value := heavy(writing(smallSize, d.color(m.Look), text.XLeft, text.YCenter))
 		level(c, value, vg.Point{X: max(x, from) + 12, Y: y}, m.Text)
 	}

@@ -16,13 +16,13 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// Slide is a picture of two panels beside each other.
+// Slide is a picture of two panels, side by side.
 type Slide struct {
 	Title, Subtitle string
-	Notes           []string // below the panels, in lines as long as the slide is wide
+	Notes           []string // text below the panels, wrapped to the width of the slide
 	Left, Right     Panel
-	Share           float64 // of the width that the left panel takes, between 0 and 1
-	Dark            bool    // light on dark, for pages that are dark
+	Share           float64 // share of the width for the left panel, between 0 and 1
+	Dark            bool    // light text on a dark ground, for dark pages
 }
 
 // Panel is a *Chart or *Rows.
@@ -61,7 +61,7 @@ func (s *Slide) SVG() ([]byte, error) {
 	s.Draw(draw.New(canvas))
 	var b bytes.Buffer
 	_, err := canvas.WriteTo(&b)
-	// Names of fonts of the same metrics stand behind Liberation Sans, for readers that do not have it.
+	// Liberation Sans comes first; the other fonts have the same metrics, for systems that lack it.
 	return bytes.ReplaceAll(b.Bytes(), []byte("font-family:Liberation Sans;"),
 		[]byte("font-family:'Liberation Sans',Arial,Helvetica,sans-serif;")), err
 }
@@ -71,7 +71,7 @@ func (s *Slide) PNG() ([]byte, error) {
 	canvas := vgimg.NewWith(vgimg.UseWH(slideWidth, slideHeight), vgimg.UseDPI(dpi))
 	s.Draw(draw.New(canvas))
 	var b bytes.Buffer
-	encoder := png.Encoder{CompressionLevel: png.BestSpeed} // half the time of the slide, for a fifth of its size
+	encoder := png.Encoder{CompressionLevel: png.BestSpeed} // halves the time of a slide; the file grows by a fifth
 	err := encoder.Encode(&b, canvas.Image())
 	return b.Bytes(), err
 }
@@ -88,7 +88,7 @@ func (s *Slide) Draw(c draw.Canvas) {
 }
 
 const (
-	margin   = 22 // around everything, points
+	margin   = 22 // margin around the slide, points
 	panelGap = 30
 )
 

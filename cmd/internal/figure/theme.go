@@ -14,12 +14,12 @@ import (
 const (
 	slideWidth  = 960 * vg.Length(1) // points
 	slideHeight = 540 * vg.Length(1)
-	dpi         = 144 // 1920 × 1080 pixels
+	dpi         = 144 // gives 1920 × 1080 pixels
 
 	titleSize  = 23
 	labelSize  = 16
 	smallSize  = 14
-	bold       = 3 // WeightBold of golang.org/x/image/font
+	bold       = 3 // equals font.WeightBold of golang.org/x/image
 	axisWeight = 1.2
 )
 
@@ -74,7 +74,7 @@ func (l Look) Color(dark bool) color.NRGBA {
 
 func (t theme) color(l Look) color.NRGBA { return l.Color(t.dark) }
 
-// stroke is how a line is drawn.
+// stroke returns the style of a line.
 func (t theme) stroke(l *Line, width float64) draw.LineStyle {
 	style := draw.LineStyle{Color: t.color(l.Look), Width: vg.Length(width)}
 	if l.Dashes == nil && l.Look >= 0 {

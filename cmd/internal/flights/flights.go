@@ -19,10 +19,10 @@ const Dimension = 27
 // Origins are New York's airports in the order of their partitions.
 var Origins = []string{"EWR", "JFK", "LGA"}
 
-// Carriers are the airlines.
+// Carriers lists the airlines.
 var Carriers = []string{"9E", "AA", "AS", "B6", "DL", "EV", "F9", "FL", "HA", "MQ", "OO", "UA", "US", "VX", "WN", "YV"}
 
-// Names are those of the features, which are the coordinates of decisions.
+// Names returns the names of the features, which are the coordinates of decisions.
 func Names() []string {
 	names := []string{"constant", "hour, sine", "hour, cosine", "half days, sine", "half days, cosine", "distance"}
 	for _, origin := range Origins {
@@ -34,20 +34,20 @@ func Names() []string {
 	return append(names, "month, sine", "month, cosine")
 }
 
-// constant is the first feature before all are scaled to norm 1, beside which the others are at most 1: `oriel plan`
-// says why it is large.
+// constant is the first feature, before all features are scaled to norm 1; the others are at most 1. `oriel plan`
+// explains its size.
 const constant = 3
 
 // Flight is one event.
 type Flight struct {
 	Origin   int     // index in Origins
 	Carrier  int     // index in Carriers
-	Delay    float64 // of the arrival, minutes
+	Delay    float64 // delay of the arrival, minutes
 	Features [Dimension]float64
 	Late     bool // arrival more than 15 minutes late
 }
 
-// Read gives all flights of a CSV file that have an arrival delay, in the file's order. The header names the columns.
+// Read returns all flights of a CSV file that have an arrival delay, in the file's order. The header names the columns.
 func Read(r io.Reader) ([]Flight, error) {
 	rows := csv.NewReader(r)
 	rows.ReuseRecord = true
@@ -121,7 +121,7 @@ func parse(row []string, columns map[string]int) (Flight, error) {
 	return f, errors.Join(errs...)
 }
 
-// Label is 1 for a late flight and −1 for any other.
+// Label returns 1 for a late flight and −1 for any other.
 func (f *Flight) Label() float64 {
 	if f.Late {
 		return 1

@@ -16,17 +16,17 @@ const root = "../../.."
 // place is a part of the privacy path, with the faults that are planted there.
 type place struct {
 	name   string
-	says   string // a heading
+	says   string // heading of the place
 	faults []fault
 }
 
 // fault is a change to a file that tests must find.
 type fault struct {
 	breaks      string
-	file        string // from the root
-	text, other string // the original lines, and the faulty ones
+	file        string // path from the module's root
+	text, other string // original lines, and faulty lines
 	killers     []killer
-	because     string // of an equivalent change: why no test can see it
+	because     string // for an equivalent change: why no test can find it
 }
 
 // killer is a test that must fail when the fault is planted.
@@ -34,9 +34,9 @@ type killer struct {
 	mode   mode
 	folder string
 	run    string         // pattern of go test's -run
-	args   []string       // for the test
-	says   *regexp.Regexp // what the failure must say; nil: anything
-	name   string         // as the file has it
+	args   []string       // further arguments of the test
+	says   *regexp.Regexp // pattern that the failure must match; nil: anything
+	name   string         // the killer's line in the file
 }
 
 // mode is the kind of a killer, such as a test or an attack.

@@ -75,7 +75,7 @@ func (f fault) columns() (tests, modes string) {
 			m = append(m, "histories")
 		}
 	}
-	if k := f.killers[0]; len(t) == 0 { // the audit's own test
+	if k := f.killers[0]; len(t) == 0 { // the test of the audit itself
 		t = append(t, "`"+k.folder+"` "+k.top())
 	}
 	return strings.Join(t, ", "), strings.Join(m, "; ")

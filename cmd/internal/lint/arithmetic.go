@@ -82,7 +82,7 @@ func arithmeticIn(p Typed, file *ast.File) []Finding {
 	report := func(node ast.Node, format string, args ...any) {
 		found = append(found, Finding{p.place(node), fmt.Sprintf(format, args...)})
 	}
-	var stack []ast.Node // the way from the file to the node
+	var stack []ast.Node // the nodes from the file down to the current one
 	ast.Inspect(file, func(node ast.Node) bool {
 		if node == nil {
 			stack = stack[:len(stack)-1]
@@ -146,13 +146,13 @@ func (p Typed) rounded(product ast.Expr, stack []ast.Node) bool {
 		case *ast.BinaryExpr:
 			switch n.Op {
 			case token.MUL, token.QUO, token.EQL, token.NEQ, token.LSS, token.LEQ, token.GTR, token.GEQ:
-				return true // a factor is rounded by the next operation, which is checked itself; a comparison ends it
+				return true // the next operation rounds it, and is checked itself; a comparison ends the expression
 			default:
 				return false
 			}
 		case *ast.CallExpr:
 			if p.Info.Types[n.Fun].IsType() {
-				return true // a conversion: to a float type it rounds, to an integer type it ends the float
+				return true // a conversion to a float type rounds; one to an integer type ends the float
 			}
 			f, ok := ast.Unparen(n.Fun).(*ast.SelectorExpr)
 			if !ok || child == n.Fun {

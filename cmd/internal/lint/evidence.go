@@ -62,7 +62,7 @@ func CheckEvidence(tree fs.FS, files []string) ([]Finding, error) {
 			}
 			for _, pattern := range selected.FindAllStringSubmatch(string(line), -1) {
 				missing = append(missing, slices.DeleteFunc(strings.FieldsFunc(pattern[1], func(r rune) bool {
-					return r == '|' || r == '\\' // escaped in tables
+					return r == '|' || r == '\\' // separators and escapes in Markdown tables
 				}), selects)...)
 			}
 			for _, test := range missing {

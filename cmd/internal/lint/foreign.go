@@ -64,9 +64,7 @@ var foreign = []struct {
 
 // impure lists the standard packages through which a machine could depend on a clock, a scheduler, a disk, the network
 // or global randomness.
-var impure = []string{
-	"time", "os", "context", "log", "sync", "math/rand", "crypto/rand", "net", "syscall", "testing",
-}
+var impure = []string{"time", "os", "context", "log", "sync", "math/rand", "crypto/rand", "net", "syscall", "testing"}
 
 func refusedForeign(from, imported string) string {
 	if !strings.Contains(strings.SplitN(imported, "/", 2)[0], ".") {

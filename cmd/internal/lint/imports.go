@@ -184,7 +184,7 @@ func refusedTestImport(from, imported string) string {
 		return ""
 	}
 	if top(from) == top(folder(imported)) {
-		return "" // beside: a test may compare two families
+		return "" // a test may compare two families
 	}
 	return refusedDirection(from, folder(imported))
 }

@@ -40,7 +40,7 @@ type Package struct {
 	Imports        []string
 	TestImports    []string
 	XTestImports   []string
-	ImportMap      map[string]string // import path as written, to the package that it means (vendored std)
+	ImportMap      map[string]string // import path in the source to the package's path (vendored std)
 }
 
 // Build is a configuration of the go command. The files of a package can differ between builds.

@@ -94,7 +94,7 @@ func wanted(t *testing.T, name string) (want []string) {
 func TestImportsFlagPlantedFaults(t *testing.T) {
 	for _, c := range []struct {
 		from, imported string
-		code, tests    bool // refused
+		code, tests    bool // whether non-test code and tests are refused
 	}{
 		{"cmd/oriel", "oriel/pipeline", false, true},
 		{"cmd/oriel", "oriel/pipeline/pipetest", true, true},

@@ -41,7 +41,7 @@ func Check(packages []Package, b Build) ([]Typed, error) {
 	}
 	var failed []error
 	for _, p := range packages {
-		if !s.wanted(p) { // loaded where it is imported
+		if !s.wanted(p) { // it is loaded when it is imported
 			continue
 		}
 		if _, err := s.load(p.ImportPath); err != nil {
@@ -82,7 +82,7 @@ func (s *source) load(importPath string) (*types.Package, error) {
 	if !wanted {
 		info = nil
 	}
-	checked, _ := config.Check(importPath, s.fset, files, info) // the error is the first of failed
+	checked, _ := config.Check(importPath, s.fset, files, info) // the error is also the first in failed
 	if wanted && len(failed) > 0 {
 		return nil, fmt.Errorf("lint: %s does not type-check: %w", importPath, errors.Join(failed[:min(len(failed), 3)]...))
 	}

@@ -32,7 +32,7 @@ func CheckTerms(p Typed) (found []Finding) {
 						return false
 					}
 				}
-			case *ast.TypeAssertExpr: // of a type switch, too
+			case *ast.TypeAssertExpr: // covers type switches too
 				found = p.asksWhich(found, n, n.X)
 			case *ast.SwitchStmt:
 				found = p.asksWhich(found, n, n.Tag)

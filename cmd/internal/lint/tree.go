@@ -45,14 +45,8 @@ var unwanted = []struct {
 		regexp.MustCompile(`(proxy|sum)\.gol` + `ang\.org|repo1?\.maven\.(apache\.)?org|deb\.deb` + `ian\.org|pyp` + `i\.org|registry\.npm` + `js\.org`),
 		"the host of a package registry",
 	},
-	{
-		[]string{"shared/des" + "ign"},
-		regexp.MustCompile(`shared/des` + `ign`), "a document that is not in the repository",
-	},
-	{
-		[]string{"<<<<" + "<<<", ">>>>" + ">>>"},
-		regexp.MustCompile(`(?m)^(<{7}|>{7})( |\r?$)`), "an unresolved merge",
-	},
+	{[]string{"shared/des" + "ign"}, regexp.MustCompile(`shared/des` + `ign`), "a document that is not in the repository"},
+	{[]string{"<<<<" + "<<<", ">>>>" + ">>>"}, regexp.MustCompile(`(?m)^(<{7}|>{7})( |\r?$)`), "an unresolved merge"},
 }
 
 // notText lists endings of files whose lines are not checked: data and lock files that are not written by hand.
@@ -99,7 +93,7 @@ func CheckTree(tree fs.FS, files []string) ([]Finding, error) {
 		}
 	}
 	for dir := range packages {
-		if !isGenerator(dir) { // one file, which says it itself
+		if !isGenerator(dir) { // a generator is one file, which documents itself
 			found = append(found, docOf(tree, dir)...)
 		}
 	}

@@ -15,7 +15,7 @@ import (
 // interval of all times.
 type Clock struct {
 	Every  time.Duration
-	Offset time.Duration // of local time, east of Greenwich
+	Offset time.Duration // offset of local time from UTC, positive in the east
 }
 
 // key returns the number k of the interval that contains a time in ms.
@@ -39,17 +39,17 @@ func (c Clock) start(key int64) time.Time {
 
 // Collector sums the increments of decisions by intervals of the clock.
 type Collector struct {
-	names   *Names
-	clock   Clock
-	columns []string
-	units   []float64 // deviations of columns, where a count has 1; nil: those of part
-	last    map[stream]uint64
-	filters map[string]*filter // by text
-	parts   map[int64]map[stream]*part
-	first   int64 // time of the earliest decision, ms
-	newest  int64
-	Taken   int // decisions
-	Earlier int // of them, those of plans without increment_filter: their intervals are those of the table
+	names    *Names
+	clock    Clock
+	columns  []string
+	units    []float64 // noise deviation by column, relative to a count's; nil: see partial.variance
+	last     map[stream]uint64
+	filters  map[string]*filter // filters by their text
+	partials map[int64]map[stream]*partial
+	first    int64 // time of the earliest decision, ms
+	newest   int64
+	Taken    int // number of decisions
+	Earlier  int // decisions of plans without increment_filter; their intervals are those of the table
 }
 
 type stream struct {
@@ -57,13 +57,13 @@ type stream struct {
 	incarnation [16]byte
 }
 
-// part is the contribution of one stream to an interval.
-type part struct {
-	sums     []float64 // by column, then cell
+// partial is the contribution of one stream to an interval.
+type partial struct {
+	sums     []float64 // sums by column, then by cell
 	spans    []span
 	windows  windows
-	filter   *filter   // nil: decisions of an earlier plan
-	variance []float64 // of columns, where steps are released alone
+	filter   *filter   // filter of the increments' noise; nil: decisions of an earlier plan
+	variance []float64 // variance by column, for mechanisms with per-step releases
 }
 
 // NewCollector returns a Collector. It refuses names whose decisions cannot be summed.
@@ -74,7 +74,7 @@ func NewCollector(names *Names, clock Clock) (*Collector, error) {
 	columns, units, err := names.columns()
 	return &Collector{
 		names: names, clock: clock, columns: columns, units: units, last: map[stream]uint64{},
-		filters: map[string]*filter{}, parts: map[int64]map[stream]*part{}, first: math.MaxInt64, newest: math.MinInt64,
+		filters: map[string]*filter{}, partials: map[int64]map[stream]*partial{}, first: math.MaxInt64, newest: math.MinInt64,
 	}, err
 }
 
@@ -88,7 +88,7 @@ func (c *Collector) Add(d schemas.Decision, ms int64) error {
 		return fmt.Errorf("stream %q: step %d, and decisions come each %d steps: another deployment's", d.Stream, d.Step,
 			c.names.EmitEvery)
 	}
-	p := c.part(c.clock.key(ms), of)
+	p := c.partial(c.clock.key(ms), of)
 	var err error
 	if c.units == nil {
 		err = c.addStep(p, d)
@@ -109,15 +109,15 @@ func (c *Collector) Add(d schemas.Decision, ms int64) error {
 	return nil
 }
 
-func (c *Collector) part(key int64, of stream) *part {
-	streams := c.parts[key]
+func (c *Collector) partial(key int64, of stream) *partial {
+	streams := c.partials[key]
 	if streams == nil {
-		streams = map[stream]*part{}
-		c.parts[key] = streams
+		streams = map[stream]*partial{}
+		c.partials[key] = streams
 	}
 	p := streams[of]
 	if p == nil {
-		p = &part{sums: make([]float64, len(c.columns)*len(c.names.Cells)), variance: make([]float64, len(c.columns))}
+		p = &partial{sums: make([]float64, len(c.columns)*len(c.names.Cells)), variance: make([]float64, len(c.columns))}
 		streams[of] = p
 	}
 	return p
@@ -139,7 +139,7 @@ func list(d schemas.Decision, name string, least int) ([]float64, error) {
 	return numbers, nil
 }
 
-func (c *Collector) addIncrements(p *part, d schemas.Decision) error {
+func (c *Collector) addIncrements(p *partial, d schemas.Decision) error {
 	increments, err := list(d, "increments", len(p.sums))
 	if err != nil {
 		return err
@@ -187,8 +187,8 @@ func (c *Collector) filter(d schemas.Decision) (*filter, error) {
 	return f, nil
 }
 
-// addStep adds the counts of a step that is released alone, and converts its sums of values to x̃.
-func (c *Collector) addStep(p *part, d schemas.Decision) error {
+// addStep adds the counts of a per-step release, and converts its sums of values to x̃.
+func (c *Collector) addStep(p *partial, d schemas.Decision) error {
 	cells := len(c.names.Cells)
 	if len(d.Point) != len(c.names.Statistics)*cells {
 		return fmt.Errorf("a decision of %d numbers, want %d", len(d.Point), len(c.names.Statistics)*cells)

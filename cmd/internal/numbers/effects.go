@@ -87,9 +87,9 @@ func (s stream) compare(other stream) int {
 type EffectRow struct {
 	Start, End time.Time
 	Stream     string
-	Events     float64 // of the experiment so far
+	Events     float64 // events of the experiment so far
 	Arm        string
-	Effect     operators.Effect // of the control nothing
+	Effect     operators.Effect // effect of the arm; zero for the control
 	Mean       operators.Estimate
 	Verdict    string
 	Stop       bool

@@ -17,11 +17,11 @@ type filter struct {
 	poles   []uint64  // q_k, in units of 2⁻³⁰
 	weights []float64 // x_k
 	level   float64   // x
-	single  float64   // Σ e_j², of one increment in the middle of a block
+	single  float64   // Σ e_j²: variance of one increment in the middle of a block
 }
 
 const (
-	one       = 1 << 30 // unit of poles and residues
+	one       = 1 << 30 // the number 1 in the units of poles and residues
 	mostPoles = 64
 )
 
@@ -102,7 +102,7 @@ func (f *filter) of(spans []span) (v float64) {
 			}
 			back(0, from-next)
 			if next == block {
-				clear(y) // draws of another block
+				clear(y) // the next block has draws of its own
 			}
 			to = from
 		}

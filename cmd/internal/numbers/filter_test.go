@@ -39,7 +39,7 @@ func dense(period uint64, poles, residues []float64, spans []span) float64 {
 // TestFilterIsTheDenseSum compares filter.of with dense: at the start of a stream, over resets, with gaps, and far
 // within a block.
 func TestFilterIsTheDenseSum(t *testing.T) {
-	poles, residues := []float64{975602355, 328632580}, []float64{21170073, 487478718} // of a memory of 64
+	poles, residues := []float64{975602355, 328632580}, []float64{21170073, 487478718} // for a memory of 64 steps
 	random := rand.New(rand.NewPCG(3, 4))
 	for _, period := range []uint64{1, 8, 64, 65536} {
 		f, err := newFilter(slices.Concat([]float64{float64(period)}, poles, residues))
@@ -60,7 +60,7 @@ func TestFilterIsTheDenseSum(t *testing.T) {
 			}
 		}
 	}
-	for _, w := range []uint64{1, 100} { // long after a start there is nothing of it
+	for _, w := range []uint64{1, 100} { // long after the start, nothing of its noise is left
 		f, _ := newFilter(slices.Concat([]float64{1 << 30}, poles, residues))
 		near, far := f.of([]span{{4000, 4000 + w}}), f.of([]span{{1 << 29, 1<<29 + w}})
 		if math.Abs(near/far-1) > 1e-9 || w == 1 && math.Abs(far-1) > 1e-9 {

@@ -13,10 +13,10 @@ const All = "all"
 
 // Names describes the numbers of a deployment's decisions, from its descriptor.
 type Names struct {
-	Cells      []string  // labels, as they stand there
-	Statistics []string  // that decisions show
-	Increments []string  // columns; none: decisions do not have increments
-	Deviations []float64 `json:"increment_deviations"` // of a column, where a count has 1
+	Cells      []string  // labels of cells, as in the deployment's table
+	Statistics []string  // statistics that decisions show
+	Increments []string  // columns of increments; none: decisions do not have increments
+	Deviations []float64 `json:"increment_deviations"` // noise deviation by column, relative to that of a count
 	Bins       int
 	EmitEvery  uint64 `json:"emit_every"`
 	Value      *struct {
@@ -28,8 +28,8 @@ type Names struct {
 		Of     string
 	}
 
-	dimensions []string   // names
-	places     [][]string // of each cell, by dimension
+	dimensions []string   // names of dimensions
+	places     [][]string // places of each cell, by dimension
 }
 
 // errNames is wrapped by every error of ParseNames.

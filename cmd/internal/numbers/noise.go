@@ -26,7 +26,7 @@ func join(spans []span) []span {
 }
 
 // ofCount returns the variance of a count over everything that a stream has added to an interval.
-func (p *part) ofCount() float64 {
+func (p *partial) ofCount() float64 {
 	if p.filter == nil {
 		return p.windows.of(p.spans)
 	}

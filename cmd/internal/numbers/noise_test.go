@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// TestRunsApartHaveTheNoiseOfTheirSteps compares the variance over runs of steps, with gaps between the runs, with the
-// sum of the covariances of all pairs of their steps.
-func TestRunsApartHaveTheNoiseOfTheirSteps(t *testing.T) {
+// TestSeparateRunsHaveTheNoiseOfTheirSteps compares the variance over runs of steps, with gaps between the runs, with
+// the sum of the covariances of all pairs of their steps.
+func TestSeparateRunsHaveTheNoiseOfTheirSteps(t *testing.T) {
 	table := windows{1, 1.25, 1.5, 1.7, 1.85, 1.95}
 	covariance := func(apart uint64) float64 {
 		if apart == 0 {

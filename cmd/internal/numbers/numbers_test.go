@@ -112,8 +112,8 @@ func rowsOf(t *testing.T, c *numbers.Collector, q numbers.Query) []numbers.Row {
 	return rows
 }
 
-// TestStepsAloneAddUp checks that steps which are released alone add up with independent noise.
-func TestStepsAloneAddUp(t *testing.T) {
+// TestPerStepReleasesAddUp checks that steps which are released alone add up with independent noise.
+func TestPerStepReleasesAddUp(t *testing.T) {
 	d := serve(t, 5, 480, time.Minute, "ORIEL_MECHANISM=once-gaussian", "ORIEL_BATCH=16", "ORIEL_BINS=",
 		"ORIEL_STATISTICS=count,sum,mean")
 	c := collect(t, d, numbers.Clock{})
@@ -134,7 +134,7 @@ func TestStepsAloneAddUp(t *testing.T) {
 		if r.Statistic == "count" && (math.Abs(r.Value-count) > 1e-6 || math.Abs(r.Deviation/math.Sqrt(noise)-1) > 1e-9) {
 			t.Errorf("%g ± %g, want %g ± %g", r.Value, r.Deviation, count, math.Sqrt(noise))
 		}
-		if r.Statistic == "mean" && !(r.Low < 59.5 && 59.5 < r.High) { // −40 to 159
+		if r.Statistic == "mean" && !(r.Low < 59.5 && 59.5 < r.High) { // values run from −40 to 159
 			t.Errorf("mean %+v", r)
 		}
 	}
@@ -166,7 +166,7 @@ func TestBordersAreThoseOfTheClock(t *testing.T) {
 		}
 	}
 	c := collect(t, d, numbers.Clock{Every: time.Hour})
-	from := time.UnixMilli(start).Add(30 * time.Minute) // 22:00
+	from := time.UnixMilli(start).Add(30 * time.Minute) // 22:00 in local time
 	all := numbers.Query{By: []string{}, Statistics: []string{"count"}}
 	three, day := all, all
 	three.From, three.To, day.Last = from, from.Add(3*time.Hour), 24*time.Hour

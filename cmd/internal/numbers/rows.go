@@ -11,7 +11,7 @@ import (
 // Row is a statistic of a cell, or of a marginal, in an interval of the clock.
 type Row struct {
 	Start, End time.Time
-	Places     []string // by dimension; All in those that are summed over
+	Places     []string // place in each dimension; All in a dimension that is summed over
 	Steps      uint64
 	Statistic  string
 	Number
@@ -19,11 +19,11 @@ type Row struct {
 
 // Query selects rows.
 type Query struct {
-	By         []string // dimensions; nil: all of them
-	Total      bool     // also a row for all cells together
-	Statistics []string // nil: those that decisions show
+	By         []string // dimensions to group by; nil: all
+	Total      bool     // add a row for all cells together
+	Statistics []string // statistics of a row; nil: those that decisions show
 	Last       time.Duration
-	From, To   time.Time // of intervals: [From, To); zero: no bound
+	From, To   time.Time // time range [From, To); zero: no bound
 }
 
 // errNothing reports that no decision is in the requested intervals.
@@ -57,7 +57,7 @@ func (c *Collector) Rows(q Query) ([]Row, error) {
 		statistics = append(statistics, s)
 	}
 	var rows []Row
-	for _, key := range slices.Sorted(maps.Keys(c.parts)) {
+	for _, key := range slices.Sorted(maps.Keys(c.partials)) {
 		start, end := c.clock.bounds(key, c.first, c.newest)
 		if !q.holds(c.clock, start, end, c.newest) {
 			continue
@@ -100,7 +100,7 @@ func (c Clock) bounds(key, first, newest int64) (start, end time.Time) {
 func (c *Collector) variances(key int64) (variances []float64, steps uint64) {
 	variances = make([]float64, len(c.columns))
 	for _, of := range c.streams(key) {
-		p := c.parts[key][of]
+		p := c.partials[key][of]
 		p.spans = join(p.spans)
 		for _, s := range p.spans {
 			steps += s.steps()
@@ -123,7 +123,7 @@ func (c *Collector) variances(key int64) (variances []float64, steps uint64) {
 func (c *Collector) sums(key int64, g group) []float64 {
 	sums, cells := make([]float64, len(c.columns)), len(c.names.Cells)
 	for _, of := range c.streams(key) {
-		p := c.parts[key][of]
+		p := c.partials[key][of]
 		for column := range sums {
 			for _, cell := range g.cells {
 				sums[column] += p.sums[column*cells+cell]
@@ -135,7 +135,7 @@ func (c *Collector) sums(key int64, g group) []float64 {
 
 // streams returns the streams of an interval in a fixed order, so that sums have the same bytes each time.
 func (c *Collector) streams(key int64) []stream {
-	return slices.SortedFunc(maps.Keys(c.parts[key]), func(a, b stream) int {
+	return slices.SortedFunc(maps.Keys(c.partials[key]), func(a, b stream) int {
 		return cmp.Or(cmp.Compare(a.name, b.name), slices.Compare(a.incarnation[:], b.incarnation[:]))
 	})
 }

@@ -17,8 +17,8 @@ const (
 	sum      = "sum"
 	mean     = "mean"
 	variance = "variance"
-	squares  = "squares" // a column
-	below    = "below="  // columns: running counts of bins
+	squares  = "squares" // name of the column of squares
+	below    = "below="  // prefix of the columns of running counts of bins
 )
 
 func (n *Names) middle() float64 {
@@ -38,17 +38,17 @@ func (n *Names) half() float64 {
 // Number is a statistic with its interval at 95 %, for privacy noise alone. An unknown number is NaN.
 type Number struct {
 	Value, Low, High float64
-	Deviation        float64 // of the noise of a count or sum; NaN for others
+	Deviation        float64 // deviation of the noise of a count or sum; NaN for other statistics
 }
 
 // statistic computes a number from the sums of columns and the variances of their noise.
 type statistic struct {
 	name    string
 	of      *Names
-	count   int // columns
+	count   int // indices of columns
 	sum     int
 	squares int
-	bins    int // the first
+	bins    int // index of the first column of bins
 	ranks   *interval.Ranks
 }
 
@@ -100,7 +100,7 @@ func (s *statistic) at(sums, variances []float64) Number {
 	case count:
 		column := s.count
 		if column < 0 {
-			column = len(sums) - 1 // all running counts end with it
+			column = len(sums) - 1 // the last running count is the total
 		}
 		x := noisy(column)
 		return around(x.Value, x.Deviation)

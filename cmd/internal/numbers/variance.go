@@ -10,9 +10,9 @@ import (
 type point struct{ count, sum, square interval.Noisy }
 
 const (
-	looks    = 24 // means where the nearest point of a variance is looked for at first
-	narrower = 25 // golden sections between two of them: to 10⁻⁶
-	halvings = 30 // of an end of the interval
+	looks    = 24 // points of the first search for the nearest mean
+	narrower = 25 // golden-section steps between two points: precise to 10⁻⁶
+	halvings = 30 // bisection steps for an end of the interval
 )
 
 // variance returns an interval of the variance of x in [0, 1] about its mean. If the count is hardly more than noise,
@@ -24,7 +24,7 @@ func (p point) variance() interval.Interval {
 	if !p.count.Shown() {
 		return interval.Variance(p.square, p.sum, p.count)
 	}
-	end := func(z float64) float64 { // r* falls with v
+	end := func(z float64) float64 { // r* decreases in v
 		low, high := 0.0, 1.0
 		if p.root(low) <= z {
 			return low
@@ -55,7 +55,7 @@ func (p point) root(v float64) float64 {
 	m := nearest(func(m float64) float64 {
 		d := vector{unit[0], m * unit[1], (m*m + v - 0.5) * unit[2]}
 		along := max(0, x.dot(d))
-		return along * along / d.dot(d) // by how much the point of the cone is nearer than the origin
+		return along * along / d.dot(d) // squared distance saved by the nearest point of the cone, compared with the origin
 	})
 	d, across := vector{unit[0], m * unit[1], (m*m + v - 0.5) * unit[2]}, vector{0, unit[1], 2 * m * unit[2]}
 	n := x.dot(d) / d.dot(d)

@@ -37,7 +37,7 @@ const handover = 15 * time.Second
 func (s *story) serve(t *testing.T, points []string) (checked int) {
 	t.Helper()
 	setup, d := pipetest.NewSetup(), simtest.New(t)
-	setup.InputSettings = map[string]string{"retention.ms": "-1"} // records of stories have no time
+	setup.InputSettings = map[string]string{"retention.ms": "-1"} // records of stories have no timestamps
 	setup.Model = s.model
 	operator := s.model.Learner.Operator()
 	if output := operators.SecondTopicOf(operator); output != nil {

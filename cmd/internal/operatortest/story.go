@@ -34,17 +34,17 @@ func Run(t *testing.T, dir string, more ...string) {
 // story is a stream and all records that it has consumed.
 type story struct {
 	dir     string
-	more    []string // settings
+	more    []string // further settings
 	model   streams.Model
 	plan    []byte
 	sealer  *state.Sealer
 	numbers *operators.Numbers
 	digits  int
-	show    []string // members; nil: all
-	hex     bool     // records are written as their bytes, in hexadecimal, with spaces between
+	show    []string // members of decisions in the transcript; nil: all
+	hex     bool     // records are bytes in hexadecimal, separated by spaces
 
 	*life
-	shadow *streams.Stream // stands where a record is tried
+	shadow *streams.Stream // a copy of the stream, on which a record is tried
 }
 
 // life is one process of a stream: it starts at step 0 or from a sealed state.
@@ -52,7 +52,7 @@ type life struct {
 	walk      streams.Walk
 	decisions []published
 	log       []taken
-	refused   error // the record that follows the log
+	refused   error // error for the record after the log
 }
 
 // published is a decision as written to its topic.
@@ -65,8 +65,8 @@ type published struct {
 type taken struct {
 	record    records.Record
 	code      schemas.Code
-	decisions int    // number of decisions up to and including it
-	sealed    []byte // the state after it
+	decisions int    // number of decisions up to this step
+	sealed    []byte // sealed state after this step
 }
 
 // play executes one command.

@@ -13,7 +13,7 @@ import (
 type age struct {
 	Name    string `json:"name"`
 	Steps   uint64 `json:"steps"`
-	Seconds shown  `json:"seconds"` // at the observed rate of a stream; null: nothing moves
+	Seconds shown  `json:"seconds"` // at the observed rate of a stream; null: no events arrive
 	Epsilon string `json:"epsilon"` // rounded up
 }
 

@@ -5,11 +5,11 @@ import (
 	"oriel/cmd/internal/score"
 )
 
-// bandMembers are the members that bandSays puts into words.
+// bandMembers are the members that bandText puts into words.
 var bandMembers = []string{"band_low", "band_high", "band_level", "band_error_most"}
 
-// bandSays says in words where labels are to be by a decision, and what is promised of all events so far.
-func bandSays(b *score.Band, predicts string) string {
+// bandText describes in words the band of a decision, and the promise for all events so far.
+func bandText(b *score.Band, predicts string) string {
 	level := figure.Digits(100*b.Level) + " %"
 	text := "A band from prediction " + signed(b.Low) + " to prediction " + signed(b.High) + " must hold the labels of " +
 		level + " of all events in the long run. "

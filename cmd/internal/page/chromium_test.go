@@ -48,8 +48,8 @@ var variants = map[string]string{
 // TestPageInChromium looks at the page of a service that takes live events.
 func TestPageInChromium(t *testing.T) {
 	address, stop := serveLive(t, delays, event)
-	defer stop()                // before the context of the test ends
-	time.Sleep(8 * time.Second) // so that there is a course to see
+	defer stop()                // stop before the context of the test ends
+	time.Sleep(8 * time.Second) // the page needs some history
 	b := newBrowser(t)
 	checkLooks(b, address, "page", "document.querySelectorAll('#rows svg.band').length > 20",
 		"document.querySelector('#course-chart canvas') && document.querySelector('#lag-chart canvas')",
@@ -72,7 +72,7 @@ func TestPageInChromium(t *testing.T) {
 func TestExperimentInChromium(t *testing.T) {
 	address, stop := serveLive(t, variants, conversion)
 	defer stop()
-	time.Sleep(8 * time.Second) // so that there is a course to see
+	time.Sleep(8 * time.Second) // the page needs some history
 	b := newBrowser(t)
 	checkLooks(b, address, "experiment", "/^B is better than A\\.$/.test(document.getElementById('verdict')?.textContent)",
 		"document.querySelectorAll('#arms tr').length === 3 && /B, better/.test(document.getElementById('arms').textContent)",

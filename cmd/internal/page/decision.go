@@ -12,21 +12,21 @@ import (
 	"oriel/schemas"
 )
 
-// Bounds of what is shown of decisions, over all streams. Prometheus has the same bound. They are needed because a
-// decision may have a quarter of a million coordinates.
+// Bounds on the shown parts of decisions, over all streams, because a decision may have a quarter of a million
+// coordinates. Prometheus metrics have the same bound.
 const (
 	maxNumbers = 1000
-	maxWeights = 200  // of a stream, the largest
-	maxTracked = 1000 // whose course is kept: each takes 12 bytes a sample, 5.4 MB in all
-	maxChoices = 512  // the newest, of which shares are
+	maxWeights = 200  // most weights of a stream that are shown: the largest ones
+	maxTracked = 1000 // most weights whose history is kept: 12 bytes per weight and sample, 5.4 MB in all
+	maxChoices = 512  // number of newest choices from which shares are computed
 )
 
-// Kinds of decisions, by what they are for.
+// Kinds of decisions, by their use.
 const (
 	kindNumbers = "numbers" // statistics with names and intervals
 	kindWeights = "weights" // coordinates, the largest first
-	kindPlays   = "plays"   // one action at a time: their shares
-	kindSet     = "set"     // elements
+	kindPlays   = "plays"   // actions, shown by their shares
+	kindSet     = "set"     // a set of elements
 )
 
 // decision is the part of a stream's newest decision that is shown.
@@ -34,16 +34,16 @@ type decision struct {
 	kind        string
 	stream      string
 	index, step uint64
-	until       int64 // greatest timestamp of its events, Unix milliseconds; 0: the decision does not say it
+	until       int64 // latest timestamp of its events, Unix ms; 0: not in the decision
 	dimension   int
-	at          []int    // coordinates that are shown
-	names       []string // of weights
+	at          []int    // indices of the shown coordinates
+	names       []string // names of weights
 	values      []shown
-	low, high   []shown // interval at 95 %, of the noise alone; NaN: none is known
+	low, high   []shown // 95 % interval for the noise alone; NaN: unknown
 	set         []string
 	members     []member
-	experiment  *experiment // nil: none
-	band        string      // where labels are to be, in words; "": there is no band
+	experiment  *experiment // nil: no experiment
+	band        string      // the band in words; "": no band
 }
 
 // member is a number of a decision other than its coordinates.
@@ -55,7 +55,7 @@ type member struct {
 // shown is a number as the browser gets it: six digits, or null.
 type shown float64
 
-// MarshalJSON writes null for what is no number.
+// MarshalJSON writes null for NaN.
 func (x shown) MarshalJSON() ([]byte, error) {
 	if math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) {
 		return []byte("null"), nil
@@ -63,7 +63,7 @@ func (x shown) MarshalJSON() ([]byte, error) {
 	return strconv.AppendFloat(nil, float64(x), 'g', 6, 64), nil
 }
 
-// nothing is a number that is not shown.
+// nothing is an unknown number.
 var nothing = shown(math.NaN())
 
 // normal is the half width, in standard deviations, of an interval at 95 %.
@@ -82,7 +82,7 @@ func choiceOf(d schemas.Decision) string {
 }
 
 func text(x schemas.ExtraMember) (s string) {
-	_ = json.Unmarshal([]byte(x.JSON), &s) // members of text alone are
+	_ = json.Unmarshal([]byte(x.JSON), &s) // only text members decode; others give the empty string
 	return s
 }
 
@@ -90,7 +90,7 @@ func (p *Page) newDecision(d schemas.Decision) *decision {
 	v := &decision{kind: kindWeights, stream: d.Stream, index: d.Index, step: d.Step, dimension: len(d.Point)}
 	band, err := score.BandOf(d.Extras)
 	if err == nil && band != nil {
-		v.band = bandSays(band, p.about.Vectors.Predicts)
+		v.band = bandText(band, p.about.Vectors.Predicts)
 	}
 	lists := map[string][]float64{}
 	for _, x := range d.Extras {
@@ -131,11 +131,11 @@ func (p *Page) newDecision(d schemas.Decision) *decision {
 	return v
 }
 
-// numbers shows the first maxNumbers of them.
+// numbers shows the first maxNumbers numbers.
 func (v *decision) numbers(about About, d schemas.Decision) {
 	v.kind, v.dimension = kindNumbers, len(about.Numbers.Names)
 	all, err := about.Numbers.Read(d)
-	if err != nil { // one without intervals
+	if err != nil { // a decision without intervals
 		return
 	}
 	for i, x := range all[:min(maxNumbers, len(all))] {
@@ -146,7 +146,8 @@ func (v *decision) numbers(about About, d schemas.Decision) {
 	}
 }
 
-// weights shows the largest coordinates. If decisions are points that are tried around a centre, it shows the centre's.
+// weights shows the largest coordinates. For decisions that explore around a centre, these are the coordinates of the
+// centre.
 func (v *decision) weights(about score.Descriptor, d schemas.Decision, lists map[string][]float64) {
 	point := d.Point
 	if centre := lists["centre"]; len(centre) == len(point) {
@@ -188,8 +189,8 @@ func (v *decision) show(i int, value, low, high float64) {
 // course assigns the numbers of a stream to slots in samples. A coordinate gets a slot when it is first shown.
 type course struct{ slots map[int]int }
 
-// row is a decision as a sample keeps it: value, low and high of each slot; NaN: not shown. A coordinate without a slot
-// gets one while there are fewer than room.
+// row returns a decision as samples store it: value, low and high of each slot; NaN: not shown. It assigns slots to new
+// coordinates while there are fewer than room.
 func (c *course) row(d *decision, room int) []float32 {
 	if c.slots == nil {
 		c.slots = map[int]int{}
@@ -215,7 +216,7 @@ func (c *course) row(d *decision, room int) []float32 {
 type choices struct{ newest []string }
 
 func (c *choices) add(name string) {
-	if name == "" { // a model that names none
+	if name == "" { // the model has no name for it
 		return
 	}
 	if len(c.newest) == maxChoices {

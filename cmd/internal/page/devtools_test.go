@@ -24,8 +24,8 @@ type browser struct {
 	mu       sync.Mutex
 	next     int
 	answers  map[int]chan answer
-	console  []string // messages, exceptions and what was refused
-	requests []string // addresses
+	console  []string // messages, exceptions and refused loads of the console
+	requests []string // requested addresses
 }
 
 type answer struct {
@@ -52,14 +52,14 @@ func newBrowser(t *testing.T) *browser {
 	if err != nil {
 		t.Fatal(err)
 	}
-	profile, err := os.MkdirTemp("", "oriel-chromium-") // not the test's own, which must be empty at its end
+	profile, err := os.MkdirTemp("", "oriel-chromium-") // not t.TempDir, which must be removable at the end
 	if err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(program, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
 		"--hide-scrollbars", "--disable-background-networking", "--disable-component-update", "--no-first-run",
 		"--user-data-dir="+profile, "--remote-debugging-pipe", "about:blank")
-	cmd.ExtraFiles = []*os.File{readsThere, writesThere} // 3 and 4 there
+	cmd.ExtraFiles = []*os.File{readsThere, writesThere} // file descriptors 3 and 4 of the browser
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -71,13 +71,13 @@ func newBrowser(t *testing.T) *browser {
 		b.listen(readsHere)
 	}()
 	t.Cleanup(func() {
-		_ = writesHere.Close() // it ends, and its children with it
+		_ = writesHere.Close() // the browser ends with its children
 		gone := time.AfterFunc(10*time.Second, func() { _ = cmd.Process.Kill() })
 		_ = cmd.Wait()
 		gone.Stop()
 		_ = readsHere.Close()
 		<-ended
-		_ = os.RemoveAll(profile) // children may still write there: what is left is a temporary file
+		_ = os.RemoveAll(profile) // children may still write there, so files may remain
 	})
 	var target struct{ TargetID string }
 	b.do("Target.createTarget", map[string]any{"url": "about:blank"}, &target)

@@ -18,7 +18,7 @@ type experiment struct {
 	Events  shown    `json:"events"`
 	Balance shown    `json:"balance"`
 	Recent  shown    `json:"recent"`
-	Arms    []arm    `json:"arms"` // the control first
+	Arms    []arm    `json:"arms"` // arms, the control first
 }
 
 // arm is a row of the table. For the control, and before the first look, effects and lifts are null.
@@ -32,7 +32,7 @@ type arm struct {
 	P      shown    `json:"p"`
 }
 
-// shownOnExperiments are the members of decisions that the section of experiments says in words.
+// shownOnExperiments lists the members of decisions that the section on experiments describes in words.
 var shownOnExperiments = []string{"stop_allowed", "balance_e", "looks", "recent"}
 
 // newExperiment describes in words what a decision found.
@@ -102,7 +102,7 @@ func isAre(names []string) string {
 // aboutExperiment holds the constant part: the explanation of the section's numbers.
 type aboutExperiment struct {
 	Outcome string  `json:"outcome"`
-	Target  float64 `json:"target"` // events
+	Target  float64 `json:"target"` // number of events for which bands are narrowest
 	Lift    bool    `json:"lift"`
 	Reads   string  `json:"reads"`
 }
@@ -134,7 +134,7 @@ type effects struct {
 
 type look struct {
 	events float64
-	bands  [][3]float32 // of the arms behind the control
+	bands  [][3]float32 // bands of the treatment arms
 }
 
 // add adds a decision whose numbers are shown.
@@ -169,7 +169,7 @@ type effectsFrame struct {
 	High   []shown   `json:"high"`
 }
 
-// effectsFrame is that of the arms-th arm behind the control.
+// effectsFrame returns the history of the effect of one treatment arm, numbered by arm.
 func (p *Page) effectsFrame(id int32, arm int) []byte {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -122,7 +122,7 @@ func TestEffectsSpanTheExperiment(t *testing.T) {
 		m.find(0, events, "not shown", 1, []float64{events / 1e5, events / 5e4})
 		m.page.sample(m.at)
 		if k%3 == 0 {
-			m.page.sample(m.at) // without another decision
+			m.page.sample(m.at) // a sample without a new decision
 		}
 		if events < tested.Looks {
 			continue

@@ -21,8 +21,8 @@ type about struct {
 	Operator   string      `json:"operator"`
 	Promise    string      `json:"promise"`
 	Details    string      `json:"details"`
-	Aged       string      `json:"aged"`            // whose loss epsilon by age is
-	Names      [][3]string `json:"names,omitempty"` // of numbers: memory, statistic and cell
+	Aged       string      `json:"aged"`            // unit of privacy whose loss the ages show
+	Names      [][3]string `json:"names,omitempty"` // names of numbers: memory, statistic and cell
 
 	Experiment *aboutExperiment `json:"experiment,omitempty"`
 }
@@ -43,11 +43,11 @@ type now struct {
 	Decisions  []decided       `json:"decisions"`
 }
 
-// reason is why the process is not ready, and what to read.
+// reason is a reason why the process is not ready, with advice on what to read.
 type reason struct {
 	Name    string   `json:"name"`
 	Lines   []string `json:"lines"`
-	Section string   `json:"section"` // of deploy/RUNBOOK.md
+	Section string   `json:"section"` // section of deploy/RUNBOOK.md
 }
 
 type counts struct {
@@ -76,7 +76,7 @@ type decided struct {
 	Until     int64    `json:"until,omitempty"` // Unix milliseconds
 	Dimension int      `json:"dimension"`
 	At        []int    `json:"at,omitempty"`
-	Names     []string `json:"names,omitempty"` // of weights
+	Names     []string `json:"names,omitempty"` // names of weights
 	Values    []shown  `json:"values,omitempty"`
 	Low       []shown  `json:"low,omitempty"`
 	High      []shown  `json:"high,omitempty"`
@@ -85,7 +85,7 @@ type decided struct {
 	Members   []member `json:"members,omitempty"`
 
 	Experiment *experiment `json:"experiment,omitempty"`
-	Band       string      `json:"band,omitempty"` // in words
+	Band       string      `json:"band,omitempty"` // the band in words
 }
 
 // sections maps the reason for which a process waits to a section of deploy/RUNBOOK.md.
@@ -114,7 +114,7 @@ func (p *Page) aboutFrame() []byte {
 	return encoded(a)
 }
 
-// details say what the promise means, and of what it is.
+// details describes the meaning of the promise and the unit that it protects.
 func details(g protection.Guarantee) string {
 	text := "Exchanging it changes the chance of anything that is published by a factor of at most " +
 		figure.Upper(math.Exp(g.Epsilon))
@@ -130,9 +130,9 @@ func (p *Page) pastFrame() []byte {
 	return encoded(p.history.past())
 }
 
-// nowFrame is the state at this moment.
+// nowFrame returns the state at this moment.
 func (p *Page) nowFrame() []byte {
-	reasons := p.about.Reasons() // it has a lock of its own
+	reasons := p.about.Reasons() // before p is locked: Reasons has its own lock
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	f := now{

@@ -22,10 +22,10 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect
 // Limits of event streams. Each takes one of the few connections that the pages have.
 const (
 	maxClients   = 8
-	frameTimeout = 10 * time.Second // until a frame is sent; a client that is slower loses its stream
+	frameTimeout = 10 * time.Second // limit for sending a frame; a slower client is disconnected
 )
 
-// types of what assets has.
+// types maps endings of asset files to media types.
 var types = map[string]string{
 	".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8",
 	".svg": "image/svg+xml", ".LICENSE": "text/plain; charset=utf-8",
@@ -40,7 +40,7 @@ func (p *Page) Handler(rest http.Handler) http.Handler {
 		panic("BUG: page: " + err.Error())
 	}
 	for _, file := range files {
-		content, _ := assets.ReadFile("assets/" + file.Name()) // it is embedded
+		content, _ := assets.ReadFile("assets/" + file.Name()) // embedded files can always be read
 		place := "/page/" + file.Name()
 		if file.Name() == "index.html" {
 			place = "/{$}"

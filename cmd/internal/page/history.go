@@ -15,7 +15,7 @@ type sample struct {
 	at  int64 // Unix seconds
 	lag int64
 	totals
-	rows map[int32][]float32 // numbers of a partition's newest decision, as its course has them
+	rows map[int32][]float32 // tracked numbers of the newest decision, by partition
 }
 
 // history holds the samples of the last hour, or those since the start.

@@ -53,8 +53,8 @@ func TestHistoryKeepsAnHour(t *testing.T) {
 	}
 }
 
-// TestRateForgetsABacklog checks the rate ten minutes after a million steps at once: it is the rate since then.
-func TestRateForgetsABacklog(t *testing.T) {
+// TestRateSoonIgnoresABacklog checks the rate ten minutes after a million steps at once: it is the rate since then.
+func TestRateSoonIgnoresABacklog(t *testing.T) {
 	h := newHistory()
 	steps := uint64(0)
 	for k := range int64(3000) {
@@ -73,7 +73,7 @@ type model struct {
 	page *Page
 	l    notice.Listener
 	at   time.Time
-	all  map[int32][]schemas.Decision // of each partition, one a sample; without an index: none yet
+	all  map[int32][]schemas.Decision // by partition, one decision for each sample; index 0: none yet
 }
 
 func newModel() *model {

@@ -83,7 +83,7 @@ func (p *Page) Listen(l notice.Listener) notice.Listener {
 		standby(s)
 	}
 	l.Published = func(id int32, newest []byte) {
-		p.change(id, func(part *partition) { p.hear(part, newest) })
+		p.change(id, func(part *partition) { p.take(part, newest) })
 		if published != nil {
 			published(id, newest)
 		}
@@ -91,7 +91,7 @@ func (p *Page) Listen(l notice.Listener) notice.Listener {
 	return l
 }
 
-// change calls f with a partition that the process owns.
+// change calls f for a partition that this process owns.
 func (p *Page) change(id int32, f func(*partition)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -100,8 +100,8 @@ func (p *Page) change(id int32, f func(*partition)) {
 	}
 }
 
-// hear keeps a decision until the next sample, and counts the action that it names.
-func (p *Page) hear(part *partition, line []byte) {
+// take keeps a decision until the next sample, and counts its action.
+func (p *Page) take(part *partition, line []byte) {
 	part.published = append(part.published[:0], line...)
 	if !p.plays {
 		return

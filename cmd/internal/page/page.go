@@ -17,28 +17,28 @@ import (
 // About describes the deployment. Operator and Version are shown unchanged.
 type About struct {
 	Deployment, Version, Operator string
-	Guarantee                     protection.Guarantee    // of the settings, until a stream is taken over
-	Numbers                       *operators.Numbers      // their names and intervals; nil: decisions have none
-	Experiment                    *operators.Experiment   // that decisions are of; nil: of none
-	Extras                        []schemas.Extra         // of decisions
-	Vectors                       score.Descriptor        // names of weights and their noise, as far as they are known
-	Sets                          bool                    // a decision has the places of elements, not coordinates
-	Reasons                       func() []console.Reason // why the process is not ready
+	Guarantee                     protection.Guarantee    // guarantee of the settings, until a stream starts
+	Numbers                       *operators.Numbers      // names and intervals of numbers; nil: decisions have no numbers
+	Experiment                    *operators.Experiment   // experiment of the decisions; nil: none
+	Extras                        []schemas.Extra         // extra members of decisions
+	Vectors                       score.Descriptor        // names of weights and their noise, as far as known
+	Sets                          bool                    // decisions hold indices of elements, not coordinates
+	Reasons                       func() []console.Reason // returns why the process is not ready
 }
 
 // Page follows a service. It is safe for concurrent use.
 type Page struct {
 	about    About
-	promised map[string]bool // members of decisions that the promise says already
-	plays    bool            // each decision says what to do once, so that all that are heard count
+	promised map[string]bool // members of decisions that the promise already shows
+	plays    bool            // each decision is one action, so all of them count, not only the newest
 
 	mu         sync.Mutex
-	partitions map[int32]*partition // that the process owns
+	partitions map[int32]*partition // partitions that this process owns
 	inputs     int
 	streams    int
 	standby    notice.Standby
 	guarantee  protection.Guarantee
-	proved     bool // by a stream; the guarantee is that of its frozen params
+	proved     bool // a stream has started, and guarantee is that of its frozen parameters
 	totals     totals
 	history    history
 	ages       []age
@@ -51,15 +51,15 @@ type Page struct {
 // totals are counts since the start of the process, over all partitions.
 type totals struct{ records, steps, decisions, commits, aborts uint64 }
 
-// partition is one that the process owns.
+// partition is a partition that this process owns.
 type partition struct {
 	state    notice.TaskState
-	stopped  string // why, where it has
+	stopped  string // why the partition stopped; "": it runs
 	lag      int64
 	counts   totals
 	restarts int
 
-	published []byte // the newest decision; empty: no other one since the last tick
+	published []byte // the newest decision; empty: none since the last tick
 	decision  *decision
 	course    course
 	effects   effects
@@ -123,7 +123,7 @@ func (p *Page) sample(now time.Time) {
 	}
 	p.history.add(s)
 	if p.ages == nil || p.ticks%agesEvery == 0 || p.ticks < agesEvery {
-		perStream := p.history.rate() / float64(max(1, len(p.partitions))) // the mean of those that are owned
+		perStream := p.history.rate() / float64(max(1, len(p.partitions))) // mean over the owned partitions
 		p.ages = agesOf(p.guarantee, p.proved, perStream)
 	}
 	p.ticks++
@@ -131,7 +131,7 @@ func (p *Page) sample(now time.Time) {
 	p.ticked = make(chan struct{})
 }
 
-// owned are the partitions in order.
+// owned returns the owned partitions in order.
 func (p *Page) owned() []int32 { return slices.Sorted(maps.Keys(p.partitions)) }
 
 // read parses the newest decision of a partition, unless it has done so already.
@@ -139,7 +139,7 @@ func (p *Page) read(part *partition) {
 	if len(part.published) == 0 {
 		return
 	}
-	if d, err := schemas.ParseDecision(part.published); err == nil { // always: it is ours
+	if d, err := schemas.ParseDecision(part.published); err == nil { // always succeeds for our own decision
 		if part.decision = p.newDecision(d); part.decision.experiment != nil {
 			part.effects.add(part.decision.experiment)
 		}

@@ -10,7 +10,7 @@ import (
 	"oriel/operators"
 )
 
-// Advice is public settings that follow from the noise and the set alone, so that taking them needs no look at data.
+// Advice holds public settings that follow from the noise and the decision set alone, not from data.
 // For the projection update it assumes features of norm at most 1. The noise ν of a release then moves a prediction by
 // ⟨ν, a⟩/(µBt + λ₀), of standard deviation σ/λ₀ at first, whatever the dimension.
 //
@@ -33,24 +33,24 @@ import (
 // and λ₀ is for this clip (§4.4). TestAdviceOfSearchedFlows supports these.
 type Advice struct {
 	StartRegularizer Number `json:"start_regularizer"` // λ₀
-	StrongConvexity  Number `json:"strong_convexity"`  // µ; null where nothing is predicted
-	Clip             Number `json:"clip"`              // of classes, and of costs in a range; null else
-	Constant         Number `json:"constant_feature"`  // before features have norm 1, the others at most 1; null as µ
+	StrongConvexity  Number `json:"strong_convexity"`  // µ; null if the loss predicts nothing
+	Clip             Number `json:"clip"`              // for classes, and for costs in a known range; otherwise null
+	Constant         Number `json:"constant_feature"`  // value before scaling to norm 1, beside features of at most 1; null like µ
 	Memory           uint64 `json:"memory_steps"`      // H, for a guarantee that never ends
 }
 
 // Shares of noise and lengths from which the advice is computed.
 const (
-	oddsNoise  = 2   // λ₀/σ for log-odds
-	rangeNoise = 10  // λ₀R/σ for other predictions
-	doubles    = 1e6 // steps until µ has doubled the regulariser
+	logOddsNoise = 2   // λ₀/σ for log-odds
+	rangeNoise   = 10  // λ₀R/σ for other predictions
+	doubles      = 1e6 // steps until µ has doubled the regulariser
 	// log-odds of 5 % need a weight of 3/0.9; if the constant is one feature of many, a ball of radius 5 would be too
 	// large
 	constantTerm = 3
 	usualMemory  = 1 << 16
 	usualClip    = 1 // a logistic gradient is shorter than its features
 
-	costsClip = 0.25 // of the usual norm of costs: those that fill a quarter of the range still have the clip's length
+	costsClip = 0.25 // share of the usual norm of costs: costs over a quarter of the range are not clipped
 )
 
 // Advise returns advice for a mechanism and an operator, and for costs in a range if costs is not nil. It returns false
@@ -72,7 +72,7 @@ func (m *machine) advice(o operators.Operator, costs *operators.Range) (Advice, 
 	factor := 0.0
 	switch score.Predicts {
 	case operators.LogOdds, operators.Side:
-		factor = oddsNoise
+		factor = logOddsNoise
 	case operators.Mean:
 		factor = rangeNoise / min(d.Radius, m.config.Clip())
 	case operators.Quantile:

@@ -15,7 +15,7 @@ type line struct {
 	names      []string
 	look       figure.Look
 	configured bool
-	all        bool // of all of a user's events, not of those of one window
+	all        bool // the line is for all of a user's events, not for those of one window
 	points     []figure.Point
 }
 
@@ -151,7 +151,7 @@ func (r *Report) ageChart(lines []line) *figure.Chart {
 		age = "age, steps: of a user's events of " + r.Setting.userWindow() + ", or of all"
 	}
 	c := &figure.Chart{
-		X:      figure.Axis{Name: age, Log: true, Min: 1, Max: float64(r.lastAge()), Ticks: 8, Bare: true},
+		X:      figure.Axis{Name: age, Log: true, Min: 1, Max: float64(r.lastAge()), Ticks: 8, NoGrid: true},
 		Y:      figure.Axis{Name: "ε of everything released since", Log: true, Ticks: 8, Full: true},
 		Legend: true, Seconds: r.stepSeconds(),
 	}

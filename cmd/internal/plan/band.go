@@ -9,8 +9,8 @@ import (
 
 // Band is the cost of a band around predictions, and the coverage that it guarantees.
 type Band struct {
-	Level  float64     `json:"level"`        // the share of events that is to be within
-	Noise  float64     `json:"noise_factor"` // of gradients, against none
+	Level  float64     `json:"level"`        // target share of events within the band
+	Noise  float64     `json:"noise_factor"` // factor on the error of gradients, compared with no noise
 	Errors []BandError `json:"errors"`
 }
 

@@ -9,10 +9,10 @@ import (
 // Ceiling is the largest rate of events that one stream can process. One goroutine decodes its events and another
 // applies them in order; the slower one limits the rate.
 type Ceiling struct {
-	EventsPerSecond Number `json:"events_per_second"` // on the machine of deploy/bench/RESULTS.md
-	Rate            Number `json:"rate"`              // that is asked of one stream: of the whole topic, if its partitions are known
+	EventsPerSecond Number `json:"events_per_second"` // most events per second, measured on the machine of deploy/bench/RESULTS.md
+	Rate            Number `json:"rate"`              // required rate of one stream, or of the whole topic if its partitions are known
 	Fits            bool   `json:"fits"`
-	Batch           uint64 `json:"batch_that_fits"` // the least power of two; 0: none does, or the configured one does
+	Batch           uint64 `json:"batch_that_fits"` // the least sufficient power of two; 0: none suffices, or the configured batch does
 
 	measured pace
 }
@@ -21,7 +21,7 @@ type Ceiling struct {
 // it. The latter has a part for each event and a part for each released number, which the events of a step share.
 type pace struct {
 	decode, event, number float64
-	events                string // that were measured
+	events                string // description of the measured events
 }
 
 // paceOf returns the figures of BenchmarkOneStream (cmd/internal/replay), of 2026-11-26 in deploy/bench/RESULTS.md.
@@ -52,9 +52,7 @@ func (in Input) ceiling() *Ceiling {
 	if !(rate > 0) || !measured {
 		return nil
 	}
-	c := &Ceiling{
-		EventsPerSecond: Number(1 / p.seconds(numbers, in.Configured.Batch)), Rate: Number(rate), measured: p,
-	}
+	c := &Ceiling{EventsPerSecond: Number(1 / p.seconds(numbers, in.Configured.Batch)), Rate: Number(rate), measured: p}
 	c.Fits = rate <= float64(c.EventsPerSecond)
 	if !c.Fits && rate*max(p.decode, p.event) < 1 {
 		least := p.number * float64(numbers) / (1/rate - p.event)

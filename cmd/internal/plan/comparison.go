@@ -23,13 +23,13 @@ type Point struct {
 	Epsilon       float64 `json:"epsilon"`
 	Window        uint64  `json:"window_steps"`
 	WindowSeconds Number  `json:"window_seconds"`
-	RMSCoordinate float64 `json:"rms_coordinate"` // of a release, loss units
+	RMSCoordinate float64 `json:"rms_coordinate"` // error of a release, loss units
 	RMSVector     float64 `json:"rms_vector"`
 	OverOptimum   Number  `json:"variance_over_optimum"`
 	Ten           Number  `json:"epsilon_at_10_windows"`
 	Hundred       Number  `json:"epsilon_at_100_windows"`
-	Settles       Number  `json:"steps_to_a_tenth_of_the_radius"` // noise of the decision; null where the operator does not say
-	Count         float64 `json:"count_half_width,omitempty"`     // ± of a count at 95 %, where decisions are numbers
+	Settles       Number  `json:"steps_to_a_tenth_of_the_radius"` // until a decision's noise is below R/10; null if unknown
+	Count         float64 `json:"count_half_width,omitempty"`     // ± of a count at 95 %, if decisions are numbers
 }
 
 // Compare computes a report's main figures for each window and ε. It fails when no plan fits one of them.
@@ -61,13 +61,13 @@ func Compare(in Input, epsilons []float64, windows []uint64) (*Comparison, error
 
 // variants returns the mechanisms that a report considers.
 func (in Input) variants() []variant {
-	if in.only || factsOf(in.Configured.Name).Draws { // which no mechanism of sums is like
+	if in.only || factsOf(in.Configured.Name).Draws { // no mechanism for sums is comparable
 		return []variant{{name: in.Configured.Name}}
 	}
 	var all []variant
 	takes := in.Operator.Describe(in.Configured).Mechanisms
 	names := mechanisms.Names()
-	if !slices.Contains(names, in.Configured.Name) { // of a paper
+	if !slices.Contains(names, in.Configured.Name) { // a mechanism of a paper, which Names leaves out
 		names = append(names, in.Configured.Name)
 	}
 	for _, name := range names {

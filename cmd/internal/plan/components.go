@@ -13,7 +13,7 @@ type Component struct {
 	Name            string  `json:"name"`
 	Size            int     `json:"coordinates"`
 	Sensitivity     float64 `json:"sensitivity"` // Δ, in scaled coordinates, loss units
-	NoiseScale      float64 `json:"noise_scale"` // of a coordinate of scale 1
+	NoiseScale      float64 `json:"noise_scale"` // noise scale of a coordinate of scale 1
 	RMSCoordinate   float64 `json:"rms_coordinate"`
 	WorstCoordinate float64 `json:"worst_rms_coordinate"`
 	RMSVector       float64 `json:"rms_vector"`

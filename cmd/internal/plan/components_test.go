@@ -33,10 +33,10 @@ func partsInput(name string) Input {
 	return Input{Configured: c, Operator: ofParts{}}
 }
 
-// TestFiguresOfPartsAreOfTheirNoise checks that the figures of each component match its noise, and that the figures of
-// the row match all coordinates. It runs 20 000 steps of noise alone. Squares then have a relative standard error below
-// 0.016 (see TestVarianceOfAVector), so that 6.11 of them are below 0.1.
-func TestFiguresOfPartsAreOfTheirNoise(t *testing.T) {
+// TestFiguresOfComponentsFollowTheirNoise checks that the figures of each component match its noise, and that the
+// figures of the row match all coordinates. It runs 20 000 steps of noise alone. Squares then have a relative standard
+// error below 0.016 (see TestVarianceOfAVector), so that 6.11 of them are below 0.1.
+func TestFiguresOfComponentsFollowTheirNoise(t *testing.T) {
 	for _, name := range []string{"once-gaussian", "once-gamma"} {
 		in := partsInput(name)
 		r, err := New(in)
@@ -66,9 +66,9 @@ func TestFiguresOfPartsAreOfTheirNoise(t *testing.T) {
 	}
 }
 
-// TestReportOfParts checks that the error over the optimum equals that of the same mechanism with one component and the
-// whole budget. The report must not present figures of the first component as figures of all.
-func TestReportOfParts(t *testing.T) {
+// TestReportOfComponents checks that the error over the optimum equals that of the same mechanism with one component
+// and the whole budget. The report must not present figures of the first component as figures of all.
+func TestReportOfComponents(t *testing.T) {
 	for _, name := range []string{"blt", "tree-gaussian", "tree-gamma"} {
 		in := partsInput(name)
 		r, err := New(in)
@@ -101,8 +101,8 @@ func TestReportOfParts(t *testing.T) {
 	}
 }
 
-// TestMeasureOfParts checks that a measured step has as many numbers as the contribution.
-func TestMeasureOfParts(t *testing.T) {
+// TestMeasureOfComponents checks that a measured step has as many numbers as the contribution.
+func TestMeasureOfComponents(t *testing.T) {
 	in := partsInput("blt")
 	in.Measure = 1
 	if r, err := New(in); err != nil || !r.Mechanisms[0].Cost.Nanoseconds.Known() {

@@ -13,12 +13,12 @@ import (
 // Cost is the cost of a step of B valid events, as counts of the expensive operations. For a tree they are averages
 // over a block; its first block draws less noise.
 type Cost struct {
-	Vectors      Number `json:"noise_vectors"`       // drawn
-	WorstVectors uint64 `json:"worst_noise_vectors"` // drawn at the costliest step
-	HashBlocks   Number `json:"hash_blocks"`         // compressions of SHA-256: the chain of B records, and a seed a vector
-	CipherBlocks Number `json:"cipher_blocks"`       // AES-256 blocks of keystream, extensions of single draws apart
-	Products     uint64 `json:"products_128"`        // a 128-bit buffer times a dyadic: two a pole and coordinate
-	Nanoseconds  Number `json:"nanoseconds"`         // measured on this machine; null unless asked for
+	Vectors      Number `json:"noise_vectors"`       // noise vectors drawn in a step, mean
+	WorstVectors uint64 `json:"worst_noise_vectors"` // noise vectors drawn in the costliest step
+	HashBlocks   Number `json:"hash_blocks"`         // compressions of SHA-256: the chain of B records, and one seed per noise vector
+	CipherBlocks Number `json:"cipher_blocks"`       // AES-256 blocks of keystream, without extensions of single draws
+	Products     uint64 `json:"products_128"`        // 128-bit products: two for each pole and coordinate
+	Nanoseconds  Number `json:"nanoseconds"`         // measured on this machine; null unless requested
 }
 
 // Lengths in bytes of the chain's messages (mechanisms/noise, doc.go, format 1).
@@ -27,7 +27,7 @@ const (
 	recordLen  = (1 + 4 + 6) + (1 + 8) + (1 + 4) + (1 + 16 + 4 + 8 + 4) + (1 + 1 + 4)
 	noiseLen   = (1 + 4 + 5) + (1 + 2 + 8 + 1 + 8)
 	hashBlock  = 64
-	hashFooter = 1 + 8 // a bit, and the length
+	hashFooter = 1 + 8 // padding bit and message length
 )
 
 // authentications returns the compressions of one HMAC-SHA-256 (RFC 2104): padded key and message, padded key and inner
@@ -46,7 +46,7 @@ func (m *machine) cost() Cost {
 		c.Vectors = Number(2 - 1/float64(m.config.Scope.Span()))
 		c.WorstVectors = uint64(m.plan.Levels)
 	}
-	blocks := uint64(0) // of one vector of each part
+	blocks := uint64(0) // blocks for one noise vector of each component
 	for _, p := range m.config.Contribution.Components {
 		words := uint64(p.Size)
 		if m.facts.Law == mechanisms.Gamma {
@@ -54,7 +54,7 @@ func (m *machine) cost() Cost {
 		}
 		blocks += (words + 1) / 2
 	}
-	if m.facts.Draws { // noise is drawn with the draws, an element at a time
+	if m.facts.Draws { // each draw takes its noise element by element
 		c.Vectors, c.WorstVectors = 0, 0
 	}
 	c.CipherBlocks = c.Vectors * Number(blocks)
@@ -63,7 +63,7 @@ func (m *machine) cost() Cost {
 	c.HashBlocks = Number(float64(m.config.Batch*record) + float64(c.Vectors)*float64(authentications(noiseLen)))
 	c.Products = 2 * uint64(m.poles()) * n
 	if m.plan.Decays() {
-		c.Products += n // of the sum
+		c.Products += n // the decaying sum takes one more product per coordinate
 	}
 	return c
 }
@@ -84,7 +84,7 @@ func (m *machine) measure(limit time.Duration, spent func() time.Duration) (Numb
 	for i := range gradient {
 		gradient[i] = m.config.Clip() / float64(2*len(gradient))
 	}
-	took, id := none, noise.Identity{} // took is as of the last step
+	took, id := none, noise.Identity{} // took is the measured time per step after the last step
 	for records := 1; ; records++ {
 		id.Offset++
 		closed := stream.Add(id, gradient)
@@ -92,10 +92,7 @@ func (m *machine) measure(limit time.Duration, spent func() time.Duration) (Numb
 		if closed {
 			took = Number(float64(now.Nanoseconds()) / float64(stream.Step()))
 		}
-		if stream.Ended() {
-			return took, nil
-		}
-		if closed && now >= limit/2 || now >= limit && records >= leastRecords {
+		if stream.Ended() || closed && now >= limit/2 || now >= limit && records >= leastRecords {
 			return took, nil
 		}
 	}

@@ -31,7 +31,7 @@ func (c *counter) Fill(dst []int64, _ noise.Seed) {
 func TestVectors(t *testing.T) {
 	each(t, func(t *testing.T, in Input, r *Report) {
 		if in.Configured.Name == "blt" && in.Configured.Scope.Span() == 1024 && r.Setting.Adjacency != "zero-out" {
-			return // as the others
+			return // same cost as the other mechanisms
 		}
 		for _, m := range r.Mechanisms {
 			c := m.machine.config
@@ -235,7 +235,7 @@ func TestFootprintCountsOnce(t *testing.T) {
 
 func TestMeasure(t *testing.T) {
 	in := settings[0].input()
-	in.Configured.Scope = protection.Lifetime{Steps: 16, Within: 16} // far fewer steps than are measured
+	in.Configured.Scope = protection.Lifetime{Steps: 16, Within: 16} // the stream ends long before the measurement would
 	in.Measure = 40 * time.Millisecond
 	start := time.Now()
 	r, err := New(in)
@@ -243,7 +243,7 @@ func TestMeasure(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, m := range r.Mechanisms {
-		if ns := float64(m.Cost.Nanoseconds); !(ns > 100 && ns < 10e9) { // beside other processes a step may wait
+		if ns := float64(m.Cost.Nanoseconds); !(ns > 100 && ns < 10e9) { // a step may wait for other processes
 			t.Errorf("%s: a step of %g ns", m.Name, ns)
 		}
 	}

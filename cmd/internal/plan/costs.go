@@ -11,10 +11,10 @@ import (
 // Costs describes the clipping of cost vectors, for --json. Norms are of events of weight 1, in loss units. They are
 // null without a range.
 type Costs struct {
-	Directions int    `json:"directions"`   // in which decisions can move
-	Before     Number `json:"norm_before"`  // the largest norm of costs in the range
-	Longest    Number `json:"norm_largest"` // none is longer after the projection
-	Usual      Number `json:"norm_rms"`     // of costs that are independent and even over the range
+	Directions int    `json:"directions"`   // dimensions in which decisions can move
+	Before     Number `json:"norm_before"`  // largest norm of costs in the range, before the projection
+	Longest    Number `json:"norm_largest"` // largest norm after the projection
+	Usual      Number `json:"norm_rms"`     // root mean square norm of independent costs, uniform over the range
 
 	costs operators.Costs
 	in    *operators.Range

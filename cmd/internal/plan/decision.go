@@ -13,7 +13,7 @@ import (
 // DecisionNoise is the noise of the decision after a number of steps, before projection.
 type DecisionNoise struct {
 	Steps     uint64 `json:"steps"`
-	RMSVector Number `json:"rms_vector"` // length
+	RMSVector Number `json:"rms_vector"` // root mean square length of the noise
 }
 
 // tenth is the share of the radius below which noise no longer hides what is learned.
@@ -29,7 +29,7 @@ func noiseAfter(d operators.Damping, s protection.Scope, release float64, steps 
 func settles(d operators.Damping, s protection.Scope, release, radius float64) float64 {
 	if memory, decays := s.Memory(); decays {
 		enough := func(steps int) bool { return noiseAfter(d, s, release, uint64(steps)) < tenth*radius }
-		last := int(min(100*memory, math.MaxInt32)) // all of the weight there will be
+		last := int(min(100*memory, math.MaxInt32)) // later steps add no weight
 		if !enough(last) {
 			return math.Inf(1)
 		}

@@ -14,7 +14,7 @@ import (
 // Effect is the number of events that an experiment needs to detect an effect. A number beyond the experiment's end is
 // null in JSON.
 type Effect struct {
-	Effect         float64 `json:"effect"` // units of values
+	Effect         float64 `json:"effect"` // effect, in units of the values
 	Power          float64 `json:"power"`
 	Events         Number  `json:"events"`
 	WithoutPrivacy Number  `json:"events_without_privacy"`

@@ -94,7 +94,7 @@ func TestFiguresOfTheTexts(t *testing.T) {
 		}
 	}
 	privacy := source(t, "deploy/PRIVACY.md")
-	said := func(text string) string { return strings.Join(strings.Fields(text), " ") } // lines may break anywhere
+	said := func(text string) string { return strings.Join(strings.Fields(text), " ") } // texts may break lines anywhere
 	row := func(start string) []string {
 		t.Helper()
 		_, rest, found := strings.Cut(privacy, "\n| "+start+" |")

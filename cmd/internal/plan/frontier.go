@@ -17,7 +17,7 @@ import (
 // the digits shown.
 type Frontier struct {
 	Window      uint64     `json:"window_steps"`
-	Poles       int        `json:"poles"` // of the compromises; 0: chosen for each
+	Poles       int        `json:"poles"` // poles of the compromises; 0: chosen for each
 	Filters     []Filter   `json:"filters"`
 	Compromises []Tradeoff `json:"compromises"`
 }
@@ -30,7 +30,7 @@ type Filter struct {
 	Variance    float64 `json:"variance"`
 	Optimum     float64 `json:"optimum"` // S_W², rounded down
 	OverOptimum float64 `json:"variance_over_optimum"`
-	TreeMean    float64 `json:"tree_gaussian_variance"` // at the next power of two
+	TreeMean    float64 `json:"tree_gaussian_variance"` // variance at the next power of two
 	TreeWorst   float64 `json:"tree_gaussian_worst_variance"`
 }
 

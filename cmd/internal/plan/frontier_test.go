@@ -45,7 +45,7 @@ func TestFrontier(t *testing.T) {
 	}
 	for _, r := range f.Filters {
 		if r.Window > 1<<10 {
-			continue // the same formulas
+			continue // they use the same formulas
 		}
 		filter, err := blt.Fit(r.Window, 0, r.Poles)
 		if err != nil {

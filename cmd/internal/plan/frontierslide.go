@@ -72,7 +72,7 @@ func (f *Frontier) filters() *figure.Chart {
 	})
 	return &figure.Chart{
 		X: figure.Axis{
-			Name: "window W, steps (m poles, age weight 0)", Log: true, Min: first, Max: last, Ticks: 4, Bare: true,
+			Name: "window W, steps (m poles, age weight 0)", Log: true, Min: first, Max: last, Ticks: 4, NoGrid: true,
 		},
 		Y:     figure.Axis{Name: "variance / optimum", Log: true, Min: 0.92, Max: high * 1.3, Ticks: 6, Full: true},
 		Lines: lines,

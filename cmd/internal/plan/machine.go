@@ -19,7 +19,7 @@ type machine struct {
 	stream    *mechanisms.Stream
 	guarantee protection.Guarantee
 	facts     mechanisms.Facts
-	response  *blt.Response // of blt, else nil
+	response  *blt.Response // response of blt; otherwise nil
 }
 
 func open(c mechanisms.Config) (*machine, error) {
@@ -27,12 +27,14 @@ func open(c mechanisms.Config) (*machine, error) {
 	if err != nil {
 		return nil, err
 	}
-	seat, err := mechanisms.NewMechanism(c, p)
+	opened, err := mechanisms.NewMechanism(c, p)
 	if err != nil {
 		return nil, err
 	}
-	stream := seat.Open([32]byte{})
-	m := &machine{config: c, plan: p, opened: seat, stream: stream, guarantee: stream.Guarantee(), facts: factsOf(c.Name)}
+	stream := opened.Open([32]byte{})
+	m := &machine{
+		config: c, plan: p, opened: opened, stream: stream, guarantee: stream.Guarantee(), facts: factsOf(c.Name),
+	}
 	if p.Filter.Count > 0 {
 		if m.response, err = blt.NewResponse(p.Filter); err != nil {
 			return nil, err

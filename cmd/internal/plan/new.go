@@ -149,7 +149,7 @@ func (r *Report) about(m *machine) {
 		r.Optimum.Mu = Number(mu)
 		r.Optimum.RMSCoordinate = Number(math.Sqrt(float64(r.Optimum.Factor)) * m.sensitivity() / mu)
 		r.Optimum.RMSVector = r.Optimum.RMSCoordinate * Number(math.Sqrt(float64(m.config.Dimension())))
-		if m.several() { // every part's error is as much above its least one
+		if m.several() { // each component's error exceeds its minimum by the same factor
 			mean, _ := m.rms()
 			r.Optimum.RMSCoordinate = Number(mean / math.Sqrt(m.overLeast()/float64(r.Optimum.Factor)))
 			r.Optimum.RMSVector = r.Optimum.RMSCoordinate * Number(math.Sqrt(float64(m.config.Dimension())))
@@ -172,7 +172,7 @@ func (r *Report) row(m *machine, note string, o operators.Operator) (Mechanism, 
 		Mu:          none, Epsilon: Number(m.guarantee.Epsilon), EventEpsilon: none, Delta: m.guarantee.Delta,
 		StateBytes: m.stream.StateLen(), Cost: m.cost(), machine: m,
 	}
-	if same { // the optimum is of one kind of sums
+	if same { // the optimum is for one kind of sums: prefix sums or decaying sums
 		row.OverOptimum = m.overOptimum(r.Optimum.Factor)
 	}
 	if m.several() {

@@ -18,10 +18,10 @@ const z95 = 1.959963984540054
 type Numbers struct {
 	Level      float64       `json:"level"` // 0.95
 	Cells      int           `json:"cells"`
-	Counted    string        `json:"counted"`          // what a count counts
-	Value      string        `json:"value,omitempty"`  // the column of all statistics but counts
-	Views      []NumberView  `json:"views"`            // of the configured mechanism first, then of the others
-	Ratios     []NumberRatio `json:"ratios,omitempty"` // of the configured mechanism
+	Counted    string        `json:"counted"`          // noun for the counted events
+	Value      string        `json:"value,omitempty"`  // the column of values, for all statistics except counts
+	Views      []NumberView  `json:"views"`            // the configured mechanism first
+	Ratios     []NumberRatio `json:"ratios,omitempty"` // for the configured mechanism only
 	Increments []Window      `json:"increments,omitempty"`
 }
 
@@ -32,12 +32,12 @@ type NumberView struct {
 	Window      uint64 `json:"window_steps"`
 	View        string `json:"view"`
 	Memory      uint64 `json:"memory_steps"`
-	Events      Number `json:"events"`           // in view, those that decay by what is left of them; null: more and more
-	CellEvents  Number `json:"events_of_a_cell"` // of which there are so many for each, if all cells have as many
-	Sigma       Number `json:"deviation"`        // of a released coordinate, loss units
+	Events      Number `json:"events"`           // events that a number covers; decayed events count by their remaining weight; null: unbounded
+	CellEvents  Number `json:"events_of_a_cell"` // Events for each cell, if all cells have equally many
+	Sigma       Number `json:"deviation"`        // deviation of a released coordinate, loss units
 	Count       Spread `json:"count"`
-	Sum         Spread `json:"sum"`               // null where no sum is asked for
-	ShownFrom   Number `json:"ratios_shown_from"` // events of a cell, from which on all of them are; null where there is no ratio
+	Sum         Spread `json:"sum"`               // null if no sum is configured
+	ShownFrom   Number `json:"ratios_shown_from"` // events of a cell from which all ratios are shown; null without ratios
 	OverOptimum Number `json:"variance_over_optimum"`
 }
 
@@ -53,10 +53,10 @@ type Spread struct {
 type NumberRatio struct {
 	View      string `json:"view"`
 	Statistic string `json:"statistic"`
-	Unit      string `json:"unit,omitempty"` // where it is not that of the values, squared of a variance
+	Unit      string `json:"unit,omitempty"` // unit if it differs from that of the values; a variance has the square
 	Events    uint64 `json:"events"`
-	Middle    Number `json:"half_width"`         // where the values' mean is in the middle of their range
-	Ends      Number `json:"half_width_at_ends"` // the largest there is, of means where they are at one of the ends
+	Middle    Number `json:"half_width"`         // ± if the mean of the values is in the middle of their range
+	Ends      Number `json:"half_width_at_ends"` // the largest ±; for means, at either end of the range
 }
 
 // Window is the noise of a sum of increments.
@@ -68,9 +68,9 @@ type Window struct {
 
 const (
 	statisticSum = "sum"
-	leastAfter   = 100       // events of a cell in the columns of ratios: powers of ten from here on
-	mostAfter    = 1_000_000 // to here
-	windowStep   = 4         // from one length of a window to the next
+	leastAfter   = 100       // fewest events of a cell in the columns of ratios, which are powers of ten
+	mostAfter    = 1_000_000 // most events of a cell in these columns
+	windowStep   = 4         // factor between successive window lengths
 )
 
 // numbers fills in the numbers of all mechanisms.
@@ -135,7 +135,7 @@ func (m *machine) view(n *operators.Precision, v operators.View) (NumberView, er
 		switch {
 		case s.Ratio:
 			if from := Number(s.Shown * sigma); !(from <= row.ShownFrom) {
-				row.ShownFrom = from // of all
+				row.ShownFrom = from // the largest threshold of all ratios
 			}
 		case s.Name == statisticSum:
 			row.Sum = spread(s.Deviation(sigma, operators.Cell{}), s.Deviation(worst, operators.Cell{}))

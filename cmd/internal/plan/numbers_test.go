@@ -114,7 +114,7 @@ func TestNumbersByAnotherRoute(t *testing.T) {
 	changes := []string{
 		"ORIEL_STATISTICS=count,sum*0.5,mean,variance*2", "ORIEL_MEMORIES=64,200", "ORIEL_INCREMENTS=true", "ORIEL_BATCH=40",
 	}
-	diameter := 0.0 // of the leaves of one cell, over a grid; of two cells, √2 of the longest leaf
+	diameter := 0.0 // over a grid: of contributions to one cell, and √2 times the longest one for two cells
 	for i := range 401 {
 		for j := range 401 {
 			x, y := float64(i)/200-1, float64(j)/200-1
@@ -190,7 +190,7 @@ func TestNumbersByAnotherRoute(t *testing.T) {
 				near(t, ratio.Statistic, float64(got), 1.96*moved(ratio.Statistic, sigma, n, x, [3]float64{a, b, c}, half), 1e-3)
 			}
 		}
-		if known != 8 { // over 1000 and 1300 events, in two views
+		if known != 8 { // ratios over 1000 and 1300 events, in two views
 			t.Errorf("%d ratios: %+v", known, r.Numbers.Ratios)
 		}
 	}
@@ -247,7 +247,7 @@ func TestNumbersOfQuantiles(t *testing.T) {
 	}
 	ratio := r.Numbers.Ratios[slices.IndexFunc(r.Numbers.Ratios, func(x NumberRatio) bool { return x.Events == events })]
 	near(t, "middle", float64(ratio.Middle), deviation(bins/2), 1e-4)
-	most := 0.0 // bin 12 has it, and neither end
+	most := 0.0 // the largest error is in bin 12, not at an end
 	for bin := range bins {
 		most = max(most, deviation(bin))
 	}
@@ -404,7 +404,7 @@ func TestRatiosAreWithinTheirError(t *testing.T) {
 			t.Logf("%s, side %d: %.4f", statistic, k, share)
 			low, high := 0.95-sixth(0.95, cells/2*windows), 0.95+sixth(0.95, cells/2*windows)
 			if statistic == "variance" || statistic == "mean" && k == 1 {
-				high = 1 // numbers are held within the range of a mean, and ± of a variance is an upper bound
+				high = 1 // numbers are clamped to their range, and the ± of a variance is an upper bound
 			}
 			if share < low || share > high {
 				t.Errorf("%s, side %d: %.4f within ±", statistic, k, share)

@@ -11,10 +11,10 @@ import (
 // zero value means that nothing is known.
 type Published struct {
 	Bytes, Decisions, Events float64
-	Thinned, Decided         float64 // bytes and decisions of the first topic, which ORIEL_EMIT_EVERY thins out
-	Every                    uint64  // ORIEL_EMIT_EVERY; 0: the operator has none
-	Fixed                    bool    // each number has 8 bytes, so that later decisions are no longer
-	Late                     uint64  // events before the first decision, where they are too many to step over; else 0
+	Thinned, Decided         float64 // bytes and number of decisions in the first topic, thinned by ORIEL_EMIT_EVERY
+	Every                    uint64  // ORIEL_EMIT_EVERY; 0: the operator does not have this setting
+	Fixed                    bool    // each number has 8 bytes, so all decisions have the same length
+	Late                     uint64  // events before the first decision, if too many to simulate; otherwise 0
 }
 
 // longEvent is the number of decision bytes per event from which on the report gives advice.

@@ -38,7 +38,7 @@ func TestPublishedBytes(t *testing.T) {
 		in.Published = Published{Bytes: 330, Decisions: 1, Events: 10, Thinned: 330, Every: 1, Fixed: true}
 	}, "decisions: 330 B each, 33 B for each event", "no (at first")
 	f(func(in *Input) { in.Published = Published{Bytes: 500, Decisions: 1, Events: 1, Thinned: 50, Every: 1} },
-		"500 B for each event", "no ORIEL_EMIT_EVERY") // the rest is actions, of which each event has one
+		"500 B for each event", "no ORIEL_EMIT_EVERY") // the rest are actions, one for each event
 	f(func(in *Input) {
 		in.Published = Published{Bytes: 500, Decisions: 1, Events: 1, Thinned: 500}
 	}, "no ORIEL_EMIT_EVERY")

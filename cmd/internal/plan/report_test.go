@@ -199,7 +199,7 @@ func TestLosses(t *testing.T) {
 				windows := math.Ceil(float64(age) / float64(m.Window))
 				want, tolerance := float64(m.Epsilon), 1e-9
 				switch {
-				case m.Window == 0 || age == m.Window || c.Scope.ForLife(): // what the mechanism claims for a window
+				case m.Window == 0 || age == m.Window || c.Scope.ForLife(): // here the loss is the claim
 				case !m.Mu.Known():
 					want *= windows
 				case m.Name == "blt" && !several && age <= 102_400:

@@ -37,7 +37,7 @@ var theGolden = sync.OnceValues(func() (*Report, error) {
 		return nil, err
 	}
 	for i := range r.Mechanisms {
-		r.Mechanisms[i].MemoryBytes = 12345 // of this machine and build
+		r.Mechanisms[i].MemoryBytes = 12345 // depends on machine and build
 	}
 	return r, nil
 })
@@ -76,8 +76,8 @@ func tableOf(t *testing.T, in Input) string {
 	return out.String()
 }
 
-// TestTableSays checks additional lines in the tables of other settings.
-func TestTableSays(t *testing.T) {
+// TestTableHasLinesOfOtherSettings checks additional lines in the tables of other settings.
+func TestTableHasLinesOfOtherSettings(t *testing.T) {
 	f := func(name string, change func(*Input), want ...string) {
 		t.Helper()
 		in := settings[0].input()

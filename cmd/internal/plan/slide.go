@@ -11,11 +11,10 @@ import (
 )
 
 // contenders fixes the order of mechanisms, so that a mechanism looks the same in every slide.
-var contenders = []string{
-	"blt", "tree-gaussian", "tree-gamma", "tree-laplace", "once-gaussian", "once-gamma",
-}
+var contenders = []string{"blt", "tree-gaussian", "tree-gamma", "tree-laplace", "once-gaussian", "once-gamma"}
 
-func lookOf(mechanism string) figure.Look { return figure.Look(slices.Index(contenders, mechanism)) } // or figure.Ink
+// lookOf returns the look of a mechanism: figure.Ink if it is not a contender.
+func lookOf(mechanism string) figure.Look { return figure.Look(slices.Index(contenders, mechanism)) }
 
 // Slide draws ε against age, and the error of every compared mechanism.
 func (r *Report) Slide() *figure.Slide { return r.slide(r.lines()) }
@@ -50,7 +49,7 @@ func (r *Report) errorPanel() figure.Panel {
 			Text: figure.Digits(m.RMSCoordinate),
 		}
 		if m.OverOptimum.Known() {
-			row.Aside = "  variance " + figure.Upper(m.OverOptimum) + " × optimum"
+			row.Detail = "  variance " + figure.Upper(m.OverOptimum) + " × optimum"
 		}
 		all.Rows = append(all.Rows, row)
 	}
@@ -69,9 +68,9 @@ func (n *Numbers) panel() figure.Panel {
 			Value: float64(v.Count.Half), Text: plusMinus(v.Count.Half),
 		}
 		if !v.Configured {
-			row.Aside = "  " + v.Mechanism
+			row.Detail = "  " + v.Mechanism
 		} else if v.OverOptimum.Known() {
-			row.Aside = "  variance " + figure.Upper(v.OverOptimum) + " × optimum"
+			row.Detail = "  variance " + figure.Upper(v.OverOptimum) + " × optimum"
 		}
 		all.Rows = append(all.Rows, row)
 	}

@@ -61,7 +61,7 @@ func allSlides(t *testing.T) map[string]*figure.Slide {
 	return all
 }
 
-func TestSVGSaysWhatItShows(t *testing.T) {
+func TestSVGHasItsTexts(t *testing.T) {
 	all := allSlides(t)
 	f := func(name string, want ...string) {
 		t.Helper()
@@ -187,7 +187,7 @@ func TestCurves(t *testing.T) {
 					continue
 				}
 				age := uint64(xy.X)
-				next := uint64(l.points[min(k+1, len(l.points)-1)].X) // a curve in steps stands at the loss of the next corner
+				next := uint64(l.points[min(k+1, len(l.points)-1)].X) // a stepped curve has the loss of its next corner
 				if !l.all {
 					next = age + 1
 				}

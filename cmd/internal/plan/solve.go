@@ -13,10 +13,10 @@ import (
 
 // SolvedSetting is a setting whose value is searched for. Its values are numbered in ascending order.
 type SolvedSetting struct {
-	Setting string // its variable
+	Setting string // name of its variable
 	Values  int
-	Text    func(i int) string               // a value, as the variable takes it
-	Input   func(text string) (Input, error) // what a plan with the value is about, or why settings refuse it
+	Text    func(i int) string               // text of the i-th value, in the form of the variable
+	Input   func(text string) (Input, error) // input of a plan with this value, or the error of the settings
 	// Greater means that a greater value gives a smaller error. The solution is then the least sufficient value, else
 	// the greatest.
 	Greater bool
@@ -27,18 +27,18 @@ type Solution struct {
 	Setting   string  `json:"setting"`
 	Value     string  `json:"value"`
 	Statistic string  `json:"statistic"`
-	Unit      string  `json:"unit,omitempty"`   // where it is not that of the values, squared of a variance, or events
-	After     uint64  `json:"events,omitempty"` // of its cell, where they were asked for
+	Unit      string  `json:"unit,omitempty"`   // unit of a number that is not a count, if it differs from that of the values
+	After     uint64  `json:"events,omitempty"` // events of the cell, if requested
 	Wanted    float64 `json:"wanted_half_width"`
 	Half      float64 `json:"half_width"`
-	Beside    string  `json:"beside"`   // what the value before it, or behind it, gives; empty where there is none
-	AlsoSet   string  `json:"also_set"` // other settings that go with it, NAME=value, with spaces between; may be empty
+	Beside    string  `json:"beside"`   // result of the neighbouring value that is insufficient; empty: none
+	AlsoSet   string  `json:"also_set"` // further settings that the value needs, NAME=value, separated by spaces; may be empty
 }
 
 // attempt is the result of one value.
 type attempt struct {
 	reached Reached
-	err     error // settings refuse it
+	err     error // why settings refuse the value
 }
 
 func (t attempt) within(half float64) bool { return t.err == nil && t.reached.Half <= half }
@@ -54,7 +54,7 @@ func (t attempt) half() float64 {
 // best returns the value with the least error, or the last value if none has one. It searches a grid of quarter
 // octaves, and then by thirds between the neighbours of the best grid point.
 func (k SolvedSetting) best(half func(i int) float64) int {
-	const each = 4 // an octave
+	const each = 4 // grid points per octave
 	grid := []int{k.Values - 1}
 	for e := 0; ; e++ {
 		i := int(math.Exp2(float64(e)/each)) - 1
@@ -125,7 +125,7 @@ func (t attempt) says() string {
 // monotone in the setting. Where they are not quite (a filter with other poles), there may be another such value.
 func Solve(w Target, k SolvedSetting) (Solution, error) {
 	seen := map[int]attempt{}
-	var broken error // the want itself is wrong, at every value
+	var broken error // the target is wrong, whatever the value
 	try := func(i int) attempt {
 		if t, ok := seen[i]; ok || broken != nil {
 			return t

@@ -120,7 +120,7 @@ func TestSolveFindsTheEdge(t *testing.T) {
 	f := func(w Target, scale float64, k SolvedSetting) {
 		t.Helper()
 		w.Near = math.NaN()
-		reached := make([]float64, k.Values) // whatever is wanted
+		reached := make([]float64, k.Values) // error of each value
 		for i := range reached {
 			in, err := k.Input(k.Text(i))
 			if err != nil {
@@ -292,7 +292,7 @@ func TestSolveFindsTheBestInTheMiddle(t *testing.T) {
 		if got := k.best(func(i int) float64 {
 			tries++
 			if i < least {
-				return math.Inf(1) // as a cell that never has so many events
+				return math.Inf(1) // a cell that never has so many events
 			}
 			return 1 + float64(i-least)
 		}); got != least || tries > 400 {

@@ -18,9 +18,9 @@ import (
 // Partitions is an input whose partitions may form one stream or a stream each.
 type Partitions struct {
 	Count      int           // P; 0: unknown
-	Rate       float64       // events a second of all of them
-	WholeTopic bool          // they are configured to be one stream
-	Interval   time.Duration // between commits, and so between order records
+	Rate       float64       // events per second of all partitions
+	WholeTopic bool          // all partitions form one stream
+	Interval   time.Duration // time between commits, each of which writes an order record
 }
 
 // Of returns the rate of one stream, as configured.
@@ -38,15 +38,15 @@ type Streams struct {
 	WholeTopic bool    `json:"whole_topic"`
 	Topic      Lengths `json:"topic"`
 	Partition  Lengths `json:"partition"`
-	OrderBytes Number  `json:"order_log_bytes_a_day"` // of each replica
-	SameSteps  Number  `json:"steps_of_same_length"`  // of the window, the memory or the horizon
+	OrderBytes Number  `json:"order_log_bytes_a_day"` // bytes of each replica of the order topic
+	SameSteps  Number  `json:"steps_of_same_length"`  // steps of the window, memory or horizon that last as long as a partition's
 	SameBatch  uint64  `json:"batch_of_same_length"`
 
-	setting     string // that SameSteps is of; "": the mechanism has no length
+	setting     string // setting that SameSteps is for; "": the mechanism has no length
 	terms       protection.Terms
 	batch       uint64
-	most        uint64 // SameSteps at most
-	separations bool   // users may come as often in one stream as in a partition's
+	most        uint64 // upper bound for SameSteps
+	separations bool   // one stream can hold users with the separation of a partition's stream
 }
 
 // Lengths are durations in seconds; null where the setting has none.
@@ -84,7 +84,7 @@ func (r *Report) streams(in Input) {
 	}
 	if same := times(steps, count); steps > 0 && same <= s.most {
 		if factsOf(c.Name).Tree && scope.Horizon == 0 {
-			same = 1 << bits.Len64(same-1) // a tree has a power of two
+			same = 1 << bits.Len64(same-1) // the window of a tree is a power of two
 		}
 		s.SameSteps = Number(same)
 	}
@@ -109,10 +109,10 @@ func (s *Streams) lengths(rate float64) Lengths {
 // orderBytes returns the daily growth of the order log in bytes. In each interval a partition has an entry if it took
 // an event. With independent events that has probability 1 − exp(−rate·interval/P).
 func (p Partitions) orderBytes() float64 {
-	const batchBytes, recordBytes = 61, 8 // what lies around the value of a record in a batch of one (KIP-98)
+	const batchBytes, recordBytes = 61, 8 // bytes around the value of a record in a batch of one (KIP-98)
 	perTick, partitions := p.Rate*p.Interval.Seconds(), float64(p.Count)
 	moved := func(events float64) float64 { return -math.Expm1(-events) }
-	entries := []order.Entry{{Partition: 0, End: 1 << 34, Epoch: 100}} // an end has five bytes from 2²⁸ to 2³⁵
+	entries := []order.Entry{{Partition: 0, End: 1 << 34, Epoch: 100}} // an end from 2²⁸ to 2³⁵ takes five bytes
 	record := len(order.Log{}.Append(nil, entries)) + recordBytes
 	entry := float64(len(order.Log{}.Append(nil, append(entries, order.Entry{Partition: 1, End: 1 << 34, Epoch: 100})))+
 		recordBytes) - float64(record)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -141,7 +142,7 @@ func (r *Report) errorRows() *grid {
 		m := &r.Mechanisms[i]
 		scale := Number(m.NoiseScale)
 		if len(m.Components) > 1 {
-			scale = none // each has its own
+			scale = none // each component has its own scale
 		}
 		g.add(m.label(), figure.Digits(scale), figure.Digits(m.RMSCoordinate), figure.Digits(m.WorstCoordinate),
 			figure.Digits(m.RMSVector), figure.Upper(m.OverOptimum))
@@ -208,7 +209,7 @@ func (r *Report) groupRows() *grid {
 
 func (r *Report) costRows() *grid {
 	g := &grid{}
-	measured := len(r.Mechanisms) > 0 && r.measured()
+	measured := r.measured()
 	first := []string{"", "state", "memory", "noise", "at most", "SHA-256", "AES", "128-bit"}
 	second := []string{"", "", "", "vectors", "", "blocks", "blocks", "products"}
 	if measured {
@@ -232,12 +233,7 @@ func (r *Report) costRows() *grid {
 }
 
 func (r *Report) measured() bool {
-	for i := range r.Mechanisms {
-		if r.Mechanisms[i].Cost.Nanoseconds.Known() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.Mechanisms, func(m Mechanism) bool { return m.Cost.Nanoseconds.Known() })
 }
 
 func stepTime(nanoseconds Number) string {
@@ -274,7 +270,7 @@ func (r *Report) notes() string {
 	switch s := r.Setting; {
 	case factsOf(s.Mechanism).Draws:
 		lines = append(lines, "No sum is released: decisions are draws, by scores whose noise the table says, and all that "+
-			"one "+s.Unit+" moves lose "+drawsLose(s)+".")
+			"one "+s.Unit+" moves lose "+drawsLoss(s)+".")
 	case s.Draws:
 		lines = append(lines, "Decisions hold draws of the stream's own, whose scores are of releases: they lose nothing more.")
 	}
@@ -290,7 +286,7 @@ func (r *Report) notes() string {
 }
 
 // drawsLose describes the privacy loss of draws, rounded up.
-func drawsLose(s Setting) string {
+func drawsLoss(s Setting) string {
 	var parts []string
 	if s.DrawsPure > 0 {
 		parts = append(parts, "ε = "+figure.Upper(s.DrawsPure))

@@ -12,19 +12,19 @@ import (
 
 // Target is the error that a user asks for in one statistic.
 type Target struct {
-	Statistic string  // the name of one
-	Half      float64 // ± at 95 %, in its unit, > 0
-	After     uint64  // of a ratio: events of its cell; 0: as many as each cell has if all have as many
-	Near      float64 // of a ratio: the mean of its values, in their unit, or the quantile; NaN: wherever it is
-	View      uint64  // the memory that it is read under, steps; 0: every view
-	Own       bool    // views have to be of the mechanism's own sums, since they are to change with it
+	Statistic string  // name of the statistic
+	Half      float64 // target ± at 95 %, in the unit of the statistic, > 0
+	After     uint64  // for a ratio: events of its cell; 0: all cells have equally many
+	Near      float64 // for a ratio: the mean or the quantile of the values, in their unit; NaN: the worst one
+	View      uint64  // memory of the view, steps; 0: every view
+	Own       bool    // only views of the mechanism's own sums count
 }
 
 // Reached is the error under given settings: the largest over the requested views.
 type Reached struct {
-	Half float64 // ± at 95 %; +Inf where the number is never there
-	Unit string  // of it; empty: events of a count, else that of the values
-	Why  string  // of +Inf
+	Half float64 // ± at 95 %; +Inf if the number is never shown
+	Unit string  // unit of Half; empty: events for a count, otherwise the unit of the values
+	Why  string  // reason for +Inf
 }
 
 // Error returns the error under given settings. It fails if they do not have the target's statistic or view.

@@ -1,3 +1,3 @@
-// Package program holds what the programs of this module have in common: how they run a command line, say their
-// version, and show progress.
+// Package program holds code that all programs of this module share: running a command line, printing the version, and
+// showing progress.
 package program

@@ -28,13 +28,13 @@ func Execute(ctx context.Context, cmd *cobra.Command) int {
 	if err == nil {
 		return 0
 	}
-	if !running { // cobra's own: an unknown command or flag, a missing one, two that exclude each other
+	if !running { // an error of cobra: an unknown, missing or conflicting command or flag
 		err = exit.WrongUse("%w; `%s --help` says what it takes", err, called.CommandPath())
 	}
 	return exit.Report(os.Stderr, cmd.Name(), err)
 }
 
-// Version is the commit that the binary was built from, or the module's version.
+// Version returns the commit that the binary was built from, or the module's version.
 func Version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -48,8 +48,8 @@ func Version() string {
 	return info.Main.Version
 }
 
-// NewBar shows progress on a terminal and nothing anywhere else. The total is −1 when it is not known; bytes says what
-// is counted.
+// NewBar returns a progress bar, which is visible only on a terminal. total is −1 if unknown. The bar counts bytes or
+// items, as bytes says.
 func NewBar(w io.Writer, total int64, what string, bytes bool) *progressbar.ProgressBar {
 	if !IsTerminal(w) {
 		w = io.Discard
@@ -62,11 +62,11 @@ func NewBar(w io.Writer, total int64, what string, bytes bool) *progressbar.Prog
 		progressbar.OptionThrottle(100*time.Millisecond),
 		progressbar.OptionClearOnFinish(),
 		progressbar.OptionSpinnerType(14),
-		progressbar.OptionSetSpinnerChangeInterval(0), // no goroutine of the bar's own, which reads its state without a lock
+		progressbar.OptionSetSpinnerChangeInterval(0), // no goroutine in the bar: it would read the state without a lock
 	)
 }
 
-// IsTerminal reports whether w is one.
+// IsTerminal reports whether w is a terminal.
 func IsTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))

@@ -25,7 +25,7 @@ type Files struct {
 	Name string
 	Read func(name string) ([]byte, error)
 
-	references [][]byte // of Avro, schemas whose types the file names
+	references [][]byte // for Avro: schemas that define types named in the file
 }
 
 // InRegistry returns the files of a schema of a registry and of the schemas that it references.
@@ -35,7 +35,7 @@ func InRegistry(s *state.Schema) Files {
 	for i, r := range s.References {
 		texts[r.Name], references[i] = r.Text, []byte(r.Text)
 	}
-	texts[name] = s.Text // whatever its references are called
+	texts[name] = s.Text // the file itself comes last, even if a reference has its name
 	return Files{Name: name, references: references, Read: func(name string) ([]byte, error) {
 		text, is := texts[name]
 		if !is {

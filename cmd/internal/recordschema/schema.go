@@ -12,11 +12,11 @@ import (
 
 // Schema is a schema of records in either language.
 type Schema struct {
-	Digest  [sha256.Size]byte // of its files
-	Message string            // the message type of Protobuf; empty for Avro
+	Digest  [sha256.Size]byte // digest of the schema's files
+	Message string            // Protobuf message type; empty for Avro
 
 	fields
-	index    []int            // place of the message type of Protobuf; nil for Avro
+	index    []int            // index path of the Protobuf message type; nil for Avro
 	avro     *avro.Schema     // nil for Protobuf
 	protobuf *protobuf.Schema // nil for Avro
 }

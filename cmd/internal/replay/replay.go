@@ -20,7 +20,7 @@ import (
 // Options are the flags of `oriel replay`; errors name them.
 type Options struct {
 	Seed      string // 64 hex digits; empty: random
-	Separator string // what a line has behind a key or a user; empty: lines have neither
+	Separator string // text between the key or user of a line and its event; empty: lines have only events
 	Partition int32
 }
 
@@ -52,7 +52,7 @@ func Open(model streams.Model, o Options) (*streams.Stream, error) {
 // Summary counts what a replay consumed and decided.
 type Summary struct {
 	Lines, Null, Decisions int
-	FirstNull              string // place and reason
+	FirstNull              string // place and reason of the first null event
 }
 
 // Run reads the lines as events and writes each decision as a line of JSON.

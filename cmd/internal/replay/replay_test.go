@@ -68,7 +68,7 @@ func TestReplayOfAChangedEventHasNewNoise(t *testing.T) {
 				0: {0.5, 0, 0}, 1: nil, 24: {0, 0, 0}, 27: {0.125, 0.25, 0.5}, 47: {1, 2, 3},
 			} {
 				changed := base.with(at, cost)
-				step := at/int(s.Batch) + 1 // that of the event
+				step := at/int(s.Batch) + 1 // step of the event
 				outThere, releasedThere, nodesThere := run(changed)
 				lines, linesThere := bytes.SplitAfter(out, []byte("\n")), bytes.SplitAfter(outThere, []byte("\n"))
 				for i := range released {

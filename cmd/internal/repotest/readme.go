@@ -60,7 +60,7 @@ func Block(t *testing.T, file, command string) string {
 	return ""
 }
 
-// Operator returns what an operator's page says of real flights, and its block of commands.
+// Operator returns the section on real flights of an operator's page, and its block of commands.
 func Operator(t *testing.T, operator string) (text, commands string) {
 	t.Helper()
 	_, text, found := strings.Cut(read(t, "operators/"+operator+"/README.md"), "\n## On real flights\n")
@@ -72,7 +72,7 @@ func Operator(t *testing.T, operator string) (text, commands string) {
 	return text, blocks[0]
 }
 
-// SettingsIn are the settings that commands have, as a shell reads them.
+// SettingsIn returns the settings in commands, as a shell reads them.
 func SettingsIn(commands string) map[string]string {
 	env := map[string]string{}
 	for _, set := range regexp.MustCompile(`(ORIEL_\w+)=('[^']*'|\S+)`).FindAllStringSubmatch(commands, -1) {
@@ -81,5 +81,5 @@ func SettingsIn(commands string) map[string]string {
 	return env
 }
 
-// OnOneLine puts lines together, which may break anywhere.
+// OnOneLine joins lines that may be broken anywhere.
 func OnOneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

@@ -10,7 +10,7 @@ import (
 
 // Score is the prediction of a model for an event.
 type Score struct {
-	Value float64 // ⟨features, weights⟩ and the offset, before a link and bounds
+	Value float64 // ⟨features, weights⟩ plus the offset, before link function and bounds
 	// Deviation is the standard deviation of privacy's noise in Value, or NaN if it is not known. For weights with a
 	// Noise it is exact, except that projection into the set reduces noise. For weights with Deviations it assumes
 	// independent noise in the weights, and Most is an upper bound under any correlation.

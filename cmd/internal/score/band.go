@@ -10,9 +10,9 @@ import (
 
 // Band is the band around predictions that a decision has, or its rule for sets of labels.
 type Band struct {
-	Low, High float64 // relative to a prediction; of a set High bounds 1 minus the probability of a label
-	Level     float64 // the share of all events that is to be within in the long run
-	ErrorMost float64 // bound of how far the share of all events so far is from Level
+	Low, High float64 // relative to a prediction; for a label set, High bounds 1 − the label's probability
+	Level     float64 // target share of events within the band in the long run
+	ErrorMost float64 // bound on the distance between the share so far and Level
 }
 
 // BandOf returns the band in a decision's members, or nil if there is none.

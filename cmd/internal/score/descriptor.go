@@ -18,21 +18,21 @@ type Descriptor struct {
 	Operator string    `json:"operator"`
 	Vector   Vector    `json:"vector"`
 	Predicts string    `json:"predicts,omitempty"` // one of the constants below
-	Level    float64   `json:"level,omitempty"`    // of a quantile
-	Offset   float64   `json:"offset,omitempty"`   // what a score adds to ⟨features, weights⟩
-	Bounds   []float64 `json:"bounds,omitempty"`   // least and most that a score says; nil: anything
-	Arms     []string  `json:"arms,omitempty"`     // whose weights stand one behind the other; nil: one set of weights
-	Names    []Name    `json:"names,omitempty"`    // of coordinates, as far as public settings say them
-	Noise    *Noise    `json:"noise,omitempty"`    // in weights; nil: decisions publish it, or it is not known
+	Level    float64   `json:"level,omitempty"`    // level of a quantile
+	Offset   float64   `json:"offset,omitempty"`   // constant that a score adds to ⟨features, weights⟩
+	Bounds   []float64 `json:"bounds,omitempty"`   // least and greatest score; nil: unbounded
+	Arms     []string  `json:"arms,omitempty"`     // arms whose weights are concatenated; nil: a single weight vector
+	Names    []Name    `json:"names,omitempty"`    // names of coordinates, as far as public settings define them
+	Noise    *Noise    `json:"noise,omitempty"`    // noise of weights; nil: published in decisions, or unknown
 }
 
 // Meanings of an inner product of features and weights.
 const (
-	LogOdds  = "log-odds" // of label 1
-	Class    = "class"    // its sign
-	Mean     = "mean"     // of the label
-	Quantile = "quantile" // of the label, at Descriptor.Level
-	Reward   = "reward"   // of each arm
+	LogOdds  = "log-odds" // log-odds of label 1
+	Class    = "class"    // a class, by the sign of the score
+	Mean     = "mean"     // mean of the label
+	Quantile = "quantile" // quantile of the label at Descriptor.Level
+	Reward   = "reward"   // reward of each arm
 )
 
 var predictions = map[operators.Prediction]string{
@@ -111,8 +111,8 @@ func Describe(
 
 const (
 	everyStep = 32      // the table has each of the first steps
-	perOctave = 8       // and so many rows from one power of two to the next
-	lastStep  = 1 << 36 // beyond which no stream comes
+	perOctave = 8       // rows of the table from one power of two to the next
+	lastStep  = 1 << 36 // no stream reaches this step
 )
 
 // table tabulates a function of the step. It adds rows until the function no longer changes.

@@ -14,8 +14,8 @@ import (
 // Asked says how events are encoded, and which stream's model is used.
 type Asked struct {
 	Decoder schemas.EventDecoder
-	Longest int    // event, bytes
-	Stream  string // "": the only one, or by key
+	Longest int    // longest event, bytes
+	Stream  string // stream to score with; "": the only one, or chosen by key
 	Keyed   bool   // each line is the record key of the event, a tab, and the event
 }
 

@@ -19,20 +19,20 @@ import (
 type Model struct {
 	Stream string
 	Step   uint64
-	Time   int64 // ms since 1970; 0: not known
+	Time   int64 // ms since 1970; 0: unknown
 	// Events means that Time is the greatest timestamp of the step's events. Otherwise Time is the timestamp of the
 	// decision's record.
 	Events bool
 
-	Weights []float64 // of all arms
+	Weights []float64 // weights of all arms
 	// Deviations holds the deviation of the noise in each weight, if the decision has them. If nil, Noise applies to
 	// each.
 	Deviations []float64
-	Noise      float64 // independent from weight to weight; 0: not known
+	Noise      float64 // deviation of the independent noise of each weight; 0: unknown
 
 	Band *Band // nil: the decision has none
 
-	partition int32 // −1: not known
+	partition int32 // −1: unknown
 }
 
 // Models are the newest decisions of all streams. They are safe for concurrent use.
@@ -41,7 +41,7 @@ type Models struct {
 
 	mu         sync.RWMutex
 	streams    map[string]*Model
-	partitions int // of the topic of decisions; 0: a file
+	partitions int // partitions of the decision topic; 0: a file
 }
 
 // NewModels returns an empty set of models for a deployment with this descriptor.

@@ -101,7 +101,7 @@ func read(t testing.TB, text []byte) answered {
 func TestScoreIsOfTheWeights(t *testing.T) {
 	v := schemas.Vector{Indices: []int32{6, 1}, Values: []float64{0.6, -0.8}}
 	now := time.UnixMilli(5e11 + 2500)
-	value, noise := 0.6*7-0.8*2+10, 1.0 // of step 4, and the vector has norm 1
+	value, noise := 0.6*7-0.8*2+10, 1.0 // deviation of step 4 for a vector of norm 1
 	p := 1 / (1 + math.Exp(-value))
 	for _, c := range []struct {
 		change    func(*Descriptor)
@@ -178,11 +178,11 @@ func TestModelsAreFoundByStreamOrKey(t *testing.T) {
 			key = []byte(c.key)
 		}
 		model, err := m.Of(c.stream, key)
-		if err != c.err || err == nil && model.Stream != c.found { //nolint:errorlint // they are returned as they are
+		if err != c.err || err == nil && model.Stream != c.found { //nolint:errorlint // Of returns these errors unwrapped
 			t.Errorf("%q %q: %+v, %v", c.stream, c.key, model, err)
 		}
 	}
-	if _, err := NewModels(described(), 1).Of("", nil); err != ErrNone { //nolint:errorlint // as above
+	if _, err := NewModels(described(), 1).Of("", nil); err != ErrNone { //nolint:errorlint // it is unwrapped
 		t.Error(err)
 	}
 }
@@ -348,7 +348,7 @@ func FuzzLines(f *testing.F) {
 		for _, keyed := range []bool{false, true} {
 			var out bytes.Buffer
 			a := Asked{Decoder: opened(t, m.Descriptor), Longest: 1 << 10, Stream: "1", Keyed: keyed}
-			_ = m.Lines(bytes.NewReader(in), &out, a) // says how many were bad
+			_ = m.Lines(bytes.NewReader(in), &out, a) // the error counts invalid lines
 			want := bytes.Count(in, []byte("\n"))
 			if len(in) > 0 && in[len(in)-1] != '\n' {
 				want++

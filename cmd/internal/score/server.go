@@ -12,13 +12,13 @@ import (
 // Limits of the server. Scores take microseconds. A slow client must not keep a connection, and no client may use up
 // the memory of others.
 const (
-	Connections   = 256              // at once, open
-	concurrent    = 16               // events, decoded at once
-	headerTimeout = 5 * time.Second  // until a request's header is read
-	readTimeout   = 10 * time.Second // and all of it
-	writeTimeout  = 10 * time.Second // until its answer is sent
-	idleTimeout   = time.Minute      // until the next request
-	waitTimeout   = time.Second      // for one of the decoders
+	Connections   = 256              // most open connections
+	concurrent    = 16               // most events that are decoded at once
+	headerTimeout = 5 * time.Second  // limit for reading a request's header
+	readTimeout   = 10 * time.Second // limit for reading a whole request
+	writeTimeout  = 10 * time.Second // limit for sending a response
+	idleTimeout   = time.Minute      // limit for the pause between two requests
+	waitTimeout   = time.Second      // limit for waiting for a decoder
 	headerBytes   = 16 << 10
 )
 
@@ -100,5 +100,5 @@ func answer(w http.ResponseWriter, status int, text []byte) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	_, _ = w.Write(append(text, '\n')) // the client has gone
+	_, _ = w.Write(append(text, '\n')) // an error means that the client is gone
 }

@@ -13,10 +13,10 @@ import (
 // Weight is a number of a model, and the names that share it.
 type Weight struct {
 	Arm        string
-	Name       string // "coordinate 7" where no name is known
+	Name       string // for example "coordinate 7" if the name is unknown
 	Coordinate int
-	Value      float64 // of the name, its sign included
-	Deviation  float64 // of privacy's noise; NaN: not known
+	Value      float64 // weight of the named feature, sign included
+	Deviation  float64 // deviation of the privacy noise; NaN: unknown
 }
 
 // Named adds names of features to the descriptor. A line "name" is a number or boolean feature, "name=text" a text

@@ -16,7 +16,7 @@ import (
 func (s Settings) Canonical() string {
 	number := func(f float64) string { return string(schemas.AppendFloat(nil, f)) }
 	count := func(n uint64) string { return strconv.FormatUint(n, 10) }
-	weight, poles := "", "" // of blt only
+	weight, poles := "", "" // settings of blt only
 	if s.facts().Filter {
 		weight, poles = number(s.AgeWeight), strconv.Itoa(s.Poles)
 	}
@@ -44,7 +44,7 @@ func (s Settings) Canonical() string {
 		"USER_SEPARATION=" + separation,
 		"WINDOW=" + s.canonicalWindow(),
 	}
-	if s.forgets() {
+	if s.decays() {
 		lines = append(lines, "MEMORY="+count(s.Memory))
 	}
 	if s.Stream == wholeTopic {
@@ -68,7 +68,7 @@ func (s Settings) Canonical() string {
 	if s.mapping != nil {
 		lines = append(lines, fmt.Sprintf("MAP=sha256:%x", s.mapDigest))
 	}
-	if s.passesUnknown() != (s.mapping != nil) { // not as it is by default
+	if s.passesUnknown() != (s.mapping != nil) { // differs from the default
 		lines = append(lines, "UNKNOWN="+s.Unknown)
 	}
 	lines = append(append(lines, s.canonicalRecords()...), s.values.Canonical()...)

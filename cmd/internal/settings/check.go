@@ -129,7 +129,7 @@ func (s Settings) checkPrivacy(p *operators.Problems, further []string) {
 	s.checkUsers(p)
 	s.checkWindow(p)
 	s.checkRounds(p)
-	p.Want("AFTER", s.After == "" || s.forgets(), "%q: set, but the sums do not forget: without ORIEL_MEMORY the noise that the "+
+	p.Want("AFTER", s.After == "" || s.decays(), "%q: set, but the sums do not forget: without ORIEL_MEMORY the noise that the "+
 		"other deployment ended with would stay in them for ever; start from nothing", s.After)
 	facts := s.facts()
 	if facts.Filter {

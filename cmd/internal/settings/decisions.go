@@ -29,7 +29,7 @@ func (s Settings) FreezesOpening() bool { return s.FreezesSchemaID() || s.rules 
 // of the decisions' schema, unless the settings name one, and the rules for Protobuf.
 func (s Settings) Opened(config string) Settings {
 	number := func(name string) uint32 {
-		n, _ := strconv.ParseUint(state.ConfigValue(config, name), 10, 31) // 0 where it has none
+		n, _ := strconv.ParseUint(state.ConfigValue(config, name), 10, 31) // 0 if the configuration has no such entry
 		return uint32(n)
 	}
 	if s.rules != 0 {

@@ -12,9 +12,9 @@ func TestIDsOfADeployment(t *testing.T) {
 	const registry = "ORIEL_SCHEMA_REGISTRY=http://registry"
 	for _, c := range []struct {
 		given     []string
-		opened    string // its line
+		opened    string // line of the settings that a deployment froze
 		registers bool
-		want      string // the line of the canonical configuration once it is opened
+		want      string // expected value in the canonical configuration after opening
 	}{
 		{[]string{"ORIEL_DECISIONS_FORMAT=avro", registry}, "DECISIONS_SCHEMA_ID=9", true, "9"},
 		{[]string{"ORIEL_DECISIONS_FORMAT=avro", registry}, "", true, ""},

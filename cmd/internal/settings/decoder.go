@@ -13,9 +13,7 @@ import (
 // configuration. The configuration has only digests of lists and files. So the environment must have the deployment's
 // settings if decoding needs one of them, for example the columns of aggregate, a mapping or a schema. The decoder is
 // nil where the settings cannot be had. frozen reads the registry's schemas that are frozen for the stream.
-func DecoderOf(
-	config string, environ []string, frozen func() (state.Schemas, error),
-) schemas.EventDecoder {
+func DecoderOf(config string, environ []string, frozen func() (state.Schemas, error)) schemas.EventDecoder {
 	s, err := Load(environ, Events, Operator)
 	if err == nil {
 		s = s.Opened(config)

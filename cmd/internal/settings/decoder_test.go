@@ -47,12 +47,12 @@ func TestDecodersOfAConfiguration(t *testing.T) {
 	f(table.Canonical(), cells, id, `unknown_name: unknown member "id": events of aggregate have place`)
 	for config, want := range map[string]bool{
 		"OPERATOR=aggregate\nSTATISTICS=\n": true, "OPERATOR=aggregate\nSTATISTICS=sha256:ab\n": false,
-		"OPERATOR=submodular\nPLACES=sha256:ab\n": false, "OPERATOR=coco\nEDGES=sha256:ab\n": true, // decodes nothing
+		"OPERATOR=submodular\nPLACES=sha256:ab\n": false, "OPERATOR=coco\nEDGES=sha256:ab\n": true,
 	} {
 		if _, ok := decodingOf(config); ok != want {
 			t.Errorf("%q: what decodes is known: %t", config, ok)
 		}
 	}
 	other := append(cells[:len(cells):len(cells)], "ORIEL_CELLS=where=a|b")
-	f(table.Canonical(), other, id, "") // of another deployment: its words would be wrong
+	f(table.Canonical(), other, id, "") // another deployment may use the words differently
 }

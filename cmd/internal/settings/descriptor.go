@@ -21,8 +21,8 @@ func (s Settings) Descriptor(m streams.Model) ([]byte, error) {
 	if l, ok := m.Learner.(interface {
 		Deviation() (mechanisms.Deviation, error)
 	}); ok {
-		if d, err := l.Deviation(); err == nil { // of noise that is not Gaussian there is none
-			if deviation = d.At; s.facts().Tree { // whose noise jumps from step to step
+		if d, err := l.Deviation(); err == nil { // non-Gaussian noise has no deviation
+			if deviation = d.At; s.facts().Tree { // the noise of a tree jumps from step to step
 				deviation = func(uint64) float64 { return d.SteadyState() }
 			}
 		}

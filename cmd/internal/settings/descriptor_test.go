@@ -36,11 +36,11 @@ func describing(t *testing.T, more ...string) (Settings, score.Descriptor) {
 	return s, d
 }
 
-// TestDescriptorTellsTheNoiseOfWeights checks the published deviation of weights against weights that are pure noise:
+// TestDescriptorHasTheNoiseOfWeights checks the published deviation of weights against weights that are pure noise:
 // machines step through null events only, under many keys. Steps between two rows of the table are checked too. With
 // 128 keys and 64 coordinates the root mean square has a relative deviation of 1/√(2·8192) = 0.8 %; the test allows 4
 // deviations.
-func TestDescriptorTellsTheNoiseOfWeights(t *testing.T) {
+func TestDescriptorHasTheNoiseOfWeights(t *testing.T) {
 	const keys, tolerance = 128, 0.032
 	for name, more := range map[string][]string{
 		"window": {"ORIEL_WINDOW=16"}, "memory": {"ORIEL_WINDOW=lifetime", "ORIEL_MEMORY=8", "ORIEL_BATCH=2"},

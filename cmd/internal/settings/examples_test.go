@@ -92,7 +92,7 @@ func TestExampleFilesShowEvents(t *testing.T) {
 			text = text[at:]
 			var object json.RawMessage
 			if json.NewDecoder(strings.NewReader(text)).Decode(&object) != nil {
-				object = json.RawMessage("{") // one with a gap
+				object = json.RawMessage("{") // an object with a gap
 			} else if code := decoder.Decode(new(schemas.Event), object); code != schemas.OK {
 				t.Errorf("%s: %s: %v", path, object, code)
 			}

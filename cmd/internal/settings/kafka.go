@@ -30,11 +30,9 @@ func (s Settings) Client() (kafka.Config, error) {
 	c := kafka.Config{Brokers: s.Brokers, ClientID: "oriel"}
 	if s.TLS {
 		c.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
-		if s.TLSCAFile != "" {
-			var err error
-			if c.TLS.RootCAs, err = authorities(s.TLSCAFile); err != nil {
-				return c, fmt.Errorf("ORIEL_TLS_CA_FILE: %w", err)
-			}
+		var err error
+		if c.TLS.RootCAs, err = authorities("ORIEL_TLS_CA_FILE", s.TLSCAFile); err != nil {
+			return c, err
 		}
 		if s.TLSCertFile != "" {
 			pair, err := tls.LoadX509KeyPair(s.TLSCertFile, s.TLSKeyFile)
@@ -66,15 +64,13 @@ const oauthBearer = "oauthbearer"
 // bearer returns the SASL mechanism that logs in with tokens. It reads the files that never change at once, so that a
 // wrong file is reported at the start.
 func (s Settings) bearer() (sasl.Mechanism, error) {
+	pool, err := authorities("ORIEL_OAUTH_CA_FILE", s.OAuthCAFile)
+	if err != nil {
+		return nil, err
+	}
 	c := oauth.Config{
 		File: s.OAuthTokenFile, URL: s.OAuthTokenURL, ClientID: s.OAuthClientID, SecretFile: s.OAuthSecretFile,
-		Scope: s.OAuthScope,
-	}
-	if s.OAuthCAFile != "" {
-		var err error
-		if c.Authorities, err = authorities(s.OAuthCAFile); err != nil {
-			return nil, fmt.Errorf("ORIEL_OAUTH_CA_FILE: %w", err)
-		}
+		Scope: s.OAuthScope, Authorities: pool,
 	}
 	if s.OAuthSecretFile != "" {
 		if _, err := password(s.OAuthSecretFile); err != nil {
@@ -84,15 +80,18 @@ func (s Settings) bearer() (sasl.Mechanism, error) {
 	return kafka.Bearer(oauth.New(c).Token), nil
 }
 
-// authorities reads the certificates of a PEM file.
-func authorities(file string) (*x509.CertPool, error) {
+// authorities reads the certificates of the PEM file that a setting names. It returns nil if file is empty.
+func authorities(setting, file string) (*x509.CertPool, error) {
+	if file == "" {
+		return nil, nil
+	}
 	pem, err := os.ReadFile(file)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", setting, err)
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("%s: no PEM certificate in it", file)
+		return nil, fmt.Errorf("%s: %s: no PEM certificate in it", setting, file)
 	}
 	return pool, nil
 }

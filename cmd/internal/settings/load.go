@@ -18,12 +18,12 @@ type Need string
 
 // These are the groups of settings.
 const (
-	Kafka      Need = "kafka"      // reach the brokers
-	Deployment Need = "deployment" // name a deployment and open what it sealed
-	Service    Need = "service"    // run it
-	Letters    Need = "letters"    // write its letters
-	Events     Need = "events"     // decode events
-	Operator   Need = "operator"   // step over events and release decisions
+	Kafka      Need = "kafka"      // needed to reach the brokers
+	Deployment Need = "deployment" // needed to name a deployment and open its sealed records
+	Service    Need = "service"    // needed to run the service
+	Letters    Need = "letters"    // needed to write dead letters
+	Events     Need = "events"     // needed to decode events
+	Operator   Need = "operator"   // needed to step over events and release decisions
 )
 
 // Load reads the environment (in the form of os.Environ) and validates it as a whole, for a command that needs these
@@ -44,7 +44,7 @@ func LoadOf(table registry.Table, environ []string, needs ...Need) (Settings, er
 	p := &operators.Problems{}
 	s.parse(p, given)
 	s.namesID = strings.TrimSpace(given[prefix+"DECISIONS_SCHEMA_ID"]) != ""
-	s.SASLMechanism = strings.ToLower(s.SASLMechanism) // Kafka's own settings have PLAIN and SCRAM-SHA-256
+	s.SASLMechanism = strings.ToLower(s.SASLMechanism) // Kafka spells them PLAIN and SCRAM-SHA-256
 	p.Add(unknown(table, s.Operator, given)...)
 	for _, v := range common() {
 		switch {
@@ -84,7 +84,7 @@ func (s *Settings) parse(p *operators.Problems, given map[string]string) {
 			p.Add(fmt.Errorf("settings: %w", e))
 			continue
 		}
-		field, _ := reflect.TypeFor[Settings]().FieldByName(malformed.Name) // the library's own text would name it
+		field, _ := reflect.TypeFor[Settings]().FieldByName(malformed.Name) // the field of the variable
 		name := field.Tag.Get("env")
 		p.Malformed(name, given[prefix+name], kindOf(malformed.Type), field.Tag.Get("unit"))
 	}
@@ -97,13 +97,13 @@ func (s *Settings) readFilter(p *operators.Problems, given map[string]string, ne
 		_, set := given[prefix+name]
 		p.Want(name, !set || s.facts().Filter || !needed, "set, but only ORIEL_MECHANISM=blt has a filter that it shapes")
 	}
-	if s.Window == horizon || s.forgets() {
+	if s.Window == horizon || s.decays() {
 		_, set := given[prefix+"AGE_WEIGHT"]
 		p.Want("AGE_WEIGHT", !set || !s.facts().Filter || s.AgeWeight == 0,
 			"%g: with ORIEL_WINDOW=%s no event outlives the window; leave it out", s.AgeWeight, s.Window)
 		s.AgeWeight = 0
 	}
-	p.Want("POLES", s.Poles == 0 || !s.forgets(), "%d: with ORIEL_WINDOW=lifetime the memory decides; leave it out", s.Poles)
+	p.Want("POLES", s.Poles == 0 || !s.decays(), "%d: with ORIEL_WINDOW=lifetime the memory decides; leave it out", s.Poles)
 }
 
 // Invalid is an error in the settings. It joins all problems, each with its variable.

@@ -303,9 +303,9 @@ func TestEmitEvery(t *testing.T) {
 	}
 }
 
-// TestMissingFilesSayWhereTheirPathBegins checks that the error of a missing file has the path as given and the folder
+// TestErrorsOfMissingFilesNameTheFolder checks that the error of a missing file has the path as given and the folder
 // that it is relative to.
-func TestMissingFilesSayWhereTheirPathBegins(t *testing.T) {
+func TestErrorsOfMissingFilesNameTheFolder(t *testing.T) {
 	for name, want := range map[string]bool{"no/such.edges": true, "/no/such.edges": false} {
 		_, err := readFile(name)
 		if err == nil || !strings.Contains(err.Error(), name) ||

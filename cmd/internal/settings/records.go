@@ -144,7 +144,7 @@ func (s Settings) foreign(c schemas.EventConfig) (func(schemas.EventConfig) (sch
 		return m.Opener(open), nil
 	}
 	switch {
-	case s.fromRegistry(): // until schemas are frozen, or where none are needed: as by Writers
+	case s.fromRegistry(): // schemas are not frozen, or not needed, as in Writers
 		return s.byRegistry(nil), nil
 	case s.schema != nil:
 		var err error
@@ -172,7 +172,7 @@ func (s Settings) foreign(c schemas.EventConfig) (func(schemas.EventConfig) (sch
 func (s Settings) bySchema(
 	c schemas.EventConfig, reader *recordschema.Schema, ids []schemaID,
 ) (*mapping.Mapping, mapping.OpenSource, error) {
-	file, versions := "SCHEMA_FILE", "SCHEMA_IDS" // the settings that name schemas
+	file, versions := "SCHEMA_FILE", "SCHEMA_IDS" // settings that name schemas
 	if s.fromRegistry() {
 		versions = "SCHEMA_SUBJECT"
 	}

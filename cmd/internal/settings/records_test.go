@@ -179,7 +179,7 @@ func TestProblemsOfSchemas(t *testing.T) {
 // TestDecodersOfFormats checks that records of every format and framing decode to the same event as lines of JSON.
 func TestDecodersOfFormats(t *testing.T) {
 	folder := inFolder(t)
-	const total = "\x00\x00\x00\x00\x00\x00\x34\x40" // 20
+	const total = "\x00\x00\x00\x00\x00\x00\x34\x40" // the float 20
 	avro, proto := total+"\x04CH", "\x09"+total+"\x12\x04\x0a\x02CH"
 	byAvro := []string{"ORIEL_FORMAT=avro", "ORIEL_SCHEMA_FILE=" + folder + "order.avsc", "ORIEL_MAP=" + orders}
 	byProto := []string{

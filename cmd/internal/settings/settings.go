@@ -101,16 +101,16 @@ type Settings struct {
 	FeaturesRange              string   `env:"FEATURES_RANGE" unit:"name:low:high[:cyclic],…" text:"named features: public ranges of numbers, mapped to [0, 1] or to a sine and cosine"`
 
 	schema    *recordschema.Schema // nil: records are JSON
-	schemaIDs []schemaID           // of Confluent's framing, by id
-	rules     protobuf.Version     // by which records of Protobuf are read; 0: they are in another format
+	schemaIDs []schemaID           // schema ids of Confluent's framing
+	rules     protobuf.Version     // version of the rules for Protobuf records; 0: records have another format
 	lines     bool                 // events are lines of JSON, not records
 	namesID   bool                 // ORIEL_DECISIONS_SCHEMA_ID is set
 	mapping   *mapping.Mapping     // nil: events have the operator's own form
 	mapDigest [sha256.Size]byte
-	values    *operators.Values  // the operator's settings
-	events    operators.Events   // of the groups Events and Operator
-	eventsOf  string             // the operator whose they are
-	operator  operators.Operator // of the group Operator, else nil
+	values    *operators.Values  // settings of the operator
+	events    operators.Events   // settings of the groups Events and Operator
+	eventsOf  string             // name of the operator that values belongs to
+	operator  operators.Operator // set if the group Operator is loaded; otherwise nil
 }
 
 // later maps reserved variables to the features that they wait for. This version lacks these features and refuses the
@@ -120,5 +120,5 @@ var later = map[string]string{
 	"STREAM_KEYS":     "streams by key",
 	"EPSILON_CEILING": "the ledger across deployments",
 	"ESCROW_KEY_FILE": "escrowed secrets",
-	"HTTP_TOKEN_FILE": "the console page",
+	"HTTP_TOKEN_FILE": "a token that guards the HTTP server",
 }

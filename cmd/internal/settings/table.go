@@ -12,13 +12,13 @@ import (
 // Variable is a row of the settings table.
 type Variable struct {
 	Name, Unit, Range, Default, Text string
-	Need                             Need   // the group that requires it; empty when it is optional or has a default
-	Operator                         string // whose it is; empty: every operator's
+	Need                             Need   // group that requires the setting; empty: optional, or with a default
+	Operator                         string // operator that reads the setting; empty: all operators
 }
 
 // Group is a part of the settings table: the settings of all operators, or of one operator.
 type Group struct {
-	Operator, Text string // empty: every operator's
+	Operator, Text string // empty Operator: all operators
 	Variables      []Variable
 }
 
@@ -35,7 +35,7 @@ func groups(table registry.Table) []Group {
 	for _, family := range table {
 		g := Group{Operator: family.Name, Text: family.Text}
 		for _, s := range family.Settings {
-			if len(s.Choices) == 1 { // read, and nothing to choose
+			if len(s.Choices) == 1 { // the setting has a single value
 				continue
 			}
 			g.Variables = append(g.Variables, ownVariable(family.Name, s))

@@ -17,7 +17,7 @@ func TestSettingsOfTokens(t *testing.T) {
 	}
 	for _, c := range []struct {
 		change func(*Settings)
-		want   string // "" accepts it
+		want   string // expected error; "": accepted
 	}{
 		{func(*Settings) {}, ""},
 		{func(s *Settings) { s.OAuthTokenURL = "http://127.0.0.1:8080/token" }, ""},

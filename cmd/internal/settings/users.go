@@ -26,7 +26,7 @@ func (s Settings) checkUsers(p *operators.Problems) {
 	p.Want("MECHANISM", !s.perStep() && !s.facts().Draws, "%s: has no user level, and ORIEL_USER_ID is set: a user's events over a whole life have "+
 		"no bound", s.Mechanism)
 	switch {
-	case s.forgets():
+	case s.decays():
 		p.Want("USER_WINDOW", s.UserWindow > 0 && s.UserWindow <= protection.MaxAmong,
 			"%d: not within 1 to %d; with a memory nothing "+
 				"bounds what a user loses who comes for ever, so it says among how many steps a user's events are protected together",
@@ -53,7 +53,7 @@ func (s Settings) checkKeyed(p *operators.Problems) {
 
 // userWindow returns the window of user-level privacy if the mechanism's sums decay, and 0 otherwise.
 func (s Settings) userWindow() uint64 {
-	if s.UserID == "" || !s.forgets() {
+	if s.UserID == "" || !s.decays() {
 		return 0
 	}
 	return s.UserWindow

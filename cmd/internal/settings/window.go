@@ -13,8 +13,8 @@ import (
 
 // These are the words that ORIEL_WINDOW accepts beside a number of steps.
 const (
-	horizon  = "horizon"  // as many as ORIEL_HORIZON, after which the stream ends
-	lifetime = "lifetime" // all there will ever be: of the mechanisms that release each step once, and of sums that forget
+	horizon  = "horizon"  // the stream ends after ORIEL_HORIZON steps
+	lifetime = "lifetime" // unbounded: for per-step mechanisms, and for decaying sums
 )
 
 // facts returns the facts of the configured mechanism. They are zero if no mechanism has that name.
@@ -27,7 +27,7 @@ func (s Settings) facts() mechanisms.Facts {
 func (s Settings) perStep() bool { return s.facts().PerStep }
 
 // forgets reports whether the mechanism's sums decay over an unlimited lifetime. Such a mechanism has no window either.
-func (s Settings) forgets() bool { return s.Window == lifetime && s.facts().Filter }
+func (s Settings) decays() bool { return s.Window == lifetime && s.facts().Filter }
 
 // steps returns the number in ORIEL_WINDOW, or 0 if the value is a word.
 func (s Settings) steps() uint64 {
@@ -43,13 +43,13 @@ func (s Settings) scope() protection.Scope {
 	switch {
 	case s.perStep():
 		return protection.PerStep{}
-	case s.forgets():
+	case s.decays():
 		return protection.Decay{Steps: s.Memory}
 	case s.Window != horizon:
 		return protection.Window{Steps: s.steps()}
 	case s.facts().Filter, s.facts().Draws:
 		return protection.Lifetime{Steps: s.Horizon, Within: s.Horizon}
-	default: // of a tree
+	default: // a tree
 		return protection.Lifetime{Steps: s.Horizon, Within: powerAbove(s.Horizon)}
 	}
 }
@@ -81,7 +81,7 @@ func (s Settings) checkRounds(p *operators.Problems) {
 // stays, because a stream that ends and a stream with a window of the same width are different deployments.
 func (s Settings) canonicalWindow() string {
 	switch {
-	case s.perStep(), s.forgets():
+	case s.perStep(), s.decays():
 		return lifetime
 	case s.Window == horizon:
 		return horizon
@@ -94,12 +94,12 @@ func (s Settings) canonicalWindow() string {
 func (s Settings) checkWindow(p *operators.Problems) {
 	n, facts := s.steps(), s.facts()
 	most := facts.MaxWindow
-	p.Want("MEMORY", s.Memory == 0 || s.Memory >= uint64(deployment.LeastMemory) || s.forgets(),
+	p.Want("MEMORY", s.Memory == 0 || s.Memory >= uint64(deployment.LeastMemory) || s.decays(),
 		"set, but only ORIEL_MECHANISM=blt with ORIEL_WINDOW=lifetime forgets; the bound on the bytes of a process is ORIEL_MEMORY_LIMIT")
 	switch {
-	case s.forgets() && s.Memory == 0:
+	case s.decays() && s.Memory == 0:
 		p.Want("MEMORY", false, "not set; ORIEL_WINDOW=lifetime needs the number of steps that sums remember")
-	case s.forgets():
+	case s.decays():
 		p.Want("MEMORY", s.Memory >= decay.MinMemory &&
 			(s.Memory <= decay.MaxMemory || s.Memory >= uint64(deployment.LeastMemory)),
 			"%d: not within %d to %d", s.Memory, decay.MinMemory, decay.MaxMemory)

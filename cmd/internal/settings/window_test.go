@@ -197,29 +197,29 @@ func TestWindowsThatDoNotFitAreRefused(t *testing.T) {
 	f("ORIEL_ROUNDS: 8: ORIEL_HORIZON, its earlier name, says 9", "ORIEL_HORIZON=9", "ORIEL_ROUNDS=8")
 	f(`ORIEL_ROUNDS: "many": not a whole number (unit: steps)`, "ORIEL_ROUNDS=many")
 	f("ORIEL_WINDOW: lifetime: ORIEL_MECHANISM=tree-gaussian has a window", "ORIEL_WINDOW=lifetime")
-	forgets := func(want string, lines ...string) {
+	decays := func(want string, lines ...string) {
 		t.Helper()
 		f(want, append([]string{"ORIEL_WINDOW=lifetime", "ORIEL_MECHANISM=blt"}, lines...)...)
 	}
-	forgets("ORIEL_MEMORY: not set; ORIEL_WINDOW=lifetime")
-	forgets("ORIEL_MEMORY: 1: not within 2 to 1048576", "ORIEL_MEMORY=1")
-	forgets("ORIEL_MEMORY: 1048577: not within 2 to 1048576", "ORIEL_MEMORY=1048577")
-	forgets("ORIEL_MEMORY: 134217728: the bound on the bytes that a process holds is ORIEL_MEMORY_LIMIT", "ORIEL_MEMORY=134217728")
-	forgets(`ORIEL_MEMORY: "128MiB": not a whole number (unit: steps)`, "ORIEL_MEMORY=128MiB")
-	forgets("ORIEL_AGE_WEIGHT: 0.3: with ORIEL_WINDOW=lifetime", "ORIEL_MEMORY=64", "ORIEL_AGE_WEIGHT=0.3")
-	forgets("ORIEL_POLES: 3: with ORIEL_WINDOW=lifetime", "ORIEL_MEMORY=64", "ORIEL_POLES=3")
-	forgets("ORIEL_USER_WINDOW: 0: not within 1 to 1099511627776; with a memory nothing bounds", "ORIEL_MEMORY=64", "ORIEL_USER_ID=key",
+	decays("ORIEL_MEMORY: not set; ORIEL_WINDOW=lifetime")
+	decays("ORIEL_MEMORY: 1: not within 2 to 1048576", "ORIEL_MEMORY=1")
+	decays("ORIEL_MEMORY: 1048577: not within 2 to 1048576", "ORIEL_MEMORY=1048577")
+	decays("ORIEL_MEMORY: 134217728: the bound on the bytes that a process holds is ORIEL_MEMORY_LIMIT", "ORIEL_MEMORY=134217728")
+	decays(`ORIEL_MEMORY: "128MiB": not a whole number (unit: steps)`, "ORIEL_MEMORY=128MiB")
+	decays("ORIEL_AGE_WEIGHT: 0.3: with ORIEL_WINDOW=lifetime", "ORIEL_MEMORY=64", "ORIEL_AGE_WEIGHT=0.3")
+	decays("ORIEL_POLES: 3: with ORIEL_WINDOW=lifetime", "ORIEL_MEMORY=64", "ORIEL_POLES=3")
+	decays("ORIEL_USER_WINDOW: 0: not within 1 to 1099511627776; with a memory nothing bounds", "ORIEL_MEMORY=64", "ORIEL_USER_ID=key",
 		"ORIEL_USER_SEPARATION=5")
-	forgets("ORIEL_USER_WINDOW: 1099511627777: not within", "ORIEL_MEMORY=64", "ORIEL_USER_ID=key",
+	decays("ORIEL_USER_WINDOW: 1099511627777: not within", "ORIEL_MEMORY=64", "ORIEL_USER_ID=key",
 		"ORIEL_USER_SEPARATION=5",
 		"ORIEL_USER_WINDOW=1099511627777")
-	forgets("ORIEL_USER_WINDOW: set, but ORIEL_USER_ID", "ORIEL_MEMORY=64", "ORIEL_USER_WINDOW=100")
+	decays("ORIEL_USER_WINDOW: set, but ORIEL_USER_ID", "ORIEL_MEMORY=64", "ORIEL_USER_WINDOW=100")
 	f("ORIEL_USER_WINDOW: set, but without ORIEL_MEMORY the window of users is ORIEL_WINDOW", "ORIEL_USER_ID=key",
 		"ORIEL_USER_SEPARATION=5", "ORIEL_USER_WINDOW=100")
-	forgets("ORIEL_CONSTANTS: proved: what these constants bound is regret of sums that do not decay", "ORIEL_MEMORY=64",
+	decays("ORIEL_CONSTANTS: proved: what these constants bound is regret of sums that do not decay", "ORIEL_MEMORY=64",
 		"ORIEL_UPDATE=llo", "ORIEL_SET=simplex", "ORIEL_HORIZON=9")
-	forgets("ORIEL_UPDATE: ogd: with ORIEL_MEMORY sums decay", "ORIEL_MEMORY=64", "ORIEL_UPDATE=ogd")
-	forgets("ORIEL_OWN_CONVEXITY: true: with ORIEL_MEMORY", "ORIEL_MEMORY=64", "ORIEL_OWN_CONVEXITY=true")
+	decays("ORIEL_UPDATE: ogd: with ORIEL_MEMORY sums decay", "ORIEL_MEMORY=64", "ORIEL_UPDATE=ogd")
+	decays("ORIEL_OWN_CONVEXITY: true: with ORIEL_MEMORY", "ORIEL_MEMORY=64", "ORIEL_OWN_CONVEXITY=true")
 	f("ORIEL_MEMORY: set, but only ORIEL_MECHANISM=blt with ORIEL_WINDOW=lifetime forgets", "ORIEL_MEMORY=64")
 	f("ORIEL_MEMORY: set, but only", "ORIEL_MEMORY=64", "ORIEL_MECHANISM=blt")
 	f("ORIEL_MEMORY: 83886080: the bound on the bytes that a process holds is ORIEL_MEMORY_LIMIT", "ORIEL_MEMORY=83886080")

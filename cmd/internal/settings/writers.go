@@ -70,10 +70,8 @@ func (s Settings) Writers() func(state.Schemas) func(schemas.EventConfig) (schem
 func (s Settings) Registry() (schemaregistry.Config, error) {
 	c := schemaregistry.Config{URL: s.SchemaRegistry, User: s.SchemaRegistryUser}
 	var err error
-	if s.SchemaRegistryCAFile != "" {
-		if c.Authorities, err = authorities(s.SchemaRegistryCAFile); err != nil {
-			return c, fmt.Errorf("ORIEL_SCHEMA_REGISTRY_CA_FILE: %w", err)
-		}
+	if c.Authorities, err = authorities("ORIEL_SCHEMA_REGISTRY_CA_FILE", s.SchemaRegistryCAFile); err != nil {
+		return c, err
 	}
 	if s.SchemaRegistryUser != "" {
 		if c.Password, err = password(s.SchemaRegistryPasswordFile); err != nil {

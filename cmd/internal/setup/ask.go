@@ -15,21 +15,21 @@ const MostQuestions = 8
 type Asker struct {
 	In    *bufio.Reader
 	Out   io.Writer
-	Asks  bool // a person answers; otherwise only flags and proposals do
-	Takes bool // --yes: without a person, a proposal is an answer
+	Asks  bool // ask a person; otherwise only flags and proposals answer
+	Takes bool // --yes: proposals answer if no person does
 
 	asked   int
-	missing []string // flags that nothing answers
+	missing []string // flags of unanswered questions
 }
 
 // Question is a question to the user, with the flag that answers it in advance.
 type Question struct {
 	Flag     string // without dashes
-	Given    string // by the flag; empty: not given
+	Given    string // value of the flag; empty: not set
 	Text     string
-	Proposal string                    // taken by an empty answer; empty: there is none
-	Confirm  bool                      // a person or a flag must answer: --yes does not
-	Check    func(answer string) error // nil: any answer does
+	Proposal string                    // answer that an empty line accepts; empty: none
+	Confirm  bool                      // a person or a flag must answer: --yes does not suffice
+	Check    func(answer string) error // checks an answer; nil: any answer is valid
 }
 
 // Ask returns the answer. If Check refuses an answer, a person is asked again; the refused value of a flag is an error.

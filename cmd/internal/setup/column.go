@@ -16,11 +16,11 @@ const mostDistinct = 2000
 type Column struct {
 	Path     mapping.Path
 	IsList   bool
-	Present  int // records that have a value there
-	Distinct int // different values, up to mostDistinct
+	Present  int // records that have a value in the column
+	Distinct int // number of different values, up to mostDistinct
 
-	numbers, numerals, texts, bools int // numerals are texts that are numbers
-	times, instants                 int // instants are times of a schema, times texts of ISO 8601
+	numbers, numerals, texts, bools int // number of values by type; numerals are texts that are numbers
+	times, instants                 int // times are ISO 8601 texts; instants have a time type in the schema
 	whole                           bool
 	low, high                       float64
 	seen                            map[uint64]bool

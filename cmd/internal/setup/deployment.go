@@ -18,28 +18,28 @@ const (
 	Classes    = "classes"    // predict a label of two classes
 	Value      = "number"     // predict a number
 	Statistics = "statistics" // counts and means by cell
-	Choice     = "choice"     // which of a few actions costs least
+	Choice     = "choice"     // find which of a few actions costs least
 )
 
 // Answers holds the user's answers about a topic.
 type Answers struct {
 	Name     string
 	Topic    string
-	Kafka    []string // settings of the connection, NAME=value, as the environment has them
-	Single   bool     // there are fewer than three replicas
+	Kafka    []string // connection settings from the environment, NAME=value
+	Single   bool     // the cluster has fewer than three replicas
 	Encoding Encoding
 	Want     string // Classes, Value, Statistics or Choice
 	Items    []Item // features, or the columns of a row
 	Ranges   []Range
-	Label    Range  // of Value and Choice: the public range of the label or the loss
-	Cells    string // of Statistics, as ORIEL_CELLS has them
-	Value    Range  // of Statistics; without a name: none
-	Arms     string // of Choice
-	Events   uint64 // how long ago is worth learning from, in events
+	Label    Range  // for Value and Choice: public range of the label or the loss
+	Cells    string // for Statistics: value of ORIEL_CELLS
+	Value    Range  // for Statistics: range of the value; an empty name means no value
+	Arms     string // for Choice: the arms
+	Events   uint64 // memory in events: how far back events are worth learning from
 	Rate     float64
 	Epsilon  float64
 
-	Map, Key, State string // files and the folder of the state
+	Map, Key, State string // paths of the mapping file, the key file and the state folder
 	Start           string
 }
 

@@ -15,13 +15,13 @@ import (
 
 // Encoding describes how records are encoded, in the terms of a deployment's settings.
 type Encoding struct {
-	Format     string   // ORIEL_FORMAT; empty: what a sample shows
-	Framing    string   // ORIEL_FRAMING; likewise
+	Format     string   // ORIEL_FORMAT; empty: detected from the sample
+	Framing    string   // ORIEL_FRAMING; empty: detected from the sample
 	SchemaFile string   // ORIEL_SCHEMA_FILE; empty for JSON
 	Message    string   // ORIEL_SCHEMA_MESSAGE
 	IDs        []string // ORIEL_SCHEMA_IDS
-	Registry   string   // ORIEL_SCHEMA_REGISTRY, in place of file and ids
-	Subject    string   // of the registry
+	Registry   string   // ORIEL_SCHEMA_REGISTRY, instead of a file and ids
+	Subject    string   // subject in the registry
 	Schemas    state.Schemas
 }
 

@@ -16,27 +16,27 @@ import (
 
 // Request says which records form the sample, how they are encoded, and what the user wants of them.
 type Request struct {
-	Files    []string // of records
-	Topic    string   // whose newest records are the sample, without files
-	Records  int      // of the topic, or of each file, at most
+	Files    []string // files of records
+	Topic    string   // topic whose newest records are the sample if there are no files
+	Records  int      // most records of the topic, or of each file
 	Encoding Encoding
-	Registry string // URL of the schema registry that has the schemas; empty: none
-	Subject  string // of the registry; empty: that of the topic's values
-	Where    string // which records are events
-	Label    string // the predicted member
+	Registry string // URL of the schema registry; empty: none
+	Subject  string // subject in the registry; empty: the subject of the topic's values
+	Where    string // condition that selects the records that are events
+	Label    string // member that is predicted
 	Want     string // Classes, Value, Statistics or Choice
-	First    int    // events to show as Oriel reads them
+	First    int    // number of decoded events to show
 }
 
 // Look is a sample with its encoding and columns.
 type Look struct {
 	Sample
-	Encoding Encoding // of records as they are
+	Encoding Encoding // encoding of the records
 	Columns  []Column
-	Readable int      // records that could be read
-	Inner    Encoding // of records without an outer framing
+	Readable int      // number of readable records
+	Inner    Encoding // encoding of the records inside the outer framing
 
-	inside [][]byte // records without it
+	inside [][]byte // the records without the outer framing
 }
 
 // Look reads the sample and finds its encoding and columns. The host's environment has the settings of the brokers and

@@ -17,14 +17,14 @@ import (
 
 // These are limits of the search for columns in records.
 const (
-	mostPlaces = 300 // values
-	mostNested = 6   // names of a path
+	mostPlaces = 300 // most values that are found
+	mostNested = 6   // most names in a path
 )
 
 // places lists the places of values in records, and has the decoder that reads them.
 type places struct {
 	paths []mapping.Path
-	lists []mapping.Path // in which no value is looked for
+	lists []mapping.Path // lists, which are not searched
 	open  mapping.OpenSource
 }
 
@@ -55,9 +55,9 @@ func placesOfJSON(records [][]byte) *places {
 	for _, record := range records {
 		d := json.NewDecoder(bytes.NewReader(record))
 		d.UseNumber()
-		p.walk(d, nil) // a record that is broken further on shows what stands before
+		p.walk(d, nil) // a broken record still shows the values before the fault
 	}
-	inside := func(path mapping.Path) bool { // an object in some records, one value in others
+	inside := func(path mapping.Path) bool { // the path holds an object in some records and a value in others
 		return slices.ContainsFunc(p.paths, func(o mapping.Path) bool {
 			return len(o) > len(path) && slices.Equal(o[:len(path)], path)
 		})
@@ -118,7 +118,7 @@ func (p *places) fields(s *recordschema.Schema, at mapping.Path) {
 		path := append(slices.Clone(at), name)
 		switch shape, _ := s.At(path); {
 		case shape == mapping.ScalarShape:
-			if _, err := p.open([]mapping.Path{path}); err == nil { // bytes are no value
+			if _, err := p.open([]mapping.Path{path}); err == nil { // bytes are not a usable value
 				p.add(path, false)
 			}
 		case shape == mapping.ListShape:

@@ -14,8 +14,8 @@ import (
 // Proposal is a proposed mapping of columns, with the findings that the user should know.
 type Proposal struct {
 	Items   []Item   // features, or members of a row
-	Left    []string // columns that are left out, each with the reason
-	Ranges  []Range  // of numbers, for the user to confirm
+	Left    []string // omitted columns, each with the reason
+	Ranges  []Range  // proposed ranges of numbers, which the user confirms
 	Classes []string // columns that look like a label of two classes
 }
 
@@ -23,8 +23,8 @@ type Proposal struct {
 type Item struct {
 	Name  string
 	Path  mapping.Path
-	As    string // of mapping.As; empty: as it stands
-	Epoch string // of a time that is a number
+	As    string // conversion, see mapping.As; empty: none
+	Epoch string // unit of a time that is a number
 }
 
 // Range is the range of the number with this name. A sample suggests it, but only the user can know whether it is
@@ -32,7 +32,7 @@ type Item struct {
 type Range struct {
 	Name      string
 	Low, High float64
-	Cyclic    bool // it is a part of a time, whose range no sample decides
+	Cyclic    bool // part of a time, so its range does not depend on the sample
 }
 
 // String returns the range in the format of ORIEL_FEATURES_RANGE.
@@ -55,8 +55,8 @@ func Ranges(all []Range) string {
 
 // These are the numbers of values from which a sample shows what a column is.
 const (
-	fewestValues = 20  // present, before many different values mean anything
-	mostTexts    = 500 // different ones of a feature
+	fewestValues = 20  // fewest values from which the number of different ones is meaningful
+	mostTexts    = 500 // most different values of a feature
 )
 
 // Propose returns a mapping that fits the columns. used are the paths of label, filter and values, which must not
@@ -169,9 +169,9 @@ func (c *Column) time() (epoch string, is bool) {
 	}
 	for _, unit := range []struct {
 		name string
-		size float64 // in a second
+		size float64 // units per second
 	}{{"s", 1}, {"ms", 1e3}, {"us", 1e6}, {"ns", 1e9}} {
-		if c.low >= 1e8*unit.size && c.high < 1e10*unit.size { // years 1973 to 2286
+		if c.low >= 1e8*unit.size && c.high < 1e10*unit.size { // the years 1973 to 2286
 			return unit.name, true
 		}
 	}

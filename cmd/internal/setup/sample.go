@@ -17,9 +17,9 @@ const mostFile = 64 << 20
 // Sample holds records and facts about their topic.
 type Sample struct {
 	Records    [][]byte
-	Rate       float64 // events a second of all partitions, from times of records; 0: unknown
-	Partitions int     // of the topic; 0: the sample is a file
-	Replicas   int     // of the topic, at least
+	Rate       float64 // events per second of all partitions, by the times of records; 0: unknown
+	Partitions int     // partitions of the topic; 0: the sample is a file
+	Replicas   int     // fewest replicas of a partition of the topic
 }
 
 // ReadFile reads at most n lines of a file, each a JSON record. A file that does not start with { is one record of
@@ -62,7 +62,7 @@ func ReadTopic(ctx context.Context, client *kafka.Client, topic topics.Topic, n 
 		if err != nil {
 			return s, err
 		}
-		var first, last int64 // times, ms
+		var first, last int64 // timestamps, ms
 		for r, err := range fetch.Records(ctx, client, topic, p, bounds.Start, bounds.Stable, false) {
 			if err != nil {
 				return s, err

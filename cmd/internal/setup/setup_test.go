@@ -198,7 +198,7 @@ func TestAsker(t *testing.T) {
 		if err := a.Missing(); err == nil || !strings.HasPrefix(err.Error(), want+": missing") {
 			t.Error(err)
 		}
-		if shown.String() != "\n--b: 0:1?\n" { // what a flag must confirm
+		if shown.String() != "\n--b: 0:1?\n" { // a question that needs confirmation
 			t.Errorf("%q", shown.String())
 		}
 	}
@@ -216,7 +216,7 @@ func TestWhatASampleShows(t *testing.T) {
 	for _, c := range []struct {
 		told    Encoding
 		records []string
-		want    string // settings and the columns, or the error
+		want    string // expected settings and columns, or error
 	}{
 		{Encoding{}, []string{`{"a":1}`}, "/a"},
 		{Encoding{}, []string{"\x00\x00\x00\x00\x07{\"a\":1}"}, "ORIEL_FRAMING=confluent /a"},

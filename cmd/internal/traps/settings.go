@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	mostEpsilon = 20 // e^20 is 485 million to one
+	mostEpsilon = 20 // e^20 is about 485 million
 	leastWindow = 16 // steps
 )
 

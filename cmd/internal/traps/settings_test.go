@@ -53,7 +53,7 @@ func TestSettingsThatAreTraps(t *testing.T) {
 	f(nil, "ORIEL_LOSS=squared", "ORIEL_MECHANISM=once-gaussian", "ORIEL_WINDOW=", "ORIEL_UPDATE=ogd")
 	unranged := []string{"ORIEL_FEATURES_RANGE is not set. A named feature that is a large number"}
 	f(unranged, "ORIEL_FEATURES_RANGE=")
-	f(nil, "ORIEL_FEATURES_RANGE=", "ORIEL_LOSS=linear") // has no named features
+	f(nil, "ORIEL_FEATURES_RANGE=", "ORIEL_LOSS=linear") // events have no named features
 	f(slices.Concat([]string{"ORIEL_EPSILON=1000 is", "ORIEL_WINDOW=8 is"}, squared, unranged), "ORIEL_EPSILON=1000",
 		"ORIEL_WINDOW=8", "ORIEL_LOSS=squared", "ORIEL_FEATURES_RANGE=")
 }

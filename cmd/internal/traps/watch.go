@@ -15,21 +15,21 @@ import (
 )
 
 const (
-	mostEvents   = 10000 // that a Watch looks at
-	mostNames    = 1000  // features that it keeps in mind
-	mostTexts    = 1000  // different ones of a feature; a name with more is one of ids
-	fewestTexts  = 20    // of a feature, before many different ones mean anything
-	fewestCodes  = 100   // numbers of at most two digits are hours, weekdays, months: categories as well as numbers
-	mostNamesSay = 5     // names in a warning
+	mostEvents   = 10000 // most events that a Watch examines
+	mostNames    = 1000  // most feature names that it remembers
+	mostTexts    = 1000  // most different values of a feature; a name with more holds ids
+	fewestTexts  = 20    // fewest values of a feature from which the number of different ones is meaningful
+	fewestCodes  = 100   // numbers of at most two digits can be hours, weekdays or months, which are categories
+	mostNamesSay = 5     // most names in a warning
 )
 
 // Watch looks at the named features of the first events of a file or topic. Its warnings contain names of features, and
 // nothing else of an event.
 type Watch struct {
-	member string  // that has the features; empty: events have none
-	mapped printer // of records in another form; nil: the own form
+	member string  // member that holds the features; empty: events have no features
+	mapped printer // converts records of another form; nil: records have Oriel's form
 	event  schemas.Event
-	own    []byte // what a record is in the own form
+	own    []byte // the record in Oriel's form
 	ranged map[string]bool
 	events int
 	seed   maphash.Seed
@@ -38,12 +38,12 @@ type Watch struct {
 
 // feature counts what a Watch has seen of one feature.
 type feature struct {
-	beyond   bool // a number beyond ±1 without a range
+	beyond   bool // some number is beyond ±1 and has no range
 	texts    int
 	distinct map[uint64]bool
-	numbers  int // texts that are numbers
-	codes    int // of these, whole ones of at most two digits
-	dates    int // texts that are dates or times
+	numbers  int // number of texts that are numbers
+	codes    int // number of these that are integers of at most two digits
+	dates    int // number of texts that are dates or times
 }
 
 // NewWatch returns a Watch of events whose named features are in the given member and have these ranges.

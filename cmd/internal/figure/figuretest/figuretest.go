@@ -19,7 +19,7 @@ import (
 
 const (
 	width, height = 960, 540 // points
-	least         = 12       // points of a letter that can be read
+	least         = 12       // smallest legible font size, points
 	thick         = 1.8      // points of a line of data; all others are thinner
 )
 
@@ -85,7 +85,7 @@ type box struct {
 	left, right, bottom, top vg.Length
 }
 
-// boxes are those of all texts. Rotated text keeps its middle and exchanges its sides.
+// boxes returns the positions of all texts. Rotated text keeps its centre and swaps width and height.
 func boxes(s *figure.Slide) (all []box) {
 	turned := false
 	for _, action := range actions(s) {

@@ -18,22 +18,22 @@ import (
 type Options struct {
 	setup.Request
 	Brokers string
-	Name    string // of the deployment; empty: that of the topic
-	Folder  string // to make; empty: the deployment's name
+	Name    string // name of the deployment; empty: the name of the topic
+	Folder  string // folder to create; empty: the name of the deployment
 	Ranges  string
 	Value   string
 	Cells   string
 	Arms    string
 	Memory  string
-	Rate    float64 // events a second; 0: what the sample shows
+	Rate    float64 // events per second; 0: estimated from the sample
 	Epsilon string
 	Start   string // earliest or latest
 
-	Asks  bool // a person answers at In
-	Takes bool // without a person, a proposal is an answer
+	Asks  bool // ask a person at In
+	Takes bool // proposals answer if no person does
 	In    io.Reader
-	Out   io.Writer // what the deployment promises, and which commands follow
-	Notes io.Writer // questions and findings
+	Out   io.Writer // receives the promise of the deployment and the next commands
+	Notes io.Writer // receives questions and findings
 	Host  service.Host
 
 	// Solve returns the epsilon at which the settings reach the wanted error.
@@ -44,7 +44,7 @@ type Options struct {
 type dialogue struct {
 	Options
 	asker    *setup.Asker
-	environ  []string // settings of the connection
+	environ  []string // connection settings
 	look     *setup.Look
 	proposal setup.Proposal
 	answers  setup.Answers
@@ -56,16 +56,14 @@ func Run(ctx context.Context, o Options) error {
 	if o.Start != "earliest" && o.Start != "latest" {
 		return exit.WrongUse("--start: %q is neither earliest nor latest", o.Start)
 	}
-	d := &dialogue{
-		Options: o, asker: &setup.Asker{In: bufio.NewReader(o.In), Out: o.Notes, Asks: o.Asks, Takes: o.Takes},
-	}
+	d := &dialogue{Options: o, asker: &setup.Asker{In: bufio.NewReader(o.In), Out: o.Notes, Asks: o.Asks, Takes: o.Takes}}
 	for _, step := range []func(context.Context) error{d.find, d.sample, d.choose, d.tune, d.write} {
 		err := step(ctx)
 		if missing := d.asker.Missing(); err == nil && missing != nil {
 			err = exit.WrongUse("%w", missing)
 		}
 		if err != nil {
-			_ = os.Remove(d.Folder) // stays where it holds a file
+			_ = os.Remove(d.Folder) // a folder that holds a file stays
 			return err
 		}
 	}

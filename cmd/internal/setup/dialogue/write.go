@@ -51,7 +51,7 @@ func (d *dialogue) write(context.Context) error {
 	}
 	document := a.Document(d.Where, d.Label)
 	inside := *a
-	inside.Encoding = d.look.Inner // records of the look are without an outer framing
+	inside.Encoding = d.look.Inner // the sampled records have no outer framing
 	first := inside.Environ(append(advised, "ORIEL_MAP="+string(document))...)
 	if err := d.look.PrintFirst(d.Notes, first, d.First); err != nil {
 		return err

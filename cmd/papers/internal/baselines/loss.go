@@ -10,7 +10,7 @@ type Loss struct {
 	Target   []float64 // z
 }
 
-// Value is f(x).
+// Value returns f(x).
 func (f Loss) Value(x []float64, convexity float64) float64 {
 	if f.Features == nil {
 		d := floats.Distance(x, f.Target, 2)
@@ -20,7 +20,7 @@ func (f Loss) Value(x []float64, convexity float64) float64 {
 	return residual*residual/2 + convexity/2*floats.Dot(x, x)
 }
 
-// Gradient writes the gradient at x of the event's part: of f without the regulariser.
+// Gradient writes the gradient at x of f without its regulariser: of the term that depends on the event.
 func (f Loss) Gradient(dst, x []float64, convexity float64) {
 	if f.Features == nil {
 		floats.SubTo(dst, x, f.Target)

@@ -17,11 +17,11 @@ import (
 
 // Config configures both algorithms.
 type Config struct {
-	Set       convex.Set // Required.
+	Set       convex.Set // feasible set; required
 	Convexity float64    // µ > 0
-	Clip      float64    // L > 0: gradients of what two losses say differ by 2L at most; with targets at least µD/2
-	Steps     uint64     // T ≥ 1: the run ends after so many
-	Budget    dp.Budget  // of the whole run, δ > 0
+	Clip      float64    // L > 0: gradients of the data terms of two losses differ by at most 2L; with targets, L ≥ µD/2
+	Steps     uint64     // T ≥ 1: length of the run
+	Budget    dp.Budget  // budget of the whole run, δ > 0
 }
 
 // Validate reports every problem at once.
@@ -54,7 +54,7 @@ func (c Config) Validate() error {
 type POCG struct {
 	config     Config
 	projection convex.Projection
-	noise      *mechanisms.Stream // of one draw a step; its leaves are zero
+	noise      *mechanisms.Stream // one draw per step; contributions are zero
 
 	step   uint64
 	secret []float64 // s_t

@@ -23,7 +23,7 @@ type PQFTL struct {
 	projection convex.Projection
 	stream     *mechanisms.Stream
 	system     *moments.System
-	edge       float64 // κ before it is doubled
+	edge       float64 // κ before its doubling
 
 	row    []float64 // v and y/Y
 	played []float64 // x_t

@@ -20,7 +20,7 @@ func wide(t *testing.T, epsilon float64, key byte) *PQFTL {
 	return p
 }
 
-// axis is a row of one feature.
+// axis returns a loss with a single feature, the i-th.
 func axis(i int, size, label float64) Loss {
 	f := Loss{Features: make([]float64, 12), Label: label}
 	f.Features[i] = size

@@ -11,7 +11,7 @@ import (
 	"oriel/operators/convex"
 )
 
-// windowPaper are the constants of [WDP]. None of them is proved.
+// windowPaper holds the constants of [WDP]. None of them is proved.
 type windowPaper struct{}
 
 // Scale returns the scale of a node: θ = Δ'h/ε of Gamma noise by (11) and (15), σ = √8·Δ'h·ln(2/δ)/ε of Gaussian noise
@@ -51,7 +51,7 @@ func (windowPaper) NoiseTerm(c coco.Config, m mechanisms.Config) (float64, error
 	return 0, fmt.Errorf("coco: constants paper: the paper has none for mechanism %q, only for tree-gaussian and tree-gamma", m.Name)
 }
 
-// Reach returns C_1 = 26ρ²·G(B + C_W). C_W stands for noise, which a batch does not scale. For B = 1 it is the printed
+// Reach returns C_1 = 26ρ²·G(B + C_W). C_W is the noise term, which a batch does not scale. For B = 1 it is the printed
 // constant.
 func (windowPaper) Reach(ratio, gradient, batch, noise float64) float64 {
 	square := float64(ratio * ratio)

@@ -8,13 +8,13 @@ import (
 	"oriel/operators/elementary"
 )
 
-// Names of ORIEL_NOISE of linucb.
+// Values of ORIEL_NOISE for linucb.
 const (
 	symmetric = "paper"
 	wishart   = "paper-wishart"
 )
 
-// contextual is the noise of Shariff and Sheffet, "Differentially Private Contextual Linear Bandits" (NeurIPS 2018),
+// contextual has the noise of Shariff and Sheffet, "Differentially Private Contextual Linear Bandits" (NeurIPS 2018),
 // section 4.
 type contextual struct{}
 
@@ -33,7 +33,7 @@ func sigma(n, square float64, b dp.Budget) float64 {
 	return float64(float64(float64(4*math.Sqrt(levels(n)))*square)*elementary.Log(4/b.Delta)) / b.Epsilon
 }
 
-// Mu returns the µ of the m nodes of a row, each of which a row moves by L̃².
+// Mu returns the µ of a row that is in m nodes, each of which it moves by at most L̃².
 func (contextual) Mu(noise string, n, d, square float64, b dp.Budget) float64 {
 	s := sigma(n, square, b)
 	if noise != symmetric {

@@ -9,7 +9,7 @@ import (
 	"oriel/operators/linucb"
 )
 
-// Operators are the operators of oriel, with the choices that papers print.
+// Operators lists the operators of oriel, extended by the choices that papers print.
 var Operators = table()
 
 func table() registry.Table {
@@ -29,7 +29,7 @@ func table() registry.Table {
 	return t
 }
 
-// Choices returns the settings of operators for which papers print choices, each with its choices.
+// Choices returns the settings for which papers print choices, each with these choices.
 func Choices() []string {
 	var lines []string
 	for _, d := range registry.All {

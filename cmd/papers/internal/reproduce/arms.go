@@ -26,26 +26,20 @@ var tenArms = Experiment{
 	},
 }
 
-// armsPlayers are the rules of operators/arms. Rounds have the length that its SPEC.md measures.
+// armsPlayers lists the rules of operators/arms. The lengths of rounds are those measured in its SPEC.md.
 var armsPlayers = []player{
-	{Row{Name: "ucb, no noise", Text: "`ucb`, no privacy, B = 1", Gives: "none", Drawn: true}, armsOf("ucb", public, 1)},
-	{Row{Name: "ucb", Text: "`ucb`, B = 64 and 512", Gives: forLife + ", ε", Drawn: true}, armsOf("ucb", 0, 64, 512)},
-	{Row{Name: "exp3, no noise", Text: "`exp3`, no privacy, B = 1", Gives: "none", Drawn: true}, armsOf("exp3", public, 1)},
-	{Row{Name: "exp3", Text: "`exp3`, B = 4 and 40", Gives: forLife + ", ε", Drawn: true}, armsOf("exp3", 0, 4, 40)},
-	{
-		Row{Name: "exp3-uniform, no noise", Text: "`exp3-uniform`, no privacy, B = 2", Gives: "none"},
-		armsOf("exp3-uniform", public, 2),
-	},
-	{
-		Row{Name: "exp3-uniform", Text: "`exp3-uniform`, B = 4 and 40", Gives: forLife + ", ε", Drawn: true},
-		armsOf("exp3-uniform", 0, 4, 40),
-	},
+	{plotted("ucb, no noise", "`ucb`, no privacy, B = 1", "none"), armsOf("ucb", public, 1)},
+	{plotted("ucb", "`ucb`, B = 64 and 512", forLife+", ε"), armsOf("ucb", 0, 64, 512)},
+	{plotted("exp3, no noise", "`exp3`, no privacy, B = 1", "none"), armsOf("exp3", public, 1)},
+	{plotted("exp3", "`exp3`, B = 4 and 40", forLife+", ε"), armsOf("exp3", 0, 4, 40)},
+	{tabled("exp3-uniform, no noise", "`exp3-uniform`, no privacy, B = 2", "none"), armsOf("exp3-uniform", public, 2)},
+	{plotted("exp3-uniform", "`exp3-uniform`, B = 4 and 40", forLife+", ε"), armsOf("exp3-uniform", 0, 4, 40)},
 }
 
-// armsBudgets are the ε of the columns.
+// armsBudgets has the ε of each column.
 var armsBudgets = []float64{1, 0.1}
 
-// armsOf are settings of a rule; an ε of 0 is the column's. The last B is that of the columns that follow.
+// armsOf returns the settings of a rule; an ε of 0 means the column's. The last batch size serves all further columns.
 func armsOf(rule string, epsilon float64, batch ...int) func(int, uint64) []string {
 	return func(column int, _ uint64) []string {
 		b := number(float64(batch[min(column, len(batch)-1)]))
@@ -61,11 +55,11 @@ func armsOf(rule string, epsilon float64, batch ...int) func(int, uint64) []stri
 	}
 }
 
-// armsOf returns the settings of a rule; an ε of 0 means the column's. The last batch size serves all further columns.
+// bernoulli is a world whose arms cost 0 or 1, the best one with a smaller probability of 1.
 type bernoulli struct {
 	rng    *rand.Rand
 	best   float64
-	wasted int // plays of arms that are not the best
+	wasted int // plays of arms other than the best one
 }
 
 const gap = 0.1

@@ -30,31 +30,31 @@ var privateBandit = Experiment{
 }
 
 var banditPlayers = []player{
-	{Row{Name: "no noise", Text: "no privacy", Gives: "none", Drawn: true}, banditOf("blt", public)},
-	{Row{Name: "blt", Text: "`blt` over the rounds", Gives: forLife + ", (ε, δ)", Drawn: true}, banditOf("blt", 1)},
-	{Row{Name: "Gauss", Text: "Gaussian tree", Gives: forLife + ", (ε, δ)", Drawn: true}, banditOf("tree-gaussian", 1)},
-	{Row{Name: "Γ", Text: "Γ tree", Gives: forLife + ", ε", Drawn: true}, banditOf("tree-gamma", 1)},
-	{Row{Name: "Laplace", Text: "Laplace tree", Gives: forLife + ", ε", Drawn: true}, banditOf("tree-laplace", 1)},
+	{plotted("no noise", "no privacy", "none"), banditOf("blt", public)},
+	{plotted("blt", "`blt` over the rounds", forLife+", (ε, δ)"), banditOf("blt", 1)},
+	{plotted("Gauss", "Gaussian tree", forLife+", (ε, δ)"), banditOf("tree-gaussian", 1)},
+	{plotted("Γ", "Γ tree", forLife+", ε"), banditOf("tree-gamma", 1)},
+	{plotted("Laplace", "Laplace tree", forLife+", ε"), banditOf("tree-laplace", 1)},
 	{
-		Row{Name: "Laplace printed", Text: "Laplace tree, λ as printed", Gives: forLife + ", ε", Drawn: true},
+		plotted("Laplace printed", "Laplace tree, λ as printed", forLife+", ε"),
 		banditOf("tree-laplace", 1, "ORIEL_NOISE=paper"),
 	},
 	{
-		Row{Name: "Gauss printed", Text: "Gaussian tree, σ as printed", Gives: forLife + ", (ε, δ)", Drawn: true},
+		plotted("Gauss printed", "Gaussian tree, σ as printed", forLife+", (ε, δ)"),
 		banditOf("tree-gaussian", 1, "ORIEL_NOISE=paper"),
 	},
 }
 
-// dimensions of the columns.
+// dimensions has the dimension of each column.
 var dimensions = []int{2, 4}
 
-// banditOf returns settings over a mechanism, with the paper's constants, D = L = 1.
+// banditOf returns the settings for a mechanism, with the paper's constants for D = L = 1.
 func banditOf(mechanism string, epsilon float64, more ...string) func(int, uint64) []string {
 	return func(column int, steps uint64) []string {
 		n := dimensions[column]
 		batch := uint64(math.Sqrt(float64(steps)))
 		rounds := (steps + batch - 1) / batch
-		reach := math.Sqrt(float64(n)) / math.Pow(float64(rounds*batch), 0.25) // ζ: plays leave the ball by it
+		reach := math.Sqrt(float64(n)) / math.Pow(float64(rounds*batch), 0.25) // ζ: most that plays leave the ball by
 		b := strconv.FormatUint(batch, 10)
 		return append([]string{
 			"ORIEL_OPERATOR=bandit", "ORIEL_SET=l2-ball", "ORIEL_RADIUS=0.5", "ORIEL_DIMENSION=" + strconv.Itoa(n),
@@ -69,7 +69,7 @@ func banditOf(mechanism string, epsilon float64, more ...string) func(int, uint6
 type near struct {
 	rng    *rand.Rand
 	centre []float64
-	z      []float64 // of the play
+	z      []float64 // z of the current play
 	sum    []float64 // Σz
 	rest   float64   // Σ½|z|²
 	paid   float64
@@ -92,7 +92,7 @@ func (w *near) cost(play []float64) float64 {
 	return w.pay(play)
 }
 
-// pay is what a play costs for z.
+// pay returns the loss of a play for the current z, and counts it.
 func (w *near) pay(play []float64) (loss float64) {
 	for i, x := range play {
 		z := w.z[i]
@@ -105,7 +105,7 @@ func (w *near) pay(play []float64) (loss float64) {
 	return loss
 }
 
-// regret returns the regret to the mean of all z, which is in the ball.
+// regret returns the regret against the mean of all z, which lies in the ball.
 func (w *near) regret() float64 {
 	return w.paid - (w.rest - floats.Dot(w.sum, w.sum)/(2*float64(w.plays)))
 }

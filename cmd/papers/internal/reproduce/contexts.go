@@ -31,36 +31,24 @@ var contexts = Experiment{
 	},
 }
 
-// contextsPlayers are kinds of operators/linucb.
+// contextsPlayers lists configurations of operators/linucb.
 var contextsPlayers = []player{
-	{Row{Name: "none", Text: "no privacy", Gives: "none", Drawn: true}, contextsOf(public, "blt")},
-	{Row{Name: "none, H", Text: "no privacy, H = 16 384", Gives: "none", Drawn: true}, contextsOf(public, "")},
-	{Row{Name: "blt", Text: "`blt` of the whole run", Gives: forLife + ", (ε, δ)", Drawn: true}, contextsOf(0, "blt")},
+	{plotted("none", "no privacy", "none"), contextsOf(public, "blt")},
+	{plotted("none, H", "no privacy, H = 16 384", "none"), contextsOf(public, "")},
+	{plotted("blt", "`blt` of the whole run", forLife+", (ε, δ)"), contextsOf(0, "blt")},
+	{plotted("H", "`blt`, H = 16 384", "for ever, (ε, δ)"), contextsOf(0, "")},
+	{plotted("tree", "Gaussian tree of the whole run", forLife+", (ε, δ)"), contextsOf(0, "tree-gaussian")},
 	{
-		Row{Name: "H", Text: "`blt`, H = 16 384", Gives: "for ever, (ε, δ)", Drawn: true},
-		contextsOf(0, ""),
-	},
-	{
-		Row{Name: "tree", Text: "Gaussian tree of the whole run", Gives: forLife + ", (ε, δ)", Drawn: true},
-		contextsOf(0, "tree-gaussian"),
-	},
-	{
-		Row{Name: "proved", Text: "`blt` of the whole run, proved width", Gives: forLife + ", (ε, δ)", Drawn: true},
+		plotted("proved", "`blt` of the whole run, proved width", forLife+", (ε, δ)"),
 		contextsOf(0, "blt", "ORIEL_CONFIDENCE=0.95", "ORIEL_WEIGHTS_MAX=1"),
 	},
-	{Row{Name: "tree, proved", Text: "tree, Gaussian noise, exact", Gives: forLife + ", (ε, δ)"}, treeOf("exact")},
-	{Row{Name: "tree, printed", Text: "tree, Gaussian noise, as printed", Gives: forLife + ", (ε, δ)"}, treeOf("paper")},
-	{
-		Row{Name: "Wishart", Text: "tree, Wishart noise, as printed", Gives: forLife + ", (ε, δ)"},
-		treeOf("paper-wishart"),
-	},
-	{
-		Row{Name: "Wishart, unshifted", Text: "the same without its shift", Gives: forLife + ", (ε, δ)"},
-		treeOf("paper-unshifted"),
-	},
+	{tabled("tree, proved", "tree, Gaussian noise, exact", forLife+", (ε, δ)"), treeOf("exact")},
+	{tabled("tree, printed", "tree, Gaussian noise, as printed", forLife+", (ε, δ)"), treeOf("paper")},
+	{tabled("Wishart", "tree, Wishart noise, as printed", forLife+", (ε, δ)"), treeOf("paper-wishart")},
+	{tabled("Wishart, unshifted", "the same without its shift", forLife+", (ε, δ)"), treeOf("paper-unshifted")},
 }
 
-// treeOf returns settings of the source's algorithm over a tree, with the proved width and the named noise.
+// treeOf returns the settings of the source's algorithm over a tree, with the proved width and the named noise.
 func treeOf(noise string) func(int, uint64) []string {
 	return contextsOf(0, "tree-gaussian", "ORIEL_CONFIDENCE=0.95", "ORIEL_WEIGHTS_MAX=1", "ORIEL_NOISE="+noise)
 }
@@ -70,8 +58,8 @@ const (
 	contextArms     = 4
 )
 
-// contextsOf returns settings of linucb over a mechanism of the whole run, or with a memory where mechanism is "". An ε
-// of 0 means the column's.
+// contextsOf returns the settings of linucb with a mechanism for the whole run or, if mechanism is "", with a memory.
+// An ε of 0 means the column's.
 func contextsOf(epsilon float64, mechanism string, more ...string) func(int, uint64) []string {
 	return func(column int, steps uint64) []string {
 		e := epsilon
@@ -81,13 +69,13 @@ func contextsOf(epsilon float64, mechanism string, more ...string) func(int, uin
 		list := append([]string{
 			"ORIEL_OPERATOR=linucb", "ORIEL_PLAYED=served", "ORIEL_WAIT=4", "ORIEL_ARMS=a,b,c,d",
 			"ORIEL_DIMENSION=" + strconv.Itoa(contextFeatures), "ORIEL_EPSILON=" + number(e), "ORIEL_DELTA=1e-6",
-			"ORIEL_WEIGHTS_MAX=2.5", // of the rows with ORIEL_CONFIDENCE it is 1, which is behind it
+			"ORIEL_WEIGHTS_MAX=2.5", // a later ORIEL_WEIGHTS_MAX replaces it: rows with ORIEL_CONFIDENCE set 1
 		}, more...)
 		if mechanism == "" {
 			return append(list, "ORIEL_MECHANISM=blt", "ORIEL_WINDOW=lifetime", "ORIEL_MEMORY=32768")
 		}
 		return append(list, "ORIEL_MECHANISM="+mechanism, "ORIEL_WINDOW=horizon",
-			"ORIEL_HORIZON="+strconv.FormatUint(2*steps, 10)) // a record for the context, and one for its reward
+			"ORIEL_HORIZON="+strconv.FormatUint(2*steps, 10)) // one record for a context, and one for its reward
 	}
 }
 
@@ -95,11 +83,11 @@ func contextsOf(epsilon float64, mechanism string, more ...string) func(int, uin
 type linear struct {
 	rng    *rand.Rand
 	truth  [contextArms][]float64
-	turned int // by how many arms the weights have moved on
+	turned int // number of arms by which the weights have rotated
 	lost   float64
 }
 
-// unit draws a direction.
+// unit draws a vector of length size in a random direction.
 func (w *linear) unit(size float64) []float64 {
 	v, norm := make([]float64, contextFeatures), 0.0
 	for i := range v {
@@ -134,7 +122,7 @@ func (w *linear) play(arm int, z []float64) (reward float64) {
 	return 0
 }
 
-// playContexts sends each context, plays the arm of the answer, and sends the reward at once.
+// playContexts sends each context, plays the returned arm, and sends the reward at once.
 func playContexts(ctx context.Context, c Cell) ([]Point, error) {
 	w := &linear{rng: rand.New(rand.NewPCG(uint64(c.Seed), 6))}
 	for a := range w.truth {
@@ -157,7 +145,7 @@ func playContexts(ctx context.Context, c Cell) ([]Point, error) {
 	}, func() float64 { return w.lost })
 }
 
-// ask returns a function that sends a context under a key of its own. It returns the arm of the answer, and a function
+// ask returns a function that sends a context under a new key. That function returns the chosen arm, and a function
 // that sends the reward.
 func ask(machine operators.Machine) func(step uint64, z []float64) (arm int, learn func(reward float64)) {
 	var r operators.Record

@@ -2,34 +2,23 @@ package reproduce
 
 import "context"
 
-// All has one row for each experiment.
-var All = []Experiment{
-	tableOne,
-	tenArms,
-	privateBandit,
-	hulls,
-	contexts,
-	sets,
-	regression,
-	limits,
-	windows,
-	gaps,
-}
+// All lists the experiments.
+var All = []Experiment{tableOne, tenArms, privateBandit, hulls, contexts, sets, regression, limits, windows, gaps}
 
-// Experiment measures a table of a paper, or a claim of one.
+// Experiment measures a table of a paper, or one of its claims.
 type Experiment struct {
-	Name    string   // what `papers reproduce` and its files call it
-	Title   string   // of table and plot
-	Text    string   // one line for people
-	Measure string   // what a curve shows, such as regret
+	Name    string   // name for `papers reproduce` and in file names
+	Title   string   // title of the table and the plot
+	Text    string   // one-line description
+	Measure string   // quantity of the curves, for example regret
 	Rows    []Row    // methods
-	Columns []Column // where they are measured
-	Steps   uint64   // of a cell's run
-	Short   uint64   // the same in the short form
-	Seeds   int      // of each row and column, 1 or more
-	Panels  [2]int   // the columns whose curves the plot shows
-	Sweeps  [2]Sweep // that the plot shows in place of them; none: no columns
-	Notes   []string // under the table
+	Columns []Column // streams and budgets on which methods are measured
+	Steps   uint64   // steps of a cell's run
+	Short   uint64   // steps of a cell's run in the short form
+	Seeds   int      // seeds of each row and column, at least 1
+	Panels  [2]int   // columns whose curves the plot shows
+	Sweeps  [2]Sweep // sweeps that the plot shows instead of Panels; none if they have no columns
+	Notes   []string // notes under the table
 
 	// Play runs a cell and returns its curve: a point at every one of Marks(steps), in their order. It is a pure function
 	// of the cell.
@@ -38,30 +27,38 @@ type Experiment struct {
 
 // Row is a method.
 type Row struct {
-	Name  string // short: in files, and beside its line in the plot
-	Text  string // in the table
-	Gives string // the guarantee that it has in every column, in words
-	Skip  []int  // columns that it has no meaning in
-	Drawn bool   // in the plot
+	Name  string // short name, in files and beside its line in the plot
+	Text  string // text in the table
+	Gives string // guarantee in every column, in words
+	Skip  []int  // columns in which the method has no meaning
+	Drawn bool   // the plot shows the method
 }
 
-// Column is a stream and budget on which methods are measured.
+// plotted returns a row that the plot shows.
+func plotted(name, text, gives string) Row {
+	return Row{Name: name, Text: text, Gives: gives, Drawn: true}
+}
+
+// tabled returns a row that only the table shows.
+func tabled(name, text, gives string) Row { return Row{Name: name, Text: text, Gives: gives} }
+
+// Column is a stream and a budget on which methods are measured.
 type Column struct {
-	Name string // short: in files
-	Text string // in the table
+	Name string // short name, in files
+	Text string // text in the table
 }
 
 // Sweep is a series of columns that differ in one number only.
 type Sweep struct {
 	Name    string
 	Columns []int
-	At      []float64 // the number in each of them
+	At      []float64 // the number in each column
 }
 
 // Cell is one run.
 type Cell struct {
 	Row, Column int
-	Seed        int // from 1 on
+	Seed        int // seed, from 1
 	Steps       uint64
 }
 
@@ -71,7 +68,7 @@ type Point struct {
 	Value float64
 }
 
-// cells returns the runs of all seeds, seed by seed, so that a run that is ended early has all rows.
+// cells returns the runs seed by seed, so that an interrupted experiment has every row for its first seeds.
 func (e Experiment) cells(steps uint64, seeds int) []Cell {
 	var all []Cell
 	for seed := 1; seed <= seeds; seed++ {
@@ -86,7 +83,7 @@ func (e Experiment) cells(steps uint64, seeds int) []Cell {
 	return all
 }
 
-// in reports whether the row has a meaning in a column.
+// in reports whether the row's method has a meaning in a column.
 func (r Row) in(column int) bool {
 	for _, skipped := range r.Skip {
 		if skipped == column {
@@ -96,7 +93,7 @@ func (r Row) in(column int) bool {
 	return true
 }
 
-// Marks are the steps at which curves have points: 1, 2 and 5 times powers of ten, and the last one.
+// Marks returns the steps at which curves have points: 1, 2 and 5 times powers of ten, and the last step.
 func Marks(steps uint64) []uint64 {
 	var marks []uint64
 	for decade := uint64(1); decade < steps; decade *= 10 {
@@ -109,7 +106,7 @@ func Marks(steps uint64) []uint64 {
 	return append(marks, steps)
 }
 
-// Find returns the experiment of a name, or false.
+// Find returns the experiment with this name, or false.
 func Find(name string) (Experiment, bool) {
 	for _, e := range All {
 		if e.Name == name {
@@ -119,7 +116,7 @@ func Find(name string) (Experiment, bool) {
 	return Experiment{}, false
 }
 
-// Names lists the experiments.
+// Names returns the names of the experiments.
 func Names() []string {
 	names := make([]string, len(All))
 	for i, e := range All {

@@ -16,14 +16,14 @@ import (
 // header is the header of a file of cells. Each line is a point of a curve, and the lines of a cell are consecutive.
 var header = []string{"version", "row", "column", "seed", "step", "value"}
 
-// results are the finished cells of an experiment.
+// results maps finished cells of an experiment to their curves.
 type results map[Cell][]Point
 
 // folder keeps the finished cells of an experiment as CSV.
 type folder struct {
 	path       string
 	experiment Experiment
-	version    string // of the program: results of another are not those of this
+	version    string // version of the program; results of another version are refused
 }
 
 func (f folder) file() string { return filepath.Join(f.path, f.experiment.Name+".csv") }
@@ -56,10 +56,10 @@ func (f folder) load(steps uint64) (results, error) {
 	return found, err
 }
 
-// read returns the cells of a file, and the length of it that is whole cells.
+// read returns the complete cells of a file, and the length in bytes of their lines.
 func (f folder) read(data []byte, steps uint64) (found results, whole int64, err error) {
 	found = results{}
-	data = data[:bytes.LastIndexByte(data, '\n')+1] // a torn line
+	data = data[:bytes.LastIndexByte(data, '\n')+1] // drop an incomplete last line
 	in := csv.NewReader(bytes.NewReader(data))
 	first, err := in.Read()
 	if err != nil || !slices.Equal(first, header) {
@@ -103,11 +103,11 @@ func (f folder) parse(line []string, steps uint64) (Cell, Point, error) {
 		errors.Join(errSeed, errStep, errValue)
 }
 
-// add appends a finished cell, in one write, and rounds the curve to what the file has.
+// add appends a finished cell in one write, and rounds the curve to the stored digits.
 func (f folder) add(c Cell, curve []Point) error {
 	lines := make([][]string, len(curve))
 	for i, p := range curve {
-		curve[i].Value, _ = strconv.ParseFloat(written(p.Value), 64) // its own text
+		curve[i].Value, _ = strconv.ParseFloat(written(p.Value), 64) // written always parses
 		lines[i] = []string{
 			f.version, f.experiment.Rows[c.Row].Name, f.experiment.Columns[c.Column].Name,
 			strconv.Itoa(c.Seed), strconv.FormatUint(p.Step, 10), written(p.Value),
@@ -125,7 +125,7 @@ func (f folder) add(c Cell, curve []Point) error {
 	return errors.Join(err, file.Close())
 }
 
-// written returns a value as the file stores it.
+// written formats a value as the file stores it.
 func written(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
 
 func writeAll(w io.Writer, lines [][]string) error {

@@ -42,7 +42,7 @@ var gaps = Experiment{
 const (
 	gapFeatures = 2
 	gapArms     = 2
-	gapSlope    = 0.8 // half the distance between the weights of the two arms, in half ranges of rewards
+	gapSlope    = 0.8 // half the distance between the weights of the two arms, in units of half the reward range
 )
 
 // gapSettings are the settings of the columns: the gap in rewards, and ε.
@@ -66,16 +66,16 @@ func gapSettingsOf(mechanism string, epsilon float64, steps uint64) []string {
 	}
 }
 
-// apart is a world of two arms whose rewards differ by at least the gap in every context.
-type apart struct {
+// gapWorld is a world of two arms whose mean rewards differ by at least the gap in every context.
+type gapWorld struct {
 	rng         *rand.Rand
 	gap         float64
 	slope       [gapFeatures]float64 // gapSlope·u
-	lost, worse float64              // by plays so far; by the worse arm
+	lost, worse float64              // regret so far: of the plays, and of always playing the worse arm
 }
 
 // meet draws a context.
-func (w *apart) meet() []float64 {
+func (w *gapWorld) meet() []float64 {
 	for {
 		angle := 2 * math.Pi * w.rng.Float64()
 		z := []float64{math.Cos(angle), math.Sin(angle)}
@@ -86,10 +86,10 @@ func (w *apart) meet() []float64 {
 }
 
 // ahead returns by how much arm 0 is better than arm 1.
-func (w *apart) ahead(z []float64) float64 { return w.slope[0]*z[0] + w.slope[1]*z[1] }
+func (w *gapWorld) ahead(z []float64) float64 { return w.slope[0]*z[0] + w.slope[1]*z[1] }
 
-// play carries an arm out, and returns what it brings.
-func (w *apart) play(arm int, z []float64) (reward float64) {
+// play plays an arm and returns its reward.
+func (w *gapWorld) play(arm int, z []float64) (reward float64) {
 	ahead := w.ahead(z)
 	if (arm == 0) != (ahead > 0) {
 		w.lost += math.Abs(ahead)
@@ -109,7 +109,7 @@ func (w *apart) play(arm int, z []float64) (reward float64) {
 type watched struct {
 	operators.Machine
 	atWidth, atShift int
-	width            float64 // the largest so far
+	width            float64 // largest width so far
 	shift            float64
 }
 
@@ -130,11 +130,12 @@ func (w *watched) Add(dst []operators.Decision, r operators.Record) []operators.
 	return dst
 }
 
-// bounds are those of the two theorems after so many plays, rewards: Shariff and Sheffet, "Differentially Private
-// Contextual Linear Bandits" (NeurIPS 2018), in the safe form of operators/linucb/PROOF.md. A play that loses r, half
-// ranges, has r ≤ a + e, where the squares of a add up to q = 8·max(1, β)²·Kd·ln(1 + n/(Kdρ)) at most and e is of
-// rounding: each model has the rows of all plays before. So plays lose √(nq) + ne. Where each that loses at all loses
-// the gap Δ > e or more, r ≤ a²·r/(r − e)² ≤ a²·Δ/(Δ − e)². The shift is 2Υ, and ρ = Υ + λ, λ = 1.
+// bounds returns the bounds of the two theorems on the regret after so many plays, in rewards: Shariff and Sheffet,
+// "Differentially Private Contextual Linear Bandits" (NeurIPS 2018), in the safe form of operators/linucb/PROOF.md. A
+// play that loses r, in half ranges, has r ≤ a + e. The squares of a sum to at most q = 8·max(1, β)²·Kd·ln(1 +
+// n/(Kdρ)), because each model has the rows of all plays before; e bounds the rounding. So n plays lose at most √(nq) +
+// ne. If each play that loses at all loses at least the gap Δ > e, then r ≤ a²·r/(r − e)² ≤ a²·Δ/(Δ − e)². The shift is
+// 2Υ, and ρ = Υ + λ with λ = 1.
 func (w *watched) bounds(plays, gap float64) (theorem5, theorem6 float64) {
 	const half, blocks = 0.5, gapFeatures * gapArms
 	least, width := w.shift/2+1, max(1, w.width)
@@ -145,10 +146,10 @@ func (w *watched) bounds(plays, gap float64) (theorem5, theorem6 float64) {
 	return half * (math.Sqrt(plays*squares) + plays*rounding), half * theorem6
 }
 
-// gapMeasures are what the rows of a run of blt show.
+// gapMeasures is the number of curves of a run of blt: its regret, the two bounds, and the regret of the worse arm.
 const gapMeasures = 4
 
-// gapRow says which run a row shows, and which of its measures.
+// gapRow returns the run that a row shows, and the index of the shown curve.
 func gapRow(row int) (run, measure int) {
 	if row < 3 {
 		return row, 0
@@ -178,7 +179,7 @@ func playGaps(ctx context.Context, c Cell) ([]Point, error) {
 	return slices.Clone(lastGap.curves[measure]), nil
 }
 
-// runGap returns the regret of a run, the two bounds, and what the worse arm loses.
+// runGap returns the regret of a run, the two bounds, and the regret of always playing the worse arm.
 func runGap(ctx context.Context, c Cell) (curves [gapMeasures][]Point, err error) {
 	s, mechanism := gapSettings[c.Column], "blt"
 	switch c.Row {
@@ -191,7 +192,7 @@ func runGap(ctx context.Context, c Cell) (curves [gapMeasures][]Point, err error
 	if err != nil {
 		return curves, err
 	}
-	w := &apart{rng: rand.New(rand.NewPCG(uint64(c.Seed), 17)), gap: s.gap}
+	w := &gapWorld{rng: rand.New(rand.NewPCG(uint64(c.Seed), 17)), gap: s.gap}
 	angle := 2 * math.Pi * w.rng.Float64()
 	w.slope = [gapFeatures]float64{gapSlope * math.Cos(angle), gapSlope * math.Sin(angle)}
 	seen := watch(machine, operator)

@@ -38,19 +38,19 @@ var hulls = Experiment{
 }
 
 var hullPlayers = []player{
-	{Row{Name: "middle", Text: "the middle always", Gives: "all", Drawn: true}, nil},
-	{Row{Name: "no noise", Text: "no privacy", Gives: "none", Drawn: true}, hullOf("blt", public)},
-	{Row{Name: "blt", Text: "`blt` over the rounds", Gives: forLife + ", (ε, δ)", Drawn: true}, hullOf("blt", 0)},
-	{Row{Name: "Gauss", Text: "Gaussian tree", Gives: forLife + ", (ε, δ)", Drawn: true}, hullOf("tree-gaussian", 0)},
-	{Row{Name: "Γ", Text: "Γ tree", Gives: forLife + ", ε", Drawn: true}, hullOf("tree-gamma", 0)},
+	{plotted("middle", "the middle always", "all"), nil},
+	{plotted("no noise", "no privacy", "none"), hullOf("blt", public)},
+	{plotted("blt", "`blt` over the rounds", forLife+", (ε, δ)"), hullOf("blt", 0)},
+	{plotted("Gauss", "Gaussian tree", forLife+", (ε, δ)"), hullOf("tree-gaussian", 0)},
+	{plotted("Γ", "Γ tree", forLife+", ε"), hullOf("tree-gamma", 0)},
 }
 
-// hull is a set given by its vertices.
+// hull is a set that is the convex hull of its vertices.
 type hull struct {
 	settings []string
-	edges    string // of a flow
+	edges    string // edges of a flow
 	vertices [][]float64
-	equals   [][]float64 // what a point of the hull times each row is the last number of it
+	equals   [][]float64 // equations: the product of a point and a row without its last number equals that number
 }
 
 var (
@@ -68,7 +68,7 @@ var (
 	hullSets = []hull{simplexOfFive, simplexOfFive, flowOfFive, flowOfFive}
 )
 
-// hullOf are settings over a mechanism; an ε of 0 is the column's.
+// hullOf returns the settings for a mechanism; an ε of 0 means the column's.
 func hullOf(mechanism string, epsilon float64) func(int, uint64) []string {
 	return func(column int, steps uint64) []string {
 		e := epsilon
@@ -85,7 +85,7 @@ func hullOf(mechanism string, epsilon float64) func(int, uint64) []string {
 	}
 }
 
-// contains reports whether a point is in the set, but for rounding.
+// contains reports whether a point is in the set, up to rounding.
 func (h hull) contains(x []float64) bool {
 	const rounding = 1e-9
 	for _, row := range h.equals {
@@ -96,12 +96,12 @@ func (h hull) contains(x []float64) bool {
 	return floats.Min(x) >= -rounding
 }
 
-// mixes is a world with losses ½|x − z|², where z are mixes of vertices.
+// mixes is a world with losses ½|x − z|², where z is a random mix of vertices.
 type mixes struct {
 	near
 	hull
 	fixed   []float64
-	outside int // plays
+	outside int // plays outside the set
 }
 
 func newMixes(h hull, rng *rand.Rand) *mixes {
@@ -111,7 +111,7 @@ func newMixes(h hull, rng *rand.Rand) *mixes {
 	return w
 }
 
-// mix draws a mix of the vertices whose weights are uniform.
+// mix draws a convex combination of the vertices with uniformly distributed weights.
 func (w *mixes) mix(dst []float64) {
 	clear(dst)
 	whole := 0.0
@@ -123,7 +123,7 @@ func (w *mixes) mix(dst []float64) {
 	floats.Scale(1/whole, dst)
 }
 
-// cost returns the cost of a play. Regret is to the mean of all z, which is in the set.
+// cost returns the loss of a play. Regret is measured against the mean of all z, which lies in the set.
 func (w *mixes) cost(play []float64) float64 {
 	if !w.contains(play) {
 		w.outside++

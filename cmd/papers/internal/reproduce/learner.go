@@ -31,7 +31,7 @@ func keyOf(experiment string, c Cell) [32]byte {
 		c.Seed))
 }
 
-// configured is an operator as `oriel run` has it, whose decisions have one number a coordinate.
+// configured is an operator as `oriel run` opens it. Its decisions have one number for each coordinate.
 type configured struct {
 	machine   operators.Machine
 	point     []float64
@@ -41,8 +41,8 @@ type configured struct {
 	decisions []operators.Decision
 }
 
-// newConfigured opens the operator of a settings list. For a stream of targets its events are gradients at its own
-// decision, because a linear loss takes gradients.
+// newConfigured opens the operator of a settings list. If the stream has targets, its events are gradients at the
+// operator's own decision, because a linear loss takes gradients.
 func newConfigured(t online.Task, environ []string, key [32]byte) (*configured, error) {
 	machine, operator, err := open(cocoSettings(t, environ), key)
 	if err != nil {
@@ -54,14 +54,14 @@ func newConfigured(t online.Task, environ []string, key [32]byte) (*configured, 
 	}, nil
 }
 
-// cocoSettings are those of a task and those of a method.
+// cocoSettings returns the settings of a task and a method.
 func cocoSettings(t online.Task, environ []string) []string {
 	return slices.Concat([]string{"ORIEL_OPERATOR=coco"}, t.Settings, environ)
 }
 
 // open opens the machine of a settings list.
 func open(list []string, key [32]byte) (operators.Machine, operators.Operator, error) {
-	stream, operator, public, err := parts(list, key)
+	stream, operator, public, err := openStream(list, key)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -69,8 +69,8 @@ func open(list []string, key [32]byte) (operators.Machine, operators.Operator, e
 	return machine, operator, err
 }
 
-// parts opens the stream of a settings list, and returns what the operator opens a machine with.
-func parts(list []string, key [32]byte) (*mechanisms.Stream, operators.Operator, []byte, error) {
+// openStream opens the stream of a settings list, and returns it with the operator and its public parameters.
+func openStream(list []string, key [32]byte) (*mechanisms.Stream, operators.Operator, []byte, error) {
 	c, err := calibrate(list)
 	if err != nil {
 		return nil, nil, nil, err
@@ -87,7 +87,8 @@ type calibrated struct {
 	private   mechanisms.Calibration
 }
 
-// allCalibrated caches the calibrations of this process by the lines of their lists. They are only read.
+// allCalibrated caches the calibrations of this process, by the lines of their settings lists. Cached values are never
+// modified.
 var allCalibrated sync.Map
 
 func calibrate(list []string) (calibrated, error) {
@@ -117,7 +118,7 @@ func calibrate(list []string) (calibrated, error) {
 // Point returns the newest decision.
 func (l *configured) Point() []float64 { return l.point }
 
-// Step passes a loss on as the event that it is on the wire.
+// Step passes a loss to the operator, in the form of its events.
 func (l *configured) Step(f baselines.Loss) {
 	event := schemas.Event{Vector: schemas.Vector{Values: f.Features}, Label: f.Label, Weight: 1}
 	if f.Features == nil {
@@ -132,13 +133,13 @@ func (l *configured) Step(f baselines.Loss) {
 	}
 }
 
-// dampedBy is the largest share of the diameter by which noise alone moves a decision on average, before any event
-// counts.
+// dampedBy bounds the share of the diameter by which noise alone moves a decision on average, before the first event.
 const dampedBy = 0.1
 
-// damping is the public default of λ₀: E|ν|/(dampedBy·D), which is 10·E|ν|/D, with E|ν| ≤ √n·sd of the worst release.
+// damping returns the public default of λ₀ as a setting: E|ν|/(dampedBy·D) = 10·E|ν|/D, with E|ν| ≤ √n·sd of the worst
+// release.
 func damping(t online.Task, environ []string) (string, error) {
-	stream, _, _, err := parts(cocoSettings(t, environ), [32]byte{})
+	stream, _, _, err := openStream(cocoSettings(t, environ), [32]byte{})
 	if err != nil {
 		return "", err
 	}
@@ -154,5 +155,5 @@ func damping(t online.Task, environ []string) (string, error) {
 	return "ORIEL_START_REGULARIZER=" + number(noise/(dampedBy*set.Diameter())), nil
 }
 
-// number is a float as settings take it.
+// number formats a float for settings.
 func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }

@@ -42,9 +42,9 @@ var limits = Experiment{
 	},
 }
 
-const sharply = 0.5 // how much better the right arm of a context is
+const sharply = 0.5 // gap between the mean rewards of the right arm and the other
 
-// limitsOf are settings of a row that plays contexts, or arms.
+// limitsOf returns the settings of a row in a column: of contexts, or of arms without a context.
 func limitsOf(row, column int, steps uint64) []string {
 	epsilon := epsilons[column]
 	arms, batch := "a,b", "64"
@@ -69,7 +69,7 @@ func limitsOf(row, column int, steps uint64) []string {
 	}
 }
 
-// two is a world of two contexts; each has its own right arm.
+// two is a world of two contexts, each with its own best arm.
 type two struct {
 	rng   *rand.Rand
 	which int
@@ -81,7 +81,7 @@ func (w *two) meet() int {
 	return w.which
 }
 
-// reward is that of an arm for the context that was met.
+// reward draws the reward of an arm for the current context.
 func (w *two) reward(arm int) float64 {
 	chance := (1 - sharply) / 2
 	if arm == w.which {
@@ -95,7 +95,7 @@ func (w *two) reward(arm int) float64 {
 	return 0
 }
 
-// blind is the same world for plays that see no context.
+// blind is the same world for a player that does not see the context.
 type blind struct{ two }
 
 func (w *blind) cost(play []float64) float64 {
@@ -120,7 +120,7 @@ func least(column int, steps uint64) float64 {
 	return 9 * math.Log(n) / (400 * epsilon)
 }
 
-// epsilons are those of the columns.
+// epsilons has the ε of each column.
 var epsilons = [4]float64{1, 10, 1, 0.01}
 
 func playLimits(ctx context.Context, c Cell) ([]Point, error) {
@@ -139,7 +139,7 @@ func playLimits(ctx context.Context, c Cell) ([]Point, error) {
 	}
 }
 
-// playTwo plays each context by the newest weights, as a client that knows its context can.
+// playTwo plays the best arm by the newest weights in each context, as a client that knows the context can.
 func playTwo(ctx context.Context, list []string, key [32]byte, w *two, steps uint64) ([]Point, error) {
 	machine, _, err := open(list, key)
 	if err != nil {

@@ -8,7 +8,8 @@ import (
 	"oriel/schemas"
 )
 
-// player is a row of an experiment whose operator learns from its own plays. Its settings are complete.
+// player is a row of an experiment whose operator learns from its own plays. settings returns the complete settings for
+// a column.
 type player struct {
 	Row
 	settings func(column int, steps uint64) []string
@@ -34,16 +35,16 @@ func staysAndTurns(budgets []float64) (columns []Column) {
 	return columns
 }
 
-// turnsAt reports whether the stream of such a column changes after a step.
+// turnsAt reports whether the stream of a column of staysAndTurns changes after a step.
 func (c Cell) turnsAt(step uint64) bool { return c.Column >= 2 && step > 0 && step%(c.Steps/4) == 0 }
 
-// world returns the costs of plays.
+// world simulates the feedback for plays.
 type world interface {
-	cost(play []float64) float64 // of one play, as feedback says it: of sets what they are worth
-	regret() float64             // of all so far, to the best fixed play
+	cost(play []float64) float64 // feedback for one play: its cost, or the value of a set
+	regret() float64             // regret of all plays so far against the best fixed play
 }
 
-// answer makes a cell's plays in a world, each as soon as it is offered, and returns the points of its regret.
+// answer plays each action in a world as soon as the operator offers it, and returns the curve of the regret.
 func answer(ctx context.Context, list []string, key [32]byte, w world, steps uint64) ([]Point, error) {
 	machine, _, err := open(list, key)
 	if err != nil {
@@ -58,7 +59,7 @@ func answer(ctx context.Context, list []string, key [32]byte, w world, steps uin
 		name = strconv.AppendUint(name[:0], d.Index, 10)
 		r.Identity.Offset++
 		r.Key, r.Event = name, schemas.Event{Numbers: loss}
-		// A round is offered only when the previous one has all its answers, so no earlier offer is left.
+		// The operator offers a round only when the previous one has all its feedback, so no earlier offer is left.
 		if next++; next < len(offered) {
 			machine.Add(nil, r)
 			return

@@ -17,9 +17,9 @@ import (
 func TestRegretOfArms(t *testing.T) {
 	const steps = 100_000
 	for _, row := range []struct {
-		name, bare string
-		column     int
-		most       float64
+		name, plain string
+		column      int
+		most        float64
 	}{
 		{"ucb", "ucb, no noise", 0, 1668},
 		{"ucb", "", 1, 3911},
@@ -27,14 +27,14 @@ func TestRegretOfArms(t *testing.T) {
 		{"exp3-uniform", "exp3-uniform, no noise", 0, 4900},
 	} {
 		got := ended(t, tenArms, row.name, row.column, steps)
-		bare := 0.0
-		if row.bare != "" {
-			bare = ended(t, tenArms, row.bare, row.column, steps)
+		plain := 0.0
+		if row.plain != "" {
+			plain = ended(t, tenArms, row.plain, row.column, steps)
 		}
-		t.Logf("%s, %s: %.0f, %.0f without noise", row.name, tenArms.Columns[row.column].Name, got, bare)
-		if !(got < row.most) || !(got > 1.2*bare) {
+		t.Logf("%s, %s: %.0f, %.0f without noise", row.name, tenArms.Columns[row.column].Name, got, plain)
+		if !(got < row.most) || !(got > 1.2*plain) {
 			t.Errorf("%s, %s: %.0f, want 1.2 times the %.0f without noise and more, below %.0f", row.name,
-				tenArms.Columns[row.column].Name, got, bare, row.most)
+				tenArms.Columns[row.column].Name, got, plain, row.most)
 		}
 	}
 }
@@ -47,10 +47,10 @@ func TestRegretOfPrivateBandit(t *testing.T) {
 	seeds := tiertest.Runs(1, 2)
 	for column := range privateBandit.Columns {
 		at := func(name string) float64 { return meanOf(t, privateBandit, name, column, steps, seeds) }
-		bare, blt, gauss, laplace := at("no noise"), at("blt"), at("Gauss"), at("Laplace")
-		t.Logf("%s: %.0f without noise, blt %.0f, Gauss %.0f, Laplace %.0f", privateBandit.Columns[column].Name, bare, blt,
+		plain, blt, gauss, laplace := at("no noise"), at("blt"), at("Gauss"), at("Laplace")
+		t.Logf("%s: %.0f without noise, blt %.0f, Gauss %.0f, Laplace %.0f", privateBandit.Columns[column].Name, plain, blt,
 			gauss, laplace)
-		if !(blt > bare) || !(blt < 1.35*bare) || !(gauss > 1.3*blt) || !(laplace > gauss) || !(laplace < 8*bare) {
+		if !(blt > plain) || !(blt < 1.35*plain) || !(gauss > 1.3*blt) || !(laplace > gauss) || !(laplace < 8*plain) {
 			t.Errorf("%s: that is not the order", privateBandit.Columns[column].Name)
 		}
 		for name, exact := range map[string]float64{"Gauss printed": gauss, "Laplace printed": laplace} {

@@ -182,7 +182,7 @@ func TestNoiseOnEachPrefix(t *testing.T) {
 		"once-gamma": func(prefixes float64) float64 { return 1 / prefixes },
 		"once-gaussian": func(prefixes float64) float64 {
 			low, high := 0.0, 1.0
-			for range 60 { // the ε whose µ it is
+			for range 60 { // bisection for the ε that corresponds to µ
 				if middle := (low + high) / 2; dp.GaussianMu(dp.Budget{Epsilon: middle, Delta: 1e-6}) < whole/math.Sqrt(prefixes) {
 					low = middle
 				} else {
@@ -195,7 +195,7 @@ func TestNoiseOnEachPrefix(t *testing.T) {
 	for name, want := range map[string]float64{"once-gamma": 16, "once-gaussian": 4} {
 		few, many := naive(t, name, 1, each[name](16)), naive(t, name, 1, each[name](256))
 		t.Logf("%s: %.3g on each of 16 prefixes, %.3g on each of 256, %.2f times", name, few, many, many/few)
-		if got := many / few; math.Abs(got/want-1) > 0.1 { // of one key: hardly random
+		if got := many / few; math.Abs(got/want-1) > 0.1 { // both runs use one key, so the ratio is hardly random
 			t.Errorf("%s: %.3g on each of 16 prefixes, %.3g on each of 256: %.2f times, want %g", name, few, many, got, want)
 		}
 	}

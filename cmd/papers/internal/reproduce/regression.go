@@ -11,7 +11,7 @@ import (
 	"oriel/schemas"
 )
 
-// regression is of least squares by private second moments, beside first order.
+// regression compares least squares by private second moments with a first-order method.
 var regression = Experiment{
 	Name:    "regression",
 	Title:   "Regret of private least squares",
@@ -30,29 +30,20 @@ var regression = Experiment{
 	},
 }
 
-const weighed = 8 // features
+const weighed = 8 // number of features
 
-// regressionPlayers are kinds of operators/ridge, and projection on first-order sums.
+// regressionPlayers lists configurations of operators/ridge, and projection on first-order sums.
 var regressionPlayers = []player{
-	{Row{Name: "none", Text: "moments, no privacy", Gives: "none", Drawn: true}, regressionOf(public, "", moments...)},
+	{plotted("none", "moments, no privacy", "none"), regressionOf(public, "", moments...)},
+	{plotted("blt", "moments, `blt` of the whole run", forLife+", (ε, δ)"), regressionOf(0, "", moments...)},
+	{plotted("H", "moments, `blt`, H = 8 192", "for ever, (ε, δ)"), regressionOf(0, "8192", moments...)},
+	{plotted("innovation", "innovation, `blt` of the whole run", forLife+", (ε, δ)"), regressionOf(0, "", innovation...)},
 	{
-		Row{Name: "blt", Text: "moments, `blt` of the whole run", Gives: forLife + ", (ε, δ)", Drawn: true},
-		regressionOf(0, "", moments...),
-	},
-	{
-		Row{Name: "H", Text: "moments, `blt`, H = 8 192", Gives: "for ever, (ε, δ)", Drawn: true},
-		regressionOf(0, "8192", moments...),
-	},
-	{
-		Row{Name: "innovation", Text: "innovation, `blt` of the whole run", Gives: forLife + ", (ε, δ)", Drawn: true},
-		regressionOf(0, "", innovation...),
-	},
-	{
-		Row{Name: "first order", Text: "`coco`, projection, `blt` of the whole run", Gives: forLife + ", (ε, δ)", Drawn: true},
+		plotted("first order", "`coco`, projection, `blt` of the whole run", forLife+", (ε, δ)"),
 		regressionOf(0, "", first...),
 	},
 	{
-		Row{Name: "first order, H", Text: "`coco`, projection, `blt`, H = 8 192", Gives: "for ever, (ε, δ)", Drawn: true},
+		plotted("first order, H", "`coco`, projection, `blt`, H = 8 192", "for ever, (ε, δ)"),
 		regressionOf(0, "8192", first...),
 	},
 }
@@ -69,7 +60,7 @@ var (
 	}
 )
 
-// regressionOf are settings of an operator for the whole run, or with a memory. An ε of 0 is the column's.
+// regressionOf returns the settings of an operator for the whole run, or with a memory. An ε of 0 means the column's.
 func regressionOf(epsilon float64, memory string, operator ...string) func(int, uint64) []string {
 	return func(column int, steps uint64) []string {
 		e := epsilon
@@ -86,7 +77,7 @@ func regressionOf(epsilon float64, memory string, operator ...string) func(int, 
 	}
 }
 
-// direction draws one; the first coordinate has so many times the deviation of others.
+// direction draws a unit vector. The deviation of the first coordinate is the given multiple of the others'.
 func direction(rng *rand.Rand, first float64) []float64 {
 	v := make([]float64, weighed)
 	for i := range v {
@@ -97,7 +88,7 @@ func direction(rng *rand.Rand, first float64) []float64 {
 	return v
 }
 
-// playRegression sends events, and scores the newest weights on the one after them.
+// playRegression sends events, and scores each event with the newest weights that were public before it.
 func playRegression(ctx context.Context, c Cell) ([]Point, error) {
 	machine, operator, err := open(regressionPlayers[c.Row].settings(c.Column, c.Steps), keyOf("regression", c))
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"oriel/cmd/internal/figure"
 )
 
-// report makes the table and the plot of an experiment whose cells are complete.
+// report prints the table and draws the plot of an experiment whose cells are complete.
 type report struct {
 	Experiment
 	steps   uint64
@@ -61,7 +61,7 @@ func (r report) markdown() string {
 	return b.String()
 }
 
-// summary returns a mean and the spread of the seeds around it.
+// summary formats the mean and the spread over the seeds.
 func summary(values []float64) string {
 	mean, deviation := stat.MeanStdDev(values, nil)
 	if len(values) < 2 {
@@ -70,7 +70,7 @@ func summary(values []float64) string {
 	return figure.Three(mean) + " ± " + figure.Three(deviation)
 }
 
-// slide is the plot: means along the run in the two columns that the experiment shows, or at its end along two sweeps.
+// slide draws the plot: means along the run in the two columns of Panels, or at the end of the run along two sweeps.
 func (r report) slide() *figure.Slide {
 	left, right := r.chart(0), r.chart(1)
 	for i := range left.Lines {
@@ -98,9 +98,7 @@ func (r report) chart(panel int) *figure.Chart {
 		if sweep.Columns != nil {
 			points = r.ends(row, sweep)
 		}
-		c.Lines = append(c.Lines, figure.Line{
-			Name: method.Name, Look: figure.Look(len(c.Lines)), Width: 1.8, Points: points,
-		})
+		c.Lines = append(c.Lines, figure.Line{Name: method.Name, Look: figure.Look(len(c.Lines)), Width: 1.8, Points: points})
 	}
 	return c
 }
@@ -116,7 +114,7 @@ func (r report) curve(row, column int) []figure.Point {
 	return curve
 }
 
-// ends are the means of a row at the end of the run, along a sweep.
+// ends returns the means of a row at the end of the run, along a sweep.
 func (r report) ends(row int, s Sweep) (points []figure.Point) {
 	last := len(Marks(r.steps)) - 1
 	for i, column := range s.Columns {

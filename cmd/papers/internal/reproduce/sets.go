@@ -45,78 +45,42 @@ const (
 	setPick  = 3
 )
 
-// printedRate has rates as the source prints them.
+// printedRate selects the rates that the source prints.
 const printedRate = "ORIEL_RATE=printed"
 
 // sharesRule is the rule whose decisions are probabilities of sites.
 const sharesRule = "shares"
 
-// setBudgets are the ε of columns, in turns.
+// setBudgets has the ε of each column of a stream.
 var setBudgets = []float64{1, 0.1}
 
-// setsPlayers are rules of operators/submodular; those of types take a file with them.
+// setsPlayers lists the rules of operators/submodular. Rules for types also need a file of types.
 var setsPlayers = []player{
-	{Row{Name: "none", Text: "no privacy", Gives: "none", Drawn: true}, setsOf(public, "histogram", 100, "")},
+	{plotted("none", "no privacy", "none"), setsOf(public, "histogram", 100, "")},
+	{plotted("histogram", "`histogram`, `blt` of the whole run", forLife+", (ε, δ)"), setsOf(0, "histogram", 100, "")},
+	{plotted("histogram, H", "`histogram`, `blt`, H = 16 384", "for ever, (ε, δ)"), setsOf(0, "histogram", 100, "16384")},
+	{plotted("argmax", "`argmax`, `blt` of the whole run", forLife+", (ε, δ)"), setsOf(0, "argmax", 100, "")},
+	{plotted("drawn 1000", "drawn each 1 000 events", forLife+", (ε, δ)"), setsOf(0, "draws", 1000, "")},
+	{plotted("FI-DP", "drawn for each event", forLife+", (ε, δ)"), setsOf(0, "draws", 1, "")},
+	{tabled("printed", "the same at the printed rate", forLife+", (ε, δ)"), setsOf(0, "draws", 1, "", printedRate)},
+	{tabled("leaders", "`leaders`, Γ tree of the whole run", forLife+", ε"), setsOf(0, "leaders", 100, "", printedRate)},
+	{plotted("halving", "halving, of worths alone", "for ever, ε"), halvingOf},
+	{tabled("BanditDP", "BanditDP, of worths alone, γ = 0.2", forLife+", (ε, δ)"), explorersOf("ORIEL_SHARE=0.2")},
+	{tabled("BanditDP, printed", "the same at printed rates, γ = 1", forLife+", (ε, δ)"), explorersOf(printedRate)},
 	{
-		Row{Name: "histogram", Text: "`histogram`, `blt` of the whole run", Gives: forLife + ", (ε, δ)", Drawn: true},
-		setsOf(0, "histogram", 100, ""),
-	},
-	{
-		Row{Name: "histogram, H", Text: "`histogram`, `blt`, H = 16 384", Gives: "for ever, (ε, δ)", Drawn: true},
-		setsOf(0, "histogram", 100, "16384"),
-	},
-	{
-		Row{Name: "argmax", Text: "`argmax`, `blt` of the whole run", Gives: forLife + ", (ε, δ)", Drawn: true},
-		setsOf(0, "argmax", 100, ""),
-	},
-	{
-		Row{Name: "drawn 1000", Text: "drawn each 1 000 events", Gives: forLife + ", (ε, δ)", Drawn: true},
-		setsOf(0, "draws", 1000, ""),
-	},
-	{
-		Row{Name: "FI-DP", Text: "drawn for each event", Gives: forLife + ", (ε, δ)", Drawn: true},
-		setsOf(0, "draws", 1, ""),
-	},
-	{
-		Row{Name: "printed", Text: "the same at the printed rate", Gives: forLife + ", (ε, δ)"},
-		setsOf(0, "draws", 1, "", printedRate),
-	},
-	{
-		Row{Name: "leaders", Text: "`leaders`, Γ tree of the whole run", Gives: forLife + ", ε"},
-		setsOf(0, "leaders", 100, "", printedRate),
-	},
-	{Row{Name: "halving", Text: "halving, of worths alone", Gives: "for ever, ε", Drawn: true}, halvingOf},
-	{
-		Row{Name: "BanditDP", Text: "BanditDP, of worths alone, γ = 0.2", Gives: forLife + ", (ε, δ)"},
-		explorersOf("ORIEL_SHARE=0.2"),
-	},
-	{
-		Row{Name: "BanditDP, printed", Text: "the same at printed rates, γ = 1", Gives: forLife + ", (ε, δ)"},
-		explorersOf(printedRate),
-	},
-	{
-		Row{Name: "BanditDP, k²", Text: "the same with k² in place of k, γ = 1", Gives: forLife + ", (ε, δ)"},
+		tabled("BanditDP, k²", "the same with k² in place of k, γ = 1", forLife+", (ε, δ)"),
 		explorersOf("ORIEL_RATE=theorem"),
 	},
+	{tabled("BanditDP, B.1", "drawn anew behind each round, B.1", forLife+", (ε, δ)"), explorersOf("ORIEL_RATE=direct")},
 	{
-		Row{Name: "BanditDP, B.1", Text: "drawn anew behind each round, B.1", Gives: forLife + ", (ε, δ)"},
-		explorersOf("ORIEL_RATE=direct"),
-	},
-	{
-		Row{Name: "Streeter–Golovin", Text: "drawn for each event, no privacy", Gives: "none"},
+		tabled("Streeter–Golovin", "drawn for each event, no privacy", "none"),
 		setsOf(public, "draws", 1, "", "ORIEL_RATE=bounded"),
 	},
-	{
-		Row{Name: "leaders, blt", Text: "`leaders`, `blt` of the whole run", Gives: forLife + ", (ε, δ)"},
-		setsOf(0, "leaders", 100, ""),
-	},
-	{
-		Row{Name: "shares", Text: "`shares`, `blt` of the whole run", Gives: forLife + ", (ε, δ)"},
-		setsOf(0, sharesRule, 100, ""),
-	},
+	{tabled("leaders, blt", "`leaders`, `blt` of the whole run", forLife+", (ε, δ)"), setsOf(0, "leaders", 100, "")},
+	{tabled("shares", "`shares`, `blt` of the whole run", forLife+", (ε, δ)"), setsOf(0, sharesRule, 100, "")},
 }
 
-// setElements are the names of sites.
+// setElements returns the setting that names the sites.
 func setElements() string {
 	names := make([]string, setSites)
 	for a := range names {
@@ -125,9 +89,9 @@ func setElements() string {
 	return "ORIEL_ELEMENTS=" + strings.Join(names, ",")
 }
 
-// halvingOf are settings of operators/sets that find a set by halving, in a stream that turns again and again.
+// halvingOf returns the settings of operators/sets that find a set by halving, in a stream that changes several times.
 func halvingOf(column int, steps uint64) []string {
-	const batch, whole = 25, 400 // events of a round; rounds in which a set is found, and some more
+	const batch, whole = 25, 400 // events of a round; rounds that suffice to find a set
 	epoch := uint64(0)
 	if column >= len(setBudgets) {
 		epoch = max(whole, steps/batch/5)
@@ -140,7 +104,7 @@ func halvingOf(column int, steps uint64) []string {
 	}
 }
 
-// explorersOf are settings of operators/sets that draw a set behind each exploration.
+// explorersOf returns the settings of operators/sets that draw a set after each exploration.
 func explorersOf(more string) func(int, uint64) []string {
 	return func(column int, steps uint64) []string {
 		return []string{
@@ -152,7 +116,8 @@ func explorersOf(more string) func(int, uint64) []string {
 	}
 }
 
-// setsOf are settings of submodular of a rule, for the whole run, or with a memory. An ε of 0 is the column's.
+// setsOf returns the settings of submodular with a rule, for the whole run or with a memory. An ε of 0 means the
+// column's.
 func setsOf(epsilon float64, rule string, every int, memory string, more ...string) func(int, uint64) []string {
 	return func(column int, steps uint64) []string {
 		e := epsilon
@@ -181,12 +146,12 @@ func setsOf(epsilon float64, rule string, every int, memory string, more ...stri
 	}
 }
 
-// square is a world of types and sites in the plane.
+// square is a world of sites and types of events at random points of the unit square.
 type square struct {
 	rng    *rand.Rand
-	worth  [setTypes][]float64 // of a site to a type
-	shares []float64           // of types, adding up to 1
-	best   []float64           // greedy's set for the shares
+	values [setTypes][]float64 // value of a site for a type
+	shares []float64           // frequencies of types; their sum is 1
+	best   []float64           // greedy set for the frequencies
 	lost   float64
 }
 
@@ -196,17 +161,17 @@ func newSquare(seed uint64) *square {
 	for a := range sites {
 		sites[a] = [2]float64{w.rng.Float64(), w.rng.Float64()}
 	}
-	for j := range w.worth {
+	for j := range w.values {
 		x, y := w.rng.Float64(), w.rng.Float64()
 		for _, p := range sites {
-			w.worth[j] = append(w.worth[j], max(0, 1-math.Hypot(x-p[0], y-p[1])/0.4))
+			w.values[j] = append(w.values[j], max(0, 1-math.Hypot(x-p[0], y-p[1])/0.4))
 		}
 	}
 	w.turn()
 	return w
 }
 
-// turn gives types new shares, and finds the best set for them.
+// turn draws new frequencies of types, and finds the greedy set for them.
 func (w *square) turn() {
 	sum := 0.0
 	for j := range w.shares {
@@ -232,32 +197,32 @@ func (w *square) turn() {
 	}
 }
 
-// value returns the value of a set to a type.
+// value returns the value of a set for a type: that of its best site.
 func (w *square) value(of int, set []float64) (value float64) {
 	for _, a := range set {
-		if a >= 0 { // −1: none
-			value = max(value, w.worth[of][int(a)])
+		if a >= 0 { // −1: no element
+			value = max(value, w.values[of][int(a)])
 		}
 	}
 	return value
 }
 
-// mean returns the mean value to a type of a random set that contains each site with its probability.
+// mean returns the mean value for a type of a random set that contains each site independently with its probability.
 func (w *square) mean(of int, shares []float64) (value float64) {
 	order := make([]int, setSites)
 	for a := range order {
 		order[a] = a
 	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(w.worth[of][b], w.worth[of][a]) })
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(w.values[of][b], w.values[of][a]) })
 	none := 1.0
-	for _, a := range order { // the best one that is there counts
-		value += none * shares[a] * w.worth[of][a]
+	for _, a := range order { // the best element in the set counts
+		value += none * shares[a] * w.values[of][a]
 		none *= 1 - shares[a]
 	}
 	return value
 }
 
-// draw is the type of an event.
+// draw draws the type of the next event.
 func (w *square) draw() int {
 	at, j := w.rng.Float64(), 0
 	for j < setTypes-1 && at >= w.shares[j] {
@@ -267,12 +232,12 @@ func (w *square) draw() int {
 	return j
 }
 
-// file writes the values of sites to types, as ORIEL_TYPES reads it.
+// file writes the values of sites for types in the form of ORIEL_TYPES.
 func (w *square) file(folder string) (path string, err error) {
 	var b strings.Builder
-	for j, worth := range w.worth {
+	for j, values := range w.values {
 		fmt.Fprintf(&b, "t%d", j)
-		for _, v := range worth {
+		for _, v := range values {
 			b.WriteString(":" + strconv.FormatFloat(v, 'g', -1, 64))
 		}
 		b.WriteByte('\n')
@@ -281,7 +246,7 @@ func (w *square) file(folder string) (path string, err error) {
 	return path, os.WriteFile(path, []byte(b.String()), 0o600)
 }
 
-// seen is a square whose events see the set that is played for them.
+// seen is a square whose events give feedback on the set that was played.
 type seen struct {
 	*square
 	Cell
@@ -295,14 +260,14 @@ func (w *seen) cost(set []float64) float64 {
 	}
 	w.step++
 	of := w.draw()
-	worth := w.value(of, set)
-	w.lost += w.value(of, w.best) - worth
-	return worth
+	values := w.value(of, set)
+	w.lost += w.value(of, w.best) - values
+	return values
 }
 
 func (w *seen) regret() float64 { return w.lost }
 
-// playSets sends each event, and scores the newest public set on the next event.
+// playSets sends each event, and scores the newest set that was public before it.
 func playSets(ctx context.Context, c Cell) ([]Point, error) {
 	w, list := newSquare(uint64(c.Seed)), setsPlayers[c.Row].settings(c.Column, c.Steps)
 	if list[0] == "ORIEL_OPERATOR=sets" {
@@ -325,7 +290,7 @@ func playSets(ctx context.Context, c Cell) ([]Point, error) {
 	if err != nil {
 		return nil, err
 	}
-	set, step, value := []float64{0, 1, 2}, uint64(0), w.value // before the first decision
+	set, step, value := []float64{0, 1, 2}, uint64(0), w.value // set and value before the first decision
 	if slices.Contains(list, "ORIEL_RULE="+sharesRule) {
 		set, value = make([]float64, setSites), w.mean
 		set[0], set[1], set[2] = 1, 1, 1
@@ -340,7 +305,7 @@ func playSets(ctx context.Context, c Cell) ([]Point, error) {
 		of := w.draw()
 		w.lost += w.value(of, w.best) - value(of, set)
 		r.Identity.Offset++
-		r.Event = schemas.Event{Vector: schemas.Vector{Values: w.worth[of]}}
+		r.Event = schemas.Event{Vector: schemas.Vector{Values: w.values[of]}}
 		if typed {
 			r.Event = schemas.Event{Numbers: []float64{float64(of)}}
 		}

@@ -30,10 +30,10 @@ var tableOne = Experiment{
 	},
 }
 
-// tasks are streams A and B.
+// tasks has streams A and B.
 var tasks = []online.Task{online.Targets(10), online.Squares}
 
-// budgets are the ε of a stream's columns.
+// budgets has the ε of each column of a stream.
 var budgets = []float64{1, 10}
 
 // public is the ε of rows without privacy. It is finite, so that the proved constants of the llo update have almost no
@@ -53,13 +53,13 @@ func tableOneColumns() []Column {
 	return all
 }
 
-// method is how a row of Table I learns.
+// method is a row of Table I with the function that opens its learner.
 type method struct {
 	Row
 	open func(o opening) (learner, error)
 }
 
-// opening is what a method is opened for.
+// opening holds the arguments for opening a method.
 type opening struct {
 	task    online.Task
 	epsilon float64
@@ -76,77 +76,38 @@ const (
 	forLife  = "life"
 )
 
-// methods are the rows of Table I, further methods, and methods without privacy.
+// methods lists the rows of Table I, further methods, and methods without privacy.
 var methods = []method{
+	{plotted("FTAL", "FTAL: Algorithm 1, no privacy", "none"), nonPrivate("projection", "tree-gaussian", whole)},
+	{tabled("OGD", "online gradient descent, no privacy", "none"), nonPrivate("ogd", "once-gaussian")},
+	{tabled("Garber–Hazan", "Garber–Hazan: Algorithm 2, no privacy", "none"), nonPrivate("llo", "tree-gaussian", whole)},
+	{plotted("blt, λ₀", "WDP-COCOP, `blt`, λ₀ = 10·E\\|ν\\|/D", windowed+", (ε, δ)"), damped("projection", "blt", window)},
+	{plotted("blt", "WDP-COCOP, `blt`", windowed+", (ε, δ)"), coco("projection", "blt", window)},
 	{
-		Row{Name: "FTAL", Text: "FTAL: Algorithm 1, no privacy", Gives: "none", Drawn: true},
-		bare("projection", "tree-gaussian", whole),
-	},
-	{Row{Name: "OGD", Text: "online gradient descent, no privacy", Gives: "none"}, bare("ogd", "once-gaussian")},
-	{
-		Row{Name: "Garber–Hazan", Text: "Garber–Hazan: Algorithm 2, no privacy", Gives: "none"},
-		bare("llo", "tree-gaussian", whole),
-	},
-	{
-		Row{Name: "blt, λ₀", Text: "WDP-COCOP, `blt`, λ₀ = 10·E\\|ν\\|/D", Gives: windowed + ", (ε, δ)", Drawn: true},
-		damped("projection", "blt", window),
-	},
-	{
-		Row{Name: "blt", Text: "WDP-COCOP, `blt`", Gives: windowed + ", (ε, δ)", Drawn: true},
-		coco("projection", "blt", window),
-	},
-	{
-		Row{Name: "once-blt", Text: "WDP-COCOP, `blt` with `ORIEL_WINDOW=horizon`", Gives: forLife + ", (ε, δ)", Drawn: true},
+		plotted("once-blt", "WDP-COCOP, `blt` with `ORIEL_WINDOW=horizon`", forLife+", (ε, δ)"),
 		coco("projection", "blt", whole),
 	},
+	{plotted("Gauss", "WDP-COCOP, Gaussian tree", windowed+", (ε, δ)"), coco("projection", "tree-gaussian", window)},
 	{
-		Row{Name: "Gauss", Text: "WDP-COCOP, Gaussian tree", Gives: windowed + ", (ε, δ)", Drawn: true},
-		coco("projection", "tree-gaussian", window),
-	},
-	{
-		Row{Name: "Gauss, W ≥ T", Text: "Algorithm 1, Gaussian tree, W ≥ T", Gives: forLife + ", (ε, δ)"},
+		tabled("Gauss, W ≥ T", "Algorithm 1, Gaussian tree, W ≥ T", forLife+", (ε, δ)"),
 		coco("projection", "tree-gaussian", whole),
 	},
+	{plotted("Γ", "WDP-COCOP, Γ tree", windowed+", ε"), coco("projection", "tree-gamma", window)},
+	{plotted("PFTAL", "PFTAL: Algorithm 1, Γ tree, W ≥ T", forLife+", ε"), coco("projection", "tree-gamma", whole)},
 	{
-		Row{Name: "Γ", Text: "WDP-COCOP, Γ tree", Gives: windowed + ", ε", Drawn: true},
-		coco("projection", "tree-gamma", window),
-	},
-	{
-		Row{Name: "PFTAL", Text: "PFTAL: Algorithm 1, Γ tree, W ≥ T", Gives: forLife + ", ε", Drawn: true},
-		coco("projection", "tree-gamma", whole),
-	},
-	{
-		Row{Name: "Gauss printed", Text: "WDP-COCOP, Gaussian tree, σ as printed", Gives: windowed + ", (ε, δ)", Drawn: true},
+		plotted("Gauss printed", "WDP-COCOP, Gaussian tree, σ as printed", windowed+", (ε, δ)"),
 		coco("projection", "tree-gaussian-paper", window),
 	},
+	{plotted("COCOL blt", "WDP-COCOL, `blt`, proved constants", windowed+", (ε, δ)"), coco("llo", "blt", window)},
 	{
-		Row{Name: "COCOL blt", Text: "WDP-COCOL, `blt`, proved constants", Gives: windowed + ", (ε, δ)", Drawn: true},
-		coco("llo", "blt", window),
-	},
-	{
-		Row{Name: "COCOL Gauss", Text: "WDP-COCOL, Gaussian tree, proved constants", Gives: windowed + ", (ε, δ)"},
+		tabled("COCOL Gauss", "WDP-COCOL, Gaussian tree, proved constants", windowed+", (ε, δ)"),
 		coco("llo", "tree-gaussian", window),
 	},
-	{
-		Row{Name: "COCOL Γ", Text: "WDP-COCOL, Γ tree, proved constants", Gives: windowed + ", ε"},
-		coco("llo", "tree-gamma", window),
-	},
-	{
-		Row{Name: "noisy OGD Γ", Text: "noisy OGD, Γ", Gives: forLife + ", ε"},
-		coco("ogd", "once-gamma"),
-	},
-	{
-		Row{Name: "noisy OGD", Text: "noisy OGD, Gaussian", Gives: forLife + ", (ε, δ)", Drawn: true},
-		coco("ogd", "once-gaussian"),
-	},
-	{
-		Row{Name: "POCG", Text: "POCG, β₀ = (4L/µ)√(T/2ρ)", Gives: forLife + ", (ε, δ)", Drawn: true},
-		pocg(baselines.Config.PrintedBeta),
-	},
-	{
-		Row{Name: "POCG sharp", Text: "POCG, the least β that is proved", Gives: forLife + ", (ε, δ)"},
-		pocg(baselines.Config.SharpBeta),
-	},
+	{tabled("COCOL Γ", "WDP-COCOL, Γ tree, proved constants", windowed+", ε"), coco("llo", "tree-gamma", window)},
+	{tabled("noisy OGD Γ", "noisy OGD, Γ", forLife+", ε"), coco("ogd", "once-gamma")},
+	{plotted("noisy OGD", "noisy OGD, Gaussian", forLife+", (ε, δ)"), coco("ogd", "once-gaussian")},
+	{plotted("POCG", "POCG, β₀ = (4L/µ)√(T/2ρ)", forLife+", (ε, δ)"), pocg(baselines.Config.PrintedBeta)},
+	{tabled("POCG sharp", "POCG, the least β that is proved", forLife+", (ε, δ)"), pocg(baselines.Config.SharpBeta)},
 	{
 		Row{Name: "PQFTL", Text: "PQFTL, Gaussian tree, W ≥ T", Gives: forLife + ", (ε, δ)", Drawn: true, Skip: []int{0, 1}},
 		pqftl("tree-gaussian"),
@@ -165,7 +126,7 @@ func tableOneRows() []Row {
 	return rows
 }
 
-// environ are settings of coco beside the task's.
+// environ returns the settings of coco, without those of the task.
 func (o opening) environ(update, mechanism string, more ...string) []string {
 	list := append([]string{
 		"ORIEL_UPDATE=" + update, "ORIEL_MECHANISM=" + mechanism, "ORIEL_EPSILON=" + number(o.epsilon), "ORIEL_DELTA=1e-6",
@@ -186,7 +147,7 @@ func coco(update, mechanism string, more ...string) func(opening) (learner, erro
 	}
 }
 
-func bare(update, mechanism string, more ...string) func(opening) (learner, error) {
+func nonPrivate(update, mechanism string, more ...string) func(opening) (learner, error) {
 	with := coco(update, mechanism, more...)
 	return func(o opening) (learner, error) {
 		o.epsilon = public
@@ -205,7 +166,7 @@ func damped(update, mechanism string, more ...string) func(opening) (learner, er
 	}
 }
 
-// baseline is the configuration of an algorithm that is no operator.
+// baseline returns the configuration of an algorithm that is not an operator.
 func (o opening) baseline() (baselines.Config, error) {
 	set, _, err := o.task.Open(1)
 	return baselines.Config{
@@ -262,7 +223,7 @@ func play(ctx context.Context, t online.Task, l learner, c Cell) ([]Point, error
 	}, h.Regret)
 }
 
-// measure takes so many steps, and asks for the regret at every mark.
+// measure takes steps, and records the regret at every mark.
 func measure(ctx context.Context, steps uint64, next func(), regret func() float64) ([]Point, error) {
 	marks := Marks(steps)
 	curve := make([]Point, 0, len(marks))

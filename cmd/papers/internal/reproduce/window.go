@@ -32,13 +32,13 @@ var windows = Experiment{
 	},
 }
 
-// setting is what a column differs by.
+// setting holds the parameters of a column.
 type setting struct {
 	dimension, window int
 	epsilon           float64
 }
 
-// windowSettings are those of the columns. The first is what each other differs from by one number.
+// windowSettings has the setting of each column. Each differs from the first by one number.
 var windowSettings = []setting{
 	{10, 1024, 30}, {40, 1024, 30}, {160, 1024, 30}, {10, 64, 30}, {10, 16_384, 30}, {10, 1024, 10}, {10, 1024, 3},
 }
@@ -51,7 +51,7 @@ func windowColumns() (columns []Column) {
 	return columns
 }
 
-// windowMechanisms are those of the rows.
+// windowMechanisms has the mechanism of each row.
 var windowMechanisms = []string{"tree-gaussian", "blt", "tree-gaussian", "tree-gamma"}
 
 func windowRows() []Row {

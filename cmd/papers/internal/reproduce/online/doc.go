@@ -1,3 +1,3 @@
-// Package online has the streams of losses of online convex optimisation that experiments play, and the regret to the
-// best fixed point of a set in hindsight.
+// Package online has the loss streams of the experiments in online convex optimisation, and computes the regret against
+// the best fixed point of a set in hindsight.
 package online

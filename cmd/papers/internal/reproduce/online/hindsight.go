@@ -19,7 +19,7 @@ type Hindsight struct {
 	rest    float64
 	paid    float64 // Σ f_t(x_t)
 
-	best, next, slope []float64 // the best fixed point when it was last asked for, and scratch
+	best, next, slope []float64 // the best fixed point at the last call of Regret, and scratch
 }
 
 // NewHindsight returns a Hindsight without losses. Each loss must be convexity-strongly convex.
@@ -37,7 +37,7 @@ func NewHindsight(convexity float64, set convex.Set) (*Hindsight, error) {
 	return h, nil
 }
 
-// Pay counts f_t(x_t).
+// Pay adds f_t(x_t) to the paid losses, and f_t to their sum.
 func (h *Hindsight) Pay(x []float64, f baselines.Loss) {
 	h.paid += f.Value(x, h.convexity)
 	for i := range h.linear {
@@ -53,14 +53,15 @@ func (h *Hindsight) Pay(x []float64, f baselines.Loss) {
 	h.rest += f.Label * f.Label / 2
 }
 
-// Regret returns Σ f_t(x_t) less the sum that the best fixed point of the set would have paid.
+// Regret returns Σ f_t(x_t) minus the least Σ f_t(x) of any fixed point x of the set.
 func (h *Hindsight) Regret() float64 {
 	h.solve()
 	x := mat.NewVecDense(len(h.best), h.best)
 	return h.paid - (mat.Inner(x, h.hessian, x)/2 - floats.Dot(h.linear, h.best) + h.rest)
 }
 
-// mostRounds is far beyond the rounds of solve, because the least eigenvalue of H is about a tenth of its trace.
+// mostRounds bounds the rounds of solve. It is never reached, because the least eigenvalue of H is about a tenth of its
+// trace.
 const mostRounds = 100_000
 
 // solve moves best to the minimiser over the set by projected gradient steps of 1/min(tr H, ‖H‖₁), until a step moves

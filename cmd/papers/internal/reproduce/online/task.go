@@ -17,10 +17,10 @@ type Task struct {
 	Name      string
 	Set       convex.Spec
 	Convexity float64  // µ
-	Clip      float64  // L: of the gradients of what events say
-	Settings  []string // of coco, but for update and mechanism
+	Clip      float64  // L: clip of the gradients of the data terms
+	Settings  []string // settings of coco without update and mechanism
 
-	// law returns a function that draws the losses of a seed. A loss is valid until the next is drawn.
+	// law returns a function that draws losses. A loss is valid until the next draw.
 	law func(n int, rng *rand.Rand) func() baselines.Loss
 }
 
@@ -73,10 +73,10 @@ var Squares = Task{
 	},
 }
 
-// SquaresLabel is the size of a label of Squares at most: 1 + ½|v|₁.
+// SquaresLabel bounds the absolute label of Squares: 1 + ½|v|₁.
 var SquaresLabel = 1 + math.Sqrt(10)/2
 
-// uniform writes a point that is uniform on the simplex.
+// uniform draws a point uniformly from the simplex.
 func uniform(dst []float64, rng *rand.Rand) {
 	for i := range dst {
 		dst[i] = rng.ExpFloat64()
@@ -84,7 +84,7 @@ func uniform(dst []float64, rng *rand.Rand) {
 	floats.Scale(1/floats.Sum(dst), dst)
 }
 
-// Open returns the set, and what draws the losses of a seed.
+// Open returns the set, and a function that draws the losses of a seed.
 func (t Task) Open(seed int) (convex.Set, func() baselines.Loss, error) {
 	set, err := convex.Parse(t.Set)
 	if err != nil {

@@ -21,10 +21,10 @@ type published struct {
 	Filter     []float64 `json:"increment_filter"`
 }
 
-// TestNumbersAreThoseOfADenseTwin compares with an independent sum of increments by interval and cell, whose variance
+// TestNumbersMatchADenseModel compares with an independent sum of increments by interval and cell, whose variance
 // sums all pairs of steps. It covers the start of the stream. The covariance of two steps follows from the published
 // filter, or, for decisions of an earlier plan, from the table of windows. Values and deviations agree to 1e-9.
-func TestNumbersAreThoseOfADenseTwin(t *testing.T) {
+func TestNumbersMatchADenseModel(t *testing.T) {
 	d := serve(t, 3, 600, 10*time.Second, memory...)
 	var all []published
 	for line := range bytes.Lines(d.lines) {
@@ -49,7 +49,7 @@ func TestNumbersAreThoseOfADenseTwin(t *testing.T) {
 		lag := max(a-b, b-a)
 		return (squared(lag+1) - 2*squared(lag) + squared(max(1-lag, lag-1))) / 2
 	}
-	const steps, settled = 600, 4000 // of the filter
+	const steps, settled = 600, 4000 // numbers of coefficients of the filter
 	e, products := []float64{1}, 0.0
 	poles, residues := all[0].Filter[1:][:len(all[0].Filter)/2], all[0].Filter[1+len(all[0].Filter)/2:]
 	for j := range settled {
@@ -62,7 +62,7 @@ func TestNumbersAreThoseOfADenseTwin(t *testing.T) {
 	for _, x := range e {
 		products += x * x
 	}
-	byFilter := func(a, b int) (v float64) { // of steps that are counted from 0
+	byFilter := func(a, b int) (v float64) { // the variance over steps a to b, counted from 0
 		for s := range min(a, b) + 1 {
 			v += e[a-s] * e[b-s]
 		}
