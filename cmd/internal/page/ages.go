@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"oriel/cmd/internal/figure"
+	"oriel/mechanisms/dp"
 	"oriel/mechanisms/protection"
 )
 
@@ -29,20 +30,29 @@ var spans = []struct {
 }
 
 // agesOf returns ε(age) from a stream's frozen params: at the ages that `oriel plan` prints, and at durations for a
-// rate of steps a second. Without params the result is empty, because current settings may have another ε(age).
-func agesOf(g protection.Guarantee, proved bool, rate float64) []age {
+// rate of steps a second. Without params the result is empty, because current settings may have another ε(age). before
+// is the previous result for the same params, or nil: ε of an age that it has is not computed again.
+func agesOf(g protection.Guarantee, proved bool, rate float64, before []age) []age {
 	all := []age{}
 	if !proved {
 		return all
 	}
+	add := func(name string, steps uint64, seconds float64, budget func() dp.Budget) {
+		a := age{Name: name, Steps: steps, Seconds: shown(seconds)}
+		if i := slices.IndexFunc(before, func(b age) bool { return b.Name == name && b.Steps == steps }); i >= 0 {
+			a.Epsilon = before[i].Epsilon
+		} else {
+			a.Epsilon = figure.Upper(budget().Epsilon)
+		}
+		all = append(all, a)
+	}
 	for _, a := range g.Scope.Ages() {
-		all = append(all, age{a.Name, a.Steps, shown(float64(a.Steps) / rate), figure.Upper(g.AtAge(a).Epsilon)})
+		add(a.Name, a.Steps, float64(a.Steps)/rate, func() dp.Budget { return g.AtAge(a) })
 	}
 	for _, span := range spans {
 		steps := math.Ceil(rate * span.seconds)
 		if rate > 0 && steps >= 1 && steps < 1<<62 {
-			at := uint64(steps)
-			all = append(all, age{span.name, at, shown(span.seconds), figure.Upper(g.At(at).Epsilon)})
+			add(span.name, uint64(steps), span.seconds, func() dp.Budget { return g.At(uint64(steps)) })
 		}
 	}
 	slices.SortStableFunc(all, func(a, b age) int { return cmp.Compare(a.Steps, b.Steps) })

@@ -124,7 +124,7 @@ func (p *Page) sample(now time.Time) {
 	p.history.add(s)
 	if p.ages == nil || p.ticks%agesEvery == 0 || p.ticks < agesEvery {
 		perStream := p.history.rate() / float64(max(1, len(p.partitions))) // mean over the owned partitions
-		p.ages = agesOf(p.guarantee, p.proved, perStream)
+		p.ages = agesOf(p.guarantee, p.proved, perStream, p.ages)
 	}
 	p.ticks++
 	close(p.ticked)
