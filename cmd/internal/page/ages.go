@@ -18,7 +18,8 @@ type age struct {
 	Epsilon string `json:"epsilon"` // rounded up
 }
 
-// agesEvery is the number of ticks between computations of ε(age), each for the rate observed at that time.
+// agesEvery is the number of ticks for which computed ages are shown. The first ticks compute them each time, because
+// the observed rate still changes much.
 const agesEvery = 10
 
 // spans are the durations, in seconds, at which epsilon is shown.
@@ -27,6 +28,16 @@ var spans = []struct {
 	seconds float64
 }{
 	{"an hour", 3600}, {"a day", 86400}, {"a week", 7 * 86400}, {"30 days", 30 * 86400}, {"a year", 365 * 86400},
+}
+
+// agesNow returns ε(age) for a frame, at the observed rate. It computes only for a visitor, because each loss takes
+// milliseconds. The caller holds the lock.
+func (p *Page) agesNow() []age {
+	if past := p.ticks - p.agesAt; p.ages == nil || past >= agesEvery || past > 0 && p.ticks < agesEvery {
+		perStream := p.history.rate() / float64(max(1, len(p.partitions))) // mean over the owned partitions
+		p.ages, p.agesAt = agesOf(p.guarantee, p.proved, perStream, p.ages), p.ticks
+	}
+	return p.ages
 }
 
 // agesOf returns ε(age) from a stream's frozen params: at the ages that `oriel plan` prints, and at durations for a
