@@ -16,7 +16,6 @@ import (
 	"oriel/cmd/internal/repotest"
 	"oriel/cmd/internal/servicetest"
 	"oriel/mechanisms/mechtest/tiertest"
-	"oriel/pipeline/kafka/records"
 	"oriel/schemas"
 )
 
@@ -305,23 +304,20 @@ func (g *grown) warnings(more ...string) string {
 	return problems.String()
 }
 
-// feedback returns the record with the feedback to a step's action.
-func feedback(step int) records.Record {
-	r := records.Record{
-		Key:   fmt.Appendf(nil, "play-%d", 2*step),
-		Value: fmt.Appendf(nil, `{"context":[0.1,-0.2,%d],"reward":0.5}`, step%3),
-	}
+// feedback returns the line with the feedback to a step's action: a key, a bar and an event.
+func feedback(step int) string {
+	key, value := fmt.Sprintf("play-%d", 2*step), fmt.Sprintf(`{"context":[0.1,-0.2,%d],"reward":0.5}`, step%3)
 	switch step % 10 {
 	case 3:
-		r.Value = []byte("no event")
+		value = "no event"
 	case 5:
-		r.Key = []byte("play-of-nobody")
+		key = "play-of-nobody"
 	case 7:
-		r.Key = fmt.Appendf(nil, "play-%d", 2*step-2) // given already
+		key = fmt.Sprintf("play-%d", 2*step-2) // given already
 	case 9:
-		r.Value = []byte(`{"context":{"indices":[2],"values":[0.7]},"reward":-1}`)
+		value = `{"context":{"indices":[2],"values":[0.7]},"reward":-1}`
 	}
-	return r
+	return key + "|" + value + "\n"
 }
 
 // produceLines sends feedback with its keys to both partitions, malformed lines included. `oriel produce --decode` must
@@ -330,8 +326,7 @@ func (g *grown) produceLines(f *fixture, from, to int) {
 	g.t.Helper()
 	var lines []byte
 	for step := from; step < to; step++ {
-		r := feedback(step)
-		lines = append(append(append(append(lines, r.Key...), '|'), r.Value...), '\n')
+		lines = append(lines, feedback(step)...)
 	}
 	file := g.file("feedback.ndjson", lines)
 	_, problems := g.try(g.binary, "produce", "--dry-run", "--decode", "--ndjson", file, "--key-separator", "|")
@@ -393,8 +388,8 @@ func (g *grown) serves(f *fixture) {
 	f.AwaitTaken(time.Minute, whole, whole)
 	second.Terminate()
 	for p := range int32(2) {
-		g.checkDecisions(f.Read(f.Topic("decisions"), p, false), whole, 1)
-		g.checkDecisions(f.Read(f.Topic("plays"), p, false), whole+1, 0)
+		g.checkDecisions(f, "decisions", p, whole, 1)
+		g.checkDecisions(f, "plays", p, whole+1, 0)
 	}
 	said := g.run(g.binary, "replay", "--check", "--from", file, "--partition", "0")
 	if !strings.Contains(said, "all equal") {
@@ -410,8 +405,9 @@ func (g *grown) serves(f *fixture) {
 
 // checkDecisions checks that a topic has every second index, in order. Sums have odd indices, and actions even ones,
 // starting with the action before the first record.
-func (g *grown) checkDecisions(records []records.Record, want, first int) {
+func (g *grown) checkDecisions(f *fixture, topic string, partition int32, want, first int) {
 	g.t.Helper()
+	records := f.Read(f.Topic(topic), partition, false)
 	if len(records) != want {
 		g.t.Fatalf("%d decisions, want %d", len(records), want)
 	}
