@@ -71,5 +71,5 @@
 // after the first release is marked Later, and a default never changes, or has a Before: so deployments keep their
 // bytes. An operator whose bytes others build on also gets golden cases and published schemas
 // (cmd/internal/decisiontest/cases.go, cmd/oriel/schema_test.go, cmd/internal/bubbletest/subject_test.go). An operator
-// with draws, feedback and a second topic is in cmd/internal/servedtest/testdata/toy.
+// with draws, feedback and a second topic is in cmd/oriel/testdata/toy.
 package operators

@@ -2,13 +2,21 @@ package main
 
 import (
 	"context"
+	"os"
+	"slices"
 	"testing"
 
 	"oriel/cmd/internal/program"
+	"oriel/cmd/internal/registry"
 	"oriel/cmd/internal/servicetest"
+	"oriel/cmd/oriel/testdata/toy"
 )
 
+// TestMain gives children with TEST_TOY one more operator than oriel has.
 func TestMain(m *testing.M) {
+	if os.Getenv("TEST_TOY") != "" {
+		registry.All = slices.Insert(registry.All, 1, toy.Definition)
+	}
 	servicetest.Main(m, func(ctx context.Context) int { return program.Execute(ctx, root()) })
 }
 

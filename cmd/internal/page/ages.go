@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"oriel/cmd/internal/figure"
+	"oriel/mechanisms/dp"
 	"oriel/mechanisms/protection"
 )
 
@@ -17,7 +18,8 @@ type age struct {
 	Epsilon string `json:"epsilon"` // rounded up
 }
 
-// agesEvery is the number of ticks between computations of ε(age), each for the rate observed at that time.
+// agesEvery is the number of ticks for which computed ages are shown. The first ticks compute them each time, because
+// the observed rate still changes much.
 const agesEvery = 10
 
 // spans are the durations, in seconds, at which epsilon is shown.
@@ -28,21 +30,40 @@ var spans = []struct {
 	{"an hour", 3600}, {"a day", 86400}, {"a week", 7 * 86400}, {"30 days", 30 * 86400}, {"a year", 365 * 86400},
 }
 
+// agesNow returns ε(age) for a frame, at the observed rate. It computes only for a visitor, because each loss takes
+// milliseconds. The caller holds the lock.
+func (p *Page) agesNow() []age {
+	if past := p.ticks - p.agesAt; p.ages == nil || past >= agesEvery || past > 0 && p.ticks < agesEvery {
+		perStream := p.history.rate() / float64(max(1, len(p.partitions))) // mean over the owned partitions
+		p.ages, p.agesAt = agesOf(p.guarantee, p.proved, perStream, p.ages), p.ticks
+	}
+	return p.ages
+}
+
 // agesOf returns ε(age) from a stream's frozen params: at the ages that `oriel plan` prints, and at durations for a
-// rate of steps a second. Without params the result is empty, because current settings may have another ε(age).
-func agesOf(g protection.Guarantee, proved bool, rate float64) []age {
+// rate of steps a second. Without params the result is empty, because current settings may have another ε(age). before
+// is the previous result for the same params, or nil: ε of an age that it has is not computed again.
+func agesOf(g protection.Guarantee, proved bool, rate float64, before []age) []age {
 	all := []age{}
 	if !proved {
 		return all
 	}
+	add := func(name string, steps uint64, seconds float64, budget func() dp.Budget) {
+		a := age{Name: name, Steps: steps, Seconds: shown(seconds)}
+		if i := slices.IndexFunc(before, func(b age) bool { return b.Name == name && b.Steps == steps }); i >= 0 {
+			a.Epsilon = before[i].Epsilon
+		} else {
+			a.Epsilon = figure.Upper(budget().Epsilon)
+		}
+		all = append(all, a)
+	}
 	for _, a := range g.Scope.Ages() {
-		all = append(all, age{a.Name, a.Steps, shown(float64(a.Steps) / rate), figure.Upper(g.AtAge(a).Epsilon)})
+		add(a.Name, a.Steps, float64(a.Steps)/rate, func() dp.Budget { return g.AtAge(a) })
 	}
 	for _, span := range spans {
 		steps := math.Ceil(rate * span.seconds)
 		if rate > 0 && steps >= 1 && steps < 1<<62 {
-			at := uint64(steps)
-			all = append(all, age{span.name, at, shown(span.seconds), figure.Upper(g.At(at).Epsilon)})
+			add(span.name, uint64(steps), span.seconds, func() dp.Budget { return g.At(uint64(steps)) })
 		}
 	}
 	slices.SortStableFunc(all, func(a, b age) int { return cmp.Compare(a.Steps, b.Steps) })

@@ -138,7 +138,7 @@ func (p *Page) nowFrame() []byte {
 	f := now{
 		Time: time.Now().UnixMilli(), Ready: len(reasons) == 0, Standby: p.standby, Inputs: p.inputs, Streams: p.streams,
 		Owned: len(p.partitions), Counts: p.totals.counts(),
-		Reasons: []reason{}, Partitions: []partitionLine{}, Ages: p.ages, Decisions: []decided{},
+		Reasons: []reason{}, Partitions: []partitionLine{}, Ages: p.agesNow(), Decisions: []decided{},
 	}
 	room := maxNumbers
 	stopped := false

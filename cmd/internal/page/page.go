@@ -42,6 +42,7 @@ type Page struct {
 	totals     totals
 	history    history
 	ages       []age
+	agesAt     int // the tick of which they are
 	ticks      int
 	ticked     chan struct{} // closed at the next tick
 	ended      chan struct{}
@@ -122,10 +123,6 @@ func (p *Page) sample(now time.Time) {
 		}
 	}
 	p.history.add(s)
-	if p.ages == nil || p.ticks%agesEvery == 0 || p.ticks < agesEvery {
-		perStream := p.history.rate() / float64(max(1, len(p.partitions))) // mean over the owned partitions
-		p.ages = agesOf(p.guarantee, p.proved, perStream)
-	}
 	p.ticks++
 	close(p.ticked)
 	p.ticked = make(chan struct{})

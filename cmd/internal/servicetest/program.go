@@ -123,10 +123,10 @@ var built struct {
 	err  error
 }
 
-// BuildArgs returns arguments of a go command that builds a program with these build flags. `go build` would link it
-// each time. `go run` keeps the linked program in its cache, for the tests of other packages and for the next run.
-func BuildArgs(program, to string, flags ...string) []string {
-	return slices.Concat([]string{"run", "-buildvcs=false", "-ldflags=-s -w", "-exec", "cp"}, flags, []string{program, to})
+// BuildArgs returns arguments of a go command that builds a program. `go build` would link it each time. `go run` keeps
+// the linked program in its cache, for the tests of other packages and for the next run.
+func BuildArgs(program, to string) []string {
+	return []string{"run", "-buildvcs=false", "-ldflags=-s -w", "-exec", "cp", program, to}
 }
 
 func buildOriel() {

@@ -1,4 +1,4 @@
-package servedtest
+package main
 
 import (
 	"bytes"
@@ -16,19 +16,18 @@ import (
 	"oriel/cmd/internal/repotest"
 	"oriel/cmd/internal/servicetest"
 	"oriel/mechanisms/mechtest/tiertest"
-	"oriel/pipeline/kafka/records"
 	"oriel/schemas"
 )
 
-// grown is this module with one more operator: testdata/toy as a folder under operators, a row in cmd/internal/registry
-// and an example of settings, and nothing else. In the short form it is an overlay on the module, so that only
-// importers of the registry are compiled again. In the long form it is a copy, whose own tests run too.
+// grown is oriel with one more operator. In the short form it is this test binary as a child process, which adds the
+// row of testdata/toy to the table of operators: see TestMain. In the long form it is built from a copy of this module
+// with testdata/toy as a folder under operators, a row in cmd/internal/registry and an example of settings, and nothing
+// else; the copy's own tests run too.
 type grown struct {
-	t       *testing.T
-	dir     string
-	out     string            // of binaries
-	overlay map[string]string // content by path; nil: dir is a copy
-	env     []string
+	t      *testing.T
+	dir    string // of the copy; empty in the short form
+	binary string
+	env    []string
 }
 
 // rows are the changes that a new operator needs outside its folder.
@@ -42,12 +41,11 @@ var rows = []struct{ file, old, new string }{
 
 func grow(t *testing.T) *grown {
 	t.Helper()
-	root := repotest.Path("")
-	g := &grown{t: t, dir: root, out: t.TempDir(), overlay: map[string]string{}}
-	if tiertest.Runs(false, true) {
-		g.dir, g.overlay = t.TempDir(), nil
-		g.copyModule(root)
+	if tiertest.Runs(true, false) {
+		return &grown{t: t, binary: os.Args[0]}
 	}
+	g := &grown{t: t, dir: t.TempDir(), binary: filepath.Join(t.TempDir(), "oriel")}
+	g.copyModule(repotest.Path(""))
 	toy, err := filepath.Glob("testdata/toy/*.go")
 	if err != nil || len(toy) == 0 {
 		t.Fatalf("no toy: %v", err)
@@ -63,7 +61,7 @@ func grow(t *testing.T) *grown {
 			g.write(row.file, strings.Replace(text, row.old, row.new, 1))
 		}
 	}
-	g.build()
+	g.run("go", servicetest.BuildArgs("./cmd/oriel", g.binary)...)
 	return g
 }
 
@@ -94,14 +92,10 @@ func (g *grown) copy(from, to string) {
 	g.write(to, string(content))
 }
 
-// write writes a file of the module.
+// write writes a file of the copy.
 func (g *grown) write(name, content string) {
 	g.t.Helper()
 	name = filepath.Join(g.dir, name)
-	if g.overlay != nil {
-		g.overlay[name] = content
-		return
-	}
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		g.t.Fatal(err)
 	}
@@ -110,41 +104,17 @@ func (g *grown) write(name, content string) {
 	}
 }
 
-// read returns the content of a file of the module.
+// read returns the content of a file of the copy.
 func (g *grown) read(name string) string {
 	g.t.Helper()
-	name = filepath.Join(g.dir, name)
-	if content, ok := g.overlay[name]; ok {
-		return content
-	}
-	content, err := os.ReadFile(name)
+	content, err := os.ReadFile(filepath.Join(g.dir, name))
 	if err != nil {
 		g.t.Fatal(err)
 	}
 	return string(content)
 }
 
-func (g *grown) binary() string { return filepath.Join(g.out, "oriel") }
-
-// build builds the oriel command.
-func (g *grown) build() {
-	g.t.Helper()
-	var flags []string
-	if g.overlay != nil {
-		replaced := map[string]string{}
-		for name, content := range g.overlay {
-			replaced[name] = g.file("overlay", []byte(content))
-		}
-		document, err := json.Marshal(map[string]any{"Replace": replaced})
-		if err != nil {
-			g.t.Fatal(err)
-		}
-		flags = []string{"-overlay", g.file("overlay.json", document)}
-	}
-	g.run("go", servicetest.BuildArgs("./cmd/oriel", g.binary(), flags...)...)
-}
-
-// run runs a program in the copy, and returns its standard output.
+// run runs a program, and returns its standard output.
 func (g *grown) run(name string, args ...string) string {
 	g.t.Helper()
 	out, problems := g.try(name, args...)
@@ -154,10 +124,25 @@ func (g *grown) run(name string, args ...string) string {
 	return out
 }
 
-func (g *grown) try(name string, args ...string) (out, problems string) {
+// command returns a program with the settings as its environment.
+func (g *grown) command(name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(g.t.Context(), name, args...)
 	cmd.Dir = g.dir
-	cmd.Env = slices.Concat([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME")}, goEnv(), g.env)
+	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME")}, g.env...)
+	if g.dir == "" {
+		cmd.Env = append(cmd.Env, "TEST_CHILD=1", "TEST_TOY=1")
+	} else {
+		cmd.Env = append(cmd.Env, goEnv()...)
+	}
+	if testing.CoverMode() != "" { // otherwise a child ends with a warning
+		cmd.Env = append(cmd.Env, "GOCOVERDIR="+g.t.TempDir())
+	}
+	return cmd
+}
+
+// try is run for a program that may fail.
+func (g *grown) try(name string, args ...string) (out, problems string) {
+	cmd := g.command(name, args...)
 	var standard, errors bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &standard, &errors
 	if err := cmd.Run(); err != nil {
@@ -188,8 +173,9 @@ func toyEnv(more ...string) []string {
 	}, more...)
 }
 
-// TestANewOperatorIsAFolderARowAndAnExample builds the module with an operator that uses every optional feature, and
-// runs every command. In the long form it regenerates the settings table, and runs the tests that read every operator.
+// TestANewOperatorIsAFolderARowAndAnExample adds an operator that uses every optional feature, and runs every command.
+// In the long form it builds the module with the operator, regenerates the settings table, and runs the tests that read
+// every operator.
 func TestANewOperatorIsAFolderARowAndAnExample(t *testing.T) {
 	t.Parallel()
 	g := grow(t)
@@ -205,7 +191,7 @@ func TestANewOperatorIsAFolderARowAndAnExample(t *testing.T) {
 	g.promises()
 	g.overpays()
 	g.serves(f)
-	if g.overlay == nil {
+	if g.dir != "" {
 		g.env = nil
 		g.tests()
 	}
@@ -227,7 +213,7 @@ func (g *grown) tests() {
 // describes runs the commands that need no machine.
 func (g *grown) describes() {
 	g.t.Helper()
-	shown := g.run(g.binary(), "config")
+	shown := g.run(g.binary, "config")
 	for _, want := range []string{
 		"\nORIEL_TOY_ARMS=left,right,middle\n", "\n# ORIEL_TOY_CLIP=1\n", "# ORIEL_OPERATOR=toy: an operator of a test\n",
 	} {
@@ -235,13 +221,13 @@ func (g *grown) describes() {
 			g.t.Errorf("config lacks %q:\n%s", want, shown)
 		}
 	}
-	if help := g.run(g.binary(), "run", "--help"); !strings.Contains(help, "ORIEL_TOY_TIMEOUT") ||
+	if help := g.run(g.binary, "run", "--help"); !strings.Contains(help, "ORIEL_TOY_TIMEOUT") ||
 		!strings.Contains(help, "coco, toy") {
 		g.t.Error("the help of run does not know the toy")
 	}
 	whole := g.env
 	g.env = append(slices.Clone(whole), "ORIEL_TOY_ARMS=left", "ORIEL_SET=box")
-	_, problems := g.try(g.binary(), "config")
+	_, problems := g.try(g.binary, "config")
 	for _, want := range []string{
 		"ORIEL_TOY_ARMS: 1 arms: not at least two", "ORIEL_SET: not a setting of ORIEL_OPERATOR=toy, but of coco",
 	} {
@@ -252,7 +238,7 @@ func (g *grown) describes() {
 	g.env = whole
 	var events, decisions struct{ Properties map[string]any }
 	for what, schema := range map[string]any{"events": &events, "decisions": &decisions} {
-		if err := json.Unmarshal([]byte(g.run(g.binary(), "schema", what)), schema); err != nil {
+		if err := json.Unmarshal([]byte(g.run(g.binary, "schema", what)), schema); err != nil {
 			g.t.Error(err)
 		}
 	}
@@ -267,23 +253,23 @@ func (g *grown) promises() {
 	var report struct {
 		Setting struct{ Mechanism string }
 	}
-	err := json.Unmarshal([]byte(g.run(g.binary(), "plan", "--json")), &report)
+	err := json.Unmarshal([]byte(g.run(g.binary, "plan", "--json")), &report)
 	if err != nil || report.Setting.Mechanism != "tree-gaussian" {
 		g.t.Errorf("plan: %v, %+v", err, report)
 	}
-	shown := g.run(g.binary(), "plan")
+	shown := g.run(g.binary, "plan")
 	for _, want := range []string{"Decisions hold draws of the stream's own, whose scores are of releases"} {
 		if !strings.Contains(shown, want) {
 			g.t.Errorf("plan lacks %q:\n%s", want, shown)
 		}
 	}
 	runs := tiertest.Runs("300", "2500")
-	whole := g.run(g.binary(), "audit", "--runs", runs, "--seed", servicetest.Seed, "--position", "1")
+	whole := g.run(g.binary, "audit", "--runs", runs, "--seed", servicetest.Seed, "--position", "1")
 	if !strings.HasSuffix(whole, "\nNot refuted.\n") || strings.Contains(whole, "Not tested") ||
 		!strings.Contains(whole, "the same releases and draws") {
 		g.t.Errorf("audit: %s", whole)
 	}
-	_, problems := g.try(g.binary(), "audit", "--runs", "2", "--part", "1")
+	_, problems := g.try(g.binary, "audit", "--runs", "2", "--part", "1")
 	if !strings.Contains(problems, "part 1 of a leaf that has 1") {
 		g.t.Errorf("audit of a part that is not there: %s", problems)
 	}
@@ -308,8 +294,8 @@ func (g *grown) overpays() {
 // warnings returns the standard error of `oriel plan`, with a window that causes no warning.
 func (g *grown) warnings(more ...string) string {
 	g.t.Helper()
-	cmd := exec.CommandContext(g.t.Context(), g.binary(), "plan")
-	cmd.Dir, cmd.Env = g.dir, append(append(slices.Clone(g.env), "ORIEL_WINDOW=16"), more...)
+	cmd := g.command(g.binary, "plan")
+	cmd.Env = append(append(cmd.Env, "ORIEL_WINDOW=16"), more...)
 	var problems bytes.Buffer
 	cmd.Stderr = &problems
 	if err := cmd.Run(); err != nil {
@@ -318,23 +304,20 @@ func (g *grown) warnings(more ...string) string {
 	return problems.String()
 }
 
-// feedback returns the record with the feedback to a step's action.
-func feedback(step int) records.Record {
-	r := records.Record{
-		Key:   fmt.Appendf(nil, "play-%d", 2*step),
-		Value: fmt.Appendf(nil, `{"context":[0.1,-0.2,%d],"reward":0.5}`, step%3),
-	}
+// feedback returns the line with the feedback to a step's action: a key, a bar and an event.
+func feedback(step int) string {
+	key, value := fmt.Sprintf("play-%d", 2*step), fmt.Sprintf(`{"context":[0.1,-0.2,%d],"reward":0.5}`, step%3)
 	switch step % 10 {
 	case 3:
-		r.Value = []byte("no event")
+		value = "no event"
 	case 5:
-		r.Key = []byte("play-of-nobody")
+		key = "play-of-nobody"
 	case 7:
-		r.Key = fmt.Appendf(nil, "play-%d", 2*step-2) // given already
+		key = fmt.Sprintf("play-%d", 2*step-2) // given already
 	case 9:
-		r.Value = []byte(`{"context":{"indices":[2],"values":[0.7]},"reward":-1}`)
+		value = `{"context":{"indices":[2],"values":[0.7]},"reward":-1}`
 	}
-	return r
+	return key + "|" + value + "\n"
 }
 
 // produceLines sends feedback with its keys to both partitions, malformed lines included. `oriel produce --decode` must
@@ -343,16 +326,15 @@ func (g *grown) produceLines(f *fixture, from, to int) {
 	g.t.Helper()
 	var lines []byte
 	for step := from; step < to; step++ {
-		r := feedback(step)
-		lines = append(append(append(append(lines, r.Key...), '|'), r.Value...), '\n')
+		lines = append(lines, feedback(step)...)
 	}
 	file := g.file("feedback.ndjson", lines)
-	_, problems := g.try(g.binary(), "produce", "--dry-run", "--decode", "--ndjson", file, "--key-separator", "|")
+	_, problems := g.try(g.binary, "produce", "--dry-run", "--decode", "--ndjson", file, "--key-separator", "|")
 	if !strings.Contains(problems, "line 4: ") {
 		g.t.Errorf("produce --decode: %s", problems)
 	}
 	for p := range 2 {
-		said := g.run(g.binary(), "produce", "--topic", f.Env["ORIEL_INPUT_TOPIC"], "--partition", strconv.Itoa(p),
+		said := g.run(g.binary, "produce", "--topic", f.Env["ORIEL_INPUT_TOPIC"], "--partition", strconv.Itoa(p),
 			"--ndjson", file, "--key-separator", "|")
 		if want := fmt.Sprintf("%d records sent", to-from); !strings.Contains(said, want) {
 			g.t.Errorf("produce: %q", said)
@@ -369,7 +351,7 @@ func (g *grown) produceTable(f *fixture, from, to int) {
 	}
 	file := g.file("feedback.csv", table)
 	for p := range 2 {
-		g.run(g.binary(), "produce", "--topic", f.Env["ORIEL_INPUT_TOPIC"], "--partition", strconv.Itoa(p), "--csv", file,
+		g.run(g.binary, "produce", "--topic", f.Env["ORIEL_INPUT_TOPIC"], "--partition", strconv.Itoa(p), "--csv", file,
 			"--member", "context=a,b,c", "--member", "reward=reward", "--key", "play")
 	}
 }
@@ -388,12 +370,8 @@ func (g *grown) file(name string, content []byte) string {
 func (g *grown) serves(f *fixture) {
 	g.t.Helper()
 	const half, whole = 60, 120
-	start := func() *servicetest.Process {
-		cmd := exec.Command(g.binary(), "run")
-		cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME")}, g.env...)
-		return f.Launch(cmd)
-	}
-	g.run(g.binary(), "topics")
+	start := func() *servicetest.Process { return f.Launch(g.command(g.binary, "run")) }
+	g.run(g.binary, "topics")
 	d := f.Read(f.Topic("descriptor"), 0, false)
 	if len(d) != 1 || !bytes.Contains(d[0].Value, []byte(`"arms":["left","right","middle"]`)) {
 		g.t.Errorf("descriptor: %d records, %+v", len(d), d)
@@ -405,20 +383,20 @@ func (g *grown) serves(f *fixture) {
 	<-first.Done
 	second := start() // it ends the transaction that the first one has left open, for which a checkpoint waits
 	file := filepath.Join(g.t.TempDir(), "saved")
-	g.run(g.binary(), "replay", "--save", file, "--partition", "0")
+	g.run(g.binary, "replay", "--save", file, "--partition", "0")
 	g.produceTable(f, half, whole)
 	f.AwaitTaken(time.Minute, whole, whole)
 	second.Terminate()
 	for p := range int32(2) {
-		g.checkDecisions(f.Read(f.Topic("decisions"), p, false), whole, 1)
-		g.checkDecisions(f.Read(f.Topic("plays"), p, false), whole+1, 0)
+		g.checkDecisions(f, "decisions", p, whole, 1)
+		g.checkDecisions(f, "plays", p, whole+1, 0)
 	}
-	said := g.run(g.binary(), "replay", "--check", "--from", file, "--partition", "0")
+	said := g.run(g.binary, "replay", "--check", "--from", file, "--partition", "0")
 	if !strings.Contains(said, "all equal") {
 		g.t.Errorf("replay --check: %s", said)
 	}
 	shown := g.run(
-		g.binary(), "tail", "--topic", f.Topic("plays"), "--partition", "0", "--from-beginning", "--follow=false",
+		g.binary, "tail", "--topic", f.Topic("plays"), "--partition", "0", "--from-beginning", "--follow=false",
 	)
 	if !strings.Contains(shown, `play="play-0"`) || strings.Count(shown, "\n") != whole+2 {
 		g.t.Errorf("tail: %d lines\n%s", strings.Count(shown, "\n"), servicetest.EndOf(shown))
@@ -427,8 +405,9 @@ func (g *grown) serves(f *fixture) {
 
 // checkDecisions checks that a topic has every second index, in order. Sums have odd indices, and actions even ones,
 // starting with the action before the first record.
-func (g *grown) checkDecisions(records []records.Record, want, first int) {
+func (g *grown) checkDecisions(f *fixture, topic string, partition int32, want, first int) {
 	g.t.Helper()
+	records := f.Read(f.Topic(topic), partition, false)
 	if len(records) != want {
 		g.t.Fatalf("%d decisions, want %d", len(records), want)
 	}
