@@ -131,8 +131,8 @@ func Transient(err error) bool {
 	return true // the network, an answer cut short, a damaged batch
 }
 
-// staleLayout reports whether the cached cluster layout may be out of date. A network error counts, because the broker may
-// be gone.
+// staleLayout reports whether the cached cluster layout may be out of date. A network error counts, because the broker
+// may be gone.
 func staleLayout(err error) bool {
 	var code Code
 	if !errors.As(err, &code) {

@@ -84,7 +84,7 @@ func Environment(name, brokers, key, stateDir string) map[string]string {
 		"ORIEL_BROKERS": brokers, "ORIEL_NAME": name, "ORIEL_INPUT_TOPIC": name + ".events", "ORIEL_START": "earliest",
 		"ORIEL_STREAM": "partition", "ORIEL_ALLOW_SINGLE_REPLICA": "true", "ORIEL_OPERATOR": "coco",
 		"ORIEL_UPDATE": "projection",
-		"ORIEL_LOSS": "logistic", "ORIEL_SET": "l2-ball", "ORIEL_RADIUS": "5", "ORIEL_DIMENSION": "8",
+		"ORIEL_LOSS":   "logistic", "ORIEL_SET": "l2-ball", "ORIEL_RADIUS": "5", "ORIEL_DIMENSION": "8",
 		"ORIEL_STRONG_CONVEXITY": "0.001", "ORIEL_MECHANISM": "tree-gaussian", "ORIEL_WINDOW": "64", "ORIEL_EPSILON": "1",
 		"ORIEL_DELTA": "1e-6", "ORIEL_CLIP": "1", "ORIEL_STATE_DIR": stateDir, "ORIEL_MASTER_KEY_FILE": key,
 		"ORIEL_HTTP_ADDR": "127.0.0.1:0", "ORIEL_COMMIT_INTERVAL": "20ms",
