@@ -14,26 +14,26 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// deaf plants a chain that ignores part of its input. hear returns the part of a record that the chain absorbs; the
-// rest of the contribution is added after the noise.
-type deaf struct {
+// partialChain plants a chain that ignores part of its input. absorbed returns the part of a record that the chain
+// absorbs; the rest of the contribution is added after the noise.
+type partialChain struct {
 	*mechanisms.Stream
-	hear func(id noise.Identity, gradient []float64) (noise.Identity, []float64)
-	lost []float64
-	sum  []float64
+	absorbed func(id noise.Identity, gradient []float64) (noise.Identity, []float64)
+	lost     []float64
+	sum      []float64
 }
 
-func (d *deaf) Add(id noise.Identity, gradient []float64) bool {
-	id, heard := d.hear(id, gradient)
+func (d *partialChain) Add(id noise.Identity, gradient []float64) bool {
+	id, kept := d.absorbed(id, gradient)
 	for i, x := range gradient {
-		if d.lost[i] += x; heard != nil {
-			d.lost[i] -= heard[i]
+		if d.lost[i] += x; kept != nil {
+			d.lost[i] -= kept[i]
 		}
 	}
-	return d.Stream.Add(id, heard)
+	return d.Stream.Add(id, kept)
 }
 
-func (d *deaf) Sum(int) []float64 {
+func (d *partialChain) Sum(int) []float64 {
 	d.sum = slices.Clone(d.Stream.Sum(0))
 	for i, x := range d.lost {
 		d.sum[i] += x
@@ -41,7 +41,7 @@ func (d *deaf) Sum(int) []float64 {
 	return d.sum
 }
 
-func (d *deaf) Restore(state []byte) error {
+func (d *partialChain) Restore(state []byte) error {
 	clear(d.lost)
 	return d.Stream.Restore(state)
 }
@@ -49,11 +49,11 @@ func (d *deaf) Restore(state []byte) error {
 // withoutByte ignores one byte of the lattice units, in the coordinates from first on.
 func withoutByte(unit float64, first int, mask int64) func(noise.Identity, []float64) (noise.Identity, []float64) {
 	return func(id noise.Identity, gradient []float64) (noise.Identity, []float64) {
-		heard := slices.Clone(gradient)
-		for i := first; i < len(heard); i++ {
-			heard[i] = float64(int64(heard[i]/unit)&^mask) * unit
+		kept := slices.Clone(gradient)
+		for i := first; i < len(kept); i++ {
+			kept[i] = float64(int64(kept[i]/unit)&^mask) * unit
 		}
-		return id, heard
+		return id, kept
 	}
 }
 
@@ -70,11 +70,11 @@ func TestCheckChainCatchesUnabsorbedFields(t *testing.T) {
 			c := config(name)
 			c.Contribution, c.Batch, c.Budget.Epsilon = contribution.OneComponent(3, c.Clip()), batch, 1
 			p := mechtest.Plan(t, c)
-			try := func(what string, hear func(noise.Identity, []float64) (noise.Identity, []float64), caught bool) {
+			try := func(what string, absorbed func(noise.Identity, []float64) (noise.Identity, []float64), caught bool) {
 				t.Helper()
 				var stream audit.Stream = mechtest.Open(t, c, [32]byte{3})
-				if hear != nil {
-					stream = &deaf{Stream: mechtest.Open(t, c, [32]byte{3}), hear: hear, lost: make([]float64, 3)}
+				if absorbed != nil {
+					stream = &partialChain{Stream: mechtest.Open(t, c, [32]byte{3}), absorbed: absorbed, lost: make([]float64, 3)}
 				}
 				test, err := audit.CheckChain(c, p, stream)
 				if err != nil {
@@ -90,11 +90,11 @@ func TestCheckChainCatchesUnabsorbedFields(t *testing.T) {
 			try("256 lattice units more at coordinate 3", withoutByte(unit, 2, 0xff00), true)
 			try("65536 lattice units more at coordinate 3", withoutByte(unit, 2, 0xff0000), true)
 			try("another sign at coordinate 1", func(id noise.Identity, gradient []float64) (noise.Identity, []float64) {
-				heard := slices.Clone(gradient)
-				for i, x := range heard {
-					heard[i] = math.Abs(x)
+				kept := slices.Clone(gradient)
+				for i, x := range kept {
+					kept[i] = math.Abs(x)
 				}
-				return id, heard
+				return id, kept
 			}, true)
 			const null = "a null event for a contribution of zeros"
 			try(null, func(id noise.Identity, gradient []float64) (noise.Identity, []float64) {

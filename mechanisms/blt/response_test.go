@@ -225,11 +225,11 @@ func TestMuOfAnyAge(t *testing.T) {
 // TestSensitivityCountsByItsUpperEnd checks that for a sensitivity known to lie between 1 and 2, loss and scale hold
 // for 2.
 func TestSensitivityCountsByItsUpperEnd(t *testing.T) {
-	moved := rational.Interval{Lo: rational.Down().SetInt64(1), Hi: rational.Up().SetInt64(2)}
-	if got := (Loss{Scale: noise.Scale{Mant: 1}}).mu(moved); got != 2 {
+	sensitivity := rational.Interval{Lo: rational.Down().SetInt64(1), Hi: rational.Up().SetInt64(2)}
+	if got := (Loss{Scale: noise.Scale{Mant: 1}}).mu(sensitivity); got != 2 {
 		t.Errorf("µ = %g, want 2", got)
 	}
-	if s := scaleOf(moved, 1); s.Float64() < 2 {
+	if s := scaleOf(sensitivity, 1); s.Float64() < 2 {
 		t.Errorf("scale %v, want 2 at least", s)
 	}
 }

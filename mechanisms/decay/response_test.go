@@ -268,11 +268,11 @@ func power(exp int) lattice.Int128 {
 // TestSensitivityCountsByItsUpperEnd checks that for a sensitivity known to lie between 1 and 2, loss and scale hold
 // for 2.
 func TestSensitivityCountsByItsUpperEnd(t *testing.T) {
-	moved := rational.Interval{Lo: rational.Down().SetInt64(1), Hi: rational.Up().SetInt64(2)}
-	if got := (Loss{Scale: noise.Scale{Mant: 1}}).mu(moved); got != 2 {
+	sensitivity := rational.Interval{Lo: rational.Down().SetInt64(1), Hi: rational.Up().SetInt64(2)}
+	if got := (Loss{Scale: noise.Scale{Mant: 1}}).mu(sensitivity); got != 2 {
 		t.Errorf("µ = %g, want 2", got)
 	}
-	if s, err := scaleOf(moved, 1); err != nil || s.Float64() < 2 {
+	if s, err := scaleOf(sensitivity, 1); err != nil || s.Float64() < 2 {
 		t.Errorf("scale %v, want 2 at least", s)
 	}
 }

@@ -10,14 +10,14 @@ import (
 
 func TestAddAllocatesOnlyTheCipher(t *testing.T) {
 	sumtest.AddAllocatesOnlyTheCipher(t, 1000, func(n int, sampler noise.Sampler) sumtest.Sum {
-		return newOnce(t, n, sampler)
+		return newPerStep(t, n, sampler)
 	})
 }
 
 func BenchmarkAdd(b *testing.B) {
 	for _, n := range []int{8, 32, 256} {
 		b.Run(fmt.Sprintf("d=%d", n), func(b *testing.B) {
-			o := newOnce(b, n, sumtest.Gaussian(b, 1<<30))
+			o := newPerStep(b, n, sumtest.Gaussian(b, 1<<30))
 			chain, dst, contribution := noise.NewChain([32]byte{}), make([]float64, n), make([]int64, n)
 			b.ReportAllocs()
 			for b.Loop() {

@@ -10,7 +10,7 @@ import (
 
 func TestRestoreAtEveryStepGivesTheSameBytes(t *testing.T) {
 	sampler := sumtest.Gaussian(t, 1<<10)
-	sumtest.RestoreGivesTheSameBytes(t, "once", 40, newOnce(t, 3, sampler), newOnce(t, 3, sampler))
+	sumtest.RestoreGivesTheSameBytes(t, "per step", 40, newPerStep(t, 3, sampler), newPerStep(t, 3, sampler))
 }
 
 // TestStateHoldsNoEvent checks that the state is the step, a function of the number of records, and depends on no
@@ -19,7 +19,7 @@ func TestStateHoldsNoEvent(t *testing.T) {
 	states := map[string]bool{}
 	for _, contribution := range []int64{0, 1, -1 << 20} {
 		chain, dst := noise.NewChain([32]byte{byte(contribution)}), make([]float64, 1)
-		o := newOnce(t, 1, sumtest.Gaussian(t, 64))
+		o := newPerStep(t, 1, sumtest.Gaussian(t, 64))
 		for range 9 {
 			sumtest.Step(o, chain, dst, contribution)
 		}
@@ -31,7 +31,7 @@ func TestStateHoldsNoEvent(t *testing.T) {
 }
 
 func TestRestoreRefusesWhatItDidNotWrite(t *testing.T) {
-	o, chain, dst := newOnce(t, 2, silence{}), noise.NewChain([32]byte{}), make([]float64, 2)
+	o, chain, dst := newPerStep(t, 2, silence{}), noise.NewChain([32]byte{}), make([]float64, 2)
 	for range 5 {
 		sumtest.Step(o, chain, dst, 1, 2)
 	}
@@ -42,9 +42,9 @@ func TestRestoreRefusesWhatItDidNotWrite(t *testing.T) {
 }
 
 func FuzzRestore(f *testing.F) {
-	f.Add(newOnce(f, 2, silence{}).AppendState(nil))
+	f.Add(newPerStep(f, 2, silence{}).AppendState(nil))
 	f.Add([]byte{1, 2, 3})
 	f.Fuzz(func(t *testing.T, state []byte) {
-		sumtest.WritesBack(t, newOnce(t, 2, silence{}), state)
+		sumtest.WritesBack(t, newPerStep(t, 2, silence{}), state)
 	})
 }

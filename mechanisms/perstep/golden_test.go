@@ -18,7 +18,7 @@ func TestGoldenReleases(t *testing.T) {
 		name    string
 		sampler noise.Sampler
 	}{{"gaussian", sumtest.Gaussian(t, scale)}, {"gamma", gamma(t, scale, n)}} {
-		o, chain, dst := newOnce(t, n, law.sampler), noise.NewChain([32]byte{8, 31: 5}), make([]float64, n)
+		o, chain, dst := newPerStep(t, n, law.sampler), noise.NewChain([32]byte{8, 31: 5}), make([]float64, n)
 		for now := range int64(12) {
 			sumtest.Step(o, chain, dst, 1<<24-now, -5*now, 7)
 			lines = append(lines, fmt.Sprintf("%s t=%d %d %d %d", law.name, now+1, int64(dst[0]), int64(dst[1]), int64(dst[2])))

@@ -21,7 +21,7 @@ const limit = 6.11
 func covarianceError(t *testing.T, sampler noise.Sampler, variance float64) (worst float64, where string) {
 	t.Helper()
 	const steps, n = 8, 100_000
-	o, chain, contribution := newOnce(t, n, sampler), noise.NewChain([32]byte{4, 2}), make([]int64, n)
+	o, chain, contribution := newPerStep(t, n, sampler), noise.NewChain([32]byte{4, 2}), make([]int64, n)
 	var samples [steps][]float64
 	for now := range samples {
 		samples[now] = make([]float64, n)
@@ -77,7 +77,7 @@ func TestNoiseIsFreshInEachStep(t *testing.T) {
 // ‖x‖²/θ² is ab((a+2)(b+2) − ab), a = n+1, b = n.
 func TestNormOfGammaNoise(t *testing.T) {
 	const theta, n, keys = 1 << 20, 5, 4000
-	o, dst, sum := newOnce(t, n, gamma(t, theta, n)), make([]float64, n), 0.0
+	o, dst, sum := newPerStep(t, n, gamma(t, theta, n)), make([]float64, n), 0.0
 	for key := range keys {
 		var seed [32]byte
 		binary.LittleEndian.PutUint64(seed[:], uint64(key))
@@ -105,7 +105,7 @@ func exactDeltas(t *testing.T, s float64, x, y world, steps int, epsilons []floa
 	cell := sumtest.NormalCell(s)
 	deltas := make([]float64, len(epsilons))
 	draws, dst := &sumtest.Script{Values: []int64{0}}, make([]float64, 1)
-	o, chain := newOnce(t, 1, draws), noise.NewChain([32]byte{})
+	o, chain := newPerStep(t, 1, draws), noise.NewChain([32]byte{})
 	var walk func(releases []float64, p, q float64)
 	walk = func(releases []float64, p, q float64) {
 		now := len(releases)

@@ -37,7 +37,7 @@ func gamma(t testing.TB, s float64, n int) noise.Sampler {
 	return g
 }
 
-func newOnce(t testing.TB, n int, sampler noise.Sampler) *PerStep {
+func newPerStep(t testing.TB, n int, sampler noise.Sampler) *PerStep {
 	t.Helper()
 	o, err := New(unit, n, sampler, 3)
 	if err != nil {
@@ -56,7 +56,7 @@ func TestNewRefuses(t *testing.T) {
 }
 
 func TestAddRefusesOtherShapes(t *testing.T) {
-	o, chain := newOnce(t, 2, silence{}), noise.NewChain([32]byte{})
+	o, chain := newPerStep(t, 2, silence{}), noise.NewChain([32]byte{})
 	for _, shape := range [][2]int{{2, 1}, {1, 2}, {3, 3}} {
 		func() {
 			defer func() {
@@ -94,7 +94,7 @@ func TestZeroNoiseGivesTheContributionOfTheStep(t *testing.T) {
 // 2⁶², and more.
 func TestSumIsWiderThanAWord(t *testing.T) {
 	const most = 1<<63 - 1
-	o, chain, dst := newOnce(t, 2, &sumtest.Script{Values: []int64{most, -most - 1}}), noise.NewChain([32]byte{}),
+	o, chain, dst := newPerStep(t, 2, &sumtest.Script{Values: []int64{most, -most - 1}}), noise.NewChain([32]byte{}),
 		make([]float64, 2)
 	sumtest.Step(o, chain, dst, most, -most-1)
 	if want := []float64{0x1p64, -0x1p64}; !slices.Equal(dst, want) {
@@ -107,7 +107,7 @@ func TestSumIsWiderThanAWord(t *testing.T) {
 func TestNoiseIsRecoveredFromReleases(t *testing.T) {
 	const n = 3
 	sampler := sumtest.Gaussian(t, 1<<20)
-	o := newOnce(t, n, sampler)
+	o := newPerStep(t, n, sampler)
 	chain, dst, want := noise.NewChain([32]byte{4}), make([]float64, n), make([]int64, n)
 	for now := range int64(50) {
 		contribution := []int64{now, -now * now, 7}

@@ -12,7 +12,7 @@ import (
 func TestReleaseIsContributionAndNoiseInTheTails(t *testing.T) {
 	for _, c := range []struct{ reach, scale int64 }{{29, 3}, {29, 1 << 40}, {400, 1 << 40}} {
 		sumtest.DrawsReachTheRelease(t, c.reach, c.scale, 4, func(sampler noise.Sampler) sumtest.Sum {
-			return newOnce(t, 4, sampler)
+			return newPerStep(t, 4, sampler)
 		})
 	}
 }

@@ -10,8 +10,10 @@ import (
 
 // enumerate runs every history of node noises |n| ≤ reach of the first block of W = 4 through the shipped tree. There a
 // step activates one node, so releases and noises determine each other. It finds the noises that give the same releases
-// in the neighbouring stream, whose contributions differ by moved, and calls each with both.
-func enumerate(t *testing.T, reach int64, moved func(step int, y []float64) int64, each func(noises, others [4]int64)) {
+// in the neighbouring stream, whose contributions differ by the results of difference, and calls each with both.
+func enumerate(
+	t *testing.T, reach int64, difference func(step int, y []float64) int64, each func(noises, others [4]int64),
+) {
 	t.Helper()
 	const window = 4
 	var fresh, rest [window][]int // nodes by the step of their activation, from 0: the new one, and the other active ones
@@ -39,7 +41,7 @@ func enumerate(t *testing.T, reach int64, moved func(step int, y []float64) int6
 		}
 		tree, releases, distance := newTree(t, window, 1, script), make([]float64, 0, window), int64(0)
 		for now := range noises {
-			distance += moved(now, releases)
+			distance += difference(now, releases)
 			sumtest.Step(tree, chain, dst, contribution...)
 			releases = append(releases, dst[0])
 			others[now] = noises[now] - distance

@@ -171,17 +171,17 @@ func TestShiftsOfTheProof(t *testing.T) {
 			{places(rng, separation, i, i+window-1), l.Mu(uint64(m * window))},
 			{places(rng, separation, i, last), l.MuAll(uint64(m * window))},
 		} {
-			moved := make([]int, last+1) // moved[t]: difference of the sums of step t
+			difference := make([]int, last+1) // difference[t]: difference of the sums of step t
 			for _, p := range c.places {
 				size := delta
 				if rng.IntN(3) == 0 {
 					size = rng.IntN(2*delta+1) - delta
 				}
 				for now := p; now <= last; now++ {
-					moved[now] += size
+					difference[now] += size
 				}
 			}
-			at := func(step int) int { return moved[max(0, min(step, last))] }
+			at := func(step int) int { return difference[max(0, min(step, last))] }
 			part := func(total, first, last int) int { // share of total in positions first … last of a block
 				down := func(p int) int { return int(math.Floor(float64(total*p) / float64(window))) }
 				return down(last) - down(first-1)
@@ -209,8 +209,8 @@ func TestShiftsOfTheProof(t *testing.T) {
 						seen[x], norm = true, norm+float64(y*y)
 					}
 				}
-				if sum != moved[now] {
-					t.Fatalf("W=%d i=%d m=%d: shifts are %d in step %d, the sums differ by %d", window, i, m, sum, now, moved[now])
+				if sum != difference[now] {
+					t.Fatalf("W=%d i=%d m=%d: shifts are %d in step %d, the sums differ by %d", window, i, m, sum, now, difference[now])
 				}
 			}
 			if math.Sqrt(norm) > c.claim*(1+1e-9) {

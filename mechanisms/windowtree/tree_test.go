@@ -32,8 +32,8 @@ func (t *Tree) span(x noise.NodeID) (first, last uint64) {
 	return first, first + 1<<x.Level - 1
 }
 
-// held returns the identities of the tree's active nodes, in order of their steps.
-func (t *Tree) held() []noise.NodeID {
+// activeNodes returns the identities of the tree's active nodes, in order of their steps.
+func (t *Tree) activeNodes() []noise.NodeID {
 	var ids []noise.NodeID
 	for _, slot := range slices.Concat(t.prefix, t.suffix) {
 		if slot != none {
@@ -83,7 +83,7 @@ func TestActiveNodesAreThoseOfTheDefinition(t *testing.T) {
 		for now := uint64(1); now <= 5*window; now++ {
 			sumtest.Step(tree, chain, dst, 1)
 			suffix, prefix := tree.active(now)
-			ids := tree.held()
+			ids := tree.activeNodes()
 			if !slices.Equal(ids, slices.Concat(suffix, prefix)) {
 				t.Fatalf("W=%d t=%d: active %v, want %v then %v", window, now, ids, suffix, prefix)
 			}

@@ -38,8 +38,8 @@ func Mu(k, n int, alpha float64) float64 {
 // at most T of the runs reveal their coin, T ~ Binomial(n, δ), and every other guess is right with probability at most
 // e^ε/(1 + e^ε). A tenth of α is spent on the event that T exceeds the number that is subtracted from k here.
 func Epsilon(k, r, n int, delta, alpha float64) float64 {
-	told, alpha := untold(n, delta, alpha)
-	p := Lower(k-told, r, alpha)
+	revealed, alpha := revealedRuns(n, delta, alpha)
+	p := Lower(k-revealed, r, alpha)
 	return max(0, math.Log(p)-math.Log1p(-p))
 }
 
@@ -47,20 +47,21 @@ func Epsilon(k, r, n int, delta, alpha float64) float64 {
 // because it computes a single tail, which is below α if e^ε/(1 + e^ε) is refuted. It is meant for searches in which
 // the last digits of Epsilon do not matter.
 func EpsilonAbove(epsilon float64, k, r, n int, delta, alpha float64) bool {
-	told, alpha := untold(n, delta, alpha)
-	if k -= told; k <= 0 || r <= 0 {
+	revealed, alpha := revealedRuns(n, delta, alpha)
+	if k -= revealed; k <= 0 || r <= 0 {
 		return false
 	}
 	return mathext.RegIncBeta(float64(k), float64(r-k+1), 1/(1+math.Exp(-epsilon))) < alpha
 }
 
-// untold returns how many of n runs Epsilon assumes to have revealed their coin, and the rest of α.
-func untold(n int, delta, alpha float64) (told int, left float64) {
+// revealedRuns returns how many of n runs Epsilon assumes to have revealed their coin, and the rest of α.
+func revealedRuns(n int, delta, alpha float64) (revealed int, left float64) {
 	if delta == 0 {
 		return 0, alpha
 	}
-	for told < n && mathext.RegIncBeta(float64(told+1), float64(n-told), delta) > alpha/10 { // P(T ≥ told + 1)
-		told++
+	// The function is P(T ≥ revealed + 1).
+	for revealed < n && mathext.RegIncBeta(float64(revealed+1), float64(n-revealed), delta) > alpha/10 {
+		revealed++
 	}
-	return told, alpha * 0.9
+	return revealed, alpha * 0.9
 }

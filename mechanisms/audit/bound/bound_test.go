@@ -108,7 +108,7 @@ func TestEpsilonBoundAllowsForDelta(t *testing.T) {
 		t.Errorf("δ = 0.01 is worth nothing: %g, %g", with, without)
 	}
 	if Epsilon(5, n, n, 0.5, alpha) != 0 {
-		t.Error("all right guesses may have been told: not 0")
+		t.Error("all right guesses may have been revealed: not 0")
 	}
 }
 
