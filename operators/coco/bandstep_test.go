@@ -91,3 +91,49 @@ func TestDeviationOfTotalsIsOfMarks(t *testing.T) {
 		}
 	}
 }
+
+// Where labels are far nearer than the first ends, an anchor brings misses back to what is to be. Under an earlier plan
+// the way from the first ends stays missing for ever: (z − z_1)/η of them.
+func TestAnchorsBringMissesBack(t *testing.T) {
+	for _, sets := range []bool{false, true} {
+		c, m := banded(t, 64, 4)
+		if sets {
+			c, m = setsOf(t, 64, 4)
+		}
+		c.Band.Step = 1.0 / 64
+		plan := mechtest.Plan(t, m)
+		anchored := newMachine(t, c, m, mechtest.Planted(t, m, plan, mechtest.Zero{}))
+		earlier := without(t, c, m, mechtest.Planted(t, m, plan, mechtest.Zero{}))
+		rng := rand.New(rand.NewPCG(1, 34))
+		for i := range 24_000 {
+			e := schemas.Event{Vector: schemas.Vector{Values: direction(rng, 2, 1)}, Label: 0.02 * rng.Float64(), Weight: 1}
+			if sets {
+				e.Label = math.Copysign(1, e.Vector.Values[0])
+			}
+			anchored.Add(nil, record(i, e))
+			earlier.Add(nil, record(i, e))
+		}
+		for column := range anchored.columns {
+			got, before := anchored.band.excess(column, anchored.Steps()), earlier.band.excess(column, earlier.Steps())
+			if math.Abs(got) > 25 || math.Abs(before) < 50 {
+				t.Errorf("sets %v, column %d: misses are %g from what is to be, under an earlier plan %g", sets, column, got, before)
+			}
+		}
+	}
+}
+
+// A state whose anchors are beyond their bounds is refused: it is none that a machine has written.
+func TestRestoreRefusesAnchorsBeyondTheirBounds(t *testing.T) {
+	c, m := banded(t, 64, 1)
+	machine := newMachine(t, c, m, mechtest.Open(t, m, [32]byte{3}))
+	state := machine.AppendState(nil)
+	if err := newMachine(t, c, m, mechtest.Open(t, m, [32]byte{3})).Restore(state); err != nil {
+		t.Fatal(err)
+	}
+	for _, far := range []float64{firstEnd - anchorLeeway - 1, firstEnd + anchorLeeway + 1, math.NaN()} {
+		copy(state[len(state)-8:], appendFloats(nil, []float64{far}))
+		if err := newMachine(t, c, m, mechtest.Open(t, m, [32]byte{3})).Restore(state); err == nil {
+			t.Errorf("an anchor at %g was restored", far)
+		}
+	}
+}
