@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/mechtest"
 	"oriel/schemas"
 )
@@ -134,6 +135,32 @@ func TestRestoreRefusesAnchorsBeyondTheirBounds(t *testing.T) {
 		copy(state[len(state)-8:], appendFloats(nil, []float64{far}))
 		if err := newMachine(t, c, m, mechtest.Open(t, m, [32]byte{3})).Restore(state); err == nil {
 			t.Errorf("an anchor at %g was restored", far)
+		}
+	}
+}
+
+// For every sequence the misses of a set are within its bound: (Y/η + B) without noise.
+func TestNoSequencePassesTheBoundOfASet(t *testing.T) {
+	for name, label := range map[string]func(i int, f float64) float64{
+		"the predicted one": func(_ int, f float64) float64 { return math.Copysign(1, f) },
+		"the other one":     func(_ int, f float64) float64 { return math.Copysign(1, -f) },
+		"in turns, at rest first": func(i int, f float64) float64 {
+			return math.Copysign(1, f) * float64(1-i/2500%2*2)
+		},
+	} {
+		c, m := setsOf(t, 64, 1)
+		c.Band.Step = 1.0 / 32
+		machine := newMachine(t, c, m, mechtest.Planted(t, m, mechtest.Plan(t, m), mechtest.Zero{}))
+		rng := rand.New(rand.NewPCG(1, 35))
+		farthest := 0.0
+		for i := range 10_000 {
+			a := direction(rng, 2, 1)
+			e := schemas.Event{Vector: schemas.Vector{Values: a}, Label: label(i, lattice.Dot(a, machine.update.point())), Weight: 1}
+			machine.Add(nil, record(i, e))
+			farthest = max(farthest, math.Abs(machine.band.excess(0, machine.Steps())))
+		}
+		if most := machine.band.rule.farthest()/c.Band.Step + 1; farthest > most {
+			t.Errorf("%s: misses are %g from what is to be, at most %g", name, farthest, most)
 		}
 	}
 }
