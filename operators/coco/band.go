@@ -11,10 +11,10 @@ import (
 //
 //	z_{t+1} = a_{t+1} + η·(M̃_t − t·B·s),     s = α/2 of two columns, α of one,     α = 1 − level.
 //
-// With a constant anchor a that is z_{t+1} = z_t + η·(m̃_t − B·s) for the noisy misses m̃_t of step t (Gibbs and Candès,
-// arXiv:2106.00170, equation 2, with the noise of a release). z has no bounds, and the end of the band is an increasing
-// function of it, with bounds: of a mean of z over steps, since releases have more noise from one step to the next than
-// over many.
+// With a constant anchor a that is z_{t+1} = z_t + η·(m̃_t − B·s) for the noisy misses m̃_t of step t (Gibbs and
+// Candès, arXiv:2106.00170, equation 2, with the noise of a release). z has no bounds, and the end of the band is an
+// increasing function of it, with bounds: of a mean of z over steps, since releases have more noise from one step to
+// the next than over many.
 //
 // The anchor follows what z comes to, within A of z_1, so that misses need not go on making up for the way from z_1:
 //

@@ -143,8 +143,8 @@ func wrong(z float64) float64 {
 
 // errorMost bounds |share of events within − level| after t steps of B events, for every sequence of events without
 // null ones (PROOF.md, claim 5): (Y/η + B + max|N|)/(tB) a column, N the noise of its total. |N| is within √(2
-// ln(kt/0.05)) times its largest deviation at all t steps and k columns at once with a probability of 0.95. 1 before the
-// first step.
+// ln(kt/0.05)) times its largest deviation at all t steps and k columns at once with a probability of 0.95. 1 before
+// the first step.
 func (r *bandRule) errorMost(t, batch uint64, noise *totalNoise) float64 {
 	if t == 0 {
 		return 1

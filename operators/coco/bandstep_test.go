@@ -123,6 +123,19 @@ func TestAnchorsBringMissesBack(t *testing.T) {
 	}
 }
 
+// An anchor goes no farther than its bounds, however many misses there were.
+func TestAnchorsHaveBounds(t *testing.T) {
+	c, m := banded(t, 64, 1)
+	b := newMachine(t, c, m, mechtest.Open(t, m, [32]byte{3})).band
+	for _, misses := range []float64{1e9, -1e9} {
+		b.folded[0] = misses
+		b.follow(1)
+		if want := firstEnd + math.Copysign(anchorLeeway, misses); b.anchors[0] != want {
+			t.Errorf("%g misses: an anchor at %g, want %g", misses, b.anchors[0], want)
+		}
+	}
+}
+
 // A state whose anchors are beyond their bounds is refused: it is none that a machine has written.
 func TestRestoreRefusesAnchorsBeyondTheirBounds(t *testing.T) {
 	c, m := banded(t, 64, 1)
@@ -155,7 +168,8 @@ func TestNoSequencePassesTheBoundOfASet(t *testing.T) {
 		farthest := 0.0
 		for i := range 10_000 {
 			a := direction(rng, 2, 1)
-			e := schemas.Event{Vector: schemas.Vector{Values: a}, Label: label(i, lattice.Dot(a, machine.update.point())), Weight: 1}
+			y := label(i, lattice.Dot(a, machine.update.point()))
+			e := schemas.Event{Vector: schemas.Vector{Values: a}, Label: y, Weight: 1}
 			machine.Add(nil, record(i, e))
 			farthest = max(farthest, math.Abs(machine.band.excess(0, machine.Steps())))
 		}

@@ -190,7 +190,8 @@ func ParseParams(b []byte) (Params, error) {
 	case bandVersion, anchoredVersion:
 		head = bandLen
 	default:
-		return Params{}, fmt.Errorf("coco: plan: version %d, this software knows %d to %d", version, planVersion, anchoredVersion)
+		return Params{}, fmt.Errorf("coco: plan: version %d, this software knows %d to %d", version, planVersion,
+			anchoredVersion)
 	}
 	want, past := head, version == pastVersion || version >= wholeVersion && len(b) > head
 	if past { // its weight and one coordinate at least
