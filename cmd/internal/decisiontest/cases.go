@@ -406,8 +406,8 @@ func (c Case) printed() bool {
 	return slices.Contains([]string{"gains-led", "gains-shares", "gains-quadratic"}, c.Events)
 }
 
-// unanchored reports whether the case has a band whose plan is older than anchors. Deployments with such a plan keep it,
-// and their bytes.
+// unanchored reports whether the case has a band whose plan is older than anchors. Deployments with such a plan keep
+// it, and their bytes.
 func (c Case) unanchored() bool { return strings.HasSuffix(c.Events, "-band-leaves") }
 
 // newest returns the plan version of a case of argmax or leaders whose sets follow the newest sums, from before means
