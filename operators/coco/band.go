@@ -9,21 +9,31 @@ import (
 // before it; a column counts misses, one of those above the band and one of those below, or, for sets of labels, one of
 // labels that are outside. With M̃_t the noisy total of a column after t steps of B events,
 //
-//	z_{t+1} = z_1 + η·(M̃_t − t·B·s),     s = α/2 of two columns, α of one,     α = 1 − level,
+//	z_{t+1} = a_{t+1} + η·(M̃_t − t·B·s),     s = α/2 of two columns, α of one,     α = 1 − level.
 //
-// which is z_{t+1} = z_t + η·(m̃_t − B·s) for the noisy misses m̃_t of step t (Gibbs and Candès, arXiv:2106.00170,
-// equation 2, with the noise of a release). z has no bounds, and the end of the band is an increasing function of it,
-// with bounds: of a mean of z over steps, since releases have more noise from one step to the next than over many.
+// With a constant anchor a that is z_{t+1} = z_t + η·(m̃_t − B·s) for the noisy misses m̃_t of step t (Gibbs and
+// Candès, arXiv:2106.00170, equation 2, with the noise of a release). z has no bounds, and the end of the band is an
+// increasing function of it, with bounds: of a mean of z over steps, since releases have more noise from one step to
+// the next than over many.
+//
+// The anchor follows what z comes to, within A of z_1, so that misses need not go on making up for the way from z_1:
+//
+//	a_{t+1} = a_t + ρ·min(1, η·B)·η·(M̃_t − t·B·s).
+//
+// It is the scorecaster of Angelopoulos, Candès and Tibshirani (arXiv:2307.16895, section 2.3). Plans before version 7
+// keep it at z_1.
 type band struct {
 	stream  *mechanisms.Stream
 	reading *mechanisms.Reading // of increments since the last fold; nil: sums do not decay and are the totals
 	rule    bandRule
 	noise   *totalNoise
 	pace    float64   // κ: z̄ ← z̄ + κ·(z − z̄) at each step
+	lean    float64   // ρ·min(1, η·B): how far an anchor goes at a step, in misses beyond what is to be. 0: it stays
 	fold    uint64    // steps after which increments become part of folded
 	folded  []float64 // M̃ − t·B·s at the last fold, by column
 	totals  []float64 // scratch
-	ends    []float64 // z of the upper end, then of the lower one
+	anchors []float64 // a of the upper end, then of the lower one
+	ends    []float64 // z
 	means   []float64 // z̄
 	shown   []float64 // the band: how far each end is from a prediction
 }
@@ -31,13 +41,20 @@ type band struct {
 // foldSteps are those of band.fold: a reading holds 2³² increments.
 const foldSteps = 1 << 31
 
-func newBand(c Config, stream *mechanisms.Stream) (*band, error) {
-	rule := newBandRule(c)
+func newBand(c Config, p Params, stream *mechanisms.Stream) (*band, error) {
+	rule := newBandRule(c, p.Anchored)
 	n := rule.columns()
+	batch := float64(stream.Batch())
 	b := &band{
 		stream: stream, rule: rule, fold: foldSteps, folded: make([]float64, n), totals: make([]float64, n),
-		ends: make([]float64, n), means: make([]float64, n), shown: make([]float64, n),
-		pace: min(1, float64(float64(meansPace*rule.rate)*float64(stream.Batch()))),
+		anchors: make([]float64, n), ends: make([]float64, n), means: make([]float64, n), shown: make([]float64, n),
+		pace: min(1, float64(float64(rule.pace*rule.rate)*batch)),
+	}
+	if rule.leeway > 0 {
+		b.lean = float64(anchorShare * min(1, float64(rule.rate*batch)))
+	}
+	for i := range b.anchors {
+		b.anchors[i] = rule.start
 	}
 	if _, decays := stream.Memory(); decays {
 		var err error
@@ -49,6 +66,7 @@ func newBand(c Config, stream *mechanisms.Stream) (*band, error) {
 	if b.noise, err = newTotalNoise(stream, bandComponent); err != nil {
 		return nil, err
 	}
+	b.read()
 	b.find(0)
 	copy(b.means, b.ends)
 	b.show()
@@ -74,6 +92,8 @@ func (b *band) step(t uint64) {
 		}
 		b.reading.Take()
 	}
+	b.read()
+	b.follow(t)
 	b.find(t)
 	for i, u := range b.ends {
 		b.means[i] += float64(b.pace * (u - b.means[i]))
@@ -81,15 +101,30 @@ func (b *band) step(t uint64) {
 	b.show()
 }
 
-// find finds z after t steps.
-func (b *band) find(t uint64) {
+// read takes the totals of the newest release.
+func (b *band) read() {
 	if b.reading != nil {
 		b.reading.Write(b.totals)
 	} else {
 		copy(b.totals, b.stream.Sum(bandComponent))
 	}
-	for i := range b.ends {
-		b.ends[i] = b.rule.start + float64(b.rule.rate*b.excess(i, t))
+}
+
+// follow moves the anchors after t steps.
+func (b *band) follow(t uint64) {
+	if b.lean == 0 {
+		return
+	}
+	low, high := b.rule.anchors()
+	for i, a := range b.anchors {
+		b.anchors[i] = min(max(a+float64(b.lean*float64(b.rule.rate*b.excess(i, t))), low), high)
+	}
+}
+
+// find finds z after t steps.
+func (b *band) find(t uint64) {
+	for i, a := range b.anchors {
+		b.ends[i] = a + float64(b.rule.rate*b.excess(i, t))
 	}
 }
 

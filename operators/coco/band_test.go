@@ -37,6 +37,18 @@ func required(t testing.TB, c Config, m mechanisms.Config) mechanisms.Config {
 	return m
 }
 
+// without opens a machine under a plan of version 6, whose bands have no anchors.
+func without(t testing.TB, c Config, m mechanisms.Config, stream *mechanisms.Stream) *Machine {
+	t.Helper()
+	p := mustPlan(t, c, m)
+	p.Anchored = false
+	machine, err := New(c, p, stream)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return machine
+}
+
 // ledger follows what a column truly counts, and its noise, in exact numbers.
 type ledger struct {
 	machine *Machine
@@ -85,23 +97,29 @@ func (l *ledger) add(r operators.Record, high, low float64, prediction, label fl
 	return made
 }
 
-// The recursion telescopes to the last bit: (z_{T+1} − z_1)/η is the misses that were counted and their noise less what
-// was to be expected of them, whatever was shown, and wherever increments were folded.
+// The recursion telescopes to the last bit: (z_{T+1} − a_{T+1})/η is the misses that were counted and their noise less
+// what was to be expected of them, whatever was shown, and wherever increments were folded. The anchor a follows within
+// its bounds, or stays under an earlier plan.
 func TestBandTelescopes(t *testing.T) {
-	for _, x := range []struct{ batch, fold uint64 }{{1, foldSteps}, {3, 64}} {
+	for _, x := range []struct {
+		batch, fold uint64
+		opens       func(testing.TB, Config, mechanisms.Config, *mechanisms.Stream) *Machine
+		share       float64
+	}{{1, foldSteps, newMachine, anchorShare}, {3, 64, newMachine, anchorShare}, {3, 64, without, 0}} {
 		c, m := banded(t, 256, x.batch)
 		c.Band.Step = 1.0 / 32
-		machine := newMachine(t, c, m, mechtest.Open(t, m, [32]byte{5}))
+		machine := x.opens(t, c, m, mechtest.Open(t, m, [32]byte{5}))
+		anchors := [2]float64{firstEnd, firstEnd}
 		machine.band.fold = x.fold
 		l := newLedger(t, machine, m)
 		rng := rand.New(rand.NewPCG(1, x.batch))
 		decision, high := []float64{0, 0}, machine.band.rule.end(firstEnd)
 		low := -high
 		outside := 0
-		for i := range tiertest.Runs(3000, 100_000) * int(x.batch) {
+		for i := range tiertest.Runs(2000, 100_000) * int(x.batch) {
 			a := direction(rng, 2, 1)
 			y := 2*rng.Float64() - 1
-			if i/1500%2 == 1 {
+			if i/1000%2 == 1 {
 				y = 1 // all outside, until the band is as wide as it can be
 			}
 			r := record(i, schemas.Event{Vector: schemas.Vector{Values: a}, Label: y, Weight: 1})
@@ -115,7 +133,13 @@ func TestBandTelescopes(t *testing.T) {
 					if got := machine.band.excess(column, d.Step); got != want {
 						t.Fatalf("step %d, column %d: (z − z_1)/η is %v, want %v (exact: %v)", d.Step, column, got, want, exact)
 					}
-					z := machine.band.rule.start + machine.band.rule.rate*want
+					rate := machine.band.rule.rate
+					a := anchors[column] + x.share*rate*float64(x.batch)*(rate*want)
+					anchors[column] = min(max(a, firstEnd-anchorLeeway), firstEnd+anchorLeeway)
+					if got := machine.band.anchors[column]; got != anchors[column] {
+						t.Fatalf("step %d, column %d: the anchor is %v, want %v", d.Step, column, got, anchors[column])
+					}
+					z := anchors[column] + rate*want
 					if machine.band.ends[column] != z {
 						t.Fatalf("step %d, column %d: z = %v, want %v", d.Step, column, machine.band.ends[column], z)
 					}
@@ -156,17 +180,24 @@ var labelOf = map[string]func(i int, f, low, high float64) float64{
 	},
 }
 
-// For every sequence, at every step, misses on either side are no more than what is to be and (Z + 1 − z_1)/η + B +
-// max|N|, those above no fewer than that less (Z + 1 + z_1)/η + B + max|N|, and both together no fewer than that less
-// 2(z_1 + 1)/η + αB + max|N| + max|N'|. PROOF.md, claim 5.
+// For every sequence, at every step, misses on either side are no more than what is to be and (Z + 1 − z_1 + A)/η + B +
+// max|N|, those above no fewer than that less (Z + 1 + z_1 + A)/η + B + max|N|, and both together no fewer than that
+// less 2(z_1 + 1 + A)/η + αB + max|N| + max|N'|. PROOF.md, claim 5.
 func TestNoSequencePassesTheBoundOfABand(t *testing.T) {
 	tightest := math.Inf(1)
 	for name, choose := range labelOf {
-		for _, batch := range []uint64{1, 4} {
+		for _, x := range []struct {
+			batch    uint64
+			anchored bool
+		}{{1, true}, {4, false}} {
+			batch, opens := x.batch, without
+			if x.anchored {
+				opens = newMachine
+			}
 			c, m := banded(t, 64, batch)
 			c.Band.Step = 1.0 / 64
 			m.Budget.Epsilon = 20 // so that noise does not hide what labels do
-			machine := newMachine(t, c, m, mechtest.Open(t, m, [32]byte{7}))
+			machine := opens(t, c, m, mechtest.Open(t, m, [32]byte{7}))
 			l, rule := newLedger(t, machine, m), machine.band.rule
 			decision, high := []float64{0, 0}, machine.band.rule.end(firstEnd)
 			low := -high
@@ -181,9 +212,9 @@ func TestNoSequencePassesTheBoundOfABand(t *testing.T) {
 				for _, d := range l.add(r, high, low, f, min(max(y, -1), 1)) {
 					copy(decision, d.Point)
 					low, high = d.Extras[1].Number, d.Extras[2].Number
-					more := (rule.far+nearest-rule.start)/rule.rate + float64(batch)
-					fewer := (rule.far+nearest+rule.start)/rule.rate + float64(batch)
-					both := 2*(nearest+rule.start)/rule.rate + 2*rule.share*float64(batch)
+					more := (rule.far+nearest-rule.start+rule.leeway)/rule.rate + float64(batch)
+					fewer := (rule.far+nearest+rule.start+rule.leeway)/rule.rate + float64(batch)
+					both := 2*(nearest+rule.start+rule.leeway)/rule.rate + 2*rule.share*float64(batch)
 					above := float64(l.misses[0]) - events*rule.share
 					below := float64(l.misses[1]) - events*rule.share
 					if above > more+l.noise[0] || above < -fewer-l.noise[0] || below > more+l.noise[1] ||

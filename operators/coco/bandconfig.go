@@ -149,7 +149,7 @@ func (c operator) describeBand(m mechanisms.Config) *operators.Band {
 	if c.Band.Level == 0 {
 		return nil
 	}
-	rule, batch := newBandRule(c.Config), m.Batch
+	rule, batch := newBandRule(c.Config, true), m.Batch
 	return &operators.Band{
 		Level: c.Band.Level, Noise: c.columns(m.Unit).noiseFactor(),
 		ErrorMost: func(opened *mechanisms.Mechanism) (func(step uint64) float64, error) {

@@ -20,6 +20,8 @@ type bandRule struct {
 	reach   float64 // |⟨a, x⟩| at most: R·X
 	rate    float64 // η, of z a miss
 	start   float64 // z_1
+	leeway  float64 // A: how far an anchor is from z_1 at most; 0: it stays there
+	pace    float64 // κ at an event, in η
 	far     float64 // Z: from here on no event misses, and from −Z on each does
 	unit    float64 // c, or ¼
 	most    float64 // of what is shown: D, and a little more
@@ -35,9 +37,15 @@ const (
 	least20th          = 0.05
 	quarter            = 0.25
 
-	// meansPace is how far a mean over steps goes to the newest z at an event, in η. It halves the noise of an end, and
-	// the end follows z within 1 000 events for η = 1/500: sooner than misses move z.
-	meansPace = 0.5
+	// anchorLeeway lets an anchor reach what nearly all streams come to: of numbers ends from 0 to 3 times the range, of
+	// sets all but probabilities beyond 0.999 and below 0. anchorShare is ρ. An anchor moves over 32 000 events for η =
+	// 1/500: much later than misses move z, which takes 6 000 where labels are normal, so that the two do not swing.
+	anchorLeeway = 3
+	anchorShare  = 1.0 / 64
+
+	// A mean over steps goes to the newest z at an event by meansPace, in η: within 1 700 events for η = 1/500, sooner
+	// than misses move z. Its noise is about half that of z. Plans before version 7 have earlierPace.
+	meansPace, earlierPace = 0.3, 0.5
 	// nearest is how far what is shown is from z at most.
 	nearest = 1
 
@@ -45,10 +53,14 @@ const (
 	beyond = 0x1p-20
 )
 
-func newBandRule(c Config) bandRule {
+// newBandRule returns the rule of a plan, whose anchors may move.
+func newBandRule(c Config, anchored bool) bandRule {
 	r := bandRule{
 		sets: c.predictsSets(), level: c.Band.Level, share: (1 - c.Band.Level) / 2, labels: c.Band.Labels,
-		reach: float64(c.Set.MaxNorm() * c.FeaturesMax), rate: c.Band.Step, predict: loss.Predict,
+		reach: float64(c.Set.MaxNorm() * c.FeaturesMax), rate: c.Band.Step, predict: loss.Predict, pace: earlierPace,
+	}
+	if anchored {
+		r.leeway, r.pace = anchorLeeway, meansPace
 	}
 	if q, ok := c.Loss.(loss.Quantile); ok {
 		r.predict = q.Predict
@@ -72,6 +84,9 @@ func (r *bandRule) columns() int {
 	}
 	return 2
 }
+
+// anchors returns the bounds of an anchor.
+func (r *bandRule) anchors() (low, high float64) { return r.start - r.leeway, r.start + r.leeway }
 
 // end is that of z.
 func (r *bandRule) end(z float64) float64 {
@@ -127,15 +142,24 @@ func wrong(z float64) float64 {
 }
 
 // errorMost bounds |share of events within − level| after t steps of B events, for every sequence of events without
-// null ones (PROOF.md, claim 5): ((Z + 1 + z_1)/η + B + max|N|)/(tB) a column, N the noise of its total. |N| is within
-// √(2 ln(kt/0.05)) times its largest deviation at all t steps and k columns at once with a probability of 0.95. 1
-// before the first step.
+// null ones (PROOF.md, claim 5): (Y/η + B + max|N|)/(tB) a column, N the noise of its total. |N| is within √(2
+// ln(kt/0.05)) times its largest deviation at all t steps and k columns at once with a probability of 0.95. 1 before
+// the first step.
 func (r *bandRule) errorMost(t, batch uint64, noise *totalNoise) float64 {
 	if t == 0 {
 		return 1
 	}
 	b, k := float64(batch), float64(r.columns())
 	most := float64(math.Sqrt(float64(2*elementary.Log(float64(k*float64(t))/0.05))) * noise.at(t))
-	all := (r.far+nearest+r.start)/r.rate + b + most
+	all := r.farthest()/r.rate + b + most
 	return min(1, float64(k*all)/float64(float64(t)*b))
+}
+
+// farthest returns Y, which bounds how far z is from its anchor where an event can still miss on one side, or be within
+// on the other. Plans before version 7 keep the simpler bound Z + 1 + z_1.
+func (r *bandRule) farthest() float64 {
+	if r.leeway == 0 {
+		return r.far + nearest + r.start
+	}
+	return max(r.far-r.start, r.start) + nearest + r.leeway
 }

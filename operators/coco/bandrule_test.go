@@ -14,7 +14,7 @@ import (
 // What is shown is an increasing function of z with bounds, and a band of two columns never crosses.
 func TestBandShown(t *testing.T) {
 	c, _ := banded(t, 64, 1)
-	rule := newBandRule(c)
+	rule := newBandRule(c, true)
 	if want := 2 * (1 + beyond); rule.most != want || rule.least != -want || rule.share != 0.125 {
 		t.Fatalf("%+v", rule)
 	}
@@ -56,7 +56,7 @@ func TestBandShown(t *testing.T) {
 	}
 	sets := c
 	sets.Loss, sets.Band.Labels = mustLoss(t, "logistic"), operators.Range{}
-	rule = newBandRule(sets)
+	rule = newBandRule(sets, true)
 	for _, x := range []struct {
 		q, z float64
 		want int
@@ -75,7 +75,7 @@ func TestMeansOfABandFollow(t *testing.T) {
 	c, m := banded(t, 64, 1)
 	machine := newMachine(t, c, m, mechtest.Planted(t, m, mechtest.Plan(t, m), mechtest.Zero{}))
 	b := machine.band
-	for i := range 400 {
+	for i := range 800 {
 		r := record(i, schemas.Event{})
 		r.Null = true
 		machine.Add(nil, r)

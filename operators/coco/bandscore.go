@@ -11,7 +11,7 @@ func (c Config) bandScore() *operators.BandScore {
 	if c.Band.Level == 0 {
 		return nil
 	}
-	rule := newBandRule(c)
+	rule := newBandRule(c, true) // the first band is that of all plans
 	first := make([]float64, rule.columns())
 	for i := range first {
 		first[i] = rule.end(rule.start)

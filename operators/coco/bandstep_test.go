@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/mechtest"
 	"oriel/schemas"
 )
@@ -88,6 +89,92 @@ func TestDeviationOfTotalsIsOfMarks(t *testing.T) {
 			if got := math.Pow(noise.at(step), 2); got < least*(1-1e-12) || got > longer*(1+1e-12) {
 				t.Errorf("step %d: variance %g, want %g to %g", step, got, least, longer)
 			}
+		}
+	}
+}
+
+// Where labels are far nearer than the first ends, an anchor brings misses back to what is to be. Under an earlier plan
+// the way from the first ends stays missing for ever: (z − z_1)/η of them.
+func TestAnchorsBringMissesBack(t *testing.T) {
+	for _, sets := range []bool{false, true} {
+		c, m := banded(t, 64, 4)
+		if sets {
+			c, m = setsOf(t, 64, 4)
+		}
+		c.Band.Step = 1.0 / 64
+		plan := mechtest.Plan(t, m)
+		anchored := newMachine(t, c, m, mechtest.Planted(t, m, plan, mechtest.Zero{}))
+		earlier := without(t, c, m, mechtest.Planted(t, m, plan, mechtest.Zero{}))
+		rng := rand.New(rand.NewPCG(1, 34))
+		for i := range 24_000 {
+			e := schemas.Event{Vector: schemas.Vector{Values: direction(rng, 2, 1)}, Label: 0.02 * rng.Float64(), Weight: 1}
+			if sets {
+				e.Label = math.Copysign(1, e.Vector.Values[0])
+			}
+			anchored.Add(nil, record(i, e))
+			earlier.Add(nil, record(i, e))
+		}
+		for column := range anchored.columns {
+			got, before := anchored.band.excess(column, anchored.Steps()), earlier.band.excess(column, earlier.Steps())
+			if math.Abs(got) > 25 || math.Abs(before) < 50 {
+				t.Errorf("sets %v, column %d: misses are %g from what is to be, under an earlier plan %g", sets, column, got, before)
+			}
+		}
+	}
+}
+
+// An anchor goes no farther than its bounds, however many misses there were.
+func TestAnchorsHaveBounds(t *testing.T) {
+	c, m := banded(t, 64, 1)
+	b := newMachine(t, c, m, mechtest.Open(t, m, [32]byte{3})).band
+	for _, misses := range []float64{1e9, -1e9} {
+		b.folded[0] = misses
+		b.follow(1)
+		if want := firstEnd + math.Copysign(anchorLeeway, misses); b.anchors[0] != want {
+			t.Errorf("%g misses: an anchor at %g, want %g", misses, b.anchors[0], want)
+		}
+	}
+}
+
+// A state whose anchors are beyond their bounds is refused: it is none that a machine has written.
+func TestRestoreRefusesAnchorsBeyondTheirBounds(t *testing.T) {
+	c, m := banded(t, 64, 1)
+	machine := newMachine(t, c, m, mechtest.Open(t, m, [32]byte{3}))
+	state := machine.AppendState(nil)
+	if err := newMachine(t, c, m, mechtest.Open(t, m, [32]byte{3})).Restore(state); err != nil {
+		t.Fatal(err)
+	}
+	for _, far := range []float64{firstEnd - anchorLeeway - 1, firstEnd + anchorLeeway + 1, math.NaN()} {
+		copy(state[len(state)-8:], appendFloats(nil, []float64{far}))
+		if err := newMachine(t, c, m, mechtest.Open(t, m, [32]byte{3})).Restore(state); err == nil {
+			t.Errorf("an anchor at %g was restored", far)
+		}
+	}
+}
+
+// For every sequence the misses of a set are within its bound: (Y/η + B) without noise.
+func TestNoSequencePassesTheBoundOfASet(t *testing.T) {
+	for name, label := range map[string]func(i int, f float64) float64{
+		"the predicted one": func(_ int, f float64) float64 { return math.Copysign(1, f) },
+		"the other one":     func(_ int, f float64) float64 { return math.Copysign(1, -f) },
+		"in turns, at rest first": func(i int, f float64) float64 {
+			return math.Copysign(1, f) * float64(1-i/2500%2*2)
+		},
+	} {
+		c, m := setsOf(t, 64, 1)
+		c.Band.Step = 1.0 / 32
+		machine := newMachine(t, c, m, mechtest.Planted(t, m, mechtest.Plan(t, m), mechtest.Zero{}))
+		rng := rand.New(rand.NewPCG(1, 35))
+		farthest := 0.0
+		for i := range 10_000 {
+			a := direction(rng, 2, 1)
+			y := label(i, lattice.Dot(a, machine.update.point()))
+			e := schemas.Event{Vector: schemas.Vector{Values: a}, Label: y, Weight: 1}
+			machine.Add(nil, record(i, e))
+			farthest = max(farthest, math.Abs(machine.band.excess(0, machine.Steps())))
+		}
+		if most := machine.band.rule.farthest()/c.Band.Step + 1; farthest > most {
+			t.Errorf("%s: misses are %g from what is to be, at most %g", name, farthest, most)
 		}
 	}
 }

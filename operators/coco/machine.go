@@ -105,7 +105,7 @@ func build(c Config, p Params, stream *mechanisms.Stream, bound float64) (*Machi
 	}
 	m.extras = operators.AppendLifetimeMembers(nil, stream.Terms())
 	if c.Band.Level > 0 {
-		if m.band, err = newBand(c, stream); err != nil {
+		if m.band, err = newBand(c, p, stream); err != nil {
 			return nil, err
 		}
 		m.columns = m.band.rule.columns()

@@ -31,6 +31,9 @@ type Params struct {
 	Means bool
 
 	Band Columns // of a band's misses; zero: there are none, as in all plans before version 6
+
+	// Anchored says that a band's ends have anchors that follow them. Plans of version 6 keep these at the first ends.
+	Anchored bool
 }
 
 // Inherited is where a stream starts whose earlier life was published, as public as that (SPEC.md §5.3).
@@ -54,6 +57,8 @@ const (
 
 	bandVersion = 6 // what follows: bits 0 and 1 of a byte; columns of a band and their share; a past may follow
 	bandLen     = meansLen + 1 + 4
+
+	anchoredVersion = 7 // as version 6, with anchors
 )
 
 // NewParams makes the plan of c over the mechanism m: with the rule for contributions that m has.
@@ -63,6 +68,7 @@ func (c Config) NewParams(m mechanisms.Config) (Params, error) {
 	}
 	p := Params{Whole: c.knowsMore(), Means: c.searches()}
 	p.Band = c.columns(m.Unit)
+	p.Anchored = p.Band != Columns{}
 	sharp := Params{Contributions: c.contributions(m), Band: p.Band}
 	if reflect.DeepEqual(m.Contribution, sharp.contribution(c)) {
 		p.Contributions = sharp.Contributions
@@ -100,6 +106,9 @@ func (p Params) validate() error {
 	if err := p.Band.validate(); err != nil {
 		return err
 	}
+	if p.Anchored && p.Band == (Columns{}) {
+		return errors.New("coco: plan: anchors of no band")
+	}
 	return p.Contributions.validate()
 }
 
@@ -134,6 +143,8 @@ func (p Params) AppendBinary(dst []byte) ([]byte, error) {
 	}
 	l, version := p.Contributions, byte(contributionsVersion)
 	switch {
+	case p.Anchored:
+		version = anchoredVersion
 	case p.Band != Columns{}:
 		version = bandVersion
 	case p.Means:
@@ -151,7 +162,7 @@ func (p Params) AppendBinary(dst []byte) ([]byte, error) {
 			dst[len(dst)-1] = wholeBit
 		}
 	}
-	if version == bandVersion {
+	if version >= bandVersion {
 		if p.Means {
 			dst[len(dst)-1] |= meansBit
 		}
@@ -176,10 +187,11 @@ func ParseParams(b []byte) (Params, error) {
 		head = contributionsLen
 	case meansVersion:
 		head = meansLen
-	case bandVersion:
+	case bandVersion, anchoredVersion:
 		head = bandLen
 	default:
-		return Params{}, fmt.Errorf("coco: plan: version %d, this software knows %d to %d", version, planVersion, bandVersion)
+		return Params{}, fmt.Errorf("coco: plan: version %d, this software knows %d to %d", version, planVersion,
+			anchoredVersion)
 	}
 	want, past := head, version == pastVersion || version >= wholeVersion && len(b) > head
 	if past { // its weight and one coordinate at least
@@ -190,7 +202,7 @@ func ParseParams(b []byte) (Params, error) {
 	}
 	p := Params{
 		CW: math.Float64frombits(binary.LittleEndian.Uint64(b[1:])), Whole: version == wholeVersion,
-		Means: version == meansVersion,
+		Means: version == meansVersion, Anchored: version == anchoredVersion,
 	}
 	if version != planVersion {
 		var f [4]float64
@@ -203,7 +215,7 @@ func ParseParams(b []byte) (Params, error) {
 	}
 	if version >= meansVersion {
 		bits, most := b[contributionsLen], byte(wholeBit)
-		if version == bandVersion {
+		if version >= bandVersion {
 			most |= meansBit
 			p.Means = bits&meansBit != 0
 			p.Band = Columns{Number: int(b[meansLen]), Share: binary.LittleEndian.Uint32(b[meansLen+1:])}

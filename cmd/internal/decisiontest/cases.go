@@ -326,6 +326,15 @@ var Inputs = []struct {
 		"LOSS=logistic", "UPDATE=projection", "SET=l2-ball", "RADIUS=5", "DIMENSION=5", "WINDOW=16", "STRONG_CONVEXITY=0.01",
 		"FEATURES_MAX=1", "BAND=0.9", "BAND_STEP=0.0625", "EMIT_EVERY=2", "BATCH=2", "EPSILON=40",
 	}},
+	{"squared-anchored-leaves", []string{
+		"LOSS=squared", "UPDATE=projection", "SET=l2-ball", "RADIUS=2", "DIMENSION=6", "WINDOW=lifetime", "MEMORY=64",
+		"STRONG_CONVEXITY=0.1", "START_REGULARIZER=4", "FEATURES_MAX=2", "BAND=0.8", "BAND_RANGE=-2:2", "BAND_STEP=0.03125",
+		"EPSILON=40",
+	}},
+	{"logistic-anchored-leaves", []string{
+		"LOSS=logistic", "UPDATE=projection", "SET=l2-ball", "RADIUS=5", "DIMENSION=5", "WINDOW=16", "STRONG_CONVEXITY=0.01",
+		"FEATURES_MAX=1", "BAND=0.9", "BAND_STEP=0.0625", "EMIT_EVERY=2", "BATCH=2", "EPSILON=40",
+	}},
 }
 
 // onlyUnder maps cases that need a particular mechanism to its name.
@@ -358,6 +367,7 @@ var onlyUnder = map[string]string{
 	"contexts-weights": "blt", "gains-argmax-means": "tree-gaussian", "gains-led-means": "blt",
 	"linear-flow-means": "blt", "aggregate-memory-filter": "blt",
 	"squared-band-leaves": "blt", "logistic-band-leaves": "tree-gaussian",
+	"squared-anchored-leaves": "blt", "logistic-anchored-leaves": "tree-gaussian",
 }
 
 // steady reports whether the case's operator has had one rule for contributions in all versions of its plan.
@@ -395,6 +405,10 @@ func (c Case) beforeTangents() bool {
 func (c Case) printed() bool {
 	return slices.Contains([]string{"gains-led", "gains-shares", "gains-quadratic"}, c.Events)
 }
+
+// unanchored reports whether the case has a band whose plan is older than anchors. Deployments with such a plan keep
+// it, and their bytes.
+func (c Case) unanchored() bool { return strings.HasSuffix(c.Events, "-band-leaves") }
 
 // newest returns the plan version of a case of argmax or leaders whose sets follow the newest sums, from before means
 // of sums. It returns 0 for all other cases. Deployments with such a plan keep it, and their bytes.

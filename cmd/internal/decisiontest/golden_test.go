@@ -48,6 +48,9 @@ func (c Case) plan(t *testing.T) []byte {
 	if version := c.newest(); version > 0 {
 		fresh[4+binary.LittleEndian.Uint32(fresh)] = version
 	}
+	if c.unanchored() {
+		fresh[4+binary.LittleEndian.Uint32(fresh)] = 6
+	}
 	if c.steady() {
 		return fresh
 	}

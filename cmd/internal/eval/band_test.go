@@ -19,7 +19,7 @@ import (
 type law func(part float64, x []float64, rng *rand.Rand) (mean, deviation float64)
 
 // bandStreams are laws of labels that a band must cover: labels as the model assumes, noise that grows along a feature,
-// a jump in the middle, and drift; and two classes, whose bands are sets.
+// a jump in the middle, and drift; labels far beyond the first band; and two classes, whose bands are sets.
 var bandStreams = map[string]law{
 	"steady": func(float64, []float64, *rand.Rand) (float64, float64) { return 0, 0.2 },
 	"heteroscedastic": func(_ float64, x []float64, _ *rand.Rand) (float64, float64) {
@@ -30,6 +30,9 @@ var bandStreams = map[string]law{
 	},
 	"drifting": func(part float64, _ []float64, _ *rand.Rand) (float64, float64) {
 		return 0.5 * math.Sin(6*part), 0.25 + 0.1*math.Cos(4*part)
+	},
+	"far": func(_ float64, _ []float64, rng *rand.Rand) (float64, float64) {
+		return math.Copysign(1.8, rng.Float64()-0.5), 0.1
 	},
 	"skewed": func(_ float64, _ []float64, rng *rand.Rand) (float64, float64) {
 		return 0.3 * rng.ExpFloat64(), 0.02

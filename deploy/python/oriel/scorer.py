@@ -139,16 +139,15 @@ class Scorer:
         """Gives the lower and the upper end of the band for the label of each row, of a model that predicts a number. Of all
         events model.band_level are to be within in the long run. LookupError: the decision has no band.
         """
-        model, (low, high) = self._banded(model, of_labels=False)
-        value = self.decision_function(rows, model)
-        return np.stack([value + low, value + high], axis=1)
+        model, band = self._banded(model, of_labels=False)
+        return intervals(self.decision_function(rows, model), band)
 
     def label_set(self, rows: Any, model: Model | None = None) -> NDArray[np.bool_]:
         """Tells whether the labels 0 and 1 are in the set of labels of each row, of a model that predicts log-odds: a column
         each; neither is for a row that overflows. LookupError: the decision has no set.
         """
-        model, (_, high) = self._banded(model, of_labels=True)
-        return np.asarray(probabilities(self.decision_function(rows, model))[:, ::-1] <= high)
+        model, band = self._banded(model, of_labels=True)
+        return label_sets(self.decision_function(rows, model), band)
 
     def _banded(self, model: Model | None, of_labels: bool) -> tuple[Model, tuple[float, float]]:
         if (self.descriptor.predicts == "log-odds") != of_labels:
@@ -224,6 +223,15 @@ def probabilities(log_odds: Floats) -> Floats:
     with np.errstate(over="ignore"):
         p = 1.0 / (1.0 + np.exp(-log_odds))
     return np.stack([1.0 - p, p], axis=1)
+
+
+def intervals(values: Floats, band: tuple[float, float]) -> Floats:
+    low, high = band
+    return np.stack([values + low, values + high], axis=1)
+
+
+def label_sets(log_odds: Floats, band: tuple[float, float]) -> NDArray[np.bool_]:
+    return np.asarray(probabilities(log_odds)[:, ::-1] <= band[1])
 
 
 def murmur2(key: bytes) -> int:

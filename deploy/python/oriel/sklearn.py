@@ -2,19 +2,20 @@
 
     pipeline = make_pipeline(Vectorizer(scorer), Classifier(scorer))
 
-Nothing is fitted: fit checks its input, and takes the weights that are newest then.
+Nothing is fitted: fit checks its input, and takes the weights and the band that are newest then.
 """
 
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, TransformerMixin
 from sklearn.utils import Tags, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .hashing import Floats
-from .scorer import Scorer, probabilities
+from .scorer import Scorer, intervals, label_sets, probabilities
 
 
 def given(scorer: Scorer | None) -> Scorer:
@@ -86,11 +87,18 @@ class _Linear(BaseEstimator):
         if X.shape[1] != len(model.weights):
             raise ValueError(f"X has {X.shape[1]} features, and the model {len(model.weights)} weights")
         self.coef_, self.intercept_ = model.weights.copy(), scorer.descriptor.offset
+        self.band_, self.band_level_ = model.band, model.band_level
         return self
 
     def _scores(self, X: Any) -> Floats:
         check_is_fitted(self)
         return np.asarray(validate_data(self, X, reset=False) @ self.coef_ + self.intercept_)
+
+    def _band(self) -> tuple[float, float]:
+        check_is_fitted(self)
+        if self.band_ is None:
+            raise LookupError("the decision has no band")
+        return self.band_
 
 
 class Classifier(_Learned, ClassifierMixin, _Linear):
@@ -117,9 +125,23 @@ class Classifier(_Learned, ClassifierMixin, _Linear):
     def predict_proba(self, X: Any) -> Floats:
         return probabilities(self._scores(X))
 
+    def predict_set(self, X: Any) -> NDArray[np.bool_]:
+        """Tells which of classes_ are in the set of labels of each row: a column each; neither may be. Of all events
+        band_level_ have their label in it in the long run. LookupError: the decision has no band.
+        """
+        band = self._band()
+        return label_sets(self._scores(X), band)
+
 
 class Regressor(_Learned, RegressorMixin, _Linear):
     """Of models that predict a mean or a quantile."""
 
     def predict(self, X: Any) -> Floats:
         return given(self.scorer).labels(self._scores(X))
+
+    def predict_interval(self, X: Any) -> Floats:
+        """Gives the lower and the upper end of the band for the label of each row. Of all events band_level_ are within in
+        the long run. LookupError: the decision has no band.
+        """
+        band = self._band()
+        return intervals(self._scores(X), band)

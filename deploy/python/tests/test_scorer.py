@@ -12,6 +12,7 @@ import warnings
 import numpy as np
 import pandas
 import polars
+from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import check_estimator
 
@@ -125,6 +126,28 @@ class Scores(unittest.TestCase):
         self.assertEqual(pipeline.predict(ROWS).tolist(), scorer.predict(ROWS).tolist())
         self.assertEqual(pipeline.score(ROWS, scorer.predict(ROWS)), 1.0)
         self.assertEqual(pipeline[-1].n_features_in_, D)
+
+    def test_estimators_have_the_bands_of_the_scorer(self) -> None:
+        members = {"band_low": -1.5, "band_high": 0.56, "band_level": 0.9, "band_error_most": 0.01}
+        rows = pandas.DataFrame(ROWS)
+        scorer = Scorer.from_file(deployment(self.folder, predicts="mean", offset=2.5, bounds=[0, 1], extras=dict(members)))
+        x = Vectorizer(scorer).transform(rows)
+        regressor = Regressor(scorer).fit(x)
+        np.testing.assert_allclose(regressor.predict_interval(x), scorer.band(ROWS), rtol=1e-12)
+        self.assertEqual(regressor.band_level_, 0.9)
+        scorer = Scorer.from_file(deployment(self.folder, predicts="log-odds", extras=dict(members)))
+        classifier = Classifier(scorer).fit(x)
+        got = classifier.predict_set(x)
+        self.assertEqual(got.tolist(), scorer.label_set(ROWS).tolist())
+        self.assertTrue({1, 2} <= set(got.sum(axis=1).tolist()), "rows do not tell sets apart")
+        # A newer decision is taken by fit alone, with its weights.
+        scorer.take(json.dumps({
+            "stream": "trips", "step": 41, "decision": [0.0] * D, **members, "band_high": 0.1}).encode())
+        self.assertEqual(classifier.predict_set(x).tolist(), got.tolist())
+        self.assertFalse(classifier.fit(x).predict_set(x).any())
+        without = Regressor(Scorer.from_file(deployment(self.folder, predicts="mean")))
+        self.assertRaises(NotFittedError, without.predict_interval, x)
+        self.assertRaises(LookupError, without.fit(x).predict_interval, x)
 
     def test_estimator_checks(self) -> None:
         """scikit-learn's own. A check of so many features has a model of as many weights. Labels are those that Oriel has
