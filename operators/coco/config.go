@@ -43,7 +43,7 @@ type Config struct {
 	// Public bounds of events, in [0, 1e12]; 0 means unknown. They give a bound on contributions that is sharper than the
 	// clip. An event beyond them costs no privacy, because its contribution is clipped to that bound.
 	FeaturesMax float64 // X, the largest norm of features
-	WeightMax   float64
+	WeightMax   float64 // largest weight; unknown: 1, or for losses but squared Clip/FeaturesMax if that is larger
 	LabelMax    float64 // Y, the largest |y|, of the squared loss
 
 	Band Band // around predictions; zero: none
