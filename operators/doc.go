@@ -64,7 +64,7 @@
 //	PROOF.md    why decisions are post-processing of the sums, what a draw costs, how far an exchanged event moves them;
 //	            it names the tests that would turn red
 //	tests       optest.Run (RunHolding if the state holds contents of events beside the sums), optest.RunTerms if
-//	            Require keeps Common.Terms, a slow twin of each fast path, a planted fault for each claim;
+//	            Require keeps Common.Terms, a slow reference for each fast path, a planted fault for each claim;
 //	            testdata/stories, transcripts of commands and decisions, at least one (cmd/internal/operatortest)
 //
 // The canonical configuration has a digest of each list and file; Params must hold their contents. A setting that comes

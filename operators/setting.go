@@ -1,6 +1,9 @@
 package operators
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Prefix starts the name of every environment variable that Oriel reads.
 const Prefix = "ORIEL_"
@@ -48,6 +51,11 @@ type Setting struct {
 	// Later marks a setting that was added after the operator's first version. The canonical configuration omits it
 	// while it has its default, so that adding it changed no deployment.
 	Later bool
+}
+
+// SettingOf returns the row of that name in a table, which must have it.
+func SettingOf(table []Setting, name string) Setting {
+	return table[slices.IndexFunc(table, func(s Setting) bool { return s.Name == name })]
 }
 
 // Limits returns Range, or the list of choices.

@@ -40,11 +40,10 @@ type Config struct {
 	StartRegularizer float64 // λ_0, of the whole run, in [0, 1e12]. 0 means none.
 	OwnConvexity     bool    // the losses are µ-strongly convex by themselves: no regulariser is added
 
-	// Public bounds of events, from which a bound on leaves follows that is sharper than the clip's. An event beyond them
-	// costs no privacy: its contribution is drawn into the bound. In [0, 1e12]; 0 means unknown, of the weight what the
-	// clip allows.
+	// Public bounds of events, in [0, 1e12]; 0 means unknown. They give a bound on contributions that is sharper than the
+	// clip. An event beyond them costs no privacy, because its contribution is clipped to that bound.
 	FeaturesMax float64 // X, the largest norm of features
-	WeightMax   float64
+	WeightMax   float64 // largest weight; unknown: 1, or for losses but squared Clip/FeaturesMax if that is larger
 	LabelMax    float64 // Y, the largest |y|, of the squared loss
 
 	Band Band // around predictions; zero: none

@@ -33,7 +33,7 @@ type Machine struct {
 	columns   int              // of it in a contribution
 	extras    []schemas.ExtraValue
 	ends      []schemas.ExtraValue // of extras: those of the band
-	pull      float64              // of the centre of leaves, where they have one
+	pull      float64              // of the centre of contributions, if they have one
 	offset    float64
 }
 

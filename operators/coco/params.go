@@ -46,7 +46,7 @@ const (
 	planVersion = 1 // C_W
 	planLen     = 1 + 8
 
-	contributionsVersion = 2 // and a rule for leaves
+	contributionsVersion = 2 // and a rule for contributions
 	contributionsLen     = planLen + 1 + 4*8
 
 	pastVersion  = 3 // and a past: its weight, then its point
@@ -83,8 +83,8 @@ func (c Config) NewParams(m mechanisms.Config) (Params, error) {
 	return p, p.validate()
 }
 
-// pastOf is what the last decision of an earlier life leaves: the point of the set that is nearest to it, and what the
-// memory keeps of its steps.
+// pastOf returns the start of a stream that continues after the last decision of an earlier one: the point of the set
+// nearest to that decision, and the weight that the memory keeps of its steps.
 func (c Config) pastOf(m mechanisms.Config, last operators.Decision) (Inherited, error) {
 	if n := c.Set.Dimension(); len(last.Point) != n || last.Step == 0 {
 		return Inherited{}, fmt.Errorf("coco: the decision of step %d that it goes on after has %d coordinates: ORIEL_DIMENSION is %d",
@@ -116,7 +116,7 @@ func all(v []float64, is func(float64) bool) bool {
 	return !slices.ContainsFunc(v, func(x float64) bool { return !is(x) })
 }
 
-// validate accepts what Config.leaves can have chosen.
+// validate accepts only rules that Config.contributions can have chosen.
 func (l Contributions) validate() error {
 	if l == (Contributions{}) {
 		return nil

@@ -50,13 +50,9 @@ var rows = []operators.Setting{
 
 // Setting returns the row of a setting that is part of a Spec, with the operator's own text.
 func Setting(name, text string) operators.Setting {
-	for _, row := range rows {
-		if row.Name == name {
-			row.Text = text
-			return row
-		}
-	}
-	panic("BUG: convex: no setting " + name)
+	row := operators.SettingOf(rows, name)
+	row.Text = text
+	return row
 }
 
 // LaterSetting is Setting for a row that was added after the operator's first version.

@@ -293,7 +293,7 @@ func TestServedReferenceModelMatchesMachine(t *testing.T) {
 			}
 			for _, pair := range waits(c, records) {
 				if first, last := uint64(pair[0])/batch, uint64(pair[1])/batch; first == last {
-					want[last] = nil // the twin cannot know it
+					want[last] = nil // the reference model cannot know it
 				}
 			}
 			for step, v := range want {

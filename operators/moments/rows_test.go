@@ -24,7 +24,7 @@ type fault struct {
 	plain  bool // the diagonal is not halved: its noise has scale σ, not the claimed √2·σ
 	late   bool // x is clipped after the product: its length is not checked before it
 	short  bool // a distance of 1, as if s were 0
-	twice  bool // the played arm's leaf in every block
+	twice  bool // the played arm's contribution in every block
 	labels bool // y is not clamped
 }
 

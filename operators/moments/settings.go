@@ -17,13 +17,9 @@ var shared = []operators.Setting{
 
 // Setting returns the row of a setting with the operator's own default and text.
 func Setting(name, value, text string) operators.Setting {
-	for _, row := range shared {
-		if row.Name == name {
-			row.Default, row.Text = value, text
-			return row
-		}
-	}
-	panic("BUG: moments: no setting " + name)
+	row := operators.SettingOf(shared, name)
+	row.Default, row.Text = value, text
+	return row
 }
 
 // EmitEvery is the row of the setting EMIT_EVERY.

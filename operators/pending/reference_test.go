@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// twin is a slow Table: a list of all rows ever put.
+// referenceTable is a slow Table: a list of all rows ever put.
 type referenceTable struct {
 	config Config
 	rows   []*referenceRow

@@ -1,5 +1,5 @@
-// Package block makes the integer leaves of counts, sums, squares and quantiles over public cells, and knows how far
-// apart they can be.
+// Package block computes the integer contributions of counts, sums, squares and quantiles over public cells, and their
+// sensitivity.
 //
 //	a, b, c, w  public weights of the columns: count, x, x² − ½, bins      x  a value in [−1, 1]      V  a weight in [0, 1]
 //	A, B, C, K  the same in units of the lattice, rounded down             m  bins of [−1, 1], of equal width
