@@ -30,7 +30,8 @@ func (h Host) openDeployment(
 	if err != nil {
 		return s, d, err
 	}
-	connected.Model, d = d.Model, connected
+	connected.Model = d.Model
+	d = connected
 	s, d.Model, _, err = h.AsOpened(ctx, d.Client, d.Topics.Changelog, d.Master, s, d.Model)
 	if err != nil {
 		err = errors.Join(err, d.Client.Close())
