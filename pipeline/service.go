@@ -40,12 +40,12 @@ type Service struct {
 	unfinished atomic.Bool  // whether a task that was asked to end could not commit all that it had computed
 }
 
-// NewService checks the deployment's topics and configuration records, and changes nothing. topics is the result of
+// NewService checks the deployment's topics and configuration records, and changes nothing. d.Topics is the result of
 // CheckTopics; the store must belong to the same deployment.
 func NewService(
-	ctx context.Context, client *kafka.Client, c deployment.Config, m streams.Model, topics deployment.Topics,
-	master *state.MasterKey, store *local.Store, l notice.Listener,
+	ctx context.Context, d changelog.Deployment, store *local.Store, l notice.Listener,
 ) (*Service, error) {
+	c, m := d.Config, d.Model
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
@@ -55,12 +55,14 @@ func NewService(
 	if err := errors.Join(m.Validate(), fits(c, m)); err != nil {
 		return nil, err
 	}
-	if err := changelog.CheckManifests(ctx, client, c, topics, m, master); err != nil {
+	if err := d.CheckManifests(ctx); err != nil {
 		return nil, err
 	}
 	c.FixedPartitions = m.Users != nil && !c.WholeTopic()
 	l.EnsureDefaults()
-	return &Service{config: c, model: m, client: client, topics: topics, master: master, store: store, listener: l}, nil
+	return &Service{
+		config: c, model: m, client: d.Client, topics: d.Topics, master: d.Master, store: store, listener: l,
+	}, nil
 }
 
 // fits returns an error if a configuration names topics for another operator, because the readers of a topic may only

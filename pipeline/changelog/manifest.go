@@ -29,20 +29,17 @@ func nameLine(c deployment.Config) string { return "NAME=" + c.Name + "\n" }
 // the key that hides stream ids. A manifest that exists must be equal. All are read BEFORE the first is written. It
 // must not run beside a Service of another deployment of the same name, because it does not fence partitions that have
 // a manifest.
-func WriteManifests(
-	ctx context.Context, client *kafka.Client, c deployment.Config, topics deployment.Topics, model streams.Model,
-	master *state.MasterKey,
-) error {
-	if err := model.Validate(); err != nil {
+func (d Deployment) WriteManifests(ctx context.Context) error {
+	if err := d.Model.Validate(); err != nil {
 		return err
 	}
-	found, err := readManifests(ctx, client, c, topics, model, master)
+	found, err := d.readManifests(ctx)
 	if err != nil {
 		return err
 	}
 	manifest := state.Manifest{
-		Config: manifestText(c, model), Semantics: model.Semantics,
-		Input: state.Input{ID: topics.Input.ID, Name: c.Input}, NameKey: state.NewNameKey(),
+		Config: manifestText(d.Config, d.Model), Semantics: d.Model.Semantics,
+		Input: state.Input{ID: d.Topics.Input.ID, Name: d.Config.Input}, NameKey: state.NewNameKey(),
 	}
 	for _, m := range found {
 		if m != nil {
@@ -53,21 +50,21 @@ func WriteManifests(
 		if m != nil {
 			continue
 		}
-		if err := writeManifest(ctx, client, c, topics, int32(p), manifest.Seal(master)); err != nil {
+		if err := d.writeManifest(ctx, int32(p), manifest.Seal(d.Master)); err != nil {
 			return fmt.Errorf("pipeline: manifest of partition %d: %w", p, err)
 		}
 	}
 	return nil
 }
 
-func writeManifest(
-	ctx context.Context, client *kafka.Client, c deployment.Config, topics deployment.Topics, p int32, sealed []byte,
-) error {
-	producer, err := produce.New(ctx, client, c.TransactionalID(topics.Input.ID, p), deployment.TransactionTimeout)
+func (d Deployment) writeManifest(ctx context.Context, p int32, sealed []byte) error {
+	id := d.Config.TransactionalID(d.Topics.Input.ID, p)
+	producer, err := produce.New(ctx, d.Client, id, deployment.TransactionTimeout)
 	if err != nil {
 		return err
 	}
-	return WriteRecord(ctx, producer, kafka.TopicPartition{Topic: c.Changelog, Partition: p}, state.ManifestKey(), sealed)
+	to := kafka.TopicPartition{Topic: d.Config.Changelog, Partition: p}
+	return WriteRecord(ctx, producer, to, state.ManifestKey(), sealed)
 }
 
 // WriteRecord writes one record in a transaction of its own.
@@ -85,23 +82,20 @@ func second(_ int64, err error) error { return err }
 
 // readManifests opens the manifest of each changelog partition; nil for a partition without one. It refuses a manifest
 // of another configuration, master key or input.
-func readManifests(
-	ctx context.Context, client *kafka.Client, c deployment.Config, topics deployment.Topics, model streams.Model,
-	master *state.MasterKey,
-) ([]*state.Manifest, error) {
-	found := make([]*state.Manifest, topics.Changelog.Partitions)
+func (d Deployment) readManifests(ctx context.Context) ([]*state.Manifest, error) {
+	found := make([]*state.Manifest, d.Topics.Changelog.Partitions)
 	for i := range found {
 		p := int32(i)
-		value, err := FindRecord(ctx, client, topics.Changelog, p, state.ManifestKey())
+		value, err := FindRecord(ctx, d.Client, d.Topics.Changelog, p, state.ManifestKey())
 		if err != nil {
 			return nil, err
 		}
 		if value == nil {
 			continue
 		}
-		m, err := openManifest(value, p, manifestText(c, model), master)
+		m, err := openManifest(value, p, manifestText(d.Config, d.Model), d.Master)
 		if err == nil {
-			err = checkManifestInput(ctx, client, c, topics, p, m, master)
+			err = d.checkManifestInput(ctx, p, m)
 		}
 		if err != nil {
 			return nil, err
@@ -136,19 +130,15 @@ func OpenedConfig(
 // checkManifestInput refuses a deployment of another input: its transactional ids differ, so neither deployment would
 // fence the other. A manifest of the first format names no input; then the partition's incarnation names it, if there
 // is one.
-func checkManifestInput(
-	ctx context.Context, client *kafka.Client, c deployment.Config, topics deployment.Topics, p int32,
-	m state.Manifest, master *state.MasterKey,
-) error {
-	input := m.Input
+func (d Deployment) checkManifestInput(ctx context.Context, p int32, m state.Manifest) error {
+	input, topics := m.Input, d.Topics
 	if input == (state.Input{}) {
-		record, err := FindRecord(
-			ctx, client, topics.Changelog, p, m.NameKey.Key(state.KindIncarnation, c.StreamName(p)),
-		)
+		key := m.NameKey.Key(state.KindIncarnation, d.Config.StreamName(p))
+		record, err := FindRecord(ctx, d.Client, topics.Changelog, p, key)
 		if err != nil || record == nil {
 			return err
 		}
-		inc, err := state.OpenIncarnation(record, master)
+		inc, err := state.OpenIncarnation(record, d.Master)
 		if err != nil {
 			return CannotOpen(p, err)
 		}
@@ -175,11 +165,8 @@ func checkManifestInput(
 }
 
 // CheckManifests refuses a deployment that was opened with another configuration, master key or input.
-func CheckManifests(
-	ctx context.Context, client *kafka.Client, c deployment.Config, topics deployment.Topics, model streams.Model,
-	master *state.MasterKey,
-) error {
-	found, err := readManifests(ctx, client, c, topics, model, master)
+func (d Deployment) CheckManifests(ctx context.Context) error {
+	found, err := d.readManifests(ctx)
 	if err != nil {
 		return err
 	}
@@ -187,7 +174,7 @@ func CheckManifests(
 		if m == nil {
 			return missingManifest(int32(i))
 		}
-		if model.Users != nil && m.NameKey != found[0].NameKey {
+		if d.Model.Users != nil && m.NameKey != found[0].NameKey {
 			return &notice.StopError{
 				Partition: int32(i), Reason: "its manifest has another name key than partition 0, so that users could not be compared",
 				Remedy: "Two `oriel topics` ran at once; open a new deployment under another ORIEL_NAME",

@@ -171,7 +171,7 @@ func (d Deployment) keys(ctx context.Context, p int32, sealed []byte) (Keys, err
 			Remedy: "Set ORIEL_STREAM=topic where all of the input is one stream, and leave it out elsewhere",
 		}
 	}
-	if err := checkManifestInput(ctx, d.Client, d.Config, d.Topics, p, manifest, d.Master); err != nil {
+	if err := d.checkManifestInput(ctx, p, manifest); err != nil {
 		return Keys{}, err
 	}
 	return keysOf(d.Config, manifest, p), nil

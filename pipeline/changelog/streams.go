@@ -4,32 +4,27 @@ import (
 	"context"
 	"fmt"
 
-	"oriel/pipeline/deployment"
-	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/notice"
-	"oriel/pipeline/streams"
 	"oriel/state"
 )
 
 // CheckStreams refuses settings that differ from those the deployment was opened with. It also refuses a new deployment
 // whose input has several partitions if its settings do not choose between one stream and several. It must come BEFORE
-// topics are made, because partitions that were added for the wrong streams cannot be removed. An input that does not
-// exist counts as one with the given number of partitions.
-func CheckStreams(
-	ctx context.Context, client *kafka.Client, c deployment.Config, partitions int, model streams.Model,
-	master *state.MasterKey,
-) error {
-	cluster, err := topics.Describe(ctx, client, c.Input, c.Changelog)
+// topics are made, because partitions that were added for the wrong streams cannot be removed; d.Topics is not used. An
+// input that does not exist counts as one with the given number of partitions.
+func (d Deployment) CheckStreams(ctx context.Context, partitions int) error {
+	c := d.Config
+	cluster, err := topics.Describe(ctx, d.Client, c.Input, c.Changelog)
 	if err != nil {
 		return fmt.Errorf("pipeline: describe topics: %w", err)
 	}
 	changelog, opened := cluster.Topics[c.Changelog], false
 	for p := range int32(changelog.Partitions) {
-		value, err := FindRecord(ctx, client, changelog, p, state.ManifestKey())
+		value, err := FindRecord(ctx, d.Client, changelog, p, state.ManifestKey())
 		if err == nil && value != nil {
 			opened = true
-			_, err = openManifest(value, p, manifestText(c, model), master)
+			_, err = openManifest(value, p, manifestText(c, d.Model), d.Master)
 		}
 		if err != nil {
 			return err

@@ -97,7 +97,7 @@ func newEnvOf(t *testing.T, c deployment.Config, partitions int, earlier bool) *
 		manifest := state.Manifest{Config: "NAME=d\n" + model.Settings, Semantics: 1, NameKey: state.NewNameKey()}
 		e.append(c.Changelog, records.Record{Key: state.ManifestKey(), Value: manifest.Seal(e.deployment.Master)})
 	} else {
-		e.check(changelog.WriteManifests(t.Context(), client, c, topics, model, e.deployment.Master))
+		e.check(e.deployment.WriteManifests(t.Context()))
 	}
 	manifest, err := state.OpenManifest(e.log(c.Changelog)[0].Value, e.deployment.Master)
 	e.check(err)

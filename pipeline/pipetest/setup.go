@@ -102,7 +102,13 @@ func (s Setup) Ending(horizon uint64) Setup {
 
 // Deployment returns the description with which the deployment's sealed records can be read.
 func (s Setup) Deployment(ctx context.Context, client *kafka.Client) (changelog.Deployment, error) {
-	topics, err := deployment.CheckTopics(ctx, client, s.Config, deployment.ByService)
+	return s.described(ctx, client, deployment.ByService)
+}
+
+func (s Setup) described(
+	ctx context.Context, client *kafka.Client, use deployment.Use,
+) (changelog.Deployment, error) {
+	topics, err := deployment.CheckTopics(ctx, client, s.Config, use)
 	return changelog.Deployment{Client: client, Config: s.Config, Topics: topics, Model: s.Model, Master: s.master}, err
 }
 
@@ -132,16 +138,15 @@ func (s Setup) Topics(ctx context.Context, client *kafka.Client, done func(what 
 	if err := deployment.CreateTopics(ctx, client, s.Config, done); err != nil {
 		return err
 	}
-	topics, err := deployment.CheckTopics(ctx, client, s.Config, deployment.ByAll)
+	d, err := s.described(ctx, client, deployment.ByAll)
+	if err == nil {
+		err = d.WriteManifests(ctx)
+	}
 	if err != nil {
 		return err
 	}
-	if err := changelog.WriteManifests(ctx, client, s.Config, topics, s.Model, s.master); err != nil {
-		return err
-	}
-	written, err := deployment.WriteDescriptor(
-		ctx, client, s.Config, topics, operators.DescriptorOf(s.Model.Learner.Operator()),
-	)
+	descriptor := operators.DescriptorOf(s.Model.Learner.Operator())
+	written, err := deployment.WriteDescriptor(ctx, client, s.Config, d.Topics, descriptor)
 	if written {
 		done("published the descriptor")
 	}
@@ -150,11 +155,11 @@ func (s Setup) Topics(ctx context.Context, client *kafka.Client, done func(what 
 
 // CheckManifests makes the checks with which `oriel run` starts.
 func (s Setup) CheckManifests(ctx context.Context, client *kafka.Client) error {
-	topics, err := deployment.CheckTopics(ctx, client, s.Config, deployment.ByService)
+	d, err := s.Deployment(ctx, client)
 	if err != nil {
 		return err
 	}
-	return changelog.CheckManifests(ctx, client, s.Config, topics, s.Model, s.master)
+	return d.CheckManifests(ctx)
 }
 
 // Run is a process of the service, for Deployment.Start. It does the same as `oriel run` between its settings and
@@ -170,12 +175,12 @@ func (s Setup) Run(ctx context.Context, m *simtest.Member) error {
 		return err
 	}
 	defer func() { _ = client.Close() }()
-	topics, err := deployment.CheckTopics(ctx, client, s.Config, deployment.ByService)
+	d, err := s.Deployment(ctx, client)
 	if err != nil {
 		return err
 	}
 	store, err := local.Options{FS: m.Disk()}.Open("state",
-		state.Identity{Cluster: topics.Cluster, Name: s.Config.Name, Topic: topics.Input.ID})
+		state.Identity{Cluster: d.Topics.Cluster, Name: s.Config.Name, Topic: d.Topics.Input.ID})
 	if err != nil {
 		return err
 	}
@@ -186,7 +191,7 @@ func (s Setup) Run(ctx context.Context, m *simtest.Member) error {
 		reached(p, point)
 		m.Reached(p, point)
 	}
-	service, err := pipeline.NewService(ctx, client, s.Config, s.Model, topics, s.master, store, listener)
+	service, err := pipeline.NewService(ctx, d, store, listener)
 	if err != nil {
 		return errors.Join(err, store.Close())
 	}

@@ -69,7 +69,8 @@ func serve(
 	if err != nil {
 		return 0, err
 	}
-	if err := changelog.WriteManifests(ctx, client, c, topics, model, master); err != nil {
+	d := changelog.Deployment{Client: client, Config: c, Topics: topics, Model: model, Master: master}
+	if err := d.WriteManifests(ctx); err != nil {
 		return 0, err
 	}
 	identity := state.Identity{Cluster: topics.Cluster, Name: s.Name, Topic: topics.Input.ID}
@@ -99,7 +100,7 @@ func serve(
 		}
 		done()
 	}()
-	service, err := pipeline.NewService(ctx, client, c, model, topics, master, store, notice.Listener{
+	service, err := pipeline.NewService(ctx, d, store, notice.Listener{
 		Committed: func(commit notice.Commit) {
 			select {
 			case committed <- commit:

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"oriel/cmd/internal/service"
-	"oriel/pipeline/changelog"
 	"oriel/pipeline/deployment"
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/probe"
@@ -93,7 +92,7 @@ func (e *examination) checkOpened(ctx context.Context) {
 		if err != nil {
 			return err
 		}
-		return changelog.CheckManifests(ctx, d.Client, d.Config, d.Topics, d.Model, d.Master)
+		return d.CheckManifests(ctx)
 	})
 	if e.refuse(check, err) {
 		return

@@ -26,11 +26,12 @@ func (h Host) openDeployment(
 	if d.Config, err = s.DeploymentOf(d.Model); err != nil {
 		return s, d, err
 	}
-	c, err := h.connect(ctx, s, d.Config, use, nil, clientPatience, retrying(h.logger("warn", s.LogFormat), nil))
+	connected, err := h.connect(ctx, s, d.Config, use, nil, clientPatience, retrying(h.logger("warn", s.LogFormat), nil))
 	if err != nil {
 		return s, d, err
 	}
-	d.Client, d.Topics, d.Master = c.client, c.topics, c.master
+	connected.Model = d.Model
+	d = connected
 	s, d.Model, _, err = h.AsOpened(ctx, d.Client, d.Topics.Changelog, d.Master, s, d.Model)
 	if err != nil {
 		err = errors.Join(err, d.Client.Close())

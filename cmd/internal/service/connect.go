@@ -9,41 +9,34 @@ import (
 	"time"
 
 	"oriel/cmd/internal/settings"
+	"oriel/pipeline/changelog"
 	"oriel/pipeline/deployment"
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/memory"
 	"oriel/pipeline/kafka/topics"
-	"oriel/state"
 )
 
-// connection is the part that all commands share that open sealed records.
-type connection struct {
-	client *kafka.Client
-	topics deployment.Topics
-	master *state.MasterKey
-}
-
-// connect reads the master key and checks the keys of the deployment's topics that a use names. budget must be nil for
+// connect reads the master key and checks the topics that a use names. The result has no Model. budget must be nil for
 // a command that holds a batch of one topic while it fetches from another, because the command would wait for itself.
 // The command gives up when no broker answers within patience; 0 means that it never does. onRetry is called for each
 // request that is tried again.
 func (h Host) connect(
 	ctx context.Context, s settings.Settings, c deployment.Config, use deployment.Use, budget *memory.Budget,
 	patience time.Duration, onRetry func(string, error),
-) (connection, error) {
+) (changelog.Deployment, error) {
 	master, err := s.MasterKey(ctx)
 	if err != nil {
-		return connection{}, err
+		return changelog.Deployment{}, err
 	}
 	client, err := h.Dial(s, budget, patience, onRetry)
 	if err != nil {
-		return connection{}, err
+		return changelog.Deployment{}, err
 	}
 	topics, err := deployment.CheckTopics(ctx, client, c, use)
 	if err != nil {
-		return connection{}, errors.Join(err, client.Close())
+		return changelog.Deployment{}, errors.Join(err, client.Close())
 	}
-	return connection{client, topics, master}, nil
+	return changelog.Deployment{Client: client, Config: c, Topics: topics, Master: master}, nil
 }
 
 // clientPatience is how long commands other than `oriel run` wait for a first answer of the brokers. Kafka's own tools

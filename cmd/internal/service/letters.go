@@ -5,7 +5,6 @@ import (
 	"log/slog"
 
 	"oriel/cmd/internal/settings"
-	"oriel/pipeline/changelog"
 	"oriel/pipeline/deadletters"
 	"oriel/pipeline/deployment"
 	"oriel/schemas"
@@ -30,7 +29,7 @@ func WriteLetters(ctx context.Context, h Host, once bool) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = d.client.Close() }()
+	defer func() { _ = d.Client.Close() }()
 	listen := loggingLetters(log)
 	if h.limit != nil {
 		assigned := listen.Assigned
@@ -41,8 +40,7 @@ func WriteLetters(ctx context.Context, h Host, once bool) error {
 	}
 	listen.Reached = h.Heard.Reached
 	log.Info("writing letters", "to", c.DeadLetter, "group", c.Group, "version", h.version)
-	deployment := changelog.Deployment{Client: d.client, Config: c, Topics: d.topics, Master: d.master}
-	err = deadletters.New(deployment, deadletters.Options{
+	err = deadletters.New(d, deadletters.Options{
 		Once: once, Listen: listen, Verdicts: verdicts,
 		Decoder: func(config string, frozen func() (state.Schemas, error)) schemas.EventDecoder {
 			return settings.DecoderOf(config, h.Environ, frozen)

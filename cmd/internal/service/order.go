@@ -6,7 +6,6 @@ import (
 	"oriel/cmd/internal/exit"
 	"oriel/cmd/internal/settings"
 	"oriel/pipeline"
-	"oriel/pipeline/changelog"
 	"oriel/pipeline/deployment"
 )
 
@@ -34,11 +33,10 @@ func WriteOrder(ctx context.Context, h Host) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = d.client.Close() }()
+	defer func() { _ = d.Client.Close() }()
 	log.Info("writing the order of the input's partitions", "to", c.Order, "input", c.Input, "version", h.version)
-	deployment := changelog.Deployment{Client: d.client, Config: c, Topics: d.topics, Master: d.master}
 	err = pipeline.OrderWriter{
-		Deployment: deployment,
+		Deployment: d,
 		Note:       func(text string) { log.Info(text) },
 		Retried:    func(err error) { log.Warn("starting again from the committed state", "error", err) },
 		Appended: func(records int, offsets int64) {

@@ -16,7 +16,6 @@ import (
 	"oriel/cmd/internal/settings"
 	"oriel/operators"
 	"oriel/pipeline"
-	"oriel/pipeline/changelog"
 	"oriel/pipeline/console"
 	"oriel/pipeline/deployment"
 	"oriel/pipeline/kafka"
@@ -107,18 +106,18 @@ func Run(ctx context.Context, h Host) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = d.client.Close() }()
-	if s, model, _, err = h.AsOpened(ctx, d.client, d.topics.Changelog, d.master, s, model); err != nil {
+	defer func() { _ = d.Client.Close() }()
+	if s, d.Model, _, err = h.AsOpened(ctx, d.Client, d.Topics.Changelog, d.Master, s, model); err != nil {
 		return err
 	}
 	// Check the manifests before the state directory. A store of another input would fail too, but its error has no
 	// remedy.
-	if err := changelog.CheckManifests(ctx, d.client, config, d.topics, model, d.master); err != nil {
+	if err := d.CheckManifests(ctx); err != nil {
 		return err
 	}
 	h.Store.DiskFull = diskFull(log, pages.DiskFull)
 	store, err := h.Store.Open(s.StateDir,
-		state.Identity{Cluster: d.topics.Cluster, Name: s.Name, Topic: d.topics.Input.ID})
+		state.Identity{Cluster: d.Topics.Cluster, Name: s.Name, Topic: d.Topics.Input.ID})
 	if err != nil {
 		return fmt.Errorf("ORIEL_STATE_DIR: %w", err)
 	}
@@ -126,9 +125,9 @@ func Run(ctx context.Context, h Host) (err error) {
 		log.Warn("the local store was damaged and is set aside; it is restored from the changelog", "reason", aside.Reason, "moved_to", aside.Path)
 	}
 	if h.place != nil {
-		config.Instance = h.place(s.StateDir)
+		d.Config.Instance = h.place(s.StateDir)
 	}
-	service, err := pipeline.NewService(ctx, d.client, config, model, d.topics, d.master, store, observed)
+	service, err := pipeline.NewService(ctx, d, store, observed)
 	if err != nil {
 		return errors.Join(err, store.Close())
 	}

@@ -46,7 +46,8 @@ func PrepareTopics(ctx context.Context, h Host, inputPartitions int, leaveOut []
 	if err != nil {
 		return err
 	}
-	if err := changelog.CheckStreams(ctx, client, c, inputPartitions, model, master); err != nil {
+	d := changelog.Deployment{Client: client, Config: c, Model: model, Master: master}
+	if err := d.CheckStreams(ctx, inputPartitions); err != nil {
 		return err
 	}
 	if inputPartitions > 0 {
@@ -57,8 +58,7 @@ func PrepareTopics(ctx context.Context, h Host, inputPartitions int, leaveOut []
 	if err := deployment.CreateTopics(ctx, client, c, done); err != nil {
 		return err
 	}
-	described, err := deployment.CheckTopics(ctx, client, c, deployment.ByAll)
-	if err != nil {
+	if d.Topics, err = deployment.CheckTopics(ctx, client, c, deployment.ByAll); err != nil {
 		return err
 	}
 	if !opened && s.RegistersDecisions() {
@@ -67,30 +67,28 @@ func PrepareTopics(ctx context.Context, h Host, inputPartitions int, leaveOut []
 			return err
 		}
 		s = s.WithSchemaID(id)
-		if model, err = h.Model(s); err != nil {
+		if d.Model, err = h.Model(s); err != nil {
 			return err
 		}
 	}
-	if err := changelog.WriteManifests(ctx, client, c, described, model, master); err != nil {
+	if err := d.WriteManifests(ctx); err != nil {
 		return err
 	}
-	if err := freezeSchemas(ctx, s, changelog.Deployment{
-		Client: client, Config: c, Topics: described, Model: model, Master: master,
-	}, leaveOut, done); err != nil {
+	if err := freezeSchemas(ctx, s, d, leaveOut, done); err != nil {
 		return err
 	}
-	descriptor, err := s.Descriptor(model)
+	descriptor, err := s.Descriptor(d.Model)
 	if err != nil {
 		return err
 	}
-	written, err := deployment.WriteDescriptor(ctx, client, c, described, descriptor)
+	written, err := deployment.WriteDescriptor(ctx, client, c, d.Topics, descriptor)
 	if err != nil {
 		return err
 	}
 	if written {
 		done("published the descriptor in " + c.Descriptor)
 	}
-	fmt.Fprintf(h.Stderr, "%s is ready (%s)\n", c.Name, streamsText(c, described.Input.Partitions))
+	fmt.Fprintf(h.Stderr, "%s is ready (%s)\n", c.Name, streamsText(c, d.Topics.Input.Partitions))
 	return nil
 }
 

@@ -14,7 +14,7 @@ func twoMembers(e *env) {
 	config := group.Config{ID: e.name("group"), Topic: topic}
 	a, err := group.Join(e.c, config)
 	e.check(err)
-	defer a.Close() //nolint:errcheck // leaving is a courtesy here
+	defer a.Close()
 	alone, err := a.Next(e.ctx)
 	e.check(err)
 	if !slices.Equal(alone.Partitions, []int32{0, 1, 2, 3}) {
@@ -93,12 +93,12 @@ func rejoinAfterClose(e *env) {
 	config := group.Config{ID: e.name("group"), Topic: topic}
 	a, err := group.Join(e.c, config)
 	e.check(err)
-	defer a.Close() //nolint:errcheck // leaving is a courtesy here
+	defer a.Close()
 	held, err := a.Next(e.ctx)
 	e.check(err)
 	b, err := group.Join(e.client(nil), config)
 	e.check(err)
-	defer b.Close() //nolint:errcheck // leaving is a courtesy here
+	defer b.Close()
 	soon, cancel := context.WithTimeout(e.ctx, 3*time.Second)
 	defer cancel()
 	if generation, err := b.Next(soon); err == nil {

@@ -157,7 +157,7 @@ func staleGeneration(e *env) {
 	e.check(err)
 	generation, err := member.Next(e.ctx)
 	e.check(err)
-	defer member.Close() //nolint:errcheck // leaving is a courtesy here
+	defer member.Close()
 	good := generation.Membership()
 	for name, change := range map[string]func(*group.Membership){
 		"generation before": func(m *group.Membership) { m.Generation-- },
