@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+	"slices"
 )
 
 // A state is, little-endian:
@@ -24,6 +25,7 @@ func (t *Table) StateLen() int { return t.config.StateLen() }
 
 // AppendState appends the state, StateLen bytes whatever rows wait. The state is private.
 func (t *Table) AppendState(dst []byte) []byte {
+	dst = slices.Grow(dst, t.StateLen())
 	dst = binary.LittleEndian.AppendUint64(dst, t.put)
 	dst = binary.LittleEndian.AppendUint64(dst, t.gone)
 	for at := range t.marks {

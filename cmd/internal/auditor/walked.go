@@ -21,6 +21,7 @@ type walked struct {
 	operators.Machine
 	walk    streams.Walk
 	handing *handing
+	state   []byte // the last one of AppendPublic
 }
 
 // handing is the machine behind the walk. It replaces the decoder's result by the event.
@@ -130,5 +131,6 @@ func (w *walked) AppendPublic(dst []byte) []byte {
 	if shared, ok := w.Machine.(interface{ AppendPublic(dst []byte) []byte }); ok {
 		dst = shared.AppendPublic(dst)
 	}
-	return append(dst, w.AppendState(nil)[w.Machine.StateLen():]...)
+	w.state = w.AppendState(w.state[:0])
+	return append(dst, w.state[w.Machine.StateLen():]...)
 }
