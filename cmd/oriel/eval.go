@@ -79,13 +79,9 @@ func evalCommand() *cobra.Command {
 	cmd.MarkFlagsMutuallyExclusive("ndjson", "csv", "topic")
 	cmd.MarkFlagsMutuallyExclusive("partitions", "topic")
 	cmd.MarkFlagsMutuallyExclusive("key-separator", "csv", "topic")
-	for _, name := range append(mappingFlags, "map", "delimiter") {
-		cmd.MarkFlagsMutuallyExclusive("ndjson", name)
-		cmd.MarkFlagsMutuallyExclusive("topic", name)
-	}
-	for _, name := range mappingFlags {
-		cmd.MarkFlagsMutuallyExclusive("map", name)
-	}
+	exclude(cmd, "ndjson", append(mappingFlags, "map", "delimiter")...)
+	exclude(cmd, "topic", append(mappingFlags, "map", "delimiter")...)
+	exclude(cmd, "map", mappingFlags...)
 	return cmd
 }
 

@@ -51,6 +51,13 @@ func versionCommand() *cobra.Command {
 	}
 }
 
+// exclude makes a flag mutually exclusive with each of the others.
+func exclude(cmd *cobra.Command, flag string, others ...string) {
+	for _, other := range others {
+		cmd.MarkFlagsMutuallyExclusive(flag, other)
+	}
+}
+
 // release is the version for builds without git: -ldflags "-X main.release=v1.2.3", as in deploy/Dockerfile.
 var release string
 

@@ -67,8 +67,7 @@ func numbersCommand() *cobra.Command {
 	f.StringVarP(&o.output, "output", "o", "", "file to write; without it, standard output")
 	cmd.MarkFlagsOneRequired("topic", "input")
 	cmd.MarkFlagsMutuallyExclusive("topic", "input")
-	cmd.MarkFlagsMutuallyExclusive("last", "from")
-	cmd.MarkFlagsMutuallyExclusive("last", "to")
+	exclude(cmd, "last", "from", "to")
 	return cmd
 }
 

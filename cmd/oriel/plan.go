@@ -102,19 +102,13 @@ func planCommand() *cobra.Command {
 	f.Float64SliceVar(&o.epsilons, "epsilon", nil, "compare this `LIST` of ε in place of ORIEL_EPSILON")
 	f.Lookup("epsilon").DefValue = "" // shown as an empty default, not as []
 	f.Var(&windowList{&o.windows}, "window", "compare this `LIST` of windows, steps, in place of ORIEL_WINDOW")
-	for _, name := range []string{"epsilon", "window"} {
-		cmd.MarkFlagsMutuallyExclusive(name, "age")
-		cmd.MarkFlagsMutuallyExclusive(name, "measure")
-	}
-	for _, name := range []string{"rate", "age", "measure", "epsilon", "window"} {
-		cmd.MarkFlagsMutuallyExclusive("frontier", name)
-	}
+	exclude(cmd, "epsilon", "age", "measure")
+	exclude(cmd, "window", "age", "measure")
+	exclude(cmd, "frontier", "rate", "age", "measure", "epsilon", "window")
 	f.Float64Var(&o.effect, "want-effect", 0, "say after how many events an experiment finds an `EFFECT`, in units of ORIEL_VALUE")
 	f.Float64Var(&o.power, "power", 0.8, "the `PROBABILITY` with which --want-effect is found")
 	o.wanted.flags(cmd)
-	for _, other := range []string{"plot", "frontier", "epsilon", "window", "measure", "rate", "age"} {
-		cmd.MarkFlagsMutuallyExclusive("want-effect", other)
-	}
+	exclude(cmd, "want-effect", "plot", "frontier", "epsilon", "window", "measure", "rate", "age")
 	return cmd
 }
 

@@ -50,9 +50,7 @@ func (o *wantOptions) flags(cmd *cobra.Command) {
 	f.Uint64Var(&o.over, "over", 0, "`EVENTS` of the memory, the horizon or the tumbling window")
 	f.StringVar(&o.solve, "solve", "epsilon", "`WHAT` to solve for: epsilon, memory or batch")
 	for _, name := range names {
-		for _, other := range []string{"frontier", "epsilon", "window"} {
-			cmd.MarkFlagsMutuallyExclusive(name, other)
-		}
+		exclude(cmd, name, "frontier", "epsilon", "window")
 	}
 }
 

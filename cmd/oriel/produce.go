@@ -74,12 +74,8 @@ func produceCommand() *cobra.Command {
 	cmd.MarkFlagsMutuallyExclusive("topic", "stdout")
 	cmd.MarkFlagsMutuallyExclusive("dry-run", "stdout")
 	cmd.MarkFlagsMutuallyExclusive("partition", "partition-by")
-	for _, name := range append(mappingFlags, "map", "csv", "delimiter") {
-		cmd.MarkFlagsMutuallyExclusive("ndjson", name)
-	}
-	for _, name := range mappingFlags {
-		cmd.MarkFlagsMutuallyExclusive("map", name)
-	}
+	exclude(cmd, "ndjson", append(mappingFlags, "map", "csv", "delimiter")...)
+	exclude(cmd, "map", mappingFlags...)
 	return cmd
 }
 

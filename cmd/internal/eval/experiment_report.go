@@ -155,8 +155,7 @@ func (r *ExperimentReport) printRows(out io.Writer) {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", name, epsilon, arm, figure.Digits(s.Effect),
 			figure.Digits(s.Low), figure.Digits(s.High), after, seeds)
 	}
-	for i := range r.Rows {
-		row := &r.Rows[i]
+	for _, row := range r.Rows {
 		for _, a := range row.Arms {
 			arm := a.Arm
 			if r.Streams > 1 {

@@ -48,8 +48,7 @@ func (r *Report) Slide(title string) *figure.Slide {
 	// Losses worse than the base by this much would flatten the rest of the chart.
 	worst := max(base, bare) + max(base-bare, bare-base)
 	var far []string
-	for i := range r.Rows {
-		row := &r.Rows[i]
+	for _, row := range r.Rows {
 		if row.Kind == KindReference && row.Loss.Mean > bare {
 			continue // several learners: draw only the best
 		}

@@ -38,8 +38,7 @@ func (r *NumbersReport) Print(out io.Writer) error {
 func (r *NumbersReport) printKinds(out io.Writer) {
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "\tε\tW\tstatistic\tmemory\terror, rms\t±, median\tin the interval\treleases\tcompared\tshown\t")
-	for i := range r.Rows {
-		row := &r.Rows[i]
+	for _, row := range r.Rows {
 		for _, k := range row.Kinds {
 			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s %%\t%d\t%d\t%d\t\n", row.Name, figure.Upper(row.Epsilon),
 				steps(row.Window), k.Statistic, k.Memory, shortOf(k.Statistic, k.RMS), shortOf(k.Statistic, k.Half),

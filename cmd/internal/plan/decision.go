@@ -78,8 +78,7 @@ func (r *Report) decisionRows() *grid {
 	}
 	g.add(head...)
 	g.add(second...)
-	for i := range r.Mechanisms {
-		m := &r.Mechanisms[i]
+	for _, m := range r.Mechanisms {
 		if len(m.Decisions) == 0 {
 			continue
 		}

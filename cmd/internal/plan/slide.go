@@ -39,8 +39,7 @@ func (r *Report) errorPanel() figure.Panel {
 		all.Called = "optimum for one event"
 	}
 	once := r.Setting.span() == 0
-	for i := range r.Mechanisms {
-		m := &r.Mechanisms[i]
+	for _, m := range r.Mechanisms {
 		if !m.Configured && factsOf(m.Name).PerStep != once {
 			continue
 		}

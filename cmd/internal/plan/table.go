@@ -138,8 +138,7 @@ func (r *Report) errorRows() *grid {
 	g := &grid{}
 	g.add("", "noise", "rms of a", "at the", "rms of the", "variance over")
 	g.add("", "scale", "coordinate", "worst step", "vector", "the optimum")
-	for i := range r.Mechanisms {
-		m := &r.Mechanisms[i]
+	for _, m := range r.Mechanisms {
 		scale := Number(m.NoiseScale)
 		if len(m.Components) > 1 {
 			scale = none // each component has its own scale
@@ -171,8 +170,7 @@ func (r *Report) ageRows(loss func(Loss) Number) *grid {
 			g.add(row...)
 		}
 	}
-	for i := range r.Mechanisms {
-		m := &r.Mechanisms[i]
+	for _, m := range r.Mechanisms {
 		row := []string{m.label(), figure.Upper(m.Mu)}
 		for _, l := range m.Losses {
 			row = append(row, figure.Upper(loss(l)))
@@ -193,8 +191,7 @@ func (r *Report) groupRows() *grid {
 		head = append(head, strconv.FormatUint(k, 10))
 	}
 	g.add(head...)
-	for i := range r.Mechanisms {
-		m := &r.Mechanisms[i]
+	for _, m := range r.Mechanisms {
 		row := []string{m.label(), figure.Upper(m.Epsilon)}
 		if user {
 			row = []string{m.label(), figure.Upper(m.EventEpsilon), figure.Upper(m.Epsilon)}
@@ -217,8 +214,7 @@ func (r *Report) costRows() *grid {
 	}
 	g.add(first...)
 	g.add(second...)
-	for i := range r.Mechanisms {
-		m := &r.Mechanisms[i]
+	for _, m := range r.Mechanisms {
 		row := []string{
 			m.label(), bytesOf(uint64(m.StateBytes)), bytesOf(m.MemoryBytes),
 			figure.Digits(m.Cost.Vectors), strconv.FormatUint(m.Cost.WorstVectors, 10), figure.Digits(m.Cost.HashBlocks),
@@ -274,8 +270,8 @@ func (r *Report) notes() string {
 	case s.Draws:
 		lines = append(lines, "Decisions hold draws of the stream's own, whose scores are of releases: they lose nothing more.")
 	}
-	for i := range r.Mechanisms {
-		if m := &r.Mechanisms[i]; m.Note != "" {
+	for _, m := range r.Mechanisms {
+		if m.Note != "" {
 			lines = append(lines, m.called()+": "+m.Note)
 		}
 	}
