@@ -81,6 +81,14 @@ type Testing interface {
 	Power(law mechanisms.NoiseLaw, batch uint64, effect, power float64) (*Power, error)
 
 	Experiment() *Experiment // nil: no experiment is configured
+
+	// Turns returns the first steps of all experiments that a stream has by its params, ascending.
+	Turns(params []byte) (steps []uint64, err error)
+
+	// Next returns the bytes that the params of a stream need at their end, so that the present experiment ends before a
+	// step and the next one starts with it. No process may have computed that step before. Next refuses a step that is
+	// not behind the first steps of all experiments.
+	Next(params []byte, step uint64) ([]byte, error)
 }
 
 // Power describes how many events it takes to find an effect; 0 means more than Most.

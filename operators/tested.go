@@ -10,6 +10,11 @@ import (
 	"oriel/schemas"
 )
 
+// Announced is the least number of events between the decision to start an experiment on a stream that runs, and its
+// first step. Whoever decides may have read all releases so far, which say something about the noise to come. Behind so
+// many events it no longer matters (operators/experiment/PROOF.md, *Experiments in turn*).
+const Announced = 2000
+
 // Experiment describes the members of decisions that test effects, so that programs can show them. The descriptor of a
 // deployment contains it in this form.
 type Experiment struct {
@@ -18,14 +23,28 @@ type Experiment struct {
 	Outcome string   `json:"outcome"` // column of the outcomes
 	Low     float64  `json:"low"`     // their public range
 	High    float64  `json:"high"`
-	Target  float64  `json:"target"` // events about which sequences are narrowest
-	First   uint64   `json:"first_step"`
+	Target  float64  `json:"target"`     // events about which sequences are narrowest
+	First   uint64   `json:"first_step"` // of the stream's first experiment; a decision has the present one's
 	Looks   float64  `json:"events_of_first_look"`
 	Lift    bool     `json:"lift"`
+	Steps   []uint64 `json:"first_steps,omitempty"` // of several experiments in turn, as the settings have them
 
 	// Assigned returns the arm of an event and its outcome, clamped to the range. An arm of −1 means that the event is
 	// not counted. Assigned is code, so a descriptor does not contain it.
 	Assigned func(e schemas.Event) (arm int, outcome float64) `json:"-"`
+}
+
+// Of returns the number of the experiment of a step, from 1, by the settings. It is 0 for steps before the first one.
+func (e *Experiment) Of(step uint64) (number uint64) {
+	if step >= e.First {
+		number = 1
+	}
+	for i, first := range e.Steps {
+		if step >= first {
+			number = uint64(i + 1)
+		}
+	}
+	return number
 }
 
 // Findings are the results of an experiment that a decision publishes.
@@ -37,6 +56,8 @@ type Findings struct {
 	Balance     float64 // e-value of the arms' counts
 	Recent      float64 // part of the weight that the newer half of the events has
 	Events      float64 // of the experiment, so far
+	Number      uint64  // of the stream's experiment, from 1
+	First       uint64  // its first step
 }
 
 // Effect is the difference between the mean outcome of an arm and that of the control.
@@ -53,7 +74,7 @@ func (f *Findings) Unfit(e *Experiment) bool { return !f.StopAllowed && f.Events
 
 // Read parses the findings in a decision. Numbers are Shown from the first look on.
 func (e *Experiment) Read(d schemas.Decision) (Findings, error) {
-	f := Findings{}
+	f := Findings{Number: 1, First: e.First}
 	members, missing := map[string]json.RawMessage{}, ""
 	for _, x := range d.Extras {
 		members[x.Name] = json.RawMessage(x.JSON)
@@ -87,6 +108,10 @@ func (e *Experiment) Read(d schemas.Decision) (Findings, error) {
 	read("balance_e", &f.Balance)
 	read("recent", &f.Recent)
 	read("looks", &looks)
+	if members["experiment"] != nil { // decisions of earlier versions have the first one alone
+		read("experiment", &f.Number)
+		read("experiment_step", &f.First)
+	}
 	f.StopAllowed, f.Events = stop == 1, float64(looks*float64(d.Batch))
 	shown := f.Events >= e.Looks
 	others := len(e.Arms) - 1

@@ -19,11 +19,12 @@ const (
 	kindIdentity    Kind = 5 // the owner of a local store
 	KindVerdicts    Kind = 6 // a row of a stream's verdicts
 	KindSchemas     Kind = 7 // the writers' schemas of a stream
+	KindAmendment   Kind = 8 // what was appended to the params of a stream
 )
 
 var kindNames = [...]string{
 	"", "manifest", "incarnation", "sealed state", "part of a sealed state", "store identity", "row of verdicts",
-	"record of schemas",
+	"record of schemas", "amendment",
 }
 
 // String returns the name of the kind in error texts.

@@ -6,6 +6,7 @@
 //	sealed state position (clear, authenticated) and machine state (encrypted); fixed width, rewritten at each commit
 //	part         a slice of a sealed state that is larger than MaxValue
 //	schemas      what events of a registry's writers are decoded by: clear, and authenticated
+//	amendment    public settings that were appended to the params of a stream: clear, and authenticated
 //
 // Guarantee: opening a record returns exactly the bytes that were sealed for that stream, incarnation, partition and
 // key version, or only an error. Freshness is not guaranteed: an old sealed state opens. The changelog and the

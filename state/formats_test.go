@@ -12,6 +12,7 @@ func TestEveryFormatIsRead(t *testing.T) {
 	files := map[Kind]string{
 		KindManifest: "manifest", KindIncarnation: "incarnation", KindState: "state", KindPart: "part",
 		kindIdentity: "identity", KindVerdicts: "verdicts", KindSchemas: "schemas",
+		KindAmendment: "amendment",
 	}
 	last := map[Kind]byte{}
 	for _, f := range formats {

@@ -37,7 +37,7 @@ func root() *cobra.Command {
 	cmd.AddCommand(demoCommand(), keyCommand(), configCommand(), runCommand(), orderCommand(), lettersCommand(),
 		topicsCommand(), produceCommand(), tailCommand(), featuresCommand(), schemaCommand(), replayCommand(), evalCommand(),
 		planCommand(), initCommand(), doctorCommand(), mapCommand(), auditCommand(), scoreCommand(), weightsCommand(),
-		numbersCommand(), discoveriesCommand(), licensesCommand(), versionCommand())
+		numbersCommand(), discoveriesCommand(), experimentCommand(), licensesCommand(), versionCommand())
 	return cmd
 }
 

@@ -17,9 +17,9 @@ import (
 type tested struct {
 	propensities []float64 // by arm
 	alpha        float64
-	near         float64 // in units of values
-	target       float64 // events
-	start        uint64  // steps before the experiment
+	near         float64  // in units of values
+	target       float64  // events
+	starts       []uint64 // steps before each experiment, in their order
 	lift         bool
 }
 
@@ -55,15 +55,16 @@ var testSettings = []operators.Setting{
 		Text: "decisions also have each arm's mean over the control's, with a band. ORIEL_VALUE must start at 0",
 	},
 	{
-		Name: "EXPERIMENT_STEP", Kind: operators.Count, Unit: "steps", Range: "1 to 2^40", Default: "1", Later: true,
-		Text: "the step of the stream that the experiment starts with: events of earlier steps count nowhere in it. A stream has one experiment",
+		Name: "EXPERIMENT_STEP", Kind: operators.Text, Unit: "step,step,…", Range: "1 to 2^40, ascending, at most 64",
+		Default: "1", Later: true,
+		Text: "first step of the experiment in its stream. Each further step ends it and starts the next one, with a verdict of its own",
 	},
 }
 
 // wantTest reads the settings of an experiment and reports each problem with them.
 func (c *operator) wantTest(v *operators.Values, facts mechanisms.Facts) {
 	t, s := &tested{alpha: v.Number("ALWAYS_VALID"), near: v.Number("NEAR"), lift: v.Flag("LIFT")}, &c.spec
-	target, step, text := v.Count("TARGET"), v.Count("EXPERIMENT_STEP"), v.Text("PROPENSITIES")
+	target, steps, text := v.Count("TARGET"), v.Text("EXPERIMENT_STEP"), v.Text("PROPENSITIES")
 	if t.alpha == 0 {
 		const idle = "set, but ORIEL_ALWAYS_VALID is not: there is no experiment"
 		v.Want("PROPENSITIES", text == "", idle)
@@ -71,7 +72,7 @@ func (c *operator) wantTest(v *operators.Values, facts mechanisms.Facts) {
 		v.Want("TARGET", target == 0, idle)
 		v.Want("UNITS", v.Text("UNITS") == "unknown", idle)
 		v.Want("LIFT", !t.lift, idle)
-		v.Want("EXPERIMENT_STEP", step == 1, idle)
+		v.Want("EXPERIMENT_STEP", steps == "1", idle)
 		return
 	}
 	v.Want("ALWAYS_VALID", t.alpha >= 1e-6 && t.alpha <= 0.5, "%g: not 0, nor from 1e-6 to 0.5", t.alpha)
@@ -98,12 +99,17 @@ func (c *operator) wantTest(v *operators.Values, facts mechanisms.Facts) {
 		"%g: not inside of ORIEL_VALUE's range, %g to %g; set a guess of the mean outcome", t.near, s.low, s.high)
 	v.Want("TARGET", target >= experiment.FirstLook && target <= 1e12,
 		"%d: not from %d to 1e12; set how many events the experiment is expected to have", target, experiment.FirstLook)
-	steps := target / max(1, v.Batch)
-	v.Want("TARGET", steps <= mostTargetSteps, "%d: %d steps of ORIEL_BATCH=%d, above %d; take a larger batch", target, steps,
+	looks := target / max(1, v.Batch)
+	v.Want("TARGET", looks <= mostTargetSteps, "%d: %d steps of ORIEL_BATCH=%d, above %d; take a larger batch", target, looks,
 		v.Batch, mostTargetSteps)
-	v.Want("EXPERIMENT_STEP", step >= 1 && step <= 1<<40, "%d: not from 1 to 2^40", step)
+	t.starts = parseStarts(steps)
+	v.Want("EXPERIMENT_STEP", t.starts != nil, "%q: not steps from 1 to 2^40 with commas between them, ascending, at most %d", steps,
+		mostTurns)
 	v.Want("LIFT", !t.lift || s.low == 0, "true: needs outcomes that start at 0; ORIEL_VALUE starts at %g", s.low)
-	t.target, t.start = float64(target), max(step, 1)-1
+	t.target = float64(target)
+	if t.starts == nil {
+		t.starts = []uint64{0}
+	}
 	c.wantUnits(v, t)
 	c.test = t
 }
@@ -124,7 +130,7 @@ func (c *operator) wantUnits(v *operators.Values, t *tested) {
 	steps := uint64(0)
 	if c.terms.Scope != nil {
 		horizon := c.terms.Scope.Figures().Horizon
-		steps = max(horizon, t.start) - t.start
+		steps = max(horizon, t.starts[0]) - t.starts[0]
 	}
 	v.Want("UNITS", several && steps > 0 && separation >= steps, "%s: several events of one unit make an experiment look surer than it is; "+
 		"set ORIEL_UNITS=single if each unit sends one, or ORIEL_USER_ID with ORIEL_USER_SEPARATION of at least the experiment's steps and "+
@@ -154,7 +160,7 @@ func (t *tested) canonical() string {
 	}
 	return "always_valid=" + decimal(t.alpha) + "\npropensities=" + strings.Join(shares, "|") +
 		"\nnear=" + decimal(t.near) + "\ntarget=" + decimal(t.target) + "\nlift=" + strconv.FormatBool(t.lift) +
-		"\nexperiment_step=" + strconv.FormatUint(t.start+1, 10) + "\n"
+		"\n" + stepLine + formatStarts(t.starts) + "\n"
 }
 
 // settings returns the settings of the experiment under a noise law.
@@ -166,7 +172,7 @@ func (c operator) settings(law mechanisms.NoiseLaw, batch uint64) experiment.Set
 	}
 	e := experiment.Settings{
 		Propensities: slices.Clone(t.propensities), Alpha: t.alpha, Near: (t.near - s.low) / (s.high - s.low),
-		Target: t.target, Events: float64(batch), Start: t.start, Lift: t.lift,
+		Target: t.target, Events: float64(batch), Start: t.starts[0], Lift: t.lift,
 		Noise: experiment.Noise{Poles: law.Poles, Residues: law.Residues, Period: law.Period},
 		Count: draw / s.weights.Count, Value: draw / s.weights.Mean,
 		Rounding: float64(law.Rounding*float64(s.comparison().treatments)) / min(s.weights.Count, s.weights.Mean),
@@ -204,7 +210,16 @@ func (c operator) testExtras() []schemas.Extra {
 		"of arms do not fit their propensities.")
 	all = add(all, schemas.ExtraNumber, "balance_e", "e-value of the arms' counts: above 1000 arms are not drawn as the settings say, and there is no verdict.")
 	all = add(all, schemas.ExtraNumber, "looks", "Steps of the experiment so far.")
-	return add(all, schemas.ExtraNumber, "recent", "About which part of the weight of effect the newer half of the events has: half if all weighed the same.")
+	all = add(all, schemas.ExtraNumber, "recent", "About which part of the weight of effect the newer half of the events has: half if all weighed the same.")
+	if c.unnumbered {
+		return all
+	}
+	return append(all, schemas.Extra{
+		Name: "experiment", Kind: schemas.ExtraNumber, Later: true,
+		Text: "Number of the stream's experiment, from 1: all members above are of it alone. It has a probability of failing of its own.",
+	}, schemas.Extra{
+		Name: "experiment_step", Kind: schemas.ExtraNumber, Later: true, Text: "The first step of the experiment.",
+	})
 }
 
 // Experiment describes the members that testExtras adds.
@@ -212,9 +227,9 @@ func (c operator) Experiment() *operators.Experiment {
 	if c.test == nil {
 		return nil
 	}
-	return &operators.Experiment{
+	x := &operators.Experiment{
 		Arms: c.spec.armNames(), Alpha: c.test.alpha, Outcome: c.spec.value, Low: c.spec.low, High: c.spec.high,
-		Target: c.test.target, First: c.test.start + 1, Looks: experiment.FirstLook, Lift: c.test.lift,
+		Target: c.test.target, First: c.test.starts[0] + 1, Looks: experiment.FirstLook, Lift: c.test.lift,
 		Assigned: func(e schemas.Event) (arm int, outcome float64) {
 			cell, ok := c.spec.cell(e.Numbers)
 			if !ok || cell < 0 || cell >= c.spec.product() {
@@ -224,28 +239,35 @@ func (c operator) Experiment() *operators.Experiment {
 			return cell / of.stride % of.arms, within(e.Numbers[len(e.Numbers)-1], c.spec.low, c.spec.high)
 		},
 	}
+	if len(c.test.starts) > 1 {
+		for _, start := range c.test.starts {
+			x.Steps = append(x.Steps, start+1)
+		}
+	}
+	return x
 }
 
-// Power returns after how many events the experiment detects an effect, given in units of values, in any of its arms.
+// Power returns after how many events an experiment detects an effect, given in units of values, in any of its arms. Of
+// experiments in turn it takes the one that needs most events, because noise differs by the step that it starts with.
 func (c operator) Power(law mechanisms.NoiseLaw, batch uint64, effect, power float64) (*operators.Power, error) {
 	if c.test == nil {
 		return nil, nil
 	}
-	steps := uint64(mostTargetSteps)
-	if horizon := c.terms.Scope.Figures().Horizon; horizon > 0 {
-		steps = max(horizon, c.test.start) - c.test.start
-	}
+	steps := c.test.longest(mostTargetSteps, c.terms.Scope.Figures().Horizon)
 	s, most := c.settings(law, batch), operators.Power{}
 	if err := checkLaw(s); err != nil {
 		return nil, err
 	}
-	for arm := 1; arm < len(s.Propensities); arm++ {
-		p := s.Plan(arm, effect/(c.spec.high-c.spec.low), power, steps)
-		most.OneLook = max(most.OneLook, p.OneLook)
-		if arm == 1 {
-			most.WithoutPrivacy, most.Events = p.NoPrivacy, p.AlwaysLook
+	for i, start := range c.test.starts {
+		s.Start = start
+		for arm := 1; arm < len(s.Propensities); arm++ {
+			p := s.Plan(arm, effect/(c.spec.high-c.spec.low), power, steps)
+			most.OneLook = max(most.OneLook, p.OneLook)
+			if i == 0 && arm == 1 {
+				most.WithoutPrivacy, most.Events = p.NoPrivacy, p.AlwaysLook
+			}
+			most.WithoutPrivacy, most.Events = longer(most.WithoutPrivacy, p.NoPrivacy), longer(most.Events, p.AlwaysLook)
 		}
-		most.WithoutPrivacy, most.Events = longer(most.WithoutPrivacy, p.NoPrivacy), longer(most.Events, p.AlwaysLook)
 	}
 	most.Most = float64(float64(steps) * float64(batch))
 	return &most, nil

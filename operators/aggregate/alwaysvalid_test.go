@@ -93,13 +93,22 @@ func TestExperimentsAreThoseOfTheEvents(t *testing.T) {
 }
 
 // TestGoldenExperiments checks that the bytes of an experiment's members never change, and that a restored machine
-// continues with the same bytes.
+// continues with the same bytes. Plans before planOfTurns have the members without the experiment's number.
 func TestGoldenExperiments(t *testing.T) {
-	want := map[string]string{
-		"totals": "8da68531986c6614476a422e04cb7ab2", "life": "9e39354a7375786c9df9335616b65761",
-	}
-	for name, m := range map[string]mechanisms.Config{"totals": ending(100, 50), "life": life(64, 50)} {
-		c, m := config(t, m, experimental("EXPERIMENT_STEP=4")...)
+	for _, kind := range []struct {
+		name    string
+		m       mechanisms.Config
+		version byte
+		steps   string
+		want    string
+	}{
+		{"totals", ending(100, 50), planOfShown, "4", "8da68531986c6614476a422e04cb7ab2"},
+		{"life", life(64, 50), planOfShown, "4", "9e39354a7375786c9df9335616b65761"},
+		{"totals in turn", ending(100, 50), planOfTurns, "4,31", "953db3f745352555fe9d02af9b967d92"},
+		{"life in turn", life(64, 50), planOfTurns, "4,31", "7fd98d894aec8fb98682577a16c141b8"},
+	} {
+		c, m := config(t, kind.m, experimental("EXPERIMENT_STEP="+kind.steps)...)
+		c = c.planned(kind.version)
 		machine, digest := quiet(t, c, m), optest.NewDigest()
 		for i := range 3000 {
 			if i%777 == 5 {
@@ -118,8 +127,8 @@ func TestGoldenExperiments(t *testing.T) {
 				}
 			}
 		}
-		if got := digest.String(); got != want[name] {
-			t.Errorf("%s: %s, stored %s", name, got, want[name])
+		if got := digest.String(); got != kind.want {
+			t.Errorf("%s: %s, stored %s", kind.name, got, kind.want)
 		}
 	}
 }
@@ -180,6 +189,9 @@ func TestExperimentsThatAreRefused(t *testing.T) {
 	f(m, "PROPENSITIES: not set: an experiment draws its arms", "PROPENSITIES=")
 	f(m, "not inside of", "NEAR=1")
 	f(m, "TARGET", "TARGET=10")
+	f(m, "EXPERIMENT_STEP", "EXPERIMENT_STEP=0")
+	f(m, "ascending", "EXPERIMENT_STEP=9,9")
+	f(m, "ascending", "EXPERIMENT_STEP=01")
 	f(m, "several events of one unit", "UNITS=unknown")
 	f(m, "outcomes that start at 0", "VALUE=converted=-1:1", "NEAR=0.1")
 	f(m, "counts each event once", "WEIGHT_MAX=2")

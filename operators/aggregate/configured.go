@@ -24,6 +24,7 @@ type operator struct {
 	exact        bool // over sums next to without noise
 	withoutShown bool // a plan of before decisions said which numbers are shown
 	unfiltered   bool // a plan of before decisions published the filter of increments
+	unnumbered   bool // a plan of before decisions said of which experiment they are
 	test         *tested
 }
 
@@ -181,18 +182,24 @@ func (c operator) Require(m *mechanisms.Config, params []byte) error {
 //   - Version 3, which only specifications with quantiles had: quantiles are computed by interval.Ranks.
 //   - Version 4: decisions mark which numbers are shown.
 //   - Version 5, which only specifications with increments have: decisions publish the filter of increments.
+//   - Version 6, which only specifications with an experiment have: decisions say of which experiment they are, and
+//     lines of steps may follow that were added since the stream was opened (Next).
 const (
 	planOfCells  = 1
 	planOfPlaces = 2
 	planOfRanks  = 3
 	planOfShown  = 4
 	planOfFilter = 5
+	planOfTurns  = 6
 )
 
 // Params returns the specification. The configuration holds only its digest.
 func (c operator) Params(mechanisms.Config) ([]byte, error) {
 	version := byte(planOfShown)
-	if c.increments {
+	switch {
+	case c.test != nil:
+		version = planOfTurns
+	case c.increments:
 		version = planOfFilter
 	}
 	return append([]byte{version}, c.canonical()...), nil
@@ -204,18 +211,21 @@ func (c operator) canonical() string { return c.spec.canonical() + c.test.canoni
 var errPlan = errors.New("aggregate: plan: not that of this specification")
 
 func (c operator) checkPlan(params []byte) error {
-	if len(params) == 0 || params[0] < planOfCells || params[0] > planOfFilter || string(params[1:]) != c.canonical() {
-		return errPlan
-	}
-	return nil
+	_, err := c.added(params)
+	return err
 }
 
 // Open returns a Machine.
 func (c operator) Open(params []byte, sums *mechanisms.Stream) (operators.Machine, error) {
-	if err := c.checkPlan(params); err != nil {
+	starts, err := c.added(params)
+	if err != nil {
 		return nil, err
 	}
-	return newMachine(c.planned(params[0]), sums)
+	c = c.planned(params[0])
+	if len(starts) > 0 {
+		c = c.then(starts)
+	}
+	return newMachine(c, sums)
 }
 
 // planned returns the operator as a plan of the given version defines it.
@@ -223,7 +233,7 @@ func (c operator) planned(version byte) operator {
 	if version < planOfRanks {
 		c.spec.ranks = make([]*interval.Ranks, len(c.spec.levels)) // none
 	}
-	c.withoutShown, c.unfiltered = version < planOfShown, version < planOfFilter
+	c.withoutShown, c.unfiltered, c.unnumbered = version < planOfShown, version < planOfFilter, version < planOfTurns
 	return c
 }
 

@@ -44,7 +44,7 @@ var kinds = []struct {
 		"ALWAYS_VALID=0.1", "PROPENSITIES=0.5|0.25|0.25", "NEAR=10", "TARGET=1000", "UNITS=single", "EXPERIMENT_STEP=3",
 		"EMIT_EVERY=2", "INCREMENTS=true",
 	}},
-	{"an experiment over totals", total, experimental("TARGET=1000")},
+	{"an experiment over totals", total, experimental("TARGET=1000", "EXPERIMENT_STEP=1,5,7")},
 }
 
 // drawn returns random events of the specification, some of them outside its cells.

@@ -289,7 +289,7 @@ func TestPlanSaysWhatIsAbsorbed(t *testing.T) {
 	f(plan, 2)
 	plan[0] = 1
 	f(plan, 0)
-	plan[0] = planOfFilter + 1
+	plan[0] = planOfTurns + 1
 	if err := c.Require(&m, plan); err == nil {
 		t.Error("a plan of a later version is taken")
 	}

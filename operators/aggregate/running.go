@@ -23,7 +23,10 @@ type running struct {
 	sums       []float64           // scratch
 	better     []bool              // by arm, as verdict says it
 	verdict    string
-	span       float64 // of values
+	span       float64  // of values
+	starts     []uint64 // steps before each experiment
+	turn       int      // index of the present one
+	numbered   bool     // decisions say its number
 }
 
 // Verdicts of an experiment; unfit means that arms are not drawn as the settings say.
@@ -47,7 +50,7 @@ func newRunning(c operator, stream *mechanisms.Stream) (*running, error) {
 	x := &running{
 		Experiment: experiment.New(settings), spec: &c.spec, arms: make([]experiment.Arm, of.arms),
 		sums: make([]float64, c.spec.hot().Size()), better: make([]bool, of.arms), verdict: notShown,
-		span: c.spec.high - c.spec.low, names: c.spec.armNames(),
+		span: c.spec.high - c.spec.low, names: c.spec.armNames(), starts: c.test.starts, numbered: !c.unnumbered,
 	}
 	if _, decays := stream.Memory(); decays {
 		if x.increments, err = stream.Reading(0, 0); err != nil {
@@ -61,7 +64,11 @@ func newRunning(c operator, stream *mechanisms.Stream) (*running, error) {
 
 // fields returns the fields of the state; all of them are public.
 func (x *running) fields(stream *mechanisms.Stream) []operators.Field {
-	fields := []operators.Field{operators.Floats(x.State(), func() error { return x.Check(stream.Step()) })}
+	fields := []operators.Field{operators.Floats(x.State(), func() error {
+		x.turn = turnAfter(x.starts, stream.Step())
+		x.Resume(x.starts[x.turn])
+		return x.Check(stream.Step())
+	})}
 	if x.last != nil {
 		fields = append(fields, operators.Floats(x.last, func() error {
 			for _, v := range x.last {
@@ -75,8 +82,13 @@ func (x *running) fields(stream *mechanisms.Stream) []operators.Field {
 	return fields
 }
 
-// take passes the step that has just closed to the experiment, if it has begun.
+// take passes the step that has just closed to the experiment, if it has begun. The first step of the next experiment
+// ends the one before.
 func (x *running) take(stream *mechanisms.Stream) {
+	if turn := turnAfter(x.starts, stream.Step()); turn != x.turn {
+		x.turn = turn
+		x.Restart(x.starts[turn])
+	}
 	begun := stream.Step() > x.Start
 	sums := stream.Sum(0)
 	if x.increments != nil {
@@ -144,6 +156,10 @@ func (x *running) write(extras []schemas.ExtraValue) {
 	next().Number = x.Balance()
 	next().Number = float64(x.Looks())
 	next().Number = x.Recent()
+	if x.numbered {
+		next().Number = float64(x.turn + 1)
+		next().Number = float64(x.starts[x.turn] + 1)
+	}
 }
 
 // says returns the verdict; it builds the text only if the verdict has changed.

@@ -32,7 +32,8 @@ func TestFindingsAreThoseOfTheMembers(t *testing.T) {
 			all := members(c, d)
 			events := max(0, float64(d.Step)-3) * 100
 			shown := events >= 1000
-			if f.Events != events || f.StopAllowed != (all["stop_allowed"].Number == 1) || f.Verdict != all["verdict"].Text ||
+			if f.Number != 1 || f.First != 4 || f.Events != events ||
+				f.StopAllowed != (all["stop_allowed"].Number == 1) || f.Verdict != all["verdict"].Text ||
 				f.Balance != all["balance_e"].Number || f.Recent != all["recent"].Number || len(f.Means) != 3 ||
 				len(f.Effects) != 2 {
 				t.Fatalf("step %d: %+v of %v", d.Step, f, all)
@@ -58,7 +59,7 @@ func TestFindingsAreThoseOfTheMembers(t *testing.T) {
 		}
 	}
 	var d struct{ Experiment *operators.Experiment }
-	const want = "{[A B C] 0.05 converted 0 1 5000 4 1000 true <nil>}"
+	const want = "{[A B C] 0.05 converted 0 1 5000 4 1000 true [] <nil>}"
 	if err := json.Unmarshal(c.Descriptor(), &d); err != nil || fmt.Sprint(*d.Experiment) != want {
 		t.Errorf("descriptor: %v %v", d.Experiment, err)
 	}

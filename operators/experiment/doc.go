@@ -20,6 +20,8 @@
 // release, and a look reads the filter of the next v on a public grid. PROOF.md has the statements and what is
 // asymptotic.
 //
+// A stream may have several experiments one after the other: Restart begins the next one.
+//
 // Discoveries reads many effects together, of several arms and metrics, so that few of those that it names are none.
 //
 // Sources: H. Robbins, Statistical methods related to the law of the iterated logarithm, Ann. Math. Stat. 41 (1970),

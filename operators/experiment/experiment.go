@@ -77,6 +77,22 @@ func New(s Settings) *Experiment {
 	return x
 }
 
+// Restart makes x the next experiment on the same stream, before its first step: it starts after the given number of
+// steps of the stream. Nothing of the earlier experiment is left.
+func (x *Experiment) Restart(start uint64) {
+	clear(x.state)
+	x.Resume(start)
+	x.total.block()
+	x.bank.block(x.Noise.age(start))
+	x.check.block(x.Noise.age(start))
+}
+
+// Resume says after how many steps of the stream the experiment has started whose numbers were written into State.
+func (x *Experiment) Resume(start uint64) {
+	x.Start = start
+	x.total.from(start)
+}
+
 // variance returns the variance of an outcome of 0 or 1 with a mean.
 func (s *Settings) variance(mean float64) float64 { return float64(mean * (1 - mean)) }
 

@@ -117,11 +117,16 @@ const (
 func totalLen(poles int) int { return firstLeft + poles }
 
 func newTotal(noise *Noise, start uint64, state []float64) *total {
-	t := &total{noise: noise, state: state, start: start}
-	left := noise.past(noise.age(start))
-	t.p = noise.covariance(&left)
+	t := &total{noise: noise, state: state}
+	t.from(start)
 	t.block()
 	return t
+}
+
+// from sets after how many steps of the stream the experiment starts.
+func (t *total) from(start uint64) {
+	left := t.noise.past(t.noise.age(start))
+	t.start, t.p = start, t.noise.covariance(&left)
 }
 
 // block starts a block, of which nothing has been drawn.

@@ -37,13 +37,13 @@ func (view *View) Schemas(keys Keys, c deployment.Config, p int32) (state.Schema
 	return frozen, nil
 }
 
-// ModelOf returns m with the schemas that are frozen for the stream of partition p, if its events name schemas. A
-// stream without any is a StopError.
+// ModelOf returns m for the stream of partition p: with what was appended to its params, and with the schemas that are
+// frozen for it, if its events name schemas. A stream that lacks these is a StopError.
 func (view *View) ModelOf(m streams.Model, keys Keys, c deployment.Config, p int32) (streams.Model, error) {
-	if m.Writers == nil {
-		return m, nil
-	}
 	var err error
+	if m.Amendment, err = view.amendment(keys, c, p); err != nil || m.Writers == nil {
+		return m, err
+	}
 	m.Frozen, err = view.frozen(keys, c, p)
 	return m, err
 }

@@ -77,6 +77,8 @@ type Keys struct {
 	Order              [32]byte // authenticates the records of the order log
 	Schemas            []byte   // changelog key of the record of writers' schemas
 	SchemasKey         [32]byte // authenticates that record
+	Amendment          []byte   // changelog key of the record of what was appended to the params
+	AmendmentKey       [32]byte // authenticates that record
 	AlwaysSeals        bool     // every version that can open the deployment seals verdicts
 }
 
@@ -91,12 +93,14 @@ func (view *View) Keys(p int32, c deployment.Config, m streams.Model, master *st
 
 func keysOf(c deployment.Config, m state.Manifest, p int32) Keys {
 	return Keys{
-		Incarnation: m.NameKey.Key(state.KindIncarnation, c.StreamName(p)),
-		State:       m.NameKey.Key(state.KindState, c.StreamName(p)),
-		Users:       m.NameKey.Users(),
-		Order:       m.NameKey.Order(),
-		Schemas:     m.NameKey.Key(state.KindSchemas, c.StreamName(p)),
-		SchemasKey:  m.NameKey.Schemas(),
+		Incarnation:  m.NameKey.Key(state.KindIncarnation, c.StreamName(p)),
+		State:        m.NameKey.Key(state.KindState, c.StreamName(p)),
+		Users:        m.NameKey.Users(),
+		Order:        m.NameKey.Order(),
+		Schemas:      m.NameKey.Key(state.KindSchemas, c.StreamName(p)),
+		SchemasKey:   m.NameKey.Schemas(),
+		Amendment:    m.NameKey.Key(state.KindAmendment, c.StreamName(p)),
+		AmendmentKey: m.NameKey.Amendment(),
 		// No version from before verdicts opens a manifest that names its input, so every record under this one is
 		// sealed.
 		AlwaysSeals: m.Input != (state.Input{}),

@@ -30,12 +30,12 @@ func Check(
 	}
 	outputs := d.Topics.Outputs()
 	bounds := make([]topics.Bounds, len(outputs))
-	for i, topic := range outputs { // BEFORE schemas are read, so that they have every schema of a published event
+	for i, topic := range outputs { // BEFORE addLater, so that it has all that published events were computed with
 		if bounds[i], err = topics.ReadableEnd(ctx, d.Client, topic.Name, p); err != nil {
 			return 0, err
 		}
 	}
-	if err := addSchemas(ctx, d, view, p); err != nil {
+	if err := addLater(ctx, d, view, p); err != nil {
 		return 0, err
 	}
 	o, keys, err := open(d, view, p)
@@ -62,21 +62,23 @@ func Check(
 	return c.compared, err
 }
 
-// addSchemas replaces the schemas of a checkpoint by the present ones, because decisions after the checkpoint were
-// computed with them. Schemas are never taken away.
-func addSchemas(ctx context.Context, d changelog.Deployment, checkpoint *changelog.View, p int32) error {
-	if d.Model.Writers == nil {
-		return nil
-	}
+// addLater replaces the schemas and the amendment of a checkpoint by the present ones, because decisions after the
+// checkpoint were computed with them. Both only grow.
+func addLater(ctx context.Context, d changelog.Deployment, checkpoint *changelog.View, p int32) error {
 	keys, err := checkpoint.Keys(p, d.Config, d.Model, d.Master)
 	if err != nil {
 		return err
 	}
 	now, err := d.View(ctx, p)
-	if err == nil {
-		checkpoint.Set(keys.Schemas, now.Value(keys.Schemas))
+	if err != nil {
+		return err
 	}
-	return err
+	for _, key := range [][]byte{keys.Schemas, keys.Amendment} {
+		if value := now.Value(key); value != nil {
+			checkpoint.Set(key, value)
+		}
+	}
+	return nil
 }
 
 // publishedDecision is a committed decision: its offset, and its line, which stays valid until the next decision is

@@ -113,17 +113,26 @@ func (l Learner) Deviation() (mechanisms.Deviation, error) {
 	return m.Open([32]byte{}).Deviation(0, 0)
 }
 
+// split returns the two parts of frozen params: the calibration, and the operator's.
+func split(frozen []byte) (calibration, own []byte, err error) {
+	if len(frozen) < 4 || uint64(binary.LittleEndian.Uint32(frozen)&^timed) > uint64(len(frozen)-4) {
+		return nil, nil, errors.New("pipeline: frozen params: malformed")
+	}
+	at := 4 + int(binary.LittleEndian.Uint32(frozen)&^timed)
+	return frozen[4:at], frozen[at:], nil
+}
+
 // Open implements Opener: it reads the calibration, and passes the rest to the operator.
 func (l Learner) Open(frozen []byte) (func(key [32]byte) (operators.Machine, error), error) {
-	if len(frozen) < 4 || uint64(binary.LittleEndian.Uint32(frozen)&^timed) > uint64(len(frozen)-4) {
-		return nil, errors.New("pipeline: frozen params: malformed")
-	}
-	split := 4 + int(binary.LittleEndian.Uint32(frozen)&^timed)
-	calibration, err := mechanisms.ParseCalibration(frozen[4:split])
+	frozen, own, err := split(frozen)
 	if err != nil {
 		return nil, err
 	}
-	c, own := l.mechanism, frozen[split:]
+	calibration, err := mechanisms.ParseCalibration(frozen)
+	if err != nil {
+		return nil, err
+	}
+	c := l.mechanism
 	if err := l.operator.Require(&c, own); err != nil {
 		return nil, err
 	}
@@ -132,4 +141,38 @@ func (l Learner) Open(frozen []byte) (func(key [32]byte) (operators.Machine, err
 		return nil, err
 	}
 	return func(key [32]byte) (operators.Machine, error) { return l.operator.Open(own, streams.Open(key)) }, nil
+}
+
+// Batch returns the number of records of a step.
+func (l Learner) Batch() uint64 { return l.mechanism.Batch }
+
+// Announced returns operators.Announced, for an Experimenter.
+func (Learner) Announced() uint64 { return operators.Announced }
+
+var errTestsNothing = errors.New("pipeline: decisions of this operator test no effect: it has no experiments")
+
+// Turns returns the first steps of the experiments that a stream has by its frozen params.
+func (l Learner) Turns(frozen []byte) ([]uint64, error) {
+	tests, ok := l.operator.(operators.Testing)
+	if !ok {
+		return nil, errTestsNothing
+	}
+	_, own, err := split(frozen)
+	if err != nil {
+		return nil, err
+	}
+	return tests.Turns(own)
+}
+
+// Next returns the bytes to append to frozen params, so that the stream's next experiment starts with a step.
+func (l Learner) Next(frozen []byte, step uint64) ([]byte, error) {
+	tests, ok := l.operator.(operators.Testing)
+	if !ok {
+		return nil, errTestsNothing
+	}
+	_, own, err := split(frozen)
+	if err != nil {
+		return nil, err
+	}
+	return tests.Next(own, step)
 }

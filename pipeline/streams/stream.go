@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 
 	"oriel/mechanisms/protection"
 	"oriel/operators"
@@ -34,6 +35,10 @@ type Model struct {
 	// are frozen for a stream. Nil: events name no schema.
 	Writers func(state.Schemas) func(schemas.EventConfig) (schemas.EventDecoder, error)
 	Frozen  state.Schemas // for the stream that is opened; read only with Writers
+
+	// Amendment is what was appended to the frozen params of the stream that is opened: public settings that count from
+	// a later step on, such as the next experiment.
+	Amendment []byte
 }
 
 // Opened is a model with frozen params: the configuration, guarantee, decoder and scratch that all its streams share. A
@@ -53,8 +58,9 @@ type Opened struct {
 	timed     bool                // decisions have a time
 }
 
-// OpenModel checks frozen params and opens the model.
+// OpenModel checks frozen params, with what was appended to them, and opens the model.
 func OpenModel(m Model, params []byte) (*Opened, error) {
+	params = slices.Concat(params, m.Amendment)
 	machine, err := m.Learner.Open(params)
 	if err != nil {
 		return nil, fmt.Errorf("pipeline: open operator: %w", err)

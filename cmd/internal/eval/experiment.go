@@ -18,17 +18,17 @@ func Tests(s settings.Settings) (bool, error) {
 	return err == nil && operators.ExperimentOf(learner.Operator()) != nil, err
 }
 
-// subject runs an experiment over the records of all streams, with the noise of a seed or without noise.
+// subject runs experiments over the records of all streams, with the noise of a seed or without noise.
 type subject struct {
 	*runner
 	of    *operators.Experiment
-	lines [][]byte // by stream: the newest decision that no look has read; empty: none
-	ran   []trial  // results by stream
-	truth bool     // the subject also counts events, for the truth
-	begun bool     // the experiment has begun at the current record
+	lines [][]byte   // by stream: the newest decision that no look has read; empty: none
+	ran   [][]*trial // results by stream, then experiment
+	truth bool       // the subject also counts events, for the truth
+	turn  uint64     // number of the experiment of the current record; 0: none
 }
 
-// trial holds the results of one stream's experiment.
+// trial holds the results of one experiment of a stream.
 type trial struct {
 	last  operators.Findings
 	found []float64 // by treatment arm: events when the verdict first named it; 0: never
@@ -62,11 +62,13 @@ type peeking struct {
 const mostPoints = 512
 
 func newSubject(m streams.Model, of *operators.Experiment, streams, seed int) (*subject, error) {
-	x := &subject{of: of, lines: make([][]byte, streams), ran: make([]trial, streams), truth: seed == 0}
+	x := &subject{of: of, lines: make([][]byte, streams), ran: make([][]*trial, streams), truth: seed == 0}
 	others := len(of.Arms) - 1
 	for i := range x.ran {
-		x.ran[i] = trial{
-			found: make([]float64, others), arms: make([]moments, len(of.Arms)), peek: make([]peeking, others), every: 1,
+		for range max(1, len(of.Steps)) {
+			x.ran[i] = append(x.ran[i], &trial{
+				found: make([]float64, others), arms: make([]moments, len(of.Arms)), peek: make([]peeking, others), every: 1,
+			})
 		}
 	}
 	var err error
@@ -80,12 +82,12 @@ func newSubject(m streams.Model, of *operators.Experiment, streams, seed int) (*
 // takeAll takes records, and looks at each decision that follows.
 func (x *subject) takeAll(items []Item) error {
 	for _, i := range items {
-		x.begun = x.walks[i.Stream].Stream.Steps() >= x.of.First-1
+		x.turn = x.of.Of(x.walks[i.Stream].Stream.Steps() + 1)
 		if err := x.take(i); err != nil {
 			return err
 		}
 		if line := x.lines[i.Stream]; len(line) > 0 {
-			if err := x.look(&x.ran[i.Stream], line); err != nil {
+			if err := x.look(i.Stream, line); err != nil {
 				return err
 			}
 			x.lines[i.Stream] = line[:0]
@@ -95,13 +97,18 @@ func (x *subject) takeAll(items []Item) error {
 }
 
 // look reads a decision.
-func (x *subject) look(t *trial, line []byte) error {
+func (x *subject) look(stream int32, line []byte) error {
 	d, err := schemas.ParseDecision(line)
 	if err != nil {
 		return err
 	}
-	if t.last, err = x.of.Read(d); err != nil || t.last.Events < x.of.Looks {
+	f, err := x.of.Read(d)
+	if err != nil {
 		return err
+	}
+	t := x.ran[stream][f.Number-1]
+	if t.last = f; f.Events < x.of.Looks {
+		return nil
 	}
 	p := point{events: t.last.Events}
 	for k, e := range t.last.Effects {
@@ -156,11 +163,11 @@ func (m moments) error() float64 {
 func (x *subject) counting() {
 	var event schemas.Event
 	x.accepted = func(stream int32, value []byte) {
-		if !x.begun || x.decoder.Decode(&event, value) != schemas.OK {
+		if x.turn == 0 || x.decoder.Decode(&event, value) != schemas.OK {
 			return
 		}
 		if arm, y := x.of.Assigned(event); arm >= 0 {
-			m := &x.ran[stream].arms[arm]
+			m := &x.ran[stream][x.turn-1].arms[arm]
 			m.n, m.sum, m.squares = m.n+1, m.sum+y, m.squares+y*y
 		}
 	}

@@ -29,16 +29,17 @@ type ExperimentReport struct {
 type ExperimentRow struct {
 	rowHead
 
-	Arms []ArmFound `json:"arms"` // by stream, then by treatment arm
+	Arms []ArmFound `json:"arms"` // by stream, then experiment, then treatment arm
 
-	path  []point // looks of the first stream with seed 1
+	path  []point // looks of the first stream's first experiment with seed 1
 	found []float64
 	exact []point // the same looks without noise, with truths
 }
 
-// ArmFound is one arm of a stream's experiment.
+// ArmFound is one arm of an experiment of a stream.
 type ArmFound struct {
 	Stream       int      `json:"stream"`
+	Number       int      `json:"experiment,omitempty"` // of experiments in turn, from 1
 	Arm          string   `json:"arm"`
 	Private      Sequence `json:"private"` // at the last look with seed 1; found_after is the median over the seeds that found the arm
 	Found        int      `json:"found_seeds"`
@@ -69,34 +70,39 @@ func newExperimentReport(in Input, all []*contest, events, streams int) (*Experi
 	for _, c := range all {
 		looks := 0
 		for stream := range streams {
-			looks += len(c.exact.ran[stream].path)
-			for arm := range c.of.Arms[1:] {
-				c.row.Arms = append(c.row.Arms, c.armFound(stream, arm))
+			for turn, t := range c.exact.ran[stream] {
+				looks += len(t.path)
+				for arm := range c.of.Arms[1:] {
+					c.row.Arms = append(c.row.Arms, c.armFound(stream, turn, arm))
+				}
 			}
 		}
 		if looks == 0 {
 			return nil, fmt.Errorf("no look: %d events, and the first look of an experiment has %s events in whole steps; "+
 				"it starts with step %d (ORIEL_EXPERIMENT_STEP)", events, figure.Digits(c.of.Looks), c.of.First)
 		}
-		first := &c.private[0].ran[0]
-		c.row.path, c.row.found, c.row.exact = first.path, first.found, c.exact.ran[0].path
+		first := c.private[0].ran[0][0]
+		c.row.path, c.row.found, c.row.exact = first.path, first.found, c.exact.ran[0][0].path
 		r.Rows = append(r.Rows, c.row)
 	}
 	return r, nil
 }
 
-// armFound returns the result of the arm-th arm after the control.
-func (c *contest) armFound(stream, arm int) ArmFound {
-	exact := &c.exact.ran[stream]
+// armFound returns the result of the arm-th arm after the control, in an experiment of a stream.
+func (c *contest) armFound(stream, turn, arm int) ArmFound {
+	exact := c.exact.ran[stream][turn]
 	a := ArmFound{Stream: stream, Arm: c.of.Arms[arm+1], Truth: none, Back: exact.peek[arm].back}
+	if len(c.of.Steps) > 1 {
+		a.Number = turn + 1
+	}
 	if treated, control := exact.arms[arm+1], exact.arms[0]; treated.n > 0 && control.n > 0 {
 		a.Truth = Number(treated.sum/treated.n - control.sum/control.n)
 	}
-	a.Private, a.WithoutNoise = c.private[0].ran[stream].sequence(arm), exact.sequence(arm)
+	a.Private, a.WithoutNoise = c.private[0].ran[stream][turn].sequence(arm), exact.sequence(arm)
 	a.Peeking = newSequence(exact.peek[arm].now, exact.peek[arm].first)
 	var found []float64
 	for _, x := range c.private {
-		t := &x.ran[stream]
+		t := x.ran[stream][turn]
 		if t.last.Unfit(c.of) {
 			a.Unfit++
 		}
@@ -157,10 +163,7 @@ func (r *ExperimentReport) printRows(out io.Writer) {
 	}
 	for _, row := range r.Rows {
 		for _, a := range row.Arms {
-			arm := a.Arm
-			if r.Streams > 1 {
-				arm += ", stream " + strconv.Itoa(a.Stream)
-			}
+			arm := r.named(a)
 			after, found := a.Private.after(), fmt.Sprintf("%d of %d", a.Found, r.Seeds)
 			if a.Unfit > 0 {
 				after, found = "arms do not fit", fmt.Sprintf("%d of %d", a.Unfit, r.Seeds)
@@ -169,10 +172,7 @@ func (r *ExperimentReport) printRows(out io.Writer) {
 		}
 	}
 	for _, a := range r.Rows[0].Arms {
-		arm := a.Arm
-		if r.Streams > 1 {
-			arm += ", stream " + strconv.Itoa(a.Stream)
-		}
+		arm := r.named(a)
 		back := ""
 		if a.Back > 0 {
 			back = "and lost at " + figure.Counted(a.Back, "look")
@@ -182,6 +182,18 @@ func (r *ExperimentReport) printRows(out io.Writer) {
 		line("truth", "", arm, Sequence{a.Truth, none, none, none}, "", "")
 	}
 	_ = w.Flush()
+}
+
+// named returns the name of an arm, with its stream and experiment where there are several.
+func (r *ExperimentReport) named(a ArmFound) string {
+	name := a.Arm
+	if r.Streams > 1 {
+		name += ", stream " + strconv.Itoa(a.Stream)
+	}
+	if a.Number > 0 {
+		name += ", experiment " + strconv.Itoa(a.Number)
+	}
+	return name
 }
 
 func (s Sequence) after() string {

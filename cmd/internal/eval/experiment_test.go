@@ -132,6 +132,30 @@ func TestExperimentAgreesWithTheTruth(t *testing.T) {
 	}
 }
 
+// TestExperimentsInTurnAgreeWithTheTruth checks that each experiment of a stream has a result of its own: events,
+// effect and verdict are of its steps alone.
+func TestExperimentsInTurnAgreeWithTheTruth(t *testing.T) {
+	events := append(assigned(4000, 0.3, 0.5, 0.3), assigned(4000, 0.3, 0.3, 0.5)...)
+	r, err := experimentOf(t, events, "ORIEL_EXPERIMENT_STEP=1,81")
+	if err != nil {
+		t.Fatal(err)
+	}
+	arms := r.Rows[0].Arms
+	if len(arms) != 4 {
+		t.Fatalf("%+v", arms)
+	}
+	for i, a := range arms {
+		number, better := i/2+1, i == 0 || i == 3
+		if a.Number != number || (a.Found == 2) != better || (a.Truth > 0.15) != better {
+			t.Errorf("%+v: want experiment %d, better %v", a, number, better)
+		}
+	}
+	var text strings.Builder
+	if err := r.Print(&text); err != nil || !strings.Contains(text.String(), "C, experiment 2") {
+		t.Errorf("%v: %s", err, text.String())
+	}
+}
+
 // TestExperimentsWithoutAVerdict checks that arms not drawn as the settings say have no verdict, and that few events
 // have no look.
 func TestExperimentsWithoutAVerdict(t *testing.T) {

@@ -20,15 +20,25 @@ import (
 	"oriel/schemas"
 )
 
-// Effects keeps for each interval of the clock the newest decision of each stream's experiment. Decisions are not
+// Effects keeps for each interval of the clock the newest decision of each experiment of each stream. Decisions are not
 // summed, because a confidence sequence already covers the whole experiment so far.
 type Effects struct {
 	of     *operators.Experiment
 	clock  Clock
 	last   map[stream]uint64
-	newest map[int64]map[stream]operators.Findings
+	newest map[int64]map[turn]operators.Findings
 	first  int64 // time of the earliest decision, ms
 	latest int64
+}
+
+// turn is one of the experiments that a stream has one after the other.
+type turn struct {
+	stream
+	number uint64
+}
+
+func (t turn) compare(other turn) int {
+	return cmp.Or(t.stream.compare(other.stream), cmp.Compare(t.number, other.number))
 }
 
 // errNoExperiment reports a descriptor without an experiment.
@@ -52,7 +62,7 @@ func NewEffects(descriptor []byte, clock Clock) (*Effects, error) {
 	}
 	return &Effects{
 		of: d.Experiment, clock: clock, last: map[stream]uint64{}, first: math.MaxInt64, latest: math.MinInt64,
-		newest: map[int64]map[stream]operators.Findings{},
+		newest: map[int64]map[turn]operators.Findings{},
 	}, nil
 }
 
@@ -69,9 +79,9 @@ func (e *Effects) Add(d schemas.Decision, ms int64) error {
 	e.last[of] = d.Step
 	key := e.clock.key(ms)
 	if e.newest[key] == nil {
-		e.newest[key] = map[stream]operators.Findings{}
+		e.newest[key] = map[turn]operators.Findings{}
 	}
-	e.newest[key][of] = f
+	e.newest[key][turn{of, f.Number}] = f
 	e.first, e.latest = min(e.first, ms), max(e.latest, ms)
 	return nil
 }
@@ -93,22 +103,24 @@ type EffectRow struct {
 	Mean       operators.Estimate
 	Verdict    string
 	Stop       bool
+	Number     uint64 // of the experiment, from 1
+	First      uint64 // its first step
 }
 
-// Rows returns the rows of the intervals in a query: by interval, then stream, then arm. It uses only Last, From and
-// To.
+// Rows returns the rows of the intervals in a query: by interval, stream, experiment and arm. It uses only Last, From
+// and To.
 func (e *Effects) Rows(q Query) (rows []EffectRow, err error) {
 	for _, key := range slices.Sorted(maps.Keys(e.newest)) {
 		start, end := e.clock.bounds(key, e.first, e.latest)
 		if !q.holds(e.clock, start, end, e.latest) {
 			continue
 		}
-		for _, of := range slices.SortedFunc(maps.Keys(e.newest[key]), stream.compare) {
+		for _, of := range slices.SortedFunc(maps.Keys(e.newest[key]), turn.compare) {
 			f := e.newest[key][of]
 			for k, arm := range e.of.Arms {
 				row := EffectRow{
 					Start: start, End: end, Stream: of.name, Events: f.Events, Arm: arm, Mean: f.Means[k], Verdict: f.Verdict,
-					Stop: f.StopAllowed,
+					Stop: f.StopAllowed, Number: f.Number, First: f.First,
 				}
 				if k > 0 {
 					row.Effect = f.Effects[k-1]
@@ -142,12 +154,12 @@ func (r EffectRow) cells() []any {
 	} else {
 		cells = append(cells, nil, nil)
 	}
-	return append(cells, r.Verdict, r.Stop)
+	return append(cells, r.Verdict, r.Stop, float64(r.Number), float64(r.First))
 }
 
 var effectHeader = []string{
 	"start", "end", "stream", "events", "arm", "effect", "effect_low", "effect_high", "lift", "lift_low", "lift_high",
-	"mean", "mean_low", "mean_high", "e", "p", "verdict", "stop_allowed",
+	"mean", "mean_low", "mean_high", "e", "p", "verdict", "stop_allowed", "experiment", "experiment_step",
 }
 
 // Write writes rows in one of EffectFormats. A missing number is empty, and null in JSON.
@@ -223,7 +235,7 @@ func writeEffectsJSON(w io.Writer, rows []EffectRow) error {
 
 func (e *Effects) writeTable(w io.Writer, rows []EffectRow) error {
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintf(out, "end\tstream\tevents\tarm\teffect\tband at %.6g %%\tmean %s\tverdict\n", 100*(1-e.of.Alpha), e.of.Outcome)
+	_, _ = fmt.Fprintf(out, "end\tstream\texperiment\tevents\tarm\teffect\tband at %.6g %%\tmean %s\tverdict\n", 100*(1-e.of.Alpha), e.of.Outcome)
 	number := func(x operators.Estimate) (value, band string) {
 		if !x.Shown {
 			return "-", "-"
@@ -237,8 +249,8 @@ func (e *Effects) writeTable(w io.Writer, rows []EffectRow) error {
 		if k%len(e.of.Arms) == 0 {
 			verdict = r.Verdict
 		}
-		_, _ = fmt.Fprintf(out, "%s\t%s\t%.0f\t%s\t%s\t%s\t%s\t%s\n", r.End.Format(instant), r.Stream, r.Events, r.Arm,
-			effect, band, mean, verdict)
+		_, _ = fmt.Fprintf(out, "%s\t%s\t%d\t%.0f\t%s\t%s\t%s\t%s\t%s\n", r.End.Format(instant), r.Stream, r.Number, r.Events,
+			r.Arm, effect, band, mean, verdict)
 	}
 	return out.Flush()
 }

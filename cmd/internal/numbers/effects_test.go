@@ -55,15 +55,15 @@ func TestEffectsStandAsTheyAre(t *testing.T) {
 	if err := e.Write(&out, "csv", rows); err != nil {
 		t.Fatal(err)
 	}
-	const want = `start,end,stream,events,arm,effect,effect_low,effect_high,lift,lift_low,lift_high,mean,mean_low,mean_high,e,p,verdict,stop_allowed
-2026-03-01T00:00:00Z,2026-03-01T01:00:00Z,0,500,A,,,,,,,,,,,,not shown,false
-2026-03-01T00:00:00Z,2026-03-01T01:00:00Z,0,500,B,,,,,,,,,,,,not shown,false
-2026-03-01T01:00:00Z,2026-03-01T02:00:00Z,0,1500,A,,,,,,,0.25,0,1,,,B better,true
-2026-03-01T01:00:00Z,2026-03-01T02:00:00Z,0,1500,B,0.25,-0.5,0.5,1.5,1,,0.375,0,1,2,0.25,B better,true
-2026-03-01T01:00:00Z,2026-03-01T02:00:00Z,1,1000,A,,,,,,,0.25,0,1,,,not shown,true
-2026-03-01T01:00:00Z,2026-03-01T02:00:00Z,1,1000,B,0.5,-0.5,0.5,1.5,1,,0.375,0,1,2,0.25,not shown,true
-2026-03-01T03:00:00Z,2026-03-01T04:00:00Z,0,2000,A,,,,,,,0.25,0,1,,,B better,true
-2026-03-01T03:00:00Z,2026-03-01T04:00:00Z,0,2000,B,0.1875,-0.5,0.5,1.5,1,,0.375,0,1,2,0.25,B better,true
+	const want = `start,end,stream,events,arm,effect,effect_low,effect_high,lift,lift_low,lift_high,mean,mean_low,mean_high,e,p,verdict,stop_allowed,experiment,experiment_step
+2026-03-01T00:00:00Z,2026-03-01T01:00:00Z,0,500,A,,,,,,,,,,,,not shown,false,1,1
+2026-03-01T00:00:00Z,2026-03-01T01:00:00Z,0,500,B,,,,,,,,,,,,not shown,false,1,1
+2026-03-01T01:00:00Z,2026-03-01T02:00:00Z,0,1500,A,,,,,,,0.25,0,1,,,B better,true,1,1
+2026-03-01T01:00:00Z,2026-03-01T02:00:00Z,0,1500,B,0.25,-0.5,0.5,1.5,1,,0.375,0,1,2,0.25,B better,true,1,1
+2026-03-01T01:00:00Z,2026-03-01T02:00:00Z,1,1000,A,,,,,,,0.25,0,1,,,not shown,true,1,1
+2026-03-01T01:00:00Z,2026-03-01T02:00:00Z,1,1000,B,0.5,-0.5,0.5,1.5,1,,0.375,0,1,2,0.25,not shown,true,1,1
+2026-03-01T03:00:00Z,2026-03-01T04:00:00Z,0,2000,A,,,,,,,0.25,0,1,,,B better,true,1,1
+2026-03-01T03:00:00Z,2026-03-01T04:00:00Z,0,2000,B,0.1875,-0.5,0.5,1.5,1,,0.375,0,1,2,0.25,B better,true,1,1
 `
 	if out.String() != want {
 		t.Errorf("%s\nwant\n%s", out.String(), want)
@@ -75,13 +75,45 @@ func TestEffectsStandAsTheyAre(t *testing.T) {
 	out.Reset()
 	if err := e.Write(&out, "json", last[1:]); err != nil || out.String() != `{"start":"2026-03-01T03:00:00Z","end":"2026-03-01T04:00:00Z",`+
 		`"stream":"0","events":2000,"arm":"B","effect":0.1875,"effect_low":-0.5,"effect_high":0.5,"lift":1.5,"lift_low":1,"lift_high":null,`+
-		`"mean":0.375,"mean_low":0,"mean_high":1,"e":2,"p":0.25,"verdict":"B better","stop_allowed":true}`+"\n" {
+		`"mean":0.375,"mean_low":0,"mean_high":1,"e":2,"p":0.25,"verdict":"B better","stop_allowed":true,"experiment":1,"experiment_step":1}`+"\n" {
 		t.Errorf("%v: %s", err, out.String())
 	}
 	out.Reset()
 	if err := e.Write(&out, "table", rows); err != nil || strings.Count(out.String(), "B better") != 2 ||
 		!strings.Contains(out.String(), "band at 95 %") || !strings.Contains(out.String(), "-0.5 to 0.5") {
 		t.Errorf("%v: %s", err, out.String())
+	}
+}
+
+// TestEffectsOfExperimentsInTurn checks that an interval in which one experiment ends and the next one starts shows the
+// last decision of each.
+func TestEffectsOfExperimentsInTurn(t *testing.T) {
+	of := func(line string, number, first int) string {
+		return strings.Replace(line, `"recent":0.5`, fmt.Sprintf(`"recent":0.5,"experiment":%d,"experiment_step":%d`, number, first), 1)
+	}
+	at := time.Date(2026, 3, 1, 0, 10, 0, 0, time.UTC)
+	e, err := numbers.NewEffects([]byte(trialNames), numbers.Clock{Every: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := []string{
+		of(looked("0", 3, at, 0.25, "B better"), 1, 1), of(looked("0", 4, at, 0.5, "B better"), 1, 1),
+		of(looked("0", 5, at, 0, "not shown"), 2, 5),
+	}
+	if err := e.AddLines(strings.NewReader(strings.Join(lines, "\n"))); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := e.Rows(numbers.Query{})
+	if err != nil || len(rows) != 4 {
+		t.Fatalf("%d rows, %v", len(rows), err)
+	}
+	for i, want := range []struct {
+		number, first uint64
+		verdict       string
+	}{{1, 1, "B better"}, {2, 5, "not shown"}} {
+		if r := rows[2*i+1]; r.Number != want.number || r.First != want.first || r.Verdict != want.verdict {
+			t.Errorf("row %d: %+v, want %+v", i, r, want)
+		}
 	}
 }
 

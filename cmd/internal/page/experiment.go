@@ -15,6 +15,8 @@ type experiment struct {
 	State   string   `json:"state"` // early, open, found or unfit
 	Says    string   `json:"says"`
 	Then    []string `json:"then"`
+	Number  uint64   `json:"number"` // of the stream's experiments, from 1
+	First   uint64   `json:"first"`  // its first step
 	Events  shown    `json:"events"`
 	Balance shown    `json:"balance"`
 	Recent  shown    `json:"recent"`
@@ -33,11 +35,13 @@ type arm struct {
 }
 
 // shownOnExperiments lists the members of decisions that the section on experiments describes in words.
-var shownOnExperiments = []string{"stop_allowed", "balance_e", "looks", "recent"}
+var shownOnExperiments = []string{"stop_allowed", "balance_e", "looks", "recent", "experiment", "experiment_step"}
 
 // newExperiment describes in words what a decision found.
 func newExperiment(of *operators.Experiment, f operators.Findings) *experiment {
-	x := &experiment{Events: shown(f.Events), Balance: shown(f.Balance), Recent: shown(f.Recent)}
+	x := &experiment{
+		Number: f.Number, First: f.First, Events: shown(f.Events), Balance: shown(f.Balance), Recent: shown(f.Recent),
+	}
 	triple := func(e operators.Estimate) [3]shown {
 		if !e.Shown {
 			return [3]shown{nothing, nothing, nothing}
@@ -125,9 +129,10 @@ func newAboutExperiment(e *operators.Experiment) *aboutExperiment {
 // mostEffects bounds the looks of a stream's experiment that are kept over its whole time.
 const mostEffects = 400
 
-// effects is the history of an experiment since the process started, look by look. When it is full, it keeps every
-// second look. So it can span weeks, while histories by time span an hour.
+// effects is the history of a stream's present experiment since the process started, look by look. When it is full, it
+// keeps every second look. So it can span weeks, while histories by time span an hour.
 type effects struct {
+	number      uint64 // of the experiment
 	seen, every int
 	looks       []look
 }
@@ -139,6 +144,9 @@ type look struct {
 
 // add adds a decision whose numbers are shown.
 func (c *effects) add(d *experiment) {
+	if d.Number != c.number {
+		*c = effects{number: d.Number}
+	}
 	if d.State == "early" || len(c.looks) > 0 && c.looks[len(c.looks)-1].events >= float64(d.Events) {
 		return
 	}

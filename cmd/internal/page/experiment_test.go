@@ -149,6 +149,11 @@ func TestEffectsSpanTheExperiment(t *testing.T) {
 			t.Fatalf("at %g: %g from %g to %g", want[last], got.Value[last], got.Low[last], got.High[last])
 		}
 	}
+	// The next experiment of the stream has a history of its own.
+	m.page.partitions[0].effects.add(&experiment{Number: 2, State: "open", Events: 1000, Arms: make([]arm, 3)})
+	if got := string(m.page.effectsFrame(0, 2)); got != `{"events":[1000],"value":[0],"low":[0],"high":[0]}` {
+		t.Errorf("experiment 2: %s", got)
+	}
 	const none = `{"events":[],"value":[],"low":[],"high":[]}`
 	for _, text := range [][]byte{m.page.effectsFrame(1, 1), m.page.effectsFrame(0, 0), m.page.effectsFrame(0, 3)} {
 		if string(text) != none {

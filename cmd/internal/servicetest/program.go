@@ -66,6 +66,7 @@ func serviceCommand(ctx context.Context, h service.Host, args []string) error {
 	once, partitions := flags.Bool("once", false, ""), flags.Int("input-partitions", 0, "")
 	check, from, save := flags.Bool("check", false, ""), flags.String("from", "", ""), flags.String("save", "", "")
 	partition, leaveOut := flags.Int("partition", 0, ""), flags.Uint("leave-out", 0, "") // no registry has an id 0
+	step := flags.Uint64("step", 0, "")
 	if err := flags.Parse(args[1:]); err != nil {
 		return err
 	}
@@ -74,6 +75,8 @@ func serviceCommand(ctx context.Context, h service.Host, args []string) error {
 		return service.PrepareTopics(ctx, h, *partitions, nil)
 	case "pull":
 		return service.PullSchemas(ctx, h, []uint{*leaveOut})
+	case "next":
+		return service.NextExperiment(ctx, h, h.Stderr, *step)
 	case "run":
 		return service.Run(ctx, h)
 	case "order":
@@ -93,7 +96,7 @@ func serviceCommand(ctx context.Context, h service.Host, args []string) error {
 
 // ofService reports whether serviceCommand has the command in these arguments.
 func ofService(args []string) bool {
-	return slices.Contains([]string{"topics", "run", "order", "letters", "pull"}, args[0]) ||
+	return slices.Contains([]string{"topics", "run", "order", "letters", "pull", "next"}, args[0]) ||
 		args[0] == "replay" && !slices.Contains(args, "--events")
 }
 

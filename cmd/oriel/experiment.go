@@ -1,0 +1,40 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"oriel/cmd/internal/service"
+)
+
+func experimentCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "experiment",
+		Short: "Give a running deployment its next experiment",
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(nextExperimentCommand())
+	return cmd
+}
+
+func nextExperimentCommand() *cobra.Command {
+	var step uint64
+	cmd := &cobra.Command{
+		Use:   "next",
+		Short: "End the present experiment at a later step, and start the next one there",
+		Long: "Next ends the present experiment of each stream at a step to come, and starts the next one with it: from nothing, with the same\n" +
+			"arms, outcome and settings, and a probability of failing of its own. The stream, its key and its privacy stay. Decisions say of\n" +
+			"which experiment they are, and those of earlier ones stay in the topic.\n\n" +
+			"The first step is public, and recorded in the changelog. It is at least 2000 events behind all that a process can have read, so\n" +
+			"that no published decision is computed anew, and nobody gains by choosing the moment. A process that has the stream takes it\n" +
+			"over again within seconds.\n\n" +
+			"It needs the settings of `oriel topics`, and a stream that was opened with ORIEL_ALWAYS_VALID. Of several streams it serves those\n" +
+			"with the fewest experiments: where it was cut short, run it again.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return service.NextExperiment(cmd.Context(), service.ThisHost(version()), cmd.OutOrStdout(), step)
+		},
+	}
+	cmd.Flags().Uint64Var(&step, "step", 0, "first step of the next experiment. 0: the first possible one")
+	return cmd
+}

@@ -1,0 +1,143 @@
+package aggregate
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Experiments of one stream take turns: each starts with a public step and ends where the next one starts. A new one
+// begins from nothing: no event of an earlier step counts in it, and it has an α of its own. The stream, its key and
+// its privacy stay, because an experiment only reads releases.
+
+// mostTurns bounds the experiments of a stream, mostStep the first step of one.
+const (
+	mostTurns = 64
+	mostStep  = 1 << 40
+)
+
+// stepLine starts the line of a plan that lists the first steps of experiments. A plan may have more such lines, for
+// experiments that were added since the stream was opened.
+const stepLine = "experiment_step="
+
+// parseStarts parses step,step,… and returns the number of steps before each; nil where the text is not such a list.
+func parseStarts(text string) (starts []uint64) {
+	for part := range strings.SplitSeq(text, ",") {
+		step, err := strconv.ParseUint(part, 10, 64)
+		if err != nil || strconv.FormatUint(step, 10) != part || step < 1 || step > mostStep || len(starts) == mostTurns ||
+			len(starts) > 0 && step-1 <= starts[len(starts)-1] {
+			return nil
+		}
+		starts = append(starts, step-1)
+	}
+	return starts
+}
+
+// formatStarts is the inverse of parseStarts.
+func formatStarts(starts []uint64) string {
+	var texts []string
+	for _, start := range starts {
+		texts = append(texts, strconv.FormatUint(start+1, 10))
+	}
+	return strings.Join(texts, ",")
+}
+
+// turnAfter returns the index of the experiment that a stream has after the given number of steps: the last one that
+// has begun, or the first one.
+func turnAfter(starts []uint64, steps uint64) int {
+	turn := len(starts) - 1
+	for turn > 0 && starts[turn] >= steps {
+		turn--
+	}
+	return turn
+}
+
+// longest returns how many steps the longest experiment of a stream has that ends with a horizon, at most the given
+// number. 0: the stream has no horizon.
+func (t *tested) longest(most, horizon uint64) (steps uint64) {
+	for i, start := range t.starts {
+		end := start + most
+		if horizon > 0 {
+			end = horizon
+		}
+		if i+1 < len(t.starts) {
+			end = min(end, t.starts[i+1])
+		}
+		steps = max(steps, max(end, start)-start)
+	}
+	return steps
+}
+
+// then returns the operator with further experiments behind its own.
+func (c operator) then(starts []uint64) operator {
+	test := *c.test
+	test.starts = slices.Concat(test.starts, starts)
+	c.test = &test
+	return c
+}
+
+// added returns the experiments that a plan has beyond the settings, and refuses a plan of other settings.
+func (c operator) added(params []byte) (starts []uint64, err error) {
+	if len(params) == 0 || params[0] < planOfCells || params[0] > planOfTurns {
+		return nil, errPlan
+	}
+	rest, ok := strings.CutPrefix(string(params[1:]), c.canonical())
+	switch {
+	case !ok:
+		return nil, errPlan
+	case rest == "":
+		return nil, nil
+	case params[0] < planOfTurns || c.test == nil:
+		return nil, errPlan
+	}
+	all := formatStarts(c.test.starts)
+	for line := range strings.Lines(rest) {
+		step, isStep := strings.CutPrefix(line, stepLine)
+		step, ends := strings.CutSuffix(step, "\n")
+		if !isStep || !ends {
+			return nil, errPlan
+		}
+		all += "," + step
+	}
+	if starts = parseStarts(all); starts == nil {
+		return nil, errPlan
+	}
+	return starts[len(c.test.starts):], nil
+}
+
+var errUnnumbered = errors.New("aggregate: plan: the stream was opened by an earlier version of Oriel, whose decisions do not say of " +
+	"which experiment they are; open a new deployment for the next one")
+
+// Turns returns the first steps of the experiments of a stream; none if no experiment is configured.
+func (c operator) Turns(params []byte) (steps []uint64, err error) {
+	starts, err := c.added(params)
+	if err != nil || c.test == nil {
+		return nil, err
+	}
+	for _, start := range slices.Concat(c.test.starts, starts) {
+		steps = append(steps, start+1)
+	}
+	return steps, nil
+}
+
+// Next returns the bytes to append to the plan of a stream, so that its next experiment starts with the given step.
+func (c operator) Next(params []byte, step uint64) ([]byte, error) {
+	steps, err := c.Turns(params)
+	switch {
+	case err != nil:
+		return nil, err
+	case steps == nil:
+		return nil, errors.New("aggregate: there is no experiment; ORIEL_ALWAYS_VALID makes one in a new deployment")
+	case params[0] < planOfTurns:
+		return nil, errUnnumbered
+	case len(steps) >= mostTurns:
+		return nil, fmt.Errorf("aggregate: the stream has %d experiments, and no room for another", len(steps))
+	}
+	if last := steps[len(steps)-1]; step <= last || step > mostStep {
+		return nil, fmt.Errorf("aggregate: step %d: an experiment starts with step %d, and the next one must start later, up to step 2^40",
+			step, last)
+	}
+	return []byte(stepLine + strconv.FormatUint(step, 10) + "\n"), nil
+}

@@ -1,0 +1,183 @@
+package aggregate
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/mechtest"
+	"oriel/operators"
+	"oriel/schemas"
+)
+
+// noisy opens a machine by a plan, over a stream with noise that depends on the key alone.
+func noisy(t *testing.T, c operator, m mechanisms.Config, plan []byte) operators.Machine {
+	t.Helper()
+	opened, err := mechanisms.NewMechanism(m, mechtest.Plan(t, m))
+	if err != nil {
+		t.Fatal(err)
+	}
+	machine, err := c.Open(plan, opened.Open([32]byte{3}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return machine
+}
+
+// plan returns the plan of a new deployment with lines appended.
+func plan(t *testing.T, c operator, m mechanisms.Config, steps ...uint64) []byte {
+	t.Helper()
+	frozen, err := c.Params(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range steps {
+		line, err := c.Next(frozen, step)
+		if err != nil {
+			t.Fatal(err)
+		}
+		frozen = append(frozen, line...)
+	}
+	return frozen
+}
+
+// TestExperimentsTakeTurns checks that the experiments of a stream are those of streams of one experiment each, which
+// starts with the same step, to the bit. It compares experiments that the settings list, and experiments that were
+// appended to the plan while the stream ran, by machines that are restored at random steps, over resets too.
+func TestExperimentsTakeTurns(t *testing.T) {
+	const batch, steps = 50, 150
+	firsts := []uint64{4, 33, 90}
+	for name, m := range map[string]mechanisms.Config{"totals": ending(steps, batch), "life": life(8, batch)} {
+		c, m := config(t, m, experimental("EXPERIMENT_STEP=4")...)
+		listed, _ := config(t, m, experimental("EXPERIMENT_STEP=4,33,90")...)
+		rng := rand.New(rand.NewPCG(5, 5))
+		known := 1 // experiments of the plan
+		inTurn, all := noisy(t, c, m, plan(t, c, m)), noisy(t, listed, m, plan(t, listed, m))
+		var alone []operators.Machine
+		for _, first := range firsts {
+			c, _ := config(t, m, experimental("EXPERIMENT_STEP="+fmt.Sprint(first))...)
+			alone = append(alone, noisy(t, c, m, plan(t, c, m)))
+		}
+		for i := range batch * steps {
+			if step := inTurn.Steps(); rng.IntN(400) == 0 || known < len(firsts) && step+2 == firsts[known] {
+				if known < len(firsts) && step+1 < firsts[known] { // before its first step has an event
+					known++
+				}
+				next := noisy(t, c, m, plan(t, c, m, firsts[1:known]...))
+				if err := next.Restore(inTurn.AppendState(nil)); err != nil {
+					t.Fatal(err)
+				}
+				inTurn = next
+			}
+			r := operators.Record{Event: converted(i)}
+			got, same := inTurn.Add(nil, r), all.Add(nil, r)
+			for k, machine := range alone {
+				want := machine.Add(nil, r)
+				if len(want) == 0 {
+					continue
+				}
+				step, turn := want[0].Step, 0
+				for turn+1 < len(firsts) && step >= firsts[turn+1] {
+					turn++
+				}
+				if fmt.Sprint(got[0]) != fmt.Sprint(same[0]) {
+					t.Fatalf("%s, step %d: appended %v, listed %v", name, step, got[0], same[0])
+				}
+				if k != turn {
+					continue
+				}
+				ours, theirs := members(c, got[0]), members(c, want[0])
+				if ours["experiment"].Number != float64(turn+1) || ours["experiment_step"].Number != float64(firsts[turn]) {
+					t.Fatalf("%s, step %d: experiment %v from step %v", name, step, ours["experiment"], ours["experiment_step"])
+				}
+				delete(ours, "experiment")
+				delete(theirs, "experiment")
+				if fmt.Sprint(ours) != fmt.Sprint(theirs) {
+					t.Fatalf("%s, step %d, experiment %d: %v\nalone: %v", name, step, turn+1, ours, theirs)
+				}
+			}
+		}
+	}
+}
+
+// TestANewExperimentHasNoVerdict checks that verdict, e-values and looks start again, though the experiment before had
+// found an arm better.
+func TestANewExperimentHasNoVerdict(t *testing.T) {
+	c, m := config(t, ending(100, 100), experimental("EXPERIMENT_STEP=1,41")...)
+	machine := quiet(t, c, m)
+	for i := range 8000 {
+		e := converted(i)
+		if i >= 4000 {
+			e.Numbers[1] = float64(i / 2 % 10 / 9) // both arms alike
+		}
+		for _, d := range machine.Add(nil, operators.Record{Event: e}) {
+			all := members(c, d)
+			verdict, looks, p := all["verdict"].Text, all["looks"].Number, all["effect_p"].Numbers[0]
+			switch {
+			case d.Step == 40 && (verdict != "B better" || looks != 40 || p > 0.05),
+				d.Step == 41 && (verdict != notShown || looks != 1 || p != 1 || all["stop_allowed"].Number != 0),
+				d.Step > 41 && (verdict != notShown || p < 0.05):
+				t.Errorf("step %d: %s at look %g, p = %g", d.Step, verdict, looks, p)
+			}
+		}
+	}
+}
+
+// TestPlansThatAreExtended checks which steps a plan takes, and that it opens with no other bytes behind it.
+func TestPlansThatAreExtended(t *testing.T) {
+	c, m := config(t, ending(100, 100), experimental("EXPERIMENT_STEP=4,20")...)
+	frozen := plan(t, c, m, 50)
+	if steps, err := c.Turns(frozen); err != nil || !slices.Equal(steps, []uint64{4, 20, 50}) {
+		t.Errorf("%v, %v", steps, err)
+	}
+	refuse := func(c operator, frozen []byte, step uint64, want string) {
+		t.Helper()
+		if line, err := c.Next(frozen, step); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("step %d: %q, %v; want %s", step, line, err, want)
+		}
+	}
+	refuse(c, frozen, 50, "must start later")
+	refuse(c, frozen, 1<<40+1, "up to step 2^40")
+	older := append([]byte{planOfShown}, c.canonical()...)
+	refuse(c, older, 90, "earlier version")
+	plain, _ := config(t, m, "CELLS=variant=A|B")
+	refuse(plain, plan(t, plain, m), 90, "ORIEL_ALWAYS_VALID")
+	for step := uint64(51); ; step++ {
+		line, err := c.Next(frozen, step)
+		if err != nil {
+			if steps, _ := c.Turns(frozen); len(steps) != mostTurns || !strings.Contains(err.Error(), "no room") {
+				t.Errorf("%d experiments: %v", len(steps), err)
+			}
+			break
+		}
+		frozen = append(frozen, line...)
+	}
+	for _, behind := range []string{"x", "experiment_step=50", "experiment_step=20\n", "experiment_step=050\n", "50\n"} {
+		for _, version := range []byte{planOfShown, planOfTurns} {
+			if err := c.checkPlan(append([]byte{version}, c.canonical()+behind...)); err == nil {
+				t.Errorf("a plan of version %d with %q behind it opens", version, behind)
+			}
+		}
+	}
+	if err := c.checkPlan(append([]byte{planOfFilter}, c.canonical()+"experiment_step=50\n"...)); err == nil {
+		t.Error("a plan of an earlier version opens with a further experiment")
+	}
+}
+
+// TestTurnsDoNotAllocate checks that the step at which the next experiment starts does not allocate.
+func TestTurnsDoNotAllocate(t *testing.T) {
+	steps := make([]string, mostTurns)
+	for i := range steps {
+		steps[i] = fmt.Sprint(i + 1)
+	}
+	c, m := config(t, ending(100, 1), experimental("EXPERIMENT_STEP="+strings.Join(steps, ","), "TARGET=1000")...)
+	machine, dst := quiet(t, c, m), make([]operators.Decision, 0, 1)
+	r := operators.Record{Event: schemas.Event{Numbers: []float64{1, 1}}}
+	machine.Add(dst, r)
+	if n := testing.AllocsPerRun(mostTurns-3, func() { machine.Add(dst, r) }); n > 0 {
+		t.Errorf("%g allocations a step", n)
+	}
+}

@@ -1,0 +1,173 @@
+package pipetest_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"oriel/operators"
+	"oriel/pipeline/changelog"
+	"oriel/pipeline/kafka/records"
+	"oriel/pipeline/pipetest"
+	"oriel/pipeline/pipetest/simtest"
+	"oriel/pipeline/replay"
+	"oriel/pipeline/streams"
+	"oriel/schemas"
+)
+
+// inTurn opens blind machines whose decisions end with the number of the experiment of their step. Params have the line
+// "experiment N" for each experiment behind the first.
+type inTurn struct{ streams.Opener }
+
+func (o inTurn) Open(params []byte) (func([32]byte) (operators.Machine, error), error) {
+	open, err := o.Opener.Open(nil)
+	if err != nil {
+		return nil, err
+	}
+	steps, err := o.Turns(params)
+	return func(key [32]byte) (operators.Machine, error) {
+		machine, err := open(key)
+		return turning{machine, steps}, err
+	}, err
+}
+
+func (inTurn) Batch() uint64     { return 1 }
+func (inTurn) Announced() uint64 { return operators.Announced }
+
+func (inTurn) Turns(params []byte) (steps []uint64, err error) {
+	steps = []uint64{1}
+	for line := range strings.Lines(string(params)) {
+		var step uint64
+		if _, err := fmt.Sscanf(line, "experiment %d\n", &step); err != nil {
+			return nil, err
+		}
+		steps = append(steps, step)
+	}
+	return steps, nil
+}
+
+func (o inTurn) Next(params []byte, step uint64) ([]byte, error) {
+	steps, err := o.Turns(params)
+	if err == nil && step <= steps[len(steps)-1] {
+		err = errors.New("too early")
+	}
+	return fmt.Appendf(nil, "experiment %d\n", step), err
+}
+
+type turning struct {
+	operators.Machine
+	steps []uint64
+}
+
+func (m turning) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
+	from := len(dst)
+	dst = m.Machine.Add(dst, r)
+	for i := range dst[from:] {
+		d, number := &dst[from+i], 0.0
+		for _, first := range m.steps {
+			if d.Step >= first {
+				number++
+			}
+		}
+		d.Point = append(d.Point, number)
+	}
+	return dst
+}
+
+// TestExperimentsAreGivenBehindWhatWasSent gives a stream its next experiment while a transaction is open that has sent
+// decisions. Its first step must lie behind all that any process has read, the owner must go on with it, and all
+// decisions that were ever sent must agree, through a stop and a replay from the start.
+func TestExperimentsAreGivenBehindWhatWasSent(t *testing.T) {
+	for _, partitions := range []int{1, 3} {
+		synctest.Test(t, func(t *testing.T) {
+			setup := pipetest.NewSetup()
+			setup.Model.Learner = inTurn{setup.Model.Learner}
+			w := &whole{history: history{t: t, Deployment: simtest.New(t), setup: setup}, sent: make([]int, partitions)}
+			if partitions > 1 {
+				w.setup = setup.WholeTopic()
+			}
+			w.check(w.setup.Prepare(t.Context(), w.Client(), partitions))
+			write := func(p, n int) {
+				w.check(pipetest.Send(t.Context(), w.Client(), w.setup.Config.Input, int32(p), make([]records.Record, n)...))
+				w.taken += n
+			}
+			next := func(step uint64) (changelog.Turn, error) {
+				given, err := w.deployment().NextExperiment(t.Context(), inTurn{}, step)
+				if len(given) != 1 {
+					return changelog.Turn{}, err
+				}
+				return given[0], err
+			}
+			if _, err := next(0); err == nil || !strings.Contains(err.Error(), "not opened yet") {
+				t.Errorf("a stream that was not opened: %v", err)
+			}
+			disk := simtest.NewDisk()
+			a := w.Start("a", disk, w.setup.Run)
+			write(0, 3)
+			time.Sleep(10 * time.Second)
+			checkpoint, err := replay.Checkpoint(t.Context(), w.deployment(), 0)
+			w.check(err)
+
+			// The commit is delayed until later requests have sent the decisions after it.
+			w.Fail(simtest.Fault{
+				Kind:   simtest.Kind{Member: "a", API: "EndTxn", Partition: simtest.AnyPartition},
+				Effect: simtest.Late(20 * time.Second), Count: -1,
+			})
+			write(0, 2)
+			write(partitions-1, 3)
+			time.Sleep(2 * time.Second)
+			first := uint64(w.taken + operators.Announced + 1)
+			_, err = next(first - 1)
+			if !errors.Is(err, changelog.ErrReached) || !strings.Contains(err.Error(), fmt.Sprint(first)) {
+				t.Errorf("step %d: %v", first-1, err)
+			}
+			if turn, err := next(0); err != nil || turn != (changelog.Turn{Number: 2, Step: first}) {
+				t.Fatalf("gave %+v, %v; want step %d", turn, err, first)
+			}
+			w.Mend()
+			if turn, err := next(first + 2); err != nil || turn != (changelog.Turn{Number: 3, Step: first + 2}) {
+				t.Errorf("gave %+v, %v", turn, err)
+			}
+			if _, err := next(first + 2); err == nil {
+				t.Error("gave an experiment that starts with another one")
+			}
+			write(partitions-1, operators.Announced+1)
+			time.Sleep(time.Minute)
+			w.check(a.Stop())
+			a = w.Start("a", disk, w.setup.Run)
+			write(0, 3)
+			time.Sleep(time.Minute)
+			w.check(a.Stop())
+
+			seen := map[uint64]float64{}
+			for _, r := range w.read(w.setup.Config.Decisions, true) {
+				d, err := schemas.ParseDecision(r.Value)
+				w.check(err)
+				number := d.Point[len(d.Point)-1]
+				if before, is := seen[d.Step]; is && before != number {
+					t.Errorf("step %d was of experiment %g, and is of %g", d.Step, before, number)
+				}
+				seen[d.Step] = number
+			}
+			for step := uint64(1); step <= uint64(w.taken); step++ {
+				want := 1.0
+				if step >= first {
+					want++
+				}
+				if step >= first+2 {
+					want++
+				}
+				if seen[step] != want {
+					t.Errorf("step %d is of experiment %g, want %g", step, seen[step], want)
+				}
+			}
+			compared, err := replay.Check(t.Context(), w.deployment(), 0, checkpoint, func(int) {})
+			if err != nil || compared != w.taken-3 {
+				t.Errorf("compared %d decisions of %d: %v", compared, w.taken-3, err)
+			}
+		})
+	}
+}
