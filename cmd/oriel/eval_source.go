@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -41,7 +42,10 @@ func newFileEvents(cmd *cobra.Command, o evalOptions, s settings.Settings) (*fil
 	}
 	e := &fileEvents{name: o.ndjson + o.table.file, model: model, totals: make([]int64, o.partitions)}
 	if o.table.file != "" {
-		mapping, err := o.table.resolve(configuredBody)
+		body := model.Events.Body
+		features := func(m schemas.Member) bool { return m.Kind == schemas.KindFeatures }
+		mapping, err := o.table.resolve(func() (schemas.Body, error) { return body, nil },
+			!slices.ContainsFunc(body.Members, features))
 		if err != nil {
 			return nil, err
 		}

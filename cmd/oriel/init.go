@@ -25,8 +25,8 @@ func initCommand() *cobra.Command {
 			"--yes the proposal is taken. Ranges of numbers are not: say --ranges proposed if those of the sample are public knowledge, or\n" +
 			"name public ones. A range, a mapping or an ε that was chosen by looking at private data is outside the guarantee.\n\n" +
 			"Wants: classes predicts a label of two classes (coco), number predicts a number (ridge), statistics counts and averages by\n" +
-			"cell (aggregate), choice learns which of a few actions costs least (arms). The other operators are set up by hand: README.md.\n" +
-			"So is an A/B test: operators/aggregate/README.md has its settings.\n\n" +
+			"cell (aggregate), choice learns which of a few actions costs least (arms), experiment tests arms that chance draws\n" +
+			"(aggregate). The other operators are set up by hand: README.md.\n\n" +
 			"The first events are shown as Oriel reads them: contents of your records, for whoever may read these; --first 0 leaves them out.\n" +
 			"Settings of the connection (ORIEL_BROKERS, ORIEL_TLS…, ORIEL_SASL…, ORIEL_OAUTH…) are taken from the environment.",
 		Args: cobra.NoArgs,
@@ -35,13 +35,14 @@ func initCommand() *cobra.Command {
 	requestFlags(cmd, &o.Request)
 	f := cmd.Flags()
 	f.StringVar(&o.Brokers, "brokers", "", "Kafka brokers to start from, host:port,…")
-	f.StringVar(&o.Want, "want", "", "classes, number, statistics or choice")
+	f.StringVar(&o.Want, "want", "", "classes, number, statistics, choice or experiment")
 	f.StringVar(&o.Name, "name", "", "of the deployment; TOPIC-oriel if not given")
 	f.StringVar(&o.Folder, "out", "", "folder to make; the deployment's name if not given")
 	f.StringVar(&o.Ranges, "ranges", "", "public ranges of numbers, `NAME:LOW:HIGH,…`; proposed: those of the sample are public")
-	f.StringVar(&o.Value, "value", "", "number of statistics or cost of an action, with its public range, `NAME:LOW:HIGH`; none: counts alone")
+	f.StringVar(&o.Value, "value", "", "number of statistics, cost of an action or outcome, with its public range, `NAME:LOW:HIGH`; none: counts alone")
 	f.StringVar(&o.Cells, "cells", "", "public cells of statistics, as ORIEL_CELLS has them; none: one cell")
-	f.StringVar(&o.Arms, "arms", "", "actions to choose from, `NAME,NAME,…`")
+	f.StringVar(&o.Arms, "arms", "", "actions to choose from, `NAME,NAME,…`; of an experiment its arms, COLUMN=ARM:PROBABILITY|ARM:PROBABILITY")
+	f.StringVar(&o.Effect, "effect", "", "of an experiment: the effect that matters, and about the mean outcome, `EFFECT near MEAN`")
 	f.StringVar(&o.Memory, "memory", "", "how long ago is worth learning from: events, or a time such as 30d")
 	f.Float64Var(&o.Rate, "rate", 0, "events a second; what the topic's times show, if not given")
 	f.StringVar(&o.Epsilon, "epsilon", "", "`NUMBER`: ε, such as 1; of statistics also the error that you want at 95 %, such as ±2")

@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -110,6 +111,10 @@ func TestInitOnFourShapes(t *testing.T) {
 			lines(orders(60, "", "")), "statistics\ntotal:0:100\ncountry=DE|FR|US,hour=0:24:4\n\n±20\n",
 			`{"name": "country", "from": "/customer/country"}`,
 		},
+		"experiment": {
+			lines(orders(60, "", "")), "experiment\ntotal:0:100\ncountry=DE:0.5|FR:0.25|US:0.25\n20 near 30\n\n",
+			`{"name": "country", "from": "/customer/country"}`,
+		},
 		"number":   {lines(orders(60, "", "")), "number\n/order/total\ny\n\n\n", `"label": "/order/total"`},
 		"avro":     {avroOrders(60), registry.URL() + "\n\n\ny\n\n\n", `"/customer/country"`},
 		"protobuf": {protobufOrders(60), registry.URL() + "\nclasses\n/refunded\ny\n\n\n", `"/card/brand"`},
@@ -169,6 +174,9 @@ func TestInitOnFourShapes(t *testing.T) {
 			every := 1
 			if f.Env["ORIEL_OPERATOR"] == "ridge" {
 				every = 16 // default of ORIEL_EMIT_EVERY
+			}
+			if batch := f.Env["ORIEL_BATCH"]; batch != "" {
+				every, _ = strconv.Atoi(batch)
 			}
 			f.Await(time.Minute, "decisions of all records", func() bool {
 				return len(f.Read(f.Topic("decisions"), 0, false)) == len(c.records)/every
@@ -239,6 +247,14 @@ func TestInitInAScript(t *testing.T) {
 	refused("nothing to count", "--yes", "--want", "statistics", "--value", "none", "--cells", "none")
 	refused(`--cells: "town": the records have`, "--yes", "--want", "statistics", "--value", "none", "--cells", "town=A|B")
 	refused("ORIEL_CELLS", "--yes", "--want", "statistics", "--value", "none", "--cells", "hour=0:24:x")
+	test := []string{"--yes", "--want", "experiment", "--value", "total:0:100"}
+	refused("--arms, --effect: missing", test...)
+	refused("--value: an experiment needs an outcome", "--yes", "--want", "experiment", "--value", "none")
+	refused("sum to 0.75, want 1", append(test, "--arms", "country=DE:0.5|FR:0.25")...)
+	refused(`is not column=arm:probability`, append(test, "--arms", "country=DE|FR")...)
+	test = append(test, "--arms", "country=DE:0.5|FR:0.5")
+	refused("the mean 100 is not inside", append(test, "--effect", "2 near 100")...)
+	refused("--effect: 1e-05 takes more than", append(test, "--effect", "1e-5 near 30")...)
 	refused("--start", "--start", "now")
 
 	if said, _ := run("--yes"); !strings.Contains(said, "--ranges: Numbers need ranges that are public") ||

@@ -87,7 +87,7 @@ func produceRecords(cmd *cobra.Command, o produceOptions) error {
 	unit := "line"
 	if o.table.file != "" {
 		unit = "record"
-		mapping, err := o.table.resolve(configuredBody)
+		mapping, err := o.table.resolve(configuredBody, false)
 		if err != nil {
 			return err
 		}

@@ -39,8 +39,9 @@ func (o *tableOptions) flags(f *pflag.FlagSet) {
 	f.StringSliceVar(&o.mapping.Sort, "sort", nil, "columns to sort by before sending; ties keep the file's order")
 }
 
-// resolve checks the flags' mapping, or reads it from a file. It calls body only if members are mapped.
-func (o *tableOptions) resolve(body func() (schemas.Body, error)) (tableMapping, error) {
+// resolve checks the flags' mapping, or reads it from a file. It calls body only if members are mapped, or if they must
+// be: events of some operators have no features and label.
+func (o *tableOptions) resolve(body func() (schemas.Body, error), members bool) (tableMapping, error) {
 	m := tableMapping{o.mapping}
 	if o.mapFile != "" {
 		b, err := os.ReadFile(o.mapFile)
@@ -70,7 +71,7 @@ func (o *tableOptions) resolve(body func() (schemas.Body, error)) (tableMapping,
 	if m.Whole && o.mapFile != "" {
 		return m, exit.WrongUse("--map: ORIEL_MAP says where the members of events stand")
 	}
-	if m.hasMembers() {
+	if members || m.hasMembers() {
 		var err error
 		if m.Body, err = body(); err != nil {
 			return m, err

@@ -135,9 +135,13 @@ func (c operator) Next(params []byte, step uint64) ([]byte, error) {
 	case len(steps) >= mostTurns:
 		return nil, fmt.Errorf("aggregate: the stream has %d experiments, and no room for another", len(steps))
 	}
-	if last := steps[len(steps)-1]; step <= last || step > mostStep {
-		return nil, fmt.Errorf("aggregate: step %d: an experiment starts with step %d, and the next one must start later, up to step 2^40",
-			step, last)
+	last, most := steps[len(steps)-1], uint64(mostStep)
+	if scope := c.terms.Scope; scope != nil && scope.Figures().Horizon > 0 {
+		most = scope.Figures().Horizon
+	}
+	if step <= last || step > most {
+		return nil, fmt.Errorf("aggregate: step %d: an experiment starts with step %d, and the next one must start later, up to step %d",
+			step, last, most)
 	}
 	return []byte(stepLine + strconv.FormatUint(step, 10) + "\n"), nil
 }

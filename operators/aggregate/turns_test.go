@@ -128,6 +128,7 @@ func TestANewExperimentHasNoVerdict(t *testing.T) {
 
 // TestPlansThatAreExtended checks which steps a plan takes, and that it opens with no other bytes behind it.
 func TestPlansThatAreExtended(t *testing.T) {
+	forever, lasting := config(t, life(8, 100), experimental()...)
 	c, m := config(t, ending(100, 100), experimental("EXPERIMENT_STEP=4,20")...)
 	frozen := plan(t, c, m, 50)
 	if steps, err := c.Turns(frozen); err != nil || !slices.Equal(steps, []uint64{4, 20, 50}) {
@@ -140,15 +141,17 @@ func TestPlansThatAreExtended(t *testing.T) {
 		}
 	}
 	refuse(c, frozen, 50, "must start later")
-	refuse(c, frozen, 1<<40+1, "up to step 2^40")
+	refuse(c, frozen, 101, "up to step 100") // the horizon
+	refuse(forever, plan(t, forever, lasting), 1<<40+1, "up to step 1099511627776")
 	older := append([]byte{planOfShown}, c.canonical()...)
 	refuse(c, older, 90, "earlier version")
 	plain, _ := config(t, m, "CELLS=variant=A|B")
 	refuse(plain, plan(t, plain, m), 90, "ORIEL_ALWAYS_VALID")
+	frozen = plan(t, forever, lasting)
 	for step := uint64(51); ; step++ {
-		line, err := c.Next(frozen, step)
+		line, err := forever.Next(frozen, step)
 		if err != nil {
-			if steps, _ := c.Turns(frozen); len(steps) != mostTurns || !strings.Contains(err.Error(), "no room") {
+			if steps, _ := forever.Turns(frozen); len(steps) != mostTurns || !strings.Contains(err.Error(), "no room") {
 				t.Errorf("%d experiments: %v", len(steps), err)
 			}
 			break

@@ -122,6 +122,11 @@ func Run(ctx context.Context, out io.Writer, all []flights.Flight, o Options) er
 	if t.numbers, err = privateNumbers(ctx, client, dir, streams.streams, o); err != nil {
 		return err
 	}
+	found, err := experiments(ctx, client, dir, streams.streams[0], o)
+	if err != nil {
+		return err
+	}
+	t.numbers += found
 	if err := t.print(ctx, out, client, o.Out); err != nil {
 		return err
 	}

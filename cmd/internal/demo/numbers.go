@@ -118,26 +118,37 @@ func arrivalMeans(stream []flights.Flight) []float64 {
 
 // lastDecision reads a partition of decisions, and returns the newest.
 func lastDecision(ctx context.Context, client *kafka.Client, topic string, p int32) (d schemas.Decision, err error) {
+	err = eachDecision(ctx, client, topic, p, func(line []byte) (err error) {
+		d, err = schemas.ParseDecision(line)
+		return err
+	})
+	if err == nil && d.Step == 0 {
+		err = fmt.Errorf("%s partition %d: no decision", topic, p)
+	}
+	return d, err
+}
+
+// eachDecision reads a partition of decisions in order.
+func eachDecision(
+	ctx context.Context, client *kafka.Client, topic string, p int32, take func(line []byte) error,
+) error {
 	bounds, err := topics.ReadableEnd(ctx, client, topic, p)
 	if err != nil {
-		return d, err
+		return err
 	}
 	reader := fetch.NewReader(client, topic, p, bounds.Start, fetch.Options{MaxBytes: 1 << 20})
 	for next := bounds.Start; next < bounds.Stable; {
 		batch, err := reader.Fetch(ctx)
 		if err != nil {
-			return d, err
+			return err
 		}
 		for _, r := range batch.Records {
-			if d, err = schemas.ParseDecision(r.Value); err != nil {
-				return d, err
+			if err := take(r.Value); err != nil {
+				return err
 			}
 		}
 		next = batch.Next
 		batch.Release()
 	}
-	if d.Step == 0 {
-		return d, fmt.Errorf("%s partition %d: no decision", topic, p)
-	}
-	return d, nil
+	return nil
 }

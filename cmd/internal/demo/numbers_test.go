@@ -22,9 +22,9 @@ func (unseen) Add(int) error { return nil }
 func (unseen) Set(int) error { return nil }
 func (unseen) Finish() error { return nil }
 
-// TestDemoShowsPrivateNumbers checks that each number of the demo's last block is within its stated error of the truth.
-// The test computes the truth by summing flights backwards. A second run must print the same.
-func TestDemoShowsPrivateNumbers(t *testing.T) {
+// firstFlights returns the first n flights of the demo.
+func firstFlights(t *testing.T, n int) []flights.Flight {
+	t.Helper()
 	home := t.TempDir()
 	repotest.UnpackFlights(t, home)
 	file, err := os.Open(filepath.Join(home, "flights.csv"))
@@ -36,7 +36,13 @@ func TestDemoShowsPrivateNumbers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	streams := newAirports(all[:30_050]).streams
+	return all[:n]
+}
+
+// TestDemoShowsPrivateNumbers checks that each number of the demo's last block is within its stated error of the truth.
+// The test computes the truth by summing flights backwards. A second run must print the same.
+func TestDemoShowsPrivateNumbers(t *testing.T) {
+	streams := newAirports(firstFlights(t, 30_050)).streams
 	var texts []string
 	for range 2 {
 		client := servicetest.Connect(t, servicetest.EmbeddedBroker(t))
@@ -68,6 +74,7 @@ func TestDemoShowsPrivateNumbers(t *testing.T) {
 				}
 			}
 			var x [3]float64
+			var err error
 			for k, text := range n[2:] {
 				if x[k], err = strconv.ParseFloat(text, 64); err != nil {
 					t.Fatal(err)

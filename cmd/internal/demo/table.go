@@ -61,7 +61,7 @@ type table struct {
 	rates  []float64 // events per second
 	last   [][][]float64
 
-	numbers string // table of privateNumbers
+	numbers string // texts of privateNumbers and of experiments
 }
 
 const notes = `

@@ -19,6 +19,7 @@ const (
 	Value      = "number"     // predict a number
 	Statistics = "statistics" // counts and means by cell
 	Choice     = "choice"     // find which of a few actions costs least
+	Experiment = "experiment" // find the effect of arms that chance draws
 )
 
 // Answers holds the user's answers about a topic.
@@ -28,13 +29,14 @@ type Answers struct {
 	Kafka    []string // connection settings from the environment, NAME=value
 	Single   bool     // the cluster has fewer than three replicas
 	Encoding Encoding
-	Want     string // Classes, Value, Statistics or Choice
+	Want     string // Classes, Value, Statistics, Choice or Experiment
 	Items    []Item // features, or the columns of a row
 	Ranges   []Range
 	Label    Range  // for Value and Choice: public range of the label or the loss
-	Cells    string // for Statistics: value of ORIEL_CELLS
-	Value    Range  // for Statistics: range of the value; an empty name means no value
+	Cells    string // for Statistics and Experiment: value of ORIEL_CELLS
+	Value    Range  // for Statistics: range of the value; an empty name means no value. For Experiment: of the outcome
 	Arms     string // for Choice: the arms
+	Drawn    Drawn  // for Experiment: how arms are drawn
 	Events   uint64 // memory in events: how far back events are worth learning from
 	Rate     float64
 	Epsilon  float64
@@ -47,13 +49,23 @@ type Answers struct {
 const mostSteps = 1 << 20
 
 // batch returns the number of events in a step, large enough that the memory has at most mostSteps steps.
-func (a Answers) batch() uint64 { return max(1, (a.Events+mostSteps-1)/mostSteps) }
+func (a Answers) batch() uint64 {
+	if a.Want == Experiment {
+		return max(1, a.Drawn.Target/experimentLooks)
+	}
+	return max(1, (a.Events+mostSteps-1)/mostSteps)
+}
 
-func (a Answers) memory() uint64 { return max(2, (a.Events+a.batch()-1)/a.batch()) }
+func (a Answers) memory() uint64 {
+	if a.Want == Experiment {
+		return experimentMemory
+	}
+	return max(2, (a.Events+a.batch()-1)/a.batch())
+}
 
 // delta returns δ as a power of ten below 1/(100·events), and at most 10⁻⁶.
 func (a Answers) delta() string {
-	return fmt.Sprintf("1e-%d", max(6, int(math.Ceil(math.Log10(float64(a.Events))))+2))
+	return fmt.Sprintf("1e-%d", max(6, int(math.Ceil(math.Log10(float64(a.memory()*a.batch()))))+2))
 }
 
 // emitEvery returns the number of steps between decisions, so that there is about one decision a second.
@@ -130,6 +142,19 @@ func (a Answers) lines(more []string) []Line {
 		add("STATISTICS", statistics, "")
 		add("EMIT_EVERY", strconv.FormatUint(a.emitEvery(), 10), "steps from decision to decision; no matter of privacy")
 		add("INCREMENTS", "true", "so that `oriel numbers --every 1h` has numbers by the hour; no matter of privacy")
+	case Experiment:
+		add("OPERATOR", "aggregate", "an A/B test that may be looked at, and stopped, at any time")
+		add("CELLS", a.Cells, "public: the arms, the control first")
+		add("VALUE", a.Value.Name+"="+number(a.Value.Low)+":"+number(a.Value.High),
+			"public: confirmed by you; the outcome is clamped to it")
+		add("STATISTICS", "count,mean", "")
+		column, _, _ := strings.Cut(a.Cells, "=")
+		add("ARMS", column, "")
+		add("ALWAYS_VALID", "0.05", "the probability that the bands of effects fail, at any look")
+		add("PROPENSITIES", a.Drawn.Propensities, "with which chance draws the arms; without them an effect has no cause")
+		add("UNITS", "single", "confirmed by you: each unit, such as a visitor, sends one event")
+		add("NEAR", number(a.Drawn.Near), "your guess of the mean outcome, from public or older data")
+		add("TARGET", strconv.FormatUint(a.Drawn.Target, 10), "events after which the effect that you want is found with probability 0.8")
 	case Choice:
 		add("OPERATOR", "arms", "decisions are plays; an event under the key of a play says what it cost")
 		add("ARMS", a.Arms, "")
@@ -158,7 +183,11 @@ func (a Answers) lines(more []string) []Line {
 		if a.batch() > 1 {
 			add("BATCH", strconv.FormatUint(a.batch(), 10), "events a step")
 		}
-		add("MEMORY", strconv.FormatUint(a.memory(), 10), "steps: how long ago is worth learning from")
+		memory := "steps: how long ago is worth learning from"
+		if a.Want == Experiment {
+			memory = "steps; an experiment counts all of its events, however old"
+		}
+		add("MEMORY", strconv.FormatUint(a.memory(), 10), memory)
 		add("DELTA", a.delta(), "well below 1/(events of the memory)")
 	}
 	add("EPSILON", number(a.Epsilon), "")
@@ -198,7 +227,7 @@ func (a Answers) File(quoted func(string) string, more ...string) []byte {
 // Document returns the mapping of the answers. where is the filter of records that are events; label is the predicted
 // member.
 func (a Answers) Document(where, label string) []byte {
-	if a.Want == Statistics || a.Want == Choice {
+	if a.Want == Statistics || a.Want == Choice || a.Want == Experiment {
 		return Document(where, "", nil, a.Items)
 	}
 	return Document(where, label, a.Items, nil)

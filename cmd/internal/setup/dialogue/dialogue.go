@@ -24,6 +24,7 @@ type Options struct {
 	Value   string
 	Cells   string
 	Arms    string
+	Effect  string // EFFECT near MEAN
 	Memory  string
 	Rate    float64 // events per second; 0: estimated from the sample
 	Epsilon string

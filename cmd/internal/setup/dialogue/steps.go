@@ -60,10 +60,10 @@ func (d *dialogue) choose(context.Context) (err error) {
 	d.Want, err = d.ask(setup.Question{
 		Flag: "want", Given: d.Want, Proposal: proposal,
 		Text: "What do you want? classes: predict a label of two classes. number: predict a number. statistics: counts and\n" +
-			"averages by cell. choice: learn which of a few actions costs least",
+			"averages by cell. choice: learn which of a few actions costs least. experiment: an A/B test whose arms chance draws",
 		Check: func(answer string) error {
-			if !slices.Contains([]string{setup.Classes, setup.Value, setup.Statistics, setup.Choice}, answer) {
-				return fmt.Errorf("%q: not classes, number, statistics or choice; README.md lists the operators for other wants", answer)
+			if !slices.Contains([]string{setup.Classes, setup.Value, setup.Statistics, setup.Choice, setup.Experiment}, answer) {
+				return fmt.Errorf("%q: not classes, number, statistics, choice or experiment; README.md lists the operators for other wants", answer)
 			}
 			return nil
 		},
@@ -80,6 +80,8 @@ func (d *dialogue) choose(context.Context) (err error) {
 		return d.chooseCells()
 	case setup.Choice:
 		return d.chooseActions()
+	case setup.Experiment:
+		return d.chooseExperiment()
 	}
 	return d.chooseLabel()
 }
@@ -87,7 +89,7 @@ func (d *dialogue) choose(context.Context) (err error) {
 // tune asks how far back to learn from, and how strong the privacy must be.
 func (d *dialogue) tune(context.Context) (err error) {
 	d.answers.Events = usualMemory
-	if d.Want != setup.Choice {
+	if d.Want != setup.Choice && d.Want != setup.Experiment {
 		text, proposal := "How many events back is worth learning from?", strconv.Itoa(usualMemory)
 		if d.Rate > 0 {
 			text = fmt.Sprintf("How long ago is worth learning from? Events, or a time such as 12h or 30d: a day has about %.0f events", d.Rate*86400)
@@ -116,6 +118,9 @@ func (d *dialogue) tune(context.Context) (err error) {
 			return err
 		},
 	})
+	if err == nil && d.Want == setup.Experiment && d.asker.Missing() == nil {
+		return d.target()
+	}
 	if err != nil || half == 0 {
 		return err
 	}

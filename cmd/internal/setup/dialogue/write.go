@@ -81,6 +81,9 @@ func (d *dialogue) write(context.Context) error {
 	if a.Want == setup.Statistics {
 		commands = append(commands, "numbers --every 1h "+topic)
 	}
+	if a.Want == setup.Experiment {
+		commands = append(commands, "numbers --every 24h --effects "+topic, "experiment next")
+	}
 	for _, command := range commands {
 		fmt.Fprintf(d.Out, "  %s --env-file %s %s\n", os.Args[0], d.at(EnvName), command)
 	}
@@ -137,6 +140,10 @@ func (d *dialogue) promise(s settings.Settings) (string, error) {
 		}
 		exact = fmt.Sprintf("Noise moves a %s by at most ± %.3g in 95 of 100 cells, if all cells have equally many events.",
 			d.statistic(), reached.Half)
+	}
+	if a.Want == setup.Experiment {
+		finds, err := d.finds()
+		return private + " " + finds + " A verdict stays, whatever comes later; `experiment next` starts the next experiment.", err
 	}
 	ago := fmt.Sprintf("%d events", a.Events)
 	if a.Rate > 0 {

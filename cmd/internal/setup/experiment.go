@@ -1,0 +1,74 @@
+package setup
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Drawn says how an experiment draws its arms, and what it is expected to find.
+type Drawn struct {
+	Propensities string // as ORIEL_PROPENSITIES has them
+	Effect, Near float64
+	Target       uint64 // events
+}
+
+const (
+	experimentLooks  = 1000 // steps of an experiment, where its batch allows as many
+	experimentMemory = 1024 // steps
+)
+
+// ParseArms parses column=arm:p|arm:p|…, the control first. It returns the arms as ORIEL_CELLS has them, and their
+// probabilities as ORIEL_PROPENSITIES has them.
+func ParseArms(text string) (cells, propensities string, err error) {
+	wrong := fmt.Errorf("%q is not column=arm:probability|arm:probability, such as variant=A:0.5|B:0.5", text)
+	column, list, found := strings.Cut(text, "=")
+	if !found || strings.TrimSpace(column) == "" {
+		return "", "", wrong
+	}
+	var arms, shares []string
+	sum := 0.0
+	for part := range strings.SplitSeq(list, "|") {
+		at := strings.LastIndex(part, ":")
+		if at < 1 {
+			return "", "", wrong
+		}
+		p, err := strconv.ParseFloat(part[at+1:], 64)
+		if err != nil || !(p >= 0.001 && p <= 0.999) {
+			return "", "", wrong
+		}
+		arms, shares, sum = append(arms, part[:at]), append(shares, part[at+1:]), sum+p
+	}
+	switch {
+	case len(arms) < 2:
+		return "", "", errors.New("an experiment has at least two arms, with | between them")
+	case math.Abs(sum-1) > 1e-9:
+		return "", "", fmt.Errorf("the probabilities sum to %g, want 1", sum)
+	}
+	return strings.ToLower(strings.TrimSpace(column)) + "=" + strings.Join(arms, "|"), strings.Join(shares, "|"), nil
+}
+
+// ParseEffect parses "EFFECT near MEAN", in units of the outcome, whose range is given.
+func ParseEffect(text string, outcome Range) (effect, near float64, err error) {
+	first, second, found := strings.Cut(text, "near")
+	effect, err1 := strconv.ParseFloat(strings.TrimSpace(first), 64)
+	near, err2 := strconv.ParseFloat(strings.TrimSpace(second), 64)
+	switch {
+	case !found || errors.Join(err1, err2) != nil:
+		return 0, 0, fmt.Errorf("%q is not an effect near a mean, such as 0.01 near 0.1", text)
+	case !(near > outcome.Low && near < outcome.High):
+		return 0, 0, fmt.Errorf("the mean %g is not inside of the outcome's range, %g to %g", near, outcome.Low, outcome.High)
+	case !(effect != 0 && math.Abs(effect) < outcome.High-outcome.Low):
+		return 0, 0, fmt.Errorf("an effect of %g is not one within the outcome's range, %g to %g", effect, outcome.Low, outcome.High)
+	}
+	return effect, near, nil
+}
+
+// TargetFor returns a round number of events, at least those that an effect needs.
+func TargetFor(events float64) uint64 {
+	events = max(events, 1000)
+	unit := math.Pow(10, math.Floor(math.Log10(events))-1)
+	return uint64(math.Ceil(events/unit) * unit)
+}
