@@ -216,7 +216,7 @@ func TestExperimentsWantFiltersThatFall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Power(law, m.Batch, 0.01, 0.8); err == nil || !strings.Contains(err.Error(), "ORIEL_POLES") {
+	if _, err := c.Power(law, m.Batch, operators.Aim{Effect: 0.01, Probability: 0.8}); err == nil || !strings.Contains(err.Error(), "ORIEL_POLES") {
 		t.Errorf("planned: %v", err)
 	}
 }

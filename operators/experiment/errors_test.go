@@ -11,20 +11,21 @@ import (
 
 // setting holds the settings of simulated runs of an experiment.
 type setting struct {
-	name     string
-	s        Settings
-	rates    func(arm int, event float64) float64
-	outcomes func(rng *rand.Rand) float64 // in place of conversions
+	name      string
+	s         Settings
+	rates     func(arm int, event float64) float64
+	outcomes  func(rng *rand.Rand, arm int) float64 // in place of conversions
+	deviation float64                               // of outcomes, in an arm; 0: they are conversions
 }
 
 // exponential draws outcomes with a mean of 0.05. Heavy outcomes have a Pareto tail of index 1.5, clamped at 1.
-func exponential(rng *rand.Rand) float64 { return min(1, 0.05*rng.ExpFloat64()) }
-func heavy(rng *rand.Rand) float64       { return min(1, 0.02*math.Pow(1-rng.Float64(), -1/1.5)) }
+func exponential(rng *rand.Rand, _ int) float64 { return min(1, 0.05*rng.ExpFloat64()) }
+func heavy(rng *rand.Rand, _ int) float64       { return min(1, 0.02*math.Pow(1-rng.Float64(), -1/1.5)) }
 
 func settingsOfErrors() []setting {
 	var all []setting
 	add := func(name string, s Settings, rates func(int, float64) float64) {
-		all = append(all, setting{name, s, rates, nil})
+		all = append(all, setting{name: name, s: s, rates: rates})
 	}
 	for _, p := range []float64{0.02, 0.1, 0.5} {
 		for _, events := range tiertest.Runs([]float64{100}, []float64{10, 100, 1000}) {
@@ -46,7 +47,7 @@ func settingsOfErrors() []setting {
 	for _, c := range []struct {
 		name     string
 		square   float64
-		outcomes func(*rand.Rand) float64
+		outcomes func(*rand.Rand, int) float64
 	}{
 		{"exponential outcomes, with squares", draw, exponential},
 		{"heavy tails, with squares", draw, heavy},
@@ -54,7 +55,7 @@ func settingsOfErrors() []setting {
 	} {
 		s := halves(0.05, 100)
 		s.Square = c.square
-		all = append(all, setting{c.name, s, constant(0), c.outcomes})
+		all = append(all, setting{name: c.name, s: s, rates: constant(0), outcomes: c.outcomes})
 	}
 	life := func(near float64, start, period uint64) Settings {
 		s := halves(near, 100)
