@@ -260,9 +260,9 @@ func (c operator) Power(law mechanisms.NoiseLaw, batch uint64, aim operators.Aim
 	}
 	width := c.spec.high - c.spec.low
 	effect, deviation := aim.Effect/width, aim.Deviation/width
-	if most := s.MostDeviation(); !(deviation >= 0 && deviation <= most) {
+	if largest := s.MostDeviation(); !(deviation >= 0 && deviation <= largest) {
 		return nil, fmt.Errorf("deviation %g: outcomes of ORIEL_VALUE with the mean ORIEL_NEAR have one of at most %.4g",
-			aim.Deviation, most*width)
+			aim.Deviation, largest*width)
 	}
 	for i, start := range c.test.starts {
 		s.Start = start

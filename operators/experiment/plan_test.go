@@ -22,6 +22,16 @@ func TestPlansOfTheirFormulas(t *testing.T) {
 	if none := s.Plan(1, 0.015, 0, 0.8, 10); none.AlwaysLook != 0 {
 		t.Errorf("ten steps: %+v", none)
 	}
+	s.Square = draw
+	amounts := s.Plan(1, 0.015, 0.15, 0.8, 1000)
+	if want := math.Ceil(math.Pow(1.959963985+0.841621234, 2) * 4 * 0.15 * 0.15 / (0.015 * 0.015)); amounts.OneLook != want {
+		t.Errorf("amounts, one look: %g, want %g", amounts.OneLook, want)
+	}
+	s.Square = 0
+	blind := s.Plan(1, 0.015, 0.15, 0.8, 1000) // looks take outcomes to be 0 and 1
+	if !(amounts.NoPrivacy < 0.4*plan.NoPrivacy && 1.1*amounts.AlwaysLook < blind.AlwaysLook && blind.AlwaysLook < plan.AlwaysLook) {
+		t.Errorf("amounts: %+v with squares, %+v without; conversions: %+v", amounts, blind, plan)
+	}
 }
 
 // TestCrossings checks that a motion observed once crosses as the normal law says. A motion with drift, observed every
