@@ -75,7 +75,6 @@ type looked struct {
 	High    []float64 `json:"effect_high"`
 	Verdict string    `json:"verdict"`
 	Allowed float64   `json:"stop_allowed"`
-	Balance float64   `json:"balance_e"`
 	Looks   int       `json:"looks"`
 }
 
@@ -86,17 +85,20 @@ type looked struct {
 func TestErrorsOfReplayedExperiments(t *testing.T) {
 	const tolerated = 70 // of 1000
 	runs, events, batch := tiertest.Runs(4, 1000), tiertest.Runs(1600, 20000), tiertest.Runs(100, 50)
-	all, outsides, betters := 0, 0, 0
+	all, outsides, betters, barred := 0, 0, 0, 0
 	for i, c := range trials(events, batch) {
 		t.Run(c.name, func(t *testing.T) {
 			outside, better, m := 0, 0, decisiontest.Model(t, c.settings(t, batch))
 			for run := range runs {
-				missed, found := c.replayed(t, m, events, batch, [2]uint64{uint64(i), uint64(run)})
+				last, missed := c.replayed(t, m, events, batch, [2]uint64{uint64(i), uint64(run)})
+				switch {
+				case strings.HasSuffix(last.Verdict, "better"):
+					better++
+				case last.Allowed == 0:
+					barred++
+				}
 				if missed {
 					outside++
-				}
-				if found {
-					better++
 				}
 			}
 			t.Logf("%d replays exclude 0, %d have a verdict, of %d", outside, better, runs)
@@ -108,6 +110,9 @@ func TestErrorsOfReplayedExperiments(t *testing.T) {
 	}
 	if most := tiertest.Runs(14, all); max(outsides, betters) > most {
 		t.Errorf("%d replays exclude 0, %d have a verdict, of %d: above %d", outsides, betters, all, most)
+	}
+	if most := tiertest.Runs(3, 40); barred > most { // each with a probability of at most 1/1000
+		t.Errorf("%d of %d replays say that arms are not drawn so: above %d", barred, all, most)
 	}
 }
 
@@ -125,9 +130,11 @@ func (c trial) settings(t *testing.T, batch int) settings.Settings {
 	}, c.lines...)...)
 }
 
-// replayed simulates the events of an experiment and replays them. It reports whether any sequence at any look excludes
-// 0, and whether the last look has a verdict.
-func (c trial) replayed(t *testing.T, m streams.Model, events, batch int, seed [2]uint64) (missed, found bool) {
+// replayed simulates the events of an experiment and replays them. It returns the last look, and reports whether any
+// sequence at any look excludes 0.
+func (c trial) replayed(
+	t *testing.T, m streams.Model, events, batch int, seed [2]uint64,
+) (last looked, missed bool) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed[0], seed[1]))
 	var in bytes.Buffer
@@ -148,17 +155,16 @@ func (c trial) replayed(t *testing.T, m streams.Model, events, batch int, seed [
 		if err := json.Unmarshal(line, &d); err != nil {
 			t.Fatal(err)
 		}
-		ready := (l+1)*batch >= 1000
-		if d.Looks != l+1 || len(d.Low) != len(c.shares)-1 || d.Balance > 1000 || (d.Allowed > 0) != ready {
+		if d.Looks != l+1 || len(d.Low) != len(c.shares)-1 || d.Allowed > 0 && (l+1)*batch < 1000 {
 			t.Fatalf("seed %d: look %d: %s", seed, l+1, line)
 		}
 		for k := range d.Low {
 			missed = missed || d.Low[k] > 0 || d.High[k] < 0
 		}
-		found = strings.HasSuffix(d.Verdict, "better")
+		last = d
 	}
 	if len(decisions) != events/batch {
 		t.Fatalf("%d looks, want %d", len(decisions), events/batch)
 	}
-	return missed, found
+	return last, missed
 }
