@@ -172,7 +172,7 @@ func (c operator) settings(law mechanisms.NoiseLaw, batch uint64) experiment.Set
 	}
 	e := experiment.Settings{
 		Propensities: slices.Clone(t.propensities), Alpha: t.alpha, Near: (t.near - s.low) / (s.high - s.low),
-		Target: t.target, Events: float64(batch), Start: t.starts[0], Lift: t.lift,
+		Target: t.target, Events: float64(batch), Start: t.starts[0], Pooled: !c.unnumbered, Lift: t.lift,
 		Noise: experiment.Noise{Poles: law.Poles, Residues: law.Residues, Period: law.Period},
 		Count: draw / s.weights.Count, Value: draw / s.weights.Mean,
 		Rounding: float64(law.Rounding*float64(s.comparison().treatments)) / min(s.weights.Count, s.weights.Mean),
