@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"math"
+	"slices"
 
 	"oriel/operators/elementary"
 )
@@ -60,8 +61,8 @@ const (
 
 // found returns the multiple of a step by which an effect is detected with probability power. B is a Brownian motion
 // whose drift is the effect, on the clock A of the filter with the true variance. A look uses another filter, for the
-// variance that it takes, with its guard. That filter has less information A′, by the variances of totals, and about
-// the same estimate. So the boundary of B is A times the radius at A′.
+// variance that it takes, with its guard. That filter has other information A′, and about the same estimate. So the
+// boundary of B is A times the radius at A′.
 func (s *Settings) found(variance, taken, noise, guard, effect, power float64, steps uint64) float64 {
 	w := float64(variance*s.Events) / noise
 	ratios := []float64{w}
@@ -69,25 +70,23 @@ func (s *Settings) found(variance, taken, noise, guard, effect, power float64, s
 		ratios = s.grid()
 	}
 	mixings := s.mixings(ratios)
-	b := newBank(&s.Noise, []float64{w}, 0, s.Events, s.Start, make([]float64, bankLen(1, len(s.Noise.Poles), 0)))
+	filters, truth := append(slices.Clone(ratios), w), len(ratios)
+	b := newBank(&s.Noise, filters, 0, s.Events, s.Start, make([]float64, bankLen(len(filters), len(s.Noise.Poles), 0)))
 	total := newTotal(&s.Noise, s.Start, make([]float64, totalLen(len(s.Noise.Poles))))
 	way, before, share := crossing{drift: math.Abs(effect) / math.Sqrt(noise)}, 0.0, 0.0
 	for l := uint64(1); l <= steps; l++ {
-		last := b.informationOf(0)
+		last := b.informationOf(truth)
 		b.step(nil)
 		if period := s.Noise.Period; period > 0 && (s.Start+l)%period == 0 {
 			b.block(0)
 		}
-		spread, a := total.step(l), b.informationOf(0)
-		looks := float64(l)
-		events := float64(s.Events * looks)
+		spread, a, events := total.step(l), b.informationOf(truth), float64(s.Events*float64(l))
 		if events < FirstLook || a < float64(way.clock*spacing) && (l < steps || a < float64(way.clock*lastSpacing)) {
 			continue
 		}
 		guarded := taken + math.Sqrt(float64(guard*spread))/events
 		i := above(ratios, float64(guarded*s.Events)/noise)
-		less := (float64(w*looks) + spread) / (float64(ratios[i]*looks) + spread)
-		x := reading{information: float64(a * less), mixing: mixings[i]}
+		x := reading{information: b.informationOf(i), mixing: mixings[i]}
 		way.move(a, float64(a*x.radius(s.alpha()))+float64(between*math.Sqrt(a-last)))
 		now := way.crossed()
 		if now >= power {
