@@ -91,7 +91,7 @@ func (s *Settings) found(variance, taken, noise, guard, effect, power float64, s
 		now := way.crossed()
 		if now >= power {
 			part := (power - share) / (now - share)
-			return float64(s.Events * math.Ceil((before+float64(part*(events-before)))/s.Events))
+			return float64(s.Events * math.Ceil(max(FirstLook, before+float64(part*(events-before)))/s.Events))
 		}
 		before, share = events, now
 	}

@@ -22,6 +22,9 @@ func TestPlansOfTheirFormulas(t *testing.T) {
 	if none := s.Plan(1, 0.015, 0, 0.8, 10); none.AlwaysLook != 0 {
 		t.Errorf("ten steps: %+v", none)
 	}
+	if large := s.Plan(1, 0.5, 0, 0.8, 1000); large.NoPrivacy != FirstLook {
+		t.Errorf("found at the first look: %+v", large)
+	}
 	s.Square = draw
 	amounts := s.Plan(1, 0.015, 0.15, 0.8, 1000)
 	if want := math.Ceil(math.Pow(1.959963985+0.841621234, 2) * 4 * 0.15 * 0.15 / (0.015 * 0.015)); amounts.OneLook != want {
