@@ -238,17 +238,21 @@ func TestStateAndBits(t *testing.T) {
 	if x.Check(s.Start+x.Looks()) == nil {
 		t.Error("a state that is no number is taken")
 	}
-	x, hash := New(s), sha256.New()
-	for l := range 100 {
-		z := float64(l % 9)
-		x.Take([]Arm{{50 + z, -40 + 3*z, 0}, {48 - z, -30 - 2*z, 0}})
-		for _, v := range []any{x.Effect(1), x.Mean(0), x.Ratio(1), x.Evidence(1), x.Balance(), x.Recent()} {
-			_ = binary.Write(hash, binary.LittleEndian, v) // a hash takes all
+	for pooled, want := range map[bool]string{
+		false: "67fce1321325872bb358b5741d8c9e6e", true: "aae640b78d8e96b3c5a506e057ce967f",
+	} {
+		s.Pooled = pooled
+		x, hash := New(s), sha256.New()
+		for l := range 100 {
+			z := float64(l % 9)
+			x.Take([]Arm{{50 + z, -40 + 3*z, 0}, {48 - z, -30 - 2*z, 0}})
+			for _, v := range []any{x.Effect(1), x.Mean(0), x.Ratio(1), x.Evidence(1), x.Balance(), x.Recent()} {
+				_ = binary.Write(hash, binary.LittleEndian, v) // a hash takes all
+			}
 		}
-	}
-	const want = "67fce1321325872bb358b5741d8c9e6e"
-	if got := hex.EncodeToString(hash.Sum(nil)[:16]); got != want {
-		t.Errorf("%s, stored %s", got, want)
+		if got := hex.EncodeToString(hash.Sum(nil)[:16]); got != want {
+			t.Errorf("pooled %v: %s, stored %s", pooled, got, want)
+		}
 	}
 }
 
