@@ -237,7 +237,8 @@ func experimentShell(changes ...string) []string {
 // any time needs about 1.65 times as many, and privacy a tenth more.
 func TestPlanOfAnEffect(t *testing.T) {
 	var out bytes.Buffer
-	if err := runPlan(&out, experimentShell(), planOptions{aim: operators.Aim{Effect: 0.01, Probability: 0.8}, json: true}); err != nil {
+	small := planOptions{aim: operators.Aim{Effect: 0.01, Probability: 0.8}, json: true}
+	if err := runPlan(&out, experimentShell(), small); err != nil {
 		t.Fatal(err)
 	}
 	var got struct {
@@ -254,7 +255,8 @@ func TestPlanOfAnEffect(t *testing.T) {
 		t.Errorf("%s", out.String())
 	}
 	out.Reset()
-	if err := runPlan(&out, experimentShell(), planOptions{aim: operators.Aim{Effect: 0.002, Probability: 0.8}}); err != nil ||
+	tiny := planOptions{aim: operators.Aim{Effect: 0.002, Probability: 0.8}}
+	if err := runPlan(&out, experimentShell(), tiny); err != nil ||
 		!strings.Contains(out.String(), "more than 100000 events as configured") {
 		t.Errorf("%v: %s", err, out.String())
 	}

@@ -216,7 +216,8 @@ func TestExperimentsWantFiltersThatFall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Power(law, m.Batch, operators.Aim{Effect: 0.01, Probability: 0.8}); err == nil || !strings.Contains(err.Error(), "ORIEL_POLES") {
+	aim := operators.Aim{Effect: 0.01, Probability: 0.8}
+	if _, err := c.Power(law, m.Batch, aim); err == nil || !strings.Contains(err.Error(), "ORIEL_POLES") {
 		t.Errorf("planned: %v", err)
 	}
 }

@@ -20,7 +20,9 @@ type setting struct {
 
 // exponential draws outcomes with a mean of 0.05. Heavy outcomes have a Pareto tail of index 1.5, clamped at 1.
 func exponential(rng *rand.Rand, _ int) float64 { return min(1, 0.05*rng.ExpFloat64()) }
-func heavy(rng *rand.Rand, _ int) float64       { return min(1, 0.02*math.Pow(1-rng.Float64(), -1/1.5)) }
+
+func heavy(rng *rand.Rand, _ int) float64 { return min(1, 0.02*math.Pow(1-rng.Float64(), -1/1.5)) }
+
 func lognormal(rng *rand.Rand, _ int) float64 {
 	return min(1, 0.05*math.Exp(1.5*rng.NormFloat64()-1.125))
 }

@@ -27,12 +27,14 @@ func TestPlansOfTheirFormulas(t *testing.T) {
 	}
 	s.Square = draw
 	amounts := s.Plan(1, 0.015, 0.15, 0.8, 1000)
-	if want := math.Ceil(math.Pow(1.959963985+0.841621234, 2) * 4 * 0.15 * 0.15 / (0.015 * 0.015)); amounts.OneLook != want {
+	want := math.Ceil(math.Pow(1.959963985+0.841621234, 2) * 4 * 0.15 * 0.15 / (0.015 * 0.015))
+	if amounts.OneLook != want {
 		t.Errorf("amounts, one look: %g, want %g", amounts.OneLook, want)
 	}
 	s.Square = 0
 	blind := s.Plan(1, 0.015, 0.15, 0.8, 1000) // looks take outcomes to be 0 and 1
-	if !(amounts.NoPrivacy < 0.4*plan.NoPrivacy && 1.1*amounts.AlwaysLook < blind.AlwaysLook && blind.AlwaysLook < plan.AlwaysLook) {
+	if !(amounts.NoPrivacy < 0.4*plan.NoPrivacy && 1.1*amounts.AlwaysLook < blind.AlwaysLook &&
+		blind.AlwaysLook < plan.AlwaysLook) {
 		t.Errorf("amounts: %+v with squares, %+v without; conversions: %+v", amounts, blind, plan)
 	}
 }
@@ -87,18 +89,13 @@ func planned() []setting {
 	seldom.Noise = *memory1024()
 	early := halves(0.1, 100)
 	early.Target = 200000
-	amounts := func(name string, square float64) setting {
-		s := halves(0.05, 200)
-		s.Square = square
-		c := of(name, s, 0.005)
-		c.deviation = 0.05
-		c.outcomes = func(rng *rand.Rand, arm int) float64 {
-			return min(1, 0.05*rng.ExpFloat64()+c.rates(arm, 0)-c.rates(0, 0))
-		}
-		return c
-	}
+	squares := halves(0.05, 200)
+	squares.Square = draw
+	amounts := of("exponential amounts", squares, 0.005)
+	amounts.deviation = 0.05
+	amounts.outcomes = func(rng *rand.Rand, arm int) float64 { return min(1, 0.05*rng.ExpFloat64()+0.005*float64(arm)) }
 	return append(all,
-		amounts("exponential amounts", draw), amounts("exponential amounts, without squares", 0),
+		amounts,
 		of("p = 0.1, effect 0.01", halves(0.1, 100), 0.01), of("p = 0.1, looked for late", early, 0.01),
 		of("p = 0.5", halves(0.5, 100), 0.02), of("p = 0.02", halves(0.02, 1000), 0.004),
 		of("p = 0.02, effect 0.006", halves(0.02, 100), 0.006), of("small steps", halves(0.1, 10), 0.03),

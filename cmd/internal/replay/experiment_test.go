@@ -124,7 +124,8 @@ func (c trial) settings(t *testing.T, batch int) settings.Settings {
 	t.Helper()
 	cells, shares := strings.Join(strings.Split(arms[:len(c.shares)], ""), "|"), strings.Trim(fmt.Sprint(c.shares), "[]")
 	return decisiontest.Load(t, append([]string{
-		"OPERATOR=aggregate", "EPSILON=1", "DELTA=1e-6", "MECHANISM=blt", fmt.Sprintf("BATCH=%d", batch), "CELLS=variant=" + cells,
+		"OPERATOR=aggregate", "EPSILON=1", "DELTA=1e-6", "MECHANISM=blt", fmt.Sprintf("BATCH=%d", batch),
+		"CELLS=variant=" + cells,
 		"VALUE=y=0:1", "STATISTICS=count,mean", "ARMS=variant", "ALWAYS_VALID=0.05", "UNITS=single", "TARGET=10000",
 		"PROPENSITIES=" + strings.ReplaceAll(shares, " ", "|"),
 	}, c.lines...)...)
