@@ -75,10 +75,10 @@ type Thinning interface {
 type Testing interface {
 	Operator
 
-	// Power returns how many events it takes to find an effect, in units of values, with probability power. law
-	// describes the noise of a batch in the contribution's only component. The result is nil if no experiment is
-	// configured. It returns an error for a law under which no experiment opens.
-	Power(law mechanisms.NoiseLaw, batch uint64, effect, power float64) (*Power, error)
+	// Power returns how many events it takes to find an effect. law describes the noise of a batch in the
+	// contribution's only component. The result is nil if no experiment is configured. It returns an error for a law
+	// under which no experiment opens, and for a deviation that no outcomes have.
+	Power(law mechanisms.NoiseLaw, batch uint64, aim Aim) (*Power, error)
 
 	Experiment() *Experiment // nil: no experiment is configured
 
@@ -89,6 +89,13 @@ type Testing interface {
 	// step and the next one starts with it. No process may have computed that step before. Next refuses a step that is
 	// not behind the first steps of all experiments.
 	Next(params []byte, step uint64) ([]byte, error)
+}
+
+// Aim is an effect that an experiment is planned to find.
+type Aim struct {
+	Effect      float64 // of an arm on the mean outcome, units of values
+	Probability float64 // of finding it
+	Deviation   float64 // standard deviation of outcomes in an arm, units of values; 0: each is an end of the range
 }
 
 // Power describes how many events it takes to find an effect; 0 means more than Most.

@@ -41,8 +41,7 @@ type planOptions struct {
 	epsilons []float64
 	windows  []uint64
 	wanted   wantOptions
-	effect   float64 // effect that an experiment must find; 0: none
-	power    float64
+	aim      operators.Aim  // effect that an experiment must find; an effect of 0: none
 	solution *plan.Solution // solved setting for the wanted error; nil: no error is wanted
 	problems io.Writer      // receives warnings; nil: no warnings
 }
@@ -56,7 +55,7 @@ func planCommand() *cobra.Command {
 		Use: "plan [--rate EVENTS_PER_SECOND [--partitions PARTITIONS]] [--age STEPS] [--costs LOW:HIGH] [--json] [--plot FILE.svg|FILE.png]\n" +
 			"  oriel plan --want-count|--want-sum|--want-mean|--want-variance ± [--after EVENTS] [--solve epsilon|memory|batch]\n" +
 			"  oriel plan --want-quantile NAME=± [--after EVENTS] [--solve epsilon|memory|batch]\n" +
-			"  oriel plan --want-effect EFFECT [--power P] [--json]\n" +
+			"  oriel plan --want-effect EFFECT [--power P] [--deviation SD] [--json]\n" +
 			"  oriel plan --epsilon LIST --window LIST [--rate EVENTS_PER_SECOND] [--json] [--plot FILE.svg|FILE.png]\n" +
 			"  oriel plan --frontier [--json] [--plot FILE.svg|FILE.png]",
 		Short: "See what settings cost and prove, before any event is read",
@@ -71,7 +70,8 @@ func planCommand() *cobra.Command {
 			"and the plan is that of the solution. A batch is found for the events that memory and batch have together, or\n" +
 			"those of --over; of tumbling windows, for a mean over each cell's even share. All else stays as it is configured.\n\n" +
 			"Of an experiment (ORIEL_ALWAYS_VALID), --want-effect says after how many events an effect is found with the probability of\n" +
-			"--power, looking at any time: as configured, without privacy, and without privacy by a single look at the end.\n\n" +
+			"--power, looking at any time: as configured, without privacy, and without privacy by a single look at the end. Outcomes\n" +
+			"other than two, such as amounts, have the standard deviation of --deviation, from public or older data.\n\n" +
 			"Of costs (ORIEL_LOSS=linear) it says how many directions decisions can move in, on which costs are projected before the\n" +
 			"clip; and with --costs LOW:HIGH, a range that is public, what norm they have then at most: the clip that shortens none.\n\n" +
 			"With --epsilon or --window, lists separated by commas, it compares the configured mechanism at each of them instead.\n" +
@@ -105,8 +105,9 @@ func planCommand() *cobra.Command {
 	exclude(cmd, "epsilon", "age", "measure")
 	exclude(cmd, "window", "age", "measure")
 	exclude(cmd, "frontier", "rate", "age", "measure", "epsilon", "window")
-	f.Float64Var(&o.effect, "want-effect", 0, "say after how many events an experiment finds an `EFFECT`, in units of ORIEL_VALUE")
-	f.Float64Var(&o.power, "power", 0.8, "the `PROBABILITY` with which --want-effect is found")
+	f.Float64Var(&o.aim.Effect, "want-effect", 0, "say after how many events an experiment finds an `EFFECT`, in units of ORIEL_VALUE")
+	f.Float64Var(&o.aim.Probability, "power", 0.8, "the `PROBABILITY` with which --want-effect is found")
+	f.Float64Var(&o.aim.Deviation, "deviation", 0, "the standard `DEVIATION` of outcomes in an arm, in units of ORIEL_VALUE; 0: each outcome is an end of its range")
 	o.wanted.flags(cmd)
 	exclude(cmd, "want-effect", "plot", "frontier", "epsilon", "window", "measure", "rate", "age")
 	return cmd
@@ -142,7 +143,7 @@ func runPlan(out io.Writer, environ []string, o planOptions) error {
 	if o.problems != nil {
 		traps.Warn(o.problems, settingsWarnings(o.compared(s)), traps.Overpaid(s), traps.Unseen(s))
 	}
-	if o.effect != 0 {
+	if o.aim.Effect != 0 {
 		return planEffect(out, s, o)
 	}
 	answer, err := planAnswer(s, o)
@@ -170,7 +171,7 @@ func printAnswer(out io.Writer, asJSON bool, answer interface{ Print(io.Writer) 
 
 // planEffect answers --want-effect: how many events an experiment needs to show an effect.
 func planEffect(out io.Writer, s settings.Settings, o planOptions) error {
-	if !(math.Abs(o.effect) <= math.MaxFloat64) || !(o.power > 0 && o.power < 1) {
+	if !(math.Abs(o.aim.Effect) <= math.MaxFloat64) || !(o.aim.Probability > 0 && o.aim.Probability < 1) {
 		return exit.WrongUse("--want-effect, --power: not a finite effect, and a probability between 0 and 1")
 	}
 	learner, err := s.Learner()
@@ -178,7 +179,7 @@ func planEffect(out io.Writer, s settings.Settings, o planOptions) error {
 		return err
 	}
 	in := plan.Input{Configured: learner.Mechanism(), Operator: learner.Operator()}
-	answer, err := plan.NewEffect(in, o.effect, o.power)
+	answer, err := plan.NewEffect(in, o.aim)
 	if err != nil {
 		return exit.WrongUse("--want-effect: %w", err)
 	}

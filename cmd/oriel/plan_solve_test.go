@@ -12,6 +12,7 @@ import (
 	"oriel/cmd/internal/plan"
 	"oriel/cmd/internal/repotest"
 	"oriel/mechanisms/mechtest/tiertest"
+	"oriel/operators"
 )
 
 // numbersShell returns the environment of aggregate's page, with changes.
@@ -236,7 +237,8 @@ func experimentShell(changes ...string) []string {
 // any time needs about 1.65 times as many, and privacy a tenth more.
 func TestPlanOfAnEffect(t *testing.T) {
 	var out bytes.Buffer
-	if err := runPlan(&out, experimentShell(), planOptions{effect: 0.01, power: 0.8, json: true}); err != nil {
+	small := planOptions{aim: operators.Aim{Effect: 0.01, Probability: 0.8}, json: true}
+	if err := runPlan(&out, experimentShell(), small); err != nil {
 		t.Fatal(err)
 	}
 	var got struct {
@@ -253,9 +255,39 @@ func TestPlanOfAnEffect(t *testing.T) {
 		t.Errorf("%s", out.String())
 	}
 	out.Reset()
-	if err := runPlan(&out, experimentShell(), planOptions{effect: 0.002, power: 0.8}); err != nil ||
+	tiny := planOptions{aim: operators.Aim{Effect: 0.002, Probability: 0.8}}
+	if err := runPlan(&out, experimentShell(), tiny); err != nil ||
 		!strings.Contains(out.String(), "more than 100000 events as configured") {
 		t.Errorf("%v: %s", err, out.String())
+	}
+}
+
+// TestPlanOfAnEffectOnAmounts checks that outcomes of half the deviation need a quarter of the events where one looks
+// once. Looks at any time need about a third, if squares are released. Otherwise looks take outcomes to be 0 and 1, and
+// need nearly as many as if they were.
+func TestPlanOfAnEffectOnAmounts(t *testing.T) {
+	answer := func(statistics string, deviation float64) (oneLook, events float64) {
+		var out bytes.Buffer
+		aim := operators.Aim{Effect: 0.02, Probability: 0.8, Deviation: deviation}
+		environ := experimentShell("ORIEL_EPSILON=8", "ORIEL_STATISTICS="+statistics)
+		if err := runPlan(&out, environ, planOptions{aim: aim, json: true}); err != nil {
+			t.Fatal(err)
+		}
+		var got plan.Effect
+		if err := json.Unmarshal(out.Bytes(), &got); err != nil {
+			t.Fatal(err)
+		}
+		if got.Deviation != deviation {
+			t.Errorf("%s", out.String())
+		}
+		return float64(got.OneLook), float64(got.Events)
+	}
+	binary, most := answer("count,mean", 0)
+	for statistics, share := range map[string][2]float64{"count,mean,variance": {0.25, 0.45}, "count,mean": {0.8, 0.95}} {
+		once, events := answer(statistics, 0.15)
+		if math.Abs(4*once/binary-1) > 0.1 || events < share[0]*most || events > share[1]*most {
+			t.Errorf("%s: %g of %g events for one look, %g of %g for any", statistics, once, binary, events, most)
+		}
 	}
 }
 
@@ -266,9 +298,13 @@ func TestPlanOfAnEffectIsRefused(t *testing.T) {
 		o       planOptions
 	}{
 		{"ORIEL_ALWAYS_VALID", experimentShell("ORIEL_ALWAYS_VALID=0", "ORIEL_PROPENSITIES=", "ORIEL_NEAR=0",
-			"ORIEL_TARGET=0", "ORIEL_UNITS=unknown"), planOptions{effect: 0.1, power: 0.8}},
-		{"--power", experimentShell(), planOptions{effect: 0.1, power: 1}},
-		{"test no effect", planEnviron(), planOptions{effect: 0.1, power: 0.8}},
+			"ORIEL_TARGET=0", "ORIEL_UNITS=unknown"), planOptions{aim: operators.Aim{Effect: 0.1, Probability: 0.8}}},
+		{"--power", experimentShell(), planOptions{aim: operators.Aim{Effect: 0.1, Probability: 1}}},
+		{
+			"mean ORIEL_NEAR have one of at most 0.3", experimentShell(),
+			planOptions{aim: operators.Aim{Effect: 0.1, Probability: 0.8, Deviation: 0.31}},
+		},
+		{"test no effect", planEnviron(), planOptions{aim: operators.Aim{Effect: 0.1, Probability: 0.8}}},
 	} {
 		if err := runPlan(&bytes.Buffer{}, c.environ, c.o); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, want %q", err, c.want)

@@ -172,7 +172,7 @@ func (c operator) settings(law mechanisms.NoiseLaw, batch uint64) experiment.Set
 	}
 	e := experiment.Settings{
 		Propensities: slices.Clone(t.propensities), Alpha: t.alpha, Near: (t.near - s.low) / (s.high - s.low),
-		Target: t.target, Events: float64(batch), Start: t.starts[0], Lift: t.lift,
+		Target: t.target, Events: float64(batch), Start: t.starts[0], Pooled: !c.unnumbered, Lift: t.lift,
 		Noise: experiment.Noise{Poles: law.Poles, Residues: law.Residues, Period: law.Period},
 		Count: draw / s.weights.Count, Value: draw / s.weights.Mean,
 		Rounding: float64(law.Rounding*float64(s.comparison().treatments)) / min(s.weights.Count, s.weights.Mean),
@@ -247,9 +247,9 @@ func (c operator) Experiment() *operators.Experiment {
 	return x
 }
 
-// Power returns after how many events an experiment detects an effect, given in units of values, in any of its arms. Of
-// experiments in turn it takes the one that needs most events, because noise differs by the step that it starts with.
-func (c operator) Power(law mechanisms.NoiseLaw, batch uint64, effect, power float64) (*operators.Power, error) {
+// Power returns after how many events an experiment detects an effect in any of its arms. Of experiments in turn it
+// takes the one that needs most events, because noise differs by the step that it starts with.
+func (c operator) Power(law mechanisms.NoiseLaw, batch uint64, aim operators.Aim) (*operators.Power, error) {
 	if c.test == nil {
 		return nil, nil
 	}
@@ -258,10 +258,16 @@ func (c operator) Power(law mechanisms.NoiseLaw, batch uint64, effect, power flo
 	if err := checkLaw(s); err != nil {
 		return nil, err
 	}
+	width := c.spec.high - c.spec.low
+	effect, deviation := aim.Effect/width, aim.Deviation/width
+	if largest := s.MostDeviation(); !(deviation >= 0 && deviation <= largest) {
+		return nil, fmt.Errorf("deviation %g: outcomes of ORIEL_VALUE with the mean ORIEL_NEAR have one of at most %.4g",
+			aim.Deviation, float64(largest*width))
+	}
 	for i, start := range c.test.starts {
 		s.Start = start
 		for arm := 1; arm < len(s.Propensities); arm++ {
-			p := s.Plan(arm, effect/(c.spec.high-c.spec.low), power, steps)
+			p := s.Plan(arm, effect, deviation, aim.Probability, steps)
 			most.OneLook = max(most.OneLook, p.OneLook)
 			if i == 0 && arm == 1 {
 				most.WithoutPrivacy, most.Events = p.NoPrivacy, p.AlwaysLook

@@ -24,7 +24,7 @@ type operator struct {
 	exact        bool // over sums next to without noise
 	withoutShown bool // a plan of before decisions said which numbers are shown
 	unfiltered   bool // a plan of before decisions published the filter of increments
-	unnumbered   bool // a plan of before decisions said of which experiment they are
+	unnumbered   bool // a plan of before decisions said of which experiment they are; no variance is pooled
 	test         *tested
 }
 
@@ -182,8 +182,8 @@ func (c operator) Require(m *mechanisms.Config, params []byte) error {
 //   - Version 3, which only specifications with quantiles had: quantiles are computed by interval.Ranks.
 //   - Version 4: decisions mark which numbers are shown.
 //   - Version 5, which only specifications with increments have: decisions publish the filter of increments.
-//   - Version 6, which only specifications with an experiment have: decisions say of which experiment they are, and
-//     lines of steps may follow that were added since the stream was opened (Next).
+//   - Version 6, which only specifications with an experiment have: decisions say of which experiment they are, lines of
+//     steps may follow that were added since the stream was opened (Next), and an effect's variance is pooled.
 const (
 	planOfCells  = 1
 	planOfPlaces = 2

@@ -49,7 +49,7 @@ func (a adjustable) widthsOf(events int, runs int) (plain, adjusted, errors floa
 		for seed := range runs {
 			copy(x.State(), fresh)
 			src, missed := newSource(&s, uint64(seed), constant(0)), false
-			src.outcomes = outcome
+			src.outcomes = func(rng *rand.Rand, _ int) float64 { return outcome(rng) }
 			for range events / int(s.Events) {
 				src.step(arms)
 				x.Take(arms)

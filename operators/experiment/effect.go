@@ -38,6 +38,10 @@ func (x *Experiment) find(c combination) found {
 		v, g := x.second(0, x.Near)
 		variance += float64(c.factor*c.factor*v) / q
 		guard += float64(other * float64(c.factor*c.factor) * g)
+		if x.Pooled {
+			both := x.pooled(c.centre)/p + float64(c.factor*c.factor*x.pooled(x.Near))/q
+			variance = max(variance, both)
+		}
 	}
 	variance += math.Sqrt(guard)
 	i := above(x.bank.ratios, float64(variance*x.Events)/square)
@@ -55,13 +59,31 @@ func (x *Experiment) find(c combination) found {
 // second returns E[(y − centre)²|A=arm] from the totals, limited to possible values, and the variance of its noise. If
 // no squares are released it assumes outcomes of 0 and 1, which have the largest second moment.
 func (x *Experiment) second(arm int, centre float64) (moment, noise float64) {
-	own := x.arm(arm)
 	events := float64(x.Propensities[arm] * x.EventsSeen())
-	count, value, square := x.secondForm(centre)
-	moment = float64(count*own[countTotal]) + float64(value*own[valueTotal]) + float64(square*own[squareTotal])
-	most := max(float64(centre*centre), float64((1-centre)*(1-centre)))
-	moment = max(0, min(most, moment/events+float64(centre*centre)))
+	moment = x.moment(x.deviations(arm, centre)/events, centre)
 	return moment, float64(x.secondNoise(centre)*x.state[spread]) / float64(events*events)
+}
+
+// pooled returns E[(y − centre)²] of all arms together, in the same way.
+func (x *Experiment) pooled(centre float64) float64 {
+	sum := 0.0
+	for arm := range x.Propensities {
+		sum += x.deviations(arm, centre)
+	}
+	return x.moment(sum/x.EventsSeen(), centre)
+}
+
+// deviations returns Σ((y − centre)² − centre²) of an arm from its totals.
+func (x *Experiment) deviations(arm int, centre float64) float64 {
+	own := x.arm(arm)
+	count, value, square := x.secondForm(centre)
+	return float64(count*own[countTotal]) + float64(value*own[valueTotal]) + float64(square*own[squareTotal])
+}
+
+// moment returns a mean of (y − centre)² − centre² plus centre², limited to possible values.
+func (x *Experiment) moment(mean, centre float64) float64 {
+	most := max(float64(centre*centre), float64((1-centre)*(1-centre)))
+	return max(0, min(most, mean+float64(centre*centre)))
 }
 
 // secondForm returns the weights of n, Σx̃ and Σ(x̃² − ½) in Σ(y − centre)², except for centre² times all events.

@@ -11,20 +11,26 @@ import (
 
 // setting holds the settings of simulated runs of an experiment.
 type setting struct {
-	name     string
-	s        Settings
-	rates    func(arm int, event float64) float64
-	outcomes func(rng *rand.Rand) float64 // in place of conversions
+	name      string
+	s         Settings
+	rates     func(arm int, event float64) float64
+	outcomes  func(rng *rand.Rand, arm int) float64 // in place of conversions
+	deviation float64                               // of outcomes, in an arm; 0: they are conversions
 }
 
 // exponential draws outcomes with a mean of 0.05. Heavy outcomes have a Pareto tail of index 1.5, clamped at 1.
-func exponential(rng *rand.Rand) float64 { return min(1, 0.05*rng.ExpFloat64()) }
-func heavy(rng *rand.Rand) float64       { return min(1, 0.02*math.Pow(1-rng.Float64(), -1/1.5)) }
+func exponential(rng *rand.Rand, _ int) float64 { return min(1, 0.05*rng.ExpFloat64()) }
+
+func heavy(rng *rand.Rand, _ int) float64 { return min(1, 0.02*math.Pow(1-rng.Float64(), -1/1.5)) }
+
+func lognormal(rng *rand.Rand, _ int) float64 {
+	return min(1, 0.05*math.Exp(1.5*rng.NormFloat64()-1.125))
+}
 
 func settingsOfErrors() []setting {
 	var all []setting
 	add := func(name string, s Settings, rates func(int, float64) float64) {
-		all = append(all, setting{name, s, rates, nil})
+		all = append(all, setting{name: name, s: s, rates: rates})
 	}
 	for _, p := range []float64{0.02, 0.1, 0.5} {
 		for _, events := range tiertest.Runs([]float64{100}, []float64{10, 100, 1000}) {
@@ -43,18 +49,29 @@ func settingsOfErrors() []setting {
 	add("five arms", drawn(0.1, 0.2, 0.2, 0.2, 0.2, 0.2), constant(0.1))
 	levels := func(_ int, event float64) float64 { return 0.1 + 0.09*math.Sin(event/8000) }
 	add("levels that drift", halves(0.1, 100), levels)
+	jump := func(_ int, event float64) float64 {
+		if event < 15000 {
+			return 0.02
+		}
+		return 0.3
+	}
+	add("a level that jumps", halves(0.1, 100), jump)
+	rare := drawn(0.005, 0.9, 0.1) // with little noise; see PROOF.md, As coded
+	rare.Count, rare.Value, rare.Events = draw/8, draw/8, 50
+	add("rare conversions, a tenth in the treatment, ε = 8", rare, constant(0.005))
 	for _, c := range []struct {
 		name     string
 		square   float64
-		outcomes func(*rand.Rand) float64
+		outcomes func(*rand.Rand, int) float64
 	}{
 		{"exponential outcomes, with squares", draw, exponential},
 		{"heavy tails, with squares", draw, heavy},
 		{"heavy tails, without squares", 0, heavy},
+		{"lognormal outcomes, with squares", draw, lognormal},
 	} {
 		s := halves(0.05, 100)
 		s.Square = c.square
-		all = append(all, setting{c.name, s, constant(0), c.outcomes})
+		all = append(all, setting{name: c.name, s: s, rates: constant(0), outcomes: c.outcomes})
 	}
 	life := func(near float64, start, period uint64) Settings {
 		s := halves(near, 100)
@@ -62,6 +79,11 @@ func settingsOfErrors() []setting {
 		s.Noise.Period = period
 		return s
 	}
+	tails := life(0.05, 0, 1<<20)
+	tails.Propensities, tails.Square = []float64{0.9, 0.1}, draw
+	all = append(all, setting{
+		name: "for life, a tenth in the treatment, heavy tails", s: tails, rates: constant(0), outcomes: heavy,
+	})
 	add("for life, over a reset", life(0.1, 700, 1024), constant(0.1))
 	add("for life, p = 0.02", life(0.02, 0, 1<<20), constant(0.02))
 	return all

@@ -40,15 +40,19 @@ func TestFindingsAreGeneralisedLeastSquares(t *testing.T) {
 		period     uint64
 		propensity []float64
 		square     float64
+		pooled     bool
 	}{
-		"from the stream's start":   {0, 0, []float64{0.5, 0.5}, 0},
-		"from within, over a reset": {30, 64, []float64{0.2, 0.3, 0.5}, 0},
-		"with squares":              {5, 64, []float64{0.4, 0.6}, 30},
+		"from the stream's start":   {0, 0, []float64{0.5, 0.5}, 0, false},
+		"from within, over a reset": {30, 64, []float64{0.2, 0.3, 0.5}, 0, false},
+		"with squares":              {5, 64, []float64{0.4, 0.6}, 30, false},
+		"pooled":                    {5, 64, []float64{0.1, 0.2, 0.7}, 0, true},
+		"pooled, with squares":      {0, 0, []float64{0.1, 0.9}, 30, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := Settings{
 				Propensities: c.propensity, Alpha: 0.05, Near: 0.3, Target: 2000, Events: events, Start: c.start, Lift: true,
 				Noise: *memory1024(), Count: 20, Value: 25, Square: c.square, Rounding: 1e-3,
+				Pooled: c.pooled,
 			}
 			s.Noise.Period = c.period
 			x, src := New(s), newSource(&s, 7, constant(0.3, 0.4))
@@ -66,12 +70,17 @@ func TestFindingsAreGeneralisedLeastSquares(t *testing.T) {
 			spread := mat.Sum(k)
 			q, m := c.propensity[0], s.Near
 			total := float64(looks * events)
-			second := func(arm int, centre float64) (moment, noise float64) { // of (y − centre)²
-				n, value, square := 0.0, 0.0, 0.0
-				for _, a := range taken {
-					n, value, square = n+a[arm].Count, value+a[arm].Value, square+a[arm].Square
+			second := func(arm int, centre float64) (moment, noise float64) { // of (y − centre)²; arm −1: of all
+				n, value, square, pi := 0.0, 0.0, 0.0, 0.0
+				for i, p := range c.propensity {
+					if arm >= 0 && i != arm {
+						continue
+					}
+					for _, a := range taken {
+						n, value, square = n+a[i].Count, value+a[i].Value, square+a[i].Square
+					}
+					pi += p
 				}
-				pi := c.propensity[arm]
 				weights := [3]float64{0.5 - centre, 0.5 - centre, 0} // y² = y
 				if c.square > 0 {
 					weights = [3]float64{3.0/8 - centre, 0.5 - centre, 1.0 / 4}
@@ -90,8 +99,13 @@ func TestFindingsAreGeneralisedLeastSquares(t *testing.T) {
 				square := noise(form.centre)/(own*own) + math.Pow(form.factor/q, 2)*noise(m)
 				v1, guard1 := second(form.arm, form.centre)
 				v0, guard0 := second(0, m)
-				v := v1/own + form.factor*form.factor*v0/q +
-					math.Sqrt(guard1/(own*own)+math.Pow(form.factor, 4)*guard0/(q*q))
+				v := v1/own + form.factor*form.factor*v0/q
+				if c.pooled && form.factor > 0 {
+					here, _ := second(-1, form.centre)
+					there, _ := second(-1, m)
+					v = max(v, here/own+form.factor*form.factor*there/q)
+				}
+				v += math.Sqrt(guard1/(own*own) + math.Pow(form.factor, 4)*guard0/(q*q))
 				i, _ := slices.BinarySearch(x.bank.ratios, v*events/square)
 				g := mat.NewSymDense(looks, nil)
 				for a := range looks {
@@ -224,17 +238,21 @@ func TestStateAndBits(t *testing.T) {
 	if x.Check(s.Start+x.Looks()) == nil {
 		t.Error("a state that is no number is taken")
 	}
-	x, hash := New(s), sha256.New()
-	for l := range 100 {
-		z := float64(l % 9)
-		x.Take([]Arm{{50 + z, -40 + 3*z, 0}, {48 - z, -30 - 2*z, 0}})
-		for _, v := range []any{x.Effect(1), x.Mean(0), x.Ratio(1), x.Evidence(1), x.Balance(), x.Recent()} {
-			_ = binary.Write(hash, binary.LittleEndian, v) // a hash takes all
+	for pooled, want := range map[bool]string{
+		false: "67fce1321325872bb358b5741d8c9e6e", true: "aae640b78d8e96b3c5a506e057ce967f",
+	} {
+		s.Pooled = pooled
+		x, hash := New(s), sha256.New()
+		for l := range 100 {
+			z := float64(l % 9)
+			x.Take([]Arm{{50 + z, -40 + 3*z, 0}, {48 - z, -30 - 2*z, 0}})
+			for _, v := range []any{x.Effect(1), x.Mean(0), x.Ratio(1), x.Evidence(1), x.Balance(), x.Recent()} {
+				_ = binary.Write(hash, binary.LittleEndian, v) // a hash takes all
+			}
 		}
-	}
-	const want = "67fce1321325872bb358b5741d8c9e6e"
-	if got := hex.EncodeToString(hash.Sum(nil)[:16]); got != want {
-		t.Errorf("%s, stored %s", got, want)
+		if got := hex.EncodeToString(hash.Sum(nil)[:16]); got != want {
+			t.Errorf("pooled %v: %s, stored %s", pooled, got, want)
+		}
 	}
 }
 

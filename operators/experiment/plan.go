@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"math"
+	"slices"
 
 	"oriel/operators/elementary"
 )
@@ -13,22 +14,33 @@ type Plan struct {
 	AlwaysLook float64 // as the settings are
 }
 
+// MostDeviation returns the largest standard deviation of outcomes with mean Near, in units of their range.
+func (s *Settings) MostDeviation() float64 { return math.Sqrt(s.variance(s.Near)) }
+
 // Plan returns the number of events after which an effect has been detected with probability power. The effect is in
 // units of the outcome's range. It is detected once its sequence excludes 0 at some look. Verdicts come about an eighth
-// sooner. Outcomes are 0 and 1, with mean Near in the control and Near + effect in the arm. A number is 0 if the given
-// steps are not enough.
-func (s Settings) Plan(arm int, effect, power float64, steps uint64) Plan {
+// sooner. Outcomes have mean Near in the control and Near + effect in the arm. Their standard deviation in each arm is
+// in units of their range; 0 means that they are 0 and 1. A number is 0 if the given steps are not enough.
+func (s Settings) Plan(arm int, effect, deviation, power float64, steps uint64) Plan {
 	p, q := s.Propensities[arm], s.Propensities[0]
 	treated := max(0, min(1, s.Near+effect))
-	once := s.variance(treated)/p + s.variance(s.Near)/q
-	variance := once + float64((treated-s.Near)*(treated-s.Near))/p // about Near
+	shift := float64((treated-s.Near)*(treated-s.Near)) / p // of a second moment about Near
+	binary := s.variance(treated)/p + s.variance(s.Near)/q
+	once := binary
+	if deviation > 0 {
+		once = float64(deviation * deviation * (1/p + 1/q))
+	}
+	variance, taken := once+shift, once+shift
+	if s.Square == 0 {
+		taken = binary + shift
+	}
 	noise := float64(s.armNoise(s.Near) * (1/float64(p*p) + 1/float64(q*q)))
 	guard := float64(s.secondNoise(s.Near) * (1/float64(p*p) + 1/float64(q*q)))
 	z, reach := quantile(1-s.alpha()/2), quantile(power)
 	plan := Plan{OneLook: math.Ceil(float64((z+reach)*(z+reach)) * once / float64(effect*effect))}
-	plan.AlwaysLook = s.found(variance, noise, guard, effect, power, steps)
+	plan.AlwaysLook = s.found(variance, taken, noise, guard, effect, power, steps)
 	s.Noise = Noise{}
-	plan.NoPrivacy = s.found(variance, float64(variance*s.Events)/noiseless, 0, effect, power, steps)
+	plan.NoPrivacy = s.found(variance, variance, float64(variance*s.Events)/noiseless, 0, effect, power, steps)
 	return plan
 }
 
@@ -49,39 +61,37 @@ const (
 
 // found returns the multiple of a step by which an effect is detected with probability power. B is a Brownian motion
 // whose drift is the effect, on the clock A of the filter with the true variance. A look uses another filter, for the
-// variance with its guard. That filter has less information A′, by the variances of totals, and about the same
-// estimate. So the boundary of B is A times the radius at A′.
-func (s *Settings) found(variance, noise, guard, effect, power float64, steps uint64) float64 {
+// variance that it takes, with its guard. That filter has other information A′, and about the same estimate. So the
+// boundary of B is A times the radius at A′.
+func (s *Settings) found(variance, taken, noise, guard, effect, power float64, steps uint64) float64 {
 	w := float64(variance*s.Events) / noise
 	ratios := []float64{w}
 	if guard > 0 {
 		ratios = s.grid()
 	}
 	mixings := s.mixings(ratios)
-	b := newBank(&s.Noise, []float64{w}, 0, s.Events, s.Start, make([]float64, bankLen(1, len(s.Noise.Poles), 0)))
+	filters, truth := append(slices.Clone(ratios), w), len(ratios)
+	b := newBank(&s.Noise, filters, 0, s.Events, s.Start, make([]float64, bankLen(len(filters), len(s.Noise.Poles), 0)))
 	total := newTotal(&s.Noise, s.Start, make([]float64, totalLen(len(s.Noise.Poles))))
 	way, before, share := crossing{drift: math.Abs(effect) / math.Sqrt(noise)}, 0.0, 0.0
 	for l := uint64(1); l <= steps; l++ {
-		last := b.informationOf(0)
+		last := b.informationOf(truth)
 		b.step(nil)
 		if period := s.Noise.Period; period > 0 && (s.Start+l)%period == 0 {
 			b.block(0)
 		}
-		spread, a := total.step(l), b.informationOf(0)
-		looks := float64(l)
-		events := float64(s.Events * looks)
+		spread, a, events := total.step(l), b.informationOf(truth), float64(s.Events*float64(l))
 		if events < FirstLook || a < float64(way.clock*spacing) && (l < steps || a < float64(way.clock*lastSpacing)) {
 			continue
 		}
-		guarded := variance + math.Sqrt(float64(guard*spread))/events
+		guarded := taken + math.Sqrt(float64(guard*spread))/events
 		i := above(ratios, float64(guarded*s.Events)/noise)
-		less := (float64(w*looks) + spread) / (float64(ratios[i]*looks) + spread)
-		x := reading{information: float64(a * less), mixing: mixings[i]}
+		x := reading{information: b.informationOf(i), mixing: mixings[i]}
 		way.move(a, float64(a*x.radius(s.alpha()))+float64(between*math.Sqrt(a-last)))
 		now := way.crossed()
 		if now >= power {
 			part := (power - share) / (now - share)
-			return float64(s.Events * math.Ceil((before+float64(part*(events-before)))/s.Events))
+			return float64(s.Events * math.Ceil(max(FirstLook, before+float64(part*(events-before)))/s.Events))
 		}
 		before, share = events, now
 	}

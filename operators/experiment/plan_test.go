@@ -11,7 +11,7 @@ import (
 
 func TestPlansOfTheirFormulas(t *testing.T) {
 	s := halves(0.1, 200)
-	plan := s.Plan(1, 0.015, 0.8, 1000)
+	plan := s.Plan(1, 0.015, 0, 0.8, 1000)
 	once := 2 * (0.1*0.9 + 0.115*0.885)
 	if want := math.Ceil(math.Pow(1.959963985+0.841621234, 2) * once / (0.015 * 0.015)); math.Abs(plan.OneLook-want) > 1 {
 		t.Errorf("one look: %g, want %g", plan.OneLook, want)
@@ -19,8 +19,23 @@ func TestPlansOfTheirFormulas(t *testing.T) {
 	if !(plan.OneLook < plan.NoPrivacy && plan.NoPrivacy < plan.AlwaysLook && plan.AlwaysLook < 2.5*plan.OneLook) {
 		t.Errorf("%+v", plan)
 	}
-	if none := s.Plan(1, 0.015, 0.8, 10); none.AlwaysLook != 0 {
+	if none := s.Plan(1, 0.015, 0, 0.8, 10); none.AlwaysLook != 0 {
 		t.Errorf("ten steps: %+v", none)
+	}
+	if large := s.Plan(1, 0.5, 0, 0.8, 1000); large.NoPrivacy != FirstLook {
+		t.Errorf("found at the first look: %+v", large)
+	}
+	s.Square = draw
+	amounts := s.Plan(1, 0.015, 0.15, 0.8, 1000)
+	want := math.Ceil(math.Pow(1.959963985+0.841621234, 2) * 4 * 0.15 * 0.15 / (0.015 * 0.015))
+	if amounts.OneLook != want {
+		t.Errorf("amounts, one look: %g, want %g", amounts.OneLook, want)
+	}
+	s.Square = 0
+	blind := s.Plan(1, 0.015, 0.15, 0.8, 1000) // looks take outcomes to be 0 and 1
+	if !(amounts.NoPrivacy < 0.4*plan.NoPrivacy && 1.1*amounts.AlwaysLook < blind.AlwaysLook &&
+		blind.AlwaysLook < plan.AlwaysLook) {
+		t.Errorf("amounts: %+v with squares, %+v without; conversions: %+v", amounts, blind, plan)
 	}
 }
 
@@ -58,8 +73,7 @@ func TestCrossings(t *testing.T) {
 // planned returns settings of plans, each with its planned effect.
 func planned() []setting {
 	of := func(name string, s Settings, effect float64) setting {
-		rates := constant(s.Near, s.Near+effect, s.Near)
-		return setting{name: name, s: s, rates: rates}
+		return setting{name: name, s: s, rates: constant(s.Near, s.Near+effect, s.Near)}
 	}
 	all := []setting{of("p = 0.1", halves(0.1, 200), 0.015)}
 	if tiertest.Runs(0, 1) == 0 {
@@ -75,7 +89,13 @@ func planned() []setting {
 	seldom.Noise = *memory1024()
 	early := halves(0.1, 100)
 	early.Target = 200000
+	squares := halves(0.05, 200)
+	squares.Square = draw
+	amounts := of("exponential amounts", squares, 0.005)
+	amounts.deviation = 0.05
+	amounts.outcomes = func(rng *rand.Rand, arm int) float64 { return min(1, 0.05*rng.ExpFloat64()+0.005*float64(arm)) }
 	return append(all,
+		amounts,
 		of("p = 0.1, effect 0.01", halves(0.1, 100), 0.01), of("p = 0.1, looked for late", early, 0.01),
 		of("p = 0.5", halves(0.5, 100), 0.02), of("p = 0.02", halves(0.02, 1000), 0.004),
 		of("p = 0.02, effect 0.006", halves(0.02, 100), 0.006), of("small steps", halves(0.1, 10), 0.03),
@@ -88,13 +108,14 @@ func planned() []setting {
 func TestPlansAreThoseOfRuns(t *testing.T) {
 	runs := tiertest.Runs(60, 2000)
 	for _, c := range planned() {
-		plan := c.s.Plan(1, c.rates(1, 0)-c.rates(0, 0), 0.8, 4000)
+		plan := c.s.Plan(1, c.rates(1, 0)-c.rates(0, 0), c.deviation, 0.8, 4000)
 		x, arms := New(c.s), make([]Arm, len(c.s.Propensities))
 		fresh := append([]float64(nil), x.State()...)
 		var left, named []float64 // events by which a run has stopped
 		for seed := range runs {
 			copy(x.State(), fresh)
 			src := newSource(&c.s, uint64(seed), c.rates)
+			src.outcomes = c.outcomes
 			found := false
 			for x.EventsSeen() < 2*plan.AlwaysLook {
 				src.step(arms)

@@ -11,6 +11,7 @@ type Settings struct {
 	Events       float64   // B, of a step
 	Start        uint64    // steps of the stream before the experiment
 	Lift         bool      // ratios of means too: the outcome's range starts at 0
+	Pooled       bool      // a contrast varies at least as outcomes of all arms together do; see PROOF.md, As coded
 
 	Noise    Noise
 	Count    float64 // standard deviation of one draw in an arm's count

@@ -39,7 +39,7 @@ type source struct {
 	rate   func(arm int, event float64) float64 // of conversions
 	events float64
 
-	outcomes func(*rand.Rand) float64 // in place of conversions, of all arms alike
+	outcomes func(rng *rand.Rand, arm int) float64 // in place of conversions
 
 	past  [][]float64 // by column, c_k
 	steps uint64
@@ -109,7 +109,7 @@ func (x *source) step(arms []Arm) {
 		if x.outcomes != nil {
 			y, squares = 0, 0
 			for range int(n) {
-				outcome := x.outcomes(x.rng)
+				outcome := x.outcomes(x.rng, k)
 				y += outcome
 				squares += (2*outcome-1)*(2*outcome-1) - 0.5
 			}
@@ -125,7 +125,7 @@ func (x *source) step(arms []Arm) {
 func halves(near, events float64) Settings {
 	return Settings{
 		Propensities: []float64{0.5, 0.5}, Alpha: 0.05, Near: near, Target: 500 * events, Events: events,
-		Noise: *horizon1000(), Count: draw, Value: draw,
+		Noise: *horizon1000(), Count: draw, Value: draw, Pooled: true,
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 type Effect struct {
 	Effect         float64 `json:"effect"` // effect, in units of the values
 	Power          float64 `json:"power"`
+	Deviation      float64 `json:"deviation,omitempty"` // of outcomes in an arm, units of values; 0: ends of their range
 	Events         Number  `json:"events"`
 	WithoutPrivacy Number  `json:"events_without_privacy"`
 	OneLook        Number  `json:"events_of_one_look_without_privacy"`
@@ -23,7 +24,7 @@ type Effect struct {
 }
 
 // NewEffect computes an Effect for settings that configure an experiment.
-func NewEffect(in Input, effect, power float64) (*Effect, error) {
+func NewEffect(in Input, aim operators.Aim) (*Effect, error) {
 	tests, ok := in.Operator.(operators.Testing)
 	if !ok {
 		return nil, errors.New("the operator's decisions test no effect; ORIEL_OPERATOR=aggregate does with ORIEL_ALWAYS_VALID")
@@ -36,7 +37,7 @@ func NewEffect(in Input, effect, power float64) (*Effect, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := tests.Power(law, in.Configured.Batch, effect, power)
+	p, err := tests.Power(law, in.Configured.Batch, aim)
 	switch {
 	case err != nil:
 		return nil, err
@@ -50,8 +51,8 @@ func NewEffect(in Input, effect, power float64) (*Effect, error) {
 		return Number(x)
 	}
 	return &Effect{
-		Effect: effect, Power: power, Events: known(p.Events), WithoutPrivacy: known(p.WithoutPrivacy),
-		OneLook: known(p.OneLook), Most: Number(p.Most),
+		Effect: aim.Effect, Power: aim.Probability, Deviation: aim.Deviation, Events: known(p.Events),
+		WithoutPrivacy: known(p.WithoutPrivacy), OneLook: known(p.OneLook), Most: Number(p.Most),
 	}, nil
 }
 
@@ -72,7 +73,11 @@ func (e *Effect) Print(w io.Writer) error {
 	if e.Effect > 0 {
 		b.WriteString(" A verdict needs about an eighth fewer events.")
 	}
-	b.WriteString(" Outcomes are taken to be 0 or 1\nin units of ORIEL_VALUE's range, with the mean ORIEL_NEAR in the control.\n")
+	outcomes := "be 0 or 1\nin units of ORIEL_VALUE's range, with the mean ORIEL_NEAR in the control"
+	if e.Deviation > 0 {
+		outcomes = fmt.Sprintf("have\nthe standard deviation %g in each arm, and the mean ORIEL_NEAR in the control", e.Deviation)
+	}
+	b.WriteString(" Outcomes are taken to " + outcomes + ".\n")
 	_, err := io.WriteString(w, b.String())
 	return err
 }

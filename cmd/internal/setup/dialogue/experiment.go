@@ -8,6 +8,7 @@ import (
 	"oriel/cmd/internal/figure"
 	"oriel/cmd/internal/plan"
 	"oriel/cmd/internal/setup"
+	"oriel/operators"
 )
 
 // power is the probability with which an experiment of its target's events finds the wanted effect.
@@ -77,7 +78,7 @@ func (d *dialogue) needed() (*plan.Effect, error) {
 		return nil, err
 	}
 	in := plan.Input{Configured: learner.Mechanism(), Operator: learner.Operator()}
-	return plan.NewEffect(in, d.answers.Drawn.Effect, power)
+	return plan.NewEffect(in, operators.Aim{Effect: d.answers.Drawn.Effect, Probability: power})
 }
 
 // finds says in words when the experiment finds its effect.
