@@ -29,7 +29,7 @@ func TestExitCodes(t *testing.T) {
 		{"plan --help", 0, "compare this LIST of ε in place of ORIEL_EPSILON\n"},
 		{"eval --help", 0, "--partitions int "},
 		{"score --help", 0, "--decisions FILE "},
-		{"init --help", 0, "operators/aggregate/README.md"},
+		{"init --help", 0, "experiment tests arms"},
 		{"plann", exit.Misuse, "oriel --help"},
 		{"plan --epsilom 1", exit.Misuse, "`oriel plan --help`"},
 		{"plan stray", exit.Misuse, "`oriel plan --help`"},
