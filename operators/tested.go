@@ -10,10 +10,11 @@ import (
 	"oriel/schemas"
 )
 
-// Announced is the least number of events between the decision to start an experiment on a stream that runs, and its
-// first step. Whoever decides may have read all releases so far, which say something about the noise to come. Behind so
-// many events it no longer matters (operators/experiment/PROOF.md, *Experiments in turn*).
-const Announced = 2000
+// Announced returns the least number of events between the decision to start an experiment on a stream that runs, and
+// its first step: 2000, and those of 20 steps. The decision may follow from all releases so far, which say something
+// about the noise of the next steps, and ever less about later ones (operators/experiment/PROOF.md, *Experiments in
+// turn*).
+func Announced(batch uint64) uint64 { return max(2000, 20*batch) }
 
 // Experiment describes the members of decisions that test effects, so that programs can show them. The descriptor of a
 // deployment contains it in this form.

@@ -23,13 +23,14 @@ func nextExperimentCommand() *cobra.Command {
 		Use:   "next",
 		Short: "End the present experiment at a later step, and start the next one there",
 		Long: "Next ends the present experiment of each stream at a step to come, and starts the next one with it: from nothing, with the same\n" +
-			"arms, outcome and settings, and a probability of failing of its own. The stream, its key and its privacy stay. Decisions say of\n" +
+			"arms, outcome and settings, and an error probability of its own. The stream, its key and its privacy stay. Decisions say of\n" +
 			"which experiment they are, and those of earlier ones stay in the topic.\n\n" +
-			"The first step is public, and recorded in the changelog. It is at least 2000 events behind all that a process can have read, so\n" +
-			"that no published decision is computed anew, and nobody gains by choosing the moment. A process that has the stream takes it\n" +
-			"over again within seconds.\n\n" +
-			"It needs the settings of `oriel topics`, and a stream that was opened with ORIEL_ALWAYS_VALID. Of several streams it serves those\n" +
-			"with the fewest experiments: where it was cut short, run it again.",
+			"The first step is public, and recorded in the changelog. It is at least 2000 events and 20 steps after all that a process can\n" +
+			"have read, so that no published decision is computed anew, and that releases say next to nothing about the noise of the first\n" +
+			"looks. A process that has the stream takes it over again within seconds.\n\n" +
+			"It needs the settings of `oriel topics`, and a stream that was opened with ORIEL_ALWAYS_VALID by this version or a\n" +
+			"later one. If it is interrupted between several streams, run it again: it goes on with those that lack the experiment. Without\n" +
+			"--step it refuses while the newest experiment has not started.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return service.NextExperiment(cmd.Context(), service.ThisHost(version()), cmd.OutOrStdout(), step)

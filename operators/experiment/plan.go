@@ -30,10 +30,7 @@ func (s Settings) Plan(arm int, effect, deviation, power float64, steps uint64) 
 	if deviation > 0 {
 		once = float64(deviation * deviation * (1/p + 1/q))
 	}
-	variance, taken := once+shift, once+shift
-	if s.Square == 0 {
-		taken = binary + shift
-	}
+	variance, taken := once+shift, s.taken(arm, treated, deviation)
 	noise := float64(s.armNoise(s.Near) * (1/float64(p*p) + 1/float64(q*q)))
 	guard := float64(s.secondNoise(s.Near) * (1/float64(p*p) + 1/float64(q*q)))
 	z, reach := quantile(1-s.alpha()/2), quantile(power)
@@ -42,6 +39,22 @@ func (s Settings) Plan(arm int, effect, deviation, power float64, steps uint64) 
 	s.Noise = Noise{}
 	plan.NoPrivacy = s.found(variance, variance, float64(variance*s.Events)/noiseless, 0, effect, power, steps)
 	return plan
+}
+
+// taken returns the variance of the contrast that looks take, but for their guard, if outcomes in the arm have the mean
+// treated, and Near in all others.
+func (s *Settings) taken(arm int, treated, deviation float64) float64 {
+	p, q := s.Propensities[arm], s.Propensities[0]
+	own, other := s.variance(treated), s.variance(s.Near)
+	if deviation > 0 && s.Square != 0 {
+		own, other = float64(deviation*deviation), float64(deviation*deviation)
+	}
+	own += float64((treated - s.Near) * (treated - s.Near))
+	variance := own/p + other/q
+	if s.Pooled {
+		variance = max(variance, float64((float64(p*own)+float64((1-p)*other))*(1/p+1/q)))
+	}
+	return variance
 }
 
 const (

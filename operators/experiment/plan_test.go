@@ -81,6 +81,8 @@ func planned() []setting {
 	}
 	tenth := halves(0.1, 200)
 	tenth.Propensities = []float64{0.9, 0.1}
+	nine := halves(0.1, 200)
+	nine.Propensities = []float64{0.1, 0.9}
 	three := halves(0.1, 200)
 	three.Propensities = []float64{0.4, 0.3, 0.3}
 	life := halves(0.1, 100)
@@ -99,8 +101,24 @@ func planned() []setting {
 		of("p = 0.1, effect 0.01", halves(0.1, 100), 0.01), of("p = 0.1, looked for late", early, 0.01),
 		of("p = 0.5", halves(0.5, 100), 0.02), of("p = 0.02", halves(0.02, 1000), 0.004),
 		of("p = 0.02, effect 0.006", halves(0.02, 100), 0.006), of("small steps", halves(0.1, 10), 0.03),
-		of("a tenth in the treatment", tenth, 0.015), of("three arms", three, 0.01), of("for life", life, 0.01),
+		of("a tenth in the treatment", tenth, 0.015), of("a tenth in the control", nine, 0.015),
+		of("three arms", three, 0.01), of("for life", life, 0.01),
 		of("for life, p = 0.02", seldom, 0.004))
+}
+
+// TestPlansTakeTheVarianceOfLooks checks the variance of an arm with nine of ten events, which is that of all arms
+// together, against the second moments 0.0292 about 0.02 in the arm and 0.0196 in the control.
+func TestPlansTakeTheVarianceOfLooks(t *testing.T) {
+	s := halves(0.02, 100)
+	s.Propensities = []float64{0.1, 0.9}
+	for pooled, want := range map[bool]float64{
+		false: 0.0292/0.9 + 0.0196/0.1, true: (0.9*0.0292 + 0.1*0.0196) * (1/0.9 + 1/0.1),
+	} {
+		s.Pooled = pooled
+		if got := s.taken(1, 0.03, 0); math.Abs(got-want) > 1e-12 {
+			t.Errorf("pooled %v: %g, want %g", pooled, got, want)
+		}
+	}
 }
 
 // TestPlansAreThoseOfRuns checks that 0.8 of experiments have stopped by the planned events, within −1/20 to +1/5 of

@@ -42,18 +42,21 @@ func (x *source) adversary(ahead, steps int) {
 }
 
 // TestAStartThatWasChosenByTheNoise checks the error rate of an experiment that is appended to a stream that runs. Its
-// step is chosen by an adversary who knows all draws of noise so far, operators.Announced events ahead.
+// step is chosen by an adversary who knows all draws of noise so far, operators.Announced events ahead. For steps of
+// 10 000 events those of 20 steps are needed.
 func TestAStartThatWasChosenByTheNoise(t *testing.T) {
+	chosen := []struct{ rate, batch, draws float64 }{{0.1, 100, 1}, {0.5, 100, 1}, {0.02, 100, 1}, {0.02, 1e4, 100}}
 	runs, looks := tiertest.Runs(30, 2000), tiertest.Runs(100, 1000)
-	for _, rate := range tiertest.Runs([]float64{0.1}, []float64{0.5, 0.1, 0.02}) {
+	for _, c := range tiertest.Runs(chosen[:1], chosen) {
 		for _, steps := range tiertest.Runs([]int{30}, []int{30, 300}) {
-			s := halves(rate, 100)
+			s := halves(c.rate, c.batch)
 			s.Noise = *memory1024()
+			s.Count, s.Value = s.Count*c.draws, s.Value*c.draws
 			x, arms := New(s), make([]Arm, 2)
 			outside, better := 0, 0
 			for seed := range runs {
-				src, missed := newSource(&s, uint64(seed), constant(rate)), false
-				src.adversary(operators.Announced/int(s.Events), steps)
+				src, missed := newSource(&s, uint64(seed), constant(c.rate)), false
+				src.adversary(int(operators.Announced(uint64(c.batch))/uint64(c.batch)), steps)
 				x.Restart(src.steps)
 				for range looks {
 					src.step(arms)
@@ -68,10 +71,9 @@ func TestAStartThatWasChosenByTheNoise(t *testing.T) {
 					better++
 				}
 			}
-			t.Logf("p = %g, over %d steps: %d and %d of %d", rate, steps, outside, better, runs)
+			t.Logf("%+v, over %d steps: %d and %d of %d", c, steps, outside, better, runs)
 			if most := tolerated(runs); max(outside, better) > most {
-				t.Errorf("p = %g, over %d steps: %d left 0 out, %d found an arm better, of %d: above %d", rate, steps, outside, better,
-					runs, most)
+				t.Errorf("%+v, over %d steps: %d left 0 out, %d found an arm better, of %d: above %d", c, steps, outside, better, runs, most)
 			}
 		}
 	}

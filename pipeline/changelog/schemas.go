@@ -307,6 +307,11 @@ func (d Deployment) current(ctx context.Context, p int32) (*View, Keys, error) {
 	if err != nil {
 		return nil, Keys{}, err
 	}
+	return d.lasting(view, p)
+}
+
+// lasting returns a view with its keys. A deployment that is over is an error.
+func (d Deployment) lasting(view *View, p int32) (*View, Keys, error) {
 	if successor := view.Value(state.EndedKey()); successor != nil {
 		return nil, Keys{}, Over(p, successor)
 	}
@@ -314,7 +319,8 @@ func (d Deployment) current(ctx context.Context, p int32) (*View, Keys, error) {
 	return view, keys, err
 }
 
-// fenced fences every earlier producer of partition p, and then reads its changelog.
+// fenced fences every earlier producer of partition p, and then reads its changelog to the end: it waits for
+// transactions of other producers, which would hide what was committed behind their start.
 func (d Deployment) fenced(ctx context.Context, p int32) (*produce.Producer, *View, Keys, error) {
 	id := d.Config.TransactionalID(d.Topics.Input.ID, p)
 	producer, err := produce.New(ctx, d.Client, id, deployment.TransactionTimeout)
@@ -324,7 +330,15 @@ func (d Deployment) fenced(ctx context.Context, p int32) (*produce.Producer, *Vi
 	if err != nil {
 		return nil, nil, Keys{}, err
 	}
-	view, keys, err := d.current(ctx, p)
+	bounds, err := topics.StableEnd(ctx, d.Client, d.Topics.Changelog.Name, p)
+	if err != nil {
+		return nil, nil, Keys{}, err
+	}
+	view, err := Read(ctx, d.Client, d.Topics.Changelog, p, bounds, nil)
+	if err != nil {
+		return nil, nil, Keys{}, err
+	}
+	view, keys, err := d.lasting(view, p)
 	return producer, view, keys, err
 }
 

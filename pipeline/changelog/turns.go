@@ -44,8 +44,12 @@ type Turn struct {
 // ErrReached reports a first step that some process may have reached already, or that comes too soon behind it.
 var ErrReached = errors.New("pipeline: an experiment must start later than that")
 
+// ErrToCome reports that the newest experiment of a stream has not started yet, so that one more would cut it short.
+var ErrToCome = errors.New("pipeline: the newest experiment has not started yet")
+
 // NextExperiment gives the next experiment to every stream that has as few as any other. It starts with the given step;
-// 0: with the first step that is Announced records behind all that a process can have read.
+// 0: with the first step that is Announced records behind all that a process can have read. Then the newest experiment
+// must have started, because a call whose answer was lost, and that is repeated, would end it at once.
 //
 // It first fences the process that has the partition, so that this process takes the partition over again, with the new
 // experiment. That makes the change safe. All that an earlier owner has sent, in a transaction that was committed or
@@ -83,7 +87,7 @@ func (d Deployment) NextExperiment(ctx context.Context, of Experimenter, step ui
 		if counts[p] > fewest {
 			continue
 		}
-		turn, err := d.nextExperiment(ctx, of, step, p)
+		turn, err := d.nextExperiment(ctx, of, step, p, fewest)
 		if err != nil {
 			return given, fmt.Errorf("pipeline: experiment of partition %d: %w", p, err)
 		}
@@ -92,7 +96,8 @@ func (d Deployment) NextExperiment(ctx context.Context, of Experimenter, step ui
 	return given, nil
 }
 
-func (d Deployment) nextExperiment(ctx context.Context, of Experimenter, step uint64, p int32) (Turn, error) {
+// nextExperiment gives partition p one experiment more than it had.
+func (d Deployment) nextExperiment(ctx context.Context, of Experimenter, step uint64, p int32, had int) (Turn, error) {
 	producer, view, keys, err := d.fenced(ctx, p)
 	if err != nil {
 		return Turn{}, err
@@ -105,13 +110,19 @@ func (d Deployment) nextExperiment(ctx context.Context, of Experimenter, step ui
 	if err != nil {
 		return Turn{}, err
 	}
-	first := stream.firstFree(ends, of)
+	first := stream.firstFree(ends, of.Batch(), of.Announced())
 	steps, err := of.Turns(stream.params())
-	switch {
-	case err != nil:
+	if err != nil {
 		return Turn{}, err
+	}
+	newest := steps[len(steps)-1]
+	switch {
+	case len(steps) != had:
+		return Turn{}, fmt.Errorf("pipeline: another process has just given it experiment %d, which starts with step %d", len(steps), newest)
+	case step == 0 && newest >= stream.firstFree(ends, of.Batch(), 0):
+		return Turn{}, fmt.Errorf("%w: experiment %d starts with step %d; name a later one with --step", ErrToCome, len(steps), newest)
 	case step == 0:
-		step = max(first, steps[len(steps)-1]+1)
+		step = first
 	case step < first:
 		return Turn{}, fmt.Errorf("%w: step %d; name %d or a later one", ErrReached, step, first)
 	}
@@ -166,11 +177,10 @@ func (d Deployment) opened(view *View, keys Keys, p int32) (s standing, err erro
 	return s, err
 }
 
-// firstFree returns the first step that starts Announced records behind the ends of the input, or later. The open step
-// of the state has up to Batch − 1 records.
-func (s standing) firstFree(ends []state.SchemaSince, of Experimenter) uint64 {
-	batch := of.Batch()
-	records := batch - 1 + of.Announced()
+// firstFree returns the first step of batch records that starts so many records behind the ends of the input, or later.
+// The open step of the state has up to batch − 1 records.
+func (s standing) firstFree(ends []state.SchemaSince, batch, behind uint64) uint64 {
+	records := batch - 1 + behind
 	for _, end := range ends {
 		next := s.at.Next
 		if s.at.Order != nil {

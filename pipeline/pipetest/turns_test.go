@@ -34,8 +34,10 @@ func (o inTurn) Open(params []byte) (func([32]byte) (operators.Machine, error), 
 	}, err
 }
 
+var announced = operators.Announced(1)
+
 func (inTurn) Batch() uint64     { return 1 }
-func (inTurn) Announced() uint64 { return operators.Announced }
+func (inTurn) Announced() uint64 { return announced }
 
 func (inTurn) Turns(params []byte) (steps []uint64, err error) {
 	steps = []uint64{1}
@@ -119,7 +121,7 @@ func TestExperimentsAreGivenBehindWhatWasSent(t *testing.T) {
 			write(0, 2)
 			write(partitions-1, 3)
 			time.Sleep(2 * time.Second)
-			first := uint64(w.taken + operators.Announced + 1)
+			first := uint64(w.taken) + announced + 1
 			_, err = next(first - 1)
 			if !errors.Is(err, changelog.ErrReached) || !strings.Contains(err.Error(), fmt.Sprint(first)) {
 				t.Errorf("step %d: %v", first-1, err)
@@ -128,13 +130,16 @@ func TestExperimentsAreGivenBehindWhatWasSent(t *testing.T) {
 				t.Fatalf("gave %+v, %v; want step %d", turn, err, first)
 			}
 			w.Mend()
+			if _, err := next(0); !errors.Is(err, changelog.ErrToCome) {
+				t.Errorf("cut an experiment short that has not started: %v", err)
+			}
 			if turn, err := next(first + 2); err != nil || turn != (changelog.Turn{Number: 3, Step: first + 2}) {
 				t.Errorf("gave %+v, %v", turn, err)
 			}
 			if _, err := next(first + 2); err == nil {
 				t.Error("gave an experiment that starts with another one")
 			}
-			write(partitions-1, operators.Announced+1)
+			write(partitions-1, int(announced)+1)
 			time.Sleep(time.Minute)
 			w.check(a.Stop())
 			a = w.Start("a", disk, w.setup.Run)

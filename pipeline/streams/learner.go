@@ -146,8 +146,8 @@ func (l Learner) Open(frozen []byte) (func(key [32]byte) (operators.Machine, err
 // Batch returns the number of records of a step.
 func (l Learner) Batch() uint64 { return l.mechanism.Batch }
 
-// Announced returns operators.Announced, for an Experimenter.
-func (Learner) Announced() uint64 { return operators.Announced }
+// Announced returns operators.Announced of a step's records, for an Experimenter.
+func (l Learner) Announced() uint64 { return operators.Announced(l.Batch()) }
 
 var errTestsNothing = errors.New("pipeline: decisions of this operator test no effect: it has no experiments")
 

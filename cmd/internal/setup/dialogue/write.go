@@ -143,7 +143,7 @@ func (d *dialogue) promise(s settings.Settings) (string, error) {
 	}
 	if a.Want == setup.Experiment {
 		finds, err := d.finds()
-		return private + " " + finds + " A verdict stays, whatever comes later; `experiment next` starts the next experiment.", err
+		return private + " " + finds + " A verdict stays while the counts of the arms fit; `oriel experiment next` starts the next experiment.", err
 	}
 	ago := fmt.Sprintf("%d events", a.Events)
 	if a.Rate > 0 {
