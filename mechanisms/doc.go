@@ -43,7 +43,7 @@
 //
 // Duties of the caller: each vector must be a function of its own event, of released sums and of public data, never of
 // other events. A record must be added only once in one history (its identity is in the chain). A state must be sealed
-// and never shown. At user level, accepted events of one user must be as distance apart as configured.
+// and never shown. At user level, accepted events of one user must be as far apart as configured.
 //
 // Many streams with one configuration and calibration share a Mechanism, which does their common checks and
 // computations once. A further stream then takes microseconds and only its own numbers. Draws (Stream.Choose) and tags

@@ -184,7 +184,7 @@ type drawState struct {
 	totals    []int64 // of ExponentialMechanism: unreleased contribution sums of all closed steps; else nil
 	drawn     uint64  // of ExponentialMechanism: number of draws since the last step closed
 	to        int     // of ExponentialMechanism: end of the range of the last draw
-	drawTimes uint64  // for Draws.MaxDraws: number of draw times so distance
+	drawTimes uint64  // for Draws.MaxDraws: number of draw times so far
 
 	by func(d Draw, drawn int) int // set by DrawBy; nil: draws are the mechanism's own
 }

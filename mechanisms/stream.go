@@ -152,7 +152,7 @@ func (s *Stream) Tag(name string) [32]byte { return s.chain.Tag(name) }
 // A state is, little-endian: version u8, chain key 32 bytes, place u32, partial sum n × i64, last release n × f64,
 // states of the sums. n counts the coordinates of all components, which are concatenated, as the sums are. Version 1 is
 // for one component, 2 for several, 3 for ExponentialMechanism. Version 3 holds the sums of all contributions, n × i64,
-// instead of the last release, and with Draws.MaxDraws it ends with the number of draw times so distance, u64.
+// instead of the last release, and with Draws.MaxDraws it ends with the number of draw times so far, u64.
 const stateHead = 1 + 32 + 4
 
 // StateLen returns the length of every state of this stream.

@@ -8,7 +8,8 @@
 // in deploy/SETTINGS.md and in the help of `oriel run` are made from the struct tags here and the rows there.
 //
 // To add a setting of every operator, add a field of Settings with its tags, its check in check.go, and, if it decides
-// bytes, its line in canonical.go. To add a setting of one operator, add a row to that operator's Definition. Then `go
+// bytes, its line in canonical.go: one that is written only where it is set, so that existing deployments keep their
+// text. To add a setting of one operator, add a row to that operator's Definition. Then `go
 // test ./cmd/internal/settings -rewrite` writes the table of deploy/SETTINGS.md.
 //
 // Canonical returns the configuration text whose hash identifies a deployment. It must contain everything that decides
