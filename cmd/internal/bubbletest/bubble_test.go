@@ -100,7 +100,7 @@ func (d *inprocess) start(name string, disk *vfs.MemFS, command func(context.Con
 		h.Environ = append(h.Environ, k+"="+d.env[k])
 	}
 	c.Member = d.Start(name, disk, func(ctx context.Context, m *simtest.Member) error {
-		h.Stderr, h.Client, h.Store.FS, h.Heard.Reached = m.Writer(c.out), m.Network, disk, m.Reached
+		h.Stderr, h.Client, h.Store.FS, h.Listener.Reached = m.Writer(c.out), m.Network, disk, m.Reached
 		h.Listen = func(network, address string) (net.Listener, error) {
 			l, err := m.Listen(network, address)
 			if err == nil {

@@ -10,8 +10,8 @@ import (
 	"oriel/pipeline/streams"
 )
 
-// seatOf opens coco with a mechanism, in 32 dimensions.
-func seatOf(tb testing.TB, mechanism string) *streams.Opened {
+// openedOf returns coco, opened with a mechanism, in 32 dimensions.
+func openedOf(tb testing.TB, mechanism string) *streams.Opened {
 	tb.Helper()
 	s, err := settings.Load([]string{
 		"ORIEL_OPERATOR=coco", "ORIEL_UPDATE=projection", "ORIEL_LOSS=logistic", "ORIEL_SET=l2-ball", "ORIEL_RADIUS=5",
@@ -49,7 +49,7 @@ func openOne(tb testing.TB, opened *streams.Opened) *streams.Stream {
 
 // BenchmarkOpenStream measures the cost of a further stream in a deployment.
 func BenchmarkOpenStream(b *testing.B) {
-	opened := seatOf(b, "blt")
+	opened := openedOf(b, "blt")
 	b.ReportAllocs()
 	for b.Loop() {
 		openOne(b, opened)
@@ -61,7 +61,7 @@ func BenchmarkOpenStream(b *testing.B) {
 // other programs as well.
 func TestFurtherStreamsAreCheap(t *testing.T) {
 	const most, bytes, hundred = 50 * time.Microsecond, 69 << 6, 100
-	opened, quickest := seatOf(t, "blt"), time.Hour
+	opened, quickest := openedOf(t, "blt"), time.Hour
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	for range hundred {

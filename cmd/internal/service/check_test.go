@@ -226,7 +226,7 @@ func TestReplayWaitsForCommitsOnTheirWay(t *testing.T) {
 	produced, commit := make(chan bool), make(chan bool)
 	transactions := 0
 	s := f.serve(func(h *service.Host) {
-		h.Heard.Reached = func(_ int32, p notice.Point) {
+		h.Listener.Reached = func(_ int32, p notice.Point) {
 			if p != notice.PointProduced || transactions == 2 {
 				return
 			}

@@ -205,7 +205,7 @@ func TestEndingWithoutBrokersClaimsNothing(t *testing.T) {
 				return cutConn{conn, cut}, err
 			}
 		}
-		h.Heard.Reached = func(_ int32, p notice.Point) {
+		h.Listener.Reached = func(_ int32, p notice.Point) {
 			if p == notice.PointProduced && armed.CompareAndSwap(true, false) {
 				close(cut)
 			}

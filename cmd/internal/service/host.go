@@ -22,16 +22,16 @@ import (
 // Host is everything that a command takes from the machine that it runs on. A test sets pipes, a memory disk and a
 // buffer, so that the service runs inside the test exactly as it does alone.
 type Host struct {
-	version string // that the log and the pages show
-	Environ []string
-	Stderr  io.Writer
-	Listen  func(network, address string) (net.Listener, error)
-	Client  func(*kafka.Config) // changes how the brokers are reached
-	Store   local.Options
-	place   func(stateDir string) string // this process's place in the group, the same at each start; nil: none that lasts
-	Model   func(settings.Settings) (streams.Model, error)
-	Heard   notice.Listener   // a further listener beside the log, the metrics and the pages
-	limit   func(bytes int64) // bounds what the memory of the whole process grows to; nil does not
+	version  string // that the log and the pages show
+	Environ  []string
+	Stderr   io.Writer
+	Listen   func(network, address string) (net.Listener, error)
+	Client   func(*kafka.Config) // changes how the brokers are reached
+	Store    local.Options
+	place    func(stateDir string) string // place in the group, the same at each start; nil: none that lasts
+	Model    func(settings.Settings) (streams.Model, error)
+	Listener notice.Listener   // a further listener beside the log, the metrics and the pages
+	limit    func(bytes int64) // bounds what the memory of the whole process grows to; nil does not
 }
 
 // ThisHost returns the machine that the program was started on. The log and the pages show version.

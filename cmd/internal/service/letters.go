@@ -38,7 +38,7 @@ func WriteLetters(ctx context.Context, h Host, once bool) error {
 			h.limit(c.Memory.Limit(len(partitions), 0))
 		}
 	}
-	listen.Reached = h.Heard.Reached
+	listen.Reached = h.Listener.Reached
 	log.Info("writing letters", "to", c.DeadLetter, "group", c.Group, "version", h.version)
 	err = deadletters.New(d, deadletters.Options{
 		Once: once, Listen: listen, Verdicts: verdicts,

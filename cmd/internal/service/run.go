@@ -83,7 +83,7 @@ func Run(ctx context.Context, h Host) (err error) {
 		Numbers: operators.NumbersOf(operator), Experiment: operators.ExperimentOf(operator), Extras: operator.Extras(),
 		Sets: s.Operator == "submodular", Vectors: vectors, Reasons: pages.Reasons,
 	})
-	observed := h.limitMemory(front.Listen(pages.Listen(counts.Listen(logging(log, s.Name, h.Heard)))),
+	observed := h.limitMemory(front.Listen(pages.Listen(counts.Listen(logging(log, s.Name, h.Listener)))),
 		deployment.Memory(s.MemoryLimit))
 	server := pages.Server(registry)
 	server.Handler = front.Handler(server.Handler)

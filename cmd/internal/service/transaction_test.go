@@ -102,7 +102,7 @@ func (f *fixture) forge(committed parts, more map[string]string, other func(r re
 	produced, cut := make(chan struct{}), make(chan struct{})
 	var once sync.Once
 	s := f.serve(func(h *service.Host) {
-		h.Heard.Reached = func(_ int32, p notice.Point) {
+		h.Listener.Reached = func(_ int32, p notice.Point) {
 			if p == notice.PointProduced {
 				once.Do(func() { close(produced) })
 				<-cut

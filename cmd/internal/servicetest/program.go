@@ -42,7 +42,7 @@ func Main(m *testing.M, program func(context.Context) int) {
 	}
 	h := Host()
 	if kill != "" {
-		h.Heard = notice.Listener{Reached: killAt(kill)}
+		h.Listener = notice.Listener{Reached: killAt(kill)}
 	}
 	tuned := errors.Join(service.Hide(), h.Tune())
 	os.Exit(exit.Report(os.Stderr, "oriel", errors.Join(tuned, serviceCommand(ctx, h, os.Args[1:]))))
