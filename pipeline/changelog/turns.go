@@ -77,7 +77,7 @@ func (d Deployment) NextExperiment(ctx context.Context, of Experimenter, step ui
 			possible = slices.Max(append(steps, 0)) + 1
 		}
 		if _, err := of.Next(stream.params(), possible); err != nil {
-			return nil, err // nobody is fenced for nothing
+			return nil, err // nobody is fenced for a step that no stream takes
 		}
 		if counts[p] = len(steps); p == 0 || counts[p] < fewest {
 			fewest = counts[p]
