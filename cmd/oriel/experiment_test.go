@@ -94,7 +94,7 @@ func TestExperimentOfTheReadme(t *testing.T) {
 		}
 	}
 	said := f.Must("plan", "--want-effect", "0.02", "--power", "0.8")
-	shown, _ := figures(t, strings.Join(regexp.MustCompile(`is found after (\d+) events with probability 0.8. It would be (\d+) without privacy, and (\d+) for`).FindStringSubmatch(text)[1:], " "))
+	shown, _ := figures(t, strings.Join(regexp.MustCompile(`is found after (\d+) events with probability 0.8. Without privacy the same effect takes (\d+) events. A test without privacy that looks once, at the end, takes (\d+) events`).FindStringSubmatch(text)[1:], " "))
 	planned, _ := figures(t, strings.Join(regexp.MustCompile(`(?m)^  (\d+) events`).FindAllString(said, -1), " "))
 	if !slices.EqualFunc(shown, planned, func(a, b float64) bool { return math.Abs(a/b-1) < 0.02 }) {
 		t.Errorf("the page shows %v, it is %v", shown, planned)
@@ -116,7 +116,7 @@ func TestAssociationOfTheReadme(t *testing.T) {
 		if n.Statistic != "mean_difference" || n.Cell != "carrier=UA" {
 			continue
 		}
-		said := regexp.MustCompile(`the flights of UA are (\S+) minutes later on average than those of AA \(.mean_difference., (\S+) to ` +
+		said := regexp.MustCompile(`the flights of UA are (\S+) minutes later on average than the flights of AA \(.mean_difference., (\S+) to ` +
 			`(\S+) at ε = 1; the truth is (\S+)\)`).FindStringSubmatch(text)
 		if said == nil {
 			t.Fatal("the page has no difference of UA and AA")

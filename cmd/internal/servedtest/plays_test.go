@@ -284,7 +284,7 @@ func TestCarriersAsABandit(t *testing.T) {
 		}
 		return minutes
 	})
-	f.saysOfReadme(text, fmt.Sprintf("the best is %.1f minutes late on average and all five %.1f", best, all))
+	f.saysOfReadme(text, fmt.Sprintf("the best of these airlines is %.1f minutes late, and all five together are %.1f minutes late", best, all))
 	t.Logf("minutes late: best carrier %.2f, all %.2f, played in the last tenth %.2f", best, all, lost/late)
 	if lost/late > best+tiertest.Runs(0.95, 0.5)*(all-best) {
 		t.Errorf("%.2f minutes late in the last tenth; the best carrier is %.2f late, all %.2f", lost/late, best, all)
@@ -346,7 +346,7 @@ func TestMinutesToAllowAsABandit(t *testing.T) {
 		return day(flights["morning"][carried%days], flights["evening"][carried%days], d.Point)
 	})
 	start, got := mean([]float64{0, 0}), mean(centre)
-	f.saysOfReadme(text, fmt.Sprintf("%.1f at best and %.1f where", best, start))
+	f.saysOfReadme(text, fmt.Sprintf("The best allowance costs %.1f minutes, and no allowance %.1f", best, start))
 	t.Logf("a day costs %.2f minutes where %.0f are allowed, %.2f at best, %.2f where none is", got, centre, best, start)
 	if got > best+0.5*(start-best) {
 		t.Errorf("a day costs %.2f minutes with %.0f allowed; %.2f at best, %.2f with none", got, centre, best, start)
