@@ -295,7 +295,7 @@ func TestWhatIsNotAttackedIsSaid(t *testing.T) {
 		t.Fatal(err)
 	}
 	flat := func(text string) string { return strings.Join(strings.Fields(text), " ") }
-	if want := "**Not attacked:** " + strings.Join(NotAttacked, "; ") + "."; !strings.Contains(flat(string(said)), want) {
+	if want := "**Not attacked.** No audit examines these: - " + strings.Join(NotAttacked, " - ") + " ##"; !strings.Contains(flat(string(said)), want) {
 		t.Errorf("PRIVACY.md does not say: %s", want)
 	}
 	r := audited(t, subject(t), 2)
