@@ -3,7 +3,7 @@ package auditor
 // NotAttacked lists the parts that no audit examines. deploy/PRIVACY.md has the same list.
 var NotAttacked = []string{
 	"decoding, the header that names a user, the pipeline beyond its walk of records, sealing, and times",
-	"a second life of a deployment (`ORIEL_AFTER`)",
+	"a deployment that goes on after another one (`ORIEL_AFTER`)",
 	"the configured choice of actions and of published steps, in attacks and residuals: there each step's decision is published, `bandit` acts along coordinates and `sets` explores from the start (repetition, restart and decisions are checked as configured)",
 	"the contribution of a reward that comes in the same step as its context",
 	"canaries in streams that adapt to releases (residuals see contributions that follow decisions)",

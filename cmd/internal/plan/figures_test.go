@@ -120,11 +120,11 @@ func TestFiguresOfTheTexts(t *testing.T) {
 	check("users, s = W", row("`blt`, all events of a user, one a window (s = W)"), at(daily.AtAll))
 	check("users, s = 100", row("`blt`, all events of a user, s = 100"), at(often.AtAll))
 	check("groups", row("events of a group"), []float64{blt.Group(2).Epsilon, blt.Group(5).Epsilon, blt.Group(10).Epsilon})
-	var lives []float64
+	var together []float64
 	for _, f := range []float64{2, 5, 10} {
-		lives = append(lives, dp.GaussianEpsilon(math.Sqrt(f)*dp.GaussianMu(dp.Budget{Epsilon: 1, Delta: 1e-6}), 1e-6))
+		together = append(together, dp.GaussianEpsilon(math.Sqrt(f)*dp.GaussianMu(dp.Budget{Epsilon: 1, Delta: 1e-6}), 1e-6))
 	}
-	check("lives", row("lives, or deployments on one topic"), lives)
+	check("deployments", row("successive deployments, or deployments on one topic"), together)
 }
 
 func source(t *testing.T, name string) string {
