@@ -4,7 +4,8 @@ package auditor
 var NotAttacked = []string{
 	"decoding, the header that names a user, the pipeline beyond its walk of records, sealing, and times",
 	"a deployment that goes on after another one (`ORIEL_AFTER`)",
-	"the configured choice of actions and of published steps, in attacks and residuals: there each step's decision is published, `bandit` acts along coordinates and `sets` explores from the start (repetition, restart and decisions are checked as configured)",
+	"the configured actions, in attacks and residuals: for these checks `bandit` acts along coordinates, and `sets` explores from the start (the checks of repetition, restart and decisions use the configured actions)",
+	"the configured choice of steps to publish, in attacks and residuals: for these checks the machine publishes each step's decision (the checks of repetition, restart and decisions use the configured choice)",
 	"the contribution of a reward that comes in the same step as its context",
 	"canaries in streams that adapt to releases (residuals see contributions that follow decisions)",
 	"ages and steps beyond the length of a run: 2.5 W up to W = 1024, W + W/2 + 1024 above it, one block above W = 170 000 (the private sum alone runs across resets of a memory)",
