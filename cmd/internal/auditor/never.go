@@ -1,15 +1,16 @@
 package auditor
 
-// NotAttacked lists what no audit examines. deploy/PRIVACY.md has the same list.
+// NotAttacked lists the parts that no audit examines. deploy/PRIVACY.md has the same list.
 var NotAttacked = []string{
-	"decoding, the header that names a user, the pipeline behind its walk of records, sealing, times",
-	"a second life of a deployment (`ORIEL_AFTER`)",
-	"attacks and noise beside leaves on plays as they go out: `bandit` plays along coordinates there, `sets` explores from the start, and each step's decision is published; repetition, restart and decisions are checked on the machine as configured",
-	"the leaf of a reward that comes in the same step as its context",
-	"canaries in streams that adapt to releases (residuals see leaves that follow decisions)",
-	"ages and steps beyond a run's (2.5 W up to W = 1024, W + W/2 + 1024 above it, one block above W = 170 000), but for the resets of a memory, which the private sum alone is taken across",
-	"a second canary above W = 10 000 or of a pure tree",
-	"the sampler's own tails beyond what its draws reach, which the table prints",
-	"bias and dependence too small for the runs made, or between coordinates other than 1024",
+	"decoding, the header that names a user, the pipeline beyond its walk of records, sealing, and times",
+	"a deployment that goes on after another one (`ORIEL_AFTER`)",
+	"the configured actions, in attacks and residuals: for these checks `bandit` acts along coordinates, and `sets` explores from the start (the checks of repetition, restart and decisions use the configured actions)",
+	"the configured choice of steps to publish, in attacks and residuals: for these checks the machine publishes each step's decision (the checks of repetition, restart and decisions use the configured choice)",
+	"the contribution of a reward that comes in the same step as its context",
+	"canaries in streams that adapt to releases (residuals see contributions that follow decisions)",
+	"ages and steps beyond the length of a run: 2.5 W up to W = 1024, W + W/2 + 1024 above it, one block above W = 170 000 (the private sum alone runs across resets of a memory)",
+	"a second canary above W = 10 000, or of a pure tree",
+	"the sampler's own tails beyond the reach of its draws, which the table prints",
+	"bias and dependence that are too small for the number of runs, or between coordinates other than the 1024 compared",
 	"noise below 2¹² lattice units (ε above some 10⁴)",
 }

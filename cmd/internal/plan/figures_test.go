@@ -94,7 +94,6 @@ func TestFiguresOfTheTexts(t *testing.T) {
 		}
 	}
 	privacy := source(t, "deploy/PRIVACY.md")
-	said := func(text string) string { return strings.Join(strings.Fields(text), " ") } // texts may break lines anywhere
 	row := func(start string) []string {
 		t.Helper()
 		_, rest, found := strings.Cut(privacy, "\n| "+start+" |")
@@ -108,20 +107,24 @@ func TestFiguresOfTheTexts(t *testing.T) {
 	check("tree-gaussian", row("`tree-gaussian`"), at(tree.At))
 	check("pure", row("`tree-gamma`, `tree-laplace`"), at(laplace.At))
 	life := guarantee(filtered, func(c *mechanisms.Config) { c.Scope, c.AgeWeight = protection.Decay{Steps: 1024}, 0 })
-	check("for life", row("`blt` with `ORIEL_WINDOW=lifetime`, at H, 10 H, 100 H and 1000 H for H = 1024"), at(life.At))
+	check("for life", row("one event"), at(life.At))
 	present := func(s uint64) protection.Guarantee {
 		return guarantee(filtered, func(c *mechanisms.Config) {
 			c.Scope, c.AgeWeight = protection.Decay{Steps: 1024}, 0
 			c.Unit = protection.User{Exchange: dp.Replace, Separation: s, Steps: 1024}
 		})
 	}
-	check("users for life", row("the same, a user's events among any 1024 steps, s = 100"), at(present(100).At))
-	check("users for life, s = H", row("the same, all events of a user, one each 1024 steps"), at(present(1024).AtAll))
-	check("users for life, s = 100", row("the same, all events of a user, s = 100"), at(present(100).AtAll))
+	check("users for life", row("a user's events among any 1024 steps, s = 100"), at(present(100).At))
+	check("users for life, s = H", row("all events of a user, one each 1024 steps"), at(present(1024).AtAll))
+	check("users for life, s = 100", row("all events of a user, s = 100"), at(present(100).AtAll))
 	check("users, s = W", row("`blt`, all events of a user, one a window (s = W)"), at(daily.AtAll))
 	check("users, s = 100", row("`blt`, all events of a user, s = 100"), at(often.AtAll))
-	groups := regexp.MustCompile(`For ε = 1, δ = 10⁻⁶: ([\d.]+), ([\d.]+), ([\d.]+) for k = 2, 5, 10`).FindStringSubmatch(said(privacy))
-	check("groups", groups[1:], []float64{blt.Group(2).Epsilon, blt.Group(5).Epsilon, blt.Group(10).Epsilon})
+	check("groups", row("events of a group"), []float64{blt.Group(2).Epsilon, blt.Group(5).Epsilon, blt.Group(10).Epsilon})
+	var together []float64
+	for _, f := range []float64{2, 5, 10} {
+		together = append(together, dp.GaussianEpsilon(math.Sqrt(f)*dp.GaussianMu(dp.Budget{Epsilon: 1, Delta: 1e-6}), 1e-6))
+	}
+	check("deployments", row("successive deployments, or deployments on one topic"), together)
 }
 
 func source(t *testing.T, name string) string {
