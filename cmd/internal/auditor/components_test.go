@@ -22,14 +22,14 @@ import (
 	"oriel/schemas"
 )
 
-// varied is an operator whose contribution uses every feature, and which draws by the exponential mechanism. It adds a
-// gradient with a scale for each coordinate, a cell of a count that a quantiser sets to Λ, and a number that a
-// quantiser centres at a value from the last release.
+// varied is an operator whose contribution uses every feature of contributions, and which draws by the exponential
+// mechanism. It adds three components: a gradient with a scale for each coordinate, a cell of a count that a quantiser
+// sets to Λ, and a number that a quantiser centres at a value computed from the last release.
 type varied struct {
 	cells   mechtest.OneHot
-	leaks   bool // scores of draws depend on events
+	leaks   bool // fault: the scores of draws depend on events
 	draws   func(m *variedMachine) bool
-	chooses mechanisms.Exponential // distribution of its draws
+	chooses mechanisms.Exponential // distribution of the operator's draws
 }
 
 // centred is a quantiser that returns the difference of a number and a public centre, clamped to Λ.
@@ -76,7 +76,7 @@ func (v varied) ReferenceModel([]byte) (operators.ReferenceModel, error) {
 type variedMachine struct {
 	varied
 	*mechanisms.Stream
-	last float64 // number of the last event; a fault may keep it outside the state
+	last float64 // number of the last event; a planted fault may omit it from the state
 }
 
 func (m *variedMachine) Open(dst []operators.Decision) []operators.Decision { return dst }
@@ -105,7 +105,7 @@ func (m *variedMachine) Add(dst []operators.Decision, r operators.Record) []oper
 	})
 }
 
-// centre returns a public number, because it depends on releases alone.
+// centre returns the public centre. It is public because it depends on releases alone.
 func centre(release []float64) float64 { return 0.01 * math.Tanh(release[0]) }
 
 func (m *variedMachine) Steps() uint64 { return m.Step() }
@@ -174,17 +174,17 @@ func variedSubject(t *testing.T, v varied, part int, change func(*mechanisms.Con
 	return a
 }
 
-// forgets sets a memory of eight steps.
+// forgets makes contributions decay over eight steps.
 func forgets(m *mechanisms.Config) { m.Scope = protection.Decay{Steps: 8} }
 
 // TestAuditOfComponentsReachesTheClaim checks that all components together reach the whole claim and not more, and that
-// each component alone reaches its share. Attacks must bound most of it. With every noise distribution, nothing may be
-// refuted or left out.
+// each component alone reaches its share of the claim. Attacks must bound most of it. Whatever the noise distribution,
+// nothing may be refuted, and no test may be left out.
 func TestAuditOfComponentsReachesTheClaim(t *testing.T) {
 	for _, x := range []struct {
 		name   string
 		part   int
-		bounds bool // an attack is long enough to give a bound
+		bounds bool // whether an attack is long enough to give a bound
 		change func(*mechanisms.Config)
 	}{
 		{"blt", AllComponents, true, func(*mechanisms.Config) {}},
@@ -237,7 +237,7 @@ func TestAuditOfComponentsReachesTheClaim(t *testing.T) {
 	}
 }
 
-// TestAuditCatchesFaultsOfComponents checks that a fault in a component is found by the test of that component.
+// TestAuditCatchesFaultsOfComponents plants a fault in one component. The test of that component must find it.
 func TestAuditCatchesFaultsOfComponents(t *testing.T) {
 	plain := func(*mechanisms.Config) {}
 	a := variedSubject(t, varied{cells: mechtest.OneHot{Short: true}}, AllComponents, plain)
@@ -266,7 +266,8 @@ func TestAuditCatchesFaultsOfComponents(t *testing.T) {
 	}
 }
 
-// onceWith returns a function that opens per-step streams in which bend changes the noise of one component.
+// onceWith returns a function that opens per-step streams in which bend changes the noise of the component with index
+// bent.
 func onceWith(t *testing.T, bent int, bend func(s *noise.Scale, instance *uint16)) func(
 	mechanisms.Config, mechanisms.Calibration, [32]byte,
 ) (*mechanisms.Stream, error) {
@@ -291,7 +292,7 @@ func onceWith(t *testing.T, bent int, bend func(s *noise.Scale, instance *uint16
 	}
 }
 
-// TestAuditCatchesDrawsOfAnotherLaw plants exponential-mechanism draws at four times their rate.
+// TestAuditCatchesDrawsOfAnotherLaw plants draws of an exponential mechanism with four times the claimed rate.
 func TestAuditCatchesDrawsOfAnotherLaw(t *testing.T) {
 	a := variedSubject(t, varied{}, AllComponents, func(*mechanisms.Config) {})
 	steep := lawOfDraws
@@ -318,8 +319,8 @@ func TestAuditCatchesDrawsOfAnotherLaw(t *testing.T) {
 	}
 }
 
-// TestAuditOfAMissingComponentIsRefused checks that a component that does not exist cannot be audited, and that the
-// squares of the components' µ sum to the square of the whole µ.
+// TestAuditOfAMissingComponentIsRefused checks that a component that does not exist cannot be audited. It also checks
+// that µ² of the whole contribution is the sum of µ² over its components.
 func TestAuditOfAMissingComponentIsRefused(t *testing.T) {
 	m := mechanisms.Config{
 		Name: "blt", Batch: 1, Budget: dp.Budget{Epsilon: 20, Delta: 1e-6},

@@ -11,8 +11,8 @@ import (
 	"oriel/operators"
 )
 
-// keyed publishes which keys came, as an operator that waits for feedback may, because keys are public. If says is set,
-// it also publishes which of these records were not events, which must stay private.
+// keyed is a machine that publishes which keys came, as an operator that waits for feedback may, because keys are
+// public. If says is set, it also publishes which records with these keys were not events; this must stay private.
 type keyed struct {
 	varied
 	says bool
@@ -67,8 +67,8 @@ func (t *keyedTwin) Canary(u []float64, factor float64) (with, without operators
 	return with, without
 }
 
-// TestAuditTakesKeysForPublic checks that decisions may reveal which keys came, whatever the records contain, and must
-// not reveal which of the records were events.
+// TestAuditTakesKeysForPublic checks that decisions may reveal which keys came, whatever the records contain, but not
+// which of the records were events.
 func TestAuditTakesKeysForPublic(t *testing.T) {
 	for _, adjacency := range []dp.Adjacency{dp.Replace, dp.ZeroOut} {
 		m := mechanisms.Config{

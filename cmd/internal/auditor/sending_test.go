@@ -12,9 +12,9 @@ import (
 	"oriel/operators"
 )
 
-// TestCanaryRecordsComeInTheStepsBeforeTheirContribution checks that a canary's records come one in each step, so that
-// its contribution is added in the requested step. Its key then comes twice more, with an event that does not depend on
-// the canary. All other records must be null.
+// TestCanaryRecordsComeInTheStepsBeforeTheirContribution checks that a canary's records come in consecutive steps, one
+// record a step, so that the canary's contribution is added in the requested step. Two more records must repeat its
+// key, with an event that does not depend on the canary. All other records must be null.
 func TestCanaryRecordsComeInTheStepsBeforeTheirContribution(t *testing.T) {
 	for name, want := range map[string]struct {
 		earliest uint64
@@ -79,8 +79,8 @@ func TestCanaryRecordsComeInTheStepsBeforeTheirContribution(t *testing.T) {
 	}
 }
 
-// TestKeysOfTrafficDependOnlyOnTheRun checks that all purposes of a run have the same keys, and different contents
-// under them except for common events. Keys must repeat, and contexts must get their rewards.
+// TestKeysOfTrafficDependOnlyOnTheRun checks that a run has the same keys for all purposes. The contents under the keys
+// must differ between purposes, except for common events. Keys must repeat, and contexts must get their rewards.
 func TestKeysOfTrafficDependOnlyOnTheRun(t *testing.T) {
 	a := subjectOf(t, asConfigured["served in batches"]...)
 	play := func(purpose string) (keys []string, numbers [][]float64, same []bool, leaves int) {
@@ -133,7 +133,7 @@ func TestKeysOfTrafficDependOnlyOnTheRun(t *testing.T) {
 	}
 }
 
-// swapped changes a machine's input or output.
+// swapped plants a fault: it changes a machine's input or output.
 type swapped struct {
 	operators.Machine
 	record    func(r operators.Record) operators.Record
@@ -164,8 +164,8 @@ func plant(a *Subject, fault swapped) {
 	}
 }
 
-// TestAuditCatchesSumsThatDifferFromTheReferenceModel plants a contribution that is a thousandth too long. It must be
-// found at a budget of 0.1, where no affordable number of runs would show it in the noise.
+// TestAuditCatchesSumsThatDifferFromTheReferenceModel plants a contribution that is a thousandth too long. The audit
+// must find the fault at ε = 0.1, where no affordable number of runs would show it through the noise.
 func TestAuditCatchesSumsThatDifferFromTheReferenceModel(t *testing.T) {
 	a := subject(t, "ORIEL_EPSILON=0.1")
 	plant(a, swapped{record: func(r operators.Record) operators.Record {
@@ -175,8 +175,8 @@ func TestAuditCatchesSumsThatDifferFromTheReferenceModel(t *testing.T) {
 	refutesIn(t, 20, "a longer leaf", a, "leaf sums", ErrCheck)
 }
 
-// TestAuditCatchesActionsOfOtherRecords checks that an action may depend on the context that it answers. It must not
-// depend on another record of its step, and its length must not reveal the choice.
+// TestAuditCatchesActionsOfOtherRecords checks what an action may depend on. It may depend on the context that it
+// answers, but not on another record of its step; and its length must not reveal the choice.
 func TestAuditCatchesActionsOfOtherRecords(t *testing.T) {
 	positive := func(r operators.Record) bool {
 		return slices.ContainsFunc(r.Event.Vector.Values, func(x float64) bool { return x > 0 })
@@ -206,8 +206,8 @@ func TestAuditCatchesActionsOfOtherRecords(t *testing.T) {
 	}
 }
 
-// TestDecisionsAreInReach checks that decisions are played until some steps with the most decisions have come after the
-// first contribution. If none is within reach, the audit must say so.
+// TestDecisionsAreInReach checks that runs continue until several of the steps with the largest number of decisions
+// have come after the first contribution. If no affordable run reaches such a step, the audit must say so.
 func TestDecisionsAreInReach(t *testing.T) {
 	for _, x := range []struct {
 		more  []string
@@ -230,8 +230,8 @@ func TestDecisionsAreInReach(t *testing.T) {
 	}
 }
 
-// TestAuditOfContributionsOutOfReach checks that contributions which no run can have are reported as out of reach, and
-// that checks without contributions still run.
+// TestAuditOfContributionsOutOfReach checks that the audit reports contributions that come too late for any run, and
+// that the checks that need no contributions still run.
 func TestAuditOfContributionsOutOfReach(t *testing.T) {
 	frequent := slices.DeleteFunc(slices.Clone(asConfigured["served"]), func(line string) bool {
 		return strings.HasPrefix(line, "ORIEL_EMIT")
@@ -267,8 +267,8 @@ func printed(t *testing.T, r *Result) (table, document string) {
 	return text.String(), json.String()
 }
 
-// TestAuditReportsTooFewRuns checks that an attack with too few runs bounds nothing, whatever they show, and that
-// the output says so in words and in JSON.
+// TestAuditReportsTooFewRuns checks that an attack with too few runs gives no bound, whatever the runs show, and that
+// the text and the JSON output say so.
 func TestAuditReportsTooFewRuns(t *testing.T) {
 	r := audited(t, subject(t), 2)
 	table, document := printed(t, r)

@@ -13,8 +13,9 @@ import (
 	"oriel/operators/loss"
 )
 
-// TestCanaryMovesTheSumByItsSensitivity checks that every configuration has a canary that moves a contribution by
-// the whole sensitivity. The operators' own tests check that its gradient is longer than the clip after every decision.
+// TestCanaryMovesTheSumByItsSensitivity checks that every configuration has a canary that moves a contribution by the
+// whole sensitivity. The operators' own tests check that the canary's gradient is longer than the clip after every
+// decision.
 func TestCanaryMovesTheSumByItsSensitivity(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, mechanism := range []string{"blt", "tree-laplace"} {
