@@ -8,8 +8,8 @@ import (
 	load "oriel/cmd/internal/settings"
 )
 
-// TestPlanOfABand checks that a band costs gradients the stated amount of noise, that decisions have only the noise of
-// gradients, and that the guaranteed coverage gets tighter with events.
+// TestPlanOfABand checks that a band increases the noise of gradients by the stated factor, that decisions have only
+// the noise of gradients, and that the guaranteed coverage gets tighter with events.
 func TestPlanOfABand(t *testing.T) {
 	report := func(more ...string) *Report {
 		s, err := load.Load(append([]string{

@@ -9,8 +9,8 @@ import (
 	"oriel/operators"
 )
 
-// TestDecisionNoise checks that the noise of a decision is the noise of the release over λ₀ + µBT. It must fall below a
-// tenth of the radius at the planned step.
+// TestDecisionNoise checks that the noise of a decision is the noise of the release over λ₀ + µBT, and that it falls
+// below a tenth of the radius at the planned step.
 func TestDecisionNoise(t *testing.T) {
 	each(t, func(t *testing.T, in Input, _ *Report) {
 		damping := &operators.Damping{Start: 3, Step: 0.001 * float64(in.Configured.Batch)}
@@ -40,8 +40,8 @@ func TestDecisionNoise(t *testing.T) {
 	})
 }
 
-// TestNoiseAboveATenthIsNoVerdict checks the text for noise that, with a memory, stays above R/10 for ever. Plan
-// reports it, and adds that a learner may still learn.
+// TestNoiseAboveATenthIsNoVerdict checks the text for decaying sums whose noise stays above R/10 for ever. Plan must
+// report the noise, and add that a learner may still learn.
 func TestNoiseAboveATenthIsNoVerdict(t *testing.T) {
 	f := func(radius float64, want bool) {
 		t.Helper()
@@ -61,7 +61,7 @@ func TestNoiseAboveATenthIsNoVerdict(t *testing.T) {
 	f(1e9, false)
 }
 
-// TestDecisionsWithoutARadius checks that decisions without a set have their noise shown, and no radius.
+// TestDecisionsWithoutARadius checks that plan shows the noise of decisions that are in no set, but no radius.
 func TestDecisionsWithoutARadius(t *testing.T) {
 	in := settings[0].input()
 	in.Operator, in.only = learner{operators.Description{Damping: &operators.Damping{Step: 1}}}, true

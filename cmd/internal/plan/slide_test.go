@@ -106,7 +106,7 @@ func neighbours(t *testing.T) *Frontier {
 	return &f
 }
 
-// TestTextIsLegible checks in every setting that no text is clipped, too small, or over another text.
+// TestTextIsLegible checks for every setting that no text is clipped, too small, or over another text.
 func TestTextIsLegible(t *testing.T) {
 	all := allSlides(t)
 	all["neighbours"] = neighbours(t).Slide()
@@ -128,7 +128,7 @@ func TestLegendCoversNoLine(t *testing.T) {
 	}
 }
 
-// TestMechanismsHaveLooks checks that every mechanism has a distinct look, and that the picture has its colour.
+// TestMechanismsHaveLooks checks that every mechanism has a distinct look, and that its colour is in the picture.
 func TestMechanismsHaveLooks(t *testing.T) {
 	for _, name := range mechanisms.Names() {
 		if lookOf(name) < 0 {
@@ -169,7 +169,8 @@ func TestEqualFiguresGiveEqualBytes(t *testing.T) {
 	}
 }
 
-// TestCurves checks that the curves are never below the guarantee, and equal it at their points.
+// TestCurves checks that the curves are never below the guarantee, and that they equal it at the points that they are
+// drawn through.
 func TestCurves(t *testing.T) {
 	for _, name := range []string{"blt", "zero-out", "users", "horizon", "once"} {
 		r := reportOf(t, name)
@@ -187,7 +188,8 @@ func TestCurves(t *testing.T) {
 					continue
 				}
 				age := uint64(xy.X)
-				next := uint64(l.points[min(k+1, len(l.points)-1)].X) // a stepped curve has the loss of its next corner
+				// between two points, a stepped curve has the loss of the next one
+				next := uint64(l.points[min(k+1, len(l.points)-1)].X)
 				if !l.all {
 					next = age + 1
 				}
