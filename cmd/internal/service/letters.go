@@ -12,7 +12,7 @@ import (
 )
 
 // WriteLetters writes a dead letter for each record that was not a valid event, until ctx is cancelled. If once is
-// true, it returns when the letters of all present record statuses are written.
+// true, it returns when the dead letters of all record statuses that exist at the start are written.
 func WriteLetters(ctx context.Context, h Host, once bool) error {
 	s, err := settings.Load(h.Environ, settings.Kafka, settings.Deployment, settings.Letters)
 	if err != nil {

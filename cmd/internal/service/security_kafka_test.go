@@ -14,8 +14,8 @@ import (
 	"oriel/pipeline/kafka/records"
 )
 
-// TestTLSAndLogin connects in each supported way, with right settings and with wrong ones. With wrong ones the command
-// must end and name the setting to correct.
+// TestTLSAndLogin connects in each supported way, with right settings and with wrong ones. With wrong settings the
+// command must end and name the setting to correct.
 func TestTLSAndLogin(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, nil)
@@ -40,7 +40,7 @@ func TestTLSAndLogin(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		env  []string
-		want string // the setting that is named; "" gets in
+		want string // setting that the error must name; "": the connection succeeds
 	}{
 		"TLS":                {env: tls("ENCRYPTED")},
 		"client certificate": {env: tls("MUTUAL", certificate...)},
@@ -78,8 +78,8 @@ func TestTLSAndLogin(t *testing.T) {
 	}
 }
 
-// TestTheListedRightsAreEnough checks that a Kafka user with exactly the rights listed in deploy/OPERATING.md for a
-// command can run it.
+// TestTheListedRightsAreEnough checks, for each command, that a Kafka user with exactly the rights listed in
+// deploy/OPERATING.md can run it.
 func TestTheListedRightsAreEnough(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, servicetest.Login(t))
@@ -107,8 +107,8 @@ func TestTheListedRightsAreEnough(t *testing.T) {
 	f.Compares(checkpoint, 5)
 }
 
-// TestTheListedRightsAreEnoughForAWholeTopic checks the same for the process that writes a whole topic's order. It must
-// start without the right to read events.
+// TestTheListedRightsAreEnoughForAWholeTopic checks the listed rights of the process that writes a whole topic's order.
+// It must start without the right to read events.
 func TestTheListedRightsAreEnoughForAWholeTopic(t *testing.T) {
 	t.Parallel()
 	settings := servicetest.Login(t)
@@ -137,8 +137,8 @@ func (f *fixture) growAsAdmin() {
 	f.growInput(2)
 }
 
-// TestAMissingRightIsNamed checks that the error names the operation that is not allowed, and the topic, group or id
-// that it was tried on.
+// TestAMissingRightIsNamed checks that the error names the operation that is not allowed, and its topic, group or
+// transactional id.
 func TestAMissingRightIsNamed(t *testing.T) {
 	for name, c := range map[string]struct{ command, operation, on string }{
 		"topics may not create":        {"topics", "CREATE", "decisions"},
