@@ -131,9 +131,8 @@ func runAudit(cmd *cobra.Command, o auditOptions) error {
 	return errors.Join(err, result.Verdict())
 }
 
-// progressOn shows the progress of one part after another. On a terminal it is a bar, and elsewhere a line at the start
-// of each part with the seconds so far. There is no total, because the number of runs that fit into a time is not
-// known.
+// progressOn shows the progress of one stage after another: on a terminal as a bar, elsewhere as a line at the start of
+// each stage with the seconds so far. There is no total, because the number of runs that fit into a time is not known.
 func progressOn(w io.Writer) auditor.Progress {
 	start := time.Now()
 	return func(what string, total int) (set func(int), finish func()) {

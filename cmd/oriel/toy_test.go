@@ -20,12 +20,12 @@ import (
 )
 
 // grown is oriel with one more operator. In the short form it is this test binary as a child process, which adds the
-// row of testdata/toy to the table of operators: see TestMain. In the long form it is built from a copy of this module
-// with testdata/toy as a folder under operators, a row in cmd/internal/registry and an example of settings, and nothing
-// else; the copy's own tests run too.
+// operator of testdata/toy to the table of operators (see TestMain). In the long form it is built from a copy of this
+// module that differs only in a new folder under operators, a row in cmd/internal/registry and an example of settings;
+// the tests of the copy run too.
 type grown struct {
 	t      *testing.T
-	dir    string // of the copy; empty in the short form
+	dir    string // folder of the copy; empty in the short form
 	binary string
 	env    []string
 }
@@ -77,14 +77,14 @@ func (g *grown) copyModule(root string) {
 	for name := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
 		g.copy(filepath.Join(root, name), name)
 	}
-	g.run("git", "init", "-q") // lint looks at what git would track
+	g.run("git", "init", "-q") // lint examines the files that git would track
 }
 
 func (g *grown) copy(from, to string) {
 	g.t.Helper()
 	content, err := os.ReadFile(from)
 	if os.IsNotExist(err) {
-		return // tracked, and deleted in the working tree
+		return // the file is tracked, but deleted in the working tree
 	}
 	if err != nil {
 		g.t.Fatal(err)
@@ -134,13 +134,13 @@ func (g *grown) command(name string, args ...string) *exec.Cmd {
 	} else {
 		cmd.Env = append(cmd.Env, goEnv()...)
 	}
-	if testing.CoverMode() != "" { // otherwise a child ends with a warning
+	if testing.CoverMode() != "" { // without a folder for coverage, the child would print a warning when it ends
 		cmd.Env = append(cmd.Env, "GOCOVERDIR="+g.t.TempDir())
 	}
 	return cmd
 }
 
-// try is run for a program that may fail.
+// try runs a program that may fail, and returns its standard output and standard error.
 func (g *grown) try(name string, args ...string) (out, problems string) {
 	cmd := g.command(name, args...)
 	var standard, errors bytes.Buffer
@@ -151,8 +151,8 @@ func (g *grown) try(name string, args ...string) (out, problems string) {
 	return standard.String(), ""
 }
 
-// goEnv returns the environment of the go command, with the caches and the CGO_ENABLED of this test's build. Another
-// CGO_ENABLED would compile nearly all packages again.
+// goEnv returns the environment for the go command, with the caches and the CGO_ENABLED of this test's build. Another
+// value of CGO_ENABLED would compile nearly all packages again.
 func goEnv() []string {
 	var env []string
 	for _, line := range os.Environ() {
@@ -174,8 +174,8 @@ func toyEnv(more ...string) []string {
 }
 
 // TestANewOperatorIsAFolderARowAndAnExample adds an operator that uses every optional feature, and runs every command.
-// In the long form it builds the module with the operator, regenerates the settings table, and runs the tests that read
-// every operator.
+// In the long form it builds the module with the operator, regenerates the settings table, and runs the tests that
+// examine every operator.
 func TestANewOperatorIsAFolderARowAndAnExample(t *testing.T) {
 	t.Parallel()
 	g := grow(t)
@@ -197,7 +197,7 @@ func TestANewOperatorIsAFolderARowAndAnExample(t *testing.T) {
 	}
 }
 
-// tests runs the copy's own tests on the toy.
+// tests runs the tests of the copy that examine the toy.
 func (g *grown) tests() {
 	g.t.Helper()
 	g.run("go", "test", "./cmd/internal/settings", "-run", "TestTheSettingsTable", "-rewrite")
@@ -276,8 +276,8 @@ func (g *grown) promises() {
 }
 
 // overpays makes the toy add a constant instead of rewards, beside short contexts. An exchange of an event then moves
-// little, while the clip covers twice its length. `oriel plan` must warn about this, and about nothing before the
-// change.
+// the sums little, while the clip covers twice its length. `oriel plan` must warn about the excess, and must not warn
+// before the change.
 func (g *grown) overpays() {
 	g.t.Helper()
 	const warning = "warning: ORIEL_OPERATOR=toy pays for more than an exchange of one event can move. " +
@@ -291,7 +291,7 @@ func (g *grown) overpays() {
 	}
 }
 
-// warnings returns the standard error of `oriel plan`, with a window that causes no warning.
+// warnings returns the standard error of `oriel plan`, with a window that by itself causes no warning.
 func (g *grown) warnings(more ...string) string {
 	g.t.Helper()
 	cmd := g.command(g.binary, "plan")
@@ -313,7 +313,7 @@ func feedback(step int) string {
 	case 5:
 		key = "play-of-nobody"
 	case 7:
-		key = fmt.Sprintf("play-%d", 2*step-2) // given already
+		key = fmt.Sprintf("play-%d", 2*step-2) // repeats a key whose feedback was already sent
 	case 9:
 		value = `{"context":{"indices":[2],"values":[0.7]},"reward":-1}`
 	}
@@ -379,9 +379,10 @@ func (g *grown) serves(f *fixture) {
 	g.produceLines(f, 0, half)
 	first := start()
 	f.AwaitTaken(time.Minute, half/2, half/2)
-	_ = first.Cmd.Process.Kill() // anywhere, as kill -9
+	_ = first.Cmd.Process.Kill() // dies at an arbitrary point, as by kill -9
 	<-first.Done
-	second := start() // it ends the transaction that the first one has left open, for which a checkpoint waits
+	// the second process ends the transaction that the first one left open; the checkpoint waits for this
+	second := start()
 	file := filepath.Join(g.t.TempDir(), "saved")
 	g.run(g.binary, "replay", "--save", file, "--partition", "0")
 	g.produceTable(f, half, whole)
@@ -403,7 +404,7 @@ func (g *grown) serves(f *fixture) {
 	}
 }
 
-// checkDecisions checks that a topic has every second index, in order. Sums have odd indices, and actions even ones,
+// checkDecisions checks that a topic has every second index, in order. Sums have odd indices; actions have even ones,
 // starting with the action before the first record.
 func (g *grown) checkDecisions(f *fixture, topic string, partition int32, want, first int) {
 	g.t.Helper()
