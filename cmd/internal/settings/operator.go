@@ -15,8 +15,8 @@ import (
 )
 
 // readOperator reads the settings of the chosen operator and returns its definition. If no operator is named and none
-// is needed, it returns the table's first operator, whose events are then decoded. If the name is unknown, it reports a
-// problem where an operator is needed, and returns the zero Definition.
+// is needed, it returns the first operator of the table, whose events are then decoded. If the name is unknown and an
+// operator is needed, it reports a problem and returns the zero Definition.
 func (s *Settings) readOperator(
 	p *operators.Problems, table registry.Table, given map[string]string, needs []Need,
 ) operators.Definition {
@@ -40,14 +40,14 @@ func (s *Settings) readOperator(
 	return family
 }
 
-// EmitAll returns the same settings with an operator that publishes every decision that it computes. The text of
+// EmitAll returns the same settings with an operator that publishes every decision that it computes. The result of
 // Canonical stays the same.
 func (s Settings) EmitAll() Settings {
 	s.operator = operators.EmitAllOf(s.operator)
 	return s
 }
 
-// EmitEvery returns k if the operator emits a decision at every k-th step, or 0 if it has no such setting.
+// EmitEvery returns k if the operator publishes a decision at every k-th step, or 0 if it has no such setting.
 func (s Settings) EmitEvery() uint64 {
 	if !s.values.Has("EMIT_EVERY") {
 		return 0
@@ -77,7 +77,7 @@ func (s *Settings) configure(p *operators.Problems, family operators.Definition,
 	}
 }
 
-// mostFile is the largest file that a setting may name, bytes.
+// mostFile is the largest size of a file that a setting may name, bytes.
 const mostFile = 64 << 20
 
 // readFile reads a file that a setting names.
