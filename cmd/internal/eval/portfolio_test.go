@@ -14,7 +14,7 @@ import (
 )
 
 // TestTheExampleOfPortfoliosLearns checks that the settings of deploy/examples/portfolio.env reach half of the gain
-// without noise after 20 000 events. The six outcomes have the probabilities of six brackets of flight delays.
+// without noise within 20 000 events. The six outcomes have the probabilities of six brackets of flight delays.
 func TestTheExampleOfPortfoliosLearns(t *testing.T) {
 	file, err := os.Open(repotest.Path("deploy/examples/portfolio.env"))
 	if err != nil {
