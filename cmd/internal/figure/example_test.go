@@ -7,8 +7,8 @@ import (
 	"oriel/cmd/internal/figure"
 )
 
-// The example draws a private count along a stream, in its interval, beside the truth; and its error beside the error
-// of another mechanism.
+// The example draws, for positions along a stream, a private count with its interval and the true count, and the
+// count's error beside the error of another mechanism.
 func Example() {
 	count := figure.Line{
 		End:    "AA",

@@ -57,7 +57,7 @@ func table(places []place) string {
 		fmt.Sprintf("| all | %d | %d |\n", faults, audited) + tables.String() + same.String()
 }
 
-// columns returns the tests and the modes of the audit that kill a fault. There is always at least one test.
+// columns returns the tests and the modes of the audit that kill a fault. It always returns at least one test.
 func (f fault) columns() (tests, modes string) {
 	var t, m []string
 	for _, k := range f.killers {
@@ -75,7 +75,7 @@ func (f fault) columns() (tests, modes string) {
 			m = append(m, "histories")
 		}
 	}
-	if k := f.killers[0]; len(t) == 0 { // the test of the audit itself
+	if k := f.killers[0]; len(t) == 0 { // only a mode of the audit kills the fault: name the test that runs it
 		t = append(t, "`"+k.folder+"` "+k.top())
 	}
 	return strings.Join(t, ", "), strings.Join(m, "; ")

@@ -18,8 +18,8 @@ const Module = "oriel"
 
 // Finding is one violation of a rule at one place.
 type Finding struct {
-	Place string // file:line, relative to the module where possible, or an import path
-	Rule  string // the violation, and why it matters
+	Place string // file:line, relative to the module if possible, or an import path
+	Rule  string // the violated rule, and why it matters
 }
 
 func (f Finding) String() string { return f.Place + ": " + f.Rule }
@@ -40,7 +40,8 @@ type Package struct {
 	Imports        []string
 	TestImports    []string
 	XTestImports   []string
-	ImportMap      map[string]string // import path in the source to the package's path (vendored std)
+	// maps an import path in the source to the package's path (vendored standard packages)
+	ImportMap map[string]string
 }
 
 // Build is a configuration of the go command. The files of a package can differ between builds.
@@ -61,7 +62,7 @@ func Root() (string, error) {
 	return filepath.Dir(strings.TrimSpace(string(out))), nil
 }
 
-// fields returns the names of Package's fields. Requesting all fields would take the go command twice the time.
+// fields returns the names of Package's fields. With all fields, the go command would take twice the time.
 func fields() string {
 	var names []string
 	for f := range reflect.TypeFor[Package]().Fields() {
@@ -70,7 +71,8 @@ func fields() string {
 	return strings.Join(names, ",")
 }
 
-// List runs go list in root. It turns cgo off, because the checks read Go only, and the release binary has no cgo.
+// List runs go list in root. It turns cgo off, because the checks read only Go files, and the release binary has no
+// cgo.
 func List(root string, b Build, args ...string) ([]Package, error) {
 	cmd := exec.Command("go", append([]string{"list", "-e", "-json=" + fields(), "-tags", b.Tags}, args...)...)
 	cmd.Dir = root
@@ -93,7 +95,7 @@ func List(root string, b Build, args ...string) ([]Package, error) {
 	}
 }
 
-// folder returns the package's folder in the module: "" for the root, and "mechanisms/noise" for
+// folder returns the package's folder in the module, for example "" for the root, and "mechanisms/noise" for
 // oriel/mechanisms/noise.
 func folder(importPath string) string {
 	return strings.TrimPrefix(strings.TrimPrefix(importPath, Module), "/")
@@ -102,10 +104,10 @@ func folder(importPath string) string {
 // ours reports whether an import path belongs to this module.
 func ours(importPath string) bool { return within(importPath, Module) }
 
-// within reports whether path is dir or lies below it, for import paths and folders alike.
+// within reports whether path is dir or a path below dir. It serves import paths and folders alike.
 func within(path, dir string) bool { return path == dir || strings.HasPrefix(path, dir+"/") }
 
-// withinAny reports whether path is one of dirs or lies below one.
+// withinAny reports whether path is within one of dirs.
 func withinAny(path string, dirs []string) bool {
 	for _, dir := range dirs {
 		if within(path, dir) {

@@ -19,8 +19,8 @@ type Typed struct {
 	Info   *types.Info
 }
 
-// source type-checks packages from their source, for any architecture, without compiling. Function bodies of
-// dependencies are skipped.
+// source type-checks packages from their source, for any architecture, without compiling them. It skips the function
+// bodies of dependencies.
 type source struct {
 	fset    *token.FileSet
 	sizes   types.Sizes
@@ -41,7 +41,7 @@ func Check(packages []Package, b Build) ([]Typed, error) {
 	}
 	var failed []error
 	for _, p := range packages {
-		if !s.wanted(p) { // it is loaded when it is imported
+		if !s.wanted(p) { // loaded when another package imports it
 			continue
 		}
 		if _, err := s.load(p.ImportPath); err != nil {
@@ -93,7 +93,7 @@ func (s *source) load(importPath string) (*types.Package, error) {
 	return checked, nil
 }
 
-// fromMap imports through a package's own import map, which redirects vendored packages of the standard library.
+// fromMap imports packages by a package's own import map, which redirects vendored packages of the standard library.
 type fromMap struct {
 	source *source
 	names  map[string]string

@@ -5,10 +5,10 @@ import (
 	"oriel/cmd/internal/score"
 )
 
-// bandMembers are the members that bandText puts into words.
+// bandMembers are the members of decisions that bandText puts into words.
 var bandMembers = []string{"band_low", "band_high", "band_level", "band_error_most"}
 
-// bandText describes in words the band of a decision, and the promise for all events so far.
+// bandText describes in words the band of a decision, and the guaranteed coverage of all events so far.
 func bandText(b *score.Band, predicts string) string {
 	level := figure.Digits(100*b.Level) + " %"
 	text := "A band from prediction " + signed(b.Low) + " to prediction " + signed(b.High) + " must hold the labels of " +

@@ -46,7 +46,7 @@ func (h history) file() []byte {
 			}
 			b = schemas.AppendFloat(b, x)
 		}
-		b = append(b, "]}\n"...) // without costs, of the wrong dimension
+		b = append(b, "]}\n"...) // a malformed line: without costs, or of the wrong dimension
 	}
 	return b
 }
@@ -58,8 +58,8 @@ func (h history) with(at int, cost []float64) history {
 	return h
 }
 
-// noisy returns settings under which a release can be computed from its decision. With linear losses, µ = 1 and a set
-// that is never reached, the decision is x_{t+1} = −ĝ_t/(Bt).
+// noisy returns settings under which a release can be computed from the decision. With linear losses, µ = 1 and a set
+// whose boundary is never reached, the decision is x_{t+1} = −ĝ_t/(Bt).
 func noisy(t *testing.T, more ...string) settings.Settings {
 	t.Helper()
 	return decisiontest.Load(t, append([]string{
@@ -86,8 +86,8 @@ func (h history) leaves(t *testing.T, s settings.Settings) (leaves [][]int64, gr
 	return leaves, grid
 }
 
-// recovered returns the noise in decisions, in lattice units: releases minus exact sums. A decision is rounded to 53
-// bits, which is far finer than the lattice.
+// recovered returns the noise in decisions, in lattice units: releases minus exact sums. The rounding of decisions to
+// 53 bits is far finer than the lattice.
 func recovered(t *testing.T, s settings.Settings, h history, out []byte) (released [][]int64) {
 	t.Helper()
 	leaves, grid := h.leaves(t, s)
@@ -121,7 +121,7 @@ func recovered(t *testing.T, s settings.Settings, h history, out []byte) (releas
 }
 
 // active returns the nodes whose noise is in release t, by definition: the dyadic intervals of steps [1, p] of the
-// current block, and of steps [p+1, W] of the block before.
+// current block, and of steps [p+1, W] of the previous block.
 func active(window, t uint64) (nodes []noise.NodeID) {
 	block, p := (t-1)/window, (t-1)%window+1
 	pieces := func(block, from, to uint64) {
@@ -180,14 +180,15 @@ func drawn(t *testing.T, s settings.Settings, m streams.Model, seed [32]byte, h 
 	return nodes
 }
 
-// planned returns a model's frozen plan, and the mechanism's part of it.
+// planned returns a model's frozen plan, and the mechanism's calibration in it.
 func planned(t *testing.T, m streams.Model) (whole []byte, private mechanisms.Calibration) {
 	t.Helper()
 	whole, err := m.Learner.Params()
 	if err != nil {
 		t.Fatal(err)
 	}
-	private, err = mechanisms.ParseCalibration(whole[4 : 4+int(whole[0])]) // behind its length, u32 little-endian
+	// the calibration follows its length, u32 little-endian
+	private, err = mechanisms.ParseCalibration(whole[4 : 4+int(whole[0])])
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -101,7 +101,7 @@ func read(t testing.TB, text []byte) answered {
 func TestScoreIsOfTheWeights(t *testing.T) {
 	v := schemas.Vector{Indices: []int32{6, 1}, Values: []float64{0.6, -0.8}}
 	now := time.UnixMilli(5e11 + 2500)
-	value, noise := 0.6*7-0.8*2+10, 1.0 // deviation of step 4 for a vector of norm 1
+	value, noise := 0.6*7-0.8*2+10, 1.0 // noise: deviation at step 4 for a vector of norm 1
 	p := 1 / (1 + math.Exp(-value))
 	for _, c := range []struct {
 		change    func(*Descriptor)
@@ -159,7 +159,8 @@ func TestRewardsAreOfEachArm(t *testing.T) {
 	}
 }
 
-// TestModelsAreFoundByStreamOrKey checks the choice of a model; for a key it must be the partition that Kafka chooses.
+// TestModelsAreFoundByStreamOrKey checks the choice of a model. For a key, it must be the model of the partition that
+// Kafka chooses.
 func TestModelsAreFoundByStreamOrKey(t *testing.T) {
 	m := taken(t, described(), 3, decision("0", 1), decision("1", 7), decision("2", 1))
 	for _, c := range []struct {
@@ -187,7 +188,8 @@ func TestModelsAreFoundByStreamOrKey(t *testing.T) {
 	}
 }
 
-// TestLinesHaveAnAnswerEach checks that each line has an answer, and that answers to bad lines contain nothing of them.
+// TestLinesHaveAnAnswerEach checks that each line has an answer, and that answers to bad lines contain nothing of the
+// lines.
 func TestLinesHaveAnAnswerEach(t *testing.T) {
 	m := taken(t, described(), 3, decision("0", 1), decision("1", 7), decision("2", 1))
 	in := "JFK\t{\"features\":{\"hour\":3}}\nLGA\t{\"secret\":1}\nno tab\nLGA\t{\"features\":{\"a\":\"b\"},\"label\":7}\n"
@@ -208,7 +210,8 @@ func TestLinesHaveAnAnswerEach(t *testing.T) {
 	}
 }
 
-// TestLinesAnswerBeforeTheNextOne checks that each line is answered before the next is read, as a co-process needs.
+// TestLinesAnswerBeforeTheNextOne checks that each line is answered before the next line is read, because a co-process
+// needs this.
 func TestLinesAnswerBeforeTheNextOne(t *testing.T) {
 	m := taken(t, described(), 1, decision("0", 1))
 	asks, in := io.Pipe()
@@ -232,8 +235,8 @@ func TestLinesAnswerBeforeTheNextOne(t *testing.T) {
 	}
 }
 
-// TestServerKeepsItsLimits checks the limits: one path, one method, a largest body, and answers without contents of
-// events.
+// TestServerKeepsItsLimits checks the limits of the server: one path, one method, a largest size of a body, and answers
+// without contents of events.
 func TestServerKeepsItsLimits(t *testing.T) {
 	d := described()
 	m := taken(t, d, 3, decision("0", 1), decision("1", 7), decision("2", 1))
@@ -348,7 +351,7 @@ func FuzzLines(f *testing.F) {
 		for _, keyed := range []bool{false, true} {
 			var out bytes.Buffer
 			a := Asked{Decoder: opened(t, m.Descriptor), Longest: 1 << 10, Stream: "1", Keyed: keyed}
-			_ = m.Lines(bytes.NewReader(in), &out, a) // the error counts invalid lines
+			_ = m.Lines(bytes.NewReader(in), &out, a) // the error only counts invalid lines
 			want := bytes.Count(in, []byte("\n"))
 			if len(in) > 0 && in[len(in)-1] != '\n' {
 				want++

@@ -14,13 +14,14 @@ import (
 	"oriel/cmd/internal/repotest"
 )
 
-// TestShortestPathsOfAirlines learns the airport and airline with the least delay for leaving New York, from the hours
-// of half a year, through a broker at ε = 4. A path leads from the city to an airport, to an airline there, and out. An
-// event is an hour: the mean delay of each airline at each airport, from 0 to 60 minutes, and 15 if none flew.
+// TestShortestPathsOfAirlines learns, through a broker at ε = 4, with which airline and from which airport flights
+// leave New York with the least delay. A path leads from the city to an airport, to an airline at this airport, and
+// out. An event is one hour of half a year: the mean delay of each airline at each airport, from 0 to 60 minutes, and
+// 15 if none flew.
 func TestShortestPathsOfAirlines(t *testing.T) {
 	t.Parallel()
 	hours := delaysByHour(t)
-	var pairs []string // airport and airline, with at least 300 flights
+	var pairs []string // pairs of airport and airline with at least 300 flights
 	total := map[string][2]float64{}
 	for _, hour := range hours {
 		for pair, delays := range hour {
@@ -112,7 +113,7 @@ func TestShortestPathsOfAGrid(t *testing.T) {
 		}
 		return sum
 	}
-	reached := map[string]float64{"0-0": 0} // edges of each crossing come before those behind it
+	reached := map[string]float64{"0-0": 0} // the edges into a crossing are listed before the edges out of it
 	for i, edge := range edges {
 		from, to, _ := strings.Cut(edge, ">")
 		if far, known := reached[to]; !known || reached[from]+chances[i] < far {

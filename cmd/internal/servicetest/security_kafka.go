@@ -15,8 +15,8 @@ import (
 	"oriel/cmd/internal/repotest"
 )
 
-// SecureFile reads a file that .ci/kafka/start wrote beside its broker: a certificate, a password, or the addresses of
-// the listeners.
+// SecureFile reads a file that .ci/kafka/start wrote for its broker: a certificate, a password, or the addresses of the
+// listeners.
 func SecureFile(t *testing.T, name string) string {
 	t.Helper()
 	dir := os.Getenv("ORIEL_TEST_SECURE")

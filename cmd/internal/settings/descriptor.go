@@ -22,7 +22,7 @@ func (s Settings) Descriptor(m streams.Model) ([]byte, error) {
 		Deviation() (mechanisms.Deviation, error)
 	}); ok {
 		if d, err := l.Deviation(); err == nil { // noise that is not Gaussian has no deviation
-			// a tree's noise changes abruptly from step to step, so its descriptor has no table
+			// the noise of a tree changes abruptly from step to step, so all steps get its steady state
 			if deviation = d.At; s.facts().Tree {
 				deviation = func(uint64) float64 { return d.SteadyState() }
 			}

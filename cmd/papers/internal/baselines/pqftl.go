@@ -29,9 +29,9 @@ type PQFTL struct {
 	played []float64 // x_t
 }
 
-// NewPQFTL returns the algorithm before its first step, over tree-gaussian or blt noise by name: one tree, or filter,
-// of the whole run. It enforces |v| ≤ 1 and |y| ≤ label by scaling longer ones down. It does not read the clip, because
-// second moments are bounded instead. The key determines the noise.
+// NewPQFTL returns the algorithm before its first step. mechanism names the noise, tree-gaussian or blt: one tree, or
+// one filter, of the whole run. PQFTL enforces |v| ≤ 1 and |y| ≤ label by scaling longer ones down. It does not use the
+// clip, because second moments are bounded instead. The key determines the noise.
 func NewPQFTL(c Config, mechanism string, label float64, key [32]byte) (*PQFTL, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
