@@ -22,8 +22,9 @@ const (
 	huge = 0x1p40
 )
 
-// exchangeKinds lists the pairs of events that the check tries: events at both ends of the clip, beyond it and far
-// below it, events of any cell, type or arm, a null event in place of an event, and numbers that no decoder returns.
+// exchangeKinds lists the pairs of events that the check tries. The events are at both ends of the clip, beyond it and
+// far below it, or of any cell, type or arm. In some pairs a null event takes the place of an event, or numbers are
+// such as no decoder returns.
 var exchangeKinds = []exchangeKind{
 	{"an event and its opposite", func(e *exchange) (first, second operators.Record) { return e.canary(1) }},
 	{"an event and none", func(e *exchange) (first, second operators.Record) {

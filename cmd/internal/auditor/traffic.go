@@ -24,7 +24,7 @@ type traffic struct {
 	dense     []float64
 	waiting   []operators.Record // further records of events that have begun; traffic may send them after this step
 	open      []operators.Record // records of events begun in earlier steps; traffic may send them in this step
-	keys      [][]byte           // recent keys
+	keys      [][]byte           // recently used keys
 }
 
 // source draws the contents of events.
@@ -62,7 +62,7 @@ func (c *traffic) begin(purpose string, run uint64) {
 func (c *traffic) step() {
 	c.open = append(c.open, c.waiting...)
 	c.waiting = nil
-	for len(c.open) > mostWaiting { // drop the oldest
+	for len(c.open) > mostWaiting { // drops the oldest records
 		c.open = c.open[1:]
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"oriel/pipeline/streams"
 )
 
-// Kinds of rows.
+// Kinds of rows of a report.
 const (
 	KindPrivate   = "private"   // a configured setting
 	KindReference = "reference" // the same learner over the same contributions, without noise
@@ -40,7 +40,7 @@ func baseName(p operators.Prediction) string {
 // Report is the object that `oriel eval --json` prints. A figure that does not exist is null.
 type Report struct {
 	Warning   string `json:"warning"`
-	Events    int    `json:"events"` // scored events
+	Events    int    `json:"events"` // number of scored events
 	Undefined int    `json:"undefined_events"`
 	Null      int    `json:"null_events"` // number of events that were not learned from, although each takes its place in a batch
 	Streams   int    `json:"streams"`
@@ -63,8 +63,8 @@ type Row struct {
 	Epsilon   float64 `json:"epsilon"` // proved ε; 0 for rows without privacy
 	Delta     float64 `json:"delta"`
 	Mu        float64 `json:"-"`            // µ of Gaussian noise; 0: other noise
-	Window    uint64  `json:"window_steps"` // W; 0: no window
-	Memory    uint64  `json:"memory_steps"` // H; 0: sums do not decay
+	Window    uint64  `json:"window_steps"` // W: length of the window; 0: no window
+	Memory    uint64  `json:"memory_steps"` // H: length of the memory; 0: sums do not decay
 	Aged      Number  `json:"epsilon_after_1e6_steps"`
 
 	Terms protection.Terms `json:"-"` // terms of rows with privacy
@@ -105,7 +105,7 @@ type head struct {
 type rowHead struct {
 	Name      string  `json:"name"`
 	Mechanism string  `json:"mechanism"`
-	Epsilon   float64 `json:"epsilon"` // proved ε
+	Epsilon   float64 `json:"epsilon"` // ε that the mechanism proves
 	Delta     float64 `json:"delta"`
 	Window    uint64  `json:"window_steps"`
 	Memory    uint64  `json:"memory_steps"`

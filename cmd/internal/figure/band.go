@@ -109,8 +109,8 @@ type cuts struct {
 	line  int
 }
 
-// places returns the intervals that have a mark at the upper edge, and those that have one at the lower edge: the first
-// interval of each stretch of a band that the edge cuts, and further ones if there is room.
+// places returns the intervals that have a mark at the upper edge, and those that have one at the lower edge. Of each
+// stretch of a band that an edge cuts, the first interval has a mark, and further intervals have one if there is room.
 func (m cuts) places(low, high float64) (above, below []int) {
 	every := max(1, (len(m.band)+mostCuts-1)/mostCuts)
 	stretch := func(places []int, i int, before bool) []int {

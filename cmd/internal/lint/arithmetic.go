@@ -134,7 +134,7 @@ func arithmeticIn(p Typed, file *ast.File) []Finding {
 // rounded reports whether the float product at the end of stack is rounded before it can enter a sum.
 func (p Typed) rounded(product ast.Expr, stack []ast.Node) bool {
 	if p.Info.Types[product].Value != nil {
-		return true // a constant
+		return true // a constant is computed exactly
 	}
 	var child ast.Node = product
 	for _, node := range slices.Backward(stack) {

@@ -46,7 +46,7 @@ type Package struct {
 
 // Build is a configuration of the go command. The files of a package can differ between builds.
 type Build struct {
-	Arch string // GOARCH
+	Arch string // value of GOARCH
 	Tags string
 }
 

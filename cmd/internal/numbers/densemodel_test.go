@@ -35,7 +35,7 @@ func TestNumbersMatchADenseModel(t *testing.T) {
 		}
 		all = append(all, one)
 	}
-	squared := func(w int) float64 { // V(w)
+	squared := func(w int) float64 { // V(w), see the package comment
 		if w == 0 {
 			return 0
 		}

@@ -15,9 +15,9 @@ import (
 // draw of another block.
 type filter struct {
 	period  uint64    // P, a power of two: block i has the steps (iP, (i+1)P]
-	poles   []uint64  // q_k, in units of 2⁻³⁰
-	weights []float64 // x_k
-	level   float64   // x
+	poles   []uint64  // q_k: poles, in units of 2⁻³⁰
+	weights []float64 // x_k: weight of the powers of q_k in E_j
+	level   float64   // x: limit of E_j
 	single  float64   // Σ e_j²: variance of one increment in the middle of a block
 }
 

@@ -32,7 +32,7 @@ import (
 // (operators/coco/SPEC.md §6.1). For costs in a public range the clip is a quarter of the norm of evenly spread costs,
 // and λ₀ is for this clip (§4.4). TestAdviceOfSearchedFlows supports these.
 type Advice struct {
-	StartRegularizer Number `json:"start_regularizer"` // λ₀
+	StartRegularizer Number `json:"start_regularizer"` // λ₀: start regulariser
 	StrongConvexity  Number `json:"strong_convexity"`  // µ; null if the loss predicts nothing
 	Clip             Number `json:"clip"`              // null except for classes, and for costs in a known range
 	// value of the constant feature before scaling to norm 1, for other features of at most 1; null if the loss
@@ -46,8 +46,8 @@ const (
 	logOddsNoise = 2   // λ₀/σ for log-odds
 	rangeNoise   = 10  // λ₀R/σ for other predictions
 	doubles      = 1e6 // number of steps after which µ has doubled the regulariser
-	// log-odds of a 5 % probability, which are 3, need a weight of 3/0.9. If the constant were one feature of many, the
-	// ball would need a radius of 5, which is too large
+	// The log-odds of 5 % are −3. With this constant, they need a weight of 3/0.9. With a constant of 1 among many
+	// features, the weight would be outside a ball of radius 5.
 	constantTerm = 3
 	usualMemory  = 1 << 16
 	usualClip    = 1 // a logistic gradient is shorter than its features

@@ -17,7 +17,7 @@ const z95 = 1.959963984540054
 // the half-width of the 95 % interval of one number at one step, long after the start, or at the end of a stream that
 // ends.
 type Numbers struct {
-	Level      float64       `json:"level"` // 0.95
+	Level      float64       `json:"level"` // level of the intervals, always 0.95
 	Cells      int           `json:"cells"`
 	Counted    string        `json:"counted"`          // noun for the counted events
 	Value      string        `json:"value,omitempty"`  // the column of values, for all statistics except counts

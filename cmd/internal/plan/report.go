@@ -45,8 +45,8 @@ type Report struct {
 	Ceiling    *Ceiling    `json:"one_stream,omitempty"` // only if the rate is known and the operator was measured
 	Solved     *Solution   `json:"solved,omitempty"`     // setting that was solved for; the report is for its value
 
-	late  uint64 // Published.Late
-	fixed bool   // Published.Fixed
+	late  uint64 // see Published.Late
+	fixed bool   // see Published.Fixed
 }
 
 // Setting is the configured setting.
@@ -74,7 +74,7 @@ type Setting struct {
 	Steps           string  `json:"steps_rule,omitempty"`       // bound on the change of a decision in a step
 	Costs           *Costs  `json:"costs,omitempty"`            // projection of cost vectors before the clip
 	LatticeUnits    int64   `json:"sensitivity_lattice_units"`  // Δ in lattice units, exactly
-	LatticeUnit     float64 `json:"lattice_unit"`               // q, loss units
+	LatticeUnit     float64 `json:"lattice_unit"`               // q: size of a lattice unit, loss units
 	Radius          Number  `json:"radius"`                     // radius of the decision set; null if the effect of noise on decisions is unknown
 	EventsPerSecond Number  `json:"events_per_second"`
 	// size of the sealed state of a stream with operator and users, bytes

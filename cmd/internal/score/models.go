@@ -32,7 +32,7 @@ type Model struct {
 
 	Band *Band // nil: the decision has no band
 
-	partition int32 // −1: unknown
+	partition int32 // partition of the decision topic; −1: unknown
 }
 
 // Models holds the newest decisions of all streams. It is safe for concurrent use.

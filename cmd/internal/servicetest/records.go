@@ -12,7 +12,7 @@ import (
 // BadRecords returns records that are each malformed in a different way. They contain the canary wherever possible.
 func BadRecords() []records.Record {
 	values := []string{
-		`{"features":{"carrier":"` + Canary + `"},"label":1`, // cut short
+		`{"features":{"carrier":"` + Canary + `"},"label":1`, // the JSON ends too early
 		`{"features":{"` + Canary + `":1},"label":7}`,
 		`{"features":{"` + Canary + `":1},"label":"` + Canary + `"}`,
 		`{"features":{"` + Canary + `":1},"label":1,"` + Canary + `":2}`,

@@ -24,7 +24,7 @@ type Asker struct {
 
 // Question is a question to the user, with the flag that answers it in advance.
 type Question struct {
-	Flag     string // without dashes
+	Flag     string // name of the flag, without dashes
 	Given    string // value of the flag; empty: not set
 	Text     string
 	Proposal string                    // answer that an empty line accepts; empty: none

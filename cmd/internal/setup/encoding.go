@@ -19,7 +19,7 @@ type Encoding struct {
 	Framing    string   // ORIEL_FRAMING; empty: detected from the sample
 	SchemaFile string   // ORIEL_SCHEMA_FILE; empty for JSON
 	Message    string   // ORIEL_SCHEMA_MESSAGE
-	IDs        []string // ORIEL_SCHEMA_IDS
+	IDs        []string // value of ORIEL_SCHEMA_IDS
 	Registry   string   // ORIEL_SCHEMA_REGISTRY, instead of a file and ids
 	Subject    string   // subject in the registry
 	Schemas    state.Schemas

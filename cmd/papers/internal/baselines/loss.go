@@ -5,9 +5,9 @@ import "gonum.org/v1/gonum/floats"
 // Loss is f(x) = ½(y − ⟨v, x⟩)² + (µ/2)|x|² if it has features v. Otherwise it is (µ/2)|x − z|² with a target z in the
 // set. The caller owns its slices.
 type Loss struct {
-	Features []float64 // v
-	Label    float64   // y
-	Target   []float64 // z
+	Features []float64 // v: features of the event
+	Label    float64   // y: label of the event
+	Target   []float64 // z: target; nil if the loss has features
 }
 
 // Value returns f(x).

@@ -18,7 +18,7 @@ import (
 // Config configures POCG or PQFTL.
 type Config struct {
 	Set       convex.Set // feasible set; required
-	Convexity float64    // µ > 0
+	Convexity float64    // µ: strong convexity, > 0
 	Clip      float64    // L > 0: gradients of the data terms of two losses differ by at most 2L; with targets, L ≥ µD/2
 	Steps     uint64     // T ≥ 1: length of the run
 	Budget    dp.Budget  // budget of the whole run, δ > 0
@@ -57,8 +57,8 @@ type POCG struct {
 	noise      *mechanisms.Stream // one draw per step; contributions are zero
 
 	step   uint64
-	secret []float64 // s_t
-	played []float64 // x_t
+	secret []float64 // s_t: secret point after t steps
+	played []float64 // x_t: published noisy copy of the secret
 	zero   []float64
 	centre []float64 // scratch of the implicit step
 	target []float64
@@ -118,7 +118,7 @@ func NewPOCG(c Config, beta float64, key [32]byte) (*POCG, error) {
 // Point returns x_{t+1}. The slice belongs to the algorithm and is valid until the next step.
 func (p *POCG) Point() []float64 { return p.played }
 
-// Steps returns t.
+// Steps returns the number of steps taken, t.
 func (p *POCG) Steps() uint64 { return p.step }
 
 // Step takes f_t. It panics after T steps, because the budget is for T steps.

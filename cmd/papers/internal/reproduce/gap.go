@@ -70,7 +70,7 @@ func gapSettingsOf(mechanism string, epsilon float64, steps uint64) []string {
 type gapWorld struct {
 	rng         *rand.Rand
 	gap         float64
-	slope       [gapFeatures]float64 // gapSlope·u
+	slope       [gapFeatures]float64 // gapSlope·u: mean rewards of arm 0 minus those of arm 1, by feature
 	lost, worse float64              // regret so far: of the actions, and of always playing the worse arm
 }
 

@@ -17,7 +17,7 @@ type Hindsight struct {
 	hessian *mat.SymDense
 	linear  []float64
 	rest    float64
-	paid    float64 // Σ f_t(x_t)
+	paid    float64 // Σ f_t(x_t): losses paid so far
 
 	best, next, slope []float64 // best: the best fixed point at the last call of Regret; next and slope: scratch space
 }

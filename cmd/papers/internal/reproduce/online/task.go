@@ -16,7 +16,7 @@ import (
 type Task struct {
 	Name      string
 	Set       convex.Spec
-	Convexity float64  // µ
+	Convexity float64  // µ: strong convexity of the losses
 	Clip      float64  // L: clip of the gradients of the data terms
 	Settings  []string // settings of coco, except update and mechanism
 
