@@ -134,7 +134,7 @@ func TestFeaturesAreWhatIsLearned(t *testing.T) {
 // of its user is a null event. The decisions must have the same bytes.
 func TestReplayKnowsUsers(t *testing.T) {
 	f := offline(t, servicetest.ByUser)
-	records := servicetest.Crowd(60)
+	records := servicetest.OfNineUsers(60)
 	for i := range records {
 		records[i].Headers = servicetest.Event(i).Headers // records of a file have no headers
 	}

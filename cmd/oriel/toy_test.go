@@ -19,11 +19,11 @@ import (
 	"oriel/schemas"
 )
 
-// grown is oriel with one more operator. In the short form it is this test binary as a child process, which adds the
+// extended is oriel with one more operator. In the short form it is this test binary as a child process, which adds the
 // operator of testdata/toy to the table of operators (see TestMain). In the long form it is built from a copy of this
 // module that differs only in a new folder under operators, a row in cmd/internal/registry and an example of settings;
 // the tests of the copy run too.
-type grown struct {
+type extended struct {
 	t      *testing.T
 	dir    string // folder of the copy; empty in the short form
 	binary string
@@ -39,12 +39,12 @@ var rows = []struct{ file, old, new string }{
 	{"cmd/internal/registry/registry.go", "\tcoco.Definition,\n", "\tcoco.Definition,\n\ttoy.Definition,\n"},
 }
 
-func grow(t *testing.T) *grown {
+func grow(t *testing.T) *extended {
 	t.Helper()
 	if tiertest.Runs(true, false) {
-		return &grown{t: t, binary: os.Args[0]}
+		return &extended{t: t, binary: os.Args[0]}
 	}
-	g := &grown{t: t, dir: t.TempDir(), binary: filepath.Join(t.TempDir(), "oriel")}
+	g := &extended{t: t, dir: t.TempDir(), binary: filepath.Join(t.TempDir(), "oriel")}
 	g.copyModule(repotest.Path(""))
 	toy, err := filepath.Glob("testdata/toy/*.go")
 	if err != nil || len(toy) == 0 {
@@ -66,7 +66,7 @@ func grow(t *testing.T) *grown {
 }
 
 // copyModule copies the files that git tracks or would track.
-func (g *grown) copyModule(root string) {
+func (g *extended) copyModule(root string) {
 	g.t.Helper()
 	list := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
 	list.Dir = root
@@ -80,7 +80,7 @@ func (g *grown) copyModule(root string) {
 	g.run("git", "init", "-q") // lint examines the files that git would track
 }
 
-func (g *grown) copy(from, to string) {
+func (g *extended) copy(from, to string) {
 	g.t.Helper()
 	content, err := os.ReadFile(from)
 	if os.IsNotExist(err) {
@@ -93,7 +93,7 @@ func (g *grown) copy(from, to string) {
 }
 
 // write writes a file of the copy.
-func (g *grown) write(name, content string) {
+func (g *extended) write(name, content string) {
 	g.t.Helper()
 	name = filepath.Join(g.dir, name)
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
@@ -105,7 +105,7 @@ func (g *grown) write(name, content string) {
 }
 
 // read returns the content of a file of the copy.
-func (g *grown) read(name string) string {
+func (g *extended) read(name string) string {
 	g.t.Helper()
 	content, err := os.ReadFile(filepath.Join(g.dir, name))
 	if err != nil {
@@ -115,7 +115,7 @@ func (g *grown) read(name string) string {
 }
 
 // run runs a program, and returns its standard output.
-func (g *grown) run(name string, args ...string) string {
+func (g *extended) run(name string, args ...string) string {
 	g.t.Helper()
 	out, problems := g.try(name, args...)
 	if problems != "" {
@@ -125,7 +125,7 @@ func (g *grown) run(name string, args ...string) string {
 }
 
 // command returns a program with the settings as its environment.
-func (g *grown) command(name string, args ...string) *exec.Cmd {
+func (g *extended) command(name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(g.t.Context(), name, args...)
 	cmd.Dir = g.dir
 	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME")}, g.env...)
@@ -141,7 +141,7 @@ func (g *grown) command(name string, args ...string) *exec.Cmd {
 }
 
 // try runs a program that may fail, and returns its standard output and standard error.
-func (g *grown) try(name string, args ...string) (out, problems string) {
+func (g *extended) try(name string, args ...string) (out, problems string) {
 	cmd := g.command(name, args...)
 	var standard, errors bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &standard, &errors
@@ -198,7 +198,7 @@ func TestANewOperatorIsAFolderARowAndAnExample(t *testing.T) {
 }
 
 // tests runs the tests of the copy that examine the toy.
-func (g *grown) tests() {
+func (g *extended) tests() {
 	g.t.Helper()
 	g.run("go", "test", "./cmd/internal/settings", "-run", "TestTheSettingsTable", "-rewrite")
 	table, err := os.ReadFile(filepath.Join(g.dir, "deploy/SETTINGS.md"))
@@ -211,7 +211,7 @@ func (g *grown) tests() {
 }
 
 // describes runs the commands that need no machine.
-func (g *grown) describes() {
+func (g *extended) describes() {
 	g.t.Helper()
 	shown := g.run(g.binary, "config")
 	for _, want := range []string{
@@ -248,7 +248,7 @@ func (g *grown) describes() {
 }
 
 // promises runs the commands that need a machine and no broker.
-func (g *grown) promises() {
+func (g *extended) promises() {
 	g.t.Helper()
 	var report struct {
 		Setting struct{ Mechanism string }
@@ -270,7 +270,7 @@ func (g *grown) promises() {
 		g.t.Errorf("audit: %s", whole)
 	}
 	_, problems := g.try(g.binary, "audit", "--runs", "2", "--part", "1")
-	if !strings.Contains(problems, "part 1 of a leaf that has 1") {
+	if !strings.Contains(problems, "component 1 of a contribution that has 1") {
 		g.t.Errorf("audit of a part that is not there: %s", problems)
 	}
 }
@@ -278,7 +278,7 @@ func (g *grown) promises() {
 // overpays makes the toy add a constant instead of rewards, beside short contexts. An exchange of an event then moves
 // the sums little, while the clip covers twice its length. `oriel plan` must warn about the excess, and must not warn
 // before the change.
-func (g *grown) overpays() {
+func (g *extended) overpays() {
 	g.t.Helper()
 	const warning = "warning: ORIEL_OPERATOR=toy pays for more than an exchange of one event can move. " +
 		"The noise of its contributions is for a sensitivity of 2, and the largest move found is 1."
@@ -292,7 +292,7 @@ func (g *grown) overpays() {
 }
 
 // warnings returns the standard error of `oriel plan`, with a window that by itself causes no warning.
-func (g *grown) warnings(more ...string) string {
+func (g *extended) warnings(more ...string) string {
 	g.t.Helper()
 	cmd := g.command(g.binary, "plan")
 	cmd.Env = append(append(cmd.Env, "ORIEL_WINDOW=16"), more...)
@@ -322,7 +322,7 @@ func feedback(step int) string {
 
 // produceLines sends feedback with its keys to both partitions, malformed lines included. `oriel produce --decode` must
 // report the malformed line.
-func (g *grown) produceLines(f *fixture, from, to int) {
+func (g *extended) produceLines(f *fixture, from, to int) {
 	g.t.Helper()
 	var lines []byte
 	for step := from; step < to; step++ {
@@ -343,7 +343,7 @@ func (g *grown) produceLines(f *fixture, from, to int) {
 }
 
 // produceTable sends feedback from a table whose columns are members and keys.
-func (g *grown) produceTable(f *fixture, from, to int) {
+func (g *extended) produceTable(f *fixture, from, to int) {
 	g.t.Helper()
 	table := []byte("play,a,b,c,reward\n")
 	for step := from; step < to; step++ {
@@ -357,7 +357,7 @@ func (g *grown) produceTable(f *fixture, from, to int) {
 }
 
 // file writes a file, and returns its path.
-func (g *grown) file(name string, content []byte) string {
+func (g *extended) file(name string, content []byte) string {
 	g.t.Helper()
 	name = filepath.Join(g.t.TempDir(), name)
 	if err := os.WriteFile(name, content, 0o600); err != nil {
@@ -367,7 +367,7 @@ func (g *grown) file(name string, content []byte) string {
 }
 
 // serves runs the service, kills it in the middle, and checks the published decisions.
-func (g *grown) serves(f *fixture) {
+func (g *extended) serves(f *fixture) {
 	g.t.Helper()
 	const half, whole = 60, 120
 	start := func() *servicetest.Process { return f.Launch(g.command(g.binary, "run")) }
@@ -406,7 +406,7 @@ func (g *grown) serves(f *fixture) {
 
 // checkDecisions checks that a topic has every second index, in order. Sums have odd indices; actions have even ones,
 // starting with the action before the first record.
-func (g *grown) checkDecisions(f *fixture, topic string, partition int32, want, first int) {
+func (g *extended) checkDecisions(f *fixture, topic string, partition int32, want, first int) {
 	g.t.Helper()
 	records := f.Read(f.Topic(topic), partition, false)
 	if len(records) != want {

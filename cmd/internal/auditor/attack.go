@@ -26,9 +26,9 @@ type Attack struct {
 
 // Default steps of the canary, and limits of an attack.
 const (
-	longestAttack    = 1024    // largest number of releases for which a canary is followed
-	farthestPosition = 1 << 14 // largest number of releases of a run; only the test of residuals covers later steps
-	afterFirst       = 9       // step of the second canary if the mechanism has no blocks
+	longestAttack = 1024    // largest number of releases for which a canary is followed
+	lastPosition  = 1 << 14 // largest number of releases of a run; only the test of residuals covers later steps
+	afterFirst    = 9       // step of the second canary if the mechanism has no blocks
 )
 
 // positions returns the steps of the canaries: the first step of the stream, and a step in the middle of the second
@@ -38,7 +38,7 @@ func (a *Subject) positions(o Options) []uint64 {
 		return []uint64{o.Position}
 	}
 	span, end, first := a.mechanism.Scope.Span(), a.mechanism.Scope.End(), a.earliest()
-	if first > end || first > 1 && first+a.followed(first, o) > farthestPosition {
+	if first > end || first > 1 && first+a.followed(first, o) > lastPosition {
 		return nil
 	}
 	second := span + span/2 + 1
@@ -52,7 +52,7 @@ func (a *Subject) positions(o Options) []uint64 {
 		return []uint64{first, first - 1 + afterFirst}
 	case end != protection.Endless && end > first:
 		return []uint64{first, max(first, end/2) + 1}
-	case end != protection.Endless || second+a.followed(second, o) > farthestPosition:
+	case end != protection.Endless || second+a.followed(second, o) > lastPosition:
 		return []uint64{first}
 	default:
 		return []uint64{first, second}

@@ -70,7 +70,7 @@ func (varied) Describe(mechanisms.Config) operators.Description {
 func (varied) Extras() []schemas.Extra { return nil }
 
 func (v varied) ReferenceModel([]byte) (operators.ReferenceModel, error) {
-	return &variedTwin{varied: v}, nil
+	return &variedReference{varied: v}, nil
 }
 
 type variedMachine struct {
@@ -112,22 +112,22 @@ func (m *variedMachine) Steps() uint64 { return m.Step() }
 
 func (m *variedMachine) Due(step uint64) (uint64, int) { return step, int(min(step, 1)) }
 
-// variedTwin is the reference model of varied. It computes the releases from the decisions.
-type variedTwin struct {
+// variedReference is the reference model of varied. It computes the releases from the decisions.
+type variedReference struct {
 	operators.OneRecord
 	varied
 	release [2]float64
 }
 
-func (t *variedTwin) Begin() { t.release = [2]float64{} }
+func (t *variedReference) Begin() { t.release = [2]float64{} }
 
-func (t *variedTwin) Observe(decisions []operators.Decision) {
+func (t *variedReference) Observe(decisions []operators.Decision) {
 	for _, d := range decisions {
 		copy(t.release[:], d.Point)
 	}
 }
 
-func (t *variedTwin) Contribution(dst []float64, r operators.Record) bool {
+func (t *variedReference) Contribution(dst []float64, r operators.Record) bool {
 	if r.Null {
 		return false
 	}
@@ -136,7 +136,7 @@ func (t *variedTwin) Contribution(dst []float64, r operators.Record) bool {
 }
 
 // Canary returns events with gradients beyond the clip, in two different cells, and with numbers beyond both ends.
-func (t *variedTwin) Canary(u []float64, factor float64) (with, without operators.Record) {
+func (t *variedReference) Canary(u []float64, factor float64) (with, without operators.Record) {
 	record := func(sign, cell float64) operators.Record {
 		far := sign * operators.CanaryFactor * factor
 		return operators.Record{Event: schemas.Event{
@@ -146,7 +146,7 @@ func (t *variedTwin) Canary(u []float64, factor float64) (with, without operator
 	return record(1, 0), record(-1, 2)
 }
 
-func (t *variedTwin) Tangent(u []float64) {}
+func (t *variedReference) Tangent(u []float64) {}
 
 // lawOfDraws is the exponential mechanism of the draws. Scores are within ±10, so that every index is drawn sometimes.
 var lawOfDraws = mechanisms.Exponential{
@@ -174,8 +174,8 @@ func variedSubject(t *testing.T, v varied, part int, change func(*mechanisms.Con
 	return a
 }
 
-// forgets makes contributions decay over eight steps.
-func forgets(m *mechanisms.Config) { m.Scope = protection.Decay{Steps: 8} }
+// decays makes contributions decay over eight steps.
+func decays(m *mechanisms.Config) { m.Scope = protection.Decay{Steps: 8} }
 
 // TestAuditOfComponentsReachesTheClaim checks that all components together reach the whole claim and not more, and that
 // each component alone reaches its share of the claim. Attacks must bound most of it. Whatever the noise distribution,
@@ -201,8 +201,8 @@ func TestAuditOfComponentsReachesTheClaim(t *testing.T) {
 		{"blt", 2, true, func(m *mechanisms.Config) { m.Batch = 1 }},
 		{"tree-gaussian", AllComponents, true, func(m *mechanisms.Config) { m.Batch = 1 }},
 		{"once-gaussian", AllComponents, true, func(m *mechanisms.Config) { m.Scope, m.Batch = protection.PerStep{}, 1 }},
-		{"blt", AllComponents, false, forgets},
-		{"blt", 1, false, forgets},
+		{"blt", AllComponents, false, decays},
+		{"blt", 1, false, decays},
 		{"tree-gamma", AllComponents, false, func(*mechanisms.Config) {}},
 		{"tree-laplace", AllComponents, false, func(*mechanisms.Config) {}},
 		{"once-gamma", AllComponents, false, func(m *mechanisms.Config) { m.Scope = protection.PerStep{} }},
@@ -224,7 +224,7 @@ func TestAuditOfComponentsReachesTheClaim(t *testing.T) {
 		if x.part == AllComponents && len(r.notAttacked) > 0 || x.part != AllComponents && len(r.notAttacked) != 2 {
 			t.Errorf("%s: left out: %v", what, r.notAttacked)
 		}
-		if !strings.Contains(table.String(), "leaves of quantisers") != (x.part == 0) ||
+		if !strings.Contains(table.String(), "contributions of quantisers") != (x.part == 0) ||
 			!strings.Contains(table.String(), "draws") {
 			t.Errorf("%s: not all was looked at\n%s", what, table.String())
 		}
@@ -260,15 +260,15 @@ func TestAuditCatchesFaultsOfComponents(t *testing.T) {
 			a := variedSubject(t, varied{}, AllComponents, func(m *mechanisms.Config) {
 				m.Name, m.Scope = "once-gaussian", protection.PerStep{}
 			})
-			a.stream = onceWith(t, part, fault.bend)
+			a.stream = perStepWith(t, part, fault.bend)
 			refutes(t, fmt.Sprintf("%s in part %d", what, part), a, fault.name, ErrNoise)
 		}
 	}
 }
 
-// onceWith returns a function that opens per-step streams in which bend changes the noise of the component with index
+// perStepWith returns a function that opens per-step streams in which bend changes the noise of the component with index
 // bent.
-func onceWith(t *testing.T, bent int, bend func(s *noise.Scale, instance *uint16)) func(
+func perStepWith(t *testing.T, bent int, bend func(s *noise.Scale, instance *uint16)) func(
 	mechanisms.Config, mechanisms.Calibration, [32]byte,
 ) (*mechanisms.Stream, error) {
 	return func(c mechanisms.Config, p mechanisms.Calibration, key [32]byte) (*mechanisms.Stream, error) {
@@ -330,7 +330,7 @@ func TestAuditOfAMissingComponentIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := newSubject(m, varied{}, [32]byte{1}, 3); err == nil ||
-		!strings.Contains(err.Error(), "part 3 of a leaf that has 3") {
+		!strings.Contains(err.Error(), "component 3 of a contribution that has 3") {
 		t.Errorf("%v", err)
 	}
 	whole := variedSubject(t, varied{}, AllComponents, func(*mechanisms.Config) {}).guarantee

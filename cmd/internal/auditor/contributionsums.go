@@ -44,7 +44,7 @@ func rounded(lambda int64) float64 { return 16 + 0x1p-44*float64(lambda) }
 func (a *Subject) contributionSums(steps uint64) (Check, error) {
 	runs, steps := a.repetitions(steps)
 	check := Check{
-		Name: "leaf sums", Looked: "what steps add, without noise, beside a second opinion", Count: runs * steps,
+		Name: "leaf sums", Looked: "what steps add, without noise, beside the reference model", Count: runs * steps,
 		Found: "the two are one, but for rounding", Holds: true,
 	}
 	added, recorder := &sumRecord{components: make([][]int64, len(a.wholeMechanism.Contribution.Components))}, *a
@@ -92,7 +92,7 @@ func (a *Subject) besides(added *sumRecord, expected []float64) string {
 		for i, x := range added.components[a.first+k] {
 			want := expected[at] / a.integers[at]
 			if off := math.Abs(float64(x) - want); !(off <= rounded(of.Grid.Lambda)) {
-				return fmt.Sprintf("%d lattice units at coordinate %d, where the second opinion is %.0f", x, i+1, want)
+				return fmt.Sprintf("%d lattice units at coordinate %d, where the reference model has %.0f", x, i+1, want)
 			}
 			at++
 		}

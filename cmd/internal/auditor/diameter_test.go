@@ -67,10 +67,10 @@ func TestAuditCatchesFaultsOfDiameters(t *testing.T) {
 		{"ORIEL_CLIP=1", "ORIEL_WINDOW=lifetime", "ORIEL_MEMORY=8"},
 	} {
 		for what, fault := range map[string]askew{
-			"a leaf beyond the diameter":      {after: half},
-			"a centre of the wrong sign":      {change: sign},
-			"no centre":                       {change: zero},
-			"a centre that the event decides": {change: private},
+			"a contribution beyond the diameter": {after: half},
+			"a centre of the wrong sign":         {change: sign},
+			"no centre":                          {change: zero},
+			"a centre that the event decides":    {change: private},
 		} {
 			a := subject(t, more...)
 			proved := a.stream
@@ -81,13 +81,13 @@ func TestAuditCatchesFaultsOfDiameters(t *testing.T) {
 			refutes(t, what+", in the stream", a, "leaves", ErrNoise)
 		}
 		for what, fault := range map[string]askew{
-			"a leaf beyond the diameter":      {after: half},
-			"a centre that the event decides": {change: private},
+			"a contribution beyond the diameter": {after: half},
+			"a centre that the event decides":    {change: private},
 		} {
 			a := subject(t, more...)
 			centred := false
 			if a.mechanism, centred = fault.in(a.mechanism); !centred {
-				t.Fatalf("%v: leaves have no centre", more)
+				t.Fatalf("%v: contributions have no centre", more)
 			}
 			refutes(t, what+", in the quantiser", a, "distances", ErrCheck)
 		}

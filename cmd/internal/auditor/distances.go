@@ -33,7 +33,7 @@ func (a *Subject) hasQuantiser() bool {
 // The pairs include numbers that no valid event has.
 func (a *Subject) distances() (Check, error) {
 	check := Check{
-		Name: "distances", Looked: "leaves of quantisers, of two events in each other's place", Count: pairs,
+		Name: "distances", Looked: "contributions of quantisers, of two events in each other's place", Count: pairs,
 		Found: "none is farther from another or from zero than is claimed", Holds: true,
 	}
 	if a.earliest() > a.wholeMechanism.Scope.End() {
@@ -125,12 +125,12 @@ func (a *Subject) beyondSensitivity(q contribution.Quantiser, k int, first, seco
 	replace, zeroOut := lattice.Grid{}.Float64(squareReplace), lattice.Grid{}.Float64(squareZero)
 	x, y := quantised(q, grid, size, first), quantised(q, grid, size, second)
 	if d := square(x, y); d > replace {
-		return fmt.Sprintf("leaves are %.9g lattice units apart, claimed is %.9g", math.Sqrt(d), math.Sqrt(replace))
+		return fmt.Sprintf("contributions are %.9g lattice units apart, claimed is %.9g", math.Sqrt(d), math.Sqrt(replace))
 	}
 	none := make([]int64, size)
 	long := func(vector []int64) string {
 		if d := square(vector, none); d > zeroOut {
-			return fmt.Sprintf("a leaf is %.9g lattice units long, claimed is %.9g", math.Sqrt(d), math.Sqrt(zeroOut))
+			return fmt.Sprintf("a contribution is %.9g lattice units long, claimed is %.9g", math.Sqrt(d), math.Sqrt(zeroOut))
 		}
 		return ""
 	}

@@ -23,7 +23,7 @@ func (k keyed) Open(_ []byte, sums *mechanisms.Stream) (operators.Machine, error
 }
 
 func (k keyed) ReferenceModel([]byte) (operators.ReferenceModel, error) {
-	return &keyedTwin{variedTwin{varied: k.varied}}, nil
+	return &keyedReference{variedReference{varied: k.varied}}, nil
 }
 
 type keyedMachine struct {
@@ -59,10 +59,10 @@ func (m *keyedMachine) Restore(state []byte) error {
 	return m.Stream.Restore(state[8:])
 }
 
-type keyedTwin struct{ variedTwin }
+type keyedReference struct{ variedReference }
 
-func (t *keyedTwin) Canary(u []float64, factor float64) (with, without operators.Record) {
-	with, without = t.variedTwin.Canary(u, factor)
+func (t *keyedReference) Canary(u []float64, factor float64) (with, without operators.Record) {
+	with, without = t.variedReference.Canary(u, factor)
 	with.Key, without.Key = []byte("feedback"), []byte("feedback")
 	return with, without
 }

@@ -33,7 +33,7 @@ func (c constant) Open(_ []byte, sums *mechanisms.Stream) (operators.Machine, er
 }
 
 func (c constant) ReferenceModel([]byte) (operators.ReferenceModel, error) {
-	return constantTwin{shift: c.shift}, nil
+	return constantReference{shift: c.shift}, nil
 }
 
 type constantMachine struct {
@@ -51,16 +51,16 @@ func (m *constantMachine) Add(dst []operators.Decision, r operators.Record) []op
 	return dst
 }
 
-type constantTwin struct {
+type constantReference struct {
 	operators.OneRecord
 	shift float64
 }
 
-func (constantTwin) Begin() {}
+func (constantReference) Begin() {}
 
-func (constantTwin) Observe([]operators.Decision) {}
+func (constantReference) Observe([]operators.Decision) {}
 
-func (c constantTwin) Contribution(dst []float64, r operators.Record) bool {
+func (c constantReference) Contribution(dst []float64, r operators.Record) bool {
 	if r.Null {
 		return false
 	}
@@ -70,7 +70,7 @@ func (c constantTwin) Contribution(dst []float64, r operators.Record) bool {
 	return true
 }
 
-func (constantTwin) Canary(u []float64, factor float64) (with, without operators.Record) {
+func (constantReference) Canary(u []float64, factor float64) (with, without operators.Record) {
 	far := math.Copysign(operators.CanaryFactor*factor, u[0])
 	record := func(x float64) operators.Record {
 		return operators.Record{Event: schemas.Event{Numbers: []float64{x}}}
@@ -78,7 +78,7 @@ func (constantTwin) Canary(u []float64, factor float64) (with, without operators
 	return record(far), record(-far)
 }
 
-func (constantTwin) Tangent([]float64) {}
+func (constantReference) Tangent([]float64) {}
 
 // firm is a quantiser that claims the true distances of contributions (1, x): 1 between two contributions, and √1.25
 // from zero.

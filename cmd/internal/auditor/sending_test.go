@@ -29,7 +29,7 @@ func TestCanaryRecordsComeInTheStepsBeforeTheirContribution(t *testing.T) {
 	} {
 		a := subjectOf(t, asConfigured[name]...)
 		if a.earliest() != want.earliest {
-			t.Errorf("%s: a leaf at step %d, want %d", name, a.earliest(), want.earliest)
+			t.Errorf("%s: a contribution at step %d, want %d", name, a.earliest(), want.earliest)
 		}
 		p, err := a.open()
 		if err != nil {
@@ -68,7 +68,7 @@ func TestCanaryRecordsComeInTheStepsBeforeTheirContribution(t *testing.T) {
 				t.Errorf("%s: sent in steps %v, want %v; again in %v, want %v", name, sent, want.canary, again, want.echoes)
 			}
 			if due := []uint64{9}; !slices.Equal(added, due) && (canary || !a.mechanism.Unit.AgainstNull()) {
-				t.Errorf("%s: leaves in steps %v, want %v", name, added, due)
+				t.Errorf("%s: contributions in steps %v, want %v", name, added, due)
 			}
 		}
 		for k, r := range echoes[0] {
@@ -106,7 +106,7 @@ func TestKeysOfTrafficDependOnlyOnTheRun(t *testing.T) {
 		}
 		return keys, numbers, same, leaves
 	}
-	keys, numbers, same, leaves := play("crowd")
+	keys, numbers, same, added := play("crowd")
 	others, otherNumbers, _, _ := play("other crowd")
 	if !slices.Equal(keys, others) {
 		t.Errorf("keys depend on the purpose:\n%v\n%v", keys, others)
@@ -128,8 +128,8 @@ func TestKeysOfTrafficDependOnlyOnTheRun(t *testing.T) {
 			again++
 		}
 	}
-	if again == 0 || common < 10 || own < 10 || leaves < 20 {
-		t.Errorf("%d keys come again, %d common events, %d of the purpose, %d leaves", again, common, own, leaves)
+	if again == 0 || common < 10 || own < 10 || added < 20 {
+		t.Errorf("%d keys come again, %d common events, %d of the purpose, %d contributions", again, common, own, added)
 	}
 }
 
@@ -172,7 +172,7 @@ func TestAuditCatchesSumsThatDifferFromTheReferenceModel(t *testing.T) {
 		r.Event.Weight *= 1.001
 		return r
 	}})
-	refutesIn(t, 20, "a longer leaf", a, "leaf sums", ErrCheck)
+	refutesIn(t, 20, "a longer contribution", a, "leaf sums", ErrCheck)
 }
 
 // TestAuditCatchesActionsOfOtherRecords checks what an action may depend on. It may depend on the context that it
@@ -287,9 +287,9 @@ func TestAuditReportsTooFewRuns(t *testing.T) {
 	}
 }
 
-// TestWhatIsNotAttackedIsSaid checks that each output has the list of what no audit examines, and that the
+// TestOutputsListWhatIsNotAttacked checks that each output has the list of what no audit examines, and that the
 // documentation has the same list.
-func TestWhatIsNotAttackedIsSaid(t *testing.T) {
+func TestOutputsListWhatIsNotAttacked(t *testing.T) {
 	said, err := os.ReadFile("../../../deploy/PRIVACY.md")
 	if err != nil {
 		t.Fatal(err)

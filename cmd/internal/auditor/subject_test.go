@@ -38,7 +38,7 @@ func TestCanaryMovesTheSumByItsSensitivity(t *testing.T) {
 						}
 						want := a.plan.Sensitivity(a.mechanism)
 						if d := (audit.Canary{With: with, Without: without}).Distance(); math.Abs(d-want) > 1e-6 || want > 3 {
-							t.Errorf("%s: leaves are %g apart, want %g", fmt.Sprintf("%s on the %s of radius %s", name, set, radius), d,
+							t.Errorf("%s: contributions are %g apart, want %g", fmt.Sprintf("%s on the %s of radius %s", name, set, radius), d,
 								want)
 						}
 					}
@@ -61,7 +61,7 @@ func TestContributionsMatchTheMechanism(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := a.newTraffic(p.reference)
-		c.begin("leaf", 1)
+		c.begin("contribution", 1)
 		numbers, units := make([]float64, a.wholeMechanism.Contribution.Entries()), make([]int64, 5)
 		for range 200 {
 			r := c.next()
@@ -79,7 +79,7 @@ func TestContributionsMatchTheMechanism(t *testing.T) {
 			}
 			for i, q := range units {
 				if off := math.Abs(float64(q)*a.plan.Grid.Unit() - p.contribution[i]); off > a.plan.Grid.Unit() {
-					t.Fatalf("%s: leaf %v, the mechanism's is %v", name, p.contribution, units)
+					t.Fatalf("%s: contribution %v, the mechanism's is %v", name, p.contribution, units)
 				}
 			}
 		}

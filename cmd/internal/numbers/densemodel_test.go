@@ -87,13 +87,13 @@ func TestNumbersMatchADenseModel(t *testing.T) {
 		if want := map[bool]int{false: len(all)}[len(rule.lines) == len(d.lines)]; c.Earlier != want {
 			t.Errorf("%d decisions of an earlier plan, want %d", c.Earlier, want)
 		}
-		compareTwin(t, c, d.names, all, covariance)
+		compareReference(t, c, d.names, all, covariance)
 	}
 }
 
-// compareTwin compares the counts and sums of cells and marginals by the hour. covariance is a matrix of 600 rows and
+// compareReference compares the counts and sums of cells and marginals by the hour. covariance is a matrix of 600 rows and
 // columns, with the covariances of two steps.
-func compareTwin(
+func compareReference(
 	t *testing.T, c *numbers.Collector, names *numbers.Names, all []published, covariance []float64,
 ) {
 	t.Helper()

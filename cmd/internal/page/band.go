@@ -17,11 +17,11 @@ func bandText(b *score.Band, predicts string) string {
 		text = "A set of labels must hold the label of " + level + " of all events in the long run. It has each label to " +
 			"which the model gives a probability of at least " + figure.Digits(1-b.High) + ". "
 	}
-	if b.ErrorMost >= max(b.Level, 1-b.Level) {
+	if b.MaxError >= max(b.Level, 1-b.Level) {
 		text += "There are too few events yet to bound the share that was within"
 	} else {
 		text += "The share of all events so far that was within differs from " + level + " by at most " +
-			figure.Upper(100*b.ErrorMost) + " percentage points, whatever the events were, with probability 95 % over the noise; null events count as within, and many of them raise it further"
+			figure.Upper(100*b.MaxError) + " percentage points, whatever the events were, with probability 95 % over the noise; null events count as within, and many of them raise it further"
 	}
 	return text + ". This is not a probability for one event."
 }

@@ -16,8 +16,8 @@ type Band struct {
 
 // BandError is the largest difference between the level and the share of covered events, after this number of events.
 type BandError struct {
-	Events    uint64  `json:"events"`
-	ErrorMost float64 `json:"error_most"`
+	Events   uint64  `json:"events"`
+	MaxError float64 `json:"error_most"`
 }
 
 // bandEvents are the numbers of events for which the report has the bound.
@@ -52,7 +52,7 @@ func (b *Band) rows() *grid {
 	g := &grid{}
 	head, row := []string{"after"}, []string{"at most"}
 	for _, e := range b.Errors {
-		head, row = append(head, count(e.Events)+" events"), append(row, figure.Digits(Number(e.ErrorMost)))
+		head, row = append(head, count(e.Events)+" events"), append(row, figure.Digits(Number(e.MaxError)))
 	}
 	g.add(head...)
 	g.add(row...)

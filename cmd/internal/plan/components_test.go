@@ -14,10 +14,10 @@ import (
 	"oriel/operators"
 )
 
-// ofParts is an operator whose contribution has two components, one of them with scales.
-type ofParts struct{ learner }
+// ofComponents is an operator whose contribution has two components, one of them with scales.
+type ofComponents struct{ learner }
 
-func (ofParts) Describe(mechanisms.Config) operators.Description {
+func (ofComponents) Describe(mechanisms.Config) operators.Description {
 	return operators.Description{Draws: true}
 }
 
@@ -30,7 +30,7 @@ func partsInput(name string) Input {
 	c.Contribution = contribution.Contribution{Components: []contribution.Component{
 		{Name: "small", Size: 2, Clip: 0.125, Scales: []uint32{4, 1}, Share: 3}, {Name: "large", Size: 3, Clip: 8, Share: 1},
 	}}
-	return Input{Configured: c, Operator: ofParts{}}
+	return Input{Configured: c, Operator: ofComponents{}}
 }
 
 // TestFiguresOfComponentsFollowTheirNoise checks that the figures of each component match its noise, and that the

@@ -137,7 +137,7 @@ func (r *Report) subtitle() string {
 	if s.Batch > 1 {
 		parts = append(parts, figure.Counted(s.Batch, "event")+" a step")
 	}
-	if long := r.lasting(); long != "" {
+	if long := r.duration(); long != "" {
 		name := s.terms.Scope.Words().Letter
 		parts = append(parts, fmt.Sprintf("%s = %s at %g events per second", name, long, float64(s.EventsPerSecond)))
 	}

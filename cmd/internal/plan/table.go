@@ -74,7 +74,7 @@ func (r *Report) groupTitle() string {
 
 // headline returns the setting in one line.
 func (r *Report) headline() string {
-	s, length := r.Setting, r.Setting.terms.Brief(r.lasting())
+	s, length := r.Setting, r.Setting.terms.Brief(r.duration())
 	parts := []string{s.Mechanism, length}
 	parts = append(parts, figure.Counted(s.Batch, "event")+" a step", fmt.Sprintf("ε = %g", s.Epsilon))
 	if s.Delta > 0 {
@@ -83,8 +83,8 @@ func (r *Report) headline() string {
 	return strings.Join(append(parts, figure.Counted(s.Dimension, "coordinate")), ", ")
 }
 
-// lasting returns how long the window or the horizon lasts, or "" if the duration is not known.
-func (r *Report) lasting() string {
+// duration returns how long the window or the horizon lasts, or "" if the duration is not known.
+func (r *Report) duration() string {
 	steps := r.Setting.terms.Scope.Words().Steps
 	if steps == 0 || !r.Setting.EventsPerSecond.Known() {
 		return ""

@@ -13,8 +13,8 @@ type Score struct {
 	Value float64 // ⟨features, weights⟩ plus the offset, before the link function and the bounds
 	// Deviation is the standard deviation of privacy's noise in Value, or NaN if it is not known. If the model has a
 	// Noise, Deviation is exact, except that projection into the set reduces noise. If the model has Deviations, it
-	// assumes independent noise in the weights; Most is then an upper bound under any correlation.
-	Deviation, Most float64
+	// assumes independent noise in the weights; MaxDeviation is then an upper bound under any correlation.
+	Deviation, MaxDeviation float64
 }
 
 // Score scores an event's vector with the weights of an arm; arm is 0 if there are no arms.
@@ -31,15 +31,15 @@ func (d *Descriptor) Score(m *Model, v schemas.Vector, arm int) Score {
 		noise := m.Noise
 		if m.Deviations != nil {
 			noise = m.Deviations[i]
-			s.Most += math.Abs(x) * noise
+			s.MaxDeviation += math.Abs(x) * noise
 		}
 		squares += x * x * noise * noise
 	}
 	if s.Deviation = math.Sqrt(squares); m.Deviations == nil {
-		s.Most = s.Deviation
+		s.MaxDeviation = s.Deviation
 	}
 	if m.Deviations == nil && m.Noise == 0 {
-		s.Deviation, s.Most = math.NaN(), math.NaN()
+		s.Deviation, s.MaxDeviation = math.NaN(), math.NaN()
 	}
 	return s
 }
@@ -103,10 +103,10 @@ func (d *Descriptor) appendScore(dst []byte, s Score) []byte {
 
 func (d *Descriptor) appendNoise(dst []byte, s Score, slope float64) []byte {
 	dst = appendNumber(append(dst, `,"deviation":`...), slope*s.Deviation)
-	if s.Most == s.Deviation || math.IsNaN(s.Most) {
+	if s.MaxDeviation == s.Deviation || math.IsNaN(s.MaxDeviation) {
 		return dst
 	}
-	return appendNumber(append(dst, `,"deviation_most":`...), slope*s.Most)
+	return appendNumber(append(dst, `,"deviation_most":`...), slope*s.MaxDeviation)
 }
 
 // appendNumber appends a number, or null if JSON cannot represent it.

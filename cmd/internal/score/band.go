@@ -12,7 +12,7 @@ import (
 type Band struct {
 	Low, High float64 // ends relative to a prediction; for a set of labels, High bounds 1 − the label's probability
 	Level     float64 // target share of events within the band in the long run
-	ErrorMost float64 // bound on the distance between Level and the share of events so far
+	MaxError  float64 // bound on the distance between Level and the share of events so far
 }
 
 // BandOf returns the band in a decision's members, or nil if there is none.
@@ -21,7 +21,7 @@ func BandOf(members []schemas.ExtraMember) (*Band, error) {
 	found := 0
 	for _, member := range members {
 		at := map[string]*float64{
-			"band_low": &b.Low, "band_high": &b.High, "band_level": &b.Level, "band_error_most": &b.ErrorMost,
+			"band_low": &b.Low, "band_high": &b.High, "band_level": &b.Level, "band_error_most": &b.MaxError,
 		}[member.Name]
 		if at == nil {
 			continue

@@ -74,18 +74,18 @@ func taken(t testing.TB, d Descriptor, partitions int, decisions ...[]byte) *Mod
 }
 
 type answered struct {
-	Stream    string
-	Step      uint64
-	Time      int64
-	Clock     string
-	Age       float64
-	Predicts  string
-	Score     float64
-	Deviation *float64
-	Most      float64 `json:"deviation_most"`
-	LogOdds   float64 `json:"log_odds"`
-	Scores    map[string]float64
-	Error     string
+	Stream       string
+	Step         uint64
+	Time         int64
+	Clock        string
+	Age          float64
+	Predicts     string
+	Score        float64
+	Deviation    *float64
+	MaxDeviation float64 `json:"deviation_most"`
+	LogOdds      float64 `json:"log_odds"`
+	Scores       map[string]float64
+	Error        string
 }
 
 func read(t testing.TB, text []byte) answered {
@@ -129,7 +129,7 @@ func TestScoreIsOfTheWeights(t *testing.T) {
 			t.Fatal(err)
 		}
 		a := read(t, m.AppendAnswer(nil, model, v, now))
-		if math.Abs(a.Score-c.score) > 1e-12 || a.Stream != "trips" || a.Step != 4 || math.Abs(a.Most-c.most) > 1e-12 {
+		if math.Abs(a.Score-c.score) > 1e-12 || a.Stream != "trips" || a.Step != 4 || math.Abs(a.MaxDeviation-c.most) > 1e-12 {
 			t.Errorf("%+v, want %g, most %g", a, c.score, c.most)
 		}
 		if (a.Deviation == nil) != (c.deviation < 0) || a.Deviation != nil && math.Abs(*a.Deviation-c.deviation) > 1e-12 {

@@ -61,7 +61,7 @@ func TestUsersOfAMemoryThroughKillsAndResets(t *testing.T) {
 		"ORIEL_USER_ID": "key", "ORIEL_USER_SEPARATION": "5", "ORIEL_USER_WINDOW": "12",
 	})
 	f.Must("topics")
-	records := servicetest.Crowd(all)
+	records := servicetest.OfNineUsers(all)
 	f.Send(0, records[:part]...)
 	f.killedAndBack("produced:2", part).Says(
 		"among any user_window_steps", "user_window_steps=12", "separation_steps=5",

@@ -87,13 +87,13 @@ func TestShortestPathsOfAGrid(t *testing.T) {
 	const side, events = 6, 3200
 	rng := rand.New(rand.NewPCG(6, 6))
 	var edges []string
-	var chances []float64
+	var probabilities []float64
 	for i := range side {
 		for j := range side {
 			for _, to := range [][2]int{{i + 1, j}, {i, j + 1}} {
 				if to[0] < side && to[1] < side {
 					edges = append(edges, fmt.Sprintf("%d-%d>%d-%d", i, j, to[0], to[1]))
-					chances = append(chances, rng.Float64())
+					probabilities = append(probabilities, rng.Float64())
 				}
 			}
 		}
@@ -101,7 +101,7 @@ func TestShortestPathsOfAGrid(t *testing.T) {
 	costs := make([][]float64, events)
 	for k := range costs {
 		costs[k] = make([]float64, len(edges))
-		for i, p := range chances {
+		for i, p := range probabilities {
 			if rng.Float64() < p {
 				costs[k][i] = 1
 			}
@@ -109,15 +109,15 @@ func TestShortestPathsOfAGrid(t *testing.T) {
 	}
 	price := func(x []float64) (sum float64) {
 		for i, v := range x {
-			sum += chances[i] * v
+			sum += probabilities[i] * v
 		}
 		return sum
 	}
 	reached := map[string]float64{"0-0": 0} // the edges into a crossing are listed before the edges out of it
 	for i, edge := range edges {
 		from, to, _ := strings.Cut(edge, ">")
-		if far, known := reached[to]; !known || reached[from]+chances[i] < far {
-			reached[to] = reached[from] + chances[i]
+		if far, known := reached[to]; !known || reached[from]+probabilities[i] < far {
+			reached[to] = reached[from] + probabilities[i]
 		}
 	}
 	best := reached[fmt.Sprintf("%d-%d", side-1, side-1)]

@@ -284,7 +284,7 @@ func TestEndingWhileStartingIsNoFailure(t *testing.T) {
 				}
 			})
 			if err := <-s.done; err != nil {
-				t.Errorf("%s: told to end at request %d: %v", name, n, err)
+				t.Errorf("%s: asked to stop at request %d: %v", name, n, err)
 			}
 			working = strings.Contains(s.log(), command.atWork)
 		}

@@ -43,9 +43,9 @@ func short(request kmsg.Request, topic string) (kmsg.Response, bool) {
 	}
 }
 
-// TestAWokenLeadersLogEndsNothing covers a take-over while brokers report, for some seconds, an end below the offsets
+// TestAStaleLeadersEndIsNotBelieved covers a take-over while brokers report, for some seconds, an end below the offsets
 // that the state has consumed. The partition must wait, and continue once the brokers report the true end.
-func TestAWokenLeadersLogEndsNothing(t *testing.T) {
+func TestAStaleLeadersEndIsNotBelieved(t *testing.T) {
 	t.Parallel()
 	const listOffsets, offsetForLeaderEpoch = 2, 23
 	for name, c := range map[string]struct {

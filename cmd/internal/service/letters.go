@@ -23,7 +23,7 @@ func WriteLetters(ctx context.Context, h Host, once bool) error {
 	verdicts, others := c.Memory.Joining()
 	d, err := h.connect(ctx, s, c, deployment.ByLetters, others, clientPatience, retrying(log, nil))
 	if cancelled(ctx, err) {
-		log.Info("told to end before the brokers had answered")
+		log.Info("asked to stop before the brokers had answered")
 		return nil
 	}
 	if err != nil {

@@ -233,9 +233,9 @@ func TestLettersOfRecordsThatAreGone(t *testing.T) {
 	}
 }
 
-// TestVerdictsThatWereDeleted deletes the topic of record statuses. `oriel run` once did not mention the lost dead
+// TestRecordStatusesThatWereDeleted deletes the topic of record statuses. `oriel run` once did not mention the lost dead
 // letters, and `oriel letters` advised a new deployment.
-func TestVerdictsThatWereDeleted(t *testing.T) {
+func TestRecordStatusesThatWereDeleted(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, nil)
 	f.Must("topics")

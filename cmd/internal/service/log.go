@@ -31,14 +31,14 @@ func diskFull(log *slog.Logger, next func(bool)) func(bool) {
 func ended(log *slog.Logger) func(notice.Ending) {
 	return func(e notice.Ending) {
 		if e.Committed && e.Left {
-			log.Info("told to end: what was computed is committed, the group is left")
+			log.Info("asked to stop: what was computed is committed, the group is left")
 			return
 		}
 		if !e.Committed {
-			log.Warn("told to end: not all that was computed is known to be committed; whoever takes over computes it again, with the same bytes")
+			log.Warn("asked to stop: not all that was computed is known to be committed; whoever takes over computes it again, with the same bytes")
 		}
 		if !e.Left {
-			log.Warn("told to end: the group was not reached; others take the partitions over after ORIEL_SESSION_TIMEOUT")
+			log.Warn("asked to stop: the group was not reached; others take the partitions over after ORIEL_SESSION_TIMEOUT")
 		}
 	}
 }

@@ -75,9 +75,9 @@ func TestAForeignLeaderIsNoticed(t *testing.T) {
 	s.endsWell()
 }
 
-// TestAnotherVersionInTheGroupIsNoStranger mixes two versions in one group. During a rolling upgrade the newer
+// TestAnotherVersionInTheGroupIsNoForeignMember mixes two versions in one group. During a rolling upgrade the newer
 // processes once were not ready and advised splitting the group, which would have stopped half of it.
-func TestAnotherVersionInTheGroupIsNoStranger(t *testing.T) {
+func TestAnotherVersionInTheGroupIsNoForeignMember(t *testing.T) {
 	t.Parallel()
 	f, s := twoAtWork(t)
 	c := f.consumer(kafka.DefaultClientID)

@@ -117,7 +117,7 @@ func TestRefuseAnInputThatWasDeleted(t *testing.T) {
 	fresh := newFixture(t, 1, nil)
 	fresh.Env["ORIEL_INPUT_TOPIC"] = fresh.Name + ".missing"
 	if p := fresh.Start(nil, "topics"); p.Finish(time.Minute) || !strings.Contains(p.Output(), "--input-partitions") {
-		t.Errorf("a deployment that was never opened is not told how to create its input: %s", p.Output())
+		t.Errorf("a deployment that was never opened does not say how to create its input: %s", p.Output())
 	}
 }
 

@@ -55,7 +55,7 @@ func TestOtherSemanticsRepeatNothing(t *testing.T) {
 	f, checkpoint := opened(t, nil, servicetest.Events(0, 20))
 	f.takes(2, 20, 25)                 // all is committed, so the other version continues
 	f.takes(streams.Semantics, 25, 30) // and the first version continues again
-	for _, torn := range []parts{0, decisionsPart, verdictsPart | offsetPart} {
+	for _, torn := range []parts{0, decisionsPart, statusesPart | offsetPart} {
 		from := int(f.taken())
 		f.Send(0, servicetest.Events(from, 5)...)
 		f.tear(torn, nil)

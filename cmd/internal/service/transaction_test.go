@@ -37,7 +37,7 @@ type parts uint
 
 const (
 	decisionsPart parts = 1 << iota
-	verdictsPart
+	statusesPart
 	changelogPart
 	offsetPart
 	allParts = 1<<iota - 1
@@ -72,7 +72,7 @@ func (f *fixture) prepare() {
 // transactionalTopics returns the topics that a transaction writes to, by their bit.
 func (f *fixture) transactionalTopics() map[parts]string {
 	return map[parts]string{
-		decisionsPart: f.Topic("decisions"), verdictsPart: f.Topic("verdicts"), changelogPart: f.Topic("changelog"),
+		decisionsPart: f.Topic("decisions"), statusesPart: f.Topic("verdicts"), changelogPart: f.Topic("changelog"),
 	}
 }
 
@@ -284,7 +284,7 @@ func TestTornTransactionIsMadeWhole(t *testing.T) {
 		{"batch", 3, 2, map[string]string{"ORIEL_BATCH": "3", "ORIEL_EMIT_EVERY": "2"}, func(n int) []records.Record {
 			return servicetest.Events(0, n)
 		}},
-		{"users", 1, 1, servicetest.ByUser, servicetest.Crowd},
+		{"users", 1, 1, servicetest.ByUser, servicetest.OfNineUsers},
 	}
 	for row, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -349,7 +349,7 @@ func TestTornOpeningIsMadeWhole(t *testing.T) {
 func TestTornTransactionOfOtherBytesStops(t *testing.T) {
 	t.Parallel()
 	first := map[parts]string{
-		decisionsPart: "differs from the one that its events give", verdictsPart: "verdicts of the offsets",
+		decisionsPart: "differs from the one that its events give", statusesPart: "verdicts of the offsets",
 	}
 	for part, says := range first {
 		t.Run(part.String(), func(t *testing.T) {
@@ -360,8 +360,8 @@ func TestTornTransactionOfOtherBytesStops(t *testing.T) {
 				if d, err := schemas.ParseDecision(r.Value); err == nil && d.Index == 25 {
 					return otherDecision(r.Value)
 				}
-				if part == verdictsPart {
-					return f.otherVerdicts(r.Value)
+				if part == statusesPart {
+					return f.otherStatuses(r.Value)
 				}
 				return nil
 			})
@@ -375,8 +375,8 @@ func otherDecision(line []byte) []byte {
 	return regexp.MustCompile(`"decision":\[[^,]*`).ReplaceAll(line, []byte(`"decision":[0.125`))
 }
 
-// otherVerdicts returns a row of record statuses for the same offsets, with other statuses.
-func (f *fixture) otherVerdicts(sealed []byte) []byte {
+// otherStatuses returns a row of record statuses for the same offsets, with other statuses.
+func (f *fixture) otherStatuses(sealed []byte) []byte {
 	f.T.Helper()
 	sealer := f.sealer()
 	row, err := sealer.OpenVerdicts(sealed)
@@ -413,7 +413,7 @@ func TestTwoValuesOfAnAbortedDecisionStop(t *testing.T) {
 	t.Parallel()
 	f, _ := opened(t, nil, servicetest.Events(0, 20))
 	f.Send(0, servicetest.Events(20, 10)...)
-	f.tear(changelogPart|verdictsPart|offsetPart, nil)
+	f.tear(changelogPart|statusesPart|offsetPart, nil)
 	all := f.Read(f.Topic("decisions"), 0, true)
 	producer, err := f.takeOver()
 	if err != nil {

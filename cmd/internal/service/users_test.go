@@ -16,7 +16,7 @@ func TestEventsOfAUserAreSeparated(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, servicetest.ByUser)
 	f.Must("topics")
-	records := servicetest.Crowd(300)
+	records := servicetest.OfNineUsers(300)
 	const parts = 3
 	for i := range parts {
 		f.Send(0, records[i*100:(i+1)*100]...)

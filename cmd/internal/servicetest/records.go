@@ -92,9 +92,9 @@ func OfUser(user string, r records.Record) records.Record {
 	return r
 }
 
-// Crowd returns n records of 9 users in turn. Some of a user's events are only 4 steps apart, some values are
+// OfNineUsers returns n records of 9 users in turn. Some of a user's events are only 4 steps apart, some values are
 // malformed, and a few records name no user.
-func Crowd(n int) []records.Record {
+func OfNineUsers(n int) []records.Record {
 	all := make([]records.Record, n)
 	for i := range all {
 		all[i] = OfUser(fmt.Sprintf("user %d", i%9), Event(i))

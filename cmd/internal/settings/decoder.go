@@ -61,8 +61,8 @@ func decodingOf(config string) (environ []string, ok bool) {
 	if given["MAP"] != "" || given["SCHEMA"] != "" || given["SCHEMA_SUBJECT"] != "" {
 		return nil, false
 	}
-	if family, ok := registry.All.Find(given["OPERATOR"]); ok {
-		for _, setting := range family.Settings {
+	if definition, ok := registry.All.Find(given["OPERATOR"]); ok {
+		for _, setting := range definition.Settings {
 			if !setting.Decodes {
 				continue
 			}

@@ -62,9 +62,9 @@ func LoadOf(table registry.Table, environ []string, needs ...Need) (Settings, er
 		s.readMap(p)
 		s.readRecords(p)
 	}
-	family := s.readOperator(p, table, given, needs)
-	s.check(needs, p, family.Mechanisms)
-	s.configure(p, family, needs)
+	definition := s.readOperator(p, table, given, needs)
+	s.check(needs, p, definition.Mechanisms)
+	s.configure(p, definition, needs)
 	return s, invalid(p.Err())
 }
 

@@ -25,9 +25,9 @@ func (s *Settings) readOperator(
 	if steps {
 		p.OneOf("OPERATOR", s.Operator, table.Names()...)
 	}
-	family, found := table.Find(s.Operator)
+	definition, found := table.Find(s.Operator)
 	if !found && !steps && s.Operator == "" {
-		family = table[0]
+		definition = table[0]
 	}
 	source := operators.Source{
 		Given: given, ReadFile: readFile,
@@ -36,8 +36,8 @@ func (s *Settings) readOperator(
 			Norm: s.FeaturesNorm,
 		},
 	}
-	s.values = source.Read(p, family.Settings, func(v operators.Setting) bool { return steps || decodes && v.Decodes })
-	return family
+	s.values = source.Read(p, definition.Settings, func(v operators.Setting) bool { return steps || decodes && v.Decodes })
+	return definition
 }
 
 // EmitAll returns the same settings with an operator that publishes every decision that it computes. The result of
@@ -56,12 +56,12 @@ func (s Settings) EmitEvery() uint64 {
 }
 
 // configure builds the parts of the operator that the groups of settings need.
-func (s *Settings) configure(p *operators.Problems, family operators.Definition, needs []Need) {
+func (s *Settings) configure(p *operators.Problems, definition operators.Definition, needs []Need) {
 	steps := slices.Contains(needs, Operator)
-	if family.Name == "" || !steps && !slices.Contains(needs, Events) {
+	if definition.Name == "" || !steps && !slices.Contains(needs, Events) {
 		return
 	}
-	s.events, s.eventsOf = family.Events(s.values), family.Name
+	s.events, s.eventsOf = definition.Events(s.values), definition.Name
 	if s.mapping != nil && p.Err() == nil {
 		if _, err := s.EventConfig(); err != nil {
 			p.Add(err)
@@ -71,7 +71,7 @@ func (s *Settings) configure(p *operators.Problems, family operators.Definition,
 		return
 	}
 	s.checkKeyed(p)
-	operator, err := family.New(s.values)
+	operator, err := definition.New(s.values)
 	if s.operator = operator; p.Err() == nil && err != nil {
 		p.Add(err)
 	}

@@ -140,10 +140,10 @@ func TestCanonicalConfigurationOfVersion1(t *testing.T) {
 	}
 }
 
-// TestAWholeTopicIsSaidOnce checks that the canonical configuration has a line of ORIEL_STREAM only for the value
+// TestAWholeTopicHasItsOwnLine checks that the canonical configuration has a line of ORIEL_STREAM only for the value
 // topic, so that the new setting changed no earlier deployment. Settings of the order log must be refused for
 // deployments that write none.
-func TestAWholeTopicIsSaidOnce(t *testing.T) {
+func TestAWholeTopicHasItsOwnLine(t *testing.T) {
 	load := func(lines ...string) Settings {
 		t.Helper()
 		s, err := Load(append(minimal(), lines...), all...)

@@ -33,13 +33,13 @@ func groups(table registry.Table) []Group {
 			v.Range = strings.Join(table.Names(), ", ")
 		}
 	}
-	for _, family := range table {
-		g := Group{Operator: family.Name, Text: family.Text}
-		for _, s := range family.Settings {
+	for _, definition := range table {
+		g := Group{Operator: definition.Name, Text: definition.Text}
+		for _, s := range definition.Settings {
 			if len(s.Choices) == 1 { // the setting has only one possible value
 				continue
 			}
-			g.Variables = append(g.Variables, ownVariable(family.Name, s))
+			g.Variables = append(g.Variables, ownVariable(definition.Name, s))
 		}
 		all = append(all, g)
 	}

@@ -153,7 +153,7 @@ func Accuracy(text string) (epsilon, half float64, err error) {
 	case isError:
 		return 0, x, nil
 	case x > 50:
-		return 0, 0, fmt.Errorf("ε = %g promises nothing: chances change by a factor of e^%g; 0.1 to 10 are usual", x, x)
+		return 0, 0, fmt.Errorf("ε = %g promises nothing: probabilities change by a factor of e^%g; 0.1 to 10 are usual", x, x)
 	}
 	return x, 0, nil
 }

@@ -58,9 +58,9 @@ func TestSettingsThatAreTraps(t *testing.T) {
 		"ORIEL_WINDOW=8", "ORIEL_LOSS=squared", "ORIEL_FEATURES_RANGE=")
 }
 
-// TestWhatIsOverpaidIsSaid checks that the warning states the component, its calibrated sensitivity, the sensitivity
+// TestOverpaidWarns checks that the warning states the component, its calibrated sensitivity, the sensitivity
 // found, their ratio, and advice.
-func TestWhatIsOverpaidIsSaid(t *testing.T) {
+func TestOverpaidWarns(t *testing.T) {
 	f := func(m auditor.Move, want ...string) {
 		t.Helper()
 		got := overpaid("toy", m)
