@@ -73,9 +73,7 @@ func observe(
 ) (seen sight, trace []simtest.Request) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		env := map[string]string{
-			"ORIEL_LOG_LEVEL": "debug", "ORIEL_COMMIT_INTERVAL": "200ms", "ORIEL_DECISION_GAUGES": "3",
-		}
+		env := map[string]string{"ORIEL_LOG_LEVEL": "debug", "ORIEL_COMMIT_INTERVAL": "200ms", "ORIEL_DECISION_GAUGES": "3"}
 		maps.Copy(env, in.env)
 		d := newInprocess(t, in.partitions, env, model)
 		d.Fail(faults...)

@@ -18,9 +18,7 @@ func Example() {
 	}
 	slide := figure.Slide{
 		Title: "Departures, counted under ε = 1", Subtitle: "line and band: private, 95 % · dots: the truth", Share: 0.6,
-		Left: &figure.Chart{
-			X: figure.Axis{Name: "steps"}, Y: figure.Axis{Name: "departures"}, Lines: []figure.Line{count},
-		},
+		Left: &figure.Chart{X: figure.Axis{Name: "steps"}, Y: figure.Axis{Name: "departures"}, Lines: []figure.Line{count}},
 		Right: &figure.Rows{Name: "± at 95 %, departures", Rows: []figure.Row{
 			{Name: "blt", Text: "± 30", Bold: true, Look: 0, Value: 30},
 			{Name: "tree-gaussian", Text: "± 90", Look: 1, Value: 90},

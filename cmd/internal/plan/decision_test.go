@@ -48,9 +48,7 @@ func TestNoiseAboveATenthIsNoVerdict(t *testing.T) {
 		in := setting{"plain", func(*Input) {}}.input()
 		in.Configured.Name, in.Configured.Scope = "blt", protection.Decay{Steps: 1024}
 		in.Configured.AgeWeight, in.only = 0, true
-		in.Operator = learner{operators.Description{
-			Radius: radius, Damping: &operators.Damping{Start: 1, Step: 0.001},
-		}}
+		in.Operator = learner{operators.Description{Radius: radius, Damping: &operators.Damping{Start: 1, Step: 0.001}}}
 		out := tableOf(t, in)
 		if got := strings.Contains(out, "stays above"); got != want || strings.Contains(out, "never\n") ||
 			!strings.Contains(out, "Noise above R/10 does not mean that nothing is learned") {

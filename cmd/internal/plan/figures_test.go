@@ -55,10 +55,7 @@ func TestFiguresOfTheTexts(t *testing.T) {
 		c := mechanisms.Config{
 			Name: name, Batch: 1,
 			Terms:        protection.Terms{Scope: protection.Window{Steps: 1024}, Unit: protection.Event{Exchange: dp.Replace}},
-			Contribution: contribution.OneComponent(8, 1), Budget: dp.Budget{
-				Epsilon: 1,
-				Delta:   1e-6,
-			},
+			Contribution: contribution.OneComponent(8, 1), Budget: dp.Budget{Epsilon: 1, Delta: 1e-6},
 		}
 		if name == filtered {
 			c.AgeWeight = 0.3

@@ -152,10 +152,7 @@ func (s setting) input() Input {
 		Configured: mechanisms.Config{
 			Name: "blt", Batch: 1,
 			Terms:        protection.Terms{Scope: protection.Window{Steps: 1024}, Unit: protection.Event{Exchange: dp.Replace}},
-			Contribution: contribution.OneComponent(27, 1), Budget: dp.Budget{
-				Epsilon: 1,
-				Delta:   1e-6,
-			}, AgeWeight: 0.3,
+			Contribution: contribution.OneComponent(27, 1), Budget: dp.Budget{Epsilon: 1, Delta: 1e-6}, AgeWeight: 0.3,
 		},
 		Operator:  learner{},
 		AgeWeight: 0.3,

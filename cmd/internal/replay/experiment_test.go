@@ -133,9 +133,7 @@ func (c trial) settings(t *testing.T, batch int) settings.Settings {
 
 // replayed simulates the events of an experiment and replays them. It returns the last look, and reports whether any
 // sequence at any look excludes 0.
-func (c trial) replayed(
-	t *testing.T, m streams.Model, events, batch int, seed [2]uint64,
-) (last looked, missed bool) {
+func (c trial) replayed(t *testing.T, m streams.Model, events, batch int, seed [2]uint64) (last looked, missed bool) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed[0], seed[1]))
 	var in bytes.Buffer

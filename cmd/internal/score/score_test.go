@@ -21,10 +21,8 @@ const dimension = 8
 func described() Descriptor {
 	d := Descriptor{
 		Predicts: LogOdds,
-		Vector: Vector{
-			Version: 1, Dimension: dimension, Bias: true, Norm: "unit", Ranges: []Range{{"hour", 0, 24, true}},
-		},
-		Noise: &Noise{[]uint64{1, 2, 4}, []float64{4, 2, 1}},
+		Vector:   Vector{Version: 1, Dimension: dimension, Bias: true, Norm: "unit", Ranges: []Range{{"hour", 0, 24, true}}},
+		Noise:    &Noise{[]uint64{1, 2, 4}, []float64{4, 2, 1}},
 	}
 	d.Names = d.Vector.names()
 	return d
