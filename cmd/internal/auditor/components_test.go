@@ -329,7 +329,7 @@ func TestAuditOfAMissingComponentIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := newSubject(m, varied{}, [32]byte{1}, 3); err == nil ||
-		!strings.Contains(err.Error(), "part 3 of a leaf that has 3") {
+		!strings.Contains(err.Error(), "component 3 of a contribution that has 3") {
 		t.Errorf("%v", err)
 	}
 	whole := variedSubject(t, varied{}, AllComponents, func(*mechanisms.Config) {}).guarantee
