@@ -20,7 +20,8 @@ func componentOf(
 	case index == AllComponents:
 		return c, p, nil
 	case index < 0 || index >= len(c.Contribution.Components):
-		return c, p, fmt.Errorf("audit: component %d of a contribution that has %d, from 0", index, len(c.Contribution.Components))
+		return c, p, fmt.Errorf("audit: component %d of a contribution that has %d, from 0",
+			index, len(c.Contribution.Components))
 	case p.Components == nil || len(p.Components) == 1:
 		return c, p, nil
 	}
