@@ -11,7 +11,7 @@ import (
 
 // Definition is the row of sets in the table of operators.
 var Definition = operators.Definition{
-	Name: "sets", Text: "k of N elements, of events that tell how good the set was that was played",
+	Name: "sets", Text: "k of N elements, learned from the quality of the whole set that was played",
 	Settings: settings, Events: events, New: configure,
 }
 
