@@ -70,7 +70,7 @@ func TestAuditCommand(t *testing.T) {
 	args := []string{"--runs", strconv.Itoa(runs), "--seed", servicetest.Seed, "--position", "3"}
 	text, err := runAuditCommand(t, append(args, "--scores", file)...)
 	if err != nil || !strings.HasSuffix(text, "\nNot refuted.\n") || !strings.Contains(text, "comes to 0.9") ||
-		!strings.Contains(text, "leaf moves by 2.42592 of 2.42592") {
+		!strings.Contains(text, "contribution moves by 2.42592 of 2.42592") {
 		t.Fatalf("%v: %s", err, text)
 	}
 	document, err := runAuditCommand(t, append(args, "--json")...)

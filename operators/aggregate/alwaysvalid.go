@@ -39,11 +39,11 @@ var testSettings = []operators.Setting{
 	{
 		Name: "NEAR", Kind: operators.Number, Unit: "value", Range: "inside of ORIEL_VALUE's range", Default: "0",
 		Later: true,
-		Text:  "a guess of the mean outcome, from public or older data: a good one makes bands narrower, a wrong one leaves them valid",
+		Text:  "a guess of the mean outcome, from public or older data. A good guess makes bands narrower; bands are valid with any guess",
 	},
 	{
 		Name: "TARGET", Kind: operators.Count, Unit: "events", Range: "1000 to 1e12", Default: "0", Later: true,
-		Text: "how many events the experiment is expected to have: its bands are best there, and valid before and after",
+		Text: "expected number of events of the experiment. Bands are narrowest at this number, and valid before and after",
 	},
 	{
 		Name: "UNITS", Kind: operators.Text, Unit: "name", Choices: []string{"unknown", "single"},

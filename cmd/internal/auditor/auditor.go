@@ -66,7 +66,7 @@ func (a *Subject) Audit(ctx context.Context, o Options) (*Result, error) {
 	}
 	r.steps = a.backgroundSteps(r.attacks)
 	if a.earliest() > r.steps {
-		r.notAttacked = append(r.notAttacked, fmt.Sprintf("noise beside leaves: an event adds nothing before step %d, and a run has %d", a.earliest(), r.steps))
+		r.notAttacked = append(r.notAttacked, fmt.Sprintf("noise beside contributions: an event adds nothing before step %d, and a run has %d", a.earliest(), r.steps))
 	}
 	if err := o.stage("exact checks", r.compare); err != nil {
 		return nil, err

@@ -224,7 +224,7 @@ func TestAuditOfComponentsReachesTheClaim(t *testing.T) {
 		if x.part == AllComponents && len(r.notAttacked) > 0 || x.part != AllComponents && len(r.notAttacked) != 2 {
 			t.Errorf("%s: left out: %v", what, r.notAttacked)
 		}
-		if !strings.Contains(table.String(), "leaves of quantisers") != (x.part == 0) ||
+		if !strings.Contains(table.String(), "contributions that quantisers return") != (x.part == 0) ||
 			!strings.Contains(table.String(), "draws") {
 			t.Errorf("%s: not all was looked at\n%s", what, table.String())
 		}
@@ -329,7 +329,7 @@ func TestAuditOfAMissingComponentIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := newSubject(m, varied{}, [32]byte{1}, 3); err == nil ||
-		!strings.Contains(err.Error(), "part 3 of a leaf that has 3") {
+		!strings.Contains(err.Error(), "component 3 of a contribution that has 3") {
 		t.Errorf("%v", err)
 	}
 	whole := variedSubject(t, varied{}, AllComponents, func(*mechanisms.Config) {}).guarantee

@@ -32,7 +32,7 @@ func (a *Subject) hasQuantiser() bool {
 // The pairs include numbers that no valid event has.
 func (a *Subject) distances() (Check, error) {
 	check := Check{
-		Name: "distances", Looked: "leaves of quantisers, of two events in each other's place", Count: pairs,
+		Name: "distances", Looked: "contributions that quantisers return, of two events in each other's place", Count: pairs,
 		Found: "none is farther from another or from zero than is claimed", Holds: true,
 	}
 	if a.earliest() > a.wholeMechanism.Scope.End() {
@@ -59,7 +59,7 @@ func (a *Subject) distances() (Check, error) {
 			}
 			from, to := a.bounds(a.first + k)
 			if fault := a.beyondSensitivity(q, k, first[from:to], second[from:to]); fault != "" {
-				check.Holds, check.Found = false, fmt.Sprintf("pair %d, part %d: %s", pair, a.first+k, fault)
+				check.Holds, check.Found = false, fmt.Sprintf("pair %d, component %d: %s", pair, a.first+k, fault)
 				return check, nil
 			}
 		}
@@ -124,12 +124,12 @@ func (a *Subject) beyondSensitivity(q contribution.Quantiser, k int, first, seco
 	replace, zeroOut := lattice.Grid{}.Float64(squareReplace), lattice.Grid{}.Float64(squareZero)
 	x, y := quantised(q, grid, size, first), quantised(q, grid, size, second)
 	if d := square(x, y); d > replace {
-		return fmt.Sprintf("leaves are %.9g lattice units apart, claimed is %.9g", math.Sqrt(d), math.Sqrt(replace))
+		return fmt.Sprintf("contributions are %.9g lattice units apart, claimed is %.9g", math.Sqrt(d), math.Sqrt(replace))
 	}
 	none := make([]int64, size)
 	long := func(vector []int64) string {
 		if d := square(vector, none); d > zeroOut {
-			return fmt.Sprintf("a leaf is %.9g lattice units long, claimed is %.9g", math.Sqrt(d), math.Sqrt(zeroOut))
+			return fmt.Sprintf("a contribution is %.9g lattice units long, claimed is %.9g", math.Sqrt(d), math.Sqrt(zeroOut))
 		}
 		return ""
 	}

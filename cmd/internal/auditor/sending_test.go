@@ -172,7 +172,7 @@ func TestAuditCatchesSumsThatDifferFromTheReferenceModel(t *testing.T) {
 		r.Event.Weight *= 1.001
 		return r
 	}})
-	refutesIn(t, 20, "a longer leaf", a, "leaf sums", ErrCheck)
+	refutesIn(t, 20, "a longer leaf", a, "contribution sums", ErrCheck)
 }
 
 // TestAuditCatchesActionsOfOtherRecords checks that an action may depend on the context that it answers. It must not

@@ -80,7 +80,7 @@ func (r *Result) printAttacks(out io.Writer) error {
 		}
 		moves = append(moves, text)
 	}
-	fmt.Fprintf(out, "\nA canary is %s, followed to age %d; each leaf moves by %s. "+
+	fmt.Fprintf(out, "\nA canary is %s, followed to age %d; each contribution moves by %s. "+
 		"This canary: the most that any test can find there, if the noise is the plan's.\n",
 		events, k.Age(), strings.Join(moves, " and "))
 	for _, t := range r.attacks {
