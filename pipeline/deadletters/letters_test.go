@@ -3,8 +3,10 @@ package deadletters
 import (
 	"context"
 	"fmt"
+	"net"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"oriel/pipeline/changelog"
@@ -17,6 +19,7 @@ import (
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/notice"
+	"oriel/pipeline/pipetest/simtest"
 	"oriel/pipeline/streams"
 	"oriel/schemas"
 	"oriel/state"
@@ -26,6 +29,7 @@ import (
 type env struct {
 	t          *testing.T
 	addr       string
+	dial       func(ctx context.Context, network, address string) (net.Conn, error)
 	client     *kafka.Client
 	deployment changelog.Deployment
 	names      state.NameKey
@@ -38,35 +42,27 @@ const maxRecord = 1_000_000
 
 func newEnv(t *testing.T) *env {
 	t.Helper()
-	return newEnvWith(t, 1, false)
+	return overLoopback(t).with(deployment.Config{}, 1, false).opened()
 }
 
 // newTopicEnv is a deployment of one stream, which starts at offset start[p] of each partition p of the input.
 func newTopicEnv(t *testing.T, start ...int64) *env {
 	t.Helper()
-	e := newEnvOf(t, deployment.Config{Order: "d.order"}, len(start), false)
+	e := overLoopback(t).with(deployment.Config{Order: "d.order"}, len(start), false)
 	for p, offset := range start {
 		e.start = append(e.start, state.OrderedPart{Partition: int32(p), Next: offset, LeaderEpoch: -1, Ordered: -1})
 	}
-	e.sealer = e.open()
-	return e
+	return e.opened()
 }
 
 // newEarlierEnv is a deployment that a version without verdicts has opened: its manifest does not name the input.
 func newEarlierEnv(t *testing.T) *env {
 	t.Helper()
-	return newEnvWith(t, 1, true)
+	return overLoopback(t).with(deployment.Config{}, 1, true).opened()
 }
 
-func newEnvWith(t *testing.T, partitions int, earlier bool) *env {
-	t.Helper()
-	e := newEnvOf(t, deployment.Config{}, partitions, earlier)
-	e.sealer = e.open()
-	return e
-}
-
-// newEnvOf makes topics and manifests; the configuration says whether there is an order.
-func newEnvOf(t *testing.T, c deployment.Config, partitions int, earlier bool) *env {
+// overLoopback starts a broker on a socket.
+func overLoopback(t *testing.T) *env {
 	t.Helper()
 	broker, err := embedded.Start(embedded.Options{Memory: true})
 	if err != nil {
@@ -78,9 +74,29 @@ func newEnvOf(t *testing.T, c deployment.Config, partitions int, earlier bool) *
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = client.Close() })
+	return &env{t: t, addr: broker.Addr(), dial: new(net.Dialer).DialContext, client: client}
+}
+
+// simulated starts a broker for a test that waits, in a bubble of testing/synctest, whose clock jumps.
+func simulated(t *testing.T) *env {
+	t.Helper()
+	d := simtest.New(t)
+	return &env{t: t, addr: d.Addr(), dial: d.Dial, client: d.Client()}
+}
+
+// opened opens the stream of partition 0, or of the whole topic.
+func (e *env) opened() *env {
+	e.t.Helper()
+	e.sealer = e.open()
+	return e
+}
+
+// with makes topics and manifests; the configuration says whether there is an order.
+func (e *env) with(c deployment.Config, partitions int, earlier bool) *env {
+	e.t.Helper()
+	t, client := e.t, e.client
 	c.Name, c.Group, c.Input, c.Decisions, c.Verdicts = "d", "d.letters", "events", "d.decisions", "d.verdicts"
 	c.Changelog, c.DeadLetter, c.SingleReplica = "d.changelog", "d.dead-letter", true
-	e := &env{t: t, addr: broker.Addr(), client: client}
 	made := func(string) {}
 	e.check(deployment.CreateInput(t.Context(), client, c, partitions, made))
 	e.check(deployment.CreateTopics(t.Context(), client, c, made))
@@ -331,29 +347,30 @@ func TestRowsThatAreNotOursAreRefused(t *testing.T) {
 // TestProcessEndsWhenEveryPartitionHasStopped checks that the process ends with the reason, and that it does not end
 // while one partition goes on.
 func TestProcessEndsWhenEveryPartitionHasStopped(t *testing.T) {
-	t.Parallel()
-	e := newEnv(t)
-	e.events(20)
-	e.row(0, bad)
-	written := make(chan Written, 1)
-	ended := make(chan error, 1)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	service := New(e.deployment, Options{Listen: Listener{Written: func(w Written) { written <- w }}})
-	go func() { ended <- service.Run(ctx) }()
-	if w := <-written; w.Letters != 1 || w.To != 1 {
-		t.Errorf("%+v", w)
-	}
-	select {
-	case err := <-ended:
-		t.Fatalf("ended at the end of the verdicts: %v", err)
-	case <-time.After(2 * commitPause):
-	}
-	e.append(e.deployment.Config.Verdicts, records.Record{Value: []byte("not a row")})
-	if err := <-ended; err == nil || ctx.Err() != nil || notice.Kind(err) != notice.Stopped {
-		t.Errorf("ended with %v", err)
-	}
-	e.wantWritten("0 json_syntax 0")
+	synctest.Test(t, func(t *testing.T) {
+		e := simulated(t).with(deployment.Config{}, 1, false).opened()
+		e.events(20)
+		e.row(0, bad)
+		written := make(chan Written, 1)
+		ended := make(chan error, 1)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		service := New(e.deployment, Options{Listen: Listener{Written: func(w Written) { written <- w }}})
+		go func() { ended <- service.Run(ctx) }()
+		if w := <-written; w.Letters != 1 || w.To != 1 {
+			t.Errorf("%+v", w)
+		}
+		select {
+		case err := <-ended:
+			t.Fatalf("ended at the end of the verdicts: %v", err)
+		case <-time.After(2 * commitPause):
+		}
+		e.append(e.deployment.Config.Verdicts, records.Record{Value: []byte("not a row")})
+		if err := <-ended; err == nil || ctx.Err() != nil || notice.Kind(err) != notice.Stopped {
+			t.Errorf("ended with %v", err)
+		}
+		e.wantWritten("0 json_syntax 0")
+	})
 }
 
 // aborted sends one record in a transaction that aborts: two offsets without records.
@@ -403,48 +420,49 @@ func within[T any](t *testing.T, from <-chan T) T {
 // TestAParkedPartitionGoesOn checks that a parked partition goes on without a restart once its topic takes letters. A
 // process that is stopped before returns the reason why the partition was parked.
 func TestAParkedPartitionGoesOn(t *testing.T) {
-	t.Parallel()
-	e := newEnvWith(t, 2, false)
-	e.events(3)
-	e.row(0, bad, bad)
-	c := e.deployment.Config
-	limit := func(bytes string) {
-		e.check(topics.Alter(t.Context(), e.client, c.DeadLetter, map[string]string{"max.message.bytes": bytes}))
-	}
-	limit("60")
-	parked, written := make(chan error, 10), make(chan Written, 10)
-	start := func() (end func() error) {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		service := New(e.deployment, Options{Listen: Listener{
-			Stopped: func(_ int32, err error) { parked <- err }, Written: func(w Written) { written <- w },
-		}})
-		ended := make(chan error, 1)
-		go func() { ended <- service.Run(ctx) }()
-		return func() error {
-			cancel()
-			return <-ended
+	synctest.Test(t, func(t *testing.T) {
+		e := simulated(t).with(deployment.Config{}, 2, false).opened()
+		e.events(3)
+		e.row(0, bad, bad)
+		c := e.deployment.Config
+		limit := func(bytes string) {
+			e.check(topics.Alter(t.Context(), e.client, c.DeadLetter, map[string]string{"max.message.bytes": bytes}))
 		}
-	}
-	end := start()
-	if err := within(t, parked); !strings.Contains(err.Error(), "goes on by itself within 5s") {
-		t.Errorf("parked with %v", err)
-	}
-	if err := end(); err == nil || !strings.Contains(err.Error(), "max.message.bytes=60") {
-		t.Errorf("told to end while a partition is parked: %v", err)
-	}
-	end = start()
-	if err := <-parked; err == nil {
-		t.Error("parked for no reason")
-	}
-	limit("1048576")
-	if w := within(t, written); w.Letters != 2 {
-		t.Errorf("%+v", w)
-	}
-	e.check(end())
-	e.wantWritten("0 json_syntax 0, 1 json_syntax 1")
-	if len(parked) > 0 {
-		t.Errorf("said again: %v", <-parked)
-	}
+		limit("60")
+		parked, written := make(chan error, 10), make(chan Written, 10)
+		start := func() (end func() error) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			service := New(e.deployment, Options{Listen: Listener{
+				Stopped: func(_ int32, err error) { parked <- err }, Written: func(w Written) { written <- w },
+			}})
+			ended := make(chan error, 1)
+			go func() { ended <- service.Run(ctx) }()
+			return func() error {
+				cancel()
+				return <-ended
+			}
+		}
+		end := start()
+		if err := within(t, parked); !strings.Contains(err.Error(), "goes on by itself within 5s") {
+			t.Errorf("parked with %v", err)
+		}
+		if err := end(); err == nil || !strings.Contains(err.Error(), "max.message.bytes=60") {
+			t.Errorf("told to end while a partition is parked: %v", err)
+		}
+		end = start()
+		if err := <-parked; err == nil {
+			t.Error("parked for no reason")
+		}
+		limit("1048576")
+		if w := within(t, written); w.Letters != 2 {
+			t.Errorf("%+v", w)
+		}
+		e.check(end())
+		e.wantWritten("0 json_syntax 0, 1 json_syntax 1")
+		if len(parked) > 0 {
+			t.Errorf("said again: %v", <-parked)
+		}
+	})
 }
 
 // interrupted runs until so many transactions have ended, and returns all that were written.
