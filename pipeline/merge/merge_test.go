@@ -129,7 +129,7 @@ func TestReaderWaitsForTheOrder(t *testing.T) {
 	}
 	e.order(e.log, order.Entry{Partition: 1, End: 2})
 	b, err := r.Fetch(t.Context())
-	for ; err == nil && b.Order == nil; b, err = r.Fetch(t.Context()) { // a busy broker may answer before it has the record
+	for ; err == nil && b.Order == nil; b, err = r.Fetch(t.Context()) { // a busy broker may answer too early
 		b.Release()
 	}
 	e.check(err)
