@@ -17,7 +17,7 @@ import (
 	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/merge"
 	"oriel/pipeline/order"
-	"oriel/pipeline/pipetest"
+	"oriel/pipeline/pipetest/logtest"
 	"oriel/pipeline/pipetest/simtest"
 	"oriel/state"
 )
@@ -215,7 +215,7 @@ func (w *walk) until(e *env, source merge.Source, merged int64) {
 func (e *env) model() *walk {
 	e.Helper()
 	w := &walk{at: e.first()}
-	log, err := pipetest.Read(e.Context(), e.client, names.Order, 0, 0, fetch.Options{
+	log, err := logtest.Read(e.Context(), e.client, names.Order, 0, 0, fetch.Options{
 		Uncommitted: true, Budget: memory.NewBudget(1 << 30),
 	})
 	e.check(err)
@@ -226,7 +226,7 @@ func (e *env) model() *walk {
 		}
 		for _, one := range order.Ranges(nil, w.at.Order, e.start, entries) {
 			shift := w.at.Next - one.From
-			found, err := pipetest.Read(e.Context(), e.client, names.Input, one.Partition, one.From, fetch.Options{
+			found, err := logtest.Read(e.Context(), e.client, names.Input, one.Partition, one.From, fetch.Options{
 				Budget: memory.NewBudget(1 << 30),
 			})
 			e.check(err)

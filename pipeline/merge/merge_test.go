@@ -19,7 +19,7 @@ import (
 	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/merge"
 	"oriel/pipeline/order"
-	"oriel/pipeline/pipetest"
+	"oriel/pipeline/pipetest/logtest"
 )
 
 // TestReaderMatchesReferenceModel compares Readers with the reference model on random inputs. They have every codec,
@@ -158,7 +158,7 @@ func TestReaderTakesNoOtherRecordsThanWereOrdered(t *testing.T) {
 	e.move(names.Input, 0, 0)
 	e.move(names.Input, 0, 1)
 	e.send(0, records.NoCompression, "of the third epoch")
-	bounds, err := pipetest.Read(t.Context(), e.client, names.Input, 0, 0, fetch.Options{})
+	bounds, err := logtest.Read(t.Context(), e.client, names.Input, 0, 0, fetch.Options{})
 	e.check(err)
 	first, third := bounds[0].LeaderEpoch, bounds[1].LeaderEpoch
 	if third < first+2 {
