@@ -84,7 +84,7 @@ type neighbour struct {
 	keys       []string                      // of its records, burst after burst; nil: another user's each
 	size       int                           // of each value; 0: eventBytes
 	record     func(n, i int) records.Record // all of a record; nil: of value, keys and size
-	framing    framing                       // of a burst; zero: as pipetest.Send does
+	framing    framing                       // of a burst; zero: as logtest.Send does
 	further    []string                      // topics of decisions beside the one that all operators have
 	kill       notice.Point                  // where the process dies, to be started again
 	at         int                           // the how manyth time
