@@ -43,7 +43,7 @@ var testSettings = []operators.Setting{
 	},
 	{
 		Name: "TARGET", Kind: operators.Count, Unit: "events", Range: "1000 to 1e12", Default: "0", Later: true,
-		Text: "expected number of events of the experiment. Bands are narrowest at this number, and valid before and after",
+		Text: "expected number of events of the experiment. Bands are tuned for this number, and valid before and after",
 	},
 	{
 		Name: "UNITS", Kind: operators.Text, Unit: "name", Choices: []string{"unknown", "single"},

@@ -62,7 +62,7 @@ var settings = append([]operators.Setting{
 	},
 	{
 		Name: "BASELINE", Kind: operators.Number, Unit: "share", Range: "0 to 1", Default: "0",
-		Text: "a first guess of the mean loss, as a share of its range from the lower end; a good guess needs less noise",
+		Text: "a first guess of the mean loss, as a share of its range from the lower end; a good guess makes gradients less noisy",
 	},
 	{
 		Name: "LIPSCHITZ", Kind: operators.Number, Unit: "loss/length", Range: "above 0, at most 1e12", Default: "1",
