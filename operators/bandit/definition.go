@@ -53,7 +53,7 @@ var settings = append([]operators.Setting{
 	convex.LaterSetting("ROWS",
 		"number of rows of the matrices of ORIEL_SET=trace-norm, which needs it. Plays are matrices, row by row"),
 	convex.LaterSetting("VERTICES",
-		"the points of ORIEL_SET=vertices: centres are their mixes, times the radius. Replay needs the same file"),
+		"the points of ORIEL_SET=vertices: centres are their convex combinations, times the radius. Replay needs the same file"),
 	convex.LaterSetting("LOW", "lower end of each coordinate of ORIEL_SET=box, together with ORIEL_HIGH and instead of ORIEL_RADIUS"),
 	convex.LaterSetting("HIGH", "upper end of each coordinate of ORIEL_SET=box, together with ORIEL_LOW"),
 	{
