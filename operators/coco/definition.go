@@ -53,7 +53,8 @@ var settings = []operators.Setting{
 		Text: "loss of one event",
 	},
 	{
-		Name: "QUANTILE", Kind: operators.Number, Unit: "probability", Range: "above 0, below 1; with ORIEL_LOSS=quantile", Later: true,
+		Name: "QUANTILE", Kind: operators.Number, Unit: "probability",
+		Range: "above 0, below 1; with ORIEL_LOSS=quantile", Later: true,
 		Text: "τ of the quantile loss, which needs it: the share of labels below a decision. With " +
 			"ORIEL_DIMENSION=1 the decision may be a threshold",
 	},

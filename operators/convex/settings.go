@@ -31,7 +31,8 @@ var rows = []operators.Setting{
 		Range: "numbers from 0 to 1e15, none more than the one before, at most the dimension; for ORIEL_SET=ranking",
 	},
 	{
-		Name: "ROWS", Kind: operators.Count, Unit: "rows", Range: "0, or a divisor of the dimension; for ORIEL_SET=trace-norm",
+		Name: "ROWS", Kind: operators.Count, Unit: "rows",
+		Range: "0, or a divisor of the dimension; for ORIEL_SET=trace-norm",
 		Default: "0",
 	},
 	{

@@ -114,7 +114,8 @@ var settings = []operators.Setting{
 		Text: "number of steps that a context waits for its reward; it keeps its place for all these steps, with or without a reward",
 	},
 	{
-		Name: "CAPACITY", Kind: operators.Count, Unit: "contexts", Range: "0 to 1048576; with ORIEL_PLAYED=served", Default: "0",
+		Name: "CAPACITY", Kind: operators.Count, Unit: "contexts",
+		Range: "0 to 1048576; with ORIEL_PLAYED=served", Default: "0",
 		Text: "greatest number of contexts that wait for their reward; the sealed state holds them. 0: as many " +
 			"as ORIEL_WAIT steps can bring",
 	},

@@ -67,7 +67,8 @@ var settings = slices.Insert([]operators.Setting{
 		Text: "of ORIEL_RULE=draws, how often it explores and how fast it learns: as the proof allows",
 	},
 	{
-		Name: "SHARE", Kind: operators.Number, Unit: "share", Range: "0, or above 0, at most 1; with ORIEL_RULE=draws", Default: "0",
+		Name: "SHARE", Kind: operators.Number, Unit: "share",
+		Range: "0, or above 0, at most 1; with ORIEL_RULE=draws", Default: "0",
 		Text: "share of rounds that explore; 0: the share of ORIEL_RATE. On short streams this share is 1, so that no learned set is ever played",
 	},
 	{
