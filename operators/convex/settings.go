@@ -32,7 +32,7 @@ var rows = []operators.Setting{
 	},
 	{
 		Name: "ROWS", Kind: operators.Count, Unit: "rows",
-		Range: "0, or a divisor of the dimension; for ORIEL_SET=trace-norm",
+		Range:   "0, or a divisor of the dimension; for ORIEL_SET=trace-norm",
 		Default: "0",
 	},
 	{
