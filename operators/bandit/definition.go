@@ -47,7 +47,7 @@ var settings = append([]operators.Setting{
 	convex.Setting("EDGES",
 		"the acyclic graph of ORIEL_SET=flow, the connected one of trees, any of forests, which need it. Replay "+
 			"needs the same file"),
-	convex.LaterSetting("BLOCKS", "the blocks of ORIEL_SET=partition and partition-at-most, which need them, coordinates in their order"),
+	convex.LaterSetting("BLOCKS", "the blocks of ORIEL_SET=partition and partition-at-most, which need them; they take the coordinates in order"),
 	convex.LaterSetting("WORTHS",
 		"values of the first places of ORIEL_SET=ranking, which needs them; later places have 0"),
 	convex.LaterSetting("ROWS",
