@@ -32,7 +32,8 @@ var testSettings = []operators.Setting{
 			"0: no experiment",
 	},
 	{
-		Name: "PROPENSITIES", Kind: operators.Text, Unit: "p|p|…", Range: "one from 0.001 to 0.999 an arm, 1 in all",
+		Name: "PROPENSITIES", Kind: operators.Text, Unit: "p|p|…",
+		Range: "one number from 0.001 to 0.999 for each arm; their sum is 1",
 		Later: true,
 		Text:  "probability with which the experiment draws each arm, in the order of ORIEL_CELLS, whatever came before",
 	},

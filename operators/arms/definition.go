@@ -42,7 +42,8 @@ var settings = slices.Insert([]operators.Setting{
 		Text: "public range of losses: those outside are clamped to it. A reward is a loss below 0",
 	},
 	{
-		Name: "WIDTH", Kind: operators.Number, Unit: "factor", Range: "above 0, at most 100; ucb", Default: "1",
+		Name: "WIDTH", Kind: operators.Number, Unit: "factor",
+		Range: "above 0, at most 100; with ORIEL_RULE=ucb", Default: "1",
 		Text: "width² of the intervals of ucb, in units of ln t: with a larger value ucb leaves an arm later. The regret bound is proved from 3 on",
 	},
 }, 2, actions.Settings("all of one arm")...)

@@ -47,13 +47,13 @@ var settings = append([]operators.Setting{
 	convex.Setting("EDGES",
 		"the acyclic graph of ORIEL_SET=flow, the connected one of trees, any of forests, which need it. Replay "+
 			"needs the same file"),
-	convex.LaterSetting("BLOCKS", "the blocks of ORIEL_SET=partition and partition-at-most, which need them, coordinates in their order"),
+	convex.LaterSetting("BLOCKS", "the blocks of ORIEL_SET=partition and partition-at-most, which need them; they take the coordinates in order"),
 	convex.LaterSetting("WORTHS",
 		"values of the first places of ORIEL_SET=ranking, which needs them; later places have 0"),
 	convex.LaterSetting("ROWS",
 		"number of rows of the matrices of ORIEL_SET=trace-norm, which needs it. Plays are matrices, row by row"),
 	convex.LaterSetting("VERTICES",
-		"the points of ORIEL_SET=vertices: centres are their mixes, times the radius. Replay needs the same file"),
+		"the points of ORIEL_SET=vertices: centres are their convex combinations, times the radius. Replay needs the same file"),
 	convex.LaterSetting("LOW", "lower end of each coordinate of ORIEL_SET=box, together with ORIEL_HIGH and instead of ORIEL_RADIUS"),
 	convex.LaterSetting("HIGH", "upper end of each coordinate of ORIEL_SET=box, together with ORIEL_LOW"),
 	{

@@ -53,7 +53,8 @@ var settings = []operators.Setting{
 		Text: "loss of one event",
 	},
 	{
-		Name: "QUANTILE", Kind: operators.Number, Unit: "probability", Range: "above 0, below 1; quantile", Later: true,
+		Name: "QUANTILE", Kind: operators.Number, Unit: "probability",
+		Range: "above 0, below 1; with ORIEL_LOSS=quantile", Later: true,
 		Text: "τ of the quantile loss, which needs it: the share of labels below a decision. With " +
 			"ORIEL_DIMENSION=1 the decision may be a threshold",
 	},
@@ -63,21 +64,21 @@ var settings = []operators.Setting{
 	convex.Setting("RADIUS",
 		"R: size of the set, for example the radius of a ball or the sum of a simplex; README.md of coco lists all sets"),
 	convex.LaterSetting("PICK",
-		"k of ORIEL_SET=subsets (mixes of sets of k of d elements, times R) and subsets-at-most (k "+
-			"or fewer)"),
+		"k of ORIEL_SET=subsets (convex combinations of sets of k of d elements, times R) and subsets-at-most (of "+
+			"sets of k or fewer)"),
 	convex.LaterSetting("BLOCKS",
-		"blocks of ORIEL_SET=partition (mixes of sets with exactly pick coordinates from each block, "+
-			"times R) and partition-at-most (at most pick)"),
+		"blocks of ORIEL_SET=partition (convex combinations of sets with exactly pick coordinates from each block, "+
+			"times R) and partition-at-most (at most pick from each)"),
 	convex.LaterSetting("WORTHS",
 		"values of the first places of ORIEL_SET=ranking, which needs them; later places have 0. "+
-			"Decisions are mixes of rankings, times R"),
+			"Decisions are convex combinations of rankings, times R"),
 	convex.LaterSetting("ROWS",
 		"number of rows of the matrices of ORIEL_SET=trace-norm, which needs it. Decisions are matrices, row by row"),
 	convex.LaterSetting("EDGES",
 		"the graph of ORIEL_SET=flow (acyclic, one source, one sink), trees (connected) or forests; one "+
 			"coordinate for each edge. Replay needs the same file"),
 	convex.LaterSetting("VERTICES",
-		"the points of ORIEL_SET=vertices: decisions are their mixes, times the radius; it needs ORIEL_UPDATE=llo and "+
+		"the points of ORIEL_SET=vertices: decisions are their convex combinations, times the radius; it needs ORIEL_UPDATE=llo and "+
 			"ORIEL_CONSTANTS=search. Replay needs the same file"),
 	convex.LaterSetting("LOW", "lower end of each coordinate of ORIEL_SET=box, together with ORIEL_HIGH and instead of ORIEL_RADIUS"),
 	convex.LaterSetting("HIGH", "upper end of each coordinate of ORIEL_SET=box, together with ORIEL_LOW"),
@@ -93,7 +94,7 @@ var settings = []operators.Setting{
 	},
 	{
 		Name: "WEIGHT_MAX", Kind: operators.Number, Unit: "weight", Range: "0 to 1e12", Default: "0", Later: true,
-		Text: "largest weight of an event, for ORIEL_FEATURES_MAX. 0: 1, or for logistic and quantile losses the largest weight that the clip allows",
+		Text: "largest weight of an event, for ORIEL_FEATURES_MAX. 0 stands for 1, or for logistic and quantile losses the largest weight that the clip allows",
 	},
 	{
 		Name: "LABEL_MAX", Kind: operators.Number, Unit: "label", Range: "0 to 1e12", Default: "0", Later: true,

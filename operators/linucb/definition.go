@@ -56,7 +56,7 @@ var settings = []operators.Setting{
 	},
 	{
 		Name: "ARM_FEATURES", Kind: operators.File, Unit: "file", Later: true,
-		Range: "name:number:number:…, an arm a line, 2 to 1024 lines with as many numbers each",
+		Range: "2 to 1024 lines name:number:number:…, one for each arm, all with equally many numbers",
 		Entry: productEntry, Text: "the arms and their public features, instead of ORIEL_ARMS: learning about one arm helps arms like it. " +
 			"Replay needs the same file",
 	},
@@ -80,7 +80,7 @@ var settings = []operators.Setting{
 		"s, rounded down to a multiple of 1/1024: noise is (1 + s²) on second moments of features, and (1 "+
 			"+ s²)/s on moments with the reward"),
 	moments.Setting("START_REGULARIZER", "1",
-		"λ, public regulariser: as many pseudo-events with the middle reward in each direction"),
+		"λ, public regulariser: it counts like this many pseudo-events with the middle reward in each direction"),
 	moments.Setting("NOISE_SHIFT", "1.5",
 		"f: released second moments are shifted by f times the edge of their noise's spectrum, "+
 			"2√d·sd. Not with ORIEL_CONFIDENCE"),
@@ -110,11 +110,12 @@ var settings = []operators.Setting{
 			"moments has doubled; not with ORIEL_MEMORY",
 	},
 	{
-		Name: "WAIT", Kind: operators.Count, Unit: "steps", Range: "1 to 1048576; served", Default: "1024",
-		Text: "number of steps that a context waits for its reward; it keeps its place so long, with or without a reward",
+		Name: "WAIT", Kind: operators.Count, Unit: "steps", Range: "1 to 1048576; with ORIEL_PLAYED=served", Default: "1024",
+		Text: "number of steps that a context waits for its reward; it keeps its place for all these steps, with or without a reward",
 	},
 	{
-		Name: "CAPACITY", Kind: operators.Count, Unit: "contexts", Range: "0 to 1048576; served", Default: "0",
+		Name: "CAPACITY", Kind: operators.Count, Unit: "contexts",
+		Range: "0 to 1048576; with ORIEL_PLAYED=served", Default: "0",
 		Text: "greatest number of contexts that wait for their reward; the sealed state holds them. 0: as many " +
 			"as ORIEL_WAIT steps can bring",
 	},

@@ -54,11 +54,11 @@ var settings = slices.Insert([]operators.Setting{
 		Text: "public range of the value of a set: values outside are clamped to it",
 	},
 	{
-		Name: "TRIES", Kind: operators.Count, Unit: "rounds", Range: "1 to 1048576; halving", Default: "4",
+		Name: "TRIES", Kind: operators.Count, Unit: "rounds", Range: "1 to 1048576; with ORIEL_RULE=halving", Default: "4",
 		Text: "number of tries of each element before the worse half is dropped; after each drop the number doubles",
 	},
 	{
-		Name: "EPOCH", Kind: operators.Count, Unit: "steps", Range: "0, or 1 to 2^40; halving", Default: "0",
+		Name: "EPOCH", Kind: operators.Count, Unit: "steps", Range: "0, or 1 to 2^40; with ORIEL_RULE=halving", Default: "0",
 		Text: "length of an epoch, after which halving starts anew, because the best set may change; 0: never",
 	},
 	{
@@ -67,7 +67,8 @@ var settings = slices.Insert([]operators.Setting{
 		Text: "of ORIEL_RULE=draws, how often it explores and how fast it learns: as the proof allows",
 	},
 	{
-		Name: "SHARE", Kind: operators.Number, Unit: "share", Range: "0, or above 0, at most 1; draws", Default: "0",
+		Name: "SHARE", Kind: operators.Number, Unit: "share",
+		Range: "0, or above 0, at most 1; with ORIEL_RULE=draws", Default: "0",
 		Text: "share of rounds that explore; 0: the share of ORIEL_RATE. On short streams this share is 1, so that no learned set is ever played",
 	},
 	{

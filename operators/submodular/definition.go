@@ -54,12 +54,13 @@ var settings = []operators.Setting{
 			"or quadratic; formulas in the operator's README.md",
 	},
 	{
-		Name: "PLACES", Kind: operators.File, Unit: "file", Range: "name:latitude:longitude, a place a line, 2 to 1024",
+		Name: "PLACES", Kind: operators.File, Unit: "file",
+		Range: "2 to 1024 lines name:latitude:longitude, one for each place",
 		Entry: placeEntry, Decodes: true,
 		Text: "public places, degrees: events are at them, and elements are the same places. Replay needs the same file",
 	},
 	{
-		Name: "TYPES", Kind: operators.File, Unit: "file", Range: "name:value:value:…, a type a line, 2 to 1024",
+		Name: "TYPES", Kind: operators.File, Unit: "file", Range: "2 to 1024 lines name:value:value:…, one for each type",
 		Entry: typeEntry, Decodes: true, Later: true,
 		Text: "public types of events, with the value of each element for events of the type, in [0, 1]; instead of ORIEL_PLACES",
 	},
@@ -72,7 +73,8 @@ var settings = []operators.Setting{
 		Text: "N, the number of elements, if each event has the value of each element; not with ORIEL_PLACES or ORIEL_TYPES",
 	},
 	{
-		Name: "COPIES", Kind: operators.Count, Unit: "copies", Range: "0 to 1024; shares", Default: "0", Later: true,
+		Name: "COPIES", Kind: operators.Count, Unit: "copies",
+		Range: "0 to 1024; with ORIEL_RULE=shares", Default: "0", Later: true,
 		Text: "K of ORIEL_RULE=shares: number of learners in a row; 0: the number in the source's proof",
 	},
 	{

@@ -54,7 +54,7 @@ type Settings struct {
 	AfterStream      string        `env:"AFTER_STREAM" unit:"partition" range:"≥ 0, none" text:"with ORIEL_STREAM=topic, after a deployment with several streams: the partition whose last decision is the start; none: start from nothing"`
 	StateDir         string        `env:"STATE_DIR" need:"service" unit:"directory" text:"folder of the embedded store (Pebble), one for each process; a cache of the changelog"`
 	CommitInterval   time.Duration `env:"COMMIT_INTERVAL" envDefault:"100ms" unit:"duration" range:"1ms to 1m" text:"time between transactions of a busy partition"`
-	SessionTimeout   time.Duration `env:"SESSION_TIMEOUT" envDefault:"6s" unit:"duration" range:"the broker's limits, 6s to 30m by default" text:"a member that is silent for so long loses its partitions"`
+	SessionTimeout   time.Duration `env:"SESSION_TIMEOUT" envDefault:"6s" unit:"duration" range:"the broker's limits, 6s to 30m by default" text:"a member that is silent for this long loses its partitions"`
 	MemoryLimit      int           `env:"MEMORY_LIMIT" envDefault:"134217728" unit:"bytes" range:"83886080 to 1099511627776" text:"greatest size of fetched events and computed decisions in the process. It never changes a decision"`
 	HTTPAddr         string        `env:"HTTP_ADDR" envDefault:"127.0.0.1:9464" unit:"host:port" text:"address of the page, /metrics, /healthz and /readyz"`
 	LogLevel         string        `env:"LOG_LEVEL" envDefault:"info" unit:"name" range:"debug, info, warn, error" text:"lowest level that is logged"`
@@ -92,7 +92,7 @@ type Settings struct {
 	SchemaRegistryPasswordFile string   `env:"SCHEMA_REGISTRY_PASSWORD_FILE" unit:"file" range:"mode as ORIEL_MASTER_KEY_FILE" text:"file with the password, one line"`
 	SchemaRegistryCAFile       string   `env:"SCHEMA_REGISTRY_CA_FILE" unit:"file" text:"PEM certificates of the authorities that sign the registry's certificate; the system's when empty"`
 	DecisionsFormat            string   `env:"DECISIONS_FORMAT" envDefault:"json" unit:"name" range:"json, protobuf, avro" text:"encoding of decisions: a line of JSON, or shorter and faster, schemas/decision.proto or schemas/decision.avsc. oriel tail reads all three"`
-	DecisionsSchemaID          uint64   `env:"DECISIONS_SCHEMA_ID" envDefault:"0" unit:"id" range:"0 to 2147483647; protobuf and avro" text:"id in Confluent's header of decisions; 0: no header. Not set: with ORIEL_SCHEMA_REGISTRY, oriel topics registers the schema"`
+	DecisionsSchemaID          uint64   `env:"DECISIONS_SCHEMA_ID" envDefault:"0" unit:"id" range:"0 to 2147483647; with ORIEL_DECISIONS_FORMAT=protobuf or avro" text:"id in Confluent's header of decisions; 0: no header. Not set: with ORIEL_SCHEMA_REGISTRY, oriel topics registers the schema"`
 	MaxRecordBytes             int      `env:"MAX_RECORD_BYTES" envDefault:"1048576" unit:"bytes" range:"1 to 104857600" text:"a longer record becomes a null event"`
 	Map                        string   `env:"MAP" unit:"JSON or file" range:"1 to 1048576 bytes" text:"mapping from your records to members of events: a JSON object, or a file with one. See deploy/MAPPING.md"`
 	Unknown                    string   `env:"UNKNOWN" unit:"name" range:"ignore, null" text:"effect of unknown members. ignore (as when empty with ORIEL_MAP): the member is ignored. null (as when empty without): the record is a null event"`
