@@ -17,7 +17,6 @@ import (
 	"oriel/pipeline/streams"
 	"oriel/pipeline/takeover"
 	"oriel/state"
-	"oriel/state/local"
 )
 
 // Service runs the streams that the group assigns to this process.
@@ -27,7 +26,7 @@ type Service struct {
 	client   *kafka.Client
 	topics   deployment.Topics
 	master   *state.MasterKey
-	store    *local.Store
+	store    state.Store
 	listener notice.Listener
 
 	users      userIndex
@@ -43,7 +42,7 @@ type Service struct {
 // NewService checks the deployment's topics and configuration records, and changes nothing. d.Topics is the result of
 // CheckTopics; the store must belong to the same deployment.
 func NewService(
-	ctx context.Context, d changelog.Deployment, store *local.Store, l notice.Listener,
+	ctx context.Context, d changelog.Deployment, store state.Store, l notice.Listener,
 ) (*Service, error) {
 	c, m := d.Config, d.Model
 	if err := c.Validate(); err != nil {

@@ -210,7 +210,7 @@ func TestRidgeOfTheReadme(t *testing.T) {
 func TestSubmodularOfTheReadme(t *testing.T) {
 	t.Parallel()
 	shown := []float64{100, 93}
-	gainsOfReadme(t, "submodular", "1,0.1", `has (\d+) % of what .* and at ε = 0.1 (\d+) %`, shown, tiertest.Runs(
+	gainsOfReadme(t, "submodular", "1,0.1", `keeps (\d+) % of this gain at ε = 1, and (\d+) % at ε = 0.1`, shown, tiertest.Runs(
 		[]gained{{gain: 98.0, gainWithin: 5.2}, {gain: 73.5, gainWithin: 27}},
 		[]gained{{gain: shown[0], gainWithin: 5}, {gain: shown[1], gainWithin: 5}},
 	)...)

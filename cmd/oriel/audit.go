@@ -21,16 +21,16 @@ import (
 
 // auditOptions has the flags of `oriel audit`.
 type auditOptions struct {
-	runs     int
-	time     time.Duration
-	position uint64
-	steps    uint64
-	alpha    float64
-	epsilon  float64
-	seed     string
-	scores   string
-	part     int
-	json     bool
+	runs      int
+	time      time.Duration
+	position  uint64
+	steps     uint64
+	alpha     float64
+	epsilon   float64
+	seed      string
+	scores    string
+	component int
+	json      bool
 }
 
 func auditCommand() *cobra.Command {
@@ -49,7 +49,7 @@ func auditCommand() *cobra.Command {
 			"(Clopper-Pearson), read as Gaussian DP (µ) and as (ε, δ). A bound above the claim refutes it, whatever the cause.\n" +
 			"Feedback on actions waits, and contexts wait for their rewards, as configured.\n" +
 			"Checks: the same records have one noise, and the least change of one gives another; a restart anywhere changes no byte;\n" +
-			"decisions are computed from releases alone; a step adds its contributions and no more; draws of any size reach the release;\n" +
+			"decisions are computed from releases alone; a step adds its contributions and nothing more; draws of any size reach the release;\n" +
 			"no coordinate escapes the clip; nothing passes the reset of a memory.\n" +
 			"Residuals: events of all kinds, whose contributions are known; the noise, rebuilt draw by draw, is tested for law, tails, and\n" +
 			"independence across steps, coordinates and runs.\n\n" +
@@ -70,7 +70,7 @@ func auditCommand() *cobra.Command {
 	f.Float64Var(&o.epsilon, "epsilon", 0, "audit the machine of this budget in place of ORIEL_EPSILON")
 	f.StringVar(&o.seed, "seed", "", "secret of all runs, 64 hex digits, to repeat an audit (with --runs); random when empty")
 	f.StringVar(&o.scores, "scores", "", "write a line canary,score for each run of the first attack, for other auditors: 1 with the canary, log-likelihood ratio in nats")
-	f.IntVar(&o.part, "part", auditor.AllComponents, "component of a contribution to attack, from 0, for operators whose records add to several sums; -1: all together")
+	f.IntVar(&o.component, "component", auditor.AllComponents, "component of the contribution to attack, from 0, of operators whose records add to several sums; -1: all at once")
 	f.BoolVar(&o.json, "json", false, "print JSON")
 	cmd.MarkFlagsMutuallyExclusive("runs", "time")
 	return cmd
@@ -107,7 +107,7 @@ func runAudit(cmd *cobra.Command, o auditOptions) error {
 		}
 		secret = [32]byte(raw)
 	}
-	subject, err := auditor.NewSubject(s, secret, o.part)
+	subject, err := auditor.NewSubject(s, secret, o.component)
 	if err != nil {
 		return err
 	}

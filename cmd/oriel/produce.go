@@ -67,7 +67,7 @@ func produceCommand() *cobra.Command {
 	f.BoolVar(&o.dryRun, "dry-run", false, "check the file, show the first event, and send nothing")
 	f.BoolVar(&o.decode, "decode", false, "refuse what is no event of the configured operator; always so with --member")
 	f.BoolVar(&o.stdout, "stdout", false, "print the events instead of sending them")
-	f.Float64Var(&o.rate, "rate", 0, "send at most so many records a second; 0 sends as fast as the brokers take them")
+	f.Float64Var(&o.rate, "rate", 0, "send at most this many records a second; 0 sends as fast as the brokers take them")
 	o.table.flags(f)
 	cmd.MarkFlagsOneRequired("ndjson", "csv")
 	cmd.MarkFlagsOneRequired("topic", "dry-run", "stdout")

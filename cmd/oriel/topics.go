@@ -28,7 +28,7 @@ func topicsCommand() *cobra.Command {
 			return service.PrepareTopics(cmd.Context(), service.ThisHost(version()), inputPartitions, leaveOut)
 		},
 	}
-	cmd.Flags().IntVar(&inputPartitions, "input-partitions", 0, "create the input topic with so many partitions if it does not exist")
+	cmd.Flags().IntVar(&inputPartitions, "input-partitions", 0, "create the input topic with this many partitions if it does not exist")
 	leaveOutFlag(cmd.Flags(), &leaveOut)
 	return cmd
 }

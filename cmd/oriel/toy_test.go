@@ -269,7 +269,7 @@ func (g *extended) promises() {
 		!strings.Contains(whole, "the same releases and draws") {
 		g.t.Errorf("audit: %s", whole)
 	}
-	_, problems := g.try(g.binary, "audit", "--runs", "2", "--part", "1")
+	_, problems := g.try(g.binary, "audit", "--runs", "2", "--component", "1")
 	if !strings.Contains(problems, "component 1 of a contribution that has 1") {
 		g.t.Errorf("audit of a part that is not there: %s", problems)
 	}

@@ -136,7 +136,7 @@ var unlikePlan = []struct {
 		bend(each(func(x float64) float64 { return math.Erf(x/math.Sqrt2) * math.Sqrt(3) })),
 	},
 	{"a mean of a tenth", "mean", bend(each(func(x float64) float64 { return x + 0.1 }))},
-	{"contributions of 1.25 times their length", "leaves", longContributions},
+	{"contributions of 1.25 times their length", "contributions", longContributions},
 }
 
 func TestResidualsCatchPlantedFaults(t *testing.T) {
@@ -152,7 +152,7 @@ func TestResidualsCatchPlantedFaults(t *testing.T) {
 	for _, name := range []string{"tree-laplace", "tree-gamma", "once-gamma"} {
 		c := config(name)
 		c.Contribution = contribution.OneComponent(4, c.Clip())
-		for _, what := range []string{"scale", "coordinates", "runs", "leaves"} {
+		for _, what := range []string{"scale", "coordinates", "runs", "contributions"} {
 			for _, x := range unlikePlan {
 				if x.name == what {
 					finds(t, name+", "+x.what, rebuilt(t, c, 8, 250, x.fault), what)

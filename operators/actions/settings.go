@@ -18,7 +18,7 @@ func Settings(alike string) []operators.Setting {
 		},
 		{
 			Name: "DELAY", Kind: operators.Count, Unit: "steps", Range: "0 to 65536", Default: "4",
-			Text: "that a play's answer may come after it; then it is learned from, and not before. 0: in its own step alone",
+			Text: "number of steps within which the answer to a play may come. The operator learns from the answers after these steps. 0: an answer counts only if it comes in the step of its play",
 		},
 	}
 }

@@ -32,18 +32,19 @@ var testSettings = []operators.Setting{
 			"0: no experiment",
 	},
 	{
-		Name: "PROPENSITIES", Kind: operators.Text, Unit: "p|p|…", Range: "one from 0.001 to 0.999 an arm, 1 in all",
+		Name: "PROPENSITIES", Kind: operators.Text, Unit: "p|p|…",
+		Range: "one number from 0.001 to 0.999 for each arm; their sum is 1",
 		Later: true,
 		Text:  "probability with which the experiment draws each arm, in the order of ORIEL_CELLS, whatever came before",
 	},
 	{
 		Name: "NEAR", Kind: operators.Number, Unit: "value", Range: "inside of ORIEL_VALUE's range", Default: "0",
 		Later: true,
-		Text:  "a guess of the mean outcome, from public or older data: a good one makes bands narrower, a wrong one leaves them valid",
+		Text:  "a guess of the mean outcome, from public or older data. A good guess makes bands narrower; bands are valid with any guess",
 	},
 	{
 		Name: "TARGET", Kind: operators.Count, Unit: "events", Range: "1000 to 1e12", Default: "0", Later: true,
-		Text: "how many events the experiment is expected to have: its bands are best there, and valid before and after",
+		Text: "expected number of events of the experiment. Bands are tuned for this number, and valid before and after",
 	},
 	{
 		Name: "UNITS", Kind: operators.Text, Unit: "name", Choices: []string{"unknown", "single"},

@@ -31,7 +31,7 @@ var settings = slices.Concat([]operators.Setting{
 	{
 		Name: "STATISTICS", Kind: operators.List, Unit: "name,…", Default: count, Decodes: true, Entry: statisticEntry,
 		Range: "count, sum, mean, variance, pQ for Q from 0.01 to 99.99, each once, *weight from 0.001 to 1000 behind it where it is not 1",
-		Text: "what is shown of each cell, in this order; all but count need ORIEL_VALUE. p50 is the median. A " +
+		Text: "statistics of each cell, in this order; all but count need ORIEL_VALUE. p50 is the median. A " +
 			"greater weight is more exact",
 	},
 	{
@@ -47,23 +47,23 @@ var settings = slices.Concat([]operators.Setting{
 	},
 	{
 		Name: "BINS", Kind: operators.Count, Unit: "bins", Range: "2 to 1024", Default: "64", Decodes: true, Later: true,
-		Text: "bins of equal width over ORIEL_VALUE's range, for quantiles, which are known to a bin at best",
+		Text: "number of bins of equal width over ORIEL_VALUE's range, for quantiles; a quantile is known to one bin at best",
 	},
 	{
 		Name: "ARMS", Kind: operators.Text, Unit: "column", Range: "a column of ORIEL_CELLS", Decodes: true, Later: true,
-		Text: "the dimension whose first place is the control; differences of means and shares, with intervals " +
-			"of privacy's noise: not a test, and no effect",
+		Text: "the column whose first entry is the control. Decisions have differences of means and shares, " +
+			"with intervals of privacy's noise: not a test, and no effect",
 	},
 	{
 		Name: "MEMORIES", Kind: operators.List, Unit: "steps,…", Range: "2 to 1048576, each once", Entry: memoryEntry,
-		Text: "memories at which decayed sums are read from one release. Others than ORIEL_MEMORY cost " +
-			"accuracy and no privacy. Not set: ORIEL_MEMORY alone",
+		Text: "memories of the decayed sums, which all come from one release. Memories other than ORIEL_MEMORY " +
+			"cost accuracy, but no privacy. Not set: ORIEL_MEMORY alone",
 	},
 	{
 		Name: "INCREMENTS", Kind: operators.Flag, Unit: "bool", Default: "false",
 		Text: "with ORIEL_MEMORY: publish the released increments too, so that others can sum them over windows of their own",
 	},
-	operators.EmitEvery("1", "a decision is emitted every so many steps, with the sum of their increments. It buys no privacy. 1 with once-gaussian"),
+	operators.EmitEvery("1", "number of steps between two decisions; a decision has the sum of their increments. A larger number gains no privacy. 1 with once-gaussian"),
 }, testSettings)
 
 func cellsEntry(text string) (string, bool) {

@@ -34,16 +34,17 @@ var settings = slices.Insert([]operators.Setting{
 	},
 	{
 		Name: "RULE", Kind: operators.Text, Unit: "name", Choices: []string{ucb, exp3, exp3Uniform}, Default: ucb,
-		Text: "how the next arm is found: ucb, for losses of one law an arm; exp3 and exp3-uniform, for losses " +
-			"that change in any way",
+		Text: "algorithm for the next arm: ucb, if the losses of each arm have a fixed law; exp3 and " +
+			"exp3-uniform, for losses that change in any way",
 	},
 	{
 		Name: "LOSS_RANGE", Kind: operators.Text, Unit: "low:high", Range: "ends up to 1e12 in size", Default: "0:1",
 		Text: "public range of losses: those outside are clamped to it. A reward is a loss below 0",
 	},
 	{
-		Name: "WIDTH", Kind: operators.Number, Unit: "factor", Range: "above 0, at most 100; ucb", Default: "1",
-		Text: "how sure ucb must be before it leaves an arm: width² of its intervals in units of ln t. Proved from 3 on",
+		Name: "WIDTH", Kind: operators.Number, Unit: "factor",
+		Range: "above 0, at most 100; with ORIEL_RULE=ucb", Default: "1",
+		Text: "width² of the intervals of ucb, in units of ln t: with a larger value ucb leaves an arm later. The regret bound is proved from 3 on",
 	},
 }, 2, actions.Settings("all of one arm")...)
 

@@ -38,44 +38,44 @@ const (
 var settings = append([]operators.Setting{
 	convex.Setting("SET", "feasible set of centres, and with ORIEL_SHRINK of plays"),
 	convex.Setting("RADIUS",
-		"R: size of the set, such as the radius of a ball or the sum of a simplex; README.md of coco lists all"),
+		"R: size of the set, for example the radius of a ball or the sum of a simplex; README.md of coco lists all sets"),
 	{
 		Name: "DIMENSION", Kind: operators.Count, Unit: "coordinates", Range: "1 to 262144", Required: true,
 		Text: "dimension n of plays",
 	},
-	convex.Setting("PICK", "k of ORIEL_SET=subsets and subsets-at-most, which need it"),
+	convex.Setting("PICK", "k, the size of subsets of ORIEL_SET=subsets and subsets-at-most, which need it"),
 	convex.Setting("EDGES",
 		"the acyclic graph of ORIEL_SET=flow, the connected one of trees, any of forests, which need it. Replay "+
 			"needs the same file"),
-	convex.LaterSetting("BLOCKS", "the blocks of ORIEL_SET=partition and partition-at-most, which need them, coordinates in their order"),
+	convex.LaterSetting("BLOCKS", "the blocks of ORIEL_SET=partition and partition-at-most, which need them; they take the coordinates in order"),
 	convex.LaterSetting("WORTHS",
-		"what the first places of ORIEL_SET=ranking are worth, which needs them, those behind 0"),
+		"values of the first places of ORIEL_SET=ranking, which needs them; later places have 0"),
 	convex.LaterSetting("ROWS",
-		"of the matrices of ORIEL_SET=trace-norm, which needs it: plays are matrices, row by row"),
+		"number of rows of the matrices of ORIEL_SET=trace-norm, which needs it. Plays are matrices, row by row"),
 	convex.LaterSetting("VERTICES",
-		"the points whose mixes ORIEL_SET=vertices has, times the radius. Replay needs the same file"),
-	convex.LaterSetting("LOW", "least of each coordinate of ORIEL_SET=box, beside ORIEL_HIGH and in place of ORIEL_RADIUS"),
-	convex.LaterSetting("HIGH", "most of each coordinate of ORIEL_SET=box, beside ORIEL_LOW"),
+		"the points of ORIEL_SET=vertices: centres are their convex combinations, times the radius. Replay needs the same file"),
+	convex.LaterSetting("LOW", "lower end of each coordinate of ORIEL_SET=box, together with ORIEL_HIGH and instead of ORIEL_RADIUS"),
+	convex.LaterSetting("HIGH", "upper end of each coordinate of ORIEL_SET=box, together with ORIEL_LOW"),
 	{
 		Name: "LOSS_RANGE", Kind: operators.Text, Unit: "low:high", Range: "ends up to 1e12 in size", Default: "0:1",
-		Text: "public range of losses: those outside are clamped to it",
+		Text: "public range of losses: losses outside are clamped to it",
 	},
 	{
 		Name: "BASELINE", Kind: operators.Number, Unit: "share", Range: "0 to 1", Default: "0",
-		Text: "where losses mostly are in their range, from its lower end: a first guess, from which less noise is needed",
+		Text: "a first guess of the mean loss, as a share of its range from the lower end; a good guess makes gradients less noisy",
 	},
 	{
 		Name: "LIPSCHITZ", Kind: operators.Number, Unit: "loss/length", Range: "above 0, at most 1e12", Default: "1",
-		Text: "how much a loss changes over a length: with it and ORIEL_ROUNDS, ORIEL_SMOOTHING and ORIEL_RATE are the " +
-			"paper's",
+		Text: "Lipschitz constant of the losses. With it and ORIEL_ROUNDS, ORIEL_SMOOTHING and ORIEL_RATE have " +
+			"the paper's values",
 	},
 	{
 		Name: "SMOOTHING", Kind: operators.Number, Unit: "length", Range: "0 to 1e12", Default: "0",
-		Text: "ζ, the distance of a play from its centre. A large one shows the slope better, and the place worse. 0: by ORIEL_ROUNDS",
+		Text: "ζ, the distance of a play from its centre. A larger ζ shows the slope better, and the value at the centre worse. 0: from ORIEL_ROUNDS",
 	},
 	{
 		Name: "RATE", Kind: operators.Number, Unit: "length²/loss", Range: "0 to 1e12", Default: "0",
-		Text: "η, how far a centre follows the sum of slopes. 0: the paper's, which needs ORIEL_ROUNDS",
+		Text: "η, the learning rate: how far a centre follows the sum of slopes. 0: the paper's value, which needs ORIEL_ROUNDS",
 	},
 	{
 		Name: "SHRINK", Kind: operators.Flag, Unit: "bool", Default: "true",
@@ -84,20 +84,20 @@ var settings = append([]operators.Setting{
 	},
 	{
 		Name: "UPDATE", Kind: operators.Text, Unit: "name", Choices: []string{frankWolfe, projected}, Default: frankWolfe,
-		Text: "how a centre is found: by linear minimisations alone, or by a projection, which some sets have and which " +
-			"is exact",
+		Text: "algorithm for the centre: linear minimisations only, or an exact projection, which only some " +
+			"sets have",
 		Later: true,
 	},
 	{
 		Name: "PRECISION", Kind: operators.Number, Unit: "length", Range: "0 to the set's diameter", Default: "0",
-		Text: "how near to the exact centre frank-wolfe must come, in at most 4·(diameter/precision)² linear " +
+		Text: "greatest distance from the exact centre for frank-wolfe, in at most 4·(diameter/precision)² linear " +
 			"minimisations. 0: diameter/√ORIEL_BATCH",
 		Later: true,
 	},
 	{
 		Name: "DOUBLING", Kind: operators.Flag, Unit: "bool", Default: "false",
-		Text: "take the constants for 1, 2, 4, … steps in turn, if the number of steps is unknown: at most " +
-			"ORIEL_ROUNDS",
+		Text: "use the constants for 1, 2, 4, … steps in turn, up to ORIEL_ROUNDS, if the number of steps is " +
+			"unknown",
 		Later: true,
 	},
 	{

@@ -18,11 +18,11 @@ var bandSettings = []operators.Setting{
 	},
 	{
 		Name: "BAND_WEIGHT", Kind: operators.Number, Unit: "gradient radii", Range: "0.01 to 10", Default: "0.3", Later: true,
-		Text: "length of a miss beside gradients: more makes the band steadier and the model noisier; 0.3 costs the model 2 % more noise",
+		Text: "weight of misses beside gradients: a larger weight makes the band steadier and the model noisier; 0.3 adds 2 % noise to the model",
 	},
 	{
 		Name: "BAND_STEP", Kind: operators.Number, Unit: "shares", Range: "1e-6 to 0.1", Default: "0.002", Later: true,
-		Text: "how far a miss moves an end of the band, as a share of it: more follows changes sooner, with a band that moves more",
+		Text: "step of an end of the band after a miss, as a share of the band: a larger step follows changes sooner, but the band moves more",
 	},
 }
 

@@ -34,26 +34,27 @@ const dense, sparse = "dense", "sparse"
 var settings = []operators.Setting{
 	{
 		Name: "UPDATE", Kind: operators.Text, Unit: "name", Choices: []string{Projection, LLO, OGD}, Required: true,
-		Text: "how the next decision is found: Euclidean projection, a local linear oracle, or gradient " +
+		Text: "algorithm for the next decision: Euclidean projection, a local linear oracle, or gradient " +
 			"descent on each step's own gradient (once-* only)",
 	},
 	{
 		Name: "CONSTANTS", Kind: operators.Text, Unit: "name", Choices: []string{Proved, Search}, Papers: []string{Paper},
 		Default: Proved,
-		Text: "step size of llo. search: as far as lowers the noisy objective most. proved: with a proved " +
-			"regret bound; decisions move little",
+		Text: "step size of llo. search: the step that lowers the noisy objective most. proved: has a regret " +
+			"bound, but decisions move little",
 	},
 	{
 		Name: "FIRST", Kind: operators.Text, Unit: "name", Choices: []string{Spread, Vertex}, Default: Spread, Later: true,
-		Text: "first decision: spread over the set, or with ORIEL_CONSTANTS=search at a vertex, to which each " +
-			"step adds at most one",
+		Text: "first decision: spread over the set, or with ORIEL_CONSTANTS=search a vertex; each step then " +
+			"adds at most one vertex to the mix",
 	},
 	{
 		Name: "LOSS", Kind: operators.Text, Unit: "name", Choices: loss.Names(), Required: true, Decodes: true,
 		Text: "loss of one event",
 	},
 	{
-		Name: "QUANTILE", Kind: operators.Number, Unit: "probability", Range: "above 0, below 1; quantile", Later: true,
+		Name: "QUANTILE", Kind: operators.Number, Unit: "probability",
+		Range: "above 0, below 1; with ORIEL_LOSS=quantile", Later: true,
 		Text: "τ of the quantile loss, which needs it: the share of labels below a decision. With " +
 			"ORIEL_DIMENSION=1 the decision may be a threshold",
 	},
@@ -61,26 +62,26 @@ var settings = []operators.Setting{
 		"feasible set of decisions; llo takes all but l2-ball, the others all but flow, matching, vertices, trees, "+
 			"forests and trace-norm"),
 	convex.Setting("RADIUS",
-		"R: size of the set, such as the radius of a ball or the sum of a simplex; README.md of coco lists all"),
+		"R: size of the set, for example the radius of a ball or the sum of a simplex; README.md of coco lists all sets"),
 	convex.LaterSetting("PICK",
-		"k of ORIEL_SET=subsets (mixes of sets of k of d elements, times R) and subsets-at-most (k "+
-			"or fewer)"),
+		"k of ORIEL_SET=subsets (convex combinations of sets of k of d elements, times R) and subsets-at-most (of "+
+			"sets of k or fewer)"),
 	convex.LaterSetting("BLOCKS",
-		"block sizes of ORIEL_SET=partition (mixes of sets with so many out of each block, times R) "+
-			"and partition-at-most (at most so many)"),
+		"blocks of ORIEL_SET=partition (convex combinations of sets with exactly pick coordinates from each block, "+
+			"times R) and partition-at-most (at most pick from each)"),
 	convex.LaterSetting("WORTHS",
 		"values of the first places of ORIEL_SET=ranking, which needs them; later places have 0. "+
-			"Decisions are mixes of rankings, times R"),
+			"Decisions are convex combinations of rankings, times R"),
 	convex.LaterSetting("ROWS",
-		"of the matrices of ORIEL_SET=trace-norm, which needs it: decisions are matrices, row by row"),
+		"number of rows of the matrices of ORIEL_SET=trace-norm, which needs it. Decisions are matrices, row by row"),
 	convex.LaterSetting("EDGES",
-		"the graph of ORIEL_SET=flow (acyclic, one source, one sink), trees (connected) or forests; "+
-			"a coordinate an edge. Replay needs the same file"),
+		"the graph of ORIEL_SET=flow (acyclic, one source, one sink), trees (connected) or forests; one "+
+			"coordinate for each edge. Replay needs the same file"),
 	convex.LaterSetting("VERTICES",
-		"the points whose mixes ORIEL_SET=vertices has, times the radius; it needs ORIEL_UPDATE=llo and "+
+		"the points of ORIEL_SET=vertices: decisions are their convex combinations, times the radius; it needs ORIEL_UPDATE=llo and "+
 			"ORIEL_CONSTANTS=search. Replay needs the same file"),
-	convex.LaterSetting("LOW", "least of each coordinate of ORIEL_SET=box, beside ORIEL_HIGH and in place of ORIEL_RADIUS"),
-	convex.LaterSetting("HIGH", "most of each coordinate of ORIEL_SET=box, beside ORIEL_LOW"),
+	convex.LaterSetting("LOW", "lower end of each coordinate of ORIEL_SET=box, together with ORIEL_HIGH and instead of ORIEL_RADIUS"),
+	convex.LaterSetting("HIGH", "upper end of each coordinate of ORIEL_SET=box, together with ORIEL_LOW"),
 	operators.Dimension("dimension d of decisions and feature vectors"),
 	{
 		Name: "CLIP", Kind: operators.Number, Unit: "loss/length", Range: "above 0, at most 1e12", Required: true,
@@ -93,11 +94,11 @@ var settings = []operators.Setting{
 	},
 	{
 		Name: "WEIGHT_MAX", Kind: operators.Number, Unit: "weight", Range: "0 to 1e12", Default: "0", Later: true,
-		Text: "largest weight, beside ORIEL_FEATURES_MAX. 0: 1, or of the logistic and quantile losses what the clip has room for",
+		Text: "largest weight of an event, for ORIEL_FEATURES_MAX. 0 stands for 1, or for logistic and quantile losses the largest weight that the clip allows",
 	},
 	{
 		Name: "LABEL_MAX", Kind: operators.Number, Unit: "label", Range: "0 to 1e12", Default: "0", Later: true,
-		Text: "largest size of a label of the squared loss, beside ORIEL_FEATURES_MAX. 0: unknown",
+		Text: "largest absolute value of a label of the squared loss, for ORIEL_FEATURES_MAX. 0: unknown",
 	},
 	{
 		Name: "STRONG_CONVEXITY", Kind: operators.Number, Unit: "1/length²", Range: "1e-12 to 1e12", Required: true,
@@ -117,7 +118,7 @@ var settings = []operators.Setting{
 	},
 	{
 		Name: "EMIT_EVERY", Kind: operators.Count, Unit: "steps", Range: "≥ 1", Default: "1",
-		Text: "a decision is emitted every so many steps; the privacy account covers all steps",
+		Text: "number of steps between two decisions; the privacy account covers all steps",
 	},
 	{
 		Name: "DECISIONS", Kind: operators.Text, Unit: "name", Choices: []string{dense, sparse}, Default: dense, Later: true,

@@ -16,35 +16,36 @@ var rows = []operators.Setting{
 	},
 	{
 		Name: "PICK", Kind: operators.Count, Unit: "coordinates", Default: "0",
-		Range: "0, or 1 to the dimension less 1; subsets, and subsets-at-most up to the dimension",
+		Range: "0, or 1 to the dimension less 1 for ORIEL_SET=subsets, and 1 to the dimension for subsets-at-most",
 	},
 	{
 		Name: "EDGES", Kind: operators.File, Unit: "file", Entry: ParseEdge,
-		Range: "from>to, two different names, an edge a line; flow, trees, forests",
+		Range: "lines from>to, one for each edge, with two different names; for ORIEL_SET=flow, trees, forests",
 	},
 	{
 		Name: "BLOCKS", Kind: operators.List, Unit: "size:pick,…", Entry: ParseBlock,
-		Range: "whole numbers, 1 ≤ pick < size, all sizes together the dimension; partition, partition-at-most",
+		Range: "whole numbers, 1 ≤ pick < size, all sizes together the dimension; for ORIEL_SET=partition, partition-at-most",
 	},
 	{
 		Name: "WORTHS", Kind: operators.List, Unit: "worth,…", Entry: ParsePlace,
-		Range: "numbers from 0 to 1e15, none more than the one before, at most the dimension; ranking",
+		Range: "numbers from 0 to 1e15, none more than the one before, at most the dimension; for ORIEL_SET=ranking",
 	},
 	{
-		Name: "ROWS", Kind: operators.Count, Unit: "rows", Range: "0, or a divisor of the dimension; trace-norm",
+		Name: "ROWS", Kind: operators.Count, Unit: "rows",
+		Range:   "0, or a divisor of the dimension; for ORIEL_SET=trace-norm",
 		Default: "0",
 	},
 	{
 		Name: "VERTICES", Kind: operators.File, Unit: "file", Entry: ParseCorner,
-		Range: "numbers with spaces between them, a point a line; vertices",
+		Range: "lines of numbers with spaces between them, one for each point; for ORIEL_SET=vertices",
 	},
 	{
 		Name: "LOW", Kind: operators.List, Unit: "length,…", Entry: ParseEnd,
-		Range: "numbers up to 1e15 in size, one for each coordinate or one for all; box, without ORIEL_RADIUS",
+		Range: "numbers up to 1e15 in size, one for each coordinate or one for all; for ORIEL_SET=box without ORIEL_RADIUS",
 	},
 	{
 		Name: "HIGH", Kind: operators.List, Unit: "length,…", Entry: ParseEnd,
-		Range: "numbers up to 1e15 in size, one for each coordinate or one for all, each above its low end; box",
+		Range: "numbers up to 1e15 in size, one for each coordinate or one for all, each above its low end; for ORIEL_SET=box",
 	},
 }
 

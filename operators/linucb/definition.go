@@ -52,11 +52,11 @@ var settings = []operators.Setting{
 	},
 	{
 		Name: "ARMS", Kind: operators.List, Unit: "name,…", Range: "2 to 1024 names of 1 to 64 bytes, each once, without quotes and backslashes",
-		Entry: armEntry, Text: "what can be played, each with weights of its own; not with ORIEL_CANDIDATES",
+		Entry: armEntry, Text: "names of the arms; each arm has its own weights; not with ORIEL_CANDIDATES",
 	},
 	{
 		Name: "ARM_FEATURES", Kind: operators.File, Unit: "file", Later: true,
-		Range: "name:number:number:…, an arm a line, 2 to 1024 lines with as many numbers each",
+		Range: "2 to 1024 lines name:number:number:…, one for each arm, all with equally many numbers",
 		Entry: productEntry, Text: "the arms and their public features, instead of ORIEL_ARMS: learning about one arm helps arms like it. " +
 			"Replay needs the same file",
 	},
@@ -72,15 +72,15 @@ var settings = []operators.Setting{
 	},
 	{
 		Name: "REWARD_RANGE", Kind: operators.Text, Unit: "low:high", Range: "ends up to 1e12 in size", Default: "0:1",
-		Text: "public range of rewards: those outside are clamped to it. Its middle is what weights of zero predict",
+		Text: "public range of rewards: rewards outside are clamped to it. Weights of zero predict its middle",
 	},
 	moments.Setting("FEATURES_MAX", "1",
-		"X, the largest norm of a context, or of a candidate's features: longer ones are drawn to it"),
+		"X, the largest norm of a context, or of a candidate's features: longer vectors are scaled down to it"),
 	moments.Setting("LABEL_SHARE", "1",
-		"s, rounded down to 1/1024: noise is (1 + s²) on second moments of features and (1 + s²)/s on those with "+
-			"the reward"),
+		"s, rounded down to a multiple of 1/1024: noise is (1 + s²) on second moments of features, and (1 "+
+			"+ s²)/s on moments with the reward"),
 	moments.Setting("START_REGULARIZER", "1",
-		"λ, public regulariser: so many events of the middle reward in each direction"),
+		"λ, public regulariser: it counts like this many pseudo-events with the middle reward in each direction"),
 	moments.Setting("NOISE_SHIFT", "1.5",
 		"f: released second moments are shifted by f times the edge of their noise's spectrum, "+
 			"2√d·sd. Not with ORIEL_CONFIDENCE"),
@@ -90,12 +90,12 @@ var settings = []operators.Setting{
 	},
 	{
 		Name: "WIDTH", Kind: operators.Number, Unit: "factor", Range: "0 to 1000", Default: "0.25",
-		Text: "β, how much what is little known is preferred; of no proof, and mostly better than the proved one. The noise explores, too",
+		Text: "β, width of the confidence bound: a larger β explores more. It has no proof, but is mostly better than the proved width. The noise explores too",
 	},
 	{
 		Name: "CONFIDENCE", Kind: operators.Number, Unit: "probability", Range: "0, or 0.5 to 0.999999", Default: "0",
-		Text: "take for β what holds the weights with this probability at all steps: proved, for rewards linear in the context, with " +
-			"ORIEL_WINDOW=horizon. 0: ORIEL_WIDTH",
+		Text: "β is the proved width that covers the true weights with this probability at all steps, for " +
+			"rewards linear in the context, with ORIEL_WINDOW=horizon. 0: ORIEL_WIDTH",
 	},
 	{
 		Name: "WEIGHTS_MAX", Kind: operators.Number, Unit: "half reward ranges", Range: "0, or 1e-6 to 1e6", Default: "0",
@@ -110,11 +110,12 @@ var settings = []operators.Setting{
 			"moments has doubled; not with ORIEL_MEMORY",
 	},
 	{
-		Name: "WAIT", Kind: operators.Count, Unit: "steps", Range: "1 to 1048576; served", Default: "1024",
-		Text: "that a context waits for its reward, and keeps its place, answered or not",
+		Name: "WAIT", Kind: operators.Count, Unit: "steps", Range: "1 to 1048576; with ORIEL_PLAYED=served", Default: "1024",
+		Text: "number of steps that a context waits for its reward; it keeps its place for all these steps, with or without a reward",
 	},
 	{
-		Name: "CAPACITY", Kind: operators.Count, Unit: "contexts", Range: "0 to 1048576; served", Default: "0",
+		Name: "CAPACITY", Kind: operators.Count, Unit: "contexts",
+		Range: "0 to 1048576; with ORIEL_PLAYED=served", Default: "0",
 		Text: "greatest number of contexts that wait for their reward; the sealed state holds them. 0: as many " +
 			"as ORIEL_WAIT steps can bring",
 	},

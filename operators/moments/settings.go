@@ -24,7 +24,7 @@ func Setting(name, value, text string) operators.Setting {
 
 // EmitEvery is the row of the setting EMIT_EVERY.
 var EmitEvery = operators.EmitEvery("16",
-	"weights are solved and emitted every so many steps; the privacy account covers all steps")
+	"number of steps between two decisions with new weights; the privacy account covers all steps")
 
 // ReadLabel reads LABEL_SHARE and returns the Label of Rows.
 func ReadLabel(v *operators.Values) int {

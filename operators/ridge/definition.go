@@ -32,33 +32,33 @@ var settings = []operators.Setting{
 	},
 	{
 		Name: "LABEL_RANGE", Kind: operators.Text, Unit: "low:high", Range: "ends up to 1e12 in size", Required: true,
-		Text: "public range of labels: those outside are clamped to it, and so are predictions. Its middle is what weights of zero predict",
+		Text: "public range of labels: labels outside are clamped to it, and so are predictions. Weights of zero predict its middle",
 	},
-	moments.Setting("FEATURES_MAX", "1", "X, the largest norm of features: longer ones are drawn to it"),
+	moments.Setting("FEATURES_MAX", "1", "X, the largest norm of features: longer vectors are scaled down to it"),
 	moments.Setting("LABEL_SHARE", "0.7",
-		"s, rounded down to 1/1024: noise is (1 + s²) on moments of features, (1 + s²)/s on those with the label"),
+		"s, rounded down to a multiple of 1/1024: noise is (1 + s²) on moments of features, and (1 + s²)/s on moments with the label"),
 	{
 		Name: "RESIDUAL_MAX", Kind: operators.Number, Unit: "label", Range: "0 to 1e12", Default: "0",
-		Text: "C: residuals are clipped to it; ORIEL_UPDATE=innovation needs it, and takes as much noise as it says",
+		Text: "C: residuals are clipped to C; ORIEL_UPDATE=innovation needs it, and its noise is proportional to C",
 	},
 	{
 		Name: "GAIN", Kind: operators.Number, Unit: "factor", Range: "0 to 1e9", Default: "200",
-		Text: "α of ORIEL_UPDATE=innovation: how much the private second moments turn a step; 0: not at all, a first-order update",
+		Text: "α of ORIEL_UPDATE=innovation: weight of the private second moments in a step; 0: none, a first-order update",
 	},
 	moments.Setting("START_REGULARIZER", "10",
-		"λ₀, public regulariser: so many events that say 0 in each direction"),
+		"λ₀, public regulariser: it counts like this many pseudo-events with label 0 in each direction"),
 	{
 		Name: "STRONG_CONVEXITY", Kind: operators.Number, Unit: "share", Range: "0 to 1e12", Default: "0",
-		Text: "µ: the regulariser grows by it with each event",
+		Text: "µ: the regulariser grows by µ with each event",
 	},
 	moments.Setting("NOISE_SHIFT", "1",
-		"f: released second moments are shifted by f times the edge of their noise's spectrum, "+
-			"2√d·sd; doubled where that is too little"),
+		"f: released second moments are shifted by f times the edge of their noise's spectrum, 2√d·sd. If "+
+			"this is too little, the shift is doubled"),
 	{
 		Name: "SPECTRUM", Kind: operators.Text, Unit: "name", Choices: []string{shifted, raised}, Default: shifted,
 		Later: true,
-		Text: "shift: the shift is added to the diagonal. raise: smaller eigenvalues are raised to it, which " +
-			"is better for unlike features, and slower",
+		Text: "shift: the shift is added to the diagonal. raise: smaller eigenvalues are raised to the shift, " +
+			"which is better for features of unlike size, and slower",
 	},
 	{
 		Name: "WEIGHTS_MAX", Kind: operators.Number, Unit: "half label ranges", Range: "1e-6 to 1e6", Default: "6",

@@ -60,7 +60,8 @@ func TestTwoExpertsAreWithinTheirClaim(t *testing.T) {
 		{0.34, dp.Replace, 0, tight},
 		{0.34, dp.Replace, 1e-6, direct},
 	}
-	for _, kind := range tiertest.Runs(kinds[1:], kinds) {
+	for _, kind := range tiertest.Runs([]int{1, 2, 4}, []int{0, 1, 2, 3, 4}) {
+		kind := kinds[kind]
 		c.Share, c.Rate = kind.share, kind.rate
 		m := mechanismOf(t, c, 1)
 		m.Unit, m.Budget = protection.Event{Exchange: kind.adjacency}, dp.Budget{Epsilon: 0.9, Delta: kind.delta}

@@ -11,7 +11,7 @@ import (
 
 // Definition is the row of sets in the table of operators.
 var Definition = operators.Definition{
-	Name: "sets", Text: "k of N elements, of events that tell how good the set was that was played",
+	Name: "sets", Text: "k of N elements, learned from the quality of the whole set that was played",
 	Settings: settings, Events: events, New: configure,
 }
 
@@ -38,12 +38,12 @@ const (
 var settings = slices.Insert([]operators.Setting{
 	{
 		Name: "RULE", Kind: operators.Text, Unit: "name", Choices: []string{halving, draws}, Default: halving,
-		Text: "halving: elements are tried behind the set so far, and the worse half is dropped. draws: " +
-			"exponential weights, with ORIEL_MECHANISM=draws",
+		Text: "halving: each element is tried together with the set so far, and the worse half is dropped. " +
+			"draws: exponential weights, with ORIEL_MECHANISM=draws",
 	},
 	{
 		Name: "ELEMENTS", Kind: operators.List, Unit: "name,…", Range: "2 to 4096 names of 1 to 64 bytes, each once",
-		Required: true, Entry: operators.ShortName, Text: "what sets are of",
+		Required: true, Entry: operators.ShortName, Text: "names of the elements",
 	},
 	{
 		Name: "PICK", Kind: operators.Count, Unit: "elements", Range: "1 to 256, below the elements", Required: true,
@@ -51,15 +51,15 @@ var settings = slices.Insert([]operators.Setting{
 	},
 	{
 		Name: "WORTH_RANGE", Kind: operators.Text, Unit: "low:high", Range: "ends up to 1e12 in size", Default: "0:1",
-		Text: "public range of what a set is worth: those outside are clamped to it",
+		Text: "public range of the value of a set: values outside are clamped to it",
 	},
 	{
-		Name: "TRIES", Kind: operators.Count, Unit: "rounds", Range: "1 to 1048576; halving", Default: "4",
-		Text: "that each element is tried for before the worse half is dropped, and then twice as many, and so on",
+		Name: "TRIES", Kind: operators.Count, Unit: "rounds", Range: "1 to 1048576; with ORIEL_RULE=halving", Default: "4",
+		Text: "number of tries of each element before the worse half is dropped; after each drop the number doubles",
 	},
 	{
-		Name: "EPOCH", Kind: operators.Count, Unit: "steps", Range: "0, or 1 to 2^40; halving", Default: "0",
-		Text: "after which halving starts anew, since what was best need not stay so; 0: never",
+		Name: "EPOCH", Kind: operators.Count, Unit: "steps", Range: "0, or 1 to 2^40; with ORIEL_RULE=halving", Default: "0",
+		Text: "length of an epoch, after which halving starts anew, because the best set may change; 0: never",
 	},
 	{
 		Name: "RATE", Kind: operators.Text, Unit: "name", Choices: []string{tight},
@@ -67,12 +67,13 @@ var settings = slices.Insert([]operators.Setting{
 		Text: "of ORIEL_RULE=draws, how often it explores and how fast it learns: as the proof allows",
 	},
 	{
-		Name: "SHARE", Kind: operators.Number, Unit: "share", Range: "0, or above 0, at most 1; draws", Default: "0",
-		Text: "of rounds that explore; 0: that of ORIEL_RATE, which is 1 on short streams, so that nothing found is ever played",
+		Name: "SHARE", Kind: operators.Number, Unit: "share",
+		Range: "0, or above 0, at most 1; with ORIEL_RULE=draws", Default: "0",
+		Text: "share of rounds that explore; 0: the share of ORIEL_RATE. On short streams this share is 1, so that no learned set is ever played",
 	},
 	{
 		Name: "COINS", Kind: operators.Text, Unit: "name", Choices: []string{fixed, capped}, Default: fixed,
-		Text: "of ORIEL_RULE=draws, which rounds explore: fixed, a known number of them; capped, each at " +
+		Text: "rounds of ORIEL_RULE=draws that explore. fixed: a known number of rounds. capped: each at " +
 			"random, at most twice the expected number",
 	},
 }, 4, actions.Settings("all of one set")...)

@@ -41,7 +41,7 @@ var settings = []operators.Setting{
 	{
 		Name: "RULE", Kind: operators.Text, Unit: "name", Required: true,
 		Choices: []string{byHistogram, byArgmax, byDraws, byLeaders, byShares},
-		Text: "how the set is found: histogram, argmax, draws, leaders or shares; the operator's README.md " +
+		Text: "algorithm for the set: histogram, argmax, draws, leaders or shares; the operator's README.md " +
 			"explains each",
 	},
 	{
@@ -54,14 +54,15 @@ var settings = []operators.Setting{
 			"or quadratic; formulas in the operator's README.md",
 	},
 	{
-		Name: "PLACES", Kind: operators.File, Unit: "file", Range: "name:latitude:longitude, a place a line, 2 to 1024",
+		Name: "PLACES", Kind: operators.File, Unit: "file",
+		Range: "2 to 1024 lines name:latitude:longitude, one for each place",
 		Entry: placeEntry, Decodes: true,
 		Text: "public places, degrees: events are at them, and elements are the same places. Replay needs the same file",
 	},
 	{
-		Name: "TYPES", Kind: operators.File, Unit: "file", Range: "name:value:value:…, a type a line, 2 to 1024",
+		Name: "TYPES", Kind: operators.File, Unit: "file", Range: "2 to 1024 lines name:value:value:…, one for each type",
 		Entry: typeEntry, Decodes: true, Later: true,
-		Text: "public types of events, and what each element is worth to their events, in [0, 1]; in place of ORIEL_PLACES",
+		Text: "public types of events, with the value of each element for events of the type, in [0, 1]; instead of ORIEL_PLACES",
 	},
 	{
 		Name: "CATCHMENT", Kind: operators.Number, Unit: "km", Range: "0.001 to 20100", Default: "1000",
@@ -69,11 +70,12 @@ var settings = []operators.Setting{
 	},
 	{
 		Name: "ELEMENTS", Kind: operators.Count, Unit: "elements", Range: "2 to 16384", Default: "0", Decodes: true,
-		Text: "N, of events that say what each is worth to them; not with ORIEL_PLACES or ORIEL_TYPES",
+		Text: "N, the number of elements, if each event has the value of each element; not with ORIEL_PLACES or ORIEL_TYPES",
 	},
 	{
-		Name: "COPIES", Kind: operators.Count, Unit: "copies", Range: "0 to 1024; shares", Default: "0", Later: true,
-		Text: "K of ORIEL_RULE=shares: as many learners one behind the other; 0: as the source's proof has it",
+		Name: "COPIES", Kind: operators.Count, Unit: "copies",
+		Range: "0 to 1024; with ORIEL_RULE=shares", Default: "0", Later: true,
+		Text: "K of ORIEL_RULE=shares: number of learners in a row; 0: the number in the source's proof",
 	},
 	{
 		Name: "VALUES_NORM", Kind: operators.Number, Unit: "norm", Default: "0", Later: true,
@@ -82,12 +84,12 @@ var settings = []operators.Setting{
 			"less noise. 0: no bound",
 	},
 	operators.EmitEvery("1000",
-		"a set is found and emitted every so many steps; the privacy account covers all steps. Of draws fewer cost less"),
+		"number of steps between two decisions with a new set; the privacy account covers all steps. With draws, fewer decisions cost less privacy"),
 	{
 		Name: "RATE", Kind: operators.Text, Unit: "name", Default: tight, Later: true,
 		Choices: []string{tight, bounded}, Papers: []string{printed},
-		Text: "how fast draws, leaders and shares learn: tight, as fast as the noise allows; bounded, as the " +
-			"regret bound is proved",
+		Text: "learning rate of draws, leaders and shares. tight: as fast as the noise allows. bounded: the " +
+			"rate for which the regret bound is proved",
 	},
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -118,7 +119,7 @@ func (e *env) dropOffset() {
 func (e *env) dropOffsetOf(name string, partition int32) {
 	e.t.Helper()
 	c := e.deployment.Config
-	admin, err := kgo.NewClient(kgo.SeedBrokers(e.addr))
+	admin, err := kgo.NewClient(kgo.SeedBrokers(e.addr), kgo.Dialer(e.dial))
 	e.check(err)
 	defer admin.Close()
 	req := kmsg.NewPtrOffsetDeleteRequest()
@@ -139,77 +140,80 @@ func (e *env) dropOffsetOf(name string, partition int32) {
 // TestARunningProcessOutlivesItsVerdicts checks that a process goes on when the verdict topic is made again, because
 // only letters are lost.
 func TestARunningProcessOutlivesItsVerdicts(t *testing.T) {
-	t.Parallel()
-	e := newEnv(t)
-	e.events(20)
-	e.row(0, bad, valid)
-	e.row(2, valid)
-	written := make(chan Written, 10)
-	ended := make(chan error, 1)
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
-	service := New(e.deployment, Options{Listen: Listener{Written: func(w Written) { written <- w }}})
-	go func() { ended <- service.Run(ctx) }()
-	for within(t, written).To < 3 {
-	}
-	e.row(3, bad, bad)
-	if w := within(t, written); w.Letters != 2 || w.To != 5 {
-		t.Errorf("%+v", w)
-	}
-	e.remakeVerdicts()
-	e.row(7, bad)
-	select {
-	case w := <-written:
-		if w.Letters != 2 || w.Lost != 1 || w.To != 8 {
+	synctest.Test(t, func(t *testing.T) {
+		e := simulated(t).with(deployment.Config{}, 1, false).opened()
+		e.events(20)
+		e.row(0, bad, valid)
+		e.row(2, valid)
+		written := make(chan Written, 10)
+		ended := make(chan error, 1)
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+		defer cancel()
+		service := New(e.deployment, Options{Listen: Listener{Written: func(w Written) { written <- w }}})
+		go func() { ended <- service.Run(ctx) }()
+		for within(t, written).To < 3 {
+		}
+		e.row(3, bad, bad)
+		if w := within(t, written); w.Letters != 2 || w.To != 5 {
 			t.Errorf("%+v", w)
 		}
-	case err := <-ended:
-		t.Fatalf("ended with %v", err)
-	}
-	cancel()
-	e.check(<-ended)
-	e.wantWritten("0 json_syntax 0, 3 json_syntax 3, 4 json_syntax 4, 5..7 lost verdict_topic_made_again , 7 json_syntax 7")
+		e.remakeVerdicts()
+		e.row(7, bad)
+		select {
+		case w := <-written:
+			if w.Letters != 2 || w.Lost != 1 || w.To != 8 {
+				t.Errorf("%+v", w)
+			}
+		case err := <-ended:
+			t.Fatalf("ended with %v", err)
+		}
+		cancel()
+		e.check(<-ended)
+		e.wantWritten("0 json_syntax 0, 3 json_syntax 3, 4 json_syntax 4, 5..7 lost verdict_topic_made_again , 7 json_syntax 7")
+	})
 }
 
 // TestVerdictsThatAreMissingAreWaitedFor checks that without the topic a partition is parked with the right remedy, and
 // goes on by itself once somebody has followed the remedy.
 func TestVerdictsThatAreMissingAreWaitedFor(t *testing.T) {
-	t.Parallel()
-	e := newEnv(t)
-	e.events(20)
-	e.row(0, bad, valid)
-	e.check(e.run())
-	c := e.deployment.Config
-	e.check(topics.Delete(e.t.Context(), e.client, c.Verdicts))
-	e.refuses("verdict topic \"d.verdicts\" does not exist", "Run `oriel topics`", "letters that were not written are lost",
-		"nothing else is")
-	e.check(deployment.CreateTopics(t.Context(), e.client, c, func(string) {}))
-	e.row(4, bad)
-	e.check(e.run())
-	e.wantWritten("0 json_syntax 0, 2..4 lost verdict_topic_made_again , 4 json_syntax 4")
+	synctest.Test(t, func(t *testing.T) {
+		e := simulated(t).with(deployment.Config{}, 1, false).opened()
+		e.events(20)
+		e.row(0, bad, valid)
+		e.check(e.run())
+		c := e.deployment.Config
+		e.check(topics.Delete(e.t.Context(), e.client, c.Verdicts))
+		e.refuses("verdict topic \"d.verdicts\" does not exist", "Run `oriel topics`", "letters that were not written are lost",
+			"nothing else is")
+		e.check(deployment.CreateTopics(t.Context(), e.client, c, func(string) {}))
+		e.row(4, bad)
+		e.check(e.run())
+		e.wantWritten("0 json_syntax 0, 2..4 lost verdict_topic_made_again , 4 json_syntax 4")
+	})
 }
 
 // TestRowsThatBrokersLost has a log of verdicts that ends before the place up to which it was read. Rows that were
 // appended since stand at offsets that meant other rows; they are read.
 func TestRowsThatBrokersLost(t *testing.T) {
-	t.Parallel()
-	e := newEarlierEnv(t)
-	e.events(20)
-	e.row(0, bad)
-	e.check(e.run())
-	c := e.deployment.Config
-	producer, err := produce.New(t.Context(), e.client, "lost", time.Minute)
-	e.check(err)
-	e.check(producer.Begin(t.Context(), []kafka.TopicPartition{{Topic: c.DeadLetter}}))
-	at := []group.Offset{{Offset: 50, Note: note(e.deployment.Topics.Verdicts.ID, 1, cause{})}}
-	e.check(producer.CommitOffsets(t.Context(), group.Membership{Group: c.Group, Generation: -1}, c.Verdicts, at))
-	e.check(producer.End(t.Context(), true))
-	e.row(1, bad) // where a row was that letters had read
-	e.row(4, bad)
-	e.check(e.run())
-	e.wantWritten("0 json_syntax 0, 1 json_syntax 1, 2..4 lost other_version , 4 json_syntax 4")
-	e.check(e.run())
-	e.wantWritten("0 json_syntax 0, 1 json_syntax 1, 2..4 lost other_version , 4 json_syntax 4")
+	synctest.Test(t, func(t *testing.T) {
+		e := simulated(t).with(deployment.Config{}, 1, true).opened()
+		e.events(20)
+		e.row(0, bad)
+		e.check(e.run())
+		c := e.deployment.Config
+		producer, err := produce.New(t.Context(), e.client, "lost", time.Minute)
+		e.check(err)
+		e.check(producer.Begin(t.Context(), []kafka.TopicPartition{{Topic: c.DeadLetter}}))
+		at := []group.Offset{{Offset: 50, Note: note(e.deployment.Topics.Verdicts.ID, 1, cause{})}}
+		e.check(producer.CommitOffsets(t.Context(), group.Membership{Group: c.Group, Generation: -1}, c.Verdicts, at))
+		e.check(producer.End(t.Context(), true))
+		e.row(1, bad) // where a row was that letters had read
+		e.row(4, bad)
+		e.check(e.run())
+		e.wantWritten("0 json_syntax 0, 1 json_syntax 1, 2..4 lost other_version , 4 json_syntax 4")
+		e.check(e.run())
+		e.wantWritten("0 json_syntax 0, 1 json_syntax 1, 2..4 lost other_version , 4 json_syntax 4")
+	})
 }
 
 // TestForgottenGroupGoesOnBehindTheLastLetter has a group without offsets: brokers forget those of a group that was

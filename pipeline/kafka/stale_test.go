@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -15,18 +16,23 @@ import (
 	"oriel/pipeline/kafka/produce"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/kafka/topics"
+	"oriel/pipeline/pipetest/simtest"
 )
 
 // scripted is a cluster of three brokers whose answers a test may replace, with a topic of one partition that has
-// changed its leader and holds one record of each of two epochs.
+// changed its leader and holds one record of each of two epochs. It must be called in a bubble of testing/synctest.
 func scripted(t *testing.T) (context.Context, *kfake.Cluster, *kafka.Client) {
 	t.Helper()
-	cluster, err := kfake.NewCluster(kfake.NumBrokers(3), kfake.SeedTopics(1, "t"))
+	var network simtest.Network
+	t.Cleanup(func() { time.Sleep(simtest.Settled) })
+	cluster, err := kfake.NewCluster(
+		kfake.NumBrokers(3), kfake.SeedTopics(1, "t"), kfake.ListenFn(network.Listen),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(cluster.Close)
-	c, err := kafka.New(kafka.Config{Brokers: cluster.ListenAddrs()})
+	c, err := kafka.New(kafka.Config{Brokers: cluster.ListenAddrs(), Dial: network.Dial})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,43 +84,45 @@ func epochsAsked(request kmsg.Request) (epochs []int32) {
 // TestRequestsNameTheLeadersEpoch: whoever asks under "any epoch" is answered by a leader that was replaced without
 // having heard of it. A leader that is ahead or behind says so, and the request is sent again by a fresh layout.
 func TestRequestsNameTheLeadersEpoch(t *testing.T) {
-	ctx, cluster, c := scripted(t)
-	var mu sync.Mutex
-	asked := map[int16][]int32{}
-	for _, key := range []int16{1, 2, 23} {
-		cluster.ControlKey(key, func(r kmsg.Request) (kmsg.Response, error, bool) {
-			cluster.KeepControl()
-			mu.Lock()
-			defer mu.Unlock()
-			asked[key] = append(asked[key], epochsAsked(r)...)
-			return nil, nil, false
-		})
-	}
-	r := fetch.NewReader(c, "t", 0, 0, fetch.Options{MaxWait: time.Millisecond})
-	epoch := cluster.PartitionInfo("t", 0).Epoch
-	for round := range 2 {
-		if _, err := r.Fetch(ctx); err != nil {
-			t.Fatal(err)
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cluster, c := scripted(t)
+		var mu sync.Mutex
+		asked := map[int16][]int32{}
+		for _, key := range []int16{1, 2, 23} {
+			cluster.ControlKey(key, func(r kmsg.Request) (kmsg.Response, error, bool) {
+				cluster.KeepControl()
+				mu.Lock()
+				defer mu.Unlock()
+				asked[key] = append(asked[key], epochsAsked(r)...)
+				return nil, nil, false
+			})
 		}
-		if _, err := topics.BoundsOf(ctx, c, "t", 0); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := topics.EpochEnd(ctx, c, "t", 0, 0); err != nil {
-			t.Fatal(err)
-		}
-		mu.Lock()
-		for key, name := range map[int16]string{1: "Fetch", 2: "ListOffsets", 23: "OffsetForLeaderEpoch"} {
-			if n := len(asked[key]); n == 0 || asked[key][n-1] != epoch {
-				t.Errorf("round %d: %s asked leaders of epochs %v, want %d at last", round, name, asked[key], epoch)
+		r := fetch.NewReader(c, "t", 0, 0, fetch.Options{MaxWait: time.Millisecond})
+		epoch := cluster.PartitionInfo("t", 0).Epoch
+		for round := range 2 {
+			if _, err := r.Fetch(ctx); err != nil {
+				t.Fatal(err)
 			}
-			asked[key] = nil
+			if _, err := topics.BoundsOf(ctx, c, "t", 0); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := topics.EpochEnd(ctx, c, "t", 0, 0); err != nil {
+				t.Fatal(err)
+			}
+			mu.Lock()
+			for key, name := range map[int16]string{1: "Fetch", 2: "ListOffsets", 23: "OffsetForLeaderEpoch"} {
+				if n := len(asked[key]); n == 0 || asked[key][n-1] != epoch {
+					t.Errorf("round %d: %s asked leaders of epochs %v, want %d at last", round, name, asked[key], epoch)
+				}
+				asked[key] = nil
+			}
+			mu.Unlock()
+			if err := cluster.MoveTopicPartition("t", 0, int32(round)); err != nil {
+				t.Fatal(err)
+			}
+			epoch++
 		}
-		mu.Unlock()
-		if err := cluster.MoveTopicPartition("t", 0, int32(round)); err != nil {
-			t.Fatal(err)
-		}
-		epoch++
-	}
+	})
 }
 
 // TestAWokenLeadersAnswerIsNoVerdict: a leader that was stopped answers from a shorter log until it has heard of its
@@ -130,37 +138,39 @@ func TestAWokenLeadersAnswerIsNoVerdict(t *testing.T) {
 		"fenced epoch":  func(p *kmsg.FetchResponseTopicPartition) { p.ErrorCode = kerr.FencedLeaderEpoch.Code },
 	} {
 		t.Run(name, func(t *testing.T) {
-			ctx, cluster, c := scripted(t)
-			r := fetch.NewReader(c, "t", 0, 0, fetch.Options{MaxWait: time.Millisecond})
-			first, err := r.Fetch(ctx)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if len(first.Records) != 2 {
-				t.Fatalf("%d records, want 2", len(first.Records))
-			}
-			first.Release()
-			left := 3
-			cluster.ControlKey(1, func(request kmsg.Request) (kmsg.Response, error, bool) {
-				cluster.KeepControl()
-				if left--; left == 0 {
-					cluster.DropControl()
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cluster, c := scripted(t)
+				r := fetch.NewReader(c, "t", 0, 0, fetch.Options{MaxWait: time.Millisecond})
+				first, err := r.Fetch(ctx)
+				if err != nil {
+					t.Fatal(err)
 				}
-				fetch, _ := request.(*kmsg.FetchRequest)
-				response, _ := fetch.ResponseKind().(*kmsg.FetchResponse)
-				topic, p := kmsg.NewFetchResponseTopic(), kmsg.NewFetchResponseTopicPartition()
-				answer(&p)
-				topic.TopicID, topic.Partitions = fetch.Topics[0].TopicID, append(topic.Partitions, p)
-				response.Topics = append(response.Topics, topic)
-				return response, nil, true
+				if len(first.Records) != 2 {
+					t.Fatalf("%d records, want 2", len(first.Records))
+				}
+				first.Release()
+				left := 3
+				cluster.ControlKey(1, func(request kmsg.Request) (kmsg.Response, error, bool) {
+					cluster.KeepControl()
+					if left--; left == 0 {
+						cluster.DropControl()
+					}
+					fetch, _ := request.(*kmsg.FetchRequest)
+					response, _ := fetch.ResponseKind().(*kmsg.FetchResponse)
+					topic, p := kmsg.NewFetchResponseTopic(), kmsg.NewFetchResponseTopicPartition()
+					answer(&p)
+					topic.TopicID, topic.Partitions = fetch.Topics[0].TopicID, append(topic.Partitions, p)
+					response.Topics = append(response.Topics, topic)
+					return response, nil, true
+				})
+				again, err := r.Fetch(ctx)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if left != 0 || again.From != 2 || again.High != 2 {
+					t.Errorf("%d answers unheard; read from %d of a log that ends at %d", left, again.From, again.High)
+				}
 			})
-			again, err := r.Fetch(ctx)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if left != 0 || again.From != 2 || again.High != 2 {
-				t.Errorf("%d answers unheard; read from %d of a log that ends at %d", left, again.From, again.High)
-			}
 		})
 	}
 }
@@ -168,35 +178,36 @@ func TestAWokenLeadersAnswerIsNoVerdict(t *testing.T) {
 // TestAWokenLeadersTailIsNotRead: what a replaced leader has beyond its successor's log was never acknowledged. It is
 // not asked while the layout names it, and its batches are not taken when they show an older epoch than what was read.
 func TestAWokenLeadersTailIsNotRead(t *testing.T) {
-	t.Parallel()
-	ctx, cluster, c := scripted(t)
-	ahead := cluster.PartitionInfo("t", 0).Epoch + 1 // of a leader that this cluster has not heard of
-	r := fetch.NewReader(c, "t", 0, 1, fetch.Options{MaxWait: time.Millisecond, LastEpoch: &ahead})
-	refused := func(what string) {
-		t.Helper()
-		short, cancel := context.WithTimeout(ctx, time.Second)
-		defer cancel()
-		if b, err := r.Fetch(short); err == nil {
-			t.Fatalf("%s: %d records of epochs before the one that was read", what, len(b.Records))
-		} else if kafka.Classify(err) != kafka.Retry {
-			t.Fatalf("%s: given up within a second: %v", what, err)
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cluster, c := scripted(t)
+		ahead := cluster.PartitionInfo("t", 0).Epoch + 1 // of a leader that this cluster has not heard of
+		r := fetch.NewReader(c, "t", 0, 1, fetch.Options{MaxWait: time.Millisecond, LastEpoch: &ahead})
+		refused := func(what string) {
+			t.Helper()
+			short, cancel := context.WithTimeout(ctx, time.Second)
+			defer cancel()
+			if b, err := r.Fetch(short); err == nil {
+				t.Fatalf("%s: %d records of epochs before the one that was read", what, len(b.Records))
+			} else if kafka.Classify(err) != kafka.Retry {
+				t.Fatalf("%s: given up within a second: %v", what, err)
+			}
 		}
-	}
-	fetches := 0
-	cluster.ControlKey(1, func(kmsg.Request) (kmsg.Response, error, bool) {
-		cluster.KeepControl()
-		fetches++
-		return nil, nil, false
+		fetches := 0
+		cluster.ControlKey(1, func(kmsg.Request) (kmsg.Response, error, bool) {
+			cluster.KeepControl()
+			fetches++
+			return nil, nil, false
+		})
+		refused("a layout of older epochs")
+		if fetches > 0 {
+			t.Errorf("a leader of an older epoch was asked %d times", fetches)
+		}
+		if err := cluster.MoveTopicPartition("t", 0, 0); err != nil {
+			t.Fatal(err)
+		}
+		refused("a log of older epochs")
+		if fetches == 0 {
+			t.Error("the leader of that epoch was not asked")
+		}
 	})
-	refused("a layout of older epochs")
-	if fetches > 0 {
-		t.Errorf("a leader of an older epoch was asked %d times", fetches)
-	}
-	if err := cluster.MoveTopicPartition("t", 0, 0); err != nil {
-		t.Fatal(err)
-	}
-	refused("a log of older epochs")
-	if fetches == 0 {
-		t.Error("the leader of that epoch was not asked")
-	}
 }

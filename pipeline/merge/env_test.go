@@ -17,14 +17,17 @@ import (
 	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/merge"
 	"oriel/pipeline/order"
-	"oriel/pipeline/pipetest"
+	"oriel/pipeline/pipetest/logtest"
+	"oriel/pipeline/pipetest/simtest"
 	"oriel/state"
 )
 
 // env holds an input topic and its order log on a broker that only this test uses.
 type env struct {
 	testing.TB
-	broker    *embedded.Broker
+	broker interface {
+		MoveLeader(topic string, p, broker int32) error
+	}
 	client    *kafka.Client
 	log       order.Log
 	start     *state.Ordered
@@ -46,7 +49,18 @@ func newEnv(t testing.TB, partitions int, budget *memory.Budget) *env {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = client.Close() })
-	e := &env{TB: t, broker: broker, client: client, producers: map[string]*produce.Producer{}}
+	return (&env{TB: t, broker: broker, client: client}).with(partitions)
+}
+
+// newSimulatedEnv is for tests that wait. It must be called in a bubble of testing/synctest, whose clock jumps.
+func newSimulatedEnv(t testing.TB, partitions int) *env {
+	d := simtest.NewWith(t, simtest.Options{Brokers: 2})
+	return (&env{TB: t, broker: d, client: d.Client()}).with(partitions)
+}
+
+// with creates the input and the order log.
+func (e *env) with(partitions int) *env {
+	e.producers = map[string]*produce.Producer{}
 	input, log := e.create(names.Input, partitions), e.create(names.Order, 1)
 	e.log = order.Log{Key: [32]byte{1}, Topic: log.ID, Input: input.ID}
 	e.start = &state.Ordered{Log: log.ID, LeaderEpoch: -1}
@@ -201,7 +215,7 @@ func (w *walk) until(e *env, source merge.Source, merged int64) {
 func (e *env) model() *walk {
 	e.Helper()
 	w := &walk{at: e.first()}
-	log, err := pipetest.Read(e.Context(), e.client, names.Order, 0, 0, fetch.Options{
+	log, err := logtest.Read(e.Context(), e.client, names.Order, 0, 0, fetch.Options{
 		Uncommitted: true, Budget: memory.NewBudget(1 << 30),
 	})
 	e.check(err)
@@ -212,7 +226,7 @@ func (e *env) model() *walk {
 		}
 		for _, one := range order.Ranges(nil, w.at.Order, e.start, entries) {
 			shift := w.at.Next - one.From
-			found, err := pipetest.Read(e.Context(), e.client, names.Input, one.Partition, one.From, fetch.Options{
+			found, err := logtest.Read(e.Context(), e.client, names.Input, one.Partition, one.From, fetch.Options{
 				Budget: memory.NewBudget(1 << 30),
 			})
 			e.check(err)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"oriel/pipeline/embedded"
@@ -16,6 +17,7 @@ import (
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/order"
+	"oriel/pipeline/pipetest/simtest"
 	"oriel/state"
 )
 
@@ -38,7 +40,17 @@ func newEnvAt(t testing.TB, address string) *env {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = client.Close() })
-	e := &env{TB: t, brokers: brokers, client: client, start: &state.Ordered{LeaderEpoch: -1}}
+	return (&env{TB: t, brokers: brokers, client: client}).with()
+}
+
+// newSimulatedEnv is for tests that wait. It must be called in a bubble of testing/synctest, whose clock jumps.
+func newSimulatedEnv(t testing.TB) *env {
+	return (&env{TB: t, client: simtest.New(t).Client()}).with()
+}
+
+// with creates the order log.
+func (e *env) with() *env {
+	e.start = &state.Ordered{LeaderEpoch: -1}
 	e.topic = e.create("late.order", 1)
 	e.log = order.Log{Key: [32]byte{1}, Topic: e.topic.ID, Input: [16]byte{3}}
 	return e
@@ -193,29 +205,30 @@ func TestAheadRefusesALogThatWasCompacted(t *testing.T) {
 }
 
 func TestAheadRefusesALogThatLostWhatWasRead(t *testing.T) {
-	t.Parallel()
-	e := newEnv(t)
-	for end := int64(1); end < 4; end++ {
-		e.put(e.record(order.Entry{Partition: 0, End: end}))
-	}
-	check := func(name string, want error) {
-		t.Helper()
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		if got, err := e.log.Ahead(ctx, e.client, e.topic, e.start, e.start); !errors.Is(err, want) {
-			t.Errorf("%s: %v, %v, want %v", name, got, err, want)
+	synctest.Test(t, func(t *testing.T) {
+		e := newSimulatedEnv(t)
+		for end := int64(1); end < 4; end++ {
+			e.put(e.record(order.Entry{Partition: 0, End: end}))
 		}
-	}
-	if err := topics.DeleteRecords(t.Context(), e.client, e.topic.Name, 0, 1); err != nil {
-		t.Fatal(err)
-	}
-	check("trimmed", kafka.ErrOffsetOutOfRange)
-	if err := topics.Delete(t.Context(), e.client, e.topic.Name); err != nil {
-		t.Fatal(err)
-	}
-	e.create(e.topic.Name, 1)
-	e.put([]byte("any"))
-	check("made again", kafka.ErrTopicRecreated)
+		check := func(name string, want error) {
+			t.Helper()
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			if got, err := e.log.Ahead(ctx, e.client, e.topic, e.start, e.start); !errors.Is(err, want) {
+				t.Errorf("%s: %v, %v, want %v", name, got, err, want)
+			}
+		}
+		if err := topics.DeleteRecords(t.Context(), e.client, e.topic.Name, 0, 1); err != nil {
+			t.Fatal(err)
+		}
+		check("trimmed", kafka.ErrOffsetOutOfRange)
+		if err := topics.Delete(t.Context(), e.client, e.topic.Name); err != nil {
+			t.Fatal(err)
+		}
+		e.create(e.topic.Name, 1)
+		e.put([]byte("any"))
+		check("made again", kafka.ErrTopicRecreated)
+	})
 }
 
 func TestUnknownFormatStopsTheFollower(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"oriel/pipeline/kafka"
@@ -26,8 +27,8 @@ type sequenced struct {
 	appends atomic.Int64
 }
 
-func newSequenced(t *testing.T) *sequenced {
-	s := &sequenced{env: newEnv(t)}
+func newSequenced(t *testing.T, e *env) *sequenced {
+	s := &sequenced{env: e}
 	s.input = s.create("trips", 3)
 	s.log.Input = s.input.ID
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -109,7 +110,7 @@ func (s *sequenced) follow(f *order.Follower, ends ...int64) (all []order.Range)
 // compute, does not move the order.
 func TestSequencerWaitsForNoMemory(t *testing.T) {
 	t.Parallel()
-	s := newSequenced(t)
+	s := newSequenced(t, newEnv(t))
 	budget := memory.NewBudget(1 << 20)
 	client, err := kafka.New(kafka.Config{Brokers: s.brokers, DoubtFor: time.Second, Budget: budget})
 	if err != nil {
@@ -133,7 +134,7 @@ func TestSequencerWaitsForNoMemory(t *testing.T) {
 
 func TestSequencerOrdersStableRecords(t *testing.T) {
 	t.Parallel()
-	s := newSequenced(t)
+	s := newSequenced(t, newEnv(t))
 	s.events(0, 9000)
 	s.events(2, 10)
 	s.run()
@@ -174,29 +175,30 @@ func TestSequencerOrdersStableRecords(t *testing.T) {
 // TestSequencersOfOneLogDoNoHarm checks that a Sequencer does not write what another has ordered, and that the others
 // go on when one stops.
 func TestSequencersOfOneLogDoNoHarm(t *testing.T) {
-	t.Parallel()
-	s := newSequenced(t)
-	stop := s.run()
-	s.run()
-	f := s.log.Follow(s.client, s.topic, s.start, s.start)
-	defer f.Close()
-	added := 0
-	for i := range int64(30) {
-		s.events(0, 2)
-		s.events(int32(1+i%2), 1)
-		added += len(s.follow(f, 2*(i+1), i/2+1, (i+1)/2))
-		if i == 20 {
-			stop()
+	synctest.Test(t, func(t *testing.T) {
+		s := newSequenced(t, newSimulatedEnv(t))
+		stop := s.run()
+		s.run()
+		f := s.log.Follow(s.client, s.topic, s.start, s.start)
+		defer f.Close()
+		added := 0
+		for i := range int64(30) {
+			s.events(0, 2)
+			s.events(int32(1+i%2), 1)
+			added += len(s.follow(f, 2*(i+1), i/2+1, (i+1)/2))
+			if i == 20 {
+				stop()
+			}
 		}
-	}
-	if n := s.appends.Load(); n > int64(added)+15 {
-		t.Errorf("%d order records for %d ranges: two Sequencers have written the same again and again", n, added)
-	}
+		if n := s.appends.Load(); n > int64(added)+15 {
+			t.Errorf("%d order records for %d ranges: two Sequencers have written the same again and again", n, added)
+		}
+	})
 }
 
 func TestSequencerGoesOnFromAVector(t *testing.T) {
 	t.Parallel()
-	s := newSequenced(t)
+	s := newSequenced(t, newEnv(t))
 	s.events(0, 20)
 	s.events(1, 30)
 	s.put(s.record(order.Entry{Partition: 0, End: 5}, order.Entry{Partition: 1, End: 30}))
@@ -220,23 +222,23 @@ func TestSequencerGoesOnFromAVector(t *testing.T) {
 }
 
 func TestSequencerEndsWhereTopicsAreOthers(t *testing.T) {
-	t.Parallel()
 	for name, remake := range map[string]func(s *sequenced) topics.Topic{
 		"input":     func(s *sequenced) topics.Topic { return s.input },
 		"order log": func(s *sequenced) topics.Topic { return s.topic },
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := newSequenced(t)
-			topic := remake(s)
-			if err := topics.Delete(s.ctx, s.client, topic.Name); err != nil {
-				t.Fatal(err)
-			}
-			s.create(topic.Name, 3)
-			s.events(0, 1)
-			if err := s.sequencer().Run(s.ctx); !errors.Is(err, kafka.ErrTopicRecreated) {
-				t.Errorf("%v, want ErrTopicRecreated", err)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				s := newSequenced(t, newSimulatedEnv(t))
+				topic := remake(s)
+				if err := topics.Delete(s.ctx, s.client, topic.Name); err != nil {
+					t.Fatal(err)
+				}
+				s.create(topic.Name, 3)
+				s.events(0, 1)
+				if err := s.sequencer().Run(s.ctx); !errors.Is(err, kafka.ErrTopicRecreated) {
+					t.Errorf("%v, want ErrTopicRecreated", err)
+				}
+			})
 		})
 	}
 }

@@ -11,7 +11,7 @@ import (
 // still has.
 func TestTrimKeepsNeededRecords(t *testing.T) {
 	t.Parallel()
-	s := newSequenced(t)
+	s := newSequenced(t, newEnv(t))
 	for p := range int32(3) {
 		s.events(p, 10)
 	}

@@ -12,6 +12,7 @@ import (
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/notice"
 	"oriel/pipeline/pipetest"
+	"oriel/pipeline/pipetest/logtest"
 	"oriel/pipeline/pipetest/simtest"
 	"oriel/schemas"
 )
@@ -28,7 +29,7 @@ func TestTheNewestCommittedDecisionIsReported(t *testing.T) {
 		var mu sync.Mutex
 		var told []uint64
 		s.Listener.Decided = func(p int32, newest notice.Decided) {
-			published, err := pipetest.Read(context.Background(), client, s.Config.Decisions, 0, -1, fetch.Options{})
+			published, err := logtest.Read(context.Background(), client, s.Config.Decisions, 0, -1, fetch.Options{})
 			if err != nil || len(published) == 0 {
 				t.Errorf("decision %d cannot be read yet: %v", newest.Index, err)
 				return
@@ -52,7 +53,7 @@ func TestTheNewestCommittedDecisionIsReported(t *testing.T) {
 		}
 		send := func(n int) {
 			t.Helper()
-			if err := pipetest.Send(t.Context(), client, s.Config.Input, 0, make([]records.Record, n)...); err != nil {
+			if err := logtest.Send(t.Context(), client, s.Config.Input, 0, make([]records.Record, n)...); err != nil {
 				t.Fatal(err)
 			}
 			time.Sleep(2 * time.Second)

@@ -15,6 +15,7 @@ import (
 	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/notice"
 	"oriel/pipeline/pipetest"
+	"oriel/pipeline/pipetest/logtest"
 	"oriel/pipeline/pipetest/simtest"
 )
 
@@ -46,7 +47,7 @@ func TestEffectsOfFaults(t *testing.T) {
 				)
 				sent := make(chan error, 1)
 				c := d.Lent("a")
-				go func() { sent <- pipetest.Send(t.Context(), c, "t", 0, records.Record{Value: []byte("v")}) }()
+				go func() { sent <- logtest.Send(t.Context(), c, "t", 0, records.Record{Value: []byte("v")}) }()
 				time.Sleep(test.after)
 				requests := d.Requests()
 				first := slices.IndexFunc(requests, func(r simtest.Request) bool { return r.API == "Produce" })
@@ -55,7 +56,7 @@ func TestEffectsOfFaults(t *testing.T) {
 					t.Errorf("first: %v", got)
 				}
 				length := func() int {
-					records, err := pipetest.Read(t.Context(), d.Client(), "t", 0, -1, fetch.Options{})
+					records, err := logtest.Read(t.Context(), d.Client(), "t", 0, -1, fetch.Options{})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -107,7 +108,7 @@ func prepared(t *testing.T, partitions int) (*simtest.Deployment, pipetest.Setup
 
 func send(t *testing.T, d *simtest.Deployment, s pipetest.Setup, p int32, n int) {
 	t.Helper()
-	if err := pipetest.Send(t.Context(), d.Client(), s.Config.Input, p, make([]records.Record, n)...); err != nil {
+	if err := logtest.Send(t.Context(), d.Client(), s.Config.Input, p, make([]records.Record, n)...); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -115,7 +116,7 @@ func send(t *testing.T, d *simtest.Deployment, s pipetest.Setup, p int32, n int)
 // wantTaken checks that there is one decision for each of the first n offsets, in order.
 func wantTaken(t *testing.T, d *simtest.Deployment, s pipetest.Setup, p int32, n int) {
 	t.Helper()
-	records, err := pipetest.Read(t.Context(), d.Client(), s.Config.Decisions, p, -1, fetch.Options{})
+	records, err := logtest.Read(t.Context(), d.Client(), s.Config.Decisions, p, -1, fetch.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/pipetest"
+	"oriel/pipeline/pipetest/logtest"
 	"oriel/pipeline/pipetest/simtest"
 )
 
@@ -41,7 +42,7 @@ func TestADescriptorIsPublishedOnce(t *testing.T) {
 		}
 		records := func() []records.Record {
 			t.Helper()
-			all, err := pipetest.Read(t.Context(), client, "late.descriptor", 0, -1, fetch.Options{})
+			all, err := logtest.Read(t.Context(), client, "late.descriptor", 0, -1, fetch.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

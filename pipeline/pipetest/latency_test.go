@@ -10,6 +10,7 @@ import (
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/notice"
 	"oriel/pipeline/pipetest"
+	"oriel/pipeline/pipetest/logtest"
 	"oriel/pipeline/pipetest/simtest"
 )
 
@@ -53,7 +54,7 @@ func TestAWholeTopicWaitsForOneCommit(t *testing.T) {
 						p = 0 // its commits show which events they contain
 					}
 					sent = append(sent, time.Now())
-					if err := pipetest.Send(t.Context(), client, s.Config.Input, p, records.Record{}); err != nil {
+					if err := logtest.Send(t.Context(), client, s.Config.Input, p, records.Record{}); err != nil {
 						t.Fatal(err)
 					}
 					time.Sleep(c.interval * 37 / 100)

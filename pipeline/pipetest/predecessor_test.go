@@ -15,6 +15,7 @@ import (
 	"oriel/pipeline/kafka/group"
 	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/pipetest"
+	"oriel/pipeline/pipetest/logtest"
 	"oriel/pipeline/pipetest/simtest"
 	"oriel/pipeline/streams"
 )
@@ -97,7 +98,7 @@ func (f *following) begins(t *testing.T, d *simtest.Deployment) error {
 // offsets returns the input offsets of the events that the decisions of partition 0 belong to.
 func offsets(t *testing.T, d *simtest.Deployment, topic string) (all []float64) {
 	t.Helper()
-	records, err := pipetest.Read(t.Context(), d.Client(), topic, 0, -1, fetch.Options{})
+	records, err := logtest.Read(t.Context(), d.Client(), topic, 0, -1, fetch.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

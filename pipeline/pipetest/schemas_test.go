@@ -18,6 +18,7 @@ import (
 	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/order"
 	"oriel/pipeline/pipetest"
+	"oriel/pipeline/pipetest/logtest"
 	"oriel/pipeline/pipetest/simtest"
 	"oriel/pipeline/replay"
 	"oriel/schemas"
@@ -69,7 +70,7 @@ func (h *schemasHistory) write(p int, ids ...byte) {
 		list[i].Value = []byte{id}
 		h.ids[offset{int32(p), int64(h.sent[p] + i)}] = id
 	}
-	h.check(pipetest.Send(h.t.Context(), h.Client(), h.setup.Config.Input, int32(p), list...))
+	h.check(logtest.Send(h.t.Context(), h.Client(), h.setup.Config.Input, int32(p), list...))
 	h.sent[p] += len(ids)
 	h.taken += len(ids)
 }

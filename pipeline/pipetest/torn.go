@@ -17,6 +17,7 @@ import (
 	"oriel/pipeline/kafka/produce"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/kafka/topics"
+	"oriel/pipeline/pipetest/logtest"
 	"oriel/state"
 	"oriel/state/local"
 )
@@ -95,7 +96,7 @@ func (s Setup) tear(
 
 // sent returns the records of the transaction in a topic.
 func (t Torn) sent(ctx context.Context, part Part) ([]records.Record, error) {
-	all, err := Read(ctx, t.client, t.setup.topic(part), t.partition, -1, fetch.Options{Uncommitted: true})
+	all, err := logtest.Read(ctx, t.client, t.setup.topic(part), t.partition, -1, fetch.Options{Uncommitted: true})
 	return slices.DeleteFunc(all, func(r records.Record) bool { return r.Offset < t.before[part] }), err
 }
 

@@ -16,6 +16,7 @@ import (
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/notice"
 	"oriel/pipeline/pipetest"
+	"oriel/pipeline/pipetest/logtest"
 	"oriel/pipeline/pipetest/simtest"
 	"oriel/pipeline/replay"
 	"oriel/schemas"
@@ -124,7 +125,7 @@ func decision(t *testing.T, r records.Record) schemas.Decision {
 
 func (h *history) read(topic string, uncommitted bool) []records.Record {
 	h.t.Helper()
-	records, err := pipetest.Read(h.t.Context(), h.Client(), topic, 0, -1, fetch.Options{Uncommitted: uncommitted})
+	records, err := logtest.Read(h.t.Context(), h.Client(), topic, 0, -1, fetch.Options{Uncommitted: uncommitted})
 	if err != nil {
 		h.t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"oriel/pipeline/changelog"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/pipetest"
+	"oriel/pipeline/pipetest/logtest"
 	"oriel/pipeline/pipetest/simtest"
 	"oriel/pipeline/replay"
 	"oriel/pipeline/streams"
@@ -93,7 +94,7 @@ func TestExperimentsAreGivenBehindWhatWasSent(t *testing.T) {
 			}
 			w.check(w.setup.Prepare(t.Context(), w.Client(), partitions))
 			write := func(p, n int) {
-				w.check(pipetest.Send(t.Context(), w.Client(), w.setup.Config.Input, int32(p), make([]records.Record, n)...))
+				w.check(logtest.Send(t.Context(), w.Client(), w.setup.Config.Input, int32(p), make([]records.Record, n)...))
 				w.taken += n
 			}
 			next := func(step uint64) (changelog.Turn, error) {

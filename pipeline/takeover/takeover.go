@@ -16,7 +16,6 @@ import (
 	"oriel/pipeline/streams"
 	"oriel/pipeline/transaction"
 	"oriel/state"
-	"oriel/state/local"
 )
 
 // Ports are the parts of the process that a take-over uses.
@@ -26,7 +25,7 @@ type Ports struct {
 	Topics   deployment.Topics
 	Model    streams.Model
 	Master   *state.MasterKey
-	Store    *local.Store      // local copies of the changelog; the take-over only reads them
+	Store    state.Store       // local copies of the changelog; the take-over only reads them
 	Users    streams.UserIndex // the process's index, which learns the users of events that are taken again
 	Listener notice.Listener   // every function but Decided and Published must be set
 }
@@ -171,7 +170,7 @@ func (t *takeOver) describeInput(ctx context.Context) error {
 // of the partition.
 func (t *takeOver) load(ctx context.Context) (known bool, err error) {
 	local, err := t.Store.Load(t.partition)
-	known = changelog.HasState(local) || t.Store.SetAside() != nil // this process, or one before it, has had one
+	known = changelog.HasState(local) || t.Store.MayHaveLost() // this process, or one before it, has had one
 	if errors.Is(err, state.ErrCorrupt) {
 		t.Listener.Note(t.partition, "the local state is damaged; it is set aside and restored from the changelog")
 		local, known = nil, true

@@ -16,7 +16,6 @@ import (
 	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/notice"
 	"oriel/state"
-	"oriel/state/local"
 )
 
 // Committer commits the transactions of one partition. The owner of the partition creates it after a take-over and must
@@ -30,7 +29,7 @@ type Committer struct {
 	Membership group.Membership  // group membership under which the group's offset is committed
 	StateKey   []byte            // key of the state's records in the changelog
 	Log        *changelog.View   // view of the changelog, updated after each commit
-	Store      *local.Store      // local copy of the changelog, shared with other partitions
+	Store      state.Store       // local copy of the changelog, shared with other partitions
 	Listener   notice.Listener
 }
 

@@ -161,6 +161,9 @@ type SetAside struct {
 // a disk may be failing.
 func (s *Store) SetAside() *SetAside { return s.aside }
 
+// MayHaveLost reports whether Open set files aside. They may have held the state of any partition.
+func (s *Store) MayHaveLost() bool { return s.aside != nil }
+
 // own replaces Pebble's error, whose text may quote keys, by one of this package; the operating system's error number
 // is kept.
 func own(doing string, err error) error {

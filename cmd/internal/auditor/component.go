@@ -20,7 +20,8 @@ func componentOf(
 	case index == AllComponents:
 		return c, p, nil
 	case index < 0 || index >= len(c.Contribution.Components):
-		return c, p, fmt.Errorf("audit: component %d of a contribution that has %d, from 0", index, len(c.Contribution.Components))
+		return c, p, fmt.Errorf("audit: component %d of a contribution that has %d, from 0",
+			index, len(c.Contribution.Components))
 	case p.Components == nil || len(p.Components) == 1:
 		return c, p, nil
 	}
@@ -63,7 +64,7 @@ func (a *Subject) otherComponents() []string {
 	var left []string
 	for i, p := range a.wholeMechanism.Contribution.Components {
 		if i < a.first || i >= a.first+len(a.components) {
-			left = append(left, fmt.Sprintf("component %d of the contribution (%s): --part %d", i, p.Name, i))
+			left = append(left, fmt.Sprintf("component %d of the contribution (%s): --component %d", i, p.Name, i))
 		}
 	}
 	return left

@@ -224,7 +224,7 @@ func TestAuditOfComponentsReachesTheClaim(t *testing.T) {
 		if x.part == AllComponents && len(r.notAttacked) > 0 || x.part != AllComponents && len(r.notAttacked) != 2 {
 			t.Errorf("%s: left out: %v", what, r.notAttacked)
 		}
-		if !strings.Contains(table.String(), "contributions of quantisers") != (x.part == 0) ||
+		if !strings.Contains(table.String(), "contributions that quantisers return") != (x.part == 0) ||
 			!strings.Contains(table.String(), "draws") {
 			t.Errorf("%s: not all was looked at\n%s", what, table.String())
 		}

@@ -78,7 +78,7 @@ func TestAuditCatchesFaultsOfDiameters(t *testing.T) {
 				c, _ = fault.in(c)
 				return proved(c, p, key)
 			}
-			refutes(t, what+", in the stream", a, "leaves", ErrNoise)
+			refutes(t, what+", in the stream", a, "contributions", ErrNoise)
 		}
 		for what, fault := range map[string]askew{
 			"a contribution beyond the diameter": {after: half},

@@ -33,7 +33,7 @@ func (a *Subject) hasQuantiser() bool {
 // The pairs include numbers that no valid event has.
 func (a *Subject) distances() (Check, error) {
 	check := Check{
-		Name: "distances", Looked: "contributions of quantisers, of two events in each other's place", Count: pairs,
+		Name: "distances", Looked: "contributions that quantisers return, of two events in each other's place", Count: pairs,
 		Found: "none is farther from another or from zero than is claimed", Holds: true,
 	}
 	if a.earliest() > a.wholeMechanism.Scope.End() {
@@ -60,7 +60,7 @@ func (a *Subject) distances() (Check, error) {
 			}
 			from, to := a.bounds(a.first + k)
 			if fault := a.beyondSensitivity(q, k, first[from:to], second[from:to]); fault != "" {
-				check.Holds, check.Found = false, fmt.Sprintf("pair %d, part %d: %s", pair, a.first+k, fault)
+				check.Holds, check.Found = false, fmt.Sprintf("pair %d, component %d: %s", pair, a.first+k, fault)
 				return check, nil
 			}
 		}

@@ -139,7 +139,7 @@ func TestAuditCatchesACoordinateWithoutClip(t *testing.T) {
 			sum.Add(dst, longer, chain)
 		}}
 	})
-	refutes(t, "the last coordinate is not clipped", a, "leaves", ErrNoise)
+	refutes(t, "the last coordinate is not clipped", a, "contributions", ErrNoise)
 	refutesIn(t, leastRuns, "the last coordinate is not clipped", a, "clip", ErrNoise)
 }
 

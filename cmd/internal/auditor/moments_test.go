@@ -90,7 +90,7 @@ func TestAuditCatchesFaultsOfSecondMoments(t *testing.T) {
 		a.stream = func(c mechanisms.Config, p mechanisms.Calibration, key [32]byte) (*mechanisms.Stream, error) {
 			return proved(fault.in(c), p, key)
 		}
-		refutes(t, what+", in the stream", a, "leaves", ErrNoise)
+		refutes(t, what+", in the stream", a, "contributions", ErrNoise)
 
 		a = solving(t, kindsOfMoments[0]...)
 		a.mechanism = fault.in(a.mechanism)

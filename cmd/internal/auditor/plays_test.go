@@ -61,7 +61,7 @@ func TestAuditCatchesLongContributionsOfPlays(t *testing.T) {
 	a.stream = func(c mechanisms.Config, p mechanisms.Calibration, key [32]byte) (*mechanisms.Stream, error) {
 		return proved(fault.in(c), p, key)
 	}
-	refutesIn(t, 400, "long contributions in the stream", a, "leaves", ErrNoise)
+	refutesIn(t, 400, "long contributions in the stream", a, "contributions", ErrNoise)
 	a = subjectOf(t, kindsOfPlays[3]...)
 	a.mechanism = fault.in(a.mechanism)
 	refutes(t, "long contributions in the quantiser", a, "distances", ErrCheck)

@@ -172,7 +172,7 @@ func TestAuditCatchesSumsThatDifferFromTheReferenceModel(t *testing.T) {
 		r.Event.Weight *= 1.001
 		return r
 	}})
-	refutesIn(t, 20, "a longer contribution", a, "leaf sums", ErrCheck)
+	refutesIn(t, 20, "a longer contribution", a, "contribution sums", ErrCheck)
 }
 
 // TestAuditCatchesActionsOfOtherRecords checks what an action may depend on. It may depend on the context that it

@@ -28,6 +28,7 @@ import (
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/pipetest"
+	"oriel/pipeline/pipetest/logtest"
 	"oriel/pipeline/pipetest/simtest"
 	"oriel/pipeline/streams"
 )
@@ -80,7 +81,7 @@ func (d *inprocess) create(partitions int) {
 
 func (d *inprocess) send(p int32, records ...records.Record) {
 	d.t.Helper()
-	if err := pipetest.Send(d.t.Context(), d.client, d.env["ORIEL_INPUT_TOPIC"], p, records...); err != nil {
+	if err := logtest.Send(d.t.Context(), d.client, d.env["ORIEL_INPUT_TOPIC"], p, records...); err != nil {
 		d.t.Fatal(err)
 	}
 }

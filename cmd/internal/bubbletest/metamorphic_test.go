@@ -21,7 +21,7 @@ import (
 	"oriel/pipeline/kafka/fetch"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/notice"
-	"oriel/pipeline/pipetest"
+	"oriel/pipeline/pipetest/logtest"
 	"oriel/pipeline/pipetest/simtest"
 	"oriel/pipeline/streams"
 	"oriel/schemas"
@@ -173,7 +173,7 @@ func (c course) run(t *testing.T, s subject, opened string) (decisions []string)
 func (d *inprocess) decisions(topics []string) (all []string) {
 	d.t.Helper()
 	read := func(topic string, p int32, uncommitted bool) (values []string) {
-		records, err := pipetest.Read(d.t.Context(), d.client, "late."+topic, p, -1,
+		records, err := logtest.Read(d.t.Context(), d.client, "late."+topic, p, -1,
 			fetch.Options{Uncommitted: uncommitted})
 		if err != nil {
 			d.t.Fatal(err)

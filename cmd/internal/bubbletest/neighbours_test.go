@@ -84,7 +84,7 @@ type neighbour struct {
 	keys       []string                      // keys of each burst's records; nil: each record has a different user
 	size       int                           // size of each value; 0: eventBytes
 	record     func(n, i int) records.Record // whole record; nil: built from value, keys and size
-	framing    framing                       // framing of a burst; zero: that of pipetest.Send
+	framing    framing                       // framing of a burst; zero: that of logtest.Send
 	further    []string                      // decision topics besides the one that all operators have
 	kill       notice.Point                  // point at which the process dies, after which it is started again
 	at         int                           // how many times the process must reach the point to die

@@ -15,7 +15,7 @@ import (
 	"oriel/pipeline/kafka/fetch"
 	"oriel/pipeline/kafka/group"
 	"oriel/pipeline/kafka/records"
-	"oriel/pipeline/pipetest"
+	"oriel/pipeline/pipetest/logtest"
 	"oriel/pipeline/pipetest/simtest"
 	"oriel/pipeline/streams"
 	"oriel/schemas"
@@ -202,7 +202,7 @@ func byMoment(log string) []string {
 // in order records, and the sizes of sealed records.
 func (d *inprocess) seeTopic(seen *sight, topic string, p int32) {
 	d.t.Helper()
-	records, err := pipetest.Read(d.t.Context(), d.client, topic, p, -1, fetch.Options{Uncommitted: true})
+	records, err := logtest.Read(d.t.Context(), d.client, topic, p, -1, fetch.Options{Uncommitted: true})
 	if err != nil {
 		d.t.Fatal(err)
 	}

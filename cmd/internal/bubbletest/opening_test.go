@@ -18,7 +18,7 @@ import (
 	"oriel/pipeline/kafka/fetch"
 	"oriel/pipeline/kafka/group"
 	"oriel/pipeline/notice"
-	"oriel/pipeline/pipetest"
+	"oriel/pipeline/pipetest/logtest"
 	"oriel/pipeline/pipetest/simtest"
 	"oriel/pipeline/streams"
 	"oriel/schemas"
@@ -134,7 +134,7 @@ func (d *inprocess) oneValueEach(o opening) {
 	for _, topic := range append([]string{"decisions"}, o.further(t)...) {
 		for _, uncommitted := range []bool{false, true} {
 			options := fetch.Options{Uncommitted: uncommitted}
-			records, err := pipetest.Read(t.Context(), d.client, "late."+topic, 0, -1, options)
+			records, err := logtest.Read(t.Context(), d.client, "late."+topic, 0, -1, options)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -55,7 +55,7 @@ func TestModuleArithmetic(t *testing.T) {
 		if i == 0 {
 			continue
 		}
-		typed, err := Check(packages, build)
+		typed, err := Check(packages, build, exports(t))
 		if err != nil {
 			t.Errorf("GOARCH=%s, tags %q: %v", build.Arch, build.Tags, err)
 		}
@@ -192,11 +192,26 @@ func typedModule(t *testing.T) []Typed {
 	t.Helper()
 	if typed == nil {
 		var err error
-		if typed, err = Check(listed(t, Builds[0], "-deps", "./..."), Builds[0]); err != nil {
+		if typed, err = Check(listed(t, Builds[0], "./..."), Builds[0], exports(t)); err != nil {
 			t.Error(err)
 		}
 	}
 	return typed
+}
+
+// exported caches the result of exports.
+var exported map[string]string
+
+// exports returns the export data of all packages outside this module that it imports.
+func exports(t *testing.T) map[string]string {
+	t.Helper()
+	if exported == nil {
+		var err error
+		if exported, err = Exports(moduleRoot(t), listed(t, Builds[0], "./...")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return exported
 }
 
 func moduleRoot(t *testing.T) string {

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 )
 
@@ -40,8 +41,6 @@ type Package struct {
 	Imports        []string
 	TestImports    []string
 	XTestImports   []string
-	// maps an import path in the source to the package's path (vendored standard packages)
-	ImportMap map[string]string
 }
 
 // Build is a configuration of the go command. The files of a package can differ between builds.
@@ -93,6 +92,29 @@ func List(root string, b Build, args ...string) ([]Package, error) {
 		}
 		packages = append(packages, p)
 	}
+}
+
+// Exports returns the files of export data of the packages outside this module that the listed ones import, as
+// `go build` has compiled them on this machine. What they declare is the same in every build.
+func Exports(root string, packages []Package) (map[string]string, error) {
+	var imported []string
+	for _, p := range packages {
+		imported = append(imported, slices.DeleteFunc(slices.Clone(p.Imports), ours)...)
+	}
+	slices.Sort(imported)
+	args := []string{"list", "-export", "-f", "{{.ImportPath}} {{.Export}}"}
+	cmd := exec.Command("go", append(args, slices.Compact(imported)...)...)
+	cmd.Dir = root
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("lint: go list -export: %w", err)
+	}
+	files := make(map[string]string)
+	for line := range strings.Lines(string(out)) {
+		path, file, _ := strings.Cut(strings.TrimSpace(line), " ")
+		files[path] = file
+	}
+	return files, nil
 }
 
 // folder returns the package's folder in the module, for example "" for the root, and "mechanisms/noise" for

@@ -20,7 +20,7 @@ func flags(t *testing.T, name string, check func(Typed) []Finding) Typed {
 	if err != nil {
 		t.Fatal(err)
 	}
-	typed, err := Check(packages, build)
+	typed, err := Check(packages, build, exports(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,9 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"go/ast"
+	"go/importer"
 	"go/parser"
 	"go/token"
 	"go/types"
+	"io"
+	"os"
 	"path/filepath"
 	"strings"
 )
@@ -19,23 +22,26 @@ type Typed struct {
 	Info   *types.Info
 }
 
-// source type-checks packages from their source, for any architecture, without compiling them. It skips the function
-// bodies of dependencies.
+// source type-checks packages of this module from their source. Other packages come from the compiler's export data.
 type source struct {
 	fset    *token.FileSet
 	sizes   types.Sizes
 	listed  map[string]Package
+	foreign types.Importer
 	checked map[string]*types.Package
 	typed   []Typed
 }
 
 // Check type-checks the listed packages (go list -deps) and returns the packages of this module that were listed by
-// name. The error names packages that fail to type-check; the others are still returned.
-func Check(packages []Package, b Build) ([]Typed, error) {
+// name. exports has the file of the export data of each other package that they import (Exports). The error names
+// packages that fail to type-check; the others are still returned.
+func Check(packages []Package, b Build, exports map[string]string) ([]Typed, error) {
 	s := &source{
 		fset: token.NewFileSet(), sizes: types.SizesFor("gc", b.Arch),
-		listed: make(map[string]Package), checked: map[string]*types.Package{"unsafe": types.Unsafe},
+		listed: make(map[string]Package), checked: make(map[string]*types.Package),
 	}
+	open := func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) }
+	s.foreign = importer.ForCompiler(s.fset, "gc", open)
 	for _, p := range packages {
 		s.listed[p.ImportPath] = p
 	}
@@ -44,7 +50,7 @@ func Check(packages []Package, b Build) ([]Typed, error) {
 		if !s.wanted(p) { // loaded when another package imports it
 			continue
 		}
-		if _, err := s.load(p.ImportPath); err != nil {
+		if _, err := s.Import(p.ImportPath); err != nil {
 			failed = append(failed, err)
 		}
 	}
@@ -54,7 +60,11 @@ func Check(packages []Package, b Build) ([]Typed, error) {
 // wanted reports whether a package belongs to this module and was listed by name.
 func (s *source) wanted(p Package) bool { return ours(p.ImportPath) && !p.DepOnly }
 
-func (s *source) load(importPath string) (*types.Package, error) {
+// Import returns the types of a package.
+func (s *source) Import(importPath string) (*types.Package, error) {
+	if !ours(importPath) {
+		return s.foreign.Import(importPath)
+	}
 	if done, ok := s.checked[importPath]; ok {
 		return done, nil
 	}
@@ -62,7 +72,6 @@ func (s *source) load(importPath string) (*types.Package, error) {
 	if !ok {
 		return nil, fmt.Errorf("lint: package %s is not listed", importPath)
 	}
-	wanted := s.wanted(p)
 	var files []*ast.File
 	for _, name := range p.GoFiles {
 		file, err := parser.ParseFile(s.fset, filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
@@ -74,36 +83,18 @@ func (s *source) load(importPath string) (*types.Package, error) {
 	var failed []error
 	info := &types.Info{Types: make(map[ast.Expr]types.TypeAndValue), Uses: make(map[*ast.Ident]types.Object)}
 	config := types.Config{
-		Importer: fromMap{s, p.ImportMap}, Sizes: s.sizes, IgnoreFuncBodies: !wanted,
-		// A dependency may use features that only the compiler supports (linkname), so its errors are ignored. A
-		// package of this module must type-check.
+		Importer: s, Sizes: s.sizes, IgnoreFuncBodies: !s.wanted(p),
 		Error: func(err error) { failed = append(failed, err) },
 	}
-	if !wanted {
-		info = nil
-	}
 	checked, _ := config.Check(importPath, s.fset, files, info) // the error is also the first in failed
-	if wanted && len(failed) > 0 {
+	if len(failed) > 0 {
 		return nil, fmt.Errorf("lint: %s does not type-check: %w", importPath, errors.Join(failed[:min(len(failed), 3)]...))
 	}
 	s.checked[importPath] = checked
-	if wanted {
+	if s.wanted(p) {
 		s.typed = append(s.typed, Typed{folder(importPath), s.fset, files, info})
 	}
 	return checked, nil
-}
-
-// fromMap imports packages by a package's own import map, which redirects vendored packages of the standard library.
-type fromMap struct {
-	source *source
-	names  map[string]string
-}
-
-func (m fromMap) Import(importPath string) (*types.Package, error) {
-	if mapped, ok := m.names[importPath]; ok {
-		importPath = mapped
-	}
-	return m.source.load(importPath)
 }
 
 // place returns a node's position as folder, file and line.

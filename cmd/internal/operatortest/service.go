@@ -15,6 +15,7 @@ import (
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/notice"
 	"oriel/pipeline/pipetest"
+	"oriel/pipeline/pipetest/logtest"
 	"oriel/pipeline/pipetest/simtest"
 	"oriel/pipeline/replay"
 	"oriel/schemas"
@@ -101,7 +102,7 @@ func (s *story) checkpoint(t *testing.T, setup pipetest.Setup, d *simtest.Deploy
 
 func (s *story) send(t *testing.T, setup pipetest.Setup, d *simtest.Deployment, records []records.Record) {
 	t.Helper()
-	if err := pipetest.Send(t.Context(), d.Client(), setup.Config.Input, 0, records...); err != nil {
+	if err := logtest.Send(t.Context(), d.Client(), setup.Config.Input, 0, records...); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -121,7 +122,7 @@ func (s *story) published(t *testing.T, setup pipetest.Setup, d *simtest.Deploym
 		if topic == "" {
 			continue
 		}
-		records, err := pipetest.Read(t.Context(), d.Client(), topic, 0, -1, fetch.Options{})
+		records, err := logtest.Read(t.Context(), d.Client(), topic, 0, -1, fetch.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -97,7 +97,7 @@ func (m *machine) overLeast() float64 {
 // componentRows returns the rows of the configured mechanism's components.
 func (r *Report) componentRows() *grid {
 	g := &grid{}
-	g.add("part", "coordinates", "Δ", "noise", "coordinate", "worst", "vector", "worst")
+	g.add("component", "coordinates", "Δ", "noise", "coordinate", "worst", "vector", "worst")
 	for i, p := range r.Mechanisms[0].Components {
 		name := p.Name
 		if name == "" {

@@ -94,7 +94,7 @@ func TestReportOfComponents(t *testing.T) {
 		if err := r.Print(&out); err != nil {
 			t.Fatal(err)
 		}
-		for _, want := range []string{"a leaf of 2 parts\n", "small", "large", "Decisions hold draws"} {
+		for _, want := range []string{"a contribution of 2 components\n", "small", "large", "Decisions hold draws"} {
 			if !strings.Contains(out.String(), want) || strings.Contains(out.String(), "clip 0.125") {
 				t.Errorf("%s: lacks %q:\n%s", name, want, out.String())
 			}

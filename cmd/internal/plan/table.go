@@ -31,7 +31,7 @@ func (r *Report) Print(out io.Writer) error {
 		part("Error of a release: the published sum against the true one, loss units", r.errorRows())
 	}
 	if len(r.Mechanisms[0].Components) > 0 {
-		part("Parts of a record's leaf: how far one event moves each, and the error of its release, loss units", r.componentRows())
+		part("Components of a record's contribution: how far one event moves each, and the error of its release, loss units", r.componentRows())
 	}
 	if len(r.Mechanisms[0].Decisions) > 0 {
 		part(r.decisionTitle(), r.decisionRows())
@@ -102,7 +102,7 @@ func (r *Report) sensitivityLine() string {
 	text := fmt.Sprintf("adjacency %s, %s%s\none event exchanged moves the sum of a step by Δ ≤ %g: %d lattice units of 2^%d",
 		s.Adjacency, unit, clip, s.Sensitivity, s.LatticeUnits, math.Ilogb(s.LatticeUnit))
 	if parts := r.Mechanisms[0].Components; len(parts) > 1 {
-		text = fmt.Sprintf("adjacency %s, %s, a leaf of %d parts", s.Adjacency, unit, len(parts))
+		text = fmt.Sprintf("adjacency %s, %s, a contribution of %d components", s.Adjacency, unit, len(parts))
 	}
 	if s.Rule != "" {
 		text += "\nΔ follows from " + s.Rule

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"oriel/cmd/internal/servicetest"
-	"oriel/pipeline/pipetest"
+	"oriel/pipeline/pipetest/logtest"
 )
 
 // mirror replaces the topics of f with their contents in a mirror of the cluster: recreated topics with the committed
@@ -23,7 +23,7 @@ func (f *fixture) mirror(taken int64) {
 		}
 		f.deleteTopic(topic)
 		f.CreateTopic(topic, 1, settings)
-		if err := pipetest.Send(f.Ctx(), f.Client, topic, 0, committed...); err != nil {
+		if err := logtest.Send(f.Ctx(), f.Client, topic, 0, committed...); err != nil {
 			f.T.Fatal(err)
 		}
 	}

@@ -3,7 +3,6 @@
 package service_test
 
 import (
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -76,65 +75,6 @@ func TestTLSAndLogin(t *testing.T) {
 			}
 		})
 	}
-}
-
-// TestTheListedRightsAreEnough checks, for each command, that a Kafka user with exactly the rights listed in
-// deploy/OPERATING.md can run it.
-func TestTheListedRightsAreEnough(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t, 1, servicetest.Login(t))
-	f.growAsAdmin()
-	f.Allow("User:oriel", f.RightsOf("topics")...)
-	f.Must("topics")
-	f.Allow("User:oriel", f.RightsOf("run")...)
-	f.Send(0, append(servicetest.Events(0, 20), servicetest.Event(20))...)
-	p := f.Start(nil, "run")
-	f.AwaitTaken(time.Minute, 21)
-	p.Terminate()
-	f.Allow("User:oriel", f.RightsOf("letters")...)
-	f.Must("letters", "--once")
-	f.Allow("User:oriel", f.RightsOf("tail")...)
-	if out := f.Must("tail", "--topic", f.Topic("decisions"), "--follow=false"); !strings.Contains(out, "21") {
-		t.Errorf("tail shows no decision: %s", out)
-	}
-	f.Allow("User:oriel", f.RightsOf("replay")...)
-	checkpoint := filepath.Join(t.TempDir(), "checkpoint")
-	f.Must("replay", "--save", checkpoint)
-	f.Send(0, servicetest.Events(21, 5)...)
-	p = f.Start(nil, "run")
-	f.AwaitTaken(time.Minute, 26)
-	p.Terminate()
-	f.Compares(checkpoint, 5)
-}
-
-// TestTheListedRightsAreEnoughForAWholeTopic checks the listed rights of the process that writes a whole topic's order.
-// It must start without the right to read events.
-func TestTheListedRightsAreEnoughForAWholeTopic(t *testing.T) {
-	t.Parallel()
-	settings := servicetest.Login(t)
-	settings["ORIEL_STREAM"], settings["ORIEL_SEQUENCER"] = "topic", "other"
-	f := newFixture(t, 3, settings)
-	f.Allow("User:oriel", f.RightsOf("topics")...)
-	f.Must("topics")
-	f.Allow("User:oriel", f.RightsOf("order")...)
-	order := f.Start(nil, "order")
-	f.Await(time.Minute, "the stream is waited for", func() bool {
-		return strings.Contains(order.Output(), "waiting for oriel run")
-	})
-	f.Allow("User:oriel", f.RightsOf("run")...)
-	run := f.Start(nil, "run")
-	f.SendAll(0, 10)
-	f.AwaitTaken(time.Minute, 10, 10, 10)
-	order.End()
-	run.Terminate()
-}
-
-// growAsAdmin adds a second partition to the input, so that `oriel topics` must add one to existing topics.
-func (f *fixture) growAsAdmin() {
-	f.T.Helper()
-	f.CreateTopic(f.Topic("verdicts"), 1,
-		map[string]string{"cleanup.policy": "delete", "max.message.bytes": "8388608", "retention.ms": "-1"})
-	f.growInput(2)
 }
 
 // TestAMissingRightIsNamed checks that the error names the operation that is not allowed, and its topic, group or

@@ -19,7 +19,7 @@ import (
 	"oriel/pipeline/kafka/group"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/kafka/topics"
-	"oriel/pipeline/pipetest"
+	"oriel/pipeline/pipetest/logtest"
 )
 
 // Fixture is a deployment on the test's broker. Its commands run as child processes (see Main).
@@ -117,7 +117,7 @@ func (f *Fixture) Topic(kind string) string { return f.Name + "." + kind }
 // Send appends records to a partition of the input.
 func (f *Fixture) Send(partition int32, records ...records.Record) {
 	f.T.Helper()
-	if err := pipetest.Send(f.Ctx(), f.Client, f.Env["ORIEL_INPUT_TOPIC"], partition, records...); err != nil {
+	if err := logtest.Send(f.Ctx(), f.Client, f.Env["ORIEL_INPUT_TOPIC"], partition, records...); err != nil {
 		f.T.Fatal(err)
 	}
 }
@@ -153,7 +153,7 @@ func (f *Fixture) readFrom(topic string, partition int32, from int64, uncommitte
 	if !uncommitted {
 		f.awaitMarkers(topic, partition)
 	}
-	all, err := pipetest.Read(f.Ctx(), f.Client, topic, partition, from, fetch.Options{Uncommitted: uncommitted})
+	all, err := logtest.Read(f.Ctx(), f.Client, topic, partition, from, fetch.Options{Uncommitted: uncommitted})
 	if err != nil {
 		f.T.Fatal(err)
 	}

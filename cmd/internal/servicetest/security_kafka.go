@@ -57,27 +57,14 @@ type ACL struct {
 // Allow grants rights to a principal. It returns when the broker enforces them.
 func (f *Fixture) Allow(principal string, acls ...ACL) {
 	f.T.Helper()
-	admin, err := kgo.NewClient(kgo.SeedBrokers(Broker(f.T)))
-	if err != nil {
-		f.T.Fatal(err)
-	}
-	defer admin.Close()
+	admin := f.admin()
 	request := kmsg.NewPtrCreateACLsRequest()
-	for _, a := range acls {
-		for _, name := range a.Operations {
-			operation, err := kmsg.ParseACLOperation(name)
-			if err != nil {
-				f.T.Fatal(err)
-			}
-			c := kmsg.NewCreateACLsRequestCreation()
-			c.ResourceType, c.ResourceName, c.ResourcePatternType = a.Resource, a.Name, kmsg.ACLResourcePatternTypeLiteral
-			if a.Prefixed {
-				c.ResourcePatternType = kmsg.ACLResourcePatternTypePrefixed
-			}
-			c.Principal, c.Host, c.Operation, c.PermissionType = principal, "*", operation, kmsg.ACLPermissionTypeAllow
-			request.Creations = append(request.Creations, c)
-		}
-	}
+	each(f.T, acls, func(a ACL, operation kmsg.ACLOperation) {
+		c := kmsg.NewCreateACLsRequestCreation()
+		c.ResourceType, c.ResourceName, c.ResourcePatternType = a.Resource, a.Name, a.pattern()
+		c.Principal, c.Host, c.Operation, c.PermissionType = principal, "*", operation, kmsg.ACLPermissionTypeAllow
+		request.Creations = append(request.Creations, c)
+	})
 	created, err := request.RequestWith(f.Ctx(), admin)
 	if err != nil {
 		f.T.Fatal(err)
@@ -87,15 +74,80 @@ func (f *Fixture) Allow(principal string, acls ...ACL) {
 			f.T.Fatalf("ACL refused with code %d", result.ErrorCode)
 		}
 	}
-	last := request.Creations[len(request.Creations)-1]
+	f.awaitLast(admin, principal, acls, 1)
+}
+
+// Deny takes rights away that Allow granted. It returns when the broker no longer grants them.
+func (f *Fixture) Deny(principal string, acls ...ACL) {
+	f.T.Helper()
+	if len(acls) == 0 {
+		return
+	}
+	admin := f.admin()
+	request := kmsg.NewPtrDeleteACLsRequest()
+	each(f.T, acls, func(a ACL, operation kmsg.ACLOperation) {
+		d := kmsg.NewDeleteACLsRequestFilter()
+		d.ResourceType, d.ResourceName, d.ResourcePatternType = a.Resource, &a.Name, a.pattern()
+		d.Principal, d.Operation, d.PermissionType = &principal, operation, kmsg.ACLPermissionTypeAllow
+		request.Filters = append(request.Filters, d)
+	})
+	deleted, err := request.RequestWith(f.Ctx(), admin)
+	if err != nil {
+		f.T.Fatal(err)
+	}
+	for _, result := range deleted.Results {
+		if result.ErrorCode != 0 {
+			f.T.Fatalf("deletion of an ACL refused with code %d", result.ErrorCode)
+		}
+	}
+	f.awaitLast(admin, principal, acls, 0)
+}
+
+// admin returns a client whose user may do everything. It is closed when the test ends.
+func (f *Fixture) admin() *kgo.Client {
+	f.T.Helper()
+	admin, err := kgo.NewClient(kgo.SeedBrokers(Broker(f.T)))
+	if err != nil {
+		f.T.Fatal(err)
+	}
+	f.T.Cleanup(admin.Close)
+	return admin
+}
+
+// awaitLast waits until the broker lists the last of the rights, or with want 0 until it does not.
+func (f *Fixture) awaitLast(admin *kgo.Client, principal string, acls []ACL, want int) {
+	f.T.Helper()
+	last := acls[len(acls)-1]
+	var operation kmsg.ACLOperation
+	each(f.T, acls, func(_ ACL, o kmsg.ACLOperation) { operation = o })
 	f.Await(20*time.Second, "the ACLs are known", func() bool {
 		look := kmsg.NewPtrDescribeACLsRequest()
-		look.ResourceType, look.ResourceName = last.ResourceType, &last.ResourceName
-		look.ResourcePatternType = last.ResourcePatternType
-		look.Principal, look.Operation, look.PermissionType = &last.Principal, last.Operation, last.PermissionType
+		look.ResourceType, look.ResourceName, look.ResourcePatternType = last.Resource, &last.Name, last.pattern()
+		look.Principal, look.Operation, look.PermissionType = &principal, operation, kmsg.ACLPermissionTypeAllow
 		found, err := look.RequestWith(f.Ctx(), admin)
-		return err == nil && len(found.Resources) == 1
+		return err == nil && len(found.Resources) == want
 	})
+}
+
+func (a ACL) pattern() kmsg.ACLResourcePatternType {
+	if a.Prefixed {
+		return kmsg.ACLResourcePatternTypePrefixed
+	}
+	return kmsg.ACLResourcePatternTypeLiteral
+}
+
+// each calls do with each operation of each right, in order.
+func each(t *testing.T, acls []ACL, do func(ACL, kmsg.ACLOperation)) {
+	t.Helper()
+	for _, a := range acls {
+		for _, name := range a.Operations {
+			operation, err := kmsg.ParseACLOperation(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			do(a, operation)
+		}
+	}
 }
 
 // RightsOf returns the rights that deploy/OPERATING.md lists for a command, with the topics of this deployment.

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"oriel/mechanisms/protection"
-	"oriel/pipeline/pipetest"
+	"oriel/operators"
 	"oriel/pipeline/streams"
 )
 
@@ -187,11 +187,30 @@ func TestAWholeTopicHasItsOwnLine(t *testing.T) {
 	}
 }
 
+// published is an operator with a second topic and a descriptor, where they are set.
+type published struct {
+	operators.Operator
+	second     *operators.Output
+	descriptor []byte
+}
+
+func (o published) SecondTopic() *operators.Output { return o.second }
+
+func (o published) Descriptor() []byte { return o.descriptor }
+
+// opener opens no machine, because DeploymentOf asks it only for its operator.
+type opener struct {
+	streams.Opener
+	operator operators.Operator
+}
+
+func (o opener) Operator() operators.Operator { return o.operator }
+
 // TestTheSecondTopicIsTheOperators checks that the name of the operator's second topic follows from the deployment's
 // name. A second topic must be refused for an operator that has none.
 func TestTheSecondTopicIsTheOperators(t *testing.T) {
-	of := func(b pipetest.Blind) streams.Model { return streams.Model{Learner: b.Learner()} }
-	plain, plays := of(pipetest.Blind{}), of(pipetest.Blind{Second: 1})
+	of := func(o published) streams.Model { return streams.Model{Learner: opener{operator: o}} }
+	plain, plays := of(published{}), of(published{second: &operators.Output{Suffix: "plays"}})
 	for _, c := range []struct {
 		given string
 		model streams.Model
@@ -202,7 +221,7 @@ func TestTheSecondTopicIsTheOperators(t *testing.T) {
 			t.Errorf("given %q: %q, %v; want %q", c.given, deployment.Second, err, c.want)
 		}
 	}
-	about := of(pipetest.Blind{Descriptor: []byte("{}")})
+	about := of(published{descriptor: []byte("{}")})
 	if c, err := (Settings{Name: "late"}).DeploymentOf(about); err != nil || c.Descriptor != "late.descriptor" ||
 		c.Second != "" {
 		t.Errorf("%+v, %v", c, err)

@@ -118,7 +118,7 @@ func (b *Battery) law() Test {
 }
 
 func (b *Battery) contributions() Test {
-	f := newFinder("leaves", "draws along known contributions, and at each of their coordinates", b.total.contributions)
+	f := newFinder("contributions", "draws along known contributions, and at each of their coordinates", b.total.contributions)
 	look := func(sum, squares float64, what string, args ...any) {
 		if squares > 0 {
 			z := sum / math.Sqrt(squares)

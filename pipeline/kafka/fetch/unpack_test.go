@@ -131,6 +131,9 @@ func TestUnpackingAroundTheLimit(t *testing.T) {
 		plain := make([]byte, size)
 		copy(plain[size/2:], noise)
 		for codec := records.Gzip; codec <= records.Zstd; codec++ {
+			if tiertest.Runs(size == records.MaxBatchBytes && (codec == records.Gzip || codec == records.LZ4), false) {
+				continue // the size behind it has all codecs
+			}
 			packed, err := codec.Compress(nil, plain)
 			if err != nil {
 				t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"testing"
+	"testing/synctest"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
@@ -25,103 +26,106 @@ func (e *ended) asked(key kmsg.Key) *int {
 // TestPartitionsAskedTogetherGetTheSameAnswers checks that partitions asked together get the answers that each gets
 // alone, with a few requests to each broker.
 func TestPartitionsAskedTogetherGetTheSameAnswers(t *testing.T) {
-	t.Parallel()
-	e := newEnded(t)
-	for p := range int32(6) { // later epochs, in some partitions
-		for range p {
-			e.move(p, 2)
-			e.move(p, p%3)
+	synctest.Test(t, func(t *testing.T) {
+		e := newEnded(t)
+		for p := range int32(6) { // later epochs, in some partitions
+			for range p {
+				e.move(p, 2)
+				e.move(p, p%3)
+			}
+			e.append(p, 1)
 		}
-		e.append(p, 1)
-	}
-	if err := topics.DeleteRecords(t.Context(), e.client, "t", 3, 2); err != nil {
-		t.Fatal(err)
-	}
-	partitions := []int32{5, 0, 3, 1, 2, 4}
-	bounds, epochs := e.asked(kmsg.ListOffsets), e.asked(kmsg.OffsetForLeaderEpoch)
-	all, err := topics.BoundsOfAll(t.Context(), e.client, e.topic(), partitions)
-	if err != nil || *bounds != 3*3 {
-		t.Fatalf("%d requests, want 3 to each of 3 brokers; %v", *bounds, err)
-	}
-	asked := []topics.Epoch{{5, 0}, {5, 3}, {0, 0}, {3, 1}, {5, 3}, {2, 99}}
-	before, err := topics.EpochsBefore(t.Context(), e.client, e.topic(), asked)
-	if err != nil || *epochs > 3+1 {
-		t.Fatalf("%d requests, want one to each broker and another for the second epoch of a partition; %v", *epochs, err)
-	}
-	for i, p := range partitions {
-		alone, err := topics.BoundsOf(t.Context(), e.client, "t", p)
-		if err != nil || all[i] != alone {
-			t.Errorf("partition %d: %+v together, %+v alone, %v", p, all[i], alone, err)
+		if err := topics.DeleteRecords(t.Context(), e.client, "t", 3, 2); err != nil {
+			t.Fatal(err)
 		}
-	}
-	for i, of := range asked {
-		alone, wrong := topics.EpochEnd(t.Context(), e.client, "t", of.Partition, of.Epoch)
-		together, err := before[i].EndOf(of.Epoch)
-		if together != alone || errors.Is(err, kafka.ErrTruncated) != errors.Is(wrong, kafka.ErrTruncated) {
-			t.Errorf("%+v: ends at %d, %v together; at %d, %v alone", of, together, err, alone, wrong)
+		partitions := []int32{5, 0, 3, 1, 2, 4}
+		bounds, epochs := e.asked(kmsg.ListOffsets), e.asked(kmsg.OffsetForLeaderEpoch)
+		all, err := topics.BoundsOfAll(t.Context(), e.client, e.topic(), partitions)
+		if err != nil || *bounds != 3*3 {
+			t.Fatalf("%d requests, want 3 to each of 3 brokers; %v", *bounds, err)
 		}
-		reach, err := topics.Reach(t.Context(), e.client, "t", of.Partition, of.Epoch)
-		if got := before[i].Reach(all[slices.Index(partitions, of.Partition)]); err != nil || got != reach {
-			t.Errorf("%+v: reaches %d together; %d alone, %v", of, got, reach, err)
+		asked := []topics.Epoch{{5, 0}, {5, 3}, {0, 0}, {3, 1}, {5, 3}, {2, 99}}
+		before, err := topics.EpochsBefore(t.Context(), e.client, e.topic(), asked)
+		if err != nil || *epochs > 3+1 {
+			t.Fatalf("%d requests, want one to each broker and another for the second epoch of a partition; %v", *epochs, err)
 		}
-	}
+		for i, p := range partitions {
+			alone, err := topics.BoundsOf(t.Context(), e.client, "t", p)
+			if err != nil || all[i] != alone {
+				t.Errorf("partition %d: %+v together, %+v alone, %v", p, all[i], alone, err)
+			}
+		}
+		for i, of := range asked {
+			alone, wrong := topics.EpochEnd(t.Context(), e.client, "t", of.Partition, of.Epoch)
+			together, err := before[i].EndOf(of.Epoch)
+			if together != alone || errors.Is(err, kafka.ErrTruncated) != errors.Is(wrong, kafka.ErrTruncated) {
+				t.Errorf("%+v: ends at %d, %v together; at %d, %v alone", of, together, err, alone, wrong)
+			}
+			reach, err := topics.Reach(t.Context(), e.client, "t", of.Partition, of.Epoch)
+			if got := before[i].Reach(all[slices.Index(partitions, of.Partition)]); err != nil || got != reach {
+				t.Errorf("%+v: reaches %d together; %d alone, %v", of, got, reach, err)
+			}
+		}
+	})
 }
 
 // TestPartitionsAreAskedUntilTheyAnswer checks that a partition which refuses is asked again, and others are not.
 func TestPartitionsAreAskedUntilTheyAnswer(t *testing.T) {
-	t.Parallel()
-	e := newEnded(t)
-	refused, again := false, 0
-	e.cluster.ControlKey(int16(kmsg.ListOffsets), func(r kmsg.Request) (kmsg.Response, error, bool) {
-		e.cluster.KeepControl()
-		request := r.(*kmsg.ListOffsetsRequest)
-		asked := request.Topics[0].Partitions
-		if refused {
-			again += len(asked)
+	synctest.Test(t, func(t *testing.T) {
+		e := newEnded(t)
+		refused, again := false, 0
+		e.cluster.ControlKey(int16(kmsg.ListOffsets), func(r kmsg.Request) (kmsg.Response, error, bool) {
+			e.cluster.KeepControl()
+			request := r.(*kmsg.ListOffsetsRequest)
+			asked := request.Topics[0].Partitions
+			if refused {
+				again += len(asked)
+			}
+			if refused || asked[0].Partition != 1 {
+				return nil, nil, false
+			}
+			refused = true
+			response := request.ResponseKind().(*kmsg.ListOffsetsResponse)
+			response.Topics = []kmsg.ListOffsetsResponseTopic{{Topic: "t", Partitions: []kmsg.ListOffsetsResponseTopicPartition{
+				{Partition: 1, ErrorCode: 6, Offset: -1}, {Partition: 4, Offset: 0},
+			}}}
+			return response, nil, true
+		})
+		all, err := topics.BoundsOfAll(t.Context(), e.client, e.topic(), []int32{1, 4})
+		if err != nil || all[0].High != 2 || all[1].High != 5 {
+			t.Errorf("bounds %+v, %v", all, err)
 		}
-		if refused || asked[0].Partition != 1 {
-			return nil, nil, false
+		if again != 2*2+3 { // the rest of the first round, and partition 1 alone
+			t.Errorf("%d partitions were asked for after the refusal, want 7", again)
 		}
-		refused = true
-		response := request.ResponseKind().(*kmsg.ListOffsetsResponse)
-		response.Topics = []kmsg.ListOffsetsResponseTopic{{Topic: "t", Partitions: []kmsg.ListOffsetsResponseTopicPartition{
-			{Partition: 1, ErrorCode: 6, Offset: -1}, {Partition: 4, Offset: 0},
-		}}}
-		return response, nil, true
 	})
-	all, err := topics.BoundsOfAll(t.Context(), e.client, e.topic(), []int32{1, 4})
-	if err != nil || all[0].High != 2 || all[1].High != 5 {
-		t.Errorf("bounds %+v, %v", all, err)
-	}
-	if again != 2*2+3 { // the rest of the first round, and partition 1 alone
-		t.Errorf("%d partitions were asked for after the refusal, want 7", again)
-	}
 }
 
 // TestAllAreOfOneTopic checks a topic that is made again between the lookup of its id and the answers: it has bounds
 // too, and they must be refused.
 func TestAllAreOfOneTopic(t *testing.T) {
-	t.Parallel()
-	e := newEnded(t)
-	was, again := e.topic(), false
-	e.cluster.ControlKey(int16(kmsg.ListOffsets), func(kmsg.Request) (kmsg.Response, error, bool) {
-		e.cluster.KeepControl()
-		if again {
+	synctest.Test(t, func(t *testing.T) {
+		e := newEnded(t)
+		was, again := e.topic(), false
+		e.cluster.ControlKey(int16(kmsg.ListOffsets), func(kmsg.Request) (kmsg.Response, error, bool) {
+			e.cluster.KeepControl()
+			if again {
+				return nil, nil, false
+			}
+			again = true
+			e.cluster.SleepControl(func() {
+				if err := topics.Delete(t.Context(), e.client, "t"); err != nil {
+					t.Error(err)
+				}
+				if err := topics.Create(t.Context(), e.client, "t", 6, 1, nil); err != nil {
+					t.Error(err)
+				}
+				e.move(0, 0) // the leader and the epoch of partition 0 are those that it had
+			})
 			return nil, nil, false
-		}
-		again = true
-		e.cluster.SleepControl(func() {
-			if err := topics.Delete(t.Context(), e.client, "t"); err != nil {
-				t.Error(err)
-			}
-			if err := topics.Create(t.Context(), e.client, "t", 6, 1, nil); err != nil {
-				t.Error(err)
-			}
-			e.move(0, 0) // the leader and the epoch of partition 0 are those that it had
 		})
-		return nil, nil, false
+		if all, err := topics.BoundsOfAll(t.Context(), e.client, was, []int32{0}); !errors.Is(err, kafka.ErrTopicRecreated) {
+			t.Errorf("%+v, %v; want %v", all, err, kafka.ErrTopicRecreated)
+		}
 	})
-	if all, err := topics.BoundsOfAll(t.Context(), e.client, was, []int32{0}); !errors.Is(err, kafka.ErrTopicRecreated) {
-		t.Errorf("%+v, %v; want %v", all, err, kafka.ErrTopicRecreated)
-	}
 }

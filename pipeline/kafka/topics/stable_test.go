@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kfake"
@@ -13,6 +14,7 @@ import (
 	"oriel/pipeline/kafka/produce"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/kafka/topics"
+	"oriel/pipeline/pipetest/simtest"
 )
 
 // patience is above what a broker in the process takes on a busy machine; no test waits for it that succeeds.
@@ -26,13 +28,19 @@ type ended struct {
 	ends    *topics.StableEnds
 }
 
+// newEnded must be called in a bubble of testing/synctest, whose clock jumps while a client waits for a new leader.
 func newEnded(t *testing.T) *ended {
-	cluster, err := kfake.NewCluster(kfake.NumBrokers(3), kfake.SeedTopics(6, "t"))
+	t.Helper()
+	var network simtest.Network
+	t.Cleanup(func() { time.Sleep(simtest.Settled) })
+	cluster, err := kfake.NewCluster(
+		kfake.NumBrokers(3), kfake.SeedTopics(6, "t"), kfake.ListenFn(network.Listen),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(cluster.Close)
-	c, err := kafka.New(kafka.Config{Brokers: cluster.ListenAddrs(), DoubtFor: time.Second})
+	c, err := kafka.New(kafka.Config{Brokers: cluster.ListenAddrs(), Dial: network.Dial})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,159 +111,165 @@ func (e *ended) want(ends []topics.End, want ...int64) {
 
 // TestStableEndsAskEachLeaderOnce counts requests, and checks epochs and the level of isolation.
 func TestStableEndsAskEachLeaderOnce(t *testing.T) {
-	t.Parallel()
-	e := newEnded(t)
-	e.look(6) // finds the leaders
-	p, err := produce.New(t.Context(), e.client, "open", time.Minute)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Begin(t.Context(), []kafka.TopicPartition{{Topic: "t", Partition: 2}}); err != nil {
-		t.Fatal(err)
-	}
-	var b records.Builder
-	b.Append(nil, []byte("undecided"), nil, 0)
-	if _, err := p.Produce(t.Context(), "t", 2, &b); err != nil {
-		t.Fatal(err)
-	}
-	e.append(2, 1)
-	var asked []int16
-	e.cluster.Control(func(r kmsg.Request) (kmsg.Response, error, bool) {
-		e.cluster.KeepControl()
-		asked = append(asked, r.Key())
-		return nil, nil, false
-	})
-	ends, err := e.ends.Look(t.Context(), patience)
-	if err != nil {
-		t.Fatal(err)
-	}
-	e.want(ends, 1, 2, 3, 4, 5, 6)
-	count := map[int16]int{}
-	for _, key := range asked {
-		count[key]++
-	}
-	if count[2] != 3 || count[3] > 3+1 || count[3] < 3 {
-		t.Errorf("requests by key: %v, want 3 for ends (2) and 3 behind them for ids (3)", count)
-	}
-	for _, end := range ends {
-		if end.Epoch < 0 {
-			t.Errorf("%+v has no epoch", end)
+	synctest.Test(t, func(t *testing.T) {
+		e := newEnded(t)
+		e.look(6) // finds the leaders
+		p, err := produce.New(t.Context(), e.client, "open", time.Minute)
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
+		if err := p.Begin(t.Context(), []kafka.TopicPartition{{Topic: "t", Partition: 2}}); err != nil {
+			t.Fatal(err)
+		}
+		var b records.Builder
+		b.Append(nil, []byte("undecided"), nil, 0)
+		if _, err := p.Produce(t.Context(), "t", 2, &b); err != nil {
+			t.Fatal(err)
+		}
+		e.append(2, 1)
+		var asked []int16
+		e.cluster.Control(func(r kmsg.Request) (kmsg.Response, error, bool) {
+			e.cluster.KeepControl()
+			asked = append(asked, r.Key())
+			return nil, nil, false
+		})
+		ends, err := e.ends.Look(t.Context(), patience)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e.want(ends, 1, 2, 3, 4, 5, 6)
+		count := map[int16]int{}
+		for _, key := range asked {
+			count[key]++
+		}
+		if count[2] != 3 || count[3] > 3+1 || count[3] < 3 {
+			t.Errorf("requests by key: %v, want 3 for ends (2) and 3 behind them for ids (3)", count)
+		}
+		for _, end := range ends {
+			if end.Epoch < 0 {
+				t.Errorf("%+v has no epoch", end)
+			}
+		}
+	})
 }
 
 func TestStableEndsFollowLeadersAndPartitions(t *testing.T) {
-	t.Parallel()
-	e := newEnded(t)
-	before := e.look(6)
-	for range 3 {
-		for p := range int32(6) {
-			e.move(p, (p+1)%3)
+	synctest.Test(t, func(t *testing.T) {
+		e := newEnded(t)
+		before := e.look(6)
+		for range 3 {
+			for p := range int32(6) {
+				e.move(p, (p+1)%3)
+			}
+			e.append(0, 1)
+			e.look(6)
 		}
-		e.append(0, 1)
-		e.look(6)
-	}
-	ends := e.look(6)
-	e.want(ends, 4, 2, 3, 4, 5, 6)
-	if ends[0].Epoch <= before[0].Epoch {
-		t.Errorf("epoch %d after %d and three moves", ends[0].Epoch, before[0].Epoch)
-	}
-	if err := topics.AddPartitions(t.Context(), e.client, "t", 8); err != nil {
-		t.Fatal(err)
-	}
-	e.append(7, 9)
-	e.look(8) // finds the added partitions; the next look asks their leaders
-	e.want(e.look(8), 4, 2, 3, 4, 5, 6, 0, 9)
+		ends := e.look(6)
+		e.want(ends, 4, 2, 3, 4, 5, 6)
+		if ends[0].Epoch <= before[0].Epoch {
+			t.Errorf("epoch %d after %d and three moves", ends[0].Epoch, before[0].Epoch)
+		}
+		if err := topics.AddPartitions(t.Context(), e.client, "t", 8); err != nil {
+			t.Fatal(err)
+		}
+		e.append(7, 9)
+		e.look(8) // finds the added partitions; the next look asks their leaders
+		e.want(e.look(8), 4, 2, 3, 4, 5, 6, 0, 9)
+	})
 }
 
 // TestStableEndsDoNotWaitForASlowBroker checks that a late answer is part of a later look.
 func TestStableEndsDoNotWaitForASlowBroker(t *testing.T) {
-	t.Parallel()
-	e := newEnded(t)
-	e.look(6)
-	slow, held := make(chan struct{}), make(chan struct{}, 1)
-	e.cluster.ControlKey(2, func(r kmsg.Request) (kmsg.Response, error, bool) {
-		e.cluster.KeepControl()
-		if r.(*kmsg.ListOffsetsRequest).Topics[0].Partitions[0].Partition != 1 {
+	synctest.Test(t, func(t *testing.T) {
+		e := newEnded(t)
+		e.look(6)
+		slow, held := make(chan struct{}), make(chan struct{}, 1)
+		e.cluster.ControlKey(2, func(r kmsg.Request) (kmsg.Response, error, bool) {
+			e.cluster.KeepControl()
+			if r.(*kmsg.ListOffsetsRequest).Topics[0].Partitions[0].Partition != 1 {
+				return nil, nil, false
+			}
+			held <- struct{}{}
+			e.cluster.SleepControl(func() { <-slow })
 			return nil, nil, false
+		})
+		var ends []topics.End
+		for range 3 {
+			var err error
+			if ends, err = e.ends.Look(t.Context(), 200*time.Millisecond); err != nil {
+				t.Fatal(err)
+			}
+			e.want(ends, 1, 3, 4, 6)
 		}
-		held <- struct{}{}
-		e.cluster.SleepControl(func() { <-slow })
-		return nil, nil, false
+		if len(held) != 1 {
+			t.Errorf("%d requests to the slow broker, want 1 and no other before its answer", len(held))
+		}
+		close(slow)
+		<-held
+		e.want(e.look(6), 1, 2, 3, 4, 5, 6)
 	})
-	var ends []topics.End
-	for range 3 {
-		var err error
-		if ends, err = e.ends.Look(t.Context(), 200*time.Millisecond); err != nil {
-			t.Fatal(err)
-		}
-		e.want(ends, 1, 3, 4, 6)
-	}
-	if len(held) != 1 {
-		t.Errorf("%d requests to the slow broker, want 1 and no other before its answer", len(held))
-	}
-	close(slow)
-	<-held
-	e.want(e.look(6), 1, 2, 3, 4, 5, 6)
 }
 
 func TestStableEndsLeaveOutPartitionsWithoutALeader(t *testing.T) {
-	t.Parallel()
-	e := newEnded(t)
-	e.look(6)
-	e.cluster.ControlKey(2, func(r kmsg.Request) (kmsg.Response, error, bool) {
-		e.cluster.KeepControl()
-		request := r.(*kmsg.ListOffsetsRequest)
-		if len(request.Topics[0].Partitions) == 0 || request.Topics[0].Partitions[0].Partition != 0 {
-			return nil, nil, false
+	synctest.Test(t, func(t *testing.T) {
+		e := newEnded(t)
+		e.look(6)
+		e.cluster.ControlKey(2, func(r kmsg.Request) (kmsg.Response, error, bool) {
+			e.cluster.KeepControl()
+			request := r.(*kmsg.ListOffsetsRequest)
+			if len(request.Topics[0].Partitions) == 0 || request.Topics[0].Partitions[0].Partition != 0 {
+				return nil, nil, false
+			}
+			response := request.ResponseKind().(*kmsg.ListOffsetsResponse)
+			response.Topics = []kmsg.ListOffsetsResponseTopic{{Topic: "t", Partitions: []kmsg.ListOffsetsResponseTopicPartition{
+				{Partition: 0, ErrorCode: 5, Offset: -1}, {Partition: 3, Offset: 4},
+			}}}
+			return response, nil, true
+		})
+		ends, err := e.ends.Look(t.Context(), patience)
+		if err != nil {
+			t.Fatal(err)
 		}
-		response := request.ResponseKind().(*kmsg.ListOffsetsResponse)
-		response.Topics = []kmsg.ListOffsetsResponseTopic{{Topic: "t", Partitions: []kmsg.ListOffsetsResponseTopicPartition{
-			{Partition: 0, ErrorCode: 5, Offset: -1}, {Partition: 3, Offset: 4},
-		}}}
-		return response, nil, true
+		e.want(ends, 2, 3, 4, 5, 6)
 	})
-	ends, err := e.ends.Look(t.Context(), patience)
-	if err != nil {
-		t.Fatal(err)
-	}
-	e.want(ends, 2, 3, 4, 5, 6)
 }
 
 func TestStartsFollowWhatIsDeleted(t *testing.T) {
-	t.Parallel()
-	e := newEnded(t)
-	if err := topics.DeleteRecords(t.Context(), e.client, "t", 4, 3); err != nil {
-		t.Fatal(err)
-	}
-	starts, err := topics.Starts(t.Context(), e.client, e.topic(), patience)
-	if err != nil {
-		t.Fatal(err)
-	}
-	e.want(starts, 0, 0, 0, 0, 3, 0)
+	synctest.Test(t, func(t *testing.T) {
+		e := newEnded(t)
+		if err := topics.DeleteRecords(t.Context(), e.client, "t", 4, 3); err != nil {
+			t.Fatal(err)
+		}
+		starts, err := topics.Starts(t.Context(), e.client, e.topic(), patience)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e.want(starts, 0, 0, 0, 0, 3, 0)
+	})
 }
 
 // TestStableEndsAreOfOneTopic checks a topic that was made again: it has ends too, and they must be refused.
 func TestStableEndsAreOfOneTopic(t *testing.T) {
-	t.Parallel()
-	e := newEnded(t)
-	e.look(6)
-	if err := topics.Delete(t.Context(), e.client, "t"); err != nil {
-		t.Fatal(err)
-	}
-	if err := topics.Create(t.Context(), e.client, "t", 6, 1, nil); err != nil {
-		t.Fatal(err)
-	}
-	e.append(0, 9)
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); {
-		ends, err := e.ends.Look(t.Context(), patience)
-		if len(ends) > 0 {
-			t.Fatalf("ends of another topic: %v, %v", ends, err)
+	synctest.Test(t, func(t *testing.T) {
+		e := newEnded(t)
+		e.look(6)
+		if err := topics.Delete(t.Context(), e.client, "t"); err != nil {
+			t.Fatal(err)
 		}
-		if errors.Is(err, kafka.ErrTopicRecreated) {
-			return
+		if err := topics.Create(t.Context(), e.client, "t", 6, 1, nil); err != nil {
+			t.Fatal(err)
 		}
-		_ = kafka.Pause(t.Context(), time.Millisecond)
-	}
-	t.Error("a topic that was made again was not noticed")
+		e.append(0, 9)
+		for end := time.Now().Add(time.Minute); time.Now().Before(end); {
+			ends, err := e.ends.Look(t.Context(), patience)
+			if len(ends) > 0 {
+				t.Fatalf("ends of another topic: %v, %v", ends, err)
+			}
+			if errors.Is(err, kafka.ErrTopicRecreated) {
+				return
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+		t.Error("a topic that was made again was not noticed")
+	})
 }

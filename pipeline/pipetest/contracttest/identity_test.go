@@ -12,7 +12,7 @@ import (
 	"oriel/pipeline/kafka/produce"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/kafka/topics"
-	"oriel/pipeline/pipetest"
+	"oriel/pipeline/pipetest/logtest"
 )
 
 // recreated deletes a topic under two readers, of which one was given the topic id and the other looked it up. Neither
@@ -192,7 +192,7 @@ func partitionsAdded(e *env) {
 		}
 	}
 	e.wantLog(topic, "a")
-	e.check(pipetest.Send(e.ctx, e.c, topic, 2, records.Record{Value: []byte("b")}))
+	e.check(logtest.Send(e.ctx, e.c, topic, 2, records.Record{Value: []byte("b")}))
 	ctx, cancel := context.WithTimeout(e.ctx, time.Second)
 	defer cancel()
 	if err := topics.AddPartitions(ctx, e.c, e.name("missing"), 2); err == nil {

@@ -17,7 +17,7 @@ import (
 	"oriel/pipeline/kafka/produce"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/kafka/topics"
-	"oriel/pipeline/pipetest"
+	"oriel/pipeline/pipetest/logtest"
 	"oriel/pipeline/pipetest/simtest"
 )
 
@@ -222,7 +222,7 @@ func (e *env) tryLog(c *kafka.Client, topic string, offset int64, o fetch.Option
 	if !o.Uncommitted {
 		e.settle(topic)
 	}
-	return pipetest.Read(e.ctx, c, topic, 0, offset, o)
+	return logtest.Read(e.ctx, c, topic, 0, offset, o)
 }
 
 func values(records []records.Record) string {

@@ -16,7 +16,7 @@ import (
 	"oriel/pipeline/kafka/fetch"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/kafka/topics"
-	"oriel/pipeline/pipetest"
+	"oriel/pipeline/pipetest/logtest"
 	"oriel/pipeline/pipetest/simtest"
 	"oriel/state"
 )
@@ -99,7 +99,7 @@ func (p *play) read(at place) (all []entry) {
 	p.t.Helper()
 	committed := map[int64]bool{}
 	for _, uncommitted := range []bool{false, true} {
-		list, err := pipetest.Read(p.t.Context(), p.client, at.topic, at.partition, -1,
+		list, err := logtest.Read(p.t.Context(), p.client, at.topic, at.partition, -1,
 			fetch.Options{Uncommitted: uncommitted})
 		if err != nil {
 			p.t.Fatal(err)

@@ -20,7 +20,7 @@ import (
 // fail as a test asks.
 type Deployment struct {
 	t       testing.TB
-	network network
+	network Network
 	broker  *embedded.Broker
 	began   time.Time
 
@@ -77,9 +77,9 @@ func NewWith(t testing.TB, o Options) *Deployment {
 	return d
 }
 
-// settled is longer than the longest sleep that may remain when a deployment has closed. The bubble's clock stops when
+// Settled is longer than the longest sleep that may remain when a deployment has closed. The bubble's clock stops when
 // the test's own goroutine ends, so a goroutine that still slept would never end.
-const settled = 2 * time.Minute
+const Settled = 2 * time.Minute
 
 // close ends every goroutine, because a bubble waits for all of its goroutines.
 func (d *Deployment) close() {
@@ -91,7 +91,7 @@ func (d *Deployment) close() {
 		}
 	}
 	d.broker.Close()
-	time.Sleep(settled)
+	time.Sleep(Settled)
 }
 
 // Addr returns the address of the broker, or of the first of several.
@@ -143,7 +143,7 @@ func (d *Deployment) Lent(name string) *kafka.Client {
 
 // Dial connects the test to a listener of the deployment.
 func (d *Deployment) Dial(ctx context.Context, _, address string) (net.Conn, error) {
-	return d.network.dial(ctx, address)
+	return d.network.Dial(ctx, "", address)
 }
 
 // Fail makes requests fail from now on, as the faults describe.

@@ -83,7 +83,7 @@ func (m *Member) dial(ctx context.Context, _, address string) (net.Conn, error) 
 	if !m.Alive() {
 		return nil, fmt.Errorf("dial %s: %w", address, errRefused)
 	}
-	broker, err := m.d.network.dial(ctx, address)
+	broker, err := m.d.network.Dial(ctx, "", address)
 	if err != nil {
 		return nil, err
 	}

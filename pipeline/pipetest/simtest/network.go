@@ -8,9 +8,9 @@ import (
 	"sync"
 )
 
-// network connects listeners and callers by pipes, so that a test uses no socket and no real time. Its addresses are
+// Network connects listeners and callers by pipes, so that a test uses no socket and no real time. Its addresses are
 // loopback addresses, assigned in order.
-type network struct {
+type Network struct {
 	mu        sync.Mutex
 	listeners map[string]*listener
 }
@@ -19,7 +19,7 @@ type network struct {
 const firstPort = 9001
 
 // Listen is like net.Listen, but ignores the requested port.
-func (n *network) Listen(string, string) (net.Listener, error) {
+func (n *Network) Listen(string, string) (net.Listener, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	addr := fmt.Sprintf("127.0.0.1:%d", firstPort+len(n.listeners))
@@ -33,8 +33,8 @@ func (n *network) Listen(string, string) (net.Listener, error) {
 
 var errRefused = errors.New("connection refused")
 
-// dial connects to a listener.
-func (n *network) dial(ctx context.Context, address string) (net.Conn, error) {
+// Dial connects to a listener, as net.Dialer.DialContext does.
+func (n *Network) Dial(ctx context.Context, _, address string) (net.Conn, error) {
 	n.mu.Lock()
 	l := n.listeners[address]
 	n.mu.Unlock()

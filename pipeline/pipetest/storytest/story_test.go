@@ -20,6 +20,7 @@ import (
 	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/notice"
 	"oriel/pipeline/pipetest"
+	"oriel/pipeline/pipetest/logtest"
 	"oriel/pipeline/pipetest/simtest"
 )
 
@@ -212,7 +213,7 @@ func (s *story) append(t *testing.T, c *datadriven.TestData) string {
 	if key != "" {
 		record.Key = []byte(key)
 	}
-	if err := pipetest.Send(t.Context(), s.Client(), s.setup.Config.Input, partition(t, c),
+	if err := logtest.Send(t.Context(), s.Client(), s.setup.Config.Input, partition(t, c),
 		slices.Repeat([]records.Record{record}, n)...); err != nil {
 		c.Fatalf(t, "%v", err)
 	}

@@ -13,7 +13,7 @@ import (
 
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/fetch"
-	"oriel/pipeline/pipetest"
+	"oriel/pipeline/pipetest/logtest"
 	"oriel/pipeline/pipetest/simtest"
 	"oriel/schemas"
 )
@@ -88,7 +88,7 @@ func (s *story) decisions(t *testing.T, c *datadriven.TestData) string {
 	if c.HasArg("second") {
 		topic = s.setup.Config.Second
 	}
-	records, err := pipetest.Read(t.Context(), s.Client(), topic, partition(t, c), -1, o)
+	records, err := logtest.Read(t.Context(), s.Client(), topic, partition(t, c), -1, o)
 	if err != nil {
 		c.Fatalf(t, "%v", err)
 	}

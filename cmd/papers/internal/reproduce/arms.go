@@ -18,8 +18,10 @@ var tenArms = Experiment{
 	Panels: [2]int{0, 1},
 	Play:   playArms,
 	Notes: []string{
-		"A step is a play. Arms cost 1 with a chance of 0.5, the best one of 0.4; regret is 0.1 for each play of another.",
-		"Pure ε for life, one loss exchanged for any other. B: plays of a round, of one arm, that are released together.",
+		"A step is a play. An arm costs 1 with probability 0.5, the best arm with probability 0.4.",
+		"Regret grows by 0.1 with each play of an arm that is not the best.",
+		"Pure ε for life, under exchange of one loss for any other. B is the number of plays of a round.",
+		"All plays of a round are of one arm, and their losses are released together.",
 		"UCB with doubling episodes was measured to lose 2 250 at ε = 1, 6 860 at 0.1, and 1 520 without privacy.",
 		"EXP3-IX over batches of 2/ε with centred losses was measured to lose 6 240, 22 600, and 3 520.",
 		"Any ε-private rule whose regret grows slower than n^(3/4) loses 9·ln(n)/(400ε) in the mean: 0.31 and 3.1 here.",

@@ -21,10 +21,11 @@ var privateBandit = Experiment{
 	Panels: [2]int{0, 1},
 	Play:   playBandit,
 	Notes: []string{
-		"A step is a play. ½|x − z|², z within 0.1 of a point that is 0.3 from the middle of the ball of diameter 1.",
-		"Losses are clipped to what they can be; √T rounds of √T plays, ε = 1, δ = 1e-6.",
-		"Losses are measured from their mean, as it is found in releases; the paper measures them from 0.",
-		"Printed noise has the same guarantee as exact noise, and never works: it is most of the regret at any T.",
+		"A step is a play. The loss is ½|x − z|² on the ball of diameter 1.",
+		"z is within 0.1 of a point that is 0.3 from the middle of the ball.",
+		"Losses are clipped to their range. There are √T rounds of √T plays; ε = 1, δ = 1e-6.",
+		"Losses are measured from their mean, which is estimated from releases. The paper measures them from 0.",
+		"Printed noise has the same guarantee as exact noise. Most of the regret comes from printed noise, at any T.",
 		"No privacy: the same code at ε = 10⁹.",
 	},
 }

@@ -22,12 +22,12 @@ var contexts = Experiment{
 	Panels: [2]int{0, 2},
 	Play:   playContexts,
 	Notes: []string{
-		"Contexts are uniform on the sphere. A reward is 1 with chance ½ + ½⟨θ, z⟩, |θ| = 0.8 for each arm, and else 0.",
-		"turns: after each quarter of the run every arm has the weights of the arm before it.",
-		"δ = 1e-6, one context with its reward exchanged for another. H: of sums that forget, for ever.",
-		"No privacy: the same code at ε = 10⁹. A step is a context and its reward: two records, so H is 32 768 of these.",
-		"Of a tree in the last rows the width is the proved one, and noise and shift are exact, or as the source prints them.",
-		"Printed noise loses far less than ε, as its decisions say: that is what its constants give away.",
+		"Contexts are uniform on the sphere. A reward is 1 with probability ½ + ½⟨θ, z⟩, and else 0; |θ| = 0.8 for each arm.",
+		"turns: after each quarter of the run, every arm gets the weights of the arm before it.",
+		"δ = 1e-6, under exchange of one context with its reward. H: memory of decaying sums, private for ever.",
+		"No privacy: the same code at ε = 10⁹. A step is a context and its reward: two records, so H is 32 768 steps.",
+		"In the last rows (a tree), the width is the proved one. Noise and shift are exact, or as the source prints them.",
+		"With printed noise the true loss is far below ε, as the decisions say: the printed constants waste the difference.",
 	},
 }
 

@@ -17,7 +17,7 @@ import (
 var gaps = Experiment{
 	Name:    "gap",
 	Title:   "Regret of a private contextual bandit with a gap",
-	Text:    "Two arms, one of them better by the gap or more in every context, beside what is proved with and without the gap",
+	Text:    "Two arms, one of them better by the gap or more in every context, beside the bounds with and without the gap",
 	Measure: "regret",
 	Rows: []Row{
 		{Name: "none", Text: "no privacy, proved width", Gives: "none", Drawn: true},
@@ -32,10 +32,11 @@ var gaps = Experiment{
 	Panels: [2]int{2, 0},
 	Play:   playGaps,
 	Notes: []string{
-		"A reward is 1 with chance ½ ± ½·0.8·⟨u, z⟩, else 0; z is uniform among directions of the plane that have the gap.",
-		"Both bounds hold for the width and the shift that decisions say, at each step, with probability 0.95.",
-		"Theorem 5 grows as √n, Theorem 6 as log n over the gap. A bound above what the worse arm loses says nothing.",
-		"δ = 1e-6, one context with its reward exchanged for another. No privacy: the same code at ε = 10⁹.",
+		"A reward is 1 with probability ½ ± ½·0.8·⟨u, z⟩, and else 0.",
+		"z is uniform among the directions of the plane that have the gap.",
+		"Both bounds hold for the width and the shift that decisions state, at each step, with probability 0.95.",
+		"Theorem 5 grows as √n, Theorem 6 as log n over the gap. A bound above the loss of the worse arm says nothing.",
+		"δ = 1e-6, under exchange of one context with its reward. No privacy: the same code at ε = 10⁹.",
 	},
 }
 

@@ -30,10 +30,11 @@ var hulls = Experiment{
 	Panels: [2]int{0, 2},
 	Play:   playHulls,
 	Notes: []string{
-		"A step is a play. ½|x − z|², z the middle between a point that is fixed and one that is not, both mixes of vertices.",
-		"Simplex: the mixes of five points. Flow: of 1 from s to t, over the edges s>a, s>b, a>b, a>t and b>t: three paths.",
-		"√T rounds of √T plays, constants of the paper, δ = 1e-6. Each play is checked: a play outside the set ends the run.",
-		"The middle is the mean of the vertices. No privacy: ε = 10⁹. Each column draws plays of its own.",
+		"A step is a play. The loss is ½|x − z|². z is halfway between a fixed point and a random point of the set.",
+		"Simplex: the mixes of five points.",
+		"Flow: one unit from s to t, over the edges s>a, s>b, a>b, a>t and b>t, which make three paths.",
+		"√T rounds of √T plays, constants of the paper, δ = 1e-6. A play outside the set ends the run.",
+		"The middle is the mean of the vertices. No privacy: ε = 10⁹. Each column draws its own plays.",
 	},
 }
 

@@ -14,7 +14,7 @@ import (
 var limits = Experiment{
 	Name:    "limits",
 	Title:   "What private bandits must lose",
-	Text:    "Two contexts of which each has an arm of its own, and ten arms without a context, beside what is proved that they lose",
+	Text:    "Two contexts with one good arm each, and ten arms without a context, beside the proved lower bounds",
 	Measure: "regret",
 	Rows: []Row{
 		{Name: "least", Text: "what is proved that such a bandit loses", Gives: "as the row below", Drawn: true},
@@ -32,13 +32,13 @@ var limits = Experiment{
 	Panels: [2]int{0, 3},
 	Play:   playLimits,
 	Notes: []string{
-		"Contexts: both alike, each with an arm of two that brings a reward with chance ¾, the other arm with chance ¼.",
-		"A bandit of ordinary privacy ε plays the wrong arm with chance 1/(1 + e^ε) or more, and loses n·½/(1 + e^ε).",
-		"Claim 13 of the source, that this grows as n, is of ε < ln 2.",
-		"Joint privacy hides a context from all others, and not from who asked: it learns.",
-		"Ten arms are those of `papers reproduce arms`; any ε-private bandit loses (k − 1)·ln n/(400ε).",
-		"That is half of Corollary 15, whose rewards are −1 and 1, where rewards of these arms are 0 and 1.",
-		"That is a bound for long streams; what `ucb` loses is far above it. B = 64, and 512 at ε = 0.01.",
+		"The two contexts are equally likely. In each, one arm pays a reward with probability ¾, the other with ¼.",
+		"A bandit of ordinary privacy ε plays the wrong arm with probability at least 1/(1 + e^ε).",
+		"It therefore loses at least n·½/(1 + e^ε). Claim 13 of the source says that this grows as n for ε < ln 2.",
+		"Joint privacy hides a context from all other users, but not from the user who asked. Such a bandit learns.",
+		"The ten arms are those of `papers reproduce arms`. Any ε-private bandit loses (k − 1)·ln n/(400ε).",
+		"This bound is half of Corollary 15, because Corollary 15 has rewards of −1 and 1, and these arms of 0 and 1.",
+		"The bound is for long streams. The loss of `ucb` is far above it. B = 64, and 512 at ε = 0.01.",
 	},
 }
 

@@ -15,7 +15,7 @@ import (
 var regression = Experiment{
 	Name:    "regression",
 	Title:   "Regret of private least squares",
-	Text:    "Labels linear in eight features of one direction more than others, a stream that stays and one that turns, ε = 1 and 10",
+	Text:    "Labels linear in eight features, mostly of one direction; a stream that stays and one that turns, ε = 1 and 10",
 	Measure: "regret",
 	Rows:    rowsOf(regressionPlayers),
 	Columns: staysAndTurns(budgets),
@@ -23,10 +23,10 @@ var regression = Experiment{
 	Panels: [2]int{0, 2},
 	Play:   playRegression,
 	Notes: []string{
-		"Features have norm 1, the first of them most of it. A label is ⟨w, x⟩, |w| = 0.8, and noise of deviation 0.2.",
-		"Regret: squares of what predictions are off ⟨w, x⟩, each by the decision that was public before.",
-		"turns: after each quarter of the run w is another. δ = 1e-6, an event exchanged for another.",
-		"H: of sums that forget, for ever. No privacy: the same code at ε = 10⁹.",
+		"Features have norm 1, with most of it in the first feature. A label is ⟨w, x⟩ and noise of deviation 0.2; |w| = 0.8.",
+		"Regret: squared error of predictions against ⟨w, x⟩, each by the decision that was public before.",
+		"turns: w changes after each quarter of the run. δ = 1e-6, under exchange of one event for another.",
+		"H: memory of decaying sums, private for ever. No privacy: the same code at ε = 10⁹.",
 	},
 }
 

@@ -28,14 +28,15 @@ var sets = Experiment{
 	Panels: [2]int{0, 2},
 	Play:   playSets,
 	Notes: []string{
-		"Types and sites are points of a square; a site is worth 1 − distance/0.4 to an event, or nothing.",
-		"Missed: what greedy's set for the true law is worth to each event, less what the newest public set is.",
-		"Some types are a hundred times as frequent as others; turns: after each quarter others are.",
-		"δ = 1e-6, an event exchanged for another. H: of sums that forget, for ever. No privacy: the same code at ε = 10⁹.",
-		"Drawn for each event is the source's FI-DP at the rate that zCDP allows, and printed at its own.",
-		"Of worths alone: an event says how good the set was that it saw, and sets that are tried count like others.",
-		"Halving begins anew five times in a stream that turns. γ: the share of events that explore.",
-		"Over the Γ tree leaders have the source's H, over `blt` that of the noise. `shares` are scored by their mean.",
+		"Types and sites are points of a square. The value of a site for an event is 1 − distance/0.4, or 0.",
+		"Missed: the value of the greedy set for the true law, less the value of the newest public set, summed over events.",
+		"Some types are a hundred times as frequent as others. turns: other types are frequent after each quarter.",
+		"δ = 1e-6, under exchange of one event. H: memory of decaying sums, for ever. No privacy: the same code at ε = 10⁹.",
+		"Drawn for each event: the source's FI-DP at the rate that zCDP allows. The printed rate is the source's own.",
+		"Of worths alone: an event says only how good its set was. Sets that are tried count like other sets.",
+		"Halving starts anew five times in a stream that turns. γ: the share of events that explore.",
+		"The regulariser factor of leaders is the source's over the Γ tree, and follows from the noise over `blt`.",
+		"`shares` are scored by their mean.",
 	},
 }
 

@@ -24,9 +24,10 @@ var tableOne = Experiment{
 	Play:   playTableOne,
 	Notes: []string{
 		"A: ½|x − z|², simplex of 10, µ = 1, L = √2. B: ½(y − ⟨v, x⟩)² + 0.05|x − u|², cube of 10 dimensions, clip 1, µ = 0.1.",
-		"δ = 1e-6, one event exchanged for any other. W = 1024: for the newest 1024 events only; life: for all of the run.",
-		"No privacy: the same code at ε = 10⁹, whose noise is some 10⁻³ in a sum.",
-		"λ₀ = 10·E|ν|/D, known before any event: noise alone moves a decision by a tenth of the set at first.",
+		"δ = 1e-6, under exchange of one event for any other.",
+		"W = 1024: for the newest 1024 events only. life: for the whole run.",
+		"No privacy: the same code at ε = 10⁹, with noise of about 10⁻³ in a sum.",
+		"λ₀ = 10·E|ν|/D is known before any event: with it, noise alone moves a first decision by a tenth of the set.",
 	},
 }
 

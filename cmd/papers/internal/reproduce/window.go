@@ -13,7 +13,7 @@ import (
 var windows = Experiment{
 	Name:    "window",
 	Title:   "Regret along dimension and window",
-	Text:    "WDP-COCOP of a Γ tree, a Gaussian tree and blt on stream A, where d, W or ε alone is another",
+	Text:    "WDP-COCOP of a Γ tree, a Gaussian tree and blt on stream A; only d, W or ε varies",
 	Measure: "regret",
 	Rows:    windowRows(),
 	Columns: windowColumns(),
@@ -24,10 +24,11 @@ var windows = Experiment{
 	},
 	Play: playWindows,
 	Notes: []string{
-		"½|x − z|², simplex of d, µ = 1, L = √2, δ = 1e-6, one event exchanged for any other; no start regulariser.",
-		"Theorem 3, Γ: regret grows at most as d·(log W)^1.5/ε. Theorem 4, Gauss: as √d·(log W)^1.5/ε, here √d·log W/ε.",
-		"From d = 10 to 40 the first bound grows 4 times, the second 2 times.",
-		"From W = 64 to 16 384 (log W)^1.5 grows 3.6 times, log W 2.3 times.",
+		"½|x − z|², simplex of d, µ = 1, L = √2, δ = 1e-6, under exchange of one event for any other; no start regulariser.",
+		"Theorem 3 (Γ noise): regret grows at most as d·(log W)^1.5/ε.",
+		"Theorem 4 (Gaussian noise): regret grows at most as √d·(log W)^1.5/ε, here as √d·log W/ε.",
+		"From d = 10 to 40 the first bound grows 4 times, and the second 2 times.",
+		"From W = 64 to 16 384, (log W)^1.5 grows 3.6 times, and log W 2.3 times.",
 		"No privacy: the same code at ε = 10⁹.",
 	},
 }

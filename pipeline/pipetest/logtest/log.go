@@ -1,4 +1,4 @@
-package pipetest
+package logtest
 
 import (
 	"bytes"
@@ -66,7 +66,7 @@ func Read(ctx context.Context, c *kafka.Client, topic string, partition int32, f
 			return nil, err
 		}
 		if batch.Next < next {
-			return nil, fmt.Errorf("pipetest: next offset went from %d back to %d", next, batch.Next)
+			return nil, fmt.Errorf("logtest: next offset went from %d back to %d", next, batch.Next)
 		}
 		for _, r := range batch.Records {
 			records = append(records, copied(r))
