@@ -266,8 +266,8 @@ func TestAuditCatchesFaultsOfComponents(t *testing.T) {
 	}
 }
 
-// perStepWith returns a function that opens per-step streams in which bend changes the noise of the component with index
-// bent.
+// perStepWith returns a function that opens per-step streams in which bend changes the noise of the component with
+// index bent.
 func perStepWith(t *testing.T, bent int, bend func(s *noise.Scale, instance *uint16)) func(
 	mechanisms.Config, mechanisms.Calibration, [32]byte,
 ) (*mechanisms.Stream, error) {

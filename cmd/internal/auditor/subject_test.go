@@ -1,7 +1,6 @@
 package auditor
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -38,8 +37,7 @@ func TestCanaryMovesTheSumByItsSensitivity(t *testing.T) {
 						}
 						want := a.plan.Sensitivity(a.mechanism)
 						if d := (audit.Canary{With: with, Without: without}).Distance(); math.Abs(d-want) > 1e-6 || want > 3 {
-							t.Errorf("%s: contributions are %g apart, want %g", fmt.Sprintf("%s on the %s of radius %s", name, set, radius), d,
-								want)
+							t.Errorf("%s on the %s of radius %s: contributions are %g apart, want %g", name, set, radius, d, want)
 						}
 					}
 				}

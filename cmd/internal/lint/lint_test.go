@@ -202,7 +202,7 @@ func typedModule(t *testing.T) []Typed {
 // exported caches the result of exports.
 var exported map[string]string
 
-// exports returns the export data of all packages outside this module that it imports.
+// exports returns the files of export data of all packages outside this module that the module imports.
 func exports(t *testing.T) map[string]string {
 	t.Helper()
 	if exported == nil {

@@ -94,8 +94,8 @@ func List(root string, b Build, args ...string) ([]Package, error) {
 	}
 }
 
-// Exports returns the files of export data of the packages outside this module that the listed ones import, as
-// `go build` has compiled them on this machine. What they declare is the same in every build.
+// Exports returns the files with the export data of the packages outside this module that the listed packages import,
+// as `go build` has compiled them on this computer. Their declarations are the same in every build.
 func Exports(root string, packages []Package) (map[string]string, error) {
 	var imported []string
 	for _, p := range packages {

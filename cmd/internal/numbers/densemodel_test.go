@@ -91,8 +91,8 @@ func TestNumbersMatchADenseModel(t *testing.T) {
 	}
 }
 
-// compareReference compares the counts and sums of cells and marginals by the hour. covariance is a matrix of 600 rows and
-// columns, with the covariances of two steps.
+// compareReference compares the counts and sums of cells and marginals by the hour. covariance is a matrix of 600 rows
+// and columns, with the covariances of two steps.
 func compareReference(
 	t *testing.T, c *numbers.Collector, names *numbers.Names, all []published, covariance []float64,
 ) {

@@ -127,7 +127,8 @@ func TestScoreIsOfTheWeights(t *testing.T) {
 			t.Fatal(err)
 		}
 		a := read(t, m.AppendAnswer(nil, model, v, now))
-		if math.Abs(a.Score-c.score) > 1e-12 || a.Stream != "trips" || a.Step != 4 || math.Abs(a.MaxDeviation-c.most) > 1e-12 {
+		if math.Abs(a.Score-c.score) > 1e-12 || a.Stream != "trips" || a.Step != 4 ||
+			math.Abs(a.MaxDeviation-c.most) > 1e-12 {
 			t.Errorf("%+v, want %g, most %g", a, c.score, c.most)
 		}
 		if (a.Deviation == nil) != (c.deviation < 0) || a.Deviation != nil && math.Abs(*a.Deviation-c.deviation) > 1e-12 {

@@ -233,8 +233,8 @@ func TestLettersOfRecordsThatAreGone(t *testing.T) {
 	}
 }
 
-// TestRecordStatusesThatWereDeleted deletes the topic of record statuses. `oriel run` once did not mention the lost dead
-// letters, and `oriel letters` advised a new deployment.
+// TestRecordStatusesThatWereDeleted deletes the topic of record statuses. `oriel run` once did not mention the lost
+// dead letters, and `oriel letters` advised a new deployment.
 func TestRecordStatusesThatWereDeleted(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, nil)

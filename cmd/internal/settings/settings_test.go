@@ -187,7 +187,7 @@ func TestAWholeTopicHasItsOwnLine(t *testing.T) {
 	}
 }
 
-// published is an operator with a second topic and a descriptor, where they are set.
+// published is an operator that has a second topic and a descriptor, if these fields are set.
 type published struct {
 	operators.Operator
 	second     *operators.Output
