@@ -65,7 +65,7 @@ func TestTwoSignalsAtOnceAreOne(t *testing.T) {
 	}
 	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
 		_ = p.Cmd.Process.Signal(s)
-		time.Sleep(time.Millisecond) // so that the first signal arrives first
+		time.Sleep(time.Millisecond) // the pause lets the first signal arrive first
 	}
 	if !p.Finish(30*time.Second) || !strings.Contains(p.Output(), "the group is left") {
 		t.Errorf("ended badly: %v", p.Err)

@@ -246,7 +246,7 @@ const differences = "_difference"
 // by view, then by member. The number of views equals the number of deviations of counts.
 func dashed(d schemas.Decision) []schemas.ExtraMember {
 	marks, views := marks(d.Extras), 0
-	var lists [][]json.Number // by member: the numbers of its differences
+	var lists [][]json.Number // numbers of the differences, by member
 	for _, x := range d.Extras {
 		var list []json.Number
 		if json.Unmarshal([]byte(x.JSON), &list) != nil {

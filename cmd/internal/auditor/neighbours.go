@@ -14,7 +14,7 @@ const (
 	exchangedRecords = 1 << 12 // approximate number of records that the check plays
 	leastExchanges   = 16
 	mostExchanges    = 48
-	// this many first entries of exchangeKinds are tried at a stream's start and just before a decision
+	// number of the first entries of exchangeKinds; these are tried at a stream's start and just before a decision
 	plainKinds      = 4
 	mostAxes        = 6
 	shortExchange   = 12      // fewest steps of a pair of runs

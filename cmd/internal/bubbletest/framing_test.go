@@ -30,7 +30,8 @@ func (d *inprocess) sendFramed(p int32, f framing, records []records.Record) {
 			d.t.Fatal(err)
 		}
 		records = records[n:]
-		time.Sleep(time.Microsecond) // otherwise a waiting fetch could find one batch or two
+		// the pause separates batches, because a waiting fetch could otherwise find one batch or two
+		time.Sleep(time.Microsecond)
 	}
 }
 

@@ -57,7 +57,7 @@ func (c Case) plan(t *testing.T) []byte {
 	if c.aggregates() {
 		version := &fresh[4+binary.LittleEndian.Uint32(fresh)]
 		switch {
-		case strings.HasSuffix(c.Events, "-filter"): // these cases have the newest plan
+		case strings.HasSuffix(c.Events, "-filter"): // -filter cases keep the newest plan
 		case strings.HasSuffix(c.Events, "-shown"):
 			*version = 4
 		case strings.HasSuffix(c.Events, "-ranks"):

@@ -43,7 +43,7 @@ type trial struct {
 // point is the result at one look.
 type point struct {
 	events  float64
-	effects []operators.Estimate // by treatment arm
+	effects []operators.Estimate // effects at the look, by treatment arm
 	truth   []float64            // by treatment arm: mean of all events so far minus the control's mean; NaN: no events
 	peeked  []operators.Estimate
 }

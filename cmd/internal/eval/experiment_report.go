@@ -29,7 +29,7 @@ type ExperimentReport struct {
 type ExperimentRow struct {
 	rowHead
 
-	Arms []ArmFound `json:"arms"` // by stream, then by experiment, then by treatment arm
+	Arms []ArmFound `json:"arms"` // results, by stream, then by experiment, then by treatment arm
 
 	path  []point // looks of the first stream's first experiment with seed 1
 	found []float64
@@ -41,7 +41,7 @@ type ArmFound struct {
 	Stream       int      `json:"stream"`
 	Number       int      `json:"experiment,omitempty"` // number of the experiment in its stream, from 1, if the stream has several
 	Arm          string   `json:"arm"`
-	Private      Sequence `json:"private"` // at the last look with seed 1; found_after is the median over the seeds that found the arm
+	Private      Sequence `json:"private"` // state at the last look with seed 1; found_after is the median over the seeds that found the arm
 	Found        int      `json:"found_seeds"`
 	Unfit        int      `json:"unfit_seeds"` // number of seeds for which arms did not have the configured probabilities
 	WithoutNoise Sequence `json:"without_privacy"`

@@ -80,7 +80,7 @@ type Row struct {
 	Width        Figure `json:"band_width"`         // mean width of the band in units of labels, or mean number of labels in the set
 	Wealth       Figure `json:"log_wealth"`         // Σ ln⟨x, r⟩ over decisions x and price relatives r; each stream starts with wealth 1
 	WithoutNoise Number `json:"loss_without_noise"` // loss of the same learner without noise
-	Gain         Number `json:"gain"`               // in mean loss: gain over the last row, relative to the gain of the same learner without noise
+	Gain         Number `json:"gain"`               // gain in mean loss over the last row, relative to the gain of the same learner without noise
 
 	Curve       []Number `json:"loss_so_far"`     // mean loss up to the end of each stretch
 	Stretch     []Number `json:"loss_by_stretch"` // mean loss within each stretch

@@ -15,7 +15,7 @@ type Axis struct {
 	Log      bool     // logarithmic axis; omits values that are not positive
 	Min, Max float64  // range; both 0: the range of the data
 	Ticks    int      // largest number of labelled ticks; 0: 6 on a horizontal axis, 7 on a vertical one
-	Fine     bool     // for a logarithmic axis of about a decade: ticks at more multiples than 1, 2 and 5
+	Fine     bool     // more ticks than 1, 2 and 5 in a decade, for a logarithmic axis of about a decade
 	Full     bool     // a logarithmic axis has labels in the format of Digits, not of Short
 	NoGrid   bool     // omit the faint lines at the ticks
 	Places   []string // names of 0, 1, 2, …; nil: values are numbers

@@ -26,7 +26,7 @@ type fault struct {
 	file        string // path from the module's root
 	text, other string // original lines, and faulty lines
 	killers     []killer
-	because     string // for an equivalent change: why no test can find it
+	because     string // argument why no test can find an equivalent change
 }
 
 // killer is a test that must fail when the fault is planted.

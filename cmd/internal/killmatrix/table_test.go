@@ -75,7 +75,7 @@ func (f fault) columns() (tests, modes string) {
 			m = append(m, "histories")
 		}
 	}
-	if k := f.killers[0]; len(t) == 0 { // only a mode of the audit kills the fault: name the test that runs it
+	if k := f.killers[0]; len(t) == 0 { // if only a mode of the audit kills the fault, name the test that runs this mode
 		t = append(t, "`"+k.folder+"` "+k.top())
 	}
 	return strings.Join(t, ", "), strings.Join(m, "; ")

@@ -74,7 +74,7 @@ type model struct {
 	page *Page
 	l    notice.Listener
 	at   time.Time
-	all  map[int32][]schemas.Decision // by partition, the newest decision at each sample; index 0: none yet
+	all  map[int32][]schemas.Decision // newest decision at each sample, by partition; index 0: none yet
 }
 
 func newModel() *model {

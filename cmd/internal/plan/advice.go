@@ -33,7 +33,7 @@ import (
 // and λ₀ is for this clip (§4.4). TestAdviceOfSearchedFlows supports these.
 type Advice struct {
 	StartRegularizer Number `json:"start_regularizer"` // λ₀: start regulariser
-	StrongConvexity  Number `json:"strong_convexity"`  // µ; null if the loss predicts nothing
+	StrongConvexity  Number `json:"strong_convexity"`  // µ: strong convexity; null if the loss predicts nothing
 	Clip             Number `json:"clip"`              // null except for classes, and for costs in a known range
 	// value of the constant feature before scaling to norm 1, for other features of at most 1; null if the loss
 	// predicts nothing

@@ -15,7 +15,7 @@ import (
 type Comparison struct {
 	Mechanism string  `json:"mechanism"`
 	Delta     float64 `json:"delta"`
-	Rows      []Point `json:"rows"` // by window, then by ε, in the order given
+	Rows      []Point `json:"rows"` // a row for each window and ε, in the order given
 }
 
 // Point is one row of a comparison. Losses and ratios are rounded up when printed.

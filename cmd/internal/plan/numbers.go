@@ -22,7 +22,7 @@ type Numbers struct {
 	Counted    string        `json:"counted"`          // noun for the counted events
 	Value      string        `json:"value,omitempty"`  // the column of values, for all statistics except counts
 	Views      []NumberView  `json:"views"`            // the configured mechanism first
-	Ratios     []NumberRatio `json:"ratios,omitempty"` // for the configured mechanism only
+	Ratios     []NumberRatio `json:"ratios,omitempty"` // ratios of the configured mechanism; other mechanisms have none
 	Increments []Window      `json:"increments,omitempty"`
 }
 

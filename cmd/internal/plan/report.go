@@ -39,10 +39,10 @@ type Report struct {
 	LeftOut    []Omitted   `json:"left_out"`
 	Advice     *Advice     `json:"advice"` // advised public settings for the configured mechanism; null: none
 	Warnings   []string    `json:"warnings"`
-	Band       *Band       `json:"band,omitempty"`       // only if decisions have a band around predictions
-	Numbers    *Numbers    `json:"numbers,omitempty"`    // only if decisions are numbers with known noise
-	Streams    *Streams    `json:"streams,omitempty"`    // only if the input has several partitions
-	Ceiling    *Ceiling    `json:"one_stream,omitempty"` // only if the rate is known and the operator was measured
+	Band       *Band       `json:"band,omitempty"`       // omitted unless decisions have a band around predictions
+	Numbers    *Numbers    `json:"numbers,omitempty"`    // omitted unless decisions are numbers with known noise
+	Streams    *Streams    `json:"streams,omitempty"`    // omitted unless the input has several partitions
+	Ceiling    *Ceiling    `json:"one_stream,omitempty"` // omitted unless the rate is known and the operator was measured
 	Solved     *Solution   `json:"solved,omitempty"`     // setting that was solved for; the report is for its value
 
 	late  uint64 // see Published.Late
@@ -107,7 +107,7 @@ type Age struct {
 	Steps   uint64 `json:"steps"`
 	Seconds Number `json:"seconds"`
 
-	name string // for example "10 W"
+	name string // name of the age, for example "10 W"
 }
 
 // Mechanism is one row of every table. Losses are rounded up.
@@ -132,7 +132,7 @@ type Mechanism struct {
 	Delta           float64 `json:"delta"`
 	Losses          []Loss  `json:"losses"`
 	Groups          []Group `json:"groups"`
-	// by number of steps; empty if the update is not a projection
+	// noise of decisions after some numbers of steps; empty if the update is not a projection
 	Decisions []DecisionNoise `json:"decision_noise"`
 	// number of steps until a decision's noise is below R/10; null without Decisions
 	Settles     Number `json:"steps_to_a_tenth_of_the_radius"`

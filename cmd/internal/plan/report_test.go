@@ -91,7 +91,7 @@ func TestError(t *testing.T) {
 				mechanisms.Laplace: 2,
 			}[factsOf(m.Name).Law]
 			mean, worst := 1.0, 1.0
-			from, to := m.Window, 3*m.Window // steps from+1 … to: whole blocks, not the first
+			from, to := m.Window, 3*m.Window // steps from+1 to `to`, which are whole blocks after the first block
 			end := in.Configured.Scope.End()
 			ends := end != protection.Endless
 			if ends {

@@ -14,11 +14,11 @@ import (
 type Target struct {
 	Statistic string  // name of the statistic
 	Half      float64 // target half-width of the 95 % interval, in the unit of the statistic, > 0
-	After     uint64  // for a ratio: number of events in its cell; 0: all cells have equally many
+	After     uint64  // number of events in the cell of a ratio; 0: all cells have equally many
 	// for a ratio: the mean or the quantile of the values, in the unit of the values; NaN: the worst possible one
 	Near float64
 	View uint64 // memory of the view, steps; 0: every view
-	Own  bool   // only views of the mechanism's own sums count, not of sums with another memory
+	Own  bool   // Error considers only views of the mechanism's own sums, not of sums with another memory
 }
 
 // Reached is the error under given settings: the largest over the requested views.

@@ -25,7 +25,7 @@ type Files struct {
 	Name string
 	Read func(name string) ([]byte, error)
 
-	references [][]byte // for Avro: schemas that define types named in the file
+	references [][]byte // schemas that define types named in the file; nil for Protobuf
 }
 
 // InRegistry returns the files of a registry's schema, and of the schemas that it references.

@@ -28,7 +28,7 @@ const (
 // Config has the address of a registry and the client's credentials.
 type Config struct {
 	URL            string
-	User, Password string         // for HTTP basic authentication; none if User is empty
+	User, Password string         // user and password for HTTP basic authentication; none if User is empty
 	Authorities    *x509.CertPool // authorities that sign the registry's certificate; nil: those of the system
 }
 

@@ -13,7 +13,7 @@ import (
 // Weight is a number of a model, and the names of the features that share it.
 type Weight struct {
 	Arm        string
-	Name       string // for example "coordinate 7" if the name is unknown
+	Name       string // name of the coordinate, for example "coordinate 7" if it is unknown
 	Coordinate int
 	Value      float64 // weight of the first named feature, including the feature's sign
 	Deviation  float64 // deviation of the privacy noise; NaN: unknown

@@ -309,7 +309,7 @@ func TestEndingWithABacklogLeavesNoGap(t *testing.T) {
 		p := f.Start(nil, "run")
 		time.Sleep(time.Duration(200+random.IntN(300)) * time.Millisecond)
 		_ = p.Cmd.Process.Signal(syscall.SIGTERM)
-		if random.IntN(2) == 0 { // as by a supervisor that kills without waiting
+		if random.IntN(2) == 0 { // half of the time, kill the service without waiting, as some supervisors do
 			time.Sleep(time.Duration(random.IntN(40)) * time.Millisecond)
 			_ = p.Cmd.Process.Kill()
 		}

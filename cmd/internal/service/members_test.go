@@ -56,7 +56,7 @@ func TestAForeignLeaderIsNoticed(t *testing.T) {
 	f.Must("topics")
 	f.SendAll(0, 10)
 	c := f.consumer("mistaken")
-	for got := 0; got < 20; { // until the consumer has all partitions
+	for got := 0; got < 20; { // reads until the consumer has all partitions
 		fetched := c.PollFetches(f.Ctx())
 		if err := fetched.Err(); err != nil {
 			t.Fatal(err)

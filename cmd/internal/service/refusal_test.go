@@ -66,7 +66,7 @@ func TestRefuseLostState(t *testing.T) {
 	}
 	f.CreateTopic(lost["ORIEL_CHANGELOG_TOPIC"], 1,
 		map[string]string{"cleanup.policy": "compact", "max.message.bytes": "8388608"})
-	if p := f.Start(lost, "topics"); !p.Finish(time.Minute) { // as a person would recreate them by hand
+	if p := f.Start(lost, "topics"); !p.Finish(time.Minute) { // recreates the topics as a person would by hand
 		t.Fatal(p.Output())
 	}
 	f.Refused(lost, "lost")

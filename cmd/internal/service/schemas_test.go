@@ -119,7 +119,7 @@ var evolutions = map[string]evolution{
 		write: (*subject).writeProtobuf, first: `bool late = 1; int32 total = 2;`,
 		more:    `bool late = 1; int32 total = 2; string shop = 3;`,
 		wider:   `bool late = 1; int64 total = 2;`,
-		renamed: `bool was_late = 1; int32 amount = 2;`, // by name, the label would be missing
+		renamed: `bool was_late = 1; int32 amount = 2;`, // a reader that finds fields by name would miss the label
 		fewer:   `bool late = 1;`,
 		refused: `bool late = 1; string total = 9;`,
 		why:     "field total (9) holds string, and field total (2) of the reader's schema int32: they are different fields. Leave ids out by --leave-out",

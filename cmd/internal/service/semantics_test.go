@@ -54,7 +54,7 @@ func TestOtherSemanticsRepeatNothing(t *testing.T) {
 	t.Parallel()
 	f, checkpoint := opened(t, nil, servicetest.Events(0, 20))
 	f.takes(2, 20, 25)                 // all is committed, so the other version continues
-	f.takes(streams.Semantics, 25, 30) // and the first version continues again
+	f.takes(streams.Semantics, 25, 30) // the first version continues in turn
 	for _, torn := range []parts{0, decisionsPart, statusesPart | offsetPart} {
 		from := int(f.taken())
 		f.Send(0, servicetest.Events(from, 5)...)
@@ -73,7 +73,7 @@ func TestOtherSemanticsRepeatNothing(t *testing.T) {
 		if after := len(f.Read(f.Topic("decisions"), 0, true)); after != before {
 			t.Errorf("torn with %v committed: %d decisions were sent", torn, after-before)
 		}
-		f.takes(streams.Semantics, from+5, from+10) // as the error advises, the old version runs once
+		f.takes(streams.Semantics, from+5, from+10) // the old version runs once, as the error advises
 	}
 	f.takes(2, int(f.taken()), int(f.taken())+5)
 	f.wholeHistory(checkpoint, int(f.taken()), 1, 1)

@@ -79,7 +79,7 @@ func takeOverFromStandby(t *testing.T, stream string, partitions int) {
 		t.Fatal(err)
 	}
 	sent := 20
-	for ; highest.Load() < then.Stable; sent++ { // until the copy has passed the offset then.Stable
+	for ; highest.Load() < then.Stable; sent++ { // sends events until the copy has passed the offset then.Stable
 		f.SendAll(sent, 1)
 		f.AwaitTaken(time.Minute, slices.Repeat([]int64{int64(sent) + 1}, partitions)...)
 	}

@@ -32,12 +32,12 @@ type Answers struct {
 	Want     string // Classes, Value, Statistics, Choice or Experiment
 	Items    []Item // features, or the columns of a row
 	Ranges   []Range
-	Label    Range  // for Value and Choice: public range of the label or the loss
-	Cells    string // for Statistics and Experiment: value of ORIEL_CELLS
+	Label    Range  // public range of the label or the loss (Value, Choice)
+	Cells    string // value of ORIEL_CELLS (Statistics, Experiment)
 	// for Statistics: range of the value; an empty name means no value. For Experiment: range of the outcome
 	Value   Range
-	Arms    string // for Choice: names of the arms
-	Drawn   Drawn  // for Experiment: how arms are drawn
+	Arms    string // names of the arms (Choice)
+	Drawn   Drawn  // how arms are drawn (Experiment)
 	Events  uint64 // memory, as a number of events: how long ago is worth learning from
 	Rate    float64
 	Epsilon float64

@@ -28,9 +28,9 @@ type Options struct {
 	Memory  string
 	Rate    float64 // events per second; 0: estimated from the sample
 	Epsilon string
-	Start   string // where the deployment starts in the topic: earliest or latest
+	Start   string // offset at which the deployment starts: earliest or latest
 
-	Asks  bool // ask a person, whose answers come from In
+	Asks  bool // ask a person for answers, and read them from In
 	Takes bool // proposals answer if no person does
 	In    io.Reader
 	Out   io.Writer // receives the guarantee of the deployment and the next commands

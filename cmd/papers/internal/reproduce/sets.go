@@ -218,7 +218,7 @@ func (w *square) mean(of int, shares []float64) (value float64) {
 	}
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(w.values[of][b], w.values[of][a]) })
 	none := 1.0
-	for _, a := range order { // in descending order of value, because the best element of the set counts
+	for _, a := range order { // order has the best element first, whose value counts if the set contains it
 		value += none * shares[a] * w.values[of][a]
 		none *= 1 - shares[a]
 	}

@@ -37,8 +37,8 @@ var tasks = []online.Task{online.Targets(10), online.Squares}
 // budgets has the ε of each column of a stream.
 var budgets = []float64{1, 10}
 
-// public is the ε of rows without privacy. It is finite; with it, the proved constants of the llo update have almost no
-// error bound, like Garber and Hazan's constants.
+// public is the ε of rows without privacy. It is finite, but so large that the proved constants of the llo update have
+// almost no error bound. Garber and Hazan's constants have none.
 const public = 1e9
 
 func tableOneColumns() []Column {
