@@ -7,9 +7,9 @@ import (
 	"oriel/mechanisms"
 )
 
-// Inputs lists the event files of testdata, each with the settings of its replay. The file of a case has the part of
-// the case's name up to the hyphen. The files were generated once and must never change. They contain every form of an
-// event, and about every eleventh line is malformed.
+// Inputs lists the event files of testdata, each with the settings of its replay. If a name has a hyphen, the file is
+// named by the part before the hyphen. The files were generated once and must never change. They contain every form of
+// an event, and about every eleventh line is malformed.
 var Inputs = []struct {
 	Name string
 	Env  []string

@@ -124,5 +124,5 @@ func bandChart(band *operators.BandScore, length float64) *figure.Chart {
 	}
 }
 
-// bandLook is the look of the line at the level.
+// bandLook is the number of the look with which the line at the level is drawn.
 const bandLook = 7

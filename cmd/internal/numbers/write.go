@@ -41,7 +41,7 @@ func (r Row) note() string {
 	return ""
 }
 
-// header returns the columns of every format, in order; the dimensions come after end.
+// header returns the columns of every format, in order. The dimensions come after the column named end.
 func header(dimensions []string) []string {
 	names := append([]string{"start", "end"}, dimensions...)
 	return append(names, "statistic", "value", "low", "high", "deviation", "steps", "note")

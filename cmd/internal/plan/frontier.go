@@ -82,7 +82,7 @@ func NewFrontier(window uint64, poles int, weight float64) (*Frontier, error) {
 	return f, nil
 }
 
-// with returns the sorted list, with x inserted if it is not in it.
+// with returns the sorted list with x inserted, if the list does not contain x.
 func with[T uint64 | float64](list []T, x T) []T {
 	at, found := slices.BinarySearch(list, x)
 	if found {

@@ -29,7 +29,7 @@ type Answers struct {
 	Kafka    []string // connection settings from the environment, NAME=value
 	Single   bool     // the cluster has fewer than three replicas
 	Encoding Encoding
-	Want     string // Classes, Value, Statistics, Choice or Experiment
+	Want     string // use of the topic: Classes, Value, Statistics, Choice or Experiment
 	Items    []Item // features, or the columns of a row
 	Ranges   []Range
 	Label    Range  // public range of the label or the loss (Value, Choice)

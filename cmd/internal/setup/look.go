@@ -24,7 +24,7 @@ type Request struct {
 	Subject  string // subject in the registry; empty: the subject of the topic's values
 	Where    string // condition that selects the records that are events
 	Label    string // member that is predicted
-	Want     string // Classes, Value, Statistics, Choice or Experiment
+	Want     string // use of the topic: Classes, Value, Statistics, Choice or Experiment
 	First    int    // number of decoded events to show
 }
 
