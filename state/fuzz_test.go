@@ -45,7 +45,7 @@ func FuzzOpenManifest(f *testing.F) {
 	})
 }
 
-// FuzzOpenIncarnation checks the same as FuzzOpenManifest.
+// FuzzOpenIncarnation is FuzzOpenManifest for incarnations.
 func FuzzOpenIncarnation(f *testing.F) {
 	f.Add(testIncarnation().seal(testMaster(), testNonce()))
 	f.Add(Incarnation{}.seal(testMaster(), testNonce()))
@@ -94,7 +94,7 @@ func FuzzSealerOpen(f *testing.F) {
 	})
 }
 
-// FuzzOpenVerdicts checks the same as FuzzSealerOpen.
+// FuzzOpenVerdicts is FuzzSealerOpen for rows of statuses.
 func FuzzOpenVerdicts(f *testing.F) {
 	f.Add(testSealer(f).sealVerdicts(nil, testNonce(), testRow(40)))
 	f.Add(testSealer(f).sealVerdicts(nil, testNonce(), mergedRow()))

@@ -8,11 +8,11 @@ import (
 	"golang.org/x/crypto/chacha20poly1305"
 )
 
-// StatusRow holds the statuses of the offsets [From, To) of one incarnation, one byte for each. They are offsets of the
-// input's partition, or of the merged log of a whole topic. The caller defines the meaning of the bytes. Only their
-// number, To − From, is visible outside.
+// StatusRow holds the statuses of the offsets [From, To) of one incarnation, one byte for each. The offsets belong to
+// the input's partition, or to the merged log of a whole topic. The caller defines the meaning of a status. Only the
+// number of statuses, To − From, is visible to others.
 type StatusRow struct {
-	From, To int64 // public: stored in clear, and authenticated
+	From, To int64 // public offsets: stored in clear, and authenticated
 	Verdicts []byte
 
 	// Stretches list, for the stream of a whole topic, the input offsets that the row covers, in order. They are
@@ -27,18 +27,18 @@ type Stretch struct {
 }
 
 const (
-	rowHeader   = 2 + 16 + 4 + 4 + 8 + 8 // for format 1; format 2 adds the stretches after their number
+	rowHeader   = 2 + 16 + 4 + 4 + 8 + 8 // header of format 1; format 2 has the stretches after their count
 	rowOverhead = rowHeader + len(nonce{}) + chacha20poly1305.Overhead + checksumSize
 	stretchSize = 4 + 8 + 4
 
 	// MaxVerdicts is the largest number of statuses in one row: half of a broker's default limit of 1 MiB, so that a
-	// row with its overhead fits whatever else shares its batch. MaxStretches take half as many bytes again.
+	// row with its overhead fits in a batch with other records. MaxStretches take half as many bytes in addition.
 	MaxVerdicts  = 512 << 10
 	MaxStretches = MaxVerdicts / 2 / stretchSize
 )
 
-// Cut splits r after the offsets that fit in one sealed row. The first part is never empty if r is not; the rest is
-// empty if all of r fits. The parts share r's verdicts, and its stretches unless one is split in two.
+// Cut splits r after the offsets that fit in one sealed row. The first part is never empty if r is not; rest is empty
+// if all of r fits. Both share memory with r, except for a stretch that is split in two.
 func (r StatusRow) Cut() (first, rest StatusRow) {
 	n, first, rest := int64(min(len(r.Verdicts), MaxVerdicts)), r, r
 	if len(r.Stretches) > 0 {
@@ -76,8 +76,8 @@ func cutStretches(all []Stretch, n int64) (covered int64, first, rest []Stretch)
 //
 // The fields in brackets are in format 2, which rows with stretches have. A row is sealed as a state is:
 // XChaCha20-Poly1305 under the seal key with a random nonce; the associated data are everything before the nonce, then
-// the stream's name after its length. It panics, because of a bug, if there are no verdicts, more than MaxVerdicts or
-// MaxStretches, or if the stretches do not have the length of the verdicts.
+// the stream's name after its length. SealVerdicts panics on a bug of the caller: no verdicts, more than MaxVerdicts or
+// MaxStretches, or stretches whose length differs from the number of verdicts.
 func (s *Sealer) SealVerdicts(dst []byte, row StatusRow) []byte {
 	return s.sealVerdicts(dst, newNonce(), row)
 }
@@ -153,8 +153,8 @@ func (s *Sealer) OpenVerdicts(value []byte) (StatusRow, error) {
 	return row, nil
 }
 
-// stretches returns the stretches of a row, which follow their number. The number is first compared with the bytes that
-// are left.
+// stretches returns the stretches of a row, which follow their number. The number is first compared with the remaining
+// bytes.
 func (r *reader) stretches() []Stretch {
 	n := r.uint32()
 	if uint64(n)*stretchSize > uint64(len(r.record)-r.at) {

@@ -31,8 +31,8 @@ func TestVerdictsOpen(t *testing.T) {
 	}
 }
 
-// TestVerdictsRefuseEveryFlippedBit flips bits by accident, which the checksum detects, and as an adversary who
-// corrects the checksum.
+// TestVerdictsRefuseEveryFlippedBit checks that every flipped bit is refused: after an accident, which the checksum
+// detects, and after an adversary, who corrects the checksum.
 func TestVerdictsRefuseEveryFlippedBit(t *testing.T) {
 	for _, row := range []StatusRow{testRow(40), mergedRow()} {
 		refuseEveryFlippedBit(t, testSealer(t).SealVerdicts(nil, row), func(b []byte) (bool, error) {
@@ -78,8 +78,8 @@ func TestARowIsAsLongAsItsOffsets(t *testing.T) {
 	}
 }
 
-// TestNoRowIsEmptyOrTooLong checks that an empty or too long row is not sealed. The width of a row is public, and
-// bounds the memory that opening it takes.
+// TestNoRowIsEmptyOrTooLong checks that an empty or too long row is not sealed. The bound matters because the width of
+// a row is public and determines the memory for opening it.
 func TestNoRowIsEmptyOrTooLong(t *testing.T) {
 	for _, width := range []int{0, MaxVerdicts + 1} {
 		func() {

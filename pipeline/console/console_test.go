@@ -22,7 +22,7 @@ func page(h http.Handler, path string) (int, string) {
 	return w.Code, w.Body.String()
 }
 
-// readiness returns a check of /readyz.
+// readiness returns a function that checks the answer of /readyz.
 func readiness(t *testing.T, c *console.Console) func(code int, body string) {
 	t.Helper()
 	h := c.Handler(prometheus.NewRegistry())

@@ -18,13 +18,13 @@ import (
 	"oriel/pipeline/pipetest/simtest"
 )
 
-// heard collects the errors that a client tries again after.
+// heard collects the errors after which a client retries.
 type heard struct {
 	mu     sync.Mutex
 	began  time.Time
-	denied *kafka.CoordinatorError // the first
-	at     time.Duration           // when it was heard
-	other  error                   // the last of another kind
+	denied *kafka.CoordinatorError // the first error of this kind
+	at     time.Duration           // time of the first denial
+	other  error                   // the last error of another kind
 }
 
 func (h *heard) retried(_ string, err error) {
@@ -45,7 +45,7 @@ func TestACoordinatorThatDeniesItIsNamed(t *testing.T) {
 		name   string
 		faults []simtest.Fault
 		call   func(context.Context, *kafka.Client) error
-		want   string // of what coordinator; "": no broker is blamed
+		want   string // coordinator named in the error; "": the error blames no broker
 	}{
 		{"group", []simtest.Fault{{Kind: kind("JoinGroup"), Count: -1, Effect: denies}}, joinOnce, `group "g"`},
 		{
@@ -70,7 +70,7 @@ func TestACoordinatorThatDeniesItIsNamed(t *testing.T) {
 		}, joinOnce, ""},
 		{"another trouble between", []simtest.Fault{
 			{Kind: kind("JoinGroup"), Skip: 230, Effect: simtest.Refused(kafkago.GroupLoadInProgress)},
-			{Kind: kind("JoinGroup"), Count: 430, Effect: denies}, // some 80 s
+			{Kind: kind("JoinGroup"), Count: 430, Effect: denies}, // denials for some 80 s
 		}, joinOnce, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -21,9 +21,9 @@ func rowSealer(t *testing.T) *state.Sealer {
 	return s
 }
 
-// TestStatusRowsShowOnlyTheirNumber checks that only the number of verdicts can be seen. One transaction has valid
-// records alone, another every kind of bad record and gaps. Both are equally full, and their rows have equal sizes and
-// places.
+// TestStatusRowsShowOnlyTheirNumber checks that rows reveal only the number of statuses. One transaction has only valid
+// records, another every kind of bad record and gaps. Both are equally full, so their rows must have equal sizes and
+// positions.
 func TestStatusRowsShowOnlyTheirNumber(t *testing.T) {
 	valid, mixed := New(records.NewPool(), false), New(records.NewPool(), false)
 	for offset := range int64(3*state.MaxVerdicts + 5) {
@@ -55,8 +55,8 @@ func TestStatusRowsShowOnlyTheirNumber(t *testing.T) {
 	}
 }
 
-// TestVerdictsCoverEveryOffset checks that each offset of a transaction has a verdict, and that seal panics if the
-// number of verdicts does not fit the position.
+// TestVerdictsCoverEveryOffset checks that each offset of a transaction has a status, and that seal panics if the
+// number of statuses does not match the position.
 func TestVerdictsCoverEveryOffset(t *testing.T) {
 	tx := new(Transaction)
 	tx.setStatus(0, schemas.OK)
@@ -92,8 +92,8 @@ func TestRowsJoin(t *testing.T) {
 	}
 }
 
-// TestABuilderFindsStatusesByOffset checks that a Builder finds statuses by their offsets, also after the first of them
-// were left out.
+// TestABuilderFindsStatusesByOffset checks that a Builder finds statuses by their offsets, even after the first of them
+// were dropped.
 func TestABuilderFindsStatusesByOffset(t *testing.T) {
 	b := &Builder{Transaction: New(records.NewPool(), false), sent: state.Position{Next: 10}}
 	for _, code := range []schemas.Code{schemas.OK, schemas.Empty, schemas.TooLarge, schemas.InvalidUTF8} {
