@@ -17,7 +17,7 @@ const (
 	KindState       Kind = 3 // a stream's sealed state
 	KindPart        Kind = 4 // one part of a sealed state that exceeds a record
 	kindIdentity    Kind = 5 // the owner of a local store
-	KindVerdicts    Kind = 6 // a row of a stream's record statuses
+	KindStatuses    Kind = 6 // a row of a stream's record statuses
 	KindSchemas     Kind = 7 // writers' schemas of a stream
 	KindAmendment   Kind = 8 // params appended to a stream since its opening
 )

@@ -23,8 +23,8 @@ func TestGoldenBytes(t *testing.T) {
 		string(machine) != string(fill(40, 0)) {
 		t.Errorf("state: %+v, %x, %v", p, machine, err)
 	}
-	golden(t, "verdicts-1.hex", testSealer(t).sealVerdicts(nil, testNonce(), testRow(40)))
-	if row, err := testSealer(t).OpenVerdicts(unhex(t, "verdicts-1.hex")); err != nil ||
+	golden(t, "verdicts-1.hex", testSealer(t).sealStatuses(nil, testNonce(), testRow(40)))
+	if row, err := testSealer(t).OpenStatuses(unhex(t, "verdicts-1.hex")); err != nil ||
 		!reflect.DeepEqual(row, testRow(40)) {
 		t.Errorf("verdicts: %+v, %v", row, err)
 	}
@@ -43,8 +43,8 @@ func TestGoldenBytesOfFormat2(t *testing.T) {
 	if m, err := OpenManifest(unhex(t, "manifest-2.hex"), testMaster()); err != nil || m != testManifest() {
 		t.Errorf("manifest: %+v, %v", m, err)
 	}
-	golden(t, "verdicts-2.hex", testSealer(t).sealVerdicts(nil, testNonce(), mergedRow()))
-	if row, err := testSealer(t).OpenVerdicts(unhex(t, "verdicts-2.hex")); err != nil ||
+	golden(t, "verdicts-2.hex", testSealer(t).sealStatuses(nil, testNonce(), mergedRow()))
+	if row, err := testSealer(t).OpenStatuses(unhex(t, "verdicts-2.hex")); err != nil ||
 		!reflect.DeepEqual(row, mergedRow()) {
 		t.Errorf("verdicts: %+v, %v", row, err)
 	}

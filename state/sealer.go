@@ -38,7 +38,7 @@ func (p Position) Equal(o Position) bool {
 	return p == o && a.equal(b)
 }
 
-// Sealer seals and opens the states and verdicts of one incarnation. It is not safe for concurrent use.
+// Sealer seals and opens the states and statuses of one incarnation. It is not safe for concurrent use.
 //
 //	format u8 ‖ kind u8 ‖ incarnation 16 ‖ partition i32 ‖ key version u32 ‖ topic 16 ‖ next i64 ‖ leader epoch i32
 //	‖ step u64 ‖ [semantics u32] ‖ [owes u8 ‖ order] ‖ length of the machine state u32

@@ -175,15 +175,15 @@ func (e *env) events(n int) {
 }
 
 // row writes a row of statuses of one partition.
-func (e *env) row(from int64, verdicts ...byte) {
+func (e *env) row(from int64, statuses ...byte) {
 	e.t.Helper()
-	e.rowOf(from, nil, verdicts...)
+	e.rowOf(from, nil, statuses...)
 }
 
-func (e *env) rowOf(from int64, stretches []state.Stretch, verdicts ...byte) {
+func (e *env) rowOf(from int64, stretches []state.Stretch, statuses ...byte) {
 	e.t.Helper()
-	row := state.StatusRow{From: from, To: from + int64(len(verdicts)), Stretches: stretches, Verdicts: verdicts}
-	e.append(e.deployment.Config.Verdicts, records.Record{Value: e.sealer.SealVerdicts(nil, row)})
+	row := state.StatusRow{From: from, To: from + int64(len(statuses)), Stretches: stretches, Statuses: statuses}
+	e.append(e.deployment.Config.Verdicts, records.Record{Value: e.sealer.SealStatuses(nil, row)})
 }
 
 func (e *env) log(topic string) []records.Record {

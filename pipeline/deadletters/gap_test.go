@@ -96,7 +96,7 @@ func TestGapsAreMarked(t *testing.T) {
 func (e *env) next() int64 {
 	e.t.Helper()
 	rows := e.log(e.deployment.Config.Verdicts)
-	row, err := e.sealer.OpenVerdicts(rows[len(rows)-1].Value)
+	row, err := e.sealer.OpenStatuses(rows[len(rows)-1].Value)
 	e.check(err)
 	return row.To
 }

@@ -87,7 +87,7 @@ func (r *statusReader) open(ctx context.Context, record *records.Record) ([]run,
 			return nil, err
 		}
 	}
-	row, err := r.sealer.OpenVerdicts(record.Value)
+	row, err := r.sealer.OpenStatuses(record.Value)
 	if err == nil && (row.Stretches != nil) != (r.order != nil) {
 		err = errors.New("a row of a whole topic has stretches, another one has none")
 	}
@@ -106,8 +106,8 @@ func (r *statusReader) open(ctx context.Context, record *records.Record) ([]run,
 	}
 	var runs []run
 	for _, s := range stretches {
-		verdicts := row.Verdicts[:s.To-s.From]
-		row.Verdicts = row.Verdicts[len(verdicts):]
+		verdicts := row.Statuses[:s.To-s.From]
+		row.Statuses = row.Statuses[len(verdicts):]
 		n := run{row: record.Offset, partition: s.Partition, from: s.From}
 		known := max(r.parts[s.Partition], r.startOf(s.Partition))
 		if s.From > known {

@@ -93,7 +93,7 @@ func (h *schemasHistory) verdicts() map[offset]schemas.Code {
 	h.check(err)
 	all := map[offset]schemas.Code{}
 	for _, r := range h.read(h.setup.Config.Verdicts, true) {
-		row, err := sealer.OpenVerdicts(r.Value)
+		row, err := sealer.OpenStatuses(r.Value)
 		h.check(err)
 		stretches := row.Stretches
 		if stretches == nil {
@@ -102,11 +102,11 @@ func (h *schemasHistory) verdicts() map[offset]schemas.Code {
 		for _, s := range stretches {
 			for at := s.From; at < s.To; at++ {
 				o := offset{s.Partition, at}
-				code, _ := schemas.CodeOfStatus(row.Verdicts[0])
+				code, _ := schemas.CodeOfStatus(row.Statuses[0])
 				if before, is := all[o]; is && before != code {
 					h.t.Errorf("%v was %v, and is %v", o, before, code)
 				}
-				all[o], row.Verdicts = code, row.Verdicts[1:]
+				all[o], row.Statuses = code, row.Statuses[1:]
 			}
 		}
 	}

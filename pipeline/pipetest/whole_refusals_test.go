@@ -154,9 +154,9 @@ func (w *whole) row(from int64, s state.Stretch) {
 	sealer, err := w.setup.Sealer(w.t.Context(), w.Client(), 0)
 	w.check(err)
 	n := s.To - s.From
-	row := state.StatusRow{From: from, To: from + n, Verdicts: make([]byte, n), Stretches: []state.Stretch{s}}
+	row := state.StatusRow{From: from, To: from + n, Statuses: make([]byte, n), Stretches: []state.Stretch{s}}
 	var b records.Builder
-	b.Append(nil, sealer.SealVerdicts(nil, row), nil, time.Now().UnixMilli())
+	b.Append(nil, sealer.SealStatuses(nil, row), nil, time.Now().UnixMilli())
 	_, err = produce.Append(w.t.Context(), w.Client(), w.setup.Config.Verdicts, 0, &b)
 	w.check(err)
 }

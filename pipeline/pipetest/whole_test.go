@@ -97,7 +97,7 @@ func (w *whole) covered() (all []offset) {
 	}
 	next := int64(0)
 	for _, r := range w.read(w.setup.Config.Verdicts, false) {
-		row, err := sealer.OpenVerdicts(r.Value)
+		row, err := sealer.OpenStatuses(r.Value)
 		if err != nil {
 			w.t.Fatal(err)
 		}

@@ -92,7 +92,7 @@ type sealedStatuses struct {
 
 // full reports whether a row has no room for another status or stretch.
 func (r sealedStatuses) full() bool {
-	return len(r.Verdicts) == state.MaxVerdicts || len(r.Stretches) == state.MaxStretches
+	return len(r.Statuses) == state.MaxStatuses || len(r.Stretches) == state.MaxStretches
 }
 
 // findStatuses reads the end of the verdict topic, back to a row that the state covers.
@@ -106,7 +106,7 @@ func (t *takeOver) findStatuses(ctx context.Context) (statusesFound, error) {
 				return err
 			}
 			// A row that does not open belongs to another incarnation, or is foreign.
-			if opened, err := t.Sealer.OpenVerdicts(r.Value); err == nil {
+			if opened, err := t.Sealer.OpenStatuses(r.Value); err == nil {
 				each(sealedStatuses{opened, bytes.Clone(r.Value)}, r.Offset)
 			}
 		}

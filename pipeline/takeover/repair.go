@@ -138,12 +138,12 @@ func (t *takeOver) redo(ctx context.Context, f *transactionStatus, tx *transacti
 			return t.stop(fmt.Sprintf("the committed verdicts of the offsets %d to %d are of other places in the input than those that the order log gives now", r.From, r.To),
 				fmt.Sprintf(remedyOfOtherHistory, "them"))
 		}
-		if !bytes.Equal(r.Verdicts, b.Verdicts(r.From, r.To)) {
+		if !bytes.Equal(r.Statuses, b.Statuses(r.From, r.To)) {
 			return t.stop(fmt.Sprintf("the committed verdicts of the offsets %d to %d differ from those that the events give now", r.From, r.To),
 				fmt.Sprintf(remedyOfOtherHistory, "them"))
 		}
 	}
-	b.DropVerdicts(max(t.Position.Next, f.verdicts.end))
+	b.DropStatuses(max(t.Position.Next, f.verdicts.end))
 	b.Close()
 	return nil
 }

@@ -49,8 +49,8 @@ func (b *Builder) SkipTo() {
 	b.Transaction.setSkipped(b.Position.Next - b.sent.Next - int64(len(b.Transaction.verdicts)))
 }
 
-// Verdicts returns the statuses of the offsets in [from, to). The transaction must have taken these offsets.
-func (b *Builder) Verdicts(from, to int64) []byte {
+// Statuses returns the statuses of the offsets in [from, to). The transaction must have taken these offsets.
+func (b *Builder) Statuses(from, to int64) []byte {
 	return b.Transaction.verdicts[from-b.sent.Next : to-b.sent.Next]
 }
 
@@ -60,8 +60,8 @@ func (b *Builder) Stretches(from, to int64) []state.Stretch {
 	return Within(b.Transaction.stretches, from-b.sent.Next, to-from)
 }
 
-// DropVerdicts removes the statuses of offsets below the given one, because they are committed already.
-func (b *Builder) DropVerdicts(below int64) {
+// DropStatuses removes the statuses of offsets below the given one, because they are committed already.
+func (b *Builder) DropStatuses(below int64) {
 	b.Transaction.stretches = b.Stretches(below, b.sent.Next+int64(len(b.Transaction.verdicts)))
 	b.Transaction.verdicts = b.Transaction.verdicts[below-b.sent.Next:]
 	b.sent.Next = below

@@ -179,14 +179,14 @@ func (t *Transaction) seal(sealer *state.Sealer, from int64, now int64) {
 	if end := from + int64(len(t.verdicts)); end != t.Position.Next {
 		panic(fmt.Sprintf("BUG: pipeline: verdicts of the offsets %d to %d, the state stands at %d", from, end, t.Position.Next))
 	}
-	rest := state.StatusRow{From: from, To: t.Position.Next, Verdicts: t.verdicts}
+	rest := state.StatusRow{From: from, To: t.Position.Next, Statuses: t.verdicts}
 	if t.Position.Order != nil {
 		rest.Stretches = t.stretches
 	}
-	for len(rest.Verdicts) > 0 {
+	for len(rest.Statuses) > 0 {
 		var row state.StatusRow
 		row, rest = rest.Cut()
-		t.row = sealer.SealVerdicts(t.row[:0], row)
+		t.row = sealer.SealStatuses(t.row[:0], row)
 		t.Rows.Append(nil, t.row, nil, now)
 	}
 }

@@ -199,7 +199,7 @@ func (o *outcome) statuses(t *testing.T, partition int32, merged []spot) map[at]
 		case !o.script.whole:
 			r.Stretches = []state.Stretch{{Partition: partition, From: r.From, To: r.To}}
 		}
-		joined = append(joined, r.Verdicts...)
+		joined = append(joined, r.Statuses...)
 		for _, s := range r.Stretches {
 			for offset := s.From; offset < s.To; offset++ {
 				lie = append(lie, at{s.Partition, offset})

@@ -182,7 +182,7 @@ func (o *outcome) nonces(partition int32) {
 // statusesIn returns the number of statuses in a sealed row, and stateIn the length of the machine's state in a sealed
 // state; both return 0 for another record. Neither number is encrypted.
 func statusesIn(row []byte) int {
-	if len(row) < 42 || state.Kind(row[1]) != state.KindVerdicts {
+	if len(row) < 42 || state.Kind(row[1]) != state.KindStatuses {
 		return 0
 	}
 	return int(binary.LittleEndian.Uint64(row[34:]) - binary.LittleEndian.Uint64(row[26:]))

@@ -216,7 +216,7 @@ func (p *play) openRows(d changelog.Deployment, partition int32) {
 		p.t.Fatal(err)
 	}
 	for _, e := range p.out.logs[place{p.setup.Config.Verdicts, partition}] {
-		opened, err := sealer.OpenVerdicts(e.record.Value)
+		opened, err := sealer.OpenStatuses(e.record.Value)
 		if err != nil {
 			if e.committed {
 				p.out.wrong("rows", "%v", err)

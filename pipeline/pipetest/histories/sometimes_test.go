@@ -82,7 +82,7 @@ func (o *outcome) take() {
 	}
 	for _, rows := range o.rows {
 		for _, r := range rows {
-			o.counts["null event"] += b2i(slices.ContainsFunc(r.Verdicts, func(v byte) bool { return v > schemas.OK.Status() }))
+			o.counts["null event"] += b2i(slices.ContainsFunc(r.Statuses, func(v byte) bool { return v > schemas.OK.Status() }))
 		}
 	}
 }
