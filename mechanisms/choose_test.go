@@ -199,10 +199,10 @@ func TestNoDrawAfterTheHorizon(t *testing.T) {
 func TestDrawByChangesNoNoise(t *testing.T) {
 	c := mechtest.Config(1)
 	stream, other := mechtest.Open(t, c, [32]byte{1}), mechtest.Open(t, c, [32]byte{1})
-	var told []mechanisms.Draw
+	var reported []mechanisms.Draw
 	stream.DrawBy(func(d mechanisms.Draw, drawn int) int {
 		d.Scores = slices.Clone(d.Scores)
-		told = append(told, d)
+		reported = append(reported, d)
 		return 2 - drawn
 	})
 	for i := range 20 {
@@ -212,8 +212,8 @@ func TestDrawByChangesNoNoise(t *testing.T) {
 			t.Fatalf("draw %d: %d, the mechanism's own is %d", i, got, want)
 		}
 		d := mechanisms.Draw{Step: uint64(i), Instance: uint16(i), Law: law, Scores: scores}
-		if !reflect.DeepEqual(told[i], d) {
-			t.Errorf("told of %+v, want %+v", told[i], d)
+		if !reflect.DeepEqual(reported[i], d) {
+			t.Errorf("reported %+v, want %+v", reported[i], d)
 		}
 		id := noise.Identity{Offset: int64(i)}
 		stream.Add(id, []float64{0.5})

@@ -371,13 +371,13 @@ func TestRestoreOfComponents(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		stream, twin := seat.Open([32]byte{4}), seat.Open([32]byte{5})
+		stream, restored := seat.Open([32]byte{4}), seat.Open([32]byte{5})
 		for i := range 21 {
 			state := stream.AppendState(nil)
 			if state[0] != 2 || len(state) != stream.StateLen() {
 				t.Fatalf("%s: version %d, %d bytes, want 2, %d", name, state[0], len(state), stream.StateLen())
 			}
-			if err := twin.Restore(state); err != nil {
+			if err := restored.Restore(state); err != nil {
 				t.Fatal(err)
 			}
 			if i == 13 {
@@ -398,11 +398,11 @@ func TestRestoreOfComponents(t *testing.T) {
 			}
 			v[3] = float64(i % 5)
 			id := noise.Identity{Offset: int64(i)}
-			if stream.Add(id, v) != twin.Add(id, v) {
+			if stream.Add(id, v) != restored.Add(id, v) {
 				t.Fatal("steps end apart")
 			}
 			for k := range 3 {
-				if !slices.Equal(stream.Sum(k), twin.Sum(k)) {
+				if !slices.Equal(stream.Sum(k), restored.Sum(k)) {
 					t.Fatalf("%s: record %d: part %d of a restored stream is another", name, i, k)
 				}
 			}

@@ -181,19 +181,20 @@ func TestRestoreAfterAnyRecordGivesTheSameBytes(t *testing.T) {
 	h.gradients[7] = nil
 	for _, name := range everyName() {
 		c.Name, c.Printed, c.Scope = name, config(name, 3).Printed, scope(name, 4)
-		stream, twin := mechtest.Open(t, c, [32]byte{4}), mechtest.Open(t, c, [32]byte{})
+		stream, restored := mechtest.Open(t, c, [32]byte{4}), mechtest.Open(t, c, [32]byte{})
 		for i, id := range h.ids {
 			state := stream.AppendState(nil)
 			if len(state) != stream.StateLen() {
 				t.Fatalf("state of %d bytes, want %d", len(state), stream.StateLen())
 			}
-			if err := twin.Restore(state); err != nil {
+			if err := restored.Restore(state); err != nil {
 				t.Fatal(err)
 			}
-			if !bytes.Equal(twin.AppendState(nil), state) || !slices.Equal(twin.Sum(0), stream.Sum(0)) {
+			if !bytes.Equal(restored.AppendState(nil), state) || !slices.Equal(restored.Sum(0), stream.Sum(0)) {
 				t.Fatalf("%s: record %d: a restored stream is another", name, i)
 			}
-			if stream.Add(id, h.gradients[i]) != twin.Add(id, h.gradients[i]) || !slices.Equal(stream.Sum(0), twin.Sum(0)) {
+			if stream.Add(id, h.gradients[i]) != restored.Add(id, h.gradients[i]) ||
+				!slices.Equal(stream.Sum(0), restored.Sum(0)) {
 				t.Fatalf("%s: record %d: a restored stream goes on differently", name, i)
 			}
 		}

@@ -35,14 +35,14 @@ func NewMasterKey(b [32]byte) *MasterKey {
 // masterDigits is the number of hexadecimal digits of a master key.
 const masterDigits = 64
 
-// MostMasterKeyText is the largest number of bytes to read from a master key file: the key, an optional newline, and
+// MaxMasterKeyText is the largest number of bytes to read from a master key file: the key, an optional newline, and
 // one more byte to detect longer files.
-const MostMasterKeyText = masterDigits + 2
+const MaxMasterKeyText = masterDigits + 2
 
 // LoadMasterKey reads a master key from a file by ReadSecretFile and ParseMasterKey. Errors name the path and the rule,
 // never the content.
 func LoadMasterKey(path string) (*MasterKey, error) {
-	text, err := ReadSecretFile(path, MostMasterKeyText)
+	text, err := ReadSecretFile(path, MaxMasterKeyText)
 	if err != nil {
 		return nil, fmt.Errorf("state: master key: %w", err)
 	}

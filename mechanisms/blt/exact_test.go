@@ -154,7 +154,7 @@ func TestNoiseIsRecoveredFromReleases(t *testing.T) {
 	chain, dst := noise.NewChain([32]byte{1}), make([]float64, 1)
 	var releases, planted []float64
 	var drawn, totals []int64
-	continuous, total := twin(f), int64(0)
+	continuous, total := byDefinition(f), int64(0)
 	for now := range int64(200) {
 		sumtest.Step(c, chain, dst, now*now%7-3)
 		total += now*now%7 - 3

@@ -56,8 +56,8 @@ func handmade(t testing.TB) Filter {
 	return f
 }
 
-// twin returns the filter b computed from its definition.
-func twin(f Filter) *sumtest.Carried {
+// byDefinition returns the filter b computed from its definition.
+func byDefinition(f Filter) *sumtest.Carried {
 	return sumtest.NewCarried(f.Poles[:f.Count], func(k int) int64 { return int64(f.Residues[k]) })
 }
 
@@ -66,7 +66,7 @@ func carryIsWithinSlack(t *testing.T, f Filter, draws []int64) float64 {
 	t.Helper()
 	var buffers [MaxPoles]lattice.Int128
 	carry := func(n int64) lattice.Int128 { return f.carry(&buffers, n) }
-	return sumtest.CarryIsWithin(t, carry, twin(f), f.Slack(), draws)
+	return sumtest.CarryIsWithin(t, carry, byDefinition(f), f.Slack(), draws)
 }
 
 // TestCarryIsWithinSlackOfItsDefinition checks PROOF.md, Lemma 2. Draws are at the sampler's reach, small, constant,
@@ -172,7 +172,7 @@ func TestReleaseIsTotalCarryAndNoise(t *testing.T) {
 	var total [n]int64
 	var slow [n]*sumtest.Carried
 	for i := range n {
-		slow[i] = twin(f)
+		slow[i] = byDefinition(f)
 	}
 	eta, _ := f.Slack().Float64()
 	for now := range len(draws) {

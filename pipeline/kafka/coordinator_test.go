@@ -18,8 +18,8 @@ import (
 	"oriel/pipeline/pipetest/simtest"
 )
 
-// heard collects the errors after which a client retries.
-type heard struct {
+// retries collects the errors after which a client retries.
+type retries struct {
 	mu     sync.Mutex
 	began  time.Time
 	denied *kafka.CoordinatorError // the first error of this kind
@@ -27,7 +27,7 @@ type heard struct {
 	other  error                   // the last error of another kind
 }
 
-func (h *heard) retried(_ string, err error) {
+func (h *retries) retried(_ string, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if denied, is := errors.AsType[*kafka.CoordinatorError](err); !is {
@@ -79,7 +79,7 @@ func TestACoordinatorThatDeniesItIsNamed(t *testing.T) {
 				if err := topics.Create(t.Context(), d.Client(), "t", 1, 1, nil); err != nil {
 					t.Fatal(err)
 				}
-				h := &heard{began: time.Now()}
+				h := &retries{began: time.Now()}
 				d.Fail(c.faults...)
 				d.Start("a", simtest.NewDisk(), func(ctx context.Context, m *simtest.Member) error {
 					config := kafka.Config{Brokers: []string{d.Addr()}, OnRetry: h.retried}

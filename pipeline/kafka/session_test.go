@@ -26,7 +26,7 @@ const sessionLasts = 100 * time.Second
 // (KIP-368). It answers any other request with the request's own bytes.
 type gate struct {
 	good     map[string]bool
-	heard    []string // requests by name, and tokens, in the order received
+	received []string // requests by name, and tokens, in the order received
 	admitted time.Time
 	lasts    time.Duration // session lifetime; 0: sessionLasts
 }
@@ -62,7 +62,7 @@ func (g *gate) answer(key protocol.ApiKey, r *wire.Reader) []byte {
 		if time.Since(g.admitted) < time.Second {
 			return nil
 		}
-		g.heard = append(g.heard, r.Text())
+		g.received = append(g.received, r.Text())
 		return make([]byte, 6)
 	case protocol.SaslAuthenticate:
 		said := string(r.Sized())
@@ -72,10 +72,10 @@ func (g *gate) answer(key protocol.ApiKey, r *wire.Reader) []byte {
 		case said == "\x01":
 			code = kafkago.SASLAuthenticationFailed
 		case !g.good[token]:
-			g.heard = append(g.heard, "not "+token)
+			g.received = append(g.received, "not "+token)
 			challenge = `{"status":"invalid_token"}`
 		default:
-			g.heard, g.admitted = append(g.heard, token), time.Now()
+			g.received, g.admitted = append(g.received, token), time.Now()
 		}
 		b := binary.BigEndian.AppendUint16(nil, uint16(code))
 		b = wire.AppendSized(wire.AppendString(b, "why"), []byte(challenge))
@@ -84,7 +84,7 @@ func (g *gate) answer(key protocol.ApiKey, r *wire.Reader) []byte {
 	if time.Since(g.admitted) > cmp.Or(g.lasts, sessionLasts) {
 		return nil
 	}
-	g.heard = append(g.heard, "request "+string(r.B))
+	g.received = append(g.received, "request "+string(r.B))
 	return r.B
 }
 
@@ -167,8 +167,8 @@ func TestSessionsAreRenewed(t *testing.T) {
 		}
 		want := "OAUTHBEARER t1 request one request two OAUTHBEARER t2 request three request four request five " +
 			"OAUTHBEARER t3 request six OAUTHBEARER t3 request seven request eight"
-		if got := strings.Join(g.heard, " "); got != want {
-			t.Errorf("the broker heard\n%s, want\n%s", got, want)
+		if got := strings.Join(g.received, " "); got != want {
+			t.Errorf("the broker received\n%s, want\n%s", got, want)
 		}
 	})
 }
@@ -217,7 +217,7 @@ func TestARefusedTokenIsNotReturnedAgain(t *testing.T) {
 		defer synctest.Wait()
 		defer conn.Close()
 		if fmt.Sprint(refused) != "[ bad]" {
-			t.Errorf("the source heard %q", refused)
+			t.Errorf("the source received %q", refused)
 		}
 	})
 }
