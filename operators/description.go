@@ -7,10 +7,11 @@ import (
 
 // Description holds the figures that `oriel plan` prints about an operator.
 type Description struct {
-	Radius   float64  // radius of the set of decisions; 0: there is none
-	Diameter float64  // diameter of that set; 0: unknown
-	Clip     float64  // as configured, if the contribution's clip differs; 0: they are equal
-	Distance string   // bound on the movement of a contribution by an exchange, in words; empty: it follows from the clip
+	Radius   float64 // radius of the set of decisions; 0: there is none
+	Diameter float64 // diameter of that set; 0: unknown
+	Clip     float64 // as configured, if the contribution's clip differs; 0: they are equal
+	// Bound on the movement of a contribution by an exchange, in words; empty: it follows from the clip.
+	Distance string
 	Steps    string   // bound on the movement of a decision in a step, in words; may be empty
 	Damping  *Damping // nil: unknown, or different from release to release
 

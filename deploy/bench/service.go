@@ -25,7 +25,7 @@ type service struct {
 // result is the time and memory of one run.
 type result struct {
 	took      time.Duration
-	processor time.Duration // of the service alone
+	processor time.Duration // processor time of the service without the broker
 	peak      int64         // bytes of RAM
 }
 
@@ -46,7 +46,7 @@ func (s *service) command(ctx context.Context, arg string) *exec.Cmd {
 			"ORIEL_MECHANISM=tree-gaussian", "ORIEL_WINDOW=1024", "ORIEL_CLIP=1",
 		)
 	}
-	cmd.Env = append(cmd.Env, s.set...) // the last one of a name counts
+	cmd.Env = append(cmd.Env, s.set...) // if a name appears twice, the last value counts
 	return cmd
 }
 

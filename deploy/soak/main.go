@@ -67,7 +67,8 @@ func main() {
 	}
 }
 
-// soak does a whole run. An error means that the run was not possible; the findings are in the report.
+// soak does a complete run. It returns an error if the run was not possible. Violations that the run finds are in the
+// report.
 func soak(ctx context.Context, o options) (r *report, err error) {
 	if o.brokers != 1 && o.brokers != 3 {
 		return nil, errors.New("--brokers: not 1 or 3")
@@ -127,7 +128,7 @@ func build(ctx context.Context, o options) (*deployment, error) {
 		d.whole, d.inputs, d.streams = true, 12, 1
 	}
 	used := &ports{given: map[int]bool{}}
-	proxied := make([][]string, o.brokers) // by broker, then process
+	proxied := make([][]string, o.brokers) // indexed by broker, then process
 	for _, command := range []string{"run", "run", "run", "letters"} {
 		var addresses []string
 		for b := range proxied {

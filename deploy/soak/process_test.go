@@ -65,7 +65,7 @@ func TestAProcessThatEndsByItselfIsReportedAndRestarted(t *testing.T) {
 	for end := time.Now().Add(10 * time.Second); !s.running() && time.Now().Before(end); {
 		_ = kafka.Pause(ctx, 10*time.Millisecond)
 	}
-	s.signal(syscall.SIGKILL) // it was asked for, so it is no violation
+	s.signal(syscall.SIGKILL) // an end that was announced is no violation
 	cancel()
 	done.Wait()
 	v.wants(t, "exit status 3")
@@ -79,7 +79,7 @@ func TestABadEndIsReported(t *testing.T) {
 		s := shell(t, script)
 		for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 			if log, _ := os.ReadFile(s.log); strings.Contains(string(log), "up\n") {
-				break // it handles signals
+				break // the child has installed its signal handler
 			}
 		}
 		var v told

@@ -18,9 +18,9 @@ type report struct {
 	title string
 
 	mu         sync.Mutex
-	counts     map[string]int // by kind of fault
+	counts     map[string]int // number of faults by kind
 	took       map[string][]time.Duration
-	elections  []time.Duration // how long brokers counted on one that was away
+	elections  []time.Duration // how long the other brokers still depended on a broker that was away
 	facts      []string        // lines of the report, in order
 	violations []string
 }

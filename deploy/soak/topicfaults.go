@@ -67,7 +67,8 @@ func (in *injector) trim(ctx context.Context, n int, f fault) (time.Time, error)
 	return time.Now(), in.save(ctx)
 }
 
-// standsAt returns the offsets of a group in the partitions of the input, or 0 where it has none.
+// standsAt returns the offsets of a group in the partitions of the input. An offset is 0 where the group has committed
+// none.
 func (in *injector) standsAt(ctx context.Context, groupID string) ([]int64, error) {
 	all := make([]int32, in.inputs)
 	for p := range all {
@@ -81,7 +82,8 @@ func (in *injector) standsAt(ctx context.Context, groupID string) ([]int64, erro
 	return at, err
 }
 
-// passed waits until dead letters are written, and the recorder has saved the input, up to these offsets.
+// passed waits until the dead letters of all records before these offsets are written, and the recorder has saved these
+// records.
 func (in *injector) passed(ctx context.Context, taken []int64, verdictsEnd int64) error {
 	for {
 		recorded, err := in.standsAt(ctx, recordGroup)
@@ -132,7 +134,7 @@ func (in *injector) trimOrder(ctx context.Context, taken []int64) error {
 	return topics.DeleteRecords(ctx, c, orderLog, 0, before)
 }
 
-// beyond reports whether an order record names an end that is not consumed yet.
+// beyond reports whether an order record names an end offset that the group has not consumed yet.
 func beyond(value []byte, taken []int64) bool {
 	const head, sum = 17, 16
 	partition := -1

@@ -100,14 +100,14 @@ func Check(t *Table, stream interface{ Step() uint64 }) error {
 	return nil
 }
 
-// known reports whether the slot of a table holds a round at a step. In the first steps there are fewer rounds than
+// known reports whether a slot of a table holds a round at a step. In the first steps there are fewer rounds than
 // slots.
 func (c Config) known(step uint64, slot int) bool {
 	back := (step%uint64(c.Rounds()) + uint64(c.Rounds()) - uint64(slot)) % uint64(c.Rounds())
 	return back < step
 }
 
-// roundHolds checks a round: its answers belong to used plays, each at most once, and unused places are zero.
+// roundHolds checks a round: its answers belong to used plays, no play has two answers, and unused places are zero.
 func (c Config) roundHolds(b []byte, known bool) bool {
 	words := (c.Actions + 63) / 64
 	used := make([]uint64, words)

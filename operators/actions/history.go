@@ -24,14 +24,15 @@ func NewHistory(c Config) *History {
 	}
 }
 
-// Observe takes the published plays.
+// Observe records the plays in published decisions.
 func (h *History) Observe(decisions []operators.Decision) {
 	for _, d := range decisions {
 		h.round[d.Index] = d.Step + 1
 	}
 }
 
-// Next takes the next record, and returns the feedback that it adds; the value is NaN if it adds nothing.
+// Next takes the next record and returns the feedback that this record adds to the sum. Its value is NaN if the record
+// adds nothing.
 func (h *History) Next(key []byte, value float64) Feedback {
 	step, place := h.records/uint64(h.config.Records)+1, int(h.records%uint64(h.config.Records))
 	h.records++
@@ -52,7 +53,8 @@ func (h *History) Next(key []byte, value float64) Feedback {
 	return Feedback{Value: math.NaN()}
 }
 
-// Records returns the event as its only record: an answer is one record, which is added when its round is settled.
+// Records returns the event itself as its only record, with lag 0: an answer is one record, which is added when its
+// round is settled.
 func (h *History) Records(event operators.Record) (records []operators.Record, lag uint64) {
 	return []operators.Record{event}, h.config.Delay
 }

@@ -7,14 +7,14 @@ import (
 	"math/bits"
 )
 
-// MaxState bounds the length of a state in bytes, because the state is sealed and stored whole with every commit.
+// MaxState bounds the length of a state in bytes, because the state is sealed and stored completely with every commit.
 const MaxState = 64 << 20
 
 // Config holds the public settings, which are constant during the life of a deployment.
 type Config struct {
-	Records int    // records of a step, and the most answers of a round, ≥ 1
-	Actions int    // plays of a round, at least Records
-	Delay   uint64 // steps that a round is open for, and until it is settled
+	Records int    // records of a step, and the largest number of answers of a round, ≥ 1
+	Actions int    // plays of a round, ≥ Records
+	Delay   uint64 // steps for which a round is open before it is settled
 }
 
 // Learned describes in words when the machine learns from the answers to the plays of a round.
@@ -64,18 +64,20 @@ type Feedback struct {
 
 // Table records which plays are answered, and holds the answers until they are added.
 type Table struct {
-	config  Config
-	step    uint64 // the open one, from 1
-	place   int    // records of it that were answered for
-	current int    // with Delay 0: place of the last record's answer among those of its round, or −1
+	config Config
+	step   uint64 // number of the open step, from 1
+	place  int    // records of the open step that Observe has taken
+	// With Delay 0, place of the latest record's answer among the answers of its round; −1 if the record answers
+	// nothing.
+	current int
 	rounds  []round
 }
 
 // round holds the answers of a round in order of arrival.
 type round struct {
-	used    []uint64 // a bit a play
+	used    []uint64 // bit i is set when play i of the round is answered
 	count   int
-	actions []uint32 // places in the round
+	actions []uint32 // place of each answered play in the round, in order of arrival
 	values  []float64
 }
 
@@ -119,7 +121,7 @@ func (t *Table) Observe(key []byte, value float64) bool {
 	}
 	*word |= bit
 	if math.IsNaN(value) {
-		value = math.NaN() // one NaN, because states are compared as bytes
+		value = math.NaN() // all NaNs get the same bits, because states are compared as bytes
 	}
 	r.actions[r.count], r.values[r.count] = uint32(place), value
 	if t.config.Delay == 0 {
@@ -129,8 +131,8 @@ func (t *Table) Observe(key []byte, value float64) bool {
 	return true
 }
 
-// Next returns the answer that the latest record adds to the private sum, which need not be its own. It returns false
-// if the record adds nothing.
+// Next returns the answer that the latest record adds to the private sum. It may be the answer of an earlier record,
+// because answers wait until their round is settled. It returns false if the record adds nothing.
 func (t *Table) Next() (Feedback, bool) {
 	n, k := t.settling(), t.place-1
 	if t.config.Delay == 0 {
@@ -146,8 +148,8 @@ func (t *Table) Next() (Feedback, bool) {
 // settling returns the round whose answers the open step adds, or 0 if there is none yet.
 func (t *Table) settling() uint64 { return t.step - min(t.step, t.config.Delay) }
 
-// Settled returns the round whose answers the step that has just closed has added, and their number. In the first Delay
-// steps it returns round 0 and no answers. It is valid until Settle.
+// Settled returns the round whose answers were added in the step that has just closed, and the number of these answers.
+// In the first Delay steps it returns round 0 and no answers. The result is valid until Settle.
 func (t *Table) Settled() (n uint64, answers int) {
 	if n = t.settling(); n == 0 {
 		return 0, 0
@@ -173,9 +175,9 @@ func (t *Table) Settle() {
 // Step returns the open step, from 1, which is also the number of the latest round.
 func (t *Table) Step() uint64 { return t.step }
 
-// number parses the name of a play: a number from 1 on, in decimals, without any other characters.
+// number parses the name of a play: a number from 1 on, in decimals, without leading zeros or other characters.
 func number(key []byte) (uint64, bool) {
-	const longest = 19 // digits, below 2⁶⁴
+	const longest = 19 // digits of the largest number that is surely below 2⁶⁴
 	if len(key) == 0 || len(key) > longest || key[0] == '0' {
 		return 0, false
 	}

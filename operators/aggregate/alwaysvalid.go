@@ -15,15 +15,15 @@ import (
 
 // tested holds the settings of an experiment. A nil *tested means that there is no experiment.
 type tested struct {
-	propensities []float64 // by arm
+	propensities []float64 // probability with which each arm is drawn
 	alpha        float64
-	near         float64  // in units of values
-	target       float64  // events
-	starts       []uint64 // steps before each experiment, in their order
+	near         float64  // guess of the mean, in units of values
+	target       float64  // expected number of events
+	starts       []uint64 // number of steps before each experiment begins, ascending
 	lift         bool
 }
 
-// testSettings are the settings of an experiment; they follow the settings of arms.
+// testSettings are the settings of an experiment. They are listed after the settings of arms.
 var testSettings = []operators.Setting{
 	{
 		Name: "ALWAYS_VALID", Kind: operators.Number, Unit: "probability", Range: "0, or 1e-6 to 0.5", Default: "0",
@@ -115,11 +115,11 @@ func (c *operator) wantTest(v *operators.Values, facts mechanisms.Facts) {
 	c.test = t
 }
 
-// mostTargetSteps bounds the work of computing targets when a stream opens.
+// mostTargetSteps limits the work of computing targets when a stream opens.
 const mostTargetSteps = 1 << 20
 
-// wantUnits requires at most one event of each unit: the setting must state it, or users must be separated. Events of
-// one unit depend on each other, and no confidence sequence here accounts for that.
+// wantUnits requires at most one event of each unit (for example, each visitor): ORIEL_UNITS must state it, or users
+// must be separated. Events of one unit depend on each other, and no confidence sequence here accounts for dependence.
 func (c *operator) wantUnits(v *operators.Values, t *tested) {
 	if v.Text("UNITS") == "single" {
 		return
@@ -150,7 +150,7 @@ func propensities(text string) (list []float64) {
 	return list
 }
 
-// canonical returns the part of a plan that describes the experiment; it stands behind the specification.
+// canonical returns the section of a plan that describes the experiment; it follows the specification.
 func (t *tested) canonical() string {
 	if t == nil {
 		return ""
@@ -167,7 +167,8 @@ func (t *tested) canonical() string {
 // settings returns the settings of the experiment under a noise law.
 func (c operator) settings(law mechanisms.NoiseLaw, batch uint64) experiment.Settings {
 	s, t := &c.spec, c.test
-	draw := float64(law.Draw * math.Sqrt(float64(s.comparison().treatments))) // of an arm, whose cells are independent
+	// Noise of the sum over an arm, whose cells have independent noise.
+	draw := float64(law.Draw * math.Sqrt(float64(s.comparison().treatments)))
 	if c.exact {
 		draw = float64(draw * almost)
 	}
@@ -248,8 +249,9 @@ func (c operator) Experiment() *operators.Experiment {
 	return x
 }
 
-// Power returns after how many events an experiment detects an effect in any of its arms. Of experiments in turn it
-// takes the one that needs most events, because noise differs by the step that it starts with.
+// Power returns after how many events an experiment detects an effect of the given size in any of its arms. If several
+// experiments follow each other, it returns the largest of their numbers, because the noise depends on the step in
+// which an experiment starts.
 func (c operator) Power(law mechanisms.NoiseLaw, batch uint64, aim operators.Aim) (*operators.Power, error) {
 	if c.test == nil {
 		return nil, nil
@@ -289,7 +291,7 @@ func checkLaw(s experiment.Settings) error {
 	return nil
 }
 
-// longer returns the larger of two numbers of events, where 0 means never and so counts as the largest.
+// longer returns the larger of two numbers of events. A number of 0 means never, and counts as the largest.
 func longer(a, b float64) float64 {
 	if a == 0 || b == 0 {
 		return 0

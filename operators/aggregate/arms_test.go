@@ -76,7 +76,8 @@ func TestDifferencesAreThoseOfTheEvents(t *testing.T) {
 	}
 }
 
-// TestDifferencesOfEmptyCells checks that the interval is the whole range of a difference where counts are too small.
+// TestDifferencesOfEmptyCells checks that the interval of a difference is the complete range of differences where
+// counts are too small.
 func TestDifferencesOfEmptyCells(t *testing.T) {
 	c, m := config(t, total(1), "CELLS=variant=a|b,hour=0:24:2", "VALUE=delay=-60:180", "STATISTICS=mean,count",
 		"ARMS=variant")

@@ -19,7 +19,7 @@ func TestIncrementsAddUp(t *testing.T) {
 	const bins = 8
 	for _, every := range []string{"1", "5"} {
 		kind := life(16, 2)
-		kind.Budget.Epsilon = 50 // so that counts are shown
+		kind.Budget.Epsilon = 50 // a large ε, so that decisions show the counts
 		// With a memory of 2²⁰ steps, decay over 400 steps is negligible.
 		c, m := config(t, kind, "CELLS=carrier=UA|AA", "VALUE=delay=0:10", "STATISTICS=count,sum,p50", "INCREMENTS=true",
 			"EMIT_EVERY="+every,
@@ -120,8 +120,8 @@ func TestFirstStepsVaryAsTheFilterSays(t *testing.T) {
 	}
 }
 
-// firstSteps returns the variance of the sum of the first steps' increments, relative to an increment far from the
-// start.
+// firstSteps returns the variance of the sum of the first steps' increments, relative to the variance of one increment
+// far from the start.
 func firstSteps(filter []float64, steps int) (v float64) {
 	m := len(filter) / 2
 	single, sum := 0.0, 0.0
@@ -143,7 +143,7 @@ func firstSteps(filter []float64, steps int) (v float64) {
 
 // TestSumsOfIncrementsVaryAsIsSaid checks that sums of published increments have the published deviation in each
 // column, over windows whose length is in no table. 96 cells and 36 000 steps have 98 000 windows of 35 steps. Their
-// sample deviation is within 6.11·√(1/2/98 000) = 1.4 % but for once in 10⁹. The short form has half as many windows,
+// sample deviation is off by more than 6.11·√(1/2/98 000) = 1.4 % once in 10⁹. The short form has half as many windows,
 // with 6.11·√(1/2/47 000) = 2.0 %; the test allows 2.1 %. The rule itself may be off by a per cent. Windows of one cell
 // are correlated, but negatively.
 func TestSumsOfIncrementsVaryAsIsSaid(t *testing.T) {
@@ -177,7 +177,7 @@ func TestSumsOfIncrementsVaryAsIsSaid(t *testing.T) {
 		if step%length != length-1 {
 			continue
 		}
-		if step > 1000 { // the filter has forgotten its start
+		if step > 1000 { // the start no longer influences the filter
 			windows++
 			for k, x := range sums {
 				squares[k/cells] += x * x

@@ -32,7 +32,8 @@ func TestIntervalsCoverWhatTheEventsSay(t *testing.T) {
 		t.Fatal(err)
 	}
 	covered, total := map[string]int{}, 0
-	truth := plain{spec: &c.spec, cells: make([][4]float64, 2)} // it forgets all at each step
+	// The sums of this reference model start again at each step.
+	truth := plain{spec: &c.spec, cells: make([][4]float64, 2)}
 	for i, e := range drawn(&c.spec, steps*batch, 5) {
 		if i%batch == 0 {
 			truth.step()

@@ -51,7 +51,7 @@ func (t *reference) Contribution(dst []float64, r operators.Record) bool {
 	return true
 }
 
-// pair holds the values of x̃ of two events, in one cell or in two.
+// pair is two events, by the number of cells that they are in, one or two, and their values x̃.
 type pair struct {
 	cells int
 	x, y  float64
@@ -63,12 +63,12 @@ var pairs = []pair{{2, 1, 1}, {2, 1, -1}, {1, 1, -1}, {1, 1, 0}, {2, 0, 0}, {2, 
 
 func newReference(s specification) *reference { return &reference{spec: s} }
 
-// farthestPair returns the pairs at the largest distance, and their mirror images if these are as far apart. In one
-// cell with bins, such a pair is a value of the first bin and a value at an end of another bin.
+// farthestPair returns the pairs at the largest distance, and their mirror images if these have the same distance. In
+// one cell with bins, such a pair is a value of the first bin and a value at an end of another bin.
 func (s *specification) farthestPair() (far []pair) {
 	first, second := make([]float64, 3+s.weights.Bins), make([]float64, 3+s.weights.Bins)
 	candidates := slices.Clone(pairs)
-	for k := range 40 { // with squares, the other value may be anywhere
+	for k := range 40 { // with squares, the distance may be largest at any other value
 		candidates = append(candidates, pair{1, -1, float64(k-20) / 20})
 	}
 	// At most 64 of the bins are tried, because the distance hardly changes from one bin to the next.
@@ -148,7 +148,7 @@ func (t *reference) record(cell int, x, factor float64) operators.Record {
 		stride /= d.size()
 		place := cell / stride % d.size()
 		switch {
-		case cell >= product && d.choices != nil: // the second cell is that of events elsewhere
+		case cell >= product && d.choices != nil: // the second cell is the cell of all other events
 			e.Numbers = append(e.Numbers, -1)
 		case cell >= product:
 			e.Numbers = append(e.Numbers, d.to)

@@ -70,7 +70,7 @@ func TestMarksSayWhatIsMoreThanNoise(t *testing.T) {
 // known reports, from published counts and their deviations by view, whether a ratio is more than noise.
 func known(names []operators.Named, readings []operators.Estimate, n operators.Named, deviations []float64) bool {
 	view, memories := 0, []string{}
-	arms := map[string]float64{} // counts by arm
+	arms := map[string]float64{} // counts of all events of an arm, by arm
 	cells := map[string]float64{}
 	for i, x := range names {
 		if !slices.Contains(memories, x.Memory) {
@@ -132,12 +132,14 @@ func TestEarlierPlansHaveTheirMembers(t *testing.T) {
 	}
 }
 
-// TestQuantilesAreShownByTheirLastRunningCount checks when a quantile is shown. The count of all events of its cell,
-// the last running count, must exceed 12 of its standard deviations. Its noise sums draws of all bins.
+// TestQuantilesAreShownByTheirLastRunningCount checks when a quantile is shown: the last running count, which counts
+// all events of its cell, must exceed 12 of its standard deviations. The noise of this count is a sum of the noise of
+// all bins.
 func TestQuantilesAreShownByTheirLastRunningCount(t *testing.T) {
 	c, _ := config(t, life(8, 1), "CELLS=carrier=UA|AA", "VALUE=delay=-60:180", "STATISTICS=p50*2", "BINS=4")
 	s := c.spec
-	energy, power := 0.0, 1.0 // of the power series of (1 − z)^(−1/2)
+	// Energy sums the squared coefficients of (1 − z)^(−1/2); power is the current coefficient.
+	energy, power := 0.0, 1.0
 	for k := range 4 {
 		energy += power * power
 		power *= float64(2*k+1) / float64(2*k+2)

@@ -21,14 +21,14 @@ func noiseOf(t *testing.T, m mechanisms.Config) float64 {
 }
 
 // TestUsersPayTheDistanceOfLeaves checks user-level privacy. The events of one user form a train, and each of them
-// moves the sums by the distance of two contributions, under either adjacency. Between cells that distance is √2 times
-// the longest contribution; within a cell it is the distance of the cell's contributions. Vectors of the same norm pay
-// 2.
+// changes the sums by the distance of two contributions, under either adjacency. Between cells this distance is √2
+// times the longest contribution. Within a cell it is the distance of the cell's contributions. For general vectors it
+// would be 2 times the longest contribution.
 func TestUsersPayTheDistanceOfLeaves(t *testing.T) {
 	adjacencies := []dp.Adjacency{dp.Replace, dp.ZeroOut}
 	for i, kind := range []struct {
 		lines []string
-		want  float64 // of 2L
+		want  float64 // expected distance as a fraction of 2L
 	}{
 		{[]string{"CELLS=a=x|y|z"}, 1 / math.Sqrt2},
 		{

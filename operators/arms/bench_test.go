@@ -31,9 +31,9 @@ func BenchmarkAdd(b *testing.B) {
 	}
 }
 
-// TestAnswersAllocateNothing checks that answers and plays allocate nothing. Once a step two allocations are allowed
-// for: a release draws noise under its own key, whose cipher is allocated, and an exact draw of an arm allocates its
-// integers.
+// TestAnswersAllocateNothing checks that adding answers and publishing plays allocate nothing. Two allocations are
+// allowed in a step: the cipher for the noise of its release, which has a key of its own, and the integers of an exact
+// draw of an arm.
 func TestAnswersAllocateNothing(t *testing.T) {
 	for rule, most := range map[string]float64{ucb: 2, exp3: 40, exp3Uniform: 40} {
 		c := config(rule, 64, 4)

@@ -8,8 +8,8 @@ import (
 )
 
 // regret describes the proved bounds for `oriel plan`. For ucb it states how many of a million answered plays go to an
-// arm whose loss is higher than the best arm's by a tenth of the range. It also states how many plays go out before
-// anything is learned from them (SPEC.md §2).
+// arm whose loss is higher than the best arm's by a tenth of the range. It also states how many plays are published
+// before the rule learns from the first of them (SPEC.md §2).
 func (c Config) regret(m mechanisms.Config) string {
 	out := fmt.Sprintf("a round of %d plays of one arm a step, %s", c.Actions.Actions, c.Actions.Learned())
 	facts, _ := mechanisms.FactsOf(m.Name)
@@ -28,7 +28,7 @@ func (c Config) regret(m mechanisms.Config) string {
 
 // playsBound is Theorem 2 of SPEC.md. It bounds how many of horizon answered plays go to an arm whose loss exceeds the
 // best arm's by gap, if all intervals hold. The bound is the N with N·gap/2 = √(2·V·N·x) + c·x, plus the plays of the
-// rounds that are out.
+// open rounds.
 func (c Config) playsBound(gap, horizon float64, n deviation) float64 {
 	records := float64(c.Actions.Records)
 	x := c.Width * math.Log(horizon)

@@ -86,8 +86,8 @@ func TestReferenceModelMatchesMachine(t *testing.T) {
 	}
 }
 
-// TestALossMovesOneRelease checks that a loss is in one release, D steps later, and in no other. The sums of two
-// histories that differ in one loss differ in one step, by the difference of the losses, at most 1.
+// TestALossMovesOneRelease checks that a loss is in one release, ORIEL_DELAY steps after its round, and in no other.
+// The sums of two histories that differ in one loss differ in one step, by the difference of the losses, at most 1.
 func TestALossMovesOneRelease(t *testing.T) {
 	c := Config{
 		Arms: named(2), Rule: ucb, Losses: operators.Range{High: 1}, Width: 1,
@@ -99,7 +99,7 @@ func TestALossMovesOneRelease(t *testing.T) {
 		machine.Open(nil)
 		for i := range 40 {
 			x := 0.5
-			if i == 4 { // of step 3, answered in it
+			if i == 4 { // the play is of step 3 and is answered in that step
 				x = loss
 			}
 			r := operators.Record{

@@ -10,8 +10,8 @@ import (
 	"oriel/operators/elementary"
 )
 
-// exp3UniformRule is exp3 that explores in a share of the rounds, in place of implicit exploration: in these rounds it
-// draws uniformly among all arms. No probability is then small, so that estimates need no bias. Its regret is bounded
+// exp3UniformRule is exp3 with uniform exploration in place of implicit exploration: in a share of the rounds it draws
+// uniformly among all arms. No probability is then small, so that estimates need no bias. Its regret is bounded
 // whatever the middle is (SPEC.md, Theorem 3).
 type exp3UniformRule struct {
 	exp3Rule

@@ -29,7 +29,7 @@ type Machine struct {
 	config Config
 	table  *actions.Table
 	rule   rule
-	rounds []playedRound // by number of the round, modulo the number of rounds in the table
+	rounds []playedRound // indexed by the round's number modulo the number of rounds in the table
 
 	contribution [1]float64
 	point        [1]float64
@@ -109,13 +109,13 @@ func (m *Machine) publish(dst []operators.Decision, round uint64) []operators.De
 	return m.config.Actions.Publish(dst, round, m.point[:], m.extra[:])
 }
 
-// Due returns one round before the first record, and one after each step.
+// Due returns the plays to publish at the end of a step: those of one round, and of the first round before any record.
 func (m *Machine) Due(step uint64) (first uint64, count int) { return m.config.Actions.Due(step) }
 
 // deviation describes the noise of a release, in units of mapped losses.
 type deviation struct {
 	variance float64
-	tail     float64 // scale of an exponential tail; 0: a Gaussian one
+	tail     float64 // scale of an exponential tail; 0 for a Gaussian tail
 }
 
 // noiseOf computes the noise of a stream's releases from its public parameters. Gaussian noise has the variance of its
@@ -131,7 +131,7 @@ func noiseOf(stream *mechanisms.Stream) (deviation, error) {
 		}
 		sd := d.At(1)
 		return deviation{variance: float64(sd * sd)}, nil
-	case facts.Law == mechanisms.Gamma: // for one number this is Laplace noise
+	case facts.Law == mechanisms.Gamma: // for one coordinate the gamma mechanism's noise is Laplace noise
 		return laplace(g.Unit, g.Epsilon), nil
 	}
 	return deviation{}, errors.New("arms: mechanism " + g.Mechanism + ": its noise is not known")

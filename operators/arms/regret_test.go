@@ -15,7 +15,7 @@ import (
 	"oriel/schemas"
 )
 
-// released returns the configuration of a mechanism that releases each step once.
+// released returns the configuration of a mechanism that gives each step a release of its own.
 func released(c Config, epsilon float64) mechanisms.Config {
 	m := mechanisms.Config{
 		Name: "once-gamma", Batch: uint64(c.Actions.Records), Budget: dp.Budget{Epsilon: epsilon},
@@ -59,11 +59,11 @@ func open(tb testing.TB, c Config, m mechanisms.Config, key byte, exact bool) *M
 // more; if flips is set, the best arm changes half way. The probabilities of lost, late, doubled and forged feedback
 // apply to each play.
 type world struct {
-	cost          float64 // loss of all arms but the best
+	cost          float64 // mean loss of all arms except the best
 	flips         bool
 	lost, doubled float64
 	forged        float64
-	late          int // largest number of plays by which feedback is late
+	late          int // feedback comes late by at most this number of plays
 }
 
 type fed struct {
@@ -88,7 +88,7 @@ func (w world) regret(m *Machine, total int, seed uint64) float64 {
 		r.Identity.Offset = int64(records)
 		records++
 		if made := m.Add(nil, r); len(made) > 0 {
-			if stale := len(offered) - 2*len(made); stale > 0 { // clients skip plays that have timed out
+			if stale := len(offered) - 2*len(made); stale > 0 { // clients skip plays whose round is closed
 				offered = offered[stale:]
 			}
 			hear(made)
@@ -131,7 +131,7 @@ func (w world) regret(m *Machine, total int, seed uint64) float64 {
 			record(f.key, f.loss)
 		}
 		if waiting = rest; len(waiting) == 0 && len(offered) == 0 {
-			record("", 0) // more was lost than is offered beyond need: null records let time pass
+			record("", 0) // so many answers were lost that plays run out: null records let time pass
 		}
 	}
 	return 0.1 * float64(cost)
@@ -160,8 +160,8 @@ func (w world) mean(t *testing.T, c Config, epsilon float64, exact bool) float64
 }
 
 // TestRegretOfTenArms checks the regret with a gap of 0.1 at ε = 1 and 0.1, with losses at different places in their
-// range. The limits are half above the measured regret (SPEC.md §4). For a million plays they are a half and a sixth of
-// the measured regret of doubling episodes and batches without a middle.
+// range. The limits are half above the measured regret (SPEC.md §4). For a million plays the two limits are a half and
+// a sixth of the measured regret of two older methods: doubling episodes, and batches without a middle.
 func TestRegretOfTenArms(t *testing.T) {
 	for row, c := range []struct {
 		rule          string
@@ -195,7 +195,8 @@ func TestRegretOfTenArms(t *testing.T) {
 // worse.
 func TestDrawnArmsFollowAChange(t *testing.T) {
 	w := world{cost: 0.5, flips: true}
-	fixed := 0.1 * tiertest.Runs(50_000.0, 500_000) // regret of always playing the first best arm, or any other
+	// Regret of playing the same arm always, if it is the best one in either half.
+	fixed := 0.1 * tiertest.Runs(50_000.0, 500_000)
 	if got := w.mean(t, config(exp3, 4, 0), 1, false); !(got < 0.9*fixed) {
 		t.Errorf("regret %.0f, of an arm that stays %.0f", got, fixed)
 	}

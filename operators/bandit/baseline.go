@@ -12,19 +12,19 @@ import (
 // releases. The mean over all steps, weighted by |U|², is shrunk towards ORIEL_BASELINE, the more the larger the noise
 // is (SPEC.md §1).
 type baseline struct {
-	first float64 // β before any release
-	bound float64 // of |β|
+	first float64 // β before the first release
+	bound float64 // bound on |β|
 	sums  []float64
-	last  []float64 // release before the open step
-	along []float64 // U of the open step, so far
+	last  []float64 // the previous step's release
+	along []float64 // U of the open step, from the answers so far
 }
 
-// Places in baseline.sums.
+// These are the indices of baseline.sums.
 const (
-	means   = iota // Σ |U|² times mean losses
+	means   = iota // Σ |U|² times the mean loss of the step
 	weights        // Σ |U|²
 	squares        // Σ |s_t − s_{t−1}|²
-	steps          // number of steps in these sums: those with an answer
+	steps          // number of steps with an answer; the sums have only these
 	sumsLen
 )
 
@@ -79,7 +79,7 @@ func (b *baseline) learn(released []float64) {
 	b.sums[steps]++
 }
 
-// check refuses sums that no releases can have led to.
+// check refuses a state whose sums cannot come from any releases.
 func (b *baseline) check() error {
 	for _, v := range [][]float64{b.sums, b.last, b.along} {
 		for _, x := range v {

@@ -141,8 +141,9 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 	}
 }
 
-// TestThereIsNoUserLevel checks that a bandit with users as unit cannot be opened: by settings or without, and before
-// or after its plan is made. Answers of a round are added together, so that no user-level bound is proved.
+// TestThereIsNoUserLevel checks that a bandit with users as unit cannot be opened: neither from settings nor from a
+// Config in code, and neither before nor after its plan is made. The answers of a round are added together, so no
+// user-level bound is proved.
 func TestThereIsNoUserLevel(t *testing.T) {
 	for _, delay := range []string{"0", "4"} {
 		m := mechanisms.Config{Name: "blt", Batch: 4}
@@ -236,7 +237,7 @@ func TestVacuousBoundsAreNamed(t *testing.T) {
 		return c.regret(), c
 	}
 	short, c := text(2)
-	const most = 1 // losses are from 0 to 1
+	const most = 1 // the range of losses is [0, 1]
 	if !strings.Contains(short, "No play costs more than 1 above the best point anyway, so that this bound says nothing before some ") {
 		t.Fatal(short)
 	}

@@ -12,17 +12,17 @@ import (
 )
 
 // directions are points of the unit sphere, one for each play. They are functions of the play's number and of a seed
-// that is drawn once in the life of a stream, before any event. So they do not depend on events, a replay computes them
-// again, and an answer needs only its play's number to be learned from.
+// that is drawn once in the life of a stream, before any event. So directions do not depend on events, a replay
+// computes them again, and the number of an answered play is enough to compute its direction.
 type directions struct {
 	seed    [seedLen]byte
-	axes    [][]float64    // the directions in turn, for an audit; nil: they are drawn
-	tangent convex.Tangent // tangent space with the directions; nil: they fill R^n
-	keyed   cipher.Block   // AES-128 under the seed
+	axes    [][]float64    // unit directions used in turn, for an audit; nil: directions are random
+	tangent convex.Tangent // tangent space that contains the directions; nil: they fill R^n
+	keyed   cipher.Block   // AES-128 with the seed as key
 	action  uint64
-	block   uint64 // next block of the play
+	block   uint64 // number of the play's next block
 	buffer  [aes.BlockSize]byte
-	full    bool // its second half is not used yet
+	full    bool // the second half of the block is not used yet
 }
 
 const seedLen = 16
@@ -44,8 +44,8 @@ func (d *directions) use(seed [seedLen]byte) {
 }
 
 // leastTangent is the least share of the squared norm of a normal vector that its projection must keep, because
-// rounding would exceed 2⁻³⁰ of a shorter projection. Otherwise the vector is drawn again. This changes no direction's
-// law, because the direction of a normal vector is independent of its length.
+// rounding would exceed 2⁻³⁰ of a shorter projection. Otherwise the vector is drawn again. Drawing again does not
+// change the distribution of directions, because the direction of a normal vector is independent of its length.
 const leastTangent = 0x1p-40
 
 // write writes the direction of a play: a vector of normal numbers divided by its norm. The numbers come from
@@ -92,9 +92,9 @@ func sumOfSquares(v []float64) float64 {
 	return total
 }
 
-// coordinates returns the directions that an audit plays, or nil if directions are drawn. These are the unit vectors
+// coordinates returns the directions of an audit's plays, or nil if directions are random. They are the unit vectors
 // or, with a tangent space, their normalised projections. A coordinate that is constant on the set gets the direction
-// of another one.
+// of another coordinate.
 func coordinates(audited bool, n int, tangent convex.Tangent) [][]float64 {
 	if !audited {
 		return nil

@@ -78,7 +78,8 @@ func TestConformance(t *testing.T) {
 }
 
 // TestReferenceModelMatchesMachine checks that releases without noise are the sums of the reference model's
-// contributions, whatever the record keys are. It also checks the machine that an audit plays.
+// contributions, whatever the record keys are. It also checks the machine whose directions are the coordinates in turn,
+// as in an audit.
 func TestReferenceModelMatchesMachine(t *testing.T) {
 	for _, c := range kinds(t) {
 		audited, _ := operator{Config: c}.EmitAll().(operator)
@@ -126,7 +127,7 @@ func TestContributionsOfAPlayReachTheirSensitivity(t *testing.T) {
 		if want := float64(dimension) / p.Smoothing * (c.Losses.High - c.Losses.Low); math.Abs(apart-want) > 1e-9*want {
 			t.Errorf("%+v: leaves %g apart, want %g", c, apart, want)
 		}
-		for _, leaf := range [][]float64{low, high} { // within the ball about their centre
+		for _, leaf := range [][]float64{low, high} { // both contributions must be in the ball about their centre
 			if away := floats.Distance(leaf[:n], leaf[n:], 2); away > 1+1e-12 {
 				t.Errorf("%+v: a leaf %g from its centre", c, away)
 			}
@@ -148,7 +149,7 @@ func TestReferenceValues(t *testing.T) {
 		t.Errorf("Δ₂ = %g, want 48", delta)
 	}
 	plan := mechtest.Plan(t, mechanism(c, "tree-gaussian", 1))
-	// σ = Δ₂·√(h/2ρ) is 726.337 by zCDP; µ-GDP needs less.
+	// σ = Δ₂·√(h/2ρ) is 726.337 with calibration by zCDP; calibration by µ-GDP needs less.
 	sd := plan.Scale.Float64() * plan.Grid.Unit() * machine.gains[0]
 	if !(sd < 726.337 && sd > 0.7*726.337) || plan.Levels != 8 {
 		t.Errorf("σ = %g at %d levels, want a little below 726.337 at 8", sd, plan.Levels)
@@ -180,7 +181,7 @@ func TestSmoothedGradientIsUnbiased(t *testing.T) {
 				square[i] += g * g / draws
 			}
 		}
-		for i := range mean { // 5.4 standard errors: below 1e-7 for each of six
+		for i := range mean { // 5.4 standard errors fail with probability below 1e-7 for each of six means
 			if off := math.Abs(mean[i] - want[i]); off > 5.4*math.Sqrt(square[i]/draws) {
 				t.Errorf("%s, coordinate %d: %g, want %g", name, i, mean[i], want[i])
 			}
@@ -189,7 +190,7 @@ func TestSmoothedGradientIsUnbiased(t *testing.T) {
 }
 
 // TestFrankWolfeFindsTheCentre checks that the centre is within D/√B, its error budget, of the projection of −ηs, on
-// sets with a known projection. It may use no more linear minimisations than a step has records.
+// sets with a known projection. The number of linear minimisations must not exceed the number of records of a step.
 func TestFrankWolfeFindsTheCentre(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	for _, name := range []string{"l2-ball", "simplex", "box", "l1-ball"} {
@@ -233,8 +234,8 @@ func (c *counting) Minimise(dst, cost []float64) {
 	c.LinearOracle.Minimise(dst, cost)
 }
 
-// TestCentresStayInAnySet checks for each set that every centre is in it, by its linear minimisation, and that centres
-// move.
+// TestCentresStayInAnySet checks for each set that every centre satisfies the bound of the set's linear minimisation,
+// and that centres move.
 func TestCentresStayInAnySet(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	for _, spec := range []convex.Spec{
@@ -355,7 +356,7 @@ func TestOtherStreamsAndPlansAreRefused(t *testing.T) {
 			t.Errorf("%v is taken", bad)
 		}
 	}
-	c.Smoothing = 3 // the ball has radius 2
+	c.Smoothing = 3 // does not fit: the ball has radius 2
 	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "ORIEL_SMOOTHING 3") {
 		t.Errorf("error %v", err)
 	}

@@ -32,9 +32,10 @@ func lemmas(law mechanisms.Law, n, plays, lipschitz float64, b dp.Budget) float6
 	return math.Sqrt(root*n*vectors) * lipschitz * log * math.Log(plays/b.Delta) / b.Epsilon
 }
 
-// TestReferenceNoise checks reference values for T = 10⁴, n = 4, L = D = 1, ε = 1, δ = 10⁻⁶, Φ = 2.4. Exact Laplace
-// noise has λ = 768, where the paper prints 3684.14. The σ that it prints of Gaussian noise has four logarithms. The
-// noise in use must be the printed one, and never less than exact.
+// TestReferenceNoise checks reference values for T = 10⁴, n = 4, L = D = 1, ε = 1, δ = 10⁻⁶, Φ = 2.4. Exact calibration
+// of Laplace noise gives λ = 768, and the paper's formula gives 3684.14. The paper's formula for the σ of Gaussian
+// noise has four logarithms. A machine with NOISE=paper must use the printed noise, or the exact noise if that is
+// larger.
 func TestReferenceNoise(t *testing.T) {
 	c := paper(t, 4, 1e4)
 	c.Losses.High = 2.4
@@ -117,8 +118,7 @@ func TestZeroOutNoiseFollowsTheLongestContribution(t *testing.T) {
 	}
 }
 
-// TestGammaNoiseIsShorter checks that the mean length of Gamma noise is n·Δ₂h/ε, where Laplace noise of the same ε has
-// √2 times that.
+// 6.9 standard errors
 func TestGammaNoiseIsShorter(t *testing.T) {
 	const n = 4
 	c := paper(t, n, 100)
@@ -146,8 +146,9 @@ func TestGammaNoiseIsShorter(t *testing.T) {
 	}
 }
 
-// TestRegretUnderPrintedNoise checks that most of the regret comes from the paper's noise. It falls as ε grows, in the
-// end to the regret without noise. Exact noise of the same ε has strictly less regret, which falls faster with T.
+// TestRegretUnderPrintedNoise checks that most of the regret comes from the paper's noise. The
+// regret falls as ε grows, and for large ε it equals the regret without noise. With exact noise of the same ε the
+// regret is strictly smaller and falls faster with T.
 func TestRegretUnderPrintedNoise(t *testing.T) {
 	sizes := tiertest.Runs([]int{5_000, 30_000}, []int{10_000, 100_000, 1_000_000, 10_000_000})
 	const n = 2

@@ -83,13 +83,14 @@ func opened(tb testing.TB, c Config, p Params, m mechanisms.Config, key byte, ex
 }
 
 // world answers plays with the loss ½|x − z_t|², where z_t = c + U(±0.1) and |c| = 0.3. Its fields are the
-// probabilities, for each play, of lost, late, doubled and forged answers. The zero world answers each play at once.
+// probabilities, for each play, of lost, late, doubled and forged answers. A zero world answers each play at once, and
+// its feedback never fails.
 type world struct {
 	lost, doubled, forged float64
-	late                  int // largest number of plays by which an answer is late
+	late                  int // feedback comes late by at most this number of plays
 }
 
-// offer is a play together with its answer, once it has one.
+// offer is a published play with its answer, if it is answered.
 type offer struct {
 	index uint64
 	point []float64
@@ -129,7 +130,7 @@ func (w world) regret(tb testing.TB, m *Machine, total int, seed uint64) float64
 		r.Identity.Offset = records
 		records++
 		if made = m.Add(made[:0], r); len(made) > 0 {
-			if stale := len(todo) - 2*len(made); stale > 0 { // clients skip plays that have timed out
+			if stale := len(todo) - 2*len(made); stale > 0 { // clients skip plays whose round is closed
 				todo = todo[stale:]
 			}
 			hear(made)
@@ -170,7 +171,7 @@ func (w world) regret(tb testing.TB, m *Machine, total int, seed uint64) float64
 			record(x.index, x.loss)
 		}
 		if waiting = rest; carried < total && len(waiting) == 0 && len(todo) == 0 {
-			record(0, 0) // more was lost than is offered beyond need: null records let time pass
+			record(0, 0) // so many answers were lost that plays run out: null records let time pass
 		}
 	}
 	best := squares
@@ -194,9 +195,9 @@ func (w world) under(tb testing.TB, c Config, m mechanisms.Config, exact bool, t
 	return mean
 }
 
-// TestRegretComparedWithNoPrivacy compares regret with and without noise, at the paper's ζ and η. The noise of blt over
-// the rounds adds at most a tenth at T = 10⁶, and two fifths at 5·10⁴. Exact Gaussian noise of a tree at most doubles
-// the regret at 10⁶.
+// TestRegretComparedWithNoPrivacy compares regret with and without noise, at the paper's ζ and η. With blt, noise
+// increases the regret by at most a tenth at T = 10⁶ and by at most two fifths at T = 5·10⁴. Exact Gaussian noise of a
+// tree at most doubles the regret at T = 10⁶.
 func TestRegretComparedWithNoPrivacy(t *testing.T) {
 	total, limit, tree := tiertest.Runs(50_000, 1_000_000), tiertest.Runs(1.4, 1.1), tiertest.Runs(3.5, 2.0)
 	for _, n := range []int{2, 4} {

@@ -23,22 +23,24 @@ import (
 // It is the scorecaster of Angelopoulos, Candès and Tibshirani (arXiv:2307.16895, section 2.3). Plans before version 7
 // keep it at z_1.
 type band struct {
-	stream  *mechanisms.Stream
-	reading *mechanisms.Reading // of increments since the last fold; nil: sums do not decay and are the totals
+	stream *mechanisms.Stream
+	// Reading of increments since the last fold; nil if sums do not decay, so that they are the totals.
+	reading *mechanisms.Reading
 	rule    bandRule
 	noise   *totalNoise
-	pace    float64   // κ: z̄ ← z̄ + κ·(z − z̄) at each step
-	lean    float64   // ρ·min(1, η·B): how far an anchor goes at a step, in misses beyond what is to be. 0: it stays
-	fold    uint64    // steps after which increments become part of folded
+	pace    float64 // κ: z̄ ← z̄ + κ·(z − z̄) at each step
+	// ρ·min(1, η·B): how far an anchor moves in a step for each miss beyond the expected number; 0: it is fixed.
+	lean    float64
+	fold    uint64    // number of steps after which increments are added to folded
 	folded  []float64 // M̃ − t·B·s at the last fold, by column
-	totals  []float64 // scratch
-	anchors []float64 // a of the upper end, then of the lower one
-	ends    []float64 // z
-	means   []float64 // z̄
-	shown   []float64 // the band: how far each end is from a prediction
+	totals  []float64 // M̃ − t·B·s since the last fold, without folded; scratch
+	anchors []float64 // anchor a of the upper end, then of the lower end
+	ends    []float64 // z of each end
+	means   []float64 // z̄ of each end
+	shown   []float64 // the public band: distance of each end from a prediction
 }
 
-// foldSteps are those of band.fold: a reading holds 2³² increments.
+// foldSteps is the value of band.fold, below the 2³² increments that a reading can hold.
 const foldSteps = 1 << 31
 
 func newBand(c Config, p Params, stream *mechanisms.Stream) (*band, error) {
@@ -73,7 +75,7 @@ func newBand(c Config, p Params, stream *mechanisms.Stream) (*band, error) {
 	return b, nil
 }
 
-// mark writes 1 in the column whose kind of miss an event is at the decision x, and 0 elsewhere.
+// mark writes 1 in the column of the kind of miss that an event is at the decision x, and 0 in the other column.
 func (b *band) mark(dst, x []float64, e schemas.Event) {
 	clear(dst)
 	if column := b.rule.miss(b.shown, x, e); column >= 0 {
@@ -101,7 +103,7 @@ func (b *band) step(t uint64) {
 	b.show()
 }
 
-// read takes the totals of the newest release.
+// read copies the totals of the newest release.
 func (b *band) read() {
 	if b.reading != nil {
 		b.reading.Write(b.totals)
@@ -110,7 +112,7 @@ func (b *band) read() {
 	}
 }
 
-// follow moves the anchors after t steps.
+// follow moves the anchors to their values after t steps.
 func (b *band) follow(t uint64) {
 	if b.lean == 0 {
 		return
@@ -121,14 +123,14 @@ func (b *band) follow(t uint64) {
 	}
 }
 
-// find finds z after t steps.
+// find computes z after t steps.
 func (b *band) find(t uint64) {
 	for i, a := range b.anchors {
 		b.ends[i] = a + float64(b.rule.rate*b.excess(i, t))
 	}
 }
 
-// show finds the band, by means as far as they are near to what they are means of.
+// show computes the public band from the means z̄, each clamped to within nearest of its z.
 func (b *band) show() {
 	for i, z := range b.ends {
 		b.shown[i] = b.rule.end(min(max(b.means[i], z-nearest), z+nearest))
@@ -136,7 +138,7 @@ func (b *band) show() {
 	b.rule.part(b.shown)
 }
 
-// excess is M̃_t − t·B·s of a column, by totals, which are those since the last fold before step t.
+// excess returns M̃_t − t·B·s of a column. totals must be the totals since the last fold before step t.
 func (b *band) excess(column int, t uint64) float64 {
 	since := t
 	if b.reading != nil && t > 0 {
@@ -146,15 +148,15 @@ func (b *band) excess(column int, t uint64) float64 {
 	return b.folded[column] + (b.totals[column] - float64(expected*b.rule.share))
 }
 
-// write tells the band after t steps: its ends around a prediction, its level, and what the share of events within it
-// differs from the level by at most.
+// write fills the members of a decision after t steps: the ends of the band around a prediction, its level, and a bound
+// on the difference between the level and the share of events within the band.
 func (b *band) write(dst []schemas.ExtraValue, t uint64) {
 	low, high := b.rule.ends(b.shown)
 	dst[0].Number, dst[1].Number, dst[2].Number = low, high, b.rule.level
 	dst[3].Number = b.rule.errorMost(t, b.stream.Batch(), b.noise)
 }
 
-// bandExtras are the members of decisions that write fills.
+// bandExtras describes the members of decisions that write fills.
 func bandExtras(c Config) []schemas.Extra {
 	if c.Band.Level == 0 {
 		return nil

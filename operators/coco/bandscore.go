@@ -5,13 +5,13 @@ import (
 	"oriel/schemas"
 )
 
-// bandScore holds events against the band as whoever reads decisions does: labels as they are, and predictions as they
-// are.
+// bandScore returns the functions that compare an event with a band as a reader of decisions does: neither the label
+// nor the prediction is clamped.
 func (c Config) bandScore() *operators.BandScore {
 	if c.Band.Level == 0 {
 		return nil
 	}
-	rule := newBandRule(c, true) // the first band is that of all plans
+	rule := newBandRule(c, true) // the first band is equal in all plans
 	first := make([]float64, rule.columns())
 	for i := range first {
 		first[i] = rule.end(rule.start)

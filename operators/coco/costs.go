@@ -7,7 +7,7 @@ import (
 	"oriel/operators/loss"
 )
 
-// Costs is of the linear loss, as plans that are made now have it.
+// Costs describes the costs of the linear loss under a new plan. It returns nil for other losses.
 func (c operator) Costs() *operators.Costs {
 	if _, linear := c.Loss.(loss.Linear); !linear {
 		return nil

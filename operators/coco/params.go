@@ -52,7 +52,8 @@ const (
 	pastVersion  = 3 // and a past: its weight, then its point
 	wholeVersion = 4 // contributions are projected on the whole tangent space; a past may follow
 
-	meansVersion = 5 // searched steps follow means; whether contributions are projected as in version 4; a past may follow
+	// Searched steps follow means; whether contributions are projected as in version 4; a past may follow.
+	meansVersion = 5
 	meansLen     = contributionsLen + 1
 
 	bandVersion = 6 // what follows: bits 0 and 1 of a byte; columns of a band and their share; a past may follow

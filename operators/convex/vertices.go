@@ -4,8 +4,9 @@ package convex
 type vertices interface {
 	Dimension() int
 	count() int
-	start(weights []float64)                   // weights of the starting point; the others are zero
-	kappa() float64                            // κ of operators/coco/SPEC.md §7.4: mass κ·r reaches every point within r
+	start(weights []float64) // weights of the starting point; the others are zero
+	// κ of operators/coco/SPEC.md §7.4: mass κ·r reaches every point within r.
+	kappa() float64
 	Diameter() float64                         // D
 	cost(id int, c []float64) float64          // ⟨v, c⟩
 	add(dst []float64, id int, weight float64) // dst += weight·v

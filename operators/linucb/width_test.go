@@ -212,7 +212,8 @@ func TestWidthMatchesTheFormula(t *testing.T) {
 	if x, y := together.regretBound(1), alone.regretBound(1); x != y || y >= 4*alone.regretBound(0.1) {
 		t.Errorf("regret of 100 steps of 4 events within %g, of 400 events %g", x, y)
 	}
-	if text := together.regret(m); !strings.Contains(text, ", of 800 that there are") { // 400 events, two half ranges each
+	// 400 events, two half ranges each.
+	if text := together.regret(m); !strings.Contains(text, ", of 800 that there are") {
 		t.Error(text)
 	}
 }

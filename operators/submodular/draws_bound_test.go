@@ -41,8 +41,9 @@ func TestBoundedRate(t *testing.T) {
 		t.Errorf("plan says %s", said)
 	}
 	_, lost, _ = of(1e9, 10000, 1, each, bounded)
-	near("the bound", lost, 2*math.Sqrt(3*10000*math.Log(10))+3)                        // twice √(kT·ln N)
-	for f, unit := range map[string]float64{"modular": 1.0 / 3, "quadratic": 5.0 / 9} { // the most that one element adds
+	near("the bound", lost, 2*math.Sqrt(3*10000*math.Log(10))+3) // twice √(kT·ln N)
+	// The most that one element adds.
+	for f, unit := range map[string]float64{"modular": 1.0 / 3, "quadratic": 5.0 / 9} {
 		_, lost, _ = of(1e9, 10000, 1, each, bounded, "FUNCTION="+f)
 		near("the bound of "+f, lost, 2*math.Sqrt(3*unit*10000*math.Log(10))+3*unit)
 	}

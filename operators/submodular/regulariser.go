@@ -80,8 +80,9 @@ func (c operator) regulariserOf(m mechanisms.Config) (regulariser, error) {
 
 // noiseLaw is the law of the noise of a released sum, as the calibration of a mechanism states it.
 type noiseLaw struct {
-	law    mechanisms.Law
-	grows  bool                      // Gaussian noise of a filter: the deviation rises, but where a memory's starts again
+	law mechanisms.Law
+	// Gaussian noise of a filter: the deviation rises, but where a memory's starts again.
+	grows  bool
 	at     func(step uint64) float64 // standard deviation of Gaussian noise after a step
 	worst  float64                   // σ*, the largest standard deviation of a released number
 	steady float64                   // its limit long after the start

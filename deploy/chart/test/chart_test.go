@@ -346,8 +346,8 @@ func TestOrielTakesTheSettings(t *testing.T) {
 	}
 }
 
-// TestRulesAreThoseOfPrometheus checks that the chart has the rules of deploy/prometheus. Its rules.yml is a symbolic
-// link, which Helm follows when it loads or packs the chart.
+// TestRulesAreThoseOfPrometheus checks that the chart contains the same rules as the files of deploy/prometheus. Its
+// rules.yml is a symbolic link, which Helm follows when it loads or packs the chart.
 func TestRulesAreThoseOfPrometheus(t *testing.T) {
 	want, err := os.ReadFile("../../prometheus/rules.yml")
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"oriel/operators/aggregate/block"
 )
 
-// blocks returns the shapes whose distances are enumerated: each column alone, small counts, squares far above means,
-// shapes around the double root at c² = 2b², and all columns at once.
+// blocks returns the shapes whose distances are enumerated: blocks with a single column, with small counts, with
+// squares weighted far above means, around the double root at c² = 2b², and with all columns at once.
 func blocks() []block.Block {
 	return []block.Block{
 		{Count: 1},
@@ -65,7 +65,7 @@ func (f fault) Distances(g lattice.Grid) (replace, zeroOut lattice.Int128) {
 	return replace, zeroOut
 }
 
-// claims returns the distances on a lattice whose squared distances fit a word.
+// claims returns the distances that a quantiser claims, on a lattice where squared distances fit a uint64.
 func claims(t *testing.T, g lattice.Grid, q contribution.Quantiser) (replace, zeroOut uint64) {
 	t.Helper()
 	near, far := q.Distances(g)
@@ -75,8 +75,8 @@ func claims(t *testing.T, g lattice.Grid, q contribution.Quantiser) (replace, ze
 	return near.Lo, far.Lo
 }
 
-// TestFineLatticesHaveTheLeavesOfCoarseOnes checks that contributions and distances on a lattice finer than 31 bits are
-// those of 31 bits times a power of two.
+// TestFineLatticesHaveTheLeavesOfCoarseOnes checks that contributions and distances on a lattice finer than 31 bits
+// equal those on the lattice of 31 bits times a power of two.
 func TestFineLatticesHaveTheLeavesOfCoarseOnes(t *testing.T) {
 	for _, b := range blocks() {
 		for _, weight := range []float64{1, 1.75} {
@@ -123,7 +123,8 @@ func (f fault) Quantise(g lattice.Grid, dst []int64, v []float64) {
 	switch {
 	case f.twoCells:
 		copy(dst[n:], dst[:n])
-	case f.long && v[0] == 0 && v[1] == -1: // a row more than there are bins, in the cell behind
+	// Planted fault: the column of bins has one entry too many, which falls into the next cell.
+	case f.long && v[0] == 0 && v[1] == -1:
 		dst[n] = int64(f.Quantile * block.Coefficient(f.Bins) / g.Unit())
 	case f.value && v[1] == 1.5 && v[0] == 0:
 		dst[1] = dst[1] * 3 / 2
@@ -154,7 +155,7 @@ func TestDistancesByEnumeration(t *testing.T) {
 		if h.Cells > 1 && claimReplace == 2*claimZero && replace != claimReplace {
 			t.Errorf("%+v: √%d apart, claimed √%d", q, replace, claimReplace)
 		}
-		slack := float64(8 + h.Block.Size()) // of both roundings, units
+		slack := float64(8 + h.Block.Size()) // rounding of both contributions, in lattice units
 		if h.Bins == 0 && math.Sqrt(float64(claimReplace)) > math.Sqrt(float64(replace))*1.0001+slack {
 			t.Errorf("%+v: √%d apart, claimed √%d", q, replace, claimReplace)
 		}
@@ -184,7 +185,7 @@ func TestDistancesByEnumeration(t *testing.T) {
 	f(g, fault{OneHot: h, long: true}, h, 20, false)
 }
 
-// TestDistancesWithinACellAreJoint checks that the claim for one cell is attained to half a per cent, bins and sums
+// TestDistancesWithinACellAreJoint checks that the claim for one cell is attained to half a per cent by bins and sums
 // together. The joint bound is less than the sum of the separate bounds. Values lie at both ends of each bin, where
 // distances are largest.
 func TestDistancesWithinACellAreJoint(t *testing.T) {
