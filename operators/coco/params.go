@@ -14,55 +14,61 @@ import (
 	"oriel/operators/convex"
 )
 
-// Params holds what a machine needs and only a platform's math library can compute. It is made once, when a stream is
-// opened, stored with the mechanism's plan, and read back ever after: recomputing it elsewhere could move a bit. It
-// also holds what an earlier life of the stream has left, where it goes on after one.
+// Params holds the values of a plan that a machine needs. Some of them depend on the platform's math library, so they
+// are computed once, when a stream is opened, and stored with the mechanism's plan. A later start must read them back,
+// because computing them on another platform could change a bit. Params also holds the start of a stream that continues
+// an earlier one.
 type Params struct {
-	CW            float64       // C_W of printed constants; 0 where they are not used
-	Contributions Contributions // zero: the ball of the clip, of every plan of version 1
-	Past          Inherited     // zero: the stream starts from nothing
+	CW            float64       // C_W of printed constants; 0 if they are not used
+	Contributions Contributions // zero: the rule ruleClip, as in all plans of version 1
+	Past          Inherited     // zero: the stream does not continue an earlier one
 
-	// Whole says that contributions are projected on all of the set's tangent space before they are clipped. Plans before
-	// version 4 project on what was known of it then, and so do those of sets where that is the same.
+	// Whole says that contributions are projected to the complete tangent space of the set before they are clipped.
+	// Plans before version 4 project to EarlierTangent. New plans do so too, if this is the complete tangent space.
 	Whole bool
 
 	// Means says that searched steps follow means of released sums (SPEC.md §6.1). Plans before version 5 follow the
 	// newest sums, and so do the other updates.
 	Means bool
 
-	Band Columns // of a band's misses; zero: there are none, as in all plans before version 6
+	Band Columns // columns that count misses of a band; zero: there is no band, as in all plans before version 6
 
-	// Anchored says that a band's ends have anchors that follow them. Plans of version 6 keep these at the first ends.
+	// Anchored says that the anchors of a band's ends move. In plans of version 6 they stay at the first ends.
 	Anchored bool
 }
 
-// Inherited is where a stream starts whose earlier life was published, as public as that (SPEC.md §5.3).
+// Inherited is the start of a stream that continues an earlier, published stream. It is public like that stream
+// (SPEC.md §5.3).
 type Inherited struct {
-	Point  []float64 // its last decision, in the set
-	Weight float64   // N of its steps
+	Point  []float64 // last decision of the earlier stream, moved into the set
+	Weight float64   // N of the earlier stream, the weight of its steps
 }
 
 const (
 	planVersion = 1 // C_W
 	planLen     = 1 + 8
 
-	contributionsVersion = 2 // and a rule for contributions
+	contributionsVersion = 2 // adds the rule for contributions
 	contributionsLen     = planLen + 1 + 4*8
 
-	pastVersion  = 3 // and a past: its weight, then its point
-	wholeVersion = 4 // contributions are projected on the whole tangent space; a past may follow
+	pastVersion = 3 // adds the earlier stream's weight and point
+	// As version 2, with contributions projected to the complete tangent space; weight and point of an earlier stream
+	// may follow.
+	wholeVersion = 4
 
 	// Searched steps follow means; whether contributions are projected as in version 4; a past may follow.
 	meansVersion = 5
 	meansLen     = contributionsLen + 1
 
-	bandVersion = 6 // what follows: bits 0 and 1 of a byte; columns of a band and their share; a past may follow
+	// A byte with wholeBit and meansBit, then the band's columns and their share; weight and point of an earlier stream
+	// may follow.
+	bandVersion = 6
 	bandLen     = meansLen + 1 + 4
 
-	anchoredVersion = 7 // as version 6, with anchors
+	anchoredVersion = 7 // as version 6; the anchors move
 )
 
-// NewParams makes the plan of c over the mechanism m: with the rule for contributions that m has.
+// NewParams returns the plan of c for the mechanism m. It takes the rule for contributions from m's contribution.
 func (c Config) NewParams(m mechanisms.Config) (Params, error) {
 	if err := c.Validate(); err != nil {
 		return Params{}, err
@@ -130,7 +136,8 @@ func (l Contributions) validate() error {
 	return contribution.Ball{Radius: l.Radius, Reach: l.Reach}.Validate()
 }
 
-// Bits of the byte that plans from version 5 on have; the second one from version 6 on.
+// These are the bits of a byte in plans from version 5 on: contributions are projected to the complete tangent space
+// and, from version 6 on, searched steps follow means.
 const wholeBit, meansBit = 1, 2
 
 // AppendBinary appends the plan's stored form.
@@ -176,7 +183,7 @@ func (p Params) AppendBinary(dst []byte) ([]byte, error) {
 	return dst, nil
 }
 
-// ParseParams reads what AppendBinary has written.
+// ParseParams reads the stored form that AppendBinary writes.
 func ParseParams(b []byte) (Params, error) {
 	version, head := byte(planVersion), planLen
 	if len(b) > 0 {
@@ -195,7 +202,7 @@ func ParseParams(b []byte) (Params, error) {
 			anchoredVersion)
 	}
 	want, past := head, version == pastVersion || version >= wholeVersion && len(b) > head
-	if past { // its weight and one coordinate at least
+	if past { // at least a weight and one coordinate follow
 		want = max(head+2*8, len(b)-(len(b)-head)%8)
 	}
 	if len(b) != want {

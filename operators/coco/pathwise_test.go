@@ -11,7 +11,8 @@ import (
 	"oriel/operators/convex"
 )
 
-// adversary makes the linear costs of a step at the released decision: half drift, half against it, norm at most L.
+// adversary makes the linear costs of a step against the released decision: half of them drift, half oppose the drift,
+// with norm at most L.
 type adversary struct {
 	rng   *rand.Rand
 	drift []float64
@@ -32,7 +33,7 @@ func (a *adversary) cost(x []float64) []float64 {
 	return v
 }
 
-// run drives a machine with an adversary and keeps the clean history that the machine must not know.
+// run drives a machine with an adversary, and keeps the history without noise, which the machine must not know.
 type run struct {
 	t          *testing.T
 	config     Config
@@ -43,14 +44,14 @@ type run struct {
 	batch  int
 	events int
 	step   uint64
-	mu     float64   // µB
-	raw    []float64 // Σ clean gradients of the losses
-	g      []float64 // the same, tangent: what the stream sums
+	mu     float64   // µB, the strong convexity of a step
+	raw    []float64 // Σ of the losses' gradients without noise
+	g      []float64 // Σ of these gradients, projected to the tangent space as the stream sums them
 	plays  []float64 // Σ x_τ
 	first  []float64 // x_1
 	paid   float64   // Σ f_τ(x_τ)
 	square float64   // Σ |x_τ|²
-	nu     float64   // |ν_t|
+	nu     float64   // |ν_t|, the norm of the noise in ĝ_t
 }
 
 func newRun(t *testing.T, c Config, m *Machine, batch uint64, seed uint64) *run {
@@ -67,7 +68,7 @@ func newRun(t *testing.T, c Config, m *Machine, batch uint64, seed uint64) *run 
 	}
 }
 
-// next plays a step. f_t is Σ⟨v, x⟩ + (µB/2)|x − o_t|² with o_t = x_t under OwnConvexity and 0 otherwise.
+// next makes one step. f_t is Σ⟨v, x⟩ + (µB/2)|x − o_t|², with o_t = x_t under OwnConvexity and 0 otherwise.
 func (r *run) next() {
 	r.t.Helper()
 	x := slices.Clone(r.machine.update.point())
@@ -107,7 +108,7 @@ func (r *run) project(x []float64) []float64 {
 	return out
 }
 
-// centre is argmin over the set of ⟨g, x⟩ + (µB/2)Σ|x−o_τ|² + (start/2)|x|² + (anchor/2)|x−x_1|².
+// centre returns the minimiser over the set of ⟨g, x⟩ + (µB/2)Σ|x−o_τ|² + (start/2)|x|² + (anchor/2)|x−x_1|².
 func (r *run) centre(g []float64, start, anchor float64) []float64 {
 	z := make([]float64, len(g))
 	for i := range z {
@@ -120,7 +121,7 @@ func (r *run) centre(g []float64, start, anchor float64) []float64 {
 	return r.project(z)
 }
 
-// regret compares with the best fixed point, which is exact for these losses.
+// regret returns the regret to the best fixed point, which is computed exactly for these losses.
 func (r *run) regret() float64 {
 	z := r.centre(r.g, 0, 0)
 	best := floats.Dot(r.raw, z)
@@ -132,10 +133,10 @@ func (r *run) regret() float64 {
 	return r.paid - best
 }
 
-// stepG is BG.
+// stepG returns BG, the bound on the gradient of a step.
 func (r *run) stepG() float64 { return float64(r.batch) * r.config.GradientBound() }
 
-// gap is J_t(x) − J_t(z) = ⟨∇J_t(z), x−z⟩ + (b_t/2)|x−z|², without cancellation.
+// gap returns J_t(x) − J_t(z), computed without cancellation as ⟨∇J_t(z), x−z⟩ + (b_t/2)|x−z|².
 func (r *run) gap(x, z []float64, start, anchor float64) float64 {
 	total := 0.0
 	for i := range x {

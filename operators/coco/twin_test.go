@@ -12,8 +12,9 @@ import (
 	"oriel/operators/loss"
 )
 
-// TestCanariesPointWhereTheyShould: for every loss and set, whatever was decided before, the gradient of a canary is
-// longer than the clip by Beyond, as its weight is, and points along u or −u; another factor scales it.
+// TestCanariesPointWhereTheyShould checks canaries for every loss and set, after various decisions. The weight of a
+// canary is at least CanaryFactor times the factor, and so is its gradient's length in units of the clip. The gradient
+// must point along u or −u.
 func TestCanariesPointWhereTheyShould(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, name := range loss.Names() {
@@ -24,7 +25,7 @@ func TestCanariesPointWhereTheyShould(t *testing.T) {
 			}
 			n := 5
 			if set == "spectrahedron" {
-				n = 4 // a square
+				n = 4 // the set is a square
 			}
 			for _, radius := range []float64{0.01, 7} {
 				c := sample(t, set, n)

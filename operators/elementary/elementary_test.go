@@ -29,7 +29,8 @@ func slowExp(x float64) *big.Float {
 
 func bigInt(k int64) *big.Float { return new(big.Float).SetPrec(twinBits + 64).SetInt64(k) }
 
-// slowLog computes log x by Newton's y + 2(x−e^y)/(x+e^y) from the library's value; each round cubes the error.
+// slowLog computes log x by the iteration y + 2(x−e^y)/(x+e^y), which starts at the library's value. Each round cubes
+// the error.
 func slowLog(x *big.Float) *big.Float {
 	f, _ := x.Float64()
 	start := math.Log(f)
@@ -51,7 +52,7 @@ func ulps(got float64, want *big.Float) float64 {
 
 func TestElementary(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	// The bound on each error is the one that comments promise. The log shows the largest error found.
+	// No error may exceed the bound that the package comment promises. The test logs the largest error.
 	const bound = 1.0
 	run := func(
 		name string, got func(float64) float64, want func(float64) *big.Float, draw func() float64, fixed ...float64,
@@ -83,7 +84,7 @@ func TestElementary(t *testing.T) {
 		if x == 0 {
 			return bigInt(0)
 		}
-		if x < 1e-30 { // log1p(x) = x − x²/2 + …
+		if x < 1e-30 { // here the series log1p(x) = x − x²/2 + … is exact enough
 			return exact(x)
 		}
 		return slowLog(new(big.Float).SetPrec(twinBits+64).Add(bigInt(1), exact(x)))

@@ -11,11 +11,12 @@ import (
 
 // setting holds the settings of simulated runs of an experiment.
 type setting struct {
-	name      string
-	s         Settings
-	rates     func(arm int, event float64) float64
-	outcomes  func(rng *rand.Rand, arm int) float64 // in place of conversions
-	deviation float64                               // of outcomes, in an arm; 0: they are conversions
+	name     string
+	s        Settings
+	rates    func(arm int, event float64) float64
+	outcomes func(rng *rand.Rand, arm int) float64 // draws outcomes; nil: outcomes are conversions
+	// Standard deviation of the outcomes of an arm; 0: outcomes are conversions.
+	deviation float64
 }
 
 // exponential draws outcomes with a mean of 0.05. Heavy outcomes have a Pareto tail of index 1.5, clamped at 1.
@@ -56,7 +57,7 @@ func settingsOfErrors() []setting {
 		return 0.3
 	}
 	add("a level that jumps", halves(0.1, 100), jump)
-	rare := drawn(0.005, 0.9, 0.1) // with little noise; see PROOF.md, As coded
+	rare := drawn(0.005, 0.9, 0.1) // there is little noise; see PROOF.md, As coded
 	rare.Count, rare.Value, rare.Events = draw/8, draw/8, 50
 	add("rare conversions, a tenth in the treatment, ε = 8", rare, constant(0.005))
 	for _, c := range []struct {
@@ -89,8 +90,8 @@ func settingsOfErrors() []setting {
 	return all
 }
 
-// tolerated returns how many of the runs may err if each errs with probability at most 0.05. The long form allows 3
-// standard errors. The short form has few runs, and its false alarms have a probability below 1e-9 (Chernoff).
+// tolerated returns how many of the runs may fail if each fails with probability at most 0.05. The long form allows 3
+// standard errors. The short form has few runs, and a false alarm has a probability below 1e-9 (Chernoff).
 func tolerated(runs int) int {
 	if runs >= 1000 {
 		return int(float64(runs)*0.05 + 3*math.Sqrt(float64(runs)*0.05*0.95))
@@ -196,7 +197,7 @@ func TestSequencesFollowADriftingEffect(t *testing.T) {
 				continue
 			}
 			f := x.effect(1)
-			for i := range x.bank.ratios { // the filter of the look has its information
+			for i := range x.bank.ratios { // the look uses the filter with this information
 				if x.bank.informationOf(i) == f.information && truth.sum(i, 0)/truth.informationOf(i)-f.estimate() != 0 {
 					missed = missed || math.Abs(truth.sum(i, 0)/truth.informationOf(i)-f.estimate()) > f.halfWidth(0.05)
 				}
@@ -281,7 +282,8 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// Arms that are not drawn as the settings say are found, and bar verdicts.
+// TestArmsThatAreNotDrawnAsSaid checks that arms that are not drawn with their propensities are reported, and that
+// there is then no verdict on an effect.
 func TestArmsThatAreNotDrawnAsSaid(t *testing.T) {
 	s := halves(0.1, 100)
 	x, arms := New(s), make([]Arm, 2)

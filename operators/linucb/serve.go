@@ -7,17 +7,17 @@ import (
 	"oriel/operators/pending"
 )
 
-// none is the action for a record that is not a context, or whose context does not wait.
+// none is the choice in the action for a record that is not a context, or whose context does not wait.
 const none = -1
 
-// answerKind identifies whether an action answers a context, a reward or nothing. It is a function of keys and steps,
-// as the table of waiting contexts is, and so is public.
+// answerKind identifies whether an action answers a context, a reward or nothing. It depends only on keys and steps,
+// like the table of waiting contexts, and is therefore public.
 type answerKind byte
 
 const (
-	toNothing answerKind = iota // neither a context nor a reward
-	toContext                   // a context, which waits from then on
-	toReward                    // the reward of one that waited
+	toNothing answerKind = iota // the record is neither a context nor a reward
+	toContext                   // the record is a context, which waits from then on
+	toReward                    // the record is the reward of a context that waited
 )
 
 // answerTexts are the texts of the answer kinds in actions.
@@ -52,7 +52,7 @@ func (m *Machine) serve(contribution []float64, r operators.Record) bool {
 	return false
 }
 
-// rewarded writes the contribution of a reward and of the context that waited for it.
+// rewarded writes the contribution of a reward and the context that waited for it.
 func (m *Machine) rewarded(contribution, row []float64, r operators.Record) bool {
 	choice := choiceOf(row[0])
 	if r.Null || choice == none {
@@ -73,7 +73,8 @@ func (m *Machine) choose(z []float64, r operators.Record) int {
 	best, most := none, 0.0
 	clear(m.best)
 	for choice := range m.choices() {
-		if best == none || m.blocks() == 1 { // otherwise all arms have the same z
+		// With a single block, choices differ in z; otherwise all arms have the same z.
+		if best == none || m.blocks() == 1 {
 			if !m.context(z, r.Event.Vector, choice) {
 				continue
 			}

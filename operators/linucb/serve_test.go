@@ -95,15 +95,15 @@ func TestActionsStateTheirAnswerKind(t *testing.T) {
 		for i, step := range []struct{ key, answers, text string }{
 			{"a", "context", "a"},
 			{"b", "context", "b"},
-			{"a", "reward", ""},  // a waited
-			{"a", "nothing", ""}, // and its row keeps its place
+			{"a", "reward", ""},  // the context under a waited
+			{"a", "nothing", ""}, // the row of a is kept until its time is over
 			{"", "nothing", ""},
 			{long, "nothing", ""},
 			{"c", "context", "c"},
-			{"d", "nothing", ""}, // there is room for three
+			{"d", "nothing", ""}, // there is room for three waiting contexts
 			{"c", "reward", ""},
 			{"c", "nothing", ""},
-			{"a", "context", "a"}, // the time of the first has passed
+			{"a", "context", "a"}, // the first context under a has timed out
 			{"a", "reward", ""},
 		} {
 			r := says(i)
@@ -174,8 +174,8 @@ func TestActionsOfEarlierPlansHaveNoAnswerKind(t *testing.T) {
 	}
 }
 
-// TestServedIsLogged checks that served plays with immediate rewards teach the same as logged plays, for an arm and for
-// the candidate that was played.
+// TestServedIsLogged checks that served actions with immediate rewards lead to the same model as logged ones, for arms
+// and for candidates.
 func TestServedIsLogged(t *testing.T) {
 	for _, what := range []string{"ARMS=no,yes", "CANDIDATES=2"} {
 		rng := rand.New(rand.NewPCG(3, 8))
@@ -215,7 +215,7 @@ func TestServedIsLogged(t *testing.T) {
 	}
 }
 
-// TestEveryContextIsAnswered checks that, with the defaults, every context is answered, however many come.
+// TestEveryContextIsAnswered checks that, with default settings, every context is answered, for any number of contexts.
 func TestEveryContextIsAnswered(t *testing.T) {
 	c, m := config(t, optest.Life(64), "PLAYED=served", "ARMS=no,yes", "DIMENSION=2", "EMIT_EVERY=1024")
 	machine, err := newMachine(c, mechtest.ZeroStream(t, m))
@@ -235,7 +235,7 @@ func TestEveryContextIsAnswered(t *testing.T) {
 func TestKeysThatAreNotUTF8(t *testing.T) {
 	w := serving(t)
 	for _, key := range []string{"", "a\xff", "\xc3("} {
-		for range 2 { // a context, and a record that would be its reward
+		for range 2 { // the first record is a context; the second would be its reward
 			d := w.add(key, context(1, 0))
 			if len(d) != 1 || d[0].Point[0] != none || d[0].Extras[atKey].Text != "" {
 				t.Errorf("%q is answered: %v", key, d)
@@ -248,8 +248,8 @@ func TestKeysThatAreNotUTF8(t *testing.T) {
 }
 
 // TestServedReferenceModelMatchesMachine compares the contributions of served pairs in the reference model with the
-// machine's. From actions alone the reference model computes the contribution of each reward that comes in a later step
-// than its context. No other record contributes, whichever keys return.
+// machine's. From published actions, the reference model computes the contribution of each reward that comes in a later
+// step than its context. No other record may contribute, for any order of keys.
 func TestServedReferenceModelMatchesMachine(t *testing.T) {
 	for _, kind := range kinds {
 		for _, batch := range []uint64{1, 3} {
@@ -293,7 +293,7 @@ func TestServedReferenceModelMatchesMachine(t *testing.T) {
 			}
 			for _, pair := range waits(c, records) {
 				if first, last := uint64(pair[0])/batch, uint64(pair[1])/batch; first == last {
-					want[last] = nil // the reference model cannot know it
+					want[last] = nil // the reference model cannot know this contribution
 				}
 			}
 			for step, v := range want {

@@ -126,7 +126,7 @@ func TestWishartNoiseIsNearlyGaussian(t *testing.T) {
 		}
 		return most
 	}
-	const same = 1.95 // of √(2/draws)
+	const same = 1.95 // critical value, in units of √(2/draws)
 	if x := apart(thousand.freedom()); x > same*math.Sqrt(2.0/draws) {
 		t.Errorf("the source's degrees of freedom: laws are %g apart", x)
 	}
@@ -135,9 +135,9 @@ func TestWishartNoiseIsNearlyGaussian(t *testing.T) {
 	}
 }
 
-// TestAnyRegularisersAreCovered checks that Proposition 4 requires of H_t and h_t only their bounds. With different
-// ones in each round, random or worst-case, weights are within β_t in at least nine tenths of runs. In the worst case
-// β_t is nearly tight, because the bias alone is S√ρ_max + γ.
+// TestAnyRegularisersAreCovered checks that Proposition 4 holds for any regularisers H_t and h_t within their bounds.
+// If they differ in each round, random or worst-case, weights must be within β_t in at least nine tenths of runs. In
+// the worst case β_t is nearly tight, because the bias alone is S√ρ_max + γ.
 func TestAnyRegularisersAreCovered(t *testing.T) {
 	const runs, steps, d, alpha = 100, 150, 3, 0.1
 	b := bounds{least: 2, most: 6, side: 5, level: 2 * math.Log(2/alpha), size: 1, features: d}
@@ -154,7 +154,8 @@ func TestAnyRegularisersAreCovered(t *testing.T) {
 		truth, gram, cross := unit(), mat.NewSymDense(d, nil), mat.NewVecDense(d, nil)
 		covered := true
 		for range steps {
-			// H = ρ_min·I + (ρ_max − ρ_min)·vvᵀ, and h has length γ in the norm of its inverse, opposed to Hθ.
+			// In the worst case H = ρ_min·I + (ρ_max − ρ_min)·vvᵀ, and h has length γ in the norm of H⁻¹ and is opposed
+			// to Hθ.
 			h, v, noised := mat.NewSymDense(d, nil), unit(), mat.NewVecDense(d, nil)
 			if run%2 == 0 {
 				v.CloneFromVec(truth)

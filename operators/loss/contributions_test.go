@@ -167,8 +167,8 @@ func TestDiametersMatchTheTable(t *testing.T) {
 	}
 }
 
-// TestTheLemmasFaultsShow checks that wrong bounds leave gradients outside: a centre of the wrong sign, a centre at
-// zero, a centre that does not shrink with the decision, and a radius smaller by a thousandth.
+// TestTheLemmasFaultsShow plants wrong bounds, which some gradients must exceed: a centre of the wrong sign, a centre
+// at zero, a centre that does not shrink with the decision, and a radius smaller by a thousandth.
 func TestTheLemmasFaultsShow(t *testing.T) {
 	b := Bounds{Decision: 5, Dimension: 2, Clip: 1, Features: 1, Weight: 1}
 	l, _ := ContributionsOf(Logistic{}, b)
@@ -210,7 +210,7 @@ func TestUnknownBoundsAndOtherLossesGainNothing(t *testing.T) {
 	f(Logistic{}, func(b *Bounds) { b.Features = 0 })
 	f(Logistic{}, func(b *Bounds) { b.Clip = 0.5 })
 	f(Squared{}, func(b *Bounds) { b.Label = 0 })
-	f(Squared{}, func(b *Bounds) { b.Label = 1 }) // the clip cuts every residual
+	f(Squared{}, func(b *Bounds) { b.Label = 1 }) // no bound: the clip cuts every residual
 	f(Squared{}, func(b *Bounds) { b.Features = 0 })
 	f(Quantile{0.9}, func(b *Bounds) { b.Features = 0 })
 	f(Quantile{0.9}, func(b *Bounds) { b.Clip = 0.9 })

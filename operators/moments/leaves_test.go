@@ -10,14 +10,14 @@ import (
 	"oriel/mechanisms/lattice"
 )
 
-// pair holds two rows of numbers with arbitrary bits, on a lattice as mechanisms use it.
+// pair holds two rows whose numbers have arbitrary bits, and a lattice like the ones of mechanisms.
 type pair struct {
 	rows Rows
 	bits int
 	a, b []float64
 }
 
-// apart returns the exact squares of the contributions' distance from each other and from zero, and the declared
+// apart returns the exact squared distances of the contributions, from each other and from zero, and the declared
 // squares.
 func (p pair) apart(t *testing.T) (replace, zeroOut, near, far lattice.Int128) {
 	t.Helper()
@@ -65,9 +65,9 @@ func adversarial(rng *rand.Rand) float64 {
 	return rng.NormFloat64()
 }
 
-// TestContributionsOfAnyBits checks in integers that contributions on real lattices, coarse and fine, are no farther
-// apart than declared. Rows have arbitrary bits, are the farthest two, or differ from these by one bit, in one block
-// and in two.
+// TestContributionsOfAnyBits checks in integers that contributions on real lattices, coarse and fine, are within the
+// declared distances. Rows have arbitrary bits, are the pair at the largest distance, or differ from this pair by one
+// bit. They are in one block or in two.
 func TestContributionsOfAnyBits(t *testing.T) {
 	rng := rand.New(rand.NewPCG(21, 22))
 	for n := range 20_000 {
@@ -99,8 +99,8 @@ func TestContributionsOfAnyBits(t *testing.T) {
 	}
 }
 
-// TestTheClaimIsReached checks that an exchange reaches the declared distance up to rounding, if it moves a row from
-// one block to another or exchanges the farthest rows of one block. At s = 1 that distance is 2.
+// TestTheClaimIsReached checks that some exchanges reach the declared distance up to rounding: moving a row from one
+// block to another, and exchanging the rows at the largest distance within a block. At s = 1 this distance is 2.
 func TestTheClaimIsReached(t *testing.T) {
 	for _, label := range []int{1, 512, 717, Whole} {
 		for bits := lattice.CoarseBits; bits <= lattice.FineBits; bits += 3 {
@@ -167,7 +167,7 @@ func FuzzRows(f *testing.F) {
 			p.a[i] = math.Float64frombits(binary.LittleEndian.Uint64(data[8*i:]))
 			p.b[i] = math.Float64frombits(binary.LittleEndian.Uint64(data[32+8*i:]))
 		}
-		if data[0]&1 == 0 { // else another block than there is, mostly
+		if data[0]&1 == 0 { // otherwise the block is mostly outside 0 … Blocks−1
 			p.a[0], p.b[0] = float64(data[1]&1), float64(data[1]>>1&1)
 		}
 		p.check(t)

@@ -12,8 +12,7 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// TestDescribeNoise checks that the described noise is that of a stream, and that Theorem 3 bounds the doublings of a
-// shift.
+// TestDescribeNoise checks that the text has the noise of a stream, and that Theorem 3 bounds the doublings of a shift.
 func TestDescribeNoise(t *testing.T) {
 	rows := Rows{Features: 16, Label: Whole}
 	m := mechanisms.Config{

@@ -15,16 +15,16 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// coarse returns a lattice on which all contributions can be enumerated: r = 2^fine.
+// coarse returns a lattice on which all contributions can be enumerated: rows have the resolution r = 2^fine.
 func coarse(fine int) lattice.Grid { return lattice.Grid{Exp: -2 * fine, Lambda: 1 << (2*fine + 1)} }
 
 // fault is a quantiser with a planted fault.
 type fault struct {
 	Rows
-	plain  bool // the diagonal is not halved: its noise has scale σ, not the claimed √2·σ
-	late   bool // x is clipped after the product: its length is not checked before it
-	short  bool // a distance of 1, as if s were 0
-	twice  bool // the played arm's contribution in every block
+	plain  bool // the diagonal is not divided by √2, so its noise has scale σ in place of √2·σ
+	late   bool // each product is clipped, but x is not clipped before it
+	short  bool // the declared distance is 1, as if s were 0
+	twice  bool // the contribution of the played arm is in every block
 	labels bool // y is not clamped
 }
 
@@ -133,8 +133,8 @@ func TestLabelsAreClamped(t *testing.T) {
 	}
 }
 
-// TestDistancesByEnumeration checks every pair of contributions on a coarse lattice. They are no farther apart, and no
-// farther from zero, than declared, and some come close. Planted faults exceed the declared distances.
+// TestDistancesByEnumeration checks every pair of contributions on a coarse lattice: their distances from each other
+// and from zero are within the declared ones, and some come close. Planted faults must exceed the declared distances.
 func TestDistancesByEnumeration(t *testing.T) {
 	f := func(what string, q contribution.Quantiser, r Rows, fine int, holds bool) {
 		t.Helper()
@@ -144,7 +144,7 @@ func TestDistancesByEnumeration(t *testing.T) {
 		if within := replace <= near.Lo && zeroOut <= far.Lo; within != holds {
 			t.Errorf("%s, %+v: √%d and √%d, claimed √%d and √%d", what, r, replace, zeroOut, near.Lo, far.Lo)
 		}
-		// Subtract the rounding, which is large on this lattice.
+		// Rounding is subtracted, because it is large on this lattice.
 		main := math.Sqrt(float64(near.Lo)) - math.Ceil(math.Sqrt(float64(r.Features+1))) - 1
 		if holds && r.Features > 1 && math.Sqrt(float64(replace)) < 0.95*main {
 			t.Errorf("%s, %+v: √%d is much less than %g", what, r, replace, main)
@@ -167,8 +167,8 @@ func TestDistancesByEnumeration(t *testing.T) {
 	f("labels not clamped", fault{Rows: two, labels: true}, two, 3, false)
 }
 
-// TestContributionsAreWithinTheGrid checks that a grid as mechanisms use it holds every contribution, whatever its
-// bits, and that declared distances follow the formula.
+// TestContributionsAreWithinTheGrid checks that a grid of the mechanisms holds every contribution, for rows of
+// arbitrary bits, and that declared distances follow the formula.
 func TestContributionsAreWithinTheGrid(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, r := range []Rows{
@@ -229,7 +229,7 @@ func TestHalvedIsNearest(t *testing.T) {
 			x = rng.Int64N(1 << 43)
 		}
 		h := halved(x)
-		below, above := lattice.Square(2*h-1), lattice.Square(2*h+1) // (2h∓1)² ≤ 2x² ≤ … is |h − x/√2| ≤ ½
+		below, above := lattice.Square(2*h-1), lattice.Square(2*h+1) // (2h−1)² ≤ 2x² ≤ (2h+1)² means |h − x/√2| ≤ ½
 		whole := lattice.Square(x).Add(lattice.Square(x))
 		if x > 0 && (whole.Less(below) || above.Less(whole)) {
 			t.Fatalf("half of %d is %d", x, h)
@@ -237,9 +237,9 @@ func TestHalvedIsNearest(t *testing.T) {
 	}
 }
 
-// TestSumsAreSecondMoments checks that without noise sums are the second moments of the inputs, over trees, blt,
-// decaying sums and per-step releases. An x longer than 1 is scaled to 1 before it is multiplied. The deviation of the
-// diagonal is √2 times that of the rest.
+// TestSumsAreSecondMoments checks that without noise sums are the second moments of the inputs, for trees, blt,
+// decaying sums and per-step releases. An x longer than 1 is scaled to 1 before it is multiplied. The noise of the
+// diagonal must have √2 times the standard deviation of the other entries.
 func TestSumsAreSecondMoments(t *testing.T) {
 	r := Rows{Features: 3, Label: 768, Blocks: 2}
 	for _, c := range streams(r) {
@@ -277,7 +277,7 @@ func TestSumsAreSecondMoments(t *testing.T) {
 						far = max(far, math.Abs(got.Gram(i, j)-want[i][j]))
 					}
 				}
-				if far > 0.02 { // 40 rows, each off by 2⁻¹³ a number
+				if far > 0.02 { // 40 rows, each with errors up to 2⁻¹³ in a number
 					t.Fatalf("step %d: moments are %g off", step, far)
 				}
 			}
@@ -336,9 +336,9 @@ func TestNoiseIsAsDeclared(t *testing.T) {
 	}
 }
 
-// TestTreesOfMomentsHaveNoiseOfTheirNodes checks a tree: a prefix of t steps has the noise of as many nodes as t has
-// bits set, and never of more nodes than contain one row. It compares the declared noise with the numbers of a release,
-// with the diagonal over √2. The limit is 6.11 standard errors of a variance.
+// TestTreesOfMomentsHaveNoiseOfTheirNodes checks a tree. The noise of a prefix of t steps is the noise of as many nodes
+// as t has bits set, and never of more nodes than contain one row. The declared noise is compared with the numbers of a
+// release, with the diagonal divided by √2. The limit is 6.11 standard errors of a variance.
 func TestTreesOfMomentsHaveNoiseOfTheirNodes(t *testing.T) {
 	r := Rows{Features: 60, Label: Whole}
 	c := mechtest.Config(1)
@@ -368,7 +368,7 @@ func TestTreesOfMomentsHaveNoiseOfTheirNodes(t *testing.T) {
 			t.Errorf("step %d: a variance is %.1f standard errors from that of %g nodes", step+1, z, nodes)
 		}
 	}
-	if most := d.Worst() * d.Worst() / (node * node); math.Abs(most-5) > 1e-9 { // ⌈log₂ 15⌉ + 1
+	if most := d.Worst() * d.Worst() / (node * node); math.Abs(most-5) > 1e-9 { // a row is in ⌈log₂ 15⌉ + 1 = 5 nodes
 		t.Errorf("the worst is said to have %g nodes, want 5", most)
 	}
 }

@@ -7,7 +7,8 @@ import (
 	"oriel/operators"
 )
 
-// shared are the settings that all operators over second moments have: the kind, the unit and the limits of each.
+// shared holds the settings that all operators over second moments have, with the kind, the unit and the limits of
+// each.
 var shared = []operators.Setting{
 	{Name: "FEATURES_MAX", Kind: operators.Number, Unit: "feature norm", Range: "1e-12 to 1e12"},
 	{Name: "LABEL_SHARE", Kind: operators.Number, Unit: "share", Range: "1/1024 to 1"},

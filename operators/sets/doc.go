@@ -6,8 +6,9 @@
 //	explores a round that plays the first i elements of the set so far, followed by one other element
 //
 // halving tries all elements after the set so far, drops the worse half, tries the rest twice as often, and takes the
-// last one left. The sum of answers is released once for each round, so an event costs pure ε, once, for ever. draws is
-// the source's BanditDP: results of explorations are never released, and after each exploration a set is drawn anew by
-// exponential weights. SPEC.md has both, their rates and bounds, and when to use which. Events that contain the value
-// of each element belong to package submodular, which needs far fewer events.
+// last remaining element. The sum of answers is released once for each round, so an event loses pure ε only once in the
+// life of the stream. draws is BanditDP of the source paper (SPEC.md): results of explorations are never released, and
+// after each exploration a set is drawn anew by exponential weights. SPEC.md has both, their rates and bounds, and when
+// to use which. Events that contain the value of each element belong to package submodular, which needs far fewer
+// events.
 package sets

@@ -23,7 +23,7 @@ func named(n int) (names []string) {
 	return names
 }
 
-// halvingOf returns a configuration of halving that tries each element for one round at first.
+// halvingOf returns a configuration of halving that first tries each element for one round.
 func halvingOf(n, k, records int) Config {
 	return Config{
 		Elements: named(n), Pick: k, Tries: 1, Rate: tight, Value: operators.Range{High: 1},
@@ -94,7 +94,8 @@ func answer(play uint64, worth float64, at int64) operators.Record {
 	return r
 }
 
-// town holds the values of elements to types of events, for facility location, and the frequency of each type.
+// town is a problem of facility location: the value of each element to each type of events, and the frequency of each
+// type.
 type town struct {
 	rng    *rand.Rand
 	worth  [][]float64
@@ -120,7 +121,7 @@ func newTown(n, types int, seed uint64) *town {
 	return t
 }
 
-// of returns the value of a set to a type.
+// of returns the value of a set to events of a type.
 func (t *town) of(j int, set []int) (most float64) {
 	for _, a := range set {
 		most = max(most, t.worth[j][a])
@@ -136,7 +137,7 @@ func (t *town) value(set []int) (sum float64) {
 	return sum
 }
 
-// greedy returns the greedy set, and the mean value of k random elements.
+// greedy returns the greedy set, and the mean value of sets of k random elements.
 func (t *town) greedy(k int) (set []int, random float64) {
 	n := len(t.worth[0])
 	for range k {
@@ -170,7 +171,7 @@ func (t *town) normal(k int) func(set []int) float64 {
 	return func(set []int) float64 { return (t.value(set) - random) / (t.value(best) - random) }
 }
 
-// play answers all plays of rounds by a town, and calls each with the first decision of each round.
+// play answers all plays of some rounds with values from a town, and calls each with the first decision of each round.
 func (t *town) play(m *Machine, rounds int, each func(round int, d operators.Decision)) {
 	made, at := m.Open(nil), int64(0)
 	for round := range rounds {

@@ -42,7 +42,7 @@ func TestConformance(t *testing.T) {
 }
 
 // TestReferenceModelMatchesMachine compares the sums of a machine's stream with the contributions of its reference
-// model, whatever the record keys are: each release of halving, and each score by which draws draws.
+// model, for records with all kinds of keys: each release of halving, and each score of the rule draws.
 func TestReferenceModelMatchesMachine(t *testing.T) {
 	for i, c := range kinds() {
 		m := mechanismOf(t, c, 1)
@@ -216,8 +216,8 @@ func BenchmarkAdd(b *testing.B) {
 	}
 }
 
-// TestAnswersAllocateNothing checks that answers and plays allocate nothing. Once a step two allocations are allowed
-// for: a release draws noise under its own key, whose cipher is allocated, and a coin allocates integers.
+// TestAnswersAllocateNothing checks that adding answers and publishing plays allocate nothing. Two allocations are
+// allowed in a step: the cipher for the noise of its release, which has a key of its own, and the integers of a coin.
 func TestAnswersAllocateNothing(t *testing.T) {
 	for most, c := range map[float64]Config{2: halvingOf(50, 3, 64), 40: drawsOf(50, 3, 64, 1<<20)} {
 		m := machineOf(t, c, 1, 1)

@@ -12,7 +12,7 @@ type reference struct {
 	Config
 	*actions.History
 
-	cells map[uint64]int // of each play; −1: it does not explore
+	cells map[uint64]int // cell that each play explores; −1 if it does not explore
 }
 
 func (t *reference) Begin() { t.History, t.cells = actions.NewHistory(t.Actions), map[uint64]int{} }

@@ -15,9 +15,9 @@ import (
 	"oriel/schemas"
 )
 
-// TestBoundedRate checks that the bounded rate is the rate of Streeter and Golovin's algorithm if ε does not limit it,
-// and 1/G if the stream is short for G events between draws. If the rate that ε and δ allow is smaller, it is that. The
-// regret bound follows its formula.
+// TestBoundedRate checks the bounded rate: it is the rate of Streeter and Golovin's algorithm if ε does not limit it,
+// at most 1/G for short streams with G events between draws, and at most the rate that ε and δ allow. The regret bound
+// must follow its formula.
 func TestBoundedRate(t *testing.T) {
 	of := func(epsilon float64, horizon, batch uint64, lines ...string) (rate, lost float64, said string) {
 		t.Helper()
@@ -41,8 +41,8 @@ func TestBoundedRate(t *testing.T) {
 		t.Errorf("plan says %s", said)
 	}
 	_, lost, _ = of(1e9, 10000, 1, each, bounded)
-	near("the bound", lost, 2*math.Sqrt(3*10000*math.Log(10))+3) // twice √(kT·ln N)
-	// The most that one element adds.
+	near("the bound", lost, 2*math.Sqrt(3*10000*math.Log(10))+3) // twice √(kT·ln N), plus 3
+	// largest gain from one element
 	for f, unit := range map[string]float64{"modular": 1.0 / 3, "quadratic": 5.0 / 9} {
 		_, lost, _ = of(1e9, 10000, 1, each, bounded, "FUNCTION="+f)
 		near("the bound of "+f, lost, 2*math.Sqrt(3*unit*10000*math.Log(10))+3*unit)
@@ -67,9 +67,9 @@ func TestBoundedRate(t *testing.T) {
 }
 
 // TestDrawsAreWithinTheirBound checks that at the bounded rate the missed gain of all positions is within the bound, in
-// the mean of 24 keys, 8 in the short form. Each event values one element, uniformly at random; without privacy at
-// least a tenth of the bound is missed. The tight rate is as fast as ε allows. If ε is infinite and each event values a
-// different element, it is always too late, and misses half of the gain.
+// the mean of 24 keys, or 8 in the short form. Each event values one element, uniformly at random; without privacy, at
+// least a tenth of the bound must be missed. The tight rate is as large as ε allows. With infinite ε, and elements that
+// are valued in turn, the tight rate always follows too late, and misses half of the gain.
 func TestDrawsAreWithinTheirBound(t *testing.T) {
 	const events = 2000
 	keys := tiertest.Runs(8, 24)
@@ -110,7 +110,7 @@ func TestDrawsAreWithinTheirBound(t *testing.T) {
 		epsilon float64
 		pick    int
 		every   string
-		share   float64 // of the bound, at least
+		share   float64 // at least this share of the bound is missed
 	}{
 		{1e9, 1, "1", 0.1},
 		{1e9, 3, "1", 0.1},

@@ -31,8 +31,8 @@ func said(machine *Machine, events []operators.Record) string {
 	return string(out)
 }
 
-// enumerated computes the exact law of all decisions of a stream's life. fast is 1, or the factor by which the rate is
-// too high.
+// enumerated computes the exact law of all decisions of a stream's life. fast is the factor by which the rate is too
+// high: 1, or more as a planted fault.
 func enumerated(t *testing.T, c operator, m mechanisms.Config, p params, events []operators.Record, fast float64,
 ) optest.Law {
 	t.Helper()
@@ -51,8 +51,8 @@ func enumerated(t *testing.T, c operator, m mechanisms.Config, p params, events 
 }
 
 // TestTwoExpertsAreWithinTheirClaim enumerates all outcomes of two experts on neighbouring streams of all kinds. The
-// privacy loss of decisions is exactly within the claim, and for pure ε some pair of streams loses at least half of it.
-// At twice the rate the claim fails.
+// exact privacy loss of decisions must be within the claim, and for pure ε some pair of streams must lose at least half
+// of the claim. At twice the rate the claim must fail.
 func TestTwoExpertsAreWithinTheirClaim(t *testing.T) {
 	values := func(v ...float64) operators.Record {
 		return operators.Record{Event: schemas.Event{Vector: schemas.Vector{Values: v}}}
@@ -111,11 +111,12 @@ func TestTwoExpertsAreWithinTheirClaim(t *testing.T) {
 	}
 }
 
-// TestCompleteLivesStayWithinTheClaim samples whole lives of two neighbouring streams under fresh keys. The samples
-// have the enumerated law, so that the draws of a life are independent given their weights. An observer who sees whole
-// lives, and knows all events but one, measures most of the possible privacy loss, and never more than the claim. In
-// the short form it measures half, because its limits are wider. With draws at four times the rate it measures more,
-// and seeds that repeat give another law. A false alarm has probability below 1e-5.
+// TestCompleteLivesStayWithinTheClaim samples complete lives of two neighbouring streams, each under a fresh key. The
+// samples must have the enumerated law, which shows that the draws of a life are independent given their weights. An
+// observer sees complete lives and knows all events but one. This observer must measure most of the possible privacy
+// loss, or half of it in the short form, whose limits are wider, and never more than the claim. With two planted faults
+// the test must fail: draws at four times the rate, which lose more, and repeated seeds, which give another law. A
+// false alarm has probability below 1e-5.
 func TestCompleteLivesStayWithinTheClaim(t *testing.T) {
 	values := func(v ...float64) operators.Record {
 		return operators.Record{Event: schemas.Event{Vector: schemas.Vector{Values: v}}}
@@ -143,7 +144,7 @@ func TestCompleteLivesStayWithinTheClaim(t *testing.T) {
 				laws[i] = enumerated(t, c, m, p, events, 1)
 				counts[i] = optest.Sampled(lives, func(key [32]byte) string {
 					if fault == "seed" {
-						clear(key[1:3]) // 256 keys
+						clear(key[1:3]) // only 256 different keys are left
 					}
 					if i == 1 {
 						key[31] = 1
@@ -187,7 +188,7 @@ func hasty(key [32]byte) func(d mechanisms.Draw, _ int) int {
 	rng := rand.New(rand.NewChaCha8(key))
 	return func(d mechanisms.Draw, _ int) int {
 		rate, least, by := 2*d.Law.Epsilon.Up()/float64(d.Law.Sensitivity.Num), math.Inf(1), 0
-		for i, q := range d.Scores { // the first of exponential clocks
+		for i, q := range d.Scores { // exponential clocks: the index whose clock rings first
 			if at := rng.ExpFloat64() * math.Exp(-rate*float64(q)); at < least {
 				least, by = at, i
 			}
@@ -205,9 +206,9 @@ type silent struct {
 func (s *silent) Helper()               {}
 func (s *silent) Errorf(string, ...any) { s.failed = true }
 
-// TestRatesOfDraws checks printed and tight rates of the source's setting: k = 3, N = 10, T = 1000, ε = 1, δ = 1e-6.
-// The tight rate exceeds η = 3.412614e-3, which ρ = (√(ε + ln(1/δ)) − √ln(1/δ))² would allow, because dp.ZCDPRho uses
-// the exact δ(ρ).
+// TestRatesOfDraws checks printed and tight rates in the setting of the source paper: k = 3, N = 10, T = 1000, ε = 1, δ
+// = 1e-6. The tight rate exceeds η = 3.412614e-3, which ρ = (√(ε + ln(1/δ)) − √ln(1/δ))² would allow, because
+// dp.ZCDPRho uses the exact δ(ρ).
 func TestRatesOfDraws(t *testing.T) {
 	m := lifetime(1000, 1)
 	eta := func(adjacency dp.Adjacency, lines ...string) float64 {

@@ -13,7 +13,7 @@ type histogramRule struct {
 	table  []float64
 	greedy *greedy
 	set    []int
-	value  float64   // mean value of the set to an event, by the counts
+	value  float64   // mean value of the set to an event, computed from the released counts
 	counts []float64 // scratch
 }
 

@@ -19,8 +19,8 @@ import (
 )
 
 // TestDistancesOfALength enumerates contributions on a coarse lattice, from numbers of all kinds. Their distances from
-// each other and from zero are within the declared ones, and some reach them. They would be larger if negative numbers
-// were accepted, or if a position were not scaled to its length.
+// each other and from zero must be within the declared ones, and some must reach them. With two planted faults the
+// distances must be larger: negative numbers are accepted, or a position is not scaled to its length.
 func TestDistancesOfALength(t *testing.T) {
 	odd := []float64{0, 0.5, 1, 1.5, -1, -1e300, 1e300, math.NaN(), math.Inf(1)}
 	var all [][]float64
@@ -47,14 +47,16 @@ func TestDistancesOfALength(t *testing.T) {
 	}
 }
 
-// TestBoundedGainsReachTheirSensitivity checks contributions on the lattice of a plan. Those of canaries reach the
-// calibrated distance √(2k)·M, and those of any other numbers do not exceed it.
+// TestBoundedGainsReachTheirSensitivity checks contributions on the lattice of a plan. Contributions of canaries must
+// reach the calibrated distance √(2k)·M, and no other contributions may exceed it.
 func TestBoundedGainsReachTheirSensitivity(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 9))
 	for _, kind := range kinds {
 		c, m, p := config(t, kind.m, kind.lines...)
 		if c.length == 0 || len(c.types) > 0 {
-			continue // events of a list are closer; TestCanariesReachTheSensitivity covers gains without a length
+			// Events of a list have smaller distances; TestCanariesReachTheSensitivity covers gains without a length
+			// bound.
+			continue
 		}
 		model, size := &reference{operator: c, plan: p}, c.component(m).Size
 		model.Begin()
@@ -65,7 +67,7 @@ func TestBoundedGainsReachTheirSensitivity(t *testing.T) {
 				values[i][k] = 3 * rng.NormFloat64()
 			}
 		}
-		if c.rule == byShares { // all copies still have the first set, whose elements then gain less
+		if c.rule == byShares { // at the start all copies have the first set, whose elements then gain less
 			clear(model.points)
 		}
 		with, without := model.Canary([]float64{1}, 1)
@@ -75,9 +77,9 @@ func TestBoundedGainsReachTheirSensitivity(t *testing.T) {
 	}
 }
 
-// TestLengthsOfLists checks that the length of a list is that of its longest event. Gains of an event in the list are
-// never scaled down, and the stream's noise is calibrated to √(2k)·M. A list whose events value nearly everything keeps
-// gains centred on ½.
+// TestLengthsOfLists checks that the length bound of a list is the length of its longest event. Gains of events in the
+// list must never be scaled down, and the stream's noise must be calibrated to √(2k)·M. A list whose events value
+// nearly all elements keeps gains centred on ½.
 func TestLengthsOfLists(t *testing.T) {
 	budget := optest.Life(64)
 	sd := func(lines ...string) (float64, float64, operator) {
@@ -125,8 +127,8 @@ func TestLengthsOfLists(t *testing.T) {
 			t.Errorf("%v: noise is %g times that of √8, want %g", kind, listed/about, want)
 		}
 	}
-	// for all airports where flights from New York end, with catchments of 1 000 km: half of the distance of unbounded
-	// gains
+	// The list has all airports where flights from New York end, with catchments of 1 000 km. The sensitivity is half
+	// of the sensitivity of unbounded gains.
 	for pick, want := range map[int]float64{3: 8.948, 5: 11.55} {
 		airports, err := os.ReadFile("../../deploy/examples/airports.txt")
 		if err != nil {
@@ -162,8 +164,8 @@ func TestLengthsOfLists(t *testing.T) {
 }
 
 // TestLengthsMoveNoSets checks that, without noise, sets and shares are equal to those with gains centred on ½, as long
-// as events are within the length. As printed, leaders draw from sharper points, because H follows the distance of an
-// exchange; otherwise H² has 2M² in place of N − 1.
+// as events are within the length. With the printed rate, leaders draw from sharper points, because H is proportional
+// to the sensitivity. With the tight rate, H² has 2M² in place of N − 1.
 func TestLengthsMoveNoSets(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 33))
 	for _, lines := range [][]string{
