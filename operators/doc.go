@@ -12,14 +12,12 @@
 //
 // The caller must:
 //
-//  1. Call Open once, BEFORE the first Add of a stream's life, and publish the decisions that it returns.  2. Call Add
-//
-// for every record of the stream, in log order, including null records: a null record takes its place,
-//
-//	   because an omitted one would shift the steps.
-//	3. Copy or encode a Decision's Point BEFORE the machine's next call.  4. Save AppendState with the decisions it
-//
-// belongs to, in one transaction; the state is private and must be sealed.  5. Use one machine from one goroutine.
+//  1. Call Open once, BEFORE the first Add of a stream's life, and publish the decisions that it returns.
+//  2. Call Add for every record of the stream, in log order, including null records: a null record takes its place,
+//     because the steps would shift without it.
+//  3. Copy or encode a Decision's Point BEFORE the machine's next call.
+//  4. Save AppendState with the decisions it belongs to, in one transaction; the state is private and must be sealed.
+//  5. Use one machine from one goroutine.
 //
 // # A new operator
 //

@@ -11,7 +11,7 @@ import (
 // A state is, little-endian:
 //
 //	step u64, records of the open step u32, then for each round, by its number modulo the number of rounds:
-//	used plays, 64 a word, answers u32, then for each answer its place in the round u32 and its value f64
+//	used actions, 64 a word, answers u32, then for each answer its place in the round u32 and its value f64
 //
 // A missing value is the NaN with bits 0x7ff8000000000001. Unused places are zero.
 const headLen = 8 + 4
@@ -107,7 +107,7 @@ func (c Config) known(step uint64, slot int) bool {
 	return back < step
 }
 
-// roundHolds checks a round: its answers belong to used plays, no play has two answers, and unused places are zero.
+// roundHolds checks a round: its answers belong to used actions, no action has two answers, and unused places are zero.
 func (c Config) roundHolds(b []byte, known bool) bool {
 	words := (c.Actions + 63) / 64
 	used := make([]uint64, words)

@@ -7,12 +7,12 @@ import (
 	"oriel/operators"
 )
 
-// History is a slow Table for reference models of machines. It reads the plays from published decisions, and keeps all
-// answers.
+// History is a slow Table for reference models of machines. It reads the actions from published decisions, and keeps
+// all answers.
 type History struct {
 	config  Config
 	records uint64
-	round   map[uint64]uint64 // round of each published play
+	round   map[uint64]uint64 // round of each published action
 	used    map[uint64]bool
 	answers map[uint64][]Feedback // by round, in order of arrival
 }
@@ -24,7 +24,7 @@ func NewHistory(c Config) *History {
 	}
 }
 
-// Observe records the plays in published decisions.
+// Observe records the actions in published decisions.
 func (h *History) Observe(decisions []operators.Decision) {
 	for _, d := range decisions {
 		h.round[d.Index] = d.Step + 1
@@ -64,7 +64,7 @@ func (h *History) Place() (step, place uint64) {
 	return h.records/uint64(h.config.Records) + 1, h.records % uint64(h.config.Records)
 }
 
-// Open returns the first unused play of the newest round that has one.
+// Open returns the first unused action of the newest round that has one.
 func (h *History) Open() uint64 {
 	step, _ := h.Place()
 	play := h.config.First(step)

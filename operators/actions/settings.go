@@ -7,8 +7,8 @@ const (
 	maxDelay   = 1 << 16
 )
 
-// Settings returns ORIEL_PLAYS and ORIEL_DELAY for an operator whose plays are published ahead. alike says in words
-// which property the plays of a round share.
+// Settings returns ORIEL_PLAYS and ORIEL_DELAY for an operator whose actions are published ahead. alike says in words
+// which property the actions of a round share.
 func Settings(alike string) []operators.Setting {
 	return []operators.Setting{
 		{

@@ -13,11 +13,11 @@ const MaxState = 64 << 20
 // Config holds the public settings, which are constant during the life of a deployment.
 type Config struct {
 	Records int    // records of a step, and the largest number of answers of a round, ≥ 1
-	Actions int    // plays of a round, ≥ Records
+	Actions int    // actions of a round, ≥ Records
 	Delay   uint64 // steps for which a round is open before it is settled
 }
 
-// Learned describes in words when the machine learns from the answers to the plays of a round.
+// Learned describes in words when the machine learns from the answers to the actions of a round.
 func (c Config) Learned() string {
 	if c.Delay == 0 {
 		return "each learned from 1 step after it"
@@ -47,22 +47,22 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// RoundOf returns the round of a play.
+// RoundOf returns the round of an action.
 func (c Config) RoundOf(play uint64) uint64 { return (play-1)/uint64(c.Actions) + 1 }
 
-// First returns the first play of a round, from 1; the others follow it.
+// First returns the first action of a round, from 1; the others follow it.
 func (c Config) First(round uint64) uint64 { return (round-1)*uint64(c.Actions) + 1 }
 
 // Rounds returns the number of rounds in a table: the open ones, and the one being settled.
 func (c Config) Rounds() int { return int(c.Delay) + 1 }
 
-// Feedback is a play's feedback.
+// Feedback is an action's feedback.
 type Feedback struct {
 	Action uint64
 	Value  float64 // NaN: the record has no value
 }
 
-// Table records which plays are answered, and holds the answers until they are added.
+// Table records which actions are answered, and holds the answers until they are added.
 type Table struct {
 	config Config
 	step   uint64 // number of the open step, from 1
@@ -75,9 +75,9 @@ type Table struct {
 
 // round holds the answers of a round in order of arrival.
 type round struct {
-	used    []uint64 // bit i is set when play i of the round is answered
+	used    []uint64 // bit i is set when action i of the round is answered
 	count   int
-	actions []uint32 // place of each answered play in the round, in order of arrival
+	actions []uint32 // place of each answered action in the round, in order of arrival
 	values  []float64
 }
 
@@ -99,7 +99,7 @@ func New(c Config) (*Table, error) {
 func (t *Table) at(n uint64) *round { return &t.rounds[n%uint64(len(t.rounds))] }
 
 // Observe takes the next record of the open step: its key, and its value, NaN if it has none. It reports whether the
-// record answers a play.
+// record answers an action.
 func (t *Table) Observe(key []byte, value float64) bool {
 	if t.place == t.config.Records {
 		panic("BUG: plays: a step has more records than it may")
@@ -175,7 +175,7 @@ func (t *Table) Settle() {
 // Step returns the open step, from 1, which is also the number of the latest round.
 func (t *Table) Step() uint64 { return t.step }
 
-// number parses the name of a play: a number from 1 on, in decimals, without leading zeros or other characters.
+// number parses the name of an action: a number from 1 on, in decimals, without leading zeros or other characters.
 func number(key []byte) (uint64, bool) {
 	const longest = 19 // digits of the largest number that is surely below 2⁶⁴
 	if len(key) == 0 || len(key) > longest || key[0] == '0' {
@@ -192,5 +192,5 @@ func number(key []byte) (uint64, bool) {
 }
 
 // Usable reports whether an answer has a value. A record with a malformed body, or one that is not accepted, uses its
-// play up without a value.
+// action up without a value.
 func (a Feedback) Usable() bool { return !math.IsNaN(a.Value) }

@@ -53,7 +53,7 @@ func (s *slow) add(key string, value float64) (answers bool, feedback Feedback, 
 	return answers, Feedback{}, false
 }
 
-// key returns mostly the key of a play that may be open, and sometimes another key.
+// key returns mostly the key of an action that may be open, and sometimes another key.
 func key(rng *rand.Rand, c Config, step uint64) string {
 	switch rng.IntN(10) {
 	case 0:
@@ -110,8 +110,8 @@ func TestTableMatchesTheHistory(t *testing.T) {
 	}
 }
 
-// TestAnActionHasOneKey checks that a play has one spelling: keys that parse as the same number, and keys that are no
-// number, answer nothing.
+// TestAnActionHasOneKey checks that an action has one spelling: keys that parse as the same number, and keys that are
+// no number, answer nothing.
 func TestAnActionHasOneKey(t *testing.T) {
 	for _, name := range []string{"", "0", "01", "+1", "-1", " 1", "1 ", "1.0", "1e0", "18446744073709551617"} {
 		if newTable(t, Config{Records: 1, Actions: 8}).Observe([]byte(name), 1) {

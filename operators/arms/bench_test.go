@@ -9,7 +9,7 @@ import (
 	"oriel/schemas"
 )
 
-// BenchmarkAdd measures adding losses of plays to a machine that publishes two plays for each loss.
+// BenchmarkAdd measures adding losses of actions to a machine that publishes two actions for each loss.
 func BenchmarkAdd(b *testing.B) {
 	for _, rule := range []string{ucb, exp3, exp3Uniform} {
 		for _, arms := range []int{10, 1000} {
@@ -31,7 +31,7 @@ func BenchmarkAdd(b *testing.B) {
 	}
 }
 
-// TestAnswersAllocateNothing checks that adding answers and publishing plays allocate nothing. Two allocations are
+// TestAnswersAllocateNothing checks that adding answers and publishing actions allocate nothing. Two allocations are
 // allowed in a step: the cipher for the noise of its release, which has a key of its own, and the integers of an exact
 // draw of an arm.
 func TestAnswersAllocateNothing(t *testing.T) {

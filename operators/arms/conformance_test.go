@@ -99,7 +99,7 @@ func TestALossMovesOneRelease(t *testing.T) {
 		machine.Open(nil)
 		for i := range 40 {
 			x := 0.5
-			if i == 4 { // the play is of step 3 and is answered in that step
+			if i == 4 { // the action is of step 3 and is answered in that step
 				x = loss
 			}
 			r := operators.Record{
@@ -165,8 +165,8 @@ func TestOtherStreamsAreRefused(t *testing.T) {
 	}
 }
 
-// TestUselessAnswersAreNull checks that an answer without a loss contributes as the null event does. So does a
-// record that answers no play.
+// TestUselessAnswersAreNull checks that an answer without a loss contributes as the null event does. So does a record
+// that answers no action.
 func TestUselessAnswersAreNull(t *testing.T) {
 	c := config(ucb, 1, 0)
 	tags := map[[32]byte]bool{}

@@ -22,8 +22,8 @@ type rule interface {
 	operators.Field
 }
 
-// Machine implements operators.Machine. Its decisions are plays. The index is the number of the play, and the point is
-// the number of the arm.
+// Machine implements operators.Machine. Its decisions are actions. The index is the number of the action, and the point
+// is the number of the arm.
 type Machine struct {
 	operators.Base
 	config Config
@@ -79,7 +79,7 @@ func New(c Config, stream *mechanisms.Stream) (*Machine, error) {
 // Open returns the first round.
 func (m *Machine) Open(dst []operators.Decision) []operators.Decision { return m.publish(dst, 1) }
 
-// Add takes a record, which may answer a play, and publishes the next round when a step closes.
+// Add takes a record, which may answer an action, and publishes the next round when a step closes.
 func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
 	m.table.Observe(r.Key, m.config.Losses.Centred(actions.Number(r)))
 	var adds []float64
@@ -101,7 +101,7 @@ func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.
 // at returns the slot of a round.
 func (m *Machine) at(round uint64) *playedRound { return &m.rounds[round%uint64(len(m.rounds))] }
 
-// publish chooses the arm of a round and appends its plays.
+// publish chooses the arm of a round and appends its actions.
 func (m *Machine) publish(dst []operators.Decision, round uint64) []operators.Decision {
 	p := m.at(round)
 	p.arm, p.probability = m.rule.next(m.Stream)
@@ -109,7 +109,8 @@ func (m *Machine) publish(dst []operators.Decision, round uint64) []operators.De
 	return m.config.Actions.Publish(dst, round, m.point[:], m.extra[:])
 }
 
-// Due returns the plays to publish at the end of a step: those of one round, and of the first round before any record.
+// Due returns the actions to publish at the end of a step: those of one round, and of the first round before any
+// record.
 func (m *Machine) Due(step uint64) (first uint64, count int) { return m.config.Actions.Due(step) }
 
 // deviation describes the noise of a release, in units of mapped losses.

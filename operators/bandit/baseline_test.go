@@ -42,7 +42,7 @@ func slowBaseline(first, most float64, releases, along [][]float64, betas []floa
 }
 
 // TestBaselinesMatchTheReference checks that the baseline in decisions follows the slow formula. Its inputs are the
-// releases, the published plays, and the answers of each step.
+// releases, the published actions, and the answers of each step.
 func TestBaselinesMatchTheReference(t *testing.T) {
 	for _, c := range kinds(t) {
 		for _, mech := range []string{"blt", "tree-gamma"} {
@@ -100,7 +100,7 @@ func (w prices) earned(p []float64) (sum float64) {
 	return sum
 }
 
-// regret plays the rounds. It returns the revenue lost to the best prices, per play, and the last baseline.
+// regret plays the rounds. It returns the revenue lost to the best prices, per action, and the last baseline.
 func (w prices) regret(t *testing.T, c Config, p Params, m mechanisms.Config, key byte) (mean, beta float64) {
 	t.Helper()
 	machine, rng := opened(t, c, p, m, key, false), rand.New(rand.NewPCG(uint64(key), 77))
@@ -157,7 +157,7 @@ func TestABaselineIsFound(t *testing.T) {
 			return regret, beta
 		}
 		none, _ := mean(0, false)
-		good, _ := mean(0.77, false) // with this baseline, plays earn 7 of 30
+		good, _ := mean(0.77, false) // with this baseline, actions earn 7 of 30
 		found, beta := mean(0, true)
 		t.Logf("%v: regret %.3f a play without a baseline, %.3f with one that is told, %.3f with one that is found, %.2f",
 			scope, none, good, found, beta)
@@ -165,7 +165,7 @@ func TestABaselineIsFound(t *testing.T) {
 			t.Errorf("%v: regret %.3f a play without a baseline, %.3f with one that is told, %.3f with one that is found",
 				scope, none, good, found)
 		}
-		if math.Abs(beta-0.54) > 0.25 { // three standard errors of the noise over 60 000 plays
+		if math.Abs(beta-0.54) > 0.25 { // three standard errors of the noise over 60 000 actions
 			t.Errorf("%v: the baseline is found at %.2f, of a mean of 0.54", scope, beta)
 		}
 	}

@@ -244,7 +244,7 @@ func (c operator) Open(params []byte, sums *mechanisms.Stream) (operators.Machin
 	return New(c.Config, p, sums)
 }
 
-// Describe returns, among other figures, the distance of plays from their centre.
+// Describe returns, among other figures, the distance of actions from their centre.
 func (c operator) Describe(mechanisms.Config) operators.Description {
 	p := c.NewParams()
 	all := p.Episodes
@@ -262,7 +262,7 @@ func (c operator) Describe(mechanisms.Config) operators.Description {
 	}
 }
 
-// shapes describes in words where plays lie, and the baseline that losses are measured from.
+// shapes describes in words where actions lie, and the baseline that losses are measured from.
 func (c operator) shapes(p Params, e Episode) string {
 	text := fmt.Sprintf("Directions of plays have %d dimensions", p.Dimension)
 	if p.Dimension == 1 {
@@ -281,9 +281,10 @@ func (c operator) shapes(p Params, e Episode) string {
 	return text + fmt.Sprintf(". Losses are measured from a baseline: %.3g at first, then their mean as far as releases show it", first)
 }
 
-// EmitAll returns an operator for an audit, whose plays go along each coordinate in turn. For each record of a step it
-// publishes one play of every coordinate. Contributions keep their length, and a canary event can answer the play along
-// the direction that it needs. If the table of all these plays would be too large, plays are open for fewer steps.
+// EmitAll returns an operator for an audit, whose actions go along each coordinate in turn. For each record of a step
+// it publishes one action of every coordinate. Contributions keep their length, and a canary event can answer the
+// action along the direction that it needs. If the table of all these actions would be too large, actions are open for
+// fewer steps.
 func (c operator) EmitAll() operators.Operator {
 	c.Actions.Actions, c.axes = c.Actions.Records*c.Set.Dimension(), true
 	for c.Actions.Delay > 0 && c.Actions.Validate() != nil {

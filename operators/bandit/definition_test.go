@@ -171,7 +171,7 @@ func TestThereIsNoUserLevel(t *testing.T) {
 	}
 }
 
-// TestPlaysThatMayLeaveNeedNoTangentSpace checks that a deployment whose plays may leave the set needs no tangent
+// TestPlaysThatMayLeaveNeedNoTangentSpace checks that a deployment whose actions may leave the set needs no tangent
 // space, because some earlier deployments have sets without one. Directions then fill R^n.
 func TestPlaysThatMayLeaveNeedNoTangentSpace(t *testing.T) {
 	m := under("blt", 4, protection.Lifetime{Steps: 64, Within: 64})
@@ -220,8 +220,8 @@ func TestOnlyTheBrokenSettingIsReported(t *testing.T) {
 	}
 }
 
-// TestVacuousBoundsAreNamed checks the text about vacuous regret bounds. It names the number of plays from which on the
-// bound is below the trivial bound, and that number is right. The text is absent if the bound is not vacuous.
+// TestVacuousBoundsAreNamed checks the text about vacuous regret bounds. It names the number of actions from which on
+// the bound is below the trivial bound, and that number is right. The text is absent if the bound is not vacuous.
 func TestVacuousBoundsAreNamed(t *testing.T) {
 	text := func(horizon uint64, more ...string) (string, operator) {
 		t.Helper()

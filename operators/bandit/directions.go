@@ -11,16 +11,16 @@ import (
 	"oriel/operators/elementary"
 )
 
-// directions are points of the unit sphere, one for each play. They are functions of the play's number and of a seed
-// that is drawn once in the life of a stream, before any event. So directions do not depend on events, a replay
-// computes them again, and the number of an answered play is enough to compute its direction.
+// directions are points of the unit sphere, one for each action. They are functions of the action's number and of a
+// seed that is drawn once in the life of a stream, before any event. So directions do not depend on events, a replay
+// computes them again, and the number of an answered action is enough to compute its direction.
 type directions struct {
 	seed    [seedLen]byte
 	axes    [][]float64    // unit directions used in turn, for an audit; nil: directions are random
 	tangent convex.Tangent // tangent space that contains the directions; nil: they fill R^n
 	keyed   cipher.Block   // AES-128 with the seed as key
 	action  uint64
-	block   uint64 // number of the play's next block
+	block   uint64 // number of the action's next block
 	buffer  [aes.BlockSize]byte
 	full    bool // the second half of the block is not used yet
 }
@@ -48,7 +48,7 @@ func (d *directions) use(seed [seedLen]byte) {
 // change the distribution of directions, because the direction of a normal vector is independent of its length.
 const leastTangent = 0x1p-40
 
-// write writes the direction of a play: a vector of normal numbers divided by its norm. The numbers come from
+// write writes the direction of an action: a vector of normal numbers divided by its norm. The numbers come from
 // Marsaglia's polar method (Marsaglia and Bray, "A convenient method for generating normal variables", SIAM Review
 // 1964). On a tangent space the vector is first projected orthogonally, which gives a normal vector of that space.
 func (d *directions) write(dst []float64, play uint64) {
@@ -92,7 +92,7 @@ func sumOfSquares(v []float64) float64 {
 	return total
 }
 
-// coordinates returns the directions of an audit's plays, or nil if directions are random. They are the unit vectors
+// coordinates returns the directions of an audit's actions, or nil if directions are random. They are the unit vectors
 // or, with a tangent space, their normalised projections. A coordinate that is constant on the set gets the direction
 // of another coordinate.
 func coordinates(audited bool, n int, tangent convex.Tangent) [][]float64 {
@@ -134,8 +134,8 @@ func (d *directions) pair() (a, b float64) {
 	}
 }
 
-// uniform returns a number in [−1, 1), in steps of 2⁻⁵². It comes from half a block of AES, whose plaintext is the play
-// and a counter.
+// uniform returns a number in [−1, 1), in steps of 2⁻⁵². It comes from half a block of AES, whose plaintext is the
+// action and a counter.
 func (d *directions) uniform() float64 {
 	at := aes.BlockSize / 2
 	if d.full = !d.full; d.full {

@@ -15,11 +15,11 @@ type Episode struct {
 	Shrink float64
 }
 
-// margin is the weight of the inner ball's centre in each play, so that rounding cannot move a play out of the set.
-// Plans from before planOfTangents have no margin.
+// margin is the weight of the inner ball's centre in each action, so that rounding cannot move an action out of the
+// set. Plans from before planOfTangents have no margin.
 const margin = 0x1p-20
 
-// share returns the weight of the mirror's centre in the centre of a round's plays.
+// share returns the weight of the mirror's centre in the centre of a round's actions.
 func (p Params) share(e Episode) float64 {
 	if p.earlier() || e.Shrink == 1 {
 		return e.Shrink

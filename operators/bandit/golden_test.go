@@ -7,7 +7,7 @@ import (
 	"oriel/operators/optest"
 )
 
-// TestGoldenPlays checks that plays without noise keep their bytes, because existing deployments have published them.
+// TestGoldenPlays checks that actions without noise keep their bytes, because existing deployments have published them.
 // Golden tests of the noise are in mechanisms.
 func TestGoldenPlays(t *testing.T) {
 	for i, want := range []string{

@@ -128,8 +128,8 @@ func treesOf(x []float64) bool {
 	return floats.Min(x) >= 0 && sumsTo(x, 4)
 }
 
-// TestNoPlayLeavesItsSet checks that no play is outside its set, for each set and both updates, with noise so large
-// that centres jump across the set. The long form makes 10⁶ plays over all sets.
+// TestNoPlayLeavesItsSet checks that no action is outside its set, for each set and both updates, with noise so large
+// that centres jump across the set. The long form makes 10⁶ actions over all sets.
 func TestNoPlayLeavesItsSet(t *testing.T) {
 	runs := []bool{false, true}
 	all := members()
@@ -288,7 +288,7 @@ func TestTangentPlansAreOfTheirSet(t *testing.T) {
 	}
 }
 
-// TestRegretOnASimplex checks, with the paper's constants and an optimum on the boundary, that plays that stay in the
+// TestRegretOnASimplex checks, with the paper's constants and an optimum on the boundary, that actions that stay in the
 // simplex have only a little more regret than those of earlier plans, nearly all of which leave it.
 func TestRegretOnASimplex(t *testing.T) {
 	total := tiertest.Runs(20_000, 100_000)

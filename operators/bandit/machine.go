@@ -10,7 +10,7 @@ import (
 	"oriel/schemas"
 )
 
-// Machine implements operators.Machine. Its decisions are plays; the index is the number of the play.
+// Machine implements operators.Machine. Its decisions are actions; the index is the number of the action.
 type Machine struct {
 	operators.Base
 	config       Config
@@ -25,7 +25,7 @@ type Machine struct {
 
 	middle []float64 // point towards which centres are scaled
 	points []float64 // the points of a round
-	shown  []float64 // the round's published centre, if plays must stay in the set
+	shown  []float64 // the round's published centre, if actions must stay in the set
 	extras []schemas.ExtraValue
 }
 
@@ -112,7 +112,7 @@ func (m *Machine) Open(dst []operators.Decision) []operators.Decision {
 	return m.publish(dst, 1)
 }
 
-// Add takes a record, which may answer a play, and publishes the next round when a step closes.
+// Add takes a record, which may answer an action, and publishes the next round when a step closes.
 func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
 	m.table.Observe(r.Key, m.config.mapped(actions.Number(r)))
 	var adds []float64
@@ -171,7 +171,7 @@ func (m *Machine) move(round uint64) {
 	}
 }
 
-// contribute scales the direction of a play, in dst, to the contribution of its answer, and writes the centre of the
+// contribute scales the direction of an action, in dst, to the contribution of its answer, and writes the centre of the
 // ball of radius 1 that contains it. Losses are measured from the baseline β. This changes no expected gradient,
 // because β is the same for all directions and their mean is 0.
 func contribute(dst []float64, value, beta float64) {
@@ -185,7 +185,7 @@ func contribute(dst []float64, value, beta float64) {
 // mapped maps a loss from its range to [−1, 1], after clamping. NaN stays NaN.
 func (c Config) mapped(loss float64) float64 { return float64(2 * c.Losses.Centred(loss)) }
 
-// publish appends the plays of a round, which surround the centre.
+// publish appends the actions of a round, which surround the centre.
 func (m *Machine) publish(dst []operators.Decision, round uint64) []operators.Decision {
 	n, first := len(m.middle), m.config.Actions.First(round)
 	e, _ := m.config.episodeOf(round)
@@ -208,8 +208,8 @@ func (m *Machine) publish(dst []operators.Decision, round uint64) []operators.De
 	return dst
 }
 
-// Due returns the plays to publish at the end of a step: those of one round, of the first round before any record, and
-// none after the last step.
+// Due returns the actions to publish at the end of a step: those of one round, of the first round before any record,
+// and none after the last step.
 func (m *Machine) Due(step uint64) (first uint64, count int) {
 	if step >= m.Stream.End() {
 		return 0, 0

@@ -109,7 +109,7 @@ func TestReferenceModelMatchesMachine(t *testing.T) {
 	}
 }
 
-// TestContributionsOfAPlayReachTheirSensitivity checks that two losses of one play can make contributions at distance
+// TestContributionsOfAPlayReachTheirSensitivity checks that two losses of one action can make contributions at distance
 // (m/ζ)·Φ, in loss units, and no further. Canaries of an audit must reach that distance.
 func TestContributionsOfAPlayReachTheirSensitivity(t *testing.T) {
 	for _, c := range kinds(t) {
@@ -285,7 +285,7 @@ func TestCentresStayInAnySet(t *testing.T) {
 	}
 }
 
-// TestPlaysStayInTheSet checks that plays stay in the set if the settings require it.
+// TestPlaysStayInTheSet checks that actions stay in the set if the settings require it.
 func TestPlaysStayInTheSet(t *testing.T) {
 	for _, c := range kinds(t) {
 		if !c.Shrink {

@@ -24,7 +24,7 @@ type Config struct {
 	Rounds    uint64  // number of steps; 0: unknown, so that ζ and η must be configured
 	Smoothing float64 // ζ; 0 means the paper's value
 	Rate      float64 // η; 0 means the paper's value
-	Shrink    bool    // plays stay in the set
+	Shrink    bool    // actions stay in the set
 	Projected bool    // centres are found by projection, not by linear minimisations
 	Precision float64 // allowed error of centres by linear minimisations, a length; 0 means D/√B
 	// The algorithm starts anew after 1, 2, 4, … rounds, with the paper's ζ and η for each of these lengths.
@@ -37,7 +37,7 @@ type Config struct {
 }
 
 // Printed returns the scale of noise that the paper prints for each coordinate of a node, in loss units. n is the
-// dimension of directions, plays the total number of plays, and lipschitz the Lipschitz constant of losses.
+// dimension of directions, actions the total number of actions, and lipschitz the Lipschitz constant of losses.
 type Printed func(law mechanisms.Law, n, plays, lipschitz float64, b dp.Budget) float64
 
 // Validate reports all problems of the settings.
@@ -77,7 +77,7 @@ func (c Config) NewParams() Params {
 }
 
 // episode returns the configured ζ and η, or else the paper's values: ζ = D√m/T^¼, at most D, and with Shrink at most
-// half of the inner radius, and η = D/(T^¾·√m·L). T is the number of plays and m the dimension of directions (SPEC.md
+// half of the inner radius, and η = D/(T^¾·√m·L). T is the number of actions and m the dimension of directions (SPEC.md
 // §2).
 func (c Config) episode(total float64) Episode {
 	p, shape := Episode{Smoothing: c.Smoothing, Rate: c.Rate, Shrink: 1}, c.geometry()
@@ -98,7 +98,7 @@ func (c Config) episode(total float64) Episode {
 }
 
 // excess returns the ratio of the paper's noise to the noise that exact calibration gives, or 1 if the paper's is
-// smaller. For few plays the paper's noise is too small to be private, so it is not used.
+// smaller. For few actions the paper's noise is too small to be private, so it is not used.
 func (c Config) excess(m mechanisms.Config) (float64, error) {
 	facts, known := mechanisms.FactsOf(m.Name)
 	if !known || !facts.Tree || facts.Law == mechanisms.Gamma {

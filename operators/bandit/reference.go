@@ -9,14 +9,14 @@ import (
 	"oriel/operators/convex"
 )
 
-// reference implements operators.ReferenceModel for bandit. It does not draw directions, but computes a play's
+// reference implements operators.ReferenceModel for bandit. It does not draw directions, but computes an action's
 // direction from the published points of its round.
 type reference struct {
 	Config
 	*actions.History
 
 	plan   Params
-	points map[uint64][]float64 // direction of each play
+	points map[uint64][]float64 // direction of each action
 	beta   float64              // baseline in the last decision, on the scale of mapped losses
 	along  [][]float64          // directions in turn, if an audit plays them
 }
@@ -53,7 +53,7 @@ func (t *reference) Observe(decisions []operators.Decision) {
 	}
 }
 
-// Contribution uses the direction that the published points give for the play.
+// Contribution uses the direction that the published points give for the action.
 func (t *reference) Contribution(dst []float64, r operators.Record) bool {
 	adds := t.Next(r.Key, t.mapped(actions.Number(r)))
 	if !adds.Usable() {
@@ -66,8 +66,8 @@ func (t *reference) Contribution(dst []float64, r operators.Record) bool {
 	return true
 }
 
-// Canary returns two answers to the open play along the direction u. If directions are random, it answers the first
-// open play.
+// Canary returns two answers to the open action along the direction u. If directions are random, it answers the first
+// open action.
 func (t *reference) Canary(u []float64, factor float64) (with, without operators.Record) {
 	if !t.axes {
 		return actions.Opposite(t.Open(), t.Losses, 1, factor)

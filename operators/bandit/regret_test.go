@@ -29,8 +29,8 @@ func set(tb testing.TB, name string, n int, radius float64) convex.Set {
 	return s
 }
 
-// paper returns PrivateBandit with the given number of plays on the ball of diameter 1: √T rounds of √T plays, which
-// may leave the ball. Losses are clipped to their exact range.
+// paper returns PrivateBandit with the given number of actions on the ball of diameter 1: √T rounds of √T actions,
+// which may leave the ball. Losses are clipped to their exact range.
 func paper(tb testing.TB, n int, total float64) Config {
 	tb.Helper()
 	batch := int(math.Sqrt(total))
@@ -82,15 +82,15 @@ func opened(tb testing.TB, c Config, p Params, m mechanisms.Config, key byte, ex
 	return machine
 }
 
-// world answers plays with the loss ½|x − z_t|², where z_t = c + U(±0.1) and |c| = 0.3. Its fields are the
-// probabilities, for each play, of lost, late, doubled and forged answers. A zero world answers each play at once, and
-// its feedback never fails.
+// world answers actions with the loss ½|x − z_t|², where z_t = c + U(±0.1) and |c| = 0.3. Its fields are the
+// probabilities, for each action, of lost, late, doubled and forged answers. A zero world answers each action at once,
+// and its feedback never fails.
 type world struct {
 	lost, doubled, forged float64
-	late                  int // feedback comes late by at most this number of plays
+	late                  int // feedback comes late by at most this number of actions
 }
 
-// offer is a published play with its answer, if it is answered.
+// offer is a published action with its answer, if it is answered.
 type offer struct {
 	index uint64
 	point []float64
@@ -98,7 +98,7 @@ type offer struct {
 	due   int
 }
 
-// regret carries out total plays. It returns the regret to the best fixed point, per play.
+// regret carries out total actions. It returns the regret to the best fixed point, per action.
 func (w world) regret(tb testing.TB, m *Machine, total int, seed uint64) float64 {
 	tb.Helper()
 	rng, fate := rand.New(rand.NewPCG(seed, 9)), rand.New(rand.NewPCG(seed, 10))
@@ -130,7 +130,7 @@ func (w world) regret(tb testing.TB, m *Machine, total int, seed uint64) float64
 		r.Identity.Offset = records
 		records++
 		if made = m.Add(made[:0], r); len(made) > 0 {
-			if stale := len(todo) - 2*len(made); stale > 0 { // clients skip plays whose round is closed
+			if stale := len(todo) - 2*len(made); stale > 0 { // clients skip actions whose round is closed
 				todo = todo[stale:]
 			}
 			hear(made)
@@ -171,7 +171,7 @@ func (w world) regret(tb testing.TB, m *Machine, total int, seed uint64) float64
 			record(x.index, x.loss)
 		}
 		if waiting = rest; carried < total && len(waiting) == 0 && len(todo) == 0 {
-			record(0, 0) // so many answers were lost that plays run out: null records let time pass
+			record(0, 0) // so many answers were lost that actions run out: null records let time pass
 		}
 	}
 	best := squares

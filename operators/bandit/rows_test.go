@@ -146,8 +146,8 @@ func TestNoisyOCO(t *testing.T) {
 	}
 }
 
-// TestPlaysOfARoundHaveOneCentre checks that the plays of a round are at distance ζ from one centre, and that the next
-// step has another centre.
+// TestPlaysOfARoundHaveOneCentre checks that the actions of a round are at distance ζ from one centre, and that the
+// next step has another centre.
 func TestPlaysOfARoundHaveOneCentre(t *testing.T) {
 	for _, c := range kinds(t) {
 		machine := open(t, c, mechanism(c, "blt", 1), 3, false)
@@ -175,7 +175,7 @@ func TestPlaysOfARoundHaveOneCentre(t *testing.T) {
 	}
 }
 
-// TestNeighboursDifferInOneContribution compares two runs without noise that differ in one loss, with plays and
+// TestNeighboursDifferInOneContribution compares two runs without noise that differ in one loss, with actions and
 // baseline forced to be equal. Releases are equal before the step that adds the loss. From then on they differ by one
 // constant vector of norm at most (m/ζ)Φ.
 func TestNeighboursDifferInOneContribution(t *testing.T) {
@@ -262,7 +262,7 @@ func TestLengthsOfManyDirections(t *testing.T) {
 }
 
 // TestRegretWithoutNoise checks that the regret is below Theorem 1 of SPEC.md and falls faster with T. With the paper's
-// constants the bound is (9/2 + 1/√n + 1/n)·√n·LD/T^¼ a play.
+// constants the bound is (9/2 + 1/√n + 1/n)·√n·LD/T^¼ an action.
 func TestRegretWithoutNoise(t *testing.T) {
 	most := tiertest.Runs(40_000, 100_000)
 	falls := math.Pow(0.6, math.Log10(float64(most)/10_000)) // the regret must fall to 0.6 for each factor of ten
@@ -348,8 +348,8 @@ func TestDecayFollowsAChange(t *testing.T) {
 }
 
 // TestFeedbackThatFails checks that lost, doubled, late and forged answers increase the regret only as if there were
-// fewer plays, and cost no privacy. Every play is published once, in the order of numbers, and decisions state the same
-// guarantee.
+// fewer actions, and cost no privacy. Every action is published once, in the order of numbers, and decisions state the
+// same guarantee.
 func TestFeedbackThatFails(t *testing.T) {
 	total := tiertest.Runs(60_000, 100_000)
 	c := paper(t, 2, float64(total))

@@ -6,17 +6,17 @@ import (
 	"oriel/operators/convex"
 )
 
-// shape holds the geometry of the set that plays need. It is a function of public settings.
+// shape holds the geometry of the set that actions need. It is a function of public settings.
 type shape struct {
 	dimension int       // m, the dimension of the tangent space
 	centre    []float64 // point towards which centres are scaled
-	// Radius of a ball about the centre that is in the set, within the set's affine hull; computed only if plays must
+	// Radius of a ball about the centre that is in the set, within the set's affine hull; computed only if actions must
 	// stay in the set.
 	radius float64
 }
 
-// newShape computes the shape of a set, with an inner ball if plays must stay in the set. If plays may leave the set
-// and the tangent space would cost too much, directions fill R^n.
+// newShape computes the shape of a set, with an inner ball if actions must stay in the set. If actions may leave the
+// set and the tangent space would cost too much, directions fill R^n.
 func newShape(set convex.Set, stay bool) (*shape, error) {
 	s := &shape{dimension: set.Dimension(), centre: make([]float64, set.Dimension())}
 	set.Start(s.centre)

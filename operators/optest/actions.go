@@ -11,8 +11,8 @@ import (
 	"oriel/schemas"
 )
 
-// RunActions is RunHolding for machines that publish plays ahead of their feedback. Records have keys of plays. The
-// last field of a state, after the states of its streams, must be the table of waiting plays.
+// RunActions is RunHolding for machines that publish actions ahead of their feedback. Records have keys of actions. The
+// last field of a state, after the states of its streams, must be the table of waiting actions.
 func RunActions(t *testing.T, newMachine Make, c actions.Config, events []schemas.Event) {
 	t.Helper()
 	RunHolding(t, newMachine, func(place int) []byte { return ActionKey(c, place) }, func(state []byte) []byte {
@@ -21,7 +21,7 @@ func RunActions(t *testing.T, newMachine Make, c actions.Config, events []schema
 	}, events)
 }
 
-// AnswersAllocate returns the number of allocations of a step all of whose records answer plays, after some steps
+// AnswersAllocate returns the number of allocations of a step all of whose records answer actions, after some steps
 // without measurement. step returns the number of the machine's open step.
 func AnswersAllocate(m operators.Machine, c actions.Config, step func() uint64, before int) float64 {
 	made, key, i := m.Open(nil), []byte(nil), int64(0)
@@ -41,13 +41,13 @@ func AnswersAllocate(m operators.Machine, c actions.Config, step func() uint64, 
 	return testing.AllocsPerRun(100, answer)
 }
 
-// ActionKey returns the key of the record at a place: the key of an open play, the key of another play, or no key.
+// ActionKey returns the key of the record at a place: the key of an open action, the key of another action, or no key.
 func ActionKey(c actions.Config, place int) []byte {
 	switch place % 7 {
 	case 3:
 		return []byte("unknown")
 	case 5:
-		place++ // every such place has a record that answers no play
+		place++ // every such place has a record that answers no action
 	}
 	step := uint64(place/c.Records) + 1
 	return strconv.AppendUint(nil, c.First(step)+uint64(place%c.Actions), 10)

@@ -1,4 +1,4 @@
-// Package pending stores rows that wait for their feedback: plays of a bandit, contexts of a linear bandit. A Table
+// Package pending stores rows that wait for their feedback: actions of a bandit, contexts of a linear bandit. A Table
 // holds at most Capacity of them, each under a public name, for at most Timeout steps.
 //
 //	put      the row is stored, under a name that no row of the last Timeout steps has
@@ -13,7 +13,7 @@
 //
 // The caller must ensure:
 //
-//  1. Names and steps are public: a record key, the index of a play in decimals. Whether a row is put or taken at a
+//  1. Names and steps are public: a record key, the index of an action in decimals. Whether a row is put or taken at a
 //     step, and so whether a Put or a Take succeeds, must follow from them and from other public data.
 //  2. The content of a row is private and belongs to one event. An event is in one row, and every use of the row is
 //     charged to that event, in the step that takes it (or lets it expire). A context and its reward are one event.

@@ -65,8 +65,8 @@ func newStory(t *testing.T) story {
 	return story{t, newTable(t, Config{Capacity: 4, Width: 2, Name: 5, Timeout: 3})}
 }
 
-// TestFaultyFeedback checks the table with plays of a bandit and feedback that is late, doubled, out of order, foreign
-// or missing.
+// TestFaultyFeedback checks the table with actions of a bandit and feedback that is late, doubled, out of order,
+// foreign or missing.
 func TestFaultyFeedback(t *testing.T) {
 	s := newStory(t)
 	s.put("p1", 1, 10, Done)

@@ -1,8 +1,8 @@
 // Package sets finds k of N elements that together have the largest value, for example what to show on a page, if each
 // event reports only the value of the set that it saw.
 //
-//	round    as many plays as ORIEL_PLAYS, all of one set, published ahead of their answers (package actions)
-//	answer   the value of the set of a play, clipped to the public range and mapped to [−½, ½]
+//	round    as many actions as ORIEL_PLAYS, all of one set, published ahead of their answers (package actions)
+//	answer   the value of the set of an action, clipped to the public range and mapped to [−½, ½]
 //	explores a round that plays the first i elements of the set so far, followed by one other element
 //
 // halving tries all elements after the set so far, drops the worse half, tries the rest twice as often, and takes the

@@ -35,8 +35,8 @@ func newExperts(c Config, r rates, stream *mechanisms.Stream) (*expertsRule, err
 	}, nil
 }
 
-// next plays the set that was drawn last, or explores. An exploration plays the first i elements of the set followed by
-// another element; i from 0 to k−1 and the other element are drawn uniformly. The first set is drawn uniformly, too.
+// next plays the set that was drawn last, or explores. An exploration plays the first i elements of the set followed
+// by another element; i from 0 to k−1 and the other element are drawn uniformly. The first set is drawn uniformly, too.
 func (e *expertsRule) next(stream *mechanisms.Stream) ([]int, playedRound) {
 	if e.round++; e.round == 1 {
 		for i := range e.set {

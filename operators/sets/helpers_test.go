@@ -85,7 +85,7 @@ func setOf(d operators.Decision) (set []int) {
 	return set
 }
 
-// answer returns the record that answers a play.
+// answer returns the record that answers an action.
 func answer(play uint64, worth float64, at int64) operators.Record {
 	r := operators.Record{
 		Key: strconv.AppendUint(nil, play, 10), Event: schemas.Event{Numbers: []float64{worth}},
@@ -171,7 +171,8 @@ func (t *town) normal(k int) func(set []int) float64 {
 	return func(set []int) float64 { return (t.value(set) - random) / (t.value(best) - random) }
 }
 
-// play answers all plays of some rounds with values from a town, and calls each with the first decision of each round.
+// play answers all actions of some rounds with values from a town, and calls each with the first decision of each
+// round.
 func (t *town) play(m *Machine, rounds int, each func(round int, d operators.Decision)) {
 	made, at := m.Open(nil), int64(0)
 	for round := range rounds {

@@ -102,8 +102,8 @@ func TestEpochsFollowAChange(t *testing.T) {
 	}
 }
 
-// TestFeedbackThatFails checks that unanswered plays, late answers, and records that answer no play only cost time: the
-// sets found are as good. Answers to plays of an earlier set must not count for a later set.
+// TestFeedbackThatFails checks that unanswered actions, late answers, and records that answer no action only cost time:
+// the sets found are as good. Answers to actions of an earlier set must not count for a later set.
 func TestFeedbackThatFails(t *testing.T) {
 	c := halvingOf(10, 2, 8)
 	c.Tries, c.Actions.Actions, c.Actions.Delay = 4, 16, 3
@@ -196,7 +196,7 @@ func TestDirectDrawsFindLess(t *testing.T) {
 	}
 }
 
-// TestWeightsAreWithinTheirBound checks that the regret of plays is below Theorem 1 of SPEC.md, in the mean of four
+// TestWeightsAreWithinTheirBound checks that the regret of actions is below Theorem 1 of SPEC.md, in the mean of four
 // towns, or two in the short form, in a setting where the bound is not vacuous.
 func TestWeightsAreWithinTheirBound(t *testing.T) {
 	const rounds = 30000

@@ -27,7 +27,7 @@ type playedRound struct {
 	stage uint32 // for halving: number of the position at which the element is tried
 }
 
-// Machine implements operators.Machine. Its decisions are plays: the index is the number of the play.
+// Machine implements operators.Machine. Its decisions are actions: the index is the number of the action.
 type Machine struct {
 	operators.Base
 	config Config
@@ -77,7 +77,7 @@ func newMachine(c Config, r rates, stream *mechanisms.Stream) (*Machine, error) 
 // Open returns the first round.
 func (m *Machine) Open(dst []operators.Decision) []operators.Decision { return m.publish(dst, 1) }
 
-// Add takes a record, which may answer a play, and publishes the next round when a step closes.
+// Add takes a record, which may answer an action, and publishes the next round when a step closes.
 func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
 	m.table.Observe(r.Key, m.config.Value.Centred(actions.Number(r)))
 	if !m.Stream.Add(r.Identity, m.adds()) {
@@ -111,7 +111,7 @@ func (m *Machine) adds() []float64 {
 // at returns the slot of a round.
 func (m *Machine) at(round uint64) *playedRound { return &m.rounds[round%uint64(len(m.rounds))] }
 
-// publish chooses the set of a round and appends its plays.
+// publish chooses the set of a round and appends its actions.
 func (m *Machine) publish(dst []operators.Decision, round uint64) []operators.Decision {
 	set, p := m.rule.next(m.Stream)
 	*m.at(round) = p
@@ -148,5 +148,6 @@ func (m *Machine) named(set []int) string {
 	return text
 }
 
-// Due returns the plays to publish at the end of a step: those of one round, and of the first round before any record.
+// Due returns the actions to publish at the end of a step: those of one round, and of the first round before any
+// record.
 func (m *Machine) Due(step uint64) (first uint64, count int) { return m.config.Actions.Due(step) }

@@ -194,7 +194,7 @@ func TestOtherStreamsAreRefused(t *testing.T) {
 	}
 }
 
-// BenchmarkAdd measures answering plays with one play published for each answer, with 100 elements and sets of 5.
+// BenchmarkAdd measures answering actions with one action published for each answer, with 100 elements and sets of 5.
 func BenchmarkAdd(b *testing.B) {
 	c := halvingOf(100, 5, 16)
 	sealed := drawsOf(100, 5, 16, 1<<30)
@@ -216,7 +216,7 @@ func BenchmarkAdd(b *testing.B) {
 	}
 }
 
-// TestAnswersAllocateNothing checks that adding answers and publishing plays allocate nothing. Two allocations are
+// TestAnswersAllocateNothing checks that adding answers and publishing actions allocate nothing. Two allocations are
 // allowed in a step: the cipher for the noise of its release, which has a key of its own, and the integers of a coin.
 func TestAnswersAllocateNothing(t *testing.T) {
 	for most, c := range map[float64]Config{2: halvingOf(50, 3, 64), 40: drawsOf(50, 3, 64, 1<<20)} {
