@@ -72,12 +72,12 @@ func TestAlertsOfARealOutage(t *testing.T) {
 
 	o.stop(process, syscall.SIGKILL)
 	o.fires("a process is killed", "OrielDown late")
-	o.forget(process)
+	o.removeTarget(process)
 	o.group("late", 1, 7) // imitates offsets that were reset while the group was empty
 	process = o.start(late)
 	o.fires("a partition has stopped", "OrielTaskStopped late")
 	o.stop(process, syscall.SIGTERM)
-	o.forget(process)
+	o.removeTarget(process)
 	o.fullDisk(settings)
 	o.restoringForLong(settings)
 
@@ -119,7 +119,7 @@ func (o *outage) fullDisk(settings func(string, ...string) []string) {
 	}
 	o.fires("the disk has room")
 	o.stop(process, syscall.SIGTERM)
-	o.forget(process)
+	o.removeTarget(process)
 }
 
 // restoringForLong leaves a transaction of another program open on a changelog, so that the service waits for its end.
@@ -146,7 +146,7 @@ func (o *outage) restoringForLong(settings func(string, ...string) []string) {
 	}
 	o.fires("the partition is restored")
 	o.stop(process, syscall.SIGTERM)
-	o.forget(process)
+	o.removeTarget(process)
 }
 
 func newOutage(t *testing.T) *outage {
@@ -304,7 +304,7 @@ func (o *outage) stop(s service, signal syscall.Signal) {
 }
 
 // forget removes a process from the targets.
-func (o *outage) forget(s service) {
+func (o *outage) removeTarget(s service) {
 	o.services = slices.DeleteFunc(o.services, func(other service) bool { return other.target == s.target })
 	o.scrape()
 }

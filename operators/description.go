@@ -35,10 +35,10 @@ type Band struct {
 	Level float64 // target share of labels within the band
 	Noise float64 // factor by which the band increases the noise of gradients
 
-	// ErrorMost returns a bound on the coverage error of an opened mechanism, as a function of the step. For every
+	// MaxError returns a bound on the coverage error of an opened mechanism, as a function of the step. For every
 	// sequence without null events, the share of events within the band, over all steps so far, differs from Level by
 	// at most this bound, with probability 0.95 over the noise.
-	ErrorMost func(m *mechanisms.Mechanism) (func(step uint64) float64, error)
+	MaxError func(m *mechanisms.Mechanism) (func(step uint64) float64, error)
 }
 
 // Damping describes how much of a release's noise remains in a decision, before the decision is projected. After t

@@ -113,16 +113,16 @@ func (s Source) parse(p *Problems, setting Setting, text string, needed bool) va
 
 // entries converts each piece to its canonical form. It reports a piece of a file that breaks the rule by its position
 // and without its text, because files may be private.
-func entries(p *Problems, setting Setting, pieces []string, place string) []string {
+func entries(p *Problems, setting Setting, texts []string, place string) []string {
 	var list []string
-	for i, piece := range pieces {
-		piece = strings.TrimSpace(piece)
-		if setting.Kind == File && (piece == "" || strings.HasPrefix(piece, "#")) {
+	for i, text := range texts {
+		text = strings.TrimSpace(text)
+		if setting.Kind == File && (text == "" || strings.HasPrefix(text, "#")) {
 			continue
 		}
-		original, ok := piece, piece != "" && !strings.ContainsRune(piece, '\n')
+		original, ok := text, text != "" && !strings.ContainsRune(text, '\n')
 		if ok && setting.Entry != nil {
-			piece, ok = setting.Entry(piece)
+			text, ok = setting.Entry(text)
 		}
 		switch {
 		case !ok && setting.Kind == List:
@@ -132,7 +132,7 @@ func entries(p *Problems, setting Setting, pieces []string, place string) []stri
 			p.Break(setting.Name, "%s %d: not %s", place, i+1, setting.Limits())
 			return nil
 		}
-		list = append(list, piece)
+		list = append(list, text)
 	}
 	return list
 }

@@ -132,7 +132,7 @@ func (c *cluster) start(ctx context.Context) error {
 			}
 		}
 		attempt, end := context.WithTimeout(ctx, startLimit/8)
-		err := c.whole(attempt)
+		err := c.oneStream(attempt)
 		end()
 		if err == nil || ctx.Err() != nil {
 			return err
@@ -144,7 +144,7 @@ func (c *cluster) start(ctx context.Context) error {
 const startLimit = 2 * time.Minute
 
 // whole waits until every broker is in the cluster.
-func (c *cluster) whole(ctx context.Context) error {
+func (c *cluster) oneStream(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
 	for {

@@ -38,9 +38,9 @@ type deployment struct {
 
 	// With ORIEL_STREAM=partition there are as many partitions as processes, so that each process has one while all are
 	// healthy. With ORIEL_STREAM=topic there are more partitions: one process owns the stream, and the others stand by.
-	whole   bool // all partitions of the input form one stream
-	inputs  int  // partitions of the input; a fault may add some
-	streams int  // partitions of the deployment's own topics
+	oneStream bool // all partitions of the input form one stream
+	inputs    int  // partitions of the input; a fault may add some
+	streams   int  // partitions of the deployment's own topics
 
 	diskless error // why no process has a disk that a fault can fill
 }
@@ -52,15 +52,15 @@ func (d *deployment) copies() string { return filepath.Join(d.dir, "copies") }
 const (
 	decisions   = deploymentName + ".decisions"
 	changelog   = deploymentName + ".changelog"
-	verdicts    = deploymentName + ".verdicts"
+	statuses    = deploymentName + ".verdicts"
 	deadLetters = deploymentName + ".dead-letter"
 	orderLog    = deploymentName + ".order" // order log, with ORIEL_STREAM=topic
 )
 
 // leaderTopics returns the topics whose leaders the fault "stale leader" may freeze.
 func (d *deployment) leaderTopics() []string {
-	all := []string{inputTopic, decisions, changelog, verdicts}
-	if d.whole {
+	all := []string{inputTopic, decisions, changelog, statuses}
+	if d.oneStream {
 		all = append(all, orderLog)
 	}
 	return all

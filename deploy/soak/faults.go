@@ -79,7 +79,7 @@ const promise = 10 * time.Second
 // prompt checks that the service recovered from a fault of processes in time. Other faults have no limit here, because
 // they last as long as brokers or networks are down.
 func (in *injector) prompt(n int, f fault, took time.Duration) {
-	if in.whole && ofProcess(f.kind) && took > promise {
+	if in.oneStream && ofProcess(f.kind) && took > promise {
 		in.report.violation("fault %d, %s: got over in %.1f s, more than %v", n, f.kind, took.Seconds(), promise)
 	}
 }
@@ -88,7 +88,7 @@ func (in *injector) prompt(n int, f fault, took time.Duration) {
 // the victim of half of the faults.
 func (in *injector) aim(ctx context.Context, f *fault) {
 	owner := -1
-	if in.whole {
+	if in.oneStream {
 		owner = slices.IndexFunc(in.slots, func(s *slot) bool { return s.owns(ctx) })
 	}
 	if drawn := f.victim; owner >= 0 && drawn/len(in.slots)%2 == 0 {
@@ -257,7 +257,7 @@ func (in *injector) endBroker(ctx context.Context, n int, f fault, b *broker) (t
 	if err := b.start(); err != nil {
 		return from, err
 	}
-	if err := in.cluster.whole(ctx); err != nil {
+	if err := in.cluster.oneStream(ctx); err != nil {
 		return from, err
 	}
 	<-elected

@@ -17,19 +17,19 @@ import (
 
 // options holds the flags.
 type options struct {
-	brokers int
-	whole   bool
-	users   bool
-	seed    uint64
-	length  time.Duration
-	faults  int
-	only    string
-	rate    int
-	jars    string
-	python  string
-	binary  string
-	dir     string
-	keep    bool
+	brokers   int
+	oneStream bool
+	users     bool
+	seed      uint64
+	length    time.Duration
+	faults    int
+	only      string
+	rate      int
+	jars      string
+	python    string
+	binary    string
+	dir       string
+	keep      bool
 }
 
 func main() {
@@ -48,8 +48,8 @@ func main() {
 	flag.StringVar(&o.dir, "dir", "", "directory of the run; one below TMPDIR when empty")
 	flag.BoolVar(&o.keep, "keep", false, "leave the directory of a run without violations")
 	flag.Parse()
-	o.whole = *stream == "topic"
-	if !o.whole && *stream != "partition" {
+	o.oneStream = *stream == "topic"
+	if !o.oneStream && *stream != "partition" {
 		fmt.Fprintln(os.Stderr, "soak: --stream: not partition or topic")
 		os.Exit(2)
 	}
@@ -111,7 +111,7 @@ func soak(ctx context.Context, o options) (r *report, err error) {
 
 // streamOf returns the value of ORIEL_STREAM.
 func streamOf(o options) string {
-	if o.whole {
+	if o.oneStream {
 		return "topic"
 	}
 	return "partition"
@@ -124,8 +124,8 @@ func build(ctx context.Context, o options) (*deployment, error) {
 		return nil, err
 	}
 	d := &deployment{binary: o.binary, dir: o.dir, env: env, inputs: 3, streams: 3}
-	if o.whole {
-		d.whole, d.inputs, d.streams = true, 12, 1
+	if o.oneStream {
+		d.oneStream, d.inputs, d.streams = true, 12, 1
 	}
 	used := &ports{given: map[int]bool{}}
 	proxied := make([][]string, o.brokers) // indexed by broker, then process

@@ -30,18 +30,18 @@ func shell(t *testing.T, script string) *slot {
 }
 
 // told collects violations.
-type told struct {
+type violations struct {
 	mu    sync.Mutex
 	texts []string
 }
 
-func (v *told) violation(format string, arguments ...any) {
+func (v *violations) violation(format string, arguments ...any) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.texts = append(v.texts, fmt.Sprintf(format, arguments...))
 }
 
-func (v *told) wants(t *testing.T, texts ...string) {
+func (v *violations) wants(t *testing.T, texts ...string) {
 	t.Helper()
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -58,7 +58,7 @@ func (v *told) wants(t *testing.T, texts ...string) {
 func TestAProcessThatEndsByItselfIsReportedAndRestarted(t *testing.T) {
 	s := shell(t, `test -e "$0" && sleep 60; : > "$0"; exit 3`)
 	ctx, cancel := context.WithCancel(t.Context())
-	var v told
+	var v violations
 	var done sync.WaitGroup
 	done.Go(func() { s.supervise(ctx, v.violation) })
 	<-s.child()
@@ -82,7 +82,7 @@ func TestABadEndIsReported(t *testing.T) {
 				break // the child has installed its signal handler
 			}
 		}
-		var v told
+		var v violations
 		s.terminate(v.violation)
 		v.wants(t, want...)
 	}
@@ -91,7 +91,7 @@ func TestABadEndIsReported(t *testing.T) {
 func TestAStoppedPartitionIsReported(t *testing.T) {
 	s := shell(t, `echo 'level=INFO msg=task'; echo 'level=ERROR msg=stopped partition=1'`)
 	s.ends(10 * time.Second)
-	var v told
+	var v violations
 	if err := s.complaints(v.violation); err != nil {
 		t.Fatal(err)
 	}

@@ -100,7 +100,7 @@ func (d *deployment) suffer(ctx context.Context, o options, r *report) error {
 		return fmt.Errorf("the producer failed: %w; see %s", err, feeder.log)
 	}
 	if err := errors.Join(d.drained(ctx, deploymentName, inputTopic),
-		d.drained(ctx, deploymentName+".letters", verdicts)); err != nil {
+		d.drained(ctx, deploymentName+".letters", statuses)); err != nil {
 		r.violation("%v; logs are in %s", err, d.dir)
 	} else {
 		r.fact("after the last fault the ends of input and verdicts were reached in %.1f s", time.Since(last).Seconds())
@@ -127,7 +127,7 @@ func (d *deployment) kinds(o options, r *report) [][]weight {
 	if len(d.cluster.brokers) > 1 {
 		kinds[2] = ofThree
 	}
-	if d.whole {
+	if d.oneStream {
 		kinds = append(kinds, ofTopics)
 	}
 	if d.diskless != nil {
@@ -168,7 +168,7 @@ func (d *deployment) feed(o options) (*process, error) {
 	if o.users {
 		arguments = append(arguments, "--users")
 	}
-	if d.whole {
+	if d.oneStream {
 		arguments = append(arguments, "--wander")
 	}
 	feeder := newProcess("producer", filepath.Join(d.dir, "feed.log"), os.Environ(), arguments...)
@@ -187,7 +187,7 @@ func (d *deployment) record(o options) (*process, error) {
 	recorder := newProcess("recorder", filepath.Join(d.dir, "record.log"), os.Environ(), o.python, "-B",
 		"deploy/soak/record.py", "--brokers", d.direct(), "--group", recordGroup, "--to", d.recorded(),
 		inputTopic, orderLog)
-	if !d.whole {
+	if !d.oneStream {
 		return recorder, nil
 	}
 	return recorder, recorder.start()
@@ -202,7 +202,7 @@ func (d *deployment) judge(ctx context.Context, o options, r *report) error {
 	if o.users {
 		arguments = append(arguments, "--separation", fmt.Sprint(separation))
 	}
-	if d.whole {
+	if d.oneStream {
 		arguments = append(arguments, "--order", orderLog, "--recorded", d.recorded())
 	}
 	for _, s := range d.slots {

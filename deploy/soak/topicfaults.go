@@ -40,7 +40,7 @@ func (in *injector) trim(ctx context.Context, n int, f fault) (time.Time, error)
 	if err != nil {
 		return from, err
 	}
-	verdictsEnd, err := topics.BoundsOf(ctx, c, verdicts, 0)
+	statusesEnd, err := topics.BoundsOf(ctx, c, statuses, 0)
 	if err != nil {
 		return from, err
 	}
@@ -52,7 +52,7 @@ func (in *injector) trim(ctx context.Context, n int, f fault) (time.Time, error)
 	}
 	patient, cancel := context.WithTimeout(ctx, recoveryLimit)
 	defer cancel()
-	if err := in.passed(patient, taken, verdictsEnd.Stable); err != nil {
+	if err := in.passed(patient, taken, statusesEnd.Stable); err != nil {
 		in.report.violation("fault %d, %s: letters or the recorder do not follow: %v", n, f.kind, err)
 		return from, nil
 	}
@@ -84,13 +84,13 @@ func (in *injector) standsAt(ctx context.Context, groupID string) ([]int64, erro
 
 // passed waits until the dead letters of all records before these offsets are written, and the recorder has saved these
 // records.
-func (in *injector) passed(ctx context.Context, taken []int64, verdictsEnd int64) error {
+func (in *injector) passed(ctx context.Context, taken []int64, statusesEnd int64) error {
 	for {
 		recorded, err := in.standsAt(ctx, recordGroup)
 		if err != nil {
 			return err
 		}
-		lettered, err := group.CommittedOffset(ctx, in.cluster.client, deploymentName+".letters", verdicts, 0)
+		lettered, err := group.CommittedOffset(ctx, in.cluster.client, deploymentName+".letters", statuses, 0)
 		if err != nil {
 			return err
 		}
@@ -98,11 +98,11 @@ func (in *injector) passed(ctx context.Context, taken []int64, verdictsEnd int64
 		for p := range taken {
 			behind = behind || recorded[p] < taken[p]
 		}
-		if !behind && lettered >= verdictsEnd {
+		if !behind && lettered >= statusesEnd {
 			return nil
 		}
 		if err := kafka.Pause(ctx, 50*time.Millisecond); err != nil {
-			return fmt.Errorf("recorded %v of %v, letters at %d of %d: %w", recorded, taken, lettered, verdictsEnd, err)
+			return fmt.Errorf("recorded %v of %v, letters at %d of %d: %w", recorded, taken, lettered, statusesEnd, err)
 		}
 	}
 }

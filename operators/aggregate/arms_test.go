@@ -31,17 +31,17 @@ func TestDifferencesAreThoseOfTheEvents(t *testing.T) {
 				d = made
 			}
 		}
-		var said struct {
+		var stated struct {
 			Arms struct {
 				Control         string
 				Of, Differences []string
 			}
 		}
-		if err := json.Unmarshal(c.Descriptor(), &said); err != nil {
+		if err := json.Unmarshal(c.Descriptor(), &stated); err != nil {
 			t.Fatal(err)
 		}
-		if len(said.Arms.Differences) != 12 || said.Arms.Control != "variant=a" ||
-			!slices.Equal(said.Arms.Of, []string{mean, share}) {
+		if len(stated.Arms.Differences) != 12 || stated.Arms.Control != "variant=a" ||
+			!slices.Equal(stated.Arms.Of, []string{mean, share}) {
 			t.Fatalf("descriptor %s", c.Descriptor())
 		}
 		labels := c.spec.labels()
@@ -54,7 +54,7 @@ func TestDifferencesAreThoseOfTheEvents(t *testing.T) {
 			of, _ := arm(label)
 			totals[of] += truth.cells[i][0]
 		}
-		for i, label := range said.Arms.Differences {
+		for i, label := range stated.Arms.Differences {
 			of, rest := arm(label)
 			at := slices.Index(labels, label)
 			control := slices.IndexFunc(labels, func(other string) bool {

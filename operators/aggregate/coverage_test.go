@@ -132,7 +132,7 @@ func (s *study) steps(memory uint64) (steps []int) {
 func (s *study) run(t *testing.T) (pooled map[string]*tally, count2 float64) {
 	t.Helper()
 	c, m := config(t, s.kind, append(s.lines, fmt.Sprint("EMIT_EVERY=", s.every))...)
-	seat, err := mechanisms.NewMechanism(m, mechtest.Plan(t, m))
+	opened, err := mechanisms.NewMechanism(m, mechtest.Plan(t, m))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +146,7 @@ func (s *study) run(t *testing.T) (pooled map[string]*tally, count2 float64) {
 	pooled = map[string]*tally{}
 	squares, n := 0.0, 0.0
 	for seed := range seeds() {
-		machine, err := newMachine(c, seat.Open([32]byte{byte(seed), 77}))
+		machine, err := newMachine(c, opened.Open([32]byte{byte(seed), 77}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -296,7 +296,7 @@ func (s *study) report(t *testing.T) {
 }
 
 // lasting returns a lifetime mechanism at ε = 1 under the replace relation.
-func lasting(memory, batch uint64) mechanisms.Config {
+func lifetime(memory, batch uint64) mechanisms.Config {
 	return under("blt", protection.Decay{Steps: memory}, dp.Replace, batch)
 }
 
@@ -319,7 +319,7 @@ func synthetic(n int, sizes ...int) []schemas.Event {
 // release. Seeds are pooled by their effective size. The tolerance is 6.11 standard errors, exceeded once in 10⁹.
 // TestCoverageOfFlights is the same at full length.
 func TestCoverage(t *testing.T) {
-	kind := lasting(600, 1)
+	kind := lifetime(600, 1)
 	kind.Budget.Epsilon = 30 // a large ε, so that numbers are shown after a few thousand events
 	for _, s := range []study{
 		{kind: kind, lines: []string{
@@ -361,19 +361,19 @@ func TestCoverageOfFlights(t *testing.T) {
 	const carriers = "carrier=9E|AA|AS|B6|DL|EV|F9|FL|HA|MQ|OO|UA|US|VX|WN|YV"
 	const cells, memories = "CELLS=" + carriers + ",hour=0:24:24", "MEMORIES=1000,16000,250000"
 	for name, s := range map[string]study{
-		"counts": {kind: lasting(16000, 1), lines: []string{cells, memories}, events: flights(t, "carrier", "hour")},
+		"counts": {kind: lifetime(16000, 1), lines: []string{cells, memories}, events: flights(t, "carrier", "hour")},
 		"means": {
-			kind: lasting(16000, 1), lines: []string{cells, memories, "VALUE=delay=-60:180", "STATISTICS=count,mean,variance"},
+			kind: lifetime(16000, 1), lines: []string{cells, memories, "VALUE=delay=-60:180", "STATISTICS=count,mean,variance"},
 			events: flights(t, "carrier", "hour", "arr_delay"),
 		},
-		"quantiles": {kind: lasting(2000, 8), lines: []string{
+		"quantiles": {kind: lifetime(2000, 8), lines: []string{
 			cells, "MEMORIES=125,2000,31250", "VALUE=delay=-60:180", "STATISTICS=p50,p90,count*0.3", "BINS=32",
 		}, events: flights(t, "carrier", "hour", "arr_delay")},
-		"fine quantiles": {kind: lasting(2000, 8), lines: []string{
+		"fine quantiles": {kind: lifetime(2000, 8), lines: []string{
 			"CELLS=origin=EWR|JFK|LGA,hour=0:24:4", "MEMORIES=125,2000,31250", "VALUE=delay=-60:180",
 			"STATISTICS=p50,p90,count*0.3", "BINS=1024",
 		}, events: flights(t, "origin", "hour", "arr_delay")},
-		"arms": {kind: lasting(16000, 1), lines: []string{
+		"arms": {kind: lifetime(16000, 1), lines: []string{
 			"CELLS=origin=EWR|JFK|LGA,hour=0:24:4", memories, "VALUE=delay=-60:180", "STATISTICS=count,mean", "ARMS=origin",
 		}, events: flights(t, "origin", "hour", "arr_delay")},
 	} {

@@ -176,10 +176,10 @@ func events(v *operators.Values) operators.Events {
 
 func configure(v *operators.Values) (operators.Operator, error) {
 	memory, decays := v.Terms.Scope.Memory()
-	told := *v // a copy that discards reports: the specification's problems are already reported
-	told.Problems = &operators.Problems{}
+	silent := *v // a copy that discards reports: the specification's problems are already reported
+	silent.Problems = &operators.Problems{}
 	c := operator{
-		spec: specified(&told), terms: v.Terms, increments: v.Flag("INCREMENTS"),
+		spec: specified(&silent), terms: v.Terms, increments: v.Flag("INCREMENTS"),
 		every: v.EmitEvery(),
 	}
 	facts, known := mechanisms.FactsOf(v.Mechanism)

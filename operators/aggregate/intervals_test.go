@@ -21,10 +21,10 @@ func extra(t *testing.T, c operator, d operators.Decision, name string) []float6
 	return nil
 }
 
-// TestIntervalsCoverWhatTheEventsSay checks that 95 % of 3000 intervals of a mean, each with its own noise, contain the
+// TestIntervalsCoverTheTruth checks that 95 % of 3000 intervals of a mean, each with its own noise, contain the
 // mean of the events' clamped values. The tolerance is 6.11 standard errors of a share, exceeded once in 10⁹. Intervals
 // of a variance cover at least as often, by their construction.
-func TestIntervalsCoverWhatTheEventsSay(t *testing.T) {
+func TestIntervalsCoverTheTruth(t *testing.T) {
 	const steps, batch = 1500, 300
 	c, m := config(t, tumbling(batch), "CELLS=carrier=UA|AA", "VALUE=delay=-60:180", "STATISTICS=mean,variance")
 	machine, err := newMachine(c, mechtest.Open(t, m, [32]byte{7}))

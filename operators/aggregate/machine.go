@@ -52,10 +52,10 @@ const mostWindow = 20
 // newMachine returns the machine at step 0 over a stream of the specification's contribution. The machine then owns the
 // stream.
 func newMachine(c operator, stream *mechanisms.Stream) (*Machine, error) {
-	leaf := c.spec.hot()
-	n := leaf.Size()
-	if stream.Components() != 1 || stream.Dimension() != n || len(stream.Scratch()) != leaf.Entries() {
-		return nil, fmt.Errorf("aggregate: the stream has %d parts and %d coordinates, want one with %d", stream.Components(), stream.Dimension(), n)
+	hot := c.spec.hot()
+	n := hot.Size()
+	if stream.Components() != 1 || stream.Dimension() != n || len(stream.Scratch()) != hot.Entries() {
+		return nil, fmt.Errorf("aggregate: the stream has %d components and %d coordinates, want one with %d", stream.Components(), stream.Dimension(), n)
 	}
 	if stream.Terms() != c.terms {
 		return nil, errors.New("aggregate: the stream has other sums, or other terms, than the settings say")
@@ -198,22 +198,22 @@ func (m *Machine) contribution(r operators.Record) []float64 {
 	if !ok || cell < 0 {
 		return nil
 	}
-	leaf := m.Stream.Scratch()
-	leaf[0], leaf[1], leaf[2] = float64(cell), 0, 1
+	adds := m.Stream.Scratch()
+	adds[0], adds[1], adds[2] = float64(cell), 0, 1
 	if m.spec.value != "" {
 		x := numbers[want-1]
 		if !finite(x) {
 			return nil
 		}
-		leaf[1] = (max(m.spec.low, min(m.spec.high, x)) - m.spec.middle()) / m.spec.half()
+		adds[1] = (max(m.spec.low, min(m.spec.high, x)) - m.spec.middle()) / m.spec.half()
 	}
 	if m.spec.weightMax > 0 {
 		if !(r.Event.Weight >= 0 && finite(r.Event.Weight)) {
 			return nil
 		}
-		leaf[2] = r.Event.Weight // no clamp here, because the quantiser clamps the weight
+		adds[2] = r.Event.Weight // no clamp here, because the quantiser clamps the weight
 	}
-	return leaf
+	return adds
 }
 
 // decide computes the decision of step t. It reads only released numbers.

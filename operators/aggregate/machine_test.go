@@ -169,14 +169,14 @@ func TestDeviationsAreThoseOfTheNoise(t *testing.T) {
 	} {
 		c, m := config(t, kind.m, kind.lines...)
 		plan := mechtest.Plan(t, m)
-		seat, err := mechanisms.NewMechanism(m, plan)
+		opened, err := mechanisms.NewMechanism(m, plan)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var squared [][]float64
 		var last operators.Decision
 		for run := range runs {
-			machine, err := newMachine(c, seat.Open([32]byte{byte(run), byte(run >> 8), 5}))
+			machine, err := newMachine(c, opened.Open([32]byte{byte(run), byte(run >> 8), 5}))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -272,9 +272,9 @@ func TestViewsAreThoseOfTheMechanism(t *testing.T) {
 	}
 }
 
-// TestPlanSaysWhatIsAbsorbed checks that a stream whose first plan absorbed all cells keeps doing so. The machine must
-// refuse a plan of a later, unknown version.
-func TestPlanSaysWhatIsAbsorbed(t *testing.T) {
+// TestPlanDeterminesTheAbsorbedNumbers checks that a stream whose first plan absorbed all cells keeps doing so. The
+// machine must refuse a plan of a later, unknown version.
+func TestPlanDeterminesTheAbsorbedNumbers(t *testing.T) {
 	c, m := config(t, life(8, 1), "CELLS=carrier=UA|AA|DL", "VALUE=delay=-60:180", "STATISTICS=mean")
 	plan, err := c.Params(m)
 	if err != nil {

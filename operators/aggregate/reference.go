@@ -63,9 +63,9 @@ var pairs = []pair{{2, 1, 1}, {2, 1, -1}, {1, 1, -1}, {1, 1, 0}, {2, 0, 0}, {2, 
 
 func newReference(s specification) *reference { return &reference{spec: s} }
 
-// farthestPair returns the pairs at the largest distance, and their mirror images if these have the same distance. In
+// distantPairs returns the pairs at the largest distance, and their mirror images if these have the same distance. In
 // one cell with bins, such a pair is a value of the first bin and a value at an end of another bin.
-func (s *specification) farthestPair() (far []pair) {
+func (s *specification) distantPairs() (distant []pair) {
 	first, second := make([]float64, 3+s.weights.Bins), make([]float64, 3+s.weights.Bins)
 	candidates := slices.Clone(pairs)
 	for k := range 40 { // with squares, the distance may be largest at any other value
@@ -85,24 +85,24 @@ func (s *specification) farthestPair() (far []pair) {
 			}
 			s.column(first, p.x)
 			s.column(second, p.y)
-			d := apart(p, first, second)
+			d := squaredDistance(p, first, second)
 			if d > most*(1+1e-9) {
-				most, far = d, nil
+				most, distant = d, nil
 			}
 			if d >= most*(1-1e-9) {
-				far = append(far, p)
+				distant = append(distant, p)
 			}
 		}
 	}
-	return far
+	return distant
 }
 
 // Canary returns two events whose contributions are at the largest distance: in two cells, or in one with different
 // values. Values at an end of their range, and weights, are sent far beyond it, so that only clamping brings them back.
 func (t *reference) Canary(u []float64, factor float64) (with, without operators.Record) {
-	p := t.spec.far[0]
+	p := t.spec.distant[0]
 	if u[1] < 0 {
-		p = t.spec.far[len(t.spec.far)-1]
+		p = t.spec.distant[len(t.spec.distant)-1]
 	}
 	first := 0
 	if u[0] < 0 && p.cells > 1 {
@@ -112,7 +112,7 @@ func (t *reference) Canary(u []float64, factor float64) (with, without operators
 }
 
 // apart returns the squared distance of the contributions of a pair at the largest weight, computed from their columns.
-func apart(p pair, a, b []float64) float64 {
+func squaredDistance(p pair, a, b []float64) float64 {
 	total := 0.0
 	for i := range a {
 		if p.cells > 1 {

@@ -12,10 +12,10 @@ import (
 	"oriel/schemas"
 )
 
-// TestMarksSayWhatIsMoreThanNoise checks that each number has one mark, in the order of the names. Counts and sums have
+// TestMarksFollowTheNoise checks that each number has one mark, in the order of the names. Counts and sums have
 // mark 1. Ratios have it exactly where the published count exceeds 12 of its published deviations, so never without
 // events.
-func TestMarksSayWhatIsMoreThanNoise(t *testing.T) {
+func TestMarksFollowTheNoise(t *testing.T) {
 	for name, m := range map[string]mechanisms.Config{"life": life(64, 3), "total": total(3), "tumbling": tumbling(40)} {
 		m.Budget.Epsilon = 20
 		lines := []string{
@@ -153,9 +153,9 @@ func TestQuantilesAreShownByTheirLastRunningCount(t *testing.T) {
 	}
 }
 
-// TestDecisionsWithoutMarksHideWholeRanges checks decisions of earlier plans: a number is hidden if its interval is its
-// whole public range.
-func TestDecisionsWithoutMarksHideWholeRanges(t *testing.T) {
+// TestDecisionsWithoutMarksHideCompleteRanges checks decisions of earlier plans: a number is hidden if its interval is
+// its whole public range.
+func TestDecisionsWithoutMarksHideCompleteRanges(t *testing.T) {
 	c, _ := config(t, life(8, 1), "CELLS=carrier=UA|AA|DL", "VALUE=delay=-60:180", "STATISTICS=mean,count")
 	d := schemas.Decision{Point: []float64{60, 60, 20, 0, 5, 9}, Extras: []schemas.ExtraMember{
 		{Name: "count_deviation", JSON: "[1]"},

@@ -29,7 +29,7 @@ type specification struct {
 	limits [][]float64
 	ranks  []*interval.Ranks // by statistic that is a quantile; nil in plans before planOfRanks
 	// Pairs of events at the largest distance; computed once, because an audit opens many reference models.
-	far []pair
+	distant []pair
 }
 
 // prepare computes the numbers that decisions need from a valid specification.
@@ -47,7 +47,7 @@ func (s *specification) prepare() {
 			s.ranks[i] = interval.NewRanks(factor, level)
 		}
 	}
-	s.far = s.farthestPair()
+	s.distant = s.distantPairs()
 }
 
 // cells returns the number of cells, including the cell of all other events.

@@ -130,7 +130,7 @@ func TestANewExperimentHasNoVerdict(t *testing.T) {
 // TestPlansThatAreExtended checks which first steps Next appends to a plan, and that a plan with any other bytes
 // appended does not open.
 func TestPlansThatAreExtended(t *testing.T) {
-	forever, lasting := config(t, life(8, 100), experimental()...)
+	forever, lifetime := config(t, life(8, 100), experimental()...)
 	c, m := config(t, ending(100, 100), experimental("EXPERIMENT_STEP=4,20")...)
 	frozen := plan(t, c, m, 50)
 	if steps, err := c.Turns(frozen); err != nil || !slices.Equal(steps, []uint64{4, 20, 50}) {
@@ -144,12 +144,12 @@ func TestPlansThatAreExtended(t *testing.T) {
 	}
 	refuse(c, frozen, 50, "must start later")
 	refuse(c, frozen, 101, "up to step 100") // 101 is beyond the horizon
-	refuse(forever, plan(t, forever, lasting), 1<<40+1, "up to step 1099511627776")
+	refuse(forever, plan(t, forever, lifetime), 1<<40+1, "up to step 1099511627776")
 	older := append([]byte{planOfShown}, c.canonical()...)
 	refuse(c, older, 90, "earlier version")
 	plain, _ := config(t, m, "CELLS=variant=A|B")
 	refuse(plain, plan(t, plain, m), 90, "ORIEL_ALWAYS_VALID")
-	frozen = plan(t, forever, lasting)
+	frozen = plan(t, forever, lifetime)
 	for step := uint64(51); ; step++ {
 		line, err := forever.Next(frozen, step)
 		if err != nil {

@@ -20,11 +20,11 @@ func noiseOf(t *testing.T, m mechanisms.Config) float64 {
 	return p.Scale.Float64() * p.Grid.Unit()
 }
 
-// TestUsersPayTheDistanceOfLeaves checks user-level privacy. The events of one user form a train, and each of them
-// changes the sums by the distance of two contributions, under either adjacency. Between cells this distance is √2
+// TestUsersPayTheDistanceOfContributions checks user-level privacy. The events of one user form a train, and each of
+// them changes the sums by the distance of two contributions, under either adjacency. Between cells this distance is √2
 // times the longest contribution. Within a cell it is the distance of the cell's contributions. For general vectors it
 // would be 2 times the longest contribution.
-func TestUsersPayTheDistanceOfLeaves(t *testing.T) {
+func TestUsersPayTheDistanceOfContributions(t *testing.T) {
 	adjacencies := []dp.Adjacency{dp.Replace, dp.ZeroOut}
 	for i, kind := range []struct {
 		lines []string
@@ -61,9 +61,9 @@ func TestUsersPayTheDistanceOfLeaves(t *testing.T) {
 				}
 				for _, e := range drawn(&c.spec, 4, 1) {
 					for _, d := range machine.Add(nil, operators.Record{Event: e}) {
-						if said, want := d.Extras[0].Numbers[0], noiseOf(t, ours); c.spec.weights.Count == 1 && d.Step == 1 &&
-							math.Abs(said/want-1) > 1e-6 {
-							t.Errorf("%v: a count is said to be off by %g, a draw by %g", kind.lines, said, want)
+						if stated, want := d.Extras[0].Numbers[0], noiseOf(t, ours); c.spec.weights.Count == 1 && d.Step == 1 &&
+							math.Abs(stated/want-1) > 1e-6 {
+							t.Errorf("%v: a count is said to be off by %g, a draw by %g", kind.lines, stated, want)
 						}
 					}
 				}

@@ -31,14 +31,14 @@ func BenchmarkAdd(b *testing.B) {
 	}
 }
 
-// TestAnswersAllocateNothing checks that adding answers and publishing actions allocate nothing. Two allocations are
+// TestFeedbackAllocatesNothing checks that adding answers and publishing actions allocate nothing. Two allocations are
 // allowed in a step: the cipher for the noise of its release, which has a key of its own, and the integers of an exact
 // draw of an arm.
-func TestAnswersAllocateNothing(t *testing.T) {
+func TestFeedbackAllocatesNothing(t *testing.T) {
 	for rule, most := range map[string]float64{ucb: 2, exp3: 40, exp3Uniform: 40} {
 		c := config(rule, 64, 4)
 		m := open(t, c, released(c, 1), 1, false)
-		if got := optest.AnswersAllocate(m, c.Actions, m.table.Step, 10); got > most {
+		if got := optest.FeedbackAllocates(m, c.Actions, m.table.Step, 10); got > most {
 			t.Errorf("%s: %g allocations a step of 64 answers", rule, got)
 		}
 	}

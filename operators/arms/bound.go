@@ -23,13 +23,13 @@ func (c Config) regret(m mechanisms.Config) string {
 	const gap, horizon = 0.1, 1e6
 	n := laplace(m.Unit, m.Budget.Epsilon)
 	return fmt.Sprintf("%s; of a million answered plays at most %.0f are of an arm whose loss is %g of the range above the best's, %.0f without noise",
-		out, c.playsBound(gap, horizon, n), gap, c.playsBound(gap, horizon, deviation{}))
+		out, c.actionsBound(gap, horizon, n), gap, c.actionsBound(gap, horizon, deviation{}))
 }
 
-// playsBound is Theorem 2 of SPEC.md. It bounds how many of horizon answered actions go to an arm whose loss exceeds
+// actionsBound is Theorem 2 of SPEC.md. It bounds how many of horizon answered actions go to an arm whose loss exceeds
 // the best arm's by gap, if all intervals hold. The bound is the N with N·gap/2 = √(2·V·N·x) + c·x, plus the actions of
 // the open rounds.
-func (c Config) playsBound(gap, horizon float64, n deviation) float64 {
+func (c Config) actionsBound(gap, horizon float64, n deviation) float64 {
 	records := float64(c.Actions.Records)
 	x := c.Width * math.Log(horizon)
 	v := 0.25 + n.variance/records

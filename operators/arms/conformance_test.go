@@ -51,7 +51,7 @@ func TestConformance(t *testing.T) {
 						tb.Fatal(err)
 					}
 					return machine
-				}, c.Actions, optest.Answers(60, -1, 2))
+				}, c.Actions, optest.Feedback(60, -1, 2))
 			})
 		}
 	}
@@ -65,11 +65,11 @@ func TestReferenceModelMatchesMachine(t *testing.T) {
 		machine, other := open(t, c, m, 1, true), &reference{Config: c}
 		other.Begin()
 		other.Observe(machine.Open(nil))
-		sum, leaf, some := 0.0, make([]float64, 1), false
-		for i, e := range optest.Answers(400, -1, 2) {
+		sum, added, some := 0.0, make([]float64, 1), false
+		for i, e := range optest.Feedback(400, -1, 2) {
 			r := operators.Record{Key: optest.ActionKey(c.Actions, i), Event: e, Null: i%11 == 2}
-			if other.Contribution(leaf, r) {
-				sum += leaf[0]
+			if other.Contribution(added, r) {
+				sum += added[0]
 				some = true
 			}
 			if made := machine.Add(nil, r); len(made) > 0 {
@@ -124,9 +124,9 @@ func TestALossMovesOneRelease(t *testing.T) {
 	}
 }
 
-// TestGoldenPlays checks that decisions without noise keep their bytes, because existing deployments have published
+// TestGoldenActions checks that decisions without noise keep their bytes, because existing deployments have published
 // them.
-func TestGoldenPlays(t *testing.T) {
+func TestGoldenActions(t *testing.T) {
 	for i, want := range []string{
 		"0120011210221120100221201122102112201200", "0101111110000011111000001111100000111100",
 		"3321230123312312103131300212201113022220", "0011220021101122212200122100011002120221",
@@ -165,9 +165,9 @@ func TestOtherStreamsAreRefused(t *testing.T) {
 	}
 }
 
-// TestUselessAnswersAreNull checks that an answer without a loss contributes as the null event does. So does a record
+// TestUselessFeedbackIsNull checks that an answer without a loss contributes as the null event does. So does a record
 // that answers no action.
-func TestUselessAnswersAreNull(t *testing.T) {
+func TestUselessFeedbackIsNull(t *testing.T) {
 	c := config(ucb, 1, 0)
 	tags := map[[32]byte]bool{}
 	for _, r := range []operators.Record{

@@ -62,7 +62,7 @@ func TestBaselinesMatchTheReference(t *testing.T) {
 				}
 			}
 			observe(machine.Open(nil))
-			for i, e := range optest.Answers(60, -2, 3) {
+			for i, e := range optest.Feedback(60, -2, 3) {
 				r := operators.Record{Key: optest.ActionKey(c.Actions, i), Event: e}
 				if adds := history.Next(r.Key, c.mapped(actions.Number(r))); adds.Action > 0 {
 					floats.Add(step, directions[adds.Action])

@@ -33,8 +33,8 @@ func under(name string, batch uint64, s protection.Scope) mechanisms.Config {
 
 var disc = []string{"SET=l2-ball", "RADIUS=1", "DIMENSION=2"}
 
-// TestSettingsDeterminePlays checks that each setting reaches the configuration and the plan.
-func TestSettingsDeterminePlays(t *testing.T) {
+// TestSettingsDetermineActions checks that each setting reaches the configuration and the plan.
+func TestSettingsDetermineActions(t *testing.T) {
 	m := under("tree-laplace", 10, protection.Lifetime{Steps: 100, Within: 128})
 	m.Budget.Epsilon = 1
 	for _, x := range []struct {
@@ -171,9 +171,9 @@ func TestThereIsNoUserLevel(t *testing.T) {
 	}
 }
 
-// TestPlaysThatMayLeaveNeedNoTangentSpace checks that a deployment whose actions may leave the set needs no tangent
+// TestActionsThatMayLeaveNeedNoTangentSpace checks that a deployment whose actions may leave the set needs no tangent
 // space, because some earlier deployments have sets without one. Directions then fill R^n.
-func TestPlaysThatMayLeaveNeedNoTangentSpace(t *testing.T) {
+func TestActionsThatMayLeaveNeedNoTangentSpace(t *testing.T) {
 	m := under("blt", 4, protection.Lifetime{Steps: 64, Within: 64})
 	for _, lines := range [][]string{
 		{"SET=flow", "DIMENSION=2", "EDGES=path"}, {"SET=trees", "DIMENSION=200", "EDGES=double"},

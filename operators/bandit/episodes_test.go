@@ -28,7 +28,8 @@ func TestEpisodesStartAnew(t *testing.T) {
 			t.Fatal(err)
 		}
 		rng, centre, start := rand.New(rand.NewPCG(6, 6)), make([]float64, 2), make([]float64, 2)
-		losses, directions, leaves := []float64{0}, [][]float64{nil}, [][]float64{nil} // indexed by round, from 1
+		// Indexed by round, from 1.
+		losses, directions, contributions := []float64{0}, [][]float64{nil}, [][]float64{nil}
 		made := machine.Open(nil)
 		for round := 1; round <= 99; round++ {
 			first := 1
@@ -41,8 +42,8 @@ func TestEpisodesStartAnew(t *testing.T) {
 			}
 			if last := round - 1 - int(delay); last >= first {
 				copy(centre, start)
-				for _, leaf := range leaves[first : last+1] {
-					floats.AddScaled(centre, -plan.Rate*c.gain(machine.plan, plan), leaf)
+				for _, contribution := range contributions[first : last+1] {
+					floats.AddScaled(centre, -plan.Rate*c.gain(machine.plan, plan), contribution)
 				}
 				projection.Project(centre, centre)
 			}
@@ -58,9 +59,9 @@ func TestEpisodesStartAnew(t *testing.T) {
 			}
 			directions = append(directions, u)
 			if added := round - int(delay); added > 0 { // measured from the current baseline
-				leaf := make([]float64, 2)
-				floats.AddScaled(leaf, 2*(losses[added]-made[0].Extras[1].Number), directions[added])
-				leaves = append(leaves, leaf)
+				contribution := make([]float64, 2)
+				floats.AddScaled(contribution, 2*(losses[added]-made[0].Extras[1].Number), directions[added])
+				contributions = append(contributions, contribution)
 			}
 			made = machine.Add(made[:0], operators.Record{
 				Key: strconv.AppendInt(nil, int64(round), 10), Event: schemas.Event{Numbers: []float64{loss}},

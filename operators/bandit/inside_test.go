@@ -128,9 +128,9 @@ func treesOf(x []float64) bool {
 	return floats.Min(x) >= 0 && sumsTo(x, 4)
 }
 
-// TestNoPlayLeavesItsSet checks that no action is outside its set, for each set and both updates, with noise so large
+// TestNoActionLeavesItsSet checks that no action is outside its set, for each set and both updates, with noise so large
 // that centres jump across the set. The long form makes 10⁶ actions over all sets.
-func TestNoPlayLeavesItsSet(t *testing.T) {
+func TestNoActionLeavesItsSet(t *testing.T) {
 	runs := []bool{false, true}
 	all := members()
 	plays := tiertest.Runs(400, 1_000_000/len(all)+1)

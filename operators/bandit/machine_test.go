@@ -71,7 +71,7 @@ func TestConformance(t *testing.T) {
 						tb.Fatal(err)
 					}
 					return machine
-				}, c.Actions, optest.Answers(40, -2, 3))
+				}, c.Actions, optest.Feedback(40, -2, 3))
 			})
 		}
 	}
@@ -89,11 +89,11 @@ func TestReferenceModelMatchesMachine(t *testing.T) {
 			machine, other := open(t, c, m, 1, true), referenceOf(t, c)
 			other.Begin()
 			other.Observe(machine.Open(nil))
-			sum, leaf, some := make([]float64, n), make([]float64, 2*n), false
-			for i, e := range optest.Answers(60, -2, 3) {
+			sum, added, some := make([]float64, n), make([]float64, 2*n), false
+			for i, e := range optest.Feedback(60, -2, 3) {
 				r := operators.Record{Key: optest.ActionKey(c.Actions, i), Event: e, Null: i%11 == 2}
-				if other.Contribution(leaf, r) {
-					floats.Add(sum, leaf[:n])
+				if other.Contribution(added, r) {
+					floats.Add(sum, added[:n])
 					some = true
 				}
 				made := machine.Add(nil, r)
@@ -109,9 +109,9 @@ func TestReferenceModelMatchesMachine(t *testing.T) {
 	}
 }
 
-// TestContributionsOfAPlayReachTheirSensitivity checks that two losses of one action can make contributions at distance
-// (m/ζ)·Φ, in loss units, and no further. Canaries of an audit must reach that distance.
-func TestContributionsOfAPlayReachTheirSensitivity(t *testing.T) {
+// TestContributionsOfAnActionReachTheirSensitivity checks that two losses of one action can make contributions at
+// distance (m/ζ)·Φ, in loss units, and no further. Canaries of an audit must reach that distance.
+func TestContributionsOfAnActionReachTheirSensitivity(t *testing.T) {
 	for _, c := range kinds(t) {
 		n, p, dimension := c.Set.Dimension(), c.NewParams().Episodes[0], c.NewParams().Dimension
 		m := mechanism(c, "blt", 1)
@@ -123,12 +123,12 @@ func TestContributionsOfAPlayReachTheirSensitivity(t *testing.T) {
 			machine.u.write(dst[:n], 7)
 			contribute(dst, c.mapped(loss), 2*c.Baseline-1)
 		}
-		apart := machine.gains[0] * floats.Distance(low[:n], high[:n], 2)
-		if want := float64(dimension) / p.Smoothing * (c.Losses.High - c.Losses.Low); math.Abs(apart-want) > 1e-9*want {
-			t.Errorf("%+v: leaves %g apart, want %g", c, apart, want)
+		distance := machine.gains[0] * floats.Distance(low[:n], high[:n], 2)
+		if want := float64(dimension) / p.Smoothing * (c.Losses.High - c.Losses.Low); math.Abs(distance-want) > 1e-9*want {
+			t.Errorf("%+v: leaves %g apart, want %g", c, distance, want)
 		}
-		for _, leaf := range [][]float64{low, high} { // both contributions must be in the ball about their centre
-			if away := floats.Distance(leaf[:n], leaf[n:], 2); away > 1+1e-12 {
+		for _, added := range [][]float64{low, high} { // both contributions must be in the ball about their centre
+			if away := floats.Distance(added[:n], added[n:], 2); away > 1+1e-12 {
 				t.Errorf("%+v: a leaf %g from its centre", c, away)
 			}
 		}
@@ -263,7 +263,7 @@ func TestCentresStayInAnySet(t *testing.T) {
 		first, cost, vertex := make([]float64, n), make([]float64, n), make([]float64, n)
 		s.Start(first)
 		made, moved := machine.Open(nil), 0.0
-		for i, e := range optest.Answers(400, -2, 3) {
+		for i, e := range optest.Feedback(400, -2, 3) {
 			if len(made) > 0 {
 				x := made[0].Extras[0].Numbers
 				moved = max(moved, floats.Distance(x, first, 2))
@@ -285,8 +285,8 @@ func TestCentresStayInAnySet(t *testing.T) {
 	}
 }
 
-// TestPlaysStayInTheSet checks that actions stay in the set if the settings require it.
-func TestPlaysStayInTheSet(t *testing.T) {
+// TestActionsStayInTheSet checks that actions stay in the set if the settings require it.
+func TestActionsStayInTheSet(t *testing.T) {
 	for _, c := range kinds(t) {
 		if !c.Shrink {
 			continue
@@ -297,7 +297,7 @@ func TestPlaysStayInTheSet(t *testing.T) {
 		}
 		machine := open(t, c, mechanism(c, "blt", 1), 3, false)
 		made, inside := machine.Open(nil), make([]float64, c.Set.Dimension())
-		for i, e := range optest.Answers(60, -2, 3) {
+		for i, e := range optest.Feedback(60, -2, 3) {
 			for _, d := range made {
 				projection.Project(inside, d.Point)
 				if off := floats.Distance(inside, d.Point, 2); off > 1e-9 {

@@ -85,11 +85,11 @@ func TestZeroOutNoiseFollowsTheLongestContribution(t *testing.T) {
 		}
 		var u directions
 		u.use([seedLen]byte{1})
-		leaf := make([]float64, 2*4)
+		added := make([]float64, 2*4)
 		for _, value := range []float64{-1, 1} {
-			u.write(leaf[:4], 1)
-			contribute(leaf, value, 2*c.Baseline-1)
-			if long := floats.Norm(leaf[:4], 2); long > far+1e-12 {
+			u.write(added[:4], 1)
+			contribute(added, value, 2*c.Baseline-1)
+			if long := floats.Norm(added[:4], 2); long > far+1e-12 {
 				t.Errorf("baseline %g: a leaf is %g long, above %g", baseline, long, far)
 			}
 		}

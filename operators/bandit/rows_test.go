@@ -146,14 +146,14 @@ func TestNoisyOCO(t *testing.T) {
 	}
 }
 
-// TestPlaysOfARoundHaveOneCentre checks that the actions of a round are at distance ζ from one centre, and that the
+// TestActionsOfARoundHaveOneCentre checks that the actions of a round are at distance ζ from one centre, and that the
 // next step has another centre.
-func TestPlaysOfARoundHaveOneCentre(t *testing.T) {
+func TestActionsOfARoundHaveOneCentre(t *testing.T) {
 	for _, c := range kinds(t) {
 		machine := open(t, c, mechanism(c, "blt", 1), 3, false)
 		made := machine.Open(nil)
 		last := []float64(nil)
-		for i, e := range optest.Answers(60, -2, 3) {
+		for i, e := range optest.Feedback(60, -2, 3) {
 			if len(made) > 0 {
 				centre := append([]float64(nil), made[0].Extras[0].Numbers...)
 				step, _ := c.episodeOf(made[0].Step + 1)
@@ -187,7 +187,7 @@ func TestNeighboursDifferInOneContribution(t *testing.T) {
 			machine := open(t, c, m, 1, true)
 			machine.baseline.bound = 0
 			machine.Open(nil)
-			for i, e := range optest.Answers(60, -2, 3) {
+			for i, e := range optest.Feedback(60, -2, 3) {
 				if i == changed && run == 1 {
 					e = schemas.Event{Numbers: []float64{1e9}}
 				} else if i == changed {
@@ -208,10 +208,10 @@ func TestNeighboursDifferInOneContribution(t *testing.T) {
 				t.Fatalf("%+v: step %d knows", c, step+1)
 			case step == closes:
 				moved = d
-				apart := machineGain(c) * floats.Norm(d, 2)
+				distance := machineGain(c) * floats.Norm(d, 2)
 				most := float64(c.NewParams().Dimension) / c.NewParams().Episodes[0].Smoothing * (c.Losses.High - c.Losses.Low)
-				if !(apart > 0.999*most && apart < 1.001*most) {
-					t.Fatalf("%+v: releases are %g apart, want %g", c, apart, most)
+				if !(distance > 0.999*most && distance < 1.001*most) {
+					t.Fatalf("%+v: releases are %g apart, want %g", c, distance, most)
 				}
 			case step > closes && floats.Distance(d, moved, 2) > 1e-6:
 				t.Fatalf("%+v: step %d is %v apart, the first %v", c, step+1, d, moved)
@@ -290,9 +290,9 @@ func TestRegretWithoutNoise(t *testing.T) {
 	}
 }
 
-// TestProjectionPlaysAsWell checks that centres by exact projection, as in Thakurta and Smith's algorithm, give a
-// regret within a tenth of the regret with Frank-Wolfe.
-func TestProjectionPlaysAsWell(t *testing.T) {
+// TestProjectionHasTheRegretOfFrankWolfe checks that centres by exact projection, as in Thakurta and Smith's algorithm,
+// give a regret within a tenth of the regret with Frank-Wolfe.
+func TestProjectionHasTheRegretOfFrankWolfe(t *testing.T) {
 	total := tiertest.Runs(30_000, 100_000)
 	for _, exact := range []bool{true, false} {
 		c := paper(t, 2, float64(total))

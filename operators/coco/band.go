@@ -135,7 +135,7 @@ func (b *band) show() {
 	for i, z := range b.ends {
 		b.shown[i] = b.rule.end(min(max(b.means[i], z-nearest), z+nearest))
 	}
-	b.rule.part(b.shown)
+	b.rule.uncross(b.shown)
 }
 
 // excess returns M̃_t − t·B·s of a column. totals must be the totals since the last fold before step t.
@@ -153,7 +153,7 @@ func (b *band) excess(column int, t uint64) float64 {
 func (b *band) write(dst []schemas.ExtraValue, t uint64) {
 	low, high := b.rule.ends(b.shown)
 	dst[0].Number, dst[1].Number, dst[2].Number = low, high, b.rule.level
-	dst[3].Number = b.rule.errorMost(t, b.stream.Batch(), b.noise)
+	dst[3].Number = b.rule.maxError(t, b.stream.Batch(), b.noise)
 }
 
 // bandExtras describes the members of decisions that write fills.

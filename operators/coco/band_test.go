@@ -143,7 +143,7 @@ func TestBandTelescopes(t *testing.T) {
 					if machine.band.ends[column] != z {
 						t.Fatalf("step %d, column %d: z = %v, want %v", d.Step, column, machine.band.ends[column], z)
 					}
-					if math.Abs(z) > machine.band.rule.far {
+					if math.Abs(z) > machine.band.rule.cutoff {
 						outside++
 					}
 				}
@@ -213,8 +213,8 @@ func TestNoSequencePassesTheBoundOfABand(t *testing.T) {
 				for _, d := range l.add(r, high, low, f, min(max(y, -1), 1)) {
 					copy(decision, d.Point)
 					low, high = d.Extras[1].Number, d.Extras[2].Number
-					more := (rule.far+nearest-rule.start+rule.leeway)/rule.rate + float64(batch)
-					fewer := (rule.far+nearest+rule.start+rule.leeway)/rule.rate + float64(batch)
+					more := (rule.cutoff+nearest-rule.start+rule.leeway)/rule.rate + float64(batch)
+					fewer := (rule.cutoff+nearest+rule.start+rule.leeway)/rule.rate + float64(batch)
 					both := 2*(nearest+rule.start+rule.leeway)/rule.rate + 2*rule.share*float64(batch)
 					above := float64(l.misses[0]) - events*rule.share
 					below := float64(l.misses[1]) - events*rule.share

@@ -157,9 +157,9 @@ func (c operator) describeBand(m mechanisms.Config) *operators.Band {
 	rule, batch := newBandRule(c.Config, true), m.Batch
 	return &operators.Band{
 		Level: c.Band.Level, Noise: c.columns(m.Unit).noiseFactor(),
-		ErrorMost: func(opened *mechanisms.Mechanism) (func(step uint64) float64, error) {
+		MaxError: func(opened *mechanisms.Mechanism) (func(step uint64) float64, error) {
 			noise, err := newTotalNoise(opened, bandComponent)
-			return func(step uint64) float64 { return rule.errorMost(step, batch, noise) }, err
+			return func(step uint64) float64 { return rule.maxError(step, batch, noise) }, err
 		},
 	}
 }

@@ -45,20 +45,20 @@ func TestSensitivityOfABandByEnumeration(t *testing.T) {
 				m = required(t, c, m)
 				plan := mechtest.Plan(t, m)
 				gradient, marks := plan.Component(0), plan.Component(bandComponent)
-				var leaves [][]float64 // gradient and w·marks, so that noise has one size in all coordinates
+				var contributions [][]float64 // gradient and w·marks, so that noise has one size in all coordinates
 				w := weight * c.Clip
 				for _, mark := range [][]float64{{0, 0}, {w, 0}, {0, w}}[:1+columns] {
 					for x := -4.0; x <= 4; x++ {
 						for y := -4.0; y <= 4; y++ {
 							if x*x+y*y <= 16 {
-								leaves = append(leaves, append([]float64{x / 4 * c.Clip, y / 4 * c.Clip}, mark...))
+								contributions = append(contributions, append([]float64{x / 4 * c.Clip, y / 4 * c.Clip}, mark...))
 							}
 						}
 					}
 				}
 				most := 0.0
-				for i, a := range leaves {
-					for _, b := range leaves[:i] {
+				for i, a := range contributions {
+					for _, b := range contributions[:i] {
 						if exchange == dp.ZeroOut {
 							b = make([]float64, 4)
 						}
@@ -88,12 +88,12 @@ func TestSensitivityOfABandByEnumeration(t *testing.T) {
 				if ratio := per * w / sigma; math.Abs(ratio-1) > 0.002 {
 					t.Errorf("%d columns, %v, w = %g: noise of marks is %g of what it is to be", columns, exchange, weight, ratio)
 				}
-				bare := m
-				bare.Contribution = Params{}.contribution(c)
-				alone := mechtest.Plan(t, bare)
+				plain := m
+				plain.Contribution = Params{}.contribution(c)
+				alone := mechtest.Plan(t, plain)
 				factor := sigma / (alone.Scale.Float64() * alone.Grid.Unit())
-				want, told := most/distance, c.columns(m.Unit).noiseFactor()
-				if math.Abs(factor/want-1) > 1e-3 || math.Abs(told/want-1) > 1e-3 {
+				want, stated := most/distance, c.columns(m.Unit).noiseFactor()
+				if math.Abs(factor/want-1) > 1e-3 || math.Abs(stated/want-1) > 1e-3 {
 					t.Errorf("%d columns, %v, w = %g: noise is %g times as large, want %g", columns, exchange, weight, factor, want)
 				}
 			}
@@ -143,7 +143,7 @@ func TestReferenceOfABandAgrees(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		twin, err := operator{Config: c}.ReferenceModel(stored)
+		model, err := operator{Config: c}.ReferenceModel(stored)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -159,12 +159,12 @@ func TestReferenceOfABandAgrees(t *testing.T) {
 		other := newMachine(t, c, m, mechtest.Open(t, m, [32]byte{2})) // this stream has the same noise
 		optest.ReferenceAgrees(t, "band", machine, func(r operators.Record) []float64 {
 			other.Add(nil, r)
-			leaf := slices.Clone(other.Stream.Scratch())
-			for _, x := range leaf[len(leaf)-c.bandColumns():] {
+			added := slices.Clone(other.Stream.Scratch())
+			for _, x := range added[len(added)-c.bandColumns():] {
 				misses += int(x)
 			}
-			return leaf
-		}, twin, m.Contribution.Entries(), events)
+			return added
+		}, model, m.Contribution.Entries(), events)
 		if misses < 60 || misses > 400 {
 			t.Errorf("sets %v: %d misses", sets, misses)
 		}
@@ -175,7 +175,7 @@ func TestPlanBytesOfABand(t *testing.T) {
 	golden := append([]byte{6, 0, 0, 0, 0, 0, 0, 0, 0}, make([]byte, 1+4*8)...)
 	golden = append(golden, 3, 2, 0, 0, 8, 0)
 	past := append(bytes.Clone(golden), 0, 0, 0, 0, 0, 0, 0xf8, 0x3f, 0, 0, 0, 0, 0, 0, 0xe0, 0xbf)
-	of := Params{Whole: true, Means: true, Band: Columns{Number: 2, Share: 1 << 19}}
+	of := Params{FullTangent: true, Means: true, Band: Columns{Number: 2, Share: 1 << 19}}
 	after, anchored := of, of
 	anchored.Anchored = true
 	after.Past = Inherited{Weight: 1.5, Point: []float64{-0.5}}
@@ -276,9 +276,9 @@ func TestSettingsOfABand(t *testing.T) {
 	}
 }
 
-// TestErrorMostOfABand checks that decisions publish the error bound of PROOF.md, claim 5, and 1 while few events have
+// TestMaxErrorOfABand checks that decisions publish the error bound of PROOF.md, claim 5, and 1 while few events have
 // come.
-func TestErrorMostOfABand(t *testing.T) {
+func TestMaxErrorOfABand(t *testing.T) {
 	for _, sets := range []bool{false, true} {
 		c, m := banded(t, 64, 3)
 		far, start, columns := math.Asinh(2*(1+beyond)/0.1), 1.8, 2.0
@@ -288,20 +288,20 @@ func TestErrorMostOfABand(t *testing.T) {
 		}
 		machine := newMachine(t, c, m, mechtest.Open(t, m, [32]byte{2}))
 		anchored, earlier := machine.band.rule, newBandRule(c, false)
-		if got, want := anchored.farthest(), max(far-start, start)+1+3; math.Abs(got-want) > 1e-12 {
+		if got, want := anchored.maxOffset(), max(far-start, start)+1+3; math.Abs(got-want) > 1e-12 {
 			t.Errorf("sets %v: z is %g from its anchor at most, want %g", sets, got, want)
 		}
-		if got, want := earlier.farthest(), far+1+start; math.Abs(got-want) > 1e-12 {
+		if got, want := earlier.maxOffset(), far+1+start; math.Abs(got-want) > 1e-12 {
 			t.Errorf("sets %v, earlier plan: z is %g from its anchor at most, want %g", sets, got, want)
 		}
 		for _, step := range []uint64{1, 1000, 5000, 1e6, 1e9} {
 			noise := math.Sqrt(2*math.Log(columns*float64(step)/0.05)) * machine.band.noise.at(step)
-			want := min(1, columns*(anchored.farthest()/c.Band.Step+3+noise)/(3*float64(step)))
-			if got := machine.band.rule.errorMost(step, 3, machine.band.noise); math.Abs(got/want-1) > 1e-12 {
+			want := min(1, columns*(anchored.maxOffset()/c.Band.Step+3+noise)/(3*float64(step)))
+			if got := machine.band.rule.maxError(step, 3, machine.band.noise); math.Abs(got/want-1) > 1e-12 {
 				t.Errorf("sets %v, step %d: %g, want %g", sets, step, got, want)
 			}
 		}
-		if got := machine.band.rule.errorMost(0, 3, machine.band.noise); got != 1 {
+		if got := machine.band.rule.maxError(0, 3, machine.band.noise); got != 1 {
 			t.Errorf("before the first step: %g", got)
 		}
 	}

@@ -22,7 +22,7 @@ type bandRule struct {
 	start   float64 // z_1
 	leeway  float64 // A, the largest distance of an anchor from z_1; 0: the anchor is fixed at z_1
 	pace    float64 // κ for one event, in units of η
-	far     float64 // Z: at z ≥ Z no event misses on this side, and at z ≤ −Z every event does
+	cutoff  float64 // Z: at z ≥ Z no event misses on this side, and at z ≤ −Z every event does
 	unit    float64 // c, or ¼ for sets
 	most    float64 // D and a little more, the largest end; least is the smallest end
 	least   float64
@@ -68,14 +68,14 @@ func newBandRule(c Config, anchored bool) bandRule {
 		r.predict = q.Predict
 	}
 	if r.sets {
-		r.share, r.start, r.unit, r.far, r.most, r.least = 1-c.Band.Level, firstSet, quarter, 1/quarter, 1, -beyond
+		r.share, r.start, r.unit, r.cutoff, r.most, r.least = 1-c.Band.Level, firstSet, quarter, 1/quarter, 1, -beyond
 		return r
 	}
 	r.start, r.unit = firstEnd, float64(least20th*(r.labels.High-r.labels.Low))
 	r.most = float64(max(r.labels.High+r.reach, r.reach-r.labels.Low) * (1 + beyond))
 	r.least = -r.most
 	x := r.most / r.unit
-	r.far = elementary.Log(x + math.Sqrt(float64(x*x)+1)) // asinh(x)
+	r.cutoff = elementary.Log(x + math.Sqrt(float64(x*x)+1)) // asinh(x)
 	return r
 }
 
@@ -94,15 +94,15 @@ func (r *bandRule) anchors() (low, high float64) { return r.start - r.leeway, r.
 func (r *bandRule) end(z float64) float64 {
 	u := float64(r.unit * z)
 	if !r.sets {
-		e := elementary.Exp(min(math.Abs(z), r.far))
+		e := elementary.Exp(min(math.Abs(z), r.cutoff))
 		u = math.Copysign(float64(r.unit*(e-1/e)/2), z)
 	}
 	return min(max(u, r.least), r.most)
 }
 
-// part moves the lower end so that it is at most the upper end. No event then misses on both sides. If the ends meet,
-// every event misses.
-func (r *bandRule) part(shown []float64) {
+// uncross moves the lower end so that it is at most the upper end. No event then misses on both sides. If the ends
+// meet, every event misses.
+func (r *bandRule) uncross(shown []float64) {
 	if !r.sets {
 		shown[1] = max(shown[1], -shown[0])
 	}
@@ -144,25 +144,25 @@ func wrong(z float64) float64 {
 	return 1 / (1 + u)
 }
 
-// errorMost bounds |share of events within − level| after t steps of B events, for every sequence without null events
+// maxError bounds |share of events within − level| after t steps of B events, for every sequence without null events
 // (PROOF.md, claim 5). The bound of each column is (Y/η + B + max|N|)/(tB), where N is the noise of the column's total.
 // With probability 0.95, at all t steps and in all k columns at once, |N| is at most √(2 ln(kt/0.05)) times its largest
 // deviation. Before the first step the bound is 1.
-func (r *bandRule) errorMost(t, batch uint64, noise *totalNoise) float64 {
+func (r *bandRule) maxError(t, batch uint64, noise *totalNoise) float64 {
 	if t == 0 {
 		return 1
 	}
 	b, k := float64(batch), float64(r.columns())
 	most := float64(math.Sqrt(float64(2*elementary.Log(float64(k*float64(t))/0.05))) * noise.at(t))
-	all := r.farthest()/r.rate + b + most
+	all := r.maxOffset()/r.rate + b + most
 	return min(1, float64(k*all)/float64(float64(t)*b))
 }
 
-// farthest returns Y, the largest distance of z from its anchor at which an event can still miss on one side, or be
+// maxOffset returns Y, the largest distance of z from its anchor at which an event can still miss on one side, or be
 // within the band on the other. Plans before version 7 use the simpler bound Z + 1 + z_1.
-func (r *bandRule) farthest() float64 {
+func (r *bandRule) maxOffset() float64 {
 	if r.leeway == 0 {
-		return r.far + nearest + r.start
+		return r.cutoff + nearest + r.start
 	}
-	return max(r.far-r.start, r.start) + nearest + r.leeway
+	return max(r.cutoff-r.start, r.start) + nearest + r.leeway
 }

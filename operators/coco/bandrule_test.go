@@ -23,7 +23,7 @@ func TestBandShown(t *testing.T) {
 	for z := -9.0; z <= 9; z += 1.0 / 64 {
 		u := rule.end(z)
 		want := min(max(0.1*math.Sinh(z), rule.least), rule.most)
-		if math.Abs(u-want) > 1e-12 || u < before || z >= rule.far && u < 2 || z <= -rule.far && u > -2 {
+		if math.Abs(u-want) > 1e-12 || u < before || z >= rule.cutoff && u < 2 || z <= -rule.cutoff && u > -2 {
 			t.Fatalf("at %g: %g after %g, want %g", z, u, before, want)
 		}
 		before = u
@@ -36,7 +36,7 @@ func TestBandShown(t *testing.T) {
 		{-0.5, 0.75, -0.5, -0.75},
 	} {
 		shown := []float64{x.u, x.l}
-		rule.part(shown)
+		rule.uncross(shown)
 		low, high := rule.ends(shown)
 		if low != x.low || high != x.high {
 			t.Errorf("%+v: band from %g to %g", x, low, high)

@@ -178,7 +178,7 @@ func TestNoSequencePassesTheBoundOfASet(t *testing.T) {
 			machine.Add(nil, record(i, e))
 			farthest = max(farthest, math.Abs(machine.band.excess(0, machine.Steps())))
 		}
-		if most := machine.band.rule.farthest()/c.Band.Step + 1; farthest > most {
+		if most := machine.band.rule.maxOffset()/c.Band.Step + 1; farthest > most {
 			t.Errorf("%s: misses are %g from what is to be, at most %g", name, farthest, most)
 		}
 	}

@@ -61,7 +61,7 @@ func (c Config) knowsMore() bool {
 
 // tangent returns the space to which contributions are projected.
 func (p Params) tangent(s convex.Set) (convex.Tangent, error) {
-	if p.Whole {
+	if p.FullTangent {
 		return convex.NewTangent(s)
 	}
 	return convex.EarlierTangent(s), nil

@@ -120,20 +120,20 @@ func units(t *testing.T, m *Machine, r operators.Record) []float64 {
 		clear(from)
 	}
 	m.Add(nil, r)
-	leaf := append([]float64(nil), m.Stream.Sum(0)...)
-	for i := range leaf {
-		leaf[i] -= from[i]
+	added := append([]float64(nil), m.Stream.Sum(0)...)
+	for i := range added {
+		added[i] -= from[i]
 	}
 	if err := m.Restore(before); err != nil {
 		t.Fatal(err)
 	}
-	return leaf
+	return added
 }
 
-// TestLeavesAreAsFarApartAsAccounted checks that no two records change a sum by more than the plan's sensitivity,
-// exactly in lattice units. It tries many decisions, even some outside the set. Some pairs must come close to the
-// sensitivity.
-func TestLeavesAreAsFarApartAsAccounted(t *testing.T) {
+// TestContributionsAreWithinTheirSensitivity checks that no two records change a sum by more than the plan's
+// sensitivity, exactly in lattice units. It tries many decisions, even some outside the set. Some pairs must come close
+// to the sensitivity.
+func TestContributionsAreWithinTheirSensitivity(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	losses := map[string]loss.Loss{
 		"logistic": loss.Logistic{}, "squared": loss.Squared{}, "quantile": loss.Quantile{Tau: 0.8},
@@ -159,21 +159,21 @@ func TestLeavesAreAsFarApartAsAccounted(t *testing.T) {
 				most := 0.0
 				for _, far := range []float64{0, 0.3, 1, 1.5, 1e6} {
 					copy(x, direction(rng, n, 5*far+1e-300))
-					var leaves [][]float64
+					var contributions [][]float64
 					for _, r := range adversaries(rng, n) {
 						if far <= 1 {
-							leaves = append(leaves, units(t, machine, r))
+							contributions = append(contributions, units(t, machine, r))
 							continue
 						}
 						one := quietPlan(t, c, m, plan) // a new machine, because the state of this one would be refused
 						copy(one.update.(*projected).x, x)
 						one.Add(nil, r)
-						leaves = append(leaves, append([]float64(nil), one.Stream.Sum(0)...))
+						contributions = append(contributions, append([]float64(nil), one.Stream.Sum(0)...))
 					}
-					for _, a := range leaves {
-						others := leaves
+					for _, a := range contributions {
+						others := contributions
 						if adjacency == dp.ZeroOut {
-							others = leaves[:1]
+							others = contributions[:1]
 						}
 						for _, b := range others {
 							d := 0.0 // in lattice units, whose squares are integers below 2⁵³
@@ -196,9 +196,10 @@ func TestLeavesAreAsFarApartAsAccounted(t *testing.T) {
 	}
 }
 
-// TestHonestEventsAreNotDrawn checks that an event within the public bounds contributes its rounded gradient at every
-// decision, unclipped. A centre of the wrong sign, or a radius that is too small, would cost accuracy and fail here.
-func TestHonestEventsAreNotDrawn(t *testing.T) {
+// TestEventsWithinBoundsAreNotClipped checks that an event within the public bounds contributes its rounded gradient at
+// every decision, unclipped. A centre of the wrong sign, or a radius that is too small, would cost accuracy and fail
+// here.
+func TestEventsWithinBoundsAreNotClipped(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	for _, set := range []string{"l2-ball", "simplex"} {
 		for _, n := range []int{2, 3, 40} {
@@ -307,7 +308,7 @@ func TestStoredPlansKeepTheirRule(t *testing.T) {
 	}
 }
 
-func TestPlanOfLeavesBytes(t *testing.T) {
+func TestPlanBytesOfContributions(t *testing.T) {
 	p := Params{CW: 1.5, Contributions: Contributions{Rule: ruleCentre, Pull: 0.25, Offset: 0, Radius: 0.75, Reach: 0.5}}
 	const golden = "02000000000000f83f01000000000000d03f0000000000000000000000000000e83f000000000000e03f"
 	stored, err := p.AppendBinary(nil)

@@ -12,7 +12,7 @@ func (c operator) Costs() *operators.Costs {
 	if _, linear := c.Loss.(loss.Linear); !linear {
 		return nil
 	}
-	tangent, err := Params{Whole: c.knowsMore()}.tangent(c.Set)
+	tangent, err := Params{FullTangent: c.knowsMore()}.tangent(c.Set)
 	if err != nil {
 		return nil
 	}

@@ -47,9 +47,9 @@ func TestCautions(t *testing.T) {
 	}
 }
 
-// TestABrokenSettingIsBlamedAlone checks that a wrong setting is not reported a second time as a problem of the set
+// TestABrokenSettingIsReportedOnce checks that a wrong setting is not reported a second time as a problem of the set
 // built from it.
-func TestABrokenSettingIsBlamedAlone(t *testing.T) {
+func TestABrokenSettingIsReportedOnce(t *testing.T) {
 	for line, want := range map[string]string{
 		"RADIUS=5m": `ORIEL_RADIUS: "5m": not a number (unit: length)`, "RADIUS=-1": "ORIEL_RADIUS: -1: not positive and finite",
 		"DIMENSION=3x": `ORIEL_DIMENSION: "3x": not a whole number (unit: coordinates)`,

@@ -90,7 +90,7 @@ func private(t testing.TB, s convex.Set, epsilon float64, memory uint64, whole b
 		m.Scope = protection.Decay{Steps: memory}
 	}
 	p := mustPlan(t, c, m)
-	p.Whole = whole
+	p.FullTangent = whole
 	machine, err := New(c, p, mechtest.Open(t, m, [32]byte{key}))
 	if err != nil {
 		t.Fatal(err)

@@ -60,7 +60,7 @@ func TestGoldenDecisions(t *testing.T) {
 	for _, set := range []string{"flow", "chain", "segment"} { // contributions on the complete tangent space
 		c := sample(t, set, 7)
 		c.Update, c.Constants = LLO, Search
-		whole := Params{Whole: true}
+		whole := Params{FullTangent: true}
 		lines = append(lines,
 			fmt.Sprintf("llo search %s whole linear %s", set, digest(quietParams(t, c, mechanism(c, 4, 1), whole))),
 			fmt.Sprintf("llo search %s whole memory linear %s", set, digest(quietParams(t, c, remembering(c, 64, 1), whole))))
@@ -97,7 +97,7 @@ func TestGoldenDecisions(t *testing.T) {
 func quietEarlier(t *testing.T, c Config, m mechanisms.Config) *Machine {
 	t.Helper()
 	p := mustPlan(t, c, m)
-	p.Whole, p.Means = false, false
+	p.FullTangent, p.Means = false, false
 	return quietParams(t, c, m, p)
 }
 

@@ -146,7 +146,7 @@ func TestAddAllocatesNothingOfItsOwn(t *testing.T) {
 			c := sample(t, set, 32)
 			c.Update, c.Loss = update, mustLoss(t, "logistic")
 			m := mechanism(c, 1024, 1)
-			machine, bare := open(t, c, m, 1), open(t, c, m, 1).Stream
+			machine, plain := open(t, c, m, 1), open(t, c, m, 1).Stream
 			e := schemas.Event{
 				Vector: schemas.Vector{Values: direction(rand.New(rand.NewPCG(1, 1)), 32, 1)}, Label: 1, Weight: 1,
 			}
@@ -157,7 +157,7 @@ func TestAddAllocatesNothingOfItsOwn(t *testing.T) {
 			})
 			i = 0
 			without := testing.AllocsPerRun(1024, func() {
-				bare.Add(record(i, e).Identity, e.Vector.Values)
+				plain.Add(record(i, e).Identity, e.Vector.Values)
 				i++
 			})
 			if with > without {
@@ -180,11 +180,11 @@ func TestProjectingCostsMovesNoDecision(t *testing.T) {
 			}
 			m := mechanism(c, 64, 1)
 			p := mustPlan(t, c, m)
-			if !p.Whole {
+			if !p.FullTangent {
 				t.Fatalf("%s: an earlier plan", set)
 			}
 			whole := quietParams(t, c, m, p)
-			p.Whole = false
+			p.FullTangent = false
 			earlier := quietParams(t, c, m, p)
 			rng := rand.New(rand.NewPCG(4, 4))
 			for i := range 200 {

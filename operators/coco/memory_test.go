@@ -35,13 +35,13 @@ func TestDecisionsWithMemoryMinimiseTheDiscountedObjective(t *testing.T) {
 			c.StartRegularizer = 2
 			machine := quiet(t, c, remembering(c, 8, batch))
 			gamma := float64(decay.Decay(8)) / (1 << 30)
-			sum, weight, leaf := make([]float64, 4), 0.0, make([]float64, 4)
+			sum, weight, added := make([]float64, 4), 0.0, make([]float64, 4)
 			for i := range 60 * int(batch) {
 				v := direction(rng, 4, 0.9*rng.Float64())
 				tangent := append([]float64(nil), v...)
 				mustTangent(t, c.Set).Project(tangent)
 				for k, x := range tangent {
-					leaf[k] += x
+					added[k] += x
 				}
 				decisions := machine.Add(nil, record(i, linear(v)))
 				if len(decisions) == 0 {
@@ -49,9 +49,9 @@ func TestDecisionsWithMemoryMinimiseTheDiscountedObjective(t *testing.T) {
 				}
 				weight = gamma*weight + 1
 				for k := range sum {
-					sum[k] = gamma*sum[k] + leaf[k]
+					sum[k] = gamma*sum[k] + added[k]
 				}
-				clear(leaf)
+				clear(added)
 				curvature := c.StrongConvexity*float64(batch)*weight + c.StartRegularizer
 				objective := func(x []float64) float64 { return floats.Dot(sum, x) + curvature/2*floats.Dot(x, x) }
 				x := append([]float64(nil), decisions[0].Point...)

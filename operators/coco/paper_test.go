@@ -62,9 +62,9 @@ func TestAlgorithm1Line3MinimisesTheNoisyObjective(t *testing.T) {
 	}
 }
 
-// TestPublicRegulariserCancelsTheSumOfPlays checks §5.1: with the public regulariser (µ/2)|x|², decisions equal the
+// TestPublicRegulariserCancelsTheSumOfDecisions checks §5.1: with the public regulariser (µ/2)|x|², decisions equal the
 // decisions of §5 as printed on gradients that include µx_t.
-func TestPublicRegulariserCancelsTheSumOfPlays(t *testing.T) {
+func TestPublicRegulariserCancelsTheSumOfDecisions(t *testing.T) {
 	for _, update := range []string{Projection, LLO} {
 		for _, set := range []string{"l1-ball", "simplex", "box"} {
 			public := sample(t, set, 4)

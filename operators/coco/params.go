@@ -23,9 +23,10 @@ type Params struct {
 	Contributions Contributions // zero: the rule ruleClip, as in all plans of version 1
 	Past          Inherited     // zero: the stream does not continue an earlier one
 
-	// Whole says that contributions are projected to the complete tangent space of the set before they are clipped.
-	// Plans before version 4 project to EarlierTangent. New plans do so too, if this is the complete tangent space.
-	Whole bool
+	// FullTangent says that contributions are projected to the complete tangent space of the set before they are
+	// clipped. Plans before version 4 project to EarlierTangent. New plans do so too, if this is the complete tangent
+	// space.
+	FullTangent bool
 
 	// Means says that searched steps follow means of released sums (SPEC.md §6.1). Plans before version 5 follow the
 	// newest sums, and so do the other updates.
@@ -54,14 +55,14 @@ const (
 	pastVersion = 3 // adds the earlier stream's weight and point
 	// As version 2, with contributions projected to the complete tangent space; weight and point of an earlier stream
 	// may follow.
-	wholeVersion = 4
+	fullTangentVersion = 4
 
 	// Searched steps follow means; whether contributions are projected as in version 4; a past may follow.
 	meansVersion = 5
 	meansLen     = contributionsLen + 1
 
-	// A byte with wholeBit and meansBit, then the band's columns and their share; weight and point of an earlier stream
-	// may follow.
+	// A byte with fullTangentBit and meansBit, then the band's columns and their share; weight and point of an earlier
+	// stream may follow.
 	bandVersion = 6
 	bandLen     = meansLen + 1 + 4
 
@@ -73,7 +74,7 @@ func (c Config) NewParams(m mechanisms.Config) (Params, error) {
 	if err := c.Validate(); err != nil {
 		return Params{}, err
 	}
-	p := Params{Whole: c.knowsMore(), Means: c.searches()}
+	p := Params{FullTangent: c.knowsMore(), Means: c.searches()}
 	p.Band = c.columns(m.Unit)
 	p.Anchored = p.Band != Columns{}
 	sharp := Params{Contributions: c.contributions(m), Band: p.Band}
@@ -138,14 +139,14 @@ func (l Contributions) validate() error {
 
 // These are the bits of a byte in plans from version 5 on: contributions are projected to the complete tangent space
 // and, from version 6 on, searched steps follow means.
-const wholeBit, meansBit = 1, 2
+const fullTangentBit, meansBit = 1, 2
 
 // AppendBinary appends the plan's stored form.
 func (p Params) AppendBinary(dst []byte) ([]byte, error) {
 	if err := p.validate(); err != nil {
 		return dst, err
 	}
-	if p.Contributions.Rule == ruleClip && p.Past.Point == nil && !p.Whole && !p.Means && p.Band == (Columns{}) {
+	if p.Contributions.Rule == ruleClip && p.Past.Point == nil && !p.FullTangent && !p.Means && p.Band == (Columns{}) {
 		dst = append(dst, planVersion)
 		return binary.LittleEndian.AppendUint64(dst, math.Float64bits(p.CW)), nil
 	}
@@ -157,8 +158,8 @@ func (p Params) AppendBinary(dst []byte) ([]byte, error) {
 		version = bandVersion
 	case p.Means:
 		version = meansVersion
-	case p.Whole:
-		version = wholeVersion
+	case p.FullTangent:
+		version = fullTangentVersion
 	case p.Past.Point != nil:
 		version = pastVersion
 	}
@@ -166,8 +167,8 @@ func (p Params) AppendBinary(dst []byte) ([]byte, error) {
 	dst = appendFloats(append(dst, l.Rule), []float64{l.Pull, l.Offset, l.Radius, l.Reach})
 	if version >= meansVersion {
 		dst = append(dst, 0)
-		if p.Whole {
-			dst[len(dst)-1] = wholeBit
+		if p.FullTangent {
+			dst[len(dst)-1] = fullTangentBit
 		}
 	}
 	if version >= bandVersion {
@@ -191,7 +192,7 @@ func ParseParams(b []byte) (Params, error) {
 	}
 	switch version {
 	case planVersion:
-	case contributionsVersion, pastVersion, wholeVersion:
+	case contributionsVersion, pastVersion, fullTangentVersion:
 		head = contributionsLen
 	case meansVersion:
 		head = meansLen
@@ -201,7 +202,7 @@ func ParseParams(b []byte) (Params, error) {
 		return Params{}, fmt.Errorf("coco: plan: version %d, this software knows %d to %d", version, planVersion,
 			anchoredVersion)
 	}
-	want, past := head, version == pastVersion || version >= wholeVersion && len(b) > head
+	want, past := head, version == pastVersion || version >= fullTangentVersion && len(b) > head
 	if past { // at least a weight and one coordinate follow
 		want = max(head+2*8, len(b)-(len(b)-head)%8)
 	}
@@ -209,7 +210,7 @@ func ParseParams(b []byte) (Params, error) {
 		return Params{}, fmt.Errorf("coco: plan: %d bytes, want %d", len(b), want)
 	}
 	p := Params{
-		CW: math.Float64frombits(binary.LittleEndian.Uint64(b[1:])), Whole: version == wholeVersion,
+		CW: math.Float64frombits(binary.LittleEndian.Uint64(b[1:])), FullTangent: version == fullTangentVersion,
 		Means: version == meansVersion, Anchored: version == anchoredVersion,
 	}
 	if version != planVersion {
@@ -222,7 +223,7 @@ func ParseParams(b []byte) (Params, error) {
 		}
 	}
 	if version >= meansVersion {
-		bits, most := b[contributionsLen], byte(wholeBit)
+		bits, most := b[contributionsLen], byte(fullTangentBit)
 		if version >= bandVersion {
 			most |= meansBit
 			p.Means = bits&meansBit != 0
@@ -234,7 +235,7 @@ func ParseParams(b []byte) (Params, error) {
 		if bits > most {
 			return Params{}, fmt.Errorf("coco: plan: %d says whether costs are projected, not 0 to %d", bits, most)
 		}
-		p.Whole = bits&wholeBit != 0
+		p.FullTangent = bits&fullTangentBit != 0
 	}
 	if past {
 		numbers := make([]float64, (len(b)-head)/8)

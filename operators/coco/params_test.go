@@ -72,17 +72,17 @@ func FuzzParsePlan(f *testing.F) {
 	})
 }
 
-// TestPlanBytesOfTheWholeTangentSpace checks that a plan with Whole has version 4, both for a new stream and for one
-// that continues an earlier stream.
-func TestPlanBytesOfTheWholeTangentSpace(t *testing.T) {
+// TestPlanBytesOfTheFullTangentSpace checks that a plan with FullTangent has version 4, both for a new stream and for
+// one that continues an earlier stream.
+func TestPlanBytesOfTheFullTangentSpace(t *testing.T) {
 	golden := append([]byte{4, 0, 0, 0, 0, 0, 0, 0xf8, 0x3f}, make([]byte, 1+4*8)...)
 	past := append(bytes.Clone(golden), 0, 0, 0, 0, 0, 0, 0xf8, 0x3f, 0, 0, 0, 0, 0, 0, 0xe0, 0xbf)
 	for _, c := range []struct {
 		plan  Params
 		bytes []byte
 	}{
-		{Params{CW: 1.5, Whole: true}, golden},
-		{Params{CW: 1.5, Whole: true, Past: Inherited{Weight: 1.5, Point: []float64{-0.5}}}, past},
+		{Params{CW: 1.5, FullTangent: true}, golden},
+		{Params{CW: 1.5, FullTangent: true, Past: Inherited{Weight: 1.5, Point: []float64{-0.5}}}, past},
 	} {
 		stored, err := c.plan.AppendBinary(nil)
 		if err != nil || !bytes.Equal(stored, c.bytes) {
@@ -114,8 +114,8 @@ func TestPlanBytesOfMeans(t *testing.T) {
 		bytes []byte
 	}{
 		{Params{Means: true}, golden},
-		{Params{Means: true, Whole: true}, whole},
-		{Params{Means: true, Whole: true, Past: Inherited{Weight: 1.5, Point: []float64{-0.5}}}, past},
+		{Params{Means: true, FullTangent: true}, whole},
+		{Params{Means: true, FullTangent: true, Past: Inherited{Weight: 1.5, Point: []float64{-0.5}}}, past},
 	} {
 		stored, err := c.plan.AppendBinary(nil)
 		if err != nil || !bytes.Equal(stored, c.bytes) {
@@ -149,17 +149,17 @@ func TestPlanBytesOfMeans(t *testing.T) {
 	}
 }
 
-// TestSetsWhosePlansAreWhole checks that new plans keep their earlier version, and so their bytes, for sets whose
+// TestSetsWithTheFullTangentSpace checks that new plans keep their earlier version, and so their bytes, for sets whose
 // complete tangent space was already used before version 4.
-func TestSetsWhosePlansAreWhole(t *testing.T) {
+func TestSetsWithTheFullTangentSpace(t *testing.T) {
 	for _, set := range convex.Names() {
 		c := sample(t, set, 4)
 		if slices.Contains(byOracle, set) || slices.Contains(searched, set) {
 			c.Update, c.Constants = LLO, Search
 		}
 		want := set == "flow"
-		if p := mustPlan(t, c, mechanism(c, 8, 1)); p.Whole != want {
-			t.Errorf("%s: whole %v, want %v", set, p.Whole, want)
+		if p := mustPlan(t, c, mechanism(c, 8, 1)); p.FullTangent != want {
+			t.Errorf("%s: whole %v, want %v", set, p.FullTangent, want)
 		}
 	}
 }

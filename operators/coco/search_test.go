@@ -193,23 +193,23 @@ func TestSearchFollowsMeans(t *testing.T) {
 	}
 }
 
-// TestStepsAreSaid checks the text of `oriel plan` about steps: α of the proved constants, and advice if α is too
+// TestStepsAreDescribed checks the text of `oriel plan` about steps: α of the proved constants, and advice if α is too
 // small.
-func TestStepsAreSaid(t *testing.T) {
+func TestStepsAreDescribed(t *testing.T) {
 	c := sample(t, "box", 1)
 	c.Update, c.Set, c.Rounds, c.Failure = LLO, square(t, 8), 1000, 0.01
-	said := func() string { return operator{Config: c}.Describe(mechanisms.Config{}).Steps }
+	stated := func() string { return operator{Config: c}.Describe(mechanisms.Config{}).Steps }
 	for _, part := range []string{"0.00016 of the way", "ρ = 56", "ORIEL_CONSTANTS=search"} { // ρ² = 112·2·14 = 3136
-		if !strings.Contains(said(), part) {
-			t.Errorf("flows: %q has no %q", said(), part)
+		if !strings.Contains(stated(), part) {
+			t.Errorf("flows: %q has no %q", stated(), part)
 		}
 	}
 	c.Set = mustSet(t, "box", 3, 1)
-	if !strings.Contains(said(), "0.17 of the way") || strings.Contains(said(), "search") {
-		t.Errorf("box: %q", said())
+	if !strings.Contains(stated(), "0.17 of the way") || strings.Contains(stated(), "search") {
+		t.Errorf("box: %q", stated())
 	}
 	c.Update = Projection
-	if said() != "" {
-		t.Errorf("projection: %q", said())
+	if stated() != "" {
+		t.Errorf("projection: %q", stated())
 	}
 }

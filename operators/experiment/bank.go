@@ -182,8 +182,8 @@ func advance(f, poles, residues []float64) {
 	}
 }
 
-// forget resets a statistic, as if its earlier increments were zero.
-func (b *bank) forget(statistic int) {
+// reset resets a statistic, as if its earlier increments were zero.
+func (b *bank) reset(statistic int) {
 	m := len(b.noise.Poles)
 	for i := range b.ratios {
 		clear(b.filter(i)[heads+4*m+statistic*(m+1):][:m+1])

@@ -257,9 +257,9 @@ func TestMeansOfEValues(t *testing.T) {
 	}
 }
 
-// TestVerdicts checks that a worse arm is never found better, whatever its e-value, and that a better arm is found
-// about when planned.
-func TestVerdicts(t *testing.T) {
+// TestVerdictsFollowTheEffect checks that a worse arm is never found better, whatever its e-value, and that a better
+// arm is found about when planned.
+func TestVerdictsFollowTheEffect(t *testing.T) {
 	s := halves(0.1, 100)
 	runs, arms := tiertest.Runs(8, 200), make([]Arm, 2)
 	for seed := range runs {
@@ -282,9 +282,9 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// TestArmsThatAreNotDrawnAsSaid checks that arms that are not drawn with their propensities are reported, and that
+// TestWrongPropensitiesAreReported checks that arms that are not drawn with their propensities are reported, and that
 // there is then no verdict on an effect.
-func TestArmsThatAreNotDrawnAsSaid(t *testing.T) {
+func TestWrongPropensitiesAreReported(t *testing.T) {
 	s := halves(0.1, 100)
 	x, arms := New(s), make([]Arm, 2)
 	drawn := s

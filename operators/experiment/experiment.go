@@ -180,7 +180,7 @@ func (x *Experiment) halve(l uint64) {
 	if x.state[recent] = 0; l > 1 {
 		x.state[recent] = x.check.sum(last, last) / x.check.informationOf(last)
 	}
-	x.check.forget(last)
+	x.check.reset(last)
 	x.state[recentFrom] = float64(l)
 }
 

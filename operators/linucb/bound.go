@@ -36,7 +36,7 @@ func (c operator) bound(sd float64) bounds {
 	failure := 1 - c.confidence
 	tail := float64(2 * float64(sd*math.Sqrt(elementary.Log(float64(8*arms)*releases/failure))))
 	upsilon := edge + tail // bound on the norm of each noise matrix
-	side := float64(sd*moments.Whole) / float64(c.rows.Label)
+	side := float64(sd*moments.MaxLabel) / float64(c.rows.Label)
 	length := math.Sqrt(float64(2 * elementary.Log(float64(float64(4*arms)*releases)/failure)))
 	length += math.Sqrt(float64(d)) // bound on the expected norm of d normal numbers
 	b := bounds{
@@ -44,7 +44,7 @@ func (c operator) bound(sd float64) bounds {
 	}
 	b.shift = c.shifted(float64(2*upsilon), sd, float64(arms*releases))
 	b.least, b.most = b.shift-upsilon+c.start, b.shift+upsilon+c.start
-	off := float64(c.maxWeights*(float64(2*math.Sqrt(float64(d)))+2)) + moments.Whole/float64(c.rows.Label)
+	off := float64(c.maxWeights*(float64(2*math.Sqrt(float64(d)))+2)) + moments.MaxLabel/float64(c.rows.Label)
 	b.rounding = float64(math.Sqrt(c.events())*off) / units
 	if b.least > 0 {
 		b.side = float64(side*length) / math.Sqrt(b.least)

@@ -127,8 +127,8 @@ func armEntry(text string) (string, bool) {
 	})
 }
 
-// absent marks the reward of an event without a reward.
-const absent = -math.MaxFloat64
+// noReward marks the reward of an event without a reward.
+const noReward = -math.MaxFloat64
 
 var body = schemas.Body{
 	Name: "linucb", Text: "A context, a reward, or a context with the arm that was played and its reward.",
@@ -141,7 +141,7 @@ var body = schemas.Body{
 			Name: "arm", Kind: schemas.KindCount, Optional: true, Default: -1, Least: 0, Most: maxArms - 1,
 			Text: "The place of what was played, from 0; read where ORIEL_PLAYED is logged.",
 		},
-		{Name: "reward", Kind: schemas.KindNumber, Optional: true, Default: absent, Text: "What the play brought."},
+		{Name: "reward", Kind: schemas.KindNumber, Optional: true, Default: noReward, Text: "What the play brought."},
 	},
 }
 

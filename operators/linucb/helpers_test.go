@@ -89,7 +89,7 @@ func drawn(c operator, count int, seed uint64) []schemas.Event {
 		case 5:
 			events[i].Numbers[0] = -1
 		case 8:
-			events[i].Numbers[1] = absent
+			events[i].Numbers[1] = noReward
 		case 11:
 			events[i].Numbers[1] *= 1e9
 		}

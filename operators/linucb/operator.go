@@ -139,7 +139,7 @@ func (c operator) Open(params []byte, sums *mechanisms.Stream) (operators.Machin
 
 // Describe describes the contribution of a row, and the regret bound.
 func (c operator) Describe(m mechanisms.Config) operators.Description {
-	s := float64(c.rows.Label) / moments.Whole
+	s := float64(c.rows.Label) / moments.MaxLabel
 	where := fmt.Sprintf("in the block of one of %d arms", c.blocks())
 	if c.products.length > 0 {
 		where = fmt.Sprintf("of all products of %d features of a context and %d of an arm, in one block", c.dimension(),
@@ -170,7 +170,7 @@ func (c operator) ReferenceModel(params []byte) (operators.ReferenceModel, error
 	return reference{operator: c}, err
 }
 
-// usable reports whether a decoder can have made the event: its vector is of the configured dimension or absent, and
+// usable reports whether a decoder can have made the event: its vector is of the configured dimension or noReward, and
 // its values are numbers.
 func (c operator) usable(e schemas.Event) bool {
 	if len(e.Numbers) != 2 || !finite(e.Numbers) || !finite(e.Vector.Values) {
@@ -228,7 +228,7 @@ func (c operator) block(choice int) int {
 
 // reward maps an event's reward to [−1, 1]. some is false if the event has no reward.
 func (c operator) reward(e schemas.Event) (y float64, some bool) {
-	if e.Numbers[1] == absent {
+	if e.Numbers[1] == noReward {
 		return 0, false
 	}
 	return max(-1, min(1, (e.Numbers[1]-c.middle)/c.half)), true

@@ -64,7 +64,7 @@ func (c operator) setPrintedNoise(m *mechanisms.Config) error {
 
 // square returns L̃².
 func (c operator) square() float64 {
-	label := float64(c.rows.Label) / moments.Whole
+	label := float64(c.rows.Label) / moments.MaxLabel
 	return 1 + float64(label*label)
 }
 

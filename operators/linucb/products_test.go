@@ -185,8 +185,8 @@ func TestFeaturesOfArmsAreRefused(t *testing.T) {
 	if opened := machine.(*Machine); opened.arms[1] != "b" || opened.products.rows[1][1] != 0.8 {
 		t.Errorf("%v, features %v", opened.arms, opened.products.rows)
 	}
-	if said := c.Describe(m).Distance; !strings.Contains(said, "products of 3 features of a context and 2 of an arm") {
-		t.Errorf("plan says %q", said)
+	if stated := c.Describe(m).Distance; !strings.Contains(stated, "products of 3 features of a context and 2 of an arm") {
+		t.Errorf("plan says %q", stated)
 	}
 	plan, err := c.Params(m)
 	if want := "3\n2.5\nsmall:0.5:0.25\nmiddle:1:1\nlarge:2:-0.125"; err != nil || string(plan) != want {

@@ -17,7 +17,7 @@ type reference struct {
 // Contribution writes z and y and, if there are several blocks, the block.
 func (t reference) Contribution(dst []float64, r operators.Record) bool {
 	d, e := t.rows.Features, r.Event
-	if r.Null || len(e.Numbers) != 2 || e.Numbers[1] == absent || len(e.Vector.Values) == 0 {
+	if r.Null || len(e.Numbers) != 2 || e.Numbers[1] == noReward || len(e.Vector.Values) == 0 {
 		return false
 	}
 	row, choice := dst[len(dst)-d-1:], int(e.Numbers[0])

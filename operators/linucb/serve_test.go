@@ -29,7 +29,7 @@ func (w *world) add(key string, e schemas.Event) []operators.Decision {
 }
 
 func context(z ...float64) schemas.Event {
-	return schemas.Event{Vector: schemas.Vector{Values: z}, Numbers: []float64{-1, absent}}
+	return schemas.Event{Vector: schemas.Vector{Values: z}, Numbers: []float64{-1, noReward}}
 }
 
 func rewarded(r float64) schemas.Event { return schemas.Event{Numbers: []float64{-1, r}} }

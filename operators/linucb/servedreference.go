@@ -98,7 +98,7 @@ func (t *servedReference) Canary(u []float64, factor float64) (with, without ope
 func (t *servedReference) Records(event operators.Record) (records []operators.Record, lag uint64) {
 	context, reward := event, event
 	if !event.Null {
-		context.Event.Numbers = []float64{none, absent}
+		context.Event.Numbers = []float64{none, noReward}
 		reward.Event = schemas.Event{Numbers: []float64{none, event.Event.Numbers[1]}, Weight: 1}
 	}
 	return []operators.Record{context, reward}, 0

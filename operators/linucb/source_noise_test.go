@@ -147,7 +147,7 @@ func TestAnyRegularisersAreCovered(t *testing.T) {
 		v.ScaleVec(1/mat.Norm(v, 2), v)
 		return v
 	}
-	rows, tight := moments.Rows{Features: d, Label: moments.Whole}, math.Inf(1)
+	rows, tight := moments.Rows{Features: d, Label: moments.MaxLabel}, math.Inf(1)
 	release, a := make([]float64, rows.Size()), arm{system: moments.NewSystem(d), known: true}
 	misses := 0
 	for run := range runs {

@@ -247,7 +247,7 @@ func TestAccurateBounds(t *testing.T) {
 		}
 		return out
 	}
-	bare, narrow := 0, 0
+	unshifted, narrow := 0, 0
 	for range 300 {
 		w := wishartOf(rng, 6, p.square, p.levels()*p.freedom())
 		if !holds(t, w, 0, least, most, side) || !holds(t, w, -shift, shiftedLeast, shiftedMost, shiftedSide) {
@@ -258,14 +258,14 @@ func TestAccurateBounds(t *testing.T) {
 			t.Fatal("Gaussian noise is beyond its bounds")
 		}
 		if holds(t, gaussian(tight), 0, 0, math.Inf(1), math.Inf(1)) {
-			bare++
+			unshifted++
 		}
 		if holds(t, gaussian(2*sigma), upsilon/8, upsilon/16, 3*upsilon/16, gamma/4) {
 			narrow++
 		}
 	}
-	if bare > 30 || narrow > 150 {
-		t.Errorf("%d of 300 draws are positive definite without a shift, %d keep bounds an eighth as wide", bare, narrow)
+	if unshifted > 30 || narrow > 150 {
+		t.Errorf("%d of 300 draws are positive definite without a shift, %d keep bounds an eighth as wide", unshifted, narrow)
 	}
 }
 
@@ -305,7 +305,7 @@ func TestRegretIsWithinTheBound(t *testing.T) {
 	world := func(seed uint64) linear {
 		return linear{truth: [2][]float64{{0.6, 0, 0.3}, {-0.3, 0.5, 0}}, rng: rand.New(rand.NewPCG(seed, 4))}
 	}
-	var bare [3]float64
+	var unshifted [3]float64
 	for k, steps := range []int{500, 2000, 8000} {
 		m := horizon(optest.Window("blt"), uint64(steps))
 		m.Budget.Epsilon = 20
@@ -317,7 +317,7 @@ func TestRegretIsWithinTheBound(t *testing.T) {
 		}
 		exact.model.bounds = c.bound(0)
 		exact.model.reset()
-		bare[k] = world(1).play(exact, steps)
+		unshifted[k] = world(1).play(exact, steps)
 		private, err := newMachine(c, mechtest.Open(t, m, [32]byte{3}))
 		if err != nil {
 			t.Fatal(err)
@@ -327,9 +327,9 @@ func TestRegretIsWithinTheBound(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Logf("%d steps: regret %.1f without noise, bound %.0f; %.1f with noise, bound %.0f", steps, bare[k],
+		t.Logf("%d steps: regret %.1f without noise, bound %.0f; %.1f with noise, bound %.0f", steps, unshifted[k],
 			c.regretBound(0), noisy, c.regretBound(deviation.Worst()))
-		if bare[k] > c.regretBound(0) || noisy > c.regretBound(deviation.Worst()) {
+		if unshifted[k] > c.regretBound(0) || noisy > c.regretBound(deviation.Worst()) {
 			t.Error("regret is above its bound")
 		}
 		// The lower bound of Corollary 15: (k−1)·ln n/(200ε).
@@ -338,8 +338,8 @@ func TestRegretIsWithinTheBound(t *testing.T) {
 		}
 	}
 	for k := range 2 {
-		if bare[k+1] > 2.5*bare[k] {
-			t.Errorf("regret without noise goes from %g to %g in four times the steps", bare[k], bare[k+1])
+		if unshifted[k+1] > 2.5*unshifted[k] {
+			t.Errorf("regret without noise goes from %g to %g in four times the steps", unshifted[k], unshifted[k+1])
 		}
 	}
 }

@@ -245,7 +245,7 @@ func TestNoBoundForTooManyRows(t *testing.T) {
 // and the noise of the tree.
 func TestBoundsMatchTheFormulas(t *testing.T) {
 	c := operator{
-		rows: moments.Rows{Features: 5, Label: moments.Whole}, confidence: 0.95, batch: 1, every: 1, maxWeights: 1,
+		rows: moments.Rows{Features: 5, Label: moments.MaxLabel}, confidence: 0.95, batch: 1, every: 1, maxWeights: 1,
 		noise: exact, terms: protection.Terms{Scope: protection.Lifetime{Steps: 1000, Within: 1000}},
 	}
 	const sd = 35.48775 * 3.3166247903554 // standard deviation of a node's noise, times √11
@@ -287,7 +287,7 @@ func TestBoundsMatchTheFormulas(t *testing.T) {
 		}
 	}
 	// There are three arms, labels are scaled by half, and a step has two events.
-	c.rows.Label, c.rows.Blocks, c.candidates, c.batch, c.every = moments.Whole/2, 3, 0, 2, 10
+	c.rows.Label, c.rows.Blocks, c.candidates, c.batch, c.every = moments.MaxLabel/2, 3, 0, 2, 10
 	b = c.bound(sd)
 	upsilon := 2*math.Sqrt(5)*sd + 2*sd*math.Sqrt(math.Log(8*3*100/0.05))
 	side := 2 * sd * (math.Sqrt(5) + math.Sqrt(2*math.Log(4*3*100/0.05))) / math.Sqrt(upsilon)

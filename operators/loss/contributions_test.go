@@ -195,16 +195,16 @@ func TestTheLemmasFaultsShow(t *testing.T) {
 func TestUnknownBoundsAndOtherLossesGainNothing(t *testing.T) {
 	known := Bounds{Decision: 2, Dimension: 3, Clip: 1, Features: 1, Weight: 1, Label: 0.5}
 	for _, l := range []Loss{Linear{}, Hinge{}, Absolute{}, Portfolio{}} {
-		if leaves, ok := ContributionsOf(l, known); ok {
-			t.Errorf("%T: %+v", l, leaves)
+		if l, ok := ContributionsOf(l, known); ok {
+			t.Errorf("%T: %+v", l, l)
 		}
 	}
 	f := func(l Loss, change func(*Bounds)) {
 		t.Helper()
 		b := known
 		change(&b)
-		if leaves, ok := ContributionsOf(l, b); ok {
-			t.Errorf("%T of %+v: %+v", l, b, leaves)
+		if l, ok := ContributionsOf(l, b); ok {
+			t.Errorf("%T of %+v: %+v", l, b, l)
 		}
 	}
 	f(Logistic{}, func(b *Bounds) { b.Features = 0 })

@@ -189,9 +189,9 @@ func TestSparseEqualsDense(t *testing.T) {
 				}
 			}
 			sparse := schemas.Event{Vector: v, Label: 1, Weight: 1.5}
-			twin := schemas.Event{Vector: dense(full...), Label: 1, Weight: 1.5}
+			equal := schemas.Event{Vector: dense(full...), Label: 1, Weight: 1.5}
 			a, b := make([]float64, n), make([]float64, n)
-			if okA, okB := l.Gradient(a, x, sparse), l.Gradient(b, x, twin); okA != okB {
+			if okA, okB := l.Gradient(a, x, sparse), l.Gradient(b, x, equal); okA != okB {
 				t.Fatalf("%s: sparse %v, dense %v", name, okA, okB)
 			} else if !okA {
 				continue // the portfolio is empty

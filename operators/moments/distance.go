@@ -26,7 +26,7 @@ func (r Rows) LargestDistance(u []float64) (a, b []float64) {
 			least = i
 		}
 	}
-	s := float64(r.Label) / Whole
+	s := float64(r.Label) / MaxLabel
 	a[d], b[d] = 1, 1
 	if u[d] < 0 {
 		b[d] = -1

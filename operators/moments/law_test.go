@@ -51,7 +51,7 @@ func worst(q contribution.Quantiser, r Rows, fine int, s, epsilon float64) float
 // than half of it. With the planted fault that the diagonal has noise of scale σ in place of √2·σ, δ exceeds the claim
 // at s = ½. It does not at s = 1, because the 2×2 contributions at the largest distance then have equal diagonals.
 func TestExactLawOfTwoByTwo(t *testing.T) {
-	for _, label := range []int{Whole, Whole / 2} {
+	for _, label := range []int{MaxLabel, MaxLabel / 2} {
 		r, g := Rows{Features: 1, Label: label}, coarse(1)
 		near, _ := r.Distances(g)
 		// On this coarse lattice rounding is large, so the enumerated distance gives a sharper claim than the declared
@@ -68,7 +68,7 @@ func TestExactLawOfTwoByTwo(t *testing.T) {
 			t.Errorf("%+v: δ(%d) = %g, claimed %g", r, epsilon, got, 2*claim)
 		}
 		bad := worst(fault{Rows: r, plain: true}, r, 1, s, epsilon)
-		if label < Whole && bad < 2*claim*(1+1e-3) {
+		if label < MaxLabel && bad < 2*claim*(1+1e-3) {
 			t.Errorf("%+v: a diagonal of scale σ has δ(%d) = %g, within %g", r, epsilon, bad, 2*claim)
 		}
 	}

@@ -73,7 +73,7 @@ func TestContributionsOfAnyBits(t *testing.T) {
 	for n := range 20_000 {
 		d := 1 + rng.IntN(5)
 		p := pair{
-			rows: Rows{Features: d, Label: []int{1, 3, 512, 717, Whole - 1, Whole}[rng.IntN(6)], Blocks: 1 + rng.IntN(2)},
+			rows: Rows{Features: d, Label: []int{1, 3, 512, 717, MaxLabel - 1, MaxLabel}[rng.IntN(6)], Blocks: 1 + rng.IntN(2)},
 			bits: lattice.CoarseBits + rng.IntN(lattice.FineBits-lattice.CoarseBits+1),
 		}
 		p.a, p.b = make([]float64, d+1), make([]float64, d+1)
@@ -102,7 +102,7 @@ func TestContributionsOfAnyBits(t *testing.T) {
 // TestTheClaimIsReached checks that some exchanges reach the declared distance up to rounding: moving a row from one
 // block to another, and exchanging the rows at the largest distance within a block. At s = 1 this distance is 2.
 func TestTheClaimIsReached(t *testing.T) {
-	for _, label := range []int{1, 512, 717, Whole} {
+	for _, label := range []int{1, 512, 717, MaxLabel} {
 		for bits := lattice.CoarseBits; bits <= lattice.FineBits; bits += 3 {
 			a, b := Rows{Features: 3, Label: label}.LargestDistance([]float64{0.3, -0.5, 0.2, 1})
 			for _, p := range []pair{
@@ -126,39 +126,39 @@ func TestTheClaimIsReached(t *testing.T) {
 // TestContributionsWithoutNumbers checks contributions of NaN inputs, which are equal on every CPU. A NaN y counts as y
 // = 0; a block that is NaN or fractional gives zero.
 func TestContributionsWithoutNumbers(t *testing.T) {
-	r := Rows{Features: 2, Label: Whole, Blocks: 2}
+	r := Rows{Features: 2, Label: MaxLabel, Blocks: 2}
 	g, err := lattice.NewGrid(r.Component().Clip)
 	if err != nil {
 		t.Fatal(err)
 	}
-	leaf := func(v ...float64) []int64 {
+	dst := func(v ...float64) []int64 {
 		dst := make([]int64, r.Size())
 		r.Quantise(g, dst, v)
 		return dst
 	}
 	nan := math.NaN()
-	if got := leaf(1, 0.6, 0.8, nan); !slices.Equal(got, leaf(1, 0.6, 0.8, 0)) {
+	if got := dst(1, 0.6, 0.8, nan); !slices.Equal(got, dst(1, 0.6, 0.8, 0)) {
 		t.Errorf("a y that is no number has the leaf %v", got)
 	}
-	if got := leaf(1, nan, 0.8, 1); !slices.Equal(got, leaf(1, 0, 0, 1)) {
+	if got := dst(1, nan, 0.8, 1); !slices.Equal(got, dst(1, 0, 0, 1)) {
 		t.Errorf("an x that is no number has the leaf %v", got)
 	}
 	for _, block := range []float64{nan, -1, 0.5, 1.5, 2, math.Inf(1), math.Inf(-1), -5e-324, math.Nextafter(1, 0)} {
-		if got := leaf(block, 0.6, 0.8, 1); slices.Max(got) != 0 || slices.Min(got) != 0 {
+		if got := dst(block, 0.6, 0.8, 1); slices.Max(got) != 0 || slices.Min(got) != 0 {
 			t.Errorf("block %g has the leaf %v", block, got)
 		}
 	}
-	if got := leaf(math.Copysign(0, -1), 0.6, 0.8, 1); !slices.Equal(got, leaf(0, 0.6, 0.8, 1)) {
+	if got := dst(math.Copysign(0, -1), 0.6, 0.8, 1); !slices.Equal(got, dst(0, 0.6, 0.8, 1)) {
 		t.Errorf("block −0 has the leaf %v", got)
 	}
 }
 
 func FuzzRows(f *testing.F) {
-	f.Add([]byte{0, 1, 2, 3}, uint16(Whole), uint8(0))
+	f.Add([]byte{0, 1, 2, 3}, uint16(MaxLabel), uint8(0))
 	f.Add(make([]byte, 64), uint16(1), uint8(18))
 	f.Fuzz(func(t *testing.T, data []byte, label uint16, bits uint8) {
 		p := pair{
-			rows: Rows{Features: 2, Label: 1 + int(label)%Whole, Blocks: 2},
+			rows: Rows{Features: 2, Label: 1 + int(label)%MaxLabel, Blocks: 2},
 			bits: lattice.CoarseBits + int(bits)%(lattice.FineBits-lattice.CoarseBits+1),
 			a:    make([]float64, 4), b: make([]float64, 4),
 		}

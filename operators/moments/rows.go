@@ -13,10 +13,10 @@ import (
 // MaxFeatures is the largest d. A contribution of 512 features has 131 841 numbers.
 const MaxFeatures = 512
 
-// Whole is the Label for s = 1.
-const Whole = 1 << wholeBits
+// MaxLabel is the Label for s = 1.
+const MaxLabel = 1 << labelBits
 
-const wholeBits = 10
+const labelBits = 10
 
 // rootHalf is 2⁶⁴/√2, rounded to the nearest integer.
 const rootHalf = 0xb504f333f9de6484
@@ -26,7 +26,7 @@ const rootHalf = 0xb504f333f9de6484
 // makes y zero. A block outside 0 … Blocks−1 gives the zero contribution.
 type Rows struct {
 	Features int // d, 1 to MaxFeatures
-	Label    int // s·1024, 1 to Whole; a larger share would reduce no noise
+	Label    int // s·1024, 1 to MaxLabel; a larger share would reduce no noise
 	Blocks   int // K, number of blocks; 0 means 1
 }
 
@@ -36,7 +36,7 @@ func (r Rows) Validate() error {
 	if r.Features < 1 || r.Features > MaxFeatures {
 		errs = append(errs, fmt.Errorf("moments: %d features: not in [1, %d]", r.Features, MaxFeatures))
 	}
-	if r.Label < 1 || r.Label > Whole {
+	if r.Label < 1 || r.Label > MaxLabel {
 		errs = append(errs, fmt.Errorf("moments: label share %d/1024: not in (0, 1]", r.Label))
 	}
 	if size := r.triangle(); r.Blocks < 0 || len(errs) == 0 && r.Blocks > 1<<24/size {
@@ -84,7 +84,7 @@ func (r Rows) Scales() []uint32 {
 // Component returns a component with this quantiser, on a grid that holds the longest contribution, of length
 // (1+s²)/√2, with room for rounding. r must be valid.
 func (r Rows) Component() contribution.Component {
-	s := float64(r.Label) / Whole
+	s := float64(r.Label) / MaxLabel
 	// Distances adds √D/2 + 2 units, and lengths are at least 2²⁴ units.
 	room := 1 + float64((math.Sqrt(float64(r.Features+1))+8)*0x1p-24)
 	clip := float64(float64((1+float64(s*s))/math.Sqrt2) * room)
@@ -95,7 +95,7 @@ func (r Rows) Component() contribution.Component {
 // r²·2^shift units of the grid are 1 in loss units.
 func (r Rows) units(g lattice.Grid) (fine int, label int64, shift uint) {
 	fine = max(0, -g.Exp) / 2
-	return fine, int64(r.Label) << fine >> wholeBits, uint(max(0, -g.Exp) - 2*fine)
+	return fine, int64(r.Label) << fine >> labelBits, uint(max(0, -g.Exp) - 2*fine)
 }
 
 // Distances returns the squares of the bounds of PROOF.md, Theorem 1: r² + S² under replace and (r² + S²)/√2 under

@@ -150,7 +150,7 @@ func TestDistancesByEnumeration(t *testing.T) {
 			t.Errorf("%s, %+v: √%d is much less than %g", what, r, replace, main)
 		}
 	}
-	for _, label := range []int{Whole, Whole * 3 / 4, Whole / 4} {
+	for _, label := range []int{MaxLabel, MaxLabel * 3 / 4, MaxLabel / 4} {
 		one, two := Rows{Features: 1, Label: label}, Rows{Features: 2, Label: label}
 		f("rows", one, one, 4, true)
 		f("rows", two, two, 3, true)
@@ -162,7 +162,7 @@ func TestDistancesByEnumeration(t *testing.T) {
 		f("blocks", arms, arms, 3, true)
 		f("in all blocks", fault{Rows: arms, twice: true}, arms, 3, false)
 	}
-	two := Rows{Features: 2, Label: Whole}
+	two := Rows{Features: 2, Label: MaxLabel}
 	f("distance of s = 0", fault{Rows: two, short: true}, two, 3, false)
 	f("labels not clamped", fault{Rows: two, labels: true}, two, 3, false)
 }
@@ -173,9 +173,9 @@ func TestContributionsAreWithinTheGrid(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, r := range []Rows{
 		{Features: 1, Label: 1},
-		{Features: 2, Label: Whole},
+		{Features: 2, Label: MaxLabel},
 		{Features: 27, Label: 717},
-		{Features: 54, Label: Whole, Blocks: 2},
+		{Features: 54, Label: MaxLabel, Blocks: 2},
 		{Features: MaxFeatures, Label: 700},
 	} {
 		if err := r.Validate(); err != nil {
@@ -191,7 +191,7 @@ func TestContributionsAreWithinTheGrid(t *testing.T) {
 			if lattice.Square(g.Lambda).Less(far) {
 				t.Errorf("%+v at %d bits: a leaf may be √%v, Λ = %d", r, bits, far, g.Lambda)
 			}
-			s := float64(r.Label) / Whole
+			s := float64(r.Label) / MaxLabel
 			loss := math.Sqrt(lattice.Grid{}.Float64(near)) * g.Unit()
 			if want := 1 + s*s; loss < want*(1-1e-4) || loss > want+float64(r.Features+4)*g.Unit() {
 				t.Errorf("%+v at %d bits: replace distance %g, want %g", r, bits, loss, want)
@@ -199,7 +199,7 @@ func TestContributionsAreWithinTheGrid(t *testing.T) {
 			if r.Features > 100 && bits%6 > 0 {
 				continue
 			}
-			leaf := make([]int64, r.Size())
+			dst := make([]int64, r.Size())
 			for range 20 {
 				v := make([]float64, r.Entries())
 				for i := range v {
@@ -209,9 +209,9 @@ func TestContributionsAreWithinTheGrid(t *testing.T) {
 					v[0] = float64(rng.IntN(r.Blocks))
 				}
 				v[len(v)-1] = 2*float64(rng.IntN(2)) - 1
-				clear(leaf)
-				r.Quantise(g, leaf, v)
-				if far.Less(lattice.SquaredLength(leaf)) || !g.Contains(leaf) {
+				clear(dst)
+				r.Quantise(g, dst, v)
+				if far.Less(lattice.SquaredLength(dst)) || !g.Contains(dst) {
 					t.Fatalf("%+v at %d bits: a leaf is longer than √%v", r, bits, far)
 				}
 			}
@@ -308,7 +308,7 @@ func streams(r Rows) []mechanisms.Config {
 // TestNoiseIsAsDeclared checks that the noise of a release has the standard deviation that the stream declares, and
 // √2 times that on the diagonal. The limit is 6.11 standard errors of a variance, √(2/samples).
 func TestNoiseIsAsDeclared(t *testing.T) {
-	r := Rows{Features: 60, Label: Whole}
+	r := Rows{Features: 60, Label: MaxLabel}
 	for _, c := range streams(r) {
 		stream := mechtest.Open(t, c, [32]byte{3})
 		memory, _ := c.Scope.Memory()
@@ -340,7 +340,7 @@ func TestNoiseIsAsDeclared(t *testing.T) {
 // as t has bits set, and never of more nodes than contain one row. The declared noise is compared with the numbers of a
 // release, with the diagonal divided by √2. The limit is 6.11 standard errors of a variance.
 func TestTreesOfMomentsHaveNoiseOfTheirNodes(t *testing.T) {
-	r := Rows{Features: 60, Label: Whole}
+	r := Rows{Features: 60, Label: MaxLabel}
 	c := mechtest.Config(1)
 	c.Contribution = contribution.Contribution{Components: []contribution.Component{r.Component()}}
 	c.Name, c.Scope = "tree-gaussian", protection.Lifetime{Steps: 15, Within: 16}
@@ -380,9 +380,9 @@ func TestQuantiseAllocatesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	leaf, v := make([]int64, r.Size()), make([]float64, r.Entries())
+	dst, v := make([]int64, r.Size()), make([]float64, r.Entries())
 	v[3], v[27] = 0.5, 1
-	if n := testing.AllocsPerRun(100, func() { r.Quantise(g, leaf, v) }); n > 0 {
+	if n := testing.AllocsPerRun(100, func() { r.Quantise(g, dst, v) }); n > 0 {
 		t.Errorf("%g allocations a leaf", n)
 	}
 }
@@ -392,7 +392,7 @@ func TestRowsValidate(t *testing.T) {
 	for _, r := range []Rows{
 		{},
 		{Features: 1},
-		{Features: 1, Label: Whole + 1},
+		{Features: 1, Label: MaxLabel + 1},
 		{Features: MaxFeatures + 1, Label: 1},
 		{Features: 5, Label: 5, Blocks: -1},
 		{Features: MaxFeatures, Label: 5, Blocks: 1000},

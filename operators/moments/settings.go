@@ -29,7 +29,7 @@ var EmitEvery = operators.EmitEvery("16",
 
 // ReadLabel reads LABEL_SHARE and returns the Label of Rows.
 func ReadLabel(v *operators.Values) int {
-	return int(math.Floor(float64(v.Within("LABEL_SHARE", 1.0/Whole, 1) * Whole)))
+	return int(math.Floor(float64(v.Within("LABEL_SHARE", 1.0/MaxLabel, 1) * MaxLabel)))
 }
 
 // WantMechanism reports a mechanism whose releases are not sums, or whose noise has no known spectral edge.

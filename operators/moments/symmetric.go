@@ -43,5 +43,5 @@ func (m Moments) Square() float64 { return m.At(m.Size-1, m.Size-1) / float64(m.
 
 // Moments returns the block as moments.
 func (r Rows) Moments(release []float64, block int) Moments {
-	return Moments{Symmetric: r.Block(release, block), Label: float64(r.Label) / Whole}
+	return Moments{Symmetric: r.Block(release, block), Label: float64(r.Label) / MaxLabel}
 }

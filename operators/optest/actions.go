@@ -21,9 +21,9 @@ func RunActions(t *testing.T, newMachine Make, c actions.Config, events []schema
 	}, events)
 }
 
-// AnswersAllocate returns the number of allocations of a step all of whose records answer actions, after some steps
+// FeedbackAllocates returns the number of allocations of a step all of whose records answer actions, after some steps
 // without measurement. step returns the number of the machine's open step.
-func AnswersAllocate(m operators.Machine, c actions.Config, step func() uint64, before int) float64 {
+func FeedbackAllocates(m operators.Machine, c actions.Config, step func() uint64, before int) float64 {
 	made, key, i := m.Open(nil), []byte(nil), int64(0)
 	event := schemas.Event{Numbers: []float64{0.5}}
 	answer := func() {
@@ -53,8 +53,8 @@ func ActionKey(c actions.Config, place int) []byte {
 	return strconv.AppendUint(nil, c.First(step)+uint64(place%c.Actions), 10)
 }
 
-// Answers returns n events of one number each, uniformly distributed between low and high.
-func Answers(n int, low, high float64) []schemas.Event {
+// Feedback returns n events of one number each, uniformly distributed between low and high.
+func Feedback(n int, low, high float64) []schemas.Event {
 	rng := rand.New(rand.NewPCG(4, 4))
 	events := make([]schemas.Event, n)
 	for i := range events {

@@ -149,7 +149,7 @@ func (s *slow) decide() {
 // noise in θ is M·(h − E·θ), where E is the noise of V and h the noise of u. The variance of coordinate i is a sum over
 // pairs j ≤ k of the squared effect of E_jk, doubled if j = k, plus the variance from h.
 func (s *slow) say(whole *mat.SymDense, theta *mat.VecDense, unit, n float64) {
-	d, label := s.rows.Features, float64(s.rows.Label)/moments.Whole
+	d, label := s.rows.Features, float64(s.rows.Label)/moments.MaxLabel
 	var m mat.Dense
 	if err := m.Inverse(whole); err != nil {
 		panic(err)
@@ -378,7 +378,7 @@ func TestSettingsAreRefused(t *testing.T) {
 		return err
 	})
 	if label := c.rows.Label; label != 716 {
-		t.Errorf("the default share is %d/%d", label, moments.Whole)
+		t.Errorf("the default share is %d/%d", label, moments.MaxLabel)
 	}
 }
 

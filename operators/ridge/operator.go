@@ -101,7 +101,7 @@ func (c operator) Open(params []byte, sums *mechanisms.Stream) (operators.Machin
 
 // Describe describes the contribution of a row, and the noise that the released matrix contains when it is factorised.
 func (c operator) Describe(m mechanisms.Config) operators.Description {
-	s, shift := float64(c.rows.Label)/moments.Whole, c.shift
+	s, shift := float64(c.rows.Label)/moments.MaxLabel, c.shift
 	if c.raise {
 		shift = 0 // with raised eigenvalues there is no shift
 	}

@@ -16,7 +16,7 @@ import (
 // enumerated computes the exact law of all decisions of a stream's life, including coins. fast is the factor by which
 // the rate is too high: 1, or more as a planted fault. worths are the values of the answers, in order; NaN stands for
 // an answer without a value.
-func enumerated(t *testing.T, c Config, m mechanisms.Config, worths []float64, fast float64) optest.Law {
+func enumerated(t *testing.T, c Config, m mechanisms.Config, values []float64, fast float64) optest.Law {
 	t.Helper()
 	stream := mechtest.Open(t, m, [32]byte{1})
 	machine := opened(t, c, m, stream)
@@ -25,20 +25,20 @@ func enumerated(t *testing.T, c Config, m mechanisms.Config, worths []float64, f
 		if err := machine.Restore(start); err != nil {
 			t.Fatal(err)
 		}
-		var said []byte
+		var published []byte
 		tell := func(made []operators.Decision) (first uint64) {
 			for _, x := range made[0].Point {
-				said = append(said, byte(x))
+				published = append(published, byte(x))
 			}
 			return made[0].Index
 		}
 		play := tell(machine.Open(nil))
-		for i, worth := range worths {
-			r := answer(play, worth, int64(i))
-			r.Null = math.IsNaN(worth)
+		for i, value := range values {
+			r := answer(play, value, int64(i))
+			r.Null = math.IsNaN(value)
 			play = tell(machine.Add(nil, r))
 		}
-		return string(said)
+		return string(published)
 	})
 }
 
@@ -87,9 +87,9 @@ func TestTwoExpertsAreWithinTheirClaim(t *testing.T) {
 				a := enumerated(t, c, m, append([]float64{first[0]}, rest...), fast)
 				b := enumerated(t, c, m, append([]float64{first[1]}, rest...), fast)
 				total := 0.0
-				for said, p := range a {
+				for published, p := range a {
 					total += p
-					loss := math.Abs(math.Log(p / b[said]))
+					loss := math.Abs(math.Log(p / b[published]))
 					if fast == 1 {
 						reach = max(reach, loss/g.Epsilon)
 					}

@@ -86,9 +86,9 @@ func setOf(d operators.Decision) (set []int) {
 }
 
 // answer returns the record that answers an action.
-func answer(play uint64, worth float64, at int64) operators.Record {
+func answer(play uint64, value float64, at int64) operators.Record {
 	r := operators.Record{
-		Key: strconv.AppendUint(nil, play, 10), Event: schemas.Event{Numbers: []float64{worth}},
+		Key: strconv.AppendUint(nil, play, 10), Event: schemas.Event{Numbers: []float64{value}},
 	}
 	r.Identity.Offset = at
 	return r
@@ -98,7 +98,7 @@ func answer(play uint64, worth float64, at int64) operators.Record {
 // type.
 type town struct {
 	rng    *rand.Rand
-	worth  [][]float64
+	values [][]float64
 	shares []float64
 }
 
@@ -109,7 +109,7 @@ func newTown(n, types int, seed uint64) *town {
 		for a := range row {
 			row[a] = max(0, 2*t.rng.Float64()-1)
 		}
-		t.worth, t.shares = append(t.worth, row), append(t.shares, t.rng.Float64()*t.rng.Float64())
+		t.values, t.shares = append(t.values, row), append(t.shares, t.rng.Float64()*t.rng.Float64())
 	}
 	sum := 0.0
 	for _, s := range t.shares {
@@ -124,7 +124,7 @@ func newTown(n, types int, seed uint64) *town {
 // of returns the value of a set to events of a type.
 func (t *town) of(j int, set []int) (most float64) {
 	for _, a := range set {
-		most = max(most, t.worth[j][a])
+		most = max(most, t.values[j][a])
 	}
 	return most
 }
@@ -139,7 +139,7 @@ func (t *town) value(set []int) (sum float64) {
 
 // greedy returns the greedy set, and the mean value of sets of k random elements.
 func (t *town) greedy(k int) (set []int, random float64) {
-	n := len(t.worth[0])
+	n := len(t.values[0])
 	for range k {
 		best, most := 0, -1.0
 		for a := range n {

@@ -111,7 +111,7 @@ func TestFeedbackThatFails(t *testing.T) {
 	normal, m := w.normal(2), machineOf(t, c, 1, 3)
 	type fed struct {
 		play  uint64
-		worth float64
+		value float64
 	}
 	var waiting []fed
 	made, at := m.Open(nil), int64(0)
@@ -125,7 +125,7 @@ func TestFeedbackThatFails(t *testing.T) {
 		for len(made) == 0 {
 			r := answer(1+w.rng.Uint64N(1000), 1, at)
 			if i := w.rng.IntN(20); i < len(waiting) && round%10 > 0 {
-				r = answer(waiting[i].play, waiting[i].worth, at)
+				r = answer(waiting[i].play, waiting[i].value, at)
 				waiting = append(waiting[:i], waiting[i+1:]...)
 			}
 			made = m.Add(made, r)

@@ -111,7 +111,7 @@ func explorations(t *testing.T, c Config, lives int) (all [][]int32) {
 	t.Helper()
 	m := mechanismOf(t, c, 1)
 	plan := mechtest.Plan(t, m)
-	seat, err := mechanisms.NewMechanism(m, plan)
+	opened, err := mechanisms.NewMechanism(m, plan)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +120,7 @@ func explorations(t *testing.T, c Config, lives int) (all [][]int32) {
 		t.Fatal(err)
 	}
 	for life := range lives {
-		machine, err := newMachine(c, r, seat.Open([32]byte{byte(life), byte(life >> 8), byte(life >> 16)}))
+		machine, err := newMachine(c, r, opened.Open([32]byte{byte(life), byte(life >> 8), byte(life >> 16)}))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,7 +19,7 @@ import (
 // at most 1/G for short streams with G events between draws, and at most the rate that ε and δ allow. The regret bound
 // must follow its formula.
 func TestBoundedRate(t *testing.T) {
-	of := func(epsilon float64, horizon, batch uint64, lines ...string) (rate, lost float64, said string) {
+	of := func(epsilon float64, horizon, batch uint64, lines ...string) (rate, lost float64, published string) {
 		t.Helper()
 		m := lifetime(horizon, epsilon)
 		m.Batch = batch
@@ -34,11 +34,11 @@ func TestBoundedRate(t *testing.T) {
 		}
 	}
 	const each, bounded = "EMIT_EVERY=1", "RATE=bounded"
-	rate, lost, said := of(1e9, 10000, 2, each, bounded)
+	rate, lost, published := of(1e9, 10000, 2, each, bounded)
 	near("η of steps of 2 events", rate, math.Sqrt(3*math.Log(10)/(2*20000)))
 	near("its bound", lost, rate*2*20000+3*(math.Log(10)/rate+2))
-	if !strings.Contains(said, "lack at most") {
-		t.Errorf("plan says %s", said)
+	if !strings.Contains(published, "lack at most") {
+		t.Errorf("plan says %s", published)
 	}
 	_, lost, _ = of(1e9, 10000, 1, each, bounded)
 	near("the bound", lost, 2*math.Sqrt(3*10000*math.Log(10))+3) // twice √(kT·ln N), plus 3
@@ -50,9 +50,9 @@ func TestBoundedRate(t *testing.T) {
 	rate, _, _ = of(1e9, 10000, 1, "EMIT_EVERY=5000", bounded)
 	near("η of draws each 5000 events", rate, 1.0/5000)
 	private, _, _ := of(0.1, 1000, 1, each, bounded)
-	tight, _, said := of(0.1, 1000, 1, each)
-	if private != tight || !strings.Contains(said, "no bound") {
-		t.Errorf("η = %g at ε = 0.1, tight %g; %s", private, tight, said)
+	tight, _, published := of(0.1, 1000, 1, each)
+	if private != tight || !strings.Contains(published, "no bound") {
+		t.Errorf("η = %g at ε = 0.1, tight %g; %s", private, tight, published)
 	}
 	if rate, lost, _ := of(1e9, 10000, 1, each); rate < 1 || !math.IsInf(lost, 1) {
 		t.Errorf("η = %g of the tight rate without privacy, and a bound of %g", rate, lost)

@@ -18,7 +18,7 @@ import (
 )
 
 // said runs events through a machine, and returns its decisions as text.
-func said(machine *Machine, events []operators.Record) string {
+func published(machine *Machine, events []operators.Record) string {
 	var out []byte
 	for i, r := range events {
 		r.Identity.Offset = int64(i)
@@ -46,7 +46,7 @@ func enumerated(t *testing.T, c operator, m mechanisms.Config, p params, events 
 		if err := machine.Restore(start); err != nil {
 			t.Fatal(err)
 		}
-		return said(machine, events)
+		return published(machine, events)
 	})
 }
 
@@ -98,8 +98,8 @@ func TestTwoExpertsAreWithinTheirClaim(t *testing.T) {
 							continue
 						}
 						worst = max(worst, laws[i].HockeyStick(laws[j], budget.Epsilon))
-						if ratio, said := laws[i].LargestRatio(laws[j]); ratio > most {
-							most, where = ratio, said
+						if ratio, published := laws[i].LargestRatio(laws[j]); ratio > most {
+							most, where = ratio, published
 						}
 					}
 				}
@@ -129,7 +129,7 @@ func TestCompleteLivesStayWithinTheClaim(t *testing.T) {
 		m := lifetime(6, budget.Epsilon)
 		m.Budget = budget
 		c, m, p := config(t, m, "RULE=draws", "PICK=1", "ELEMENTS=3", "EMIT_EVERY=1")
-		seat, err := mechanisms.NewMechanism(m, mechtest.Plan(t, m))
+		opened, err := mechanisms.NewMechanism(m, mechtest.Plan(t, m))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -149,7 +149,7 @@ func TestCompleteLivesStayWithinTheClaim(t *testing.T) {
 					if i == 1 {
 						key[31] = 1
 					}
-					stream := seat.Open(key)
+					stream := opened.Open(key)
 					if fault == "fast" {
 						stream.DrawBy(hasty(key))
 					}
@@ -157,7 +157,7 @@ func TestCompleteLivesStayWithinTheClaim(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					return said(machine, events)
+					return published(machine, events)
 				})
 			}
 			shown, most := optest.Shown(laws[0], laws[1], counts[0], counts[1], lives, budget.Delta)
@@ -243,11 +243,11 @@ func TestRepeatedElementsCountOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		e := schemas.Event{Vector: schemas.Vector{Values: []float64{0.4, 0.5, 0.6, 0.8}}}
-		leaf := func(set ...int) []float64 {
+		added := func(set ...int) []float64 {
 			copy(machine.set, set)
 			return slices.Clone(machine.contribution(operators.Record{Event: e}))
 		}
-		twice, once := leaf(1, 1, 2), leaf(1, 2, 0)
+		twice, once := added(1, 1, 2), added(1, 2, 0)
 		if !slices.Equal(twice[8:], append(once[4:8:8], 0)[:4]) {
 			t.Errorf("%s: behind 1 and 1 gains are %v, behind 1 %v", f, twice[8:], once[4:8])
 		}

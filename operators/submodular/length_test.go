@@ -105,13 +105,13 @@ func TestLengthsOfLists(t *testing.T) {
 		}
 		for j := range c.types {
 			gains := slices.Clone(machine.contribution(atPlace(j)))
-			first, leaf := 0.0, make([]int64, part.Size)
+			first, added := 0.0, make([]int64, part.Size)
 			for _, g := range gains[:c.elements] {
 				first += g * g
 			}
 			longest = max(longest, math.Sqrt(first))
-			part.Quantiser.Quantise(grid, leaf, gains)
-			for i, x := range leaf {
+			part.Quantiser.Quantise(grid, added, gains)
+			for i, x := range added {
 				if math.Abs(float64(x)*grid.Unit()-gains[i]) > 2*grid.Unit() {
 					t.Errorf("%v: type %d gains %g, and %g is added", kind, j, gains[i], float64(x)*grid.Unit())
 				}
@@ -141,8 +141,8 @@ func TestLengthsOfLists(t *testing.T) {
 		if got := math.Sqrt(2*float64(pick)) * c.lengthOf(budget); math.Abs(got-want) > 0.005 {
 			t.Errorf("%d airports: an exchange moves sums by %g, want %g", pick, got, want)
 		}
-		if said := c.Describe(budget).Distance; pick == 3 && !strings.Contains(said, "√6·3.653 = 8.948") {
-			t.Errorf("plan says %q", said)
+		if published := c.Describe(budget).Distance; pick == 3 && !strings.Contains(published, "√6·3.653 = 8.948") {
+			t.Errorf("plan says %q", published)
 		}
 	}
 	few, _, _ := sd("RULE=argmax", "PICK=2", "ELEMENTS=50", "VALUES_NORM=1")

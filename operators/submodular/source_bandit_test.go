@@ -72,12 +72,12 @@ func (b *bandit) redraw() {
 }
 
 // play plays one event with the given set values, and returns the set that it played.
-func (b *bandit) play(worth func(set []int) float64) (played []int, explored bool) {
+func (b *bandit) play(value func(set []int) float64) (played []int, explored bool) {
 	played = slices.Clone(b.set)
 	if explored = b.coins.next(b.rng); explored {
 		i, a := b.rng.IntN(len(b.set)), b.rng.IntN(len(b.probabilities))
 		played = append(played[:i], a)
-		b.hedges[i].scores[a] += max(0, min(1, worth(played)))
+		b.hedges[i].scores[a] += max(0, min(1, value(played)))
 	}
 	if explored || b.direct {
 		b.redraw()
@@ -159,13 +159,13 @@ func worths(events, elements int, seed uint64) [][]float64 {
 }
 
 // worthOf returns the value of a set to an event. An element that appears twice counts once.
-func valueOf(f function, v []float64, set []int, pick int) (worth float64) {
+func valueOf(f function, v []float64, set []int, pick int) (value float64) {
 	for i, a := range set {
 		if !slices.Contains(set[:i], a) {
-			worth = f.with(worth, v[a], pick)
+			value = f.with(value, v[a], pick)
 		}
 	}
-	return worth
+	return value
 }
 
 // TestABanditLearnsOnlyFromExplorations checks that a set changes only after an exploration. Exchanging an event must

@@ -191,9 +191,9 @@ func TestDirectDrawsHaveLargerRegret(t *testing.T) {
 					v[a] = values[a]
 				}
 			}
-			worth := func(set []int) float64 { return valueOf(facility, v, set, pick) }
-			played, _ := b.play(worth)
-			sum += worth([]int{1, 3}) - worth(played)
+			value := func(set []int) float64 { return valueOf(facility, v, set, pick) }
+			played, _ := b.play(value)
+			sum += value([]int{1, 3}) - value(played)
 		}
 		return sum / float64(runs)
 	}

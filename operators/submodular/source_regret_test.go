@@ -184,10 +184,10 @@ func TestBanditsAreWithinTheirBounds(t *testing.T) {
 						v[a] = values[a]
 					}
 				}
-				worth := func(set []int) float64 { return valueOf(facility, v, set, pick) }
-				best += worth([]int{1, 2}) / runs
-				played, _ := b.play(worth)
-				mean += worth(played) / runs
+				value := func(set []int) float64 { return valueOf(facility, v, set, pick) }
+				best += value([]int{1, 2}) / runs
+				played, _ := b.play(value)
+				mean += value(played) / runs
 			}
 		}
 		regret := (1-1/math.E)*best - mean

@@ -2,13 +2,13 @@ package block
 
 import "math"
 
-// apart bounds the squared distance between two contributions to one cell, both of weight 1. The bound is exact, except
-// for rounding, if the cell has no squares or no bins.
+// cellDistance bounds the squared distance between two contributions to one cell, both of weight 1. The bound is exact,
+// except for rounding, if the cell has no squares or no bins.
 //
 // For bins i and i + lag: the rows that both columns fill have the entries r_k and r_{k+lag}, and a smaller i has more
 // such rows. So among all pairs with this lag, the columns of bins 0 and lag are at the largest distance. Values in
 // such bins differ by less than (lag + 1)·2/m and by more than (lag − 1)·2/m.
-func apart(u units) (square uint64) {
+func cellDistance(u units) (square uint64) {
 	if u.bins == 0 {
 		return moments(u.mean, u.square, 0, 2)
 	}

@@ -99,7 +99,7 @@ func (h OneHot) distances(g lattice.Grid) (replace, zeroOut uint64) {
 	if zeroOut > uint64(g.Lambda)*uint64(g.Lambda) {
 		return zeroOut, zeroOut // no grid of Component is like this; Validate refuses it
 	}
-	within := min(apart(u), 4*zeroOut)
+	within := min(cellDistance(u), 4*zeroOut)
 	if h.Weight != 1 { // rounding towards zero changes a difference of coordinates by less than 1 more
 		r := min(root(max(within, zeroOut))+root(uint64(h.Block.Size())), math.MaxUint32)
 		within = r * r

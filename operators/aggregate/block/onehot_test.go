@@ -75,9 +75,9 @@ func claims(t *testing.T, g lattice.Grid, q contribution.Quantiser) (replace, ze
 	return near.Lo, far.Lo
 }
 
-// TestFineLatticesHaveTheLeavesOfCoarseOnes checks that contributions and distances on a lattice finer than 31 bits
-// equal those on the lattice of 31 bits times a power of two.
-func TestFineLatticesHaveTheLeavesOfCoarseOnes(t *testing.T) {
+// TestFineLatticesHaveTheContributionsOfCoarseOnes checks that contributions and distances on a lattice finer than 31
+// bits equal those on the lattice of 31 bits times a power of two.
+func TestFineLatticesHaveTheContributionsOfCoarseOnes(t *testing.T) {
 	for _, b := range blocks() {
 		for _, weight := range []float64{1, 1.75} {
 			h := block.OneHot{Block: b, Cells: 2, Weight: weight}
@@ -227,9 +227,9 @@ func TestDistancesWithinACellAreJoint(t *testing.T) {
 	}
 }
 
-// TestPartHoldsEveryLeaf checks that a component is valid on every lattice, and that its longest contribution is at
-// most Λ.
-func TestPartHoldsEveryLeaf(t *testing.T) {
+// TestComponentHoldsEveryContribution checks that a component is valid on every lattice, and that its longest
+// contribution is at most Λ.
+func TestComponentHoldsEveryContribution(t *testing.T) {
 	for _, b := range append(blocks(), block.Block{Count: 1, Mean: 0.3, Square: 0.7, Bins: block.MaxBins, Quantile: 2}) {
 		for _, weight := range []float64{1, 1e-3, 0.999, 3e5} {
 			h := block.OneHot{Block: b, Cells: 3, Weight: weight}
@@ -266,8 +266,8 @@ func TestQuantiseIsTheDefinition(t *testing.T) {
 			}
 			for k := range 400 {
 				x, weight := math.Sin(float64(k))*1.1, math.Abs(math.Cos(float64(3*k)))*2
-				leaf := make([]int64, h.Size())
-				h.Quantise(g, leaf, []float64{1, x, weight})
+				dst := make([]int64, h.Size())
+				h.Quantise(g, dst, []float64{1, x, weight})
 				if most == 1 {
 					weight = 1
 				}
@@ -287,7 +287,7 @@ func TestQuantiseIsTheDefinition(t *testing.T) {
 					want = append(want, weight*b.Quantile*r/g.Unit())
 				}
 				for i, w := range want {
-					if got := leaf[b.Size()+i]; math.Abs(float64(got)-w) > 2.5 || leaf[i] != 0 {
+					if got := dst[b.Size()+i]; math.Abs(float64(got)-w) > 2.5 || dst[i] != 0 {
 						t.Fatalf("%+v, x = %g, weight %g: coordinate %d is %d, want %g", h, x, weight, i, got, w)
 					}
 				}
@@ -305,9 +305,9 @@ func TestQuantiseClampsBeforeItRounds(t *testing.T) {
 		t.Fatal(err)
 	}
 	quantised := func(value, weight float64) [2]int64 {
-		leaf := make([]int64, h.Size())
-		h.Quantise(g, leaf, []float64{0, value, weight})
-		return [2]int64(leaf)
+		dst := make([]int64, h.Size())
+		h.Quantise(g, dst, []float64{0, value, weight})
+		return [2]int64(dst)
 	}
 	for _, far := range []float64{1.5, 1e300, math.Inf(1)} {
 		for _, x := range []struct{ got, want [2]int64 }{
@@ -348,13 +348,13 @@ func FuzzQuantise(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		leaf := make([]int64, h.Size())
-		h.Quantise(g, leaf, []float64{cell, x, weight})
+		dst := make([]int64, h.Size())
+		h.Quantise(g, dst, []float64{cell, x, weight})
 		_, zeroOut := claims(t, g, h)
 		sum, inCells := uint64(0), 0
-		for i := 0; i < len(leaf); i += h.Block.Size() {
+		for i := 0; i < len(dst); i += h.Block.Size() {
 			some := false
-			for _, n := range leaf[i:][:h.Block.Size()] {
+			for _, n := range dst[i:][:h.Block.Size()] {
 				sum += uint64(n * n)
 				some = some || n != 0
 			}
@@ -374,8 +374,8 @@ func TestQuantiseDoesNotAllocate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	leaf, v := make([]int64, h.Size()), []float64{77, 0.25, 1}
-	if n := testing.AllocsPerRun(100, func() { h.Quantise(g, leaf, v) }); n != 0 {
+	dst, v := make([]int64, h.Size()), []float64{77, 0.25, 1}
+	if n := testing.AllocsPerRun(100, func() { h.Quantise(g, dst, v) }); n != 0 {
 		t.Errorf("%g allocations", n)
 	}
 }
@@ -386,9 +386,9 @@ func BenchmarkQuantise(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	leaf, v := make([]int64, h.Size()), []float64{77, 0.25, 1}
+	dst, v := make([]int64, h.Size()), []float64{77, 0.25, 1}
 	b.ReportAllocs()
 	for b.Loop() {
-		h.Quantise(g, leaf, v)
+		h.Quantise(g, dst, v)
 	}
 }

@@ -155,9 +155,9 @@ func TestVariancesOfManyEventsCoverExactly(t *testing.T) {
 	}
 }
 
-// TestVarianceHasTheWholeUnion checks that the union over means is bounded from outside: it contains every v that any
+// TestVarianceCoversTheUnion checks that the union over means is bounded from outside: it contains every v that any
 // mean of the set accepts.
-func TestVarianceHasTheWholeUnion(t *testing.T) {
+func TestVarianceCoversTheUnion(t *testing.T) {
 	rng := rand.New(rand.NewPCG(seed, 3))
 	for range 3000 {
 		n := 200 + 5000*rng.Float64()
