@@ -99,12 +99,12 @@ type Aim struct {
 	Deviation float64
 }
 
-// Power describes how many events an experiment needs to find an effect. A number of 0 means more than Most.
+// Power describes how many events an experiment needs to find an effect. A number of 0 means more than MaxEvents.
 type Power struct {
 	OneLook        float64 // without privacy, with a single look at the end
 	WithoutPrivacy float64 // without privacy, with looks at any time
 	Events         float64 // with the configured privacy
-	Most           float64 // number of events of the experiment, or the largest number that was tried
+	MaxEvents      float64 // number of events of the experiment, or the largest number that was tried
 }
 
 // Cautious is an Operator that detects settings that are valid but seldom intended, and that would otherwise cause no

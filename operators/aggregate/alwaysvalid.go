@@ -257,29 +257,29 @@ func (c operator) Power(law mechanisms.NoiseLaw, batch uint64, aim operators.Aim
 		return nil, nil
 	}
 	steps := c.test.longest(mostTargetSteps, c.terms.Scope.Figures().Horizon)
-	s, most := c.settings(law, batch), operators.Power{}
+	s, power := c.settings(law, batch), operators.Power{}
 	if err := checkLaw(s); err != nil {
 		return nil, err
 	}
 	width := c.spec.high - c.spec.low
 	effect, deviation := aim.Effect/width, aim.Deviation/width
 	if largest := s.MostDeviation(); !(deviation >= 0 && deviation <= largest) {
-		return nil, fmt.Errorf("deviation %g: outcomes of ORIEL_VALUE with the mean ORIEL_NEAR have one of at most %.4g",
+		return nil, fmt.Errorf("deviation %g: outcomes of ORIEL_VALUE with the mean ORIEL_NEAR have one of at power %.4g",
 			aim.Deviation, float64(largest*width))
 	}
 	for i, start := range c.test.starts {
 		s.Start = start
 		for arm := 1; arm < len(s.Propensities); arm++ {
 			p := s.Plan(arm, effect, deviation, aim.Probability, steps)
-			most.OneLook = max(most.OneLook, p.OneLook)
+			power.OneLook = max(power.OneLook, p.OneLook)
 			if i == 0 && arm == 1 {
-				most.WithoutPrivacy, most.Events = p.NoPrivacy, p.AlwaysLook
+				power.WithoutPrivacy, power.Events = p.NoPrivacy, p.AlwaysLook
 			}
-			most.WithoutPrivacy, most.Events = longer(most.WithoutPrivacy, p.NoPrivacy), longer(most.Events, p.AlwaysLook)
+			power.WithoutPrivacy, power.Events = longer(power.WithoutPrivacy, p.NoPrivacy), longer(power.Events, p.AlwaysLook)
 		}
 	}
-	most.Most = float64(float64(steps) * float64(batch))
-	return &most, nil
+	power.MaxEvents = float64(float64(steps) * float64(batch))
+	return &power, nil
 }
 
 // checkLaw refuses settings whose noise could make some weights of an experiment negative. Some filters with four poles

@@ -93,7 +93,7 @@ func TestQuantilesAloneHaveNoCount(t *testing.T) {
 		t.Errorf("columns %v", got)
 	}
 	if c.spec.hot().Norm() >= with.spec.hot().Norm() || c.spec.weights.Quantile != 0.5 {
-		t.Errorf("leaves of %v, with a count %v", c.spec.weights, with.spec.weights)
+		t.Errorf("contributions of %v, with a count %v", c.spec.weights, with.spec.weights)
 	}
 	if got, want := c.spec.columnDeviations()[31], 1.0; math.Abs(got-want) > 1e-12 {
 		t.Errorf("the last running count has %g deviations of a count", got)

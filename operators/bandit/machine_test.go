@@ -125,11 +125,11 @@ func TestContributionsOfAnActionReachTheirSensitivity(t *testing.T) {
 		}
 		distance := machine.gains[0] * floats.Distance(low[:n], high[:n], 2)
 		if want := float64(dimension) / p.Smoothing * (c.Losses.High - c.Losses.Low); math.Abs(distance-want) > 1e-9*want {
-			t.Errorf("%+v: leaves %g apart, want %g", c, distance, want)
+			t.Errorf("%+v: contributions %g apart, want %g", c, distance, want)
 		}
 		for _, added := range [][]float64{low, high} { // both contributions must be in the ball about their centre
 			if away := floats.Distance(added[:n], added[n:], 2); away > 1+1e-12 {
-				t.Errorf("%+v: a leaf %g from its centre", c, away)
+				t.Errorf("%+v: a contribution at distance %g from its centre", c, away)
 			}
 		}
 	}

@@ -90,7 +90,7 @@ func TestZeroOutNoiseFollowsTheLongestContribution(t *testing.T) {
 			u.write(added[:4], 1)
 			contribute(added, value, 2*c.Baseline-1)
 			if long := floats.Norm(added[:4], 2); long > far+1e-12 {
-				t.Errorf("baseline %g: a leaf is %g long, above %g", baseline, long, far)
+				t.Errorf("baseline %g: a contribution is %g long, above %g", baseline, long, far)
 			}
 		}
 		stored, err := operator{Config: c}.Params(against)
@@ -135,7 +135,7 @@ func TestGammaNoiseIsShorter(t *testing.T) {
 			}
 			mean[name] += floats.Norm(stream.Sum(0), 2) / keys
 		}
-		t.Logf("%s: a node's noise has length %.1f leaves on average", name, mean[name])
+		t.Logf("%s: a node's noise has length %.1f contributions on average", name, mean[name])
 	}
 	h := 1 + math.Ceil(math.Log2(10))
 	if got, want := mean["tree-gamma"], n*2*h; math.Abs(got/want-1) > 0.2 { // 6.9 standard errors

@@ -168,7 +168,7 @@ func (p Params) validate() error {
 	}
 	if len(p.Episodes) < 1 || len(p.Episodes) > 64 || !(p.Reach >= 1 && p.Reach <= math.MaxFloat32) ||
 		!(p.Centres >= 0 && p.Centres <= 1) {
-		return fmt.Errorf("bandit: %d episodes, noise for %g leaves, centres of %g", len(p.Episodes), p.Reach, p.Centres)
+		return fmt.Errorf("bandit: %d episodes, noise for %g contributions, centres of %g", len(p.Episodes), p.Reach, p.Centres)
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ func BenchmarkAdd(b *testing.B) {
 			benchmark(b, open(b, config, mechanism(config, 1024, 1), 1))
 		})
 	}
-	b.Run("update=projection/set=l2-ball/leaves=centre/d=32", func(b *testing.B) {
+	b.Run("update=projection/set=l2-ball/contributions=centre/d=32", func(b *testing.B) {
 		config := logistic(b, 32)
 		benchmark(b, open(b, config, sharpest(config, mechanism(config, 1024, 1)), 1))
 	})

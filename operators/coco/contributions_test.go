@@ -182,14 +182,14 @@ func TestContributionsAreWithinTheirSensitivity(t *testing.T) {
 								d += u * u
 							}
 							if d > math.Round(limit/plan.Grid.Unit()*limit/plan.Grid.Unit()) {
-								t.Fatalf("%s, n = %d, %v, at %v: leaves %v and %v are √%.0f units apart, beyond %g", name, n, adjacency, x, a, b, d, limit)
+								t.Fatalf("%s, n = %d, %v, at %v: contributions %v and %v are √%.0f units apart, beyond %g", name, n, adjacency, x, a, b, d, limit)
 							}
 							most = max(most, math.Sqrt(d)*plan.Grid.Unit())
 						}
 					}
 				}
 				if most < 0.7*limit {
-					t.Errorf("%s, n = %d, %v: leaves are at most %g apart, accounted %g", name, n, adjacency, most, limit)
+					t.Errorf("%s, n = %d, %v: contributions are at most %g apart, accounted %g", name, n, adjacency, most, limit)
 				}
 			}
 		}
@@ -274,7 +274,7 @@ func TestStoredPlansKeepTheirRule(t *testing.T) {
 	m := mechanism(c, 16, 1)
 	fresh := m
 	if err := (operator{Config: c}).Require(&fresh, nil); err != nil || fresh.Contribution.Components[0].Quantiser == nil {
-		t.Fatalf("%v: a new deployment has the leaf %+v", err, fresh.Contribution)
+		t.Fatalf("%v: a new deployment has the contribution %+v", err, fresh.Contribution)
 	}
 	for what, mechanism := range map[string]mechanisms.Config{"before rules": m, "with a rule": fresh} {
 		stored, err := operator{Config: c}.Params(mechanism)

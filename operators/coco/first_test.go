@@ -45,7 +45,7 @@ func TestFirstIsAVertex(t *testing.T) {
 		}
 		made.Begin()
 		if first := made.(*reference).decision; !slices.Equal(first, x) {
-			t.Errorf("%s: the twin begins at %v, the machine at %v", set, first, x)
+			t.Errorf("%s: the reference model begins at %v, the machine at %v", set, first, x)
 		}
 		if first := (operator{Config: c}).Score().Start; !slices.Equal(first, x) {
 			t.Errorf("%s: a score begins at %v, the machine at %v", set, first, x)

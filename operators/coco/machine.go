@@ -56,7 +56,7 @@ func New(c Config, p Params, stream *mechanisms.Stream) (*Machine, error) {
 		return nil, fmt.Errorf("coco: plan: means of sums: only llo with constants search follows them, not update %s", c.Update)
 	}
 	if want := p.Contributions.entries(c.Set.Dimension()) + c.bandColumns(); len(stream.Scratch()) != want {
-		return nil, fmt.Errorf("coco: plan: leaves of %d numbers: the stream takes %d", want, len(stream.Scratch()))
+		return nil, fmt.Errorf("coco: plan: contributions of %d numbers: the stream takes %d", want, len(stream.Scratch()))
 	}
 	if stream.PerStep() != (c.Update == OGD) {
 		return nil, fmt.Errorf("coco: update %s with mechanism %s: ogd goes with once-gaussian and once-gamma, which release single steps, and these with ogd alone",

@@ -132,7 +132,7 @@ func (l Contributions) validate() error {
 	centred := l.Rule == ruleCentre && l.Reach > 0 && l.Pull >= 0 && math.Abs(l.Pull)+math.Abs(l.Offset) <= math.MaxFloat64
 	around := l.Rule == ruleNorm && l.Reach == 0 && l.Pull == 0 && l.Offset == 0
 	if !centred && !around {
-		return fmt.Errorf("coco: plan: rule %d of leaves with other numbers than it has", l.Rule)
+		return fmt.Errorf("coco: plan: rule %d of contributions with other numbers than it has", l.Rule)
 	}
 	return contribution.Ball{Radius: l.Radius, Reach: l.Reach}.Validate()
 }
@@ -219,7 +219,7 @@ func ParseParams(b []byte) (Params, error) {
 		p.Contributions = Contributions{Rule: b[planLen], Pull: f[0], Offset: f[1], Radius: f[2], Reach: f[3]}
 		clip := p.Contributions.Rule == ruleClip && (version == contributionsVersion || p.Contributions != Contributions{})
 		if clip || slices.ContainsFunc(f[:], func(x float64) bool { return x == 0 && math.Signbit(x) }) {
-			return Params{}, errors.New("coco: plan: not the form in which rules of leaves are written")
+			return Params{}, errors.New("coco: plan: not the form in which rules of contributions are written")
 		}
 	}
 	if version >= meansVersion {

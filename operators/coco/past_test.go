@@ -245,6 +245,6 @@ func TestConformanceWithAPast(t *testing.T) {
 	}
 	played.Begin()
 	if x := played.(*reference).decision; !floats.EqualApprox(x, last.Point, 1e-12) {
-		t.Errorf("the twin starts at %v", x)
+		t.Errorf("the reference model starts at %v", x)
 	}
 }

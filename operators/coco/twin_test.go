@@ -72,7 +72,7 @@ func checkCanaries(t *testing.T, what string, c Config, rng *rand.Rand) {
 			for sign, r := range map[float64]operators.Record{1: with, -1: without} {
 				added := make([]float64, n)
 				if r.Event.Weight < operators.CanaryFactor*factor || !model.Contribution(added, r) {
-					t.Fatalf("%s: weight %g, or no leaf at %v", what, r.Event.Weight, x)
+					t.Fatalf("%s: weight %g, or no contribution at %v", what, r.Event.Weight, x)
 				}
 				length := norm(added)
 				if length < 0.99*operators.CanaryFactor*c.Clip*factor {
@@ -87,7 +87,7 @@ func checkCanaries(t *testing.T, what string, c Config, rng *rand.Rand) {
 		}
 	}
 	if model.Contribution(x, operators.Record{Null: true}) {
-		t.Errorf("%s: a null record has a leaf", what)
+		t.Errorf("%s: a null record has a contribution", what)
 	}
 }
 

@@ -113,7 +113,7 @@ func TestContributionsContainEveryGradient(t *testing.T) {
 					away = math.Hypot(away, g[i]-l.Pull*x[i]-l.Offset)
 				}
 				if away > l.Radius || length > l.Norm*(1+1e-12) {
-					t.Fatalf("%s: at %v the gradient %v is %.12g from the centre and %.12g long: leaves %+v", what, x, g, away, length,
+					t.Fatalf("%s: at %v the gradient %v is %.12g from the centre and %.12g long: bounds %+v", what, x, g, away, length,
 						l)
 				}
 				longest = max(longest, length)
@@ -135,7 +135,7 @@ func TestContributionsContainEveryGradient(t *testing.T) {
 			}
 		}
 		if most < 2*l.Radius*(1-3e-3) || longest < l.Norm*(1-1e-4) {
-			t.Errorf("%s: gradients are at most %.6g apart and %.6g long, leaves %+v", what, most, longest, l)
+			t.Errorf("%s: gradients are at most %.6g apart and %.6g long, bounds %+v", what, most, longest, l)
 		}
 	}
 }

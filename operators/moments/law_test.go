@@ -58,7 +58,7 @@ func TestExactLawOfTwoByTwo(t *testing.T) {
 		// one.
 		enumerated, _ := mechtest.LargestDistances(g, r, r.Size(), rows(r, 1))
 		if enumerated > near.Lo {
-			t.Fatalf("leaves are √%d apart, claimed √%d", enumerated, near.Lo)
+			t.Fatalf("contributions are √%d apart, claimed √%d", enumerated, near.Lo)
 		}
 		const s, epsilon = 2, 1
 		claim := dp.GaussianDelta(epsilon, math.Sqrt(float64(enumerated))/s)

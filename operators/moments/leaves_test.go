@@ -138,18 +138,18 @@ func TestContributionsWithoutNumbers(t *testing.T) {
 	}
 	nan := math.NaN()
 	if got := dst(1, 0.6, 0.8, nan); !slices.Equal(got, dst(1, 0.6, 0.8, 0)) {
-		t.Errorf("a y that is no number has the leaf %v", got)
+		t.Errorf("a y that is no number has the contribution %v", got)
 	}
 	if got := dst(1, nan, 0.8, 1); !slices.Equal(got, dst(1, 0, 0, 1)) {
-		t.Errorf("an x that is no number has the leaf %v", got)
+		t.Errorf("an x that is no number has the contribution %v", got)
 	}
 	for _, block := range []float64{nan, -1, 0.5, 1.5, 2, math.Inf(1), math.Inf(-1), -5e-324, math.Nextafter(1, 0)} {
 		if got := dst(block, 0.6, 0.8, 1); slices.Max(got) != 0 || slices.Min(got) != 0 {
-			t.Errorf("block %g has the leaf %v", block, got)
+			t.Errorf("block %g has the contribution %v", block, got)
 		}
 	}
 	if got := dst(math.Copysign(0, -1), 0.6, 0.8, 1); !slices.Equal(got, dst(0, 0.6, 0.8, 1)) {
-		t.Errorf("block −0 has the leaf %v", got)
+		t.Errorf("block −0 has the contribution %v", got)
 	}
 }
 

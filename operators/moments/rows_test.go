@@ -189,7 +189,7 @@ func TestContributionsAreWithinTheGrid(t *testing.T) {
 			}
 			near, far := r.Distances(g)
 			if lattice.Square(g.Lambda).Less(far) {
-				t.Errorf("%+v at %d bits: a leaf may be √%v, Λ = %d", r, bits, far, g.Lambda)
+				t.Errorf("%+v at %d bits: a contribution may be √%v, Λ = %d", r, bits, far, g.Lambda)
 			}
 			s := float64(r.Label) / MaxLabel
 			loss := math.Sqrt(lattice.Grid{}.Float64(near)) * g.Unit()
@@ -212,7 +212,7 @@ func TestContributionsAreWithinTheGrid(t *testing.T) {
 				clear(dst)
 				r.Quantise(g, dst, v)
 				if far.Less(lattice.SquaredLength(dst)) || !g.Contains(dst) {
-					t.Fatalf("%+v at %d bits: a leaf is longer than √%v", r, bits, far)
+					t.Fatalf("%+v at %d bits: a contribution is longer than √%v", r, bits, far)
 				}
 			}
 		}
@@ -383,7 +383,7 @@ func TestQuantiseAllocatesNothing(t *testing.T) {
 	dst, v := make([]int64, r.Size()), make([]float64, r.Entries())
 	v[3], v[27] = 0.5, 1
 	if n := testing.AllocsPerRun(100, func() { r.Quantise(g, dst, v) }); n > 0 {
-		t.Errorf("%g allocations a leaf", n)
+		t.Errorf("%g allocations for a contribution", n)
 	}
 }
 

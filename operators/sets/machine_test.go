@@ -108,11 +108,11 @@ func TestDistances(t *testing.T) {
 	if (cellQuantiser{Cells: 3}).Quantise(g, added, []float64{2, 0.25}); added[0] != 0 || added[1] != 0 ||
 		added[2] != g.Lambda/2+1 &&
 			added[2] != g.Lambda/2 {
-		t.Errorf("leaf %v", added)
+		t.Errorf("contribution %v", added)
 	}
 	clear(added)
 	if (cellQuantiser{Cells: 3}).Quantise(g, added, []float64{2, math.NaN()}); added[2] != 0 {
-		t.Errorf("a NaN is the leaf %v", added)
+		t.Errorf("a NaN is the contribution %v", added)
 	}
 }
 
@@ -179,7 +179,7 @@ func TestOtherStreamsAreRefused(t *testing.T) {
 				m.Name, m.Scope, m.Draws = "tree-gaussian", protection.Window{Steps: 8}, mechanisms.Draws{}
 				m.Contribution, m.Budget.Delta = contribution.OneComponent(1, 1), 1e-6
 			},
-			"leaf": func(m *mechanisms.Config) { m.Contribution = contribution.OneComponent(2, 1) },
+			"contribution": func(m *mechanisms.Config) { m.Contribution = contribution.OneComponent(2, 1) },
 		} {
 			m := mechanismOf(t, c, 1)
 			plan, err := (operator{Config: c}).Params(m)

@@ -113,7 +113,7 @@ func parseRates(line string) (r rates, ok bool) {
 func (c operator) describeDraws(m mechanisms.Config) operators.Description {
 	d := operators.Description{
 		Draws: true, Mechanisms: []string{mechanisms.ExponentialMechanism},
-		Distance: "what an exploration tells, at one of all cells: an exchange moves one sum by 1 at most, for all draws to come",
+		Distance: "the result of an exploration, in one of all cells: an exchange changes one sum by at most 1, for all later draws",
 	}
 	r, err := c.rates(m)
 	if m.Scope.End() == protection.Endless || err != nil {

@@ -109,7 +109,7 @@ func TestFineLatticesHaveTheContributionsOfCoarseOnes(t *testing.T) {
 						}
 					}
 					if !fine.Contains(y) {
-						t.Fatalf("%+v at %d bits: %v is no leaf", h, size, y)
+						t.Fatalf("%+v at %d bits: %v is no contribution", h, size, y)
 					}
 				}
 			}
