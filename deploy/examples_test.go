@@ -36,9 +36,8 @@ type numbers struct {
 	names     string // path of names.json
 	lines     []byte
 	decisions []published
-	// By partition and cell, the clamped values of all events in order of arrival; a step is one event.
-	values [2][2][]float64
-	cells  [2][]int // by partition, the cell of each step
+	values    [2][2][]float64 // by partition and cell: the clamped values of all events, which are steps, in order
+	cells     [2][]int        // by partition, the cell of each step
 }
 
 const (

@@ -89,8 +89,7 @@ var (
 // queryProblems returns the metrics of a query that are not exported, and the labels that no metric of the query has.
 func queryProblems(e exported, query string) (problems []string) {
 	rest := literals.ReplaceAllString(query, "")
-	// By name of a label: the metric whose selector has the label, or "" if the label only groups.
-	labels := map[string]string{}
+	labels := map[string]string{} // by label: the metric whose selector has it, or "" if the label only groups
 	for _, m := range matchers.FindAllStringSubmatch(rest, -1) {
 		for _, matcher := range strings.Split(m[2], ",") {
 			labels[strings.TrimRight(strings.TrimSpace(matcher), "=~! ")] = m[1]

@@ -303,7 +303,7 @@ func (o *outage) stop(s service, signal syscall.Signal) {
 	_ = s.cmd.Wait()
 }
 
-// forget removes a process from the targets.
+// removeTarget removes a process from the targets.
 func (o *outage) removeTarget(s service) {
 	o.services = slices.DeleteFunc(o.services, func(other service) bool { return other.target == s.target })
 	o.scrape()

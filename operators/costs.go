@@ -14,8 +14,7 @@ type Costs struct {
 	Coordinates int     // n, the number of coordinates
 	Directions  int     // dimension of the space to which costs are projected
 	Ones        float64 // norm of the projection of the vector (1, …, 1)
-	// Why costs are not projected although decisions cannot move in all directions; empty if costs are projected.
-	Reason string
+	Reason      string  // why costs are not projected although the set has no interior; empty otherwise
 }
 
 // Longest returns a bound on the norm of projected costs from a range with middle m and half-width h: |Pc| ≤ |m|·|P1| +

@@ -7,11 +7,10 @@ import (
 
 // Description holds the figures that `oriel plan` prints about an operator.
 type Description struct {
-	Radius   float64 // radius of the set of decisions; 0 if there is no set
-	Diameter float64 // diameter of that set; 0 if unknown
-	Clip     float64 // the configured clip, if the contribution's clip differs from it; 0 if they are equal
-	// the sensitivity in words, if it does not follow from the clip; otherwise empty
-	Distance string
+	Radius   float64  // radius of the set of decisions; 0 if there is no set
+	Diameter float64  // diameter of that set; 0 if unknown
+	Clip     float64  // the configured clip, if the contribution's clip differs from it; 0 if they are equal
+	Distance string   // the sensitivity in words; empty if it follows from the clip
 	Steps    string   // how far a decision moves in a step, in words; may be empty
 	Damping  *Damping // nil if unknown, or if it differs between releases
 

@@ -10,8 +10,7 @@ import (
 // Decision is one decision that a machine publishes. Its slices belong to the machine and are valid until the machine's
 // next call.
 type Decision struct {
-	// Number that identifies the decision within its stream and incarnation; public, ascending.
-	Index  uint64
+	Index  uint64               // identifies the decision within its stream and incarnation; public, ascending
 	Step   uint64               // the step t that closed; Point is x_{t+1}
 	Point  []float64            // the decision itself
 	Extras []schemas.ExtraValue // values of Operator.Extras in their order: either all of them or none

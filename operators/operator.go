@@ -95,8 +95,7 @@ type Testing interface {
 type Aim struct {
 	Effect      float64 // effect of an arm on the mean outcome, in units of values
 	Probability float64 // probability of finding the effect
-	// Standard deviation of outcomes in an arm, in units of values; 0: every outcome is an end of the range.
-	Deviation float64
+	Deviation   float64 // standard deviation of outcomes in an arm, units of values; 0: they are ends of the range
 }
 
 // Power describes how many events an experiment needs to find an effect. A number of 0 means more than MaxEvents.

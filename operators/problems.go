@@ -73,7 +73,7 @@ func (p *Problems) PrintedInPaper(name, value string) {
 
 // Positive reports a problem if value is not positive and finite.
 func (p *Problems) Positive(name string, value float64) {
-	// The condition also catches NaN.
+	// This also refuses NaN.
 	p.Want(name, value > 0 && !math.IsInf(value, 1), "%g: not positive and finite", value)
 }
 

@@ -24,13 +24,11 @@ type Experiment struct {
 	Outcome string   `json:"outcome"` // column of the outcomes
 	Low     float64  `json:"low"`     // public range of the outcomes
 	High    float64  `json:"high"`
-	Target  float64  `json:"target"` // number of events near which sequences are narrowest
-	// First step of the stream's first experiment; a decision states the first step of the present experiment.
-	First uint64  `json:"first_step"`
-	Looks float64 `json:"events_of_first_look"`
-	Lift  bool    `json:"lift"`
-	// First steps of several experiments in one stream, as the settings list them.
-	Steps []uint64 `json:"first_steps,omitempty"`
+	Target  float64  `json:"target"`     // number of events near which sequences are narrowest
+	First   uint64   `json:"first_step"` // of the stream's first experiment
+	Looks   float64  `json:"events_of_first_look"`
+	Lift    bool     `json:"lift"`
+	Steps   []uint64 `json:"first_steps,omitempty"` // of several experiments, by the settings
 
 	// Assigned returns the arm of an event and its outcome, clamped to the range. An arm of −1 means that the event is
 	// not counted. Assigned is code, so a descriptor does not contain it.
@@ -112,8 +110,7 @@ func (e *Experiment) Read(d schemas.Decision) (Findings, error) {
 	read("balance_e", &f.Balance)
 	read("recent", &f.Recent)
 	read("looks", &looks)
-	// Decisions of earlier versions lack this member: they have only the first experiment.
-	if members["experiment"] != nil {
+	if members["experiment"] != nil { // earlier versions have only the first experiment
 		read("experiment", &f.Number)
 		read("experiment_step", &f.First)
 	}

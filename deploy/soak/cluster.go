@@ -132,7 +132,7 @@ func (c *cluster) start(ctx context.Context) error {
 			}
 		}
 		attempt, end := context.WithTimeout(ctx, startLimit/8)
-		err := c.oneStream(attempt)
+		err := c.complete(attempt)
 		end()
 		if err == nil || ctx.Err() != nil {
 			return err
@@ -143,8 +143,8 @@ func (c *cluster) start(ctx context.Context) error {
 // startLimit is ten times the time that three brokers take to start on two idle cores.
 const startLimit = 2 * time.Minute
 
-// whole waits until every broker is in the cluster.
-func (c *cluster) oneStream(ctx context.Context) error {
+// complete waits until every broker is in the cluster.
+func (c *cluster) complete(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
 	for {

@@ -32,9 +32,8 @@ type deployment struct {
 	cluster *cluster
 	binary  string
 	dir     string
-	// Settings of every process, without the broker's address and settings that differ between processes.
-	env   []string
-	slots []*slot
+	env     []string // settings that all processes share, without the broker's address
+	slots   []*slot
 
 	// With ORIEL_STREAM=partition there are as many partitions as processes, so that each process has one while all are
 	// healthy. With ORIEL_STREAM=topic there are more partitions: one process owns the stream, and the others stand by.

@@ -197,7 +197,7 @@ func (in *injector) spring(ctx context.Context, api uint16, answer bool, slots [
 		s.trap.Store(t)
 		defer s.trap.Store(nil)
 	}
-	// Faults must not always start at the same moment after the previous one.
+	// A fault must not always start at the same moment after the previous one.
 	_ = kafka.Pause(ctx, time.Duration(in.random.IntN(300))*time.Millisecond)
 	select {
 	case at := <-sprung:
@@ -257,7 +257,7 @@ func (in *injector) endBroker(ctx context.Context, n int, f fault, b *broker) (t
 	if err := b.start(); err != nil {
 		return from, err
 	}
-	if err := in.cluster.oneStream(ctx); err != nil {
+	if err := in.cluster.complete(ctx); err != nil {
 		return from, err
 	}
 	<-elected

@@ -12,8 +12,7 @@ import (
 // TestPortsStayFree checks that an address is returned only once, and that ports does not keep a listener open on an
 // address that it drew and rejected.
 func TestPortsStayFree(t *testing.T) {
-	// A collection would close a listener that the code forgot to close.
-	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // the garbage collector would close a forgotten listener
 	p := ports{given: map[int]bool{}}
 	const left, others = 8, 200 // number of ports that may be drawn; number of ports that other processes may hold
 	for port := firstPort; port < firstPort+portCount-left; port++ {

@@ -29,7 +29,7 @@ func shell(t *testing.T, script string) *slot {
 	return s
 }
 
-// told collects violations.
+// violations collects violations.
 type violations struct {
 	mu    sync.Mutex
 	texts []string

@@ -57,9 +57,8 @@ const (
 // fault is one fault of the schedule. Every field is drawn for every fault, so that a change to one kind does not
 // change the faults after it.
 type fault struct {
-	kind kind
-	// process, modulo the number of processes; with one owner of all partitions, it is the owner in half of the faults.
-	victim  int
+	kind    kind
+	victim  int           // process, modulo their number; with --stream topic, in half of the faults the owner
 	role    role          // of the victim when the fault begins
 	broker  int           // broker, modulo the number of brokers
 	damage  damage        // damage to the state directory

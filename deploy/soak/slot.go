@@ -52,7 +52,7 @@ func (s *slot) leaveDisk() error {
 	return syscall.Unmount(s.dir, 0)
 }
 
-// smaller blocks fill the last bytes, too
+// fill fills the slot's disk. The returned function frees the disk again.
 func (s *slot) fill() (release func() error, err error) {
 	path := filepath.Join(s.dir, "ballast")
 	f, err := os.Create(path)
@@ -61,7 +61,7 @@ func (s *slot) fill() (release func() error, err error) {
 	}
 	for block := make([]byte, 1<<16); len(block) > 0; {
 		if _, err := f.Write(block); err != nil {
-			block = block[:len(block)/2] // the last bytes, too
+			block = block[:len(block)/2] // smaller blocks fill the last bytes, too
 		}
 	}
 	return func() error { return os.Remove(path) }, f.Close()

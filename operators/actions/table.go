@@ -64,12 +64,10 @@ type Feedback struct {
 
 // Table records which actions are answered, and holds the answers until they are added.
 type Table struct {
-	config Config
-	step   uint64 // number of the open step, from 1
-	place  int    // records of the open step that Observe has taken
-	// With Delay 0, place of the latest record's answer among the answers of its round; −1 if the record answers
-	// nothing.
-	current int
+	config  Config
+	step    uint64 // number of the open step, from 1
+	place   int    // records of the open step that Observe has taken
+	current int    // with Delay 0: place of the latest record's answer in its round, −1 for none
 	rounds  []round
 }
 

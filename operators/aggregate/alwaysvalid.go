@@ -167,8 +167,7 @@ func (t *tested) canonical() string {
 // settings returns the settings of the experiment under a noise law.
 func (c operator) settings(law mechanisms.NoiseLaw, batch uint64) experiment.Settings {
 	s, t := &c.spec, c.test
-	// Noise of the sum over an arm, whose cells have independent noise.
-	draw := float64(law.Draw * math.Sqrt(float64(s.comparison().treatments)))
+	draw := float64(law.Draw * math.Sqrt(float64(s.comparison().treatments))) // the noise of cells is independent
 	if c.exact {
 		draw = float64(draw * almost)
 	}

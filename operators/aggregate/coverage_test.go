@@ -295,7 +295,7 @@ func (s *study) report(t *testing.T) {
 	}
 }
 
-// lasting returns a lifetime mechanism at ε = 1 under the replace relation.
+// lifetime returns a lifetime mechanism at ε = 1 under the replace relation.
 func lifetime(memory, batch uint64) mechanisms.Config {
 	return under("blt", protection.Decay{Steps: memory}, dp.Replace, batch)
 }

@@ -32,8 +32,7 @@ func TestIntervalsCoverTheTruth(t *testing.T) {
 		t.Fatal(err)
 	}
 	covered, total := map[string]int{}, 0
-	// The sums of this reference model start again at each step.
-	truth := plain{spec: &c.spec, cells: make([][4]float64, 2)}
+	truth := plain{spec: &c.spec, cells: make([][4]float64, 2)} // its sums start again at each step
 	for i, e := range drawn(&c.spec, steps*batch, 5) {
 		if i%batch == 0 {
 			truth.step()

@@ -35,15 +35,13 @@ func (s *specification) edge(bin int) float64 {
 
 // totals holds the sums from which the numbers of a view are computed.
 type totals struct {
-	sums []float64 // ordered by cell, then by column
-	// Counts of events in a bin and before it, cell by cell, bin by bin within; none without quantiles.
-	running []float64
-	// Counts of events in a bin and all earlier bins, ordered by cell, then by bin; nil without quantiles.
-	ranked    []ranked
-	deviation float64 // ordered by statistic, then by cell; nil without quantiles
+	sums      []float64 // ordered by cell, then by column
+	running   []float64 // counts of events in a bin and all earlier ones, by cell, then by bin; nil without quantiles
+	ranked    []ranked  // by statistic, then by cell; nil without quantiles
+	deviation float64   // standard deviation of the noise of a sum
 }
 
-// standard deviation of the noise of a sum
+// accumulate writes the running counts of released sums.
 func (s *specification) accumulate(dst, sums []float64) {
 	bins, width := s.weights.Bins, s.width()
 	if bins == 0 {

@@ -24,9 +24,8 @@ type operator struct {
 	exact        bool // the noise is so small that sums are nearly exact
 	withoutShown bool // the plan is of a version whose decisions do not mark which numbers are shown
 	unfiltered   bool // the plan is of a version whose decisions do not publish the filter of increments
-	// The plan is of a version whose decisions do not number experiments, and whose effects have no pooled variance.
-	unnumbered bool
-	test       *tested
+	unnumbered   bool // experiments have no numbers, and effects no pooled variance, as in earlier plans
+	test         *tested
 }
 
 var (
@@ -171,8 +170,7 @@ func (c operator) Require(m *mechanisms.Config, params []byte) error {
 	part.Name = "cells"
 	m.Contribution = contribution.Contribution{Components: []contribution.Component{part}}
 	if places := params == nil || params[0] >= planOfPlaces; places && c.spec.cells() > 2 {
-		// Two contributions differ in at most twice this number of coordinates, which is less than all.
-		m.Contribution.Nonzero = c.spec.width()
+		m.Contribution.Nonzero = c.spec.width() // two contributions differ in at most twice as many coordinates
 	}
 	return nil
 }
@@ -233,8 +231,7 @@ func (c operator) Open(params []byte, sums *mechanisms.Stream) (operators.Machin
 // planned returns the operator as a plan of the given version defines it.
 func (c operator) planned(version byte) operator {
 	if version < planOfRanks {
-		// Ranks that are nil make quantiles use interval.QuantileEstimate.
-		c.spec.ranks = make([]*interval.Ranks, len(c.spec.levels))
+		c.spec.ranks = make([]*interval.Ranks, len(c.spec.levels)) // nil: quantiles use interval.QuantileEstimate
 	}
 	c.withoutShown, c.unfiltered, c.unnumbered = version < planOfShown, version < planOfFilter, version < planOfTurns
 	return c

@@ -111,7 +111,8 @@ func (t *reference) Canary(u []float64, factor float64) (with, without operators
 	return t.record(first, p.x, factor), t.record(p.cells-1-first, p.y, factor)
 }
 
-// apart returns the squared distance of the contributions of a pair at the largest weight, computed from their columns.
+// squaredDistance returns the squared distance of the contributions of a pair at the largest weight, computed from
+// their columns.
 func squaredDistance(p pair, a, b []float64) float64 {
 	total := 0.0
 	for i := range a {

@@ -18,7 +18,7 @@ type running struct {
 	names []string // names of the arms
 
 	increments *mechanisms.Reading // increments of a step, for streams whose sums decay; otherwise nil
-	// Sums of the arms after the previous step, for streams whose sums do not decay; part of the state.
+	// Sums of the arms after the previous step, if sums do not decay; stored in the state.
 	last     []float64
 	arms     []experiment.Arm // scratch
 	sums     []float64        // scratch

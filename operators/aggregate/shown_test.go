@@ -138,8 +138,7 @@ func TestEarlierPlansHaveTheirMembers(t *testing.T) {
 func TestQuantilesAreShownByTheirLastRunningCount(t *testing.T) {
 	c, _ := config(t, life(8, 1), "CELLS=carrier=UA|AA", "VALUE=delay=-60:180", "STATISTICS=p50*2", "BINS=4")
 	s := c.spec
-	// Energy sums the squared coefficients of (1 − z)^(−1/2); power is the current coefficient.
-	energy, power := 0.0, 1.0
+	energy, power := 0.0, 1.0 // sum of the squared coefficients of (1 − z)^(−1/2), and the coefficient
 	for k := range 4 {
 		energy += power * power
 		power *= float64(2*k+1) / float64(2*k+2)

@@ -23,10 +23,8 @@ type specification struct {
 	arms       string      // the dimension whose places are compared; "" if none is
 
 	// prepare computes the following fields, which quantiles and reference models need.
-	spread float64 // standard deviation of the last running count; the unit is a column's
-	// By statistic that is a quantile and bin, the deviation that the test of the bin divides by; the unit is a
-	// column's.
-	limits [][]float64
+	spread float64           // standard deviation of the last running count; the unit is a column's
+	limits [][]float64       // of quantiles: the deviation by which the test of each bin divides; unit: a column's
 	ranks  []*interval.Ranks // by statistic that is a quantile; nil in plans before planOfRanks
 	// Pairs of events at the largest distance; computed once, because an audit opens many reference models.
 	distant []pair

@@ -63,8 +63,7 @@ func TestExperimentsTakeTurns(t *testing.T) {
 		}
 		for i := range batch * steps {
 			if step := inTurn.Steps(); rng.IntN(400) == 0 || known < len(firsts) && step+2 == firsts[known] {
-				// The plan must be extended before the first event of the next experiment.
-				if known < len(firsts) && step+1 < firsts[known] {
+				if known < len(firsts) && step+1 < firsts[known] { // before the next experiment's first event
 					known++
 				}
 				next := noisy(t, c, m, plan(t, c, m, firsts[1:known]...))

@@ -41,8 +41,7 @@ func TestEstimatesOfExp3Uniform(t *testing.T) {
 		for _, l := range before {
 			all += math.Exp(-eta * (l - slices.Min(before)))
 		}
-		// Probability of the arm by exponential weights, without exploration.
-		p := math.Exp(-eta*(before[arm]-slices.Min(before))) / all
+		p := math.Exp(-eta*(before[arm]-slices.Min(before))) / all // the arm's probability without exploration
 		if q := (1-eta*k)*p + eta; math.Abs(q/chance-1) > 0x1p-18 {
 			t.Fatalf("round %d: a chance of %g, want %g", round, chance, q)
 		}

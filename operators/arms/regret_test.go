@@ -195,8 +195,7 @@ func TestRegretOfTenArms(t *testing.T) {
 // worse.
 func TestDrawnArmsFollowAChange(t *testing.T) {
 	w := world{cost: 0.5, flips: true}
-	// Regret of playing the same arm always, if it is the best one in either half.
-	fixed := 0.1 * tiertest.Runs(50_000.0, 500_000)
+	fixed := 0.1 * tiertest.Runs(50_000.0, 500_000) // regret of an arm that is best in one half only
 	if got := w.mean(t, config(exp3, 4, 0), 1, false); !(got < 0.9*fixed) {
 		t.Errorf("regret %.0f, of an arm that stays %.0f", got, fixed)
 	}

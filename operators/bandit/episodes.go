@@ -11,8 +11,7 @@ import (
 type Episode struct {
 	Smoothing float64 // ζ
 	Rate      float64 // η
-	// 1 − ζ/r, the factor by which centres are scaled towards the centre of the inner ball; 1 leaves them in place.
-	Shrink float64
+	Shrink    float64 // 1 − ζ/r, the factor that scales centres towards the inner ball's centre; 1: none
 }
 
 // margin is the weight of the inner ball's centre in each action, so that rounding cannot move an action out of the

@@ -75,8 +75,7 @@ func members() []member {
 		}},
 		{
 			convex.Spec{Name: "flow", Dimension: 7, Radius: 5, Edges: []string{"a>b", "a>c", "b>c", "b>d", "c>d", "d>e", "a>e"}},
-			// X is a unit flow: the flow out of a is 1, and the flows into and out of b, c and d balance.
-			func(x []float64) bool {
+			func(x []float64) bool { // unit flows: 1 leaves a, and b, c and d balance
 				return within(x, 0, 5) && sumsTo([]float64{x[0], x[1], x[6]}, 5) && math.Abs(x[0]-x[2]-x[3]) < 5*rounding &&
 					math.Abs(x[1]+x[2]-x[4]) < 5*rounding && math.Abs(x[3]+x[4]-x[5]) < 5*rounding
 			},
@@ -120,8 +119,7 @@ func treesOf(x []float64) bool {
 				inside += x[edge]
 			}
 		}
-		// For some sets of vertices the definition has equality here, so that rounding matters.
-		if inside > float64(bits.OnesCount(uint(some))-1)+rounding {
+		if inside > float64(bits.OnesCount(uint(some))-1)+rounding { // for some sets of vertices, equality holds
 			return false
 		}
 	}

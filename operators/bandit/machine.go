@@ -121,7 +121,7 @@ func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.
 		direction := adds[:len(m.middle)]
 		m.u.write(direction, a.Action)
 		if m.baseline != nil {
-			// Answers without a loss are added too, because it is private whether an answer has a loss.
+			// Answers without a loss are added, too, because it is private whether an answer has a loss.
 			m.baseline.add(direction)
 		}
 		if a.Usable() {

@@ -118,7 +118,8 @@ func TestZeroOutNoiseFollowsTheLongestContribution(t *testing.T) {
 	}
 }
 
-// 6.9 standard errors
+// TestGammaNoiseIsShorter checks that the mean length of Gamma noise is n·Δ₂h/ε. The mean length of Laplace noise of
+// the same ε is √2 times as large.
 func TestGammaNoiseIsShorter(t *testing.T) {
 	const n = 4
 	c := paper(t, n, 100)

@@ -27,10 +27,9 @@ type Config struct {
 	Shrink    bool    // actions stay in the set
 	Projected bool    // centres are found by projection, not by linear minimisations
 	Precision float64 // allowed error of centres by linear minimisations, a length; 0 means D/√B
-	// The algorithm starts anew after 1, 2, 4, … rounds, with the paper's ζ and η for each of these lengths.
-	Doubling bool
-	Printed  Printed // noise scale as a paper prints it; nil in every service
-	Actions  actions.Config
+	Doubling  bool    // starts anew after 1, 2, 4, … rounds, with the paper's ζ and η for each length
+	Printed   Printed // noise scale as a paper prints it; nil in every service
+	Actions   actions.Config
 
 	axes  bool   // directions are coordinates in turn, for an audit, whose canaries need one that they know
 	shape *shape // shape of Set; nil until it is computed
@@ -48,10 +47,9 @@ func (c Config) Validate() error {
 // Params holds the values that depend on a platform's math library. They are computed once, when a stream is opened.
 type Params struct {
 	Episodes []Episode // one episode, or several with Doubling
-	// radius to which noise is calibrated, as a multiple of the contributions' radius: 1, or more with the paper's
-	// noise
+	// Radius to which noise is calibrated over the contributions' radius; above 1 with the paper's noise.
 	Reach float64
-	// Largest distance of a contribution's centre from zero, as a multiple of the contributions' radius, at most 1.
+	// Largest distance of a contribution's centre from zero over the contributions' radius, at most 1.
 	Centres float64
 
 	// Dimension is m, the dimension of the set's tangent space, which contains the directions. In a plan from before

@@ -128,8 +128,7 @@ func TestNoisyOCO(t *testing.T) {
 			if round%3 == 0 {
 				loss = []float64{0.5, -0.5, 0.5}
 			}
-			// the played point is off by γ in the worst direction
-			lost += floats.Dot(loss, m.centre) + gamma*floats.Norm(loss, 2)
+			lost += floats.Dot(loss, m.centre) + gamma*floats.Norm(loss, 2) // the map's point is off by γ
 			floats.Add(all, loss)
 			for i := range sum {
 				sum[i] += loss[i] + rng.NormFloat64() // E|g|² ≤ 1 + n = κ²
@@ -277,8 +276,7 @@ func TestRegretWithoutNoise(t *testing.T) {
 				t.Errorf("n = %d, T = %d: Theorem 1 comes to %g, want %g", n, total, got, bound)
 			}
 			c = paper(t, n, float64(total))
-			// Lipschitz constant of ½|x − z|² for |x| ≤ ½ + ζ and |z| ≤ 0.4.
-			c.Lipschitz = 0.9 + c.NewParams().Episodes[0].Smoothing
+			c.Lipschitz = 0.9 + c.NewParams().Episodes[0].Smoothing // of ½|x − z|² for |x| ≤ ½ + ζ and |z| ≤ 0.4
 			got := world{}.answered(t, paper(t, n, float64(total)), "blt", true, total, seeds())
 			bound = c.regretBound(c.episode(float64(total)), float64(total))
 			t.Logf("n = %d, T = %d: regret %.4f a play, bound %.3f", n, total, got, bound)

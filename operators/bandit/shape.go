@@ -10,9 +10,7 @@ import (
 type shape struct {
 	dimension int       // m, the dimension of the tangent space
 	centre    []float64 // point towards which centres are scaled
-	// Radius of a ball about the centre that is in the set, within the set's affine hull; computed only if actions must
-	// stay in the set.
-	radius float64
+	radius    float64   // of a ball about the centre within the set and its affine hull; 0 if actions may leave the set
 }
 
 // newShape computes the shape of a set, with an inner ball if actions must stay in the set. If actions may leave the

@@ -23,14 +23,12 @@ import (
 // It is the scorecaster of Angelopoulos, Candès and Tibshirani (arXiv:2307.16895, section 2.3). Plans before version 7
 // keep it at z_1.
 type band struct {
-	stream *mechanisms.Stream
-	// Reading of increments since the last fold; nil if sums do not decay, so that they are the totals.
-	reading *mechanisms.Reading
+	stream  *mechanisms.Stream
+	reading *mechanisms.Reading // increments since the last fold; nil if sums do not decay
 	rule    bandRule
 	noise   *totalNoise
-	pace    float64 // κ: z̄ ← z̄ + κ·(z − z̄) at each step
-	// ρ·min(1, η·B): how far an anchor moves in a step for each miss beyond the expected number; 0: it is fixed.
-	lean    float64
+	pace    float64   // κ: z̄ ← z̄ + κ·(z − z̄) at each step
+	lean    float64   // ρ·min(1, η·B): step of an anchor for each unexpected miss; 0: the anchor is fixed
 	fold    uint64    // number of steps after which increments are added to folded
 	folded  []float64 // M̃ − t·B·s at the last fold, by column
 	totals  []float64 // M̃ − t·B·s since the last fold, without folded; scratch

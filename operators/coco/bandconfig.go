@@ -17,9 +17,8 @@ import (
 type Band struct {
 	Level  float64         // share of labels within the band, in [0.5, 0.999]; 0: there is no band
 	Labels operators.Range // public range, to which labels are clamped; zero with the logistic loss
-	// Weight is w, the size of a miss in the sums, relative to gradients in a ball of radius 1. In [0.01, 10].
-	Weight float64
-	Step   float64 // η, the relative change of an end by one miss, in [1e-6, 0.1]
+	Weight float64         // w, the size of a miss relative to gradients in a ball of radius 1, in [0.01, 10]
+	Step   float64         // η, the relative change of an end by one miss, in [1e-6, 0.1]
 }
 
 // bandComponent is the index of the band's component in a contribution.

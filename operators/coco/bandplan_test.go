@@ -39,8 +39,7 @@ func TestSensitivityOfABandByEnumeration(t *testing.T) {
 				if columns == 1 {
 					c, m = setsOf(t, 0, 1)
 				}
-				// Features are so large that the ball of gradients is the clip's.
-				c.Band.Weight, c.FeaturesMax = weight, 1e9
+				c.Band.Weight, c.FeaturesMax = weight, 1e9 // features so large that the clip bounds gradients
 				m.Unit = protection.Event{Exchange: exchange}
 				m = required(t, c, m)
 				plan := mechtest.Plan(t, m)

@@ -38,8 +38,7 @@ type Config struct {
 	Loss      loss.Loss  // Required.
 	Set       convex.Set // Required. LLO needs a polytope.
 
-	// L, the L2 bound on one event's gradient, in loss units, equal to the stream's. Required, > 0.
-	Clip             float64
+	Clip             float64 // L, the L2 bound on one event's gradient, loss units, as in the stream. Required, > 0.
 	StrongConvexity  float64 // µ, per event, in [1e-12, 1e12]. Required.
 	StartRegularizer float64 // λ_0, which is added once and not in each step, in [0, 1e12]. 0 means none.
 	OwnConvexity     bool    // the losses are µ-strongly convex themselves, so no regulariser is added
@@ -48,9 +47,8 @@ type Config struct {
 	// on contributions that is sharper than the clip. An event beyond the bounds costs no more privacy, because its
 	// contribution is clipped to that bound.
 	FeaturesMax float64 // X, the largest norm of features
-	// Largest weight. If it is 0, the bound is 1 or, except for the squared loss, Clip/FeaturesMax if that is larger.
-	WeightMax float64
-	LabelMax  float64 // Y, the largest |y|, read only for the squared loss
+	WeightMax   float64 // largest weight; 0: 1 or, except for squared, the larger Clip/FeaturesMax
+	LabelMax    float64 // Y, the largest |y|, read only for the squared loss
 
 	Band Band // the band around predictions; zero: none
 

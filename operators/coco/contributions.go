@@ -10,10 +10,8 @@ import (
 // These are the rules by which contributions are bounded. A plan stores its rule, so that a deployment keeps the rule
 // it was opened with.
 const (
-	// Contributions are in a ball of the clip's radius around zero: the sensitivity is 2L, or L against the null event.
-	ruleClip = 0
-	// Contributions are in a ball around a centre that depends on the decision: the sensitivity is the ball's diameter.
-	ruleCentre = 1
+	ruleClip   = 0 // in a ball of the clip's radius around zero: sensitivity 2L, or L against the null event
+	ruleCentre = 1 // in a ball around a centre that depends on the decision: sensitivity 2·Radius
 	ruleNorm   = 2 // contributions are in a ball around zero whose radius is the loss's longest gradient
 )
 

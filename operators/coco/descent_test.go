@@ -60,8 +60,7 @@ func TestDescentIsTheTextbooks(t *testing.T) {
 					t.Fatalf("step %d: decision is %g from the step along its release", step, d)
 				}
 				x = descend(x, sum, step)
-				// The lattice rounds each contribution by 2^-25.
-				if d := floats.Distance(x, exact.update.point(), 2); d > 1e-5 {
+				if d := floats.Distance(x, exact.update.point(), 2); d > 1e-5 { // the lattice rounds by 2^-25
 					t.Fatalf("step %d: without noise the decision is %g from the textbook's", step, d)
 				}
 			}

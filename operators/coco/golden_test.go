@@ -26,9 +26,7 @@ const goldenFile = "testdata/golden.txt"
 // TestGoldenDecisions pins every bit of 300 decisions without noise, for each loss, set and update. The events are
 // computed from integers, so the bytes must be equal on every CPU and build.
 func TestGoldenDecisions(t *testing.T) {
-	// Number of losses in the first version. The lines of later losses come after them, so that earlier lines keep
-	// their places.
-	const first = 6
+	const first = 6 // losses of the first version; later ones have their lines at the end
 	lines := append(goldenLines(t, loss.Names()[:first], 0), goldenLines(t, loss.Names()[first:], first)...)
 	for _, set := range []string{"l2-ball", "l1-ball", "simplex", "box"} {
 		c := sample(t, set, 7)

@@ -15,9 +15,8 @@ import (
 // update is the component in which the algorithms differ. It owns the released decision x_t.
 type update interface {
 	point() []float64
-	begin(x []float64) // called before the first step; x is a point of the set, found by convex.Nearest
-	// Sum is ĝ_t, or y_t if steps are released separately; point returns x_{t+1} afterwards.
-	step(t uint64, sum []float64)
+	begin(x []float64)            // called before the first step; x is a point of the set, found by convex.Nearest
+	step(t uint64, sum []float64) // sum is ĝ_t, or y_t of the step; point returns x_{t+1} afterwards
 	operators.Field
 }
 

@@ -57,13 +57,10 @@ const (
 	// may follow.
 	fullTangentVersion = 4
 
-	// Searched steps follow means; whether contributions are projected as in version 4; a past may follow.
-	meansVersion = 5
+	meansVersion = 5 // adds a byte with fullTangentBit; searched steps follow means
 	meansLen     = contributionsLen + 1
 
-	// A byte with fullTangentBit and meansBit, then the band's columns and their share; weight and point of an earlier
-	// stream may follow.
-	bandVersion = 6
+	bandVersion = 6 // the byte also has meansBit; adds the band's columns and their share
 	bandLen     = meansLen + 1 + 4
 
 	anchoredVersion = 7 // as version 6; the anchors move

@@ -48,7 +48,7 @@ func BenchmarkLinear(b *testing.B) {
 	for _, name := range []string{"trees", "ranking", "subsets", "spectrahedron", "trace-norm"} {
 		for _, n := range []int{16, 144, 1024} {
 			if n > 144 && (name == "spectrahedron" || name == "trace-norm") {
-				continue // milliseconds
+				continue // these steps would take milliseconds
 			}
 			s := mustParse(b, name, n, 1)
 			b.Run(fmt.Sprintf("set=%s/d=%d", name, s.Dimension()), func(b *testing.B) {
@@ -63,7 +63,7 @@ func BenchmarkLinear(b *testing.B) {
 	}
 }
 
-// these steps would take milliseconds
+// BenchmarkFlow measures moves on square grids of 8, 23 and 40 vertices a side, after enough moves to spread the flow.
 func BenchmarkFlow(b *testing.B) {
 	for _, side := range []int{8, 16, 23, 40, 71} {
 		f := parseFlow(b, grid(side), 1)

@@ -100,8 +100,7 @@ func (p *paths) shortest(c []float64) {
 		tails, edges := g.tails[from:to], g.into[from:to]
 		least := p.cost[tails[0]] + c[edges[0]]
 		for i := 1; i < len(edges) && i < len(tails); i++ {
-			// Min has no branch; a branch would be mispredicted half of the time.
-			least = min(least, p.cost[tails[i]]+c[edges[i]])
+			least = min(least, p.cost[tails[i]]+c[edges[i]]) // min compiles to no branch, which would be mispredicted
 		}
 		p.cost[vertex] = least
 	}

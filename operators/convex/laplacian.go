@@ -35,8 +35,7 @@ func newLaplacian(vertices int, from, to []int32) (*laplacian, bool) {
 	for range vertices - 1 {
 		vertex := e.fewest()
 		links := e.rows[vertex]
-		// The least number of further links, because no other vertex has fewer neighbours.
-		left := len(links) * (len(links) + 1) / 2
+		left := len(links) * (len(links) + 1) / 2 // at least, because no other vertex has fewer neighbours
 		if left > maxFactor || len(l.links)+left > max(maxFactor, numbersPerEdge*len(from)) {
 			return nil, false
 		}
@@ -76,11 +75,10 @@ func (l *laplacian) grounded() int32 { return l.links[len(l.links)-1].vertex }
 
 // elimination is a graph that loses one vertex at a time.
 type elimination struct {
-	rows [][]link // links of each vertex, in the order of neighbours; nil for an eliminated vertex
-	// By number of neighbours, the vertices that had this number when they were added; the number may have changed.
-	waiting [][]int32
-	least   int    // waiting is empty below this number of neighbours
-	merged  []link // scratch
+	rows    [][]link  // links of each vertex, in the order of neighbours; nil for an eliminated vertex
+	waiting [][]int32 // vertices by the number of neighbours that they had when they were added
+	least   int       // waiting is empty below this number of neighbours
+	merged  []link    // scratch
 }
 
 func newElimination(vertices int, from, to []int32) *elimination {

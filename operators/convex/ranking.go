@@ -49,9 +49,7 @@ func newRanking(places []string, n int, radius float64) (Ranking, error) {
 		}
 		s.total += s.values[i]
 	}
-	// Squared distance of a ranking to its reverse, the diameter squared: reverse orders have the smallest inner
-	// product.
-	square := 0.0
+	square := 0.0 // diameter squared: reverse orders are at the largest distance
 	for i, w := range s.values {
 		away := w - s.values[n-1-i]
 		square += float64(away * away)

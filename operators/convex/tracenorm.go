@@ -72,8 +72,7 @@ func (o *largestSingular) Minimise(dst, c []float64) {
 		dst[0] = -o.set.radius
 		return
 	}
-	// Scaled so that squares neither overflow nor underflow.
-	at := func(i, j int) float64 { return c[i*columns+j] / largest }
+	at := func(i, j int) float64 { return c[i*columns+j] / largest } // squares cannot overflow
 	short, long, fewer := o.left, o.right, rows
 	if columns < rows {
 		short, long, fewer = o.right, o.left, columns

@@ -5,7 +5,7 @@ type vertices interface {
 	Dimension() int
 	count() int
 	start(weights []float64) // writes the weights of the starting point; the others are zero before
-	// κ of operators/coco/SPEC.md §7.4: moving a weight of κ·r reaches every point within distance r
+	// κ of operators/coco/SPEC.md §7.4: moving weight κ·r reaches all points within r.
 	kappa() float64
 	Diameter() float64                         // D
 	cost(id int, c []float64) float64          // ⟨v, c⟩

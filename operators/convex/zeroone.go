@@ -4,14 +4,12 @@ package convex
 // return a vertex as the list of these coordinates, in memory that the next call may overwrite.
 type zeroOne interface {
 	Set
-	total() float64 // R
-	// κ of operators/coco/SPEC.md §7.4: moving a mass of κ·R·r reaches every point within distance r.
-	kappa() float64
+	total() float64               // R
+	kappa() float64               // κ of operators/coco/SPEC.md §7.4: moving mass κ·R·r reaches all points within r
 	best(c []float64) []int32     // returns a vertex of least cost
 	worst(c, x []float64) []int32 // returns a vertex of largest cost within the support of x, or nil if there is none
-	// Makes x ≥ 0 a point of the set; a point with rounding errors changes by as much as they are.
-	settle(x []float64)
-	check(x []float64) error // returns an error if the coordinates do not balance
+	settle(x []float64)           // makes x ≥ 0 a point of the set, and removes rounding errors
+	check(x []float64) error      // returns an error if the coordinates do not balance
 }
 
 // localZeroOne is the general local oracle, operators/coco/SPEC.md §7.2, without a stored decomposition. It takes the

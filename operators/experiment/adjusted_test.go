@@ -10,10 +10,9 @@ import (
 // adjustable draws an outcome y, and a covariate x that is known of a unit before it is assigned to an arm. x has mean
 // ½ and standard deviation 0.15, and the mean of y rises by slope for each unit of x.
 type adjustable struct {
-	name  string
-	slope float64
-	// Value of Settings.Square; 0: outcomes are 0 and 1, and need no squares.
-	square float64
+	name   string
+	slope  float64
+	square float64                                     // Settings.Square; 0 for outcomes of 0 and 1
 	draw   func(rng *rand.Rand, shift float64) float64 // draws y, whose mean changes by shift = slope·(x − ½)
 
 	least, most float64 // limits on the ratio of widths, adjusted to plain, after 100 000 events

@@ -11,12 +11,11 @@ import (
 
 // setting holds the settings of simulated runs of an experiment.
 type setting struct {
-	name     string
-	s        Settings
-	rates    func(arm int, event float64) float64
-	outcomes func(rng *rand.Rand, arm int) float64 // draws outcomes; nil: outcomes are conversions
-	// Standard deviation of the outcomes of an arm; 0: outcomes are conversions.
-	deviation float64
+	name      string
+	s         Settings
+	rates     func(arm int, event float64) float64
+	outcomes  func(rng *rand.Rand, arm int) float64 // draws outcomes; nil: outcomes are conversions
+	deviation float64                               // standard deviation of an arm's outcomes; 0 for conversions
 }
 
 // exponential draws outcomes with a mean of 0.05. Heavy outcomes have a Pareto tail of index 1.5, clamped at 1.

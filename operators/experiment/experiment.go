@@ -12,9 +12,7 @@ type Experiment struct {
 	Settings
 	state []float64 // all numbers that change; all of them are public
 	bank  *bank     // statistics: Σ1{A=k}(y − m)/π_k of each arm and, with Lift, then m·Σ1{A=k}/π_k of each arm
-	// statistics: the contrast of the counts for each treatment, each with a filter of its own; then the newer events,
-	// with a filter for the variance at Near.
-	check *bank
+	check *bank     // statistics: the contrast of counts of each treatment, then the count of newer events
 	total *total
 
 	mixing, checkMixing []float64 // r of each filter

@@ -70,8 +70,7 @@ func TestFindingsAreGeneralisedLeastSquares(t *testing.T) {
 			spread := mat.Sum(k)
 			q, m := c.propensity[0], s.Near
 			total := float64(looks * events)
-			// Second moment (y − centre)² of an arm, or of all arms if arm is −1.
-			second := func(arm int, centre float64) (moment, noise float64) {
+			second := func(arm int, centre float64) (moment, noise float64) { // second moment of an arm, −1: of all
 				n, value, square, pi := 0.0, 0.0, 0.0, 0.0
 				for i, p := range c.propensity {
 					if arm >= 0 && i != arm {

@@ -11,8 +11,7 @@ type Settings struct {
 	Events       float64   // B, the number of events in a step
 	Start        uint64    // number of steps of the stream before the experiment
 	Lift         bool      // ratios of means are estimated, too; 0 must be the start of the outcome's range
-	// The variance of a contrast is at least the variance over outcomes of all arms; see PROOF.md, As coded.
-	Pooled bool
+	Pooled       bool      // contrasts vary at least as much as outcomes of all arms do; see PROOF.md, As coded
 
 	Noise    Noise
 	Count    float64 // standard deviation of one draw in an arm's count

@@ -85,8 +85,7 @@ func TestWeightsAreAnAverage(t *testing.T) {
 			t.Errorf("%s: least weight %g, refused: %v", name, least, noise.average())
 		}
 	}
-	// Laws that Validate refuses; one without negative weights would be refused without need.
-	for name, noise := range map[string]*Noise{
+	for name, noise := range map[string]*Noise{ // laws with a negative weight, which Validate must refuse
 		"falls by more than 1":       {Poles: []float64{0.6}, Residues: []float64{-0.5}},
 		"falls more at a later step": {Poles: []float64{0.9, 0.6}, Residues: []float64{-0.05, 0.04}},
 	} {

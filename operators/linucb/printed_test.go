@@ -15,7 +15,7 @@ import (
 // formulas (n = 1000, d = 5, ε = 1, δ = 10⁻⁶) for both adjacencies. The published ε must be the loss of the drawn
 // noise, which is far less than 1. Zero-out must not change the printed noise, and its µ must be smaller by √2.
 func TestPrintedNoiseIsDrawn(t *testing.T) {
-	// Smaller than the reference value by zCDP, 35.5.
+	// 35.5 is the larger value by zCDP.
 	needed := 2 * math.Sqrt(11) / dp.GaussianMu(dp.Budget{Epsilon: 1, Delta: 1e-6})
 	for _, row := range []struct {
 		noise   string

@@ -89,8 +89,7 @@ func (c operator) product(dst []float64, v schemas.Vector, arm int) bool {
 	if !loss.Normalised(dst[:d], v, c.features) {
 		return false
 	}
-	// descending, because the products of feature i then do not overwrite features before i.
-	for i := d - 1; i >= 0; i-- {
+	for i := d - 1; i >= 0; i-- { // descending: product i does not overwrite features before i
 		x := dst[i]
 		for j, y := range c.products.rows[arm] {
 			dst[i*m+j] = float64(x * y)

@@ -77,8 +77,7 @@ func (t reference) Canary(u []float64, factor float64) (with, without operators.
 		a, b := t.rows.LargestDistance(u)
 		return t.record(0, a, factor), t.record(1, b, factor)
 	}
-	// Both events have the arm with the longest features, and contexts whose rows are at the largest distance.
-	if t.products.length > 0 {
+	if t.products.length > 0 { // both events have the arm with the longest features
 		context, longest := t.rows, 0
 		context.Features = t.dimension()
 		for arm, row := range t.products.rows {

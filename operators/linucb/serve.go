@@ -73,8 +73,7 @@ func (m *Machine) choose(z []float64, r operators.Record) int {
 	best, most := none, 0.0
 	clear(m.best)
 	for choice := range m.choices() {
-		// With a single block, choices differ in z; otherwise all arms have the same z.
-		if best == none || m.blocks() == 1 {
+		if best == none || m.blocks() == 1 { // of several blocks all arms have the same z
 			if !m.context(z, r.Event.Vector, choice) {
 				continue
 			}

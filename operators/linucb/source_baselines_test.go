@@ -116,11 +116,9 @@ func TestNoiseOnlyOnRewards(t *testing.T) {
 		differ := 0
 		for seed := range uint64(1000) {
 			var actions [2]int
-			// Z is the context of the event that differs between the histories.
-			for i, z := range [][2]float64{{1, 0}, {0, 1}} {
+			for i, z := range [][2]float64{{1, 0}, {0, 1}} { // z is the context that differs
 				rng := rand.New(rand.NewPCG(seed, 42))
-				// A large width makes actions follow uncertainty, which depends on contexts.
-				r := &plainLinUCB{width: 1e6}
+				r := &plainLinUCB{width: 1e6} // a width so large that actions follow uncertainty
 				r.learn(0, z, 0)
 				r.learn(1, [2]float64{math.Sqrt(0.5), math.Sqrt(0.5)}, 0)
 				noise, shift := p.noisy(rng, 2, steps, rho)

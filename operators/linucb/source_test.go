@@ -162,8 +162,7 @@ func TestSlipsOfTheSource(t *testing.T) {
 		q.delta = delta
 		return math.Pow(q.levels()*q.freedom(), 0.25)
 	}
-	// ln(1/δ) grows 16 times; the printed power would give a factor of 2.
-	if times := fourth(1e-160) / fourth(1e-10); math.Abs(times-4) > 0.4 {
+	if times := fourth(1e-160) / fourth(1e-10); math.Abs(times-4) > 0.4 { // ln(1/δ) is 16 times as large
 		t.Errorf("(mk)^{1/4} is %g times as much at 16 times ln(1/δ), want 4", times)
 	}
 	fails := func(q float64) float64 { return math.Exp(-q * q / 2) }
@@ -332,8 +331,7 @@ func TestRegretIsWithinTheBound(t *testing.T) {
 		if unshifted[k] > c.regretBound(0) || noisy > c.regretBound(deviation.Worst()) {
 			t.Error("regret is above its bound")
 		}
-		// The lower bound of Corollary 15: (k−1)·ln n/(200ε).
-		if least := math.Log(float64(steps)) / (200 * 20); noisy < least {
+		if least := math.Log(float64(steps)) / (200 * 20); noisy < least { // Corollary 15: (k−1)·ln n/(200ε)
 			t.Errorf("regret %g is below what any private bandit has, %g", noisy, least)
 		}
 	}

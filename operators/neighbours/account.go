@@ -10,14 +10,11 @@ import (
 // Account compares the draws of two neighbouring streams with the accounted privacy loss. The scores of draws by any
 // other law must follow from releases.
 type Account struct {
-	Law mechanisms.Exponential
-	// The draws after a step have disjoint data: an exchange moves all of them together by no more than one draw.
-	Disjoint bool
+	Law      mechanisms.Exponential
+	Disjoint bool // an exchange changes all draws after a step together by no more than one draw's sensitivity
 
-	Count uint64 // number of draws by Law
-	// Largest share of the account that the exchange has used, for one draw or, if Disjoint, for all draws after a
-	// step.
-	Share float64
+	Count uint64  // number of draws by Law
+	Share float64 // largest share used of the account, by one draw or, if Disjoint, by all draws after a step
 
 	step     uint64
 	affected float64 // share used so far by the draws after step

@@ -55,7 +55,7 @@ func (f *frame) record(source Source, steps uint64) (out *recording, fault strin
 			fault = fmt.Sprintf("step %d: the machine stops", m.Steps()+1)
 		}
 	}()
-	// Every and recent are numbers of records.
+	// These are numbers of records.
 	every, recent := max(1, int(steps*f.Mechanism.Batch)*m.StateLen()/publicBytes), 0
 	show := func(decisions []operators.Decision) {
 		x := shown{decisions: operators.AppendCopies(nil, decisions), steps: m.Steps(), draws: len(out.draws)}
@@ -143,8 +143,7 @@ func (f *frame) replay(r *run) error {
 	var players [2]*player
 	for i := range players {
 		var err error
-		// The recording's machine comes second, because it has played other runs.
-		if players[i], err = f.player(1-i, r); err != nil {
+		if players[i], err = f.player(1-i, r); err != nil { // the recording's machine has played other runs
 			return err
 		}
 	}

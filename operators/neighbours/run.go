@@ -57,11 +57,10 @@ type run struct {
 	fault    string     // the first fault that was found
 
 	// The next fields are used in a replay.
-	draws   int
-	account Account
-	// Difference between the run's own release and the recorded one, by component, in lattice units.
-	released [][]float64
-	largest  [][]int64 // longest difference of contributions, by component
+	draws    int
+	account  Account
+	released [][]float64 // own release minus the recorded one, by component, in lattice units
+	largest  [][]int64   // longest difference of contributions, by component
 	squares  []lattice.Int128
 	steps    []uint64 // steps in which contributions differ
 }

@@ -85,10 +85,9 @@ func (s suite) run(t *testing.T, key func(place int) []byte) {
 }
 
 type suite struct {
-	make  Make
-	plans plans
-	// Returns the bytes of a state, outside its streams, that must not depend on events.
-	public  func(state []byte) []byte
+	make    Make
+	plans   plans
+	public  func(state []byte) []byte // bytes of a state, outside its streams, that must not depend on events
 	records []operators.Record
 	serves  bool // the second topic has one action for each record, which may depend on that record
 }

@@ -38,7 +38,7 @@ type Machine struct {
 	contribution [2]float64
 	point        []float64
 	extras       [2]schemas.ExtraValue
-	// Cache of the joined names of played sets, by the sets' places, because few sets are played often.
+	// Joined names of played sets by their places; cached, because few sets are played often.
 	names map[string]string
 	key   []byte
 }

@@ -230,8 +230,7 @@ func TestCoinsOfTheBound(t *testing.T) {
 			t.Fatal(err)
 		}
 		all := 0.0
-		// Some is the number of explorations before the last round.
-		for some := int(r.explorations); some < row.rounds; some++ {
+		for some := int(r.explorations); some < row.rounds; some++ { // explorations before the last round
 			all += choose(row.rounds-1, some) * math.Pow(r.share, float64(some)) *
 				math.Pow(1-r.share, float64(row.rounds-1-some))
 		}

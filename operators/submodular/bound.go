@@ -25,7 +25,7 @@ func (c operator) expertRegret(m mechanisms.Config, law noiseLaw, r regulariser)
 	}
 	last, variation := r.at(eventsOf(m)), law.worst
 	if law.memory > 0 {
-		// Weight of an event at the next decision.
+		// This is the weight of an event at the next decision.
 		kept := math.Exp(float64(c.every) * math.Log1p(-1/float64(law.memory)))
 		add(1/(1-kept), last, law.steady)
 		variation *= 2 // the noise restarts at most once in a memory

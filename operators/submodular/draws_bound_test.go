@@ -42,7 +42,7 @@ func TestBoundedRate(t *testing.T) {
 	}
 	_, lost, _ = of(1e9, 10000, 1, each, bounded)
 	near("the bound", lost, 2*math.Sqrt(3*10000*math.Log(10))+3) // twice √(kT·ln N), plus 3
-	// largest gain from one element
+	// unit is the largest gain from one element.
 	for f, unit := range map[string]float64{"modular": 1.0 / 3, "quadratic": 5.0 / 9} {
 		_, lost, _ = of(1e9, 10000, 1, each, bounded, "FUNCTION="+f)
 		near("the bound of "+f, lost, 2*math.Sqrt(3*unit*10000*math.Log(10))+3*unit)

@@ -17,7 +17,7 @@ import (
 	"oriel/schemas"
 )
 
-// said runs events through a machine, and returns its decisions as text.
+// published runs events through a machine, and returns its decisions as text.
 func published(machine *Machine, events []operators.Record) string {
 	var out []byte
 	for i, r := range events {

@@ -214,8 +214,7 @@ func TestSetsOnFlights(t *testing.T) {
 			}
 		})
 	}
-	// From the middle of the stream on, places in the east and in the west are exchanged.
-	t.Run("drift", func(t *testing.T) {
+	t.Run("drift", func(t *testing.T) { // half way, east and west are exchanged
 		mirrored := w
 		mirrored.types = slices.Clone(w.types)
 		mirror := mirrorOf(w.places)

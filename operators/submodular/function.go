@@ -11,12 +11,11 @@ type function uint8
 // These are the functions. Each is monotone and submodular, with values in [0, 1].
 const (
 	facility function = iota // max_{a∈S} v_a: only the best element counts
-	// 1 − Π_{a∈S}(1 − v_a): the probability that an element succeeds, if each does independently with probability v_a.
+	// 1 − Π_{a∈S}(1 − v_a): the probability that one of several independent tries succeeds.
 	probabilistic
 	modular    // Σ_{a∈S} v_a/k
 	saturating // min(1, Σ_{a∈S} v_a): values add up until the event has enough
-	// z(2 − z) with z = Σ_{a∈S} v_a/k: each further element adds less, but more than nothing.
-	quadratic
+	quadratic  // z(2 − z) with z = Σ_{a∈S} v_a/k: each further element adds less, but not 0
 )
 
 var functions = []string{"facility", "probabilistic", "modular", "saturating", "quadratic"}

@@ -17,8 +17,7 @@ type Machine struct {
 	rule  rule
 	means *operators.Means // nil: decisions follow the newest sums, or are drawn
 
-	// The newest set; before the first decision, the greedy set for one event of each type, or the first k elements.
-	set    []int
+	set    []int // the newest set; at first the greedy set for one event of each type, or the first k elements
 	point  []float64
 	extras []schemas.ExtraValue
 }
@@ -28,8 +27,7 @@ var _ operators.Machine = (*Machine)(nil)
 // newMachine returns the machine at step 0 over a stream of the contribution. It takes ownership of the stream.
 func newMachine(c operator, p params, stream *mechanisms.Stream) (*Machine, error) {
 	c = c.withParams(p)
-	// Number of gains in the stream; number of numbers of an event.
-	size, entries := c.pick*c.elements, c.pick*c.elements
+	size, entries := c.pick*c.elements, c.pick*c.elements // gains in the stream; numbers of an event
 	switch c.rule {
 	case byShares:
 		size, entries = c.copies*c.elements, c.copies*c.elements

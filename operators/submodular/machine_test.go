@@ -331,7 +331,7 @@ func TestSettingsAreRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A stream shorter than a period, and a mechanism with sums.
+	// A stream is shorter than a period, and a mechanism releases sums.
 	for _, m := range []mechanisms.Config{lifetime(999, 1), optest.Life(16)} {
 		if err := c.Require(&m, nil); err == nil {
 			t.Errorf("draws over %s of %s are taken", m.Name, m.Scope.Words().Length)

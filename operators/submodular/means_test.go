@@ -74,8 +74,7 @@ func TestSetsFollowMeans(t *testing.T) {
 			if row.means {
 				want = slowMeans(m, releases)
 				for k, x := range machine.means.Sums {
-					// Sums decay by a fraction of 2³², which limits the precision.
-					if math.Abs(x-want[k]) > 1e-6*(1+math.Abs(x)) {
+					if math.Abs(x-want[k]) > 1e-6*(1+math.Abs(x)) { // the decay of sums is a multiple of 2⁻³²
 						t.Fatalf("%v, step %d: a mean of %g, want %g", row.lines, len(releases), x, want[k])
 					}
 				}

@@ -81,9 +81,8 @@ func (c operator) regulariserOf(m mechanisms.Config) (regulariser, error) {
 
 // noiseLaw is the law of the noise of a released sum, as the calibration of a mechanism states it.
 type noiseLaw struct {
-	law mechanisms.Law
-	// the noise is a filter's Gaussian noise, whose deviation only rises until a memory's reset
-	grows  bool
+	law    mechanisms.Law
+	grows  bool                      // Gaussian noise of a filter, whose deviation rises until a memory's reset
 	at     func(step uint64) float64 // standard deviation of Gaussian noise after a step
 	worst  float64                   // σ*, the largest standard deviation of a released number
 	steady float64                   // limit of the standard deviation long after the start

@@ -43,9 +43,8 @@ type continuousRule struct {
 	points     []float64 // points of the K copies, N numbers each
 	prefix     []float64 // scratch: sum of the points of earlier copies, divided by K
 	scaled     []float64
-	order      []int // scratch: elements in the order of falling value
-	// scratch: by place in order, the product, or expected best value, of the elements from this place on.
-	suffix []float64
+	order      []int     // scratch: elements in the order of falling value
+	suffix     []float64 // scratch, by place: product, or expected best value, of the elements from there on
 }
 
 func newShares(w eventReader, p params, first []int) (*continuousRule, error) {
@@ -132,9 +131,7 @@ func (s *continuousRule) gradients(dst, values []float64, f function) {
 func (s *continuousRule) gradient(dst, values []float64, f function) {
 	n := s.elements
 	switch f {
-	// In the order of falling value: P(no better element is in the set) · (value − expected best of the worse
-	// elements).
-	case facility:
+	case facility: // in falling order: P(no better element is in) · (value − expected best of the worse)
 		s.suffix[n] = 0
 		for j := n - 1; j >= 0; j-- {
 			a := s.order[j]

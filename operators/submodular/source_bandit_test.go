@@ -158,7 +158,7 @@ func worths(events, elements int, seed uint64) [][]float64 {
 	return all
 }
 
-// worthOf returns the value of a set to an event. An element that appears twice counts once.
+// valueOf returns the value of a set to an event. An element that appears twice counts once.
 func valueOf(f function, v []float64, set []int, pick int) (value float64) {
 	for i, a := range set {
 		if !slices.Contains(set[:i], a) {

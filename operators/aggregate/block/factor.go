@@ -81,8 +81,8 @@ func longest(m int, weight int64) (square uint64) {
 func entry(weight int64, k int) int64 { return weight * coefficients[k] >> coefficientBits }
 
 // Deviations writes the standard deviations of counts[i] − level·counts[m−1], where Cumulate made the counts from
-// columns of independent noise of variance 1. The test of a quantile divides by them. m = len(dst). The cost is
-// O(m²), spent once for all cells.
+// columns of independent noise of variance 1. The test of a quantile divides by them. m = len(dst). The cost is O(m²),
+// spent once for all cells.
 func Deviations(dst []float64, level float64) {
 	m := len(dst)
 	for i := range dst {

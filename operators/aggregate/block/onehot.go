@@ -44,8 +44,7 @@ func (h OneHot) Validate() error {
 // Component returns a component with these contributions, on a grid that holds the longest of them. If h is invalid,
 // the result has no meaning.
 func (h OneHot) Component() contribution.Component {
-	// C/2 is rounded up by less than one unit, and Λ is 2²⁴ units; the rest covers the rounding of float64
-	const room = 1 + 0x1p-22
+	const room = 1 + 0x1p-22 // C/2 is rounded up by less than one of Λ = 2²⁴ units; the rest is float64's rounding
 	return contribution.Component{Size: h.Size(), Clip: float64(float64(h.Norm()*h.Weight) * room), Quantiser: h}
 }
 

@@ -123,8 +123,7 @@ func (f fault) Quantise(g lattice.Grid, dst []int64, v []float64) {
 	switch {
 	case f.twoCells:
 		copy(dst[n:], dst[:n])
-	// Planted fault: the column of bins has one entry too many, which falls into the next cell.
-	case f.long && v[0] == 0 && v[1] == -1:
+	case f.long && v[0] == 0 && v[1] == -1: // planted fault: the column of bins ends in the next cell
 		dst[n] = int64(f.Quantile * block.Coefficient(f.Bins) / g.Unit())
 	case f.value && v[1] == 1.5 && v[0] == 0:
 		dst[1] = dst[1] * 3 / 2

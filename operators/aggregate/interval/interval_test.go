@@ -129,8 +129,7 @@ func TestVariancesCover(t *testing.T) {
 		})
 		w := truth.mean*truth.mean + 0.5 - truth.variance
 		first := 2 * 1.96 * math.Sqrt(30*30+4*truth.mean*truth.mean*40*40+w*w*20*20) / truth.n
-		// At 1 some sets are empty, which gives the range.
-		if truth.n >= 5000 && truth.variance < 1 && length > 1.15*first {
+		if truth.n >= 5000 && truth.variance < 1 && length > 1.15*first { // at 1 some sets are empty
 			t.Errorf("%+v: length %g, to the first order %g", truth, length, first)
 		}
 	}

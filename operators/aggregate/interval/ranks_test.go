@@ -83,8 +83,7 @@ func TestRanksCover(t *testing.T) {
 					counts, want := d.truth(m, times*whole, level)
 					share, length := measure(m, counts, level, want)
 					most := 1.0
-					// At this median hardly an event lies between the ends of the interval.
-					if length > 8 && !(d.name == "two" && level == 0.5) {
+					if length > 8 && !(d.name == "two" && level == 0.5) { // there the interval has hardly any event
 						most = 0.97
 					}
 					if share < 0.94-slack || share > most+slack {
