@@ -46,7 +46,7 @@ func (b Base) CheckStream(coordinates, entries int, terms protection.Terms, batc
 	return nil
 }
 
-// Field is a part of a machine's state. Its length depends on the configuration alone.
+// Field is a section of a machine's state. Its length depends only on the configuration.
 type Field interface {
 	StateLen() int
 	AppendState(dst []byte) []byte

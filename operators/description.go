@@ -24,8 +24,8 @@ type Description struct {
 	// Mechanisms are the names of the mechanisms that the operator accepts; nil means all.
 	Mechanisms []string
 
-	// Draws reports that decisions contain random draws from the stream (mechanisms.Stream.Choose). Then different
-	// events with the same releases lead to different decisions.
+	// Draws reports that decisions contain random draws from the stream (mechanisms.Stream.Choose). Decisions are then
+	// not determined by the releases.
 	Draws bool
 }
 

@@ -12,7 +12,7 @@ import (
 type Decision struct {
 	Index  uint64               // identifies the decision within its stream and incarnation; public, ascending
 	Step   uint64               // the step t that closed; Point is x_{t+1}
-	Point  []float64            // the decision itself
+	Point  []float64            // the decision: a dense vector
 	Extras []schemas.ExtraValue // values of Operator.Extras in their order: either all of them or none
 	Output uint8                // topic of the decision: 0, or 1 for the second topic (SecondTopic)
 }
@@ -66,6 +66,6 @@ type Machine interface {
 type Versioned interface {
 	Machine
 
-	// OwnExtras returns those of Operator.Extras that decisions under these params have, in the same order.
+	// OwnExtras returns the Operator.Extras that decisions under these params have, in the same order.
 	OwnExtras() []schemas.Extra
 }

@@ -17,7 +17,7 @@ type Means struct {
 	Sums []float64 // the means, one for each number of a release; 0 before the first step
 
 	scope protection.Scope
-	share float64 // q
+	share float64 // q, which divides the number of steps that a mean covers
 }
 
 // NewMeans returns means of n numbers, with share as q, which must be at least 1.

@@ -25,7 +25,7 @@ type Operator interface {
 	// Open returns the machine at step 0. The machine takes ownership of the stream.
 	Open(params []byte, stream *mechanisms.Stream) (Machine, error)
 
-	// Extras returns the members that decisions have after those common to all operators, in their order.
+	// Extras returns the further members of decisions, after the members that all operators have, in their order.
 	Extras() []schemas.Extra
 
 	// Describe returns the figures that `oriel plan` prints before any event is read.
@@ -111,8 +111,8 @@ type Power struct {
 type Cautious interface {
 	Operator
 
-	// Cautions returns warnings for people, each of one or two sentences that name the setting and say what to do. They
-	// depend on the settings alone.
+	// Cautions returns warnings for people, each of one or two sentences that name the setting and propose another
+	// value. They depend only on the settings.
 	Cautions() []string
 }
 

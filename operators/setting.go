@@ -14,9 +14,9 @@ type Kind uint8
 // These are the kinds of settings.
 const (
 	Text   Kind = iota + 1 // the text itself; one of Choices, if there are any
-	Number                 // a float64
+	Number                 // a floating-point number
 	Count                  // an integer, 0 or more
-	Flag                   // true or false
+	Flag                   // the text true or false
 	List                   // entries separated by commas
 	// File is the name of a file whose lines are the entries. Empty lines and lines that start with # are skipped.
 	File

@@ -25,10 +25,10 @@ type Experiment struct {
 	Low     float64  `json:"low"`     // public range of the outcomes
 	High    float64  `json:"high"`
 	Target  float64  `json:"target"`     // number of events near which sequences are narrowest
-	First   uint64   `json:"first_step"` // of the stream's first experiment
+	First   uint64   `json:"first_step"` // first step of the stream's first experiment
 	Looks   float64  `json:"events_of_first_look"`
 	Lift    bool     `json:"lift"`
-	Steps   []uint64 `json:"first_steps,omitempty"` // of several experiments, by the settings
+	Steps   []uint64 `json:"first_steps,omitempty"` // first steps of several experiments, as the settings list them
 
 	// Assigned returns the arm of an event and its outcome, clamped to the range. An arm of −1 means that the event is
 	// not counted. Assigned is code, so a descriptor does not contain it.

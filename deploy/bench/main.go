@@ -108,7 +108,7 @@ func bench(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	inputs := map[string][]int64{} // by topic, the end offset of each partition
+	inputs := map[string][]int64{} // end offsets of the partitions, by topic
 	name := fmt.Sprintf("bench-%d", time.Now().Unix())
 	for _, c := range contenders {
 		f := c.set.form()

@@ -26,7 +26,7 @@ type service struct {
 type result struct {
 	took      time.Duration
 	processor time.Duration // processor time of the service without the broker
-	peak      int64         // bytes of RAM
+	peak      int64         // peak memory in RAM, bytes
 }
 
 func (s *service) command(ctx context.Context, arg string) *exec.Cmd {
@@ -50,8 +50,8 @@ func (s *service) command(ctx context.Context, arg string) *exec.Cmd {
 	return cmd
 }
 
-// measure runs the service over the whole input. The clock starts when the first partition's state is committed, which
-// is before the first fetch, and stops when the last offset is committed.
+// measure runs the service over the complete input. The clock starts when the first partition's state is committed,
+// which is before the first fetch, and stops when the last offset is committed.
 func (s *service) measure(ctx context.Context, client *kafka.Client, ends []int64) (r result, err error) {
 	if err := s.command(ctx, "topics").Run(); err != nil {
 		return r, err

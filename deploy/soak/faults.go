@@ -72,7 +72,7 @@ func (in *injector) settled(ctx context.Context, from time.Time) (decided, lette
 	return decided, lettered, err
 }
 
-// promise is the longest time that the stream of a whole topic may rest after its process is lost: one session and a
+// promise is the longest time that the only stream of a topic may rest after its process is lost: one session and a
 // take-over.
 const promise = 10 * time.Second
 
@@ -84,8 +84,8 @@ func (in *injector) prompt(n int, f fault, took time.Duration) {
 	}
 }
 
-// aim chooses a fault's victim. If one process owns the stream of a whole topic and the others stand by, the owner is
-// the victim of half of the faults.
+// aim chooses a fault's victim. If one process owns the only stream and the others stand by, the owner is the victim of
+// half of the faults.
 func (in *injector) aim(ctx context.Context, f *fault) {
 	owner := -1
 	if in.oneStream {

@@ -72,7 +72,7 @@ func (r *report) failed() bool {
 	return len(r.violations) > 0
 }
 
-// markdown returns the whole report.
+// markdown returns the complete report.
 func (r *report) markdown() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()

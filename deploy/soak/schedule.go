@@ -59,7 +59,7 @@ const (
 type fault struct {
 	kind    kind
 	victim  int           // process, modulo their number; with --stream topic, in half of the faults the owner
-	role    role          // of the victim when the fault begins
+	role    role          // role of the victim when the fault begins
 	broker  int           // broker, modulo the number of brokers
 	damage  damage        // damage to the state directory
 	hold    time.Duration // duration of the fault

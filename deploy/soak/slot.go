@@ -117,7 +117,7 @@ func (s *slot) complaints(violation func(string, ...any)) error {
 
 func (s *slot) pagesFile() string { return s.log + ".pages" }
 
-// owns reports whether the process says on its page that it owns the stream of all partitions.
+// owns reports whether the process says on its page that it owns the only stream of the topic.
 func (s *slot) owns(ctx context.Context) bool {
 	if s.letters {
 		return false

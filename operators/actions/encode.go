@@ -70,7 +70,7 @@ func (t *Table) AppendShared(dst []byte) []byte {
 	return dst
 }
 
-// Restore brings a table of the same configuration to the state that AppendState saved. After an error it is unchanged.
+// Restore sets a table of the same configuration to a state that AppendState saved. After an error it is unchanged.
 func (t *Table) Restore(state []byte) error {
 	c := t.config
 	if len(state) != c.StateLen() {

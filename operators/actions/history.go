@@ -14,7 +14,7 @@ type History struct {
 	records uint64
 	round   map[uint64]uint64 // round of each published action
 	used    map[uint64]bool
-	answers map[uint64][]Feedback // by round, in order of arrival
+	answers map[uint64][]Feedback // answers of each round, in order of arrival
 }
 
 // NewHistory returns a history without records.

@@ -84,7 +84,7 @@ func TestTableMatchesTheHistory(t *testing.T) {
 			if got, some := table.Next(); some != adds || some && got != feedback {
 				t.Fatalf("%+v, record %d: adds %v %v, want %v %v", c, i, got, some, feedback, adds)
 			}
-			if i%50 == 17 { // a restart
+			if i%50 == 17 { // imitates a restart
 				state := table.AppendState(nil)
 				again := newTable(t, c)
 				if i%c.Records != c.Records-1 {

@@ -138,7 +138,7 @@ func (c *operator) wantUnits(v *operators.Values, t *tested) {
 		"ORIEL_WINDOW=horizon", v.Text("UNITS"))
 }
 
-// propensities parses p|p|…; it returns nil where the text is not such a list.
+// propensities parses p|p|…; it returns nil if the text is not a list of this form.
 func propensities(text string) (list []float64) {
 	for part := range strings.SplitSeq(text, "|") {
 		p, err := strconv.ParseFloat(strings.TrimSpace(part), 64)

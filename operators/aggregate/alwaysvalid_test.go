@@ -164,8 +164,8 @@ func TestNoiseOfEffects(t *testing.T) {
 			}
 			squares += e * e / ((high - low) * (high - low) / 4)
 		}
-		// At its target a confidence sequence is about 3 deviations of an estimate wide. The noise alone deviates less
-		// than noise and sampling together.
+		// At its target a confidence sequence is about 3 deviations of an estimate wide. Without sampling error, as
+		// here, the deviation is smaller.
 		if mean := squares / float64(lives); outside > lives/20 || mean > 0.2 || mean < 0.01 {
 			t.Errorf("%s: %d of %d outside; squares over those of half widths %g", name, outside, lives, mean)
 		}

@@ -317,7 +317,7 @@ func synthetic(n int, sizes ...int) []schemas.Event {
 
 // TestCoverage checks that 95 % intervals cover the truth in 95 % of cases, with weights, at two memories of one
 // release. Seeds are pooled by their effective size. The tolerance is 6.11 standard errors, exceeded once in 10⁹.
-// TestCoverageOfFlights is the same at full length.
+// TestCoverageOfFlights has the same check at full length.
 func TestCoverage(t *testing.T) {
 	kind := lifetime(600, 1)
 	kind.Budget.Epsilon = 30 // a large ε, so that numbers are shown after a few thousand events

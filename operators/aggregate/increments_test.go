@@ -13,8 +13,8 @@ import (
 	"oriel/operators/aggregate/interval"
 )
 
-// TestIncrementsAddUp checks that the sum of published increments equals the published sums, however often decisions
-// come. It covers counts, values and bins, whose quantiles are then equal too.
+// TestIncrementsAddUp checks that the sum of published increments equals the published sums, for every period between
+// decisions. It covers counts, values and bins, whose quantiles are then equal too.
 func TestIncrementsAddUp(t *testing.T) {
 	const bins = 8
 	for _, every := range []string{"1", "5"} {

@@ -250,8 +250,8 @@ func TestOtherTermsAreRefused(t *testing.T) {
 	}
 }
 
-// TestViewsAreThoseOfTheMechanism checks that descriptions of the numbers name the right views: those of the settings,
-// or those that another mechanism has when mechanisms are compared.
+// TestViewsAreThoseOfTheMechanism checks that descriptions of the numbers name the right views: the views of the
+// settings or, when mechanisms are compared, the views of another mechanism.
 func TestViewsAreThoseOfTheMechanism(t *testing.T) {
 	two, _ := config(t, life(8, 1), "CELLS=carrier=UA|AA", "MEMORIES=4,8")
 	one, _ := config(t, total(1), "CELLS=carrier=UA|AA")

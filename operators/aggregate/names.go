@@ -66,9 +66,9 @@ func (s *specification) reach(statistic string) (low, high float64) {
 	return s.low, s.high
 }
 
-// read returns the numbers of a decision: first those of its point, then those in members of their own. The interval
-// ends of counts and sums follow from the deviations of the views. The interval ends of other numbers are members,
-// ordered by view and then by cell.
+// read returns the numbers of a decision: first the numbers of its point, then the numbers in separate members. The
+// interval ends of counts and sums follow from the deviations of the views. The interval ends of other numbers are
+// members, ordered by view and then by cell.
 func read(names []operators.Named, aView, points int, d schemas.Decision) (numbers []operators.Estimate, err error) {
 	if len(d.Point) != points {
 		return nil, fmt.Errorf("aggregate: a decision of %d numbers, want %d", len(d.Point), points)

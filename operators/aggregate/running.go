@@ -20,8 +20,8 @@ type running struct {
 	increments *mechanisms.Reading // increments of a step, for streams whose sums decay; otherwise nil
 	// Sums of the arms after the previous step, if sums do not decay; stored in the state.
 	last     []float64
-	arms     []experiment.Arm // scratch
-	sums     []float64        // scratch
+	arms     []experiment.Arm // scratch: the release by arm
+	sums     []float64        // scratch: sums of the cells of a step
 	better   []bool           // by arm, whether the verdict calls it better
 	verdict  string
 	span     float64  // width of the range of values

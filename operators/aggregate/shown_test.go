@@ -153,7 +153,7 @@ func TestQuantilesAreShownByTheirLastRunningCount(t *testing.T) {
 }
 
 // TestDecisionsWithoutMarksHideCompleteRanges checks decisions of earlier plans: a number is hidden if its interval is
-// its whole public range.
+// its complete public range.
 func TestDecisionsWithoutMarksHideCompleteRanges(t *testing.T) {
 	c, _ := config(t, life(8, 1), "CELLS=carrier=UA|AA|DL", "VALUE=delay=-60:180", "STATISTICS=mean,count")
 	d := schemas.Decision{Point: []float64{60, 60, 20, 0, 5, 9}, Extras: []schemas.ExtraMember{

@@ -18,8 +18,8 @@ const (
 	mostStep  = 1 << 40
 )
 
-// stepLine starts the line of a plan that lists the first steps of experiments. A plan may have more such lines, for
-// experiments that were added since the stream was opened.
+// stepLine starts the line of a plan that lists the first steps of experiments. A plan may have several of these lines,
+// for experiments that were added after the stream was opened.
 const stepLine = "experiment_step="
 
 // parseStarts parses step,step,… and returns the number of steps before each. It returns nil if the text is not a list

@@ -58,7 +58,7 @@ func TestConformance(t *testing.T) {
 }
 
 // TestReferenceModelMatchesMachine checks that releases without noise are the sums of the reference model's
-// contributions in each step, whatever the record keys are.
+// contributions in each step, for all kinds of record keys.
 func TestReferenceModelMatchesMachine(t *testing.T) {
 	for _, c := range kinds {
 		m := released(c, 1)

@@ -89,8 +89,8 @@ func TestRoundCost(t *testing.T) {
 	}
 }
 
-// TestRegretIsBoundedWhateverLossesDo checks the bound of Theorem 3 with losses that are as far apart as possible and
-// that change.
+// TestRegretIsBoundedWhateverLossesDo checks the bound of Theorem 3 with losses at both ends of the range, which
+// change.
 func TestRegretIsBoundedWhateverLossesDo(t *testing.T) {
 	const total, k, records = 100_000, 10, 4
 	c := config(exp3Uniform, records, 0)

@@ -12,7 +12,7 @@ import (
 	"oriel/schemas"
 )
 
-// rule chooses arms. It depends on released numbers alone.
+// rule chooses arms. It depends only on released numbers.
 type rule interface {
 	// next returns the arm of the next round, and the probability with which it was chosen.
 	next(stream *mechanisms.Stream) (arm int, p float64)
@@ -44,7 +44,7 @@ type playedRound struct {
 
 var _ operators.Machine = (*Machine)(nil)
 
-// New returns the machine at step 0 over a stream of one number a record. It takes the stream over.
+// New returns the machine at step 0 over a stream of one number for each record. It takes ownership of the stream.
 func New(c Config, stream *mechanisms.Stream) (*Machine, error) {
 	if stream.Dimension() != 1 || !stream.PerStep() || stream.Batch() != uint64(c.Actions.Records) {
 		return nil, fmt.Errorf("arms: a stream of %d coordinates and %d records a step, mechanism %s: want one, %d, and single steps",

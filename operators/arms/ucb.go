@@ -54,7 +54,8 @@ const unknown = 1e15
 
 // index is a lower bound on the mean loss of an arm that fails with probability e^{−x}. With N answers in R rounds the
 // error of the arm's sum has variance factor v = N/4 + R·noise and scale c (SPEC.md, Lemma 1). An arm without an answer
-// has an index below all others; of several such arms the one planned least often comes first.
+// has an index below all arms with answers. Among arms without an answer, the arm planned least often has the lowest
+// index.
 func (u *ucbRule) index(a *record, x float64) float64 {
 	if a.answers == 0 {
 		return float64(a.planned) - unknown

@@ -27,7 +27,7 @@ type directions struct {
 
 const seedLen = 16
 
-// drawSeed takes the seed from a stream before its first record. It is a digest of the stream's key alone, and looks
+// drawSeed takes the seed from a stream before its first record. It is a digest of only the stream's key, and looks
 // random to everyone without the state.
 func (d *directions) drawSeed(stream *mechanisms.Stream) {
 	tag := stream.Tag("directions")

@@ -9,8 +9,8 @@ import (
 // Episode holds the constants of an interval of rounds. Without Doubling there is one interval; with Doubling episode e
 // has the rounds from 2^e to 2^(e+1) − 1.
 type Episode struct {
-	Smoothing float64 // ζ
-	Rate      float64 // η
+	Smoothing float64 // ζ, the distance of actions from their centre
+	Rate      float64 // η, the learning rate
 	Shrink    float64 // 1 − ζ/r, the factor that scales centres towards the inner ball's centre; 1: none
 }
 

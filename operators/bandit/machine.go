@@ -19,7 +19,7 @@ type Machine struct {
 	table        *actions.Table
 	u            directions
 	mirror       mirror       // computes x̃, the centre of the published round
-	episodeStart episodeStart // state of Doubling
+	episodeStart episodeStart // start of the current episode, with Doubling
 
 	baseline *baseline // nil: the baseline is always Config.Baseline
 
@@ -31,7 +31,7 @@ type Machine struct {
 
 var _ operators.Versioned = (*Machine)(nil)
 
-// New returns the machine at step 0 over a stream of the set's dimension. It takes the stream over.
+// New returns the machine at step 0 over a stream of the set's dimension. It takes ownership of the stream.
 func New(c Config, p Params, stream *mechanisms.Stream) (*Machine, error) {
 	if err := p.validate(); err != nil {
 		return nil, err
@@ -172,8 +172,8 @@ func (m *Machine) move(round uint64) {
 }
 
 // contribute scales the direction of an action, in dst, to the contribution of its answer, and writes the centre of the
-// ball of radius 1 that contains it. Losses are measured from the baseline β. This changes no expected gradient,
-// because β is the same for all directions and their mean is 0.
+// ball of radius 1 that contains it. Losses are measured from the baseline β. β does not change the expected gradient,
+// because it is equal for all directions, and the mean of the directions is 0.
 func contribute(dst []float64, value, beta float64) {
 	n := len(dst) / 2
 	for i, u := range dst[:n] {

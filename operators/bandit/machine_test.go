@@ -78,7 +78,7 @@ func TestConformance(t *testing.T) {
 }
 
 // TestReferenceModelMatchesMachine checks that releases without noise are the sums of the reference model's
-// contributions, whatever the record keys are. It also checks the machine whose directions are the coordinates in turn,
+// contributions, for all kinds of record keys. It also checks the machine whose directions are the coordinates in turn,
 // as in an audit.
 func TestReferenceModelMatchesMachine(t *testing.T) {
 	for _, c := range kinds(t) {
@@ -143,7 +143,7 @@ func TestReferenceValues(t *testing.T) {
 		c.Actions.Records != 100 || c.Rounds != 100 {
 		t.Errorf("%+v, %d rounds of %d", p, c.Rounds, c.Actions.Records)
 	}
-	c.Losses.High = 2.4 // Φ = 2L(D+ζ)
+	c.Losses.High = 2.4 // makes Φ = 2L(D+ζ)
 	machine := open(t, c, mechanism(c, "tree-gaussian", 1), 1, true)
 	if delta := 2 * machine.gains[0]; math.Abs(delta-48) > 1e-9 {
 		t.Errorf("Δ₂ = %g, want 48", delta)

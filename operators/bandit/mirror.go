@@ -9,13 +9,13 @@ import (
 // mirror computes the map of NoisyOCO, ∇ω*(−ηs) with ω = ½|x − x₀|²: the minimiser of ½|x − x₀|² + η⟨s, x⟩ over a set.
 // It uses Frank-Wolfe, starting from the last minimiser, or an exact projection (SPEC.md §1).
 type mirror struct {
-	start    []float64 // x₀
+	start    []float64 // x₀, the minimiser for s = 0
 	centre   []float64 // the last minimiser
 	stopGap  float64   // twice the gap at which Frank-Wolfe stops, length²
 	maxSteps int       // maximal number of linear minimisations of a move
 
 	oracle     convex.LinearOracle
-	projection convex.Projection // nil: Frank-Wolfe
+	projection convex.Projection // nil: the map uses Frank-Wolfe
 	slope      []float64         // scratch
 	vertex     []float64
 }

@@ -139,7 +139,7 @@ func TestGammaNoiseIsShorter(t *testing.T) {
 		t.Logf("%s: a node's noise has length %.1f contributions on average", name, mean[name])
 	}
 	h := 1 + math.Ceil(math.Log2(10))
-	if got, want := mean["tree-gamma"], n*2*h; math.Abs(got/want-1) > 0.2 { // 6.9 standard errors
+	if got, want := mean["tree-gamma"], n*2*h; math.Abs(got/want-1) > 0.2 { // the limit is 6.9 standard errors
 		t.Errorf("Gamma noise has length %g, want %g", got, want)
 	}
 	if !(mean["tree-gamma"] < 0.9*mean["tree-laplace"]) {

@@ -175,10 +175,10 @@ func (p Params) validate() error {
 // constant. A plan of this kind is stored in the first version that has room for its values. A stream keeps its
 // version.
 const (
-	planVersion    = 1 // version ‖ episode
-	planOfMore     = 2 // version ‖ reach ‖ episodes
-	planOfCentres  = 3 // version ‖ centres ‖ reach ‖ episodes
-	planOfTangents = 4 // version ‖ dimension ‖ centres ‖ reach ‖ episodes
+	planVersion    = 1 // stored form: version ‖ episode
+	planOfMore     = 2 // stored form: version ‖ reach ‖ episodes
+	planOfCentres  = 3 // stored form: version ‖ centres ‖ reach ‖ episodes
+	planOfTangents = 4 // stored form: version ‖ dimension ‖ centres ‖ reach ‖ episodes
 	episodeLen     = 3 * 8
 )
 

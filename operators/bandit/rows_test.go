@@ -119,7 +119,7 @@ func TestNoisyOCO(t *testing.T) {
 		m := newMirror(s, 400, 0)
 		m.projection, _ = convex.NewProjection(s)
 		far := s.MaxNorm() / math.Sqrt2          // D_ω, because ω is at most R²/2
-		rate := far / (kappa * math.Sqrt(total)) // η
+		rate := far / (kappa * math.Sqrt(total)) // η, the learning rate
 		sum, all, lost := make([]float64, n), make([]float64, n), 0.0
 		for round := range total {
 			m.move(rate, sum)
@@ -276,7 +276,8 @@ func TestRegretWithoutNoise(t *testing.T) {
 				t.Errorf("n = %d, T = %d: Theorem 1 comes to %g, want %g", n, total, got, bound)
 			}
 			c = paper(t, n, float64(total))
-			c.Lipschitz = 0.9 + c.NewParams().Episodes[0].Smoothing // of ½|x − z|² for |x| ≤ ½ + ζ and |z| ≤ 0.4
+			// Lipschitz constant of ½|x − z|² for |x| ≤ ½ + ζ and |z| ≤ 0.4.
+			c.Lipschitz = 0.9 + c.NewParams().Episodes[0].Smoothing
 			got := world{}.answered(t, paper(t, n, float64(total)), "blt", true, total, seeds())
 			bound = c.regretBound(c.episode(float64(total)), float64(total))
 			t.Logf("n = %d, T = %d: regret %.4f a play, bound %.3f", n, total, got, bound)
@@ -357,7 +358,7 @@ func TestFeedbackThatFails(t *testing.T) {
 	c.Actions.Actions, c.Actions.Delay = 2*c.Actions.Actions, 4
 	whole := world{}.answered(t, c, "blt", false, total, seeds())
 	t.Logf("delay of 4 steps: regret a play %.4f", whole)
-	if stays := 0.3 * 0.3 / 2; whole > stays/4 { // stays is the regret of staying in the middle
+	if stays := 0.3 * 0.3 / 2; whole > stays/4 { // stays is the regret of an algorithm that stays in the middle
 		t.Errorf("delay of 4 steps: regret %.4f a play, of who learns nothing %.4f", whole, stays)
 	}
 	for _, share := range tiertest.Runs([]float64{0.1, 0.5}, []float64{0.01, 0.1, 0.5}) {

@@ -10,7 +10,7 @@ import (
 type shape struct {
 	dimension int       // m, the dimension of the tangent space
 	centre    []float64 // point towards which centres are scaled
-	radius    float64   // of a ball about the centre within the set and its affine hull; 0 if actions may leave the set
+	radius    float64   // radius of a ball about centre in the set and its affine hull; 0 if actions may leave the set
 }
 
 // newShape computes the shape of a set, with an inner ball if actions must stay in the set. If actions may leave the

@@ -5,23 +5,25 @@ import (
 	"oriel/schemas"
 )
 
-// band follows the level of Config.Band (PROOF.md, claim 5). A step's events are held against the band that was public
-// before it; a column counts misses, one of those above the band and one of those below, or, for sets of labels, one of
-// labels that are outside. With M̃_t the noisy total of a column after t steps of B events,
+// band adapts the ends of a band so that it keeps the level of Config.Band (PROOF.md, claim 5). Each event of a step is
+// compared with the band that was public before the step. A column counts misses: for a band one column counts labels
+// above it and one labels below it, and for sets one column counts labels outside. With M̃_t the noisy total of a
+// column after t steps of B events,
 //
-//	z_{t+1} = a_{t+1} + η·(M̃_t − t·B·s),     s = α/2 of two columns, α of one,     α = 1 − level.
+//	z_{t+1} = a_{t+1} + η·(M̃_t − t·B·s),     s = α/2 with two columns, α with one,     α = 1 − level.
 //
-// With a constant anchor a that is z_{t+1} = z_t + η·(m̃_t − B·s) for the noisy misses m̃_t of step t (Gibbs and
-// Candès, arXiv:2106.00170, equation 2, with the noise of a release). z has no bounds, and the end of the band is an
-// increasing function of it, with bounds: of a mean of z over steps, since releases have more noise from one step to
-// the next than over many.
+// With a constant anchor a, this is z_{t+1} = z_t + η·(m̃_t − B·s) for the noisy number m̃_t of misses in step t (Gibbs
+// and Candès, arXiv:2106.00170, equation 2, with the noise of a release). z is unbounded. The end of the band is a
+// bounded, increasing function of a mean z̄ of z over steps, because releases change more from one step to the next, by
+// their noise, than over many steps.
 //
-// The anchor follows what z comes to, within A of z_1, so that misses need not go on making up for the way from z_1:
+// The anchor follows the level of z, within A of z_1. Without this, as many misses as it takes to move z from z_1 would
+// be missing, or in excess, for ever:
 //
 //	a_{t+1} = a_t + ρ·min(1, η·B)·η·(M̃_t − t·B·s).
 //
-// It is the scorecaster of Angelopoulos, Candès and Tibshirani (arXiv:2307.16895, section 2.3). Plans before version 7
-// keep it at z_1.
+// The anchor is the scorecaster of Angelopoulos, Candès and Tibshirani (arXiv:2307.16895, section 2.3). In plans before
+// version 7 it stays at z_1.
 type band struct {
 	stream  *mechanisms.Stream
 	reading *mechanisms.Reading // increments since the last fold; nil if sums do not decay

@@ -80,7 +80,7 @@ func (c Config) validateBand() []error {
 
 // Columns describes the columns of a contribution that count misses of a band.
 type Columns struct {
-	Number int    // 1 or 2
+	Number int    // number of columns, 1 or 2
 	Share  uint32 // share of the budget µ²; the gradients' share is gradientShare
 }
 

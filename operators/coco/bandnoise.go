@@ -15,7 +15,7 @@ import (
 type totalNoise struct {
 	largest float64   // largest deviation of a release, if sums do not decay
 	period  uint64    // P; 0 if sums do not decay
-	whole   float64   // V(P)
+	whole   float64   // V(P), the variance over a complete block
 	windows []float64 // windows[i] is the largest V(k) of k = 1, 2, 4, …, 2^i
 }
 

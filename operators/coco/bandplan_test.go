@@ -207,7 +207,8 @@ func TestPlanBytesOfABand(t *testing.T) {
 	}
 }
 
-// TestNewRefusesABandOfAnotherPlan checks that settings with a band are accepted only with a plan of the same columns.
+// TestNewRefusesABandOfAnotherPlan checks that settings with a band are accepted only with a plan that has the band's
+// columns.
 func TestNewRefusesABandOfAnotherPlan(t *testing.T) {
 	c, m := banded(t, 64, 1)
 	plan := mustPlan(t, c, m)

@@ -19,7 +19,7 @@ type bandRule struct {
 	labels  operators.Range
 	reach   float64 // R·X, the largest |⟨a, x⟩|
 	rate    float64 // η, the change of z by one miss
-	start   float64 // z_1
+	start   float64 // z_1, the first z
 	leeway  float64 // A, the largest distance of an anchor from z_1; 0: the anchor is fixed at z_1
 	pace    float64 // κ for one event, in units of η
 	cutoff  float64 // Z: at z ≥ Z no event misses on this side, and at z ≤ −Z every event does

@@ -13,8 +13,8 @@ import (
 
 // These are the updates, and the constants of llo.
 const (
-	Projection = "projection" // Algorithm 1, WDP-COCOP
-	LLO        = "llo"        // Algorithm 2, WDP-COCOL
+	Projection = "projection" // Algorithm 1 of SPEC.md, WDP-COCOP
+	LLO        = "llo"        // Algorithm 2 of SPEC.md, WDP-COCOL
 	// OGD is online gradient descent on noisy gradients, SPEC.md, care point 3. It needs a mechanism that releases each
 	// step separately.
 	OGD = "ogd"

@@ -5,10 +5,10 @@ import "math"
 // constants holds the constants of Algorithm 2 for a step of B events. They are computed with +, −, ·, / and square
 // roots only, so that they are equal on every machine. ε_t = C_1²/b_t appears only in √(2ε_t/b_t) = √2·C_1/b_t.
 type constants struct {
-	alpha     float64 // α = 1/(2ρ²)
-	anchor    float64 // µB·C_0, C_0 = 25ρ²
-	gradient  float64 // BG
-	reach     float64 // C_1
+	alpha     float64 // the step length α = 1/(2ρ²)
+	anchor    float64 // µB·C_0 with C_0 = 25ρ², the strength of the anchor at x_1
+	gradient  float64 // BG, the bound on the gradient of a step
+	reach     float64 // C_1, which bounds the error ε_t = C_1²/b_t
 	objective *objective
 }
 

@@ -10,8 +10,9 @@ import (
 // These are the rules by which contributions are bounded. A plan stores its rule, so that a deployment keeps the rule
 // it was opened with.
 const (
-	ruleClip   = 0 // in a ball of the clip's radius around zero: sensitivity 2L, or L against the null event
-	ruleCentre = 1 // in a ball around a centre that depends on the decision: sensitivity 2·Radius
+	// Gradients are in a ball of the clip's radius around zero: sensitivity 2L, or L against the null event.
+	ruleClip   = 0
+	ruleCentre = 1 // gradients are in a ball around a centre that depends on the decision: sensitivity 2·Radius
 	ruleNorm   = 2 // contributions are in a ball around zero whose radius is the loss's longest gradient
 )
 

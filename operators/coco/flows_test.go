@@ -70,14 +70,14 @@ func drive(m *Machine, s convex.Set, w world, steps int, seed uint64) (cost, lea
 }
 
 // private returns a machine with searched steps over roads at ε, with a memory or, if memory is 0, a window of 1024.
-// The clip is the root mean square of uniform costs in [0, 1], after the projection to the tangent space if whole is
-// set. λ_0 is start times the clip.
-func private(t testing.TB, s convex.Set, epsilon float64, memory uint64, whole bool, start float64, key byte) *Machine {
+// The clip is the root mean square of uniform costs in [0, 1], after the projection to the tangent space if fullTangent
+// is set. λ_0 is start times the clip.
+func private(t testing.TB, s convex.Set, epsilon float64, memory uint64, full bool, start float64, key byte) *Machine {
 	t.Helper()
 	c := sample(t, "box", 1)
 	c.Update, c.Constants, c.Set, c.StrongConvexity = LLO, Search, s, 1e-4
 	costs, clip := operator{Config: c}.Costs(), 0.0
-	if clip = math.Sqrt(float64(s.Dimension()) / 3); whole {
+	if clip = math.Sqrt(float64(s.Dimension()) / 3); full {
 		clip = math.Hypot(0.5*costs.Ones, math.Sqrt(float64(costs.Directions)/12))
 	}
 	c.Clip, c.StartRegularizer = clip, start*clip
@@ -90,7 +90,7 @@ func private(t testing.TB, s convex.Set, epsilon float64, memory uint64, whole b
 		m.Scope = protection.Decay{Steps: memory}
 	}
 	p := mustPlan(t, c, m)
-	p.FullTangent = whole
+	p.FullTangent = full
 	machine, err := New(c, p, mechtest.Open(t, m, [32]byte{key}))
 	if err != nil {
 		t.Fatal(err)

@@ -26,7 +26,7 @@ const goldenFile = "testdata/golden.txt"
 // TestGoldenDecisions pins every bit of 300 decisions without noise, for each loss, set and update. The events are
 // computed from integers, so the bytes must be equal on every CPU and build.
 func TestGoldenDecisions(t *testing.T) {
-	const first = 6 // losses of the first version; later ones have their lines at the end
+	const first = 6 // number of losses in the first version; the lines of later losses follow
 	lines := append(goldenLines(t, loss.Names()[:first], 0), goldenLines(t, loss.Names()[first:], first)...)
 	for _, set := range []string{"l2-ball", "l1-ball", "simplex", "box"} {
 		c := sample(t, set, 7)

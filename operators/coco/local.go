@@ -13,8 +13,8 @@ type local struct {
 	constants constants
 	set       convex.Set
 	oracle    convex.LocalOracle
-	first     []float64      // x_1
-	slope     []float64      // c
+	first     []float64      // x_1, the first decision
+	slope     []float64      // c, the gradient of Ĵ_t at x_t
 	search    *convex.Search // the steps of SPEC.md §6.1; nil unless constants are search
 }
 

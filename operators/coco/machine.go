@@ -39,7 +39,7 @@ type Machine struct {
 
 var _ operators.Machine = (*Machine)(nil)
 
-// New returns the machine at step 0 over a stream of the same dimension. It takes the stream over.
+// New returns the machine at step 0 over a stream of the set's dimension. It takes ownership of the stream.
 func New(c Config, p Params, stream *mechanisms.Stream) (*Machine, error) {
 	if err := errors.Join(c.Validate(), p.validate()); err != nil {
 		return nil, err
@@ -134,8 +134,8 @@ func build(c Config, p Params, stream *mechanisms.Stream, bound float64) (*Machi
 	return m, nil
 }
 
-// Add takes the gradient of the record at the released decision, which is the same x_t for all B records of a step. A
-// record without a gradient is a null one.
+// Add adds the gradient of the record at the released decision x_t, which is equal for all B records of a step. A
+// record without a gradient counts as null.
 func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
 	var adds []float64
 	x, scratch := m.update.point(), m.Stream.Scratch()

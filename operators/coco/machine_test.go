@@ -123,7 +123,7 @@ func TestRestoreRefusesAForeignPoint(t *testing.T) {
 			floats := m.update.StateLen()/8 + len(m.objective.decisions)
 			for i := range floats {
 				bad := slices.Clone(good)
-				copy(bad[1+8*i:], []byte{1, 0, 0, 0, 0, 0, 0xf0, 0x7f}) // NaN
+				copy(bad[1+8*i:], []byte{1, 0, 0, 0, 0, 0, 0xf0, 0x7f}) // these bytes are a NaN
 				if err := m.Restore(bad); err == nil {
 					t.Errorf("%s on %s: float %d NaN accepted", update, set, i)
 				}

@@ -207,7 +207,7 @@ func TestConformanceWithMemory(t *testing.T) {
 // mean square over many runs.
 func TestDampingWithMemoryIsThatOfDecisions(t *testing.T) {
 	c := sample(t, "box", 8)
-	c.Set = mustSet(t, "box", 8, 1e9) // so large a set that nothing is projected
+	c.Set = mustSet(t, "box", 8, 1e9) // the set is so large that nothing is projected
 	m := remembering(c, 64, 1)
 	plan := mechtest.Plan(t, m)
 	damping := operator{Config: c}.Describe(m).Damping

@@ -16,7 +16,7 @@ import (
 // the losses are strongly convex themselves, o_τ = x_τ. With the regulariser of SPEC.md §5.1, o_τ = 0.
 type objective struct {
 	convexity float64          // µB, the strong convexity of one step's loss
-	start     float64          // λ_0
+	start     float64          // λ_0, the start regulariser
 	scope     protection.Scope // scope of the stream, which says whether sums decay
 	decisions []float64        // S = Σ_{τ≤t} x_τ. It is nil if o_τ = 0, and for descent, whose x_t includes it
 

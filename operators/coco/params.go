@@ -46,13 +46,13 @@ type Inherited struct {
 }
 
 const (
-	planVersion = 1 // C_W
+	planVersion = 1 // stores C_W
 	planLen     = 1 + 8
 
-	contributionsVersion = 2 // adds the rule for contributions
+	contributionsVersion = 2 // also stores the rule for contributions
 	contributionsLen     = planLen + 1 + 4*8
 
-	pastVersion = 3 // adds the earlier stream's weight and point
+	pastVersion = 3 // also stores the earlier stream's weight and point
 	// As version 2, with contributions projected to the complete tangent space; weight and point of an earlier stream
 	// may follow.
 	fullTangentVersion = 4
@@ -63,7 +63,7 @@ const (
 	bandVersion = 6 // the byte also has meansBit; adds the band's columns and their share
 	bandLen     = meansLen + 1 + 4
 
-	anchoredVersion = 7 // as version 6; the anchors move
+	anchoredVersion = 7 // as version 6, and anchors move
 )
 
 // NewParams returns the plan of c for the mechanism m. It takes the rule for contributions from m's contribution.

@@ -131,7 +131,7 @@ func TestASearchedLifeGoesOnAfterABreak(t *testing.T) {
 }
 
 // TestThePastIsForgotten checks that the start fades with noise, too: after 50 memories, streams that continue after
-// two different decisions decide the same.
+// two different decisions make equal decisions.
 func TestThePastIsForgotten(t *testing.T) {
 	c := sample(t, "l2-ball", 2)
 	m := remembering(c, 8, 1)
@@ -183,11 +183,11 @@ func TestAPastThatDoesNotFitIsRefused(t *testing.T) {
 
 func TestPlanBytesOfAPast(t *testing.T) {
 	golden := []byte{
-		3, 0, 0, 0, 0, 0, 0, 0, 0, // first C_W
+		3, 0, 0, 0, 0, 0, 0, 0, 0, // C_W first
 		// the zeros of ruleClip
 		0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-		0, 0, 0, 0, 0, 0, 0xf8, 0x3f, // N = 1.5
-		0, 0, 0, 0, 0, 0, 0xe0, 0xbf, 0, 0, 0, 0, 0, 0, 0, 0x40, // −0.5, 2
+		0, 0, 0, 0, 0, 0, 0xf8, 0x3f, // the weight N = 1.5
+		0, 0, 0, 0, 0, 0, 0xe0, 0xbf, 0, 0, 0, 0, 0, 0, 0, 0x40, // the point (−0.5, 2)
 	}
 	p := Params{Past: Inherited{Point: []float64{-0.5, 2}, Weight: 1.5}}
 	if stored, err := p.AppendBinary(nil); err != nil || !bytes.Equal(stored, golden) {

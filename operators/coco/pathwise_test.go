@@ -47,10 +47,10 @@ type run struct {
 	mu     float64   // µB, the strong convexity of a step
 	raw    []float64 // Σ of the losses' gradients without noise
 	g      []float64 // Σ of these gradients, projected to the tangent space as the stream sums them
-	plays  []float64 // Σ x_τ
-	first  []float64 // x_1
-	paid   float64   // Σ f_τ(x_τ)
-	square float64   // Σ |x_τ|²
+	plays  []float64 // sum of the decisions, Σ x_τ
+	first  []float64 // x_1, the first decision
+	paid   float64   // total loss Σ f_τ(x_τ)
+	square float64   // Σ |x_τ|² over the decisions
 	nu     float64   // |ν_t|, the norm of the noise in ĝ_t
 }
 

@@ -8,7 +8,7 @@ import (
 )
 
 // Flow is the set of flows of a fixed amount R from the source of an acyclic graph to its sink, with one coordinate for
-// each edge: x ≥ 0, and the amount that enters a vertex leaves it. Its vertices are paths that carry the whole amount.
+// each edge: x ≥ 0, and the amount that enters a vertex leaves it. Its vertices are paths that carry the full amount.
 type Flow struct {
 	shape
 	graph  *graph

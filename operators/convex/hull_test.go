@@ -48,8 +48,8 @@ func FuzzParseCorner(f *testing.F) {
 	})
 }
 
-// TestHull checks that the linear oracle returns the best point, and that diameter and largest norm are those of the
-// points. A Move with a radius that covers the set must give (1−α)x + αv for the best point v.
+// TestHull checks that the linear oracle returns the best point, and that diameter and largest norm equal those of the
+// listed points. A Move with a radius that covers the set must give (1−α)x + αv for the best point v.
 func TestHull(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 9))
 	for _, n := range []int{1, 2, 5} {

@@ -35,7 +35,8 @@ func newLaplacian(vertices int, from, to []int32) (*laplacian, bool) {
 	for range vertices - 1 {
 		vertex := e.fewest()
 		links := e.rows[vertex]
-		left := len(links) * (len(links) + 1) / 2 // at least, because no other vertex has fewer neighbours
+		// A lower bound on the remaining links, because no other vertex has fewer neighbours.
+		left := len(links) * (len(links) + 1) / 2
 		if left > maxFactor || len(l.links)+left > max(maxFactor, numbersPerEdge*len(from)) {
 			return nil, false
 		}

@@ -16,8 +16,7 @@ type Partition struct {
 	radius float64
 }
 
-// ParseBlock returns the canonical form of an entry, size:pick, and whether it is valid: whole numbers, 1 ≤ pick <
-// size.
+// ParseBlock returns the canonical form of an entry, size:pick, and whether it is valid: integers with 1 ≤ pick < size.
 func ParseBlock(text string) (canonical string, ok bool) {
 	size, pick, ok := block(text)
 	if !ok {
@@ -117,7 +116,7 @@ type greedy struct {
 	set   Partition
 	gains bool // items whose cost is not negative are never taken
 	order descending
-	keys  []float64 // −c, scratch
+	keys  []float64 // scratch: negative costs, −c
 }
 
 func newGreedy(p Partition, gains bool) *greedy {

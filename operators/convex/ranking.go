@@ -92,7 +92,7 @@ func (s Ranking) Linear() LinearOracle {
 type ranked struct {
 	set   Ranking
 	order descending
-	keys  []float64 // −c, scratch
+	keys  []float64 // scratch: negative costs, −c
 }
 
 func (o *ranked) Minimise(dst, c []float64) {

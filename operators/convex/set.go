@@ -12,8 +12,8 @@ type Set interface {
 	Name() string
 	Dimension() int
 	Diameter() float64   // D, the largest |x−y|₂
-	MaxNorm() float64    // the largest |x|₂
-	Start(dst []float64) // x_1
+	MaxNorm() float64    // largest norm |x|₂ of a point
+	Start(dst []float64) // writes the starting point x_1
 }
 
 // Projection maps a point to the nearest point of a set. dst and x may be the same slice.
@@ -31,7 +31,7 @@ type LinearOracle interface {
 // set's start.
 type LocalOracle interface {
 	Point() []float64 // x, valid until the next Move or Restore; callers must not modify it
-	Ratio() float64   // ρ ≥ 1
+	Ratio() float64   // ρ ≥ 1 of the contract of Move
 
 	// Move finds p with ⟨p, c⟩ ≤ ⟨y, c⟩ for every y of the set with |x−y| ≤ r, and |x−p| ≤ ρ·r. Then it sets x ← (1−α)x
 	// + αp. It costs one linear minimisation over the set. r ≥ 0, α in (0, 1].

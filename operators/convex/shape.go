@@ -34,7 +34,7 @@ func fill(dst []float64, v float64) {
 	}
 }
 
-// point stores x for a LocalOracle whose state is x alone.
+// point stores x for a LocalOracle that has no other state.
 type point struct {
 	x     []float64
 	check func(x []float64) error // returns an error if x is not a point of the set

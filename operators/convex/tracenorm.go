@@ -72,7 +72,8 @@ func (o *largestSingular) Minimise(dst, c []float64) {
 		dst[0] = -o.set.radius
 		return
 	}
-	at := func(i, j int) float64 { return c[i*columns+j] / largest } // squares cannot overflow
+	// Scaled by the largest cost, so that squares cannot overflow.
+	at := func(i, j int) float64 { return c[i*columns+j] / largest }
 	short, long, fewer := o.left, o.right, rows
 	if columns < rows {
 		short, long, fewer = o.right, o.left, columns

@@ -132,7 +132,7 @@ type kruskal struct {
 	radius   float64
 	gains    bool // edges whose cost is not negative are never taken
 	order    descending
-	keys     []float64 // −c, scratch
+	keys     []float64 // scratch: negative costs, −c
 	forest   forest
 }
 

@@ -7,9 +7,9 @@ type vertices interface {
 	start(weights []float64) // writes the weights of the starting point; the others are zero before
 	// κ of operators/coco/SPEC.md §7.4: moving weight κ·r reaches all points within r.
 	kappa() float64
-	Diameter() float64                         // D
-	cost(id int, c []float64) float64          // ⟨v, c⟩
-	add(dst []float64, id int, weight float64) // dst += weight·v
+	Diameter() float64                         // largest distance D of two points
+	cost(id int, c []float64) float64          // cost ⟨v, c⟩ of a vertex
+	add(dst []float64, id int, weight float64) // adds weight·v for a vertex v
 	minimiser(c []float64) int                 // the vertex of least cost
 }
 
@@ -18,7 +18,7 @@ type vertices interface {
 // support.
 type localVertices struct {
 	polytope vertices
-	weights  []float64 // λ by vertex
+	weights  []float64 // λ, the weight of each vertex
 	costs    []float64 // ⟨v, c⟩ of the vertices in the support, during a move
 	order    descending
 	x        []float64

@@ -4,7 +4,7 @@ package convex
 // return a vertex as the list of these coordinates, in memory that the next call may overwrite.
 type zeroOne interface {
 	Set
-	total() float64               // R
+	total() float64               // R, the coordinate of a vertex that is not 0
 	kappa() float64               // κ of operators/coco/SPEC.md §7.4: moving mass κ·R·r reaches all points within r
 	best(c []float64) []int32     // returns a vertex of least cost
 	worst(c, x []float64) []int32 // returns a vertex of largest cost within the support of x, or nil if there is none

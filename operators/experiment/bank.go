@@ -33,8 +33,8 @@ type bank struct {
 // These are the first numbers of a filter. K, Y and the states of the filters follow, for the constant increments and
 // for each statistic.
 const (
-	innovation  = iota // F
-	information        // A
+	innovation  = iota // F, the variance of the next innovation
+	information        // A, the information so far
 	columns            // number of columns of Y
 	m11                // first entry of M; its other entries follow
 	m12

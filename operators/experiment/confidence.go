@@ -9,8 +9,8 @@ import (
 // reading is the pair (A, B) of a statistic in one filter of the bank. Its unit is the standard deviation of the noise
 // of one draw in that statistic.
 type reading struct {
-	sum         float64 // B
-	information float64 // A
+	sum         float64 // B, the information times the estimate
+	information float64 // A, the inverse of the estimate's variance
 	mixing      float64 // r, the public precision of the normal mixture
 }
 

@@ -256,8 +256,8 @@ func TestMeansOfEValues(t *testing.T) {
 	}
 }
 
-// TestVerdictsFollowTheEffect checks that a worse arm is never found better, whatever its e-value, and that a better
-// arm is found about when planned.
+// TestVerdictsFollowTheEffect checks that a worse arm is never found better, for any e-value, and that a better arm is
+// found after about the planned number of events.
 func TestVerdictsFollowTheEffect(t *testing.T) {
 	s := halves(0.1, 100)
 	runs, arms := tiertest.Runs(8, 200), make([]Arm, 2)

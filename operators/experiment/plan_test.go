@@ -70,7 +70,7 @@ func TestCrossings(t *testing.T) {
 	}
 }
 
-// planned returns settings of plans, each with its effect.
+// planned returns experiments, each with settings and an effect.
 func planned() []setting {
 	of := func(name string, s Settings, effect float64) setting {
 		return setting{name: name, s: s, rates: constant(s.Near, s.Near+effect, s.Near)}

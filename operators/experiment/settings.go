@@ -33,7 +33,7 @@ const (
 	coarse = 1.2
 
 	fineAbove   = 2.0     // up to this multiple of the variance at Near the factor is fine
-	fineBelow   = 1.0 / 8 // and down to this multiple
+	fineBelow   = 1.0 / 8 // and down to this multiple of the variance at Near
 	coarseBelow = 1.0 / 64
 )
 

@@ -12,14 +12,14 @@ import (
 // bounds hold bounds on the noise of an arm's released moments, constant from the first step on, and the confidence
 // width β that follows. With probability ORIEL_CONFIDENCE, all bounds hold at once (PROOF.md, Theorem 2).
 type bounds struct {
-	shift    float64 // κ, the shift
+	shift    float64 // κ, by which the matrix is shifted
 	least    float64 // ρ_min, a lower bound on the eigenvalues of noise + κI + λI
 	most     float64 // ρ_max, an upper bound on the eigenvalues of noise + κI + λI
 	side     float64 // γ: bound on the noise of u, in the norm of the inverse of noise + κI + λI
-	level    float64 // 2·ln(2K/α)
+	level    float64 // 2·ln(2K/α) for K arms and failure probability α
 	size     float64 // S, bound on the norm of weights
 	rounding float64 // bound on the rounding of features and rewards, over all steps
-	features float64 // d
+	features float64 // d, the number of features
 }
 
 // units is the least number of grid units that a feature of 1 has.
@@ -104,8 +104,8 @@ func (c operator) rounds(sd float64) bool {
 	return c.events()*0x1.7p-25 > sd*math.Sqrt(d)/(2*d+1) // each row rounds by half a unit of 2⁻²⁴, times √2
 }
 
-// lag bounds the number of earlier plays whose rows are missing from the model of a play. These are the plays since the
-// model was solved and, if actions are served, those that wait for rewards.
+// lag bounds the number of earlier actions whose rows are missing from the model of an action: the actions since the
+// model was solved and, if actions are served, the actions that wait for rewards.
 func (c operator) lag() float64 {
 	lag := float64(c.every)*float64(c.batch) - 1
 	if c.served {
@@ -122,7 +122,7 @@ func (c operator) regretBound(sd float64) float64 {
 	return (math.Sqrt(c.events()*squares) + float64(c.events()*rounding)) * c.half
 }
 
-// gapBound returns the bound of PROOF.md for plays whose loss is either 0 or at least a gap. For each gap of at least
+// gapBound returns the bound of PROOF.md for actions whose loss is either 0 or at least a gap. For each gap of at least
 // least, the regret is at most times divided by the gap, both in rewards (Theorem 6 of the same paper). At a gap of
 // least it equals regretBound; for smaller gaps it is the weaker bound.
 func (c operator) gapBound(sd float64) (least, times float64) {
@@ -132,7 +132,7 @@ func (c operator) gapBound(sd float64) (least, times float64) {
 	return gap * c.half, squares * float64(gap/above) * float64(gap/above) * float64(c.half*c.half)
 }
 
-// losses bounds the losses of plays, in half ranges. The loss of each play is at most a + rounding for some number a,
+// losses bounds the losses of actions, in half ranges. The loss of each play is at most a + rounding for some number a,
 // and the squares of these numbers sum to at most squares.
 func (c operator) losses(sd float64) (squares, rounding float64) {
 	b, n, d := c.bound(sd), c.events(), float64(c.rows.Features)

@@ -273,8 +273,8 @@ func TestServedReadsKeys(t *testing.T) {
 	}
 }
 
-// TestAddAllocatesNothing checks that a step of logged events allocates no more than its stream alone, which allocates
-// nothing without the race detector.
+// TestAddAllocatesNothing checks that a step of logged events allocates no more than a stream without a machine, which
+// allocates nothing without the race detector.
 func TestAddAllocatesNothing(t *testing.T) {
 	for _, kind := range kinds {
 		c, m := config(t, kind.m, kind.lines...)

@@ -18,10 +18,10 @@ type model struct {
 	step      uint64    // step of the release; 0: there was none yet
 	doublings uint64
 
-	arms    []arm           // by block
+	arms    []arm           // solution for each block
 	trial   *moments.System // scratch if ORIEL_SOLVE is doubled, otherwise nil
 	weights []float64       // weights of all arms, in units of rewards per unit of a feature
-	cross   []float64       // scratch
+	cross   []float64       // scratch: the right side u of an arm
 }
 
 // arm is the solution of one block.

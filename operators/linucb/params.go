@@ -11,9 +11,9 @@ import (
 
 // These are the versions of params. From version 3 on, S follows the version.
 const (
-	planVersion   = "1" // for logged events, and for served actions that do not state their answer kind
-	planOfAnswers = "2" // for served actions that state their answer kind
-	planOfWeights = "3" // for logged events, and for served actions that state their answer kind
+	planVersion   = "1" // plans of logged events, and of served actions that do not state their answer kind
+	planOfAnswers = "2" // plans of served actions that state their answer kind
+	planOfWeights = "3" // plans of logged events, and of served actions that state their answer kind
 )
 
 // earlierMaxWeights is the default of S under plans of the first two versions.

@@ -23,10 +23,10 @@ const (
 // answerTexts are the texts of the answer kinds in actions.
 var answerTexts = [...]string{toNothing: "nothing", toContext: "context", toReward: "reward"}
 
-// serve takes a record if actions are served. Its key alone decides its role. Under the key of a waiting context the
-// record is the reward, and ends the wait whatever its contents are. Under another key it is a context, as long as
-// there is room. A key that is not UTF-8 cannot be written in a decision, and counts as no key. serve writes the
-// contribution of a reward, and reports whether there is one.
+// serve takes a record if actions are served. Only its key decides its role. Under the key of a waiting context the
+// record is the reward, and ends the wait with any contents. Under another key it is a context, if there is room. A key
+// that is not UTF-8 cannot be written in a decision, and counts as no key. serve writes the contribution of a reward,
+// and reports whether there is one.
 func (m *Machine) serve(contribution []float64, r operators.Record) bool {
 	if !utf8.Valid(r.Key) {
 		r.Key = nil
@@ -73,7 +73,7 @@ func (m *Machine) choose(z []float64, r operators.Record) int {
 	best, most := none, 0.0
 	clear(m.best)
 	for choice := range m.choices() {
-		if best == none || m.blocks() == 1 { // of several blocks all arms have the same z
+		if best == none || m.blocks() == 1 { // with several blocks, all arms have the same z
 			if !m.context(z, r.Event.Vector, choice) {
 				continue
 			}

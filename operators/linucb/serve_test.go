@@ -45,8 +45,8 @@ func serving(t *testing.T, lines ...string) *world {
 	return &world{t: t, machine: machine}
 }
 
-// TestActionsHaveOneLength checks that all actions for a key are lines of equal length, whatever the choice and the
-// answer kind are.
+// TestActionsHaveOneLength checks that all actions for a key are lines of equal length, for every choice and answer
+// kind.
 func TestActionsHaveOneLength(t *testing.T) {
 	for _, lines := range [][]string{
 		{"ARMS=a,no,perhaps", "DIMENSION=2"}, {"CANDIDATES=11", "DIMENSION=2"}, {"ARMS=0123456789,b", "DIMENSION=2"},
@@ -125,7 +125,7 @@ func TestActionsStateTheirAnswerKind(t *testing.T) {
 }
 
 // TestActionsOfEarlierPlansHaveNoAnswerKind checks that a deployment whose plan was frozen before actions stated their
-// answer kind continues without it. Its members, its states and their version stay the same.
+// answer kind continues without the answer kind. Its members, its states and their version must not change.
 func TestActionsOfEarlierPlansHaveNoAnswerKind(t *testing.T) {
 	c, m := config(t, optest.Life(64), "PLAYED=served", "ARMS=no,yes", "DIMENSION=2", "EMIT_EVERY=1", "WAIT=8",
 		"CAPACITY=3")

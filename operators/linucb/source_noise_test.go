@@ -101,9 +101,9 @@ func TestWishartIsExact(t *testing.T) {
 	}
 }
 
-// TestWishartNoiseIsNearlyGaussian checks the Gaussian limit that replaces Wishart noise in runs on flights. At the
-// source's degrees of freedom the largest eigenvalues have the same law by a Kolmogorov-Smirnov test at 0.1 %; at 20
-// degrees of freedom the test rejects.
+// TestWishartNoiseIsNearlyGaussian checks the Gaussian limit that replaces Wishart noise in runs on flights. With the
+// source paper's degrees of freedom, a Kolmogorov-Smirnov test at 0.1 % finds no difference between the laws of the
+// largest eigenvalues. With 20 degrees of freedom it must find one.
 func TestWishartNoiseIsNearlyGaussian(t *testing.T) {
 	const draws, size = 1500, 6
 	rng := rand.New(rand.NewPCG(8, 3))

@@ -58,7 +58,8 @@ func (asPrinted) Shift(noise string, d, square, sd, n, failure float64) float64 
 		wide := float64(4*math.Sqrt(d)) + float64(2*elementary.Log(2*n/failure))
 		return float64(2 * float64(float64(math.Sqrt2*sd)*wide))
 	}
-	root, edge := sd/square, math.Sqrt(d)+math.Sqrt(float64(2*elementary.Log(8*n/failure))) // √(mk)
+	// √(mk), the root of all degrees of freedom; the edge of the spectrum.
+	root, edge := sd/square, math.Sqrt(d)+math.Sqrt(float64(2*elementary.Log(8*n/failure)))
 	mean := float64(square * float64(root*root))
 	if noise == unshifted {
 		return mean

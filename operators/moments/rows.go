@@ -85,7 +85,8 @@ func (r Rows) Scales() []uint32 {
 // (1+s²)/√2, with room for rounding. r must be valid.
 func (r Rows) Component() contribution.Component {
 	s := float64(r.Label) / MaxLabel
-	room := 1 + float64((math.Sqrt(float64(r.Features+1))+8)*0x1p-24) // for the √D/2 + 2 units of rounding
+	// Room for √D/2 + 2 units of rounding, which Distances adds.
+	room := 1 + float64((math.Sqrt(float64(r.Features+1))+8)*0x1p-24)
 	clip := float64(float64((1+float64(s*s))/math.Sqrt2) * room)
 	return contribution.Component{Size: r.Size(), Clip: clip, Quantiser: r, Scales: r.Scales()}
 }

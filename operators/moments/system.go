@@ -26,7 +26,7 @@ type System struct {
 func NewSystem(size int) *System { return &System{Cholesky: NewCholesky(size)} }
 
 // Factor factors scale·(M + shift·I) + add·I. If this matrix has no factor, the shift becomes 2·shift + 1 and Factor
-// tries again; the number of tries depends on the release alone. It returns false if even the last shift was too small,
+// tries again; the number of tries depends only on the release. It returns false if even the last shift was too small,
 // for example for a matrix that is not finite.
 func (s *System) Factor(m Symmetric, scale, shift, add float64) bool {
 	s.Shift = shift

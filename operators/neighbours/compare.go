@@ -123,7 +123,7 @@ func publicOf(m operators.Machine) []byte {
 	return nil
 }
 
-// due describes how the decisions of a step differ from those that are due.
+// due describes the difference between the decisions of a step and the decisions that Due announces, or returns "".
 func due(m operators.Machine, decisions []operators.Decision) string {
 	step := m.Steps()
 	first, count := m.Due(step)

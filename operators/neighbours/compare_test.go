@@ -14,7 +14,7 @@ import (
 	"oriel/schemas"
 )
 
-// toy is a machine that publishes its release. A planted fault changes how it handles records or what it publishes.
+// toy is a machine that publishes its release. A planted fault changes how it handles records, or its decisions.
 type toy struct {
 	operators.Base
 	seen  uint64 // part of the state

@@ -23,8 +23,8 @@ type componentStep struct {
 type recording struct {
 	couples []Couple
 	before  uint64            // number of steps before the first recorded one
-	steps   [][]componentStep // by recorded step, then component
-	shown   []shown           // by record; the first entry holds the effects of Open
+	steps   [][]componentStep // recorded steps, each by component
+	shown   []shown           // effects of each record; the first entry holds the effects of Open
 	draws   []indexDraw
 }
 

@@ -11,7 +11,7 @@ import (
 // Landings holds flights of New York in 2013 that arrived, in the order of their schedule, with their destinations.
 type Landings struct {
 	Names               []string  // names of the airports, ascending
-	Latitude, Longitude []float64 // of the airports, degrees
+	Latitude, Longitude []float64 // position of each airport in degrees
 	Destinations        []int     // destination of each flight, an index of Names
 }
 

@@ -15,8 +15,8 @@ import (
 )
 
 // neighboursDifferAsClaimed records a run and replays it with one exchanged record, for each change and at several
-// places. Package neighbours compares the two runs: what must be equal, and the distances of contributions. In the
-// short form each machine is tested with some of the changes, and the changes of all machines together are complete.
+// places. Package neighbours compares the two runs. In the short form each machine is tested with some of the changes,
+// and the changes of all machines together are complete.
 func (s suite) neighboursDifferAsClaimed(t *testing.T) {
 	if fault := s.faultOfNeighbours(t); fault != "" {
 		t.Error(fault)

@@ -16,7 +16,7 @@ import (
 )
 
 // decisionsArePostProcessing checks that machines with equal private sums publish equal bytes and keep equal state
-// outside their streams, whatever their events contain. Privacy is proved for the sums, and it holds for decisions only
+// outside their streams, for all contents of events. Privacy is proved for the sums, and it holds for decisions only
 // because of this property.
 func (s suite) decisionsArePostProcessing(t *testing.T) {
 	for name, change := range otherEvents() {

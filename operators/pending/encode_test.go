@@ -134,7 +134,7 @@ func FuzzRestore(f *testing.F) {
 		if !bytes.Equal(table.AppendState(nil), state) {
 			t.Fatal("not the state that was restored, or the one before")
 		}
-		step := table.steps[0] | table.steps[1] | table.steps[2] | 1<<63 // no lower than the newest step
+		step := table.steps[0] | table.steps[1] | table.steps[2] | 1<<63 // a step that is not lower than the newest one
 		for n := 0; ; n++ {
 			if _, some := table.Expired(step); !some {
 				break

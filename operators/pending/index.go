@@ -10,8 +10,8 @@ const none = -1
 // index finds places by the hash of their name. Each bucket is a chain of places, newest first.
 type index struct {
 	seed  maphash.Seed
-	heads []int32 // by hash: the newest place plus 1; 0: none
-	next  []int32 // by place: the next older place plus 1; 0: none
+	heads []int32 // newest place of each hash, plus 1; 0: none
+	next  []int32 // next older place with the same hash, plus 1; 0: none
 }
 
 func newIndex(capacity int) index {

@@ -4,7 +4,7 @@ package pending
 type Row struct {
 	Name   []byte
 	Step   uint64    // step at which the row was put
-	Values []float64 // Width numbers
+	Values []float64 // the numbers of the row, Width of them
 }
 
 // Status is the result of a call.

@@ -24,7 +24,7 @@ type Machine struct {
 	system  system
 	theta   []float64 // weights of z in units of the label, scratch
 	cross   []float64 // released Σ z·y, scratch
-	inverse []float64 // V⁻¹θ, scratch
+	inverse []float64 // scratch: V⁻¹θ
 	extras  []schemas.ExtraValue
 }
 

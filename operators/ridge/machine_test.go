@@ -73,7 +73,7 @@ type slow struct {
 	y, w  []float64
 	point []float64
 
-	deviation []float64 // of weights, if the noise of each number has standard deviation 1
+	deviation []float64 // deviations of the weights, if the noise of each number has standard deviation 1
 	left      float64   // root mean square of the residuals
 }
 
@@ -382,8 +382,8 @@ func TestSettingsAreRefused(t *testing.T) {
 	}
 }
 
-// TestAddAllocatesNothing checks that a step allocates no more than its stream alone, which allocates nothing without
-// the race detector.
+// TestAddAllocatesNothing checks that a step allocates no more than a stream without a machine, which allocates nothing
+// without the race detector.
 func TestAddAllocatesNothing(t *testing.T) {
 	for _, kind := range kinds {
 		c, m := config(t, kind.m, kind.lines...)

@@ -19,7 +19,7 @@ type expertsRule struct {
 	set      []int  // the set that was drawn last
 	round    uint64 // number of published rounds
 	explored uint64 // number of rounds that have explored
-	probe    []int  // scratch
+	probe    []int  // scratch: the set of an exploration
 	zeros    []int64
 	coin     [2]int64
 }

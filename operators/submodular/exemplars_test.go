@@ -119,7 +119,8 @@ func (w exemplars) greedy() (set []int) {
 	return set
 }
 
-// play returns the mean value of a rule's decisions over the last tenth of the events, at ε = 1 for their whole life.
+// play returns the mean value of a rule's decisions over the last tenth of the events, at ε = 1 for the complete
+// stream.
 func (w exemplars) play(t *testing.T, rule string, seed byte, more ...string) float64 {
 	t.Helper()
 	m := lifetime(uint64(len(w.events)), 1)

@@ -13,7 +13,7 @@ const (
 	facility function = iota // max_{a∈S} v_a: only the best element counts
 	// 1 − Π_{a∈S}(1 − v_a): the probability that one of several independent tries succeeds.
 	probabilistic
-	modular    // Σ_{a∈S} v_a/k
+	modular    // Σ_{a∈S} v_a/k: each element adds its value
 	saturating // min(1, Σ_{a∈S} v_a): values add up until the event has enough
 	quadratic  // z(2 − z) with z = Σ_{a∈S} v_a/k: each further element adds less, but not 0
 )

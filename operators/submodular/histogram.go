@@ -14,7 +14,7 @@ type histogramRule struct {
 	greedy *greedy
 	set    []int
 	value  float64   // mean value of the set to an event, computed from the released counts
-	counts []float64 // scratch
+	counts []float64 // scratch: released counts by type
 }
 
 func newHistogram(c operator, table []float64, set []int) *histogramRule {

@@ -161,9 +161,9 @@ func TestLengthsOfLists(t *testing.T) {
 	}
 }
 
-// TestLengthsMoveNoSets checks that, without noise, sets and shares are equal to those with gains centred on ½, as long
-// as events are within the length. With the printed rate, leaders draw from sharper points, because H is proportional
-// to the sensitivity. With the tight rate, H² has 2M² in place of N − 1.
+// TestLengthsMoveNoSets checks that, without noise, sets and shares equal the sets and shares with gains centred on ½,
+// as long as events are within the length. With the printed rate, leaders draw from sharper points, because H is
+// proportional to the sensitivity. With the tight rate, H² has 2M² in place of N − 1.
 func TestLengthsMoveNoSets(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 33))
 	for _, lines := range [][]string{
@@ -195,7 +195,8 @@ func TestLengthsMoveNoSets(t *testing.T) {
 			}
 		}
 	}
-	for rate, want := range map[string]float64{"printed": 2, "tight": math.Sqrt(7.0 / 2)} { // √8 and √2
+	// √8 with the printed rate, √2 with the tight rate.
+	for rate, want := range map[string]float64{"printed": 2, "tight": math.Sqrt(7.0 / 2)} {
 		lines := []string{"RULE=leaders", "PICK=2", "ELEMENTS=8", "RATE=" + rate}
 		_, _, about := config(t, pure(64, 40), lines...)
 		_, _, short := config(t, pure(64, 40), append(lines, "VALUES_NORM=1")...)

@@ -369,7 +369,7 @@ func TestDistancesOfPlaces(t *testing.T) {
 	}
 }
 
-// TestTypesHaveTheirValues checks that the values of types are those in their file, to 2⁻²⁰.
+// TestTypesHaveTheirValues checks that the values of types equal the values in their file, to 2⁻²⁰.
 func TestTypesHaveTheirValues(t *testing.T) {
 	c, _, p := config(t, optest.Window("blt"), "RULE=histogram", "PICK=2", "TYPES=segments")
 	if c.elements != 5 || !slices.Equal(p.names, []string{"young", "old", "none"}) || len(p.table) != 15 {
@@ -382,8 +382,8 @@ func TestTypesHaveTheirValues(t *testing.T) {
 	}
 }
 
-// TestAddAllocatesNothing checks that a step allocates no more than its stream alone, unless it publishes a set with
-// names.
+// TestAddAllocatesNothing checks that a step allocates no more than a stream without a machine, unless it publishes a
+// set with names.
 func TestAddAllocatesNothing(t *testing.T) {
 	for _, kind := range kinds {
 		c, m, p := config(t, kind.m, kind.lines...)

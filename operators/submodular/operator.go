@@ -17,7 +17,7 @@ type operator struct {
 	copies    int     // K, the number of copies of shares; 0: computed from the number of events
 	twice     bool    // leaders may draw an element twice, as in plans of the first version
 	published bool    // decisions contain the points of all copies, for an audit
-	norm      float64 // ORIEL_VALUES_NORM
+	norm      float64 // value of ORIEL_VALUES_NORM
 	length    float64 // M, the length bound of a position's gains; 0: gains are centred on ½
 	printed   bool    // rates and numbers of copies as the source paper prints them
 	bounded   bool    // the rate is limited to one with a proved regret bound

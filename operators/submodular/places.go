@@ -111,7 +111,7 @@ type params struct {
 	table []float64
 
 	copies      int  // number of copies, for shares and leaders; otherwise 0
-	regulariser      // for shares and leaders
+	regulariser      // regulariser of shares and leaders
 	means       bool // decisions follow means
 
 	length float64 // M, the length bound of a position's gains; 0: gains are centred on ½

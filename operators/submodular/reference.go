@@ -15,7 +15,7 @@ type reference struct {
 	plan params
 	set  []int
 
-	points []float64 // for shares, the points of all copies
+	points []float64 // points of all copies, for shares
 }
 
 func (t *reference) Begin() {

@@ -11,7 +11,7 @@ import (
 // regulariser sets how strongly released sums are damped in the points of leaders and shares. After n events a point is
 // the projection of ĝ/Λ_n, where ĝ are the released sums of the point's gains. The unit of Λ_n is a gain.
 type regulariser struct {
-	strength float64 // H
+	strength float64 // H, the strength of the regulariser
 	relief   float64 // C, the regularisation that the noise itself supplies; 0 with the printed rate
 	printed  bool    // Λ_n = H·n, as the source paper prints it; otherwise Λ_n = max(1, H·√n − C)
 }
@@ -27,7 +27,7 @@ func (r regulariser) at(n float64) float64 {
 // expert holds the constants of one leader or copy (PROOF.md, What leaders and shares miss). Its points are in {0 ≤ x ≤
 // 1, Σx = p}. p is 1 for a leader and min(k, N − k) for a copy, because the complement of a set behaves like the set.
 type expert struct {
-	pick   float64 // p
+	pick   float64 // p, the sum of a point's coordinates
 	spread float64 // a = p − p²/N, the difference between the largest and the least |x|²
 	width  float64 // w: E max_x ⟨Z, x⟩ ≤ w for N independent standard normal Z
 	bend   float64 // q: moving the point along an event's own gains increases the event's gain by at most q/(4Λ)

@@ -43,7 +43,7 @@ func (c operator) newRule(p params, set []int, followed *operators.Means) (rule,
 type eventReader struct {
 	operator
 	table  []float64 // values of each element to each type, from a plan
-	values []float64 // scratch
+	values []float64 // scratch: values of the elements to the event
 }
 
 // read writes the values of an event, from its place or type, or from the event itself.

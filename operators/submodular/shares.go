@@ -142,7 +142,7 @@ func (s *continuousRule) gradient(dst, values []float64, f function) {
 			dst[a] = float64(none * (values[a] - s.suffix[j+1]))
 			none = float64(none * (1 - s.prefix[a]))
 		}
-	case probabilistic: // v_a·Π_{b≠a}(1 − v_b·x_b)
+	case probabilistic: // coordinate a is v_a·Π_{b≠a}(1 − v_b·x_b)
 		s.suffix[n] = 1
 		for a := n - 1; a >= 0; a-- {
 			s.suffix[a] = float64(s.suffix[a+1] * (1 - float64(values[a]*s.prefix[a])))
@@ -152,7 +152,7 @@ func (s *continuousRule) gradient(dst, values []float64, f function) {
 			dst[a] = float64(float64(values[a]*none) * s.suffix[a+1])
 			none = float64(none * (1 - float64(values[a]*s.prefix[a])))
 		}
-	case quadratic: // v_a·(1 − z)
+	case quadratic: // coordinate a is v_a·(1 − z)
 		left := 1.0
 		for a, v := range values {
 			left -= float64(v*s.prefix[a]) / float64(s.pick)
@@ -189,7 +189,7 @@ func (c operator) extension(x, values []float64) (value float64) {
 			none = float64(none * (1 - float64(v*x[a])))
 		}
 		return 1 - none
-	default: // modular
+	default: // the function is modular
 		for a, v := range values {
 			value += float64(v*x[a]) / float64(c.pick)
 		}

@@ -226,7 +226,7 @@ func TestEveryPodIsConfined(t *testing.T) {
 }
 
 // TestSelectorsMeetTheirPods checks that the selectors of Service, PodDisruptionBudget and StatefulSet match the pods
-// of `oriel run` alone.
+// of `oriel run` and no other pods.
 func TestSelectorsMeetTheirPods(t *testing.T) {
 	text, err := render(t, "orders", values(t, "orders"))
 	if err != nil {

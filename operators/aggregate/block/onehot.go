@@ -19,7 +19,7 @@ const one = 1 << 30
 // Weight is 1, events have no weights, and the third number is not read.
 type OneHot struct {
 	Block
-	Cells  int     // 1 to 2²⁴
+	Cells  int     // number of cells, 1 to 2²⁴
 	Weight float64 // the largest weight, > 0; 1 if events have no weights
 }
 
@@ -84,9 +84,9 @@ func (h OneHot) Distances(g lattice.Grid) (replace, zeroOut lattice.Int128) {
 	return scaled(near), scaled(far)
 }
 
-// distances is Distances on a lattice of at most 31 bits. Some contributions attain zeroOut. If replace is √2 times
-// zeroOut as a length, some pairs of contributions attain it too. On such a lattice 4·zeroOut is below (2³² − 1)², so
-// that a squared distance that add cuts off still reaches the bound of the triangle inequality.
+// distances is Distances on a lattice of at most 31 bits. Some contributions attain zeroOut. If the length of replace
+// is √2 times the length of zeroOut, some pairs of contributions attain replace, too. On such a lattice 4·zeroOut is
+// below (2³² − 1)², so that a squared distance that add cuts off still reaches the bound of the triangle inequality.
 func (h OneHot) distances(g lattice.Grid) (replace, zeroOut uint64) {
 	u := h.units(g)
 	half := uint64(u.square+1) / 2
@@ -96,7 +96,7 @@ func (h OneHot) distances(g lattice.Grid) (replace, zeroOut uint64) {
 		zeroOut = add(zeroOut, square)
 	}
 	if zeroOut > uint64(g.Lambda)*uint64(g.Lambda) {
-		return zeroOut, zeroOut // no grid of Component is like this; Validate refuses it
+		return zeroOut, zeroOut // g cannot be the grid of a Component
 	}
 	within := min(cellDistance(u), 4*zeroOut)
 	if h.Weight != 1 { // rounding towards zero changes a difference of coordinates by less than 1 more

@@ -135,8 +135,8 @@ func (f fault) Quantise(g lattice.Grid, dst []int64, v []float64) {
 }
 
 // TestDistancesByEnumeration checks the claimed distances against every contribution of a coarse lattice and a dense
-// sample of a fine one. No contribution is farther from another, or from zero, than claimed, and the claims are nearly
-// attained.
+// sample of a fine one. No distance between contributions, or from zero, may exceed the claim, and some must be close
+// to it.
 func TestDistancesByEnumeration(t *testing.T) {
 	f := func(g lattice.Grid, q contribution.Quantiser, h block.OneHot, dense int, holds bool) {
 		t.Helper()
@@ -295,8 +295,8 @@ func TestQuantiseIsTheDefinition(t *testing.T) {
 	}
 }
 
-// TestQuantiseClampsBeforeItRounds checks that a value beyond a range counts as the end of the range, however far
-// beyond, and that a NaN counts nothing. Without the clamp, the integer would depend on the CPU.
+// TestQuantiseClampsBeforeItRounds checks that a value beyond a range counts as the end of the range for every
+// distance, and that a NaN counts as nothing. Without the clamp, the integer would depend on the CPU.
 func TestQuantiseClampsBeforeItRounds(t *testing.T) {
 	h := block.OneHot{Block: block.Block{Count: 1, Mean: 1}, Cells: 1, Weight: 2}
 	g, err := lattice.NewGrid(h.Component().Clip)

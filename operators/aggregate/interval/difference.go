@@ -37,10 +37,10 @@ func ShareOf(part, rest Noisy, z float64) Estimate {
 	return e
 }
 
-// Difference returns the first less the second, and an interval with it, from the sets of both by Zou and Donner's
-// (2008) square-and-add: l = d − √((m₁−l₁)² + (u₂−m₂)²), u = d + √((u₁−m₁)² + (m₂−l₂)²). It is exact where the
-// denominators have no noise. Where one estimate is not shown, the rule need not cover. The interval is then the whole
-// possible range, and the difference its middle.
+// Difference returns the first estimate minus the second, and an interval for this difference, from the sets of both by
+// Zou and Donner's (2008) square-and-add: l = d − √((m₁−l₁)² + (u₂−m₂)²), u = d + √((u₁−m₁)² + (m₂−l₂)²). It is exact
+// where the denominators have no noise. Where one estimate is not shown, the rule need not cover. The interval is then
+// the whole possible range, and the difference its middle.
 func Difference(first, second Estimate) (difference float64, ends Interval) {
 	all := Interval{first.Low - second.High, first.High - second.Low}
 	if !first.Shown || !second.Shown {

@@ -129,7 +129,8 @@ func TestVariancesCover(t *testing.T) {
 		})
 		w := truth.mean*truth.mean + 0.5 - truth.variance
 		first := 2 * 1.96 * math.Sqrt(30*30+4*truth.mean*truth.mean*40*40+w*w*20*20) / truth.n
-		if truth.n >= 5000 && truth.variance < 1 && length > 1.15*first { // at 1 some sets are empty
+		// At 1 some sets are empty, and the interval is the range.
+		if truth.n >= 5000 && truth.variance < 1 && length > 1.15*first {
 			t.Errorf("%+v: length %g, to the first order %g", truth, length, first)
 		}
 	}
@@ -260,7 +261,7 @@ func TestQuantileEstimate(t *testing.T) {
 	}
 }
 
-// TestQuantileEstimateIsInItsInterval checks that an estimate is in its interval, whatever the noisy counts are.
+// TestQuantileEstimateIsInItsInterval checks that an estimate is in its interval, for all noisy counts.
 func TestQuantileEstimateIsInItsInterval(t *testing.T) {
 	rng := rand.New(rand.NewPCG(seed, 5))
 	counts, deviations := make([]float64, 8), make([]float64, 8)
@@ -339,8 +340,8 @@ func TestPlansAreWhatIntervalsHave(t *testing.T) {
 }
 
 // TestPlanOfDelays checks the worked example: delays of −60 to 180 minutes, 3 000 flights, and noise of deviation 17.87
-// on a count alone under zero-out. With a = b contributions are √2 times as long as b; with a = 0.3b they are √1.09
-// times.
+// on a count without other columns, under zero-out. With a = b contributions are √2 times as long as b; with a = 0.3b
+// they are √1.09 times.
 func TestPlanOfDelays(t *testing.T) {
 	const alone = 17.87
 	f := func(count, at, want float64) {

@@ -8,8 +8,8 @@ import "math"
 // off only for means near the middle.
 type MeanPlan struct {
 	Count, Mean float64 // a, b > 0
-	Range       float64 // > 0
-	Events      float64 // > 0
+	Range       float64 // width of the public range, > 0
+	Events      float64 // number of events of the cell, > 0
 	At          float64
 }
 

@@ -67,9 +67,9 @@ func (s Set) Within(low, high float64) Interval {
 	return all
 }
 
-// Ratio returns Fieller's set of y/x: all θ with (y − θx)² ≤ z²(s_y² + θ²s_x²), so that it covers with exactly the
-// level of z, whatever x and y are. With A = x² − z²s_x² the ends are (xy ± z·√(x²s_y² + y²s_x² − z²s_x²s_y²))/A. The
-// set is bounded for A > 0. Otherwise it is the outside of an interval, or the whole line where the root is not real.
+// Ratio returns Fieller's set of y/x: all θ with (y − θx)² ≤ z²(s_y² + θ²s_x²), It covers with exactly the level of z,
+// for all true x and y. With A = x² − z²s_x² the ends are (xy ± z·√(x²s_y² + y²s_x² − z²s_x²s_y²))/A. The set is
+// bounded for A > 0. Otherwise it is the outside of an interval, or the whole line where the root is not real.
 func Ratio(y, x Noisy, z float64) Set {
 	square := func(a float64) float64 { return float64(a * a) }
 	zx, zy := float64(z*x.Deviation), float64(z*y.Deviation)

@@ -15,7 +15,7 @@ func Variance(square, sum, count Noisy) Interval {
 	return variance(square, sum, count)
 }
 
-// variance returns an interval that covers the true variance with probability 95 % or more, whatever the truth is.
+// variance returns an interval that covers the true variance with probability 95 % or more, for every truth.
 //
 // For the true mean µ and the true variance v, Q − 2µS + n(µ² + ½ − v) has mean zero. Let G = Q − 2µS, which has
 // variance g = s_Q² + 4µ²s_S². Then v is µ² + ½ + G/n, and Ratio has the set of G/n at 95.5 %. µ is in Fieller's set at
