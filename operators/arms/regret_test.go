@@ -77,7 +77,7 @@ func (w world) regret(m *Machine, total int, seed uint64) float64 {
 	rng := rand.New(rand.NewPCG(seed, 5))
 	offered, carried, records, cost := []operators.Decision(nil), 0, 0, 0
 	var waiting []fed
-	hear := func(made []operators.Decision) {
+	observe := func(made []operators.Decision) {
 		for _, d := range made {
 			d.Point = append([]float64(nil), d.Point...)
 			offered = append(offered, d)
@@ -91,10 +91,10 @@ func (w world) regret(m *Machine, total int, seed uint64) float64 {
 			if stale := len(offered) - 2*len(made); stale > 0 { // clients skip actions whose round is closed
 				offered = offered[stale:]
 			}
-			hear(made)
+			observe(made)
 		}
 	}
-	hear(m.Open(nil))
+	observe(m.Open(nil))
 	for carried < total {
 		if len(offered) > 0 {
 			d := offered[0]
@@ -201,8 +201,8 @@ func TestDrawnArmsFollowAChange(t *testing.T) {
 	}
 }
 
-// TestFeedbackThatFails checks that lost, late, doubled and forged feedback adds regret in proportion and has no other
-// effect. Actions that are offered beyond need make up for lost ones.
+// TestFeedbackThatFails checks that lost, late, doubled and forged feedback increases the regret in proportion and has
+// no other effect. Surplus actions must make up for actions whose feedback is lost.
 func TestFeedbackThatFails(t *testing.T) {
 	for _, rule := range []string{ucb, exp3} {
 		records := map[string]int{ucb: 64, exp3: 8}[rule]

@@ -131,7 +131,7 @@ func treesOf(x []float64) bool {
 func TestNoActionLeavesItsSet(t *testing.T) {
 	runs := []bool{false, true}
 	all := members()
-	plays := tiertest.Runs(400, 1_000_000/len(all)+1)
+	total := tiertest.Runs(400, 1_000_000/len(all)+1)
 	for k, x := range all {
 		set, err := convex.Parse(x.spec)
 		if err != nil {
@@ -149,7 +149,7 @@ func TestNoActionLeavesItsSet(t *testing.T) {
 			machine := open(t, c, mechanism(c, "blt", 1), byte(k), false)
 			made, middle := machine.Open(nil), slices.Clone(machine.middle)
 			far := 0.0
-			for play := 0; play < plays; play += len(made) {
+			for play := 0; play < total; play += len(made) {
 				for _, d := range made {
 					if !x.in(d.Point) {
 						t.Fatalf("%s, projection %v, play %d: %v is outside", x.spec.Name, projects, d.Index, d.Point)
@@ -294,13 +294,13 @@ func TestRegretOnASimplex(t *testing.T) {
 	play := func(c Config, p Params) (regret, outside float64) {
 		machine := opened(t, c, p, mechanism(c, "blt", 1), 1, true)
 		made, batch := machine.Open(nil), c.Actions.Records
-		plays := int(c.Rounds) * batch
-		for i := range plays {
+		total := int(c.Rounds) * batch
+		for i := range total {
 			d := made[i%batch]
 			far := floats.Distance(d.Point, best, 2)
-			regret += far * far / 2 / float64(plays)
+			regret += far * far / 2 / float64(total)
 			if floats.Min(d.Point) < 0 || !sumsTo(d.Point, 1) {
-				outside += 1 / float64(plays)
+				outside += 1 / float64(total)
 			}
 			r := operators.Record{
 				Key: strconv.AppendUint(nil, d.Index, 10), Event: schemas.Event{Numbers: []float64{far * far / 2}},

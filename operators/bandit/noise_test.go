@@ -23,13 +23,13 @@ func scaleOf(tb testing.TB, c Config, m mechanisms.Config) float64 {
 
 // lemmas returns the printed noise scales: λ = √T·n·L·ln T/ε of Laplace noise as in Lemma 7, and σ of Gaussian noise as
 // in Lemma 10.
-func lemmas(law mechanisms.Law, n, plays, lipschitz float64, b dp.Budget) float64 {
-	root, log := math.Sqrt(plays), math.Log(plays)
+func lemmas(law mechanisms.Law, n, total, lipschitz float64, b dp.Budget) float64 {
+	root, log := math.Sqrt(total), math.Log(total)
 	if law == mechanisms.Laplace {
 		return root * n * lipschitz * log / b.Epsilon
 	}
-	vectors := (1 + root/n) * math.Log((n+plays)/b.Delta)
-	return math.Sqrt(root*n*vectors) * lipschitz * log * math.Log(plays/b.Delta) / b.Epsilon
+	vectors := (1 + root/n) * math.Log((n+total)/b.Delta)
+	return math.Sqrt(root*n*vectors) * lipschitz * log * math.Log(total/b.Delta) / b.Epsilon
 }
 
 // TestReferenceNoise checks reference values for T = 10⁴, n = 4, L = D = 1, ε = 1, δ = 10⁻⁶, Φ = 2.4. Exact calibration

@@ -36,8 +36,8 @@ type Config struct {
 }
 
 // Printed returns the scale of noise that the paper prints for each coordinate of a node, in loss units. n is the
-// dimension of directions, actions the total number of actions, and lipschitz the Lipschitz constant of losses.
-type Printed func(law mechanisms.Law, n, plays, lipschitz float64, b dp.Budget) float64
+// dimension of directions, total the number of actions, and lipschitz the Lipschitz constant of losses.
+type Printed func(law mechanisms.Law, n, total, lipschitz float64, b dp.Budget) float64
 
 // Validate reports all problems of the settings.
 func (c Config) Validate() error {
@@ -115,8 +115,8 @@ func (c Config) excess(m mechanisms.Config) (float64, error) {
 	if facts.Law == mechanisms.Gaussian {
 		needed = distance * math.Sqrt(h) / dp.GaussianMu(m.Budget)
 	}
-	p, plays := c.NewParams(), float64(c.Rounds)*float64(c.Actions.Records)
-	scale := c.Printed(facts.Law, float64(c.geometry().dimension), plays, c.Lipschitz, m.Budget)
+	p, total := c.NewParams(), float64(c.Rounds)*float64(c.Actions.Records)
+	scale := c.Printed(facts.Law, float64(c.geometry().dimension), total, c.Lipschitz, m.Budget)
 	return max(1, scale/c.gain(p, p.Episodes[0])/needed), nil
 }
 

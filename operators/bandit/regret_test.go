@@ -114,7 +114,7 @@ func (w world) regret(tb testing.TB, m *Machine, total int, seed uint64) float64
 	}
 	var todo, waiting []offer
 	indices, records := uint64(0), int64(0)
-	hear := func(made []operators.Decision) {
+	observe := func(made []operators.Decision) {
 		for _, d := range made {
 			if indices++; d.Index != indices {
 				tb.Fatalf("play %d comes as number %d", d.Index, indices)
@@ -133,10 +133,10 @@ func (w world) regret(tb testing.TB, m *Machine, total int, seed uint64) float64
 			if stale := len(todo) - 2*len(made); stale > 0 { // clients skip actions whose round is closed
 				todo = todo[stale:]
 			}
-			hear(made)
+			observe(made)
 		}
 	}
-	hear(m.Open(nil))
+	observe(m.Open(nil))
 	lost, mean, squares, carried := 0.0, make([]float64, n), 0.0, 0
 	for carried < total {
 		if len(todo) > 0 {

@@ -98,7 +98,7 @@ func grown(b *testing.B, set convex.Set, first string, steps int) (u *local, sum
 	b.Helper()
 	c := sample(b, "box", 1)
 	c.Update, c.Constants, c.Set, c.StrongConvexity, c.Clip, c.First = LLO, Search, set, 0.1, 10, first
-	if first != "" { // a start regulariser that keeps a share of x_1 in the mix
+	if first != "" { // with a start regulariser, x keeps a share of x_1
 		c.StrongConvexity, c.StartRegularizer = 0.01, 1000
 	}
 	mechanism := mechanism(c, 1024, 64)

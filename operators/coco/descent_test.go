@@ -75,7 +75,7 @@ func TestDescentIsProjectionOnNaiveSums(t *testing.T) {
 		c := sample(t, "l2-ball", 3)
 		c.Set, c.OwnConvexity, c.StartRegularizer, c.Update = mustSet(t, "l2-ball", 3, 1e6), own, 4, OGD
 		m := open(t, c, mechanism(c, 0, 2), 3)
-		costs, sum, plays := newAdversary(6, 3, 1), make([]float64, 3), make([]float64, 3)
+		costs, sum, decisions := newAdversary(6, 3, 1), make([]float64, 3), make([]float64, 3)
 		for step := 1; step <= 300; step++ {
 			x := slices.Clone(m.update.point())
 			m.Add(nil, record(2*step, linear(costs.cost(x))))
@@ -83,10 +83,10 @@ func TestDescentIsProjectionOnNaiveSums(t *testing.T) {
 			want := make([]float64, 3)
 			for i, y := range m.Stream.Sum(0) {
 				sum[i] += y
-				plays[i] += x[i]
+				decisions[i] += x[i]
 				want[i] = -sum[i]
 				if own {
-					want[i] += plays[i] // µB = 1
+					want[i] += decisions[i] // µB = 1
 				}
 				want[i] /= float64(step) + 4
 			}

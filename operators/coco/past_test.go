@@ -184,7 +184,7 @@ func TestAPastThatDoesNotFitIsRefused(t *testing.T) {
 func TestPlanBytesOfAPast(t *testing.T) {
 	golden := []byte{
 		3, 0, 0, 0, 0, 0, 0, 0, 0, // C_W first
-		// the zeros of ruleClip
+		// the zero fields of ruleClip
 		0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
 		0, 0, 0, 0, 0, 0, 0xf8, 0x3f, // the weight N = 1.5
 		0, 0, 0, 0, 0, 0, 0xe0, 0xbf, 0, 0, 0, 0, 0, 0, 0, 0x40, // the point (−0.5, 2)

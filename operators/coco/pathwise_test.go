@@ -41,17 +41,17 @@ type run struct {
 	adversary  *adversary
 	projection convex.Projection
 
-	batch  int
-	events int
-	step   uint64
-	mu     float64   // µB, the strong convexity of a step
-	raw    []float64 // Σ of the losses' gradients without noise
-	g      []float64 // Σ of these gradients, projected to the tangent space as the stream sums them
-	plays  []float64 // sum of the decisions, Σ x_τ
-	first  []float64 // x_1, the first decision
-	paid   float64   // total loss Σ f_τ(x_τ)
-	square float64   // Σ |x_τ|² over the decisions
-	nu     float64   // |ν_t|, the norm of the noise in ĝ_t
+	batch     int
+	events    int
+	step      uint64
+	mu        float64   // µB, the strong convexity of a step
+	raw       []float64 // Σ of the losses' gradients without noise
+	g         []float64 // Σ of these gradients, projected to the tangent space as the stream sums them
+	decisions []float64 // sum of the decisions, Σ x_τ
+	first     []float64 // x_1, the first decision
+	paid      float64   // total loss Σ f_τ(x_τ)
+	square    float64   // Σ |x_τ|² over the decisions
+	nu        float64   // |ν_t|, the norm of the noise in ĝ_t
 }
 
 func newRun(t *testing.T, c Config, m *Machine, batch uint64, seed uint64) *run {
@@ -64,7 +64,7 @@ func newRun(t *testing.T, c Config, m *Machine, batch uint64, seed uint64) *run 
 	return &run{
 		t: t, config: c, machine: m, adversary: newAdversary(seed, n, c.Clip), projection: projection,
 		batch: int(batch), mu: c.StrongConvexity * float64(batch),
-		raw: make([]float64, n), g: make([]float64, n), plays: make([]float64, n), first: slices.Clone(m.update.point()),
+		raw: make([]float64, n), g: make([]float64, n), decisions: make([]float64, n), first: slices.Clone(m.update.point()),
 	}
 }
 
@@ -94,7 +94,7 @@ func (r *run) next() {
 		r.paid += r.mu / 2 * floats.Dot(x, x)
 	}
 	for i := range x {
-		r.plays[i] += x[i]
+		r.decisions[i] += x[i]
 	}
 	if r.machine.Steps() != r.step {
 		r.t.Fatalf("%d steps closed, want %d", r.machine.Steps(), r.step)
@@ -114,7 +114,7 @@ func (r *run) centre(g []float64, start, anchor float64) []float64 {
 	for i := range z {
 		z[i] = anchor*r.first[i] - g[i]
 		if r.config.OwnConvexity {
-			z[i] += r.mu * r.plays[i]
+			z[i] += r.mu * r.decisions[i]
 		}
 		z[i] /= r.mu*float64(r.step) + start + anchor
 	}
@@ -126,7 +126,7 @@ func (r *run) regret() float64 {
 	z := r.centre(r.g, 0, 0)
 	best := floats.Dot(r.raw, z)
 	if r.config.OwnConvexity {
-		best += r.mu / 2 * (float64(r.step)*floats.Dot(z, z) - 2*floats.Dot(z, r.plays) + r.square)
+		best += r.mu / 2 * (float64(r.step)*floats.Dot(z, z) - 2*floats.Dot(z, r.decisions) + r.square)
 	} else {
 		best += r.mu / 2 * float64(r.step) * floats.Dot(z, z)
 	}
@@ -142,7 +142,7 @@ func (r *run) gap(x, z []float64, start, anchor float64) float64 {
 	for i := range x {
 		slope := r.g[i] + (r.mu*float64(r.step)+start)*z[i] + anchor*(z[i]-r.first[i])
 		if r.config.OwnConvexity {
-			slope -= r.mu * r.plays[i]
+			slope -= r.mu * r.decisions[i]
 		}
 		total += slope * (x[i] - z[i])
 	}

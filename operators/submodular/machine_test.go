@@ -331,7 +331,7 @@ func TestSettingsAreRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A stream is shorter than a period, and a mechanism releases sums.
+	// Two mechanisms must be refused: one whose stream is shorter than a period, and one that releases sums.
 	for _, m := range []mechanisms.Config{lifetime(999, 1), optest.Life(16)} {
 		if err := c.Require(&m, nil); err == nil {
 			t.Errorf("draws over %s of %s are taken", m.Name, m.Scope.Words().Length)
