@@ -15,12 +15,12 @@ import (
 	"oriel/pipeline/kafka/topics"
 )
 
-// mostPartitions is the largest number of partitions of the input.
-const mostPartitions = 24
+// maxPartitions is the largest number of partitions of the input.
+const maxPartitions = 24
 
 // grow adds partitions to the input, to which the producer sends from then on.
 func (in *injector) grow(ctx context.Context, n int, f fault) (time.Time, error) {
-	total := min(in.inputs+1+f.topic%2, mostPartitions)
+	total := min(in.inputs+1+f.topic%2, maxPartitions)
 	in.report.fault(n, f, fmt.Sprintf("the input, which has %d then", total))
 	if err := topics.AddPartitions(ctx, in.cluster.client, inputTopic, total); err != nil {
 		return time.Now(), err

@@ -101,11 +101,11 @@ func (c *operator) wantTest(v *operators.Values, facts mechanisms.Facts) {
 	v.Want("TARGET", target >= experiment.FirstLook && target <= 1e12,
 		"%d: not from %d to 1e12; set how many events the experiment is expected to have", target, experiment.FirstLook)
 	looks := target / max(1, v.Batch)
-	v.Want("TARGET", looks <= mostTargetSteps, "%d: %d steps of ORIEL_BATCH=%d, above %d; take a larger batch", target, looks,
-		v.Batch, mostTargetSteps)
+	v.Want("TARGET", looks <= maxTargetSteps, "%d: %d steps of ORIEL_BATCH=%d, above %d; take a larger batch", target, looks,
+		v.Batch, maxTargetSteps)
 	t.starts = parseStarts(steps)
 	v.Want("EXPERIMENT_STEP", t.starts != nil, "%q: not steps from 1 to 2^40 with commas between them, ascending, at most %d", steps,
-		mostTurns)
+		maxTurns)
 	v.Want("LIFT", !t.lift || s.low == 0, "true: needs outcomes that start at 0; ORIEL_VALUE starts at %g", s.low)
 	t.target = float64(target)
 	if t.starts == nil {
@@ -115,8 +115,8 @@ func (c *operator) wantTest(v *operators.Values, facts mechanisms.Facts) {
 	c.test = t
 }
 
-// mostTargetSteps limits the work of computing targets when a stream opens.
-const mostTargetSteps = 1 << 20
+// maxTargetSteps limits the work of computing targets when a stream opens.
+const maxTargetSteps = 1 << 20
 
 // wantUnits requires at most one event of each unit (for example, each visitor): ORIEL_UNITS must state it, or users
 // must be separated. Events of one unit depend on each other, and no confidence sequence here accounts for dependence.
@@ -255,14 +255,14 @@ func (c operator) Power(law mechanisms.NoiseLaw, batch uint64, aim operators.Aim
 	if c.test == nil {
 		return nil, nil
 	}
-	steps := c.test.longest(mostTargetSteps, c.terms.Scope.Figures().Horizon)
+	steps := c.test.longest(maxTargetSteps, c.terms.Scope.Figures().Horizon)
 	s, power := c.settings(law, batch), operators.Power{}
 	if err := checkLaw(s); err != nil {
 		return nil, err
 	}
 	width := c.spec.high - c.spec.low
 	effect, deviation := aim.Effect/width, aim.Deviation/width
-	if largest := s.MostDeviation(); !(deviation >= 0 && deviation <= largest) {
+	if largest := s.MaxDeviation(); !(deviation >= 0 && deviation <= largest) {
 		return nil, fmt.Errorf("deviation %g: outcomes of ORIEL_VALUE with the mean ORIEL_NEAR have one of at power %.4g",
 			aim.Deviation, float64(largest*width))
 	}

@@ -46,8 +46,8 @@ type reading struct {
 
 var _ operators.Versioned = (*Machine)(nil)
 
-// mostWindow is log₂ of the longest window for which decisions with increments publish the noise.
-const mostWindow = 20
+// maxWindow is log₂ of the longest window for which decisions with increments publish the noise.
+const maxWindow = 20
 
 // newMachine returns the machine at step 0 over a stream of the specification's contribution. The machine then owns the
 // stream.
@@ -151,7 +151,7 @@ func (m *Machine) prepare(c operator) error {
 	}
 	m.readings = append(m.readings, m.increments)
 	memory, _ := m.Stream.Memory()
-	windows := make([]float64, min(mostWindow, bits.Len64(memory)+4)+1)
+	windows := make([]float64, min(maxWindow, bits.Len64(memory)+4)+1)
 	for i := range windows {
 		windows[i] = m.spec.countDeviation(m.Stream.WindowDeviation(0, 1<<i))
 	}

@@ -12,10 +12,10 @@ import (
 // begins from nothing: no event of an earlier step counts in it, and it has an α of its own. The stream, its key and
 // its privacy stay, because an experiment only reads releases.
 
-// mostTurns limits the number of experiments of a stream, and mostStep the first step of an experiment.
+// maxTurns limits the number of experiments of a stream, and maxStep the first step of an experiment.
 const (
-	mostTurns = 64
-	mostStep  = 1 << 40
+	maxTurns = 64
+	maxStep  = 1 << 40
 )
 
 // stepLine starts the line of a plan that lists the first steps of experiments. A plan may have several of these lines,
@@ -27,7 +27,7 @@ const stepLine = "experiment_step="
 func parseStarts(text string) (starts []uint64) {
 	for part := range strings.SplitSeq(text, ",") {
 		step, err := strconv.ParseUint(part, 10, 64)
-		if err != nil || strconv.FormatUint(step, 10) != part || step < 1 || step > mostStep || len(starts) == mostTurns ||
+		if err != nil || strconv.FormatUint(step, 10) != part || step < 1 || step > maxStep || len(starts) == maxTurns ||
 			len(starts) > 0 && step-1 <= starts[len(starts)-1] {
 			return nil
 		}
@@ -134,10 +134,10 @@ func (c operator) Next(params []byte, step uint64) ([]byte, error) {
 		return nil, errors.New("aggregate: there is no experiment; ORIEL_ALWAYS_VALID makes one in a new deployment")
 	case params[0] < planOfTurns:
 		return nil, errUnnumbered
-	case len(steps) >= mostTurns:
+	case len(steps) >= maxTurns:
 		return nil, fmt.Errorf("aggregate: the stream has %d experiments, and no room for another", len(steps))
 	}
-	last, most := steps[len(steps)-1], uint64(mostStep)
+	last, most := steps[len(steps)-1], uint64(maxStep)
 	if scope := c.terms.Scope; scope != nil && scope.Figures().Horizon > 0 {
 		most = scope.Figures().Horizon
 	}

@@ -152,7 +152,7 @@ func TestPlansThatAreExtended(t *testing.T) {
 	for step := uint64(51); ; step++ {
 		line, err := forever.Next(frozen, step)
 		if err != nil {
-			if steps, _ := forever.Turns(frozen); len(steps) != mostTurns || !strings.Contains(err.Error(), "no room") {
+			if steps, _ := forever.Turns(frozen); len(steps) != maxTurns || !strings.Contains(err.Error(), "no room") {
 				t.Errorf("%d experiments: %v", len(steps), err)
 			}
 			break
@@ -173,7 +173,7 @@ func TestPlansThatAreExtended(t *testing.T) {
 
 // TestTurnsDoNotAllocate checks that the step at which the next experiment starts does not allocate.
 func TestTurnsDoNotAllocate(t *testing.T) {
-	steps := make([]string, mostTurns)
+	steps := make([]string, maxTurns)
 	for i := range steps {
 		steps[i] = fmt.Sprint(i + 1)
 	}
@@ -181,7 +181,7 @@ func TestTurnsDoNotAllocate(t *testing.T) {
 	machine, dst := quiet(t, c, m), make([]operators.Decision, 0, 1)
 	r := operators.Record{Event: schemas.Event{Numbers: []float64{1, 1}}}
 	machine.Add(dst, r)
-	if n := testing.AllocsPerRun(mostTurns-3, func() { machine.Add(dst, r) }); n > 0 {
+	if n := testing.AllocsPerRun(maxTurns-3, func() { machine.Add(dst, r) }); n > 0 {
 		t.Errorf("%g allocations a step", n)
 	}
 }

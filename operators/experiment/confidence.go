@@ -56,8 +56,8 @@ func mixing(information, alpha float64) float64 {
 	return information / (most + elementary.Log(1+most))
 }
 
-// mostLogE is the largest ln e, so that published e-values are finite.
-const mostLogE = 690
+// maxLogE is the largest ln e, so that published e-values are finite.
+const maxLogE = 690
 
-// eValue returns e^x, at most e^mostLogE.
-func eValue(x float64) float64 { return elementary.Exp(min(x, mostLogE)) }
+// eValue returns e^x, at most e^maxLogE.
+func eValue(x float64) float64 { return elementary.Exp(min(x, maxLogE)) }

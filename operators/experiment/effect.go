@@ -168,11 +168,11 @@ func (x *Experiment) Evidence(arm int) Evidence {
 	return Evidence{eValue(x.effect(arm).evidence().logE()), 1 / eValue(x.arm(arm)[bestE])}
 }
 
-// mostUnbalanced is the largest e-value of Balance at which Balanced is still true.
-const mostUnbalanced = 1000
+// maxUnbalanced is the largest e-value of Balance at which Balanced is still true.
+const maxUnbalanced = 1000
 
 // Balanced reports whether the counts of arms have fitted their propensities at all looks so far.
-func (x *Experiment) Balanced() bool { return eValue(x.state[unbalanced]) <= mostUnbalanced }
+func (x *Experiment) Balanced() bool { return eValue(x.state[unbalanced]) <= maxUnbalanced }
 
 // Balance returns the e-value of the arms' counts at this look. It is large if counts do not fit the propensities.
 func (x *Experiment) Balance() float64 {

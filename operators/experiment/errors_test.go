@@ -293,7 +293,7 @@ func TestWrongPropensitiesAreReported(t *testing.T) {
 		src.step(arms)
 		x.Take(arms)
 	}
-	if x.Balanced() || x.Balance() < mostUnbalanced || x.Better(1) {
+	if x.Balanced() || x.Balance() < maxUnbalanced || x.Better(1) {
 		t.Errorf("balance %g, better %v", x.Balance(), x.Better(1))
 	}
 	x, src = New(s), newSource(&s, 1, constant(0.1, 0.2))

@@ -168,7 +168,7 @@ func TestLiftsInvertTheirTests(t *testing.T) {
 				break
 			}
 		}
-		if r.High == Unbounded && x.rejects(1, mostLift) || r.Low == 0 && x.rejects(1, 1/mostLift) || !(r.Low <= r.High) {
+		if r.High == Unbounded && x.rejects(1, maxLift) || r.Low == 0 && x.rejects(1, 1/maxLift) || !(r.Low <= r.High) {
 			t.Errorf("rates %v: %+v", rates, r)
 		}
 	}

@@ -6,7 +6,7 @@ import "math"
 // an end.
 const (
 	lifts      = 41
-	mostLift   = 8.0
+	maxLift    = 8.0
 	liftRatio  = 0x1.1c0cbeb32bdf9p+0 // 64^(1/40), the ratio of neighbours on the grid
 	liftHalves = 16
 )
@@ -38,10 +38,10 @@ func (x *Experiment) Ratio(arm int) Estimate {
 	if !(control > 0 && treated > 0) {
 		return all
 	}
-	value := max(1/mostLift, min(mostLift, treated/control))
+	value := max(1/maxLift, min(maxLift, treated/control))
 	low, high := value, value // the smallest and the largest lift that is not rejected
 	below, above := 0.0, 0.0  // the next rejected points of the grid on either side; 0 if there are none
-	theta := 1 / mostLift
+	theta := 1 / maxLift
 	for range lifts {
 		switch {
 		case !x.rejects(arm, theta):

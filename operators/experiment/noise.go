@@ -46,7 +46,7 @@ func (n *Noise) average() error {
 				others += max(0, -falls[k])
 			}
 		}
-		if fall < 0 || j == mostFalls || sum > 1+rounding {
+		if fall < 0 || j == maxFalls || sum > 1+rounding {
 			return errWeights
 		}
 		outweighed = falls[slowest] >= others
@@ -57,9 +57,9 @@ func (n *Noise) average() error {
 	return nil
 }
 
-// mostFalls is the largest number of differences that average checks. A law with almost equal poles that needs more is
+// maxFalls is the largest number of differences that average checks. A law with almost equal poles that needs more is
 // refused.
-const mostFalls = 1 << 20
+const maxFalls = 1 << 20
 
 // age returns how many steps of the current block have closed, after the given number of steps of the stream.
 func (n *Noise) age(steps uint64) uint64 {

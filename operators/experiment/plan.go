@@ -14,8 +14,8 @@ type Plan struct {
 	AlwaysLook float64 // with the settings, with looks at any time
 }
 
-// MostDeviation returns the largest standard deviation of outcomes with mean Near, in units of their range.
-func (s *Settings) MostDeviation() float64 { return math.Sqrt(s.variance(s.Near)) }
+// MaxDeviation returns the largest standard deviation of outcomes with mean Near, in units of their range.
+func (s *Settings) MaxDeviation() float64 { return math.Sqrt(s.variance(s.Near)) }
 
 // Plan returns the number of events after which an effect has been detected with probability power. The effect is in
 // units of the outcome's range. An effect is detected when its sequence excludes 0 at some look; verdicts come about an

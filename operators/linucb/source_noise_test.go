@@ -107,7 +107,7 @@ func TestWishartIsExact(t *testing.T) {
 func TestWishartNoiseIsNearlyGaussian(t *testing.T) {
 	const draws, size = 1500, 6
 	rng := rand.New(rand.NewPCG(8, 3))
-	apart := func(k float64) float64 {
+	distance := func(k float64) float64 {
 		var exact, limit []float64
 		for range draws {
 			w := wishartOf(rng, size, 1, k)
@@ -127,10 +127,10 @@ func TestWishartNoiseIsNearlyGaussian(t *testing.T) {
 		return most
 	}
 	const same = 1.95 // critical value, in units of √(2/draws)
-	if x := apart(thousand.freedom()); x > same*math.Sqrt(2.0/draws) {
+	if x := distance(thousand.freedom()); x > same*math.Sqrt(2.0/draws) {
 		t.Errorf("the source's degrees of freedom: laws are %g apart", x)
 	}
-	if x := apart(20); x < same*math.Sqrt(2.0/draws) {
+	if x := distance(20); x < same*math.Sqrt(2.0/draws) {
 		t.Errorf("20 degrees of freedom: laws are %g apart, and should differ", x)
 	}
 }

@@ -33,12 +33,12 @@ func worst(q contribution.Quantiser, r Rows, fine int, s, epsilon float64) float
 	most, seen := 0.0, map[[3]int64]bool{} // δ depends only on the absolute values of differences
 	for i, x := range leaves {
 		for _, y := range leaves[:i] {
-			var apart [3]int64
+			var distances [3]int64
 			for k := range x {
-				apart[k] = max(x[k]-y[k], y[k]-x[k])
+				distances[k] = max(x[k]-y[k], y[k]-x[k])
 			}
-			if !seen[apart] {
-				seen[apart] = true
+			if !seen[distances] {
+				seen[distances] = true
 				most = max(most, exact(s, x, y, epsilon))
 			}
 		}

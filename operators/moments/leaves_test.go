@@ -17,9 +17,9 @@ type pair struct {
 	a, b []float64
 }
 
-// apart returns the exact squared distances of the contributions, from each other and from zero, and the declared
+// distances returns the exact squared distances of the contributions, from each other and from zero, and the declared
 // squares.
-func (p pair) apart(t *testing.T) (replace, zeroOut, near, far lattice.Int128) {
+func (p pair) distances(t *testing.T) (replace, zeroOut, near, far lattice.Int128) {
 	t.Helper()
 	g, err := lattice.NewFineGrid(p.rows.Component().Clip, p.bits)
 	if err != nil {
@@ -41,7 +41,7 @@ func (p pair) apart(t *testing.T) (replace, zeroOut, near, far lattice.Int128) {
 
 func (p pair) check(t *testing.T) {
 	t.Helper()
-	replace, zeroOut, near, far := p.apart(t)
+	replace, zeroOut, near, far := p.distances(t)
 	if near.Less(replace) || far.Less(zeroOut) {
 		t.Errorf("%+v: √%v and √%v, claimed √%v and √%v", p, replace, zeroOut, near, far)
 	}
@@ -112,7 +112,7 @@ func TestTheClaimIsReached(t *testing.T) {
 					a: append([]float64{0}, a...), b: append([]float64{2}, a...),
 				},
 			} {
-				replace, zeroOut, near, far := p.apart(t)
+				replace, zeroOut, near, far := p.distances(t)
 				units := lattice.Grid{}
 				share, length := units.Float64(replace)/units.Float64(near), units.Float64(zeroOut)/units.Float64(far)
 				if p.check(t); share < 0.998 || length < 0.998 {
