@@ -132,9 +132,7 @@ func TestWindowAsTime(t *testing.T) {
 		}
 	}
 	promtoolPlays(t, []played{wellProcess("late", "a"), wellProcess("other", "b").with("72000x60", "oriel_window_steps")},
-		map[string]any{
-			"expr": "oriel:window:duration_seconds", "eval_time": "25m", "exp_samples": samples,
-		})
+		map[string]any{"expr": "oriel:window:duration_seconds", "eval_time": "25m", "exp_samples": samples})
 }
 
 // promtoolPlays lets promtool evaluate the rules over the series of all processes and compare the result of a query.

@@ -178,10 +178,7 @@ func configure(v *operators.Values) (operators.Operator, error) {
 	memory, decays := v.Terms.Scope.Memory()
 	silent := *v // a copy that discards reports: the specification's problems are already reported
 	silent.Problems = &operators.Problems{}
-	c := operator{
-		spec: specified(&silent), terms: v.Terms, increments: v.Flag("INCREMENTS"),
-		every: v.EmitEvery(),
-	}
+	c := operator{spec: specified(&silent), terms: v.Terms, increments: v.Flag("INCREMENTS"), every: v.EmitEvery()}
 	facts, known := mechanisms.FactsOf(v.Mechanism)
 	v.Want("MECHANISM", !known || fits(facts),
 		"%s: standard errors are known of blt and once-gaussian; take one of them", v.Mechanism)

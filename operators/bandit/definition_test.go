@@ -79,12 +79,8 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 		"ORIEL_DOUBLING: true: not without ORIEL_ROUNDS": {
 			under("blt", 4, going), []string{"DOUBLING=true", "SMOOTHING=0.1", "RATE=0.1"},
 		},
-		"ORIEL_DOUBLING: true: takes the paper's": {
-			under("blt", 4, ending), []string{"DOUBLING=true", "RATE=0.1"},
-		},
-		"ORIEL_NOISE: paper: none is printed for blt": {
-			under("blt", 4, ending), []string{"NOISE=paper"},
-		},
+		"ORIEL_DOUBLING: true: takes the paper's":     {under("blt", 4, ending), []string{"DOUBLING=true", "RATE=0.1"}},
+		"ORIEL_NOISE: paper: none is printed for blt": {under("blt", 4, ending), []string{"NOISE=paper"}},
 		"ORIEL_NOISE: paper: is printed for all of a run": {
 			under("tree-laplace", 4, going), []string{"NOISE=paper", "SMOOTHING=0.1", "RATE=0.1"},
 		},
@@ -96,16 +92,10 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 		"ORIEL_MECHANISM: once-gamma: learns from sums": {
 			under("once-gamma", 4, protection.PerStep{}), []string{"ROUNDS=64"},
 		},
-		"ORIEL_RATE: not set, and neither is ORIEL_ROUNDS": {
-			under("blt", 4, going), []string{"SMOOTHING=0.1"},
-		},
-		"ORIEL_LOSS_RANGE: \"3:1\"": {under("blt", 4, ending), []string{"LOSS_RANGE=3:1"}},
-		"ORIEL_PLAYS: 3: not from ORIEL_BATCH = 4": {
-			under("blt", 4, ending), []string{"PLAYS=3"},
-		},
-		"ORIEL_SMOOTHING 2: not below 1, the radius": {
-			under("blt", 4, ending), []string{"SMOOTHING=2"},
-		},
+		"ORIEL_RATE: not set, and neither is ORIEL_ROUNDS": {under("blt", 4, going), []string{"SMOOTHING=0.1"}},
+		"ORIEL_LOSS_RANGE: \"3:1\"":                        {under("blt", 4, ending), []string{"LOSS_RANGE=3:1"}},
+		"ORIEL_PLAYS: 3: not from ORIEL_BATCH = 4":         {under("blt", 4, ending), []string{"PLAYS=3"}},
+		"ORIEL_SMOOTHING 2: not below 1, the radius":       {under("blt", 4, ending), []string{"SMOOTHING=2"}},
 		"ORIEL_PRECISION: 9: not from 0 to the set's diameter 2": {
 			under("blt", 4, ending), []string{"PRECISION=9"},
 		},
@@ -121,9 +111,7 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 		"ORIEL_LOW: box: coordinate 2 from 1 to 1": {
 			under("blt", 4, ending), []string{"SET=box", "RADIUS=", "LOW=0,1", "HIGH=1"},
 		},
-		"ORIEL_RADIUS: not set; every set has one but a box": {
-			under("blt", 4, ending), []string{"RADIUS="},
-		},
+		"ORIEL_RADIUS: not set; every set has one but a box": {under("blt", 4, ending), []string{"RADIUS="}},
 	} {
 		if _, err := configOf(x.m, append(append([]string(nil), disc...), x.lines...)...); err == nil ||
 			!strings.Contains(err.Error(), want) {

@@ -1,6 +1,8 @@
 package coco
 
 import (
+	"slices"
+
 	"oriel/mechanisms"
 	"oriel/schemas"
 )
@@ -49,14 +51,11 @@ func newBand(c Config, p Params, stream *mechanisms.Stream) (*band, error) {
 	batch := float64(stream.Batch())
 	b := &band{
 		stream: stream, rule: rule, fold: foldSteps, folded: make([]float64, n), totals: make([]float64, n),
-		anchors: make([]float64, n), ends: make([]float64, n), means: make([]float64, n), shown: make([]float64, n),
-		pace: min(1, float64(float64(rule.pace*rule.rate)*batch)),
+		anchors: slices.Repeat([]float64{rule.start}, n), ends: make([]float64, n), means: make([]float64, n),
+		shown: make([]float64, n), pace: min(1, float64(float64(rule.pace*rule.rate)*batch)),
 	}
 	if rule.leeway > 0 {
 		b.lean = float64(anchorShare * min(1, float64(rule.rate*batch)))
-	}
-	for i := range b.anchors {
-		b.anchors[i] = rule.start
 	}
 	if _, decays := stream.Memory(); decays {
 		var err error

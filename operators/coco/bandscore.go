@@ -1,6 +1,8 @@
 package coco
 
 import (
+	"slices"
+
 	"oriel/operators"
 	"oriel/schemas"
 )
@@ -12,11 +14,7 @@ func (c Config) bandScore() *operators.BandScore {
 		return nil
 	}
 	rule := newBandRule(c, true) // the first band is equal in all plans
-	first := make([]float64, rule.columns())
-	for i := range first {
-		first[i] = rule.end(rule.start)
-	}
-	low, high := rule.ends(first)
+	low, high := rule.ends(slices.Repeat([]float64{rule.end(rule.start)}, rule.columns()))
 	b := &operators.BandScore{Level: c.Band.Level, Low: low, High: high}
 	b.Within = func(x []float64, e schemas.Event, low, high float64) (bool, float64) {
 		residual := e.Label - rule.predict(x, e)

@@ -1,6 +1,8 @@
 package coco
 
 import (
+	"slices"
+
 	"oriel/mechanisms/lattice"
 	"oriel/operators"
 	"oriel/operators/convex"
@@ -17,10 +19,7 @@ func (c operator) Costs() *operators.Costs {
 		return nil
 	}
 	n := c.Set.Dimension()
-	ones := make([]float64, n)
-	for i := range ones {
-		ones[i] = 1
-	}
+	ones := slices.Repeat([]float64{1}, n)
 	tangent.Project(ones)
 	costs := &operators.Costs{Coordinates: n, Directions: tangent.Dimension(), Ones: lattice.Norm(ones)}
 	if _, err := convex.NewTangent(c.Set); err != nil {

@@ -3,6 +3,7 @@ package neighbours
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/audit/definition"
@@ -87,9 +88,7 @@ func (s *Subject) frame() (*frame, error) {
 	if !known {
 		return nil, fmt.Errorf("neighbours: mechanism %q", c.Name)
 	}
-	f := &frame{
-		Subject: s, components: definition.Components(c, p), kept: definition.Kept(p), prefix: !facts.Draws,
-	}
+	f := &frame{Subject: s, components: definition.Components(c, p), kept: definition.Kept(p), prefix: !facts.Draws}
 	var errs []error
 	for k, component := range c.Contribution.Components {
 		sampler, err := samplerOf(facts.Law, p.Component(k).Scale, component.Size)
@@ -148,9 +147,7 @@ func (f *frame) vectors(steps int) []int {
 			}
 		}
 	case !facts.Draws:
-		for t := range count {
-			count[t] = 1
-		}
+		return slices.Repeat([]int{1}, len(count))
 	}
 	return count
 }

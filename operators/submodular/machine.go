@@ -2,6 +2,7 @@ package submodular
 
 import (
 	"errors"
+	"slices"
 
 	"oriel/mechanisms"
 	"oriel/operators"
@@ -65,10 +66,7 @@ func (c operator) first(table []float64) []int {
 		}
 		return set
 	}
-	each := make([]float64, len(c.types))
-	for j := range each {
-		each[j] = 1
-	}
+	each := slices.Repeat([]float64{1}, len(c.types))
 	best, _ := newGreedy(c.function, len(c.types), c.elements, c.pick).weighted(table, each)
 	copy(set, best)
 	return set

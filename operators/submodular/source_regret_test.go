@@ -89,9 +89,7 @@ func TestSlopesOfFullInformation(t *testing.T) {
 	r := rates{events: 100000, elements: 10, pick: 2, epsilon: 20, delta: 1e-6}
 	half := r
 	half.epsilon /= 2
-	for name, rate := range map[string]func(rates) float64{
-		"printed": rates.printed, "composed": rates.composed,
-	} {
+	for name, rate := range map[string]func(rates) float64{"printed": rates.printed, "composed": rates.composed} {
 		ratio := missedByHedge(r.events, r.elements, 0.5, rate(half)) / missedByHedge(r.events, r.elements, 0.5, rate(r))
 		if math.Abs(ratio-2) > 0.1 {
 			t.Errorf("%s: half of ε misses %g times as much", name, ratio)
