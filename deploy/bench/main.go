@@ -35,7 +35,6 @@ type settings []string
 
 func (s *settings) String() string { return strings.Join(*s, " ") }
 
-// Set appends a setting.
 func (s *settings) Set(text string) error {
 	if name, _, found := strings.Cut(text, "="); !found || !strings.HasPrefix(name, "ORIEL_") {
 		return fmt.Errorf("%q: not ORIEL_NAME=VALUE", text)

@@ -65,7 +65,6 @@ func (d *deployment) leaderTopics() []string {
 	return all
 }
 
-// partitions returns the number of partitions of a topic.
 func (d *deployment) partitions(topic string) int {
 	if topic == inputTopic {
 		return d.inputs

@@ -65,14 +65,12 @@ func (r *report) fact(format string, arguments ...any) {
 	r.facts = append(r.facts, fmt.Sprintf(format, arguments...))
 }
 
-// failed reports whether there was any violation.
 func (r *report) failed() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return len(r.violations) > 0
 }
 
-// markdown returns the complete report.
 func (r *report) markdown() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -24,7 +24,6 @@ func (c Config) roundLen() int { return 8*((c.Actions+63)/64) + 4 + 12*c.Records
 // StateLen returns the length of every state in bytes.
 func (c Config) StateLen() int { return headLen + c.Rounds()*c.roundLen() }
 
-// StateLen returns the length of every state in bytes.
 func (t *Table) StateLen() int { return t.config.StateLen() }
 
 // AppendState appends the state, StateLen bytes. It is private.

@@ -93,7 +93,6 @@ func New(c Config) (*Table, error) {
 	return t, nil
 }
 
-// at returns a round that the table holds.
 func (t *Table) at(n uint64) *round { return &t.rounds[n%uint64(len(t.rounds))] }
 
 // Observe takes the next record of the open step: its key, and its value, NaN if it has none. It reports whether the

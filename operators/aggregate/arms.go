@@ -136,7 +136,6 @@ func (s *specification) appendDifferences(extras []schemas.ExtraValue, t totals)
 	}
 }
 
-// countOf returns the count of a cell.
 func (s *specification) countOf(cell int, t totals) interval.Noisy {
 	return interval.Noisy{Value: t.sums[cell*s.width()] / s.weights.Count, Deviation: t.deviation / s.weights.Count}
 }

@@ -215,7 +215,6 @@ func (c operator) checkPlan(params []byte) error {
 	return err
 }
 
-// Open returns a Machine.
 func (c operator) Open(params []byte, sums *mechanisms.Stream) (operators.Machine, error) {
 	starts, err := c.added(params)
 	if err != nil {
@@ -237,13 +236,11 @@ func (c operator) planned(version byte) operator {
 	return c
 }
 
-// EmitAll returns an operator that publishes the decision of each step.
 func (c operator) EmitAll() operators.Operator {
 	c.every = 1
 	return c
 }
 
-// ReferenceModel returns the model with which an audit compares machines.
 func (c operator) ReferenceModel(params []byte) (operators.ReferenceModel, error) {
 	return newReference(c.spec), c.checkPlan(params)
 }

@@ -115,7 +115,6 @@ func (c operator) Params(mechanisms.Config) ([]byte, error) {
 	return []byte(planVersion + "\n" + strings.Join(c.Arms, "\n")), nil
 }
 
-// Open returns a Machine.
 func (c operator) Open(params []byte, stream *mechanisms.Stream) (operators.Machine, error) {
 	lines := strings.Split(string(params), "\n")
 	if lines[0] != planVersion || len(lines) < 3 || len(lines) > 1+maxArms {
@@ -132,7 +131,6 @@ func (c operator) Describe(m mechanisms.Config) operators.Description {
 	}
 }
 
-// ReferenceModel returns the code that an audit compares machines with.
 func (c operator) ReferenceModel([]byte) (operators.ReferenceModel, error) {
 	return &reference{Config: c.Config}, nil
 }

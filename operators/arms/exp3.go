@@ -46,7 +46,6 @@ func (w *exp3Rule) rate() float64 {
 // largestScore is the score difference from which a probability counts as 0; it is then below e^−1024.
 const largestScore = 1 << (operators.ProbabilityBits + 10)
 
-// next draws the arm of the next round.
 func (w *exp3Rule) next(stream *mechanisms.Stream) (int, float64) {
 	eta, least := w.rate(), slices.Min(w.losses)
 	for i, l := range w.losses {

@@ -235,7 +235,6 @@ func (c operator) Params(m mechanisms.Config) ([]byte, error) {
 	return p.AppendBinary(nil), err
 }
 
-// Open returns a Machine.
 func (c operator) Open(params []byte, sums *mechanisms.Stream) (operators.Machine, error) {
 	p, err := ParseParams(params)
 	if err != nil {
@@ -293,7 +292,6 @@ func (c operator) EmitAll() operators.Operator {
 	return c
 }
 
-// ReferenceModel returns the code that an audit compares machines with.
 func (c operator) ReferenceModel(params []byte) (operators.ReferenceModel, error) {
 	p, err := ParseParams(params)
 	if err != nil {

@@ -34,7 +34,6 @@ func (d *directions) drawSeed(stream *mechanisms.Stream) {
 	d.use([seedLen]byte(tag[:]))
 }
 
-// use sets the seed.
 func (d *directions) use(seed [seedLen]byte) {
 	block, err := aes.NewCipher(seed[:])
 	if err != nil {

@@ -82,7 +82,7 @@ func (b *band) mark(dst, x []float64, e schemas.Event) {
 	}
 }
 
-// step takes the release of step t, which has just closed.
+// step updates the band with the release of step t, which has just closed.
 func (b *band) step(t uint64) {
 	if b.reading != nil {
 		if before := t - 1; before > 0 && before%b.fold == 0 {

@@ -235,7 +235,6 @@ func (c operator) Cautions() []string {
 		"from fewer events"}
 }
 
-// Form returns the form of decisions that ORIEL_DECISIONS names.
 func (c operator) Form() schemas.Form { return c.form }
 
 // Extras describes the members of decisions: the memory, if there is one; the window of users, which replaces the
@@ -282,7 +281,6 @@ func (c operator) ParamsAfter(m mechanisms.Config, last operators.Decision) ([]b
 	return p.AppendBinary(nil)
 }
 
-// Open returns a Machine.
 func (c operator) Open(params []byte, sums *mechanisms.Stream) (operators.Machine, error) {
 	p, err := ParseParams(params)
 	if err != nil {
@@ -326,13 +324,11 @@ func (c operator) steps() string {
 	return text
 }
 
-// EmitAll returns the operator that publishes the decision of each step.
 func (c operator) EmitAll() operators.Operator {
 	c.EmitEvery = 1
 	return c
 }
 
-// ReferenceModel returns the code that an audit compares machines with.
 func (c operator) ReferenceModel(params []byte) (operators.ReferenceModel, error) {
 	p, err := ParseParams(params)
 	if err != nil {

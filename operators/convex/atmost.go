@@ -51,7 +51,6 @@ func (s AtMost) inner(centre []float64) float64 {
 	return least
 }
 
-// Linear returns a linear oracle with its own memory.
 func (s AtMost) Linear() LinearOracle { return newGreedy(s.bases, true) }
 
 // Projection returns a projection that clips each coordinate. If the sum of a block is still above kR, it also shifts

@@ -67,7 +67,6 @@ func (f Flow) settle(x []float64) {
 	}
 }
 
-// Linear returns a linear oracle with its own memory.
 func (f Flow) Linear() LinearOracle { return f.paths() }
 
 // paths finds least-cost paths in a graph.

@@ -56,7 +56,6 @@ func (s Forests) settle(x []float64) { s.sets.atMost(x) }
 
 func (s Forests) check(x []float64) error { return s.sets.checkAtMost(x) }
 
-// Linear returns a linear oracle with its own memory.
 func (s Forests) Linear() LinearOracle {
 	return newKruskal(s.from, s.to, s.vertices, s.radius, true)
 }

@@ -93,7 +93,6 @@ func (m Matching) sum(x []float64, line int) float64 {
 	return total
 }
 
-// Linear returns a linear oracle with its own memory.
 func (m Matching) Linear() LinearOracle { return newAssignment(m) }
 
 // LocalOracle returns an oracle that takes mass from the most expensive matchings.

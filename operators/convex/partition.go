@@ -108,7 +108,6 @@ func (p Partition) tangent() (Tangent, error) {
 	return sizes, nil
 }
 
-// Linear returns a linear oracle with its own memory.
 func (p Partition) Linear() LinearOracle { return newGreedy(p, false) }
 
 // greedy takes the k items of smallest cost in each block, the lowest position first among equals.

@@ -81,7 +81,6 @@ func (s Ranking) settle(x []float64) {
 
 func (s Ranking) check(x []float64) error { return checkSum(x, s.values[0], s.total) }
 
-// Linear returns a linear oracle with its own memory.
 func (s Ranking) Linear() LinearOracle {
 	return &ranked{s, newDescending(s.n), make([]float64, s.n)}
 }

@@ -13,10 +13,8 @@ type shape struct {
 	diameter, maxNorm float64
 }
 
-// Name returns the name of the set in settings.
 func (s shape) Name() string { return s.name }
 
-// Dimension returns n.
 func (s shape) Dimension() int { return s.n }
 
 // Diameter returns D, or for flows, trees and forests an upper bound.

@@ -75,7 +75,6 @@ func inner(a, b []float64) float64 {
 	return total
 }
 
-// Dimension returns the number of basis vectors.
 func (s *span) Dimension() int { return len(s.basis) }
 
 // Project replaces v by the sum of its components along the basis vectors.

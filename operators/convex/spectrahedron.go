@@ -112,7 +112,6 @@ func (s Spectrahedron) check(x []float64) error {
 	return nil
 }
 
-// Linear returns a linear oracle with its own memory.
 func (s Spectrahedron) Linear() LinearOracle { return &leastEigen{s, elementary.NewEigen(s.side)} }
 
 // leastEigen minimises by R·vvᵀ, where v is the eigenvector of the least eigenvalue of the cost, the first among

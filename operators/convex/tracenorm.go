@@ -44,7 +44,6 @@ func (s TraceNorm) check(x []float64) error {
 	return nil
 }
 
-// Linear returns a linear oracle with its own memory.
 func (s TraceNorm) Linear() LinearOracle {
 	return &largestSingular{
 		set: s, eigen: elementary.NewEigen(min(s.rows, s.columns)),

@@ -120,7 +120,6 @@ func (s Trees) settle(x []float64) {
 
 func (s Trees) check(x []float64) error { return s.sets.check(x) }
 
-// Linear returns a linear oracle with its own memory.
 func (s Trees) Linear() LinearOracle {
 	return newKruskal(s.from, s.to, s.vertices, s.radius, false)
 }

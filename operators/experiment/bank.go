@@ -190,10 +190,10 @@ func (b *bank) reset(statistic int) {
 	}
 }
 
-// informationOf returns A under the i-th ratio.
+// informationOf returns A, the information, in the filter of the i-th ratio.
 func (b *bank) informationOf(i int) float64 { return b.memory[i*b.stride+information] }
 
-// sum returns B of a statistic under the i-th ratio.
+// sum returns B, the information times the estimate, of a statistic in the filter of the i-th ratio.
 func (b *bank) sum(i, statistic int) float64 {
 	m := len(b.noise.Poles)
 	return b.memory[i*b.stride+heads+4*m+statistic*(m+1)]

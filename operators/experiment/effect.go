@@ -160,7 +160,7 @@ type Evidence struct {
 	P float64 // least 1/e of all looks so far: a p-value that is valid at any time
 }
 
-// Evidence returns the Evidence of an arm.
+// Evidence returns the evidence against "this arm has no effect".
 func (x *Experiment) Evidence(arm int) Evidence {
 	if !x.Ready() {
 		return Evidence{1, 1}

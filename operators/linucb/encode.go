@@ -22,7 +22,6 @@ const (
 
 const actionLen = 4 + 1 + maxName
 
-// stateVersion returns the version of the machine's states.
 func (c operator) stateVersion() byte {
 	if c.served && !c.withoutAnswers {
 		return stateOfAnswers
@@ -30,7 +29,6 @@ func (c operator) stateVersion() byte {
 	return stateVersion
 }
 
-// actionLen returns the length of an action in a state.
 func (c operator) actionLen() int {
 	if c.withoutAnswers {
 		return actionLen

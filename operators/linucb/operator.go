@@ -128,7 +128,6 @@ func (c operator) Require(m *mechanisms.Config, params []byte) error {
 	return err
 }
 
-// Open returns a Machine.
 func (c operator) Open(params []byte, sums *mechanisms.Stream) (operators.Machine, error) {
 	c, err := c.read(params)
 	if err != nil {
@@ -155,13 +154,11 @@ func (c operator) Describe(m mechanisms.Config) operators.Description {
 	}
 }
 
-// EmitAll returns the operator that publishes the weights of each step.
 func (c operator) EmitAll() operators.Operator {
 	c.every = 1
 	return c
 }
 
-// ReferenceModel returns the code that an audit compares machines with.
 func (c operator) ReferenceModel(params []byte) (operators.ReferenceModel, error) {
 	c, err := c.read(params)
 	if c.served {

@@ -29,7 +29,6 @@ type waitingContext struct {
 
 func (t *servedReference) Begin() { t.records, t.open = 0, nil }
 
-// Observe stores the choices of actions.
 func (t *servedReference) Observe(decisions []operators.Decision) {
 	for _, d := range decisions {
 		if d.Output != 1 {

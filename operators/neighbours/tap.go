@@ -108,10 +108,8 @@ func (t *tap) inner() []lattice.Int128 {
 	return nil
 }
 
-// Increments returns the increments of the last release.
 func (t *tap) Increments() []lattice.Int128 { return t.increments }
 
-// Restore restores the sum from its state.
 func (t *tap) Restore(state []byte) error {
 	s := t.player.run.script
 	s.component, s.restores = t.component, true

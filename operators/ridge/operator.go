@@ -91,7 +91,6 @@ func checkPlan(params []byte, none bool) error {
 // Params freezes only the version.
 func (c operator) Params(mechanisms.Config) ([]byte, error) { return []byte{planVersion}, nil }
 
-// Open returns a Machine.
 func (c operator) Open(params []byte, sums *mechanisms.Stream) (operators.Machine, error) {
 	if err := checkPlan(params, false); err != nil {
 		return nil, err
@@ -115,13 +114,11 @@ func (c operator) Describe(m mechanisms.Config) operators.Description {
 	}
 }
 
-// EmitAll returns the operator that publishes the decision of each step.
 func (c operator) EmitAll() operators.Operator {
 	c.every = 1
 	return c
 }
 
-// ReferenceModel returns the code that an audit compares machines with.
 func (c operator) ReferenceModel(params []byte) (operators.ReferenceModel, error) {
 	return newReference(c), checkPlan(params, false)
 }

@@ -114,7 +114,6 @@ func (c operator) read(params []byte) (elements []string, r rates, err error) {
 	return lines[2:], r, nil
 }
 
-// Open returns a Machine.
 func (c operator) Open(params []byte, stream *mechanisms.Stream) (operators.Machine, error) {
 	elements, r, err := c.read(params)
 	if err != nil {
@@ -145,7 +144,6 @@ func (c operator) EmitAll() operators.Operator {
 	return c
 }
 
-// ReferenceModel returns the code that an audit compares machines with.
 func (c operator) ReferenceModel([]byte) (operators.ReferenceModel, error) {
 	return &reference{Config: c.Config}, nil
 }

@@ -15,7 +15,6 @@ type cellQuantiser struct{ Cells int }
 // Entries returns 2: cell and reward.
 func (cellQuantiser) Entries() int { return 2 }
 
-// Component returns a component with this quantiser.
 func (c cellQuantiser) Component() contribution.Component {
 	return contribution.Component{Name: "cells", Size: c.Cells, Clip: half, Quantiser: c}
 }

@@ -19,10 +19,8 @@ type boundedGainsQuantiser struct {
 	Most                float64 // M, the bound on the length of a position's gains
 }
 
-// Entries returns the number of gains of all positions.
 func (s boundedGainsQuantiser) Entries() int { return s.Positions * s.Elements }
 
-// Component returns a component with this quantiser.
 func (s boundedGainsQuantiser) Component() contribution.Component {
 	clip := float64(math.Sqrt(float64(s.Positions)) * s.Most)
 	return contribution.Component{Name: "gains", Size: s.Entries(), Clip: clip, Quantiser: s}

@@ -70,7 +70,6 @@ func (c operator) named() bool {
 // plans that set twice.
 func (c operator) repeats() bool { return c.rule == byDraws || c.rule == byLeaders && c.twice }
 
-// Require sets the contribution of an event.
 func (c operator) Require(m *mechanisms.Config, params []byte) error {
 	if params != nil {
 		p, err := c.read(params)
@@ -143,7 +142,6 @@ func (c operator) read(b []byte) (params, error) {
 	return p, err
 }
 
-// Open returns a Machine.
 func (c operator) Open(params []byte, sums *mechanisms.Stream) (operators.Machine, error) {
 	p, err := c.read(params)
 	if err != nil {
@@ -206,7 +204,6 @@ func (c operator) EmitAll() operators.Operator {
 	return c
 }
 
-// ReferenceModel returns the code that an audit compares machines with.
 func (c operator) ReferenceModel(params []byte) (operators.ReferenceModel, error) {
 	p, err := c.read(params)
 	c = c.withParams(p)

@@ -15,7 +15,6 @@ type typeQuantiser struct{ Types int }
 // Entries returns 1, the place of the type.
 func (typeQuantiser) Entries() int { return 1 }
 
-// Component returns a component with this quantiser.
 func (o typeQuantiser) Component() contribution.Component {
 	return contribution.Component{Name: "types", Size: o.Types, Clip: 1, Quantiser: o}
 }
@@ -40,10 +39,8 @@ func (o typeQuantiser) Quantise(g lattice.Grid, dst []int64, v []float64) {
 // is zero. The distance of two contributions is at most √Size, and their distance from zero at most half of that.
 type gainsQuantiser struct{ Size int }
 
-// Entries returns Size.
 func (g gainsQuantiser) Entries() int { return g.Size }
 
-// Component returns a component with this quantiser.
 func (g gainsQuantiser) Component() contribution.Component {
 	return contribution.Component{Name: "gains", Size: g.Size, Clip: math.Sqrt(float64(g.Size)) / 2, Quantiser: g}
 }

@@ -122,7 +122,7 @@ type curve struct {
 // edges returns m, the number of the last edge.
 func (c *curve) edges() int { return len(c.sums) - 2 }
 
-// figure returns g at edge j, for the w with the given index among widths.
+// figure returns g_w(j) (see Ranks); w is given by its index in widths.
 func (c *curve) figure(w, j int) float64 {
 	a := min(c.widths[w], j, c.edges()-j)
 	return (c.sums[j+a+1]-c.sums[j-a])/float64(2*a+1) - c.total

@@ -57,7 +57,7 @@ type union struct {
 	a                  float64
 }
 
-// at returns m and z√h/A at a mean.
+// at returns the middle m and the half width z√h/A of the set of variances for a true mean (see variance).
 func (u union) at(mean float64) (middle, half float64) {
 	ratio := u.square.Value - float64(2*float64(mean*u.sum.Value))
 	s := float64(2 * float64(mean*u.sum.Deviation))
