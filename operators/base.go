@@ -10,9 +10,9 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// Base is embedded by machines and provides the methods that most of them share. Every Every steps, a step publishes
-// Count decisions, whose indices ascend over both topics. No decision is due before the first record. A machine with
-// another schedule must define its own Open and Due.
+// Base is embedded by machines and provides the methods that most of them share. One in Every steps publishes Count
+// decisions, whose indices ascend over both topics. No decision is due before the first record. A machine with another
+// schedule must define its own Open and Due.
 //
 // A state is, little-endian:
 //

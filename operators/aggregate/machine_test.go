@@ -272,8 +272,8 @@ func TestViewsAreThoseOfTheMechanism(t *testing.T) {
 	}
 }
 
-// TestPlanDeterminesTheAbsorbedNumbers checks that a stream whose first plan absorbed all cells keeps doing so. The
-// machine must refuse a plan of a later, unknown version.
+// TestPlanDeterminesTheAbsorbedNumbers checks that a stream keeps what its first plan's version absorbs into the noise
+// chain: all cells, or only places and values. The machine must refuse a plan of a later, unknown version.
 func TestPlanDeterminesTheAbsorbedNumbers(t *testing.T) {
 	c, m := config(t, life(8, 1), "CELLS=carrier=UA|AA|DL", "VALUE=delay=-60:180", "STATISTICS=mean")
 	plan, err := c.Params(m)

@@ -70,7 +70,7 @@ func TestMarksFollowTheNoise(t *testing.T) {
 // known reports, from published counts and their deviations by view, whether a ratio is more than noise.
 func known(names []operators.Named, readings []operators.Estimate, n operators.Named, deviations []float64) bool {
 	view, memories := 0, []string{}
-	arms := map[string]float64{} // counts of all events of an arm, by arm
+	arms := map[string]float64{} // number of events of each arm
 	cells := map[string]float64{}
 	for i, x := range names {
 		if !slices.Contains(memories, x.Memory) {

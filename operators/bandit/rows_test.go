@@ -354,7 +354,7 @@ func TestFeedbackThatFails(t *testing.T) {
 	c := paper(t, 2, float64(total))
 	p := c.NewParams().Episodes[0]
 	c.Smoothing, c.Rate = p.Smoothing, p.Rate
-	c.Rounds *= 2 // second and forged records use places of steps
+	c.Rounds *= 2 // each second or forged record also takes a place in a step
 	c.Actions.Actions, c.Actions.Delay = 2*c.Actions.Actions, 4
 	whole := world{}.answered(t, c, "blt", false, total, seeds())
 	t.Logf("delay of 4 steps: regret a play %.4f", whole)

@@ -34,8 +34,8 @@ func (d *descending) all(keys []float64) {
 	d.build()
 }
 
-// cheapest starts with all positions of costs, in the order from the smallest cost. keys is scratch space of the same
-// length.
+// cheapest starts with all positions of costs, so that next yields the smallest cost first. keys is scratch space of
+// the same length.
 func (d *descending) cheapest(keys, costs []float64) {
 	for i, cost := range costs {
 		keys[i] = -cost

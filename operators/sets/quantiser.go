@@ -19,7 +19,7 @@ func (c cellQuantiser) Component() contribution.Component {
 	return contribution.Component{Name: "cells", Size: c.Cells, Clip: half, Quantiser: c}
 }
 
-// Distances returns the squares of 1 and ½, in units of the grid.
+// Distances returns the squares of 1 (replace) and ½ (zero-out), in squared units of the grid.
 func (cellQuantiser) Distances(g lattice.Grid) (replace, zeroOut lattice.Int128) {
 	return lattice.Square(2 * g.Lambda), lattice.Square(g.Lambda)
 }
