@@ -263,7 +263,7 @@ func (c operator) Power(law mechanisms.NoiseLaw, batch uint64, aim operators.Aim
 	width := c.spec.high - c.spec.low
 	effect, deviation := aim.Effect/width, aim.Deviation/width
 	if largest := s.MaxDeviation(); !(deviation >= 0 && deviation <= largest) {
-		return nil, fmt.Errorf("deviation %g: outcomes of ORIEL_VALUE with the mean ORIEL_NEAR have one of at power %.4g",
+		return nil, fmt.Errorf("deviation %g: outcomes of ORIEL_VALUE with the mean ORIEL_NEAR have one of at most %.4g",
 			aim.Deviation, float64(largest*width))
 	}
 	for i, start := range c.test.starts {
