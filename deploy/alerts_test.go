@@ -14,8 +14,8 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// played has the series of one process as it exports them, by name and labels, in promtool's notation: "1x60" is the
-// value 1 for half an hour.
+// played maps the series of one process, written as name and labels, to their samples in promtool's notation. Samples
+// are 30 s apart: "1x60" is the value 1 for half an hour.
 type played map[string]string
 
 // wellProcess returns the series of a healthy process that owns partitions 0 and 1. outage_test.go tests real
@@ -42,7 +42,7 @@ func wellProcess(deployment, instance string) played {
 			set("oriel_task_state", value, on, fmt.Sprintf("state=%q", state))
 		}
 		set("oriel_records_total", "0+300x60", on)
-		set("oriel_steps_total", "0+300x60", on) // 10 a second
+		set("oriel_steps_total", "0+300x60", on) // 10 steps a second, as samples are 30 s apart
 		set("oriel_input_lag_records", "20x60", on)
 		set("oriel_transactions_total", "0x30 1x29", on, `outcome="aborted"`)
 		set("oriel_restarts_total", "0x60", on)
@@ -55,8 +55,8 @@ func wellProcess(deployment, instance string) played {
 	return p
 }
 
-// with returns the process with other values for all series of a name that have all the labels. Empty values remove the
-// series.
+// with returns a copy of the process in which all series of a name that have all the labels get other values. Empty
+// values remove the series.
 func (p played) with(values, name string, labels ...string) played {
 	p = maps.Clone(p)
 	for series := range p {
@@ -72,7 +72,7 @@ func (p played) with(values, name string, labels ...string) played {
 	return p
 }
 
-// in returns the process with a partition's task in a state in which it consumes nothing.
+// in returns a copy of the process in which the task of one partition is in a state that consumes nothing.
 func (p played) in(state, partition string) played {
 	on := fmt.Sprintf("partition=%q", partition)
 	return p.with("0x60", "oriel_task_state", on).with("1x60", "oriel_task_state", on, state).with("7x60",
@@ -132,9 +132,7 @@ func TestWindowAsTime(t *testing.T) {
 		}
 	}
 	promtoolPlays(t, []played{wellProcess("late", "a"), wellProcess("other", "b").with("72000x60", "oriel_window_steps")},
-		map[string]any{
-			"expr": "oriel:window:duration_seconds", "eval_time": "25m", "exp_samples": samples,
-		})
+		map[string]any{"expr": "oriel:window:duration_seconds", "eval_time": "25m", "exp_samples": samples})
 }
 
 // promtoolPlays lets promtool evaluate the rules over the series of all processes and compare the result of a query.

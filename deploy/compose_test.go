@@ -104,7 +104,7 @@ func checkOriel(t *testing.T, p *types.Project, service types.ServiceConfig) {
 func checkScrape(t *testing.T, p *types.Project, example string) {
 	t.Helper()
 	name := *p.Services["oriel"].Environment["ORIEL_NAME"]
-	if name != example { // compose.yaml says so
+	if name != example { // compose.yaml itself uses this example
 		options := []cli.ProjectOptionsFn{cli.WithEnv([]string{"EXAMPLE=" + example, "DEPLOYMENT=" + name})}
 		p = projectWith(t, options...)
 		if !strings.Contains(read(t, "compose.yaml"), "EXAMPLE="+example+", which is DEPLOYMENT="+name) {

@@ -5,7 +5,8 @@
 //	compose.yaml   loads, and keeps what the service needs (loopback ports, health, key, order of start)
 //	Dockerfile     builds with the Go version of go.mod, runs as a user who is not root
 //	grafana        every metric and label in a query is exported by pipeline/metrics
-//	prometheus     likewise; with the build tag promtool, Prometheus's own checker reads rules and queries and evaluates the alerts
+//	prometheus     every metric and label in a rule is exported by pipeline/metrics; with the build tag promtool,
+//	               Prometheus's own checker reads rules and queries and evaluates the alerts
 //
 // The tests of cmd load the example settings. deploy/README.md lists the pages about running the service.
 package deploy

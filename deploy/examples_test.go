@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// published is the part of a decision that the tests read themselves.
+// published holds the members of a decision that these tests read.
 type published struct {
 	Stream     string
 	Step       int
@@ -33,15 +33,15 @@ type published struct {
 // numbers is a service that publishes numbers about flights in two partitions, with all its decisions.
 type numbers struct {
 	t         *testing.T
-	names     string // a file
+	names     string // path of names.json
 	lines     []byte
 	decisions []published
-	values    [2][2][]float64 // by partition and cell, all clamped values in their order; steps are single events
+	values    [2][2][]float64 // by partition and cell: the clamped values of all events, which are steps, in order
 	cells     [2][]int        // by partition, the cell of each step
 }
 
 const (
-	flightsEach = 400 // in a partition
+	flightsEach = 400 // number of flights in a partition
 	memory      = 64
 )
 
@@ -177,7 +177,7 @@ func (n *numbers) shows(t *testing.T) {
 		if len(d.Shown) != len(d.Decision) {
 			t.Fatalf("%d marks of %d numbers", len(d.Shown), len(d.Decision))
 		}
-		for k, x := range d.Decision { // view, then statistic, then cell
+		for k, x := range d.Decision { // d.Decision is ordered by view, then statistic, then cell
 			row := rows[12*i+k]
 			what := strings.Join(row, " ")
 			statistic, cell, view := []string{"count", "sum", "mean"}[k/2%3], []string{"carrier=UA", "carrier=AA"}[k%2], k/6
@@ -207,8 +207,9 @@ func (n *numbers) shows(t *testing.T) {
 	}
 }
 
-// sums checks windows of the last steps. They must have the sums of the released values and the noise that the table
-// states. The true value must be within seven standard deviations, which a normal deviate exceeds once in 10¹¹.
+// sums checks windows of the newest steps. The script must print the sums of the released values, and the noise that
+// the table states. The true value must be within seven standard deviations, which a normal deviate exceeds once in
+// 10¹¹.
 func (n *numbers) sums(t *testing.T) {
 	for steps, noise := range map[int]func(table []float64) float64{
 		1:   func(table []float64) float64 { return table[0] },
@@ -308,7 +309,7 @@ func (n *numbers) byTheClock(t *testing.T) {
 	}
 	own := run(nil, filepath.Join(dir, "oriel"), "numbers", "--input", "decisions.json", "--names", n.names,
 		"--every", every+"ms", "--total", "--statistic", "count,sum", "--format", "csv")
-	want := map[string][]string{} // by start and cell: count, its deviation, sum, its deviation
+	want := map[string][]string{} // by start of the hour and cell: count, its deviation, sum, its deviation
 	for i, line := range strings.Split(strings.TrimSpace(own), "\n") {
 		if c := strings.Split(line, ","); i > 0 {
 			cell := strings.Replace("carrier="+c[2], "carrier=all", "all", 1)

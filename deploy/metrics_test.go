@@ -25,8 +25,8 @@ var (
 	constLabels = regexp.MustCompile(`([a-z_]+)="`)
 )
 
-// service collects the metrics that the service registers, for an operator whose decisions are numbers and for any
-// other.
+// service adds the metrics that the service registers. It registers them once for an operator whose decisions are
+// numbers and once for any other operator, because the two differ.
 func (e exported) service() {
 	for _, numbers := range []*metrics.Numbers{nil, {}} {
 		metrics.New(e, protection.Guarantee{Terms: protection.Terms{Scope: protection.Window{Steps: 8}}}, metrics.Process{
@@ -74,9 +74,7 @@ func exportedMetrics() exported {
 	return e
 }
 
-// These patterns are a rough grammar of names in PromQL. After strings, durations and numbers are removed, each
-// remaining name is a function (followed by a parenthesis), a keyword, a label (between braces, or after by, without,
-// on) or a metric.
+// name is a rough grammar of the names in PromQL.
 var (
 	literals = regexp.MustCompile(`"[^"]*"|\$__rate_interval|\$__range|\[[^\]]*\]|\b[0-9][0-9a-z.e]*\b`)
 	matchers = regexp.MustCompile(`([a-z_:]+)\s*\{([^}]*)\}`)
@@ -91,7 +89,7 @@ var (
 // queryProblems returns the metrics of a query that are not exported, and the labels that no metric of the query has.
 func queryProblems(e exported, query string) (problems []string) {
 	rest := literals.ReplaceAllString(query, "")
-	labels := map[string]string{} // label to the metric it is matched on, or "" if it groups
+	labels := map[string]string{} // by label: the metric whose selector has it, or "" if the label only groups
 	for _, m := range matchers.FindAllStringSubmatch(rest, -1) {
 		for _, matcher := range strings.Split(m[2], ",") {
 			labels[strings.TrimRight(strings.TrimSpace(matcher), "=~! ")] = m[1]

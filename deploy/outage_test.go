@@ -32,11 +32,11 @@ import (
 type outage struct {
 	t          *testing.T
 	dir        string
-	oriel      string // binary
+	oriel      string // path of the oriel binary
 	broker     *embedded.Broker
-	port       int // of the broker
+	port       int // port of the broker
 	prometheus string
-	services   []service // that Prometheus scrapes
+	services   []service // services that Prometheus scrapes
 }
 
 // TestAlertsOfARealOutage causes real faults and queries a real Prometheus for the firing alerts. Each fault must raise
@@ -72,12 +72,12 @@ func TestAlertsOfARealOutage(t *testing.T) {
 
 	o.stop(process, syscall.SIGKILL)
 	o.fires("a process is killed", "OrielDown late")
-	o.forget(process)
-	o.group("late", 1, 7) // offsets were reset while the group was empty
+	o.removeTarget(process)
+	o.group("late", 1, 7) // imitates offsets that were reset while the group was empty
 	process = o.start(late)
 	o.fires("a partition has stopped", "OrielTaskStopped late")
 	o.stop(process, syscall.SIGTERM)
-	o.forget(process)
+	o.removeTarget(process)
 	o.fullDisk(settings)
 	o.restoringForLong(settings)
 
@@ -107,7 +107,7 @@ func (o *outage) fullDisk(settings func(string, ...string) []string) {
 	ballast, err := os.Create(filepath.Join(dir, "ballast"))
 	for block := make([]byte, 1<<16); err == nil && len(block) > 0; {
 		if _, full := ballast.Write(block); full != nil {
-			block = block[:len(block)/2] // the last bytes, too
+			block = block[:len(block)/2] // smaller blocks fill the last bytes, too
 		}
 	}
 	if err != nil {
@@ -119,7 +119,7 @@ func (o *outage) fullDisk(settings func(string, ...string) []string) {
 	}
 	o.fires("the disk has room")
 	o.stop(process, syscall.SIGTERM)
-	o.forget(process)
+	o.removeTarget(process)
 }
 
 // restoringForLong leaves a transaction of another program open on a changelog, so that the service waits for its end.
@@ -146,7 +146,7 @@ func (o *outage) restoringForLong(settings func(string, ...string) []string) {
 	}
 	o.fires("the partition is restored")
 	o.stop(process, syscall.SIGTERM)
-	o.forget(process)
+	o.removeTarget(process)
 }
 
 func newOutage(t *testing.T) *outage {
@@ -217,8 +217,8 @@ func (o *outage) group(id string, partition int32, offset int64) {
 	}
 }
 
-// feed sends an event to each partition, ten times a second, until the test ends. Events that cannot be sent are sent
-// later.
+// feed sends an event to each partition, ten times a second, until the test ends. Events that the broker does not
+// accept at once are sent later.
 func (o *outage) feed() {
 	client := o.client()
 	ctx, end := context.WithCancel(context.Background())
@@ -303,8 +303,8 @@ func (o *outage) stop(s service, signal syscall.Signal) {
 	_ = s.cmd.Wait()
 }
 
-// forget removes a process from the targets.
-func (o *outage) forget(s service) {
+// removeTarget removes a process from the targets.
+func (o *outage) removeTarget(s service) {
 	o.services = slices.DeleteFunc(o.services, func(other service) bool { return other.target == s.target })
 	o.scrape()
 }
@@ -331,7 +331,7 @@ func (o *outage) scrape() {
 	}
 }
 
-// faster divides the times in the rules: "for" and ranges.
+// faster is the divisor of all times in the rules: the "for" clauses and the ranges.
 const faster = 20
 
 var times = regexp.MustCompile(`(for: |\[)(\d+)(m|s)\b`)
@@ -367,8 +367,8 @@ func (o *outage) watch() {
 	})
 }
 
-// fires waits until exactly these alerts fire, as "name deployment", and then checks for some time that no other one
-// joins them.
+// fires waits until exactly the alerts in want fire, each written "name deployment". It then checks for some time that
+// no other alert fires.
 func (o *outage) fires(what string, want ...string) {
 	o.t.Helper()
 	slices.Sort(want)
@@ -390,11 +390,11 @@ func (o *outage) fires(what string, want ...string) {
 	o.t.Fatalf("%s: %q fire, want %q", what, got, want)
 }
 
-// firing returns the alerts that fire, from Prometheus.
+// firing asks Prometheus which alerts fire.
 func (o *outage) firing() []string {
 	answer, err := http.Get("http://" + o.prometheus + "/api/v1/alerts")
 	if err != nil {
-		return []string{err.Error()} // not up yet
+		return []string{err.Error()} // Prometheus does not answer yet
 	}
 	defer func() { _ = answer.Body.Close() }()
 	var body struct {

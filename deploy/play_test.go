@@ -11,8 +11,8 @@ import (
 )
 
 // TestPythonReaderReturnsActionsToCarryOut checks deploy/python/oriel/decisions.py, which the text about feedback loops
-// names. It must return an action to carry out only for answers to contexts. The test reads decisions that machines
-// have made.
+// names. The reader must return an action only for decisions that answer a context. The test reads decisions that
+// machines have made.
 func TestPythonReaderReturnsActionsToCarryOut(t *testing.T) {
 	const script = `
 import json, sys

@@ -15,15 +15,15 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// The two streams of a canary pair differ in the record of step 1 of a window of 8, where the guarantee is attained.
-// The releases of steps 1, 2, 4 and 8 are each the canary plus the noise of one node, and the four nodes are
-// independent. The sum of these releases is the likelihood-ratio statistic.
+// The two streams of a canary pair differ only in the record of step 1. The window has 8 steps, and for this record the
+// loss equals the guarantee. The releases of steps 1, 2, 4 and 8 are each the canary plus the noise of one node, and
+// the four nodes are independent. The sum of these releases is the likelihood-ratio statistic.
 const (
 	auditSteps = 8
-	auditAlpha = 1e-6 // for each Clopper-Pearson bound
+	auditAlpha = 1e-6 // the false-rejection probability of each Clopper-Pearson bound
 )
 
-var auditRuns = tiertest.Runs(4000, 8000) // runs with, and as many without the canary
+var auditRuns = tiertest.Runs(4000, 8000) // this many runs with the canary, and as many without
 
 // attained holds the weights of releases 1 to 8 in the likelihood-ratio statistic.
 var attained = []float64{0: 1, 1: 1, 3: 1, auditSteps - 1: 1}
@@ -57,7 +57,7 @@ func scores(
 }
 
 // gaussianBound returns a lower bound on µ at confidence 1 − 2·auditAlpha. The threshold is half way between the two
-// means, which follow from the canaries before any run.
+// means, which are computed from the canaries before the first run.
 func gaussianBound(high, low []float64, threshold float64) float64 {
 	above := func(scores []float64) (k int) {
 		for _, x := range scores {
@@ -77,8 +77,9 @@ func auditConfig(adjacency dp.Adjacency) mechanisms.Config {
 	return c
 }
 
-// TestAuditReachesTheClaim checks that the audit reaches as much of the claimed µ as this many runs promise, under both
-// adjacencies, and stays below µ. A gradient of any norm gives a canary of norm L.
+// TestAuditReachesTheClaim checks under both adjacencies that the audit's bound on µ reaches the share of the claim
+// that this number of runs allows, and stays below the claim. A gradient of any norm gives a canary of norm L, because
+// it is clipped.
 func TestAuditReachesTheClaim(t *testing.T) {
 	f := func(name string, adjacency dp.Adjacency, high, low []float64, threshold float64) {
 		t.Helper()
@@ -143,7 +144,7 @@ func TestAuditOfAUserReachesTheClaim(t *testing.T) {
 	if got := found(stream, 0, 7, 11); got > claim {
 		t.Errorf("a user with other places: bound %g, claim %g", got, claim)
 	}
-	c.Unit = separated(6) // k = 2: noise for one event too few
+	c.Unit = separated(6) // k = 2 events a user, but the noise is calibrated for one
 	few := mechtest.Open(t, c, [32]byte{7})
 	if got := found(few, 0, 5, 10); !(got > few.Guarantee().Mu) {
 		t.Errorf("an event too many: not caught: bound %g, claim %g", got, few.Guarantee().Mu)

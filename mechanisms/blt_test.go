@@ -46,7 +46,7 @@ func TestFilterCalibrationEncodingIsGolden(t *testing.T) {
 		bad[i] = x
 		return bad
 	}
-	const count = 2 + 3 + 32 // after version, name and fixed fields
+	const count = 2 + 3 + 32 // byte of the filter's number of poles: it follows version, name and fixed fields
 	for _, bad := range [][]byte{
 		b[:5], b[:len(b)-1], append(bytes.Clone(b), 0), with(0, 1), with(0, 3), with(count, 0), with(count, 2),
 		with(count, 4), with(count, 255), with(count+1, 14), with(count+5, 0x80),
@@ -57,8 +57,8 @@ func TestFilterCalibrationEncodingIsGolden(t *testing.T) {
 	}
 }
 
-// TestFilterCalibrationIsOfItsName checks that a calibration has levels or a filter, as its name requires, and the
-// configured number of poles.
+// TestFilterCalibrationIsOfItsName checks that a calibration has levels or a filter, as the mechanism's name requires,
+// and the configured number of poles.
 func TestFilterCalibrationIsOfItsName(t *testing.T) {
 	f := func(what string, change func(*mechanisms.Calibration)) {
 		t.Helper()
@@ -83,7 +83,7 @@ func TestFilterCalibrationIsOfItsName(t *testing.T) {
 }
 
 // TestFilterGuaranteeKnowsEveryAge checks that ε(age) of blt follows its filter at every age, not only at whole
-// windows. It is the claim at W, grows, and stays below the ε of µ√⌈A/W⌉.
+// windows. ε(age) equals the claim at age W, grows with age, and stays below the ε of µ√⌈A/W⌉ at age A.
 func TestFilterGuaranteeKnowsEveryAge(t *testing.T) {
 	c := config("blt", 5)
 	c.Scope, c.AgeWeight = protection.Window{Steps: 1000}, 0.3

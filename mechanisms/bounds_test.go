@@ -14,8 +14,8 @@ import (
 
 // TestRestoreChecksTheBoundsOfEachComponent checks that Restore refuses impossible states at every coordinate. In an
 // open batch of one record, each coordinate of each component holds at most one contribution, Λ of its own component,
-// and releases are finite. It fails if the bounds of the first component are applied to all, or only its coordinates
-// are checked.
+// and releases are finite. It would find that the first component's bounds are applied to all components, or that only
+// its coordinates are checked.
 func TestRestoreChecksTheBoundsOfEachComponent(t *testing.T) {
 	c, v := withComponents("tree-gaussian")
 	c.Batch = 2
@@ -54,8 +54,8 @@ func TestRestoreChecksTheBoundsOfEachComponent(t *testing.T) {
 }
 
 // TestErrorBoundsAreOfTheLargestScale checks error bounds under scales. One lattice unit of a coordinate of scale k is
-// √k·q, and its noise grows with it. So the bound of a component with scales is √max k times the bound without, for
-// every noise.
+// √k·q, and its noise grows with it. So for every law of noise the error bound of a component with scales must be √max
+// k times its bound without scales.
 func TestErrorBoundsAreOfTheLargestScale(t *testing.T) {
 	for _, name := range mechanisms.Names() {
 		c := config(name, 1)
@@ -86,9 +86,9 @@ func (near) Quantise(g lattice.Grid, dst []int64, v []float64) {
 	}
 }
 
-// TestExchangeForNullEventIsCounted checks that under replace an event may also be exchanged for one without a
-// contribution, which counts as zero. If contributions are closer to one another than to zero, the distance from zero
-// decides. So the noise is the same as for zero-out, at user level too.
+// TestExchangeForNullEventIsCounted checks that under replace an event may also be exchanged for the null event, which
+// contributes zero. If contributions are closer to one another than to zero, the distance from zero is the sensitivity.
+// So the noise must be the same as under zero-out, at user level too.
 func TestExchangeForNullEventIsCounted(t *testing.T) {
 	for _, name := range mechanisms.Names() {
 		c := config(name, 1)

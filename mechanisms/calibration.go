@@ -15,19 +15,18 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// Calibration holds everything besides the data that decides a stream's bytes. It is computed once, at opening, and
-// stored with the stream. Its computation depends on the platform's functions, so a restart reads the stored
-// calibration and only checks, by Guarantee, that it proves the configured budget.
-//
+// Calibration holds everything besides the data that determines a stream's bytes. It is computed once, when the stream
+// is opened, and stored with it. Because the computation depends on the platform's math functions, a restart reads the
+// stored calibration. It only checks, by Guarantee, that the calibration proves the configured budget.
 // Grid, Scale and ErrorBound belong to the first component; levels and filter to all components.
 type Calibration struct {
 	Name       string
 	Grid       lattice.Grid
-	Scale      noise.Scale            // s, of a node or a step, lattice units
-	Levels     uint8                  // h for a tree, 1 for single steps, 0 for blt
-	Filter     blt.Filter             // b of blt without memory, else zero
-	Decay      decay.Filter           // e of blt with memory, else zero
-	ErrorBound float64                // E ≥ ‖ν_t‖₂ with probability 1 − Config.Failure for one step, loss units; 0: none
+	Scale      noise.Scale            // s, noise scale of a node or a step, lattice units
+	Levels     uint8                  // h of a tree; 1 for per-step noise; 0 for blt
+	Filter     blt.Filter             // coefficients b of blt without memory; otherwise zero
+	Decay      decay.Filter           // coefficients e of blt with memory; otherwise zero
+	ErrorBound float64                // E ≥ ‖ν_t‖₂ with probability 1 − Config.Failure per step, loss units; 0: no bound
 	Components []ComponentCalibration // all components, including the first; nil for the default contribution
 }
 
@@ -37,7 +36,7 @@ type ComponentCalibration struct {
 	Name             string
 	Size, Entries    int
 	Grid             lattice.Grid
-	Replace, ZeroOut lattice.Int128 // squares of the quantiser's distances, units²
+	Replace, ZeroOut lattice.Int128 // squared ℓ2 sensitivities of the quantised contribution, units²
 	Share            uint32
 	Scales           []uint32
 
@@ -125,8 +124,8 @@ func (p Calibration) Guarantee(c Config) (protection.Guarantee, error) {
 }
 
 // EventGuarantee returns the guarantee that a user-level calibration gives for one event exchanged for another of the
-// same user id, under its adjacency: ε recomputed at c.Budget.Delta. Exchange across ids is not covered, because it
-// changes which later events of both users are accepted.
+// same user id, under the configured adjacency: ε is recomputed at c.Budget.Delta. Exchange across ids is not covered,
+// because it changes which later events of both users are accepted.
 func (p Calibration) EventGuarantee(c Config) (protection.Guarantee, error) {
 	if _, err := p.Guarantee(c); err != nil {
 		return protection.Guarantee{}, err
@@ -137,7 +136,7 @@ func (p Calibration) EventGuarantee(c Config) (protection.Guarantee, error) {
 	return g, nil
 }
 
-// proves returns a guarantee without its ε, and the µ or ε of one window, rounded up.
+// proves returns the guarantee without its ε, and the µ or ε of one window, rounded up.
 func (p Calibration) proves(c Config) (g protection.Guarantee, loss float64) {
 	kind, _ := definitionOf(p.Name)
 	g = protection.Guarantee{Terms: c.Terms, Mechanism: p.Name, Batch: c.Batch}
@@ -152,8 +151,8 @@ func (p Calibration) proves(c Config) (g protection.Guarantee, loss float64) {
 	return g, loss
 }
 
-// loss returns the µ or ε of one window, rounded up, and the curve, for all components together. Their noises are
-// independent, so µ² adds, and ε.
+// loss returns the µ or ε of one window, rounded up, and the curve, for all components together. Because their noises
+// are independent, the µ² of the components add up, or their ε.
 func (p Calibration) loss(c Config, kind definition) (float64, dp.Curve) {
 	var total dp.Total
 	var curves []dp.Curve
@@ -201,7 +200,7 @@ func (p Calibration) Component(i int) ComponentCalibration {
 	return p.Components[i]
 }
 
-// shapes returns the entries of a calibration for the components of a configuration, without scales and error bounds.
+// shapes returns a calibration entry for each component of a configuration, without scale and error bound.
 func (c Config) shapes(components []calibratedComponent) []ComponentCalibration {
 	out := make([]ComponentCalibration, len(components))
 	for i, p := range c.Contribution.Components {
@@ -284,8 +283,8 @@ func (p Calibration) sums(c Config, sampler noise.Sampler) (func() []Sum, error)
 }
 
 // SumsOver returns the mechanisms of a calibration, one for each component, before their first step. They draw from
-// sampler, or from the calibration's sampler if it is nil. It is for audits and tests, which know the draws. These
-// mechanisms have no privacy of their own; use Open to get a stream.
+// sampler, or from the calibration's sampler if it is nil. Only audits and tests may call it: if the caller knows the
+// draws, the mechanisms give no privacy. Use Open to get a stream.
 func (p Calibration) SumsOver(c Config, sampler noise.Sampler) ([]Sum, error) {
 	if err := p.matches(c); err != nil {
 		return nil, err
@@ -306,7 +305,7 @@ func newSampler(kind definition, s noise.Scale, n int) (noise.Sampler, error) {
 		return noise.NewGamma(s, n)
 	case Laplace:
 		return noise.NewLaplace(s)
-	case Gumbel: // draws use noise.Chooser
+	case Gumbel: // an exponential mechanism draws with noise.Chooser
 	}
 	panic(fmt.Sprintf("BUG: mechanisms: no sampler for %s", kind.name))
 }
@@ -316,19 +315,18 @@ type calibratedComponent struct {
 	instance uint16
 	n        int
 	grid     lattice.Grid
-	square   lattice.Int128 // Δ², units²
+	square   lattice.Int128 // Δ², Δ the ℓ2 sensitivity, units²
 	stretch  float64        // √max k_i
-	budget   float64        // µ or ε
+	budget   float64        // µ for Gaussian noise, ε for pure noise
 	scale    noise.Scale
 }
 
 // shareMargin is the relative part of the budget that components leave unused. It exceeds the rounding of a share and
-// of the sum of losses, so that the loss recomputed from the integers of all components is not above the calibrated
-// one.
+// of the sum of losses. Therefore the loss recomputed from all components' integers is not above the calibrated loss.
 const shareMargin = 0x1p-48
 
-// components returns the components of a valid configuration on their grids, whose Λ have size bits, without scales and
-// budgets. It refuses a lattice on which a batch could exceed 64 bits.
+// components returns the components of a valid configuration on their grids, each with a Λ of size bits, but still
+// without scales and budgets. It refuses a lattice on which a batch could exceed 64 bits.
 func (c Config) components(size int) ([]calibratedComponent, error) {
 	out := make([]calibratedComponent, len(c.Contribution.Components))
 	for i, p := range c.Contribution.Components {
@@ -357,7 +355,7 @@ func (c Config) share(components []calibratedComponent, law Law) {
 			budget = min(budget, c.MaxMu)
 		}
 	}
-	shares := 0.0 // exact: below 2⁴²
+	shares := 0.0 // the sum of shares; exact because it stays below 2⁴²
 	for _, p := range c.Contribution.Components {
 		shares += float64(p.Share)
 	}
@@ -369,7 +367,7 @@ func (c Config) share(components []calibratedComponent, law Law) {
 	}
 }
 
-// componentBudget returns the µ or ε of a share of the budget. Shares divide µ², or ε.
+// componentBudget returns the µ or ε of a share of the budget. A share is a part of µ² or of ε.
 func componentBudget(law Law, share float64) float64 {
 	if law == Gaussian {
 		return math.Sqrt(share)
@@ -377,11 +375,12 @@ func componentBudget(law Law, share float64) float64 {
 	return share
 }
 
-// square returns Δ² in units². Under replace an event is exchanged for any other event, or for one without a
-// contribution, which counts as zero. At user level this holds under both adjacencies.
+// square returns Δ² in units². Under replace an event is exchanged for any other event, or for a null event, whose
+// contribution is zero. At user level both adjacencies allow this.
 //
-// For the default contribution Δ is 2Λ, or Λ against the null event, because contributions have integer entries with
-// Σnᵢ² ≤ Λ², checked last. The distance of two batches is the distance of the one contribution in which they differ.
+// For the default contribution Δ is 2Λ, or Λ against the null event, because Quantise checks at its end that the
+// integers nᵢ of a contribution have Σnᵢ² ≤ Λ². The distance of two batches is the distance of the one contribution in
+// which they differ.
 func (c Config) square(p contribution.Component, grid lattice.Grid) lattice.Int128 {
 	replace, zeroOut := p.Distances(grid)
 	if c.Unit.AgainstNull() || replace.Less(zeroOut) {
@@ -390,8 +389,8 @@ func (c Config) square(p contribution.Component, grid lattice.Grid) lattice.Int1
 	return replace
 }
 
-// Sensitivity returns Δ of component 0 in loss units: how far the exchange of one event moves the contribution sum of
-// its step, in the ℓ2 norm of scaled coordinates. It is exact for the default contribution.
+// Sensitivity returns Δ of component 0 in loss units: the largest ℓ2 distance, in scaled coordinates, by which the
+// exchange of one event moves the contribution sum of its step. It is exact for the default contribution.
 func (p Calibration) Sensitivity(c Config) float64 {
 	square := c.square(c.Contribution.Components[0], p.Grid)
 	return float64(math.Sqrt(lattice.Grid{}.Float64(square)) * p.Grid.Unit())

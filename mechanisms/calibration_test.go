@@ -29,7 +29,7 @@ func separated(separation uint64) protection.User {
 	return protection.User{Exchange: dp.Replace, Separation: separation}
 }
 
-// scope returns a window of that many steps, or the scope of a mechanism that has no window.
+// scope returns a window of this many steps, or for a mechanism without a window the mechanism's own scope.
 func scope(name string, window uint64) protection.Scope {
 	if strings.HasPrefix(name, "once-") {
 		return protection.PerStep{}
@@ -37,12 +37,13 @@ func scope(name string, window uint64) protection.Scope {
 	return protection.Window{Steps: window}
 }
 
-// everyName returns Names and the names with a printed scale.
+// everyName returns Names and the -paper names.
 func everyName() []string {
 	return append(mechanisms.Names(), "tree-gaussian-paper", "tree-gamma-paper")
 }
 
-// config returns mechtest.Config with a name, a printed scale if the name needs one, and a window if its scope is one.
+// config returns mechtest.Config with the given name. It adds a printed scale if the name needs one, and a window if
+// the name takes one.
 func config(name string, n int) mechanisms.Config {
 	c := mechtest.Config(n)
 	c.Name, c.Scope = name, scope(name, 8)
@@ -134,7 +135,7 @@ func TestConfigValidateNamesEachProblem(t *testing.T) {
 }
 
 // TestScaleIsThePapersOrSmallerAndProved uses the reference values of [WDP]: W = 128, L = 1, Δ = 2, ε = 1, δ = 1e-6.
-// The tight Gaussian scale is below the zCDP one, 30.2641.
+// The tight Gaussian scale must be below the scale that zCDP gives, 30.2641.
 func TestScaleIsThePapersOrSmallerAndProved(t *testing.T) {
 	f := func(name string, low, high float64) {
 		t.Helper()
@@ -155,7 +156,7 @@ func TestScaleIsThePapersOrSmallerAndProved(t *testing.T) {
 }
 
 // TestErrorBoundHolds checks that E is exceeded with probability at most β = 0.05 at a step with h active nodes, and is
-// loose by at most a factor 4. Over 2 000 keys, more than 155 excesses have probability below 1e-7.
+// at most 4 times the typical error. Over 2 000 keys, more than 155 excesses have probability below 1e-7.
 func TestErrorBoundHolds(t *testing.T) {
 	const keys = 2000
 	for _, name := range []string{"tree-gaussian", "tree-gamma", "tree-laplace", "blt"} {
@@ -169,7 +170,7 @@ func TestErrorBoundHolds(t *testing.T) {
 			if err := stream.Restore(start); err != nil {
 				t.Fatal(err)
 			}
-			for range 15 { // p = 7: three nodes of the prefix, one of the suffix, h in all
+			for range 15 { // at p = 7 a release has h nodes: three of the prefix and one of the suffix
 				stream.Add(noise.Identity{Offset: int64(key)}, gradient)
 			}
 			norm := lattice.Norm(stream.Sum(0))

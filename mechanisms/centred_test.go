@@ -10,10 +10,10 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// centred is a quantiser for a ball around a public centre, whose numbers follow the n private ones. Contributions are
-// lattice points within r of the lattice point nearest to the centre, and a vector outside is moved towards the centre.
-// A centre farther than r from zero counts as zero, so that the null contribution is inside. Two contributions with one
-// centre are at most 2r apart, and so is a contribution from zero.
+// centred is a quantiser for a ball around a public centre, whose n numbers follow the n private numbers of a record. A
+// contribution is a lattice point within r of the centre's lattice point; a vector outside is moved towards the centre.
+// A centre farther than r from zero counts as zero, so that the null contribution is inside. Two contributions with the
+// same centre are at most 2r apart, and a contribution is at most 2r from zero.
 type centred struct {
 	n int
 	r int64
@@ -32,7 +32,8 @@ func (q centred) Quantise(g lattice.Grid, dst []int64, v []float64) {
 	q.within(g, dst, v[:q.n], centre)
 }
 
-// within writes the lattice point of v, or the centre if v is not within r of it. The last check is in integers.
+// within writes the lattice point of v, or the centre if v is not within r of it. The last check of the distance uses
+// integers.
 func (q centred) within(g lattice.Grid, dst []int64, v []float64, centre []int64) {
 	square := int64(0)
 	for i, x := range v {
@@ -50,7 +51,7 @@ func (q centred) within(g lattice.Grid, dst []int64, v []float64, centre []int64
 }
 
 // TestDistancesAroundAPublicCentre checks that for each public centre all contributions are within the claimed distance
-// of each other and of zero, and that some attain it.
+// of each other and of zero, and that some contributions attain this distance.
 func TestDistancesAroundAPublicCentre(t *testing.T) {
 	g, err := lattice.NewGrid(1)
 	if err != nil {
@@ -86,11 +87,11 @@ func TestPublicNumbersAreNotSummed(t *testing.T) {
 	}
 	stream := mechtest.ZeroStream(t, c)
 	stream.Add(noise.Identity{}, []float64{0.25, 0, 0.125, 0})
-	stream.Add(noise.Identity{}, []float64{9, 9, 0.125, 0}) // outside, so moved towards the centre
+	stream.Add(noise.Identity{}, []float64{9, 9, 0.125, 0}) // outside the ball, so the mechanism shrinks it
 	if got := stream.Sum(0); got[0] != 0.375 || got[1] != 0 || stream.Dimension() != 2 {
 		t.Errorf("sum %v of %d coordinates, want (0.375, 0)", got, stream.Dimension())
 	}
-	whole := config("tree-gaussian", 2) // r is a quarter of Λ, and so is the noise of its scale
+	whole := config("tree-gaussian", 2) // r and the noise scale are both a quarter of the default contribution's Λ
 	a, b := mechtest.Plan(t, c).Scale.Float64(), mechtest.Plan(t, whole).Scale.Float64()
 	if math.Abs(a/b-0.25) > 1e-12 {
 		t.Errorf("noise of the ball in the ball is %g of the other's", a/b)

@@ -23,12 +23,12 @@ func (r Ratio) valid() bool { return r.Num > 0 && r.Den > 0 }
 // Exponential is the exponential mechanism: it draws index i with probability proportional to e^(ε·q_i/(2Δ)) (McSherry
 // and Talwar, "Mechanism Design via Differential Privacy", FOCS 2007, Definition 3.1 and Theorem 3.3).
 //
-// One draw is ε-DP if the exchange of a unit moves each score by at most Δ. If one exchange moves all scores in the
-// same direction, by at most Δ, the caller may state Δ/2. A draw is also ε-bounded range, and so ε²/8-zCDP:
-// dp.ExponentialRho.
+// One draw is ε-DP if the exchange of a unit moves each score by at most Δ. If the exchange of a unit moves all scores
+// in the same direction, by at most Δ, the caller may state Δ/2 as the sensitivity. A draw is also ε-bounded range, and
+// so ε²/8-zCDP: dp.ExponentialRho.
 type Exponential struct {
 	Epsilon     Ratio // ε of one draw
-	Sensitivity Ratio // Δ, sensitivity of each score, in units of scores
+	Sensitivity Ratio // Δ, sensitivity of each score, in the scores' units
 }
 
 // ByLogs returns the law that draws i with a probability proportional to e^(score_i·2^−bits), bits at least 1. It is
@@ -46,23 +46,23 @@ func (e Exponential) Validate() error {
 	return nil
 }
 
-// Choose draws an index of scores by the exponential mechanism. The draw is exact: integers decide, and every machine
-// draws the same. Its seed comes from the chain after it has absorbed the last record and these scores. So one history
-// has one draw, a replay repeats it, and no seed is used twice. instance labels the draws of a step for readers; draws
-// with equal instances have different seeds too.
+// Choose draws an index of scores by the exponential mechanism. The draw is exact: it uses only integers, and equal on
+// every machine. Its seed comes from the key chain after the last record and these scores were absorbed. So a replay of
+// the history repeats the draw, and no seed is used twice. instance labels the draws of a step for readers; draws with
+// equal instances have different seeds too.
 //
-// A draw is a release of its own, which Guarantee does not include. The caller must add, for each unit of privacy,
-// every draw whose scores the unit can move to the loss of the sums: Total.AddPure(law.Epsilon.Up()) a draw, or
-// Total.AddRho(dp.ExponentialRho(law.Epsilon.Up())), which is less for many draws. The number of draws is the largest
-// number that one unit can move in any history. That holds at event and at user level (dp/PROOF.md, Lemma 6). A stream
-// of ExponentialMechanism accounts for its own draws, and it releases no sum. No other machine may draw by scores that
-// depend on events otherwise than through releases.
+// A draw is a release of its own, which Guarantee does not include. For each unit of privacy the caller must add, to
+// the loss of the sums, the loss of every draw whose scores the unit can move. That is Total.AddPure(law.Epsilon.Up())
+// per draw, or Total.AddRho(dp.ExponentialRho(law.Epsilon.Up())), which is smaller for many draws. The number of draws
+// is the largest number that one unit can move in any history. That holds at event and at user level (dp/PROOF.md,
+// Lemma 6). A stream of ExponentialMechanism accounts for its own draws, and it releases no sum. Any other machine must
+// draw by scores that depend on events only through releases.
 //
 // The scores must be functions of absorbed records, releases and public data. The number of scores, the law, and
-// whether a step draws at all must be functions of only releases and public data, because the existence of an index
-// would reveal data that no ε covers. The time of a draw depends on the scores.
+// whether a step draws at all must be functions of only releases and public data, because otherwise the existence of an
+// index would reveal data that no ε covers. The time of a draw depends on the scores.
 //
-// It panics if law is not valid, if there are no scores, and, as Add does, after the horizon: see Ended.
+// Choose panics if law is invalid, if there are no scores, and after the horizon (see Ended), as Add does.
 func (s *Stream) Choose(instance uint16, scores []int64, law Exponential) int {
 	if err := law.Validate(); err != nil {
 		panic("BUG: " + err.Error())
@@ -76,14 +76,14 @@ func (s *Stream) Choose(instance uint16, scores []int64, law Exponential) int {
 	return s.choose(instance, scores, law)
 }
 
-// choose is Choose for a valid law, and is also allowed after the last step.
+// choose is Choose for a law that was checked. It also works after the last step.
 func (s *Stream) choose(instance uint16, scores []int64, law Exponential) int {
 	e, d := law.Epsilon, law.Sensitivity
 	seed := s.chain.Draw(s.Step(), s.place, instance, [4]uint64{e.Num, e.Den, d.Num, d.Den}, scores)
 	w, best := s.choices, slices.Max(scores)
 	w.gaps = w.gaps[:0]
 	for _, q := range scores {
-		w.gaps = append(w.gaps, uint64(best)-uint64(q)) // correct even if the difference is above 2⁶³
+		w.gaps = append(w.gaps, uint64(best)-uint64(q)) // correct even for differences above 2⁶³
 	}
 	if law != w.law {
 		w.law, w.num, w.den = law, product(e.Num, d.Den), product(2, e.Den, d.Num)
@@ -99,7 +99,7 @@ func (s *Stream) choose(instance uint16, scores []int64, law Exponential) int {
 type drawScratch struct {
 	noise.Chooser
 	gaps     []uint64
-	law      Exponential // the law of num and den, from the last draw
+	law      Exponential // the law of num and den, computed at the last draw
 	num, den *big.Int
 }
 
@@ -112,8 +112,9 @@ type Draw struct {
 	Scores   []int64 // owned by the caller, valid during the call
 }
 
-// DrawBy makes choose decide the result of Choose; it also gets the index that the exponential mechanism drew. It is
-// for audits and tests that replay draws. The chain continues as without it. nil ends it.
+// DrawBy replaces the result of Choose by the result of choose, which also gets the index that the exponential
+// mechanism drew. It is for audits and tests that replay draws. The key chain continues as without DrawBy. nil restores
+// Choose.
 func (s *Stream) DrawBy(choose func(d Draw, drawn int) int) {
 	if s.draws == nil {
 		s.draws = &drawState{}

@@ -23,7 +23,7 @@ var law = mechanisms.Exponential{
 // change of history, key, score, rate or instance gives a new draw.
 func TestChoiceIsAFunctionOfTheHistory(t *testing.T) {
 	c, h := batched(t), records(30, 3)
-	scores := make([]int64, 1000) // equal, so that two draws are the same once in a thousand
+	scores := make([]int64, 1000) // equal scores: two independent draws agree with probability 1/1000
 	draw := func(key byte, change func(i int, instance *uint16, law *mechanisms.Exponential, g *[]float64)) (out []int) {
 		stream := mechtest.Open(t, c, [32]byte{key})
 		for i, id := range h.ids {
@@ -65,14 +65,14 @@ func TestChoiceIsAFunctionOfTheHistory(t *testing.T) {
 			}
 		}),
 	} {
-		if n := equal(other); n > 4 { // more than 4 of 30 at 1/1000 each: below 1e-9
+		if n := equal(other); n > 4 { // each of 30 agrees by chance with 1/1000: more than 4 has probability below 1e-9
 			t.Errorf("another %s: %d of %d draws are the same", what, n, len(base))
 		}
 	}
 }
 
-// TestNoSeedIsUsedTwice checks that draws with equal scores, at one place and of one instance, have different seeds,
-// and so does the noise after them.
+// TestNoSeedIsUsedTwice checks that draws with equal scores, at the same place and with the same instance, have
+// different seeds, and that the noise after each draw differs too.
 func TestNoSeedIsUsedTwice(t *testing.T) {
 	c := mechtest.Config(1)
 	stream, other := mechtest.Open(t, c, [32]byte{1}), mechtest.Open(t, c, [32]byte{1})
@@ -85,7 +85,7 @@ func TestNoSeedIsUsedTwice(t *testing.T) {
 		}
 		seen[i] = true
 	}
-	if twice > 6 { // 4 950 pairs at 2⁻¹⁶: more than 6 equal ones have probability below 1e-9
+	if twice > 6 { // 4 950 pairs, each equal with probability 2⁻¹⁶: more than 6 has probability below 1e-9
 		t.Errorf("%d of 100 draws repeat another", twice)
 	}
 	stream.Add(noise.Identity{}, []float64{0})
@@ -95,13 +95,13 @@ func TestNoSeedIsUsedTwice(t *testing.T) {
 	}
 }
 
-// TestChoiceIsWithinItsLoss exchanges a unit that moves each score by at most 3. The frequencies of 40 000 draws on
-// both sides must have a ratio within e^ε, ε = 1/2, and reach 0.8 of it. 6.11 standard errors of a log ratio of two
-// counts above 3 900 are 0.14. It fails for a draw at four times the rate.
+// TestChoiceIsWithinItsLoss exchanges a unit that moves each score by at most 3. The log ratio of the frequencies in 40
+// 000 draws on each side must be at most ε = 1/2 and at least 0.8·ε. 6.11 standard errors of a log ratio of two counts
+// above 3 900 are 0.14. Draws at four times the rate must fail.
 func TestChoiceIsWithinItsLoss(t *testing.T) {
 	const draws, slack = 40_000, 0.14
 	ratio := func(rate mechanisms.Exponential) float64 {
-		var count [2]float64 // how often the first of eight is drawn; its score falls by 3 where the others rise by 3
+		var count [2]float64 // draws of element 0 of 8, whose score falls by 3 where others rise by 3
 		for side, scores := range [][]int64{{3, 0, 0, 0, 0, 0, 0, 0}, {0, 3, 3, 3, 3, 3, 3, 3}} {
 			stream := mechtest.Open(t, mechtest.Config(1), [32]byte{4, byte(side)})
 			for range draws {
@@ -147,8 +147,8 @@ func TestChooseAtTheEndsOfTheRange(t *testing.T) {
 	}
 }
 
-// TestLossOfChoices checks that many draws cost less by their bounded range than by their ε, and that no figure is
-// below the loss by the definition.
+// TestLossOfChoices checks that many draws cost less by their bounded range than by their ε, and that no bound is below
+// the loss computed from the definition.
 func TestLossOfChoices(t *testing.T) {
 	epsilon := law.Epsilon.Up()
 	rho := dp.ExponentialRho(epsilon)
@@ -168,8 +168,8 @@ func TestLossOfChoices(t *testing.T) {
 	}
 }
 
-// TestNoDrawAfterTheHorizon checks that a draw after the horizon is refused, as a record is, and changes
-// nothing. Before it, even in the last step, it is allowed.
+// TestNoDrawAfterTheHorizon checks that Choose panics after the horizon, as Add does, and changes nothing. Up to the
+// end of the last step it must work.
 func TestNoDrawAfterTheHorizon(t *testing.T) {
 	c := mechtest.Config(1)
 	c.Scope, c.Batch = protection.Lifetime{Steps: 2, Within: 8}, 2
@@ -199,10 +199,10 @@ func TestNoDrawAfterTheHorizon(t *testing.T) {
 func TestDrawByChangesNoNoise(t *testing.T) {
 	c := mechtest.Config(1)
 	stream, other := mechtest.Open(t, c, [32]byte{1}), mechtest.Open(t, c, [32]byte{1})
-	var told []mechanisms.Draw
+	var reported []mechanisms.Draw
 	stream.DrawBy(func(d mechanisms.Draw, drawn int) int {
 		d.Scores = slices.Clone(d.Scores)
-		told = append(told, d)
+		reported = append(reported, d)
 		return 2 - drawn
 	})
 	for i := range 20 {
@@ -212,8 +212,8 @@ func TestDrawByChangesNoNoise(t *testing.T) {
 			t.Fatalf("draw %d: %d, the mechanism's own is %d", i, got, want)
 		}
 		d := mechanisms.Draw{Step: uint64(i), Instance: uint16(i), Law: law, Scores: scores}
-		if !reflect.DeepEqual(told[i], d) {
-			t.Errorf("told of %+v, want %+v", told[i], d)
+		if !reflect.DeepEqual(reported[i], d) {
+			t.Errorf("reported %+v, want %+v", reported[i], d)
 		}
 		id := noise.Identity{Offset: int64(i)}
 		stream.Add(id, []float64{0.5})

@@ -38,8 +38,8 @@ func withComponents(name string) (mechanisms.Config, []float64) {
 }
 
 // TestComponentsProveTheirSharesTogether checks that the integers of all components together prove the guarantee. A
-// calibration of each component alone proves its share. At each age the squares (µ) or the sums (ε) of these losses use
-// nearly all of the budget, and no more.
+// calibration of only one component must prove the component's share. At each age the squares (µ) or the sums (ε) of
+// these losses use nearly all of the budget, and no more.
 func TestComponentsProveTheirSharesTogether(t *testing.T) {
 	for _, name := range mechanisms.Names() {
 		for _, unit := range []protection.Unit{oneEvent, separated(3)} {
@@ -66,7 +66,7 @@ func TestComponentsProveTheirSharesTogether(t *testing.T) {
 				if i > 0 {
 					single.Components = []mechanisms.ComponentCalibration{part}
 				}
-				alone.Budget = dp.Budget{Epsilon: 700, Delta: c.Budget.Delta} // alone, a component needs only a part of this budget
+				alone.Budget = dp.Budget{Epsilon: 700, Delta: c.Budget.Delta} // one component needs only a part of ε
 				g, err := single.Guarantee(alone)
 				if err != nil {
 					t.Fatal(err)
@@ -162,7 +162,7 @@ func TestFaultsInComponentsAreNotProved(t *testing.T) {
 }
 
 // TestSumsOfComponentsAreExactWithoutNoise checks that without noise the sums of the components are the contributions
-// in loss units, so that scales are undone. It would show two scales swapped.
+// in loss units, which means that scales are undone. It would find two swapped scales.
 func TestSumsOfComponentsAreExactWithoutNoise(t *testing.T) {
 	c, v := withComponents("tree-gaussian")
 	stream := mechtest.ZeroStream(t, c)
@@ -197,14 +197,14 @@ func TestSumsOfComponentsAreExactWithoutNoise(t *testing.T) {
 }
 
 // TestScalesOfTheDefaultQuantiser checks that the default quantiser clips scaled coordinates. The contribution has norm
-// Λ in these, and is released in loss units.
+// Λ in scaled coordinates, and is released in loss units.
 func TestScalesOfTheDefaultQuantiser(t *testing.T) {
 	c := config("tree-gaussian", 1)
 	c.Contribution = contribution.Contribution{
 		Components: []contribution.Component{{Size: 2, Clip: 1, Scales: []uint32{4, 1}}},
 	}
 	stream := mechtest.ZeroStream(t, c)
-	stream.Add(noise.Identity{}, []float64{1.2, 0.8}) // (0.6, 0.8) in scaled coordinates
+	stream.Add(noise.Identity{}, []float64{1.2, 0.8}) // (0.6, 0.8) after scaling
 	if got := stream.Sum(0); math.Abs(got[0]-1.2) > 1e-6 || math.Abs(got[1]-0.8) > 1e-6 {
 		t.Errorf("a contribution on the clip comes back as %v", got)
 	}
@@ -225,10 +225,10 @@ func (wild) Quantise(g lattice.Grid, dst []int64, v []float64) {
 	}
 }
 
-// counts is a quantiser that sets only its own cell, and claims a distance of its own.
+// counts is a quantiser that sets only one cell, with an integer of any length, and claims a distance of one unit.
 type counts struct {
 	mechtest.OneHot
-	length int64 // length of its contributions, of which it claims one unit
+	length int64 // true length of its contributions; it claims one unit
 }
 
 func (q counts) Distances(lattice.Grid) (replace, zeroOut lattice.Int128) {
@@ -269,9 +269,9 @@ func TestContributionsStayOnTheLattice(t *testing.T) {
 }
 
 // TestComponentsHaveIndependentNoise checks that the noises of two components are independent, each with the scale of
-// its component, for every kind of noise. It fails if a component has half its noise, or if two components are one
-// instance. Noise is rebuilt into standard normals, some 8 000 for each component. With probability 1e-9 their variance
-// is 6.11 standard errors, 9.7 %, from 1, and so is the correlation of the two, 0.068, from 0.
+// its component, for every kind of noise. It must fail if a component has half its noise, or if two components share an
+// instance. The test transforms the noise into standard normals, some 8 000 per component. With probability 1e-9 their
+// variance differs from 1 by 6.11 standard errors (9.7 %), or their correlation from 0 by 0.068.
 func TestComponentsHaveIndependentNoise(t *testing.T) {
 	for _, c := range everyNoise() {
 		what := fmt.Sprintf("%s, %s", c.Name, c.Scope.Name())
@@ -281,7 +281,7 @@ func TestComponentsHaveIndependentNoise(t *testing.T) {
 		plan := mechtest.Plan(t, c)
 		steps := 20
 		if facts, _ := mechanisms.FactsOf(c.Name); facts.Tree && facts.Pure() {
-			steps = int(c.Scope.Span()) // later draws are not normal
+			steps = int(c.Scope.Span()) // draws after these steps are not normal
 		}
 		law, err := residual.New(c, plan, steps)
 		if err != nil {
@@ -328,8 +328,8 @@ func everyNoise() []mechanisms.Config {
 	return append(all, lasting)
 }
 
-// dependent describes how the noises of two components are correlated or have another scale; it returns "" if they are
-// as they should be.
+// dependent describes a correlation between the noises of two components, or a wrong scale of one of them. It returns
+// "" if there is none.
 func dependent(t *testing.T, law *residual.Noise, stream *mechanisms.Stream) (off string) {
 	t.Helper()
 	runs := (4000 + law.Steps() - 1) / law.Steps()
@@ -371,18 +371,18 @@ func TestRestoreOfComponents(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		stream, twin := seat.Open([32]byte{4}), seat.Open([32]byte{5})
+		stream, restored := seat.Open([32]byte{4}), seat.Open([32]byte{5})
 		for i := range 21 {
 			state := stream.AppendState(nil)
 			if state[0] != 2 || len(state) != stream.StateLen() {
 				t.Fatalf("%s: version %d, %d bytes, want 2, %d", name, state[0], len(state), stream.StateLen())
 			}
-			if err := twin.Restore(state); err != nil {
+			if err := restored.Restore(state); err != nil {
 				t.Fatal(err)
 			}
 			if i == 13 {
-				// Two faults in the last sum: another step, and an impossible number, which only it finds, after the
-				// sums before it have been restored. Single steps hold no number.
+				// Two faults in the last sum: a wrong step, and an impossible number. Only the last sum finds the
+				// number, after the sums before it have been restored. Per-step sums hold no number.
 				places := []int{len(state) - len(lastSum(stream, state)), len(state) - 1}
 				if facts, _ := mechanisms.FactsOf(name); facts.PerStep {
 					places = places[:1]
@@ -398,11 +398,11 @@ func TestRestoreOfComponents(t *testing.T) {
 			}
 			v[3] = float64(i % 5)
 			id := noise.Identity{Offset: int64(i)}
-			if stream.Add(id, v) != twin.Add(id, v) {
+			if stream.Add(id, v) != restored.Add(id, v) {
 				t.Fatal("steps end apart")
 			}
 			for k := range 3 {
-				if !slices.Equal(stream.Sum(k), twin.Sum(k)) {
+				if !slices.Equal(stream.Sum(k), restored.Sum(k)) {
 					t.Fatalf("%s: record %d: part %d of a restored stream is another", name, i, k)
 				}
 			}

@@ -15,7 +15,7 @@ import (
 // Limits of a Config.
 const (
 	// maxBatch keeps a partial sum, B·Λ < 2⁵⁶, in int64, and every total, steps·B·Λ ≤ 2¹²⁰, in 128 bits. With steps <
-	// 2⁶⁴ and Λ < 2²⁵, nothing has to be checked at run time, so no check ever depends on a private sum. A finer
+	// 2⁶⁴ and Λ < 2²⁵ no overflow check is needed at run time, and so no check depends on a private sum. A finer
 	// lattice, if a Decay needs one, lowers the limit to maxPartial.
 	maxBatch   = 1 << 31
 	maxPartial = 1 << 56
@@ -24,20 +24,20 @@ const (
 // Config is the configuration of a stream. Privacy parameters have no default.
 type Config struct {
 	Name         string                    // mechanism, one of Names
-	Batch        uint64                    // B, events a step, 1 to 2³¹
-	Contribution contribution.Contribution // what a record adds
-	Budget       dp.Budget                 // for all releases that the scope names; only Gaussian noise uses δ
+	Batch        uint64                    // B, events per step, 1 to 2³¹
+	Contribution contribution.Contribution // what one record adds to the sum
+	Budget       dp.Budget                 // bounds all releases that the scope names; only Gaussian noise uses δ
 
 	// Terms name the unit that is protected, and for how long. The definition of a mechanism lists the scopes it
 	// accepts: a window must be a power of two for a tree, and at most 2²² for blt.
 	protection.Terms
 
-	// Printed returns the noise scale of a node, in loss units, that a paper prints for a tree with that number of
-	// levels. It is required by the names with the suffix -paper, and nil for all others. No service uses these names.
+	// Printed returns the noise scale of a node, in loss units, that a paper prints for a tree with this number of
+	// levels. Names with the suffix -paper require it; for all others it must be nil. No service accepts -paper names.
 	Printed func(levels int) *big.Float
 
-	// AgeWeight is w in [0, 1], and Poles is m, 2 to 4 or 0 for automatic: the arguments of blt.Fit. Both are 0 for all
-	// other names.
+	// AgeWeight is w in [0, 1], and Poles is m: 2 to 4, or 0 for automatic. Both are arguments of blt.Fit and must be 0
+	// for all other mechanisms.
 	AgeWeight float64
 	Poles     int
 
@@ -45,10 +45,10 @@ type Config struct {
 	Failure float64
 
 	// MaxMu is the largest µ of all releases that the scope names, for an operator that needs more noise than Budget
-	// does. ε is then the loss of that µ at δ. It applies only to Gaussian noise; 0 means no limit.
+	// requires. ε is then the loss of MaxMu at δ. Only Gaussian noise uses it; 0 means no limit.
 	MaxMu float64
 
-	// Draws is the schedule of ExponentialMechanism, and zero for all other names.
+	// Draws is the schedule of ExponentialMechanism; for all other names it must be zero.
 	Draws Draws
 }
 

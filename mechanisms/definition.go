@@ -14,23 +14,23 @@ import (
 type Law uint8
 
 const (
-	Gaussian Law = iota + 1 // Gaussian: independent normal coordinates; µ-GDP, (ε,δ)
-	Gamma                   // Gamma: density ∝ e^(−‖x‖₂/θ); pure ε
-	Laplace                 // Laplace: independent Laplace coordinates; pure ε, in the ℓ1 norm
-	Gumbel                  // Gumbel: noise of scores, of which the largest is drawn; no sum is released
+	Gaussian Law = iota + 1 // Gaussian: independent normal coordinates; proves µ-GDP and (ε,δ)
+	Gamma                   // Gamma: density ∝ e^(−‖x‖₂/θ); proves pure ε
+	Laplace                 // Laplace: independent Laplace coordinates; proves pure ε by the ℓ1 norm
+	Gumbel                  // Gumbel: noise added to scores, of which the largest wins; no sum is released
 )
 
 // Facts are the properties that follow from a mechanism's name. Exactly one of Tree, Filter, PerStep and Draws
 // holds; the zero value belongs to no mechanism.
 type Facts struct {
 	Law     Law
-	Paper   bool // the noise scale is Config.Printed
-	Tree    bool // noise at the nodes of a tree, whose windows must be powers of two
-	Filter  bool // noise of steps through a fitted filter, with age weight and poles, or a decay
-	PerStep bool // each step's own sum is released once, and no prefix sum: there is no window
-	Draws   bool // no sum is released; elements are drawn by sums: Stream.Draw
+	Paper   bool // the noise scale is Config.Printed, from a paper, instead of calibrated
+	Tree    bool // the noise is at tree nodes, whose windows must be powers of two
+	Filter  bool // the noise of steps passes a fitted filter, which has age weight and poles, or a decay
+	PerStep bool // each step releases its own sum, not a prefix sum, so there is no window
+	Draws   bool // elements are drawn by their sums (Stream.Draw); no sum is released
 
-	Users bool // accepts units of several events
+	Users bool // accepts units of several events, for example a user's
 
 	MaxWindow uint64 // largest W, steps; 0 for PerStep
 }
@@ -51,7 +51,7 @@ type definition struct {
 	scopes []acceptedScope
 }
 
-// noiseStructure describes where noise enters: at the nodes of a tree, before a filter, or in single steps.
+// noiseStructure describes where noise is added: at the nodes of a tree, before a filter, or in each step separately.
 type noiseStructure interface {
 	// problems checks the configuration fields whose meaning depends on the structure.
 	problems(c Config, bad func(format string, args ...any))
@@ -59,7 +59,7 @@ type noiseStructure interface {
 	shape(p *Calibration, c Config) (bits int, err error)
 	// calibrate sets the scale of a component, and returns its error bound.
 	calibrate(x *calibratedComponent, p Calibration, c Config, kind definition) (bound float64, err error)
-	// check checks levels and filter of a calibration by themselves; matches compares them with a valid configuration.
+	// check checks levels and filter of a calibration without the configuration; matches compares both with it.
 	check(p Calibration) error
 	matches(p Calibration, c Config) error
 	// loss returns µ or ε of a component in one window, rounded up, and the curve for Gaussian noise with a window.
@@ -95,13 +95,13 @@ var (
 	onDraws = []acceptedScope{of(func(l protection.Lifetime) noiseStructure { return exponential{l} })}
 )
 
-// acceptedScope is a scope that a mechanism accepts, and the structure of its noise under it.
+// acceptedScope is a scope that a mechanism accepts, with the structure that the noise has in this scope.
 type acceptedScope struct {
 	name string
 	open func(protection.Scope) (noiseStructure, bool)
 }
 
-// of returns the acceptedScope for one type of scope.
+// of returns the acceptedScope of the scope type S.
 func of[S protection.Scope](open func(S) noiseStructure) acceptedScope {
 	var zero S
 	return acceptedScope{zero.Name(), func(s protection.Scope) (noiseStructure, bool) {
@@ -123,7 +123,7 @@ func (f definition) structure(s protection.Scope) (noiseStructure, bool) {
 	return nil, false
 }
 
-// under is structure for a valid configuration, whose scope the mechanism accepts.
+// under is structure for a valid configuration, whose scope is known to be accepted.
 func (f definition) under(s protection.Scope) noiseStructure {
 	structure, is := f.structure(s)
 	if !is {

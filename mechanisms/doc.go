@@ -6,16 +6,16 @@
 //
 // A record adds a contribution.Contribution of one or more components. Each component is a private sum of its own on
 // the same chain. The table below is for contribution.OneComponent(n, L): a vector clipped to L. Other components have
-// a Quantiser, which makes integers and knows how far apart they can be.
+// a Quantiser, which makes the integers of a contribution and states their sensitivity.
 //
 // A Config is the user's request. Calibrate turns it into a Calibration: the integers that decide bytes, with noise
-// rounded up, computed once when a stream is opened, and stored. Calibration.Guarantee computes from those integers
+// rounded up, computed once when a stream is opened, and stored. Calibration.Guarantee computes from these integers
 // alone the guarantee that they prove, and refuses a calibration that proves less than the request. Open makes a Stream
-// of both, so that release and guarantee are one value.
+// of Config and Calibration, so that releases and guarantee belong to one value.
 //
 // A Stream takes one record at a time: quantise, absorb into the chain, add to the batch. The B-th record closes a
-// step. The private prefix sum after it (for a once- name, the step's own sum) is public. Anything computed from sums
-// is post-processing and cannot lose privacy.
+// step. After it the noisy prefix sum is public (for a once- name, the step's own sum). Anything computed from sums is
+// post-processing and cannot lose privacy.
 //
 //	name                  noise of a node                        one window
 //	tree-gaussian         σ = Δ√h/µ, µ from (ε,δ) exactly        µ-GDP, (ε,δ)
@@ -46,8 +46,8 @@
 // and never shown. At user level, accepted events of one user must be as far apart as configured.
 //
 // Many streams with one configuration and calibration share a Mechanism, which does their common checks and
-// computations once. A further stream then takes microseconds and only its own numbers. Draws (Stream.Choose) and tags
-// (Stream.Tag) come from the chain, as noise does.
+// computations once. Opening another stream then takes microseconds and only the memory of its own numbers. Draws
+// (Stream.Choose) and tags (Stream.Tag) come from the chain, as noise does.
 //
 //	calibration, err := mechanisms.Calibrate(config)
 //	mechanism, err := mechanisms.NewMechanism(config, calibration)

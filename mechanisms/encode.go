@@ -16,11 +16,11 @@ import (
 
 // Versions of stored formats. A change of format adds a version, and golden bytes of old versions stay.
 const (
-	nodesVersion      = 1 // for nodes: the tree- and once- names
+	nodesVersion      = 1 // nodes: for the names tree-* and once-*
 	filterVersion     = 2 // for blt
-	componentsVersion = 3 // for other contributions than the default one, of any name without memory
+	componentsVersion = 3 // contributions other than the default one, with any name without memory
 	decayVersion      = 4 // for blt with memory, with any contribution
-	fineVersion       = 5 // for blt with memory, if a square of a distance has more than 64 bits
+	fineVersion       = 5 // blt with memory, if a squared sensitivity exceeds 64 bits
 
 	stateVersion           = 1 // for one component
 	componentsStateVersion = 2 // for several components
@@ -202,10 +202,10 @@ func (p Calibration) validate() error {
 	return filter{}.check(p)
 }
 
-// Decays reports whether the calibration is for sums that decay.
+// Decays reports whether the calibration is for decaying sums.
 func (p Calibration) Decays() bool { return p.Decay != (decay.Filter{}) }
 
-// validate checks the fields that every component has. fine allows a finer lattice, for sums that decay.
+// validate checks the fields that every component has. fine allows the finer lattice of decaying sums.
 func (p ComponentCalibration) validate(fine bool) error {
 	err := p.Grid.ValidateFine()
 	if !fine {
@@ -223,7 +223,7 @@ func (p ComponentCalibration) validate(fine bool) error {
 	return nil
 }
 
-// checkComponents checks the fields that only other contributions than the default one have.
+// checkComponents checks the fields that a default contribution does not have.
 func (p Calibration) checkComponents() error {
 	if len(p.Components) == 0 || len(p.Components) > contribution.MaxComponents {
 		return fmt.Errorf("mechanisms: calibration: %d components: not in [1, %d]", len(p.Components),
@@ -246,12 +246,12 @@ func (p Calibration) checkComponents() error {
 	return nil
 }
 
-// reader reads fields from the front of bytes that may be too short. In that case it records one error and then reads
-// zeros.
+// reader reads fields from the front of bytes that may be too short. Then it records one error, and returns zeros from
+// there on.
 type reader struct {
 	rest  []byte
 	short bool
-	fine  bool // squares have 16 bytes
+	fine  bool // squares have 16 bytes, not 8
 }
 
 var noBytes [contribution.MaxName]byte

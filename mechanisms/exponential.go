@@ -20,20 +20,20 @@ const ExponentialMechanism = "draws"
 // Limits of ExponentialMechanism.
 const (
 	maxDrawn   = 1 << 32 // steps
-	maxRecords = 1 << 37 // in a life: with Λ < 2²⁵ a sum is below 2⁶², and a difference of two below 2⁶³
-	maxGumbel  = 1 << 50 // β, lattice units: exact in floating point with room
+	maxRecords = 1 << 37 // records in a life: with Λ < 2²⁵ a sum is below 2⁶², and a difference of two sums below 2⁶³
+	maxGumbel  = 1 << 50 // β, lattice units: floating point holds it exactly, with bits to spare
 )
 
-// Draws says when a stream of ExponentialMechanism draws, and how much a draw may lose. All of it is public.
+// Draws says when a stream of ExponentialMechanism draws, and how much privacy a draw may lose. All fields are public.
 type Draws struct {
-	K          uint64  // k, number of draws at each draw time; at least 1
-	Every      uint64  // steps between draw times, also before the first; 0: MaxDraws applies
-	MaxDraws   uint64  // with Every = 0: largest number of draw times in a life; when is decided by public data
-	Disjoint   bool    // contributions have at most one nonzero integer, and draws of one time differ
-	MaxEpsilon float64 // largest ε of one draw; 0: as much as the budget allows
+	K          uint64  // k, number of elements drawn at each draw time; at least 1
+	Every      uint64  // steps between draw times, and before the first; 0: MaxDraws applies
+	MaxDraws   uint64  // with Every = 0: largest number of draw times in a life; public data must decide the draw times
+	Disjoint   bool    // contributions have at most one nonzero integer, and the k elements of a draw time are distinct
+	MaxEpsilon float64 // largest ε of one draw; 0: as large as the budget allows
 }
 
-// draws returns the largest number of draws in a life.
+// draws returns the largest number of draws in the stream's life.
 func (d Draws) draws(horizon uint64) uint64 {
 	if d.Every > 0 {
 		return horizon / d.Every
@@ -41,8 +41,8 @@ func (d Draws) draws(horizon uint64) uint64 {
 	return d.MaxDraws
 }
 
-// affected returns the largest number of draws in a life that the exchange of an event moves: all of them, or one at
-// each draw time if the draws of one time are among disjoint coordinates.
+// affected returns the largest number of draws in a life whose scores the exchange of one event can change: all draws,
+// or one per draw time if the draws of a time are among disjoint coordinates.
 func (d Draws) affected(horizon uint64) uint64 {
 	if d.Disjoint {
 		return d.draws(horizon)
@@ -51,8 +51,8 @@ func (d Draws) affected(horizon uint64) uint64 {
 }
 
 // exponential is the structure of ExponentialMechanism. A calibration's scale is β: an element is drawn with
-// probability proportional to e^(q/β), where q is its sum in lattice units. This equals the largest of the sums with
-// Gumbel noise of scale β.
+// probability proportional to e^(q/β), where q is its sum in lattice units. This is equivalent to adding Gumbel noise
+// of scale β to each sum and taking the largest.
 type exponential struct{ lifetime protection.Lifetime }
 
 func (x exponential) problems(c Config, bad func(format string, args ...any)) {
@@ -98,7 +98,7 @@ func (x exponential) problems(c Config, bad func(format string, args ...any)) {
 
 func (exponential) shape(*Calibration, Config) (bits int, err error) { return lattice.CoarseBits, nil }
 
-// logitSensitivity returns d: how far the exchange of an event moves each sum, in lattice units.
+// logitSensitivity returns d, the largest change of a sum when one event is exchanged, in lattice units.
 func (x calibratedComponent) logitSensitivity(c Config) uint64 {
 	b := uint64(c.Contribution.Components[0].Largest(x.grid))
 	if c.Unit.AgainstNull() {
@@ -107,9 +107,9 @@ func (x calibratedComponent) logitSensitivity(c Config) uint64 {
 	return 2 * b
 }
 
-// drawSensitivity returns ε₀·β: how far the exchange of an event moves the difference of two scores in one draw, in
-// lattice units. For disjoint contributions it is d, because either one score moves by d, or the moves of two scores
-// sum to d.
+// drawSensitivity returns ε₀·β, the largest change of the difference of two scores in one draw when one event is
+// exchanged, in lattice units. For disjoint contributions it is d, because either one score changes by d, or the
+// changes of two scores add up to d.
 func (x calibratedComponent) drawSensitivity(c Config) uint64 {
 	if c.Draws.Disjoint {
 		return x.logitSensitivity(c)
@@ -118,8 +118,8 @@ func (x calibratedComponent) drawSensitivity(c Config) uint64 {
 }
 
 // calibrate sets β = 2d/ε₀, or d/ε₀ for disjoint contributions, in whole units plus one, so that the loss recomputed
-// from it is below the budget. ε₀ is the larger of ε/n and √(8ρ/n), where ρ is the zCDP that δ allows, and n the number
-// of draws in a life that an event moves.
+// from it is below the budget. ε₀ is the larger of ε/n and √(8ρ/n), where ρ is the zCDP parameter that ε and δ allow,
+// and n the number of draws in a life that one event affects.
 func (exponential) calibrate(x *calibratedComponent, _ Calibration, c Config, kind definition) (float64, error) {
 	n := float64(c.Draws.affected(c.Scope.End()))
 	perDraw := max(c.Budget.Epsilon/n, math.Sqrt(8*dp.ZCDPRho(c.Budget)/n))
@@ -167,8 +167,8 @@ func (p Calibration) DrawLaw(c Config) Exponential {
 	return law
 }
 
-// drawsLoss returns the loss of all draws of a life for one event (PROOF.md, Draws). Each is ε₀-DP and has a range of
-// ε₀, so they lose nε₀, or nε₀²/8 in zCDP. It returns the one that proves the smaller ε at δ.
+// drawsLoss returns the loss of all draws of a life for one event (PROOF.md, Draws). A draw is ε₀-DP with a bounded
+// range of ε₀, so n draws lose nε₀, or nε₀²/8 in zCDP. The result is the bound with the smaller ε at δ.
 func (p Calibration) drawsLoss(c Config) dp.Draws {
 	n, perDraw := dp.Float().SetUint64(c.Draws.affected(c.Scope.End())), p.DrawLaw(c).Epsilon.Up()
 	total := func(x float64) float64 { return dp.RoundUp(dp.Float().Mul(dp.Exact(x), n)) }
@@ -179,14 +179,14 @@ func (p Calibration) drawsLoss(c Config) dp.Draws {
 	return pure
 }
 
-// drawState is the part of a stream's state for draws. It is separate because most streams have no draws.
+// drawState is the part of a stream's state that only streams with draws need.
 type drawState struct {
-	totals    []int64 // of ExponentialMechanism: unreleased contribution sums of all closed steps; else nil
-	drawn     uint64  // of ExponentialMechanism: number of draws since the last step closed
-	to        int     // of ExponentialMechanism: end of the range of the last draw
+	totals    []int64 // for an exponential mechanism: unreleased contribution sums of all closed steps; otherwise nil
+	drawn     uint64  // for an exponential mechanism: number of draws since the last step closed
+	to        int     // for an exponential mechanism: end of the element range of the last draw
 	drawTimes uint64  // for Draws.MaxDraws: number of draw times so far
 
-	by func(d Draw, drawn int) int // set by DrawBy; nil: draws are the mechanism's own
+	by func(d Draw, drawn int) int // replaces the mechanism's own draws, set by DrawBy; nil: the mechanism draws
 }
 
 // close adds the contribution sum of a closed step.
@@ -208,8 +208,8 @@ func (s *Stream) totals() []int64 {
 // Draw draws one of the coordinates from … to−1 by the sums of contributions over all closed steps: coordinate i with
 // probability proportional to e^(q_i/β). It returns the coordinate's offset in that range. The Guarantee includes the
 // loss of all draws. Draw panics for other mechanisms, and outside the schedule: in a step that is not a multiple of
-// Every, after MaxDraws times, with records in the open batch, after K draws, or with Disjoint if the coordinates do
-// not follow those of the draw before. Whether a step draws must be public.
+// Every, after MaxDraws times, with records in the open batch, after K draws, or, with Disjoint, if from is before the
+// end of the previous draw's range. Whether a step draws must be public.
 func (s *Stream) Draw(from, to int) int {
 	totals := s.totals()
 	if totals == nil || !s.due(from) {
@@ -224,7 +224,7 @@ func (s *Stream) Draw(from, to int) int {
 	return s.choose(uint16(s.draws.drawn-1), totals[from:to], s.law)
 }
 
-// due reports whether the schedule allows a draw among coordinates from the given one on.
+// due reports whether the schedule allows a draw among coordinates that begin at from.
 func (s *Stream) due(from int) bool {
 	d, made := s.config.Draws, s.draws.drawn
 	switch {

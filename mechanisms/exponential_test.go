@@ -59,7 +59,7 @@ func TestDrawsAreWithinTheirBudget(t *testing.T) {
 							t.Errorf("at age %d: %+v", age, at)
 						}
 					}
-					// A group of 2 loses 2ε₀ a draw, and four times the ρ.
+					// For a group of 2 a draw loses 2ε₀, and the total ρ is four times as large.
 					group, want := g.Group(2), 2*proved
 					if g.Draws.Rho > 0 {
 						want = dp.ZCDPEpsilon(4*n*each*each/8, delta)
@@ -74,8 +74,8 @@ func TestDrawsAreWithinTheirBudget(t *testing.T) {
 	}
 }
 
-// TestDrawsOfDisjointContributions checks disjoint contributions. An exchange moves one draw of each time, and in it
-// the difference of two scores by d. So the loss is n times d/β, whatever k is.
+// TestDrawsOfDisjointContributions checks disjoint contributions. An exchange affects one draw of each draw time: the
+// difference of two scores changes by d. So the loss of n draw times is n·d/β, independent of k.
 func TestDrawsOfDisjointContributions(t *testing.T) {
 	for _, delta := range []float64{0, 1e-6} {
 		for _, adjacency := range []dp.Adjacency{dp.Replace, dp.ZeroOut} {
@@ -108,9 +108,9 @@ func TestDrawsOfDisjointContributions(t *testing.T) {
 	}
 }
 
-// TestDrawsAreCounted checks MaxDraws: times that are not fixed are counted, even across a restart. With Disjoint, the
-// draws of one time must be among successive ranges of coordinates, and a contribution with two nonzero integers is not
-// added.
+// TestDrawsAreCounted checks that MaxDraws limits the number of draw times, even across a restart. With Disjoint, the
+// draws of one time must be among successive ranges of coordinates, and a contribution with two nonzero integers must
+// not be added.
 func TestDrawsAreCounted(t *testing.T) {
 	c := drawing(4, 9, mechanisms.Draws{K: 2, MaxDraws: 3, Disjoint: true})
 	c.Contribution.Components[0].Quantiser = boundedBy(50)
@@ -133,11 +133,11 @@ func TestDrawsAreCounted(t *testing.T) {
 		v := []float64{0, 0, 0, 0}
 		v[step%4] = float64(step + 1)
 		if step == 1 {
-			v[3] = 1 // two nonzero numbers
+			v[3] = 1 // two nonzero numbers break Disjoint
 		}
 		stream.Add(noise.Identity{Offset: int64(step)}, v)
 		if step%2 == 1 {
-			continue // not a draw time
+			continue // a draw time is due only after every second step
 		}
 		if !refused(0, 2) {
 			made++
@@ -171,7 +171,7 @@ func TestDrawsAreCounted(t *testing.T) {
 }
 
 // TestDrawsBeyondTheirBudgetAreRefused checks that a calibration whose draws lose more than the budget opens no stream:
-// one with a slightly too small scale, one for the exchange against null events alone, and one whose scale no draw has.
+// one with a slightly too small scale, one calibrated only for zero-out, and one whose scale is impossible for draws.
 func TestDrawsBeyondTheirBudgetAreRefused(t *testing.T) {
 	for _, draws := range []mechanisms.Draws{{K: 3, Every: 7}, {K: 2, MaxDraws: 90, Disjoint: true}} {
 		for _, delta := range []float64{0, 1e-6} {
@@ -208,13 +208,14 @@ func TestDrawsBeyondTheirBudgetAreRefused(t *testing.T) {
 }
 
 // TestDrawsOfTwoLawsHaveTheirOwnLaw alternates draws by two laws, as a machine does that also draws by public numbers.
-// Each must follow its own law: one gap of scores is decisive under the first and negligible under the second.
+// Each draw must follow its own law: the same gap of scores is decisive under the first law and negligible under the
+// second.
 func TestDrawsOfTwoLawsHaveTheirOwnLaw(t *testing.T) {
 	c := drawing(2, 2, mechanisms.Draws{K: 200, Every: 1})
-	c.Budget.Epsilon = 1e6 // so that the better of the two is always drawn
+	c.Budget.Epsilon = 1e6 // so large that the larger sum always wins
 	stream := mechtest.Open(t, c, [32]byte{3})
 	stream.Add(noise.Identity{}, []float64{1, 0})
-	slow := mechanisms.ByLogs(40) // so that both are equally likely
+	slow := mechanisms.ByLogs(40) // so small that both elements are equally likely
 	other := 0
 	for i := range 200 {
 		if stream.Draw(0, 2) != 0 {
@@ -222,7 +223,7 @@ func TestDrawsOfTwoLawsHaveTheirOwnLaw(t *testing.T) {
 		}
 		other += stream.Choose(0, []int64{1 << 20, 0}, slow)
 	}
-	if other < 57 || other > 143 { // 6.11 standard errors of 200 halves
+	if other < 57 || other > 143 { // outside 100 ± 43: 6.11 standard errors of 200 fair coins
 		t.Errorf("%d of 200 draws by another law are of the second, want a half", other)
 	}
 }
@@ -329,7 +330,7 @@ func TestScoresAreSumsOfContributions(t *testing.T) {
 			t.Fatal("a sum is released")
 		}
 	}
-	// The sums of records 0 and 2, and then also of 6, 8 and 10.
+	// The sums of records 0 and 2, later with records 6, 8 and 10.
 	want := [][]int64{{2, -100}, {2, 14}, {26, -250}, {5, 35}}
 	for i := range want {
 		if seen[i][0] != want[i][0] || seen[i][1] != want[i][1] || len(seen) != 4 {
@@ -349,7 +350,7 @@ func TestDrawsKeepTheirSchedule(t *testing.T) {
 	c.Batch = 2
 	stream := mechtest.Open(t, c, [32]byte{1})
 	for i := range 13 {
-		records := i // records added so far
+		records := i // count before this iteration's record
 		due := 0
 		if records > 0 && records%6 == 0 {
 			due = 2
@@ -381,8 +382,8 @@ func TestDrawsKeepTheirSchedule(t *testing.T) {
 	}
 }
 
-// TestDrawsOfAStepStartAnew checks that draws among successive ranges of coordinates may start from the first
-// coordinate again after another step has closed.
+// TestDrawsOfAStepStartAnew checks that the ranges of Disjoint draws may start at the first coordinate again after the
+// next step has closed.
 func TestDrawsOfAStepStartAnew(t *testing.T) {
 	c := drawing(4, 9, mechanisms.Draws{K: 2, MaxDraws: 3, Disjoint: true})
 	c.Contribution.Components[0].Quantiser = boundedBy(50)
@@ -406,7 +407,7 @@ func TestDrawsOfAStepStartAnew(t *testing.T) {
 // TestStateOfDraws checks that a restored stream continues with the same draws, and that impossible states are refused.
 func TestStateOfDraws(t *testing.T) {
 	c := drawing(4, 40, mechanisms.Draws{K: 1, Every: 2})
-	c.Budget.Epsilon = 1000 // so that scores decide
+	c.Budget.Epsilon = 1000 // so large that the scores decide
 	play := func(broken bool) (drawn []int, states [][]byte) {
 		stream := mechtest.Open(t, c, [32]byte{3})
 		for i := range 40 {
@@ -434,7 +435,7 @@ func TestStateOfDraws(t *testing.T) {
 		t.Error("another state after restarts")
 	}
 	state := bytes.Clone(states[0])
-	state[len(state)-8-1] = 0x40 // the last byte of the last sum: far beyond one contribution
+	state[len(state)-8-1] = 0x40 // the last byte of the last sum: the sum then exceeds what the records could add
 	if err := mechtest.Open(t, c, [32]byte{3}).Restore(state); err == nil ||
 		!strings.Contains(err.Error(), "beyond its bound") {
 		t.Errorf("a state of sums that no records have: %v", err)
@@ -445,7 +446,7 @@ func TestStateOfDraws(t *testing.T) {
 // 6.11·√(p/60 000).
 func TestDrawsHaveTheirLaw(t *testing.T) {
 	c := drawing(3, 1, mechanisms.Draws{K: 60_000, Every: 1})
-	c.Budget.Epsilon = 200_000 // β is some 0.6 of L, so probabilities differ
+	c.Budget.Epsilon = 200_000 // β is some 0.6 of L, so the two probabilities differ
 	stream, plan := mechtest.Open(t, c, [32]byte{3}), mechtest.Plan(t, c)
 	stream.Add(noise.Identity{}, []float64{0.6, 0, -0.7})
 	var count, weight [3]float64

@@ -1,6 +1,6 @@
 package mechanisms
 
-// Loss returns the figure that Guarantee compares with the budget: µ or ε of one window.
+// Loss returns the µ or ε of one window, which Guarantee compares with the budget.
 func Loss(p Calibration, c Config) float64 {
 	kind, _ := definitionOf(p.Name)
 	loss, _ := p.loss(c, kind)

@@ -9,7 +9,7 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// TestFactsAreThoseOfTheMechanism checks the facts of each name against a table that is written out.
+// TestFactsAreThoseOfTheMechanism compares the facts of each name with a table written by hand.
 func TestFactsAreThoseOfTheMechanism(t *testing.T) {
 	tree := func(law mechanisms.Law, paper bool) mechanisms.Facts {
 		return mechanisms.Facts{Law: law, Paper: paper, Tree: true, Users: !paper, MaxWindow: 1 << 62}

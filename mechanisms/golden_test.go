@@ -14,10 +14,10 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// goldenPlans prove more than the configuration asks for. They are written out, because calibration may differ between
-// platforms.
+// goldenPlans are calibrations that prove more than the configuration asks for. They are written as literals, because
+// Calibrate may give different numbers on other platforms.
 func goldenPlans() []mechanisms.Calibration {
-	grid := lattice.Grid{Exp: -25, Lambda: 1<<25 - 1<<22} // of clip 0.875
+	grid := lattice.Grid{Exp: -25, Lambda: 1<<25 - 1<<22} // for clip 0.875
 	return []mechanisms.Calibration{
 		{Name: "tree-gaussian", Grid: grid, Scale: noise.Scale{Mant: 12345679, Exp: 10}, Levels: 3},
 		{Name: "tree-gamma", Grid: grid, Scale: noise.Scale{Mant: 1, Exp: 34}, Levels: 3},
@@ -28,9 +28,9 @@ func goldenPlans() []mechanisms.Calibration {
 	}
 }
 
-// goldenMemories are plans with a memory, on a coarse and on a fine lattice.
+// goldenMemories are calibrations of decaying sums, on a coarse and on a fine lattice.
 func goldenMemories() []mechanisms.Calibration {
-	grid := lattice.Grid{Exp: -25, Lambda: 1<<25 - 1<<22} // of clip 0.875
+	grid := lattice.Grid{Exp: -25, Lambda: 1<<25 - 1<<22} // for clip 0.875
 	return []mechanisms.Calibration{
 		{Name: "blt", Grid: grid, Scale: noise.Scale{Mant: 12345679, Exp: 9}, Decay: goldenMemory},
 		{
@@ -40,8 +40,8 @@ func goldenMemories() []mechanisms.Calibration {
 	}
 }
 
-// TestGoldenStreams pins calibration, releases and states of a stream with W = 4, B = 3, within a batch and after one,
-// through null events, clipping and vectors with entries that are not numbers. Every CPU and build must give the same
+// TestGoldenStreams pins calibration, releases and states of a stream with W = 4, B = 3, within a batch and at its end,
+// with null events, clipped vectors and vectors that contain NaN or infinity. Every CPU and build must give the same
 // bytes.
 func TestGoldenStreams(t *testing.T) {
 	var lines []string
@@ -82,10 +82,10 @@ func TestGoldenStreams(t *testing.T) {
 	goldentest.Check(t, lines)
 }
 
-// goldenComponents proves more than the configuration asks for. It is written out, because calibration may differ
-// between platforms.
+// goldenComponents proves more than the configuration asks for. It is written as a literal, because Calibrate may give
+// different numbers on other platforms.
 func goldenComponents() mechanisms.Calibration {
-	half := lattice.Grid{Exp: -25, Lambda: 1<<25 - 1<<22} // of clip 0.875
+	half := lattice.Grid{Exp: -25, Lambda: 1<<25 - 1<<22} // for clip 0.875
 	one := lattice.Grid{Exp: -24, Lambda: 1 << 24}
 	square := lattice.Square(one.Lambda)
 	m := moments{d: 2, r: 1 << 12}

@@ -10,8 +10,8 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// TestGoldenGuarantees pins figures that follow from the calibration's integers alone, not from the platform's
-// functions.
+// TestGoldenGuarantees pins guarantees, which are computed only from the calibration's integers and so must be equal on
+// all platforms.
 func TestGoldenGuarantees(t *testing.T) {
 	var lines []string
 	for _, plan := range append(append(goldenPlans(), goldenComponents()), goldenMemories()...) {
@@ -37,7 +37,8 @@ func TestGoldenGuarantees(t *testing.T) {
 	goldentest.CheckFile(t, "guarantees.txt", lines)
 }
 
-// figures returns the claim of a guarantee, and its losses at one step and at up to a million spans.
+// figures returns the claim of a guarantee, and its losses after one step and at ages up to a million windows or
+// memories.
 func figures(g protection.Guarantee) string {
 	line := fmt.Sprintf("%s %s: epsilon %v, delta %v, mu %v", g.Mechanism, g.Unit.Name(), g.Epsilon, g.Delta, g.Mu)
 	if g.Curve == nil {

@@ -15,8 +15,8 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// claimHolds recomputes a calibration's loss in rational arithmetic, from the numbers c_x of a unit's events under the
-// nodes: loss²·s² ≥ Δ²·Σc_x² (Gaussian), Δ²·(Σc_x)² (Gamma) or nΔ²·(Σc_x)² (Laplace).
+// claimHolds recomputes a calibration's loss in rational arithmetic, where c_x is the number of the unit's events under
+// node x: loss²·s² ≥ Δ²·Σc_x² (Gaussian), Δ²·(Σc_x)² (Gamma) or nΔ²·(Σc_x)² (Laplace).
 func claimHolds(p mechanisms.Calibration, c mechanisms.Config, loss float64) bool {
 	square := func(x *big.Rat) *big.Rat { return new(big.Rat).Mul(x, x) }
 	s := new(big.Rat).SetInt(new(big.Int).SetUint64(p.Scale.Mant))
@@ -71,7 +71,7 @@ func TestGuaranteeIsProvedByTheIntegers(t *testing.T) {
 		} else if g.Curve != nil || g.Delta != 0 {
 			t.Errorf("%s: guarantee %+v", c.Name, g)
 		}
-		if c.Name != "blt" && !claimHolds(plan, c, loss) { // for blt see blt.TestMuIsTheSumOfTheTheorem and blt.TestUserMu
+		if c.Name != "blt" && !claimHolds(plan, c, loss) { // blt has tests of its own, TestMuIsTheSumOfTheTheorem
 			t.Errorf("%s: loss %g at clip %g is not proved by %+v", c.Name, loss, c.Clip(), plan)
 		}
 		if !paper && g.Epsilon != c.Budget.Epsilon {
@@ -102,13 +102,13 @@ func TestGuaranteeIsProvedByTheIntegers(t *testing.T) {
 	}
 }
 
-// hasUsers reports whether a name has a user level.
+// hasUsers reports whether the named mechanism has a user-level guarantee.
 func hasUsers(name string) bool {
 	return !strings.HasSuffix(name, "-paper") && !strings.HasPrefix(name, "once-")
 }
 
 // TestPaperGuaranteeIsRecomputed covers a trap of [WDP]: the paper's sensitivity L + µD does not bound a contribution.
-// The true loss of Option I is then ε·2L/(L + µD); Option II is loose enough.
+// So the true loss of the paper's Option I is ε·2L/(L + µD). Option II adds enough noise.
 func TestPaperGuaranteeIsRecomputed(t *testing.T) {
 	c := config("tree-gamma-paper", 4)
 	c.Printed = printed(c.Name, 1.25, c.Budget)
@@ -150,7 +150,7 @@ func TestGuaranteeRefusesAnotherCalibration(t *testing.T) {
 			}
 		}
 		f("name", func(c *mechanisms.Config) { *c = config("tree-gamma-paper", 4) })
-		for _, clip := range []float64{1.5, 2} { // 2: as many units as 1, each twice as large
+		for _, clip := range []float64{1.5, 2} { // clip 2 has as many lattice units as clip 1, each twice as large
 			f("clip", func(c *mechanisms.Config) { c.Contribution = contribution.OneComponent(c.Dimension(), clip) })
 		}
 		f("scope", func(c *mechanisms.Config) { c.Scope = protection.Window{Steps: 16} })
@@ -165,8 +165,8 @@ func TestGuaranteeRefusesAnotherCalibration(t *testing.T) {
 	}
 }
 
-// TestMaxMuReducesTheStatedEpsilon checks operators that ask for more noise than the budget needs: ε is then the
-// loss of that noise. An operator cannot get less noise than the budget needs.
+// TestMaxMuReducesTheStatedEpsilon checks operators that ask for more noise than the budget needs: ε must then be the
+// loss of the larger noise. A larger MaxMu must not give less noise than the budget needs.
 func TestMaxMuReducesTheStatedEpsilon(t *testing.T) {
 	for _, name := range []string{"tree-gaussian", "blt", "once-gaussian"} {
 		c := mechtest.Config(3)

@@ -11,8 +11,8 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// TestNoiseLawIsThatOfReleases checks that the law of increments follows from the filter: sums of its responses have
-// the standard deviations that releases claim.
+// TestNoiseLawIsThatOfReleases checks that the law of increments follows from the filter: adding its responses up must
+// give the standard deviations of the releases.
 func TestNoiseLawIsThatOfReleases(t *testing.T) {
 	for name, scope := range map[string]protection.Scope{
 		"horizon": protection.Lifetime{Steps: 100, Within: 100}, "window": protection.Window{Steps: 64},
@@ -28,14 +28,14 @@ func TestNoiseLawIsThatOfReleases(t *testing.T) {
 			t.Fatal(err)
 		}
 		const steps = 90
-		response := func(j int) float64 { // of increments
+		response := func(j int) float64 { // the filter's response in increments
 			b := 0.0
 			for k, q := range law.Poles {
 				b += law.Residues[k] * math.Pow(q, float64(j-1))
 			}
 			return b
 		}
-		variance, sum := 0.0, 0.0 // variance of the sum of all increments, if sums are prefix sums or decayed sums
+		variance, sum := 0.0, 0.0 // predicted variance of the sum of all increments
 		gamma := 1.0
 		memory, decays := stream.Memory()
 		if decays {

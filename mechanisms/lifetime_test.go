@@ -14,10 +14,10 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// TestStreamEndsAtItsHorizon checks that a stream with a horizon stops there, and refuses a state from after it. Its
-// calibration and its releases equal those of a stream without a horizon.
+// TestStreamEndsAtItsHorizon checks that a stream with a horizon stops there, and refuses a state of a later step.
+// Calibration and releases must equal a stream's without a horizon.
 func TestStreamEndsAtItsHorizon(t *testing.T) {
-	endless := batched(t) // W = 4, B = 3
+	endless := batched(t) // a stream without an end: W = 4, B = 3
 	c, h := endless, records(13, 3)
 	c.Scope = protection.Lifetime{Steps: 3, Within: 4}
 	if !reflect.DeepEqual(mechtest.Plan(t, c), mechtest.Plan(t, endless)) {
@@ -73,8 +73,8 @@ func TestStateOfASumStartsWithItsStep(t *testing.T) {
 	}
 }
 
-// TestHorizonMakesTheGuaranteeOneForEver checks that with a window of at least the horizon the budget covers the whole
-// run, at event and user level.
+// TestHorizonMakesTheGuaranteeOneForEver checks that if the stream ends within the window, the budget covers the
+// stream's full life, at event and user level.
 func TestHorizonMakesTheGuaranteeOneForEver(t *testing.T) {
 	for _, name := range []string{"tree-gaussian", "tree-gamma", "tree-gaussian-paper", "blt"} {
 		for _, unit := range []protection.Unit{oneEvent, separated(3)} {
@@ -101,8 +101,8 @@ func TestHorizonMakesTheGuaranteeOneForEver(t *testing.T) {
 	}
 }
 
-// TestPerStepGuaranteeHoldsForEver checks that a once- mechanism releases the contribution sum of each step alone,
-// under the budget for ever: σ = Δ/µ, θ = Δ/ε.
+// TestPerStepGuaranteeHoldsForEver checks that a once- mechanism releases each step's own contribution sum, under a
+// budget that holds for ever: σ = Δ/µ, θ = Δ/ε.
 func TestPerStepGuaranteeHoldsForEver(t *testing.T) {
 	for _, name := range everyName() {
 		if got := mechtest.ZeroStream(t, config(name, 3)).PerStep(); got != strings.HasPrefix(name, "once-") {

@@ -13,8 +13,8 @@ import (
 // Mechanism is the part that all streams with one configuration and calibration share: guarantee, sampler, filter and
 // scratch, checked and computed once. A further stream costs only its own state.
 //
-// Only one stream of an opened mechanism may be in use at a time: from one goroutine, or behind one lock. They share
-// scratch, and no call reads data that another call left there.
+// Only one stream of an opened mechanism may be in use at a time: from one goroutine, or behind one lock, because the
+// streams share scratch memory. No call reads scratch data of another call.
 type Mechanism struct {
 	frame
 	fresh func() []Sum
@@ -28,35 +28,35 @@ type frame struct {
 	end          uint64 // the last step
 	scratch      *noise.Scratch
 	components   []openedComponent
-	entries      int     // numbers in a record
-	contribution []int64 // of the last record, scratch
-	pairs        []int64 // its places and values, scratch; nil if all integers are absorbed
-	undo         []byte  // states of sums, scratch for Restore
+	entries      int     // length of a record's vector
+	contribution []int64 // scratch: the last record's contribution
+	pairs        []int64 // scratch: the contribution as places and values; nil if the key chain absorbs all integers
+	undo         []byte  // scratch for Restore: states of sums
 	callers      []float64
-	law          Exponential  // for ExponentialMechanism, else zero
-	choices      *drawScratch // scratch of draws
+	law          Exponential  // for an exponential mechanism; otherwise zero
+	choices      *drawScratch // scratch for draws
 }
 
 // openedComponent is a component in the form that streams use.
 type openedComponent struct {
-	from, to  int // range of its coordinates among all
+	from, to  int // range of this component's coordinates in the contribution
 	entries   int
 	grid      lattice.Grid
 	quantiser contribution.Quantiser
-	zeroOut   lattice.Int128 // square of the quantiser's distance of a contribution from zero, units²
-	bound     int64          // for ExponentialMechanism: bound on each integer of a contribution; else 0
+	zeroOut   lattice.Int128 // squared ℓ2 distance of a contribution from zero, units²
+	bound     int64          // for an exponential mechanism: bound on each integer of a contribution; otherwise 0
 	disjoint  bool           // Draws.Disjoint
-	roots     []float64      // √k_i; nil when all are 1
-	scaled    []float64      // scratch for the default quantiser with roots
+	roots     []float64      // √k_i, scaling of each coordinate; nil when all are 1
+	scaled    []float64      // scratch for the default quantiser when roots scale the vector
 }
 
-// quantise writes the contribution of v to dst. A contribution longer than its quantiser claims becomes the zero
-// contribution. So two contributions are at most twice that length apart, whatever is wrong with the quantiser, and
+// quantise writes the contribution of v to dst. A contribution longer than the quantiser's zero-out distance becomes
+// the zero contribution. So even with a faulty quantiser two contributions are at most twice this distance apart, and
 // sums of contributions cannot overflow.
 func (x *openedComponent) quantise(dst []int64, v []float64) {
 	switch {
 	case x.quantiser != nil:
-		clear(dst) // it still holds the previous record's contribution
+		clear(dst) // dst still holds the previous record's contribution
 		x.quantiser.Quantise(x.grid, dst, v)
 		if !x.grid.ContainsUpTo(dst, x.zeroOut) ||
 			x.bound > 0 && (slices.Max(dst) > x.bound || slices.Min(dst) < -x.bound) || x.disjoint && !atMostOneNonzero(dst) {
@@ -103,7 +103,7 @@ func (s *Mechanism) Clone() *Mechanism {
 	return clone
 }
 
-// opened is NewMechanism for a calibration that proves the guarantee.
+// opened is NewMechanism for a calibration whose guarantee is already computed.
 func opened(c Config, p Calibration, guarantee protection.Guarantee) (*Mechanism, error) {
 	fresh, err := p.sums(c, nil)
 	if err != nil {
@@ -142,8 +142,8 @@ func newFrame(c Config, p Calibration, guarantee protection.Guarantee) frame {
 }
 
 // absorbed returns the integers that the chain absorbs for a contribution: all of them, or only the places and values
-// of the nonzero ones in order, which determine the contribution as well. nil, the null event, stays nil, and the zero
-// contribution does not become nil.
+// of the nonzero ones in order, which determine the contribution too. The null event stays nil; the zero contribution
+// must not become nil.
 func (s *frame) absorbed(integers []int64) []int64 {
 	if integers == nil || s.pairs == nil {
 		return integers
@@ -160,7 +160,7 @@ func (s *frame) absorbed(integers []int64) []int64 {
 // Open opens a stream before its first record. key is k₀, 256 secret random bits that no other stream may have.
 func (s *Mechanism) Open(key [32]byte) *Stream { return s.over(key, s.fresh()) }
 
-// over returns a stream with the given mechanisms before their first step.
+// over returns a stream over the given sums, before their first step.
 func (s *frame) over(key [32]byte, sums []Sum) *Stream {
 	n := len(s.contribution)
 	stream := &Stream{
@@ -172,8 +172,8 @@ func (s *frame) over(key [32]byte, sums []Sum) *Stream {
 	return stream
 }
 
-// Scratch returns a vector as long as the numbers of a record, in which a caller can build them. All streams of an
-// opened mechanism share it: it keeps its contents until the caller uses another of them.
+// Scratch returns a vector with room for the numbers of a record, in which a caller can build them. All streams of an
+// opened mechanism share it, so its contents are valid only until the caller uses another stream.
 func (s *frame) Scratch() []float64 { return s.callers }
 
 // Dimension returns the number of coordinates of all components: n for the default contribution.

@@ -24,7 +24,7 @@ func mechanismOf(tb testing.TB) *mechanisms.Mechanism {
 }
 
 // TestStreamsOfOneMechanismAreIndependent alternates streams of one opened mechanism and of its clone, record by record
-// and through states. They must give the same bytes as streams that each have an opened mechanism of their own.
+// and through states. They must give the same bytes as streams with separate mechanisms.
 func TestStreamsOfOneMechanismAreIndependent(t *testing.T) {
 	h := records(40, 3)
 	for _, name := range everyName() {
@@ -45,7 +45,7 @@ func TestStreamsOfOneMechanismAreIndependent(t *testing.T) {
 		for i, id := range h.ids {
 			for k := range shared {
 				if k == 2 && i%3 == 0 {
-					continue // so that the streams are at different steps
+					continue // skip some, so that the streams are at different steps
 				}
 				if shared[k].Add(id, h.gradients[i]) != alone[k].Add(id, h.gradients[i]) ||
 					!slices.Equal(shared[k].Sum(0), alone[k].Sum(0)) {
@@ -73,8 +73,8 @@ func TestNewMechanismRefusesWhatOpenRefuses(t *testing.T) {
 	}
 }
 
-// maxStreamBytes bounds the bytes that a further stream of an opened mechanism may allocate for blt at d = 32. 3 072 of
-// them are totals, buffers, the open batch and the last release.
+// maxStreamBytes bounds the bytes that a further stream of an opened mechanism may allocate for blt at d = 32. Totals,
+// buffers, the open batch and the last release take 3 072 of them.
 const maxStreamBytes = 4096
 
 func TestFurtherStreamAllocatesLittle(t *testing.T) {
@@ -104,7 +104,7 @@ func TestFurtherStreamAllocatesLittle(t *testing.T) {
 	runtime.KeepAlive(kept)
 }
 
-// BenchmarkOpenFurtherStream opens a further stream of an opened mechanism, and a first one.
+// BenchmarkOpenFurtherStream compares opening another stream of an opened mechanism with opening the first one.
 func BenchmarkOpenFurtherStream(b *testing.B) {
 	c := mechtest.Config(32)
 	c.Name, c.Scope = "blt", protection.Window{Steps: 1024}

@@ -19,7 +19,7 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// goldenMemory is written out, because fits may differ between platforms: the filter of H = 64.
+// goldenMemory is the filter of H = 64. It is written as a literal, because fits may differ between platforms.
 var goldenMemory = decay.Filter{
 	Memory: 64, Count: 2,
 	Poles:    [decay.MaxPoles]uint32{975_602_355, 328_632_580},
@@ -32,8 +32,8 @@ func withMemory(n int, memory uint64) mechanisms.Config {
 	return c
 }
 
-// TestTheGuaranteeOfAMemoryIsForLife checks that ε rises with age for some memories and then stays constant at the
-// configured value for ever, under both adjacencies.
+// TestTheGuaranteeOfAMemoryIsForLife checks under both adjacencies that ε rises with age for a few times H steps, and
+// then stays at the configured value for ever.
 func TestTheGuaranteeOfAMemoryIsForLife(t *testing.T) {
 	for _, memory := range []uint64{2, 64, 1024, 65_536, 1 << 20} {
 		for _, adjacency := range []dp.Adjacency{dp.Replace, dp.ZeroOut} {
@@ -76,7 +76,7 @@ func TestCalibrationsWithMemoryRoundTrip(t *testing.T) {
 		c.Failure = 0.01
 		version := byte(4)
 		if c.Scope == fine.Scope && c.Contribution.Components[0].Quantiser != nil {
-			version = 5 // squares of distances do not fit a word
+			version = 5 // squared sensitivities that exceed 64 bits need this version
 		}
 		plan := mechtest.Plan(t, c)
 		b, err := plan.AppendBinary([]byte{9})
@@ -100,7 +100,7 @@ func TestCalibrationsWithMemoryRoundTrip(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range 8 { // the last number is the error bound
+	for i := range 8 { // byte by byte: the calibration ends with the 8 bytes of the error bound
 		b[len(b)-1-i] = 0xff
 	}
 	if _, err := mechanisms.ParseCalibration(b); err == nil {
@@ -116,9 +116,9 @@ func withBall(n int, memory uint64) mechanisms.Config {
 	return c
 }
 
-// TestDistancesBeyondAWord uses a lattice on which squares of distances do not fit a word. Noise must still follow the
-// distance: for a ball of radius 0.8 it is 0.8 times the noise of the default contribution of length 1, and 2ρ is
-// accounted for. A calibration of version 5 whose distances fit a word must be refused.
+// TestDistancesBeyondAWord uses a lattice so fine that squared sensitivities exceed 64 bits. Noise must still be
+// proportional to sensitivity: for a ball of radius 0.8 it is 0.8 times the noise of the default contribution of clip
+// 1. A calibration of version 5 whose squares fit 64 bits must be refused.
 func TestDistancesBeyondAWord(t *testing.T) {
 	ball, plain := withBall(384, 1<<20), withMemory(384, 1<<20)
 	p, q := mechtest.Plan(t, ball), mechtest.Plan(t, plain)
@@ -126,7 +126,7 @@ func TestDistancesBeyondAWord(t *testing.T) {
 		t.Fatalf("Λ = %d and Δ² = %v are no example", p.Grid.Lambda, p.Components[0].Replace)
 	}
 	sd := func(p mechanisms.Calibration) float64 { return p.Scale.Float64() * p.Grid.Unit() }
-	if ratio := sd(p) / sd(q); math.Abs(ratio-0.8) > 1e-4 { // rounding over a life is up to 2⁻¹⁴ of the variance
+	if ratio := sd(p) / sd(q); math.Abs(ratio-0.8) > 1e-4 { // rounding adds up to 2⁻¹⁴ of the variance
 		t.Errorf("noise is %.9g times that of a contribution of length 1, want 0.8", ratio)
 	}
 	if got := p.Sensitivity(ball); math.Abs(got-1.6) > 1e-6 || got < 1.6 {
@@ -160,7 +160,7 @@ func componentsWithMemory() mechanisms.Config {
 }
 
 // TestGuaranteeRefusesCalibrationOfAnotherMemory checks that a calibration for one memory is refused for another memory
-// and for a window, as are a lattice coarser than required and a scale too small.
+// and for a window. A lattice coarser than required and a too small scale must be refused too.
 func TestGuaranteeRefusesCalibrationOfAnotherMemory(t *testing.T) {
 	c := withMemory(32, 65_536)
 	plan := mechtest.Plan(t, c)
@@ -222,8 +222,8 @@ func TestConfigurationsWithMemoryAreChecked(t *testing.T) {
 	f("batch 2147483648: above", func(c *mechanisms.Config) { c.Scope, c.Batch = protection.Decay{Steps: 1 << 20}, 1<<31 })
 }
 
-// TestErrorBoundOfAMemoryCoversTheBump checks that the error bound is above the noise of a release at every age, even
-// right after a reset.
+// TestErrorBoundOfAMemoryCoversTheBump checks that the error bound exceeds the noise of a release at every age, even
+// right after a reset, where the variance is largest.
 func TestErrorBoundOfAMemoryCoversTheBump(t *testing.T) {
 	c := withMemory(3, 64)
 	c.Failure = 1e-3

@@ -13,17 +13,17 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// presence returns a configuration of users with a memory: all events of one user among any 1000 steps, at least 100
-// steps apart, k = 10.
+// presence returns a user-level configuration with a memory. It protects all events of a user within any 1000 steps;
+// they are at least 100 steps apart, so k = 10.
 func presence(memory uint64) mechanisms.Config {
 	c := withMemory(5, memory)
 	c.Unit = protection.User{Exchange: dp.Replace, Separation: 100, Steps: 1000}
 	return c
 }
 
-// TestUsersWithAMemory checks the claim for a user's events among any W steps, for ever after: ε rises to it and stays.
-// All events of a user cost the same up to W steps, and more and more beyond. Both follow from the distance of an
-// exchange, under both adjacencies.
+// TestUsersWithAMemory checks the claim for a user's events among any W steps, for ever after: ε must rise to the claim
+// and stay there. All events of a user within W steps must cost the claim, and events over more steps increasingly
+// more. Noise and loss must follow from the sensitivity, under both adjacencies.
 func TestUsersWithAMemory(t *testing.T) {
 	for _, memory := range []uint64{2, 64, 1024, 65_536} {
 		c := presence(memory)
@@ -60,7 +60,8 @@ func TestUsersWithAMemory(t *testing.T) {
 }
 
 // TestCalibrationsOfUsersWithAMemoryProveTheirOwn checks that a calibration is refused for a smaller separation and for
-// a longer window. It proves more for one event, and a calibration for events proves nothing for users.
+// a longer window. The calibration must prove a smaller loss for one event, and a calibration for events must prove
+// nothing for users.
 func TestCalibrationsOfUsersWithAMemoryProveTheirOwn(t *testing.T) {
 	c := presence(1024)
 	plan := mechtest.Plan(t, c)

@@ -11,10 +11,11 @@ import (
 	"oriel/mechanisms/mechtest"
 )
 
-// moments is a quantiser for second moments. It takes a vector a of d numbers within [−1, 1], and makes the upper
-// triangle of AAᵀ of the nearest A in Z^d·r⁻¹ with |A| ≤ 1: r² units off the diagonal are A_iA_j exactly, and on it
-// A_i²/√2 to the nearest. With those scales |vech|² = ½|A|⁴ except for d halves. So two contributions are at most r² +
-// √d apart, for A and B orthogonal, and one is r²/√2 + √d/2 from the null contribution.
+// moments is a quantiser for second moments. It takes a vector a of d numbers within [−1, 1], and rounds it to the
+// nearest A in Z^d·r⁻¹ with |A| ≤ 1. The contribution is the upper triangle of AAᵀ in units of r⁻²: A_iA_j exactly off
+// the diagonal, and A_i²/√2 rounded to the nearest integer on it. With scales 2 on the diagonal, |vech|² = ½|A|⁴ up to
+// d roundings by a half. So two contributions are at most r² + √d apart (for orthogonal A and B), and a contribution is
+// at most r²/√2 + √d/2 from the null contribution.
 type moments struct {
 	d     int
 	r     int64
@@ -92,7 +93,7 @@ func lattices(d int, r int64) [][]float64 {
 }
 
 // TestDistancesByEnumeration enumerates all contributions. No pair is farther apart, in the scaled norm, than the
-// claim, and the claim is tight. It fails for a distance that is short by √2, and for a diagonal that is not scaled.
+// claim, and the claim is tight. It must fail for a claim too small by √2, and for an unscaled diagonal.
 func TestDistancesByEnumeration(t *testing.T) {
 	g, err := lattice.NewGrid(1)
 	if err != nil {

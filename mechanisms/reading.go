@@ -12,16 +12,15 @@ import (
 	"oriel/mechanisms/windowtree"
 )
 
-// Incremental is a Sum whose increments are public, such as a sum with a memory.
+// Incremental is a Sum whose increments are public, for example a decaying sum.
 type Incremental interface {
 	Sum
 	// Increments returns the increments of the last Add in lattice units. They are valid until the next Add or Restore.
 	Increments() []lattice.Int128
 }
 
-// Reading is a sum of the increments of a component: with another memory than the one the filter was fitted for, or
-// without decay. It is post-processing of a stream's releases, exact in the stream's own fixed point. Its owner must
-// keep its state.
+// Reading is a sum of the increments of a component: with a memory other than the filter's, or without decay. It is
+// post-processing of a stream's releases, exact in the stream's fixed-point numbers. Its owner must keep its state.
 type Reading struct {
 	sum   Incremental
 	grid  lattice.Grid
@@ -30,7 +29,7 @@ type Reading struct {
 }
 
 // Reading returns a Reading of a component before the first step. With a memory of 0 increments add up without decay,
-// and Clear must be called after at most 2³² of them. Only sums that decay have increments.
+// and Clear must be called after at most 2³² of them. Only decaying sums have increments.
 func (s *Stream) Reading(component int, memory uint64) (*Reading, error) {
 	sum, ok := s.sums[component].(Incremental)
 	if _, decays := s.Memory(); !ok || !decays {
@@ -54,7 +53,8 @@ func (s *Stream) Increments(component int) []lattice.Int128 {
 	return sum.Increments()
 }
 
-// Take adds the increments of the step that has just closed. It must be called once, AFTER the Add that reported it.
+// Take adds the increments of the step that has just closed. It must be called once for each step, AFTER the Add that
+// closed the step.
 func (r *Reading) Take() { r.tally.Add(r.sum.Increments()) }
 
 // Write writes the sum in loss units.
@@ -74,18 +74,18 @@ func (r *Reading) StateLen() int { return r.tally.StateLen() }
 // AppendState appends the state.
 func (r *Reading) AppendState(dst []byte) []byte { return r.tally.AppendState(dst) }
 
-// Restore restores a state that AppendState wrote, or refuses it and leaves the reading unchanged. empty means that
-// nothing was added yet.
+// Restore restores a state that AppendState wrote, or refuses it and leaves the reading unchanged. empty states that
+// nothing was added before.
 func (r *Reading) Restore(state []byte, empty bool) error { return r.tally.Restore(state, empty) }
 
 // Deviation gives the noise of releases: the standard deviation of a coordinate of scale 1, in loss units, as a
 // function of the step.
 type Deviation struct {
-	scale  float64                   // of a single draw, loss units
-	at     func(step uint64) float64 // variance in units of a draw's
+	scale  float64                   // standard deviation of a single draw, loss units
+	at     func(step uint64) float64 // variance of a release's noise, in units of a draw's variance
 	end    uint64                    // the last step
 	period uint64                    // steps between resets of the noise; 0: none
-	nodes  int                       // largest number of nodes in a tree's release; 0: no tree
+	nodes  int                       // largest number of nodes in a release; 0: the mechanism is no tree
 }
 
 // errNoDeviation is returned for mechanisms whose noise is not Gaussian.
@@ -105,7 +105,7 @@ func (s *frame) Deviation(component int, memory uint64) (Deviation, error) {
 	own, decays := s.Memory()
 	switch {
 	case facts.PerStep && memory == 0:
-	case facts.PerStep, !decays && memory > 0: // also for a tree
+	case facts.PerStep, !decays && memory > 0: // covers a tree, too
 		return Deviation{}, fmt.Errorf("mechanisms: memory %d: %s without one has no increments to read", memory, s.calibration.Name)
 	case facts.Tree:
 		window := s.config.Scope.Span()
@@ -133,7 +133,7 @@ func (s *frame) Deviation(component int, memory uint64) (Deviation, error) {
 // At returns the standard deviation after a step, counted from 1.
 func (d Deviation) At(step uint64) float64 { return float64(math.Sqrt(d.at(step)) * d.scale) }
 
-// Times returns the deviation of noise that is factor times as large.
+// Times returns the deviation of noise multiplied by factor.
 func (d Deviation) Times(factor float64) Deviation {
 	d.scale = float64(d.scale * factor)
 	return d
@@ -167,17 +167,17 @@ func (s *frame) IncrementFilter() []float64 {
 }
 
 const (
-	// steadyPeriods is the number of periods after which nothing of the start is left: even a reading of the longest
-	// memory has kept less than 2⁻⁶² of it. If noise never starts again, the same holds after steadySteps steps.
+	// steadyPeriods is the number of periods after which the start no longer matters: even a reading of the longest
+	// memory has kept less than 2⁻⁶² of it. If noise is never reset, steadySteps steps have the same effect.
 	steadyPeriods = 1 << 16
 	steadySteps   = 1 << 62
-	// peakGrid sets the distance of the ages that Worst evaluates, a 64th of the age.
+	// peakGrid determines the spacing of the ages that Worst evaluates: a 64th of the age.
 	peakGrid = 64
 )
 
 // SteadyState returns the standard deviation long after the start: for sums that decay, at the end of a period, because
-// most steps are far from a reset; for a stream that ends, at its end. The number of nodes in a tree's release varies,
-// so for a tree it is Worst.
+// most steps are far from a reset; for a stream with a horizon, at its last step. The number of nodes in a tree's
+// release varies, so for a tree it is Worst.
 func (d Deviation) SteadyState() float64 {
 	switch {
 	case d.nodes > 0:
@@ -190,12 +190,12 @@ func (d Deviation) SteadyState() float64 {
 	return d.At(steadySteps)
 }
 
-// Worst returns the largest standard deviation of any step, to a thousandth. For sums that decay it occurs soon after
-// their noise started again; for a tree, in a release with as many nodes as levels.
+// Worst returns the largest standard deviation of any step, to a thousandth. For decaying sums it occurs soon after a
+// reset of the noise; for a tree, in a release with as many nodes as levels.
 func (d Deviation) Worst() float64 {
 	worst := d.SteadyState()
 	if d.period == 0 {
-		return worst // because the deviation grows with the step
+		return worst // without resets the deviation grows with the step
 	}
 	for age := uint64(1); age < d.period; age += max(1, age/peakGrid) {
 		worst = max(worst, d.At(steadyPeriods*d.period+age))
@@ -203,7 +203,7 @@ func (d Deviation) Worst() float64 {
 	return worst
 }
 
-// Weight returns N_t = Σ_{s≤t} γ^{t−s}, the sum of t equal steps of size 1: t if nothing decays.
+// Weight returns N_t = Σ_{s≤t} γ^{t−s}, the sum after t steps that each add 1: t without decay.
 func Weight(s protection.Scope, t uint64) float64 {
 	if memory, decays := s.Memory(); decays {
 		return decay.Weight(memory, t)
@@ -211,17 +211,17 @@ func Weight(s protection.Scope, t uint64) float64 {
 	return float64(t)
 }
 
-// NoiseLaw is the law of the noise in the growth of a component's sums at each step (with a memory, in its increments).
-// In units of a draw's standard deviation, with n_t independent and nearly N(0, 1),
+// NoiseLaw is the law of the noise in the differences of a component's successive sums (with a memory, in its
+// increments). In units of a draw's standard deviation, with n_t independent and nearly N(0, 1),
 //
 //	noise_t = n_t + Σ_k Residues[k]·c_k,    then c_k ← Poles[k]·c_k + n_t,
 //
 // where c_k is zero before the first step and, if Period is not 0, after each Period steps.
 type NoiseLaw struct {
 	Poles, Residues []float64
-	Period          uint64  // steps
+	Period          uint64  // steps between resets of the noise
 	Draw            float64 // standard deviation of a draw in a coordinate of scale 1, loss units
-	Rounding        float64 // bound on the effect of rounding carry, draws and contributions on a coordinate in a step
+	Rounding        float64 // bound on the effect of rounding carry, draws and contributions on a coordinate
 }
 
 // NoiseLaw returns the noise law of a component whose noise comes from a filter.
@@ -232,9 +232,9 @@ func (s *frame) NoiseLaw(component int) (NoiseLaw, error) {
 	if facts.Law != Gaussian || !facts.Filter && !decays {
 		return NoiseLaw{}, fmt.Errorf("mechanisms: %s: its noise comes from no filter", s.calibration.Name)
 	}
-	// The error is at most 3 units. The carry is within η ≤ ½ + 2⁻⁸ of its filter, so its difference from the step
-	// before is off by at most 2η. A draw is rounded by at most ½, of which |b_0| + Σ|b_j − b_{j−1}| ≤ 2 remain. A
-	// contribution is rounded by ½.
+	// The error is at most 3 units, and ½ for the rounding of each contribution of the batch. The carry is within η ≤ ½
+	// + 2⁻⁸ of its filter, so its difference from the previous step is off by at most 2η. A draw is rounded by at most
+	// ½, which contributes at most ½(|b_0| + Σ|b_j − b_{j−1}|) ≤ 1.
 	law := NoiseLaw{
 		Draw:     float64(p.Scale.Float64() * p.Grid.Unit()),
 		Rounding: float64((3 + float64(s.config.Batch)/2) * p.Grid.Unit()),
@@ -250,7 +250,7 @@ func (s *frame) NoiseLaw(component int) (NoiseLaw, error) {
 		return law, nil
 	}
 	// b_j = Σ R_k·q_k^{j−1}, so b_1 − b_0 = ΣR_k − 1 and b_j − b_{j−1} = −Σ R_k(1 − q_k)/q_k·q_k^{j−1} for j ≥ 2. A
-	// pole at 0 supplies the difference at j = 1.
+	// pole at 0 makes up for the missing term at j = 1.
 	law.Poles, law.Residues = []float64{0}, []float64{-1}
 	for k := range s.calibration.Filter.Count {
 		q, r := float64(s.calibration.Filter.Poles[k])/unit, float64(s.calibration.Filter.Residues[k])/unit

@@ -25,7 +25,8 @@ func forgetful(memory uint64) mechanisms.Config {
 }
 
 // TestReadings checks that a reading with the stream's own memory is the stream's sum, bit for bit. A reading with
-// another memory is the float sum of increments within rounding, and a restored reading continues with the same bytes.
+// another memory must equal the floating-point sum of increments within rounding, and a restored reading must continue
+// with the same bytes.
 func TestReadings(t *testing.T) {
 	c := forgetful(16)
 	stream := mechtest.Open(t, c, [32]byte{9})
@@ -92,8 +93,8 @@ func TestReadings(t *testing.T) {
 	}
 }
 
-// TestSpreads compares the quick deviations with the exact variances, at all ages, across resets, for memories far from
-// the fitted one and near its poles.
+// TestSpreads compares the deviations of Deviation with the exact variances, at all ages, across resets, for memories
+// far from the fitted one and near its poles.
 func TestSpreads(t *testing.T) {
 	for _, memory := range []uint64{2, 64, 1024, 65536} {
 		f, err := decay.Fit(memory)
@@ -136,7 +137,8 @@ func TestSpreads(t *testing.T) {
 	}
 }
 
-// TestVariancesAreTheirDefinitions computes e, its decayed sums and its windows' sums, coefficient by coefficient.
+// TestVariancesAreTheirDefinitions computes the coefficients of e, of its decayed sums and of its window sums, and
+// compares their squares with the variances.
 func TestVariancesAreTheirDefinitions(t *testing.T) {
 	const reading, steps = 40, 5000
 	f, err := decay.Fit(16)

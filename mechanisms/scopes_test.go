@@ -11,8 +11,8 @@ import (
 )
 
 // TestEachMechanismTakesTheScopesOfItsRow checks that each mechanism accepts exactly the scopes of its row, and users
-// if it has an account of them. Its guarantee must name the accepted scope. An error for another scope must name it,
-// and the ones that would be accepted.
+// only if it has accounting for them. The guarantee must name the accepted scope. An error for another scope must name
+// the refused scope and the accepted ones.
 func TestEachMechanismTakesTheScopesOfItsRow(t *testing.T) {
 	window, life := protection.Window{Steps: 8}, protection.Lifetime{Steps: 8, Within: 8}
 	decay, once := protection.Decay{Steps: 8}, protection.PerStep{}
@@ -80,9 +80,9 @@ func TestEachMechanismTakesTheScopesOfItsRow(t *testing.T) {
 	}
 }
 
-// TestCalibrationsAreOfTheirScope checks that a calibration for one scope is refused under another that needs other
-// noise: a memory and a window, or windows of other lengths. With the same window, a stream that ends and one that does
-// not have the same calibration.
+// TestCalibrationsAreOfTheirScope checks that a calibration for one scope is refused under a scope that needs other
+// noise: a memory instead of a window, or a window of another length. With the same window, a stream with a horizon and
+// one without have the same calibration.
 func TestCalibrationsAreOfTheirScope(t *testing.T) {
 	c := config("blt", 3)
 	plan := mechtest.Plan(t, c)
@@ -101,8 +101,8 @@ func TestCalibrationsAreOfTheirScope(t *testing.T) {
 	}
 }
 
-// TestWeightIsTheSumOfEqualSteps checks the sum of equal steps: all of them count, or under a decay each counts by its
-// remaining share.
+// TestWeightIsTheSumOfEqualSteps checks the sum of steps that each add 1: t of them, or under a decay the sum of their
+// remaining shares.
 func TestWeightIsTheSumOfEqualSteps(t *testing.T) {
 	for _, s := range []protection.Scope{
 		protection.Window{Steps: 8}, protection.Lifetime{Steps: 8, Within: 8}, protection.PerStep{},

@@ -9,8 +9,8 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// TestDeviationSettles compares the steady and the largest deviation with the certified variances. For a stream that
-// ends they are those at its end.
+// TestDeviationSettles compares the steady and the largest deviation with the certified variances. For a stream with a
+// horizon both are the deviation at its last step.
 func TestDeviationSettles(t *testing.T) {
 	near := func(what string, got, want, tolerance float64) {
 		t.Helper()
@@ -57,7 +57,7 @@ func TestDeviationSettles(t *testing.T) {
 	d, _, one = deviation(c, 0)
 	near("once", d.SteadyState(), one, 0)
 	near("once, worst", d.Worst(), one, 0)
-	c = mechtest.Config(1) // a tree over 8 steps
+	c = mechtest.Config(1) // a tree over a window of 8 steps
 	d, _, one = deviation(c, 0)
 	near("tree", d.At(7), one*math.Sqrt(3), 0)
 	near("tree, a later block", d.At(8+5), one*math.Sqrt(4), 0)

@@ -9,14 +9,14 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// Sum is a private prefix sum, the part of a mechanism below the stream: *windowtree.Tree or *blt.Sum. *perstep.PerStep
+// Sum is a private prefix sum, the part of a mechanism that adds noise: *windowtree.Tree or *blt.Sum. *perstep.PerStep
 // is a Sum too, but releases the contribution sum of each step instead of a prefix sum.
 type Sum interface {
 	// Add takes the contribution sum v of step Steps()+1 and writes the release to dst. The chain must have absorbed
 	// the step's records BEFORE.
 	Add(dst []float64, v []int64, chain *noise.Chain)
 	Steps() uint64
-	AppendState(dst []byte) []byte // starts with Steps, u64 little-endian
+	AppendState(dst []byte) []byte // the state must start with Steps, u64 little-endian
 	StateLen() int
 	// Restore leaves the sum unchanged if it returns an error.
 	Restore(state []byte) error
@@ -30,10 +30,10 @@ type Stream struct {
 	sums  []Sum // one for each component
 
 	place    uint32    // number of records in the open batch
-	partial  []int64   // their contribution sum, the components concatenated
-	released []float64 // the last release
+	partial  []int64   // contribution sum of the open batch, components concatenated
+	released []float64 // the last release, loss units
 
-	draws *drawState // for ExponentialMechanism and DrawBy; else nil
+	draws *drawState // for an exponential mechanism and DrawBy; otherwise nil
 }
 
 // Open opens a stream before its first record, with its own Mechanism. key is k₀, 256 secret random bits that no other
@@ -46,9 +46,9 @@ func Open(c Config, p Calibration, key [32]byte) (*Stream, error) {
 	return m.Open(key), nil
 }
 
-// NewStream opens a stream over given sums, one for each component. The guarantee is the calibration's, so the caller
-// must ensure that the sums have the calibration's noise. Use Open to get a stream; NewStream is for tests, which use
-// zero noise or a planted fault instead.
+// NewStream opens a stream over given sums, one for each component. Its guarantee is the calibration's, so the caller
+// must ensure that the sums have the calibration's noise. NewStream is only for tests, which use zero noise or plant a
+// fault; use Open otherwise.
 func NewStream(c Config, p Calibration, key [32]byte, sums ...Sum) (*Stream, error) {
 	guarantee, err := p.Guarantee(c)
 	if err != nil {
@@ -58,7 +58,7 @@ func NewStream(c Config, p Calibration, key [32]byte, sums ...Sum) (*Stream, err
 	return frame.overSums(key, sums)
 }
 
-// OpenOver is NewStream for an opened mechanism, whose guarantee need not be proved again.
+// OpenOver is NewStream for an opened mechanism, whose guarantee is proved already.
 func (s *Mechanism) OpenOver(key [32]byte, sums ...Sum) (*Stream, error) {
 	return s.overSums(key, sums)
 }
@@ -124,7 +124,7 @@ func (s *Stream) accumulate(integers []int64) {
 	}
 }
 
-// Ended reports whether the last step of the horizon has closed. After that a machine must not draw, and gets no
+// Ended reports whether the last step of the horizon has closed. From then on a machine must not draw, and gets no
 // record.
 func (s *Stream) Ended() bool { return s.ended(s.Step() + 1) }
 
@@ -144,15 +144,16 @@ func (s *Stream) Step() uint64 { return s.sums[0].Steps() }
 // Place returns the number of records in the open step, fewer than a batch.
 func (s *Stream) Place() int { return int(s.place) }
 
-// Tag returns a digest, under a name, of the history that the stream has absorbed. An intent contains it as a
-// commitment to that history. Equal histories under equal keys give equal tags. Without the state a tag cannot be
+// Tag returns a digest, under a name, of the history that the stream has absorbed. An intent record contains it as a
+// commitment to the history. Equal histories under equal keys give equal tags. Without the state a tag cannot be
 // distinguished from random bits, whatever the events are.
 func (s *Stream) Tag(name string) [32]byte { return s.chain.Tag(name) }
 
 // A state is, little-endian: version u8, chain key 32 bytes, place u32, partial sum n × i64, last release n × f64,
-// states of the sums. n counts the coordinates of all components, which are concatenated, as the sums are. Version 1 is
-// for one component, 2 for several, 3 for ExponentialMechanism. Version 3 holds the sums of all contributions, n × i64,
-// instead of the last release, and with Draws.MaxDraws it ends with the number of draw times so far, u64.
+// states of the sums. n counts the coordinates of all components. The components' coordinates are concatenated, and so
+// are the states of their sums. Version 1 is for one component, 2 for several, 3 for ExponentialMechanism. Version 3
+// holds the sums of all contributions, n × i64, instead of the last release, and with Draws.MaxDraws it ends with the
+// number of draw times so far, u64.
 const stateHead = 1 + 32 + 4
 
 // StateLen returns the length of every state of this stream.
@@ -248,12 +249,12 @@ func (s *Stream) Restore(state []byte) error {
 		s.released[i] = math.Float64frombits(binary.LittleEndian.Uint64(released[8*i:]))
 	}
 	if s.totals() != nil {
-		s.draws.drawn, s.draws.drawTimes = s.config.Draws.K, drawTimes // the draws of the last step are already made
+		s.draws.drawn, s.draws.drawTimes = s.config.Draws.K, drawTimes // the last step's draws are made
 	}
 	return nil
 }
 
-// checkSteps checks that all sums are at the same step, and that the horizon allows it.
+// checkSteps checks that all sums have closed the same number of steps, at most the horizon's.
 func (s *Stream) checkSteps(sums []byte, place uint32) error {
 	steps := binary.LittleEndian.Uint64(sums)
 	if s.ended(steps) || place > 0 && s.ended(steps+1) {
@@ -268,7 +269,7 @@ func (s *Stream) checkSteps(sums []byte, place uint32) error {
 	return nil
 }
 
-// checkNumbers checks that the open batch, and totals, are possible sums of that many contributions, and that the last
+// checkNumbers checks that as many contributions can add up to the open batch and to the totals, and that the last
 // release is finite.
 func (s *Stream) checkNumbers(partial, released []byte, place uint32, steps uint64) error {
 	for k := range s.components {
@@ -279,7 +280,7 @@ func (s *Stream) checkNumbers(partial, released []byte, place uint32, steps uint
 				return errors.New("mechanisms: state: partial sum is beyond its bound")
 			}
 			if s.totals() != nil {
-				most := int64(steps*s.config.Batch) * s.components[k].grid.Lambda // below 2⁶³, see exponential.problems
+				most := int64(steps*s.config.Batch) * s.components[k].grid.Lambda // below 2⁶³ by exponential.problems
 				if x := int64(binary.LittleEndian.Uint64(released[8*i:])); x > most || x < -most {
 					return errors.New("mechanisms: state: a sum is beyond its bound")
 				}

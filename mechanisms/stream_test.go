@@ -80,24 +80,24 @@ func TestSameHistorySameBytes(t *testing.T) {
 	}
 }
 
-// TestOneChangedRecordRenewsAllLaterNoise changes one record, at each position in its batch. Every release before its
-// step must stay the same, and every later one must have new noise, even if the sums are equal (identity changed, or
-// null for zero).
+// TestOneChangedRecordRenewsAllLaterNoise changes one record, at each position in its batch. Every release before the
+// record's step must stay the same, and every later release must have new noise. This must hold even if the sums are
+// equal: with a changed identity, or a null event in place of zeros.
 func TestOneChangedRecordRenewsAllLaterNoise(t *testing.T) {
 	renewsAllLaterNoise(t, batched(t))
 }
 
-// TestOneChangedRecordOfFewNumbersRenewsAllLaterNoise repeats the test above for a chain that absorbs places and
-// values.
+// TestOneChangedRecordOfFewNumbersRenewsAllLaterNoise repeats TestOneChangedRecordRenewsAllLaterNoise for a chain that
+// absorbs only nonzero places and values.
 func TestOneChangedRecordOfFewNumbersRenewsAllLaterNoise(t *testing.T) {
 	c := batched(t)
-	c.Contribution.Nonzero = 1 // fewer nonzero integers than most contributions have
+	c.Contribution.Nonzero = 1 // most contributions have more nonzero integers, which is allowed
 	renewsAllLaterNoise(t, c)
 }
 
 func renewsAllLaterNoise(t *testing.T, c mechanisms.Config) {
 	h := records(60, 3)
-	h.gradients[30] = make([]float64, 3) // the zero gradient, so that null and zero have equal sums
+	h.gradients[30] = make([]float64, 3) // the zero vector: the sums of null and zero records are equal
 	h.gradients[33] = []float64{0.5, 0, 0}
 	noisy, silent := mechtest.Open(t, c, [32]byte{4}), mechtest.ZeroStream(t, c)
 	noisyStart, silentStart := noisy.AppendState(nil), silent.AppendState(nil)
@@ -123,7 +123,7 @@ func renewsAllLaterNoise(t *testing.T, c mechanisms.Config) {
 		t.Helper()
 		changed := h.with(at, change)
 		other := noiseOf(changed)
-		step := at / 3 // index of the release that closes the batch
+		step := at / 3 // index of the release that closes the record's batch
 		for i := range base {
 			for j := range base[i] {
 				if same := base[i][j] == other[i][j]; same != (i < step) {
@@ -135,7 +135,7 @@ func renewsAllLaterNoise(t *testing.T, c mechanisms.Config) {
 			t.Errorf("%s: record %d: sums the same: %v, want %v", name, at, !sameSums, sameSums)
 		}
 	}
-	for _, at := range []int{0, 1, 2, 30, 31, 32, 57, 58, 59} { // first, middle, last record of a batch, in three batches
+	for _, at := range []int{0, 1, 2, 30, 31, 32, 57, 58, 59} { // the first, middle and last record of three batches
 		f("integers", at, false, func(_ *noise.Identity, g *[]float64) { (*g)[1] += 0.01; (*g)[0] *= 0.5 })
 		f("offset", at, true, func(id *noise.Identity, _ *[]float64) { id.Offset++ })
 		f("leader epoch", at, true, func(id *noise.Identity, _ *[]float64) { id.LeaderEpoch++ })
@@ -151,7 +151,7 @@ func renewsAllLaterNoise(t *testing.T, c mechanisms.Config) {
 // or sums, and that no step allocates.
 func TestSparseAbsorptionIsAnotherHistory(t *testing.T) {
 	whole, h := batched(t), records(30, 3)
-	h.gradients[7] = nil // after numbers that must not be added again
+	h.gradients[7] = nil // a null event follows a record whose numbers are still in the scratch
 	places := whole
 	places.Contribution.Nonzero = 1
 	if a, b := run(mechtest.ZeroStream(t, whole), h), run(mechtest.ZeroStream(t, places), h); !slices.EqualFunc(a, b,
@@ -181,19 +181,20 @@ func TestRestoreAfterAnyRecordGivesTheSameBytes(t *testing.T) {
 	h.gradients[7] = nil
 	for _, name := range everyName() {
 		c.Name, c.Printed, c.Scope = name, config(name, 3).Printed, scope(name, 4)
-		stream, twin := mechtest.Open(t, c, [32]byte{4}), mechtest.Open(t, c, [32]byte{})
+		stream, restored := mechtest.Open(t, c, [32]byte{4}), mechtest.Open(t, c, [32]byte{})
 		for i, id := range h.ids {
 			state := stream.AppendState(nil)
 			if len(state) != stream.StateLen() {
 				t.Fatalf("state of %d bytes, want %d", len(state), stream.StateLen())
 			}
-			if err := twin.Restore(state); err != nil {
+			if err := restored.Restore(state); err != nil {
 				t.Fatal(err)
 			}
-			if !bytes.Equal(twin.AppendState(nil), state) || !slices.Equal(twin.Sum(0), stream.Sum(0)) {
+			if !bytes.Equal(restored.AppendState(nil), state) || !slices.Equal(restored.Sum(0), stream.Sum(0)) {
 				t.Fatalf("%s: record %d: a restored stream is another", name, i)
 			}
-			if stream.Add(id, h.gradients[i]) != twin.Add(id, h.gradients[i]) || !slices.Equal(stream.Sum(0), twin.Sum(0)) {
+			if stream.Add(id, h.gradients[i]) != restored.Add(id, h.gradients[i]) ||
+				!slices.Equal(stream.Sum(0), restored.Sum(0)) {
 				t.Fatalf("%s: record %d: a restored stream goes on differently", name, i)
 			}
 		}
@@ -248,9 +249,9 @@ func FuzzStreamRestore(f *testing.F) {
 	})
 }
 
-// TestNeighboursDifferByAtMostTheSensitivity compares neighbours that differ in one contribution. From its step on, all
-// sums must differ by the same integer vector, of norm at most 2Λ under replace and Λ under zero-out, even for NaN,
-// infinities and huge values.
+// TestNeighboursDifferByAtMostTheSensitivity compares neighbours that differ in one contribution. From the
+// contribution's step on, all sums must differ by the same integer vector, of norm at most 2Λ under replace and Λ under
+// zero-out, even for NaN, infinities and huge values.
 func TestNeighboursDifferByAtMostTheSensitivity(t *testing.T) {
 	const n = 5
 	r := rand.New(rand.NewPCG(12, 0))
@@ -284,7 +285,7 @@ func TestNeighboursDifferByAtMostTheSensitivity(t *testing.T) {
 			for i, sum := range run(mechtest.Planted(t, c, plan, mechtest.Zero{}), neighbour) {
 				square := int64(0)
 				for j := range sum {
-					d := int64(math.Ldexp(sum[j]-sums[i][j], -plan.Grid.Exp)) // exact: integers below 2⁵³ of units
+					d := int64(math.Ldexp(sum[j]-sums[i][j], -plan.Grid.Exp)) // exact: integers below 2⁵³ units
 					square += d * d
 				}
 				limit := lambdas * plan.Grid.Lambda

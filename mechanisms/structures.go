@@ -14,10 +14,10 @@ import (
 	"oriel/mechanisms/windowtree"
 )
 
-// maxWindow keeps block and position arithmetic of a tree exact.
+// maxWindow is so small that block and position arithmetic of a tree cannot overflow.
 const maxWindow = 1 << 62
 
-// tree is the structure with noise at the nodes of a windowtree.
+// tree is the noise structure of the tree- mechanisms: noise at the nodes of a windowtree.
 type tree struct {
 	window uint64 // W, steps
 }
@@ -41,7 +41,7 @@ func (t tree) shape(p *Calibration, _ Config) (bits int, err error) {
 
 func (t tree) calibrate(x *calibratedComponent, p Calibration, c Config, kind definition) (float64, error) {
 	x.scale = nodeScale(*x, kind.Law, t.exposure(c))
-	if kind.Paper { // Calibration.Guarantee computes the loss that this scale proves
+	if kind.Paper { // Calibration.Guarantee computes the loss that the paper's scale proves
 		units := dp.Float().Quo(c.Printed(int(p.Levels)), dp.Exact(x.grid.Unit()))
 		x.scale = noise.ScaleUp(dp.Up(units, scaleMargin))
 	}
@@ -77,8 +77,8 @@ func (t tree) sums(x calibratedComponent, _ Calibration, _ Config, sampler noise
 	return func() Sum { return first.Fresh() }, err
 }
 
-// separation returns the separation of the unit's events. A unit of one event counts as a user with one event in a
-// window.
+// separation returns the separation of the unit's events. For a single event it is so large that a window has one
+// event.
 func (t tree) separation(c Config) uint64 {
 	if separation, several := c.Unit.EventSeparation(); several {
 		return separation
@@ -86,7 +86,7 @@ func (t tree) separation(c Config) uint64 {
 	return t.window
 }
 
-// exposure returns h nodes for one event, and the numbers of PROOF.md, Lemma 1 for a user.
+// exposure returns h nodes with one event each for an event, or for a user the numbers of PROOF.md, Lemma 1.
 func (t tree) exposure(c Config) exposure {
 	total := dp.Float().SetUint64(windowtree.Events(t.window, t.separation(c)))
 	return exposure{
@@ -108,7 +108,7 @@ func withoutFilter(p Calibration) error {
 	return nil
 }
 
-// perStep is the structure with noise in single steps: a tree of one node, which an event leaves with its step.
+// perStep is the noise structure of the once- mechanisms: each step has noise of its own, like a tree of one node.
 type perStep struct{}
 
 func (perStep) problems(c Config, bad func(format string, args ...any)) {
@@ -145,7 +145,7 @@ func (perStep) sums(x calibratedComponent, _ Calibration, _ Config, sampler nois
 
 func oneNode() exposure { return exposure{squares: dp.Exact(1), total: dp.Exact(1)} }
 
-// filter is the structure with noise of steps through the filter of blt.
+// filter is the noise structure of blt for a window: the noise of steps passes a filter.
 type filter struct {
 	window uint64 // W, steps
 }
@@ -200,7 +200,7 @@ func (filter) sums(x calibratedComponent, p Calibration, _ Config, sampler noise
 	return func() Sum { return first.Fresh() }, err
 }
 
-// lossByAge is a loss by age, with the calibration of its noise.
+// lossByAge is the privacy loss as a function of age, with the calibration of the noise.
 type lossByAge interface {
 	dp.Curve
 	ScaleFor(age uint64, mu float64) (noise.Scale, error)
@@ -215,7 +215,7 @@ func (f filter) lossByAge(x calibratedComponent, p Calibration, c Config) lossBy
 	return event
 }
 
-// decaying is the structure with noise of steps through the filter of package decay, for sums that decay.
+// decaying is the noise structure of blt for decaying sums: the noise of steps passes a filter of package decay.
 type decaying struct {
 	memory uint64 // H, steps
 }
@@ -236,8 +236,8 @@ func (f decaying) shape(p *Calibration, c Config) (bits int, err error) {
 	return leastBits(p.Decay, c)
 }
 
-// leastBits returns the bits of the coarsest lattice on which rounding costs almost nothing over a life, for all
-// components.
+// leastBits returns the number of bits of Λ of the coarsest lattice whose rounding costs almost nothing over a life,
+// for all components.
 func leastBits(f decay.Filter, c Config) (least int, err error) {
 	for _, component := range c.Contribution.Components {
 		bits, err := f.Bits(component.Size, func(bits int) lattice.Int128 {
@@ -296,7 +296,7 @@ func (decaying) sums(x calibratedComponent, p Calibration, _ Config, sampler noi
 	return func() Sum { return first.Fresh() }, err
 }
 
-// lifetimeLoss is a loss by age that stops growing, with the calibration of its noise.
+// lifetimeLoss is a privacy loss that stops growing with age, with the calibration of the noise.
 type lifetimeLoss interface {
 	dp.Curve
 	Life() float64

@@ -12,7 +12,8 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// units presents a stream as a sum over a lattice of unit 1: a step is a record, and null records that fill the batch.
+// units presents a stream as a sum over a lattice of unit 1. A step is one record, followed by null records that fill
+// the batch.
 type units struct {
 	*mechanisms.Stream
 	exp int
@@ -54,8 +55,8 @@ func TestDrawsReachTheSums(t *testing.T) {
 }
 
 // TestTailDrawsReachTheSums opens a stream in the usual way, with the sampler of its calibration. Its first release
-// must equal that sampler's vector, beyond 6 standard deviations of normal noise. No other test covers Open with noise
-// that far out.
+// must equal the sampler's vector, whose noise exceeds 6 standard deviations. No other test covers Open with such large
+// noise.
 func TestTailDrawsReachTheSums(t *testing.T) {
 	for _, name := range everyName() {
 		c, node := config(name, sumtest.FarDimension), noise.NodeID{}

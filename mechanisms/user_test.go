@@ -45,8 +45,8 @@ func TestUserNoiseIsThatOfAllEventsOfAWindow(t *testing.T) {
 	f("tree-laplace", 2*total*math.Sqrt(5))
 }
 
-// TestEventGuaranteeIsOfTheSameCalibration checks that a user-level calibration proves more for one event, as
-// EventGuarantee returns, and that the calibration of an event does not prove a user.
+// TestEventGuaranteeIsOfTheSameCalibration checks that EventGuarantee of a user-level calibration is stronger than its
+// Guarantee, and that an event-level calibration is refused at user level.
 func TestEventGuaranteeIsOfTheSameCalibration(t *testing.T) {
 	for _, name := range []string{"tree-gaussian", "tree-gamma", "tree-laplace", "blt"} {
 		for _, adjacency := range []dp.Adjacency{dp.Replace, dp.ZeroOut} {
@@ -72,7 +72,7 @@ func TestEventGuaranteeIsOfTheSameCalibration(t *testing.T) {
 				t.Errorf("%s: proves less than the event's epsilon: %v", name, err)
 			}
 			c = user(name)
-			c.Unit = separated(93) // k = 12
+			c.Unit = separated(93) // k = 12 events a user
 			if _, err := plan.Guarantee(c); !errors.Is(err, mechanisms.ErrUnproved) {
 				t.Errorf("%s: one event more in a window: %v, want ErrUnproved", name, err)
 			}
@@ -88,8 +88,8 @@ func TestEventGuaranteeIsOfTheSameCalibration(t *testing.T) {
 	}
 }
 
-// TestUserGuaranteeAges checks that both losses by age are those of the structure, at user level and (only At) at event
-// level.
+// TestUserGuaranteeAges checks that the guarantee's losses by age are the noise structure's: for a user, and (only At)
+// for an event.
 func TestUserGuaranteeAges(t *testing.T) {
 	for _, name := range []string{"tree-gaussian", "tree-gamma", "blt"} {
 		c := user(name)
@@ -117,14 +117,14 @@ func TestUserGuaranteeAges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Rounding of shifts.
+	// Tolerance for rounded shifts.
 	if got, want := g.Curve.Mu(100*1024)/g.Mu, math.Sqrt((10+100*(2-1/1024.0))/11); got < want || got > want*(1+1e-5) {
 		t.Errorf("µ(100W) of an event is %g µ(W), want %g", got, want)
 	}
 }
 
-// Each component pays for all events of a user: of equal components with equal shares none has less noise than another,
-// nor more.
+// TestEqualComponentsHaveEqualNoiseAtUserLevel checks that each component pays for all events of a user: components of
+// equal shape and share must have equal noise.
 func TestEqualComponentsHaveEqualNoiseAtUserLevel(t *testing.T) {
 	for _, scope := range []protection.Scope{protection.Window{Steps: 64}, protection.Decay{Steps: 64}} {
 		for _, unit := range []protection.Unit{oneEvent, zeroOut, separated(3)} {

@@ -16,7 +16,7 @@ import (
 // in units (Δ/µ)², and its standard error, from n independent coordinates.
 func released(t *testing.T, stream *mechanisms.Stream, first, steps uint64) (mean, spread float64) {
 	t.Helper()
-	const delta = 2.0 // L = 1, replace
+	const delta = 2.0 // ℓ2 sensitivity under replace for clip L = 1
 	n := stream.Dimension()
 	squares, id := make([]float64, n), noise.Identity{}
 	for id.Offset = 1; id.Offset <= int64(first+steps); id.Offset++ {
@@ -39,8 +39,8 @@ func released(t *testing.T, stream *mechanisms.Stream, first, steps uint64) (mea
 }
 
 // TestVarianceIsThatOfTheTable measures the variance of a release at equal µ(W), the figure of blt.Table, end to end:
-// for the tree over whole blocks after the first one, and for blt after eight windows, when it has settled. Mean
-// squares of coordinates are near enough to normal to exceed 6.11 standard errors with probability below 10⁻⁸.
+// for the tree over complete blocks after the first one, and for blt after eight windows, when the variance is steady.
+// Mean squares of coordinates are so close to normal that they exceed 6.11 standard errors with probability below 10⁻⁸.
 func TestVarianceIsThatOfTheTable(t *testing.T) {
 	short := tiertest.Runs[uint64](1<<15, 1<<17)
 	for _, c := range []struct {
@@ -55,7 +55,7 @@ func TestVarianceIsThatOfTheTable(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		row := rows[len(rows)-1] // m = 4
+		row := rows[len(rows)-1] // the row of m = 4 poles
 		f := func(name string, first uint64, want float64) {
 			t.Helper()
 			config := config(name, c.n)

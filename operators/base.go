@@ -10,18 +10,18 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// Base is embedded by machines and provides the methods that most of them share. Every so many steps, a step publishes
-// Count decisions, with ascending indices over both topics. No decision is due before the first record. A machine with
-// another schedule defines its own Open and Due.
+// Base is embedded by machines and provides the methods that most of them share. One in Every steps publishes Count
+// decisions, whose indices ascend over both topics. No decision is due before the first record. A machine with another
+// schedule must define its own Open and Due.
 //
 // A state is, little-endian:
 //
 //	version u8 ‖ fields ‖ state of the stream
 type Base struct {
-	Operator string // its name, for errors
+	Operator string // name of the operator, for errors
 	Stream   *mechanisms.Stream
-	Every    uint64 // steps from one decision to the next; 0: 1
-	Count    int    // decisions of such a step, in both topics together; 0: 1
+	Every    uint64 // number of steps from one decision to the next; 0 means 1
+	Count    int    // number of decisions that these steps publish, in both topics together; 0 means 1
 
 	Version byte
 	Fields  []Field
@@ -31,8 +31,9 @@ type Base struct {
 	Check func() error
 }
 
-// CheckStream refuses a stream whose only component does not have this many coordinates and entries of a contribution,
-// or whose terms or batch are not those of the settings. Sums of single steps are refused, too.
+// CheckStream refuses a stream whose terms or batch are not the settings'. It also refuses a stream that releases each
+// step separately, and one whose only component does not have the given number of coordinates and entries of a
+// contribution.
 func (b Base) CheckStream(coordinates, entries int, terms protection.Terms, batch uint64) error {
 	s := b.Stream
 	if s.Components() != 1 || s.Dimension() != coordinates || len(s.Scratch()) != entries {
@@ -45,13 +46,13 @@ func (b Base) CheckStream(coordinates, entries int, terms protection.Terms, batc
 	return nil
 }
 
-// Field is a part of a machine's state. Its length depends on the configuration alone.
+// Field is a section of a machine's state. Its length depends only on the configuration.
 type Field interface {
 	StateLen() int
 	AppendState(dst []byte) []byte
 
-	// Restore reads StateLen bytes. It is called after the stream has been restored. If it fails, Base puts the earlier
-	// state back.
+	// Restore reads StateLen bytes. Base calls it after the stream is restored. If it fails, Base restores the
+	// machine's earlier state.
 	Restore(state []byte) error
 }
 
@@ -59,7 +60,7 @@ type Field interface {
 type PrivateField interface {
 	Field
 
-	// AppendShared appends the remaining part of the state, which is equal on neighbouring streams.
+	// AppendShared appends the rest of the state, which is equal on neighbouring streams.
 	AppendShared(dst []byte) []byte
 }
 
@@ -69,8 +70,8 @@ func (b *Base) Open(dst []Decision) []Decision { return dst }
 // Steps returns the number of closed steps.
 func (b *Base) Steps() uint64 { return b.Stream.Step() }
 
-// Due returns the first index and the number of the decisions of a step. If there is only one decision a step, its
-// index is the step.
+// Due returns the first index and the number of the decisions of a step. If steps have only one decision, its index is
+// the step.
 func (b *Base) Due(step uint64) (first uint64, count int) {
 	if step == 0 || step%max(1, b.Every) != 0 {
 		return 0, 0
@@ -91,7 +92,7 @@ func (b *Base) StateLen() int {
 	return n
 }
 
-// AppendState appends the state. It may be called in the middle of a batch.
+// AppendState appends the state. It may be called while a step is open.
 func (b *Base) AppendState(dst []byte) []byte {
 	dst = append(dst, b.Version)
 	for _, f := range b.Fields {

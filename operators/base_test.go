@@ -26,7 +26,7 @@ func (d *digit) Restore(state []byte) error {
 }
 
 // TestRestoreChangesAllOrNothing checks that a refused state leaves the machine unchanged, whichever of its components
-// refuses. The error names a wrong length or version.
+// refuses it. The error must name a wrong length or version.
 func TestRestoreChangesAllOrNothing(t *testing.T) {
 	first, second, count, odd := digit(3), digit(4), uint64(7), false
 	vector := []float64{1, -2}
@@ -84,8 +84,8 @@ func TestRestoreChangesAllOrNothing(t *testing.T) {
 	_ = b.Restore(at(1, 11))
 }
 
-// TestBaseDecidesEverySoManySteps checks that decisions come every so many steps, and that none is due before the first
-// record.
+// TestBaseDecidesEverySoManySteps checks that decisions come once in Every steps, and that no decision is due before
+// the first record.
 func TestBaseDecidesEverySoManySteps(t *testing.T) {
 	b := operators.Base{Every: 3}
 	if owed := b.Open(nil); len(owed) != 0 {

@@ -5,21 +5,21 @@ import "math"
 // Costed is an Operator whose events are vectors of costs, one cost for each coordinate of a decision.
 type Costed interface {
 	Operator
-	Costs() *Costs // nil: events are something else
+	Costs() *Costs // nil: events are not costs
 }
 
 // Costs describes how vectors of n costs are projected, before they are clipped, onto the directions in which decisions
 // can move. If the set has an interior, these are all n directions.
 type Costs struct {
-	Coordinates int     // n
-	Directions  int     // dimension of the space that costs are projected onto
-	Ones        float64 // norm of the projection of n costs of 1
-	Reason      string  // why costs are not projected though decisions cannot move in all directions; empty: they are
+	Coordinates int     // n, the number of coordinates
+	Directions  int     // dimension of the space to which costs are projected
+	Ones        float64 // norm of the projection of the vector (1, …, 1)
+	Reason      string  // why costs are not projected although the set has no interior; empty otherwise
 }
 
-// Longest bounds the norm of projected costs in a range with middle m and half-width h: |Pc| ≤ |m|·|P1| + h√n. The
-// bound holds because the coordinates of c − m·1 are at most h in size, and a projection does not lengthen a vector. In
-// addition |Pc| ≤ |c|.
+// Longest returns a bound on the norm of projected costs from a range with middle m and half-width h: |Pc| ≤ |m|·|P1| +
+// h√n. The bound holds because the coordinates of c − m·1 are at most h in absolute value, and a projection does not
+// lengthen a vector. It also uses |Pc| ≤ |c|.
 func (c Costs) Longest(r Range) float64 {
 	around := float64(r.Half() * math.Sqrt(float64(c.Coordinates)))
 	return min(c.Before(r), float64(math.Abs(r.Middle())*c.Ones)+around)

@@ -6,24 +6,25 @@ import (
 	"oriel/schemas"
 )
 
-// Definition is an algorithm before it is configured: its row in the table of operators.
+// Definition is an algorithm before it is configured: its entry in the registry of operators.
 type Definition struct {
-	Name     string    // its value of ORIEL_OPERATOR
-	Text     string    // one line for people
-	Settings []Setting // its own, in the order of the settings table
+	Name     string    // the value of ORIEL_OPERATOR that selects it
+	Text     string    // one line that describes it to users
+	Settings []Setting // the operator's own settings, in the order of the settings table
 
-	// Mechanisms are names of mechanisms that this definition has constants for, in addition to mechanisms.Names.
+	// Mechanisms names further mechanisms, beside mechanisms.Names, for which the operator has constants.
 	Mechanisms []string
 
 	// Events returns how events are decoded. It may read only settings marked Decodes, because a program that only
 	// scores loads no others.
 	Events func(v *Values) Events
 
-	// New checks the values with v.Want, so that all problems are reported together. It returns the operator, or v.Err.
+	// New checks the settings with v.Want, so that all problems are reported together. It returns the operator, or
+	// v.Err if there is a problem.
 	New func(v *Values) (Operator, error)
 }
 
-// ForPapers returns the definition in which settings also take the choices that papers print. Programs that protect
+// ForPapers returns the definition whose settings also accept the choices that only papers use. Programs that protect
 // people's data must not call it.
 func (d Definition) ForPapers() Definition {
 	d.Settings = slices.Clone(d.Settings)
@@ -36,10 +37,10 @@ func (d Definition) ForPapers() Definition {
 // Events describes how the events of an operator are decoded.
 type Events struct {
 	Body      schemas.Body
-	Dimension int  // of their vector; not read if the body has none
-	Keyed     bool // the machine reads the keys of records: public names, for example of plays
+	Dimension int  // dimension of their vector; not read if the body has no vector
+	Keyed     bool // the machine reads the keys of records, which are public names, for example of actions
 }
 
-// MaxDimension keeps decisions within the 8 MiB that the decision topic accepts for a record: a decision has about 24
-// bytes a coordinate.
+// MaxDimension keeps decisions within the 8 MiB that the decision topic accepts for a record. A decision has about 24
+// bytes for each coordinate.
 const MaxDimension = 1 << 18

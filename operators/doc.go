@@ -3,18 +3,18 @@
 //
 //	record    one input record, decoded or null, with its place in the log
 //	step      B records, closed by count alone
-//	decision  x_{t+1}, a dense vector, computed from the steps 1…t; the only thing that leaves
+//	decision  x_{t+1}, a dense vector, computed from the steps 1…t; the only output
 //
 // A machine owns no goroutine, lock, clock, logger or global randomness: equal state and equal records give equal
 // bytes, on any CPU. Data reaches a decision only through the private sum of a mechanisms.Stream. All computations from
-// that sum are post-processing and cost no privacy: operators/optest plays other events over the same sums, and expects
-// the same bytes.
+// that sum are post-processing and cost no privacy. operators/optest tests this: it feeds other events to a machine
+// with the same sums, and expects the same bytes.
 //
 // The caller must:
 //
 //  1. Call Open once, BEFORE the first Add of a stream's life, and publish the decisions that it returns.
-//  2. Call Add for every record of the stream, in log order, null records included: a null record takes its place,
-//     because an omitted one would shift the steps.
+//  2. Call Add for every record of the stream, in log order, including null records: a null record takes its place,
+//     because the steps would shift without it.
 //  3. Copy or encode a Decision's Point BEFORE the machine's next call.
 //  4. Save AppendState with the decisions it belongs to, in one transaction; the state is private and must be sealed.
 //  5. Use one machine from one goroutine.

@@ -7,13 +7,14 @@ import (
 	"oriel/schemas"
 )
 
-// Decision is one publication of a machine. Its slices belong to the machine and are valid until its next call.
+// Decision is one decision that a machine publishes. Its slices belong to the machine and are valid until the machine's
+// next call.
 type Decision struct {
-	Index  uint64               // identity within the stream and incarnation; public, ascending
+	Index  uint64               // identifies the decision within its stream and incarnation; public, ascending
 	Step   uint64               // the step t that closed; Point is x_{t+1}
-	Point  []float64            // the decision itself
-	Extras []schemas.ExtraValue // values of Operator.Extras, in their order; all of them or none
-	Output uint8                // the topic: 0, or 1 for the Output of a Writer
+	Point  []float64            // the decision: a dense vector
+	Extras []schemas.ExtraValue // values of Operator.Extras in their order: either all of them or none
+	Output uint8                // topic of the decision: 0, or 1 for the second topic (SecondTopic)
 }
 
 // AppendCopies appends copies of decisions, which remain valid after the machine's next call.
@@ -36,8 +37,8 @@ type Machine interface {
 	// commits that state first.
 	Open(dst []Decision) []Decision
 
-	// Add takes the next record and appends the decisions that are due after it; inside a batch there are none. It
-	// cannot fail: a record that the machine cannot use counts as a null record.
+	// Add takes the next record and appends the decisions that are due after it. While a step is open, none are due.
+	// Add cannot fail: a record that the machine cannot use counts as a null record.
 	Add(dst []Decision, r Record) []Decision
 
 	// Steps returns the number of closed steps. It must depend only on the number of records added, not on their
@@ -48,12 +49,12 @@ type Machine interface {
 	// Due must be a function of the configuration, because readers of published decisions use it to find missing ones.
 	Due(step uint64) (first uint64, count int)
 
-	// AppendState appends the whole state, always StateLen bytes. The state is private, also between steps.
+	// AppendState appends the complete state, always StateLen bytes. The state is private, also between steps.
 	AppendState(dst []byte) []byte
 	StateLen() int
 
-	// Restore brings the machine to the state that AppendState saved. A machine of the same configuration then produces
-	// the same bytes as the original. After an error the machine is unchanged.
+	// Restore sets the machine to a state that AppendState saved. A machine of the same configuration then produces the
+	// same bytes as the original. After an error the machine is unchanged.
 	Restore(state []byte) error
 
 	// Guarantee returns the guarantee of the stream, which every decision states.
@@ -65,6 +66,6 @@ type Machine interface {
 type Versioned interface {
 	Machine
 
-	// OwnExtras returns the part of Operator.Extras that decisions under these params have, in the same order.
+	// OwnExtras returns the Operator.Extras that decisions under these params have, in the same order.
 	OwnExtras() []schemas.Extra
 }

@@ -12,12 +12,12 @@ import (
 // noise, because the noise of one sum changes from step to step more than the sum does. The mean after step t is r
 // times the sum of step t plus (1 − r) times the mean before it, with r = min(1, q/n). Here n is the total weight of
 // the steps that the sums hold after step t. Without a memory the weights of steps grow as t^(q−1), so that a mean
-// reaches back over 1/q of the steps. Means are functions of releases and cost no privacy.
+// covers about the newest 1/q of the steps. Means are functions of releases and cost no privacy.
 type Means struct {
-	Sums []float64 // the means, a number for each one of a release; 0 before the first step
+	Sums []float64 // the means, one for each number of a release; 0 before the first step
 
 	scope protection.Scope
-	share float64 // q
+	share float64 // q, which divides the number of steps that a mean covers
 }
 
 // NewMeans returns means of n numbers, with share as q, which must be at least 1.
@@ -25,7 +25,7 @@ func NewMeans(scope protection.Scope, share float64, n int) *Means {
 	return &Means{Sums: make([]float64, n), scope: scope, share: share}
 }
 
-// Learn takes the release of the step that has just closed into the means.
+// Learn updates the means with the release of the step that has just closed.
 func (m *Means) Learn(stream *mechanisms.Stream) {
 	share := min(1, m.share/mechanisms.Weight(m.scope, stream.Step()))
 	for i, released := range stream.Sum(0) {

@@ -8,8 +8,8 @@ import (
 )
 
 // LifetimeMembers returns the members by which decisions state promises over a lifetime: the memory, if sums decay, and
-// the window of users. Such decisions state 0 as their window. Operators that accept such terms include these members
-// in their Extras, and put the values of AppendLifetimeMembers in the same place.
+// the window of users. Such decisions state 0 as their window. Operators that accept terms over a lifetime include
+// these members in their Extras, and put the values of AppendLifetimeMembers in the same place.
 func LifetimeMembers(t protection.Terms) []schemas.Extra {
 	var all []schemas.Extra
 	for _, m := range t.Members() {

@@ -12,9 +12,9 @@ import (
 // Testing, Thinning, Cautious, Successor, Audited and Costed.
 type Operator interface {
 	// Require adds to c the operator's requirements of a mechanism. These are the contribution of a record
-	// (c.Contribution), and possibly a bound on the mechanism's error, or draws. params are those that Params made when
-	// the incarnation was opened, or nil before that. Choices that a later version would make differently must stay as
-	// params has them.
+	// (c.Contribution), and possibly a bound on the mechanism's error, or draws. params is the result of Params from
+	// the opening of the incarnation, or nil before the opening. If a later version would make a choice differently,
+	// Require must keep the choice in params.
 	Require(c *mechanisms.Config, params []byte) error
 
 	// Params returns the inputs of a machine that its configuration does not contain: values that depend on a
@@ -25,7 +25,7 @@ type Operator interface {
 	// Open returns the machine at step 0. The machine takes ownership of the stream.
 	Open(params []byte, stream *mechanisms.Stream) (Machine, error)
 
-	// Extras returns the members that decisions have after those common to all operators, in their order.
+	// Extras returns the further members of decisions, after the members that all operators have, in their order.
 	Extras() []schemas.Extra
 
 	// Describe returns the figures that `oriel plan` prints before any event is read.
@@ -41,19 +41,19 @@ type Formatted interface {
 // Writer is an Operator that may have a second topic of decisions.
 type Writer interface {
 	Operator
-	SecondTopic() *Output // nil: it has none
+	SecondTopic() *Output // nil: there is no second topic
 }
 
 // Descriptive is an Operator whose consumers need more than decisions, such as the names of coordinates.
 type Descriptive interface {
 	Operator
-	Descriptor() []byte // a JSON object, which is published
+	Descriptor() []byte // a JSON object, which is published with the decisions
 }
 
-// Scorer is an Operator whose decisions can be scored on the events that follow them.
+// Scorer is an Operator whose decisions can be scored on later events.
 type Scorer interface {
 	Operator
-	Score() *Score // nil: events alone do not suffice
+	Score() *Score // nil: a score would need more than events
 }
 
 // Reporter is an Operator whose decisions are statistics of the events.
@@ -66,8 +66,8 @@ type Reporter interface {
 type Thinning interface {
 	Operator
 
-	// EmitAll returns the same operator, but it publishes every decision, because an audit aims its canaries by
-	// decisions. Everything else must stay equal, for example how long feedback waits. An audit runs both operators.
+	// EmitAll returns an operator that publishes every decision, because an audit needs each decision to choose its
+	// canaries. Everything else must stay equal, for example how long feedback waits. An audit runs both operators.
 	EmitAll() Operator
 }
 
@@ -75,35 +75,35 @@ type Thinning interface {
 type Testing interface {
 	Operator
 
-	// Power returns how many events it takes to find an effect. law describes the noise of a batch in the
-	// contribution's only component. The result is nil if no experiment is configured. It returns an error for a law
-	// under which no experiment opens, and for a deviation that no outcomes have.
+	// Power returns how many events an experiment needs to find an effect. law describes the noise of a step in the
+	// contribution's only component. The result is nil if no experiment is configured. Power returns an error for a law
+	// under which no experiment can be opened, and for a standard deviation that outcomes cannot have.
 	Power(law mechanisms.NoiseLaw, batch uint64, aim Aim) (*Power, error)
 
 	Experiment() *Experiment // nil: no experiment is configured
 
-	// Turns returns the first steps of all experiments that a stream has by its params, ascending.
+	// Turns returns the first steps, ascending, of all experiments that the params of a stream define.
 	Turns(params []byte) (steps []uint64, err error)
 
-	// Next returns the bytes that the params of a stream need at their end, so that the present experiment ends before a
-	// step and the next one starts with it. No process may have computed that step before. Next refuses a step that is
-	// not behind the first steps of all experiments.
+	// Next returns the bytes to append to the params of a stream, so that the present experiment ends before a step and
+	// the next one starts with it. No process may have computed that step yet. Next refuses a step that is not after
+	// the first steps of all experiments.
 	Next(params []byte, step uint64) ([]byte, error)
 }
 
 // Aim is an effect that an experiment is planned to find.
 type Aim struct {
-	Effect      float64 // of an arm on the mean outcome, units of values
-	Probability float64 // of finding it
-	Deviation   float64 // standard deviation of outcomes in an arm, units of values; 0: each is an end of the range
+	Effect      float64 // effect of an arm on the mean outcome, in units of values
+	Probability float64 // probability of finding the effect
+	Deviation   float64 // standard deviation of outcomes in an arm, units of values; 0: they are ends of the range
 }
 
-// Power describes how many events it takes to find an effect; 0 means more than Most.
+// Power describes how many events an experiment needs to find an effect. A number of 0 means more than MaxEvents.
 type Power struct {
 	OneLook        float64 // without privacy, with a single look at the end
-	WithoutPrivacy float64 // without privacy, at any look
+	WithoutPrivacy float64 // without privacy, with looks at any time
 	Events         float64 // with the configured privacy
-	Most           float64 // events of the experiment, or the largest number tried
+	MaxEvents      float64 // number of events of the experiment, or the largest number that was tried
 }
 
 // Cautious is an Operator that detects settings that are valid but seldom intended, and that would otherwise cause no
@@ -111,19 +111,19 @@ type Power struct {
 type Cautious interface {
 	Operator
 
-	// Cautions returns warnings for people, each of one or two sentences that name the setting and say what to do. They
-	// depend on the settings alone.
+	// Cautions returns warnings for people, each of one or two sentences that name the setting and propose another
+	// value. They depend only on the settings.
 	Cautions() []string
 }
 
 // Successor is an Operator whose streams can continue after a predecessor, which is a stream with another secret whose
-// state is lost. The new stream starts from the last decision that the predecessor published. For an event that one of
-// the two streams has released, all releases of both together give the protection of that stream alone
+// state is lost. The new stream starts from the last decision that the predecessor published. An event that one of the
+// two streams has released has the protection of that stream, even against an observer of both streams' releases
 // (mechanisms/decay/PROOF.md, Theorem 3).
 type Successor interface {
 	Operator
 
-	// ParamsAfter returns the Params of such a stream, whose mechanism has a memory. It refuses a decision that no
+	// ParamsAfter returns the Params of the new stream, whose mechanism has a memory. It refuses a decision that no
 	// stream of this operator can have published.
 	ParamsAfter(c mechanisms.Config, last Decision) ([]byte, error)
 }
@@ -132,28 +132,28 @@ type Successor interface {
 type Audited interface {
 	Operator
 
-	// ReferenceModel returns the slow, plain code that an audit compares with machines of EmitAll. Machines of the
-	// operator itself are compared record by record only: for them Canary and Records must hold, and Contribution must
-	// hold for the first event of a stream.
+	// ReferenceModel returns the slow, plain code that an audit compares with machines of EmitAll. An audit compares
+	// machines of the operator itself only with the same machines over other records: for these machines Canary and
+	// Records must be right, and Contribution must be right for the first event of a stream.
 	ReferenceModel(params []byte) (ReferenceModel, error)
 }
 
 // Output describes a second topic, for decisions that not every reader of the first topic may see. Its decisions have
 // Output 1.
 type Output struct {
-	Suffix string // of its name: <deployment>.<suffix>
-	Text   string // its contents, and who may read it
+	Suffix string // suffix of the topic's name, <deployment>.<suffix>
+	Text   string // says what the topic contains, and who may read it
 
-	// Own reports that the k-th of these decisions in a step answers the step's k-th record, and also depends on that
-	// record (joint privacy). Everything else that is published must depend on releases alone.
+	// Own says that the k-th of these decisions in a step answers the step's k-th record, and also depends on that
+	// record (joint privacy). All other publications must depend only on releases.
 	Own bool
 
-	// Key names the ExtraText that these decisions use as their record key. If Key is empty, the record key is the
-	// stream's name, as in the first topic.
+	// Key names the text among Extras that these decisions have as their record key. If Key is empty, the record key is
+	// the stream's name, as in the first topic.
 	Key string
 }
 
-// ability returns the result of a method of the interface A, or the zero value if o is no A.
+// ability returns the result of a method of the interface A, or the zero value if o does not implement A.
 func ability[A, R any](o Operator, method func(A) R) (result R) {
 	if a, ok := o.(A); ok {
 		result = method(a)
@@ -173,7 +173,7 @@ func DescriptorOf(o Operator) []byte { return ability(o, Descriptive.Descriptor)
 // ScoreOf returns how decisions of o are scored, or nil if they cannot be.
 func ScoreOf(o Operator) *Score { return ability(o, Scorer.Score) }
 
-// NumbersOf returns which statistics the decisions of o contain, or nil if o publishes no statistics.
+// NumbersOf returns which statistics the decisions of o contain, or nil if they are not statistics.
 func NumbersOf(o Operator) *Numbers { return ability(o, Reporter.Numbers) }
 
 // EmitAllOf returns o, or, if o is Thinning, its variant that publishes every decision.

@@ -10,8 +10,8 @@ import (
 // ProbabilityBits is the number of fraction bits in a score that is the logarithm of a probability.
 const ProbabilityBits = 20
 
-// ByProbabilities draws with probabilities given by their scores, up to a common factor. The probabilities must be
-// functions of releases and public data alone, so that a draw costs no privacy.
+// ByProbabilities draws with probabilities given by their scores, up to a common factor. The probabilities must depend
+// only on releases and public data, so that a draw costs no privacy.
 var ByProbabilities = mechanisms.ByLogs(ProbabilityBits)
 
 // ProbabilityScore returns the score of a probability above 0: its logarithm, rounded down, equal on every CPU.

@@ -32,7 +32,7 @@ func (p *Problems) Break(name, format string, args ...any) {
 // are public and secrets are kept in files.
 func (p *Problems) Malformed(name, value, kind, unit string) {
 	text, hint := "not "+kind, ""
-	if unit != "bool" { // which the kind states already
+	if unit != "bool" { // for a bool, the kind already says the unit
 		text += " (unit: " + unit + ")"
 	}
 	if point := strings.Replace(value, ",", ".", 1); point != value {
@@ -60,7 +60,7 @@ func (p *Problems) Sound(names ...string) bool {
 	return !slices.ContainsFunc(names, func(name string) bool { return p.reported[name] })
 }
 
-// OneOf reports a problem if value is not among those listed.
+// OneOf reports a problem if value is not one of values.
 func (p *Problems) OneOf(name, value string, values ...string) {
 	p.Want(name, slices.Contains(values, value), "%q: not one of %s", value, strings.Join(values, ", "))
 }
@@ -73,7 +73,8 @@ func (p *Problems) PrintedInPaper(name, value string) {
 
 // Positive reports a problem if value is not positive and finite.
 func (p *Problems) Positive(name string, value float64) {
-	p.Want(name, value > 0 && !math.IsInf(value, 1), "%g: not positive and finite", value) // also catches NaN
+	// This also refuses NaN.
+	p.Want(name, value > 0 && !math.IsInf(value, 1), "%g: not positive and finite", value)
 }
 
 // Add reports errors whose texts already name their variables.

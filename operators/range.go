@@ -9,7 +9,7 @@ import (
 // Range is a public range of numbers, Low below High.
 type Range struct{ Low, High float64 }
 
-// maxEnd bounds the absolute value of both ends of a public range.
+// maxEnd is the largest absolute value of the ends of a public range.
 const maxEnd = 1e12
 
 // ParseRange reads the two ends of a public range. Their absolute values must be at most 1e12, and the second must
@@ -18,7 +18,7 @@ func ParseRange(low, high string) (r Range, ok bool) {
 	from, err := strconv.ParseFloat(strings.TrimSpace(low), 64)
 	to, other := strconv.ParseFloat(strings.TrimSpace(high), 64)
 	ok = err == nil && other == nil && math.Abs(from) <= maxEnd && math.Abs(to) <= maxEnd && to-from >= 1/maxEnd
-	return Range{from + 0, to + 0}, ok // no −0
+	return Range{from + 0, to + 0}, ok // adding 0 turns −0 into 0
 }
 
 // Range returns the value of a setting of kind Text whose text has the form low:high.
@@ -40,8 +40,8 @@ func (r Range) Centred(x float64) float64 {
 	return (min(max(x, r.Low), r.High)-r.Low)/(r.High-r.Low) - 0.5
 }
 
-// Beyond returns a number that Centred maps to sign·u/2 at factor 1. For |u| = 1 that number lies far outside the
-// range.
+// Beyond returns a number that Centred would map to sign·u/2 at factor 1, if it did not clamp. For |u| = 1 the number
+// lies far outside the range.
 func (r Range) Beyond(u, sign, factor float64) float64 {
 	return r.Middle() + float64(float64(float64(sign*u*r.Half())*factor)*CanaryFactor)
 }

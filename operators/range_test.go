@@ -35,8 +35,8 @@ func TestRange(t *testing.T) {
 	}
 }
 
-// TestProbabilityScores checks that a probability's score is its logarithm, rounded down. Draws by scores have the
-// given probabilities up to a relative error of 2⁻²⁰.
+// TestProbabilityScores checks that a probability's score is its logarithm, rounded down, and that draws by scores have
+// the given probabilities up to a relative error of 2⁻²⁰.
 func TestProbabilityScores(t *testing.T) {
 	for _, p := range []float64{1, 0.5, 0.3, 1e-9} {
 		got := math.Exp(float64(operators.ProbabilityScore(p)) / (1 << operators.ProbabilityBits))

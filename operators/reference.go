@@ -1,9 +1,9 @@
 package operators
 
 // ReferenceModel computes the contribution of a record by slow and plain code, independently of the machine. An audit
-// passes it every decision that a machine publishes, in order, and asks it for the next contribution.
+// gives the model every decision that a machine publishes, in order, and asks it for the next contribution.
 type ReferenceModel interface {
-	// Begin starts a run, in which no record has been added yet.
+	// Begin starts a new run, before its first record.
 	Begin()
 
 	// Observe takes the decisions that were due after a record, or before the first record.
@@ -15,22 +15,23 @@ type ReferenceModel interface {
 	Contribution(dst []float64, r Record) bool
 
 	// Canary returns two events for the next record, with the same key. The key must depend only on earlier keys and
-	// decisions: neither on u, nor on factor, nor on the contents of earlier records.
+	// decisions. It must not depend on u, on factor, or on the contents of earlier records.
 	//
 	// Their contributions point along u and −u, as far as the operator allows. u has norm 1 in each component, and has
 	// passed Tangent. At factor 1 each contribution is at least CanaryFactor times as long as the clip; another factor
-	// scales it. At factor 1 the contributions do not depend on when the events come, except that the public centre of
-	// a component with one (contribution.Ball) moves both. In a component with a quantiser they are, at factor 1, at
-	// the distance that its Distances declares; u may only select one of such pairs.
+	// scales it. At factor 1 the contributions must not depend on when the events come, with one exception: a component
+	// with a public centre (contribution.Ball) adds the centre to both. In a component with a quantiser, the
+	// contributions at factor 1 must be at the distance that its Distances declares. u may then select one of several
+	// pairs at this distance.
 	Canary(u []float64, factor float64) (with, without Record)
 
 	// Records returns the records that make up an event of Canary, in their order. For example, a context and its
-	// reward are two records. Each must come in a later step than the one before it. The event contributes lag steps
-	// after the last of them, with the first record of that step if no other contribution waits. All events have the
-	// same number of records and the same lag.
+	// reward are two records. Each of them must come in a later step than the record before it. The event contributes
+	// lag steps after its last record. It contributes with the first record of that step if no other contribution
+	// waits. All events must have the same number of records and the same lag.
 	Records(event Record) (records []Record, lag uint64)
 
-	// Tangent projects a vector onto the directions that contributions can have, for example the tangent space of a
+	// Tangent projects a vector to the directions that contributions can have, for example to the tangent space of a
 	// simplex.
 	Tangent(u []float64)
 }

@@ -6,14 +6,14 @@ import "oriel/schemas"
 // predicts.
 type Prediction uint8
 
-// The kinds of predictions.
+// These are the kinds of predictions.
 const (
-	Nothing  Prediction = iota // the loss alone counts
-	LogOdds                    // of label 1 against −1
-	Side                       // its sign is the label
-	Mean                       // of the label
-	Quantile                   // of the label, at Score.Level
-	Growth                     // nothing: the loss is minus the growth of the logarithm of wealth
+	Nothing  Prediction = iota // ⟨a, x⟩ predicts no property of the label; only the loss is scored
+	LogOdds                    // log-odds of label 1 against label −1
+	Side                       // its sign predicts the label
+	Mean                       // mean of the label
+	Quantile                   // quantile of the label, of level Score.Level
+	Growth                     // no label is predicted: the loss is minus the growth of the logarithm of wealth
 )
 
 // Labels reports whether ⟨a, x⟩ predicts a property of the label.
@@ -23,26 +23,26 @@ func (p Prediction) Labels() bool { return p != Nothing && p != Growth }
 // not.
 type Score struct {
 	Predicts Prediction
-	Level    float64   // of Quantile, in (0, 1)
-	Start    []float64 // the decision before the first one; public
-	Offset   float64   // constant that Predict and Loss add to ⟨a, x⟩ themselves
+	Level    float64   // level of Quantile, in (0, 1)
+	Start    []float64 // the public decision that holds before the first one is published
+	Offset   float64   // constant that Predict and Loss add to ⟨a, x⟩
 
 	// Low and High are the least and the greatest value of Predict. If both are 0, it is unbounded.
 	Low, High float64
 
 	// Noise returns the standard deviation of the privacy noise in each coordinate of a step's decision, before the
-	// projection onto the decision's set, which increases no distance. release is the standard deviation in a
+	// projection to the decision's set, which cannot increase the noise. release is the standard deviation in a
 	// coordinate of the step's sums; batch is the number of events in a step. Noise is nil if decisions publish this
 	// figure or if it is unknown.
 	Noise func(release float64, batch, step uint64) float64
 
-	// Exact is the same operator, configured for no noise, to show how well it learns without privacy. It is nil if the
-	// operator behaves the same whatever the noise is.
+	// Exact is the operator configured for sums without noise, to show how well it learns without privacy. It is nil if
+	// the operator is configured equally for all noise.
 	Exact Operator
 
-	Band *BandScore // nil: decisions have no band
+	Band *BandScore // nil if decisions have no band
 
-	// Loss returns the loss of one event times its weight, or NaN where it is undefined.
+	// Loss returns the loss of one event times its weight, or NaN if the loss is not defined.
 	Loss func(x []float64, e schemas.Event) float64
 	// Predict returns ⟨a, x⟩, or NaN if the event has another dimension. It is not called if Predicts is Nothing or
 	// Growth.
@@ -53,7 +53,7 @@ type Score struct {
 // and band_high.
 type BandScore struct {
 	Level     float64 // target share of events within the band
-	Low, High float64 // before the first decision; public
+	Low, High float64 // the band before the first decision; public
 
 	// Within reports whether the event's label is in the band, and returns the band's width in units of the label, or
 	// for a set the number of its labels.

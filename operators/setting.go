@@ -11,32 +11,32 @@ const Prefix = "ORIEL_"
 // Kind is the type of a setting's value, which decides how its text is read.
 type Kind uint8
 
-// The kinds of settings.
+// These are the kinds of settings.
 const (
-	Text   Kind = iota + 1 // unchanged; one of Choices, if there are any
-	Number                 // a float64
-	Count                  // a whole number, 0 or more
-	Flag                   // true or false
-	List                   // entries with commas between them
-	// the name of a file whose lines are the entries; empty lines and lines that start with # are skipped
+	Text   Kind = iota + 1 // the text itself; one of Choices, if there are any
+	Number                 // a floating-point number
+	Count                  // an integer, 0 or more
+	Flag                   // the text true or false
+	List                   // entries separated by commas
+	// File is the name of a file whose lines are the entries. Empty lines and lines that start with # are skipped.
 	File
 )
 
 // Setting is one variable of an operator, and its row in the settings table. Its name and the meaning of a value must
 // never change, because both help to identify a deployment.
 type Setting struct {
-	Name     string // without Prefix; other operators may have one of the same name
+	Name     string // without Prefix; another operator may have a setting of the same name
 	Kind     Kind
 	Unit     string
-	Range    string // for people; empty: Choices
-	Default  string // never changes, but with Before
+	Range    string // the allowed values in words; empty: Choices
+	Default  string // must never change, unless Before holds the earlier value
 	Text     string
-	Required bool     // no default: it must be set
+	Required bool     // there is no default
 	Decodes  bool     // Definition.Events may read it
-	Choices  []string // of Text
+	Choices  []string // allowed values of a Text
 
-	// Papers are further choices of Text, which select the constants printed in a paper, for comparison.
-	// Definition.ForPapers accepts them, and services refuse them by name. Earlier versions had them among Choices.
+	// Papers are further choices of a Text. They select the constants printed in a paper, for comparison.
+	// Definition.ForPapers accepts them, and services refuse them by name. In earlier versions they were among Choices.
 	Papers []string
 
 	// Entry returns an entry of a List or File in the canonical form that is hashed and returned. It returns false if
@@ -45,7 +45,7 @@ type Setting struct {
 
 	// Before is the default of earlier versions in canonical form, if a later version changed it. The canonical
 	// configuration contains it in place of Default, so that the configuration of a deployment does not change. The
-	// operator must freeze the value in its Params, and must use Before under Params that are older than that.
+	// operator must freeze the value in its Params, and must use Before under Params from before the change.
 	Before string
 
 	// Later marks a setting that was added after the operator's first version. The canonical configuration omits it
@@ -53,7 +53,7 @@ type Setting struct {
 	Later bool
 }
 
-// SettingOf returns the row of that name in a table, which must have it.
+// SettingOf returns the setting of a name in a table, which must have it.
 func SettingOf(table []Setting, name string) Setting {
 	return table[slices.IndexFunc(table, func(s Setting) bool { return s.Name == name })]
 }
@@ -72,8 +72,8 @@ func (k Kind) String() string {
 	}[k]
 }
 
-// EmitEvery returns the definition of the setting EMIT_EVERY, the number of steps from one decision to the next. `oriel
-// plan` and `oriel run` read it for any operator, by Values.EmitEvery.
+// EmitEvery returns the definition of the setting EMIT_EVERY, the number of steps between decisions. `oriel plan` and
+// `oriel run` read it for any operator, by Values.EmitEvery.
 func EmitEvery(byDefault, text string) Setting {
 	return Setting{
 		Name: "EMIT_EVERY", Kind: Count, Unit: "steps", Range: "1 to 2^31", Default: byDefault, Text: text,

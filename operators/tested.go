@@ -10,32 +10,33 @@ import (
 	"oriel/schemas"
 )
 
-// Announced returns the least number of events between the decision to start an experiment on a stream that runs, and
-// its first step: 2000, and those of 20 steps. The decision may follow from all releases so far, which say something
-// about the noise of the next steps, and ever less about later ones (operators/experiment/PROOF.md, *Experiments in
-// turn*).
+// Announced returns the least number of events between the decision to start an experiment on a running stream, and the
+// experiment's first step: 2000 events, or the events of 20 steps if these are more. The decision may depend on all
+// releases so far. These are correlated with the noise of the next steps, and less and less with the noise of later
+// steps (operators/experiment/PROOF.md, *Experiments in turn*).
 func Announced(batch uint64) uint64 { return max(2000, 20*batch) }
 
 // Experiment describes the members of decisions that test effects, so that programs can show them. The descriptor of a
 // deployment contains it in this form.
 type Experiment struct {
-	Arms    []string `json:"arms"`    // the control first
-	Alpha   float64  `json:"alpha"`   // most probability that a sequence of effects fails, at any look and of any arm
+	Arms    []string `json:"arms"`    // names of the arms, the control first
+	Alpha   float64  `json:"alpha"`   // largest probability that a sequence of effects fails, over all looks and arms
 	Outcome string   `json:"outcome"` // column of the outcomes
-	Low     float64  `json:"low"`     // their public range
+	Low     float64  `json:"low"`     // public range of the outcomes
 	High    float64  `json:"high"`
-	Target  float64  `json:"target"`     // events about which sequences are narrowest
-	First   uint64   `json:"first_step"` // of the stream's first experiment; a decision has the present one's
+	Target  float64  `json:"target"`     // number of events near which sequences are narrowest
+	First   uint64   `json:"first_step"` // first step of the stream's first experiment
 	Looks   float64  `json:"events_of_first_look"`
 	Lift    bool     `json:"lift"`
-	Steps   []uint64 `json:"first_steps,omitempty"` // of several experiments in turn, as the settings have them
+	Steps   []uint64 `json:"first_steps,omitempty"` // first steps of several experiments, as the settings list them
 
 	// Assigned returns the arm of an event and its outcome, clamped to the range. An arm of −1 means that the event is
 	// not counted. Assigned is code, so a descriptor does not contain it.
 	Assigned func(e schemas.Event) (arm int, outcome float64) `json:"-"`
 }
 
-// Of returns the number of the experiment of a step, from 1, by the settings. It is 0 for steps before the first one.
+// Of returns the number of the experiment that contains a step, counted from 1 in the settings' list. It is 0 for steps
+// before the first experiment.
 func (e *Experiment) Of(step uint64) (number uint64) {
 	if step >= e.First {
 		number = 1
@@ -50,15 +51,15 @@ func (e *Experiment) Of(step uint64) (number uint64) {
 
 // Findings are the results of an experiment that a decision publishes.
 type Findings struct {
-	Effects     []Effect   // of all arms but the control
-	Means       []Estimate // of all arms
-	Verdict     string     // in the words of the decision
+	Effects     []Effect   // effect of each arm except the control
+	Means       []Estimate // mean outcome of each arm
+	Verdict     string     // the verdict in words
 	StopAllowed bool
 	Balance     float64 // e-value of the arms' counts
-	Recent      float64 // part of the weight that the newer half of the events has
-	Events      float64 // of the experiment, so far
-	Number      uint64  // of the stream's experiment, from 1
-	First       uint64  // its first step
+	Recent      float64 // share of the weight that the newer half of the events has
+	Events      float64 // number of events of the experiment so far
+	Number      uint64  // number of the experiment within the stream, from 1
+	First       uint64  // first step of the experiment
 }
 
 // Effect is the difference between the mean outcome of an arm and that of the control.
@@ -66,8 +67,8 @@ type Effect struct {
 	Arm string
 	Estimate
 	E, P   float64
-	Lift   Estimate // not Shown if the experiment has none
-	Better bool     // according to the verdict
+	Lift   Estimate // ratio to the control's mean; not Shown if the experiment has no lifts
+	Better bool     // the verdict says that the arm is better than the control
 }
 
 // Unfit reports whether the verdict is withheld because the arms are not drawn with the configured probabilities.
@@ -109,7 +110,7 @@ func (e *Experiment) Read(d schemas.Decision) (Findings, error) {
 	read("balance_e", &f.Balance)
 	read("recent", &f.Recent)
 	read("looks", &looks)
-	if members["experiment"] != nil { // decisions of earlier versions have the first one alone
+	if members["experiment"] != nil { // earlier versions have only the first experiment
 		read("experiment", &f.Number)
 		read("experiment_step", &f.First)
 	}

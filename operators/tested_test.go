@@ -6,7 +6,8 @@ import (
 	"oriel/operators"
 )
 
-// TestAnExperimentIsAnnouncedStepsAhead checks that 20 steps lie before an experiment that is added, and 2000 events.
+// TestAnExperimentIsAnnouncedStepsAhead checks that at least 20 steps and at least 2000 events lie between the
+// announcement of an experiment and its first step.
 func TestAnExperimentIsAnnouncedStepsAhead(t *testing.T) {
 	for batch, want := range map[uint64]uint64{1: 2000, 100: 2000, 101: 2020, 10_000: 200_000} {
 		if got := operators.Announced(batch); got != want {

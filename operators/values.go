@@ -12,8 +12,8 @@ import (
 	"oriel/schemas"
 )
 
-// Values are an operator's settings as the user gave them, read by kind. It panics to ask for a setting that is not in
-// the table, or as another kind, because that is a bug in the operator.
+// Values are an operator's settings as the user gave them, read by kind. Its methods panic for a setting that is not in
+// the table, or that has another kind, because this is a bug in the operator.
 type Values struct {
 	*Problems
 	Common
@@ -24,15 +24,15 @@ type Values struct {
 
 // Common holds the values of the settings that every operator has.
 type Common struct {
-	Mechanism string           // not checked yet
-	Batch     uint64           // B
+	Mechanism string           // name of the mechanism, not checked yet
+	Batch     uint64           // B, the number of records in a step
 	Terms     protection.Terms // who is protected, and for how long; not checked yet
-	Rounds    uint64           // T, ORIEL_ROUNDS, or the steps after which the stream ends; 0: unknown
-	Norm      string           // ORIEL_FEATURES_NORM, not checked yet
+	Rounds    uint64           // T: ORIEL_ROUNDS, or the step after which the stream ends; 0: unknown
+	Norm      string           // value of ORIEL_FEATURES_NORM, not checked yet
 }
 
 type value struct {
-	text    string // trimmed
+	text    string // the text without surrounding spaces
 	number  float64
 	count   uint64
 	flag    bool
@@ -46,14 +46,14 @@ func (v *Values) Has(name string) bool {
 
 // Source supplies the texts of settings.
 type Source struct {
-	Given    map[string]string // by variable, with Prefix
+	Given    map[string]string // texts of the settings that are set, by variable name with Prefix
 	ReadFile func(name string) ([]byte, error)
 	Common   Common
 }
 
-// Read reads the settings of a table that are given, and reports malformed ones to p. For settings that are needed it
-// also reports one that is missing, not among the choices, or has an entry that breaks its rule. It does not read lists
-// and files of settings that are not needed. Files are read here and never again.
+// Read reads those settings of a table that have a text, and reports malformed texts to p. For settings that are
+// needed, it also reports a missing text, a text that is not one of the choices, and an entry that breaks its rule. It
+// does not read lists and files of settings that are not needed. Files are read only here.
 func (s Source) Read(p *Problems, table []Setting, need func(Setting) bool) *Values {
 	v := &Values{Problems: p, Common: s.Common, table: table, values: make(map[string]value, len(table))}
 	for _, setting := range table {
@@ -71,7 +71,7 @@ func (s Source) Read(p *Problems, table []Setting, need func(Setting) bool) *Val
 	return v
 }
 
-// parse reads one value. For a malformed one it reports the rule that it breaks.
+// parse reads the text of one setting. If the text is malformed it reports the rule that it breaks.
 func (s Source) parse(p *Problems, setting Setting, text string, needed bool) value {
 	v := value{text: text}
 	var err error
@@ -111,18 +111,18 @@ func (s Source) parse(p *Problems, setting Setting, text string, needed bool) va
 	return v
 }
 
-// entries converts each piece to its canonical form. A piece of a file that breaks the rule is reported by its position
-// and never quoted, because files may be private.
-func entries(p *Problems, setting Setting, pieces []string, place string) []string {
+// entries converts each piece to its canonical form. It reports a piece of a file that breaks the rule by its position
+// and without its text, because files may be private.
+func entries(p *Problems, setting Setting, texts []string, place string) []string {
 	var list []string
-	for i, piece := range pieces {
-		piece = strings.TrimSpace(piece)
-		if setting.Kind == File && (piece == "" || strings.HasPrefix(piece, "#")) {
+	for i, text := range texts {
+		text = strings.TrimSpace(text)
+		if setting.Kind == File && (text == "" || strings.HasPrefix(text, "#")) {
 			continue
 		}
-		original, ok := piece, piece != "" && !strings.ContainsRune(piece, '\n')
+		original, ok := text, text != "" && !strings.ContainsRune(text, '\n')
 		if ok && setting.Entry != nil {
-			piece, ok = setting.Entry(piece)
+			text, ok = setting.Entry(text)
 		}
 		switch {
 		case !ok && setting.Kind == List:
@@ -132,7 +132,7 @@ func entries(p *Problems, setting Setting, pieces []string, place string) []stri
 			p.Break(setting.Name, "%s %d: not %s", place, i+1, setting.Limits())
 			return nil
 		}
-		list = append(list, piece)
+		list = append(list, text)
 	}
 	return list
 }
@@ -146,7 +146,7 @@ func (v *Values) get(name string, kind ...Kind) value {
 	return v.values[name]
 }
 
-// Text returns the value of a setting of kind Text, or "" if the value was wrong.
+// Text returns the value of a setting of kind Text, or "" if the text was wrong.
 func (v *Values) Text(name string) string { return v.get(name, Text).text }
 
 // Number returns the value of a setting of kind Number.
@@ -190,8 +190,8 @@ func (v *Values) Distinct(name string, list []string) {
 }
 
 // Canonical returns the lines NAME=value of all settings, without Later settings that have their default. These lines
-// identify a deployment. A list or file appears as a hash of its entries, and a default that has changed appears with
-// its value before the change.
+// identify a deployment. A list or file appears as a hash of its entries. A default that a version has changed appears
+// with its earlier value.
 func (v *Values) Canonical() []string {
 	var lines []string
 	for _, s := range v.table {

@@ -62,7 +62,8 @@ func TestValuesAreReadByKind(t *testing.T) {
 	}
 }
 
-// TestProblemsAreReportedOncePerVariable checks this, and that no text of a file is quoted.
+// TestProblemsAreReportedOncePerVariable checks that each variable has at most one problem, and that no text of a file
+// is quoted.
 func TestProblemsAreReportedOncePerVariable(t *testing.T) {
 	v, p := read(all, "KIND=odd", "RATE=often", "ARMS=left,2", "CELLS=bad.txt", "STRICT=perhaps", "BONUS=1")
 	v.Positive("RATE", v.Number("RATE"))
@@ -99,8 +100,8 @@ func TestUnneededSettingsAreNotRequired(t *testing.T) {
 	}
 }
 
-// TestCanonicalLines checks that equal values give equal lines, however they are written. Later settings appear only if
-// they differ from their default, and a changed default appears as it was before.
+// TestCanonicalLines checks that equal values give equal lines, in whichever notation they are set. Settings with Later
+// must appear only if they differ from their default, and a changed default must appear with its earlier value.
 func TestCanonicalLines(t *testing.T) {
 	lines := func(more ...string) string {
 		v, p := read(all, append([]string{"RATE=1e-3", "DIMENSION=07"}, more...)...)

@@ -19,9 +19,9 @@ func batchAt(offset int64) fetched {
 	}}
 }
 
-// TestDecodingAheadFetchesNoFurther checks that a decoder beside the computer does not make the fetcher read further:
-// with or without it, batchesAhead Batches are taken before the computer asks for one. They come in order, decoded
-// until work ends, and none is lost when work ends.
+// TestDecodingAheadFetchesNoFurther checks that with a decoder the fetcher reads no further than without one:
+// batchesAhead Batches before the computer asks for any. Batches must come in order, decoded until work ends, and none
+// may be lost when work ends.
 func TestDecodingAheadFetchesNoFurther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ahead, err := openStream(t).NewAhead()

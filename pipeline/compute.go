@@ -10,17 +10,17 @@ import (
 	"oriel/pipeline/transaction"
 )
 
-// computer fills transactions from fetched records and hands them to the committer. What it has computed and not handed
-// over is lost when it ends, which is harmless because the next owner computes it again.
+// computer fills transactions from fetched records and hands them to the committer. Decisions that it has computed but
+// not handed over are lost when it ends. The loss is harmless because the next owner computes them again.
 type computer struct {
 	*transaction.Builder
 	partition int32
 	interval  time.Duration // time between commits
-	ordered   bool          // the input has an order log, and commits are in step with it
+	ordered   bool          // the input has an order log, and commits are synchronised with it
 	filled    chan<- *transaction.Transaction
 	free      chan *transaction.Transaction
-	memory    int // a transaction closes when both transactions hold so many bytes,
-	input     int // or when it covers so many bytes of input
+	memory    int // a transaction closes when both transactions together hold this many bytes,
+	input     int // or when its records have this many bytes of input
 }
 
 // run takes Batches until the channel is closed, and then hands over everything that it took. After work has ended it
@@ -93,15 +93,15 @@ func (c *computer) takeBatch(work context.Context, batch fetched) error {
 	return err
 }
 
-// handFull hands over a transaction that is full: it covers as much input as may have to be computed again, or nothing
-// more fits into it. The committer frees the memory of its own transaction batch by batch, so handFull waits for that
-// memory first. It decides by public sizes and times alone, because where a transaction closes must not depend on the
-// contents of records. The input ends at end.
+// handFull hands over a transaction that is full: it covers as much input as a take-over should have to recompute, or
+// it has no more memory. The committer frees the memory of its own transaction batch by batch, so handFull waits for
+// that memory first. It decides only by public sizes and times, because where a transaction closes must not depend on
+// the contents of records. The input ends at end.
 func (c *computer) handFull(end int64) {
 	for c.Transaction.Taken < c.input && c.Transaction.Full(c.memory) && len(c.free) == 0 {
 		select {
 		case <-c.Transaction.Freed():
-		case t := <-c.free: // the commit has ended
+		case t := <-c.free: // the commit has ended, so the other transaction is free
 			c.free <- t
 		}
 	}
@@ -111,13 +111,13 @@ func (c *computer) handFull(end int64) {
 	}
 }
 
-// hand gives the transaction to the committer. Unless force is set, the transaction is filled further while a commit is
-// under way. It reports whether nothing is left to hand over.
+// hand gives the transaction to the committer. Unless force is set, it keeps the transaction, to be filled further,
+// while another commit is in progress. It reports whether nothing is left to hand over.
 func (c *computer) hand(force bool) bool {
 	if c.Empty() {
 		return true
 	}
-	if !force && len(c.free) == 0 { // the committer holds the other transaction
+	if !force && len(c.free) == 0 { // the committer still holds the other transaction
 		return false
 	}
 	c.Close()

@@ -48,15 +48,15 @@ func sayings() map[string]func(i int) records.Record {
 	return all
 }
 
-// feed describes the public side of a computer's input: the number and sizes of Batches, and the brokers' pace.
+// feed describes the public side of a computer's input: the number and sizes of Batches, and the speed of the brokers.
 type feed struct {
-	lengths [][]int // lengths of the records, by Batch
-	gap     int64   // offsets without a record after each Batch
+	lengths [][]int // lengths of the records in each Batch
+	gap     int64   // number of offsets without a record after each Batch
 	pause   time.Duration
-	commit  time.Duration // how long a transaction takes
+	commit  time.Duration // duration of a commit
 	input   int
 	memory  int
-	stop    time.Duration // when work ends; 0: after the last Batch
+	stop    time.Duration // time when work ends; 0: after the last Batch
 	ahead   bool          // whether events are decoded ahead
 }
 
@@ -74,7 +74,7 @@ func openStream(t *testing.T) *streams.Stream {
 	return s
 }
 
-// closes returns the transactions that a computer hands over: the end, size and time of each.
+// closes returns the transactions that a computer hands over: the size and time of each, and their ends.
 func (f feed) closes(t *testing.T, say func(i int) records.Record) (all []string, ends []int64) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -147,13 +147,14 @@ func (f feed) closes(t *testing.T, say func(i int) records.Record) (all []string
 }
 
 // TestTransactionsEndByPublicNumbers checks that the contents of records do not change where and when transactions
-// close, nor their sizes. If only the input's bytes decide, the lengths of records must decide where.
+// close, nor their sizes. If only input bytes limit transactions, the lengths of records must determine where they
+// close.
 func TestTransactionsEndByPublicNumbers(t *testing.T) {
-	const length, records = 968, 300 // 1000 bytes with their overhead
+	const length, records = 968, 300 // a record takes 1000 bytes with its overhead
 	full := slices.Repeat([]int{length}, records)
 	for name, c := range map[string]struct {
 		feed
-		ends []int64 // expected ends, from offset 10 on; nil: they must only be equal
+		ends []int64 // expected ends of transactions, from offset 10 on; nil: runs must only agree
 	}{
 		"one byte below":  {feed: feed{lengths: [][]int{full}, input: 300_001}, ends: []int64{310}},
 		"as many bytes":   {feed: feed{lengths: [][]int{full}, input: 300_000}, ends: []int64{310}},
@@ -198,7 +199,7 @@ func TestTransactionsEndByPublicNumbers(t *testing.T) {
 	}
 }
 
-// TestStopIsLookedForByCount checks that a stop interrupts a Batch after a fixed number of records.
+// TestStopIsLookedForByCount checks that a computer looks for a stop after a fixed number of records of a Batch.
 func TestStopIsLookedForByCount(t *testing.T) {
 	for says, say := range sayings() {
 		f := feed{

@@ -15,7 +15,7 @@ import (
 
 // TestComputingWaitsForMemory checks that the computer takes no more records while decisions that are not acknowledged
 // fill all memory. It continues when a batch of the other transaction is acknowledged, or when that transaction is
-// committed. If there is no other transaction, the full one closes.
+// committed. If the other transaction is empty, the full one closes.
 func TestComputingWaitsForMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := records.NewPool()
@@ -49,7 +49,7 @@ func TestComputingWaitsForMemory(t *testing.T) {
 			t.Error("more is taken than there is memory for")
 		}
 		sent := committing.Decisions[0].Batches()[0]
-		committing.Decisions[0].Reset() // acknowledged
+		committing.Decisions[0].Reset() // as after the broker's acknowledgement
 		if sent.Count() != 0 || !passed() {
 			t.Error("memory of what is acknowledged is not taken")
 		}
@@ -68,13 +68,13 @@ func TestComputingWaitsForMemory(t *testing.T) {
 		c.memory, filled.Taken = 1, 1
 		<-free
 		go full()
-		if !passed() { // and hands on
+		if !passed() { // full must hand the transaction over without waiting
 			t.Error("what is over enough input waits for memory")
 		}
 	})
 }
 
-// TestATransactionKeepsItsPlace checks that the stream of a whole topic goes on while a transaction commits. The
+// TestATransactionKeepsItsPlace checks a whole topic's stream, which continues while a transaction commits. The
 // transaction must keep the position and the group's offsets of the moment when it closed.
 func TestATransactionKeepsItsPlace(t *testing.T) {
 	sealer, err := state.NewIncarnation(state.Incarnation{Stream: "trips", Order: &state.Ordered{}}).Sealer()

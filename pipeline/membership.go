@@ -20,16 +20,16 @@ func (s *Service) groupConfig() group.Config {
 	return c
 }
 
-// A member looks for other members of its group after membersFirst, and then every membersInterval.
+// A member checks the group's members after membersFirst, and then every membersInterval.
 const (
 	membersFirst    = time.Second
 	membersInterval = 5 * time.Second
 )
 
-// watchMembers looks for members of the group that do not belong to this deployment, and for partitions that none of
-// its processes has. It reports changes to the listener. No partition stops for them. If the group has only members of
-// this deployment and still leaves a partition over for long, watchMembers ends the generation, so that partitions are
-// assigned anew.
+// watchMembers looks for members of the group that do not belong to this deployment, and for partitions without an
+// owner of this deployment. It reports changes to the listener, but stops no partition. If the group has only members
+// of this deployment and still leaves a partition unassigned for long, watchMembers ends the generation, so that
+// partitions are assigned again.
 func (s *Service) watchMembers(ctx context.Context, end func()) {
 	gone := false
 	for wait := membersFirst; kafka.Pause(ctx, wait) == nil; wait = membersInterval {
@@ -37,7 +37,7 @@ func (s *Service) watchMembers(ctx context.Context, end func()) {
 		switch {
 		case err != nil, !members.Stable && !members.Gone:
 			continue
-		case members.Gone && !gone: // a single time may only mean that the coordinator has just moved
+		case members.Gone && !gone: // must be found twice, because the coordinator may just have moved
 			gone = true
 			continue
 		}
@@ -58,9 +58,9 @@ func (s *Service) watchMembers(ctx context.Context, end func()) {
 	}
 }
 
-// versions separates from a group the members with other versions of Oriel: their mark is empty, or names this
-// deployment. They work on this deployment and are fenced like all others, so that a rolling upgrade is correct. A
-// leader of this version assigns no partition to them; a leader of their version assigns partitions to all.
+// versions removes from a group's foreign members those with other versions of Oriel: their mark is empty, or names
+// this deployment. They work on this deployment and are fenced like all owners, so a rolling upgrade is correct. A
+// leader of this version assigns no partition to them; a leader of another version assigns partitions to all members.
 func (s *Service) versions(c group.Members) (rest group.Members, texts []string) {
 	rest = c
 	rest.Foreign, rest.Free = nil, slices.Clone(c.Free)

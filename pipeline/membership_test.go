@@ -10,8 +10,8 @@ import (
 	"oriel/pipeline/kafka/group"
 )
 
-// TestMembersOfTheGroupAreClassified checks how members are classified. Earlier, a process of the previous version was
-// called foreign, and the message advised to split the group, which stops one of the two halves.
+// TestMembersOfTheGroupAreClassified checks how members are classified. A process of the previous version must not be
+// called foreign, because the remedy, to split the group, would stop one of the two halves.
 func TestMembersOfTheGroupAreClassified(t *testing.T) {
 	s := &Service{config: deployment.Config{Name: "d", Group: "g", Input: "trips"}}
 	member := func(client, mark, topic string, partitions ...int32) group.ForeignMember {
@@ -23,7 +23,7 @@ func TestMembersOfTheGroupAreClassified(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		members  group.Members
-		versions []string // texts of which the lines must contain one each, in order
+		versions []string // lines[i] of the message must contain versions[i]
 		problems []string
 	}{
 		{"nobody", group.Members{Stable: true}, nil, nil},

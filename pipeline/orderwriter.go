@@ -16,20 +16,20 @@ import (
 // OrderWriter writes the order of a whole topic's partitions in a process that does not own the topic's stream. All
 // functions must be set.
 type OrderWriter struct {
-	Deployment changelog.Deployment // its Model is not used
-	Note       func(text string)    // receives an event that an operator of the service should see once
+	Deployment changelog.Deployment // the deployment; the writer does not use its Model
+	Note       func(text string)    // receives an event that a person should see once
 	Retried    func(err error)      // called before the writer starts again after err
 	Appended   func(records int, offsets int64)
 }
 
 const (
-	openingInterval = time.Second      // between looks whether the stream was opened
-	overInterval    = 30 * time.Second // between looks whether the deployment is over
+	openingInterval = time.Second      // time between checks whether the stream was opened
+	overInterval    = 30 * time.Second // time between checks whether the deployment has ended
 )
 
 // Run waits until the stream is opened, and then writes its order until ctx ends or an error is permanent. After a
-// temporary error it starts again from the committed state. It also does so if the beginning of the order log was
-// deleted because the stream had advanced meanwhile.
+// temporary error it starts again from the committed state. It also starts again if the beginning of the order log was
+// deleted because the stream had advanced in the meantime.
 func (w OrderWriter) Run(ctx context.Context) error {
 	retry := w.Deployment.Client.NewBackoff(firstPause, lastPause)
 	for before := int64(-1); ; {
@@ -70,7 +70,7 @@ func (w OrderWriter) opened(ctx context.Context) (changelog.Ordered, error) {
 	}
 }
 
-// write runs a Sequencer, and meanwhile checks whether the deployment is over.
+// write runs a Sequencer, and checks from time to time whether the deployment has ended.
 func (w OrderWriter) write(ctx context.Context, o changelog.Ordered) error {
 	d := w.Deployment
 	work, cancel := context.WithCancelCause(ctx)
@@ -94,7 +94,7 @@ func (w OrderWriter) write(ctx context.Context, o changelog.Ordered) error {
 	return err
 }
 
-// refusedRecords describes an order log to which other processes write.
+// refusedRecords describes foreign records in the order log; total is their number.
 func refusedRecords(total int) string {
 	return fmt.Sprintf("the order log has records that this deployment did not sign, %d since the start; they count for nobody", total)
 }

@@ -11,14 +11,14 @@ import (
 	"oriel/state"
 )
 
-// Partitions may be added to the input of a running deployment. If the whole input is one stream, they join it.
-// Otherwise each is a stream, and a new one starts its own stream. Our topics then have fewer partitions for a while.
-// Streams with a partition in our topics go on; the others wait for `oriel topics`. At user level a partition must not
-// be added: a producer that keys by user then sends some users to other partitions, and the printed guarantee counts
-// one stream for each user.
+// Partitions may be added to the input of a running deployment. If the whole input is one stream, they join this
+// stream. Otherwise each partition is a stream, and a new partition starts a new stream. Then the output topics have
+// fewer partitions for a while: streams with a partition there continue, and the others wait for `oriel topics`. At
+// user level a partition must not be added: because a producer that keys by user would then send some users to other
+// partitions, but the printed guarantee assumes one stream for each user.
 
-// notePartitions records how many partitions and streams the input has, and for how many of the streams our topics have
-// a partition.
+// notePartitions records how many partitions and streams the input has, and for how many of the streams all output
+// topics have a partition.
 func (s *Service) notePartitions(topics deployment.Topics) {
 	s.covered.Store(topics.Covered(s.config))
 	streams := s.config.Streams(topics.Input)
@@ -28,8 +28,8 @@ func (s *Service) notePartitions(topics deployment.Topics) {
 	}
 }
 
-// awaitTopics waits until our topics have the task's partition and the partition has a manifest. Meanwhile the
-// partition is reported as stopped.
+// awaitTopics waits until the output topics have the task's partition and the partition has a manifest. While it waits,
+// the partition is reported as stopped.
 func (t *task) awaitTopics(ctx context.Context) {
 	s := t.service
 	if t.partition < s.covered.Load() {
@@ -48,19 +48,19 @@ func (t *task) awaitTopics(ctx context.Context) {
 		}
 		manifest, err := changelog.FindRecord(ctx, s.client, s.topics.Changelog, t.partition, state.ManifestKey())
 		if manifest != nil || notice.Kind(err) == notice.Stopped {
-			return // the take-over finds the same error, and reports it better
+			return // the take-over meets the same error and describes it better
 		}
 	}
 }
 
-// staleLooks is the number of consecutive looks that must find an unassigned partition, in a group of our members only,
-// before the members join again.
+// staleLooks is the number of consecutive checks that must find an unassigned partition, in a group of our members
+// only, before the members join again.
 const staleLooks = 3
 
-// staleShares counts looks at a group that leaves a partition unassigned although it has no foreign member: its
-// assignments are older than the added partitions. The coordinator does not inform a leader that rejoins with its
-// static id of its leadership, so it assigns nothing anew; after another join it does. Each attempt that did not help
-// doubles the number of looks before the next.
+// staleShares counts checks that find a partition unassigned although the group has no foreign member. In this case the
+// assignments are older than the added partitions: the coordinator does not tell a leader that rejoins with its static
+// id that it is the leader, so it makes no new assignments. Another join makes it assign. Each join without effect
+// doubles the number of checks before the next.
 type staleShares struct{ count, wait int }
 
 // expired reports whether the members should join again.

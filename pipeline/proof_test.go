@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestConstantsOfEndsAreListed checks that PROOF.md lists each constant in the files that decide memory and where
-// transactions end.
+// TestConstantsOfEndsAreListed checks that PROOF.md lists each constant of the files that determine memory and the ends
+// of transactions.
 func TestConstantsOfEndsAreListed(t *testing.T) {
 	proof, err := os.ReadFile("PROOF.md")
 	if err != nil {

@@ -15,13 +15,13 @@ import (
 	"oriel/state"
 )
 
-// trimInterval is the time between two looks at which part of the order log can be deleted. The log grows by some 100
-// kB a minute.
+// trimInterval is the time between two checks which part of the order log can be deleted. The log grows by some 100 kB
+// a minute.
 const trimInterval = time.Minute
 
 // keepOrder starts two goroutines for the owner of a whole topic's stream. One writes the order, unless another process
-// does; the other deletes old parts of the order log. Both are counted in working and end with work; an earlier error
-// of the first is passed to fail. The caller must report each committed position with the returned function.
+// does; the other deletes old parts of the order log. Both are counted in working and end with work. If the writer
+// fails before, its error is passed to fail. The caller must report each committed position with the returned function.
 func (t *task) keepOrder(
 	work context.Context, fail context.CancelCauseFunc, working *sync.WaitGroup, o *takeover.Owned,
 ) (committed func(state.Position)) {
@@ -55,7 +55,7 @@ func (t *task) sequencer(log order.Log, at, start *state.Ordered) order.Sequence
 	}
 }
 
-// trim trims the order log until work ends. Only the size of the order log depends on it.
+// trim trims the order log until work ends. It affects only the size of the order log.
 func (t *task) trim(work context.Context, log order.Log, committed *atomic.Pointer[state.Ordered]) {
 	s := t.service
 	trimmer := order.Trimmer{Client: s.client, Log: log, Order: s.topics.Order, Input: s.topics.Input}
@@ -69,8 +69,8 @@ func (t *task) trim(work context.Context, log order.Log, committed *atomic.Point
 	}
 }
 
-// watchLag reports, until work ends, how far the stream is behind the input. Commits do not suffice for this, because
-// they count only ordered events, and there are no commits once the process that writes the order is dead.
+// watchLag reports, until work ends, how far the stream is behind the input. Reports at commits would not suffice,
+// because they count only ordered events, and commits end when the process that writes the order dies.
 func (t *task) watchLag(work context.Context, start *state.Ordered, committed *atomic.Pointer[state.Ordered]) {
 	s := t.service
 	ends := topics.NewStableEnds(s.client, s.topics.Input)
@@ -79,7 +79,7 @@ func (t *task) watchLag(work context.Context, start *state.Ordered, committed *a
 	for kafka.Pause(work, topicsInterval) == nil {
 		reached, err := ends.Look(work, topicsInterval)
 		if work.Err() != nil || err != nil && !kafka.Transient(err) {
-			return // watchTopics finds and reports the fault of the input
+			return // watchTopics reports this error
 		}
 		for _, end := range reached {
 			known[end.Partition] = end.Offset

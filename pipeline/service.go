@@ -30,16 +30,16 @@ type Service struct {
 	listener notice.Listener
 
 	users      userIndex
-	problems   []string     // problems of the group at the last look; only the looking goroutine uses them
-	others     []string     // members of other versions at the last look; the same
-	idle       staleShares  // used by the same goroutine
-	inputs     atomic.Int32 // partitions of the input as of the last look at the topics
-	streams    atomic.Int32 // streams of the input at that look
-	covered    atomic.Int32 // number of these streams for which all our topics have a partition
-	unfinished atomic.Bool  // whether a task that was asked to end could not commit all that it had computed
+	problems   []string     // the group's problems at the last check; only the checking goroutine uses them
+	others     []string     // members of other versions at the last check; only the checking goroutine uses them
+	idle       staleShares  // only the checking goroutine uses it
+	inputs     atomic.Int32 // number of input partitions at the last check of the topics
+	streams    atomic.Int32 // number of streams of the input at the last check
+	covered    atomic.Int32 // number of streams for which all output topics have a partition
+	unfinished atomic.Bool  // a task that was asked to end could not commit everything that it had computed
 }
 
-// NewService checks the deployment's topics and configuration records, and changes nothing. d.Topics is the result of
+// NewService checks the deployment's topics and configuration records, but writes no record. d.Topics is the result of
 // CheckTopics; the store must belong to the same deployment.
 func NewService(
 	ctx context.Context, d changelog.Deployment, store state.Store, l notice.Listener,
@@ -64,8 +64,8 @@ func NewService(
 	}, nil
 }
 
-// fits returns an error if a configuration names topics for another operator, because the readers of a topic may only
-// get the decisions that they were given the topic for.
+// fits returns an error if a configuration names topics for another operator, because readers of a topic were granted
+// access only to its first operator's decisions.
 func fits(c deployment.Config, m streams.Model) error {
 	operator := m.Learner.Operator()
 	if (c.Second != "") != (operators.SecondTopicOf(operator) != nil) {
@@ -77,8 +77,8 @@ func fits(c deployment.Config, m streams.Model) error {
 	return nil
 }
 
-// Run works until ctx ends. It then commits all computed transactions, leaves the group, reports whether that
-// succeeded, and returns nil. It returns an error only if every partition that it was assigned has stopped.
+// Run works until ctx ends. Then it commits all computed transactions, leaves the group, reports whether both
+// succeeded, and returns nil. It returns an error only if every assigned partition has stopped.
 func (s *Service) Run(ctx context.Context) error {
 	s.notePartitions(s.topics)
 	group, err := group.Join(s.client, s.groupConfig())
@@ -86,7 +86,7 @@ func (s *Service) Run(ctx context.Context) error {
 		return fmt.Errorf("pipeline: join group: %w", err)
 	}
 	err = s.serve(ctx, group)
-	unheard := group.Close() // if it fails, the other members wait for a session timeout, nothing worse
+	unheard := group.Close() // after a failure the other members only wait for a session timeout
 	if err == nil {
 		s.listener.Ended(notice.Ending{Committed: !s.unfinished.Load(), Left: unheard == nil})
 	}
@@ -126,11 +126,11 @@ func (s *Service) serve(ctx context.Context, group *group.Member) error {
 	}
 }
 
-// checkTopics returns an error if topics changed under the service: other settings, other partition counts, or topics
-// that were deleted and made again, whose offsets mean other records.
+// checkTopics returns an error if topics changed while the service ran: other settings, other partition counts, or
+// recreated topics, whose offsets number other records.
 //
 // A broker that has just started may not know all topics yet, and one that was away may know old ones. So a change
-// counts only if it is found again and again for a while.
+// counts only if repeated checks find it for some time.
 func (s *Service) checkTopics(ctx context.Context) error {
 	for doubt, doubted := s.client.Doubt(), false; ; doubted = true {
 		err := s.compareTopics(ctx)
@@ -149,13 +149,13 @@ func (s *Service) checkTopics(ctx context.Context) error {
 	}
 }
 
-// beforeNextLook pauses, and forgets which brokers were asked, so that the next look may ask others.
+// beforeNextLook pauses, and clears the cluster layout, so that the next check may ask other brokers.
 func (s *Service) beforeNextLook(ctx context.Context) error {
 	s.client.Refresh()
 	return kafka.Pause(ctx, lookInterval)
 }
 
-// lookInterval is the time between two looks at a loss. About ten looks must find it before it counts.
+// lookInterval is the time between two checks for a loss. About ten checks must find a loss before it counts.
 const lookInterval = time.Second
 
 func (s *Service) compareTopics(ctx context.Context) error {
@@ -170,7 +170,7 @@ func (s *Service) compareTopics(ctx context.Context) error {
 	return nil
 }
 
-// watchTopics ends the generation when a topic is deleted and made again while tasks read it.
+// watchTopics ends the generation when a topic is recreated while tasks read it.
 func (s *Service) watchTopics(ctx context.Context, end func(error)) {
 	for kafka.Pause(ctx, topicsInterval) == nil {
 		if err := s.checkTopics(ctx); err != nil && notice.Kind(err) == notice.Stopped {
@@ -188,7 +188,7 @@ func (s *Service) generation(ctx context.Context, g *group.Generation) error {
 	s.listener.Assigned(g.Partitions)
 	if err := s.usersBeforeTakeOver(ctx, g); err != nil {
 		if ctx.Err() == nil && errors.Is(err, context.Canceled) {
-			return nil // the generation ended meanwhile
+			return nil // the generation ended in the meantime
 		}
 		return err
 	}
@@ -204,11 +204,11 @@ func (s *Service) generation(ctx context.Context, g *group.Generation) error {
 		t := &task{
 			service: s, partition: p, membership: g.Membership(),
 			memory: s.config.Memory.Transactions(len(g.Partitions), s.config.TransactionBytes),
-			ahead:  len(g.Partitions) == 1, // several tasks use several processors anyway
+			ahead:  len(g.Partitions) == 1, // with several tasks the processors are busy without it
 		}
 		tasks.Go(func() {
 			defer s.listener.Closed(p)
-			defer s.users.leave(p) // a partition that has stopped, or is retried, still remembers its users
+			defer s.users.leave(p) // a stopped or retried partition must still remember its users
 			t.awaitTopics(alive)
 			err := t.keepRunning(alive)
 			if err == nil {
@@ -272,7 +272,7 @@ func (t *task) keepRunning(ctx context.Context) error {
 			if t.service.beforeNextLook(ctx) != nil {
 				return nil
 			}
-		case notice.Lost: // the generation that replaces ours is on its way; if it does not come, the other owner has gone
+		case notice.Lost: // a newer generation replaces ours; if none comes, the other owner has gone
 			t.service.listener.State(t.partition, notice.Restoring)
 			if kafka.Pause(ctx, t.service.config.SessionTimeout) != nil {
 				return nil

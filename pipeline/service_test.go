@@ -8,9 +8,9 @@ import (
 	"oriel/pipeline/streams"
 )
 
-// TestConfigFitsItsOperator checks that a configuration must fit its operator. Decisions of a second topic have other
-// readers than those of the first. A stream that cannot continue from a predecessor's decision must not be configured
-// to.
+// TestConfigFitsItsOperator checks that a configuration must fit its operator. The second topic of decisions has other
+// readers than the first, so it must be configured exactly if the operator has one. An operator that cannot continue
+// from a predecessor's decision must not be configured with a predecessor.
 func TestConfigFitsItsOperator(t *testing.T) {
 	var first, second, after deployment.Config
 	second.Second, after.Predecessor = "late.plays", deployment.Predecessor{Name: "old"}

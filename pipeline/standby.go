@@ -15,9 +15,9 @@ import (
 )
 
 // A process to which the group assigns no stream stands by if the deployment has one stream. Its local store then
-// follows the changelog, so that a take-over reads only the last second of it. If each partition is a stream, the
-// process follows none. It cannot know which one it will get, and to follow all would take the disk and the network of
-// the whole deployment.
+// follows the changelog, so that a take-over reads only the changelog's last second. If each partition is a stream, the
+// process follows none. It cannot know which partition it will get, and following all of them would take the disk and
+// network of the whole deployment.
 
 // standbyInterval is the interval at which a standby process reads the changelog. The owner commits states much more
 // often, and only the newest one is needed.
@@ -50,7 +50,8 @@ func (s *Service) standBy(ctx context.Context) {
 	}
 }
 
-// writeOrder writes the order of a whole topic's stream until ctx ends, if the owner leaves that to other processes.
+// writeOrder writes the order of a whole topic's stream until ctx ends, if the configuration lets other processes write
+// it.
 func (s *Service) writeOrder(ctx context.Context) {
 	if !s.config.OtherSequencer {
 		return

@@ -18,8 +18,8 @@ import (
 )
 
 // commitGrace is how long a closing task may take to commit its computed transactions: two thirds of the rebalance
-// timeout, so that the commit's generation is still alive. The rest is for the heartbeat that reports the rebalance, a
-// second at most, and for rejoining the group.
+// timeout, so that the commit's generation is still alive. The remaining third is for the heartbeat that reports the
+// rebalance, which takes at most a second, and for rejoining the group.
 func (t *task) commitGrace() time.Duration { return t.service.config.RebalanceTimeout() * 2 / 3 }
 
 // task owns one input partition in this process for one generation of the group.
@@ -27,8 +27,8 @@ type task struct {
 	service    *Service
 	partition  int32
 	membership group.Membership
-	memory     int  // memory for its transactions, in bytes
-	ahead      bool // whether events are decoded ahead of the walk
+	memory     int  // bytes that its transactions may hold
+	ahead      bool // events are decoded before the walk reaches them
 }
 
 // run takes the partition over and works until ctx ends or a step fails. Three goroutines pass work on in one
@@ -106,11 +106,11 @@ func (t *task) run(ctx context.Context) error {
 	}
 	stopped := compute.run(work, batches)
 	close(filled)
-	committing.Wait() // a commit error takes precedence, because work before the stop must be committed first
+	committing.Wait() // a commit error takes precedence: work before the stop must be committed first
 	if stopped != nil {
 		fail(stopped)
 	}
-	for batch := range batches { // fetched but not taken, because of the stop
+	for batch := range batches { // releases Batches that were fetched but not taken because of the stop
 		batch.Release()
 	}
 	fetcher.Wait()
@@ -135,8 +135,8 @@ func (t *task) takeOver(ctx context.Context) (*takeover.Owned, *transaction.Comm
 		Partition: p, Config: s.config, Topics: s.topics, Client: s.client, Producer: o.Producer,
 		Membership: t.membership, StateKey: o.StateKey, Log: o.Log, Store: s.store, Listener: s.listener,
 	}
-	// This must come BEFORE the first commit, which the store follows. A store that follows commits without the earlier
-	// records of the changelog, above all the manifest, could not be used by the next owner.
+	// This must come BEFORE the first commit, which the store follows. A store that followed commits without the
+	// changelog's earlier records, above all the manifest, would be useless to the next owner.
 	if err := s.store.Replace(p, o.Log.Records()); err != nil {
 		return nil, nil, fmt.Errorf("pipeline: partition %d: local state: %w", p, err)
 	}
@@ -178,8 +178,8 @@ func (t *task) fetch(work context.Context, o *takeover.Owned, batches chan<- fet
 }
 
 // mergeNotices returns callbacks that report which input partition the stream of a whole topic waits for, and foreign
-// order records. Only the first foreign record is reported, because any client with write access may write many. ended
-// must be called when the Reader is closed.
+// order records. Only the first foreign record is reported, because a client with write access may write many of them.
+// The caller must call ended when the Reader is closed.
 func (t *task) mergeNotices() (n merge.Notices, ended func()) {
 	var refused sync.Once
 	awaited := int32(-1)

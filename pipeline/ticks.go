@@ -6,16 +6,16 @@ import (
 	"oriel/pipeline/order"
 )
 
-// ticks delivers the times at which commits are due. The reader of passed must call next after each tick, and stop at
-// the end.
+// ticks delivers the times at which commits are due. The reader of passed must call next after each tick, and must call
+// stop at the end.
 type ticks struct {
 	passed <-chan time.Time
 	next   func()
 	stop   func()
 }
 
-// newTicks returns ticks with a fixed interval from now on. For a whole topic, each tick comes a little after an order
-// record, also if another process writes the order.
+// newTicks returns ticks with a fixed interval from now on. For a whole topic, each tick comes shortly after an order
+// record, even if another process writes the order.
 func newTicks(interval time.Duration, ordered bool) ticks {
 	if !ordered {
 		ticker := time.NewTicker(interval)

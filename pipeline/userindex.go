@@ -17,16 +17,16 @@ import (
 )
 
 // userIndex records in which partition each remembered user was seen, for deployments with one stream for each
-// partition. Users of this process's partitions are added at once, others at the last look at the changelog. A user in
-// two partitions is protected by two streams, whose privacy losses compose. The printed guarantee does not count that,
-// so the service stops.
+// partition. Users of this process's partitions are added at once, users of other partitions at each check of the
+// changelog. If a user has events in two partitions, the privacy losses of two streams compose. The printed guarantee
+// does not cover this, so the service stops.
 type userIndex struct {
 	mu         sync.Mutex
 	partitions map[users.ID]int32
-	members    map[int32]map[users.ID]bool // the inverse of partitions
+	members    map[int32]map[users.ID]bool // users of each partition: the inverse of partitions
 
-	elsewhere map[int32]*remoteUsers // only the looking goroutine uses it
-	unread    map[int32]bool         // partitions with unreadable users at the last look; the same
+	elsewhere map[int32]*remoteUsers // only the checking goroutine uses it
+	unread    map[int32]bool         // partitions with unreadable users at the last check; same goroutine
 }
 
 // Add adds a user. It returns an error if another partition remembers the user.
@@ -62,7 +62,7 @@ func (s *userIndex) addIn(partition int32, user users.ID) error {
 }
 
 func (s *userIndex) removeFrom(partition int32, user users.ID) {
-	if s.members[partition][user] { // otherwise the user may belong to another partition by now
+	if s.members[partition][user] { // otherwise the user may now belong to another partition
 		delete(s.partitions, user)
 		delete(s.members[partition], user)
 	}
@@ -111,8 +111,8 @@ type remoteUsers struct {
 	limiter  *users.Limiter
 }
 
-// usersBeforeTakeOver reads the users of all partitions before a generation starts to work, or until the generation
-// ends.
+// usersBeforeTakeOver reads the users of all other partitions before a generation starts to work. It stops when the
+// generation ends.
 func (s *Service) usersBeforeTakeOver(ctx context.Context, g *group.Generation) error {
 	look, end := context.WithCancel(ctx)
 	var watch sync.WaitGroup
@@ -133,8 +133,8 @@ func (s *Service) usersBeforeTakeOver(ctx context.Context, g *group.Generation) 
 // limiter knows all users.
 func (s *Service) comparesUsers() bool { return s.model.Users != nil && !s.config.WholeTopic() }
 
-// usersElsewhere reads the remembered users of all partitions except those in skip, from their committed states. A
-// partition that cannot be read is left out and reported; the others are compared.
+// usersElsewhere reads the remembered users of all partitions except those in skip, from their committed states. An
+// unreadable partition is left out and reported; the other partitions are compared.
 func (s *Service) usersElsewhere(ctx context.Context, skip map[int32]bool) error {
 	if !s.comparesUsers() {
 		return nil
@@ -165,8 +165,8 @@ func (s *Service) usersElsewhere(ctx context.Context, skip map[int32]bool) error
 	return nil
 }
 
-// latest is the number of offsets at the end of a changelog partition that are read first. The last state is nearly
-// always among them.
+// latest is the number of offsets at the end of a changelog partition that are read first. They nearly always contain
+// the last state.
 const latest = 1000
 
 // remember reads the last committed state of a partition. It returns nil if the partition was never opened or cannot be
@@ -191,14 +191,14 @@ func (s *Service) remember(ctx context.Context, p int32) (*remoteUsers, error) {
 	if err == nil {
 		err = r.open(p)
 	}
-	if err != nil && jumped { // the view may mix two states: read the skipped records, too
+	if err != nil && jumped { // the copy may mix two states, so the skipped records must be read too
 		r.view.GoTo(from)
 		if err = r.view.Read(ctx, s.client, s.topics.Changelog, p, bounds.Stable); err == nil {
 			err = r.open(p)
 		}
 	}
 	if err != nil {
-		delete(s.users.elsewhere, p) // the next look starts afresh
+		delete(s.users.elsewhere, p) // the next check starts from nothing
 		return nil, err
 	}
 	return r, nil
@@ -262,6 +262,6 @@ func (s *Service) watchUsers(ctx context.Context, own []int32, end func(error)) 
 	}
 }
 
-// usersInterval bounds how long a user in partitions of two processes stays unnoticed, not counting the time of a
+// usersInterval bounds how long a user in partitions of two processes stays unnoticed, in addition to the time of a
 // commit.
 const usersInterval = topicsInterval

@@ -21,7 +21,7 @@ func TestAUserHasOnePartition(t *testing.T) {
 	if err := index.Add(0, user); notice.Kind(err) != notice.Stopped {
 		t.Errorf("a user of another partition: %v", err)
 	}
-	index.Remove(0, user) // the user belongs to the other partition
+	index.Remove(0, user) // has no effect, because the user now belongs to the other partition
 	if index.Add(0, user) == nil {
 		t.Error("a partition has let go of another's user")
 	}
@@ -31,7 +31,7 @@ func TestAUserHasOnePartition(t *testing.T) {
 	}
 }
 
-// TestAnEmptySetReplacesThePartitionsUsers checks that replace also replaces a partition's users by an empty set.
+// TestAnEmptySetReplacesThePartitionsUsers checks that replacing a partition's users by an empty set removes them all.
 func TestAnEmptySetReplacesThePartitionsUsers(t *testing.T) {
 	index, one, other := new(userIndex), users.ID{1}, users.ID{2}
 	for _, all := range [][]users.ID{{one, other}, {other}, nil} {

@@ -2,15 +2,15 @@ package schemas
 
 import "github.com/cespare/xxhash/v2"
 
-// Assembler makes events from separate values, whatever their encoding. It checks them by the rules of their members
-// and hashes features, as a Decoder does with the body's own form. It is not safe for concurrent use.
+// Assembler makes events from separate values of any encoding. It checks the values by the rules of their members and
+// hashes features, as a Decoder does for records in the body's own form. It is not safe for concurrent use.
 //
-// For each event call Begin, then one method once for each value, then End. Members are given by their position in the
+// For each event call Begin, then one method call for each value, then End. Members are given by their position in the
 // body. After any code except OK, only Begin may follow.
 type Assembler struct {
 	d      *Decoder
 	dst    *Event
-	vector memberSet // bit of the vector member; 0: none
+	vector memberSet // bit of the vector member; 0: the body has none
 }
 
 // NewAssembler returns an assembler, or every problem of the configuration.
@@ -101,12 +101,12 @@ func (a *Assembler) Coordinate(f float64) Code {
 // Feature is a named feature whose name is known before any event.
 type Feature struct {
 	name   []byte
-	hash   uint64       // hash of the name
-	prefix []byte       // prefix of the token of a text
-	ranged *hashedRange // nil: no range
+	hash   uint64       // hash of the feature's name
+	prefix []byte       // prefix of the token that a text value is hashed under
+	ranged *hashedRange // nil: the feature has no range
 }
 
-// Feature prepares the feature of that name.
+// Feature prepares the feature with this name.
 func (a *Assembler) Feature(name string) Feature {
 	f := Feature{name: []byte(name), hash: xxhash.Sum64String(name), prefix: []byte(name + "\x00")}
 	if r, found := a.d.hasher.ranges[name]; found {
@@ -115,7 +115,7 @@ func (a *Assembler) Feature(name string) Feature {
 	return f
 }
 
-// Features marks the event as having named features, even if there are none.
+// Features marks the event as having named features, even if it has none.
 func (a *Assembler) Features() { a.d.present |= a.vector }
 
 // FeatureNumber adds a feature whose value is a finite number.
@@ -134,7 +134,7 @@ func (a *Assembler) FeatureText(f *Feature, text []byte) {
 	h.add(xxhash.Sum64(h.token), 1)
 }
 
-// FeatureTruth adds a feature whose value is true. Do not call it for false, which adds nothing.
+// FeatureTruth adds a feature whose value is true. A caller must not call it for false, because false adds nothing.
 func (a *Assembler) FeatureTruth(f *Feature) { a.d.hasher.add(f.hash, 1) }
 
 // End finishes the event.

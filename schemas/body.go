@@ -9,13 +9,15 @@ import (
 )
 
 const (
-	// MaxMembers bounds the members of a body, because a Decoder records in one word which of them it has seen.
+	// MaxMembers bounds the members of a body, because a Decoder records the members that it has read in one word of 32
+	// bits.
 	MaxMembers = 32
 	// MaxCount bounds a Count, because every whole number up to it is a float64.
 	MaxCount = 1 << 53
 )
 
-// Body defines the members that the events of an operator have. Decoding, describing and generating events follow it.
+// Body defines the members that the events of an operator have. Decoders, JSON Schemas and generators of events follow
+// it.
 type Body struct {
 	Name    string // lower case, digits and _; "loss" gives the JSON Schema event-loss. Required.
 	Text    string // one sentence for the JSON Schema
@@ -25,19 +27,19 @@ type Body struct {
 // Member is a top-level member of an event.
 type Member struct {
 	Name string // lower case, digits and _; unique in a body. Required.
-	Also string // another name of the same member (cost for gradient); an event has one of the two
+	Also string // another accepted name of the member (cost for gradient); an event may use one of the two
 	Kind Kind   // Required.
 	Text string // one sentence for the JSON Schema
 
-	// Optional allows an event to leave the member out. The Event then has Default: a finite number of any size, so
-	// that it can mark absence; for a choice its position, or −1. A vector that is left out has nil Values.
+	// Optional allows an event to leave the member out. Then the Event has Default: any finite number, so that it can
+	// mark absence; for a choice the position of a text, or −1. For a vector that is left out, Values is nil.
 	Optional bool
 	Default  float64
 
 	Least, Most float64  // inclusive bounds of a Number or Count; both 0: any finite number, any count to ±MaxCount
 	Choices     []string // for a Choice: the public list, without duplicates
 
-	// Open allows a Choice to have a text that is not in the list: its number is then −1.
+	// Open allows a Choice to have a text that is not in the list: then its number is −1.
 	Open bool
 }
 

@@ -60,7 +60,7 @@ func TestBodyRefuses(t *testing.T) {
 	}
 }
 
-// playBody is a body without a vector.
+// playBody is a body without a vector, for events of an action and its reward.
 var playBody = Body{Name: "play", Members: []Member{
 	{Name: "arm", Kind: KindChoice, Choices: []string{"north", "south"}},
 	{Name: "reward", Kind: KindNumber, Most: 1},
@@ -100,8 +100,8 @@ func TestMemberAtFaultIsNamed(t *testing.T) {
 	f(`[]`, "")
 }
 
-// TestOpenChoices checks that an open choice accepts any text. A text that is not in the list has the number −1. The
-// JSON Schema gives the list as examples.
+// TestOpenChoices checks that an open choice accepts any text. A text that is not in the list must have the number −1.
+// The JSON Schema must list the texts as examples.
 func TestOpenChoices(t *testing.T) {
 	body := Body{
 		Name: "visit", Members: []Member{{Name: "arm", Kind: KindChoice, Choices: []string{"north", "south"}, Open: true}},

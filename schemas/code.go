@@ -5,7 +5,7 @@ package schemas
 type Code uint8
 
 // The codes. Numbers and strings are stored, in record statuses and in dead letters. So a new code must go to the end,
-// and none may be renumbered.
+// and a code must never be renumbered.
 const (
 	OK Code = iota
 	Empty

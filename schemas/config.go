@@ -9,8 +9,8 @@ import (
 const (
 	// MaxDimension bounds Dimension, because a Decoder holds 12 bytes for each coordinate.
 	MaxDimension = 1 << 24
-	// MaxNames bounds the named features of one event. Real events have tens; the bound keeps the duplicate check of a
-	// hostile event cheap.
+	// MaxNames bounds the named features of one event. Real events have tens of features; the bound limits the cost of
+	// the duplicate check for a hostile event.
 	MaxNames = 4096
 
 	maxDepth = 8
@@ -23,12 +23,12 @@ type EventConfig struct {
 	// and otherwise ignored.
 	Dimension int
 	MaxBytes  int           // longest valid record, bytes, ≥ 1. Required.
-	Features  FeatureConfig // hashing of named features. Required by a body with features, else ignored.
+	Features  FeatureConfig // hashing of named features. Required by a body with features; others ignore it.
 
-	Operator string // name of the operator, for Decoder.Explain only
+	Operator string // name of the operator; only Decoder.Explain uses it
 
-	// Unlabelled allows the label to be left out. It is for scoring, before a label is known; events to learn from
-	// always have one.
+	// Unlabelled allows the label to be left out. It is for scoring, when the label is not known yet; a learner's
+	// events always have a label.
 	Unlabelled bool
 
 	// Unknown decides what happens to a record with a member that the body does not have.
@@ -44,8 +44,8 @@ type Unknown uint8
 
 // The treatments.
 const (
-	UnknownIsNull Unknown = iota // the record is a null event
-	UnknownIsFree                // the member is skipped, whatever it contains
+	UnknownIsNull Unknown = iota // the record becomes a null event
+	UnknownIsFree                // the decoder skips the member, whatever it contains
 )
 
 // EventDecoder turns values of records in any form into events. It is not safe for concurrent use.
@@ -57,8 +57,8 @@ type EventDecoder interface {
 	// Labelled reports whether the last decoded event had a label.
 	Labelled() bool
 
-	// Problem explains the code that the last Decode returned for this value, to people who may read the input: the
-	// member, if a single one is at fault, the code, and a text that names members and rules.
+	// Problem explains the code that the last Decode returned for this value, for people who may read the input. It has
+	// the member, if a single member is at fault, the code, and a text that names members and rules.
 	Problem(value []byte, code Code) string
 }
 
@@ -93,10 +93,9 @@ func OpenDecoder(c EventConfig) (EventDecoder, error) {
 //	true              1 under name, range or not; false nothing
 //
 // and at the end, if Bias, 1 under the empty token. With h = XXH64(token, seed 0), v goes to index ⌊h·d / 2^64⌋,
-// negated if h is odd. An index takes its place in the result when it first appears. Its value starts at +0, and
-// contributions are added one by one in order. With Norm unit, s = Σ value² is added in that order, each product
-// rounded separately; if s > 0 each value is divided by √s. The code is FeatureOverflow if a value or, with Norm unit,
-// s is not finite.
+// negated if h is odd. Indices are in the order of their first appearance. Its value starts at +0, and contributions
+// are added one by one in order. With Norm unit, s = Σ value² is added in that order, each product rounded separately;
+// if s > 0 each value is divided by √s. The code is FeatureOverflow if a value or, with Norm unit, s is not finite.
 type FeatureConfig struct {
 	Bias   bool    // add a constant 1 at the index of the empty token
 	Norm   string  // unit: scale the hashed vector to norm 1; none: leave it. Required.

@@ -8,28 +8,28 @@ import (
 
 // DecisionConfig holds the members that are the same in every decision of a stream.
 type DecisionConfig struct {
-	Stream         string   // decimal partition, partition/key, or the topic; not empty
-	Incarnation    [16]byte // 32 hex digits in JSON
+	Stream         string   // public id: decimal partition, partition/key, or the topic; not empty
+	Incarnation    [16]byte // written as 32 hex digits in JSON
 	Mechanism      string
-	Window, Batch  uint64  // steps; events per step
-	Epsilon, Delta float64 // proved for one window, not the requested ones
-	Adjacency      string  // replace or zero-out
-	Unit           string  // the unit of neighbouring streams: event or user
-	Form           Form    // form of the point
+	Window, Batch  uint64  // W, steps; B, events per step
+	Epsilon, Delta float64 // proved for one window; they may be smaller than requested
+	Adjacency      string  // replace, or zero-out
+	Unit           string  // what differs between neighbouring streams: event or user
+	Form           Form    // dense or sparse encoding of the point
 	Encoding       Encoding
-	SchemaID       uint32 // id of the encoding's schema in a registry; 0: records name none. JSON has no id
+	SchemaID       uint32 // registry id of the encoding's schema; 0: records name none. JSON has no id
 }
 
 // Decision is one record of a decision topic.
 type Decision struct {
 	DecisionConfig
-	Index, Step uint64        // Index counts the decisions of a stream; Step is the step of the decision, x_{Step+1}
-	Point       []float64     // all coordinates, whatever the form
-	Extras      []ExtraMember // members after those of all decisions, in their order; nil for none
+	Index, Step uint64        // Index numbers the decisions of a stream; Step is the step of the decision, x_{Step+1}
+	Point       []float64     // all coordinates, in either form
+	Extras      []ExtraMember // members after the common ones, in the operator's order; nil for none
 }
 
-// AppendLine appends a published decision as a line of JSON without its end: JSON unchanged, any other encoding
-// converted to JSON. It returns ErrDecision for bytes that are not a decision.
+// AppendLine appends a published decision as a line of JSON without its end: JSON stays unchanged, any other encoding
+// is converted to JSON. It returns ErrDecision for bytes that are not a decision.
 func AppendLine(dst, published []byte) ([]byte, error) {
 	if len(published) > 0 && published[0] == startOfJSON {
 		return append(dst, published...), nil
@@ -45,7 +45,7 @@ func (d *Decision) appendJSON(dst []byte) []byte {
 	c := d.DecisionConfig
 	c.Encoding, c.SchemaID = JSON, 0
 	dst = NewEncoder(c, nil).Append(dst, d.Index, d.Step, d.Point, nil)
-	dst = dst[:len(dst)-1] // the closing brace
+	dst = dst[:len(dst)-1] // removes the closing brace
 	for _, x := range d.Extras {
 		dst = append(append(AppendString(append(dst, ','), x.Name), ':'), x.JSON...)
 	}
@@ -75,22 +75,22 @@ func (d *Decision) Time() int64 {
 	return NoTime
 }
 
-// Encoder encodes the decisions of one stream. NewEncoder encodes the unchanging parts once. Encoders made from one
-// another by Of share memory, so only one may be in use at a time.
+// Encoder encodes the decisions of one stream. NewEncoder encodes the constant members once. Of makes encoders that
+// share memory with the first one, so only one of them may be used at a time.
 type Encoder struct {
 	encoder        encoder
 	header         []byte
-	prefix, suffix []byte // bytes before the index, including the header, and after the point
+	prefix, suffix []byte // encoded bytes before the index, including the header, and after the point
 	extras         []Extra
-	names          [][]byte // bytes of each extra before its value
-	time           []byte   // bytes of timeMember before its value
-	bins           *bins    // nil: decisions are dense
+	names          [][]byte // encoded bytes of each extra before its value
+	time           []byte   // encoded bytes of timeMember before its value
+	bins           *bins    // sorts coordinates by value for sparse decisions; nil: decisions are dense
 }
 
 // encoder is one encoding of decisions.
 type encoder interface {
-	header(schemaID uint32) []byte                     // identifies the schema for readers
-	prefix(stream string, incarnation [16]byte) []byte // between the header and the index
+	header(schemaID uint32) []byte                     // bytes that identify the schema to readers
+	prefix(stream string, incarnation [16]byte) []byte // bytes between the header and the index
 	suffix(c DecisionConfig) []byte
 	name(extra string) []byte
 	append(e *Encoder, dst []byte, index, step uint64, time int64, point []float64, extras []ExtraValue) []byte
@@ -117,7 +117,7 @@ func NewEncoder(c DecisionConfig, extras []Extra) *Encoder {
 	return e
 }
 
-// Of returns an encoder of another stream with otherwise the same configuration as e.
+// Of returns an encoder for another stream, with the same configuration otherwise.
 func (e *Encoder) Of(stream string, incarnation [16]byte) *Encoder {
 	other := *e
 	other.prefix = slices.Concat(e.header, e.encoder.prefix(stream, incarnation))

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// Encoding is the encoding of the decisions in a topic. Each has all members of a decision, and exactly one byte
-// sequence for each decision. The first byte distinguishes the encodings.
+// Encoding is the encoding of the decisions in a topic. Each encoding contains all members of a decision, and gives
+// exactly one byte sequence for each decision. The first byte distinguishes the encodings.
 type Encoding uint8
 
 const (

@@ -131,7 +131,7 @@ func randomDecision(rng *rand.Rand) (d Decision, extras []Extra, values []ExtraV
 	d.Adjacency, d.Unit = adjacencyCodes[rng.IntN(2)], unitCodes[rng.IntN(2)]
 	d.Form, d.Point = Form(rng.IntN(2)), numbers(300)
 	for i := range d.Point {
-		d.Point[i] = d.Point[rng.IntN(i+1)] // so that many are equal
+		d.Point[i] = d.Point[rng.IntN(i+1)] // copies coordinates, so that many are equal
 	}
 	for i := range rng.IntN(20) {
 		extras = append(extras, Extra{Name: fmt.Sprintf("x%d", i), Kind: ExtraKind(1 + rng.IntN(3))})

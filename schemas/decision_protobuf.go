@@ -24,16 +24,16 @@ const (
 	tagMembers     = 14<<3 | delimited
 	fields         = 14
 
-	tagDimension   = 1<<3 | varint // of Sparse
+	tagDimension   = 1<<3 | varint // tags of Sparse: this one and the next two
 	tagValues      = 2<<3 | delimited
 	tagIndices     = 3<<3 | delimited
-	tagCoordinates = 1<<3 | delimited // of Coordinates
+	tagCoordinates = 1<<3 | delimited // the only tag of Coordinates
 
-	tagName       = 1<<3 | delimited // of Member
+	tagName       = 1<<3 | delimited // tags of Member: this one and the next three
 	tagNumber     = 2<<3 | fixed64
 	tagNumbers    = 3<<3 | delimited
 	tagText       = 4<<3 | delimited
-	tagNumberList = 1<<3 | delimited // of Numbers
+	tagNumberList = 1<<3 | delimited // the only tag of Numbers
 )
 
 // firstMessage is the byte by which Confluent's header names the first message of a file.

@@ -15,7 +15,7 @@ import (
 	"google.golang.org/protobuf/types/dynamicpb"
 )
 
-// encodingLibrary encodes a decision with a library that has read the published schema, and reads its own bytes back.
+// encodingLibrary encodes a decision with a library that uses the published schema, and decodes the library's bytes.
 type encodingLibrary interface {
 	encode(t *testing.T, d Decision, extras []Extra, values []ExtraValue) []byte
 
@@ -23,8 +23,8 @@ type encodingLibrary interface {
 	again(t *testing.T, b []byte) []byte
 }
 
-// TestLibrariesWriteTheSameBytes compares with libraries that read the published schemas, as programs in other
-// languages do.
+// TestLibrariesWriteTheSameBytes compares an Encoder's bytes with libraries that use the published schemas, as programs
+// in other languages do.
 func TestLibrariesWriteTheSameBytes(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
 	libraries := map[Encoding]encodingLibrary{Protobuf: newProtobufLibrary(t), Avro: newAvroLibrary(t)}
@@ -32,14 +32,14 @@ func TestLibrariesWriteTheSameBytes(t *testing.T) {
 		d, extras, values := randomDecision(rng)
 		for i, x := range extras {
 			if text := &values[i].Text; x.Kind == ExtraText && rng.IntN(3) == 0 {
-				*text += "\xff\xc3" // bytes that libraries refuse
+				*text += "\xff\xc3" // invalid UTF-8, which the libraries refuse
 			}
 		}
 		for e, library := range libraries {
 			got := encoded(d, e, extras, values)
 			valid := values[:0:0]
 			for _, v := range values {
-				v.Text = strings.Map(func(r rune) rune { return r }, v.Text) // U+FFFD for each byte that is not UTF-8
+				v.Text = strings.Map(func(r rune) rune { return r }, v.Text) // replaces each invalid byte by U+FFFD
 				valid = append(valid, v)
 			}
 			if want := library.encode(t, d, extras, valid); !bytes.Equal(got, want) {
@@ -52,7 +52,7 @@ func TestLibrariesWriteTheSameBytes(t *testing.T) {
 	}
 }
 
-// sparseReference returns a point in the form Sparse, by searching all coordinates for each value.
+// sparseReference returns a point as Sparse. It searches all coordinates for each value.
 func sparseReference(point []float64) (o sparseObject) {
 	o.Dimension = len(point)
 	for {
@@ -75,7 +75,7 @@ func sparseReference(point []float64) (o sparseObject) {
 	}
 }
 
-// positive returns the numbers with 0 for −0.
+// positive returns the numbers with −0 replaced by 0.
 func positive(numbers []float64) []float64 {
 	positive := make([]float64, len(numbers))
 	for k, x := range numbers {

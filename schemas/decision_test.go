@@ -31,7 +31,8 @@ func TestEncoderWritesTheGoldenDecision(t *testing.T) {
 	}
 }
 
-// TestEncoderAgreesWithEncodingJSON compares with encoding/json on a struct that has the members in the same order.
+// TestEncoderAgreesWithEncodingJSON compares an Encoder with encoding/json on a struct that has the members in the same
+// order.
 func TestEncoderAgreesWithEncodingJSON(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range 2000 {

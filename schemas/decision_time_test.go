@@ -52,8 +52,8 @@ func TestTimeFollowsAllOtherMembers(t *testing.T) {
 	}
 }
 
-// TestDecisionsWithoutTime checks that a decision of an earlier deployment has no time, and neither has one whose
-// member of that name is not a valid time.
+// TestDecisionsWithoutTime checks that Time returns NoTime for a decision of an earlier deployment, and for a decision
+// whose member time is not a valid time.
 func TestDecisionsWithoutTime(t *testing.T) {
 	for _, text := range []string{``, `,"time":-2`, `,"time":1.5`, `,"time":"1"`, `,"time":253402300800000`, `,"time":null`} {
 		d, err := ParseDecision(append(bytes.TrimSuffix(encoded(testDecision, JSON, nil, nil), []byte("}")), text+"}"...))

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// EventSchema returns the JSON Schema (draft 2020-12) of events with a valid body. It describes the shape. Only the
-// Decoder checks rules that JSON Schema cannot express: the dimension, duplicate names, the notation of a number.
+// EventSchema returns the JSON Schema (draft 2020-12) of events with a valid body. It cannot express some rules: the
+// dimension, duplicate names, the notation of a number. Only the Decoder checks them.
 func EventSchema(b Body) []byte {
 	var s schemaText
 	s.line(0, `{`)
@@ -141,7 +141,7 @@ func (m Member) Bounds() (least, most float64, bounded bool) {
 	return 0, 0, false
 }
 
-// defaultSchema returns the default of a member that is left out, if an event could contain it.
+// defaultSchema returns the default of an optional member, if an event could contain this value.
 func (m Member) defaultSchema() (text string, some bool) {
 	least, most, bounded := m.Bounds()
 	switch {
@@ -151,7 +151,7 @@ func (m Member) defaultSchema() (text string, some bool) {
 		return quote(m.Choices[int(m.Default)]), true
 	case m.Kind == KindChoice || bounded && (m.Default < least || m.Default > most):
 		return "", false
-	case m.Kind == KindCount && !isCount(m.Default), math.Abs(m.Default) == math.MaxFloat64: // it marks absence
+	case m.Kind == KindCount && !isCount(m.Default), math.Abs(m.Default) == math.MaxFloat64: // MaxFloat64 marks absence
 		return "", false
 	}
 	return decimal(m.Default), true

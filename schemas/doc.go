@@ -2,8 +2,8 @@
 // the hashing of named features.
 //
 // A Body defines the members of events; each operator has one. A Decoder turns the value of an input record into an
-// Event, or into a Code, the rule that the value breaks. A record that breaks a rule is a null event. It still takes
-// its place in the stream, so a Code never stops anything. The rules:
+// Event, or into a Code, the rule that the value breaks. A record that breaks a rule is a null event. The null event
+// takes the record's place in the stream, so a Code never stops a stream. The rules:
 //
 //   - RFC 8259 in UTF-8: one value, an object, nothing but white space around it, no byte order mark, no lone surrogates, at
 //     most MaxBytes bytes and 8 levels of nesting. Numbers follow JSON's grammar and are rounded correctly; overflow is a
@@ -21,8 +21,8 @@
 // A document with several faults gets the Code of the first one found. The format does not define which fault that is,
 // only that the document is invalid. testdata/documents.jsonl and testdata/members.jsonl define the format by examples.
 //
-// Cost: one pass over the bytes, no allocation in steady state, memory bounded by Dimension, MaxBytes and MaxNames
-// whatever the input. No text of this package quotes a payload: a Code has a fixed name and a fixed rule.
+// Cost: one pass over the bytes, no allocation in steady state, memory bounded by Dimension, MaxBytes and MaxNames for
+// every input. No text of this package quotes a payload: a Code has a fixed name and a fixed rule.
 //
 // An Encoder writes decisions in one of two forms and three encodings. ParseDecision reads all of them, and ignores
 // members that it does not know; deploy/python/oriel/decisions.py does the same in Python. decision.proto and

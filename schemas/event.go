@@ -10,36 +10,36 @@ import (
 // Event is the content of a valid record, in the one form that decoder, operators and losses use. Its slices belong to
 // the Decoder, which overwrites them in its next Decode.
 type Event struct {
-	Vector  Vector    // features; gradient or cost; price relatives
-	Label   float64   // −1 or 1 for two classes; any finite number for a real label; 0 without one
+	Vector  Vector    // features, gradient, cost, or price relatives, by the body
+	Label   float64   // −1 or 1 for two classes; any finite number for a real label; 0 if the event has no label
 	Weight  float64   // ≥ 0, finite; 1 if the record has none
-	Numbers []float64 // the body's numbers, counts and choices, in its order; nil if it has none
+	Numbers []float64 // the body's numbers, counts and choices, in the body's order; nil if it has none
 }
 
 // Vector is dense, with a value for each position, or sparse: then Indices holds the position of each value, in [0,
-// dimension), and all others are zero. A Decoder gives distinct positions, in order of appearance.
+// dimension), and all other positions are zero. A Decoder gives distinct positions, in order of appearance.
 type Vector struct {
-	Indices []int32 // nil: dense. Otherwise as long as Values.
+	Indices []int32 // nil: Values is dense; otherwise as long as Values
 	Values  []float64
 }
 
 // Decoder decodes events of one configuration. It is not safe for concurrent use.
 type Decoder struct {
-	body      Body   // for Explain
-	operator  string // for Explain
+	body      Body   // only Explain uses it
+	operator  string // only Explain uses it
 	fields    []field
-	called    []fieldName // in the order of the body, both names of a member side by side
-	vector    Kind        // kind of the vector; 0: the body has none
+	called    []fieldName // accepted names in the body's order; both names of a member are adjacent
+	vector    Kind        // kind of the vector member; 0: the body has none
 	dimension int
 	maxBytes  int
 	passes    bool    // whether unknown members are skipped
-	hasher    *hasher // hasher also holds the entries of sparse vectors
+	hasher    *hasher // hashes named features; also holds the entries of sparse vectors
 	values    []float64
-	further   []float64 // Event.Numbers
+	further   []float64 // memory of Event.Numbers
 	names     nameSet
-	arena     []byte // strings with escapes
+	arena     []byte // unescaped text of strings
 
-	defaults      []float64 // of the members that become Event.Numbers
+	defaults      []float64 // defaults of the members that become Event.Numbers
 	defaultLabel  float64
 	defaultWeight float64
 
@@ -47,7 +47,7 @@ type Decoder struct {
 	label memberSet
 
 	present memberSet // members of the last decoded event
-	also    memberSet // those of them given under their other name
+	also    memberSet // members of the last event that used their other name
 	last    int       // index of the last member read, or noMember
 	guess   int       // index in called of the likely next name
 }
@@ -64,12 +64,12 @@ type field struct {
 	place       int // index in Event.Numbers
 	least, most float64
 	choices     map[string]int
-	open        bool // other texts give −1
+	open        bool // texts outside the list give −1, not an error
 }
 
 type fieldName struct {
 	name   string
-	quoted string // the quoted name, as in an event without escapes
+	quoted string // the name in quotes, as events without escapes have it
 	member int
 	also   bool
 }
@@ -227,7 +227,7 @@ func (d *Decoder) pass(b []byte, i int) (next int, code Code) {
 }
 
 // name reads a member's name at b[i] and finds the member. Most events have their members in the order of the body, so
-// it first compares with the next member's name.
+// it first compares the name with the next member's name.
 func (d *Decoder) name(b []byte, i int) (next int, code Code) {
 	at := d.guess
 	if HasLiteral(b, i, d.called[at].quoted) {

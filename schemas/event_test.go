@@ -16,8 +16,8 @@ import (
 // or repeat: a prefix, the repeated text, how often, and a suffix.
 type document struct {
 	Name      string
-	Loss      string        // the loss whose body it uses,
-	Body      []namedMember // or the body itself
+	Loss      string        // name of the loss whose body the case uses,
+	Body      []namedMember // or the members of the body itself
 	Dimension int
 	MaxBytes  int `json:"max_bytes"` // 0: 2 MiB
 	Bias      *bool
@@ -36,7 +36,7 @@ type document struct {
 	Numbers []float64
 }
 
-// namedMember is a Member with the name of its kind.
+// namedMember is a Member of a test case: its kind is given by name.
 type namedMember struct {
 	Kind string
 	Member
@@ -46,7 +46,7 @@ var kindNames = []string{
 	"", "vector", "features", "relatives", "class", "target", "weight", "number", "count", "choice",
 }
 
-// testBody returns a body with the members that a loss needs; operators/loss has its own tests.
+// testBody returns a body with the members that a loss needs; the real bodies are in operators/loss.
 func testBody(loss string) Body {
 	features := Member{Name: "features", Kind: KindFeatures}
 	b := Body{Name: "test", Members: map[string][]Member{
@@ -156,7 +156,7 @@ func TestDecodeFollowsTheTableOfDocuments(t *testing.T) {
 		t.Run(doc.Name, func(t *testing.T) {
 			d := newTestDecoder(t, doc.config(t))
 			want := Event{Vector: Vector{doc.Indices, doc.Values}, Label: doc.Label, Weight: doc.Weight, Numbers: doc.Numbers}
-			for range 2 { // the second time with used buffers
+			for range 2 { // the second pass decodes into used buffers
 				var got Event
 				if code := d.Decode(&got, doc.value(t)); code.String() != doc.Code {
 					t.Fatalf("%v, want %v", code, doc.Code)
@@ -169,8 +169,9 @@ func TestDecodeFollowsTheTableOfDocuments(t *testing.T) {
 	}
 }
 
-// checkReference fails unless the decoder and its slow reference model agree: both valid and equal, or a fault that the
-// model found too. In an invalid JSON text the decoder may find another fault before the syntax error.
+// checkReference fails unless the decoder and its slow reference model agree: both find equal valid events, or the
+// model finds the decoder's fault too. If the JSON is invalid, the decoder may find another fault before the syntax
+// error.
 func checkReference(t *testing.T, c EventConfig, d *Decoder, value []byte) {
 	t.Helper()
 	var got Event
@@ -309,8 +310,8 @@ func TestCodesHaveDistinctNamesAndRules(t *testing.T) {
 	}
 }
 
-// TestUnknownMembersArePassedOver checks that unknown members are skipped if the configuration allows them. Their
-// grammar is checked, their names and contents are not.
+// TestUnknownMembersArePassedOver checks that unknown members are skipped if the configuration allows them. The decoder
+// must check their grammar, but not their names and contents.
 func TestUnknownMembersArePassedOver(t *testing.T) {
 	c := EventConfig{
 		Body: testBody("logistic"), Dimension: 4, MaxBytes: 1 << 10, Features: FeatureConfig{Norm: "none"}, Unknown: UnknownIsFree,
@@ -327,7 +328,7 @@ func TestUnknownMembersArePassedOver(t *testing.T) {
 		if got := strict.Decode(&e, []byte(value)); got == OK {
 			t.Errorf("%s: an event", value)
 		}
-		if n := testing.AllocsPerRun(20, func() { d.Decode(&e, []byte(value)) }); n > 1 { // caused by the conversion
+		if n := testing.AllocsPerRun(20, func() { d.Decode(&e, []byte(value)) }); n > 1 { // converting value allocates once
 			t.Errorf("%s: %g allocations", value, n)
 		}
 	}

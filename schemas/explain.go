@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// maxShown is how many bytes of a name a message contains at most.
+// maxShown is the largest number of bytes of a name that a message contains.
 const maxShown = 64
 
 // Shown returns a name from an event in a form that is safe in a message: quoted, without control characters, and cut
@@ -26,7 +26,7 @@ func Shown(name []byte) string {
 	return strconv.Quote(string(name) + more)
 }
 
-// path returns a name after its member, as in features.device; a name with other characters is quoted.
+// path returns a name with its member, for example features.device; a name with unusual characters is quoted.
 func path(member string, name []byte) string {
 	for _, c := range name {
 		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-') {
@@ -39,9 +39,9 @@ func path(member string, name []byte) string {
 	return member + "." + string(name)
 }
 
-// Explain returns what is wrong with the value for which the last Decode returned the code. It names members that the
-// value has, so it may be shown only to people who may read the input, and must never go into the log or the metrics of
-// the service. If it finds nothing to name it returns the code's rule.
+// Explain returns what is wrong with the value for which the last Decode returned the code. Because it names members of
+// the value, it must be shown only to people who may read the input, and must never go into the log or the metrics of
+// the service. If it finds no details, it returns the code's rule.
 func (d *Decoder) Explain(value []byte, code Code) string {
 	text := ""
 	switch code {
@@ -51,7 +51,7 @@ func (d *Decoder) Explain(value []byte, code Code) string {
 		text = d.explainDuplicate(value)
 	case WrongType, NullValue:
 		text = d.explainType(value)
-	default: // the rule is the whole explanation
+	default: // for other codes the rule is the full explanation
 	}
 	if text == "" {
 		return code.Rule()
@@ -59,8 +59,8 @@ func (d *Decoder) Explain(value []byte, code Code) string {
 	return text
 }
 
-// Problem returns the whole message: the member, if a single one is at fault, the code, and Explain. The last Decode
-// must have been of this value, and returned the code. A code that no Decode returns is explained by its rule.
+// Problem returns the full message: the member, if a single member is at fault, the code, and Explain. The last Decode
+// must have had this value and returned this code. For codes that Decode never returns, the explanation is the rule.
 func (d *Decoder) Problem(value []byte, code Code) string {
 	text := fmt.Sprintf("%s: %s", code, d.Explain(value, code))
 	if member := d.Member(code); member != "" {
@@ -69,8 +69,8 @@ func (d *Decoder) Problem(value []byte, code Code) string {
 	return text
 }
 
-// members iterates over the members of the object at b[i], a container at that depth: each name, and where its value
-// begins. It ends where the grammar is broken.
+// members iterates over the members of the object at b[i], a container at this depth. It yields each name, with the
+// position of its value, and stops at the first syntax error.
 func members(b []byte, i, depth int) iter.Seq2[string, int] {
 	return func(yield func(string, int) bool) {
 		if i = SkipSpace(b, i); i == len(b) || b[i] != '{' {
@@ -96,7 +96,7 @@ func members(b []byte, i, depth int) iter.Seq2[string, int] {
 	}
 }
 
-// lastValue returns the member that was read last, and where its value begins.
+// lastValue returns the member that was read last, and the position of its value.
 func (d *Decoder) lastValue(value []byte) (m *Member, at int) {
 	if d.last == noMember {
 		return nil, 0

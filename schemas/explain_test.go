@@ -65,7 +65,7 @@ func TestProblemsNameTheMember(t *testing.T) {
 	f(`{"label":1,"label":1}`, `label: duplicate_name: "label" stands twice`)
 	f(`{"features":{"a":"secret","a":1}}`, `features: duplicate_name: features.a stands twice`)
 
-	// If there is nothing more specific, the message is the rule.
+	// If the decoder knows no details of the fault, the message is the rule.
 	f(`{"label":7}`, "label: label_range: "+LabelRange.Rule())
 	f(`{"features":{"a":1}}`, "label: missing_member: "+MissingMember.Rule())
 	f(`[1]`, "not_object: "+NotObject.Rule())

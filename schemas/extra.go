@@ -6,14 +6,15 @@ import (
 )
 
 // Extra is a member that an operator's decisions have after the members of all decisions. Its name and kind must not
-// change while a deployment of the operator lives, because a stream recognises its own decisions by their whole text.
+// change while a deployment of the operator lives, because a stream recognises its own decisions by comparing complete
+// texts.
 type Extra struct {
-	Name string // lower case, digits and _; unique, and not one of all decisions
+	Name string // lower case, digits and _; unique, and different from the common members' names
 	Kind ExtraKind
 	Text string // one sentence for the JSON Schema
 
-	// Later means that decisions of deployments with an earlier plan lack the member, so that the JSON Schema does not
-	// require it.
+	// Later means that deployments with an earlier plan version publish decisions without the member, so the JSON
+	// Schema must not require it.
 	Later bool
 }
 
@@ -34,11 +35,11 @@ type ExtraValue struct {
 	Text    string
 }
 
-// ExtraMember is a member that a decision has after the members of all decisions, as it was read. Readers that do not
-// know its name ignore it.
+// ExtraMember is a member of a parsed decision that follows the common members. Readers that do not know its name
+// ignore it.
 type ExtraMember struct {
 	Name string
-	JSON string // the value as JSON, unchanged if the decision is JSON
+	JSON string // the value as JSON; equal to the input bytes if the decision is JSON
 }
 
 func (v *ExtraValue) appendJSON(dst []byte, kind ExtraKind) []byte {

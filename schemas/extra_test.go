@@ -100,7 +100,7 @@ func TestAppendTakesAllExtrasOrNone(t *testing.T) {
 	f([]ExtraValue{{}, {Numbers: []float64{math.NaN()}}, {}})
 }
 
-// FuzzAppendString compares with encoding/json, byte for byte.
+// FuzzAppendString compares AppendString with encoding/json, byte for byte.
 func FuzzAppendString(f *testing.F) {
 	for _, s := range []string{
 		"", "a<b>&\"\\", "\x00\x07\b\t\n\v\f\r\x1f\x7f", "\u2028\u2029\u2027", "\xff\xef\xbf\uFFFD", "é𝄞",
@@ -120,7 +120,7 @@ func FuzzAppendString(f *testing.F) {
 	})
 }
 
-// FuzzSkipValue compares with encoding/json which texts are values.
+// FuzzSkipValue checks that SkipValue accepts the texts that encoding/json accepts.
 func FuzzSkipValue(f *testing.F) {
 	for _, s := range []string{`1`, `-`, `"a"`, `[1,[2]]`, `{"a":{}}`, `{"a":1,}`, `[`, ` 1`, `nul`, `"\ud800"`, `1e999`} {
 		f.Add([]byte(s))

@@ -8,12 +8,12 @@ import (
 	"strconv"
 )
 
-// AppendFloat appends the shortest decimal that reads back as f, the closest to f among those, as encoding/json prints
-// a float64: with an exponent only below 1e-6 and from 1e21 on, without a leading zero in it. −0 is printed as 0. f
-// must be finite. It overwrites bytes of dst between its length and its capacity.
+// AppendFloat appends the shortest decimal that parses to f, and among several the closest to f, in the format of
+// encoding/json: with an exponent only below 1e-6 and from 1e21 on, and without a leading zero in the exponent. −0 is
+// printed as 0. f must be finite. It overwrites bytes of dst between its length and its capacity.
 //
-// A decision consists mostly of numbers. So code that depends on digits has no branches, and all copies have a fixed
-// length.
+// A decision consists mostly of numbers. Therefore the code has no branches that depend on digits, and all copies have
+// a fixed length.
 func AppendFloat(dst []byte, f float64) []byte {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		panic("BUG: schemas: a number of a decision is not finite")
@@ -29,7 +29,7 @@ func AppendFloat(dst []byte, f float64) []byte {
 	number, e := shortestDecimal(f)
 	var d digits
 	d.set(number)
-	point := d.last + e - d.first // digits before the point, before trailing zeros are cut
+	point := d.last + e - d.first // digits before the decimal point, counted before trailing zeros are cut
 	d.trim()
 	switch size := len(dst); {
 	case f < 1e-6 || f >= 1e21:
@@ -51,14 +51,14 @@ func AppendFloat(dst []byte, f float64) []byte {
 	}
 }
 
-// longest is more than a number takes, including the extra bytes that fixed-length copies write after it.
+// longest exceeds the bytes of any number, including the extra bytes that fixed-length copies write after it.
 const longest = 56
 
 // digits holds the digits of a number from 1 to 10^17 − 1, text[first:last], followed by zeros.
 type digits struct {
 	text        [48]byte
 	first, last int
-	low, high   uint64 // the last eight digits, and the eight before, as octets
+	low, high   uint64 // the last eight digits and the eight before them, one digit per byte
 }
 
 // set writes the digits of a number.
@@ -108,13 +108,13 @@ func (d *digits) appendScientific(dst []byte, point int) []byte {
 
 const zeros = 0x3030303030303030
 
-// octets returns the eight digits of n < 10^8, the first in the lowest byte. It splits into halves of four, two and one
-// digits, and divides all pieces of one size at once.
+// octets returns the eight digits of n < 10^8, one per byte, the first in the lowest byte. It splits n into groups of
+// four, two and one digits, and divides all groups of a size at once.
 func octets(n uint32) uint64 {
 	front := n / 1e4
 	v := uint64(front) | uint64(n-front*1e4)<<32
-	hundreds := v * 10486 >> 20 & 0x0000007f_0000007f // v/100 for v < 10^4
+	hundreds := v * 10486 >> 20 & 0x0000007f_0000007f // v/100 in each lane, for v < 10^4
 	v = hundreds | (v-hundreds*100)<<16
-	tens := v * 103 >> 10 & 0x000f_000f_000f_000f // v/10 for v < 100
+	tens := v * 103 >> 10 & 0x000f_000f_000f_000f // v/10 in each lane, for v < 100
 	return tens | (v-tens*10)<<8
 }

@@ -63,15 +63,15 @@ func TestAppendFloatAgreesWithEncodingJSON(t *testing.T) {
 	}
 }
 
-// TestShortestDecimalOfOrdinaryNumbers compares the form without branches with the one that tries one candidate at a
-// time, wherever the former is used: everywhere except at powers of two and below the normal numbers.
+// TestShortestDecimalOfOrdinaryNumbers compares shortestDecimal's branch-free code with shortestAtEnds, for all numbers
+// that the branch-free code handles: all except powers of two and subnormal numbers.
 func TestShortestDecimalOfOrdinaryNumbers(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 12))
 	check := func(f float64) {
 		digits, e := shortestDecimal(f)
 		want, wantExponent := shortestAtEnds(f)
 		for ; wantExponent > e; wantExponent-- {
-			want *= 10 // a multiple of ten may be given either way
+			want *= 10 // both spellings of a multiple of ten are correct
 		}
 		if digits != want || e != wantExponent {
 			t.Fatalf("%x: %d·10^%d, not %d·10^%d", math.Float64bits(f), digits, e, want, wantExponent)
@@ -124,16 +124,16 @@ func TestParseNumberRoundsCorrectly(t *testing.T) {
 	}
 }
 
-// TestExactDecimalAtHalfWay uses decimals exactly half way between two float64s, and just beside.
+// TestExactDecimalAtHalfWay uses decimals exactly half way between two float64s, and slightly beside.
 func TestExactDecimalAtHalfWay(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
 	for range 20000 {
 		m := rng.Uint64()>>11 | 1<<52
-		half := 2*m + 1 // 54 bits: odd, so a tie
+		half := 2*m + 1 // odd with 54 bits, so w is a tie
 		for k := range 10 {
 			w := half
 			e := 0
-			for range k { // w·10^e = half / 2^k, exactly
+			for range k { // proves w·10^e = half / 2^k exactly
 				if w > math.MaxUint64/5 {
 					break
 				}

@@ -9,8 +9,8 @@ func (m *field) number(b []byte, i int) (f float64, next int, code Code) {
 	return f, next, code
 }
 
-// count reads a whole number within the member's bounds at b[i]. It counts the digits exactly, because a number above
-// MaxCount would be rounded to MaxCount.
+// count reads a whole number within the member's bounds at b[i]. It counts the digits, because parsing as float64 could
+// round a number above MaxCount down to MaxCount.
 func (m *field) count(b []byte, i int) (f float64, next int, code Code) {
 	start := i
 	if i < len(b) && b[i] == '-' {

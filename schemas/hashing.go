@@ -9,7 +9,7 @@ import (
 
 // sparseVector collects entries with distinct indices.
 type sparseVector struct {
-	slot    []int32 // by coordinate: index in indices + 1, or 0
+	slot    []int32 // by coordinate: 1 + its index in indices, or 0
 	indices []int32
 	values  []float64
 }
@@ -31,7 +31,7 @@ type hasher struct {
 
 type hashedRange struct {
 	Range
-	sine, cosine uint64 // hashes of the two tokens
+	sine, cosine uint64 // hashes of the tokens for sine and cosine
 }
 
 func newHasher(dimension int, c FeatureConfig) *hasher {
@@ -57,7 +57,8 @@ func (h *hasher) add(hash uint64, v float64) {
 	h.slot[index] = int32(len(h.indices))
 }
 
-// Place returns the index of a token's value in a vector of that dimension: see FeatureConfig. sign is 1 or −1.
+// Place returns the index and sign of a token's value in a vector of this dimension: see FeatureConfig. sign is 1 or
+// −1.
 func Place(token string, dimension int) (index int, sign float64) {
 	hash := xxhash.Sum64String(token)
 	high, _ := bits.Mul64(hash, uint64(dimension))
@@ -88,7 +89,7 @@ func (h *hasher) number(name []byte, v float64) {
 	h.add(xxhash.Sum64(name), v)
 }
 
-// ranged adds a number with a range; hash is the hash of its name.
+// ranged adds a number that has a range; hash is the hash of the feature's name.
 func (h *hasher) ranged(hash uint64, v float64, r *hashedRange) {
 	u := (v - r.Low) / (r.High - r.Low)
 	if !r.Cyclic {
@@ -96,7 +97,7 @@ func (h *hasher) ranged(hash uint64, v float64, r *hashedRange) {
 		return
 	}
 	t := u - math.Floor(u)
-	if t != t { // u is infinite: ∞ − ∞
+	if t != t { // u is infinite, and ∞ − ∞ is NaN
 		t = 0
 	}
 	sine, cosine := sinCosTurn(t)

@@ -33,8 +33,8 @@ func (c hashingCase) config() FeatureConfig {
 	return FeatureConfig{Bias: c.Bias, Norm: c.Norm, Ranges: c.Ranges}
 }
 
-// TestHashingAgreesWithTheVectors compares with testdata/hashing.py to the bit, because consumers in other languages
-// rely on it.
+// TestHashingAgreesWithTheVectors compares hashed features with testdata/hashing.py to the bit, because consumers in
+// other languages hash like it.
 func TestHashingAgreesWithTheVectors(t *testing.T) {
 	var cases []hashingCase
 	readJSON(t, "testdata/hashing.json", &cases)
@@ -130,7 +130,7 @@ func TestUnitFeaturesHaveLengthOne(t *testing.T) {
 	}
 }
 
-// TestSinCosTurnIsWithinTwoUlp compares with correctly rounded values of mpmath.
+// TestSinCosTurnIsWithinTwoUlp compares sinCosTurn with correctly rounded values of mpmath.
 func TestSinCosTurnIsWithinTwoUlp(t *testing.T) {
 	var rows [][3]float64
 	readJSON(t, "testdata/turns.json", &rows)

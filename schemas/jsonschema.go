@@ -9,7 +9,7 @@ import (
 
 // schemaFiles are the published schemas of decisions: JSON Schemas (draft 2020-12) by form, and one for each other
 // encoding. The same folder has the schemas of events, one for each Body of an operator, made by EventSchema. For
-// aggregate, place and type they are only examples, because settings define the members.
+// aggregate, place and type they the published schema is only an example, because settings define the members.
 //
 //go:embed jsonschema/decision.schema.json jsonschema/decision-sparse.schema.json decision.proto decision.avsc
 var schemaFiles embed.FS
@@ -25,8 +25,8 @@ func EncodingSchema(e Encoding) []byte {
 }
 
 // DecisionSchema returns the published JSON Schema of decisions of a form with the extra members of an operator. It
-// panics if they break a rule of Extra. A decision has either all of them or none, apart from those marked Later, so
-// none is required.
+// panics if an extra breaks a rule of Extra. No extra is required, because a decision has all extras or none, apart
+// from extras marked Later.
 func DecisionSchema(form Form, extras []Extra) []byte {
 	if err := checkExtras(extras); err != nil {
 		panic("BUG: " + err.Error())
@@ -42,7 +42,7 @@ func DecisionSchema(form Form, extras []Extra) []byte {
 	var properties schemaText
 	var together []string
 	always := slices.DeleteFunc(slices.Clone(extras), func(x Extra) bool { return x.Later })
-	next := 0 // index in always of the following member
+	next := 0 // index in always of the next expected member
 	for _, x := range extras {
 		properties.WriteString(",\n    " + quote(x.Name) + `: ` + x.schema())
 		if !x.Later {

@@ -54,7 +54,7 @@ var schemaLoss = map[string]string{
 }
 
 // TestSchemasTakeEveryValidDocument checks that a schema accepts every document that the decoder accepts. A schema may
-// miss faults.
+// also accept invalid documents.
 func TestSchemasTakeEveryValidDocument(t *testing.T) {
 	schemas := compileSchemas(t)
 	for _, doc := range readDocuments(t) {
@@ -108,8 +108,8 @@ func validate(t *testing.T, schema *jsonschema.Schema, doc []byte) error {
 	return schema.Validate(value)
 }
 
-// TestSchemaOfABodyAcceptsWhatItsDecoderAccepts checks that the schema of a body accepts every valid document, and none
-// with a fault that JSON Schema can express.
+// TestSchemaOfABodyAcceptsWhatItsDecoderAccepts checks that the schema of a body accepts every valid document, and
+// rejects every fault that JSON Schema can express.
 func TestSchemaOfABodyAcceptsWhatItsDecoderAccepts(t *testing.T) {
 	said := map[Code]int{
 		UnknownChoice: 0, NumberRange: 0, UnknownName: 0, NullValue: 0, MissingMember: 0, ConflictingMembers: 0, NotObject: 0,
@@ -198,7 +198,7 @@ func TestSchemaTakesEncodedDecisions(t *testing.T) {
 	f(testExtras[2:], `,"arm":"a"}`, true)
 	later := append(slices.Clone(testExtras), Extra{Name: "late", Kind: ExtraText, Later: true})
 	f(later, strings.TrimSuffix(goldenExtras, "}")+`,"late":"a"}`, true)
-	f(later, goldenExtras, true) // a decision of an earlier deployment
+	f(later, goldenExtras, true) // without "late", as an earlier version writes it
 	f(later, `,"arm":"a"}`, false)
 	f(later, `,"late":"a"}`, false)
 	f(later[3:], `,"late":"a"}`, true)
@@ -227,7 +227,7 @@ func TestSchemaOfDecisionsRequiresTheMembersOfAll(t *testing.T) {
 			if !slices.Equal(s.Required, decisionMembers[:]) {
 				t.Errorf("%q are required", s.Required)
 			}
-			if len(s.Properties) != len(decisionMembers)+1+len(extras) { // and time
+			if len(s.Properties) != len(decisionMembers)+1+len(extras) { // the common members, time, and the extras
 				t.Errorf("%d properties", len(s.Properties))
 			}
 		}

@@ -11,23 +11,23 @@ import (
 
 // Line is one record of an NDJSON file.
 type Line struct {
-	Number int64  // from 0: the offset of the record
-	Value  []byte // without line end; if too large, cut one byte after the limit. Valid until the next Next.
-	Length int64  // of the whole line without its line end
+	Number int64  // number of the line from 0, used as the record's offset
+	Value  []byte // without line end; a longer line is cut one byte after the limit. Valid until the next Next.
+	Length int64  // length of the full line without its line end, bytes
 }
 
 // Lines reads NDJSON: each line ended by \n is one record, an empty line is an empty value, and a last line without \n
-// counts. \r is an ordinary byte (white space to JSON). However long a line is, memory stays within the limit plus a
+// counts. \r is an ordinary byte (white space to JSON). For lines of any length, memory stays within the limit plus a
 // fixed buffer.
 type Lines struct {
 	reader *bufio.Reader
 	limit  int
-	kept   []byte // the line, cut one byte after the limit
+	kept   []byte // the current line, cut one byte after the limit
 	next   int64
 }
 
-// NewLines reads from r. maxBytes must be the EventConfig's, so that Decode returns TooLarge exactly for the lines that
-// were cut.
+// NewLines reads from r. maxBytes must equal EventConfig.MaxBytes, so that Decode returns TooLarge exactly for the
+// lines that were cut.
 func NewLines(r io.Reader, maxBytes int) *Lines {
 	return &Lines{reader: bufio.NewReaderSize(r, 1<<16), limit: maxBytes}
 }
@@ -38,7 +38,8 @@ func (l *Lines) Ready() bool {
 	return bytes.IndexByte(waiting, '\n') >= 0
 }
 
-// All iterates over the lines that Next returns. If the reader fails, the last element is its error without a line.
+// All iterates over the lines that Next returns. If the reader fails, the last element is the reader's error, with an
+// empty line.
 func (l *Lines) All() iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		for {
@@ -50,8 +51,8 @@ func (l *Lines) All() iter.Seq2[Line, error] {
 	}
 }
 
-// Next returns the next line, io.EOF after the last one, or an error of the reader. A line that the error cuts is not
-// returned.
+// Next returns the next line, io.EOF after the last one, or an error of the reader. Next does not return a line that
+// the error cuts.
 func (l *Lines) Next() (Line, error) {
 	line := Line{Number: l.next}
 	l.kept = l.kept[:0]

@@ -47,7 +47,8 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// TestLinesPassOnTheErrorOfTheReader also checks that the bytes before the error are not returned as a line.
+// TestLinesPassOnTheErrorOfTheReader checks that an error of the reader is returned, and that the bytes before it are
+// not returned as a line.
 func TestLinesPassOnTheErrorOfTheReader(t *testing.T) {
 	broken := errors.New("disk on fire")
 	lines := NewLines(io.MultiReader(strings.NewReader("a\nb"), iotest.ErrReader(broken)), 100)

@@ -5,18 +5,18 @@ import (
 	"hash/maphash"
 )
 
-// nameSet holds the names of one object. Up to fewNames it compares one by one, which is fastest for real events.
-// Beyond that it uses a hash table with a random seed, so that an attacker cannot choose names that collide. The seed
-// affects only the time of a look-up, never its result.
+// nameSet holds the names of one object. Up to fewNames names it compares them one by one, which is fastest for real
+// events. For more names it uses a hash table with a random seed, so that an attacker cannot choose names that collide.
+// The seed affects only the time of a look-up, never its result.
 type nameSet struct {
 	seed  maphash.Seed
 	names [][]byte
-	table []uint16 // position in names + 1; made on first use, all zero between objects
+	table []uint16 // hash table of 1 + position in names; made on first use, and all zero between objects
 }
 
 const (
 	fewNames  = 16
-	tableSize = 4 * MaxNames // a power of two; at most a quarter full
+	tableSize = 4 * MaxNames // a power of two, so that the table is at most a quarter full
 )
 
 func (s *nameSet) reset() {

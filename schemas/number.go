@@ -9,13 +9,13 @@ import (
 )
 
 // parseNumber reads a number of JSON's grammar and rounds it correctly (nearest, ties to even). It stops at the first
-// byte that cannot belong to the number; its caller must check whether that byte may follow. depth is the depth of a
+// byte that cannot belong to the number; its caller must check whether this byte may follow. depth is the depth of a
 // container found instead of a number.
 //
-// Let w be the digits as an integer and e the decimal exponent. There are three ways, each exact before its one
-// rounding. For w < 2^53 and |e| ≤ 22 both w and 10^|e| are float64s, so one multiplication or division rounds once
-// (Clinger 1990, "How to read floating point numbers accurately"). For at most 19 digits and |e| ≤ 27 it is
-// exactDecimal. The rest, rare in data, uses strconv.
+// Let w be the digits as an integer and e the decimal exponent. There are three ways to compute w·10^e, each with a
+// single rounding. For w < 2^53 and |e| ≤ 22 both w and 10^|e| are float64s, so one multiplication or division rounds
+// once (Clinger 1990, "How to read floating point numbers accurately"). For at most 19 digits and |e| ≤ 27 it uses
+// exactDecimal. Other numbers, rare in data, use strconv.
 func parseNumber(b []byte, i, depth int) (f float64, next int, code Code) {
 	start := i
 	if i < len(b) && b[i] == '-' {
@@ -41,7 +41,7 @@ func parseNumber(b []byte, i, depth int) (f float64, next int, code Code) {
 			for i < len(b) && b[i] == '0' {
 				i++
 			}
-			digits = point - i // leading zeros do not count
+			digits = point - i // leading zeros do not count as digits
 		}
 		for ; i < len(b) && b[i]-'0' < 10; i++ {
 			w = w*10 + uint64(b[i]-'0')
@@ -80,7 +80,7 @@ func parseNumber(b []byte, i, depth int) (f float64, next int, code Code) {
 		}
 	case e >= -27 && e <= 27:
 		f = exactDecimal(w, e)
-	case e+digits > 309: // w has that many digits, so it is at least 10^309, and strconv would allocate an error
+	case e+digits > 309: // the value is at least 10^309; strconv would allocate an error
 		return 0, i, NumberOverflow
 	default:
 		f, code = parseSlow(b[start:i])
@@ -92,8 +92,8 @@ func parseNumber(b []byte, i, depth int) (f float64, next int, code Code) {
 	return f, i, OK
 }
 
-// parseExponent reads the exponent after the e. It stops counting beyond ten digits, because no record is long enough
-// to compensate for such an exponent.
+// parseExponent reads the exponent after the e. It stops counting beyond ten digits, because no record has enough
+// digits to bring a number with such an exponent back into range.
 func parseExponent(b []byte, i int) (x, next int, ok bool) {
 	negative := false
 	if i < len(b) && (b[i] == '+' || b[i] == '-') {
@@ -113,7 +113,7 @@ func parseExponent(b []byte, i int) (x, next int, ok bool) {
 }
 
 // parseExtreme reads mantissa·10^x if |x| has five digits or more. strconv stops counting there, so that 0.00…1e100000
-// with 99999 zeros would become 0. So the point is first moved after the first nonzero digit.
+// with 99999 zeros would become 0. So parseExtreme first moves the point after the first nonzero digit.
 func parseExtreme(mantissa []byte, x int) (float64, Code) {
 	point := bytes.IndexByte(mantissa, '.')
 	if point < 0 {
@@ -150,7 +150,7 @@ func parseSlow(number []byte) (float64, Code) {
 // w/5^-e is one division of 128 by 64 bits with a remainder that decides the rounding. The result is a normal float64,
 // so no bits are lost below.
 func exactDecimal(w uint64, e int) float64 {
-	var m uint64 // top bit set; the value is (m + rest)·2^exp with 0 ≤ rest < 1
+	var m uint64 // the significand with its top bit set; the value is (m + rest)·2^exp with 0 ≤ rest < 1
 	var rest bool
 	exp := e
 	if e >= 0 {

@@ -10,10 +10,10 @@ import (
 // ErrDecision is the only error of ParseDecision.
 var ErrDecision = errors.New("schemas: not a decision: members, their order or their types differ")
 
-// ParseDecision parses the output of Encoder.Append, in either form and any encoding: every member, in that order. In
-// JSON there must be no white space between members, and a line end may follow. Other members may follow those of all
-// decisions: an operator's, and in JSON and Protobuf those of a later version, with any name and value. The published
-// schemas promise this. Names must be distinct; arrays and objects of JSON are nested at most 8 deep.
+// ParseDecision parses the output of Encoder.Append, in either form and any encoding: every member, in the encoder's
+// order. In JSON there must be no white space between members, and a line end may follow. After the common members may
+// follow an operator's, and in JSON and Protobuf also members of a later version, with any name and value. The
+// published schemas promise this. Names must be distinct; arrays and objects of JSON are nested at most 8 deep.
 func ParseDecision(b []byte) (Decision, error) {
 	var d Decision
 	ok := false
@@ -30,7 +30,7 @@ func ParseDecision(b []byte) (Decision, error) {
 	case b[0] == startOfHeader:
 		e, schemaID, rest := cutHeader(b)
 		switch e {
-		case JSON: // it is truncated
+		case JSON: // truncated JSON
 		case Protobuf:
 			d, ok = parseProtobuf(rest)
 		case Avro:
@@ -81,7 +81,7 @@ func parseJSON(b []byte) (d Decision, ok bool) {
 	return d, p.ok && p.i == len(p.b)
 }
 
-// decisionParser reads until something does not fit. From then on ok is false and results are meaningless.
+// decisionParser reads fields until one is invalid. From then on ok is false and results must not be used.
 type decisionParser struct {
 	b  []byte
 	i  int
@@ -133,7 +133,7 @@ func (p *decisionParser) number() float64 {
 	return f
 }
 
-// point returns a non-nil slice.
+// point reads the point. The result is never nil.
 func (p *decisionParser) point() []float64 {
 	if !p.ok {
 		return nil
@@ -153,7 +153,7 @@ func (p *decisionParser) point() []float64 {
 	return point
 }
 
-// extras returns nil if nothing follows the members of all decisions.
+// extras reads the members after the common ones; it returns nil if there are none.
 func (p *decisionParser) extras() []ExtraMember {
 	var found []ExtraMember
 	var names memberNames

@@ -55,7 +55,7 @@ func (p *avroParser) end(n uint64) {
 	}
 }
 
-// numbers returns a non-nil slice.
+// numbers reads a list of numbers. The result is never nil.
 func (p *avroParser) numbers() []float64 {
 	n := p.long()
 	numbers := p.doubles(n)
@@ -63,7 +63,7 @@ func (p *avroParser) numbers() []float64 {
 	return numbers
 }
 
-// sparse returns a non-nil slice.
+// sparse reads a point in the form Sparse. The result is never nil.
 func (p *avroParser) sparse() []float64 {
 	n, values := p.long(), p.numbers()
 	if p.ok = p.ok && isSparse(n, values) && p.long() == uint64(len(values)); !p.ok {
@@ -84,7 +84,7 @@ func (p *avroParser) sparse() []float64 {
 	return point
 }
 
-// members returns nil if there are none.
+// members reads the extra members; it returns nil if there are none.
 func (p *avroParser) members() (found []ExtraMember) {
 	var names memberNames
 	n := p.long()

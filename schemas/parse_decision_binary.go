@@ -6,14 +6,14 @@ import (
 	"unicode/utf8"
 )
 
-// binaryParser reads numbers and texts of Protobuf and Avro until something does not fit. From then on ok is false and
-// results are meaningless. It allocates no more than the bytes it reads require.
+// binaryParser reads numbers and texts of Protobuf and Avro until one is invalid. From then on ok is false and results
+// must not be used. It allocates no more than the bytes read can need.
 type binaryParser struct {
-	b  []byte // what is left
+	b  []byte // bytes not parsed yet
 	ok bool
 }
 
-// uvarint reads a number of 7 bits a byte, the lowest bits first.
+// uvarint reads a number in groups of 7 bits per byte, lowest bits first.
 func (p *binaryParser) uvarint() uint64 {
 	n, size := binary.Uvarint(p.b)
 	if p.ok = p.ok && size > 0; !p.ok {
@@ -53,7 +53,7 @@ func (p *binaryParser) double() float64 {
 	return x
 }
 
-// doubles reads n finite numbers. It returns a non-nil slice.
+// doubles reads n finite numbers. The result is never nil.
 func (p *binaryParser) doubles(n uint64) []float64 {
 	if p.ok = p.ok && n <= uint64(len(p.b)/8); !p.ok {
 		return nil
@@ -65,10 +65,10 @@ func (p *binaryParser) doubles(n uint64) []float64 {
 	return numbers
 }
 
-// memberNames is the set of names of the members that a decision has.
+// memberNames is the set of member names met in a decision.
 type memberNames struct{ nameSet }
 
-// add adds the name of a member after those of all decisions. It returns false if another member has the name.
+// add adds the name of an extra member. It returns false if another member has the name.
 func (s *memberNames) add(name string) bool {
 	if len(s.names) == 0 {
 		for _, own := range decisionMembers {

@@ -44,7 +44,7 @@ func (p *protobufParser) is(tag byte) bool {
 	return true
 }
 
-// count reads a field, and returns 0 if it is left out, as do the methods that follow.
+// count reads a field with a number. Like the methods after it, it returns the zero value for a missing field.
 func (p *protobufParser) count(tag byte) uint64 {
 	if !p.is(tag) {
 		return 0
@@ -73,7 +73,7 @@ func (p *protobufParser) text(tag byte) string {
 	return p.binaryParser.text(p.uvarint())
 }
 
-// packed returns a non-nil slice.
+// packed reads a list of numbers. The result is never nil.
 func (p *protobufParser) packed(tag byte) []float64 {
 	size := uint64(0)
 	if p.is(tag) {
@@ -99,7 +99,7 @@ func (p *protobufParser) message(tag byte) protobufParser {
 	return protobufParser{binaryParser{b, p.ok}}
 }
 
-// sparse returns a non-nil slice.
+// sparse reads a point in the form Sparse. The result is never nil.
 func (p *protobufParser) sparse() []float64 {
 	s := p.message(tagSparse)
 	n, values := s.count(tagDimension), s.packed(tagValues)
@@ -121,7 +121,7 @@ func (p *protobufParser) sparse() []float64 {
 	return point
 }
 
-// members returns nil if there are none.
+// members reads the extra members; it returns nil if there are none.
 func (p *protobufParser) members() (found []ExtraMember) {
 	var names memberNames
 	for p.next() == tagMembers {

@@ -9,7 +9,7 @@ import (
 type Range struct {
 	Name      string
 	Low, High float64 // Low < High, High − Low finite
-	Cyclic    bool    // one turn from Low to High: hours, weekdays, directions
+	Cyclic    bool    // Low and High are the same point of a circle: hours, weekdays, directions
 }
 
 // ParseRanges reads "distance:0:5000,hour:0:24:cyclic". The empty string means no ranges. A name may contain colons but

@@ -11,9 +11,9 @@ import (
 	"unicode/utf8"
 )
 
-// The slow reference model of Decoder, on encoding/json: it reads the whole document into a tree, then checks one rule
-// after the other. It returns every rule broken (an invalid JSON text breaks only that rule), because which fault is
-// found first is not part of the format.
+// The slow reference model of Decoder, on encoding/json: it reads the full document into a tree, then checks one rule
+// after the other. It returns all broken rules, because the format does not define which fault is found first. For
+// invalid JSON it returns only the syntax error.
 
 type faults map[Code]bool
 
@@ -249,7 +249,7 @@ func (bad faults) number(n node) float64 {
 		return 0
 	}
 	f, err := strconv.ParseFloat(n.text, 64)
-	if len(n.text) > 9999 && len(n.text) < 200000 { // because strconv counts exponents to 9999 only
+	if len(n.text) > 9999 && len(n.text) < 200000 { // strconv handles exponents only up to 9999
 		if r, ok := new(big.Rat).SetString(n.text); ok {
 			f, _ = r.Float64()
 			if err = nil; n.text[0] == '-' {

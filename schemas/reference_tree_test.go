@@ -12,7 +12,7 @@ import (
 type node struct {
 	kind    byte // n null, b boolean, f number, s string, a array, o object
 	truth   bool
-	text    string // of a string, or a number as written
+	text    string // of a string; of a number, its digits as written
 	items   []node
 	members []nodeMember
 }

@@ -14,7 +14,7 @@ func SkipSpace(b []byte, i int) int {
 	return i
 }
 
-// SkipTo skips white space, the byte c, and white space again.
+// SkipTo skips white space, then the byte c, then white space.
 func SkipTo(b []byte, i int, c byte) (int, Code) {
 	i = SkipSpace(b, i)
 	if i == len(b) || b[i] != c {
@@ -173,8 +173,8 @@ func unexpected(b []byte, i, depth int, code Code) Code {
 	}
 }
 
-// nestsTooDeep walks the container that opens at b[i], the depth-th from outside, without a stack: it counts brackets
-// without matching them.
+// nestsTooDeep walks the container that opens at b[i], the depth-th from outside, without a stack, because it counts
+// brackets and does not match them.
 func nestsTooDeep(b []byte, i, depth int) bool {
 	for level := depth - 1; i < len(b); i++ {
 		switch b[i] {

@@ -9,10 +9,11 @@ import (
 // shortestDecimal returns digits and e with digits·10^e the shortest decimal that rounds to f > 0, the closest to f if
 // there are several. digits may end in zeros.
 //
-// This is Schubfach (R. Giulietti, "The Schubfach way to render doubles", 2021, §9). With f = c·2^q, everything that
-// rounds to f is between (4c−2)·2^(q−2), or 4c−1 at a power of two, and (4c+2)·2^(q−2), the ends included if c is even.
-// With 10^k the largest power of ten not above the width, s = ⌊f/10^k⌋ or s+1 is in there, and at most one multiple of
-// 10. The three products are multiplied by 4 and rounded to odd, so that comparisons with them are exact.
+// This is Schubfach (R. Giulietti, "The Schubfach way to render doubles", 2021, §9). With f = c·2^q, the numbers that
+// round to f lie between (4c−2)·2^(q−2) (at a power of two: (4c−1)·2^(q−2)) and (4c+2)·2^(q−2), with both ends if c is
+// even. Let 10^k be the largest power of ten not above the width of this interval. Then s·10^k or (s+1)·10^k with s =
+// ⌊f/10^k⌋ is in the interval, and at most one multiple of 10^(k+1). Ends and middle are multiplied by 4 and rounded to
+// odd, so that comparisons with them are exact.
 func shortestDecimal(f float64) (digits uint64, e int) {
 	b := math.Float64bits(f)
 	c := b & (1<<52 - 1)
@@ -25,12 +26,12 @@ func shortestDecimal(f float64) (digits uint64, e int) {
 	g := &powersOfTen128[-k-minPowerOfTen128] // 10^-k, rounded up to 128 bits
 	lower, middle, upper := around(g, c|1<<52, shift)
 
-	// The right candidate is unpredictable, so there are no branches. The closer one of s and s+1 is in the interval,
-	// which extends equally far below and above f.
+	// The right candidate is unpredictable, so the code has no branches. The closer one of s and s+1 is in the
+	// interval, because the interval extends equally far below and above f.
 	s := middle / 4
 	tens := s / 10
 	digits = s
-	if middle+s&1 > 4*s+2 { // beyond half, or at half with s odd
+	if middle+s&1 > 4*s+2 { // above half, or exactly half with odd s
 		digits = s + 1
 	}
 	var below, above uint64
@@ -47,7 +48,7 @@ func shortestDecimal(f float64) (digits uint64, e int) {
 }
 
 // around returns roundToOdd(g, (4c−2)<<shift) + c&1, roundToOdd(g, 4c<<shift) and roundToOdd(g, (4c+2)<<shift) − c&1,
-// the first and the last by the distance to the second.
+// computing the first and the last from their distance to the second.
 func around(g *[2]uint64, c uint64, shift uint) (lower, middle, upper uint64) {
 	high, mid := bits.Mul64(g[0], 4*c<<shift)
 	carried, low := bits.Mul64(g[1], 4*c<<shift)
@@ -64,8 +65,8 @@ func around(g *[2]uint64, c uint64, shift uint) (lower, middle, upper uint64) {
 	return odd(lower, lowerMid) + c&1, odd(high, mid), odd(upper, upperMid) - c&1
 }
 
-// shortestAtEnds is shortestDecimal for any number, by trying one candidate at a time. It is used for powers of two,
-// whose interval is shorter below, and for numbers without a leading one.
+// shortestAtEnds is shortestDecimal for any number; it tries one candidate at a time. It is used for powers of two,
+// whose interval is shorter below, and for subnormal numbers.
 func shortestAtEnds(f float64) (digits uint64, e int) {
 	b := math.Float64bits(f)
 	c := b & (1<<52 - 1)
@@ -79,7 +80,7 @@ func shortestAtEnds(f float64) (digits uint64, e int) {
 	} else {
 		q = -1074
 	}
-	k := (q*1262611 - closer*524031) >> 22  // ⌊log10(2^q)⌋, or of ¾·2^q
+	k := (q*1262611 - closer*524031) >> 22  // ⌊log10(2^q)⌋, or ⌊log10(¾·2^q)⌋ if the lower neighbour is closer
 	shift := uint(q + (-k*1741647)>>19 + 1) // ⌊log2(10^-k)⌋
 	g := &powersOfTen128[-k-minPowerOfTen128]
 	lower := roundToOdd(g, (4*c-2+uint64(closer))<<shift) + c&1

@@ -17,15 +17,15 @@ const (
 	//
 	//	{"dimension":5,"values":[0.75,0.25],"indices":[[0,3],[1]]}    for [0.75,0.25,0,0.75,0]
 	//
-	// Values fall, the indices of each rise from 0 on, and no list is empty, so that a point has exactly one such text.
-	// It determines the point to the bit. A vertex of zeros and ones is one list; a mix of k of them has at most 2^k −
-	// 1 lists, up to rounding.
+	// Values are in falling order, the indices of each value in rising order, and no list is empty. So a point has
+	// exactly one such text, and the text determines the point to the bit. A vertex of zeros and ones is one list; a
+	// mix of k of them has at most 2^k − 1 lists, up to rounding.
 	Sparse
 )
 
-// MaxSparse bounds the dimension of sparse decisions. With 34 bytes a coordinate (24 for its value, 6 for its index,
-// four separators) a decision stays below 8 MiB, whatever it contains. A reader allocates as many numbers for a line of
-// any length.
+// MaxSparse bounds the dimension of sparse decisions. With at most 34 bytes for a coordinate (24 for its value, 6 for
+// its index, four separators) every decision stays below 8 MiB. Because the dimension is bounded, a reader's memory is
+// bounded even for a short line.
 const MaxSparse = 240_000
 
 // bin is a coordinate of a point with its value.
@@ -70,7 +70,7 @@ func equal(sorted []bin) int {
 	return n
 }
 
-// appendJSON appends a point in the form Sparse.
+// appendJSON appends a point in the form Sparse, as JSON.
 func (s *bins) appendJSON(dst []byte, point []float64) []byte {
 	s.sort(point)
 	dst = append(dst, `{"dimension":`...)
@@ -112,7 +112,7 @@ func set(point []float64, i, least uint64, value float64) bool {
 	return true
 }
 
-// sparse reads the output of bins.appendJSON, and nothing else. It returns a non-nil slice.
+// sparse reads exactly the output of bins.appendJSON. The result is never nil.
 func (p *decisionParser) sparse() []float64 {
 	p.literal(`{"dimension":`)
 	n := p.uint()

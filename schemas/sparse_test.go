@@ -52,7 +52,7 @@ func sparsely(t *testing.T, point []float64) (line, object string) {
 	return line, object
 }
 
-// TestSparseIsThePointToTheBit uses mixes of few vertices and random points, and compares with encoding/json. −0
+// TestSparseIsThePointToTheBit compares appendJSON with encoding/json on mixes of few vertices and on random points. −0
 // becomes 0, as in the dense form.
 func TestSparseIsThePointToTheBit(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
@@ -101,8 +101,8 @@ func TestSparseIsThePointToTheBit(t *testing.T) {
 	}
 }
 
-// TestSparseAgreesWithTheVectors compares with deploy/python/oriel/decisions.py to the bit, because consumers in other
-// languages rely on it.
+// TestSparseAgreesWithTheVectors compares sparse decisions with deploy/python/oriel/decisions.py to the bit, because
+// consumers in other languages parse like it.
 func TestSparseAgreesWithTheVectors(t *testing.T) {
 	var cases []struct {
 		Dense  []float64
@@ -136,29 +136,29 @@ func TestParseDecisionRefusesOtherTextsOfASparsePoint(t *testing.T) {
 			t.Errorf("%s is taken: %v", text, d.Point)
 		}
 	}
-	f(`{"dimension":5,"values":[3,0.5,-1e-7],"indices":[[3],[0,5],[1]]}`)          // beyond the dimension
-	f(`{"dimension":7,"values":[0.5,3,-1e-7],"indices":[[0,5],[3],[1]]}`)          // values rise
-	f(`{"dimension":7,"values":[3,0.5,0.5,-1e-7],"indices":[[3],[0],[5],[1]]}`)    // one twice
-	f(`{"dimension":7,"values":[3,0.5,0,-1e-7],"indices":[[3],[0,5],[2],[1]]}`)    // zero
-	f(`{"dimension":7,"values":[3,0.5,-1e-400],"indices":[[3],[0,5],[1]]}`)        // zero by its size
-	f(`{"dimension":7,"values":[3,0.5,-1e-7],"indices":[[3],[5,0],[1]]}`)          // indices fall
-	f(`{"dimension":7,"values":[3,0.5,-1e-7],"indices":[[3],[0,0],[1]]}`)          // one twice
-	f(`{"dimension":7,"values":[3,0.5,-1e-7],"indices":[[3],[0,3],[1]]}`)          // with two values
-	f(`{"dimension":7,"values":[3,0.5,-1e-7],"indices":[[3],[0,5],[]]}`)           // a value of nothing
-	f(`{"dimension":7,"values":[3,0.5],"indices":[[3],[0,5],[1]]}`)                // too few values
-	f(`{"dimension":7,"values":[3,0.5,-1e-7,-2],"indices":[[3],[0,5],[1]]}`)       // too many
-	f(`{"dimension":7,"values":[3,0.5,-1e-7],"indices":[[3],[0,5],[1.0]]}`)        // no whole number
-	f(`{"dimension":7,"values":[3,0.5,-1e-7],"indices":[[3],[0,5],[01]]}`)         // no number
-	f(`{"dimension":7,"values":[3,0.5,-1e-7],"indices":[[3],[0,5],1]}`)            // no list
-	f(`{"dimension":7,"values":[3,0.5,-1e-7],"indices":[[3],[0,5,],[1]]}`)         // an open list
-	f(`{"dimension":7,"values":[3,0.5,-1e-7],"indices":[[3],[0,5],[1]],"x":1}`)    // another member
-	f(`{"values":[3,0.5,-1e-7],"indices":[[3],[0,5],[1]]}`)                        // no dimension
-	f(`{"dimension":7,"indices":[[3],[0,5],[1]],"values":[3,0.5,-1e-7]}`)          // another order
-	f(`{"dimension":7,"values":[3,0.5,-1e-7]}`)                                    // no indices
-	f(`{"dimension":240001,"values":[3,0.5,-1e-7],"indices":[[3],[0,5],[1]]}`)     // beyond MaxSparse
-	f(`{"dimension":7,"values":[3,0.5,-1e-7],"indices":[[3],[0,5],[1]]`)           // not closed
+	f(`{"dimension":5,"values":[3,0.5,-1e-7],"indices":[[3],[0,5],[1]]}`)          // an index beyond the dimension
+	f(`{"dimension":7,"values":[0.5,3,-1e-7],"indices":[[0,5],[3],[1]]}`)          // values must fall
+	f(`{"dimension":7,"values":[3,0.5,0.5,-1e-7],"indices":[[3],[0],[5],[1]]}`)    // a value occurs twice
+	f(`{"dimension":7,"values":[3,0.5,0,-1e-7],"indices":[[3],[0,5],[2],[1]]}`)    // zero must not be listed
+	f(`{"dimension":7,"values":[3,0.5,-1e-400],"indices":[[3],[0,5],[1]]}`)        // a value that underflows to zero
+	f(`{"dimension":7,"values":[3,0.5,-1e-7],"indices":[[3],[5,0],[1]]}`)          // indices of a value must rise
+	f(`{"dimension":7,"values":[3,0.5,-1e-7],"indices":[[3],[0,0],[1]]}`)          // an index occurs twice for one value
+	f(`{"dimension":7,"values":[3,0.5,-1e-7],"indices":[[3],[0,3],[1]]}`)          // one index has two values
+	f(`{"dimension":7,"values":[3,0.5,-1e-7],"indices":[[3],[0,5],[]]}`)           // a value without indices
+	f(`{"dimension":7,"values":[3,0.5],"indices":[[3],[0,5],[1]]}`)                // fewer values than lists
+	f(`{"dimension":7,"values":[3,0.5,-1e-7,-2],"indices":[[3],[0,5],[1]]}`)       // more values than lists
+	f(`{"dimension":7,"values":[3,0.5,-1e-7],"indices":[[3],[0,5],[1.0]]}`)        // an index must be a whole number
+	f(`{"dimension":7,"values":[3,0.5,-1e-7],"indices":[[3],[0,5],[01]]}`)         // a number with a leading zero
+	f(`{"dimension":7,"values":[3,0.5,-1e-7],"indices":[[3],[0,5],1]}`)            // an index outside a list
+	f(`{"dimension":7,"values":[3,0.5,-1e-7],"indices":[[3],[0,5,],[1]]}`)         // a list that ends with a comma
+	f(`{"dimension":7,"values":[3,0.5,-1e-7],"indices":[[3],[0,5],[1]],"x":1}`)    // an unknown member
+	f(`{"values":[3,0.5,-1e-7],"indices":[[3],[0,5],[1]]}`)                        // without the dimension
+	f(`{"dimension":7,"indices":[[3],[0,5],[1]],"values":[3,0.5,-1e-7]}`)          // members in another order
+	f(`{"dimension":7,"values":[3,0.5,-1e-7]}`)                                    // without indices
+	f(`{"dimension":240001,"values":[3,0.5,-1e-7],"indices":[[3],[0,5],[1]]}`)     // a dimension beyond MaxSparse
+	f(`{"dimension":7,"values":[3,0.5,-1e-7],"indices":[[3],[0,5],[1]]`)           // an object that is not closed
 	f(`{"dimension":1,"values":[3,0.5,-1e-7],"indices":[[0],[0],[0]]}`)            // more values than coordinates
-	f(fmt.Sprintf(`{"dimension":7,"values":[3],"indices":[[%d]]}`, uint64(1)<<63)) // far beyond
+	f(fmt.Sprintf(`{"dimension":7,"values":[3],"indices":[[%d]]}`, uint64(1)<<63)) // an index far beyond the dimension
 }
 
 // TestLargestSparseDecisionIsBelowTheRecordLimit uses coordinates that are all different, each as long as a number can

@@ -2,8 +2,8 @@ package schemas
 
 // A record status is a byte for the decoding of one offset of the input. Its numbers are stored and must not change.
 const (
-	statusNoRecord = 0 // a marker, or a record of an aborted transaction
-	statusOfOK     = 1 // the statuses of the other codes follow in order
+	statusNoRecord = 0 // an offset without a record: a marker, or a record of an aborted transaction
+	statusOfOK     = 1 // the other codes' statuses follow in order
 )
 
 // Status returns the status of a record with this code.

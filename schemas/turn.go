@@ -10,7 +10,7 @@ import "math"
 //	s = x·(1 − z·(1/3! − z·(1/5! − … z·(1/17!)…))), c = 1 − z·(1/2! − z·(1/4! − … z·(1/16!)…)), each 1/n! as a float64
 //	and (s, c), (c, −s), (−s, −c), (−c, s) for q = 0, 1, 2, 3; q = 4 is q = 0. A zero result is +0.
 //
-// The first terms left out are below 3e-19. The error stays within 2 ulp (tested against values of mpmath).
+// The first omitted terms are below 3e-19. The error stays within 2 ulp (tested against values of mpmath).
 func sinCosTurn(t float64) (sine, cosine float64) {
 	q := math.Floor(float64(4*t) + 0.5)
 	x := float64((t - q/4) * 6.283185307179586)
@@ -35,7 +35,7 @@ func sinCosTurn(t float64) (sine, cosine float64) {
 }
 
 var inverseFactorials = func() (inverse [18]float64) {
-	factorial := 1.0 // 17! < 2^53: exact
+	factorial := 1.0 // exact, because 17! < 2^53
 	for n := range inverse {
 		if n > 0 {
 			factorial = float64(factorial * float64(n))

@@ -40,7 +40,7 @@ func checkRelatives(relatives []float64) Code {
 	return OK
 }
 
-// numbers appends the array of numbers that opens at b[i], the depth-th from outside. It stops at the first one
+// numbers appends the array of numbers that opens at b[i], the depth-th from outside. It stops at the first number
 // beyond the dimension.
 func (d *Decoder) numbers(dst []float64, b []byte, i, depth int) (values []float64, next int, code Code) {
 	i = SkipSpace(b, i+1)

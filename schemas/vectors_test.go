@@ -35,8 +35,8 @@ func extrasOf(t *testing.T, members []ExtraMember) (extras []Extra, values []Ext
 }
 
 // TestEncodingsAgreeWithTheVectors compares with testdata/encodings.txt, which has decisions in each encoding, in this
-// order, for readers in other languages; the last one also with a schema's id. Vectors may be added, but must never
-// change.
+// order, for readers in other languages; the Avro decision also with the header of a schema id. Vectors may be added,
+// but must never change.
 func TestEncodingsAgreeWithTheVectors(t *testing.T) {
 	text, err := os.ReadFile("testdata/encodings.txt")
 	if err != nil {

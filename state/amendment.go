@@ -7,8 +7,8 @@ import (
 	"io"
 )
 
-// Amendment is what was appended to the frozen params of a stream since it was opened: public settings that count from
-// a later step on. It is authenticated, because a repeated step must give the same decision.
+// Amendment holds the params appended to a stream's frozen params since its opening: public settings that apply from a
+// later step on. It is authenticated, because a repeated step must give the same decision.
 //
 //	format u8 ‖ kind u8 ‖ appended var ‖ HMAC-SHA-256(key, stream var ‖ all before it) 32 ‖ CRC-32C u32
 type Amendment []byte

@@ -32,7 +32,7 @@ func TestGoldenBytesOfAmendments(t *testing.T) {
 	}
 }
 
-// FuzzOpenAmendment checks the same as FuzzOpenManifest, for input with a valid authentication.
+// FuzzOpenAmendment is FuzzOpenManifest for amendments with a valid authentication.
 func FuzzOpenAmendment(f *testing.F) {
 	f.Add([]byte{})
 	whole := Amendment("x").Seal(amendmentKey(), "orders")

@@ -15,11 +15,11 @@ const (
 	KindManifest    Kind = 1 // the deployment's manifest
 	KindIncarnation Kind = 2 // a stream's incarnation
 	KindState       Kind = 3 // a stream's sealed state
-	KindPart        Kind = 4 // a slice of a sealed state
+	KindPart        Kind = 4 // one part of a sealed state that exceeds a record
 	kindIdentity    Kind = 5 // the owner of a local store
-	KindVerdicts    Kind = 6 // a row of a stream's verdicts
-	KindSchemas     Kind = 7 // the writers' schemas of a stream
-	KindAmendment   Kind = 8 // what was appended to the params of a stream
+	KindStatuses    Kind = 6 // a row of a stream's record statuses
+	KindSchemas     Kind = 7 // writers' schemas of a stream
+	KindAmendment   Kind = 8 // params appended to a stream since its opening
 )
 
 var kindNames = [...]string{
@@ -58,8 +58,8 @@ func appendVariable[T string | []byte](dst []byte, b T) []byte {
 	return append(binary.LittleEndian.AppendUint32(dst, uint32(len(b))), b...)
 }
 
-// unframe checks format, kind and checksum of b, in this order, because the format decides where the checksum is. The
-// reader starts after the header and ends before the checksum.
+// unframe checks format, kind and checksum of b, in this order, because the format determines the position of the
+// checksum. The reader starts after the header and ends before the checksum.
 func unframe(b []byte, k Kind) (reader, error) {
 	if len(b) < frameSize {
 		return reader{}, fmt.Errorf("%w: %v has %d bytes", ErrCorrupt, k, len(b))
@@ -78,7 +78,7 @@ func unframe(b []byte, k Kind) (reader, error) {
 	return reader{format: b[0], record: b[:end], at: 2}, nil
 }
 
-// reader reads the fields of a record. The first field that does not fit sets bad, and all later fields are zero.
+// reader reads the fields of a record. A field beyond the end sets bad; from then on all fields are zero.
 type reader struct {
 	format byte
 	record []byte
@@ -128,7 +128,7 @@ func (r *reader) array32() (a [32]byte) {
 	return a
 }
 
-// variable returns a field that follows its length. The length is first compared with the bytes that are left.
+// variable returns a field that follows its length. The length is first compared with the number of remaining bytes.
 func (r *reader) variable() []byte {
 	n := r.uint32()
 	if uint64(n) > uint64(len(r.record)-r.at) {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// ConfigDiff returns the differences between a stored canonical configuration and that of this process, one sentence a
-// setting, sorted by name: "EPSILON: stored 1, configured 2". It is nil only if the texts are equal.
+// ConfigDiff returns the differences between a stored canonical configuration and that of this process, one sentence
+// per setting, sorted by name: "EPSILON: stored 1, configured 2". It is nil only if the texts are equal.
 func ConfigDiff(stored, configured string) []string {
 	if stored == configured {
 		return nil

@@ -5,26 +5,27 @@
 //	incarnation  a stream's life: public facts, frozen params, and the seal key wrapped by the master key
 //	sealed state position (clear, authenticated) and machine state (encrypted); fixed width, rewritten at each commit
 //	part         a slice of a sealed state that is larger than MaxValue
-//	schemas      what events of a registry's writers are decoded by: clear, and authenticated
+//	schemas      the writers' schemas that decode events: clear, and authenticated
 //	amendment    public settings that were appended to the params of a stream: clear, and authenticated
 //
 // Guarantee: opening a record returns exactly the bytes that were sealed for that stream, incarnation, partition and
 // key version, or only an error. Freshness is not guaranteed: an old sealed state opens. The changelog and the
-// committed offset decide which of several states is the last one.
+// committed offset determine which of several states is the newest.
 //
-// There are two secrets, see InitialKey. The seal key opens states and derives no noise. The initial key of the noise
-// chain is never published, not even wrapped. So a leaked master key opens states, but cannot recompute noise of the
-// past.
+// There are two kinds of secrets (see InitialKey). The seal key opens states and derives no noise. The initial key of
+// the noise chain is never published, not even wrapped. So a leaked master key opens states, but cannot recompute noise
+// of the past.
 //
-// Every record starts with a format byte and a kind byte and ends with a CRC-32C. The checksum protects nothing; the
-// AEAD does. The checksum only distinguishes a damaged record (ErrCorrupt) from a record of another owner (ErrForeign)
-// and from a wrong key (ErrWrongKey), because each needs a different remedy. Integers are little-endian; variable
-// fields follow their length as four bytes. The bytes of each format are in testdata and must not change.
+// Every record starts with a format byte and a kind byte and ends with a CRC-32C. The AEAD protects a record; the
+// checksum only distinguishes a damaged record (ErrCorrupt) from a record of another owner (ErrForeign) and from a
+// wrong key (ErrWrongKey), because each needs a different remedy. Integers are little-endian; variable fields follow
+// their length as four bytes. The bytes of each format are in testdata and must not change.
 //
 // Duties of the caller:
 //
-//  1. One Sealer and one writer per stream; a Sealer is not safe for concurrent use.
-//  2. A machine state of constant length, because the width of a record must not reveal its content.
+//  1. One Sealer and one writer per stream; a Sealer is not safe for concurrent use.  2. A machine state of constant
+//
+// length, because the width of a record must not reveal its content.
 //
 // Cost: sealing is one pass of XChaCha20-Poly1305 and one allocation.
 package state

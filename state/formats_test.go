@@ -11,7 +11,7 @@ import (
 func TestEveryFormatIsRead(t *testing.T) {
 	files := map[Kind]string{
 		KindManifest: "manifest", KindIncarnation: "incarnation", KindState: "state", KindPart: "part",
-		kindIdentity: "identity", KindVerdicts: "verdicts", KindSchemas: "schemas",
+		kindIdentity: "identity", KindStatuses: "verdicts", KindSchemas: "schemas",
 		KindAmendment: "amendment",
 	}
 	last := map[Kind]byte{}

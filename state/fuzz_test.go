@@ -45,7 +45,7 @@ func FuzzOpenManifest(f *testing.F) {
 	})
 }
 
-// FuzzOpenIncarnation checks the same as FuzzOpenManifest.
+// FuzzOpenIncarnation is FuzzOpenManifest for incarnations.
 func FuzzOpenIncarnation(f *testing.F) {
 	f.Add(testIncarnation().seal(testMaster(), testNonce()))
 	f.Add(Incarnation{}.seal(testMaster(), testNonce()))
@@ -94,22 +94,22 @@ func FuzzSealerOpen(f *testing.F) {
 	})
 }
 
-// FuzzOpenVerdicts checks the same as FuzzSealerOpen.
-func FuzzOpenVerdicts(f *testing.F) {
-	f.Add(testSealer(f).sealVerdicts(nil, testNonce(), testRow(40)))
-	f.Add(testSealer(f).sealVerdicts(nil, testNonce(), mergedRow()))
-	least := StatusRow{To: 1, Verdicts: []byte{0}, Stretches: []Stretch{{0, 0, 1}}}
-	f.Add(testSealer(f).sealVerdicts(nil, testNonce(), least))
+// FuzzOpenStatuses is FuzzSealerOpen for rows of statuses.
+func FuzzOpenStatuses(f *testing.F) {
+	f.Add(testSealer(f).sealStatuses(nil, testNonce(), testRow(40)))
+	f.Add(testSealer(f).sealStatuses(nil, testNonce(), mergedRow()))
+	least := StatusRow{To: 1, Statuses: []byte{0}, Stretches: []Stretch{{0, 0, 1}}}
+	f.Add(testSealer(f).sealStatuses(nil, testNonce(), least))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		for _, b := range closed(b) {
 			s := testSealer(t)
-			row, err := s.OpenVerdicts(b)
+			row, err := s.OpenStatuses(b)
 			if err != nil {
 				refuse(t, err, row)
 				continue
 			}
-			n := nonce(b[len(b)-(rowOverhead-rowHeader)-len(row.Verdicts):])
-			if again := s.sealVerdicts(nil, n, row); !bytes.Equal(again, b) {
+			n := nonce(b[len(b)-(rowOverhead-rowHeader)-len(row.Statuses):])
+			if again := s.sealStatuses(nil, n, row); !bytes.Equal(again, b) {
 				t.Fatal("roundtrip gives other bytes")
 			}
 		}
@@ -148,13 +148,13 @@ func TestOpenAllocatesNoMoreThanItIsGiven(t *testing.T) {
 	manifest := append(append([]byte{format1, byte(KindManifest)}, make([]byte, 32)...), huge...)
 	incarnation := append(append([]byte{format1, byte(KindIncarnation)}, make([]byte, 48)...), huge...)
 	state := append(append([]byte{format1, byte(KindState)}, make([]byte, sealedHeader-6)...), huge...)
-	row := append(append([]byte{format2, byte(KindVerdicts)}, make([]byte, rowHeader-2)...), huge...)
+	row := append(append([]byte{format2, byte(KindStatuses)}, make([]byte, rowHeader-2)...), huge...)
 	part := append(append([]byte{format1, byte(KindPart), 0, 255}, huge...), make([]byte, 32)...)
 	for name, open := range map[string]func() error{
 		"manifest":    func() error { _, err := OpenManifest(appendChecksum(manifest, 0), testMaster()); return err },
 		"incarnation": func() error { _, err := OpenIncarnation(appendChecksum(incarnation, 0), testMaster()); return err },
 		"state":       func() error { _, _, err := testSealer(t).Open(appendChecksum(state, 0)); return err },
-		"row":         func() error { _, err := testSealer(t).OpenVerdicts(appendChecksum(row, 0)); return err },
+		"row":         func() error { _, err := testSealer(t).OpenStatuses(appendChecksum(row, 0)); return err },
 		"part":        func() error { _, err := Join([][]byte{appendChecksum(part, 0)}); return err },
 	} {
 		var before, after runtime.MemStats

@@ -23,8 +23,8 @@ func TestGoldenBytes(t *testing.T) {
 		string(machine) != string(fill(40, 0)) {
 		t.Errorf("state: %+v, %x, %v", p, machine, err)
 	}
-	golden(t, "verdicts-1.hex", testSealer(t).sealVerdicts(nil, testNonce(), testRow(40)))
-	if row, err := testSealer(t).OpenVerdicts(unhex(t, "verdicts-1.hex")); err != nil ||
+	golden(t, "verdicts-1.hex", testSealer(t).sealStatuses(nil, testNonce(), testRow(40)))
+	if row, err := testSealer(t).OpenStatuses(unhex(t, "verdicts-1.hex")); err != nil ||
 		!reflect.DeepEqual(row, testRow(40)) {
 		t.Errorf("verdicts: %+v, %v", row, err)
 	}
@@ -36,15 +36,15 @@ func TestGoldenBytes(t *testing.T) {
 	}
 }
 
-// TestGoldenBytesOfFormat2 covers a manifest with its input, a state with semantics other than 1, and a row of a whole
-// topic.
+// TestGoldenBytesOfFormat2 checks the bytes of a manifest with its input, a state with semantics other than 1, and a
+// row of a whole topic.
 func TestGoldenBytesOfFormat2(t *testing.T) {
 	golden(t, "manifest-2.hex", testManifest().seal(testMaster(), testNonce()))
 	if m, err := OpenManifest(unhex(t, "manifest-2.hex"), testMaster()); err != nil || m != testManifest() {
 		t.Errorf("manifest: %+v, %v", m, err)
 	}
-	golden(t, "verdicts-2.hex", testSealer(t).sealVerdicts(nil, testNonce(), mergedRow()))
-	if row, err := testSealer(t).OpenVerdicts(unhex(t, "verdicts-2.hex")); err != nil ||
+	golden(t, "verdicts-2.hex", testSealer(t).sealStatuses(nil, testNonce(), mergedRow()))
+	if row, err := testSealer(t).OpenStatuses(unhex(t, "verdicts-2.hex")); err != nil ||
 		!reflect.DeepEqual(row, mergedRow()) {
 		t.Errorf("verdicts: %+v, %v", row, err)
 	}
@@ -55,8 +55,8 @@ func TestGoldenBytesOfFormat2(t *testing.T) {
 	}
 }
 
-// TestGoldenBytesOfAStateThatOwes covers format 3, for a state that owes its first decisions, under semantics 1 and
-// others.
+// TestGoldenBytesOfAStateThatOwes checks the bytes of format 3, a state that owes its first decisions, under semantics
+// 1 and other semantics.
 func TestGoldenBytesOfAStateThatOwes(t *testing.T) {
 	golden(t, "state-3.hex", testSealer(t).seal(nil, testNonce(), owingPosition(), fill(40, 0)))
 	later := owingPosition()
@@ -69,8 +69,8 @@ func TestGoldenBytesOfAStateThatOwes(t *testing.T) {
 	}
 }
 
-// TestGoldenBytesOfAWholeTopic covers the position of a whole topic's stream in the order, in the incarnation and in
-// the state.
+// TestGoldenBytesOfAWholeTopic checks the bytes of a whole topic's stream position, in the incarnation and in the
+// state.
 func TestGoldenBytesOfAWholeTopic(t *testing.T) {
 	golden(t, "incarnation-2.hex", wholeIncarnation().seal(testMaster(), testNonce()))
 	if i, err := OpenIncarnation(unhex(t, "incarnation-2.hex"), testMaster()); err != nil ||
@@ -91,7 +91,7 @@ func TestGoldenBytesOfAWholeTopic(t *testing.T) {
 
 // TestImpossiblePositionsAreRefused checks that an impossible position is neither written nor read.
 func TestImpossiblePositionsAreRefused(t *testing.T) {
-	const order = sealedHeader - 4 + semanticsSize // the byte before it is owes
+	const order = sealedHeader - 4 + semanticsSize // offset of order; the byte before it is owes
 	const parts = order + 1 + 16 + 8 + 4 + 4
 	for name, at := range map[string]struct {
 		offset int
@@ -122,7 +122,7 @@ func TestImpossiblePositionsAreRefused(t *testing.T) {
 // a state, nor reads a forged one.
 func TestOnlyStepZeroOwes(t *testing.T) {
 	b := testSealer(t).seal(nil, testNonce(), owingPosition(), fill(40, 0))
-	b[sealedHeader-4-8] = 1 // the step
+	b[sealedHeader-4-8] = 1 // changes the step
 	if _, _, err := testSealer(t).Open(appendChecksum(b[:len(b)-checksumSize], 0)); !errors.Is(err, ErrCorrupt) ||
 		!strings.Contains(err.Error(), "fields") {
 		t.Errorf("a state of step 1 that owes its first decisions: %v", err)
@@ -137,8 +137,7 @@ func TestOnlyStepZeroOwes(t *testing.T) {
 	testSealer(t).Seal(nil, p, fill(40, 0))
 }
 
-// TestSemanticsOneHasOneForm checks that semantics 1 in format 2 is refused, because it would be a second form of
-// format 1.
+// TestSemanticsOneHasOneForm checks that semantics 1 in format 2 is refused, because format 1 already represents it.
 func TestSemanticsOneHasOneForm(t *testing.T) {
 	b := testSealer(t).seal(nil, testNonce(), laterPosition(), fill(40, 0))
 	b[sealedHeader-4] = 1
@@ -148,7 +147,8 @@ func TestSemanticsOneHasOneForm(t *testing.T) {
 	}
 }
 
-// TestGoldenDerivations pins derived keys. Lookups of records and replays of noise depend on them for ever.
+// TestGoldenDerivations pins derived keys. They must never change, because lookups of records and replays of noise
+// depend on them.
 func TestGoldenDerivations(t *testing.T) {
 	k := testManifest().NameKey
 	golden(t, "key-incarnation-1.hex", k.Key(KindIncarnation, "3/EWR"))

@@ -10,7 +10,7 @@ import (
 //	format u8 ‖ kind u8 ‖ topic 16 ‖ cluster var ‖ name var ‖ CRC-32C u32
 type Identity struct {
 	Cluster string   // Kafka cluster id
-	Name    string   // name of the deployment
+	Name    string   // the deployment's name
 	Topic   [16]byte // UUID of the input topic
 }
 
@@ -37,8 +37,8 @@ func ParseIdentity(b []byte) (Identity, error) {
 	return i, nil
 }
 
-// Compare returns an error that names the difference between the stored identity and that of this process, and the
-// remedy.
+// Compare returns an error if the stored identity differs from this process's own. The error names the difference and
+// the remedy.
 func (i Identity) Compare(own Identity, dir string) error {
 	var differs []string
 	if i.Cluster != own.Cluster {

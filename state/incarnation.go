@@ -15,17 +15,17 @@ import (
 //
 // The order is in format 2, which is for a whole topic; appendOrdered defines its bytes.
 type Incarnation struct {
-	ID         [16]byte // random, or SeededID
+	ID         [16]byte // random, or derived by SeededID
 	Stream     string   // public id of the stream
 	Cluster    string   // Kafka cluster id
 	Topic      [16]byte // UUID of the input topic
 	Partition  int32    // partition of the input topic
 	Config     string   // canonical configuration
-	Params     []byte   // frozen: streams.Learner.Params
-	Start      int64    // first offset of the incarnation; 0 for a whole topic
-	Order      *Ordered // start of a whole topic's stream in each partition; nil for the stream of one partition
-	SealKey    Secret   // opens the stream's sealed states and derives no noise; stored wrapped
-	KeyVersion uint32   // version of the seal key, which wrapping under another master key does not change
+	Params     []byte   // the learner's frozen params, from streams.Learner.Params
+	Start      int64    // first offset of the incarnation; 0 for a stream of a whole topic
+	Order      *Ordered // start in each partition, for a stream of a whole topic; nil for a stream of one partition
+	SealKey    Secret   // opens the stream's sealed states, and derives no noise; stored encrypted under the master key
+	KeyVersion uint32   // version of the seal key; wrapping under another master key does not change it
 }
 
 // NewIncarnation returns i with ID and SealKey drawn from crypto/rand and KeyVersion 1; these fields of i must be zero.
@@ -109,7 +109,7 @@ func (i Incarnation) InitialKey(secret [32]byte) [32]byte {
 // SeededID returns the incarnation id of a replay with a seed: the first 16 bytes of HKDF-SHA-256(seed, "id").
 func SeededID(seed [32]byte) [16]byte { return [16]byte(expand(seed[:], "id", 16)) }
 
-// belongs returns an error if a record with these public fields is not one of i.
+// belongs returns an error if a record with these public fields does not belong to i.
 func (i Incarnation) belongs(k Kind, id [16]byte, partition int32, keyVersion uint32) error {
 	switch {
 	case partition != i.Partition:

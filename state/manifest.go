@@ -16,10 +16,10 @@ import (
 //
 // The fields in brackets are in format 2. A manifest of format 1 names no input, and its semantics are 1.
 type Manifest struct {
-	Config    string  // canonical configuration, lines NAME=value; in clear, because settings are public
-	Semantics uint32  // semantics of the version that wrote the manifest, from 1
+	Config    string  // canonical configuration, lines NAME=value; stored in clear, because settings are public
+	Semantics uint32  // semantics version of the program that wrote the manifest, from 1
 	Input     Input   // the topic of the deployment's events; zero if unknown
-	NameKey   NameKey // hides stream names in keys of topics and stores; stored wrapped
+	NameKey   NameKey // hides stream names in keys of topics and stores; stored encrypted under the master key
 }
 
 // Input is an input topic: its name, and the id that it keeps until it is deleted.
@@ -32,7 +32,7 @@ type Input struct {
 func ManifestKey() []byte { return []byte("oriel/manifest") }
 
 // EndedKey returns the Kafka key of the record that ends a deployment for good. Its value is the name of the deployment
-// that continues it, in clear text, because the writer of this record may not have the ended deployment's key.
+// that continues it, in clear text, because the writer may not have the ended deployment's key.
 func EndedKey() []byte { return []byte("oriel/ended") }
 
 // Seal returns the record. Two calls give records with different nonces. The name key is bound to the configuration.
@@ -85,7 +85,7 @@ func OpenManifest(b []byte, master *MasterKey) (Manifest, error) {
 // in a copied topic or store could be tested by guessing.
 type NameKey [32]byte
 
-// NewNameKey draws a name key from crypto/rand, once per deployment.
+// NewNameKey draws a name key from crypto/rand. A deployment has one name key for life.
 func NewNameKey() NameKey { return NameKey(NewSecret()) }
 
 // Key returns the 32-byte key, in topics and stores, of a stream's record of this kind: HMAC-SHA-256(k, "oriel name" ‖

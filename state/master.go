@@ -16,8 +16,8 @@ import (
 )
 
 // MasterKey wraps the other keys. It encrypts no state itself, so that it can be rotated by wrapping the keys again.
-// Like a Secret, it prints as "[redacted]". In an unexported field of a printed value it prints as an address, because
-// it holds a function: there fmt follows pointers for some verbs, but never enters a function.
+// Like a Secret, it prints as "[redacted]". If it is in an unexported field of a printed value, fmt prints an address.
+// The key is behind a function, because fmt follows pointers for some verbs but never enters a function.
 type MasterKey struct {
 	material func() (wrapping cipher.AEAD, check Secret)
 }
@@ -28,20 +28,21 @@ func NewMasterKey(b [32]byte) *MasterKey {
 	if err != nil {
 		panic("BUG: state: wrapping key of a wrong length")
 	}
-	check := Secret(expand(b[:], "oriel check", 32)) // distinguishes a wrong key from a damaged record
+	check := Secret(expand(b[:], "oriel check", 32)) // tells a wrong key from a damaged record
 	return &MasterKey{func() (cipher.AEAD, Secret) { return wrapping, check }}
 }
 
 // masterDigits is the number of hexadecimal digits of a master key.
 const masterDigits = 64
 
-// MostMasterKeyText is the number of bytes of a master key with an optional newline, plus one to detect longer files.
-const MostMasterKeyText = masterDigits + 2
+// MaxMasterKeyText is the largest number of bytes to read from a master key file: the key, an optional newline, and
+// one more byte to detect longer files.
+const MaxMasterKeyText = masterDigits + 2
 
 // LoadMasterKey reads a master key from a file by ReadSecretFile and ParseMasterKey. Errors name the path and the rule,
 // never the content.
 func LoadMasterKey(path string) (*MasterKey, error) {
-	text, err := ReadSecretFile(path, MostMasterKeyText)
+	text, err := ReadSecretFile(path, MaxMasterKeyText)
 	if err != nil {
 		return nil, fmt.Errorf("state: master key: %w", err)
 	}
@@ -80,7 +81,7 @@ func (MasterKey) MarshalJSON() ([]byte, error) { return []byte(`"` + redacted + 
 
 type nonce [chacha20poly1305.NonceSizeX]byte
 
-// newNonce draws 192 bits, enough that random nonces never repeat, whatever crashed or was restored in between.
+// newNonce draws 192 bits, enough that random nonces never repeat, even across crashes and restores.
 func newNonce() (n nonce) {
 	_, _ = rand.Read(n[:])
 	return n

@@ -16,7 +16,7 @@ func TestMasterKeyFile(t *testing.T) {
 	for _, c := range []struct {
 		name, text string
 		mode       os.FileMode
-		want       string // part of the error; empty: accepted
+		want       string // text that the error must contain; empty: the key is accepted
 	}{
 		{"plain", keyText, 0o600, ""},
 		{"newline", keyText + "\n", 0o400, ""},
@@ -65,8 +65,8 @@ func TestMasterKeyFile(t *testing.T) {
 	}
 }
 
-// TestRecordsUnderTheMasterKey checks the same rules for manifest and incarnation. The right key opens, another key
-// gives ErrWrongKey, and a flipped bit anywhere is refused, even if an adversary corrects the checksum.
+// TestRecordsUnderTheMasterKey checks manifest and incarnation: the right key opens them, another key gives
+// ErrWrongKey, and every flipped bit is refused, even if an adversary corrects the checksum.
 func TestRecordsUnderTheMasterKey(t *testing.T) {
 	other := NewMasterKey([32]byte(fill(32, 2)))
 	for _, c := range []struct {

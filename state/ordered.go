@@ -7,12 +7,12 @@ import (
 )
 
 // Ordered is the position of a whole topic's stream: in the log that orders the topic's partitions, and in each of the
-// partitions. It is public. Together with the order record at Next it determines the continuation, without any earlier
-// record.
+// partitions. It is public. Together with the order record at Next it determines how the stream continues; no earlier
+// record is needed.
 type Ordered struct {
 	Log         [16]byte      // UUID of the topic that holds the order log
 	Next        int64         // offset of the order record in progress
-	LeaderEpoch int32         // epoch of the order log's last batch read: with the record at Next, or before it; or −1
+	LeaderEpoch int32         // epoch of the order log's last batch read, at Next or before it; −1 before any
 	Parts       []OrderedPart // partitions with ordered records, ascending
 }
 
@@ -20,8 +20,8 @@ type Ordered struct {
 type OrderedPart struct {
 	Partition   int32
 	Next        int64 // next input offset to process
-	LeaderEpoch int32 // leader epoch of the last record batch read, or −1
-	Ordered     int32 // greatest leader epoch of an entry that counted, or −1
+	LeaderEpoch int32 // leader epoch of the last record batch read; −1 before any
+	Ordered     int32 // largest leader epoch of an order entry that counted; −1 before any
 }
 
 // Clone returns a copy that shares no memory; nil for nil.
@@ -60,7 +60,7 @@ func (o *Ordered) Set(part OrderedPart) {
 	o.Parts[i] = part
 }
 
-// find first looks at the index at which a partition is if all lower ones are present, which is nearly always so.
+// find first tries the index that the partition has if all lower partitions are present, which is nearly always true.
 func (o *Ordered) find(partition int32) (int, bool) {
 	if i := int(partition); 0 <= i && i < len(o.Parts) && o.Parts[i].Partition == partition {
 		return i, true

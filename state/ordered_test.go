@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestOrderedIsASortedMap checks, for any set of partitions, that each is found, and no other.
+// TestOrderedIsASortedMap checks, for any set of partitions, that Part finds each of them, and no other partition.
 func TestOrderedIsASortedMap(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for range 200 {

@@ -14,17 +14,17 @@ const (
 	partHeader   = 2 + 1 + 1 + 4 + sha256.Size
 	partOverhead = partHeader + checksumSize
 	partData     = MaxValue - partOverhead
-	maxParts     = 255 // because the index is one byte, and so is the key's suffix
+	maxParts     = 255 // because the part's index is one byte of its content and of its key's suffix
 )
 
 // Parts splits a sealed state into values of at most MaxValue bytes. A state that fits is returned unchanged as the
 // only part. Otherwise each part is
 //
-//	format u8 ‖ kind u8 ‖ index u8 ‖ count u8 ‖ length of the whole u32 ‖ SHA-256 of the whole 32 ‖ slice ‖ CRC-32C u32
+//	format u8 ‖ kind u8 ‖ index u8 ‖ count u8 ‖ length of the state u32 ‖ SHA-256 of the state 32 ‖ slice ‖ CRC-32C u32
 //
-// so that parts of two states never join, because two wholes differ at least in their nonces. The digest needs no key,
-// because Sealer.Open authenticates the result of Join. It panics for more than 255 parts (about 238 MiB), so a
-// configuration with such states must be refused earlier.
+// so that parts of two states never join, because two sealed states differ at least in their nonces. The digest needs
+// no key, because Sealer.Open authenticates the result of Join. Parts panics for more than 255 parts (about 238 MiB),
+// so a configuration with such states must be refused earlier.
 func Parts(value []byte) [][]byte {
 	if len(value) <= MaxValue {
 		return [][]byte{value}
@@ -47,8 +47,8 @@ func Parts(value []byte) [][]byte {
 	return parts
 }
 
-// PartKey returns the key of part index, given the key of the state: the first part has the key itself, later ones
-// append their index as one byte.
+// PartKey returns the key of part index, given the key of the state: the first part has the state's key, later parts
+// have it with their index appended as one byte.
 func PartKey(key []byte, index int) []byte {
 	if index < 0 || index >= maxParts {
 		panic(fmt.Sprintf("BUG: state: part %d, want 0 to %d", index, maxParts-1))
@@ -62,7 +62,7 @@ func PartKey(key []byte, index int) []byte {
 // PartCount returns the number of parts of a state, given the first part, so that the caller knows which keys to read.
 func PartCount(first []byte) (int, error) {
 	if len(first) < 2 || Kind(first[1]) != KindPart {
-		return 1, nil // not split, or not a state, which Sealer.Open finds
+		return 1, nil // an unsplit record; if it is no state, Sealer.Open reports it
 	}
 	p, err := parsePart(first)
 	return p.count, err
@@ -108,7 +108,7 @@ type part struct {
 	data                 []byte
 }
 
-// parsePart also checks that the part is cut as Parts cuts, which bounds the memory that Join allocates.
+// parsePart also checks that the part has the length that Parts gives it, which bounds the memory that Join allocates.
 func parsePart(b []byte) (part, error) {
 	r, err := unframe(b, KindPart)
 	if err != nil {

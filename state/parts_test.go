@@ -70,7 +70,7 @@ func TestPartsOfTwoStatesNeverJoin(t *testing.T) {
 }
 
 func TestPartKeysDiffer(t *testing.T) {
-	key := slices.Grow(fill(32, 0), 8) // spare capacity that PartKey must not write to
+	key := slices.Grow(fill(32, 0), 8) // spare capacity, which PartKey must not write to
 	a, b := PartKey(key, 1), PartKey(key, 2)
 	if !bytes.Equal(PartKey(key, 0), key) || a[32] != 1 || b[32] != 2 || len(a) != 33 {
 		t.Errorf("keys %x, %x", a, b)

@@ -13,7 +13,7 @@ import (
 // in which they were frozen. They are public. They are authenticated because decoding must not change: after a crash a
 // record may be decoded again, and must then give the same event.
 //
-//	format u8 ‖ kind u8 ‖ number of schemas u32 ‖ schemas ‖ HMAC-SHA-256(key, stream var ‖ all before it) 32 ‖ CRC-32C u32
+//	format u8 ‖ kind u8 ‖ number of schemas u32 ‖ schemas ‖ HMAC-SHA-256(key, stream var ‖ all bytes before) 32 ‖ CRC-32C u32
 //
 // with a schema as
 //
@@ -25,9 +25,9 @@ type Schemas []Schema
 // records with its id are null events, as they were when they were first processed.
 type Schema struct {
 	ID         uint32
-	Text       string            // text in the registry
-	References []SchemaReference // other schemas that the text names; each follows the ones that it names
-	Since      []SchemaSince     // by input partition, ascending; nil: known from the first record on
+	Text       string            // text of the schema in the registry
+	References []SchemaReference // schemas that the text names, each after the schemas that it names itself
+	Since      []SchemaSince     // by input partition, ascending: where the schema became known; nil: from the start
 }
 
 // SchemaReference is a schema that other schemas refer to: the name by which they refer to it, and its text.

@@ -64,7 +64,7 @@ func TestSchemasAreKnownFromTheirOffsetsOn(t *testing.T) {
 		{later, 0, 812, true},
 		{later, 7, 0, true},
 		{later, 9, 1 << 40, false},
-		{later, 8, 0, true}, // a partition that was added since
+		{later, 8, 0, true}, // a partition that was added later
 	} {
 		if got := c.schema.Known(c.partition, c.offset); got != c.want {
 			t.Errorf("schema %d at partition %d offset %d: %v", c.schema.ID, c.partition, c.offset, got)
@@ -89,7 +89,7 @@ func TestSchemasThatNoRecordHolds(t *testing.T) {
 	}
 }
 
-// FuzzOpenSchemas checks the same as FuzzOpenManifest, for input with a valid authentication.
+// FuzzOpenSchemas is FuzzOpenManifest for schemas with a valid authentication.
 func FuzzOpenSchemas(f *testing.F) {
 	f.Add([]byte{})
 	whole := testSchemas().Seal(schemasKey(), "orders")

@@ -12,12 +12,12 @@ import (
 // Position is the position of a sealed state in its input. It is public: stored in clear, and authenticated.
 type Position struct {
 	Topic       [16]byte // UUID of the topic whose offsets Next counts
-	Next        int64    // next offset to process, of the input's partition or of the merged log of a whole topic
-	LeaderEpoch int32    // leader epoch of the last processed record, or −1; for a whole topic always −1
+	Next        int64    // next offset to process, of the input partition, or of the merged log of a whole topic
+	LeaderEpoch int32    // leader epoch of the last processed record, −1 before any; always −1 for a whole topic
 	Step        uint64   // number of closed steps
-	Semantics   uint32   // semantics of the version that computed the state; 0 is written as 1
+	Semantics   uint32   // semantics version that computed the state; 0 is written as 1
 
-	// Owes is true until the decisions that a machine makes before the first record are made: only at step 0.
+	// Owes is true at step 0 until the machine has made the decisions due before the first record.
 	Owes bool
 
 	// Order is the position of a whole topic's stream. Next then counts offsets of the merged stream: the sum over all
@@ -38,24 +38,24 @@ func (p Position) Equal(o Position) bool {
 	return p == o && a.equal(b)
 }
 
-// Sealer seals and opens the states and verdicts of one incarnation. It is not safe for concurrent use.
+// Sealer seals and opens the states and statuses of one incarnation. It is not safe for concurrent use.
 //
 //	format u8 ‖ kind u8 ‖ incarnation 16 ‖ partition i32 ‖ key version u32 ‖ topic 16 ‖ next i64 ‖ leader epoch i32
 //	‖ step u64 ‖ [semantics u32] ‖ [owes u8 ‖ order] ‖ length of the machine state u32
 //	‖ nonce 24 ‖ machine state, encrypted ‖ tag 16 ‖ CRC-32C u32
 //
 // The semantics are in formats 2 to 4. A state of format 1 has semantics 1; a state of semantics 1 has format 1, unless
-// it owes its first decisions. A state of format 3 owes them. It has its own format so that a version that does not
-// know of them refuses the state, instead of continuing without them. A state of format 4 is of a whole topic. It has a
-// byte for whether it owes them (1) or not (0), and its position in the order as appendOrdered writes it.
+// it owes its first decisions. A state of format 3 owes them. The separate format makes older versions, which cannot
+// make these decisions, refuse the state. A state of format 4 is of a whole topic. It has a byte that is 1 if the state
+// owes its first decisions, and the order position as appendOrdered writes it.
 //
 // Encryption is XChaCha20-Poly1305 under the seal key with a random nonce. The associated data are everything before
 // the nonce, then the stream's name after its length. Nothing is compressed, because a compressed length depends on the
 // content.
 type Sealer struct {
-	incarnation *Incarnation       // without plan, configuration, order and seal key
-	aead        func() cipher.AEAD // a function, so that fmt cannot reach the key, see MasterKey
-	machine     int                // length of a machine state, −1 before the first
+	incarnation *Incarnation       // without params, configuration, order and seal key
+	aead        func() cipher.AEAD // a function, so that fmt cannot print the key; see MasterKey
+	machine     int                // length of a machine state; −1 before the first state
 	data        []byte
 }
 
@@ -65,7 +65,7 @@ const (
 	semanticsSize = 4
 )
 
-// sealedOverhead is the length of a sealed state without its machine state.
+// sealedOverhead is the length of a sealed state minus the length of its machine state.
 const sealedOverhead = sealedHeader + len(nonce{}) + chacha20poly1305.Overhead + checksumSize
 
 // Sealer returns the sealer of i. The seal key must be set: a zero key is refused, because it was never unwrapped.
@@ -90,8 +90,8 @@ func (s *Sealer) Width() int {
 }
 
 // Seal appends the sealed state to dst and returns it. The first machine state that the sealer gets, sealed or opened,
-// fixes the length. Any other length panics as a bug, because the width would show it. dst and machine must not
-// overlap.
+// fixes the length. Seal panics on any other length, because the width of the record would reveal the change. dst and
+// machine must not overlap.
 func (s *Sealer) Seal(dst []byte, p Position, machine []byte) []byte {
 	return s.seal(dst, newNonce(), p, machine)
 }

@@ -28,8 +28,8 @@ func TestSealedStateOpens(t *testing.T) {
 	}
 }
 
-// TestSealedStateRefusesEveryFlippedBit flips bits by accident, which the checksum detects, and as an adversary who
-// corrects the checksum.
+// TestSealedStateRefusesEveryFlippedBit checks that every flipped bit is refused: after an accident, which the checksum
+// detects, and after an adversary, who corrects the checksum.
 func TestSealedStateRefusesEveryFlippedBit(t *testing.T) {
 	for _, p := range []Position{testPosition(), laterPosition(), owingPosition()} {
 		refuseEveryFlippedBit(t, testSealer(t).Seal(nil, p, fill(40, 0)), func(b []byte) (bool, error) {

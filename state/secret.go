@@ -10,7 +10,7 @@ const redacted = "[redacted]"
 
 // Secret is 256 bits that must not be shown: it prints and marshals as "[redacted]". fmt calls these methods for values
 // passed to it and for exported fields, but reads unexported fields of other types directly. So a type with a Secret in
-// an unexported field must hide itself too.
+// an unexported field must define these methods too.
 type Secret [32]byte
 
 // NewSecret draws a secret from crypto/rand.

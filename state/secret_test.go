@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// TestSecretsPrintNothing checks that no verb, no encoder and no field prints key material.
+// TestSecretsPrintNothing checks that key material is not printed by any verb or encoder, nor in any field.
 func TestSecretsPrintNothing(t *testing.T) {
-	i, m, bits := testIncarnation(), testManifest(), NewSecret() // random, so that no other field has the same bytes
+	i, m, bits := testIncarnation(), testManifest(), NewSecret() // random bits, which no other field can have by chance
 	i.SealKey, m.NameKey = NewSecret(), NewNameKey()
 	master := NewMasterKey(bits)
 	_, check := master.material()

@@ -8,8 +8,8 @@ import (
 )
 
 // ReadSecretFile reads at most most bytes of a file that holds a secret. It refuses a file that others may read or
-// write, or that its group may write, because anyone who can write it can choose the secret. Errors name the path and
-// the rule, never the content.
+// write, or that its group may write, because a writer of the file can choose the secret. Errors name the path and the
+// rule, never the content.
 func ReadSecretFile(path string, most int64) ([]byte, error) {
 	info, err := os.Stat(path) // before opening, because opening a pipe waits for a writer
 	if err != nil {
@@ -22,7 +22,7 @@ func ReadSecretFile(path string, most int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = f.Close() }() // read only: nothing is lost by an error
+	defer func() { _ = f.Close() }() // closing after reading loses nothing
 	if info, err = f.Stat(); err != nil {
 		return nil, err
 	}

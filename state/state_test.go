@@ -56,7 +56,7 @@ func laterPosition() Position {
 
 // testRow returns a row for the stream of one partition.
 func testRow(width int) StatusRow {
-	return StatusRow{From: 77, To: 77 + int64(width), Verdicts: fill(width, 0)}
+	return StatusRow{From: 77, To: 77 + int64(width), Statuses: fill(width, 0)}
 }
 
 // mergedRow returns a row for the stream of a whole topic.

@@ -10,13 +10,13 @@ import (
 
 // form describes the records that an operator accepts.
 type form struct {
-	suffix string // of the input topic
+	suffix string // the name of the input topic ends in it
 
-	// of returns a function that makes the events of a topic from flights. Its arguments are the event's place among
-	// all events and in its partition, both counted from 0.
+	// of returns a function that makes the events of a topic from flights. The arguments of that function are the
+	// event's place among all events and its place in its partition, both counted from 0.
 	of func(flights [][]byte) (func(all, i int) []byte, error)
 
-	key func(i int) []byte // of a partition's i-th record; nil: none
+	key func(i int) []byte // returns the key of a partition's i-th record; nil: records have no key
 }
 
 // form returns the form of records of the settings' operator.
@@ -25,7 +25,7 @@ func (s settings) form() form {
 	switch s.setting("ORIEL_OPERATOR") {
 	case "aggregate":
 		return form{suffix: "-rows", of: rows}
-	case "arms", "bandit": // answers in the order of plays: ORIEL_PLAYS is ORIEL_BATCH
+	case "arms", "bandit": // feedback in the order of the actions: ORIEL_PLAYS equals ORIEL_BATCH
 		return form{suffix: "-plays", of: answers("loss"), key: func(i int) []byte { return number(i + 1) }}
 	case "sets":
 		return form{suffix: "-worths", of: answers("worth"), key: func(i int) []byte { return number(i + 1) }}
@@ -40,7 +40,7 @@ func (s settings) form() form {
 	return form{of: repeated}
 }
 
-// setting returns the value of a setting, or "" if it is not given.
+// setting returns the value of a setting, or "" if the list does not have it.
 func (s settings) setting(name string) string {
 	for _, entry := range slices.Backward(s) {
 		if text, found := strings.CutPrefix(entry, name+"="); found {
@@ -50,12 +50,12 @@ func (s settings) setting(name string) string {
 	return ""
 }
 
-// repeated returns the flights over and over.
+// repeated returns a function that yields the flights in a cycle.
 func repeated(flights [][]byte) (func(all, i int) []byte, error) {
 	return func(all, _ int) []byte { return flights[all%len(flights)] }, nil
 }
 
-// flown is the part of a flight that other forms use.
+// flown holds the members of a flight from which other forms make their events.
 type flown struct {
 	Features struct {
 		Carrier json.RawMessage `json:"carrier"`
@@ -64,7 +64,7 @@ type flown struct {
 	} `json:"features"`
 }
 
-// changed makes an event of each flight with to.
+// changed returns a function that makes an event of each flight by calling to.
 func changed(flights [][]byte, to func(f flown) ([]byte, error)) (func(all, i int) []byte, error) {
 	events := make([][]byte, len(flights))
 	for i, event := range flights {
@@ -87,14 +87,14 @@ func rows(flights [][]byte) (func(all, i int) []byte, error) {
 	})
 }
 
-// places makes events with the destination as their place.
+// places makes events that have the flight's destination as their place.
 func places(flights [][]byte) (func(all, i int) []byte, error) {
 	return changed(flights, func(f flown) ([]byte, error) {
 		return json.Marshal(map[string]json.RawMessage{"place": f.Features.Dest})
 	})
 }
 
-// values makes events with a value for each of this many elements, two digits each.
+// values makes events with one value of two digits for each element. elements is their number, in decimals.
 func values(elements string) func([][]byte) (func(all, i int) []byte, error) {
 	return func([][]byte) (func(all, i int) []byte, error) {
 		n, err := strconv.Atoi(elements)
@@ -116,7 +116,7 @@ func values(elements string) func([][]byte) (func(all, i int) []byte, error) {
 	}
 }
 
-// answers makes feedback to actions, in a member of this name.
+// answers makes feedback to actions, in a member of the given name.
 func answers(name string) func([][]byte) (func(all, i int) []byte, error) {
 	return func([][]byte) (func(all, i int) []byte, error) {
 		all := make([][]byte, 1000)

@@ -26,16 +26,15 @@ type options struct {
 	bombs      int
 	runs       int
 	against    string
-	set        settings // of the first contender, beside what service.go says
-	againstSet settings // of the second
+	set        settings // settings of the first contender, in addition to those in service.go
+	againstSet settings // settings of the second contender
 }
 
-// settings is a list of NAME=VALUE in the given order.
+// settings is a list of NAME=VALUE in the order of the command line.
 type settings []string
 
 func (s *settings) String() string { return strings.Join(*s, " ") }
 
-// Set appends a setting.
 func (s *settings) Set(text string) error {
 	if name, _, found := strings.Cut(text, "="); !found || !strings.HasPrefix(name, "ORIEL_") {
 		return fmt.Errorf("%q: not ORIEL_NAME=VALUE", text)
@@ -73,9 +72,9 @@ type contender struct {
 	name, binary string
 	input        string
 	set          settings
-	rates        []float64 // events a second
-	costs        []float64 // µs of the service's processor time an event
-	peaks        []float64 // MB
+	rates        []float64 // events a second, one figure for each run
+	costs        []float64 // processor time of the service in µs an event, one figure for each run
+	peaks        []float64 // peak memory in MB, one figure for each run
 }
 
 func bench(ctx context.Context, o options) error {
@@ -108,7 +107,7 @@ func bench(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	inputs := map[string][]int64{} // topic: where its partitions end
+	inputs := map[string][]int64{} // end offsets of the partitions, by topic
 	name := fmt.Sprintf("bench-%d", time.Now().Unix())
 	for _, c := range contenders {
 		f := c.set.form()
@@ -126,7 +125,7 @@ func bench(ctx context.Context, o options) error {
 	}
 	for n := range o.runs {
 		for i := range contenders {
-			c := contenders[(i+n)%len(contenders)] // each goes first as often, because a broker warms up
+			c := contenders[(i+n)%len(contenders)] // contenders go first in turn, because a broker warms up
 			s := &service{
 				binary: c.binary, name: fmt.Sprintf("%s-%d-%s", name, n, c.name), input: c.input, brokers: o.brokers,
 				key: key, dir: filepath.Join(dir, fmt.Sprint(n, c.name)), set: c.set,

@@ -25,8 +25,8 @@ type service struct {
 // result is the time and memory of one run.
 type result struct {
 	took      time.Duration
-	processor time.Duration // of the service alone
-	peak      int64         // bytes of RAM
+	processor time.Duration // processor time of the service without the broker
+	peak      int64         // peak memory in RAM, bytes
 }
 
 func (s *service) command(ctx context.Context, arg string) *exec.Cmd {
@@ -46,12 +46,12 @@ func (s *service) command(ctx context.Context, arg string) *exec.Cmd {
 			"ORIEL_MECHANISM=tree-gaussian", "ORIEL_WINDOW=1024", "ORIEL_CLIP=1",
 		)
 	}
-	cmd.Env = append(cmd.Env, s.set...) // the last one of a name counts
+	cmd.Env = append(cmd.Env, s.set...) // if a name appears twice, the last value counts
 	return cmd
 }
 
-// measure runs the service over the whole input. The clock starts when the first partition's state is committed, which
-// is before the first fetch, and stops when the last offset is committed.
+// measure runs the service over the complete input. The clock starts when the first partition's state is committed,
+// which is before the first fetch, and stops when the last offset is committed.
 func (s *service) measure(ctx context.Context, client *kafka.Client, ends []int64) (r result, err error) {
 	if err := s.command(ctx, "topics").Run(); err != nil {
 		return r, err

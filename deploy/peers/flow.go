@@ -11,12 +11,12 @@ import (
 // square is a grid of side × side vertices with edges to the right and down, the same as in projection.py.
 type square struct {
 	side   int
-	factor float64 // times as fast as a projection, at least
-	most   float64 // ns, where NormFloat64 takes 7
+	factor float64 // the oracle must be at least this many times as fast as a projection
+	most   float64 // longest allowed time in ns on a machine where NormFloat64 takes 7 ns
 }
 
-// flows measures squares of 112 and 3 120 edges. They have their own rounds, because the data that OSQP leaves in the
-// caches slows other lines down.
+// flows measures squares of 112 and 3 120 edges. They are measured in rounds of their own, because the data that OSQP
+// leaves in the caches slows other lines down.
 func flows(ctx context.Context, python string, rounds int) error {
 	squares := []square{{side: 8, factor: 100, most: 1500}, {side: 40, factor: 500, most: 10_000}}
 	peers := make([]*peer, len(squares))
@@ -59,7 +59,7 @@ func (s square) edges() (edges []string) {
 	return edges
 }
 
-// shortest returns a line that finds shortest paths, with other costs each time.
+// shortest returns a line that finds shortest paths; each call has other costs.
 func (s square) shortest() (*line, error) {
 	edges := s.edges()
 	set, err := convex.Parse(convex.Spec{Name: "flow", Dimension: len(edges), Radius: 1, Edges: edges})

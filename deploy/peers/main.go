@@ -25,13 +25,13 @@ const (
 	osqpVersion   = "1.1.3"
 )
 
-// These are the limits for a draw, in multiples of NormFloat64 and of Oriel's draw, and for a step.
+// These are the limits on draws and steps. The package comment states each of them.
 const (
 	drawLimit  = 1.25
 	peerFactor = 500
 	stepLimit  = 250
 	flatLimit  = 1.1
-	lifeLimit  = 1.3 // of a step that protects for life, in times of one with a window
+	lifeLimit  = 1.3 // a step that protects for life may take this multiple of a step with a window
 )
 
 func main() {

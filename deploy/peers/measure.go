@@ -8,14 +8,15 @@ import (
 )
 
 // attempts is how often a claim must fail before it counts as broken. A step that is slow by itself is slow in every
-// attempt. A busy neighbour on the machine, or memory whose pages crowd one part of a cache, slows some attempts only.
+// attempt. A busy neighbour on the machine, or memory pages that compete for the same cache lines, slows some attempts
+// only.
 const attempts = 3
 
 // line is one line of the table.
 type line struct {
 	name  string
-	time  func() (float64, error) // ns a draw or step
-	times []float64               // by round
+	time  func() (float64, error) // returns the time of a draw or a step in ns
+	times []float64               // times in ns, one for each round
 }
 
 // claim is a limit on the ratio of two lines. A limit of 0 stands for none.
@@ -49,7 +50,7 @@ func hold(rounds int, make func() ([]*line, []claim, error)) error {
 }
 
 // measure times every line in each round, alternately forwards and backwards, so that a machine whose speed changes
-// favours no line. It prints the fastest time of each line, and the ratio to the first line.
+// favours no line. It prints the fastest time of each lineand its ratio to the first line's time.
 func measure(lines []*line, rounds int) error {
 	for round := range rounds + 1 {
 		for i := range lines {
@@ -61,7 +62,7 @@ func measure(lines []*line, rounds int) error {
 			if err != nil {
 				return fmt.Errorf("%s: %w", l.name, err)
 			}
-			if round > 0 { // the first warms up
+			if round > 0 { // round 0 only warms up
 				l.times = append(l.times, took)
 			}
 		}
@@ -88,7 +89,7 @@ func (c claim) judge() error {
 	return nil
 }
 
-// perCall times count calls of f and returns the time for each of the n draws in a call, ns.
+// perCall measures count calls of f and returns the time in ns of one draw; a call makes n draws.
 func perCall(count, n int, f func()) float64 {
 	start := time.Now()
 	for range count {

@@ -55,7 +55,7 @@ func (p *peer) start(ctx context.Context, python string) error {
 	return nil
 }
 
-// line returns a line that asks the script to time one of its tasks.
+// line returns a line that asks the script to time the named task.
 func (p *peer) line(what string) *line {
 	return &line{name: p.library + " " + p.version + " " + what, time: func() (float64, error) {
 		if _, err := io.WriteString(p.ask, "\n"); err != nil {

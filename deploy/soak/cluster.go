@@ -26,7 +26,7 @@ import (
 type cluster struct {
 	jars    string
 	brokers []*broker
-	client  *kafka.Client // past the proxies
+	client  *kafka.Client // connects to the brokers directly, not through proxies
 }
 
 // broker is a broker of the cluster. It has a listener for each process under test, which advertises the address of
@@ -35,8 +35,8 @@ type broker struct {
 	*process
 	id    int
 	dir   string
-	addr  string            // past the proxies
-	inner map[string]string // listener behind a proxy's address
+	addr  string            // address that is not behind a proxy
+	inner map[string]string // address of the listener behind each proxy, by the proxy's address
 }
 
 const template = ".ci/kafka/server.properties"
@@ -50,9 +50,9 @@ func newCluster(ctx context.Context, jars, dir string, n int, proxied [][]string
 	c := &cluster{jars: jars}
 	var id [16]byte
 	for i := range id {
-		id[i] = byte(rand.Uint32()) // clusters need different ids, not reproducible ones
+		id[i] = byte(rand.Uint32()) // cluster ids must differ, so they must not be drawn from the seed
 	}
-	id[0] &= 0x7f // so that its text does not start with a dash, which the tool takes for an option
+	id[0] &= 0x7f // the id's text must not start with a dash, because the tool would take it for an option
 	var voters, addresses []string
 	controllers := make([]string, n)
 	for i := range n {
@@ -112,7 +112,8 @@ func (b *broker) properties(text, controller string, voters, proxied []string, p
 		}
 		more = append(more, "transaction.state.log.min.isr=2", "share.coordinator.state.topic.min.isr=2",
 			"min.insync.replicas=2",
-			// The cluster gives up a broker as quickly as the group gives up a process. Kafka's default is 9 s.
+			// The cluster must give up a broker as quickly as the consumer group gives up a process. Kafka's default is
+			// 9 s.
 			"broker.session.timeout.ms=6000")
 	}
 	text = strings.NewReplacer("@DIR@", b.dir, "@BROKER_PORT@", "0", "@CONTROLLER_PORT@", "0").Replace(text)
@@ -131,7 +132,7 @@ func (c *cluster) start(ctx context.Context) error {
 			}
 		}
 		attempt, end := context.WithTimeout(ctx, startLimit/8)
-		err := c.whole(attempt)
+		err := c.complete(attempt)
 		end()
 		if err == nil || ctx.Err() != nil {
 			return err
@@ -142,8 +143,8 @@ func (c *cluster) start(ctx context.Context) error {
 // startLimit is ten times the time that three brokers take to start on two idle cores.
 const startLimit = 2 * time.Minute
 
-// whole waits until every broker is in the cluster.
-func (c *cluster) whole(ctx context.Context) error {
+// complete waits until every broker is in the cluster.
+func (c *cluster) complete(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
 	for {
@@ -157,14 +158,15 @@ func (c *cluster) whole(ctx context.Context) error {
 	}
 }
 
-// led is a partition of any topic, in the brokers' description.
+// led names a partition of a topic as the brokers describe it.
 type led struct {
 	Partition, Leader int
 	Replicas          []struct{}
 	Isrs              []struct{ ID int }
 }
 
-// described returns the partitions of a topic, from any broker but except, if given; "" stands for all topics.
+// described returns the partitions of a topic as any broker describes them; topic "" stands for all topics. A broker
+// except that is not nil is not asked.
 func (c *cluster) described(ctx context.Context, topic string, except *broker) (all []led, err error) {
 	var addresses []string
 	for _, b := range c.brokers {
@@ -194,7 +196,7 @@ func (c *cluster) described(ctx context.Context, topic string, except *broker) (
 	return all, nil
 }
 
-// leader returns the leader of a partition, from any broker but except, if given.
+// leader returns the leader of a partition as any broker describes it. A broker except that is not nil is not asked.
 func (c *cluster) leader(ctx context.Context, topic string, partition int, except *broker) (int, error) {
 	all, err := c.described(ctx, topic, except)
 	if err != nil {
@@ -217,7 +219,7 @@ func (c *cluster) isElsewhere(ctx context.Context, b *broker) bool {
 	})
 }
 
-// isInSync reports whether every replica is in sync. With two of three replicas away, no broker accepts a record.
+// isInSync reports whether every replica is in sync. With one of three replicas in sync, no broker accepts a record.
 func (c *cluster) isInSync(ctx context.Context) bool {
 	all, err := c.described(ctx, "", nil)
 	return err == nil && len(all) > 0 &&

@@ -32,41 +32,39 @@ type deployment struct {
 	cluster *cluster
 	binary  string
 	dir     string
-	env     []string // of every process, without the broker's address and what is one process's own
+	env     []string // settings that all processes share, without the broker's address
 	slots   []*slot
 
-	// With each partition a stream, there are as many partitions as processes, so that each process has one while all
-	// are healthy. With a whole topic as one stream, there are more partitions; one process owns the stream while the
-	// others stand by.
-	whole   bool // the input is one stream
-	inputs  int  // partitions of the input, which may be added
-	streams int  // partitions of the deployment's own topics
+	// With ORIEL_STREAM=partition there are as many partitions as processes, so that each process has one while all are
+	// healthy. With ORIEL_STREAM=topic there are more partitions: one process owns the stream, and the others stand by.
+	oneStream bool // all partitions of the input form one stream
+	inputs    int  // partitions of the input; a fault may add some
+	streams   int  // partitions of the deployment's own topics
 
-	diskless error // why no process has a disk that can be filled
+	diskless error // why no process has a disk that a fault can fill
 }
 
-// copies returns the folder of older copies of state directories.
+// copies returns the folder with older copies of the state directories.
 func (d *deployment) copies() string { return filepath.Join(d.dir, "copies") }
 
 // These are the topics of the deployment, under their default names.
 const (
 	decisions   = deploymentName + ".decisions"
 	changelog   = deploymentName + ".changelog"
-	verdicts    = deploymentName + ".verdicts"
+	statuses    = deploymentName + ".verdicts"
 	deadLetters = deploymentName + ".dead-letter"
-	orderLog    = deploymentName + ".order" // of a whole topic
+	orderLog    = deploymentName + ".order" // order log, with ORIEL_STREAM=topic
 )
 
 // leaderTopics returns the topics whose leaders the fault "stale leader" may freeze.
 func (d *deployment) leaderTopics() []string {
-	all := []string{inputTopic, decisions, changelog, verdicts}
-	if d.whole {
+	all := []string{inputTopic, decisions, changelog, statuses}
+	if d.oneStream {
 		all = append(all, orderLog)
 	}
 	return all
 }
 
-// partitions returns the number of partitions of a topic.
 func (d *deployment) partitions(topic string) int {
 	if topic == inputTopic {
 		return d.inputs
@@ -74,8 +72,8 @@ func (d *deployment) partitions(topic string) int {
 	return d.streams
 }
 
-// settings returns the settings of all processes. Without users, a step's event can be computed from the decisions, and
-// the noise is far below the smallest difference between events.
+// settings returns the settings of all processes. With event-level privacy, a step's event can be computed from the
+// decisions, and the noise is far below the smallest difference between events.
 func settings(o options) ([]string, error) {
 	key := filepath.Join(o.dir, "master.key")
 	if err := os.WriteFile(key, []byte(hex.EncodeToString(make([]byte, 32))), 0o600); err != nil {
@@ -101,7 +99,7 @@ func settings(o options) ([]string, error) {
 		"ORIEL_STRONG_CONVEXITY=1", "ORIEL_EPSILON=1e8"), nil
 }
 
-// place returns a slot. Its process connects to the brokers at addresses, where its proxies will listen.
+// place returns a slot for a process. The process connects to addresses, where its proxies will listen for it.
 func (d *deployment) place(command string, addresses []string, ports *ports) (*slot, error) {
 	title := fmt.Sprintf("%s%d", command, len(d.slots))
 	s := &slot{dir: filepath.Join(d.dir, title), pages: ports.address(), letters: command == "letters"}
@@ -118,7 +116,7 @@ func (d *deployment) place(command string, addresses []string, ports *ports) (*s
 
 // command runs a command of the binary to its end, without proxies.
 func (d *deployment) command(ctx context.Context, arguments ...string) error {
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute) // a partition that hangs hangs these, too
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute) // a partition that hangs makes this command hang, too
 	defer cancel()
 	cmd := exec.CommandContext(ctx, d.binary, arguments...)
 	cmd.Env = append(append([]string{}, d.env...), "ORIEL_BROKERS="+d.direct())
@@ -167,7 +165,8 @@ func (d *deployment) drained(ctx context.Context, groupID, topic string) error {
 	return nil
 }
 
-// anyAfter reports whether a topic has a committed record at or after an offset. Transaction markers do not count.
+// anyAfter reports whether a partition of a topic has a committed record at or after an offset. Transaction markers do
+// not count.
 func (d *deployment) anyAfter(ctx context.Context, topic string, p int32, from int64) (bool, error) {
 	end, err := topics.BoundsOf(ctx, d.cluster.client, topic, p)
 	if err != nil {

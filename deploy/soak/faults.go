@@ -15,20 +15,21 @@ import (
 	"oriel/pipeline/kafka"
 )
 
-// recoveryLimit is the longest allowed recovery from a fault that is waited for: several sessions.
+// recoveryLimit is the longest allowed recovery from a fault with settles set: several sessions.
 const recoveryLimit = 45 * time.Second
 
 // injector causes the faults of a schedule.
 type injector struct {
 	*deployment
-	random             *rand.Rand // of what a schedule does not say
+	random             *rand.Rand // draws the details that a schedule leaves open
 	decisions, letters *watch
 	feeder             *process
 	report             *report
 	states             archive
 }
 
-// run causes one fault after another until the time is over, or until there were most of them; 0 is no limit.
+// run causes one fault after another until the time is over, or until it has caused most faults. If most is 0, only the
+// time counts.
 func (in *injector) run(ctx context.Context, s *schedule, until time.Time, most int) error {
 	undisturbed := true // the service has recovered from all earlier faults
 	for n := 1; time.Now().Before(until) && (most == 0 || n <= most); n++ {
@@ -71,23 +72,23 @@ func (in *injector) settled(ctx context.Context, from time.Time) (decided, lette
 	return decided, lettered, err
 }
 
-// promise is the longest time that the stream of a whole topic may rest when a process is lost: a session, and a
+// promise is the longest time that the only stream of a topic may rest after its process is lost: one session and a
 // take-over.
 const promise = 10 * time.Second
 
 // prompt checks that the service recovered from a fault of processes in time. Other faults have no limit here, because
 // they last as long as brokers or networks are down.
 func (in *injector) prompt(n int, f fault, took time.Duration) {
-	if in.whole && ofProcess(f.kind) && took > promise {
+	if in.oneStream && ofProcess(f.kind) && took > promise {
 		in.report.violation("fault %d, %s: got over in %.1f s, more than %v", n, f.kind, took.Seconds(), promise)
 	}
 }
 
-// aim chooses a fault's victim. If one process owns the stream of a whole topic and the others stand by, the owner is
-// the victim of half of the faults.
+// aim chooses a fault's victim. If one process owns the only stream and the others stand by, the owner is the victim of
+// half of the faults.
 func (in *injector) aim(ctx context.Context, f *fault) {
 	owner := -1
-	if in.whole {
+	if in.oneStream {
 		owner = slices.IndexFunc(in.slots, func(s *slot) bool { return s.owns(ctx) })
 	}
 	if drawn := f.victim; owner >= 0 && drawn/len(in.slots)%2 == 0 {
@@ -180,11 +181,12 @@ const (
 	endTxnAPI  = 26
 )
 
-// aimLimit is how long an aimed fault waits for its request. A process without partitions never sends one.
+// aimLimit is how long a fault that is aimed at a request waits for that request. A process without partitions never
+// sends one.
 const aimLimit = 5 * time.Second
 
-// spring calls do at the next request or answer of this kind to or from some processes, or after a time without one. It
-// returns when.
+// spring calls do when some processes send the next request of this kind, or receive an answer to it. If none comes
+// within aimLimit, it calls do anyway. It returns the time of the call.
 func (in *injector) spring(ctx context.Context, api uint16, answer bool, slots []*slot, do func(*proxy)) time.Time {
 	sprung := make(chan time.Time, 1)
 	t := &trap{api: api, answer: answer, spring: func(at *proxy) {
@@ -195,7 +197,8 @@ func (in *injector) spring(ctx context.Context, api uint16, answer bool, slots [
 		s.trap.Store(t)
 		defer s.trap.Store(nil)
 	}
-	_ = kafka.Pause(ctx, time.Duration(in.random.IntN(300))*time.Millisecond) // not always right after the fault before
+	// A fault must not always start at the same moment after the previous one.
+	_ = kafka.Pause(ctx, time.Duration(in.random.IntN(300))*time.Millisecond)
 	select {
 	case at := <-sprung:
 		return at
@@ -236,7 +239,7 @@ func (in *injector) endBroker(ctx context.Context, n int, f fault, b *broker) (t
 		if !b.ends(time.Minute) {
 			b.kill()
 		}
-	case brokerEnding: // whichever coordinates that transaction
+	case brokerEnding: // any broker may be the transaction's coordinator
 		after := time.Duration(in.random.IntN(3000)) * time.Microsecond
 		from = in.spring(ctx, endTxnAPI, false, in.slots, func(at *proxy) {
 			time.Sleep(after)
@@ -254,7 +257,7 @@ func (in *injector) endBroker(ctx context.Context, n int, f fault, b *broker) (t
 	if err := b.start(); err != nil {
 		return from, err
 	}
-	if err := in.cluster.whole(ctx); err != nil {
+	if err := in.cluster.complete(ctx); err != nil {
 		return from, err
 	}
 	<-elected
@@ -264,8 +267,8 @@ func (in *injector) endBroker(ctx context.Context, n int, f fault, b *broker) (t
 	return from, nil
 }
 
-// elected reports how long the other brokers still depend on a broker that is away. The service cannot recover before
-// that. The returned channel is closed at the end.
+// elected reports how long the other brokers still depend on a broker that is away. The service can recover only after
+// they stop. The returned channel is closed at the end.
 func (in *injector) elected(ctx context.Context, killed *broker, from time.Time) <-chan struct{} {
 	done := make(chan struct{})
 	go func() {
@@ -284,7 +287,7 @@ func (in *injector) elected(ctx context.Context, killed *broker, from time.Time)
 	return done
 }
 
-// waitInSync waits until all replicas are in sync, so that only one broker at a time is away.
+// waitInSync waits until all replicas are in sync, so that at most one broker at a time is away.
 func (in *injector) waitInSync(ctx context.Context) {
 	for end := time.Now().Add(recoveryLimit); len(in.cluster.brokers) > 1 && time.Now().Before(end); {
 		if in.cluster.isInSync(ctx) || kafka.Pause(ctx, 200*time.Millisecond) != nil {

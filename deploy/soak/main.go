@@ -17,19 +17,19 @@ import (
 
 // options holds the flags.
 type options struct {
-	brokers int
-	whole   bool
-	users   bool
-	seed    uint64
-	length  time.Duration
-	faults  int
-	only    string
-	rate    int
-	jars    string
-	python  string
-	binary  string
-	dir     string
-	keep    bool
+	brokers   int
+	oneStream bool
+	users     bool
+	seed      uint64
+	length    time.Duration
+	faults    int
+	only      string
+	rate      int
+	jars      string
+	python    string
+	binary    string
+	dir       string
+	keep      bool
 }
 
 func main() {
@@ -48,8 +48,8 @@ func main() {
 	flag.StringVar(&o.dir, "dir", "", "directory of the run; one below TMPDIR when empty")
 	flag.BoolVar(&o.keep, "keep", false, "leave the directory of a run without violations")
 	flag.Parse()
-	o.whole = *stream == "topic"
-	if !o.whole && *stream != "partition" {
+	o.oneStream = *stream == "topic"
+	if !o.oneStream && *stream != "partition" {
 		fmt.Fprintln(os.Stderr, "soak: --stream: not partition or topic")
 		os.Exit(2)
 	}
@@ -67,7 +67,8 @@ func main() {
 	}
 }
 
-// soak does a whole run. An error means that the run was not possible; the findings are in the report.
+// soak does a complete run. It returns an error if the run was not possible. Violations that the run finds are in the
+// report.
 func soak(ctx context.Context, o options) (r *report, err error) {
 	if o.brokers != 1 && o.brokers != 3 {
 		return nil, errors.New("--brokers: not 1 or 3")
@@ -110,7 +111,7 @@ func soak(ctx context.Context, o options) (r *report, err error) {
 
 // streamOf returns the value of ORIEL_STREAM.
 func streamOf(o options) string {
-	if o.whole {
+	if o.oneStream {
 		return "topic"
 	}
 	return "partition"
@@ -123,11 +124,11 @@ func build(ctx context.Context, o options) (*deployment, error) {
 		return nil, err
 	}
 	d := &deployment{binary: o.binary, dir: o.dir, env: env, inputs: 3, streams: 3}
-	if o.whole {
-		d.whole, d.inputs, d.streams = true, 12, 1
+	if o.oneStream {
+		d.oneStream, d.inputs, d.streams = true, 12, 1
 	}
 	used := &ports{given: map[int]bool{}}
-	proxied := make([][]string, o.brokers) // by broker, then process
+	proxied := make([][]string, o.brokers) // indexed by broker, then process
 	for _, command := range []string{"run", "run", "run", "letters"} {
 		var addresses []string
 		for b := range proxied {

@@ -8,8 +8,8 @@ import (
 	"net"
 )
 
-// ports returns free addresses below Linux's range for outgoing connections, so that no connection takes one between
-// the test and its use.
+// ports returns free addresses below Linux's range for outgoing connections, so that no other connection takes an
+// address between the check that it is free and its use.
 type ports struct{ given map[int]bool }
 
 const firstPort, portCount = 20000, 12000

@@ -9,11 +9,12 @@ import (
 	"testing"
 )
 
-// TestPortsStayFree checks that an address is returned only once, and that a rejected second draw is not kept open.
+// TestPortsStayFree checks that an address is returned only once, and that ports does not keep a listener open on an
+// address that it drew and rejected.
 func TestPortsStayFree(t *testing.T) {
-	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // it would close a listener that was forgotten
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // the garbage collector would close a forgotten listener
 	p := ports{given: map[int]bool{}}
-	const left, others = 8, 200 // ports that are to be given; ports that other processes may hold
+	const left, others = 8, 200 // number of ports that may be drawn; number of ports that other processes may hold
 	for port := firstPort; port < firstPort+portCount-left; port++ {
 		p.given[port] = true
 	}

@@ -22,10 +22,10 @@ type process struct {
 
 	mu     sync.Mutex
 	cmd    *exec.Cmd
-	done   chan struct{} // of the child that runs or ran last
-	asked  bool          // its end was asked for
-	err    error         // of its end
-	peakKB int           // greatest resident size of all so far
+	done   chan struct{} // closed when the current or last child ends
+	asked  bool          // the caller has announced the child's end
+	err    error         // how the last child ended
+	peakKB int           // largest resident size in kB of all children
 }
 
 func newProcess(name, log string, env []string, args ...string) *process {
@@ -46,7 +46,7 @@ func (p *process) start() error {
 	defer func() { _ = out.Close() }()
 	cmd := exec.Command(p.args[0], p.args[1:]...)
 	cmd.Env, cmd.Stdout, cmd.Stderr = p.env, out, out
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // nothing survives the soak, however it ends
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // kills the child when the soak ends in any way
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("%s: %w", p.name, err)
 	}
@@ -129,7 +129,7 @@ func (p *process) measure() {
 	defer p.mu.Unlock()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
 	if err != nil {
-		return // it has just ended
+		return // the child has just ended
 	}
 	for line := range strings.Lines(string(status)) {
 		if rest, ok := strings.CutPrefix(line, "VmHWM:"); ok {

@@ -29,19 +29,19 @@ func shell(t *testing.T, script string) *slot {
 	return s
 }
 
-// told collects violations.
-type told struct {
+// violations collects violations.
+type violations struct {
 	mu    sync.Mutex
 	texts []string
 }
 
-func (v *told) violation(format string, arguments ...any) {
+func (v *violations) violation(format string, arguments ...any) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.texts = append(v.texts, fmt.Sprintf(format, arguments...))
 }
 
-func (v *told) wants(t *testing.T, texts ...string) {
+func (v *violations) wants(t *testing.T, texts ...string) {
 	t.Helper()
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -58,14 +58,14 @@ func (v *told) wants(t *testing.T, texts ...string) {
 func TestAProcessThatEndsByItselfIsReportedAndRestarted(t *testing.T) {
 	s := shell(t, `test -e "$0" && sleep 60; : > "$0"; exit 3`)
 	ctx, cancel := context.WithCancel(t.Context())
-	var v told
+	var v violations
 	var done sync.WaitGroup
 	done.Go(func() { s.supervise(ctx, v.violation) })
 	<-s.child()
 	for end := time.Now().Add(10 * time.Second); !s.running() && time.Now().Before(end); {
 		_ = kafka.Pause(ctx, 10*time.Millisecond)
 	}
-	s.signal(syscall.SIGKILL) // it was asked for, so it is no violation
+	s.signal(syscall.SIGKILL) // an end that was announced is no violation
 	cancel()
 	done.Wait()
 	v.wants(t, "exit status 3")
@@ -79,10 +79,10 @@ func TestABadEndIsReported(t *testing.T) {
 		s := shell(t, script)
 		for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 			if log, _ := os.ReadFile(s.log); strings.Contains(string(log), "up\n") {
-				break // it handles signals
+				break // the child has installed its signal handler
 			}
 		}
-		var v told
+		var v violations
 		s.terminate(v.violation)
 		v.wants(t, want...)
 	}
@@ -91,7 +91,7 @@ func TestABadEndIsReported(t *testing.T) {
 func TestAStoppedPartitionIsReported(t *testing.T) {
 	s := shell(t, `echo 'level=INFO msg=task'; echo 'level=ERROR msg=stopped partition=1'`)
 	s.ends(10 * time.Second)
-	var v told
+	var v violations
 	if err := s.complaints(v.violation); err != nil {
 		t.Fatal(err)
 	}

@@ -15,12 +15,12 @@ import (
 
 // disturbance describes how a proxy disturbs some of its connections, and for how long.
 type disturbance struct {
-	requests bool          // requests are held
-	answers  bool          // answers are held
-	late     bool          // what was held is delivered at the end; otherwise its connection is reset
-	delay    time.Duration // of each request and answer
+	requests bool          // requests are delayed until the end
+	answers  bool          // answers are delayed until the end
+	late     bool          // delayed frames are delivered at the end; otherwise their connections are reset
+	delay    time.Duration // added to each request and each answer
 	refuse   bool          // connections are reset, and no new ones are accepted
-	half     bool          // only every second connection is affected; with refuse, all are
+	half     bool          // every second connection is affected; with refuse, all are
 	over     chan struct{}
 }
 
@@ -37,7 +37,7 @@ type trap struct {
 type proxy struct {
 	broker *broker
 	addr   string
-	trap   *atomic.Pointer[trap] // shared by the proxies of a process
+	trap   *atomic.Pointer[trap] // trap of a process, shared by its proxies
 
 	mu       sync.Mutex
 	listener net.Listener
@@ -49,12 +49,12 @@ type proxy struct {
 // link is one connection through the proxy.
 type link struct {
 	client, server net.Conn
-	second         bool // every second connection is one
+	second         bool // this is a second connection, which half affects
 	closed         chan struct{}
 	once           sync.Once
 
 	mu   sync.Mutex
-	apis map[uint32]uint16 // of the requests that are not answered, by correlation id
+	apis map[uint32]uint16 // kinds of the requests without an answer so far, by correlation id
 }
 
 func (l *link) reset() {
@@ -140,8 +140,8 @@ func (p *proxy) pump(l *link, from, to net.Conn, answers bool) {
 	}
 }
 
-// A frame is a length u32 and a body. A request's body starts with api key u16, version u16 and correlation id u32; an
-// answer's body starts with the correlation id.
+// Kafka's frame is a length u32 and a body. A request's body starts with api key u16, version u16 and correlation id
+// u32; an answer's body starts with the correlation id.
 const (
 	maxFrame    = 128 << 20
 	requestHead = 12
@@ -191,7 +191,7 @@ func (p *proxy) observe(api uint16, answer bool) {
 	}
 }
 
-// pass holds a frame as long as a disturbance requires, and reports whether to deliver it.
+// pass delays a frame as long as the disturbance requires, and reports whether to deliver it.
 func (p *proxy) pass(l *link, answer bool) bool {
 	p.mu.Lock()
 	d := p.current

@@ -44,7 +44,7 @@ func echo(t *testing.T) (addr string, requests *atomic.Int32) {
 	return listener.Addr().String(), requests
 }
 
-// through starts a proxy before an echo broker.
+// through starts a proxy in front of an echo broker.
 func through(t *testing.T) (p *proxy, requests *atomic.Int32) {
 	t.Helper()
 	target, requests := echo(t)
@@ -159,7 +159,7 @@ func TestHalfAffectsEverySecondConnection(t *testing.T) {
 	p, _ := through(t)
 	first := p.dial(t)
 	first.send(3, 1)
-	first.wants(1) // so that the proxy has met it first
+	first.wants(1) // the proxy must have accepted this connection first
 	second := p.dial(t)
 	second.send(3, 2)
 	second.wants(2)
@@ -215,7 +215,7 @@ func TestATrapAtAnAnswerSpringsBeforeItIsDelivered(t *testing.T) {
 		}
 		p.reset(false)
 	}})
-	c.send(3, 1) // of another kind
+	c.send(3, 1) // request of another kind
 	c.wants(1)
 	c.send(0, 2)
 	if _, err := c.answer(5 * time.Second); err == nil || errors.Is(err, io.ErrNoProgress) {

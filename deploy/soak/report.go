@@ -18,9 +18,9 @@ type report struct {
 	title string
 
 	mu         sync.Mutex
-	counts     map[string]int // by kind of fault
+	counts     map[string]int // number of faults by kind
 	took       map[string][]time.Duration
-	elections  []time.Duration // how long brokers counted on one that was away
+	elections  []time.Duration // how long the other brokers still depended on a broker that was away
 	facts      []string        // lines of the report, in order
 	violations []string
 }
@@ -65,14 +65,12 @@ func (r *report) fact(format string, arguments ...any) {
 	r.facts = append(r.facts, fmt.Sprintf(format, arguments...))
 }
 
-// failed reports whether there was any violation.
 func (r *report) failed() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return len(r.violations) > 0
 }
 
-// markdown returns the whole report.
 func (r *report) markdown() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -62,7 +62,7 @@ func (d *deployment) suffer(ctx context.Context, o options, r *report) error {
 	beside, cancel := context.WithCancel(ctx)
 	var besides sync.WaitGroup
 	defer besides.Wait()
-	defer cancel() // from here on no process is restarted
+	defer cancel() // from here on, a process that ends is not restarted
 	for _, s := range d.slots {
 		besides.Go(func() { s.supervise(beside, r.violation) })
 	}
@@ -100,7 +100,7 @@ func (d *deployment) suffer(ctx context.Context, o options, r *report) error {
 		return fmt.Errorf("the producer failed: %w; see %s", err, feeder.log)
 	}
 	if err := errors.Join(d.drained(ctx, deploymentName, inputTopic),
-		d.drained(ctx, deploymentName+".letters", verdicts)); err != nil {
+		d.drained(ctx, deploymentName+".letters", statuses)); err != nil {
 		r.violation("%v; logs are in %s", err, d.dir)
 	} else {
 		r.fact("after the last fault the ends of input and verdicts were reached in %.1f s", time.Since(last).Seconds())
@@ -127,7 +127,7 @@ func (d *deployment) kinds(o options, r *report) [][]weight {
 	if len(d.cluster.brokers) > 1 {
 		kinds[2] = ofThree
 	}
-	if d.whole {
+	if d.oneStream {
 		kinds = append(kinds, ofTopics)
 	}
 	if d.diskless != nil {
@@ -137,7 +137,7 @@ func (d *deployment) kinds(o options, r *report) [][]weight {
 	return append(kinds, ofDisks)
 }
 
-// observe measures processes and reads their pages.
+// observe records the memory of the processes and saves their HTTP pages.
 func (d *deployment) observe(ctx context.Context) {
 	for n := 0; kafka.Pause(ctx, 500*time.Millisecond) == nil; n++ {
 		for _, s := range d.slots {
@@ -168,7 +168,7 @@ func (d *deployment) feed(o options) (*process, error) {
 	if o.users {
 		arguments = append(arguments, "--users")
 	}
-	if d.whole {
+	if d.oneStream {
 		arguments = append(arguments, "--wander")
 	}
 	feeder := newProcess("producer", filepath.Join(d.dir, "feed.log"), os.Environ(), arguments...)
@@ -181,19 +181,19 @@ func (d *deployment) recorded() string { return filepath.Join(d.dir, "recorded")
 // recordGroup is the group whose offsets show the recorder's progress.
 const recordGroup = deploymentName + "-record"
 
-// record starts the recorder, which saves the input and the order log before they are trimmed. It does nothing if
-// nothing is trimmed.
+// record starts the recorder, which saves the input and the order log before they are trimmed. With
+// ORIEL_STREAM=partition nothing is trimmed, and it does nothing.
 func (d *deployment) record(o options) (*process, error) {
 	recorder := newProcess("recorder", filepath.Join(d.dir, "record.log"), os.Environ(), o.python, "-B",
 		"deploy/soak/record.py", "--brokers", d.direct(), "--group", recordGroup, "--to", d.recorded(),
 		inputTopic, orderLog)
-	if !d.whole {
+	if !d.oneStream {
 		return recorder, nil
 	}
 	return recorder, recorder.start()
 }
 
-// judge runs check.py and collects its output: lines of the report, and violations.
+// judge runs check.py and adds its output, lines and violations, to the report.
 func (d *deployment) judge(ctx context.Context, o options, r *report) error {
 	arguments := []string{
 		"-B", "deploy/soak/check.py", "--brokers", d.direct(), "--name", deploymentName, "--topic",
@@ -202,7 +202,7 @@ func (d *deployment) judge(ctx context.Context, o options, r *report) error {
 	if o.users {
 		arguments = append(arguments, "--separation", fmt.Sprint(separation))
 	}
-	if d.whole {
+	if d.oneStream {
 		arguments = append(arguments, "--order", orderLog, "--recorded", d.recorded())
 	}
 	for _, s := range d.slots {

@@ -13,34 +13,34 @@ type kind string
 
 const (
 	kill         kind = "kill"           // SIGKILL of a process
-	killReadable kind = "kill readable"  // … when a record of an open transaction has become readable
-	killEnding   kind = "kill ending"    // … when the end of a transaction has been asked for
-	killAll      kind = "kill all"       // … of all processes at once
-	zombie       kind = "zombie"         // SIGSTOP for longer than the session, SIGCONT
-	pause        kind = "pause"          // … for less
-	terminate    kind = "terminate"      // SIGTERM
-	leave        kind = "leave and join" // … and away for a while
-	fullDisk     kind = "full disk"      // no room where the local store is
+	killReadable kind = "kill readable"  // SIGKILL when a record of an open transaction has become readable
+	killEnding   kind = "kill ending"    // SIGKILL when the process has asked for the end of a transaction
+	killAll      kind = "kill all"       // SIGKILL of all processes at once
+	zombie       kind = "zombie"         // SIGSTOP for longer than the session, then SIGCONT
+	pause        kind = "pause"          // SIGSTOP for less than the session, then SIGCONT
+	terminate    kind = "terminate"      // SIGTERM, and a new start at once
+	leave        kind = "leave and join" // SIGTERM, and a new start after a while
+	fullDisk     kind = "full disk"      // the disk of the local store has no room
 	brokerKill   kind = "broker kill"
 	brokerEnding kind = "broker kill ending" // SIGKILL between the end of a transaction and its markers
-	brokerStop   kind = "broker stop"        // SIGTERM, and away for a while
-	staleLeader  kind = "stale leader"       // SIGSTOP until another one leads, SIGCONT
+	brokerStop   kind = "broker stop"        // SIGTERM, and a new start after a while
+	staleLeader  kind = "stale leader"       // SIGSTOP until another broker leads, then SIGCONT
 	delay        kind = "delay"
-	silence      kind = "silence" // connections stay open, and nothing arrives
+	silence      kind = "silence" // connections stay open, and no frame arrives
 	answersLost  kind = "answers lost"
 	refuse       kind = "refuse"
 	reset        kind = "reset"
-	grow         kind = "partitions added" // to the input
-	trim         kind = "order trimmed"    // behind the state, together with the input
+	grow         kind = "partitions added" // partitions are added to the input
+	trim         kind = "order trimmed"    // input and order log are deleted up to the state
 )
 
-// role is the part that a process plays: it owns a stream, stands by, or writes dead letters.
+// role is the duty of a process: it owns a stream, stands by, or writes dead letters.
 type role string
 
 const (
-	works      role = "" // it has a stream, or may have one
+	works      role = "" // the process has a stream or may get one
 	standsBy   role = "standing by"
-	hasLetters role = "letters" // it is `oriel letters`
+	hasLetters role = "letters" // the process runs `oriel letters`
 )
 
 // damage is the way in which a state directory is damaged while its process is down.
@@ -58,18 +58,18 @@ const (
 // change the faults after it.
 type fault struct {
 	kind    kind
-	victim  int           // process, modulo those that there are; of a whole topic, the owner half of the time
-	role    role          // of the victim, when the fault begins
-	broker  int           // broker, modulo those that there are
-	damage  damage        // of the state directory
-	hold    time.Duration // how long it lasts
-	down    time.Duration // from a kill to the new start
-	all     bool          // network: of all processes
-	half    bool          // network: of every second connection
-	late    bool          // network: what was held arrives at the end
-	topic   int           // stale leader: of which topic
+	victim  int           // process, modulo their number; with --stream topic, in half of the faults the owner
+	role    role          // role of the victim when the fault begins
+	broker  int           // broker, modulo the number of brokers
+	damage  damage        // damage to the state directory
+	hold    time.Duration // duration of the fault
+	down    time.Duration // time from a kill to the new start
+	all     bool          // network: the fault concerns all processes
+	half    bool          // network: the fault concerns every second connection
+	late    bool          // network: delayed frames arrive at the end
+	topic   int           // stale leader: number of the topic whose leader is frozen
 	settles bool          // the next fault waits until the service has recovered
-	gap     time.Duration // before the next fault
+	gap     time.Duration // pause before the next fault
 }
 
 type weight struct {
@@ -95,7 +95,7 @@ var holds = map[kind][2]time.Duration{
 	zombie: {7 * time.Second, 12 * time.Second}, pause: {200 * time.Millisecond, 3 * time.Second},
 	leave: {time.Second, 6 * time.Second}, fullDisk: {8 * time.Second, 15 * time.Second},
 	brokerKill: {0, 4 * time.Second}, brokerEnding: {0, 2 * time.Second}, brokerStop: {time.Second, 12 * time.Second},
-	staleLeader: {0, 6 * time.Second}, // after another one leads
+	staleLeader: {0, 6 * time.Second}, // counted from the moment when another broker leads
 	delay:       {2 * time.Second, 8 * time.Second}, silence: {2 * time.Second, 12 * time.Second},
 	answersLost: {time.Second, 10 * time.Second}, refuse: {time.Second, 10 * time.Second},
 }
@@ -103,7 +103,7 @@ var holds = map[kind][2]time.Duration{
 // schedule yields the faults of a seed, without end.
 type schedule struct {
 	random *rand.Rand
-	kinds  []kind // each as often as its share
+	kinds  []kind // every kind appears as often as its share requires
 }
 
 func newSchedule(seed uint64, weights ...[]weight) *schedule {
@@ -159,7 +159,7 @@ func ofNetwork(k kind) bool {
 	}
 }
 
-// describe returns a fault as text; on names its victim.
+// describe returns a fault as text; on is the name of its victim.
 func (f fault) describe(on string) string {
 	text := fmt.Sprintf("%s of %s", f.kind, on)
 	switch f.kind {

@@ -25,8 +25,8 @@ import (
 type slot struct {
 	*process
 	dir     string
-	pages   string // host:port
-	letters bool   // it is `oriel letters`
+	pages   string // address of its HTTP pages, host:port
+	letters bool   // the process runs `oriel letters`
 	proxies []*proxy
 	trap    atomic.Pointer[trap]
 	disk    bool // the state directory has a disk of its own, which can be filled
@@ -52,7 +52,7 @@ func (s *slot) leaveDisk() error {
 	return syscall.Unmount(s.dir, 0)
 }
 
-// fill fills the slot's disk; the returned function frees it again.
+// fill fills the slot's disk. The returned function frees the disk again.
 func (s *slot) fill() (release func() error, err error) {
 	path := filepath.Join(s.dir, "ballast")
 	f, err := os.Create(path)
@@ -61,7 +61,7 @@ func (s *slot) fill() (release func() error, err error) {
 	}
 	for block := make([]byte, 1<<16); len(block) > 0; {
 		if _, err := f.Write(block); err != nil {
-			block = block[:len(block)/2] // the last bytes, too
+			block = block[:len(block)/2] // smaller blocks fill the last bytes, too
 		}
 	}
 	return func() error { return os.Remove(path) }, f.Close()
@@ -117,7 +117,7 @@ func (s *slot) complaints(violation func(string, ...any)) error {
 
 func (s *slot) pagesFile() string { return s.log + ".pages" }
 
-// owns reports whether the process states that it owns the stream of a whole topic.
+// owns reports whether the process says on its page that it owns the only stream of the topic.
 func (s *slot) owns(ctx context.Context) bool {
 	if s.letters {
 		return false
@@ -130,7 +130,7 @@ func (s *slot) owns(ctx context.Context) bool {
 	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return false // it is down, or frozen
+		return false // the process is down or frozen
 	}
 	defer func() { _ = response.Body.Close() }()
 	page, err := io.ReadAll(io.LimitReader(response.Body, 1<<20))
@@ -140,7 +140,7 @@ func (s *slot) owns(ctx context.Context) bool {
 // savePages appends the process's pages to a file, which is later searched for canaries.
 func (s *slot) savePages(ctx context.Context) {
 	if s.letters {
-		return // it shows nothing
+		return // the process shows no page
 	}
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
@@ -156,7 +156,7 @@ func (s *slot) savePages(ctx context.Context) {
 		}
 		response, err := http.DefaultClient.Do(request)
 		if err != nil {
-			return // it is down, or frozen
+			return // the process is down or frozen
 		}
 		fmt.Fprintf(f, "--- %s %s %s\n", clock(time.Now()), page, response.Status)
 		_, _ = io.Copy(f, io.LimitReader(response.Body, 1<<20))
@@ -173,7 +173,7 @@ type archive struct {
 // keep copies the state directory of a process that is down.
 func (a *archive) keep(s *slot) error {
 	if _, err := os.Stat(s.state()); err != nil {
-		return nil // it has none yet
+		return nil // there is no state yet
 	}
 	path := filepath.Join(a.dir, fmt.Sprintf("copy%d", len(a.copies)))
 	if err := os.CopyFS(path, os.DirFS(s.state())); err != nil {
@@ -186,7 +186,7 @@ func (a *archive) keep(s *slot) error {
 // damage damages a state directory as a fault requires. The process must be down.
 func (a *archive) damage(s *slot, how damage, r *rand.Rand) error {
 	if _, err := os.Stat(s.state()); err != nil {
-		return nil // it has none yet
+		return nil // there is no state yet
 	}
 	switch how {
 	case deleted:

@@ -15,12 +15,12 @@ import (
 	"oriel/pipeline/kafka/topics"
 )
 
-// mostPartitions is the largest number of partitions of the input.
-const mostPartitions = 24
+// maxPartitions is the largest number of partitions of the input.
+const maxPartitions = 24
 
 // grow adds partitions to the input, to which the producer sends from then on.
 func (in *injector) grow(ctx context.Context, n int, f fault) (time.Time, error) {
-	total := min(in.inputs+1+f.topic%2, mostPartitions)
+	total := min(in.inputs+1+f.topic%2, maxPartitions)
 	in.report.fault(n, f, fmt.Sprintf("the input, which has %d then", total))
 	if err := topics.AddPartitions(ctx, in.cluster.client, inputTopic, total); err != nil {
 		return time.Now(), err
@@ -40,7 +40,7 @@ func (in *injector) trim(ctx context.Context, n int, f fault) (time.Time, error)
 	if err != nil {
 		return from, err
 	}
-	verdictsEnd, err := topics.BoundsOf(ctx, c, verdicts, 0)
+	statusesEnd, err := topics.BoundsOf(ctx, c, statuses, 0)
 	if err != nil {
 		return from, err
 	}
@@ -52,7 +52,7 @@ func (in *injector) trim(ctx context.Context, n int, f fault) (time.Time, error)
 	}
 	patient, cancel := context.WithTimeout(ctx, recoveryLimit)
 	defer cancel()
-	if err := in.passed(patient, taken, verdictsEnd.Stable); err != nil {
+	if err := in.passed(patient, taken, statusesEnd.Stable); err != nil {
 		in.report.violation("fault %d, %s: letters or the recorder do not follow: %v", n, f.kind, err)
 		return from, nil
 	}
@@ -67,7 +67,8 @@ func (in *injector) trim(ctx context.Context, n int, f fault) (time.Time, error)
 	return time.Now(), in.save(ctx)
 }
 
-// standsAt returns the offsets of a group in the partitions of the input, or 0 where it has none.
+// standsAt returns the offsets of a group in the partitions of the input. An offset is 0 where the group has committed
+// none.
 func (in *injector) standsAt(ctx context.Context, groupID string) ([]int64, error) {
 	all := make([]int32, in.inputs)
 	for p := range all {
@@ -81,14 +82,15 @@ func (in *injector) standsAt(ctx context.Context, groupID string) ([]int64, erro
 	return at, err
 }
 
-// passed waits until dead letters are written, and the recorder has saved the input, up to these offsets.
-func (in *injector) passed(ctx context.Context, taken []int64, verdictsEnd int64) error {
+// passed waits until the dead letters of all records before these offsets are written, and the recorder has saved these
+// records.
+func (in *injector) passed(ctx context.Context, taken []int64, statusesEnd int64) error {
 	for {
 		recorded, err := in.standsAt(ctx, recordGroup)
 		if err != nil {
 			return err
 		}
-		lettered, err := group.CommittedOffset(ctx, in.cluster.client, deploymentName+".letters", verdicts, 0)
+		lettered, err := group.CommittedOffset(ctx, in.cluster.client, deploymentName+".letters", statuses, 0)
 		if err != nil {
 			return err
 		}
@@ -96,11 +98,11 @@ func (in *injector) passed(ctx context.Context, taken []int64, verdictsEnd int64
 		for p := range taken {
 			behind = behind || recorded[p] < taken[p]
 		}
-		if !behind && lettered >= verdictsEnd {
+		if !behind && lettered >= statusesEnd {
 			return nil
 		}
 		if err := kafka.Pause(ctx, 50*time.Millisecond); err != nil {
-			return fmt.Errorf("recorded %v of %v, letters at %d of %d: %w", recorded, taken, lettered, verdictsEnd, err)
+			return fmt.Errorf("recorded %v of %v, letters at %d of %d: %w", recorded, taken, lettered, statusesEnd, err)
 		}
 	}
 }
@@ -132,7 +134,7 @@ func (in *injector) trimOrder(ctx context.Context, taken []int64) error {
 	return topics.DeleteRecords(ctx, c, orderLog, 0, before)
 }
 
-// beyond reports whether an order record names an end that is not consumed yet.
+// beyond reports whether an order record names an end offset that the group has not consumed yet.
 func beyond(value []byte, taken []int64) bool {
 	const head, sum = 17, 16
 	partition := -1

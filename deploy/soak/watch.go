@@ -19,7 +19,7 @@ type watch struct {
 	topic string
 
 	mu    sync.Mutex
-	marks [][]mark // by partition
+	marks [][]mark // marks of each partition
 }
 
 // mark describes a batch of records: when its newest record was made, and when the batch arrived. Service and soak
@@ -42,7 +42,7 @@ func (w *watch) follow(ctx context.Context, client *kafka.Client, p int32) {
 			batch, err := reader.Fetch(ctx)
 			if err != nil {
 				_ = kafka.Pause(ctx, 100*time.Millisecond)
-				break // stale leaders give such answers; the judgement is another program's
+				break // a stale leader answers like this; check.py judges the records themselves
 			}
 			if n := len(batch.Records); n > 0 {
 				w.mu.Lock()

@@ -14,25 +14,25 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// Coin returns the fair coin of a run: true if the run holds the canary. The machine must not see key.
+// Coin returns the fair coin of a run: true if the run has the canary. The machine under audit must not see key.
 func Coin(key [32]byte, run uint64) bool {
 	h := sha256.Sum256(binary.LittleEndian.AppendUint64(append([]byte("oriel audit: coin"), key[:]...), run))
 	return h[0]&1 == 1
 }
 
-// Audit counts how many coins of runs are guessed right.
+// Audit counts how many coins are guessed right over the runs.
 type Audit struct {
 	law       *Law
 	claim     Claim
 	alpha     float64
-	threshold float64 // of |score|; below it there is no guess for ε
-	learn     int     // number of first runs, which the learner learns from
+	threshold float64 // a run with |score| below it makes no guess for ε
+	learn     int     // number of runs at the start that train the learner
 	learner   *learner
 
 	runs, with  int
-	byScore     guessCount // all runs
+	byScore     guessCount // guesses by likelihood-ratio score, of all runs
 	byThreshold guessCount
-	byLearner   guessCount // runs after the first ones
+	byLearner   guessCount // guesses by learned statistic, of the runs after training
 }
 
 type guessCount struct{ made, right int }
@@ -44,8 +44,8 @@ func (g *guessCount) add(guess, coin bool) {
 	}
 }
 
-// Claim is the guarantee under test: the loss over the releases up to the canary's age, or over a whole window if that
-// is longer. Mu is 0 for pure ε.
+// Claim is the guarantee under test: the loss over the releases up to the canary's age, or over a full window if the
+// window is longer. Mu is 0 for pure ε.
 type Claim struct {
 	Mu      float64 `json:"mu"`
 	Epsilon float64 `json:"epsilon"`
@@ -66,8 +66,8 @@ func ClaimAt(g protection.Guarantee, age uint64) Claim {
 }
 
 // New starts an audit of a law against a guarantee. runs is the planned number of runs: it fixes, before the first run,
-// how many runs are learned from and the score from which on ε is guessed. The probability that any of the bounds is
-// wrong is at most α.
+// how many runs train the learner, and the |score| above which the coin is guessed for ε. The probability that any
+// bound is wrong is at most α.
 func New(law *Law, g protection.Guarantee, runs int, alpha float64) (*Audit, error) {
 	if runs < 2 {
 		return nil, fmt.Errorf("audit: %d runs: below 2", runs)
@@ -81,11 +81,11 @@ func New(law *Law, g protection.Guarantee, runs int, alpha float64) (*Audit, err
 	}
 	a.learn = min(32*len(law.marks), runs/4)
 	a.threshold, _ = law.likelihoodRatio().best(runs, a.claim.Delta, a.share())
-	a.threshold *= 1 - 1e-9 // because pure noise has the largest score with positive probability
+	a.threshold *= 1 - 1e-9 // slightly lower, because pure noise reaches the largest score with positive probability
 	return a, nil
 }
 
-// bounds returns the number of bounds, each at confidence 1 − α/bounds.
+// bounds returns the number of bounds computed; each has confidence 1 − α/bounds.
 func (l *Law) bounds() float64 {
 	if l.Gaussian() {
 		return 3
@@ -115,19 +115,19 @@ func (a *Audit) Add(r Run) {
 	a.byLearner.add(a.learner.guess(r), r.Canary)
 }
 
-// Report is the outcome of an audit.
+// Report is the result of an audit.
 type Report struct {
 	Runs       int     `json:"runs"`
 	WithCanary int     `json:"runs_with_canary"`
 	Alpha      float64 `json:"alpha"`
 	Claim      Claim   `json:"claim"`
-	Reach      float64 `json:"reach"` // Law.Reach
+	Reach      float64 `json:"reach"` // Law.Reach: the bound that infinitely many runs would give
 	Bounds     []Bound `json:"bounds"`
 }
 
-// Bound is a lower bound on the loss. Claim is the loss that the guarantee allows. Law is the loss that the claimed
-// noise gives this canary, if known and smaller: a mechanism whose bound is between Law and Claim keeps its promise,
-// but its noise is not the configured one.
+// Bound is a lower bound on the loss. Claim is the loss that the guarantee allows. Law is the loss of this canary under
+// the claimed noise, if it is known and smaller than Claim. A bound between Law and Claim shows that the claim holds
+// but the noise is not the configured noise.
 type Bound struct {
 	Statistic string  `json:"statistic"` // "likelihood ratio" or "learned"
 	Currency  string  `json:"currency"`  // "mu" or "epsilon"
@@ -139,7 +139,7 @@ type Bound struct {
 	TooFew    bool    `json:"too_few_runs,omitempty"` // with so few guesses the bound is 0 even if all are right
 }
 
-// Errors of Report.Err, by whether the report refutes the claim or the law of the noise.
+// Errors of Report.Err, by what the report refutes: the claim, or the law of the noise.
 var (
 	ErrClaim = errors.New("audit: the mechanism loses more than it claims")
 	ErrLaw   = errors.New("audit: the mechanism loses more than its noise allows at this canary, though not more than it claims")
@@ -185,9 +185,9 @@ func (a *Audit) Report() Report {
 	return r
 }
 
-// limits returns Reach in both currencies, or the claim if that is less. A margin covers the rounding of contributions
-// and draws to the lattice, and conjugate gradients. For several events of a user under pure noise, and for an event
-// after the first step of a tree, Reach counts only nodes released alone, so it is no limit.
+// limits returns Reach as µ and as ε, or the claim if it is smaller. A margin covers the rounding of contributions and
+// draws to the lattice, and conjugate gradients. For several events of a user under pure noise, and for an event after
+// the first step of a tree, Reach counts only nodes that a release contains alone, so it is no limit.
 func (l *Law) limits(c Claim) (mu, epsilon float64) {
 	const margin = 1.005
 	switch {
@@ -199,8 +199,8 @@ func (l *Law) limits(c Claim) (mu, epsilon float64) {
 	return 0, min(c.Epsilon, margin*l.reach)
 }
 
-// RunsFor returns how many runs give a bound of at least share of Reach, with probability 0.84 if the claimed law
-// holds. ok is false if that takes more than 2³¹ runs.
+// RunsFor returns how many runs give a bound of at least share·Reach with probability 0.84, if the claimed law holds.
+// ok is false if that takes more than 2³¹ runs.
 func (l *Law) RunsFor(share, delta, alpha float64) (runs int, ok bool) {
 	const limit = 1 << 31
 	alpha /= l.bounds()
@@ -234,8 +234,8 @@ func least(limit int, enough func(n int) bool) int {
 	return high
 }
 
-// expected returns a number of right guesses among r at rate p that is reached with probability at least 0.84: the mean
-// less one standard deviation.
+// expected returns a number of right guesses that r guesses, each right with probability p, reach with probability at
+// least 0.84: the mean minus one standard deviation.
 func expected(p float64, r int) int {
 	n := float64(r)
 	return max(0, int(n*p-math.Sqrt(n*p*(1-p))))

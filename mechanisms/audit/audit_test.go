@@ -14,8 +14,8 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// reaches checks an honest mechanism. Its canary must show at least the share ofClaim of the claim. The audit's bound
-// must reach nine tenths of the loss that the canary shows (three quarters in the short form), and not exceed it.
+// reaches checks an honest mechanism. The canary's loss under the law must be at least ofClaim times the claim. The
+// audit's bound must reach nine tenths of this loss (three quarters in the short form), and not exceed it.
 func reaches(t *testing.T, what string, c mechanisms.Config, step, age uint64, ofClaim float64) {
 	t.Helper()
 	p, k, stream := mechtest.Plan(t, c), canary(t, c, step, age), mechtest.Open(t, c, [32]byte{16})
@@ -54,8 +54,8 @@ func TestAuditReachesTheClaim(t *testing.T) {
 	}
 }
 
-// TestAuditOfAnOlderEvent audits an event over two windows of releases, where it loses more than in one and the claim
-// is larger accordingly.
+// TestAuditOfAnOlderEvent audits an event over two windows of releases. There it loses more than in one window, and the
+// claim is larger too.
 func TestAuditOfAnOlderEvent(t *testing.T) {
 	c := config("blt")
 	reaches(t, "blt, two windows", c, 2, 16, 0.9)
@@ -92,8 +92,8 @@ func TestAuditCatchesEventNoiseForAUser(t *testing.T) {
 	}, audit.ErrClaim)
 }
 
-// TestRunsForIsHonest checks at a small ε that the number of runs from RunsFor gives the bound that it promises, and no
-// better one.
+// TestRunsForIsHonest checks at a small ε that the number of runs from RunsFor is enough for the promised bound, and
+// not more than needed.
 func TestRunsForIsHonest(t *testing.T) {
 	c := config("blt")
 	c.Budget.Epsilon = 1
@@ -101,7 +101,8 @@ func TestRunsForIsHonest(t *testing.T) {
 	law := newLaw(t, c, mechtest.Plan(t, c), k)
 	half, _ := law.RunsFor(0.5, 1e-6, alpha)
 	most, ok := law.RunsFor(0.9, 1e-6, alpha)
-	// The gap between bound and loss is z/√N for some z, so a gap of a fifth of its size needs 25 times the runs.
+	// The gap between bound and loss is z/√N for some z. A gap of a fifth of its size therefore needs 25 times the
+	// runs.
 	if ratio := float64(most) / float64(half); !ok || ratio < 24 || ratio > 26 {
 		t.Errorf("half of the claim takes %d runs, nine tenths %d", half, most)
 	}
@@ -171,8 +172,8 @@ func TestReportNamesTheRefutedBound(t *testing.T) {
 }
 
 // TestPureNoiseAtALaterStep audits pure noise of a tree at a later step of the first block. Only releases of a single
-// node are used, and half of these nodes hold a canary at step 3 of a window of 8. Other releases would show more of
-// the canary, so the claim is the limit, and no honest mechanism exceeds it.
+// node are used, and half of these nodes hold a canary at step 3 of a window of 8. Because other releases would show
+// more of the canary, the claim is the limit: no honest mechanism exceeds it.
 func TestPureNoiseAtALaterStep(t *testing.T) {
 	for _, name := range []string{"tree-gamma", "tree-laplace"} {
 		c := config(name)

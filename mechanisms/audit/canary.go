@@ -16,7 +16,7 @@ const maxReleases = 1 << 17
 // are an event's contributions in the two streams, in loss units. At user level all Count events of one user, Spacing
 // steps apart, are exchanged.
 type Canary struct {
-	Step     uint64 // step of the first event, from 1
+	Step     uint64 // step of the canary's first event, from 1
 	Releases uint64 // number of releases in a run; the first event reaches the age Releases − Step + 1
 	Count    uint64
 	Spacing  uint64
@@ -24,8 +24,8 @@ type Canary struct {
 	Without  []float64
 }
 
-// NewCanary returns the canary of a configuration: one event, or as many events of one user as fit in a window, as
-// close together as allowed. The caller must fill in the contributions.
+// NewCanary returns the canary of a configuration: one event, or at user level as many events as a window may have, at
+// the smallest allowed spacing. The caller must fill in the contributions.
 func NewCanary(c mechanisms.Config, step, age uint64) (Canary, error) {
 	k := Canary{Step: step, Releases: step - 1 + age, Count: 1, Spacing: 1}
 	switch {
@@ -51,7 +51,7 @@ func (k Canary) At(step uint64) bool {
 }
 
 // signal returns m_t, the number of canary events in release t, for releases 1 … Releases. kept is the share of a
-// release that the next one keeps: 1 for prefix sums, 0 for single steps.
+// release that remains in the next release: 1 for prefix sums, 0 for single steps.
 func (k Canary) signal(kept float64) []float64 {
 	m, sum := make([]float64, k.Releases), 0.0
 	for t := range m {
@@ -77,9 +77,9 @@ func (k Canary) validate(n int) error {
 	return nil
 }
 
-// marks returns the releases that the learned statistic uses: the releases at, and just before, steps at a power of two
-// from the canary, in both directions, and the last releases. Noise that is missing, shared or retired at the border of
-// a block or window shows there.
+// marks returns the releases that the learned statistic uses: releases at a distance of a power of two from the canary,
+// before and after it, the release before each of these, and the last releases. Noise that is missing, shared or
+// retired at the border of a block or window shows there.
 func (k Canary) marks() []int {
 	var steps []int
 	first, last := int(k.Step), int(k.Releases)
@@ -105,8 +105,8 @@ func (k Canary) marks() []int {
 	return slices.Compact(steps)
 }
 
-// maxMarks is the number of releases that are learned from. If there are more candidates, at most 4·17, some are
-// selected.
+// maxMarks is the largest number of releases that the learner uses. There are at most 4·17 candidates, of which it
+// selects some.
 const maxMarks = 64
 
 func difference(x, y []float64) []float64 {

@@ -14,24 +14,24 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// change is one difference of two histories: a record that the second history has in place of the first one's.
+// change is a difference between two histories: the second history has this record in place of the first history's.
 type change struct {
 	what         string
-	place        uint64  // position in its batch
+	place        uint64  // position of the record in its batch
 	contribution []int64 // lattice units; nil is the null event
 	other        []int64
 	identity     func(*noise.Identity) // changes the second record's identity; nil keeps it
 }
 
 const (
-	// maxPlaces bounds the number of coordinates that are changed one by one, and maxNumbers the numbers summed for
-	// them.
+	// maxPlaces bounds the number of coordinates that CheckChain changes one by one; maxNumbers bounds the total length
+	// of the vectors that it adds for them.
 	maxPlaces  = 256
 	maxNumbers = 1 << 22
-	// longBatch bounds the records played for a change: of a longer batch, only the changed step is compared.
+	// longBatch bounds the records played for a change: for a longer batch, only the changed step is compared.
 	longBatch = 64
 	// density bounds the probability density of standardised noise. For a node or a step it is at most ½. For a
-	// forecast error it is ½ over the standard deviation, which is at most the deviation of √63 nodes.
+	// forecast error it is ½ divided by the standard deviation, which is at most √63 times a node's.
 	density = 4
 )
 
@@ -56,12 +56,13 @@ func sums(stream Stream, c mechanisms.Config) []float64 {
 }
 
 // CheckChain plays pairs of short histories that differ in one record by as little as possible: one lattice unit of one
-// coordinate, one byte of it, a null event for a contribution of zeros, or one field of the record's identity. All
-// noise from the record's step on must be new. True noises agree at a coordinate in about one of s cases, where s is
-// the scale in lattice units. The p-value is the probability of at least as many agreements as were found.
+// coordinate, one byte of a coordinate, a null event in place of a zero contribution, or one field of the record's
+// identity. All noise from the record's step on must be new. Two independent noises agree at a coordinate with
+// probability of about 1/s, where s is the scale in lattice units. The p-value is the probability of at least as many
+// agreements as were found.
 //
-// The numbers in a component must be its contribution, unquantised: RawContributions makes it so for a component with a
-// quantiser.
+// A component must take a record's numbers as its contribution, without quantising. RawContributions replaces
+// quantisers accordingly.
 func CheckChain(c mechanisms.Config, p mechanisms.Calibration, stream Stream) (residual.Test, error) {
 	h, err := newHistorian(c, p, stream)
 	if err != nil {
@@ -93,15 +94,14 @@ func CheckChain(c mechanisms.Config, p mechanisms.Calibration, stream Stream) (r
 		equal, compared = equal+same, compared+len(first)
 		f.Count++
 	}
-	// Whatever was drawn before, a true draw is within tolerance of a given number with probability at most 2·tolerance
-	// times the largest density.
+	// Whatever was drawn before, a true draw lies within tolerance of a fixed number with probability at most
+	// 2·tolerance times the largest density.
 	f.P = residual.AtLeast(uint64(equal), uint64(compared), min(1, 2*density*h.tolerance))
 	return f, nil
 }
 
 // bases returns a contribution from which the changes start, and the largest number that a contribution may have at
-// each coordinate. A quantiser may allow only much shorter contributions than the grid does; the base is then zero
-// there.
+// each coordinate. Where a quantiser allows only much shorter contributions than the grid, the base is zero.
 func bases(c mechanisms.Config, p mechanisms.Calibration) (base, largest []int64) {
 	base = make([]int64, c.Dimension())
 	for k, component := range definition.Components(c, p) {
@@ -151,7 +151,7 @@ func changes(base, largest []int64, batch uint64) iter.Seq[change] {
 	}
 }
 
-// changesAt yields the changes of one coordinate: one byte of it, or its sign.
+// changesAt yields the changes of one coordinate: each changes one of its bytes, or its sign.
 func changesAt(i int, place uint64, base []int64, largest int64, yield func(change) bool) bool {
 	to := func(what string, x int64) bool {
 		if x == base[i] || x > largest {
@@ -165,13 +165,13 @@ func changesAt(i int, place uint64, base []int64, largest int64, yield func(chan
 		to("65536 lattice units more", base[i]+1<<16) && to("another sign", -base[i])
 }
 
-// historyPlayer plays short histories on one stream. All their records except one are null.
+// historyPlayer plays short histories on one stream. All records except one are null events.
 type historyPlayer struct {
 	config        mechanisms.Config
 	stream        Stream
 	integers      []float64 // size of one integer at each coordinate, loss units
 	rebuild       *residual.Rebuilder
-	tolerance     float64 // how far rounding may move equal draws apart, in scales
+	tolerance     float64 // loss units per lattice unit at each coordinate
 	changed, last uint64  // steps of the changed record, and of the last release
 	start         []byte
 }
@@ -239,16 +239,16 @@ func (h *historyPlayer) play(place uint64, units []int64, identity func(*noise.I
 // observe with each release; the slice is valid only during that call.
 type Play func(run uint64, canary bool, observe func(release []float64)) error
 
-// Faults that only a second history shows, because they change the law of no single run.
+// Faults that only a comparison of two histories shows, because each history by itself has the correct law.
 var (
 	ErrRedrawn = errors.New("audit: the same records twice have two releases: noise is drawn anew on a repetition, and a crash would show each value twice")
 	ErrReused  = errors.New("audit: a changed event leaves the noise of its step as it was: two histories show the exact difference")
 	ErrShared  = errors.New("audit: two runs have the same releases: their identities are not in the noise, or there is none")
 )
 
-// CheckHistory plays run 0 twice with the canary and once without it, under the same identities. The first two must be
-// equal byte for byte, and the third must have other noise at the canary's step. Run 1 has its own identities, so all
-// its noise must be different.
+// CheckHistory plays run 0 twice with the canary and once without it, under the same identities. The two plays with the
+// canary must be equal byte for byte. The play without it must have other noise at the canary's step. Run 1 has its own
+// identities, so all its noise must differ from run 0's.
 func CheckHistory(play Play, k Canary) error {
 	record := func(run uint64, canary bool) (releases [][]float64, err error) {
 		err = play(run, canary, func(y []float64) { releases = append(releases, slices.Clone(y)) })
@@ -269,8 +269,8 @@ func CheckHistory(play Play, k Canary) error {
 	if slices.EqualFunc(with, other, slices.Equal[[]float64]) {
 		return ErrShared
 	}
-	// At the canary's own step the two histories differ by one contribution, for prefix sums and single steps alike.
-	// Rounding may add a fixed lattice units.
+	// At the canary's step the two histories differ by one contribution, for prefix sums and per-step sums alike.
+	// Rounding may add up to four lattice units.
 	at := k.Step - 1
 	for i, x := range difference(with[at], without[at]) {
 		if math.Abs(x-(k.With[i]-k.Without[i])) > 0x1p-22*k.Distance() {

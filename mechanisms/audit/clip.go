@@ -19,13 +19,13 @@ const (
 	clippedRecords = 1 << 22
 )
 
-// huge is the norm of the gradients that are sent, in clips.
+// huge is the norm of CheckClip's gradients, in clips.
 const huge = 1 << 40
 
-// CheckClip sends gradients far beyond the clip, one coordinate a step. After subtracting a contribution at the clip,
-// the release must hold only noise: a standard normal for each coordinate, and nothing near 2⁴⁰ clips. Coordinates of
-// components with a quantiser have no clip and stay zero, because their numbers must already be contributions, see
-// RawContributions. If there are no other coordinates, it tests nothing.
+// CheckClip sends gradients far beyond the clip, one coordinate a step. After subtracting a contribution of norm L, the
+// release must contain only noise: a standard normal for each coordinate, and nothing near 2⁴⁰ clips. Coordinates of
+// components with a quantiser have no clip and stay zero, because their numbers must already be contributions (see
+// RawContributions). If all coordinates have a quantiser, CheckClip tests nothing.
 func CheckClip(c mechanisms.Config, p mechanisms.Calibration, stream Stream) (residual.Test, error) {
 	n, clips, places := c.Dimension(), make([]float64, c.Dimension()), []int(nil)
 	for k, component := range definition.Components(c, p) {
@@ -55,7 +55,7 @@ func CheckClip(c mechanisms.Config, p mechanisms.Calibration, stream Stream) (re
 	var along []float64
 	id := noise.Identity{Partition: 2}
 	for k := range count {
-		if k%law.PerStep() == 0 { // later releases of pure noise are not normal
+		if k%law.PerStep() == 0 { // with pure noise only a run's first PerStep releases are normal
 			if err := stream.Restore(start); err != nil {
 				return residual.Test{}, err
 			}
@@ -89,7 +89,7 @@ func spread(places []int, n int, batch uint64) []int {
 }
 
 // RawContributions returns the configuration and the calibration with every quantiser replaced by one that takes
-// numbers as contributions unchanged. Chain, noise and claim stay the same. A check can so add any contribution, even
+// numbers as contributions unchanged. Chain, noise and claim stay the same. So a check can add any contribution, even
 // one that the quantiser would never produce.
 func RawContributions(c mechanisms.Config, p mechanisms.Calibration) (mechanisms.Config, mechanisms.Calibration) {
 	c.Contribution.Components, p.Components = slices.Clone(c.Contribution.Components), slices.Clone(p.Components)
@@ -103,7 +103,7 @@ func RawContributions(c mechanisms.Config, p mechanisms.Calibration) (mechanisms
 	return c, p
 }
 
-// rawQuantiser takes contributions in loss units.
+// rawQuantiser takes numbers in loss units as contributions unchanged.
 type rawQuantiser struct {
 	of       contribution.Quantiser
 	integers []float64

@@ -11,7 +11,7 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// unclipped plants one coordinate that escapes the clip: the excess over the clip is added after the noise.
+// unclipped plants one coordinate that is not clipped: the excess over the clip is added to the release.
 type unclipped struct {
 	*mechanisms.Stream
 	coordinate int

@@ -1,5 +1,6 @@
-// Package audit computes lower bounds on the privacy loss of a mechanism from many runs and nothing else. No proof, no
-// formula of the mechanism and no trust in its noise enters a bound, so a bound above the claim refutes the claim.
+// Package audit computes lower bounds on the privacy loss of a mechanism only from the releases of many runs. The
+// bounds rely on no proof, on no formula of the mechanism and on no assumption about its noise. Therefore a bound above
+// the claim refutes the claim.
 //
 //	run        one stream from its first record, noise of its own, with or without the canary by a fair coin
 //	canary     the event, or the user's events, in which two neighbouring streams differ
@@ -18,18 +19,19 @@
 // Statistics. The score is the most powerful statistic against the claimed law. For Gaussian noise its weights on the
 // releases are C⁻¹m. For pure noise it takes the worst contribution, step 1 of a tree, whose releases 1, 2, 4, … are
 // single nodes. It misses faults that move information elsewhere. A second, learned statistic therefore takes the
-// covariance of chosen releases from the first runs and weighs the later runs by its inverse. Each threshold is fixed
-// before the runs that it is used on: by the claimed law, or by the first runs. All bounds hold at once with
+// covariance of chosen releases from the first runs and weighs the later runs by its inverse. Each threshold is fixed,
+// by the claimed law or by the first runs, before the runs that it is applied to. All bounds hold at once with
 // probability 1 − α.
 //
-// Limits. A bound of N runs is below 2·Φ⁻¹(α^{1/N}), or about ln N, whatever leaks. Other events are null. Only the
-// sums are observed, in the direction of one canary. Further checks cover other faults:
+// Limits. Even for a mechanism without noise, N runs bound µ only by 2·Φ⁻¹(α^{1/N}), and ε by about ln N. All events
+// but the canary are null. Only the sums are observed, in the direction of one canary. Further checks cover other
+// faults:
 //
-//   - CheckHistory and CheckChain: noise is a function of the whole history, down to its least component. A fault there
+//   - CheckHistory and CheckChain: noise depends on every bit of the history. A fault there
 //     changes no law of one run.
-//   - CheckClip: no coordinate escapes the clip. CheckTail: no draw is changed between sampler and release.
+//   - CheckClip: every coordinate is clipped. CheckTail: draws reach the release unchanged.
 //   - package residual: the noise of all coordinates and steps, rebuilt and compared with the calibration's.
-//   - Scripted: a sum that releases a script, so that decisions can change only through other uses of events.
+//   - Scripted: a sum that releases a fixed script: if events still change decisions, the operator uses them in another way.
 //
 // References: Clopper and Pearson, "The use of confidence or fiducial limits illustrated in the case of the binomial"
 // (Biometrika 1934); Dong, Roth and Su, "Gaussian differential privacy" (JRSS B 2022); Kairouz, Oh and Viswanath, "The

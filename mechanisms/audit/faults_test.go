@@ -17,7 +17,8 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// caughtRuns is enough to catch every fault here, because their losses exceed the claim by at least a quarter.
+// caughtRuns is the number of runs, enough to catch every fault here, because their losses exceed the claim by at least
+// a quarter.
 const caughtRuns = 2500
 
 // bentSampler plants a fault in the draws, which are counted from 0 in each run.
@@ -31,10 +32,10 @@ func (b *bentSampler) Fill(dst []int64, seed noise.Seed) {
 	b.draw++
 }
 
-// bentSum plants a fault between a stream and its true sum.
+// bentSum plants a fault between a stream and a correct sum.
 type bentSum struct {
 	mechanisms.Sum
-	restore func() // called when a run starts
+	restore func() // resets the fault when a run starts
 	add     func(dst []float64, v []int64, chain *noise.Chain)
 }
 
@@ -54,7 +55,7 @@ func open(t *testing.T, c mechanisms.Config, p mechanisms.Calibration, sum mecha
 	return stream
 }
 
-// sampler returns the plan's sampler at a given scale, which may differ from the plan's.
+// sampler returns the calibration's sampler at a scale that may differ from the calibration's.
 func sampler(t *testing.T, c mechanisms.Config, s noise.Scale) noise.Sampler {
 	t.Helper()
 	var out noise.Sampler
@@ -73,7 +74,7 @@ func sampler(t *testing.T, c mechanisms.Config, s noise.Scale) noise.Sampler {
 	return out
 }
 
-// fault builds a faulty Sum in place of the plan's.
+// fault builds a faulty Sum in place of the calibration's.
 type fault func(t *testing.T, c mechanisms.Config, p mechanisms.Calibration) mechanisms.Sum
 
 // drawn plants a fault in the draws of a run.
@@ -87,7 +88,7 @@ func drawn(
 	}
 }
 
-// Faults that show in the law of a single run. Each mechanism here draws once a step in its first 8 steps.
+// Faults that show in the law of a single run. Each mechanism here makes one draw per step in its first 8 steps.
 var (
 	halfScale = drawn(func(t *testing.T, c mechanisms.Config, p mechanisms.Calibration) func([]int64, noise.Seed, int) {
 		half := sampler(t, c, noise.Scale{Mant: p.Scale.Mant, Exp: p.Scale.Exp - 1})
@@ -98,7 +99,7 @@ var (
 		less := sampler(t, c, mechtest.Plan(t, c).Scale)
 		return func(dst []int64, seed noise.Seed, _ int) { less.Fill(dst, seed) }
 	})
-	// If x₃ = x₁, then y₁ + y₂ − y₃ of a tree is the canary without noise.
+	// If x₃ = x₁, then the noise cancels in y₁ + y₂ − y₃ of a tree, which leaves the canary.
 	reused = drawn(func(t *testing.T, c mechanisms.Config, p mechanisms.Calibration) func([]int64, noise.Seed, int) {
 		whole, first := sampler(t, c, p.Scale), noise.Seed{}
 		return func(dst []int64, seed noise.Seed, draw int) {
@@ -113,14 +114,14 @@ var (
 	missing = drawn(func(t *testing.T, c mechanisms.Config, p mechanisms.Calibration) func([]int64, noise.Seed, int) {
 		whole := sampler(t, c, p.Scale)
 		return func(dst []int64, seed noise.Seed, draw int) {
-			if whole.Fill(dst, seed); draw == 7 { // of step 8 = W
+			if whole.Fill(dst, seed); draw == 7 { // the draw of step 8 = W
 				clear(dst)
 			}
 		}
 	})
 )
 
-// longContributions plants contributions of 1.25 times their length, as if the clip were too large by this factor.
+// longContributions plants contributions of 1.25 times their true length, like a clip that is too large by this factor.
 func longContributions(t *testing.T, c mechanisms.Config, p mechanisms.Calibration) mechanisms.Sum {
 	sum, longer := mechtest.Sum(t, c, p, sampler(t, c, p.Scale)), make([]int64, c.Dimension())
 	return &bentSum{Sum: sum, restore: func() {}, add: func(dst []float64, v []int64, chain *noise.Chain) {
@@ -155,14 +156,15 @@ func TestAuditCatchesPlantedFaults(t *testing.T) {
 			catch(t, "one noise used twice", c, 1, reused, audit.ErrClaim)
 			catch(t, "no noise at the block's last step", c, 1, missing, audit.ErrClaim)
 		}
-		if c.Name != gamma.Name { // ε = 2.5 instead of 2 would take too many runs
+		if c.Name != gamma.Name { // at ε = 2 the audit would need too many runs, so Gamma claims 2.5
 			catch(t, "clip off by a quarter", c, 1, longContributions, audit.ErrClaim)
 		}
 	}
 }
 
-// TestAuditComparesWithTheLawOfItsCanary plants a fault that stays within the claim. A tree is calibrated for its worst
-// contribution, and a later contribution has slack; the law of the noise must still be refuted.
+// TestAuditComparesWithTheLawOfItsCanary plants a fault that stays within the claim. A tree is calibrated for a
+// contribution at its worst step, so at a later step the claim still holds for too little noise. The audit must
+// nevertheless refute the law of the noise.
 func TestAuditComparesWithTheLawOfItsCanary(t *testing.T) {
 	catch(t, "clip off by a quarter", config("tree-gaussian"), 12, longContributions, audit.ErrLaw)
 }
@@ -225,10 +227,10 @@ func activeNodes(window, t uint64) (nodes []noise.NodeID) {
 	block, p := (t-1)/window, (t-1)%window+1
 	for size := window; size > 0; size /= 2 {
 		level := uint8(bits.Len64(size) - 1)
-		if p&size != 0 { // greedy from the left: earlier terms of p are larger
+		if p&size != 0 { // the prefix: dyadic blocks from the left, the largest first
 			nodes = append(nodes, noise.NodeID{Block: block, Level: level, Index: (p &^ (2*size - 1)) >> level})
 		}
-		if left := window - p; block > 0 && left&size != 0 { // from the right, mirrored
+		if left := window - p; block > 0 && left&size != 0 { // the suffix: dyadic blocks from the right, mirrored
 			nodes = append(nodes, noise.NodeID{
 				Block: block - 1, Level: level, Index: window>>level - 1 - (left&^(2*size-1))>>level,
 			})
@@ -238,9 +240,9 @@ func activeNodes(window, t uint64) (nodes []noise.NodeID) {
 }
 
 // TestNoiseRetiredOneStepEarlyIsCaught plants noise that leaves a step early. The noise of an expired step must leave
-// with the release after its last. If it leaves earlier, before other nodes take over, the total is without noise: the
-// noise due to leave at step t+1 is missing at t. Leaving early together with the nodes that take over would be no
-// loss, because any noise covers the total.
+// after the last release that contains it. If it leaves earlier, before other nodes take over, the total is without
+// noise: at t the noise is missing that should leave at t+1. If the nodes that take over came earlier too, nothing
+// would be lost, because any noise covers the total.
 func TestNoiseRetiredOneStepEarlyIsCaught(t *testing.T) {
 	c := config("tree-gaussian")
 	p, k := mechtest.Plan(t, c), canary(t, c, 3, 20)

@@ -13,7 +13,7 @@ import (
 // alpha is the error probability of the audits here. Seeds are fixed, so results do not change between runs.
 const alpha = 1e-4
 
-// config returns a configuration of two coordinates and ε = 20: µ is near 2.9, where some thousand runs bound it to a
+// config returns a configuration of two coordinates and ε = 20: µ is near 2.9, which some thousand runs bound within a
 // tenth.
 func config(name string) mechanisms.Config {
 	c := mechtest.Config(2)
@@ -46,8 +46,8 @@ func canary(t *testing.T, c mechanisms.Config, step, age uint64) audit.Canary {
 	return k
 }
 
-// player plays a canary on a stream whose other events are null. It sends each contribution as a gradient far outside
-// the clip.
+// player plays a canary on a stream whose other events are null. It sends each contribution as a gradient of a norm far
+// above the clip.
 func player(stream *mechanisms.Stream, c mechanisms.Config, k audit.Canary) audit.Play {
 	start := stream.AppendState(nil)
 	far := func(contribution []float64) []float64 {
@@ -101,10 +101,10 @@ func run(t *testing.T, play audit.Play, law *audit.Law, g protection.Guarantee, 
 	return a.Report()
 }
 
-// enough times the runs of audit.Law.RunsFor bound a share of a loss with probability 0.999. Right guesses are
-// binomial, so a bound at confidence 1 − α is about (z_α + z)·s below the loss, where s falls as the root of the runs
-// and z standard deviations allow for bad luck. RunsFor takes z = 1, and 0.999 is z = 3.1. z_α is 3.8 for two bounds
-// and 4 for three: ((3.8 + 3.1)/(3.8 + 1))² < 2.1.
+// enough times the number of runs from audit.Law.RunsFor bound a share of a loss with probability 0.999. Right guesses
+// are binomial. So a bound at confidence 1 − α is about (z_α + z)·s below the loss, where s is proportional to 1/√runs
+// and z is the number of standard deviations allowed for bad luck. RunsFor takes z = 1, and probability 0.999 needs z =
+// 3.1. z_α is 3.8 for two bounds and 4 for three: ((3.8 + 3.1)/(3.8 + 1))² < 2.1.
 const enough = 2.1
 
 // runsFor returns how many runs bound a share of the loss that the law lets a canary show, with probability 0.999.

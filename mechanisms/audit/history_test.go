@@ -16,7 +16,7 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// rekeyed plants noise of another chain than the stream's: a chain that starts at key in each run and does not absorb
+// rekeyed plants noise that ignores the stream's key chain: its own chain starts at key in each run and does not absorb
 // contributions.
 func rekeyed(
 	t *testing.T, c mechanisms.Config, p mechanisms.Calibration, k audit.Canary, key func(run uint64) uint64,
@@ -39,7 +39,7 @@ func rekeyed(
 	}
 }
 
-// anew counts how often a run is played, so that noise is drawn anew on a retry.
+// anew returns a counter of how often each run was played, so that a retry can draw new noise.
 func anew() func(uint64) uint64 {
 	n := uint64(0)
 	return func(uint64) uint64 { n++; return n }
@@ -71,8 +71,8 @@ func TestCheckHistoryCatchesPlantedFaults(t *testing.T) {
 	}
 }
 
-// TestRedrawOnARetryIsWorthTwoWindows averages two attempts at one run, as a reader could. With one noise for one
-// history the two releases are equal; with noise drawn anew the loss is µ√2.
+// TestRedrawOnARetryIsWorthTwoWindows averages two attempts at one run, as a reader could. If a history determines its
+// noise, the two releases are equal. If a retry draws new noise, the loss is µ√2.
 func TestRedrawOnARetryIsWorthTwoWindows(t *testing.T) {
 	c := config("blt")
 	p, k := mechtest.Plan(t, c), canary(t, c, 1, 8)
@@ -102,7 +102,7 @@ func TestRedrawOnARetryIsWorthTwoWindows(t *testing.T) {
 // carry computes M_t of blt by the definition in its PROOF.md, in big integers.
 type carry struct {
 	f    blt.Filter
-	sums [blt.MaxPoles]big.Int // C_k
+	sums [blt.MaxPoles]big.Int // C_k, state of pole k
 }
 
 func (c *carry) next() *big.Int {
@@ -156,9 +156,9 @@ func (c *continuous) Restore([]byte) error {
 	return nil
 }
 
-// TestNoiseIsRecoveredFromReleases recovers the drawn integers from releases and data. The claim of blt rests on
-// filtering these integers alone. A filter of the continuous w does not have this property, and its loss exceeds the
-// claim where s is small (blt/PROOF.md); at a plan's scale no audit could see it.
+// TestNoiseIsRecoveredFromReleases recovers the drawn integers from releases and data. The proof of blt requires that
+// only these integers are filtered. From a filter of the continuous w they cannot be recovered, and its loss exceeds
+// the claim where s is small (blt/PROOF.md). At a calibration's scale no audit could show the excess.
 func TestNoiseIsRecoveredFromReleases(t *testing.T) {
 	c := config("blt")
 	c.Contribution = contribution.OneComponent(1, c.Clip())

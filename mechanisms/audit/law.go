@@ -15,16 +15,16 @@ import (
 type Law struct {
 	canary     Canary
 	config     mechanisms.Config
-	signal     []float64 // m_t
+	signal     []float64 // m_t, number of canary events in release t
 	components []definition.Component
 	scales     []float64 // σ or θ of each coordinate, loss units
-	distance   float64   // distance of the two contributions, in scales
+	distance   float64   // distance of the contributions with and without the canary, in scales
 	direction  []float64 // projects a release, in scales, on the direction With − Without
-	middle     float64   // midpoint of the two contributions in that direction
+	middle     float64   // midpoint of the two contributions projected on direction
 	marks      []int
 
-	weights    []float64                 // Gaussian noise: weight of each release in the score, nats a scale; else nil
-	singleNode []bool                    // pure noise: releases that contain one node
+	weights    []float64                 // Gaussian noise: weight of each release in the score, nats/scale; else nil
+	singleNode []bool                    // pure noise: marks releases that contain one node
 	norm       func(x []float64) float64 // pure noise: density ∝ e^{−norm/θ}
 	reach      float64
 	draws      func(k int) []float64
@@ -33,8 +33,9 @@ type Law struct {
 // ErrNowhere means that the canary is in no release of a single node, in an audit that uses only such releases.
 var ErrNowhere = errors.New("audit: pure noise of a tree is audited by releases 1, 2, 4, … of its first block, which are single nodes, and none of these holds the canary")
 
-// NewLaw computes the score of a canary under a plan. The audit of a tree with pure noise uses the releases of single
-// nodes. A canary of step 1, the worst contribution, is in all of them; a later canary is in fewer, possibly none.
+// NewLaw computes the score of a canary under a calibration. The audit of a tree with pure noise uses only releases of
+// a single node. A canary at step 1, the worst step, is in all of them. A later canary is in fewer of them, possibly
+// none.
 func NewLaw(c mechanisms.Config, p mechanisms.Calibration, k Canary) (*Law, error) {
 	if err := errors.Join(c.Validate(), k.validate(c.Dimension())); err != nil {
 		return nil, err
@@ -87,8 +88,8 @@ func (l *Law) norms2(x []float64) float64 {
 }
 
 // gaussian sets the weight of release t, in scales, to x_t·D·(xᵀm)/xᵀCx with x = C⁻¹m. The score is then normal with
-// means ±µ²/2 and variance µ², where µ = D·xᵀm/√(xᵀCx). D is the distance of the contributions of all components, in
-// scales.
+// means ±µ²/2 and variance µ², where µ = D·xᵀm/√(xᵀCx). D is the distance between the contributions with and without
+// the canary, over all components, in scales.
 func (l *Law) gaussian(c covariance) {
 	l.weights = c.solve(l.signal)
 	slope, variance := dot(l.weights, l.signal)*l.distance, c.form(l.weights)
@@ -99,9 +100,9 @@ func (l *Law) gaussian(c covariance) {
 	l.draws = l.normalDraws
 }
 
-// pure chooses the releases that hold the canary and one node: of a tree 1, 2, 4, …, W, of single steps each. A node
-// with m_t canary events adds ‖y − m_t·Without‖ − ‖y − m_t·With‖ to the score, in scales and summed over components,
-// which is at most m_t·‖With − Without‖.
+// pure chooses the releases that contain the canary and only one node: for a tree releases 1, 2, 4, …, W, for per-step
+// sums every release with a canary. A node with m_t canary events adds ‖y − m_t·Without‖ − ‖y − m_t·With‖ to the score,
+// in scales and summed over components, which is at most m_t·‖With − Without‖.
 func (l *Law) pure(perStep bool, norm func([]float64) float64) error {
 	l.norm, l.singleNode = norm, make([]bool, len(l.signal))
 	largest := norm(l.canaryShift())
@@ -118,11 +119,11 @@ func (l *Law) pure(perStep bool, norm func([]float64) float64) error {
 	return nil
 }
 
-// Gaussian reports whether claims are in µ; otherwise they are in pure ε.
+// Gaussian reports whether claims are µ; otherwise they are pure ε.
 func (l *Law) Gaussian() bool { return l.weights != nil }
 
-// Reach returns the largest loss that any test can find at this canary and age under the claimed law: µ exactly, or the
-// largest possible score.
+// Reach returns the largest loss that any test can find for this canary and age under the claimed law: the exact µ, or
+// the largest possible score.
 func (l *Law) Reach() float64 { return l.reach }
 
 // Observer takes the releases of one run after another. It belongs to one goroutine, but a Law may have many observers.
@@ -130,7 +131,7 @@ type Observer struct {
 	law     *Law
 	release int
 	score   float64
-	seen    []float64 // projections on the canary's direction, at the marks
+	seen    []float64 // projections of the marked releases on the canary's direction
 	scratch []float64
 }
 
@@ -161,7 +162,7 @@ func (o *Observer) Release(y []float64) {
 	}
 }
 
-// distanceFrom returns the norm of y − m·contribution, in scales.
+// distanceFrom returns the norm of y − m·contribution, in noise scales.
 func (o *Observer) distanceFrom(y, contribution []float64, m float64) float64 {
 	for i := range y {
 		o.scratch[i] = (y[i] - m*contribution[i]) / o.law.scales[i]
@@ -171,8 +172,8 @@ func (o *Observer) distanceFrom(y, contribution []float64, m float64) float64 {
 
 // Run is the part of a run that an audit keeps.
 type Run struct {
-	Canary bool    // the coin
-	Score  float64 // log-likelihood ratio of its releases under the claimed law, with over without, nats
+	Canary bool    // the coin: whether the run has the canary
+	Score  float64 // log-likelihood ratio of the run's releases under the claimed law, with over without, nats
 	seen   []float64
 }
 

@@ -32,7 +32,7 @@ func dense(c covariance, n int) *mat.SymDense {
 				out.SetSym(s, t, shared)
 			}
 		}
-	case decayingNoise: // weight of the draw of step t in release s, by the definition
+	case decayingNoise: // weight of the noise of step t in release s, from the definition
 		b := mat.NewDense(n, n, nil)
 		for t := range n {
 			for s := t; s < n; s++ {
@@ -167,7 +167,7 @@ func TestReachIsTheExactFigure(t *testing.T) {
 	c.Name, c.Scope = "blt", protection.Window{Steps: 1024}
 	all, g := laws(t, c, [2]uint64{1, 1024}, [2]uint64{2, 1024}, [2]uint64{100, 1024}, [2]uint64{100, 2048})
 	for _, l := range all[:3] {
-		near("blt", l.Reach(), g.Mu, 1e-5) // up to η
+		near("blt", l.Reach(), g.Mu, 1e-5) // equal up to the slack η
 	}
 	near("blt at twice the age", all[3].Reach(), g.Curve.Mu(2048), 1e-5)
 	tree, once := protection.Window{Steps: 8}, protection.PerStep{}
@@ -185,7 +185,7 @@ func TestReachIsTheExactFigure(t *testing.T) {
 }
 
 // TestLikelihoodRatioIsTheLawOfScores compares the predicted law of scores, by its mean and the share above a
-// threshold, with runs of the machine itself, within 6.11 standard errors.
+// threshold, with real runs, within 6.11 standard errors.
 func TestLikelihoodRatioIsTheLawOfScores(t *testing.T) {
 	for _, name := range []string{"blt", "tree-gamma", "tree-laplace"} {
 		c := mechtest.Config(3)

@@ -4,9 +4,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// learner finds the linear statistic that best predicts the coins of its runs. It takes the signal from the claim and
-// the noise from the runs: Fisher's discriminant (1936), with weights Ĉ⁻¹m, where Ĉ is the covariance of the marked
-// releases within the two kinds of runs.
+// learner finds the linear statistic that best predicts the coins of its runs. The statistic is Fisher's discriminant
+// (1936): weights Ĉ⁻¹m, with the signal m from the claim. Ĉ is the covariance of the marked releases, estimated within
+// the runs with the canary and within those without.
 type learner struct {
 	signal  []float64 // signal in the marked releases
 	count   [2]float64
@@ -38,10 +38,10 @@ func (e *learner) add(r Run) {
 }
 
 // ridge is added to the diagonal, relative to its mean, so that a covariance made singular by a fault can be solved.
-// The statistic then finds the combination without noise to a component in 10⁴, and no weight is infinite.
+// Then the statistic finds a noiseless combination up to a relative error of 10⁻⁴, and all weights are finite.
 const ridge = 1e-9
 
-// fit computes the weights and ends the learning.
+// fit computes the weights; no more runs are learned after it.
 func (e *learner) fit() {
 	n := len(e.signal)
 	within := mat.NewSymDense(n, nil)
@@ -61,7 +61,7 @@ func (e *learner) fit() {
 	e.weights = append([]float64(nil), e.signal...)
 	var c mat.Cholesky
 	if c.Factorize(within) {
-		// The error only warns of poor conditioning.
+		// The error only warns that the matrix is badly conditioned.
 		_ = c.SolveVecTo(mat.NewVecDense(n, e.weights), mat.NewVecDense(n, e.signal))
 	}
 	for kind, count := range e.count {

@@ -13,15 +13,15 @@ import (
 )
 
 // likelihoodRatio is the law of |score| under the claim, represented by draws. A guess of the coin by the score's sign
-// is right with probability 1/(1 + e^{−|score|}). This also holds for a canary against the null event, because
+// is right with probability 1/(1 + e^{−|score|}). It is true also for a canary exchanged for the null event, because
 // reflecting the noise at the midpoint of the two contributions exchanges the two streams.
 type likelihoodRatio struct {
 	losses []float64 // |score|, largest first
-	right  []float64 // mean probability of a right guess over losses[:i+1]
+	right  []float64 // right[i]: mean probability of a right guess over losses[:i+1]
 }
 
 func (l *Law) likelihoodRatio() likelihoodRatio {
-	// The number of draws is such that they take about a second at most in any dimension.
+	// So many draws take at most about a second in any dimension.
 	o := likelihoodRatio{losses: l.draws(min(1<<14, max(1<<10, 1<<22/len(l.direction))))}
 	slices.Sort(o.losses)
 	slices.Reverse(o.losses)
@@ -42,7 +42,7 @@ func (l *Law) normalDraws(k int) []float64 {
 	return out
 }
 
-// nodeDraws draws noise of the claimed law under public seeds. It returns nil if no sampler has this scale.
+// nodeDraws draws noise of the claimed law from public seeds. It returns nil if no sampler has this scale.
 func (l *Law) nodeDraws(k int) []float64 {
 	var samplers []noise.Sampler
 	for _, p := range l.components {
@@ -84,8 +84,8 @@ func drawSeed(number uint64, component int) noise.Seed {
 	return seed
 }
 
-// guesses yields numbers of losses, each with the expected number of guesses in this many runs if |score| must reach
-// the smallest of these losses.
+// guesses yields indices of losses. With each it yields the expected number of guesses in this many runs, if a guess
+// requires a |score| of at least this loss.
 func (o likelihoodRatio) guesses(runs int) iter.Seq2[int, int] {
 	return func(yield func(losses, guesses int) bool) {
 		for i := len(o.losses); i > 0; i = i * 7 / 8 {
@@ -96,7 +96,7 @@ func (o likelihoodRatio) guesses(runs int) iter.Seq2[int, int] {
 	}
 }
 
-// best returns the threshold of |score| that promises the largest bound on ε in this many runs, and that bound.
+// best returns the threshold of |score| with the largest expected bound on ε in this many runs, and this bound.
 func (o likelihoodRatio) best(runs int, delta, alpha float64) (threshold, epsilon float64) {
 	threshold = math.Inf(1)
 	for i, r := range o.guesses(runs) {
@@ -111,7 +111,7 @@ func (o likelihoodRatio) best(runs int, delta, alpha float64) (threshold, epsilo
 	return threshold, epsilon
 }
 
-// promises reports whether some threshold promises a bound above epsilon in this many runs.
+// promises reports whether a threshold exists whose expected bound in this many runs is above epsilon.
 func (o likelihoodRatio) promises(epsilon float64, runs int, delta, alpha float64) bool {
 	for i, r := range o.guesses(runs) {
 		if bound.EpsilonAbove(epsilon, expected(o.right[i-1], r), r, runs, delta, alpha) {

@@ -18,19 +18,19 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// memory is short, in steps, with a reset after every 2048 steps.
+// memory is H = 2 steps; with it the noise is reset after every 2048 steps.
 const memory = 2
 
-// remembers returns a configuration with that memory.
+// remembers returns a configuration with memory H = 2.
 func remembers() mechanisms.Config {
 	c := config("blt")
 	c.Scope = protection.Decay{Steps: memory}
 	return c
 }
 
-// TestClaimForLifeIsTight checks that the audit reaches most of the lifetime claim and does not exceed
-// it, from the first step on and in the middle of a block. Across a reset an event loses a little less than is claimed;
-// there the audit must reach most of the loss that the releases show.
+// TestClaimForLifeIsTight checks that the audit reaches most of the lifetime claim and does not exceed it, from the
+// first step on and in the middle of a block. Across a reset an event loses a little less than the claim, so there the
+// audit must reach most of the loss in the law of the releases.
 func TestClaimForLifeIsTight(t *testing.T) {
 	c := remembers()
 	for _, adjacency := range []dp.Adjacency{dp.Replace, dp.ZeroOut} {
@@ -38,13 +38,13 @@ func TestClaimForLifeIsTight(t *testing.T) {
 		reachesLife(t, c, 1, tiertest.Runs(0.75, 0.9))
 		reachesLife(t, c, 57, tiertest.Runs(0.75, 0.9))
 	}
-	// Runs last for a whole block.
+	// Runs last for a complete block between resets.
 	c.Unit = protection.Event{Exchange: dp.Replace}
 	reachesLife(t, c, decay.Period(memory)-2, tiertest.Runs(0.6, 0.9))
 }
 
-// reachesLife checks that the canary of a step gives a bound of at least share of the loss that its releases show over
-// 24 steps, and that the bound does not exceed the claim.
+// reachesLife checks that the canary of a step gives a bound of at least share times the loss in the law of its next 24
+// releases, and that the bound does not exceed the claim.
 func reachesLife(t *testing.T, c mechanisms.Config, step uint64, share float64) {
 	t.Helper()
 	k := canary(t, c, step, 24)
@@ -61,9 +61,9 @@ func reachesLife(t *testing.T, c mechanisms.Config, step uint64, share float64) 
 	}
 }
 
-// TestClaimOfAUserIsTight exchanges a user's events as close together as allowed: four among any ten
-// steps, for ever. The audit must reach the claim and not exceed it. A plan made for one event must be refuted, because
-// the three other events were not accounted for.
+// TestClaimOfAUserIsTight exchanges a user's events as close together as allowed: four among any ten steps, for ever.
+// The audit must reach the claim and not exceed it. The audit must refute the claim if the calibration accounts for one
+// event, not for four.
 func TestClaimOfAUserIsTight(t *testing.T) {
 	c := remembers()
 	c.Scope, c.Unit = protection.Decay{Steps: 8}, protection.User{Exchange: dp.Replace, Separation: 3, Steps: 10}
@@ -90,13 +90,13 @@ func TestClaimOfAUserIsTight(t *testing.T) {
 	}
 }
 
-// short returns a configuration that accounts for one event of a user instead of all.
+// short returns a configuration that accounts for only one of a user's events.
 func short(c mechanisms.Config) mechanisms.Config {
 	c.Unit = protection.User{Exchange: dp.Replace, Separation: 3, Steps: 1}
 	return c
 }
 
-// definedSum is the mechanism by its definition, in floating point, optionally with a fault.
+// definedSum is the mechanism computed from its definition, in floating point, optionally with a fault.
 type definedSum struct {
 	mechanisms.Sum
 	f       definition.Decaying
@@ -121,7 +121,7 @@ func (d *definedSum) Restore(state []byte) error {
 
 func (d *definedSum) Add(dst []float64, v []int64, chain *noise.Chain) {
 	d.step++
-	d.Sum.Add(dst, v, chain) // only to count the step
+	d.Sum.Add(dst, v, chain) // the vector does not matter: Add only counts the step
 	d.sampler.Fill(d.drawn, chain.Seed(noise.NodeID{Block: d.step}))
 	for i, added := range v {
 		n, carry := float64(d.drawn[i]), math.Round(d.f.Carry(d.states[i]))
@@ -167,12 +167,12 @@ func defined(fault string) fault {
 }
 
 // TestResidualsDetectFaultsOfDecay checks that the residual tests accept the definition and the shipped mechanism
-// across a reset, and reject each planted fault. Faults of a reset show only in the few steps after it, so they are
-// looked for in many coordinates of runs that start before it.
+// across a reset, and reject each planted fault. Because faults of a reset show only in a few steps after it, the test
+// looks for them in many coordinates of runs that start shortly before a reset.
 func TestResidualsDetectFaultsOfDecay(t *testing.T) {
 	c, many := remembers(), remembers()
 	many.Contribution = contribution.OneComponent(128, 1)
-	const about = 40 // number of steps before and after a reset
+	const about = 40 // number of steps tested before and after a reset
 	last := decay.Period(memory) - about
 	steps := int(decay.Period(memory)) + about
 	for _, x := range []struct {

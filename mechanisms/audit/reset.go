@@ -19,17 +19,17 @@ var ErrReset = errors.New("audit: what a step adds after a reset depends on the 
 
 // Steps that CheckReset plays before and after a reset.
 const (
-	filledSteps = 16 // steps whose noise is in the buffers; both streams share the noise of the last StepsBefore steps
+	filledSteps = 16 // steps whose noise fills the buffers; both streams share the noise of the last StepsBefore steps
 	playedAfter = 16
 
-	chainKey = 32 // length in bytes in a stream's state, after its version
+	chainKey = 32 // length in bytes of the key chain in a stream's state, after its version
 
 	// StepsBefore is how many steps before a reset a run starts in order to cross it.
 	StepsBefore = 2
 )
 
-// At turns start, the state of a stream before its first record, into its state after the given number of steps with
-// neither sums nor noise from them. So a run can start at any step of a stream.
+// At changes start, the state of a stream before its first record, into its state after the given number of steps, as
+// if these steps had left neither sums nor noise. So a run can start at any step.
 func At(c mechanisms.Config, p mechanisms.Calibration, start []byte, steps uint64) ([]byte, error) {
 	sums, err := p.SumsOver(c, zeroSampler{})
 	if err != nil {
@@ -44,20 +44,20 @@ func At(c mechanisms.Config, p mechanisms.Calibration, start []byte, steps uint6
 	}
 	rest := state[len(state)-all:]
 	for _, sum := range sums {
-		binary.LittleEndian.PutUint64(rest, steps) // every sum's state starts with the step
+		binary.LittleEndian.PutUint64(rest, steps) // every sum's state starts with the step number
 		rest = rest[sum.StateLen():]
 	}
 	return state, nil
 }
 
-// zeroSampler is a sampler for sums that are used only for the length of their states.
+// zeroSampler is a sampler for sums of which only the length of the state is needed.
 type zeroSampler struct{}
 
 func (zeroSampler) Fill(dst []int64, _ noise.Seed) { clear(dst) }
 
 // CheckReset compares two streams with a memory across some resets. They have the same key and the same records, but
-// different noise in their buffers. Before a reset they must differ. After it each step must add the same numbers to
-// the last bit, whatever the buffers held. It returns how many numbers were compared.
+// different noise in their buffers. Before a reset their releases must differ. After it each step must add equal
+// numbers, to the last bit, whatever the buffers contained. CheckReset returns how many numbers it compared.
 func CheckReset(c mechanisms.Config, p mechanisms.Calibration, stream *mechanisms.Stream) (numbers uint64, err error) {
 	period, start := decay.Period(p.Decay.Memory), stream.AppendState(nil)
 	for _, reset := range []uint64{1, 2, 5} {
@@ -111,7 +111,7 @@ func filledState(
 	return stream.AppendState(nil), nil
 }
 
-// resetRelease holds the numbers that a step adds, and the release after it.
+// resetRelease is a step around a reset: the numbers that it adds, and its release.
 type resetRelease struct {
 	added   []lattice.Int128
 	release []float64
@@ -131,7 +131,7 @@ func decays(c mechanisms.Config, p mechanisms.Calibration, one, other, oneBefore
 	return true
 }
 
-// increments returns the numbers that the next steps of null records add around a reset.
+// increments returns the resetReleases of null records from before a reset until after it.
 func increments(c mechanisms.Config, stream *mechanisms.Stream, state []byte) (all []resetRelease, err error) {
 	if err := stream.Restore(state); err != nil {
 		return nil, err

@@ -13,11 +13,11 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// leftover plants noise that survives a reset: the draw of the step before it at the last coordinate.
+// leftover plants noise that survives a reset: the last coordinate's draw from the step before the reset.
 type leftover struct {
 	mechanisms.Incremental
 	period  uint64
-	release bool // the noise reaches the release, but not the increments
+	release bool // the fault puts the noise into the release, but not into the increments
 	kept    int64
 	changed []lattice.Int128
 }
@@ -40,8 +40,8 @@ func (l *leftover) Add(dst []float64, v []int64, chain *noise.Chain) {
 
 func (l *leftover) Increments() []lattice.Int128 { return l.changed }
 
-// TestCheckReset checks that nothing survives a reset of an honest stream. If a thousandth of a draw survives, it must
-// be found, in the numbers that a step adds and in the release.
+// TestCheckReset checks that nothing survives a reset of an honest stream. Even a thousandth of a draw that survives
+// must be found, in the numbers that a step adds and in the release.
 func TestCheckReset(t *testing.T) {
 	for _, batch := range []uint64{1, 3} {
 		c := remembers()
@@ -80,8 +80,8 @@ func TestCheckReset(t *testing.T) {
 	}
 }
 
-// TestAtIsAnEmptyStream checks that a stream started at any step by At has the noise of a stream's start, until a
-// reset.
+// TestAtIsAnEmptyStream checks that a stream that At starts at any step has the same noise as a stream at its start,
+// until the next reset.
 func TestAtIsAnEmptyStream(t *testing.T) {
 	c := remembers()
 	p := mechtest.Plan(t, c)

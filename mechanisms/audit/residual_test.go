@@ -21,8 +21,8 @@ func rebuilt(t *testing.T, c mechanisms.Config, steps, runs int, f fault) []resi
 	return rebuiltAfter(t, c, 0, steps, runs, f)
 }
 
-// rebuiltAfter is rebuilt for a mechanism with a memory, from a state after late steps that left neither sums nor
-// noise.
+// rebuiltAfter is rebuilt for a mechanism with a memory. The stream starts at step late, without sums or noise of
+// earlier steps.
 func rebuiltAfter(t *testing.T, c mechanisms.Config, late uint64, steps, runs int, f fault) []residual.Test {
 	t.Helper()
 	p := mechtest.Plan(t, c)
@@ -61,7 +61,7 @@ func rebuiltAfter(t *testing.T, c mechanisms.Config, late uint64, steps, runs in
 	return battery.Tests()
 }
 
-// bend plants a fault in each draw of a node or step; draws are numbered from 0 in each run.
+// bend plants a fault that changes each draw of a node or step; draws are numbered from 0 in each run.
 func bend(change func(dst []int64, draw int, scale float64)) fault {
 	return drawn(func(t *testing.T, c mechanisms.Config, p mechanisms.Calibration) func([]int64, noise.Seed, int) {
 		whole := sampler(t, c, p.Scale)
@@ -80,7 +80,7 @@ func each(f func(x float64) float64) func(dst []int64, _ int, scale float64) {
 	}
 }
 
-// kept plants faults that use earlier draws: change gets all draws before this one.
+// kept plants a fault that uses earlier draws: change gets all draws before the current one.
 func kept(change func(dst []int64, before [][]int64)) fault {
 	return func(t *testing.T, c mechanisms.Config, p mechanisms.Calibration) mechanisms.Sum {
 		var before [][]int64
@@ -95,9 +95,9 @@ func kept(change func(dst []int64, before [][]int64)) fault {
 	}
 }
 
-// unlikePlan lists faults that an attack with a canary along one direction would not show, or not in so few runs.
+// unlikePlan lists faults that an attack with a canary in one direction would not find, or only with many more runs.
 var unlikePlan = []struct {
-	what, name string // name of the fault, and of a test that finds it
+	what, name string // description of the fault, and name of a test that finds it
 	fault      fault
 }{
 	{"noise a tenth too small", "scale", bend(each(func(x float64) float64 { return 0.9 * x }))},
@@ -143,7 +143,7 @@ func TestResidualsCatchPlantedFaults(t *testing.T) {
 	for _, name := range []string{"blt", "tree-gaussian", "once-gaussian"} {
 		c := config(name)
 		if c.Contribution = contribution.OneComponent(4, c.Clip()); name == "tree-gaussian" {
-			c.Scope = protection.Window{Steps: 64} // so that there are only single nodes
+			c.Scope = protection.Window{Steps: 64} // a window so long that each release has a single node
 		}
 		for _, x := range unlikePlan {
 			finds(t, name+", "+x.what, rebuilt(t, c, 40, 250, x.fault), x.name)
@@ -176,9 +176,9 @@ func finds(t *testing.T, what string, tests []residual.Test, name string) {
 	t.Errorf("%s: not caught by %s: %+v", what, name, tests)
 }
 
-// TestResidualsCatchMissingNodesOfLaterBlocks plants faults in blocks after the first: the noise of nodes of the block
-// before, or of one of its levels, is missing or half as large as it should be. A canary at step 1 shows none of them,
-// because the first block is not affected.
+// TestResidualsCatchMissingNodesOfLaterBlocks plants faults in blocks after the first: the noise of nodes of the
+// previous block, or of one of its levels, is missing or half as large as it should be. A canary at step 1 cannot show
+// these faults, because the first block does not have them.
 func TestResidualsCatchMissingNodesOfLaterBlocks(t *testing.T) {
 	without := func(missing func(id noise.NodeID) bool) fault {
 		return func(t *testing.T, c mechanisms.Config, p mechanisms.Calibration) mechanisms.Sum {

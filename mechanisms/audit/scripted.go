@@ -14,7 +14,7 @@ type Scripted struct {
 	perstep.Counter
 	release    func(dst []float64, step uint64)
 	increments []lattice.Int128
-	increase   func(step uint64) []lattice.Int128 // nil: increments are made from the releases
+	increase   func(step uint64) []lattice.Int128 // increments of a step; nil: differences of the releases
 }
 
 var _ mechanisms.Incremental = (*Scripted)(nil)
@@ -38,14 +38,14 @@ func (s *Scripted) Add(dst []float64, _ []int64, _ *noise.Chain) {
 	}
 }
 
-// With also scripts the increments of each step, in lattice units. Without it the increments are the releases in whole
+// With also scripts the increments of each step, in lattice units. Otherwise increments are the releases in lattice
 // units.
 func (s *Scripted) With(increments func(step uint64) []lattice.Int128) *Scripted {
 	s.increase = increments
 	return s
 }
 
-// maxIncrement bounds the increments, as the increments of real sums are bounded.
+// maxIncrement bounds scripted increments; real increments have a similar bound.
 const maxIncrement = 1 << 56
 
 // Increments returns the increments of the last step.

@@ -10,8 +10,8 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// TestScriptedSumShowsItsLines checks that a scripted sum releases its lines whatever its input, and can be restored to
-// any of them.
+// TestScriptedSumShowsItsLines checks that a scripted sum releases its lines independent of its input, and can be
+// restored to any line.
 func TestScriptedSumShowsItsLines(t *testing.T) {
 	lines := [][]float64{{1, 2}, {3, 4}, {5, 6}}
 	sum := audit.NewScripted(func(dst []float64, step uint64) { copy(dst, lines[step-1]) })

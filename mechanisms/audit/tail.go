@@ -37,10 +37,10 @@ func (s *tailSampler) Fill(dst []int64, _ noise.Seed) {
 }
 
 // CheckTail plays streams of null events whose draws all have one size, from 1 to 29 scales, positive at even and
-// negative at odd coordinates. Each release must hold exactly these draws. Far draws, too rare for any number of runs,
-// must so pass from sampler to release as near ones do. over opens the stream's sums with a given sampler, as
-// mechanisms.Calibration.SumsOver does. CheckTail returns how many draws it compared. The contribution must have one
-// component.
+// negative at odd coordinates. Each release must hold exactly these draws. So draws in the far tail, which are too rare
+// for any number of runs, must also pass from sampler to release unchanged. over opens the stream's sums with a given
+// sampler, as mechanisms.Calibration.SumsOver does. CheckTail returns how many draws it compared. The contribution must
+// have one component.
 func CheckTail(
 	c mechanisms.Config, p mechanisms.Calibration, over func(noise.Sampler) ([]mechanisms.Sum, error),
 ) (draws uint64, err error) {
@@ -76,7 +76,7 @@ func CheckTail(
 			draws += uint64(c.Dimension())
 			for i, y := range stream.Sum(0) {
 				want := weight * float64(sampler.size*int64(1-2*(i%2)))
-				rounding := 4 + float64(min(uint64(t), memory)) // decaying sums also keep the rounding of earlier steps
+				rounding := 4 + float64(min(uint64(t), memory)) // decaying sums keep the rounding of earlier steps
 				if !(math.Abs(y/integers[i]-want) <= rounding+math.Abs(want)*0x1p-40) {
 					return draws, fmt.Errorf("%w: of %.4g scales, at step %d", ErrTail, float64(sampler.size)/p.Scale.Float64(), t+1)
 				}

@@ -13,7 +13,7 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// between plants a change of each draw on its way from the sampler to the sum.
+// between plants a change of each draw between the sampler and the sum.
 type between struct {
 	noise.Sampler
 	change func(x int64) int64

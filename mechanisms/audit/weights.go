@@ -81,7 +81,8 @@ func (c decayingNoise) form(x []float64) float64 {
 	return dot(x, x)
 }
 
-// blocks returns Ex for sign 1 and E⁻¹x for −1. transposed is for Eᵀ, which runs on each block in reverse.
+// blocks returns Ex for sign 1 and E⁻¹x for sign −1. With transposed it uses Eᵀ, which runs through each block in
+// reverse.
 func (c decayingNoise) blocks(x []float64, sign float64, transposed bool) []float64 {
 	var out []float64
 	for block := range slices.Chunk(x, int(min(c.Period, uint64(len(x))))) {

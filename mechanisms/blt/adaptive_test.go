@@ -10,9 +10,9 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// TestExactLawOfAnAdaptiveUserIsWithinTheClaim checks mechanisms/PROOF.md, Theorem 1 with adaptive participation,
-// exactly and on the shipped carry. Earlier releases decide the steps in which a user takes part, and the sign of the
-// change of the user's contribution.
+// TestExactLawOfAnAdaptiveUserIsWithinTheClaim checks mechanisms/PROOF.md, Theorem 1 with adaptive participation, by
+// exact enumeration of histories with the real carry. Earlier releases determine the steps of the user's events, and
+// the sign by which the user's contribution changes.
 func TestExactLawOfAnAdaptiveUserIsWithinTheClaim(t *testing.T) {
 	const separation = 2
 	for rule, comes := range sumtest.Comings[int64]() {
@@ -48,7 +48,7 @@ func TestExactLawOfAnAdaptiveUserIsWithinTheClaim(t *testing.T) {
 				if found.AreWithin(t, what, l.Mu(uint64(c.steps))) {
 					red++
 				}
-				if c.s == 4 { // √(1 + 1/(12·16)) = 1.0026
+				if c.s == 4 { // tolerance for rounding at s = 4: √(1 + 1/(12·16)) = 1.0026
 					found.AreNormalWithOneMoreStep(t, what, 0.004)
 				}
 			}

@@ -14,10 +14,10 @@ func TestAddAllocatesOnlyTheCipher(t *testing.T) {
 	})
 }
 
-// BenchmarkAdd measures Absorb and Add. At d = 32, where NormFloat64 on ChaCha8 takes 10 ns, a step takes 1.8 µs. Half
-// is HMAC: eleven SHA-256 blocks, each waiting for the one before, at 50 ns and a third as much for calls; the encoding
-// of chain and seed fixes their number. A quarter is the carry, two multiplications of 128 bits a pole and coordinate.
-// A sixth is the draws, 25 ns of them the cipher's key. The rest is totals and conversions. Nothing depends on W.
+// BenchmarkAdd measures Absorb and Add. At d = 32, where NormFloat64 on ChaCha8 takes 10 ns, a step takes 1.8 µs. HMAC
+// takes half: eleven successive SHA-256 blocks of 50 ns, and a third as much for calls; the encoding of chain and seed
+// determines their number. The carry takes a quarter: two 128-bit multiplications per pole and coordinate. Draws take a
+// sixth, with 25 ns for the cipher's key. Totals and conversions take the rest. No part depends on W.
 func BenchmarkAdd(b *testing.B) {
 	for _, n := range []int{8, 32, 256} {
 		for _, window := range []uint64{1 << 10, 1 << 20} {

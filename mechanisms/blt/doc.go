@@ -11,9 +11,10 @@
 //	y_t = G_t + M_t + n_t,    M_t = Σ_{j≥1} b_j·n_{t−j} within η ≤ ½ + 2⁻⁸
 //
 // where the carry M_t is an integer, computed from n_1 … n_{t−1} by m buffers a coordinate. Only integers are filtered:
-// a filter of the continuous noise, rounded at the end, would not be private as claimed.
+// the loss of a filter of the continuous noise, rounded only at the end, would exceed the claim.
 //
-// Guarantee: PROOF.md, Theorem 1, for every event and every age A, adaptively, and also at start-up: µ(A)-GDP,
+// Guarantee: PROOF.md, Theorem 1, for every event and every age A, for adaptively chosen contributions, and from the
+// first step on, the releases are µ(A)-GDP with
 //
 //	µ(A) = √(Σ_{j<A} (d_jΔ + 2η√n·B_j)²)/s      Δ: ℓ2 distance of two neighbouring contribution sums in lattice units; B_j ≥ Σ_{l<j}|β_l|
 //
@@ -21,13 +22,13 @@
 // at most s²·Σb_j².
 //
 // Fit finds poles for a window and an age weight, which trades the guarantee of this window against later ones. Its
-// result differs between platforms, so it must be stored. Loss turns it into noise and claims for an event, and
-// UserLoss into noise and claims for all events of a user (mechanisms/PROOF.md, Theorem 1).
+// result differs between platforms, so it must be stored. Loss computes noise and claims from it for an event, and
+// UserLoss for all events of a user (mechanisms/PROOF.md, Theorem 1).
 //
 // Noise of step t is keyed by chain.Seed(NodeID{Instance, Block: t}), after the chain has absorbed the step's records,
 // and never drawn again. The state is total, step and buffers: exact integers of fixed width. Add cannot fail, because
-// New refuses a scale at which a draw within the sampler's reach could overflow a buffer, and noise.Gaussian has no
-// other draws.
+// New refuses a scale at which a draw within the sampler's reach could overflow a buffer, and noise.Gaussian makes only
+// draws within its reach.
 //
 // Cost: one noise vector a step and m·n products of 128 bits, whatever W. Add allocates nothing, or two cipher objects
 // if the processor has no AES instructions. Duty of the caller: v_t must be a sum of contributions that lattice

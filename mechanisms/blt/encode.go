@@ -13,13 +13,13 @@ import (
 // StateLen returns the length of every state of this sum.
 func (c *Sum) StateLen() int { return buffer.StateLen(len(c.total), int(c.filter.Count)) }
 
-// AppendState appends the state in the form of package buffer; its sums are the totals. It holds the clean total and
+// AppendState appends the state in the format of package buffer, with totals as its sums. It holds the clean total and
 // past noise, so it is private and must only ever be stored sealed.
 func (c *Sum) AppendState(dst []byte) []byte {
 	return buffer.AppendState(dst, c.steps, c.total, c.row)
 }
 
-// row returns the buffers of a coordinate.
+// row returns the buffers of coordinate i, one per pole.
 func (c *Sum) row(i int) []lattice.Int128 { return c.buffers[i][:c.filter.Count] }
 
 // Restore restores a state that AppendState wrote. It refuses, and leaves the sum unchanged, if the length is wrong, a
@@ -41,7 +41,7 @@ func (c *Sum) Restore(state []byte) error {
 // maxBatchLog bounds the contributions of a step by 2³¹, as mechanisms.Config does. A Sum does not know its batch size.
 const maxBatchLog = 31
 
-// totalLimit returns steps·2³¹·Λ < 2¹²⁰, which no coordinate of a total exceeds after that many steps, because a
+// totalLimit returns steps·2³¹·Λ < 2¹²⁰, the bound on each coordinate of a total after this many steps, because a
 // contribution is at most Λ.
 func totalLimit(steps uint64, lambda int64) lattice.Int128 {
 	hi, lo := bits.Mul64(steps, uint64(lambda)<<maxBatchLog)

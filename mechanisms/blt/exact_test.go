@@ -20,7 +20,7 @@ type world struct {
 
 // law enumerates every history n_1 … n_T of a stream, with |n_t| ≤ reach, together with the noise n' that gives the
 // same releases in the neighbouring stream. By the chain rule P(y) is the product of the cell probabilities of n, and
-// P'(y) that product for n'. It calls contribution with both and with Σ(n_t − n'_t)².
+// P'(y) the product for n'. It calls visit with P, P' and Σ(n_t − n'_t)².
 type law struct {
 	filter Filter
 	cell   func(n int64) float64 // P(round(s·Z) = n)
@@ -38,7 +38,8 @@ func (l law) walk(x, y world, releases []int64, step int, p, q, shift float64) {
 	y.total += l.moved(step, releases[:step])
 	for n := -l.reach; n <= l.reach; n++ {
 		a, b := x, y
-		// The carry does not depend on n: it is the same for every n of this loop, see TestCarryIsAFunctionOfThePast.
+		// The carry does not depend on the current n, so it is equal for every n of this loop
+		// (TestCarryIsAFunctionOfThePast).
 		release := a.total + int64(l.filter.carry(&a.buffer, n).Lo) + n
 		peek := b.buffer
 		other := release - b.total - int64(l.filter.carry(&peek, 0).Lo)
@@ -54,8 +55,8 @@ func fixed(moved map[int]int64) func(int, []int64) int64 {
 	return func(step int, _ []int64) int64 { return moved[step] }
 }
 
-// exactLaw returns, over T steps and on a grid of ε, δ(ε) of two neighbours that differ by Δ from step i on. It also
-// returns the largest shift √Σ(n_t − n'_t)²/s over all histories.
+// exactLaw returns, over T steps and on a grid of ε, δ(ε) of two neighbours that differ by Δ from step i on. worst is
+// the largest shift √Σ(n_t − n'_t)²/s over all histories.
 func exactLaw(f Filter, s float64, delta int64, i, steps int, epsilons []float64) (deltas []float64, worst float64) {
 	deltas = make([]float64, len(epsilons))
 	l := law{
@@ -81,9 +82,9 @@ func withoutSlack(t *testing.T, f Filter, s float64, delta int64, age uint64) fl
 	return float64(delta) * math.Sqrt(r.Sensitivity(age)) / s
 }
 
-// TestExactLawIsWithinTheClaim checks PROOF.md, Theorem 1 exactly on the shipped carry: δ_exact ≤ δ(µ*) ≤ δ(claim) and
-// µ* ≤ claim, at start-up and later, at scales where η is as large as the noise. Histories beyond 5.5 s are left out,
-// which only makes δ_exact smaller, by less than 2e-7.
+// TestExactLawIsWithinTheClaim checks PROOF.md, Theorem 1 by exact enumeration with the real carry, at the first step
+// and later, at scales where η is as large as the noise: δ_exact ≤ δ(µ*) ≤ δ(claim) and µ* ≤ claim, where µ* is the
+// largest shift. Histories with a draw beyond 5.5 s are left out, which makes δ_exact smaller by less than 2e-7.
 func TestExactLawIsWithinTheClaim(t *testing.T) {
 	epsilons := []float64{0, 0.1, 0.5, 1, 2, 4}
 	red := 0
@@ -133,7 +134,7 @@ func TestCarryIsAFunctionOfThePast(t *testing.T) {
 	}
 }
 
-// recovered rebuilds n_1, n_2, … from releases and clean totals alone.
+// recovered computes n_1, n_2, … only from releases and totals.
 func recovered(f Filter, releases []float64, totals []int64) []int64 {
 	var buffer [MaxPoles]lattice.Int128
 	out := make([]int64, len(releases))
@@ -146,19 +147,19 @@ func recovered(f Filter, releases []float64, totals []int64) []int64 {
 }
 
 // TestNoiseIsRecoveredFromReleases checks that releases determine the noise, given the data, which PROOF.md, Theorem 1
-// needs. A filter fed with the continuous w instead of round(w) has hidden state, and must be caught.
+// needs. For a filter of the continuous w, instead of round(w), recovery must fail.
 func TestNoiseIsRecoveredFromReleases(t *testing.T) {
 	f, sampler := handmade(t), sumtest.Gaussian(t, 5)
 	c := newCarry(t, f, 5, 1, sampler)
 	chain, dst := noise.NewChain([32]byte{1}), make([]float64, 1)
 	var releases, planted []float64
 	var drawn, totals []int64
-	continuous, total := twin(f), int64(0)
+	continuous, total := byDefinition(f), int64(0)
 	for now := range int64(200) {
 		sumtest.Step(c, chain, dst, now*now%7-3)
 		total += now*now%7 - 3
 		releases, totals, drawn = append(releases, dst[0]), append(totals, total), append(drawn, c.drawn[0])
-		// w = n + a fraction that no release reveals
+		// w is n plus a fraction that no release reveals.
 		m := nearest(continuous.Next(c.drawn[0]))
 		continuous.Disturb(big.NewRat(4-8*(now/16%2), 9))
 		planted = append(planted, float64(total+m+c.drawn[0]))

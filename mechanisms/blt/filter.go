@@ -10,19 +10,19 @@ import (
 )
 
 const (
-	// MaxPoles bounds m. Four poles come within 6 % of the optimum for every window up to 2²², and each costs n
+	// MaxPoles bounds m. Four poles come within 6 % of the optimum for every window up to 2²². Each pole costs n
 	// integers of state.
 	MaxPoles = 4
 
-	// fractionBits is the precision of poles and residues. The slowest pole has 1 − q of about 1/4W: at W = 2²⁰ its
-	// last bit is still below 1 % of that.
+	// fractionBits is the precision of poles and residues. The slowest pole has 1 − q ≈ 1/(4W). At W = 2²⁰ the last bit
+	// of the pole is still below 1 % of 1 − q.
 	fractionBits = rational.Bits
 	unit         = 1 << fractionBits
 
 	// guardBits keep the carry's truncation error below 2⁻⁸ of a lattice unit, in addition to the half unit of
 	// rounding.
 	guardBits = 8
-	maxShift  = 33 // 30 + f fits a word
+	maxShift  = 33 // because 30 + shift bits must fit 64
 )
 
 // Filter defines b by dyadics: q_k = Poles[k]/2³⁰, R_k = Residues[k]/2³⁰,
@@ -41,12 +41,12 @@ type Filter struct {
 // errShape means that the fields do not form a filter.
 var errShape = errors.New("blt: filter: not 1 > q_1 > … > q_m > 0 with residues other than 0 and above −2")
 
-// errSigns means that the filter's response is not, or not certainly, as PROOF.md, Lemma 1 requires.
+// errSigns means that the filter's response is not as PROOF.md, Lemma 1 requires, or cannot be certified.
 var errSigns = errors.New("blt: filter: its inverse is not certain to have m rates in (0, 1), and sums that fall, rise at most once, and stay in (0, 1]")
 
 // Validate checks that the filter satisfies PROOF.md, Lemma 1: 1 > q_1 > … > q_m > 0, and residues that are either all
-// positive with ΣR_k/q_k < 1, in exact arithmetic, or of both signs with the certificates of NewResponse. Shift must be
-// the one that follows from these dyadics.
+// positive with ΣR_k/q_k < 1, in exact arithmetic, or of both signs with the certificates of NewResponse. Shift must
+// equal f.shift().
 func (f Filter) Validate() error {
 	if err := f.shape(); err != nil {
 		return err
@@ -90,8 +90,8 @@ func (f Filter) shape() error {
 	return nil
 }
 
-// Sum returns 1 + Σ|R_k|/(1 − q_k) ≥ Σ_{j≥0} |b_j|, exactly. Rounding of single draws, ½ each, can move a release by at
-// most half of it.
+// Sum returns 1 + Σ|R_k|/(1 − q_k) ≥ Σ_{j≥0} |b_j|, exactly. Because each draw is rounded by at most ½, rounding moves
+// a release by at most half of Sum.
 func (f Filter) Sum() *big.Rat { return new(big.Rat).Add(big.NewRat(1, 1), f.gain()) }
 
 // gain returns Σ|R_k|/(1 − q_k), exactly.

@@ -16,20 +16,21 @@ const (
 	// resolve it.
 	MaxWindow = 1 << 22
 
-	// enough is the loss against MaxPoles, in variance at equal guarantee, at which the automatic choice still accepts
-	// fewer poles: half a per cent. Each pole saved is n integers of state and a fifth of the filter's time.
+	// enough is the relative loss in variance, at equal guarantee, for which the automatic choice accepts fewer than
+	// MaxPoles poles: half a per cent. Each pole saved is n integers of state and a fifth of the filter's time.
 	enough = 0.005
 
-	// short bounds the windows that gain less than 0.1 % by a third pole, whose fit is degenerate and slow.
+	// short is the largest window that gains less than 0.1 % by a third pole. A fit of three poles is degenerate and
+	// slow there.
 	short = 8
 )
 
 // Fit returns the filter of a window and an age weight w in [0, 1], a compromise between the guarantee of one window
 // (0) and of ten or more (1). It minimises log Σb² + (1−w)·log Σ_{j<W}d² + w·(0.96·log Σ_{j<10W}d² + 0.04·log
 // Σ_{j<100W}d²). poles is m, or 0 for the smallest m that is as good as MaxPoles. Residues are positive, except that
-// they have both signs if four poles are asked for at weight 0 and W ≤ 512. This has the least variance for events but
-// not for users, so the automatic choice avoids it. Results may differ between platforms: use Fit once, and store the
-// filter.
+// they have both signs if four poles are asked for at weight 0 and W ≤ 512. Residues of both signs have the least
+// variance for events but not for users, so the automatic choice avoids them. Results may differ between platforms: use
+// Fit once, and store the filter.
 func Fit(window uint64, weight float64, poles int) (Filter, error) {
 	if window < 1 || window > MaxWindow {
 		return Filter{}, fmt.Errorf("blt: window %d: not in [1, 2^22]", window)
@@ -60,7 +61,7 @@ func Fit(window uint64, weight float64, poles int) (Filter, error) {
 		}
 		best, bound = f, min(bound, loss+enough)
 	}
-	for m := most; m >= fewest; m-- { // fewer poles replace more if they are nearly as good
+	for m := most; m >= fewest; m-- { // prefers fewer poles if their objective is nearly as good
 		take(fit.Fit(float64(window), weight, m))
 	}
 	if poles == fit.MixedPoles && weight == 0 {
@@ -72,8 +73,8 @@ func Fit(window uint64, weight float64, poles int) (Filter, error) {
 	return best, nil
 }
 
-// freeze rounds poles and residues to dyadics and certifies them. It separates poles that coincide, and keeps vanishing
-// residues slightly away from zero: if fewer poles do as well, the others have almost no weight.
+// freeze rounds poles and residues to dyadics and certifies them. It separates equal poles, and replaces residues near
+// zero by small ones. Such residues occur where fewer poles suffice.
 func freeze(rates fit.Rates) (Filter, error) {
 	f := Filter{Count: uint8(len(rates.Poles))}
 	below := uint32(unit)

@@ -39,7 +39,7 @@ func TestFitChoosesPoles(t *testing.T) {
 }
 
 // TestFitOfShortWindows checks that every number of poles, and the automatic choice, gives a filter at every window,
-// even where fewer poles do as well.
+// even where fewer poles suffice.
 func TestFitOfShortWindows(t *testing.T) {
 	for _, window := range []uint64{1, 2, 7} {
 		for _, weight := range []float64{0, 0.3} {

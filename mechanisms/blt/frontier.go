@@ -14,20 +14,20 @@ import (
 // and n.
 type TableRow struct {
 	Window    uint64  // W, steps
-	Poles     int     // m
-	Variance  float64 // Σb²·Σ_{j<W}d², certified
+	Poles     int     // m, number of poles
+	Variance  float64 // Σb²·Σ_{j<W}d², certified upper bound
 	Optimum   float64 // S_W², rounded down
-	Ratio     float64 // Variance over Optimum
-	TreeMean  float64 // of tree-gaussian, averaged over the places of a block, with the next power of two as window
-	TreeWorst float64 // the same at its worst place
+	Ratio     float64 // Variance / Optimum
+	TreeMean  float64 // variance of tree-gaussian with W rounded up to a power of two, averaged over a block
+	TreeWorst float64 // variance of tree-gaussian at its worst position in a block
 }
 
 // FrontierRow is one compromise between the variance of a release and the growth of the loss with age. Figures are
 // certified, rounded up, without η.
 type FrontierRow struct {
 	Weight                      float64 // age weight w
-	Ratio                       float64 // Σb²·Σ_{j<W}d² over S_W²
-	Two, Ten, Hundred, Thousand float64 // µ(2W), µ(10W), µ(100W), µ(1000W), each over µ(W)
+	Ratio                       float64 // Σb²·Σ_{j<W}d² / S_W²
+	Two, Ten, Hundred, Thousand float64 // µ(2W), µ(10W), µ(100W), µ(1000W), each divided by µ(W)
 }
 
 // Table returns the rows for all windows, and for m = MinPoles … MaxPoles within each. It fits each filter, which takes
@@ -51,8 +51,7 @@ func Table(windows []uint64) ([]TableRow, error) {
 	return rows, nil
 }
 
-// Frontier returns a row for each age weight, for the filter that Fit returns for window, weight and poles (0:
-// automatic).
+// Frontier returns a row for each age weight: the figures of Fit(window, weight, poles).
 func Frontier(window uint64, poles int, weights []float64) ([]FrontierRow, error) {
 	var rows []FrontierRow
 	for _, weight := range weights {

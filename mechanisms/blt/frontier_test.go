@@ -6,14 +6,14 @@ import (
 	"testing"
 )
 
-// TestTable checks the variances, in units (Δ/µ)², at age weight 0, beside S_W² and the tree. Figures are certified in
-// directed rounding: m = 4 is within 1.02 of the optimum from W = 27 to 2¹⁶ and beyond.
+// TestTable checks the variances, in units (Δ/µ)², at age weight 0, against S_W² and the tree. Directed rounding
+// certifies them: m = 4 is within a factor 1.02 of the optimum from W = 27 to 2¹⁶ and beyond.
 func TestTable(t *testing.T) {
 	want := []struct {
 		window              uint64
 		optimum             float64
 		m2, m3, m4          float64
-		within              float64 // of the optimum, certified at m = 4
+		within              float64 // largest ratio to the optimum, certified at m = 4
 		treeMean, treeWorst float64
 	}{
 		{16, 3.778, 3.883, 3.883, 3.861, 1.022, 20.32, 25},
@@ -61,8 +61,8 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// TestCertificates certifies how close m = 4 comes to the optimum where the table has no row; PROOF.md states these
-// bounds.
+// TestCertificates certifies how close m = 4 comes to the optimum at windows that the table lacks; PROOF.md states
+// these bounds.
 func TestCertificates(t *testing.T) {
 	f := func(within float64, windows ...uint64) {
 		t.Helper()
@@ -95,7 +95,7 @@ func TestFrontierFiguresAreTheSeries(t *testing.T) {
 		const window = 24
 		b := impulse(f, 250*window)
 		noise, energy, d, x := 0.0, map[int]float64{}, make([]float64, len(b)), 0.0
-		for j := range b { // d = (1/(1−x))/b
+		for j := range b { // power series division: d = (1/(1−x))/b
 			d[j] = 1
 			for i := 1; i <= j; i++ {
 				d[j] -= b[i] * d[j-i]
@@ -139,7 +139,7 @@ func TestTreeVarianceCountsNodes(t *testing.T) {
 	}
 }
 
-// TestAgeingFrontier checks the frontier of variance against the growth with age at W = 1 024, m = 4, and the
+// TestAgeingFrontier checks the trade-off between variance and growth of the loss with age at W = 1 024, m = 4, and the
 // documented figures of the default weight 0.3.
 func TestAgeingFrontier(t *testing.T) {
 	want := []FrontierRow{

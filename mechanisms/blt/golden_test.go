@@ -10,7 +10,7 @@ import (
 )
 
 // TestGoldenReleases pins noisy releases, in lattice units, and states. Every CPU and build must give the same bytes.
-// Filters are written out, because fits may differ between platforms.
+// Filters are literals, because fits may differ between platforms.
 func TestGoldenReleases(t *testing.T) {
 	const n = 3
 	slow := Filter{
@@ -19,7 +19,7 @@ func TestGoldenReleases(t *testing.T) {
 		Count:    4,
 	}
 	slow.Shift, _ = slow.shift()
-	scale := noise.Scale{Mant: 3<<20 + 1, Exp: 7} // 2^28.6
+	scale := noise.Scale{Mant: 3<<20 + 1, Exp: 7} // the scale is 2^28.6
 	normal, err := noise.NewGaussian(scale)
 	if err != nil {
 		t.Fatal(err)

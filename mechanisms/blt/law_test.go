@@ -11,13 +11,13 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// limit bounds a standardised statistic: a normal exceeds it with probability 1e-9. Matrices of up to 100 entries then
-// have a false rejection below 1e-7, and the seed is fixed.
+// limit bounds a standardised statistic: a normal exceeds it with probability 1e-9. So a matrix of up to 100 entries is
+// falsely rejected with probability below 1e-7. The seed is fixed.
 const limit = 6.11
 
-// covarianceError returns how many standard errors the worst of the chosen covariances is away from s²·Σ_j
-// b_j·b_{j+t−u}, where the sum runs over the steps so far. The mean is known to be zero; Var(xy) of normal x, y is
-// c_xx·c_yy + c_xy².
+// covarianceError returns the largest deviation, in standard errors, of the measured covariances between the given
+// steps from s²·Σ_j b_j·b_{j+t−u}, summed over the steps so far. The mean is known to be zero; for normal x and y,
+// Var(xy) = c_xx·c_yy + c_xy².
 func covarianceError(t *testing.T, f Filter, sampler noise.Sampler, s float64, steps, n int, at []int) (worst float64,
 	where string,
 ) {
@@ -56,7 +56,7 @@ func covarianceError(t *testing.T, f Filter, sampler noise.Sampler, s float64, s
 	return worst, where
 }
 
-// impulse returns b_0 … in float64.
+// impulse returns b_0, b_1, … in float64.
 func impulse(f Filter, terms int) []float64 {
 	b := make([]float64, terms)
 	b[0] = 1
@@ -70,7 +70,7 @@ func impulse(f Filter, terms int) []float64 {
 	return b
 }
 
-// inverse returns β_0 … in float64.
+// inverse returns β_0, β_1, … in float64.
 func inverse(f Filter, terms int) []float64 {
 	b, beta := impulse(f, terms), make([]float64, terms)
 	beta[0] = 1
@@ -82,8 +82,8 @@ func inverse(f Filter, terms int) []float64 {
 	return beta
 }
 
-// TestCovarianceIsThatOfTheFilter treats coordinates as independent streams. s = 2²⁰, so that rounding adds 2⁻⁴⁰ to a
-// relative variance.
+// TestCovarianceIsThatOfTheFilter treats coordinates as independent streams. With s = 2²⁰ rounding adds a relative 2⁻⁴⁰
+// to a variance.
 func TestCovarianceIsThatOfTheFilter(t *testing.T) {
 	const s = 1 << 20
 	sampler := sumtest.Gaussian(t, s)
@@ -120,11 +120,11 @@ func (s *stuck) Fill(dst []int64, seed noise.Seed) {
 // the window, Σ d_j·(β∗y)_{i+j}.
 const (
 	auditWindow = 8
-	auditAlpha  = 1e-6 // for each Clopper-Pearson bound
-	auditMu     = 2.9  // small enough for a bound near it from few runs
+	auditAlpha  = 1e-6 // the false-rejection probability of each Clopper-Pearson bound
+	auditMu     = 2.9  // so small that few runs give a bound near it
 )
 
-var auditRuns = tiertest.Runs(2500, 10_000) // runs with, and as many without the event
+var auditRuns = tiertest.Runs(2500, 10_000) // this many runs with the event, and as many without
 
 // auditBound returns a lower bound on µ at confidence 1 − 2·auditAlpha. The threshold is half way between the two
 // means.
@@ -194,7 +194,7 @@ func TestAuditReachesTheClaim(t *testing.T) {
 		}
 	}
 	fault("half scale, or L for 2L", f, sumtest.Gaussian(t, s/2), likelihood(f, 1))
-	white := f // nearly no carry, so that every release has the event under its own noise
+	white := f // a filter with nearly no carry: every release adds fresh noise to the event
 	white.Residues = [MaxPoles]int32{1, 1}
 	white.Shift, _ = white.shift()
 	ones := make([]float64, auditWindow)
@@ -203,7 +203,7 @@ func TestAuditReachesTheClaim(t *testing.T) {
 	}
 	fault("carry left out", white, sampler, ones)
 	fault("noise missing at the last step", f, &gap{Sampler: sampler, at: auditWindow}, func() []float64 {
-		w := inverse(f, auditWindow) // uses only the last whitened release
+		w := inverse(f, auditWindow) // the weights that whiten the last release
 		for i, j := 0, len(w)-1; i < j; i, j = i+1, j-1 {
 			w[i], w[j] = w[j], w[i]
 		}

@@ -16,12 +16,12 @@ const scaleMargin = -200
 // and a dp.Curve.
 type Loss struct {
 	Filter Filter
-	Square uint64 // Δ², Δ the ℓ2 distance of two sums that differ in one event's contribution, lattice units
-	N      int    // n, coordinates
+	Square uint64 // Δ², Δ the ℓ2 distance of two sums that differ in one event's contribution, lattice units²
+	N      int    // n, number of coordinates
 	Scale  noise.Scale
 }
 
-// Mu returns µ for all releases in the age steps from the step of an event on, rounded up. It panics unless Filter is
+// Mu returns µ for the releases of age steps, the first of which has the event, rounded up. It panics unless Filter is
 // valid and Scale is positive.
 //
 //	µ = √(Σ_{j<age} (d_jΔ + 2η√n·Σ_{l<j}|β_l|)²)/scale.
@@ -37,12 +37,12 @@ func (l Loss) ScaleFor(age uint64, mu float64) (noise.Scale, error) {
 	return scaleOf(l.sensitivity(r, age), mu), nil
 }
 
-// scaleOf returns the scale at which a sensitivity loses µ.
+// scaleOf returns the smallest scale at which a shift of the noise by sensitivity loses at most µ.
 func scaleOf(sensitivity rational.Interval, mu float64) noise.Scale {
 	return noise.ScaleUp(dp.Up(rational.Up().Quo(sensitivity.Hi, dp.Exact(mu)), scaleMargin))
 }
 
-// sensitivity returns how far an event moves the vector of the means of the step noises, in lattice units.
+// sensitivity returns the ℓ2 distance by which an event moves the means of all step noises, in lattice units.
 func (l Loss) sensitivity(r *Response, age uint64) rational.Interval {
 	return r.shift(l.delta(), l.N, age)
 }
@@ -56,7 +56,7 @@ func (l Loss) response() *Response {
 	return r
 }
 
-// delta returns Δ.
+// delta returns Δ, the square root of l.Square.
 func (l Loss) delta() rational.Interval {
 	return rational.Distance(new(big.Int).SetUint64(l.Square))
 }

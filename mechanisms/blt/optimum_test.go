@@ -16,7 +16,7 @@ func central(terms int) []*big.Rat {
 	return r
 }
 
-// hankel solves Hr = r for λ, where H_{kl} = λ_{k+l}, from the last row up.
+// hankel solves Hr = r for the weights λ with H_{kl} = λ_{k+l}, starting from the last row.
 func hankel(r []*big.Rat) []*big.Rat {
 	w := len(r)
 	lambda := make([]*big.Rat, w)
@@ -53,7 +53,7 @@ func TestOptimumHasACertificate(t *testing.T) {
 	}
 }
 
-// cost returns the time-averaged variance times the worst µ(W)² over (s, Δ)², for the mechanism with noise Bz.
+// cost returns the time-averaged variance times the worst µ(W)², in units of Δ², for the mechanism with noise Bz.
 func cost(b [][]float64, window int) float64 {
 	steps := len(b)
 	variance, worst := 0.0, 0.0
@@ -63,7 +63,7 @@ func cost(b [][]float64, window int) float64 {
 		}
 	}
 	for i := range steps {
-		column, sum := make([]float64, steps), 0.0 // of D = B⁻¹A
+		column, sum := make([]float64, steps), 0.0 // column i of D = B⁻¹A
 		for t := i; t < min(steps, i+window); t++ {
 			x := 1.0
 			for j := i; j < t; j++ {
@@ -78,7 +78,7 @@ func cost(b [][]float64, window int) float64 {
 }
 
 // TestNoMechanismBeatsTheOptimum tries mechanisms against the bound of PROOF.md, Theorem 2: random perturbations of the
-// optimum, restarts and independent noise. The finite square-root filter attains the bound in the limit.
+// optimum, restarts and independent noise. The finite square-root filter must attain the bound in the limit.
 func TestNoMechanismBeatsTheOptimum(t *testing.T) {
 	const window, steps = 8, 400
 	bound := Optimum(window) * (1 - (window-1.0)/steps) * (1 - (window-1.0)/steps)

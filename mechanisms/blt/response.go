@@ -14,11 +14,11 @@ import (
 //	b = 1 + Σ R_k/(z − q_k),    1/b = 1 − Σ S_i/(z − p_i),    S_i = 1/Σ_k R_k/(p_i − q_k)²,
 //
 // β_0 = 1, β_j = −ΣS_i·p_i^{j−1} for j ≥ 1, and d_j = Σ_{l≤j} β_l = D_0 + Σ_i D_i·p_i^j with D_0 = 1/b(1), D_i =
-// S_i/(1−p_i). PROOF.md, Lemma 1: 1 > p_1 > … > p_m > 0; d falls from d_0 = 1 to d_T > 0, for ever (T = ∞) when all S_i
-// > 0, and from T on rises to D_0 ≤ 1.
+// S_i/(1−p_i). PROOF.md, Lemma 1: 1 > p_1 > … > p_m > 0; d falls from d_0 = 1 to d_T > 0, and from T on rises to D_0 ≤
+// 1. If all S_i > 0, d falls for ever (T = ∞).
 type Response struct {
 	filter   Filter
-	d        rational.Sum      // rates 1, p_1 … p_m and weights D_0, D_1 … D_m
+	d        rational.Sum      // d as a sum of geometric terms: rates 1, p_1 … p_m and weights D_0, D_1 … D_m
 	majorant rational.Sum      // d with D_0 + E instead of D_0: an upper bound of max_{l≥j} d_l
 	rise     rational.Interval // E = D_0 − d_T, or 0
 	slack    rational.Interval // η
@@ -42,7 +42,7 @@ func newResponse(f Filter) (*Response, error) {
 	}
 	r := &Response{filter: f, rise: rational.Whole(0)}
 	r.d = rational.Sum{Rates: append([]rational.Interval{one}, poles...), Weights: []rational.Interval{sum.Inverse()}}
-	for i, t := range residues { // T_i = −S_i
+	for i, t := range residues { // T_i = −S_i, the residue at pole i
 		r.d.Weights = append(r.d.Weights, t.Mul(poles[i].Sub(one).Inverse()))
 	}
 	if err := r.certify(); err != nil {
@@ -55,7 +55,8 @@ func newResponse(f Filter) (*Response, error) {
 }
 
 // certify checks the signs of PROOF.md, Lemma 1 and finds E. If slow rates have negative weights and all others
-// positive ones, −β_j divided by a power of a rate between the two kinds falls in j, so β changes sign once, at T.
+// positive weights, choose a rate between them. Divided by its j-th power, −β_j falls in j, so β changes sign only
+// once, at T.
 func (r *Response) certify() error {
 	negative := 0
 	for i, w := range r.d.Weights[1:] {
@@ -74,7 +75,7 @@ func (r *Response) certify() error {
 			return errSigns
 		}
 	}
-	trough := top / 2 // T is in [top/2, top)
+	trough := top / 2 // binary search: T is in [top/2, top)
 	for step := trough / 2; step > 0; step /= 2 {
 		if r.fall(trough+step).Sign() > 0 {
 			trough += step
@@ -91,7 +92,7 @@ func (r *Response) certify() error {
 	return nil
 }
 
-// maxTrough bounds T: rates of 30 bits change the sign before.
+// maxTrough bounds T: with rates of 30 bits the sign changes earlier.
 const maxTrough = 1 << 40
 
 // fall returns −β_j = d_{j−1} − d_j for j ≥ 1.
@@ -132,11 +133,11 @@ func (r *Response) Growth(window, windows uint64) float64 {
 	return dp.RoundUp(r.d.Energy(windows * window).Mul(one).Root().Hi)
 }
 
-// shift returns √(Σ_{j<age} (d_j·Δ + 2η√n·B_j)²), the distance in lattice units of PROOF.md, Theorem 1, with B_j ≥
+// shift returns √(Σ_{j<age} (d_j·Δ + 2η√n·B_j)²), the distance of PROOF.md, Theorem 1 in lattice units, with B_j ≥
 // Σ_{l<j}|β_l|.
 //
-// In the code, step is Δ and B_j is 0 for j = 0 and 2 + 2E − d_{j−1} after. With ρ = 2η√n the terms are Δ and, for j ≥
-// 1 with i = j−1,
+// In the code step is Δ. B_0 is 0 and B_j is 2 + 2E − d_{j−1} for j ≥ 1. With ρ = 2η√n the terms are Δ and, for j ≥ 1
+// with i = j−1,
 //
 //	d_jΔ + ρ(2 + 2E − d_{j−1}) = (D_0(Δ − ρ) + 2ρ(1 + E)) + Σ_i D_i(p_iΔ − ρ)·p_i^{j−1}.
 func (r *Response) shift(step rational.Interval, n int, age uint64) rational.Interval {

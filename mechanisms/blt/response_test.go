@@ -16,7 +16,7 @@ import (
 // β.
 func series(f Filter, terms int) (b, beta, d []*big.Float) {
 	f64 := func() *big.Float { return new(big.Float).SetPrec(400) }
-	part := make([]*big.Float, f.Count) // R_k·q_k^{j−1}
+	part := make([]*big.Float, f.Count) // the terms R_k·q_k^{j−1} of b_j
 	for k := range part {
 		part[k] = f64().SetInt64(int64(f.Residues[k]))
 		part[k].SetMantExp(part[k], -fractionBits)
@@ -55,7 +55,7 @@ func filters(t testing.TB) []Filter {
 	}
 }
 
-// mixed returns, written out, the filter of W = 64 and age weight 0, with residues of both signs.
+// mixed returns the filter of W = 64 and age weight 0 as a literal. It has residues of both signs.
 func mixed(t testing.TB) Filter {
 	t.Helper()
 	f := Filter{
@@ -126,8 +126,8 @@ func TestPartialFractionsAreTheSeries(t *testing.T) {
 	}
 }
 
-// TestTrainCoversEveryPlace checks that the sums of userShift, with d_j + E, bound every placement of events. If d
-// rises, events at 0, s, 2s, … need not be the worst.
+// TestTrainCoversEveryPlace checks that the sums of userShift, computed with d_j + E, bound every placement of events.
+// This matters if d rises, because then events at steps 0, s, 2s, … need not be the worst.
 func TestTrainCoversEveryPlace(t *testing.T) {
 	const age, separation = 400, 50
 	f := mixed(t)
@@ -182,7 +182,7 @@ func TestMuIsTheSumOfTheTheorem(t *testing.T) {
 			n     int
 		}{{1 << 25, 27}, {1 << 24, 1}, {1, 1}, {3, 10000}} {
 			l := Loss{Filter: f, Square: uint64(c.delta * c.delta), N: c.n, Scale: noise.Scale{Mant: 3, Exp: 20}}
-			sum, absolute := 0.0, 0.0 // absolute is 1 + the total fall and rise of d
+			sum, absolute := 0.0, 0.0 // absolute: 1 plus the total variation of d
 			for j := range terms {
 				x, _ := d[j].Float64()
 				a := x*float64(c.delta) + 2*eta*math.Sqrt(float64(c.n))*absolute
@@ -199,8 +199,8 @@ func TestMuIsTheSumOfTheTheorem(t *testing.T) {
 	}
 }
 
-// TestMuOfAnyAge checks that µ grows with age without a jump, up to ages that no sum could reach. Age 0 is before the
-// first release.
+// TestMuOfAnyAge checks that µ grows with age without a jump, up to ages for which no term-by-term sum is possible. Age
+// 0 is before the first release.
 func TestMuOfAnyAge(t *testing.T) {
 	l := Loss{Filter: fitFilter(t, 1024, 0.3, 4), Square: 1 << 50, N: 32, Scale: noise.Scale{Mant: 1, Exp: 28}}
 	if got := l.Mu(0); got != 0 {
@@ -222,8 +222,8 @@ func TestMuOfAnyAge(t *testing.T) {
 	}
 }
 
-// TestSensitivityCountsByItsUpperEnd checks that for a sensitivity known to lie between 1 and 2, loss and scale hold
-// for 2.
+// TestSensitivityCountsByItsUpperEnd checks that if a sensitivity is known only to lie between 1 and 2, loss and scale
+// are computed for 2.
 func TestSensitivityCountsByItsUpperEnd(t *testing.T) {
 	sensitivity := rational.Interval{Lo: rational.Down().SetInt64(1), Hi: rational.Up().SetInt64(2)}
 	if got := (Loss{Scale: noise.Scale{Mant: 1}}).mu(sensitivity); got != 2 {

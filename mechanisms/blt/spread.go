@@ -20,7 +20,7 @@ func (f Filter) VarianceAt(step uint64) float64 {
 	return dp.RoundUp(sum.Hi)
 }
 
-// sum returns the series b_1, b_2, ….
+// sum returns b_1, b_2, … as a sum of geometric terms.
 func (f Filter) sum() (s rational.Sum) {
 	for k := range f.Count {
 		s.Add(rational.Dyadic(int64(f.Poles[k]), -rational.Bits), rational.Dyadic(int64(f.Residues[k]), -rational.Bits))

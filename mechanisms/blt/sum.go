@@ -15,18 +15,18 @@ import (
 type Sum struct {
 	*shared
 	steps   uint64
-	total   []lattice.Int128           // Σ v_i, exact
+	total   []lattice.Int128           // Σ v_i, exact sum without noise
 	buffers [][MaxPoles]lattice.Int128 // by coordinate
 }
 
-// shared is the part that all sums of one calibration share.
+// shared holds the data that all sums of one calibration share.
 type shared struct {
 	filter   Filter
 	grid     lattice.Grid
 	sampler  noise.Sampler
 	instance uint16
-	limit    [MaxPoles]lattice.Int128 // of a buffer, inclusive
-	drawn    []int64                  // n_t, scratch
+	limit    [MaxPoles]lattice.Int128 // largest |buffer| of each pole, inclusive
+	drawn    []int64                  // scratch: the draws n_t
 }
 
 // New returns a sum before its first step. sampler must draw integers of scale s from coordinates within 29s, as
@@ -50,8 +50,8 @@ func New(f Filter, s noise.Scale, grid lattice.Grid, n int, sampler noise.Sample
 	return common.carry(n), nil
 }
 
-// Fresh returns a new sum before its first step, as New would make it. Both share sampler and scratch, so only one may
-// be in use at a time.
+// Fresh returns a new sum before its first step, as New would make it. Both sums share sampler and scratch, so only one
+// of them may be used at a time.
 func (c *Sum) Fresh() *Sum { return c.carry(len(c.total)) }
 
 func (s *shared) carry(n int) *Sum {
@@ -77,10 +77,10 @@ func (c *Sum) Add(dst []float64, v []int64, chain *noise.Chain) {
 //
 //	M = ⌊(Σ R_k·C_k + 2^{29+f})/2^{30+f}⌋,    C_k ← ⌊Q_k·C_k/2³⁰⌋ + n·2^f.
 //
-// M depends only on n_1 … n_{t−1}, as PROOF.md, Theorem 1 requires. Products stay below 2¹²⁷, see limits. The poles
-// are written out because a loop over them takes a third longer.
+// M depends only on n_1 … n_{t−1}, as PROOF.md, Theorem 1 requires. Products stay below 2¹²⁷ (see limits). The code
+// repeats the pole's lines because a loop over poles takes a third longer.
 func (f *Filter) carry(buffers *[MaxPoles]lattice.Int128, n int64) (m lattice.Int128) {
-	shift := uint(f.Shift) & 63 // 8 … 33
+	shift := uint(f.Shift) & 63 // 8 … 33: tells the compiler that the shift is small
 	scaled := lattice.Int128{Hi: n >> ((64 - shift) & 63), Lo: uint64(n) << shift}
 	sum := lattice.Int128{Lo: 1 << ((fractionBits - 1 + shift) & 63)}
 	switch f.Count {
@@ -104,5 +104,5 @@ func (f *Filter) carry(buffers *[MaxPoles]lattice.Int128, n int64) (m lattice.In
 	return lattice.Int128{Hi: sum.Hi >> down, Lo: sum.Lo>>down | uint64(sum.Hi)<<(64-down)}
 }
 
-// Steps returns the number of the last step, 0 before the first.
+// Steps returns the number of the last step, or 0 before the first step.
 func (c *Sum) Steps() uint64 { return c.steps }

@@ -13,7 +13,7 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-var grid = lattice.Grid{Exp: 0, Lambda: 1 << 24} // q = 1: releases are the integers themselves
+var grid = lattice.Grid{Exp: 0, Lambda: 1 << 24} // one lattice unit is q = 1, so releases are the integers themselves
 
 // fitted caches filters by the arguments of their fit.
 var fitted sync.Map
@@ -41,7 +41,7 @@ func newCarry(t testing.TB, f Filter, s float64, n int, sampler noise.Sampler) *
 	return c
 }
 
-// handmade returns, written out with few digits, the filter of W = 64, because fits may differ between platforms.
+// handmade returns the filter of W = 64 as a literal with few digits, because fits may differ between platforms.
 func handmade(t testing.TB) Filter {
 	t.Helper()
 	f := Filter{
@@ -56,24 +56,24 @@ func handmade(t testing.TB) Filter {
 	return f
 }
 
-// twin returns the filter b by its definition.
-func twin(f Filter) *sumtest.Carried {
+// byDefinition returns the filter b computed from its definition.
+func byDefinition(f Filter) *sumtest.Carried {
 	return sumtest.NewCarried(f.Poles[:f.Count], func(k int) int64 { return int64(f.Residues[k]) })
 }
 
-// carryIsWithinSlack compares carry with its definition, and returns the largest distance in units of η.
+// carryIsWithinSlack compares carry with its definition, and returns the largest difference in units of η.
 func carryIsWithinSlack(t *testing.T, f Filter, draws []int64) float64 {
 	t.Helper()
 	var buffers [MaxPoles]lattice.Int128
 	carry := func(n int64) lattice.Int128 { return f.carry(&buffers, n) }
-	return sumtest.CarryIsWithin(t, carry, twin(f), f.Slack(), draws)
+	return sumtest.CarryIsWithin(t, carry, byDefinition(f), f.Slack(), draws)
 }
 
 // TestCarryIsWithinSlackOfItsDefinition checks PROOF.md, Lemma 2. Draws are at the sampler's reach, small, constant,
-// alternating and random; the bound is approached from below.
+// alternating and random; their differences must come close to the bound.
 func TestCarryIsWithinSlackOfItsDefinition(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	mixed := handmade(t) // the carry does not depend on the signs
+	mixed := handmade(t) // residues of mixed signs, because the carry must not depend on them
 	mixed.Residues[1] *= -7
 	mixed.Shift, _ = mixed.shift()
 	for _, f := range []Filter{
@@ -117,7 +117,7 @@ func FuzzCarry(f *testing.F) {
 			draws[i] = []int64{a, b, c}[rng.IntN(3)] % (29 << 36)
 		}
 		if _, err := NewResponse(filter); err != nil && filter.Validate() == nil {
-			t.Error(err) // Validate is the only condition
+			t.Error(err) // a filter that Validate accepts must have a Response
 		}
 		if _, err := filter.limits(noise.ScaleUp(1 << 36)); err == nil {
 			carryIsWithinSlack(t, filter, draws)
@@ -172,7 +172,7 @@ func TestReleaseIsTotalCarryAndNoise(t *testing.T) {
 	var total [n]int64
 	var slow [n]*sumtest.Carried
 	for i := range n {
-		slow[i] = twin(f)
+		slow[i] = byDefinition(f)
 	}
 	eta, _ := f.Slack().Float64()
 	for now := range len(draws) {

@@ -14,8 +14,8 @@ type UserLoss struct {
 	Window     uint64 // W, steps within which a user's events are exchanged
 }
 
-// Mu returns µ for all releases of age steps from the first step of a window on, rounded up. It panics unless Filter is
-// valid and Scale is positive.
+// Mu returns µ for the releases of age steps, starting at the first step of a window, rounded up. It panics unless
+// Filter is valid and Scale is positive.
 func (l UserLoss) Mu(age uint64) float64 { return l.mu(l.sensitivity(l.response(), age)) }
 
 // ScaleFor returns the scale, rounded up, at which the releases of age steps are µ-GDP, whatever l.Scale is. The scale
@@ -28,7 +28,7 @@ func (l UserLoss) ScaleFor(age uint64, mu float64) (noise.Scale, error) {
 	return scaleOf(l.sensitivity(r, age), mu), nil
 }
 
-// MuAll returns µ for all releases of age steps, rounded up, if a user's events may be exchanged in any of these steps.
+// MuAll returns µ for the releases of age steps, rounded up, if a user's events in all of these steps may be exchanged.
 func (l UserLoss) MuAll(age uint64) float64 {
 	r := l.response()
 	if age == 0 {
@@ -37,13 +37,13 @@ func (l UserLoss) MuAll(age uint64) float64 {
 	return l.mu(r.userShift(l.delta(), l.N, age, l.Separation, rational.Events(age, l.Separation)))
 }
 
-// sensitivity returns how far a user's events move the vector of the means of the step noises, in lattice units.
+// sensitivity returns the ℓ2 distance by which a user's events move the means of all step noises, in lattice units.
 func (l UserLoss) sensitivity(r *Response, age uint64) rational.Interval {
 	return r.userShift(l.delta(), l.N, age, l.Separation, rational.Events(l.Window, l.Separation))
 }
 
-// userShift returns, in lattice units, how far count ≥ 1 events of one user move the means of the step noises of age
-// steps, at the worst places, 0, s, 2s, … (mechanisms/PROOF.md, Theorem 1):
+// userShift returns, in lattice units, the ℓ2 distance by which count ≥ 1 events of one user move the means of the
+// noises of age steps, if they are at the worst steps, 0, s, 2s, … (mechanisms/PROOF.md, Theorem 1):
 //
 //	Δ·√(Σ_{j<age} (Σ_{r<count} d_{j−rs})²) + 2η√n·√(Σ_{j<age} (Σ_{l<j}|β_l|)²),    d_j = 0 for j < 0,
 //

@@ -37,7 +37,7 @@ func TestTrainIsItsDoubleSum(t *testing.T) {
 		_, _, d := series(f, terms)
 		for _, separation := range []uint64{1, 2, 3, 7, 16, 59, 60, 61, 1 << 62} {
 			for _, count := range []uint64{1, 2, 5, 1 << 40} {
-				// Ages below s, at and beside multiples of s, and after the last event.
+				// Ages below s, at and near multiples of s, and after the last event.
 				for _, age := range []uint64{1, 2, 6, 7, 8, 15, 21, 32, 60} {
 					in := r.majorant.Train(age, separation, count)
 					sumtest.Inside(t, fmt.Sprintf("%v: A=%d s=%d k=%d", f, age, separation, count),
@@ -91,7 +91,8 @@ func dense(t *testing.T, f Filter, places []int, age int) float64 {
 }
 
 // TestUserLossIsThatOfTheWorstPlaces compares mechanisms/PROOF.md, Theorem 1 without η with dense linear algebra. No
-// placement may exceed the claim, 0, s, 2s, … attains it, and a claim that accounts for one event less is exceeded.
+// placement of events may exceed the claim. The placement 0, s, 2s, … must attain it, and must exceed a claim that
+// accounts for one event less.
 func TestUserLossIsThatOfTheWorstPlaces(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 1))
 	for _, f := range []Filter{handmade(t), fitFilter(t, 16, 0, 2), fitFilter(t, 64, 0.3, 3)} {
@@ -135,9 +136,9 @@ func TestUserLossIsThatOfTheWorstPlaces(t *testing.T) {
 	}
 }
 
-// TestExactUserShiftIsWithinTheClaim checks the whole claim on the shipped carry. The largest shift over all histories,
-// when the events of one user change by ±Δ, is within µ, and exceeds µ without η. Histories of up to 3 s are
-// enumerated.
+// TestExactUserShiftIsWithinTheClaim checks the complete claim with the real carry. The largest shift over all
+// histories, when the events of one user change by ±Δ, must be within µ, and must exceed the µ computed without η. The
+// test enumerates histories with draws up to 3 s.
 func TestExactUserShiftIsWithinTheClaim(t *testing.T) {
 	red := 0
 	for _, f := range []Filter{handmade(t), fitFilter(t, 4, 0.3, 2), fitFilter(t, 1024, 0.3, 4)} {
@@ -183,9 +184,9 @@ func TestExactUserShiftIsWithinTheClaim(t *testing.T) {
 	}
 }
 
-// TestUserMu checks that µ at user level is the formula of Theorem 1, and that for one event in a window it is the µ of
-// an event, up to the triangle inequality in η. µ must grow with age, and a scale must prove the loss it was computed
-// for.
+// TestUserMu checks that µ at user level is the formula of Theorem 1, and that for one event in a window it equals the
+// event-level µ, up to the triangle inequality in η. µ must grow with age, and a scale must prove the loss that it was
+// computed for.
 func TestUserMu(t *testing.T) {
 	for _, f := range []Filter{handmade(t), fitFilter(t, 1024, 0.3, 4)} {
 		event := Loss{Filter: f, Square: 1 << 50, N: 27, Scale: noise.Scale{Mant: 3, Exp: 20}}

@@ -11,12 +11,12 @@ import (
 
 // measurement is a run of a sum without data, after its start-up.
 type measurement struct {
-	steps, width int     // number of releases, and of their independent coordinates
-	settled      float64 // the first release's variance as a share of Σb², at least 1 − 2⁻¹⁰
-	mean         float64 // mean square of a coordinate, units of s²
+	steps, width int     // number of releases, and number of independent coordinates of each
+	settled      float64 // variance of the first release over Σb², between 1 − 2⁻¹⁰ and 1
+	mean         float64 // mean square of a coordinate, in units of s²
 }
 
-// measure runs the shipped carry, chain and sampler, and divides by the scale s.
+// measure runs the real carry, chain and sampler, and divides the releases by the scale s.
 func measure(t *testing.T, f Filter, s float64, sampler noise.Sampler, steps, width int) measurement {
 	t.Helper()
 	c := newCarry(t, f, s, width, sampler)
@@ -64,7 +64,7 @@ func overlaps(f Filter) (x [MaxPoles][MaxPoles]float64) {
 
 // autocovariance returns γ_τ = Σ_{j≥0} b_j·b_{j+τ} for τ < terms.
 func autocovariance(f Filter, terms int) []float64 {
-	gamma := impulse(f, terms) // the term of b_0
+	gamma := impulse(f, terms) // response to b_0
 	for k, x := range overlaps(f) {
 		sum, q, power := 0.0, float64(f.Poles[k])/unit, 1.0
 		for _, y := range x {
@@ -80,8 +80,8 @@ func autocovariance(f Filter, terms int) []float64 {
 
 // margins returns how far the mean square of stationary releases is from Σb² on either side with probability at most
 // 1e-9. It is ΣλZ², Z normal, with 2Σλ² = v its variance by the exact autocovariance γ, and λ ≤ L = (Σ|b|)²/(steps·n).
-// So for x = ln(2·10⁹) it is above its mean by √(2vx) + 2Lx, or below by √(2vx), with probability e^−x each (Laurent
-// and Massart 2000, Lemma 1). Releases that are not quite settled lack an independent part, so their λ are smaller.
+// So for x = ln(2·10⁹) it exceeds its mean by √(2vx) + 2Lx, or falls below it by √(2vx), with probability at most e^−x
+// each (Laurent and Massart 2000, Lemma 1). Early releases lack an independent noise term, so their λ are smaller.
 func (m measurement) margins(f Filter) (below, above float64) {
 	steps, terms := float64(m.steps), float64(m.steps*m.width)
 	v, sum := 0.0, 0.0
@@ -107,8 +107,8 @@ func (m measurement) isOf(f Filter) bool {
 	return m.mean >= want*m.settled-below && m.mean <= want+above
 }
 
-// TestMeasuredVarianceIsTheFormula checks that the variance of a release is s²Σb², as claimed, with the shipped carry,
-// chain and sampler. s = 2²⁰, so that rounding adds some 2⁻²⁰ of it. TestVarianceIsThatOfTheTable of package mechanisms
+// TestMeasuredVarianceIsTheFormula checks that the variance of a release is s²Σb², as claimed, with the real carry,
+// chain and sampler. With s = 2²⁰ rounding adds a relative 2⁻²⁰. TestVarianceIsThatOfTheTable of package mechanisms
 // covers a long window in each tier.
 func TestMeasuredVarianceIsTheFormula(t *testing.T) {
 	const s = 1 << 20

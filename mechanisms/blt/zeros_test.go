@@ -28,8 +28,8 @@ func TestZerosAtTheEdges(t *testing.T) {
 	}
 }
 
-// TestValidateRefusesOtherSigns checks each condition of PROOF.md, Lemma 1: the filters here have the right shape, and
-// each violates one condition.
+// TestValidateRefusesOtherSigns checks each condition of PROOF.md, Lemma 1: each filter here has a valid shape and
+// violates one condition.
 func TestValidateRefusesOtherSigns(t *testing.T) {
 	f := func(name string, poles [MaxPoles]uint32, residues [MaxPoles]int32, count uint8) {
 		t.Helper()

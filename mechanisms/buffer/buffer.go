@@ -16,8 +16,8 @@ const (
 	unit         = 1 << FractionBits
 )
 
-// Reach bounds a draw by Reach·s. noise.Gaussian stays below 29s, because a draw that it cannot decide with 576 bits is
-// never made.
+// Reach bounds a draw by Reach·s. noise.Gaussian stays below 29s, because every draw that it makes is decided with 576
+// bits.
 const Reach = 29
 
 // Plus returns sum + r·c. The high words wrap in two's complement, which gives the right result because the product
@@ -30,7 +30,7 @@ func Plus(sum, c lattice.Int128, r int64) lattice.Int128 {
 	return lattice.Int128{Hi: int64(hi), Lo: lo}
 }
 
-// Decayed returns ⌊q·c/2³⁰⌋ + x.
+// Decayed returns ⌊q·c/2³⁰⌋ + x, the buffer c after one step with the new draw x.
 func Decayed(c lattice.Int128, q uint32, x lattice.Int128) lattice.Int128 {
 	hi, lo := bits.Mul64(c.Lo, uint64(q))
 	hi += uint64(c.Hi) * uint64(q)
@@ -42,18 +42,18 @@ func Decayed(c lattice.Int128, q uint32, x lattice.Int128) lattice.Int128 {
 // Within reports whether |x| ≤ limit.
 func Within(x, limit lattice.Int128) bool {
 	if x.Hi < 0 {
-		x = lattice.Int128{Hi: ^x.Hi, Lo: ^x.Lo} // |x| − 1
+		x = lattice.Int128{Hi: ^x.Hi, Lo: ^x.Lo} // |x| − 1, for negative x
 		return x.Hi < limit.Hi || x.Hi == limit.Hi && x.Lo < limit.Lo
 	}
 	return x.Hi < limit.Hi || x.Hi == limit.Hi && x.Lo <= limit.Lo
 }
 
-// errScale means that no sampler has the scale.
+// errScale means that samplers cannot have the scale.
 var errScale = errors.New("scale: not that of a sampler")
 
-// Limits writes inclusive bounds on the buffers of poles. It refuses a scale at which Σ |r|·C, the sum of the products
-// of a carry, could exceed 2¹²⁶ in units of 2^{−f−30}. With |n| ≤ N = ⌈29s⌉ + 1, |C| ≤ (2^f·N + 1)/(1 − q), because
-// each step truncates by less than 1.
+// Limits writes to dst the inclusive bound on the buffer C of each pole. It refuses a scale s at which Σ |r|·C, the sum
+// of a carry's products over the poles, could exceed 2¹²⁶ in units of 2^{−f−30}. With |n| ≤ N = ⌈29s⌉ + 1, |C| ≤ (2^f·N
+// + 1)/(1 − q), because each step truncates by less than 1.
 func Limits(dst []lattice.Int128, poles []uint32, residue func(k int) int64, fraction uint, s noise.Scale) error {
 	if s.Mant == 0 || s.Exp > 64 || s.Exp < -1100 {
 		return errScale
@@ -66,9 +66,9 @@ func Limits(dst []lattice.Int128, poles []uint32, residue func(k int) int64, fra
 		n.Rsh(n, uint(-s.Exp)).Add(n, big.NewInt(1))
 	}
 	n.Add(n, big.NewInt(1))
-	overflow := n.BitLen() > 62 // a draw is an int64
+	overflow := n.BitLen() > 62 // draws must fit an int64
 	n.Lsh(n, fraction).Add(n, big.NewInt(1)).Lsh(n, FractionBits)
-	products := new(big.Int) // Σ |r|·C, starting with the half for rounding
+	products := new(big.Int) // Σ |r|·C plus the half that rounding adds
 	products.Lsh(big.NewInt(1), FractionBits+fraction)
 	for k, q := range poles {
 		c := new(big.Int).Quo(n, big.NewInt(unit-int64(q)))

@@ -30,8 +30,8 @@ func random(rng *rand.Rand, most int) lattice.Int128 {
 	return x
 }
 
-// TestArithmeticIsThatOfIntegers compares Plus and Decayed with sum + r·c and ⌊q·c/2³⁰⌋ + x in unbounded integers,
-// where Plus wraps as two's complement does.
+// TestArithmeticIsThatOfIntegers compares Plus and Decayed with sum + r·c and ⌊q·c/2³⁰⌋ + x in unbounded integers, in
+// which the test wraps Plus to two's complement.
 func TestArithmeticIsThatOfIntegers(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 200_000 {
@@ -43,7 +43,7 @@ func TestArithmeticIsThatOfIntegers(t *testing.T) {
 		}
 		c, x, q := random(rng, 97), random(rng, 125), rng.Uint32N(1<<buffer.FractionBits)
 		want = new(big.Int).Mul(sumtest.Integer(c), big.NewInt(int64(q)))
-		want.Rsh(want, buffer.FractionBits).Add(want, sumtest.Integer(x)) // Rsh rounds down, also below zero
+		want.Rsh(want, buffer.FractionBits).Add(want, sumtest.Integer(x)) // Rsh rounds towards −∞, also below zero
 		if got := sumtest.Integer(buffer.Decayed(c, q, x)); got.Cmp(want) != 0 {
 			t.Fatalf("Decayed(%v, %d, %v) = %d, want %d", c, q, x, got, want)
 		}
@@ -79,7 +79,7 @@ func TestWithinIsInclusive(t *testing.T) {
 }
 
 // TestLimitsHoldAndAreReached checks that a buffer fed for ever with draws at the reach stays within its limit and
-// comes near it.
+// comes close to the limit.
 func TestLimitsHoldAndAreReached(t *testing.T) {
 	poles := []uint32{1 << 28, 1 << 29, 1<<30 - 1<<22}
 	residue := func(k int) int64 { return int64(k+1) << 20 }
@@ -117,7 +117,7 @@ func TestLimitsAreTheFormula(t *testing.T) {
 	}{
 		{noise.Scale{Mant: 1}, 30},
 		{noise.Scale{Mant: 3, Exp: 2}, 349},
-		{noise.Scale{Mant: 1, Exp: -1}, 16}, // ⌈14.5⌉ + 1
+		{noise.Scale{Mant: 1, Exp: -1}, 16}, // the bound is ⌈14.5⌉ + 1
 	} {
 		if err := buffer.Limits(limit, []uint32{3 << 28}, func(int) int64 { return 1 }, 10, c.scale); err != nil {
 			t.Fatal(err)
@@ -172,8 +172,7 @@ func TestStateReadsBack(t *testing.T) {
 	}
 }
 
-// TestLimitsAreOfSizes checks that the signs of residues do not matter: a scale is refused for both signs or for
-// neither.
+// TestLimitsAreOfSizes checks that only the sizes of residues matter: a scale is refused for both signs or for neither.
 func TestLimitsAreOfSizes(t *testing.T) {
 	poles, limits := []uint32{1<<30 - 1<<8, 1<<30 - 1<<9}, make([]lattice.Int128, 2)
 	refused := 0

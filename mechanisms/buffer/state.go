@@ -9,8 +9,8 @@ import (
 )
 
 // A state of a carry is, little-endian: the step, u64; a sum of each coordinate, n × 16 bytes; the buffers, n × m × 16
-// bytes, grouped by coordinate. The length depends only on n and m, so that a sealed state reveals nothing by its
-// length.
+// bytes, grouped by coordinate. Its length depends only on n and m, so that the length of a sealed state reveals
+// nothing.
 
 // stepLen is the length of the step.
 const stepLen = 8
@@ -59,8 +59,9 @@ func (s State) at(k int) lattice.Int128 {
 	return lattice.ParseInt128(s.bytes[stepLen+k*lattice.Int128Len:])
 }
 
-// Check reports a sum or a buffer that no state of this step has. Sums are within sumLimit, and buffer k is within
-// limits[k], inclusive. Sums are zero before the first step, and buffers after each step that period divides.
+// Check reports a sum or a buffer that no state of this step can have. Sums must be within sumLimit, and buffer k
+// within limits[k], inclusive. Sums must be zero before the first step, and buffers after each step that period
+// divides.
 func (s State) Check(sumLimit lattice.Int128, limits []lattice.Int128, period uint64) error {
 	steps := s.Steps()
 	for i := range s.n {
@@ -82,7 +83,7 @@ func (s State) Check(sumLimit lattice.Int128, limits []lattice.Int128, period ui
 	return nil
 }
 
-// Write writes the sums, and the buffers of coordinate i to row(i).
+// Write writes all sums to sums, and the buffers of coordinate i to row(i).
 func (s State) Write(sums []lattice.Int128, row func(i int) []lattice.Int128) {
 	for i := range sums {
 		sums[i] = s.Sum(i)

@@ -10,8 +10,8 @@ import (
 	"oriel/mechanisms/mechtest"
 )
 
-// TestBallKeepsVectorsInside checks that vectors on the very edge are rounded and not moved, wherever the centre is,
-// because ρ has √n units for both roundings. The worst case is a corner, half a unit off in every coordinate.
+// TestBallKeepsVectorsInside checks for all centres that vectors on the edge of the ball are rounded but not moved,
+// because ρ includes √n units for both roundings. The worst case is a corner, half a unit off in every coordinate.
 func TestBallKeepsVectorsInside(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	for _, n := range []int{1, 2, 30, 1000} {
@@ -45,8 +45,8 @@ func TestBallKeepsVectorsInside(t *testing.T) {
 	}
 }
 
-// TestBallDistancesHoldForEveryVector checks that contributions with one centre, including the null contribution, are
-// within the claimed distances. The contributions of opposite vectors far outside attain them along a coordinate.
+// TestBallDistancesHoldForEveryVector checks that contributions with the same centre, including the null contribution,
+// are within the claimed distances. Opposite vectors far outside the ball attain the distances along a coordinate.
 func TestBallDistancesHoldForEveryVector(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 9))
 	for _, b := range []contribution.Ball{
@@ -97,7 +97,8 @@ func TestBallValidate(t *testing.T) {
 	}
 }
 
-// TestLargestIsTheClipUnlessAQuantiserBoundsIt checks that only the clip bounds one integer of a ball.
+// TestLargestIsTheClipUnlessAQuantiserBoundsIt checks that a single integer of a ball is bounded only by the clip,
+// unless the quantiser is Bounded.
 func TestLargestIsTheClipUnlessAQuantiserBoundsIt(t *testing.T) {
 	g, err := lattice.NewGrid(1)
 	if err != nil {

@@ -17,15 +17,16 @@ const (
 	MaxName = 255
 )
 
-// Contribution describes what one record adds to a stream: the integers of its components, concatenated and absorbed at
-// once. Component i is mechanism instance i of the stream's chain, and all sums close at the same steps.
+// Contribution describes what one record adds to a stream: the integers of its components, concatenated; the key chain
+// absorbs them together. Component i is mechanism instance i of the stream's chain, and all sums close at the same
+// steps.
 type Contribution struct {
 	Components []Component // 1 to 1024
 
-	// Nonzero is 0, or the largest usual number of nonzero integers in a contribution. The chain then absorbs only the
-	// places and values of these, so that, for example, a histogram of many cells is hashed quickly. It changes the
-	// noise, so a stream keeps it for life. No guarantee depends on it, and a contribution may have more nonzero
-	// integers.
+	// Nonzero is 0, or the largest usual number of nonzero integers in a contribution. If it is positive, the key chain
+	// absorbs only the places and values of nonzero integers, so that, for example, a histogram of many cells is hashed
+	// quickly. Because Nonzero changes the noise, it must not change in a stream's life. No guarantee depends on it,
+	// and a contribution may have more nonzero integers.
 	Nonzero int
 }
 
@@ -35,9 +36,9 @@ type Contribution struct {
 // A single component without Quantiser and Scales is the default contribution: its calibrations and states have the
 // same bytes as a stream without components.
 type Component struct {
-	Name string  // for people and errors, up to 255 bytes; may be empty
-	Size int     // n, coordinates: integers of a contribution
-	Clip float64 // L, loss units: in scaled coordinates no contribution exceeds Λ units of the grid of L
+	Name string  // shown to people and in errors, up to 255 bytes; may be empty
+	Size int     // n, number of coordinates
+	Clip float64 // L, ℓ2 bound in scaled coordinates, loss units: no contribution exceeds Λ units of the grid of L
 
 	// Quantiser makes contributions. nil clips to the ball of radius L in the ℓ2 norm of scaled coordinates and rounds
 	// to the nearest lattice point, so that two contributions are at most 2Λ apart, and one is at most Λ from the null
@@ -49,21 +50,21 @@ type Component struct {
 	// rest has 1.
 	Scales []uint32
 
-	// Share divides the budget: a component gets Share over the sum of all components' Shares, of µ² under Gaussian
-	// noise, otherwise of ε. It must be at least 1 if there are several components; a single one may have any,
+	// Share divides the budget: with Gaussian noise a component gets the part Share/(sum of all Shares) of µ²,
+	// otherwise of ε. Share must be at least 1 if there are several components; a single component may have any,
 	// including 0.
 	Share uint32
 }
 
-// Quantiser turns the numbers of a component into lattice integers. Each needs a proof of its distances; optest and
-// mechtest have none for theirs. Its methods must be pure functions, safe for concurrent use, because configurations
-// are shared.
+// Quantiser turns the numbers of a component into lattice integers. Each Quantiser needs a proof of its distances; only
+// those of optest and mechtest lack one. Its methods must be pure functions, safe for concurrent use, because
+// configurations are shared.
 //
 // The numbers may include public ones after the private ones, for example a centre from the released decision. A
 // record's contribution may then depend on earlier releases, and the distances must hold for every value of the public
 // numbers.
 type Quantiser interface {
-	// Entries returns how many numbers of the vector that Stream.Add gets belong to the component.
+	// Entries returns the length of the component's part of the vector that Stream.Add takes.
 	Entries() int
 
 	// Distances returns squares of distances in units of g, in the ℓ2 norm of integers (so in scaled coordinates). They
@@ -74,12 +75,12 @@ type Quantiser interface {
 	Distances(g lattice.Grid) (replace, zeroOut lattice.Int128)
 
 	// Quantise writes the contribution of v to dst, which is zero before. It must end with an exact check in integers,
-	// as lattice.Grid.Quantise does, because Distances must not rest on floating point.
+	// as lattice.Grid.Quantise does, because Distances must not depend on floating point.
 	Quantise(g lattice.Grid, dst []int64, v []float64)
 }
 
-// Bounded is a Quantiser that bounds each integer of its contributions, besides their length. ExponentialMechanism pays
-// for this bound.
+// Bounded is a Quantiser that bounds not only the norm of a contribution but also each integer. The loss of
+// ExponentialMechanism depends on this bound.
 type Bounded interface {
 	Quantiser
 
@@ -127,7 +128,7 @@ func (l Contribution) Entries() int {
 	return n
 }
 
-// Entries returns how many numbers of the vector that Stream.Add gets belong to the component.
+// Entries returns the length of the component's part of the vector that Stream.Add takes.
 func (p Component) Entries() int {
 	if p.Quantiser == nil {
 		return p.Size
@@ -148,7 +149,7 @@ func (p Component) Distances(g lattice.Grid) (replace, zeroOut lattice.Int128) {
 	return p.Quantiser.Distances(g)
 }
 
-// Problems reports each problem of a contribution by calling bad.
+// Problems calls bad for each problem of a contribution.
 func (l Contribution) Problems(bad func(format string, args ...any)) {
 	if len(l.Components) < 1 || len(l.Components) > MaxComponents {
 		bad("contribution: %d components: not in [1, 1024]", len(l.Components))
@@ -221,7 +222,7 @@ func CheckDistances(g lattice.Grid, replace, zeroOut lattice.Int128) error {
 	return nil
 }
 
-// Roots returns √k_i, each correctly rounded and so the same on every CPU; nil when all are 1.
+// Roots returns √k_i, correctly rounded and so equal on every CPU, or nil when all are 1.
 func Roots(scales []uint32) []float64 {
 	if scales == nil {
 		return nil

@@ -6,8 +6,8 @@ import (
 	"oriel/mechanisms/lattice"
 )
 
-// TestDistancesThatCannotBeAreRefused checks that impossible distances of a quantiser are refused: each contribution is
-// within Λ of zero, and two are at most twice that apart.
+// TestDistancesThatCannotBeAreRefused checks that impossible distances of a quantiser are refused: a contribution must
+// be within Λ of zero, and two contributions at most twice the zero-out distance apart.
 func TestDistancesThatCannotBeAreRefused(t *testing.T) {
 	g := lattice.Grid{Lambda: 1 << 24}
 	most := lattice.Square(g.Lambda)

@@ -9,8 +9,8 @@ import (
 	"oriel/mechanisms/mechtest"
 )
 
-// TestMarksKeepToTheirDistances takes all vectors of numbers that columns can have, including several marks at once.
-// No two are farther apart than the claim, and some attain it.
+// TestMarksKeepToTheirDistances tries all vectors of typical numbers, including several marks at once. No two
+// contributions may be farther apart than the claimed distance, and some must attain it.
 func TestMarksKeepToTheirDistances(t *testing.T) {
 	g, err := lattice.NewGrid(1)
 	if err != nil {

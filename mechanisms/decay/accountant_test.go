@@ -14,17 +14,16 @@ import (
 
 var matricesFile = flag.String("matrices", "", "file to write µ by age to, for .ci/auditors/accounting.py; relative to mechanisms/decay")
 
-// matrixClaim is this package's claim at an age, together with the integers that it follows from, which are enough to
-// build the matrix of the noise.
+// matrixClaim is this package's claim at an age, with the integers from which an accountant can build the noise matrix.
 type matrixClaim struct {
-	Decay    uint32   `json:"decay"` // in units of 2⁻³⁰, as the two below
+	Decay    uint32   `json:"decay"` // Γ, like the filter's other numbers in units of 2⁻³⁰
 	Poles    []uint32 `json:"poles"`
 	Residues []uint32 `json:"residues"`
 	Distance uint64   `json:"distance"` // Δ, lattice units
 	N        int      `json:"coordinates"`
-	Scale    float64  `json:"scale"` // s
+	Scale    float64  `json:"scale"` // s, noise scale
 	Events   uint64   `json:"events"`
-	Apart    uint64   `json:"apart"` // steps from one of the events to the next
+	Apart    uint64   `json:"apart"` // steps between consecutive events of the user
 	Age      uint64   `json:"age"`
 	Mu       float64  `json:"mu"`
 	Delta    float64  `json:"delta"`
@@ -32,8 +31,8 @@ type matrixClaim struct {
 }
 
 // TestMatricesForOutsideAccountants writes the claims that .ci/auditors/accounting.py checks against dense matrices,
-// with noise for (1, 10⁻⁶), for an event and for the events of a user. Here it only checks that no age claims more than
-// that, and that each claim has some size.
+// with noise for (1, 10⁻⁶), for an event and for the events of a user. Here it only checks that no claim exceeds (1,
+// 10⁻⁶), and that no claim is negligible.
 func TestMatricesForOutsideAccountants(t *testing.T) {
 	const n, delta = 32, 1e-6
 	var lines strings.Builder

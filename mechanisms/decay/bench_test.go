@@ -8,15 +8,15 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// TestAddAllocatesOnlyTheCipher also runs past a reset, which comes after 2048 steps.
+// TestAddAllocatesOnlyTheCipher runs past a reset, too: the first reset comes after 2048 steps.
 func TestAddAllocatesOnlyTheCipher(t *testing.T) {
 	sumtest.AddAllocatesOnlyTheCipher(t, 3000, func(n int, sampler noise.Sampler) sumtest.Sum {
 		return newCarry(t, written(t)[0], 1<<30, n, sampler)
 	})
 }
 
-// BenchmarkAdd measures Absorb and Add, as the benchmark of the same name in blt does. H matters only through the
-// number of poles, which decides the cost of the carry.
+// BenchmarkAdd measures Absorb and Add, as the benchmark of the same name in blt does. H matters only because it
+// determines the number of poles, and so the cost of the carry.
 func BenchmarkAdd(b *testing.B) {
 	for _, n := range []int{8, 32, 256} {
 		for _, memory := range []uint64{64, 1 << 10, 1 << 16, 1 << 20} {

@@ -9,20 +9,20 @@ import (
 )
 
 const (
-	// MinBits is the lattice of all other mechanisms, Λ in [2²⁴, 2²⁵), which the rounding of contributions requires.
+	// MinBits is the lattice of all other mechanisms, with Λ in [2²⁴, 2²⁵). The rounding of contributions requires it.
 	MinBits = 25
 
 	// MaxBits is enough for 2²² coordinates at MaxMemory.
 	MaxBits = 43
 
-	// fineness is log₂ of the main term over the rounding term. The rounding term is the only part that still grows
-	// after some H steps: at 2⁻¹⁴ of µ², 3·10⁻⁵ of µ, an event's ε after ten memories equals its lifetime ε to four
-	// digits. At 2⁻¹⁰ they would differ by 0.05 %, for noise two bits narrower.
+	// fineness is log₂ of the ratio of the main term to the rounding term of µ². After some H steps only the rounding
+	// term still grows. At 2⁻¹⁴ of µ², or 3·10⁻⁵ of µ, an event's ε after ten memories equals its lifetime ε to four
+	// digits. At 2⁻¹⁰ they would differ by 0.05 %, and Λ would have two bits less.
 	fineness = 14
 )
 
 // Bits returns the least number of bits of a lattice, Λ in [2^{bits−1}, 2^bits), at which the rounding of the carry
-// over a life is negligible beside the event (PROOF.md, Theorem 1):
+// over a life is negligible compared with the event (PROOF.md, Theorem 1):
 //
 //	n·(2η)²·Σ_{j<P} B_j² ≤ 2⁻¹⁴·Δ²·Σ_{j<P} c_j²,    Δ² = square(bits).
 //

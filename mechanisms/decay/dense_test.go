@@ -38,7 +38,8 @@ func noises(f Filter, period, first, steps int) *mat.Dense {
 	return m
 }
 
-// decayedSums returns the part of contributions of size 1 at given places, counted from 0, in Ŝ.
+// decayedSums returns the share of Ŝ_1 … Ŝ_T that comes from contributions of size 1 at the given places, counted from
+// 0.
 func decayedSums(f Filter, places []int, steps int) *mat.VecDense {
 	gamma, v := float64(f.Decay())/unit, mat.NewVecDense(steps, nil)
 	at := map[int]float64{}
@@ -71,8 +72,8 @@ func distance(t testing.TB, n mat.Matrix, m *mat.VecDense) float64 {
 }
 
 // TestDenseMatrixIsTheClaim checks PROOF.md, Theorem 1 without η, for events at any step of releases over several
-// blocks, at any age. None exceeds the claim, and the first event of a block attains it. With a period that is off by
-// one step the claim would be exceeded, or not attained.
+// blocks, at any age. No event may exceed the claim, and the first event of a block must attain it. For a period off by
+// one step the test must fail.
 func TestDenseMatrixIsTheClaim(t *testing.T) {
 	const period, steps = 8, 30
 	for _, f := range []Filter{handmade(t), fitFilter(t, 2), fitFilter(t, 64)} {
@@ -98,8 +99,8 @@ func TestDenseMatrixIsTheClaim(t *testing.T) {
 }
 
 // TestUserLossIsThatOfTheWorstPlaces checks PROOF.md, Theorem 4 without η. No placement of a user's events, over two
-// blocks and more, exceeds the claim. The closest events from the start of a block attain it while they are within the
-// block. A claim that accounts for one event less is exceeded.
+// blocks or more, may exceed the claim. The densest placement from the start of a block must attain it while all events
+// are within the block. It must exceed a claim that accounts for one event less.
 func TestUserLossIsThatOfTheWorstPlaces(t *testing.T) {
 	const period, steps = 16, 44
 	rng := rand.New(rand.NewPCG(8, 1))
@@ -144,14 +145,14 @@ func TestUserLossIsThatOfTheWorstPlaces(t *testing.T) {
 	}
 }
 
-// TestBlocksAreTheWorstStretches checks that the rounding term of a user over blocks is at least as large as for any
-// other division of the steps into blocks.
+// TestBlocksAreTheWorstStretches checks that blocks returns a rounding term at least as large as any division of the
+// steps into blocks.
 func TestBlocksAreTheWorstStretches(t *testing.T) {
 	const period = 5
 	r := short(t, handmade(t), period)
 	energy := func(x int) float64 { y, _ := r.sums.Energy(uint64(x)).Hi.Float64(); return y }
 	var worst func(left, first int) float64
-	worst = func(left, first int) float64 { // the first block may be cut at its start
+	worst = func(left, first int) float64 { // the first block may lack its first steps
 		most := energy(min(left, first))
 		if left > first {
 			most += worst(left-first, period)
@@ -171,7 +172,7 @@ func TestBlocksAreTheWorstStretches(t *testing.T) {
 }
 
 // TestVarianceAtIsThatOfTheMatrix compares the variance of every release, across resets, with its row of the matrix.
-// Peak must be above all of them.
+// Peak must be above all these variances.
 func TestVarianceAtIsThatOfTheMatrix(t *testing.T) {
 	const steps = 60
 	for _, f := range []Filter{handmade(t), fitFilter(t, 2), fitFilter(t, 64)} {
@@ -190,8 +191,8 @@ func TestVarianceAtIsThatOfTheMatrix(t *testing.T) {
 	}
 }
 
-// TestPeakBoundsEveryStep checks that after a reset of a shipped filter the variance rises at most to Peak, comes close
-// to it, and falls back. Averaged over a period it is within a thousandth of Variance.
+// TestPeakBoundsEveryStep checks that after a reset the variance of a fitted filter rises at most to Peak, comes close
+// to Peak, and falls again. Averaged over a period it is within a thousandth of Variance.
 func TestPeakBoundsEveryStep(t *testing.T) {
 	for _, f := range filters(t) {
 		r := must(t, f)
@@ -223,8 +224,8 @@ func TestPeakBoundsEveryStep(t *testing.T) {
 }
 
 // TestNewLifeComposesOnlyWhatIsReleasedTwice checks PROOF.md, Theorem 3. A first life releases steps 1 to 20, and a
-// second one steps 16 to 30, starting from the first one's Ŝ_15. An event that only one life releases loses as much as
-// without the other life; an event of steps 16 to 20 loses at most √2 times the claim.
+// second one steps 16 to 30, starting from the first one's Ŝ_15. An event in the releases of only one life must lose as
+// much as without the other life. An event of steps 16 to 20 must lose at most √2 times the claim.
 func TestNewLifeComposesOnlyWhatIsReleasedTwice(t *testing.T) {
 	const period, ended, from, until = 8, 20, 16, 30
 	f := handmade(t)

@@ -8,14 +8,14 @@
 //
 // At step t the release is
 //
-//	u_t = v_t + M_t + n_t,    M_t = Σ_{j≥1} e_j·n_{t−j} within η ≤ ½ + 2⁻⁸, j below the age of t in its block
+//	u_t = v_t + M_t + n_t,    M_t = Σ_{j≥1} e_j·n_{t−j} within η ≤ ½ + 2⁻⁸, j below the number of steps since the last reset
 //
 // and the sum follows from public numbers: Ŝ_t = γŜ_{t−1} + u_t, for one memory or several. A block is the steps
-// between two resets, which follow the steps t ≡ 0 mod P. A reset empties the filter, so no later release depends on
+// between two resets, which follow the steps t ≡ 0 mod P. A reset empties the filter, so no later increment depends on
 // noise of the block before.
 //
-// Guarantee: PROOF.md, Theorem 1, for every event, adaptively, and also at start-up: µ-GDP over its first A steps and,
-// from A = P on, for ever,
+// Guarantee: PROOF.md, Theorem 1, for every event, for adaptively chosen contributions, and from the first step on. The
+// releases of an event's first A steps are µ(A)-GDP, and from A = P on µ(A) stays constant for ever:
 //
 //	µ(A) = √(Σ_{j<min(A, P)} (c_jΔ + 2η√n·B_j)²)/s      Δ: ℓ2 distance of two neighbouring contribution sums in lattice units; B_j = Σ_{l<j} c_l
 //
@@ -26,8 +26,8 @@
 // result differs between platforms, so it must be stored. Loss turns a filter into noise and claims for an event, and
 // UserLoss into noise and claims for all events of a user.
 //
-// Limits: a learner on these sums competes with points that may drift, not with the best fixed point. The lifetime loss
-// of a user who never stops sending events is bounded only by a limit on the number of events.
+// Limits: the regret of a learner on these sums is against a drifting comparator, not against the best fixed point. The
+// lifetime loss of a user who never stops sending events is bounded only by a limit on the number of events.
 //
 //	filter, err := decay.Fit(65536)
 //	bits, err := filter.Bits(n, square)

@@ -10,14 +10,14 @@ import (
 // StateLen returns the length of every state of this sum.
 func (c *Sum) StateLen() int { return buffer.StateLen(len(c.sums), int(c.filter.Count)) }
 
-// AppendState appends the state in the form of package buffer; its sums are Ŝ with fraction bits. Its buffers hold past
-// noise, which together with the releases gives the decayed sums of the data since the last reset. So the state is
+// AppendState appends the state in the format of package buffer, with Ŝ in fixed point as its sums. Its buffers hold
+// past noise, which together with the releases gives the decayed sums of the data since the last reset. So the state is
 // private and must only ever be stored sealed.
 func (c *Sum) AppendState(dst []byte) []byte {
 	return buffer.AppendState(dst, c.steps, c.sums, c.row)
 }
 
-// row returns the buffers of a coordinate.
+// row returns the buffers of coordinate i, one per pole.
 func (c *Sum) row(i int) []lattice.Int128 { return c.buffers[i][:c.filter.Count] }
 
 // Restore restores a state that AppendState wrote. It refuses, and leaves the sum unchanged, if the length is wrong, a

@@ -21,7 +21,7 @@ func TestRestoreAtEveryStepGivesTheSameBytes(t *testing.T) {
 }
 
 func TestRestoreRefusesWhatItDidNotWrite(t *testing.T) {
-	filter := written(t)[0] // P = 2048
+	filter := written(t)[0] // the filter with period P = 2048
 	c := newCarry(t, filter, 1<<10, 2, sumtest.Gaussian(t, 1<<10))
 	chain, dst := noise.NewChain([32]byte{7}), make([]float64, 2)
 	empty := c.AppendState(nil)
@@ -43,7 +43,7 @@ func TestRestoreRefusesWhatItDidNotWrite(t *testing.T) {
 	f("sum before the first step", sumtest.Flipped(empty, 8, 1))
 	f("buffer before the first step", sumtest.Flipped(empty, len(empty)-16, 1))
 	f("buffer after a reset", sumtest.Flipped(reset, len(reset)-16, 1))
-	f("sum beyond its limit", sumtest.Flipped(state, 8+13, 1)) // bit 104 of at most 75
+	f("sum beyond its limit", sumtest.Flipped(state, 8+13, 1)) // flips bit 104; sums have at most 75 bits
 	f("sum below its limit", sumtest.Flipped(state, 8+16+15, 0xff))
 	f("buffer beyond its limit", sumtest.Flipped(state, len(state)-1, 0x40))
 	f("buffer far below its limit", sumtest.Flipped(state, 8+32+15, 0xc0))

@@ -18,10 +18,10 @@ type world struct {
 }
 
 // law enumerates every history n_1 … n_T of a stream, with |n_t| ≤ reach, together with the noise n' that gives the
-// same releases in the neighbouring stream. moved returns the change of the neighbour's contribution in step t, from 0,
-// and may use earlier releases. By the chain rule P(y) is the product of the cell probabilities of n, and P'(y) that
-// product for n'. Increments stand for releases, because the two determine each other. A reset follows step reset, from
-// 1; 0 is none.
+// same releases in the neighbouring stream. moved returns the change of the neighbour's contribution in a step, and may
+// use earlier releases. By the chain rule P(y) is the product of the cell probabilities of n, and P'(y) the product for
+// n'. The code uses increments in place of releases, because they determine each other. A reset follows step reset,
+// counted from 1; 0: no reset.
 type law struct {
 	filter       Filter
 	cell         func(n int64) float64 // P(round(s·Z) = n)
@@ -31,7 +31,7 @@ type law struct {
 	visit        func(p, q, squares float64)
 }
 
-// fixed changes the contributions of given steps, counted from 1, by delta, whatever was released.
+// fixed changes the contributions of the given steps, counted from 1, by delta, independent of releases.
 func fixed(delta int64, places ...int) func(int, []int64) int64 {
 	return func(step int, _ []int64) int64 {
 		if slices.Contains(places, step+1) {
@@ -52,7 +52,7 @@ func (l law) walk(x, y world, releases []int64, step int, p, q, squares float64)
 	moved := l.moved(step, releases[:step])
 	for n := -l.reach; n <= l.reach; n++ {
 		a, b := x, y
-		// The carry does not depend on n: it is the same for every n of this loop.
+		// The carry does not depend on the current n, so it is equal for every n of this loop.
 		u := int64(l.filter.carry(&a.buffers, n).Lo) + n
 		releases[step] = u
 		peek := b.buffers
@@ -66,9 +66,9 @@ func (l law) walk(x, y world, releases []int64, step int, p, q, squares float64)
 	}
 }
 
-// TestExactLawIsWithinTheClaim checks PROOF.md, Theorem 1 exactly on the shipped carry, at start-up and later, at
-// scales where η is as large as the noise. Across a reset, an event before it must cost nothing after it. Histories
-// beyond 5.5 s are left out, which only makes the result smaller, by less than 2e-7.
+// TestExactLawIsWithinTheClaim checks PROOF.md, Theorem 1 by exact enumeration with the real carry, at the first step
+// and later, at scales where η is as large as the noise. An event before a reset must cost nothing after it. Histories
+// with a draw beyond 5.5 s are left out, which makes the result smaller by less than 2e-7.
 func TestExactLawIsWithinTheClaim(t *testing.T) {
 	for i, f := range written(t) {
 		for k, c := range []struct {
@@ -116,7 +116,7 @@ func TestExactLawDetectsMissingTerms(t *testing.T) {
 			visit: func(_, _, squares float64) { worst = max(worst, squares) },
 		}
 		l.all()
-		without, c := 0.0, 1.0 // Σ c_j² with c = 1/e of one pole: c_j = R·(q + R)^{j−1}
+		without, c := 0.0, 1.0 // the claim without η: Σ c_j² with c = 1/e of one pole, c_j = R·(q + R)^{j−1}
 		rate, residue := float64(f.Poles[0]+f.Residues[0])/unit, float64(f.Residues[0])/unit
 		for j := range 4 {
 			without += c * c

@@ -14,16 +14,16 @@ const (
 	// MaxPoles bounds m. Six poles come within 0.3 % of the optimum at MaxMemory, and each costs n integers of state.
 	MaxPoles = 6
 
-	// Limits of H, in steps. A residue of the slowest pole falls like H^(−3/2): at 2²⁰ it is still some units of 2⁻³⁰,
-	// at 2²⁴ only one.
+	// Limits of H, in steps. The residue of the slowest pole falls like H^(−3/2). At H = 2²⁰ it is still some units of
+	// 2⁻³⁰, but at 2²⁴ only one.
 	MinMemory = 2
 	MaxMemory = 1 << 20
 
-	// Shift is f, the fraction bits of the carry's buffers. Because ΣR_k/(1 − q_k) < 1, its truncation is less than 2⁻⁸
-	// of a lattice unit.
+	// Shift is f, the fraction bits of the carry's buffers. Because ΣR_k/(1 − q_k) < 1, the carry's truncation is less
+	// than 2⁻⁸ of a lattice unit.
 	Shift = 8
 
-	// periodLog is log₂(P/H), rounded up. The variance is above its limit only for a part of H steps after a reset, so
+	// periodLog is log₂(P/H), rounded up. The variance exceeds its limit only for less than H steps after a reset, so
 	// its average exceeds the limit by less than a thousandth.
 	periodLog = 10
 
@@ -34,8 +34,8 @@ const (
 //
 //	e_0 = 1,  e_j = −Σ_{k<m} R_k·q_k^{j−1} for j ≥ 1.
 //
-// Memory is H, which decides the γ that the filter was fitted for. Entries from Count = m on are zero. The zero Filter
-// is not valid.
+// Memory is H, which determines the γ that the filter was fitted for. Entries from Count = m on are zero. The zero
+// Filter is not valid.
 type Filter struct {
 	Memory          uint64
 	Count           uint8
@@ -48,7 +48,7 @@ func Decay(memory uint64) uint32 { return unit - uint32((unit+memory/2)/memory) 
 // Period returns P, the steps between two resets: the least power of two that is at least 2¹⁰·memory.
 func Period(memory uint64) uint64 { return 1 << (bits.Len64(memory-1) + periodLog) }
 
-// Decay returns Γ of the filter's memory, and Period its P.
+// Decay returns Γ of the filter's memory.
 func (f Filter) Decay() uint32 { return Decay(f.Memory) }
 
 // Period returns P of the filter's memory.
@@ -57,7 +57,7 @@ func (f Filter) Period() uint64 { return Period(f.Memory) }
 // errShape means that the fields do not form a filter.
 var errShape = errors.New("decay: filter: not 1 > q_1 > … > q_m > 0, all other than gamma, with positive residues")
 
-// errSigns means that the filter's response is not, or not certainly, as PROOF.md, Lemma 1 requires.
+// errSigns means that the filter's response is not as PROOF.md, Lemma 1 requires, or cannot be certified.
 var errSigns = errors.New("decay: filter: 1 − ΣR_k/(1 − q_k) is not positive")
 
 // Validate checks that the filter satisfies PROOF.md, Lemma 1: 1 > q_1 > … > q_m > 0, R_k > 0 and 1 − ΣR_k/(1 − q_k) >
@@ -67,7 +67,7 @@ func (f Filter) Validate() error {
 	return err
 }
 
-// shape checks the conditions of Validate on single fields.
+// shape checks each field separately.
 func (f Filter) shape() error {
 	if err := checkMemory(f.Memory); err != nil {
 		return err

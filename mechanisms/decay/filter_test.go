@@ -81,8 +81,7 @@ func TestFilterIsWrittenAndRead(t *testing.T) {
 	}
 }
 
-// FuzzParseFilter checks that a parsed filter is valid and encodes to the same bytes, and that nothing longer than six
-// poles is parsed.
+// FuzzParseFilter checks that a parsed filter is valid and encodes to the same bytes, and has at most six poles.
 func FuzzParseFilter(f *testing.F) {
 	f.Add(handmade(f).AppendBinary(nil))
 	f.Add(fitFilter(f, 1<<20).AppendBinary(nil))
@@ -147,7 +146,7 @@ func FuzzSignsOfValidFilters(f *testing.F) {
 	})
 }
 
-// byDefinition is Validate, in rational numbers alone.
+// byDefinition is Validate, computed only with rational numbers.
 func (f Filter) byDefinition() bool {
 	above, sum := big.NewRat(1, 1), big.NewRat(1, 1)
 	for k := range f.Count {

@@ -7,8 +7,8 @@ import (
 	"oriel/mechanisms/rational/fit"
 )
 
-// enough is the largest accepted variance, at equal guarantee, relative to the optimum: one per cent more. Each pole
-// saved is n integers of state and a fifth of the filter's time.
+// enough bounds the ratio of the variance to the optimum, at equal guarantee, for which Fit accepts fewer poles: one
+// per cent more. Each pole saved is n integers of state and a fifth of the filter's time.
 const enough = 1.01
 
 // Fit returns the filter of a memory with the fewest poles whose certificate, Ratio, is at most 1.01. Results may

@@ -9,11 +9,11 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// TestGoldenReleases pins noisy releases, as bits, and states, across a reset. Every CPU and build must give the same
-// bytes.
+// TestGoldenReleases pins the bits of noisy releases, and states, across a reset. Every CPU and build must give the
+// same bytes.
 func TestGoldenReleases(t *testing.T) {
 	const n = 3
-	scale := noise.Scale{Mant: 3<<20 + 1, Exp: 10} // 2^31.6
+	scale := noise.Scale{Mant: 3<<20 + 1, Exp: 10} // the scale is 2^31.6
 	normal, err := noise.NewGaussian(scale)
 	if err != nil {
 		t.Fatal(err)
@@ -26,7 +26,7 @@ func TestGoldenReleases(t *testing.T) {
 		}
 		chain, dst := noise.NewChain([32]byte{8, 31: 5}), make([]float64, n)
 		for now := range int64(30) {
-			if now == 15 { // on to a reset
+			if now == 15 { // jumps to five steps before a reset
 				c.steps = Period(f.Memory) - 5
 			}
 			sumtest.Step(c, chain, dst, 1<<26-now, -5*now, 7)

@@ -22,12 +22,12 @@ const scaleLimit = 1 << 50
 // and a dp.Curve.
 type Loss struct {
 	Filter Filter
-	Square lattice.Int128 // Δ², Δ the ℓ2 distance of two sums that differ in one event's contribution, lattice units
-	N      int            // n, coordinates
+	Square lattice.Int128 // Δ², Δ the ℓ2 distance of two sums that differ in one event's contribution, lattice units²
+	N      int            // n, number of coordinates
 	Scale  noise.Scale
 }
 
-// Mu returns µ for all releases in the age steps from the step of an event on, rounded up. It panics unless Filter is
+// Mu returns µ for the releases of age steps, the first of which has the event, rounded up. It panics unless Filter is
 // valid and Scale is positive.
 //
 //	µ = √(Σ_{j<min(age, P)} (c_jΔ + 2η√n·Σ_{l<j}c_l)²)/scale.
@@ -39,13 +39,13 @@ func (l Loss) Life() float64 { return l.Mu(forever) }
 // forever is an age that no stream reaches.
 const forever = 1<<64 - 1
 
-// ScaleFor returns the scale, rounded up, at which all releases, without limit of age, are µ-GDP, whatever l.Scale is.
-// The scale is not valid if µ is 0. It fails if no sampler has the scale.
+// ScaleFor returns the scale, rounded up, at which all releases of a life are µ-GDP; l.Scale has no effect. The scale
+// is not valid if µ is 0. It fails if no sampler has the scale.
 func (l Loss) ScaleFor(mu float64) (noise.Scale, error) {
 	return l.scaleFor(mu, l.sensitivity)
 }
 
-// scaleFor returns the scale at which the sensitivity of a whole life loses µ.
+// scaleFor returns the smallest scale at which the sensitivity of a full life loses at most µ.
 func (l Loss) scaleFor(mu float64, of func(r *response, age uint64) rational.Interval) (noise.Scale, error) {
 	r, err := newResponse(l.Filter)
 	if err != nil || !(mu > 0) {
@@ -54,7 +54,7 @@ func (l Loss) scaleFor(mu float64, of func(r *response, age uint64) rational.Int
 	return scaleOf(of(r, forever), mu)
 }
 
-// scaleOf returns the scale at which a sensitivity loses µ.
+// scaleOf returns the smallest scale at which a shift by sensitivity loses at most µ.
 func scaleOf(sensitivity rational.Interval, mu float64) (noise.Scale, error) {
 	s := noise.ScaleUp(dp.Up(rational.Up().Quo(sensitivity.Hi, dp.Exact(mu)), scaleMargin))
 	if s.Float64() >= scaleLimit {
@@ -63,13 +63,13 @@ func scaleOf(sensitivity rational.Interval, mu float64) (noise.Scale, error) {
 	return s, nil
 }
 
-// sensitivity returns how far an event moves the vector of the means of the step noises, in lattice units. No mean
-// moves after the end of the event's block.
+// sensitivity returns the ℓ2 distance by which an event moves the means of all step noises, in lattice units. After the
+// end of the event's block no mean moves.
 func (l Loss) sensitivity(r *response, age uint64) rational.Interval {
 	return r.shift(l.delta(), l.N, min(age, r.period))
 }
 
-// delta returns Δ.
+// delta returns Δ, the square root of l.Square.
 func (l Loss) delta() rational.Interval { return rational.Distance(integer(l.Square)) }
 
 // integer returns a square as a big integer; it must not be negative.
@@ -95,14 +95,14 @@ type UserLoss struct {
 	Window     uint64 // W, steps within which a user's events are exchanged
 }
 
-// Mu returns µ for all releases of age steps from the first step of a window on, rounded up. It panics unless Filter is
-// valid and Scale is positive.
+// Mu returns µ for the releases of age steps, starting at the first step of a window, rounded up. It panics unless
+// Filter is valid and Scale is positive.
 func (l UserLoss) Mu(age uint64) float64 { return l.mu(l.sensitivity(l.Filter.valid(), age)) }
 
-// Life returns µ, over all releases without limit of age, for the user's events among any W steps.
+// Life returns µ for all releases of a life, if the user's events among any W steps are exchanged.
 func (l UserLoss) Life() float64 { return l.Mu(forever) }
 
-// MuAll returns µ for all releases of age steps, rounded up, if a user's events may be exchanged in any of these steps.
+// MuAll returns µ for all releases of age steps, rounded up, if a user's events in all of these steps may be exchanged.
 // It grows without limit for a user who never stops sending events.
 func (l UserLoss) MuAll(age uint64) float64 {
 	if age == 0 {
@@ -112,14 +112,14 @@ func (l UserLoss) MuAll(age uint64) float64 {
 	return l.mu(r.userShift(l.delta(), l.N, age, l.Separation, rational.Events(age, l.Separation)))
 }
 
-// ScaleFor returns the scale, rounded up, at which all releases, without limit of age, are µ-GDP, whatever l.Scale is.
-// The scale is not valid if µ is 0. It fails if no sampler has the scale.
+// ScaleFor returns the scale, rounded up, at which all releases of a life are µ-GDP; l.Scale has no effect. The scale
+// is not valid if µ is 0. It fails if no sampler has the scale.
 func (l UserLoss) ScaleFor(mu float64) (noise.Scale, error) {
 	return l.scaleFor(mu, l.sensitivity)
 }
 
-// sensitivity returns how far a user's events move the vector of the means of the step noises, in lattice units. No
-// mean moves after the end of the last exchanged event's block.
+// sensitivity returns the ℓ2 distance by which a user's events move the means of all step noises, in lattice units.
+// After the end of the block with the last exchanged event no mean moves.
 func (l UserLoss) sensitivity(r *response, age uint64) rational.Interval {
 	last, more := bits.Add64(l.Window-1, r.period, 0)
 	if more == 0 {

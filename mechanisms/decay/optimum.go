@@ -8,8 +8,8 @@ import (
 )
 
 // Optimum returns ((2/π)·K(γ))² rounded down, K the complete elliptic integral of the first kind of modulus γ. It is
-// the least long-run variance, in units of (Δ/µ)², of a Gaussian mechanism that protects every event for life with µ
-// (PROOF.md, Theorem 2).
+// the least long-run variance, in units of (Δ/µ)², of a Gaussian mechanism that releases decayed sums and is µ-GDP for
+// every event over its full life (PROOF.md, Theorem 2).
 func Optimum(memory uint64) float64 {
 	x, accuracy := optimum(memory).Float64()
 	if accuracy == big.Above {
@@ -19,7 +19,8 @@ func Optimum(memory uint64) float64 {
 }
 
 // optimum returns Optimum as a big number, rounded down. (2/π)·K(γ) = 1/M(1, √(1 − γ²)), with M the
-// arithmetic-geometric mean of Gauss, which lies between the two means of every round. 1 − γ² is an integer over 2⁶⁰.
+// arithmetic-geometric mean of Gauss, which lies between the two means of every round of his iteration. 1 − γ² is an
+// integer over 2⁶⁰.
 func optimum(memory uint64) *big.Float {
 	gamma := int64(Decay(memory))
 	high, low := rational.Whole(1), rational.Dyadic(unit*unit-gamma*gamma, -2*rational.Bits).Root()
@@ -31,6 +32,6 @@ func optimum(memory uint64) *big.Float {
 	return k.Mul(k).Lo
 }
 
-// means is the number of rounds after which the two means agree. Each round doubles their equal digits, after some that
-// bring 2⁻¹⁰ near 1.
+// means is the number of rounds after which the two means agree. Some rounds bring a ratio of 2⁻¹⁰ near 1; then each
+// round doubles the number of equal digits.
 const means = 12

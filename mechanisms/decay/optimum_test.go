@@ -21,7 +21,7 @@ func TestOptimum(t *testing.T) {
 			term *= gamma * float64(2*j+1) / float64(2*j+2)
 		}
 		integral, points := 0.0, 200*int(memory)
-		for i := range points { // the midpoint rule converges like γ^points for a function on a circle
+		for i := range points { // the midpoint rule over a circle converges like γ^points
 			theta := 2 * math.Pi * (float64(i) + 0.5) / float64(points)
 			integral += 1 / math.Hypot(1-gamma*math.Cos(theta), gamma*math.Sin(theta)) / float64(points)
 		}
@@ -59,7 +59,7 @@ func nuclear(t *testing.T, a mat.Matrix) (sum float64) {
 }
 
 // TestNuclearNormIsWithinItsBounds checks PROOF.md, Theorem 2: ‖A_T‖_*/T lies between its bounds at every T, and rises
-// to the limit.
+// towards the limit.
 func TestNuclearNormIsWithinItsBounds(t *testing.T) {
 	for _, memory := range []uint64{2, 5, 16} {
 		limit, before := math.Sqrt(Optimum(memory)), 0.0
@@ -76,9 +76,9 @@ func TestNuclearNormIsWithinItsBounds(t *testing.T) {
 	}
 }
 
-// TestNothingBeatsTheOptimum tries factorisations A = BD: random ones, filters, and the shipped one. None has mean
-// variance times worst squared sensitivity below (‖A‖_*/T)², and the shipped one is within its certificate of the
-// limit.
+// TestNothingBeatsTheOptimum tries factorisations A = BD: random ones, filters, and the fitted filter. None may have
+// mean variance times worst squared sensitivity below (‖A‖_*/T)², and the fitted filter must be within its certificate
+// of the limit.
 func TestNothingBeatsTheOptimum(t *testing.T) {
 	const memory, steps = 16, 120
 	rng := rand.New(rand.NewPCG(5, 6))
@@ -131,7 +131,7 @@ func TestNothingBeatsTheOptimum(t *testing.T) {
 	}
 }
 
-// TestCertificates checks the certificates that PROOF.md prints: Σb²·Σc² of the filter that Fit chooses, over the
+// TestCertificates checks the certificates that PROOF.md prints: Σb²·Σc² of the filter that Fit chooses, divided by the
 // optimum, in directed rounding.
 func TestCertificates(t *testing.T) {
 	for _, row := range []struct {
@@ -164,8 +164,8 @@ func TestCertificates(t *testing.T) {
 	}
 }
 
-// TestPolesBringTheOptimumNearer checks that more poles come nearer to the optimum, as in a table of floating-point
-// fits by other software.
+// TestPolesBringTheOptimumNearer checks that fits with more poles come nearer to the optimum, like a table of
+// floating-point fits by other software.
 func TestPolesBringTheOptimumNearer(t *testing.T) {
 	for memory, want := range map[uint64][]float64{
 		64:      {0, 1.0029, 1.0001},
@@ -190,8 +190,8 @@ func TestPolesBringTheOptimumNearer(t *testing.T) {
 	}
 }
 
-// TestOneReleaseHasSeveralMemories computes how well the filter of one memory serves others: the variance of their sums
-// over the optimum for each, at the same guarantee.
+// TestOneReleaseHasSeveralMemories computes how well the filter of one memory serves other memories: the variance of
+// their sums divided by the optimum of each, at the same guarantee.
 func TestOneReleaseHasSeveralMemories(t *testing.T) {
 	f := fitFilter(t, 1<<16)
 	shift, _ := must(t, f).c.Energy(all).Hi.Float64()

@@ -9,20 +9,20 @@ import (
 	"oriel/mechanisms/rational"
 )
 
-// Reading is a decayed sum of the increments of a Sum, with its own memory, as any reader of the increments could
-// compute it, in the fixed point of the carry. It is a function of releases, so it costs no privacy. Without a memory
-// nothing decays.
+// Reading is a decayed sum of the increments of a Sum, with a memory of its own, in the fixed-point numbers of the
+// carry. Because increments are public, any reader could compute it: it costs no privacy. With memory 0 the sum does
+// not decay.
 type Reading struct {
 	decay uint32
 	limit lattice.Int128
-	sums  []lattice.Int128 // with sumBits fraction bits
+	sums  []lattice.Int128 // decayed sums, with sumBits fraction bits
 }
 
 // plainBits bounds the number of increments, 2^plainBits, that a reading without a memory may sum before it is cleared.
 const plainBits = 32
 
 // NewReading returns the reading of n coordinates before the first step. memory must be within the limits of a filter's
-// memory, or 0. With 0 nothing decays, and the caller must clear the sums after at most 2³² increments.
+// memory, or 0. With 0 the sums do not decay, and the caller must clear them after at most 2³² increments.
 func NewReading(memory uint64, n int) (*Reading, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("decay: reading of dimension %d: below 1", n)
@@ -70,8 +70,7 @@ func (r *Reading) AppendState(dst []byte) []byte {
 }
 
 // Restore restores a state that AppendState wrote. It refuses, and leaves the reading unchanged, if the length is wrong
-// or a sum exceeds its limit. If empty is set, because the reading has nothing to hold yet, any nonzero sum is refused
-// too.
+// or a sum exceeds its limit. If empty is set, because no increment was added yet, Restore refuses nonzero sums too.
 func (r *Reading) Restore(state []byte, empty bool) error {
 	if len(state) != r.StateLen() {
 		return fmt.Errorf("decay: reading: %d bytes, want %d", len(state), r.StateLen())
@@ -92,12 +91,12 @@ func (r *Reading) Restore(state []byte, empty bool) error {
 }
 
 // Weight returns N_t = Σ_{s≤t} γ^{t−s} = (1 − γ^t)/(1 − γ), the decayed sum of t steps of 1, which tends to the memory.
-// It is the same number on every CPU.
+// The result is equal on every CPU.
 func Weight(memory, steps uint64) float64 {
 	return float64(one-remaining(memory, steps)) / float64(one/(1<<30)*(1<<30-uint64(Decay(memory))))
 }
 
-// Left returns γ^t, the share of a sum that is left after t steps. It is the same number on every CPU.
+// Left returns γ^t, the share of a sum that remains after t steps. The result is equal on every CPU.
 func Left(memory, steps uint64) float64 { return float64(remaining(memory, steps)) / one }
 
 // one is 1 with 62 fraction bits.

@@ -51,7 +51,7 @@ func newResponse(f Filter) (*response, error) {
 			return nil, errSigns
 		}
 		r.c.Add(p, c)
-		r.sums.Add(p, c.Mul(p.Sub(one).Inverse())) // −D_i
+		r.sums.Add(p, c.Mul(p.Sub(one).Inverse())) // adds −D_i at rate p_i
 	}
 	return r, nil
 }
@@ -91,15 +91,16 @@ func (r *response) shift(delta rational.Interval, n int, age uint64) rational.In
 }
 
 // blocks returns the largest Σ_t B²_{j(t)} over consecutive steps, where j(t) counts the steps since the first event of
-// t's block. B rises, so the sum is largest over as few blocks as hold the steps, all but one of them whole.
+// t's block. Because B_j rises with j, the sum is largest if the steps are in as few blocks as possible, all but one of
+// them complete.
 func (r *response) blocks(steps uint64) rational.Interval {
 	whole := r.sums.Energy(r.period).Mul(rational.Whole(steps / r.period))
 	return whole.Add(r.sums.Energy(steps % r.period))
 }
 
-// userShift returns, in lattice units, how far count ≥ 1 events of one user move the means of the step noises of age
-// steps, at the worst places, 0, s, 2s, … of one block (PROOF.md, Theorem 4). With ρ = 2η√n, k' the number of events
-// within age steps, and c_j = 0 for j < 0,
+// userShift returns, in lattice units, the ℓ2 distance by which count ≥ 1 events of one user move the means of the
+// noises of age steps, if they are at the worst steps, 0, s, 2s, … of one block (PROOF.md, Theorem 4). With ρ = 2η√n,
+// k' the number of events within age steps, and c_j = 0 for j < 0,
 //
 //	√( Δ²·Σ_{j<age} (Σ_{r<count} c_{j−rs})² + 2Δρ·k'·B²_{min(age, P)} + ρ²·ΣB² ).
 func (r *response) userShift(delta rational.Interval, n int, age, separation, count uint64) rational.Interval {

@@ -13,7 +13,7 @@ import (
 	"oriel/mechanisms/rational"
 )
 
-// handmade returns a filter that is written out instead of fitted.
+// handmade returns a filter as a literal, not a fitted one.
 func handmade(t testing.TB) Filter {
 	t.Helper()
 	f := Filter{
@@ -56,7 +56,7 @@ func must(t testing.TB, f Filter) *response {
 func series(f Filter, terms int) (e, c, b []*big.Float) {
 	f64 := func() *big.Float { return new(big.Float).SetPrec(400) }
 	dyadic := func(x uint32) *big.Float { return f64().SetMantExp(f64().SetUint64(uint64(x)), -rational.Bits) }
-	part := make([]*big.Float, f.Count) // R_k·q_k^{j−1}
+	part := make([]*big.Float, f.Count) // the terms R_k·q_k^{j−1} of e_j
 	for k := range part {
 		part[k] = dyadic(f.Residues[k])
 	}
@@ -109,7 +109,7 @@ func floats(f Filter, terms int) (e, c, b []float64) {
 }
 
 // TestPartialFractionsAreTheSeries checks PROOF.md, Lemma 1, by the recurrences of e, c and b: c is positive and falls
-// from 1, and the closed forms of sequences and sums of squares enclose them.
+// from 1, and the closed forms of the sequences and of their sums of squares enclose the values of the recurrences.
 func TestPartialFractionsAreTheSeries(t *testing.T) {
 	const terms = 300
 	for _, f := range filters(t) {
@@ -143,13 +143,13 @@ func TestPartialFractionsAreTheSeries(t *testing.T) {
 	}
 }
 
-// claim returns µ·s of the theorem, term by term, optionally with a fault.
+// claim returns µ·s of PROOF.md, Theorem 1, term by term, optionally with a fault.
 func claim(f Filter, delta float64, n, age int, fault string) float64 {
 	_, c, _ := floats(f, age)
 	eta, _ := f.Slack().Float64()
 	d, sum := 0.0, 0.0
 	for _, x := range c {
-		total := d // B_j
+		total := d // B_j, the sum of d up to j
 		d += x
 		switch fault {
 		case "d for c":
@@ -165,8 +165,8 @@ func claim(f Filter, delta float64, n, age int, fault string) float64 {
 	return math.Sqrt(sum)
 }
 
-// TestMuIsTheSumOfTheTheorem checks that the closed form is the sum of PROOF.md, Theorem 1, up to a whole life of the
-// shortest memory, and that it differs from each of the faulty sums.
+// TestMuIsTheSumOfTheTheorem checks that the closed form is the sum of PROOF.md, Theorem 1, up to the full life of the
+// shortest memory, and that it differs from each faulty sum.
 func TestMuIsTheSumOfTheTheorem(t *testing.T) {
 	for _, f := range filters(t) {
 		for _, c := range []struct {
@@ -196,7 +196,7 @@ func TestMuIsTheSumOfTheTheorem(t *testing.T) {
 	}
 }
 
-// TestWideSquares checks distances of more than 32 bits, whose squares have more than 64.
+// TestWideSquares checks distances of more than 32 bits, whose squares exceed 64 bits.
 func TestWideSquares(t *testing.T) {
 	l := Loss{Filter: handmade(t), Square: lattice.Int128{Hi: 1 << 10}, N: 1, Scale: noise.Scale{Mant: 1, Exp: 40}}
 	narrow := l
@@ -210,7 +210,7 @@ func TestWideSquares(t *testing.T) {
 }
 
 // TestMuEndsAtTheReset checks that µ grows with age up to a period and no further. With the lattice of Bits, ε after
-// ten memories is the lifetime ε to four digits.
+// ten memories must equal the lifetime ε to four digits.
 func TestMuEndsAtTheReset(t *testing.T) {
 	for _, f := range filters(t) {
 		const n = 32
@@ -254,7 +254,7 @@ func TestMuEndsAtTheReset(t *testing.T) {
 	}
 }
 
-// replaceSquare returns 4Λ² for the least Λ of that many bits.
+// replaceSquare returns 4Λ² for the smallest Λ with this number of bits.
 func replaceSquare(bits int) lattice.Int128 { return power(2 * bits) }
 
 // power returns 2^exp.
@@ -265,8 +265,8 @@ func power(exp int) lattice.Int128 {
 	return lattice.Int128{Hi: 1 << (exp - 64)}
 }
 
-// TestSensitivityCountsByItsUpperEnd checks that for a sensitivity known to lie between 1 and 2, loss and scale hold
-// for 2.
+// TestSensitivityCountsByItsUpperEnd checks that if a sensitivity is known only to lie between 1 and 2, loss and scale
+// are computed for 2.
 func TestSensitivityCountsByItsUpperEnd(t *testing.T) {
 	sensitivity := rational.Interval{Lo: rational.Down().SetInt64(1), Hi: rational.Up().SetInt64(2)}
 	if got := (Loss{Scale: noise.Scale{Mant: 1}}).mu(sensitivity); got != 2 {
@@ -314,8 +314,8 @@ func TestScaleProvesWhatItWasMadeFor(t *testing.T) {
 	}
 }
 
-// TestBitsKeepRoundingSmall checks that the rounding term is at most 2⁻¹⁴ of the main one, and is larger with one bit
-// less. So the lattice costs a negligible part of µ.
+// TestBitsKeepRoundingSmall checks that the rounding term is at most 2⁻¹⁴ of the main one, and larger with one bit
+// less. So rounding to the lattice costs a negligible part of µ.
 func TestBitsKeepRoundingSmall(t *testing.T) {
 	for _, f := range filters(t) {
 		last := 0
@@ -328,8 +328,8 @@ func TestBitsKeepRoundingSmall(t *testing.T) {
 				t.Errorf("%v: %d bits for %d coordinates, %d for fewer", f, bits, n, last)
 			}
 			last = bits
-			// share is the rounding term of µ² over the main one: everything above the main term except the product of
-			// both, 2ρΣc_jB_j = ρ(B_P² − Σc_j²).
+			// share is the rounding term of µ² divided by the main term. The rounding term is the total minus the main
+			// term and minus the product of both, 2ρΣc_jB_j = ρ(B_P² − Σc_j²).
 			share := func(bits int) float64 {
 				l := Loss{Filter: f, Square: replaceSquare(bits), N: n, Scale: noise.Scale{Mant: 1, Exp: 30}}
 				r := must(t, f)

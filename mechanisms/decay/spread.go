@@ -8,8 +8,8 @@ import (
 	"oriel/mechanisms/rational"
 )
 
-// ReadingVariance returns the variance of the reading of a step, counted from 1, with its own memory, in units of s²,
-// rounded up: VarianceAt with γ replaced by γ' of that memory. It refuses a memory whose γ' is a pole.
+// ReadingVariance returns the variance, in units of s², of the reading after a step, counted from 1, with the given
+// memory. It is VarianceAt with γ replaced by the memory's γ', rounded up. It refuses a memory whose γ' is a pole.
 func (f Filter) ReadingVariance(memory, step uint64) (float64, error) {
 	if step == 0 {
 		panic("BUG: decay: variance before the first step")
@@ -37,7 +37,7 @@ func (f Filter) readBy(memory uint64) (*response, error) {
 
 // WindowVariance returns the variance of the sum of the last w ≥ 1 increments in the middle of a block, where the
 // filter's start no longer matters, in units of s², rounded up. With E_j = Σ_{l≤j} e_l, and E_j = 0 for j < 0, it is
-// Σ_{j≥0} (E_j − E_{j−w})². If the window is a whole block, the variance is less.
+// Σ_{j≥0} (E_j − E_{j−w})². If the window is a complete block, the variance is smaller.
 func (f Filter) WindowVariance(w uint64) float64 {
 	if w == 0 {
 		panic("BUG: decay: variance of an empty window")
@@ -65,7 +65,7 @@ type VarianceProfile struct {
 }
 
 // NewSpread returns the variance profile of a filter's increments read with a memory. It refuses a memory whose γ' is a
-// pole, or so near to one that sums cancel.
+// pole, or so near a pole that sums cancel.
 func NewSpread(f Filter, memory uint64) (*VarianceProfile, error) {
 	r, err := f.readBy(memory)
 	if err != nil {
@@ -86,7 +86,7 @@ func (s *VarianceProfile) At(step uint64) float64 {
 	if blocks == 0 {
 		return sum
 	}
-	// γ'^{2a}·A_P·Σ_{i<k} γ'^{2Pi}: the geometric sum over as many blocks as still count in 62 bits.
+	// γ'^{2a}·A_P·Σ_{i<k} γ'^{2Pi}: the geometric sum over all blocks that still matter at 62 bits.
 	whole := rational.Power62(s.decay, 2*s.period)
 	past, term := uint64(0), uint64(1)<<62
 	kept := 0.0

@@ -28,22 +28,22 @@ type Sum struct {
 	*shared
 	steps   uint64
 	sums    []lattice.Int128           // Ŝ_t·2^sumBits: public, a function of releases
-	buffers [][MaxPoles]lattice.Int128 // by coordinate
+	buffers [][MaxPoles]lattice.Int128 // carry buffers, by coordinate
 
-	increments []lattice.Int128 // u_t: public, and lost at a restart
+	increments []lattice.Int128 // u_t: public increments; a restart loses them
 }
 
-// shared is the part that all sums of one calibration share.
+// shared holds the data that all sums of one calibration share.
 type shared struct {
 	filter   Filter
-	decay    uint32 // Γ
-	period   uint64 // P
+	decay    uint32 // Γ, the decay in units of 2⁻³⁰
+	period   uint64 // P, steps between resets
 	fine     lattice.Grid
 	sampler  noise.Sampler
 	instance uint16
-	limit    [MaxPoles]lattice.Int128 // of a buffer, inclusive
-	sumLimit lattice.Int128           // of Ŝ·2^sumBits
-	drawn    []int64                  // n_t, scratch
+	limit    [MaxPoles]lattice.Int128 // largest |buffer| of each pole, inclusive
+	sumLimit lattice.Int128           // largest |Ŝ|·2^sumBits
+	drawn    []int64                  // scratch: the draws n_t
 }
 
 // New returns a sum before its first step. sampler must draw integers of scale s from coordinates within 29s, as
@@ -70,14 +70,14 @@ func New(f Filter, s noise.Scale, grid lattice.Grid, n int, sampler noise.Sample
 	if err := buffer.Limits(common.limit[:], f.Poles[:f.Count], residue, Shift, s); err != nil {
 		return nil, fmt.Errorf("decay: %w", err)
 	}
-	if largest := float64(buffer.Reach*s.Float64()) + 2; !(largest <= 1<<(maxSum-2)) { // as much for |M|: Σ|e_j| < 1
+	if largest := float64(buffer.Reach*s.Float64()) + 2; !(largest <= 1<<(maxSum-2)) { // bounds |M| too: Σ|e_j| < 1
 		return nil, fmt.Errorf("decay: scale %s: too large for sums of 128 bits", s)
 	}
 	common.sumLimit = sumLimit(common.decay)
 	return common.carry(n), nil
 }
 
-// sumLimit returns (2^maxSum·2^sumBits + 1)/(1 − γ): the sum of the largest u_t·γ^j, and of one truncated unit a step.
+// sumLimit returns (2^maxSum·2^sumBits + 1)/(1 − γ): the sum of the largest u_t·γ^j, plus one truncated unit per step.
 func sumLimit(decay uint32) lattice.Int128 {
 	x := new(big.Int).Lsh(big.NewInt(1), maxSum+sumBits)
 	x.Add(x, big.NewInt(1)).Lsh(x, buffer.FractionBits).Quo(x, big.NewInt(1<<buffer.FractionBits-int64(decay)))
@@ -85,8 +85,8 @@ func sumLimit(decay uint32) lattice.Int128 {
 	return lattice.Int128{Hi: new(big.Int).Rsh(x, 64).Int64(), Lo: low.Uint64()}
 }
 
-// Fresh returns a new sum before its first step, as New would make it. Both share sampler and scratch, so only one may
-// be in use at a time.
+// Fresh returns a new sum before its first step, as New would make it. Both sums share sampler and scratch, so only one
+// of them may be used at a time.
 func (c *Sum) Fresh() *Sum { return c.carry(len(c.sums)) }
 
 func (s *shared) carry(n int) *Sum {
@@ -126,8 +126,8 @@ func decayedSum(sum lattice.Int128, decay uint32, u lattice.Int128) lattice.Int1
 //
 //	M = ⌊(2^{29+f} − Σ R_k·C_k)/2^{30+f}⌋,    C_k ← ⌊Q_k·C_k/2³⁰⌋ + n·2^f.
 //
-// M depends only on n_1 … n_{t−1}, as PROOF.md, Theorem 1 requires. Products stay below 2¹²⁷, see buffer.Limits. The
-// poles are written out because a loop over them takes a third longer.
+// M depends only on n_1 … n_{t−1}, as PROOF.md, Theorem 1 requires. Products stay below 2¹²⁷ (see buffer.Limits). The
+// code repeats the pole's lines because a loop over poles takes a third longer.
 func (f *Filter) carry(buffers *[MaxPoles]lattice.Int128, n int64) (m lattice.Int128) {
 	scaled := lattice.Int128{Hi: n >> (64 - Shift), Lo: uint64(n) << Shift}
 	sum := lattice.Int128{Lo: 1 << (buffer.FractionBits - 1 + Shift)}
@@ -161,8 +161,8 @@ func (f *Filter) carry(buffers *[MaxPoles]lattice.Int128, n int64) (m lattice.In
 }
 
 // Increments returns u_t of the last step in lattice units. It is public, and valid until the next Add or Restore; the
-// caller must not modify it. It must be called right after Add, because a restored sum has none.
+// caller must not modify it. A restored sum has no increments before its next Add.
 func (c *Sum) Increments() []lattice.Int128 { return c.increments }
 
-// Steps returns the number of the last step, 0 before the first.
+// Steps returns the number of the last step, or 0 before the first step.
 func (c *Sum) Steps() uint64 { return c.steps }

@@ -13,7 +13,7 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-var grid = lattice.Grid{Exp: 0, Lambda: 1 << 26} // q = 1: releases are sums of integers
+var grid = lattice.Grid{Exp: 0, Lambda: 1 << 26} // one lattice unit is q = 1, so releases are sums of integers
 
 func newCarry(t testing.TB, f Filter, s float64, n int, sampler noise.Sampler) *Sum {
 	t.Helper()
@@ -24,8 +24,8 @@ func newCarry(t testing.TB, f Filter, s float64, n int, sampler noise.Sampler) *
 	return c
 }
 
-// written returns filters that are written out, because fits may differ between platforms: for H = 2, 64 and 2²⁰, and
-// one with six poles.
+// written returns filters as literals, because fits may differ between platforms: for H = 2, 64 and 2²⁰, and one with
+// six poles.
 func written(t testing.TB) []Filter {
 	t.Helper()
 	all := []Filter{
@@ -57,7 +57,7 @@ func written(t testing.TB) []Filter {
 	return all
 }
 
-// carryIsWithinSlack compares carry with the definition of e, and returns the largest distance in units of η.
+// carryIsWithinSlack compares carry with the definition of e, and returns the largest difference in units of η.
 func carryIsWithinSlack(t *testing.T, f Filter, draws []int64) float64 {
 	t.Helper()
 	var buffers [MaxPoles]lattice.Int128
@@ -66,8 +66,8 @@ func carryIsWithinSlack(t *testing.T, f Filter, draws []int64) float64 {
 	return sumtest.CarryIsWithin(t, carry, slow, f.Slack(), draws)
 }
 
-// TestCarryIsWithinSlackOfItsDefinition uses draws at the sampler's reach, small, constant, alternating and random
-// ones. The bound is approached from below.
+// TestCarryIsWithinSlackOfItsDefinition compares the carry with its definition for draws at the sampler's reach, and
+// for small, constant, alternating and random draws. The difference must stay below η and come close to it.
 func TestCarryIsWithinSlackOfItsDefinition(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, f := range written(t) {
@@ -81,7 +81,8 @@ func TestCarryIsWithinSlackOfItsDefinition(t *testing.T) {
 	}
 }
 
-// slowCarry is the mechanism for one coordinate by its definition: the sum in rationals, with the carry's own integers.
+// slowCarry computes the mechanism for one coordinate from its definition: the sum in rationals, with the real carry's
+// integers.
 type slowCarry struct {
 	filter  Filter
 	buffers [MaxPoles]lattice.Int128
@@ -191,10 +192,10 @@ func recovered(f Filter, sums []lattice.Int128, contributions []int64) []int64 {
 	return out
 }
 
-// TestNoiseIsRecoveredFromReleases checks that noise is recovered from releases across resets, and that with each
-// planted fault it is not.
+// TestNoiseIsRecoveredFromReleases checks that noise is recovered from releases across resets, and that recovery fails
+// with each planted fault.
 func TestNoiseIsRecoveredFromReleases(t *testing.T) {
-	f := written(t)[0] // P = 2048
+	f := written(t)[0] // the filter with period P = 2048
 	const steps = 2*2048 + 50
 	play := func(fault string) (wrong, first int) {
 		c := newCarry(t, f, 5, 1, sumtest.Gaussian(t, 5))
@@ -242,15 +243,15 @@ func TestNoiseIsRecoveredFromReleases(t *testing.T) {
 	}
 }
 
-// TestNoNoisePassesAReset checks that with equal releases all draws after a reset are equal, whatever came before, so
-// that the life of an event ends with its block. A fault in the reset must make them differ.
+// TestNoNoisePassesAReset checks that for equal releases all draws after a reset are equal, independent of the draws
+// before it. So the loss of an event ends with its block. With a fault in the reset the draws must differ.
 func TestNoNoisePassesAReset(t *testing.T) {
-	f := written(t)[1] // three poles
+	f := written(t)[1] // the filter with three poles
 	period := Period(f.Memory)
 	play := func(fault string, contribution int64) []byte {
 		c := newCarry(t, f, 5, 1, sumtest.Gaussian(t, 5))
 		c.steps = period - 3
-		for k := range f.Count { // as after many steps
+		for k := range f.Count { // buffers as after many steps
 			c.buffers[0][k] = lattice.Int128{Lo: 1000 * (uint64(k) + 1)}
 		}
 		chain, dst := noise.NewChain([32]byte{1}), make([]float64, 1)
@@ -304,7 +305,7 @@ func TestTailDrawsReachTheRelease(t *testing.T) {
 }
 
 // TestSumsAndBuffersStayWithinTheirLimits checks that draws at the sampler's reach and contributions at their bound,
-// all of one sign and for ever, neither overflow sums and buffers nor leave their limits.
+// all of one sign and without end, never make sums or buffers exceed their limits.
 func TestSumsAndBuffersStayWithinTheirLimits(t *testing.T) {
 	f := written(t)[2]
 	f.Memory = MaxMemory
@@ -327,7 +328,7 @@ func TestSumsAndBuffersStayWithinTheirLimits(t *testing.T) {
 	if x, _ := share.Float64(); !buffer.Within(c.sums[0], c.sumLimit) || x < 0.2 {
 		t.Errorf("the sum reaches %g of its limit", x)
 	}
-	if err := c.Restore(c.AppendState(nil)); err != nil { // of step 0
+	if err := c.Restore(c.AppendState(nil)); err != nil { // the state of a sum at step 0
 		if c.steps = 5; c.Restore(c.AppendState(nil)) != nil {
 			t.Error(err)
 		}
@@ -351,8 +352,8 @@ func TestNewRefuses(t *testing.T) {
 	f("grid of 44 bits", good, s, lattice.Grid{Lambda: 1 << 43}, 1)
 }
 
-// TestWeightIsTheSumOfItsDefinition compares N_t with the sum of γ^j in rationals, to the last bits, and checks that it
-// tends to the memory.
+// TestWeightIsTheSumOfItsDefinition compares N_t with the sum of γ^j in rationals, to the last bits, and checks that
+// N_t tends to the memory.
 func TestWeightIsTheSumOfItsDefinition(t *testing.T) {
 	for _, memory := range []uint64{2, 3, 64, 1000, 65_536, MaxMemory} {
 		gamma := big.NewFloat(float64(Decay(memory)) / unit).SetPrec(400)

@@ -11,9 +11,9 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// TestExactLawOfAUserIsWithinTheClaim checks PROOF.md, Theorem 4 exactly on the shipped carry, at scales where η is as
-// large as the noise: two events of one user in a block, and two with a reset between them. A claim that accounts for
-// only one of the two events is exceeded.
+// TestExactLawOfAUserIsWithinTheClaim checks PROOF.md, Theorem 4 by exact enumeration with the real carry, at scales
+// where η is as large as the noise: two events of one user in a block, and two with a reset between them. The loss must
+// exceed a claim that accounts for only one event.
 func TestExactLawOfAUserIsWithinTheClaim(t *testing.T) {
 	short := 0
 	for i, f := range written(t) {
@@ -63,9 +63,9 @@ func TestExactLawOfAUserIsWithinTheClaim(t *testing.T) {
 	}
 }
 
-// TestExactLawOfAnAdaptiveUserIsWithinTheClaim checks PROOF.md, Theorem 4 with adaptive participation, exactly and on
-// the shipped carry, across a reset too. Earlier releases decide the steps in which a user takes part, and the sign of
-// the change of the user's contribution.
+// TestExactLawOfAnAdaptiveUserIsWithinTheClaim checks PROOF.md, Theorem 4 with adaptive participation, by exact
+// enumeration with the real carry, across a reset too. Earlier releases determine the steps of the user's events, and
+// the sign by which the user's contribution changes.
 func TestExactLawOfAnAdaptiveUserIsWithinTheClaim(t *testing.T) {
 	const separation = 2
 	for rule, comes := range sumtest.Comings[int64]() {

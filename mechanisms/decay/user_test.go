@@ -7,9 +7,9 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// TestUserMu checks that µ at user level is the formula of PROOF.md, Theorem 4, over one block, and constant after the
-// block of the last event. One event in a window costs the µ of an event, up to the product term in η. All events of a
-// user cost the same up to the window, and more and more after it.
+// TestUserMu checks that µ at user level is the formula of PROOF.md, Theorem 4, over one block, and that it is constant
+// after the block of the last event. One event in a window must cost the event-level µ, up to the product term in η.
+// All events of a user within the window must cost µ, and events over more steps increasingly more.
 func TestUserMu(t *testing.T) {
 	const age, separation, window = 400, 30, 100
 	for _, f := range filters(t) {
@@ -64,7 +64,7 @@ func TestUserMu(t *testing.T) {
 }
 
 // TestEventsWithinAMemoryAddUp checks that within a memory a user's loss grows nearly with each event. It compares µ of
-// k events, in a row or spread over H steps, with µ of one, at H = 65 536.
+// k events, in successive steps or spread over H steps, with µ of one event, at H = 65 536.
 func TestEventsWithinAMemoryAddUp(t *testing.T) {
 	const memory = 1 << 16
 	l := Loss{Filter: fitFilter(t, memory), Square: power(80), N: 1, Scale: noise.Scale{Mant: 1, Exp: 40}}

@@ -5,8 +5,8 @@ import (
 	"oriel/mechanisms/rational"
 )
 
-// all is more terms than any stream has. The sum of squares of this many terms of b or c equals the infinite sum within
-// its interval.
+// all is a number of terms that no stream reaches. The sum of squares of this many terms of b or c equals the infinite
+// sum within its interval.
 const all = forever
 
 // Variance returns Σ_{j≥0} b_j², rounded up: the variance of a release between resets, in units of s². Like all figures
@@ -38,8 +38,8 @@ func (r *response) variance(step uint64) rational.Interval {
 	return r.b.Energy(age).Add(old)
 }
 
-// peakGrid sets the distance of the ages that Peak evaluates, a sixteenth of the age. Its bound for the ages between is
-// some per cent above the truth.
+// peakGrid sets the distance of the ages that Peak evaluates, a sixteenth of the age. Between these ages its bound is
+// some per cent above the variance.
 const peakGrid = 16
 
 // Peak returns a bound on the variance of the release of any step, in units of s². The variance has a bump after a
@@ -55,13 +55,13 @@ func (f Filter) Peak() float64 {
 			peak = x
 		}
 		if a = b; left.Hi.MantExp(nil) < -peakEnd {
-			break // the rest is below 2^−64 of Σb²
+			break // the remaining terms are below 2^−64 of Σb²
 		}
 	}
 	return dp.Up(peak, -peakEnd+1)
 }
 
-// peakEnd is −log₂ of the part that Peak leaves to its margin.
+// peakEnd is −log₂ of the remaining variance that Peak covers by its margin.
 const peakEnd = 64
 
 // Ratio returns Σb²·Σc² over the least long-run variance of any Gaussian mechanism of PROOF.md, Theorem 2, rounded up.

@@ -12,19 +12,19 @@ import (
 // measured is the mean square of some releases, in units of s², and its expected value.
 type measured struct {
 	mean, want   float64
-	below, above float64 // tolerance
+	below, above float64 // tolerance below and above the expected variance
 }
 
 func (m measured) wrong() bool { return m.mean < m.want-m.below || m.mean > m.want+m.above }
 
-// stationary measures the variance between resets over steps releases, divided by the square of scale, for the shipped
+// stationary measures the variance between resets over steps releases, divided by the square of scale, for the real
 // carry, chain and sampler, without data. The first 8H steps of a block are left out: after them, the effect of a start
 // or a reset is e^−16 of the variance.
 //
 // The tolerance is missed with probability at most 2·10⁻⁹. The mean square of N = steps·n releases is ΣλZ², Z normal,
 // with 2Σλ² ≤ v = 2/N·Σ_τ γ_τ² by the autocovariances γ_τ over all lags, and λ ≤ L = (Σ|b|)²/N. So for x = ln(10⁹) it
-// is above its mean by √(2vx) + 2Lx, or below by √(2vx), with probability e^−x each (Laurent and Massart 2000, Lemma
-// 1).
+// exceeds its mean by √(2vx) + 2Lx, or falls below it by √(2vx), with probability at most e^−x each (Laurent and
+// Massart 2000, Lemma 1).
 func stationary(t *testing.T, f Filter, s float64, sampler noise.Sampler, steps, n int, scale float64) measured {
 	t.Helper()
 	c, settle := newCarry(t, f, s, n, sampler), 8*f.Memory
@@ -84,8 +84,8 @@ func TestMeasuredVarianceIsTheFormula(t *testing.T) {
 }
 
 // rising measures the variance of the releases at some ages after a reset, over n independent coordinates. The carry
-// starts 10H steps before the reset, so the older noise that it lacks is below e^−20 of the variance. fault may change
-// the carry after a step.
+// starts 10H steps before the reset, so the missing older noise is below e^−20 of the variance. fault may change the
+// carry after each step.
 func rising(t *testing.T, f Filter, s float64, n int, ages []uint64, fault func(c *Sum)) []measured {
 	t.Helper()
 	c := newCarry(t, f, s, n, sumtest.Gaussian(t, s))
@@ -111,8 +111,8 @@ func rising(t *testing.T, f Filter, s float64, n int, ages []uint64, fault func(
 }
 
 // TestMeasuredVarianceAfterAReset checks that after a reset the variance rises and falls back as VarianceAt computes,
-// over 20 000 coordinates, 8 000 in the short form. It must see a reset that is left out, or that also clears the
-// released sum.
+// over 20 000 coordinates, 8 000 in the short form. It must detect a reset that is left out, and a reset that also
+// clears the released sum.
 func TestMeasuredVarianceAfterAReset(t *testing.T) {
 	const s = 1 << 30
 	n := tiertest.Runs(8_000, 20_000)

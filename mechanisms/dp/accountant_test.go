@@ -10,7 +10,7 @@ import (
 
 var gridFile = flag.String("grid", "", "file to write what this package says to, for .ci/auditors/accounting.py; relative to mechanisms/dp")
 
-// claim is a question for an independent accountant: losses, and ε, δ. Solved names the figure that this package
+// claim is a question for an independent accountant: losses with ε and δ. Solved says which of the two this package
 // computed.
 type claim struct {
 	Mu      []float64 `json:"mu"`
@@ -65,14 +65,14 @@ func claims() []claim {
 }
 
 // TestClaimsForOutsideAccountants writes the claims that .ci/auditors/accounting.py checks. Here it only checks that
-// there are some of each kind.
+// there are claims of each kind.
 func TestClaimsForOutsideAccountants(t *testing.T) {
 	var lines strings.Builder
 	kinds := make(map[string]int)
 	encoder := json.NewEncoder(&lines)
 	for _, c := range claims() {
 		kinds[c.Solved]++
-		if err := encoder.Encode(c); err != nil { // an infinite figure has no JSON
+		if err := encoder.Encode(c); err != nil { // fails for an infinite figure, which JSON cannot hold
 			t.Fatalf("%+v: %v", c, err)
 		}
 	}

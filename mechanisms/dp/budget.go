@@ -46,7 +46,7 @@ func ParseAdjacency(name string) (Adjacency, error) {
 	return 0, fmt.Errorf("dp: adjacency %q: neither replace nor zero-out", name)
 }
 
-// Budget is the loss that a mechanism may have: ε > 0, finite, and 0 ≤ δ < 1.
+// Budget bounds the loss of a mechanism: ε > 0, finite, and 0 ≤ δ < 1.
 type Budget struct {
 	Epsilon, Delta float64
 }
@@ -63,8 +63,8 @@ func (b Budget) Validate() error {
 	return errors.Join(errs...)
 }
 
-// DeltaWarning explains why δ promises little for a window of that many events, or returns "" if δ ≤ 1/events. For
-// example, publishing one random event in full is (0, 1/events)-DP.
+// DeltaWarning explains why this δ is a weak promise for a window of this many events, or returns "" if δ ≤ 1/events.
+// For example, publishing one random event in full is (0, 1/events)-DP.
 func DeltaWarning(delta float64, events uint64) string {
 	if newFloat().Mul(exact(delta), newFloat().SetUint64(events)).Cmp(exact(1)) <= 0 {
 		return ""
@@ -76,8 +76,8 @@ func DeltaWarning(delta float64, events uint64) string {
 // Curve gives µ of a Gaussian mechanism as a function of age. Its dynamic type must be comparable, so that guarantees
 // can be compared.
 type Curve interface {
-	// Mu returns µ for all releases in an event's first age steps, rounded up. At user level these are age steps from
-	// the first step of a window on, and the user's events are exchanged within that window.
+	// Mu returns µ for all releases in an event's first age steps, rounded up. At user level these are the releases of
+	// age steps, starting at the first step of a window, in which the user's events are exchanged.
 	Mu(age uint64) float64
 }
 

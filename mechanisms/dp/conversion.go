@@ -15,8 +15,8 @@ const (
 	maxGaussianOutcomes = 16
 )
 
-// conversions returns conversions of t. One of them is exact in the cases that PROOF.md names. There are none if a loss
-// is infinite.
+// conversions returns conversions of t. PROOF.md names the cases in which one of them is exact. An infinite loss has no
+// conversions.
 func (t Total) conversions() []conversion {
 	rho, mu, pure := t.rho.float(), t.Mu(), t.Pure()
 	if rho.IsInf() || mu >= maxMu || math.IsInf(pure, 1) {
@@ -44,8 +44,8 @@ func (t Total) conversions() []conversion {
 	return all
 }
 
-// law returns the law of the pure losses. If that has too many outcomes, whole is false and the law is of a single
-// loss, their sum.
+// law returns the law of the pure losses. If the law has too many outcomes, whole is false and law is of a single loss,
+// the sum of all.
 func (t Total) law(gaussian bool) (law []outcome, whole bool) {
 	limit := float64(maxOutcomes)
 	if gaussian {
@@ -98,7 +98,7 @@ type asSplit struct {
 	mu   float64
 }
 
-// delta uses the best ε₁.
+// delta returns the smallest δ over all ε₁.
 func (s asSplit) delta(epsilon float64) float64 {
 	if epsilon == 0 {
 		return 1
@@ -111,7 +111,7 @@ func (s asSplit) delta(epsilon float64) float64 {
 	return probability(outward(delta.Add(delta, s.zcdp.delta(first))))
 }
 
-// epsilon uses the best share δ₁ of δ.
+// epsilon returns the smallest ε over all δ₁.
 func (s asSplit) epsilon(delta float64) float64 {
 	rough := s.zcdp.rough()
 	first := least(delta*0x1p-40, delta, func(first float64) float64 {
@@ -125,10 +125,10 @@ func (s asSplit) epsilon(delta float64) float64 {
 	return mixedEpsilon(plus(s.law, s.zcdp.epsilon(first), 1), s.mu, rest)
 }
 
-// least returns a point in [low, high], 0 < low < high, near the minimum of f, by golden section on a logarithmic
+// least returns a point near the minimum of f in [low, high], 0 < low < high, by golden-section search on a logarithmic
 // scale.
 func least(low, high float64, f func(float64) float64) float64 {
-	const section = 0.6180339887498949 // (√5 − 1)/2
+	const section = 0.6180339887498949 // (√5 − 1)/2, of golden-section search
 	a, b := math.Log(low), math.Log(high)
 	x, y := b-section*(b-a), a+section*(b-a)
 	fx, fy := f(math.Exp(x)), f(math.Exp(y))

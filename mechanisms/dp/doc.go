@@ -7,10 +7,10 @@
 //
 // A Total adds losses in their own currencies and converts them once. Every conversion is rounded against the claim: a
 // δ or an ε is rounded up, and a µ or ρ that noise is calibrated to is rounded down (PROOF.md). The arithmetic is
-// math/big at 192 bits with a margin of 2⁻¹⁴⁰. So a figure is also tight: for µ above 10⁻²⁰ no float64 lies between it
-// and the true value. A conversion takes some milliseconds, or some tens for a total with several currencies. It
-// happens at opening or in reports, never on the event path; its result is frozen in a plan and never recomputed into
-// bytes.
+// math/big at 192 bits with a margin of 2⁻¹⁴⁰. So the results are also tight: for µ above 10⁻²⁰ no float64 lies between
+// a result and the true value. A conversion takes some milliseconds, or some tens for a total with several currencies.
+// It happens at opening or in reports, never on the event path; its result is stored in a calibration, so stored bytes
+// never depend on a recomputation.
 //
 // Package protection gives a figure its meaning: a Guarantee names its scope and its unit. Guarantees hold against
 // polynomial-time adversaries, because noise comes from a pseudorandom function.

@@ -8,11 +8,11 @@ import (
 // Precisions of math/big in bits, here and in the losses of mechanisms.
 const (
 	// precision is the width of conversions. A float64 result needs 53 bits, the worst cancellation of a useful claim
-	// some 60 more, and the margin is at 140. So 192 bits leave each function 50 bits for rounding errors. It takes a
-	// third of the time of 320 bits.
+	// some 60 more, and the margin is 2⁻¹⁴⁰. So 192 bits leave each function 50 bits for rounding errors. 320 bits
+	// would take three times as long.
 	precision = 192
 
-	// Precision is the width of the formulas of mechanisms, which Up moves outwards, and of intervals. The worst
+	// Precision is the width of intervals and of the mechanisms' formulas, whose results Up moves outwards. The worst
 	// cancellation in their sums is in 1 − x^A for A up to 2⁶⁴ and 1 − x down to 2⁻³⁰. It loses less than 100 bits, so
 	// some 150 bits stay correct.
 	Precision = 256
@@ -46,7 +46,7 @@ func Up(x *big.Float, margin int) float64 {
 	return RoundUp(slack.Add(slack, x))
 }
 
-// RoundUp returns the least float64 that is at least x, for figures that are stated upper bounds.
+// RoundUp returns the smallest float64 that is at least x. It is for stated upper bounds.
 func RoundUp(x *big.Float) float64 {
 	f, accuracy := x.Float64()
 	if accuracy == big.Below {
@@ -57,7 +57,7 @@ func RoundUp(x *big.Float) float64 {
 
 var ln2 = constant("0.69314718055994530941723212145817656807550013436025525412068000949339362196969471560586332699641868754200148102057068573368552023575813")
 
-// constant returns the number with these digits, at the precision of conversions.
+// constant returns the number with these decimal digits, at the precision of conversions.
 func constant(digits string) *big.Float {
 	x, _, err := big.ParseFloat(digits, 10, precision, big.ToNearestEven)
 	if err != nil {
@@ -66,7 +66,7 @@ func constant(digits string) *big.Float {
 	return x
 }
 
-// LogUp returns ln x for x > 0: at least the true value, and at most a few ulp above it.
+// LogUp returns ln x for x > 0: at least the exact value, and at most a few ulp above it.
 func LogUp(x float64) float64 {
 	if math.IsInf(x, 1) {
 		return x
@@ -99,7 +99,7 @@ func log1p(x *big.Float) *big.Float {
 func twiceArtanh(z *big.Float) *big.Float {
 	square, power := newFloat().Mul(z, z), newFloat().Set(z)
 	sum := newFloat()
-	for i := 1; i < 128; i += 2 { // the rest is below z·3⁻¹²⁸
+	for i := 1; i < 128; i += 2 { // the terms after these are below z·3⁻¹²⁸
 		sum.Add(sum, newFloat().Quo(power, exact(float64(i))))
 		power.Mul(power, square)
 	}

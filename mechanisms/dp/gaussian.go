@@ -23,7 +23,7 @@ const (
 //
 // Rounding: |a| ≤ 40 and ε/µ, µ ≤ 2²¹ here, so at 192 bits a has an absolute error below 2⁻¹⁶⁹, and each term a
 // relative error below 2⁻¹⁵⁰ (arguments 2⁻¹⁶³, exponential 2⁻¹⁶⁴, series and fraction 2⁻¹⁵³). 2⁻¹⁴⁰ of both terms is
-// added before the result is rounded up, so cancellation cannot turn into a claim.
+// added before the result is rounded up, so cancellation cannot make δ too small.
 //
 // It panics on a negative or NaN argument.
 func GaussianDelta(epsilon, mu float64) float64 {
@@ -83,7 +83,7 @@ func GaussianEpsilon(mu, delta float64) float64 {
 }
 
 // GaussianMu returns the largest float64 µ with GaussianDelta(ε, µ) ≤ δ: noise calibrated to it proves the budget. If δ
-// is 0 it returns 0, which no finite noise reaches.
+// is 0 it returns 0, because Gaussian noise with a finite scale never proves δ = 0.
 func GaussianMu(b Budget) float64 {
 	if !(b.Delta >= 0 && b.Delta < 1) {
 		panic(fmt.Sprintf("BUG: dp: GaussianMu at delta %g: not in [0, 1)", b.Delta))
@@ -97,18 +97,19 @@ func GaussianMu(b Budget) float64 {
 	return mu
 }
 
-// straight is how often border interpolates exact linearly between two points before it bisects.
+// straight is the number of linear interpolations between two points that border tries before it bisects.
 const straight = 4
 
 // border returns adjacent float64 x < y in [low, high], 0 ≤ low < high, such that exact holds at x and not at y. The
-// caller guarantees that exact holds at low and not at high, where it is not called, and that it changes only once.
+// caller guarantees that exact holds at low and not at high, and that it changes only once. border does not call exact
+// at low and high.
 //
-// rough is a cheap approximation of exact: the search starts where it changes, and a wrong start costs only time. off
-// is the distance of a point from the change, up to sign and in any unit, or NaN if unknown. Because exact is slow, it
-// is then evaluated at the zero of a straight line through two values of off. The result depends on neither rough nor
-// off.
+// rough is a cheap approximation of exact: the search starts where rough changes, and a wrong start costs only time.
+// off is the distance of the point from the change, up to sign and in any unit, or NaN if unknown. Because exact is
+// slow, the search evaluates it where a straight line through two values of off is zero. The result depends on neither
+// rough nor off.
 func border(low, high float64, rough func(float64) bool, exact func(float64) (holds bool, off float64)) (x, y float64) {
-	// The bits of nonnegative floats are ordered as the floats are.
+	// The bit patterns of nonnegative floats have the same order as the floats.
 	a, b := math.Float64bits(low), math.Float64bits(high)
 	from, to := a, b
 	for to-from > 1 {
@@ -128,7 +129,7 @@ func border(low, high float64, rough func(float64) bool, exact func(float64) (ho
 		}
 		return holds
 	}
-	for step, at := uint64(8), from; b-a > 1; step *= 8 { // away from the guess, until exact changes
+	for step, at := uint64(8), from; b-a > 1; step *= 8 { // widens the bracket from the guess until exact changes
 		if at <= a || at >= b {
 			break
 		}

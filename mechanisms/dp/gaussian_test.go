@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// grid reads one of testdata's files: each line has some float64 and a figure of 40 digits by mpmath
+// grid reads one of testdata's files: each line has some float64 arguments and a result of 40 digits by mpmath
 // (testdata/grid.py).
 func grid(t *testing.T, name string, rows int, check func(x []float64, want *big.Float)) {
 	t.Helper()
@@ -41,8 +41,8 @@ func grid(t *testing.T, name string, rows int, check func(x []float64, want *big
 	}
 }
 
-// TestDeltaIsTheLeastFloatAboveTheTruth compares δ with figures of mpmath. They have 40 digits, so the least float64
-// above the truth is known unless a figure is within 1e-39 of a float64.
+// TestDeltaIsTheLeastFloatAboveTheTruth compares δ with results of mpmath. They have 40 digits, so the smallest float64
+// above the exact value is known unless a result is within 1e-39 of a float64.
 func TestDeltaIsTheLeastFloatAboveTheTruth(t *testing.T) {
 	grid(t, "delta.csv", 87, func(x []float64, want *big.Float) {
 		epsilon, mu := x[0], x[1]
@@ -67,7 +67,7 @@ func TestEpsilonInvertsMuRoundedUp(t *testing.T) {
 		epsilon, delta := x[0], x[1]
 		mu := GaussianMu(Budget{Epsilon: epsilon, Delta: delta})
 		got := GaussianEpsilon(mu, delta)
-		// One ulp of µ moves ε by at most this, because dε/dµ ≤ ε/µ + µ + √(2 ln(1/δ)).
+		// One ulp of µ moves ε by at most slack, because dε/dµ ≤ ε/µ + µ + √(2 ln(1/δ)).
 		slack := 4e-16 * (mu*(epsilon/mu+mu+math.Sqrt(-2*math.Log(delta))) + epsilon)
 		if got > epsilon || got < epsilon-slack {
 			t.Errorf("GaussianEpsilon(GaussianMu(%g, %g)) = %g", epsilon, delta, got)
@@ -121,7 +121,7 @@ func TestConversionPanicsOnNonsense(t *testing.T) {
 }
 
 // TestMillsMethodsAgree checks that the truncation of the continued fraction is far below the margin: doubling its
-// length changes nothing above 2⁻¹⁵⁸. The series agrees with it where both are accurate.
+// length changes nothing above 2⁻¹⁵⁸. Series and fraction must agree where both are accurate.
 func TestMillsMethodsAgree(t *testing.T) {
 	for _, x := range []float64{6, 6.5, 8, 12.25, 25, 40, 1000, 1 << 20} {
 		short := mills(exact(x))

@@ -5,7 +5,7 @@ import (
 	"math/big"
 )
 
-// seriesLimit separates the two methods of mills: below it the series needs fewer terms than the fraction.
+// seriesLimit separates the two methods of mills: below it the series needs fewer terms than the continued fraction.
 const seriesLimit = 6
 
 var (
@@ -16,7 +16,7 @@ var (
 // margin is the relative outward margin of every bound, 2^margin of each of its terms.
 const margin = -140
 
-// A bound is a sum of terms, each with a relative error below 2^(margin−1). up returns an upper bound of the true sum.
+// A bound is a sum of terms, each with a relative error below 2^(margin−1). up returns an upper bound of the exact sum.
 type bound struct{ value, size *big.Float }
 
 func newBound() bound { return bound{newFloat(), newFloat()} }
@@ -52,7 +52,7 @@ const maxExponent = tail * tail / 2
 // negligible returns a bound on Φ(−tail) and on e^−maxExponent that is itself below the least float64.
 func negligible() *big.Float { return newFloat().SetMantExp(exact(1), -1154) }
 
-// The loops here never use one big.Float as operand and result, so that big.Float reuses the memory of the result.
+// The loops here never use a big.Float both as operand and as result, so that big.Float reuses the result's memory.
 
 // exponential returns e^x for |x| ≤ maxExponent: with x = k·ln 2 + r, the Taylor series of r·2⁻⁶ and 6 squarings.
 func exponential(x *big.Float) *big.Float {
@@ -62,7 +62,7 @@ func exponential(x *big.Float) *big.Float {
 	r := newFloat().Sub(x, newFloat().Mul(exact(k), ln2))
 	r.SetMantExp(r, -halvings)
 	sum, term, product, whole := exact(1), exact(1), newFloat(), newFloat()
-	for i := 1; i <= 24; i++ { // |r| < 2⁻⁶, so term 25 is below 2⁻¹⁵⁰/25! < 2⁻²³³
+	for i := 1; i <= 24; i++ { // |r| < 2⁻⁶, so the first omitted term, 25, is below 2⁻¹⁵⁰/25! < 2⁻²³³
 		product.Mul(term, r)
 		term.Quo(product, whole.SetFloat64(float64(i)))
 		sum.Add(sum, term)

@@ -5,12 +5,13 @@ import (
 	"testing"
 )
 
-// participant is a user who decides from the indices drawn so far whether the next draw depends on the user's events.
+// participant is a user who decides, from the indices drawn so far, whether the next draw's scores depend on the user's
+// events.
 type participant func(drawn []int) bool
 
-// hockeyStick returns H_{e^ε} of the given number of draws between two scores, by enumeration of all histories, and the
-// mean and the largest number of draws that the user moves. A moved draw is by the exponential mechanism, with loss
-// each, on the scores (Δ, 0) and (0, Δ). Any other draw is a fair coin.
+// hockeyStick returns H_{e^ε} between two neighbouring histories of a number of draws, by enumeration, and the mean and
+// largest number of draws that the user affects. An affected draw is by the exponential mechanism, with loss each, on
+// the scores (Δ, 0) and (0, Δ). Any other draw is a fair coin.
 func hockeyStick(epsilon, each float64, draws int, u participant) (delta, mean float64, most int) {
 	var walk func(drawn []int, p, q float64, moved int)
 	walk = func(drawn []int, p, q float64, moved int) {
@@ -33,9 +34,9 @@ func hockeyStick(epsilon, each float64, draws int, u participant) (delta, mean f
 	return delta, mean, most
 }
 
-// TestAdaptiveZCDPLossesAreWithinTheWorstHistory checks Lemma 6: a user who takes part depending on earlier draws
-// loses at most as much as the largest number of draws in any history, by ρ and by ε. It fails if the mean over
-// histories is used instead of the largest number.
+// TestAdaptiveZCDPLossesAreWithinTheWorstHistory checks Lemma 6: for a user whose participation depends on earlier
+// draws, the loss is at most that of the largest number of affected draws in any history, in ρ and in ε. A claim from
+// the mean number over histories must be too small.
 func TestAdaptiveZCDPLossesAreWithinTheWorstHistory(t *testing.T) {
 	const draws, each = 12, 0.8
 	ones := func(drawn []int) (n int) {

@@ -11,7 +11,7 @@ func PureRho(epsilon float64) float64 {
 	mustBeLoss("PureRho", epsilon)
 	e := exact(epsilon)
 	switch {
-	case epsilon < 0x1p-30: // 1 − e^−ε cancels, and the two bounds differ by ε²/12 of themselves
+	case epsilon < 0x1p-30: // 1 − e^−ε would cancel; the two bounds differ by a relative ε²/12
 		return RoundUp(e.Mul(e, e).Quo(e, exact(2)))
 	case epsilon > maxExponent:
 		return epsilon
@@ -29,7 +29,7 @@ func PureMu(epsilon float64) float64 {
 	switch {
 	case epsilon == 0:
 		return 0
-	case epsilon > 790: // Φ(−tail) > e^−805, so the rest stays within its bounds
+	case epsilon > 790: // Φ(−tail) > e^−805, so the result stays within its bounds
 		return math.Inf(1)
 	}
 	decay := exponential(newFloat().Neg(exact(epsilon)))

@@ -44,7 +44,7 @@ func TestPureRhoIsALeastUpperBound(t *testing.T) {
 
 func TestMixedDeltaIsTheLeastFloatAboveTheTruth(t *testing.T) {
 	grid(t, "mixed.csv", 120, func(x []float64, want *big.Float) {
-		// Beyond one outcome of randomised response the terms cancel, so that only the margin is left.
+		// Beyond the last outcome of randomised response the terms cancel, so that only the margin remains.
 		got := mixedDelta(exact(x[0]), plus(certain(), exact(x[1]), 1), x[2])
 		slack := newFloat().SetMantExp(exact(4), margin)
 		if got.Cmp(want) < 0 || newFloat().Sub(got, want).Cmp(slack) > 0 {

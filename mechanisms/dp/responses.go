@@ -23,10 +23,10 @@ func newOutcome(weight, loss *big.Float) outcome {
 	return o
 }
 
-// certain returns the law of no loss.
+// certain returns the law of a loss that is always 0.
 func certain() []outcome { return []outcome{newOutcome(exact(1), newFloat())} }
 
-// plus returns the law of the sum of a loss distributed as law and the loss of count responses; count is at most some
+// plus returns the law of the sum of a loss with this law and the loss of count responses; count is at most some
 // hundred.
 func plus(law []outcome, loss *big.Float, count int) []outcome {
 	if loss.Cmp(exact(maxExponent)) > 0 { // p = 1 bounds the loss from above
@@ -55,8 +55,8 @@ func shifted(dst, law []outcome, weight, loss *big.Float, times int) []outcome {
 	return dst
 }
 
-// mixedDelta bounds δ(ε), ε ≥ 0 finite, of the composition of mechanisms whose loss is distributed as law with a
-// µ-Gaussian-DP one: Σ p_j·δ_µ(ε − l_j) over the outcomes (PROOF.md, Theorem 2).
+// mixedDelta bounds δ(ε), ε ≥ 0 finite, of the composition of mechanisms whose loss has the given law, and a
+// µ-Gaussian-DP mechanism: Σ p_j·δ_µ(ε − l_j) over the outcomes (PROOF.md, Theorem 2).
 func mixedDelta(epsilon *big.Float, law []outcome, mu float64) *big.Float {
 	sum := newFloat()
 	for _, o := range law {
@@ -69,7 +69,7 @@ func mixedDelta(epsilon *big.Float, law []outcome, mu float64) *big.Float {
 	return outward(sum)
 }
 
-// mixedEpsilon inverts mixedDelta: the least float64 ε with δ(ε) ≤ δ, or +Inf.
+// mixedEpsilon inverts mixedDelta: it returns the smallest float64 ε with δ(ε) ≤ δ, or +Inf.
 func mixedEpsilon(law []outcome, mu, delta float64) float64 {
 	above := func(epsilon float64) (bool, float64) {
 		bound := probability(mixedDelta(exact(epsilon), law, mu))

@@ -8,17 +8,17 @@ import (
 	"slices"
 )
 
-// Total is the loss of adaptively composed mechanisms that may all see the event. It holds three currencies: Gaussian
-// µ's add in quadrature, zCDP ρ's and pure ε's add up. It is converted once, at the end. The zero value has lost
-// nothing; a copy is independent. Sums are rounded up.
+// Total is the loss of adaptively composed mechanisms, all of which may use the same event. It holds three currencies:
+// Gaussian µ's add in quadrature, zCDP ρ's and pure ε's add up. A Total is converted only once, at the end. The zero
+// value has no loss; a copy is independent. Sums are rounded up.
 //
 // A loss may depend on earlier releases, if on every history the losses of its currency add up to at most the amount
-// added to the total (PROOF.md, Lemmas 4 to 6). Losses of mechanisms that see disjoint events do not add up: the total
-// of an event counts only the mechanisms that see it.
+// added to the total (PROOF.md, Lemmas 4 to 6). Losses of mechanisms that use disjoint events do not add up: the total
+// of an event counts only the mechanisms that use it.
 type Total struct {
-	squares sum // Σµ²
+	squares sum // Σµ² of the Gaussian mechanisms
 	rho     sum
-	pures   []responses // by ascending loss; shared by copies, so never written
+	pures   []responses // pure mechanisms by ascending loss; copies share the slice, so it must not be written
 }
 
 // AddMu composes with a µ-Gaussian-DP mechanism.
@@ -60,7 +60,7 @@ func (t *Total) Add(u Total) {
 	}
 }
 
-// Times returns the loss of k such compositions in sequence on the same events: µ√k, kρ, kε.
+// Times returns the loss of k compositions t in sequence on the same events: µ√k, kρ, kε.
 func (t Total) Times(k uint64) Total { return t.scaled(k, 1) }
 
 // Group returns the loss of a group of k events exchanged at once: kµ, k²ρ, kε (PROOF.md, Theorem 4).
@@ -114,8 +114,8 @@ func (t Total) Delta(epsilon float64) float64 {
 	return delta
 }
 
-// Epsilon returns ε at δ, rounded up: the least of the bounds of PROOF.md, Theorem 3. It is +Inf if there is none, as
-// at δ = 0 unless all losses are pure.
+// Epsilon returns ε at δ, rounded up: the least of the bounds of PROOF.md, Theorem 3. It is +Inf if no bound exists,
+// for example at δ = 0 unless all losses are pure.
 func (t Total) Epsilon(delta float64) float64 {
 	switch {
 	case !(delta >= 0):
@@ -138,17 +138,18 @@ func (t Total) Epsilon(delta float64) float64 {
 func square(mu float64) *big.Float { return newFloat().Mul(exact(mu), exact(mu)) }
 
 // Draws is the loss of a stream's own draws (mechanisms.Stream.Choose) without released sums. For a unit it covers all
-// draws in the stream's life whose scores the unit can move, for the history with the most such draws. Pure ε's and
-// zCDP ρ's are summed; both are at least 0. The zero value loses nothing, as draws from releases do.
+// draws in the stream's life whose scores the unit can move, in the history with the most affected draws. Pure ε's and
+// zCDP ρ's are summed; both are at least 0. The zero value is the loss of draws that depend on events only through
+// releases.
 type Draws struct{ Pure, Rho float64 }
 
-// Epsilon returns the loss of the draws, without sums, at δ, rounded up.
+// Epsilon returns the loss of the draws alone at δ, rounded up.
 func (d Draws) Epsilon(delta float64) float64 {
 	total := d.Of(1)
 	return total.Epsilon(delta)
 }
 
-// Of returns the loss of the draws for that many units exchanged at once.
+// Of returns the loss of the draws if this many units are exchanged at once.
 func (d Draws) Of(units uint64) Total {
 	var total Total
 	total.AddPure(d.Pure)

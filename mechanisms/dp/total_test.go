@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// total composes a total of losses in the three currencies.
+// total returns the composition of losses in the three currencies.
 func total(mus, rhos, pures []float64) Total {
 	var t Total
 	for _, mu := range mus {
@@ -57,8 +57,8 @@ func TestTotalOfOneCurrencyIsItsConversion(t *testing.T) {
 	}
 }
 
-// trueDelta returns the hockey-stick divergence of randomised responses and Gaussian noise by definition: a mechanism
-// with these losses.
+// trueDelta returns the hockey-stick divergence, computed from the definition, of a mechanism with randomised responses
+// and Gaussian noise.
 func trueDelta(epsilon float64, pures []float64, mu float64) float64 {
 	if len(pures) == 0 {
 		return roughDelta(epsilon, mu)
@@ -68,8 +68,8 @@ func trueDelta(epsilon float64, pures []float64, mu float64) float64 {
 }
 
 // TestTotalIsNeverBelowTheTruth checks that no total claims less than the worst mechanisms of its currencies lose:
-// randomised responses for pure losses, Gaussian noise for the others. Without zCDP and with few outcomes it claims
-// exactly that. If a tenth of a loss is left out, it claims too little.
+// randomised responses for pure losses, Gaussian noise for the others. Without zCDP and with few outcomes the claim
+// must equal their loss. If a tenth of a loss is left out, the claim must be too small.
 func TestTotalIsNeverBelowTheTruth(t *testing.T) {
 	caught := 0
 	for _, c := range []struct {
@@ -195,8 +195,8 @@ func TestTimesAndGroup(t *testing.T) {
 	if !near(group.Mu(), 3) || !near(group.Rho(), 1) || !near(group.Pure(), 2) {
 		t.Errorf("a group of 10 has mu %g, rho %g, pure %g, want 3, 1, 2", group.Mu(), group.Rho(), group.Pure())
 	}
-	// A group of k events moves a Gaussian's mean k times as far, and a chain of k randomised responses is one with k
-	// times the loss.
+	// A group of k events moves a Gaussian's mean k times as far. Its effect on a randomised response is a response
+	// with k times the loss.
 	if got := total([]float64{0.3}, nil, nil).Group(4); got.Epsilon(1e-6) != GaussianEpsilon(got.Mu(), 1e-6) ||
 		!near(got.Mu(), 1.2) {
 		t.Errorf("a group of 4 has mu %g, want 1.2", got.Mu())

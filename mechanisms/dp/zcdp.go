@@ -22,7 +22,7 @@ func ZCDPDelta(epsilon, rho float64) float64 {
 	return probability(renyi{rho: exact(rho)}.delta(epsilon))
 }
 
-// ZCDPEpsilon returns the ε that ρ-zCDP proves at δ by the bound of ZCDPDelta, rounded up; +Inf if there is none.
+// ZCDPEpsilon returns the ε that ρ-zCDP proves at δ by the bound of ZCDPDelta, rounded up; +Inf if no ε is proved.
 func ZCDPEpsilon(rho, delta float64) float64 {
 	if !(rho >= 0) || !(delta >= 0) {
 		panic(fmt.Sprintf("BUG: dp: ZCDPEpsilon of rho %g at delta %g: negative or NaN", rho, delta))
@@ -76,7 +76,7 @@ func ExponentialRho(epsilon float64) float64 {
 // ρ is finite.
 //
 // Below, t = α − 1 > 0 and K(t) = t·D_{1+t} ≤ ρt(1+t) + Σ count·(ln cosh((t+½)l) − ln cosh(l/2)) over the losses l. In
-// the code that difference is tl + ln(1+e^{−(2t+1)l}) − ln(1+e^{−l}), and Proposition 12 in terms of t is
+// the code the difference of logarithms is tl + ln(1+e^{−(2t+1)l}) − ln(1+e^{−l}), and Proposition 12 in terms of t is
 //
 //	ln δ = K(t) − tε − t·ln(1+1/t) − ln(1+t)          ε = (K(t) + ln(1/δ) − ln(1+t))/t − ln(1+1/t)
 type renyi struct {
@@ -132,12 +132,12 @@ func (r renyi) addK(b bound, t *big.Float) {
 		term := newFloat().Mul(t, loss)
 		b.add(term.Mul(term, count))
 		odd := newFloat().Add(exact(1), newFloat().Add(t, t))
-		term = negligible() // ln(1+x) ≤ x
+		term = negligible() // uses ln(1+x) ≤ x
 		if odd.Mul(odd, loss); odd.Cmp(exact(maxExponent)) <= 0 {
 			term = log1p(exponential(odd.Neg(odd)))
 		}
 		b.add(term.Mul(term, count))
-		if pure.loss <= maxExponent { // else the last term only helps
+		if pure.loss <= maxExponent { // the last term only improves the bound, so it may be skipped for larger losses
 			term = log1p(exponential(loss.Neg(loss)))
 			b.add(term.Mul(term, count.Neg(count)))
 		}
@@ -150,8 +150,8 @@ func (r renyi) rough() roughRenyi {
 }
 
 // roughRenyi is renyi in floating point, without control of rounding. It finds the orders t = α − 1 at which the bounds
-// of renyi are least; a bad order costs only tightness. ln δ is convex in t, because K is, so either order is the only
-// root of an increasing function.
+// of renyi are smallest; a bad order costs only tightness. ln δ is convex in t, because K is. So the best order, for δ
+// and for ε, is the only root of an increasing function.
 type roughRenyi struct {
 	rho   float64
 	pures []responses

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// atLeastZero returns the bound, or 0 if it is negative.
+// atLeastZero returns x, or 0 if x is negative.
 func atLeastZero(x *big.Float) *big.Float {
 	if x.Sign() < 0 {
 		return newFloat()
@@ -14,8 +14,8 @@ func atLeastZero(x *big.Float) *big.Float {
 	return x
 }
 
-// TestRenyiBoundsAreTheLeastFloatsAboveTheTruth compares with infima over all orders at 120 digits, so the order found
-// in floating point must be good to the last bit of the result.
+// TestRenyiBoundsAreTheLeastFloatsAboveTheTruth compares bounds with infima over all orders at 120 digits. So the order
+// found in floating point must give the last bit of the bound correctly.
 func TestRenyiBoundsAreTheLeastFloatsAboveTheTruth(t *testing.T) {
 	grid(t, "renyi-delta.csv", 150, func(x []float64, want *big.Float) {
 		got := probability(renyi{exact(x[1]), []responses{{x[2], 1}}}.delta(x[0]))
@@ -37,8 +37,7 @@ func TestRenyiBoundsAreTheLeastFloatsAboveTheTruth(t *testing.T) {
 	})
 }
 
-// TestOrderIsTheBestOne checks that the bound of the chosen order is not beaten by its neighbours. Any order proves a
-// bound.
+// TestOrderIsTheBestOne checks that orders near the chosen one do not give better bounds. Every order proves a bound.
 func TestOrderIsTheBestOne(t *testing.T) {
 	for _, r := range []roughRenyi{
 		{1e-6, nil},
@@ -74,8 +73,8 @@ func TestZCDPRhoIsTheLargestThatProvesTheBudget(t *testing.T) {
 	}
 }
 
-// TestZCDPConversionIsAboveTheGaussianOne converts a Gaussian mechanism, which is µ²/2-zCDP, both ways. The zCDP
-// conversion must be above the exact one, and not by much.
+// TestZCDPConversionIsAboveTheGaussianOne converts a Gaussian mechanism, which is µ²/2-zCDP, both ways. The ε by zCDP
+// must be above the exact ε, but only slightly.
 func TestZCDPConversionIsAboveTheGaussianOne(t *testing.T) {
 	for _, mu := range []float64{1e-3, 0.02, 0.2, 1, 4} {
 		for _, delta := range []float64{1e-12, 1e-6, 1e-3} {

@@ -10,9 +10,9 @@ import (
 const outside = 44
 
 // Around quantises into a ball around a public centre instead of zero. It writes a lattice point n with Σ(nᵢ−mᵢ)² ≤
-// radius², where m is the centre, in loss units, rounded to the lattice. Two results with one centre are at most
-// 2·radius apart, and so is zero from each. Radius and reach are in units, 0 ≤ reach ≤ radius and radius + reach ≤ Λ,
-// so that Σnᵢ² ≤ Λ².
+// radius², where m is the centre, in loss units, rounded to the lattice. Two results with the same centre are at most
+// 2·radius apart, and each is at most 2·radius from zero. Radius and reach are in units, 0 ≤ reach ≤ radius and radius
+// + reach ≤ Λ, so that Σnᵢ² ≤ Λ².
 //
 // If the centre has Σmᵢ² > reach², or an entry that is not finite, m is zero.
 //
@@ -48,10 +48,10 @@ func (g Grid) Around(dst []int64, v, centre []float64, radius, reach int64) {
 	b.draw(dst, v, exponent)
 }
 
-// ball is the ball of Around. Its centre is the given one, or nil for zero.
+// ball is the ball of Around. centre is nil for a ball around zero.
 type ball struct {
 	g      Grid
-	unit   float64 // 1/q
+	unit   float64 // 1/q, units per loss unit
 	centre []float64
 	radius int64
 }
@@ -84,7 +84,7 @@ func (b *ball) allows(centre []float64, reach int64) bool {
 	return s.within(reach)
 }
 
-// contains is the check that the sensitivity rests on.
+// contains is the check that guarantees the sensitivity.
 func (b *ball) contains(n []int64) bool {
 	var short word
 	for i, x := range n {
@@ -108,8 +108,8 @@ func (b *ball) atCentre(dst []int64) {
 
 // draw writes a point of the ball for a finite v outside it. exponent is the binary exponent of v's largest entry.
 func (b *ball) draw(dst []int64, v []float64, exponent int) {
-	// Work in units if squares do not overflow, else in units reduced by a power of two, which keeps a vector far
-	// outside.
+	// Work in units if squares do not overflow, otherwise in larger units, by a power of two; the vector stays far
+	// outside the ball.
 	scale := powerOfTwo(-max(b.g.Exp, min(exponent, bias-1)-headroom))
 	sum := 0.0
 	for i, x := range v {

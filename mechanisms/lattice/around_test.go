@@ -24,8 +24,8 @@ func squaredDistance(a, b []int64) *big.Int {
 func square(r int64) *big.Int { return new(big.Int).Mul(big.NewInt(r), big.NewInt(r)) }
 
 // TestAroundByEnumeration visits every vector of a fine mesh in the plane, and the worst cases of floating point,
-// around every kind of centre. Two contributions with one centre are at most 2ρ apart, each is at most 2ρ from zero,
-// and some attain it.
+// around every kind of centre. Two contributions with the same centre must be at most 2ρ apart, and each at most 2ρ
+// from zero. Some must attain 2ρ.
 func TestAroundByEnumeration(t *testing.T) {
 	for _, size := range []struct{ radius, reach int64 }{{5, 4}, {7, 5}, {6, 0}, {1, 1}, {0, 0}} {
 		widest := new(big.Int)
@@ -88,7 +88,7 @@ func TestAroundByEnumeration(t *testing.T) {
 	}
 }
 
-// middle is the slow reference model of the centre: rounded, or zero if it exceeds the reach.
+// middle is the slow reference model of the centre: it rounds, and returns zero if the result exceeds the reach.
 func middle(reach int64, centre []float64) []int64 {
 	m := make([]int64, len(centre))
 	sum := new(big.Float).SetPrec(3000)
@@ -107,8 +107,8 @@ func middle(reach int64, centre []float64) []int64 {
 	return m
 }
 
-// TestAroundDrawsAlongTheLineToTheCentre checks that a vector outside the ball is moved to its edge along the line to
-// the centre, within rounding.
+// TestAroundDrawsAlongTheLineToTheCentre checks that a vector outside the ball is moved to the ball's edge along the
+// line to the centre, within rounding.
 func TestAroundDrawsAlongTheLineToTheCentre(t *testing.T) {
 	r := source(t, 8)
 	g := mustGrid(t, 1.9)
@@ -123,7 +123,7 @@ func TestAroundDrawsAlongTheLineToTheCentre(t *testing.T) {
 		g.Around(dst, v, centre, radius, reach)
 		d := make([]float64, n)
 		for i := range v {
-			d[i] = v[i]/g.Unit()/4 - centre[i]/g.Unit()/4 // a quarter, so that 1e308 does not overflow
+			d[i] = v[i]/g.Unit()/4 - centre[i]/g.Unit()/4 // a quarter of both, so that 1e308 does not overflow
 		}
 		away := Norm(d)
 		factor := min(1, float64(radius)/4/away)
@@ -175,7 +175,7 @@ func FuzzAround(f *testing.F) {
 			centre[i] = math.Float64frombits(binary.LittleEndian.Uint64(raw[16*i+8:]))
 		}
 		m := make([]int64, n)
-		g.Around(m, make([]float64, n), centre, 0, 0) // zero, because its radius admits no centre
+		g.Around(m, make([]float64, n), centre, 0, 0) // the result is zero, because the radius admits no centre
 		g.Around(dst, v, centre, radius, reach)
 		nan := make([]float64, n)
 		for i := range nan {
@@ -206,8 +206,8 @@ func BenchmarkAround(b *testing.B) {
 	}
 }
 
-// TestOverflowingSumOfSquaresIsRefused checks that a sum of squares beyond 128 bits is within no radius, even if its
-// low bits would be.
+// TestOverflowingSumOfSquaresIsRefused checks that a sum of squares beyond 128 bits is outside every radius, even if
+// its low 128 bits are small.
 func TestOverflowingSumOfSquaresIsRefused(t *testing.T) {
 	var s squares
 	for i := range 5 {

@@ -6,8 +6,8 @@ import (
 )
 
 // Dot returns Σaᵢbᵢ in one fixed order: four interleaved sums over the indices equal to 0, 1, 2, 3 modulo 4, then
-// (s₀+s₁)+(s₂+s₃). Four sums let a CPU run that many additions in parallel. The order decides bytes and must not
-// change. It panics if the lengths differ.
+// (s₀+s₁)+(s₂+s₃). Four sums let a CPU run four additions in parallel. The order determines bytes and must not change.
+// It panics if the lengths differ.
 func Dot(a, b []float64) float64 {
 	if len(a) != len(b) {
 		panic(fmt.Sprintf("BUG: lattice: Dot of %d and %d entries", len(a), len(b)))

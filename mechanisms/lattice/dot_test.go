@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// dot is the slow reference model of Dot: the same order, written plainly.
+// dot is the slow reference model of Dot: the same order of additions, without optimisation.
 func dot(a, b []float64) float64 {
 	var s [4]float64
 	for i := range a {
@@ -62,12 +62,12 @@ func TestNormSurvivesTheWholeRange(t *testing.T) {
 	f(math.NaN(), 1, math.NaN())
 }
 
-// golden hashes the results of these functions on fixed inputs; other builds and CPUs must give the same bytes. Inputs
-// come from integers, never from math functions, which differ between CPUs.
+// golden hashes results of Dot and Norm on fixed inputs; every build and CPU must give the same hash. Inputs are made
+// from integers, not by math functions, which differ between CPUs.
 func golden() string {
 	h := sha256.New()
 	state := uint64(1)
-	next := func() uint64 { // xorshift64
+	next := func() uint64 { // the xorshift64 generator
 		state ^= state << 13
 		state ^= state >> 7
 		state ^= state << 17

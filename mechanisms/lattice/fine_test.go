@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestFineGrids checks that a finer grid holds the floor of the clip, quantises into its ball and close to it, and has
-// an exact Contains.
+// TestFineGrids checks that a finer grid has the clip's floor as Λ, that contributions are inside its ball and near
+// their vectors, and that Contains is exact.
 func TestFineGrids(t *testing.T) {
 	r := source(t, 9)
 	for _, size := range []int{CoarseBits, 27, 31, 32, 33, 40, FineBits} {

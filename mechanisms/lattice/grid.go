@@ -84,7 +84,8 @@ func (g Grid) Unit() float64 { return powerOfTwo(g.Exp) }
 // Clip returns the enforced clip Λq, exactly.
 func (g Grid) Clip() float64 { return float64(float64(g.Lambda) * powerOfTwo(g.Exp)) }
 
-// Contains reports whether Σnᵢ² ≤ Λ², exactly, in one word or two. The sensitivity of every mechanism rests on it.
+// Contains reports whether Σnᵢ² ≤ Λ², exactly, in 64 or 128 bits. The sensitivity of every mechanism depends on this
+// check.
 func (g Grid) Contains(n []int64) bool {
 	var short word
 	for _, x := range n {
@@ -96,9 +97,9 @@ func (g Grid) Contains(n []int64) bool {
 	return g.ContainsUpTo(n, Square(g.Lambda))
 }
 
-// ContainsUpTo reports whether Σnᵢ² ≤ Λ² and Σnᵢ² ≤ limit, exactly in two words, in one pass that is fast if most
-// coordinates are zero. It holds for up to 2⁴¹ coordinates, because a coordinate beyond Λ is refused before it is
-// squared, so that the sum stays below 2¹²⁷.
+// ContainsUpTo reports whether Σnᵢ² ≤ Λ² and Σnᵢ² ≤ limit, exactly in 128 bits, in one pass that is fast if most
+// coordinates are zero. It is exact for up to 2⁴¹ coordinates: a coordinate beyond Λ is refused before it is squared,
+// so the sum stays below 2¹²⁷.
 func (g Grid) ContainsUpTo(n []int64, limit Int128) bool {
 	var high, low, carry uint64
 	largest := uint64(g.Lambda)

@@ -6,9 +6,9 @@ import (
 	"math/bits"
 )
 
-// Int128 is a two's complement integer of two words, Hi·2⁶⁴ + Lo. A sum of contributions needs more than 64 bits after
-// 16 days at 10⁵ events a second, and never more than 121: steps < 2⁶⁴, batch ≤ 2³¹, Λ < 2²⁵, and noise below 2⁷⁰ in a
-// tree, 2⁸⁸ in a carry.
+// Int128 is a two's complement integer of two 64-bit words, Hi·2⁶⁴ + Lo. After 16 days at 10⁵ events a second a sum of
+// contributions needs more than 64 bits. It never needs more than 121: steps < 2⁶⁴, batch ≤ 2³¹, Λ < 2²⁵, and noise
+// below 2⁷⁰ in a tree, 2⁸⁸ in a carry.
 type Int128 struct {
 	Hi int64
 	Lo uint64
@@ -61,7 +61,7 @@ func (x Int128) AppendBinary(dst []byte) []byte {
 	return binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(dst, x.Lo), uint64(x.Hi))
 }
 
-// ParseInt128 reads the first 16 bytes of b, which must have that many.
+// ParseInt128 reads the first 16 bytes of b, which must have at least 16.
 func ParseInt128(b []byte) Int128 {
 	return Int128{Lo: binary.LittleEndian.Uint64(b), Hi: int64(binary.LittleEndian.Uint64(b[8:]))}
 }
@@ -70,7 +70,7 @@ func ParseInt128(b []byte) Int128 {
 // to a float64.
 func (g Grid) Float64(x Int128) float64 {
 	if x.Hi == int64(x.Lo)>>63 {
-		// In one word the conversion rounds, and the scaling is exact because the result is normal.
+		// If x fits 64 bits, the conversion to float64 rounds, and the scaling is exact because the result is normal.
 		return float64(float64(int64(x.Lo)) * math.Float64frombits(uint64(g.Exp+bias)<<fractionBits))
 	}
 	return g.wide(x)
@@ -100,7 +100,7 @@ func (g Grid) wide(x Int128) float64 {
 	significand, rest := hi>>dropped, hi&(1<<dropped-1)
 	const half = 1 << (dropped - 1)
 	if rest > half || rest == half && (lo != 0 || significand&1 == 1) {
-		significand++ // 2⁵³ correctly carries into the exponent below
+		significand++ // a carry to 2⁵³ moves correctly into the exponent below
 	}
 	exponent := uint64(length - 1 + g.Exp + bias)
 	return math.Float64frombits(sign | (exponent<<fractionBits + significand - 1<<fractionBits))

@@ -30,7 +30,7 @@ func someInt128(r *rand.Rand) Int128 {
 		x = Int128{Hi: x.Hi >> 63, Lo: uint64(x.Hi>>63)<<(127-shift) | x.Lo>>(shift-64)}
 	}
 	if r.IntN(3) == 0 {
-		x.Lo &= ^uint64(0) << r.IntN(64) // ties
+		x.Lo &= ^uint64(0) << r.IntN(64) // clears low bits, so that ties occur
 	}
 	return x
 }
@@ -62,7 +62,7 @@ func TestInt128ArithmeticIsExact(t *testing.T) {
 func toFloat(g Grid, x Int128) float64 {
 	f := new(big.Float).SetPrec(300).SetInt(value(x))
 	f.SetMantExp(f, g.Exp)
-	got, _ := f.Float64() // to nearest even
+	got, _ := f.Float64() // rounds to nearest, ties to even
 	return got
 }
 

@@ -94,7 +94,7 @@ func TestContainsIsExact(t *testing.T) {
 		if got, want := g.Contains(contribution), contains(g, contribution); got != want {
 			t.Errorf("Contains(%d) = %v, want %v", contribution, got, want)
 		}
-		length := SquaredLength(contribution) // exact if Contains is true
+		length := SquaredLength(contribution) // exact wherever Contains is true
 		for _, most := range []Int128{{}, {Lo: 5}, Square(l - 1), length.AddInt64(-1), length, Square(2 * l)} {
 			if got, want := g.ContainsUpTo(contribution, most), contains(g, contribution) && !most.Less(length); got != want {
 				t.Errorf("ContainsUpTo(%d, %v) = %v, want %v", contribution, most, got, want)
@@ -110,8 +110,8 @@ func TestContainsIsExact(t *testing.T) {
 	f(0, -l, 0, 1)
 	f(math.MinInt64)
 	f(math.MaxInt64, math.MinInt64)
-	f(1<<32, 1<<32)                                               // squares wrap to zero in 64 bits
-	f(math.MinInt64, math.MinInt64, math.MinInt64, math.MinInt64) // and their sum in 128
+	f(1<<32, 1<<32)                                               // in 64 bits the squares would wrap to zero
+	f(math.MinInt64, math.MinInt64, math.MinInt64, math.MinInt64) // in 128 bits the sum of squares would wrap to zero
 	r := source(t, 2)
 	for range 2000 {
 		a := r.Int64N(l)
@@ -126,8 +126,8 @@ func TestContainsIsExact(t *testing.T) {
 }
 
 // TestQuantiseIsNearestOrClipped checks that a vector inside the clip is rounded coordinate by coordinate to the
-// nearest even, exactly. A vector outside is scaled to the clip within half a unit of rounding, the shrinking and float
-// error.
+// nearest even, exactly. A vector outside is scaled to the clip, up to half a unit of rounding, the shrinking of the
+// radius and floating-point error.
 func TestQuantiseIsNearestOrClipped(t *testing.T) {
 	r := source(t, 3)
 	for range 4000 {

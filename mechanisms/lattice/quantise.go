@@ -5,15 +5,16 @@ import (
 	"math"
 )
 
-// headroom counts binary exponents above the unit. Below it, squares of coordinates in units do not overflow. Above it
-// a vector is clipped whatever its other coordinates are.
+// headroom is a number of binary exponents above the unit. For vectors below it, squares of coordinates in units do not
+// overflow. A vector above it is clipped independent of its other coordinates.
 const headroom = 400
 
-// tries bounds the shrinking: the last radius is Λ − 2²³, and a vector that still fails becomes the zero vector.
+// tries bounds the number of radii tried: the last radius is Λ − 2²³, and a vector that still fails becomes the zero
+// vector.
 const tries = 26
 
-// Quantise writes to dst the contribution of a gradient v: clipped to Λq in the ℓ2 norm, rounded to the nearest lattice
-// point, checked. Any NaN or ±Inf gives the zero vector. It panics if the lengths differ.
+// Quantise writes to dst the contribution of a gradient v: clipped to Λq in the ℓ2 norm, then rounded to the nearest
+// lattice point, then checked. Any NaN or ±Inf gives the zero vector. It panics if the lengths differ.
 //
 // Order: clip, round to nearest, and finally check Σnᵢ² ≤ Λ² by Contains. While the check fails, the radius is shrunk
 // and the vector rounded again (radii Λ, Λ−½, Λ−1, Λ−2, Λ−4, …). Rounding moves a norm by about 0.3, so the second try
@@ -27,13 +28,13 @@ func (g Grid) Quantise(dst []int64, v []float64) {
 		clear(dst)
 		return
 	}
-	exponent := int(top>>fractionBits) - bias // of the largest entry; any subnormal counts as 2⁻¹⁰²³
+	exponent := int(top>>fractionBits) - bias // exponent of the largest entry; any subnormal counts as 2⁻¹⁰²³
 	if exponent <= g.Exp-2 {                  // every entry is below q/2
 		clear(dst)
 		return
 	}
-	// Work in lattice units if squares fit, else in units of the largest entry. Either scaling is exact, except for
-	// entries that underflow, which are far below one unit.
+	// Work in lattice units if squares fit, otherwise in units of the largest entry. Both scalings are exact, except
+	// for entries that underflow, which are far below one unit.
 	scale, factor := powerOfTwo(-g.Exp), 1.0
 	if exponent > g.Exp+headroom {
 		scale, factor = powerOfTwo(-min(exponent, bias-1)), math.Inf(1)
@@ -44,7 +45,7 @@ func (g Grid) Quantise(dst []int64, v []float64) {
 		if shrunk := radius / norm; shrunk < factor {
 			factor = shrunk
 		} else if try > 0 {
-			continue // the vector is already inside this radius, which was tried
+			continue // the vector is already inside this radius, which the loop has tried
 		}
 		for i, x := range v {
 			dst[i] = nearest(float64(float64(x*scale) * factor))

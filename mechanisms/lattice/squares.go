@@ -2,8 +2,8 @@ package lattice
 
 import "math/bits"
 
-// word is a sum of squares in one word. It is exact for up to wordCount numbers from −wordSize to wordSize − 1, because
-// the sum is then at most 2⁶². Nearly all contributions satisfy this.
+// word is a sum of squares in 64 bits. It is exact for up to wordCount numbers from −wordSize to wordSize − 1, because
+// their sum is at most 2⁶². Nearly all contributions satisfy this.
 type word struct{ sum, sizes uint64 }
 
 const (
@@ -11,23 +11,23 @@ const (
 	wordSize  = 1 << 25
 )
 
-// plus adds a square. It takes a value and not a pointer, so that the sum stays in registers.
+// plus returns the sum with a square added. It takes a value, not a pointer, so that the sum stays in registers.
 func (w word) plus(x int64) word { return word{w.sum + uint64(x*x), w.sizes | uint64(x^x>>63)} }
 
-// exact reports whether the sum of count numbers is exact. If not, the sum is meaningless.
+// exact reports whether the sum of count numbers is exact. If it is not, the sum must not be used.
 func (w word) exact(count int) bool { return w.sizes < wordSize && count <= wordCount }
 
 // within reports whether an exact sum is at most the square of r ≥ 0.
 func (w word) within(r int64) bool { return squares{low: w.sum}.within(r) }
 
-// squares is a sum of squares of fewer than 2⁶⁴ numbers below 2⁶³ in absolute value. Beyond a bound it is only known to
-// be too large.
+// squares is a sum of squares of fewer than 2⁶⁴ numbers below 2⁶³ in absolute value. A sum beyond 127 bits is recorded
+// only as too large.
 type squares struct {
 	low, high uint64
 	lost      bool
 }
 
-// plus adds a square.
+// plus returns the sum with a square added.
 func (s squares) plus(x int64) squares {
 	magnitude := uint64(x)
 	if x < 0 {

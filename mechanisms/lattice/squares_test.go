@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestWordsAreExact checks that a sum in one word is reported exact for the documented counts and sizes, and only for
-// these, and then equals the sum in big integers.
+// TestWordsAreExact checks that a word reports its sum as exact only for the documented counts and sizes, and that it
+// then equals the sum in big integers.
 func TestWordsAreExact(t *testing.T) {
 	r := source(t, 7)
 	for _, count := range []int{0, 1, 2, 33, wordCount - 1, wordCount, wordCount + 1, 4 * wordCount} {
@@ -36,8 +36,8 @@ func TestWordsAreExact(t *testing.T) {
 	}
 }
 
-// TestLongSumsAreComparedExactly checks sums of squares that do not fit in one word, because a coordinate is large or
-// there are many. A sum at the bound is allowed, and one above it is not.
+// TestLongSumsAreComparedExactly checks sums of squares that exceed 64 bits, because a coordinate is large or there are
+// many coordinates. A sum at the bound must be accepted, and a sum above it refused.
 func TestLongSumsAreComparedExactly(t *testing.T) {
 	large, err := NewFineGrid(1, FineBits)
 	if err != nil {

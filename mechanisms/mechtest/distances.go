@@ -10,8 +10,9 @@ import (
 	"oriel/mechanisms/lattice"
 )
 
-// LargestDistances returns the squares of the largest distances, between two contributions and from one to zero, over
-// all given vectors, on a lattice whose squares fit a word. size is the number of integers.
+// LargestDistances returns the squares of the largest distance between two contributions and of the largest distance
+// from zero, over all given vectors, on a lattice whose squares fit 64 bits. size is the number of integers in a
+// contribution.
 func LargestDistances(
 	g lattice.Grid, q contribution.Quantiser, size int, vectors [][]float64,
 ) (replace, zeroOut uint64) {
@@ -56,7 +57,7 @@ func OnSphere(rng *rand.Rand, centre []float64, radius float64) []float64 {
 	return v
 }
 
-// Claims returns the distances that a quantiser claims for a grid whose squares fit a word.
+// Claims returns the squared distances that a quantiser claims, for a grid whose squares fit 64 bits.
 func Claims(tb testing.TB, g lattice.Grid, q contribution.Quantiser) (replace, zeroOut uint64) {
 	tb.Helper()
 	squareReplace, squareZero := q.Distances(g)

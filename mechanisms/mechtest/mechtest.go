@@ -20,7 +20,7 @@ type Zero struct{}
 // Fill writes zeros.
 func (Zero) Fill(dst []int64, _ noise.Seed) { clear(dst) }
 
-// Config returns a valid configuration of n coordinates for tests to which its values do not matter: tree-gaussian, ε =
+// Config returns a valid configuration of n coordinates for tests that do not depend on its values: tree-gaussian, ε =
 // 1, δ = 1e-6, W = 8, B = 1, L = 1, replace.
 func Config(n int) mechanisms.Config {
 	return mechanisms.Config{
@@ -34,17 +34,18 @@ func Config(n int) mechanisms.Config {
 	}
 }
 
-// ZeroStream opens a stream whose sums are exact: quantised, but without noise. Its Guarantee is the plan's, and so is
-// false.
+// ZeroStream opens a stream whose sums are exact: quantised contributions, but no noise. Its Guarantee is the
+// calibration's, which this stream does not have.
 func ZeroStream(tb testing.TB, c mechanisms.Config) *mechanisms.Stream {
 	tb.Helper()
 	return Planted(tb, c, Plan(tb, c), Zero{})
 }
 
-// plans caches plans by configuration, as Go prints it.
+// plans caches calibrations by the configuration, printed by fmt.
 var plans sync.Map
 
-// Plan calibrates c. It does so only once a process if all of c can be printed; a value behind a pointer may change.
+// Plan calibrates c. It caches the result if fmt prints all of c; a configuration with pointers is calibrated each
+// time, because the values behind them may change.
 func Plan(tb testing.TB, c mechanisms.Config) mechanisms.Calibration {
 	tb.Helper()
 	key := fmt.Sprintf("%#v", c)
@@ -64,7 +65,7 @@ func Plan(tb testing.TB, c mechanisms.Config) mechanisms.Calibration {
 	return plan
 }
 
-// Open opens the true stream of c with key.
+// Open opens a stream of c with real noise and the given key.
 func Open(tb testing.TB, c mechanisms.Config, key [32]byte) *mechanisms.Stream {
 	tb.Helper()
 	stream, err := mechanisms.Open(c, Plan(tb, c), key)
@@ -74,13 +75,13 @@ func Open(tb testing.TB, c mechanisms.Config, key [32]byte) *mechanisms.Stream {
 	return stream
 }
 
-// Sum returns the plan's mechanism of the first component, drawing from sampler instead of the plan's.
+// Sum returns the calibration's mechanism of the first component, which draws from sampler.
 func Sum(tb testing.TB, c mechanisms.Config, p mechanisms.Calibration, sampler noise.Sampler) mechanisms.Sum {
 	tb.Helper()
 	return Sums(tb, c, p, sampler)[0]
 }
 
-// Sums returns the plan's mechanisms, one for each component, drawing from sampler instead of the plan's.
+// Sums returns the calibration's mechanisms, one for each component, which draw from sampler.
 func Sums(tb testing.TB, c mechanisms.Config, p mechanisms.Calibration, sampler noise.Sampler) []mechanisms.Sum {
 	tb.Helper()
 	sums, err := p.SumsOver(c, sampler)
@@ -90,7 +91,7 @@ func Sums(tb testing.TB, c mechanisms.Config, p mechanisms.Calibration, sampler 
 	return sums
 }
 
-// Planted opens a stream whose mechanism draws from sampler instead of the plan's.
+// Planted opens a stream whose mechanism draws from sampler instead of the calibration's sampler.
 func Planted(tb testing.TB, c mechanisms.Config, p mechanisms.Calibration, sampler noise.Sampler) *mechanisms.Stream {
 	tb.Helper()
 	stream, err := mechanisms.NewStream(c, p, [32]byte{1}, Sums(tb, c, p, sampler)...)

@@ -2,10 +2,10 @@ package mechtest
 
 import "oriel/mechanisms/lattice"
 
-// OneHot is a contribution.Quantiser for a histogram. It takes the number of a cell, 0 … n−1, and sets its coordinate
-// to Λ. Any other number is in no cell. Two contributions are at most Λ√2 apart, and one is Λ from the null
-// contribution.
-type OneHot struct{ Short bool } // Short plants a fault: a replace distance as if both counts were in one cell
+// OneHot is a contribution.Quantiser for a histogram. It takes the number of a cell, 0 … n−1, and sets the cell's
+// coordinate to Λ. For any other number the contribution is zero. Two contributions are at most Λ√2 apart, and a
+// contribution is at most Λ from the null contribution.
+type OneHot struct{ Short bool } // Short plants a fault: a replace distance that assumes both counts in one cell
 
 // Entries returns 1.
 func (OneHot) Entries() int { return 1 }

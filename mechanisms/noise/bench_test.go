@@ -26,8 +26,8 @@ func BenchmarkGaussian(b *testing.B) {
 }
 
 // BenchmarkGaussianBesideNormFloat64 alternates with the standard library's inexact normal sampler on its cryptographic
-// generator, and takes medians of the rounds. So the ratio holds even on a machine whose speed varies. An op is 16384
-// draws of each.
+// generator, and takes medians of the rounds. So the ratio holds even on a machine whose speed varies. One operation is
+// 16384 draws of each sampler.
 func BenchmarkGaussianBesideNormFloat64(b *testing.B) {
 	for _, n := range []int{32, 1024} {
 		b.Run(fmt.Sprintf("s=2^29/n=%d", n), func(b *testing.B) {
@@ -95,7 +95,7 @@ func benchmarkFill(b *testing.B, s Sampler, n int) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(draws), "ns/draw")
 }
 
-// BenchmarkSlowPath measures one draw decided in math/big alone.
+// BenchmarkSlowPath measures a draw by the slow path, in math/big.
 func BenchmarkSlowPath(b *testing.B) {
 	draw, err := newPerWord(&gaussianCurve, Scale{Mant: 1, Exp: 29})
 	if err != nil {

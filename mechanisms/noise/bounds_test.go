@@ -21,7 +21,7 @@ const (
 //
 //	|stored polynomial − bias − x(t)|  by the Taylor expansion of x at the segment's middle,
 //	+ half the range of the floors (the bias is in their middle)
-//	+ |x'| times the distance of the t that is used from that of any v in the cell.
+//	+ |x'| times the distance between the t used and the t of any v in the cell.
 //
 // It is independent of the generator: x is expanded by the differential equation of the quantile, x' = y, y' = x·y²
 // (Gaussian) or y' = y² (Laplace), not interpolated. All derivatives by t are positive (by the equation) and so
@@ -57,7 +57,7 @@ func TestSegmentErrorBounds(t *testing.T) {
 	}
 }
 
-// expansion holds x by powers of t around the middle and the end of a segment.
+// expansion holds the power series of x in t around the middle and around the end of a segment.
 type expansion struct{ middle, end []*big.Float }
 
 func (c *curve) expand(octave, segment int) expansion {
@@ -65,16 +65,16 @@ func (c *curve) expand(octave, segment int) expansion {
 }
 
 // fineError bounds |x − x(v)| of curve.fine, for every v of the cell, over one segment, in units of 2^-frac. A cell is
-// 2^-64 wide in v, and 2^(octave+8) times that in t.
+// 2^-64 wide in v, and 2^(octave+8) times as wide in t.
 func (c *curve) fineError(t *testing.T, x expansion, octave, segment int) float64 {
 	row := c.table[octave*tables.Segments+segment]
 	floors := 1 + float64(tables.Degree)/(1<<tables.Guard)
 	return c.segmentError(t, x, row[:], tables.Guard, floors) + toFloat(scaled(x.end[1], c.frac+octave+8-64))
 }
 
-// coarseError bounds the error of coarse.go. A float64 near v·2^64 is at most 2^(10−octave) from it. Its t is at most
-// one unit in 2^64 of a segment further on, so less than a 64th of a cell, and v may be anywhere in a cell. Together
-// these are below 2^(10−octave) + 1 + 2^-6 cells. v may also be in the next segment, or in the one before; the slope is
+// coarseError bounds the error of coarse.go. A float64 near v·2^64 is at most 2^(10−octave) from it. The t used differs
+// from its t by at most 2^-64 of a segment, less than a 64th of a cell, and v may be anywhere in a cell. Together these
+// are below 2^(10−octave) + 1 + 2^-6 cells. v may also be in the next segment, or in the one before; the slope is
 // largest at the end of the next one, t = 2.
 func (c *curve) coarseError(t *testing.T, x expansion, octave, segment int) float64 {
 	row := c.coarse[(tables.CoarseOctaves-1-octave)*tables.Segments+segment]
@@ -83,8 +83,8 @@ func (c *curve) coarseError(t *testing.T, x expansion, octave, segment int) floa
 	return c.segmentError(t, x, row[:], 0, tables.CoarseDegree) + toFloat(scaled(distance, c.frac+octave+8-64))
 }
 
-// segmentError bounds |x − x(t)| over one segment for the polynomial of row, whose coefficients after the first have
-// guard more bits. Its evaluation uses floors that lose up to floors units of 2^-frac.
+// segmentError bounds |x − x(t)| over one segment for the polynomial of row. Coefficients after the first have guard
+// more fraction bits. The evaluation's floors lose up to floors units of 2^-frac.
 func (c *curve) segmentError(t *testing.T, x expansion, row []uint64, guard int, floors float64) float64 {
 	t.Helper()
 	var sum uint64
@@ -94,7 +94,7 @@ func (c *curve) segmentError(t *testing.T, x expansion, row []uint64, guard int,
 		}
 		sum += coefficient
 	}
-	if row[0]+sum>>guard > 3<<62 { // factor and squares need a quarter of the range free
+	if row[0]+sum>>guard > 3<<62 { // the factor and its square must leave a quarter of the range free
 		t.Fatalf("row %x: x leaves its range", row)
 	}
 
@@ -127,10 +127,10 @@ func (c *curve) segmentError(t *testing.T, x expansion, row []uint64, guard int,
 	for _, coefficient := range chebyshev(diff) {
 		bound += toFloat(coefficient.Abs(coefficient))
 	}
-	return bound + toFloat(scaled(x.end[proofTop+1], c.frac-proofTop-1)) // Lagrange: τ ≤ 1/2
+	return bound + toFloat(scaled(x.end[proofTop+1], c.frac-proofTop-1)) // Lagrange's remainder, with τ ≤ 1/2
 }
 
-// taylor returns the Taylor coefficients of x by t at the given place of a segment, up to degree proofTop+1.
+// taylor returns the Taylor coefficients of x by t at position place of a segment, up to degree proofTop+1.
 func (c *curve) taylor(octave, segment int, place float64) []*big.Float {
 	// v = 2^-(octave+8)·(65 + segment − place), exactly, as 192 binary digits.
 	numerator := int64(2*(65+segment)) - int64(2*place)
@@ -147,7 +147,7 @@ func (c *curve) taylor(octave, segment int, place float64) []*big.Float {
 	y0.Quo(new(big.Float).SetPrec(proofPrec).SetMantExp(big.NewFloat(1), int(x.p)-octave-8), y0)
 
 	a, b := []*big.Float{at}, []*big.Float{y0}
-	var square []*big.Float // y²
+	var square []*big.Float // coefficients of y²
 	for k := range proofTop + 1 {
 		square = append(square, convolve(b, b, k))
 		right := square[k]
@@ -207,7 +207,7 @@ func toFloat(x *big.Float) float64 {
 }
 
 // TestEvaluationStaysWithinItsBound compares both tables with the enclosure of the slow path, at the ends of segments
-// and between. The upper ends round to the next segment's float64.
+// and between. The upper ends round to a float64 of the next segment.
 func TestEvaluationStaysWithinItsBound(t *testing.T) {
 	for name, c := range map[string]*curve{"gaussian": &gaussianCurve, "laplace": &laplaceCurve} {
 		for octave := range tables.Octaves {
@@ -256,7 +256,7 @@ func TestInvRootTwoPi(t *testing.T) {
 	twoPi := new(big.Int).Add(atan(2), atan(3))
 	twoPi.Lsh(twoPi, 3)
 	c := invRootTwoPiAt(q)
-	below := func(c *big.Int) bool { // c²·2π < 1
+	below := func(c *big.Int) bool { // whether c²·2π < 1
 		s := new(big.Int).Mul(c, c)
 		s.Mul(s, twoPi)
 		return s.BitLen() <= 3*q+64

@@ -19,7 +19,7 @@ type Identity struct {
 // NodeID names one noise vector of a stream. It must be unique for each mechanism instance and vector.
 type NodeID struct {
 	Instance uint16 // mechanism instance within the stream
-	Block    uint64 // e.g. the window block of a tree, or a step number
+	Block    uint64 // a number within the instance, for example a tree's window block or a step
 	Level    uint8
 	Index    uint64
 }
@@ -41,19 +41,19 @@ type Chain struct {
 }
 
 // Scratch is the hashing memory of chains. Many chains may share one if only one is in use at a time. It must be kept
-// as secret as they are, because the last message and its HMAC stay in it until the next call overwrites them. No call
-// reads data of another chain: the hash states of a key are used only for that key.
+// as secret as the chains, because the last message and its HMAC stay in it until the next call overwrites them. No
+// call reads data of another chain: the hash states of a key are used only for that key.
 type Scratch struct{ hasher }
 
 // hasher hashes messages under the key of a chain.
 type hasher struct {
 	hash digest
 	sum  [sha256.Size]byte
-	buf  [8 * sha256.BlockSize]byte // bytes that are not hashed yet
+	buf  [8 * sha256.BlockSize]byte // bytes not hashed yet
 	used int
 
 	// States of hash after the inner and the outer block of the key stateKey, kept from the first Seed to the next
-	// Absorb. They save hashing two blocks a call. Otherwise they are empty.
+	// Absorb; otherwise empty. They save two blocks per call.
 	stateKey     [sha256.Size]byte
 	inner, outer []byte
 }
@@ -85,19 +85,19 @@ func (c *Chain) Key() [32]byte { return c.key }
 
 // Field tags. They are part of a stored format, so a new field must take a new number.
 const (
-	tagDomain       = 1 // u32 length, bytes
-	tagStep         = 2 // u64
-	tagPlace        = 3 // u32
-	tagIdentity     = 4 // 16 bytes, i32, i64, i32
-	tagContribution = 5 // null flag u8, u32 count, count × i64
-	tagNode         = 6 // u16, u64, u8, u64
-	tagName         = 7 // u32 length, bytes
-	tagChoice       = 8 // u16, 4 × u64, u32 count, count × i64
+	tagDomain       = 1 // followed by: u32 length, bytes
+	tagStep         = 2 // followed by: u64
+	tagPlace        = 3 // followed by: u32
+	tagIdentity     = 4 // followed by: 16 bytes, i32, i64, i32
+	tagContribution = 5 // followed by: null flag u8, u32 count, count × i64
+	tagNode         = 6 // followed by: u16, u64, u8, u64
+	tagName         = 7 // followed by: u32 length, bytes
+	tagChoice       = 8 // followed by: u16, 4 × u64, u32 count, count × i64
 )
 
 // Absorb ratchets the key over one record: k ← HMAC(k, "record" ‖ step ‖ place ‖ id ‖ contribution). step is the number
-// t of the record's step, from 1; place is its position j in the batch. A nil contribution sets the null event's flag,
-// which differs from a contribution of zeros. The contribution must contain every private quantity of the record.
+// t of the record's step, from 1; place is its position j in the batch. A nil contribution sets the null flag, so it
+// gives another key than a contribution of zeros. The contribution must contain every private quantity of the record.
 func (c *Chain) Absorb(step uint64, place uint32, id Identity, contribution []int64) {
 	c.begin("record")
 	b := append(c.buf[:c.used], tagStep)
@@ -121,7 +121,7 @@ func (c *Chain) Absorb(step uint64, place uint32, id Identity, contribution []in
 }
 
 // Draw ratchets the key over the scores of a choice, k ← HMAC(k, "choice" ‖ step ‖ place ‖ choice), and returns the
-// seed of its draw, HMAC(k, "draw"). So no two draws have the same seed, whatever their instances are. rate holds
+// seed of its draw, HMAC(k, "draw"). So no two draws have the same seed, even if their instances are equal. rate holds
 // numerator and denominator of ε and of the sensitivity. scores must contain every private quantity that the choice
 // depends on.
 func (c *Chain) Draw(step uint64, place uint32, instance uint16, rate [4]uint64, scores []int64) Seed {
@@ -187,7 +187,7 @@ func (c *Chain) write(b []byte) {
 	}
 }
 
-// clear drops the kept states of a key.
+// clear empties the kept hash states of a key.
 func (h *hasher) clear() {
 	clear(h.inner)
 	clear(h.outer)
@@ -253,7 +253,7 @@ func (c *Chain) start(state []byte, x uint64) {
 // begin starts the inner hash of HMAC-SHA-256 (RFC 2104) and the message with its domain.
 func (c *Chain) begin(domain string) {
 	if len(c.inner) > 0 && c.stateKey != c.key {
-		c.clear() // for another chain
+		c.clear() // ready to absorb another chain
 	}
 	c.start(c.inner, 0x36)
 	b := append(c.buf[:c.used], tagDomain)

@@ -137,8 +137,8 @@ func TestChainMatchesReferenceModel(t *testing.T) {
 	}
 }
 
-// TestEveryFieldEntersTheChain checks that records that differ in only one field, or as null and zero do, give
-// different chains.
+// TestEveryFieldEntersTheChain checks that two records that differ in only one field, and a null and a zero
+// contribution, give different chains.
 func TestEveryFieldEntersTheChain(t *testing.T) {
 	keys := map[[32]byte]string{}
 	absorb := func(what string, step uint64, place uint32, id Identity, contribution []int64) {

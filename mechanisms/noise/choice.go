@@ -5,8 +5,8 @@ import (
 	"math/big"
 )
 
-// Chooser is the working memory for draws, one after the other. After the first draws of a rate it allocates nothing.
-// No draw reads the remains of another. It must be kept as secret as the seeds.
+// Chooser is the working memory for successive draws. After the first draw of a rate it allocates nothing. No draw
+// reads data of another draw. It must be kept as secret as the seeds.
 type Chooser struct {
 	coins
 
@@ -15,10 +15,10 @@ type Chooser struct {
 
 // Choose draws index i of gaps with probability proportional to e^(−gaps[i]·num/den), exactly, if the keystream's bits
 // are independent and uniform. num and den must be positive, and at least one gap must be 0. It is a pure function of
-// its arguments. No floating point decides: it compares integers, words of the seed's keystream with digits of rational
+// its arguments. It uses no floating point: it compares integers, words of the seed's keystream with digits of rational
 // probabilities.
 //
-//	choose      i uniform; take it with probability e^(−γ_i), γ_i = gaps[i]·num/den, else again        (rejection)
+//	choose      i uniform; take it with probability e^(−γ_i), γ_i = gaps[i]·num/den, otherwise repeat        (rejection)
 //	e^−γ        ⌊γ⌋ times e^−1, then e^−(γ−⌊γ⌋); of γ ≤ 1: the first k ≥ 1 at which a coin of γ/k fails is odd
 //	            (Canonne, Kamath and Steinke, "The Discrete Gaussian for Differential Privacy", NeurIPS 2020, Algorithm 1)
 //	coin of x/y words are the base-2⁶⁴ digits of a uniform number; it is below x/y
@@ -46,8 +46,8 @@ type coins struct {
 	words [16]int64
 	used  int
 
-	// Scratch of coin and expFraction. Each operation has its own result, because a result that is also an argument
-	// would be allocated again.
+	// Scratch of coin and expFraction. Each operation has its own result variable, because big.Int allocates when a
+	// result is also an argument.
 	digit, remainder, shifted, scaled, count, one big.Int
 }
 
@@ -69,7 +69,7 @@ func (c *coins) word() uint64 {
 
 // uniform draws an integer from 0 … n−1.
 func (c *coins) uniform(n uint64) uint64 {
-	over := -n % n // 2⁶⁴ mod n
+	over := -n % n // 2⁶⁴ mod n, the values that would bias the result
 	for {
 		if w := c.word(); w <= ^uint64(0)-over {
 			return w % n
@@ -88,7 +88,7 @@ func (c *coins) coin(x, y *big.Int) bool {
 			return w < digit
 		}
 	}
-	return false // the digits so far equal x/y, so the number is at least x/y
+	return false // all digits so far equal x/y, so the random number is at least x/y
 }
 
 // expInteger returns true with probability e^−k.

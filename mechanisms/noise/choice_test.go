@@ -11,7 +11,7 @@ import (
 	"oriel/mechanisms/mechtest/tiertest"
 )
 
-// referenceWords returns the words of a seed one by one, from its keystream read at once.
+// referenceWords returns the words of a seed one by one. It reads the keystream in one call.
 func referenceWords(seed Seed) func() *big.Int {
 	words := make([]int64, 4096)
 	var keys keystream
@@ -39,7 +39,7 @@ func referenceCoin(p *big.Rat, word func() *big.Int) bool {
 	}
 }
 
-// referenceDecay tosses a coin of probability e^−γ, by the definition.
+// referenceDecay returns true with probability e^−γ, by the definition.
 func referenceDecay(gamma *big.Rat, word func() *big.Int) bool {
 	one := big.NewRat(1, 1)
 	for ; gamma.Cmp(one) >= 0; gamma = new(big.Rat).Sub(gamma, one) {
@@ -76,9 +76,9 @@ func referenceChoose(seed Seed, gaps []uint64, num, den *big.Int) int {
 	}
 }
 
-// TestUniformRejectsTheBiasedWords checks that words beyond the last whole multiple of n are skipped. Otherwise the
-// first third of 3·2⁶² numbers would be twice as frequent as the others. A choice has so few options that frequencies
-// cannot show such rare words.
+// TestUniformRejectsTheBiasedWords checks that uniform skips words at or above the largest multiple of n. If it did
+// not, the first third of n = 3·2⁶² numbers would be twice as frequent as the others. Real choices have so few options
+// that frequencies cannot show this bias.
 func TestUniformRejectsTheBiasedWords(t *testing.T) {
 	const n = 3 << 62
 	var c coins
@@ -154,11 +154,11 @@ func TestChooseMatchesReferenceModel(t *testing.T) {
 		}
 		gaps[r.IntN(len(gaps))] = 0
 		num, den := new(big.Int).SetUint64(1+r.Uint64N(40)), new(big.Int).SetUint64(1+r.Uint64N(40))
-		if trial%7 == 0 { // far beyond 64 bits
+		if trial%7 == 0 { // every seventh fraction needs more than 64 bits
 			den.Mul(den, new(big.Int).SetUint64(1<<63+r.Uint64())).Mul(den, big.NewInt(3))
 			num.Mul(num, new(big.Int).SetUint64(r.Uint64()|1)).Mul(num, big.NewInt(2))
 		}
-		for k := range gaps { // a digit that a coin ends on exactly
+		for k := range gaps { // gap k is chosen so that a coin ends exactly on a digit
 			if trial%11 == 0 {
 				gaps[k], num, den = min(gaps[k], 3), big.NewInt(1), big.NewInt(4)
 			}
@@ -170,9 +170,9 @@ func TestChooseMatchesReferenceModel(t *testing.T) {
 	}
 }
 
-// TestChooseFrequencies checks the frequencies of 200 000 draws, 50 000 in the short form. Each of the fifteen is
-// within 6.11 standard errors of its probability, except with probability 1e-9. It fails if the rate is half or twice
-// as large.
+// TestChooseFrequencies checks the frequencies of 200 000 draws, 50 000 in the short form. Each of the fifteen
+// frequencies is within 6.11 standard errors of its probability, except with probability 1e-9. A rate half or twice as
+// large must fail.
 func TestChooseFrequencies(t *testing.T) {
 	draws := tiertest.Runs(50_000, 200_000)
 	fits := func(gaps []uint64, num, den int64, factor float64) bool {
@@ -219,8 +219,8 @@ func BenchmarkChoose(b *testing.B) {
 	}
 }
 
-// TestChooserKeepsNoStateBetweenDraws checks that a Chooser makes the same draws after others as alone, and allocates
-// nothing.
+// TestChooserKeepsNoStateBetweenDraws checks that a Chooser makes the same draw first and after other draws, and
+// allocates nothing.
 func TestChooserKeepsNoStateBetweenDraws(t *testing.T) {
 	r, c := rand.New(rand.NewPCG(22, 0)), new(Chooser)
 	gaps, most := make([]uint64, 40), new(big.Int).SetUint64(1<<64-1)

@@ -14,16 +14,17 @@ const coarseFirst = (1023 + 62 - (tables.CoarseOctaves - 1)) * tables.Segments
 // beyond the table.
 //
 // The table is indexed by v·2^64 rounded to a float64: exponent and six bits of the fraction are a segment's number,
-// and the rest of the fraction is h. It does not matter to which neighbour it rounds, even into the next segment,
-// because segment and h come from one float and the error bound covers the distance. One bound for all octaves, near
-// 2^-50, makes the loop of round short. It leaves one draw in 2^8 in doubt, and more only for scales above 2^40, which
-// the fine table is for.
+// and the rest of the fraction is h. The direction of rounding does not matter, even into the next segment, because
+// segment and h come from the same float64 and the error bound covers the distance. One bound for all octaves, near
+// 2^-50, makes the loop of round short. It leaves one draw in 2^8 in doubt, and more for scales above 2^40. The fine
+// table decides these draws.
 func segment(folded int64) (at, t uint64) {
 	b := math.Float64bits(float64(folded))
 	return b>>46 - coarseFirst, ^(b << 18)
 }
 
-// eval returns x. Horner's floors lose less than tables.CoarseDegree units, and the stored c0 includes half of that.
+// eval returns x. Horner's floors lose less than tables.CoarseDegree units, and the stored c0 includes half of the
+// loss.
 func eval(row *tables.CoarseRow, t uint64) (x uint64) {
 	s, _ := bits.Mul64(row[5], t)
 	s, _ = bits.Mul64(row[4]+s, t)
@@ -51,7 +52,7 @@ func (c *curve) rounder(f factor) rounder {
 func (r *rounder) round(dst []int64) int {
 	table, mant, shift, offset, low, width := r.table, r.mant, r.shift, r.offset, r.low, r.width
 	for i, word := range dst {
-		mask := word >> 63 // as in fold
+		mask := word >> 63 // the sign mask, as in fold
 		at, t := segment(word ^ mask)
 		if at >= uint64(len(table)) {
 			return i
@@ -61,7 +62,7 @@ func (r *rounder) round(dst []int64) int {
 		if y&low >= width {
 			return i
 		}
-		dst[i] = (mask - int64(y>>(shift&63))) ^ mask // as in signed
+		dst[i] = (mask - int64(y>>(shift&63))) ^ mask // applies the sign, as in signed
 	}
 	return len(dst)
 }

@@ -15,7 +15,7 @@ type curve struct {
 	tail  tail
 
 	coarse      *tables.Coarse
-	coarseSlack uint64 // for the coarse table, all octaves
+	coarseSlack uint64 // bound on the coarse table's error, over all octaves
 }
 
 // tail returns F(−y) within two units, and the density at −y approximately; all with p fraction bits, y ≥ 0.
@@ -32,8 +32,8 @@ var (
 	}
 )
 
-// fold maps a word to its lower-tail half by complementing all bits if the top one is set. mask is what was xored; the
-// draw is negative if it is zero.
+// fold maps a word to its lower-tail half by complementing all bits if the top one is set. mask is the number that was
+// xored; the draw is negative if mask is zero.
 func fold(word uint64) (a, mask uint64) {
 	mask = uint64(int64(word) >> 63)
 	return word ^ mask, mask
@@ -49,14 +49,14 @@ func signed(n int64, word uint64) int64 {
 const beyond = 1<<63 - 1
 
 // fine evaluates the fine table: x is within slack of x(v') for all v' of the word's cell. Horner's floors lose less
-// than 1 + tables.Degree·2^-tables.Guard units of x; the stored c0 includes half of that.
+// than 1 + tables.Degree·2^-tables.Guard units of x; the stored c0 includes half of the loss.
 func (c *curve) fine(word uint64) (x, slack uint64) {
 	a, _ := fold(word)
 	octave := uint(bits.LeadingZeros64(a)) - 1
 	if octave >= tables.Octaves {
 		return 0, beyond
 	}
-	a <<= octave + 2 // the leading one is shifted out
+	a <<= octave + 2 // shifts the leading one out
 	row := &c.table[octave*tables.Segments+uint(a>>58)]
 	t := ^(a << 6)
 	s, _ := bits.Mul64(row[7], t)
@@ -69,8 +69,8 @@ func (c *curve) fine(word uint64) (x, slack uint64) {
 	return row[0] + s>>tables.Guard, c.slack[octave]
 }
 
-// beyondTable is fine for a word beyond the table, by the slow path. ok is false if x exceeds 64 bits, as once in 2^49
-// words.
+// beyondTable is fine for a word beyond the table, by the slow path. ok is false if x exceeds 64 bits, which happens
+// once in 2^49 words.
 func (c *curve) beyondTable(d *digits) (x, slack uint64, ok bool) {
 	d.extend(128)
 	at := c.enclose(d, interval{})
@@ -85,18 +85,18 @@ func (c *curve) beyondTable(d *digits) (x, slack uint64, ok bool) {
 // factor is a scale prepared for fixed point: x·s ≈ floor(x·mant/2^64)·2^-shift for x in fixed point.
 type factor struct {
 	mant  uint64
-	shift uint   // 1 … 63; 0 in the zero factor, which leaves every draw in doubt
-	slack uint64 // error of the product in units of 2^-shift, without the error of x
+	shift uint   // 1 … 63; 0 marks the zero factor, with which every draw is in doubt
+	slack uint64 // error bound of the product in units of 2^-shift, without the error of x
 }
 
-// times prepares the factor m·2^e for m in [2^63, 2^64) that is known within slack. ok is false if there is none,
-// because the product would need more than 64 bits.
+// times prepares the factor m·2^e for m in [2^63, 2^64) that is known within slack. ok is false if the product would
+// need more than 64 bits.
 func (c *curve) times(m uint64, e int, slack uint64) (f factor, ok bool) {
 	shift := c.frac - 64 - e
 	if shift < 1 || slack > beyond/2 {
 		return factor{}, false
 	}
-	if extra := shift - 63; extra > 0 { // a small scale, whose low bits do not matter
+	if extra := shift - 63; extra > 0 { // a small scale, for which the low bits do not matter
 		m >>= extra
 		shift = 63
 	}
@@ -104,12 +104,12 @@ func (c *curve) times(m uint64, e int, slack uint64) (f factor, ok bool) {
 	return factor{mant: m, shift: uint(shift), slack: slack + 2}, true
 }
 
-// window, for a factor and an error bound of x, says when y = floor(x·mant/2^64) + offset rounds without doubt: if the
-// bits of y below shift are less than width, x·s rounds to y>>shift.
+// window, for a factor and an error bound of x, decides whether y = floor(x·mant/2^64) + offset rounds without doubt:
+// if the bits of y below shift, minus low, are less than width, x·s rounds to y>>shift.
 type window struct{ offset, low, width uint64 }
 
-// window returns the window of x within slack: offset is half a unit minus both errors, and width is the rest of a
-// unit.
+// window returns the window of x within slack: offset is half a unit minus both error bounds, and width is the
+// remaining part of a unit.
 func (f factor) window(slack uint64) window {
 	half := uint64(1) << (f.shift & 63) >> 1
 	if slack += f.slack; slack >= half {
@@ -118,7 +118,7 @@ func (f factor) window(slack uint64) window {
 	return window{offset: half - slack, low: 2*half - 1, width: 2 * (half - slack)}
 }
 
-// round returns round(x·s) for x known within slack; ok is false if that leaves a doubt.
+// round returns round(x·s) for x known within slack; ok is false if two integers are possible.
 func (f factor) round(x, slack uint64) (n int64, ok bool) {
 	w := f.window(slack)
 	y, _ := bits.Mul64(x, f.mant)

@@ -15,7 +15,7 @@ const maxExtension = 8
 type digits struct {
 	value *big.Int
 	bits  uint
-	mask  uint64 // mask of fold, for the words that follow
+	mask  uint64 // fold's mask for the words that follow
 	next  func() uint64
 }
 
@@ -51,14 +51,14 @@ type interval struct {
 func (c *curve) enclose(d *digits, guess interval) interval {
 	p := d.bits + 64
 	one := big.NewInt(1)
-	bottom := new(big.Int).Lsh(d.value, 64) // the cell, with p fraction bits
+	bottom := new(big.Int).Lsh(d.value, 64) // low end of the cell, with p fraction bits
 	top := new(big.Int).Lsh(one, 64)
 	top.Add(top, bottom)
 	middle := new(big.Int).Lsh(one, 63)
 	middle.Add(middle, bottom)
 
-	// Newton's method: from the left of the root it rises to it, because the tail is convex. (From 0 it takes a step
-	// for each unit of x² or so, then a few.)
+	// Newton's method: from a start left of the root the iterates rise to the root, because the tail is convex. (From 0
+	// it takes about x² steps, then a few more.)
 	x := new(big.Int)
 	if guess.lo != nil {
 		x.Rsh(x.Lsh(guess.lo, p), guess.p)
@@ -77,7 +77,7 @@ func (c *curve) enclose(d *digits, guess interval) interval {
 			break
 		}
 	}
-	// F(−lo) ≥ every v of the cell ≥ F(−hi), with the two units by which tail may be wrong.
+	// F(−lo) ≥ every v of the cell ≥ F(−hi), with a margin of two units for the error of tail.
 	top.Add(top, big.NewInt(2))
 	bottom.Sub(bottom, big.NewInt(2))
 	for {
@@ -95,7 +95,7 @@ func (c *curve) enclose(d *digits, guess interval) interval {
 	}
 }
 
-// rounded returns floor(x·mant·2^exp + 1/2), if it is the same over the whole interval. exp must be at most p.
+// rounded returns floor(x·mant·2^exp + 1/2), if it is equal for all numbers of the interval. exp must be at most p.
 func (x interval) rounded(mant *big.Int, exp int) (n int64, ok bool) {
 	shift := uint(int(x.p) - exp)
 	half := new(big.Int).Lsh(big.NewInt(1), shift)
@@ -108,7 +108,8 @@ func (x interval) rounded(mant *big.Int, exp int) (n int64, ok bool) {
 	return lo.Int64(), lo.Cmp(hi) == 0
 }
 
-// decide returns round(±x(v)·s) for the infinitely long v of d. This is the slow path, which alone would be enough.
+// decide returns round(±x(v)·s) for the infinitely long v of d. This is the slow path. It could make every draw; the
+// other paths only save time.
 func (c *curve) decide(d *digits, s Scale) int64 {
 	mant := new(big.Int).SetUint64(s.Mant)
 	var x interval
@@ -142,7 +143,7 @@ func gaussianTail(y *big.Int, p uint) (survival, density *big.Int) {
 	return survival.Sub(survival, f), density
 }
 
-// laplaceTail returns e^-y/2 within two units, which is the density too.
+// laplaceTail returns ½e^-y within two units, which is both the survival probability and the density.
 func laplaceTail(y *big.Int, p uint) (survival, density *big.Int) {
 	q := workBits(new(big.Int).Rsh(y, p), p)
 	e, _ := series(new(big.Int).Lsh(y, q-p), q)
@@ -160,7 +161,7 @@ func series(z *big.Int, q uint) (e, f *big.Int) {
 	term := new(big.Int).Lsh(big.NewInt(1), q)
 	e, f = new(big.Int).Set(term), new(big.Int).Set(term)
 	var divisor, part, rest big.Int
-	twice := new(big.Int).Rsh(z, q-1).Uint64() // stop only once each further term is at most half the one before
+	twice := new(big.Int).Rsh(z, q-1).Uint64() // stops only once each further term is at most half the previous one
 	for n := uint64(1); term.Sign() != 0 || n <= twice+1; n++ {
 		part.Rsh(part.Mul(term, z), q)
 		term.QuoRem(&part, divisor.SetUint64(n), &rest)

@@ -18,7 +18,7 @@ type Gamma struct {
 	scale Scale
 	n     int
 	keys  keystream
-	words [chunkWords]int64 // of Y
+	words [chunkWords]int64 // words that make Y
 }
 
 // NewGamma returns the sampler of vectors of n entries with scale θ = s, 2^-32 ≤ s. The largest powers of two in s and
@@ -88,8 +88,8 @@ func (g *Gamma) radius() factor {
 	return sum.times(g.scale)
 }
 
-// squares holds Σ y² and off = Σ (y + slack)·slack in units of 4^-frac of the Gaussian curve: the true sum of squares
-// is within 2·off.
+// squares holds Σ y² and off = Σ (y + slack)·slack, in units of 4^-frac for the Gaussian curve. The exact sum of
+// squares differs from Σ y² by at most 2·off.
 type squares struct {
 	sum [3]uint64 // least significant word first
 	off [2]uint64
@@ -101,7 +101,7 @@ func (s *squares) add(y, slack uint64) {
 	s.sum[0], carry = bits.Add64(s.sum[0], lo, 0)
 	s.sum[1], carry = bits.Add64(s.sum[1], hi, carry)
 	s.sum[2] += carry
-	hi, lo = bits.Mul64(y+slack, slack) // no overflow: x is below 8·0.7
+	hi, lo = bits.Mul64(y+slack, slack) // cannot overflow, because x is below 8·0.7
 	s.off[0], carry = bits.Add64(s.off[0], lo, 0)
 	s.off[1] += hi + carry
 }
@@ -114,7 +114,7 @@ func (s *squares) times(theta Scale) factor {
 		length = 64 + bits.Len64(s.sum[1])
 	}
 	if length <= 64 {
-		return factor{} // all of Y is tiny
+		return factor{} // all of Y is too small for a bound
 	}
 	// sum is (hi, lo)·4^e with hi ≥ 2^62, and off below (slack+1)·2^64·4^e.
 	e := (length+1)/2 - 64
@@ -123,7 +123,7 @@ func (s *squares) times(theta Scale) factor {
 	if over != 0 || slack > 1<<40 {
 		return factor{}
 	}
-	root := sqrt128(hi, lo) // in [2^63, 2^64), χ = root·2^(e−frac)
+	root := sqrt128(hi, lo) // root is in [2^63, 2^64), and χ = root·2^(e−frac)
 
 	up := bits.LeadingZeros64(theta.Mant)
 	product, _ := bits.Mul64(root, theta.Mant<<up)
@@ -139,7 +139,7 @@ func (s *squares) times(theta Scale) factor {
 // shiftRight returns the low 128 bits of x·2^-by; −64 ≤ by ≤ 192. The caller must ensure that nothing is lost at the
 // top.
 func shiftRight(x [3]uint64, by int) (hi, lo uint64) {
-	if by < 0 { // only zero bits are shifted out
+	if by < 0 { // the shift drops only zero bits
 		up := uint(-by)
 		return x[1]<<up | x[0]>>(64-up), x[0] << up
 	}
@@ -157,7 +157,7 @@ func sqrt128(hi, lo uint64) uint64 {
 	if guess < 1<<64 {
 		r = uint64(guess)
 	}
-	if r > hi { // Newton's step; the quotient then fits a word
+	if r > hi { // a step of Newton's method; the quotient then fits 64 bits
 		q, _ := bits.Div64(hi, lo, r)
 		r = r/2 + q/2 + r&q&1
 	}
@@ -185,7 +185,7 @@ type slowGamma struct {
 	keys   keystream
 	y      []*digits
 	known  []interval
-	bits   uint // known bits of each Y in chi
+	bits   uint // number of known bits of each Y in chi
 	chi    interval
 	factor *big.Int
 }
@@ -202,7 +202,7 @@ func newSlowGamma(s Scale, n int, seed Seed) *slowGamma {
 	return g
 }
 
-// decide returns entry i, whose word is given.
+// decide returns entry i, whose first word is word.
 func (g *slowGamma) decide(word uint64, i int) int64 {
 	d := newDigits(word, g.keys.extension(uint32(g.n+1+i)))
 	var z interval

@@ -11,7 +11,7 @@ import (
 type keystream struct {
 	seed Seed
 	words
-	block cipher.Block // for the extension, made on first use
+	block cipher.Block // for the extension of the stream; made on first use
 }
 
 // open starts the keystream of seed at word 0.

@@ -16,7 +16,7 @@ import (
 	"oriel/mechanisms/mechtest/tiertest"
 )
 
-// answer is one line of testdata/draws.txt.gz: words that determine a draw whatever follows them.
+// answer is one line of testdata/draws.txt.gz: a draw, and the words that determine it, whatever words follow.
 type answer struct {
 	law   string
 	scale Scale
@@ -26,7 +26,7 @@ type answer struct {
 
 func (a answer) String() string { return fmt.Sprintf("%s s=%v words=%x", a.law, a.scale, a.words) }
 
-// extend returns a function that returns the words after the first, then random ones, which must not matter.
+// extend returns a function that returns the remaining words, then random words, which must have no effect.
 func (a answer) extend() func() uint64 {
 	rest := a.words[1:]
 	r := rand.New(rand.NewPCG(a.words[0], 7))
@@ -129,8 +129,8 @@ func TestKnownAnswers(t *testing.T) {
 	}
 }
 
-// TestSlowPathGivesTheKnownAnswers decides without tables or 64-bit arithmetic. It takes every straddle and tail, and
-// as many of the random words as time allows.
+// TestSlowPathGivesTheKnownAnswers makes draws without tables or 64-bit arithmetic. It takes all answers at a rounding
+// boundary or in the tail, and as many of the random ones as time allows.
 func TestSlowPathGivesTheKnownAnswers(t *testing.T) {
 	stride := tiertest.Runs(101, 17)
 	answers := readAnswers(t)

@@ -9,7 +9,8 @@ import (
 // A normal statistic exceeds this with probability 1e-9, two-sided. Seeds are fixed, so a failure means a bug.
 const standardErrors = 6.11
 
-// near fails unless mean is within standardErrors of want; deviation is the standard deviation of one term.
+// near fails unless mean is within standardErrors of want; want is the expected mean, and deviation the standard
+// deviation of one term.
 func near(t *testing.T, what string, mean, want, deviation float64, terms int) {
 	t.Helper()
 	if tolerance := standardErrors * deviation / math.Sqrt(float64(terms)); !(math.Abs(mean-want) <= tolerance) {
@@ -17,8 +18,8 @@ func near(t *testing.T, what string, mean, want, deviation float64, terms int) {
 	}
 }
 
-// chiSquare compares counts with probabilities; the cube root of the statistic over its degrees of freedom is close to
-// normal (Wilson and Hilferty 1931).
+// chiSquare compares counts with probabilities; the cube root of the statistic divided by its degrees of freedom is
+// close to normal (Wilson and Hilferty 1931).
 func chiSquare(t *testing.T, what string, counts map[int64]int, total int, probability func(k int64) float64,
 	top int64,
 ) {
@@ -35,7 +36,7 @@ func chiSquare(t *testing.T, what string, counts map[int64]int, total int, proba
 	}
 	d := float64(restCount) - rest*float64(total)
 	statistic += d * d / (rest * float64(total))
-	freedom := float64(cells) // cells and the rest, minus one
+	freedom := float64(cells) // degrees of freedom: the cells and one cell for the rest, minus one
 	z := (math.Cbrt(statistic/freedom) - (1 - 2/(9*freedom))) / math.Sqrt(2/(9*freedom))
 	if z > standardErrors {
 		t.Errorf("%s: chi-square %g at %g degrees of freedom, %g standard errors", what, statistic, freedom, z)
@@ -66,7 +67,8 @@ func moment(draws []int64, s float64, k float64) float64 {
 
 // TestTailsOfSmallScales uses scales at which only words beyond the table give nonzero draws.
 func TestTailsOfSmallScales(t *testing.T) {
-	// −ln(2·4·2^-64)/32 = 1.32, and Φ⁻¹ of 2^-62 is 8.94: at s = 1/16 it rounds to 1, the word 2^40 (x = 5.04) to 0.
+	// −ln(2·4·2^-64)/32 = 1.32, and Φ⁻¹ of 2^-62 is 8.94: at s = 1/16 the word 0 rounds to 1, and the word 2^40 (x =
+	// 5.04) to 0.
 	for _, c := range []struct {
 		law  string
 		exp  int
@@ -92,8 +94,8 @@ func TestGaussianLaw(t *testing.T) {
 	near(t, "fourth moment", moment(draws, 1<<29, 4), 3, math.Sqrt(96), len(draws))
 
 	upper := func(x float64) float64 { return math.Erfc(x/math.Sqrt2) / 2 }
-	// Only 66 in a million draws are beyond 4 s, and no moment would miss them. A sampler that clamps there is 8
-	// standard errors off here.
+	// Only 66 in a million draws are beyond 4 s, so the moments hardly depend on them. A sampler that clamps at 4 s
+	// fails here by 8 standard errors.
 	for _, k := range []float64{2, 3, 3.5, 4} {
 		beyond := 0.0
 		for _, v := range draws {
@@ -178,7 +180,7 @@ func TestGammaLaw(t *testing.T) {
 		lt := math.Pow(1+1/d, -d)
 		near(t, "transform of the norm", inverse/c, lt, math.Sqrt(math.Pow(1+2/d, -d)-lt*lt), count)
 		near(t, "direction", first/c, 0, math.Sqrt(1/d), count)
-		if n > 1 { // E u² = 1/n, E u⁴ = 3/(n(n+2)), E u²w² = 1/(n(n+2))
+		if n > 1 { // expected moments: E u² = 1/n, E u⁴ = 3/(n(n+2)), E u²w² = 1/(n(n+2))
 			near(t, "direction squared", firstSquare/c, 1/d, math.Sqrt(3/(d*(d+2))-1/(d*d)), count)
 			near(t, "product of directions", product/c, 0, math.Sqrt(1/(d*(d+2))), count)
 		}

@@ -22,7 +22,7 @@ func NewGaussian(s Scale) (*Gaussian, error) {
 }
 
 // Round returns round(Φ⁻¹(u)·s) for u = 0.word extension…, the words in base 2^64. extend must return the words after
-// the first, one a call; it is called only if the first leaves a doubt.
+// the first, one a call; it is called only if the first word leaves a doubt.
 func (g *Gaussian) Round(word uint64, extend func() uint64) int64 { return g.one(word, extend) }
 
 // Laplace draws independent coordinates round(s·Y), Y with density e^-|y|/2. The law is exact if the keystream's bits
@@ -38,8 +38,8 @@ func NewLaplace(s Scale) (*Laplace, error) {
 	return &Laplace{draw}, nil
 }
 
-// chunkWords is how many words are made at a time: few enough to stay in the first-level cache beside a table, and
-// enough to make the cipher's cost of a call small.
+// chunkWords is how many words are made at a time: so few that they fit the first-level cache together with a table,
+// and so many that the cipher's cost per call is small.
 const chunkWords = 128
 
 // perWord draws each coordinate from one word: round(F⁻¹(u)·s), u = 0.word extension….
@@ -63,7 +63,7 @@ func newPerWord(c *curve, s Scale) (*perWord, error) {
 	return &perWord{curve: c, scale: s, factor: f, rounder: c.rounder(f)}, nil
 }
 
-// Fill draws dst. Coordinate i takes word i of the keystream and, if that leaves a doubt, the extension of position i.
+// Fill draws dst. Coordinate i takes word i of the keystream and, if the word leaves a doubt, its extension.
 func (g *perWord) Fill(dst []int64, seed Seed) {
 	g.keys.open(seed)
 	for done := 0; done < len(dst); {
@@ -81,13 +81,13 @@ func (g *perWord) Fill(dst []int64, seed Seed) {
 	}
 }
 
-// fine draws one word from the fine table; ok is false if that leaves a doubt.
+// fine makes a draw from one word with the fine table; ok is false if the draw is in doubt.
 func (g *perWord) fine(word uint64) (n int64, ok bool) {
 	n, ok = g.factor.round(g.curve.fine(word))
 	return signed(n, word), ok
 }
 
-// slow draws one word in big integers.
+// slow makes a draw from one word and its extension, in big integers.
 func (g *perWord) slow(word uint64, extend func() uint64) int64 {
 	return g.curve.decide(newDigits(word, extend), g.scale)
 }

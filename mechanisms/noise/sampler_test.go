@@ -17,8 +17,8 @@ func next(k *keystream) uint64 {
 	return uint64(word[0])
 }
 
-// TestVectorsAndSingleWordsAgree checks that Fill uses the words in order, the extension of their position, and nothing
-// else.
+// TestVectorsAndSingleWordsAgree checks that Fill makes each draw only from the word at its position and the extension
+// of this word.
 func TestVectorsAndSingleWordsAgree(t *testing.T) {
 	// At this scale one draw in a thousand is in doubt and needs extension words.
 	for _, law := range []string{"gaussian", "laplace"} {
@@ -80,8 +80,8 @@ func TestSlowPathGivesTheVectors(t *testing.T) {
 	}
 }
 
-// The word 0 does not determine its draw, which then depends on the words of its extension alone: those of position
-// n+1+i, after the words of the radius.
+// TestGammaDirectionIsExtendedAtItsOwnPosition uses the word 0, which does not determine its draw. The draw must depend
+// on the extension of its own position n+1+i, after the words of the radius.
 func TestGammaDirectionIsExtendedAtItsOwnPosition(t *testing.T) {
 	const n, i = 3, 1
 	s, seed := Scale{Mant: 1, Exp: 40}, Seed{5}
@@ -109,7 +109,7 @@ func TestKeystreamIsExtendedUnderItsOwnSeed(t *testing.T) {
 	}
 }
 
-// TestGammaRadiusHoldsTheExactOne checks that θ·χ lies within the slack of the factor, whatever the size of the words.
+// TestGammaRadiusHoldsTheExactOne checks that θ·χ lies within the slack of the factor, for words of any size.
 func TestGammaRadiusHoldsTheExactOne(t *testing.T) {
 	for n := 1; n <= 65; n += 4 {
 		for k := range byte(6) {
@@ -127,7 +127,8 @@ func TestGammaRadiusHoldsTheExactOne(t *testing.T) {
 			slow := newSlowGamma(s, n, seed)
 			slow.refine(128)
 			for _, end := range []*big.Int{slow.chi.lo, slow.chi.hi} {
-				// θ·χ = mant·2^(frac−64−shift), the mantissa within slack − 2 (2 belong to the product with x).
+				// θ·χ = mant·2^(frac−64−shift), the mantissa is exact within slack − 2, because 2 units are for the
+				// product with x.
 				exact := new(big.Float).SetPrec(300).SetInt(new(big.Int).Mul(end, slow.factor))
 				exact.SetMantExp(exact, s.Exp-int(slow.chi.p)+64+int(f.shift)-gaussianCurve.frac)
 				exact.Sub(exact, new(big.Float).SetPrec(300).SetUint64(f.mant))
@@ -140,7 +141,7 @@ func TestGammaRadiusHoldsTheExactOne(t *testing.T) {
 }
 
 // TestFactorHoldsTheProduct checks that floor(x·mant/2^64) is x·s·2^shift within the slack of the factor. round must
-// answer exactly if x·s rounds to one integer for all products within the slack of both.
+// return a result exactly if x·s rounds to the same integer for all products within both slacks.
 func TestFactorHoldsTheProduct(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	for range 20000 {
@@ -159,7 +160,7 @@ func TestFactorHoldsTheProduct(t *testing.T) {
 			t.Fatalf("s=%v x=%d: product is %g off, slack %d", s, x, e, f.slack)
 		}
 		slack := r.Uint64N(1 << r.IntN(63))
-		nearest := func(off *big.Int) *big.Int { // of (y + off)·2^-shift
+		nearest := func(off *big.Int) *big.Int { // rounds (y + off)·2^-shift to the nearest integer
 			off.Add(off, new(big.Int).SetUint64(y))
 			off.Add(off, new(big.Int).Lsh(big.NewInt(1), f.shift-1))
 			return off.Rsh(off, f.shift)
@@ -174,7 +175,8 @@ func TestFactorHoldsTheProduct(t *testing.T) {
 	}
 }
 
-// TestTailWordsAreEnclosed checks that words beyond the table enter the radius with an error bound, as other words do.
+// TestTailWordsAreEnclosed checks that words beyond the table contribute to the radius with an error bound, like other
+// words.
 func TestTailWordsAreEnclosed(t *testing.T) {
 	for _, word := range []uint64{1<<39 - 1, 1 << 30, 1 << 17, ^uint64(1 << 17)} {
 		d := newDigits(word, func() uint64 { return 1 << 63 })
@@ -313,7 +315,7 @@ func TestScales(t *testing.T) {
 	if _, err := NewGamma(Scale{Mant: 1, Exp: 40}, 1<<12); err == nil {
 		t.Error("NewGamma takes a scale that may leave int64")
 	}
-	// One number, written in three ways.
+	// The same number, written in three ways.
 	var draws [3][]int64
 	for i, s := range []Scale{{Mant: 5, Exp: 20}, {Mant: 5 << 20}, {Mant: 5 << 60, Exp: -40}} {
 		draws[i] = make([]int64, 300)
@@ -335,8 +337,7 @@ func TestKeystreamOfZerosStops(t *testing.T) {
 	answer{law: "gaussian", scale: Scale{Mant: 1}}.sampler(t).one(0, func() uint64 { return 0 })
 }
 
-// FuzzFastPathMatchesSlowPath checks that the table path and the big-integer path are the same function of the infinite
-// number.
+// FuzzFastPathMatchesSlowPath checks that the table path and the big-integer path give the same draw.
 func FuzzFastPathMatchesSlowPath(f *testing.F) {
 	f.Add(uint64(0), uint64(1), uint64(1), 29, false)
 	f.Add(uint64(1<<63), uint64(0), uint64(0xFFFFFFFFFFFFFFFF), -14, true)

@@ -7,15 +7,16 @@ import (
 	"math/bits"
 )
 
-// Scale is a noise scale Mant·2^Exp in lattice units. It is an exact dyadic, so that a plan can store it and every
-// machine reads the same number. The zero value is not a scale.
+// Scale is a noise scale Mant·2^Exp in lattice units. It is an exact dyadic, so that a calibration can store it and
+// every machine reads the same number. The zero value is not a scale.
 type Scale struct {
-	Mant uint64 // > 0; odd if made by ScaleUp, but any Mant stands for Mant·2^Exp
+	Mant uint64 // > 0; ScaleUp makes it odd, but any Mant stands for Mant·2^Exp
 	Exp  int
 }
 
-// Range of the scales that a sampler accepts. Below it, every draw would be zero. Above it, a draw could overflow
-// int64, although no curve reaches 2^13 (see maxExtension). Near the top more draws take the slow path: doc.go.
+// Range of the scales that a sampler accepts. Below the range every draw would be zero. Within it no draw overflows
+// int64, because every |x| is below 2^13 (see maxExtension). Near the upper end more draws take the slow path (see
+// doc.go).
 const (
 	minScaleLog = -32 // s ≥ 2^-32
 	maxScaleLog = 50  // s < 2^50
@@ -34,7 +35,7 @@ func ScaleUp(x float64) Scale {
 	b := math.Float64bits(x)
 	mant, exp := b&(1<<52-1), int(b>>52)
 	if exp == 0 {
-		exp = 1 // subnormal
+		exp = 1 // subnormal numbers have the exponent of the smallest normal one
 	} else {
 		mant |= 1 << 52
 	}
@@ -60,7 +61,7 @@ func (s Scale) Float64() float64 {
 	for ; exp > 0 && !math.IsInf(x, 1); exp -= min(exp, 1000) {
 		x = float64(x * power(min(exp, 1000)))
 	}
-	for exp < -1000 && x > 0 { // only for scales far below a sampler's
+	for exp < -1000 && x > 0 { // avoids underflow of scales far below a sampler's
 		x = float64(x * power(-1000))
 		exp += 1000
 	}

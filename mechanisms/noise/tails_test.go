@@ -25,8 +25,8 @@ func isQuantile(t *testing.T, what string, got int64, want float64) {
 	}
 }
 
-// TestDrawsAreTheQuantilesOfTheirWords checks every entry of a vector, whichever path it takes, out to 6 standard
-// deviations, with seeds found by search. No draw may be clamped, redrawn or mixed with its neighbours.
+// TestDrawsAreTheQuantilesOfTheirWords checks every entry of a vector, for every path, up to 6 standard deviations,
+// with seeds found by search. No draw may be clamped, redrawn or mixed with its neighbours.
 func TestDrawsAreTheQuantilesOfTheirWords(t *testing.T) {
 	const n = 4096
 	s := Scale{Mant: 1, Exp: 40}
@@ -35,7 +35,7 @@ func TestDrawsAreTheQuantilesOfTheirWords(t *testing.T) {
 	for _, far := range []struct {
 		seed  uint32
 		place int
-		want  float64 // scales, as found
+		want  float64 // the draw at place, in scales; found by a search over seeds
 	}{
 		{4, 3349, 4.0448},
 		{6, 1748, -4.0051},
@@ -69,7 +69,8 @@ func TestDrawsAreTheQuantilesOfTheirWords(t *testing.T) {
 	}
 }
 
-// TestGammaDrawsAreTheProductOfTheirWords checks θ·χ_{n+1}·z for each vector, as far out as 2^16 vectors reach.
+// TestGammaDrawsAreTheProductOfTheirWords checks θ·χ_{n+1}·z for each vector, as far into the tail as 2^16 vectors
+// reach.
 func TestGammaDrawsAreTheProductOfTheirWords(t *testing.T) {
 	for _, n := range []int{1, 3} {
 		sampler, most := newSampler(t, "gamma", Scale{Mant: 1, Exp: 40}, n), 0.0
@@ -91,7 +92,7 @@ func TestGammaDrawsAreTheProductOfTheirWords(t *testing.T) {
 				most = max(most, math.Abs(math.Ldexp(float64(draws[j]), -40)))
 			}
 		}
-		if most < 9 { // e^−9·2^16 = 8 entries at n = 1
+		if most < 9 { // beyond 9 scales there are e^−9·2^16 = 8 entries at n = 1
 			t.Errorf("n=%d: no entry beyond %g scales: the test tests no tail", n, most)
 		}
 	}

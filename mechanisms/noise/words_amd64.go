@@ -7,7 +7,8 @@ import "golang.org/x/sys/cpu"
 // hasAES reports whether words_amd64.s can run: AESENC, PINSRQ (SSE 4.1), PSHUFB (SSSE 3).
 var hasAES = cpu.X86.HasAES && cpu.X86.HasSSE41 && cpu.X86.HasSSSE3
 
-// words produces the words of a seed in order: by the processor's AES instructions, or portably if it has none.
+// words produces the words of a seed in order: by the processor's AES instructions if it has them, otherwise by
+// crypto/cipher.
 type words struct {
 	native   nativeWords
 	portable portableWords
@@ -29,16 +30,16 @@ func (w *words) read(dst []int64) {
 	}
 }
 
-// groupWords is the number of words in the eight blocks that encrypt makes at a time.
+// groupWords is the number of words in eight counter blocks, which encrypt makes together.
 const groupWords = 16
 
 // nativeWords produces the words of AES-256 in counter mode by words_amd64.s. It allocates nothing, and sets up a key
-// in the time of two or three draws, where aes.NewCipher and cipher.NewCTR take the time of thirty. The running time
+// in the time of three draws, where aes.NewCipher and cipher.NewCTR take as long as thirty draws. The running time
 // depends on no secret.
 type nativeWords struct {
-	schedule [15][2]uint64     // round keys
+	schedule [15][2]uint64     // AES round keys
 	used     uint64            // number of words read
-	group    [groupWords]int64 // the current group of words, unless the next word is the first of a group
+	group    [groupWords]int64 // words of the current group; stale if the next word is the first of a group
 }
 
 // start sets the key and goes to word 0.

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// TestNativeWordsAreThePortableWords compares both for any key, read in pieces of any length.
+// TestNativeWordsAreThePortableWords compares nativeWords with portableWords for random keys, read in calls of any
+// length.
 func TestNativeWordsAreThePortableWords(t *testing.T) {
 	if !hasAES {
 		t.Skip("this processor has no AES instructions")

@@ -7,11 +7,11 @@
 //	y_t = q·(v_t + n_t)
 //
 // Guarantee: PROOF.md, with Δ the ℓ2 distance of two neighbouring contribution sums and s the scale of the noise,
-// lattice units: Gaussian noise is µ-GDP with µ = Δ/s, Gamma noise Δ/s-DP, at every age. There is no window and nothing
-// expires.
+// lattice units: Gaussian noise is µ-GDP with µ = Δ/s, Gamma noise Δ/s-DP, at every age. There is no window, and no
+// event expires.
 //
-// It releases the sum of each step, not prefix sums. The sum of the first t releases has t times the noise of one, so
-// use windowtree or blt for prefix sums.
+// It releases the sum of each step, not prefix sums. The sum of t releases has t times the noise variance of one
+// release, so use windowtree or blt for prefix sums.
 //
 // Noise of a step is keyed by the chain after it has absorbed the step's records. The state is the step number: no
 // clean sum and no noise outlives its step. Add costs one noise vector, and allocates nothing except the cipher's

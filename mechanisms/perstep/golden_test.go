@@ -12,7 +12,7 @@ import (
 // TestGoldenReleases pins noisy releases, in lattice units, and states. Every CPU and build must give the same bytes.
 func TestGoldenReleases(t *testing.T) {
 	const n = 3
-	const scale = (3<<20 + 1) << 7 // 2^28.6
+	const scale = (3<<20 + 1) << 7 // the scale is 2^28.6
 	var lines []string
 	for _, law := range []struct {
 		name    string

@@ -15,9 +15,9 @@ import (
 // failure means a bug.
 const limit = 6.11
 
-// covarianceError returns how many standard errors the worst entry of the covariance matrix of the noise of 8 steps is
-// away from variance·I, which means that noise is fresh in each step. Each of n coordinates is an independent stream;
-// Var(xy) of independent x, y is variance², Var(x²) of normal x is 2·variance².
+// covarianceError returns the largest deviation, in standard errors, of the covariance matrix of the noise of 8 steps
+// from variance·I. The matrix is variance·I if noise is fresh in each step. Each of n coordinates is an independent
+// stream; Var(xy) of independent x, y is variance², Var(x²) of normal x is 2·variance².
 func covarianceError(t *testing.T, sampler noise.Sampler, variance float64) (worst float64, where string) {
 	t.Helper()
 	const steps, n = 8, 100_000
@@ -57,7 +57,7 @@ func (r *reused) Fill(dst []int64, seed noise.Seed) {
 	r.Sampler.Fill(dst, *r.seed)
 }
 
-// TestNoiseIsFreshInEachStep uses s = 2²⁰, so that rounding adds 2⁻⁴⁴ to a relative variance.
+// TestNoiseIsFreshInEachStep compares covariances at s = 2²⁰, where rounding adds a relative 2⁻⁴⁴ to a variance.
 func TestNoiseIsFreshInEachStep(t *testing.T) {
 	const s = 1 << 20
 	if z, where := covarianceError(t, sumtest.Gaussian(t, s), s*s); z > limit {
@@ -96,9 +96,9 @@ func TestNormOfGammaNoise(t *testing.T) {
 // releases.
 type world func(step int, releases []float64) int64
 
-// exactDeltas enumerates every history of noise n_1 … n_T with |n_t| ≤ reach through the shipped Add. By the chain rule
-// it finds the probabilities of its releases in both worlds: P(round(s·Z) = n) in x, and in y that of the noise that
-// gives the same release.
+// exactDeltas enumerates every history of noise n_1 … n_T with |n_t| ≤ reach through the real Add. By the chain rule it
+// computes the probability of the history's releases in both worlds: the product of P(round(s·Z) = n_t) in x, and in y
+// the product for the noise that gives the same releases.
 func exactDeltas(t *testing.T, s float64, x, y world, steps int, epsilons []float64) []float64 {
 	t.Helper()
 	reach := int64(math.Ceil(6 * s))
@@ -127,11 +127,11 @@ func exactDeltas(t *testing.T, s float64, x, y world, steps int, epsilons []floa
 }
 
 // TestExactLawIsWithinTheClaim checks PROOF.md, Theorem 1, exactly: δ_exact ≤ δ(Δ/s) for the joint law of all releases,
-// even if the event's step or later contributions depend on releases. One release alone is below it only by the
-// rounding. A contribution that is released twice must be caught.
+// even if the event's step or later contributions depend on releases. For a single release the two differ only by
+// rounding. The test must find a contribution that is released twice.
 func TestExactLawIsWithinTheClaim(t *testing.T) {
 	epsilons := []float64{0, 0.1, 0.5, 1, 2, 4}
-	follow := func(at int, contribution int64) world { // later contributions depend on the release before
+	follow := func(at int, contribution int64) world { // adaptive: contributions depend on earlier releases
 		return func(step int, releases []float64) int64 {
 			switch {
 			case step == at:

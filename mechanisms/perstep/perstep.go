@@ -13,7 +13,7 @@ type PerStep struct {
 	grid     lattice.Grid
 	sampler  noise.Sampler
 	instance uint16
-	drawn    []int64 // n_t, scratch
+	drawn    []int64 // scratch: the draws n_t
 }
 
 // New returns the mechanism before its first step. sampler must have the calibration's scale and dimension n; instance
@@ -29,7 +29,7 @@ func New(grid lattice.Grid, n int, sampler noise.Sampler, instance uint16) (*Per
 }
 
 // Fresh returns a new mechanism before its first step, as New would make it. Both share sampler and scratch, so only
-// one may be in use at a time.
+// one of them may be used at a time.
 func (o *PerStep) Fresh() *PerStep {
 	fresh := *o
 	fresh.steps = 0

@@ -10,14 +10,14 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-var unit = lattice.Grid{Exp: 0, Lambda: 1 << 24} // q = 1: releases are the integers themselves
+var unit = lattice.Grid{Exp: 0, Lambda: 1 << 24} // one lattice unit is q = 1, so releases are the integers themselves
 
 // silence is a sampler of zeros.
 type silence struct{}
 
 func (silence) Fill(dst []int64, _ noise.Seed) { clear(dst) }
 
-// listening records the seeds that a sampler gets.
+// listening is a sampler that records the seeds it gets.
 type listening struct {
 	noise.Sampler
 	seeds []noise.Seed
@@ -72,8 +72,8 @@ func TestAddRefusesOtherShapes(t *testing.T) {
 	}
 }
 
-// TestZeroNoiseGivesTheContributionOfTheStep checks that without noise y_t = v_t exactly, in units of the grid, with
-// nothing from earlier steps.
+// TestZeroNoiseGivesTheContributionOfTheStep checks that without noise y_t = v_t exactly, in units of the grid, without
+// contributions of earlier steps.
 func TestZeroNoiseGivesTheContributionOfTheStep(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	o, err := New(lattice.Grid{Exp: -3, Lambda: 1 << 24}, 2, silence{}, 0)
@@ -90,8 +90,8 @@ func TestZeroNoiseGivesTheContributionOfTheStep(t *testing.T) {
 	}
 }
 
-// TestSumIsWiderThanAWord checks that contribution and noise at the ends of their ranges do not wrap: |v| < 2⁵⁶, |n| <
-// 2⁶², and more.
+// TestSumIsWiderThanAWord checks that contribution and noise at the ends of their ranges do not wrap: |v| < 2⁵⁶ and |n|
+// < 2⁶², and even larger numbers.
 func TestSumIsWiderThanAWord(t *testing.T) {
 	const most = 1<<63 - 1
 	o, chain, dst := newPerStep(t, 2, &sumtest.Script{Values: []int64{most, -most - 1}}), noise.NewChain([32]byte{}),

@@ -3,7 +3,7 @@ package protection
 import "fmt"
 
 // Decay protects an event in all releases, for ever. Sums decay by 1 − 1/H a step, H = Steps, and noise starts anew at
-// public steps. The loss of an event grows for about a memory, and then stays constant.
+// public steps. The loss of an event grows for about H steps, and then stays constant.
 type Decay struct{ Steps uint64 }
 
 func (Decay) Name() string                          { return "decay" }
@@ -15,7 +15,7 @@ func (d Decay) RoundedUp(bool) Scope                { return d }
 func (d Decay) Figures() Figures                    { return Figures{Memory: d.Steps} }
 func (d Decay) Ages() []Age                         { return spans(d.Steps, "H", "after_1_memory", "memories") }
 
-// Logged returns one step, one and ten memories, and for ever.
+// Logged returns the ages of one step, of one and ten memories, and of all steps.
 func (d Decay) Logged() []Age {
 	all := d.Ages()
 	return []Age{

@@ -1,18 +1,18 @@
 // Package protection defines the promise that decisions state: what is protected, for how long, and the loss.
 //
-//	Scope  which releases one unit's loss is bounded over: Window, Decay, Lifetime or PerStep
+//	Scope  the releases over which one unit's loss is bounded: Window, Decay, Lifetime or PerStep
 //	Unit   what is exchanged between neighbouring streams: an Event, or all events of a User
-//	Terms  both; every figure and every sentence about a promise follows from them
+//	Terms  Scope and Unit together; every number and every sentence about a promise follows from them
 //
 //	W  window, steps        H  memory, steps: sums decay by 1 − 1/H a step      T  lifetime, steps
 //	s  separation, steps between accepted events of one user                    A  age, steps
 //
 // Scope and Unit are closed sums: only this package defines their values. Code outside must not switch on the type of a
-// value. It must call the method that gives what it needs, for example Span, End or Words. A mechanism names the scopes
+// value. It must call the method with the needed property, for example Span, End or Words. A mechanism names the scopes
 // that it accepts by their types, in its row of package mechanisms.
 //
 // To add a scope, add a type in its own file here, and a row of a mechanism that accepts it. The compiler lists the
 // methods that it must have.
 //
-// Guarantee is a promise with its figures.
+// A Guarantee is a promise with its numbers.
 package protection

@@ -6,8 +6,8 @@ import (
 	"oriel/mechanisms/dp"
 )
 
-// TestDrawsOfAGroup checks a stream that releases no sum. At each age, ε of one unit is the ε of its draws, and ε of a
-// group of k units is the ε of kε and k²ρ.
+// TestDrawsOfAGroup checks a stream that releases no sum. At each age, the loss of one unit is the loss of its draws,
+// and the loss of a group of k units is the ε of kε and k²ρ.
 func TestDrawsOfAGroup(t *testing.T) {
 	const delta, life = 1e-6, 64
 	composed := func(pure, rho float64) float64 {

@@ -13,16 +13,16 @@ type Guarantee struct {
 	Terms
 	Mechanism      string
 	Batch          uint64
-	Epsilon, Delta float64  // proved values
-	Mu             float64  // Gaussian-DP parameter of the same releases, rounded up; 0 if ε is pure
-	Curve          dp.Curve // for a Gaussian mechanism whose loss depends on age, and a dp.UserCurve for a User; else nil
-	Draws          dp.Draws // for a stream without released sums; then Epsilon counts only these, and Mu is 0
+	Epsilon, Delta float64  // proved loss
+	Mu             float64  // Gaussian-DP parameter of the same releases, rounded up; 0 if the guarantee is pure ε
+	Curve          dp.Curve // for Gaussian loss that depends on age, and a dp.UserCurve for a User; otherwise nil
+	Draws          dp.Draws // for a stream that draws elements; without released sums, Epsilon counts only draws
 }
 
 // At returns ε(age) at the same δ: the loss over all releases in a unit's first age steps, rounded up. For a unit of
-// several events these are the events that Among names, followed to that age. A Gaussian mechanism uses its Curve. Pure
-// ε costs mε for m = ⌈age/W⌉ windows, because an event that left its window stays in the running sum, under the noise
-// of the contribution that took its place. Age 0 is before the first release.
+// several events it covers the events within ExchangeSteps, followed to this age. A Gaussian mechanism uses its Curve.
+// Pure ε costs mε for m = ⌈age/W⌉ windows, because an event that left its window stays in the running sum, under the
+// noise of the contribution that took its place. Age 0 is before the first release.
 func (g Guarantee) At(age uint64) dp.Budget {
 	age = min(age, g.Scope.End())
 	if age == 0 {
@@ -30,7 +30,7 @@ func (g Guarantee) At(age uint64) dp.Budget {
 	}
 	if g.Curve == nil {
 		periods := g.Scope.periods(age)
-		if periods > 1 && g.Mu > 0 { // m windows of Gaussian noise may lose more than mε at one δ
+		if periods > 1 && g.Mu > 0 { // m windows of Gaussian noise may lose more than mε at the same δ
 			panic("BUG: protection: a Gaussian guarantee of several windows without a curve")
 		}
 		return g.times(integer(periods))
@@ -46,8 +46,8 @@ func (g Guarantee) At(age uint64) dp.Budget {
 	return part
 }
 
-// AtSpans returns At for an age of that many whole windows, or memories, even if their steps overflow; spans is at
-// least 1.
+// AtSpans returns At for an age of this many spans, that is full windows or memories, even if their steps overflow;
+// spans is at least 1.
 func (g Guarantee) AtSpans(spans uint64) dp.Budget {
 	if g.Mu == 0 && g.Scope.periods(Endless) > 1 {
 		return g.times(integer(spans))
@@ -64,7 +64,7 @@ func (g Guarantee) AtAge(a Age) dp.Budget {
 }
 
 // AtAll returns the loss over all releases in any age steps, rounded up, if all events of a unit in these steps are
-// exchanged; At covers only the events that Among names. Pure ε costs ε·m(m+1)/2 for m = ⌈age/W⌉: the events of the
+// exchanged; At covers only the events within ExchangeSteps. Pure ε costs ε·m(m+1)/2 for m = ⌈age/W⌉: the events of the
 // first window cost mε, those of the second (m−1)ε, and so on. It panics for a unit of one event.
 func (g Guarantee) AtAll(age uint64) dp.Budget {
 	if _, several := g.Unit.EventSeparation(); !several {
@@ -78,14 +78,14 @@ func (g Guarantee) AtAll(age uint64) dp.Budget {
 		return g.gaussian(g.Curve.(dp.UserCurve).MuAll(age))
 	default:
 		m := integer(g.Scope.periods(age))
-		sum := dp.Float().Add(m, dp.Exact(1)) // below 2⁶⁵, and so the product below 2¹²⁹
+		sum := dp.Float().Add(m, dp.Exact(1)) // below 2⁶⁵, so the product is below 2¹²⁹
 		return g.times(sum.Mul(sum, m).Quo(sum, dp.Exact(2)))
 	}
 }
 
-// Group returns the loss if several units are exchanged at once, for example k events of one person without any
-// separation: kµ (Gaussian) or kε (pure), rounded up. No smaller bound holds for every mechanism with that µ or ε
-// (Dong, Roth and Su 2022, Theorem 2.14). For draws without sums it is the loss of kε and k²ρ at δ.
+// Group returns the loss if several units are exchanged at once, for example k events of one person at event level: kµ
+// (Gaussian) or kε (pure), rounded up. No smaller bound holds for every mechanism with that µ or ε (Dong, Roth and Su
+// 2022, Theorem 2.14). For draws without sums it is the loss of kε and k²ρ at δ.
 func (g Guarantee) Group(units uint64) dp.Budget {
 	switch {
 	case units == 0:
@@ -94,7 +94,7 @@ func (g Guarantee) Group(units uint64) dp.Budget {
 		return g.claim()
 	case g.Mu > 0:
 		return g.gaussian(dp.RoundUp(dp.Float().Mul(dp.Exact(g.Mu), integer(units))))
-	case g.Delta > 0: // draws alone
+	case g.Delta > 0: // only draws, without released sums
 		total := g.Draws.Of(units)
 		return dp.Budget{Epsilon: total.Epsilon(g.Delta), Delta: g.Delta}
 	default:
@@ -102,9 +102,9 @@ func (g Guarantee) Group(units uint64) dp.Budget {
 	}
 }
 
-// Lives returns the loss of a unit whose step is released in several lives of a stream, each with its own noise: √F·µ
-// for F lives, or Fε (pure), rounded up. For example, a deployment that continues another one is a second life
-// (mechanisms/decay/PROOF.md, Theorem 3).
+// Lives returns the loss of a unit whose step is released in several lives (incarnations) of a stream, each with its
+// own noise: √F·µ for F lives, or Fε (pure), rounded up. For example, a deployment that continues another one is a
+// second life (mechanisms/decay/PROOF.md, Theorem 3).
 func (g Guarantee) Lives(lives uint64) dp.Budget {
 	if lives == 0 {
 		return dp.Budget{}
@@ -125,15 +125,15 @@ func (g Guarantee) gaussian(mu float64) dp.Budget {
 	return dp.Budget{Epsilon: dp.GaussianEpsilon(mu, g.Delta), Delta: g.Delta}
 }
 
-// times returns the budget of count times ε for a whole number below 2¹³⁰: the product has 53 bits more, so it is
-// exact.
+// times returns the budget with count times ε, for an integer count below 2¹³⁰. The product needs 53 more bits than
+// count, so it is exact.
 func (g Guarantee) times(count *big.Float) dp.Budget {
 	return dp.Budget{Epsilon: dp.RoundUp(dp.Float().Mul(dp.Exact(g.Epsilon), count)), Delta: g.Delta}
 }
 
 func integer(x uint64) *big.Float { return dp.Float().SetUint64(x) }
 
-// times multiplies, and returns at most the last step that a stream can have.
+// times returns a·b, or the largest step number if the product exceeds it.
 func times(a, b uint64) uint64 {
 	if b > 0 && a > math.MaxUint64/b {
 		return math.MaxUint64

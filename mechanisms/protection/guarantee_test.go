@@ -16,7 +16,8 @@ var (
 )
 
 // TestPureGuaranteeFollowsTheWindows checks that m windows of pure ε cost mε. All events of a user over m windows cost
-// m(m+1)/2 times ε: the first window's events are followed for m windows, the next one's for m − 1, and so on.
+// m(m+1)/2 times ε: the events of the first window are followed for m windows, the events of the second for m − 1, and
+// so on.
 func TestPureGuaranteeFollowsTheWindows(t *testing.T) {
 	g := Guarantee{Terms: Terms{Window{8}, user}, Epsilon: 0.1}
 	if g.At(0) != (dp.Budget{}) || g.AtAll(0) != (dp.Budget{}) {
@@ -36,7 +37,7 @@ func TestPureGuaranteeFollowsTheWindows(t *testing.T) {
 				t.Errorf("%s(%d) = %v, want %g", name, age, got, want)
 			}
 		}
-		exactly := func(count float64) float64 { // the float64 0.1 is a little more than a tenth, and is multiplied exactly
+		exactly := func(count float64) float64 { // exact multiple of the float64 0.1, which exceeds 1/10
 			x, _ := new(big.Rat).Mul(new(big.Rat).SetFloat64(0.1), new(big.Rat).SetFloat64(count)).Float64()
 			return x
 		}
@@ -133,7 +134,7 @@ func TestAtSpansDoesNotWrap(t *testing.T) {
 	}
 }
 
-// linear is a curve that grows linearly with age, not by whole windows.
+// linear is a curve that grows linearly with age, not in steps of a window.
 type linear float64
 
 func (l linear) Mu(age uint64) float64 { return float64(l) * float64(age) }
@@ -141,8 +142,8 @@ func (l linear) Mu(age uint64) float64 { return float64(l) * float64(age) }
 // MuAll is larger than Mu beyond a window of 1000.
 func (l linear) MuAll(age uint64) float64 { return l.Mu(age) * max(1, float64(age)/1000) }
 
-// TestGuaranteeFollowsItsCurve checks that the curve decides at every age except the window, where the claim is the
-// configured one. AtSpans must equal At, even beyond 2⁶⁴ steps.
+// TestGuaranteeFollowsItsCurve checks that the loss comes from the curve at every age except W, where it is the
+// configured claim. AtSpans must equal At, even beyond 2⁶⁴ steps.
 func TestGuaranteeFollowsItsCurve(t *testing.T) {
 	g := Guarantee{Terms: Terms{Window{1000}, event}, Epsilon: 1.25, Delta: 1e-6, Mu: 0.25, Curve: linear(0.25 / 1000)}
 	for _, age := range []uint64{1, 999, 1001, 8000} {

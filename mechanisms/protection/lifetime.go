@@ -4,8 +4,8 @@ import "fmt"
 
 // Lifetime protects an event in all releases of a stream that ends after T = Steps steps.
 type Lifetime struct {
-	Steps  uint64 // T
-	Within uint64 // window of the mechanism's calibration, at least T; for a tree the next power of two
+	Steps  uint64 // T, last step of the life
+	Within uint64 // window of the mechanism's calibration, at least T; a tree rounds T up to a power of two
 }
 
 func (Lifetime) Name() string                        { return "lifetime" }
@@ -14,14 +14,14 @@ func (l Lifetime) End() uint64                       { return l.Steps }
 func (Lifetime) ForLife() bool                       { return true }
 func (Lifetime) Memory() (steps uint64, decays bool) { return 0, false }
 
-// RoundedUp returns the same stream within the shortest window.
+// RoundedUp returns the lifetime with the shortest window that a mechanism accepts.
 func (l Lifetime) RoundedUp(powers bool) Scope {
 	return Lifetime{Steps: l.Steps, Within: fit(l.Steps, powers)}
 }
 
 func (l Lifetime) Figures() Figures { return Figures{Window: l.Within, Horizon: l.Steps} }
 
-// Ages returns T, because nothing is released after it.
+// Ages returns T, because the stream has no later release.
 func (l Lifetime) Ages() []Age { return []Age{{Steps: l.Steps, Name: "at the end"}} }
 
 func (l Lifetime) Logged() []Age           { return l.Ages() }

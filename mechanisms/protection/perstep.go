@@ -14,7 +14,7 @@ func (PerStep) Memory() (steps uint64, decays bool) { return 0, false }
 func (p PerStep) RoundedUp(bool) Scope              { return p }
 func (PerStep) Figures() Figures                    { return Figures{} }
 
-// Ages returns one age, because the loss is the same at all of them.
+// Ages returns one age, because the loss is the same at every age.
 func (PerStep) Ages() []Age { return []Age{{Steps: 1, Name: "at every age"}} }
 
 func (p PerStep) Logged() []Age         { return p.Ages() }

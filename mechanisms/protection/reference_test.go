@@ -8,8 +8,7 @@ import (
 	"oriel/mechanisms/mechtest/tiertest"
 )
 
-// rising is a curve whose µ grows with the root of age up to a last age. For all events it grows twice as fast, without
-// end.
+// rising is a curve whose µ grows with the square root of age up to a last age. MuAll grows twice as fast, without end.
 type rising struct{ mu, span, last float64 }
 
 func (r rising) Mu(age uint64) float64 { return r.mu * math.Sqrt(min(float64(age), r.last)/r.span) }
@@ -21,7 +20,7 @@ func (r rising) MuAll(age uint64) float64 {
 	return 2 * r.mu * math.Sqrt(float64(age)/r.span)
 }
 
-// slowAt is At by its specification, for one scope after another: it counts whole windows one by one.
+// slowAt is At computed from its specification, case by case for the scopes: it counts windows one by one.
 func slowAt(g Guarantee, age uint64) dp.Budget {
 	life, ends := g.Scope.(Lifetime)
 	for ends && age > life.Steps {
@@ -63,7 +62,7 @@ func slowAt(g Guarantee, age uint64) dp.Budget {
 	return part
 }
 
-// slowAll is AtAll by its specification: it follows each window's events from their own window on.
+// slowAll is AtAll computed from its specification: it follows the events of each window from this window on.
 func slowAll(g Guarantee, age, among uint64) dp.Budget {
 	life, ends := g.Scope.(Lifetime)
 	for ends && age > life.Steps {
@@ -123,8 +122,8 @@ func referenceCases() map[string]Guarantee {
 	}
 }
 
-// TestLossesMatchReferenceModel compares a guarantee with its slow reference model at every age, for the events that a
-// unit names and for all of them, by steps, by spans, and at the ages that are printed.
+// TestLossesMatchReferenceModel compares a guarantee with its slow reference model at every age, for the events within
+// ExchangeSteps (At) and for all events (AtAll), by steps, by spans, and at the printed ages.
 func TestLossesMatchReferenceModel(t *testing.T) {
 	for what, g := range referenceCases() {
 		_, several := g.Unit.EventSeparation()
@@ -137,7 +136,7 @@ func TestLossesMatchReferenceModel(t *testing.T) {
 		}
 		for age := range uint64(140) {
 			if tiertest.Runs(age > 42 && age%5 > 0, false) {
-				continue // the longest of the spans below is 40 steps
+				continue // the longest span below is 40 steps, so longer ones need no entry
 			}
 			if got, want := g.At(age), slowAt(g, age); got != want {
 				t.Errorf("%s: At(%d) = %v, want %v", what, age, got, want)
@@ -179,7 +178,7 @@ func TestLossesMatchReferenceModel(t *testing.T) {
 }
 
 // TestSeveralWindowsOfGaussianNoiseNeedACurve checks that without its curve a Gaussian guarantee of several windows
-// claims nothing, because no multiple of ε bounds its loss at one δ.
+// claims no finite ε, because no multiple of ε bounds its loss at the same δ.
 func TestSeveralWindowsOfGaussianNoiseNeedACurve(t *testing.T) {
 	g := referenceCases()["gaussian window"]
 	g.Curve = nil

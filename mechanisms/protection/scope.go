@@ -38,22 +38,23 @@ type Scope interface {
 	// Ages returns the ages at which a loss is worth printing, in order.
 	Ages() []Age
 
-	// Logged returns the few ages that one line of a log has room for, in order.
+	// Logged returns a few of the ages, in order, which fit one line of a log.
 	Logged() []Age
 
-	// BackgroundSteps returns the number of steps among whose events one event must be hidden. DeltaWarning uses it:
-	// publishing one of these events at random must not satisfy the claim. It is 0 if the scope has no such number.
+	// BackgroundSteps returns the number of steps among whose events one event must be hidden. DeltaWarning uses it: a
+	// mechanism that publishes one of these events at random must not satisfy the claim. It is 0 if the scope has no
+	// such number.
 	BackgroundSteps() uint64
 
 	// Words returns the texts that describe the scope to people.
 	Words() Words
 
-	// Validate checks the numbers of the scope alone.
+	// Validate checks the scope's own numbers.
 	Validate() error
 
-	periods(age uint64) uint64                // windows that so many steps touch; each costs pure ε once
-	reached(age uint64, mu, all float64) bool // whether µ at this age is the whole µ of the claim
-	capped() bool                             // whether the loss at every age is at most the claim
+	periods(age uint64) uint64                // number of windows that age steps touch; each costs pure ε once
+	reached(age uint64, mu, all float64) bool // whether µ at this age already equals the claim's µ
+	capped() bool                             // whether the claim bounds the loss at every age
 }
 
 // Figures holds the numbers of a scope under the names that formats use. A number that the scope does not have is 0.
@@ -63,33 +64,33 @@ type Figures struct {
 	Memory  uint64 // H, steps
 }
 
-// Age is an age that is printed. Spans is 0 if it is not a whole number of spans.
+// Age is an age that is printed. Spans is 0 if the age is not a multiple of the span.
 type Age struct {
 	Spans, Steps uint64
 	Name         string // for example "10 W", or "at the end"
-	Figure       string // part of figure names after "epsilon_", for example "after_10_windows"
+	Figure       string // figure names end with it after "epsilon_", for example "after_10_windows"
 }
 
 // Words holds the texts that describe a scope to people, by the place that shows them.
 type Words struct {
-	Letter string // the letter of Steps: "W", "H", "T", or empty
-	Length string // heading of a report: "W = 64 steps"
-	Age    string // name of the loss at all ages: "at every age"; empty if ages differ
+	Letter string // symbol of Steps: "W", "H", "T", or empty
+	Length string // heading of a report, for example "W = 64 steps"
+	Age    string // name of the loss at all ages, "at every age"; empty if the loss depends on age
 	Claim  string // text after "ε = 1 for every event" in a title
 	Point  string // text after the claimed ε in a figure
-	At     uint64 // the age at which a figure shows Point; 0: all ages
+	At     uint64 // the age at which a figure shows Point; 0: at all ages
 	Brief  string // text after "against replace of one event" in a transcript
 
-	Promise string // first line of a log
-	Key     string // name of the number of steps in a log; empty: none
-	Steps   uint64 // the number itself: W, H or T
+	Promise string // first line of the promise in a log
+	Key     string // log key of Steps; empty: the log has none
+	Steps   uint64 // W, H or T
 }
 
 // longest is the largest power of two that a mechanism accepts as a window.
 const longest = 1 << 62
 
-// fit returns the shortest window of at least the given steps. If mechanisms accept none that long, it returns steps
-// itself, which the mechanism refuses, and never a shorter window.
+// fit returns the shortest window of at least the given steps. It never returns a shorter window: if steps exceeds the
+// longest window, it returns steps, which mechanisms refuse.
 func fit(steps uint64, powers bool) uint64 {
 	if !powers || steps&(steps-1) == 0 || steps > longest {
 		return steps
@@ -97,8 +98,8 @@ func fit(steps uint64, powers bool) uint64 {
 	return 1 << bits.Len64(steps)
 }
 
-// spans returns the ages of 1, 10, 100 and 1000 spans. first is the name of the figure at one span, many the noun for
-// several.
+// spans returns the ages of 1, 10, 100 and 1000 spans. first names the figure at one span; many is the plural noun for
+// spans.
 func spans(span uint64, letter, first, many string) []Age {
 	ages := []Age{{Spans: 1, Steps: span, Name: letter, Figure: first}}
 	for _, k := range []uint64{10, 100, 1000} {

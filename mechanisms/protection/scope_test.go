@@ -14,16 +14,16 @@ type answers struct {
 	name         string
 	span, end    uint64
 	life         bool
-	memory       uint64 // 0: sums do not decay
+	memory       uint64 // H; 0: sums do not decay
 	figures      Figures
-	plain, power Scope // RoundedUp
+	plain, power Scope // RoundedUp of the scope
 	ages, logged []Age
 	background   uint64
 	words        Words
 	capped       bool
-	periods      map[uint64]uint64 // by age
-	reached      map[uint64]bool   // by age, at a µ below the claim's
-	problem      Scope             // a scope that Validate refuses
+	periods      map[uint64]uint64 // expected number of windows, by age
+	reached      map[uint64]bool   // expected answer by age, at a µ below the claim's
+	problem      Scope             // a scope that Validate must refuse
 	refused      string
 }
 
@@ -183,7 +183,7 @@ func TestScopesReturnTheirFigures(t *testing.T) {
 			}
 		}
 	}
-	// A decay has reached its whole loss once µ equals the claim's µ. No other scope depends on µ.
+	// A decay has reached its full loss once µ equals the claim's µ. No other scope depends on µ.
 	if d := (Decay{64}); !d.reached(3, 1, 1) || !d.reached(3, 2, 1) || d.reached(1<<40, 0.999, 1) {
 		t.Error("a decay at the µ of its claim")
 	}
@@ -192,8 +192,8 @@ func TestScopesReturnTheirFigures(t *testing.T) {
 	}
 }
 
-// TestScopesAgreeWithThemselves checks that the methods of a scope agree: ages rise
-// and stay within the stream, and words name the numbers.
+// TestScopesAgreeWithThemselves checks that the methods of a scope are consistent: ages rise and stay within the
+// stream, and words name the numbers.
 func TestScopesAgreeWithThemselves(t *testing.T) {
 	scopes := []Scope{Window{math.MaxUint64}, Decay{math.MaxUint64}, Lifetime{1 << 62, 1 << 63}, Decay{1}, Decay{2}}
 	for _, w := range allAnswers() {
@@ -232,8 +232,8 @@ func TestScopesAgreeWithThemselves(t *testing.T) {
 	}
 }
 
-// TestFittedWindowsAreLongEnough checks that a window is never fitted to a shorter one, nor to one of twice the
-// necessary length.
+// TestFittedWindowsAreLongEnough checks that fit never returns a shorter window, nor a window of twice the necessary
+// length.
 func TestFittedWindowsAreLongEnough(t *testing.T) {
 	for _, steps := range []uint64{1, 2, 3, 4, 5, 1000, 1024, 1025, 1<<61 + 1, 1 << 62} {
 		window := Window{steps}.RoundedUp(true).Span()
@@ -244,7 +244,7 @@ func TestFittedWindowsAreLongEnough(t *testing.T) {
 			t.Errorf("%d steps: %+v", steps, life)
 		}
 	}
-	for _, steps := range []uint64{1<<62 + 1, 1<<63 + 1, math.MaxUint64} { // no window is so long; a mechanism refuses it
+	for _, steps := range []uint64{1<<62 + 1, 1<<63 + 1, math.MaxUint64} { // mechanisms refuse windows of this length
 		if got := (Window{steps}).RoundedUp(true); got != (Window{steps}) {
 			t.Errorf("%d steps: %+v", steps, got)
 		}

@@ -22,7 +22,7 @@ func (t Terms) Claim() string {
 	return t.Unit.Words().Whose + t.Scope.Words().Claim
 }
 
-// Brief returns the terms in a few words, with the duration of the scope by the clock, if it is known.
+// Brief returns the terms in a few words, with the scope's duration as clock time, if it is known.
 func (t Terms) Brief(clock string) string {
 	text := t.Scope.Words().Length
 	if clock != "" {
@@ -42,8 +42,7 @@ func (t Terms) AnyOf(noun string) string {
 	return fmt.Sprintf("any one of the newest %d %ss", t.Scope.Span(), noun)
 }
 
-// Short returns the steps of the scope with their letter, short enough for a label, for example "W = 64". It may be
-// empty.
+// Short returns the steps of the scope with their letter, short enough for a label, for example "W = 64", or "".
 func (t Terms) Short() string {
 	words := t.Scope.Words()
 	if words.Letter == "" {
@@ -52,8 +51,8 @@ func (t Terms) Short() string {
 	return fmt.Sprintf("%s = %d", words.Letter, words.Steps)
 }
 
-// Windowed returns the terms nearest to t that a mechanism of prefix sums accepts, and a note on the difference. If it
-// accepts t, it returns t.
+// Windowed returns the terms nearest to t that a mechanism of prefix sums accepts, and a note on the difference. If t
+// is acceptable, it returns t.
 func (t Terms) Windowed() (nearest Terms, note string) {
 	memory, decays := t.Scope.Memory()
 	if !decays {
@@ -104,8 +103,8 @@ func (t Terms) Members() []Member {
 type Member struct {
 	Name  string
 	Steps uint64
-	Words string // for people: the number and its meaning
-	Text  string // for the JSON Schema of decisions
+	Words string // the number with its meaning, for people
+	Text  string // the text in the JSON Schema of decisions
 }
 
 // Validate reports every problem of the scope, of the unit, and of their combination.
@@ -122,7 +121,7 @@ func (t Terms) Validate() error {
 	return errors.Join(err, t.Unit.Validate(scope))
 }
 
-// counted returns a number with its noun.
+// counted returns a number with its noun, in the singular or plural.
 func counted(n uint64, noun string) string {
 	if n == 1 {
 		return "1 " + noun

@@ -9,7 +9,7 @@ import (
 	"oriel/mechanisms/dp"
 )
 
-// TestUnitsReturnTheirFigures compares the methods of each unit with results that are written out.
+// TestUnitsReturnTheirFigures compares the methods of each unit with results written by hand.
 func TestUnitsReturnTheirFigures(t *testing.T) {
 	scope := Window{12}
 	for _, w := range []struct {
@@ -168,7 +168,8 @@ func TestTermsReturnTheirTexts(t *testing.T) {
 	}
 }
 
-// TestUsersAmongOneStep checks that users among one step work like users among several.
+// TestUsersAmongOneStep checks that a User whose events are exchanged within one step works like a User of several
+// steps.
 func TestUsersAmongOneStep(t *testing.T) {
 	terms := Terms{Decay{1}, User{Exchange: dp.Replace, Separation: 1, Steps: 1}}
 	if got := terms.ExchangeSteps(); got != 1 {
@@ -200,7 +201,7 @@ func TestTermsRefuse(t *testing.T) {
 	}
 	for _, c := range []struct {
 		terms Terms
-		want  []string // all problems, one a line
+		want  []string // all expected problems, one per line
 	}{
 		{Terms{}, []string{"protection: no scope", "protection: no unit"}},
 		{Terms{Scope: Window{8}}, []string{"protection: no unit"}},

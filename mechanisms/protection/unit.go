@@ -31,11 +31,11 @@ type Unit interface {
 	// Words returns the texts that describe the unit to people.
 	Words() UnitWords
 
-	// Validate checks the unit alone and, unless s is nil, against the scope in which it is protected.
+	// Validate checks the unit by itself and, unless s is nil, together with the scope in which it is protected.
 	Validate(s Scope) error
 }
 
-// UnitFigures holds the numbers of a unit under the names that formats use. A number that it does not have is 0.
+// UnitFigures holds the numbers of a unit under the names that formats use. A number that the unit does not have is 0.
 type UnitFigures struct {
 	Separation uint64 // s, steps
 	Among      uint64 // steps within which events are exchanged, if the scope does not bound them
@@ -43,11 +43,11 @@ type UnitFigures struct {
 
 // UnitWords holds the texts that describe a unit to people.
 type UnitWords struct {
-	Whose string // text after "ε = 1 for" in a title: "every event"
-	Aged  string // the unit whose loss grows with age: "an event"
-	Also  string // text after the promise of the scope in a log; may be empty
+	Whose string // text after "ε = 1 for" in a title, for example "every event"
+	Aged  string // noun for the unit whose loss grows with age, for example "an event"
+	Also  string // text after the scope's promise in a log; may be empty
 	Brief string // replaces the scope's Brief in a transcript; may be empty
-	Bound string // text after the unit's name in a report: the distance of its events; may be empty
+	Bound string // text after the unit's name in a report: the sensitivity of its events; may be empty
 }
 
 // Event is the unit of one event.

@@ -7,17 +7,17 @@ import (
 	"oriel/mechanisms/dp"
 )
 
-// MaxAmong bounds User.Steps, so that programs that read numbers as floating point keep them exact.
+// MaxAmong bounds User.Steps, so that programs that parse numbers as float64 read it exactly.
 const MaxAmong = 1 << 40
 
 // User is the unit of all events of one user among some steps, each exchanged for any other of the same user id or for
 // a null event, under both adjacencies. The caller must ensure that accepted events of one user are at least Separation
-// steps apart, and at most one in a step. Acceptance must depend on user ids and steps alone, and every event that is
-// not accepted must be null.
+// steps apart, and at most one in a step. Acceptance must depend only on user ids and steps, and every refused event
+// must become a null event.
 type User struct {
-	Exchange   dp.Adjacency // adjacency of one event, for the Guarantee of a single one
+	Exchange   dp.Adjacency // adjacency of one event, for the Guarantee of a single event
 	Separation uint64       // s ≥ 1, steps
-	Steps      uint64       // under a Decay: steps within which a user's events are exchanged, 1 to MaxAmong; else 0
+	Steps      uint64       // under a Decay: steps within which a user's events are exchanged, 1 to MaxAmong; otherwise 0
 }
 
 func (User) Name() string                                         { return "user" }

@@ -2,7 +2,8 @@ package protection
 
 import "fmt"
 
-// Window protects an event in all releases of the W steps from its own on. Later releases cost more, as ε(age) gives.
+// Window protects an event in all releases of the W steps that start with the event's own step. Later releases cost
+// more, see Guarantee.At.
 type Window struct{ Steps uint64 }
 
 func (Window) Name() string   { return "window" }

@@ -3,9 +3,9 @@
 //
 //	q_k, R_k  poles and residues, dyadics of 30 bits      p_i, T_i  poles and residues of the inverse, intervals
 //
-// Every figure is an Interval that certainly holds the true one. A filter whose figures are not certain is refused, for
-// example if a zero cannot be separated from another one. mechanisms/blt and mechanisms/decay use it for accounting.
-// Nothing here decides a stream's bytes.
+// Every result is an Interval that is proved to contain the exact number. A filter without such a proof is refused, for
+// example if two zeros cannot be separated. mechanisms/blt and mechanisms/decay use the package for accounting. No
+// result determines a stream's bytes.
 //
 //	poles, residues, ok := rational.Fraction{Poles: poles, Residues: residues}.Inverse()
 //	loss := rational.Sum{Rates: poles, Weights: residues}.Energy(1024) // Σ_{j<1024} (ΣT_ip_i^j)²

@@ -10,11 +10,11 @@ import (
 //
 //	Σ_{i,k} g_ik·(1 − p_i^t·p_k^t),    g_ik = w_iw_k/(1 − p_ip_k),
 //
-// with powers of rates in 62 fraction bits, the same on every CPU. Powers are off by at most t·2⁻⁶², and products round
-// once each. With Σ|g_ik| ≤ 2²⁸ the result is off by at most 2⁻²⁰ up to 2³⁰ terms. Beyond that no power is left, if
-// rates fade in a million terms.
+// with powers of rates in 62 fraction bits, equal on every CPU. A power has an error of at most t·2⁻⁶², and each
+// product rounds once. With Σ|g_ik| ≤ 2²⁸ the error of the result is at most 2⁻²⁰ for up to 2³⁰ terms. For more terms
+// all powers are 0 in 62 bits, if rates are below 1 − 10⁻⁶.
 type Energies struct {
-	rates  []uint64 // times 2³⁰
+	rates  []uint64 // rates in units of 2⁻³⁰
 	weight []float64
 }
 
@@ -23,8 +23,8 @@ const maxGain = 1 << 28
 
 const one62 = 1 << 62
 
-// NewEnergies returns the energies of a sum with the rates Poles/2³⁰ below 1 and the weights. It refuses a sum whose
-// terms cancel.
+// NewEnergies returns the energies of the Sum with rates poles/2³⁰ below 1 and the given weights. It refuses a sum
+// whose terms cancel.
 func NewEnergies(poles []uint32, weights []Interval) (*Energies, error) {
 	e := &Energies{}
 	gain := 0.0
@@ -47,7 +47,7 @@ func NewEnergies(poles []uint32, weights []Interval) (*Energies, error) {
 	return e, nil
 }
 
-// At returns the energy of the first terms.
+// At returns the energy of the given number of first terms.
 func (e *Energies) At(terms uint64) float64 {
 	var powers [16]uint64
 	sum, at := 0.0, 0

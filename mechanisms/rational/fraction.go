@@ -33,7 +33,7 @@ func (f Fraction) At(z Interval) (sum Interval, ok bool) {
 //
 //	1/F = 1 + Σ T_i/(z − p_i),    T_i = 1/F′(p_i) = −1/Σ_k R_k/(p_i − q_k)².
 //
-// ok means that these are certainly all its poles, that they are simple, and that each residue's sign is certain.
+// ok means a proof that these are all its poles, that they are simple, and that each residue has one sign.
 func (f Fraction) Inverse() (poles, residues []Interval, ok bool) {
 	poles, ok = f.zeros()
 	for _, p := range poles {

@@ -7,8 +7,7 @@ import (
 )
 
 // Interval is a set Lo ≤ x ≤ Hi of reals. Every operation returns an interval that contains each result for numbers in
-// its arguments: low ends round towards −∞, high ends towards +∞. Intervals are values, whose ends must not be
-// modified.
+// its arguments: low ends round towards −∞, high ends towards +∞. Callers must not modify the ends of an Interval.
 type Interval struct {
 	Lo, Hi *big.Float
 }
@@ -22,7 +21,7 @@ func Up() *big.Float { return dp.Float().SetMode(big.ToPositiveInf) }
 // Whole returns the interval of a single integer.
 func Whole(x uint64) Interval { return Interval{Down().SetUint64(x), Up().SetUint64(x)} }
 
-// Distance returns √square, as the interval of a single integer if it is one.
+// Distance returns an interval around √square, of width 0 if the root is an integer.
 func Distance(square *big.Int) Interval {
 	root := new(big.Int).Sqrt(square)
 	if new(big.Int).Mul(root, root).Cmp(square) == 0 {
@@ -92,8 +91,8 @@ func (x Interval) one() bool {
 	return x.Lo.Cmp(one) == 0 && x.Hi.Cmp(one) == 0
 }
 
-// tiny ends powers: smaller results are only known to be below 2^tiny. Exponents of thousands of millions would make
-// big.Float align as many bits.
+// tiny ends powers: smaller results are only known to be below 2^tiny. With exponents of thousands of millions
+// big.Float would have to align as many bits.
 const tiny = -1024
 
 // Power returns x^k for 0 ≤ x ≤ 1.

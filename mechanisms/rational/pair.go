@@ -1,8 +1,8 @@
 package rational
 
-// pair holds the sums over n rows of two rates, with p = Pⁿ, q = Qⁿ and z_a, y_a as in Train. They are sums of positive
-// terms, and two pairs combine into the pair of all their rows. So n rows take log n steps and nothing cancels, however
-// near 1 the rates are.
+// pair holds the sums over n rows of two rates, with p = Pⁿ, q = Qⁿ and z_a, y_a as in Train. All are sums of positive
+// terms. Two pairs combine into the pair of all their rows, so n rows take log n steps, and no terms cancel, even for
+// rates near 1.
 type pair struct {
 	p, q Interval
 	z, y Interval // Σ_{r<n} P^r, Σ_{r<n} Q^r
@@ -18,8 +18,8 @@ func (a pair) first() pair {
 	return pair{p: a.p, q: a.q, z: one, y: one, both: one, zq: a.q, yp: a.p, pq: a.p.Mul(a.q)}
 }
 
-// then returns the pair of a's rows followed by b's. In b's rows, z_a becomes z + p·z_a with the z and p of a, and
-// likewise y.
+// then returns the pair of a's rows followed by b's. In b's rows, each z_a becomes z + p·z_a with the z and p of pair
+// a, and y_a likewise.
 func (a pair) then(b pair) pair {
 	return pair{
 		p:    a.p.Mul(b.p).floored(),

@@ -1,7 +1,7 @@
 package rational
 
-// Sum is the sequence Σ_i w_i·p_i^j, j ≥ 0, of rates p_i in [0, 1] and weights w_i, with 0⁰ = 1, so that a rate 0 adds
-// to the first term only.
+// Sum is the sequence Σ_i w_i·p_i^j, j ≥ 0, of rates p_i in [0, 1] and weights w_i, with 0⁰ = 1, so that a rate 0
+// contributes only to the first term.
 type Sum struct {
 	Rates, Weights []Interval
 }
@@ -20,7 +20,7 @@ func (s Sum) At(j uint64) Interval {
 	return sum
 }
 
-// Energy returns the sum of the squares of the first terms, by geometric sums.
+// Energy returns the sum of the squares of the given number of first terms, by geometric sums.
 func (s Sum) Energy(terms uint64) Interval {
 	return s.pairs(func(x Interval, _, _ int) Interval { return geometric(x, terms) })
 }
@@ -52,9 +52,9 @@ func geometric(x Interval, terms uint64) Interval {
 // It is Σ_{i,k} w_iw_k·t_ik. With P = p_i^s, Q = p_k^s, z_a = Σ_{r≤a} P^r, y_a = Σ_{r≤a} Q^r and x = p_ip_k, by rows of
 // s steps,
 //
-//	t_ik = Σ_{a<rows} z_ay_a·Σ_{b<s} x^b + the rest,    rows = min(⌊age/s⌋, count),
+//	t_ik = Σ_{a<rows} z_ay_a·Σ_{b<s} x^b + rest,    rows = min(⌊age/s⌋, count),
 //
-// where the rest is z_ay_a·Σ_b x^b of an incomplete row, or x^s·z_ay_a·Σ_b x^b of all steps after the last event's row.
+// where rest is z_ay_a·Σ_b x^b of an incomplete row, or x^s·z_ay_a·Σ_b x^b of all steps after the last event's row.
 // Every t_ik is a sum of positive terms.
 func (s Sum) Train(age, separation, count uint64) Interval {
 	rows := min(age/separation, count)

@@ -9,7 +9,7 @@ import (
 )
 
 // closed is Train for given rates and weights, the first rate 1, by geometric and arithmetic-geometric sums with so
-// many bits that their cancellation does not matter. With j = as + b, Σ_{r≤a} d_{b+rs} = (a+1)D_0 + Σ_i E_i·p_i^b(1 −
+// many bits that cancellation does not matter. With j = as + b, Σ_{r≤a} d_{b+rs} = (a+1)D_0 + Σ_i E_i·p_i^b(1 −
 // P_i^{a+1}), E_i = D_i/(1 − P_i).
 func closed(rates, weights []*big.Float, age, separation, count uint64) *big.Float {
 	f := func() *big.Float { return new(big.Float).SetPrec(3000) }
@@ -25,7 +25,7 @@ func closed(rates, weights []*big.Float, age, separation, count uint64) *big.Flo
 				z = mul(z, x)
 			}
 			x = mul(x, x)
-			if x.MantExp(nil) < -3000 { // negligible, and big.Float would align as many bits
+			if x.MantExp(nil) < -3000 { // negligible; big.Float would need as many bits to align it
 				x = f()
 			}
 			if z.Sign() != 0 && z.MantExp(nil) < -3000 {
@@ -47,7 +47,7 @@ func closed(rates, weights []*big.Float, age, separation, count uint64) *big.Flo
 	}
 	rows := min(age/separation, count)
 	q, sum := rows, f()
-	last := rows // a of the rest
+	last := rows // a for the remaining terms
 	if rows == count {
 		last = rows - 1
 	}
@@ -55,7 +55,7 @@ func closed(rates, weights []*big.Float, age, separation, count uint64) *big.Flo
 		for k := range rates {
 			p, r := power(rates[i], separation), power(rates[k], separation)
 			x := mul(rates[i], rates[k])
-			var over *big.Float // Σ_{a≤q} of the product of (1 − P^a)/(1 − P) and (1 − R^a)/(1 − R), a for rate 1
+			var over *big.Float // Σ_{a≤q} (1 − P^a)/(1 − P)·(1 − R^a)/(1 − R); the factor is a where a rate is 1
 			heights := func(p *big.Float, a uint64) *big.Float { return geometric(p, a) }
 			switch {
 			case i == 0 && k == 0:

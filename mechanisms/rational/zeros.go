@@ -11,11 +11,12 @@ import (
 const zeroBits = 200
 
 // zeros encloses the zeros of F in z, falling. They are the zeros of N(z) = F·Π(z − q_k), a polynomial of degree m. ok
-// means that N changes sign across m disjoint intervals in (0, 1), so that each holds one zero and there are no others.
+// means that N changes sign across m disjoint intervals in (0, 1), so that each contains one zero and N has no other
+// zeros.
 func (f Fraction) zeros() (zeros []Interval, ok bool) {
 	n := f.numerator()
-	below := new(big.Int).Lsh(big.NewInt(1), zeroBits) // 1, then the low end of the previous zero
-	margin := big.NewInt(2)                            // of Newton's last step, and one
+	below := new(big.Int).Lsh(big.NewInt(1), zeroBits) // starts at 1, then is the low end of the previous zero
+	margin := big.NewInt(2)                            // covers the error of Newton's last step, plus one
 	for _, z := range n.guesses() {
 		lo, hi := new(big.Int).Sub(z, margin), new(big.Int).Add(z, margin)
 		if n.at(lo).Sign()*n.at(hi).Sign() != -1 || hi.Cmp(below) >= 0 || lo.Sign() <= 0 {
@@ -26,7 +27,7 @@ func (f Fraction) zeros() (zeros []Interval, ok bool) {
 	return zeros, len(zeros) == len(f.Poles)
 }
 
-// point converts a point to a number, exactly.
+// point converts a point, an integer in units of 2^−zeroBits, to a number, exactly.
 func point(z *big.Int) *big.Float {
 	x := dp.Float().SetInt(z)
 	return x.SetMantExp(x, -zeroBits)
@@ -61,7 +62,7 @@ func (f Fraction) numerator() polynomial {
 	return n
 }
 
-// at returns the value at a point, times 2^{zeroBits·degree}.
+// at returns p(z) at a point z, times 2^{zeroBits·degree}.
 func (p polynomial) at(z *big.Int) *big.Int {
 	sum, part := new(big.Int), new(big.Int)
 	for i := len(p) - 1; i >= 0; i-- {
@@ -78,8 +79,8 @@ func (p polynomial) derivative() polynomial {
 	return out
 }
 
-// Bits of a zero that bisection finds, and the number of Newton steps after it. The first few bits are mostly enough.
-// If zeros are 2⁻⁶⁰ apart, this many steps reach zeroBits.
+// Bits of a zero that bisection finds, and the number of Newton steps after it. Usually the first few bits suffice. If
+// zeros are 2⁻⁶⁰ apart, this many steps reach zeroBits.
 const (
 	firstBisections = 20
 	bisections      = 80
@@ -87,7 +88,7 @@ const (
 )
 
 // guesses returns points near zeros of p in (0, 1), falling: between two zeros of its derivative p has at most one
-// zero. They are only guesses, which zeros verifies.
+// zero. zeros must verify them.
 func (p polynomial) guesses() []*big.Int {
 	if len(p) < 2 {
 		return nil

@@ -68,7 +68,7 @@ func sturm(p exact) int {
 	return changes(new(big.Rat)) - changes(big.NewRat(1, 1))
 }
 
-// definition returns F·Π(z − q_k) by its definition, at a rational z that is not a pole.
+// definition returns F·Π(z − q_k) computed from the definition, at a rational z that is not a pole.
 func definition(f Fraction, z *big.Rat) *big.Rat {
 	sum, product := big.NewRat(1, 1), big.NewRat(1, 1)
 	for k, q := range f.Poles {
@@ -79,8 +79,8 @@ func definition(f Fraction, z *big.Rat) *big.Rat {
 	return sum.Mul(sum, product)
 }
 
-// drawn returns a random fraction of up to six poles with residues of both signs. In a third of the cases all have the
-// same sign.
+// drawn returns a random fraction of up to six poles with residues of both signs. In a third of the cases all residues
+// have the same sign.
 func drawn(rng *rand.Rand) (f Fraction) {
 	for range 1 + rng.IntN(6) {
 		f.Poles = append(f.Poles, 1+rng.Uint32N(Unit-1))
@@ -98,7 +98,8 @@ func drawn(rng *rand.Rand) (f Fraction) {
 }
 
 // TestZerosAreThoseSturmCounts checks that zeros are found exactly if Sturm's theorem counts m of them, and that the
-// definition changes sign in each interval. The residue of the inverse at each zero must be 1/F′, by a difference.
+// definition changes sign in each interval. At each zero the residue of the inverse must be 1/F′, computed as a
+// difference quotient.
 func TestZerosAreThoseSturmCounts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
 	found := [2]int{}
@@ -152,8 +153,8 @@ func (f Fraction) checkResidues(t *testing.T) {
 	}
 }
 
-// TestSumsWithRatesAtTheEnds computes sums of squares and trains by their definition. A rate 0 adds to the first term
-// only, and a rate 1 to all.
+// TestSumsWithRatesAtTheEnds computes sums of squares and trains by their definition. A rate 0 contributes only to the
+// first term, and a rate 1 to all terms.
 func TestSumsWithRatesAtTheEnds(t *testing.T) {
 	s := Sum{
 		Rates: []Interval{Whole(1), Whole(0), Dyadic(3, -2)}, Weights: []Interval{Dyadic(-5, -3), Whole(7), Dyadic(9, -1)},

@@ -8,15 +8,16 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// enumerate runs every history of node noises |n| ≤ reach of the first block of W = 4 through the shipped tree. There a
-// step activates one node, so releases and noises determine each other. It finds the noises that give the same releases
-// in the neighbouring stream, whose contributions differ by the results of difference, and calls each with both.
+// enumerate runs every history of node noises |n| ≤ reach of the first block of W = 4 through the real tree. In the
+// first block a step activates one node, so releases and noises determine each other. The neighbouring stream's
+// contributions differ by the results of difference. enumerate computes its noises that give the same releases, and
+// calls each with both noises.
 func enumerate(
 	t *testing.T, reach int64, difference func(step int, y []float64) int64, each func(noises, others [4]int64),
 ) {
 	t.Helper()
 	const window = 4
-	var fresh, rest [window][]int // nodes by the step of their activation, from 0: the new one, and the other active ones
+	var fresh, rest [window][]int // nodes by step, from 0: the nodes activated at the step, and the other active nodes
 	known := map[noise.NodeID]int{}
 	for now := range window {
 		_, prefix := newTree(t, window, 1, silence{}).active(uint64(now + 1))
@@ -54,14 +55,14 @@ func enumerate(
 }
 
 // TestExactLawOfAnAdaptiveUserIsWithinTheClaim checks mechanisms/PROOF.md, Theorems 2 and 3 with adaptive
-// participation, exactly, on the shipped tree: Gaussian noise by its divergences, pure noise by the ratio of each
-// history.
+// participation, by exact enumeration with the real tree: for Gaussian noise by divergences, for pure noise by the
+// probability ratio of each history.
 func TestExactLawOfAnAdaptiveUserIsWithinTheClaim(t *testing.T) {
 	const separation, s, reach, delta = 2, 1.5, 7, 1
 	l := Loss{Window: 4, Separation: separation, Square: uint64(delta * delta), N: 1, Scale: noise.ScaleUp(s)}
 	pure := float64(Events(4, separation)) * float64(Depth(4)) * delta / s
 	normal := sumtest.NormalCell(s)
-	double := func(n int64) float64 { // of density e^(−|x|/s)/2s, which Laplace and Gamma noise of one coordinate have
+	double := func(n int64) float64 { // density e^(−|x|/s)/2s: Laplace noise, and Gamma noise of one coordinate
 		if n == 0 {
 			return 1 - math.Exp(-0.5/s)
 		}

@@ -11,8 +11,8 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// TestAddAllocatesOnlyTheCipher checks that two fills allocate at most a block cipher each, if the processor has no
-// AES, and nothing else.
+// TestAddAllocatesOnlyTheCipher checks that Add, which fills up to two vectors, allocates at most one block cipher
+// each, and none if the processor has AES instructions.
 func TestAddAllocatesOnlyTheCipher(t *testing.T) {
 	tree := newTree(t, 1024, 32, sumtest.Gaussian(t, 1<<30))
 	silent := newTree(t, 1024, 32, silence{})

@@ -27,9 +27,10 @@ func releases(t *testing.T, window uint64, steps, keys, n int, sampler noise.Sam
 	return samples
 }
 
-// covarianceError returns how many standard errors the worst entry of the covariance matrix of the samples is away from
-// variance·|active(s) ∩ active(t)|, and which entry it is. The mean is known to be zero. kurtosis is the node noise's,
-// for the variance of a product: Var(xy) = c_ss·c_tt + c_st² + (kurtosis − 3)·variance²·|active(s) ∩ active(t)|.
+// covarianceError returns the largest deviation, in standard errors, of the covariance matrix of the samples from
+// variance·|active(s) ∩ active(t)|, and the entry where it occurs. The mean is known to be zero. kurtosis is the
+// kurtosis of a node's noise, which the variance of a product depends on: Var(xy) = c_ss·c_tt + c_st² + (kurtosis −
+// 3)·variance²·|active(s) ∩ active(t)|.
 func covarianceError(
 	t *testing.T, window uint64, samples [][]float64, variance, kurtosis float64,
 ) (worst float64, where string) {
@@ -65,13 +66,13 @@ func covarianceError(
 	return worst, where
 }
 
-// limit is the two-sided normal quantile at 1e-9/400, for a matrix of up to 400 entries. Keys are fixed, so a failure
-// is reproducible.
+// limit is the two-sided normal quantile at 1e-9/400, because a matrix has up to 400 entries. Keys are fixed, so a
+// failure is reproducible.
 const limit = 7.02
 
 // TestCovarianceIsThatOfSharedNodes checks [WDP] §3: releases of different steps share the noise of the nodes active in
-// both, and no other. 51 200 samples an entry; false rejection 1e-9 for a matrix. s = 2²⁰, so that rounding adds 2⁻⁴⁴
-// to a relative variance.
+// both, and no other noise. An entry has 51 200 samples, and a matrix is falsely rejected with probability 1e-9. At s =
+// 2²⁰ rounding adds a relative 2⁻⁴⁴ to a variance.
 func TestCovarianceIsThatOfSharedNodes(t *testing.T) {
 	const s = 1 << 20
 	for _, window := range []uint64{1, 2, 4, 8} {
@@ -83,7 +84,8 @@ func TestCovarianceIsThatOfSharedNodes(t *testing.T) {
 	}
 }
 
-// TestCovarianceOfLaplaceNoise uses that Laplace noise of scale s has variance 2s² and kurtosis 6 a node.
+// TestCovarianceOfLaplaceNoise is TestCovarianceIsThatOfSharedNodes for Laplace noise, which at scale s has variance
+// 2s² and kurtosis 6.
 func TestCovarianceOfLaplaceNoise(t *testing.T) {
 	const s = 1 << 20
 	laplace, err := noise.NewLaplace(noise.ScaleUp(s))
@@ -96,7 +98,7 @@ func TestCovarianceOfLaplaceNoise(t *testing.T) {
 	}
 }
 
-// TestNormOfGammaNoise checks that a Gamma node has E‖x‖² = θ²n(n+1), and a release with j nodes j times that ([WDP]
+// TestNormOfGammaNoise checks that a Gamma node has E‖x‖² = θ²n(n+1), and a release with j nodes j times as much ([WDP]
 // §4.1). Each of 4 000 keys gives one norm a step. With ‖ν‖² = θ²χ²_{j(n+1)}χ²_n, the variance of ‖ν‖²/θ² is
 // ab((a+2)(b+2) − ab) for a = j(n+1), b = n.
 func TestNormOfGammaNoise(t *testing.T) {
@@ -128,14 +130,14 @@ type faulty struct {
 
 func (f faulty) Fill(dst []int64, seed noise.Seed) { f.Sampler.Fill(dst, f.bend(seed)) }
 
-// TestCovarianceTestCatchesPlantedFaults checks that node noise reused within a run, drawn at half scale, or missing is
-// caught.
+// TestCovarianceTestCatchesPlantedFaults checks that covarianceError rejects node noise that is reused within a run,
+// drawn at half scale, or missing.
 func TestCovarianceTestCatchesPlantedFaults(t *testing.T) {
 	const s = 1 << 20
 	draws := 0
 	var last noise.Seed
 	reuse := faulty{sumtest.Gaussian(t, s), func(seed noise.Seed) noise.Seed {
-		if draws++; draws%16 == 5 { // a run has 16 draws, 11 of prefixes and 5 of suffixes; the fifth repeats the fourth
+		if draws++; draws%16 == 5 { // a run has 11 draws of prefixes and 5 of suffixes
 			return last
 		}
 		last = seed

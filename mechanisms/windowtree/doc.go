@@ -17,12 +17,12 @@
 // µ-GDP with µ = Δ√h/s for one window; Loss computes µ for later windows and for all events of a user. Gamma noise is
 // Δh/s-DP, and m times that for m windows.
 //
-// Noise of a node is keyed when the node is activated, by the chain after it has absorbed that step's records, and
-// never drawn again. The state is the total, the step and the seeds of active nodes; noise vectors are a cache.
+// Noise of a node is keyed when the node is activated, by the chain after it has absorbed the step's records, and never
+// drawn again. The state is the total, the step and the seeds of active nodes; noise vectors are a cache.
 //
-// Cost: a step activates 2 nodes and retires 2, amortised; at most h at a block's first step. Add allocates nothing
-// except the cipher's objects. Duty of the caller: v_t must be a sum of contributions that lattice checked, and the
-// chain must have absorbed them BEFORE Add.
+// Cost: on average a step activates 2 nodes and retires 2; the first step of a block may retire or activate up to h.
+// Add allocates nothing except the cipher's objects. Duty of the caller: v_t must be a sum of contributions that
+// lattice checked, and the chain must have absorbed them BEFORE Add.
 //
 //	tree, err := windowtree.New(1024, grid, n, sampler, 0)
 //	chain.Absorb(tree.Steps()+1, 0, identity, contribution)

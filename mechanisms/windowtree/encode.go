@@ -12,7 +12,7 @@ import (
 
 // A state is, little-endian: the step, u64; the total, n × 16 bytes; h slots of a node each: instance u16, block u64,
 // level u8, index u64, seed 32 bytes. Active nodes are in order of the steps they cover, oldest first; unused slots are
-// zero. The length depends only on n and W, so that a sealed state reveals nothing by its length.
+// zero. Its length depends only on n and W, so that the length of a sealed state reveals nothing.
 const (
 	idLen   = 2 + 8 + 1 + 8
 	slotLen = idLen + 32
@@ -54,7 +54,7 @@ func appendID(dst []byte, id noise.NodeID) []byte {
 }
 
 // Restore restores a state that AppendState wrote. It refuses, and leaves the tree unchanged, if the length, a node's
-// place or an unused byte is not as a tree of this window and dimension writes it.
+// place or an unused byte differs from the states that a tree of this window and dimension writes.
 func (t *Tree) Restore(state []byte) error {
 	if len(state) != t.StateLen() {
 		return fmt.Errorf("windowtree: state: %d bytes, want %d", len(state), t.StateLen())
@@ -106,8 +106,9 @@ func (t *Tree) reset(steps uint64, totals []byte) {
 	t.clearSlots()
 }
 
-// active returns the nodes of active(steps) by its definition, oldest first: the dyadic suffix of [p+1, W] in the
-// previous block, smallest node first, and the dyadic prefix of [1, p] in the current one, largest first.
+// active returns the nodes of active(steps), computed from the definition. suffix is the dyadic suffix of [p+1, W] in
+// the previous block, smallest node first; prefix is the dyadic prefix of [1, p] in the current block, largest node
+// first.
 func (t *Tree) active(steps uint64) (suffix, prefix []noise.NodeID) {
 	if steps == 0 {
 		return nil, nil

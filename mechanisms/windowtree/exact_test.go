@@ -9,7 +9,7 @@ import (
 
 // exactLosses returns, for each age A of the list, µ(A)²·σ²/Δ² of the event of step i. Only sums are released, and the
 // first i+A−1 of them are normal with covariance σ²·|active(s) ∩ active(t)|. Their means differ by Δ from step i on, so
-// the figure is dᵀC⁻¹d with d = (0…0 1…1).
+// µ(A)²·σ²/Δ² is dᵀC⁻¹d with d = (0…0 1…1).
 func exactLosses(t *testing.T, tree *Tree, i uint64, ages []uint64) []float64 {
 	t.Helper()
 	last := int(i + ages[len(ages)-1] - 1)
@@ -34,19 +34,19 @@ func exactLosses(t *testing.T, tree *Tree, i uint64, ages []uint64) []float64 {
 	return losses
 }
 
-// TestExactLossIsWithinTheClaim compares PROOF.md, Theorems 1 and 2 with the exact figure. It is never above h, nor
-// above h − 1 + m(2 − 1/W) for m > 1 windows. The event of step 1 attains h, and no event after the first block does:
-// there the worst is 2.66 for W = 16 (h = 5) and 3.15 for W = 64 (h = 7).
+// TestExactLossIsWithinTheClaim compares PROOF.md, Theorems 1 and 2 with the exact µ²σ²/Δ². It must be at most h, or at
+// most h − 1 + m(2 − 1/W) for m > 1 windows. The event of step 1 attains h, but events after the first block do not:
+// their largest value is 2.66 for W = 16 (h = 5) and 3.15 for W = 64 (h = 7).
 func TestExactLossIsWithinTheClaim(t *testing.T) {
 	for window, worst := range map[uint64]float64{4: 0, 16: 2.66, 64: 3.15} {
 		tree := newTree(t, window, 1, silence{})
 		h := float64(Depth(window))
 		ages := []uint64{1, window / 2, window, window + 1, 2 * window, 3 * window}
 		if window == 64 {
-			ages = ages[:3] // the matrices of later ages are large
+			ages = ages[:3] // later ages have too large matrices
 		}
 		later := 0.0
-		stride := max(1, window/16) // only some positions of a larger window, including the first two of a block
+		stride := max(1, window/16) // a larger window tests some positions only, among them the first two of a block
 		for i := uint64(1); i <= 2*window; i += stride {
 			losses := exactLosses(t, tree, i, ages)
 			for k, age := range ages {

@@ -13,7 +13,7 @@ import (
 // third block. Every CPU and build must give the same bytes.
 func TestGoldenReleases(t *testing.T) {
 	const n = 3
-	scale := noise.Scale{Mant: 3<<20 + 1, Exp: 7} // 2^28.6
+	scale := noise.Scale{Mant: 3<<20 + 1, Exp: 7} // the scale is 2^28.6
 	gamma, err := noise.NewGamma(scale, n)
 	if err != nil {
 		t.Fatal(err)

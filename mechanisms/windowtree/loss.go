@@ -15,8 +15,9 @@ const margin = -240
 // apart.
 func Events(window, separation uint64) uint64 { return ceil(window, separation) }
 
-// Squares returns U = Σ_l k·⌈2^l/s⌉ over the levels l of a tree, s the separation: at least Σc_x² of the numbers c_x of
-// a user's events in one window under each node x (mechanisms/PROOF.md, Lemma 1). It is h for a single event, s ≥ W.
+// Squares returns U = Σ_l k·⌈2^l/s⌉ over the levels l of a tree, s the separation: an upper bound on Σc_x², where c_x
+// is the number of a user's events in one window under node x (mechanisms/PROOF.md, Lemma 1). For a single event, s ≥
+// W, it is h.
 func Squares(window, separation uint64) *big.Int {
 	sum := new(big.Int)
 	for level := range Depth(window) {
@@ -28,14 +29,14 @@ func Squares(window, separation uint64) *big.Int {
 // Loss gives µ by age under Gaussian noise: mechanisms/PROOF.md, Theorem 2. It is comparable, and a dp.UserCurve.
 type Loss struct {
 	Window     uint64 // W, steps
-	Separation uint64 // s, steps between events of one user; W or more for a single event
-	Square     uint64 // Δ², Δ the ℓ2 distance of two sums that differ in one event's contribution, lattice units
-	N          int    // n, coordinates
+	Separation uint64 // s, steps between a user's events; W or more for a single event
+	Square     uint64 // Δ², Δ the ℓ2 distance of two sums that differ in one event's contribution, lattice units²
+	N          int    // n, number of coordinates
 	Scale      noise.Scale
 }
 
-// Mu returns µ for all releases in the age steps from the first step of a window on, rounded up, if a user's events in
-// that window are exchanged. With m = ⌈age/W⌉ windows it is Δ√U/scale for m = 1, and for m > 1
+// Mu returns µ for the releases of age steps, starting at the first step of a window, rounded up, if a user's events in
+// this window are exchanged. With m = ⌈age/W⌉ windows it is Δ√U/scale for m = 1, and for m > 1
 //
 //	(Δ·√(U − k² + k²·m(2W − 1)/W) + √(2nm(W − 1)))/scale.
 func (l Loss) Mu(age uint64) float64 {
@@ -48,8 +49,8 @@ func (l Loss) Mu(age uint64) float64 {
 	return l.mu(l.ownLoss(whole(1)), spread.Mul(spread, square(k)), m)
 }
 
-// MuAll returns µ for all releases in age steps, rounded up, if a user's events in all of them are exchanged. It is Mu
-// for m = 1, and for m > 1, with Q = m(m+1)(2m+1)/6,
+// MuAll returns µ for all releases in age steps, rounded up, if a user's events in all of them are exchanged. It equals
+// Mu for m = 1. For m > 1 it is, with Q = m(m+1)(2m+1)/6,
 //
 //	(Δ·√(m(U − k²) + k²·((2W − 1)Q + (W − 1)m²)/W) + √(2nm(W − 1)))/scale.
 func (l Loss) MuAll(age uint64) float64 {

@@ -10,8 +10,8 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// squaresOf returns µ²·s²/Δ² of Loss.Mu and Loss.MuAll in float64, without the rounding of shifts, straight from
-// mechanisms/PROOF.md, Lemma 1 and Theorem 2.
+// squaresOf returns µ²·s²/Δ² of Loss.Mu and Loss.MuAll in float64, without the rounding of shifts, computed directly
+// from mechanisms/PROOF.md, Lemma 1 and Theorem 2.
 func squaresOf(window, separation, windows uint64) (of, all float64) {
 	w, k, m := float64(window), math.Ceil(float64(window)/float64(separation)), float64(windows)
 	for size := uint64(1); size <= window; size *= 2 {
@@ -74,7 +74,8 @@ func places(rng *rand.Rand, separation, from, to int) (out []int) {
 	return out
 }
 
-// count returns, for steps 1 … last, the number of events so far: the distance of the means of two neighbours' sums.
+// count returns, for steps 1 … last, the number of events so far, which is the difference of the means of two
+// neighbours' sums.
 func count(places []int, last int) *mat.VecDense {
 	d := mat.NewVecDense(last, nil)
 	for _, p := range places {
@@ -86,8 +87,9 @@ func count(places []int, last int) *mat.VecDense {
 }
 
 // TestExactUserLossIsWithinTheClaim compares mechanisms/PROOF.md, Lemma 1 and Theorem 2 with dense linear algebra. Only
-// sums are released, so µ² is dᵀC⁻¹d in units of (Δ/s)², C_st = |active(s) ∩ active(t)|. It takes windows at all places
-// of two blocks, including windows across their border. A claim that accounts for one event less is exceeded.
+// sums are released, so µ² is dᵀC⁻¹d in units of (Δ/s)², C_st = |active(s) ∩ active(t)|. The test tries windows at all
+// positions of two blocks, including windows across their border. The loss must exceed a claim that accounts for one
+// event less.
 func TestExactUserLossIsWithinTheClaim(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	red := 0
@@ -150,9 +152,9 @@ func covariance(tree *Tree, last int) *mat.SymDense {
 
 // TestShiftsOfTheProof checks the shifts of the proof at windows too large for dense algebra: integers that cancel the
 // difference of the sums at every step, with a norm within the claim. Within one window a node is shifted by its
-// events. Over more windows, a node over steps first … last of a block is shifted as follows. As left child or root, by
-// its events and their part of all events of earlier blocks; as right child, by its part of all events of blocks up to
-// its own.
+// events. Over more windows, a node over steps first … last of a block is shifted as follows. A left child or root is
+// shifted by its own events and its share of all events of earlier blocks. A right child is shifted by its share of all
+// events of blocks up to its own.
 func TestShiftsOfTheProof(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range 400 {
@@ -182,7 +184,7 @@ func TestShiftsOfTheProof(t *testing.T) {
 				}
 			}
 			at := func(step int) int { return difference[max(0, min(step, last))] }
-			part := func(total, first, last int) int { // share of total in positions first … last of a block
+			part := func(total, first, last int) int { // the share of total at positions first … last of a block
 				down := func(p int) int { return int(math.Floor(float64(total*p) / float64(window))) }
 				return down(last) - down(first-1)
 			}

@@ -21,8 +21,8 @@ func TestDrawsReachTheRelease(t *testing.T) {
 }
 
 // TestReleaseIsTotalAndActiveNoise checks that y_t is the total plus the draws of all active nodes, unchanged:
-// PROOF.md, "What the types guarantee", 3. The definition decides which nodes are active, and the chain's seeds which
-// draw belongs to which node.
+// PROOF.md, "What the types guarantee", 3. The definition determines which nodes are active, and the chain's seeds
+// which draw belongs to which node.
 func TestReleaseIsTotalAndActiveNoise(t *testing.T) {
 	const window, n, scale = 8, 4, 1 << 40
 	values := sumtest.Tails(29, scale)
@@ -30,7 +30,7 @@ func TestReleaseIsTotalAndActiveNoise(t *testing.T) {
 	drawn := map[noise.Seed][]int64{}
 	tree := newTree(t, window, n, recording{script, drawn})
 	chain, dst, contribution := noise.NewChain([32]byte{3}), make([]float64, n), make([]int64, n)
-	seeds := map[noise.NodeID]noise.Seed{} // of active nodes
+	seeds := map[noise.NodeID]noise.Seed{} // seeds of the active nodes
 	var total [n]int64
 	for now := range 4 * len(values) {
 		sumtest.Contribution(contribution, now)

@@ -8,7 +8,7 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// maxLevels bounds the window by 2⁶², so that blocks and positions are exact in uint64 with room for one more.
+// maxLevels bounds the window by 2⁶², so that block and position arithmetic cannot overflow uint64.
 const maxLevels = 63
 
 // Depth returns h = log₂(window) + 1, the number of levels of a tree, and of nodes above a contribution. It panics
@@ -20,8 +20,8 @@ func Depth(window uint64) int {
 	return bits.Len64(window)
 }
 
-// Active returns the number of nodes in the release of a step, counted from 1 (PROOF.md, F1 and F2). The noise of the
-// release has that many times the variance of a node's noise.
+// Active returns the number of nodes in the release of a step, counted from 1 (PROOF.md, F1 and F2). The release's
+// noise has as many times the variance of a node's noise.
 func Active(window, step uint64) int {
 	p := (step-1)%window + 1
 	if step <= window {
@@ -33,7 +33,7 @@ func Active(window, step uint64) int {
 // Tree is the mechanism of one stream. It is not safe for concurrent use.
 //
 // Invariant: after step t, noise = Σ noise(x) over active(t). prefix[l] and suffix[l] hold the slot of the active node
-// of level l in the current and in the previous block, or none. Every other slot is in free, zeroed.
+// of level l in the current and in the previous block, or none. All other slots are in free and zero.
 type Tree struct {
 	window   uint64
 	grid     lattice.Grid
@@ -41,12 +41,12 @@ type Tree struct {
 	instance uint16
 
 	steps  uint64
-	total  []lattice.Int128 // Σ v_i, exact
-	noise  []lattice.Int128 // 128 bits, because h·2⁶³ does not fit in 64
-	slots  []node           // h slots, because no release has more active nodes
-	free   []int            // slots without a node
-	prefix []int            // by level
-	suffix []int            // by level
+	total  []lattice.Int128 // Σ v_i, exact sum without noise
+	noise  []lattice.Int128 // Σ of active nodes' noise, in 128 bits because h·2⁶³ exceeds 64
+	slots  []node           // h slots for active nodes, because no release has more
+	free   []int            // indices of slots without a node
+	prefix []int            // slot of the prefix node at each level
+	suffix []int            // slot of the suffix node at each level
 }
 
 // node is an active node; values holds its noise, a function of seed.
@@ -75,8 +75,8 @@ func New(window uint64, grid lattice.Grid, n int, sampler noise.Sampler, instanc
 	return build(window, grid, n, sampler, instance), nil
 }
 
-// Fresh returns a new tree before its first step, as New would make it. Both share the sampler, so only one may be in
-// use at a time.
+// Fresh returns a new tree before its first step, as New would make it. Both share the sampler, so only one of them may
+// be used at a time.
 func (t *Tree) Fresh() *Tree { return build(t.window, t.grid, len(t.total), t.sampler, t.instance) }
 
 // build is New for valid arguments.
@@ -119,19 +119,19 @@ func (t *Tree) Add(dst []float64, v []int64, chain *noise.Chain) {
 }
 
 // advance replaces the active nodes of step steps−1 by those of step steps. It runs two binary counters: one counts [1,
-// p] up in the current block, the other counts [p+1, W] down in the previous block. Nodes leave first, so that h slots
-// suffice.
+// p] up in the current block, the other counts [p+1, W] down in the previous block. Expiring nodes leave first, so that
+// h slots suffice.
 func (t *Tree) advance(chain *noise.Chain) {
 	block, p := (t.steps-1)/t.window, (t.steps-1)%t.window+1
 	if p == 1 {
-		// The root of the finished block is its whole prefix, and becomes its whole suffix.
+		// The root of the finished block, its complete prefix, becomes the complete suffix.
 		t.prefix, t.suffix = t.suffix, t.prefix
 	}
-	carried := bits.TrailingZeros64(p) // [1, p]: levels below carry into this one
+	carried := bits.TrailingZeros64(p) // prefix [1, p]: the nodes of lower levels merge into one of this level
 	for level := range carried {
 		t.retire(t.prefix, level)
 	}
-	split := 0 // [p+1, W]: the node that starts at p is replaced by its descendants that start after p
+	split := 0 // suffix [p+1, W]: the node that starts at p gives way to its descendants that start after p
 	if block > 0 {
 		split = len(t.slots) - 1
 		if p > 1 {

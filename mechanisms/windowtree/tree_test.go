@@ -10,7 +10,7 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-var unit = lattice.Grid{Exp: 0, Lambda: 1 << 24} // q = 1: releases are the integers themselves
+var unit = lattice.Grid{Exp: 0, Lambda: 1 << 24} // one lattice unit is q = 1, so releases are the integers themselves
 
 // silence is a sampler of zeros.
 type silence struct{}
@@ -71,15 +71,15 @@ func TestNewRefuses(t *testing.T) {
 }
 
 // TestActiveNodesAreThoseOfTheDefinition checks the facts of [WDP] §3 by brute force for W ≤ 64, t ≤ 5W. The counters
-// hold exactly the sets of the definition, which cover the W newest steps once each with at most h nodes. Every step is
-// under h nodes in all, and every node is active for one run of steps.
+// must hold exactly the sets of the definition, which cover each of the W newest steps once with at most h nodes. Over
+// its life every step lies under h nodes, and every node is active for one run of successive steps.
 func TestActiveNodesAreThoseOfTheDefinition(t *testing.T) {
 	for window := uint64(1); window <= 64; window *= 2 {
 		tree := newTree(t, window, 1, silence{})
 		h := Depth(window)
 		chain, dst := noise.NewChain([32]byte{1}), make([]float64, 1)
-		seen := map[noise.NodeID]uint64{} // node → last step it was active
-		above := map[uint64]int{}         // step → nodes that covered it
+		seen := map[noise.NodeID]uint64{} // the last step at which each node was active
+		above := map[uint64]int{}         // number of nodes that covered each step
 		for now := uint64(1); now <= 5*window; now++ {
 			sumtest.Step(tree, chain, dst, 1)
 			suffix, prefix := tree.active(now)
@@ -145,7 +145,7 @@ func TestZeroNoiseGivesExactPrefixSums(t *testing.T) {
 	}
 }
 
-// bitmask is a sampler that gives every node its own power of two, so that a release shows which nodes are in it.
+// bitmask is a sampler that gives every node its own power of two, so that a release shows which nodes it contains.
 type bitmask struct{ next *int }
 
 func (b bitmask) Fill(dst []int64, _ noise.Seed) {

@@ -11,7 +11,7 @@ import (
 // A state is, little-endian:
 //
 //	step u64, records of the open step u32, then for each round, by its number modulo the number of rounds:
-//	used plays, 64 a word, answers u32, then for each answer its place in the round u32 and its value f64
+//	used actions, 64 a word, answers u32, then for each answer its place in the round u32 and its value f64
 //
 // A missing value is the NaN with bits 0x7ff8000000000001. Unused places are zero.
 const headLen = 8 + 4
@@ -24,7 +24,6 @@ func (c Config) roundLen() int { return 8*((c.Actions+63)/64) + 4 + 12*c.Records
 // StateLen returns the length of every state in bytes.
 func (c Config) StateLen() int { return headLen + c.Rounds()*c.roundLen() }
 
-// StateLen returns the length of every state in bytes.
 func (t *Table) StateLen() int { return t.config.StateLen() }
 
 // AppendState appends the state, StateLen bytes. It is private.
@@ -70,7 +69,7 @@ func (t *Table) AppendShared(dst []byte) []byte {
 	return dst
 }
 
-// Restore brings a table of the same configuration to the state that AppendState saved. After an error it is unchanged.
+// Restore sets a table of the same configuration to a state that AppendState saved. After an error it is unchanged.
 func (t *Table) Restore(state []byte) error {
 	c := t.config
 	if len(state) != c.StateLen() {
@@ -100,14 +99,14 @@ func Check(t *Table, stream interface{ Step() uint64 }) error {
 	return nil
 }
 
-// known reports whether the slot of a table holds a round at a step. In the first steps there are fewer rounds than
+// known reports whether a slot of a table holds a round at a step. In the first steps there are fewer rounds than
 // slots.
 func (c Config) known(step uint64, slot int) bool {
 	back := (step%uint64(c.Rounds()) + uint64(c.Rounds()) - uint64(slot)) % uint64(c.Rounds())
 	return back < step
 }
 
-// roundHolds checks a round: its answers belong to used plays, each at most once, and unused places are zero.
+// roundHolds checks a round: its answers belong to used actions, no action has two answers, and unused places are zero.
 func (c Config) roundHolds(b []byte, known bool) bool {
 	words := (c.Actions + 63) / 64
 	used := make([]uint64, words)

@@ -7,14 +7,14 @@ import (
 	"oriel/operators"
 )
 
-// History is a slow Table for reference models of machines. It reads the plays from published decisions, and keeps all
-// answers.
+// History is a slow Table for reference models of machines. It reads the actions from published decisions, and keeps
+// all answers.
 type History struct {
 	config  Config
 	records uint64
-	round   map[uint64]uint64 // round of each published play
+	round   map[uint64]uint64 // round of each published action
 	used    map[uint64]bool
-	answers map[uint64][]Feedback // by round, in order of arrival
+	answers map[uint64][]Feedback // answers of each round, in order of arrival
 }
 
 // NewHistory returns a history without records.
@@ -24,14 +24,15 @@ func NewHistory(c Config) *History {
 	}
 }
 
-// Observe takes the published plays.
+// Observe records the actions in published decisions.
 func (h *History) Observe(decisions []operators.Decision) {
 	for _, d := range decisions {
 		h.round[d.Index] = d.Step + 1
 	}
 }
 
-// Next takes the next record, and returns the feedback that it adds; the value is NaN if it adds nothing.
+// Next takes the next record and returns the feedback that this record adds to the sum. Its value is NaN if the record
+// adds nothing.
 func (h *History) Next(key []byte, value float64) Feedback {
 	step, place := h.records/uint64(h.config.Records)+1, int(h.records%uint64(h.config.Records))
 	h.records++
@@ -52,7 +53,8 @@ func (h *History) Next(key []byte, value float64) Feedback {
 	return Feedback{Value: math.NaN()}
 }
 
-// Records returns the event as its only record: an answer is one record, which is added when its round is settled.
+// Records returns the event itself as its only record, with lag 0: an answer is one record, which is added when its
+// round is settled.
 func (h *History) Records(event operators.Record) (records []operators.Record, lag uint64) {
 	return []operators.Record{event}, h.config.Delay
 }
@@ -62,7 +64,7 @@ func (h *History) Place() (step, place uint64) {
 	return h.records/uint64(h.config.Records) + 1, h.records % uint64(h.config.Records)
 }
 
-// Open returns the first unused play of the newest round that has one.
+// Open returns the first unused action of the newest round that has one.
 func (h *History) Open() uint64 {
 	step, _ := h.Place()
 	play := h.config.First(step)

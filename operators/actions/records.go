@@ -8,7 +8,7 @@ import (
 	"oriel/schemas"
 )
 
-// Publish appends the plays of a round, all of one point.
+// Publish appends the actions of a round. All of them have the same point.
 func (c Config) Publish(
 	dst []operators.Decision, round uint64, point []float64, extras []schemas.ExtraValue,
 ) []operators.Decision {
@@ -19,10 +19,11 @@ func (c Config) Publish(
 	return dst
 }
 
-// Due returns one round before the first record, and one after each step.
+// Due returns the actions to publish at the end of a step: those of one round, and of the first round before any
+// record.
 func (c Config) Due(step uint64) (first uint64, count int) { return c.First(step + 1), c.Actions }
 
-// Number returns the only number in the event of a record, or NaN if it has none.
+// Number returns the only number in a record's event, or NaN if the event has no number.
 func Number(r operators.Record) float64 {
 	if r.Null || len(r.Event.Numbers) != 1 {
 		return math.NaN()
@@ -30,8 +31,8 @@ func Number(r operators.Record) float64 {
 	return r.Event.Numbers[0]
 }
 
-// Opposite returns two records that answer a play with the values u and −u of a range, |u| = 1. They lie far beyond the
-// ends of the range, as an audit requires.
+// Opposite returns two records that answer the same action, with the values u and −u in units of half the range, where
+// |u| = 1. Both lie beyond the ends of the range by the given factor, as an audit requires.
 func Opposite(play uint64, r operators.Range, u, factor float64) (with, without operators.Record) {
 	record := func(sign float64) operators.Record {
 		return operators.Record{

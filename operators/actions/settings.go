@@ -7,8 +7,8 @@ const (
 	maxDelay   = 1 << 16
 )
 
-// Settings returns ORIEL_PLAYS and ORIEL_DELAY for an operator whose plays are published ahead. alike is the text for
-// the property that the plays of a round share.
+// Settings returns ORIEL_PLAYS and ORIEL_DELAY for an operator whose actions are published ahead. alike says in words
+// which property the actions of a round share.
 func Settings(alike string) []operators.Setting {
 	return []operators.Setting{
 		{
@@ -23,7 +23,7 @@ func Settings(alike string) []operators.Setting {
 	}
 }
 
-// Read reads the settings of Settings.
+// Read reads ORIEL_PLAYS and ORIEL_DELAY.
 func Read(v *operators.Values) Config {
 	plays, delay := v.Count("PLAYS"), v.Count("DELAY")
 	v.Want("PLAYS", plays == 0 || plays >= v.Batch && plays <= maxActions, "%d: not from ORIEL_BATCH = %d to %d", plays,

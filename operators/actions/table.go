@@ -7,17 +7,17 @@ import (
 	"math/bits"
 )
 
-// MaxState bounds the length of a state in bytes, because the state is sealed and stored whole with every commit.
+// MaxState bounds the length of a state in bytes, because the state is sealed and stored completely with every commit.
 const MaxState = 64 << 20
 
 // Config holds the public settings, which are constant during the life of a deployment.
 type Config struct {
-	Records int    // records of a step, and the most answers of a round, ≥ 1
-	Actions int    // plays of a round, at least Records
-	Delay   uint64 // steps that a round is open for, and until it is settled
+	Records int    // records of a step, and the largest number of answers of a round, ≥ 1
+	Actions int    // actions of a round, ≥ Records
+	Delay   uint64 // steps for which a round is open before it is settled
 }
 
-// Learned describes in words when the machine learns from the answers to the plays of a round.
+// Learned describes in words when the machine learns from the answers to the actions of a round.
 func (c Config) Learned() string {
 	if c.Delay == 0 {
 		return "each learned from 1 step after it"
@@ -47,35 +47,35 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// RoundOf returns the round of a play.
+// RoundOf returns the round of an action.
 func (c Config) RoundOf(play uint64) uint64 { return (play-1)/uint64(c.Actions) + 1 }
 
-// First returns the first play of a round, from 1; the others follow it.
+// First returns the first action of a round, from 1; the others follow it.
 func (c Config) First(round uint64) uint64 { return (round-1)*uint64(c.Actions) + 1 }
 
 // Rounds returns the number of rounds in a table: the open ones, and the one being settled.
 func (c Config) Rounds() int { return int(c.Delay) + 1 }
 
-// Feedback is a play's feedback.
+// Feedback is an action's feedback.
 type Feedback struct {
 	Action uint64
 	Value  float64 // NaN: the record has no value
 }
 
-// Table records which plays are answered, and holds the answers until they are added.
+// Table records which actions are answered, and holds the answers until they are added.
 type Table struct {
 	config  Config
-	step    uint64 // the open one, from 1
-	place   int    // records of it that were answered for
-	current int    // with Delay 0: place of the last record's answer among those of its round, or −1
+	step    uint64 // number of the open step, from 1
+	place   int    // records of the open step that Observe has taken
+	current int    // with Delay 0: place of the latest record's answer in its round, −1 for none
 	rounds  []round
 }
 
 // round holds the answers of a round in order of arrival.
 type round struct {
-	used    []uint64 // a bit a play
+	used    []uint64 // bit i is set when action i of the round is answered
 	count   int
-	actions []uint32 // places in the round
+	actions []uint32 // place of each answered action in the round, in order of arrival
 	values  []float64
 }
 
@@ -93,11 +93,10 @@ func New(c Config) (*Table, error) {
 	return t, nil
 }
 
-// at returns a round that the table holds.
 func (t *Table) at(n uint64) *round { return &t.rounds[n%uint64(len(t.rounds))] }
 
 // Observe takes the next record of the open step: its key, and its value, NaN if it has none. It reports whether the
-// record answers a play.
+// record answers an action.
 func (t *Table) Observe(key []byte, value float64) bool {
 	if t.place == t.config.Records {
 		panic("BUG: plays: a step has more records than it may")
@@ -119,7 +118,7 @@ func (t *Table) Observe(key []byte, value float64) bool {
 	}
 	*word |= bit
 	if math.IsNaN(value) {
-		value = math.NaN() // one NaN, because states are compared as bytes
+		value = math.NaN() // all NaNs get the same bits, because states are compared as bytes
 	}
 	r.actions[r.count], r.values[r.count] = uint32(place), value
 	if t.config.Delay == 0 {
@@ -129,8 +128,8 @@ func (t *Table) Observe(key []byte, value float64) bool {
 	return true
 }
 
-// Next returns the answer that the latest record adds to the private sum, which need not be its own. It returns false
-// if the record adds nothing.
+// Next returns the answer that the latest record adds to the private sum. It may be the answer of an earlier record,
+// because answers wait until their round is settled. It returns false if the record adds nothing.
 func (t *Table) Next() (Feedback, bool) {
 	n, k := t.settling(), t.place-1
 	if t.config.Delay == 0 {
@@ -146,8 +145,8 @@ func (t *Table) Next() (Feedback, bool) {
 // settling returns the round whose answers the open step adds, or 0 if there is none yet.
 func (t *Table) settling() uint64 { return t.step - min(t.step, t.config.Delay) }
 
-// Settled returns the round whose answers the step that has just closed has added, and their number. In the first Delay
-// steps it returns round 0 and no answers. It is valid until Settle.
+// Settled returns the round whose answers were added in the step that has just closed, and the number of these answers.
+// In the first Delay steps it returns round 0 and no answers. The result is valid until Settle.
 func (t *Table) Settled() (n uint64, answers int) {
 	if n = t.settling(); n == 0 {
 		return 0, 0
@@ -173,9 +172,9 @@ func (t *Table) Settle() {
 // Step returns the open step, from 1, which is also the number of the latest round.
 func (t *Table) Step() uint64 { return t.step }
 
-// number parses the name of a play: a number from 1 on, in decimals, without any other characters.
+// number parses the name of an action: a number from 1 on, in decimals, without leading zeros or other characters.
 func number(key []byte) (uint64, bool) {
-	const longest = 19 // digits, below 2⁶⁴
+	const longest = 19 // digits of the largest number that is surely below 2⁶⁴
 	if len(key) == 0 || len(key) > longest || key[0] == '0' {
 		return 0, false
 	}
@@ -190,5 +189,5 @@ func number(key []byte) (uint64, bool) {
 }
 
 // Usable reports whether an answer has a value. A record with a malformed body, or one that is not accepted, uses its
-// play up without a value.
+// action up without a value.
 func (a Feedback) Usable() bool { return !math.IsNaN(a.Value) }

@@ -24,7 +24,7 @@ func newTable(tb testing.TB, c Config) *Table {
 	return t
 }
 
-// slow implements the protocol of the package comment with the whole history in maps.
+// slow implements the protocol in the package comment with maps that hold the complete history.
 type slow struct {
 	Config
 	records uint64
@@ -53,7 +53,7 @@ func (s *slow) add(key string, value float64) (answers bool, feedback Feedback, 
 	return answers, Feedback{}, false
 }
 
-// key returns mostly the key of a play that may be open, and sometimes another key.
+// key returns mostly the key of an action that may be open, and sometimes another key.
 func key(rng *rand.Rand, c Config, step uint64) string {
 	switch rng.IntN(10) {
 	case 0:
@@ -84,7 +84,7 @@ func TestTableMatchesTheHistory(t *testing.T) {
 			if got, some := table.Next(); some != adds || some && got != feedback {
 				t.Fatalf("%+v, record %d: adds %v %v, want %v %v", c, i, got, some, feedback, adds)
 			}
-			if i%50 == 17 { // a restart
+			if i%50 == 17 { // imitates a restart
 				state := table.AppendState(nil)
 				again := newTable(t, c)
 				if i%c.Records != c.Records-1 {
@@ -110,7 +110,8 @@ func TestTableMatchesTheHistory(t *testing.T) {
 	}
 }
 
-// TestAnActionHasOneKey checks that other keys that parse as its number, and keys that are no number, answer nothing.
+// TestAnActionHasOneKey checks that an action has one spelling: keys that parse as the same number, and keys that are
+// no number, answer nothing.
 func TestAnActionHasOneKey(t *testing.T) {
 	for _, name := range []string{"", "0", "01", "+1", "-1", " 1", "1 ", "1.0", "1e0", "18446744073709551617"} {
 		if newTable(t, Config{Records: 1, Actions: 8}).Observe([]byte(name), 1) {
@@ -119,8 +120,7 @@ func TestAnActionHasOneKey(t *testing.T) {
 	}
 }
 
-// TestPublicStateFollowsFromKeys checks that the public part of a table is a function of keys alone, and equal for
-// other values.
+// TestPublicStateFollowsFromKeys checks that the public part of a table depends only on the keys and not on the values.
 func TestPublicStateFollowsFromKeys(t *testing.T) {
 	for _, c := range kinds {
 		one, other := newTable(t, c), newTable(t, c)
@@ -203,7 +203,7 @@ func FuzzRestore(f *testing.F) {
 		if !bytes.Equal(table.AppendState(nil), state) {
 			t.Fatal("not the state that was restored, or the one before")
 		}
-		for range 3 * c.Records { // it goes on
+		for range 3 * c.Records { // the restored table goes on for three steps
 			table.Observe(strconv.AppendUint(nil, c.First(table.Step()), 10), 1)
 			table.Next()
 			if table.place == c.Records {

@@ -9,10 +9,12 @@ import (
 	"oriel/operators/aggregate/interval"
 )
 
-// fits reports whether the noise of a mechanism is known at every step: Gaussian noise, not added by a tree.
+// fits reports whether the noise of a mechanism is known exactly at every step, as for Gaussian noise that no tree
+// adds.
 func fits(f mechanisms.Facts) bool { return f.Law == mechanisms.Gaussian && !f.Tree }
 
-// Describe returns a description of a contribution, and how exact the published numbers are under a mechanism.
+// Describe returns how contributions are measured, which mechanisms fit, and how exact the published numbers are under
+// a mechanism.
 func (c operator) Describe(m mechanisms.Config) operators.Description {
 	names := slices.DeleteFunc(mechanisms.Names(), func(name string) bool {
 		facts, _ := mechanisms.FactsOf(name)
@@ -21,11 +23,11 @@ func (c operator) Describe(m mechanisms.Config) operators.Description {
 	return operators.Description{Distance: c.spec.String(), Mechanisms: names, Precision: c.precision(m)}
 }
 
-// precision returns how exact the numbers of the specification are under a mechanism.
+// precision returns how exact the numbers of the specification are under a mechanism m.
 func (c operator) precision(m mechanisms.Config) *operators.Precision {
 	s := c.spec
 	memory, decays := m.Scope.Memory()
-	_, own := c.terms.Scope.Memory() // decays too: else m is of a comparison
+	_, own := c.terms.Scope.Memory() // does the operator's own mechanism decay too? If not, m is there for a comparison
 	n := &operators.Precision{
 		Cells: s.cells(), Events: "events", Value: s.value, Low: s.low, High: s.high, Count: 1 / s.countDeviation(1),
 		Increments: c.increments && decays,
@@ -59,9 +61,9 @@ func (c operator) precision(m mechanisms.Config) *operators.Precision {
 	return n
 }
 
-// deviationOf returns the standard deviation of a statistic's noise from that of a released column. With x the mean
-// of x̃ in a cell of n events and v the variance of x̃, to the first order in the noise of the columns, which is
-// independent:
+// deviationOf returns a function that computes the standard deviation of a statistic's noise from σ, the standard
+// deviation of the noise of a released column. x̃ is a value mapped to [−1, 1]. With x the mean of x̃ in a cell of n
+// events and v the variance of x̃, to the first order in the noise of the columns, which is independent:
 //
 //	count     σ/a
 //	sum       σ·√((middle/a)² + (half/b)²)
@@ -69,9 +71,9 @@ func (c operator) precision(m mechanisms.Config) *operators.Precision {
 //	variance  half²·σ·√(1/c² + 4x²/b² + (x²+½−v)²/a²)/n
 //	quantile  100·σ·(what the test of the bin of x divides by)/(w·n), in hundredths of the events
 //
-// v = y/n + ½ − (s/n)² has the derivatives 1/n, −2x/n and (x² + ½ − v)/n in the columns' sums y of x̃²−½, s of x̃ and
-// n itself. Between 0 and 1 − x², where variances are, the last is largest in size at v = 0, which is what is taken:
-// an upper bound.
+// v = y/n + ½ − (s/n)² has the derivatives 1/n, −2x/n and (x² + ½ − v)/n in the columns' sums y of x̃²−½, s of x̃ and n
+// itself. Between 0 and 1 − x², where variances are, the last derivative is largest in size at v = 0. The code uses
+// this upper bound.
 func (s *specification) deviationOf(k int) func(sigma float64, in operators.Cell) float64 {
 	w, half := s.weights, s.half()
 	if s.levels[k] > 0 {

@@ -15,15 +15,15 @@ import (
 
 // tested holds the settings of an experiment. A nil *tested means that there is no experiment.
 type tested struct {
-	propensities []float64 // by arm
+	propensities []float64 // probability with which each arm is drawn
 	alpha        float64
-	near         float64  // in units of values
-	target       float64  // events
-	starts       []uint64 // steps before each experiment, in their order
+	near         float64  // guess of the mean, in units of values
+	target       float64  // expected number of events
+	starts       []uint64 // number of steps before each experiment begins, ascending
 	lift         bool
 }
 
-// testSettings are the settings of an experiment; they follow the settings of arms.
+// testSettings are the settings of an experiment. They are listed after the settings of arms.
 var testSettings = []operators.Setting{
 	{
 		Name: "ALWAYS_VALID", Kind: operators.Number, Unit: "probability", Range: "0, or 1e-6 to 0.5", Default: "0",
@@ -101,11 +101,11 @@ func (c *operator) wantTest(v *operators.Values, facts mechanisms.Facts) {
 	v.Want("TARGET", target >= experiment.FirstLook && target <= 1e12,
 		"%d: not from %d to 1e12; set how many events the experiment is expected to have", target, experiment.FirstLook)
 	looks := target / max(1, v.Batch)
-	v.Want("TARGET", looks <= mostTargetSteps, "%d: %d steps of ORIEL_BATCH=%d, above %d; take a larger batch", target, looks,
-		v.Batch, mostTargetSteps)
+	v.Want("TARGET", looks <= maxTargetSteps, "%d: %d steps of ORIEL_BATCH=%d, above %d; take a larger batch", target, looks,
+		v.Batch, maxTargetSteps)
 	t.starts = parseStarts(steps)
 	v.Want("EXPERIMENT_STEP", t.starts != nil, "%q: not steps from 1 to 2^40 with commas between them, ascending, at most %d", steps,
-		mostTurns)
+		maxTurns)
 	v.Want("LIFT", !t.lift || s.low == 0, "true: needs outcomes that start at 0; ORIEL_VALUE starts at %g", s.low)
 	t.target = float64(target)
 	if t.starts == nil {
@@ -115,11 +115,11 @@ func (c *operator) wantTest(v *operators.Values, facts mechanisms.Facts) {
 	c.test = t
 }
 
-// mostTargetSteps bounds the work of computing targets when a stream opens.
-const mostTargetSteps = 1 << 20
+// maxTargetSteps limits the work of computing targets when a stream opens.
+const maxTargetSteps = 1 << 20
 
-// wantUnits requires at most one event of each unit: the setting must state it, or users must be separated. Events of
-// one unit depend on each other, and no confidence sequence here accounts for that.
+// wantUnits requires at most one event of each unit (for example, each visitor): ORIEL_UNITS must state it, or users
+// must be separated. Events of one unit depend on each other, and no confidence sequence here accounts for dependence.
 func (c *operator) wantUnits(v *operators.Values, t *tested) {
 	if v.Text("UNITS") == "single" {
 		return
@@ -138,7 +138,7 @@ func (c *operator) wantUnits(v *operators.Values, t *tested) {
 		"ORIEL_WINDOW=horizon", v.Text("UNITS"))
 }
 
-// propensities parses p|p|…; it returns nil where the text is not such a list.
+// propensities parses p|p|…; it returns nil if the text is not a list of this form.
 func propensities(text string) (list []float64) {
 	for part := range strings.SplitSeq(text, "|") {
 		p, err := strconv.ParseFloat(strings.TrimSpace(part), 64)
@@ -150,7 +150,7 @@ func propensities(text string) (list []float64) {
 	return list
 }
 
-// canonical returns the part of a plan that describes the experiment; it stands behind the specification.
+// canonical returns the section of a plan that describes the experiment; it follows the specification.
 func (t *tested) canonical() string {
 	if t == nil {
 		return ""
@@ -167,7 +167,7 @@ func (t *tested) canonical() string {
 // settings returns the settings of the experiment under a noise law.
 func (c operator) settings(law mechanisms.NoiseLaw, batch uint64) experiment.Settings {
 	s, t := &c.spec, c.test
-	draw := float64(law.Draw * math.Sqrt(float64(s.comparison().treatments))) // of an arm, whose cells are independent
+	draw := float64(law.Draw * math.Sqrt(float64(s.comparison().treatments))) // the noise of cells is independent
 	if c.exact {
 		draw = float64(draw * almost)
 	}
@@ -248,20 +248,21 @@ func (c operator) Experiment() *operators.Experiment {
 	return x
 }
 
-// Power returns after how many events an experiment detects an effect in any of its arms. Of experiments in turn it
-// takes the one that needs most events, because noise differs by the step that it starts with.
+// Power returns after how many events an experiment detects an effect of the given size in any of its arms. If several
+// experiments follow each other, it returns the largest of their numbers, because the noise depends on the step in
+// which an experiment starts.
 func (c operator) Power(law mechanisms.NoiseLaw, batch uint64, aim operators.Aim) (*operators.Power, error) {
 	if c.test == nil {
 		return nil, nil
 	}
-	steps := c.test.longest(mostTargetSteps, c.terms.Scope.Figures().Horizon)
-	s, most := c.settings(law, batch), operators.Power{}
+	steps := c.test.longest(maxTargetSteps, c.terms.Scope.Figures().Horizon)
+	s, power := c.settings(law, batch), operators.Power{}
 	if err := checkLaw(s); err != nil {
 		return nil, err
 	}
 	width := c.spec.high - c.spec.low
 	effect, deviation := aim.Effect/width, aim.Deviation/width
-	if largest := s.MostDeviation(); !(deviation >= 0 && deviation <= largest) {
+	if largest := s.MaxDeviation(); !(deviation >= 0 && deviation <= largest) {
 		return nil, fmt.Errorf("deviation %g: outcomes of ORIEL_VALUE with the mean ORIEL_NEAR have one of at most %.4g",
 			aim.Deviation, float64(largest*width))
 	}
@@ -269,15 +270,15 @@ func (c operator) Power(law mechanisms.NoiseLaw, batch uint64, aim operators.Aim
 		s.Start = start
 		for arm := 1; arm < len(s.Propensities); arm++ {
 			p := s.Plan(arm, effect, deviation, aim.Probability, steps)
-			most.OneLook = max(most.OneLook, p.OneLook)
+			power.OneLook = max(power.OneLook, p.OneLook)
 			if i == 0 && arm == 1 {
-				most.WithoutPrivacy, most.Events = p.NoPrivacy, p.AlwaysLook
+				power.WithoutPrivacy, power.Events = p.NoPrivacy, p.AlwaysLook
 			}
-			most.WithoutPrivacy, most.Events = longer(most.WithoutPrivacy, p.NoPrivacy), longer(most.Events, p.AlwaysLook)
+			power.WithoutPrivacy, power.Events = longer(power.WithoutPrivacy, p.NoPrivacy), longer(power.Events, p.AlwaysLook)
 		}
 	}
-	most.Most = float64(float64(steps) * float64(batch))
-	return &most, nil
+	power.MaxEvents = float64(float64(steps) * float64(batch))
+	return &power, nil
 }
 
 // checkLaw refuses settings whose noise could make some weights of an experiment negative. Some filters with four poles
@@ -289,7 +290,7 @@ func checkLaw(s experiment.Settings) error {
 	return nil
 }
 
-// longer returns the larger of two numbers of events, where 0 means never and so counts as the largest.
+// longer returns the larger of two numbers of events. A number of 0 means never, and counts as the largest.
 func longer(a, b float64) float64 {
 	if a == 0 || b == 0 {
 		return 0

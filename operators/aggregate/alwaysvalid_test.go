@@ -44,7 +44,7 @@ func members(c operator, d operators.Decision) map[string]schemas.ExtraValue {
 	return all
 }
 
-// converted returns the i-th event. Arms alternate, and arm B converts half as often again as arm A.
+// converted returns the i-th event. Arms alternate, and the conversion rate of arm B is 1.5 times arm A's.
 func converted(i int) schemas.Event {
 	arm, y := float64(i%2), 0.0
 	if i%20 < 2 || i%40 == 3 {
@@ -53,8 +53,9 @@ func converted(i int) schemas.Event {
 	return schemas.Event{Numbers: []float64{arm, y}}
 }
 
-// TestExperimentsAreThoseOfTheEvents checks that without noise the effect, the lift and the means equal those computed
-// from the events since the experiment's first step, from totals and from increments.
+// TestExperimentsAreThoseOfTheEvents checks that without noise the effect, the lift and the means equal the ones
+// computed directly from the events since the experiment's first step. It reads totals in one case and increments in
+// another.
 func TestExperimentsAreThoseOfTheEvents(t *testing.T) {
 	for name, m := range map[string]mechanisms.Config{"horizon": ending(100, 100), "life": life(64, 100)} {
 		for _, start := range []int{1, 4} {
@@ -64,7 +65,7 @@ func TestExperimentsAreThoseOfTheEvents(t *testing.T) {
 			for i := range 6000 {
 				e := converted(i)
 				if i < 100*(start-1) {
-					e.Numbers[1] = 1 // before the experiment
+					e.Numbers[1] = 1 // this event is from before the experiment
 				}
 				for _, d := range machine.Add(nil, operators.Record{Event: e}) {
 					last = d
@@ -93,7 +94,7 @@ func TestExperimentsAreThoseOfTheEvents(t *testing.T) {
 }
 
 // TestGoldenExperiments checks that the bytes of an experiment's members never change, and that a restored machine
-// continues with the same bytes. Plans before planOfTurns have the members without the experiment's number.
+// continues with the same bytes. With plans before planOfTurns, the members do not include the experiment's number.
 func TestGoldenExperiments(t *testing.T) {
 	for _, kind := range []struct {
 		name    string
@@ -133,9 +134,9 @@ func TestGoldenExperiments(t *testing.T) {
 	}
 }
 
-// TestNoiseOfEffects checks that the confidence sequence accounts for the noise that is really drawn. Over streams
-// without events, the effect has the standard deviation that its information implies, at every look, with the shipped
-// filters.
+// TestNoiseOfEffects checks that the confidence sequence accounts for the noise that the mechanism draws. Over many
+// streams without events, the effect must have the standard deviation that its information implies, at every look and
+// with the shipped filters.
 func TestNoiseOfEffects(t *testing.T) {
 	for name, m := range map[string]mechanisms.Config{"horizon": ending(30, 50), "life": life(64, 50)} {
 		c, m := config(t, m, experimental()...)
@@ -163,8 +164,8 @@ func TestNoiseOfEffects(t *testing.T) {
 			}
 			squares += e * e / ((high - low) * (high - low) / 4)
 		}
-		// At its target a confidence sequence is about 3 deviations of an estimate wide. The noise alone deviates less
-		// than noise and sampling together.
+		// At its target a confidence sequence is about 3 deviations of an estimate wide. Without sampling error, as
+		// here, the deviation is smaller.
 		if mean := squares / float64(lives); outside > lives/20 || mean > 0.2 || mean < 0.01 {
 			t.Errorf("%s: %d of %d outside; squares over those of half widths %g", name, outside, lives, mean)
 		}
@@ -199,8 +200,8 @@ func TestExperimentsThatAreRefused(t *testing.T) {
 	f(tumbling(100), "wants blt")
 }
 
-// TestExperimentsWantFiltersThatFall checks that no experiment opens, or is planned, with a filter that could give some
-// looks a negative weight in the effect.
+// TestExperimentsWantFiltersThatFall checks that no experiment opens, or is planned, with a filter under which the
+// effect would give some steps a negative weight.
 func TestExperimentsWantFiltersThatFall(t *testing.T) {
 	m := ending(30, 50)
 	m.Poles = 4

@@ -13,8 +13,9 @@ import (
 )
 
 // TestErrorsOfMachinesAtAnyLook checks error rates with the machines' own noise, carry and rounding. When the true
-// effect is zero, 95 % of runs cover zero at all looks together, and at most 5 % find an arm better. It covers a
-// horizon with a tenth of units in the treatment, and lifetime privacy with heavy tails that are clamped.
+// effect is zero, the bands must cover zero at all looks in at least 95 % of runs, and at most 5 % of runs may report
+// that an arm is better. It covers a fixed horizon where a tenth of all units get the treatment, and lifetime privacy
+// with heavy tails that are clamped.
 func TestErrorsOfMachinesAtAnyLook(t *testing.T) {
 	lives, events := tiertest.Runs(8, 1000), tiertest.Runs(3000, 20000)
 	converts := func(rng *rand.Rand) float64 {
@@ -25,7 +26,7 @@ func TestErrorsOfMachinesAtAnyLook(t *testing.T) {
 	}
 	heavy := func(rng *rand.Rand) float64 { return 2 * math.Pow(1-rng.Float64(), -1/1.5) }
 	forever := life(1024, 100)
-	forever.Unit = ending(1, 1).Unit // replace
+	forever.Unit = ending(1, 1).Unit // replacement neighbours, as in the stream that ends
 	for _, run := range []struct {
 		name    string
 		m       mechanisms.Config
@@ -75,7 +76,7 @@ func TestErrorsOfMachinesAtAnyLook(t *testing.T) {
 		t.Logf("%s: %d and %d of %d", run.name, outside, better, lives)
 		most := float64(lives)*0.05 + 3*math.Sqrt(float64(lives)*0.05*0.95)
 		if lives < 100 {
-			most = 6 // of 8: more has a probability below 1e-8
+			most = 6 // failed runs of 8 that are allowed; more have a probability below 1e-8
 		}
 		if float64(max(outside, better)) > most {
 			t.Errorf("%s: %d lives miss the truth, %d find an arm better, of %d: above %g", run.name, outside, better, lives, most)

@@ -8,18 +8,18 @@ import (
 	"oriel/schemas"
 )
 
-// share names the number by which counts of arms are compared.
+// share is the name of the statistic that compares counts of arms.
 const share = "share"
 
 // notATest warns readers of intervals of differences: these intervals leave out sampling error.
 const notATest = "noise of privacy alone; not a test."
 
 // comparison compares the arms of one dimension within each combination of the other dimensions: each arm less the
-// first arm, the control. The cell of events elsewhere belongs to no arm and is left out.
+// first arm, the control. Events outside all places have a cell that belongs to no arm and is left out.
 type comparison struct {
-	arms       int // places of the dimension
-	stride     int // cells from one arm to the next
-	treatments int // cells that each arm has
+	arms       int // number of arms, which are the places of the dimension
+	stride     int // distance in the cells' order between two neighbouring arms
+	treatments int // number of cells of each arm
 }
 
 // comparison returns the comparison of the specification; arms is 0 where there is none.
@@ -45,16 +45,16 @@ func (s *specification) armNames() (names []string) {
 	return names
 }
 
-// size returns how many differences one number has.
+// size returns the number of differences of one statistic.
 func (c comparison) size() int { return max(0, c.arms-1) * c.treatments }
 
-// cell returns the cell of an arm with the given number among the arm's cells.
+// cell returns the place of a cell among all cells. The cell is number other among the cells of the given arm.
 func (c comparison) cell(arm, other int) int {
 	return (other/c.stride*c.arms+arm)*c.stride + other%c.stride
 }
 
-// compared returns the names of the numbers whose differences are published: means, and shares where an arm has more
-// than one cell. The share of a cell is its part of its arm's events.
+// compared returns the names of the statistics whose differences are published: means, and shares where an arm has more
+// than one cell. The share of a cell is its fraction of all events of its arm.
 func (s *specification) compared() (names []string) {
 	c := s.comparison()
 	for _, name := range s.statistics {
@@ -69,7 +69,7 @@ func (s *specification) compared() (names []string) {
 	return names
 }
 
-// differenceExtras returns three members for each compared number: the differences, and the two ends of their
+// differenceExtras returns three members for each compared statistic: the differences, and the two ends of their
 // intervals.
 func (s *specification) differenceExtras() []schemas.Extra {
 	var extras []schemas.Extra
@@ -103,7 +103,7 @@ func (s *specification) differenceLabels() []string {
 	return names
 }
 
-// appendDifferences appends the differences of a view to the members of differenceExtras.
+// appendDifferences appends the values of the members that differenceExtras describes, computed from totals.
 func (s *specification) appendDifferences(extras []schemas.ExtraValue, t totals) {
 	c, at := s.comparison(), 0
 	for _, statistic := range s.statistics {
@@ -136,7 +136,6 @@ func (s *specification) appendDifferences(extras []schemas.ExtraValue, t totals)
 	}
 }
 
-// countOf returns the count of a cell.
 func (s *specification) countOf(cell int, t totals) interval.Noisy {
 	return interval.Noisy{Value: t.sums[cell*s.width()] / s.weights.Count, Deviation: t.deviation / s.weights.Count}
 }

@@ -31,17 +31,17 @@ func TestDifferencesAreThoseOfTheEvents(t *testing.T) {
 				d = made
 			}
 		}
-		var said struct {
+		var stated struct {
 			Arms struct {
 				Control         string
 				Of, Differences []string
 			}
 		}
-		if err := json.Unmarshal(c.Descriptor(), &said); err != nil {
+		if err := json.Unmarshal(c.Descriptor(), &stated); err != nil {
 			t.Fatal(err)
 		}
-		if len(said.Arms.Differences) != 12 || said.Arms.Control != "variant=a" ||
-			!slices.Equal(said.Arms.Of, []string{mean, share}) {
+		if len(stated.Arms.Differences) != 12 || stated.Arms.Control != "variant=a" ||
+			!slices.Equal(stated.Arms.Of, []string{mean, share}) {
 			t.Fatalf("descriptor %s", c.Descriptor())
 		}
 		labels := c.spec.labels()
@@ -54,7 +54,7 @@ func TestDifferencesAreThoseOfTheEvents(t *testing.T) {
 			of, _ := arm(label)
 			totals[of] += truth.cells[i][0]
 		}
-		for i, label := range said.Arms.Differences {
+		for i, label := range stated.Arms.Differences {
 			of, rest := arm(label)
 			at := slices.Index(labels, label)
 			control := slices.IndexFunc(labels, func(other string) bool {
@@ -76,7 +76,8 @@ func TestDifferencesAreThoseOfTheEvents(t *testing.T) {
 	}
 }
 
-// TestDifferencesOfEmptyCells checks that the interval is the whole range of a difference where counts are too small.
+// TestDifferencesOfEmptyCells checks that the interval of a difference is the complete range of differences where
+// counts are too small.
 func TestDifferencesOfEmptyCells(t *testing.T) {
 	c, m := config(t, total(1), "CELLS=variant=a|b,hour=0:24:2", "VALUE=delay=-60:180", "STATISTICS=mean,count",
 		"ARMS=variant")

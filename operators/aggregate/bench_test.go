@@ -31,7 +31,7 @@ func BenchmarkAdd(b *testing.B) {
 			},
 		} {
 			if batch == 1 && slices.Contains(lines, "BINS=32") {
-				continue // 12 288 coordinates are not drawn for each event
+				continue // drawing 12 288 coordinates for each event would take too long
 			}
 			b.Run("384 cells, "+strconv.Itoa(len(lines))+" settings, B = "+strconv.FormatUint(batch, 10), func(b *testing.B) {
 				c, m := config(b, life(1024, batch), lines...)

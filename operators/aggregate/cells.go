@@ -18,7 +18,7 @@ const maxCells = 1 << 20
 type dimension struct {
 	name     string
 	choices  []string
-	from, to float64 // of a range: bin j is from edge(j), included, to edge(j+1)
+	from, to float64 // ends of a range; bin j is [edge(j), edge(j+1))
 	bins     int
 }
 
@@ -51,7 +51,7 @@ func (d dimension) place(x float64) (place int, ok bool) {
 	case x < d.from || x >= d.to:
 		return -1, true
 	}
-	// First a guess, which rounding may have moved by one or two bins; then a comparison with the edges themselves.
+	// j is a guess that rounding may put off by one or two bins. The comparison with the edges corrects it.
 	j := max(0, min(d.bins-1, int(float64((x-d.from)/(d.to-d.from)*float64(d.bins)))))
 	for j > 0 && x < d.edge(j) {
 		j--

@@ -41,7 +41,8 @@ func TestPlacesAreThoseOfEdges(t *testing.T) {
 	}
 }
 
-// TestEntries checks that the canonical form of an entry is its own canonical form, and that cells are named in order.
+// TestEntries checks that taking the canonical form of an entry twice changes nothing, and that cells are named in
+// order.
 func TestEntries(t *testing.T) {
 	for text, want := range map[string]string{
 		"carrier=UA|AA":      "carrier=UA|AA",

@@ -36,7 +36,7 @@ var kinds = []struct {
 	}},
 	{"quantiles alone", func(b uint64) mechanisms.Config {
 		m := tumbling(b)
-		m.Budget.Epsilon = 400 // so that counts are shown
+		m.Budget.Epsilon = 400 // a large ε, so that decisions show the counts
 		return m
 	}, []string{"VALUE=delay=-60:180", "STATISTICS=p10,p90", "BINS=40"}},
 	{"an experiment for life", func(b uint64) mechanisms.Config { return life(8, b) }, []string{

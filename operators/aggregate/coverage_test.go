@@ -27,7 +27,7 @@ var (
 	flightsStudy = flag.String("study", "", "the one study of TestCoverageOfFlights to do; empty: all")
 )
 
-// seeds returns how many machines, each with its own noise, a study pools.
+// seeds returns the number of machines that a study pools. Each has its own noise.
 func seeds() int { return tiertest.Runs(8, 20) }
 
 // study is a deployment over events. All its intervals are compared with the truth at steps at least two memories
@@ -36,8 +36,8 @@ type study struct {
 	kind   mechanisms.Config
 	lines  []string
 	events []schemas.Event
-	every  int     // steps between decisions
-	errors float64 // how many standard errors shares may be off
+	every  int     // number of steps between decisions
+	errors float64 // allowed error of a share, in standard errors
 }
 
 // tally counts how many intervals cover the truth. Clusters are independent of each other. A cluster is one cell, or
@@ -69,10 +69,10 @@ func (y *tally) share() (share, spread, n float64) {
 	return share, math.Sqrt(spread) / n, n
 }
 
-// of holds the values and weights of each cell at one step, by definition.
+// of holds, for one step, the values and weights of the events that each cell counts.
 type of struct{ values, weights [][]float64 }
 
-// truth computes from all events before a step what a view must show after it.
+// truth computes a view's true numbers after a step, from all events up to that step.
 func (s *study) truth(c operator, memory uint64, step int) of {
 	out := of{make([][]float64, c.spec.cells()), make([][]float64, c.spec.cells())}
 	gamma, weight := 1.0, 1.0
@@ -127,11 +127,12 @@ func (s *study) steps(memory uint64) (steps []int) {
 	return steps
 }
 
-// run pools the intervals of all seeds by statistic. It also returns the squared errors of counts, in deviations.
+// run pools the intervals of all seeds by statistic. It also returns the mean square of the errors of counts, each
+// divided by its standard deviation.
 func (s *study) run(t *testing.T) (pooled map[string]*tally, count2 float64) {
 	t.Helper()
 	c, m := config(t, s.kind, append(s.lines, fmt.Sprint("EMIT_EVERY=", s.every))...)
-	seat, err := mechanisms.NewMechanism(m, mechtest.Plan(t, m))
+	opened, err := mechanisms.NewMechanism(m, mechtest.Plan(t, m))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +146,7 @@ func (s *study) run(t *testing.T) (pooled map[string]*tally, count2 float64) {
 	pooled = map[string]*tally{}
 	squares, n := 0.0, 0.0
 	for seed := range seeds() {
-		machine, err := newMachine(c, seat.Open([32]byte{byte(seed), 77}))
+		machine, err := newMachine(c, opened.Open([32]byte{byte(seed), 77}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -165,7 +166,7 @@ func (s *study) run(t *testing.T) (pooled map[string]*tally, count2 float64) {
 
 // facts are the true numbers of a view.
 type facts struct {
-	numbers     [][]float64 // by statistic, then cell; NaN where there is none
+	numbers     [][]float64 // by statistic, then cell; NaN if a cell has no such number
 	differences map[string][]float64
 }
 
@@ -208,8 +209,9 @@ func newFacts(s *specification, o of) *facts {
 	return f
 }
 
-// judge adds the intervals of a view to the pool and returns the sum of the squared errors of counts, in deviations. It
-// pools shown numbers, whose count exceeds 12 deviations, separately from the numbers of all cells.
+// judge adds the intervals of a view to the pool and returns the sum of the squared errors of counts, each divided by
+// its standard deviation. Numbers that decisions show, because their count exceeds 12 deviations, are also pooled
+// separately from the numbers of all cells.
 func (f *facts) judge(t *testing.T, c operator, d operators.Decision, view, seed int,
 	pooled map[string]*tally,
 ) (squares, n float64) {
@@ -218,7 +220,7 @@ func (f *facts) judge(t *testing.T, c operator, d operators.Decision, view, seed
 		if pooled[name] == nil {
 			pooled[name] = &tally{}
 		}
-		slack := 1e-7 * (1 + math.Abs(want)) // of the lattice
+		slack := 1e-7 * (1 + math.Abs(want)) // allowed rounding of the lattice
 		pooled[name].add(cluster, low-slack <= want && want <= high+slack)
 	}
 	cells := c.spec.cells()
@@ -254,7 +256,7 @@ func (f *facts) judge(t *testing.T, c operator, d operators.Decision, view, seed
 			if name == mean {
 				most = c.spec.high - c.spec.low
 			}
-			if !math.IsNaN(want) && b-a < 1.99*most { // else not shown
+			if !math.IsNaN(want) && b-a < 1.99*most { // the number is shown: its interval is narrower than its range
 				add("difference of "+name, seed, a, want, b)
 			}
 		}
@@ -293,8 +295,8 @@ func (s *study) report(t *testing.T) {
 	}
 }
 
-// lasting returns a lifetime mechanism at ε = 1 under the replace relation.
-func lasting(memory, batch uint64) mechanisms.Config {
+// lifetime returns a lifetime mechanism at ε = 1 under the replace relation.
+func lifetime(memory, batch uint64) mechanisms.Config {
 	return under("blt", protection.Decay{Steps: memory}, dp.Replace, batch)
 }
 
@@ -315,10 +317,10 @@ func synthetic(n int, sizes ...int) []schemas.Event {
 
 // TestCoverage checks that 95 % intervals cover the truth in 95 % of cases, with weights, at two memories of one
 // release. Seeds are pooled by their effective size. The tolerance is 6.11 standard errors, exceeded once in 10⁹.
-// TestCoverageOfFlights is the same at full length.
+// TestCoverageOfFlights has the same check at full length.
 func TestCoverage(t *testing.T) {
-	kind := lasting(600, 1)
-	kind.Budget.Epsilon = 30 // so that numbers are shown after a few thousand events
+	kind := lifetime(600, 1)
+	kind.Budget.Epsilon = 30 // a large ε, so that numbers are shown after a few thousand events
 	for _, s := range []study{
 		{kind: kind, lines: []string{
 			"CELLS=a=x|y|z,b=0:4:4", "VALUE=v=-60:180", "STATISTICS=count,sum,mean,variance", "WEIGHT_MAX=2",
@@ -327,8 +329,8 @@ func TestCoverage(t *testing.T) {
 		{kind: kind, lines: []string{
 			"CELLS=a=x|y|z", "VALUE=v=-60:180", "STATISTICS=p50,p90,count*0.3", "WEIGHT_MAX=2", "MEMORIES=600,2000", "BINS=32",
 		}, events: synthetic(8000, 3), every: 50, errors: 6.11},
-		// Noise moves a quantile by several bins, and events are spread out, so intervals can hardly be longer than
-		// they must be.
+		// Noise shifts a quantile by several bins, and events are spread out, so the coverage of these intervals must
+		// be close to 95 %.
 		{
 			kind: tumbling(400), lines: []string{"VALUE=v=0:1", "STATISTICS=p20,p50,p90", "BINS=128"}, events: spread(24000),
 			every: 1, errors: 6.11,
@@ -338,7 +340,7 @@ func TestCoverage(t *testing.T) {
 	}
 }
 
-// spread returns events without dimensions and with values spread over [0, 1].
+// spread returns n events without dimensions, whose values are evenly spread over [0, 1].
 func spread(n int) []schemas.Event {
 	rng := rand.New(rand.NewPCG(10, 9))
 	events := make([]schemas.Event, n)
@@ -359,19 +361,19 @@ func TestCoverageOfFlights(t *testing.T) {
 	const carriers = "carrier=9E|AA|AS|B6|DL|EV|F9|FL|HA|MQ|OO|UA|US|VX|WN|YV"
 	const cells, memories = "CELLS=" + carriers + ",hour=0:24:24", "MEMORIES=1000,16000,250000"
 	for name, s := range map[string]study{
-		"counts": {kind: lasting(16000, 1), lines: []string{cells, memories}, events: flights(t, "carrier", "hour")},
+		"counts": {kind: lifetime(16000, 1), lines: []string{cells, memories}, events: flights(t, "carrier", "hour")},
 		"means": {
-			kind: lasting(16000, 1), lines: []string{cells, memories, "VALUE=delay=-60:180", "STATISTICS=count,mean,variance"},
+			kind: lifetime(16000, 1), lines: []string{cells, memories, "VALUE=delay=-60:180", "STATISTICS=count,mean,variance"},
 			events: flights(t, "carrier", "hour", "arr_delay"),
 		},
-		"quantiles": {kind: lasting(2000, 8), lines: []string{
+		"quantiles": {kind: lifetime(2000, 8), lines: []string{
 			cells, "MEMORIES=125,2000,31250", "VALUE=delay=-60:180", "STATISTICS=p50,p90,count*0.3", "BINS=32",
 		}, events: flights(t, "carrier", "hour", "arr_delay")},
-		"fine quantiles": {kind: lasting(2000, 8), lines: []string{
+		"fine quantiles": {kind: lifetime(2000, 8), lines: []string{
 			"CELLS=origin=EWR|JFK|LGA,hour=0:24:4", "MEMORIES=125,2000,31250", "VALUE=delay=-60:180",
 			"STATISTICS=p50,p90,count*0.3", "BINS=1024",
 		}, events: flights(t, "origin", "hour", "arr_delay")},
-		"arms": {kind: lasting(16000, 1), lines: []string{
+		"arms": {kind: lifetime(16000, 1), lines: []string{
 			"CELLS=origin=EWR|JFK|LGA,hour=0:24:4", memories, "VALUE=delay=-60:180", "STATISTICS=count,mean", "ARMS=origin",
 		}, events: flights(t, "origin", "hour", "arr_delay")},
 	} {

@@ -176,12 +176,9 @@ func events(v *operators.Values) operators.Events {
 
 func configure(v *operators.Values) (operators.Operator, error) {
 	memory, decays := v.Terms.Scope.Memory()
-	told := *v // what is wrong with the specification, events has reported
-	told.Problems = &operators.Problems{}
-	c := operator{
-		spec: specified(&told), terms: v.Terms, increments: v.Flag("INCREMENTS"),
-		every: v.EmitEvery(),
-	}
+	silent := *v // a copy that discards reports: the specification's problems are already reported
+	silent.Problems = &operators.Problems{}
+	c := operator{spec: specified(&silent), terms: v.Terms, increments: v.Flag("INCREMENTS"), every: v.EmitEvery()}
 	facts, known := mechanisms.FactsOf(v.Mechanism)
 	v.Want("MECHANISM", !known || fits(facts),
 		"%s: standard errors are known of blt and once-gaussian; take one of them", v.Mechanism)
@@ -208,11 +205,11 @@ func configure(v *operators.Values) (operators.Operator, error) {
 	return c, nil
 }
 
-// drawsAnEvent bounds the work of one event, because each step draws noise for every coordinate.
+// drawsAnEvent limits the noise draws per event, because each step draws noise for every coordinate.
 const drawsAnEvent = 4096
 
-// workAnEvent bounds the products that running counts cost per event, when the cost of a decision is divided by its
-// events. It is about 0.1 ms.
+// workAnEvent limits the multiplications per event that running counts cost: the cost of a decision divided by its
+// number of events. The limit is about 0.1 ms.
 const workAnEvent = 1 << 17
 
 // wantRoom refuses shapes that are too large, and names a shape that fits.

@@ -1,17 +1,21 @@
 // Package aggregate publishes private numbers while a stream runs: counts, sums, means, variances, quantiles and
 // differences between arms, over public cells, at several memories from one release, each with its error.
 //
-//	cell         an element of the product of public lists and ranges, row-major; one more for events elsewhere, where asked for
-//	x            a value clamped to its public range [lo, hi], x̃ = (x − middle)/half in [−1, 1]; w a weight clamped to [0, most]
-//	contribution         of one event: zero but for its cell, which has w·(a, b·x̃, c·(x̃² − ½)), public weights a, b, c, and w times a column of the bin that
-//	             x̃ is in, for quantiles (operators/aggregate/block)
-//	view         sums of contributions: of the last H steps by decay, at each memory; of all steps; or of one step, as the mechanism says
+//	cell         an element of the product of public lists and ranges, row-major; with ORIEL_ELSEWHERE=other one more, for
+//	             all other events
+//	x            a value clamped to its public range [lo, hi], x̃ = (x − middle)/half in [−1, 1]; w a weight clamped to
+//	             [0, most]
+//	contribution zero except in the event's cell, which has w·(a, b·x̃, c·(x̃² − ½)) with public weights a, b, c and, for
+//	             quantiles, w times a column of the bin of x̃ (operators/aggregate/block)
+//	view         sums of contributions: decaying sums of about the last H steps, one view for each memory H; or sums of
+//	             all steps; or of one step, depending on the mechanism
 //
-// The specification is public and fixed at opening; no number of it comes from data. The mechanism says what is
-// released:
+// The specification is public and fixed at opening; it must not come from private data. What is released depends on
+// the mechanism:
 //
-//	blt with a memory   noisy increments of each step. The sums at every memory that is asked for are read from the same increments, exactly, in the
-//	                    fixed point of the mechanism; increments themselves are published on request
+//	blt with a memory   noisy increments of each step. The sums of all configured memories are computed from the same
+//	                    increments, exactly, in the mechanism's fixed point. With ORIEL_INCREMENTS increments
+//	                    are published too
 //	blt with a window   totals since the start
 //	once-gaussian       the totals of each step's events alone: tumbling windows of ORIEL_BATCH events
 //

@@ -2,7 +2,7 @@ package aggregate
 
 import "oriel/mechanisms"
 
-// A state holds the sums of those views that the stream does not keep itself, and the increments since the last
+// A state holds the sums of the views for which the stream keeps no sums itself, and the increments since the last
 // decision.
 const stateVersion = 1
 
@@ -12,7 +12,7 @@ type incrementsField struct {
 	m *Machine
 }
 
-// Restore refuses increments in a state right after a decision, because that decision has published them.
+// Restore refuses a state that holds increments right after a decision, because the decision has published them.
 func (f incrementsField) Restore(state []byte) error {
 	return f.Reading.Restore(state, f.m.Stream.Step()%f.m.Every == 0)
 }

@@ -15,7 +15,8 @@ func config(tb testing.TB, m mechanisms.Config, lines ...string) (operator, mech
 	return optest.Over[operator](tb, Definition, m, lines...)
 }
 
-// life returns a mechanism whose sums decay; total one that sums all steps; tumbling one that sums single steps.
+// life returns a mechanism whose sums decay, total one that sums all steps, and tumbling one that sums each step
+// separately.
 func life(memory, batch uint64) mechanisms.Config {
 	return under("blt", protection.Decay{Steps: memory}, dp.ZeroOut, batch)
 }

@@ -13,13 +13,13 @@ import (
 	"oriel/operators/aggregate/interval"
 )
 
-// TestIncrementsAddUp checks that the sum of published increments equals the published sums, however often decisions
-// come. It covers counts, values and bins, whose quantiles are then equal too.
+// TestIncrementsAddUp checks that the sum of published increments equals the published sums, for every period between
+// decisions. It covers counts, values and bins, whose quantiles are then equal too.
 func TestIncrementsAddUp(t *testing.T) {
 	const bins = 8
 	for _, every := range []string{"1", "5"} {
 		kind := life(16, 2)
-		kind.Budget.Epsilon = 50 // so that counts are shown
+		kind.Budget.Epsilon = 50 // a large ε, so that decisions show the counts
 		// With a memory of 2²⁰ steps, decay over 400 steps is negligible.
 		c, m := config(t, kind, "CELLS=carrier=UA|AA", "VALUE=delay=0:10", "STATISTICS=count,sum,p50", "INCREMENTS=true",
 			"EMIT_EVERY="+every,
@@ -91,11 +91,11 @@ func TestWindowsOfUnseenLength(t *testing.T) {
 	}
 }
 
-// TestFirstStepsVaryAsTheFilterSays checks that the first steps of a stream have the noise that increment_filter
+// TestNoiseOfTheFirstSteps checks that the first steps of a stream have the noise that increment_filter
 // implies, which is less than the noise of a window in the middle of a block. 30 streams have 5 760 sums of independent
 // noise over their first 16 steps, counts and values of 96 cells. So 6.11·√(1/2/5 760) = 5.7 % is exceeded once in 10⁹.
 // The deviation in the table would be 12 % too large.
-func TestFirstStepsVaryAsTheFilterSays(t *testing.T) {
+func TestNoiseOfTheFirstSteps(t *testing.T) {
 	const steps, cells, streams = 16, 96, 30
 	c, m := config(t, life(16, 1), fmt.Sprint("CELLS=a=0:1:", cells), "VALUE=delay=0:10", "STATISTICS=sum",
 		"INCREMENTS=true", fmt.Sprint("EMIT_EVERY=", steps))
@@ -120,8 +120,8 @@ func TestFirstStepsVaryAsTheFilterSays(t *testing.T) {
 	}
 }
 
-// firstSteps returns the variance of the sum of the first steps' increments, relative to an increment far from the
-// start.
+// firstSteps returns the variance of the sum of the first steps' increments, relative to the variance of one increment
+// far from the start.
 func firstSteps(filter []float64, steps int) (v float64) {
 	m := len(filter) / 2
 	single, sum := 0.0, 0.0
@@ -141,12 +141,12 @@ func firstSteps(filter []float64, steps int) (v float64) {
 	return v / single
 }
 
-// TestSumsOfIncrementsVaryAsIsSaid checks that sums of published increments have the published deviation in each
+// TestSumsOfIncrementsHaveTheirDeviation checks that sums of published increments have the published deviation in each
 // column, over windows whose length is in no table. 96 cells and 36 000 steps have 98 000 windows of 35 steps. Their
-// sample deviation is within 6.11·√(1/2/98 000) = 1.4 % but for once in 10⁹. The short form has half as many windows,
+// sample deviation is off by more than 6.11·√(1/2/98 000) = 1.4 % once in 10⁹. The short form has half as many windows,
 // with 6.11·√(1/2/47 000) = 2.0 %; the test allows 2.1 %. The rule itself may be off by a per cent. Windows of one cell
 // are correlated, but negatively.
-func TestSumsOfIncrementsVaryAsIsSaid(t *testing.T) {
+func TestSumsOfIncrementsHaveTheirDeviation(t *testing.T) {
 	const length, every, cells = 35, 5, 96
 	steps, most := tiertest.Runs(18000, 36000), tiertest.Runs(0.031, 0.024)
 	kind := life(16, 1)
@@ -158,11 +158,11 @@ func TestSumsOfIncrementsVaryAsIsSaid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var said struct {
+	var stated struct {
 		Increments []string
 		Deviations []float64 `json:"increment_deviations"`
 	}
-	if err := json.Unmarshal(c.Descriptor(), &said); err != nil {
+	if err := json.Unmarshal(c.Descriptor(), &stated); err != nil {
 		t.Fatal(err)
 	}
 	var table []float64
@@ -177,7 +177,7 @@ func TestSumsOfIncrementsVaryAsIsSaid(t *testing.T) {
 		if step%length != length-1 {
 			continue
 		}
-		if step > 1000 { // the filter has forgotten its start
+		if step > 1000 { // the start no longer influences the filter
 			windows++
 			for k, x := range sums {
 				squares[k/cells] += x * x
@@ -185,8 +185,8 @@ func TestSumsOfIncrementsVaryAsIsSaid(t *testing.T) {
 		}
 		clear(sums)
 	}
-	for k, name := range said.Increments {
-		got, want := math.Sqrt(squares[k]/float64(windows*cells)), said.Deviations[k]*between(table, length)
+	for k, name := range stated.Increments {
+		got, want := math.Sqrt(squares[k]/float64(windows*cells)), stated.Deviations[k]*between(table, length)
 		if math.Abs(got/want-1) > most {
 			t.Errorf("%s: %g, said %g, over %d windows", name, got, want, windows*cells)
 		}

@@ -8,8 +8,8 @@ import (
 	"oriel/schemas"
 )
 
-// bounded returns the statistics that are ratios of released numbers. Their intervals are computed from the release,
-// because their width does not follow from settings.
+// bounded returns the statistics that are ratios of released numbers. The widths of their intervals depend on the
+// release, so decisions must publish both ends.
 func (s *specification) bounded() []string {
 	return slices.DeleteFunc(slices.Clone(s.statistics), func(name string) bool { return name == count || name == sum })
 }

@@ -21,10 +21,10 @@ func extra(t *testing.T, c operator, d operators.Decision, name string) []float6
 	return nil
 }
 
-// TestIntervalsCoverWhatTheEventsSay checks that 95 % of 3000 intervals of a mean, each with its own noise, contain the
+// TestIntervalsCoverTheTruth checks that 95 % of 3000 intervals of a mean, each with its own noise, contain the
 // mean of the events' clamped values. The tolerance is 6.11 standard errors of a share, exceeded once in 10⁹. Intervals
 // of a variance cover at least as often, by their construction.
-func TestIntervalsCoverWhatTheEventsSay(t *testing.T) {
+func TestIntervalsCoverTheTruth(t *testing.T) {
 	const steps, batch = 1500, 300
 	c, m := config(t, tumbling(batch), "CELLS=carrier=UA|AA", "VALUE=delay=-60:180", "STATISTICS=mean,variance")
 	machine, err := newMachine(c, mechtest.Open(t, m, [32]byte{7}))
@@ -32,7 +32,7 @@ func TestIntervalsCoverWhatTheEventsSay(t *testing.T) {
 		t.Fatal(err)
 	}
 	covered, total := map[string]int{}, 0
-	truth := plain{spec: &c.spec, cells: make([][4]float64, 2)} // it forgets all at each step
+	truth := plain{spec: &c.spec, cells: make([][4]float64, 2)} // its sums start again at each step
 	for i, e := range drawn(&c.spec, steps*batch, 5) {
 		if i%batch == 0 {
 			truth.step()

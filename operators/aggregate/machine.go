@@ -10,52 +10,52 @@ import (
 	"oriel/schemas"
 )
 
-// Machine is an operators.Machine. Index is the step. It owes no decision before the first record.
+// Machine is an operators.Machine. The index of a decision is its step. No decision is due before the first record.
 type Machine struct {
 	operators.Base
 	spec specification
 
 	views      []reading
-	increments *mechanisms.Reading   // since the last decision; nil: not published
-	readings   []*mechanisms.Reading // all whose sums are the machine's to keep
-	sums       []float64             // of one view, scratch
-	running    []float64             // counts of bins of one view, scratch
-	ranked     []ranked              // of one view, scratch
-	scratch    []float64             // of interval.Ranks
+	increments *mechanisms.Reading   // sums since the last decision; nil if increments are not published
+	readings   []*mechanisms.Reading // the readings whose sums are in the machine's own state
+	sums       []float64             // sums of one view, scratch
+	running    []float64             // running counts of one view's bins, scratch
+	ranked     []ranked              // quantiles of one view, scratch
+	scratch    []float64             // scratch for interval.Ranks
 
-	point       []float64 // the decision
+	point       []float64 // numbers of the decision
 	extras      []schemas.ExtraValue
-	intervals   []schemas.ExtraValue // of extras
-	differences []schemas.ExtraValue // of extras
-	members     []schemas.Extra      // of decisions
+	intervals   []schemas.ExtraValue // intervals, a slice of extras
+	differences []schemas.ExtraValue // differences, a slice of extras
+	members     []schemas.Extra      // descriptions of the members of decisions
 
-	shown  *schemas.ExtraValue  // of extras: marks; nil in plans that lack them
-	added  *schemas.ExtraValue  // of extras: increments
-	test   *running             // nil: no experiment
-	tested []schemas.ExtraValue // of extras
+	shown  *schemas.ExtraValue  // marks, an element of extras; nil in plans without marks
+	added  *schemas.ExtraValue  // increments, an element of extras
+	test   *running             // nil if there is no experiment
+	tested []schemas.ExtraValue // members of the experiment, a slice of extras
 
 	compared comparison
-	differed []string // the numbers of which differences are shown
+	differed []string // statistics whose differences are published with marks
 }
 
-// reading says from where the sums of a view are read, and holds their noise.
+// reading holds the source of a view's sums, and the noise of these sums.
 type reading struct {
-	sums      *mechanisms.Reading // nil: what the stream releases
+	sums      *mechanisms.Reading // nil if the view has the sums that the stream releases
 	deviation mechanisms.Deviation
 }
 
 var _ operators.Versioned = (*Machine)(nil)
 
-// mostWindow is log₂ of the longest window for which decisions with increments publish the noise.
-const mostWindow = 20
+// maxWindow is log₂ of the longest window for which decisions with increments publish the noise.
+const maxWindow = 20
 
 // newMachine returns the machine at step 0 over a stream of the specification's contribution. The machine then owns the
 // stream.
 func newMachine(c operator, stream *mechanisms.Stream) (*Machine, error) {
-	leaf := c.spec.hot()
-	n := leaf.Size()
-	if stream.Components() != 1 || stream.Dimension() != n || len(stream.Scratch()) != leaf.Entries() {
-		return nil, fmt.Errorf("aggregate: the stream has %d parts and %d coordinates, want one with %d", stream.Components(), stream.Dimension(), n)
+	hot := c.spec.hot()
+	n := hot.Size()
+	if stream.Components() != 1 || stream.Dimension() != n || len(stream.Scratch()) != hot.Entries() {
+		return nil, fmt.Errorf("aggregate: the stream has %d components and %d coordinates, want one with %d", stream.Components(), stream.Dimension(), n)
 	}
 	if stream.Terms() != c.terms {
 		return nil, errors.New("aggregate: the stream has other sums, or other terms, than the settings say")
@@ -135,7 +135,7 @@ func (m *Machine) prepare(c operator) error {
 	}
 	tests := len(m.extras)
 	m.extras = operators.AppendLifetimeMembers(m.extras, c.terms)
-	defer func() { // when it is whole
+	defer func() { // runs when the machine is complete
 		m.tested = m.extras[tests-len(c.testExtras()) : tests]
 		m.intervals, m.differences = m.extras[from:to], m.extras[to:end]
 		if !c.withoutShown {
@@ -151,7 +151,7 @@ func (m *Machine) prepare(c operator) error {
 	}
 	m.readings = append(m.readings, m.increments)
 	memory, _ := m.Stream.Memory()
-	windows := make([]float64, min(mostWindow, bits.Len64(memory)+4)+1)
+	windows := make([]float64, min(maxWindow, bits.Len64(memory)+4)+1)
 	for i := range windows {
 		windows[i] = m.spec.countDeviation(m.Stream.WindowDeviation(0, 1<<i))
 	}
@@ -198,22 +198,22 @@ func (m *Machine) contribution(r operators.Record) []float64 {
 	if !ok || cell < 0 {
 		return nil
 	}
-	leaf := m.Stream.Scratch()
-	leaf[0], leaf[1], leaf[2] = float64(cell), 0, 1
+	adds := m.Stream.Scratch()
+	adds[0], adds[1], adds[2] = float64(cell), 0, 1
 	if m.spec.value != "" {
 		x := numbers[want-1]
 		if !finite(x) {
 			return nil
 		}
-		leaf[1] = (max(m.spec.low, min(m.spec.high, x)) - m.spec.middle()) / m.spec.half()
+		adds[1] = (max(m.spec.low, min(m.spec.high, x)) - m.spec.middle()) / m.spec.half()
 	}
 	if m.spec.weightMax > 0 {
 		if !(r.Event.Weight >= 0 && finite(r.Event.Weight)) {
 			return nil
 		}
-		leaf[2] = r.Event.Weight // the quantiser clamps it
+		adds[2] = r.Event.Weight // no clamp here, because the quantiser clamps the weight
 	}
-	return leaf
+	return adds
 }
 
 // decide computes the decision of step t. It reads only released numbers.
@@ -255,5 +255,6 @@ func (m *Machine) decide(t uint64) {
 	m.added.Numbers = m.spec.transposed(m.added.Numbers[:0], totals{sums: m.sums, running: m.running})
 }
 
-// OwnExtras returns the members of the plan: decisions of earlier plans do not mark which numbers are shown.
+// OwnExtras returns the members of decisions under the machine's own plan. Earlier plans lack, for example, the marks
+// that tell which numbers are shown.
 func (m *Machine) OwnExtras() []schemas.Extra { return m.members }

@@ -25,12 +25,12 @@ func quiet(t *testing.T, c operator, m mechanisms.Config) *Machine {
 	return machine
 }
 
-// plain is a reference model. It computes decisions from events by definition: with weights γ^{t−s} of steps, and no
-// lattice.
+// plain is a reference model. It computes decisions directly from events, with the weight γ^{t−s} for step s at step t,
+// and without a lattice.
 type plain struct {
 	spec  *specification
 	gamma float64
-	cells [][4]float64 // Σw, Σwv, Σwv², of clamped values
+	cells [][4]float64 // Σw, Σwv and Σwv² of clamped values v, by cell
 }
 
 func (p *plain) step() {
@@ -129,7 +129,7 @@ func compare(t *testing.T, name string, c operator, plains []*plain, d operators
 				switch statistic {
 				case sum:
 					want = x[1]
-				case "p10", "p50", "p90", "p99.9": // TestQuantilesAreThoseOfTheEvents
+				case "p10", "p50", "p90", "p99.9": // TestQuantilesAreThoseOfTheEvents checks these
 					want = d.Point[at]
 				case mean, variance:
 					i := view*len(p.cells) + cell
@@ -155,8 +155,8 @@ func compare(t *testing.T, name string, c operator, plains []*plain, d operators
 }
 
 // TestDeviationsAreThoseOfTheNoise checks that the noise of every count and sum has the published standard deviation,
-// at every view and in every mode, over 900 runs. The sample variance of 900 normal deviates is within 6.11·√(2/900) =
-// 0.289 of one, but for once in 10⁹ per number.
+// at every view and in every mode, over 900 runs. The sample variance of 900 normal deviates differs from 1 by more
+// than 6.11·√(2/900) = 0.289 once in 10⁹ for each number.
 func TestDeviationsAreThoseOfTheNoise(t *testing.T) {
 	const runs, records = 900, 96
 	for _, kind := range []struct {
@@ -169,14 +169,14 @@ func TestDeviationsAreThoseOfTheNoise(t *testing.T) {
 	} {
 		c, m := config(t, kind.m, kind.lines...)
 		plan := mechtest.Plan(t, m)
-		seat, err := mechanisms.NewMechanism(m, plan)
+		opened, err := mechanisms.NewMechanism(m, plan)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var squared [][]float64
 		var last operators.Decision
 		for run := range runs {
-			machine, err := newMachine(c, seat.Open([32]byte{byte(run), byte(run >> 8), 5}))
+			machine, err := newMachine(c, opened.Open([32]byte{byte(run), byte(run >> 8), 5}))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -231,7 +231,8 @@ func TestPlanIsOfTheSpecification(t *testing.T) {
 	}
 }
 
-// TestOtherTermsAreRefused checks that a stream with another contribution is refused, whatever sums it keeps.
+// TestOtherTermsAreRefused checks that a stream with another contribution is refused, regardless of the sums that the
+// stream keeps.
 func TestOtherTermsAreRefused(t *testing.T) {
 	for _, x := range []struct {
 		kind    mechanisms.Config
@@ -249,8 +250,8 @@ func TestOtherTermsAreRefused(t *testing.T) {
 	}
 }
 
-// TestViewsAreThoseOfTheMechanism checks that descriptions of the numbers name the right views: those of the settings,
-// or those that another mechanism has when mechanisms are compared.
+// TestViewsAreThoseOfTheMechanism checks that descriptions of the numbers name the right views: the views of the
+// settings or, when mechanisms are compared, the views of another mechanism.
 func TestViewsAreThoseOfTheMechanism(t *testing.T) {
 	two, _ := config(t, life(8, 1), "CELLS=carrier=UA|AA", "MEMORIES=4,8")
 	one, _ := config(t, total(1), "CELLS=carrier=UA|AA")
@@ -271,9 +272,9 @@ func TestViewsAreThoseOfTheMechanism(t *testing.T) {
 	}
 }
 
-// TestPlanSaysWhatIsAbsorbed checks that a stream whose first plan absorbed all cells keeps doing so. A plan of a
-// later, unknown version is refused.
-func TestPlanSaysWhatIsAbsorbed(t *testing.T) {
+// TestPlanDeterminesTheAbsorbedNumbers checks that a stream keeps what its first plan's version absorbs into the noise
+// chain: all cells, or only places and values. The machine must refuse a plan of a later, unknown version.
+func TestPlanDeterminesTheAbsorbedNumbers(t *testing.T) {
 	c, m := config(t, life(8, 1), "CELLS=carrier=UA|AA|DL", "VALUE=delay=-60:180", "STATISTICS=mean")
 	plan, err := c.Params(m)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 // difference is the suffix of the member that holds a statistic's differences between arms.
 const difference = "_difference"
 
-// almost replaces the deviation of sums without noise, because intervals need a positive deviation.
+// almost is the deviation of sums without noise. It is not 0, because intervals need a positive deviation.
 const almost = 1e-9
 
 // Numbers names the numbers of a decision: its statistics, and the differences between arms.
@@ -66,9 +66,9 @@ func (s *specification) reach(statistic string) (low, high float64) {
 	return s.low, s.high
 }
 
-// read returns the numbers of a decision: first those of its point, then those in members of their own. The ends of
-// counts and sums follow from deviations, which a decision has by view. The ends of other numbers are members, ordered
-// by view and then by cell.
+// read returns the numbers of a decision: first the numbers of its point, then the numbers in separate members. The
+// interval ends of counts and sums follow from the deviations of the views. The interval ends of other numbers are
+// members, ordered by view and then by cell.
 func read(names []operators.Named, aView, points int, d schemas.Decision) (numbers []operators.Estimate, err error) {
 	if len(d.Point) != points {
 		return nil, fmt.Errorf("aggregate: a decision of %d numbers, want %d", len(d.Point), points)
@@ -76,7 +76,7 @@ func read(names []operators.Named, aView, points int, d schemas.Decision) (numbe
 	members := map[string][]float64{}
 	for _, x := range d.Extras {
 		var list []float64
-		if json.Unmarshal([]byte(x.JSON), &list) == nil { // others are no lists
+		if json.Unmarshal([]byte(x.JSON), &list) == nil { // members that are not lists of numbers are skipped
 			members[x.Name] = list
 		}
 	}
@@ -87,7 +87,7 @@ func read(names []operators.Named, aView, points int, d schemas.Decision) (numbe
 		}
 		return members[name][i]
 	}
-	taken := map[string]int{} // of lists
+	taken := map[string]int{} // numbers already read, by name of the member
 	for i, n := range names {
 		if n.Statistic == count || n.Statistic == sum {
 			half := float64(interval.Z95 * at(n.Statistic+"_deviation", i/aView))

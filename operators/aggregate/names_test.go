@@ -13,9 +13,9 @@ import (
 	"oriel/schemas"
 )
 
-// TestReadingsAreWhatADecisionSays checks each number and its ends, as read from published bytes, by view, statistic
-// and cell. Each number has one name.
-func TestReadingsAreWhatADecisionSays(t *testing.T) {
+// TestReadingsMatchTheDecision checks each number and its ends, as read from published bytes, by view, statistic
+// and cell. No two numbers may have the same name.
+func TestReadingsMatchTheDecision(t *testing.T) {
 	for name, m := range map[string]mechanisms.Config{"life": life(64, 3), "total": total(3), "tumbling": tumbling(3)} {
 		lines := []string{
 			"CELLS=carrier=UA|AA,hour=0:24:2", "VALUE=delay=-60:180", "STATISTICS=mean,count,p50,variance,sum*0.5,p99.9",
@@ -57,7 +57,7 @@ func TestReadingsAreWhatADecisionSays(t *testing.T) {
 						}
 					}
 				}
-				for view := range c.memories { // of one arm, in two cells
+				for view := range c.memories { // differences of one arm, in two cells
 					for _, statistic := range []string{"mean_difference", "share_difference"} {
 						for cell := range 2 {
 							x := operators.Estimate{

@@ -6,7 +6,7 @@ import (
 	"oriel/operators/aggregate/block"
 )
 
-// squares is the name of the column of (x̃² − ½), which is not a statistic of its own.
+// squares is the name of the column of x̃² − ½. The column is not a statistic that users can choose.
 const squares = "squares"
 
 // columns returns the names of a cell's released columns, in order. Columns of bins are named as running counts,
@@ -35,10 +35,10 @@ func (s *specification) edge(bin int) float64 {
 
 // totals holds the sums from which the numbers of a view are computed.
 type totals struct {
-	sums      []float64 // cell by cell, and column by column within
-	running   []float64 // counts of events in a bin and before it, cell by cell, bin by bin within; none without quantiles
-	ranked    []ranked  // statistic by statistic, cell by cell within; without quantiles none
-	deviation float64   // of the noise of a sum
+	sums      []float64 // ordered by cell, then by column
+	running   []float64 // counts of events in a bin and all earlier ones, by cell, then by bin; nil without quantiles
+	ranked    []ranked  // by statistic, then by cell; nil without quantiles
+	deviation float64   // standard deviation of the noise of a sum
 }
 
 // accumulate writes the running counts of released sums.

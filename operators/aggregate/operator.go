@@ -17,14 +17,14 @@ import (
 type operator struct {
 	spec         specification
 	terms        protection.Terms // who is protected, and for how long
-	memories     []uint64         // of the views; one of 0: what the stream releases
-	perStep      bool             // steps are released alone
+	memories     []uint64         // memory of each view; a single 0 stands for the sums that the stream releases
+	perStep      bool             // each step is released separately
 	increments   bool
 	every        uint64
-	exact        bool // over sums next to without noise
-	withoutShown bool // a plan of before decisions said which numbers are shown
-	unfiltered   bool // a plan of before decisions published the filter of increments
-	unnumbered   bool // a plan of before decisions said of which experiment they are; no variance is pooled
+	exact        bool // the noise is so small that sums are nearly exact
+	withoutShown bool // the plan is of a version whose decisions do not mark which numbers are shown
+	unfiltered   bool // the plan is of a version whose decisions do not publish the filter of increments
+	unnumbered   bool // experiments have no numbers, and effects no pooled variance, as in earlier plans
 	test         *tested
 }
 
@@ -95,7 +95,7 @@ type descriptor struct {
 }
 
 type view struct {
-	Memory uint64 `json:"memory,omitempty"` // steps
+	Memory uint64 `json:"memory,omitempty"` // in steps
 	Of     string `json:"of"`
 }
 
@@ -170,20 +170,20 @@ func (c operator) Require(m *mechanisms.Config, params []byte) error {
 	part.Name = "cells"
 	m.Contribution = contribution.Contribution{Components: []contribution.Component{part}}
 	if places := params == nil || params[0] >= planOfPlaces; places && c.spec.cells() > 2 {
-		m.Contribution.Nonzero = c.spec.width() // twice that is less than all
+		m.Contribution.Nonzero = c.spec.width() // two contributions differ in at most twice as many coordinates
 	}
 	return nil
 }
 
-// Versions of a plan. The version is the plan's first byte, and the specification follows as text. A stream keeps its
-// version.
+// These are the versions of a plan. The version is the plan's first byte, and the specification follows as text. A
+// stream keeps its version.
 //
 //   - Version 2: an event belongs to one cell, and its chain absorbs places and values. Version 1 absorbed all cells.
 //   - Version 3, which only specifications with quantiles had: quantiles are computed by interval.Ranks.
 //   - Version 4: decisions mark which numbers are shown.
 //   - Version 5, which only specifications with increments have: decisions publish the filter of increments.
-//   - Version 6, which only specifications with an experiment have: decisions say of which experiment they are, lines of
-//     steps may follow that were added since the stream was opened (Next), and an effect's variance is pooled.
+//   - Version 6, which only specifications with an experiment have: decisions have the number of their experiment, Next
+//     may append lines with further first steps while the stream runs, and an effect's variance is pooled.
 const (
 	planOfCells  = 1
 	planOfPlaces = 2
@@ -215,7 +215,6 @@ func (c operator) checkPlan(params []byte) error {
 	return err
 }
 
-// Open returns a Machine.
 func (c operator) Open(params []byte, sums *mechanisms.Stream) (operators.Machine, error) {
 	starts, err := c.added(params)
 	if err != nil {
@@ -231,19 +230,17 @@ func (c operator) Open(params []byte, sums *mechanisms.Stream) (operators.Machin
 // planned returns the operator as a plan of the given version defines it.
 func (c operator) planned(version byte) operator {
 	if version < planOfRanks {
-		c.spec.ranks = make([]*interval.Ranks, len(c.spec.levels)) // none
+		c.spec.ranks = make([]*interval.Ranks, len(c.spec.levels)) // nil: quantiles use interval.QuantileEstimate
 	}
 	c.withoutShown, c.unfiltered, c.unnumbered = version < planOfShown, version < planOfFilter, version < planOfTurns
 	return c
 }
 
-// EmitAll returns an operator that publishes the decision of each step.
 func (c operator) EmitAll() operators.Operator {
 	c.every = 1
 	return c
 }
 
-// ReferenceModel returns the model with which an audit compares machines.
 func (c operator) ReferenceModel(params []byte) (operators.ReferenceModel, error) {
 	return newReference(c.spec), c.checkPlan(params)
 }

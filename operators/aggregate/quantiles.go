@@ -8,8 +8,8 @@ type ranked struct {
 	within   interval.Interval
 }
 
-// rank computes all quantiles of a view into dst: statistic by statistic, and within a statistic cell by cell. It
-// leaves the places of other statistics unchanged.
+// rank computes all quantiles of a view into dst: statistic by statistic, and within a statistic cell by cell. It does
+// not write the entries of other statistics.
 func (s *specification) rank(dst []ranked, t totals, scratch []float64) {
 	bins, cells, deviation := s.weights.Bins, s.cells(), t.deviation/s.weights.Quantile
 	for k, level := range s.levels {

@@ -12,8 +12,8 @@ import (
 	"oriel/operators"
 )
 
-// exact returns the quantile of weighted values by definition: the least value such that this share of the weight is at
-// most the value.
+// exact returns the quantile of weighted values: the least value x such that at least a share level of the total weight
+// is on values up to x.
 func exact(values, weights []float64, level float64) float64 {
 	order := make([]int, len(values))
 	total := 0.0
@@ -42,7 +42,7 @@ func TestQuantilesAreThoseOfTheEvents(t *testing.T) {
 	const records, bins = 3000, 48
 	for _, kind := range []mechanisms.Config{life(4096, 1), total(1), tumbling(records)} {
 		for _, more := range []string{"WEIGHT_MAX=0", "WEIGHT_MAX=2"} {
-			kind.Budget = dp.Budget{Epsilon: 50, Delta: 1e-6} // so that counts are shown
+			kind.Budget = dp.Budget{Epsilon: 50, Delta: 1e-6} // a large ε, so that decisions show the numbers
 			c, m := config(t, kind, "CELLS=carrier=UA|AA", "VALUE=delay=-60:180", "STATISTICS=p5,p50,p90,p99.5",
 				"BINS="+strconv.Itoa(bins), more)
 			machine := quiet(t, c, m)
@@ -93,7 +93,7 @@ func TestQuantilesAloneHaveNoCount(t *testing.T) {
 		t.Errorf("columns %v", got)
 	}
 	if c.spec.hot().Norm() >= with.spec.hot().Norm() || c.spec.weights.Quantile != 0.5 {
-		t.Errorf("leaves of %v, with a count %v", c.spec.weights, with.spec.weights)
+		t.Errorf("contributions of %v, with a count %v", c.spec.weights, with.spec.weights)
 	}
 	if got, want := c.spec.columnDeviations()[31], 1.0; math.Abs(got-want) > 1e-12 {
 		t.Errorf("the last running count has %g deviations of a count", got)

@@ -51,7 +51,7 @@ func (t *reference) Contribution(dst []float64, r operators.Record) bool {
 	return true
 }
 
-// pair holds the values of x̃ of two events, in one cell or in two.
+// pair is two events, by the number of cells that they are in, one or two, and their values x̃.
 type pair struct {
 	cells int
 	x, y  float64
@@ -63,12 +63,12 @@ var pairs = []pair{{2, 1, 1}, {2, 1, -1}, {1, 1, -1}, {1, 1, 0}, {2, 0, 0}, {2, 
 
 func newReference(s specification) *reference { return &reference{spec: s} }
 
-// farthestPair returns the pairs at the largest distance, and their mirror images if these are as far apart. In one
-// cell with bins, such a pair is a value of the first bin and a value at an end of another bin.
-func (s *specification) farthestPair() (far []pair) {
+// distantPairs returns the pairs at the largest distance, and their mirror images if these have the same distance. In
+// one cell with bins, such a pair is a value of the first bin and a value at an end of another bin.
+func (s *specification) distantPairs() (distant []pair) {
 	first, second := make([]float64, 3+s.weights.Bins), make([]float64, 3+s.weights.Bins)
 	candidates := slices.Clone(pairs)
-	for k := range 40 { // with squares, the other value may be anywhere
+	for k := range 40 { // with squares, the distance may be largest at any other value
 		candidates = append(candidates, pair{1, -1, float64(k-20) / 20})
 	}
 	// At most 64 of the bins are tried, because the distance hardly changes from one bin to the next.
@@ -85,24 +85,24 @@ func (s *specification) farthestPair() (far []pair) {
 			}
 			s.column(first, p.x)
 			s.column(second, p.y)
-			d := apart(p, first, second)
+			d := squaredDistance(p, first, second)
 			if d > most*(1+1e-9) {
-				most, far = d, nil
+				most, distant = d, nil
 			}
 			if d >= most*(1-1e-9) {
-				far = append(far, p)
+				distant = append(distant, p)
 			}
 		}
 	}
-	return far
+	return distant
 }
 
 // Canary returns two events whose contributions are at the largest distance: in two cells, or in one with different
 // values. Values at an end of their range, and weights, are sent far beyond it, so that only clamping brings them back.
 func (t *reference) Canary(u []float64, factor float64) (with, without operators.Record) {
-	p := t.spec.far[0]
+	p := t.spec.distant[0]
 	if u[1] < 0 {
-		p = t.spec.far[len(t.spec.far)-1]
+		p = t.spec.distant[len(t.spec.distant)-1]
 	}
 	first := 0
 	if u[0] < 0 && p.cells > 1 {
@@ -111,8 +111,9 @@ func (t *reference) Canary(u []float64, factor float64) (with, without operators
 	return t.record(first, p.x, factor), t.record(p.cells-1-first, p.y, factor)
 }
 
-// apart returns the squared distance of the contributions of a pair at the largest weight, computed from their columns.
-func apart(p pair, a, b []float64) float64 {
+// squaredDistance returns the squared distance of the contributions of a pair at the largest weight, computed from
+// their columns.
+func squaredDistance(p pair, a, b []float64) float64 {
 	total := 0.0
 	for i := range a {
 		if p.cells > 1 {
@@ -148,7 +149,7 @@ func (t *reference) record(cell int, x, factor float64) operators.Record {
 		stride /= d.size()
 		place := cell / stride % d.size()
 		switch {
-		case cell >= product && d.choices != nil: // the second cell is that of events elsewhere
+		case cell >= product && d.choices != nil: // the second cell is the cell of all other events
 			e.Numbers = append(e.Numbers, -1)
 		case cell >= product:
 			e.Numbers = append(e.Numbers, d.to)

@@ -11,10 +11,10 @@ import (
 	"oriel/operators"
 )
 
-// TestCanariesAreAsFarApartAsAnyLeaves checks that an audit's canary events are at the distance for which noise is
+// TestCanariesReachTheSensitivity checks that an audit's canary events are at the distance for which noise is
 // calibrated, in every specification. It is exact for two cells, and within a per cent for one cell, because values do
 // not lie exactly at the edges of bins.
-func TestCanariesAreAsFarApartAsAnyLeaves(t *testing.T) {
+func TestCanariesReachTheSensitivity(t *testing.T) {
 	for _, lines := range [][]string{
 		{"CELLS=a=x|y|z"},
 		{"CELLS=a=x", "ELSEWHERE=other", "WEIGHT_MAX=3"},
@@ -30,20 +30,20 @@ func TestCanariesAreAsFarApartAsAnyLeaves(t *testing.T) {
 		m := total(2)
 		m.Unit = protection.Event{Exchange: dp.Replace}
 		c, m := config(t, m, lines...)
-		grid, leaf := mechtest.Plan(t, m).Component(0).Grid, c.spec.hot()
-		square, _ := leaf.Distances(grid)
+		grid, hot := mechtest.Plan(t, m).Component(0).Grid, c.spec.hot()
+		square, _ := hot.Distances(grid)
 		claim := math.Sqrt(lattice.Grid{}.Float64(square))
 		for _, u := range [][]float64{{1, 1, 0}, {-1, 1, 0}, {1, -1, 0}, {-1, -1, 0}} {
-			twin := newReference(c.spec)
+			model := newReference(c.spec)
 			var leaves [2][]int64
-			one, two := twin.Canary(u, 1)
+			one, two := model.Canary(u, 1)
 			for i, r := range []operators.Record{one, two} {
-				numbers := make([]float64, leaf.Entries())
-				if !twin.Contribution(numbers, r) {
+				numbers := make([]float64, hot.Entries())
+				if !model.Contribution(numbers, r) {
 					t.Fatalf("%v: canary %d adds nothing", lines, i)
 				}
-				leaves[i] = make([]int64, leaf.Size())
-				leaf.Quantise(grid, leaves[i], numbers)
+				leaves[i] = make([]int64, hot.Size())
+				hot.Quantise(grid, leaves[i], numbers)
 			}
 			for i, x := range leaves[1] {
 				leaves[0][i] -= x

@@ -11,25 +11,27 @@ import (
 	"oriel/schemas"
 )
 
-// running is a machine's experiment.
+// running is the experiment of a machine.
 type running struct {
 	*experiment.Experiment
 	spec  *specification
-	names []string // of arms
+	names []string // names of the arms
 
-	increments *mechanisms.Reading // of a step, where sums decay; else nil
-	last       []float64           // sums of arms at the step before, where they do not: a part of the state
-	arms       []experiment.Arm    // scratch
-	sums       []float64           // scratch
-	better     []bool              // by arm, as verdict says it
-	verdict    string
-	span       float64  // of values
-	starts     []uint64 // steps before each experiment
-	turn       int      // index of the present one
-	numbered   bool     // decisions say its number
+	increments *mechanisms.Reading // increments of a step, for streams whose sums decay; otherwise nil
+	// Sums of the arms after the previous step, if sums do not decay; stored in the state.
+	last     []float64
+	arms     []experiment.Arm // scratch: the release by arm
+	sums     []float64        // scratch: sums of the cells of a step
+	better   []bool           // by arm, whether the verdict calls it better
+	verdict  string
+	span     float64  // width of the range of values
+	starts   []uint64 // number of steps before each experiment
+	turn     int      // index of the current experiment
+	numbered bool     // decisions have the number of the experiment
 }
 
-// Verdicts of an experiment; unfit means that arms are not drawn as the settings say.
+// These are the verdicts of an experiment. unfit means that the counts of the arms contradict the configured
+// probabilities.
 const (
 	unfit    = "arms are not drawn as the settings say"
 	notShown = "not shown"
@@ -92,7 +94,7 @@ func (x *running) take(stream *mechanisms.Stream) {
 	begun := stream.Step() > x.Start
 	sums := stream.Sum(0)
 	if x.increments != nil {
-		x.increments.Clear() // a restart keeps nothing of it
+		x.increments.Clear() // the state must hold nothing of a reading between steps
 		x.increments.Take()
 		x.increments.Write(x.sums)
 		sums = x.sums
@@ -162,7 +164,8 @@ func (x *running) write(extras []schemas.ExtraValue) {
 	}
 }
 
-// says returns the verdict; it builds the text only if the verdict has changed.
+// says returns the text of the verdict. It builds a new text only if the verdict has changed, so that steps do not
+// allocate.
 func (x *running) says() string {
 	if !x.Balanced() {
 		return unfit

@@ -6,8 +6,8 @@ import (
 	"oriel/operators"
 )
 
-// shown is the number of standard deviations of its noise that a count must exceed for the ratios over it to be shown.
-// Below, most of the number may be noise.
+// shown is the number of standard deviations of its noise that a count must exceed for decisions to show the ratios
+// over it. A ratio over a smaller count may consist mostly of noise.
 const shown = 12
 
 // always reports whether a number is always shown. Counts and sums are; ratios are shown only if their count exceeds
@@ -90,6 +90,6 @@ func marked(known bool) float64 {
 // informs reports whether an interval is narrower than the public range of its number. Decisions without marks give no
 // other hint of whether a number is known.
 func informs(x operators.Estimate, low, high float64) bool {
-	const rounding = 1e-9 // of bringing an interval of [−1, 1] to units of values
+	const rounding = 1e-9 // error of converting an interval of [−1, 1] to units of values
 	return !(x.High-x.Low >= float64((high-low)*(1-rounding)))
 }

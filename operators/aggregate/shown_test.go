@@ -12,10 +12,10 @@ import (
 	"oriel/schemas"
 )
 
-// TestMarksSayWhatIsMoreThanNoise checks that each number has one mark, in the order of the names. Counts and sums have
+// TestMarksFollowTheNoise checks that each number has one mark, in the order of the names. Counts and sums have
 // mark 1. Ratios have it exactly where the published count exceeds 12 of its published deviations, so never without
 // events.
-func TestMarksSayWhatIsMoreThanNoise(t *testing.T) {
+func TestMarksFollowTheNoise(t *testing.T) {
 	for name, m := range map[string]mechanisms.Config{"life": life(64, 3), "total": total(3), "tumbling": tumbling(40)} {
 		m.Budget.Epsilon = 20
 		lines := []string{
@@ -70,7 +70,7 @@ func TestMarksSayWhatIsMoreThanNoise(t *testing.T) {
 // known reports, from published counts and their deviations by view, whether a ratio is more than noise.
 func known(names []operators.Named, readings []operators.Estimate, n operators.Named, deviations []float64) bool {
 	view, memories := 0, []string{}
-	arms := map[string]float64{} // counts by arm
+	arms := map[string]float64{} // number of events of each arm
 	cells := map[string]float64{}
 	for i, x := range names {
 		if !slices.Contains(memories, x.Memory) {
@@ -132,12 +132,13 @@ func TestEarlierPlansHaveTheirMembers(t *testing.T) {
 	}
 }
 
-// TestQuantilesAreShownByTheirLastRunningCount checks when a quantile is shown. The count of all events of its cell,
-// the last running count, must exceed 12 of its standard deviations. Its noise sums draws of all bins.
+// TestQuantilesAreShownByTheirLastRunningCount checks when a quantile is shown: the last running count, which counts
+// all events of its cell, must exceed 12 of its standard deviations. The noise of this count is a sum of the noise of
+// all bins.
 func TestQuantilesAreShownByTheirLastRunningCount(t *testing.T) {
 	c, _ := config(t, life(8, 1), "CELLS=carrier=UA|AA", "VALUE=delay=-60:180", "STATISTICS=p50*2", "BINS=4")
 	s := c.spec
-	energy, power := 0.0, 1.0 // of the power series of (1 − z)^(−1/2)
+	energy, power := 0.0, 1.0 // sum of the squared coefficients of (1 − z)^(−1/2), and the coefficient
 	for k := range 4 {
 		energy += power * power
 		power *= float64(2*k+1) / float64(2*k+2)
@@ -151,9 +152,9 @@ func TestQuantilesAreShownByTheirLastRunningCount(t *testing.T) {
 	}
 }
 
-// TestDecisionsWithoutMarksHideWholeRanges checks decisions of earlier plans: a number is hidden if its interval is its
-// whole public range.
-func TestDecisionsWithoutMarksHideWholeRanges(t *testing.T) {
+// TestDecisionsWithoutMarksHideCompleteRanges checks decisions of earlier plans: a number is hidden if its interval is
+// its complete public range.
+func TestDecisionsWithoutMarksHideCompleteRanges(t *testing.T) {
 	c, _ := config(t, life(8, 1), "CELLS=carrier=UA|AA|DL", "VALUE=delay=-60:180", "STATISTICS=mean,count")
 	d := schemas.Decision{Point: []float64{60, 60, 20, 0, 5, 9}, Extras: []schemas.ExtraMember{
 		{Name: "count_deviation", JSON: "[1]"},

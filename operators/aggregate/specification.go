@@ -13,20 +13,21 @@ import (
 // specification describes the numbers to publish. It is public and fixed at opening.
 type specification struct {
 	dimensions []dimension
-	other      bool // events of no cell have one of their own
+	other      bool // events outside all places have a cell of their own
 	value      string
-	low, high  float64 // of values
+	low, high  float64 // ends of the range of values
 	statistics []string
-	levels     []float64   // of the statistics that are quantiles, in (0, 1); 0 of others
-	weights    block.Block // a, b, c; m bins and their w
-	weightMax  float64     // 0: events have no weight
-	arms       string      // the dimension whose places are compared; empty: none
+	levels     []float64   // level in (0, 1) of each statistic that is a quantile; 0 for others
+	weights    block.Block // a, b and c; the bins' number m and weight w
+	weightMax  float64     // largest weight; 0 if events have no weight
+	arms       string      // the dimension whose places are compared; "" if none is
 
 	// prepare computes the following fields, which quantiles and reference models need.
-	spread float64           // standard deviation of the last running count, in columns'
-	limits [][]float64       // of the statistics that are quantiles: what a test of each bin divides by, in columns'
-	ranks  []*interval.Ranks // of the same; nil: of plans before planOfRanks
-	far    []pair            // as far apart as any, for an audit, which opens many twins
+	spread float64           // standard deviation of the last running count; the unit is a column's
+	limits [][]float64       // by quantile and bin: the deviation by which the test divides, in units of a column's
+	ranks  []*interval.Ranks // by statistic that is a quantile; nil in plans before planOfRanks
+	// Pairs of events at the largest distance; computed once, because an audit opens many reference models.
+	distant []pair
 }
 
 // prepare computes the numbers that decisions need from a valid specification.
@@ -44,10 +45,10 @@ func (s *specification) prepare() {
 			s.ranks[i] = interval.NewRanks(factor, level)
 		}
 	}
-	s.far = s.farthestPair()
+	s.distant = s.distantPairs()
 }
 
-// cells returns the number of cells, the cell of events elsewhere included.
+// cells returns the number of cells, including the cell of all other events.
 func (s *specification) cells() int {
 	n := s.product()
 	if s.other {
@@ -56,7 +57,7 @@ func (s *specification) cells() int {
 	return n
 }
 
-// product returns the number of cells that the dimensions make.
+// product returns the number of cells without the cell of all other events: the product of the dimensions' sizes.
 func (s *specification) product() int {
 	n := 1
 	for _, d := range s.dimensions {
@@ -76,9 +77,9 @@ func (s *specification) hot() block.OneHot {
 	weight := s.weightMax
 	switch weight {
 	case 0:
-		weight = 1 // all weights are 1
+		weight = 1 // events have no weights: all count as 1
 	case 1:
-		weight = 1 + 0x1p-52 // 1 would say that there are none
+		weight = 1 + 0x1p-52 // OneHot takes exactly 1 to mean that events have no weights
 	}
 	return block.OneHot{Block: s.weights, Cells: s.cells(), Weight: weight}
 }
@@ -87,7 +88,7 @@ func (s *specification) hot() block.OneHot {
 func (s *specification) middle() float64 { return float64((s.low + s.high) / 2) }
 func (s *specification) half() float64   { return float64((s.high - s.low) / 2) }
 
-// labels returns the names of the cells, in order.
+// labels returns the names of the cells, in the order of cells.
 func (s *specification) labels() []string {
 	names := []string{""}
 	for _, d := range s.dimensions {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// The statistics. The name of a quantile is p and a percentage, such as p50 and p99.9.
+// These are the statistics. The name of a quantile is p and a percentage, for example p50 and p99.9.
 const (
 	count    = "count"
 	sum      = "sum"
@@ -16,7 +16,7 @@ const (
 
 var statistics = []string{count, sum, mean, variance}
 
-// minWeight keeps every coordinate well above a lattice unit.
+// minWeight is the smallest weight of a column. It keeps every coordinate far above a lattice unit.
 const minWeight = 1e-3
 
 // percentOf parses the name of a quantile; it returns 0 for any other name.

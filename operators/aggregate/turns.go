@@ -12,21 +12,22 @@ import (
 // begins from nothing: no event of an earlier step counts in it, and it has an α of its own. The stream, its key and
 // its privacy stay, because an experiment only reads releases.
 
-// mostTurns bounds the experiments of a stream, mostStep the first step of one.
+// maxTurns limits the number of experiments of a stream, and maxStep the first step of an experiment.
 const (
-	mostTurns = 64
-	mostStep  = 1 << 40
+	maxTurns = 64
+	maxStep  = 1 << 40
 )
 
-// stepLine starts the line of a plan that lists the first steps of experiments. A plan may have more such lines, for
-// experiments that were added since the stream was opened.
+// stepLine starts the line of a plan that lists the first steps of experiments. A plan may have several of these lines,
+// for experiments that were added after the stream was opened.
 const stepLine = "experiment_step="
 
-// parseStarts parses step,step,… and returns the number of steps before each; nil where the text is not such a list.
+// parseStarts parses step,step,… and returns the number of steps before each. It returns nil if the text is not a list
+// of steps.
 func parseStarts(text string) (starts []uint64) {
 	for part := range strings.SplitSeq(text, ",") {
 		step, err := strconv.ParseUint(part, 10, 64)
-		if err != nil || strconv.FormatUint(step, 10) != part || step < 1 || step > mostStep || len(starts) == mostTurns ||
+		if err != nil || strconv.FormatUint(step, 10) != part || step < 1 || step > maxStep || len(starts) == maxTurns ||
 			len(starts) > 0 && step-1 <= starts[len(starts)-1] {
 			return nil
 		}
@@ -44,8 +45,8 @@ func formatStarts(starts []uint64) string {
 	return strings.Join(texts, ",")
 }
 
-// turnAfter returns the index of the experiment that a stream has after the given number of steps: the last one that
-// has begun, or the first one.
+// turnAfter returns the index of a stream's experiment after the given number of steps: the last experiment that has
+// begun, or else the first.
 func turnAfter(starts []uint64, steps uint64) int {
 	turn := len(starts) - 1
 	for turn > 0 && starts[turn] >= steps {
@@ -54,8 +55,8 @@ func turnAfter(starts []uint64, steps uint64) int {
 	return turn
 }
 
-// longest returns how many steps the longest experiment of a stream has that ends with a horizon, at most the given
-// number. 0: the stream has no horizon.
+// longest returns the number of steps of the stream's longest experiment, at most most. The last experiment ends with
+// the horizon. If horizon is 0 the stream has no end.
 func (t *tested) longest(most, horizon uint64) (steps uint64) {
 	for i, start := range t.starts {
 		end := start + most
@@ -70,7 +71,7 @@ func (t *tested) longest(most, horizon uint64) (steps uint64) {
 	return steps
 }
 
-// then returns the operator with further experiments behind its own.
+// then returns the operator with further experiments after its own.
 func (c operator) then(starts []uint64) operator {
 	test := *c.test
 	test.starts = slices.Concat(test.starts, starts)
@@ -78,7 +79,8 @@ func (c operator) then(starts []uint64) operator {
 	return c
 }
 
-// added returns the experiments that a plan has beyond the settings, and refuses a plan of other settings.
+// added returns the first steps of the experiments that Next has appended to a plan. It refuses a plan of other
+// settings.
 func (c operator) added(params []byte) (starts []uint64, err error) {
 	if len(params) == 0 || params[0] < planOfCells || params[0] > planOfTurns {
 		return nil, errPlan
@@ -132,10 +134,10 @@ func (c operator) Next(params []byte, step uint64) ([]byte, error) {
 		return nil, errors.New("aggregate: there is no experiment; ORIEL_ALWAYS_VALID makes one in a new deployment")
 	case params[0] < planOfTurns:
 		return nil, errUnnumbered
-	case len(steps) >= mostTurns:
+	case len(steps) >= maxTurns:
 		return nil, fmt.Errorf("aggregate: the stream has %d experiments, and no room for another", len(steps))
 	}
-	last, most := steps[len(steps)-1], uint64(mostStep)
+	last, most := steps[len(steps)-1], uint64(maxStep)
 	if scope := c.terms.Scope; scope != nil && scope.Figures().Horizon > 0 {
 		most = scope.Figures().Horizon
 	}

@@ -13,7 +13,7 @@ import (
 	"oriel/schemas"
 )
 
-// noisy opens a machine by a plan, over a stream with noise that depends on the key alone.
+// noisy opens a machine by a plan, over a stream whose noise is determined by its key.
 func noisy(t *testing.T, c operator, m mechanisms.Config, plan []byte) operators.Machine {
 	t.Helper()
 	opened, err := mechanisms.NewMechanism(m, mechtest.Plan(t, m))
@@ -44,9 +44,9 @@ func plan(t *testing.T, c operator, m mechanisms.Config, steps ...uint64) []byte
 	return frozen
 }
 
-// TestExperimentsTakeTurns checks that the experiments of a stream are those of streams of one experiment each, which
-// starts with the same step, to the bit. It compares experiments that the settings list, and experiments that were
-// appended to the plan while the stream ran, by machines that are restored at random steps, over resets too.
+// TestExperimentsTakeTurns checks that several experiments in one stream give the same bits as streams that have one
+// experiment each, with the same first step. It covers experiments that the settings list and experiments that were
+// appended to the plan while the stream ran. Machines are restored at random steps, also when an experiment starts.
 func TestExperimentsTakeTurns(t *testing.T) {
 	const batch, steps = 50, 150
 	firsts := []uint64{4, 33, 90}
@@ -54,7 +54,7 @@ func TestExperimentsTakeTurns(t *testing.T) {
 		c, m := config(t, m, experimental("EXPERIMENT_STEP=4")...)
 		listed, _ := config(t, m, experimental("EXPERIMENT_STEP=4,33,90")...)
 		rng := rand.New(rand.NewPCG(5, 5))
-		known := 1 // experiments of the plan
+		known := 1 // number of experiments in the plan
 		inTurn, all := noisy(t, c, m, plan(t, c, m)), noisy(t, listed, m, plan(t, listed, m))
 		var alone []operators.Machine
 		for _, first := range firsts {
@@ -63,7 +63,7 @@ func TestExperimentsTakeTurns(t *testing.T) {
 		}
 		for i := range batch * steps {
 			if step := inTurn.Steps(); rng.IntN(400) == 0 || known < len(firsts) && step+2 == firsts[known] {
-				if known < len(firsts) && step+1 < firsts[known] { // before its first step has an event
+				if known < len(firsts) && step+1 < firsts[known] { // before the next experiment's first event
 					known++
 				}
 				next := noisy(t, c, m, plan(t, c, m, firsts[1:known]...))
@@ -103,15 +103,15 @@ func TestExperimentsTakeTurns(t *testing.T) {
 	}
 }
 
-// TestANewExperimentHasNoVerdict checks that verdict, e-values and looks start again, though the experiment before had
-// found an arm better.
+// TestANewExperimentHasNoVerdict checks that verdict, e-values and looks start again, even if the previous experiment
+// found that an arm is better.
 func TestANewExperimentHasNoVerdict(t *testing.T) {
 	c, m := config(t, ending(100, 100), experimental("EXPERIMENT_STEP=1,41")...)
 	machine := quiet(t, c, m)
 	for i := range 8000 {
 		e := converted(i)
 		if i >= 4000 {
-			e.Numbers[1] = float64(i / 2 % 10 / 9) // both arms alike
+			e.Numbers[1] = float64(i / 2 % 10 / 9) // values have the same distribution in both arms
 		}
 		for _, d := range machine.Add(nil, operators.Record{Event: e}) {
 			all := members(c, d)
@@ -126,9 +126,10 @@ func TestANewExperimentHasNoVerdict(t *testing.T) {
 	}
 }
 
-// TestPlansThatAreExtended checks which steps a plan takes, and that it opens with no other bytes behind it.
+// TestPlansThatAreExtended checks which first steps Next appends to a plan, and that a plan with any other bytes
+// appended does not open.
 func TestPlansThatAreExtended(t *testing.T) {
-	forever, lasting := config(t, life(8, 100), experimental()...)
+	forever, lifetime := config(t, life(8, 100), experimental()...)
 	c, m := config(t, ending(100, 100), experimental("EXPERIMENT_STEP=4,20")...)
 	frozen := plan(t, c, m, 50)
 	if steps, err := c.Turns(frozen); err != nil || !slices.Equal(steps, []uint64{4, 20, 50}) {
@@ -141,17 +142,17 @@ func TestPlansThatAreExtended(t *testing.T) {
 		}
 	}
 	refuse(c, frozen, 50, "must start later")
-	refuse(c, frozen, 101, "up to step 100") // the horizon
-	refuse(forever, plan(t, forever, lasting), 1<<40+1, "up to step 1099511627776")
+	refuse(c, frozen, 101, "up to step 100") // 101 is beyond the horizon
+	refuse(forever, plan(t, forever, lifetime), 1<<40+1, "up to step 1099511627776")
 	older := append([]byte{planOfShown}, c.canonical()...)
 	refuse(c, older, 90, "earlier version")
 	plain, _ := config(t, m, "CELLS=variant=A|B")
 	refuse(plain, plan(t, plain, m), 90, "ORIEL_ALWAYS_VALID")
-	frozen = plan(t, forever, lasting)
+	frozen = plan(t, forever, lifetime)
 	for step := uint64(51); ; step++ {
 		line, err := forever.Next(frozen, step)
 		if err != nil {
-			if steps, _ := forever.Turns(frozen); len(steps) != mostTurns || !strings.Contains(err.Error(), "no room") {
+			if steps, _ := forever.Turns(frozen); len(steps) != maxTurns || !strings.Contains(err.Error(), "no room") {
 				t.Errorf("%d experiments: %v", len(steps), err)
 			}
 			break
@@ -172,7 +173,7 @@ func TestPlansThatAreExtended(t *testing.T) {
 
 // TestTurnsDoNotAllocate checks that the step at which the next experiment starts does not allocate.
 func TestTurnsDoNotAllocate(t *testing.T) {
-	steps := make([]string, mostTurns)
+	steps := make([]string, maxTurns)
 	for i := range steps {
 		steps[i] = fmt.Sprint(i + 1)
 	}
@@ -180,7 +181,7 @@ func TestTurnsDoNotAllocate(t *testing.T) {
 	machine, dst := quiet(t, c, m), make([]operators.Decision, 0, 1)
 	r := operators.Record{Event: schemas.Event{Numbers: []float64{1, 1}}}
 	machine.Add(dst, r)
-	if n := testing.AllocsPerRun(mostTurns-3, func() { machine.Add(dst, r) }); n > 0 {
+	if n := testing.AllocsPerRun(maxTurns-3, func() { machine.Add(dst, r) }); n > 0 {
 		t.Errorf("%g allocations a step", n)
 	}
 }

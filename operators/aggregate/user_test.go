@@ -20,15 +20,15 @@ func noiseOf(t *testing.T, m mechanisms.Config) float64 {
 	return p.Scale.Float64() * p.Grid.Unit()
 }
 
-// TestUsersPayTheDistanceOfLeaves checks user-level privacy. The events of one user form a train, and each of them
-// moves the sums by the distance of two contributions, under either adjacency. Between cells that distance is √2 times
-// the longest contribution; within a cell it is the distance of the cell's contributions. Vectors of the same norm pay
-// 2.
-func TestUsersPayTheDistanceOfLeaves(t *testing.T) {
+// TestUsersPayTheDistanceOfContributions checks user-level privacy. The events of one user form a train, and each of
+// them changes the sums by the distance of two contributions, under either adjacency. Between cells this distance is √2
+// times the longest contribution. Within a cell it is the distance of the cell's contributions. For general vectors it
+// would be 2 times the longest contribution.
+func TestUsersPayTheDistanceOfContributions(t *testing.T) {
 	adjacencies := []dp.Adjacency{dp.Replace, dp.ZeroOut}
 	for i, kind := range []struct {
 		lines []string
-		want  float64 // of 2L
+		want  float64 // expected distance as a fraction of 2L
 	}{
 		{[]string{"CELLS=a=x|y|z"}, 1 / math.Sqrt2},
 		{
@@ -61,9 +61,9 @@ func TestUsersPayTheDistanceOfLeaves(t *testing.T) {
 				}
 				for _, e := range drawn(&c.spec, 4, 1) {
 					for _, d := range machine.Add(nil, operators.Record{Event: e}) {
-						if said, want := d.Extras[0].Numbers[0], noiseOf(t, ours); c.spec.weights.Count == 1 && d.Step == 1 &&
-							math.Abs(said/want-1) > 1e-6 {
-							t.Errorf("%v: a count is said to be off by %g, a draw by %g", kind.lines, said, want)
+						if stated, want := d.Extras[0].Numbers[0], noiseOf(t, ours); c.spec.weights.Count == 1 && d.Step == 1 &&
+							math.Abs(stated/want-1) > 1e-6 {
+							t.Errorf("%v: a count is said to be off by %g, a draw by %g", kind.lines, stated, want)
 						}
 					}
 				}

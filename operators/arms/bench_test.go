@@ -9,7 +9,7 @@ import (
 	"oriel/schemas"
 )
 
-// BenchmarkAdd measures adding losses of plays to a machine that publishes two plays for each loss.
+// BenchmarkAdd measures adding losses of actions to a machine that publishes two actions for each loss.
 func BenchmarkAdd(b *testing.B) {
 	for _, rule := range []string{ucb, exp3, exp3Uniform} {
 		for _, arms := range []int{10, 1000} {
@@ -31,14 +31,14 @@ func BenchmarkAdd(b *testing.B) {
 	}
 }
 
-// TestAnswersAllocateNothing checks that answers and plays allocate nothing. Once a step two allocations are allowed
-// for: a release draws noise under its own key, whose cipher is allocated, and an exact draw of an arm allocates its
-// integers.
-func TestAnswersAllocateNothing(t *testing.T) {
+// TestFeedbackAllocatesNothing checks that adding answers and publishing actions allocate nothing. Two allocations are
+// allowed in a step: the cipher for the noise of its release, which has a key of its own, and the integers of an exact
+// draw of an arm.
+func TestFeedbackAllocatesNothing(t *testing.T) {
 	for rule, most := range map[string]float64{ucb: 2, exp3: 40, exp3Uniform: 40} {
 		c := config(rule, 64, 4)
 		m := open(t, c, released(c, 1), 1, false)
-		if got := optest.AnswersAllocate(m, c.Actions, m.table.Step, 10); got > most {
+		if got := optest.FeedbackAllocates(m, c.Actions, m.table.Step, 10); got > most {
 			t.Errorf("%s: %g allocations a step of 64 answers", rule, got)
 		}
 	}

@@ -7,9 +7,9 @@ import (
 	"oriel/mechanisms"
 )
 
-// regret describes the proved bounds for `oriel plan`. For ucb it states how many of a million answered plays go to an
-// arm whose loss is higher than the best arm's by a tenth of the range. It also states how many plays go out before
-// anything is learned from them (SPEC.md §2).
+// regret describes the proved bounds for `oriel plan`. For ucb it states how many of a million answered actions go to
+// an arm whose loss is higher than the best arm's by a tenth of the range. It also states how many actions are
+// published before the rule learns from the first of them (SPEC.md §2).
 func (c Config) regret(m mechanisms.Config) string {
 	out := fmt.Sprintf("a round of %d plays of one arm a step, %s", c.Actions.Actions, c.Actions.Learned())
 	facts, _ := mechanisms.FactsOf(m.Name)
@@ -23,13 +23,13 @@ func (c Config) regret(m mechanisms.Config) string {
 	const gap, horizon = 0.1, 1e6
 	n := laplace(m.Unit, m.Budget.Epsilon)
 	return fmt.Sprintf("%s; of a million answered plays at most %.0f are of an arm whose loss is %g of the range above the best's, %.0f without noise",
-		out, c.playsBound(gap, horizon, n), gap, c.playsBound(gap, horizon, deviation{}))
+		out, c.actionsBound(gap, horizon, n), gap, c.actionsBound(gap, horizon, deviation{}))
 }
 
-// playsBound is Theorem 2 of SPEC.md. It bounds how many of horizon answered plays go to an arm whose loss exceeds the
-// best arm's by gap, if all intervals hold. The bound is the N with N·gap/2 = √(2·V·N·x) + c·x, plus the plays of the
-// rounds that are out.
-func (c Config) playsBound(gap, horizon float64, n deviation) float64 {
+// actionsBound is Theorem 2 of SPEC.md. It bounds how many of horizon answered actions go to an arm whose loss exceeds
+// the best arm's by gap, if all intervals hold. The bound is the N with N·gap/2 = √(2·V·N·x) + c·x, plus the actions of
+// the open rounds.
+func (c Config) actionsBound(gap, horizon float64, n deviation) float64 {
 	records := float64(c.Actions.Records)
 	x := c.Width * math.Log(horizon)
 	v := 0.25 + n.variance/records
@@ -37,8 +37,8 @@ func (c Config) playsBound(gap, horizon float64, n deviation) float64 {
 	return root*root + records*float64(c.Actions.Delay+1)
 }
 
-// exp3UniformBound is Theorem 3 of SPEC.md: it bounds the expected regret of horizon answered plays to the best arm, in
-// units of the range of losses.
+// exp3UniformBound is Theorem 3 of SPEC.md: it bounds the expected regret of horizon answered actions to the best arm,
+// in units of the range of losses.
 func (c Config) exp3UniformBound(horizon float64, n deviation) float64 {
 	w, err := newExp3Uniform(len(c.Arms), c.Actions.Records, n)
 	if err != nil {

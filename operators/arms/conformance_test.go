@@ -51,25 +51,25 @@ func TestConformance(t *testing.T) {
 						tb.Fatal(err)
 					}
 					return machine
-				}, c.Actions, optest.Answers(60, -1, 2))
+				}, c.Actions, optest.Feedback(60, -1, 2))
 			})
 		}
 	}
 }
 
 // TestReferenceModelMatchesMachine checks that releases without noise are the sums of the reference model's
-// contributions in each step, whatever the record keys are.
+// contributions in each step, for all kinds of record keys.
 func TestReferenceModelMatchesMachine(t *testing.T) {
 	for _, c := range kinds {
 		m := released(c, 1)
 		machine, other := open(t, c, m, 1, true), &reference{Config: c}
 		other.Begin()
 		other.Observe(machine.Open(nil))
-		sum, leaf, some := 0.0, make([]float64, 1), false
-		for i, e := range optest.Answers(400, -1, 2) {
+		sum, added, some := 0.0, make([]float64, 1), false
+		for i, e := range optest.Feedback(400, -1, 2) {
 			r := operators.Record{Key: optest.ActionKey(c.Actions, i), Event: e, Null: i%11 == 2}
-			if other.Contribution(leaf, r) {
-				sum += leaf[0]
+			if other.Contribution(added, r) {
+				sum += added[0]
 				some = true
 			}
 			if made := machine.Add(nil, r); len(made) > 0 {
@@ -86,8 +86,8 @@ func TestReferenceModelMatchesMachine(t *testing.T) {
 	}
 }
 
-// TestALossMovesOneRelease checks that a loss is in one release, D steps later, and in no other. The sums of two
-// histories that differ in one loss differ in one step, by the difference of the losses, at most 1.
+// TestALossMovesOneRelease checks that a loss is in one release, ORIEL_DELAY steps after its round, and in no other.
+// The sums of two histories that differ in one loss differ in one step, by the difference of the losses, at most 1.
 func TestALossMovesOneRelease(t *testing.T) {
 	c := Config{
 		Arms: named(2), Rule: ucb, Losses: operators.Range{High: 1}, Width: 1,
@@ -99,7 +99,7 @@ func TestALossMovesOneRelease(t *testing.T) {
 		machine.Open(nil)
 		for i := range 40 {
 			x := 0.5
-			if i == 4 { // of step 3, answered in it
+			if i == 4 { // the action is of step 3 and is answered in that step
 				x = loss
 			}
 			r := operators.Record{
@@ -124,9 +124,9 @@ func TestALossMovesOneRelease(t *testing.T) {
 	}
 }
 
-// TestGoldenPlays checks that decisions without noise keep their bytes, because existing deployments have published
+// TestGoldenActions checks that decisions without noise keep their bytes, because existing deployments have published
 // them.
-func TestGoldenPlays(t *testing.T) {
+func TestGoldenActions(t *testing.T) {
 	for i, want := range []string{
 		"0120011210221120100221201122102112201200", "0101111110000011111000001111100000111100",
 		"3321230123312312103131300212201113022220", "0011220021101122212200122100011002120221",
@@ -165,9 +165,9 @@ func TestOtherStreamsAreRefused(t *testing.T) {
 	}
 }
 
-// TestUselessAnswersAreNull checks that an answer without a loss contributes as the null event does. So does a
-// record that answers no play.
-func TestUselessAnswersAreNull(t *testing.T) {
+// TestUselessFeedbackIsNull checks that an answer without a loss contributes as the null event does. So does a record
+// that answers no action.
+func TestUselessFeedbackIsNull(t *testing.T) {
 	c := config(ucb, 1, 0)
 	tags := map[[32]byte]bool{}
 	for _, r := range []operators.Record{

@@ -12,13 +12,13 @@ import (
 	"oriel/schemas"
 )
 
-// Definition is the row of arms in the table of operators.
+// Definition is the entry of arms in the registry of operators.
 var Definition = operators.Definition{
 	Name: "arms", Text: "bandit of finitely many arms: plays go out ahead, their losses come back as events",
 	Settings: settings, Events: events, New: configure,
 }
 
-// Names of the rules in ORIEL_RULE.
+// These are the rules of ORIEL_RULE.
 const (
 	ucb         = "ucb"
 	exp3        = "exp3"
@@ -76,7 +76,7 @@ type Config struct {
 	Arms    []string // 2 to 4096 names
 	Rule    string   // ucb, exp3 or exp3-uniform
 	Losses  operators.Range
-	Width   float64 // α of ucb
+	Width   float64 // the width factor α of ucb's intervals
 	Actions actions.Config
 }
 
@@ -110,12 +110,11 @@ const largest = 0.5
 // planVersion is the first line of the params that Params stores.
 const planVersion = "1"
 
-// Params returns the version and the list of arms, one a line, to be frozen.
+// Params returns the version and the list of arms, each on a line. A deployment freezes them.
 func (c operator) Params(mechanisms.Config) ([]byte, error) {
 	return []byte(planVersion + "\n" + strings.Join(c.Arms, "\n")), nil
 }
 
-// Open returns a Machine.
 func (c operator) Open(params []byte, stream *mechanisms.Stream) (operators.Machine, error) {
 	lines := strings.Split(string(params), "\n")
 	if lines[0] != planVersion || len(lines) < 3 || len(lines) > 1+maxArms {
@@ -132,7 +131,6 @@ func (c operator) Describe(m mechanisms.Config) operators.Description {
 	}
 }
 
-// ReferenceModel returns the code that an audit compares machines with.
 func (c operator) ReferenceModel([]byte) (operators.ReferenceModel, error) {
 	return &reference{Config: c.Config}, nil
 }

@@ -14,11 +14,11 @@ import (
 // exp3Rule is exp3 with implicit exploration over rounds (SPEC.md §3). It draws an arm with a probability proportional
 // to e^{−η·L}, where L is the estimated total of the arm's losses, measured from their mean.
 type exp3Rule struct {
-	variance float64 // bound on the mean square of a round's mean: ¼ plus noise
+	variance float64 // bound on the mean square of a round's mean loss: ¼ plus the variance of the noise
 	noise    deviation
 
 	learned uint64    // number of rounds learned from
-	middle  float64   // mean of the rounds' means
+	middle  float64   // mean of the mean losses of all released rounds
 	losses  []float64 // total estimated loss of each arm, measured from the middle
 
 	scores []int64
@@ -32,8 +32,8 @@ func newExp3(arms, answers int, n deviation) *exp3Rule {
 	}
 }
 
-// startup is the number of rounds an arm that η counts as already played, so that η is not too large in the first
-// rounds.
+// startup is the number of rounds for each arm that η adds to the rounds played, so that η is not too large in the
+// first rounds.
 const startup = 4
 
 // rate returns η after the rounds learned so far: the best value if as many rounds are still to come.
@@ -46,7 +46,6 @@ func (w *exp3Rule) rate() float64 {
 // largestScore is the score difference from which a probability counts as 0; it is then below e^−1024.
 const largestScore = 1 << (operators.ProbabilityBits + 10)
 
-// next draws the arm of the next round.
 func (w *exp3Rule) next(stream *mechanisms.Stream) (int, float64) {
 	eta, least := w.rate(), slices.Min(w.losses)
 	for i, l := range w.losses {
@@ -55,7 +54,7 @@ func (w *exp3Rule) next(stream *mechanisms.Stream) (int, float64) {
 	return w.draw(stream)
 }
 
-// draw draws an arm by the scores, and returns the exact probability that these integers give it.
+// draw draws an arm with exact integer probabilities proportional to the scores, and returns the arm's probability.
 func (w *exp3Rule) draw(stream *mechanisms.Stream) (arm int, p float64) {
 	arm = stream.Choose(0, w.scores, operators.ByProbabilities)
 	all := 0.0

@@ -10,9 +10,9 @@ import (
 	"oriel/operators/elementary"
 )
 
-// exp3UniformRule is exp3 that explores in a share of the rounds, in place of implicit exploration: in these rounds it
-// draws uniformly among all arms. No probability is then small, so that estimates need no bias. Its regret is bounded
-// whatever the middle is (SPEC.md, Theorem 3).
+// exp3UniformRule is exp3 with uniform exploration in place of implicit exploration: in a share of the rounds it draws
+// uniformly among all arms. No probability is then small, so that estimates need no bias. Its regret has a bound for
+// every middle (SPEC.md, Theorem 3).
 type exp3UniformRule struct {
 	exp3Rule
 	cost float64 // bound on the regret of a round, in units of η·K

@@ -41,7 +41,7 @@ func TestEstimatesOfExp3Uniform(t *testing.T) {
 		for _, l := range before {
 			all += math.Exp(-eta * (l - slices.Min(before)))
 		}
-		p := math.Exp(-eta*(before[arm]-slices.Min(before))) / all // probability by exponential weights alone
+		p := math.Exp(-eta*(before[arm]-slices.Min(before))) / all // the arm's probability without exploration
 		if q := (1-eta*k)*p + eta; math.Abs(q/chance-1) > 0x1p-18 {
 			t.Fatalf("round %d: a chance of %g, want %g", round, chance, q)
 		}
@@ -79,7 +79,7 @@ func TestRoundCost(t *testing.T) {
 	for _, beta := range []float64{1e-3, 0.125, 0.25, largestNoise} {
 		const steps = 400_000
 		mean := 0.0
-		for i := range steps { // t up to 80 scales
+		for i := range steps { // t goes up to 80 scales of the noise
 			x := (float64(i) + 0.5) * 80 * beta / steps
 			mean += (1 + x) * (1 + x) * math.Exp(1+x-x/beta) * 80 / steps
 		}
@@ -89,8 +89,8 @@ func TestRoundCost(t *testing.T) {
 	}
 }
 
-// TestRegretIsBoundedWhateverLossesDo checks the bound of Theorem 3 with losses that are as far apart as possible and
-// that change.
+// TestRegretIsBoundedWhateverLossesDo checks the bound of Theorem 3 with losses at both ends of the range, which
+// change.
 func TestRegretIsBoundedWhateverLossesDo(t *testing.T) {
 	const total, k, records = 100_000, 10, 4
 	c := config(exp3Uniform, records, 0)

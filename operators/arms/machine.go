@@ -12,7 +12,7 @@ import (
 	"oriel/schemas"
 )
 
-// rule chooses arms. It depends on released numbers alone.
+// rule chooses arms. It depends only on released numbers.
 type rule interface {
 	// next returns the arm of the next round, and the probability with which it was chosen.
 	next(stream *mechanisms.Stream) (arm int, p float64)
@@ -22,14 +22,14 @@ type rule interface {
 	operators.Field
 }
 
-// Machine implements operators.Machine. Its decisions are plays. The index is the number of the play, and the point is
-// the number of the arm.
+// Machine implements operators.Machine. Its decisions are actions. The index is the number of the action, and the point
+// is the number of the arm.
 type Machine struct {
 	operators.Base
 	config Config
 	table  *actions.Table
 	rule   rule
-	rounds []playedRound // by number of the round, modulo the number of rounds in the table
+	rounds []playedRound // indexed by the round's number modulo the number of rounds in the table
 
 	contribution [1]float64
 	point        [1]float64
@@ -44,7 +44,7 @@ type playedRound struct {
 
 var _ operators.Machine = (*Machine)(nil)
 
-// New returns the machine at step 0 over a stream of one number a record. It takes the stream over.
+// New returns the machine at step 0 over a stream of one number for each record. It takes ownership of the stream.
 func New(c Config, stream *mechanisms.Stream) (*Machine, error) {
 	if stream.Dimension() != 1 || !stream.PerStep() || stream.Batch() != uint64(c.Actions.Records) {
 		return nil, fmt.Errorf("arms: a stream of %d coordinates and %d records a step, mechanism %s: want one, %d, and single steps",
@@ -79,7 +79,7 @@ func New(c Config, stream *mechanisms.Stream) (*Machine, error) {
 // Open returns the first round.
 func (m *Machine) Open(dst []operators.Decision) []operators.Decision { return m.publish(dst, 1) }
 
-// Add takes a record, which may answer a play, and publishes the next round when a step closes.
+// Add takes a record, which may answer an action, and publishes the next round when a step closes.
 func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
 	m.table.Observe(r.Key, m.config.Losses.Centred(actions.Number(r)))
 	var adds []float64
@@ -98,10 +98,9 @@ func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.
 	return m.publish(dst, m.table.Step())
 }
 
-// at returns the slot of a round.
 func (m *Machine) at(round uint64) *playedRound { return &m.rounds[round%uint64(len(m.rounds))] }
 
-// publish chooses the arm of a round and appends its plays.
+// publish chooses the arm of a round and appends its actions.
 func (m *Machine) publish(dst []operators.Decision, round uint64) []operators.Decision {
 	p := m.at(round)
 	p.arm, p.probability = m.rule.next(m.Stream)
@@ -109,13 +108,14 @@ func (m *Machine) publish(dst []operators.Decision, round uint64) []operators.De
 	return m.config.Actions.Publish(dst, round, m.point[:], m.extra[:])
 }
 
-// Due returns one round before the first record, and one after each step.
+// Due returns the actions to publish at the end of a step: those of one round, and of the first round before any
+// record.
 func (m *Machine) Due(step uint64) (first uint64, count int) { return m.config.Actions.Due(step) }
 
 // deviation describes the noise of a release, in units of mapped losses.
 type deviation struct {
 	variance float64
-	tail     float64 // scale of an exponential tail; 0: a Gaussian one
+	tail     float64 // scale of an exponential tail; 0 for a Gaussian tail
 }
 
 // noiseOf computes the noise of a stream's releases from its public parameters. Gaussian noise has the variance of its
@@ -131,7 +131,7 @@ func noiseOf(stream *mechanisms.Stream) (deviation, error) {
 		}
 		sd := d.At(1)
 		return deviation{variance: float64(sd * sd)}, nil
-	case facts.Law == mechanisms.Gamma: // for one number this is Laplace noise
+	case facts.Law == mechanisms.Gamma: // for one coordinate the gamma mechanism's noise is Laplace noise
 		return laplace(g.Unit, g.Epsilon), nil
 	}
 	return deviation{}, errors.New("arms: mechanism " + g.Mechanism + ": its noise is not known")

@@ -19,8 +19,8 @@ func (t *reference) Contribution(dst []float64, r operators.Record) bool {
 	return a.Usable()
 }
 
-// Canary returns two answers to the first play of the newest round that still has unused plays. Their losses lie beyond
-// the range, to which they are clamped.
+// Canary returns two answers to the first action of the newest round that still has unused actions. Their losses lie
+// beyond the range, to which they are clamped.
 func (t *reference) Canary(u []float64, factor float64) (with, without operators.Record) {
 	return actions.Opposite(t.Open(), t.Losses, u[0], factor)
 }

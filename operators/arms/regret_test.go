@@ -15,7 +15,7 @@ import (
 	"oriel/schemas"
 )
 
-// released returns the configuration of a mechanism that releases each step once.
+// released returns the configuration of a mechanism that gives each step a release of its own.
 func released(c Config, epsilon float64) mechanisms.Config {
 	m := mechanisms.Config{
 		Name: "once-gamma", Batch: uint64(c.Actions.Records), Budget: dp.Budget{Epsilon: epsilon},
@@ -33,7 +33,7 @@ func named(k int) []string {
 	return names
 }
 
-// config returns a configuration with ten arms that offers as many plays as it learns from.
+// config returns a configuration with ten arms that offers as many actions as it learns from.
 func config(rule string, records int, delay uint64) Config {
 	return Config{
 		Arms: named(10), Rule: rule, Losses: operators.Range{High: 1}, Width: 1,
@@ -55,15 +55,15 @@ func open(tb testing.TB, c Config, m mechanisms.Config, key byte, exact bool) *M
 	return machine
 }
 
-// world simulates Bernoulli arms and a client that carries out plays and reports losses. All arms but the best cost 0.1
-// more; if flips is set, the best arm changes half way. The probabilities of lost, late, doubled and forged feedback
-// apply to each play.
+// world simulates Bernoulli arms and a client that carries out actions and reports losses. All arms but the best cost
+// 0.1 more; if flips is set, the best arm changes half way. The probabilities of lost, late, doubled and forged
+// feedback apply to each action.
 type world struct {
-	cost          float64 // loss of all arms but the best
+	cost          float64 // mean loss of all arms except the best
 	flips         bool
 	lost, doubled float64
 	forged        float64
-	late          int // largest number of plays by which feedback is late
+	late          int // feedback comes late by at most this number of actions
 }
 
 type fed struct {
@@ -72,12 +72,12 @@ type fed struct {
 	due  int
 }
 
-// regret carries out total plays and returns their regret to the best arm.
+// regret carries out total actions and returns their regret to the best arm.
 func (w world) regret(m *Machine, total int, seed uint64) float64 {
 	rng := rand.New(rand.NewPCG(seed, 5))
 	offered, carried, records, cost := []operators.Decision(nil), 0, 0, 0
 	var waiting []fed
-	hear := func(made []operators.Decision) {
+	observe := func(made []operators.Decision) {
 		for _, d := range made {
 			d.Point = append([]float64(nil), d.Point...)
 			offered = append(offered, d)
@@ -88,13 +88,13 @@ func (w world) regret(m *Machine, total int, seed uint64) float64 {
 		r.Identity.Offset = int64(records)
 		records++
 		if made := m.Add(nil, r); len(made) > 0 {
-			if stale := len(offered) - 2*len(made); stale > 0 { // clients skip plays that have timed out
+			if stale := len(offered) - 2*len(made); stale > 0 { // clients skip actions whose round is closed
 				offered = offered[stale:]
 			}
-			hear(made)
+			observe(made)
 		}
 	}
-	hear(m.Open(nil))
+	observe(m.Open(nil))
 	for carried < total {
 		if len(offered) > 0 {
 			d := offered[0]
@@ -131,7 +131,7 @@ func (w world) regret(m *Machine, total int, seed uint64) float64 {
 			record(f.key, f.loss)
 		}
 		if waiting = rest; len(waiting) == 0 && len(offered) == 0 {
-			record("", 0) // more was lost than is offered beyond need: null records let time pass
+			record("", 0) // so many answers were lost that actions run out: null records let time pass
 		}
 	}
 	return 0.1 * float64(cost)
@@ -160,8 +160,8 @@ func (w world) mean(t *testing.T, c Config, epsilon float64, exact bool) float64
 }
 
 // TestRegretOfTenArms checks the regret with a gap of 0.1 at ε = 1 and 0.1, with losses at different places in their
-// range. The limits are half above the measured regret (SPEC.md §4). For a million plays they are a half and a sixth of
-// the measured regret of doubling episodes and batches without a middle.
+// range. The limits are half above the measured regret (SPEC.md §4). For a million actions the two limits are a half
+// and a sixth of the measured regret of two older methods: doubling episodes, and batches without a middle.
 func TestRegretOfTenArms(t *testing.T) {
 	for row, c := range []struct {
 		rule          string
@@ -195,14 +195,14 @@ func TestRegretOfTenArms(t *testing.T) {
 // worse.
 func TestDrawnArmsFollowAChange(t *testing.T) {
 	w := world{cost: 0.5, flips: true}
-	fixed := 0.1 * tiertest.Runs(50_000.0, 500_000) // regret of always playing the first best arm, or any other
+	fixed := 0.1 * tiertest.Runs(50_000.0, 500_000) // regret of an arm that is best in one half only
 	if got := w.mean(t, config(exp3, 4, 0), 1, false); !(got < 0.9*fixed) {
 		t.Errorf("regret %.0f, of an arm that stays %.0f", got, fixed)
 	}
 }
 
-// TestFeedbackThatFails checks that lost, late, doubled and forged feedback adds regret in proportion and has no other
-// effect. Plays that are offered beyond need make up for lost ones.
+// TestFeedbackThatFails checks that lost, late, doubled and forged feedback increases the regret in proportion and has
+// no other effect. Surplus actions must make up for actions whose feedback is lost.
 func TestFeedbackThatFails(t *testing.T) {
 	for _, rule := range []string{ucb, exp3} {
 		records := map[string]int{ucb: 64, exp3: 8}[rule]

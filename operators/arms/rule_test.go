@@ -61,10 +61,10 @@ func TestActionsOfAWorseArmAreBounded(t *testing.T) {
 	c := config(ucb, 32, 1)
 	c.Width = 3
 	m := released(c, 1)
-	bound := c.playsBound(0.1, total, laplace(m.Unit, m.Budget.Epsilon)) + 2/(32.0*32)*math.Pi*math.Pi/6
+	bound := c.actionsBound(0.1, total, laplace(m.Unit, m.Budget.Epsilon)) + 2/(32.0*32)*math.Pi*math.Pi/6
 	regret := world{cost: 0.5}.regret(open(t, c, m, 1, false), total, 1)
-	if plays := regret / 0.1 / 9; !(plays <= bound) || !(plays > bound/40) {
-		t.Errorf("%.0f plays of a worse arm, the bound is %.0f", plays, bound)
+	if worse := regret / 0.1 / 9; !(worse <= bound) || !(worse > bound/40) {
+		t.Errorf("%.0f plays of a worse arm, the bound is %.0f", worse, bound)
 	}
 }
 

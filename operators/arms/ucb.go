@@ -11,26 +11,26 @@ import (
 
 // ucbRule is ucb (SPEC.md §2): it plays the arm with the least lower confidence bound on its mean loss.
 type ucbRule struct {
-	width float64 // α
+	width float64 // the factor α of the interval's width
 	noise deviation
-	total uint64 // answers of all arms
+	total uint64 // number of answers of all arms
 	arms  []record
 }
 
 // record holds the counts and sums of one arm.
 type record struct {
-	planned uint64  // rounds that have gone out
-	settled uint64  // rounds that were released
-	answers uint64  // to settled rounds
-	sum     float64 // sum of their releases
+	planned uint64  // rounds that have been published
+	settled uint64  // rounds that have been released
+	answers uint64  // answers in the settled rounds
+	sum     float64 // sum of the releases of the settled rounds
 }
 
 func newUCB(arms int, width float64, n deviation) *ucbRule {
 	return &ucbRule{width: width, noise: n, arms: make([]record, arms)}
 }
 
-// next takes each arm once, then an arm without released answers, then the arm with the least index. Among equals it
-// takes the first.
+// next takes each arm once, then an arm without released answers, then the arm with the least index. If several arms
+// qualify it takes the first.
 func (u *ucbRule) next(*mechanisms.Stream) (int, float64) {
 	best, least := 0, math.Inf(1)
 	x := float64(u.width * elementary.Log(float64(max(2, u.total))))
@@ -48,13 +48,14 @@ func (u *ucbRule) next(*mechanisms.Stream) (int, float64) {
 	return best, 1
 }
 
-// unknown is the distance by which the index of an arm without answers lies below all means. It is small enough that
-// adding a number of rounds to it is exact.
+// unknown is the distance by which the index of an arm without answers lies below all means. Adding a number of rounds
+// to it is exact in float64.
 const unknown = 1e15
 
 // index is a lower bound on the mean loss of an arm that fails with probability e^{−x}. With N answers in R rounds the
 // error of the arm's sum has variance factor v = N/4 + R·noise and scale c (SPEC.md, Lemma 1). An arm without an answer
-// has an index below all others; of several such arms the one planned least often comes first.
+// has an index below all arms with answers. Among arms without an answer, the arm planned least often has the lowest
+// index.
 func (u *ucbRule) index(a *record, x float64) float64 {
 	if a.answers == 0 {
 		return float64(a.planned) - unknown
@@ -68,7 +69,7 @@ func (u *ucbRule) learn(arm int, _ float64, answers int, sum float64) {
 	a := &u.arms[arm]
 	a.settled++
 	if answers == 0 {
-		return // the release is only noise
+		return // the round has no answers, so that its release is only noise
 	}
 	a.answers, a.sum = a.answers+uint64(answers), a.sum+sum
 	u.total += uint64(answers)

@@ -5,26 +5,26 @@ import (
 	"math"
 )
 
-// baseline estimates the value β that losses are measured from, in [−1, 1] as mapped losses are: a contribution is (v −
-// β)·u. The estimate uses releases alone. Let U be the sum of the directions that a step adds, and s_t − s_{t−1} the
-// difference of its release from the one before. Then ⟨s_t − s_{t−1}, U⟩ + β·|U|² is |U|² times the step's mean loss,
-// plus noise of mean 0. This holds because the directions of a step are independent of its noise and of all earlier
-// releases. The mean over all steps, weighted by |U|², is shrunk towards ORIEL_BASELINE, the more the larger the noise
-// is (SPEC.md §1).
+// baseline estimates β, the value from which losses are measured, on the scale of mapped losses in [−1, 1]: a
+// contribution is (v − β)·u. The estimate uses only releases. Let U be the sum of the directions that a step adds, and
+// s_t − s_{t−1} the difference of its release from the one before. Then ⟨s_t − s_{t−1}, U⟩ + β·|U|² is |U|² times the
+// step's mean loss, plus noise of mean 0. This holds because the directions of a step are independent of its noise and
+// of all earlier releases. The mean over all steps, weighted by |U|², is shrunk towards ORIEL_BASELINE, the more the
+// larger the noise is (SPEC.md §1).
 type baseline struct {
-	first float64 // β before any release
-	bound float64 // of |β|
+	first float64 // β before the first release
+	bound float64 // bound on |β|
 	sums  []float64
-	last  []float64 // release before the open step
-	along []float64 // U of the open step, so far
+	last  []float64 // the previous step's release
+	along []float64 // U of the open step, from the answers so far
 }
 
-// Places in baseline.sums.
+// These are the indices of baseline.sums.
 const (
-	means   = iota // Σ |U|² times mean losses
-	weights        // Σ |U|²
+	means   = iota // Σ |U|² times the mean loss of the step
+	weights        // sum of the weights |U|²
 	squares        // Σ |s_t − s_{t−1}|²
-	steps          // number of steps in these sums: those with an answer
+	steps          // number of steps with an answer; the sums have only these
 	sumsLen
 )
 
@@ -79,7 +79,7 @@ func (b *baseline) learn(released []float64) {
 	b.sums[steps]++
 }
 
-// check refuses sums that no releases can have led to.
+// check refuses a state whose sums cannot come from any releases.
 func (b *baseline) check() error {
 	for _, v := range [][]float64{b.sums, b.last, b.along} {
 		for _, x := range v {

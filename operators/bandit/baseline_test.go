@@ -37,12 +37,12 @@ func slowBaseline(first, most float64, releases, along [][]float64, betas []floa
 	if steps == 0 {
 		return first
 	}
-	prior := 3 * squares / (steps * float64(n)) // of a uniform law on [−1, 1] the variance is a third
+	prior := 3 * squares / (steps * float64(n)) // a third is the variance of a uniform law on [−1, 1]
 	return math.Max(-most, math.Min(most, (means+prior*first)/(weights+prior)))
 }
 
 // TestBaselinesMatchTheReference checks that the baseline in decisions follows the slow formula. Its inputs are the
-// releases, the published plays, and the answers of each step.
+// releases, the published actions, and the answers of each step.
 func TestBaselinesMatchTheReference(t *testing.T) {
 	for _, c := range kinds(t) {
 		for _, mech := range []string{"blt", "tree-gamma"} {
@@ -62,7 +62,7 @@ func TestBaselinesMatchTheReference(t *testing.T) {
 				}
 			}
 			observe(machine.Open(nil))
-			for i, e := range optest.Answers(60, -2, 3) {
+			for i, e := range optest.Feedback(60, -2, 3) {
 				r := operators.Record{Key: optest.ActionKey(c.Actions, i), Event: e}
 				if adds := history.Next(r.Key, c.mapped(actions.Number(r))); adds.Action > 0 {
 					floats.Add(step, directions[adds.Action])
@@ -90,7 +90,7 @@ func TestBaselinesMatchTheReference(t *testing.T) {
 }
 
 // prices simulates the sale of three products at prices from 0 to 12. One of them is bought with probability 1 −
-// price/worth. A loss is minus the revenue.
+// price/value. A loss is minus the revenue.
 type prices struct{ values []float64 }
 
 func (w prices) earned(p []float64) (sum float64) {
@@ -100,7 +100,7 @@ func (w prices) earned(p []float64) (sum float64) {
 	return sum
 }
 
-// regret plays the rounds. It returns the revenue lost to the best prices, per play, and the last baseline.
+// regret plays the rounds. It returns the revenue lost to the best prices, per action, and the last baseline.
 func (w prices) regret(t *testing.T, c Config, p Params, m mechanisms.Config, key byte) (mean, beta float64) {
 	t.Helper()
 	machine, rng := opened(t, c, p, m, key, false), rand.New(rand.NewPCG(uint64(key), 77))
@@ -157,7 +157,7 @@ func TestABaselineIsFound(t *testing.T) {
 			return regret, beta
 		}
 		none, _ := mean(0, false)
-		good, _ := mean(0.77, false) // 7 of 30 are earned
+		good, _ := mean(0.77, false) // with this baseline, actions earn 7 of 30
 		found, beta := mean(0, true)
 		t.Logf("%v: regret %.3f a play without a baseline, %.3f with one that is told, %.3f with one that is found, %.2f",
 			scope, none, good, found, beta)
@@ -165,7 +165,7 @@ func TestABaselineIsFound(t *testing.T) {
 			t.Errorf("%v: regret %.3f a play without a baseline, %.3f with one that is told, %.3f with one that is found",
 				scope, none, good, found)
 		}
-		if math.Abs(beta-0.54) > 0.25 { // three standard errors of noise over 60 000 plays
+		if math.Abs(beta-0.54) > 0.25 { // three standard errors of the noise over 60 000 actions
 			t.Errorf("%v: the baseline is found at %.2f, of a mean of 0.54", scope, beta)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"oriel/schemas"
 )
 
-// answering returns a function that answers the next play, and reads the next round when a step closes.
+// answering returns a function that answers the next action, and reads the next round when a step closes.
 func answering(tb testing.TB, n int) func() {
 	tb.Helper()
 	c := Config{
@@ -28,7 +28,7 @@ func answering(tb testing.TB, n int) func() {
 	}
 }
 
-// BenchmarkAdd measures adding losses of plays to a machine that publishes one play for each loss.
+// BenchmarkAdd measures adding losses of actions to a machine that publishes one action for each loss.
 func BenchmarkAdd(b *testing.B) {
 	for _, n := range []int{2, 16, 128} {
 		b.Run("n="+strconv.Itoa(n), func(b *testing.B) {
@@ -41,7 +41,7 @@ func BenchmarkAdd(b *testing.B) {
 	}
 }
 
-// TestAddAllocatesOnlyTheStreamsCiphers checks that answers and plays allocate nothing. A step draws noise under its
+// TestAddAllocatesOnlyTheStreamsCiphers checks that answers and actions allocate nothing. A step draws noise under its
 // own key, whose cipher is allocated.
 func TestAddAllocatesOnlyTheStreamsCiphers(t *testing.T) {
 	answer := answering(t, 16)

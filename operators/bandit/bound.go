@@ -5,11 +5,11 @@ import (
 	"math"
 )
 
-// regretBound is Theorem 1 of SPEC.md without its noise: an upper bound on the mean regret of a play to the best point
-// of the set, over total plays.
+// regretBound is Theorem 1 of SPEC.md without its noise: an upper bound on the mean regret of an action to the best
+// point of the set, over total actions.
 func (c Config) regretBound(e Episode, total float64) float64 {
 	shape, diameter, records := c.geometry(), c.Set.Diameter(), float64(c.Actions.Records)
-	norm := float64(shape.dimension) * (c.Losses.High - c.Losses.Low) / e.Smoothing // of any contribution
+	norm := float64(shape.dimension) * (c.Losses.High - c.Losses.Low) / e.Smoothing // largest norm of a contribution
 	out := diameter*diameter/(2*e.Rate*total) +
 		e.Rate*float64(c.Actions.Delay+1)*(norm*norm+records*c.Lipschitz*c.Lipschitz) + c.Lipschitz*3*e.Smoothing
 	out += c.Lipschitz * c.centreError()
@@ -38,7 +38,7 @@ func (c Config) regret() string {
 	}
 	total := float64(c.Rounds) * float64(c.Actions.Records)
 	e := c.episode(total)
-	most := min(c.Losses.High-c.Losses.Low, c.Lipschitz*c.Set.Diameter()) // largest regret of any play
+	most := min(c.Losses.High-c.Losses.Low, c.Lipschitz*c.Set.Diameter()) // largest regret of one action
 	bound := c.regretBound(e, total)
 	text := fmt.Sprintf(". If losses are convex, and change by at most %g over a length of 1, it is proved of %.3g plays that their mean cost "+
 		"is at most %.3g above the cost of the best point, plus %.3g times the noise of a release (rms of the vector)",

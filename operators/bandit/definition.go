@@ -13,7 +13,7 @@ import (
 	"oriel/schemas"
 )
 
-// Definition is the row of bandit in the table of operators.
+// Definition is the entry of bandit in the registry of operators.
 var Definition = operators.Definition{
 	Name: "bandit", Text: "bandit over a convex set: plays go out ahead, their losses come back as events",
 	Settings: settings, Events: events,
@@ -27,7 +27,7 @@ func ForPapers(p Printed) operators.Definition {
 	return d
 }
 
-// Values of settings.
+// These are values of settings.
 const (
 	frankWolfe = "frank-wolfe"
 	projected  = "projection"
@@ -198,7 +198,8 @@ func extras(terms protection.Terms, found bool) []schemas.Extra {
 }
 
 // Require sets the contribution: loss·u in units of half the range of losses, in a ball about a public centre on the
-// line of u. With the paper's noise the contribution is declared longer by the factor that gives that noise.
+// line of u. With the paper's noise, Require declares contributions that are longer than the real ones, by the factor
+// that makes exact calibration give the paper's noise.
 func (c operator) Require(m *mechanisms.Config, params []byte) error {
 	if _, several := m.Unit.EventSeparation(); several {
 		return errors.New("bandit: there is no user level: answers of a round are added in one step, so two of a user that came far apart may move one release")
@@ -234,7 +235,6 @@ func (c operator) Params(m mechanisms.Config) ([]byte, error) {
 	return p.AppendBinary(nil), err
 }
 
-// Open returns a Machine.
 func (c operator) Open(params []byte, sums *mechanisms.Stream) (operators.Machine, error) {
 	p, err := ParseParams(params)
 	if err != nil {
@@ -243,7 +243,7 @@ func (c operator) Open(params []byte, sums *mechanisms.Stream) (operators.Machin
 	return New(c.Config, p, sums)
 }
 
-// Describe returns how far plays are from their centre, among other figures.
+// Describe returns, among other figures, the distance of actions from their centre.
 func (c operator) Describe(mechanisms.Config) operators.Description {
 	p := c.NewParams()
 	all := p.Episodes
@@ -261,7 +261,7 @@ func (c operator) Describe(mechanisms.Config) operators.Description {
 	}
 }
 
-// shapes describes where plays go, and the baseline that losses are measured from.
+// shapes describes in words where actions lie, and the baseline that losses are measured from.
 func (c operator) shapes(p Params, e Episode) string {
 	text := fmt.Sprintf("Directions of plays have %d dimensions", p.Dimension)
 	if p.Dimension == 1 {
@@ -280,9 +280,10 @@ func (c operator) shapes(p Params, e Episode) string {
 	return text + fmt.Sprintf(". Losses are measured from a baseline: %.3g at first, then their mean as far as releases show it", first)
 }
 
-// EmitAll returns the operator whose plays go along each coordinate in turn, with one play of each coordinate for each
-// record. Contributions keep their length, and an audit can aim. If the table of so many plays would be too large,
-// answers wait for a shorter time.
+// EmitAll returns an operator for an audit, whose actions go along each coordinate in turn. For each record of a step
+// it publishes one action of every coordinate. Contributions keep their length, and a canary event can answer the
+// action along the direction that it needs. If the table of all these actions would be too large, actions are open for
+// fewer steps.
 func (c operator) EmitAll() operators.Operator {
 	c.Actions.Actions, c.axes = c.Actions.Records*c.Set.Dimension(), true
 	for c.Actions.Delay > 0 && c.Actions.Validate() != nil {
@@ -291,7 +292,6 @@ func (c operator) EmitAll() operators.Operator {
 	return c
 }
 
-// ReferenceModel returns the code that an audit compares machines with.
 func (c operator) ReferenceModel(params []byte) (operators.ReferenceModel, error) {
 	p, err := ParseParams(params)
 	if err != nil {

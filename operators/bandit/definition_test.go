@@ -33,8 +33,8 @@ func under(name string, batch uint64, s protection.Scope) mechanisms.Config {
 
 var disc = []string{"SET=l2-ball", "RADIUS=1", "DIMENSION=2"}
 
-// TestSettingsDeterminePlays checks that each setting reaches the configuration and the plan.
-func TestSettingsDeterminePlays(t *testing.T) {
+// TestSettingsDetermineActions checks that each setting reaches the configuration and the plan.
+func TestSettingsDetermineActions(t *testing.T) {
 	m := under("tree-laplace", 10, protection.Lifetime{Steps: 100, Within: 128})
 	m.Budget.Epsilon = 1
 	for _, x := range []struct {
@@ -79,12 +79,8 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 		"ORIEL_DOUBLING: true: not without ORIEL_ROUNDS": {
 			under("blt", 4, going), []string{"DOUBLING=true", "SMOOTHING=0.1", "RATE=0.1"},
 		},
-		"ORIEL_DOUBLING: true: takes the paper's": {
-			under("blt", 4, ending), []string{"DOUBLING=true", "RATE=0.1"},
-		},
-		"ORIEL_NOISE: paper: none is printed for blt": {
-			under("blt", 4, ending), []string{"NOISE=paper"},
-		},
+		"ORIEL_DOUBLING: true: takes the paper's":     {under("blt", 4, ending), []string{"DOUBLING=true", "RATE=0.1"}},
+		"ORIEL_NOISE: paper: none is printed for blt": {under("blt", 4, ending), []string{"NOISE=paper"}},
 		"ORIEL_NOISE: paper: is printed for all of a run": {
 			under("tree-laplace", 4, going), []string{"NOISE=paper", "SMOOTHING=0.1", "RATE=0.1"},
 		},
@@ -96,16 +92,10 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 		"ORIEL_MECHANISM: once-gamma: learns from sums": {
 			under("once-gamma", 4, protection.PerStep{}), []string{"ROUNDS=64"},
 		},
-		"ORIEL_RATE: not set, and neither is ORIEL_ROUNDS": {
-			under("blt", 4, going), []string{"SMOOTHING=0.1"},
-		},
-		"ORIEL_LOSS_RANGE: \"3:1\"": {under("blt", 4, ending), []string{"LOSS_RANGE=3:1"}},
-		"ORIEL_PLAYS: 3: not from ORIEL_BATCH = 4": {
-			under("blt", 4, ending), []string{"PLAYS=3"},
-		},
-		"ORIEL_SMOOTHING 2: not below 1, the radius": {
-			under("blt", 4, ending), []string{"SMOOTHING=2"},
-		},
+		"ORIEL_RATE: not set, and neither is ORIEL_ROUNDS": {under("blt", 4, going), []string{"SMOOTHING=0.1"}},
+		"ORIEL_LOSS_RANGE: \"3:1\"":                        {under("blt", 4, ending), []string{"LOSS_RANGE=3:1"}},
+		"ORIEL_PLAYS: 3: not from ORIEL_BATCH = 4":         {under("blt", 4, ending), []string{"PLAYS=3"}},
+		"ORIEL_SMOOTHING 2: not below 1, the radius":       {under("blt", 4, ending), []string{"SMOOTHING=2"}},
 		"ORIEL_PRECISION: 9: not from 0 to the set's diameter 2": {
 			under("blt", 4, ending), []string{"PRECISION=9"},
 		},
@@ -121,9 +111,7 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 		"ORIEL_LOW: box: coordinate 2 from 1 to 1": {
 			under("blt", 4, ending), []string{"SET=box", "RADIUS=", "LOW=0,1", "HIGH=1"},
 		},
-		"ORIEL_RADIUS: not set; every set has one but a box": {
-			under("blt", 4, ending), []string{"RADIUS="},
-		},
+		"ORIEL_RADIUS: not set; every set has one but a box": {under("blt", 4, ending), []string{"RADIUS="}},
 	} {
 		if _, err := configOf(x.m, append(append([]string(nil), disc...), x.lines...)...); err == nil ||
 			!strings.Contains(err.Error(), want) {
@@ -141,8 +129,9 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 	}
 }
 
-// TestThereIsNoUserLevel checks that a bandit with users as unit cannot be opened: by settings or without, and before
-// or after its plan is made. Answers of a round are added together, so that no user-level bound is proved.
+// TestThereIsNoUserLevel checks that a bandit with users as unit cannot be opened: neither from settings nor from a
+// Config in code, and neither before nor after its plan is made. The answers of a round are added together, so no
+// user-level bound is proved.
 func TestThereIsNoUserLevel(t *testing.T) {
 	for _, delay := range []string{"0", "4"} {
 		m := mechanisms.Config{Name: "blt", Batch: 4}
@@ -170,9 +159,9 @@ func TestThereIsNoUserLevel(t *testing.T) {
 	}
 }
 
-// TestPlaysThatMayLeaveNeedNoTangentSpace checks that a deployment whose plays may leave the set needs no tangent
+// TestActionsThatMayLeaveNeedNoTangentSpace checks that a deployment whose actions may leave the set needs no tangent
 // space, because some earlier deployments have sets without one. Directions then fill R^n.
-func TestPlaysThatMayLeaveNeedNoTangentSpace(t *testing.T) {
+func TestActionsThatMayLeaveNeedNoTangentSpace(t *testing.T) {
 	m := under("blt", 4, protection.Lifetime{Steps: 64, Within: 64})
 	for _, lines := range [][]string{
 		{"SET=flow", "DIMENSION=2", "EDGES=path"}, {"SET=trees", "DIMENSION=200", "EDGES=double"},
@@ -219,8 +208,8 @@ func TestOnlyTheBrokenSettingIsReported(t *testing.T) {
 	}
 }
 
-// TestVacuousBoundsAreNamed checks the text about vacuous regret bounds. It names the number of plays from which on the
-// bound is below the trivial bound, and that number is right. The text is absent if the bound is not vacuous.
+// TestVacuousBoundsAreNamed checks the text about vacuous regret bounds. It names the number of actions from which on
+// the bound is below the trivial bound, and that number is right. The text is absent if the bound is not vacuous.
 func TestVacuousBoundsAreNamed(t *testing.T) {
 	text := func(horizon uint64, more ...string) (string, operator) {
 		t.Helper()
@@ -236,7 +225,7 @@ func TestVacuousBoundsAreNamed(t *testing.T) {
 		return c.regret(), c
 	}
 	short, c := text(2)
-	const most = 1 // losses are from 0 to 1
+	const most = 1 // the range of losses is [0, 1]
 	if !strings.Contains(short, "No play costs more than 1 above the best point anyway, so that this bound says nothing before some ") {
 		t.Fatal(short)
 	}

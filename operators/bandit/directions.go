@@ -11,30 +11,29 @@ import (
 	"oriel/operators/elementary"
 )
 
-// directions are points of the unit sphere, one for each play. They are functions of the play's number and of a seed
-// that is drawn once in the life of a stream, before any event. So they do not depend on events, a replay computes them
-// again, and an answer needs only its play's number to be learned from.
+// directions are points of the unit sphere, one for each action. They are functions of the action's number and of a
+// seed that is drawn once in the life of a stream, before any event. So directions do not depend on events, a replay
+// computes them again, and the number of an answered action is enough to compute its direction.
 type directions struct {
 	seed    [seedLen]byte
-	axes    [][]float64    // the directions in turn, for an audit; nil: they are drawn
-	tangent convex.Tangent // tangent space with the directions; nil: they fill R^n
-	keyed   cipher.Block   // AES-128 under the seed
+	axes    [][]float64    // unit directions used in turn, for an audit; nil: directions are random
+	tangent convex.Tangent // tangent space that contains the directions; nil: they fill R^n
+	keyed   cipher.Block   // AES-128 with the seed as key
 	action  uint64
-	block   uint64 // next block of the play
+	block   uint64 // number of the action's next block
 	buffer  [aes.BlockSize]byte
-	full    bool // its second half is not used yet
+	full    bool // the second half of the block is not used yet
 }
 
 const seedLen = 16
 
-// drawSeed takes the seed from a stream before its first record. It is a digest of the stream's key alone, and looks
+// drawSeed takes the seed from a stream before its first record. It is a digest of only the stream's key, and looks
 // random to everyone without the state.
 func (d *directions) drawSeed(stream *mechanisms.Stream) {
 	tag := stream.Tag("directions")
 	d.use([seedLen]byte(tag[:]))
 }
 
-// use sets the seed.
 func (d *directions) use(seed [seedLen]byte) {
 	block, err := aes.NewCipher(seed[:])
 	if err != nil {
@@ -44,11 +43,11 @@ func (d *directions) use(seed [seedLen]byte) {
 }
 
 // leastTangent is the least share of the squared norm of a normal vector that its projection must keep, because
-// rounding would exceed 2⁻³⁰ of a shorter projection. Otherwise the vector is drawn again. This changes no direction's
-// law, because the direction of a normal vector is independent of its length.
+// rounding would exceed 2⁻³⁰ of a shorter projection. Otherwise the vector is drawn again. Drawing again does not
+// change the distribution of directions, because the direction of a normal vector is independent of its length.
 const leastTangent = 0x1p-40
 
-// write writes the direction of a play: a vector of normal numbers divided by its norm. The numbers come from
+// write writes the direction of an action: a vector of normal numbers divided by its norm. The numbers come from
 // Marsaglia's polar method (Marsaglia and Bray, "A convenient method for generating normal variables", SIAM Review
 // 1964). On a tangent space the vector is first projected orthogonally, which gives a normal vector of that space.
 func (d *directions) write(dst []float64, play uint64) {
@@ -92,9 +91,9 @@ func sumOfSquares(v []float64) float64 {
 	return total
 }
 
-// coordinates returns the directions that an audit plays, or nil if directions are drawn. These are the unit vectors
+// coordinates returns the directions of an audit's actions, or nil if directions are random. They are the unit vectors
 // or, with a tangent space, their normalised projections. A coordinate that is constant on the set gets the direction
-// of another one.
+// of another coordinate.
 func coordinates(audited bool, n int, tangent convex.Tangent) [][]float64 {
 	if !audited {
 		return nil
@@ -134,8 +133,8 @@ func (d *directions) pair() (a, b float64) {
 	}
 }
 
-// uniform returns a number in [−1, 1), in steps of 2⁻⁵². It comes from half a block of AES, whose plaintext is the play
-// and a counter.
+// uniform returns a number in [−1, 1), in steps of 2⁻⁵². It comes from half a block of AES, whose plaintext is the
+// action and a counter.
 func (d *directions) uniform() float64 {
 	at := aes.BlockSize / 2
 	if d.full = !d.full; d.full {

@@ -10,8 +10,8 @@ import (
 )
 
 // The fields of a state are the seed of directions, 16 bytes, the centre, and the table. With Doubling two vectors
-// follow the centre: the start of the episode, and the release before it. From planOfTangents on, the fields of the
-// baseline come last: its sums, the last release, and the sum of directions in the open step.
+// follow the centre: the start of the episode, and the last release before the episode. From planOfTangents on, the
+// fields of the baseline come last: its sums, the last release, and the sum of directions in the open step.
 const stateVersion = 1
 
 // defineState lists the fields of the state of a machine that New has made.

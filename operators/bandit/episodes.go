@@ -6,19 +6,19 @@ import (
 	"oriel/operators/actions"
 )
 
-// Episode holds the constants of a range of rounds: of all rounds, or with Doubling of the rounds from 2^e to 2^(e+1) −
-// 1.
+// Episode holds the constants of an interval of rounds. Without Doubling there is one interval; with Doubling episode e
+// has the rounds from 2^e to 2^(e+1) − 1.
 type Episode struct {
-	Smoothing float64 // ζ
-	Rate      float64 // η
-	Shrink    float64 // 1 − ζ/r, by which centres are moved towards the centre of the inner ball; 1: not at all
+	Smoothing float64 // ζ, the distance of actions from their centre
+	Rate      float64 // η, the learning rate
+	Shrink    float64 // 1 − ζ/r, the factor that scales centres towards the inner ball's centre; 1: none
 }
 
-// margin is the weight of the inner ball's centre in each play, so that rounding moves no play across a face of the
+// margin is the weight of the inner ball's centre in each action, so that rounding cannot move an action out of the
 // set. Plans from before planOfTangents have no margin.
 const margin = 0x1p-20
 
-// share returns the weight of the centre in the point that plays surround.
+// share returns the weight of the mirror's centre in the centre of a round's actions.
 func (p Params) share(e Episode) float64 {
 	if p.earlier() || e.Shrink == 1 {
 		return e.Shrink
@@ -45,15 +45,15 @@ func (c Config) episodes() int {
 // which the centres of this episode must not use. That sum is a release, and the difference of two releases is
 // post-processing.
 type episodeStart struct {
-	before []float64 // the release with all contributions of earlier rounds, or zero
-	since  []float64 // scratch: the part released after it
+	before []float64 // the release that has all contributions of earlier rounds, or zero
+	since  []float64 // scratch: the latest release minus before
 }
 
 // turn takes the release of a step, after which the given round is published. It returns the sum that determines the
-// round's centre, or nil if no contribution of the round's episode is in a release yet. A contribution of round r is
-// added in step r + delay.
+// round's centre. It returns nil as long as no release has a contribution of the round's episode. A contribution of
+// round r is added in step r + Delay.
 func (b *episodeStart) turn(released []float64, first, round uint64, p actions.Config) []float64 {
-	step, last := round-1, first-1+p.Delay // last: the last step that adds only rounds before the episode
+	step, last := round-1, first-1+p.Delay // last is the last step that adds only rounds before the episode
 	if step <= last {
 		if step == last {
 			copy(b.before, released)

@@ -28,7 +28,8 @@ func TestEpisodesStartAnew(t *testing.T) {
 			t.Fatal(err)
 		}
 		rng, centre, start := rand.New(rand.NewPCG(6, 6)), make([]float64, 2), make([]float64, 2)
-		losses, directions, leaves := []float64{0}, [][]float64{nil}, [][]float64{nil} // of rounds, from 1
+		// Indexed by round, from 1.
+		losses, directions, contributions := []float64{0}, [][]float64{nil}, [][]float64{nil}
 		made := machine.Open(nil)
 		for round := 1; round <= 99; round++ {
 			first := 1
@@ -41,12 +42,12 @@ func TestEpisodesStartAnew(t *testing.T) {
 			}
 			if last := round - 1 - int(delay); last >= first {
 				copy(centre, start)
-				for _, leaf := range leaves[first : last+1] {
-					floats.AddScaled(centre, -plan.Rate*c.gain(machine.plan, plan), leaf)
+				for _, contribution := range contributions[first : last+1] {
+					floats.AddScaled(centre, -plan.Rate*c.gain(machine.plan, plan), contribution)
 				}
 				projection.Project(centre, centre)
 			}
-			want := []float64{plan.Shrink * centre[0], plan.Shrink * centre[1]} // the set's start is 0
+			want := []float64{plan.Shrink * centre[0], plan.Shrink * centre[1]} // the mirror's start is 0
 			if got := made[0].Extras[0].Numbers; floats.Distance(got, want, 2) > 1e-5 {
 				t.Fatalf("delay %d, round %d: centre %v, want %v", delay, round, got, want)
 			}
@@ -57,10 +58,10 @@ func TestEpisodesStartAnew(t *testing.T) {
 				u[i] = (x - want[i]) / plan.Smoothing
 			}
 			directions = append(directions, u)
-			if added := round - int(delay); added > 0 { // measured from the baseline of now
-				leaf := make([]float64, 2)
-				floats.AddScaled(leaf, 2*(losses[added]-made[0].Extras[1].Number), directions[added])
-				leaves = append(leaves, leaf)
+			if added := round - int(delay); added > 0 { // measured from the current baseline
+				contribution := make([]float64, 2)
+				floats.AddScaled(contribution, 2*(losses[added]-made[0].Extras[1].Number), directions[added])
+				contributions = append(contributions, contribution)
 			}
 			made = machine.Add(made[:0], operators.Record{
 				Key: strconv.AppendInt(nil, int64(round), 10), Event: schemas.Event{Numbers: []float64{loss}},
@@ -69,8 +70,8 @@ func TestEpisodesStartAnew(t *testing.T) {
 	}
 }
 
-// TestDoublingLosesAConstant checks that without knowing T the regret is at most three times the regret of the
-// constants for that T, whatever T is.
+// TestDoublingLosesAConstant checks that the regret of Doubling, which does not know T, is at most three times the
+// regret with the constants for the true T, for several T.
 func TestDoublingLosesAConstant(t *testing.T) {
 	for _, total := range tiertest.Runs([]int{3_000, 12_000}, []int{3_000, 30_000, 100_000}) {
 		most := paper(t, 2, 100_000)

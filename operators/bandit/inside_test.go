@@ -19,7 +19,7 @@ import (
 	"oriel/schemas"
 )
 
-// rounding is the allowed relative error of a sum. Signs, and the ends of a box, must be exact.
+// rounding is the allowed relative error of a sum. The test allows no error in signs and in the ends of a box.
 const rounding = 1e-12
 
 // member is a set and a slow test of membership, which follows the definition.
@@ -75,7 +75,7 @@ func members() []member {
 		}},
 		{
 			convex.Spec{Name: "flow", Dimension: 7, Radius: 5, Edges: []string{"a>b", "a>c", "b>c", "b>d", "c>d", "d>e", "a>e"}},
-			func(x []float64) bool { // the flow out of a, and the balance of b, c, d
+			func(x []float64) bool { // unit flows: 1 leaves a, and b, c and d balance
 				return within(x, 0, 5) && sumsTo([]float64{x[0], x[1], x[6]}, 5) && math.Abs(x[0]-x[2]-x[3]) < 5*rounding &&
 					math.Abs(x[1]+x[2]-x[4]) < 5*rounding && math.Abs(x[3]+x[4]-x[5]) < 5*rounding
 			},
@@ -108,8 +108,8 @@ func members() []member {
 }
 
 // treesOf tests membership in the spanning-tree polytope of a graph: a triangle abc, d joined to two of its corners,
-// and a bridge from d to e. Edges are in the order of members. The edges within any vertices sum to at most the number
-// of vertices less one, and all edges sum to four.
+// and a bridge from d to e. Edges are in the order that members uses. For each set of vertices, the coordinates of the
+// edges among them sum to at most the number of vertices less one. All coordinates sum to four.
 func treesOf(x []float64) bool {
 	ends := [][2]int{{0, 1}, {1, 2}, {2, 0}, {2, 3}, {3, 0}, {3, 4}}
 	for some := 1; some < 1<<5; some++ {
@@ -119,19 +119,19 @@ func treesOf(x []float64) bool {
 				inside += x[edge]
 			}
 		}
-		if inside > float64(bits.OnesCount(uint(some))-1)+rounding { // for some sets this is an equation
+		if inside > float64(bits.OnesCount(uint(some))-1)+rounding { // for some sets of vertices, equality holds
 			return false
 		}
 	}
 	return floats.Min(x) >= 0 && sumsTo(x, 4)
 }
 
-// TestNoPlayLeavesItsSet checks that no play is outside its set, for each set and both updates, with centres that noise
-// throws from side to side. The long form makes 10⁶ plays over all sets.
-func TestNoPlayLeavesItsSet(t *testing.T) {
+// TestNoActionLeavesItsSet checks that no action is outside its set, for each set and both updates, with noise so large
+// that centres jump across the set. The long form makes 10⁶ actions over all sets.
+func TestNoActionLeavesItsSet(t *testing.T) {
 	runs := []bool{false, true}
 	all := members()
-	plays := tiertest.Runs(400, 1_000_000/len(all)+1)
+	total := tiertest.Runs(400, 1_000_000/len(all)+1)
 	for k, x := range all {
 		set, err := convex.Parse(x.spec)
 		if err != nil {
@@ -149,7 +149,7 @@ func TestNoPlayLeavesItsSet(t *testing.T) {
 			machine := open(t, c, mechanism(c, "blt", 1), byte(k), false)
 			made, middle := machine.Open(nil), slices.Clone(machine.middle)
 			far := 0.0
-			for play := 0; play < plays; play += len(made) {
+			for play := 0; play < total; play += len(made) {
 				for _, d := range made {
 					if !x.in(d.Point) {
 						t.Fatalf("%s, projection %v, play %d: %v is outside", x.spec.Name, projects, d.Index, d.Point)
@@ -175,8 +175,8 @@ func TestNoPlayLeavesItsSet(t *testing.T) {
 	}
 }
 
-// TestCentresAreSettled checks that a centre that has left its set, by as much as rounding could in a long run, is back
-// after one step. A mix with a vertex alone would keep most of the error.
+// TestCentresAreSettled checks that a centre that has left its set, by as much as rounding could in a long run, is in
+// the set again after one step. A Frank-Wolfe step without this repair would keep most of the error.
 func TestCentresAreSettled(t *testing.T) {
 	for _, x := range members() {
 		set, err := convex.Parse(x.spec)
@@ -188,7 +188,7 @@ func TestCentresAreSettled(t *testing.T) {
 		}
 		switch x.spec.Name {
 		case "trees", "vertices", "spectrahedron", "ranking":
-			continue // centres are mixes of points that are in the set
+			continue // without projection, centres are averages of points in the set
 		}
 		c := Config{
 			Set: set, Losses: operators.Range{High: 1}, Lipschitz: 1, Rounds: 1 << 20, Rate: 1e-9, Shrink: true,
@@ -240,7 +240,7 @@ func TestDirectionsAreUniformOnTheTangentSphere(t *testing.T) {
 			v := mat.NewVecDense(n, d)
 			square.RankOne(square, 1.0/draws, v, v)
 		}
-		// Each mean has variance at most 1/draws: 6.2 standard errors, for about 600 numbers.
+		// Each mean has variance at most 1/draws. The limit is 6.2 standard errors, for about 600 numbers.
 		const off = 6.2 / 100
 		if floats.Norm(mean, math.Inf(1)) > off {
 			t.Errorf("%s: directions have the mean %v", x.spec.Name, mean)
@@ -286,7 +286,7 @@ func TestTangentPlansAreOfTheirSet(t *testing.T) {
 	}
 }
 
-// TestRegretOnASimplex checks, with the paper's constants and an optimum on the boundary, that plays that stay in the
+// TestRegretOnASimplex checks, with the paper's constants and an optimum on the boundary, that actions that stay in the
 // simplex have only a little more regret than those of earlier plans, nearly all of which leave it.
 func TestRegretOnASimplex(t *testing.T) {
 	total := tiertest.Runs(20_000, 100_000)
@@ -294,13 +294,13 @@ func TestRegretOnASimplex(t *testing.T) {
 	play := func(c Config, p Params) (regret, outside float64) {
 		machine := opened(t, c, p, mechanism(c, "blt", 1), 1, true)
 		made, batch := machine.Open(nil), c.Actions.Records
-		plays := int(c.Rounds) * batch
-		for i := range plays {
+		total := int(c.Rounds) * batch
+		for i := range total {
 			d := made[i%batch]
 			far := floats.Distance(d.Point, best, 2)
-			regret += far * far / 2 / float64(plays)
+			regret += far * far / 2 / float64(total)
 			if floats.Min(d.Point) < 0 || !sumsTo(d.Point, 1) {
-				outside += 1 / float64(plays)
+				outside += 1 / float64(total)
 			}
 			r := operators.Record{
 				Key: strconv.AppendUint(nil, d.Index, 10), Event: schemas.Event{Numbers: []float64{far * far / 2}},

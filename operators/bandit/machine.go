@@ -10,28 +10,28 @@ import (
 	"oriel/schemas"
 )
 
-// Machine implements operators.Machine. Its decisions are plays; the index is the number of the play.
+// Machine implements operators.Machine. Its decisions are actions; the index is the number of the action.
 type Machine struct {
 	operators.Base
 	config       Config
 	plan         Params
-	gains        []float64 // factors of a release, by episode
+	gains        []float64 // factor from units of a release to real units, by episode
 	table        *actions.Table
 	u            directions
-	mirror       mirror       // its centre is x̃ of the published round
-	episodeStart episodeStart // with Doubling
+	mirror       mirror       // computes x̃, the centre of the published round
+	episodeStart episodeStart // start of the current episode, with Doubling
 
-	baseline *baseline // nil: always Config.Baseline
+	baseline *baseline // nil: the baseline is always Config.Baseline
 
-	middle []float64 // point that centres are drawn towards
-	points []float64 // points of a round
-	shown  []float64 // its published centre, if plays stay in the set
+	middle []float64 // point towards which centres are scaled
+	points []float64 // the points of a round
+	shown  []float64 // the round's published centre, if actions must stay in the set
 	extras []schemas.ExtraValue
 }
 
 var _ operators.Versioned = (*Machine)(nil)
 
-// New returns the machine at step 0 over a stream of the set's dimension. It takes the stream over.
+// New returns the machine at step 0 over a stream of the set's dimension. It takes ownership of the stream.
 func New(c Config, p Params, stream *mechanisms.Stream) (*Machine, error) {
 	if err := p.validate(); err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func New(c Config, p Params, stream *mechanisms.Stream) (*Machine, error) {
 	if c.Doubling {
 		m.episodeStart = episodeStart{before: make([]float64, n), since: make([]float64, n)}
 	}
-	m.u.use([seedLen]byte{}) // Open or Restore sets the true seed
+	m.u.use([seedLen]byte{}) // a placeholder: Open or Restore sets the real seed
 	m.extras = []schemas.ExtraValue{{Numbers: m.shown}}
 	if m.baseline != nil {
 		m.extras = append(m.extras, schemas.ExtraValue{})
@@ -112,7 +112,7 @@ func (m *Machine) Open(dst []operators.Decision) []operators.Decision {
 	return m.publish(dst, 1)
 }
 
-// Add takes a record, which may answer a play, and publishes the next round when a step closes.
+// Add takes a record, which may answer an action, and publishes the next round when a step closes.
 func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
 	m.table.Observe(r.Key, m.config.mapped(actions.Number(r)))
 	var adds []float64
@@ -121,7 +121,8 @@ func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.
 		direction := adds[:len(m.middle)]
 		m.u.write(direction, a.Action)
 		if m.baseline != nil {
-			m.baseline.add(direction) // of every answer, because it is private whether an answer has a loss
+			// Answers without a loss are added, too, because it is private whether an answer has a loss.
+			m.baseline.add(direction)
 		}
 		if a.Usable() {
 			contribute(adds, a.Value, m.beta())
@@ -170,9 +171,9 @@ func (m *Machine) move(round uint64) {
 	}
 }
 
-// contribute scales the direction of a play, in dst, to the contribution of its answer, and writes the centre of the
-// ball of radius 1 that contains it. Losses are measured from the baseline β. This changes no expected gradient,
-// because β is the same for all directions and their mean is 0.
+// contribute scales the direction of an action, in dst, to the contribution of its answer, and writes the centre of the
+// ball of radius 1 that contains it. Losses are measured from the baseline β. β does not change the expected gradient,
+// because it is equal for all directions, and the mean of the directions is 0.
 func contribute(dst []float64, value, beta float64) {
 	n := len(dst) / 2
 	for i, u := range dst[:n] {
@@ -184,7 +185,7 @@ func contribute(dst []float64, value, beta float64) {
 // mapped maps a loss from its range to [−1, 1], after clamping. NaN stays NaN.
 func (c Config) mapped(loss float64) float64 { return float64(2 * c.Losses.Centred(loss)) }
 
-// publish appends the plays of a round about the centre.
+// publish appends the actions of a round, which surround the centre.
 func (m *Machine) publish(dst []operators.Decision, round uint64) []operators.Decision {
 	n, first := len(m.middle), m.config.Actions.First(round)
 	e, _ := m.config.episodeOf(round)
@@ -207,7 +208,8 @@ func (m *Machine) publish(dst []operators.Decision, round uint64) []operators.De
 	return dst
 }
 
-// Due returns one round before the first record, and one after each step but the last.
+// Due returns the actions to publish at the end of a step: those of one round, of the first round before any record,
+// and none after the last step.
 func (m *Machine) Due(step uint64) (first uint64, count int) {
 	if step >= m.Stream.End() {
 		return 0, 0

@@ -71,14 +71,15 @@ func TestConformance(t *testing.T) {
 						tb.Fatal(err)
 					}
 					return machine
-				}, c.Actions, optest.Answers(40, -2, 3))
+				}, c.Actions, optest.Feedback(40, -2, 3))
 			})
 		}
 	}
 }
 
 // TestReferenceModelMatchesMachine checks that releases without noise are the sums of the reference model's
-// contributions, whatever the record keys are. It also checks the machine that an audit plays.
+// contributions, for all kinds of record keys. It also checks the machine whose directions are the coordinates in turn,
+// as in an audit.
 func TestReferenceModelMatchesMachine(t *testing.T) {
 	for _, c := range kinds(t) {
 		audited, _ := operator{Config: c}.EmitAll().(operator)
@@ -88,11 +89,11 @@ func TestReferenceModelMatchesMachine(t *testing.T) {
 			machine, other := open(t, c, m, 1, true), referenceOf(t, c)
 			other.Begin()
 			other.Observe(machine.Open(nil))
-			sum, leaf, some := make([]float64, n), make([]float64, 2*n), false
-			for i, e := range optest.Answers(60, -2, 3) {
+			sum, added, some := make([]float64, n), make([]float64, 2*n), false
+			for i, e := range optest.Feedback(60, -2, 3) {
 				r := operators.Record{Key: optest.ActionKey(c.Actions, i), Event: e, Null: i%11 == 2}
-				if other.Contribution(leaf, r) {
-					floats.Add(sum, leaf[:n])
+				if other.Contribution(added, r) {
+					floats.Add(sum, added[:n])
 					some = true
 				}
 				made := machine.Add(nil, r)
@@ -108,9 +109,9 @@ func TestReferenceModelMatchesMachine(t *testing.T) {
 	}
 }
 
-// TestContributionsOfAPlayReachTheirSensitivity checks that two losses of one play can make contributions at distance
-// (m/ζ)·Φ, in loss units, and no further. Canaries of an audit must reach that distance.
-func TestContributionsOfAPlayReachTheirSensitivity(t *testing.T) {
+// TestContributionsOfAnActionReachTheirSensitivity checks that two losses of one action can make contributions at
+// distance (m/ζ)·Φ, in loss units, and no further. Canaries of an audit must reach that distance.
+func TestContributionsOfAnActionReachTheirSensitivity(t *testing.T) {
 	for _, c := range kinds(t) {
 		n, p, dimension := c.Set.Dimension(), c.NewParams().Episodes[0], c.NewParams().Dimension
 		m := mechanism(c, "blt", 1)
@@ -122,13 +123,13 @@ func TestContributionsOfAPlayReachTheirSensitivity(t *testing.T) {
 			machine.u.write(dst[:n], 7)
 			contribute(dst, c.mapped(loss), 2*c.Baseline-1)
 		}
-		apart := machine.gains[0] * floats.Distance(low[:n], high[:n], 2)
-		if want := float64(dimension) / p.Smoothing * (c.Losses.High - c.Losses.Low); math.Abs(apart-want) > 1e-9*want {
-			t.Errorf("%+v: leaves %g apart, want %g", c, apart, want)
+		distance := machine.gains[0] * floats.Distance(low[:n], high[:n], 2)
+		if want := float64(dimension) / p.Smoothing * (c.Losses.High - c.Losses.Low); math.Abs(distance-want) > 1e-9*want {
+			t.Errorf("%+v: contributions %g apart, want %g", c, distance, want)
 		}
-		for _, leaf := range [][]float64{low, high} { // within the ball about their centre
-			if away := floats.Distance(leaf[:n], leaf[n:], 2); away > 1+1e-12 {
-				t.Errorf("%+v: a leaf %g from its centre", c, away)
+		for _, added := range [][]float64{low, high} { // both contributions must be in the ball about their centre
+			if away := floats.Distance(added[:n], added[n:], 2); away > 1+1e-12 {
+				t.Errorf("%+v: a contribution at distance %g from its centre", c, away)
 			}
 		}
 	}
@@ -142,13 +143,13 @@ func TestReferenceValues(t *testing.T) {
 		c.Actions.Records != 100 || c.Rounds != 100 {
 		t.Errorf("%+v, %d rounds of %d", p, c.Rounds, c.Actions.Records)
 	}
-	c.Losses.High = 2.4 // Φ = 2L(D+ζ)
+	c.Losses.High = 2.4 // makes Φ = 2L(D+ζ)
 	machine := open(t, c, mechanism(c, "tree-gaussian", 1), 1, true)
 	if delta := 2 * machine.gains[0]; math.Abs(delta-48) > 1e-9 {
 		t.Errorf("Δ₂ = %g, want 48", delta)
 	}
 	plan := mechtest.Plan(t, mechanism(c, "tree-gaussian", 1))
-	// σ = Δ₂·√(h/2ρ) is 726.337 by zCDP; µ-GDP needs less.
+	// σ = Δ₂·√(h/2ρ) is 726.337 with calibration by zCDP; calibration by µ-GDP needs less.
 	sd := plan.Scale.Float64() * plan.Grid.Unit() * machine.gains[0]
 	if !(sd < 726.337 && sd > 0.7*726.337) || plan.Levels != 8 {
 		t.Errorf("σ = %g at %d levels, want a little below 726.337 at 8", sd, plan.Levels)
@@ -180,7 +181,7 @@ func TestSmoothedGradientIsUnbiased(t *testing.T) {
 				square[i] += g * g / draws
 			}
 		}
-		for i := range mean { // 5.4 standard errors: below 1e-7 for each of six
+		for i := range mean { // 5.4 standard errors fail with probability below 1e-7 for each of six means
 			if off := math.Abs(mean[i] - want[i]); off > 5.4*math.Sqrt(square[i]/draws) {
 				t.Errorf("%s, coordinate %d: %g, want %g", name, i, mean[i], want[i])
 			}
@@ -189,7 +190,7 @@ func TestSmoothedGradientIsUnbiased(t *testing.T) {
 }
 
 // TestFrankWolfeFindsTheCentre checks that the centre is within D/√B, its error budget, of the projection of −ηs, on
-// sets with a known projection. It may use no more linear minimisations than a step has records.
+// sets with a known projection. The number of linear minimisations must not exceed the number of records of a step.
 func TestFrankWolfeFindsTheCentre(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	for _, name := range []string{"l2-ball", "simplex", "box", "l1-ball"} {
@@ -233,8 +234,8 @@ func (c *counting) Minimise(dst, cost []float64) {
 	c.LinearOracle.Minimise(dst, cost)
 }
 
-// TestCentresStayInAnySet checks for each set that every centre is in it, by its linear minimisation, and that centres
-// move.
+// TestCentresStayInAnySet checks for each set that every centre satisfies the bound of the set's linear minimisation,
+// and that centres move.
 func TestCentresStayInAnySet(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	for _, spec := range []convex.Spec{
@@ -262,7 +263,7 @@ func TestCentresStayInAnySet(t *testing.T) {
 		first, cost, vertex := make([]float64, n), make([]float64, n), make([]float64, n)
 		s.Start(first)
 		made, moved := machine.Open(nil), 0.0
-		for i, e := range optest.Answers(400, -2, 3) {
+		for i, e := range optest.Feedback(400, -2, 3) {
 			if len(made) > 0 {
 				x := made[0].Extras[0].Numbers
 				moved = max(moved, floats.Distance(x, first, 2))
@@ -284,8 +285,8 @@ func TestCentresStayInAnySet(t *testing.T) {
 	}
 }
 
-// TestPlaysStayInTheSet checks that plays stay in the set if the settings require it.
-func TestPlaysStayInTheSet(t *testing.T) {
+// TestActionsStayInTheSet checks that actions stay in the set if the settings require it.
+func TestActionsStayInTheSet(t *testing.T) {
 	for _, c := range kinds(t) {
 		if !c.Shrink {
 			continue
@@ -296,7 +297,7 @@ func TestPlaysStayInTheSet(t *testing.T) {
 		}
 		machine := open(t, c, mechanism(c, "blt", 1), 3, false)
 		made, inside := machine.Open(nil), make([]float64, c.Set.Dimension())
-		for i, e := range optest.Answers(60, -2, 3) {
+		for i, e := range optest.Feedback(60, -2, 3) {
 			for _, d := range made {
 				projection.Project(inside, d.Point)
 				if off := floats.Distance(inside, d.Point, 2); off > 1e-9 {
@@ -355,7 +356,7 @@ func TestOtherStreamsAndPlansAreRefused(t *testing.T) {
 			t.Errorf("%v is taken", bad)
 		}
 	}
-	c.Smoothing = 3 // the ball has radius 2
+	c.Smoothing = 3 // does not fit: the ball has radius 2
 	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "ORIEL_SMOOTHING 3") {
 		t.Errorf("error %v", err)
 	}

@@ -9,22 +9,22 @@ import (
 // mirror computes the map of NoisyOCO, ∇ω*(−ηs) with ω = ½|x − x₀|²: the minimiser of ½|x − x₀|² + η⟨s, x⟩ over a set.
 // It uses Frank-Wolfe, starting from the last minimiser, or an exact projection (SPEC.md §1).
 type mirror struct {
-	start    []float64 // x₀
+	start    []float64 // x₀, the minimiser for s = 0
 	centre   []float64 // the last minimiser
 	stopGap  float64   // twice the gap at which Frank-Wolfe stops, length²
-	maxSteps int       // linear minimisations of a move
+	maxSteps int       // maximal number of linear minimisations of a move
 
 	oracle     convex.LinearOracle
-	projection convex.Projection // nil: Frank-Wolfe
+	projection convex.Projection // nil: the map uses Frank-Wolfe
 	slope      []float64         // scratch
 	vertex     []float64
 }
 
-// maxCalls bounds the linear minimisations of a move for precisions that ask for many.
+// maxCalls limits the linear minimisations of a move, in case a precision asks for more.
 const maxCalls = 1 << 16
 
 // newMirror returns a map that starts at the set's start, which is x₀. Its centres are within precision of the exact
-// ones. A precision of 0 stands for D/√B, where B is the number of records in a step. That needs at most B linear
+// ones. A precision of 0 stands for D/√B, where B is the number of records in a step. It needs at most B linear
 // minimisations, as many as the paper has rounds in a batch (SPEC.md §1).
 func newMirror(set convex.Set, records int, precision float64) mirror {
 	n := set.Dimension()
@@ -42,8 +42,8 @@ func newMirror(set convex.Set, records int, precision float64) mirror {
 	return m
 }
 
-// move moves the centre to the minimiser for rate times the sum, which is ηs: by Frank-Wolfe with exact line search
-// from the present centre, or by projection.
+// move moves the centre to the minimiser for η = rate and s = sum. It starts from the present centre and uses
+// Frank-Wolfe with exact line search, or computes the projection.
 func (m *mirror) move(rate float64, sum []float64) {
 	x := m.centre
 	if m.projection != nil {

@@ -23,18 +23,19 @@ func scaleOf(tb testing.TB, c Config, m mechanisms.Config) float64 {
 
 // lemmas returns the printed noise scales: λ = √T·n·L·ln T/ε of Laplace noise as in Lemma 7, and σ of Gaussian noise as
 // in Lemma 10.
-func lemmas(law mechanisms.Law, n, plays, lipschitz float64, b dp.Budget) float64 {
-	root, log := math.Sqrt(plays), math.Log(plays)
+func lemmas(law mechanisms.Law, n, total, lipschitz float64, b dp.Budget) float64 {
+	root, log := math.Sqrt(total), math.Log(total)
 	if law == mechanisms.Laplace {
 		return root * n * lipschitz * log / b.Epsilon
 	}
-	vectors := (1 + root/n) * math.Log((n+plays)/b.Delta)
-	return math.Sqrt(root*n*vectors) * lipschitz * log * math.Log(plays/b.Delta) / b.Epsilon
+	vectors := (1 + root/n) * math.Log((n+total)/b.Delta)
+	return math.Sqrt(root*n*vectors) * lipschitz * log * math.Log(total/b.Delta) / b.Epsilon
 }
 
-// TestReferenceNoise checks reference values for T = 10⁴, n = 4, L = D = 1, ε = 1, δ = 10⁻⁶, Φ = 2.4. Exact Laplace
-// noise has λ = 768, where the paper prints 3684.14. The σ that it prints of Gaussian noise has four logarithms. The
-// noise in use must be the printed one, and never less than exact.
+// TestReferenceNoise checks reference values for T = 10⁴, n = 4, L = D = 1, ε = 1, δ = 10⁻⁶, Φ = 2.4. Exact calibration
+// of Laplace noise gives λ = 768, and the paper's formula gives 3684.14. The paper's formula for the σ of Gaussian
+// noise has four logarithms. A machine with NOISE=paper must use the printed noise, or the exact noise if that is
+// larger.
 func TestReferenceNoise(t *testing.T) {
 	c := paper(t, 4, 1e4)
 	c.Losses.High = 2.4
@@ -84,12 +85,12 @@ func TestZeroOutNoiseFollowsTheLongestContribution(t *testing.T) {
 		}
 		var u directions
 		u.use([seedLen]byte{1})
-		leaf := make([]float64, 2*4)
+		added := make([]float64, 2*4)
 		for _, value := range []float64{-1, 1} {
-			u.write(leaf[:4], 1)
-			contribute(leaf, value, 2*c.Baseline-1)
-			if long := floats.Norm(leaf[:4], 2); long > far+1e-12 {
-				t.Errorf("baseline %g: a leaf is %g long, above %g", baseline, long, far)
+			u.write(added[:4], 1)
+			contribute(added, value, 2*c.Baseline-1)
+			if long := floats.Norm(added[:4], 2); long > far+1e-12 {
+				t.Errorf("baseline %g: a contribution is %g long, above %g", baseline, long, far)
 			}
 		}
 		stored, err := operator{Config: c}.Params(against)
@@ -117,8 +118,8 @@ func TestZeroOutNoiseFollowsTheLongestContribution(t *testing.T) {
 	}
 }
 
-// TestGammaNoiseIsShorter checks that the mean length of Gamma noise is n·Δ₂h/ε, where Laplace noise of the same ε has
-// √2 times that.
+// TestGammaNoiseIsShorter checks that the mean length of Gamma noise is n·Δ₂h/ε. The mean length of Laplace noise of
+// the same ε is √2 times as large.
 func TestGammaNoiseIsShorter(t *testing.T) {
 	const n = 4
 	c := paper(t, n, 100)
@@ -135,10 +136,10 @@ func TestGammaNoiseIsShorter(t *testing.T) {
 			}
 			mean[name] += floats.Norm(stream.Sum(0), 2) / keys
 		}
-		t.Logf("%s: a node's noise has length %.1f leaves on average", name, mean[name])
+		t.Logf("%s: a node's noise has length %.1f contributions on average", name, mean[name])
 	}
 	h := 1 + math.Ceil(math.Log2(10))
-	if got, want := mean["tree-gamma"], n*2*h; math.Abs(got/want-1) > 0.2 { // 6.9 standard errors
+	if got, want := mean["tree-gamma"], n*2*h; math.Abs(got/want-1) > 0.2 { // the limit is 6.9 standard errors
 		t.Errorf("Gamma noise has length %g, want %g", got, want)
 	}
 	if !(mean["tree-gamma"] < 0.9*mean["tree-laplace"]) {
@@ -146,8 +147,9 @@ func TestGammaNoiseIsShorter(t *testing.T) {
 	}
 }
 
-// TestRegretUnderPrintedNoise checks that most of the regret comes from the paper's noise. It falls as ε grows, in the
-// end to the regret without noise. Exact noise of the same ε has strictly less regret, which falls faster with T.
+// TestRegretUnderPrintedNoise checks that most of the regret comes from the paper's noise. The
+// regret falls as ε grows, and for large ε it equals the regret without noise. With exact noise of the same ε the
+// regret is strictly smaller and falls faster with T.
 func TestRegretUnderPrintedNoise(t *testing.T) {
 	sizes := tiertest.Runs([]int{5_000, 30_000}, []int{10_000, 100_000, 1_000_000, 10_000_000})
 	const n = 2

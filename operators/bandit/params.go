@@ -19,25 +19,25 @@ import (
 type Config struct {
 	Set       convex.Set
 	Losses    operators.Range
-	Baseline  float64 // value that losses are measured from, as a share of the range from its lower end
-	Lipschitz float64 // L, loss/length
-	Rounds    uint64  // steps; 0: unknown, and ζ and η are configured
-	Smoothing float64 // ζ; 0: the paper's
-	Rate      float64 // η; 0: the paper's
-	Shrink    bool    // plays stay in the set
+	Baseline  float64 // baseline of losses, as a fraction of the range of losses above its lower end
+	Lipschitz float64 // L, in loss per length
+	Rounds    uint64  // number of steps; 0: unknown, so that ζ and η must be configured
+	Smoothing float64 // ζ; 0 means the paper's value
+	Rate      float64 // η; 0 means the paper's value
+	Shrink    bool    // actions stay in the set
 	Projected bool    // centres are found by projection, not by linear minimisations
-	Precision float64 // of centres by linear minimisations, length; 0: D/√B
-	Doubling  bool    // ζ and η are the paper's for 1, 2, 4, … rounds, which start anew
-	Printed   Printed // the paper's noise; nil in every service
+	Precision float64 // allowed error of centres by linear minimisations, a length; 0 means D/√B
+	Doubling  bool    // starts anew after 1, 2, 4, … rounds, with the paper's ζ and η for each length
+	Printed   Printed // noise scale as a paper prints it; nil in every service
 	Actions   actions.Config
 
 	axes  bool   // directions are coordinates in turn, for an audit, whose canaries need one that they know
-	shape *shape // of Set; nil: not computed yet
+	shape *shape // shape of Set; nil until it is computed
 }
 
 // Printed returns the scale of noise that the paper prints for each coordinate of a node, in loss units. n is the
-// dimension of directions, plays the total number of plays, and lipschitz the Lipschitz constant of losses.
-type Printed func(law mechanisms.Law, n, plays, lipschitz float64, b dp.Budget) float64
+// dimension of directions, total the number of actions, and lipschitz the Lipschitz constant of losses.
+type Printed func(law mechanisms.Law, n, total, lipschitz float64, b dp.Budget) float64
 
 // Validate reports all problems of the settings.
 func (c Config) Validate() error {
@@ -46,12 +46,14 @@ func (c Config) Validate() error {
 
 // Params holds the values that depend on a platform's math library. They are computed once, when a stream is opened.
 type Params struct {
-	Episodes []Episode // a single one without Doubling
-	Reach    float64   // radius that the noise protects, in units of a contribution's: 1, or more with the paper's noise
-	Centres  float64   // largest distance of a contribution's centre from zero, in the same unit, at most 1
+	Episodes []Episode // one episode, or several with Doubling
+	// Radius to which noise is calibrated over the contributions' radius; above 1 with the paper's noise.
+	Reach float64
+	// Largest distance of a contribution's centre from zero over the contributions' radius, at most 1.
+	Centres float64
 
-	// Dimension is m, the dimension of the set's tangent space, which contains the directions. 0 marks a plan from
-	// before planOfTangents: its directions fill R^n, and its losses are always measured from Config.Baseline.
+	// Dimension is m, the dimension of the set's tangent space, which contains the directions. In a plan from before
+	// planOfTangents it is 0: directions fill R^n, and losses are always measured from Config.Baseline.
 	Dimension int
 }
 
@@ -72,8 +74,9 @@ func (c Config) NewParams() Params {
 	return p
 }
 
-// episode returns the configured ζ and η, or else the paper's: ζ = D√m/T^¼, at most D, and with Shrink at most half of
-// the inner radius, and η = D/(T^¾·√m·L). T is the number of plays and m the dimension of directions (SPEC.md §2).
+// episode returns the configured ζ and η, or else the paper's values: ζ = D√m/T^¼, at most D, and with Shrink at most
+// half of the inner radius, and η = D/(T^¾·√m·L). T is the number of actions and m the dimension of directions (SPEC.md
+// §2).
 func (c Config) episode(total float64) Episode {
 	p, shape := Episode{Smoothing: c.Smoothing, Rate: c.Rate, Shrink: 1}, c.geometry()
 	m, diameter := float64(shape.dimension), c.Set.Diameter()
@@ -92,8 +95,8 @@ func (c Config) episode(total float64) Episode {
 	return p
 }
 
-// excess returns the ratio of the noise that the paper prints to the noise that one play needs, at least 1. For few
-// plays the printed noise is too small, and is not used.
+// excess returns the ratio of the paper's noise to the noise that exact calibration gives, or 1 if the paper's is
+// smaller. For few actions the paper's noise is too small to be private, so it is not used.
 func (c Config) excess(m mechanisms.Config) (float64, error) {
 	facts, known := mechanisms.FactsOf(m.Name)
 	if !known || !facts.Tree || facts.Law == mechanisms.Gamma {
@@ -112,14 +115,14 @@ func (c Config) excess(m mechanisms.Config) (float64, error) {
 	if facts.Law == mechanisms.Gaussian {
 		needed = distance * math.Sqrt(h) / dp.GaussianMu(m.Budget)
 	}
-	p, plays := c.NewParams(), float64(c.Rounds)*float64(c.Actions.Records)
-	scale := c.Printed(facts.Law, float64(c.geometry().dimension), plays, c.Lipschitz, m.Budget)
+	p, total := c.NewParams(), float64(c.Rounds)*float64(c.Actions.Records)
+	scale := c.Printed(facts.Law, float64(c.geometry().dimension), total, c.Lipschitz, m.Budget)
 	return max(1, scale/c.gain(p, p.Episodes[0])/needed), nil
 }
 
 // reach returns the declared radius of contributions for which exact calibration gives the paper's noise. Under
-// replacement the largest distance of two contributions is twice the radius. Under zero-out the largest distance from
-// zero is the radius plus the distance of the centre.
+// replacement the largest distance between two contributions is twice the radius. Under zero-out the largest distance
+// from zero is the radius plus the distance of the ball's centre from zero.
 func (c Config) reach(m mechanisms.Config) (float64, error) {
 	excess, err := c.excess(m)
 	if m.Unit.AgainstNull() {
@@ -128,9 +131,9 @@ func (c Config) reach(m mechanisms.Config) (float64, error) {
 	return excess, err
 }
 
-// centres returns the distance of contributions' centres from zero. It matters if noise is calibrated to the distance
-// between a contribution and none. With losses measured from the middle of their range, that is half of the distance
-// between two contributions.
+// centres returns the distance from zero of the centres of the balls that contain contributions. It matters for
+// zero-out, where noise is calibrated to the distance between a contribution and zero. With losses measured from the
+// middle of their range the centres are at zero, and this distance is half of the distance between two contributions.
 func (c Config) centres(m mechanisms.Config) float64 {
 	if m.Unit.AgainstNull() {
 		return math.Abs(1 - float64(2*c.Baseline))
@@ -155,7 +158,7 @@ func (p Params) validate() error {
 		}
 		if !(e.Shrink > 0 && e.Shrink <= 1) {
 			return fmt.Errorf("bandit: ORIEL_SMOOTHING %g: not below %.4g, the radius of the ball in the set, so that plays cannot "+
-				"stay in it", e.Smoothing, e.Smoothing/(1-e.Shrink)) // Shrink is 1 − ζ/r
+				"stay in it", e.Smoothing, e.Smoothing/(1-e.Shrink)) // e.Shrink is 1 − ζ/r
 		}
 	}
 	if p.Dimension < 0 || p.Dimension > operators.MaxDimension {
@@ -163,18 +166,19 @@ func (p Params) validate() error {
 	}
 	if len(p.Episodes) < 1 || len(p.Episodes) > 64 || !(p.Reach >= 1 && p.Reach <= math.MaxFloat32) ||
 		!(p.Centres >= 0 && p.Centres <= 1) {
-		return fmt.Errorf("bandit: %d episodes, noise for %g leaves, centres of %g", len(p.Episodes), p.Reach, p.Centres)
+		return fmt.Errorf("bandit: %d episodes, noise for %g contributions, centres of %g", len(p.Episodes), p.Reach, p.Centres)
 	}
 	return nil
 }
 
-// Versions of a stored plan. Versions before planOfTangents have directions that fill R^n and a constant baseline. Each
-// of their plans uses the first version that can hold it. A stream keeps its version.
+// These are the versions of a stored plan. In versions before planOfTangents, directions fill R^n and the baseline is
+// constant. A plan of this kind is stored in the first version that has room for its values. A stream keeps its
+// version.
 const (
-	planVersion    = 1 // ‖ episode
-	planOfMore     = 2 // ‖ reach ‖ episodes
-	planOfCentres  = 3 // ‖ centres ‖ reach ‖ episodes
-	planOfTangents = 4 // ‖ dimension ‖ centres ‖ reach ‖ episodes
+	planVersion    = 1 // stored form: version ‖ episode
+	planOfMore     = 2 // stored form: version ‖ reach ‖ episodes
+	planOfCentres  = 3 // stored form: version ‖ centres ‖ reach ‖ episodes
+	planOfTangents = 4 // stored form: version ‖ dimension ‖ centres ‖ reach ‖ episodes
 	episodeLen     = 3 * 8
 )
 
@@ -214,7 +218,7 @@ func ParseParams(b []byte) (Params, error) {
 	if len(b) > 0 {
 		version = int(b[0])
 	}
-	head := 1 + 8*(version-1) // bytes before the episodes
+	head := 1 + 8*(version-1) // length of everything before the episodes, bytes
 	if version < planVersion || version > planOfTangents || len(b) <= head || (len(b)-head)%episodeLen != 0 {
 		return Params{}, fmt.Errorf("bandit: plan: not one of versions %d to %d", planVersion, planOfTangents)
 	}

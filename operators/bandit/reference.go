@@ -9,16 +9,16 @@ import (
 	"oriel/operators/convex"
 )
 
-// reference implements operators.ReferenceModel for bandit. It computes each play's direction from the other plays of
-// its round.
+// reference implements operators.ReferenceModel for bandit. It does not draw directions, but computes an action's
+// direction from the published points of its round.
 type reference struct {
 	Config
 	*actions.History
 
 	plan   Params
-	points map[uint64][]float64 // directions of plays
-	beta   float64              // the baseline of the last decision, as losses are mapped
-	along  [][]float64          // directions in turn, of an audit
+	points map[uint64][]float64 // direction of each action
+	beta   float64              // baseline in the last decision, on the scale of mapped losses
+	along  [][]float64          // directions in turn, if an audit plays them
 }
 
 func newReference(c Config, p Params) (*reference, error) {
@@ -53,7 +53,7 @@ func (t *reference) Observe(decisions []operators.Decision) {
 	}
 }
 
-// Contribution uses the direction of the play as computed from published decisions.
+// Contribution uses the direction that the published points give for the action.
 func (t *reference) Contribution(dst []float64, r operators.Record) bool {
 	adds := t.Next(r.Key, t.mapped(actions.Number(r)))
 	if !adds.Usable() {
@@ -66,7 +66,8 @@ func (t *reference) Contribution(dst []float64, r operators.Record) bool {
 	return true
 }
 
-// Canary returns two answers to the play along the direction u, or, if directions are drawn, to the first open play.
+// Canary returns two answers to the open action along the direction u. If directions are random, it answers the first
+// open action.
 func (t *reference) Canary(u []float64, factor float64) (with, without operators.Record) {
 	if !t.axes {
 		return actions.Opposite(t.Open(), t.Losses, 1, factor)
@@ -78,7 +79,7 @@ func (t *reference) Canary(u []float64, factor float64) (with, without operators
 	return actions.Opposite(play, t.Losses, sign, factor)
 }
 
-// Tangent replaces u by its component along the nearest of the directions that an audit plays in turn (Config.axes).
+// Tangent replaces u by its component along the closest of the directions that an audit plays in turn (Config.axes).
 func (t *reference) Tangent(u []float64) {
 	if !t.axes {
 		return

@@ -29,8 +29,8 @@ func set(tb testing.TB, name string, n int, radius float64) convex.Set {
 	return s
 }
 
-// paper returns PrivateBandit with the given number of plays on the ball of diameter 1: √T rounds of √T plays, which
-// may leave the ball. Losses are clipped to their exact range.
+// paper returns PrivateBandit with the given number of actions on the ball of diameter 1: √T rounds of √T actions,
+// which may leave the ball. Losses are clipped to their exact range.
 func paper(tb testing.TB, n int, total float64) Config {
 	tb.Helper()
 	batch := int(math.Sqrt(total))
@@ -82,14 +82,15 @@ func opened(tb testing.TB, c Config, p Params, m mechanisms.Config, key byte, ex
 	return machine
 }
 
-// world answers plays with the loss ½|x − z_t|², where z_t = c + U(±0.1) and |c| = 0.3. Its fields are the
-// probabilities, for each play, of lost, late, doubled and forged answers. The zero world answers each play at once.
+// world answers actions with the loss ½|x − z_t|², where z_t = c + U(±0.1) and |c| = 0.3. Its fields are the
+// probabilities, for each action, of lost, late, doubled and forged answers. A zero world answers each action at once,
+// and its feedback never fails.
 type world struct {
 	lost, doubled, forged float64
-	late                  int // largest number of plays by which an answer is late
+	late                  int // feedback comes late by at most this number of actions
 }
 
-// offer is a play together with its answer, once it has one.
+// offer is a published action with its answer, if it is answered.
 type offer struct {
 	index uint64
 	point []float64
@@ -97,7 +98,7 @@ type offer struct {
 	due   int
 }
 
-// regret carries out total plays. It returns the regret to the best fixed point, per play.
+// regret carries out total actions. It returns the regret to the best fixed point, per action.
 func (w world) regret(tb testing.TB, m *Machine, total int, seed uint64) float64 {
 	tb.Helper()
 	rng, fate := rand.New(rand.NewPCG(seed, 9)), rand.New(rand.NewPCG(seed, 10))
@@ -113,7 +114,7 @@ func (w world) regret(tb testing.TB, m *Machine, total int, seed uint64) float64
 	}
 	var todo, waiting []offer
 	indices, records := uint64(0), int64(0)
-	hear := func(made []operators.Decision) {
+	observe := func(made []operators.Decision) {
 		for _, d := range made {
 			if indices++; d.Index != indices {
 				tb.Fatalf("play %d comes as number %d", d.Index, indices)
@@ -129,13 +130,13 @@ func (w world) regret(tb testing.TB, m *Machine, total int, seed uint64) float64
 		r.Identity.Offset = records
 		records++
 		if made = m.Add(made[:0], r); len(made) > 0 {
-			if stale := len(todo) - 2*len(made); stale > 0 { // clients skip plays that have timed out
+			if stale := len(todo) - 2*len(made); stale > 0 { // clients skip actions whose round is closed
 				todo = todo[stale:]
 			}
-			hear(made)
+			observe(made)
 		}
 	}
-	hear(m.Open(nil))
+	observe(m.Open(nil))
 	lost, mean, squares, carried := 0.0, make([]float64, n), 0.0, 0
 	for carried < total {
 		if len(todo) > 0 {
@@ -170,7 +171,7 @@ func (w world) regret(tb testing.TB, m *Machine, total int, seed uint64) float64
 			record(x.index, x.loss)
 		}
 		if waiting = rest; carried < total && len(waiting) == 0 && len(todo) == 0 {
-			record(0, 0) // more was lost than is offered beyond need: null records let time pass
+			record(0, 0) // so many answers were lost that actions run out: null records let time pass
 		}
 	}
 	best := squares
@@ -194,9 +195,9 @@ func (w world) under(tb testing.TB, c Config, m mechanisms.Config, exact bool, t
 	return mean
 }
 
-// TestRegretComparedWithNoPrivacy compares regret with and without noise, at the paper's ζ and η. The noise of blt over
-// the rounds adds at most a tenth at T = 10⁶, and two fifths at 5·10⁴. Exact Gaussian noise of a tree at most doubles
-// the regret at 10⁶.
+// TestRegretComparedWithNoPrivacy compares regret with and without noise, at the paper's ζ and η. With blt, noise
+// increases the regret by at most a tenth at T = 10⁶ and by at most two fifths at T = 5·10⁴. Exact Gaussian noise of a
+// tree at most doubles the regret at T = 10⁶.
 func TestRegretComparedWithNoPrivacy(t *testing.T) {
 	total, limit, tree := tiertest.Runs(50_000, 1_000_000), tiertest.Runs(1.4, 1.1), tiertest.Runs(3.5, 2.0)
 	for _, n := range []int{2, 4} {

@@ -29,7 +29,7 @@ func TestSmoothingMovesALossByItsSlope(t *testing.T) {
 		d, y, mean, square := make([]float64, n), make([]float64, n), 0.0, 0.0
 		for play := range uint64(draws) {
 			u.write(d, play+1)
-			floats.AddScaledTo(y, x, zeta*math.Cbrt(rng.Float64()), d) // uniform in the ball
+			floats.AddScaledTo(y, x, zeta*math.Cbrt(rng.Float64()), d) // y is uniform in the ball of radius ζ about x
 			f := floats.Norm(y, 2)
 			mean += f / draws
 			square += f * f / draws
@@ -110,7 +110,7 @@ func TestCentresAreAsPreciseAsAsked(t *testing.T) {
 }
 
 // TestNoisyOCO checks Lemma 6. With exact maps the regret of linear losses seen with noise is at most 2√T·κ·D_ω. A map
-// with error γ adds at most Tκγ, and adds a measurable amount. Losses change sign when it hurts most.
+// with error γ adds at most Tκγ, and more than nothing. Losses change sign when this increases the regret most.
 func TestNoisyOCO(t *testing.T) {
 	const n, total, kappa, gamma = 3, 4000, 2.0, 0.1
 	s := set(t, "l2-ball", n, 0.5)
@@ -118,17 +118,17 @@ func TestNoisyOCO(t *testing.T) {
 		rng := rand.New(rand.NewPCG(2, 2))
 		m := newMirror(s, 400, 0)
 		m.projection, _ = convex.NewProjection(s)
-		far := s.MaxNorm() / math.Sqrt2          // D_ω: ω is at most R²/2
-		rate := far / (kappa * math.Sqrt(total)) // η
+		far := s.MaxNorm() / math.Sqrt2          // D_ω, because ω is at most R²/2
+		rate := far / (kappa * math.Sqrt(total)) // η, the learning rate
 		sum, all, lost := make([]float64, n), make([]float64, n), 0.0
 		for round := range total {
 			m.move(rate, sum)
 			loss := []float64{0, 0, 0}
-			loss[0] = math.Copysign(1, m.centre[0]) // up to κ/2 with noise beside
+			loss[0] = math.Copysign(1, m.centre[0]) // the loss before noise has norm up to κ/2
 			if round%3 == 0 {
 				loss = []float64{0.5, -0.5, 0.5}
 			}
-			lost += floats.Dot(loss, m.centre) + gamma*floats.Norm(loss, 2) // played at the map's point, off by γ at worst
+			lost += floats.Dot(loss, m.centre) + gamma*floats.Norm(loss, 2) // the map's point is off by γ
 			floats.Add(all, loss)
 			for i := range sum {
 				sum[i] += loss[i] + rng.NormFloat64() // E|g|² ≤ 1 + n = κ²
@@ -145,14 +145,14 @@ func TestNoisyOCO(t *testing.T) {
 	}
 }
 
-// TestPlaysOfARoundHaveOneCentre checks that the plays of a round are at distance ζ from one centre, and that the next
-// step has another centre.
-func TestPlaysOfARoundHaveOneCentre(t *testing.T) {
+// TestActionsOfARoundHaveOneCentre checks that the actions of a round are at distance ζ from one centre, and that the
+// next step has another centre.
+func TestActionsOfARoundHaveOneCentre(t *testing.T) {
 	for _, c := range kinds(t) {
 		machine := open(t, c, mechanism(c, "blt", 1), 3, false)
 		made := machine.Open(nil)
 		last := []float64(nil)
-		for i, e := range optest.Answers(60, -2, 3) {
+		for i, e := range optest.Feedback(60, -2, 3) {
 			if len(made) > 0 {
 				centre := append([]float64(nil), made[0].Extras[0].Numbers...)
 				step, _ := c.episodeOf(made[0].Step + 1)
@@ -174,7 +174,7 @@ func TestPlaysOfARoundHaveOneCentre(t *testing.T) {
 	}
 }
 
-// TestNeighboursDifferInOneContribution compares two runs without noise that differ in one loss, with plays and
+// TestNeighboursDifferInOneContribution compares two runs without noise that differ in one loss, with actions and
 // baseline forced to be equal. Releases are equal before the step that adds the loss. From then on they differ by one
 // constant vector of norm at most (m/ζ)Φ.
 func TestNeighboursDifferInOneContribution(t *testing.T) {
@@ -186,7 +186,7 @@ func TestNeighboursDifferInOneContribution(t *testing.T) {
 			machine := open(t, c, m, 1, true)
 			machine.baseline.bound = 0
 			machine.Open(nil)
-			for i, e := range optest.Answers(60, -2, 3) {
+			for i, e := range optest.Feedback(60, -2, 3) {
 				if i == changed && run == 1 {
 					e = schemas.Event{Numbers: []float64{1e9}}
 				} else if i == changed {
@@ -207,10 +207,10 @@ func TestNeighboursDifferInOneContribution(t *testing.T) {
 				t.Fatalf("%+v: step %d knows", c, step+1)
 			case step == closes:
 				moved = d
-				apart := machineGain(c) * floats.Norm(d, 2)
+				distance := machineGain(c) * floats.Norm(d, 2)
 				most := float64(c.NewParams().Dimension) / c.NewParams().Episodes[0].Smoothing * (c.Losses.High - c.Losses.Low)
-				if !(apart > 0.999*most && apart < 1.001*most) {
-					t.Fatalf("%+v: releases are %g apart, want %g", c, apart, most)
+				if !(distance > 0.999*most && distance < 1.001*most) {
+					t.Fatalf("%+v: releases are %g apart, want %g", c, distance, most)
 				}
 			case step > closes && floats.Distance(d, moved, 2) > 1e-6:
 				t.Fatalf("%+v: step %d is %v apart, the first %v", c, step+1, d, moved)
@@ -222,8 +222,9 @@ func TestNeighboursDifferInOneContribution(t *testing.T) {
 func machineGain(c Config) float64 { return c.gain(c.NewParams(), c.NewParams().Episodes[0]) }
 
 // TestLengthsOfManyDirections checks Lemma 9: for k independent directions the matrix U has |U| ≤ 10·ln((n+k)/δ) + √((1
-// + k/n)·10·ln((n+k)/δ)), and so |Σc_i·u_i| ≤ |U||c|. This holds for adversarial c, too, which align all directions.
-// The norm is about 1 + √(k/n), as for normal numbers (Vershynin, *High-Dimensional Probability*, 2018, Theorem 4.4.5).
+// + k/n)·10·ln((n+k)/δ)), and so |Σc_i·u_i| ≤ |U||c|. The bound also holds for an adversarial c that aligns all
+// directions. The norm is about 1 + √(k/n), as for normal numbers (Vershynin, *High-Dimensional Probability*, 2018,
+// Theorem 4.4.5).
 func TestLengthsOfManyDirections(t *testing.T) {
 	const delta = 1e-6
 	var u directions
@@ -251,7 +252,7 @@ func TestLengthsOfManyDirections(t *testing.T) {
 			if size > bound || floats.Norm(sum, 2) > math.Sqrt(float64(k))*size*(1+1e-9) {
 				t.Errorf("n = %d, k = %d: |U| = %g, bound %g; a sum of length %g", n, k, size, bound, floats.Norm(sum, 2))
 			}
-			mean := math.Sqrt(float64(k) / float64(n)) // of singular values' squares, its root
+			mean := math.Sqrt(float64(k) / float64(n)) // root mean square of the singular values
 			if size < mean*(1-1e-9) || size > 1.5*(1+mean) {
 				t.Errorf("n = %d, k = %d: |U| = %g, not about %g", n, k, size, 1+mean)
 			}
@@ -260,10 +261,10 @@ func TestLengthsOfManyDirections(t *testing.T) {
 }
 
 // TestRegretWithoutNoise checks that the regret is below Theorem 1 of SPEC.md and falls faster with T. With the paper's
-// constants the bound is (9/2 + 1/√n + 1/n)·√n·LD/T^¼ a play.
+// constants the bound is (9/2 + 1/√n + 1/n)·√n·LD/T^¼ an action.
 func TestRegretWithoutNoise(t *testing.T) {
 	most := tiertest.Runs(40_000, 100_000)
-	falls := math.Pow(0.6, math.Log10(float64(most)/10_000)) // 0.6 a decade
+	falls := math.Pow(0.6, math.Log10(float64(most)/10_000)) // the regret must fall to 0.6 for each factor of ten
 	for _, n := range []int{2, 4, 8} {
 		last := math.Inf(1)
 		for _, total := range []int{10_000, most} {
@@ -275,7 +276,8 @@ func TestRegretWithoutNoise(t *testing.T) {
 				t.Errorf("n = %d, T = %d: Theorem 1 comes to %g, want %g", n, total, got, bound)
 			}
 			c = paper(t, n, float64(total))
-			c.Lipschitz = 0.9 + c.NewParams().Episodes[0].Smoothing // of ½|x − z|², |x| ≤ ½ + ζ and |z| ≤ 0.4
+			// Lipschitz constant of ½|x − z|² for |x| ≤ ½ + ζ and |z| ≤ 0.4.
+			c.Lipschitz = 0.9 + c.NewParams().Episodes[0].Smoothing
 			got := world{}.answered(t, paper(t, n, float64(total)), "blt", true, total, seeds())
 			bound = c.regretBound(c.episode(float64(total)), float64(total))
 			t.Logf("n = %d, T = %d: regret %.4f a play, bound %.3f", n, total, got, bound)
@@ -287,9 +289,9 @@ func TestRegretWithoutNoise(t *testing.T) {
 	}
 }
 
-// TestProjectionPlaysAsWell checks that the regret with centres by exact projection, as in Thakurta and Smith's
-// algorithm, is within a tenth of the regret with Frank-Wolfe.
-func TestProjectionPlaysAsWell(t *testing.T) {
+// TestProjectionHasTheRegretOfFrankWolfe checks that centres by exact projection, as in Thakurta and Smith's algorithm,
+// give a regret within a tenth of the regret with Frank-Wolfe.
+func TestProjectionHasTheRegretOfFrankWolfe(t *testing.T) {
 	total := tiertest.Runs(30_000, 100_000)
 	for _, exact := range []bool{true, false} {
 		c := paper(t, 2, float64(total))
@@ -322,7 +324,7 @@ func TestDecayFollowsAChange(t *testing.T) {
 				slope := 0.5
 				if play > total/2 {
 					slope = -0.5
-					// 0.25 is the loss at the far side of the ball.
+					// 0.25 cancels the loss at the best point, which is on the other side of the ball.
 					lost += (slope*d.Extras[0].Numbers[0] + 0.25) / float64(seeds*(total/2))
 				}
 				r := operators.Record{
@@ -344,18 +346,19 @@ func TestDecayFollowsAChange(t *testing.T) {
 	}
 }
 
-// TestFeedbackThatFails checks that lost, doubled, late and forged answers cost as much regret as having fewer plays
-// would, and no privacy. Every play is published once, in the order of numbers, and decisions state the same guarantee.
+// TestFeedbackThatFails checks that lost, doubled, late and forged answers increase the regret only as if there were
+// fewer actions, and cost no privacy. Every action is published once, in the order of numbers, and decisions state the
+// same guarantee.
 func TestFeedbackThatFails(t *testing.T) {
 	total := tiertest.Runs(60_000, 100_000)
 	c := paper(t, 2, float64(total))
 	p := c.NewParams().Episodes[0]
 	c.Smoothing, c.Rate = p.Smoothing, p.Rate
-	c.Rounds *= 2 // second and forged records take places
+	c.Rounds *= 2 // each second or forged record also takes a place in a step
 	c.Actions.Actions, c.Actions.Delay = 2*c.Actions.Actions, 4
 	whole := world{}.answered(t, c, "blt", false, total, seeds())
 	t.Logf("delay of 4 steps: regret a play %.4f", whole)
-	if stays := 0.3 * 0.3 / 2; whole > stays/4 { // regret of staying in the middle
+	if stays := 0.3 * 0.3 / 2; whole > stays/4 { // stays is the regret of an algorithm that stays in the middle
 		t.Errorf("delay of 4 steps: regret %.4f a play, of who learns nothing %.4f", whole, stays)
 	}
 	for _, share := range tiertest.Runs([]float64{0.1, 0.5}, []float64{0.01, 0.1, 0.5}) {

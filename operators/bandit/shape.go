@@ -6,15 +6,15 @@ import (
 	"oriel/operators/convex"
 )
 
-// shape holds the geometry of the set that plays need. It is a function of public settings.
+// shape holds the geometry of the set that actions need. It is a function of public settings.
 type shape struct {
-	dimension int       // m, of the tangent space
-	centre    []float64 // point that centres are drawn towards
-	radius    float64   // of a ball about the centre in the set, within its affine hull; only if plays stay in the set
+	dimension int       // m, the dimension of the tangent space
+	centre    []float64 // point towards which centres are scaled
+	radius    float64   // radius of a ball about centre in the set and its affine hull; 0 if actions may leave the set
 }
 
-// newShape computes the shape of a set, with an inner ball if plays must stay in the set. If they need not, and the
-// tangent space costs too much, directions fill R^n.
+// newShape computes the shape of a set, with an inner ball if actions must stay in the set. If actions may leave the
+// set and the tangent space would cost too much, directions fill R^n.
 func newShape(set convex.Set, stay bool) (*shape, error) {
 	s := &shape{dimension: set.Dimension(), centre: make([]float64, set.Dimension())}
 	set.Start(s.centre)
@@ -34,7 +34,7 @@ func newShape(set convex.Set, stay bool) (*shape, error) {
 	return s, err
 }
 
-// geometry returns the shape that configure computed. A Config built in another way must have a set with a shape.
+// geometry returns the shape that configure has computed, or computes it. It panics if the set has no shape.
 func (c Config) geometry() *shape {
 	if c.shape != nil {
 		return c.shape

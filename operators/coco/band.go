@@ -1,44 +1,48 @@
 package coco
 
 import (
+	"slices"
+
 	"oriel/mechanisms"
 	"oriel/schemas"
 )
 
-// band follows the level of Config.Band (PROOF.md, claim 5). A step's events are held against the band that was public
-// before it; a column counts misses, one of those above the band and one of those below, or, for sets of labels, one of
-// labels that are outside. With M̃_t the noisy total of a column after t steps of B events,
+// band adapts the ends of a band so that it keeps the level of Config.Band (PROOF.md, claim 5). Each event of a step is
+// compared with the band that was public before the step. A column counts misses: for a band one column counts labels
+// above it and one labels below it, and for sets one column counts labels outside. With M̃_t the noisy total of a
+// column after t steps of B events,
 //
-//	z_{t+1} = a_{t+1} + η·(M̃_t − t·B·s),     s = α/2 of two columns, α of one,     α = 1 − level.
+//	z_{t+1} = a_{t+1} + η·(M̃_t − t·B·s),     s = α/2 with two columns, α with one,     α = 1 − level.
 //
-// With a constant anchor a that is z_{t+1} = z_t + η·(m̃_t − B·s) for the noisy misses m̃_t of step t (Gibbs and
-// Candès, arXiv:2106.00170, equation 2, with the noise of a release). z has no bounds, and the end of the band is an
-// increasing function of it, with bounds: of a mean of z over steps, since releases have more noise from one step to
-// the next than over many.
+// With a constant anchor a, this is z_{t+1} = z_t + η·(m̃_t − B·s) for the noisy number m̃_t of misses in step t (Gibbs
+// and Candès, arXiv:2106.00170, equation 2, with the noise of a release). z is unbounded. The end of the band is a
+// bounded, increasing function of a mean z̄ of z over steps, because releases change more from one step to the next, by
+// their noise, than over many steps.
 //
-// The anchor follows what z comes to, within A of z_1, so that misses need not go on making up for the way from z_1:
+// The anchor follows the level of z, within A of z_1. Without this, as many misses as it takes to move z from z_1 would
+// be missing, or in excess, for ever:
 //
 //	a_{t+1} = a_t + ρ·min(1, η·B)·η·(M̃_t − t·B·s).
 //
-// It is the scorecaster of Angelopoulos, Candès and Tibshirani (arXiv:2307.16895, section 2.3). Plans before version 7
-// keep it at z_1.
+// The anchor is the scorecaster of Angelopoulos, Candès and Tibshirani (arXiv:2307.16895, section 2.3). In plans before
+// version 7 it stays at z_1.
 type band struct {
 	stream  *mechanisms.Stream
-	reading *mechanisms.Reading // of increments since the last fold; nil: sums do not decay and are the totals
+	reading *mechanisms.Reading // increments since the last fold; nil if sums do not decay
 	rule    bandRule
 	noise   *totalNoise
 	pace    float64   // κ: z̄ ← z̄ + κ·(z − z̄) at each step
-	lean    float64   // ρ·min(1, η·B): how far an anchor goes at a step, in misses beyond what is to be. 0: it stays
-	fold    uint64    // steps after which increments become part of folded
+	lean    float64   // ρ·min(1, η·B): step of an anchor for each unexpected miss; 0: the anchor is fixed
+	fold    uint64    // number of steps after which increments are added to folded
 	folded  []float64 // M̃ − t·B·s at the last fold, by column
-	totals  []float64 // scratch
-	anchors []float64 // a of the upper end, then of the lower one
-	ends    []float64 // z
-	means   []float64 // z̄
-	shown   []float64 // the band: how far each end is from a prediction
+	totals  []float64 // M̃ − t·B·s since the last fold, without folded; scratch
+	anchors []float64 // anchor a of the upper end, then of the lower end
+	ends    []float64 // z of each end
+	means   []float64 // z̄ of each end
+	shown   []float64 // the public band: distance of each end from a prediction
 }
 
-// foldSteps are those of band.fold: a reading holds 2³² increments.
+// foldSteps is the value of band.fold, below the 2³² increments that a reading can hold.
 const foldSteps = 1 << 31
 
 func newBand(c Config, p Params, stream *mechanisms.Stream) (*band, error) {
@@ -47,14 +51,11 @@ func newBand(c Config, p Params, stream *mechanisms.Stream) (*band, error) {
 	batch := float64(stream.Batch())
 	b := &band{
 		stream: stream, rule: rule, fold: foldSteps, folded: make([]float64, n), totals: make([]float64, n),
-		anchors: make([]float64, n), ends: make([]float64, n), means: make([]float64, n), shown: make([]float64, n),
-		pace: min(1, float64(float64(rule.pace*rule.rate)*batch)),
+		anchors: slices.Repeat([]float64{rule.start}, n), ends: make([]float64, n), means: make([]float64, n),
+		shown: make([]float64, n), pace: min(1, float64(float64(rule.pace*rule.rate)*batch)),
 	}
 	if rule.leeway > 0 {
 		b.lean = float64(anchorShare * min(1, float64(rule.rate*batch)))
-	}
-	for i := range b.anchors {
-		b.anchors[i] = rule.start
 	}
 	if _, decays := stream.Memory(); decays {
 		var err error
@@ -73,7 +74,7 @@ func newBand(c Config, p Params, stream *mechanisms.Stream) (*band, error) {
 	return b, nil
 }
 
-// mark writes 1 in the column whose kind of miss an event is at the decision x, and 0 elsewhere.
+// mark writes 1 in the column of the kind of miss that an event is at the decision x, and 0 in the other column.
 func (b *band) mark(dst, x []float64, e schemas.Event) {
 	clear(dst)
 	if column := b.rule.miss(b.shown, x, e); column >= 0 {
@@ -81,7 +82,7 @@ func (b *band) mark(dst, x []float64, e schemas.Event) {
 	}
 }
 
-// step takes the release of step t, which has just closed.
+// step updates the band with the release of step t, which has just closed.
 func (b *band) step(t uint64) {
 	if b.reading != nil {
 		if before := t - 1; before > 0 && before%b.fold == 0 {
@@ -101,7 +102,7 @@ func (b *band) step(t uint64) {
 	b.show()
 }
 
-// read takes the totals of the newest release.
+// read copies the totals of the newest release.
 func (b *band) read() {
 	if b.reading != nil {
 		b.reading.Write(b.totals)
@@ -110,7 +111,7 @@ func (b *band) read() {
 	}
 }
 
-// follow moves the anchors after t steps.
+// follow moves the anchors to their values after t steps.
 func (b *band) follow(t uint64) {
 	if b.lean == 0 {
 		return
@@ -121,22 +122,22 @@ func (b *band) follow(t uint64) {
 	}
 }
 
-// find finds z after t steps.
+// find computes z after t steps.
 func (b *band) find(t uint64) {
 	for i, a := range b.anchors {
 		b.ends[i] = a + float64(b.rule.rate*b.excess(i, t))
 	}
 }
 
-// show finds the band, by means as far as they are near to what they are means of.
+// show computes the public band from the means z̄, each clamped to within nearest of its z.
 func (b *band) show() {
 	for i, z := range b.ends {
 		b.shown[i] = b.rule.end(min(max(b.means[i], z-nearest), z+nearest))
 	}
-	b.rule.part(b.shown)
+	b.rule.uncross(b.shown)
 }
 
-// excess is M̃_t − t·B·s of a column, by totals, which are those since the last fold before step t.
+// excess returns M̃_t − t·B·s of a column. totals must be the totals since the last fold before step t.
 func (b *band) excess(column int, t uint64) float64 {
 	since := t
 	if b.reading != nil && t > 0 {
@@ -146,15 +147,15 @@ func (b *band) excess(column int, t uint64) float64 {
 	return b.folded[column] + (b.totals[column] - float64(expected*b.rule.share))
 }
 
-// write tells the band after t steps: its ends around a prediction, its level, and what the share of events within it
-// differs from the level by at most.
+// write fills the members of a decision after t steps: the ends of the band around a prediction, its level, and a bound
+// on the difference between the level and the share of events within the band.
 func (b *band) write(dst []schemas.ExtraValue, t uint64) {
 	low, high := b.rule.ends(b.shown)
 	dst[0].Number, dst[1].Number, dst[2].Number = low, high, b.rule.level
-	dst[3].Number = b.rule.errorMost(t, b.stream.Batch(), b.noise)
+	dst[3].Number = b.rule.maxError(t, b.stream.Batch(), b.noise)
 }
 
-// bandExtras are the members of decisions that write fills.
+// bandExtras describes the members of decisions that write fills.
 func bandExtras(c Config) []schemas.Extra {
 	if c.Band.Level == 0 {
 		return nil

@@ -14,8 +14,8 @@ import (
 	"oriel/schemas"
 )
 
-// banded is a configuration with a band around numbers from −1 to 1, whose level and step are dyadic, and a mechanism
-// for it: with a memory, or with a window where that is 0.
+// banded returns a configuration with a band around numbers from −1 to 1, whose level and step are dyadic, and a
+// mechanism for it. The mechanism has a memory or, if memory is 0, a window.
 func banded(t testing.TB, memory, batch uint64) (Config, mechanisms.Config) {
 	t.Helper()
 	c := sample(t, "l2-ball", 2)
@@ -28,7 +28,7 @@ func banded(t testing.TB, memory, batch uint64) (Config, mechanisms.Config) {
 	return c, required(t, c, m)
 }
 
-// required is a mechanism with the contribution of a new deployment.
+// required returns the mechanism with the contribution of a new deployment.
 func required(t testing.TB, c Config, m mechanisms.Config) mechanisms.Config {
 	t.Helper()
 	if err := (operator{Config: c}).Require(&m, nil); err != nil {
@@ -49,12 +49,12 @@ func without(t testing.TB, c Config, m mechanisms.Config, stream *mechanisms.Str
 	return machine
 }
 
-// ledger follows what a column truly counts, and its noise, in exact numbers.
+// ledger tracks in exact numbers the misses that the columns really count, and their noise.
 type ledger struct {
 	machine *Machine
 	misses  []int
-	totals  []*big.Rat // M̃
-	noise   []float64  // max |N_t| so far
+	totals  []*big.Rat // M̃ of each column
+	noise   []float64  // largest |N_t| so far, by column
 	grid    lattice.Grid
 }
 
@@ -71,7 +71,7 @@ func newLedger(t testing.TB, m *Machine, mechanism mechanisms.Config) *ledger {
 	return l
 }
 
-// add passes a record on. What it counts is by the band that was public before it.
+// add adds a record to the machine, and counts its miss against the given band, which was public before the record.
 func (l *ledger) add(r operators.Record, high, low float64, prediction, label float64) []operators.Decision {
 	switch residual := label - prediction; {
 	case r.Null:
@@ -97,9 +97,9 @@ func (l *ledger) add(r operators.Record, high, low float64, prediction, label fl
 	return made
 }
 
-// The recursion telescopes to the last bit: (z_{T+1} − a_{T+1})/η is the misses that were counted and their noise less
-// what was to be expected of them, whatever was shown, and wherever increments were folded. The anchor a follows within
-// its bounds, or stays under an earlier plan.
+// TestBandTelescopes checks that the recursion telescopes without rounding: (z_{T+1} − a_{T+1})/η equals the counted
+// misses plus their noise minus the expected number, for every band that was published and wherever increments are
+// folded. The anchor a moves within its bounds, and under an earlier plan it is fixed.
 func TestBandTelescopes(t *testing.T) {
 	for _, x := range []struct {
 		batch, fold uint64
@@ -120,7 +120,7 @@ func TestBandTelescopes(t *testing.T) {
 			a := direction(rng, 2, 1)
 			y := 2*rng.Float64() - 1
 			if i/1000%2 == 1 {
-				y = 1 // all outside, until the band is as wide as it can be
+				y = 1 // all events are above, until the band has its largest width
 			}
 			r := record(i, schemas.Event{Vector: schemas.Vector{Values: a}, Label: y, Weight: 1})
 			r.Null = i%11 == 10
@@ -143,7 +143,7 @@ func TestBandTelescopes(t *testing.T) {
 					if machine.band.ends[column] != z {
 						t.Fatalf("step %d, column %d: z = %v, want %v", d.Step, column, machine.band.ends[column], z)
 					}
-					if math.Abs(z) > machine.band.rule.far {
+					if math.Abs(z) > machine.band.rule.cutoff {
 						outside++
 					}
 				}
@@ -155,7 +155,7 @@ func TestBandTelescopes(t *testing.T) {
 	}
 }
 
-// labelOf choose a label, knowing the prediction and the band that an event is held against.
+// labelOf choose labels adversarially, from the prediction and from the band that will be compared with the event.
 var labelOf = map[string]func(i int, f, low, high float64) float64{
 	"flips at the upper edge": func(i int, f, low, high float64) float64 {
 		return f + high + math.Copysign(1e-9, float64(i%2)-0.5)
@@ -180,9 +180,10 @@ var labelOf = map[string]func(i int, f, low, high float64) float64{
 	},
 }
 
-// For every sequence, at every step, misses on either side are no more than what is to be and (Z + 1 − z_1 + A)/η + B +
-// max|N|, those above no fewer than that less (Z + 1 + z_1 + A)/η + B + max|N|, and both together no fewer than that
-// less 2(z_1 + 1 + A)/η + αB + max|N| + max|N'|. PROOF.md, claim 5.
+// TestNoSequencePassesTheBoundOfABand checks PROOF.md, claim 5, for adversarial sequences at every step. Misses on
+// either side exceed the expected number by at most (Z + 1 − z_1 + A)/η + B + max|N|. Misses above fall short of it by
+// at most (Z + 1 + z_1 + A)/η + B + max|N|. Misses on both sides together fall short of it by at most 2(z_1 + 1 + A)/η
+// + αB + max|N| + max|N'|.
 func TestNoSequencePassesTheBoundOfABand(t *testing.T) {
 	tightest := math.Inf(1)
 	for name, choose := range labelOf {
@@ -196,7 +197,7 @@ func TestNoSequencePassesTheBoundOfABand(t *testing.T) {
 			}
 			c, m := banded(t, 64, batch)
 			c.Band.Step = 1.0 / 64
-			m.Budget.Epsilon = 20 // so that noise does not hide what labels do
+			m.Budget.Epsilon = 20 // a large ε, so that noise does not hide the effect of the labels
 			machine := opens(t, c, m, mechtest.Open(t, m, [32]byte{7}))
 			l, rule := newLedger(t, machine, m), machine.band.rule
 			decision, high := []float64{0, 0}, machine.band.rule.end(firstEnd)
@@ -212,8 +213,8 @@ func TestNoSequencePassesTheBoundOfABand(t *testing.T) {
 				for _, d := range l.add(r, high, low, f, min(max(y, -1), 1)) {
 					copy(decision, d.Point)
 					low, high = d.Extras[1].Number, d.Extras[2].Number
-					more := (rule.far+nearest-rule.start+rule.leeway)/rule.rate + float64(batch)
-					fewer := (rule.far+nearest+rule.start+rule.leeway)/rule.rate + float64(batch)
+					more := (rule.cutoff+nearest-rule.start+rule.leeway)/rule.rate + float64(batch)
+					fewer := (rule.cutoff+nearest+rule.start+rule.leeway)/rule.rate + float64(batch)
 					both := 2*(nearest+rule.start+rule.leeway)/rule.rate + 2*rule.share*float64(batch)
 					above := float64(l.misses[0]) - events*rule.share
 					below := float64(l.misses[1]) - events*rule.share
@@ -234,8 +235,8 @@ func TestNoSequencePassesTheBoundOfABand(t *testing.T) {
 	}
 }
 
-// A bound of decisions is that of the claim, in shares of events, for the deviation that many streams of null events
-// have: their band is noise alone.
+// TestNoiseOfTotalsIsWithinItsDeviation checks the bound on the deviation of noise in totals, from which decisions
+// compute their error bound. Streams of null events have totals of noise only.
 func TestNoiseOfTotalsIsWithinItsDeviation(t *testing.T) {
 	for _, memory := range []uint64{0, 8} {
 		c, m := banded(t, memory, 1)
@@ -266,8 +267,9 @@ func TestNoiseOfTotalsIsWithinItsDeviation(t *testing.T) {
 			t.Errorf("memory %d: nine blocks have %g times the noise of one", memory, noise.at(9*p)/noise.at(p))
 		}
 		for i, step := range steps {
-			// A chi square of 2·runs degrees: its root is within 6.11/√(4·runs) at 1e-9. A window's deviation, and those
-			// of more steps, are above: by √2 and a start's at most.
+			// squares[i] has a chi-square law with 2·runs degrees of freedom: its root mean square is within
+			// 6.11/√(4·runs) at 1e-9. With a memory the bound may be too large, by √2 for a window's length that is
+			// rounded up, and more at the start of a block.
 			got, most := math.Sqrt(squares[i]/float64(2*runs)), noise.at(step)
 			slack := 6.11 / math.Sqrt(float64(4*runs))
 			if got > most*(1+slack) || memory > 0 && got < most*(1-slack)/2.5 {

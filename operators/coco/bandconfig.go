@@ -12,15 +12,16 @@ import (
 	"oriel/schemas"
 )
 
-// Band is a band around predictions within which a share of all events is to be; of the logistic loss, a set of labels.
+// Band is a band around predictions that must contain a given share of all labels. With the logistic loss it is a set
+// of labels.
 type Band struct {
-	Level  float64         // share of events within, in [0.5, 0.999]; 0: there is no band
-	Labels operators.Range // public; a label beyond counts as its end. Zero for the logistic loss
-	Weight float64         // w: how far one miss moves the sums, where gradients are in a ball of radius 1. In [0.01, 10]
-	Step   float64         // η, how far one miss moves an end, as a share of it. In [1e-6, 0.1]
+	Level  float64         // share of labels within the band, in [0.5, 0.999]; 0: there is no band
+	Labels operators.Range // public range, to which labels are clamped; zero with the logistic loss
+	Weight float64         // w, the size of a miss relative to gradients in a ball of radius 1, in [0.01, 10]
+	Step   float64         // η, the relative change of an end by one miss, in [1e-6, 0.1]
 }
 
-// bandComponent is the component of a band's columns.
+// bandComponent is the index of the band's component in a contribution.
 const bandComponent = 1
 
 // predictsSets reports whether a band is a set of labels.
@@ -29,7 +30,7 @@ func (c Config) predictsSets() bool {
 	return logistic
 }
 
-// bandColumns is how many columns a contribution has for a band.
+// bandColumns returns the number of columns that a contribution has for a band.
 func (c Config) bandColumns() int {
 	switch {
 	case c.Band.Level == 0:
@@ -77,22 +78,24 @@ func (c Config) validateBand() []error {
 	return errs
 }
 
-// Columns are those of a band's misses in a contribution.
+// Columns describes the columns of a contribution that count misses of a band.
 type Columns struct {
-	Number int    // 1 or 2
-	Share  uint32 // of the budget µ², beside gradientShare of gradients
+	Number int    // number of columns, 1 or 2
+	Share  uint32 // share of the budget µ²; the gradients' share is gradientShare
 }
 
-// gradientShare is the share of gradients beside a band: 2²⁴, so that the least weight is met to a thousandth.
+// gradientShare is the gradients' share of the budget beside a band. It is 2²⁴, so that Columns.Share rounds the least
+// weight by less than a thousandth.
 const gradientShare = 1 << 24
 
-// columns are those of a band. A contribution is a gradient in a ball of radius 1, say, and a mark of length w. What an
-// exchange moves it by, and a band costs:
+// columns returns the columns of the configured band. Consider a contribution of a gradient in a ball of radius 1 and a
+// mark of length w. Its sensitivity, and for comparison the sensitivity without a band, is:
 //
-//	replace   √(4 + 2w²) of two columns, √(4 + w²) of one, against 2      zero-out  √(1 + w²), against 1
+//	replace   √(4 + 2w²) with two columns, √(4 + w²) with one; 2 without a band
+//	zero-out  √(1 + w²); 1 without a band
 //
-// Gaussian noise of one size for such a vector is that of two components, each calibrated to its own distance, whose
-// shares of µ² are as the squares of these (PROOF.md, claim 6).
+// Gaussian noise of one size for this vector equals the noise of two components, each calibrated to its own
+// sensitivity, whose shares of µ² are proportional to the squares of the sensitivities (PROOF.md, claim 6).
 func (c Config) columns(unit protection.Unit) Columns {
 	n := c.bandColumns()
 	if n == 0 {
@@ -109,7 +112,7 @@ func (c Config) columns(unit protection.Unit) Columns {
 	return Columns{Number: n, Share: uint32(float64(square*gradientShare) + 0.5)}
 }
 
-// noiseFactor is how many times the noise of gradients is as large as without the columns.
+// noiseFactor returns the factor by which the columns increase the noise of gradients.
 func (x Columns) noiseFactor() float64 { return math.Sqrt(1 + float64(x.Share)/gradientShare) }
 
 func (x Columns) validate() error {
@@ -119,7 +122,7 @@ func (x Columns) validate() error {
 	return nil
 }
 
-// components is how many a contribution has.
+// components returns the number of components of a contribution.
 func (p Params) components() int {
 	if p.Band == (Columns{}) {
 		return 1
@@ -127,13 +130,14 @@ func (p Params) components() int {
 	return 2
 }
 
-// wantsGaussian reports whether a mechanism can carry a band: the deviation of its noise is known.
+// wantsGaussian reports whether a mechanism supports a band, which needs noise of known deviation in totals.
 func wantsGaussian(name string) bool {
 	facts, _ := mechanisms.FactsOf(name)
 	return facts.Law == mechanisms.Gaussian && !facts.Paper && !facts.PerStep
 }
 
-// beyondBand moves labels of canaries so far that one is above each band and the other below, where labels are numbers.
+// beyondBand changes the labels of canaries so that one is above every band and the other below every band. It does
+// nothing if labels are classes.
 func (c Config) beyondBand(events ...*schemas.Event) {
 	if c.bandColumns() < 2 {
 		return
@@ -144,7 +148,7 @@ func (c Config) beyondBand(events ...*schemas.Event) {
 	}
 }
 
-// describeBand is what `oriel plan` tells of a band.
+// describeBand returns the description of the band for `oriel plan`.
 func (c operator) describeBand(m mechanisms.Config) *operators.Band {
 	if c.Band.Level == 0 {
 		return nil
@@ -152,9 +156,9 @@ func (c operator) describeBand(m mechanisms.Config) *operators.Band {
 	rule, batch := newBandRule(c.Config, true), m.Batch
 	return &operators.Band{
 		Level: c.Band.Level, Noise: c.columns(m.Unit).noiseFactor(),
-		ErrorMost: func(opened *mechanisms.Mechanism) (func(step uint64) float64, error) {
+		MaxError: func(opened *mechanisms.Mechanism) (func(step uint64) float64, error) {
 			noise, err := newTotalNoise(opened, bandComponent)
-			return func(step uint64) float64 { return rule.errorMost(step, batch, noise) }, err
+			return func(step uint64) float64 { return rule.maxError(step, batch, noise) }, err
 		},
 	}
 }

@@ -8,17 +8,18 @@ import (
 )
 
 // totalNoise bounds the standard deviation of the noise in a component's totals since the start, as a function of the
-// step. Without a memory it is that of a release. With one, noise of different blocks is independent: after q whole
-// blocks of P steps and r more, the variance is at most q·V(P) + V(r), V that of a window in the middle of a block
-// (mechanisms/decay, Filter.WindowVariance), which is more than at a block's start.
+// step. Without a memory the bound is the largest deviation of a release. With a memory, the noise of different blocks
+// is independent. Let V(k) be the variance of a window of k steps in the middle of a block (mechanisms/decay,
+// Filter.WindowVariance), which exceeds the variance at the start of a block. After q complete blocks of P steps and r
+// more steps, the variance is at most q·V(P) + V(r).
 type totalNoise struct {
-	largest float64   // of a release, where sums do not decay
-	period  uint64    // P, 0 where sums do not decay
-	whole   float64   // V(P)
-	windows []float64 // V of at most 2^i steps
+	largest float64   // largest deviation of a release, if sums do not decay
+	period  uint64    // P; 0 if sums do not decay
+	whole   float64   // V(P), the variance over a complete block
+	windows []float64 // windows[i] is the largest V(k) of k = 1, 2, 4, …, 2^i
 }
 
-// noisy is a stream, or what one is opened from.
+// noisy is a stream, or the calibration from which a stream is opened.
 type noisy interface {
 	Memory() (steps uint64, decays bool)
 	Deviation(component int, memory uint64) (mechanisms.Deviation, error)
@@ -51,7 +52,7 @@ func newTotalNoise(m noisy, component int) (*totalNoise, error) {
 	return n, nil
 }
 
-// at returns the bound after t steps; it does not fall.
+// at returns the bound after t steps. It never decreases with t.
 func (n *totalNoise) at(t uint64) float64 {
 	if n.period == 0 {
 		return n.largest

@@ -19,7 +19,7 @@ import (
 	"oriel/schemas"
 )
 
-// setsOf is banded with sets of labels.
+// setsOf returns the configuration of banded with sets of labels in place of a band.
 func setsOf(t testing.TB, memory, batch uint64) (Config, mechanisms.Config) {
 	t.Helper()
 	c, m := banded(t, memory, batch)
@@ -27,9 +27,10 @@ func setsOf(t testing.TB, memory, batch uint64) (Config, mechanisms.Config) {
 	return c, required(t, c, m)
 }
 
-// What an exchange moves gradient and marks by together, of all pairs of a coarse lattice of gradients and all misses,
-// is √(Δ² + 2w²) of two columns, √(Δ² + w²) of one and √(L² + w²) from the null event, w in radii of the gradients'
-// ball; and the noise of the two components is that of one size for it. PROOF.md, claim 6.
+// TestSensitivityOfABandByEnumeration checks PROOF.md, claim 6, over all pairs of gradients on a coarse lattice and all
+// misses. With w in units of the gradients' radius, the largest distance of gradient and marks together is √(Δ² + 2w²)
+// for two columns, √(Δ² + w²) for one, and √(L² + w²) from the null event. The noise of the two components must equal
+// noise of one size for the vector of gradient and w·marks.
 func TestSensitivityOfABandByEnumeration(t *testing.T) {
 	for _, columns := range []int{1, 2} {
 		for _, exchange := range []dp.Adjacency{dp.Replace, dp.ZeroOut} {
@@ -38,25 +39,25 @@ func TestSensitivityOfABandByEnumeration(t *testing.T) {
 				if columns == 1 {
 					c, m = setsOf(t, 0, 1)
 				}
-				c.Band.Weight, c.FeaturesMax = weight, 1e9 // the clip is the ball
+				c.Band.Weight, c.FeaturesMax = weight, 1e9 // features so large that the clip bounds gradients
 				m.Unit = protection.Event{Exchange: exchange}
 				m = required(t, c, m)
 				plan := mechtest.Plan(t, m)
 				gradient, marks := plan.Component(0), plan.Component(bandComponent)
-				var leaves [][]float64 // in units of the noise of gradients
+				var contributions [][]float64 // gradient and w·marks, so that noise has one size in all coordinates
 				w := weight * c.Clip
 				for _, mark := range [][]float64{{0, 0}, {w, 0}, {0, w}}[:1+columns] {
 					for x := -4.0; x <= 4; x++ {
 						for y := -4.0; y <= 4; y++ {
 							if x*x+y*y <= 16 {
-								leaves = append(leaves, append([]float64{x / 4 * c.Clip, y / 4 * c.Clip}, mark...))
+								contributions = append(contributions, append([]float64{x / 4 * c.Clip, y / 4 * c.Clip}, mark...))
 							}
 						}
 					}
 				}
 				most := 0.0
-				for i, a := range leaves {
-					for _, b := range leaves[:i] {
+				for i, a := range contributions {
+					for _, b := range contributions[:i] {
 						if exchange == dp.ZeroOut {
 							b = make([]float64, 4)
 						}
@@ -81,17 +82,17 @@ func TestSensitivityOfABandByEnumeration(t *testing.T) {
 				if math.Abs(most-math.Sqrt(sum)) > 1e-12 {
 					t.Errorf("%d columns, %v, w = %g: %g apart, claimed %g", columns, exchange, weight, most, math.Sqrt(sum))
 				}
-				// One size of noise for (gradient, w·marks): that of marks is 1/w of that of gradients.
+				// Noise has one size for (gradient, w·marks): the noise of marks is 1/w times the noise of gradients.
 				sigma, per := gradient.Scale.Float64()*gradient.Grid.Unit(), marks.Scale.Float64()*marks.Grid.Unit()
 				if ratio := per * w / sigma; math.Abs(ratio-1) > 0.002 {
 					t.Errorf("%d columns, %v, w = %g: noise of marks is %g of what it is to be", columns, exchange, weight, ratio)
 				}
-				bare := m
-				bare.Contribution = Params{}.contribution(c)
-				alone := mechtest.Plan(t, bare)
+				plain := m
+				plain.Contribution = Params{}.contribution(c)
+				alone := mechtest.Plan(t, plain)
 				factor := sigma / (alone.Scale.Float64() * alone.Grid.Unit())
-				want, told := most/distance, c.columns(m.Unit).noiseFactor()
-				if math.Abs(factor/want-1) > 1e-3 || math.Abs(told/want-1) > 1e-3 {
+				want, stated := most/distance, c.columns(m.Unit).noiseFactor()
+				if math.Abs(factor/want-1) > 1e-3 || math.Abs(stated/want-1) > 1e-3 {
 					t.Errorf("%d columns, %v, w = %g: noise is %g times as large, want %g", columns, exchange, weight, factor, want)
 				}
 			}
@@ -99,7 +100,8 @@ func TestSensitivityOfABandByEnumeration(t *testing.T) {
 	}
 }
 
-// With bands the contract of machines holds: restarts, null events, causality, decisions by releases alone.
+// TestConformanceWithABand runs the conformance suite on machines with a band: restarts, null events, causality, and
+// decisions that depend only on releases.
 func TestConformanceWithABand(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 31))
 	for _, memory := range []uint64{0, 8} {
@@ -125,8 +127,8 @@ func TestConformanceWithABand(t *testing.T) {
 	}
 }
 
-// The reference model, which holds events against published bands, says what machines add: so a machine holds none
-// against the band of its own step.
+// TestReferenceOfABandAgrees checks that machines add what the reference model adds. The reference model compares
+// events with published bands, so a machine must not compare an event with the band of its own step.
 func TestReferenceOfABandAgrees(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 32))
 	for _, sets := range []bool{false, true} {
@@ -134,13 +136,13 @@ func TestReferenceOfABandAgrees(t *testing.T) {
 		if sets {
 			c, m = setsOf(t, 64, 1)
 		}
-		c.Band.Step = 0.02 // the band of another step is another one
+		c.Band.Step = 0.02 // another η gives another band
 		machine := newMachine(t, c, m, mechtest.Open(t, m, [32]byte{2}))
 		stored, err := mustPlan(t, c, m).AppendBinary(nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		twin, err := operator{Config: c}.ReferenceModel(stored)
+		model, err := operator{Config: c}.ReferenceModel(stored)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -153,15 +155,15 @@ func TestReferenceOfABandAgrees(t *testing.T) {
 			}
 			events = append(events, schemas.Event{Vector: schemas.Vector{Values: direction(rng, 2, 1)}, Label: label, Weight: 1})
 		}
-		other := newMachine(t, c, m, mechtest.Open(t, m, [32]byte{2})) // has the same noise
+		other := newMachine(t, c, m, mechtest.Open(t, m, [32]byte{2})) // this stream has the same noise
 		optest.ReferenceAgrees(t, "band", machine, func(r operators.Record) []float64 {
 			other.Add(nil, r)
-			leaf := slices.Clone(other.Stream.Scratch())
-			for _, x := range leaf[len(leaf)-c.bandColumns():] {
+			added := slices.Clone(other.Stream.Scratch())
+			for _, x := range added[len(added)-c.bandColumns():] {
 				misses += int(x)
 			}
-			return leaf
-		}, twin, m.Contribution.Entries(), events)
+			return added
+		}, model, m.Contribution.Entries(), events)
 		if misses < 60 || misses > 400 {
 			t.Errorf("sets %v: %d misses", sets, misses)
 		}
@@ -172,7 +174,7 @@ func TestPlanBytesOfABand(t *testing.T) {
 	golden := append([]byte{6, 0, 0, 0, 0, 0, 0, 0, 0}, make([]byte, 1+4*8)...)
 	golden = append(golden, 3, 2, 0, 0, 8, 0)
 	past := append(bytes.Clone(golden), 0, 0, 0, 0, 0, 0, 0xf8, 0x3f, 0, 0, 0, 0, 0, 0, 0xe0, 0xbf)
-	of := Params{Whole: true, Means: true, Band: Columns{Number: 2, Share: 1 << 19}}
+	of := Params{FullTangent: true, Means: true, Band: Columns{Number: 2, Share: 1 << 19}}
 	after, anchored := of, of
 	anchored.Anchored = true
 	after.Past = Inherited{Weight: 1.5, Point: []float64{-0.5}}
@@ -205,7 +207,8 @@ func TestPlanBytesOfABand(t *testing.T) {
 	}
 }
 
-// A band goes with the plan that has its columns, and no other.
+// TestNewRefusesABandOfAnotherPlan checks that settings with a band are accepted only with a plan that has the band's
+// columns.
 func TestNewRefusesABandOfAnotherPlan(t *testing.T) {
 	c, m := banded(t, 64, 1)
 	plan := mustPlan(t, c, m)
@@ -226,7 +229,7 @@ func TestNewRefusesABandOfAnotherPlan(t *testing.T) {
 	}
 }
 
-// Settings of bands, and what is refused of them.
+// TestSettingsOfABand checks the settings of bands, and the errors for wrong ones.
 func TestSettingsOfABand(t *testing.T) {
 	m := mechanisms.Config{
 		Name: "blt", Batch: 1, Budget: dp.Budget{Epsilon: 1, Delta: 1e-6},
@@ -273,8 +276,9 @@ func TestSettingsOfABand(t *testing.T) {
 	}
 }
 
-// The bound that decisions publish is that of the claim, and 1 of the first events.
-func TestErrorMostOfABand(t *testing.T) {
+// TestMaxErrorOfABand checks that decisions publish the error bound of PROOF.md, claim 5, and 1 while few events have
+// come.
+func TestMaxErrorOfABand(t *testing.T) {
 	for _, sets := range []bool{false, true} {
 		c, m := banded(t, 64, 3)
 		far, start, columns := math.Asinh(2*(1+beyond)/0.1), 1.8, 2.0
@@ -284,20 +288,20 @@ func TestErrorMostOfABand(t *testing.T) {
 		}
 		machine := newMachine(t, c, m, mechtest.Open(t, m, [32]byte{2}))
 		anchored, earlier := machine.band.rule, newBandRule(c, false)
-		if got, want := anchored.farthest(), max(far-start, start)+1+3; math.Abs(got-want) > 1e-12 {
+		if got, want := anchored.maxOffset(), max(far-start, start)+1+3; math.Abs(got-want) > 1e-12 {
 			t.Errorf("sets %v: z is %g from its anchor at most, want %g", sets, got, want)
 		}
-		if got, want := earlier.farthest(), far+1+start; math.Abs(got-want) > 1e-12 {
+		if got, want := earlier.maxOffset(), far+1+start; math.Abs(got-want) > 1e-12 {
 			t.Errorf("sets %v, earlier plan: z is %g from its anchor at most, want %g", sets, got, want)
 		}
 		for _, step := range []uint64{1, 1000, 5000, 1e6, 1e9} {
 			noise := math.Sqrt(2*math.Log(columns*float64(step)/0.05)) * machine.band.noise.at(step)
-			want := min(1, columns*(anchored.farthest()/c.Band.Step+3+noise)/(3*float64(step)))
-			if got := machine.band.rule.errorMost(step, 3, machine.band.noise); math.Abs(got/want-1) > 1e-12 {
+			want := min(1, columns*(anchored.maxOffset()/c.Band.Step+3+noise)/(3*float64(step)))
+			if got := machine.band.rule.maxError(step, 3, machine.band.noise); math.Abs(got/want-1) > 1e-12 {
 				t.Errorf("sets %v, step %d: %g, want %g", sets, step, got, want)
 			}
 		}
-		if got := machine.band.rule.errorMost(0, 3, machine.band.noise); got != 1 {
+		if got := machine.band.rule.maxError(0, 3, machine.band.noise); got != 1 {
 			t.Errorf("before the first step: %g", got)
 		}
 	}

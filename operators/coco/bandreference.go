@@ -7,7 +7,7 @@ import (
 	"oriel/schemas"
 )
 
-// referenceBand is the band of a reference model: it holds events against the band that decisions have published.
+// referenceBand is the band of a reference model: the last published band, with which it compares events.
 type referenceBand struct{ low, high float64 }
 
 func (b *referenceBand) begin(c Config) {
@@ -19,7 +19,7 @@ func (b *referenceBand) begin(c Config) {
 }
 
 func (b *referenceBand) observe(d operators.Decision) {
-	if n := len(d.Extras); n >= 4 { // the last four, where there is a band
+	if n := len(d.Extras); n >= 4 { // the band is in the last four members, if there is one
 		b.low, b.high = d.Extras[n-4].Number, d.Extras[n-3].Number
 	}
 }

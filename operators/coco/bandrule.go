@@ -9,51 +9,53 @@ import (
 	"oriel/schemas"
 )
 
-// bandRule is what settings say of a band. An end is c·sinh(z) from the prediction, so that a miss moves it by a share
-// of itself where it is beyond c, a twentieth of the range, and by a share of c about 0; of a set z/4 is the end, a
-// probability.
+// bandRule holds the constants of a band. An end is at distance c·sinh(z) from the prediction. So a miss changes an end
+// that is beyond c by a share of itself, and a smaller end by a share of c; c is a twentieth of the range. For a set of
+// labels the end is z/4, a probability.
 type bandRule struct {
-	sets    bool // of labels of two classes; else a band around a number
+	sets    bool // the band is a set of labels of two classes; otherwise it is a band around a number
 	level   float64
-	share   float64 // s
+	share   float64 // s, the expected share of misses in a column
 	labels  operators.Range
-	reach   float64 // |⟨a, x⟩| at most: R·X
-	rate    float64 // η, of z a miss
-	start   float64 // z_1
-	leeway  float64 // A: how far an anchor is from z_1 at most; 0: it stays there
-	pace    float64 // κ at an event, in η
-	far     float64 // Z: from here on no event misses, and from −Z on each does
-	unit    float64 // c, or ¼
-	most    float64 // of what is shown: D, and a little more
+	reach   float64 // R·X, the largest |⟨a, x⟩|
+	rate    float64 // η, the change of z by one miss
+	start   float64 // z_1, the first z
+	leeway  float64 // A, the largest distance of an anchor from z_1; 0: the anchor is fixed at z_1
+	pace    float64 // κ for one event, in units of η
+	cutoff  float64 // Z: at z ≥ Z no event misses on this side, and at z ≤ −Z every event does
+	unit    float64 // c, or ¼ for sets
+	most    float64 // D and a little more, the largest end; least is the smallest end
 	least   float64
 	predict func(x []float64, e schemas.Event) float64
 }
 
 const (
-	// The first band is 0.29 of the range: 2·sinh(1.8)/20. The first set leaves out labels with less than a quarter of the
-	// probability. Each factor of e, or quarter, that an end is off costs 1/η misses, too many or too few, and these are
-	// about the middle of what streams come to.
+	// firstEnd and firstSet are z_1. The first band reaches 0.29 of the range: 2·sinh(1.8)/20. The first set leaves out
+	// labels of probability below a quarter. If the right end differs by a factor of e (for sets, by a quarter), the
+	// band makes 1/η misses too many or too few until it is right. The values are about the middle of the ends that
+	// streams reach.
 	firstEnd, firstSet = 1.8, 3
 	least20th          = 0.05
 	quarter            = 0.25
 
-	// anchorLeeway lets an anchor reach what nearly all streams come to: of numbers ends from 0 to 3 times the range, of
-	// sets all but probabilities beyond 0.999 and below 0. anchorShare is ρ. An anchor moves over 32 000 events for η =
-	// 1/500: much later than misses move z, which takes 6 000 where labels are normal, so that the two do not swing.
+	// anchorLeeway lets an anchor reach the values that nearly all streams need: ends from 0 to 3 times the range, and
+	// for sets all probabilities from 0 to 0.999. anchorShare is ρ. With η = 1/500, an anchor moves over 32 000 events.
+	// Misses move z faster, over 6 000 events if labels are normal, so that the two do not oscillate.
 	anchorLeeway = 3
 	anchorShare  = 1.0 / 64
 
-	// A mean over steps goes to the newest z at an event by meansPace, in η: within 1 700 events for η = 1/500, sooner
-	// than misses move z. Its noise is about half that of z. Plans before version 7 have earlierPace.
+	// The mean z̄ approaches the newest z by the share meansPace·η at each event. With η = 1/500 this takes 1 700
+	// events, fewer than misses need to move z. The noise of z̄ is about half the noise of z. Plans before version 7
+	// have earlierPace.
 	meansPace, earlierPace = 0.3, 0.5
-	// nearest is how far what is shown is from z at most.
+	// nearest is the largest allowed distance between z and the mean from which the public end is computed.
 	nearest = 1
 
-	// beyond makes the ends of what is shown lie outside of all residuals, rounded ones too.
+	// beyond makes the largest ends exceed all residuals, even after rounding.
 	beyond = 0x1p-20
 )
 
-// newBandRule returns the rule of a plan, whose anchors may move.
+// newBandRule returns the rule of a plan; anchored says whether its anchors may move.
 func newBandRule(c Config, anchored bool) bandRule {
 	r := bandRule{
 		sets: c.predictsSets(), level: c.Band.Level, share: (1 - c.Band.Level) / 2, labels: c.Band.Labels,
@@ -66,18 +68,18 @@ func newBandRule(c Config, anchored bool) bandRule {
 		r.predict = q.Predict
 	}
 	if r.sets {
-		r.share, r.start, r.unit, r.far, r.most, r.least = 1-c.Band.Level, firstSet, quarter, 1/quarter, 1, -beyond
+		r.share, r.start, r.unit, r.cutoff, r.most, r.least = 1-c.Band.Level, firstSet, quarter, 1/quarter, 1, -beyond
 		return r
 	}
 	r.start, r.unit = firstEnd, float64(least20th*(r.labels.High-r.labels.Low))
 	r.most = float64(max(r.labels.High+r.reach, r.reach-r.labels.Low) * (1 + beyond))
 	r.least = -r.most
 	x := r.most / r.unit
-	r.far = elementary.Log(x + math.Sqrt(float64(x*x)+1)) // asinh
+	r.cutoff = elementary.Log(x + math.Sqrt(float64(x*x)+1)) // asinh(x)
 	return r
 }
 
-// columns is 2, of misses above and below a band, or 1, of labels outside of a set.
+// columns returns 2 for misses above and below a band, or 1 for labels outside a set.
 func (r *bandRule) columns() int {
 	if r.sets {
 		return 1
@@ -88,24 +90,25 @@ func (r *bandRule) columns() int {
 // anchors returns the bounds of an anchor.
 func (r *bandRule) anchors() (low, high float64) { return r.start - r.leeway, r.start + r.leeway }
 
-// end is that of z.
+// end returns the end of a band for z.
 func (r *bandRule) end(z float64) float64 {
 	u := float64(r.unit * z)
 	if !r.sets {
-		e := elementary.Exp(min(math.Abs(z), r.far))
+		e := elementary.Exp(min(math.Abs(z), r.cutoff))
 		u = math.Copysign(float64(r.unit*(e-1/e)/2), z)
 	}
 	return min(max(u, r.least), r.most)
 }
 
-// part lets no event miss on both sides: the lower end is at most the upper one, and where they meet each event misses.
-func (r *bandRule) part(shown []float64) {
+// uncross moves the lower end so that it is at most the upper end. No event then misses on both sides. If the ends
+// meet, every event misses.
+func (r *bandRule) uncross(shown []float64) {
 	if !r.sets {
 		shown[1] = max(shown[1], -shown[0])
 	}
 }
 
-// ends are those of the band relative to a prediction.
+// ends returns the ends of the band relative to a prediction.
 func (r *bandRule) ends(shown []float64) (low, high float64) {
 	if r.sets {
 		return 0, shown[0]
@@ -113,7 +116,7 @@ func (r *bandRule) ends(shown []float64) (low, high float64) {
 	return -shown[1], shown[0]
 }
 
-// miss returns the column of the miss that an event is, or −1.
+// miss returns the column in which an event counts as a miss, or −1 if it is within the band.
 func (r *bandRule) miss(shown, x []float64, e schemas.Event) int {
 	f := min(max(r.predict(x, e), -r.reach), r.reach)
 	if r.sets {
@@ -132,7 +135,7 @@ func (r *bandRule) miss(shown, x []float64, e schemas.Event) int {
 	return -1
 }
 
-// wrong is 1 − σ(z), the probability of the class that a label of margin z is not.
+// wrong returns 1 − σ(z): the probability of the other class, if the event's label has margin z.
 func wrong(z float64) float64 {
 	u := elementary.Exp(-math.Abs(z))
 	if z > 0 {
@@ -141,25 +144,25 @@ func wrong(z float64) float64 {
 	return 1 / (1 + u)
 }
 
-// errorMost bounds |share of events within − level| after t steps of B events, for every sequence of events without
-// null ones (PROOF.md, claim 5): (Y/η + B + max|N|)/(tB) a column, N the noise of its total. |N| is within √(2
-// ln(kt/0.05)) times its largest deviation at all t steps and k columns at once with a probability of 0.95. 1 before
-// the first step.
-func (r *bandRule) errorMost(t, batch uint64, noise *totalNoise) float64 {
+// maxError bounds |share of events within − level| after t steps of B events, for every sequence without null events
+// (PROOF.md, claim 5). The bound of each column is (Y/η + B + max|N|)/(tB), where N is the noise of the column's total.
+// With probability 0.95, at all t steps and in all k columns at once, |N| is at most √(2 ln(kt/0.05)) times its largest
+// deviation. Before the first step the bound is 1.
+func (r *bandRule) maxError(t, batch uint64, noise *totalNoise) float64 {
 	if t == 0 {
 		return 1
 	}
 	b, k := float64(batch), float64(r.columns())
 	most := float64(math.Sqrt(float64(2*elementary.Log(float64(k*float64(t))/0.05))) * noise.at(t))
-	all := r.farthest()/r.rate + b + most
+	all := r.maxOffset()/r.rate + b + most
 	return min(1, float64(k*all)/float64(float64(t)*b))
 }
 
-// farthest returns Y, which bounds how far z is from its anchor where an event can still miss on one side, or be within
-// on the other. Plans before version 7 keep the simpler bound Z + 1 + z_1.
-func (r *bandRule) farthest() float64 {
+// maxOffset returns Y, the largest distance of z from its anchor at which an event can still miss on one side, or be
+// within the band on the other. Plans before version 7 use the simpler bound Z + 1 + z_1.
+func (r *bandRule) maxOffset() float64 {
 	if r.leeway == 0 {
-		return r.far + nearest + r.start
+		return r.cutoff + nearest + r.start
 	}
-	return max(r.far-r.start, r.start) + nearest + r.leeway
+	return max(r.cutoff-r.start, r.start) + nearest + r.leeway
 }

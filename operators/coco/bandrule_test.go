@@ -11,7 +11,8 @@ import (
 	"oriel/schemas"
 )
 
-// What is shown is an increasing function of z with bounds, and a band of two columns never crosses.
+// TestBandShown checks that the end of a band is a bounded, increasing function of z, and that the ends of a band never
+// cross.
 func TestBandShown(t *testing.T) {
 	c, _ := banded(t, 64, 1)
 	rule := newBandRule(c, true)
@@ -22,7 +23,7 @@ func TestBandShown(t *testing.T) {
 	for z := -9.0; z <= 9; z += 1.0 / 64 {
 		u := rule.end(z)
 		want := min(max(0.1*math.Sinh(z), rule.least), rule.most)
-		if math.Abs(u-want) > 1e-12 || u < before || z >= rule.far && u < 2 || z <= -rule.far && u > -2 {
+		if math.Abs(u-want) > 1e-12 || u < before || z >= rule.cutoff && u < 2 || z <= -rule.cutoff && u > -2 {
 			t.Fatalf("at %g: %g after %g, want %g", z, u, before, want)
 		}
 		before = u
@@ -30,12 +31,12 @@ func TestBandShown(t *testing.T) {
 	for _, x := range []struct{ u, l, high, low float64 }{
 		{0.5, 0.25, 0.5, -0.25},
 		{rule.most, rule.most, rule.most, -rule.most},
-		{rule.least, rule.least, rule.least, rule.least}, // all events are above
+		{rule.least, rule.least, rule.least, rule.least}, // the band is below all labels
 		{0.5, -0.75, 0.5, 0.5},
 		{-0.5, 0.75, -0.5, -0.75},
 	} {
 		shown := []float64{x.u, x.l}
-		rule.part(shown)
+		rule.uncross(shown)
 		low, high := rule.ends(shown)
 		if low != x.low || high != x.high {
 			t.Errorf("%+v: band from %g to %g", x, low, high)
@@ -70,7 +71,8 @@ func TestBandShown(t *testing.T) {
 	}
 }
 
-// Of a constant z the mean is z after some steps, and what is shown is never farther from z than one.
+// TestMeansOfABandFollow checks that the mean z̄ follows z, and that the public end never belongs to a value more than
+// nearest away from z.
 func TestMeansOfABandFollow(t *testing.T) {
 	c, m := banded(t, 64, 1)
 	machine := newMachine(t, c, m, mechtest.Planted(t, m, mechtest.Plan(t, m), mechtest.Zero{}))
@@ -94,13 +96,14 @@ func TestMeansOfABandFollow(t *testing.T) {
 		}
 		b.means[0] = kept
 	}
-	// z falls by ηs a step, and its mean is (1 − κ)/κ steps behind.
+	// z falls by ηs at each step, and the mean of z lags by (1 − κ)/κ steps.
 	if behind, want := b.means[0]-b.ends[0], b.rule.rate*b.rule.share*(1-b.pace)/b.pace; math.Abs(behind/want-1) > 0.5 {
 		t.Errorf("a mean is %g behind, want %g", behind, want)
 	}
 }
 
-// bandedOrNot is a learner of 32 coordinates for life, with a band unless level is 0, and its mechanism.
+// bandedOrNot returns a learner of 32 coordinates with lifetime privacy, and its mechanism. If level is 0 the learner
+// has no band.
 func bandedOrNot(t testing.TB, name string, level float64) (Config, mechanisms.Config) {
 	t.Helper()
 	c := sample(t, "l2-ball", 32)

@@ -1,22 +1,20 @@
 package coco
 
 import (
+	"slices"
+
 	"oriel/operators"
 	"oriel/schemas"
 )
 
-// bandScore holds events against the band as whoever reads decisions does: labels as they are, and predictions as they
-// are.
+// bandScore returns the functions that compare an event with a band as a reader of decisions does: neither the label
+// nor the prediction is clamped.
 func (c Config) bandScore() *operators.BandScore {
 	if c.Band.Level == 0 {
 		return nil
 	}
-	rule := newBandRule(c, true) // the first band is that of all plans
-	first := make([]float64, rule.columns())
-	for i := range first {
-		first[i] = rule.end(rule.start)
-	}
-	low, high := rule.ends(first)
+	rule := newBandRule(c, true) // the first band is equal in all plans
+	low, high := rule.ends(slices.Repeat([]float64{rule.end(rule.start)}, rule.columns()))
 	b := &operators.BandScore{Level: c.Band.Level, Low: low, High: high}
 	b.Within = func(x []float64, e schemas.Event, low, high float64) (bool, float64) {
 		residual := e.Label - rule.predict(x, e)

@@ -6,7 +6,7 @@ import (
 	"oriel/operators"
 )
 
-// bandSettings follow those of the learner.
+// bandSettings are the settings of a band. They are listed after the settings of the learner.
 var bandSettings = []operators.Setting{
 	{
 		Name: "BAND", Kind: operators.Number, Unit: "share of events", Range: "0, or 0.5 to 0.999", Default: "0", Later: true,
@@ -26,7 +26,8 @@ var bandSettings = []operators.Setting{
 	},
 }
 
-// wantBand reads a band and reports what is wrong with it; features is X.
+// wantBand reads the settings of a band and reports each problem with them. features is X, the largest norm of
+// features.
 func wantBand(v *operators.Values, features float64) (b Band) {
 	level, text := v.Number("BAND"), v.Text("BAND_RANGE")
 	weight, step := v.Number("BAND_WEIGHT"), v.Number("BAND_STEP")

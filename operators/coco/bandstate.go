@@ -9,8 +9,8 @@ import (
 	"oriel/operators"
 )
 
-// fields are what a state holds of a band: of sums that decay the reading; and two floats a column, three where anchors
-// move. What is shown follows from them and from the sums.
+// fields returns the fields of a band in a state: the reading, if sums decay; then for each column two floats, or three
+// if anchors move. The public band follows from them and from the sums.
 func (b *band) fields() []operators.Field {
 	if b.reading == nil {
 		return []operators.Field{bandField{b}}
@@ -18,7 +18,7 @@ func (b *band) fields() []operators.Field {
 	return []operators.Field{operators.Sums(b.reading, b.stream), bandField{b}}
 }
 
-// bandField is the last field of a band.
+// bandField is the last field of a band in a state: means, folded and, if they move, anchors.
 type bandField struct{ *band }
 
 func (f bandField) StateLen() int {
@@ -37,7 +37,7 @@ func (f bandField) AppendState(dst []byte) []byte {
 	return dst
 }
 
-// Restore finds what is shown, by the sums and the reading, which were restored before.
+// Restore also computes the public band. The sums and the reading are restored before it.
 func (f bandField) Restore(state []byte) error {
 	for i := range f.StateLen() / 8 {
 		if x := math.Float64frombits(binary.LittleEndian.Uint64(state[8*i:])); !(math.Abs(x) <= math.MaxFloat64) {

@@ -11,8 +11,9 @@ import (
 	"oriel/schemas"
 )
 
-// While a step is open, its events are held against the band that was published before it, whatever its events are: a
-// band that moved with one of them would hand it on to the marks of the others. Nor does a restart move it.
+// TestABandStaysWhileAStepIsOpen checks that all events of a step are compared with the band that was published before
+// the step. If an event could move the band within its step, it would change the marks of later events. A restart must
+// not move the band either.
 func TestABandStaysWhileAStepIsOpen(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 33))
 	for _, memory := range []uint64{0, 8} {
@@ -62,8 +63,9 @@ func TestABandStaysWhileAStepIsOpen(t *testing.T) {
 	}
 }
 
-// The deviation of a total is that of the marks' noise, not of gradients', and no less than that of a window as long as
-// the steps since the last reset, with whole blocks before them.
+// TestDeviationOfTotalsIsOfMarks checks that the deviation of totals comes from the noise of marks and not of
+// gradients. With a memory, its square must be at least the variance of all complete blocks plus a window of the
+// remaining steps.
 func TestDeviationOfTotalsIsOfMarks(t *testing.T) {
 	for _, memory := range []uint64{0, 8} {
 		c, m := banded(t, memory, 1)
@@ -93,8 +95,9 @@ func TestDeviationOfTotalsIsOfMarks(t *testing.T) {
 	}
 }
 
-// Where labels are far nearer than the first ends, an anchor brings misses back to what is to be. Under an earlier plan
-// the way from the first ends stays missing for ever: (z − z_1)/η of them.
+// TestAnchorsBringMissesBack checks that misses return to the expected number when labels are much closer to
+// predictions than the first ends. Without moving anchors, under an earlier plan, (z − z_1)/η misses are missing for
+// ever.
 func TestAnchorsBringMissesBack(t *testing.T) {
 	for _, sets := range []bool{false, true} {
 		c, m := banded(t, 64, 4)
@@ -123,7 +126,7 @@ func TestAnchorsBringMissesBack(t *testing.T) {
 	}
 }
 
-// An anchor goes no farther than its bounds, however many misses there were.
+// TestAnchorsHaveBounds checks that anchors stay within their bounds for any number of misses.
 func TestAnchorsHaveBounds(t *testing.T) {
 	c, m := banded(t, 64, 1)
 	b := newMachine(t, c, m, mechtest.Open(t, m, [32]byte{3})).band
@@ -136,7 +139,8 @@ func TestAnchorsHaveBounds(t *testing.T) {
 	}
 }
 
-// A state whose anchors are beyond their bounds is refused: it is none that a machine has written.
+// TestRestoreRefusesAnchorsBeyondTheirBounds checks that a state with anchors beyond their bounds is refused, because
+// no machine writes one.
 func TestRestoreRefusesAnchorsBeyondTheirBounds(t *testing.T) {
 	c, m := banded(t, 64, 1)
 	machine := newMachine(t, c, m, mechtest.Open(t, m, [32]byte{3}))
@@ -152,7 +156,8 @@ func TestRestoreRefusesAnchorsBeyondTheirBounds(t *testing.T) {
 	}
 }
 
-// For every sequence the misses of a set are within its bound: (Y/η + B) without noise.
+// TestNoSequencePassesTheBoundOfASet checks that the misses of a set are within Y/η + B, the bound without noise, for
+// adversarial sequences.
 func TestNoSequencePassesTheBoundOfASet(t *testing.T) {
 	for name, label := range map[string]func(i int, f float64) float64{
 		"the predicted one": func(_ int, f float64) float64 { return math.Copysign(1, f) },
@@ -173,7 +178,7 @@ func TestNoSequencePassesTheBoundOfASet(t *testing.T) {
 			machine.Add(nil, record(i, e))
 			farthest = max(farthest, math.Abs(machine.band.excess(0, machine.Steps())))
 		}
-		if most := machine.band.rule.farthest()/c.Band.Step + 1; farthest > most {
+		if most := machine.band.rule.maxOffset()/c.Band.Step + 1; farthest > most {
 			t.Errorf("%s: misses are %g from what is to be, at most %g", name, farthest, most)
 		}
 	}

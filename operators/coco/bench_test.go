@@ -15,7 +15,8 @@ import (
 	"oriel/schemas"
 )
 
-// BenchmarkAdd is one event, one step, one decision: logistic loss, dense features, W = 1024, with the tree's noise.
+// BenchmarkAdd measures one event, which is one step with one decision: logistic loss, dense features, W = 1024, and
+// the noise of a tree.
 func BenchmarkAdd(b *testing.B) {
 	for _, c := range []struct{ update, set string }{
 		{Projection, "l2-ball"},
@@ -33,7 +34,7 @@ func BenchmarkAdd(b *testing.B) {
 			benchmark(b, open(b, config, mechanism(config, 1024, 1), 1))
 		})
 	}
-	b.Run("update=projection/set=l2-ball/leaves=centre/d=32", func(b *testing.B) {
+	b.Run("update=projection/set=l2-ball/contributions=centre/d=32", func(b *testing.B) {
 		config := logistic(b, 32)
 		benchmark(b, open(b, config, sharpest(config, mechanism(config, 1024, 1)), 1))
 	})
@@ -49,7 +50,7 @@ func BenchmarkAdd(b *testing.B) {
 			benchmark(b, open(b, config, m, 1))
 		})
 	}
-	for _, loss := range []string{"squared", "logistic"} { // two columns, and one
+	for _, loss := range []string{"squared", "logistic"} { // squared has two columns of misses, logistic one
 		for _, level := range []float64{0, 0.9} {
 			b.Run(fmt.Sprintf("loss=%s/H=65536/band=%g/d=32", loss, level), func(b *testing.B) {
 				config, m := bandedOrNot(b, loss, level)
@@ -91,12 +92,13 @@ func BenchmarkAppendState(b *testing.B) {
 	b.SetBytes(int64(len(dst)))
 }
 
-// grown is a searched update on a set after some steps of 64 events about a mean, at ε = 1; and its private sums.
+// grown returns a searched update on a set after some steps of 64 events around a mean, at ε = 1, and the private sum
+// after each step.
 func grown(b *testing.B, set convex.Set, first string, steps int) (u *local, sums [][]float64) {
 	b.Helper()
 	c := sample(b, "box", 1)
 	c.Update, c.Constants, c.Set, c.StrongConvexity, c.Clip, c.First = LLO, Search, set, 0.1, 10, first
-	if first != "" { // a start regulariser that leaves x_1 in the mix
+	if first != "" { // with a start regulariser, x keeps a share of x_1
 		c.StrongConvexity, c.StartRegularizer = 0.01, 1000
 	}
 	mechanism := mechanism(c, 1024, 64)
@@ -118,7 +120,7 @@ func grown(b *testing.B, set convex.Set, first string, steps int) (u *local, sum
 	return m.update.(*local), sums
 }
 
-// BenchmarkSearch is one searched step, without drawing noise and without an event's gradient.
+// BenchmarkSearch measures one searched step, without the noise and without the gradient of an event.
 func BenchmarkSearch(b *testing.B) {
 	sets := map[string]func(d int) convex.Set{
 		"flow": func(d int) convex.Set { return square(b, 1+int(math.Sqrt(float64(d)/2))) },
@@ -145,7 +147,8 @@ func BenchmarkSearch(b *testing.B) {
 	}
 }
 
-// BenchmarkDecision prints a decision on a grid, in either form; and under a start regulariser, from either x_1.
+// BenchmarkDecision measures the encoding of a decision on a grid, dense and sparse. A start regulariser keeps the
+// decision close to x_1, which is the spread point or a vertex.
 func BenchmarkDecision(b *testing.B) {
 	for _, side := range []int{8, 23, 40} {
 		set := square(b, side)

@@ -11,57 +11,61 @@ import (
 	"oriel/operators/loss"
 )
 
-// The updates, and the constants of llo.
+// These are the updates, and the constants of llo.
 const (
-	Projection = "projection" // Algorithm 1, WDP-COCOP
-	LLO        = "llo"        // Algorithm 2, WDP-COCOL
-	// online gradient descent on noisy gradients, SPEC.md, care point 3; needs a mechanism of single steps
+	Projection = "projection" // Algorithm 1 of SPEC.md, WDP-COCOP
+	LLO        = "llo"        // Algorithm 2 of SPEC.md, WDP-COCOL
+	// OGD is online gradient descent on noisy gradients, SPEC.md, care point 3. It needs a mechanism that releases each
+	// step separately.
 	OGD = "ogd"
 
-	Proved = "proved" // C_1 = 10(ρ²G + ρE), SPEC.md §11
-	Paper  = "paper"  // those of Config.Printed; not proved
-	// no constants: each step goes as far towards the linear minimiser as lowers Ĵ_t most, SPEC.md §6.1; no bound
+	Proved = "proved" // the constants with a proof: C_1 = 10(ρ²G + ρE), SPEC.md §11
+	Paper  = "paper"  // the constants of Config.Printed, without a proof
+	// Search uses no constants: each step moves towards the linear minimiser as far as this lowers Ĵ_t, SPEC.md §6.1.
+	// No regret bound is proved.
 	Search = "search"
 
-	Spread = "spread" // x_1 is the set's, of least norm but for flows and trees
-	Vertex = "vertex" // x_1 is a vertex, as SPEC.md §6 has it: after t searched steps x has at most t + 1 of them
+	Spread = "spread" // x_1 is the set's start, the point of least norm except on flows and trees
+	Vertex = "vertex" // x_1 is a vertex, as in SPEC.md §6: after t searched steps, x is a mix of at most t + 1 vertices
 )
 
-// Config decides every byte of a machine, together with the stream's. Privacy is the stream's own.
+// Config holds the settings of a machine. Together with the stream's configuration it determines every byte of
+// decisions. Privacy depends only on the stream.
 type Config struct {
 	Update    string     // Projection, LLO or OGD. Required.
-	Constants string     // Proved, Search, or with Printed Paper. Required for LLO, not read otherwise.
-	First     string     // Spread, or of Search alone Vertex. Empty means Spread.
+	Constants string     // Proved or Search; Paper needs Printed. Required for LLO, not read otherwise.
+	First     string     // Spread or, only with Search, Vertex. Empty means Spread.
 	Loss      loss.Loss  // Required.
-	Set       convex.Set // Required; LLO needs a polytope.
+	Set       convex.Set // Required. LLO needs a polytope.
 
-	Clip             float64 // L, L2 bound on one event's gradient, loss units, that of the stream. Required, > 0.
+	Clip             float64 // L, the L2 bound on one event's gradient, loss units, as in the stream. Required, > 0.
 	StrongConvexity  float64 // µ, per event, in [1e-12, 1e12]. Required.
-	StartRegularizer float64 // λ_0, of the whole run, in [0, 1e12]. 0 means none.
-	OwnConvexity     bool    // the losses are µ-strongly convex by themselves: no regulariser is added
+	StartRegularizer float64 // λ_0, which is added once and not in each step, in [0, 1e12]. 0 means none.
+	OwnConvexity     bool    // the losses are µ-strongly convex themselves, so no regulariser is added
 
-	// Public bounds of events, in [0, 1e12]; 0 means unknown. They give a bound on contributions that is sharper than the
-	// clip. An event beyond them costs no privacy, because its contribution is clipped to that bound.
+	// FeaturesMax, WeightMax and LabelMax are public bounds on events, in [0, 1e12]; 0 means unknown. They give a bound
+	// on contributions that is sharper than the clip. An event beyond the bounds costs no more privacy, because its
+	// contribution is clipped to that bound.
 	FeaturesMax float64 // X, the largest norm of features
-	WeightMax   float64 // largest weight; unknown: 1, or for losses but squared Clip/FeaturesMax if that is larger
-	LabelMax    float64 // Y, the largest |y|, of the squared loss
+	WeightMax   float64 // largest weight; 0: 1 or, except for squared, the larger Clip/FeaturesMax
+	LabelMax    float64 // Y, the largest |y|, read only for the squared loss
 
-	Band Band // around predictions; zero: none
+	Band Band // the band around predictions; zero: none
 
-	Rounds    uint64  // T, steps for which the noise bound E is asked. Required for LLO with Proved constants.
-	Failure   float64 // β, probability that some step up to T breaks the bound, in (0, 1). Required for LLO.
-	EmitEvery uint64  // k ≥ 1: the decision of step t is emitted if t mod k = 0. Required; 1 emits all.
+	Rounds    uint64  // T, the number of steps that the noise bound E covers. Required for LLO with Proved constants.
+	Failure   float64 // β, the probability that a step up to T breaks the noise bound, in (0, 1). Required for LLO.
+	EmitEvery uint64  // k ≥ 1: every k-th step has a decision. Required.
 
-	Printed Printed // constants of a paper, to be compared with; nil in every service
+	Printed Printed // constants of a paper, for comparisons; nil in every service
 }
 
-// Printed are constants as a paper prints them.
+// Printed returns constants as a paper prints them.
 type Printed interface {
-	// NoiseTerm returns C_W of llo under a mechanism, which the plan of a stream keeps.
+	// NoiseTerm returns C_W of llo under a mechanism. The plan of a stream stores it.
 	NoiseTerm(c Config, m mechanisms.Config) (float64, error)
 	// Reach returns C_1 of llo for ρ, G, B and C_W.
 	Reach(ratio, gradient, batch, noise float64) float64
-	// Scale is mechanisms.Config.Printed of the names with the suffix -paper.
+	// Scale returns the value of mechanisms.Config.Printed for mechanisms whose name ends in -paper.
 	Scale(c Config, m mechanisms.Config) func(levels int) *big.Float
 }
 
@@ -136,8 +140,8 @@ func (c Config) validateLocal() []error {
 	return errs
 }
 
-// remembers reports whether the update learns from sums that decay: projection, and the searched step. What is proved
-// of llo's constants is of sums that do not.
+// remembers reports whether the update can learn from sums that decay. Projection and searched steps can. The proofs
+// about llo's constants hold only for sums that do not decay.
 func (c Config) remembers() bool {
 	return c.Update == Projection || c.searches()
 }
@@ -145,8 +149,8 @@ func (c Config) remembers() bool {
 // searches reports whether the update takes searched steps.
 func (c Config) searches() bool { return c.Update == LLO && c.Constants == Search }
 
-// GradientBound is G = L' + µD, a bound on the gradient of one event's model; L' = L + µ·max|x| counts the public
-// regulariser. It is not the sensitivity of what the stream sums: that is 2L at most.
+// GradientBound returns G = L' + µD, a bound on the gradient of the regularised loss of one event, with L' = L +
+// µ·max|x| (L under OwnConvexity). It is not the sensitivity of the stream's sums, which is at most 2L.
 func (c Config) GradientBound() float64 {
 	clip := c.Clip
 	if !c.OwnConvexity {
@@ -155,8 +159,8 @@ func (c Config) GradientBound() float64 {
 	return clip + float64(c.StrongConvexity*c.Set.Diameter())
 }
 
-// StepFailure is the probability β/T with which one step may break the noise bound, for mechanisms.Config.Failure; 0
-// where no bound is needed.
+// StepFailure returns β/T, the probability with which one step may break the noise bound, for
+// mechanisms.Config.Failure. It is 0 if the update needs no bound.
 func (c Config) StepFailure() float64 {
 	if c.Update != LLO || c.Constants != Proved {
 		return 0

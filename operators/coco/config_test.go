@@ -42,7 +42,8 @@ func TestValidateReportsEveryProblemAtOnce(t *testing.T) {
 	}
 }
 
-// TestDerivedConstants is SPEC.md §5.1, §6 and §11 by hand on the simplex of 8: ρ = 2, D = √2, max|x| = 1.
+// TestDerivedConstants checks the constants of SPEC.md §5.1, §6 and §11 against values computed by hand on the simplex
+// of 8 coordinates, where ρ = 2, D = √2 and max|x| = 1.
 func TestDerivedConstants(t *testing.T) {
 	near := func(name string, got, want float64) {
 		t.Helper()
@@ -50,7 +51,7 @@ func TestDerivedConstants(t *testing.T) {
 			t.Errorf("%s = %v, want %v", name, got, want)
 		}
 	}
-	c := sample(t, "simplex", 8) // L = 1, µ = ½
+	c := sample(t, "simplex", 8) // L = 1 and µ = ½
 	c.Update = LLO
 	g := 1.5 + math.Sqrt2/2
 	near("G", c.GradientBound(), g)
@@ -75,7 +76,7 @@ func TestDerivedConstants(t *testing.T) {
 	near("C_1 as printed", newConstants(c, o, 2, batch, bound, cw).reach, 2*g*batch*cw)
 }
 
-// product has constants of no paper: C_1 is the product of all that it may depend on, and C_W is 7.
+// product is a Printed of no paper. Its C_1 is the product of everything that C_1 may depend on, and its C_W is 7.
 type product struct{}
 
 func (product) NoiseTerm(Config, mechanisms.Config) (float64, error) { return 7, nil }
@@ -88,7 +89,7 @@ func (product) Scale(Config, mechanisms.Config) func(int) *big.Float {
 	return func(levels int) *big.Float { return big.NewFloat(float64(levels)) }
 }
 
-// TestEverySetOfTheProductIsUsable guards the pairs that the settings allow.
+// TestEverySetOfTheProductIsUsable checks which pairs of set and update the settings allow.
 func TestEverySetOfTheProductIsUsable(t *testing.T) {
 	for _, set := range convex.Names() {
 		for _, update := range []string{Projection, LLO, OGD} {
@@ -103,7 +104,8 @@ func TestEverySetOfTheProductIsUsable(t *testing.T) {
 	}
 }
 
-// Without a known ρ no constants are proved: only the searched step moves.
+// TestVerticesAreSearched checks that a set without a known ρ is accepted only with constants search, because proved
+// constants need ρ.
 func TestVerticesAreSearched(t *testing.T) {
 	c := sample(t, "vertices", 3)
 	c.Update = LLO

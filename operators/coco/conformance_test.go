@@ -14,8 +14,8 @@ import (
 	"oriel/schemas"
 )
 
-// TestConformance runs the suite over updates, sets and losses, each with batches of 1 and 3 and with the two meanings
-// of µ.
+// TestConformance runs the suite over updates, sets and losses, each with batches of 1 and 3 and with and without
+// OwnConvexity.
 func TestConformance(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	row := 0

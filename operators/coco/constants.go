@@ -2,19 +2,20 @@ package coco
 
 import "math"
 
-// constants are those of Algorithm 2 for a step of B events, all from +, −, ·, / and square roots. ε_t = C_1²/b_t
-// appears only through √(2ε_t/b_t) = √2·C_1/b_t.
+// constants holds the constants of Algorithm 2 for a step of B events. They are computed with +, −, ·, / and square
+// roots only, so that they are equal on every machine. ε_t = C_1²/b_t appears only in √(2ε_t/b_t) = √2·C_1/b_t.
 type constants struct {
-	alpha     float64 // α = 1/(2ρ²)
-	anchor    float64 // µB·C_0, C_0 = 25ρ²
-	gradient  float64 // BG
-	reach     float64 // C_1
+	alpha     float64 // the step length α = 1/(2ρ²)
+	anchor    float64 // µB·C_0 with C_0 = 25ρ², the strength of the anchor at x_1
+	gradient  float64 // BG, the bound on the gradient of a step
+	reach     float64 // C_1, which bounds the error ε_t = C_1²/b_t
 	objective *objective
 }
 
-// newConstants takes ρ, B, E of the stream and C_W of the plan.
+// newConstants computes the constants from ρ = ratio, B = batch, E = bound and C_W = cw, which the plan stores.
 //
-// Proved: C_1 = 10(ρ²·BG + ρE), any B (SPEC.md §11 with a step as the round). Paper: Printed.Reach.
+// If they are proved, C_1 = 10(ρ²·BG + ρE) for any B (SPEC.md §11 with a step as the round). If they are a paper's, C_1
+// is Printed.Reach.
 func newConstants(c Config, o *objective, ratio float64, batch uint64, bound, cw float64) constants {
 	square := float64(ratio * ratio)
 	b, g := float64(batch), c.GradientBound()
@@ -32,11 +33,13 @@ func newConstants(c Config, o *objective, ratio float64, batch uint64, bound, cw
 	return k
 }
 
-// curvature is b_t = µB(t + C_0) + λ_0, the strong convexity of Ĵ_t with its anchor at x_1. λ_0 acts like a larger C_0.
+// curvature returns b_t = µB(t + C_0) + λ_0, the strong convexity of Ĵ_t including its anchor at x_1. λ_0 has the
+// effect of a larger C_0.
 func (k *constants) curvature(t uint64) float64 { return k.objective.curvature(t) + k.anchor }
 
-// radius is r_t = √(2ε_{t−1}/b_{t−1}) + 2BG/b_t, the first term absent at t = 1. The paper prints index t in it; the
-// proof bounds |x_t − z_t| by what step t−1 has left, so t−1 it is.
+// radius returns r_t = √(2ε_{t−1}/b_{t−1}) + 2BG/b_t, without the first term at t = 1. The paper prints t as the index
+// in the first term. The index must be t−1, because the proof bounds |x_t − z_t| by the error ε_{t−1} that step t−1 has
+// left.
 func (k *constants) radius(t uint64) float64 {
 	r := 2 * k.gradient / k.curvature(t)
 	if t > 1 {

@@ -7,24 +7,27 @@ import (
 	"oriel/operators/loss"
 )
 
-// Rules by which a contribution is bounded. A plan stores which, so that a deployment keeps the one it was opened with.
+// These are the rules by which contributions are bounded. A plan stores its rule, so that a deployment keeps the rule
+// it was opened with.
 const (
-	ruleClip   = 0 // the ball of the clip around zero: 2L, or L against the null event
-	ruleCentre = 1 // the ball around a centre that the decision gives: its diameter
-	ruleNorm   = 2 // the ball around zero of the longest gradient that the loss has
+	// Gradients are in a ball of the clip's radius around zero: sensitivity 2L, or L against the null event.
+	ruleClip   = 0
+	ruleCentre = 1 // gradients are in a ball around a centre that depends on the decision: sensitivity 2·Radius
+	ruleNorm   = 2 // contributions are in a ball around zero whose radius is the loss's longest gradient
 )
 
-// Contributions is what a plan says of contributions.
+// Contributions is the part of a plan that bounds contributions.
 type Contributions struct {
 	Rule   uint8
-	Pull   float64 // the centre at the decision x is Pull·x + Offset, in the set's directions
+	Pull   float64 // the ball's centre at the decision x is Pull·x + Offset, projected to the set's tangent space
 	Offset float64
 	Radius float64
-	Reach  float64 // the largest norm of a centre; 0: there is none
+	Reach  float64 // largest norm of a centre; 0: the ball is around zero
 }
 
-// contributions chooses the rule for a mechanism: what moves contributions least. Both rules hold for every event,
-// since contributions beyond them are drawn inside; that gradients are inside by themselves is loss/PROOF.md.
+// contributions chooses the rule with the least sensitivity under a mechanism. Every rule holds for every event,
+// because the stream clips contributions to the ball. Contributions of events within the public bounds are in the ball
+// already (loss/PROOF.md).
 func (c Config) contributions(m mechanisms.Config) Contributions {
 	if facts, _ := mechanisms.FactsOf(m.Name); facts.Paper {
 		return Contributions{}
@@ -48,22 +51,23 @@ func (c Config) contributions(m mechanisms.Config) Contributions {
 	return Contributions{Rule: ruleCentre, Pull: l.Pull, Offset: l.Offset, Radius: l.Radius, Reach: l.Reach}
 }
 
-// knowsMore reports whether the whole tangent space is smaller than what plans before version 4 project on.
+// knowsMore reports whether the set's complete tangent space is smaller than the space to which plans before version 4
+// project.
 func (c Config) knowsMore() bool {
 	whole, err := convex.NewTangent(c.Set)
 	return err == nil && whole.Dimension() < convex.EarlierTangent(c.Set).Dimension()
 }
 
-// tangent returns the space on which contributions are projected.
+// tangent returns the space to which contributions are projected.
 func (p Params) tangent(s convex.Set) (convex.Tangent, error) {
-	if p.Whole {
+	if p.FullTangent {
 		return convex.NewTangent(s)
 	}
 	return convex.EarlierTangent(s), nil
 }
 
-// weight is the largest weight that contributions are bounded for: the one that is set; else 1, or what the clip has
-// room for where gradients are no longer than weight times vector.
+// weight returns the largest weight for which contributions are bounded. It is WeightMax if set. Otherwise it is 1 or,
+// for losses whose gradients are at most weight times vector, the larger weight that the clip admits.
 func (c Config) weight() float64 {
 	if c.WeightMax > 0 {
 		return c.WeightMax
@@ -74,7 +78,7 @@ func (c Config) weight() float64 {
 	return max(1, c.Clip/c.FeaturesMax)
 }
 
-// component is the block of gradients under the rule.
+// component returns the component of gradients under the rule.
 func (l Contributions) component(c Config) contribution.Component {
 	n := c.Set.Dimension()
 	switch l.Rule {
@@ -86,7 +90,7 @@ func (l Contributions) component(c Config) contribution.Component {
 	return contribution.Component{Size: n, Clip: c.Clip}
 }
 
-// contribution is what a record adds under a plan: a gradient, and behind it marks for a band, if there is one.
+// contribution returns the contribution of a record under a plan: a gradient and, if there is a band, marks after it.
 func (p Params) contribution(c Config) contribution.Contribution {
 	gradient := p.Contributions.component(c)
 	if p.Band == (Columns{}) {
@@ -98,7 +102,7 @@ func (p Params) contribution(c Config) contribution.Contribution {
 	return contribution.Contribution{Components: []contribution.Component{gradient, marks}}
 }
 
-// entries is how many numbers a record adds in n dimensions.
+// entries returns how many numbers a record adds: the gradient in n dimensions and, under ruleCentre, the centre.
 func (l Contributions) entries(n int) int {
 	if l.Rule == ruleCentre {
 		return 2 * n
@@ -106,7 +110,7 @@ func (l Contributions) entries(n int) int {
 	return n
 }
 
-// longest is the norm that no contribution exceeds.
+// longest returns a bound on the norm of every contribution.
 func (l Contributions) longest(c Config) float64 {
 	if l.Rule == ruleCentre {
 		return max(c.Clip, l.Radius+l.Reach)
@@ -114,7 +118,7 @@ func (l Contributions) longest(c Config) float64 {
 	return c.Clip
 }
 
-// String tells the rule to people.
+// String describes the rule in words.
 func (l Contributions) String() string {
 	switch l.Rule {
 	case ruleCentre:

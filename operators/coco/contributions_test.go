@@ -19,13 +19,14 @@ import (
 	"oriel/schemas"
 )
 
-// sharpest gives a mechanism the contribution of a new deployment.
+// sharpest returns the mechanism with the contribution that a new deployment would have.
 func sharpest(c Config, m mechanisms.Config) mechanisms.Config {
 	m.Contribution = Params{Contributions: c.contributions(m)}.contribution(c)
 	return m
 }
 
-// logistic is a learner whose contributions have a centre: features and weights of 1 in a ball of radius 5.
+// logistic returns a learner whose contributions are in a ball around a centre: norms of features and weights are at
+// most 1, and decisions are in a ball of radius 5.
 func logistic(t testing.TB, n int) Config {
 	t.Helper()
 	c := sample(t, "l2-ball", n)
@@ -33,7 +34,7 @@ func logistic(t testing.TB, n int) Config {
 	return c
 }
 
-// TestSensitivityOfEachRule: what a new deployment's plan accounts for, to a few lattice units.
+// TestSensitivityOfEachRule checks the sensitivity in the plan of a new deployment, to a few lattice units.
 func TestSensitivityOfEachRule(t *testing.T) {
 	none := func(*Config, *mechanisms.Config) {}
 	squared := func(y float64) func(c *Config, m *mechanisms.Config) {
@@ -86,7 +87,8 @@ func TestSensitivityOfEachRule(t *testing.T) {
 	}
 }
 
-// adversaries are events within and far beyond all bounds: weights, norms, labels and bytes that nobody promised.
+// adversaries returns events within the public bounds and far beyond them: in weights, norms, labels and invalid
+// numbers.
 func adversaries(rng *rand.Rand, n int) []operators.Record {
 	records := []operators.Record{{Null: true}}
 	inf := math.Inf(1)
@@ -109,8 +111,7 @@ func adversaries(rng *rand.Rand, n int) []operators.Record {
 	return records
 }
 
-// units reads the contribution of a record that comes next off a sum without noise, and leaves the machine where it
-// was.
+// units returns the contribution of the next record, read from a sum without noise, and restores the machine.
 func units(t *testing.T, m *Machine, r operators.Record) []float64 {
 	t.Helper()
 	before := m.AppendState(nil)
@@ -119,19 +120,20 @@ func units(t *testing.T, m *Machine, r operators.Record) []float64 {
 		clear(from)
 	}
 	m.Add(nil, r)
-	leaf := append([]float64(nil), m.Stream.Sum(0)...)
-	for i := range leaf {
-		leaf[i] -= from[i]
+	added := append([]float64(nil), m.Stream.Sum(0)...)
+	for i := range added {
+		added[i] -= from[i]
 	}
 	if err := m.Restore(before); err != nil {
 		t.Fatal(err)
 	}
-	return leaf
+	return added
 }
 
-// TestLeavesAreAsFarApartAsAccounted: at decisions everywhere, also at ones that no machine makes, no two records move
-// a sum farther apart than the plan accounts for: in units, so exactly. Some pairs come near it.
-func TestLeavesAreAsFarApartAsAccounted(t *testing.T) {
+// TestContributionsAreWithinTheirSensitivity checks that no two records change a sum by more than the plan's
+// sensitivity, exactly in lattice units. It tries many decisions, even some outside the set. Some pairs must come close
+// to the sensitivity.
+func TestContributionsAreWithinTheirSensitivity(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	losses := map[string]loss.Loss{
 		"logistic": loss.Logistic{}, "squared": loss.Squared{}, "quantile": loss.Quantile{Tau: 0.8},
@@ -157,46 +159,47 @@ func TestLeavesAreAsFarApartAsAccounted(t *testing.T) {
 				most := 0.0
 				for _, far := range []float64{0, 0.3, 1, 1.5, 1e6} {
 					copy(x, direction(rng, n, 5*far+1e-300))
-					var leaves [][]float64
+					var contributions [][]float64
 					for _, r := range adversaries(rng, n) {
 						if far <= 1 {
-							leaves = append(leaves, units(t, machine, r))
+							contributions = append(contributions, units(t, machine, r))
 							continue
 						}
-						one := quietPlan(t, c, m, plan) // whose state is refused
+						one := quietPlan(t, c, m, plan) // a new machine, because the state of this one would be refused
 						copy(one.update.(*projected).x, x)
 						one.Add(nil, r)
-						leaves = append(leaves, append([]float64(nil), one.Stream.Sum(0)...))
+						contributions = append(contributions, append([]float64(nil), one.Stream.Sum(0)...))
 					}
-					for _, a := range leaves {
-						others := leaves
+					for _, a := range contributions {
+						others := contributions
 						if adjacency == dp.ZeroOut {
-							others = leaves[:1]
+							others = contributions[:1]
 						}
 						for _, b := range others {
-							d := 0.0 // in units whose squares are whole numbers below 2⁵³
+							d := 0.0 // in lattice units, whose squares are integers below 2⁵³
 							for i := range a {
 								u := (a[i] - b[i]) / plan.Grid.Unit()
 								d += u * u
 							}
 							if d > math.Round(limit/plan.Grid.Unit()*limit/plan.Grid.Unit()) {
-								t.Fatalf("%s, n = %d, %v, at %v: leaves %v and %v are √%.0f units apart, beyond %g", name, n, adjacency, x, a, b, d, limit)
+								t.Fatalf("%s, n = %d, %v, at %v: contributions %v and %v are √%.0f units apart, beyond %g", name, n, adjacency, x, a, b, d, limit)
 							}
 							most = max(most, math.Sqrt(d)*plan.Grid.Unit())
 						}
 					}
 				}
 				if most < 0.7*limit {
-					t.Errorf("%s, n = %d, %v: leaves are at most %g apart, accounted %g", name, n, adjacency, most, limit)
+					t.Errorf("%s, n = %d, %v: contributions are at most %g apart, accounted %g", name, n, adjacency, most, limit)
 				}
 			}
 		}
 	}
 }
 
-// TestHonestEventsAreNotDrawn: within the bounds a contribution is its gradient rounded, at every decision: so a centre
-// of the wrong sign, or a radius that is too small, costs accuracy and shows here.
-func TestHonestEventsAreNotDrawn(t *testing.T) {
+// TestEventsWithinBoundsAreNotClipped checks that an event within the public bounds contributes its rounded gradient at
+// every decision, unclipped. A centre of the wrong sign, or a radius that is too small, would cost accuracy and fail
+// here.
+func TestEventsWithinBoundsAreNotClipped(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	for _, set := range []string{"l2-ball", "simplex"} {
 		for _, n := range []int{2, 3, 40} {
@@ -214,7 +217,8 @@ func TestHonestEventsAreNotDrawn(t *testing.T) {
 				if set == "simplex" {
 					machine.update.(*projected).projection.Project(x, x)
 				}
-				// Near the angle at which gradients are farthest from the centre, and anywhere.
+				// Three of four features are near the angle at which the gradient is at the largest distance from the
+				// centre.
 				along := direction(rng, n, 1)
 				if rng.IntN(4) > 0 {
 					share := math.Sqrt(floats.Dot(x, x))
@@ -243,7 +247,8 @@ func TestHonestEventsAreNotDrawn(t *testing.T) {
 	}
 }
 
-// A state whose decision is outside the set is refused: the centre is one of decisions.
+// TestRestoreRefusesADecisionOutsideTheSet checks that a state with a decision outside the set is refused, because the
+// bound on centres holds only for decisions in the set.
 func TestRestoreRefusesADecisionOutsideTheSet(t *testing.T) {
 	for _, update := range []string{Projection, OGD, LLO} {
 		for _, outside := range []float64{7.5, math.NaN(), math.Inf(1)} {
@@ -262,14 +267,14 @@ func TestRestoreRefusesADecisionOutsideTheSet(t *testing.T) {
 	}
 }
 
-// TestStoredPlansKeepTheirRule: an operator with the plan of a deployment asks for the contribution that it was opened
-// with.
+// TestStoredPlansKeepTheirRule checks that the contribution follows the rule in a deployment's stored plan, and not the
+// rule of new plans.
 func TestStoredPlansKeepTheirRule(t *testing.T) {
 	c := logistic(t, 4)
 	m := mechanism(c, 16, 1)
 	fresh := m
 	if err := (operator{Config: c}).Require(&fresh, nil); err != nil || fresh.Contribution.Components[0].Quantiser == nil {
-		t.Fatalf("%v: a new deployment has the leaf %+v", err, fresh.Contribution)
+		t.Fatalf("%v: a new deployment has the contribution %+v", err, fresh.Contribution)
 	}
 	for what, mechanism := range map[string]mechanisms.Config{"before rules": m, "with a rule": fresh} {
 		stored, err := operator{Config: c}.Params(mechanism)
@@ -303,7 +308,7 @@ func TestStoredPlansKeepTheirRule(t *testing.T) {
 	}
 }
 
-func TestPlanOfLeavesBytes(t *testing.T) {
+func TestPlanBytesOfContributions(t *testing.T) {
 	p := Params{CW: 1.5, Contributions: Contributions{Rule: ruleCentre, Pull: 0.25, Offset: 0, Radius: 0.75, Reach: 0.5}}
 	const golden = "02000000000000f83f01000000000000d03f0000000000000000000000000000e83f000000000000e03f"
 	stored, err := p.AppendBinary(nil)
@@ -338,8 +343,8 @@ func TestAddWithACentreDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// Contributions are around the centre at every memory and in every dimension: squares of distances may have more than
-// 64 bits.
+// TestEveryMemoryHasTheDiameter checks that the sensitivity is the ball's diameter at large memories and dimensions
+// too, where squared distances may exceed 64 bits.
 func TestEveryMemoryHasTheDiameter(t *testing.T) {
 	for _, x := range []struct {
 		n      int

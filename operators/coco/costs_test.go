@@ -11,8 +11,8 @@ import (
 	"oriel/operators/convex"
 )
 
-// No costs in the range are longer than is said after the projection, also at its ends. Even ones have the root mean
-// square that is said, within 6.11 standard errors of the mean of squares.
+// TestNormsOfCosts checks that projected costs from the range are never longer than Longest, even if all are ends of
+// the range. Uniform costs must have the root mean square Usual, within 6.11 standard errors of the mean of squares.
 func TestNormsOfCosts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 1))
 	for _, set := range convex.Names() {
@@ -52,7 +52,7 @@ func TestNormsOfCosts(t *testing.T) {
 	}
 }
 
-// Losses of features say nothing of costs, and a graph that is too large says why.
+// TestCostsThatAreNotProjected checks that losses on features have no description of costs.
 func TestCostsThatAreNotProjected(t *testing.T) {
 	c := sample(t, "box", 3)
 	c.Loss = mustLoss(t, "logistic")

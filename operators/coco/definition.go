@@ -13,14 +13,15 @@ import (
 	"oriel/schemas"
 )
 
-// Definition is coco in the table of operators.
+// Definition is the entry of coco in the registry of operators.
 var Definition = operators.Definition{
 	Name: "coco", Text: "constrained online convex optimisation: one loss, one set, one private sum of gradients",
 	Settings: slices.Concat(settings, bandSettings), Events: events,
 	New: func(v *operators.Values) (operators.Operator, error) { return configure(v, nil) },
 }
 
-// ForPapers is Definition with the constants of a paper: CONSTANTS=paper, and mechanisms whose scale it prints.
+// ForPapers returns Definition with the constants of a paper: CONSTANTS=paper, and the mechanisms whose scale the paper
+// prints.
 func ForPapers(p Printed) operators.Definition {
 	d := Definition.ForPapers()
 	d.Mechanisms = []string{"tree-gaussian-paper", "tree-gamma-paper"}
@@ -28,7 +29,7 @@ func ForPapers(p Printed) operators.Definition {
 	return d
 }
 
-// The forms that DECISIONS names.
+// These are the forms of ORIEL_DECISIONS.
 const dense, sparse = "dense", "sparse"
 
 var settings = []operators.Setting{
@@ -129,7 +130,7 @@ var settings = []operators.Setting{
 
 func events(v *operators.Values) operators.Events {
 	d := v.Dimension()
-	body, _ := loss.Body(v.Text("LOSS"), d) // LOSS is one of its Choices
+	body, _ := loss.Body(v.Text("LOSS"), d) // no error: LOSS is one of its choices
 	return operators.Events{Body: body, Dimension: d}
 }
 
@@ -147,7 +148,7 @@ func configure(v *operators.Values, printed Printed) (operators.Operator, error)
 	v.Want("START_REGULARIZER", start >= 0 && !math.IsInf(start, 1), "%g: not at least 0 and finite", start)
 	v.Want("CONFIDENCE", confidence > 0 && confidence < 1, "%g: not between 0 and 1", confidence)
 	v.Want("EMIT_EVERY", every >= 1, "%d: not at least 1", every)
-	_, decays := v.Terms.Scope.Memory() // with which other constants are refused
+	_, decays := v.Terms.Scope.Memory() // with a memory, other constants are refused
 	bound := v.Text("UPDATE") == LLO && v.Text("CONSTANTS") != Search && !decays
 	v.Want("ROUNDS", !bound || v.Rounds >= 1 || !v.Sound("HORIZON"),
 		"not set; ORIEL_UPDATE=llo needs the number of steps over which its error bound holds")
@@ -186,7 +187,7 @@ func configure(v *operators.Values, printed Printed) (operators.Operator, error)
 	return operator{Config: c, radius: convex.Radius(v, c.Set), terms: v.Terms, form: form}, c.Validate()
 }
 
-// wantReleases refuses an update with releases that it cannot learn from.
+// wantReleases refuses an update that cannot learn from the mechanism's releases.
 func wantReleases(v *operators.Values) {
 	facts, _ := mechanisms.FactsOf(v.Mechanism)
 	update, once := v.Text("UPDATE"), facts.PerStep
@@ -204,11 +205,11 @@ func wantReleases(v *operators.Values) {
 		"ORIEL_UPDATE=ogd, or blt", update, v.Mechanism)
 }
 
-// operator is the operators.Operator.
+// operator implements operators.Operator.
 type operator struct {
 	Config
 
-	radius float64          // of the set
+	radius float64          // radius of the set
 	terms  protection.Terms // who is protected, and for how long
 	form   schemas.Form
 }
@@ -223,7 +224,7 @@ var (
 	_ operators.Costed    = operator{}
 )
 
-// Cautions warns about a start without a regulariser where decisions are divided by almost nothing at first.
+// Cautions warns about the squared loss without a start regulariser, because the first decisions are then mostly noise.
 func (c operator) Cautions() []string {
 	score := c.Score()
 	if score == nil || score.Predicts != operators.Mean || c.Update != Projection || c.StartRegularizer > 0 {
@@ -234,17 +235,16 @@ func (c operator) Cautions() []string {
 		"from fewer events"}
 }
 
-// Form is that of DECISIONS.
 func (c operator) Form() schemas.Form { return c.form }
 
-// Extras are the memory, where there is one, and the window of users, so that the window that decisions state is 0; and
-// a band.
+// Extras describes the members of decisions: the memory, if there is one; the window of users, which replaces the
+// ordinary window; and the band.
 func (c operator) Extras() []schemas.Extra {
 	return append(operators.LifetimeMembers(c.terms), bandExtras(c.Config)...)
 }
 
-// Require tells the contribution, by the rule of the stored plan or the sharpest one, asks for the error bound that
-// proved constants need, and tells the scale that a paper prints.
+// Require sets the contribution by the rule of the stored plan or, without a plan, by the sharpest rule. It also sets
+// the failure probability of the error bound that proved constants need, and the noise scale that a paper prints.
 func (c operator) Require(m *mechanisms.Config, params []byte) error {
 	p := Params{Contributions: c.contributions(*m), Band: c.columns(m.Unit)}
 	if params != nil {
@@ -260,7 +260,7 @@ func (c operator) Require(m *mechanisms.Config, params []byte) error {
 	return nil
 }
 
-// Params freezes C_W, where there is one.
+// Params freezes the values that a plan stores, for example C_W.
 func (c operator) Params(m mechanisms.Config) ([]byte, error) {
 	p, err := c.NewParams(m)
 	if err != nil {
@@ -269,7 +269,7 @@ func (c operator) Params(m mechanisms.Config) ([]byte, error) {
 	return p.AppendBinary(nil)
 }
 
-// ParamsAfter is Plan of a stream that starts at the last decision of an earlier life.
+// ParamsAfter returns the Params of a stream that continues from the last decision of an earlier stream.
 func (c operator) ParamsAfter(m mechanisms.Config, last operators.Decision) ([]byte, error) {
 	p, err := c.NewParams(m)
 	if err != nil {
@@ -281,7 +281,6 @@ func (c operator) ParamsAfter(m mechanisms.Config, last operators.Decision) ([]b
 	return p.AppendBinary(nil)
 }
 
-// Open returns a Machine.
 func (c operator) Open(params []byte, sums *mechanisms.Stream) (operators.Machine, error) {
 	p, err := ParseParams(params)
 	if err != nil {
@@ -290,8 +289,8 @@ func (c operator) Open(params []byte, sums *mechanisms.Stream) (operators.Machin
 	return New(c.Config, p, sums)
 }
 
-// Describe tells how much noise a decision of the projection update holds: it is the projection of −ĝ_t/(µBt + λ₀),
-// with N_t in the place of t where sums decay.
+// Describe describes, among other figures, the noise in a decision. The projection update publishes the projection of
+// −ĝ_t/(µBt + λ₀), with N_t in place of t if sums decay.
 func (c operator) Describe(m mechanisms.Config) operators.Description {
 	d := operators.Description{
 		Radius: c.radius, Diameter: c.Set.Diameter(), Clip: c.Clip, Distance: c.contributions(m).String(), Steps: c.steps(),
@@ -308,7 +307,7 @@ func (c operator) Describe(m mechanisms.Config) operators.Description {
 	return d
 }
 
-// steps says how far the llo update goes.
+// steps describes in words how far the llo update moves in a step.
 func (c operator) steps() string {
 	oracle, err := convex.NewLocalOracle(c.Set)
 	switch {
@@ -325,13 +324,11 @@ func (c operator) steps() string {
 	return text
 }
 
-// EmitAll publishes the decision of each step.
 func (c operator) EmitAll() operators.Operator {
 	c.EmitEvery = 1
 	return c
 }
 
-// ReferenceModel returns the code that an audit compares machines with.
 func (c operator) ReferenceModel(params []byte) (operators.ReferenceModel, error) {
 	p, err := ParseParams(params)
 	if err != nil {

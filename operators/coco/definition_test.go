@@ -12,7 +12,7 @@ import (
 	"oriel/operators/optest"
 )
 
-// settingsOf is the operator of settings beside usual ones, the later one of a name.
+// settingsOf returns the operator of usual settings and the given ones. The last value of a name counts.
 func settingsOf(mechanism string, lines ...string) (operators.Operator, error) {
 	m := mechanisms.Config{
 		Name: mechanism, Batch: 1, Budget: dp.Budget{Epsilon: 1, Delta: 1e-6},
@@ -23,7 +23,8 @@ func settingsOf(mechanism string, lines ...string) (operators.Operator, error) {
 	}, lines...)...)
 }
 
-// A squared loss without a start regulariser is valid and seldom meant; nothing else is warned about.
+// TestCautions checks that the squared loss without a start regulariser, which is valid but rarely intended, gives a
+// warning, and that no other settings do.
 func TestCautions(t *testing.T) {
 	f := func(want bool, mechanism string, lines ...string) {
 		t.Helper()
@@ -46,8 +47,9 @@ func TestCautions(t *testing.T) {
 	}
 }
 
-// What is wrong with a setting is not said of the set that it makes, too.
-func TestABrokenSettingIsBlamedAlone(t *testing.T) {
+// TestABrokenSettingIsReportedOnce checks that a wrong setting is not reported a second time as a problem of the set
+// built from it.
+func TestABrokenSettingIsReportedOnce(t *testing.T) {
 	for line, want := range map[string]string{
 		"RADIUS=5m": `ORIEL_RADIUS: "5m": not a number (unit: length)`, "RADIUS=-1": "ORIEL_RADIUS: -1: not positive and finite",
 		"DIMENSION=3x": `ORIEL_DIMENSION: "3x": not a whole number (unit: coordinates)`,
@@ -60,7 +62,8 @@ func TestABrokenSettingIsBlamedAlone(t *testing.T) {
 	}
 }
 
-// A box has ends of its own for each coordinate in place of a radius, and what is wrong with them is said of them.
+// TestBoxesWithEnds checks boxes with their own ends for each coordinate in place of a radius, and the errors for wrong
+// ends.
 func TestBoxesWithEnds(t *testing.T) {
 	c, err := settingsOf("blt", "SET=box", "RADIUS=", "LOW=0,-1,2", "HIGH=6")
 	if err != nil {

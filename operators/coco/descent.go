@@ -1,15 +1,15 @@
 package coco
 
 // descent is online gradient descent on the private gradient of each step (SPEC.md, care point 3; Hazan, Agarwal and
-// Kale 2007, Theorem 1, for steps of 1/(µt)): with y_t the release of step t's gradient sum alone,
+// Kale 2007, Theorem 1, for steps of 1/(µt)). With y_t the release of the gradient sum of step t,
 //
 //	x_{t+1} = Π_C( x_t − (y_t + µB·x_t)/(µBt + λ_0) )
 //
 // where µB·x_t is the gradient of the public regulariser, absent under OwnConvexity. Past gradients act through x_t, so
-// it wants no prefix sum, and averages the noise of its steps by itself.
+// descent needs no prefix sum, and it averages the noise of its steps itself.
 type descent struct {
 	*projected
-	regularizer float64 // µB, or 0
+	regularizer float64 // µB, or 0 under OwnConvexity
 }
 
 func newDescent(c Config, o *objective) (*descent, error) {

@@ -15,10 +15,10 @@ import (
 	"oriel/operators/convex"
 )
 
-// The tests of this file are of SPEC.md, care point 3, noisy OGD, in step units.
+// The tests in this file check noisy OGD as in SPEC.md, care point 3, with steps as rounds.
 
-// x_{t+1} = Π_C(x_t − η_t·∇̃f_t(x_t)), η_t = 1/(µt + λ_0), as a textbook has it: from the released gradient at every
-// step, and without noise along a whole run of its own.
+// TestDescentIsTheTextbooks compares descent with x_{t+1} = Π_C(x_t − η_t·∇̃f_t(x_t)), η_t = 1/(µt + λ_0). With noise
+// it computes each step from the released gradient, and without noise a complete run.
 func TestDescentIsTheTextbooks(t *testing.T) {
 	for _, s := range scenarios("l2-ball", "l1-ball", "simplex", "box") {
 		t.Run(s.name, func(t *testing.T) {
@@ -60,7 +60,7 @@ func TestDescentIsTheTextbooks(t *testing.T) {
 					t.Fatalf("step %d: decision is %g from the step along its release", step, d)
 				}
 				x = descend(x, sum, step)
-				if d := floats.Distance(x, exact.update.point(), 2); d > 1e-5 { // the lattice rounds by 2^-25 a leaf
+				if d := floats.Distance(x, exact.update.point(), 2); d > 1e-5 { // the lattice rounds by 2^-25
 					t.Fatalf("step %d: without noise the decision is %g from the textbook's", step, d)
 				}
 			}
@@ -68,14 +68,14 @@ func TestDescentIsTheTextbooks(t *testing.T) {
 	}
 }
 
-// PROOF.md, claim 4: in a set so large that no projection acts, descent is Algorithm 1 on the sum of all noisy
-// releases.
+// TestDescentIsProjectionOnNaiveSums checks PROOF.md, claim 4: in a set so large that no projection acts, descent
+// equals Algorithm 1 on the sum of all noisy releases.
 func TestDescentIsProjectionOnNaiveSums(t *testing.T) {
 	for _, own := range []bool{false, true} {
 		c := sample(t, "l2-ball", 3)
 		c.Set, c.OwnConvexity, c.StartRegularizer, c.Update = mustSet(t, "l2-ball", 3, 1e6), own, 4, OGD
 		m := open(t, c, mechanism(c, 0, 2), 3)
-		costs, sum, plays := newAdversary(6, 3, 1), make([]float64, 3), make([]float64, 3)
+		costs, sum, decisions := newAdversary(6, 3, 1), make([]float64, 3), make([]float64, 3)
 		for step := 1; step <= 300; step++ {
 			x := slices.Clone(m.update.point())
 			m.Add(nil, record(2*step, linear(costs.cost(x))))
@@ -83,10 +83,10 @@ func TestDescentIsProjectionOnNaiveSums(t *testing.T) {
 			want := make([]float64, 3)
 			for i, y := range m.Stream.Sum(0) {
 				sum[i] += y
-				plays[i] += x[i]
+				decisions[i] += x[i]
 				want[i] = -sum[i]
 				if own {
-					want[i] += plays[i] // µB = 1
+					want[i] += decisions[i] // µB = 1
 				}
 				want[i] /= float64(step) + 4
 			}
@@ -97,8 +97,8 @@ func TestDescentIsProjectionOnNaiveSums(t *testing.T) {
 	}
 }
 
-// fixedCosts are the linear losses of a run, fixed in advance: a drift and its opposite by turns, and something at
-// random.
+// fixedCosts returns the linear losses of a run, fixed in advance: alternately a drift and its opposite, with random
+// changes.
 func fixedCosts(seed uint64, steps, n int, clip float64) [][]float64 {
 	rng := rand.New(rand.NewPCG(seed, 12))
 	drift, costs := direction(rng, n, 0.5*clip), make([][]float64, steps)
@@ -116,8 +116,8 @@ func fixedCosts(seed uint64, steps, n int, clip float64) [][]float64 {
 	return costs
 }
 
-// regretOf plays linear losses with the public regulariser, in steps of batch events, and returns the regret against
-// the best fixed point.
+// regretOf plays linear losses with the public regulariser, in steps of batch events, and returns the regret relative
+// to the best fixed point.
 func regretOf(t *testing.T, c Config, m *Machine, batch int, costs [][]float64) float64 {
 	t.Helper()
 	n, events := c.Set.Dimension(), float64(len(costs))
@@ -145,8 +145,9 @@ func regretOf(t *testing.T, c Config, m *Machine, batch int, costs [][]float64) 
 	return paid - floats.Dot(sum, best) - events*c.StrongConvexity/2*floats.Dot(best, best)
 }
 
-// E Regret ≤ (λ_0/2)D² + (H² + E|n_t|²)(1 + ln T)/(2µB): the mean over seeds, with six standard errors to spare. The
-// noise term is needed: in a ball that seldom projects, the mean is above the bound without it by as much.
+// TestDescentRegretInExpectation checks E Regret ≤ (λ_0/2)D² + (H² + E|n_t|²)(1 + ln T)/(2µB) by the mean over seeds
+// plus six standard errors. The bound needs the noise term: in a ball that is seldom left, the mean exceeds the bound
+// without the term by as many standard errors.
 func TestDescentRegretInExpectation(t *testing.T) {
 	const events, seeds, n = 3000, 40, 4
 	for i, test := range []struct {
@@ -197,8 +198,8 @@ func TestDescentRegretInExpectation(t *testing.T) {
 	}
 }
 
-// Single steps and prefix sums are different things to learn from: what is not the update's own is refused, and both
-// sides are named.
+// TestNewRefusesAStreamOfTheOtherKind checks that an update refuses a stream of prefix sums if it needs sums of single
+// steps, and vice versa. The error must name update and mechanism.
 func TestNewRefusesAStreamOfTheOtherKind(t *testing.T) {
 	for _, test := range []struct{ update, mechanism string }{
 		{OGD, "tree-gaussian"},

@@ -7,11 +7,11 @@ import (
 	"oriel/operators"
 )
 
-// The fields of a state are the update (x, or what the local oracle keeps); means of sums, n floats, if the plan has
-// them; of a band over sums that decay, misses since the last fold and before it; and, if OwnConvexity, S, n floats.
+// The fields of a state are: the update (x, or the state of the local oracle); means of sums, n floats, if the plan has
+// them; the fields of the band, if there is one; and S, n floats, under OwnConvexity.
 const stateVersion = 1
 
-// defineState makes the state of what build has made.
+// defineState lists the fields of the state of a machine that build has made.
 func (m *Machine) defineState() {
 	m.Version, m.Fields = stateVersion, []operators.Field{m.update}
 	if m.means != nil {

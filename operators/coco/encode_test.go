@@ -7,7 +7,8 @@ import (
 	"oriel/operators/optest"
 )
 
-// FuzzRestore: whatever is accepted is stored again as the same bytes, and nothing panics then.
+// FuzzRestore checks that a state that is accepted is stored again as the same bytes, and that the next record does not
+// panic.
 func FuzzRestore(f *testing.F) {
 	c := sample(f, "l1-ball", 2)
 	c.OwnConvexity = true

@@ -15,7 +15,8 @@ import (
 	"oriel/schemas"
 )
 
-// A stream of two-dimensional logistic events in steps of two, learned in the unit ball under window (1, 1e-6)-DP.
+// Example learns in the unit ball from a stream of two-dimensional logistic events, in steps of two, under window (1,
+// 1e-6)-DP.
 func Example() {
 	set, _ := convex.Parse(convex.Spec{Name: "l2-ball", Dimension: 2, Radius: 1})
 	logistic, _ := loss.Parse("logistic", 0)
@@ -27,7 +28,7 @@ func Example() {
 		Budget: dp.Budget{Epsilon: 1, Delta: 1e-6}, Failure: operator.StepFailure(),
 		Terms: protection.Terms{Scope: protection.Window{Steps: 1024}, Unit: protection.Event{Exchange: dp.Replace}},
 	}
-	// Both plans are made once, when the stream is opened, and stored.
+	// Both plans are made once, when the stream is opened, and must be stored.
 	sums, _ := mechanisms.Calibrate(mechanism)
 	plan, _ := operator.NewParams(mechanism)
 	stream, err := mechanisms.Open(mechanism, sums, [32]byte{ /* 256 secret random bits */ })

@@ -17,9 +17,9 @@ import (
 	"oriel/schemas"
 )
 
-// The audit of mechanisms/audit through the whole machine: an event whose gradient is far outside the clip, by its
-// weight, exchanged for one of the opposite label. Seeds are fixed; an honest machine is refuted with probability
-// auditAlpha.
+// These are the constants of the audit (mechanisms/audit) of complete machines. It exchanges an event whose gradient is
+// far beyond the clip, because of its weight, for one of the opposite label. Seeds are fixed; the audit would refute a
+// correct machine with probability auditAlpha.
 const (
 	auditAlpha = 1e-4
 	auditRuns  = 5000
@@ -34,8 +34,8 @@ func auditConfigs(t *testing.T, update string) (Config, mechanisms.Config) {
 	return c, m
 }
 
-// auditMachine runs a machine over a stream on a canary at a step of a window of 8, against the claim and the law of
-// m's own plan.
+// auditMachine audits a machine over a stream, with a canary at the given step of a window of 8. It tests the claim of
+// m's plan, with the noise law of that plan.
 func auditMachine(t *testing.T, c Config, m mechanisms.Config, stream *mechanisms.Stream, step uint64) audit.Report {
 	t.Helper()
 	plan := mechtest.Plan(t, m)
@@ -47,7 +47,7 @@ func auditMachine(t *testing.T, c Config, m mechanisms.Config, stream *mechanism
 	if err != nil {
 		t.Fatal(err)
 	}
-	half := math.Sqrt(0.5) * m.Clip() // of the features (½, ½), on which |⟨a, x⟩| ≤ 1 all over the box
+	half := math.Sqrt(0.5) * m.Clip() // gradients are along the features (½, ½), for which |⟨a, x⟩| ≤ 1 in the box
 	k.With, k.Without = []float64{half, half}, []float64{-half, -half}
 	law, err := audit.NewLaw(m, plan, k)
 	if err != nil {
@@ -89,8 +89,8 @@ func auditMachine(t *testing.T, c Config, m mechanisms.Config, stream *mechanism
 	return a.Report()
 }
 
-// An honest machine comes to 0.9 of what its canary can show, at the first decision and at later ones, and not above
-// it.
+// TestAuditOfTheMachineReachesTheClaim checks that the audit's bound of a correct machine is at least 0.9 of the
+// largest bound that the canary can give, and not above the claim. Canaries are at the first step and at a later one.
 func TestAuditOfTheMachineReachesTheClaim(t *testing.T) {
 	for _, update := range []string{Projection, LLO, OGD} {
 		for _, step := range []uint64{1, 5} {
@@ -103,7 +103,7 @@ func TestAuditOfTheMachineReachesTheClaim(t *testing.T) {
 	}
 }
 
-// unweighted plants a loss that leaves the weight to the sum.
+// unweighted is a planted fault: a loss that does not apply the weight but passes it to weighted.
 type unweighted struct {
 	loss.Loss
 	weight *float64
@@ -114,7 +114,7 @@ func (u unweighted) Gradient(dst, x []float64, e schemas.Event) bool {
 	return u.Loss.Gradient(dst, x, e)
 }
 
-// weighted plants a sum that multiplies the clipped contribution by the weight.
+// weighted is the other half of the fault: a sum that multiplies the clipped contribution by the weight.
 type weighted struct {
 	mechanisms.Sum
 	weight *float64
@@ -161,7 +161,7 @@ func TestAuditCatchesFaultsOfTheMachine(t *testing.T) {
 	after.Loss = unweighted{c.Loss, &weight}
 	f("weight after the clip", after, m, planted(m, plan, weighted{tree(plan), &weight}))
 
-	// The clip of 1.25·L on the same lattice, over noise for L.
+	// Planted fault: the clip is 1.25·L on the same lattice, with noise for L.
 	wide := m
 	wide.Contribution = contribution.OneComponent(wide.Dimension(), 1.25*wide.Clip())
 	widePlan := mechtest.Plan(t, wide)

@@ -10,8 +10,8 @@ import (
 	"oriel/operators/convex"
 )
 
-// TestFirstIsAVertex: of every polytope, the one that is furthest in its own direction; where a machine begins, its
-// twin and its score begin, too.
+// TestFirstIsAVertex checks that x_1 of First = Vertex is a vertex of each polytope: no point of the set is farther in
+// its direction. The reference model and the score must start there, too.
 func TestFirstIsAVertex(t *testing.T) {
 	for _, set := range convex.Names() {
 		if set == "l2-ball" {
@@ -45,7 +45,7 @@ func TestFirstIsAVertex(t *testing.T) {
 		}
 		made.Begin()
 		if first := made.(*reference).decision; !slices.Equal(first, x) {
-			t.Errorf("%s: the twin begins at %v, the machine at %v", set, first, x)
+			t.Errorf("%s: the reference model begins at %v, the machine at %v", set, first, x)
 		}
 		if first := (operator{Config: c}).Score().Start; !slices.Equal(first, x) {
 			t.Errorf("%s: a score begins at %v, the machine at %v", set, first, x)
@@ -53,8 +53,9 @@ func TestFirstIsAVertex(t *testing.T) {
 	}
 }
 
-// TestFewVerticesAfterAVertex: a searched step adds one path at most, so that after t of them t+1 paths of 14 edges are
-// all that there is; a spread start stays, where a start regulariser keeps the first step short.
+// TestFewVerticesAfterAVertex checks that x has few edges after t searched steps from a vertex: each step adds at most
+// one path, so at most t + 1 paths of 14 edges. From a spread start, which the start regulariser keeps in the mix, x
+// uses all edges.
 func TestFewVerticesAfterAVertex(t *testing.T) {
 	for _, first := range []string{Spread, Vertex} {
 		c := sample(t, "box", 1)
@@ -82,7 +83,8 @@ func TestFewVerticesAfterAVertex(t *testing.T) {
 	}
 }
 
-// TestOnlyASearchedStepBeginsAtAVertex: the bound of proved constants wants the point of least norm.
+// TestOnlyASearchedStepBeginsAtAVertex checks that First = Vertex is refused without constants search, because the
+// bound of proved constants needs the point of least norm as x_1.
 func TestOnlyASearchedStepBeginsAtAVertex(t *testing.T) {
 	for _, update := range []string{Projection, LLO, OGD} {
 		for _, constants := range []string{Proved, Paper, Search} {
@@ -100,7 +102,8 @@ func TestOnlyASearchedStepBeginsAtAVertex(t *testing.T) {
 	}
 }
 
-// TestAVertexLearnsAsWell: over the last quarter of 2000 rounds on 112 edges, whichever x_1 the stream began at.
+// TestAVertexLearnsAsWell compares the last quarter of 2000 rounds on 112 edges: the costs from a vertex must be about
+// as low as from a spread start.
 func TestAVertexLearnsAsWell(t *testing.T) {
 	c := sample(t, "box", 1)
 	c.Update, c.Constants, c.Set, c.StrongConvexity, c.StartRegularizer = LLO, Search, square(t, 8), 0.01, 100

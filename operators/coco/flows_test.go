@@ -26,7 +26,7 @@ func roads(t testing.TB, seed uint64) convex.Set {
 			known[edge], edges = true, append(edges, edge)
 		}
 	}
-	for i := range 39 { // a way out of each vertex, and one into each
+	for i := range 39 { // an edge out of each vertex, and an edge into each vertex
 		add(i, min(39, i+1+rng.IntN(4)))
 		add(max(0, i-rng.IntN(4)), i+1)
 	}
@@ -41,14 +41,14 @@ func roads(t testing.TB, seed uint64) convex.Set {
 	return s
 }
 
-// world is the mean of costs at a step: two means, and the share of the second.
+// world defines the mean costs at a step: a mixture of two vectors, where share is the weight of the second.
 type world struct {
 	means [2][]float64
 	share func(step int) float64
 }
 
-// drive gives steps events of a world to a machine. It returns what decisions cost in mean, those of the cheapest path
-// of each step, and those of the start.
+// drive feeds a machine the costs of a world. It returns mean costs: of the decisions, of the cheapest path at each
+// step, and of the set's start.
 func drive(m *Machine, s convex.Set, w world, steps int, seed uint64) (cost, least, start float64) {
 	rng, n := rand.New(rand.NewPCG(seed, 7)), s.Dimension()
 	linearOracle := convex.NewLinearOracle(s)
@@ -69,14 +69,15 @@ func drive(m *Machine, s convex.Set, w world, steps int, seed uint64) (cost, lea
 	return cost, least, start
 }
 
-// private is a searched step over roads at ε, with a memory or, for 0, a window of 1024. The clip is the root mean
-// square of costs all over [0, 1], with or without the projection; λ_0 is start times the clip.
-func private(t testing.TB, s convex.Set, epsilon float64, memory uint64, whole bool, start float64, key byte) *Machine {
+// private returns a machine with searched steps over roads at ε, with a memory or, if memory is 0, a window of 1024.
+// The clip is the root mean square of uniform costs in [0, 1], after the projection to the tangent space if fullTangent
+// is set. λ_0 is start times the clip.
+func private(t testing.TB, s convex.Set, epsilon float64, memory uint64, full bool, start float64, key byte) *Machine {
 	t.Helper()
 	c := sample(t, "box", 1)
 	c.Update, c.Constants, c.Set, c.StrongConvexity = LLO, Search, s, 1e-4
 	costs, clip := operator{Config: c}.Costs(), 0.0
-	if clip = math.Sqrt(float64(s.Dimension()) / 3); whole {
+	if clip = math.Sqrt(float64(s.Dimension()) / 3); full {
 		clip = math.Hypot(0.5*costs.Ones, math.Sqrt(float64(costs.Directions)/12))
 	}
 	c.Clip, c.StartRegularizer = clip, start*clip
@@ -89,7 +90,7 @@ func private(t testing.TB, s convex.Set, epsilon float64, memory uint64, whole b
 		m.Scope = protection.Decay{Steps: memory}
 	}
 	p := mustPlan(t, c, m)
-	p.Whole = whole
+	p.FullTangent = full
 	machine, err := New(c, p, mechtest.Open(t, m, [32]byte{key}))
 	if err != nil {
 		t.Fatal(err)
@@ -97,7 +98,7 @@ func private(t testing.TB, s convex.Set, epsilon float64, memory uint64, whole b
 	return machine
 }
 
-// worldOf draws means of costs.
+// worldOf draws the two vectors of mean costs.
 func worldOf(n int, seed uint64, share func(step int) float64) (w world) {
 	rng := rand.New(rand.NewPCG(seed, 3))
 	w.share = share
@@ -109,9 +110,10 @@ func worldOf(n int, seed uint64, share func(step int) float64) (w world) {
 	return w
 }
 
-// Still costs on 300 edges at ε = 1, each step with the decision that was public before. Of what the cheapest path
-// costs less than the start, 6000 events teach more than 82 % on the tangent space. Without the projection, at the clip
-// that costs need then, it is at least 3 points less. Seeds are fixed: the same figures come each time.
+// TestFlowsLearnMoreOnTheirTangentSpace measures learning from 6000 events with constant mean costs on 300 edges at ε =
+// 1. Each step uses the decision that was public before it. The difference in cost between the start and the cheapest
+// path is 100 %. With the projection to the tangent space, decisions must save more than 82 % of it. Without it, they
+// need a larger clip and save at least 3 points less. Seeds are fixed, so the figures are equal in each run.
 func TestFlowsLearnMoreOnTheirTangentSpace(t *testing.T) {
 	for seed := range uint64(tiertest.Runs(1, 4)) {
 		s := roads(t, seed)
@@ -128,8 +130,9 @@ func TestFlowsLearnMoreOnTheirTangentSpace(t *testing.T) {
 	}
 }
 
-// Costs that switch between two worlds, hardly any noise: what a memory of 256 steps costs above the best path of each
-// step is less than half of what a prefix sum does.
+// TestSearchWithAMemoryFollowsSwitches checks costs that switch between two worlds, at an ε with hardly any noise. The
+// excess cost over the best path of each step must be less than half with a memory of 256 steps, compared with a prefix
+// sum.
 func TestSearchWithAMemoryFollowsSwitches(t *testing.T) {
 	s := roads(t, 0)
 	w := worldOf(s.Dimension(), 0, func(step int) float64 { return float64(step / 1000 % 2) })

@@ -23,10 +23,10 @@ var rewrite = flag.Bool("rewrite", false, "write testdata/golden.txt")
 
 const goldenFile = "testdata/golden.txt"
 
-// TestGoldenDecisions pins every bit of 300 decisions without noise, for each loss on each set under each update. The
-// events come from integers, so the same bytes are due on every CPU and build.
+// TestGoldenDecisions pins every bit of 300 decisions without noise, for each loss, set and update. The events are
+// computed from integers, so the bytes must be equal on every CPU and build.
 func TestGoldenDecisions(t *testing.T) {
-	const first = 6 // losses of the first version; lines of later ones stand behind, so that stored ones keep their places
+	const first = 6 // number of losses in the first version; the lines of later losses follow
 	lines := append(goldenLines(t, loss.Names()[:first], 0), goldenLines(t, loss.Names()[first:], first)...)
 	for _, set := range []string{"l2-ball", "l1-ball", "simplex", "box"} {
 		c := sample(t, set, 7)
@@ -55,15 +55,15 @@ func TestGoldenDecisions(t *testing.T) {
 		m := quietEarlier(t, c, mechanism(c, 4, 1))
 		lines = append(lines, fmt.Sprintf("llo search %s vertex linear %s", set, digest(m)))
 	}
-	for _, set := range []string{"flow", "chain", "segment"} { // contributions on the whole tangent space
+	for _, set := range []string{"flow", "chain", "segment"} { // contributions on the complete tangent space
 		c := sample(t, set, 7)
 		c.Update, c.Constants = LLO, Search
-		whole := Params{Whole: true}
+		whole := Params{FullTangent: true}
 		lines = append(lines,
 			fmt.Sprintf("llo search %s whole linear %s", set, digest(quietParams(t, c, mechanism(c, 4, 1), whole))),
 			fmt.Sprintf("llo search %s whole memory linear %s", set, digest(quietParams(t, c, remembering(c, 64, 1), whole))))
 	}
-	for _, set := range []string{"flow", "box", "trees"} { // searched steps follow means
+	for _, set := range []string{"flow", "box", "trees"} { // these searched steps follow means
 		c := sample(t, set, 7)
 		c.Update, c.Constants = LLO, Search
 		lines = append(lines,
@@ -91,11 +91,11 @@ func TestGoldenDecisions(t *testing.T) {
 	}
 }
 
-// quietEarlier is quiet with a plan from before version 4.
+// quietEarlier returns a machine without noise, with a plan from before version 4.
 func quietEarlier(t *testing.T, c Config, m mechanisms.Config) *Machine {
 	t.Helper()
 	p := mustPlan(t, c, m)
-	p.Whole, p.Means = false, false
+	p.FullTangent, p.Means = false, false
 	return quietParams(t, c, m, p)
 }
 
@@ -108,7 +108,7 @@ func quietParams(t *testing.T, c Config, m mechanisms.Config, p Params) *Machine
 	return machine
 }
 
-// goldenLines has a line for each of some losses, of which the first has a number among all.
+// goldenLines returns a line for each loss in names. number is the index of the first one among all losses.
 func goldenLines(t *testing.T, names []string, number int) (lines []string) {
 	t.Helper()
 	for _, update := range []string{Projection, LLO, OGD} {

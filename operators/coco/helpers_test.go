@@ -31,7 +31,7 @@ func mustLoss(t testing.TB, name string) loss.Loss {
 	return l
 }
 
-// byOracle are the sets that have no projection, searched those that only a searched step learns on.
+// byOracle lists the sets that have no projection, searched the sets on which only searched steps learn.
 var (
 	byOracle = []string{"flow", "matching", "vertices", "trees", "trace-norm", "forests"}
 	searched = []string{
@@ -48,18 +48,18 @@ func mustSet(t testing.TB, name string, n int, radius float64) convex.Set {
 	case "partition", "partition-at-most":
 		spec.Blocks = []string{"2:1", fmt.Sprintf("%d:%d", n-2, (n-1)/2)}
 	case "vertices":
-		for i := range 2 * n { // corners of a cross, and the middle of a side
+		for i := range 2 * n { // corners of a cross-polytope and, for corners that are repeated, the middle of a side
 			corner := slices.Repeat([]string{"0"}, n)
 			corner[i/2] = []string{"1", "-1.5"}[i%2]
 			spec.Corners = append(spec.Corners, strings.Join(corner, " "))
 		}
 	case "ranking":
 		spec.Places = []string{"1", "0.5"}
-	case "trees", "forests": // a circle
+	case "trees", "forests": // the graph is a circle
 		for i := range n {
 			spec.Edges = append(spec.Edges, fmt.Sprintf("v%d>v%d", i, (i+1)%n))
 		}
-	case "chain": // trees, of two or three edges from each vertex to the next
+	case "chain": // spanning trees of a graph with two or three edges from each vertex to the next
 		spec.Name = "trees"
 		for i := range n {
 			from := i / 2 % (n / 2)
@@ -82,7 +82,7 @@ func mustSet(t testing.TB, name string, n int, radius float64) convex.Set {
 	return s
 }
 
-// sample is a valid projection configuration; tests change what they are about.
+// sample returns a valid configuration with the projection update. Tests change the fields that they test.
 func sample(t testing.TB, set string, n int) Config {
 	t.Helper()
 	return Config{
@@ -91,7 +91,7 @@ func sample(t testing.TB, set string, n int) Config {
 	}
 }
 
-// mechanism is one that fits the update; ogd has no window.
+// mechanism returns a mechanism that fits the update; ogd gets one without a window.
 func mechanism(c Config, window, batch uint64) mechanisms.Config {
 	m := mechanisms.Config{
 		Name: "tree-gaussian", Batch: batch, Contribution: contribution.OneComponent(c.Set.Dimension(), c.Clip),
@@ -104,7 +104,7 @@ func mechanism(c Config, window, batch uint64) mechanisms.Config {
 	return m
 }
 
-// open makes a machine over m with noise drawn from the key.
+// open returns a machine over m with noise from the key.
 func open(t testing.TB, c Config, m mechanisms.Config, key byte) *Machine {
 	t.Helper()
 	return openPlan(t, c, m, mechtest.Plan(t, m), key)
@@ -119,7 +119,7 @@ func openPlan(t testing.TB, c Config, m mechanisms.Config, plan mechanisms.Calib
 	return newMachine(t, c, m, stream)
 }
 
-// newMachine makes a machine over a stream of m.
+// newMachine returns a machine over a stream of m.
 func newMachine(t testing.TB, c Config, m mechanisms.Config, stream *mechanisms.Stream) *Machine {
 	t.Helper()
 	machine, err := New(c, mustPlan(t, c, m), stream)
@@ -129,7 +129,7 @@ func newMachine(t testing.TB, c Config, m mechanisms.Config, stream *mechanisms.
 	return machine
 }
 
-// quiet makes a machine over exact sums: no noise, and error bound 0.
+// quiet returns a machine over exact sums: without noise, and with error bound 0.
 func quiet(t testing.TB, c Config, m mechanisms.Config) *Machine {
 	t.Helper()
 	return quietPlan(t, c, m, mechtest.Plan(t, m))
@@ -161,7 +161,7 @@ func linear(v []float64) schemas.Event {
 	return schemas.Event{Vector: schemas.Vector{Values: v}, Weight: 1}
 }
 
-// direction is uniform on the sphere of radius norm.
+// direction returns a uniform point on the sphere of radius norm.
 func direction(rng *rand.Rand, n int, norm float64) []float64 {
 	v := make([]float64, n)
 	for i := range v {

@@ -6,16 +6,16 @@ import (
 	"oriel/operators/convex"
 )
 
-// local is Algorithm 2: one move of the local oracle along ∇Ĵ_t(x_t) a step, with the anchor (µBC_0/2)|x − x_1|² in
-// Ĵ_t; or, where the step is searched for, a step of the conditional gradient method without the anchor.
+// local is Algorithm 2: in each step the local oracle makes one move along ∇Ĵ_t(x_t), where Ĵ_t has the anchor
+// (µBC_0/2)|x − x_1|². With constants search it makes a step of the conditional gradient method without the anchor.
 type local struct {
 	objective *objective
 	constants constants
 	set       convex.Set
 	oracle    convex.LocalOracle
-	first     []float64      // x_1
-	slope     []float64      // c
-	search    *convex.Search // of constants search alone: the steps of SPEC.md §6.1
+	first     []float64      // x_1, the first decision
+	slope     []float64      // c, the gradient of Ĵ_t at x_t
+	search    *convex.Search // the steps of SPEC.md §6.1; nil unless constants are search
 }
 
 func newLocal(c Config, o *objective, batch uint64, bound, cw float64) (*local, error) {
@@ -39,8 +39,8 @@ func newLocal(c Config, o *objective, batch uint64, bound, cw float64) (*local, 
 	return u, nil
 }
 
-// newOracle is a local oracle at x_1. Where that is a vertex v, it is the least one of no costs, by the rule of ties,
-// and a move by costs −v ends there.
+// newOracle returns a local oracle at x_1. With First = Vertex, x_1 is the vertex v that the linear oracle returns for
+// zero costs. The local oracle reaches v by a move along costs −v.
 func newOracle(c Config) (convex.LocalOracle, error) {
 	oracle, err := convex.NewLocalOracle(c.Set)
 	if err != nil || c.First != Vertex {
@@ -59,7 +59,7 @@ func newOracle(c Config) (convex.LocalOracle, error) {
 	return oracle, nil
 }
 
-// start writes x_1, of a stream that goes on after a past if there is one.
+// start writes x_1. A stream that continues an earlier one starts at the point of past.
 func (c Config) start(dst []float64, past Inherited) {
 	c.Set.Start(dst)
 	switch {
@@ -79,8 +79,8 @@ func (c Config) start(dst []float64, past Inherited) {
 
 func (u *local) point() []float64 { return u.oracle.Point() }
 
-// step takes c = ∇Ĵ_t(x_t) = ĝ_t − µB·S + (µBt + λ_0)x_t + µBC_0(x_t − x_1): line 7 with the sign and the x_t term that
-// the printed one lacks.
+// step takes c = ∇Ĵ_t(x_t) = ĝ_t − µB·S + (µBt + λ_0)x_t + µBC_0(x_t − x_1). This is line 7 of the algorithm with the
+// correct sign, and with the term in x_t that the paper omits.
 func (u *local) step(t uint64, sum []float64) {
 	u.objective.pull(t, u.slope, sum)
 	curvature, x := u.objective.curvature(t), u.oracle.Point()
@@ -94,7 +94,7 @@ func (u *local) step(t uint64, sum []float64) {
 	u.oracle.Move(u.constants.alpha, u.constants.radius(t), u.slope)
 }
 
-// begin moves to a point of the set.
+// begin moves the oracle to a point of the set.
 func (u *local) begin(x []float64) { convex.Begin(u.set, u.oracle, x) }
 
 func (u *local) AppendState(dst []byte) []byte { return u.oracle.AppendState(dst) }

@@ -15,12 +15,12 @@ import (
 // update is the component in which the algorithms differ. It owns the released decision x_t.
 type update interface {
 	point() []float64
-	begin(x []float64)            // before the first step: point is x, a point of the set that convex.Nearest has found
-	step(t uint64, sum []float64) // sum is ĝ_t, or y_t of a stream of single steps; point is x_{t+1} afterwards
+	begin(x []float64)            // called before the first step; x is a point of the set, found by convex.Nearest
+	step(t uint64, sum []float64) // sum is ĝ_t, or y_t of the step; point returns x_{t+1} afterwards
 	operators.Field
 }
 
-// Machine is an operators.Machine. Index = step; nothing is owed before the first record.
+// Machine is an operators.Machine. The index of a decision is its step. No decision is due before the first record.
 type Machine struct {
 	operators.Base
 	loss    loss.Loss
@@ -29,17 +29,17 @@ type Machine struct {
 	objective *objective
 	update    update
 	means     *operators.Means // nil: decisions follow the newest sums
-	band      *band            // nil: there is none
-	columns   int              // of it in a contribution
+	band      *band            // nil if there is none
+	columns   int              // number of columns of a contribution that belong to the band
 	extras    []schemas.ExtraValue
-	ends      []schemas.ExtraValue // of extras: those of the band
-	pull      float64              // of the centre of contributions, if they have one
+	ends      []schemas.ExtraValue // the members of the band, a slice of extras
+	pull      float64              // the centre of contributions is pull·x + offset
 	offset    float64
 }
 
 var _ operators.Machine = (*Machine)(nil)
 
-// New returns the machine at step 0 over a stream of the same dimension. It takes the stream over.
+// New returns the machine at step 0 over a stream of the set's dimension. It takes ownership of the stream.
 func New(c Config, p Params, stream *mechanisms.Stream) (*Machine, error) {
 	if err := errors.Join(c.Validate(), p.validate()); err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func New(c Config, p Params, stream *mechanisms.Stream) (*Machine, error) {
 		return nil, fmt.Errorf("coco: plan: means of sums: only llo with constants search follows them, not update %s", c.Update)
 	}
 	if want := p.Contributions.entries(c.Set.Dimension()) + c.bandColumns(); len(stream.Scratch()) != want {
-		return nil, fmt.Errorf("coco: plan: leaves of %d numbers: the stream takes %d", want, len(stream.Scratch()))
+		return nil, fmt.Errorf("coco: plan: contributions of %d numbers: the stream takes %d", want, len(stream.Scratch()))
 	}
 	if stream.PerStep() != (c.Update == OGD) {
 		return nil, fmt.Errorf("coco: update %s with mechanism %s: ogd goes with once-gaussian and once-gamma, which release single steps, and these with ogd alone",
@@ -80,10 +80,10 @@ func New(c Config, p Params, stream *mechanisms.Stream) (*Machine, error) {
 	return build(c, p, stream, bound)
 }
 
-// build is New without its checks: tests run without noise, where the bound is truly 0.
+// build is New without its checks. Tests use it for machines without noise, whose error bound is 0.
 func build(c Config, p Params, stream *mechanisms.Stream, bound float64) (*Machine, error) {
 	n := c.Set.Dimension()
-	c.Clip = p.Contributions.longest(c) // G of llo's constants
+	c.Clip = p.Contributions.longest(c) // llo's constants take G from the longest contribution
 	o := &objective{
 		convexity: float64(c.StrongConvexity * float64(stream.Batch())), start: c.StartRegularizer,
 		scope: stream.Terms().Scope,
@@ -134,8 +134,8 @@ func build(c Config, p Params, stream *mechanisms.Stream, bound float64) (*Machi
 	return m, nil
 }
 
-// Add takes the gradient of the record at the released decision, which is the same x_t for all B records of a step. A
-// record without a gradient is a null one.
+// Add adds the gradient of the record at the released decision x_t, which is equal for all B records of a step. A
+// record without a gradient counts as null.
 func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
 	var adds []float64
 	x, scratch := m.update.point(), m.Stream.Scratch()
@@ -172,10 +172,11 @@ func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.
 	return append(dst, operators.Decision{Index: t, Step: t, Point: m.update.point(), Extras: m.extras})
 }
 
-// meansShare says how far back means reach: over the newest eighth of what sums hold, mostly (SPEC.md §6.1).
+// meansShare, divided by the number of steps that the sums hold, is the weight of the newest step in the means. The
+// means are mostly over the newest eighth of these steps (SPEC.md §6.1).
 const meansShare = 16
 
-// followed returns the sums that the step which has just closed learns from.
+// followed returns the sums from which the step that has just closed learns.
 func (m *Machine) followed() []float64 {
 	if m.means == nil {
 		return m.Stream.Sum(0)

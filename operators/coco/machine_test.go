@@ -13,7 +13,8 @@ import (
 	"oriel/schemas"
 )
 
-// TestFirstStepsByHand: ball of radius 1, µ = ½, λ_0 = 0, no noise: x_2 = Π(−v_1/½), x_3 = Π(−(v_1+v_2)/1).
+// TestFirstStepsByHand checks steps computed by hand. In the ball of radius 1, with µ = ½, λ_0 = 0 and no noise, x_2 =
+// Π(−v_1/½) and x_3 = Π(−(v_1+v_2)/1).
 func TestFirstStepsByHand(t *testing.T) {
 	c := sample(t, "l2-ball", 2)
 	m := quiet(t, c, mechanism(c, 4, 1))
@@ -24,7 +25,7 @@ func TestFirstStepsByHand(t *testing.T) {
 		{[]float64{0.25, 0}, []float64{-0.5, 0}},
 		{[]float64{-0.25, 0.5}, []float64{0, -0.5}},
 		{[]float64{0, 1}, []float64{0, -1}},
-		{[]float64{0, 30}, []float64{0, -1}}, // clipped to norm 1: Σ = (0, 2.5)
+		{[]float64{0, 30}, []float64{0, -1}}, // clipped to norm 1, so that Σ = (0, 2.5)
 		{[]float64{0, -1}, []float64{0, -0.6}},
 	} {
 		got := m.Add(nil, record(i, linear(step.v)))
@@ -37,7 +38,8 @@ func TestFirstStepsByHand(t *testing.T) {
 	}
 }
 
-// TestOrderIsWeightThenTangentThenClip on the simplex of 2: v = (3, −1)·½ has tangent part (1, −1), clipped to norm 1.
+// TestOrderIsWeightThenTangentThenClip checks the order on the simplex of 2 coordinates: v = (3, −1)·½ has the
+// projection (1, −1) to the tangent space, which is then clipped to norm 1.
 func TestOrderIsWeightThenTangentThenClip(t *testing.T) {
 	c := sample(t, "simplex", 2)
 	m := quiet(t, c, mechanism(c, 4, 1))
@@ -52,13 +54,15 @@ func TestOrderIsWeightThenTangentThenClip(t *testing.T) {
 	}
 }
 
-// TestBatchTakesAllGradientsAtOneDecision: the second event of a step must not see the first one's effect.
+// TestBatchTakesAllGradientsAtOneDecision checks that the gradient of a step's second event does not depend on the
+// first event.
 func TestBatchTakesAllGradientsAtOneDecision(t *testing.T) {
 	c := sample(t, "box", 1)
 	c.Loss, c.StrongConvexity = mustLoss(t, "squared"), 1
 	m := quiet(t, c, mechanism(c, 4, 2))
 	e := schemas.Event{Vector: schemas.Vector{Values: []float64{1}}, Label: 0.5, Weight: 1}
-	// x_1 = 0: both gradients −0.5, µB = 2: x_2 = 0.5. Then both are 0: x_3 = 1/4. Then −0.25 and null: x_4 = 1.25/6.
+	// x_1 = 0 gives two gradients of −0.5, and µB = 2, so x_2 = 0.5. Then both gradients are 0, so x_3 = 1/4. Then they
+	// are −0.25 and null, so x_4 = 1.25/6.
 	for i, want := range []float64{0, 0.5, 0.5, 0.25, 0.25, 1.25 / 6} {
 		r := record(i, e)
 		r.Null = i == 5
@@ -107,7 +111,7 @@ func TestNewRefusesAStreamThatDoesNotFit(t *testing.T) {
 	}
 }
 
-// TestRestoreRefusesAForeignPoint changes one float of a good state at a time.
+// TestRestoreRefusesAForeignPoint changes one float of a valid state at a time.
 func TestRestoreRefusesAForeignPoint(t *testing.T) {
 	for _, update := range []string{Projection, LLO, OGD} {
 		for _, set := range []string{"l1-ball", "simplex", "box"} {
@@ -119,7 +123,7 @@ func TestRestoreRefusesAForeignPoint(t *testing.T) {
 			floats := m.update.StateLen()/8 + len(m.objective.decisions)
 			for i := range floats {
 				bad := slices.Clone(good)
-				copy(bad[1+8*i:], []byte{1, 0, 0, 0, 0, 0, 0xf0, 0x7f}) // NaN
+				copy(bad[1+8*i:], []byte{1, 0, 0, 0, 0, 0, 0xf0, 0x7f}) // these bytes are a NaN
 				if err := m.Restore(bad); err == nil {
 					t.Errorf("%s on %s: float %d NaN accepted", update, set, i)
 				}
@@ -131,7 +135,8 @@ func TestRestoreRefusesAForeignPoint(t *testing.T) {
 	}
 }
 
-// TestAddAllocatesNothingOfItsOwn sets the operator beside the bare stream with the same gradients.
+// TestAddAllocatesNothingOfItsOwn compares the allocations of the operator with the allocations of its stream for the
+// same gradients.
 func TestAddAllocatesNothingOfItsOwn(t *testing.T) {
 	for _, update := range []string{Projection, LLO, OGD} {
 		for _, set := range []string{"l2-ball", "l1-ball", "simplex", "box"} {
@@ -141,7 +146,7 @@ func TestAddAllocatesNothingOfItsOwn(t *testing.T) {
 			c := sample(t, set, 32)
 			c.Update, c.Loss = update, mustLoss(t, "logistic")
 			m := mechanism(c, 1024, 1)
-			machine, bare := open(t, c, m, 1), open(t, c, m, 1).Stream
+			machine, plain := open(t, c, m, 1), open(t, c, m, 1).Stream
 			e := schemas.Event{
 				Vector: schemas.Vector{Values: direction(rand.New(rand.NewPCG(1, 1)), 32, 1)}, Label: 1, Weight: 1,
 			}
@@ -152,7 +157,7 @@ func TestAddAllocatesNothingOfItsOwn(t *testing.T) {
 			})
 			i = 0
 			without := testing.AllocsPerRun(1024, func() {
-				bare.Add(record(i, e).Identity, e.Vector.Values)
+				plain.Add(record(i, e).Identity, e.Vector.Values)
 				i++
 			})
 			if with > without {
@@ -162,29 +167,30 @@ func TestAddAllocatesNothingOfItsOwn(t *testing.T) {
 	}
 }
 
-// Projecting costs before a clip that cuts nothing moves no decision but by rounding, with a searched step or a proved
-// one. The sets are those whose plan has more of the tangent space than plans before version 4.
+// TestProjectingCostsMovesNoDecision checks that projecting costs to the tangent space, before a clip that cuts
+// nothing, changes decisions only by rounding. It covers searched and proved steps, on the sets whose tangent space is
+// smaller than the space of plans before version 4.
 func TestProjectingCostsMovesNoDecision(t *testing.T) {
 	for _, set := range []string{"flow", "chain", "segment"} {
 		for _, constants := range []string{Search, Proved} {
 			c := sample(t, set, 6)
 			c.Update, c.Constants, c.Clip = LLO, constants, 100
 			if constants == Proved && set != "flow" {
-				continue // has no ρ
+				continue // the set has no ρ
 			}
 			m := mechanism(c, 64, 1)
 			p := mustPlan(t, c, m)
-			if !p.Whole {
+			if !p.FullTangent {
 				t.Fatalf("%s: an earlier plan", set)
 			}
 			whole := quietParams(t, c, m, p)
-			p.Whole = false
+			p.FullTangent = false
 			earlier := quietParams(t, c, m, p)
 			rng := rand.New(rand.NewPCG(4, 4))
 			for i := range 200 {
 				r := record(i, linear(direction(rng, 6, 20)))
 				x, y := whole.Add(nil, r)[0].Point, earlier.Add(nil, r)[0].Point
-				// A lattice rounds what is projected to other units: 2⁻²⁵ of the clip in each coordinate.
+				// After the projection the lattice rounds differently, by 2⁻²⁵ of the clip in each coordinate.
 				if off := floats.Distance(x, y, 2); off > 1e-4 {
 					t.Fatalf("%s, %s, step %d: %v, without the projection %v", set, constants, i+1, x, y)
 				}

@@ -18,15 +18,15 @@ import (
 	"oriel/schemas"
 )
 
-// remembering is a mechanism whose sums decay.
+// remembering returns a mechanism whose sums decay.
 func remembering(c Config, memory, batch uint64) mechanisms.Config {
 	m := mechanism(c, 4, batch)
 	m.Name, m.Scope = "blt", protection.Decay{Steps: memory}
 	return m
 }
 
-// SPEC.md §5.2, line for line, with sums and weights as they are defined: x_{t+1} minimises
-// ⟨S_t, x⟩ + ½(µB·N_t + λ_0)|x|² over the set, and the decision says the memory.
+// TestDecisionsWithMemoryMinimiseTheDiscountedObjective checks SPEC.md §5.2, with sums and weights computed from their
+// definition: x_{t+1} minimises ⟨S_t, x⟩ + ½(µB·N_t + λ_0)|x|² over the set. Decisions must state the memory.
 func TestDecisionsWithMemoryMinimiseTheDiscountedObjective(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 1))
 	for _, set := range []string{"l2-ball", "l1-ball", "simplex", "box"} {
@@ -35,13 +35,13 @@ func TestDecisionsWithMemoryMinimiseTheDiscountedObjective(t *testing.T) {
 			c.StartRegularizer = 2
 			machine := quiet(t, c, remembering(c, 8, batch))
 			gamma := float64(decay.Decay(8)) / (1 << 30)
-			sum, weight, leaf := make([]float64, 4), 0.0, make([]float64, 4)
+			sum, weight, added := make([]float64, 4), 0.0, make([]float64, 4)
 			for i := range 60 * int(batch) {
 				v := direction(rng, 4, 0.9*rng.Float64())
 				tangent := append([]float64(nil), v...)
 				mustTangent(t, c.Set).Project(tangent)
 				for k, x := range tangent {
-					leaf[k] += x
+					added[k] += x
 				}
 				decisions := machine.Add(nil, record(i, linear(v)))
 				if len(decisions) == 0 {
@@ -49,14 +49,14 @@ func TestDecisionsWithMemoryMinimiseTheDiscountedObjective(t *testing.T) {
 				}
 				weight = gamma*weight + 1
 				for k := range sum {
-					sum[k] = gamma*sum[k] + leaf[k]
+					sum[k] = gamma*sum[k] + added[k]
 				}
-				clear(leaf)
+				clear(added)
 				curvature := c.StrongConvexity*float64(batch)*weight + c.StartRegularizer
 				objective := func(x []float64) float64 { return floats.Dot(sum, x) + curvature/2*floats.Dot(x, x) }
 				x := append([]float64(nil), decisions[0].Point...)
 				best := objective(x)
-				for range 40 { // no step towards another point of the set is downhill
+				for range 40 { // no step towards any other point of the set lowers the objective
 					other := make([]float64, 4)
 					projection, y := machine.update.(*projected).projection, direction(rng, 4, 2)
 					projection.Project(other, y)
@@ -75,8 +75,8 @@ func TestDecisionsWithMemoryMinimiseTheDiscountedObjective(t *testing.T) {
 	}
 }
 
-// The objective forgets: after a change of the world decisions turn round, where those of a prefix sum still say what
-// was.
+// TestMemoryFollowsAChange checks that decaying sums follow a change of the costs: decisions turn to the new optimum,
+// while decisions from a prefix sum stay at the old one.
 func TestMemoryFollowsAChange(t *testing.T) {
 	c := sample(t, "l2-ball", 2)
 	forgets, keeps := quiet(t, c, remembering(c, 16, 1)), quiet(t, c, mechanism(c, 1024, 1))
@@ -96,7 +96,8 @@ func TestMemoryFollowsAChange(t *testing.T) {
 	}
 }
 
-// The bounds of llo's constants are of sums that do not decay, and so are those of losses that are strongly convex.
+// TestUpdatesThatHaveNoMemory checks that a memory is refused with proved constants of llo and with OwnConvexity,
+// because their bounds hold only for sums that do not decay.
 func TestUpdatesThatHaveNoMemory(t *testing.T) {
 	for _, change := range []func(*Config){
 		func(c *Config) { c.Update = LLO },
@@ -116,7 +117,8 @@ func TestUpdatesThatHaveNoMemory(t *testing.T) {
 	}
 }
 
-// What settings say of it: which constants have no memory and why, and that a searched step has one.
+// TestMemoryOfConstants checks the errors of settings: they name the constants that allow no memory and the reason.
+// Constants search allow one.
 func TestMemoryOfConstants(t *testing.T) {
 	for _, c := range []struct{ constants, want string }{
 		{Proved, "ORIEL_CONSTANTS: proved: what these constants bound is regret of sums that do not decay"},
@@ -138,8 +140,8 @@ func TestMemoryOfConstants(t *testing.T) {
 	}
 }
 
-// A path that was the best for long, then another one: the searched step with a memory is on the new one after some
-// memories, and without one still on the old one.
+// TestSearchWithAMemoryFollowsAChange changes which path is best after a long time. A searched step with a memory
+// reaches the new path after a few memories; without a memory it is still on the old one.
 func TestSearchWithAMemoryFollowsAChange(t *testing.T) {
 	c := sample(t, "box", 1)
 	c.Update, c.Constants, c.Set, c.StrongConvexity = LLO, Search, square(t, 3), 0.01
@@ -148,7 +150,7 @@ func TestSearchWithAMemoryFollowsAChange(t *testing.T) {
 	var cost [2]float64
 	for i := range 800 {
 		v := make([]float64, edges)
-		v[0] = 0.5 // the first edge out of the source, then the second one
+		v[0] = 0.5 // the cheap edge is the first one out of the source, later the second one
 		if i >= 600 {
 			v[0], v[1] = 0, 0.5
 		}
@@ -162,8 +164,8 @@ func TestSearchWithAMemoryFollowsAChange(t *testing.T) {
 	}
 }
 
-// The conformance suite over a searched step with a memory, on each set that has no projection. Means reach back over
-// less than all steps from the seventeenth on.
+// TestConformanceOfSearchWithMemory runs the conformance suite on searched steps with a memory, on each set without a
+// projection. From step 17 on, means cover fewer than all steps.
 func TestConformanceOfSearchWithMemory(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 9))
 	for _, set := range byOracle {
@@ -180,7 +182,8 @@ func TestConformanceOfSearchWithMemory(t *testing.T) {
 	}
 }
 
-// The conformance suite over a memory: restart, null events, causality, and decisions as post-processing of releases.
+// TestConformanceWithMemory runs the conformance suite with a memory: restart, null events, causality, and decisions as
+// post-processing of releases.
 func TestConformanceWithMemory(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 7))
 	for _, batch := range []uint64{1, 3} {
@@ -200,10 +203,11 @@ func TestConformanceWithMemory(t *testing.T) {
 	}
 }
 
-// The noise of a decision, as plan prints it, is the rms of many runs.
+// TestDampingWithMemoryIsThatOfDecisions checks that the noise of a decision, as `oriel plan` prints it, is the root
+// mean square over many runs.
 func TestDampingWithMemoryIsThatOfDecisions(t *testing.T) {
 	c := sample(t, "box", 8)
-	c.Set = mustSet(t, "box", 8, 1e9) // nothing is projected
+	c.Set = mustSet(t, "box", 8, 1e9) // the set is so large that nothing is projected
 	m := remembering(c, 64, 1)
 	plan := mechtest.Plan(t, m)
 	damping := operator{Config: c}.Describe(m).Damping
@@ -224,7 +228,7 @@ func TestDampingWithMemoryIsThatOfDecisions(t *testing.T) {
 	}
 	unit := plan.Scale.Float64() * plan.Grid.Unit()
 	want := unit * math.Sqrt(8*plan.Decay.VarianceAt(steps)) / damping.After(m.Scope, steps)
-	// A chi square of 2400 degrees: its root is within 6.11/√4800 at 1e-9.
+	// The sum has a chi-square law with 2400 degrees of freedom: its root mean square is within 6.11/√4800 at 1e-9.
 	if got := math.Sqrt(total / runs); math.Abs(got/want-1) > 6.11/math.Sqrt(2*8*runs) {
 		t.Errorf("rms %g, want %g", got, want)
 	}

@@ -42,7 +42,8 @@ func readNYSE(t testing.TB) [][]float64 {
 	return days
 }
 
-// logWealth plays the decisions of a machine, x_1 first: Σ_t log⟨x_t, r_t⟩, natural, from wealth 1.
+// logWealth returns Σ_t log⟨x_t, r_t⟩, the natural logarithm of the wealth that the decisions of a machine, from x_1
+// on, make of 1.
 func logWealth(m *Machine, days [][]float64) float64 {
 	total := 0.0
 	for day, relatives := range days {
@@ -53,7 +54,7 @@ func logWealth(m *Machine, days [][]float64) float64 {
 }
 
 // TestNYSE reproduces the known figures of the data set: −log⟨x, r⟩ on the simplex, L = 1, µ = 1, no noise, λ_0 = 0,
-// all from the uniform start. The uniform portfolio rebalanced every day reaches log wealth 3.299.
+// starting from the uniform portfolio. The uniform portfolio rebalanced every day reaches log wealth 3.299.
 func TestNYSE(t *testing.T) {
 	days := readNYSE(t)
 	uniform := 0.0

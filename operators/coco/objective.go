@@ -12,25 +12,24 @@ import (
 //
 //	Ĵ_t(x) = ⟨ĝ_t, x⟩ + (µB/2)·Σ_{τ≤t}|x − o_τ|² + (λ_0/2)|x|²
 //
-// or, where the stream's sums decay by γ a step, with γ^{t−τ} in the sum over τ, and g_t = Σ γ^{t−τ} of step τ (SPEC.md
-// §5.2); with o_τ = x_τ where the losses are strongly convex themselves, and o_τ = 0 under the regulariser of SPEC.md
-// §5.1.
+// If the stream's sums decay by a factor γ at each step, the sum over τ and g_t have weights γ^{t−τ} (SPEC.md §5.2). If
+// the losses are strongly convex themselves, o_τ = x_τ. With the regulariser of SPEC.md §5.1, o_τ = 0.
 type objective struct {
-	convexity float64          // µB, of one step
-	start     float64          // λ_0
-	scope     protection.Scope // of the stream
-	decisions []float64        // S = Σ_{τ≤t} x_τ, nil where o_τ = 0, and for descent, which has it in x_t
+	convexity float64          // µB, the strong convexity of one step's loss
+	start     float64          // λ_0, the start regulariser
+	scope     protection.Scope // scope of the stream, which says whether sums decay
+	decisions []float64        // S = Σ_{τ≤t} x_τ. It is nil if o_τ = 0, and for descent, whose x_t includes it
 
-	past *inherited // what an earlier life of the stream has left (SPEC.md §5.3), nil: nothing
+	past *inherited // start from an earlier stream's last decision (SPEC.md §5.3); nil if there is none
 }
 
-// inherited is −g_0 and its weight N_0.
+// inherited is the initial gradient −g_0 and its weight N_0, which replace the sums of an earlier stream.
 type inherited struct {
 	gradient []float64
 	weight   float64
 }
 
-// follow lets a stream of n coordinates start where an earlier life has ended.
+// follow makes the stream start at the last decision of an earlier stream.
 func (o *objective) follow(p Inherited) {
 	o.past = &inherited{slices.Clone(p.Point), p.Weight}
 	curvature := o.curvature(0)
@@ -39,8 +38,8 @@ func (o *objective) follow(p Inherited) {
 	}
 }
 
-// curvature is the strong convexity of Ĵ_t: µB·t + λ_0, or µB·N_t + λ_0 with N_t = Σ γ^{t−τ}. t is exact up to 2^53
-// steps.
+// curvature returns the strong convexity of Ĵ_t: µB·t + λ_0 or, if sums decay, µB·N_t + λ_0 with N_t = Σ γ^{t−τ}. t is
+// exact up to 2^53 steps.
 func (o *objective) curvature(t uint64) float64 {
 	weight := mechanisms.Weight(o.scope, t)
 	if o.past != nil {
@@ -49,20 +48,20 @@ func (o *objective) curvature(t uint64) float64 {
 	return float64(o.convexity*weight) + o.start
 }
 
-// left is what decaying sums keep of the past after t steps.
+// left returns γ^t, the share of the inherited gradient that decaying sums keep after t steps.
 func (o *objective) left(t uint64) float64 {
 	memory, _ := o.scope.Memory()
 	return decay.Left(memory, t)
 }
 
-// addDecision counts the decision that the closing step's events saw.
+// addDecision adds the decision at which the gradients of the closing step were computed.
 func (o *objective) addDecision(x []float64) {
 	for i := range o.decisions {
 		o.decisions[i] += x[i]
 	}
 }
 
-// pull writes the constant part of −∇Ĵ_t: µB·S − ĝ_t, and −γ^t·g_0 where there is a past.
+// pull writes the constant part of −∇Ĵ_t: µB·S − ĝ_t, and also −γ^t·g_0 for a stream that continues an earlier one.
 func (o *objective) pull(t uint64, dst, sum []float64) {
 	for i, g := range sum {
 		dst[i] = -g

@@ -11,8 +11,8 @@ import (
 	"oriel/operators/convex"
 )
 
-// The tests of this file walk SPEC.md §5, §6 and §11, in step units: a round is a step of B events, so µ is µB and G is
-// BG.
+// The tests in this file check the statements of SPEC.md §5, §6 and §11 with a step of B events as a round, so that µB
+// stands for the paper's µ, and BG for its G.
 
 type scenario struct {
 	name  string
@@ -39,13 +39,14 @@ func scenarios(sets ...string) []scenario {
 func (s scenario) config(t *testing.T, update string) Config {
 	c := sample(t, s.set, s.n)
 	c.Update, c.OwnConvexity, c.StartRegularizer = update, s.own, s.start
-	if s.own { // keep µD ≤ 2L, without which no such losses exist
+	if s.own { // µD ≤ 2L must hold, because otherwise no such losses exist
 		c.StrongConvexity = 0.2
 	}
 	return c
 }
 
-// §5, line 3: the decision minimises Ĵ_t exactly. Checked from outside, with the private sum the machine saw.
+// TestAlgorithm1Line3MinimisesTheNoisyObjective checks §5, line 3: each decision minimises Ĵ_t exactly, for the private
+// sum that the machine used.
 func TestAlgorithm1Line3MinimisesTheNoisyObjective(t *testing.T) {
 	for _, s := range scenarios("l2-ball", "l1-ball", "simplex", "box") {
 		t.Run(s.name, func(t *testing.T) {
@@ -61,15 +62,16 @@ func TestAlgorithm1Line3MinimisesTheNoisyObjective(t *testing.T) {
 	}
 }
 
-// §5.1: adding (µ/2)|x|² in public gives the decisions of §5 as printed on gradients that carry µx_t themselves.
-func TestPublicRegulariserCancelsTheSumOfPlays(t *testing.T) {
+// TestPublicRegulariserCancelsTheSumOfDecisions checks §5.1: with the public regulariser (µ/2)|x|², decisions equal the
+// decisions of §5 as printed on gradients that include µx_t.
+func TestPublicRegulariserCancelsTheSumOfDecisions(t *testing.T) {
 	for _, update := range []string{Projection, LLO} {
 		for _, set := range []string{"l1-ball", "simplex", "box"} {
 			public := sample(t, set, 4)
 			public.Update = update
 			printed := public
 			printed.OwnConvexity = true
-			printed.Clip += public.StrongConvexity * public.Set.MaxNorm() // the same G
+			printed.Clip += public.StrongConvexity * public.Set.MaxNorm() // makes G equal in both
 			m := mechanism(public, 16, 1)
 			a, b := quiet(t, public, m), quiet(t, printed, mechanism(printed, 16, 1))
 			costs := newAdversary(3, 4, 1)
@@ -90,13 +92,13 @@ func TestPublicRegulariserCancelsTheSumOfPlays(t *testing.T) {
 	}
 }
 
-// §11: Alg 1 has Regret ≤ GD + (G²/µ) ln T + (G/µ) Σ_{t<T}|ν_t|/t on every run, given the noise that was drawn; without
-// noise it is the bound of FTAL.
+// TestAlgorithm1RegretBoundPathwise checks §11 on every run, for the noise that was drawn: Algorithm 1 has Regret ≤ GD
+// + (G²/µ) ln T + (G/µ) Σ_{t<T}|ν_t|/t. Without noise this is the bound of follow the approximate leader (FTAL).
 func TestAlgorithm1RegretBoundPathwise(t *testing.T) {
 	const steps = 4000
 	for _, s := range scenarios("l2-ball", "l1-ball", "simplex", "box") {
 		if s.start > 0 {
-			continue // the bound is without λ_0
+			continue // the bound is proved without λ_0
 		}
 		c := s.config(t, Projection)
 		m := mechanism(c, 64, s.batch)
@@ -121,8 +123,9 @@ func TestAlgorithm1RegretBoundPathwise(t *testing.T) {
 	}
 }
 
-// §11, Alg 2 with proved constants, on the event |ν_t| ≤ E for all t: |x_t − z_t| ≤ r_t and J_t(x_{t+1}) − J_t(z_t) ≤
-// C_1²/b_t at every t, z_t the minimiser of the clean J_t; and the regret bound.
+// TestAlgorithm2InvariantsPathwise checks §11 for Algorithm 2 with proved constants, as long as |ν_t| ≤ E for all t. At
+// every t, |x_t − z_t| ≤ r_t and J_t(x_{t+1}) − J_t(z_t) ≤ C_1²/b_t, where z_t minimises J_t without noise. The regret
+// bound must hold, too.
 func TestAlgorithm2InvariantsPathwise(t *testing.T) {
 	const steps = 4000
 	for _, s := range scenarios("l1-ball", "simplex", "box") {
@@ -160,7 +163,8 @@ func TestAlgorithm2InvariantsPathwise(t *testing.T) {
 	}
 }
 
-// recordingOracle keeps what Algorithm 2 asks of its oracle; convex pins one linear minimisation a move.
+// recordingOracle records the calls that Algorithm 2 makes of its oracle. The tests of package convex check that a move
+// costs one linear minimisation.
 type recordingOracle struct {
 	convex.LocalOracle
 	moves  int
@@ -175,7 +179,8 @@ func (o *recordingOracle) Move(alpha, r float64, c []float64) {
 	o.LocalOracle.Move(alpha, r, c)
 }
 
-// §6: one call a step, with c = ∇Ĵ_t(x_t), here summed over all past decisions as Ĵ_t is defined; α = 1/(2ρ²), and r_t.
+// TestAlgorithm2CallsItsOracleOnceWithTheGradient checks §6: there is one call in each step, with α = 1/(2ρ²), r_t and
+// c = ∇Ĵ_t(x_t). The test sums c over all past decisions, as Ĵ_t is defined.
 func TestAlgorithm2CallsItsOracleOnceWithTheGradient(t *testing.T) {
 	for _, s := range scenarios("l1-ball", "simplex", "box") {
 		t.Run(s.name, func(t *testing.T) {
@@ -185,7 +190,7 @@ func TestAlgorithm2CallsItsOracleOnceWithTheGradient(t *testing.T) {
 			oracle := &recordingOracle{LocalOracle: u.oracle}
 			u.oracle = oracle
 			rho, r := oracle.Ratio(), newRun(t, c, m, s.batch, 8)
-			var origins [][]float64 // o_τ
+			var origins [][]float64 // o_τ by step
 			for range 200 {
 				x := slices.Clone(u.point())
 				origin := make([]float64, len(x))
@@ -215,9 +220,10 @@ func TestAlgorithm2CallsItsOracleOnceWithTheGradient(t *testing.T) {
 	}
 }
 
-// Th. 3, 4, 6 and 7 in their visible form: at fixed W, regret grows like ln T. √T would grow regret/ln T six times over
-// this range, T 40 times. Algorithm 2 first takes whole steps across the set, until r_t < D at about t =
-// 14ρ(ρG+E)/(µD); its budget is large so that this ends before the range.
+// TestRegretOverLogTIsFlat checks Theorems 3, 4, 6 and 7 by their visible effect: at fixed W, regret grows like ln T.
+// Regret of order √T would increase regret/ln T six times over this range, and of order T 40 times. Algorithm 2 first
+// moves across the complete set in each step, until r_t < D at about t = 14ρ(ρG+E)/(µD). Its ε is large so that this
+// phase ends before the range.
 func TestRegretOverLogTIsFlat(t *testing.T) {
 	const first, last = 11, 17
 	for update, epsilon := range map[string]float64{Projection: 1, LLO: 50} {

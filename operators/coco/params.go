@@ -14,59 +14,64 @@ import (
 	"oriel/operators/convex"
 )
 
-// Params holds what a machine needs and only a platform's math library can compute. It is made once, when a stream is
-// opened, stored with the mechanism's plan, and read back ever after: recomputing it elsewhere could move a bit. It
-// also holds what an earlier life of the stream has left, where it goes on after one.
+// Params holds the values of a plan that a machine needs. Some of them depend on the platform's math library, so they
+// are computed once, when a stream is opened, and stored with the mechanism's plan. A later start must read them back,
+// because computing them on another platform could change a bit. Params also holds the start of a stream that continues
+// an earlier one.
 type Params struct {
-	CW            float64       // C_W of printed constants; 0 where they are not used
-	Contributions Contributions // zero: the ball of the clip, of every plan of version 1
-	Past          Inherited     // zero: the stream starts from nothing
+	CW            float64       // C_W of printed constants; 0 if they are not used
+	Contributions Contributions // zero: the rule ruleClip, as in all plans of version 1
+	Past          Inherited     // zero: the stream does not continue an earlier one
 
-	// Whole says that contributions are projected on all of the set's tangent space before they are clipped. Plans before
-	// version 4 project on what was known of it then, and so do those of sets where that is the same.
-	Whole bool
+	// FullTangent says that contributions are projected to the complete tangent space of the set before they are
+	// clipped. Plans before version 4 project to EarlierTangent. New plans do so too, if this is the complete tangent
+	// space.
+	FullTangent bool
 
 	// Means says that searched steps follow means of released sums (SPEC.md §6.1). Plans before version 5 follow the
 	// newest sums, and so do the other updates.
 	Means bool
 
-	Band Columns // of a band's misses; zero: there are none, as in all plans before version 6
+	Band Columns // columns that count misses of a band; zero: there is no band, as in all plans before version 6
 
-	// Anchored says that a band's ends have anchors that follow them. Plans of version 6 keep these at the first ends.
+	// Anchored says that the anchors of a band's ends move. In plans of version 6 they stay at the first ends.
 	Anchored bool
 }
 
-// Inherited is where a stream starts whose earlier life was published, as public as that (SPEC.md §5.3).
+// Inherited is the start of a stream that continues an earlier, published stream. It is public like that stream
+// (SPEC.md §5.3).
 type Inherited struct {
-	Point  []float64 // its last decision, in the set
-	Weight float64   // N of its steps
+	Point  []float64 // last decision of the earlier stream, moved into the set
+	Weight float64   // N of the earlier stream, the weight of its steps
 }
 
 const (
-	planVersion = 1 // C_W
+	planVersion = 1 // stores C_W
 	planLen     = 1 + 8
 
-	contributionsVersion = 2 // and a rule for contributions
+	contributionsVersion = 2 // also stores the rule for contributions
 	contributionsLen     = planLen + 1 + 4*8
 
-	pastVersion  = 3 // and a past: its weight, then its point
-	wholeVersion = 4 // contributions are projected on the whole tangent space; a past may follow
+	pastVersion = 3 // also stores the earlier stream's weight and point
+	// As version 2, with contributions projected to the complete tangent space; weight and point of an earlier stream
+	// may follow.
+	fullTangentVersion = 4
 
-	meansVersion = 5 // searched steps follow means; whether contributions are projected as in version 4; a past may follow
+	meansVersion = 5 // adds a byte with fullTangentBit; searched steps follow means
 	meansLen     = contributionsLen + 1
 
-	bandVersion = 6 // what follows: bits 0 and 1 of a byte; columns of a band and their share; a past may follow
+	bandVersion = 6 // the byte also has meansBit; adds the band's columns and their share
 	bandLen     = meansLen + 1 + 4
 
-	anchoredVersion = 7 // as version 6, with anchors
+	anchoredVersion = 7 // as version 6, and anchors move
 )
 
-// NewParams makes the plan of c over the mechanism m: with the rule for contributions that m has.
+// NewParams returns the plan of c for the mechanism m. It takes the rule for contributions from m's contribution.
 func (c Config) NewParams(m mechanisms.Config) (Params, error) {
 	if err := c.Validate(); err != nil {
 		return Params{}, err
 	}
-	p := Params{Whole: c.knowsMore(), Means: c.searches()}
+	p := Params{FullTangent: c.knowsMore(), Means: c.searches()}
 	p.Band = c.columns(m.Unit)
 	p.Anchored = p.Band != Columns{}
 	sharp := Params{Contributions: c.contributions(m), Band: p.Band}
@@ -124,20 +129,21 @@ func (l Contributions) validate() error {
 	centred := l.Rule == ruleCentre && l.Reach > 0 && l.Pull >= 0 && math.Abs(l.Pull)+math.Abs(l.Offset) <= math.MaxFloat64
 	around := l.Rule == ruleNorm && l.Reach == 0 && l.Pull == 0 && l.Offset == 0
 	if !centred && !around {
-		return fmt.Errorf("coco: plan: rule %d of leaves with other numbers than it has", l.Rule)
+		return fmt.Errorf("coco: plan: rule %d of contributions with other numbers than it has", l.Rule)
 	}
 	return contribution.Ball{Radius: l.Radius, Reach: l.Reach}.Validate()
 }
 
-// Bits of the byte that plans from version 5 on have; the second one from version 6 on.
-const wholeBit, meansBit = 1, 2
+// These are the bits of a byte in plans from version 5 on: contributions are projected to the complete tangent space
+// and, from version 6 on, searched steps follow means.
+const fullTangentBit, meansBit = 1, 2
 
 // AppendBinary appends the plan's stored form.
 func (p Params) AppendBinary(dst []byte) ([]byte, error) {
 	if err := p.validate(); err != nil {
 		return dst, err
 	}
-	if p.Contributions.Rule == ruleClip && p.Past.Point == nil && !p.Whole && !p.Means && p.Band == (Columns{}) {
+	if p.Contributions.Rule == ruleClip && p.Past.Point == nil && !p.FullTangent && !p.Means && p.Band == (Columns{}) {
 		dst = append(dst, planVersion)
 		return binary.LittleEndian.AppendUint64(dst, math.Float64bits(p.CW)), nil
 	}
@@ -149,8 +155,8 @@ func (p Params) AppendBinary(dst []byte) ([]byte, error) {
 		version = bandVersion
 	case p.Means:
 		version = meansVersion
-	case p.Whole:
-		version = wholeVersion
+	case p.FullTangent:
+		version = fullTangentVersion
 	case p.Past.Point != nil:
 		version = pastVersion
 	}
@@ -158,8 +164,8 @@ func (p Params) AppendBinary(dst []byte) ([]byte, error) {
 	dst = appendFloats(append(dst, l.Rule), []float64{l.Pull, l.Offset, l.Radius, l.Reach})
 	if version >= meansVersion {
 		dst = append(dst, 0)
-		if p.Whole {
-			dst[len(dst)-1] = wholeBit
+		if p.FullTangent {
+			dst[len(dst)-1] = fullTangentBit
 		}
 	}
 	if version >= bandVersion {
@@ -175,7 +181,7 @@ func (p Params) AppendBinary(dst []byte) ([]byte, error) {
 	return dst, nil
 }
 
-// ParseParams reads what AppendBinary has written.
+// ParseParams reads the stored form that AppendBinary writes.
 func ParseParams(b []byte) (Params, error) {
 	version, head := byte(planVersion), planLen
 	if len(b) > 0 {
@@ -183,7 +189,7 @@ func ParseParams(b []byte) (Params, error) {
 	}
 	switch version {
 	case planVersion:
-	case contributionsVersion, pastVersion, wholeVersion:
+	case contributionsVersion, pastVersion, fullTangentVersion:
 		head = contributionsLen
 	case meansVersion:
 		head = meansLen
@@ -193,15 +199,15 @@ func ParseParams(b []byte) (Params, error) {
 		return Params{}, fmt.Errorf("coco: plan: version %d, this software knows %d to %d", version, planVersion,
 			anchoredVersion)
 	}
-	want, past := head, version == pastVersion || version >= wholeVersion && len(b) > head
-	if past { // its weight and one coordinate at least
+	want, past := head, version == pastVersion || version >= fullTangentVersion && len(b) > head
+	if past { // at least a weight and one coordinate follow
 		want = max(head+2*8, len(b)-(len(b)-head)%8)
 	}
 	if len(b) != want {
 		return Params{}, fmt.Errorf("coco: plan: %d bytes, want %d", len(b), want)
 	}
 	p := Params{
-		CW: math.Float64frombits(binary.LittleEndian.Uint64(b[1:])), Whole: version == wholeVersion,
+		CW: math.Float64frombits(binary.LittleEndian.Uint64(b[1:])), FullTangent: version == fullTangentVersion,
 		Means: version == meansVersion, Anchored: version == anchoredVersion,
 	}
 	if version != planVersion {
@@ -210,11 +216,11 @@ func ParseParams(b []byte) (Params, error) {
 		p.Contributions = Contributions{Rule: b[planLen], Pull: f[0], Offset: f[1], Radius: f[2], Reach: f[3]}
 		clip := p.Contributions.Rule == ruleClip && (version == contributionsVersion || p.Contributions != Contributions{})
 		if clip || slices.ContainsFunc(f[:], func(x float64) bool { return x == 0 && math.Signbit(x) }) {
-			return Params{}, errors.New("coco: plan: not the form in which rules of leaves are written")
+			return Params{}, errors.New("coco: plan: not the form in which rules of contributions are written")
 		}
 	}
 	if version >= meansVersion {
-		bits, most := b[contributionsLen], byte(wholeBit)
+		bits, most := b[contributionsLen], byte(fullTangentBit)
 		if version >= bandVersion {
 			most |= meansBit
 			p.Means = bits&meansBit != 0
@@ -226,7 +232,7 @@ func ParseParams(b []byte) (Params, error) {
 		if bits > most {
 			return Params{}, fmt.Errorf("coco: plan: %d says whether costs are projected, not 0 to %d", bits, most)
 		}
-		p.Whole = bits&wholeBit != 0
+		p.FullTangent = bits&fullTangentBit != 0
 	}
 	if past {
 		numbers := make([]float64, (len(b)-head)/8)

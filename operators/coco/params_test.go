@@ -14,7 +14,8 @@ import (
 	"oriel/operators/convex"
 )
 
-// TestPrintedConstantsAreFrozen: C_W of a paper is in the plan, and no other constants have one.
+// TestPrintedConstantsAreFrozen checks that the plan stores C_W of a paper's constants, and no C_W with other
+// constants.
 func TestPrintedConstantsAreFrozen(t *testing.T) {
 	c := sample(t, "simplex", 8)
 	c.Update, c.Constants, c.Printed = LLO, Paper, product{}
@@ -71,16 +72,17 @@ func FuzzParsePlan(f *testing.F) {
 	})
 }
 
-// A plan whose contributions are projected on the whole tangent space has version 4, with a past or without one.
-func TestPlanBytesOfTheWholeTangentSpace(t *testing.T) {
+// TestPlanBytesOfTheFullTangentSpace checks that a plan with FullTangent has version 4, both for a new stream and for
+// one that continues an earlier stream.
+func TestPlanBytesOfTheFullTangentSpace(t *testing.T) {
 	golden := append([]byte{4, 0, 0, 0, 0, 0, 0, 0xf8, 0x3f}, make([]byte, 1+4*8)...)
 	past := append(bytes.Clone(golden), 0, 0, 0, 0, 0, 0, 0xf8, 0x3f, 0, 0, 0, 0, 0, 0, 0xe0, 0xbf)
 	for _, c := range []struct {
 		plan  Params
 		bytes []byte
 	}{
-		{Params{CW: 1.5, Whole: true}, golden},
-		{Params{CW: 1.5, Whole: true, Past: Inherited{Weight: 1.5, Point: []float64{-0.5}}}, past},
+		{Params{CW: 1.5, FullTangent: true}, golden},
+		{Params{CW: 1.5, FullTangent: true, Past: Inherited{Weight: 1.5, Point: []float64{-0.5}}}, past},
 	} {
 		stored, err := c.plan.AppendBinary(nil)
 		if err != nil || !bytes.Equal(stored, c.bytes) {
@@ -100,8 +102,8 @@ func TestPlanBytesOfTheWholeTangentSpace(t *testing.T) {
 	}
 }
 
-// A plan whose searched steps follow means has version 5, on any tangent space, with a past or without one. Other
-// updates follow none.
+// TestPlanBytesOfMeans checks that a plan with Means has version 5 on every set, both for a new stream and for one that
+// continues an earlier stream. Updates other than searched steps must refuse Means.
 func TestPlanBytesOfMeans(t *testing.T) {
 	golden := append([]byte{5, 0, 0, 0, 0, 0, 0, 0, 0}, make([]byte, 1+4*8+1)...)
 	whole := bytes.Clone(golden)
@@ -112,8 +114,8 @@ func TestPlanBytesOfMeans(t *testing.T) {
 		bytes []byte
 	}{
 		{Params{Means: true}, golden},
-		{Params{Means: true, Whole: true}, whole},
-		{Params{Means: true, Whole: true, Past: Inherited{Weight: 1.5, Point: []float64{-0.5}}}, past},
+		{Params{Means: true, FullTangent: true}, whole},
+		{Params{Means: true, FullTangent: true, Past: Inherited{Weight: 1.5, Point: []float64{-0.5}}}, past},
 	} {
 		stored, err := c.plan.AppendBinary(nil)
 		if err != nil || !bytes.Equal(stored, c.bytes) {
@@ -147,21 +149,23 @@ func TestPlanBytesOfMeans(t *testing.T) {
 	}
 }
 
-// New plans of sets whose whole tangent space was known before keep the version they had, so that their bytes stay.
-func TestSetsWhosePlansAreWhole(t *testing.T) {
+// TestSetsWithTheFullTangentSpace checks that new plans keep their earlier version, and so their bytes, for sets whose
+// complete tangent space was already used before version 4.
+func TestSetsWithTheFullTangentSpace(t *testing.T) {
 	for _, set := range convex.Names() {
 		c := sample(t, set, 4)
 		if slices.Contains(byOracle, set) || slices.Contains(searched, set) {
 			c.Update, c.Constants = LLO, Search
 		}
 		want := set == "flow"
-		if p := mustPlan(t, c, mechanism(c, 8, 1)); p.Whole != want {
-			t.Errorf("%s: whole %v, want %v", set, p.Whole, want)
+		if p := mustPlan(t, c, mechanism(c, 8, 1)); p.FullTangent != want {
+			t.Errorf("%s: whole %v, want %v", set, p.FullTangent, want)
 		}
 	}
 }
 
-// A stored plan of an earlier version opens a machine that does not project what its version did not.
+// TestStoredPlansKeepTheirTangentSpace checks that a machine with an earlier plan projects contributions only to the
+// space of the plan's version.
 func TestStoredPlansKeepTheirTangentSpace(t *testing.T) {
 	c := sample(t, "flow", 3)
 	c.Update, c.Constants = LLO, Search

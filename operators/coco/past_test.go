@@ -16,7 +16,7 @@ import (
 	"oriel/schemas"
 )
 
-// after is the plan of a stream that goes on after a decision, read back from its stored form.
+// after returns the plan of a stream that continues after a decision, parsed from its stored form.
 func after(t testing.TB, c Config, m mechanisms.Config, last operators.Decision) Params {
 	t.Helper()
 	stored, err := operator{Config: c}.ParamsAfter(m, last)
@@ -30,8 +30,9 @@ func after(t testing.TB, c Config, m mechanisms.Config, last operators.Decision)
 	return p
 }
 
-// Without noise, and where nothing is projected, a decision says the sum that it was made of: a life that goes on after
-// it decides what the first one would have decided.
+// TestALifeAfterABreakGoesOnWhereTheFirstEnded checks a stream that continues an earlier one, without noise and in a
+// set where nothing is projected. A decision then determines its sums. So the continuation must make the decisions that
+// the earlier stream would have made.
 func TestALifeAfterABreakGoesOnWhereTheFirstEnded(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 9))
 	c := sample(t, "l2-ball", 3)
@@ -70,8 +71,9 @@ func TestALifeAfterABreakGoesOnWhereTheFirstEnded(t *testing.T) {
 	}
 }
 
-// A searched life goes on at the last decision: exactly on sets whose points can be told, near to it on others, and in
-// the set on all. The reference model of an audit starts where the machine does.
+// TestASearchedLifeGoesOnAfterABreak checks that searched steps continue at the last decision of an earlier stream. The
+// start must equal that decision on sets with a projection or a cheap test of membership, be close to it on others, and
+// be in the set on all. The reference model of an audit must start at the same point.
 func TestASearchedLifeGoesOnAfterABreak(t *testing.T) {
 	for _, set := range []string{
 		"l1-ball", "simplex", "box", "subsets", "partition", "flow", "matching", "vertices", "trees", "ranking",
@@ -128,7 +130,8 @@ func TestASearchedLifeGoesOnAfterABreak(t *testing.T) {
 	}
 }
 
-// With noise the start fades: after ten memories nothing is left of another one.
+// TestThePastIsForgotten checks that the start fades with noise, too: after 50 memories, streams that continue after
+// two different decisions make equal decisions.
 func TestThePastIsForgotten(t *testing.T) {
 	c := sample(t, "l2-ball", 2)
 	m := remembering(c, 8, 1)
@@ -161,7 +164,7 @@ func TestAPastThatDoesNotFitIsRefused(t *testing.T) {
 			t.Errorf("%+v: %v", last, err)
 		}
 	}
-	far := after(t, c, m, operators.Decision{Step: 3, Point: []float64{30, 40}}) // of a larger set
+	far := after(t, c, m, operators.Decision{Step: 3, Point: []float64{30, 40}}) // this decision is from a larger set
 	if !floats.EqualApprox(far.Past.Point, []float64{0.6, 0.8}, 1e-12) {
 		t.Errorf("starts at %v", far.Past.Point)
 	}
@@ -180,11 +183,11 @@ func TestAPastThatDoesNotFitIsRefused(t *testing.T) {
 
 func TestPlanBytesOfAPast(t *testing.T) {
 	golden := []byte{
-		3, 0, 0, 0, 0, 0, 0, 0, 0, // C_W
-		// the clip's leaves
+		3, 0, 0, 0, 0, 0, 0, 0, 0, // C_W first
+		// the zero fields of ruleClip
 		0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-		0, 0, 0, 0, 0, 0, 0xf8, 0x3f, // N = 1.5
-		0, 0, 0, 0, 0, 0, 0xe0, 0xbf, 0, 0, 0, 0, 0, 0, 0, 0x40, // −0.5, 2
+		0, 0, 0, 0, 0, 0, 0xf8, 0x3f, // the weight N = 1.5
+		0, 0, 0, 0, 0, 0, 0xe0, 0xbf, 0, 0, 0, 0, 0, 0, 0, 0x40, // the point (−0.5, 2)
 	}
 	p := Params{Past: Inherited{Point: []float64{-0.5, 2}, Weight: 1.5}}
 	if stored, err := p.AppendBinary(nil); err != nil || !bytes.Equal(stored, golden) {
@@ -211,7 +214,8 @@ func TestPlanBytesOfAPast(t *testing.T) {
 	}
 }
 
-// The conformance suite over a past, and the twin that an audit plays starts where the machine does.
+// TestConformanceWithAPast runs the conformance suite on a stream that continues an earlier one. The reference model of
+// an audit must start where the machine does.
 func TestConformanceWithAPast(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 8))
 	c := sample(t, "l2-ball", 3)
@@ -241,6 +245,6 @@ func TestConformanceWithAPast(t *testing.T) {
 	}
 	played.Begin()
 	if x := played.(*reference).decision; !floats.EqualApprox(x, last.Point, 1e-12) {
-		t.Errorf("the twin starts at %v", x)
+		t.Errorf("the reference model starts at %v", x)
 	}
 }

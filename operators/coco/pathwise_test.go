@@ -11,7 +11,8 @@ import (
 	"oriel/operators/convex"
 )
 
-// adversary makes the linear costs of a step at the released decision: half drift, half against it, norm at most L.
+// adversary makes the linear costs of a step against the released decision: half of them drift, half oppose the drift,
+// with norm at most L.
 type adversary struct {
 	rng   *rand.Rand
 	drift []float64
@@ -32,7 +33,7 @@ func (a *adversary) cost(x []float64) []float64 {
 	return v
 }
 
-// run drives a machine with an adversary and keeps the clean history that the machine must not know.
+// run drives a machine with an adversary, and keeps the history without noise, which the machine must not know.
 type run struct {
 	t          *testing.T
 	config     Config
@@ -40,17 +41,17 @@ type run struct {
 	adversary  *adversary
 	projection convex.Projection
 
-	batch  int
-	events int
-	step   uint64
-	mu     float64   // µB
-	raw    []float64 // Σ clean gradients of the losses
-	g      []float64 // the same, tangent: what the stream sums
-	plays  []float64 // Σ x_τ
-	first  []float64 // x_1
-	paid   float64   // Σ f_τ(x_τ)
-	square float64   // Σ |x_τ|²
-	nu     float64   // |ν_t|
+	batch     int
+	events    int
+	step      uint64
+	mu        float64   // µB, the strong convexity of a step
+	raw       []float64 // Σ of the losses' gradients without noise
+	g         []float64 // Σ of these gradients, projected to the tangent space as the stream sums them
+	decisions []float64 // sum of the decisions, Σ x_τ
+	first     []float64 // x_1, the first decision
+	paid      float64   // total loss Σ f_τ(x_τ)
+	square    float64   // Σ |x_τ|² over the decisions
+	nu        float64   // |ν_t|, the norm of the noise in ĝ_t
 }
 
 func newRun(t *testing.T, c Config, m *Machine, batch uint64, seed uint64) *run {
@@ -63,11 +64,11 @@ func newRun(t *testing.T, c Config, m *Machine, batch uint64, seed uint64) *run 
 	return &run{
 		t: t, config: c, machine: m, adversary: newAdversary(seed, n, c.Clip), projection: projection,
 		batch: int(batch), mu: c.StrongConvexity * float64(batch),
-		raw: make([]float64, n), g: make([]float64, n), plays: make([]float64, n), first: slices.Clone(m.update.point()),
+		raw: make([]float64, n), g: make([]float64, n), decisions: make([]float64, n), first: slices.Clone(m.update.point()),
 	}
 }
 
-// next plays a step. f_t is Σ⟨v, x⟩ + (µB/2)|x − o_t|² with o_t = x_t under OwnConvexity and 0 otherwise.
+// next makes one step. f_t is Σ⟨v, x⟩ + (µB/2)|x − o_t|², with o_t = x_t under OwnConvexity and 0 otherwise.
 func (r *run) next() {
 	r.t.Helper()
 	x := slices.Clone(r.machine.update.point())
@@ -93,7 +94,7 @@ func (r *run) next() {
 		r.paid += r.mu / 2 * floats.Dot(x, x)
 	}
 	for i := range x {
-		r.plays[i] += x[i]
+		r.decisions[i] += x[i]
 	}
 	if r.machine.Steps() != r.step {
 		r.t.Fatalf("%d steps closed, want %d", r.machine.Steps(), r.step)
@@ -107,41 +108,41 @@ func (r *run) project(x []float64) []float64 {
 	return out
 }
 
-// centre is argmin over the set of ⟨g, x⟩ + (µB/2)Σ|x−o_τ|² + (start/2)|x|² + (anchor/2)|x−x_1|².
+// centre returns the minimiser over the set of ⟨g, x⟩ + (µB/2)Σ|x−o_τ|² + (start/2)|x|² + (anchor/2)|x−x_1|².
 func (r *run) centre(g []float64, start, anchor float64) []float64 {
 	z := make([]float64, len(g))
 	for i := range z {
 		z[i] = anchor*r.first[i] - g[i]
 		if r.config.OwnConvexity {
-			z[i] += r.mu * r.plays[i]
+			z[i] += r.mu * r.decisions[i]
 		}
 		z[i] /= r.mu*float64(r.step) + start + anchor
 	}
 	return r.project(z)
 }
 
-// regret compares with the best fixed point, which is exact for these losses.
+// regret returns the regret to the best fixed point, which is computed exactly for these losses.
 func (r *run) regret() float64 {
 	z := r.centre(r.g, 0, 0)
 	best := floats.Dot(r.raw, z)
 	if r.config.OwnConvexity {
-		best += r.mu / 2 * (float64(r.step)*floats.Dot(z, z) - 2*floats.Dot(z, r.plays) + r.square)
+		best += r.mu / 2 * (float64(r.step)*floats.Dot(z, z) - 2*floats.Dot(z, r.decisions) + r.square)
 	} else {
 		best += r.mu / 2 * float64(r.step) * floats.Dot(z, z)
 	}
 	return r.paid - best
 }
 
-// stepG is BG.
+// stepG returns BG, the bound on the gradient of a step.
 func (r *run) stepG() float64 { return float64(r.batch) * r.config.GradientBound() }
 
-// gap is J_t(x) − J_t(z) = ⟨∇J_t(z), x−z⟩ + (b_t/2)|x−z|², without cancellation.
+// gap returns J_t(x) − J_t(z), computed without cancellation as ⟨∇J_t(z), x−z⟩ + (b_t/2)|x−z|².
 func (r *run) gap(x, z []float64, start, anchor float64) float64 {
 	total := 0.0
 	for i := range x {
 		slope := r.g[i] + (r.mu*float64(r.step)+start)*z[i] + anchor*(z[i]-r.first[i])
 		if r.config.OwnConvexity {
-			slope -= r.mu * r.plays[i]
+			slope -= r.mu * r.decisions[i]
 		}
 		total += slope * (x[i] - z[i])
 	}

@@ -9,11 +9,12 @@ import (
 	"oriel/operators/convex"
 )
 
-// projected is Algorithm 1, line 3: x_{t+1} = Π_C((µB·S − ĝ_t)/(µBt + λ_0)), the exact minimiser of Ĵ_t over C.
+// projected is Algorithm 1, line 3. It computes x_{t+1} = Π_C((µB·S − ĝ_t)/(µBt + λ_0)), the exact minimiser of Ĵ_t
+// over C.
 type projected struct {
 	objective  *objective
 	projection convex.Projection
-	limit      float64 // the norm that no restored x may exceed
+	limit      float64 // largest norm that a restored x may have
 	x          []float64
 }
 

@@ -10,14 +10,14 @@ import (
 	"oriel/schemas"
 )
 
-// reference is the operators.ReferenceModel of a machine that publishes every decision: a record adds the gradient of
-// its loss at the decision before it.
+// reference is the operators.ReferenceModel of a machine that publishes every decision. A record contributes the
+// gradient of its loss at the newest decision before it.
 type reference struct {
 	operators.OneRecord
 	config        Config
 	tangent       convex.Tangent
 	contributions Contributions
-	first         []float64 // the decision that the stream starts from
+	first         []float64 // the stream's first decision, x_1
 	decision      []float64
 	band          referenceBand
 }
@@ -54,10 +54,10 @@ func (t *reference) Contribution(dst []float64, r operators.Record) bool {
 func (t *reference) Tangent(u []float64) {
 	u, _ = t.split(u)
 	t.tangent.Project(u[:len(t.decision)])
-	clear(u[len(t.decision):]) // the centre is no direction
+	clear(u[len(t.decision):]) // the entries of the centre have no direction
 }
 
-// split parts the numbers of gradient and centre from those of the columns of a band.
+// split separates the entries of gradient and centre from the columns of a band.
 func (t *reference) split(v []float64) (gradient, columns []float64) {
 	at := len(v) - t.config.bandColumns()
 	return v[:at], v[at:]
@@ -71,16 +71,16 @@ func (t *reference) Canary(u []float64, factor float64) (with, without operators
 	return operators.Record{Event: first}, operators.Record{Event: second}
 }
 
-// canaries returns two events whose gradients, at every decision of the set, are longer than the clip and point along u
+// canaries returns two events whose gradients are longer than the clip at every decision of the set, and point along u
 // and −u. With |x| ≤ M:
 //
 //	linear             ±u itself
-//	logistic           features u/M, so |⟨a, x⟩| ≤ 1 and the slope is 1/(1 + e) at least; the label turns the sign
+//	logistic           features u/M, so |⟨a, x⟩| ≤ 1 and the slope is at least 1/(1 + e); the label gives the sign
 //	hinge              features u/2M, inside the margin at every x
-//	squared, absolute  features u/M, label ∓2: a residual of 1 at least
-//	quantile           the same, with a slope of −τ or 1−τ
-//	portfolio          relatives u up to a constant, which is no direction of the simplex; ⟨x, r⟩ is between 1 and the
-//	                   largest of r, times the scale
+//	squared, absolute  features u/M, label ∓2: a residual of at least 1
+//	quantile           as for absolute, with slope −τ or 1−τ
+//	portfolio          price relatives u plus a constant, which is orthogonal to the simplex; ⟨x, r⟩ is between 1 and the
+//	                   largest entry of r, times the scale
 func canaries(c Config, u []float64) (with, without schemas.Event) {
 	reach, clip := c.Set.MaxNorm(), c.Clip
 	event := func(factor, label, slope float64) schemas.Event {
@@ -88,7 +88,7 @@ func canaries(c Config, u []float64) (with, without schemas.Event) {
 		for i, x := range u {
 			values[i] = float64(factor * x)
 		}
-		length := float64(max(factor, -factor) * slope) // of the gradient without its weight
+		length := float64(max(factor, -factor) * slope) // length of the gradient without its weight
 		weight := float64(operators.CanaryFactor * max(1, clip/length))
 		return schemas.Event{Vector: schemas.Vector{Values: values}, Label: label, Weight: weight}
 	}

@@ -5,7 +5,7 @@ import (
 	"oriel/operators/loss"
 )
 
-// Score is the configured loss, without the public regulariser.
+// Score returns the configured loss, without the public regulariser, for scoring decisions.
 func (c operator) Score() *operators.Score {
 	s := &operators.Score{Start: make([]float64, c.Set.Dimension()), Loss: c.Loss.Value, Predict: loss.Predict}
 	c.start(s.Start, Inherited{})
@@ -14,7 +14,7 @@ func (c operator) Score() *operators.Score {
 			o := objective{
 				convexity: float64(c.StrongConvexity * float64(batch)), start: c.StartRegularizer, scope: c.terms.Scope,
 			}
-			return min(release/o.curvature(step), c.Set.MaxNorm()) // no number within ±R deviates by more
+			return min(release/o.curvature(step), c.Set.MaxNorm()) // a number within ±R cannot deviate by more than R
 		}
 	}
 	s.Band = c.bandScore()

@@ -17,7 +17,7 @@ import (
 	"oriel/operators/convex"
 )
 
-// square is a grid of side × side vertices with edges to the right and down.
+// square returns a flow on a grid of side × side vertices with edges to the right and down.
 func square(t testing.TB, side int) convex.Set {
 	t.Helper()
 	var edges []string
@@ -39,8 +39,8 @@ func square(t testing.TB, side int) convex.Set {
 	return s
 }
 
-// followed returns the costs of a local update's points under a drifting mean of gradients, over the last quarter
-// of steps, less those of the best vertex then.
+// followed runs a local update under a drifting mean of gradients. It returns the costs of its points over the last
+// quarter of steps, minus the costs of the best vertex over these steps.
 func followed(t *testing.T, c Config, steps uint64) (excess float64) {
 	t.Helper()
 	n := c.Set.Dimension()
@@ -72,8 +72,8 @@ func followed(t *testing.T, c Config, steps uint64) (excess float64) {
 	return excess / float64(steps-steps*3/4)
 }
 
-// On flows of 112 edges the proved constants hardly leave the start, and the searched step comes to the best path but
-// for the regulariser.
+// TestSearchFollowsWhereProvedConstantsFreeze checks flows on 112 edges: with proved constants the update hardly leaves
+// the start, while searched steps reach the best path, except for the effect of the regulariser.
 func TestSearchFollowsWhereProvedConstantsFreeze(t *testing.T) {
 	c := sample(t, "box", 1)
 	c.Update, c.Set, c.StrongConvexity, c.Clip = LLO, square(t, 8), 0.01, 10
@@ -91,7 +91,8 @@ func TestSearchFollowsWhereProvedConstantsFreeze(t *testing.T) {
 	}
 }
 
-// A searched step ends at the least point of the way to the linear minimiser, on every polytope.
+// TestSearchIsExact checks on every polytope that a searched step ends at the least point of the segment to the linear
+// minimiser.
 func TestSearchIsExact(t *testing.T) {
 	for _, name := range []string{
 		"l1-ball", "simplex", "box", "subsets", "partition", "flow", "matching", "vertices", "trees", "ranking",
@@ -104,7 +105,7 @@ func TestSearchIsExact(t *testing.T) {
 	}
 }
 
-// searchIsExact takes what sums and weights keep of a step.
+// searchIsExact checks searched steps over sums that decay by gamma at each step.
 func searchIsExact(t *testing.T, c Config, scope protection.Scope, gamma float64) {
 	t.Helper()
 	name, weight := c.Set.Name(), 0.0
@@ -121,7 +122,7 @@ func searchIsExact(t *testing.T, c Config, scope protection.Scope, gamma float64
 		}
 		weight = gamma*weight + 1
 		curvature := 0.7*weight + 0.2
-		value := func(x []float64) (j float64) { // Ĵ_t
+		value := func(x []float64) (j float64) { // value is Ĵ_t at x
 			for i := range x {
 				j += sum[i]*x[i] + curvature*x[i]*x[i]/2
 			}
@@ -145,9 +146,9 @@ func searchIsExact(t *testing.T, c Config, scope protection.Scope, gamma float64
 	}
 }
 
-// A searched step is the one from the mean of all releases there were, by their weights: step s counts for
-// min(1, 16/n), n the steps that sums hold after it, and for as much of what all later ones leave. A plan of an earlier
-// version steps from the newest release.
+// TestSearchFollowsMeans checks that a searched step is computed from a weighted mean of all releases. Step s enters
+// the mean with the weight min(1, 16/n), where n is the number of steps in the sums after it, and later steps shrink
+// the weights of earlier ones. Under an earlier plan the step is computed from the newest release.
 func TestSearchFollowsMeans(t *testing.T) {
 	for _, follows := range []bool{true, false} {
 		for _, memory := range []uint64{0, 40} {
@@ -192,22 +193,23 @@ func TestSearchFollowsMeans(t *testing.T) {
 	}
 }
 
-// What plan says of steps: α of the proved constants, and what to do where it is too small.
-func TestStepsAreSaid(t *testing.T) {
+// TestStepsAreDescribed checks the text of `oriel plan` about steps: α of the proved constants, and advice if α is too
+// small.
+func TestStepsAreDescribed(t *testing.T) {
 	c := sample(t, "box", 1)
 	c.Update, c.Set, c.Rounds, c.Failure = LLO, square(t, 8), 1000, 0.01
-	said := func() string { return operator{Config: c}.Describe(mechanisms.Config{}).Steps }
+	stated := func() string { return operator{Config: c}.Describe(mechanisms.Config{}).Steps }
 	for _, part := range []string{"0.00016 of the way", "ρ = 56", "ORIEL_CONSTANTS=search"} { // ρ² = 112·2·14 = 3136
-		if !strings.Contains(said(), part) {
-			t.Errorf("flows: %q has no %q", said(), part)
+		if !strings.Contains(stated(), part) {
+			t.Errorf("flows: %q has no %q", stated(), part)
 		}
 	}
 	c.Set = mustSet(t, "box", 3, 1)
-	if !strings.Contains(said(), "0.17 of the way") || strings.Contains(said(), "search") {
-		t.Errorf("box: %q", said())
+	if !strings.Contains(stated(), "0.17 of the way") || strings.Contains(stated(), "search") {
+		t.Errorf("box: %q", stated())
 	}
 	c.Update = Projection
-	if said() != "" {
-		t.Errorf("projection: %q", said())
+	if stated() != "" {
+		t.Errorf("projection: %q", stated())
 	}
 }

@@ -12,9 +12,10 @@ import (
 	"oriel/operators/loss"
 )
 
-// TestCanariesPointWhereTheyShould: for every loss and set, whatever was decided before, the gradient of a canary is
-// longer than the clip by Beyond, as its weight is, and points along u or −u; another factor scales it.
-func TestCanariesPointWhereTheyShould(t *testing.T) {
+// TestCanariesPointAlongTheirDirection checks canaries for every loss and set, after various decisions. The weight of a
+// canary is at least CanaryFactor times the factor, and so is its gradient's length in units of the clip. The gradient
+// must point along u or −u.
+func TestCanariesPointAlongTheirDirection(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, name := range loss.Names() {
 		for _, set := range convex.Names() {
@@ -24,7 +25,7 @@ func TestCanariesPointWhereTheyShould(t *testing.T) {
 			}
 			n := 5
 			if set == "spectrahedron" {
-				n = 4 // a square
+				n = 4 // the set is a square
 			}
 			for _, radius := range []float64{0.01, 7} {
 				c := sample(t, set, n)
@@ -46,7 +47,7 @@ func checkCanaries(t *testing.T, what string, c Config, rng *rand.Rand) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	twin, err := operator{Config: c}.ReferenceModel(plan)
+	model, err := operator{Config: c}.ReferenceModel(plan)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,39 +55,39 @@ func checkCanaries(t *testing.T, what string, c Config, rng *rand.Rand) {
 	for i := range u {
 		u[i] = rng.NormFloat64()
 	}
-	twin.Tangent(u)
+	model.Tangent(u)
 	length := norm(u)
 	for i := range u {
 		u[i] /= length
 	}
-	twin.Begin()
+	model.Begin()
 	for range 15 {
 		for i := range x {
 			x[i] = 20 * rng.NormFloat64()
 		}
 		projection.Project(x, x)
-		twin.Observe([]operators.Decision{{Point: x}})
+		model.Observe([]operators.Decision{{Point: x}})
 		for _, factor := range []float64{1, 0.25} {
-			with, without := twin.Canary(u, factor)
+			with, without := model.Canary(u, factor)
 			for sign, r := range map[float64]operators.Record{1: with, -1: without} {
-				leaf := make([]float64, n)
-				if r.Event.Weight < operators.CanaryFactor*factor || !twin.Contribution(leaf, r) {
-					t.Fatalf("%s: weight %g, or no leaf at %v", what, r.Event.Weight, x)
+				added := make([]float64, n)
+				if r.Event.Weight < operators.CanaryFactor*factor || !model.Contribution(added, r) {
+					t.Fatalf("%s: weight %g, or no contribution at %v", what, r.Event.Weight, x)
 				}
-				length := norm(leaf)
+				length := norm(added)
 				if length < 0.99*operators.CanaryFactor*c.Clip*factor {
 					t.Errorf("%s: a gradient of length %g at %v", what, length, x)
 				}
-				for i := range leaf {
-					if off := math.Abs(leaf[i]/length - sign*u[i]); off > 1e-6 {
-						t.Fatalf("%s: the canary of sign %g points along %v, want %v", what, sign, leaf, u)
+				for i := range added {
+					if off := math.Abs(added[i]/length - sign*u[i]); off > 1e-6 {
+						t.Fatalf("%s: the canary of sign %g points along %v, want %v", what, sign, added, u)
 					}
 				}
 			}
 		}
 	}
-	if twin.Contribution(x, operators.Record{Null: true}) {
-		t.Errorf("%s: a null record has a leaf", what)
+	if model.Contribution(x, operators.Record{Null: true}) {
+		t.Errorf("%s: a null record has a contribution", what)
 	}
 }
 

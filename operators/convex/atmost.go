@@ -6,11 +6,12 @@ import (
 	"math"
 )
 
-// AtMost is a product of sets {0 ≤ x ≤ R, Σx ≤ kR}: mixes of the sets of k or fewer out of n, the independence polytope
-// of a uniform matroid (subsets-at-most) or of a partition matroid (partition-at-most). It has an interior.
+// AtMost is a product of sets {0 ≤ x ≤ R, Σx ≤ kR}: the convex hull of R times the indicators of at most k of n items,
+// the independence polytope of a uniform matroid (subsets-at-most) or of a partition matroid (partition-at-most). It
+// has an interior.
 type AtMost struct {
 	shape
-	bases Partition // the sets with Σx = kR, with the same blocks
+	bases Partition // the sets with equality Σx = kR, with the same blocks
 }
 
 // newSubsetsAtMost requires 1 ≤ k ≤ n.
@@ -27,8 +28,8 @@ func newPartitionAtMost(blocks []string, n int, radius float64) (AtMost, error) 
 	return atMost("partition-at-most", p), err
 }
 
-// atMost computes the diameter of a product of blocks. In a block it is the distance of two full sets with as little in
-// common as possible, or of a full set and its complement.
+// atMost computes the diameter of a product of blocks. In a block it is the distance between two sets of k items with
+// as little in common as possible, or between such a set and its complement if that is smaller.
 func atMost(name string, bases Partition) AtMost {
 	differ := 0
 	for _, b := range bases.blocks {
@@ -50,11 +51,10 @@ func (s AtMost) inner(centre []float64) float64 {
 	return least
 }
 
-// Linear returns a linear oracle with its own memory.
 func (s AtMost) Linear() LinearOracle { return newGreedy(s.bases, true) }
 
-// Projection returns one that clips each coordinate. If the sum of a block is still above kR, it also shifts the block
-// until the sum is kR.
+// Projection returns a projection that clips each coordinate. If the sum of a block is still above kR, it also shifts
+// the block until the sum is kR.
 func (s AtMost) Projection() Projection { return cappedAtMost{s} }
 
 type cappedAtMost struct{ set AtMost }
@@ -62,7 +62,7 @@ type cappedAtMost struct{ set AtMost }
 func (p cappedAtMost) Project(dst, x []float64) {
 	p.set.bases.each(func(at int, b Subsets) {
 		c, from, to := capped{b}, x[at:at+b.n], dst[at:at+b.n]
-		if c.sum(from, 0) > b.total() { // the multiplier of Σx ≤ kR is above 0, so that Σx = kR
+		if c.sum(from, 0) > b.total() { // the multiplier of Σx ≤ kR is positive, so Σx = kR at the nearest point
 			c.Project(to, from)
 			return
 		}
@@ -72,12 +72,12 @@ func (p cappedAtMost) Project(dst, x []float64) {
 	})
 }
 
-// settle corrects the rounding of a mix of points, first coordinate by coordinate and then in the sums.
+// settle corrects the rounding of a convex combination of points, first in coordinates and then in sums.
 func (s AtMost) settle(x []float64) {
 	s.bases.each(func(at int, b Subsets) { b.atMost(x[at : at+b.n]) })
 }
 
-// atMost clips coordinates to [0, R], and reduces a sum above kR to kR, up to a few ulp.
+// atMost clips coordinates to [0, R] and reduces a sum above kR to kR, up to a few ulp.
 func (s Subsets) atMost(x []float64) {
 	for i, v := range x {
 		x[i] = min(v, s.radius)

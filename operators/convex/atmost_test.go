@@ -19,10 +19,10 @@ func independent(t testing.TB) (out []Set) {
 	}
 	for _, spec := range []Spec{
 		{Name: "subsets-at-most", Dimension: 1, Pick: 1},
-		{Name: "subsets-at-most", Dimension: 4, Pick: 4}, // [0, R]
+		{Name: "subsets-at-most", Dimension: 4, Pick: 4}, // the set is the cube [0, R]^4
 		{Name: "partition-at-most", Dimension: 8, Blocks: []string{"2:1", "4:2", "2:1"}},
 		{Name: "forests", Dimension: 1, Edges: []string{"a>b"}},
-		{Name: "forests", Dimension: 4, Edges: []string{"a>b", "c>d", "d>c", "c>d"}}, // two components
+		{Name: "forests", Dimension: 4, Edges: []string{"a>b", "c>d", "d>c", "c>d"}}, // the graph has two components
 		{Name: "forests", Dimension: 6, Edges: []string{"a>b", "b>c", "c>a", "c>d", "d>a", "b>d"}},
 	} {
 		spec.Radius = 3
@@ -51,7 +51,7 @@ func TestGreedyTakesOnlyNegativeCosts(t *testing.T) {
 				}
 			case 2:
 				for i := range c {
-					c[i] = rng.Float64() // nothing pays
+					c[i] = rng.Float64() // no cost is negative
 				}
 			}
 			linear.Minimise(v, c)
@@ -102,7 +102,7 @@ func TestMeasuresOfIndependencePolytopes(t *testing.T) {
 		}
 		for trial := range 1 << n {
 			u := normal(rng, n, 1)
-			if trial > 0 { // the outward direction of the sum over some coordinates
+			if trial > 0 { // c points outwards from the face that bounds the sum over some coordinates
 				for i := range u {
 					u[i] = float64(trial >> i & 1)
 				}

@@ -12,7 +12,7 @@ func newBall(n int, radius float64) Ball {
 	return Ball{shape{"l2-ball", n, float64(2 * radius), radius}, radius}
 }
 
-// Projection returns b itself: it scales a point outside to norm R, and needs no scratch space.
+// Projection returns b itself, because scaling a point to norm R needs no scratch space.
 func (b Ball) Projection() Projection { return b }
 
 // Project writes the nearest point of the ball.

@@ -12,9 +12,9 @@ func biconnected(vertices int, from, to []int32) [][]int32 {
 		incident[to[edge]] = append(incident[to[edge]], int32(edge))
 	}
 	var blocks [][]int32
-	var open []int32 // edges visited since the last complete block
+	var open []int32 // edges visited that belong to no complete block yet
 	used, found := make([]bool, len(from)), 0
-	number, low := make([]int, vertices), make([]int, vertices) // number: by time of visit, from 1
+	number, low := make([]int, vertices), make([]int, vertices) // number gives vertices in the order of visits, from 1
 	var visit func(v int32)
 	visit = func(v int32) {
 		found++

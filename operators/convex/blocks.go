@@ -4,18 +4,18 @@ import "math"
 
 // localBlocks is the local oracle of a product of Subsets, with coordinates in block order. Within blocks it moves a
 // total mass of up to m = √n·r/2 from coordinates of larger cost to those of smaller, starting with the largest gain.
-// Any y of the set with |x−y|₂ ≤ r moves at most |x−y|₁/2 ≤ √n·r/2, and p is the best of all that move no more. This
-// holds because, within a block, successive pairs of worst and best coordinates gain less and less, so that the order
-// over all blocks keeps the order within each. And |x−p|₂ ≤ |x−p|₁ = 2m, hence ρ = √n.
+// Any y of the set with |x−y|₂ ≤ r moves a mass of at most |x−y|₁/2 ≤ √n·r/2, and p is the best of all points that move
+// at most this mass. It is the best because, within a block, successive pairs of worst and best coordinates gain less
+// and less, so that the order over all blocks keeps the order within each. And |x−p|₂ ≤ |x−p|₁ = 2m, hence ρ = √n.
 type localBlocks struct {
 	point
 	set     Partition
 	order   descending
-	sorted  []int32   // positions of a block by falling cost
-	removed []float64 // the mass that a coordinate loses
-	added   []float64 // the mass that a coordinate gains
-	pairs   []pair    // profitable pairs of all blocks, in each block by falling gain
-	gains   []float64 // by pair
+	sorted  []int32   // positions of a block in the order of falling cost
+	removed []float64 // the mass that each coordinate loses
+	added   []float64 // the mass that each coordinate gains
+	pairs   []pair    // pairs with positive gain of all blocks; within a block their gains fall
+	gains   []float64 // gain of each pair, per unit of mass
 	ranked  descending
 }
 
@@ -62,7 +62,7 @@ func (o *localBlocks) pair(block Subsets, at int, c []float64) {
 		o.sorted = append(o.sorted, int32(i))
 	}
 	worst, best := 0, block.n-1
-	from, to := 0.0, 0.0 // paired already of the worst and the best
+	from, to := 0.0, 0.0 // masses of the worst and the best coordinate that earlier pairs use
 	for worst < best {
 		a, b := o.sorted[worst], o.sorted[best]
 		gain := c[a] - c[b]

@@ -30,7 +30,7 @@ func ParseEnd(text string) (canonical string, ok bool) {
 	if err != nil || !(math.Abs(end) <= maxRadius) {
 		return text, false
 	}
-	return strconv.FormatFloat(end+0, 'g', -1, 64), true // −0 is 0
+	return strconv.FormatFloat(end+0, 'g', -1, 64), true // adding 0 turns −0 into 0
 }
 
 // newBox reads entries in the form of ParseEnd: one for each coordinate, or one for all. Its errors name the position,
@@ -57,7 +57,7 @@ func newBox(low, high []string, n int) (Box, error) {
 	if err := errors.Join(errLow, errHigh); err != nil {
 		return Box{}, err
 	}
-	corner := make([]float64, n) // the farthest from 0
+	corner := make([]float64, n) // the corner farthest from 0
 	for i := range corner {
 		if !(highs[i]-lows[i] >= minRadius) {
 			return Box{}, fmt.Errorf("convex: box: coordinate %d from %g to %g: the low end must be below the high one, by 1e-15 at least",
@@ -75,7 +75,7 @@ func (b Box) Start(dst []float64) {
 	}
 }
 
-// inner returns half of the shortest side.
+// inner returns half of the shortest side, the radius of the largest ball in the box.
 func (b Box) inner() float64 {
 	radius := math.Inf(1)
 	for i, low := range b.low {
@@ -84,7 +84,7 @@ func (b Box) inner() float64 {
 	return radius
 }
 
-// Projection returns b itself: it clips each coordinate, and needs no scratch space.
+// Projection returns b itself, because clipping coordinates needs no scratch space.
 func (b Box) Projection() Projection { return b }
 
 // Project writes the nearest point of the box.
@@ -126,8 +126,8 @@ func (b Box) check(x []float64) error {
 	return nil
 }
 
-// localBox takes p_i = clip(x_i − r·sign(c_i)): the exact minimiser over the box and |x−y|_∞ ≤ r, which contains the
-// Euclidean ball of radius r; hence ρ = √n.
+// localBox moves towards p with p_i = clip(x_i − r·sign(c_i)), the exact minimiser over all y of the box with |x−y|_∞ ≤
+// r. These y include the Euclidean ball of radius r. Hence ρ = √n.
 type localBox struct {
 	point
 	box Box

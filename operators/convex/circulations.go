@@ -23,7 +23,7 @@ func (f Flow) tangent() (Tangent, error) {
 // lies on a path from the source to the sink.
 func (c *circulations) Dimension() int { return c.graph.edges() - c.graph.vertices() + 1 }
 
-// Project takes two passes over the edges and one over the factor.
+// Project takes two passes over the edges and one solve with the factor of the Laplacian.
 func (c *circulations) Project(v []float64) {
 	g, p := c.graph, c.potentials
 	clear(p)

@@ -1,8 +1,8 @@
 package convex
 
-// descending yields the positions of keys from the largest key to the smallest, ties by lowest position. It is a heap,
-// so that taking the first few costs O(n) and all of them O(n log n). The order is total, so that it does not depend on
-// the structure of the heap.
+// descending yields the positions of keys from the largest key to the smallest, and in ascending order among equal
+// keys. It is a heap: taking the first few positions costs O(n), and taking all of them O(n log n). The order is total,
+// so it does not depend on the structure of the heap.
 type descending struct {
 	keys []float64
 	heap []int32
@@ -10,7 +10,7 @@ type descending struct {
 
 func newDescending(n int) descending { return descending{heap: make([]int32, 0, n)} }
 
-// start forgets earlier positions. add and next read keys, which must not change between them.
+// start removes earlier positions. add and next read keys, which must not change between them.
 func (d *descending) start(keys []float64) {
 	d.keys = keys
 	d.heap = d.heap[:0]
@@ -34,8 +34,8 @@ func (d *descending) all(keys []float64) {
 	d.build()
 }
 
-// cheapest starts with all positions of costs, in the order from the smallest cost. keys is scratch space of the same
-// length.
+// cheapest starts with all positions of costs, so that next yields the smallest cost first. keys is scratch space of
+// the same length.
 func (d *descending) cheapest(keys, costs []float64) {
 	for i, cost := range costs {
 		keys[i] = -cost

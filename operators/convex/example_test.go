@@ -17,7 +17,7 @@ func Example() {
 	fmt.Println(x)
 
 	oracle, _ := convex.NewLocalOracle(set)
-	oracle.Move(1, 0.25, []float64{0, 1, 2}) // from the uniform start, towards the cheap corner
+	oracle.Move(1, 0.25, []float64{0, 1, 2}) // from the uniform start towards the corner with cost 0
 	fmt.Printf("%.3f\n", oracle.Point())
 	// Output:
 	// [0.75 0.25 0]

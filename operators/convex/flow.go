@@ -8,7 +8,7 @@ import (
 )
 
 // Flow is the set of flows of a fixed amount R from the source of an acyclic graph to its sink, with one coordinate for
-// each edge: x ≥ 0, and the amount that enters a vertex leaves it. Its vertices are paths that carry the whole amount.
+// each edge: x ≥ 0, and the amount that enters a vertex leaves it. Its vertices are paths that carry the full amount.
 type Flow struct {
 	shape
 	graph  *graph
@@ -31,15 +31,15 @@ func newFlow(edges []string, n int, amount float64) (Flow, error) {
 }
 
 // Start divides the amount that enters a vertex evenly among the edges out of it. It is not the point of least norm,
-// which would need a quadratic program.
+// because finding that would need a quadratic program.
 func (f Flow) Start(dst []float64) {
 	fill(dst, 1)
 	f.settle(dst)
 }
 
-// settle turns any x ≥ 0 into a flow: the amount that enters a vertex leaves it in the proportions of x, or evenly if
-// x has nothing there. If x is a flow up to rounding, it moves x by that rounding only. The result balances at each
-// vertex to a few ulp.
+// settle turns any x ≥ 0 into a flow: the amount that enters a vertex leaves it in the proportions of x, or evenly if x
+// has nothing there. If x is a flow up to rounding, settle changes x by no more than this rounding. The result balances
+// at each vertex to a few ulp.
 func (f Flow) settle(x []float64) {
 	g := f.graph
 	for vertex := range g.vertices() - 1 {
@@ -67,14 +67,13 @@ func (f Flow) settle(x []float64) {
 	}
 }
 
-// Linear returns a linear oracle with its own memory.
 func (f Flow) Linear() LinearOracle { return f.paths() }
 
 // paths finds least-cost paths in a graph.
 type paths struct {
 	Flow
-	cost []float64 // by vertex: cost of the best path to it
-	path []int32   // edges of the path that was found, the last one first
+	cost []float64 // cost of the best path to each vertex
+	path []int32   // edges of the path that was found, from the last to the first
 }
 
 func (f Flow) paths() *paths {
@@ -100,7 +99,7 @@ func (p *paths) shortest(c []float64) {
 		tails, edges := g.tails[from:to], g.into[from:to]
 		least := p.cost[tails[0]] + c[edges[0]]
 		for i := 1; i < len(edges) && i < len(tails); i++ {
-			least = min(least, p.cost[tails[i]]+c[edges[i]]) // no branch: half would be mispredicted
+			least = min(least, p.cost[tails[i]]+c[edges[i]]) // min compiles to no branch, which would be mispredicted
 		}
 		p.cost[vertex] = least
 	}
@@ -143,7 +142,8 @@ func (p *paths) trace(ends func(edge int32) bool) {
 
 func (p *paths) total() float64 { return p.amount }
 
-// kappa returns √n/R: the rows of x ≥ 0 have norm 1, and slack R at vertices.
+// kappa returns √n/R. The constraints x ≥ 0 have rows of norm 1, and a vertex has slack R in each constraint that is
+// not tight.
 func (p *paths) kappa() float64 { return math.Sqrt(float64(p.n)) / p.amount }
 
 func (p *paths) best(c []float64) []int32 {
@@ -179,5 +179,5 @@ func (f Flow) check(x []float64) error {
 	return nil
 }
 
-// LocalOracle returns one that takes flow from the worst paths.
+// LocalOracle returns an oracle that takes flow from the most expensive paths.
 func (f Flow) LocalOracle() LocalOracle { return newLocalZeroOne(f.paths()) }

@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// TestFollowing checks that a point moves to a vertex of least cost, whatever r is, that Toward equals Move with that
+// TestFollowing checks that a point moves to a vertex of least cost, for every r, that Toward equals Move with that
 // vertex, and that points stay in the set.
 func TestFollowing(t *testing.T) {
 	for name, n := range map[string]int{

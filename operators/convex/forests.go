@@ -8,7 +8,7 @@ type Forests struct {
 	shape
 	from, to []int32
 	vertices int
-	parallel int     // the most edges between two vertices
+	parallel int     // largest number of edges between two vertices
 	sets     Subsets // all sets with as many edges as the largest forest
 	radius   float64
 }
@@ -36,9 +36,9 @@ func newForests(edges []string, n int, radius float64) (Forests, error) {
 	return s, nil
 }
 
-// inner writes the centre of a ball in the set and returns its radius. The centre has all coordinates equal to r. In a
-// ball of radius r, m edges on p vertices sum to at most r(m + √m) ≤ 2rm, and R(p − 1) is allowed. m is at most min(n,
-// qp(p−1)/2) with q parallel edges. So r = R/2A for the largest A = m/(p − 1).
+// inner writes the centre of a ball in the set and returns the ball's radius r. All coordinates of the centre are r.
+// Within the ball, the coordinates of m edges on p vertices sum to at most r(m + √m) ≤ 2rm, and the set allows R(p −
+// 1). With at most q parallel edges, m is at most min(n, qp(p−1)/2). So r = R/2A for the largest A = m/(p − 1).
 func (s Forests) inner(centre []float64) float64 {
 	densest := 1.0
 	for p := 2; p <= s.vertices; p++ {
@@ -50,13 +50,12 @@ func (s Forests) inner(centre []float64) float64 {
 	return r
 }
 
-// settle clips coordinates to [0, R] and reduces the sum to that of the largest forest. Sums within parts of the graph
-// keep the rounding of the mixes that x is made of.
+// settle clips coordinates to [0, R] and reduces the sum to that of the largest forest. It does not correct the
+// rounding of sums over smaller sets of edges.
 func (s Forests) settle(x []float64) { s.sets.atMost(x) }
 
 func (s Forests) check(x []float64) error { return s.sets.checkAtMost(x) }
 
-// Linear returns a linear oracle with its own memory.
 func (s Forests) Linear() LinearOracle {
 	return newKruskal(s.from, s.to, s.vertices, s.radius, true)
 }

@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// MaxEdges bounds the edges of a graph, as operators.MaxDimension bounds decisions.
+// MaxEdges is the largest number of edges of a graph, equal to operators.MaxDimension.
 const MaxEdges = 1 << 18
 
 // graph is an acyclic graph with one source and one sink, in which every edge lies on a path between them. Vertices are
 // numbered in topological order: 0 is the source, the last one the sink.
 type graph struct {
-	from, to []int32  // by edge, in the order of the list
-	first    []int32  // by vertex: start of its edges in out; one more at the end
-	out      []int32  // edges grouped by their tail
-	into     []int32  // edges grouped by their head; groups start at enter
-	enter    []int32  // like first, for into
-	tails    []int32  // start vertices of the edges in into
-	names    []string // of vertices
-	longest  int      // edges of the longest path
+	from, to []int32  // ends of each edge, in the order of the list
+	first    []int32  // start of each vertex's edges in out, and the length of out
+	out      []int32  // edges grouped by the vertex that they leave
+	into     []int32  // edges grouped by the vertex that they enter
+	enter    []int32  // start of each vertex's edges in into, and the length of into
+	tails    []int32  // the vertex that each edge of into leaves
+	names    []string // names of the vertices
+	longest  int      // number of edges of the longest path
 }
 
 // ParseEdge returns the canonical form of an entry, from>to, and whether it is valid: two different names without
@@ -90,7 +90,7 @@ func (g *graph) index() {
 }
 
 // sort renumbers vertices in topological order (A. B. Kahn, Topological sorting of large networks, CACM 5 (1962)).
-// Among vertices without unnumbered predecessors it takes the one that reached this state first.
+// Among vertices whose predecessors are all numbered, it takes the vertex that reached this state first.
 func (g *graph) sort() error {
 	waits := make([]int32, len(g.names))
 	for _, vertex := range g.to {
@@ -149,7 +149,7 @@ func (g *graph) ends() error {
 		return fmt.Errorf("convex: edges: %d vertices without an edge out of them, such as %s and %s: one is wanted",
 			len(sinks), sinks[0], sinks[1])
 	}
-	// The only sink is the last vertex in topological order, and the only source the first.
+	// In topological order the only source is the first vertex, and the only sink is the last one.
 	return nil
 }
 

@@ -48,12 +48,12 @@ func slowParts(a *mat.Dense, b, v []float64) []float64 {
 	if err := right.Solve(&gram, a); err != nil {
 		panic(err)
 	}
-	hull.Mul(a.T(), &right) // projection on the row space
+	hull.Mul(a.T(), &right) // projection to the row space
 	var shift, one mat.VecDense
 	if err := shift.SolveVec(&gram, mat.NewVecDense(rows, b)); err != nil {
 		panic(err)
 	}
-	one.MulVec(a.T(), &shift) // the least solution of Ax = b
+	one.MulVec(a.T(), &shift) // the solution of Ax = b of least norm
 	y, z, u, w := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
 	for range 600 {
 		for i := range y {
@@ -231,7 +231,7 @@ func TestDiameterOfFlows(t *testing.T) {
 	}
 }
 
-// TestBalance checks that balance restores any flow after rounding.
+// TestBalance checks that balance restores a flow from a flow with rounding errors.
 func TestBalance(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 6))
 	for range 300 {

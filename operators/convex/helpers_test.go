@@ -87,7 +87,7 @@ func blocksOf(n int) []string {
 	return []string{"2:1", fmt.Sprintf("%d:%d", n-2, (n-1)/2)}
 }
 
-// placesOf returns two equal places, some of falling value and, with many coordinates, some of value 0.
+// placesOf returns place values: two equal ones, some that fall and, with many coordinates, some zeros.
 func placesOf(n int) []string {
 	return []string{"1", "1", "0.5", "0.25", "0.125"}[:max(1, min(n-1, 5))]
 }
@@ -153,7 +153,7 @@ func excess(s Set, x []float64) float64 {
 		return off
 	case Ranking:
 		off, places, sorted := math.Abs(total/s.total-1), 0.0, slices.Sorted(slices.Values(x))
-		for i := range x { // the sum of any items is at most that of as many first places
+		for i := range x { // any i+1 items sum to at most the first i+1 places
 			places += s.values[i] - sorted[len(x)-1-i]
 			off = max(off, -places/s.values[0])
 		}
@@ -220,7 +220,8 @@ func excess(s Set, x []float64) float64 {
 	panic("unknown set")
 }
 
-// excessWithin returns by how much the edges within any set of vertices exceed the amount that a tree on them has.
+// excessWithin returns by how much the edges within a set of vertices exceed the amount of a spanning tree on these
+// vertices, the largest over all sets.
 func excessWithin(from, to []int32, vertices int, radius float64, x []float64) (off float64) {
 	for some := range 1 << vertices {
 		within := 0.0
@@ -239,7 +240,7 @@ func corners(s Set) [][]float64 {
 	var list [][]float64
 	n := s.Dimension()
 	switch s := s.(type) {
-	case Spectrahedron, TraceNorm: // random vertices, because there are infinitely many
+	case Spectrahedron, TraceNorm: // random vertices, because a set of matrices has infinitely many
 		rng := rand.New(rand.NewPCG(uint64(n), 8))
 		for range 200 {
 			list = append(list, somewhere(rng, s))
@@ -356,7 +357,8 @@ func corners(s Set) [][]float64 {
 	return list
 }
 
-// Numberings of the vertices of sets whose product form is direct, so that the general oracle can run on them.
+// These types number the vertices of sets whose oracle has a direct form, so that the general oracle can run on these
+// sets, too.
 
 type simplexVertices struct{ Simplex }
 
@@ -368,7 +370,8 @@ func (v simplexVertices) cost(id int, c []float64) float64          { return v.s
 func (v simplexVertices) add(dst []float64, id int, weight float64) { dst[id] += weight * v.scale }
 func (v simplexVertices) minimiser(c []float64) int                 { return smallest(c) }
 
-// boxVertices numbers a corner of a cube by the mask of its negative coordinates. κ = √n/(2R): ψ = ξ = 1 on [0,1]^n.
+// boxVertices numbers a corner of a cube by a bit mask of its negative coordinates. κ = √n/(2R), from ψ = ξ = 1 on
+// [0,1]^n.
 type boxVertices struct{ Box }
 
 func (v boxVertices) count() int              { return 1 << v.n }

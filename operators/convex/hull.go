@@ -36,7 +36,7 @@ func corner(text string) (out []float64, ok bool) {
 		if err != nil || !(math.Abs(x) <= maxRadius) {
 			return nil, false
 		}
-		out = append(out, x+0) // −0 is 0
+		out = append(out, x+0) // adding 0 turns −0 into 0
 	}
 	return out, len(out) > 0
 }
@@ -92,8 +92,8 @@ func (h Hull) Start(dst []float64) {
 // Minimise writes the point of least cost, the first in the list among equals.
 func (h Hull) Minimise(dst, c []float64) { copy(dst, h.corners[h.minimiser(c)]) }
 
-// LocalOracle returns one that keeps a weight for each point. It is not local: κ depends on the faces, which are
-// unknown, so that all of x may move whatever r is.
+// LocalOracle returns an oracle that keeps a weight for each point. A move is not local, because κ depends on the
+// faces, which are unknown: it may change all of x for every radius r.
 func (h Hull) LocalOracle() LocalOracle { return newLocalVertices(h) }
 
 func (h Hull) count() int { return len(h.corners) }

@@ -29,7 +29,7 @@ func TestHullsThatAreRefused(t *testing.T) {
 	}
 }
 
-// FuzzParseCorner checks that a canonical form is its own canonical form, and has the same numbers.
+// FuzzParseCorner checks that parsing a canonical form changes nothing and keeps the numbers.
 func FuzzParseCorner(f *testing.F) {
 	for _, text := range []string{"1 2", "-0 1e-3", " 0x1p-2\t7 ", "Inf", "1_000", ""} {
 		f.Add(text)
@@ -48,8 +48,8 @@ func FuzzParseCorner(f *testing.F) {
 	})
 }
 
-// TestHull checks that the linear oracle returns the best point, and that distances are those of the points. A Move
-// with a radius that covers the set must give (1−α)x + αv for the best point v.
+// TestHull checks that the linear oracle returns the best point, and that diameter and largest norm equal those of the
+// listed points. A Move with a radius that covers the set must give (1−α)x + αv for the best point v.
 func TestHull(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 9))
 	for _, n := range []int{1, 2, 5} {

@@ -8,12 +8,12 @@ import (
 	"oriel/operators/moments"
 )
 
-// maxExactEdges bounds the edges of a flow whose inner ball uses how far each edge can move, because this costs a
-// projection for each edge.
+// maxExactEdges is the largest number of edges for which the inner ball of a flow uses the freedom of each edge,
+// because computing it costs a projection for each edge.
 const maxExactEdges = 4096
 
 // Inner writes the centre of a ball of the set's own dimension that lies in the set, and returns its radius. The ball
-// is the largest about that centre, except for trees and vertices, for which only a list of points is known.
+// is the largest one about its centre, except for trees and vertices, because their faces are not known.
 //
 // A face ⟨a, x⟩ ≤ b is at distance (b − ⟨a, c⟩)/|Pa| from a centre c, where P is the projection onto the set's tangent
 // space. A ball that reaches no face is in the set. If faces are bounds of coordinates, |Pe_i|² is 1 − 1/n for vectors
@@ -26,13 +26,13 @@ func Inner(s Set, centre []float64) (radius float64, err error) {
 		return s.radius, nil
 	case Box:
 		return s.inner(), nil
-	case L1Ball: // |x|₁ ≤ √n·|x|₂
+	case L1Ball: // because |x|₁ ≤ √n·|x|₂
 		return s.radius / math.Sqrt(n), nil
-	case TraceNorm: // the sum of k singular values is at most √k times their norm
+	case TraceNorm: // because k singular values sum to at most √k times their norm
 		return s.radius / math.Sqrt(float64(min(s.rows, s.columns))), nil
 	case Simplex:
 		return s.scale / math.Sqrt(float64(n*(n-1))), nil
-	case Partition: // each face belongs to one block
+	case Partition: // because each face belongs to one block
 		radius = math.Inf(1)
 		for _, b := range s.blocks {
 			radius = min(radius, b.inner())
@@ -40,7 +40,7 @@ func Inner(s Set, centre []float64) (radius float64, err error) {
 		return radius, nil
 	case Matching:
 		return s.amount / float64(s.side-1), nil
-	case Spectrahedron: // eigenvalues of a symmetric Y of trace 0 are at least −|Y|·√(1 − 1/m)
+	case Spectrahedron: // because eigenvalues of a symmetric Y of trace 0 are at least −|Y|·√(1 − 1/m)
 		m := float64(s.side)
 		return s.trace / math.Sqrt(float64(m*(m-1))), nil
 	case Ranking:
@@ -59,14 +59,16 @@ func Inner(s Set, centre []float64) (radius float64, err error) {
 	return 0, errors.New("convex: set " + s.Name() + ": no ball in it is known")
 }
 
-// inner returns the distance from kR/n to the nearer of 0 and R, divided by √(1 − 1/n).
+// inner returns the radius about the centre kR/n: the distance of kR/n from 0 or R, whichever is nearer, divided by √(1
+// − 1/n).
 func (s Subsets) inner() float64 {
 	n := float64(s.n)
 	return float64(s.radius*float64(min(s.pick, s.n-s.pick))) / math.Sqrt(float64(n*(n-1)))
 }
 
-// inner returns the least distance over j to the face where j coordinates sum to the first j places. The distance is
-// the missing amount for j coordinates at the mean, divided by the face's norm √(j(n − j)/n).
+// inner returns the least distance, over all j, from the centre to a face on which j coordinates sum to the first j
+// place values. The distance is the slack of this sum at the centre, divided by √(j(n − j)/n), the norm of the face's
+// projected normal.
 func (s Ranking) inner() float64 {
 	n := float64(s.n)
 	radius, first, mean := math.Inf(1), 0.0, s.total/n
@@ -105,8 +107,8 @@ func (f Flow) inner(centre []float64) (float64, error) {
 	return 0, errors.New("convex: flow: no ball in it: there is one path alone, or far too many")
 }
 
-// freedom returns |Pe|² of each edge, 0 if all flows have the same amount there. For many edges it returns the upper
-// bound 1.
+// freedom returns |Pe|² for the unit vector e of each edge. It is 0 if all flows have the same amount there. For many
+// edges it returns the upper bound 1.
 func (f Flow) freedom() ([]float64, error) {
 	n := f.Dimension()
 	free, unit := make([]float64, n), make([]float64, n)
@@ -125,8 +127,8 @@ func (f Flow) freedom() ([]float64, error) {
 	return free, nil
 }
 
-// meanPath returns the uniform mean of all paths: at each vertex the flow divides in proportion to the number of paths
-// ahead.
+// meanPath returns the uniform mean of all paths: at each vertex the flow divides in proportion to the numbers of paths
+// from the next vertices to the sink.
 func (f Flow) meanPath() []float64 {
 	g, x := f.graph, make([]float64, f.Dimension())
 	paths := make([]float64, g.vertices())
@@ -146,12 +148,12 @@ func (f Flow) meanPath() []float64 {
 	return x
 }
 
-// maxTreeEdges bounds the edges of a graph for which a ball of trees is computed.
+// maxTreeEdges is the largest number of edges of a graph for which a ball of trees is computed.
 const maxTreeEdges = 128
 
 // inner returns the ball of the hull of some trees. These are grown from each edge, forwards and backwards in the list.
-// If they do not span all directions, it adds trees with one edge exchanged for another. Each direction is a mix of
-// such exchanges from any tree (J. Edmonds, as at tangent).
+// If they do not span all directions, it adds trees with one edge exchanged for another. Every direction is a linear
+// combination of such exchanges from any tree (J. Edmonds, as at tangent).
 func (s Trees) inner(centre []float64) (float64, error) {
 	n := s.Dimension()
 	if n > maxTreeEdges {
@@ -183,7 +185,7 @@ func (s Trees) inner(centre []float64) (float64, error) {
 		first := list.corners[0]
 		for out := range n {
 			for in := range n {
-				if first[out] > 0 && first[in] == 0 { // the cheapest tree with in and without out, if there is one
+				if first[out] > 0 && first[in] == 0 { // look for the cheapest tree with edge in and without edge out
 					for i, x := range first {
 						costs[i] = 2 - x/s.radius
 					}
@@ -197,9 +199,9 @@ func (s Trees) inner(centre []float64) (float64, error) {
 	return list.inner()
 }
 
-// inner uses the mean of the points as centre. Let x_i be the vector from there to a point, and G = Σ x_i·x_iᵀ. The
-// mean moves by y if the weight 1/N of each point changes by ⟨x_i, G⁻¹y⟩. No weight becomes negative as long as |y| ≤
-// 1/(N·max|G⁻¹x_i|).
+// inner uses the mean of the points as centre. Let x_i be the vector from the centre to a point, and G = Σ x_i·x_iᵀ.
+// The mean changes by y if the weight 1/N of each point changes by ⟨x_i, G⁻¹y⟩. No weight becomes negative as long as
+// |y| ≤ 1/(N·max|G⁻¹x_i|).
 func (h Hull) inner() (float64, error) {
 	tangent, err := h.tangent()
 	if err != nil {
@@ -241,7 +243,7 @@ func (h Hull) inner() (float64, error) {
 	return h.diameter / float64(float64(len(h.corners))*longest), nil
 }
 
-// along returns the coordinates of v in the basis.
+// along returns the coordinates of v in the basis of the span.
 func (s *span) along(v []float64) []float64 {
 	x := make([]float64, len(s.basis))
 	for k, b := range s.basis {
@@ -250,5 +252,5 @@ func (s *span) along(v []float64) []float64 {
 	return x
 }
 
-// maxSolved bounds the dimension of a system of equations.
+// maxSolved is the largest dimension of a system of equations.
 const maxSolved = 512

@@ -48,8 +48,8 @@ func TestEndsOfABox(t *testing.T) {
 	}
 }
 
-// innerSets returns the sets whose inner balls are tested. For exact the ball is the largest about its centre; for some
-// it is any ball in the set.
+// innerSets returns the sets whose inner balls are tested. For the sets in exact, the ball must be the largest about
+// its centre; for the sets in some, any ball in the set is accepted.
 func innerSets(t testing.TB) (exact, some []Set) {
 	t.Helper()
 	exact = append(exact, sides(t))
@@ -76,8 +76,8 @@ func innerSets(t testing.TB) (exact, some []Set) {
 	return exact, some
 }
 
-// outside returns how far x is outside a set: its excess, or for a hull the remaining distance of a slow conditional
-// gradient method.
+// outside returns a measure of how far x is outside a set: its excess or, for a hull, the distance that a slow
+// conditional gradient method finds.
 func outside(s Set, x []float64) float64 {
 	h, listed := s.(Hull)
 	if !listed {
@@ -87,7 +87,7 @@ func outside(s Set, x []float64) float64 {
 }
 
 // slowHull approximates the point of a hull that is nearest to x, by the conditional gradient method with away steps,
-// whose weights are those of the points.
+// with a weight for each point.
 func slowHull(h Hull, x []float64) []float64 {
 	weights, y := make([]float64, len(h.corners)), make([]float64, len(x))
 	h.start(weights)
@@ -128,7 +128,7 @@ func TestInnerBallsAreInTheirSets(t *testing.T) {
 		tangent, errSpace := NewTangent(s)
 		if err != nil || errSpace != nil {
 			if errSpace == nil && tangent.Dimension() == 0 {
-				continue // one point
+				continue // the set is a single point
 			}
 			t.Fatalf("%s, n = %d: %v, %v", s.Name(), n, err, errSpace)
 		}
@@ -179,7 +179,7 @@ func TestInnerBallsThatAreKnown(t *testing.T) {
 		{mustParse(t, "spectrahedron", 4, 2), math.Sqrt2},
 		{flow("a>b", "a>b", "b>c"), 1 / math.Sqrt2},
 		{flow("a>b", "a>c", "b>d", "c>d"), 1},
-		// even shares fall to 1/8, and shares by paths are 1/4: the radius is at least that
+		// with even shares the smallest flow is 1/8, with shares by paths it is 1/4: the radius is at least 1/4
 		{flow("a>z", "a>b", "b>z", "b>c", "c>z", "c>z"), 0.25},
 	} {
 		centre := make([]float64, c.set.Dimension())

@@ -12,13 +12,13 @@ func newL1Ball(n int, radius float64) L1Ball {
 	return L1Ball{shape{"l1-ball", n, float64(2 * radius), radius}, radius}
 }
 
-// Minimise writes −R·sign(c_j)·e_j for the largest |c_j|, lowest j first, and R·e_0 for c = 0.
+// Minimise writes −R·sign(c_j)·e_j for the largest |c_j|, the lowest j among equals, and R·e_0 for c = 0.
 func (b L1Ball) Minimise(dst, c []float64) {
 	clear(dst)
 	l1Vertices{b}.add(dst, l1Vertices{b}.minimiser(c), 1)
 }
 
-// Projection returns one that projects |x| onto the simplex of scale R, and then restores the signs.
+// Projection returns a projection that projects |x| to the simplex of scale R, and then restores the signs.
 func (b L1Ball) Projection() Projection {
 	return &l1Projection{b.radius, make([]float64, b.n), threshold{b.radius, newDescending(b.n)}}
 }
@@ -43,15 +43,17 @@ func (p *l1Projection) Project(dst, x []float64) {
 	}
 }
 
-// LocalOracle returns the general form over the 2n vertices. Its start is the centre as ½(R·e_0) + ½(−R·e_0).
+// LocalOracle returns the general form over the 2n vertices. It starts at the centre, represented as ½(R·e_0) +
+// ½(−R·e_0).
 func (b L1Ball) LocalOracle() LocalOracle { return newLocalVertices(l1Vertices{b}) }
 
-// l1Vertices numbers the vertices: 2i is R·e_i, 2i+1 is −R·e_i.
+// l1Vertices numbers the vertices: 2i is R·e_i, and 2i+1 is −R·e_i.
 //
-// κ = √n/R. From x to y, |x_j| shrinks by m in all over some coordinates and grows by g over others (one that crosses
-// zero does both). Mass m/R leaves the vertices of the shrinking ones. If g > m, mass (g−m)/R more is taken in equal
-// components from pairs ±R·e_i, which changes no coordinate: the mix holds 1 − |x|₁/R of such pairs, and that is enough
-// since |y|₁ = |x|₁ + g − m ≤ R. So mass max(g, m)/R ≤ |x−y|₁/R ≤ √n·|x−y|₂/R reaches y.
+// κ = √n/R. Moving from x to y shrinks |x_j| at some coordinates, by m in total, and grows it at others, by g in total.
+// (A coordinate that crosses zero does both.) Weight m/R is taken from the vertices of shrinking coordinates. If g > m,
+// a further weight (g−m)/R is taken in equal components from pairs ±R·e_i, which changes no coordinate. These pairs
+// have the weight 1 − |x|₁/R, which is enough because |y|₁ = |x|₁ + g − m ≤ R. So moving a weight of max(g, m)/R ≤
+// |x−y|₁/R ≤ √n·|x−y|₂/R reaches y.
 type l1Vertices struct{ L1Ball }
 
 func (v l1Vertices) count() int { return 2 * v.n }

@@ -2,23 +2,23 @@ package convex
 
 import "slices"
 
-// A factor has at most maxFactor numbers, or numbersPerEdge for each edge, so that a solve costs no more than reading
-// an event. If all remaining vertices are linked with each other, the limit is maxFactor alone, because eliminating
-// them costs the cube of their number.
+// maxFactor and numbersPerEdge limit the size of a factor: it has at most maxFactor numbers, or numbersPerEdge for each
+// edge, so that a solve costs no more than reading an event. If every remaining vertex is linked with all others, the
+// limit is maxFactor alone, because eliminating these vertices costs the cube of their number.
 const maxFactor, numbersPerEdge = 1 << 18, 16
 
-// laplacian solves equations with the Laplacian of a connected graph with one grounded vertex. The flow into a vertex
-// equals the sum over its edges of its potential minus its neighbour's. Eliminating a vertex leaves the Laplacian of a
-// graph on the others. Edges of weights w_i and w_j to it, of total weight W, become an edge of weight w_i·w_j/W
-// between its neighbours (the star-mesh transform). So weights are sums of positive numbers, and there is no
-// cancellation. The vertex with the fewest neighbours is eliminated first (W. F. Tinney and J. W. Walker, Direct
-// solutions of sparse network equations by optimally ordered triangular factorization, Proc. IEEE 55, 1967), and the
-// last one is grounded.
+// laplacian solves equations with the Laplacian of a connected graph with one grounded vertex. In these equations, the
+// flow into a vertex is the sum, over its edges, of its potential minus the neighbour's potential. Eliminating a vertex
+// leaves the Laplacian of a graph on the others. Edges of weights w_i and w_j to it, of total weight W, become an edge
+// of weight w_i·w_j/W between its neighbours (the star-mesh transform). So weights are sums of positive numbers, and
+// there is no cancellation. The vertex with the fewest neighbours is eliminated first (W. F. Tinney and J. W. Walker,
+// Direct solutions of sparse network equations by optimally ordered triangular factorization, Proc. IEEE 55, 1967), and
+// the last one is grounded.
 type laplacian struct {
-	order  []int32   // vertices as they are eliminated; the grounded one is not among them
-	first  []int32   // by place in order: start of its links; one more at the end
-	links  []link    // to vertices that are eliminated later, or grounded
-	weight []float64 // total weight W of the links, by place in order
+	order  []int32   // vertices in the order of elimination, without the grounded vertex
+	first  []int32   // start of the links of each vertex in order, and the length of links
+	links  []link    // links to vertices that are eliminated later, or to the grounded vertex
+	weight []float64 // total weight W of the links of each vertex in order
 }
 
 // link is an edge to another vertex.
@@ -35,7 +35,8 @@ func newLaplacian(vertices int, from, to []int32) (*laplacian, bool) {
 	for range vertices - 1 {
 		vertex := e.fewest()
 		links := e.rows[vertex]
-		left := len(links) * (len(links) + 1) / 2 // at least, as no other vertex has fewer neighbours
+		// A lower bound on the remaining links, because no other vertex has fewer neighbours.
+		left := len(links) * (len(links) + 1) / 2
 		if left > maxFactor || len(l.links)+left > max(maxFactor, numbersPerEdge*len(from)) {
 			return nil, false
 		}
@@ -75,9 +76,9 @@ func (l *laplacian) grounded() int32 { return l.links[len(l.links)-1].vertex }
 
 // elimination is a graph that loses one vertex at a time.
 type elimination struct {
-	rows    [][]link  // by vertex, in the order of neighbours; nil for an eliminated one
-	waiting [][]int32 // vertices by number of neighbours when added; the number may have changed since
-	least   int       // below it waiting is empty
+	rows    [][]link  // links of each vertex, in the order of neighbours; nil for an eliminated vertex
+	waiting [][]int32 // vertices by the number of neighbours that they had when they were added
+	least   int       // waiting is empty below this number of neighbours
 	merged  []link    // scratch
 }
 
@@ -91,7 +92,7 @@ func newElimination(vertices int, from, to []int32) *elimination {
 		slices.SortFunc(row, func(a, b link) int { return int(a.vertex) - int(b.vertex) })
 		last := 0
 		for _, k := range row[1:] {
-			if k.vertex == row[last].vertex { // parallel edges
+			if k.vertex == row[last].vertex { // parallel edges become one link
 				row[last].weight += k.weight
 				continue
 			}
@@ -134,7 +135,7 @@ func (e *elimination) eliminate(vertex int32, total float64) {
 	e.rows[vertex] = nil
 }
 
-// merge adds a share of links to the row of one of their ends, and removes its link to the eliminated vertex.
+// merge adds a share of links to the row of the vertex end, and removes its link to the eliminated vertex gone.
 func (e *elimination) merge(end, gone int32, share float64, links []link) {
 	row, merged := e.rows[end], e.merged[:0]
 	for i, j := 0, 0; i < len(row) || j < len(links); {

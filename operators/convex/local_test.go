@@ -46,8 +46,8 @@ func forms(t testing.TB, n int, radius float64) map[string]func() (Set, LocalOra
 	return all
 }
 
-// localOptimum returns the least ⟨y, c⟩ over the points y of the set within r of x. With a multiplier 1/(2t) on the
-// distance the minimiser is Π(x − t·c), and |Π(x − t·c) − x| grows with t.
+// localOptimum returns the least ⟨y, c⟩ over the points y of the set within distance r of x. With a multiplier 1/(2t)
+// for the distance, the minimiser is Π(x − t·c). Its distance from x grows with t, so that t is found by bisection.
 func localOptimum(s Set, x, c []float64, r float64) float64 {
 	at := func(t float64) []float64 {
 		y := slices.Clone(x)
@@ -76,14 +76,14 @@ func TestLocalOracleContract(t *testing.T) {
 	for _, n := range []int{2, 3, 4, 5, 9} {
 		for name, form := range forms(t, n, 2) {
 			if _, o := form(); math.IsInf(o.Ratio(), 1) {
-				continue // TestFollowing
+				continue // TestFollowing checks these
 			}
 			t.Run(fmt.Sprintf("%s/n=%d", name, n), func(t *testing.T) {
 				rng := rand.New(rand.NewPCG(uint64(n), 5))
 				s, o := form()
 				trials, slack := tiertest.Runs(50, 150), 1e-9
 				if !projected(name) {
-					trials, slack = tiertest.Runs(14, 40), 1e-5 // slowParts is slow, and not exact
+					trials, slack = tiertest.Runs(14, 40), 1e-5 // slowParts is slow and only approximate
 				}
 				for trial := range trials {
 					c := normal(rng, n, 1)
@@ -107,7 +107,7 @@ func TestLocalOracleContract(t *testing.T) {
 					if err := o.Restore(state); err != nil {
 						t.Fatal(err)
 					}
-					// Move the point around, sometimes onto faces and sometimes only a little.
+					// Some moves reach faces, others change x only a little.
 					o.Move([]float64{1, 0.5, 0.05}[trial%3], r*float64(trial%2+1), c)
 				}
 			})
@@ -176,8 +176,8 @@ func TestMoveAddsOneVertexByOneLinearMinimisation(t *testing.T) {
 	}
 }
 
-// TestFeasibleAfterAMillionMoves checks feasibility after many moves, each of which rounds and none of which is undone.
-// The short form makes 50 000.
+// TestFeasibleAfterAMillionMoves checks that points stay feasible although every move rounds. The short form makes 50
+// 000 moves.
 func TestFeasibleAfterAMillionMoves(t *testing.T) {
 	moves := tiertest.Runs(50_000, 1_000_000)
 	for _, name := range []string{

@@ -10,7 +10,7 @@ import (
 // column. Its vertices match each row to a column.
 type Matching struct {
 	shape
-	side   int // k, n = k²
+	side   int // k, where n = k²
 	amount float64
 }
 
@@ -20,7 +20,7 @@ func newMatching(n int, amount float64) (Matching, error) {
 	if side < 2 || side*side != n {
 		return Matching{}, fmt.Errorf("convex: dimension %d: not the square of 2 or more", n)
 	}
-	diameter := float64(amount * math.Sqrt(float64(2*side))) // of two matchings with nothing in common
+	diameter := float64(amount * math.Sqrt(float64(2*side))) // distance of two matchings without a common pair
 	return Matching{shape{"matching", n, diameter, float64(amount * math.Sqrt(float64(side)))}, side, amount}, nil
 }
 
@@ -29,7 +29,7 @@ func (m Matching) Start(dst []float64) { fill(dst, m.amount/float64(m.side)) }
 
 func (m Matching) tangent() (Tangent, error) { return lines{m}, nil }
 
-// lines is the tangent space of a Matching.
+// lines is the tangent space of a Matching, in which all rows and columns sum to 0.
 type lines struct{ Matching }
 
 // Dimension returns (k − 1)².
@@ -47,8 +47,8 @@ func (m lines) Project(v []float64) {
 	}
 }
 
-// settle scales rows, then columns, to the sum R. Sums are off by rounding alone, and scaling columns changes row sums
-// no more than that.
+// settle scales rows, then columns, to the sum R. Sums have only rounding errors, and scaling columns changes row sums
+// by no more than these errors.
 func (m Matching) settle(x []float64) {
 	for i, v := range x {
 		if v < dust*m.amount {
@@ -74,8 +74,8 @@ func (m Matching) check(x []float64) error {
 	return nil
 }
 
-// line returns the first coordinate of a line and the step between its coordinates. Lines are the rows, followed by the
-// columns.
+// line returns the first coordinate of a line and the step between its coordinates. Line k is row k, or column k −
+// side.
 func (m Matching) line(k int) (first, step int) {
 	if k < m.side {
 		return k * m.side, 1
@@ -93,10 +93,9 @@ func (m Matching) sum(x []float64, line int) float64 {
 	return total
 }
 
-// Linear returns a linear oracle with its own memory.
 func (m Matching) Linear() LinearOracle { return newAssignment(m) }
 
-// LocalOracle returns one that takes mass from the worst matchings.
+// LocalOracle returns an oracle that takes mass from the most expensive matchings.
 func (m Matching) LocalOracle() LocalOracle { return newLocalZeroOne(newAssignment(m)) }
 
 // assignment finds matchings of least cost, by shortest augmenting paths with prices of rows and columns: O(k³) (H. W.
@@ -104,12 +103,12 @@ func (m Matching) LocalOracle() LocalOracle { return newLocalZeroOne(newAssignme
 type assignment struct {
 	Matching
 	rows, cols []float64 // prices of rows and columns
-	matched    []int32   // by column: its row; one more column is the start of a path
-	previous   []int32   // column before each on the path
-	least      []float64 // by column: slack of the best path to it
+	matched    []int32   // row matched with each column; the extra column is the start of an augmenting path
+	previous   []int32   // column before each column on the path
+	least      []float64 // slack of the best path to each column
 	done       []bool
 	vertex     []int32
-	masked     []float64 // costs, +∞ for forbidden pairs
+	masked     []float64 // costs with +∞ for forbidden pairs
 }
 
 func newAssignment(m Matching) *assignment {
@@ -121,7 +120,7 @@ func newAssignment(m Matching) *assignment {
 	}
 }
 
-// Minimise writes the matching of least cost, ties by lowest column.
+// Minimise writes the matching of least cost. Among equal costs it prefers lower columns.
 func (a *assignment) Minimise(dst, c []float64) {
 	clear(dst)
 	for _, i := range a.best(c) {
@@ -131,7 +130,8 @@ func (a *assignment) Minimise(dst, c []float64) {
 
 func (a *assignment) total() float64 { return a.amount }
 
-// kappa returns √n/R = k/R: the rows of x ≥ 0 have norm 1, and slack R at vertices.
+// kappa returns √n/R = k/R. The constraints x ≥ 0 have rows of norm 1, and a vertex has slack R in each constraint that
+// is not tight.
 func (a *assignment) kappa() float64 { return float64(a.side) / a.amount }
 
 func (a *assignment) best(c []float64) []int32 {

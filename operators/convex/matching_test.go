@@ -19,8 +19,8 @@ func TestMatchingsOfNoSquareAreRefused(t *testing.T) {
 	}
 }
 
-// TestMatchingsAreTheBest compares the linear oracle with every matching, also with equal costs. It compares the worst
-// matching within a support with every matching in it.
+// TestMatchingsAreTheBest compares the linear oracle with every matching, also with equal costs. It also compares the
+// most expensive matching among positive entries with every matching among them.
 func TestMatchingsAreTheBest(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	for side := 2; side <= 5; side++ {
@@ -89,7 +89,7 @@ func TestDiameterOfMatchings(t *testing.T) {
 		tangent := slices.Clone(v)
 		project(t, m, tangent)
 		for i := range v {
-			v[i] -= tangent[i] // orthogonal to every difference of points
+			v[i] -= tangent[i] // v becomes orthogonal to every difference of points of the set
 		}
 		for _, a := range corners(m) {
 			if gone := floats.Dot(v, a) - floats.Dot(v, corners(m)[0]); math.Abs(gone) > 1e-13 {

@@ -9,9 +9,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// TestLeastCostsOfMatrices compares least costs with gonum, for costs of all sizes, of low rank, and zero. Over a
-// spectrahedron it is R times the least eigenvalue of the symmetric part, over a trace-norm ball −R times the largest
-// singular value.
+// TestLeastCostsOfMatrices compares the least cost over a set with gonum, for costs of all sizes, of low rank, and
+// zero. Over a spectrahedron the least cost is R times the least eigenvalue of the symmetric part. Over a trace-norm
+// ball it is −R times the largest singular value.
 func TestLeastCostsOfMatrices(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	for trial := range 300 {
@@ -70,7 +70,7 @@ func TestLeastCostsOfMatrices(t *testing.T) {
 }
 
 // TestNearestMatrix checks that the projection onto a spectrahedron is the nearest point: ⟨x − p, w − p⟩ ≤ 0 for every
-// vertex w, and so for the vertex that is best in that direction.
+// vertex w, which the test checks at the vertex that maximises the left side.
 func TestNearestMatrix(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 4))
 	for trial := range 300 {

@@ -7,7 +7,7 @@ import (
 
 // A mix is a vector of non-negative components with a fixed sum: a point of a simplex, or the weights of vertices.
 
-// sum adds in ascending order of positions.
+// sum returns the sum of all entries, added in ascending order of positions.
 func sum(v []float64) float64 {
 	total := 0.0
 	for _, x := range v {

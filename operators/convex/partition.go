@@ -16,8 +16,7 @@ type Partition struct {
 	radius float64
 }
 
-// ParseBlock returns the canonical form of an entry, size:pick, and whether it is valid: whole numbers, 1 ≤ pick <
-// size.
+// ParseBlock returns the canonical form of an entry, size:pick, and whether it is valid: integers with 1 ≤ pick < size.
 func ParseBlock(text string) (canonical string, ok bool) {
 	size, pick, ok := block(text)
 	if !ok {
@@ -64,8 +63,8 @@ func newSubsets(n, pick int, radius float64) (Partition, error) {
 	return product("subsets", []Subsets{subsets(n, pick, radius)}, n, radius), nil
 }
 
-// product returns a Partition of blocks. Two points differ most that have, in each block, as little in common as
-// possible.
+// product returns a Partition of blocks. The diameter is the distance of two vertices that have as few common items as
+// possible in each block.
 func product(name string, blocks []Subsets, n int, radius float64) Partition {
 	swaps, picks := 0, 0
 	for _, b := range blocks {
@@ -109,15 +108,14 @@ func (p Partition) tangent() (Tangent, error) {
 	return sizes, nil
 }
 
-// Linear returns a linear oracle with its own memory.
 func (p Partition) Linear() LinearOracle { return newGreedy(p, false) }
 
-// greedy takes the k smallest costs of each block, lowest position first: the greedy algorithm.
+// greedy takes the k items of smallest cost in each block, the lowest position first among equals.
 type greedy struct {
 	set   Partition
-	gains bool // takes no item whose cost is not below 0
+	gains bool // items whose cost is not negative are never taken
 	order descending
-	keys  []float64 // −c
+	keys  []float64 // scratch: negative costs, −c
 }
 
 func newGreedy(p Partition, gains bool) *greedy {
@@ -138,7 +136,7 @@ func (o *greedy) Minimise(dst, c []float64) {
 	})
 }
 
-// Projection returns one that finds the shift of each block by bisection.
+// Projection returns a projection that finds the shift of each block by bisection.
 func (p Partition) Projection() Projection { return cappedBlocks{p} }
 
 type cappedBlocks struct{ set Partition }
@@ -149,5 +147,5 @@ func (p cappedBlocks) Project(dst, x []float64) {
 	})
 }
 
-// LocalOracle returns the direct form, which needs no decomposition.
+// LocalOracle returns the direct form of the local oracle, which needs no decomposition.
 func (p Partition) LocalOracle() LocalOracle { return newLocalBlocks(p) }

@@ -25,7 +25,7 @@ func TestPartitionsThatAreRefused(t *testing.T) {
 	}
 }
 
-// FuzzParseBlock checks that a canonical form is its own canonical form, and has the same numbers.
+// FuzzParseBlock checks that parsing a canonical form changes nothing and keeps the numbers.
 func FuzzParseBlock(f *testing.F) {
 	for _, text := range []string{"2:1", " 07 : +3", "3:3", "-2:-3", "2:1:1", "", ":"} {
 		f.Add(text)

@@ -105,8 +105,8 @@ func everySet(t *testing.T, f func(t *testing.T, s Set, rng *rand.Rand)) {
 		for _, n := range []int{1, 2, 3, 5, 8} {
 			plural := []string{"simplex", "subsets", "partition", "ranking", "partition-at-most"}
 			if n == 1 && slices.Contains(plural, name) || !projected(name) ||
-				name == "ranking" && n == 8 || // has 40 320 vertices
-				name == "spectrahedron" { // has tests of its own
+				name == "ranking" && n == 8 || // this ranking has 40 320 vertices
+				name == "spectrahedron" { // TestNearestMatrix checks the spectrahedron
 				continue
 			}
 			for _, radius := range []float64{1, 0.01, 7} {
@@ -128,7 +128,7 @@ func TestProjection(t *testing.T) {
 		got, again, other := make([]float64, n), make([]float64, n), make([]float64, n)
 		for trial := range 300 {
 			x := normal(rng, n, s.MaxNorm()*[]float64{0.1, 1, 3, 1e6}[trial%4])
-			if trial%5 == 0 { // equal entries
+			if trial%5 == 0 { // all entries are equal
 				for i := range x {
 					x[i] = x[i%2]
 				}
@@ -156,7 +156,7 @@ func TestProjection(t *testing.T) {
 			if floats.Distance(other, got, 2) > floats.Distance(x, y, 2)+tol {
 				t.Fatalf("expands: %g to %g", floats.Distance(x, y, 2), floats.Distance(other, got, 2))
 			}
-			// Variational inequality ⟨x − Πx, z − Πx⟩ ≤ 0 at another point z of the set.
+			// This is the variational inequality ⟨x − Πx, z − Πx⟩ ≤ 0 at another point z of the set.
 			slope := 0.0
 			for i := range x {
 				slope += (x[i] - got[i]) * (other[i] - got[i])
@@ -222,7 +222,8 @@ func TestStartDiameterAndNorm(t *testing.T) {
 		if math.Abs(s.Diameter()-want) > 1e-14*want || math.Abs(s.MaxNorm()-far) > 1e-14*far {
 			t.Errorf("diameter %v, want %v; norm %v, want %v", s.Diameter(), want, s.MaxNorm(), far)
 		}
-		// What the projection on the tangent space removes is orthogonal to every difference of points of the set.
+		// The projection to the tangent space must remove a vector that is orthogonal to every difference of points of
+		// the set.
 		v := normal(rng, n, 1)
 		tangent := slices.Clone(v)
 		project(t, s, tangent)

@@ -9,11 +9,12 @@ import (
 
 // Ranking is the convex hull of all orders of R·w, the permutahedron: the values of n items in a mix of rankings, where
 // places have values w_1 ≥ w_2 ≥ … ≥ w_n. It is the base polytope of the submodular function R·(w_1 + … + w_|S|),
-// concave in |S|: {Σx = its value of all items, Σ_S x ≤ its value of S}.
+// concave in |S|: all x whose coordinates sum to the function's value of all items, and over every S to at most its
+// value of S.
 type Ranking struct {
 	shape
 	values []float64 // R·w of all n places
-	many   int       // places of positive value
+	many   int       // number of places with a positive value
 	total  float64
 }
 
@@ -23,11 +24,11 @@ func ParsePlace(text string) (canonical string, ok bool) {
 	if err != nil || !(value >= 0 && value <= maxRadius) {
 		return text, false
 	}
-	return strconv.FormatFloat(value+0, 'g', -1, 64), true // −0 is 0
+	return strconv.FormatFloat(value+0, 'g', -1, 64), true // adding 0 turns −0 into 0
 }
 
-// newRanking reads entries in the form of ParsePlace; further places have value 0. Its errors name the position, from
-// 1.
+// newRanking reads entries in the form of ParsePlace; places that are not listed have value 0. Its errors name the
+// position, from 1.
 func newRanking(places []string, n int, radius float64) (Ranking, error) {
 	if len(places) == 0 || len(places) > n {
 		return Ranking{}, fmt.Errorf("convex: %d places: not 1 to %d, the dimension", len(places), n)
@@ -48,7 +49,7 @@ func newRanking(places []string, n int, radius float64) (Ranking, error) {
 		}
 		s.total += s.values[i]
 	}
-	square := 0.0 // of the distance of a ranking to its reverse, where the inner product of two orders is smallest
+	square := 0.0 // diameter squared: reverse orders are at the largest distance
 	for i, w := range s.values {
 		away := w - s.values[n-1-i]
 		square += float64(away * away)
@@ -80,17 +81,17 @@ func (s Ranking) settle(x []float64) {
 
 func (s Ranking) check(x []float64) error { return checkSum(x, s.values[0], s.total) }
 
-// Linear returns a linear oracle with its own memory.
 func (s Ranking) Linear() LinearOracle {
 	return &ranked{s, newDescending(s.n), make([]float64, s.n)}
 }
 
-// ranked gives the first place to the least cost, and so on, ties by lowest position: the greedy algorithm (J. Edmonds,
-// Submodular functions, matroids, and certain polyhedra, 1970). It costs O(n + k log n) for k places of positive value.
+// ranked gives the first place to the item of least cost, the next place to the next item, and so on; among equal
+// costs, the lower position comes first. This is the greedy algorithm (J. Edmonds, Submodular functions, matroids, and
+// certain polyhedra, 1970). It costs O(n + k log n) for k places of positive value.
 type ranked struct {
 	set   Ranking
 	order descending
-	keys  []float64 // −c
+	keys  []float64 // scratch: negative costs, −c
 }
 
 func (o *ranked) Minimise(dst, c []float64) {
@@ -101,7 +102,7 @@ func (o *ranked) Minimise(dst, c []float64) {
 	}
 }
 
-// Projection returns one that sorts, and pools values that are out of order: O(n log n).
+// Projection returns a projection that sorts the coordinates, and pools values that are out of order: O(n log n).
 func (s Ranking) Projection() Projection {
 	n := s.n
 	return &pooled{
@@ -117,10 +118,10 @@ func (s Ranking) Projection() Projection {
 type pooled struct {
 	set    Ranking
 	order  descending
-	keys   []float64 // copy of z, because x and dst may be the same slice
-	sorted []int32   // positions by falling z
-	first  []int32   // start of each pool, among sorted
-	sums   []float64 // of z − w over each pool
+	keys   []float64 // a copy of z, because x and dst may be the same slice
+	sorted []int32   // positions in the order of falling z
+	first  []int32   // start of each pool in sorted
+	sums   []float64 // sum of z − w over each pool
 }
 
 func (p *pooled) Project(dst, x []float64) {
@@ -154,8 +155,8 @@ func (p *pooled) pool(at int, sum float64) {
 	p.sums, p.first = append(p.sums, sum), append(p.first, first)
 }
 
-// place shifts a pool so that its sum is that of its places. It does so twice, because the first shift may be far
-// larger than the result.
+// place shifts a pool so that its sum equals the sum of its place values. It shifts twice, because the first shift may
+// be far larger than the result.
 func (p *pooled) place(dst []float64, from, to int) {
 	for _, i := range p.sorted[from:to] {
 		dst[i] = p.keys[i]

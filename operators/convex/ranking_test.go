@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// slowRanking projects without pools. The descending u nearest to y = z − w is given by a min-max formula: at each
-// place, the least over starts before it of the largest mean from the start to an end after it (R. E. Barlow and
-// others, 1972, theorem 1.4).
+// slowRanking projects without pools. A min-max formula gives the descending u nearest to y = z − w. Its entry at a
+// place is the least, over all starts up to the place, of the largest mean of y from the start to an end at or after
+// the place (R. E. Barlow and others, 1972, theorem 1.4).
 func slowRanking(s Ranking, x []float64) []float64 {
 	n, out := len(x), make([]float64, len(x))
 	order := make([]int, n)
@@ -94,7 +94,7 @@ func TestRankingOfEqualPlacesIsSubsets(t *testing.T) {
 	}
 }
 
-// FuzzParsePlace checks that a canonical form is its own canonical form.
+// FuzzParsePlace checks that parsing a canonical form changes nothing.
 func FuzzParsePlace(f *testing.F) {
 	for _, text := range []string{"1", "-0", " 0x1p-2 ", "1e400", "NaN", "-1", ""} {
 		f.Add(text)

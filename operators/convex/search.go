@@ -6,7 +6,7 @@ type Search struct {
 	oracle LocalOracle
 	linear LinearOracle
 	vertex []float64 // v, the linear minimiser
-	reach  float64   // D: within it are all points, so that a move goes towards v
+	reach  float64   // D: a move with this radius reaches every point, so it goes towards v
 }
 
 // NewSearch returns a search for a set and an oracle of it.
@@ -14,9 +14,9 @@ func NewSearch(s Set, o LocalOracle) *Search {
 	return &Search{oracle: o, linear: NewLinearOracle(s), vertex: make([]float64, s.Dimension()), reach: s.Diameter()}
 }
 
-// Step moves to the minimum of J on the segment to v: J(x + γ(v−x)) = J(x) − γ⟨c, x−v⟩ + γ²b|v−x|²/2 with slope c at x
-// and curvature b. It is at γ = ⟨c, x−v⟩/(b|v−x|²), or at 1 if that is less (Jaggi, Revisiting Frank-Wolfe, ICML 2013,
-// algorithm 2). Step returns false at the minimiser of J, where no segment descends.
+// Step moves to the minimum of J on the segment from x to v. With slope c at x and curvature b, J(x + γ(v−x)) = J(x) −
+// γ⟨c, x−v⟩ + γ²b|v−x|²/2. The minimum is at γ = ⟨c, x−v⟩/(b|v−x|²), or at 1 if 1 is less (Jaggi, Revisiting
+// Frank-Wolfe, ICML 2013, algorithm 2). Step returns false at the minimiser of J, where no segment descends.
 func (s *Search) Step(slope []float64, curvature float64) bool {
 	s.linear.Minimise(s.vertex, slope)
 	x, gap, square := s.oracle.Point(), 0.0, 0.0
@@ -42,7 +42,7 @@ func (s *Search) Step(slope []float64, curvature float64) bool {
 // minimum, and on most sets far less.
 const nearSteps = 256
 
-// approach moves towards x by steps on |y − x|²/2.
+// approach moves towards x by searched steps on |y − x|²/2.
 func (s *Search) approach(x []float64) {
 	slope := make([]float64, len(x))
 	for range nearSteps {
@@ -55,8 +55,8 @@ func (s *Search) approach(x []float64) {
 	}
 }
 
-// Nearest returns the point of a set that is nearest to x. On a set without a projection it returns x itself if x is
-// found to be in the set, and otherwise the approximation after nearSteps.
+// Nearest returns the point of a set that is nearest to x. On a set without a projection it returns x itself if a cheap
+// test shows that x is in the set, and otherwise an approximation after nearSteps steps.
 func Nearest(s Set, x []float64) ([]float64, error) {
 	near := make([]float64, len(x))
 	if p, err := NewProjection(s); err == nil {

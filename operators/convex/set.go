@@ -12,8 +12,8 @@ type Set interface {
 	Name() string
 	Dimension() int
 	Diameter() float64   // D, the largest |x−y|₂
-	MaxNorm() float64    // the largest |x|₂
-	Start(dst []float64) // x_1
+	MaxNorm() float64    // largest norm |x|₂ of a point
+	Start(dst []float64) // writes the starting point x_1
 }
 
 // Projection maps a point to the nearest point of a set. dst and x may be the same slice.
@@ -21,22 +21,23 @@ type Projection interface {
 	Project(dst, x []float64)
 }
 
-// LinearOracle writes to dst a point of the set, a vertex if it has any, that minimises ⟨c, ·⟩. dst and c must differ.
+// LinearOracle writes to dst a point of the set that minimises ⟨c, ·⟩. If the set has vertices, the point is one. dst
+// and c must not overlap.
 type LinearOracle interface {
 	Minimise(dst, c []float64)
 }
 
-// LocalOracle moves a point x of a polytope towards the local minimisers of linear costs. A new one is at the set's
-// start.
+// LocalOracle moves a point x of a polytope towards the local minimisers of linear costs. A new LocalOracle is at the
+// set's start.
 type LocalOracle interface {
-	Point() []float64 // x, valid until the next Move or Restore; not to be modified
-	Ratio() float64   // ρ ≥ 1
+	Point() []float64 // x, valid until the next Move or Restore; callers must not modify it
+	Ratio() float64   // ρ ≥ 1 of the contract of Move
 
 	// Move finds p with ⟨p, c⟩ ≤ ⟨y, c⟩ for every y of the set with |x−y| ≤ r, and |x−p| ≤ ρ·r. Then it sets x ← (1−α)x
 	// + αp. It costs one linear minimisation over the set. r ≥ 0, α in (0, 1].
 	Move(alpha, r float64, c []float64)
 
-	// AppendState appends all that determines x and later moves, always StateLen bytes.
+	// AppendState appends everything that determines x and later moves. It always appends StateLen bytes.
 	AppendState(dst []byte) []byte
 	StateLen() int
 
@@ -51,30 +52,30 @@ type Toward interface {
 	Toward(alpha float64, v []float64)
 }
 
-// The range of radii keeps every product of a radius with a cost far from overflow and underflow.
+// minRadius and maxRadius keep every product of a radius with a cost far from overflow and underflow.
 const minRadius, maxRadius = 1e-15, 1e15
 
-// Spec describes a set, as in settings.
+// Spec describes a set by the values of settings.
 type Spec struct {
 	Name      string
 	Dimension int
-	Radius    float64  // R of every set, s of the simplex, and the factor of the points of vertices
-	Pick      int      // k of subsets and subsets-at-most; 0 for others
-	Edges     []string // of a flow, of trees and of forests, from>to; none for others
-	Blocks    []string // of partition and partition-at-most, size:pick; none for others
-	Places    []string // of a ranking, numbers that fall; none for others
-	Rows      int      // of a trace-norm ball's matrices; 0 for others
-	Corners   []string // of vertices, numbers with spaces between them; none for others
-	Low, High []string // of a box without a radius, where each coordinate ends; none for others
+	Radius    float64  // R of every set, s of the simplex, and for vertices the factor of all points
+	Pick      int      // k of subsets and subsets-at-most; 0 for other sets
+	Edges     []string // edges from>to of a flow, of trees and of forests; none for other sets
+	Blocks    []string // blocks size:pick of partition and partition-at-most; none for other sets
+	Places    []string // descending place values of a ranking; none for other sets
+	Rows      int      // number of rows of a trace-norm ball's matrices; 0 for other sets
+	Corners   []string // points of vertices, each as numbers separated by spaces; none for other sets
+	Low, High []string // ends of each coordinate of a box without a radius; none for other sets
 }
 
 // ended reports whether a Spec gives the ends of coordinates.
 func (s Spec) ended() bool { return len(s.Low)+len(s.High) > 0 }
 
-// kind is a kind of set.
+// kind describes one of the sets that settings can name.
 type kind struct {
 	name string
-	own  string // the setting that describes it besides SET, DIMENSION and RADIUS, if it needs one
+	own  string // the setting that the kind requires besides SET, DIMENSION and RADIUS; "" if there is none
 	make func(Spec) (Set, error)
 }
 
@@ -124,7 +125,7 @@ func (s Spec) kind() (found kind) {
 
 // ownSetting is a setting that only some kinds of sets have.
 type ownSetting struct {
-	name, text string // text: as errors name it
+	name, text string // text is the name of the setting in errors
 	set        bool
 }
 
@@ -178,8 +179,8 @@ func NewProjection(s Set) (Projection, error) {
 	return nil, fmt.Errorf("convex: set %s: has no projection that is cheap (llo works)", s.Name())
 }
 
-// NewLocalOracle returns a local oracle with its own memory, for one machine. It returns an error for a ball of the ℓ2
-// norm. The oracle of a set that is followed is not local.
+// NewLocalOracle returns a local oracle with its own memory, for one machine. It returns an error for the ℓ2 ball. For
+// a followed set, the oracle moves towards the linear minimiser for every radius.
 func NewLocalOracle(s Set) (LocalOracle, error) {
 	switch s := s.(type) {
 	case interface{ LocalOracle() LocalOracle }:
@@ -198,8 +199,8 @@ func NewLinearOracle(s Set) LinearOracle {
 	return s.(LinearOracle)
 }
 
-// Settle corrects a point that rounding has moved off its set, by a movement of about that size. It restores sums to
-// their values on the set, and coordinates to their ranges.
+// Settle corrects a point that rounding has moved off its set, by a change of about the size of the rounding. It
+// restores sums to their values on the set, and coordinates to their ranges.
 func Settle(s Set, x []float64) {
 	if s, ok := s.(interface{ settle(x []float64) }); ok {
 		s.settle(x)

@@ -7,7 +7,7 @@ import (
 	"oriel/operators"
 )
 
-// rows are the settings that make up a Spec: the kind, the unit and the limits of each, and whether it is required.
+// rows holds the settings of a Spec, with the kind, the unit and the limits of each, and whether it is required.
 var rows = []operators.Setting{
 	{Name: "SET", Kind: operators.Text, Unit: "name", Choices: Names(), Required: true},
 	{
@@ -102,7 +102,7 @@ func (s Spec) wantEnds(v *operators.Values) {
 	}
 }
 
-// Radius returns RADIUS, or for a box with ends half of its longest side.
+// Radius returns RADIUS or, for a box with ends, half of the box's longest side.
 func Radius(v *operators.Values, s Set) float64 {
 	radius := v.Number("RADIUS")
 	if b, ok := s.(Box); ok && radius == 0 {
@@ -122,7 +122,7 @@ func Want(v *operators.Values) Set {
 	if i := slices.IndexFunc(own, func(o ownSetting) bool { return o.set || o.name == spec.kind().own }); i >= 0 {
 		name = own[i].name
 	}
-	// A problem of the set concerns all its settings together, if none of them has a problem by itself.
+	// If no setting has a problem by itself, a problem of the set concerns all its settings together.
 	if err != nil && v.Sound(
 		"RADIUS", "DIMENSION", "PICK", "EDGES", "BLOCKS", "WORTHS", "ROWS", "VERTICES", "LOW", "HIGH",
 	) {

@@ -13,10 +13,8 @@ type shape struct {
 	diameter, maxNorm float64
 }
 
-// Name returns the name of the set in settings.
 func (s shape) Name() string { return s.name }
 
-// Dimension returns n.
 func (s shape) Dimension() int { return s.n }
 
 // Diameter returns D, or for flows, trees and forests an upper bound.
@@ -25,7 +23,7 @@ func (s shape) Diameter() float64 { return s.diameter }
 // MaxNorm returns the largest norm of a point.
 func (s shape) MaxNorm() float64 { return s.maxNorm }
 
-// Start writes 0. A set whose starting point is another one has its own Start.
+// Start writes 0. A set that starts at another point must have its own Start.
 func (s shape) Start(dst []float64) { clear(dst) }
 
 func fill(dst []float64, v float64) {
@@ -34,10 +32,10 @@ func fill(dst []float64, v float64) {
 	}
 }
 
-// point is the part of a LocalOracle that stores x, for an oracle whose state is x alone.
+// point stores x for a LocalOracle that has no other state.
 type point struct {
 	x     []float64
-	check func(x []float64) error // whether x is a point of the set
+	check func(x []float64) error // returns an error if x is not a point of the set
 }
 
 func newPoint(s Set, check func(x []float64) error) point {
@@ -62,7 +60,7 @@ func appendFloats(dst []byte, v []float64) []byte {
 	return dst
 }
 
-// restore reads numbers that appendFloats has written. It leaves dst unchanged if check returns an error for them.
+// restore reads numbers that appendFloats has written. If check returns an error for them, it leaves dst unchanged.
 func restore(dst []float64, state []byte, check func([]float64) error) error {
 	if len(state) != 8*len(dst) {
 		return errors.New("convex: state: wrong length")

@@ -28,20 +28,20 @@ func (s Simplex) settle(x []float64) { normalise(x, s.scale) }
 // tangent subtracts the mean, because Σx is constant on the set.
 func (s Simplex) tangent() (Tangent, error) { return centred{s.n}, nil }
 
-// Minimise writes s·e_j for the smallest c_j, lowest j first.
+// Minimise writes s·e_j for the smallest c_j, the lowest j among equals.
 func (s Simplex) Minimise(dst, c []float64) {
 	clear(dst)
 	dst[smallest(c)] = s.scale
 }
 
-// Projection returns sort and threshold, with its own scratch space.
+// Projection returns a projection by sorting and thresholding, with its own scratch space.
 func (s Simplex) Projection() Projection {
 	return &threshold{s.scale, newDescending(s.n)}
 }
 
-// threshold projects onto {x ≥ 0, Σx = scale}: x_i ← max(x_i − τ, 0) with τ = (Σ_{i≤k} u_i − scale)/k, where u is x in
-// descending order and k is the last place with u_k > τ (Duchi and others 2008, figure 1). Only the k largest entries
-// are sorted.
+// threshold projects to {x ≥ 0, Σx = scale}: x_i ← max(x_i − τ, 0) with τ = (Σ_{i≤k} u_i − scale)/k. Here u is x in
+// descending order, and k is the last place with u_k > (Σ_{i≤k} u_i − scale)/k (Duchi and others 2008, figure 1). Only
+// the k largest entries are sorted.
 type threshold struct {
 	scale float64
 	order descending
@@ -78,8 +78,8 @@ func (s Simplex) LocalOracle() LocalOracle {
 }
 
 // localSimplex moves mass m = min(√n·r/2, s) from the coordinates of largest cost to the coordinate of smallest. Any y
-// of the simplex with |x−y|₂ ≤ r moves at most |x−y|₁/2 ≤ √n·r/2, so none is better. And |x−p|₂ ≤ √2·m, hence ρ =
-// √(n/2), but at least 1.
+// of the simplex with |x−y|₂ ≤ r moves a mass of at most |x−y|₁/2 ≤ √n·r/2, so no y has a lower cost than p. And |x−p|₂
+// ≤ √2·m, hence ρ = √(n/2), but at least 1.
 type localSimplex struct {
 	point
 	simplex Simplex
@@ -107,7 +107,7 @@ func (o *localSimplex) Move(alpha, r float64, c []float64) {
 	o.simplex.settle(o.x)
 }
 
-// smallest returns the position of the least value, lowest position first.
+// smallest returns the position of the least value, the lowest position among equals.
 func smallest(c []float64) int {
 	best := 0
 	for i, v := range c {

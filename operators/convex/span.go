@@ -2,17 +2,17 @@ package convex
 
 import "errors"
 
-// maxSpan bounds the numbers in a basis, as maxFactor bounds those in a factor.
+// maxSpan is the largest number of coordinates in a basis, equal to the limit maxFactor for a factor.
 const maxSpan = 1 << 18
 
-// narrow is the relative distance from a space below which points count as in it. It is larger than rounding errors,
-// and smaller than intended differences in settings.
+// narrow is the relative distance from a space below which a point counts as in the space. It is larger than rounding
+// errors, and smaller than intended differences in settings.
 const narrow = 1e-9
 
 // span is a space given by an orthonormal basis.
 type span struct {
 	basis [][]float64
-	share []float64 // scratch: components of v along the basis
+	share []float64 // components of v along the basis, scratch
 }
 
 // tangent returns the space of all differences of points, by the Gram–Schmidt process. Each step takes the point
@@ -75,7 +75,6 @@ func inner(a, b []float64) float64 {
 	return total
 }
 
-// Dimension returns the number of basis vectors.
 func (s *span) Dimension() int { return len(s.basis) }
 
 // Project replaces v by the sum of its components along the basis vectors.

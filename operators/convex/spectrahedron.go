@@ -8,19 +8,20 @@ import (
 	"oriel/operators/elementary"
 )
 
-// MaxSide bounds the rows of a matrix, because an eigendecomposition costs about 25 times the cube of that number.
+// MaxSide is the largest number of rows of a matrix, because an eigendecomposition costs about 25 times the cube of
+// that number.
 const MaxSide = 128
 
 // Spectrahedron is the set of symmetric positive semidefinite matrices with trace R, stored row by row: mixes of R·vvᵀ.
 type Spectrahedron struct {
 	shape
-	side  int // m, n = m²
+	side  int // m, where n = m²
 	trace float64
 }
 
 func newSpectrahedron(n int, radius float64) (Spectrahedron, error) {
 	side := int(math.Sqrt(float64(n)))
-	diameter := float64(radius * math.Sqrt2) // of two vertices R·vvᵀ with orthogonal v
+	diameter := float64(radius * math.Sqrt2) // distance of two vertices R·vvᵀ with orthogonal v
 	s := Spectrahedron{shape{"spectrahedron", n, diameter, radius}, side, radius}
 	if s.side*s.side != n || s.side < 2 || s.side > MaxSide {
 		return s, fmt.Errorf("convex: dimension %d: a spectrahedron takes a square, of 2 to %d", n, MaxSide)
@@ -111,7 +112,6 @@ func (s Spectrahedron) check(x []float64) error {
 	return nil
 }
 
-// Linear returns a linear oracle with its own memory.
 func (s Spectrahedron) Linear() LinearOracle { return &leastEigen{s, elementary.NewEigen(s.side)} }
 
 // leastEigen minimises by R·vvᵀ, where v is the eigenvector of the least eigenvalue of the cost, the first among
@@ -138,7 +138,7 @@ func (o *leastEigen) Minimise(dst, c []float64) {
 	o.set.settle(dst)
 }
 
-// Projection returns one that projects the eigenvalues onto the simplex of the trace, in about 25m³ operations.
+// Projection returns a projection that projects the eigenvalues to the simplex of scale R, in about 25m³ operations.
 func (s Spectrahedron) Projection() Projection {
 	return &spectral{
 		set: s, eigen: elementary.NewEigen(s.side),

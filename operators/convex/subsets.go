@@ -2,8 +2,8 @@ package convex
 
 import "math"
 
-// Subsets is {0 ≤ x ≤ R, Σx = kR}: mixes of the sets of k out of n, the base polytope of the uniform matroid. Its
-// vertices have R at k coordinates. It is a block of a Partition.
+// Subsets is {0 ≤ x ≤ R, Σx = kR}: the convex hull of R times the indicators of k of n items, the base polytope of the
+// uniform matroid. Its vertices have R at k coordinates. It is a block of a Partition.
 type Subsets struct {
 	shape
 	pick   int
@@ -23,8 +23,8 @@ func (s Subsets) Start(dst []float64) { fill(dst, s.total()/float64(s.n)) }
 func (s Subsets) total() float64 { return float64(float64(s.pick) * s.radius) }
 
 // capped projects: x_i ← clip(x_i − τ, 0, R), with τ such that the sum is kR (stationarity of the Lagrangian; the sum
-// falls in τ). Bisection ends with two values of τ, between which the result is linear. Only ulps can lie between them,
-// or, for x whose ulp exceeds R, a tie.
+// falls in τ). Bisection ends with two values of τ, between which the result is linear. They differ by a few ulp. If an
+// ulp of x exceeds R, equal coordinates may lie between them.
 type capped struct{ set Subsets }
 
 func (p *capped) Project(dst, x []float64) {
@@ -32,7 +32,7 @@ func (p *capped) Project(dst, x []float64) {
 	for _, v := range x {
 		top, bottom = max(top, v), min(bottom, v)
 	}
-	low, high := bottom-p.set.radius, top // τ = low: all at R, high: all at 0
+	low, high := bottom-p.set.radius, top // at τ = low all coordinates are R, at τ = high all are 0
 	for high-low > dust*p.set.radius {
 		middle := float64(low/2) + float64(high/2)
 		if middle <= low || middle >= high {
@@ -66,7 +66,7 @@ func (p *capped) sum(x []float64, shift float64) float64 {
 }
 
 // settle corrects the sum to kR, up to a few ulp. It adds a missing amount in proportion to the room below R, and takes
-// an excess in proportion to the coordinates. It moves x by the rounding of its sum.
+// an excess in proportion to the coordinates. The change of x is as small as the rounding of its sum.
 func (s Subsets) settle(x []float64) {
 	for i, v := range x {
 		if v < dust*s.radius {

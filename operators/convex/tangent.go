@@ -4,8 +4,8 @@ package convex
 // Components of a cost c in its orthogonal complement change no decision, because ⟨c, x⟩ is then constant on the set. A
 // Tangent owns scratch space, so that each machine must have its own.
 type Tangent interface {
-	Dimension() int      // of the space, 0 for a set of one point
-	Project(v []float64) // projects v, in place and orthogonally; allocates nothing
+	Dimension() int      // dimension of the space, 0 for a set of one point
+	Project(v []float64) // projects v orthogonally and in place, without allocations
 }
 
 // NewTangent returns the tangent space of a set. It returns an error for a flow or vertices if a projection would be
@@ -40,7 +40,8 @@ func (n full) Dimension() int { return int(n) }
 
 func (full) Project([]float64) {}
 
-// centred is a product of spaces of vectors that sum to 0, one for each consecutive block of the listed sizes.
+// centred is a product of spaces, one for each consecutive block of the listed sizes. Each space has the vectors whose
+// entries sum to 0.
 type centred []int
 
 func (b centred) Dimension() int {
@@ -63,7 +64,7 @@ func (b centred) Project(v []float64) {
 	}
 }
 
-// scattered is centred for blocks given as lists of coordinates.
+// scattered is like centred, for blocks that are lists of coordinates.
 type scattered [][]int32
 
 func (b scattered) Dimension() int {

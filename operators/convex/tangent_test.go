@@ -52,7 +52,7 @@ func slowTangent(t testing.TB, points [][]float64) *mat.Dense {
 	return mat.DenseCopyOf(u.Slice(0, n, 0, rank))
 }
 
-// slowly projects onto the span of orthonormal columns.
+// slowly projects v to the span of orthonormal columns.
 func slowly(basis *mat.Dense, v []float64) []float64 {
 	var share, out mat.VecDense
 	share.MulVec(basis.T(), mat.NewVecDense(len(v), v))
@@ -60,7 +60,7 @@ func slowly(basis *mat.Dense, v []float64) []float64 {
 	return out.RawVector().Data
 }
 
-// flat returns sets of few dimensions for which corners lists points that span them.
+// flat returns sets of few dimensions. For each, corners lists points that span the set's affine hull.
 func flat(t testing.TB) []Set {
 	t.Helper()
 	var out []Set
@@ -86,18 +86,18 @@ func flat(t testing.TB) []Set {
 	}
 	out = append(out, mustParse(t, "ranking", 5, 2))
 	for _, edges := range [][]string{
-		{"s>t"},                      // one point
-		{"s>a", "a>t"},               // one path
-		{"s>a", "s>a", "a>t", "s>t"}, // parallel edges
-		layered(2, 2), layered(2, 3), // costs of each layer
+		{"s>t"},                      // all flows are one point
+		{"s>a", "a>t"},               // the graph is one path
+		{"s>a", "s>a", "a>t", "s>t"}, // the graph has parallel edges
+		layered(2, 2), layered(2, 3), // all paths cross each layer, so that costs of a layer can be shifted
 	} {
 		parse(Spec{Name: "flow", Dimension: len(edges), Radius: 2, Edges: edges})
 	}
 	for _, edges := range [][]string{
-		{"a>b", "b>c", "c>a", "c>d", "d>e", "e>c"},        // two triangles at a vertex
-		{"a>b", "b>a", "b>c", "c>d", "d>e", "e>c", "e>f"}, // parallel edges, a bridge, a triangle, a leaf
-		{"a>b", "b>c", "c>d", "d>a", "a>c", "d>e", "e>d"}, // a square with a diagonal
-		{"m>a", "m>b", "m>c", "a>m", "a>b", "c>m", "c>m"}, // blocks around one vertex
+		{"a>b", "b>c", "c>a", "c>d", "d>e", "e>c"},        // the graph is two triangles that share a vertex
+		{"a>b", "b>a", "b>c", "c>d", "d>e", "e>c", "e>f"}, // parallel edges, a bridge, a triangle, a pendant
+		{"a>b", "b>c", "c>d", "d>a", "a>c", "d>e", "e>d"}, // the graph is a square with a diagonal and a double edge
+		{"m>a", "m>b", "m>c", "a>m", "a>b", "c>m", "c>m"}, // the graph has several blocks that share one vertex
 	} {
 		parse(Spec{Name: "trees", Dimension: len(edges), Radius: 2, Edges: edges})
 	}
@@ -260,7 +260,8 @@ func TestTangentOfOneBlockIsTheEarlierOne(t *testing.T) {
 	}
 }
 
-// TestFactorsThatAreTooLarge checks that costs of such a graph are not projected.
+// TestFactorsThatAreTooLarge checks that NewTangent refuses graphs whose factor would be too large, so that costs are
+// not projected.
 func TestFactorsThatAreTooLarge(t *testing.T) {
 	_, err := NewTangent(parseFlow(t, ladder(6000), 1))
 	if err == nil || !strings.Contains(err.Error(), "costs too much") {

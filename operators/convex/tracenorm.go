@@ -38,13 +38,12 @@ func (s TraceNorm) check(x []float64) error {
 		}
 		square += float64((v / s.radius) * (v / s.radius))
 	}
-	if square > 1+float64(3*sumTolerance) { // the norm of singular values is at most their sum
+	if square > 1+float64(3*sumTolerance) { // the norm of the singular values is at most their sum, R
 		return errors.New("convex: state: a matrix longer than the set")
 	}
 	return nil
 }
 
-// Linear returns a linear oracle with its own memory.
 func (s TraceNorm) Linear() LinearOracle {
 	return &largestSingular{
 		set: s, eigen: elementary.NewEigen(min(s.rows, s.columns)),
@@ -53,8 +52,8 @@ func (s TraceNorm) Linear() LinearOracle {
 }
 
 // largestSingular minimises by −R·uvᵀ for the largest singular value of the cost, the first among equals. It uses the
-// eigenvectors of the Gram matrix of rows or columns, whichever are fewer. If the cost is zero, u and v are the first
-// directions.
+// eigenvectors of the Gram matrix of the rows or of the columns, whichever has the smaller size. If the cost is zero, u
+// and v are the first unit vectors.
 type largestSingular struct {
 	set         TraceNorm
 	eigen       *elementary.Eigen
@@ -72,7 +71,8 @@ func (o *largestSingular) Minimise(dst, c []float64) {
 		dst[0] = -o.set.radius
 		return
 	}
-	at := func(i, j int) float64 { return c[i*columns+j] / largest } // so that squares neither overflow nor underflow
+	// Scaled by the largest cost, so that squares cannot overflow.
+	at := func(i, j int) float64 { return c[i*columns+j] / largest }
 	short, long, fewer := o.left, o.right, rows
 	if columns < rows {
 		short, long, fewer = o.right, o.left, columns

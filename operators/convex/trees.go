@@ -11,12 +11,12 @@ type Trees struct {
 	shape
 	from, to []int32
 	vertices int
-	sets     Subsets // all sets with as many edges as a tree
+	sets     Subsets // all sets with as many edges as a spanning tree
 	radius   float64
 	start    []float64
 }
 
-// startRounds bounds the trees that Start mixes.
+// startRounds is the number of trees that Start adds to its convex combination.
 const startRounds = 32
 
 // newTrees reads entries in the form of ParseEdge, one for each dimension. Their direction has no meaning. Its errors
@@ -99,7 +99,7 @@ func (s *Trees) mix() {
 	}
 }
 
-// Start writes a mix of at most 33 trees that is close to the point of least norm.
+// Start writes a convex combination of at most 33 trees that is close to the point of least norm.
 func (s Trees) Start(dst []float64) { copy(dst, s.start) }
 
 // tangent subtracts the mean of each block of the graph, because all trees have the same number of edges in it. No
@@ -109,8 +109,8 @@ func (s Trees) tangent() (Tangent, error) {
 	return scattered(biconnected(s.vertices, s.from, s.to)), nil
 }
 
-// settle corrects the sum, and clips coordinates to [0, R]. Sums within parts of the graph, which are at most the
-// number of vertices less one, keep the rounding of the mixes that x is made of.
+// settle corrects the sum, and clips coordinates to [0, R]. It does not correct the rounding of sums over smaller sets
+// of edges.
 func (s Trees) settle(x []float64) {
 	for i, v := range x {
 		x[i] = min(v, s.radius)
@@ -120,19 +120,18 @@ func (s Trees) settle(x []float64) {
 
 func (s Trees) check(x []float64) error { return s.sets.check(x) }
 
-// Linear returns a linear oracle with its own memory.
 func (s Trees) Linear() LinearOracle {
 	return newKruskal(s.from, s.to, s.vertices, s.radius, false)
 }
 
-// kruskal takes edges by rising cost, the first in the list among equals, unless an edge closes a cycle: the greedy
-// algorithm (J. B. Kruskal, Proc. AMS 7, 1956), O(n log n).
+// kruskal takes edges in the order of rising cost, the first in the list among equals, and skips an edge that closes a
+// cycle. This is the greedy algorithm (J. B. Kruskal, Proc. AMS 7, 1956), O(n log n).
 type kruskal struct {
 	from, to []int32
 	radius   float64
-	gains    bool // takes no edge whose cost is not below 0
+	gains    bool // edges whose cost is not negative are never taken
 	order    descending
-	keys     []float64 // −c
+	keys     []float64 // scratch: negative costs, −c
 	forest   forest
 }
 
@@ -163,7 +162,7 @@ func (o *kruskal) Minimise(dst, c []float64) {
 // forest is a union-find structure over vertices, with union by size and path halving (R. E. Tarjan and J. van Leeuwen,
 // JACM 31, 1984).
 type forest struct {
-	above []int32 // of a root −(vertices of its set)
+	above []int32 // parent of a vertex; for a root, minus the number of vertices in its set
 }
 
 func newForest(vertices int) forest {
@@ -194,7 +193,7 @@ func (f forest) join(a, b int32) bool {
 	if a == b {
 		return false
 	}
-	if f.above[a] > f.above[b] { // fewer vertices
+	if f.above[a] > f.above[b] { // a has fewer vertices
 		a, b = b, a
 	}
 	f.above[a] += f.above[b]

@@ -31,8 +31,8 @@ func TestGraphsWithoutTrees(t *testing.T) {
 	}
 }
 
-// TestTrees checks that the start is in the set and closer to the point of least norm than any tree. Distances are at
-// most the declared ones, and Tangent keeps all components along the set.
+// TestTrees checks that the start is in the set and closer to the point of least norm than any tree. Diameter and
+// largest norm are at most the declared ones, and Tangent keeps all components along the set.
 func TestTrees(t *testing.T) {
 	for _, n := range []int{2, 3, 5, 8, 12} {
 		s := mustParse(t, "trees", n, 3).(Trees)
@@ -41,7 +41,7 @@ func TestTrees(t *testing.T) {
 		if e := excess(s, x); e > 1e-14 {
 			t.Errorf("n=%d: start %v infeasible by %g", n, x, e)
 		}
-		// Frank–Wolfe gap: |x − least|² is at most ⟨x, x−v⟩ at the best vertex v.
+		// The Frank–Wolfe gap bounds the distance: |x − least|² is at most ⟨x, x−v⟩ at the best vertex v.
 		best := make([]float64, n)
 		s.Linear().Minimise(best, x)
 		if gap := floats.Dot(x, x) - floats.Dot(x, best); gap > 0.1*s.MaxNorm()*s.MaxNorm() {

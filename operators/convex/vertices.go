@@ -1,23 +1,25 @@
 package convex
 
-// vertices is a polytope with numbered vertices, few enough to store a weight for each.
+// vertices is a polytope with numbered vertices, few enough to store a weight for each vertex.
 type vertices interface {
 	Dimension() int
 	count() int
-	start(weights []float64)                   // weights of the starting point; the others are zero
-	kappa() float64                            // κ of operators/coco/SPEC.md §7.4: mass κ·r reaches every point within r
-	Diameter() float64                         // D
-	cost(id int, c []float64) float64          // ⟨v, c⟩
-	add(dst []float64, id int, weight float64) // dst += weight·v
-	minimiser(c []float64) int                 // the linear oracle
+	start(weights []float64) // writes the weights of the starting point; the others are zero before
+	// κ of operators/coco/SPEC.md §7.4: moving weight κ·r reaches all points within r.
+	kappa() float64
+	Diameter() float64                         // largest distance D of two points
+	cost(id int, c []float64) float64          // cost ⟨v, c⟩ of a vertex
+	add(dst []float64, id int, weight float64) // adds weight·v for a vertex v
+	minimiser(c []float64) int                 // the vertex of least cost
 }
 
-// localVertices is the general local oracle, operators/coco/SPEC.md §7.2, with x = Σ λ_i v_i. The numbering identifies
-// equal vertices, and a vertex of weight zero is not in the support, so that a move adds at most one vertex to it.
+// localVertices is the general local oracle, operators/coco/SPEC.md §7.2, with x = Σ λ_i v_i. Different numbers stand
+// for different vertices. A vertex of weight zero is not in the support, so a move adds at most one vertex to the
+// support.
 type localVertices struct {
 	polytope vertices
-	weights  []float64 // λ, by vertex
-	costs    []float64 // ⟨v, c⟩ of the support during a move
+	weights  []float64 // λ, the weight of each vertex
+	costs    []float64 // ⟨v, c⟩ of the vertices in the support, during a move
 	order    descending
 	x        []float64
 }
@@ -40,8 +42,8 @@ func (o *localVertices) Ratio() float64 {
 	return max(1, float64(o.polytope.kappa()*o.polytope.Diameter()))
 }
 
-// Move takes mass Δ = min(κ·r, 1) from the vertices of largest cost and gives it to the vertex of smallest. Only the
-// fraction α of it moves: (1−α)x + αp.
+// Move takes weight Δ = min(κ·r, 1) from the vertices of largest cost and gives it to the vertex of least cost. It
+// applies only the fraction α of this change: (1−α)x + αp.
 func (o *localVertices) Move(alpha, r float64, c []float64) {
 	mass := min(float64(o.polytope.kappa()*r), 1)
 	o.order.start(o.costs)
@@ -63,7 +65,7 @@ func (o *localVertices) Move(alpha, r float64, c []float64) {
 	o.mix()
 }
 
-// mix sets x = Σ λ_i v_i, so that x never drifts from its decomposition.
+// mix sets x = Σ λ_i v_i, so that x and its decomposition never differ.
 func (o *localVertices) mix() {
 	clear(o.x)
 	for id, weight := range o.weights {

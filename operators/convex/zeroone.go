@@ -4,19 +4,19 @@ package convex
 // return a vertex as the list of these coordinates, in memory that the next call may overwrite.
 type zeroOne interface {
 	Set
-	total() float64               // R
-	kappa() float64               // κ of operators/coco/SPEC.md §7.4: mass κ·R·r reaches every point within r
-	best(c []float64) []int32     // a vertex of least cost
-	worst(c, x []float64) []int32 // a vertex of largest cost within the support of x; nil: there is none
-	settle(x []float64)           // makes x ≥ 0 a point of the set; a point with rounding moves by the rounding
-	check(x []float64) error      // whether the coordinates balance
+	total() float64               // R, the coordinate of a vertex that is not 0
+	kappa() float64               // κ of operators/coco/SPEC.md §7.4: moving mass κ·R·r reaches all points within r
+	best(c []float64) []int32     // returns a vertex of least cost
+	worst(c, x []float64) []int32 // returns a vertex of largest cost within the support of x, or nil if there is none
+	settle(x []float64)           // makes x ≥ 0 a point of the set, and removes rounding errors
+	check(x []float64) error      // returns an error if the coordinates do not balance
 }
 
 // localZeroOne is the general local oracle, operators/coco/SPEC.md §7.2, without a stored decomposition. It takes the
-// vertex of largest cost from x, with as much mass as x holds of it. The rest of x is a point of the set again, up to
-// scale, in which no vertex costs more than those before. So repeating this decomposes x in descending order of cost,
-// and its first Δ are the mass that the general form takes. Each vertex taken empties a coordinate. Any decomposition
-// is valid (Garber and Hazan 2013, Lemma 5.3), and this one never grows.
+// vertex of largest cost from x, with as much mass as x contains of this vertex. The rest of x is again a point of the
+// set, up to scale, and none of its vertices costs more. Repeating this decomposes x in descending order of cost, and
+// the first Δ of mass is what the general form takes. The decomposition is finite, because each vertex that is taken
+// makes a coordinate 0. Any decomposition is valid (Garber and Hazan 2013, Lemma 5.3), and this one needs no memory.
 type localZeroOne struct {
 	point
 	set  zeroOne
@@ -33,13 +33,13 @@ func newLocalZeroOne(s zeroOne) *localZeroOne {
 	return &localZeroOne{newPoint(s, check), s, make([]float64, s.Dimension())}
 }
 
-// Ratio returns κD.
+// Ratio returns ρ = κD, at least 1.
 func (o *localZeroOne) Ratio() float64 { return max(1, float64(o.set.kappa()*o.set.Diameter())) }
 
 func (o *localZeroOne) Move(alpha, r float64, c []float64) {
 	total := o.set.total()
 	mass := min(float64(float64(o.set.kappa()*r)*total), total)
-	if mass == total { // all of x is taken, so that the order does not matter
+	if mass == total { // all of x is taken, so the order of vertices does not matter
 		for i, v := range o.x {
 			o.x[i] = float64((1 - alpha) * v)
 		}
@@ -52,13 +52,13 @@ func (o *localZeroOne) Move(alpha, r float64, c []float64) {
 	o.set.settle(o.x)
 }
 
-// take removes the share α of the mass that costs most.
+// take removes the share α of the given mass, from the most expensive vertices first.
 func (o *localZeroOne) take(alpha, mass float64, c []float64) {
 	copy(o.left, o.x)
 	for rest := mass; rest > 0; {
 		vertex := o.set.worst(c, o.left)
 		if vertex == nil {
-			break // rounding left none in the support
+			break // rounding has left no vertex in the support
 		}
 		some := rest
 		for _, i := range vertex {

@@ -10,8 +10,8 @@ import "math"
 //	e.Set(i, j, x) for i ≤ j, e.Run(), then e.Value(k), e.Vector(k)
 type Eigen struct {
 	size    int
-	matrix  []float64 // row by row; Run reduces its off-diagonal part
-	vectors []float64 // row by row: an eigenvector each
+	matrix  []float64 // the matrix, row by row; Run makes its off-diagonal entries zero
+	vectors []float64 // one eigenvector in each row
 }
 
 // NewEigen returns an Eigen for matrices of n rows.
@@ -31,11 +31,11 @@ func (e *Eigen) Value(k int) float64 { return e.matrix[k*e.size+k] }
 func (e *Eigen) Vector(k int) []float64 { return e.vectors[k*e.size:][:e.size] }
 
 const (
-	sweeps   = 24      // far more than convergence takes, which is quadratic in the end
-	diagonal = 0x1p-50 // share of the largest number on the diagonal below which others are rounding errors
+	sweeps   = 24      // more sweeps than convergence, which is quadratic in the end, ever needs
+	diagonal = 0x1p-50 // off-diagonal entries below this share of the largest diagonal entry are rounding errors
 )
 
-// Run makes the matrix diagonal. Its numbers must be finite.
+// Run makes the matrix diagonal. Its entries must be finite.
 func (e *Eigen) Run() {
 	clear(e.vectors)
 	for i := range e.size {
@@ -45,7 +45,7 @@ func (e *Eigen) Run() {
 	}
 }
 
-// sweep rotates each number off the diagonal to zero, in order, and reports whether one was large enough.
+// sweep rotates each off-diagonal entry to zero, in order, and reports whether any entry was above the rounding errors.
 func (e *Eigen) sweep() (rotated bool) {
 	largest := 0.0
 	for k := range e.size {
@@ -64,7 +64,7 @@ func (e *Eigen) sweep() (rotated bool) {
 	return rotated
 }
 
-// rotate rotates rows and columns p and q by the smaller angle that makes the number x between them zero.
+// rotate rotates rows and columns p and q by the smaller of the two angles that make the entry x at (p, q) zero.
 func (e *Eigen) rotate(p, q int, x float64) {
 	n := e.size
 	tau := (e.matrix[q*n+q] - e.matrix[p*n+p]) / float64(2*x)

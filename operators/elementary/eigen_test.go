@@ -12,8 +12,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// TestEigenIsThatOfGonum checks that values agree with gonum, that vectors are orthonormal, and that both together give
-// the matrix, also for values that are equal, zero or far apart.
+// TestEigenIsThatOfGonum checks that eigenvalues agree with gonum, that eigenvectors are orthonormal, and that both
+// together give the matrix. It covers eigenvalues that are equal, zero or of very different size.
 func TestEigenIsThatOfGonum(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	for trial := range 200 {
@@ -75,7 +75,7 @@ func TestGoldenEigen(t *testing.T) {
 		}
 		e.Run()
 		for i := range 5 {
-			_ = binary.Write(hash, binary.LittleEndian, e.Value(i)) // a hash takes all
+			_ = binary.Write(hash, binary.LittleEndian, e.Value(i)) // writing to a hash never fails
 			_ = binary.Write(hash, binary.LittleEndian, e.Vector(i))
 		}
 	}

@@ -3,19 +3,20 @@ package elementary
 import "math"
 
 const (
-	log2e = 0x1.71547652b82fep+0 // 1/ln 2, nearest
+	log2e = 0x1.71547652b82fep+0 // 1/ln 2, rounded to nearest
 
-	// ln 2 = ln2Hi + ln2Lo to 2^-90. ln2Hi has 33 significant bits, so k·ln2Hi is exact for |k| < 2^20.
+	// ln 2 = ln2Hi + ln2Lo with an error below 2^-90. ln2Hi has 33 significant bits, so k·ln2Hi is exact for |k| <
+	// 2^20.
 	ln2Hi = 0x1.62e42fefp-1
 	ln2Lo = 0x1.473de6af278edp-34
 
 	sqrt2 = 0x1.6a09e667f3bcdp+0
 
-	expMax = 0x1.62e42fefa39efp+9  // largest x with e^x finite
-	expMin = -0x1.74910d52d3052p+9 // below it e^x rounds to 0
+	expMax = 0x1.62e42fefa39efp+9  // largest x for which e^x is finite
+	expMin = -0x1.74910d52d3052p+9 // for a smaller x, e^x rounds to 0
 )
 
-// expTerms are 1/k! for k = 13 … 2, highest first.
+// expTerms holds 1/k! for k = 13 … 2, in descending order of k.
 var expTerms = [12]float64{
 	1.0 / 6227020800, 1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880, 1.0 / 40320,
 	1.0 / 5040, 1.0 / 720, 1.0 / 120, 1.0 / 24, 1.0 / 6, 1.0 / 2,
@@ -23,8 +24,8 @@ var expTerms = [12]float64{
 
 // Exp returns e^x: 0 below the smallest subnormal, +Inf beyond the largest float, and NaN for NaN.
 //
-// With k = round(x/ln 2) and r = x − k·ln 2, |r| ≤ ½ ln 2, e^x = 2^k·(1 + r + r²(1/2! + r/3! + …)). r is kept as hi −
-// lo.
+// With k = round(x/ln 2) and r = x − k·ln 2, |r| ≤ ½ ln 2, e^x = 2^k·(1 + r + r²(1/2! + r/3! + …)). r is kept as a
+// difference hi − lo of two floats.
 func Exp(x float64) float64 {
 	switch {
 	case x != x:
@@ -46,8 +47,8 @@ func Exp(x float64) float64 {
 	return scale(1+(r+tail), int(k))
 }
 
-// scale returns y·2^k for y in [½, 2], rounded once. For a result below the normal range only the last product, by a
-// power of two, can round.
+// scale returns y·2^k for y in [½, 2], rounded once. Only the last product, by a power of two, can round, and only for
+// a subnormal result.
 func scale(y float64, k int) float64 {
 	switch {
 	case k > 1023:
@@ -61,15 +62,15 @@ func scale(y float64, k int) float64 {
 // power2 returns 2^k for −1022 ≤ k ≤ 1023.
 func power2(k int) float64 { return math.Float64frombits(uint64(k+1023) << 52) }
 
-// logTerms are 2/(2j+1) for j = 12 … 1, highest first.
+// logTerms holds 2/(2j+1) for j = 12 … 1, in descending order of j.
 var logTerms = [12]float64{
 	2.0 / 25, 2.0 / 23, 2.0 / 21, 2.0 / 19, 2.0 / 17, 2.0 / 15, 2.0 / 13, 2.0 / 11, 2.0 / 9, 2.0 / 7, 2.0 / 5, 2.0 / 3,
 }
 
 // logFactor returns k·ln 2 + log(1+f) for −0.3 ≤ f ≤ 0.5 and |k| < 2^11.
 //
-// With s = f/(2+f) and z = s², log(1+f) = 2s + s·R with R = 2z/3 + 2z²/5 + …, and 2s = f − f²/2 + s·f²/2: the leading f
-// is exact, and every rounded term is at most a quarter of it.
+// With s = f/(2+f) and z = s², log(1+f) = 2s + s·R with R = 2z/3 + 2z²/5 + …, and 2s = f − f²/2 + s·f²/2: the first
+// term f is exact, and every rounded term is at most a quarter of f.
 func logFactor(k, f float64) float64 {
 	s := f / (2 + f)
 	z := float64(s * s)
@@ -91,7 +92,7 @@ func Log(x float64) float64 {
 	}
 	bits := math.Float64bits(x)
 	k += float64(int(bits>>52) - 1023)
-	m := math.Float64frombits(bits&(1<<52-1) | 1023<<52) // [1, 2)
+	m := math.Float64frombits(bits&(1<<52-1) | 1023<<52) // m is in [1, 2)
 	if m > sqrt2 {
 		m /= 2
 		k++
@@ -99,7 +100,7 @@ func Log(x float64) float64 {
 	return logFactor(k, m-1)
 }
 
-// Log1p returns log(1+x) for 0 ≤ x ≤ 1. Above ½, 1+x = 2(1+f) with f = (x−1)/2, which is exact.
+// Log1p returns log(1+x) for 0 ≤ x ≤ 1. For x > ½ it uses 1+x = 2(1+f) with f = (x−1)/2, which is exact.
 func Log1p(x float64) float64 {
 	if x < 0.5 {
 		return logFactor(0, x)

@@ -7,13 +7,13 @@ import (
 	"testing"
 )
 
-const twinBits = 160
+const slowBits = 160
 
 // slowExp computes e^x to more than 160 bits: it halves x until it is below 2^-20, sums a Taylor series, and squares
 // the sum repeatedly.
 func slowExp(x float64) *big.Float {
 	const halvings = 32
-	r := new(big.Float).SetPrec(twinBits + 64).SetFloat64(x)
+	r := new(big.Float).SetPrec(slowBits + 64).SetFloat64(x)
 	r.SetMantExp(r, -halvings)
 	sum, term := bigInt(1), bigInt(1)
 	for k := int64(1); k < 20; k++ {
@@ -27,15 +27,16 @@ func slowExp(x float64) *big.Float {
 	return sum
 }
 
-func bigInt(k int64) *big.Float { return new(big.Float).SetPrec(twinBits + 64).SetInt64(k) }
+func bigInt(k int64) *big.Float { return new(big.Float).SetPrec(slowBits + 64).SetInt64(k) }
 
-// slowLog computes log x by Newton's y + 2(x−e^y)/(x+e^y) from the library's value; each round cubes the error.
+// slowLog computes log x by the iteration y + 2(x−e^y)/(x+e^y), which starts at the library's value. Each round cubes
+// the error.
 func slowLog(x *big.Float) *big.Float {
 	f, _ := x.Float64()
 	start := math.Log(f)
 	e := slowExp(start)
-	step := new(big.Float).SetPrec(twinBits+64).Sub(x, e)
-	step.Quo(step, new(big.Float).SetPrec(twinBits+64).Add(x, e))
+	step := new(big.Float).SetPrec(slowBits+64).Sub(x, e)
+	step.Quo(step, new(big.Float).SetPrec(slowBits+64).Add(x, e))
 	step.Mul(step, bigInt(2))
 	return step.Add(step, bigInt(0).SetFloat64(start))
 }
@@ -44,14 +45,14 @@ func slowLog(x *big.Float) *big.Float {
 func ulps(got float64, want *big.Float) float64 {
 	w, _ := want.Float64()
 	ulp := math.Nextafter(math.Abs(w), math.Inf(1)) - math.Abs(w)
-	diff := new(big.Float).SetPrec(twinBits+64).Sub(bigInt(0).SetFloat64(got), want)
+	diff := new(big.Float).SetPrec(slowBits+64).Sub(bigInt(0).SetFloat64(got), want)
 	d, _ := diff.Quo(diff, bigInt(0).SetFloat64(ulp)).Float64()
 	return math.Abs(d)
 }
 
 func TestElementary(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	// The bound on each error is the one that comments promise. The log shows the largest error found.
+	// No error may exceed the bound that the package comment promises. The test logs the largest error.
 	const bound = 1.0
 	run := func(
 		name string, got func(float64) float64, want func(float64) *big.Float, draw func() float64, fixed ...float64,
@@ -83,10 +84,10 @@ func TestElementary(t *testing.T) {
 		if x == 0 {
 			return bigInt(0)
 		}
-		if x < 1e-30 { // log1p(x) = x − x²/2 + …
+		if x < 1e-30 { // here the series log1p(x) = x − x²/2 + … is exact enough
 			return exact(x)
 		}
-		return slowLog(new(big.Float).SetPrec(twinBits+64).Add(bigInt(1), exact(x)))
+		return slowLog(new(big.Float).SetPrec(slowBits+64).Add(bigInt(1), exact(x)))
 	}
 	run("log1p", Log1p, log1pTwin, rng.Float64, 0, 0.5, math.Nextafter(0.5, 0), 1, 5e-324)
 	run("log1p tiny", Log1p, log1pTwin, func() float64 { return math.Exp(-60 * rng.Float64()) })

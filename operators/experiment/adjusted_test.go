@@ -7,15 +7,15 @@ import (
 	"oriel/mechanisms/mechtest/tiertest"
 )
 
-// adjustable draws an outcome y, and a covariate x that was known of its unit beforehand. x has a standard deviation of
-// 0.15 about ½, and the mean of y rises by slope with it.
+// adjustable draws an outcome y, and a covariate x that is known of a unit before it is assigned to an arm. x has mean
+// ½ and standard deviation 0.15, and the mean of y rises by slope for each unit of x.
 type adjustable struct {
 	name   string
 	slope  float64
-	square float64                                     // 0: outcomes of 0 and 1 need no squares, as they are
-	draw   func(rng *rand.Rand, shift float64) float64 // y, whose mean moves by slope·(x − ½)
+	square float64                                     // Settings.Square; 0 for outcomes of 0 and 1
+	draw   func(rng *rand.Rand, shift float64) float64 // draws y, whose mean changes by shift = slope·(x − ½)
 
-	least, most float64 // times as wide after 100 000 events
+	least, most float64 // limits on the ratio of widths, adjusted to plain, after 100 000 events
 }
 
 func adjustables() []adjustable {
@@ -39,8 +39,9 @@ func adjustables() []adjustable {
 	}
 }
 
-// widthsOf returns the half widths of an effect after so many events, for plain outcomes and for outcomes less slope·(x
-// − ½). errors is how often the sequence of adjusted outcomes excludes 0 without an effect.
+// widthsOf returns the half widths of an effect after the given number of events: for plain outcomes, and for adjusted
+// outcomes y − slope·(x − ½). errors is the share of runs without an effect in which the sequence of adjusted outcomes
+// excludes 0.
 func (a adjustable) widthsOf(events int, runs int) (plain, adjusted, errors float64) {
 	span := 1 + a.slope
 	width := func(s Settings, span float64, outcome func(*rand.Rand) float64) (mean, errors float64) {
@@ -65,7 +66,7 @@ func (a adjustable) widthsOf(events int, runs int) (plain, adjusted, errors floa
 	}
 	with := func(near, square float64) Settings {
 		s := halves(near, 100)
-		if s.Square = square; square > 0 { // ‖(1, x̃, x̃² − ½)‖² ≤ 9/4, for 2 without squares
+		if s.Square = square; square > 0 { // ‖(1, x̃, x̃² − ½)‖² ≤ 9/4, while it is at most 2 without squares
 			s.Count, s.Value, s.Square = 1.061*draw, 1.061*draw, 1.061*draw
 		}
 		return s
@@ -81,8 +82,9 @@ func (a adjustable) widthsOf(events int, runs int) (plain, adjusted, errors floa
 }
 
 // TestAdjustedOutcomes checks outcomes that are adjusted before they are sent, by a public slope and a covariate known
-// before the unit was drawn. Their sequences stay valid. At 100 000 events they are narrower if the covariate predicts
-// much. If it predicts little they are no narrower: the range, and so the noise, is wider, and squares are released.
+// before the unit was drawn. Their confidence sequences must stay valid. At 100 000 events the sequences are narrower
+// than those of plain outcomes if the covariate predicts well. If it predicts badly they are not, because the wider
+// range needs more noise, and squares are released, too.
 func TestAdjustedOutcomes(t *testing.T) {
 	runs := tiertest.Runs(1, 500)
 	for i, a := range adjustables() {

@@ -4,37 +4,39 @@ import "math"
 
 // bank whitens statistics under several ratios at once. For each ratio w it models increments y_l = d_l + noise_l,
 // where the d_l are independent of variance w and the noise follows a Noise, both in units of one draw. It is a Kalman
-// filter on the states c_k of the noise. With the innovations e_l, of variance F_l, of a statistic and g_l of its
-// constant increments `events`,
+// filter on the states c_k of the noise. Let e_l be the innovations of a statistic, F_l their variance, and g_l the
+// innovations that constant increments of size `events` would have. Then
 //
 //	A = Σ_l g_l²/F_l,    B = Σ_l g_l·e_l/F_l:
 //
 // B/A is the generalised least squares estimate of the mean of y_l/events, and 1/A its variance. F, gains and A are
 // public functions of w and of the number of steps.
 //
-// Gains follow from a recursion of rank one, or two where a block has begun before the experiment, in place of the
-// Riccati equation (T. Kailath, Some new algorithms for recursive estimation in constant linear systems, IEEE Trans.
-// Inf. Theory 19 (1973); M. Morf, G. S. Sidhu and T. Kailath, IEEE Trans. Autom. Control 19 (1974)). With P the
-// covariance of the errors of the c_k, and δP = Y·M·Y' its next change, x = Y'r, u = Mx,
+// Gains follow from a recursion of rank one in place of the Riccati equation. Its rank is two if the experiment starts
+// within a block (T. Kailath, Some new algorithms for recursive estimation in constant linear systems, IEEE Trans. Inf.
+// Theory 19 (1973); M. Morf, G. S. Sidhu and T. Kailath, IEEE Trans. Autom. Control 19 (1974)). Let P be the covariance
+// of the errors of the c_k, δP = Y·M·Y' its next change, x = Y'r and u = Mx. Then
 //
 //	F⁺ = F + x'u,    K⁺ = K + QYu,    Y⁺ = (Q − K·r'/F)Y,    M⁺ = M − u·u'/F⁺,
 //
-// F = w + 1 + r'Pr, and K = QPr + 1 the gain times F.
+// Here F = w + 1 + r'Pr, K = QPr + 1 is the gain times F, r holds the residues, and Q is the diagonal matrix of the
+// poles.
 type bank struct {
 	noise  *Noise
-	ratios []float64 // w, ascending
-	width  int       // statistics
-	events float64   // of a step
-	memory []float64 // filter by filter, stride numbers each
+	ratios []float64 // w, in ascending order
+	width  int       // number of statistics
+	events float64   // number of events in a step
+	memory []float64 // the numbers of all filters, stride for each filter
 	stride int
 }
 
-// Numbers of a filter. They precede K, Y and the states of the filters of the constant and of all statistics.
+// These are the first numbers of a filter. K, Y and the states of the filters follow, for the constant increments and
+// for each statistic.
 const (
-	innovation  = iota // F
-	information        // A
-	columns            // of Y
-	m11                // M
+	innovation  = iota // F, the variance of the next innovation
+	information        // A, the information so far
+	columns            // number of columns of Y
+	m11                // first entry of M; its other entries follow
 	m12
 	m22
 	heads
@@ -58,7 +60,7 @@ func newBank(noise *Noise, ratios []float64, width int, events float64, start ui
 // filter returns the numbers of the i-th filter.
 func (b *bank) filter(i int) []float64 { return b.memory[i*b.stride:][:b.stride] }
 
-// block restarts the filters at a given age of a block, whose earlier draws are unknown.
+// block restarts the filters when a block has the given age, because the earlier draws of the block are unknown.
 func (b *bank) block(age uint64) {
 	m := len(b.noise.Poles)
 	left := b.noise.past(age)
@@ -86,7 +88,7 @@ func (b *bank) block(age uint64) {
 		states := f[heads+3*m:]
 		clear(states[:m])
 		for s := range b.width {
-			clear(states[m+s*(m+1)+1:][:m]) // and B stays
+			clear(states[m+s*(m+1)+1:][:m]) // clears the states of the noise and keeps B
 		}
 	}
 }
@@ -115,7 +117,7 @@ func (b *bank) step(increments []float64) {
 	}
 }
 
-// innovate returns the innovation of y and advances the states of its filter.
+// innovate returns the innovation of y, and advances the states of y's filter.
 func innovate(y float64, c, poles, residues, gain []float64, inverse float64) float64 {
 	e := y
 	for k, r := range residues {
@@ -128,7 +130,7 @@ func innovate(y float64, c, poles, residues, gain []float64, inverse float64) fl
 	return e
 }
 
-// negligible is the change of P, relative to F, below which gains count as constant.
+// negligible is the change of P, relative to F, below which the filter treats gains as constant.
 const negligible = 0x1p-72
 
 // advance updates F, gains, Y and M of a filter by one step.
@@ -180,18 +182,18 @@ func advance(f, poles, residues []float64) {
 	}
 }
 
-// forget resets a statistic: its earlier increments count as zero.
-func (b *bank) forget(statistic int) {
+// reset resets a statistic, as if its earlier increments were zero.
+func (b *bank) reset(statistic int) {
 	m := len(b.noise.Poles)
 	for i := range b.ratios {
 		clear(b.filter(i)[heads+4*m+statistic*(m+1):][:m+1])
 	}
 }
 
-// informationOf returns A under the i-th ratio.
+// informationOf returns A, the information, in the filter of the i-th ratio.
 func (b *bank) informationOf(i int) float64 { return b.memory[i*b.stride+information] }
 
-// sum returns B of a statistic under the i-th ratio.
+// sum returns B, the information times the estimate, of a statistic in the filter of the i-th ratio.
 func (b *bank) sum(i, statistic int) float64 {
 	m := len(b.noise.Poles)
 	return b.memory[i*b.stride+heads+4*m+statistic*(m+1)]

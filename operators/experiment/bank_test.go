@@ -22,11 +22,11 @@ func response(n *Noise, length int) []float64 {
 	return b
 }
 
-// covariance returns the covariance of the increments of looks start+1 … start+looks of a stream. It uses the
+// covariance returns the covariance of the increments at looks start+1 … start+looks of a stream, computed from the
 // coefficients of all draws since the stream began.
 func covariance(n *Noise, start, looks int, w float64) *mat.SymDense {
 	b := response(n, start+looks+1)
-	block := func(step int) int { // of steps from 1
+	block := func(step int) int { // index of the block of a step; steps count from 1
 		if n.Period == 0 {
 			return 0
 		}
@@ -51,7 +51,7 @@ func covariance(n *Noise, start, looks int, w float64) *mat.SymDense {
 	return g
 }
 
-// noises returns laws of increments: of a decaying sum with a reset, and of prefix sums, which have a pole at zero.
+// noises returns laws of increments: of a decaying sum with resets, and of prefix sums, which have a pole at zero.
 func noises() map[string]*Noise {
 	return map[string]*Noise{
 		"decay, with resets": {Poles: []float64{0.999, 0.95, 0.6}, Residues: []float64{-0.0004, -0.012, -0.21}, Period: 40},
@@ -70,8 +70,8 @@ func prefixes(poles, residues []float64) *Noise {
 	return n
 }
 
-// TestBankIsThatOfCholesky compares innovations, A and B with those of a dense Cholesky factor: from the stream's
-// start, from within a block, and over resets.
+// TestBankIsThatOfCholesky compares innovations, A and B with the ones from a dense Cholesky factor. It covers
+// experiments that begin with the stream or within a block, and that last longer than a block.
 func TestBankIsThatOfCholesky(t *testing.T) {
 	const looks, events = 90, 100
 	rng := rand.New(rand.NewPCG(3, 1))

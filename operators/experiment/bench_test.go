@@ -2,8 +2,8 @@ package experiment
 
 import "testing"
 
-// BenchmarkLook measures a look. A look of two arms takes about 3 µs for the grid of ratios. Reading the results takes
-// more where there is a lift, because its ends are searched.
+// BenchmarkLook measures a look. A look of two arms takes about 3 µs for the grid of ratios. Results that include a
+// lift take longer, because the ends of a lift are searched.
 func BenchmarkLook(b *testing.B) {
 	for name, lift := range map[string]bool{"effect": false, "lift": true} {
 		s := halves(0.1, 100)

@@ -6,11 +6,12 @@ import (
 	"oriel/operators/elementary"
 )
 
-// reading is a statistic under one filter of the bank, in units in which a draw of its own noise has deviation 1.
+// reading is the pair (A, B) of a statistic in one filter of the bank. Its unit is the standard deviation of the noise
+// of one draw in that statistic.
 type reading struct {
-	sum         float64 // B
-	information float64 // A
-	mixing      float64 // r: the precision of the mixture, public
+	sum         float64 // B, the information times the estimate
+	information float64 // A, the inverse of the estimate's variance
+	mixing      float64 // r, the public precision of the normal mixture
 }
 
 // radius returns the half width of the confidence sequence of the estimate B/A at level 1 − α:
@@ -21,20 +22,21 @@ func (x reading) radius(alpha float64) float64 {
 	return math.Sqrt(a*(elementary.Log(a/x.mixing)-float64(2*elementary.Log(alpha)))) / x.information
 }
 
-// logE returns ln of the e-value √(r/(A + r))·exp(B²/(2(A + r))) of "no effect ever".
+// logE returns ln of the e-value √(r/(A + r))·exp(B²/(2(A + r))) against the hypothesis "no effect ever".
 func (x reading) logE() float64 {
 	a := x.information + x.mixing
 	return (float64(x.sum*x.sum)/a - elementary.Log(a/x.mixing)) / 2
 }
 
-// logPositive returns ln of the one-sided e-value 2Φ(B/√(A + r))·e of "the effect is never positive".
+// logPositive returns ln of the one-sided e-value 2Φ(B/√(A + r))·e against the hypothesis "the effect is never
+// positive", where e is the e-value of logE.
 func (x reading) logPositive() float64 {
 	a := x.information + x.mixing
 	return logMixture(x.sum/math.Sqrt(a)) - float64(elementary.Log(a/x.mixing)/2)
 }
 
-// towardsZero moves B towards zero by a deterministic error of the estimate, because B may contain the rounding of the
-// carry.
+// towardsZero moves the estimate B/A towards zero by a bound on its rounding error, because B may contain the rounding
+// of the carry.
 func (x reading) towardsZero(error float64) reading {
 	off := float64(x.information * error)
 	switch {
@@ -54,8 +56,8 @@ func mixing(information, alpha float64) float64 {
 	return information / (most + elementary.Log(1+most))
 }
 
-// mostLogE bounds ln e, so that a published e-value is finite.
-const mostLogE = 690
+// maxLogE is the largest ln e, so that published e-values are finite.
+const maxLogE = 690
 
-// eValue returns e^x, bounded.
-func eValue(x float64) float64 { return elementary.Exp(min(x, mostLogE)) }
+// eValue returns e^x, at most e^maxLogE.
+func eValue(x float64) float64 { return elementary.Exp(min(x, maxLogE)) }

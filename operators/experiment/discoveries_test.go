@@ -21,15 +21,15 @@ func TestDiscoveries(t *testing.T) {
 	f(Discoveries([]float64{3, 41, 1, 40}, 0.05), []bool{false, true, false, true})
 	f(Discoveries([]float64{27, 27, 1, 27}, 0.05), []bool{true, true, false, true})
 	f(Discoveries(nil, 0.05), nil)
-	third := 0.05 / (3 * (1 + 1.0/2 + 1.0/3)) // of a hypothesis, by Bonferroni with the harmonic sum
+	third := 0.05 / (3 * (1 + 1.0/2 + 1.0/3)) // threshold of one hypothesis, by Bonferroni with the harmonic sum
 	f(DiscoveriesAtAnyTime([]float64{0.9, 1.01 * third, 0.5}, 0.05), []bool{false, false, false})
 	f(DiscoveriesAtAnyTime([]float64{0.9, 0.99 * third, 0.5}, 0.05), []bool{false, true, false})
 	f(DiscoveriesAtAnyTime([]float64{2.9 * third, 2.9 * third, 2.9 * third}, 0.05), []bool{true, true, true})
 }
 
-// TestFalseDiscoveries checks ten dependent metrics of one experiment, seven of them without an effect. At most α of
-// the discoveries are false on average: by e-values at a fixed look, and by p-values if one stops at the first
-// discovery.
+// TestFalseDiscoveries checks ten dependent metrics of one experiment, seven of them without an effect. The mean share
+// of false discoveries must be at most α, for e-values at a fixed look, and for p-values if the experiment stops at the
+// first discovery.
 func TestFalseDiscoveries(t *testing.T) {
 	const metrics, alpha = 10, 0.05
 	runs, looks := tiertest.Runs(20, 4000), tiertest.Runs(100, 600)
@@ -53,7 +53,7 @@ func TestFalseDiscoveries(t *testing.T) {
 	}
 	arms, e, p := make([]Arm, 2), make([]float64, metrics), make([]float64, metrics)
 	for seed := range runs {
-		shared := newSource(&s, uint64(seed), constant(0.1)) // moves all metrics alike
+		shared := newSource(&s, uint64(seed), constant(0.1)) // shared changes all metrics equally
 		rng := rand.New(rand.NewPCG(uint64(seed), 77))
 		for m := range x {
 			copy(x[m].State(), fresh)

@@ -2,32 +2,35 @@ package experiment
 
 import "math"
 
-// combination is a linear form of the arms' statistics: a contrast, the mean of an arm, or the form that tests a lift.
+// combination is a linear form of the arms' statistics: a contrast, the mean of an arm, or the form that tests whether
+// a lift is θ.
 //
 //	(1{A=arm}·(y − centre))/π_arm − factor·1{A=0}(y − m)/π_0
 type combination struct {
 	arm    int
-	centre float64 // m of contrasts, θ·m of lifts
-	factor float64 // 1 of contrasts, θ of lifts, 0 of means
+	centre float64 // m for contrasts and means, θ·m for lifts
+	factor float64 // 1 for contrasts, θ for lifts, 0 for means
 }
 
-// found is a combination computed from the release.
+// found is the value of a combination in a release.
 type found struct {
 	reading
-	scale float64 // s, the deviation of a draw
-	error float64 // how far rounding may have moved the estimate
+	scale float64 // s, the standard deviation of a draw in the combination
+	error float64 // bound on the rounding error of the estimate
 }
 
-// evidence returns the reading from which e-values are computed.
+// evidence returns the reading from which e-values are computed: the estimate is moved towards zero by its rounding
+// error.
 func (f found) evidence() reading { return f.towardsZero(f.error / f.scale) }
 
-// estimate returns B/A.
+// estimate returns B/A in units of the outcome's range.
 func (f found) estimate() float64 { return float64(f.scale * f.sum / f.information) }
 
-// halfWidth returns the radius of the confidence sequence at 1 − α.
+// halfWidth returns the half width of the confidence sequence at level 1 − α.
 func (f found) halfWidth(alpha float64) float64 { return float64(f.scale*f.radius(alpha)) + f.error }
 
-// find computes a combination under the filter with the next larger variance than the release has.
+// find computes a combination. It uses the filter whose variance is the next one on the grid above the variance in the
+// release.
 func (x *Experiment) find(c combination) found {
 	p, q := x.Propensities[c.arm], x.Propensities[0]
 	own, other := 1/float64(p*p), float64(c.factor*c.factor)/float64(q*q)
@@ -56,15 +59,16 @@ func (x *Experiment) find(c combination) found {
 	}
 }
 
-// second returns E[(y − centre)²|A=arm] from the totals, limited to possible values, and the variance of its noise. If
-// no squares are released it assumes outcomes of 0 and 1, which have the largest second moment.
+// second returns an estimate of E[(y − centre)²|A=arm] from the totals, limited to possible values, and the variance of
+// the estimate's noise. If no squares are released it assumes outcomes of 0 and 1, which have the largest second
+// moment.
 func (x *Experiment) second(arm int, centre float64) (moment, noise float64) {
 	events := float64(x.Propensities[arm] * x.EventsSeen())
 	moment = x.moment(x.deviations(arm, centre)/events, centre)
 	return moment, float64(x.secondNoise(centre)*x.state[spread]) / float64(events*events)
 }
 
-// pooled returns E[(y − centre)²] of all arms together, in the same way.
+// pooled returns an estimate of E[(y − centre)²] over the events of all arms, computed like second.
 func (x *Experiment) pooled(centre float64) float64 {
 	sum := 0.0
 	for arm := range x.Propensities {
@@ -80,13 +84,13 @@ func (x *Experiment) deviations(arm int, centre float64) float64 {
 	return float64(count*own[countTotal]) + float64(value*own[valueTotal]) + float64(square*own[squareTotal])
 }
 
-// moment returns a mean of (y − centre)² − centre² plus centre², limited to possible values.
+// moment returns mean + centre², limited to possible values, where mean is an estimate of E[(y − centre)² − centre²].
 func (x *Experiment) moment(mean, centre float64) float64 {
 	most := max(float64(centre*centre), float64((1-centre)*(1-centre)))
 	return max(0, min(most, mean+float64(centre*centre)))
 }
 
-// secondForm returns the weights of n, Σx̃ and Σ(x̃² − ½) in Σ(y − centre)², except for centre² times all events.
+// secondForm returns the weights of n, Σx̃ and Σ(x̃² − ½) in Σ((y − centre)² − centre²).
 func (s *Settings) secondForm(centre float64) (count, value, square float64) {
 	if s.Square > 0 {
 		return 0.375 - centre, 0.5 - centre, 0.25
@@ -94,7 +98,7 @@ func (s *Settings) secondForm(centre float64) (count, value, square float64) {
 	return 0.5 - centre, 0.5 - centre, 0
 }
 
-// secondNoise returns the variance of a draw in secondForm.
+// secondNoise returns the variance of one draw in the form whose weights secondForm returns.
 func (s *Settings) secondNoise(centre float64) float64 {
 	part := func(weight, deviation float64) float64 {
 		return float64(weight * weight * float64(deviation*deviation))
@@ -103,7 +107,8 @@ func (s *Settings) secondNoise(centre float64) float64 {
 	return part(count, s.Count) + part(value, s.Value) + part(square, s.Square)
 }
 
-// above returns the index of the first of ascending ratios that is at least w, or of the last ratio.
+// above returns the index of the first of the ascending ratios that is at least w. If none is, it returns the last
+// index.
 func above(ratios []float64, w float64) int {
 	low, high := 0, len(ratios)-1
 	for low < high {
@@ -119,18 +124,18 @@ func above(ratios []float64, w float64) int {
 // effect returns the contrast of an arm with the control.
 func (x *Experiment) effect(arm int) found { return x.find(combination{arm, x.Near, 1}) }
 
-// Estimate is a number with its confidence sequence, in units of the outcome's range.
+// Estimate is an estimate with the ends of its confidence sequence, in units of the outcome's range.
 type Estimate struct{ Value, Low, High float64 }
 
-// within returns value ± half, limited to bounds that always hold.
+// within returns the estimate value with ends value ± half, limited to possible values.
 func within(value, half, low, high float64) Estimate {
 	in := func(x float64) float64 { return max(low, min(high, x)) }
 	return Estimate{in(value), in(value - half), in(value + half)}
 }
 
 // Effect returns how much an arm adds to the outcome compared with the control, as a weighted average over the events
-// so far. The sequences of all treatments hold together, at all looks, with probability 1 − Alpha. Before Ready it is
-// the whole possible range.
+// so far. The sequences of all treatments hold together, at all looks, with probability 1 − Alpha. Before Ready the
+// ends are the range of possible effects.
 func (x *Experiment) Effect(arm int) Estimate {
 	if !x.Ready() {
 		return Estimate{0, -1, 1}
@@ -139,7 +144,8 @@ func (x *Experiment) Effect(arm int) Estimate {
 	return within(f.estimate(), f.halfWidth(x.alpha()), -1, 1)
 }
 
-// Mean returns the mean outcome of an arm. Its sequence holds at 1 − Alpha by itself, not jointly with others.
+// Mean returns the mean outcome of an arm. Its sequence holds at level 1 − Alpha for this arm, not jointly with other
+// sequences.
 func (x *Experiment) Mean(arm int) Estimate {
 	if !x.Ready() {
 		return Estimate{0.5, 0, 1}
@@ -150,11 +156,11 @@ func (x *Experiment) Mean(arm int) Estimate {
 
 // Evidence measures the evidence against "this arm has no effect". Before Ready there is none.
 type Evidence struct {
-	E float64 // e-value of this look
-	P float64 // least 1/e of all looks: a p-value at any time
+	E float64 // e-value at this look
+	P float64 // least 1/e of all looks so far: a p-value that is valid at any time
 }
 
-// Evidence returns the Evidence of an arm.
+// Evidence returns the evidence against "this arm has no effect".
 func (x *Experiment) Evidence(arm int) Evidence {
 	if !x.Ready() {
 		return Evidence{1, 1}
@@ -162,11 +168,11 @@ func (x *Experiment) Evidence(arm int) Evidence {
 	return Evidence{eValue(x.effect(arm).evidence().logE()), 1 / eValue(x.arm(arm)[bestE])}
 }
 
-// mostUnbalanced is the largest e-value of the balance at which arms still count as drawn as the settings say.
-const mostUnbalanced = 1000
+// maxUnbalanced is the largest e-value of Balance at which Balanced is still true.
+const maxUnbalanced = 1000
 
-// Balanced reports whether the counts of arms fit their propensities, at all looks so far.
-func (x *Experiment) Balanced() bool { return eValue(x.state[unbalanced]) <= mostUnbalanced }
+// Balanced reports whether the counts of arms have fitted their propensities at all looks so far.
+func (x *Experiment) Balanced() bool { return eValue(x.state[unbalanced]) <= maxUnbalanced }
 
 // Balance returns the e-value of the arms' counts at this look. It is large if counts do not fit the propensities.
 func (x *Experiment) Balance() float64 {
@@ -182,6 +188,6 @@ func (x *Experiment) Better(arm int) bool {
 	return x.Balanced() && eValue(x.arm(arm)[bestPositive]) >= 1/x.alpha()
 }
 
-// Recent returns the weight of the newer half of the events in an effect: one half if all events weighed the same. It
-// is computed for the variance at Near, at the last number of looks that was a power of two.
+// Recent returns the weight of the newer half of the events in an effect. It is one half if all events have equal
+// weights. It is computed for the variance at Near, at the latest look whose number was a power of two.
 func (x *Experiment) Recent() float64 { return x.state[recent] }

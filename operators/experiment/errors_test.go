@@ -14,8 +14,8 @@ type setting struct {
 	name      string
 	s         Settings
 	rates     func(arm int, event float64) float64
-	outcomes  func(rng *rand.Rand, arm int) float64 // in place of conversions
-	deviation float64                               // of outcomes, in an arm; 0: they are conversions
+	outcomes  func(rng *rand.Rand, arm int) float64 // draws outcomes; nil: outcomes are conversions
+	deviation float64                               // standard deviation of an arm's outcomes; 0 for conversions
 }
 
 // exponential draws outcomes with a mean of 0.05. Heavy outcomes have a Pareto tail of index 1.5, clamped at 1.
@@ -56,7 +56,7 @@ func settingsOfErrors() []setting {
 		return 0.3
 	}
 	add("a level that jumps", halves(0.1, 100), jump)
-	rare := drawn(0.005, 0.9, 0.1) // with little noise; see PROOF.md, As coded
+	rare := drawn(0.005, 0.9, 0.1) // there is little noise; see PROOF.md, As coded
 	rare.Count, rare.Value, rare.Events = draw/8, draw/8, 50
 	add("rare conversions, a tenth in the treatment, ε = 8", rare, constant(0.005))
 	for _, c := range []struct {
@@ -89,8 +89,8 @@ func settingsOfErrors() []setting {
 	return all
 }
 
-// tolerated returns how many of the runs may err if each errs with probability at most 0.05. The long form allows 3
-// standard errors. The short form has few runs, and its false alarms have a probability below 1e-9 (Chernoff).
+// tolerated returns how many of the runs may fail if each fails with probability at most 0.05. The long form allows 3
+// standard errors. The short form has few runs, and a false alarm has a probability below 1e-9 (Chernoff).
 func tolerated(runs int) int {
 	if runs >= 1000 {
 		return int(float64(runs)*0.05 + 3*math.Sqrt(float64(runs)*0.05*0.95))
@@ -196,7 +196,7 @@ func TestSequencesFollowADriftingEffect(t *testing.T) {
 				continue
 			}
 			f := x.effect(1)
-			for i := range x.bank.ratios { // the filter of the look has its information
+			for i := range x.bank.ratios { // the look uses the filter with this information
 				if x.bank.informationOf(i) == f.information && truth.sum(i, 0)/truth.informationOf(i)-f.estimate() != 0 {
 					missed = missed || math.Abs(truth.sum(i, 0)/truth.informationOf(i)-f.estimate()) > f.halfWidth(0.05)
 				}
@@ -256,9 +256,9 @@ func TestMeansOfEValues(t *testing.T) {
 	}
 }
 
-// TestVerdicts checks that a worse arm is never found better, whatever its e-value, and that a better arm is found
-// about when planned.
-func TestVerdicts(t *testing.T) {
+// TestVerdictsFollowTheEffect checks that a worse arm is never found better, for any e-value, and that a better arm is
+// found after about the planned number of events.
+func TestVerdictsFollowTheEffect(t *testing.T) {
 	s := halves(0.1, 100)
 	runs, arms := tiertest.Runs(8, 200), make([]Arm, 2)
 	for seed := range runs {
@@ -281,8 +281,9 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// Arms that are not drawn as the settings say are found, and bar verdicts.
-func TestArmsThatAreNotDrawnAsSaid(t *testing.T) {
+// TestWrongPropensitiesAreReported checks that arms that are not drawn with their propensities are reported, and that
+// there is then no verdict on an effect.
+func TestWrongPropensitiesAreReported(t *testing.T) {
 	s := halves(0.1, 100)
 	x, arms := New(s), make([]Arm, 2)
 	drawn := s
@@ -292,7 +293,7 @@ func TestArmsThatAreNotDrawnAsSaid(t *testing.T) {
 		src.step(arms)
 		x.Take(arms)
 	}
-	if x.Balanced() || x.Balance() < mostUnbalanced || x.Better(1) {
+	if x.Balanced() || x.Balance() < maxUnbalanced || x.Better(1) {
 		t.Errorf("balance %g, better %v", x.Balance(), x.Better(1))
 	}
 	x, src = New(s), newSource(&s, 1, constant(0.1, 0.2))

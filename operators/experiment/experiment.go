@@ -10,30 +10,31 @@ import (
 // Experiment is one A/B test over a stream. It is not safe for concurrent use.
 type Experiment struct {
 	Settings
-	state []float64 // all that changes, and all of it public
-	bank  *bank     // statistics: by arm Σ1{A=k}(y − m)/π_k; with Lift behind them m·Σ1{A=k}/π_k
-	check *bank     // statistics: by contrast its counts, each with a filter; then newer events, with a filter at Near
+	state []float64 // all numbers that change; all of them are public
+	bank  *bank     // statistics: Σ1{A=k}(y − m)/π_k of each arm and, with Lift, then m·Σ1{A=k}/π_k of each arm
+	check *bank     // statistics: the contrast of counts of each treatment, then the count of newer events
 	total *total
 
-	mixing, checkMixing []float64 // r, by filter
-	balanceNoise        []float64 // variance of a draw in the counts' contrast
+	mixing, checkMixing []float64 // r of each filter
+	balanceNoise        []float64 // variance of a draw in the contrast of counts, by treatment
 	increments, counts  []float64 // scratch
 }
 
 // Arm is the release of one step for one arm: noisy increments of its count, of its Σx̃ and of its Σ(x̃² − ½).
 type Arm struct{ Count, Value, Square float64 }
 
-// Numbers of the state that precede the numbers of the arms.
+// These are the indices of the first numbers of the state. The numbers of the arms follow.
 const (
 	looks       = iota
-	spread      // variance of the noise of a sum since the start, in draws'
-	unbalanced  // the largest ln e of the balance so far, or 0
-	recent      // weight of the newer half of events, when looks was last a power of two
-	recentFrom  // looks at that time
-	experiments // how many numbers these are
+	spread      // variance of the noise of a sum since the start; the unit is the variance of a draw
+	unbalanced  // largest ln e-value of the balance so far, or 0
+	recent      // result of Recent: weight of the newer half of events
+	recentFrom  // number of looks at which recent was computed, a power of two
+	experiments // number of the indices before the arms
 )
 
-// Numbers of the state of an arm: totals, and for treatments the largest ln e and ln e⁺ so far, at least 0.
+// These are the indices of the numbers of an arm: totals and, for treatments, the largest ln e and ln e⁺ so far, at
+// least 0.
 const (
 	countTotal = iota
 	valueTotal
@@ -77,8 +78,8 @@ func New(s Settings) *Experiment {
 	return x
 }
 
-// Restart makes x the next experiment on the same stream, before its first step: it starts after the given number of
-// steps of the stream. Nothing of the earlier experiment is left.
+// Restart makes x a new experiment on the same stream, before its first step. The new experiment starts after the given
+// number of steps of the stream. Nothing of the earlier experiment is kept.
 func (x *Experiment) Restart(start uint64) {
 	clear(x.state)
 	x.Resume(start)
@@ -87,13 +88,14 @@ func (x *Experiment) Restart(start uint64) {
 	x.check.block(x.Noise.age(start))
 }
 
-// Resume says after how many steps of the stream the experiment has started whose numbers were written into State.
+// Resume must be called after the numbers of a stored experiment were written into State. start is the number of steps
+// of the stream before that experiment.
 func (x *Experiment) Resume(start uint64) {
 	x.Start = start
 	x.total.from(start)
 }
 
-// variance returns the variance of an outcome of 0 or 1 with a mean.
+// variance returns the variance of an outcome of 0 or 1 with the given mean.
 func (s *Settings) variance(mean float64) float64 { return float64(mean * (1 - mean)) }
 
 // mixings returns r of every ratio w, from A(Target) ≈ (BL)²/(wL + Var N_L), where L is the number of steps of Target.
@@ -107,12 +109,12 @@ func (s *Settings) mixings(ratios []float64) []float64 {
 	return r
 }
 
-// State returns all numbers that change, for a caller that stores them. The settings decide their number.
+// State returns all numbers that change, for a caller that stores them. Their number depends on the settings.
 func (x *Experiment) State() []float64 { return x.state }
 
 var errState = errors.New("experiment: state: not that of so many looks")
 
-// Check refuses numbers written into State that cannot be a state after so many steps of the stream.
+// Check returns an error if the numbers in State cannot be a state after the given number of steps of the stream.
 func (x *Experiment) Check(steps uint64) error {
 	for _, v := range x.state {
 		if !(math.Abs(v) <= math.MaxFloat64) {
@@ -125,17 +127,17 @@ func (x *Experiment) Check(steps uint64) error {
 	return nil
 }
 
-// Looks returns how many steps the experiment has had; EventsSeen returns how many events.
+// Looks returns the number of the experiment's steps so far, and EventsSeen the number of its events.
 func (x *Experiment) Looks() uint64       { return uint64(x.state[looks]) }
 func (x *Experiment) EventsSeen() float64 { return float64(x.state[looks] * x.Events) }
 
-// Ready reports whether sums contain enough events for intervals.
+// Ready reports whether there are enough events for confidence sequences, which assume that sums are nearly normal.
 func (x *Experiment) Ready() bool { return x.EventsSeen() >= FirstLook }
 
 // arm returns the numbers of the state of an arm.
 func (x *Experiment) arm(k int) []float64 { return x.state[experiments+k*armNumbers:][:armNumbers] }
 
-// Take takes the release of the stream's next step, arm by arm.
+// Take adds the release of the stream's next step, which has one element for each arm.
 func (x *Experiment) Take(arms []Arm) {
 	x.state[looks]++
 	l := uint64(x.state[looks])
@@ -155,7 +157,7 @@ func (x *Experiment) Take(arms []Arm) {
 	for k := 1; k < len(arms); k++ {
 		x.counts[k-1] = x.counts[k] - control
 	}
-	x.counts[len(arms)-1] = x.Events // newer events
+	x.counts[len(arms)-1] = x.Events // the statistic of newer events
 	x.bank.step(x.increments)
 	x.check.step(x.counts)
 	if l&(l-1) == 0 {
@@ -170,17 +172,17 @@ func (x *Experiment) Take(arms []Arm) {
 	}
 }
 
-// halve computes the weight of the events since the look at half of l.
+// halve updates recent at look l, if l is a power of two: the weight of the events since look l/2.
 func (x *Experiment) halve(l uint64) {
 	last := len(x.Propensities) - 1
 	if x.state[recent] = 0; l > 1 {
 		x.state[recent] = x.check.sum(last, last) / x.check.informationOf(last)
 	}
-	x.check.forget(last)
+	x.check.reset(last)
 	x.state[recentFrom] = float64(l)
 }
 
-// look updates the largest e-values.
+// look updates the largest e-values after a step.
 func (x *Experiment) look() {
 	x.state[unbalanced] = max(x.state[unbalanced], x.logBalance())
 	for k := 1; k < len(x.Propensities); k++ {
@@ -190,7 +192,8 @@ func (x *Experiment) look() {
 	}
 }
 
-// logBalance returns ln of the mean of the e-values for the balance of the arms. That mean is an e-value itself.
+// logBalance returns ln of the mean of the treatments' e-values for the balance of arms. A mean of e-values is an
+// e-value.
 func (x *Experiment) logBalance() float64 {
 	mean := 0.0
 	for i, noise := range x.balanceNoise {

@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// squares returns B and A of increments under a dense covariance.
+// squares returns B and A of increments y under a dense covariance.
 func squares(t *testing.T, g *mat.SymDense, y []float64, events float64) (sum, information float64) {
 	t.Helper()
 	var factor mat.Cholesky
@@ -31,8 +31,8 @@ func squares(t *testing.T, g *mat.SymDense, y []float64, events float64) (sum, i
 }
 
 // TestFindingsAreGeneralisedLeastSquares compares effects, means and lifts with generalised least squares over the
-// dense covariance v·B·I + s²·K. v follows from the totals, one deviation of noise above, at the next point of the
-// grid. The bound on rounding is added.
+// dense covariance v·B·I + s²·K. v is computed from the totals, increased by one standard deviation of its noise, and
+// rounded up to the grid. The half width includes the bound on rounding.
 func TestFindingsAreGeneralisedLeastSquares(t *testing.T) {
 	const looks, events = 100, 50
 	for name, c := range map[string]struct {
@@ -61,7 +61,7 @@ func TestFindingsAreGeneralisedLeastSquares(t *testing.T) {
 			for range looks {
 				src.step(arms)
 				for k := range arms {
-					arms[k].Square = arms[k].Count / 2 // of outcomes −1 and 1
+					arms[k].Square = arms[k].Count / 2 // squares of outcomes −1 and 1
 				}
 				x.Take(arms)
 				taken = append(taken, slices.Clone(arms))
@@ -70,7 +70,7 @@ func TestFindingsAreGeneralisedLeastSquares(t *testing.T) {
 			spread := mat.Sum(k)
 			q, m := c.propensity[0], s.Near
 			total := float64(looks * events)
-			second := func(arm int, centre float64) (moment, noise float64) { // of (y − centre)²; arm −1: of all
+			second := func(arm int, centre float64) (moment, noise float64) { // second moment of an arm, −1: of all
 				n, value, square, pi := 0.0, 0.0, 0.0, 0.0
 				for i, p := range c.propensity {
 					if arm >= 0 && i != arm {
@@ -81,7 +81,7 @@ func TestFindingsAreGeneralisedLeastSquares(t *testing.T) {
 					}
 					pi += p
 				}
-				weights := [3]float64{0.5 - centre, 0.5 - centre, 0} // y² = y
+				weights := [3]float64{0.5 - centre, 0.5 - centre, 0} // holds because y² = y
 				if c.square > 0 {
 					weights = [3]float64{3.0/8 - centre, 0.5 - centre, 1.0 / 4}
 				}
@@ -128,7 +128,7 @@ func TestFindingsAreGeneralisedLeastSquares(t *testing.T) {
 						sum/information, information, rounding)
 				}
 			}
-			// Compares the weight of the newer half, computed when looks was 64, with the dense weight at Near.
+			// The test compares Recent, as it was computed when looks was 64, with the dense weight at Near.
 			near := m * (1 - m) * q * events / (math.Pow(s.Value/2, 2) + math.Pow((0.5-m)*s.Count, 2))
 			g := covariance(&s.Noise, int(c.start), 64, near)
 			newer := make([]float64, 64)
@@ -168,13 +168,14 @@ func TestLiftsInvertTheirTests(t *testing.T) {
 				break
 			}
 		}
-		if r.High == Unbounded && x.rejects(1, mostLift) || r.Low == 0 && x.rejects(1, 1/mostLift) || !(r.Low <= r.High) {
+		if r.High == Unbounded && x.rejects(1, maxLift) || r.Low == 0 && x.rejects(1, 1/maxLift) || !(r.Low <= r.High) {
 			t.Errorf("rates %v: %+v", rates, r)
 		}
 	}
 }
 
-// TestGridAndLevels checks that a look uses the next filter above, and that the sequences of K − 1 contrasts share α.
+// TestGridAndLevels checks that a look uses the filter of the next larger ratio, and that the sequences of K − 1
+// contrasts share α.
 func TestGridAndLevels(t *testing.T) {
 	s := halves(0.1, 100)
 	s.Propensities, s.Rounding = []float64{0.25, 0.25, 0.25, 0.25}, 0.01
@@ -207,8 +208,8 @@ func TestGridAndLevels(t *testing.T) {
 	}
 }
 
-// TestStateAndBits checks that the state is complete: another experiment continues from it with equal bits. The bits
-// never change.
+// TestStateAndBits checks that State is complete: another experiment that gets it continues with equal bits. The bits
+// must never change.
 func TestStateAndBits(t *testing.T) {
 	s := halves(0.1, 100)
 	s.Lift, s.Noise, s.Start = true, *memory1024(), 40
@@ -217,7 +218,7 @@ func TestStateAndBits(t *testing.T) {
 	arms := make([]Arm, 2)
 	for range 100 {
 		src.step(arms)
-		for k := range arms { // no draw depends on a CPU
+		for k := range arms { // these draws are equal on every CPU
 			arms[k] = Arm{math.Floor(arms[k].Count), math.Floor(arms[k].Value), 0}
 		}
 		y := New(s)
@@ -247,7 +248,7 @@ func TestStateAndBits(t *testing.T) {
 			z := float64(l % 9)
 			x.Take([]Arm{{50 + z, -40 + 3*z, 0}, {48 - z, -30 - 2*z, 0}})
 			for _, v := range []any{x.Effect(1), x.Mean(0), x.Ratio(1), x.Evidence(1), x.Balance(), x.Recent()} {
-				_ = binary.Write(hash, binary.LittleEndian, v) // a hash takes all
+				_ = binary.Write(hash, binary.LittleEndian, v) // writing to a hash never fails
 			}
 		}
 		if got := hex.EncodeToString(hash.Sum(nil)[:16]); got != want {
@@ -273,7 +274,7 @@ func TestALookDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// TestEvidenceIsLessRounding checks that the e-value uses the estimate nearest to zero that rounding allows.
+// TestEvidenceIsLessRounding checks that e-values use the estimate closest to zero that the bound on rounding allows.
 func TestEvidenceIsLessRounding(t *testing.T) {
 	for _, c := range []struct{ estimate, want float64 }{{0.3, 0.25}, {-0.3, -0.25}, {0.04, 0}, {-0.04, 0}} {
 		f := found{reading{sum: 8 * c.estimate / 2, information: 8, mixing: 1}, 2, 0.05}

@@ -2,11 +2,12 @@ package experiment
 
 import "math"
 
-// The grid of lifts: equal ratios from 1/8 to 8, and the number of halvings in the search for an end.
+// The constants define the grid of lifts, from 1/8 to 8 in equal ratios, and the number of halvings in the search for
+// an end.
 const (
 	lifts      = 41
-	mostLift   = 8.0
-	liftRatio  = 0x1.1c0cbeb32bdf9p+0 // 64^(1/40)
+	maxLift    = 8.0
+	liftRatio  = 0x1.1c0cbeb32bdf9p+0 // 64^(1/40), the ratio of neighbours on the grid
 	liftHalves = 16
 )
 
@@ -19,15 +20,15 @@ func (x *Experiment) ratio(arm int, theta float64) found {
 	return x.find(combination{arm, float64(theta * x.Near), theta})
 }
 
-// rejects reports whether the sequence of the lift's contrast excludes 0.
+// rejects reports whether the lift theta is rejected: the sequence of its contrast excludes 0.
 func (x *Experiment) rejects(arm int, theta float64) bool {
 	f := x.ratio(arm, theta)
 	return math.Abs(f.estimate()) > f.halfWidth(x.alpha())
 }
 
-// Ratio returns the ratio of an arm's mean to the control's mean, with the range from the least to the greatest ratio
-// that is not rejected. The range starts at 0 if 1/8 is not rejected, and ends at Unbounded if 8 is not. If levels
-// drift it is the ratio of weighted averages.
+// Ratio returns the ratio of an arm's mean to the control's mean, with the ends of its confidence sequence: the least
+// and the greatest ratio that is not rejected. The low end is 0 if 1/8 is not rejected, and the high end is Unbounded
+// if 8 is not rejected. If the means drift, the ratio is a ratio of weighted averages.
 func (x *Experiment) Ratio(arm int) Estimate {
 	all := Estimate{1, 0, Unbounded}
 	if !x.Ready() {
@@ -37,10 +38,10 @@ func (x *Experiment) Ratio(arm int) Estimate {
 	if !(control > 0 && treated > 0) {
 		return all
 	}
-	value := max(1/mostLift, min(mostLift, treated/control))
-	low, high := value, value // the outermost that are not rejected
-	below, above := 0.0, 0.0  // the next points of the grid outside; 0: there are none
-	theta := 1 / mostLift
+	value := max(1/maxLift, min(maxLift, treated/control))
+	low, high := value, value // the smallest and the largest lift that is not rejected
+	below, above := 0.0, 0.0  // the next rejected points of the grid on either side; 0 if there are none
+	theta := 1 / maxLift
 	for range lifts {
 		switch {
 		case !x.rejects(arm, theta):
@@ -68,7 +69,7 @@ func (x *Experiment) mean(arm int) float64 {
 	return x.Near + x.find(combination{arm, x.Near, 0}).estimate()
 }
 
-// end returns the point where rejection begins between inside and outside, rounded to the outer side.
+// end searches the point between inside, which is not rejected, and outside, which is. It rounds towards outside.
 func (x *Experiment) end(arm int, inside, outside float64) float64 {
 	for range liftHalves {
 		if middle := (inside + outside) / 2; x.rejects(arm, middle) {

@@ -9,25 +9,26 @@ import (
 //
 //	noise_l = n_l + Σ_k Residues[k]·c_k,    then c_k ← Poles[k]·c_k + n_l,    n_l independent, N(0, 1).
 //
-// Every c_k is zero at the first step of the stream and, where Period is not 0, after each Period steps of it.
+// Every c_k is zero at the first step of the stream. If Period is not 0, every c_k is also reset to zero after each
+// Period steps.
 type Noise struct {
-	Poles, Residues []float64 // as many, at most MaxPoles; poles in [0, 1)
-	Period          uint64    // steps
+	Poles, Residues []float64 // equally many, at most MaxPoles; poles are in [0, 1)
+	Period          uint64    // steps of a block; 0: there are no resets
 }
 
-// MaxPoles bounds the poles of a Noise.
+// MaxPoles is the largest number of poles of a Noise.
 const MaxPoles = 6
 
 // errWeights reports a law under which an effect could give some looks a negative weight.
 var errWeights = errors.New("experiment: noise: its filter does not fall evenly, so that an effect might weigh some looks negatively")
 
-// average refuses a law whose weights ω may not be an average. PROOF.md, Lemma 2, requires that −b_j falls to zero over
-// j ≥ 1, with a sum of at most 1, where b_j = Σ_k Residues[k]·Poles[k]^{j−1}. It falls at every j once the slowest pole
-// outweighs all others in
+// average refuses a law under which the weights ω of looks might be negative. PROOF.md, Lemma 2, requires that −b_j
+// falls to zero over j ≥ 1, with a sum of at most 1, where b_j = Σ_k Residues[k]·Poles[k]^{j−1}. It checks the
+// differences one by one until the slowest pole outweighs all others in
 //
 //	b_{j+1} − b_j = Σ_k −Residues[k]·(1 − Poles[k])·Poles[k]^{j−1}.
 func (n *Noise) average() error {
-	const rounding = 1e-9 // of the sum, which is 1 where a filter forgets its draws
+	const rounding = 1e-9 // tolerance for the sum, which is 1 if the filter's response ends at zero
 	sum, slowest := 0.0, 0
 	falls, outweighed := [MaxPoles]float64{}, false
 	for k, q := range n.Poles {
@@ -45,7 +46,7 @@ func (n *Noise) average() error {
 				others += max(0, -falls[k])
 			}
 		}
-		if fall < 0 || j == mostFalls || sum > 1+rounding {
+		if fall < 0 || j == maxFalls || sum > 1+rounding {
 			return errWeights
 		}
 		outweighed = falls[slowest] >= others
@@ -56,10 +57,11 @@ func (n *Noise) average() error {
 	return nil
 }
 
-// mostFalls bounds how many differences average checks; it refuses a law with almost equal poles that needs more.
-const mostFalls = 1 << 20
+// maxFalls is the largest number of differences that average checks. A law with almost equal poles that needs more is
+// refused.
+const maxFalls = 1 << 20
 
-// age returns how many steps of the current block have closed after the given number of steps.
+// age returns how many steps of the current block have closed, after the given number of steps of the stream.
 func (n *Noise) age(steps uint64) uint64 {
 	if n.Period == 0 {
 		return steps
@@ -75,7 +77,8 @@ func (n *Noise) past(age uint64) (left [MaxPoles]float64) {
 	return left
 }
 
-// covariance returns P_kl = Σ_{j<age} (q_k·q_l)^j, the covariance of c_k and c_l at an age, for left = past(age).
+// covariance returns P_kl = Σ_{j<age} (q_k·q_l)^j, the covariance of c_k and c_l at the age for which left is
+// past(age).
 func (n *Noise) covariance(left *[MaxPoles]float64) (p [MaxPoles][MaxPoles]float64) {
 	for k, q := range n.Poles {
 		for l, o := range n.Poles {
@@ -99,19 +102,20 @@ func power(x float64, n uint64) float64 {
 
 // total computes the variance of the noise of a sum of increments since a public start. Its numbers are public.
 //
-// The sum of L increments of one block has Σ_{i<L} b_i² of its own draws, b_i = 1 + Σ_k r_k(1 − q_k^i)/(1 − q_k), and
-// x'Px of earlier draws, x_k = r_k(1 − q_k^L)/(1 − q_k). Draws of different blocks are independent.
+// The variance of the sum of L increments of one block has two terms. The draws of these steps add Σ_{i<L} b_i² with
+// b_i = 1 + Σ_k r_k(1 − q_k^i)/(1 − q_k), where q_k are the poles and r_k the residues. Earlier draws of the block add
+// x'Px with x_k = r_k(1 − q_k^L)/(1 − q_k). Draws of different blocks are independent.
 type total struct {
 	noise *Noise
-	state []float64 // settled, own, q_k^i from the start of the experiment or block on
-	start uint64    // steps of the stream before the experiment
+	state []float64 // settled, own, and q_k^i, counted from the start of the experiment or block
+	start uint64    // number of steps of the stream before the experiment
 	p     [MaxPoles][MaxPoles]float64
 }
 
 const (
-	settled   = iota // of earlier blocks
-	own              // Σ b_i² of this one
-	firstLeft        // q_k^i
+	settled   = iota // variance from earlier blocks
+	own              // Σ b_i² of the current block
+	firstLeft        // first of the powers q_k^i
 )
 
 func totalLen(poles int) int { return firstLeft + poles }
@@ -123,13 +127,13 @@ func newTotal(noise *Noise, start uint64, state []float64) *total {
 	return t
 }
 
-// from sets after how many steps of the stream the experiment starts.
+// from sets the number of steps of the stream before the experiment.
 func (t *total) from(start uint64) {
 	left := t.noise.past(t.noise.age(start))
 	t.start, t.p = start, t.noise.covariance(&left)
 }
 
-// block starts a block, of which nothing has been drawn.
+// block starts a new block, without any draws.
 func (t *total) block() {
 	t.state[own] = 0
 	for k := range t.noise.Poles {
@@ -137,7 +141,7 @@ func (t *total) block() {
 	}
 }
 
-// step takes the next increment, of step start + looks of the stream, and returns the variance so far.
+// step adds the next increment, in step start + looks of the stream, and returns the variance so far.
 func (t *total) step(looks uint64) float64 {
 	b, left := 1.0, t.state[firstLeft:]
 	for k, q := range t.noise.Poles {
@@ -153,12 +157,12 @@ func (t *total) step(looks uint64) float64 {
 	return variance
 }
 
-// gain returns r_k(1 − q_k^i)/(1 − q_k).
+// gain returns r_k(1 − q_k^i)/(1 − q_k) for the current i.
 func (t *total) gain(k int) float64 {
 	return t.noise.Residues[k] * (1 - t.state[firstLeft+k]) / (1 - t.noise.Poles[k])
 }
 
-// before returns the variance due to draws before the experiment, which only its first block has.
+// before returns the variance from draws before the experiment. It is 0 after the experiment's first block.
 func (t *total) before(looks uint64) float64 {
 	if t.noise.Period > 0 && (t.start+looks-1)/t.noise.Period != t.start/t.noise.Period {
 		return 0
@@ -172,7 +176,7 @@ func (t *total) before(looks uint64) float64 {
 	return max(sum, 0)
 }
 
-// variance computes the variance of the sum of the first steps of a block.
+// variance returns the variance of the sum of the first steps of a block, in units of a draw's variance.
 func (n *Noise) variance(steps uint64) float64 {
 	t := newTotal(n, 0, make([]float64, totalLen(len(n.Poles))))
 	v := 0.0
@@ -182,5 +186,6 @@ func (n *Noise) variance(steps uint64) float64 {
 	return v
 }
 
-// Deviation returns the standard deviation of the sum of the first steps of a block, in units of a draw's.
+// Deviation returns the standard deviation of the sum of the first steps of a block, in units of a draw's standard
+// deviation.
 func (n *Noise) Deviation(steps uint64) float64 { return math.Sqrt(n.variance(steps)) }

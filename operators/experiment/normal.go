@@ -5,14 +5,15 @@ import "oriel/operators/elementary"
 const (
 	rootTwoPi = 2.50662827463100050241576528481104525
 
-	// Up to seriesEnd a series is used, with at most this many terms; beyond, a continued fraction with this many
-	// quotients.
+	// Up to seriesEnd the code uses a series with at most seriesTerms terms, and beyond it a continued fraction with
+	// the given number of quotients.
 	seriesEnd   = 3
 	seriesTerms = 64
 	quotients   = 64
 )
 
-// logMixture returns ln(2Φ(x)) + x²/2 with Φ the standard normal distribution function: finite for every finite x.
+// logMixture returns ln(2Φ(x)) + x²/2, where Φ is the standard normal distribution function. It is finite for every
+// finite x.
 func logMixture(x float64) float64 {
 	if x < -seriesEnd {
 		return elementary.Log(float64(2 / rootTwoPi * mills(-x)))

@@ -9,22 +9,22 @@ import (
 
 // Plan is the number of events that an experiment needs to detect an effect.
 type Plan struct {
-	OneLook    float64 // without privacy, where one looks once, at the end
-	NoPrivacy  float64 // without privacy, at any look
-	AlwaysLook float64 // as the settings are
+	OneLook    float64 // without privacy, for a test with a single look at the end
+	NoPrivacy  float64 // without privacy, with looks at any time
+	AlwaysLook float64 // with the settings, with looks at any time
 }
 
-// MostDeviation returns the largest standard deviation of outcomes with mean Near, in units of their range.
-func (s *Settings) MostDeviation() float64 { return math.Sqrt(s.variance(s.Near)) }
+// MaxDeviation returns the largest standard deviation of outcomes with mean Near, in units of their range.
+func (s *Settings) MaxDeviation() float64 { return math.Sqrt(s.variance(s.Near)) }
 
 // Plan returns the number of events after which an effect has been detected with probability power. The effect is in
-// units of the outcome's range. It is detected once its sequence excludes 0 at some look. Verdicts come about an eighth
-// sooner. Outcomes have mean Near in the control and Near + effect in the arm. Their standard deviation in each arm is
-// in units of their range; 0 means that they are 0 and 1. A number is 0 if the given steps are not enough.
+// units of the outcome's range. An effect is detected when its sequence excludes 0 at some look; verdicts come about an
+// eighth sooner. Outcomes have mean Near in the control and Near + effect in the arm. Their standard deviation in each
+// arm is in units of their range; 0 means that they are 0 and 1. A number is 0 if the given steps are not enough.
 func (s Settings) Plan(arm int, effect, deviation, power float64, steps uint64) Plan {
 	p, q := s.Propensities[arm], s.Propensities[0]
 	treated := max(0, min(1, s.Near+effect))
-	shift := float64((treated-s.Near)*(treated-s.Near)) / p // of a second moment about Near
+	shift := float64((treated-s.Near)*(treated-s.Near)) / p // shift of the second moment about Near
 	binary := s.variance(treated)/p + s.variance(s.Near)/q
 	once := binary
 	if deviation > 0 {
@@ -41,8 +41,8 @@ func (s Settings) Plan(arm int, effect, deviation, power float64, steps uint64) 
 	return plan
 }
 
-// taken returns the variance of the contrast that looks take, but for their guard, if outcomes in the arm have the mean
-// treated, and Near in all others.
+// taken returns the variance of the contrast that looks use, without their guard against noise. Outcomes have the mean
+// treated in the arm, and Near in all other arms.
 func (s *Settings) taken(arm int, treated, deviation float64) float64 {
 	p, q := s.Propensities[arm], s.Propensities[0]
 	own, other := s.variance(treated), s.variance(s.Near)
@@ -61,8 +61,8 @@ const (
 	// noiseless is the ratio of variances that stands for almost no noise.
 	noiseless = 1e9
 
-	// spacing is the factor by which information grows between two times at which crossings are computed, and
-	// lastSpacing the factor before the last. The cells of a crossing must be finer than its kernel.
+	// spacing is the factor between two values of the information at which crossings are computed, and lastSpacing the
+	// factor before the last value. The cells of a crossing must be finer than its kernel.
 	spacing     = 1.05
 	lastSpacing = 1.005
 
@@ -72,10 +72,10 @@ const (
 	between = 0.5826
 )
 
-// found returns the multiple of a step by which an effect is detected with probability power. B is a Brownian motion
-// whose drift is the effect, on the clock A of the filter with the true variance. A look uses another filter, for the
-// variance that it takes, with its guard. That filter has other information A′, and about the same estimate. So the
-// boundary of B is A times the radius at A′.
+// found returns the number of events, a multiple of a step's, by which an effect is detected with probability power. B
+// is a Brownian motion whose drift is the effect, on the clock A of the filter with the true variance. A look uses the
+// filter for a different variance: the one that it takes, plus its guard. That filter has other information A′, and
+// about the same estimate. So the boundary of B is A times the radius at A′.
 func (s *Settings) found(variance, taken, noise, guard, effect, power float64, steps uint64) float64 {
 	w := float64(variance*s.Events) / noise
 	ratios := []float64{w}
@@ -115,18 +115,19 @@ func (s *Settings) found(variance, taken, noise, guard, effect, power float64, s
 type crossing struct {
 	drift, clock, bound float64
 
-	low, width float64 // of cells, up to the boundary
+	low, width float64 // lower end and width of the cells, which end at the boundary
 	mass       [crossingCells]float64
 }
 
 const (
 	crossingCells = 192
-	crossingLow   = 5 // standard deviations below 0 at which cells begin
-	crossingReach = 6 // those of a kernel
+	crossingLow   = 5 // the cells begin this many standard deviations below 0
+	crossingReach = 6 // the kernel ends after this many standard deviations
 )
 
-// move advances to a clock and a boundary, which is linear in between. A motion from x to y, over a time of Δ, meets it
-// with probability exp(−2(c − x)(c′ − y)/Δ) (D. Siegmund, Sequential analysis, 1985, chapter III).
+// move advances to the given clock and boundary. The boundary is linear in time between c and c′. A motion from x to y,
+// over a time of Δ, meets the boundary with probability exp(−2(c − x)(c′ − y)/Δ) (D. Siegmund, Sequential analysis,
+// 1985, chapter III).
 func (c *crossing) move(clock, bound float64) {
 	var next [crossingCells]float64
 	deviation := math.Sqrt(clock - c.clock)

@@ -32,16 +32,16 @@ func TestPlansOfTheirFormulas(t *testing.T) {
 		t.Errorf("amounts, one look: %g, want %g", amounts.OneLook, want)
 	}
 	s.Square = 0
-	blind := s.Plan(1, 0.015, 0.15, 0.8, 1000) // looks take outcomes to be 0 and 1
+	blind := s.Plan(1, 0.015, 0.15, 0.8, 1000) // without squares, looks assume outcomes of 0 and 1
 	if !(amounts.NoPrivacy < 0.4*plan.NoPrivacy && 1.1*amounts.AlwaysLook < blind.AlwaysLook &&
 		blind.AlwaysLook < plan.AlwaysLook) {
 		t.Errorf("amounts: %+v with squares, %+v without; conversions: %+v", amounts, blind, plan)
 	}
 }
 
-// TestCrossings checks that a motion observed once crosses as the normal law says. A motion with drift, observed every
-// 1/64 from a clock of 1 on, crosses √(A + 1) as often as simulated walks do. Many of its steps lie between the
-// computed times.
+// TestCrossings checks two motions. One that is observed once must cross as often as the normal law says. One with
+// drift, observed at every 1/64 from a clock of 1 on, must cross √(A + 1) as often as simulated walks do, although
+// crossings are computed at fewer times.
 func TestCrossings(t *testing.T) {
 	var once crossing
 	once.move(4, 3)
@@ -70,7 +70,7 @@ func TestCrossings(t *testing.T) {
 	}
 }
 
-// planned returns settings of plans, each with its planned effect.
+// planned returns experiments, each with settings and an effect.
 func planned() []setting {
 	of := func(name string, s Settings, effect float64) setting {
 		return setting{name: name, s: s, rates: constant(s.Near, s.Near+effect, s.Near)}
@@ -106,8 +106,9 @@ func planned() []setting {
 		of("for life, p = 0.02", seldom, 0.004))
 }
 
-// TestPlansTakeTheVarianceOfLooks checks the variance of an arm with nine of ten events, which is that of all arms
-// together, against the second moments 0.0292 about 0.02 in the arm and 0.0196 in the control.
+// TestPlansTakeTheVarianceOfLooks checks the variance that looks use if nine of ten events are in one arm. Looks then
+// use the variance over all arms, and not the second moments about 0.02, which are 0.0292 in the arm and 0.0196 in the
+// control.
 func TestPlansTakeTheVarianceOfLooks(t *testing.T) {
 	s := halves(0.02, 100)
 	s.Propensities = []float64{0.1, 0.9}
@@ -121,15 +122,16 @@ func TestPlansTakeTheVarianceOfLooks(t *testing.T) {
 	}
 }
 
-// TestPlansAreThoseOfRuns checks that 0.8 of experiments have stopped by the planned events, within −1/20 to +1/5 of
-// them. It covers experiments that stop when their sequence excludes 0, and those that stop at the verdict.
+// TestPlansAreThoseOfRuns checks that 80 % of simulated experiments have stopped at a number of events between 1/20
+// below and 1/5 above the plan. It covers experiments that stop when their sequence excludes 0, and experiments that
+// stop at the verdict.
 func TestPlansAreThoseOfRuns(t *testing.T) {
 	runs := tiertest.Runs(60, 2000)
 	for _, c := range planned() {
 		plan := c.s.Plan(1, c.rates(1, 0)-c.rates(0, 0), c.deviation, 0.8, 4000)
 		x, arms := New(c.s), make([]Arm, len(c.s.Propensities))
 		fresh := append([]float64(nil), x.State()...)
-		var left, named []float64 // events by which a run has stopped
+		var left, named []float64 // number of events at which each run has stopped
 		for seed := range runs {
 			copy(x.State(), fresh)
 			src := newSource(&c.s, uint64(seed), c.rates)

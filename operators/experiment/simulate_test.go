@@ -13,7 +13,7 @@ func dyadic(x ...float64) []float64 {
 	return x
 }
 
-// These are the filters that blt fits for horizons of 1000 and of 100 steps, and the decay filter of a memory of 1024.
+// These are the filters that blt fits for horizons of 1000 and of 100 steps, and the decay filter for a memory of 1024.
 func horizon1000() *Noise {
 	return prefixes(dyadic(1071769032, 1037094011, 735973633), dyadic(66032497, 147335676, 309827871))
 }
@@ -29,19 +29,19 @@ func memory1024() *Noise {
 	}
 }
 
-// draw is the deviation of a draw in a column at ε = 1, δ = 1e-6, under replace, with a horizon of 1000.
+// draw is the standard deviation of a draw in a column at ε = 1, δ = 1e-6, under replace, with a horizon of 1000.
 const draw = 15.3
 
 // source simulates the releases of an experiment's steps.
 type source struct {
 	rng    *rand.Rand
 	s      *Settings
-	rate   func(arm int, event float64) float64 // of conversions
+	rate   func(arm int, event float64) float64 // conversion rate
 	events float64
 
-	outcomes func(rng *rand.Rand, arm int) float64 // in place of conversions
+	outcomes func(rng *rand.Rand, arm int) float64 // draws outcomes; nil: outcomes are conversions
 
-	past  [][]float64 // by column, c_k
+	past  [][]float64 // c_k of each column
 	steps uint64
 }
 
@@ -94,7 +94,7 @@ func (x *source) binomial(n, p float64) float64 {
 	}
 }
 
-// step writes the next increments.
+// step writes the increments of the next step.
 func (x *source) step(arms []Arm) {
 	noise := x.noises()
 	left, share := x.s.Events, 1.0
@@ -105,7 +105,7 @@ func (x *source) step(arms []Arm) {
 		}
 		left, share = left-n, share-p
 		y := x.binomial(n, x.rate(k, x.events))
-		squares := n / 2 // Σ(x̃² − ½) of outcomes of 0 and 1
+		squares := n / 2 // Σ(x̃² − ½) of outcomes that are 0 or 1
 		if x.outcomes != nil {
 			y, squares = 0, 0
 			for range int(n) {

@@ -9,7 +9,8 @@ import (
 	"oriel/operators"
 )
 
-// shift returns what draws of the past add to the contrast's noise over the steps from `ahead` on.
+// shift returns how much the draws so far will add to the noise of the contrast, summed over the given number of steps
+// that begin `ahead` steps later.
 func (x *source) shift(ahead, steps float64) (sum float64) {
 	for k, q := range x.s.Noise.Poles {
 		past := 0.0
@@ -22,8 +23,8 @@ func (x *source) shift(ahead, steps float64) (sum float64) {
 	return sum
 }
 
-// adversary plays 1000 steps, and then goes back to the one of the last 700 behind which the noise of draws so far
-// shifts an experiment most that starts `ahead` steps later. The source goes on from there, with fresh draws.
+// adversary makes 1000 steps. It then returns to the one of the last 700 steps after which the draws so far would shift
+// an experiment most that begins `ahead` steps later. The source continues from that step with fresh draws.
 func (x *source) adversary(ahead, steps int) {
 	most, at, chosen := -1.0, uint64(0), [][]float64{}
 	for i := range 1000 {
@@ -41,9 +42,9 @@ func (x *source) adversary(ahead, steps int) {
 	}
 }
 
-// TestAStartThatWasChosenByTheNoise checks the error rate of an experiment that is appended to a stream that runs. Its
-// step is chosen by an adversary who knows all draws of noise so far, operators.Announced events ahead. For steps of
-// 10 000 events those of 20 steps are needed.
+// TestAStartThatWasChosenByTheNoise checks the error rate of an experiment that is appended to a running stream. Its
+// first step is chosen by an adversary who knows all draws of noise so far, operators.Announced events before it. With
+// steps of 10 000 events it must be 20 steps before.
 func TestAStartThatWasChosenByTheNoise(t *testing.T) {
 	chosen := []struct{ rate, batch, draws float64 }{{0.1, 100, 1}, {0.5, 100, 1}, {0.02, 100, 1}, {0.02, 1e4, 100}}
 	runs, looks := tiertest.Runs(30, 2000), tiertest.Runs(100, 1000)
@@ -79,8 +80,8 @@ func TestAStartThatWasChosenByTheNoise(t *testing.T) {
 	}
 }
 
-// TestRestartIsANewExperiment checks that an experiment that starts again equals a new one, to the bit, wherever in a
-// block, and that one whose numbers were stored and resumed does too.
+// TestRestartIsANewExperiment checks that a restarted experiment equals a new one bit for bit, at any age of a block,
+// and so does an experiment whose numbers were stored and resumed.
 func TestRestartIsANewExperiment(t *testing.T) {
 	for _, period := range []uint64{0, 40, 1 << 20} {
 		s := halves(0.1, 100)

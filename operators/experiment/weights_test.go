@@ -8,8 +8,8 @@ import (
 	"oriel/mechanisms/mechtest/tiertest"
 )
 
-// leastWeight returns the least weight ω of the τ of looks, over all looks and ratios, and the largest distance of
-// their sum from 1. The weights are computed from the increments.
+// leastWeight returns the least weight ω that an estimate gives to the effect τ at a look, over all looks and ratios,
+// and the largest difference between 1 and a sum of weights. It computes the weights from the increments.
 func leastWeight(noise *Noise, ratios []float64, start uint64, looks int) (least, away float64) {
 	b := newBank(noise, ratios, looks, 100, start, make([]float64, bankLen(len(ratios), len(noise.Poles), looks)))
 	impulses := make([]float64, looks)
@@ -36,9 +36,9 @@ func leastWeight(noise *Noise, ratios []float64, start uint64, looks int) (least
 	return least, away
 }
 
-// TestWeightsAreAnAverage checks that the weights ω of τ at the looks sum to 1 and are not negative, because e⁺ and the
-// bound on rounding rest on that. It holds for shipped filters over the grid, and for any law that Validate accepts. A
-// law that it refuses has negative weights.
+// TestWeightsAreAnAverage checks that the weights ω of the effects τ are not negative and sum to 1, because e⁺ and the
+// bound on rounding require this. It must hold for shipped filters over the grid, and for every law that Validate
+// accepts. A law that Validate refuses must have negative weights here.
 func TestWeightsAreAnAverage(t *testing.T) {
 	const looks = 48
 	want := func(name string, noise *Noise, ratios []float64, start uint64) {
@@ -85,7 +85,7 @@ func TestWeightsAreAnAverage(t *testing.T) {
 			t.Errorf("%s: least weight %g, refused: %v", name, least, noise.average())
 		}
 	}
-	for name, noise := range map[string]*Noise{ // which may have none: what is refused has no proof
+	for name, noise := range map[string]*Noise{ // laws with a negative weight, which Validate must refuse
 		"falls by more than 1":       {Poles: []float64{0.6}, Residues: []float64{-0.5}},
 		"falls more at a later step": {Poles: []float64{0.9, 0.6}, Residues: []float64{-0.05, 0.04}},
 	} {

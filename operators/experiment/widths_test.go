@@ -6,9 +6,9 @@ import (
 	"oriel/mechanisms/mechtest/tiertest"
 )
 
-// TestWidthsBesideThoseWithoutPrivacy checks widths at ε = 1 and 100 000 events. A sequence is at most 1.1 times as
-// wide as that of the same outcomes without privacy and with a known variance, and 1.2 times if 2 % convert. It covers
-// a horizon and lifetime privacy, with a right and a wrong Near.
+// TestWidthsBesideThoseWithoutPrivacy checks widths at ε = 1 and 100 000 events. A sequence must be at most 1.1 times
+// as wide as the sequence of the same outcomes without privacy and with a known variance, and at most 1.2 times if the
+// conversion rate is 2 %. It covers a horizon and lifetime privacy, with a right and a wrong Near.
 func TestWidthsBesideThoseWithoutPrivacy(t *testing.T) {
 	const events = 100_000
 	runs := tiertest.Runs(1, 200)

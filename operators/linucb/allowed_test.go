@@ -11,12 +11,12 @@ import (
 	"oriel/operators/optest"
 )
 
-// allowances are the delays in minutes that can be allowed. A minute of allowance costs a tenth of a minute of delay
-// beyond it.
+// allowances are the delays in minutes that the bandit can allow for. A minute of allowance costs a tenth of a minute
+// of delay beyond the allowance.
 var allowances = []float64{0, 10, 20, 30, 45, 60, 90, 120}
 
-// allowing is the problem of choosing an allowance: the reward is the cost of the allowance and the delay, up to 60,
-// mapped to [0, 1].
+// allowing is the problem of choosing an allowance. The cost of an allowance plus the delay beyond it, up to 60, is
+// mapped to a reward in [0, 1].
 var allowing = problem{
 	context: func(f flight) []float64 { return f.when },
 	reward: func(f flight, arm int) float64 {

@@ -10,16 +10,16 @@ import (
 )
 
 // bounds hold bounds on the noise of an arm's released moments, constant from the first step on, and the confidence
-// width β that follows. With ORIEL_CONFIDENCE they all hold together with that probability (PROOF.md, Theorem 2).
+// width β that follows. With probability ORIEL_CONFIDENCE, all bounds hold at once (PROOF.md, Theorem 2).
 type bounds struct {
-	shift    float64 // κ
-	least    float64 // ρ_min: the smallest eigenvalue of noise and shift and λ
-	most     float64 // ρ_max: the largest eigenvalue
-	side     float64 // γ: norm of the noise of u, in the norm of the inverse of their sum
-	level    float64 // 2·ln(2K/α)
-	size     float64 // S
+	shift    float64 // κ, by which the matrix is shifted
+	least    float64 // ρ_min, a lower bound on the eigenvalues of noise + κI + λI
+	most     float64 // ρ_max, an upper bound on the eigenvalues of noise + κI + λI
+	side     float64 // γ: bound on the noise of u, in the norm of the inverse of noise + κI + λI
+	level    float64 // 2·ln(2K/α) for K arms and failure probability α
+	size     float64 // S, bound on the norm of weights
 	rounding float64 // bound on the rounding of features and rewards, over all steps
-	features float64 // d
+	features float64 // d, the number of features
 }
 
 // units is the least number of grid units that a feature of 1 has.
@@ -35,16 +35,16 @@ func (c operator) bound(sd float64) bounds {
 	arms, releases := float64(c.blocks()), float64((c.terms.Scope.End()+c.every-1)/c.every)
 	failure := 1 - c.confidence
 	tail := float64(2 * float64(sd*math.Sqrt(elementary.Log(float64(8*arms)*releases/failure))))
-	upsilon := edge + tail // on the norm of each noise matrix
-	side := float64(sd*moments.Whole) / float64(c.rows.Label)
+	upsilon := edge + tail // bound on the norm of each noise matrix
+	side := float64(sd*moments.MaxLabel) / float64(c.rows.Label)
 	length := math.Sqrt(float64(2 * elementary.Log(float64(float64(4*arms)*releases)/failure)))
-	length += math.Sqrt(float64(d)) // expected norm of d normal numbers, at most
+	length += math.Sqrt(float64(d)) // bound on the expected norm of d normal numbers
 	b := bounds{
 		level: float64(2 * elementary.Log(float64(2*arms)/failure)), size: c.maxWeights, features: float64(d),
 	}
 	b.shift = c.shifted(float64(2*upsilon), sd, float64(arms*releases))
 	b.least, b.most = b.shift-upsilon+c.start, b.shift+upsilon+c.start
-	off := float64(c.maxWeights*(float64(2*math.Sqrt(float64(d)))+2)) + moments.Whole/float64(c.rows.Label)
+	off := float64(c.maxWeights*(float64(2*math.Sqrt(float64(d)))+2)) + moments.MaxLabel/float64(c.rows.Label)
 	b.rounding = float64(math.Sqrt(c.events())*off) / units
 	if b.least > 0 {
 		b.side = float64(side*length) / math.Sqrt(b.least)
@@ -62,8 +62,8 @@ func (b bounds) width(a *arm) float64 {
 	return math.Sqrt(max(0, b.level+growth)) + float64(b.size*math.Sqrt(b.most)) + b.side + b.rounding
 }
 
-// regret describes for people the proved bound on the regret over the horizon, in rewards (SPEC.md), or states that
-// there is none. It also states the shift.
+// regret describes in words the proved bound on the regret over the horizon, in rewards (SPEC.md), or states that there
+// is no bound. It also states the shift.
 func (c operator) regret(m mechanisms.Config) string {
 	if c.confidence == 0 {
 		text := moments.DescribeNoise(m, c.rows.Features, c.shift)
@@ -97,15 +97,15 @@ func (c operator) regret(m mechanisms.Config) string {
 // events returns nB as a float, because the product may exceed 64 bits.
 func (c operator) events() float64 { return float64(c.terms.Scope.End()) * float64(c.batch) }
 
-// rounds reports whether rounding changes the diagonal of second moments too much over the horizon: by more than
-// Theorem 2 of PROOF.md allows beside noise of standard deviation sd.
+// rounds reports whether rounding over the horizon changes the diagonal of second moments by more than Theorem 2 of
+// PROOF.md allows, for noise of standard deviation sd.
 func (c operator) rounds(sd float64) bool {
 	d := float64(c.rows.Features)
 	return c.events()*0x1.7p-25 > sd*math.Sqrt(d)/(2*d+1) // each row rounds by half a unit of 2⁻²⁴, times √2
 }
 
-// lag bounds the number of earlier plays whose rows are missing from the model of a play. These are the plays since the
-// model was solved and, if actions are served, those that wait for rewards.
+// lag bounds the number of earlier actions whose rows are missing from the model of an action: the actions since the
+// model was solved and, if actions are served, the actions that wait for rewards.
 func (c operator) lag() float64 {
 	lag := float64(c.every)*float64(c.batch) - 1
 	if c.served {
@@ -122,9 +122,9 @@ func (c operator) regretBound(sd float64) float64 {
 	return (math.Sqrt(c.events()*squares) + float64(c.events()*rounding)) * c.half
 }
 
-// gapBound returns the bound of PROOF.md for plays each of which loses either nothing or at least a gap. For each gap
-// of at least least, the regret is at most times divided by the gap, both in rewards (Theorem 6 of the same source). At
-// the gap least it equals regretBound; for smaller gaps it is weaker.
+// gapBound returns the bound of PROOF.md for actions whose loss is either 0 or at least a gap. For each gap of at least
+// least, the regret is at most times divided by the gap, both in rewards (Theorem 6 of the same paper). At a gap of
+// least it equals regretBound; for smaller gaps it is the weaker bound.
 func (c operator) gapBound(sd float64) (least, times float64) {
 	squares, rounding := c.losses(sd)
 	above := math.Sqrt(squares / c.events())
@@ -132,8 +132,8 @@ func (c operator) gapBound(sd float64) (least, times float64) {
 	return gap * c.half, squares * float64(gap/above) * float64(gap/above) * float64(c.half*c.half)
 }
 
-// losses bounds the losses of plays, in half ranges. The loss of each play is at most a + rounding for some a, and the
-// squares of all a sum to at most squares.
+// losses bounds the losses of actions, in half ranges. The loss of each play is at most a + rounding for some number a,
+// and the squares of these numbers sum to at most squares.
 func (c operator) losses(sd float64) (squares, rounding float64) {
 	b, n, d := c.bound(sd), c.events(), float64(c.rows.Features)
 	size := d * float64(c.blocks())

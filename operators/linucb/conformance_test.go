@@ -17,9 +17,9 @@ func (c operator) public(state []byte) []byte {
 	if !c.served {
 		return out
 	}
-	own := out[len(out)-4-int(c.batch)*c.actionLen()-c.waiting.StateLen():] // the stream's is cut out
+	own := out[len(out)-4-int(c.batch)*c.actionLen()-c.waiting.StateLen():] // without the stream's state
 	for k := range int(c.batch) {
-		clear(own[4+k*c.actionLen():][:4]) // the answer kind is public
+		clear(own[4+k*c.actionLen():][:4]) // keeps the answer kind, which is public
 	}
 	table := own[4+int(c.batch)*c.actionLen():]
 	copy(table, c.waiting.Public(table))
@@ -53,7 +53,7 @@ func TestGoldenDecisions(t *testing.T) {
 		"served, products":           "79f216ebfe6494c94238e47326a38989",
 		"logged, products, proved":   "ca8e9c2a7378bd9eab028531b6746d80",
 	}
-	earlier := map[string]string{ // under plans of version 1, whose actions do not state their answer kind
+	earlier := map[string]string{ // bytes under plans of version 1, whose actions do not state their answer kind
 		"served for life":    "e300bb08796d47355ec6ccce0dbf7f4d",
 		"served, candidates": "6893a63af03a0a29a13f26808d96627b",
 		"served, proved":     "7452035b19d38bcc6cd30c046ff9b172",

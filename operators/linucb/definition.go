@@ -11,27 +11,27 @@ import (
 	"oriel/schemas"
 )
 
-// Definition is the row of linucb in the table of operators.
+// Definition is the entry of linucb in the registry of operators.
 var Definition = operators.Definition{
 	Name: "linucb", Text: "contextual bandit: weights of each arm from private second moments, and the arm to play",
 	Settings: settings, Events: events,
 	New: func(v *operators.Values) (operators.Operator, error) { return configure(v, nil) },
 }
 
-// ForPapers returns Definition with a paper's noise as further choices of NOISE.
+// ForPapers returns Definition with the noise of a paper as further choices of NOISE.
 func ForPapers(p Printed) operators.Definition {
 	d := Definition.ForPapers()
 	d.New = func(v *operators.Values) (operators.Operator, error) { return configure(v, p) }
 	return d
 }
 
-// Values of ORIEL_PLAYED.
+// These are the values of ORIEL_PLAYED.
 const (
 	logged = "logged"
 	served = "served"
 )
 
-// Values of ORIEL_SOLVE.
+// These are the values of ORIEL_SOLVE.
 const (
 	always  = "always"
 	doubled = "doubled"
@@ -127,8 +127,8 @@ func armEntry(text string) (string, bool) {
 	})
 }
 
-// absent stands for the reward of an event without one.
-const absent = -math.MaxFloat64
+// noReward marks the reward of an event without a reward.
+const noReward = -math.MaxFloat64
 
 var body = schemas.Body{
 	Name: "linucb", Text: "A context, a reward, or a context with the arm that was played and its reward.",
@@ -141,7 +141,7 @@ var body = schemas.Body{
 			Name: "arm", Kind: schemas.KindCount, Optional: true, Default: -1, Least: 0, Most: maxArms - 1,
 			Text: "The place of what was played, from 0; read where ORIEL_PLAYED is logged.",
 		},
-		{Name: "reward", Kind: schemas.KindNumber, Optional: true, Default: absent, Text: "What the play brought."},
+		{Name: "reward", Kind: schemas.KindNumber, Optional: true, Default: noReward, Text: "What the play brought."},
 	},
 }
 
@@ -206,7 +206,7 @@ func configure(v *operators.Values, printed Printed) (operators.Operator, error)
 	return c, v.Err()
 }
 
-// configureArms sets the number of blocks.
+// configureArms sets the arms and the number of blocks.
 func (c *operator) configureArms(v *operators.Values) {
 	v.Want("ARMS", c.candidates == 0 || len(c.arms) == 0,
 		"set, but events bring what can be played: ORIEL_CANDIDATES is %d", c.candidates)

@@ -9,7 +9,7 @@ import (
 var _ operators.Descriptive = operator{}
 
 // Descriptor names the arms, whose weights are concatenated in a model. It is nil for candidates and for arms with
-// features, because their weights are not those of single arms.
+// features, because all choices then share their weights.
 func (c operator) Descriptor() []byte {
 	if len(c.arms) == 0 || len(c.lines) > 0 || c.candidates > 0 {
 		return nil

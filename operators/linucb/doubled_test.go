@@ -30,9 +30,9 @@ func determinants(m *Machine, release []float64) []float64 {
 	return all
 }
 
-// TestDoubledDeterminants checks ORIEL_SOLVE=doubled. Weights change at exactly those decisions at which a determinant
-// has doubled since the last change, which are few. The new weights then equal those of a model that is solved every
-// time. A restore in between changes nothing.
+// TestDoubledDeterminants checks ORIEL_SOLVE=doubled. Weights must change exactly at the decisions at which a
+// determinant has doubled since the last change; these must be few. The new weights must equal the weights of a model
+// that is solved at every decision. Restoring the machine must change nothing.
 func TestDoubledDeterminants(t *testing.T) {
 	lines := []string{"PLAYED=logged", "ARMS=a,b", "DIMENSION=3", "EMIT_EVERY=4", "NOISE_SHIFT=0.01"}
 	c, mechanism := config(t, optest.Window("blt"), append(lines, "SOLVE=doubled")...)

@@ -17,12 +17,11 @@ import (
 //	  then the table
 const (
 	stateVersion   = 1
-	stateOfAnswers = 2 // with the answer kind of actions
+	stateOfAnswers = 2 // states that contain the answer kind of actions
 )
 
 const actionLen = 4 + 1 + maxName
 
-// stateVersion returns the version of the machine's states.
 func (c operator) stateVersion() byte {
 	if c.served && !c.withoutAnswers {
 		return stateOfAnswers
@@ -30,7 +29,6 @@ func (c operator) stateVersion() byte {
 	return stateVersion
 }
 
-// actionLen returns the length of an action in a state.
 func (c operator) actionLen() int {
 	if c.withoutAnswers {
 		return actionLen
@@ -111,7 +109,7 @@ func (a *actions) Restore(state []byte) error {
 	return nil
 }
 
-// check refuses a waiting row that was stored in a later step.
+// check refuses a state in which a waiting row was stored after the open step.
 func (m *Machine) check() error {
 	if m.served {
 		if newest, some := m.table.Newest(); some && newest > m.Stream.Step()+1 {
@@ -145,8 +143,8 @@ func (m *Machine) actionsHold(b []byte, count int) bool {
 	return true
 }
 
-// consistent reports whether an action in a state is consistent with the kind of its answer. Answers to contexts that
-// wait have a key, and all others have neither a key nor a choice.
+// consistent reports whether an action in a state is consistent with the kind of its answer. An answer to a context
+// that waits for its reward has a key. All other answers have neither a key nor a choice.
 func consistent(to answerKind, choice uint32, length int) bool {
 	if to == toContext {
 		return length > 0
@@ -167,7 +165,7 @@ func (m *Machine) readActions(b []byte) {
 	}
 }
 
-// restore solves the model again from its release.
+// restore solves the model again from its stored release.
 func (m *model) restore(release []float64, step, doublings uint64) {
 	m.reset()
 	if step == 0 {

@@ -12,11 +12,11 @@ import (
 	"oriel/operators/optest"
 )
 
-// modelLen is the offset of the release of the model in a state.
+// modelLen is the offset, in a state, of the release from which the model was solved.
 const modelLen = 1 + 8 + 8
 
-// maker returns a function that makes machines for restored states, logged or served. Their batch stays open during a
-// test.
+// maker returns a function that makes machines, logged or served, for restored states. The step of these machines stays
+// open during a test.
 func maker(tb testing.TB, served bool) func(testing.TB) *Machine {
 	tb.Helper()
 	m, played := optest.Window("blt"), "logged"
@@ -46,7 +46,7 @@ func used(m *Machine, records int) *Machine {
 	return m
 }
 
-// goesOn adds records of all kinds, more than a state can have open, and checks that all due decisions come.
+// goesOn adds records of all kinds, more than a state can hold open, and checks that all due decisions are made.
 func goesOn(t *testing.T, m *Machine) {
 	t.Helper()
 	for i := range 12 {
@@ -85,11 +85,11 @@ func FuzzRestore(f *testing.F) {
 }
 
 // TestStatesOfTwoHistoriesAreRefused checks that a state is refused if its components come from different histories,
-// and that the machine is unchanged. It would otherwise fail later, at a record for which its actions or rows have no
-// room.
+// and that the machine is unchanged. Without this check the machine would fail later, at a record for which its actions
+// or rows have no room.
 func TestStatesOfTwoHistoriesAreRefused(t *testing.T) {
 	fresh := maker(t, true)
-	m := used(fresh(t), 8) // step 2, two records open
+	m := used(fresh(t), 8) // two records of step 2 are open
 	if m.model.step != 2 {
 		t.Fatalf("a model of step %d", m.model.step)
 	}
@@ -118,7 +118,7 @@ func TestStatesOfTwoHistoriesAreRefused(t *testing.T) {
 		clear(b[own+4+m.actionLen():][:m.actionLen()])
 	})
 	f("an action more than a step has", func(b []byte) { b[own] = 3 })
-	f("rows of later steps", func(b []byte) { // 8 + 8, then the rows: step u64 first
+	f("rows of later steps", func(b []byte) { // rows begin after two u64; a row begins with its step u64
 		for at := table + 16; at < table+m.waiting.StateLen(); at += (m.waiting.StateLen() - 16) / m.waiting.Capacity {
 			if binary.LittleEndian.Uint64(b[at:]) == m.Steps()+1 {
 				b[at]++

@@ -21,11 +21,11 @@ var (
 	flightsRow  = flag.String("row", "", "of the figures, those whose name begins so")
 )
 
-// flight is one flight, an event of the problems below.
+// flight is one flight, from which the problems below make an event.
 type flight struct {
 	delay float64
-	late  []float64 // 27 features of norm 1, the constant three times
-	when  []float64 // 16
+	late  []float64 // 27 features of norm 1; the constant feature counts three times
+	when  []float64 // 16 features of the schedule
 }
 
 // problem is a contextual bandit on flights.
@@ -36,7 +36,7 @@ type problem struct {
 }
 
 var problems = map[string]problem{
-	// Late or on time: the reward for a correct choice is larger for a late flight.
+	// The choices are late and on time. The reward for a correct choice is larger for a late flight.
 	"two": {
 		arms: "late,on time", context: func(f flight) []float64 { return f.late },
 		reward: func(f flight, arm int) float64 {
@@ -64,7 +64,8 @@ var problems = map[string]problem{
 	},
 }
 
-// TestRewardsOnFlights plays all flights of a file, in its order, and logs the mean reward beside the best arm's:
+// TestRewardsOnFlights plays all flights of a file, in its order, and logs the mean reward and, for comparison, the
+// mean reward of the best arm:
 //
 //	go test ./operators/linucb -run TestRewardsOnFlights -flights flights.csv -timeout 2h -v
 func TestRewardsOnFlights(t *testing.T) {
@@ -81,11 +82,11 @@ func TestRewardsOnFlights(t *testing.T) {
 	}
 	tree, forever := whole, optest.Life(65536)
 	tree.Name, tree.Scope, forever.Budget = "tree-gaussian", protection.Lifetime{Steps: steps, Within: 1 << 19}, budget
-	greedy := []string{"NOISE_SHIFT=4", "WIDTH=0"} // about 2Υ
+	greedy := []string{"NOISE_SHIFT=4", "WIDTH=0"} // a shift of about 2Υ, and no width
 	for _, row := range []struct {
 		name          string
 		m             mechanisms.Config
-		two, terciles [2]float64 // wanted, from and to
+		two, terciles [2]float64 // mean rewards that are wanted, from and to
 		lines         []string
 	}{
 		{"for life", forever, [2]float64{0.289, 1}, [2]float64{0.432, 1}, nil},

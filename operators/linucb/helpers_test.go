@@ -58,7 +58,8 @@ func horizon(m mechanisms.Config, steps uint64) mechanisms.Config {
 	return m
 }
 
-// config returns the operator with the settings NAME=value over a mechanism, and that mechanism.
+// config returns the operator with the settings NAME=value for a mechanism, and the mechanism with the operator's
+// contribution.
 func config(tb testing.TB, m mechanisms.Config, lines ...string) (operator, mechanisms.Config) {
 	tb.Helper()
 	return optest.Over[operator](tb, ForPapers(asPrinted{}), m, lines...)
@@ -88,7 +89,7 @@ func drawn(c operator, count int, seed uint64) []schemas.Event {
 		case 5:
 			events[i].Numbers[0] = -1
 		case 8:
-			events[i].Numbers[1] = absent
+			events[i].Numbers[1] = noReward
 		case 11:
 			events[i].Numbers[1] *= 1e9
 		}

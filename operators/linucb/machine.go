@@ -17,23 +17,23 @@ type Machine struct {
 	operators.Base
 	operator
 	model *model
-	table *pending.Table // of waiting contexts: the choice, −1 for none, and its z; nil if events are logged
-	// answers to the records of the open step, if actions are served: a choice or −1
+	table *pending.Table // rows of contexts that wait: the choice, −1 for none, and its z; nil if events are logged
+	// actions holds the answers to the records of the open step, if actions are served: a choice, or −1.
 	actions []int
 	keys    [][]byte
-	answers []answerKind // the kind of each answer
+	answers []answerKind // kind of each answer in actions
 
 	row          []float64 // a row of the table, scratch
 	best         []float64 // z of the best choice so far, scratch
 	extras       []schemas.ExtraValue
-	points       []float64            // points of the actions of a step
-	actionExtras []schemas.ExtraValue // of the actions of a step
+	points       []float64            // points of a step's actions
+	actionExtras []schemas.ExtraValue // extras of a step's actions
 	spaces       string
 }
 
 var _ operators.Versioned = (*Machine)(nil)
 
-// places in the extras
+// These are places in the extras.
 const (
 	atOffset = iota
 	atWidth
@@ -42,12 +42,12 @@ const (
 	modelExtras
 )
 
-// and, if actions are served
+// These places exist only if actions are served.
 const (
 	atArm = iota + modelExtras
 	atKey
 	atSpace
-	atAnswers // not in earlier plans
+	atAnswers // missing in earlier plans
 )
 
 // newMachine returns the machine at step 0 over a stream of the rows' contribution. It takes ownership of the stream.
@@ -87,7 +87,7 @@ func newMachine(c operator, stream *mechanisms.Stream) (*Machine, error) {
 // OwnExtras returns the extras of the machine's plan.
 func (m *Machine) OwnExtras() []schemas.Extra { return m.Extras() }
 
-// Open appends no decision, because the first weights are zero, and public.
+// Open appends no decision, because the first weights are zero and therefore known.
 func (m *Machine) Open(dst []operators.Decision) []operators.Decision { return dst }
 
 // Add takes a record: an event with its reward or, if actions are served, either a context or a reward.
@@ -116,7 +116,7 @@ func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.
 	return append(dst, operators.Decision{Index: index, Step: t, Point: m.model.weights, Extras: m.extras})
 }
 
-// note writes the members about the model that each decision has.
+// note writes the members that describe the model, which each decision has.
 func (m *Machine) note() {
 	m.extras[atWidth].Number, m.extras[atShift].Number = m.model.widest()
 	m.extras[atDoublings].Number = float64(m.model.doublings)
@@ -136,7 +136,7 @@ func (m *Machine) learn(contribution []float64, r operators.Record) bool {
 	return true
 }
 
-// close completes a contribution that already contains z.
+// close completes a contribution that already contains z, with the reward y.
 func (m *Machine) close(contribution []float64, choice int, y float64) {
 	contribution[len(contribution)-1] = y
 	if m.blocks() > 1 {
@@ -144,7 +144,7 @@ func (m *Machine) close(contribution []float64, choice int, y float64) {
 	}
 }
 
-// choiceOf returns x as a place in a list, or −1 if it is none.
+// choiceOf converts x to a place in a list of choices, or returns −1 if x is no place.
 func choiceOf(x float64) int {
 	if !(x >= 0 && x < maxArms) || x != float64(int(x)) {
 		return -1
@@ -152,7 +152,7 @@ func choiceOf(x float64) int {
 	return int(x)
 }
 
-// indices returns the index of a step's first action and that of its model.
+// indices returns the index of a step's first action, and the index of its model.
 func (m *Machine) indices(t uint64) (first, model uint64) {
 	if !m.served {
 		return t, t
@@ -160,7 +160,7 @@ func (m *Machine) indices(t uint64) (first, model uint64) {
 	return (t-1)*(m.batch+1) + 1, t * (m.batch + 1)
 }
 
-// Due returns the actions of a step and, every so many steps, its model.
+// Due returns the actions of a step and, once in ORIEL_EMIT_EVERY steps, its model.
 func (m *Machine) Due(step uint64) (first uint64, count int) {
 	if step == 0 {
 		return 0, 0

@@ -53,8 +53,8 @@ func TestReferenceModelMatchesMachine(t *testing.T) {
 	}
 }
 
-// TestCanariesReachTheSensitivity checks that the rows of canaries are at the contribution's declared distance, in
-// every direction.
+// TestCanariesReachTheSensitivity checks that the contributions of an audit's canaries are at the declared sensitivity,
+// in every direction.
 func TestCanariesReachTheSensitivity(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 9))
 	for _, kind := range kinds {
@@ -82,8 +82,8 @@ func TestCanariesReachTheSensitivity(t *testing.T) {
 	}
 }
 
-// TestContributionsReachTheirSensitivity checks contributions on the lattice of a plan. Those of canaries reach the
-// distance that the noise is calibrated to, and those of any other numbers, in any block, do not exceed it.
+// TestContributionsReachTheirSensitivity checks contributions on the lattice of a plan. Contributions of canaries must
+// reach the distance to which noise is calibrated, and no other contributions, in any block, may exceed it.
 func TestContributionsReachTheirSensitivity(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 9))
 	for _, kind := range kinds {
@@ -138,7 +138,7 @@ func triangle(t *testing.T, model reference, r operators.Record, s float64) (out
 func TestModelsMatchTheFormulas(t *testing.T) {
 	for _, kind := range kinds {
 		c, m := config(t, kind.m, kind.lines...)
-		c.served, c.doubling = false, false // TestDoubledDeterminants
+		c.served, c.doubling = false, false // TestDoubledDeterminants tests doubling
 		c.every = 4
 		machine, err := newMachine(c, mechtest.ZeroStream(t, m))
 		if err != nil {
@@ -256,16 +256,16 @@ func TestSettingsAreRefused(t *testing.T) {
 	})
 }
 
-// TestServedReadsKeys checks how Events describes record keys. If actions are served, keys are names of plays, and
-// there is no proof for a user level that takes ids from records. Package settings refuses it if Events states that
-// keys are read. If events are logged, a contribution is added with its event, and user levels work as elsewhere.
+// TestServedReadsKeys checks how Events describes record keys. If actions are served, keys are names of plays. User
+// level by ids in records has no proof then, and package settings refuses it because Events states that keys are read.
+// If events are logged, a contribution is added with its event, and user levels work as elsewhere.
 func TestServedReadsKeys(t *testing.T) {
 	for _, kind := range kinds {
 		c, m := config(t, kind.m, kind.lines...)
 		if Definition.Events(optest.Values(Definition, kind.m, kind.lines...)).Keyed != c.served {
 			t.Errorf("%s: keys are read: %t", kind.name, !c.served)
 		}
-		if c.noise == exact { // else there is no user level of any kind
+		if c.noise == exact { // with a paper's noise no user level exists
 			if m.Unit = (protection.User{Exchange: dp.Replace, Separation: 3}); (c.Require(&m, nil) == nil) == c.served {
 				t.Errorf("%s: a user level is taken: %t", kind.name, c.served)
 			}
@@ -273,13 +273,13 @@ func TestServedReadsKeys(t *testing.T) {
 	}
 }
 
-// TestAddAllocatesNothing checks that a step of logged events allocates no more than its stream alone, which allocates
-// nothing without the race detector.
+// TestAddAllocatesNothing checks that a step of logged events allocates no more than a stream without a machine, which
+// allocates nothing without the race detector.
 func TestAddAllocatesNothing(t *testing.T) {
 	for _, kind := range kinds {
 		c, m := config(t, kind.m, kind.lines...)
 		if m.Scope.End() != protection.Endless {
-			continue // ends too soon
+			continue // this kind's stream ends too soon
 		}
 		c.served = false
 		machine, err := newMachine(c, mechtest.Open(t, m, [32]byte{1}))
@@ -322,7 +322,7 @@ func BenchmarkAdd(b *testing.B) {
 }
 
 // TestDecisionsAreFiniteAtTheEndsOfSettings checks that with settings at the ends of their ranges every number of a
-// decision is finite, so that it can be written. Every context still gets an action.
+// decision is finite, so that it can be encoded. Every context must still get an action.
 func TestDecisionsAreFiniteAtTheEndsOfSettings(t *testing.T) {
 	for _, more := range [][]string{
 		{"START_REGULARIZER=1e-310", "NOISE_SHIFT=0", "FEATURES_MAX=1e-12", "LABEL_SHARE=0.001", "WEIGHTS_MAX=1e6"},

@@ -8,26 +8,26 @@ import (
 	"oriel/operators/moments"
 )
 
-// model holds the estimates for all arms from one release: their weights and their uncertainty. It is a function of
-// settings, the release, and the number of times that shifts were doubled before.
+// model holds the estimates for all arms from one release: their weights and their uncertainty. It is a function of the
+// settings, the release, and the number of earlier doublings of the shift.
 type model struct {
 	operator
 	bounds bounds
 
-	release   []float64 // release that it was solved from
-	step      uint64    // of the release; 0: none yet
+	release   []float64 // release from which the model was solved
+	step      uint64    // step of the release; 0: there was none yet
 	doublings uint64
 
-	arms    []arm           // by block
-	trial   *moments.System // scratch, if only grown sums are solved; else nil
-	weights []float64       // weights of all arms, reward units per unit of a feature
-	cross   []float64       // scratch
+	arms    []arm           // solution for each block
+	trial   *moments.System // scratch if ORIEL_SOLVE is doubled, otherwise nil
+	weights []float64       // weights of all arms, in units of rewards per unit of a feature
+	cross   []float64       // scratch: the right side u of an arm
 }
 
 // arm is the solution of one block.
 type arm struct {
 	system *moments.System
-	known  bool // there is a factor; without one all arms look alike
+	known  bool // the arm has a factorised matrix; without one all arms look equal
 	theta  []float64
 	width  float64
 }
@@ -52,15 +52,15 @@ func newModel(c operator, stream *mechanisms.Stream) (*model, error) {
 	return m, nil
 }
 
-// reset sets the model before the first release: zero sums, treated as noiseless.
+// reset sets the model that holds before the first release: zero sums without noise.
 func (m *model) reset() {
 	clear(m.release)
 	m.compute()
 	m.step, m.doublings = 0, 0
 }
 
-// solve takes the release of a step. If only grown sums are solved, and no sum has grown enough, the model stays
-// unchanged.
+// solve takes the release of a step. With ORIEL_SOLVE=doubled the model stays unchanged unless an arm's determinant has
+// doubled.
 func (m *model) solve(release []float64, step uint64) {
 	if m.doubling && !m.determinantDoubled(release) {
 		return
@@ -84,7 +84,7 @@ func (m *model) determinantDoubled(release []float64) bool {
 	return false
 }
 
-// compute solves for all arms, and returns the number of doublings that this took.
+// compute solves the model for all arms, and returns how often it had to double a shift.
 func (m *model) compute() (doublings uint64) {
 	d := m.rows.Features
 	for i := range m.arms {
@@ -109,7 +109,7 @@ func (m *model) compute() (doublings uint64) {
 	return doublings
 }
 
-// score returns the upper confidence bound on the reward of z, in half ranges of rewards.
+// score returns the upper confidence bound on the reward of z, in units of half the range of rewards.
 func (m *model) score(block int, z []float64) float64 {
 	a := &m.arms[block]
 	score := lattice.Dot(a.theta, z)

@@ -19,27 +19,27 @@ import (
 
 // operator implements operators.Operator.
 type operator struct {
-	arms           []string // empty with candidates
-	lines          []string // lines of arms with features, as in a plan
-	products       products // of arms with features
-	candidates     int      // number of candidates of an event; 0: arms
+	arms           []string // names of the arms; empty with candidates
+	lines          []string // lines of the file of arms with features, as a plan stores them
+	products       products // products with arms' features, if arms have features
+	candidates     int      // number of candidates of an event; 0: the choices are arms
 	served         bool
 	rows           moments.Rows
-	features       float64 // X, norm by which features are scaled
-	middle, half   float64 // of the reward's range
-	start          float64 // λ, public regulariser
-	shift          float64 // f, shift in units of the spectrum's edge
-	width          float64 // β, of ORIEL_WIDTH
-	confidence     float64 // probability with which β is proved; 0: no proof
-	maxWeights     float64 // S, largest norm of weights
-	derived        bool    // S follows from d, because settings omit it
-	noise          string  // exact, or a name of printed
-	printed        Printed // nil in every service
+	features       float64 // X, the norm by which features are divided
+	middle, half   float64 // middle of the reward's range, and half its width
+	start          float64 // λ, the public regulariser
+	shift          float64 // f, the shift in units of Edge, the edge of the noise's spectrum
+	width          float64 // β, if ORIEL_WIDTH sets it
+	confidence     float64 // probability with which β is proved to hold; 0: no proof
+	maxWeights     float64 // S, the largest norm of weights
+	derived        bool    // S follows from d, because the settings do not set it
+	noise          string  // exact, or one of the names of printed
+	printed        Printed // a paper's noise; nil in every service
 	every          uint64
-	doubling       bool // solve only when an arm's determinant has doubled
+	doubling       bool // the model is solved only when an arm's determinant has doubled
 	batch          uint64
 	terms          protection.Terms // who is protected, and for how long
-	withoutAnswers bool             // an earlier plan, whose actions do not state their answer kind
+	withoutAnswers bool             // the plan is from before actions stated their answer kind
 	waiting        pending.Config
 }
 
@@ -49,7 +49,7 @@ var (
 	_ operators.Audited  = operator{}
 )
 
-// blocks returns the number of weight vectors.
+// blocks returns the number of weight vectors: one for each arm, or one for all choices.
 func (c operator) blocks() int { return max(1, c.rows.Blocks) }
 
 // choices returns the number of arms or candidates to choose from.
@@ -128,7 +128,6 @@ func (c operator) Require(m *mechanisms.Config, params []byte) error {
 	return err
 }
 
-// Open returns a Machine.
 func (c operator) Open(params []byte, sums *mechanisms.Stream) (operators.Machine, error) {
 	c, err := c.read(params)
 	if err != nil {
@@ -137,9 +136,9 @@ func (c operator) Open(params []byte, sums *mechanisms.Stream) (operators.Machin
 	return newMachine(c, sums)
 }
 
-// Describe returns the price of a row, and the regret bound.
+// Describe describes the contribution of a row, and the regret bound.
 func (c operator) Describe(m mechanisms.Config) operators.Description {
-	s := float64(c.rows.Label) / moments.Whole
+	s := float64(c.rows.Label) / moments.MaxLabel
 	where := fmt.Sprintf("in the block of one of %d arms", c.blocks())
 	if c.products.length > 0 {
 		where = fmt.Sprintf("of all products of %d features of a context and %d of an arm, in one block", c.dimension(),
@@ -155,13 +154,11 @@ func (c operator) Describe(m mechanisms.Config) operators.Description {
 	}
 }
 
-// EmitAll returns the operator that publishes the weights of each step.
 func (c operator) EmitAll() operators.Operator {
 	c.every = 1
 	return c
 }
 
-// ReferenceModel returns the code that an audit compares machines with.
 func (c operator) ReferenceModel(params []byte) (operators.ReferenceModel, error) {
 	c, err := c.read(params)
 	if c.served {
@@ -170,7 +167,7 @@ func (c operator) ReferenceModel(params []byte) (operators.ReferenceModel, error
 	return reference{operator: c}, err
 }
 
-// usable reports whether a decoder can have made the event: its vector is of the configured dimension or absent, and
+// usable reports whether a decoder can have made the event: its vector is of the configured dimension or noReward, and
 // its values are numbers.
 func (c operator) usable(e schemas.Event) bool {
 	if len(e.Numbers) != 2 || !finite(e.Numbers) || !finite(e.Vector.Values) {
@@ -188,8 +185,8 @@ func finite(values []float64) bool {
 	return !slices.ContainsFunc(values, func(x float64) bool { return !(math.Abs(x) <= math.MaxFloat64) })
 }
 
-// context writes the features of one choice of a usable event, scaled down to norm 1 if they are longer, to dst of
-// length d. It returns false if the event does not have this choice.
+// context writes the features of one choice of a usable event, divided by X and shortened to norm 1 if they are longer,
+// to dst of length d. It returns false if the event does not have this choice.
 func (c operator) context(dst []float64, v schemas.Vector, choice int) bool {
 	if c.candidates == 0 {
 		if len(v.Values) == 0 || choice < 0 || choice >= len(c.arms) {
@@ -203,7 +200,7 @@ func (c operator) context(dst []float64, v schemas.Vector, choice int) bool {
 	return choice >= 0 && choice < c.candidates && c.candidate(dst, v, choice) && lattice.Norm(dst) > 0
 }
 
-// candidate writes the features of a candidate, which are its part of the event's vector.
+// candidate writes the features of a candidate, which are its range of coordinates in the event's vector.
 func (c operator) candidate(dst []float64, v schemas.Vector, choice int) bool {
 	d := len(dst)
 	if v.Indices == nil {
@@ -218,7 +215,7 @@ func (c operator) candidate(dst []float64, v schemas.Vector, choice int) bool {
 	return loss.Normalised(dst, schemas.Vector{Values: dst}, c.features)
 }
 
-// block returns the block of sums that gets the row of a choice.
+// block returns the block of sums to which the row of a choice is added.
 func (c operator) block(choice int) int {
 	if c.blocks() == 1 {
 		return 0
@@ -228,7 +225,7 @@ func (c operator) block(choice int) int {
 
 // reward maps an event's reward to [−1, 1]. some is false if the event has no reward.
 func (c operator) reward(e schemas.Event) (y float64, some bool) {
-	if e.Numbers[1] == absent {
+	if e.Numbers[1] == noReward {
 		return 0, false
 	}
 	return max(-1, min(1, (e.Numbers[1]-c.middle)/c.half)), true

@@ -17,7 +17,7 @@ import (
 	"oriel/schemas"
 )
 
-// recorder is a sum that records what each step adds to it.
+// recorder is a sum that records the contributions that each step adds to it.
 type recorder struct {
 	mechanisms.Sum
 	steps [][]int64
@@ -64,8 +64,8 @@ func overReleases(
 	return machine
 }
 
-// waits returns the pairs of positions of a context and its reward, computed from the record keys alone by the rules of
-// SPEC.md.
+// waits returns the pairs of positions of a context and its reward. It computes them from the record keys only, by the
+// rules of SPEC.md.
 func waits(c operator, records []operators.Record) (pairs [][2]int) {
 	type wait struct {
 		key      string
@@ -95,10 +95,10 @@ func waits(c operator, records []operators.Record) (pairs [][2]int) {
 	return pairs
 }
 
-// TestAPairChangesOneContribution exchanges both records of a wait, or one of them, for others or for null records,
-// over the same releases. Only the sum of one step changes, the step of the reward. The change is within the calibrated
-// distance, whatever the arms before and after; the largest of many changes is close to it. Records outside any wait
-// change nothing.
+// TestAPairChangesOneContribution exchanges both records of a wait, or one of them, for other records or for null
+// records, over the same releases. Only the sum of one step may change, the step of the reward. The change must be
+// within the sensitivity, whichever arms were chosen; the largest of many changes must be close to it. Records outside
+// any wait must change nothing.
 func TestAPairChangesOneContribution(t *testing.T) {
 	batches := []uint64{1, 3}
 	for i, kind := range kinds {
@@ -111,7 +111,7 @@ func TestAPairChangesOneContribution(t *testing.T) {
 			plan, rng := mechtest.Plan(t, m), rand.New(rand.NewPCG(batch, 17))
 			replace, _ := c.rows.Distances(plan.Component(0).Grid)
 			contexts, records := drawn(c, 120, 5), make([]operators.Record, 120)
-			other := func(r operators.Record) operators.Record { // a record with the same key
+			other := func(r operators.Record) operators.Record { // returns a different record with the same key
 				r.Null, r.Event = rng.IntN(6) == 0, schemas.Event{
 					Vector:  schemas.Vector{Values: make([]float64, c.dimension()*max(1, c.candidates))},
 					Numbers: []float64{-1, 1e6 * rng.NormFloat64()},
@@ -121,7 +121,7 @@ func TestAPairChangesOneContribution(t *testing.T) {
 				}
 				return r
 			}
-			for i, e := range contexts { // keys that come back soon, and some at the step of their time-out
+			for i, e := range contexts { // keys that return soon, and some that return at the step of their time-out
 				key := keyOf(i)
 				if i%4 > 0 {
 					key = strconv.AppendInt(nil, int64(100+rng.IntN(7)), 10)
@@ -173,9 +173,9 @@ func TestAPairChangesOneContribution(t *testing.T) {
 	}
 }
 
-// TestActionsOfAGroup exchanges the contexts and the rewards of several pairs at once, over the same releases. Models
-// do not change, nor do the actions of all records outside these pairs, including later records. The action for one of
-// the pairs does not change if only the others are exchanged.
+// TestActionsOfAGroup exchanges the contexts and the rewards of several pairs at once, over the same releases. Neither
+// the models nor the actions of records outside these pairs may change, not even of later records. The action for one
+// of the pairs must not change if only the others are exchanged.
 func TestActionsOfAGroup(t *testing.T) {
 	for _, kind := range kinds {
 		c, m := config(t, kind.m, kind.lines...)
@@ -201,7 +201,7 @@ func TestActionsOfAGroup(t *testing.T) {
 			changed, exchanged := slices.Clone(records), map[int]bool{}
 			for k, pair := range group {
 				if k == 0 && round%2 == 0 {
-					continue // one of the group keeps its records
+					continue // one pair of the group keeps its records
 				}
 				for _, place := range pair {
 					exchanged[place] = true
@@ -229,7 +229,7 @@ func TestActionsOfAGroup(t *testing.T) {
 	}
 }
 
-// published returns the choice for each record, and after the last record of a step all numbers of its model. Releases
+// published returns the choice for each record and, after the last record of a step, all numbers of its model. Releases
 // do not depend on records.
 func published(
 	t *testing.T, c operator, m mechanisms.Config, plan mechanisms.Calibration, records []operators.Record,
@@ -237,7 +237,7 @@ func published(
 	t.Helper()
 	machine := overReleases(t, c, m, plan, &recorder{})
 	out := make([][]float64, len(records))
-	step := 0 // first record of the step that is not published yet
+	step := 0 // first record of the step that is not yet published
 	for i, r := range records {
 		for _, d := range machine.Add(nil, r) {
 			at := step + int(d.Index-1)%int(c.batch+1)

@@ -9,17 +9,17 @@ import (
 	"oriel/mechanisms"
 )
 
-// Versions of the params. From the third on, S follows the version.
+// These are the versions of params. From version 3 on, S follows the version.
 const (
-	planVersion   = "1" // for logged events, and for served ones whose actions do not state their answer kind
-	planOfAnswers = "2" // for served ones whose actions state it
-	planOfWeights = "3" // for both; served ones state their answer kind
+	planVersion   = "1" // plans of logged events, and of served actions that do not state their answer kind
+	planOfAnswers = "2" // plans of served actions that state their answer kind
+	planOfWeights = "3" // plans of logged events, and of served actions that state their answer kind
 )
 
 // earlierMaxWeights is the default of S under plans of the first two versions.
 const earlierMaxWeights = 2.5
 
-// Params freezes the version, S, and the list of arms, one a line with its features if it has some.
+// Params freezes the version, S, and the list of arms: one on each line, with its features if it has some.
 func (c operator) Params(mechanisms.Config) ([]byte, error) {
 	lines := c.arms
 	if c.products.length > 0 {
@@ -29,7 +29,7 @@ func (c operator) Params(mechanisms.Config) ([]byte, error) {
 	return []byte(strings.Join(append(head, lines...), "\n")), nil
 }
 
-// read returns the configuration with S and the arms of a plan.
+// read returns the operator with the S and the arms of a plan.
 func (c operator) read(params []byte) (operator, error) {
 	version, rest, more := strings.Cut(string(params), "\n")
 	switch {

@@ -11,9 +11,9 @@ import (
 	"oriel/operators/optest"
 )
 
-// TestLargestWeightsFollowFromTheDimension checks the limits on the norm of weights. Weights of one arm are limited to
-// max(1, √d/4), at most 2.5, common weights of all arms to 2.5, and both to the setting if it is given. With a proved
-// width there is no limit, and S = 2.5 is an assumption.
+// TestLargestWeightsFollowFromTheDimension checks the limits on the norm of weights. The limit is max(1, √d/4), at most
+// 2.5, for separate weights of an arm, and 2.5 for weights that all arms share. A setting replaces both limits. With a
+// proved width there is no limit, and S = 2.5 is an assumption.
 func TestLargestWeightsFollowFromTheDimension(t *testing.T) {
 	for _, c := range []struct {
 		want  float64
@@ -39,7 +39,7 @@ func TestLargestWeightsFollowFromTheDimension(t *testing.T) {
 	}
 }
 
-// drawnNorm returns the norm of the weights of an arm whose every reward is 1, under a plan.
+// drawnNorm returns the norm of the weights of an arm whose rewards are all 1, under a plan.
 func drawnNorm(t *testing.T, plan string, lines ...string) (float64, error) {
 	t.Helper()
 	c, m := config(t, optest.Life(4096), append(lines, "PLAYED=logged", "ARMS=a,b", "DIMENSION=4", "EMIT_EVERY=1",
@@ -49,7 +49,7 @@ func drawnNorm(t *testing.T, plan string, lines ...string) (float64, error) {
 		return 0, err
 	}
 	point := []float64(nil)
-	for i := range 4000 { // a reward of ½ + 2·z_1, with z_1 at most ¼
+	for i := range 4000 { // rewards are ½ + 2·z_1, with z_1 at most ¼
 		e := context(0.25, 0.9, 0, 0)
 		if i%2 == 1 {
 			e = context(-0.25, 0.9, 0, 0)
@@ -59,7 +59,7 @@ func drawnNorm(t *testing.T, plan string, lines ...string) (float64, error) {
 			point = d.Point
 		}
 	}
-	return 2 * math.Sqrt(square(point[:4])), nil // in half ranges
+	return 2 * math.Sqrt(square(point[:4])), nil // converted to half ranges of rewards
 }
 
 // TestDeploymentsKeepTheirLargestWeights checks that a deployment keeps the limit with which it was opened: 2.5 under

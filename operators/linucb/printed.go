@@ -10,10 +10,10 @@ import (
 	"oriel/operators/moments"
 )
 
-// Values of ORIEL_NOISE. All but exact select noise that Shariff and Sheffet, "Differentially Private Contextual Linear
-// Bandits" (NeurIPS 2018), section 4, print: symmetric Gaussian noise, and Wishart noise with the shift of Eq. (4) and
-// without. The noise in use is Gaussian, with the variances and the mean of the printed noise. Only cmd/papers offers
-// these values.
+// These are the values of ORIEL_NOISE. All but exact select noise that Shariff and Sheffet, "Differentially Private
+// Contextual Linear Bandits" (NeurIPS 2018), section 4, print: symmetric Gaussian noise, and Wishart noise with and
+// without the shift of Eq. (4). The machine draws Gaussian noise with the variances and the mean of the printed noise.
+// Only cmd/papers offers these values.
 const (
 	exact     = "exact"
 	paper     = "paper"
@@ -24,10 +24,11 @@ const (
 // Printed computes noise as a paper prints it, by its name in ORIEL_NOISE, for d features and rows of norm L̃ (square
 // is L̃², for example 2).
 type Printed interface {
-	// Mu returns the privacy loss, µ of GDP, of the noise of a tree over n steps if rows are exchanged.
+	// Mu returns the privacy loss of exchanging a row, µ of GDP, under the noise of a tree over n steps.
 	Mu(noise string, n, d, square float64, b dp.Budget) float64
 
-	// Shift returns κ for noise of standard deviation sd and n models; it fails with probability at most failure.
+	// Shift returns κ for noise of standard deviation sd and n models. It is too small with probability at most
+	// failure.
 	Shift(noise string, d, square, sd, n, failure float64) float64
 }
 
@@ -56,18 +57,19 @@ func (c operator) setPrintedNoise(m *mechanisms.Config) error {
 	}
 	m.MaxMu = c.printed.Mu(c.noise, float64(max(2, m.Scope.Span())), float64(c.rows.Features), c.square(), m.Budget)
 	if m.Unit.AgainstNull() {
-		m.MaxMu = float64(m.MaxMu * math.Sqrt(0.5)) // moments.Rows.Distances: L̃²/√2
+		m.MaxMu = float64(m.MaxMu * math.Sqrt(0.5)) // because moments.Rows.Distances is L̃²/√2
 	}
 	return nil
 }
 
 // square returns L̃².
 func (c operator) square() float64 {
-	label := float64(c.rows.Label) / moments.Whole
+	label := float64(c.rows.Label) / moments.MaxLabel
 	return 1 + float64(label*label)
 }
 
-// shifted returns κ for noise of standard deviation sd, at least the value proved here. n counts models of all arms.
+// shifted returns κ for noise of standard deviation sd: the printed shift, or proved if that is larger. n counts models
+// of all arms.
 func (c operator) shifted(proved, sd, n float64) float64 {
 	if c.noise == exact {
 		return proved

@@ -12,14 +12,15 @@ import (
 )
 
 // TestPrintedNoiseIsDrawn checks the noise of each ORIEL_NOISE at a node against reference values of the source's
-// formulas (n = 1000, d = 5, ε = 1, δ = 10⁻⁶) for both adjacencies. The published ε is the loss of that noise, far less
-// than 1. Under zero-out the printed noise is the same, and its µ is smaller by √2.
+// formulas (n = 1000, d = 5, ε = 1, δ = 10⁻⁶) for both adjacencies. The published ε must be the loss of the drawn
+// noise, which is far less than 1. Zero-out must not change the printed noise, and its µ must be smaller by √2.
 func TestPrintedNoiseIsDrawn(t *testing.T) {
-	needed := 2 * math.Sqrt(11) / dp.GaussianMu(dp.Budget{Epsilon: 1, Delta: 1e-6}) // below the reference by zCDP, 35.5
+	// 35.5 is the larger value by zCDP.
+	needed := 2 * math.Sqrt(11) / dp.GaussianMu(dp.Budget{Epsilon: 1, Delta: 1e-6})
 	for _, row := range []struct {
 		noise   string
-		sigma   float64 // of a node
-		epsilon float64 // lost under replacement, by an independent program
+		sigma   float64 // standard deviation of the noise of a node
+		epsilon float64 // loss under replacement, computed by an independent program
 	}{
 		{exact, needed, 1},
 		{paper, 403.3495, 0.05751644},
@@ -50,7 +51,7 @@ func TestPrintedNoiseIsDrawn(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			mu, epsilon := 2*math.Sqrt(11)/row.sigma, row.epsilon // of the nodes of a row, each moved by L̃² = 2
+			mu, epsilon := 2*math.Sqrt(11)/row.sigma, row.epsilon // a row is in 11 nodes and changes each by L̃² = 2
 			if adjacency == dp.ZeroOut && row.noise != exact {
 				mu /= math.Sqrt2
 				epsilon = dp.GaussianEpsilon(mu, 1e-6)
@@ -72,8 +73,8 @@ func TestPrintedNoiseIsDrawn(t *testing.T) {
 	}
 }
 
-// TestPrintedShift checks that the shift is the printed one for 1000 models of each of two arms. The bounds are the
-// proved ones for the noise about it.
+// TestPrintedShift checks that the shift is the printed one for 1000 models of each of two arms. The bounds must be the
+// proved bounds for noise with this shift as its mean.
 func TestPrintedShift(t *testing.T) {
 	p, d := thousand, math.Sqrt(thousand.d)
 	root := math.Sqrt(p.levels() * p.freedom())
@@ -89,12 +90,13 @@ func TestPrintedShift(t *testing.T) {
 			"EMIT_EVERY=1", "START_REGULARIZER=0")
 		b := c.bound(want.sd)
 		c.noise = exact
-		proved := c.bound(want.sd).least // Υ
+		proved := c.bound(want.sd).least // Υ, the proved lower bound
 		if math.Abs(b.shift/want.shift-1) > 1e-9 || math.Abs((b.shift-proved)/b.least-1) > 1e-12 ||
 			math.Abs((b.shift+proved)/b.most-1) > 1e-12 || b.least < proved {
 			t.Errorf("%s: %+v, want a shift of %g; Υ = %g", noise, b, want.shift, proved)
 		}
-		// Noise with few degrees of freedom leaves nothing to subtract, and the proved shift must exceed its mean.
+		// Wishart noise with few degrees of freedom has a mean too small to subtract the shift of Eq. (4), and the
+		// proved shift must exceed this mean.
 		c.noise = noise
 		if few := c.shifted(0, 5, 2000); noise != paper && math.Abs(few-12.5) > 1e-12 {
 			t.Errorf("%s: a mean of 12.5 is shifted to %g", noise, few)
@@ -106,8 +108,8 @@ func TestPrintedShift(t *testing.T) {
 }
 
 // TestExactNoiseRegretsLess checks that exact noise has less regret than printed noise, and printed Gaussian noise less
-// than Wishart noise, if the stream is long enough to show it. It takes two arms, three features, 20 000 steps and ε =
-// 20, in the mean of four keys.
+// than Wishart noise, if the stream is long enough to show it. The test needs two arms, three features, 20 000 steps, ε
+// = 20 and the mean over four keys.
 func TestExactNoiseRegretsLess(t *testing.T) {
 	const steps, keys = 20000, 4
 	regret := func(noise string) (mean float64) {

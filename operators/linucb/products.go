@@ -17,9 +17,9 @@ import (
 // scaled to norm at most 1, so that arms with similar features learn from each other. The zero value means that there
 // are none.
 type products struct {
-	length int         // m, features of an arm; 0: arms have none
-	norm   float64     // Φ, the largest norm of an arm's
-	rows   [][]float64 // of each arm, over Φ
+	length int         // m, the number of features of an arm; 0: arms have no features
+	norm   float64     // Φ, the largest norm of an arm's features
+	rows   [][]float64 // features of each arm, divided by Φ
 }
 
 // productEntry reads name:number:number:…
@@ -89,7 +89,7 @@ func (c operator) product(dst []float64, v schemas.Vector, arm int) bool {
 	if !loss.Normalised(dst[:d], v, c.features) {
 		return false
 	}
-	for i := d - 1; i >= 0; i-- { // products of the i-th feature do not overwrite the features before it
+	for i := d - 1; i >= 0; i-- { // descending: product i does not overwrite features before i
 		x := dst[i]
 		for j, y := range c.products.rows[arm] {
 			dst[i*m+j] = float64(x * y)
@@ -98,7 +98,7 @@ func (c operator) product(dst []float64, v schemas.Vector, arm int) bool {
 	return true
 }
 
-// unit returns the divisor of weights that makes them apply to unscaled features.
+// unit returns the divisor of weights after which they apply to unscaled features.
 func (c operator) unit() float64 {
 	if c.products.length > 0 {
 		return float64(c.features * c.products.norm)

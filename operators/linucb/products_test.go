@@ -39,11 +39,11 @@ func armsFile(t *testing.T, text string) (line string) {
 	return "ARM_FEATURES=" + path
 }
 
-// TestProductsAreCandidatesThatBringThem checks that arms with features act and learn like candidates that bring all
-// products of a context and an arm's features. Actions and models agree, up to units, also for contexts that are longer
-// than ORIEL_FEATURES_MAX.
+// TestProductsAreCandidatesThatBringThem compares arms with features with candidates whose events contain all products
+// of a context and the arm's features. Actions and models must agree, up to units, also for contexts longer than
+// ORIEL_FEATURES_MAX.
 func TestProductsAreCandidatesThatBringThem(t *testing.T) {
-	features := [][]float64{{0.5, 0.25}, {1, 1}, {2, -0.125}} // of sizes
+	features := [][]float64{{0.5, 0.25}, {1, 1}, {2, -0.125}} // the features in the file that sizes names
 	longest := math.Sqrt(4 + 0.125*0.125)
 	lines := []string{"PLAYED=served", "EMIT_EVERY=2", "WAIT=64", "REWARD_RANGE=-1:1"}
 	short := unnoised(t, optest.Life(256), append(lines, sizes, "DIMENSION=3")...)
@@ -108,7 +108,7 @@ func TestOneHotProductsAreArms(t *testing.T) {
 // TestProductsFindWeights checks that the weights of rewards that are linear in products are found, in units of
 // unscaled features. An arm that was never played is then predicted from the others.
 func TestProductsFindWeights(t *testing.T) {
-	features := [][]float64{{1, 0}, {1, 1}, {1, 2}, {1, 3}} // a constant, and a size
+	features := [][]float64{{1, 0}, {1, 1}, {1, 2}, {1, 3}} // a constant feature and a size
 	m := unnoised(t, optest.Life(1<<20), "PLAYED=logged", "DIMENSION=2", "EMIT_EVERY=1", "REWARD_RANGE=-10:10",
 		"FEATURES_MAX=3", "START_REGULARIZER=0.001",
 		armsFile(t, "none:1:0\nsmall:1:1\nmiddle:1:2\nlarge:1:3\n"), "WEIGHTS_MAX=100")
@@ -153,7 +153,7 @@ func TestProductsFindWeights(t *testing.T) {
 }
 
 // TestFeaturesOfArmsAreRefused checks that invalid files are refused. A stream keeps the features that the file had
-// when the stream was opened, and refuses a plan with others.
+// when the stream was opened, and must refuse a plan with other features.
 func TestFeaturesOfArmsAreRefused(t *testing.T) {
 	lines := []string{"PLAYED=logged", "DIMENSION=3"}
 	for _, text := range []string{
@@ -185,8 +185,8 @@ func TestFeaturesOfArmsAreRefused(t *testing.T) {
 	if opened := machine.(*Machine); opened.arms[1] != "b" || opened.products.rows[1][1] != 0.8 {
 		t.Errorf("%v, features %v", opened.arms, opened.products.rows)
 	}
-	if said := c.Describe(m).Distance; !strings.Contains(said, "products of 3 features of a context and 2 of an arm") {
-		t.Errorf("plan says %q", said)
+	if stated := c.Describe(m).Distance; !strings.Contains(stated, "products of 3 features of a context and 2 of an arm") {
+		t.Errorf("plan says %q", stated)
 	}
 	plan, err := c.Params(m)
 	if want := "3\n2.5\nsmall:0.5:0.25\nmiddle:1:1\nlarge:2:-0.125"; err != nil || string(plan) != want {

@@ -10,14 +10,14 @@ import (
 // reference implements operators.ReferenceModel for logged events: the contribution of a record does not depend on
 // decisions.
 type reference struct {
-	operators.Stateless // its Tangent does nothing, because a canary's direction selects one of a list of pairs
+	operators.Stateless // Tangent of Stateless does nothing: a canary's direction selects one pair from a list
 	operator
 }
 
 // Contribution writes z and y and, if there are several blocks, the block.
 func (t reference) Contribution(dst []float64, r operators.Record) bool {
 	d, e := t.rows.Features, r.Event
-	if r.Null || len(e.Numbers) != 2 || e.Numbers[1] == absent || len(e.Vector.Values) == 0 {
+	if r.Null || len(e.Numbers) != 2 || e.Numbers[1] == noReward || len(e.Vector.Values) == 0 {
 		return false
 	}
 	row, choice := dst[len(dst)-d-1:], int(e.Numbers[0])
@@ -55,7 +55,7 @@ func (t reference) Contribution(dst []float64, r operators.Record) bool {
 	for i := range row[:d] {
 		row[i] /= length
 	}
-	if m := t.products.length; m > 0 { // products of the first d/m numbers
+	if m := t.products.length; m > 0 { // the first d/m numbers are a context, which is multiplied by an arm's features
 		z := make([]float64, d)
 		for k := range z {
 			z[k] = float64(row[k/m] * t.products.rows[choice][k%m])
@@ -69,15 +69,15 @@ func (t reference) Contribution(dst []float64, r operators.Record) bool {
 	return true
 }
 
-// Canary returns two events whose rows are as far apart as possible. They have different arms, or orthogonal rows of
-// candidates or of one arm, unless contexts have a single number and s < 1. Features and rewards lie far beyond the
-// values that they are clamped to.
+// Canary returns two events whose rows are at the largest distance. The events have different arms. If there are no
+// separate arms, the two rows are orthogonal, except if contexts have a single number and s < 1. Features and rewards
+// lie far beyond the values to which they are clamped.
 func (t reference) Canary(u []float64, factor float64) (with, without operators.Record) {
 	if t.candidates > 0 {
 		a, b := t.rows.LargestDistance(u)
 		return t.record(0, a, factor), t.record(1, b, factor)
 	}
-	if t.products.length > 0 { // for the arm with the longest features, contexts with rows as far apart as possible
+	if t.products.length > 0 { // both events have the arm with the longest features
 		context, longest := t.rows, 0
 		context.Features = t.dimension()
 		for arm, row := range t.products.rows {

@@ -7,26 +7,26 @@ import (
 	"oriel/operators/pending"
 )
 
-// none is the action for a record that is not a context, or whose context does not wait.
+// none is the choice in the action for a record that is not a context, or whose context does not wait.
 const none = -1
 
-// answerKind identifies whether an action answers a context, a reward or nothing. It is a function of keys and steps,
-// as the table of waiting contexts is, and so is public.
+// answerKind identifies whether an action answers a context, a reward or nothing. It depends only on keys and steps,
+// like the table of waiting contexts, and is therefore public.
 type answerKind byte
 
 const (
-	toNothing answerKind = iota // neither a context nor a reward
-	toContext                   // a context, which waits from then on
-	toReward                    // the reward of one that waited
+	toNothing answerKind = iota // the record is neither a context nor a reward
+	toContext                   // the record is a context, which waits from then on
+	toReward                    // the record is the reward of a context that waited
 )
 
 // answerTexts are the texts of the answer kinds in actions.
 var answerTexts = [...]string{toNothing: "nothing", toContext: "context", toReward: "reward"}
 
-// serve takes a record if actions are served. Its key alone decides its role. Under the key of a waiting context the
-// record is the reward, and ends the wait whatever its contents are. Under another key it is a context, as long as
-// there is room. A key that is not UTF-8 cannot be written in a decision, and counts as no key. serve writes the
-// contribution of a reward, and reports whether there is one.
+// serve takes a record if actions are served. Only its key decides its role. Under the key of a waiting context the
+// record is the reward, and ends the wait with any contents. Under another key it is a context, if there is room. A key
+// that is not UTF-8 cannot be written in a decision, and counts as no key. serve writes the contribution of a reward,
+// and reports whether there is one.
 func (m *Machine) serve(contribution []float64, r operators.Record) bool {
 	if !utf8.Valid(r.Key) {
 		r.Key = nil
@@ -52,7 +52,7 @@ func (m *Machine) serve(contribution []float64, r operators.Record) bool {
 	return false
 }
 
-// rewarded writes the contribution of a reward and of the context that waited for it.
+// rewarded writes the contribution of a reward and the context that waited for it.
 func (m *Machine) rewarded(contribution, row []float64, r operators.Record) bool {
 	choice := choiceOf(row[0])
 	if r.Null || choice == none {
@@ -73,7 +73,7 @@ func (m *Machine) choose(z []float64, r operators.Record) int {
 	best, most := none, 0.0
 	clear(m.best)
 	for choice := range m.choices() {
-		if best == none || m.blocks() == 1 { // otherwise all arms have the same z
+		if best == none || m.blocks() == 1 { // with several blocks, all arms have the same z
 			if !m.context(z, r.Event.Vector, choice) {
 				continue
 			}

@@ -29,7 +29,7 @@ func (w *world) add(key string, e schemas.Event) []operators.Decision {
 }
 
 func context(z ...float64) schemas.Event {
-	return schemas.Event{Vector: schemas.Vector{Values: z}, Numbers: []float64{-1, absent}}
+	return schemas.Event{Vector: schemas.Vector{Values: z}, Numbers: []float64{-1, noReward}}
 }
 
 func rewarded(r float64) schemas.Event { return schemas.Event{Numbers: []float64{-1, r}} }
@@ -45,8 +45,8 @@ func serving(t *testing.T, lines ...string) *world {
 	return &world{t: t, machine: machine}
 }
 
-// TestActionsHaveOneLength checks that all actions for a key are lines of equal length, whatever the choice and the
-// answer kind are.
+// TestActionsHaveOneLength checks that all actions for a key are lines of equal length, for every choice and answer
+// kind.
 func TestActionsHaveOneLength(t *testing.T) {
 	for _, lines := range [][]string{
 		{"ARMS=a,no,perhaps", "DIMENSION=2"}, {"CANDIDATES=11", "DIMENSION=2"}, {"ARMS=0123456789,b", "DIMENSION=2"},
@@ -95,15 +95,15 @@ func TestActionsStateTheirAnswerKind(t *testing.T) {
 		for i, step := range []struct{ key, answers, text string }{
 			{"a", "context", "a"},
 			{"b", "context", "b"},
-			{"a", "reward", ""},  // a waited
-			{"a", "nothing", ""}, // and its row keeps its place
+			{"a", "reward", ""},  // the context under a waited
+			{"a", "nothing", ""}, // the row of a is kept until its time is over
 			{"", "nothing", ""},
 			{long, "nothing", ""},
 			{"c", "context", "c"},
-			{"d", "nothing", ""}, // there is room for three
+			{"d", "nothing", ""}, // there is room for three waiting contexts
 			{"c", "reward", ""},
 			{"c", "nothing", ""},
-			{"a", "context", "a"}, // the time of the first has passed
+			{"a", "context", "a"}, // the first context under a has timed out
 			{"a", "reward", ""},
 		} {
 			r := says(i)
@@ -125,7 +125,7 @@ func TestActionsStateTheirAnswerKind(t *testing.T) {
 }
 
 // TestActionsOfEarlierPlansHaveNoAnswerKind checks that a deployment whose plan was frozen before actions stated their
-// answer kind continues without it. Its members, its states and their version stay the same.
+// answer kind continues without the answer kind. Its members, its states and their version must not change.
 func TestActionsOfEarlierPlansHaveNoAnswerKind(t *testing.T) {
 	c, m := config(t, optest.Life(64), "PLAYED=served", "ARMS=no,yes", "DIMENSION=2", "EMIT_EVERY=1", "WAIT=8",
 		"CAPACITY=3")
@@ -174,8 +174,8 @@ func TestActionsOfEarlierPlansHaveNoAnswerKind(t *testing.T) {
 	}
 }
 
-// TestServedIsLogged checks that served plays with immediate rewards teach the same as logged plays, for an arm and for
-// the candidate that was played.
+// TestServedIsLogged checks that served actions with immediate rewards lead to the same model as logged ones, for arms
+// and for candidates.
 func TestServedIsLogged(t *testing.T) {
 	for _, what := range []string{"ARMS=no,yes", "CANDIDATES=2"} {
 		rng := rand.New(rand.NewPCG(3, 8))
@@ -215,7 +215,7 @@ func TestServedIsLogged(t *testing.T) {
 	}
 }
 
-// TestEveryContextIsAnswered checks that, with the defaults, every context is answered, however many come.
+// TestEveryContextIsAnswered checks that, with default settings, every context is answered, for any number of contexts.
 func TestEveryContextIsAnswered(t *testing.T) {
 	c, m := config(t, optest.Life(64), "PLAYED=served", "ARMS=no,yes", "DIMENSION=2", "EMIT_EVERY=1024")
 	machine, err := newMachine(c, mechtest.ZeroStream(t, m))
@@ -235,7 +235,7 @@ func TestEveryContextIsAnswered(t *testing.T) {
 func TestKeysThatAreNotUTF8(t *testing.T) {
 	w := serving(t)
 	for _, key := range []string{"", "a\xff", "\xc3("} {
-		for range 2 { // a context, and a record that would be its reward
+		for range 2 { // the first record is a context; the second would be its reward
 			d := w.add(key, context(1, 0))
 			if len(d) != 1 || d[0].Point[0] != none || d[0].Extras[atKey].Text != "" {
 				t.Errorf("%q is answered: %v", key, d)
@@ -248,8 +248,8 @@ func TestKeysThatAreNotUTF8(t *testing.T) {
 }
 
 // TestServedReferenceModelMatchesMachine compares the contributions of served pairs in the reference model with the
-// machine's. From actions alone the reference model computes the contribution of each reward that comes in a later step
-// than its context. No other record contributes, whichever keys return.
+// machine's. From published actions, the reference model computes the contribution of each reward that comes in a later
+// step than its context. No other record may contribute, for any order of keys.
 func TestServedReferenceModelMatchesMachine(t *testing.T) {
 	for _, kind := range kinds {
 		for _, batch := range []uint64{1, 3} {
@@ -293,7 +293,7 @@ func TestServedReferenceModelMatchesMachine(t *testing.T) {
 			}
 			for _, pair := range waits(c, records) {
 				if first, last := uint64(pair[0])/batch, uint64(pair[1])/batch; first == last {
-					want[last] = nil // the reference model cannot know it
+					want[last] = nil // the reference model cannot know this contribution
 				}
 			}
 			for step, v := range want {

@@ -23,13 +23,12 @@ type waitingContext struct {
 	key      string
 	step     uint64
 	context  operators.Record
-	choice   int // from the action; none before it is published
+	choice   int // the choice in the published action; none before publication
 	answered bool
 }
 
 func (t *servedReference) Begin() { t.records, t.open = 0, nil }
 
-// Observe stores the choices of actions.
 func (t *servedReference) Observe(decisions []operators.Decision) {
 	for _, d := range decisions {
 		if d.Output != 1 {
@@ -81,7 +80,7 @@ func copied(r operators.Record) operators.Record {
 	return r
 }
 
-// Canary returns two events whose contexts are as far apart as possible for one arm, because the machine chooses arms.
+// Canary returns two events whose contexts are at the largest distance under one arm, because the machine chooses arms.
 // Their key is unused so far.
 func (t *servedReference) Canary(u []float64, factor float64) (with, without operators.Record) {
 	with, without = t.reference.Canary(u, factor)
@@ -94,11 +93,11 @@ func (t *servedReference) Canary(u []float64, factor float64) (with, without ope
 	return with, without
 }
 
-// Records returns the context and the reward; both are null if the event is.
+// Records returns the context and the reward of an event. Both are null records if the event is one.
 func (t *servedReference) Records(event operators.Record) (records []operators.Record, lag uint64) {
 	context, reward := event, event
 	if !event.Null {
-		context.Event.Numbers = []float64{none, absent}
+		context.Event.Numbers = []float64{none, noReward}
 		reward.Event = schemas.Event{Numbers: []float64{none, event.Event.Numbers[1]}, Weight: 1}
 	}
 	return []operators.Record{context, reward}, 0

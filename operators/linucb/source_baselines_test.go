@@ -43,8 +43,8 @@ func (r *plainLinUCB) learn(arm int, z [2]float64, y float64) {
 	r.u[arm][1] += y * z[1]
 }
 
-// protected selects the sums that get noise: none, sums of rewards alone (Neel and Roth, "Mitigating bias in adaptive
-// data gathering via differential privacy", ICML 2018, as the source names it), or second moments too.
+// protected selects the sums that get noise: none; only sums of rewards (Neel and Roth, "Mitigating bias in adaptive
+// data gathering via differential privacy", ICML 2018, as the source paper cites it); or second moments, too.
 type protected int
 
 const (
@@ -53,9 +53,10 @@ const (
 	all
 )
 
-// noisy draws the tree's noise for a prefix of t steps: one node for each set bit of t. The scale is such that all
-// levels together lose ρ in zCDP if rewards in [−1, 1] and features of norm 1 are exchanged. All of V and u form one
-// row (z; y) of norm √2, whose symmetric noise has √2 on the diagonal (SPEC.md).
+// noisy draws the tree's noise for a prefix of t steps: one node for each set bit of t. The scale is chosen so that all
+// levels together lose ρ in zCDP when an event with reward in [−1, 1] and features of norm 1 is exchanged. V and u
+// together are the second moments of a row (z; y) of norm √2, whose symmetric noise is larger by √2 on the diagonal
+// (SPEC.md).
 func (p protected) noisy(rng *rand.Rand, t, steps int, rho float64) (noise [2][5]float64, shift float64) {
 	if p == noNoise {
 		return noise, 1
@@ -74,14 +75,14 @@ func (p protected) noisy(rng *rand.Rand, t, steps int, rho float64) (noise [2][5
 		noise[arm][2] *= math.Sqrt2
 	}
 	if p == all {
-		return noise, 2 * 2 * math.Sqrt2 * sd // twice the edge of the spectrum, 2√d·sd
+		return noise, 2 * 2 * math.Sqrt2 * sd // the shift is twice the edge of the spectrum, 2√d·sd
 	}
-	return noise, sd // so that uncertain estimates are not trusted
+	return noise, sd // shifted so that uncertain estimates are not trusted
 }
 
-// TestNoiseOnlyOnRewards checks that noise on the sums of rewards alone costs regret, and that joint privacy costs
-// hardly more. But with noise on rewards alone a context is not protected: actions of two histories that differ in one
-// context differ whatever the noise is. Under joint privacy they hardly do.
+// TestNoiseOnlyOnRewards checks that noise on only the sums of rewards costs regret, and that joint privacy costs
+// hardly more. With noise on only these sums a context is not protected: two histories that differ in one context lead
+// to different actions for every draw of the noise. Under joint privacy the actions hardly differ.
 func TestNoiseOnlyOnRewards(t *testing.T) {
 	const steps = 8000
 	rho := dp.ZCDPRho(dp.Budget{Epsilon: 4, Delta: 1e-6})
@@ -115,9 +116,9 @@ func TestNoiseOnlyOnRewards(t *testing.T) {
 		differ := 0
 		for seed := range uint64(1000) {
 			var actions [2]int
-			for i, z := range [][2]float64{{1, 0}, {0, 1}} { // the context of the one event that differs
+			for i, z := range [][2]float64{{1, 0}, {0, 1}} { // z is the context that differs
 				rng := rand.New(rand.NewPCG(seed, 42))
-				r := &plainLinUCB{width: 1e6} // exploration follows uncertainty, which is a function of contexts
+				r := &plainLinUCB{width: 1e6} // a width so large that actions follow uncertainty
 				r.learn(0, z, 0)
 				r.learn(1, [2]float64{math.Sqrt(0.5), math.Sqrt(0.5)}, 0)
 				noise, shift := p.noisy(rng, 2, steps, rho)

@@ -101,13 +101,13 @@ func TestWishartIsExact(t *testing.T) {
 	}
 }
 
-// TestWishartNoiseIsNearlyGaussian checks the Gaussian limit that replaces Wishart noise in runs on flights. At the
-// source's degrees of freedom the largest eigenvalues have the same law by a Kolmogorov-Smirnov test at 0.1 %; at 20
-// degrees of freedom the test rejects.
+// TestWishartNoiseIsNearlyGaussian checks the Gaussian limit that replaces Wishart noise in runs on flights. With the
+// source paper's degrees of freedom, a Kolmogorov-Smirnov test at 0.1 % finds no difference between the laws of the
+// largest eigenvalues. With 20 degrees of freedom it must find one.
 func TestWishartNoiseIsNearlyGaussian(t *testing.T) {
 	const draws, size = 1500, 6
 	rng := rand.New(rand.NewPCG(8, 3))
-	apart := func(k float64) float64 {
+	distance := func(k float64) float64 {
 		var exact, limit []float64
 		for range draws {
 			w := wishartOf(rng, size, 1, k)
@@ -126,18 +126,18 @@ func TestWishartNoiseIsNearlyGaussian(t *testing.T) {
 		}
 		return most
 	}
-	const same = 1.95 // of √(2/draws)
-	if x := apart(thousand.freedom()); x > same*math.Sqrt(2.0/draws) {
+	const same = 1.95 // critical value, in units of √(2/draws)
+	if x := distance(thousand.freedom()); x > same*math.Sqrt(2.0/draws) {
 		t.Errorf("the source's degrees of freedom: laws are %g apart", x)
 	}
-	if x := apart(20); x < same*math.Sqrt(2.0/draws) {
+	if x := distance(20); x < same*math.Sqrt(2.0/draws) {
 		t.Errorf("20 degrees of freedom: laws are %g apart, and should differ", x)
 	}
 }
 
-// TestAnyRegularisersAreCovered checks that Proposition 4 requires of H_t and h_t only their bounds. With different
-// ones in each round, random or worst-case, weights are within β_t in at least nine tenths of runs. In the worst case
-// β_t is nearly tight, because the bias alone is S√ρ_max + γ.
+// TestAnyRegularisersAreCovered checks that Proposition 4 holds for any regularisers H_t and h_t within their bounds.
+// If they differ in each round, random or worst-case, weights must be within β_t in at least nine tenths of runs. In
+// the worst case β_t is nearly tight, because the bias alone is S√ρ_max + γ.
 func TestAnyRegularisersAreCovered(t *testing.T) {
 	const runs, steps, d, alpha = 100, 150, 3, 0.1
 	b := bounds{least: 2, most: 6, side: 5, level: 2 * math.Log(2/alpha), size: 1, features: d}
@@ -147,14 +147,15 @@ func TestAnyRegularisersAreCovered(t *testing.T) {
 		v.ScaleVec(1/mat.Norm(v, 2), v)
 		return v
 	}
-	rows, tight := moments.Rows{Features: d, Label: moments.Whole}, math.Inf(1)
+	rows, tight := moments.Rows{Features: d, Label: moments.MaxLabel}, math.Inf(1)
 	release, a := make([]float64, rows.Size()), arm{system: moments.NewSystem(d), known: true}
 	misses := 0
 	for run := range runs {
 		truth, gram, cross := unit(), mat.NewSymDense(d, nil), mat.NewVecDense(d, nil)
 		covered := true
 		for range steps {
-			// H = ρ_min·I + (ρ_max − ρ_min)·vvᵀ, and h has length γ in the norm of its inverse, opposed to Hθ.
+			// In the worst case H = ρ_min·I + (ρ_max − ρ_min)·vvᵀ, and h has length γ in the norm of H⁻¹ and is opposed
+			// to Hθ.
 			h, v, noised := mat.NewSymDense(d, nil), unit(), mat.NewVecDense(d, nil)
 			if run%2 == 0 {
 				v.CloneFromVec(truth)

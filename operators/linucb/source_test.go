@@ -16,11 +16,11 @@ import (
 	"oriel/operators/optest"
 )
 
-// paperNoise computes the printed constants for d features, a tree over n steps, rows of norm L̃ (square is L̃²), ε and
-// δ.
+// paperNoise computes the constants of the source paper for d features, a tree over n steps, rows of norm L̃ (square is
+// L̃²), ε and δ.
 type paperNoise struct{ n, d, square, epsilon, delta float64 }
 
-// levels returns m, the greatest number of nodes in a prefix: ⌈log₂ n⌉ + 1.
+// levels returns m, the largest number of nodes in a prefix: ⌈log₂ n⌉ + 1.
 func (s paperNoise) levels() float64 { return float64(bits.Len64(uint64(s.n)-1) + 1) }
 
 // freedom returns k, the degrees of freedom of a node's Wishart noise.
@@ -35,7 +35,8 @@ func (s paperNoise) sigma() float64 {
 	return float64(float64(float64(4*math.Sqrt(s.levels()))*s.square)*elementary.Log(4/s.delta)) / s.epsilon
 }
 
-// mu returns the privacy loss of the named noise if rows are exchanged: a row is in m nodes and moves each by L̃².
+// mu returns the privacy loss of the named noise when a row is exchanged: the row is in m nodes and changes each by
+// L̃².
 func (s paperNoise) mu(name string) float64 {
 	sigma := s.sigma()
 	if name != paper {
@@ -44,20 +45,21 @@ func (s paperNoise) mu(name string) float64 {
 	return float64(s.square*math.Sqrt(s.levels())) / sigma
 }
 
-// asPrinted implements Printed with the noise of the source.
+// asPrinted implements Printed with the noise of the source paper.
 type asPrinted struct{}
 
 func (asPrinted) Mu(noise string, n, d, square float64, b dp.Budget) float64 {
 	return paperNoise{n: n, d: d, square: square, epsilon: b.Epsilon, delta: b.Delta}.mu(noise)
 }
 
-// Shift returns 2Υ for Gaussian noise, and the mean of Wishart noise less the shift of Eq. (4).
+// Shift returns 2Υ for Gaussian noise, and for Wishart noise its mean minus the shift of Eq. (4).
 func (asPrinted) Shift(noise string, d, square, sd, n, failure float64) float64 {
 	if noise == paper {
 		wide := float64(4*math.Sqrt(d)) + float64(2*elementary.Log(2*n/failure))
 		return float64(2 * float64(float64(math.Sqrt2*sd)*wide))
 	}
-	root, edge := sd/square, math.Sqrt(d)+math.Sqrt(float64(2*elementary.Log(8*n/failure))) // √(mk)
+	// √(mk), the root of all degrees of freedom; the edge of the spectrum.
+	root, edge := sd/square, math.Sqrt(d)+math.Sqrt(float64(2*elementary.Log(8*n/failure)))
 	mean := float64(square * float64(root*root))
 	if noise == unshifted {
 		return mean
@@ -98,8 +100,8 @@ func (p printed) exact() (sigma, upsilon float64) {
 
 var thousand = printed{paperNoise: paperNoise{n: 1000, d: 5, square: 2, epsilon: 1, delta: 1e-6}, alpha: 0.05}
 
-// TestPrintedNoise checks the source's constants to the digits of an earlier computation. They are eleven times the
-// noise that the source's own tree needs.
+// TestPrintedNoise checks the source paper's constants against an earlier, independent computation. They are eleven
+// times the noise that the paper's own tree needs.
 func TestPrintedNoise(t *testing.T) {
 	near := func(what string, got, want, by float64) {
 		t.Helper()
@@ -122,17 +124,17 @@ func TestPrintedNoise(t *testing.T) {
 	if upsilon < 2*p.n || least < 2*p.n {
 		t.Error("the printed noise is below all that 1000 rows add up to")
 	}
-	// exact noise is smaller by a factor of about √8·ln(4/δ)/√ln(1/δ)
+	// Exact noise is smaller by a factor of about √8·ln(4/δ)/√ln(1/δ).
 	want := math.Sqrt(8) * math.Log(4/p.delta) / math.Sqrt(math.Log(1/p.delta))
 	if times := sigma / tight; math.Abs(times/want-1) > 0.03 {
 		t.Errorf("exact noise is %g times less, want about %g", times, want)
 	}
 }
 
-// TestSlipsOfTheSource checks errors in the source's bounds. The second form of γ in Proposition 11 has lost a factor
-// of more than √ln(4/δ), and is below the first form, which draws do reach. Corollary 10 has lower powers of ln n and
-// ln(1/δ) than follow from its k, where (mk)^{1/4} contains ln(1/δ)^{1/2}. The three bounds of Proposition 9 fail with
-// total probability 3α/4n, where only α/2n is allowed.
+// TestSlipsOfTheSource checks errors in the bounds of the source paper. The second form of γ in Proposition 11 lacks a
+// factor of more than √ln(4/δ), and is smaller than the first form, although draws reach the first form. Corollary 10
+// has lower powers of ln n and ln(1/δ) than follow from its k, where (mk)^{1/4} contains ln(1/δ)^{1/2}. The three
+// bounds of Proposition 9 fail with total probability 3α/4n, where only α/2n is allowed.
 func TestSlipsOfTheSource(t *testing.T) {
 	p := thousand
 	sigma, upsilon, first := p.gaussian()
@@ -143,7 +145,7 @@ func TestSlipsOfTheSource(t *testing.T) {
 		t.Errorf("γ is %g, by its second form %g, at most %g", first, second, upper)
 	}
 	rng, beyond := rand.New(rand.NewPCG(4, 12)), 0
-	for range 2000 { // with H as small as it may be
+	for range 2000 { // H is as small as the bounds allow
 		sum := 0.0
 		for range int(p.d) {
 			x := sigma * math.Sqrt(p.levels()) * rng.NormFloat64()
@@ -161,7 +163,7 @@ func TestSlipsOfTheSource(t *testing.T) {
 		q.delta = delta
 		return math.Pow(q.levels()*q.freedom(), 0.25)
 	}
-	if times := fourth(1e-160) / fourth(1e-10); math.Abs(times-4) > 0.4 { // 16 times in ln(1/δ): 2 as printed
+	if times := fourth(1e-160) / fourth(1e-10); math.Abs(times-4) > 0.4 { // ln(1/δ) is 16 times as large
 		t.Errorf("(mk)^{1/4} is %g times as much at 16 times ln(1/δ), want 4", times)
 	}
 	fails := func(q float64) float64 { return math.Exp(-q * q / 2) }
@@ -180,9 +182,9 @@ func (p printed) within(least, most, side float64) float64 {
 	return width * math.Sqrt(8*p.n*p.d*math.Log(1+p.n/(p.d*least)))
 }
 
-// TestShiftedWishartPaysLate checks the source's reason for shifting Wishart noise, a lower regret. By its own bounds
-// this holds only for streams that are long relative to the noise. At a thousand steps the shift reduces the smallest
-// eigenvalue by a larger share than the largest.
+// TestShiftedWishartPaysLate checks the source paper's reason for shifting Wishart noise, a lower regret. By the
+// paper's own bounds, regret is lower only for streams that are long relative to the noise. At a thousand steps, the
+// shift reduces the smallest eigenvalue by a larger factor than the largest one.
 func TestShiftedWishartPaysLate(t *testing.T) {
 	for n, want := range map[float64]bool{1e3: false, 1e6: false, 1e9: true, 1e12: true} {
 		p := thousand
@@ -196,7 +198,7 @@ func TestShiftedWishartPaysLate(t *testing.T) {
 	}
 }
 
-// holds reports whether the leading block of a noise matrix, plus a shift, keeps the bounds of Definition 3.
+// holds reports whether the leading block of a noise matrix, plus a shift, satisfies the bounds of Definition 3.
 func holds(t *testing.T, whole *mat.SymDense, shift, least, most, side float64) bool {
 	t.Helper()
 	d := whole.SymmetricDim() - 1
@@ -223,8 +225,9 @@ func holds(t *testing.T, whole *mat.SymDense, shift, least, most, side float64) 
 	return math.Sqrt(mat.Dot(column, &solved)) <= side
 }
 
-// TestAccurateBounds checks that all kinds of noise keep their bounds in each of 300 draws, where each may fail with
-// probability α/2n = 2.5e-5. Without a shift Gaussian noise is never positive definite, and half of the bounds fail.
+// TestAccurateBounds checks that all kinds of noise satisfy their bounds in each of 300 draws, where each draw may fail
+// with probability α/2n = 2.5e-5. Without a shift Gaussian noise is never positive definite, and half of the bounds
+// fail.
 func TestAccurateBounds(t *testing.T) {
 	p, rng := thousand, rand.New(rand.NewPCG(2, 12))
 	least, most, side, shift, shiftedLeast, shiftedMost, shiftedSide := p.wishart()
@@ -244,7 +247,7 @@ func TestAccurateBounds(t *testing.T) {
 		}
 		return out
 	}
-	bare, narrow := 0, 0
+	unshifted, narrow := 0, 0
 	for range 300 {
 		w := wishartOf(rng, 6, p.square, p.levels()*p.freedom())
 		if !holds(t, w, 0, least, most, side) || !holds(t, w, -shift, shiftedLeast, shiftedMost, shiftedSide) {
@@ -255,24 +258,24 @@ func TestAccurateBounds(t *testing.T) {
 			t.Fatal("Gaussian noise is beyond its bounds")
 		}
 		if holds(t, gaussian(tight), 0, 0, math.Inf(1), math.Inf(1)) {
-			bare++
+			unshifted++
 		}
 		if holds(t, gaussian(2*sigma), upsilon/8, upsilon/16, 3*upsilon/16, gamma/4) {
 			narrow++
 		}
 	}
-	if bare > 30 || narrow > 150 {
-		t.Errorf("%d of 300 draws are positive definite without a shift, %d keep bounds an eighth as wide", bare, narrow)
+	if unshifted > 30 || narrow > 150 {
+		t.Errorf("%d of 300 draws are positive definite without a shift, %d keep bounds an eighth as wide", unshifted, narrow)
 	}
 }
 
-// linear simulates arms with rewards −1 or 1 whose means are linear in a context of three features.
+// linear simulates arms with rewards −1 or 1, whose means are linear functions of a context of three features.
 type linear struct {
 	truth [2][]float64
 	rng   *rand.Rand
 }
 
-// play runs a machine for so many steps and returns its regret, in half ranges of rewards.
+// play runs a machine for the given number of steps and returns its regret, in half ranges of rewards.
 func (l linear) play(m *Machine, steps int) (regret float64) {
 	z := make([]float64, 3)
 	for i := range steps {
@@ -296,13 +299,13 @@ func (l linear) play(m *Machine, steps int) (regret float64) {
 }
 
 // TestRegretIsWithinTheBound checks LinUCB without noise, H = λI: its regret is within the bound, and grows at most
-// like a root of the steps. With noise at ε = 20 it is within its own bound, and above the lower bound for any private
-// bandit.
+// like a root of the steps. With noise at ε = 20 the regret is within the bound for noise, and above the lower bound
+// for any private bandit.
 func TestRegretIsWithinTheBound(t *testing.T) {
 	world := func(seed uint64) linear {
 		return linear{truth: [2][]float64{{0.6, 0, 0.3}, {-0.3, 0.5, 0}}, rng: rand.New(rand.NewPCG(seed, 4))}
 	}
-	var bare [3]float64
+	var unshifted [3]float64
 	for k, steps := range []int{500, 2000, 8000} {
 		m := horizon(optest.Window("blt"), uint64(steps))
 		m.Budget.Epsilon = 20
@@ -314,7 +317,7 @@ func TestRegretIsWithinTheBound(t *testing.T) {
 		}
 		exact.model.bounds = c.bound(0)
 		exact.model.reset()
-		bare[k] = world(1).play(exact, steps)
+		unshifted[k] = world(1).play(exact, steps)
 		private, err := newMachine(c, mechtest.Open(t, m, [32]byte{3}))
 		if err != nil {
 			t.Fatal(err)
@@ -324,9 +327,9 @@ func TestRegretIsWithinTheBound(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Logf("%d steps: regret %.1f without noise, bound %.0f; %.1f with noise, bound %.0f", steps, bare[k],
+		t.Logf("%d steps: regret %.1f without noise, bound %.0f; %.1f with noise, bound %.0f", steps, unshifted[k],
 			c.regretBound(0), noisy, c.regretBound(deviation.Worst()))
-		if bare[k] > c.regretBound(0) || noisy > c.regretBound(deviation.Worst()) {
+		if unshifted[k] > c.regretBound(0) || noisy > c.regretBound(deviation.Worst()) {
 			t.Error("regret is above its bound")
 		}
 		if least := math.Log(float64(steps)) / (200 * 20); noisy < least { // Corollary 15: (k−1)·ln n/(200ε)
@@ -334,15 +337,15 @@ func TestRegretIsWithinTheBound(t *testing.T) {
 		}
 	}
 	for k := range 2 {
-		if bare[k+1] > 2.5*bare[k] {
-			t.Errorf("regret without noise goes from %g to %g in four times the steps", bare[k], bare[k+1])
+		if unshifted[k+1] > 2.5*unshifted[k] {
+			t.Errorf("regret without noise goes from %g to %g in four times the steps", unshifted[k], unshifted[k+1])
 		}
 	}
 }
 
-// TestIgnoringTheContextLosesHalf checks Claim 13 of the source, with two contexts and two arms, each right for one
-// context. Ordinary privacy at a small ε makes actions nearly independent of the context. Actions that are independent
-// of it lose half of the reward; joint privacy loses little.
+// TestIgnoringTheContextLosesHalf checks Claim 13 of the source paper, with two contexts and two arms, each right for
+// one context. Ordinary privacy at a small ε makes actions nearly independent of the context. Actions that are
+// independent of it lose half of the reward; joint privacy loses little.
 func TestIgnoringTheContextLosesHalf(t *testing.T) {
 	const steps = 4000
 	m := optest.Life(4096)

@@ -19,16 +19,17 @@ import (
 	"oriel/schemas"
 )
 
-// covering simulates rewards with known true weights, which a machine with ORIEL_CONFIDENCE must keep within β.
+// covering simulates rewards with known true weights. A machine with ORIEL_CONFIDENCE must estimate these weights
+// within β.
 type covering struct {
 	machine *Machine
 	rng     *rand.Rand
-	truth   [][3]float64 // by block
+	truth   [][3]float64 // true weights of each block
 	offset  int64
-	waiting []operators.Record // rewards that are on their way, served
+	waiting []operators.Record // rewards that are still to come, if actions are served
 	names   int
 	misses  bool
-	narrow  bool // a third of β would miss
+	narrow  bool // a width of a third of β would have failed
 	slack   float64
 }
 
@@ -41,7 +42,7 @@ func (w *covering) event() schemas.Event {
 	return context(z...)
 }
 
-// reward returns −1 or 1, with the mean that the true weights give to the choice at z.
+// reward returns −1 or 1. Its mean is the prediction of the true weights for the choice at z.
 func (w *covering) reward(choice int, z []float64) float64 {
 	mean := 0.0
 	for k, x := range z {
@@ -53,7 +54,7 @@ func (w *covering) reward(choice int, z []float64) float64 {
 	return -1
 }
 
-// add gives the machine a record, and compares the weights of each model with the true ones.
+// add gives the machine a record, and compares the weights of each published model with the true weights.
 func (w *covering) add(r operators.Record) []operators.Decision {
 	r.Identity = noise.Identity{Offset: w.offset}
 	w.offset++
@@ -69,8 +70,8 @@ func (w *covering) add(r operators.Record) []operators.Decision {
 	return made
 }
 
-// play sends a context and its reward. They are one event if logged; if served, the reward answers an action up to 30
-// records later.
+// play sends a context and its reward. If events are logged, both are one event. If actions are served, the reward
+// answers an action up to 30 records later.
 func (w *covering) play() {
 	e, z := w.event(), make([]float64, 3)
 	if !w.machine.served {
@@ -156,7 +157,7 @@ func TestProvedWidthCovers(t *testing.T) {
 	}
 }
 
-// off returns |θ* − θ| in the norm of an arm's matrix.
+// off returns |θ* − θ| in the norm of the matrix of arm a.
 func off(m *Machine, a int, truth []float64) float64 {
 	sums := m.rows.Moments(m.model.release, a)
 	x := &m.model.arms[a]
@@ -212,7 +213,8 @@ func TestWidthMatchesTheFormula(t *testing.T) {
 	if x, y := together.regretBound(1), alone.regretBound(1); x != y || y >= 4*alone.regretBound(0.1) {
 		t.Errorf("regret of 100 steps of 4 events within %g, of 400 events %g", x, y)
 	}
-	if text := together.regret(m); !strings.Contains(text, ", of 800 that there are") { // 400 events, two half ranges each
+	// 400 events with a loss of at most two half ranges each
+	if text := together.regret(m); !strings.Contains(text, ", of 800 that there are") {
 		t.Error(text)
 	}
 }
@@ -233,20 +235,20 @@ func TestNoBoundForTooManyRows(t *testing.T) {
 			t.Errorf("%g rows of at most %g: %s", events, room, text)
 		}
 	}
-	c.terms.Scope, c.batch = protection.Lifetime{Steps: 1 << 40, Within: 1 << 40}, 1<<31 // more than 2⁶⁴ together
+	c.terms.Scope, c.batch = protection.Lifetime{Steps: 1 << 40, Within: 1 << 40}, 1<<31 // more than 2⁶⁴ events in all
 	if n := c.events(); n != 0x1p71 || !c.rounds(sd) {
 		t.Errorf("%g events", n)
 	}
 }
 
-// TestBoundsMatchTheFormulas checks reference values of the sources for the noise of n = 1000 steps and its
-// bounds, with d = 5 and sd as for the tree.
+// TestBoundsMatchTheFormulas checks the bounds against reference values of the papers for n = 1000 steps, with d = 5
+// and the noise of the tree.
 func TestBoundsMatchTheFormulas(t *testing.T) {
 	c := operator{
-		rows: moments.Rows{Features: 5, Label: moments.Whole}, confidence: 0.95, batch: 1, every: 1, maxWeights: 1,
+		rows: moments.Rows{Features: 5, Label: moments.MaxLabel}, confidence: 0.95, batch: 1, every: 1, maxWeights: 1,
 		noise: exact, terms: protection.Terms{Scope: protection.Lifetime{Steps: 1000, Within: 1000}},
 	}
-	const sd = 35.48775 * 3.3166247903554 // of a node, times √11
+	const sd = 35.48775 * 3.3166247903554 // standard deviation of a node's noise, times √11
 	b := c.bound(sd)
 	tail := 2 * sd * math.Sqrt(math.Log(8*1000/0.05))
 	if want := 2 * (2*math.Sqrt(5)*sd + tail); math.Abs(b.shift/want-1) > 1e-9 || b.least != b.shift/2 ||
@@ -260,17 +262,17 @@ func TestBoundsMatchTheFormulas(t *testing.T) {
 	if want := math.Sqrt(1000) * (2*math.Sqrt(5) + 3) / 4096; math.Abs(b.rounding/want-1) > 1e-9 {
 		t.Errorf("rounding is %g, want %g", b.rounding, want)
 	}
-	c.half, c.candidates = 1, 3 // one block: β̄√(8n·d·ln(1 + n/(dρ))), and the rounding of contexts
+	c.half, c.candidates = 1, 3 // one block: the bound is β̄√(8n·d·ln(1 + n/(dρ))) plus the rounding of contexts
 	beta := math.Sqrt(2*math.Log(2/0.05)+5*math.Log((b.most+200)/b.least)) + math.Sqrt(b.most) + b.side + b.rounding
 	potential := beta * math.Sqrt(8*1000*5*math.Log(1+200/b.least))
 	rounded := 2 * beta * 1000 * (2*math.Sqrt(5) + 2) / 4096 / math.Sqrt(b.least)
 	if got, want := c.regretBound(sd), potential+rounded; math.Abs(got/want-1) > 1e-9 {
 		t.Errorf("regret is bounded by %g, want %g", got, want)
 	}
-	late := c // with a model every eighth event, and up to 500 waiting contexts
+	late := c // the model is solved at every eighth event, and up to 500 contexts wait
 	late.every, late.batch, late.served, late.waiting.Capacity = 4, 2, true, 500
 	late.terms.Scope = protection.Lifetime{Steps: 500, Within: 500}
-	eighths := c // the same number of models, without delays
+	eighths := c // the same number of models without delays
 	eighths.every = 8
 	lb := late.bound(sd)
 	if got, want := late.lag(), 507.0; got != want || eighths.lag() != 7 {
@@ -284,8 +286,8 @@ func TestBoundsMatchTheFormulas(t *testing.T) {
 			t.Errorf("models that lack %g rows: regret within %g, want %g", lag, got, want)
 		}
 	}
-	// three arms, labels scaled by half, two events a step
-	c.rows.Label, c.rows.Blocks, c.candidates, c.batch, c.every = moments.Whole/2, 3, 0, 2, 10
+	// There are three arms, labels are scaled by half, and a step has two events.
+	c.rows.Label, c.rows.Blocks, c.candidates, c.batch, c.every = moments.MaxLabel/2, 3, 0, 2, 10
 	b = c.bound(sd)
 	upsilon := 2*math.Sqrt(5)*sd + 2*sd*math.Sqrt(math.Log(8*3*100/0.05))
 	side := 2 * sd * (math.Sqrt(5) + math.Sqrt(2*math.Log(4*3*100/0.05))) / math.Sqrt(upsilon)

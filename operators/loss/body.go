@@ -2,12 +2,12 @@ package loss
 
 import "oriel/schemas"
 
-// weight is an optional member of all bodies.
+// weight is an optional member of the bodies of all losses.
 var weight = schemas.Member{Name: "weight", Kind: schemas.KindWeight, Optional: true, Default: 1}
 
 var features = schemas.Member{Name: "features", Kind: schemas.KindFeatures}
 
-// The bodies of events. Losses with the same body accept the same events.
+// These are the bodies of events. Losses with the same body accept the same events.
 var (
 	classes = schemas.Body{
 		Name:    "loss",

@@ -8,21 +8,21 @@ import (
 
 // Bounds are public bounds on events and decisions. PROOF.md derives the resulting bounds on gradients.
 type Bounds struct {
-	Decision  float64 // R, the largest |x| of the set
-	Dimension int     // n
-	Clip      float64 // L: longer gradients are clipped to it
+	Decision  float64 // R, the largest |x| of decisions in the set
+	Dimension int     // n, the dimension
+	Clip      float64 // L, the length to which gradients are clipped
 	Features  float64 // X, the largest |a|; 0: unknown
-	Weight    float64 // the largest w
+	Weight    float64 // largest weight w
 	Label     float64 // Y, the largest |y|; 0: unknown
 }
 
 // Contributions bounds the gradients of events within Bounds, clipped to L. At a decision x they lie in the ball of
 // Radius around Pull·x + Offset, and none is longer than Norm.
 type Contributions struct {
-	Pull   float64 // κ
-	Offset float64 // offset of each coordinate; not 0 only in one dimension
-	Radius float64 // half the diameter
-	Reach  float64 // the largest norm of a centre
+	Pull   float64 // κ, the factor of x in the centre
+	Offset float64 // added to each coordinate of the centre; 0 unless the dimension is 1
+	Radius float64 // radius of the ball: half of the largest distance between gradients
+	Reach  float64 // largest norm of a centre
 	Norm   float64
 }
 
@@ -32,8 +32,8 @@ const rounding = 0x1p-40
 // up increases a length by rounding.
 func up(length float64) float64 { return float64(length * (1 + rounding)) }
 
-// ContributionsOf returns the contributions of a loss. It returns false if no better bound than the ball of the clip is
-// known: for losses whose contributions fill it, and for unknown bounds.
+// ContributionsOf returns the contributions of a loss. It returns false if no bound better than the clip is known: for
+// losses whose gradients fill the ball of the clip, and if a needed bound of b is 0.
 func ContributionsOf(l Loss, b Bounds) (Contributions, bool) {
 	var c Contributions
 	switch q := l.(type) {
@@ -57,7 +57,7 @@ func ContributionsOf(l Loss, b Bounds) (Contributions, bool) {
 func (b Bounds) logistic() Contributions {
 	reach := float64(b.Decision * b.Features)
 	square := float64(reach * reach)
-	low, high := 0.0, reach // the left side at RX is above the right one
+	low, high := 0.0, reach // at u = RX the left side of the equation exceeds the right side
 	for range 2000 {
 		middle := low + float64((high-low)/2)
 		if middle == low || middle == high {

@@ -113,7 +113,7 @@ func TestContributionsContainEveryGradient(t *testing.T) {
 					away = math.Hypot(away, g[i]-l.Pull*x[i]-l.Offset)
 				}
 				if away > l.Radius || length > l.Norm*(1+1e-12) {
-					t.Fatalf("%s: at %v the gradient %v is %.12g from the centre and %.12g long: leaves %+v", what, x, g, away, length,
+					t.Fatalf("%s: at %v the gradient %v is %.12g from the centre and %.12g long: bounds %+v", what, x, g, away, length,
 						l)
 				}
 				longest = max(longest, length)
@@ -135,7 +135,7 @@ func TestContributionsContainEveryGradient(t *testing.T) {
 			}
 		}
 		if most < 2*l.Radius*(1-3e-3) || longest < l.Norm*(1-1e-4) {
-			t.Errorf("%s: gradients are at most %.6g apart and %.6g long, leaves %+v", what, most, longest, l)
+			t.Errorf("%s: gradients are at most %.6g apart and %.6g long, bounds %+v", what, most, longest, l)
 		}
 	}
 }
@@ -167,8 +167,8 @@ func TestDiametersMatchTheTable(t *testing.T) {
 	}
 }
 
-// TestTheLemmasFaultsShow checks that wrong bounds leave gradients outside: a centre of the wrong sign, a centre at
-// zero, a centre that does not shrink with the decision, and a radius smaller by a thousandth.
+// TestTheLemmasFaultsShow plants wrong bounds, which some gradients must exceed: a centre of the wrong sign, a centre
+// at zero, a centre that does not shrink with the decision, and a radius smaller by a thousandth.
 func TestTheLemmasFaultsShow(t *testing.T) {
 	b := Bounds{Decision: 5, Dimension: 2, Clip: 1, Features: 1, Weight: 1}
 	l, _ := ContributionsOf(Logistic{}, b)
@@ -195,22 +195,22 @@ func TestTheLemmasFaultsShow(t *testing.T) {
 func TestUnknownBoundsAndOtherLossesGainNothing(t *testing.T) {
 	known := Bounds{Decision: 2, Dimension: 3, Clip: 1, Features: 1, Weight: 1, Label: 0.5}
 	for _, l := range []Loss{Linear{}, Hinge{}, Absolute{}, Portfolio{}} {
-		if leaves, ok := ContributionsOf(l, known); ok {
-			t.Errorf("%T: %+v", l, leaves)
+		if l, ok := ContributionsOf(l, known); ok {
+			t.Errorf("%T: %+v", l, l)
 		}
 	}
 	f := func(l Loss, change func(*Bounds)) {
 		t.Helper()
 		b := known
 		change(&b)
-		if leaves, ok := ContributionsOf(l, b); ok {
-			t.Errorf("%T of %+v: %+v", l, b, leaves)
+		if l, ok := ContributionsOf(l, b); ok {
+			t.Errorf("%T of %+v: %+v", l, b, l)
 		}
 	}
 	f(Logistic{}, func(b *Bounds) { b.Features = 0 })
 	f(Logistic{}, func(b *Bounds) { b.Clip = 0.5 })
 	f(Squared{}, func(b *Bounds) { b.Label = 0 })
-	f(Squared{}, func(b *Bounds) { b.Label = 1 }) // the clip cuts every residual
+	f(Squared{}, func(b *Bounds) { b.Label = 1 }) // no bound: the clip cuts every residual
 	f(Squared{}, func(b *Bounds) { b.Features = 0 })
 	f(Quantile{0.9}, func(b *Bounds) { b.Features = 0 })
 	f(Quantile{0.9}, func(b *Bounds) { b.Clip = 0.9 })

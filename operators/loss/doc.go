@@ -30,5 +30,5 @@
 //
 // To add a loss, write its name in Names and its case in Parse (loss.go), the members of its events in Body (body.go),
 // the bounds of its gradients in ContributionsOf (contributions.go), a row in the table above, and lines at the end of
-// testdata/golden.txt. `go test ./operators/loss` names missing parts.
+// testdata/golden.txt. `go test ./operators/loss` names what is missing.
 package loss

@@ -21,7 +21,7 @@ func TestGoldenGradients(t *testing.T) {
 		for i := range events {
 			x, dst := make([]float64, n), make([]float64, n)
 			e := schemas.Event{Label: float64(1 - 2*rng.IntN(2)), Weight: float64(1+rng.IntN(8)) / 3}
-			size := []float64{300, 7, 1e5, 3e8}[i%4] // margins near 1, 1e3, 1e-5, 1e-12
+			size := []float64{300, 7, 1e5, 3e8}[i%4] // gives margins near 1, 1e3, 1e-5 and 1e-12
 			for k := range n {
 				x[k] = float64(1+rng.IntN(1000)) / size
 				e.Vector.Values = append(e.Vector.Values, float64(1+rng.IntN(1000))/300)

@@ -10,12 +10,12 @@ import (
 
 // Loss is a convex loss with its subgradient. It holds no state and may be shared.
 type Loss interface {
-	// Gradient writes w·∇ℓ(x) over the whole of dst, which is as long as x. It returns false, and leaves dst
+	// Gradient writes w·∇ℓ(x) to dst, which is as long as x, and overwrites all of it. It returns false, and leaves dst
 	// unspecified, if the loss is undefined or an entry is not finite. The loss is undefined for a label that is no
-	// class, ⟨x, r⟩ ≤ 0, another dimension, or a negative weight. Such an event counts as null.
+	// class, for ⟨x, r⟩ ≤ 0, for another dimension, and for a negative weight. Such an event counts as null.
 	Gradient(dst, x []float64, e schemas.Event) bool
 
-	// Value is w·ℓ(x), and NaN where the loss is not defined.
+	// Value returns w·ℓ(x), or NaN if the loss is not defined.
 	Value(x []float64, e schemas.Event) float64
 }
 
@@ -24,7 +24,7 @@ func Names() []string {
 	return []string{"linear", "logistic", "hinge", "squared", "absolute", "portfolio", "quantile"}
 }
 
-// Parse returns the loss of that name. quantile is τ in (0, 1) for the loss quantile, and is otherwise ignored.
+// Parse returns the loss of the given name. quantile is τ in (0, 1) for the loss quantile, and is otherwise ignored.
 func Parse(name string, quantile float64) (Loss, error) {
 	switch name {
 	case "linear":

@@ -26,7 +26,7 @@ func TestGradientTable(t *testing.T) {
 		l := mustParse(t, name)
 		got := make([]float64, len(x))
 		for i := range got {
-			got[i] = 99 // the gradient overwrites all of dst
+			got[i] = 99 // a wrong value that the gradient must overwrite
 		}
 		if !l.Gradient(got, x, e) {
 			t.Errorf("%s: no gradient at %v of %v", name, x, e)
@@ -64,7 +64,8 @@ func TestGradientTable(t *testing.T) {
 	f("quantile", x, schemas.Event{Vector: a, Label: 1, Weight: 2}, []float64{0.4, 0, 0.8}, 0.6) // τ = 0.9
 	f("quantile", x, schemas.Event{Vector: sparse, Label: 5, Weight: 1}, []float64{-1.8, 0, -3.6}, 0.9)
 	f("quantile", x, schemas.Event{Vector: a, Label: 4, Weight: 1}, []float64{0, 0, 0}, 0)
-	f("quantile", []float64{3}, schemas.Event{Label: 5, Weight: 2}, []float64{-1.8}, 3.6) // a threshold
+	// In one dimension without a vector, x is a threshold.
+	f("quantile", []float64{3}, schemas.Event{Label: 5, Weight: 2}, []float64{-1.8}, 3.6)
 	f("quantile", []float64{3}, schemas.Event{Label: 1, Weight: 1}, []float64{0.1}, 0.2)
 	f("portfolio", x, schemas.Event{Vector: a, Weight: 2}, []float64{-1, 0, -2}, -2*math.Log(4))
 	f("portfolio", x, schemas.Event{Vector: sparse, Weight: 0}, []float64{0, 0, 0}, 0)
@@ -129,8 +130,8 @@ func TestUndefinedOrNotFiniteIsNull(t *testing.T) {
 	}
 }
 
-// TestGradientIsTheSlope compares gradients with central differences at h = 1e-6: error h²·f”'/6 plus 1e-16/h, below
-// 1e-8 here.
+// TestGradientIsTheSlope compares gradients with central differences at h = 1e-6. The error h²·f”'/6 plus 1e-16/h is
+// below 1e-8 here.
 func TestGradientIsTheSlope(t *testing.T) {
 	const n, h = 6, 1e-6
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -188,12 +189,12 @@ func TestSparseEqualsDense(t *testing.T) {
 				}
 			}
 			sparse := schemas.Event{Vector: v, Label: 1, Weight: 1.5}
-			twin := schemas.Event{Vector: dense(full...), Label: 1, Weight: 1.5}
+			equal := schemas.Event{Vector: dense(full...), Label: 1, Weight: 1.5}
 			a, b := make([]float64, n), make([]float64, n)
-			if okA, okB := l.Gradient(a, x, sparse), l.Gradient(b, x, twin); okA != okB {
+			if okA, okB := l.Gradient(a, x, sparse), l.Gradient(b, x, equal); okA != okB {
 				t.Fatalf("%s: sparse %v, dense %v", name, okA, okB)
 			} else if !okA {
-				continue // an empty portfolio
+				continue // the portfolio is empty
 			}
 			for i := range a {
 				if math.Abs(a[i]-b[i]) > 1e-14 {

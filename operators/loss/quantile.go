@@ -15,7 +15,7 @@ type Quantile struct {
 	Tau float64 // τ, in (0, 1)
 }
 
-// constant is the vector of an event without a vector.
+// constant is the vector (1), which stands for the missing vector of an event.
 var constant = schemas.Vector{Values: []float64{1}}
 
 // vectorOf returns the vector of an event for a point in n dimensions.

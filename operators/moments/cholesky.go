@@ -12,7 +12,7 @@ import (
 // matrices, and is not safe for concurrent use.
 type Cholesky struct {
 	size  int
-	lower []float64 // row i at i(i+1)/2
+	lower []float64 // rows of L; row i begins at i(i+1)/2
 	work  []float64
 }
 
@@ -21,8 +21,8 @@ func NewCholesky(size int) *Cholesky {
 	return &Cholesky{size: size, lower: make([]float64, size*(size+1)/2), work: make([]float64, size)}
 }
 
-// least is the smallest accepted pivot, relative to the number on the diagonal. Below it, rounding would determine
-// solutions.
+// least is the smallest accepted pivot, relative to the diagonal entry. With a smaller pivot, solutions would consist
+// of rounding errors.
 const least = 0x1p-40
 
 func (c *Cholesky) row(i int) []float64 { return c.lower[i*(i+1)/2:][: i+1 : i+1] }

@@ -81,7 +81,8 @@ func slow(m Symmetric, size int, scale, add float64) ([][]float64, bool) {
 }
 
 // TestCholeskyMatchesTheReference checks that the factor equals the slow one bit for bit, and gonum's up to rounding.
-// Solutions solve the equations, and Rows returns the norms of the inverse's rows. It fails where the slow one fails.
+// Solve must solve the equations, and Rows must return the norms of the inverse's rows. Factor must fail exactly if the
+// slow computation fails.
 func TestCholeskyMatchesTheReference(t *testing.T) {
 	rng, failed := rand.New(rand.NewPCG(7, 8)), 0
 	for _, n := range []int{1, 2, 3, 4, 5, 8, 27} {
@@ -113,7 +114,7 @@ func TestCholeskyMatchesTheReference(t *testing.T) {
 			}
 			var inverse mat.Dense
 			if err := inverse.Inverse(whole); err != nil {
-				continue // no digit is right
+				continue // the matrix is so nearly singular that no digit of a solution is right
 			}
 			condition := mat.Cond(whole, 2)
 			b, x, rows := make([]float64, n), make([]float64, n), make([]float64, n)
@@ -199,8 +200,8 @@ func TestGoldenSolutions(t *testing.T) {
 	}
 }
 
-// TestShiftDoubles checks that the shift doubles until there is a factor, and stays if there is one at once. A matrix
-// that is not finite has none.
+// TestShiftDoubles checks that the shift doubles until the shifted matrix has a factor, and does not change if the
+// first shift suffices. A matrix that is not finite has no factor under any shift.
 func TestShiftDoubles(t *testing.T) {
 	m := Symmetric{Size: 3, Values: []float64{-10, 0, 0, 2, 0, 1}}
 	s := NewSystem(2)
@@ -210,7 +211,7 @@ func TestShiftDoubles(t *testing.T) {
 	if !s.Factor(m, 1, 11, 0) || s.Shift != 11 || s.Doublings != 0 {
 		t.Errorf("shift %g after %d doublings, want 11 after 0", s.Shift, s.Doublings)
 	}
-	m.Values[0] = -0x1p60 // 2⁶¹ − 1 is the shift after 60 doublings
+	m.Values[0] = -0x1p60 // after 60 doublings the shift is 2⁶¹ − 1
 	if !s.Factor(m, 1, 1, 0) || s.Doublings != MaxDoublings {
 		t.Errorf("shift %g after %d doublings, want 2⁶¹ − 1 after 60", s.Shift, s.Doublings)
 	}
@@ -225,10 +226,10 @@ func TestShiftDoubles(t *testing.T) {
 	}
 }
 
-// TestEdgeOfTheSpectrum checks PROOF.md, Theorem 3: noise alone, shifted by Edge, has a negative eigenvalue only with
-// the stated probability, and half the edge nearly always fails. It makes 200 draws of d = 27. At 1.5 times the edge
-// the probability is e^{−27/4} = 0.0012 a draw, so that 3 or more of 200 have probability at most 0.002; the seed is
-// fixed.
+// TestEdgeOfTheSpectrum checks PROOF.md, Theorem 3: a matrix of noise only, shifted by Edge, has a negative eigenvalue
+// at most with the stated probability. Shifted by half of Edge, it nearly always has one. It makes 200 draws of d = 27.
+// At 1.5 times the edge, a draw fails with probability e^{−27/4} = 0.0012, so 3 or more of 200 draws fail with
+// probability at most 0.002. The seed is fixed.
 func TestEdgeOfTheSpectrum(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
 	const d, draws = 27, 200

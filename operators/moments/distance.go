@@ -2,9 +2,9 @@ package moments
 
 import "math"
 
-// LargestDistance returns two rows (x; ±1) that are as far apart as Distances declares, with |x| = 1, for an audit. u,
-// of d+1 numbers, selects one of the pairs. Rows (x; s) and (x'; ±s) are orthogonal if ⟨x, x'⟩ = ∓s². u gives x, the
-// plane of x', and the sign. In one dimension x' = −x.
+// LargestDistance returns two rows (x; ±1) with |x| = 1, at the largest distance that Distances declares, for an audit.
+// u, of d+1 numbers, selects one of the pairs. Rows (x; s) and (x'; ±s) are orthogonal if ⟨x, x'⟩ = ∓s². u determines
+// x, the plane that contains x', and the sign. In one dimension x' = −x.
 func (r Rows) LargestDistance(u []float64) (a, b []float64) {
 	d := r.Features
 	a, b = make([]float64, d+1), make([]float64, d+1)
@@ -20,13 +20,13 @@ func (r Rows) LargestDistance(u []float64) (a, b []float64) {
 	} else {
 		x[0] = 1
 	}
-	least := 0 // the axis with the least component along x gives the plane
+	least := 0 // the axis with the smallest component along x; with x it spans the plane
 	for i := range x {
 		if math.Abs(x[i]) < math.Abs(x[least]) {
 			least = i
 		}
 	}
-	s := float64(r.Label) / Whole
+	s := float64(r.Label) / MaxLabel
 	a[d], b[d] = 1, 1
 	if u[d] < 0 {
 		b[d] = -1

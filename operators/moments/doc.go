@@ -16,8 +16,8 @@
 //	System     a released matrix, shifted; the shift doubles until it suffices
 //	Spectrum   a released matrix, its eigenvalues raised to a floor instead
 //
-// Everything but Rows is post-processing of releases. Cost: a contribution is D²/2 products; a factor d³/6, a solution
-// d², a spectrum about 25d³. None allocates.
+// All types except Rows are post-processing of releases. Cost: a contribution is D²/2 products; a factor d³/6, a
+// solution d², a spectrum about 25d³. None allocates.
 //
 //	rows := moments.Rows{Features: 27, Label: 1024}
 //	record := contribution.Contribution{Components: []contribution.Component{rows.Component()}}

@@ -10,16 +10,16 @@ import (
 	"oriel/mechanisms/lattice"
 )
 
-// pair holds two rows of numbers with arbitrary bits, on a lattice as mechanisms use it.
+// pair holds two rows whose numbers have arbitrary bits, and a lattice like the ones of mechanisms.
 type pair struct {
 	rows Rows
 	bits int
 	a, b []float64
 }
 
-// apart returns the exact squares of the contributions' distance from each other and from zero, and the declared
+// distances returns the exact squared distances of the contributions, from each other and from zero, and the declared
 // squares.
-func (p pair) apart(t *testing.T) (replace, zeroOut, near, far lattice.Int128) {
+func (p pair) distances(t *testing.T) (replace, zeroOut, near, far lattice.Int128) {
 	t.Helper()
 	g, err := lattice.NewFineGrid(p.rows.Component().Clip, p.bits)
 	if err != nil {
@@ -41,7 +41,7 @@ func (p pair) apart(t *testing.T) (replace, zeroOut, near, far lattice.Int128) {
 
 func (p pair) check(t *testing.T) {
 	t.Helper()
-	replace, zeroOut, near, far := p.apart(t)
+	replace, zeroOut, near, far := p.distances(t)
 	if near.Less(replace) || far.Less(zeroOut) {
 		t.Errorf("%+v: √%v and √%v, claimed √%v and √%v", p, replace, zeroOut, near, far)
 	}
@@ -65,15 +65,15 @@ func adversarial(rng *rand.Rand) float64 {
 	return rng.NormFloat64()
 }
 
-// TestContributionsOfAnyBits checks in integers that contributions on real lattices, coarse and fine, are no farther
-// apart than declared. Rows have arbitrary bits, are the farthest two, or differ from these by one bit, in one block
-// and in two.
+// TestContributionsOfAnyBits checks in integers that contributions on real lattices, coarse and fine, are within the
+// declared distances. Rows have arbitrary bits, are the pair at the largest distance, or differ from this pair by one
+// bit. They are in one block or in two.
 func TestContributionsOfAnyBits(t *testing.T) {
 	rng := rand.New(rand.NewPCG(21, 22))
 	for n := range 20_000 {
 		d := 1 + rng.IntN(5)
 		p := pair{
-			rows: Rows{Features: d, Label: []int{1, 3, 512, 717, Whole - 1, Whole}[rng.IntN(6)], Blocks: 1 + rng.IntN(2)},
+			rows: Rows{Features: d, Label: []int{1, 3, 512, 717, MaxLabel - 1, MaxLabel}[rng.IntN(6)], Blocks: 1 + rng.IntN(2)},
 			bits: lattice.CoarseBits + rng.IntN(lattice.FineBits-lattice.CoarseBits+1),
 		}
 		p.a, p.b = make([]float64, d+1), make([]float64, d+1)
@@ -99,10 +99,10 @@ func TestContributionsOfAnyBits(t *testing.T) {
 	}
 }
 
-// TestTheClaimIsReached checks that an exchange reaches the declared distance up to rounding, if it moves a row from
-// one block to another or exchanges the farthest rows of one block. At s = 1 that distance is 2.
+// TestTheClaimIsReached checks that some exchanges reach the declared distance up to rounding: moving a row from one
+// block to another, and exchanging the rows at the largest distance within a block. At s = 1 this distance is 2.
 func TestTheClaimIsReached(t *testing.T) {
-	for _, label := range []int{1, 512, 717, Whole} {
+	for _, label := range []int{1, 512, 717, MaxLabel} {
 		for bits := lattice.CoarseBits; bits <= lattice.FineBits; bits += 3 {
 			a, b := Rows{Features: 3, Label: label}.LargestDistance([]float64{0.3, -0.5, 0.2, 1})
 			for _, p := range []pair{
@@ -112,7 +112,7 @@ func TestTheClaimIsReached(t *testing.T) {
 					a: append([]float64{0}, a...), b: append([]float64{2}, a...),
 				},
 			} {
-				replace, zeroOut, near, far := p.apart(t)
+				replace, zeroOut, near, far := p.distances(t)
 				units := lattice.Grid{}
 				share, length := units.Float64(replace)/units.Float64(near), units.Float64(zeroOut)/units.Float64(far)
 				if p.check(t); share < 0.998 || length < 0.998 {
@@ -126,39 +126,39 @@ func TestTheClaimIsReached(t *testing.T) {
 // TestContributionsWithoutNumbers checks contributions of NaN inputs, which are equal on every CPU. A NaN y counts as y
 // = 0; a block that is NaN or fractional gives zero.
 func TestContributionsWithoutNumbers(t *testing.T) {
-	r := Rows{Features: 2, Label: Whole, Blocks: 2}
+	r := Rows{Features: 2, Label: MaxLabel, Blocks: 2}
 	g, err := lattice.NewGrid(r.Component().Clip)
 	if err != nil {
 		t.Fatal(err)
 	}
-	leaf := func(v ...float64) []int64 {
+	dst := func(v ...float64) []int64 {
 		dst := make([]int64, r.Size())
 		r.Quantise(g, dst, v)
 		return dst
 	}
 	nan := math.NaN()
-	if got := leaf(1, 0.6, 0.8, nan); !slices.Equal(got, leaf(1, 0.6, 0.8, 0)) {
-		t.Errorf("a y that is no number has the leaf %v", got)
+	if got := dst(1, 0.6, 0.8, nan); !slices.Equal(got, dst(1, 0.6, 0.8, 0)) {
+		t.Errorf("a y that is no number has the contribution %v", got)
 	}
-	if got := leaf(1, nan, 0.8, 1); !slices.Equal(got, leaf(1, 0, 0, 1)) {
-		t.Errorf("an x that is no number has the leaf %v", got)
+	if got := dst(1, nan, 0.8, 1); !slices.Equal(got, dst(1, 0, 0, 1)) {
+		t.Errorf("an x that is no number has the contribution %v", got)
 	}
 	for _, block := range []float64{nan, -1, 0.5, 1.5, 2, math.Inf(1), math.Inf(-1), -5e-324, math.Nextafter(1, 0)} {
-		if got := leaf(block, 0.6, 0.8, 1); slices.Max(got) != 0 || slices.Min(got) != 0 {
-			t.Errorf("block %g has the leaf %v", block, got)
+		if got := dst(block, 0.6, 0.8, 1); slices.Max(got) != 0 || slices.Min(got) != 0 {
+			t.Errorf("block %g has the contribution %v", block, got)
 		}
 	}
-	if got := leaf(math.Copysign(0, -1), 0.6, 0.8, 1); !slices.Equal(got, leaf(0, 0.6, 0.8, 1)) {
-		t.Errorf("block −0 has the leaf %v", got)
+	if got := dst(math.Copysign(0, -1), 0.6, 0.8, 1); !slices.Equal(got, dst(0, 0.6, 0.8, 1)) {
+		t.Errorf("block −0 has the contribution %v", got)
 	}
 }
 
 func FuzzRows(f *testing.F) {
-	f.Add([]byte{0, 1, 2, 3}, uint16(Whole), uint8(0))
+	f.Add([]byte{0, 1, 2, 3}, uint16(MaxLabel), uint8(0))
 	f.Add(make([]byte, 64), uint16(1), uint8(18))
 	f.Fuzz(func(t *testing.T, data []byte, label uint16, bits uint8) {
 		p := pair{
-			rows: Rows{Features: 2, Label: 1 + int(label)%Whole, Blocks: 2},
+			rows: Rows{Features: 2, Label: 1 + int(label)%MaxLabel, Blocks: 2},
 			bits: lattice.CoarseBits + int(bits)%(lattice.FineBits-lattice.CoarseBits+1),
 			a:    make([]float64, 4), b: make([]float64, 4),
 		}
@@ -167,7 +167,7 @@ func FuzzRows(f *testing.F) {
 			p.a[i] = math.Float64frombits(binary.LittleEndian.Uint64(data[8*i:]))
 			p.b[i] = math.Float64frombits(binary.LittleEndian.Uint64(data[32+8*i:]))
 		}
-		if data[0]&1 == 0 { // else another block than there is, mostly
+		if data[0]&1 == 0 { // otherwise the block is mostly outside 0 … Blocks−1
 			p.a[0], p.b[0] = float64(data[1]&1), float64(data[1]>>1&1)
 		}
 		p.check(t)

@@ -7,9 +7,9 @@ import (
 	"oriel/operators/elementary"
 )
 
-// DescribeNoise describes for people the largest noise of released moments of rows with size features under a
-// mechanism, and a shift of factor times the edge of its spectrum. The unit is squares of features of length 1, or
-// events. It returns "" if the mechanism cannot be calibrated.
+// DescribeNoise describes in words the largest noise of released moments under a mechanism, for rows with size
+// features, and a shift of factor times the edge of the noise's spectrum. The unit is squares of features of length 1,
+// or events. It returns "" if the mechanism cannot be calibrated.
 func DescribeNoise(m mechanisms.Config, size int, factor float64) string {
 	sd, err := Deviation(m)
 	if err != nil {
@@ -26,8 +26,8 @@ func DescribeNoise(m mechanisms.Config, size int, factor float64) string {
 	return text
 }
 
-// Doubled bounds the share of decisions for which a shift of factor times the edge, factor ≥ 1, is too small (PROOF.md,
-// Theorem 3).
+// Doubled returns a bound on the share of decisions for which a shift of factor times the edge is too small, for factor
+// ≥ 1 (PROOF.md, Theorem 3).
 func Doubled(size int, factor float64) float64 {
 	over := factor - 1
 	return elementary.Exp(-float64(float64(over*over) * float64(size)))

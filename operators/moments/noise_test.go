@@ -12,10 +12,9 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// TestDescribeNoise checks that the described noise is that of a stream, and that Theorem 3 bounds the doublings of a
-// shift.
+// TestDescribeNoise checks that the text has the noise of a stream, and that Theorem 3 bounds the doublings of a shift.
 func TestDescribeNoise(t *testing.T) {
-	rows := Rows{Features: 16, Label: Whole}
+	rows := Rows{Features: 16, Label: MaxLabel}
 	m := mechanisms.Config{
 		Name: "blt", Batch: 1, Budget: dp.Budget{Epsilon: 1, Delta: 1e-6},
 		Terms:        protection.Terms{Scope: protection.Window{Steps: 1024}, Unit: protection.Event{Exchange: dp.Replace}},

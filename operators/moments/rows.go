@@ -10,15 +10,15 @@ import (
 	"oriel/mechanisms/lattice"
 )
 
-// MaxFeatures bounds d: a contribution of 512 features has 131 841 numbers.
+// MaxFeatures is the largest d. A contribution of 512 features has 131 841 numbers.
 const MaxFeatures = 512
 
-// Whole is the Label for s = 1.
-const Whole = 1 << wholeBits
+// MaxLabel is the Label for s = 1.
+const MaxLabel = 1 << labelBits
 
-const wholeBits = 10
+const labelBits = 10
 
-// rootHalf is 2⁶⁴/√2, to the nearest integer.
+// rootHalf is 2⁶⁴/√2, rounded to the nearest integer.
 const rootHalf = 0xb504f333f9de6484
 
 // Rows is the Quantiser of rows (x; s·y). Its inputs are the block if there are several, x, and y: d+1 or d+2 numbers.
@@ -26,7 +26,7 @@ const rootHalf = 0xb504f333f9de6484
 // makes y zero. A block outside 0 … Blocks−1 gives the zero contribution.
 type Rows struct {
 	Features int // d, 1 to MaxFeatures
-	Label    int // s·1024, 1 to Whole: above it nothing is gained
+	Label    int // s·1024, 1 to MaxLabel; a larger share would reduce no noise
 	Blocks   int // K, number of blocks; 0 means 1
 }
 
@@ -36,7 +36,7 @@ func (r Rows) Validate() error {
 	if r.Features < 1 || r.Features > MaxFeatures {
 		errs = append(errs, fmt.Errorf("moments: %d features: not in [1, %d]", r.Features, MaxFeatures))
 	}
-	if r.Label < 1 || r.Label > Whole {
+	if r.Label < 1 || r.Label > MaxLabel {
 		errs = append(errs, fmt.Errorf("moments: label share %d/1024: not in (0, 1]", r.Label))
 	}
 	if size := r.triangle(); r.Blocks < 0 || len(errs) == 0 && r.Blocks > 1<<24/size {
@@ -50,7 +50,7 @@ func (r Rows) blocks() int { return max(1, r.Blocks) }
 // triangle returns the number of entries of a block, D(D+1)/2.
 func (r Rows) triangle() int { return (r.Features + 1) * (r.Features + 2) / 2 }
 
-// Size returns the coordinates of all blocks.
+// Size returns the number of coordinates of all blocks.
 func (r Rows) Size() int { return r.blocks() * r.triangle() }
 
 // Block returns the numbers of one block of a release.
@@ -59,7 +59,7 @@ func (r Rows) Block(release []float64, block int) Symmetric {
 	return Symmetric{Size: r.Features + 1, Values: release[block*n:][:n]}
 }
 
-// Entries returns d+1, and one more if there are several blocks.
+// Entries returns d+1, or d+2 if there are several blocks.
 func (r Rows) Entries() int {
 	if r.blocks() > 1 {
 		return r.Features + 2
@@ -81,23 +81,25 @@ func (r Rows) Scales() []uint32 {
 	return out
 }
 
-// Component returns a component with this quantiser, on a grid that holds the longest contribution: (1+s²)/√2, with
-// room for rounding. It does not detect invalid rows.
+// Component returns a component with this quantiser, on a grid that holds the longest contribution, of length
+// (1+s²)/√2, with room for rounding. r must be valid.
 func (r Rows) Component() contribution.Component {
-	s := float64(r.Label) / Whole
-	room := 1 + float64((math.Sqrt(float64(r.Features+1))+8)*0x1p-24) // Distances adds √D/2 + 2 units, of 2²⁴ or more
+	s := float64(r.Label) / MaxLabel
+	// Room for √D/2 + 2 units of rounding, which Distances adds.
+	room := 1 + float64((math.Sqrt(float64(r.Features+1))+8)*0x1p-24)
 	clip := float64(float64((1+float64(s*s))/math.Sqrt2) * room)
 	return contribution.Component{Size: r.Size(), Clip: clip, Quantiser: r, Scales: r.Scales()}
 }
 
-// units returns the resolution of rows on a grid: r = 2^fine units for |x| = 1, S units for a label of 1, and the shift
-// by which r² is 1 in loss units.
+// units returns the resolution of rows on a grid. |x| = 1 has r = 2^fine units, and a label of 1 has S = label units.
+// r²·2^shift units of the grid are 1 in loss units.
 func (r Rows) units(g lattice.Grid) (fine int, label int64, shift uint) {
 	fine = max(0, -g.Exp) / 2
-	return fine, int64(r.Label) << fine >> wholeBits, uint(max(0, -g.Exp) - 2*fine)
+	return fine, int64(r.Label) << fine >> labelBits, uint(max(0, -g.Exp) - 2*fine)
 }
 
-// Distances returns the bounds of PROOF.md, Theorem 1: r² + S² and that over √2, with the rounding of the diagonal.
+// Distances returns the squares of the bounds of PROOF.md, Theorem 1: r² + S² under replace and (r² + S²)/√2 under
+// zero-out, both increased by the rounding of the diagonal.
 func (r Rows) Distances(g lattice.Grid) (replace, zeroOut lattice.Int128) {
 	fine, label, shift := r.units(g)
 	squared := (int64(1)<<(2*fine) + label*label) << shift
@@ -105,15 +107,15 @@ func (r Rows) Distances(g lattice.Grid) (replace, zeroOut lattice.Int128) {
 	return lattice.Square(squared + rounding + 1), lattice.Square(halved(squared) + rounding/2 + 2)
 }
 
-// halved returns x/√2 rounded to the nearest integer, for 0 ≤ x ≤ 2⁴³. Close to the middle between two integers it may
-// err by less than 2⁻²¹, because rootHalf is off by half a unit of 2⁻⁶⁴.
+// halved returns x/√2 rounded to the nearest integer, for 0 ≤ x ≤ 2⁴³. It may round to the wrong side if x/√2 is within
+// 2⁻²¹ of the middle between two integers, because rootHalf has an error of up to half of 2⁻⁶⁴.
 func halved(x int64) int64 {
 	high, low := bits.Mul64(uint64(x), rootHalf)
 	return int64(high + low>>63)
 }
 
-// Quantise writes the contribution of a row. x and y become integers, which are checked as integers and then
-// multiplied. Products are exact, except on the diagonal, whose numbers are halved.
+// Quantise writes the contribution of a row. It converts x and y to integers, checks the integers, and then multiplies
+// them. Products are exact, except on the diagonal, where they are divided by √2 and rounded.
 func (r Rows) Quantise(g lattice.Grid, dst []int64, v []float64) {
 	n, d := r.triangle(), r.Features
 	block := 0

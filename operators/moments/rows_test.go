@@ -15,16 +15,16 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// coarse returns a lattice on which all contributions can be enumerated: r = 2^fine.
+// coarse returns a lattice on which all contributions can be enumerated: rows have the resolution r = 2^fine.
 func coarse(fine int) lattice.Grid { return lattice.Grid{Exp: -2 * fine, Lambda: 1 << (2*fine + 1)} }
 
 // fault is a quantiser with a planted fault.
 type fault struct {
 	Rows
-	plain  bool // the diagonal is not halved: its noise has scale σ, not the claimed √2·σ
-	late   bool // x is clipped after the product: its length is not checked before it
-	short  bool // a distance of 1, as if s were 0
-	twice  bool // the played arm's contribution in every block
+	plain  bool // the diagonal is not divided by √2, so its noise has scale σ in place of √2·σ
+	late   bool // each product is clipped, but x is not clipped before it
+	short  bool // the declared distance is 1, as if s were 0
+	twice  bool // the contribution of the played arm is in every block
 	labels bool // y is not clamped
 }
 
@@ -133,8 +133,8 @@ func TestLabelsAreClamped(t *testing.T) {
 	}
 }
 
-// TestDistancesByEnumeration checks every pair of contributions on a coarse lattice. They are no farther apart, and no
-// farther from zero, than declared, and some come close. Planted faults exceed the declared distances.
+// TestDistancesByEnumeration checks every pair of contributions on a coarse lattice: their distances from each other
+// and from zero are within the declared ones, and some come close. Planted faults must exceed the declared distances.
 func TestDistancesByEnumeration(t *testing.T) {
 	f := func(what string, q contribution.Quantiser, r Rows, fine int, holds bool) {
 		t.Helper()
@@ -144,13 +144,13 @@ func TestDistancesByEnumeration(t *testing.T) {
 		if within := replace <= near.Lo && zeroOut <= far.Lo; within != holds {
 			t.Errorf("%s, %+v: √%d and √%d, claimed √%d and √%d", what, r, replace, zeroOut, near.Lo, far.Lo)
 		}
-		// Subtract the rounding, which is large on this lattice.
+		// Rounding is subtracted, because it is large on this lattice.
 		main := math.Sqrt(float64(near.Lo)) - math.Ceil(math.Sqrt(float64(r.Features+1))) - 1
 		if holds && r.Features > 1 && math.Sqrt(float64(replace)) < 0.95*main {
 			t.Errorf("%s, %+v: √%d is much less than %g", what, r, replace, main)
 		}
 	}
-	for _, label := range []int{Whole, Whole * 3 / 4, Whole / 4} {
+	for _, label := range []int{MaxLabel, MaxLabel * 3 / 4, MaxLabel / 4} {
 		one, two := Rows{Features: 1, Label: label}, Rows{Features: 2, Label: label}
 		f("rows", one, one, 4, true)
 		f("rows", two, two, 3, true)
@@ -162,20 +162,20 @@ func TestDistancesByEnumeration(t *testing.T) {
 		f("blocks", arms, arms, 3, true)
 		f("in all blocks", fault{Rows: arms, twice: true}, arms, 3, false)
 	}
-	two := Rows{Features: 2, Label: Whole}
+	two := Rows{Features: 2, Label: MaxLabel}
 	f("distance of s = 0", fault{Rows: two, short: true}, two, 3, false)
 	f("labels not clamped", fault{Rows: two, labels: true}, two, 3, false)
 }
 
-// TestContributionsAreWithinTheGrid checks that a grid as mechanisms use it holds every contribution, whatever its
-// bits, and that declared distances follow the formula.
+// TestContributionsAreWithinTheGrid checks that a grid of the mechanisms holds every contribution, for rows of
+// arbitrary bits, and that declared distances follow the formula.
 func TestContributionsAreWithinTheGrid(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, r := range []Rows{
 		{Features: 1, Label: 1},
-		{Features: 2, Label: Whole},
+		{Features: 2, Label: MaxLabel},
 		{Features: 27, Label: 717},
-		{Features: 54, Label: Whole, Blocks: 2},
+		{Features: 54, Label: MaxLabel, Blocks: 2},
 		{Features: MaxFeatures, Label: 700},
 	} {
 		if err := r.Validate(); err != nil {
@@ -189,9 +189,9 @@ func TestContributionsAreWithinTheGrid(t *testing.T) {
 			}
 			near, far := r.Distances(g)
 			if lattice.Square(g.Lambda).Less(far) {
-				t.Errorf("%+v at %d bits: a leaf may be √%v, Λ = %d", r, bits, far, g.Lambda)
+				t.Errorf("%+v at %d bits: a contribution may be √%v, Λ = %d", r, bits, far, g.Lambda)
 			}
-			s := float64(r.Label) / Whole
+			s := float64(r.Label) / MaxLabel
 			loss := math.Sqrt(lattice.Grid{}.Float64(near)) * g.Unit()
 			if want := 1 + s*s; loss < want*(1-1e-4) || loss > want+float64(r.Features+4)*g.Unit() {
 				t.Errorf("%+v at %d bits: replace distance %g, want %g", r, bits, loss, want)
@@ -199,7 +199,7 @@ func TestContributionsAreWithinTheGrid(t *testing.T) {
 			if r.Features > 100 && bits%6 > 0 {
 				continue
 			}
-			leaf := make([]int64, r.Size())
+			dst := make([]int64, r.Size())
 			for range 20 {
 				v := make([]float64, r.Entries())
 				for i := range v {
@@ -209,10 +209,10 @@ func TestContributionsAreWithinTheGrid(t *testing.T) {
 					v[0] = float64(rng.IntN(r.Blocks))
 				}
 				v[len(v)-1] = 2*float64(rng.IntN(2)) - 1
-				clear(leaf)
-				r.Quantise(g, leaf, v)
-				if far.Less(lattice.SquaredLength(leaf)) || !g.Contains(leaf) {
-					t.Fatalf("%+v at %d bits: a leaf is longer than √%v", r, bits, far)
+				clear(dst)
+				r.Quantise(g, dst, v)
+				if far.Less(lattice.SquaredLength(dst)) || !g.Contains(dst) {
+					t.Fatalf("%+v at %d bits: a contribution is longer than √%v", r, bits, far)
 				}
 			}
 		}
@@ -229,7 +229,7 @@ func TestHalvedIsNearest(t *testing.T) {
 			x = rng.Int64N(1 << 43)
 		}
 		h := halved(x)
-		below, above := lattice.Square(2*h-1), lattice.Square(2*h+1) // (2h∓1)² ≤ 2x² ≤ … is |h − x/√2| ≤ ½
+		below, above := lattice.Square(2*h-1), lattice.Square(2*h+1) // (2h−1)² ≤ 2x² ≤ (2h+1)² means |h − x/√2| ≤ ½
 		whole := lattice.Square(x).Add(lattice.Square(x))
 		if x > 0 && (whole.Less(below) || above.Less(whole)) {
 			t.Fatalf("half of %d is %d", x, h)
@@ -237,9 +237,9 @@ func TestHalvedIsNearest(t *testing.T) {
 	}
 }
 
-// TestSumsAreSecondMoments checks that without noise sums are the second moments of the inputs, over trees, blt,
-// decaying sums and per-step releases. An x longer than 1 is scaled to 1 before it is multiplied. The deviation of the
-// diagonal is √2 times that of the rest.
+// TestSumsAreSecondMoments checks that without noise sums are the second moments of the inputs, for trees, blt,
+// decaying sums and per-step releases. An x longer than 1 is scaled to 1 before it is multiplied. The noise of the
+// diagonal must have √2 times the standard deviation of the other entries.
 func TestSumsAreSecondMoments(t *testing.T) {
 	r := Rows{Features: 3, Label: 768, Blocks: 2}
 	for _, c := range streams(r) {
@@ -277,7 +277,7 @@ func TestSumsAreSecondMoments(t *testing.T) {
 						far = max(far, math.Abs(got.Gram(i, j)-want[i][j]))
 					}
 				}
-				if far > 0.02 { // 40 rows, each off by 2⁻¹³ a number
+				if far > 0.02 { // 40 rows, each with errors up to 2⁻¹³ in a number
 					t.Fatalf("step %d: moments are %g off", step, far)
 				}
 			}
@@ -308,7 +308,7 @@ func streams(r Rows) []mechanisms.Config {
 // TestNoiseIsAsDeclared checks that the noise of a release has the standard deviation that the stream declares, and
 // √2 times that on the diagonal. The limit is 6.11 standard errors of a variance, √(2/samples).
 func TestNoiseIsAsDeclared(t *testing.T) {
-	r := Rows{Features: 60, Label: Whole}
+	r := Rows{Features: 60, Label: MaxLabel}
 	for _, c := range streams(r) {
 		stream := mechtest.Open(t, c, [32]byte{3})
 		memory, _ := c.Scope.Memory()
@@ -336,11 +336,11 @@ func TestNoiseIsAsDeclared(t *testing.T) {
 	}
 }
 
-// TestTreesOfMomentsHaveNoiseOfTheirNodes checks a tree: a prefix of t steps has the noise of as many nodes as t has
-// bits set, and never of more nodes than contain one row. It compares the declared noise with the numbers of a release,
-// with the diagonal over √2. The limit is 6.11 standard errors of a variance.
+// TestTreesOfMomentsHaveNoiseOfTheirNodes checks a tree. The noise of a prefix of t steps is the noise of as many nodes
+// as t has bits set, and never of more nodes than contain one row. The declared noise is compared with the numbers of a
+// release, with the diagonal divided by √2. The limit is 6.11 standard errors of a variance.
 func TestTreesOfMomentsHaveNoiseOfTheirNodes(t *testing.T) {
-	r := Rows{Features: 60, Label: Whole}
+	r := Rows{Features: 60, Label: MaxLabel}
 	c := mechtest.Config(1)
 	c.Contribution = contribution.Contribution{Components: []contribution.Component{r.Component()}}
 	c.Name, c.Scope = "tree-gaussian", protection.Lifetime{Steps: 15, Within: 16}
@@ -368,7 +368,7 @@ func TestTreesOfMomentsHaveNoiseOfTheirNodes(t *testing.T) {
 			t.Errorf("step %d: a variance is %.1f standard errors from that of %g nodes", step+1, z, nodes)
 		}
 	}
-	if most := d.Worst() * d.Worst() / (node * node); math.Abs(most-5) > 1e-9 { // ⌈log₂ 15⌉ + 1
+	if most := d.Worst() * d.Worst() / (node * node); math.Abs(most-5) > 1e-9 { // a row is in ⌈log₂ 15⌉ + 1 = 5 nodes
 		t.Errorf("the worst is said to have %g nodes, want 5", most)
 	}
 }
@@ -380,10 +380,10 @@ func TestQuantiseAllocatesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	leaf, v := make([]int64, r.Size()), make([]float64, r.Entries())
+	dst, v := make([]int64, r.Size()), make([]float64, r.Entries())
 	v[3], v[27] = 0.5, 1
-	if n := testing.AllocsPerRun(100, func() { r.Quantise(g, leaf, v) }); n > 0 {
-		t.Errorf("%g allocations a leaf", n)
+	if n := testing.AllocsPerRun(100, func() { r.Quantise(g, dst, v) }); n > 0 {
+		t.Errorf("%g allocations for a contribution", n)
 	}
 }
 
@@ -392,7 +392,7 @@ func TestRowsValidate(t *testing.T) {
 	for _, r := range []Rows{
 		{},
 		{Features: 1},
-		{Features: 1, Label: Whole + 1},
+		{Features: 1, Label: MaxLabel + 1},
 		{Features: MaxFeatures + 1, Label: 1},
 		{Features: 5, Label: 5, Blocks: -1},
 		{Features: MaxFeatures, Label: 5, Blocks: 1000},

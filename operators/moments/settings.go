@@ -7,7 +7,8 @@ import (
 	"oriel/operators"
 )
 
-// shared are the settings that all operators over second moments have: the kind, the unit and the limits of each.
+// shared holds the settings that all operators over second moments have, with the kind, the unit and the limits of
+// each.
 var shared = []operators.Setting{
 	{Name: "FEATURES_MAX", Kind: operators.Number, Unit: "feature norm", Range: "1e-12 to 1e12"},
 	{Name: "LABEL_SHARE", Kind: operators.Number, Unit: "share", Range: "1/1024 to 1"},
@@ -28,7 +29,7 @@ var EmitEvery = operators.EmitEvery("16",
 
 // ReadLabel reads LABEL_SHARE and returns the Label of Rows.
 func ReadLabel(v *operators.Values) int {
-	return int(math.Floor(float64(v.Within("LABEL_SHARE", 1.0/Whole, 1) * Whole)))
+	return int(math.Floor(float64(v.Within("LABEL_SHARE", 1.0/MaxLabel, 1) * MaxLabel)))
 }
 
 // WantMechanism reports a mechanism whose releases are not sums, or whose noise has no known spectral edge.

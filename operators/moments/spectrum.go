@@ -6,14 +6,14 @@ import (
 	"oriel/operators/elementary"
 )
 
-// Spectrum solves equations with a released matrix whose eigenvalues are raised to a floor. Eigenvalues that noise
-// alone may have caused become as large as the noise, and larger ones are unchanged. It is post-processing, with the
+// Spectrum solves equations with a released matrix whose eigenvalues are raised to a floor. Eigenvalues so small that
+// noise could have caused them become as large as the noise. Larger ones are unchanged. It is post-processing, with the
 // same bits on every CPU, at about forty times the cost of a System's factor.
 type Spectrum struct {
 	size    int
 	floor   float64
 	eigen   *elementary.Eigen
-	weights []float64 // weight of each eigenvector in solutions
+	weights []float64 // factor of each eigenvector's component in solutions
 	work    []float64
 }
 
@@ -24,9 +24,9 @@ func NewSpectrum(size int) *Spectrum {
 	}
 }
 
-// Factor prepares scale·raised(M) + add·I. M are the first rows and columns of m, and raised sets eigenvalues below
-// floor to floor. It returns false if M is not finite, or if an eigenvalue of the sum is not positive. Its bits are
-// equal on every CPU, because it uses package elementary.
+// Factor decomposes scale·raised(M) + add·I, so that Solve and Rows can be called. M is the first d rows and columns of
+// m, and raised sets its eigenvalues below floor to floor. It returns false if M is not finite, or if an eigenvalue of
+// the sum is not positive. Its bits are equal on every CPU, because it uses package elementary.
 func (s *Spectrum) Factor(m Symmetric, scale, floor, add float64) bool {
 	s.floor = floor
 	for i := range s.size {
@@ -80,5 +80,5 @@ func (s *Spectrum) Rows(dst []float64) {
 	}
 }
 
-// Used returns the floor, which is never doubled.
+// Used returns the floor, and 0 because a floor is never doubled.
 func (s *Spectrum) Used() (floor float64, doublings int) { return s.floor, 0 }

@@ -9,9 +9,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// TestSpectrumMatchesGonum checks that eigenvalues agree with gonum and vectors are orthonormal. Solutions and norms
-// of rows are those of the raised matrix. It covers matrices of data, of noise alone, with a single eigenvalue, and
-// diagonal ones.
+// TestSpectrumMatchesGonum checks that eigenvalues agree with gonum, that eigenvectors are orthonormal, and that Solve
+// and Rows use the raised matrix. It covers matrices of data, of noise only, with a single eigenvalue, and diagonal
+// ones.
 func TestSpectrumMatchesGonum(t *testing.T) {
 	rng := rand.New(rand.NewPCG(12, 13))
 	for _, n := range []int{1, 2, 3, 5, 8, 27} {

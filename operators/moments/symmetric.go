@@ -4,11 +4,11 @@ import "fmt"
 
 // Symmetric is a symmetric matrix given by its upper triangle, row by row.
 type Symmetric struct {
-	Size   int // D
+	Size   int // D, the number of rows
 	Values []float64
 }
 
-// At returns the number of row i and column j, in either order.
+// At returns the entry of row i and column j, in either order.
 func (m Symmetric) At(i, j int) float64 { return m.Values[m.index(i, j)] }
 
 func (m Symmetric) index(i, j int) int {
@@ -24,7 +24,7 @@ func (m Symmetric) index(i, j int) int {
 // Moments returns Σ x_i·x_j, Σ x·y and Σ y² of a released block, with labels in their own units.
 type Moments struct {
 	Symmetric
-	Label float64 // s, the share that scales labels
+	Label float64 // s, the factor of labels in the block
 }
 
 // Gram returns Σ x_i·x_j.
@@ -43,5 +43,5 @@ func (m Moments) Square() float64 { return m.At(m.Size-1, m.Size-1) / float64(m.
 
 // Moments returns the block as moments.
 func (r Rows) Moments(release []float64, block int) Moments {
-	return Moments{Symmetric: r.Block(release, block), Label: float64(r.Label) / Whole}
+	return Moments{Symmetric: r.Block(release, block), Label: float64(r.Label) / MaxLabel}
 }

@@ -11,23 +11,23 @@ import (
 // (PROOF.md, Theorem 3).
 func Edge(size int, sd float64) float64 { return float64(2 * float64(math.Sqrt(float64(size))*sd)) }
 
-// MaxDoublings bounds how often a System tries a larger shift. A shift grown by a factor of 2⁶⁰ exceeds any released
-// number.
+// MaxDoublings is the largest number of doublings of a System's shift. A shift grown by a factor of 2⁶⁰ exceeds any
+// released number.
 const MaxDoublings = 60
 
 // System solves equations with a released matrix that noise may have made indefinite. It is post-processing.
 type System struct {
 	*Cholesky
-	Shift     float64 // shift of the present factor
-	Doublings int     // doublings of its shift until there was a factor
+	Shift     float64 // shift of the current factor
+	Doublings int     // number of doublings that the current factor needed
 }
 
 // NewSystem returns a System for d features.
 func NewSystem(size int) *System { return &System{Cholesky: NewCholesky(size)} }
 
-// Factor factors scale·(M + shift·I) + add·I. If that has no factor, the shift becomes 2·shift + 1 and Factor tries
-// again; the number of tries depends on the release alone. It returns false if even the last shift was too small, for
-// example for a matrix that is not finite.
+// Factor factors scale·(M + shift·I) + add·I. If this matrix has no factor, the shift becomes 2·shift + 1 and Factor
+// tries again; the number of tries depends only on the release. It returns false if even the last shift was too small,
+// for example for a matrix that is not finite.
 func (s *System) Factor(m Symmetric, scale, shift, add float64) bool {
 	s.Shift = shift
 	for s.Doublings = 0; s.Doublings <= MaxDoublings; s.Doublings++ {
@@ -43,7 +43,7 @@ func (s *System) Factor(m Symmetric, scale, shift, add float64) bool {
 // Used returns the shift, and how often it was doubled.
 func (s *System) Used() (shift float64, doublings int) { return s.Shift, s.Doublings }
 
-// Cap scales a vector that is longer than most down to that length, in place. A vector that is not finite becomes zero.
+// Cap shortens a vector longer than most to the length most, in place. A vector that is not finite becomes zero.
 func Cap(v []float64, most float64) {
 	length := lattice.Norm(v)
 	switch {

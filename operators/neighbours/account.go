@@ -7,20 +7,21 @@ import (
 	"oriel/mechanisms"
 )
 
-// Account compares the draws of two neighbouring streams with the accounted privacy loss. A draw by another law than
-// the account's must have scores that follow from releases.
+// Account compares the draws of two neighbouring streams with the accounted privacy loss. The scores of draws by any
+// other law must follow from releases.
 type Account struct {
 	Law      mechanisms.Exponential
-	Disjoint bool // an exchange moves all draws after one step together by no more than one draw
+	Disjoint bool // an exchange changes all draws after a step together by no more than one draw's sensitivity
 
-	Count uint64  // draws by the law
-	Share float64 // the largest share of the account that the exchange has moved a draw by
+	Count uint64  // number of draws by Law
+	Share float64 // largest share used of the account, by one draw or, if Disjoint, by all draws after a step
 
 	step     uint64
-	affected float64 // for the draws after step
+	affected float64 // share used so far by the draws after step
 }
 
-// Add takes a draw of each stream. It returns a description of a difference beyond the account, or "" if there is none.
+// Add takes a draw of each stream. It returns a description of a difference that the account does not allow, or "" if
+// there is none.
 func (a *Account) Add(d, other mechanisms.Draw) (fault string) {
 	if d.Step != other.Step || d.Place != other.Place || d.Instance != other.Instance || d.Law != other.Law ||
 		len(d.Scores) != len(other.Scores) {

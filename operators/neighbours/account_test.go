@@ -17,7 +17,7 @@ func TestAccountOfDraws(t *testing.T) {
 	other := mechanisms.Draw{Law: mechanisms.ByLogs(3), Scores: []int64{1, 2}}
 	for _, row := range []struct {
 		disjoint bool
-		with     []mechanisms.Draw // the other run has zeros
+		with     []mechanisms.Draw // draws of one run; all scores of the other run are 0
 		fault    bool
 	}{
 		{false, []mechanisms.Draw{of(1, 10, -10), of(1, -10, 10), of(2, 20, 0)}, false},

@@ -9,11 +9,11 @@ import (
 	"oriel/operators"
 )
 
-// Limits for a pair of runs.
+// These are the limits of a pair of runs.
 const (
-	publicBytes = 1 << 19 // bytes of public states that are recorded
-	maxRecent   = 3       // records after an exchange whose public state is compared
-	restarts    = 3       // restarts in a replay, at places that Compare chooses
+	publicBytes = 1 << 19 // bytes of public states that a recording keeps
+	maxRecent   = 3       // number of records from an exchange on whose public states are compared
+	restarts    = 3       // restarts in a replay, at records that Compare chooses
 )
 
 // Compare plays a pair of streams for the given number of steps. at lists the steps in which contributions may differ;
@@ -55,7 +55,8 @@ func (f *frame) record(source Source, steps uint64) (out *recording, fault strin
 			fault = fmt.Sprintf("step %d: the machine stops", m.Steps()+1)
 		}
 	}()
-	every, recent := max(1, int(steps*f.Mechanism.Batch)*m.StateLen()/publicBytes), 0 // records
+	// These are numbers of records.
+	every, recent := max(1, int(steps*f.Mechanism.Batch)*m.StateLen()/publicBytes), 0
 	show := func(decisions []operators.Decision) {
 		x := shown{decisions: operators.AppendCopies(nil, decisions), steps: m.Steps(), draws: len(out.draws)}
 		if recent--; recent > 0 || len(out.shown)%every == 0 {
@@ -92,8 +93,8 @@ func (f *frame) record(source Source, steps uint64) (out *recording, fault strin
 	return out, r.fault, nil
 }
 
-// freshNoise refuses noise vectors whose number or size differs from the definition. It also refuses a vector that is
-// drawn twice, because two sums, or two steps, would share it.
+// freshNoise reports noise vectors whose number or size differs from the definition. It also reports a vector that is
+// drawn twice, because two sums or two steps would then share noise.
 func (r *run) freshNoise() {
 	seen, defined := map[noise.Seed]bool{}, r.frame.vectors(len(r.recorded.steps))
 	for t, parts := range r.recorded.steps {
@@ -122,7 +123,7 @@ func publicOf(m operators.Machine) []byte {
 	return nil
 }
 
-// due describes how the decisions of a step differ from those that are due.
+// due describes the difference between the decisions of a step and the decisions that Due announces, or returns "".
 func due(m operators.Machine, decisions []operators.Decision) string {
 	step := m.Steps()
 	first, count := m.Due(step)
@@ -137,7 +138,7 @@ func due(m operators.Machine, decisions []operators.Decision) string {
 	return ""
 }
 
-// replay plays the neighbouring stream. On the way it saves and restores the machine.
+// replay plays the neighbouring stream, and saves and restores the machine at some records.
 func (f *frame) replay(r *run) error {
 	var players [2]*player
 	for i := range players {
@@ -176,7 +177,7 @@ func (f *frame) replay(r *run) error {
 }
 
 // breaks returns the records after which the replay saves and restores the machine: the first and the last exchanged
-// one, and some others.
+// record, and some others.
 func (r *recording) breaks() (at []int) {
 	for i, c := range r.couples {
 		if c.Exchanged {
@@ -192,7 +193,7 @@ func (r *recording) breaks() (at []int) {
 	return at
 }
 
-// look compares the observable effects of a record with the recorded ones.
+// look compares the observable effects of a record with the effects in the recording.
 func (r *run) look(i int, m operators.Machine, decisions []operators.Decision) {
 	want := r.recorded.shown[i]
 	where := fmt.Sprintf("step %d", want.steps)
@@ -211,7 +212,7 @@ func (r *run) look(i int, m operators.Machine, decisions []operators.Decision) {
 	}
 }
 
-// finish checks properties of the whole run.
+// finish checks the properties that need a complete run.
 func (r *run) finish(at []uint64) {
 	separation, several := r.frame.Mechanism.Unit.EventSeparation()
 	for k, step := range r.steps {

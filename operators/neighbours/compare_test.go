@@ -14,10 +14,10 @@ import (
 	"oriel/schemas"
 )
 
-// toy is a machine that publishes its release. A fault changes how it handles records or what it publishes.
+// toy is a machine that publishes its release. A planted fault changes how it handles records, or its decisions.
 type toy struct {
 	operators.Base
-	seen  uint64 // in the state
+	seen  uint64 // part of the state
 	fault toyFault
 	point []float64
 }
@@ -77,7 +77,7 @@ func subjectOf(t *testing.T, c mechanisms.Config, fault toyFault) *Subject {
 	return s
 }
 
-// list is a Source of null records with some events, one of which is exchanged.
+// list is a Source of null records and two events, the second of which is exchanged.
 type list struct{ first, second operators.Record }
 
 func (l list) Next(step uint64, place int) Couple {
@@ -97,7 +97,7 @@ func event(values ...float64) operators.Record {
 	return operators.Record{Event: schemas.Event{Vector: schemas.Vector{Values: values}}}
 }
 
-// compared plays an event exchanged for its opposite, and an event exchanged for none.
+// compared plays pairs of streams in which an event is exchanged for its opposite, or for a null record.
 func compared(t *testing.T, s *Subject) (fault string, largest [][]int64) {
 	t.Helper()
 	for _, second := range []operators.Record{event(-30, 2), {Null: true}} {
@@ -125,7 +125,8 @@ func toyConfig(name string, scope protection.Scope) mechanisms.Config {
 	return c
 }
 
-// TestCorrectMachinesHaveNoFault checks that no correct machine has a fault, and that the pair uses the whole claim.
+// TestCorrectMachinesHaveNoFault checks that no correct machine has a fault, and that the pair of streams reaches the
+// claimed distance.
 func TestCorrectMachinesHaveNoFault(t *testing.T) {
 	window := protection.Window{Steps: 4}
 	for _, c := range []mechanisms.Config{

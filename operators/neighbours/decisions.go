@@ -14,7 +14,7 @@ func (r *run) sameDecisions(i int, want, got []operators.Decision) string {
 	if len(got) != len(want) {
 		return fmt.Sprintf("%d decisions, %d in the neighbouring stream", len(want), len(got))
 	}
-	own := 0 // answers of the second topic so far
+	own := 0 // number of decisions of the second topic so far
 	for k, d := range want {
 		exchanged := false
 		if r.frame.Own && d.Output == 1 {
@@ -28,7 +28,7 @@ func (r *run) sameDecisions(i int, want, got []operators.Decision) string {
 	return ""
 }
 
-// answersExchanged reports whether the k-th record of the step that record i has closed was an exchanged one.
+// answersExchanged reports whether the k-th record of the step that record i closed was an exchanged record.
 func (r *run) answersExchanged(i, k int) bool {
 	first := i - int(r.frame.Mechanism.Batch)
 	return first >= 0 && first+k < i && r.recorded.couples[first+k].Exchanged
@@ -61,10 +61,10 @@ func (r *run) differs(want, got operators.Decision, exchanged bool) string {
 	return ""
 }
 
-// sameBits compares bits: 0 and −0 differ, as they could in published bytes.
+// sameBits compares bits, because 0 and −0 can lead to different published bytes.
 func sameBits(x, y float64) bool { return math.Float64bits(x) == math.Float64bits(y) }
 
-// Length returns the number of bytes of a decision's point and texts.
+// Length returns the number of bytes of a decision's point and of its texts.
 func Length(d operators.Decision) int {
 	n := len(schemas.NewEncoder(schemas.DecisionConfig{}, nil).Append(nil, 0, 0, d.Point, nil))
 	for _, x := range d.Extras {

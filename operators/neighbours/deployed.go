@@ -9,8 +9,8 @@ import (
 )
 
 // CompareDeployed plays the records of the first stream on a machine over a stream that was opened as the service opens
-// it, with the same key. Its releases and decisions must have the same bytes. It follows that its noise has the law and
-// the scale of the calibration, and that contributions enter a release only in the recorded way.
+// it, with the same key. Its releases and decisions must have the bytes of the recording. Then its noise has the law
+// and the scale of the calibration, and contributions enter a release only as recorded.
 func (s *Subject) CompareDeployed(source Source, steps uint64, stream *mechanisms.Stream) (fault string, err error) {
 	f, err := s.frame()
 	if err != nil {

@@ -17,9 +17,9 @@
 //	draws         equal scores if they follow from releases; otherwise as close as the law requires
 //
 // Loss compares the largest differences of all pairs with the noise of the calibration: by the definitions of package
-// mechanisms/audit, their privacy loss must not exceed the guarantee. CheckSums plays the sums alone, around the ends
-// of blocks and resets that a machine would take long to reach.
+// mechanisms/audit, their privacy loss must not exceed the guarantee. CheckSums plays the sums without a machine,
+// around the ends of blocks and around resets that a machine would take long to reach.
 //
 // This is the method of recording and replaying a mechanism's noise, which the auditing library of arXiv:2602.17454
-// applies to calls of a library; here it is applied to a stream's whole machine.
+// applies to calls of a library. This package applies it to the complete machine of a stream.
 package neighbours

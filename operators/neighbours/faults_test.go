@@ -15,7 +15,7 @@ import (
 	"oriel/schemas"
 )
 
-// pair is a Source that exchanges the first record of step 5; the second one is an event of the same step.
+// pair is a Source that exchanges the first record of step 5. The second record of that step is an event, too.
 type pair struct{ list }
 
 func (p pair) Next(step uint64, place int) Couple {
@@ -165,7 +165,7 @@ func (threes) Distances(lattice.Grid) (replace, zeroOut lattice.Int128) {
 func (threes) Quantise(_ lattice.Grid, dst []int64, v []float64) { dst[0] = int64(v[0]) }
 
 // TestContributionsBeyondTheQuantiserAreNamed checks that a contribution that exceeds its quantiser's claim is
-// reported, however small the excess.
+// reported, even if by one unit.
 func TestContributionsBeyondTheQuantiserAreNamed(t *testing.T) {
 	for length, fault := range map[float64]bool{3: false, -3: false, 4: true, -4: true} {
 		r := &run{frame: &frame{components: make([]definition.Component, 1)}}
@@ -176,8 +176,8 @@ func TestContributionsBeyondTheQuantiserAreNamed(t *testing.T) {
 	}
 }
 
-// TestNoiseThatIsHalvedIsNamed checks that releases with half of the noise are reported, although they differ as
-// contributions do.
+// TestNoiseThatIsHalvedIsNamed checks that releases with half of the noise are reported, although they differ by the
+// contributions' difference.
 func TestNoiseThatIsHalvedIsNamed(t *testing.T) {
 	c := toyConfig("once-gaussian", protection.PerStep{})
 	grid, err := lattice.NewGrid(c.Clip())

@@ -9,16 +9,16 @@ import (
 	"oriel/mechanisms/audit/definition"
 )
 
-// longestAge bounds the number of releases over which Loss follows an event.
+// longestAge is the number of releases over which Loss follows an event.
 const longestAge = 1024
 
 // rounding is the relative floating-point error by which the loss of an exchange may exceed a guarantee.
 const rounding = 1e-9
 
-// Loss compares contributions that differ by largest, as reports list it, with the guarantee. It exchanges all events
-// of a unit from the first step on. The loss of the releases' law, by definitions that share no code with the
-// calibration, must not exceed the claim. It returns the share of the claim that is lost, and a fault if that is above
-// 1.
+// Loss compares contributions that differ by largest, as reports list it, with the guarantee. It assumes that all
+// events of a unit are exchanged, from the first step on, by contributions that differ by largest. It computes the
+// privacy loss of the releases by definitions that share no code with the calibration. It returns this loss as a share
+// of the claim, and a fault if the share is above 1.
 func (s *Subject) Loss(largest [][]int64) (share float64, fault string, err error) {
 	c, p := s.Mechanism, s.Calibration
 	facts, _ := mechanisms.FactsOf(c.Name)

@@ -13,7 +13,7 @@ import (
 
 // componentStep is one step of a component.
 type componentStep struct {
-	contributions []int64 // their sum, lattice units
+	contributions []int64 // sum of the contributions, in lattice units
 	release       []float64
 	increments    []lattice.Int128
 	fills         []fill
@@ -22,9 +22,9 @@ type componentStep struct {
 // recording holds the first run.
 type recording struct {
 	couples []Couple
-	before  uint64            // steps that are left out
-	steps   [][]componentStep // by recorded step and component
-	shown   []shown           // by record; the first entry is that of Open
+	before  uint64            // number of steps before the first recorded one
+	steps   [][]componentStep // recorded steps, each by component
+	shown   []shown           // effects of each record; the first entry holds the effects of Open
 	draws   []indexDraw
 }
 
@@ -32,8 +32,8 @@ type recording struct {
 type shown struct {
 	decisions []operators.Decision
 	steps     uint64
-	public    []byte // public part of the state; nil where it is not compared
-	draws     int    // so far
+	public    []byte // public part of the state; nil if it is not compared
+	draws     int    // number of draws so far
 }
 
 // indexDraw is a call of Stream.Choose with its result.
@@ -53,16 +53,16 @@ func (r *recording) at(step uint64, component int) (componentStep, bool) {
 type run struct {
 	frame    *frame
 	script   *script
-	recorded *recording // written by the recording, read by the replay
-	fault    string     // the first fault
+	recorded *recording // written by the first run, read by the replay
+	fault    string     // the first fault that was found
 
-	// in a replay
+	// The next fields are used in a replay.
 	draws    int
 	account  Account
-	released [][]float64 // by component, difference of its own release from the recorded one, lattice units
-	largest  [][]int64   // by component, the longest difference of contributions
+	released [][]float64 // own release minus the recorded one, by component, in lattice units
+	largest  [][]int64   // longest difference of contributions, by component
 	squares  []lattice.Int128
-	steps    []uint64 // in which contributions differ
+	steps    []uint64 // steps in which contributions differ
 }
 
 func (f *frame) run(recorded *recording) *run {
@@ -129,10 +129,10 @@ func (r *run) compare(step uint64, component int, want, got componentStep) {
 	r.compareReleases(where, component, difference, want, got)
 }
 
-// root returns the square root as a float.
+// root returns the square root of an integer as a float.
 func root(square lattice.Int128) float64 { return math.Sqrt(lattice.Grid{}.Float64(square)) }
 
-// sumBits is the number of fraction bits of decaying sums: each step truncates less than one unit.
+// sumBits is the number of fraction bits of decaying sums. Each step truncates them by less than one unit.
 const sumBits = 16
 
 // compareReleases checks that releases differ exactly as contributions do, from the first difference on. Over the same

@@ -3,6 +3,7 @@ package neighbours
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/audit/definition"
@@ -17,23 +18,23 @@ import (
 type Subject struct {
 	Mechanism   mechanisms.Config
 	Calibration mechanisms.Calibration
-	Key         [32]byte // k₀ of both streams
+	Key         [32]byte // k₀, the key of both streams
 
 	// Open returns the machine at step 0, which takes ownership of the stream.
 	Open func(stream *mechanisms.Stream) (operators.Machine, error)
 
-	// Sums makes the private sums over a sampler: those of the calibration, or in tests sums with a planted fault.
+	// Sums makes the private sums over a sampler: the sums of the calibration or, in tests, sums with a planted fault.
 	Sums func(sampler noise.Sampler) ([]mechanisms.Sum, error)
 
-	// Own reports that the k-th decision of the second topic in a step answers the step's k-th record. KeyText is the
-	// position among its extras of the key that it answers, or −1.
+	// Own says that the k-th decision of the second topic in a step answers the step's k-th record. KeyText is the
+	// position, among the decision's extras, of the key that it answers, or −1.
 	Own     bool
 	KeyText int
 
 	opened *frame
 }
 
-// New returns the subject of a machine whose decisions all follow from releases.
+// New returns the subject of a machine all of whose decisions follow from releases.
 func New(
 	c mechanisms.Config, p mechanisms.Calibration, key [32]byte,
 	open func(stream *mechanisms.Stream) (operators.Machine, error),
@@ -46,12 +47,12 @@ func New(
 // Couple is a record and its counterpart in the neighbouring stream. Their slices must not change.
 type Couple struct {
 	Record, Neighbour operators.Record
-	Exchanged         bool // the two differ
+	Exchanged         bool // the two records differ
 }
 
-// Source makes the records of a pair one after the other, because records may depend on published decisions.
+// Source makes the records of both streams one after the other, because records may depend on published decisions.
 type Source interface {
-	// Next returns the records at a place of a step. The caller sets their identities.
+	// Next returns the records at a place of a step. Compare sets their identities.
 	Next(step uint64, place int) Couple
 
 	// Observe takes the decisions that were due after the record, or before the first record.
@@ -60,22 +61,22 @@ type Source interface {
 
 // Report is the result of a pair of runs.
 type Report struct {
-	Fault   string    // the first difference and its step; empty: none
-	Steps   []uint64  // in which contributions differ
-	Largest [][]int64 // by component, the longest difference of contributions, lattice units
+	Fault   string    // the first difference with its step; empty if there is none
+	Steps   []uint64  // steps in which contributions differ
+	Largest [][]int64 // longest difference of contributions, by component, in lattice units
 }
 
 // frame is a Subject with the data that all its runs share.
 type frame struct {
 	*Subject
-	samplers   []noise.Sampler // of each component; nil if it has no noise
+	samplers   []noise.Sampler // sampler of each component; nil if the component has no noise
 	components []definition.Component
-	claimed    []lattice.Int128 // squares of distances, units²
+	claimed    []lattice.Int128 // squared distance that is claimed, by component, in squared lattice units
 	kept       float64          // share of a release that remains in the next one
-	prefix     bool             // releases contain contributions, as all but those of draws do
+	prefix     bool             // releases contain contributions; false if they are draws
 	law        mechanisms.Exponential
 	players    []*player
-	guarantee  protection.Guarantee // of each of them
+	guarantee  protection.Guarantee // guarantee of each player's machine
 }
 
 func (s *Subject) frame() (*frame, error) {
@@ -87,9 +88,7 @@ func (s *Subject) frame() (*frame, error) {
 	if !known {
 		return nil, fmt.Errorf("neighbours: mechanism %q", c.Name)
 	}
-	f := &frame{
-		Subject: s, components: definition.Components(c, p), kept: definition.Kept(p), prefix: !facts.Draws,
-	}
+	f := &frame{Subject: s, components: definition.Components(c, p), kept: definition.Kept(p), prefix: !facts.Draws}
 	var errs []error
 	for k, component := range c.Contribution.Components {
 		sampler, err := samplerOf(facts.Law, p.Component(k).Scale, component.Size)
@@ -126,7 +125,7 @@ func samplerOf(law mechanisms.Law, scale noise.Scale, n int) (noise.Sampler, err
 		return noise.NewGamma(scale, n)
 	case mechanisms.Laplace:
 		return noise.NewLaplace(scale)
-	case mechanisms.Gumbel: // for draws, which have no sampler
+	case mechanisms.Gumbel: // draws have no sampler
 	}
 	return nil, nil
 }
@@ -148,15 +147,13 @@ func (f *frame) vectors(steps int) []int {
 			}
 		}
 	case !facts.Draws:
-		for t := range count {
-			count[t] = 1
-		}
+		return slices.Repeat([]int{1}, len(count))
 	}
 	return count
 }
 
-// player returns machine number number at step 0 for a run. It may have played earlier runs. Of two machines the first
-// is opened first.
+// player returns the machine with the given number, at step 0, for a run. It may have played earlier runs. It opens the
+// machines up to this number in order, so that machine 0 is always the first.
 func (f *frame) player(number int, r *run) (*player, error) {
 	if number == len(f.players) {
 		s := &player{run: r}

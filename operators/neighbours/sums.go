@@ -12,14 +12,14 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// Limits for how long the sums are played without a machine.
+// These limits bound how long the sums are played without a machine.
 const (
-	maxNumbers = 1 << 16 // steps times coordinates
+	maxNumbers = 1 << 16 // largest product of steps and coordinates
 	maxSteps   = 1 << 12
-	aboutReset = 4 // steps before a reset, and after it
+	aboutReset = 4 // number of steps before a reset, and after it
 )
 
-// resets are the resets across which the sums are played.
+// resets numbers the resets around which the sums are played.
 var resets = []uint64{1, 2, 5}
 
 // CheckSums plays the sums of the calibration without a machine, around the ends of blocks. It makes three comparisons
@@ -49,7 +49,7 @@ func (s *Subject) CheckSums() (fault string, err error) {
 	return "", nil
 }
 
-// sums are the sums of one run, starting after a number of steps of which they contain nothing.
+// sums holds the sums of one run. It starts after a number of steps that add nothing to the sums.
 type sums struct {
 	*run
 	taps  []mechanisms.Sum
@@ -65,7 +65,7 @@ func (f *frame) sums(r *run) (*sums, error) {
 	for k, sum := range taps {
 		if r.recorded.before > 0 {
 			state := sum.AppendState(nil)
-			binary.LittleEndian.PutUint64(state, r.recorded.before) // every state begins with its step
+			binary.LittleEndian.PutUint64(state, r.recorded.before) // every state begins with the number of its step
 			if err := sum.Restore(state); err != nil {
 				return nil, fmt.Errorf("neighbours: sums at step %d: %w", r.recorded.before, err)
 			}
@@ -84,7 +84,7 @@ func (s *sums) step(contributions [][]int64) {
 	}
 }
 
-// contributions returns contributions of the length by which an exchange may move them, or zero ones.
+// contributions returns, by component, a contribution as long as an exchange may change it, or zeros.
 func (f *frame) contributions(exchanged bool) [][]int64 {
 	var all [][]int64
 	for k, component := range f.components {
@@ -109,7 +109,8 @@ func (f *frame) steps() uint64 {
 	return max(1, min(2*f.Mechanism.Scope.Span()+2, maxSteps, most, f.Mechanism.Scope.End()))
 }
 
-// acrossBlocks plays events in the first step, and at the ends of the first block.
+// acrossBlocks compares streams that differ by an event in the first step, and by events at the ends of the first
+// block.
 func (f *frame) acrossBlocks() (fault string, err error) {
 	span, steps := f.Mechanism.Scope.Span(), f.steps()
 	recorded := &recording{}
@@ -162,8 +163,8 @@ func (f *frame) allNoise() (fault string, err error) {
 	return "", nil
 }
 
-// nullRun plays null events, with one event in the step at, or none if at is 0. In a recording, all noise is increased
-// by shift units.
+// nullRun plays null events, with one event in step number at, or no event if at is 0. In a recording, all noise is
+// increased by shift units.
 func (f *frame) nullRun(recorded *recording, steps, at uint64, shift int64) (*run, error) {
 	r := f.run(recorded)
 	r.script.shift = shift

@@ -23,10 +23,10 @@ type script struct {
 	samplers  []noise.Sampler
 	component int // component of the sum that draws
 	fills     []fill
-	want      []fill // in a replay, the recorded ones of the same step and component
+	want      []fill // in a replay, the recorded vectors of the same step and component
 	replays   bool
-	shift     int64 // amount added to each number
-	restores  bool  // a sum is read back, and may draw again
+	shift     int64 // added to each number
+	restores  bool  // a sum is being restored, and may draw noise a second time
 	drawn     map[noise.Seed][]int64
 }
 
@@ -34,7 +34,7 @@ type script struct {
 type player struct {
 	run     *run
 	machine operators.Machine
-	start   []byte // its state before any record
+	start   []byte // state of the machine before any record
 }
 
 // Fill implements noise.Sampler with the script of the run.
@@ -66,8 +66,8 @@ type tap struct {
 	mechanisms.Sum
 	player     *player
 	component  int
-	own        []float64        // in a replay, the release of its own sum
-	increments []lattice.Int128 // of the last release
+	own        []float64        // in a replay, the release that the tap's own sum would make
+	increments []lattice.Int128 // increments of the last release
 }
 
 var _ mechanisms.Incremental = (*tap)(nil)
@@ -108,10 +108,8 @@ func (t *tap) inner() []lattice.Int128 {
 	return nil
 }
 
-// Increments returns the increments of the last release.
 func (t *tap) Increments() []lattice.Int128 { return t.increments }
 
-// Restore restores the sum.
 func (t *tap) Restore(state []byte) error {
 	s := t.player.run.script
 	s.component, s.restores = t.component, true
@@ -119,7 +117,8 @@ func (t *tap) Restore(state []byte) error {
 	return t.Sum.Restore(state)
 }
 
-// checked returns a configuration whose quantisers are watched, so that no contribution exceeds their claims unnoticed.
+// checked returns a configuration whose quantisers are watched: a contribution that exceeds the quantiser's claim is
+// reported.
 func checked(c mechanisms.Config, s *player) mechanisms.Config {
 	components := slices.Clone(c.Contribution.Components)
 	for k, component := range components {
@@ -136,14 +135,14 @@ func checked(c mechanisms.Config, s *player) mechanisms.Config {
 	return c
 }
 
-// watchedQuantiser is a quantiser whose contributions are compared with its own claim.
+// watchedQuantiser is a quantiser that compares its contributions with its own claim.
 type watchedQuantiser struct {
 	contribution.Quantiser
 	player    *player
 	component int
 }
 
-// Quantise calls the quantiser, and checks its contribution.
+// Quantise calls the watched quantiser, and checks the contribution.
 func (q watchedQuantiser) Quantise(g lattice.Grid, dst []int64, v []float64) {
 	q.Quantiser.Quantise(g, dst, v)
 	if _, zeroOut := q.Distances(g); zeroOut.Less(lattice.SquaredLength(dst)) {
@@ -151,15 +150,15 @@ func (q watchedQuantiser) Quantise(g lattice.Grid, dst []int64, v []float64) {
 	}
 }
 
-// watchedBounded is a watchedQuantiser over a quantiser that bounds each integer.
+// watchedBounded is a watchedQuantiser over a quantiser that also bounds single integers.
 type watchedBounded struct{ watchedQuantiser }
 
-// Bound returns the bound of the quantiser.
+// Bound returns the bound of the watched quantiser.
 func (q watchedBounded) Bound(g lattice.Grid) int64 {
 	return q.Quantiser.(contribution.Bounded).Bound(g)
 }
 
-// component returns the name of a component if there are several.
+// component returns the name of a component as text for faults, if there are several components.
 func (r *run) component(k int) string {
 	if len(r.frame.components) == 1 {
 		return ""

@@ -11,8 +11,8 @@ import (
 	"oriel/schemas"
 )
 
-// RunActions is RunHolding for machines whose plays are published ahead. Keys of records are those of plays, and the
-// last part of a state, after the streams, is the table of waiting plays.
+// RunActions is RunHolding for machines that publish actions ahead of their feedback. Records have keys of actions. The
+// last field of a state, after the states of its streams, must be the table of waiting actions.
 func RunActions(t *testing.T, newMachine Make, c actions.Config, events []schemas.Event) {
 	t.Helper()
 	RunHolding(t, newMachine, func(place int) []byte { return ActionKey(c, place) }, func(state []byte) []byte {
@@ -21,9 +21,9 @@ func RunActions(t *testing.T, newMachine Make, c actions.Config, events []schema
 	}, events)
 }
 
-// AnswersAllocate returns the number of allocations of a step of answers, after some steps. step returns the number of
-// the machine's open step.
-func AnswersAllocate(m operators.Machine, c actions.Config, step func() uint64, before int) float64 {
+// FeedbackAllocates returns the number of allocations of a step all of whose records answer actions, after some steps
+// without measurement. step returns the number of the machine's open step.
+func FeedbackAllocates(m operators.Machine, c actions.Config, step func() uint64, before int) float64 {
 	made, key, i := m.Open(nil), []byte(nil), int64(0)
 	event := schemas.Event{Numbers: []float64{0.5}}
 	answer := func() {
@@ -41,20 +41,20 @@ func AnswersAllocate(m operators.Machine, c actions.Config, step func() uint64, 
 	return testing.AllocsPerRun(100, answer)
 }
 
-// ActionKey returns the key of the record at a place: that of an open play, of another play, or no key.
+// ActionKey returns the key of the record at a place: the key of an open action, the key of another action, or no key.
 func ActionKey(c actions.Config, place int) []byte {
 	switch place % 7 {
 	case 3:
 		return []byte("unknown")
 	case 5:
-		place++ // an unrelated record
+		place++ // every such place has a record that answers no action
 	}
 	step := uint64(place/c.Records) + 1
 	return strconv.AppendUint(nil, c.First(step)+uint64(place%c.Actions), 10)
 }
 
-// Answers returns n events of one number each, uniformly distributed between low and high.
-func Answers(n int, low, high float64) []schemas.Event {
+// Feedback returns n events of one number each, uniformly distributed between low and high.
+func Feedback(n int, low, high float64) []schemas.Event {
 	rng := rand.New(rand.NewPCG(4, 4))
 	events := make([]schemas.Event, n)
 	for i := range events {

@@ -18,7 +18,7 @@ type Digest struct {
 // NewDigest returns an empty digest.
 func NewDigest() *Digest { return &Digest{hash: sha256.New()} }
 
-// Numbers adds numbers, little-endian.
+// Numbers adds the bits of numbers, little-endian.
 func (d *Digest) Numbers(all ...float64) {
 	for _, x := range all {
 		binary.LittleEndian.PutUint64(d.word[:], math.Float64bits(x))

@@ -8,9 +8,9 @@ import (
 	"oriel/mechanisms/lattice"
 )
 
-// DistancesAreReached checks that the contributions of values are no farther apart, and no longer, than the Quantiser
-// declares. The first two must reach the declared distance and length up to a thousandth, so that the declaration is
-// not too large either.
+// DistancesAreReached checks that the distances between contributions of values, and their lengths, are within the
+// bounds that the Quantiser declares. The first two contributions must reach the declared distance and length up to a
+// thousandth, so that the declared bounds are not too large either.
 func DistancesAreReached(tb testing.TB, q contribution.Quantiser, g lattice.Grid, size int, values ...[]float64) {
 	tb.Helper()
 	replace, zeroOut := q.Distances(g)

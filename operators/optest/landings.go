@@ -10,12 +10,13 @@ import (
 
 // Landings holds flights of New York in 2013 that arrived, in the order of their schedule, with their destinations.
 type Landings struct {
-	Names               []string  // of airports, in order
-	Latitude, Longitude []float64 // of the airports, degrees
-	Destinations        []int     // of flights, among Names
+	Names               []string  // names of the airports, ascending
+	Latitude, Longitude []float64 // position of each airport in degrees
+	Destinations        []int     // destination of each flight, an index of Names
 }
 
-// supplement holds the positions of airports that the table of airports lacks, from public aeronautical charts.
+// supplement holds the positions of airports that are missing from the table of airports. They are from public
+// aeronautical charts.
 var supplement = map[string][2]float64{
 	"BQN": {18.4949, -67.1294}, "PSE": {18.0083, -66.5630}, "SJU": {18.4394, -66.0018}, "STT": {18.3373, -64.9734},
 }

@@ -11,16 +11,16 @@ import (
 	"oriel/mechanisms/audit/bound"
 )
 
-// Law maps each possible output of a life to its probability.
+// Law maps each possible output of a stream's life to its probability.
 type Law map[string]float64
 
 // LawOf computes the exact law of the output of a life. run plays one life from its start and returns its output. LawOf
-// forces each possible sequence of draws in turn, and weights it by its probabilities. fast is 1, or the factor by
-// which the rate of draws by law is too high.
+// forces each possible sequence of draws in turn, and weights it by its probabilities. fast is the factor by which the
+// rate of draws by law is too high: 1, or more as a planted fault.
 func LawOf(stream *mechanisms.Stream, law mechanisms.Exponential, fast float64, run func() string) Law {
 	out := Law{}
 	var outcomes, choices []int
-	rates := map[mechanisms.Exponential]float64{} // ε/2Δ: a law is one of a few, and draws are many
+	rates := map[mechanisms.Exponential]float64{} // ε/2Δ of each law; cached, because there are few laws and many draws
 	defer stream.DrawBy(nil)
 	for {
 		probability, at := 1.0, 0
@@ -57,7 +57,7 @@ func LawOf(stream *mechanisms.Stream, law mechanisms.Exponential, fast float64, 
 	}
 }
 
-// HockeyStick returns the least δ at which two laws are (ε, δ)-close in one direction.
+// HockeyStick returns the least δ at which l and other are (ε, δ)-close in the direction from l to other.
 func (l Law) HockeyStick(other Law, epsilon float64) (delta float64) {
 	for output, p := range l {
 		delta += max(0, p-math.Exp(epsilon)*other[output])
@@ -65,7 +65,8 @@ func (l Law) HockeyStick(other Law, epsilon float64) (delta float64) {
 	return delta
 }
 
-// LargestRatio returns the logarithm of the largest ratio of probabilities, and the output that has it.
+// LargestRatio returns the logarithm of the largest ratio of probabilities between the two laws, and the output with
+// this ratio.
 func (l Law) LargestRatio(other Law) (most float64, where string) {
 	for output, p := range l {
 		if ratio := math.Log(p / other[output]); ratio > most {
@@ -84,10 +85,10 @@ func Sampled(lives int, run func(key [32]byte) string) map[string]int {
 	return counts
 }
 
-// Holds checks that counts follow the law, by χ² over the outputs with an expected count of at least ten and one class
-// for the rest. The statistic exceeds its limit with probability at most 1e-9: df + 2√(df·x) + 2x at x = ln 1e9
-// (Laurent and Massart, "Adaptive estimation of a quadratic functional by model selection", Annals of Statistics 28,
-// 2000, Lemma 1).
+// Holds checks that counts follow the law, by χ² over the outputs with an expected count of at least ten; all other
+// outputs form one class. The statistic exceeds its limit with probability at most 1e-9: df + 2√(df·x) + 2x at x = ln
+// 1e9 (Laurent and Massart, "Adaptive estimation of a quadratic functional by model selection", Annals of Statistics
+// 28, 2000, Lemma 1).
 func (l Law) Holds(tb testing.TB, counts map[string]int) {
 	tb.Helper()
 	lives := 0
@@ -117,9 +118,10 @@ func (l Law) Holds(tb testing.TB, counts map[string]int) {
 	}
 }
 
-// Shown returns the ε at δ that an observer demonstrates who knows both laws and sees whole lives, and the largest ε
-// that could be demonstrated. It uses the likelihood-ratio test that is best for this number of lives. It takes the
-// lower Clopper-Pearson limit of one rate and the upper limit of the other, each failing with probability 1e-6.
+// Shown returns two values of ε at δ, for an observer who knows both laws and sees complete lives. The first is what
+// the counted lives demonstrate, and the second is the largest one that this number of lives could demonstrate. Both
+// come from the likelihood-ratio test that is best for this number of lives. A demonstration takes the lower
+// Clopper-Pearson limit of one rate and the upper limit of the other, each failing with probability 1e-6.
 func Shown(with, without Law, hits, alarms map[string]int, lives int, delta float64) (shown, most float64) {
 	outputs := slices.SortedFunc(maps.Keys(with), func(a, b string) int {
 		return -cmp.Compare(with[a]*without[b], with[b]*without[a])
@@ -128,7 +130,7 @@ func Shown(with, without Law, hits, alarms map[string]int, lives int, delta floa
 	until := 0
 	for i, s := range outputs {
 		hit, alarm = hit+with[s], alarm+without[s]
-		n := float64(lives) // five standard deviations: rates that this many lives cannot distinguish
+		n := float64(lives) // five standard deviations: rates that this number of lives cannot distinguish
 		low, high := hit-5*math.Sqrt(hit/n), alarm+5*math.Sqrt(alarm/n)+25/n
 		if epsilon := math.Log(max(1e-300, low-delta) / high); epsilon > best {
 			until, best, most = i+1, epsilon, math.Log((hit-delta)/alarm)

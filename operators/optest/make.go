@@ -12,7 +12,7 @@ import (
 	"oriel/schemas"
 )
 
-// Of returns a Make for machines of an operator over streams of m, all with one plan.
+// Of returns a Make for machines of an operator over streams of m. All of them have the same plan.
 func Of(tb testing.TB, c operators.Operator, m mechanisms.Config) Make {
 	tb.Helper()
 	plan, err := c.Params(m)
@@ -29,7 +29,8 @@ func Of(tb testing.TB, c operators.Operator, m mechanisms.Config) Make {
 	}
 }
 
-// AllocatesNoMore checks that an event costs a machine no more allocations than it costs the stream of m alone.
+// AllocatesNoMore checks that adding an event to a machine allocates no more than adding it to a stream of m without a
+// machine.
 func AllocatesNoMore(
 	t *testing.T, name string, machine operators.Machine, m mechanisms.Config, events []schemas.Event,
 ) {
@@ -46,8 +47,8 @@ func AllocatesNoMore(
 	}
 }
 
-// Restores reports whether a machine accepts a state. It checks that a machine that refuses a state is unchanged, and
-// that one that accepts it stores it again as the same bytes.
+// Restores reports whether a machine accepts a state. It checks that a machine that refuses the state is unchanged, and
+// that a machine that accepts the state stores it again as the same bytes.
 func Restores(t *testing.T, m operators.Machine, state []byte) bool {
 	t.Helper()
 	before := m.AppendState(nil)
@@ -63,8 +64,8 @@ func Restores(t *testing.T, m operators.Machine, state []byte) bool {
 	return true
 }
 
-// ReferenceAgrees plays events on a machine, and checks that each adds the contribution of its reference model.
-// contribution returns the machine's own contribution, or nil for none.
+// ReferenceAgrees plays events on a machine, and checks that each contribution equals the reference model's.
+// contribution returns the machine's own contribution, or nil if there is none.
 func ReferenceAgrees(
 	t *testing.T, name string, machine operators.Machine, contribution func(operators.Record) []float64,
 	model operators.ReferenceModel, size int, events []schemas.Event,

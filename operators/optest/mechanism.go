@@ -6,7 +6,7 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// Under returns a mechanism for tests: one record a step, ε = 4, δ = 10⁻⁶, one event as unit.
+// Under returns a mechanism for tests: a step is one record, ε = 4, δ = 10⁻⁶, and the unit is one event.
 func Under(name string, s protection.Scope, a dp.Adjacency) mechanisms.Config {
 	return mechanisms.Config{
 		Name: name, Batch: 1, Budget: dp.Budget{Epsilon: 4, Delta: 1e-6},

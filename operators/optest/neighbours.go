@@ -14,16 +14,16 @@ import (
 	"oriel/schemas"
 )
 
-// neighboursDifferAsClaimed records a run and replays it with one record exchanged, for each change and at several
-// places. Package neighbours checks equalities and the distances of contributions. In the short form each machine takes
-// some of the changes, and all machines together take all.
+// neighboursDifferAsClaimed records a run and replays it with one exchanged record, for each change and at several
+// places. Package neighbours compares the two runs. In the short form each machine is tested with some of the changes,
+// and the changes of all machines together are complete.
 func (s suite) neighboursDifferAsClaimed(t *testing.T) {
 	if fault := s.faultOfNeighbours(t); fault != "" {
 		t.Error(fault)
 	}
 }
 
-// faultOfNeighbours returns the first fault of any pair, or of the sums alone.
+// faultOfNeighbours returns the first fault of any pair of runs, or of the sums without a machine.
 func (s suite) faultOfNeighbours(tb testing.TB) string {
 	tb.Helper()
 	subject := s.subject(tb)
@@ -48,7 +48,8 @@ func (s suite) faultOfNeighbours(tb testing.TB) string {
 	return fault
 }
 
-// changesOf returns the changes that a machine over a mechanism takes. The configuration determines the first one.
+// changesOf returns the changes with which a machine over a mechanism is tested. The configuration determines the first
+// one.
 func changesOf(c mechanisms.Config) []string {
 	names, h := slices.Sorted(maps.Keys(otherEvents())), fnv.New32a()
 	fmt.Fprintf(h, "%s %d %d %v", c.Name, c.Dimension(), c.Batch, c.Terms)
@@ -90,8 +91,8 @@ func (l *listed) Next(uint64, int) neighbours.Couple {
 
 func (l *listed) Observe([]operators.Decision) {}
 
-// exchanged makes neighbouring streams of records that differ in one record, or returns false if a change has no
-// effect. Under zero-out the change is made first.
+// exchanged makes neighbouring streams of records that differ in one record. It returns false if the change has no
+// effect on the record. Under zero-out the neighbouring stream has a null record in place of the changed one.
 func exchanged(
 	records []operators.Record, at int, change func(*operators.Record), againstNull bool,
 ) (source *listed, some bool) {

@@ -10,7 +10,7 @@ import (
 	"oriel/schemas"
 )
 
-// nullTakesItsPlace checks that a null record closes steps like any other, and that its event is not read.
+// nullTakesItsPlace checks that a null record counts in its step like any other record, and that its event is not read.
 func (s suite) nullTakesItsPlace(t *testing.T) {
 	plain := s.newMachine(t)
 	empty := s.newMachine(t)
@@ -37,8 +37,8 @@ func (s suite) nullTakesItsPlace(t *testing.T) {
 	wantSame(t, play(s.newMachine(t), ghosts), play(s.newMachine(t), nulls))
 }
 
-// useless turns events into ones that no machine can use, and returns false if the event lacks the spoiled member. A
-// machine that reads no weight need not check it.
+// useless has changes that make an event unusable for every machine. A change returns false if the event lacks the
+// member that it would spoil. A machine that reads no weight need not check weights.
 var useless = map[string]func(*schemas.Event) bool{
 	"weight not a number": func(e *schemas.Event) bool { return spoil(&e.Weight, math.NaN()) },
 	"weight negative":     func(e *schemas.Event) bool { return spoil(&e.Weight, -1) },
@@ -68,7 +68,7 @@ func spoil(weight *float64, with float64) bool {
 	return has
 }
 
-// uselessRecordIsNull checks that events that no machine can use have the same effect, byte for byte, as a null record.
+// uselessRecordIsNull checks that events that no machine can use have exactly the effect of a null record.
 func (s suite) uselessRecordIsNull(t *testing.T) {
 	for name, spoil := range useless {
 		spoiled, nulls, count := slices.Clone(s.records), slices.Clone(s.records), 0
@@ -84,7 +84,7 @@ func (s suite) uselessRecordIsNull(t *testing.T) {
 		}
 		got := play(s.newMachine(t), spoiled)
 		if strings.HasPrefix(name, "weight") && same(got, play(s.newMachine(t), s.records)) {
-			continue // the machine reads no weight
+			continue // this machine reads no weight
 		}
 		t.Run(name, func(t *testing.T) { wantSame(t, got, play(s.newMachine(t), nulls)) })
 	}

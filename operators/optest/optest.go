@@ -22,16 +22,17 @@ func Run(t *testing.T, newMachine Make, events []schemas.Event) {
 	RunKeyed(t, newMachine, nil, events)
 }
 
-// RunKeyed is Run for machines that read the keys of records. key returns the key of the record at a place, counted
-// from 0 with null records included; nil means that no record has a key.
+// RunKeyed is Run for machines that read the keys of records. key returns the key of the record at a place. Places
+// count all records from 0, including null records. A nil key means that no record has a key.
 func RunKeyed(t *testing.T, newMachine Make, key func(place int) []byte, events []schemas.Event) {
 	t.Helper()
 	RunHolding(t, newMachine, key, func(state []byte) []byte { return state }, events)
 }
 
-// RunHolding is RunKeyed for machines that hold contents of events until a contribution, or a draw that their guarantee
-// charges, uses them. Examples are contexts that wait for their feedback, and counts of an open batch. public gets a
-// state without the states of the machine's streams, and returns the part that must not depend on contents of events.
+// RunHolding is RunKeyed for machines that hold contents of events until they are used, by a contribution or by a draw
+// that the guarantee covers. Examples are contexts that wait for their feedback, and counts of an open step. public
+// gets a state without the states of the machine's streams, and returns the bytes that must not depend on the contents
+// of events.
 func RunHolding(
 	t *testing.T, newMachine Make, key func(place int) []byte, public func(state []byte) []byte, events []schemas.Event,
 ) {
@@ -86,9 +87,9 @@ func (s suite) run(t *testing.T, key func(place int) []byte) {
 type suite struct {
 	make    Make
 	plans   plans
-	public  func(state []byte) []byte // the part of a state outside its streams that must not depend on events
+	public  func(state []byte) []byte // bytes of a state, outside its streams, that must not depend on events
 	records []operators.Record
-	serves  bool // decisions of the second topic are actions, one a record, and may depend on it
+	serves  bool // the second topic has one action for each record, which may depend on that record
 }
 
 // newMachine returns a machine over streams with their true noise, with the same keys at every call.
@@ -102,7 +103,7 @@ func (s suite) newMachine(tb testing.TB) operators.Machine {
 	})
 }
 
-// records gives events their places in a log, and adds a null record after every sixth.
+// records gives events their places in a log, and adds a null record after every sixth event.
 func records(events []schemas.Event) []operators.Record {
 	var list []operators.Record
 	add := func(r operators.Record) {
@@ -135,7 +136,7 @@ func play(m operators.Machine, list []operators.Record) history {
 	return h
 }
 
-// sameDecision compares bits: 0 and −0 differ, as they could in published bytes.
+// sameDecision compares bits, because 0 and −0 can lead to different published bytes.
 func sameDecision(a, b operators.Decision) bool {
 	return a.Index == b.Index && a.Step == b.Step && a.Output == b.Output &&
 		slices.EqualFunc(a.Point, b.Point, sameBits) &&
@@ -176,7 +177,7 @@ func (s suite) sameRecordsSameBytes(t *testing.T) {
 func (s suite) indicesAscend(t *testing.T) {
 	m := s.newMachine(t)
 	guarantee := m.Guarantee()
-	last, sizes := uint64(0), map[uint8]int{} // of points, by topic
+	last, sizes := uint64(0), map[uint8]int{} // index of the last decision; length of points by topic
 	for i, r := range s.records {
 		before := m.Steps()
 		for _, d := range m.Add(nil, r) {
@@ -208,8 +209,8 @@ func (s suite) indicesAscend(t *testing.T) {
 	}
 }
 
-// dueIsWhatComes checks that the decisions of each step have exactly the indices that Due returns, before the step and
-// after it.
+// dueIsWhatComes checks that the decisions of each step have exactly the indices that Due returns, both before the step
+// and after it.
 func (s suite) dueIsWhatComes(t *testing.T) {
 	m := s.newMachine(t)
 	got := map[uint64][]uint64{}
@@ -259,7 +260,8 @@ func (s suite) laterRecordsChangeNothingEarlier(t *testing.T) {
 	}
 }
 
-// eventsAreNotKept overwrites each event after its Add, as a decoder does that reuses its arrays.
+// eventsAreNotKept overwrites each event after its Add, as a decoder does that reuses its arrays. Decisions must not
+// change.
 func (s suite) eventsAreNotKept(t *testing.T) {
 	want := play(s.newMachine(t), s.records)
 	m := s.newMachine(t)

@@ -17,9 +17,9 @@ import (
 // far.
 type least struct {
 	stream *mechanisms.Stream
-	leak   func(m *least, r operators.Record) // plants a fault
+	leak   func(m *least, r operators.Record) // nil, or a planted fault
 	point  [1]float64
-	kept   byte // in the state, 0 without a fault
+	kept   byte // part of the state; 0 without a fault
 }
 
 func (m *least) Open(dst []operators.Decision) []operators.Decision { return dst }
@@ -66,7 +66,8 @@ func (m *least) Restore(state []byte) error {
 
 func (m *least) Guarantee() protection.Guarantee { return m.stream.Guarantee() }
 
-// drawing plants ways to misuse draws: the law, the scores, or whether there is a draw depends on the last event.
+// withDraws returns machines with draws, correct ones and planted faults: the law, the scores, or whether there is a
+// draw depends on the last event.
 func withDraws(
 	when func(r operators.Record) bool, scores func(r operators.Record) []int64,
 ) func(m *least, r operators.Record) {
@@ -117,8 +118,8 @@ func TestKeysAndNumbersAreChecked(t *testing.T) {
 	}
 }
 
-// TestWaitingContentsMayDependOnEvents checks that the declared part of a state may depend on events, and that the rest
-// of the state and decisions may not.
+// TestWaitingContentsMayDependOnEvents checks that the part of a state that is declared private may depend on events,
+// and that the rest of the state, and decisions, may not.
 func TestWaitingContentsMayDependOnEvents(t *testing.T) {
 	counts := func(m *least, r operators.Record) {
 		if m.kept = 0; !r.Null && r.Event.Weight == 1 && m.Steps()%2 == 0 {
@@ -202,7 +203,8 @@ func TestBypassesOfThePrivateSumAreFound(t *testing.T) {
 		"zero contribution")
 }
 
-// TestNeighboursThatDifferInMoreAreFound checks that neighbours that differ in more than a contribution are detected.
+// TestNeighboursThatDifferInMoreAreFound checks that neighbouring runs are reported if more than one contribution
+// differs.
 func TestNeighboursThatDifferInMoreAreFound(t *testing.T) {
 	all := func(state []byte) []byte { return state }
 	for fault, c := range map[string]struct {

@@ -16,8 +16,8 @@ import (
 )
 
 // decisionsArePostProcessing checks that machines with equal private sums publish equal bytes and keep equal state
-// outside their streams, whatever their events contain. All privacy is proved for the sums, and holds for decisions
-// only because of this property.
+// outside their streams, for all contents of events. Privacy is proved for the sums, and it holds for decisions only
+// because of this property.
 func (s suite) decisionsArePostProcessing(t *testing.T) {
 	for name, change := range otherEvents() {
 		t.Run(name, func(t *testing.T) {
@@ -28,7 +28,7 @@ func (s suite) decisionsArePostProcessing(t *testing.T) {
 	}
 }
 
-// otherEvents returns changes of the contents of records, which change nothing else.
+// otherEvents returns changes that alter only the contents of records.
 func otherEvents() map[string]func(r *operators.Record) {
 	changes := map[string]func(r *operators.Record){
 		"null":              func(r *operators.Record) { r.Null, r.Event = true, schemas.Event{} },
@@ -52,7 +52,7 @@ func otherEvents() map[string]func(r *operators.Record) {
 	return changes
 }
 
-// numbers returns a change of the numbers of events alone.
+// numbers returns a change that alters only the numbers of events.
 func numbers(change func(x float64) float64) func(r *operators.Record) {
 	return func(r *operators.Record) {
 		r.Event.Numbers = slices.Clone(r.Event.Numbers)
@@ -70,8 +70,8 @@ func scale(e *schemas.Event, by float64) {
 }
 
 // differsOverScriptedSums plays the records on one machine and changed ones on another, and returns a description of
-// the first difference, or "". Records are changed in runs, so that data that a machine keeps of one event also shows
-// at the next.
+// the first difference, or "". Several records in a row are changed, so that data that a machine keeps from one event
+// to the next is detected, too.
 func (s suite) differsOverScriptedSums(tb testing.TB, change func(r *operators.Record)) string {
 	tb.Helper()
 	plain, changed := s.overScriptedSums(tb), s.overScriptedSums(tb)
@@ -79,7 +79,7 @@ func (s suite) differsOverScriptedSums(tb testing.TB, change func(r *operators.R
 	changed.draws.script = plain.draws
 	plain.open()
 	changed.open()
-	var others []bool // which records of the open step were changed
+	var others []bool // whether each record of the open step was changed
 	for i, r := range s.records {
 		plain.add(r)
 		other := i/5%2 == 0
@@ -113,8 +113,8 @@ func (s suite) differsOverScriptedSums(tb testing.TB, change func(r *operators.R
 	return ""
 }
 
-// sameActions compares the actions of a step, of which the k-th is for the k-th record. It ignores the contents of
-// actions for exchanged records, and makes these equal.
+// sameActions compares the actions of a step, where the k-th action is for the k-th record. It ignores the contents of
+// actions for changed records by making them equal.
 func sameActions(want, got []operators.Decision, others []bool) string {
 	k := 0
 	for i := range min(len(want), len(got)) {
@@ -135,14 +135,14 @@ func sameActions(want, got []operators.Decision, others []bool) string {
 	return ""
 }
 
-// published holds the draws of a machine: its stream's own draws, or as its script those of another run.
+// published holds the draws of a machine: draws from its stream or, with a script, the recorded draws of another run.
 type published struct {
 	draws  []mechanisms.Draw
 	drawn  []int
 	script *published
 }
 
-// draw records a call of Stream.Choose, and returns its result.
+// draw records a call of Stream.Choose, and returns the index that the call must return.
 func (d *published) draw(x mechanisms.Draw, drawn int) int {
 	x.Scores = slices.Clone(x.Scores)
 	if at := len(d.draws); d.script != nil {
@@ -154,13 +154,13 @@ func (d *published) draw(x mechanisms.Draw, drawn int) int {
 	return drawn
 }
 
-// releasesNoSum reports whether no sum is released, so that the guarantee is for draws.
+// releasesNoSum reports whether the mechanism releases only draws, so that the guarantee covers draws and no sums.
 func (g *scriptedRun) releasesNoSum() bool {
 	return g.streams[0].Guarantee().Mechanism == mechanisms.ExponentialMechanism
 }
 
-// differs describes how the draws so far differ from the script. Scores may depend on events only if the guarantee is
-// for draws. The number of draws, their laws and their numbers of candidates must never depend on events.
+// differs describes how the draws so far differ from the script. Scores may depend on events only if the guarantee
+// covers draws. The number of draws, their laws and their numbers of candidates must never depend on events.
 func (d *published) differs(withoutSums bool) string {
 	if len(d.draws) != len(d.script.draws) {
 		return fmt.Sprintf("%d draws of other events over the same sums, want %d", len(d.draws), len(d.script.draws))
@@ -178,8 +178,8 @@ func (d *published) differs(withoutSums bool) string {
 	return ""
 }
 
-// scriptedRun is a machine over scripted sums, with the decisions of its last record and its state without that of its
-// streams.
+// scriptedRun is a machine over scripted sums. It holds the decisions of the last record, and the state without the
+// states of the machine's streams.
 type scriptedRun struct {
 	machine operators.Machine
 	streams []*mechanisms.Stream
@@ -188,7 +188,7 @@ type scriptedRun struct {
 	fault   string
 }
 
-// open makes the decisions that are due before the first record, and with them the first draws.
+// open makes the decisions that are due before the first record, and the draws for them.
 func (g *scriptedRun) open() {
 	for _, stream := range g.streams {
 		stream.DrawBy(g.draws.draw)
@@ -196,8 +196,8 @@ func (g *scriptedRun) open() {
 	g.last.decisions = operators.AppendCopies(nil, g.machine.Open(nil))
 }
 
-// overScriptedSums returns a machine over random sums, which grow like real sums, and are at times zero or far beyond
-// the range of a sum.
+// overScriptedSums returns a machine over random sums. The sums grow like real sums, and are sometimes zero or far
+// beyond the range of a real sum.
 func (s suite) overScriptedSums(tb testing.TB) *scriptedRun {
 	tb.Helper()
 	g := &scriptedRun{}

@@ -8,8 +8,9 @@ import (
 	"oriel/operators"
 )
 
-// restartBeforeOpen moves to another machine before the decisions that are due before the first record, because the
-// pipeline commits that state before it sends them. The other machine has been used, so that leftovers would show.
+// restartBeforeOpen replaces the machine before the decisions that are due before the first record, because the
+// pipeline commits the state before it sends them. The new machine has processed other records before, so that data
+// that Restore does not replace would show.
 func (s suite) restartBeforeOpen(t *testing.T) {
 	want := play(s.newMachine(t), s.records)
 	first := s.newMachine(t).AppendState(nil)
@@ -24,7 +25,7 @@ func (s suite) restartBeforeOpen(t *testing.T) {
 	wantSame(t, play(m, s.records), want)
 }
 
-// restartAfterAnyRecord moves to a fresh machine after every single record, also inside batches.
+// restartAfterAnyRecord replaces the machine by a fresh one after every record, also within steps.
 func (s suite) restartAfterAnyRecord(t *testing.T) {
 	want := play(s.newMachine(t), s.records)
 	m := s.newMachine(t)
@@ -43,8 +44,8 @@ func (s suite) restartAfterAnyRecord(t *testing.T) {
 	wantSame(t, got, want)
 }
 
-// restartOnce goes back to a state of a machine that has already run ahead, as a redo after a commit of unknown status
-// does.
+// restartOnce restores an earlier state into a machine that has already processed later records, as the service does
+// after a commit of unknown status.
 func (s suite) restartOnce(t *testing.T) {
 	want := play(s.newMachine(t), s.records)
 	for _, at := range []int{0, 1, len(s.records) / 3, len(s.records) - 1} {

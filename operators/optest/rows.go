@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// EachRow calls each for each row of a CSV file, whose first line names the columns.
+// EachRow calls each for every row of a CSV file whose first line names the columns.
 func EachRow(tb testing.TB, file string, each func(column func(name string) string)) {
 	tb.Helper()
 	f, err := os.Open(file)
@@ -37,12 +37,12 @@ func EachRow(tb testing.TB, file string, each func(column func(name string) stri
 	}
 }
 
-// EachFlight calls each for each flight of a file that has arrived, in the order of their schedule, because files list
-// months in another order. Equal times keep their order in the file.
+// EachFlight calls each for every flight that has arrived, in the order of the schedule. Files list months in another
+// order. Flights of equal times keep their order in the file.
 func EachFlight(tb testing.TB, file string, each func(column func(name string) string)) {
 	tb.Helper()
 	type flight struct {
-		scheduled int // month, day, hhmm
+		scheduled int // month, day and time as digits mmddhhmm
 		column    func(name string) string
 	}
 	var all []flight

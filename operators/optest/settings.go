@@ -10,13 +10,13 @@ import (
 	"oriel/operators"
 )
 
-// Configure returns an operator with settings NAME=value, without the prefix, over a mechanism. ROUNDS defaults to the
-// rounds of the mechanism's scope.
+// Configure returns the operator that settings NAME=value, without the prefix ORIEL_, configure over a mechanism.
+// ROUNDS defaults to the rounds of the mechanism's scope.
 func Configure(f operators.Definition, m mechanisms.Config, lines ...string) (operators.Operator, error) {
 	return ConfigureFrom(os.ReadFile, f, m, lines...)
 }
 
-// ConfigureFrom is Configure with another function to read files.
+// ConfigureFrom is Configure with a function that reads files.
 func ConfigureFrom(
 	read func(name string) ([]byte, error), f operators.Definition, m mechanisms.Config, lines ...string,
 ) (operators.Operator, error) {

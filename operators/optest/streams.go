@@ -11,10 +11,11 @@ import (
 // Open opens a stream for a machine. The suite chooses whether it has real noise or scripted sums.
 type Open func(c mechanisms.Config) *mechanisms.Stream
 
-// plans caches the plan of each configuration, keyed by its printed form, as made once at an opening.
+// plans caches the plan of each configuration by the configuration's printed form, because a plan is made only when a
+// deployment is opened.
 type plans map[string]plan
 
-// plan holds the data that all streams of a configuration share. Machines run one at a time, and so may share a
+// plan holds the data that all streams of a configuration share. Machines run one at a time, so they can share a
 // mechanism.
 type plan struct {
 	calibration mechanisms.Calibration

@@ -9,8 +9,9 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// RunTerms opens a machine over a stream of a mechanism, and over streams of the same mechanism under another scope and
-// under the other adjacency. The machine must refuse the latter, because its decisions state the terms of its settings.
+// RunTerms opens a machine over a stream of a mechanism, which must succeed. It then tries streams of the same
+// mechanism with another scope and with the other adjacency. The machine must refuse these, because its decisions state
+// the terms of its settings.
 func RunTerms(t *testing.T, m mechanisms.Config, another protection.Scope, open func(*mechanisms.Stream) error) {
 	t.Helper()
 	if err := open(mechtest.ZeroStream(t, m)); err != nil {

@@ -6,21 +6,22 @@ import (
 )
 
 const (
-	// MaxName bounds Config.Name, because the length of a name is one byte of the state.
+	// MaxName is the largest Config.Name, because one byte of the state holds the length of a name.
 	MaxName = 255
-	// MaxState bounds the length of a state in bytes, because the state is sealed and stored whole with every commit.
+	// MaxState bounds the length of a state in bytes, because the state is sealed and stored completely with every
+	// commit.
 	MaxState = 64 << 20
 
-	headLen = 8 + 8     // rows put, rows expired
-	metaLen = 8 + 1 + 1 // step, mark, length of the name
+	headLen = 8 + 8     // numbers of rows put and gone
+	metaLen = 8 + 1 + 1 // step, mark, and length of the name
 )
 
 // Config holds the public settings, which are constant during the life of a deployment.
 type Config struct {
-	Capacity int    // rows, ≥ 1. Required.
-	Width    int    // numbers in a row, ≥ 0; 0 is a row of its name and step alone
-	Name     int    // longest name, bytes, 1 to MaxName. Required.
-	Timeout  uint64 // steps, ≥ 1: a row that was put at step t has timed out from step t+Timeout on. Required.
+	Capacity int    // number of rows, ≥ 1. Required.
+	Width    int    // numbers in a row, ≥ 0; a row of width 0 has only its name and step
+	Name     int    // largest length of a name in bytes, 1 to MaxName. Required.
+	Timeout  uint64 // steps, ≥ 1: a row that was put at step t times out at step t+Timeout. Required.
 }
 
 // Validate reports every problem at once.

@@ -12,9 +12,9 @@ import (
 //
 //	put u64, gone u64, then for each place: step u64, mark u8, length of the name u8, the name, padding of zeros, values f64
 //
-// A place that has never held a row is zero. So are the values of a row that has been given out.
+// A place that has never held a row is zero. The values of a row that was taken or has expired are zero, too.
 
-// maxPut keeps the count from overflowing.
+// maxPut is the largest accepted number of rows put, so that the count cannot overflow.
 const maxPut = 1 << 62
 
 // errState is the only error that Restore returns.
@@ -23,7 +23,7 @@ var errState = errors.New("pending: state: malformed")
 // StateLen returns the length in bytes of every state.
 func (t *Table) StateLen() int { return t.config.StateLen() }
 
-// AppendState appends the state, StateLen bytes whatever rows wait. The state is private.
+// AppendState appends the state, always StateLen bytes. The state is private.
 func (t *Table) AppendState(dst []byte) []byte {
 	dst = slices.Grow(dst, t.StateLen())
 	dst = binary.LittleEndian.AppendUint64(dst, t.put)
@@ -47,7 +47,7 @@ func (t *Table) AppendShared(dst []byte) []byte {
 	return dst
 }
 
-// Restore brings a table of the same configuration to the state that AppendState saved. After an error it is unchanged.
+// Restore sets a table of the same configuration to a state that AppendState saved. After an error it is unchanged.
 func (t *Table) Restore(state []byte) error {
 	s := stateView{config: t.config, b: state}
 	if len(state) != t.StateLen() || !s.countsHold() {
@@ -85,7 +85,7 @@ func (c Config) hide(state []byte) {
 	}
 }
 
-// stateView reads a state of the right length in place.
+// stateView reads a state of the right length without copying it.
 type stateView struct {
 	config Config
 	b      []byte
@@ -106,7 +106,8 @@ func (r rowView) step() uint64 { return binary.LittleEndian.Uint64(r) }
 func (r rowView) mark() mark   { return mark(r[8]) }
 func (r rowView) name() []byte { return r[metaLen : metaLen+int(r[9])] }
 
-// countsHold checks that no more rows are gone than were put, that the others fit, and that the count cannot overflow.
+// countsHold checks that no more rows are gone than were put, that the remaining rows fit, and that the count cannot
+// overflow.
 func (s stateView) countsHold() bool {
 	put, gone := s.put(), s.gone()
 	return put <= maxPut && gone <= put && put-gone <= uint64(s.config.Capacity)
@@ -116,7 +117,7 @@ func (s stateView) countsHold() bool {
 func (s stateView) rowsHold(names *index) bool {
 	put, capacity := s.put(), uint64(s.config.Capacity)
 	kept := min(put, capacity)
-	for at := kept; at < capacity; at++ { // never used
+	for at := kept; at < capacity; at++ { // these places were never used
 		if !zero(s.row(int(at))) {
 			return false
 		}
@@ -134,7 +135,7 @@ func (s stateView) rowsHold(names *index) bool {
 	return true
 }
 
-// rowHolds checks one place. A row that is gone does not wait, and only a waiting row has values.
+// rowHolds checks one place. A row that is gone must not wait, and only a waiting row may have values.
 func (s stateView) rowHolds(r rowView, gone bool) bool {
 	length, name := int(r[9]), s.config.Name
 	switch r.mark() {
@@ -152,7 +153,7 @@ func (s stateView) rowHolds(r rowView, gone bool) bool {
 	return length >= 1 && length <= name && zero(r[metaLen+length:metaLen+name])
 }
 
-// fresh reports whether an older row of the same name had timed out when this one was put.
+// fresh reports whether earlier rows of the same name had timed out when this row was put.
 func (s stateView) fresh(names *index, r rowView) bool {
 	for at := names.first(r.name()); at != none; at = names.after(at) {
 		if other := s.row(at); string(other.name()) == string(r.name()) && r.step()-other.step() < s.config.Timeout {

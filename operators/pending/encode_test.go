@@ -97,8 +97,8 @@ func TestRestoreRefuses(t *testing.T) {
 	}
 }
 
-// TestRestoreRefusesInconsistentCounts checks wrong counts in a state in which every row waits, so that no mark
-// contradicts them.
+// TestRestoreRefusesInconsistentCounts checks that wrong counts are refused. All rows of the state wait, so that no
+// mark contradicts the counts.
 func TestRestoreRefusesInconsistentCounts(t *testing.T) {
 	table := newTable(t, fuzzed)
 	table.Put([]byte("a"), 1, []float64{1})
@@ -134,7 +134,7 @@ func FuzzRestore(f *testing.F) {
 		if !bytes.Equal(table.AppendState(nil), state) {
 			t.Fatal("not the state that was restored, or the one before")
 		}
-		step := table.steps[0] | table.steps[1] | table.steps[2] | 1<<63 // not below the newest
+		step := table.steps[0] | table.steps[1] | table.steps[2] | 1<<63 // a step that is not lower than the newest one
 		for n := 0; ; n++ {
 			if _, some := table.Expired(step); !some {
 				break

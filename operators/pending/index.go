@@ -10,14 +10,14 @@ const none = -1
 // index finds places by the hash of their name. Each bucket is a chain of places, newest first.
 type index struct {
 	seed  maphash.Seed
-	heads []int32 // by hash: place + 1; 0: none
-	next  []int32 // by place: place + 1; 0: none
+	heads []int32 // newest place of each hash, plus 1; 0: none
+	next  []int32 // next older place with the same hash, plus 1; 0: none
 }
 
 func newIndex(capacity int) index {
 	return index{
 		seed:  maphash.MakeSeed(),
-		heads: make([]int32, 1<<bits.Len(uint(capacity))), // a power of two above it
+		heads: make([]int32, 1<<bits.Len(uint(capacity))), // a power of two above capacity
 		next:  make([]int32, capacity),
 	}
 }
@@ -35,7 +35,7 @@ func (x *index) add(name []byte, at int) {
 	x.next[at], *h = *h, int32(at+1)
 }
 
-// remove takes a place out of the chain of its name, which must contain it.
+// remove removes a place from the chain of its name, which must contain it.
 func (x *index) remove(name []byte, at int) {
 	p := x.head(name)
 	for int(*p)-1 != at {

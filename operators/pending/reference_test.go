@@ -24,7 +24,7 @@ func (w *referenceTable) timedOut(r *referenceRow, step uint64) bool {
 	return r.step+w.config.Timeout <= step
 }
 
-// known returns the newest rows, as many as there are places.
+// known returns the newest rows, as many as a table has places.
 func (w *referenceTable) known() []*referenceRow {
 	return w.rows[max(0, len(w.rows)-w.config.Capacity):]
 }
@@ -45,7 +45,7 @@ func (w *referenceTable) put(name string, step uint64, values string) Status {
 	if r := w.find(name); r != nil && !w.timedOut(r, step) {
 		return Again
 	}
-	first := len(w.rows) // the oldest row that holds a place
+	first := len(w.rows) // index of the oldest row that holds a place
 	for i := len(w.rows) - 1; i >= 0; i-- {
 		if r := w.rows[i]; !r.expired && !(r.taken && w.timedOut(r, step)) {
 			first = i
@@ -82,7 +82,8 @@ func (w *referenceTable) expire(step uint64) (name string, some bool) {
 	return "", false
 }
 
-// TestTableMatchesTheReference compares both on random calls, with a state saved and restored in between.
+// TestTableMatchesTheReference compares Table with referenceTable on random calls. It saves and restores the table
+// between calls.
 func TestTableMatchesTheReference(t *testing.T) {
 	for seed := range uint64(300) {
 		rng := rand.New(rand.NewPCG(seed, 1))

@@ -1,30 +1,30 @@
 package pending
 
-// Row is a row that has been given out. Its slices belong to the table and are valid until the next call.
+// Row is a row that Take or Expired returns. Its slices belong to the table and are valid until the next call.
 type Row struct {
 	Name   []byte
-	Step   uint64    // at which it was put
-	Values []float64 // as long as Width
+	Step   uint64    // step at which the row was put
+	Values []float64 // the numbers of the row, Width of them
 }
 
 // Status is the result of a call.
 type Status uint8
 
-// The statuses.
+// These are the statuses.
 const (
 	Done    Status = iota + 1 // Put has stored the row, or Take has returned it
-	Again                     // Put: a row of that name has not timed out; Take: the row was taken before
+	Again                     // Put: a row of this name has not timed out; Take: the row was already taken
 	Late                      // Take: the row has timed out
-	Foreign                   // Take: no row of that name is known
-	Full                      // Put: Capacity rows have not timed out, or not been asked for by Expired
+	Foreign                   // Take: the table has no row of this name
+	Full                      // Put: all places hold rows that have not timed out, or that Expired has not returned yet
 	Unnamed                   // Put: the name is empty or longer than Config.Name
 )
 
 // Table holds waiting rows. It is not safe for concurrent use.
 type Table struct {
 	config  Config
-	put     uint64 // rows ever put; the n-th is in place n mod Capacity
-	gone    uint64 // the oldest of these, which have timed out and hold no place
+	put     uint64 // number of rows ever put; the n-th is in place n mod Capacity
+	gone    uint64 // number of the oldest rows that have timed out and hold no place
 	steps   []uint64
 	marks   []mark
 	names   []byte // Name bytes for each place, padded with zeros
@@ -32,7 +32,7 @@ type Table struct {
 	values  []float64
 
 	index, spare index
-	row          Row // given out; its slices have room
+	row          Row // the row that was returned last; its slices are reused
 }
 
 // mark is the status of a place.
@@ -40,7 +40,7 @@ type mark uint8
 
 const (
 	empty   mark = iota
-	waiting      // values are the row's; zero in all other marks
+	waiting      // waiting means that values holds the row's numbers; with other marks they are zero
 	taken
 	expired
 )
@@ -61,7 +61,7 @@ func New(c Config) (*Table, error) {
 	}, nil
 }
 
-// Put stores a row that waits under a name from the given step on. The step must not be below that of the row before.
+// Put stores a row that waits under a name from the given step on. The step must not be lower than in the call before.
 // The table copies name and values.
 func (t *Table) Put(name []byte, step uint64, values []float64) Status {
 	switch {
@@ -93,7 +93,7 @@ func (t *Table) Put(name []byte, step uint64, values []float64) Status {
 	return Done
 }
 
-// Take returns the row that waits under a name, with status Done. With any other status there is no row.
+// Take returns the row that waits under a name, with status Done. With any other status it returns no row.
 func (t *Table) Take(name []byte, step uint64) (Row, Status) {
 	at := t.find(name)
 	switch {
@@ -132,7 +132,7 @@ func (t *Table) pass(step uint64) {
 	}
 }
 
-// give returns the row of a place and marks the place.
+// give returns the row of a place and sets the mark of the place.
 func (t *Table) give(at int, m mark) Row {
 	t.row.Step, t.row.Name = t.steps[at], append(t.row.Name[:0], t.nameAt(at)...)
 	copy(t.row.Values, t.valuesAt(at))

@@ -16,7 +16,7 @@ func newTable(tb testing.TB, c Config) *Table {
 	return t
 }
 
-// story is a table whose calls are logged, one line each.
+// story is a table whose calls are logged, each on one line.
 type story struct {
 	*testing.T
 	table *Table
@@ -65,29 +65,29 @@ func newStory(t *testing.T) story {
 	return story{t, newTable(t, Config{Capacity: 4, Width: 2, Name: 5, Timeout: 3})}
 }
 
-// TestFaultyFeedback checks the table on plays of a bandit with all these kinds of
-// feedback.
+// TestFaultyFeedback checks the table with actions of a bandit and feedback that is late, doubled, out of order,
+// foreign or missing.
 func TestFaultyFeedback(t *testing.T) {
 	s := newStory(t)
 	s.put("p1", 1, 10, Done)
 	s.put("p2", 1, 20, Done)
 	s.put("p3", 2, 30, Done)
-	s.taken("p3", 2, 2, 30) // out of order
+	s.taken("p3", 2, 2, 30) // p3 is answered before p2
 	s.taken("p1", 3, 1, 10)
 	s.take("p1", 3, Again)
 	s.take("p9", 3, Foreign)
 	s.take("", 3, Foreign)
 	s.take("p2xxxxxx", 3, Foreign)
 	s.expired(3)
-	s.take("p2", 4, Late) // its time is over, whether it has been asked for or not
+	s.take("p2", 4, Late) // its time is over, also if Expired has not returned it yet
 	s.expired(4, "p2 1 [20 -20]")
 	s.take("p2", 4, Late)
 	s.expired(100)
-	s.take("p3", 100, Again) // still remembered
+	s.take("p3", 100, Again) // the table still stores that p3 was taken
 }
 
-// TestARowKeepsItsPlaceUntilItsTimeout checks this for rows that are taken and for rows that are not: whether a row
-// fits depends on the steps of earlier Puts alone.
+// TestARowKeepsItsPlaceUntilItsTimeout checks that a row keeps its place until its time-out, whether it is taken or
+// not: whether another row fits depends only on the steps of earlier Puts.
 func TestARowKeepsItsPlaceUntilItsTimeout(t *testing.T) {
 	s := newStory(t)
 	for _, name := range []string{"a", "b", "c", "d"} {
@@ -97,19 +97,19 @@ func TestARowKeepsItsPlaceUntilItsTimeout(t *testing.T) {
 	s.taken("a", 2, 1, 1)
 	s.taken("b", 2, 1, 1)
 	s.put("e", 3, 1, Full)
-	s.put("e", 4, 2, Done) // a and b, which were taken, have timed out and free their places
+	s.put("e", 4, 2, Done) // a and b were taken and have timed out, so that their places are free
 	s.put("f", 4, 3, Done)
-	s.put("g", 4, 4, Full) // c has, too, but it has not been asked for
+	s.put("g", 4, 4, Full) // c has timed out, too, but Expired has not returned it yet
 	s.expired(4, "c 1 [1 -1]", "d 1 [1 -1]")
 	s.put("g", 4, 4, Done)
-	s.take("a", 4, Foreign) // forgotten: e has its place
+	s.take("a", 4, Foreign) // the table no longer stores a, because e has its place
 	s.take("c", 4, Foreign)
 	s.take("d", 4, Late)
 	s.put("h", 4, 5, Done)
 	s.expired(7, "e 4 [2 -2]", "f 4 [3 -3]", "g 4 [4 -4]", "h 4 [5 -5]")
 }
 
-// TestNewest checks that the newest row is the one put last, whether it is taken or not, and after a restart.
+// TestNewest checks that Newest returns the step of the last Put, also after the row was taken and after a restart.
 func TestNewest(t *testing.T) {
 	s := newStory(t)
 	f := func(want uint64, some bool) {
@@ -125,7 +125,7 @@ func TestNewest(t *testing.T) {
 		}
 	}
 	f(0, false)
-	for step := uint64(2); step < 12; step += 2 { // more than there are places
+	for step := uint64(2); step < 12; step += 2 { // more rows than places
 		s.expired(step, map[uint64][]string{6: {"a 2 [1 -1]"}, 8: {"b 4 [1 -1]"}, 10: {"c 6 [1 -1]"}}[step]...)
 		s.put(string('a'+rune(step/2)-1), step, 1, Done)
 		f(step, true)

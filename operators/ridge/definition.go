@@ -6,7 +6,7 @@ import (
 	"oriel/operators/moments"
 )
 
-// The updates.
+// These are the updates.
 const (
 	Moments    = "moments"
 	Innovation = "innovation"
@@ -15,7 +15,7 @@ const (
 	raised  = "raise"
 )
 
-// Definition is the row of ridge in the table of operators.
+// Definition is the entry of ridge in the registry of operators.
 var Definition = operators.Definition{
 	Name: "ridge", Text: "least squares: weights with standard errors from private second moments",
 	Settings: settings, Events: events, New: configure,
@@ -72,7 +72,7 @@ func events(v *operators.Values) operators.Events {
 	d := v.Count("DIMENSION")
 	v.Want("DIMENSION", d >= 1 && d <= moments.MaxFeatures, "%d: not within 1 to %d", d, moments.MaxFeatures)
 	d = min(d, moments.MaxFeatures)
-	body, _ := loss.Body("squared", int(d)) // a loss that there is
+	body, _ := loss.Body("squared", int(d)) // no error: this loss exists
 	return operators.Events{Body: body, Dimension: int(d)}
 }
 

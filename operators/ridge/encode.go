@@ -7,7 +7,7 @@ import (
 	"oriel/operators"
 )
 
-// The fields of a state are the weights, d floats, and doublings u64.
+// The fields of a state are the weights, d floats, and the number of doublings, u64.
 const stateVersion = 1
 
 // defineState lists the fields of the state of a machine that newMachine has made.

@@ -33,7 +33,8 @@ var kinds = []struct {
 	}},
 }
 
-// config returns the operator with the settings NAME=value over a mechanism, and that mechanism.
+// config returns the operator with the settings NAME=value for a mechanism, and the mechanism with the operator's
+// contribution.
 func config(tb testing.TB, m mechanisms.Config, lines ...string) (operator, mechanisms.Config) {
 	tb.Helper()
 	return optest.Over[operator](tb, Definition, m, lines...)

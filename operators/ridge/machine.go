@@ -18,13 +18,13 @@ type Machine struct {
 	deviation mechanisms.Deviation
 	edge      float64 // κ before it is doubled
 
-	point     []float64 // the decision: weights, label units a unit of features
-	doublings uint64    // of all decisions
+	point     []float64 // the decision: weights in units of the label per unit of a feature
+	doublings uint64    // number of doublings of κ in all decisions so far
 
 	system  system
-	theta   []float64 // weights of z, label units, scratch
+	theta   []float64 // weights of z in units of the label, scratch
 	cross   []float64 // released Σ z·y, scratch
-	inverse []float64 // V⁻¹θ, scratch
+	inverse []float64 // scratch: V⁻¹θ
 	extras  []schemas.ExtraValue
 }
 
@@ -38,7 +38,7 @@ type system interface {
 	Used() (edge float64, doublings int)
 }
 
-// places in the extras
+// These are places in the extras.
 const (
 	atDeviation = iota
 	atOffset
@@ -75,7 +75,7 @@ func newMachine(c operator, stream *mechanisms.Stream) (*Machine, error) {
 	return m, nil
 }
 
-// Open appends no decision, because the first weights are zero, and public.
+// Open appends no decision, because the first weights are zero and therefore known.
 func (m *Machine) Open(dst []operators.Decision) []operators.Decision { return dst }
 
 // Add adds the row of a record. A record without a row counts as null.
@@ -91,8 +91,8 @@ func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.
 	return append(dst, operators.Decision{Index: t, Step: t, Point: m.point, Extras: m.extras})
 }
 
-// contribution returns the numbers that a record adds to the stream, or nil: the row (z; y) times √w, with w clamped to
-// 1. For innovation, the label's residual is taken from the published decision.
+// contribution returns the numbers that a record adds to the stream, or nil. They are the row (z; y) times √w, with w
+// clamped to 1. For innovation, y is the label's residual against the published decision.
 func (m *Machine) contribution(r operators.Record) []float64 {
 	contribution := m.Stream.Scratch()
 	d := m.rows.Features
@@ -113,7 +113,8 @@ func (m *Machine) contribution(r operators.Record) []float64 {
 	return contribution
 }
 
-// weight returns N_t: the events of t steps, null ones included, each by its remaining weight in a memory.
+// weight returns N_t, the number of events in t steps, including null events. With a memory each event counts with its
+// remaining weight.
 func (m *Machine) weight(t uint64) float64 {
 	return float64(float64(m.batch) * mechanisms.Weight(m.terms.Scope, t))
 }
@@ -144,8 +145,8 @@ func (m *Machine) decide(t uint64) {
 	m.extras[atDoublings].Number = float64(m.doublings)
 }
 
-// finite returns a deviation that can be written. An infinite one, for example with a tiny regulariser, becomes the
-// largest float64.
+// finite returns x, or the largest float64 if x is infinite, as for a tiny regulariser. An infinite deviation could not
+// be encoded.
 func finite(x float64) float64 {
 	if !(x <= math.MaxFloat64) {
 		return math.MaxFloat64
@@ -176,7 +177,7 @@ func (m *Machine) deviations(sd, label float64, solved bool) {
 	}
 }
 
-// squares returns, from released moments, Σ(y − ⟨z, θ⟩)² for the update moments and Σr² for innovation.
+// squares returns a sum from released moments: Σ(y − ⟨z, θ⟩)² for the update moments, and Σr² for innovation.
 func (m *Machine) squares(sums moments.Moments) float64 {
 	total := sums.Square()
 	if m.innovation {

@@ -73,8 +73,8 @@ type slow struct {
 	y, w  []float64
 	point []float64
 
-	deviation []float64 // of weights, for noise of a standard deviation of 1 a number
-	left      float64   // root of the mean squared residual
+	deviation []float64 // deviations of the weights, if the noise of each number has standard deviation 1
+	left      float64   // root mean square of the residuals
 }
 
 func (s *slow) add(e schemas.Event) {
@@ -117,7 +117,7 @@ func (s *slow) decide() {
 	if s.innovation {
 		scale, unit = s.gain/n, s.residual
 	}
-	if s.raise { // to the edge, and nothing is added
+	if s.raise { // eigenvalues are raised to the edge, and no shift is added
 		var e mat.EigenSym
 		e.Factorize(gram, true)
 		var q mat.Dense
@@ -145,11 +145,11 @@ func (s *slow) decide() {
 	s.say(whole, &theta, unit, n)
 }
 
-// say computes the published accuracy of weights θ from the inverse M of the matrix that they were solved with.
-// Coordinate i of M·(h − E·θ) has a variance with one term for each pair j ≤ k, the squared effect of E_jk, doubled if
-// j = k, plus the variance due to h.
+// say computes the published accuracy of weights θ from the inverse M of the matrix that they were solved with. The
+// noise in θ is M·(h − E·θ), where E is the noise of V and h the noise of u. The variance of coordinate i is a sum over
+// pairs j ≤ k of the squared effect of E_jk, doubled if j = k, plus the variance from h.
 func (s *slow) say(whole *mat.SymDense, theta *mat.VecDense, unit, n float64) {
-	d, label := s.rows.Features, float64(s.rows.Label)/moments.Whole
+	d, label := s.rows.Features, float64(s.rows.Label)/moments.MaxLabel
 	var m mat.Dense
 	if err := m.Inverse(whole); err != nil {
 		panic(err)
@@ -231,8 +231,8 @@ func TestReferenceModelMatchesMachine(t *testing.T) {
 	}
 }
 
-// TestCanariesReachTheSensitivity checks that the rows of canaries are orthogonal and of the greatest length,
-// whatever the direction and the weights are.
+// TestCanariesReachTheSensitivity checks that the rows of canaries are orthogonal and of the largest possible length,
+// for every direction u and for every decision.
 func TestCanariesReachTheSensitivity(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 9))
 	for _, kind := range kinds {
@@ -275,8 +275,8 @@ func TestCanariesReachTheSensitivity(t *testing.T) {
 	}
 }
 
-// TestContributionsReachTheirSensitivity checks contributions on the lattice of a plan. Those of canaries reach the
-// distance that the noise is calibrated to, and those of any other numbers do not exceed it.
+// TestContributionsReachTheirSensitivity checks contributions on the lattice of a plan. Contributions of canaries must
+// reach the distance to which noise is calibrated, and no other contributions may exceed it.
 func TestContributionsReachTheirSensitivity(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 9))
 	for _, kind := range kinds {
@@ -297,9 +297,9 @@ func TestContributionsReachTheirSensitivity(t *testing.T) {
 }
 
 // TestDeviationsOfWeights compares the published deviation of the weights with the sample deviation over 200 keys, for
-// the update moments. The noise is small beside the data, so that the first order holds. A variance of 200 samples has
-// a relative error of 0.1; 6.11 times that is allowed. Weights are large beside labels, so that most of the deviation
-// comes from the noise of the features' own moments.
+// the update moments. The noise is small relative to the data, so that the first-order formula holds. A variance of 200
+// samples has a relative error of 0.1; the test allows 6.11 times this error. Weights are large relative to labels, so
+// that most of the deviation comes from the noise in the moments of features.
 func TestDeviationsOfWeights(t *testing.T) {
 	m := optest.Life(400)
 	m.Budget.Epsilon = 100
@@ -378,12 +378,12 @@ func TestSettingsAreRefused(t *testing.T) {
 		return err
 	})
 	if label := c.rows.Label; label != 716 {
-		t.Errorf("the default share is %d/%d", label, moments.Whole)
+		t.Errorf("the default share is %d/%d", label, moments.MaxLabel)
 	}
 }
 
-// TestAddAllocatesNothing checks that a step allocates no more than its stream alone, which allocates nothing without
-// the race detector.
+// TestAddAllocatesNothing checks that a step allocates no more than a stream without a machine, which allocates nothing
+// without the race detector.
 func TestAddAllocatesNothing(t *testing.T) {
 	for _, kind := range kinds {
 		c, m := config(t, kind.m, kind.lines...)

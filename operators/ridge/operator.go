@@ -19,15 +19,15 @@ import (
 type operator struct {
 	rows         moments.Rows
 	innovation   bool
-	features     float64 // X, norm by which features are scaled
-	middle, half float64 // of the label's range
-	residual     float64 // C, clip of residuals; 0: the update is moments
-	gain         float64 // α, weight of second moments
-	start        float64 // λ_0, initial regulariser
-	convexity    float64 // µ, growth of the regulariser with each event
-	shift        float64 // f, shift in units of the spectrum's edge
-	raise        bool    // eigenvalues, in place of the shift
-	maxWeights   float64 // largest norm of weights, in half label ranges
+	features     float64 // X, the norm by which features are divided
+	middle, half float64 // middle of the label's range, and half its width
+	residual     float64 // C, the clip of residuals; 0: the update is moments
+	gain         float64 // α, the weight of second moments
+	start        float64 // λ_0, the initial regulariser
+	convexity    float64 // µ, the growth of the regulariser with each event
+	shift        float64 // f, the shift in units of Edge, the edge of the noise's spectrum
+	raise        bool    // small eigenvalues are raised, and the matrix is not shifted
+	maxWeights   float64 // largest norm of weights, in units of half the label's range
 	every        uint64
 	batch        uint64
 	terms        protection.Terms // who is protected, and for how long
@@ -63,7 +63,7 @@ func (c operator) Extras() []schemas.Extra {
 	}, operators.LifetimeMembers(c.terms)...)
 }
 
-// component describes the contribution of a record.
+// component returns the component of a record's contribution.
 func (c operator) component() contribution.Component {
 	p := c.rows.Component()
 	p.Name = "moments"
@@ -91,7 +91,6 @@ func checkPlan(params []byte, none bool) error {
 // Params freezes only the version.
 func (c operator) Params(mechanisms.Config) ([]byte, error) { return []byte{planVersion}, nil }
 
-// Open returns a Machine.
 func (c operator) Open(params []byte, sums *mechanisms.Stream) (operators.Machine, error) {
 	if err := checkPlan(params, false); err != nil {
 		return nil, err
@@ -99,11 +98,11 @@ func (c operator) Open(params []byte, sums *mechanisms.Stream) (operators.Machin
 	return newMachine(c, sums)
 }
 
-// Describe returns the price of a row, and the noise that a factorisation must withstand.
+// Describe describes the contribution of a row, and the noise that the released matrix contains when it is factorised.
 func (c operator) Describe(m mechanisms.Config) operators.Description {
-	s, shift := float64(c.rows.Label)/moments.Whole, c.shift
+	s, shift := float64(c.rows.Label)/moments.MaxLabel, c.shift
 	if c.raise {
-		shift = 0 // nothing is shifted
+		shift = 0 // with raised eigenvalues there is no shift
 	}
 	return operators.Description{
 		Radius: float64(float64(c.maxWeights*c.half) / c.features),
@@ -115,13 +114,11 @@ func (c operator) Describe(m mechanisms.Config) operators.Description {
 	}
 }
 
-// EmitAll returns the operator that publishes the decision of each step.
 func (c operator) EmitAll() operators.Operator {
 	c.every = 1
 	return c
 }
 
-// ReferenceModel returns the code that an audit compares machines with.
 func (c operator) ReferenceModel(params []byte) (operators.ReferenceModel, error) {
 	return newReference(c), checkPlan(params, false)
 }
@@ -135,7 +132,7 @@ func (c operator) predict(x []float64, e schemas.Event) float64 {
 	return max(c.middle-c.half, min(c.middle+c.half, p))
 }
 
-// Score uses half the squared error as loss.
+// Score returns how decisions are scored; the loss is half the squared error.
 func (c operator) Score() *operators.Score {
 	exact := c
 	exact.shift = 0
@@ -149,8 +146,8 @@ func (c operator) Score() *operators.Score {
 	}
 }
 
-// row writes z, the features scaled down to norm at most 1, to dst of length d. It returns false if the event is
-// unusable.
+// row writes z to dst of length d: the features divided by X, and shortened to norm 1 if they are longer. It returns
+// false if the event is unusable.
 func (c operator) row(dst []float64, e schemas.Event) bool {
 	valid := e.Weight >= 0 && e.Weight <= math.MaxFloat64 && math.Abs(e.Label) <= math.MaxFloat64
 	return valid && loss.Normalised(dst, e.Vector, c.features)

@@ -26,8 +26,8 @@ func (t *reference) Observe(decisions []operators.Decision) {
 	}
 }
 
-// Contribution writes the row feature by feature: z, scaled to norm at most 1, and the part of the label that is
-// learned, not clamped.
+// Contribution writes the row feature by feature: z of norm at most 1, and the label or residual that is learned, not
+// clamped.
 func (t *reference) Contribution(dst []float64, r operators.Record) bool {
 	d, e := t.rows.Features, r.Event
 	if r.Null {
@@ -67,11 +67,11 @@ func (t *reference) Contribution(dst []float64, r operators.Record) bool {
 	return true
 }
 
-// Tangent does nothing, because a canary's direction selects one of a list of pairs.
+// Tangent does nothing, because a canary's direction selects one pair from a list.
 func (t *reference) Tangent([]float64) {}
 
-// Canary returns two events whose rows are as far apart as possible. Features, labels and weights lie far beyond the
-// values that they are clamped to.
+// Canary returns two events whose rows are at the largest distance. Features, labels and weights lie far beyond the
+// values to which they are clamped.
 func (t *reference) Canary(u []float64, factor float64) (with, without operators.Record) {
 	a, b := t.rows.LargestDistance(u)
 	d := t.rows.Features
@@ -85,7 +85,7 @@ func (t *reference) record(z []float64, side, factor float64) operators.Record {
 	for i, x := range z {
 		values[i] = float64(float64(x*t.features) * beyond)
 	}
-	// The label is beyond every prediction of weights of the largest norm.
+	// reach puts the label beyond every prediction of weights of the largest norm.
 	reach := float64((2 + t.maxWeights) * t.half * beyond * max(1, t.residual/t.half))
 	return operators.Record{Event: schemas.Event{
 		Vector: schemas.Vector{Values: values}, Label: t.middle + float64(side*reach), Weight: beyond,

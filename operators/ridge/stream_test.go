@@ -38,7 +38,8 @@ func lines(count int) (events []*schemas.Event) {
 }
 
 // TestDoublingsAreRare checks that, with a shift equal to the edge of the noise's spectrum, nearly every released
-// matrix can be factorised at once, from the first step on. Without a shift nearly none of the first ones can.
+// matrix has a factor without doubling, from the first step on. Without a shift, nearly none of the first matrices has
+// a factor.
 func TestDoublingsAreRare(t *testing.T) {
 	for _, x := range []struct {
 		shift             string
@@ -63,8 +64,9 @@ func TestDoublingsAreRare(t *testing.T) {
 	}
 }
 
-// TestWeightsFadeWithTheEvents checks a stream whose events become rare. With a memory their weight decays while the
-// noise stays, and so does the shift. The weights fade to those of noise alone, which the shift damps.
+// TestWeightsFadeWithTheEvents checks a stream whose events become rare. With a memory the events' weight decays, while
+// the noise and the shift do not change. The weights must approach the weights of noise without data, which the shift
+// damps.
 func TestWeightsFadeWithTheEvents(t *testing.T) {
 	m := optest.Life(256)
 	m.Budget.Epsilon = 40
@@ -106,7 +108,7 @@ func TestPlanDescribesOnlyShifts(t *testing.T) {
 }
 
 // TestDecisionsAreFiniteAtTheEndsOfSettings checks that, with settings at the ends of their ranges, every number of a
-// decision is finite, so that it can be written. An infinite deviation becomes the largest float64.
+// decision is finite, so that it can be encoded. An infinite deviation must become the largest float64.
 func TestDecisionsAreFiniteAtTheEndsOfSettings(t *testing.T) {
 	for _, more := range [][]string{
 		{"UPDATE=innovation", "RESIDUAL_MAX=1e12", "GAIN=0", "START_REGULARIZER=1e-310", "FEATURES_MAX=1e-12"},

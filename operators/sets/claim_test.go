@@ -13,9 +13,10 @@ import (
 	"oriel/operators/optest"
 )
 
-// enumerated computes the exact law of all decisions of a stream's life, including coins. fast is 1, or the factor by
-// which the rate is too high. Plays are answered with worths in turn; NaN stands for a record without a value.
-func enumerated(t *testing.T, c Config, m mechanisms.Config, worths []float64, fast float64) optest.Law {
+// enumerated computes the exact law of all decisions of a stream's life, including coins. fast is the factor by which
+// the rate is too high: 1, or more as a planted fault. worths are the values of the answers, in order; NaN stands for
+// an answer without a value.
+func enumerated(t *testing.T, c Config, m mechanisms.Config, values []float64, fast float64) optest.Law {
 	t.Helper()
 	stream := mechtest.Open(t, m, [32]byte{1})
 	machine := opened(t, c, m, stream)
@@ -24,27 +25,27 @@ func enumerated(t *testing.T, c Config, m mechanisms.Config, worths []float64, f
 		if err := machine.Restore(start); err != nil {
 			t.Fatal(err)
 		}
-		var said []byte
+		var published []byte
 		tell := func(made []operators.Decision) (first uint64) {
 			for _, x := range made[0].Point {
-				said = append(said, byte(x))
+				published = append(published, byte(x))
 			}
 			return made[0].Index
 		}
 		play := tell(machine.Open(nil))
-		for i, worth := range worths {
-			r := answer(play, worth, int64(i))
-			r.Null = math.IsNaN(worth)
+		for i, value := range values {
+			r := answer(play, value, int64(i))
+			r.Null = math.IsNaN(value)
 			play = tell(machine.Add(nil, r))
 		}
-		return string(said)
+		return string(published)
 	})
 }
 
 // TestTwoExpertsAreWithinTheirClaim enumerates all outcomes for two experts and two elements, including coins, on
-// neighbouring streams of all kinds. The privacy loss of decisions is within the claim, for pure ε and for (ε, δ); the
-// claim is that of one expert. Some pair of streams comes close to it, and at three times the rate some pair exceeds
-// it.
+// neighbouring streams of all kinds. The privacy loss of decisions must be within the claim, for pure ε and for (ε, δ).
+// The claim is the loss of one expert. Some pair of streams must come close to the claim, and at three times the rate
+// some pair must exceed it.
 func TestTwoExpertsAreWithinTheirClaim(t *testing.T) {
 	c := drawsOf(2, 2, 1, 3)
 	c.Rate = tight
@@ -80,15 +81,15 @@ func TestTwoExpertsAreWithinTheirClaim(t *testing.T) {
 		for _, rest := range [][]float64{{1, 0}} {
 			rates := []float64{1}
 			if kind.delta == 0 && kind.share == 1 {
-				rates = append(rates, 3) // too fast
+				rates = append(rates, 3) // three times the rate is too fast
 			}
 			for _, fast := range rates {
 				a := enumerated(t, c, m, append([]float64{first[0]}, rest...), fast)
 				b := enumerated(t, c, m, append([]float64{first[1]}, rest...), fast)
 				total := 0.0
-				for said, p := range a {
+				for published, p := range a {
 					total += p
-					loss := math.Abs(math.Log(p / b[said]))
+					loss := math.Abs(math.Log(p / b[published]))
 					if fast == 1 {
 						reach = max(reach, loss/g.Epsilon)
 					}

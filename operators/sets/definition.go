@@ -9,13 +9,13 @@ import (
 	"oriel/schemas"
 )
 
-// Definition is the row of sets in the table of operators.
+// Definition is the entry of sets in the registry of operators.
 var Definition = operators.Definition{
 	Name: "sets", Text: "k of N elements, learned from the quality of the whole set that was played",
 	Settings: settings, Events: events, New: configure,
 }
 
-// Values of the settings for rules, rates and coins.
+// These are the values of the settings for rules, rates and coins.
 const (
 	halving = "halving"
 	draws   = "draws"

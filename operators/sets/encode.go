@@ -14,7 +14,7 @@ const stateVersion = 1
 
 const roundLen = 4 + 4
 
-// errState refuses a state that no machine can have written.
+// errState is the error for a state that no machine can have written.
 var errState = errors.New("what is known of sets is not possible")
 
 // defineState lists the fields of the state of a machine that newMachine has made.

@@ -8,17 +8,18 @@ import (
 	"oriel/operators"
 )
 
-// expertsRule is Algorithm 3 of the source, BanditDP: k experts with exponential weights, and explorations in rounds
-// that do not depend on events. The stream holds the experts' sums and draws by them.
+// expertsRule is Algorithm 3 (BanditDP) of the source paper, see SPEC.md: k experts with exponential weights, and
+// explorations in rounds that do not depend on events. The stream holds the experts' sums and makes draws with
+// probabilities from them.
 type expertsRule struct {
 	config Config
 	rates  rates
-	last   uint64 // last round whose answers can still be learned from
+	last   uint64 // last round whose answers the rule can still learn from
 
-	set      []int  // drawn last
-	round    uint64 // rounds that went out
-	explored uint64 // rounds that explored
-	probe    []int  // scratch
+	set      []int  // the set that was drawn last
+	round    uint64 // number of published rounds
+	explored uint64 // number of rounds that have explored
+	probe    []int  // scratch: the set of an exploration
 	zeros    []int64
 	coin     [2]int64
 }
@@ -34,8 +35,8 @@ func newExperts(c Config, r rates, stream *mechanisms.Stream) (*expertsRule, err
 	}, nil
 }
 
-// next plays the set that was drawn last, or explores. An exploration plays the first elements of the set, uniformly 0
-// to k−1 of them, followed by a uniformly drawn element. The first set is uniformly drawn.
+// next plays the set that was drawn last, or explores. An exploration plays the first i elements of the set followed
+// by another element; i from 0 to k−1 and the other element are drawn uniformly. The first set is drawn uniformly, too.
 func (e *expertsRule) next(stream *mechanisms.Stream) ([]int, playedRound) {
 	if e.round++; e.round == 1 {
 		for i := range e.set {
@@ -63,7 +64,7 @@ func (e *expertsRule) any(stream *mechanisms.Stream, n int) int {
 // explores tosses the coin that decides whether a round explores.
 func (e *expertsRule) explores(stream *mechanisms.Stream) bool {
 	p := e.rates.share
-	if !e.config.Capped { // a fixed number of the rounds to come
+	if !e.config.Capped { // a fixed number of rounds explores; this is the share of the remaining rounds
 		p = float64(e.rates.explorations-e.explored) / float64(e.last-e.round+1)
 	}
 	if p >= 1 || e.config.early {
@@ -73,8 +74,8 @@ func (e *expertsRule) explores(stream *mechanisms.Stream) bool {
 	return stream.Choose(0, e.coin[:], operators.ByProbabilities) == 1
 }
 
-// learn draws all elements anew: after each exploration, or with direct draws after each round. The answers of the
-// round are in the stream already.
+// learn draws all elements anew: after each exploration, or with direct draws after each round. The stream already
+// holds the answers of the round.
 func (e *expertsRule) learn(stream *mechanisms.Stream, p playedRound, _ int, _ float64) {
 	if p.cell < 0 && e.config.Rate != direct {
 		return
@@ -84,7 +85,7 @@ func (e *expertsRule) learn(stream *mechanisms.Stream, p playedRound, _ int, _ f
 	}
 }
 
-// The state has fixed width, little-endian: k elements of the set u32, round u64, explored u64.
+// A state of the rule has fixed length, little-endian: k elements of the set u32, round u64, explored u64.
 func (e *expertsRule) StateLen() int { return 4*len(e.set) + 16 }
 
 func (e *expertsRule) AppendState(dst []byte) []byte {

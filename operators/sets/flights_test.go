@@ -29,7 +29,7 @@ func TestSetsOnFlights(t *testing.T) {
 		for a := range row {
 			row[a] = max(0, 1-l.Kilometres(j, a)/1000)
 		}
-		w.worth = append(w.worth, row)
+		w.values = append(w.values, row)
 	}
 	for _, j := range l.Destinations {
 		w.shares[j] += 1 / float64(len(l.Destinations))
@@ -48,11 +48,11 @@ func TestSetsOnFlights(t *testing.T) {
 		made, sum, count := m.Open(nil), 0.0, 0.0
 		first, set := made[0].Index, setOf(made[0])
 		for at, j := range l.Destinations {
-			worth := w.of(j, set)
+			value := w.of(j, set)
 			if at >= last {
-				sum, count = sum+worth, count+1
+				sum, count = sum+value, count+1
 			}
-			made = m.Add(made[:0], answer(first+uint64(at%c.Actions.Records), worth, int64(at)))
+			made = m.Add(made[:0], answer(first+uint64(at%c.Actions.Records), value, int64(at)))
 			if len(made) > 0 {
 				first, set = made[0].Index, setOf(made[0])
 			}

@@ -13,17 +13,17 @@ import (
 // ICML 2013) at each position of the greedy set in turn.
 type halvingRule struct {
 	config    Config
-	set       []int  // the set so far, then the element that is tried
+	set       []int  // the set so far, then the element that the round tries
 	chosen    int    // number of elements of the set that are final
-	remaining []int  // elements that may come next, in the order of their list
-	cursor    int    // index among remaining of the element that is tried next
-	cut       int    // halvings at this position
-	stage     uint32 // number of positions so far, in all epochs; answers of other positions are ignored
-	round     uint64 // rounds that went out in this epoch
+	remaining []int  // elements that may come next, in the order of the list
+	cursor    int    // index in remaining of the element to try next
+	cut       int    // number of halvings at this position
+	stage     uint32 // number of positions so far, in all epochs; answers to rounds of earlier positions are ignored
+	round     uint64 // number of published rounds in this epoch
 	tried     []trial
 }
 
-// trial holds the results of an element played after the set so far.
+// trial holds the results of rounds in which an element followed the set so far.
 type trial struct {
 	rounds, answers uint64
 	sum             float64
@@ -35,13 +35,13 @@ func newHalving(c Config) *halvingRule {
 	return h
 }
 
-// begin starts an epoch.
+// begin starts an epoch with an empty set.
 func (h *halvingRule) begin() {
 	h.chosen, h.round = 0, 0
 	h.position()
 }
 
-// position starts the search for the next element.
+// position starts the search for the next element of the set: all other elements remain.
 func (h *halvingRule) position() {
 	h.remaining, h.cursor, h.cut = h.remaining[:0], 0, 0
 	for element := range h.tried {
@@ -68,7 +68,7 @@ func (h *halvingRule) next(*mechanisms.Stream) ([]int, playedRound) {
 	return h.set[:h.chosen+1], playedRound{cell: int32(element), stage: h.stage}
 }
 
-// rounds returns the number of rounds in which an element must have been tried, in total, before halving cut+1 of a
+// rounds returns the total number of rounds in which an element must have been tried before halving cut+1 at a
 // position.
 func (c Config) rounds(cut int) uint64 { return c.Tries * (1<<(cut+1) - 1) }
 
@@ -90,7 +90,8 @@ func (h *halvingRule) learn(_ *mechanisms.Stream, p playedRound, answers int, su
 	h.halve()
 }
 
-// mean returns the released mean value of the element after the set so far, or the least number if it has no answer.
+// mean returns the released mean value of the set so far followed by the element. If the element has no answer, it
+// returns the least number.
 func (t trial) mean() float64 {
 	if t.answers == 0 {
 		return math.Inf(-1)
@@ -98,7 +99,8 @@ func (t trial) mean() float64 {
 	return t.sum / float64(t.answers)
 }
 
-// halve keeps the better half, the first in the list among equals, and adds the last element left to the set.
+// halve keeps the better half of the remaining elements, the first in the list among equals. If one element is left, it
+// is added to the set.
 func (h *halvingRule) halve() {
 	best := slices.Clone(h.remaining)
 	slices.SortStableFunc(best, func(a, b int) int {
@@ -121,7 +123,7 @@ func (h *halvingRule) halve() {
 	h.position()
 }
 
-// explores returns the number of rounds in which an epoch tries elements, without delay.
+// explores returns the number of rounds in which an epoch tries elements, if there is no delay.
 func (c Config) explores() uint64 {
 	all := uint64(0)
 	for position := range c.Pick {
@@ -138,9 +140,9 @@ func (c Config) explores() uint64 {
 	return all
 }
 
-// The state has fixed width, little-endian: found u32, k elements of the set u32, N bytes 0 or 1 for the remaining
-// elements, place among these u32, halvings u32, stage u32, round u64, and for each element rounds u64, answers u64,
-// sum f64.
+// A state of the rule has fixed length, little-endian: found u32, k elements of the set u32, N bytes 0 or 1 for the
+// remaining elements, cursor u32, halvings u32, stage u32, round u64, and for each element rounds u64, answers u64, sum
+// f64.
 func (h *halvingRule) StateLen() int {
 	return 4 + 4*len(h.set) + len(h.tried) + 3*4 + 8 + 24*len(h.tried)
 }
@@ -149,7 +151,7 @@ func (h *halvingRule) AppendState(dst []byte) []byte {
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(h.chosen))
 	for i, element := range h.set {
 		if i >= h.chosen {
-			element = 0 // the rest determines the element to try next
+			element = 0 // not stored, because other fields determine the element to try next
 		}
 		dst = binary.LittleEndian.AppendUint32(dst, uint32(element))
 	}

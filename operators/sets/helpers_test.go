@@ -23,7 +23,7 @@ func named(n int) (names []string) {
 	return names
 }
 
-// halvingOf returns a configuration of halving that tries each element for one round at first.
+// halvingOf returns a configuration of halving that first tries each element for one round.
 func halvingOf(n, k, records int) Config {
 	return Config{
 		Elements: named(n), Pick: k, Tries: 1, Rate: tight, Value: operators.Range{High: 1},
@@ -85,19 +85,18 @@ func setOf(d operators.Decision) (set []int) {
 	return set
 }
 
-// answer returns the record that answers a play.
-func answer(play uint64, worth float64, at int64) operators.Record {
-	r := operators.Record{
-		Key: strconv.AppendUint(nil, play, 10), Event: schemas.Event{Numbers: []float64{worth}},
-	}
+// answer returns the record that answers an action.
+func answer(play uint64, value float64, at int64) operators.Record {
+	r := operators.Record{Key: strconv.AppendUint(nil, play, 10), Event: schemas.Event{Numbers: []float64{value}}}
 	r.Identity.Offset = at
 	return r
 }
 
-// town holds the values of elements to types of events, for facility location, and the frequency of each type.
+// town is a problem of facility location: the value of each element to each type of events, and the frequency of each
+// type.
 type town struct {
 	rng    *rand.Rand
-	worth  [][]float64
+	values [][]float64
 	shares []float64
 }
 
@@ -108,7 +107,7 @@ func newTown(n, types int, seed uint64) *town {
 		for a := range row {
 			row[a] = max(0, 2*t.rng.Float64()-1)
 		}
-		t.worth, t.shares = append(t.worth, row), append(t.shares, t.rng.Float64()*t.rng.Float64())
+		t.values, t.shares = append(t.values, row), append(t.shares, t.rng.Float64()*t.rng.Float64())
 	}
 	sum := 0.0
 	for _, s := range t.shares {
@@ -120,10 +119,10 @@ func newTown(n, types int, seed uint64) *town {
 	return t
 }
 
-// of returns the value of a set to a type.
+// of returns the value of a set to events of a type.
 func (t *town) of(j int, set []int) (most float64) {
 	for _, a := range set {
-		most = max(most, t.worth[j][a])
+		most = max(most, t.values[j][a])
 	}
 	return most
 }
@@ -136,9 +135,9 @@ func (t *town) value(set []int) (sum float64) {
 	return sum
 }
 
-// greedy returns the greedy set, and the mean value of k random elements.
+// greedy returns the greedy set, and the mean value of sets of k random elements.
 func (t *town) greedy(k int) (set []int, random float64) {
-	n := len(t.worth[0])
+	n := len(t.values[0])
 	for range k {
 		best, most := 0, -1.0
 		for a := range n {
@@ -170,7 +169,8 @@ func (t *town) normal(k int) func(set []int) float64 {
 	return func(set []int) float64 { return (t.value(set) - random) / (t.value(best) - random) }
 }
 
-// play answers all plays of rounds by a town, and calls each with the first decision of each round.
+// play answers all actions of some rounds with values from a town, and calls each with the first decision of each
+// round.
 func (t *town) play(m *Machine, rounds int, each func(round int, d operators.Decision)) {
 	made, at := m.Open(nil), int64(0)
 	for round := range rounds {

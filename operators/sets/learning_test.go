@@ -9,8 +9,8 @@ import (
 	"oriel/operators"
 )
 
-// found returns the normalised value of the sets of rounds that do not explore, in the mean over the last tenth of the
-// rounds and over several seeds: 0 for random sets, 1 for the greedy set.
+// found returns the normalised value of the sets in rounds that do not explore: 0 for random sets, 1 for the greedy
+// set. It is the mean over the last tenth of the rounds and over several seeds.
 func found(t *testing.T, c Config, epsilon float64, rounds, seeds int) (mean float64) {
 	t.Helper()
 	for seed := range seeds {
@@ -29,8 +29,9 @@ func found(t *testing.T, c Config, epsilon float64, rounds, seeds int) (mean flo
 	return mean
 }
 
-// TestHalvingFindsSets checks that halving comes close to the greedy set under pure ε = 1. With noise that hides one
-// answer among a thousand it finds less. It takes as many steps as the plan states, and then plays the set for ever.
+// TestHalvingFindsSets checks that halving comes close to the greedy set under pure ε = 1. With so much noise that one
+// answer among a thousand is hidden, it finds less. It must need as many steps as the plan states, and then play the
+// same set for ever.
 func TestHalvingFindsSets(t *testing.T) {
 	c := halvingOf(20, 3, 16)
 	c.Tries = 4
@@ -52,8 +53,8 @@ func TestHalvingFindsSets(t *testing.T) {
 	}
 }
 
-// TestWeightsLearn checks that exponential weights learn from explorations within their proved bound. They learn less
-// under noise, and nothing at the printed rate.
+// TestWeightsLearn checks that exponential weights learn from explorations within their proved bound, that they learn
+// less under noise, and that they learn nothing at the rate printed in the paper.
 func TestWeightsLearn(t *testing.T) {
 	const rounds = 30000
 	c := drawsOf(6, 2, 8, rounds)
@@ -68,8 +69,8 @@ func TestWeightsLearn(t *testing.T) {
 	}
 }
 
-// TestEpochsFollowAChange checks a change of the best set. With epochs the rule finds the set of the last epoch;
-// without them it keeps the first set.
+// TestEpochsFollowAChange checks a change of the best set. With epochs the rule must find the set that is best in the
+// last epoch. Without them it keeps the first set.
 func TestEpochsFollowAChange(t *testing.T) {
 	c := halvingOf(10, 2, 16)
 	c.Tries = 4
@@ -101,8 +102,8 @@ func TestEpochsFollowAChange(t *testing.T) {
 	}
 }
 
-// TestFeedbackThatFails checks that unanswered plays, late answers, and records that answer no play only cost time. The
-// sets found are as good, and no answer to a play of an earlier set counts for a later one.
+// TestFeedbackThatFails checks that unanswered actions, late answers, and records that answer no action only cost time:
+// the sets found are as good. Answers to actions of an earlier set must not count for a later set.
 func TestFeedbackThatFails(t *testing.T) {
 	c := halvingOf(10, 2, 8)
 	c.Tries, c.Actions.Actions, c.Actions.Delay = 4, 16, 3
@@ -110,7 +111,7 @@ func TestFeedbackThatFails(t *testing.T) {
 	normal, m := w.normal(2), machineOf(t, c, 1, 3)
 	type fed struct {
 		play  uint64
-		worth float64
+		value float64
 	}
 	var waiting []fed
 	made, at := m.Open(nil), int64(0)
@@ -124,7 +125,7 @@ func TestFeedbackThatFails(t *testing.T) {
 		for len(made) == 0 {
 			r := answer(1+w.rng.Uint64N(1000), 1, at)
 			if i := w.rng.IntN(20); i < len(waiting) && round%10 > 0 {
-				r = answer(waiting[i].play, waiting[i].worth, at)
+				r = answer(waiting[i].play, waiting[i].value, at)
 				waiting = append(waiting[:i], waiting[i+1:]...)
 			}
 			made = m.Add(made, r)
@@ -165,8 +166,9 @@ func TestSetsChangeOnlyAfterExplorations(t *testing.T) {
 	}
 }
 
-// TestDirectDrawsFindLess checks B.1, which draws after each round. Sets then change without an exploration in between.
-// They are worse than with draws after explorations alone, whose printed η is larger for the same ε.
+// TestDirectDrawsFindLess checks the paper's variant B.1, which draws after each round. Its sets change without an
+// exploration in between. They are worse than with draws only after explorations, whose printed η is larger for the
+// same ε.
 func TestDirectDrawsFindLess(t *testing.T) {
 	rounds := tiertest.Runs(28_000, 40_000)
 	c := drawsOf(4, 2, 8, uint64(rounds))
@@ -194,8 +196,8 @@ func TestDirectDrawsFindLess(t *testing.T) {
 	}
 }
 
-// TestWeightsAreWithinTheirBound checks that the regret of plays is below Theorem 1 of SPEC.md, in the mean of four
-// towns, two in the short form, in a setting where the bound is not vacuous.
+// TestWeightsAreWithinTheirBound checks that the regret of actions is below Theorem 1 of SPEC.md, in the mean of four
+// towns, or two in the short form, in a setting where the bound is not vacuous.
 func TestWeightsAreWithinTheirBound(t *testing.T) {
 	const rounds = 30000
 	c := drawsOf(3, 1, 8, rounds)
@@ -209,7 +211,7 @@ func TestWeightsAreWithinTheirBound(t *testing.T) {
 	missed, towns := 0.0, tiertest.Runs(2, 4)
 	for seed := range towns {
 		w := newTown(3, 10, uint64(seed))
-		best, _ := w.greedy(1) // for one element greedy is optimal
+		best, _ := w.greedy(1) // for a single element, greedy is optimal
 		w.play(machineOf(t, c, 1, byte(seed)), rounds, func(_ int, d operators.Decision) {
 			missed += (w.value(best) - w.value(setOf(d))) / float64(towns)
 		})

@@ -9,37 +9,38 @@ import (
 	"oriel/schemas"
 )
 
-// rule chooses sets. It depends on releases and draws alone.
+// rule chooses sets. It depends only on releases and draws.
 type rule interface {
 	// next returns the set of the next round, valid until the next call, and the cell that the round explores.
 	next(stream *mechanisms.Stream) ([]int, playedRound)
 	// learn takes the release of a round: the number of its answers, and the sum of their mapped rewards with noise.
-	// With draws there is no sum.
+	// With the rule draws there is no released sum.
 	learn(stream *mechanisms.Stream, p playedRound, answers int, sum float64)
 	AppendState(dst []byte) []byte
 	StateLen() int
-	Restore(state []byte) error // state has StateLen bytes; after an error nothing has changed
+	Restore(state []byte) error // state has StateLen bytes; after an error the rule is unchanged
 }
 
 // playedRound holds the cell that a round explores.
 type playedRound struct {
-	cell  int32  // halving: the element that is tried; draws: expert·N + element. −1: nothing
-	stage uint32 // for halving: the stage whose set precedes the element
+	cell  int32  // halving: the element that is tried; draws: expert·N + element; −1: the round does not explore
+	stage uint32 // for halving: number of the position at which the element is tried
 }
 
-// Machine implements operators.Machine. Its decisions are plays: the index is the number of the play.
+// Machine implements operators.Machine. Its decisions are actions: the index is the number of the action.
 type Machine struct {
 	operators.Base
 	config Config
 	table  *actions.Table
 	rule   rule
-	rounds []playedRound // by number of the round, modulo the number of rounds in the table
+	rounds []playedRound // indexed by the round's number modulo the number of rounds in the table
 
 	contribution [2]float64
 	point        []float64
 	extras       [2]schemas.ExtraValue
-	names        map[string]string // cache of the names of played sets, by their places; few sets are played often
-	key          []byte
+	// Joined names of played sets by their places; cached, because few sets are played often.
+	names map[string]string
+	key   []byte
 }
 
 var _ operators.Machine = (*Machine)(nil)
@@ -76,7 +77,7 @@ func newMachine(c Config, r rates, stream *mechanisms.Stream) (*Machine, error) 
 // Open returns the first round.
 func (m *Machine) Open(dst []operators.Decision) []operators.Decision { return m.publish(dst, 1) }
 
-// Add takes a record, which may answer a play, and publishes the next round when a step closes.
+// Add takes a record, which may answer an action, and publishes the next round when a step closes.
 func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
 	m.table.Observe(r.Key, m.config.Value.Centred(actions.Number(r)))
 	if !m.Stream.Add(r.Identity, m.adds()) {
@@ -89,7 +90,7 @@ func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.
 	return m.publish(dst, m.table.Step())
 }
 
-// adds returns the numbers that the latest record adds to the stream, or nil.
+// adds returns the numbers that the latest record adds to the stream, or nil if it adds nothing.
 func (m *Machine) adds() []float64 {
 	a, some := m.table.Next()
 	if !some || !a.Usable() {
@@ -102,7 +103,7 @@ func (m *Machine) adds() []float64 {
 	p := m.at(m.config.Actions.RoundOf(a.Action))
 	m.contribution[0], m.contribution[1] = float64(p.cell), a.Value
 	if p.cell < 0 {
-		return nil // answers to a round that did not explore are discarded
+		return nil // answers to a round that did not explore add nothing
 	}
 	return m.contribution[:]
 }
@@ -110,7 +111,7 @@ func (m *Machine) adds() []float64 {
 // at returns the slot of a round.
 func (m *Machine) at(round uint64) *playedRound { return &m.rounds[round%uint64(len(m.rounds))] }
 
-// publish chooses the set of a round and appends its plays.
+// publish chooses the set of a round and appends its actions.
 func (m *Machine) publish(dst []operators.Decision, round uint64) []operators.Decision {
 	set, p := m.rule.next(m.Stream)
 	*m.at(round) = p
@@ -127,7 +128,7 @@ func (m *Machine) publish(dst []operators.Decision, round uint64) []operators.De
 	return m.config.Actions.Publish(dst, round, m.point, m.extras[:])
 }
 
-// maxNames bounds the cache of joined names.
+// maxNames is the largest number of joined names in the cache.
 const maxNames = 1 << 12
 
 // named joins the names of a set.
@@ -147,5 +148,6 @@ func (m *Machine) named(set []int) string {
 	return text
 }
 
-// Due returns one round before the first record, and one after each step.
+// Due returns the actions to publish at the end of a step: those of one round, and of the first round before any
+// record.
 func (m *Machine) Due(step uint64) (first uint64, count int) { return m.config.Actions.Due(step) }

@@ -36,13 +36,13 @@ func TestConformance(t *testing.T) {
 			m := mechanismOf(t, c, 3)
 			optest.RunActions(t, func(tb testing.TB, open optest.Open) operators.Machine {
 				return opened(tb, c, m, open(m))
-			}, c.Actions, optest.Answers(60, -1, 2))
+			}, c.Actions, optest.Feedback(60, -1, 2))
 		})
 	}
 }
 
 // TestReferenceModelMatchesMachine compares the sums of a machine's stream with the contributions of its reference
-// model, whatever the record keys are: each release of halving, and each score by which draws draws.
+// model, for records with all kinds of keys: each release of halving, and each score of the rule draws.
 func TestReferenceModelMatchesMachine(t *testing.T) {
 	for i, c := range kinds() {
 		m := mechanismOf(t, c, 1)
@@ -68,13 +68,13 @@ func TestReferenceModelMatchesMachine(t *testing.T) {
 		machine, other := opened(t, c, m, stream), &reference{Config: c}
 		other.Begin()
 		other.Observe(machine.Open(nil))
-		leaf := make([]float64, 2)
-		for at, e := range optest.Answers(40*c.Actions.Records, -1, 2) {
+		added := make([]float64, 2)
+		for at, e := range optest.Feedback(40*c.Actions.Records, -1, 2) {
 			r := operators.Record{Key: optest.ActionKey(c.Actions, at), Event: e, Null: at%11 == 2}
-			if some := other.Contribution(leaf, r); some && c.Draws {
-				sums[int(leaf[0])] += leaf[1]
+			if some := other.Contribution(added, r); some && c.Draws {
+				sums[int(added[0])] += added[1]
 			} else if some {
-				sums[0] += leaf[0]
+				sums[0] += added[0]
 			}
 			made := machine.Add(nil, r)
 			if len(made) == 0 {
@@ -104,15 +104,15 @@ func TestDistances(t *testing.T) {
 	optest.DistancesAreReached(t, cellQuantiser{Cells: 3}, g, 3,
 		[]float64{1, 0.5}, []float64{1, -0.5}, []float64{0, 9}, []float64{2, -9},
 		[]float64{1, math.NaN()}, []float64{1.5, 0.1}, []float64{-1, 1}, []float64{3, 1}, []float64{math.NaN(), 1})
-	leaf := make([]int64, 3)
-	if (cellQuantiser{Cells: 3}).Quantise(g, leaf, []float64{2, 0.25}); leaf[0] != 0 || leaf[1] != 0 ||
-		leaf[2] != g.Lambda/2+1 &&
-			leaf[2] != g.Lambda/2 {
-		t.Errorf("leaf %v", leaf)
+	added := make([]int64, 3)
+	if (cellQuantiser{Cells: 3}).Quantise(g, added, []float64{2, 0.25}); added[0] != 0 || added[1] != 0 ||
+		added[2] != g.Lambda/2+1 &&
+			added[2] != g.Lambda/2 {
+		t.Errorf("contribution %v", added)
 	}
-	clear(leaf)
-	if (cellQuantiser{Cells: 3}).Quantise(g, leaf, []float64{2, math.NaN()}); leaf[2] != 0 {
-		t.Errorf("a NaN is the leaf %v", leaf)
+	clear(added)
+	if (cellQuantiser{Cells: 3}).Quantise(g, added, []float64{2, math.NaN()}); added[2] != 0 {
+		t.Errorf("a NaN is the contribution %v", added)
 	}
 }
 
@@ -125,7 +125,7 @@ func TestGoldenDecisions(t *testing.T) {
 		c := kinds()[i]
 		machine := machineOf(t, c, 5, 1)
 		digest, decisions := optest.NewDigest(), machine.Open(nil)
-		for at, e := range optest.Answers(40*c.Actions.Records, -1, 2) {
+		for at, e := range optest.Feedback(40*c.Actions.Records, -1, 2) {
 			for _, d := range decisions {
 				digest.Numbers(d.Point...)
 				digest.Text(d.Extras[0].Text)
@@ -144,7 +144,7 @@ func TestStatesAreRefused(t *testing.T) {
 	for i, c := range kinds() {
 		machine := machineOf(t, c, 5, 1)
 		machine.Open(nil)
-		for at, e := range optest.Answers(20, -1, 2) {
+		for at, e := range optest.Feedback(20, -1, 2) {
 			machine.Add(nil, operators.Record{Key: optest.ActionKey(c.Actions, at), Event: e})
 		}
 		state := machine.AppendState(nil)
@@ -179,7 +179,7 @@ func TestOtherStreamsAreRefused(t *testing.T) {
 				m.Name, m.Scope, m.Draws = "tree-gaussian", protection.Window{Steps: 8}, mechanisms.Draws{}
 				m.Contribution, m.Budget.Delta = contribution.OneComponent(1, 1), 1e-6
 			},
-			"leaf": func(m *mechanisms.Config) { m.Contribution = contribution.OneComponent(2, 1) },
+			"contribution": func(m *mechanisms.Config) { m.Contribution = contribution.OneComponent(2, 1) },
 		} {
 			m := mechanismOf(t, c, 1)
 			plan, err := (operator{Config: c}).Params(m)
@@ -194,7 +194,7 @@ func TestOtherStreamsAreRefused(t *testing.T) {
 	}
 }
 
-// BenchmarkAdd measures answering plays with one play published for each answer, with 100 elements and sets of 5.
+// BenchmarkAdd measures answering actions with one action published for each answer, with 100 elements and sets of 5.
 func BenchmarkAdd(b *testing.B) {
 	c := halvingOf(100, 5, 16)
 	sealed := drawsOf(100, 5, 16, 1<<30)
@@ -216,12 +216,12 @@ func BenchmarkAdd(b *testing.B) {
 	}
 }
 
-// TestAnswersAllocateNothing checks that answers and plays allocate nothing. Once a step two allocations are allowed
-// for: a release draws noise under its own key, whose cipher is allocated, and a coin allocates integers.
-func TestAnswersAllocateNothing(t *testing.T) {
+// TestFeedbackAllocatesNothing checks that adding answers and publishing actions allocate nothing. Two allocations are
+// allowed in a step: the cipher for the noise of its release, which has a key of its own, and the integers of a coin.
+func TestFeedbackAllocatesNothing(t *testing.T) {
 	for most, c := range map[float64]Config{2: halvingOf(50, 3, 64), 40: drawsOf(50, 3, 64, 1<<20)} {
 		m := machineOf(t, c, 1, 1)
-		if got := optest.AnswersAllocate(m, c.Actions, m.table.Step, 200); got > most {
+		if got := optest.FeedbackAllocates(m, c.Actions, m.table.Step, 200); got > most {
 			t.Errorf("draws %v: %g allocations a step of 64 answers", c.Draws, got)
 		}
 	}

@@ -15,20 +15,20 @@ import (
 
 // Config holds the public settings, which are constant during the life of a deployment.
 type Config struct {
-	Elements []string // N, 2 to 4096 names
+	Elements []string // N names, 2 to 4096
 	Pick     int      // k, below N
 	Value    operators.Range
 	Actions  actions.Config
 
-	Tries uint64 // for halving: rounds in which an element is tried at first
-	Epoch uint64 // for halving: steps after which it starts anew; 0: never
+	Tries uint64 // for halving: number of rounds in which an element is first tried
+	Epoch uint64 // for halving: number of steps after which the search starts anew; 0: never
 
-	Draws   bool // the rule is draws, not halving
+	Draws   bool // the rule is draws; otherwise it is halving
 	Horizon uint64
 	Rate    string
-	Share   float64 // share of rounds that explore; 0: the rate's own
-	Capped  bool    // coins of ORIEL_COINS=capped
-	early   bool    // rounds explore from the first on, without coins
+	Share   float64 // share of rounds that explore; 0: the share of the rate
+	Capped  bool    // explorations stop at a cap, as ORIEL_COINS=capped sets
+	early   bool    // the first rounds explore, without coins, for an audit
 }
 
 // cells returns k·N, the number of pairs of an expert and an element, ordered by expert.
@@ -56,7 +56,7 @@ func (c operator) Extras() []schemas.Extra {
 	}
 }
 
-// half is the greatest absolute value of a mapped reward.
+// half is the largest absolute value of a mapped reward.
 const half = 0.5
 
 // Require sets the contribution, one number of absolute value at most ½: the reward of the round for halving, or of the
@@ -70,7 +70,7 @@ func (c operator) Require(m *mechanisms.Config, params []byte) error {
 		return fmt.Errorf("sets: ORIEL_RULE=%s takes %s, not %s", draws, mechanisms.ExponentialMechanism, m.Name)
 	}
 	if m.Scope.End() == protection.Endless {
-		return nil // the mechanism refuses an endless stream
+		return nil // no error here, because the mechanism itself refuses a stream without an end
 	}
 	m.Contribution = contribution.Contribution{
 		Components: []contribution.Component{cellQuantiser{Cells: c.cells()}.Component()}, Nonzero: 1,
@@ -89,7 +89,7 @@ func (c operator) Require(m *mechanisms.Config, params []byte) error {
 // planVersion is the first line of the params that Params stores.
 const planVersion = "1"
 
-// Params freezes the version, the rates of draws, and the list of elements, one a line.
+// Params freezes the version, the rates of the rule draws, and the list of elements, each on a line.
 func (c operator) Params(m mechanisms.Config) ([]byte, error) {
 	var r rates
 	if c.Draws {
@@ -114,7 +114,6 @@ func (c operator) read(params []byte) (elements []string, r rates, err error) {
 	return lines[2:], r, nil
 }
 
-// Open returns a Machine.
 func (c operator) Open(params []byte, stream *mechanisms.Stream) (operators.Machine, error) {
 	elements, r, err := c.read(params)
 	if err != nil {
@@ -124,7 +123,7 @@ func (c operator) Open(params []byte, stream *mechanisms.Stream) (operators.Mach
 	return newMachine(c.Config, r, stream)
 }
 
-// Describe returns when rounds explore, among other figures.
+// Describe returns, among other figures, which share of rounds explores.
 func (c operator) Describe(m mechanisms.Config) operators.Description {
 	d := operators.Description{
 		Mechanisms: []string{"once-gamma", "once-gaussian"},
@@ -138,14 +137,13 @@ func (c operator) Describe(m mechanisms.Config) operators.Description {
 	return d
 }
 
-// EmitAll returns the operator that explores first, because an answer to a round that does not explore contributes
-// nothing.
+// EmitAll returns the operator for an audit, whose first rounds explore, because an answer to a round that does not
+// explore contributes nothing.
 func (c operator) EmitAll() operators.Operator {
 	c.early = true
 	return c
 }
 
-// ReferenceModel returns the code that an audit compares machines with.
 func (c operator) ReferenceModel([]byte) (operators.ReferenceModel, error) {
 	return &reference{Config: c.Config}, nil
 }

@@ -14,11 +14,11 @@ import (
 	"oriel/operators/elementary"
 )
 
-// rates are the constants of the rule draws. They are computed when a stream is opened, and stored in its plan.
+// rates holds the constants of the rule draws. They are computed when a stream is opened, and stored in its plan.
 type rates struct {
-	share        float64 // γ, of rounds that explore
-	explorations uint64  // number in a life; with capped coins the largest number
-	maxEpsilon   float64 // ε of a draw at most
+	share        float64 // γ, the share of rounds that explore
+	explorations uint64  // number of explorations in a life; with capped coins the largest number
+	maxEpsilon   float64 // largest ε of a draw
 }
 
 // rates computes the rates for R rounds of B records, and sets of k of N elements (SPEC.md, Rates).
@@ -34,7 +34,7 @@ func (c Config) rates(m mechanisms.Config) (rates, error) {
 		switch c.Rate {
 		case printed:
 			r.share = float64(k * cubeRoot(float64(float64(256*nLogN)*nLogN)/rounds))
-		case direct: // the γ at which k³N·ln N·√(32R·ln(k/δ))/(εγ), the cost at its η, equals γR
+		case direct: // γ at which k³N·ln N·√(32R·ln(k/δ))/(εγ), the regret bound at this γ's η, equals γR
 			x := float64(float64(float64(k*k)*k)*nLogN) / m.Budget.Epsilon
 			x = float64(x * math.Sqrt(float64(32*elementary.Log(k/m.Budget.Delta))))
 			r.share = math.Sqrt(x / math.Sqrt(rounds))
@@ -56,18 +56,19 @@ func (c Config) rates(m mechanisms.Config) (rates, error) {
 		if c.Rate == direct {
 			times = rounds
 		} else if !c.Capped {
-			times++ // as in the source, which draws once before any event
+			times++ // the source paper draws once before any event
 		}
 		eta = m.Budget.Epsilon / float64(k*math.Sqrt(float64(32*times)*elementary.Log(k/m.Budget.Delta)))
 	}
 	r.maxEpsilon = eta // for rewards in [0, 1], one of which is exchanged
 	if m.Unit.AgainstNull() {
-		r.maxEpsilon = eta / 2 // because rewards lie about ½
+		r.maxEpsilon = eta / 2 // half of it, because rewards are centred at ½
 	}
 	return r, nil
 }
 
-// draws bounds the number of draws in a life: after explorations, or after each round.
+// draws returns the largest number of draws in a life: one after each exploration or, with the rate direct, after each
+// round.
 func (c Config) draws(r rates) uint64 {
 	if c.Rate == direct {
 		return c.Horizon
@@ -75,8 +76,8 @@ func (c Config) draws(r rates) uint64 {
 	return r.explorations
 }
 
-// spread returns 4 for coins that are not capped and 2 for capped coins, which pay for twice as many explorations. The
-// best γ is (k²·N·ln N/(√(8·spread·ρ)·B))^(2/3)·R^(−1/3), or, if privacy costs nothing, k·(N·ln N/R)^(1/3).
+// spread returns 4 for fixed coins, and 2 for capped coins, whose privacy account covers twice as many explorations.
+// The best γ is (k²·N·ln N/(√(8·spread·ρ)·B))^(2/3)·R^(−1/3), or, if privacy costs nothing, k·(N·ln N/R)^(1/3).
 func (c Config) spread() float64 {
 	if c.Capped {
 		return 2
@@ -86,14 +87,14 @@ func (c Config) spread() float64 {
 
 func cubeRoot(x float64) float64 { return elementary.Exp(elementary.Log(x) / 3) }
 
-// line returns the form of rates in a plan.
+// line returns the text of rates in a plan.
 func (r rates) line() string {
 	return fmt.Sprintf("%s %d %s", bitsOf(r.share), r.explorations, bitsOf(r.maxEpsilon))
 }
 
 func bitsOf(x float64) string { return strconv.FormatUint(math.Float64bits(x), 16) }
 
-// parseRates reads the form that line returns.
+// parseRates reads the text that line returns.
 func parseRates(line string) (r rates, ok bool) {
 	parts := strings.Split(line, " ")
 	if len(parts) != 3 {
@@ -108,11 +109,11 @@ func parseRates(line string) (r rates, ok bool) {
 	return r, ok
 }
 
-// describeDraws returns how often rounds explore, and the proved regret bound.
+// describeDraws describes how often rounds explore, and the proved regret bound.
 func (c operator) describeDraws(m mechanisms.Config) operators.Description {
 	d := operators.Description{
 		Draws: true, Mechanisms: []string{mechanisms.ExponentialMechanism},
-		Distance: "what an exploration tells, at one of all cells: an exchange moves one sum by 1 at most, for all draws to come",
+		Distance: "the result of an exploration, in one of all cells: an exchange changes one sum by at most 1, for all later draws",
 	}
 	r, err := c.rates(m)
 	if m.Scope.End() == protection.Endless || err != nil {
@@ -141,7 +142,7 @@ func (c operator) describeDraws(m mechanisms.Config) operators.Description {
 	return d
 }
 
-// eta returns the η of a plan, for rewards.
+// eta returns η of a plan, in units of rewards.
 func (c Config) eta(m mechanisms.Config, p mechanisms.Calibration) float64 {
 	e := p.DrawLaw(m).Epsilon.Up()
 	if m.Unit.AgainstNull() {
@@ -150,8 +151,8 @@ func (c Config) eta(m mechanisms.Config, p mechanisms.Calibration) float64 {
 	return e
 }
 
-// regretBound bounds the expected (1−1/e)-regret over T answers: k(ηB·T + kN·ln N/(γη) + coins) + γT (SPEC.md, Theorem
-// 1).
+// regretBound returns a bound on the expected (1−1/e)-regret over T answers: k(ηB·T + kN·ln N/(γη) + coins) + γT
+// (SPEC.md, Theorem 1).
 func (c Config) regretBound(r rates, eta, records float64) float64 {
 	k, n := float64(c.Pick), float64(len(c.Elements))
 	rounds, share := float64(c.Horizon), r.share
@@ -165,9 +166,9 @@ func (c Config) regretBound(r rates, eta, records float64) float64 {
 	return k*(eta*records*events+k*n*math.Log(n)/(share*eta)+c.coins(r, rounds)*records) + share*events
 }
 
-// coins bounds the rounds that a position may miss because the conditional probability of exploring is not always γ.
-// For fixed coins it is 2√((1−γ)R/γ). For capped ones it is all R rounds if M have explored before the end, which has a
-// probability of e^{M−γR}(γR/M)^M.
+// coins bounds the expected number of rounds that a position loses because the conditional probability of exploring is
+// not always γ. For fixed coins it is 2√((1−γ)R/γ). For capped coins all R rounds count as lost if M rounds explore
+// before the end, which has probability at most e^{M−γR}(γR/M)^M.
 func (c Config) coins(r rates, rounds float64) float64 {
 	most := float64(r.explorations)
 	if !c.Capped {

@@ -12,7 +12,8 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// TestRates checks rates against their formulas, and against the source's reference values to the last printed digit.
+// TestRates checks rates against their formulas, and against the reference values of the source paper to the last
+// printed digit.
 func TestRates(t *testing.T) {
 	c := drawsOf(10, 3, 1, 1000)
 	c.Share, c.Capped, c.Rate = 0.1, true, printed
@@ -22,7 +23,8 @@ func TestRates(t *testing.T) {
 	}
 	c.Rate = tight
 	m = mechanismOf(t, c, 1)
-	// the value that the source's analysis would prove: √(8ρ/200), ρ = (√(1+ln 1/δ) − √(ln 1/δ))², and a little more
+	// The paper's analysis would prove η = √(8ρ/200) with ρ = (√(1+ln 1/δ) − √(ln 1/δ))²; the machine uses a little
+	// more.
 	if eta := c.eta(m, mechtest.Plan(t, m)); m.Draws.MaxDraws != 200 || eta < 2.6433997e-2 || eta > 3.2e-2 {
 		t.Errorf("%d explorations of η = %.8g, want 200 of 2.6433997e-2 or somewhat more", m.Draws.MaxDraws, eta)
 	}
@@ -54,7 +56,7 @@ func TestRates(t *testing.T) {
 			t.Errorf("%s: γ = %g, want %g, %v", rate, r.share, want, err)
 		}
 	}
-	c.Rate = direct // draws after each round, and B.1's share
+	c.Rate = direct // draws after each round, with the share of explorations of the paper's variant B.1
 	k := 2.0
 	want = math.Sqrt(k*k*k*4*math.Log(4)*math.Sqrt(32*math.Log(k*1e6))) / math.Pow(1<<31, 0.25)
 	m = mechanismOf(t, c, 1)
@@ -65,7 +67,7 @@ func TestRates(t *testing.T) {
 	if want := 1 / (k * math.Sqrt(32*(1<<31)*math.Log(k*1e6))); math.Abs(m.Draws.MaxEpsilon/want-1) > 1e-12 {
 		t.Errorf("direct: η = %g, want %g", m.Draws.MaxEpsilon, want)
 	}
-	// the tight share of explorations minimises its bound
+	// The share of explorations at the rate tight must minimise its bound.
 	for _, capped := range []bool{true, false} {
 		for _, records := range []int{1, 16} {
 			c := drawsOf(4, 2, records, 1<<24)
@@ -109,7 +111,7 @@ func explorations(t *testing.T, c Config, lives int) (all [][]int32) {
 	t.Helper()
 	m := mechanismOf(t, c, 1)
 	plan := mechtest.Plan(t, m)
-	seat, err := mechanisms.NewMechanism(m, plan)
+	opened, err := mechanisms.NewMechanism(m, plan)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +120,7 @@ func explorations(t *testing.T, c Config, lives int) (all [][]int32) {
 		t.Fatal(err)
 	}
 	for life := range lives {
-		machine, err := newMachine(c, r, seat.Open([32]byte{byte(life), byte(life >> 8), byte(life >> 16)}))
+		machine, err := newMachine(c, r, opened.Open([32]byte{byte(life), byte(life >> 8), byte(life >> 16)}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,9 +137,9 @@ func explorations(t *testing.T, c Config, lives int) (all [][]int32) {
 	return all
 }
 
-// TestFixedExplorationsAreOfTheirLaw checks that with fixed coins the accounted number of rounds explores, with each
-// choice of rounds, and each cell, equally likely. The sample is 6 000 lives of 6 rounds; a false rejection has
-// probability below 1e-9 for each law.
+// TestFixedExplorationsAreOfTheirLaw checks that, with fixed coins, exactly the accounted number of rounds explores,
+// and that each choice of rounds, and each cell, is equally likely. The sample is 6 000 lives of 6 rounds. A false
+// rejection has probability below 1e-9 for each of the two laws.
 func TestFixedExplorationsAreOfTheirLaw(t *testing.T) {
 	const lives = 6000
 	choices, cells := make(map[int]float64), make([]float64, 6)
@@ -171,7 +173,7 @@ func TestFixedExplorationsAreOfTheirLaw(t *testing.T) {
 func TestCappedExplorationsAreOfTheirLaw(t *testing.T) {
 	const lives = 6000
 	c := drawsOf(3, 2, 1, 6)
-	c.Capped, c.Share = true, 0.25 // at most 3 of 6
+	c.Capped, c.Share = true, 0.25 // at most 3 of 6 rounds explore
 	numbers := make([]float64, 4)
 	for _, life := range explorations(t, c, lives) {
 		number := 0
@@ -196,8 +198,8 @@ func TestCappedExplorationsAreOfTheirLaw(t *testing.T) {
 	}
 }
 
-// TestCoinsOfTheBound checks that the term of coins in the bound is not too small. For fixed coins it uses the law of
-// the number of explorations so far, for capped ones the probability that the cap is reached.
+// TestCoinsOfTheBound checks that the value of coins in the bound is not too small. For fixed coins it uses the law of
+// the number of explorations so far, for capped coins the probability that the cap is reached.
 func TestCoinsOfTheBound(t *testing.T) {
 	choose := func(n, k int) float64 {
 		return math.Exp(lgamma(n+1) - lgamma(k+1) - lgamma(n-k+1))
@@ -205,7 +207,7 @@ func TestCoinsOfTheBound(t *testing.T) {
 	for _, row := range []struct{ rounds, most int }{{2, 1}, {20, 1}, {20, 5}, {20, 19}, {20, 20}, {200, 40}} {
 		c, r := drawsOf(3, 1, 1, uint64(row.rounds)), rates{explorations: uint64(row.most)}
 		gamma, misses := float64(row.most)/float64(row.rounds), 0.0
-		for before := range row.rounds { // rounds before this one, some of which have explored
+		for before := range row.rounds { // before is the number of earlier rounds, some of which have explored
 			left := row.rounds - before
 			for some := max(0, row.most-left); some <= min(before, row.most); some++ {
 				p := choose(before, some) * choose(left, row.most-some) / choose(row.rounds, row.most)
@@ -228,7 +230,7 @@ func TestCoinsOfTheBound(t *testing.T) {
 			t.Fatal(err)
 		}
 		all := 0.0
-		for some := int(r.explorations); some < row.rounds; some++ { // before the last round
+		for some := int(r.explorations); some < row.rounds; some++ { // explorations before the last round
 			all += choose(row.rounds-1, some) * math.Pow(r.share, float64(some)) *
 				math.Pow(1-r.share, float64(row.rounds-1-some))
 		}

@@ -7,12 +7,13 @@ import (
 	"oriel/operators/actions"
 )
 
-// reference implements operators.ReferenceModel for sets. It reads from published decisions which cell a play explores.
+// reference implements operators.ReferenceModel for sets. It reads from published decisions which cell an action
+// explores.
 type reference struct {
 	Config
 	*actions.History
 
-	cells map[uint64]int // of each play; −1: it does not explore
+	cells map[uint64]int // cell that each action explores; −1 if it does not explore
 }
 
 func (t *reference) Begin() { t.History, t.cells = actions.NewHistory(t.Actions), map[uint64]int{} }
@@ -45,7 +46,7 @@ func (t *reference) Contribution(dst []float64, r operators.Record) bool {
 	return true
 }
 
-// Canary returns two answers to the first play of the newest round that still has unused plays. Their rewards lie
+// Canary returns two answers to the first action of the newest round that still has unused actions. Their rewards lie
 // beyond the range, to which they are clamped.
 func (t *reference) Canary(u []float64, factor float64) (with, without operators.Record) {
 	sign := 1.0

@@ -7,8 +7,9 @@ import (
 	"oriel/mechanisms"
 )
 
-// expertRegret bounds the expected units of gain that an expert misses of the best point (PROOF.md, Theorem 1). Without
-// a memory the bound covers the eventsOf events; with one it covers all events, each by its weight in the memory.
+// expertRegret returns a bound on the expected gain that an expert misses, compared with the best point, in units of
+// gain (PROOF.md, Theorem 1). Without a memory the bound covers eventsOf events. With a memory it covers all events,
+// each with its weight in the memory.
 //
 //	(1) G·p + w·V + (a/2)·Λ_T + Σ_j G²/4·min(ρ_j, q/Λ_j)   Gaussian noise whose deviation grows, in all by V
 //	(2) G·p + (a/2)·Λ_T + Σ_j (G²·q/4 + G·s·σ*)/Λ_j        noise of any law
@@ -24,9 +25,10 @@ func (c operator) expertRegret(m mechanisms.Config, law noiseLaw, r regulariser)
 	}
 	last, variation := r.at(eventsOf(m)), law.worst
 	if law.memory > 0 {
-		kept := math.Exp(float64(c.every) * math.Log1p(-1/float64(law.memory))) // of an event, at the next decision
+		// This is the weight of an event at the next decision.
+		kept := math.Exp(float64(c.every) * math.Log1p(-1/float64(law.memory)))
 		add(1/(1-kept), last, law.steady)
-		variation *= 2 // it restarts at most once in a memory
+		variation *= 2 // the noise restarts at most once in a memory
 	} else {
 		decisions := min(m.Scope.Span(), m.Scope.End()) / c.every
 		if decisions == 0 {
@@ -34,7 +36,7 @@ func (c operator) expertRegret(m mechanisms.Config, law noiseLaw, r regulariser)
 		}
 		for j := uint64(1); j <= decisions; {
 			next := min(decisions+1, j+max(1, j/16))
-			deviation := law.worst // for (1) alone
+			deviation := law.worst // used only by (1)
 			if law.grows {
 				deviation = law.at(j * c.every)
 			}
@@ -52,8 +54,8 @@ func (c operator) expertRegret(m mechanisms.Config, law noiseLaw, r regulariser)
 	return common + min(x.width*variation+steady, loose)
 }
 
-// describeNoise describes for people which gains the noise hides. It uses the expected maximum of the noise of N
-// elements, w·σ*, over all events.
+// describeNoise describes in words which gains the noise hides. It uses w·σ*, the expected maximum of the noise of N
+// elements, over all events.
 func (c operator) describeNoise(m mechanisms.Config) string {
 	law, err := noiseLawOf(m)
 	if err != nil {
@@ -64,7 +66,7 @@ func (c operator) describeNoise(m mechanisms.Config) string {
 		law.worst, events, c.expert().width*law.worst/events, meansShare)
 }
 
-// describeExperts describes for people H and the bound on the regret of sets or points.
+// describeExperts describes in words H and the bound on the regret of sets or points.
 func (c operator) describeExperts(m mechanisms.Config) string {
 	law, err := noiseLawOf(m)
 	if err != nil {
@@ -99,18 +101,18 @@ func (c operator) describeExperts(m mechanisms.Config) string {
 	return text + fmt.Sprintf("; %.6g events lack at most %.4g of 1 − 1/e of the best %s, in the mean", events, lacked, best)
 }
 
-// regret bounds the (1−1/e)-regret in terms of the gain that each expert misses. For leaders it is k times that
-// (Proposition 3 of the source). For shares it is the mean over copies, plus a term for the change of gradients from
-// one copy's point to the next (its Lemma 7).
+// regret returns a bound on the (1−1/e)-regret, from the gain that each expert misses. For leaders it is k times that
+// gain (Proposition 3 of the source paper). For shares it is the mean over copies, plus a term for the change of
+// gradients from one copy's point to the next (Lemma 7 of the paper).
 func (c operator) regret(missed, events float64, copies int) float64 {
 	k := float64(c.pick)
 	if c.rule == byLeaders {
 		return k * c.function.maxGain(c.pick) * missed
 	}
 	switch c.function {
-	case modular: // gradients do not fall
+	case modular: // the gradient is constant
 		return missed / k
-	case quadratic: // gradients fall by 2 along a point
+	case quadratic: // along a point, gradients fall by at most 2
 		return 2*missed/k + events/float64(copies)
 	default:
 		return missed + k*k*events/(2*float64(copies))

@@ -8,13 +8,13 @@ import (
 	"oriel/schemas"
 )
 
-// Definition is the row of submodular in the table of operators.
+// Definition is the entry of submodular in the registry of operators.
 var Definition = operators.Definition{
 	Name: "submodular", Text: "the k elements that together serve events best, such as places of depots",
 	Settings: settings, Events: events, New: configure,
 }
 
-// Values of ORIEL_RULE.
+// These are the values of ORIEL_RULE.
 const (
 	byHistogram = "histogram"
 	byArgmax    = "argmax"
@@ -23,7 +23,7 @@ const (
 	byShares    = "shares"
 )
 
-// Values of ORIEL_RATE.
+// These are the values of ORIEL_RATE.
 const (
 	tight   = "tight"
 	bounded = "bounded"

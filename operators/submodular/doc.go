@@ -12,12 +12,12 @@
 //
 // The regulariser of leaders and shares is derived from the noise that the mechanism declares.
 //
-// If each event values only few of many elements, its gains can be given a public bound on their length. Argmax,
-// leaders and shares then need less noise.
+// If each event values only few of many elements, its gains can be given a public bound on their length. The rules
+// argmax, leaders and shares then need less noise.
 //
-// A decision is the set, in greedy's order, or the probabilities, every ORIEL_EMIT_EVERY steps. The greedy set has at
-// least 1 − 1/e of the value of the best set, and mostly all of it. With ORIEL_MEMORY the set follows changes, and
-// privacy is for life.
+// Once in ORIEL_EMIT_EVERY steps, a decision is published: the set, in the order of the greedy choice, or the
+// probabilities. The greedy set has at least 1 − 1/e of the value of the best set, and mostly its full value. With
+// ORIEL_MEMORY the set follows changes, and privacy is for life.
 //
 // SPEC.md has functions, choices and figures, and which rule suits which events. PROOF.md proves the privacy cost.
 package submodular

@@ -10,7 +10,8 @@ import (
 	"oriel/operators/elementary"
 )
 
-// schedule sets when a stream draws: every so many steps a set of k elements, one position after the other.
+// schedule sets when a stream draws: once in ORIEL_EMIT_EVERY steps it draws a set of k elements, one position after
+// the other.
 func (c operator) schedule(m *mechanisms.Config) error {
 	if m.Name != mechanisms.ExponentialMechanism {
 		return fmt.Errorf("submodular: ORIEL_RULE=%s takes %s, not %s", byDraws, mechanisms.ExponentialMechanism, m.Name)
@@ -38,21 +39,21 @@ func (c operator) schedule(m *mechanisms.Config) error {
 }
 
 // boundedRate returns the η that minimises the bound of drawsRegret: √(k·u·ln N/(G·T)), at most 1/G. G is the number of
-// events between draws, T the total, and u the most that an element adds. At G = 1 it is the rate of Streeter and
-// Golovin's algorithm, without privacy.
+// events between draws, T the total number, and u the largest gain from one element. At G = 1 this is the rate of
+// Streeter and Golovin's algorithm without privacy.
 func (c operator) boundedRate(m mechanisms.Config) float64 {
 	between, events := c.spans(m)
 	all := float64(float64(c.pick) * c.function.maxGain(c.pick))
 	return min(1/between, math.Sqrt(float64(all*elementary.Log(float64(c.elements)))/float64(between*events)))
 }
 
-// spans returns the number of events between draws, and in the life of a stream.
+// spans returns the number of events between draws, and the number of events in the life of a stream.
 func (c operator) spans(m mechanisms.Config) (between, events float64) {
 	return float64(float64(c.every) * float64(m.Batch)), float64(float64(m.Scope.End()) * float64(m.Batch))
 }
 
-// drawsRegret bounds the expected (1−1/e)-regret at the rate eta, for values that do not depend on draws (PROOF.md,
-// What draws lack). It is +Inf if no bound is proved.
+// drawsRegret returns a bound on the expected (1−1/e)-regret at the rate eta, for values that do not depend on draws
+// (PROOF.md, What draws lack). It returns +Inf if no bound is proved.
 func (c operator) drawsRegret(m mechanisms.Config, eta float64) float64 {
 	between, events := c.spans(m)
 	if eta*between > 1 {
@@ -67,13 +68,13 @@ func eta(m mechanisms.Config, p mechanisms.Calibration) float64 {
 	return 1 / (p.Scale.Float64() * p.Grid.Unit())
 }
 
-// printedRate returns η = ε/(k·√(32T·ln(k/δ))) of Algorithm 2 of the source, FI-DP, if a set is drawn T times.
+// printedRate returns η = ε/(k·√(32T·ln(k/δ))) of Algorithm 2 (FI-DP) of the source paper, for T drawn sets.
 func printedRate(pick int, times uint64, epsilon, delta float64) float64 {
 	k := float64(pick)
 	return epsilon / float64(k*math.Sqrt(float64(32*float64(times))*elementary.Log(k/delta)))
 }
 
-// describeDraws returns the bound on a contribution, and the bound on regret.
+// describeDraws describes the contribution, and the bound on regret.
 func (c operator) describeDraws(m mechanisms.Config) operators.Description {
 	d := operators.Description{
 		Draws: true, Mechanisms: []string{mechanisms.ExponentialMechanism},
@@ -94,12 +95,12 @@ func (c operator) describeDraws(m mechanisms.Config) operators.Description {
 	return d
 }
 
-// drawsRule draws elements by exponential weights from sums of gains that are never released: Algorithm 2 of the
-// source, FI-DP.
+// drawsRule draws elements by exponential weights from sums of gains that are never released: Algorithm 2 (FI-DP) of
+// the source paper.
 type drawsRule struct{ marginalGains }
 
-// decide draws the element of each position, by the total that each element would have gained there, given the sets
-// that were published. An element that is drawn twice appears twice.
+// decide draws the element of each position with probabilities from the total gain that each element would have had
+// there, given the sets that were published. An element that is drawn twice appears twice.
 func (d *drawsRule) decide(stream *mechanisms.Stream) {
 	for i := range d.set {
 		d.set[i] = stream.Draw(i*d.elements, (i+1)*d.elements)

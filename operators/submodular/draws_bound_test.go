@@ -15,11 +15,11 @@ import (
 	"oriel/schemas"
 )
 
-// TestBoundedRate checks that the bounded rate is the rate of Streeter and Golovin's algorithm if ε does not limit it,
-// and 1/G if the stream is short for G events between draws. If the rate that ε and δ allow is smaller, it is that. The
-// regret bound follows its formula.
+// TestBoundedRate checks the bounded rate: it is the rate of Streeter and Golovin's algorithm if ε does not limit it,
+// at most 1/G for short streams with G events between draws, and at most the rate that ε and δ allow. The regret bound
+// must follow its formula.
 func TestBoundedRate(t *testing.T) {
-	of := func(epsilon float64, horizon, batch uint64, lines ...string) (rate, lost float64, said string) {
+	of := func(epsilon float64, horizon, batch uint64, lines ...string) (rate, lost float64, published string) {
 		t.Helper()
 		m := lifetime(horizon, epsilon)
 		m.Batch = batch
@@ -34,24 +34,25 @@ func TestBoundedRate(t *testing.T) {
 		}
 	}
 	const each, bounded = "EMIT_EVERY=1", "RATE=bounded"
-	rate, lost, said := of(1e9, 10000, 2, each, bounded)
+	rate, lost, published := of(1e9, 10000, 2, each, bounded)
 	near("η of steps of 2 events", rate, math.Sqrt(3*math.Log(10)/(2*20000)))
 	near("its bound", lost, rate*2*20000+3*(math.Log(10)/rate+2))
-	if !strings.Contains(said, "lack at most") {
-		t.Errorf("plan says %s", said)
+	if !strings.Contains(published, "lack at most") {
+		t.Errorf("plan says %s", published)
 	}
 	_, lost, _ = of(1e9, 10000, 1, each, bounded)
-	near("the bound", lost, 2*math.Sqrt(3*10000*math.Log(10))+3)                        // twice √(kT·ln N)
-	for f, unit := range map[string]float64{"modular": 1.0 / 3, "quadratic": 5.0 / 9} { // the most that one element adds
+	near("the bound", lost, 2*math.Sqrt(3*10000*math.Log(10))+3) // twice √(kT·ln N), plus 3
+	// unit is the largest gain from one element.
+	for f, unit := range map[string]float64{"modular": 1.0 / 3, "quadratic": 5.0 / 9} {
 		_, lost, _ = of(1e9, 10000, 1, each, bounded, "FUNCTION="+f)
 		near("the bound of "+f, lost, 2*math.Sqrt(3*unit*10000*math.Log(10))+3*unit)
 	}
 	rate, _, _ = of(1e9, 10000, 1, "EMIT_EVERY=5000", bounded)
 	near("η of draws each 5000 events", rate, 1.0/5000)
 	private, _, _ := of(0.1, 1000, 1, each, bounded)
-	tight, _, said := of(0.1, 1000, 1, each)
-	if private != tight || !strings.Contains(said, "no bound") {
-		t.Errorf("η = %g at ε = 0.1, tight %g; %s", private, tight, said)
+	tight, _, published := of(0.1, 1000, 1, each)
+	if private != tight || !strings.Contains(published, "no bound") {
+		t.Errorf("η = %g at ε = 0.1, tight %g; %s", private, tight, published)
 	}
 	if rate, lost, _ := of(1e9, 10000, 1, each); rate < 1 || !math.IsInf(lost, 1) {
 		t.Errorf("η = %g of the tight rate without privacy, and a bound of %g", rate, lost)
@@ -66,9 +67,9 @@ func TestBoundedRate(t *testing.T) {
 }
 
 // TestDrawsAreWithinTheirBound checks that at the bounded rate the missed gain of all positions is within the bound, in
-// the mean of 24 keys, 8 in the short form. Each event values one element, uniformly at random; without privacy at
-// least a tenth of the bound is missed. The tight rate is as fast as ε allows. If ε is infinite and each event values a
-// different element, it is always too late, and misses half of the gain.
+// the mean of 24 keys, or 8 in the short form. Each event values one element, uniformly at random; without privacy, at
+// least a tenth of the bound must be missed. The tight rate is as large as ε allows. With infinite ε, and elements that
+// are valued in turn, the tight rate always follows too late, and misses half of the gain.
 func TestDrawsAreWithinTheirBound(t *testing.T) {
 	const events = 2000
 	keys := tiertest.Runs(8, 24)
@@ -109,7 +110,7 @@ func TestDrawsAreWithinTheirBound(t *testing.T) {
 		epsilon float64
 		pick    int
 		every   string
-		share   float64 // of the bound, at least
+		share   float64 // at least this share of the bound is missed
 	}{
 		{1e9, 1, "1", 0.1},
 		{1e9, 3, "1", 0.1},

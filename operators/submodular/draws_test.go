@@ -17,8 +17,8 @@ import (
 	"oriel/schemas"
 )
 
-// said runs events through a machine, and returns its decisions as text.
-func said(machine *Machine, events []operators.Record) string {
+// published runs events through a machine, and returns its decisions as text.
+func published(machine *Machine, events []operators.Record) string {
 	var out []byte
 	for i, r := range events {
 		r.Identity.Offset = int64(i)
@@ -31,8 +31,8 @@ func said(machine *Machine, events []operators.Record) string {
 	return string(out)
 }
 
-// enumerated computes the exact law of all decisions of a stream's life. fast is 1, or the factor by which the rate is
-// too high.
+// enumerated computes the exact law of all decisions of a stream's life. fast is the factor by which the rate is too
+// high: 1, or more as a planted fault.
 func enumerated(t *testing.T, c operator, m mechanisms.Config, p params, events []operators.Record, fast float64,
 ) optest.Law {
 	t.Helper()
@@ -46,13 +46,13 @@ func enumerated(t *testing.T, c operator, m mechanisms.Config, p params, events 
 		if err := machine.Restore(start); err != nil {
 			t.Fatal(err)
 		}
-		return said(machine, events)
+		return published(machine, events)
 	})
 }
 
 // TestTwoExpertsAreWithinTheirClaim enumerates all outcomes of two experts on neighbouring streams of all kinds. The
-// privacy loss of decisions is exactly within the claim, and for pure ε some pair of streams loses at least half of it.
-// At twice the rate the claim fails.
+// exact privacy loss of decisions must be within the claim, and for pure ε some pair of streams must lose at least half
+// of the claim. At twice the rate the claim must fail.
 func TestTwoExpertsAreWithinTheirClaim(t *testing.T) {
 	values := func(v ...float64) operators.Record {
 		return operators.Record{Event: schemas.Event{Vector: schemas.Vector{Values: v}}}
@@ -98,8 +98,8 @@ func TestTwoExpertsAreWithinTheirClaim(t *testing.T) {
 							continue
 						}
 						worst = max(worst, laws[i].HockeyStick(laws[j], budget.Epsilon))
-						if ratio, said := laws[i].LargestRatio(laws[j]); ratio > most {
-							most, where = ratio, said
+						if ratio, published := laws[i].LargestRatio(laws[j]); ratio > most {
+							most, where = ratio, published
 						}
 					}
 				}
@@ -111,11 +111,12 @@ func TestTwoExpertsAreWithinTheirClaim(t *testing.T) {
 	}
 }
 
-// TestCompleteLivesStayWithinTheClaim samples whole lives of two neighbouring streams under fresh keys. The samples
-// have the enumerated law, so that the draws of a life are independent given their weights. An observer who sees whole
-// lives, and knows all events but one, measures most of the possible privacy loss, and never more than the claim. In
-// the short form it measures half, because its limits are wider. With draws at four times the rate it measures more,
-// and seeds that repeat give another law. A false alarm has probability below 1e-5.
+// TestCompleteLivesStayWithinTheClaim samples complete lives of two neighbouring streams, each under a fresh key. The
+// samples must have the enumerated law, which shows that the draws of a life are independent given their weights. An
+// observer sees complete lives and knows all events but one. This observer must measure most of the possible privacy
+// loss, or half of it in the short form, whose limits are wider, and never more than the claim. With two planted faults
+// the test must fail: draws at four times the rate, which lose more, and repeated seeds, which give another law. A
+// false alarm has probability below 1e-5.
 func TestCompleteLivesStayWithinTheClaim(t *testing.T) {
 	values := func(v ...float64) operators.Record {
 		return operators.Record{Event: schemas.Event{Vector: schemas.Vector{Values: v}}}
@@ -128,7 +129,7 @@ func TestCompleteLivesStayWithinTheClaim(t *testing.T) {
 		m := lifetime(6, budget.Epsilon)
 		m.Budget = budget
 		c, m, p := config(t, m, "RULE=draws", "PICK=1", "ELEMENTS=3", "EMIT_EVERY=1")
-		seat, err := mechanisms.NewMechanism(m, mechtest.Plan(t, m))
+		opened, err := mechanisms.NewMechanism(m, mechtest.Plan(t, m))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -143,12 +144,12 @@ func TestCompleteLivesStayWithinTheClaim(t *testing.T) {
 				laws[i] = enumerated(t, c, m, p, events, 1)
 				counts[i] = optest.Sampled(lives, func(key [32]byte) string {
 					if fault == "seed" {
-						clear(key[1:3]) // 256 keys
+						clear(key[1:3]) // only 256 different keys are left
 					}
 					if i == 1 {
 						key[31] = 1
 					}
-					stream := seat.Open(key)
+					stream := opened.Open(key)
 					if fault == "fast" {
 						stream.DrawBy(hasty(key))
 					}
@@ -156,7 +157,7 @@ func TestCompleteLivesStayWithinTheClaim(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					return said(machine, events)
+					return published(machine, events)
 				})
 			}
 			shown, most := optest.Shown(laws[0], laws[1], counts[0], counts[1], lives, budget.Delta)
@@ -187,7 +188,7 @@ func hasty(key [32]byte) func(d mechanisms.Draw, _ int) int {
 	rng := rand.New(rand.NewChaCha8(key))
 	return func(d mechanisms.Draw, _ int) int {
 		rate, least, by := 2*d.Law.Epsilon.Up()/float64(d.Law.Sensitivity.Num), math.Inf(1), 0
-		for i, q := range d.Scores { // the first of exponential clocks
+		for i, q := range d.Scores { // exponential clocks: the index whose clock rings first
 			if at := rng.ExpFloat64() * math.Exp(-rate*float64(q)); at < least {
 				least, by = at, i
 			}
@@ -205,9 +206,9 @@ type silent struct {
 func (s *silent) Helper()               {}
 func (s *silent) Errorf(string, ...any) { s.failed = true }
 
-// TestRatesOfDraws checks printed and tight rates of the source's setting: k = 3, N = 10, T = 1000, ε = 1, δ = 1e-6.
-// The tight rate exceeds η = 3.412614e-3, which ρ = (√(ε + ln(1/δ)) − √ln(1/δ))² would allow, because dp.ZCDPRho uses
-// the exact δ(ρ).
+// TestRatesOfDraws checks printed and tight rates in the setting of the source paper: k = 3, N = 10, T = 1000, ε = 1, δ
+// = 1e-6. The tight rate exceeds η = 3.412614e-3, which ρ = (√(ε + ln(1/δ)) − √ln(1/δ))² would allow, because
+// dp.ZCDPRho uses the exact δ(ρ).
 func TestRatesOfDraws(t *testing.T) {
 	m := lifetime(1000, 1)
 	eta := func(adjacency dp.Adjacency, lines ...string) float64 {
@@ -242,11 +243,11 @@ func TestRepeatedElementsCountOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		e := schemas.Event{Vector: schemas.Vector{Values: []float64{0.4, 0.5, 0.6, 0.8}}}
-		leaf := func(set ...int) []float64 {
+		added := func(set ...int) []float64 {
 			copy(machine.set, set)
 			return slices.Clone(machine.contribution(operators.Record{Event: e}))
 		}
-		twice, once := leaf(1, 1, 2), leaf(1, 2, 0)
+		twice, once := added(1, 1, 2), added(1, 2, 0)
 		if !slices.Equal(twice[8:], append(once[4:8:8], 0)[:4]) {
 			t.Errorf("%s: behind 1 and 1 gains are %v, behind 1 %v", f, twice[8:], once[4:8])
 		}

@@ -8,8 +8,8 @@ import (
 	"oriel/operators"
 )
 
-// The fields of a state are the newest set, k elements u32; for shares the newest points, K·N f64; and, if the plan has
-// them, means, k·N f64.
+// The fields of a state are the newest set, k elements u32; for shares the newest points, K·N f64; and means, k·N f64,
+// if the plan has them.
 const stateVersion = 1
 
 // defineState lists the fields of the state of a machine that newMachine has made.

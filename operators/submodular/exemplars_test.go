@@ -20,10 +20,10 @@ import (
 
 // exemplars is a stream of events, each of which values some randomly drawn flights by how well they represent it.
 type exemplars struct {
-	events [][]float64 // values
+	events [][]float64 // values of the elements to each event
 	pick   int
-	best   float64 // mean value of the last tenth: of greedy's set for all events
-	random float64 // and of random sets
+	best   float64 // mean value to the last tenth of the events of the set that is greedy for all events
+	random float64 // mean value to them of random sets
 }
 
 // flightPoints reads flights of New York as points in a space of hour, distance, delay and origin.
@@ -119,7 +119,8 @@ func (w exemplars) greedy() (set []int) {
 	return set
 }
 
-// play returns the mean value of a rule's decisions over the last tenth of the events, at ε = 1 for their whole life.
+// play returns the mean value of a rule's decisions over the last tenth of the events, at ε = 1 for the complete
+// stream.
 func (w exemplars) play(t *testing.T, rule string, seed byte, more ...string) float64 {
 	t.Helper()
 	m := lifetime(uint64(len(w.events)), 1)
@@ -151,10 +152,10 @@ func (w exemplars) playPlan(t *testing.T, c operator, m mechanisms.Config, p par
 	return got
 }
 
-// TestExemplarsOfFlights plays 40 000 flights at ε = 1, with ν = (value − random)/(greedy − random). Leaders reach ν ≥
-// 0.9 for two of 15 elements, and shares at least 0.8 of greedy's value. The long form has more exemplars, where means
-// of ν are at least 0.8, and the printed H, with which leaders reach far less. For three of 30 a single world and key
-// says little: its ν is off by a quarter.
+// TestExemplarsOfFlights plays 40 000 flights at ε = 1, with ν = (value − random)/(greedy − random). Leaders must reach
+// ν ≥ 0.9 for two of 15 elements, and shares at least 0.8 of greedy's value. The long form also has more exemplars, for
+// which the mean of ν must be at least 0.8, and the printed H, with which leaders reach far less. It takes means over
+// worlds and keys for three of 30 elements, because a single ν is then off by a quarter.
 func TestExemplarsOfFlights(t *testing.T) {
 	points := flightPoints(t)
 	for _, row := range tiertest.Runs([]struct{ elements, pick int }{{15, 2}}, []struct{ elements, pick int }{
@@ -180,8 +181,8 @@ func TestExemplarsOfFlights(t *testing.T) {
 	}
 }
 
-// TestValueFallsWithTheSize checks that argmax gets worse as k grows: each position's best element leads by less, and
-// its sums have more noise.
+// TestValueFallsWithTheSize checks that argmax gets worse as k grows: the best element of each position leads by a
+// smaller gain, and the sums have more noise.
 func TestValueFallsWithTheSize(t *testing.T) {
 	points := flightPoints(t)
 	sizes, worlds := tiertest.Runs([]int{2, 8}, []int{1, 2, 3, 5, 8}), tiertest.Runs(1, 4)

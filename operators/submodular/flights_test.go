@@ -27,7 +27,7 @@ var (
 // world is a stream of events at places.
 type world struct {
 	places []place
-	table  []float64 // the value of each place to events at each
+	table  []float64 // value of each place to events at each place
 	types  []int
 	pick   int
 }
@@ -58,8 +58,8 @@ func (w world) greedyOf(types []int) []int {
 // last returns the last tenth of the events.
 func (w world) last() []int { return w.types[len(w.types)*9/10:] }
 
-// score holds the value of a method's sets in the last tenth of the events, and two reference values: the greedy set
-// over all events (score 1) and random sets (score 0).
+// score holds the value of a method's sets to the last tenth of the events, and the values of two other sets for
+// comparison: the greedy set of all events (score 1) and random sets (score 0).
 type score struct{ random, best, got float64 }
 
 func (s score) normal() float64 { return (s.got - s.random) / (s.best - s.random) }
@@ -214,7 +214,7 @@ func TestSetsOnFlights(t *testing.T) {
 			}
 		})
 	}
-	t.Run("drift", func(t *testing.T) { // from the middle on east is west
+	t.Run("drift", func(t *testing.T) { // half way, east and west are exchanged
 		mirrored := w
 		mirrored.types = slices.Clone(w.types)
 		mirror := mirrorOf(w.places)
@@ -256,9 +256,9 @@ func mirrorOf(places []place) []int {
 }
 
 // TestSetsOfAShortStream plays a short stream of 40 places through noise at ε = 1, and checks normalised values of
-// sets. histogram comes close to greedy, and argmax reaches more than half of it. Exponential weights that draw for
-// each event do a little better than random sets at the tight rate, and no better at the printed rate. Draws every 200
-// events do better than frequent ones.
+// sets. histogram comes close to greedy, and argmax reaches more than half of it. Exponential weights that draw at each
+// event are slightly better than random sets at the tight rate, and no better at the printed rate. Draws once in 200
+// events are better than frequent draws.
 func TestSetsOfAShortStream(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 44))
 	w := world{pick: 3}

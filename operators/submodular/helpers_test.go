@@ -12,10 +12,10 @@ import (
 	"oriel/schemas"
 )
 
-// towns are places for tests, some of them close together.
+// towns is a file of places for tests; some places are close together.
 const towns = "north:60:10\nsouth:-40:170\neast:35:139\neast bay:36:140\nwest:37:-122\nmiddle:48:9\ncentre:47:8\n"
 
-// segments are public types, each with the probability of a click on each slot.
+// segments is a file of public types, each with the probability of a click on each slot.
 const segments = "young:0.5:0.1:0:0.25:1\nold:0:0.3:0.9:0.25:0.5\n none :0:0:0:0.1:0\n"
 
 // kinds are configurations that together cover the settings, over all mechanisms that fit them.
@@ -79,14 +79,15 @@ var kinds = []struct {
 	}},
 }
 
-// whole returns a mechanism that protects the whole life of a stream with draws.
+// lifetime returns a mechanism that protects the complete life of a stream with draws.
 func lifetime(horizon uint64, epsilon float64) mechanisms.Config {
 	m := optest.Under(mechanisms.ExponentialMechanism, protection.Lifetime{Steps: horizon, Within: horizon}, dp.Replace)
 	m.Budget.Epsilon = epsilon
 	return m
 }
 
-// config returns the operator with the settings NAME=value over a mechanism, that mechanism, and the plan.
+// config returns the operator with the settings NAME=value for a mechanism, the mechanism with the operator's
+// contribution, and the plan.
 func config(t testing.TB, m mechanisms.Config, lines ...string) (operator, mechanisms.Config, params) {
 	t.Helper()
 	c, err := configOf(towns, m, lines...)
@@ -128,7 +129,8 @@ func before(t testing.TB, m mechanisms.Config, lines ...string) (operator, mecha
 	return c.withParams(p), m, p
 }
 
-// configOf reads settings. PLACES=towns and PLACES=given name the given places, and TYPES=segments the segments.
+// configOf reads settings. PLACES=towns and PLACES=given stand for the text in places, and TYPES=segments for the text
+// segments.
 func configOf(places string, m mechanisms.Config, lines ...string) (operator, error) {
 	read := func(name string) ([]byte, error) {
 		switch name {

@@ -13,8 +13,8 @@ type histogramRule struct {
 	table  []float64
 	greedy *greedy
 	set    []int
-	value  float64   // mean value of the set to an event, by the counts
-	counts []float64 // scratch
+	value  float64   // mean value of the set to an event, computed from the released counts
+	counts []float64 // scratch: released counts by type
 }
 
 func newHistogram(c operator, table []float64, set []int) *histogramRule {

@@ -10,11 +10,10 @@ import (
 	"oriel/operators/elementary"
 )
 
-// strength returns the H of ORIEL_RATE=printed, the regulariser of a leader for each event. It is that of private
-// follow-the-approximate-leader, which the source uses for noise of any law: L/R·√(N·ln^{2.5}T/(ε·T)). L bounds the
-// norm of gains and is half of the distance by which an exchange moves a leader's gains. R bounds the norm of points,
-// and T is the number of events. A leader's part is ε/√K of one release of all K. H is at least L/(R·√T), the rate
-// without privacy.
+// strength returns H of ORIEL_RATE=printed: the regulariser of a leader, for each event. The source paper takes H from
+// private follow-the-approximate-leader, for noise of any law: L/R·√(N·ln^{2.5}T/(ε·T)). L bounds the norm of gains and
+// is half of the sensitivity of a leader's gains. R bounds the norm of points, and T is the number of events. Each of K
+// leaders has ε/√K, because all are in one release. H is at least L/(R·√T), its value without privacy.
 func (c operator) strength(m mechanisms.Config) float64 {
 	n, events, leaders, radius := float64(c.elements), eventsOf(m), float64(c.pick), 1.0
 	if c.rule == byShares {
@@ -37,8 +36,8 @@ type leadersRule struct {
 	projection    convex.Projection
 	probabilities []float64
 	scaled        []float64
-	scores        []int64 // scores of elements with positive probability
-	support       []int   // these elements
+	scores        []int64 // scores of the elements with positive probability
+	support       []int   // the elements with positive probability
 }
 
 func newLeaders(gains marginalGains, r regulariser) (*leadersRule, error) {
@@ -50,10 +49,11 @@ func newLeaders(gains marginalGains, r regulariser) (*leadersRule, error) {
 	}, err
 }
 
-// decide draws the element of each position from Π(ĝ/Λ_n) on the simplex, where ĝ are the sums of its gains that
-// decisions follow. The projection of Duchi and others is exact, and an element of probability 0 is never drawn. After
-// the last step of a stream, where draws are no longer possible, it takes the most probable elements. An element that
-// is in the set already is replaced by the best other one, which gains at least as much; as printed, it appears twice.
+// decide draws the element of each position from Π(ĝ/Λ_n) on the simplex, where ĝ are the position's sums of gains that
+// decisions follow. An element of probability 0 is never drawn, because the projection of Duchi and others is exact.
+// After the last step of a stream draws are no longer possible, and decide takes the most probable elements. An element
+// that is already in the set is replaced by the best other element, which gains at least as much. Under plans with
+// repeats, as in the paper, it appears twice.
 func (l *leadersRule) decide(stream *mechanisms.Stream) {
 	by := l.at(l.weight(stream))
 	for i := range l.set {
@@ -66,7 +66,7 @@ func (l *leadersRule) decide(stream *mechanisms.Stream) {
 	}
 }
 
-// weight returns n, the number of events so far, or with a memory their total weight.
+// weight returns n: the number of events so far or, with a memory, their total weight.
 func (c operator) weight(stream *mechanisms.Stream) float64 {
 	return float64(mechanisms.Weight(c.terms.Scope, stream.Step()) * float64(c.batch))
 }

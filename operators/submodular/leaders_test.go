@@ -16,7 +16,7 @@ import (
 	"oriel/operators/optest"
 )
 
-// pure returns tree-gamma over the whole stream, at pure ε.
+// pure returns tree-gamma over a complete stream, at pure ε.
 func pure(events int, epsilon float64) mechanisms.Config {
 	m := optest.Window("tree-gamma")
 	m.Scope, m.Budget.Epsilon = protection.Lifetime{Steps: uint64(events), Within: uint64(events)}.RoundedUp(true), epsilon
@@ -38,9 +38,10 @@ func few(n int) world {
 	return w
 }
 
-// TestPureExperts checks FI-DP with experts that follow the leader at pure ε. As printed, their value grows with ε, up
-// to greedy's, and falls with N much faster than that of exponential weights, which pay for draws and not for each of
-// kN sums. With the H derived from the declared noise they reach greedy's value at ε = 10.
+// TestPureExperts checks FI-DP with experts that follow the leader at pure ε. With the printed H, their value grows
+// with ε up to greedy's value. It falls with N much faster than the value of exponential weights, whose privacy loss
+// comes from draws and not from each of kN sums. With the H derived from the declared noise they reach greedy's value
+// at ε = 10.
 func TestPureExperts(t *testing.T) {
 	score := func(n int, epsilon float64, rule string, more ...string) float64 {
 		w := few(n)
@@ -84,8 +85,8 @@ func TestEventsSoFarFollowTheScope(t *testing.T) {
 }
 
 // TestLeadersDrawFromTheirPoint checks that an element's probability is its coordinate in the projection of the
-// released sums on the simplex, by the formula of the source. An element of probability 0 is not drawn. The last set of
-// a stream that ends is the most probable one.
+// released sums to the simplex, by the formula of the source paper. An element of probability 0 must never be drawn.
+// The last set of a stream that ends must be the most probable one.
 func TestLeadersDrawFromTheirPoint(t *testing.T) {
 	const events, elements = 64, 4
 	m := pure(events, 40)
@@ -102,7 +103,7 @@ func TestLeadersDrawFromTheirPoint(t *testing.T) {
 		t.Fatal(err)
 	}
 	position, looked, without := 0, 0, 0
-	point := func(i int) (probabilities []float64) { // by bisection of the amount subtracted from all
+	point := func(i int) (probabilities []float64) { // finds by bisection the amount to subtract from all coordinates
 		sum := stream.Sum(0)[i*elements:][:elements]
 		low, high := -1e12, 1e12
 		for range 200 {

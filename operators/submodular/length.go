@@ -11,26 +11,25 @@ import (
 
 // boundedGainsQuantiser is the Quantiser of non-negative gains with a public bound on their length, at each position or
 // for each copy. Longer gains are scaled down to it and negative numbers become 0. If a number is NaN, the gains of its
-// position become zero. Non-negative gains are at most √2 times their length apart, not twice. So two contributions are
-// at most √(2·Positions)·Most apart, and at most √Positions·Most from zero.
+// position become zero. Because gains are not negative, the distance of two of them is at most √2 times the length
+// bound, and not twice the bound. So the distance of two contributions is at most √(2·Positions)·Most, and the distance
+// from zero at most √Positions·Most.
 type boundedGainsQuantiser struct {
 	Positions, Elements int
-	Most                float64 // M
+	Most                float64 // M, the bound on the length of a position's gains
 }
 
-// Entries returns the number of gains of all positions.
 func (s boundedGainsQuantiser) Entries() int { return s.Positions * s.Elements }
 
-// Component returns a component with this quantiser.
 func (s boundedGainsQuantiser) Component() contribution.Component {
 	clip := float64(math.Sqrt(float64(s.Positions)) * s.Most)
 	return contribution.Component{Name: "gains", Size: s.Entries(), Clip: clip, Quantiser: s}
 }
 
-// radius returns M in grid units, or less, so that the gains of all positions are within Λ.
+// radius returns M in grid units, reduced if necessary so that the gains of all positions are within Λ.
 func (s boundedGainsQuantiser) radius(g lattice.Grid) int64 { return fitting(g, s.Most, s.Positions) }
 
-// Distances returns √(2·Positions)·M and √Positions·M.
+// Distances returns the squares of √(2·Positions)·M and √Positions·M.
 func (s boundedGainsQuantiser) Distances(g lattice.Grid) (replace, zeroOut lattice.Int128) {
 	zeroOut = times(s.Positions, lattice.Square(s.radius(g)))
 	return zeroOut.Add(zeroOut), zeroOut
@@ -48,14 +47,14 @@ func (s boundedGainsQuantiser) Quantise(g lattice.Grid, dst []int64, v []float64
 	}
 }
 
-// listed reports whether the bound on the length of gains follows from a public list.
+// listed reports whether a public list gives a bound on the length of gains.
 func (c operator) listed() bool {
 	return len(c.types) > 0 && c.norm == 0 && c.rule == byArgmax
 }
 
 // lengthOf returns M, or 0 if gains are centred on ½ and have no bound. For a public list, M is the length of the
-// longest gains at the first position, if this makes an exchange smaller. Gains at later positions are no larger, for
-// each element.
+// longest gains at the first position, if this reduces the sensitivity. No element has a larger gain at a later
+// position.
 func (c operator) lengthOf(m mechanisms.Config) float64 {
 	if !c.listed() {
 		return c.norm
@@ -69,9 +68,9 @@ func (c operator) lengthOf(m mechanisms.Config) float64 {
 		}
 		longest = max(longest, sum)
 	}
-	half := float64(c.elements) / 2 // the bound pays if 2k·M² < kN
+	half := float64(c.elements) / 2 // under replace the bound M reduces the sensitivity if 2k·M² < kN
 	if m.Unit.AgainstNull() {
-		half /= 2 // if k·M² < kN/4
+		half /= 2 // under zero-out it does if k·M² < kN/4
 	}
 	if longest >= half {
 		return 0
@@ -87,7 +86,7 @@ func (c operator) centre() float64 {
 	return 0.5
 }
 
-// component returns the component of an event's type, or of gains.
+// component returns the component of a contribution: the type of an event, or its gains.
 func (c operator) component(m mechanisms.Config) contribution.Component {
 	if c.rule == byHistogram {
 		return typeQuantiser{Types: len(c.types)}.Component()
@@ -102,7 +101,7 @@ func (c operator) component(m mechanisms.Config) contribution.Component {
 	return gainsQuantiser{Size: positions * c.elements}.Component()
 }
 
-// appendLength and readLength write and read the end of a plan with gains of a list: M, f64.
+// appendLength and readLength write and read the end of a plan whose gains have the length bound M, f64.
 func appendLength(b []byte, length float64) []byte {
 	return binary.LittleEndian.AppendUint64(b, math.Float64bits(length))
 }

@@ -19,8 +19,8 @@ import (
 )
 
 // TestDistancesOfALength enumerates contributions on a coarse lattice, from numbers of all kinds. Their distances from
-// each other and from zero are within the declared ones, and some reach them. They would be larger if negative numbers
-// were accepted, or if a position were not scaled to its length.
+// each other and from zero must be within the declared ones, and some must reach them. With two planted faults the
+// distances must be larger: negative numbers are accepted, or a position is not scaled to its length.
 func TestDistancesOfALength(t *testing.T) {
 	odd := []float64{0, 0.5, 1, 1.5, -1, -1e300, 1e300, math.NaN(), math.Inf(1)}
 	var all [][]float64
@@ -47,14 +47,14 @@ func TestDistancesOfALength(t *testing.T) {
 	}
 }
 
-// TestBoundedGainsReachTheirSensitivity checks contributions on the lattice of a plan. Those of canaries reach the
-// calibrated distance √(2k)·M, and those of any other numbers do not exceed it.
+// TestBoundedGainsReachTheirSensitivity checks contributions on the lattice of a plan. Contributions of canaries must
+// reach the calibrated distance √(2k)·M, and no other contributions may exceed it.
 func TestBoundedGainsReachTheirSensitivity(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 9))
 	for _, kind := range kinds {
 		c, m, p := config(t, kind.m, kind.lines...)
 		if c.length == 0 || len(c.types) > 0 {
-			continue // events of a list are closer; TestCanariesReachTheSensitivity covers gains without a length
+			continue // TestCanariesReachTheSensitivity covers these
 		}
 		model, size := &reference{operator: c, plan: p}, c.component(m).Size
 		model.Begin()
@@ -65,7 +65,7 @@ func TestBoundedGainsReachTheirSensitivity(t *testing.T) {
 				values[i][k] = 3 * rng.NormFloat64()
 			}
 		}
-		if c.rule == byShares { // all copies still have the first set, whose elements then gain less
+		if c.rule == byShares { // at the start all copies have the first set, whose elements then gain less
 			clear(model.points)
 		}
 		with, without := model.Canary([]float64{1}, 1)
@@ -75,9 +75,9 @@ func TestBoundedGainsReachTheirSensitivity(t *testing.T) {
 	}
 }
 
-// TestLengthsOfLists checks that the length of a list is that of its longest event. Gains of an event in the list are
-// never scaled down, and the stream's noise is calibrated to √(2k)·M. A list whose events value nearly everything keeps
-// gains centred on ½.
+// TestLengthsOfLists checks that the length bound of a list is the length of its longest event. Gains of events in the
+// list must never be scaled down, and the stream's noise must be calibrated to √(2k)·M. A list whose events value
+// nearly all elements keeps gains centred on ½.
 func TestLengthsOfLists(t *testing.T) {
 	budget := optest.Life(64)
 	sd := func(lines ...string) (float64, float64, operator) {
@@ -103,13 +103,13 @@ func TestLengthsOfLists(t *testing.T) {
 		}
 		for j := range c.types {
 			gains := slices.Clone(machine.contribution(atPlace(j)))
-			first, leaf := 0.0, make([]int64, part.Size)
+			first, added := 0.0, make([]int64, part.Size)
 			for _, g := range gains[:c.elements] {
 				first += g * g
 			}
 			longest = max(longest, math.Sqrt(first))
-			part.Quantiser.Quantise(grid, leaf, gains)
-			for i, x := range leaf {
+			part.Quantiser.Quantise(grid, added, gains)
+			for i, x := range added {
 				if math.Abs(float64(x)*grid.Unit()-gains[i]) > 2*grid.Unit() {
 					t.Errorf("%v: type %d gains %g, and %g is added", kind, j, gains[i], float64(x)*grid.Unit())
 				}
@@ -125,8 +125,8 @@ func TestLengthsOfLists(t *testing.T) {
 			t.Errorf("%v: noise is %g times that of √8, want %g", kind, listed/about, want)
 		}
 	}
-	// for all airports where flights from New York end, with catchments of 1 000 km: half of the distance of unbounded
-	// gains
+	// The list has all airports where flights from New York end, with catchments of 1 000 km. The sensitivity is half
+	// of the sensitivity of unbounded gains.
 	for pick, want := range map[int]float64{3: 8.948, 5: 11.55} {
 		airports, err := os.ReadFile("../../deploy/examples/airports.txt")
 		if err != nil {
@@ -139,8 +139,8 @@ func TestLengthsOfLists(t *testing.T) {
 		if got := math.Sqrt(2*float64(pick)) * c.lengthOf(budget); math.Abs(got-want) > 0.005 {
 			t.Errorf("%d airports: an exchange moves sums by %g, want %g", pick, got, want)
 		}
-		if said := c.Describe(budget).Distance; pick == 3 && !strings.Contains(said, "√6·3.653 = 8.948") {
-			t.Errorf("plan says %q", said)
+		if published := c.Describe(budget).Distance; pick == 3 && !strings.Contains(published, "√6·3.653 = 8.948") {
+			t.Errorf("plan says %q", published)
 		}
 	}
 	few, _, _ := sd("RULE=argmax", "PICK=2", "ELEMENTS=50", "VALUES_NORM=1")
@@ -161,9 +161,9 @@ func TestLengthsOfLists(t *testing.T) {
 	}
 }
 
-// TestLengthsMoveNoSets checks that, without noise, sets and shares are equal to those with gains centred on ½, as long
-// as events are within the length. As printed, leaders draw from sharper points, because H follows the distance of an
-// exchange; otherwise H² has 2M² in place of N − 1.
+// TestLengthsMoveNoSets checks that, without noise, sets and shares equal the sets and shares with gains centred on ½,
+// as long as events are within the length. With the printed rate, leaders draw from sharper points, because H is
+// proportional to the sensitivity. With the tight rate, H² has 2M² in place of N − 1.
 func TestLengthsMoveNoSets(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 33))
 	for _, lines := range [][]string{
@@ -195,7 +195,8 @@ func TestLengthsMoveNoSets(t *testing.T) {
 			}
 		}
 	}
-	for rate, want := range map[string]float64{"printed": 2, "tight": math.Sqrt(7.0 / 2)} { // √8 and √2
+	// √8 with the printed rate, √2 with the tight rate.
+	for rate, want := range map[string]float64{"printed": 2, "tight": math.Sqrt(7.0 / 2)} {
 		lines := []string{"RULE=leaders", "PICK=2", "ELEMENTS=8", "RATE=" + rate}
 		_, _, about := config(t, pure(64, 40), lines...)
 		_, _, short := config(t, pure(64, 40), append(lines, "VALUES_NORM=1")...)

@@ -2,6 +2,7 @@ package submodular
 
 import (
 	"errors"
+	"slices"
 
 	"oriel/mechanisms"
 	"oriel/operators"
@@ -13,11 +14,11 @@ import (
 type Machine struct {
 	operators.Base
 	operator
-	names []string // of elements
+	names []string // names of the elements
 	rule  rule
 	means *operators.Means // nil: decisions follow the newest sums, or are drawn
 
-	set    []int // the newest decision; before the first one the greedy set for one event of each type, or the first k
+	set    []int // the newest set; at first the greedy set for one event of each type, or the first k elements
 	point  []float64
 	extras []schemas.ExtraValue
 }
@@ -27,7 +28,7 @@ var _ operators.Machine = (*Machine)(nil)
 // newMachine returns the machine at step 0 over a stream of the contribution. It takes ownership of the stream.
 func newMachine(c operator, p params, stream *mechanisms.Stream) (*Machine, error) {
 	c = c.withParams(p)
-	size, entries := c.pick*c.elements, c.pick*c.elements // of gains in the stream, and numbers of an event
+	size, entries := c.pick*c.elements, c.pick*c.elements // gains in the stream; numbers of an event
 	switch c.rule {
 	case byShares:
 		size, entries = c.copies*c.elements, c.copies*c.elements
@@ -65,10 +66,7 @@ func (c operator) first(table []float64) []int {
 		}
 		return set
 	}
-	each := make([]float64, len(c.types))
-	for j := range each {
-		each[j] = 1
-	}
+	each := slices.Repeat([]float64{1}, len(c.types))
 	best, _ := newGreedy(c.function, len(c.types), c.elements, c.pick).weighted(table, each)
 	copy(set, best)
 	return set
@@ -77,7 +75,7 @@ func (c operator) first(table []float64) []int {
 // Open appends no decision, because the first set is public.
 func (m *Machine) Open(dst []operators.Decision) []operators.Decision { return dst }
 
-// Add adds the contribution of the record. A record without one counts as null.
+// Add adds the contribution of the record. A record without a contribution counts as null.
 func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
 	if !m.Stream.Add(r.Identity, m.contribution(r)) {
 		return dst

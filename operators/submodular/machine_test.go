@@ -85,8 +85,8 @@ func TestGoldenDecisions(t *testing.T) {
 	}
 }
 
-// TestGreedyIsWithinItsFactorOfTheBest checks greedy sets against the definition, with functions of whole sets. The
-// value of the best set is at most their value divided by the factor that the plan prints.
+// TestGreedyIsWithinItsFactorOfTheBest checks greedy sets against the definition, with a function of complete sets. The
+// best set's value must be at most the greedy set's value divided by the factor that the plan prints.
 func TestGreedyIsWithinItsFactorOfTheBest(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	for range 60 {
@@ -174,8 +174,9 @@ func TestReferenceModelMatchesMachine(t *testing.T) {
 	}
 }
 
-// TestDistances checks the declared distances for all events, on lattices of all kinds. Canaries come close to them,
-// and so does a contribution's distance from zero. Gains without a clamp, or a type counted twice, would exceed them.
+// TestDistances checks the declared distances for all events, on lattices of all kinds. Canaries must come close to
+// them, and so must a contribution's distance from zero. Two planted faults must exceed them: gains without a clamp,
+// and a type that is counted twice.
 func TestDistances(t *testing.T) {
 	far := func(a, b []int64) (sum float64) {
 		for i := range a {
@@ -218,8 +219,8 @@ func TestDistances(t *testing.T) {
 	}
 }
 
-// TestCanariesReachTheSensitivity checks that canaries are as far apart as events can be: √2, or √(kN), reduced by the
-// (k−1)² gains that no event can have together with the others.
+// TestCanariesReachTheSensitivity checks that canaries are at the largest distance that events can have: √2 for types;
+// √(kN) for gains, reduced for the (k−1)² gains that no event can have together with the others.
 func TestCanariesReachTheSensitivity(t *testing.T) {
 	for _, kind := range kinds {
 		c, m, p := config(t, kind.m, kind.lines...)
@@ -229,7 +230,7 @@ func TestCanariesReachTheSensitivity(t *testing.T) {
 			model.set = []int{4, 1, 2}[:c.pick]
 		}
 		if c.length > 0 {
-			continue // TestBoundedGainsReachTheirSensitivity
+			continue // TestBoundedGainsReachTheirSensitivity covers these
 		}
 		for _, sign := range []float64{1, -1} {
 			u := make([]float64, m.Contribution.Entries())
@@ -250,17 +251,17 @@ func TestCanariesReachTheSensitivity(t *testing.T) {
 			}
 			k, size := float64(c.pick), float64(c.component(m).Size)
 			want := size - (k-1)*(k-1)
-			if c.function == modular { // except for elements in the set
+			if c.function == modular { // all elements except those in the set
 				want = size - k*(k-1)/2
 			}
 			shares := c.rule == byShares
-			for i := 1; c.function == quadratic && !shares && i < c.pick-1; i++ { // and elements of the set still gain
+			for i := 1; c.function == quadratic && !shares && i < c.pick-1; i++ { // elements of the set still gain
 				gain := (2*(k-float64(i)) - 1) / (2*k - 1)
 				want += (k - 1 - float64(i)) * gain * gain
 			}
 			if shares && c.function == modular {
 				want = size
-			} else if shares { // elements of the set gain less after copies that contain it
+			} else if shares { // elements of the set gain less for copies after the ones that contain them
 				for i := range p.copies {
 					want -= k * (1 - math.Pow(1-float64(i)/float64(p.copies), 2*(k-1)))
 				}
@@ -330,7 +331,8 @@ func TestSettingsAreRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range []mechanisms.Config{lifetime(999, 1), optest.Life(16)} { // shorter than a period, and with a sum
+	// Two mechanisms must be refused: one whose stream is shorter than a period, and one that releases sums.
+	for _, m := range []mechanisms.Config{lifetime(999, 1), optest.Life(16)} {
 		if err := c.Require(&m, nil); err == nil {
 			t.Errorf("draws over %s of %s are taken", m.Name, m.Scope.Words().Length)
 		}
@@ -367,7 +369,7 @@ func TestDistancesOfPlaces(t *testing.T) {
 	}
 }
 
-// TestTypesHaveTheirValues checks that the values of types are those in their file, to 2⁻²⁰.
+// TestTypesHaveTheirValues checks that the values of types equal the values in their file, to 2⁻²⁰.
 func TestTypesHaveTheirValues(t *testing.T) {
 	c, _, p := config(t, optest.Window("blt"), "RULE=histogram", "PICK=2", "TYPES=segments")
 	if c.elements != 5 || !slices.Equal(p.names, []string{"young", "old", "none"}) || len(p.table) != 15 {
@@ -380,8 +382,8 @@ func TestTypesHaveTheirValues(t *testing.T) {
 	}
 }
 
-// TestAddAllocatesNothing checks that a step allocates no more than its stream alone, unless it publishes a set with
-// names.
+// TestAddAllocatesNothing checks that a step allocates no more than a stream without a machine, unless it publishes a
+// set with names.
 func TestAddAllocatesNothing(t *testing.T) {
 	for _, kind := range kinds {
 		c, m, p := config(t, kind.m, kind.lines...)
@@ -410,7 +412,8 @@ func BenchmarkAdd(b *testing.B) {
 	}
 }
 
-// BenchmarkGreedy measures finding the set for the counts of so many types, once in ORIEL_EMIT_EVERY steps.
+// BenchmarkGreedy measures finding the set for the counts of some number of types, which happens once in
+// ORIEL_EMIT_EVERY steps.
 func BenchmarkGreedy(b *testing.B) {
 	for _, n := range []int{10, 100, 1000} {
 		b.Run(fmt.Sprintf("N=%d/k=5", n), func(b *testing.B) {

@@ -2,12 +2,12 @@ package submodular
 
 import "oriel/operators"
 
-// meansShare sets how far back means reach: mostly over the newest 1/24 of the weight of sums (SPEC.md, Means).
-// Subtracting one number from all elements of a mean changes no set.
+// meansShare sets how many steps means cover: mostly the newest 1/24 of the weight of the sums (SPEC.md, Means). A mean
+// would give the same sets if a constant were subtracted from all its elements.
 const meansShare = 24
 
-// averages reports whether new deployments use means. They do not with the bounded rate, whose proof is for the newest
-// sums, and not with the printed rate.
+// averages reports whether new deployments use means. They do not with the bounded rate, whose proof requires the
+// newest sums, and not with the printed rate.
 func (c operator) averages() bool {
 	return c.rule == byArgmax || c.rule == byLeaders && !c.bounded && !c.printed
 }

@@ -37,8 +37,9 @@ func slowMeans(m mechanisms.Config, releases [][]float64) []float64 {
 	return sums
 }
 
-// TestSetsFollowMeans checks at each step that means follow the slow formula, and that sets contain their largest
-// elements. With the bounded and the printed rate, and under earlier plans, sets follow the newest sums.
+// TestSetsFollowMeans checks at each step that means agree with the slow formula, and that sets contain the elements
+// with the largest means. With the bounded and the printed rate, and under earlier plans, sets must follow the newest
+// sums.
 func TestSetsFollowMeans(t *testing.T) {
 	const events = 120
 	for _, row := range []struct {
@@ -73,13 +74,13 @@ func TestSetsFollowMeans(t *testing.T) {
 			if row.means {
 				want = slowMeans(m, releases)
 				for k, x := range machine.means.Sums {
-					if math.Abs(x-want[k]) > 1e-6*(1+math.Abs(x)) { // the decay of sums is a fraction of 2³²
+					if math.Abs(x-want[k]) > 1e-6*(1+math.Abs(x)) { // the decay of sums is a multiple of 2⁻³²
 						t.Fatalf("%v, step %d: a mean of %g, want %g", row.lines, len(releases), x, want[k])
 					}
 				}
 			}
 			if row.lines[0] != "RULE=argmax" {
-				continue // draws
+				continue // these sets are drawn
 			}
 			newest := releases[len(releases)-1]
 			for k, element := range made[0].Point {
@@ -123,8 +124,8 @@ func TestMeansHaveLessNoise(t *testing.T) {
 	}
 }
 
-// square returns events at points of a square, near a few centres, which change half way if turns is set. An event
-// values places of the square at 1 − distance/0.4, or 0 if that is negative.
+// square returns events at random points of a square, near a few centres. If turns is set, the centres change half way.
+// An event values places of the square at 1 − distance/0.4, or 0 if that is negative.
 func square(events, pick int, seed uint64, turns bool) (w exemplars) {
 	const elements, centres = 30, 6
 	rng := rand.New(rand.NewPCG(seed, 77))
@@ -157,8 +158,8 @@ func square(events, pick int, seed uint64, turns bool) (w exemplars) {
 }
 
 // TestMeansFindMore compares sets that follow means with sets that follow the newest sums, on 20 000 events at ε = 1,
-// over the whole stream and for life. Means give more value in the average of twelve worlds and four keys. If the law
-// changes half way, they give no less, up to chance.
+// with protection of the complete stream and with decaying sums for life. Means must give more value in the average of
+// twelve worlds and four keys. If the distribution changes half way, they must give no less, up to chance.
 func TestMeansFindMore(t *testing.T) {
 	tiertest.Slow(t, "TestMeansHaveLessNoise")
 	const events, worlds, keys = 20_000, 12, 4

@@ -13,19 +13,19 @@ import (
 
 // operator implements operators.Operator.
 type operator struct {
-	rule      string  // one of the constants byHistogram …
-	copies    int     // K of shares; 0: computed from the number of events
+	rule      string  // one of the constants byHistogram, byArgmax, …
+	copies    int     // K, the number of copies of shares; 0: computed from the number of events
 	twice     bool    // leaders may draw an element twice, as in plans of the first version
 	published bool    // decisions contain the points of all copies, for an audit
-	norm      float64 // ORIEL_VALUES_NORM
-	length    float64 // M, bound on the length of a position's gains; 0: gains are centred on ½
-	printed   bool    // rates and copies as the source prints them
+	norm      float64 // value of ORIEL_VALUES_NORM
+	length    float64 // M, the length bound of a position's gains; 0: gains are centred on ½
+	printed   bool    // rates and numbers of copies as the source paper prints them
 	bounded   bool    // the rate is limited to one with a proved regret bound
 	function  function
-	types     []place // empty if events contain the values of elements
-	elements  int     // N
-	pick      int     // k
-	catchment float64 // km
+	types     []place // public types or places; empty if events contain the values of elements
+	elements  int     // N, the number of elements
+	pick      int     // k, the size of sets
+	catchment float64 // distance in km from which a place has no value
 	every     uint64
 	batch     uint64
 	terms     protection.Terms // who is protected, and for how long
@@ -37,12 +37,12 @@ var (
 	_ operators.Audited  = operator{}
 )
 
-// Extras returns the extras of own, followed by those of a memory.
+// Extras returns the members of own, followed by the members of a lifetime promise.
 func (c operator) Extras() []schemas.Extra {
 	return append(c.own(), operators.LifetimeMembers(c.terms)...)
 }
 
-// own returns the extras for the names in the set and for its value.
+// own returns the members for the names in the set and for its value.
 func (c operator) own() (all []schemas.Extra) {
 	if c.named() {
 		all = append(all, schemas.Extra{
@@ -61,15 +61,15 @@ func (c operator) own() (all []schemas.Extra) {
 	return all
 }
 
-// named reports whether elements have names. Places have names; of types only the numbers of elements are known.
+// named reports whether elements have names. Places have names; with types, only the number of elements is known.
 func (c operator) named() bool {
 	return c.rule != byShares && len(c.types) > 0 && c.types[0].values == nil
 }
 
-// repeats reports whether a set can contain an element twice. Drawn sets can, but leaders only as printed.
+// repeats reports whether a set can contain an element twice. Sets of the rule draws can. Sets of leaders can under
+// plans that set twice.
 func (c operator) repeats() bool { return c.rule == byDraws || c.rule == byLeaders && c.twice }
 
-// Require sets the contribution of an event.
 func (c operator) Require(m *mechanisms.Config, params []byte) error {
 	if params != nil {
 		p, err := c.read(params)
@@ -87,8 +87,8 @@ func (c operator) Require(m *mechanisms.Config, params []byte) error {
 	return nil
 }
 
-// Params freezes the names of places, and the value of each for events at each, because platforms compute sines
-// differently.
+// Params freezes the names of places, and the value of each place to events at each other place, because sines differ
+// between platforms.
 func (c operator) Params(m mechanisms.Config) ([]byte, error) {
 	b := c.encode()
 	if c.tuned() {
@@ -142,7 +142,6 @@ func (c operator) read(b []byte) (params, error) {
 	return p, err
 }
 
-// Open returns a Machine.
 func (c operator) Open(params []byte, sums *mechanisms.Stream) (operators.Machine, error) {
 	p, err := c.read(params)
 	if err != nil {
@@ -151,7 +150,8 @@ func (c operator) Open(params []byte, sums *mechanisms.Stream) (operators.Machin
 	return newMachine(c, p, sums)
 }
 
-// Describe returns the bound on a contribution, and the bound on the distance of a decision from the best one.
+// Describe returns the bound on a contribution, and a bound on the difference in value between a decision and the best
+// set or point.
 func (c operator) Describe(m mechanisms.Config) operators.Description {
 	d := operators.Description{
 		Distance: fmt.Sprintf("one of %d counts is 1 and the others are 0: an exchange moves them by √2 = 1.414", c.elements),
@@ -192,10 +192,11 @@ func (c operator) Describe(m mechanisms.Config) operators.Description {
 	return d
 }
 
-// factor returns 1 − (1 − 1/k)^k.
+// factor returns 1 − (1 − 1/k)^k, the guaranteed share of the best set's value.
 func (c operator) factor() float64 { return 1 - math.Pow(1-1/float64(c.pick), float64(c.pick)) }
 
-// EmitAll returns the operator that publishes the decision of each step. Draws publish every decision already.
+// EmitAll returns the operator that publishes the decision of each step. With the rule draws every decision is
+// published already.
 func (c operator) EmitAll() operators.Operator {
 	if c.rule != byDraws {
 		c.every, c.published = 1, c.rule == byShares
@@ -203,7 +204,6 @@ func (c operator) EmitAll() operators.Operator {
 	return c
 }
 
-// ReferenceModel returns the code that an audit compares machines with.
 func (c operator) ReferenceModel(params []byte) (operators.ReferenceModel, error) {
 	p, err := c.read(params)
 	c = c.withParams(p)

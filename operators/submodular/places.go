@@ -80,8 +80,8 @@ func distance(a, b place) float64 {
 	return 2 * radius * math.Asin(math.Sqrt(min(1, h)))
 }
 
-// values returns the value of each element to each type, in units of 2⁻²⁰: as given, or for places 1 −
-// distance/catchment, and 0 beyond the catchment.
+// values returns the value of each element to each type, in units of 2⁻²⁰. A type's values are listed. For places the
+// value is 1 − distance/catchment, and 0 beyond the catchment.
 func values(places []place, catchment float64) []uint32 {
 	table := make([]uint32, 0, len(places)*len(places))
 	for _, from := range places {
@@ -96,7 +96,7 @@ func values(places []place, catchment float64) []uint32 {
 	return table
 }
 
-// table returns these values in [0, 1].
+// table returns the values of each element to each type, in [0, 1].
 func (c operator) table() (table []float64) {
 	for _, v := range values(c.types, c.catchment) {
 		table = append(table, float64(v)/unit)
@@ -104,28 +104,29 @@ func (c operator) table() (table []float64) {
 	return table
 }
 
-// params holds the frozen values of each element to each type. It is empty if events contain their own values.
+// params holds the frozen inputs of a deployment: the value of each element to each type, which is missing if events
+// contain values, and constants.
 type params struct {
-	names []string // of types, which are elements too
+	names []string // names of the types; places are elements, too
 	table []float64
 
-	copies      int  // copies of shares and leaders, else 0
-	regulariser      // of these
+	copies      int  // number of copies, for shares and leaders; otherwise 0
+	regulariser      // regulariser of shares and leaders
 	means       bool // decisions follow means
 
-	length float64 // M, bound on the length of a position's gains; 0: gains are centred on ½
+	length float64 // M, the length bound of a position's gains; 0: gains are centred on ½
 }
 
-// The versions of a plan. The first has the regulariser of the source for leaders and shares, the second a regulariser
-// derived from noise. From the third on, sets of argmax and leaders follow means, and leaders keep the regulariser of
-// the second.
+// These are the versions of a plan. In the first version, leaders and shares have the regulariser of the source paper,
+// and in the second a regulariser derived from the noise. From the third version on, sets of argmax and leaders follow
+// means; the regulariser of leaders is as in the second.
 const (
 	planVersion  = 1
 	planOfRelief = 2
 	planOfMeans  = 3
 )
 
-// has reports whether deployments with these settings can have plans of that version.
+// has reports whether deployments with these settings can have plans of a version.
 func (c operator) has(version byte) bool {
 	switch version {
 	case planVersion:
@@ -152,7 +153,7 @@ func (c operator) encode() []byte {
 	return b
 }
 
-// parsePlan reads the form that encode writes. It refuses a plan for other places.
+// parsePlan reads the form that encode writes. It refuses a plan with other places than the settings have.
 func (c operator) parsePlan(b []byte) (params, error) {
 	if len(b) < 5 {
 		return params{}, errPlan

@@ -8,14 +8,13 @@ import (
 )
 
 // typeQuantiser is the Quantiser of an event's type among Types types: the contribution is 1 at its place, and 0
-// elsewhere. Its input is the place of the type; any other number gives the zero contribution. Two different
-// contributions are √2 apart.
+// elsewhere. Its input is the place of the type; any other number gives the zero contribution. The distance of two
+// different contributions is √2.
 type typeQuantiser struct{ Types int }
 
-// Entries returns 1.
+// Entries returns 1, the place of the type.
 func (typeQuantiser) Entries() int { return 1 }
 
-// Component returns a component with this quantiser.
 func (o typeQuantiser) Component() contribution.Component {
 	return contribution.Component{Name: "types", Size: o.Types, Clip: 1, Quantiser: o}
 }
@@ -23,7 +22,7 @@ func (o typeQuantiser) Component() contribution.Component {
 // one returns 1 in grid units, at most Λ.
 func one(g lattice.Grid) int64 { return min(g.Lambda, int64(math.Floor(1/g.Unit()))) }
 
-// Distances returns √2 and 1.
+// Distances returns the squares of √2 and 1.
 func (typeQuantiser) Distances(g lattice.Grid) (replace, zeroOut lattice.Int128) {
 	near := lattice.Square(one(g))
 	return near.Add(near), near
@@ -36,19 +35,17 @@ func (o typeQuantiser) Quantise(g lattice.Grid, dst []int64, v []float64) {
 	}
 }
 
-// gainsQuantiser is the Quantiser of numbers in [−½, ½]. Others are clamped, and if one is NaN the contribution is
-// zero. Two contributions are at most √Size apart, and at most half of that from zero.
+// gainsQuantiser is the Quantiser of Size numbers in [−½, ½]. Other numbers are clamped; if one is NaN the contribution
+// is zero. The distance of two contributions is at most √Size, and their distance from zero at most half of that.
 type gainsQuantiser struct{ Size int }
 
-// Entries returns Size.
 func (g gainsQuantiser) Entries() int { return g.Size }
 
-// Component returns a component with this quantiser.
 func (g gainsQuantiser) Component() contribution.Component {
 	return contribution.Component{Name: "gains", Size: g.Size, Clip: math.Sqrt(float64(g.Size)) / 2, Quantiser: g}
 }
 
-// half returns ½ in grid units, or less.
+// half returns ½ in grid units, reduced if necessary so that contributions are within Λ.
 func (g gainsQuantiser) half(grid lattice.Grid) int64 { return fitting(grid, 0.5, g.Size) }
 
 // fitting returns x in grid units, reduced if necessary so that a vector of n numbers of this size has a norm of at
@@ -72,13 +69,13 @@ func times(n int, x lattice.Int128) (out lattice.Int128) {
 	return out
 }
 
-// Distances returns √Size and half of that.
+// Distances returns the squares of √Size and √Size/2.
 func (g gainsQuantiser) Distances(grid lattice.Grid) (replace, zeroOut lattice.Int128) {
 	half := g.half(grid)
 	return times(g.Size, lattice.Square(2*half)), times(g.Size, lattice.Square(half))
 }
 
-// Bound returns ½.
+// Bound returns the largest absolute value of an integer, which stands for ½.
 func (g gainsQuantiser) Bound(grid lattice.Grid) int64 { return g.half(grid) }
 
 // Quantise rounds to the nearest lattice point, and clamps the integers.

@@ -15,7 +15,7 @@ type reference struct {
 	plan params
 	set  []int
 
-	points []float64 // of shares, of all copies
+	points []float64 // points of all copies, for shares
 }
 
 func (t *reference) Begin() {
@@ -45,9 +45,9 @@ func (t *reference) vertex() {
 	}
 }
 
-// slopes writes gradients less the centre, at the mean of the points before each copy's own. It computes them by finite
-// differences about the point. These are exact, because the mean value of a random set is linear along one element, and
-// quadratic is a quadratic function.
+// slopes writes gradients minus the centre. The gradient for a copy is taken at the mean of the points of the copies
+// before it. slopes computes it by finite differences about that point. These differences are exact, because the
+// expected value of a random set is linear in each coordinate, and the function quadratic is a quadratic polynomial.
 func (t *reference) slopes(dst, v []float64) {
 	n := t.elements
 	at := make([]float64, n)
@@ -84,14 +84,14 @@ func (t *reference) value(v []float64, set []int) float64 {
 	return []float64{most, 1 - missed, mean, min(1, sum), float64(mean * (2 - mean))}[t.function]
 }
 
-// scale returns the unit of the gains that are learned.
+// scale returns the factor from gains to the unit in which they are learned.
 func (t *reference) scale() float64 {
 	switch t.function {
 	case modular:
 		return float64(t.pick)
 	case quadratic:
 		if t.rule == byShares {
-			return float64(t.pick) / 2 // a gradient is at most 2/k
+			return float64(t.pick) / 2 // because a coordinate of the gradient is at most 2/k
 		}
 		return float64(t.pick*t.pick) / float64(2*t.pick-1)
 	default:
@@ -115,7 +115,7 @@ func (t *reference) Observe(decisions []operators.Decision) {
 	}
 }
 
-// Contribution writes the type or, for each position, the gains given the set so far, less the centre.
+// Contribution writes the type or, for each position, the gains given the set so far, minus the centre.
 func (t *reference) Contribution(dst []float64, r operators.Record) bool {
 	if r.Null {
 		return false
@@ -154,10 +154,10 @@ func (t *reference) Contribution(dst []float64, r operators.Record) bool {
 // Tangent does nothing, because a canary's direction selects one of a list of pairs.
 func (t *reference) Tangent([]float64) {}
 
-// Canary returns two events of different types, or two events with far-apart gains. The first event values only the
-// elements of the set without its last one, among those that may come first: it gains at once and never again. The
-// second values only all the others: it gains at each position from each further element. If gains have a length, each
-// event gains from half of the elements outside the set.
+// Canary returns two events of different types, or two events whose gains are at a large distance. The first of these
+// values only the elements of the set before its last element: it gains at the first position, and never again. The
+// second values all other elements: at each position it gains from every element outside the set. If gains have a
+// length bound, each event gains from one half of the elements outside the set.
 func (t *reference) Canary(u []float64, factor float64) (with, without operators.Record) {
 	defer func() {
 		if u[0] < 0 {
@@ -188,7 +188,7 @@ func (t *reference) Canary(u []float64, factor float64) (with, without operators
 				a[i], b[i] = b[i], 0
 			}
 		}
-	case t.function != modular: // of modular one event gains from all elements, the other from none
+	case t.function != modular: // with modular, one event gains from all elements and the other from none
 		for _, i := range in {
 			a[i], b[i] = b[i], 0
 		}
@@ -199,8 +199,8 @@ func (t *reference) Canary(u []float64, factor float64) (with, without operators
 	return record(a), record(b)
 }
 
-// distantTypes returns two types: the one with the longest contribution, and the one whose contribution is farthest
-// from it.
+// distantTypes returns two types: the one with the longest contribution, and the type whose contribution is at the
+// largest distance from it.
 func (t *reference) distantTypes() (a, b int) {
 	if t.rule == byHistogram {
 		return 0, 1

@@ -8,12 +8,12 @@ import (
 	"oriel/operators/elementary"
 )
 
-// regulariser sets how strongly points of leaders and shares are pulled back from released sums. After n events a point
-// is the one nearest to ĝ/Λ_n, where ĝ are the released sums of its gains. Λ_n is in units of gain.
+// regulariser sets how strongly released sums are damped in the points of leaders and shares. After n events a point is
+// the projection of ĝ/Λ_n, where ĝ are the released sums of the point's gains. The unit of Λ_n is a gain.
 type regulariser struct {
-	strength float64 // H
-	relief   float64 // C, the regularisation that noise supplies by itself; 0 if printed
-	printed  bool    // Λ_n = H·n, of the source; otherwise Λ_n = max(1, H·√n − C)
+	strength float64 // H, the strength of the regulariser
+	relief   float64 // C, the regularisation that the noise itself supplies; 0 with the printed rate
+	printed  bool    // Λ_n = H·n, as the source paper prints it; otherwise Λ_n = max(1, H·√n − C)
 }
 
 // at returns Λ_n.
@@ -27,14 +27,15 @@ func (r regulariser) at(n float64) float64 {
 // expert holds the constants of one leader or copy (PROOF.md, What leaders and shares miss). Its points are in {0 ≤ x ≤
 // 1, Σx = p}. p is 1 for a leader and min(k, N − k) for a copy, because the complement of a set behaves like the set.
 type expert struct {
-	pick   float64 // p
-	spread float64 // a = p − p²/N, the largest |x|² less the smallest
+	pick   float64 // p, the sum of a point's coordinates
+	spread float64 // a = p − p²/N, the difference between the largest and the least |x|²
 	width  float64 // w: E max_x ⟨Z, x⟩ ≤ w for N independent standard normal Z
-	bend   float64 // q: an event gains q/(4Λ) at most from moving the point by its own gains
-	shift  float64 // s: noise of deviation σ changes a point's expected gain from an event by at most s·σ/Λ
+	bend   float64 // q: moving the point along an event's own gains increases the event's gain by at most q/(4Λ)
+	shift  float64 // s: noise of standard deviation σ changes an event's expected gain by at most s·σ/Λ
 }
 
-// expert returns these constants. q = N − 1 and s = N/2; gains of length M have 2M² and M√N, if these are smaller.
+// expert returns the constants: q = N − 1 and s = N/2 or, for gains with the length bound M, 2M² and M√N if these are
+// smaller.
 func (c operator) expert() expert {
 	n := float64(c.elements)
 	x := expert{pick: 1, bend: n - 1, shift: n / 2}
@@ -50,11 +51,11 @@ func (c operator) expert() expert {
 	return x
 }
 
-// regulariserOf derives H and C from the noise that m declares. H = √(G·q/a) balances two losses: the loss due to the
-// regulariser, and the loss due to the movement of points. C = 4q/ρ is the largest Λ_n at which the noise alone keeps
-// points steadier than the regulariser would. G counts the events between decisions if the rate is bounded, and is 1 if
-// it is tight. If the rate is bounded, and the noise is not Gaussian or comes and goes with the nodes of a tree, then H
-// = √((G·q + 4s·σ*)/a) has to damp the noise, and C is 0.
+// regulariserOf derives H and C from the noise that m declares. H = √(G·q/a) balances two losses: the loss from the
+// regulariser, and the loss from the movement of points. C = 4q/ρ is the largest Λ_n for which the noise keeps points
+// steadier than the regulariser would. G is the number of events between decisions with the bounded rate, and 1 with
+// the tight rate. With the bounded rate, and noise that is not Gaussian or that changes with the nodes of a tree, H =
+// √((G·q + 4s·σ*)/a) must also damp the noise, and C is 0.
 func (c operator) regulariserOf(m mechanisms.Config) (regulariser, error) {
 	if c.printed {
 		return regulariser{strength: c.strength(m), printed: true}, nil
@@ -81,12 +82,12 @@ func (c operator) regulariserOf(m mechanisms.Config) (regulariser, error) {
 // noiseLaw is the law of the noise of a released sum, as the calibration of a mechanism states it.
 type noiseLaw struct {
 	law    mechanisms.Law
-	grows  bool                      // Gaussian noise of a filter: the deviation rises, but where a memory's starts again
+	grows  bool                      // Gaussian noise of a filter, whose deviation rises until a memory's reset
 	at     func(step uint64) float64 // standard deviation of Gaussian noise after a step
 	worst  float64                   // σ*, the largest standard deviation of a released number
-	steady float64                   // its limit long after the start
-	node   float64                   // scale of a draw, units of gain
-	memory uint64                    // memory of decaying sums, steps; else 0
+	steady float64                   // limit of the standard deviation long after the start
+	node   float64                   // scale of one draw, in units of gain
+	memory uint64                    // memory of decaying sums in steps; 0 if sums do not decay
 }
 
 // noiseLawOf reads the law from a calibration.
@@ -119,9 +120,9 @@ func noiseLawOf(m mechanisms.Config) (noiseLaw, error) {
 	return n, nil
 }
 
-// smoothing returns ρ: with the noise alone, a unit of gain moves the expected point by at most ρ, the trace of the
-// derivative of its mean. It is w/σ for Gaussian noise of deviation σ, p/b for Laplace noise of scale b and √a/θ for Γ
-// noise of scale θ.
+// smoothing returns ρ: without a regulariser, the noise limits the change of the expected point to ρ for each unit of
+// gain, where ρ is the trace of the derivative of the mean point. ρ is w/σ for Gaussian noise of deviation σ, p/b for
+// Laplace noise of scale b and √a/θ for Γ noise of scale θ.
 func (n noiseLaw) smoothing(x expert, deviation float64) float64 {
 	switch n.law {
 	case mechanisms.Laplace:

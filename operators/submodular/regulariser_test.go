@@ -39,7 +39,7 @@ func TestRegulariserFollowsTheNoise(t *testing.T) {
 		}
 		return p.Scale.Float64() * p.Grid.Unit()
 	}
-	one, two := 1-1/n, 2-4/n // a
+	one, two := 1-1/n, 2-4/n // the value of a for p = 1 and p = 2
 	wide := func(p float64) float64 { return p * math.Sqrt(2*math.Log(n/p)) }
 	for _, x := range []struct {
 		m      mechanisms.Config
@@ -97,8 +97,8 @@ func levels(t *testing.T, m mechanisms.Config) uint8 {
 	return p.Levels
 }
 
-// TestPointsAreSteady checks Lemma 1 of PROOF.md: an event's gains move a point by at most the bound of the
-// regulariser, and with noise alone move the expected point by at most the bound of its law.
+// TestPointsAreSteady checks Lemma 1 of PROOF.md: an event's gains change a point by at most the bound of the
+// regulariser. Without a regulariser, they change the expected point by at most the bound of the noise law.
 func TestPointsAreSteady(t *testing.T) {
 	const n, draws = 6, 4000
 	rng := rand.New(rand.NewPCG(1, 5))
@@ -170,7 +170,7 @@ func TestPointsAreSteady(t *testing.T) {
 					case mechanisms.Laplace:
 						z[a] = math.Copysign(rng.ExpFloat64(), z[a])
 						slope[a] = math.Copysign(1, z[a])
-					case mechanisms.Gamma: // directions alone count
+					case mechanisms.Gamma: // only the direction of the noise matters
 						slope[a] = z[a] / math.Sqrt(norm)
 					default:
 						slope[a] = z[a]
@@ -180,8 +180,8 @@ func TestPointsAreSteady(t *testing.T) {
 					moved += (v - float64(taken)/n) * slope[a] / draws
 				}
 			}
-			// A mean of draws of absolute value at most √(6a), with 6.11 standard errors: it fails by chance once in
-			// 10⁹.
+			// The test takes the mean of draws of absolute value at most √(6a), with 6.11 standard errors; it fails by
+			// chance once in 10⁹.
 			limit := noiseLaw{law: law, node: 1}.smoothing(x, 1)
 			if off := 6.11 * math.Sqrt(n*x.spread/draws); moved > limit+off || moved < 0.3*limit-off {
 				t.Errorf("%+v, law %d: moves by %g, at most %g", c, law, moved, limit)
@@ -190,9 +190,9 @@ func TestPointsAreSteady(t *testing.T) {
 	}
 }
 
-// TestExpertsAreWithinTheirBound checks Theorem 1 of PROOF.md. In the mean over keys, positions miss no more of the
-// best element than the plan states, with gains that change to mislead, and without. The missed gain is also not far
-// below the bound.
+// TestExpertsAreWithinTheirBound checks Theorem 1 of PROOF.md. In the mean over keys, positions must miss no more gain,
+// compared with the best element, than the plan states. It covers gains that change adversarially, and gains that do
+// not change. The missed gain must also be close to the bound.
 func TestExpertsAreWithinTheirBound(t *testing.T) {
 	const events, elements = 512, 4
 	keys := tiertest.Runs(byte(2), 8)
@@ -260,8 +260,8 @@ func TestExpertsAreWithinTheirBound(t *testing.T) {
 	}
 }
 
-// TestPlanNamesGainsBelowTheNoise checks that for argmax the plan states how large a lead the noise hides, and that
-// this lead grows with the set.
+// TestPlanNamesGainsBelowTheNoise checks that for argmax the plan states how large a lead of the best element the noise
+// hides, and that this lead grows with the set.
 func TestPlanNamesGainsBelowTheNoise(t *testing.T) {
 	last := 0.0
 	for _, pick := range []string{"2", "8"} {

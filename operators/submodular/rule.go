@@ -19,8 +19,8 @@ type rule interface {
 	write(dst []float64)
 }
 
-// newRule returns the rule of the settings, before any event. set belongs to the machine, and rules that choose sets
-// write to it.
+// newRule returns the rule of the settings, before any event. set is the machine's slice, to which rules that choose
+// sets write.
 func (c operator) newRule(p params, set []int, followed *operators.Means) (rule, error) {
 	gains := marginalGains{
 		eventReader: eventReader{operator: c, table: p.table, values: make([]float64, c.elements)}, set: set, means: followed,
@@ -42,8 +42,8 @@ func (c operator) newRule(p params, set []int, followed *operators.Means) (rule,
 // eventReader reads the value of each element to an event.
 type eventReader struct {
 	operator
-	table  []float64 // of a plan
-	values []float64 // scratch
+	table  []float64 // values of each element to each type, from a plan
+	values []float64 // scratch: values of the elements to the event
 }
 
 // read writes the values of an event, from its place or type, or from the event itself.
@@ -102,7 +102,7 @@ func (p *marginalGains) followed(stream *mechanisms.Stream, position int) []floa
 	return all[position*p.elements:][:p.elements]
 }
 
-// contribution writes gains less their centre, position by position.
+// contribution writes gains minus their centre, position by position.
 func (p *marginalGains) contribution(dst []float64, e schemas.Event) bool {
 	if !p.read(e) {
 		return false
@@ -114,7 +114,7 @@ func (p *marginalGains) contribution(dst []float64, e schemas.Event) bool {
 			gains[a] = p.function.gain(before, v, p.pick) - centre
 		}
 		for _, in := range p.set[:i] {
-			gains[in] = -centre // a set gains nothing from an element that it has
+			gains[in] = -centre // an element that is in the set adds no gain
 		}
 		if !slices.Contains(p.set[:i], element) { // only draws can repeat elements
 			before = p.function.with(before, p.values[element], p.pick)

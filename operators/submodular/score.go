@@ -8,7 +8,7 @@ import (
 	"oriel/schemas"
 )
 
-// Score is the value that an event misses of the most that a set could have for it: 1 − f(S). Before the first
+// Score is 1 − f(S), the value that an event misses compared with the largest possible value of a set. Before the first
 // published set it uses the initial set.
 func (c operator) Score() *operators.Score {
 	table := c.table()

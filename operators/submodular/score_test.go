@@ -36,7 +36,7 @@ func TestScoreIsTheMissedValue(t *testing.T) {
 			for i, element := range set {
 				point[i] = float64(element)
 			}
-			if c.rule == byShares { // a point that has the set with certainty
+			if c.rule == byShares { // a point with coordinate 1 at the elements of the set and 0 elsewhere
 				point = make([]float64, c.elements)
 				for _, element := range set {
 					point[element] = 1

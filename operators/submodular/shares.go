@@ -13,9 +13,9 @@ import (
 
 const maxCopies = 1 << 10
 
-// copiesOf returns K of Algorithm 4 of the source: the configured number, or (T/ln^{2.5}T)^{1/4} of its proof for T
-// events. With the printed rate it is √(√T/ln^{2.5}T), from the pseudocode. Plans of leaders store the number of the
-// proof, which is not used.
+// copiesOf returns K of Algorithm 4 of the source paper. K is configured, or (T/ln^{2.5}T)^{1/4} from the paper's proof
+// for T events. With the printed rate it is √(√T/ln^{2.5}T), from the paper's pseudocode. Plans of leaders also store K
+// of the proof, without use.
 func (c operator) copiesOf(m mechanisms.Config) int {
 	if c.copies > 0 {
 		return c.copies
@@ -34,17 +34,17 @@ func eventsOf(m mechanisms.Config) float64 {
 	return max(2, float64(float64(m.Scope.Span())*float64(m.Batch)))
 }
 
-// continuousRule holds the copies of Algorithm 4. Each has a point of the set {0 ≤ x ≤ 1, Σx = k}, and their mean is
-// published. Copy i receives the gradient at (1/K)·Σ of the points before its own.
+// continuousRule holds the copies of Algorithm 4. Each has a point of the set {0 ≤ x ≤ 1, Σx = k}, and the mean of the
+// points is published. Copy i receives the gradient at (1/K)·Σ of the points of copies before i.
 type continuousRule struct {
 	eventReader
 	regulariser
 	projection convex.Projection
-	points     []float64 // of K copies, N numbers each
+	points     []float64 // points of the K copies, N numbers each
 	prefix     []float64 // scratch: sum of the points of earlier copies, divided by K
 	scaled     []float64
-	order      []int     // scratch: elements by value, the largest first
-	suffix     []float64 // scratch, by place: product or expected best of the elements from there on
+	order      []int     // scratch: elements in the order of falling value
+	suffix     []float64 // scratch, by place: product, or expected best value, of the elements from there on
 }
 
 func newShares(w eventReader, p params, first []int) (*continuousRule, error) {
@@ -71,8 +71,8 @@ func newProjection(spec convex.Spec) (convex.Projection, error) {
 	return convex.NewProjection(set)
 }
 
-// decide computes the points: private follow-the-approximate-leader, Π(ĝ/Λ_n), where ĝ are the released sums of a
-// copy's gradients.
+// decide computes each copy's point by private follow-the-approximate-leader: Π(ĝ/Λ_n), where ĝ are the released sums
+// of the copy's gradients.
 func (s *continuousRule) decide(stream *mechanisms.Stream) {
 	by := s.at(s.weight(stream))
 	for i := range s.copies {
@@ -96,7 +96,7 @@ func (s *continuousRule) write(dst []float64) {
 	}
 }
 
-// contribution writes gradients less the centre.
+// contribution writes gradients minus the centre.
 func (s *continuousRule) contribution(dst []float64, e schemas.Event) bool {
 	if !s.read(e) {
 		return false
@@ -105,7 +105,7 @@ func (s *continuousRule) contribution(dst []float64, e schemas.Event) bool {
 	return true
 }
 
-// gradients writes the gradients of all copies, less the centre, for an event with the given values.
+// gradients writes the gradients of all copies, minus the centre, for an event with the given values.
 func (s *continuousRule) gradients(dst, values []float64, f function) {
 	clear(s.prefix)
 	for a := range s.order {
@@ -126,12 +126,12 @@ func (s *continuousRule) gradients(dst, values []float64, f function) {
 }
 
 // gradient writes the gradient of the multilinear extension of f, which is the expected value of a random set that
-// contains element a with probability at_a. A coordinate is the expected gain of its element. For quadratic it is the
-// gradient of the function itself. The unit is its greatest possible value: 1/k for modular, 2/k for quadratic.
+// contains element a with probability at_a. A coordinate is the expected gain from its element. For quadratic it is the
+// gradient of the function itself. The unit is the largest possible coordinate: 1/k for modular, 2/k for quadratic.
 func (s *continuousRule) gradient(dst, values []float64, f function) {
 	n := s.elements
 	switch f {
-	case facility: // by falling value: P(no better element is in) · (value − expected best of the worse ones)
+	case facility: // in falling order: P(no better element is in) · (value − expected best of the worse)
 		s.suffix[n] = 0
 		for j := n - 1; j >= 0; j-- {
 			a := s.order[j]
@@ -142,7 +142,7 @@ func (s *continuousRule) gradient(dst, values []float64, f function) {
 			dst[a] = float64(none * (values[a] - s.suffix[j+1]))
 			none = float64(none * (1 - s.prefix[a]))
 		}
-	case probabilistic: // v_a·Π_{b≠a}(1 − v_b·x_b)
+	case probabilistic: // coordinate a is v_a·Π_{b≠a}(1 − v_b·x_b)
 		s.suffix[n] = 1
 		for a := n - 1; a >= 0; a-- {
 			s.suffix[a] = float64(s.suffix[a+1] * (1 - float64(values[a]*s.prefix[a])))
@@ -152,7 +152,7 @@ func (s *continuousRule) gradient(dst, values []float64, f function) {
 			dst[a] = float64(float64(values[a]*none) * s.suffix[a+1])
 			none = float64(none * (1 - float64(values[a]*s.prefix[a])))
 		}
-	case quadratic: // v_a·(1 − z)
+	case quadratic: // coordinate a is v_a·(1 − z)
 		left := 1.0
 		for a, v := range values {
 			left -= float64(v*s.prefix[a]) / float64(s.pick)
@@ -169,7 +169,7 @@ func (s *continuousRule) gradient(dst, values []float64, f function) {
 // its probability. For quadratic it returns the function itself, at shares of a budget.
 func (c operator) extension(x, values []float64) (value float64) {
 	switch c.function {
-	case facility: // integral over levels of the probability that the best value is above the level
+	case facility: // integral, over levels, of the probability that the best value exceeds the level
 		levels := slices.Sorted(slices.Values(values))
 		before := 0.0
 		for _, level := range levels {
@@ -189,7 +189,7 @@ func (c operator) extension(x, values []float64) (value float64) {
 			none = float64(none * (1 - float64(v*x[a])))
 		}
 		return 1 - none
-	default: // modular
+	default: // the function is modular
 		for a, v := range values {
 			value += float64(v*x[a]) / float64(c.pick)
 		}

@@ -31,8 +31,8 @@ func expected(value func(set []int) float64, x []float64) (mean float64) {
 }
 
 // TestExtensionsToProbabilities checks that the extension to probabilities is the expectation over all sets, and that
-// its gradient is the expected gain of an element. Gradients decrease: the gradient of a larger point is nowhere
-// larger, and along a direction of sum k it falls by at most k² a unit.
+// its gradient is the expected gain of an element. Gradients must decrease: no coordinate of the gradient is larger at
+// a larger point, and along a direction of sum k the gradient falls by at most k² per unit of length.
 func TestExtensionsToProbabilities(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 33))
 	for f := range saturating {
@@ -83,9 +83,9 @@ func TestExtensionsToProbabilities(t *testing.T) {
 	}
 }
 
-// TestQuadraticAtShares checks that quadratic is its own extension. It is 1 if all values are 1 and the shares add up
-// to k, and equals the value of a set at the set's vertex. Its gradients equal finite differences, which are exact.
-// They decrease, along a direction of sum k by at most 2.
+// TestQuadraticAtShares checks the extension of quadratic, which is the function itself. It must be 1 if all values are
+// 1 and the shares add up to k, and equal a set's value at the set's vertex. Its gradients must equal finite
+// differences, which are exact, and decrease by at most 2 along a direction of sum k.
 func TestQuadraticAtShares(t *testing.T) {
 	const k = 2
 	rng, c := rand.New(rand.NewPCG(4, 33)), operator{function: quadratic, elements: 5, pick: k, rule: byShares}
@@ -138,10 +138,10 @@ func TestQuadraticAtShares(t *testing.T) {
 	}
 }
 
-// TestSharesAreWithinTheirBound checks the source's Lemma 7 for shares: (1 − 1/e)·best minus their value is at most
-// (1/K)·Σ r + k²T/(2K). Here r is the amount that each copy missed of the best point for its gradients. Points are in
-// the set, and their mean is published. Over 8 192 events they have nine tenths of the best set's value at ε = 10⁴, and
-// at ε = 1 more than even shares.
+// TestSharesAreWithinTheirBound checks Lemma 7 of the source paper for shares: (1 − 1/e)·best minus their value is at
+// most (1/K)·Σ r + k²T/(2K). Here r is the gain that a copy missed, compared with the best point for its gradients.
+// Points must be in the set, and their mean must be published. Over 8 192 events their value must be nine tenths of the
+// best set's value at ε = 10⁴, and at ε = 1 more than the value of equal shares.
 func TestSharesAreWithinTheirBound(t *testing.T) {
 	const events, elements, pick = 8192, 6, 2
 	rng := rand.New(rand.NewPCG(9, 99))
@@ -224,7 +224,7 @@ func TestSharesAreWithinTheirBound(t *testing.T) {
 	}
 }
 
-// TestCopies checks that the number of copies is the source's, from its proof and from its pseudocode.
+// TestCopies checks the number of copies against the source paper's proof and pseudocode.
 func TestCopies(t *testing.T) {
 	m := pure(1<<20, 1)
 	c, required, p := config(t, m, "RULE=shares", "PICK=2", "ELEMENTS=6")

@@ -7,19 +7,19 @@ import (
 	"testing"
 )
 
-// coins choose which of T events explore. They depend on no data.
+// coins choose which of T events explore, independently of data.
 type coins struct {
 	gamma float64
-	left  int // explorations that may still be
-	after int // events to come, if the number of explorations is drawn beforehand; else −1
+	left  int // number of explorations that are still allowed
+	after int // number of events to come, if the number of explorations is drawn beforehand; otherwise −1
 }
 
 // capped returns coins of probability γ that stop after most explorations. The guarantee is then exact, without the
-// source's e^{−8T^{1/3}}.
+// e^{−8T^{1/3}} of the source paper.
 func capped(gamma float64, most int) *coins { return &coins{gamma: gamma, left: most, after: -1} }
 
-// sampled draws the number of explorations beforehand, and chooses their events on the way. It needs two numbers, where
-// the source's B.2 needs a memory of T^{2/3}.
+// sampled draws the number of explorations beforehand, and chooses their events one by one. It stores two numbers,
+// while the source paper's B.2 needs a memory of T^{2/3}.
 func sampled(gamma float64, events int, rng *rand.Rand) *coins {
 	c := &coins{gamma: gamma, after: events}
 	for range events {
@@ -43,14 +43,15 @@ func (c *coins) next(rng *rand.Rand) bool {
 	return true
 }
 
-// bandit is Algorithm 3, BanditDP. It plays the set of its experts and learns nothing from it, except in explorations.
-// An exploration reports to one expert the value of one element given the set before it; then all experts draw anew. If
-// it draws for each event, it is Streeter and Golovin's algorithm without privacy, and the source's B.1 with privacy.
+// bandit is Algorithm 3 (BanditDP) of the source paper. It plays the set of its experts and learns nothing from it,
+// except in explorations. An exploration gives one expert the value of one element after the set before it; then all
+// experts draw anew. If experts draw at each event, this is Streeter and Golovin's algorithm without privacy, and the
+// paper's variant B.1 with privacy.
 type bandit struct {
 	*experts
 	coins  *coins
 	direct bool
-	given  [][]int // sets to draw in place of its own, the first one next
+	given  [][]int // sets to draw in place of the experts' own, the first one next
 }
 
 func newBandit(elements, pick int, eta float64, c *coins, seed uint64) *bandit {
@@ -71,12 +72,12 @@ func (b *bandit) redraw() {
 }
 
 // play plays one event with the given set values, and returns the set that it played.
-func (b *bandit) play(worth func(set []int) float64) (played []int, explored bool) {
+func (b *bandit) play(value func(set []int) float64) (played []int, explored bool) {
 	played = slices.Clone(b.set)
 	if explored = b.coins.next(b.rng); explored {
 		i, a := b.rng.IntN(len(b.set)), b.rng.IntN(len(b.probabilities))
 		played = append(played[:i], a)
-		b.hedges[i].scores[a] += max(0, min(1, worth(played)))
+		b.hedges[i].scores[a] += max(0, min(1, value(played)))
 	}
 	if explored || b.direct {
 		b.redraw()
@@ -96,7 +97,7 @@ func chiSquare(seen, want []float64) (got, most float64) {
 }
 
 // TestExplorationsAreOfTheirLaw checks that explorations drawn beforehand have the law of coins: their number is
-// binomial and their gaps are geometric. With a counter there are never more than it allows. The sample is 40 000
+// binomial and their gaps are geometric. Capped coins must never explore more often than the cap. The sample is 40 000
 // streams of 12 events; a false rejection has probability below 1e-9 for each law.
 func TestExplorationsAreOfTheirLaw(t *testing.T) {
 	const events, runs, gamma, most = 12, 40000, 0.3, 4
@@ -126,8 +127,8 @@ func TestExplorationsAreOfTheirLaw(t *testing.T) {
 		ways *= float64(events-m) / float64(m+1)
 		geometric[m] = runs * gamma * math.Pow(1-gamma, float64(m))
 	}
-	geometric[events] /= gamma // no exploration at all
-	tail := 9                  // one class for larger numbers: each class expects at least five runs
+	geometric[events] /= gamma // the class of streams without an exploration
+	tail := 9                  // larger numbers are one class, so that each class expects at least five runs
 	numbers[tail], binomial[tail] = sumOf(numbers[tail:]), sumOf(binomial[tail:])
 	if got, most := chiSquare(numbers[:tail+1], binomial[:tail+1]); got > most {
 		t.Errorf("numbers of explorations: χ² is %g, at most %g: %v, want %v", got, most, numbers, binomial)
@@ -157,19 +158,19 @@ func worths(events, elements int, seed uint64) [][]float64 {
 	return all
 }
 
-// worthOf returns the value of a set to an event. An element that appears twice counts once.
-func valueOf(f function, v []float64, set []int, pick int) (worth float64) {
+// valueOf returns the value of a set to an event. An element that appears twice counts once.
+func valueOf(f function, v []float64, set []int, pick int) (value float64) {
 	for i, a := range set {
 		if !slices.Contains(set[:i], a) {
-			worth = f.with(worth, v[a], pick)
+			value = f.with(value, v[a], pick)
 		}
 	}
-	return worth
+	return value
 }
 
-// TestABanditLearnsOnlyFromExplorations checks that a set changes only after an exploration. Exchanging an event moves
-// one score of one expert by at most 1 if the event explores, and nothing if it does not. The sets are forced to be
-// equal, as releases are.
+// TestABanditLearnsOnlyFromExplorations checks that a set changes only after an exploration. Exchanging an event must
+// change one score of one expert by at most 1 if the event explores, and nothing otherwise. The test forces both runs
+// to draw equal sets.
 func TestABanditLearnsOnlyFromExplorations(t *testing.T) {
 	const events, elements, pick, eta = 400, 6, 3, 0.4
 	all := worths(events, elements, 1)
@@ -210,8 +211,9 @@ func TestABanditLearnsOnlyFromExplorations(t *testing.T) {
 	}
 }
 
-// TestExplorationsAreEven checks that explorations of all experts and elements are equally frequent, use the set so
-// far, and are counted at their place. The sample is 60 000 explorations; a false rejection has probability below 1e-9.
+// TestExplorationsAreEven checks that explorations are equally frequent for all experts and elements, that they play
+// the set so far, and that their results count for the right expert and element. The sample is 60 000 explorations; a
+// false rejection has probability below 1e-9.
 func TestExplorationsAreEven(t *testing.T) {
 	const events, elements, pick = 60000, 5, 3
 	b := newBandit(elements, pick, 0.01, capped(1, events), 8)

@@ -21,9 +21,9 @@ type learner interface {
 	learn(gains []float64)
 }
 
-// leader is PFTAL, private follow-the-approximate-leader: x_{t+1} = Π(ĝ_t/(Ht)), where ĝ_t is the private sum of all
-// gains, of norm at most L each, at pure ε for all steps (Gamma noise). H is L times the source's √(n ln^{2.5}T/(εT)),
-// and at least L/√T, the rate without privacy.
+// leader is PFTAL, private follow-the-approximate-leader: x_{t+1} = Π(ĝ_t/(Ht)). ĝ_t is the private sum of all gains,
+// each of norm at most L, at pure ε for all steps (Gamma noise). H is L·√(n ln^{2.5}T/(εT)) as in the source paper, and
+// at least L/√T, its value without privacy.
 type leader struct {
 	stream *mechanisms.Stream
 	to     convex.Projection
@@ -100,8 +100,8 @@ func (a *ascent) learn(gains []float64) {
 }
 
 // continuous is Algorithm 4 with PFTAL. Without privacy it is meta-Frank–Wolfe (Chen, Hassani and Karbasi, "Online
-// continuous submodular maximization", AISTATS 2018). Copies find directions, whose mean is played, and each copy
-// receives the gradient at the mean of those before it.
+// continuous submodular maximization", AISTATS 2018). Each copy finds a direction, and the mean of all directions is
+// played. Each copy receives the gradient at the mean of the directions before its own.
 type continuous struct {
 	copies []learner
 	x      []float64
@@ -119,14 +119,14 @@ func (c *continuous) points() (x []float64, at [][]float64) {
 	return c.x, at
 }
 
-// TestContinuousSets checks that the regret is at most (1/K)Σ r_k + βR²T/(2K), where r_k is the amount that copy k
-// missed (the source's Lemma 7), and that each point is in the set. It covers Algorithm 4 at ε = 1 and 1e4 with the K
-// of its proof and another K, and meta-Frank–Wolfe with K = √T, whose copies miss at most DG√T. With large ε, or
-// without privacy, at least 9/10 of the best point's value is reached. At ε = 1 with 1024 events only the lemma is
-// checked. All three kinds of functions are covered.
+// TestContinuousSets checks that the regret is at most (1/K)Σ r_k + βR²T/(2K), where r_k is the gain that copy k missed
+// (Lemma 7 of the source paper), and that each point is in the set. It covers Algorithm 4 at ε = 1 and 1e4, with K from
+// the paper's proof and another K. It also covers meta-Frank–Wolfe with K = √T, whose copies miss at most DG√T. With
+// large ε, or without privacy, the value must be at least 9/10 of the best point's. At ε = 1 with 1024 events the test
+// checks only the lemma. All three kinds of functions are covered.
 func TestContinuousSets(t *testing.T) {
 	const events = 1024
-	norm := math.Sqrt(places) // gradients are within [0, 1]
+	norm := math.Sqrt(places) // norm of a gradient whose coordinates are within [0, 1]
 	proved := int(math.Ceil(math.Pow(events/math.Pow(math.Log(events), 2.5), 0.25)))
 	ascending := func(int, int) learner { return newAscent(t, places, events, norm) }
 	leading := func(epsilon float64) func(k, copies int) learner {
@@ -144,8 +144,8 @@ func TestContinuousSets(t *testing.T) {
 		for _, row := range []struct {
 			name    string
 			copies  int
-			share   float64 // of the best value, at least
-			missing float64 // of a copy, at most
+			share   float64 // at least this share of the best value is reached
+			missing float64 // a copy misses at most this gain
 			open    func(k, copies int) learner
 		}{
 			{"meta-Frank-Wolfe", 32, 0.9, math.Sqrt2 * norm * math.Sqrt(events), ascending},
@@ -176,7 +176,7 @@ func TestContinuousSets(t *testing.T) {
 	}
 }
 
-// bestOf returns the largest total value of all functions at one point of the simplex, by a grid.
+// bestOf returns the largest total value of all functions at a single point of the simplex, found on a grid.
 func bestOf(all []smooth) (best float64) {
 	for i := range 51 {
 		for j := range 51 - i {
@@ -190,8 +190,8 @@ func bestOf(all []smooth) (best float64) {
 	return best
 }
 
-// play plays a stream. It returns the value reached, and the amount that each copy missed against the best vertex for
-// the gradients that it received.
+// play plays a stream. It returns the total value, and the gain that each copy missed, compared with the best vertex
+// for the gradients that it received.
 func (c *continuous) play(t *testing.T, all []smooth) (value float64, missed []float64) {
 	t.Helper()
 	gains, sums, had := make([]float64, places), make([][places]float64, len(c.copies)), make([]float64, len(c.copies))
@@ -223,10 +223,10 @@ func (c *continuous) play(t *testing.T, all []smooth) (value float64, missed []f
 	return value, missed
 }
 
-// TestMetaFrankWolfeGrowsAsARoot checks meta-Frank–Wolfe with K = √T copies. Its regret to 1 − 1/e of the best point is
-// at most (D·G + βR²/2)·√T, which has slope ½. Its regret to the whole best value grows at most half as fast again: by
-// 6 times from 256 to 4096 events, and by 3 times to the 1024 events of the short form. All three kinds of functions
-// are covered.
+// TestMetaFrankWolfeGrowsAsARoot checks meta-Frank–Wolfe with K = √T copies. Its regret relative to 1 − 1/e of the best
+// value must be at most (D·G + βR²/2)·√T, which has slope ½. Its regret relative to the full best value may grow 1.5
+// times as fast as √T: 6 times from 256 to 4096 events, and 3 times to the 1024 events of the short form. All three
+// kinds of functions are covered.
 func TestMetaFrankWolfeGrowsAsARoot(t *testing.T) {
 	norm, most := math.Sqrt(places), tiertest.Runs(1024, 4096)
 	limit := 1.5 * math.Sqrt(float64(most)/256)

@@ -28,8 +28,8 @@ var smoothKinds = []struct {
 	{"quadratic", drawQuadratic},
 }
 
-// chances holds the probabilities p of 1 − Π(1 − p_a x_a), the probability that at least one element serves. Second
-// derivatives are within [−1, 0], and 0 on the diagonal.
+// probabilities holds the probabilities p of the function 1 − Π(1 − p_a x_a), the probability that at least one element
+// serves. Second derivatives are within [−1, 0], and 0 on the diagonal.
 type probabilities []float64
 
 func (p probabilities) value(x []float64) float64 {
@@ -51,11 +51,11 @@ func (p probabilities) gradient(dst, x []float64) {
 	}
 }
 
-// coverage is the multilinear extension of the weight that elements cover together, Σ_j w_j(1 − Π_{a covers j}(1 −
-// x_a)). This is the expected cover of a set that contains each element with its own probability. Its second
-// derivatives are within the same bounds as those of chances.
+// coverage is the multilinear extension of the total weight that a set of elements covers: Σ_j w_j(1 − Π_{a covers j}(1
+// − x_a)). This is the expected weight that a random set covers, if it contains element a with probability x_a. Its
+// second derivatives are within [−1, 0], and 0 on the diagonal.
 type coverage struct {
-	weights []float64 // of points to cover, 1 together
+	weights []float64 // weights of the points to cover, which sum to 1
 	covers  [][places]bool
 }
 
@@ -75,7 +75,7 @@ func drawCoverage(rng *rand.Rand) smooth {
 	return c
 }
 
-// missed returns the probability that no element covers a point, with one element left out.
+// missed returns the probability that no element except but, which is left out, covers point j.
 func (c coverage) missed(j, but int, x []float64) float64 {
 	missed := 1.0
 	for a, covers := range c.covers[j] {
@@ -104,8 +104,8 @@ func (c coverage) gradient(dst, x []float64) {
 	}
 }
 
-// curved is ⟨h, x⟩ − xᵀHx/2, where H is symmetric with entries in [0, ½], none larger than h in its row. So its Hessian
-// −H has no positive entry, and the gradient h − Hx is non-negative if Σx ≤ 1.
+// curved is ⟨h, x⟩ − xᵀHx/2, where H is symmetric with entries in [0, ½], and no entry of a row exceeds the row's h. So
+// its Hessian −H has no positive entry, and the gradient h − Hx is non-negative if Σx ≤ 1.
 type curved struct {
 	first  [places]float64
 	second [places][places]float64
@@ -153,7 +153,7 @@ func TestContinuousFunctionsHaveFallingGradients(t *testing.T) {
 		for range 300 {
 			f := kind.draw(rng)
 			low, high := make([]float64, places), make([]float64, places)
-			for a := range low { // Σ high ≤ 1
+			for a := range low { // all high ends sum to at most 1
 				high[a] = rng.Float64() / places
 				low[a] = high[a] * rng.Float64()
 			}

@@ -8,7 +8,7 @@ import (
 )
 
 // led returns the gain that private follow-the-approximate-leader misses at pure ε on a simplex, and a bound on it. One
-// element gains more than the others by a gap of 0.3. The bound has three parts. Gains of norm L on H-convex losses
+// element gains 0.3 more than the others at each event. The bound has three terms. Gains of norm L on H-convex losses
 // give (L + H·D)²(1 + ln T)/(2H), with D = √2. The regulariser gives H·T/2. The noise of each release gives
 // L·|ν_t|/(H·t), because it moves a point by at most |ν_t|/(H·t).
 func led(t *testing.T, elements, events int, epsilon float64, seed byte) (missed, bound float64) {
@@ -45,8 +45,8 @@ func led(t *testing.T, elements, events int, epsilon float64, seed byte) (missed
 }
 
 // TestPureExpertsAreWithinTheirBound checks that PFTAL experts stay in the simplex and within their bound on every run.
-// They miss more as ε falls: from 1/√ε, for which H is chosen, to more than 1/ε if noise dominates. They miss far more
-// with 16 elements than with 4, where exponential weights miss twice as much.
+// The missed gain must grow as ε falls: like 1/√ε, for which H is chosen, and faster than 1/ε if noise dominates. From
+// 4 to 16 elements it must grow by far more than the factor of two of exponential weights.
 func TestPureExpertsAreWithinTheirBound(t *testing.T) {
 	const events = 4096
 	mean := func(elements int, epsilon float64) (sum float64) {

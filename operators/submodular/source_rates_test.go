@@ -11,7 +11,8 @@ import (
 )
 
 // TestHedgeWithoutPrivacy checks that at η = √(ln N/T) Hedge misses at most 2√(T ln N) on every run, even if an
-// adversary who sees its probabilities chooses the gains. With gains of equal means it misses at least a tenth of that.
+// adversary who sees its probabilities chooses the gains. With gains of equal means it must miss at least a tenth of
+// this bound.
 func TestHedgeWithoutPrivacy(t *testing.T) {
 	const elements = 8
 	for _, events := range []int{100, 1000, 10000} {
@@ -61,9 +62,9 @@ func TestHedgeWithoutPrivacy(t *testing.T) {
 	}
 }
 
-// TestCompositionOfHedge checks Proposition 2. At η = ε/√(32T·ln(1/δ)), T draws of 2η are within (ε, δ) by advanced
-// composition (Theorem 4), whose main term is ε/2, as long as ε ≤ 2·ln(1/δ) and 2η ≤ 1; beyond that they are not. By
-// zCDP they lose at most a quarter of ε. With k experts each has ε/k and δ/k, which gives the η of FI-DP.
+// TestCompositionOfHedge checks Proposition 2. At η = ε/√(32T·ln(1/δ)), T draws of privacy loss 2η are within (ε, δ) by
+// advanced composition (Theorem 4), whose main term is ε/2, if ε ≤ 2·ln(1/δ) and 2η ≤ 1. Otherwise they are not. By
+// zCDP they lose at most a quarter of ε. Each of k experts has ε/k and δ/k, which gives the η of FI-DP.
 func TestCompositionOfHedge(t *testing.T) {
 	composed := func(eta, events, delta float64) (main, all float64) {
 		main = math.Sqrt(2*events*math.Log(1/delta)) * 2 * eta
@@ -96,7 +97,7 @@ func TestCompositionOfHedge(t *testing.T) {
 }
 
 // free returns the least bound without privacy for Streeter and Golovin's bandit: k(ηT + kN·ln N/(γη)) + γT at the best
-// γ and at the best η ≤ 1.
+// γ and the best η ≤ 1.
 func (r rates) free() float64 {
 	k, n, events := float64(r.pick), float64(r.elements), float64(r.events)
 	best := math.Inf(1)
@@ -141,9 +142,9 @@ func TestRatesWithoutPrivacy(t *testing.T) {
 	}
 }
 
-// TestDirectDrawsLoseToExplorations checks draws for each event, B.1. Each expert misses at most ηT + k²N·ln
-// N·√(32T·ln(k/δ))/(εγ), where the source prints k³, no ln N, and ln(kδ). The best bound grows as T^{3/4}. From some T
-// on it is above the bound for draws after explorations alone, by a growing factor.
+// TestDirectDrawsLoseToExplorations checks draws at each event (variant B.1 of the source paper). Each expert misses at
+// most ηT + k²N·ln N·√(32T·ln(k/δ))/(εγ), where the paper prints k³, no ln N, and ln(kδ). The best bound grows like
+// T^{3/4}. From some T on it exceeds the bound for draws only after explorations, by a growing factor.
 func TestDirectDrawsLoseToExplorations(t *testing.T) {
 	r := rates{events: 1e12, elements: 10, pick: 3, epsilon: 1, delta: 1e-6}
 	eta, _ := r.explored(float64(r.events))
@@ -166,8 +167,8 @@ func TestDirectDrawsLoseToExplorations(t *testing.T) {
 	}
 }
 
-// TestDirectDrawsHaveLargerRegret checks a stream with constant values of elements. Draws for each event, which need a
-// smaller η for the same ε, miss more than draws after explorations, in the mean of 12 runs, 4 in the short form.
+// TestDirectDrawsHaveLargerRegret checks a stream with constant values of elements. Draws at each event need a smaller
+// η for the same ε. They must miss more than draws after explorations, in the mean of 12 runs, or 4 in the short form.
 func TestDirectDrawsHaveLargerRegret(t *testing.T) {
 	const events, elements, pick, gamma = 100000, 4, 2, 0.05
 	runs := tiertest.Runs(4, 12)
@@ -190,9 +191,9 @@ func TestDirectDrawsHaveLargerRegret(t *testing.T) {
 					v[a] = values[a]
 				}
 			}
-			worth := func(set []int) float64 { return valueOf(facility, v, set, pick) }
-			played, _ := b.play(worth)
-			sum += worth([]int{1, 3}) - worth(played)
+			value := func(set []int) float64 { return valueOf(facility, v, set, pick) }
+			played, _ := b.play(value)
+			sum += value([]int{1, 3}) - value(played)
 		}
 		return sum / float64(runs)
 	}
@@ -221,7 +222,7 @@ func tailOf(gamma float64, events int) (tail float64) {
 
 // TestTailsOfExplorations checks bounds on the exact Pr[M ≥ 2γT]. It is at most e^{−2γ²T} and at most e^{−γT/3}; the
 // second is smaller for γ < 1/6. The printed bound e^{−8γ²T} holds up to γ = 0.05, and fails at 0.25. The e^{−8T^{1/3}}
-// of Theorem 7 still holds at its γ, because 2γ²T is larger there. Explorations by coins have that tail: 40 000 streams
+// of Theorem 7 still holds at its γ, because 2γ²T is larger there. Explorations by coins have this tail: 40 000 streams
 // of 32 events agree within six standard errors.
 func TestTailsOfExplorations(t *testing.T) {
 	for _, gamma := range []float64{0.01, 0.05, 0.1, 0.25, 0.4} {
@@ -263,9 +264,9 @@ func TestTailsOfExplorations(t *testing.T) {
 }
 
 // TestRatesOfCopies checks the regret of Algorithm 4 with K copies, which is of order K·√(n·ln^{2.5}T)·√T/ε plus n/K·T.
-// The K of the source's proof balances both terms, which minimises their sum: T^{3/4}·(ln^{2.5}T)^{1/4}. With the K of
-// its pseudocode the second term is ln^{1.25}T times the first, and the regret falls behind as the stream grows. Both
-// grow as T^{3/4}, up to logarithms.
+// The K of the source paper's proof balances both terms, which minimises their sum: T^{3/4}·(ln^{2.5}T)^{1/4}. With the
+// K of the paper's pseudocode, the second term is ln^{1.25}T times the first, so this regret is larger by a factor that
+// grows with the stream. Both grow like T^{3/4}, up to logarithms.
 func TestRatesOfCopies(t *testing.T) {
 	big := func(events float64) float64 { return math.Pow(math.Log(events), 2.5) }
 	lacks := func(events, copies float64) float64 { return copies*math.Sqrt(big(events)*events) + events/copies }

@@ -9,9 +9,10 @@ import (
 	"oriel/mechanisms/mechtest/tiertest"
 )
 
-// TestFullInformationIsWithinItsBounds checks full information on every path. At each position the gains missed are at
-// most ηT + ln N/η (Theorem 3, of which Theorem 6 is k times). The (1 − 1/e)-regret is at most their sum, for the
-// elements that were drawn (Proposition 3). It covers the printed, the tight and the non-private rate.
+// TestFullInformationIsWithinItsBounds checks full information on every path. At each position the missed gain is at
+// most ηT + ln N/η (Theorem 3; Theorem 6 has k times this bound). The (1 − 1/e)-regret is at most the sum of missed
+// gains over positions, for the elements that were drawn (Proposition 3). The test covers the printed, the tight and
+// the non-private rate.
 func TestFullInformationIsWithinItsBounds(t *testing.T) {
 	const events, elements, pick = 3000, 6, 2
 	all := worths(events, elements, 2)
@@ -70,7 +71,8 @@ func TestFullInformationIsWithinItsBounds(t *testing.T) {
 	}
 }
 
-// missedByHedge returns Hedge's Σ ⟨1 − x_t⟩·gap if the first element gains more than all others by a gap at each event.
+// missedByHedge returns the gain that Hedge misses, Σ (1 − x_t)·gap with x_t the probability of the first element, if
+// that element gains more than all others by gap at each event.
 func missedByHedge(events, elements int, gap, eta float64) (sum float64) {
 	for t := range events {
 		others := float64(elements-1) * math.Exp(-eta*gap*float64(t))
@@ -79,16 +81,15 @@ func missedByHedge(events, elements int, gap, eta float64) (sum float64) {
 	return sum
 }
 
-// TestSlopesOfFullInformation checks slopes of the gain that FI-DP misses. On a fixed instance it falls as 1/ε, once
-// FI-DP has learned. On instances with a gap that shrinks as T^−½ it grows as T^½, as the bound does. Streams with a
-// fixed gap have other slopes, because the number of missed events is then at most ln N/(ηgap).
+// TestSlopesOfFullInformation checks how the gain that FI-DP misses grows, as slopes in log-log scale. On a fixed
+// instance it falls like 1/ε, once FI-DP has learned. On instances with a gap that shrinks like T^−½ it grows like T^½,
+// as the bound does. Streams with a fixed gap have other slopes, because the number of missed events is then at most ln
+// N/(ηgap).
 func TestSlopesOfFullInformation(t *testing.T) {
 	r := rates{events: 100000, elements: 10, pick: 2, epsilon: 20, delta: 1e-6}
 	half := r
 	half.epsilon /= 2
-	for name, rate := range map[string]func(rates) float64{
-		"printed": rates.printed, "composed": rates.composed,
-	} {
+	for name, rate := range map[string]func(rates) float64{"printed": rates.printed, "composed": rates.composed} {
 		ratio := missedByHedge(r.events, r.elements, 0.5, rate(half)) / missedByHedge(r.events, r.elements, 0.5, rate(r))
 		if math.Abs(ratio-2) > 0.1 {
 			t.Errorf("%s: half of ε misses %g times as much", name, ratio)
@@ -105,7 +106,8 @@ func TestSlopesOfFullInformation(t *testing.T) {
 }
 
 // bound returns the bound on the regret of BanditDP with a share γ of explorations: k(ηT + kN ln N/(γη)) + γT (Lemmas 2
-// and 3). η is for the largest possible number of explorations, or for T of them if draws are for each event, B.1.
+// and 3). η is calibrated to the largest possible number of explorations, or to T draws in variant B.1, which draws at
+// each event.
 func (r rates) bound(gamma float64, direct, printed bool) float64 {
 	k, n, events := float64(r.pick), float64(r.elements), float64(r.events)
 	most := 2 * gamma * events
@@ -128,9 +130,9 @@ func (r rates) least(direct, printed bool) float64 {
 	return best
 }
 
-// TestBoundsOfTheBandit checks that the bounds grow as T^{2/3}, and for B.1 as T^{3/4}. By zCDP, with one expert for
-// each event, they are far below the printed ones, because η is larger by k·√(4 ln(k/δ)). γ with k², as the theorem
-// needs it, gives a bound within a factor two of the best one, and a better bound than γ with k, as printed.
+// TestBoundsOfTheBandit checks that the bounds grow as T^{2/3}, and for B.1 as T^{3/4}. With zCDP, where an event
+// reaches only one expert, they are far below the printed bounds, because η is larger by k·√(4 ln(k/δ)). The γ with k²,
+// which the theorem needs, gives a bound within a factor two of the best one. The printed γ with k gives a worse bound.
 func TestBoundsOfTheBandit(t *testing.T) {
 	r := rates{events: 1e15, elements: 10, pick: 30, epsilon: 1, delta: 1e-6}
 	long := r
@@ -159,7 +161,7 @@ func TestBoundsOfTheBandit(t *testing.T) {
 func TestBanditsAreWithinTheirBounds(t *testing.T) {
 	const events, elements, pick, runs = 40000, 4, 2, 20
 	rng := rand.New(rand.NewPCG(1, 77))
-	values := []float64{0.1, 0.9, 0.2, 0.15} // of an element, on events that it serves
+	values := []float64{0.1, 0.9, 0.2, 0.15} // value of each element to events that it serves
 	r := rates{events: events, elements: elements, pick: pick, epsilon: 200, delta: 1e-6}
 	for name, direct := range map[string]bool{"Streeter and Golovin": true, "BanditDP": false} {
 		const gamma = 0.2
@@ -180,10 +182,10 @@ func TestBanditsAreWithinTheirBounds(t *testing.T) {
 						v[a] = values[a]
 					}
 				}
-				worth := func(set []int) float64 { return valueOf(facility, v, set, pick) }
-				best += worth([]int{1, 2}) / runs
-				played, _ := b.play(worth)
-				mean += worth(played) / runs
+				value := func(set []int) float64 { return valueOf(facility, v, set, pick) }
+				best += value([]int{1, 2}) / runs
+				played, _ := b.play(value)
+				mean += value(played) / runs
 			}
 		}
 		regret := (1-1/math.E)*best - mean
@@ -195,8 +197,8 @@ func TestBanditsAreWithinTheirBounds(t *testing.T) {
 }
 
 // TestDisplayExample checks the display example. Readers click one of k slots with independent probabilities p_a, f(S)
-// = 1 − Π(1 − p_a). FI-DP at ε = 1 gets more clicks than random sets, and comes closer to greedy as ε grows, in the
-// mean of 8 keys, 3 in the short form.
+// = 1 − Π(1 − p_a). In the mean of 8 keys, or 3 in the short form, FI-DP at ε = 1 must get more clicks than random
+// sets, and come closer to greedy as ε grows.
 func TestDisplayExample(t *testing.T) {
 	const events, elements, pick = 20000, 12, 3
 	keys := tiertest.Runs(3, 8)

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// This file implements the algorithms of the source for comparison with those of the package: Perez-Salazar and
-// Cummings, "Differentially Private Online Submodular Maximization" (AISTATS 2021), Algorithms 2 and 3, with the
-// printed rates and with the rates that zCDP allows (SPEC.md).
+// This file implements algorithms of the source paper for comparison with the package's: Perez-Salazar and Cummings,
+// "Differentially Private Online Submodular Maximization" (AISTATS 2021), Algorithms 2 and 3, with the printed rates
+// and with the rates that zCDP allows (SPEC.md).
 
 // rates computes rates for T events, N elements and k positions, at (ε, δ).
 type rates struct {
@@ -17,7 +17,7 @@ type rates struct {
 	epsilon, delta         float64
 }
 
-// zcdp returns a ρ that gives (ε, δ) by the simplest conversion.
+// zcdp returns a ρ for which ρ-zCDP implies (ε, δ) by the simplest conversion.
 func (r rates) zcdp() float64 {
 	l := math.Log(1 / r.delta)
 	return math.Pow(math.Sqrt(r.epsilon+l)-math.Sqrt(l), 2)
@@ -34,26 +34,27 @@ func (r rates) composed() float64 {
 	return r.epsilon / math.Sqrt(32*float64(r.pick)*float64(r.events)*math.Log(1/r.delta))
 }
 
-// tight returns η by zCDP for draws every period events: each is η²/2-zCDP, and there are k·⌈T/period⌉.
+// tight returns η by zCDP for draws once in period events. Each draw is η²/2-zCDP, and there are k·⌈T/period⌉ draws.
 func (r rates) tight(period int) float64 {
 	draws := r.pick * ((r.events + period - 1) / period)
 	return math.Sqrt(2 * r.zcdp() / float64(draws))
 }
 
-// explored returns η of Algorithm 3, BanditDP, for at most most explorations: as printed, and by zCDP for the one
-// expert that an event reaches.
+// explored returns η of Algorithm 3, BanditDP, for at most most explorations: as printed, and by zCDP, where each event
+// reaches only one expert.
 func (r rates) explored(most float64) (printed, tight float64) {
 	k := float64(r.pick)
 	return r.epsilon / (k * math.Sqrt(32*most*math.Log(k/r.delta))), math.Sqrt(8 * r.zcdp() / most)
 }
 
-// gamma returns the share of explorations of Algorithm 3: with k, as printed, or with k², as its Theorem 8 needs it.
+// gamma returns the share of explorations of Algorithm 3. power is that of k in its formula: 1 as printed, or 2 as its
+// Theorem 8 needs.
 func (r rates) gamma(power float64) float64 {
 	n := 16 * float64(r.elements) * math.Log(float64(r.elements))
 	return min(1, math.Pow(float64(r.pick), power)*math.Pow(n*n/float64(r.events), 1.0/3))
 }
 
-// TestRatesOfTheSource checks the source's rates to the digits of an earlier computation.
+// TestRatesOfTheSource checks the rates of the source paper against an earlier, independent computation.
 func TestRatesOfTheSource(t *testing.T) {
 	near := func(what string, got, want float64) {
 		t.Helper()
@@ -82,7 +83,7 @@ type hedge struct {
 	scores []float64
 }
 
-// chances writes the probabilities of the next draw.
+// probabilities writes the probabilities of the next draw.
 func (h *hedge) probabilities(dst []float64) {
 	most, sum := math.Inf(-1), 0.0
 	for _, s := range h.scores {
@@ -107,8 +108,8 @@ func draw(rng *rand.Rand, probabilities []float64) int {
 	return len(probabilities) - 1
 }
 
-// experts are k instances of Hedge, one for each position. They are FI-DP if they draw for each event, and its batched
-// form if they draw every period. Without privacy they are Streeter and Golovin's algorithm, with another η.
+// experts are k instances of Hedge, one for each position. If they draw at each event they are FI-DP, and if they draw
+// once in period events its batched form. With another η, without privacy, they are Streeter and Golovin's algorithm.
 type experts struct {
 	function      function
 	period        int
@@ -151,7 +152,7 @@ func (e *experts) learn(v []float64) {
 	}
 }
 
-// gainBehind returns the gain of an element given a set, which is zero if the set contains it.
+// gainBehind returns the gain of an element that is added to a set, which is zero if the set contains the element.
 func gainBehind(f function, v []float64, set []int, a, pick int) float64 {
 	if slices.Contains(set, a) {
 		return 0
@@ -159,8 +160,8 @@ func gainBehind(f function, v []float64, set []int, a, pick int) float64 {
 	return f.gain(valueOf(f, v, set, pick), v[a], pick)
 }
 
-// TestHedge checks that on every run the gains missed are at most ηΣ⟨x, g²⟩ + ln N/η (the source's Theorem 3).
-// Exchanging one event moves the logarithm of a probability by at most 2η.
+// TestHedge checks that on every run the missed gain is at most ηΣ⟨x, g²⟩ + ln N/η (Theorem 3 of the source paper).
+// Exchanging one event must change the logarithm of a probability by at most 2η.
 func TestHedge(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 9))
 	for range 50 {
@@ -181,7 +182,7 @@ func TestHedge(t *testing.T) {
 				squares += probabilities[a] * g * g
 				h.scores[a] += g
 				if i == 100 {
-					g = float64(a % 2) // another event
+					g = float64(a % 2) // the exchanged event
 				}
 				other.scores[a] += g
 			}
@@ -195,8 +196,8 @@ func TestHedge(t *testing.T) {
 }
 
 // TestConcentrationOfExplorations checks that Pr[M ≥ 2γT] of M explorations is at most e^{−2γ²T}, and not at most
-// e^{−8γ²T} as the source prints (its Theorem 7). At γ = 1/4 and T = 32 it is 2.0e-3, where the printed bound gives
-// 1.1e-7. A counter that stops explorations needs neither bound.
+// e^{−8γ²T} as Theorem 7 of the source paper states. At γ = 1/4 and T = 32 the probability is 2.0e-3, while the printed
+// bound is 1.1e-7. Capped coins need neither bound.
 func TestConcentrationOfExplorations(t *testing.T) {
 	const events, gamma = 32, 0.25
 	tail := 0.0

@@ -26,9 +26,9 @@ func manifestText(c deployment.Config, m streams.Model) string { return nameLine
 func nameLine(c deployment.Config) string { return "NAME=" + c.Name + "\n" }
 
 // WriteManifests writes a manifest record to every changelog partition that has none: the configuration, the input and
-// the key that hides stream ids. A manifest that exists must be equal. All are read BEFORE the first is written. It
-// must not run beside a Service of another deployment of the same name, because it does not fence partitions that have
-// a manifest.
+// the key that hides stream ids. An existing manifest must be equal. All manifests are read BEFORE the first is
+// written. WriteManifests must not run while a Service of another deployment with the same name runs, because it does
+// not fence partitions that have a manifest.
 func (d Deployment) WriteManifests(ctx context.Context) error {
 	if err := d.Model.Validate(); err != nil {
 		return err
@@ -80,8 +80,8 @@ func WriteRecord(ctx context.Context, producer *produce.Producer, to kafka.Topic
 
 func second(_ int64, err error) error { return err }
 
-// readManifests opens the manifest of each changelog partition; nil for a partition without one. It refuses a manifest
-// of another configuration, master key or input.
+// readManifests opens the manifest of each changelog partition; or nil for a partition without manifest. It refuses a
+// manifest of another configuration, master key or input.
 func (d Deployment) readManifests(ctx context.Context) ([]*state.Manifest, error) {
 	found := make([]*state.Manifest, d.Topics.Changelog.Partitions)
 	for i := range found {
@@ -127,9 +127,9 @@ func OpenedConfig(
 	return "", nil
 }
 
-// checkManifestInput refuses a deployment of another input: its transactional ids differ, so neither deployment would
-// fence the other. A manifest of the first format names no input; then the partition's incarnation names it, if there
-// is one.
+// checkManifestInput refuses a manifest that was written for another input. The two deployments would have different
+// transactional ids, so neither would fence the other. A manifest of the first format names no input; then the
+// partition's incarnation names it, if there is an incarnation.
 func (d Deployment) checkManifestInput(ctx context.Context, p int32, m state.Manifest) error {
 	input, topics := m.Input, d.Topics
 	if input == (state.Input{}) {
@@ -184,7 +184,7 @@ func (d Deployment) CheckManifests(ctx context.Context) error {
 	return nil
 }
 
-// FindRecord returns the first record of a key, or nil. Manifest and incarnation stand at the start of a partition:
+// FindRecord returns the first record of a key, or nil. Manifest and incarnation are the first records of a partition:
 // they are written once, in this order, before all other records, and compaction keeps the order. A transaction that
 // another process has just committed may not be readable yet; FindRecord waits for it.
 func FindRecord(ctx context.Context, client *kafka.Client, topic topics.Topic, p int32, key []byte) ([]byte, error) {

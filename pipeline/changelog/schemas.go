@@ -19,12 +19,11 @@ import (
 	"oriel/state"
 )
 
-// Where events name the schema of their writer by its id in a registry, they are decoded by the schemas that are frozen
-// here: one record a stream, in the stream's partition of the changelog. FreezeSchemas writes the record before the
-// stream is opened, and AddSchemas extends it. A service reads it when it takes a partition over, and never while it
-// runs.
+// Events may name their writer's schema by its registry id. They are decoded by frozen schemas: one record per stream,
+// in the stream's partition of the changelog. FreezeSchemas writes the record before the stream is opened, and
+// AddSchemas extends it. A service reads the record only when it takes a partition over.
 
-// Schemas returns the schemas that are frozen for the stream of partition p; nil if there is no record.
+// Schemas returns the schemas that are frozen for the stream of partition p; or nil without a record.
 func (view *View) Schemas(keys Keys, c deployment.Config, p int32) (state.Schemas, error) {
 	record := view.Value(keys.Schemas)
 	if record == nil {
@@ -37,8 +36,8 @@ func (view *View) Schemas(keys Keys, c deployment.Config, p int32) (state.Schema
 	return frozen, nil
 }
 
-// ModelOf returns m for the stream of partition p: with what was appended to its params, and with the schemas that are
-// frozen for it, if its events name schemas. A stream that lacks these is a StopError.
+// ModelOf returns m for the stream of partition p: with the amendment of its params and, if events name schemas, with
+// the stream's frozen schemas. If such a stream has no schemas, it returns a StopError.
 func (view *View) ModelOf(m streams.Model, keys Keys, c deployment.Config, p int32) (streams.Model, error) {
 	var err error
 	if m.Amendment, err = view.amendment(keys, c, p); err != nil || m.Writers == nil {
@@ -48,7 +47,7 @@ func (view *View) ModelOf(m streams.Model, keys Keys, c deployment.Config, p int
 	return m, err
 }
 
-// frozen is Schemas of a stream that must have some: a stream without them is a StopError.
+// frozen is Schemas for a stream that must have schemas; without them it returns a StopError.
 func (view *View) frozen(keys Keys, c deployment.Config, p int32) (state.Schemas, error) {
 	frozen, err := view.Schemas(keys, c, p)
 	if err == nil && frozen == nil {
@@ -57,8 +56,8 @@ func (view *View) frozen(keys Keys, c deployment.Config, p int32) (state.Schemas
 	return frozen, err
 }
 
-// Frozen reads the schemas that are frozen for the stream of partition p now, nil if there are none. Like Incarnation,
-// it needs neither a Model nor the right to write.
+// Frozen reads the schemas that are frozen for the stream of partition p now, or nil if there are none. Like
+// Incarnation, it needs neither a Model nor the right to write.
 func (d Deployment) Frozen(ctx context.Context, p int32) (state.Schemas, error) {
 	view, err := d.View(ctx, p)
 	if err != nil {
@@ -71,20 +70,20 @@ func (d Deployment) Frozen(ctx context.Context, p int32) (state.Schemas, error) 
 	return view.Schemas(keys, d.Config, p)
 }
 
-// Opened reports whether a stream was opened, or may have been: the changelog holds records that `oriel topics` does
-// not write.
+// Opened reports whether a stream was opened, or may have been opened: the changelog has records that `oriel topics`
+// does not write.
 func (view *View) Opened(keys Keys) bool {
-	written := 1 // the manifest
+	written := 1 // counts the manifest
 	if view.Value(keys.Schemas) != nil {
 		written++
 	}
 	return view.Len() > written
 }
 
-// FreezeSchemas writes schemas for every stream that has none. It must come AFTER WriteManifests and BEFORE these
-// streams are opened. If some streams have schemas already, because a call was cut short or partitions were added, the
-// other streams get the same ones. Otherwise ask returns them. FreezeSchemas returns the schemas that it wrote, nil if
-// every stream had its own.
+// FreezeSchemas writes schemas for every stream that has none. It must be called AFTER WriteManifests and BEFORE these
+// streams are opened. If some streams have schemas already, because a previous call was interrupted or partitions were
+// added, the other streams get the same schemas. Otherwise it calls ask for them. FreezeSchemas returns the schemas
+// that it wrote, or nil if every stream already had schemas.
 func (d Deployment) FreezeSchemas(
 	ctx context.Context, ask func(context.Context) (state.Schemas, error),
 ) (given state.Schemas, err error) {
@@ -135,9 +134,9 @@ func (d Deployment) FreezeSchemas(
 	return given, nil
 }
 
-// freezeSchemas gives schemas to a stream without any. Another call may have frozen some in the meantime, and an owner
-// may have decoded events by them. So it fences every other writer and looks again; schemas that are there then stay,
-// and are returned.
+// freezeSchemas gives schemas to a stream without any. Another call may have frozen schemas in the meantime, and an
+// owner may have used them to decode events. So it fences every other writer and reads again; existing schemas stay and
+// are returned.
 func (d Deployment) freezeSchemas(ctx context.Context, given state.Schemas, p int32) (frozen state.Schemas, err error) {
 	producer, view, keys, err := d.fenced(ctx, p)
 	if err != nil {
@@ -153,9 +152,8 @@ func (d Deployment) freezeSchemas(ctx context.Context, given state.Schemas, p in
 	return nil, d.writeSchemas(ctx, producer, keys, p, given)
 }
 
-// known returns the schemas of one stream for another that begins now: the new stream knows all of them from its first
-// record on. Schemas that were added later to the first stream keep that mark, because they do not define the members
-// of events.
+// known returns the schemas of one stream for a new stream, which knows all of them from its first record on. Schemas
+// that were added later to the first stream remain marked as added, because they do not define the members of events.
 func known(frozen state.Schemas) state.Schemas {
 	all := slices.Clone(frozen)
 	for i := range all {
@@ -166,7 +164,7 @@ func known(frozen state.Schemas) state.Schemas {
 	return all
 }
 
-// Added is an offset of a stream from which on the stream knows schemas that were added.
+// Added is the offset in a stream from which on the stream knows added schemas.
 type Added struct {
 	Partition int32
 	Schemas   state.Schemas
@@ -176,11 +174,11 @@ type Added struct {
 // AddSchemas adds the schemas whose ids are not frozen yet to every stream. A stream knows them from the current end of
 // the input on; earlier records stay null events.
 //
-// It first fences the process that has the partition, so that this process takes the partition over again, with the new
-// schemas. That makes the change safe. All that an earlier owner has sent, in a transaction that was committed or not,
-// it had read before it was fenced. So these records lie before the end that is asked for afterwards, and every later
-// owner decodes them as the earlier one did. The record is written under the same fence, because an owner that comes in
-// between fences this writer.
+// It first fences the owner of the partition, which makes the owner take the partition over again, with the new
+// schemas. The fence makes the change safe: every record in an earlier owner's transaction, committed or not, was read
+// before the fence. So these records are before the end of the input, which is asked for afterwards, and every later
+// owner decodes them as the earlier owner did. The new record is written by the same fencing producer, so it fails if
+// another owner has taken over in between.
 func (d Deployment) AddSchemas(ctx context.Context, schemas state.Schemas) ([]Added, error) {
 	var all []Added
 	for p := range int32(d.Topics.Changelog.Partitions) {
@@ -202,7 +200,7 @@ func (d Deployment) addSchemas(ctx context.Context, schemas state.Schemas, p int
 		return added, err
 	}
 	if frozen, err := view.frozen(keys, d.Config, p); err != nil || len(unknown(frozen, schemas)) == 0 {
-		return added, err // without a change, the owner must not be fenced
+		return added, err // if nothing changes, the owner must not be fenced
 	}
 	producer, view, keys, err := d.fenced(ctx, p)
 	if err != nil {
@@ -233,10 +231,10 @@ func unknown(frozen, schemas state.Schemas) (rest state.Schemas) {
 	return rest
 }
 
-// ends returns how far the stream of partition p can have read the input, by partition of the input, ascending. They
-// must be asked for AFTER earlier owners are fenced. A broker that does not know yet that another broker leads a
-// partition may answer with an end that is too small. So ends also counts the group's committed offsets, and for a
-// whole topic the ends that its order log names, because no owner reads beyond those.
+// ends returns the offsets up to which the stream of partition p can have read the input, by partition of the input,
+// ascending. It must be called AFTER earlier owners are fenced. A replaced leader may answer with an end that is too
+// small. So ends takes the maximum with the group's committed offsets, and for a whole topic with the ends in its order
+// log, because no owner reads beyond these.
 func (d Deployment) ends(ctx context.Context, p int32) ([]state.SchemaSince, error) {
 	known := map[int32]int64{p: 0}
 	if d.Config.WholeTopic() {
@@ -261,8 +259,8 @@ func (d Deployment) ends(ctx context.Context, p int32) ([]state.SchemaSince, err
 	return since, nil
 }
 
-// ordered returns, for each partition of a whole topic's input, the greatest end that the committed state or a record
-// of the order log names, whether that record counts or not.
+// ordered returns, for each partition of a whole topic's input, the largest end in the committed state or in any record
+// of the order log, even a void one.
 func (d Deployment) ordered(ctx context.Context) (map[int32]int64, error) {
 	stands, err := d.Ordered(ctx)
 	if err != nil {
@@ -294,14 +292,15 @@ func (d Deployment) ordered(ctx context.Context) (map[int32]int64, error) {
 		if errors.Is(err, order.ErrFormat) {
 			return nil, fmt.Errorf("%w: offset %d", err, r.Offset)
 		}
-		for _, e := range entries { // none where the deployment has not signed them
+		for _, e := range entries { // no entries if the deployment has not signed the record
 			ends[e.Partition] = max(ends[e.Partition], e.End)
 		}
 	}
 	return ends, nil
 }
 
-// current reads the present content of a partition of the changelog. A deployment that is over is an error.
+// current reads the current content of a partition of the changelog. For a deployment that has ended it returns an
+// error.
 func (d Deployment) current(ctx context.Context, p int32) (*View, Keys, error) {
 	view, err := d.View(ctx, p)
 	if err != nil {
@@ -310,7 +309,7 @@ func (d Deployment) current(ctx context.Context, p int32) (*View, Keys, error) {
 	return d.lasting(view, p)
 }
 
-// lasting returns a view with its keys. A deployment that is over is an error.
+// lasting returns a view with its keys, or an error if the deployment has ended.
 func (d Deployment) lasting(view *View, p int32) (*View, Keys, error) {
 	if successor := view.Value(state.EndedKey()); successor != nil {
 		return nil, Keys{}, Over(p, successor)
@@ -319,8 +318,8 @@ func (d Deployment) lasting(view *View, p int32) (*View, Keys, error) {
 	return view, keys, err
 }
 
-// fenced fences every earlier producer of partition p, and then reads its changelog to the end: it waits for
-// transactions of other producers, which would hide what was committed behind their start.
+// fenced fences every earlier producer of partition p, and then reads its changelog to the end: it waits for open
+// transactions of other producers, because read_committed hides records after their start.
 func (d Deployment) fenced(ctx context.Context, p int32) (*produce.Producer, *View, Keys, error) {
 	id := d.Config.TransactionalID(d.Topics.Input.ID, p)
 	producer, err := produce.New(ctx, d.Client, id, deployment.TransactionTimeout)
@@ -355,7 +354,7 @@ func (d Deployment) writeSchemas(
 	return WriteRecord(ctx, producer, kafka.TopicPartition{Topic: d.Config.Changelog, Partition: p}, keys.Schemas, record)
 }
 
-// withoutSchemas is the StopError of a stream that was opened and has no schemas.
+// withoutSchemas returns the StopError for a stream that was opened and has no schemas.
 func withoutSchemas(p int32) error {
 	return &notice.StopError{
 		Partition: p, Loss: true, Reason: "the changelog has no schemas for the events of this partition",

@@ -14,7 +14,7 @@ import (
 	"oriel/state"
 )
 
-// Saved is a stream restored from a sealed state, and the evidence that the state belongs to it.
+// Saved is a stream restored from a sealed state, and the public facts that show to which stream the state belongs.
 type Saved struct {
 	Incarnation state.Incarnation
 	Sealer      *state.Sealer
@@ -22,7 +22,8 @@ type Saved struct {
 	Position    state.Position
 }
 
-// OpenSaved opens an incarnation record and a sealed state of it, and restores the stream with the frozen params.
+// OpenSaved opens an incarnation record and a sealed state of this incarnation, and restores the stream with the frozen
+// params.
 func OpenSaved(m streams.Model, master *state.MasterKey, p int32, record, sealed []byte) (Saved, error) {
 	saved, private, err := openSealed(master, p, record, sealed)
 	if err != nil {
@@ -46,7 +47,7 @@ func OpenSaved(m streams.Model, master *state.MasterKey, p int32, record, sealed
 	return saved, nil
 }
 
-// openSealed opens an incarnation record and a sealed state of it, without the stream.
+// openSealed opens an incarnation record and a sealed state of this incarnation, but no stream.
 func openSealed(master *state.MasterKey, p int32, record, sealed []byte) (saved Saved, private []byte, err error) {
 	saved.Incarnation, err = state.OpenIncarnation(record, master)
 	if err == nil {
@@ -61,7 +62,7 @@ func openSealed(master *state.MasterKey, p int32, record, sealed []byte) (saved 
 	return saved, private, nil
 }
 
-// CannotOpen adds a remedy to a refusal of package state.
+// CannotOpen adds a remedy to an error of package state.
 func CannotOpen(p int32, err error) error {
 	if errors.Is(err, state.ErrWrongKey) {
 		return &notice.StopError{Partition: p, Reason: "the master key is not the one that this deployment was opened with", Remedy: "Point ORIEL_MASTER_KEY_FILE at the deployment's key", Cause: err}
@@ -69,20 +70,19 @@ func CannotOpen(p int32, err error) error {
 	return &notice.StopError{Partition: p, Reason: "a stored record cannot be opened", Remedy: "Restore the changelog topic from before the damage, or use the version of Oriel that wrote it", Cause: err}
 }
 
-// Keys are the changelog keys under which the records of a partition's stream lie, and the other contents of the
-// manifest.
+// Keys are the changelog keys of the records of a partition's stream, and the other contents of the manifest.
 type Keys struct {
 	Incarnation, State []byte
 	Users              [32]byte // secret under which user ids are hashed
 	Order              [32]byte // authenticates the records of the order log
 	Schemas            []byte   // changelog key of the record of writers' schemas
-	SchemasKey         [32]byte // authenticates that record
-	Amendment          []byte   // changelog key of the record of what was appended to the params
-	AmendmentKey       [32]byte // authenticates that record
-	AlwaysSeals        bool     // every version that can open the deployment seals verdicts
+	SchemasKey         [32]byte // authenticates the record of writers' schemas
+	Amendment          []byte   // changelog key of the amendment: the params appended to a stream
+	AmendmentKey       [32]byte // authenticates the amendment
+	AlwaysSeals        bool     // every version that can open the deployment seals record statuses
 }
 
-// Keys opens the manifest of partition p, and refuses one of another configuration or master key.
+// Keys opens the manifest of partition p, and refuses a manifest of another configuration or master key.
 func (view *View) Keys(p int32, c deployment.Config, m streams.Model, master *state.MasterKey) (Keys, error) {
 	manifest, err := openManifest(view.Value(state.ManifestKey()), p, manifestText(c, m), master)
 	if err != nil {
@@ -101,8 +101,8 @@ func keysOf(c deployment.Config, m state.Manifest, p int32) Keys {
 		SchemasKey:   m.NameKey.Schemas(),
 		Amendment:    m.NameKey.Key(state.KindAmendment, c.StreamName(p)),
 		AmendmentKey: m.NameKey.Amendment(),
-		// No version from before verdicts opens a manifest that names its input, so every record under this one is
-		// sealed.
+		// Versions without sealed statuses cannot open a manifest that names its input, so under such a manifest every
+		// record's status is sealed.
 		AlwaysSeals: m.Input != (state.Input{}),
 	}
 }
@@ -116,7 +116,7 @@ type Deployment struct {
 	Master *state.MasterKey
 }
 
-// View reads what is committed in partition p of the changelog now.
+// View reads the committed records of partition p of the changelog.
 func (d Deployment) View(ctx context.Context, p int32) (*View, error) {
 	bounds, err := topics.ReadableEnd(ctx, d.Client, d.Topics.Changelog.Name, p)
 	if err != nil {
@@ -126,7 +126,7 @@ func (d Deployment) View(ctx context.Context, p int32) (*View, error) {
 }
 
 // Incarnation reads the incarnation of a partition. sealing reports whether every version that can open the deployment
-// seals verdicts. It needs neither a Model nor the right to write.
+// seals record statuses. It needs neither a Model nor the right to write.
 func (d Deployment) Incarnation(ctx context.Context, p int32) (inc state.Incarnation, sealing bool, err error) {
 	var none state.Incarnation
 	sealed, err := FindRecord(ctx, d.Client, d.Topics.Changelog, p, state.ManifestKey())
@@ -154,7 +154,7 @@ func (d Deployment) Incarnation(ctx context.Context, p int32) (inc state.Incarna
 	return inc, keys.AlwaysSeals, nil
 }
 
-// keys opens the manifest of a partition and checks its name and input only; any other configuration is accepted.
+// keys opens the manifest of a partition and checks only its name and input; the rest of the configuration may differ.
 func (d Deployment) keys(ctx context.Context, p int32, sealed []byte) (Keys, error) {
 	if sealed == nil {
 		return Keys{}, missingManifest(p)
@@ -181,14 +181,14 @@ func (d Deployment) keys(ctx context.Context, p int32, sealed []byte) (Keys, err
 	return keysOf(d.Config, manifest, p), nil
 }
 
-// Ordered is the part of a whole topic's stream that the process that writes the order log needs to know.
+// Ordered holds the facts about a whole topic's stream that the writer of the order log needs.
 type Ordered struct {
 	Key       [32]byte       // authenticates order records
-	At, Start *state.Ordered // where the committed state stands, and where the stream began; nil before it was opened
+	At, Start *state.Ordered // positions of the committed state and of the stream's start; nil before the opening
 }
 
 // Ordered reads where the stream of a whole topic stands. Like Incarnation, it needs neither a Model nor the right to
-// write. A deployment that is over is a StopError.
+// write. For a deployment that has ended it returns a StopError.
 func (d Deployment) Ordered(ctx context.Context) (Ordered, error) {
 	view, err := d.View(ctx, 0)
 	if err != nil {
@@ -212,7 +212,7 @@ func (d Deployment) Ordered(ctx context.Context) (Ordered, error) {
 	return o, err
 }
 
-// Over is the StopError of a deployment that another one has ended for good.
+// Over returns the StopError for a deployment that another deployment has ended for good.
 func Over(p int32, successor []byte) error {
 	return &notice.StopError{
 		Partition: p, Reason: fmt.Sprintf("this deployment is over: %q goes on after it", successor),

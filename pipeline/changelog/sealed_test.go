@@ -9,7 +9,7 @@ import (
 )
 
 // TestAStateOfAnotherTopicIsForeign checks that OpenSaved refuses a state that names another topic or order log than
-// its incarnation, although the seal key is the same: its offsets would count other records.
+// its incarnation, even with the same seal key, because its offsets would number other records.
 func TestAStateOfAnotherTopicIsForeign(t *testing.T) {
 	master := state.NewMasterKey([32]byte{1})
 	ordered := func(log byte) *state.Ordered { return &state.Ordered{Log: [16]byte{log}, LeaderEpoch: -1} }
@@ -34,8 +34,8 @@ func TestAStateOfAnotherTopicIsForeign(t *testing.T) {
 	}
 }
 
-// opening returns the error of OpenSaved for a state. OpenSaved panics if it opens the stream, because there is no
-// model.
+// opening returns the error of OpenSaved for a state. If OpenSaved accepted the state, it would panic, because there is
+// no model.
 func opening(master *state.MasterKey, record, sealed []byte) (err error) {
 	defer func() {
 		if recover() != nil {

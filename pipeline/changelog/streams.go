@@ -10,9 +10,9 @@ import (
 )
 
 // CheckStreams refuses settings that differ from those the deployment was opened with. It also refuses a new deployment
-// whose input has several partitions if its settings do not choose between one stream and several. It must come BEFORE
-// topics are made, because partitions that were added for the wrong streams cannot be removed; d.Topics is not used. An
-// input that does not exist counts as one with the given number of partitions.
+// whose input has several partitions if its settings do not choose between one stream and several. It must be called
+// BEFORE topics are made, because partitions added for wrong streams cannot be removed. It does not use d.Topics. If
+// the input does not exist, it assumes the given number of partitions.
 func (d Deployment) CheckStreams(ctx context.Context, partitions int) error {
 	c := d.Config
 	cluster, err := topics.Describe(ctx, d.Client, c.Input, c.Changelog)

@@ -17,11 +17,11 @@ import (
 type Experimenter interface {
 	Turns(params []byte) (steps []uint64, err error)
 	Next(params []byte, step uint64) ([]byte, error)
-	Batch() uint64     // records of a step
-	Announced() uint64 // least number of records between what a process has read and an experiment's first step
+	Batch() uint64     // records per step
+	Announced() uint64 // least number of records between a process's position and an experiment's first step
 }
 
-// amendment returns what was appended to the params of the stream of partition p; nil if nothing was.
+// amendment returns the params appended to the frozen params of partition p's stream, or nil.
 func (view *View) amendment(keys Keys, c deployment.Config, p int32) ([]byte, error) {
 	record := view.Value(keys.Amendment)
 	if record == nil {
@@ -34,28 +34,30 @@ func (view *View) amendment(keys Keys, c deployment.Config, p int32) ([]byte, er
 	return appended, nil
 }
 
-// Turn is an experiment that a stream has been given: its number, from 1, and its first step.
+// Turn is an experiment of a stream: its number, from 1, and its first step.
 type Turn struct {
 	Partition int32
 	Number    int
 	Step      uint64
 }
 
-// ErrReached reports a first step that some process may have reached already, or that comes too soon behind it.
+// ErrReached reports a first step that a process may have reached already, or a step too soon after it.
 var ErrReached = errors.New("pipeline: an experiment must start later than that")
 
-// ErrToCome reports that the newest experiment of a stream has not started yet, so that one more would cut it short.
+// ErrToCome reports that the newest experiment of a stream has not started yet, so that another experiment would cut it
+// short.
 var ErrToCome = errors.New("pipeline: the newest experiment has not started yet")
 
-// NextExperiment gives the next experiment to every stream that has as few as any other. It starts with the given step;
-// 0: with the first step that is Announced records behind all that a process can have read. Then the newest experiment
-// must have started, because a call whose answer was lost, and that is repeated, would end it at once.
+// NextExperiment adds an experiment to every stream that has the smallest number of experiments. The experiment starts
+// at the given step, or with 0 at the first step that is Announced records after all records that a process can have
+// read. With 0 the newest experiment must have started, because otherwise a repeated call, after a lost answer, would
+// end it at once.
 //
-// It first fences the process that has the partition, so that this process takes the partition over again, with the new
-// experiment. That makes the change safe. All that an earlier owner has sent, in a transaction that was committed or
-// not, it had read before it was fenced. So these records lie before the end that is asked for afterwards, and a step
-// that holds later records alone was computed by no earlier owner. The record is written under the same fence, because
-// an owner that comes in between fences this writer.
+// It first fences the owner of the partition, which makes the owner take the partition over again, with the new
+// experiment. The fence makes the change safe: every record in an earlier owner's transaction, committed or not, was
+// read before the fence. So these records are before the end of the input, which is asked for afterwards, and no
+// earlier owner has computed a step that has only later records. The amendment is written by the same fencing producer,
+// so it fails if another owner has taken over in between.
 func (d Deployment) NextExperiment(ctx context.Context, of Experimenter, step uint64) (given []Turn, err error) {
 	streams, fewest := int32(d.Topics.Changelog.Partitions), 0
 	counts := make([]int, streams)
@@ -77,7 +79,7 @@ func (d Deployment) NextExperiment(ctx context.Context, of Experimenter, step ui
 			possible = slices.Max(append(steps, 0)) + 1
 		}
 		if _, err := of.Next(stream.params(), possible); err != nil {
-			return nil, err // nobody is fenced for a step that no stream takes
+			return nil, err // checked first, because an impossible step must not fence the owner
 		}
 		if counts[p] = len(steps); p == 0 || counts[p] < fewest {
 			fewest = counts[p]
@@ -96,7 +98,7 @@ func (d Deployment) NextExperiment(ctx context.Context, of Experimenter, step ui
 	return given, nil
 }
 
-// nextExperiment gives partition p one experiment more than it had.
+// nextExperiment adds one experiment to partition p, which had had experiments.
 func (d Deployment) nextExperiment(ctx context.Context, of Experimenter, step uint64, p int32, had int) (Turn, error) {
 	producer, view, keys, err := d.fenced(ctx, p)
 	if err != nil {
@@ -139,7 +141,7 @@ func (d Deployment) amend(ctx context.Context, producer *produce.Producer, keys 
 	return WriteRecord(ctx, producer, to, keys.Amendment, record)
 }
 
-// standing is where the committed state of a stream stands, and its params.
+// standing is the position of a stream's committed state, and the stream's params.
 type standing struct {
 	frozen, appended []byte
 	at               state.Position
@@ -147,8 +149,8 @@ type standing struct {
 
 func (s standing) params() []byte { return slices.Concat(s.frozen, s.appended) }
 
-// opened reads the incarnation, the amendment and the position of a stream; a stream that was never opened is a
-// StopError.
+// opened reads the incarnation, the amendment and the position of a stream; for a stream that was never opened it
+// returns a StopError.
 func (d Deployment) opened(view *View, keys Keys, p int32) (s standing, err error) {
 	record := view.Value(keys.Incarnation)
 	sealed, err := view.Sealed(keys.State)
@@ -177,14 +179,14 @@ func (d Deployment) opened(view *View, keys Keys, p int32) (s standing, err erro
 	return s, err
 }
 
-// firstFree returns the first step of batch records that starts so many records behind the ends of the input, or later.
-// The open step of the state has up to batch − 1 records.
+// firstFree returns the first step that starts at least behind records after the ends of the input. A step has batch
+// records; the open step of the state has up to batch − 1.
 func (s standing) firstFree(ends []state.SchemaSince, batch, behind uint64) uint64 {
 	records := batch - 1 + behind
 	for _, end := range ends {
 		next := s.at.Next
 		if s.at.Order != nil {
-			next = 0 // of a partition that was added since
+			next = 0 // start of a partition that was added later
 			for _, part := range s.at.Order.Parts {
 				if part.Partition == end.Partition {
 					next = part.Next

@@ -14,15 +14,15 @@ import (
 	"oriel/state"
 )
 
-// View holds the latest value of every key of one changelog partition, until the partition is taken over. From then on
-// only the local store follows the log. A View belongs to the goroutine that reads it.
+// View holds the latest value of every key of one changelog partition, until the take-over. Afterwards only the local
+// store follows the log. A View belongs to the goroutine that reads it.
 type View struct {
 	topic  [16]byte          // id of the changelog topic
-	values map[string][]byte // nil once let go
-	next   int64             // offset after everything seen
-	last   int64             // offset after the last record seen, −1 before one
+	values map[string][]byte // nil once released
+	next   int64             // offset after everything read
+	last   int64             // offset after the last record read; −1 before any
 
-	unconfirmed map[string][]byte // a local copy whose last record is not in the log
+	unconfirmed map[string][]byte // values of a local copy whose last record is not in the log
 }
 
 // localPosition is the key under which the local store keeps the offset up to which it has followed the changelog.
@@ -53,18 +53,19 @@ func Read(
 		view.next, view.last = at, at
 	case at >= 0:
 		view.unconfirmed, view.values = view.values, map[string][]byte{}
-	default: // of another topic, or of a version that kept its position in another form
+	default: // a copy of another topic, or written by a version with another form of the position
 		clear(view.values)
 	}
 	return view, view.Read(ctx, c, topic, p, bounds.Stable)
 }
 
-// follows reports whether the local copy is a prefix of the committed log. The copy has followed the log up to the
-// record before an offset. If this record was aborted or is gone, the copy is useless and harmless: a broker may
-// acknowledge a commit and crash before it has written it here, and compaction removes superseded and aborted records.
+// follows reports whether the local copy is a prefix of the committed log. The copy ends with the record before its
+// stored offset. If this record was aborted or is gone, the copy must be dropped, but nothing is lost: a broker may
+// acknowledge a commit and crash before it writes the marker to this partition, and compaction removes superseded and
+// aborted records.
 //
-// A log that ends before this record, or has another one in its place, proves that the brokers lost records that they
-// had acknowledged. The copy follows acknowledgements and never leads, and the topic id is the same.
+// A log that ends before this record, or has another record at its offset, proves that brokers lost acknowledged
+// records, because the copy is written only after acknowledgements and the topic id is the same.
 func (view *View) follows(
 	ctx context.Context, c *kafka.Client, topic topics.Topic, p int32, at int64, bounds topics.Bounds,
 ) (bool, error) {
@@ -83,7 +84,7 @@ func (view *View) follows(
 			return false, LostRecords(p, fmt.Sprintf("the changelog has another record at offset %d than the one that the local store has followed", r.Offset))
 		}
 		sent = true
-		break // a second Reader must not wait for memory while this one holds a batch
+		break // the Batch must not be held while a second Reader waits for memory
 	}
 	if !sent {
 		return false, nil
@@ -91,7 +92,7 @@ func (view *View) follows(
 	return fetch.HasRecord(ctx, c, topic, p, at-1, at, false)
 }
 
-// LostRecords is the StopError for acknowledged records that brokers have lost.
+// LostRecords returns the StopError for acknowledged records that brokers have lost.
 func LostRecords(p int32, found string) error {
 	return &notice.StopError{
 		Partition: p, Loss: true, Reason: "the brokers have lost records that they had acknowledged: " + found,
@@ -100,8 +101,8 @@ func LostRecords(p int32, found string) error {
 	}
 }
 
-// Read reads on to end and takes no record beyond it, because a fetch may hold the first records of a transaction whose
-// other records it lacks.
+// Read continues up to end and takes no later record, because a fetch may return only the first records of a
+// transaction.
 func (view *View) Read(ctx context.Context, c *kafka.Client, topic topics.Topic, p int32, end int64) error {
 	for r, err := range fetch.Records(ctx, c, topic, p, view.next, end, false) {
 		if err != nil {
@@ -114,8 +115,8 @@ func (view *View) Read(ctx context.Context, c *kafka.Client, topic topics.Topic,
 	return nil
 }
 
-// Changes reads on to end as Read does, in a view that was let go. It returns the records committed since in the form
-// of the local store; none if there were none. After an error the view is useless.
+// Changes continues up to end as Read does, in a view after LetGo. It returns the records committed since the last
+// call, in the form of the local store. After an error the view must not be used.
 func (view *View) Changes(
 	ctx context.Context, c *kafka.Client, topic topics.Topic, p int32, end int64,
 ) ([]state.Record, error) {
@@ -127,13 +128,13 @@ func (view *View) Changes(
 	return view.Records(), nil
 }
 
-// Next returns the offset after everything seen.
+// Next returns the offset after the last offset read.
 func (view *View) Next() int64 { return view.next }
 
 // GoTo makes the next Read start at an offset.
 func (view *View) GoTo(offset int64) { view.next = offset }
 
-// Follow takes over the records that were committed up to offset last. A view that was let go keeps only the offset.
+// Follow adds the records that were committed up to offset last. A view after LetGo stores only the offset.
 func (view *View) Follow(committed []state.Record, last int64) {
 	view.last = last
 	if view.values == nil {
@@ -147,15 +148,15 @@ func (view *View) Follow(committed []state.Record, last int64) {
 // LetGo drops the values, above all a copy of the sealed state.
 func (view *View) LetGo() { view.values, view.unconfirmed = nil, nil }
 
-// localPositionLen is the length of topic id, offset and a byte of format. The first format had no such byte, and may
-// stand behind a marker.
+// localPositionLen is the length of topic id, offset and a byte of format. The first format had no format byte, and its
+// offset may follow a marker.
 const localPositionLen = 16 + 8 + 1
 
 func appendLocalPosition(topic [16]byte, last int64) []byte {
 	return append(binary.LittleEndian.AppendUint64(append([]byte(nil), topic[:]...), uint64(last)), 2)
 }
 
-// parseLocalPosition returns −1 if the store holds no position in this changelog topic.
+// parseLocalPosition returns the stored offset, or −1 if the store has no position in this changelog topic.
 func parseLocalPosition(b []byte, topic [16]byte) int64 {
 	if len(b) != localPositionLen || [16]byte(b) != topic {
 		return -1
@@ -163,7 +164,7 @@ func parseLocalPosition(b []byte, topic [16]byte) int64 {
 	return int64(binary.LittleEndian.Uint64(b[16:]))
 }
 
-// Value returns the latest value of a key; nil if there is none.
+// Value returns the latest value of a key; or nil.
 func (view *View) Value(key []byte) []byte { return view.values[string(key)] }
 
 // Set adds a record: a copy of its value under its key.
@@ -172,10 +173,10 @@ func (view *View) Set(key, value []byte) { view.values[string(key)] = bytes.Clon
 // Len returns the number of keys.
 func (view *View) Len() int { return len(view.values) }
 
-// Sealed joins the parts of the state under key; nil when there is none.
+// Sealed joins the parts of the state under key; or nil.
 func (view *View) Sealed(key []byte) ([]byte, error) { return sealedIn(view.values, key) }
 
-// Unconfirmed returns the state under key from a local copy that ends with an uncommitted record; nil if there is none.
+// Unconfirmed returns the state under key from a local copy that ends with an uncommitted record; or nil.
 func (view *View) Unconfirmed(key []byte) []byte {
 	sealed, err := sealedIn(view.unconfirmed, key)
 	if err != nil {
@@ -210,7 +211,7 @@ func StateRecords(key, sealed []byte) []state.Record {
 	return records
 }
 
-// Records returns the view in the form of the local store: its place in the changelog, then the values.
+// Records returns the view in the form of the local store: its position in the changelog, then the values.
 func (view *View) Records() []state.Record {
 	records := []state.Record{view.LocalRecord()}
 	for k, value := range view.values {
@@ -220,14 +221,14 @@ func (view *View) Records() []state.Record {
 }
 
 // HasState reports whether a local copy has records of an incarnation. Until the first one is committed, a copy has
-// only the manifest and its place in the changelog.
+// only the manifest and its position in the changelog.
 func HasState(local []state.Record) bool {
 	return slices.ContainsFunc(local, func(r state.Record) bool {
 		return !bytes.Equal(r.Key, localPosition) && !bytes.Equal(r.Key, state.ManifestKey())
 	})
 }
 
-// LocalRecord records how far a local store with the values of the view has followed the changelog.
+// LocalRecord returns the record of the local store with the view's position in the changelog.
 func (view *View) LocalRecord() state.Record {
 	return state.Record{Key: localPosition, Value: appendLocalPosition(view.topic, view.last)}
 }

@@ -15,7 +15,7 @@ import (
 	"oriel/pipeline/console"
 )
 
-// pipes is a listener in a bubble: each call opens a pipe.
+// pipes is a listener for tests in a synctest bubble: each call opens a pipe.
 type pipes struct {
 	calls  chan net.Conn
 	closed chan struct{}
@@ -50,8 +50,8 @@ func (p *pipes) call() (c net.Conn, taken bool) {
 	}
 }
 
-// TestConnectionsAreBounded checks the limit on connections, because each one costs a file descriptor, which brokers
-// and the local store need as well.
+// TestConnectionsAreBounded checks the limit on connections, because each connection takes a file descriptor, and
+// connections to brokers and the local store need file descriptors too.
 func TestConnectionsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPipes()
@@ -76,8 +76,8 @@ func TestConnectionsAreBounded(t *testing.T) {
 	})
 }
 
-// TestSlowConnectionsEnd checks that a connection ends whose client never sends a request, never finishes one, never
-// reads the answer, or never sends another.
+// TestSlowConnectionsEnd checks that the server ends a connection whose client never sends a request, never finishes a
+// request, never reads the answer, or never sends another request.
 func TestSlowConnectionsEnd(t *testing.T) {
 	const get = "GET /healthz HTTP/1.1\r\nHost: a\r\n"
 	for _, c := range []struct {

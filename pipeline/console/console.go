@@ -14,8 +14,8 @@ import (
 	"oriel/pipeline/notice"
 )
 
-// retryWindow is the time for which a retried request keeps the process from being ready. It is about twenty of the
-// longest pauses, so that lasting trouble does not make /readyz flicker.
+// retryWindow is the time for which a retried request keeps the process from being ready. It is about twenty times the
+// longest pause between retries, so that /readyz does not flicker during a long outage.
 const retryWindow = 5 * time.Second
 
 // Console keeps the state of each partition for /readyz. It is safe for concurrent use.
@@ -24,17 +24,17 @@ type Console struct {
 	states map[int32]notice.TaskState
 	joined bool
 	stands notice.Standby
-	inputs map[int32]bool // partitions of the input that the stream waits for
-	full   bool           // the disk of the local store
-	failed error          // the last error of a coordinator that does not work
+	inputs map[int32]bool // input partitions that the stream waits for
+	full   bool           // the disk of the local store is full
+	failed error          // last error of a coordinator that denies requests
 	denied time.Time      // time of that error
 	retry  time.Time      // time of the last retry; zero if there was none
 	group  []string       // problems with the group's members
 	mixed  []string       // members of other versions
-	doubt  error          // a problem of the topics that must be found again before it counts, or nil
+	doubt  error          // a problem of the topics that counts only if it is found again; nil: none
 }
 
-// New returns a console of a process that has not joined its group.
+// New returns the console of a process that has not joined its group.
 func New() *Console { return &Console{states: map[int32]notice.TaskState{}, inputs: map[int32]bool{}} }
 
 // Listen returns a listener that updates the console and then calls the functions of l.
@@ -66,7 +66,7 @@ func (c *Console) change(f func()) {
 // Retrying records that a request to the brokers failed and will be sent again.
 func (c *Console) Retrying() { c.change(func() { c.retry = time.Now() }) }
 
-// Denied records that a coordinator does not work; why names the broker to restart.
+// Denied records that a coordinator denies requests; why names the broker to restart.
 func (c *Console) Denied(why error) { c.change(func() { c.failed, c.denied = why, time.Now() }) }
 
 // DiskFull records whether the local store waits for room on its disk.
@@ -81,19 +81,20 @@ func (c *Console) Handler(g prometheus.Gatherer) http.Handler {
 	return mux
 }
 
-// Connections is how many connections the pages should have at once (netutil.LimitListener). Scrapers and probes need a
-// handful; each costs a file descriptor, which brokers and the local store need as well.
+// Connections is the limit of simultaneous connections that the pages should have (netutil.LimitListener). Scrapers and
+// probes need only a few, and each takes a file descriptor, which connections to brokers and the local store need too.
 const Connections = 64
 
-// Limits of one connection. A page takes milliseconds; a client that is slower must not keep the connection.
+// Limits of one connection. A page takes milliseconds; a slower client must not keep the connection.
 const (
-	headerTimeout = 5 * time.Second  // until a request's header is read
-	readTimeout   = 10 * time.Second // and all of it
-	writeTimeout  = 30 * time.Second // until its answer is sent
-	idleTimeout   = time.Minute      // until the next request: a scraper comes back within that
+	headerTimeout = 5 * time.Second  // limit for reading a request's header
+	readTimeout   = 10 * time.Second // limit for reading a request
+	writeTimeout  = 30 * time.Second // limit for sending an answer
+	idleTimeout   = time.Minute      // limit for the next request; scrapers come more often
 )
 
-// Server is an http.Server with limits that fit pages of a few KiB. Serve it on a listener of at most Connections.
+// Server is an http.Server with limits that fit pages of a few KiB. The caller must serve it on a listener with at most
+// Connections connections.
 func (c *Console) Server(g prometheus.Gatherer) *http.Server {
 	return &http.Server{
 		Handler: c.Handler(g), ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout,
@@ -103,14 +104,14 @@ func (c *Console) Server(g prometheus.Gatherer) *http.Server {
 
 // Reasons for which a process is not ready: values of the label reason of oriel_waiting.
 const (
-	reasonPartitions = "partitions" // one is being restored, has stopped, or is being copied to stand by
+	reasonPartitions = "partitions" // a partition is being restored, has stopped, or is being copied for stand-by
 	reasonDisk       = "disk"
-	reasonInput      = "input" // a partition of it that is next in the order
+	reasonInput      = "input" // the input partition that is next in the order is unavailable
 	reasonGroup      = "group"
 	reasonBrokers    = "brokers"
 )
 
-// reasons are in the order of their lines in /readyz.
+// reasons lists the reasons in the order of their lines in /readyz.
 var reasons = []string{reasonPartitions, reasonInput, reasonDisk, reasonGroup, reasonBrokers}
 
 // Waiting reports for each reason whether it keeps the process from being ready.

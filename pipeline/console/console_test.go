@@ -22,7 +22,7 @@ func page(h http.Handler, path string) (int, string) {
 	return w.Code, w.Body.String()
 }
 
-// readiness returns a check of /readyz.
+// readiness returns a function that checks the answer of /readyz.
 func readiness(t *testing.T, c *console.Console) func(code int, body string) {
 	t.Helper()
 	h := c.Handler(prometheus.NewRegistry())
@@ -149,15 +149,15 @@ func TestRetriesEndReadinessForFiveSeconds(t *testing.T) {
 }
 
 func TestListenKeepsTheListener(t *testing.T) {
-	var heard []string
+	var calls []string
 	l := console.New().Listen(notice.Listener{
-		Assigned: func([]int32) { heard = append(heard, "assigned") },
-		State:    func(int32, notice.TaskState) { heard = append(heard, "state") },
-		Closed:   func(int32) { heard = append(heard, "closed") },
-		Members:  func([]string) { heard = append(heard, "members") },
-		Versions: func([]string) { heard = append(heard, "versions") },
-		Standby:  func(notice.Standby) { heard = append(heard, "standby") },
-		Doubted:  func(error) { heard = append(heard, "doubted") },
+		Assigned: func([]int32) { calls = append(calls, "assigned") },
+		State:    func(int32, notice.TaskState) { calls = append(calls, "state") },
+		Closed:   func(int32) { calls = append(calls, "closed") },
+		Members:  func([]string) { calls = append(calls, "members") },
+		Versions: func([]string) { calls = append(calls, "versions") },
+		Standby:  func(notice.Standby) { calls = append(calls, "standby") },
+		Doubted:  func(error) { calls = append(calls, "doubted") },
 	})
 	l.Assigned(nil)
 	l.State(0, notice.Running)
@@ -166,8 +166,8 @@ func TestListenKeepsTheListener(t *testing.T) {
 	l.Versions(nil)
 	l.Doubted(nil)
 	l.Standby(notice.Warm)
-	if strings.Join(heard, " ") != "assigned state closed members versions doubted standby" {
-		t.Fatalf("heard %v", heard)
+	if strings.Join(calls, " ") != "assigned state closed members versions doubted standby" {
+		t.Fatalf("called %v", calls)
 	}
 }
 

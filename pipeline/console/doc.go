@@ -3,6 +3,6 @@
 // /healthz answers 200 while the process lives. /readyz answers 200 when every partition that the process owns is
 // running, and 503 with a line for each partition that is not. A process without partitions is ready. If it stands by,
 // it is ready once its local store is warm, so that a rolling update ends the owner when another process can take over
-// at once. A request to the brokers that had to be sent again makes /readyz answer 503 for five seconds. A full disk,
-// and members of the group that are not of the deployment, do so while they last. Both pages show public facts only.
+// at once. A request to the brokers that had to be sent again makes /readyz answer 503 for five seconds. A full disk
+// and foreign members of the group make it answer 503 while they last. Both pages show public facts only.
 package console

@@ -7,11 +7,12 @@ import (
 	"oriel/schemas"
 )
 
-// mostDetail is the greatest length, in bytes, of the explanation in a letter.
+// mostDetail is the largest length, in bytes, of the explanation in a dead letter.
 const mostDetail = 512
 
-// detailed adds an explanation to the letter of a record: what is wrong, and in which member. It does so if the decoder
-// finds the same fault and a batch of limit bytes has room. Letters are for people who may read the input.
+// detailed adds an explanation to the dead letter of a record: the fault, and the member that has it. It does so only
+// if the decoder finds the same fault and a batch of limit bytes has room. Dead letters are for people who may read the
+// input.
 func detailed(
 	l deadLetter, d schemas.EventDecoder, partition int32, r *records.Record, code schemas.Code, limit int,
 ) deadLetter {
@@ -22,7 +23,7 @@ func detailed(
 		placed.At(partition, r.Offset)
 	}
 	var event schemas.Event
-	if d.Decode(&event, r.Value) != code { // a fault of its user, which no decoder sees
+	if d.Decode(&event, r.Value) != code { // a fault of the user id, which decoders do not see
 		return l
 	}
 	text := d.Problem(r.Value, code)

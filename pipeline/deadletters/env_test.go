@@ -23,7 +23,7 @@ import (
 	"oriel/state"
 )
 
-// env is a deployment whose verdicts the test writes itself, as a service would write them or as none would.
+// env is a deployment whose rows of statuses the test writes itself, in place of a service.
 type env struct {
 	t          *testing.T
 	addr       string
@@ -31,9 +31,9 @@ type env struct {
 	client     *kafka.Client
 	deployment changelog.Deployment
 	names      state.NameKey
-	start      []state.OrderedPart // of the stream of a whole topic
+	start      []state.OrderedPart // start of a whole topic's stream in each partition
 	sealer     *state.Sealer
-	notes      []string // of the last run
+	notes      []string // notes of the last run
 }
 
 const maxRecord = 1_000_000
@@ -53,13 +53,14 @@ func newTopicEnv(t *testing.T, start ...int64) *env {
 	return e.opened()
 }
 
-// newEarlierEnv is a deployment that a version without verdicts has opened: its manifest does not name the input.
+// newEarlierEnv is a deployment that was opened by a version without sealed statuses: its manifest does not name the
+// input.
 func newEarlierEnv(t *testing.T) *env {
 	t.Helper()
 	return overLoopback(t).with(deployment.Config{}, 1, true).opened()
 }
 
-// overLoopback starts a broker on a socket.
+// overLoopback starts a broker that listens on a socket of the loopback interface.
 func overLoopback(t *testing.T) *env {
 	t.Helper()
 	broker, err := embedded.Start(embedded.Options{Memory: true})
@@ -75,7 +76,8 @@ func overLoopback(t *testing.T) *env {
 	return &env{t: t, addr: broker.Addr(), dial: new(net.Dialer).DialContext, client: client}
 }
 
-// simulated starts a broker for a test that waits, in a bubble of testing/synctest, whose clock jumps.
+// simulated starts a broker for a test that waits. It must be called in a bubble of testing/synctest, whose clock
+// advances when all goroutines wait.
 func simulated(t *testing.T) *env {
 	t.Helper()
 	d := simtest.New(t)
@@ -172,16 +174,16 @@ func (e *env) events(n int) {
 	e.append(e.deployment.Config.Input, records...)
 }
 
-// row writes a row of verdicts of one partition.
-func (e *env) row(from int64, verdicts ...byte) {
+// row writes a row of statuses of one partition.
+func (e *env) row(from int64, statuses ...byte) {
 	e.t.Helper()
-	e.rowOf(from, nil, verdicts...)
+	e.rowOf(from, nil, statuses...)
 }
 
-func (e *env) rowOf(from int64, stretches []state.Stretch, verdicts ...byte) {
+func (e *env) rowOf(from int64, stretches []state.Stretch, statuses ...byte) {
 	e.t.Helper()
-	row := state.StatusRow{From: from, To: from + int64(len(verdicts)), Stretches: stretches, Verdicts: verdicts}
-	e.append(e.deployment.Config.Verdicts, records.Record{Value: e.sealer.SealVerdicts(nil, row)})
+	row := state.StatusRow{From: from, To: from + int64(len(statuses)), Stretches: stretches, Statuses: statuses}
+	e.append(e.deployment.Config.Verdicts, records.Record{Value: e.sealer.SealStatuses(nil, row)})
 }
 
 func (e *env) log(topic string) []records.Record {
@@ -193,13 +195,13 @@ func (e *env) log(topic string) []records.Record {
 	for next := bounds.Start; next < bounds.Stable; {
 		batch, err := reader.Fetch(e.t.Context())
 		e.check(err)
-		all = append(all, batch.Records...) // never released: the records stay valid
+		all = append(all, batch.Records...) // never released, so that the records stay valid
 		next = batch.Next
 	}
 	return all
 }
 
-// run writes letters up to the end of the verdicts.
+// run writes letters up to the end of the verdict topic.
 func (e *env) run() error {
 	e.t.Helper()
 	ctx, cancel := context.WithTimeout(e.t.Context(), time.Minute)
@@ -211,7 +213,7 @@ func (e *env) run() error {
 	return err
 }
 
-// written formats the letters: partition (of a whole topic), offset, reason and value of each.
+// written formats the letters: for each its partition (of a whole topic), offset, reason and value.
 func (e *env) written() string {
 	e.t.Helper()
 	var all []string
@@ -242,7 +244,8 @@ func (e *env) wantWritten(want string) {
 	}
 }
 
-// refuses checks that writing letters fails with a message that has all of want, and that no letter is written.
+// refuses checks that writing letters fails with a message that contains all texts in want, and that no letter is
+// written.
 func (e *env) refuses(want ...string) {
 	e.t.Helper()
 	before := e.written()

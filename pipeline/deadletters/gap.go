@@ -2,24 +2,24 @@ package deadletters
 
 import "fmt"
 
-// gap is a range of offsets [from, until) of one partition of the input that no row of verdicts covers. Letters go on
-// behind it, because only letters are missing: decisions and states do not depend on verdicts. One letter marked
-// oriel-lost stands for it.
+// gap is a range of offsets [from, until) of one partition of the input that no row of statuses covers. Letters
+// continue after a gap, because nothing else is missing: decisions and states do not depend on these rows. One letter
+// marked oriel-lost stands for the gap.
 type gap struct {
 	from, until int64
 	why         cause
-	first       bool // before the first row that was ever read
+	first       bool // the gap is before the first row that was ever read
 }
 
-// cause is the reason why a gap has no verdicts.
+// cause is the reason why the offsets of a gap have no statuses.
 type cause struct {
-	reason string // in the header oriel-reason: read by others, it does not change
-	text   string // for the log
+	reason string // value of the header oriel-reason; consumers read it, so it must not change
+	text   string // description for the log
 }
 
 // The causes of a gap.
 var (
-	// A version from before verdicts wrote dead letters in the transaction of its decisions.
+	// A version without sealed statuses wrote dead letters in the transaction of its decisions.
 	otherVersion = cause{
 		"other_version", "a version of Oriel that seals no verdicts has taken them, and wrote their letters itself",
 	}
@@ -33,8 +33,8 @@ var (
 	rowsLost = cause{"verdicts_lost", "the brokers have lost their verdicts; letters not written before are lost"}
 )
 
-// causeOf returns the cause of a gap by the reason in its letter; zero for the reason of another kind of letter. Only
-// the reason distinguishes them, because a record may carry every other header of a gap's letter itself.
+// causeOf returns the cause of a gap, given the reason in its letter, or zero if the reason belongs to a record's
+// letter. Only the reason distinguishes the two kinds of letters, because a record may have every other header itself.
 func causeOf(reason string) cause {
 	for _, why := range []cause{otherVersion, rowsDeleted, topicMadeAgain, rowsLost} {
 		if why.reason == reason {
@@ -44,21 +44,21 @@ func causeOf(reason string) cause {
 	return cause{}
 }
 
-// text describes the gap, of an input or of a partition of it.
+// text describes the gap; of names the input or a partition of it.
 func (g gap) text(of string) string {
 	return fmt.Sprintf("offsets %d to %d of %s have no verdicts: %s. One letter with oriel-lost stands for them",
 		g.from, g.until-1, of, g.why.text)
 }
 
-// cause finds out why the current row does not continue the rows before it.
+// cause determines why the current row does not continue the previous row.
 func (r *statusReader) cause() cause {
 	switch {
-	case r.seen: // nothing lies between the row before and this one: none was ever written
+	case r.seen: // nothing lies between this row and the previous one: the missing row was never written
 	case r.found != (cause{}):
 		return r.found
-	case r.begin > r.place: // retention has passed the place from which rows had to be read
+	case r.begin > r.place: // retention has deleted the position from which rows should be read
 		return rowsDeleted
-	case !r.known && r.sealing: // the log has its first record, which is not the incarnation's first row
+	case !r.known && r.sealing: // the topic has its first record, but this is not the incarnation's first row
 		return topicMadeAgain
 	}
 	if r.sealing {

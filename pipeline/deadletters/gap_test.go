@@ -19,13 +19,13 @@ import (
 	"oriel/pipeline/kafka/topics"
 )
 
-// TestGapsAreMarked checks that letters go on behind a gap, and that one letter stands for it. A version without
-// verdicts leaves such a gap when it runs between two versions with them.
+// TestGapsAreMarked checks that letters continue after a gap, and that one letter stands for the gap. A version without
+// sealed statuses leaves such a gap when it runs between two versions that seal them.
 func TestGapsAreMarked(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		of      func(*testing.T) *env
-		between func(*env) // rows were read up to offset 2
+		between func(*env) // runs after rows were read up to offset 2
 		want    string
 		note    string
 	}{
@@ -96,12 +96,12 @@ func TestGapsAreMarked(t *testing.T) {
 func (e *env) next() int64 {
 	e.t.Helper()
 	rows := e.log(e.deployment.Config.Verdicts)
-	row, err := e.sealer.OpenVerdicts(rows[len(rows)-1].Value)
+	row, err := e.sealer.OpenStatuses(rows[len(rows)-1].Value)
 	e.check(err)
 	return row.To
 }
 
-// remakeVerdicts deletes the verdict topic, and with it the group's offsets for it, and makes it again.
+// remakeVerdicts deletes the verdict topic, and with it the group's offsets for it, and creates it again.
 func (e *env) remakeVerdicts() {
 	e.t.Helper()
 	c := e.deployment.Config
@@ -110,7 +110,7 @@ func (e *env) remakeVerdicts() {
 	e.dropOffset()
 }
 
-// dropOffset deletes the group's offset for the verdicts, as brokers do with a topic and people by a tool.
+// dropOffset deletes the group's offset for the verdict topic, as brokers do after a while, or an administrator's tool.
 func (e *env) dropOffset() {
 	e.t.Helper()
 	e.dropOffsetOf(e.deployment.Config.Verdicts, 0)
@@ -137,7 +137,7 @@ func (e *env) dropOffsetOf(name string, partition int32) {
 	}
 }
 
-// TestARunningProcessOutlivesItsVerdicts checks that a process goes on when the verdict topic is made again, because
+// TestARunningProcessOutlivesItsVerdicts checks that a process continues when the verdict topic is recreated, because
 // only letters are lost.
 func TestARunningProcessOutlivesItsVerdicts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -173,8 +173,8 @@ func TestARunningProcessOutlivesItsVerdicts(t *testing.T) {
 	})
 }
 
-// TestVerdictsThatAreMissingAreWaitedFor checks that without the topic a partition is parked with the right remedy, and
-// goes on by itself once somebody has followed the remedy.
+// TestVerdictsThatAreMissingAreWaitedFor checks that without the verdict topic a partition is parked with a message
+// that has the remedy, and that it continues without a restart after the remedy.
 func TestVerdictsThatAreMissingAreWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := simulated(t).with(deployment.Config{}, 1, false).opened()
@@ -192,8 +192,8 @@ func TestVerdictsThatAreMissingAreWaitedFor(t *testing.T) {
 	})
 }
 
-// TestRowsThatBrokersLost has a log of verdicts that ends before the place up to which it was read. Rows that were
-// appended since stand at offsets that meant other rows; they are read.
+// TestRowsThatBrokersLost uses a verdict topic that ends before the offset up to which it was read. New rows may have
+// offsets of lost rows; they must be read.
 func TestRowsThatBrokersLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := simulated(t).with(deployment.Config{}, 1, true).opened()
@@ -207,7 +207,7 @@ func TestRowsThatBrokersLost(t *testing.T) {
 		at := []group.Offset{{Offset: 50, Note: note(e.deployment.Topics.Verdicts.ID, 1, cause{})}}
 		e.check(producer.CommitOffsets(t.Context(), group.Membership{Group: c.Group, Generation: -1}, c.Verdicts, at))
 		e.check(producer.End(t.Context(), true))
-		e.row(1, bad) // where a row was that letters had read
+		e.row(1, bad) // takes the offset of a row that was read before
 		e.row(4, bad)
 		e.check(e.run())
 		e.wantWritten("0 json_syntax 0, 1 json_syntax 1, 2..4 lost other_version , 4 json_syntax 4")
@@ -216,8 +216,9 @@ func TestRowsThatBrokersLost(t *testing.T) {
 	})
 }
 
-// TestForgottenGroupGoesOnBehindTheLastLetter has a group without offsets: brokers forget those of a group that was
-// away for a week, and an earlier version wrote letters without a group.
+// TestForgottenGroupGoesOnBehindTheLastLetter uses a group without offsets, and checks that letters continue after the
+// last one. Brokers delete the offsets of a group that was unused for a week, and an earlier version wrote letters
+// without a group.
 func TestForgottenGroupGoesOnBehindTheLastLetter(t *testing.T) {
 	e := newEnv(t)
 	e.events(20)
@@ -258,8 +259,8 @@ func TestRowsThatRetentionDeleted(t *testing.T) {
 	e.wantWritten("0 json_syntax 0, 3 json_syntax 3, 4..5 lost verdicts_deleted , 5 json_syntax 5")
 }
 
-// TestFirstRowMayStartLater checks a first row that starts after the incarnation. In a deployment of a version without
-// verdicts nothing is missing, and a note says so; in any other, rows are missing.
+// TestFirstRowMayStartLater checks a first row that starts after the incarnation. If a version without sealed statuses
+// opened the deployment, no row is missing, and a note explains it; in any other deployment rows are missing.
 func TestFirstRowMayStartLater(t *testing.T) {
 	t.Run("earlier version", func(t *testing.T) {
 		e := newEarlierEnv(t)
@@ -279,7 +280,7 @@ func TestFirstRowMayStartLater(t *testing.T) {
 		e.row(5, bad)
 		e.check(e.run())
 		e.wantWritten("0..5 lost verdict_topic_made_again , 5 json_syntax 5")
-		e.deployment.Config.Group = "d.letters2" // forgets nothing of it
+		e.deployment.Config.Group = "d.letters2" // a new group finds its place by the dead letters
 		e.check(e.run())
 		e.wantWritten("0..5 lost verdict_topic_made_again , 5 json_syntax 5")
 	})
@@ -288,7 +289,7 @@ func TestFirstRowMayStartLater(t *testing.T) {
 		e.events(20)
 		e.row(5, valid)
 		e.check(e.run())
-		e.deployment.Config.Group = "d.letters2" // all that it knows is the letter of the gap
+		e.deployment.Config.Group = "d.letters2" // a new group finds only the dead letter of the gap
 		e.check(e.run())
 		e.wantWritten("0..5 lost verdict_topic_made_again ")
 	})

@@ -20,27 +20,27 @@ import (
 type input struct {
 	client    *kafka.Client
 	topic     topics.Topic
-	partition int32 // the last one asked for
+	partition int32 // the partition asked for last
 
 	reader *fetch.Reader
-	batch  *fetch.Batch // in hand
-	next   int64        // where reader stands
-	start  int64        // of the log when it was looked at: retention has deleted what lies before
-	asked  bool         // start was looked at
+	batch  *fetch.Batch // the Batch that is being searched
+	next   int64        // position of reader
+	start  int64        // start of the partition when it was looked up: retention has deleted earlier records
+	asked  bool         // start is known
 }
 
 // inputPatience is the time for which a record that the service has taken may be missing from the input, because a
 // broker that has just become leader may lag behind.
 const inputPatience = 10 * time.Second
 
-// record returns the record at an offset, valid until the next call, or nil if retention has deleted it. A record that
-// is missing for another reason is an error, because the service has read it, committed.
+// record returns the record at an offset, valid until the next call, or nil if retention has deleted it. If the record
+// is missing for another reason, it returns an error, because the service has read the record as committed.
 func (in *input) record(ctx context.Context, partition int32, offset int64) (*records.Record, error) {
 	if in.partition != partition {
 		in.release()
 		in.partition, in.asked = partition, false
 	}
-	if !in.asked { // once: a fetch below the start is believed only when it has failed for some time
+	if !in.asked { // asked at once, because a fetch below the start is believed only after repeated failures
 		bounds, err := topics.BoundsOf(ctx, in.client, in.topic.Name, in.partition)
 		if err != nil {
 			return nil, err
@@ -95,7 +95,7 @@ func (in *input) missing(offset int64, found string) error {
 	}
 }
 
-// release gives back the memory of all records that are held. They can be found again.
+// release frees the memory of all records held. A later call can read them again.
 func (in *input) release() {
 	in.letGo()
 	if in.reader != nil {

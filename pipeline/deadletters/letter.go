@@ -7,21 +7,21 @@ import (
 	"oriel/schemas"
 )
 
-// The headers that a letter has after those of its record. Others read these names, so they must not change.
+// The headers that a letter has in addition to its record's headers. Consumers read these names, so they must not
+// change.
 const (
-	headerReason    = "oriel-reason"    // a schemas.Code
-	headerDetail    = "oriel-detail"    // what is wrong, in words; not of every letter
-	headerTopic     = "oriel-topic"     // where the record is, or was
+	headerReason    = "oriel-reason"    // name of a schemas.Code
+	headerDetail    = "oriel-detail"    // description of the fault; some dead letters have none
+	headerTopic     = "oriel-topic"     // with the next two: where the record is, or was
 	headerPartition = "oriel-partition" //
 	headerOffset    = "oriel-offset"    //
-	headerTruncated = "oriel-truncated" // true when the letter does not hold all of the record
-	headerLength    = "oriel-length"    // beside oriel-truncated: bytes of the record's value
-	headerLost      = "oriel-lost"      // true when the letter could not be written: its record or its verdict is gone
-	headerUntil     = "oriel-until"     // of a gap: the letter stands for the offsets [oriel-offset, this one)
+	headerTruncated = "oriel-truncated" // true if the dead letter has only a part of the record
+	headerLength    = "oriel-length"    // with oriel-truncated: bytes of the record's value
+	headerLost      = "oriel-lost"      // true if the record or its status is gone, so that it cannot be copied
+	headerUntil     = "oriel-until"     // for a gap: the dead letter stands for the offsets [oriel-offset, oriel-until)
 )
 
-// keptBytes is the greatest part of a value, and of a key, that a letter keeps of a record that is too large to keep
-// whole.
+// keptBytes is the largest part of a value, and of a key, that a truncated letter keeps.
 const keptBytes = 64 << 10
 
 // deadLetter is a record of the dead-letter topic.
@@ -30,7 +30,7 @@ type deadLetter struct {
 	headers    []records.Header
 }
 
-// place adds the headers that every letter has.
+// place adds the headers with the record's position and the reason, which every letter has.
 func (l *deadLetter) place(topic string, partition int32, offset int64, reason string) {
 	l.headers = append(l.headers,
 		records.Header{Key: headerReason, Value: []byte(reason)},
@@ -40,15 +40,15 @@ func (l *deadLetter) place(topic string, partition int32, offset int64, reason s
 	)
 }
 
-// lostLetter is the letter of a record that is gone.
+// lostLetter returns the letter of a record that is gone.
 func lostLetter(topic string, partition int32, offset int64, code schemas.Code) deadLetter {
 	l := deadLetter{headers: []records.Header{{Key: headerLost, Value: []byte("true")}}}
 	l.place(topic, partition, offset, code.String())
 	return l
 }
 
-// gapLetter stands for all letters of a gap. It names only offsets, because without verdicts nothing shows which of
-// their records were bad.
+// gapLetter returns the letter that stands for all letters of a gap. It names only offsets, because without statuses
+// nobody can know which of the records were bad.
 func gapLetter(topic string, partition int32, g gap) deadLetter {
 	l := deadLetter{headers: []records.Header{
 		{Key: headerLost, Value: []byte("true")},
@@ -58,10 +58,10 @@ func gapLetter(topic string, partition int32, g gap) deadLetter {
 	return l
 }
 
-// newLetter makes the letter of a record: its headers, key and value, then the reason and the place. Of a value above
-// maxRecord bytes it keeps keptBytes. A record that does not fit into a batch of limit bytes loses its headers, and
-// keeps as much of key and value as there is room for, at most keptBytes of each. newLetter reports false if there is
-// no room even for reason and place.
+// newLetter makes the letter of a record: the record's headers, key and value, then the reason and the position. Of a
+// value above maxRecord bytes it keeps keptBytes. If the record exceeds a batch of limit bytes, the letter has none of
+// its headers, and as much of key and value as fits, at most keptBytes of each. newLetter reports false if not even
+// reason and position fit.
 func newLetter(
 	topic string, partition int32, r *records.Record, code schemas.Code, maxRecord, limit int,
 ) (deadLetter, bool) {
@@ -93,10 +93,10 @@ func (l *deadLetter) truncated(length int) {
 	)
 }
 
-// size is the greatest length of a batch that holds this letter alone.
+// size returns the largest length of a batch that contains only this letter.
 func (l *deadLetter) size() int {
 	return records.BatchOverhead + records.RecordBytes(l.key, l.value, l.headers)
 }
 
-// cut keeps the first bytes. Null stays null, and empty stays empty.
+// cut keeps the first bytes. A null slice stays null, and an empty slice stays empty.
 func cut(b []byte, most int) []byte { return b[:min(len(b), most)] }

@@ -9,7 +9,7 @@ import (
 	"oriel/schemas"
 )
 
-// TestALetterFitsItsBatch checks that a key or headers as large as a compressed batch can hide never make a letter that
+// TestALetterFitsItsBatch checks that even a key or headers that were huge before compression never make a letter that
 // the broker would refuse for ever.
 func TestALetterFitsItsBatch(t *testing.T) {
 	huge := make([]byte, 3<<20)
@@ -86,7 +86,7 @@ func TestPlacesAreNotedAndRead(t *testing.T) {
 	}
 }
 
-// placed is the offset from which on the records of a partition are known.
+// placed has the first offset from which on the records of a partition can be decoded.
 type placed struct {
 	schemas.EventDecoder
 	partition int32
@@ -156,7 +156,7 @@ func TestDetailsOfALetter(t *testing.T) {
 	}
 }
 
-// TestOffsetsOfALetter checks that headers of the record itself cannot turn its letter into the letter of a gap.
+// TestOffsetsOfALetter checks that headers of the record itself cannot make its letter look like the letter of a gap.
 func TestOffsetsOfALetter(t *testing.T) {
 	own := []records.Header{
 		{Key: headerLost, Value: []byte("true")},

@@ -36,7 +36,7 @@ func TestEveryVerdictHasItsLetter(t *testing.T) {
 	e.wantWritten(strings.Join(want, ", "))
 }
 
-// wantNote checks that the last run made one note, and that it has text.
+// wantNote checks that the last run made one note, and that the note contains text.
 func (e *env) wantNote(text string) {
 	e.t.Helper()
 	if len(e.notes) != 1 || !strings.Contains(e.notes[0], text) {
@@ -44,20 +44,20 @@ func (e *env) wantNote(text string) {
 	}
 }
 
-// TestRowsMayOverlap checks letters where a service that took over sent rows again, cut in other places, because it did
-// not know the outcome of their transaction.
+// TestRowsMayOverlap checks letters after a take-over that sent rows again, split at other offsets, because it did not
+// know whether their transaction was committed.
 func TestRowsMayOverlap(t *testing.T) {
 	e := newEnv(t)
 	e.events(20)
 	e.row(0, bad, valid, bad)
-	e.row(1, valid, bad)            // all known
-	e.row(2, bad, bad)              // partly
-	e.row(0, bad, valid, bad, bad)  // all known, from the start
-	e.row(3, bad, none, bad, valid) // partly
+	e.row(1, valid, bad)            // repeats known statuses
+	e.row(2, bad, bad)              // the first status is known, the second is new
+	e.row(0, bad, valid, bad, bad)  // repeats known statuses from the start
+	e.row(3, bad, none, bad, valid) // overlaps known statuses
 	e.check(e.run())
 	const first = "0 json_syntax 0, 2 json_syntax 2, 3 json_syntax 3, 5 json_syntax 5"
 	e.wantWritten(first)
-	e.row(5, bad, valid, bad) // over a restart
+	e.row(5, bad, valid, bad) // the next process continues after these
 	e.check(e.run())
 	e.wantWritten(first + ", 7 json_syntax 7")
 }
@@ -69,7 +69,7 @@ func TestRowsThatAreNotOursAreRefused(t *testing.T) {
 		e.row(0, bad)
 		e.check(e.run())
 		e.wantWritten("0 json_syntax 0")
-		e.sealer = e.open() // of a life that has no place beside the first
+		e.sealer = e.open() // another incarnation of the stream
 		e.row(1, bad)
 		e.refuses("at offset 1", "is no row of this partition's incarnation")
 	})
@@ -96,7 +96,7 @@ func TestRowsThatAreNotOursAreRefused(t *testing.T) {
 }
 
 // TestProcessEndsWhenEveryPartitionHasStopped checks that the process ends with the reason, and that it does not end
-// while one partition goes on.
+// while one partition still works.
 func TestProcessEndsWhenEveryPartitionHasStopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := simulated(t).with(deployment.Config{}, 1, false).opened()
@@ -124,7 +124,7 @@ func TestProcessEndsWhenEveryPartitionHasStopped(t *testing.T) {
 	})
 }
 
-// aborted sends one record in a transaction that aborts: two offsets without records.
+// aborted sends one record in a transaction that aborts, which leaves two offsets without records.
 func (e *env) aborted(value string) {
 	e.t.Helper()
 	producer, err := produce.New(e.t.Context(), e.client, "input", time.Minute)
@@ -138,8 +138,8 @@ func (e *env) aborted(value string) {
 	e.check(producer.End(e.t.Context(), false))
 }
 
-// TestPlaceOfAnotherHandIsRefused checks that letters refuse a group offset that a tool has set, because they would
-// miss letters or write them twice.
+// TestPlaceOfAnotherHandIsRefused checks that a group offset set by another tool is refused, because letters would then
+// be missed or written twice.
 func TestPlaceOfAnotherHandIsRefused(t *testing.T) {
 	e := newEnv(t)
 	e.events(20)
@@ -149,10 +149,10 @@ func TestPlaceOfAnotherHandIsRefused(t *testing.T) {
 	c := e.deployment.Config
 	e.check(group.AlterOffset(t.Context(), e.client, c.Group, c.Verdicts, 0, 0))
 	e.refuses("was not set by `oriel letters`", "--topic d.verdicts:0 --delete-offsets")
-	e.dropOffset() // as the message says
+	e.dropOffset() // the remedy in the message
 	e.check(e.run())
 	e.wantWritten("0 json_syntax 0, 1 json_syntax 1, 2 json_syntax 2")
-	e.check(group.AlterOffset(t.Context(), e.client, c.Group, c.Input, 0, 7)) // it is another consumer's group
+	e.check(group.AlterOffset(t.Context(), e.client, c.Group, c.Input, 0, 7)) // the group belongs to another consumer
 	e.refuses("was not set by `oriel letters`", "topic \"events\"", "ORIEL_LETTERS_GROUP")
 }
 
@@ -168,8 +168,8 @@ func within[T any](t *testing.T, from <-chan T) T {
 	}
 }
 
-// TestAParkedPartitionGoesOn checks that a parked partition goes on without a restart once its topic takes letters. A
-// process that is stopped before returns the reason why the partition was parked.
+// TestAParkedPartitionGoesOn checks that a parked partition continues without a restart once its topic accepts letters.
+// A process that is stopped before then must return the reason why the partition was parked.
 func TestAParkedPartitionGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := simulated(t).with(deployment.Config{}, 2, false).opened()
@@ -216,7 +216,7 @@ func TestAParkedPartitionGoesOn(t *testing.T) {
 	})
 }
 
-// interrupted runs until so many transactions have ended, and returns all that were written.
+// interrupted runs until at most most transactions have been committed, and returns all of them.
 func (e *env) interrupted(most int) (transactions []Written) {
 	e.t.Helper()
 	ctx, cancel := context.WithTimeout(e.t.Context(), time.Minute)

@@ -17,16 +17,16 @@ import (
 
 // progress is how far the letters of a stream are written.
 type progress struct {
-	row   int64 // offset of the verdict topic from which rows are read
-	parts parts // of the input: the offsets up to which letters are written
-	known bool  // every row before was read; false where the group has no place
-	found cause // why rows may be missing there; zero: nothing is known
+	row   int64 // offset in the verdict topic of the next row to read
+	parts parts // offset in each input partition up to which dead letters are written
+	known bool  // every earlier row was read; false if the group has no offset
+	found cause // why rows at this position may be missing; zero: unknown
 }
 
-// note is the metadata beside the committed offsets. It has the id of the verdict topic, so that a topic that was made
-// again is noticed. It has the sum of the input offsets up to which letters are written, which may lie in the middle of
-// a row. Where rows are missing and no later row has named their partitions yet, it has the cause. The group commits
-// the note for the verdict topic and for the input, because brokers forget the offsets of a deleted topic.
+// note is the metadata beside the committed offsets. It has the id of the verdict topic, so that a recreated topic is
+// noticed. It has the sum of the input offsets up to which letters are written; these may be in the middle of a row. If
+// rows are missing and no later row has named their partitions yet, it also has the cause. The group commits the note
+// for the verdict topic and for the input, because brokers forget the offsets of a deleted topic.
 func note(verdicts [16]byte, sum int64, pending cause) string {
 	text := fmt.Sprintf("%x %d", verdicts, sum)
 	if pending != (cause{}) {
@@ -62,7 +62,7 @@ func parseNote(text string) (n noted, ok bool) {
 	return n, true
 }
 
-// place reads the group's committed place. Without one, letters go on after the last letter of each partition in the
+// place reads the group's committed position. Without one, letters continue after each partition's last letter in the
 // dead-letter topic.
 func (t *task) place(ctx context.Context) (progress, error) {
 	c := t.service.deployment.Config
@@ -75,7 +75,7 @@ func (t *task) place(ctx context.Context) (progress, error) {
 	if err != nil {
 		return at, err
 	}
-	latest := input // if the offset for the rows was deleted, earlier rows are read again, and their letters left out
+	latest := input // without an offset for the rows, earlier rows are read again, and known letters left out
 	if len(rows.parts) > 0 {
 		latest, at.row = rows, rows.parts[t.partition]
 	}
@@ -84,7 +84,7 @@ func (t *task) place(ctx context.Context) (progress, error) {
 		return t.lastLetters(ctx)
 	case !c.WholeTopic():
 		at.parts = parts{t.partition: latest.sum}
-	case input.parts.sum() != latest.sum: // some offsets of the input were deleted
+	case input.parts.sum() != latest.sum: // some offsets of the input were deleted from the group
 		return t.lastLetters(ctx)
 	default:
 		at.parts = input.parts
@@ -95,7 +95,8 @@ func (t *task) place(ctx context.Context) (progress, error) {
 	return at, nil
 }
 
-// committed are the group's offsets for the partitions of a topic that have one, and the notes beside them.
+// committed holds the group's offsets for the partitions of a topic, without partitions that have none, and the notes
+// with them.
 type committed struct {
 	noted
 	parts parts
@@ -157,8 +158,8 @@ func (t *task) lastLettersFrom(ctx context.Context, from, end int64) (parts, err
 	return written, nil
 }
 
-// letterOf parses the headers of a letter of this input: its partition and the offsets [from, until) that it is for. A
-// record may carry headers of these names itself; those that Oriel adds come after them.
+// letterOf parses the headers of a letter of this input: its partition and the offsets [from, until) that it stands
+// for. A record may have headers with these names itself; Oriel's headers come after them, so the last ones count.
 func letterOf(input string, headers records.Headers) (partition int32, from, until int64, ok bool) {
 	last := map[string]string{}
 	for name, value := range headers.All() {

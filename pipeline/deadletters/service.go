@@ -23,16 +23,16 @@ import (
 
 // Options are the settings of a Service beside those of the deployment.
 type Options struct {
-	Once   bool // end when each partition's verdicts, as of its take-over, have their letters
+	Once   bool // end after writing the dead letters of all statuses that existed at the take-over
 	Listen Listener
 
 	// Verdicts bounds the batches of the verdict topic that are held while records of the input are read. It must not
-	// be the client's budget. Nil: no bound.
+	// be the client's budget, or the two readers could deadlock. Nil: no bound.
 	Verdicts *memory.Budget
 
 	// Decoder returns the decoder of a configuration's events, so that letters can explain a fault in words. If it is
-	// nil, or returns nil for a configuration, letters have the reason alone. frozen reads the stream's schemas of
-	// writers.
+	// nil, or returns nil for a configuration, letters have only the reason code. frozen reads the stream's writers'
+	// schemas.
 	Decoder func(config string, frozen func() (state.Schemas, error)) schemas.EventDecoder
 }
 
@@ -41,9 +41,9 @@ type Options struct {
 type Listener struct {
 	Assigned func(partitions []int32)
 	Written  func(Written)
-	Noted    func(partition int32, text string) // something that a person should see once
-	Retried  func(partition int32, err error)   // the partition is taken over again after err
-	// the partition is parked, and tried again until it goes on; err names the reason and the remedy
+	Noted    func(partition int32, text string) // receives a message that a person should see once
+	Retried  func(partition int32, err error)   // receives the error after which the partition is taken over again
+	// the partition is parked and will be retried; err names the reason and the remedy
 	Stopped func(partition int32, err error)
 	Reached func(partition int32, p notice.Point)
 }
@@ -52,13 +52,13 @@ type Listener struct {
 type Written struct {
 	Partition int32
 	Letters   int
-	Lost      int // of them, letters of records that are gone
-	// the offset of the input up to which all letters are written; for a whole topic, the sum of its partitions'
-	// offsets
+	Lost      int // number of letters whose records are gone
+	// offset of the input up to which all letters are written; for a whole topic, the sum of its partitions' offsets
 	To int64
 }
 
-// Service writes the letters of a deployment's share of partitions in this process. Config.Group is its own group.
+// Service writes the letters of the partitions that the group assigns to this process. Config.Group must not be the
+// group of `oriel run`.
 type Service struct {
 	deployment changelog.Deployment
 	options    Options
@@ -70,12 +70,12 @@ func New(d changelog.Deployment, o Options) *Service {
 	return &Service{deployment: d, options: o}
 }
 
-// errEnd means that everything is written, with Options.Once.
+// errEnd means that all letters are written, with Options.Once.
 var errEnd = errors.New("letters: everything is written")
 
-// Run works until ctx ends, or with Options.Once until everything is written. Then it leaves the group. It returns an
-// error when it cannot go on: when every assigned partition has stopped, or with Options.Once when any has. When ctx
-// ends, it returns the reasons of the partitions that are parked.
+// Run works until ctx ends, or with Options.Once until all letters are written. Then it leaves the group. It returns an
+// error when it cannot continue: when every assigned partition has stopped, or with Options.Once when any partition
+// has. When ctx ends, it returns the reasons of the parked partitions.
 func (s *Service) Run(ctx context.Context) error {
 	d := s.deployment
 	c := d.Config
@@ -83,11 +83,11 @@ func (s *Service) Run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("letters: join group: %w", err)
 	}
-	defer func() { _ = group.Close() }() // if it fails, the other members wait for a session timeout, nothing worse
+	defer func() { _ = group.Close() }() // after a failure the other members only wait for a session timeout
 	for {
 		generation, err := group.Next(ctx)
 		if err == nil {
-			if _, err = s.describe(ctx); err == nil { // a group whose topic is gone assigns no partitions
+			if _, err = s.describe(ctx); err == nil { // a group without its topic assigns no partitions
 				err = s.share(ctx, generation)
 			}
 			generation.Close()
@@ -104,8 +104,8 @@ func (s *Service) Run(ctx context.Context) error {
 	}
 }
 
-// member returns the configuration of the group that shares the verdicts out. For a whole topic, the group's offsets of
-// the input are half of the place, so they are kept too.
+// member returns the configuration of the group that assigns partitions of the verdict topic. For a whole topic the
+// group must also keep its offsets of the input, which are half of the position.
 func member(c deployment.Config) group.Config {
 	m := group.Config{ID: c.Group, Topic: c.Verdicts, SessionTimeout: c.SessionTimeout}
 	if c.WholeTopic() {
@@ -114,8 +114,8 @@ func member(c deployment.Config) group.Config {
 	return m
 }
 
-// describe looks up the topics of verdicts and letters, and for one stream the input. It looks for a while for a topic
-// of ours that does not exist, because a broker that has just started may not know it yet.
+// describe looks up the topics of verdicts and letters, and for one stream the input. It repeats the lookup for a while
+// if an output topic is missing, because a broker that has just started may not know it yet.
 func (s *Service) describe(ctx context.Context) (map[string]topics.Topic, error) {
 	d, c := s.deployment, s.deployment.Config
 	names := []string{c.Verdicts, c.DeadLetter}
@@ -143,7 +143,7 @@ func (s *Service) describe(ctx context.Context) (map[string]topics.Topic, error)
 	}
 }
 
-// partitionTurn reports that a partition is parked, goes on (both nil), or has ended.
+// partitionTurn reports that a partition is parked, works again (both errors nil), or has ended.
 type partitionTurn struct {
 	partition     int32
 	parked, ended error
@@ -179,7 +179,7 @@ func (s *Service) share(ctx context.Context, g *group.Generation) error {
 		select {
 		case t := <-turns:
 			switch {
-			case errors.Is(t.ended, context.Canceled): // g.Done or ctx.Done follows
+			case errors.Is(t.ended, context.Canceled): // g.Done or ctx.Done explains it
 			case t.parked != nil:
 				stopped[t.partition] = t.parked
 			case t.ended == nil:

@@ -16,40 +16,39 @@ import (
 	"oriel/state"
 )
 
-// statusReader reads the verdicts of one stream in order, and finds the gaps between them.
-//
-// For a whole topic, a row says which partition each offset belongs to. The rows have the offsets of one partition in
-// the order of the partition, so each partition shows its own gap: at the partition's next row.
+// statusReader reads the statuses of one stream in order, and finds the gaps between their rows.
+// For a whole topic, a row names the partition of each offset. Rows have the offsets of one partition in ascending
+// order, so a gap in a partition shows at the partition's next row.
 type statusReader struct {
 	deployment changelog.Deployment
-	partition  int32 // of the verdict topic
+	partition  int32 // partition of the verdict topic
 	reader     *fetch.Reader
-	sealer     *state.Sealer  // nil before the first row: until the stream is opened there is no incarnation
-	maxRecord  int            // of the incarnation's configuration: a longer record is too large
-	start      int64          // of the incarnation
-	order      *state.Ordered // where the stream of a whole topic starts in each partition; nil for one partition's
+	sealer     *state.Sealer  // nil before the first row, because a stream has no incarnation before it is opened
+	maxRecord  int            // longest valid record in the incarnation's configuration
+	start      int64          // first offset of the incarnation
+	order      *state.Ordered // start in each partition, for a whole topic's stream; nil for one partition's
 	decodes    func(config string, frozen func() (state.Schemas, error)) schemas.EventDecoder
-	decoder    schemas.EventDecoder // of the incarnation's events; nil: unknown
-	sealing    bool                 // every version that can open the deployment seals verdicts
+	decoder    schemas.EventDecoder // decodes the incarnation's events; nil: unknown
+	sealing    bool                 // every version that can open the deployment seals record statuses
 
-	place int64 // offset of the verdict topic from which rows had to be read at the take-over
-	begin int64 // and the one where its log began
-	found cause // why rows are missing at the take-over, if it is known
-	known bool  // every row before the place was read
-	seen  bool  // a row was read since
+	place int64 // offset in the verdict topic of the first row to read, as of the take-over
+	begin int64 // first offset of the verdict topic at the take-over
+	found cause // why rows are missing at the take-over, if known
+	known bool  // every row before place was read
+	seen  bool  // at least one row was read since the take-over
 
-	next  int64 // offset of the verdict topic after the last row
-	parts parts // up to where rows were read, or letters were written
+	next  int64 // offset in the verdict topic after the last row
+	parts parts // offset in each partition up to which rows were read or dead letters written
 
-	end     int64 // offset of the stream after the last row
-	missing int64 // offsets of the stream before end that have no verdicts and are in no gap yet
-	why     cause // of the last of them
+	end     int64 // offset in the stream after the last row
+	missing int64 // number of offsets before end that have no status and belong to no gap yet
+	why     cause // why the last of the missing statuses is missing
 }
 
-// parts are offsets of the input by partition.
+// parts maps partitions of the input to offsets.
 type parts map[int32]int64
 
-// sum is the checksum of parts, which a note keeps.
+// sum returns the sum of the offsets, which a note contains as a checksum.
 func (p parts) sum() (sum int64) {
 	for _, offset := range p {
 		sum += offset
@@ -57,13 +56,14 @@ func (p parts) sum() (sum int64) {
 	return sum
 }
 
-// run is a stretch of offsets of one partition of the input that a row is the first to report.
+// run is a range of offsets of one partition of the input, together with their statuses, that no earlier row has
+// reported.
 type run struct {
 	row       int64 // offset of the row in the verdict topic
 	partition int32
 	from      int64
-	verdicts  []byte // one an offset
-	missing   *gap   // that ends where the run starts, or nil
+	verdicts  []byte // one status per offset
+	missing   *gap   // gap that ends where the run starts, or nil
 }
 
 func (t *task) newRows(at progress, begin int64) *statusReader {
@@ -79,15 +79,15 @@ func (t *task) newRows(at progress, begin int64) *statusReader {
 	}
 }
 
-// open opens a row. It leaves out the offsets that earlier rows have reported, because a transaction may have been sent
-// again. Offsets that the row skips are the gap of a run.
+// open opens a row. It leaves out the offsets that earlier rows have reported, because a row may have been sent again.
+// Offsets that the row skips become the gap before a run.
 func (r *statusReader) open(ctx context.Context, record *records.Record) ([]run, error) {
 	if r.sealer == nil {
 		if err := r.find(ctx, record); err != nil {
 			return nil, err
 		}
 	}
-	row, err := r.sealer.OpenVerdicts(record.Value)
+	row, err := r.sealer.OpenStatuses(record.Value)
 	if err == nil && (row.Stretches != nil) != (r.order != nil) {
 		err = errors.New("a row of a whole topic has stretches, another one has none")
 	}
@@ -106,8 +106,8 @@ func (r *statusReader) open(ctx context.Context, record *records.Record) ([]run,
 	}
 	var runs []run
 	for _, s := range stretches {
-		verdicts := row.Verdicts[:s.To-s.From]
-		row.Verdicts = row.Verdicts[len(verdicts):]
+		verdicts := row.Statuses[:s.To-s.From]
+		row.Statuses = row.Statuses[len(verdicts):]
 		n := run{row: record.Offset, partition: s.Partition, from: s.From}
 		known := max(r.parts[s.Partition], r.startOf(s.Partition))
 		if s.From > known {
@@ -160,7 +160,7 @@ func (r *statusReader) startOf(partition int32) int64 {
 	return part.Next
 }
 
-// gap returns the gap of the offsets [from, until) of a partition, which no row reports.
+// gap returns a gap for the offsets [from, until) of a partition, which no row reports.
 func (r *statusReader) gap(from, until int64) *gap {
 	g := &gap{from: from, until: until, why: r.why, first: !r.known && !r.seen}
 	if g.why == (cause{}) {
@@ -177,8 +177,7 @@ func (r *statusReader) settle() {
 	}
 }
 
-// pending returns the cause of missing offsets whose partitions no later row has named yet. It is zero if there are
-// none, or if the stream has one partition.
+// pending returns the cause of missing offsets whose partitions no later row has named yet, or zero.
 func (r *statusReader) pending() cause {
 	if r.order == nil {
 		return cause{}
@@ -186,14 +185,14 @@ func (r *statusReader) pending() cause {
 	return r.why
 }
 
-// reason returns the code of a verdict; OK means that there is no letter to write.
+// reason returns the code of a status; OK means that no letter is needed.
 func (r *statusReader) reason(row int64, verdict byte) (schemas.Code, error) {
 	code, known := schemas.CodeOfStatus(verdict)
 	if !known {
 		return code, r.stop(row, nil, fmt.Sprintf("holds the verdict %d, which this version does not know", verdict),
 			"Run `oriel letters` of the version that runs the service")
 	}
-	if code == schemas.Filtered { // nothing is wrong with the record
+	if code == schemas.Filtered { // a filtered record has no fault
 		return schemas.OK, nil
 	}
 	return code, nil

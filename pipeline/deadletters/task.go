@@ -13,25 +13,25 @@ import (
 	"oriel/pipeline/notice"
 )
 
-// task writes the letters of one partition of the verdicts in this process for one generation of the group.
+// task writes the letters of one partition of the verdict topic, in this process and for one generation of the group.
 type task struct {
 	service    *Service
 	partition  int32
-	inputs     []int32 // partitions of the input that the verdicts are of, as of the last take-over
+	inputs     []int32 // input partitions of these statuses, at the last take-over
 	membership group.Membership
-	memory     int // bytes of letters, where a transaction closes
-	refused    int // limit of the batches that were refused as too large; 0 once others were taken
+	memory     int // a transaction closes at this many bytes of dead letters
+	refused    int // limit of batches that the broker refused as too large; 0 after it accepted some
 
-	verdicts, deadLetter topics.Topic // as of the last take-over: either may be made again
-	short                int          // attempts in a row that found the verdicts shorter than those that were read
-	reread               bool         // the verdict topic lost rows: the next take-over reads it from its start
+	verdicts, deadLetter topics.Topic // as of the last take-over, because either topic may be recreated
+	short                int          // consecutive attempts in which the verdict topic ended before the rows already read
+	reread               bool         // the verdict topic lost rows, so the next take-over reads it from its start
 
 	parked parking
 }
 
-// keepRunning takes the partition over again after every failure. An error that a person must mend parks the partition.
-// A parked partition is tried again every parkPause, so that the process need not be restarted. keepRunning returns
-// errEnd when all letters are written, ctx's error, or with Options.Once the error that stops the partition.
+// keepRunning takes the partition over again after every failure. An error that only a person can resolve parks the
+// partition. A parked partition is tried again every parkPause, so that the process need not be restarted. keepRunning
+// returns errEnd when all letters are written, ctx's error, or with Options.Once the error that stops the partition.
 func (t *task) keepRunning(ctx context.Context, report func(parked error)) error {
 	listen := t.service.options.Listen
 	for {
@@ -81,15 +81,15 @@ func (p *parking) remind(err error) bool {
 	return false
 }
 
-// over ends the parking, and reports whether there was one.
+// over ends the parking, and reports whether the partition was parked.
 func (p *parking) over() bool {
 	was := p.why != ""
 	*p = parking{}
 	return was
 }
 
-// run takes the partition over and writes letters until ctx ends, everything is written, or something fails. Whatever
-// is not committed then has no effect. It calls wrote after each step forward.
+// run takes the partition over and writes letters until ctx ends, all letters are written, or an error occurs. Letters
+// not committed then have no effect. It calls wrote after each progress.
 func (t *task) run(ctx context.Context, wrote func()) error {
 	w, err := t.takeOver(ctx)
 	if err != nil {
@@ -114,18 +114,19 @@ func (t *task) run(ctx context.Context, wrote func()) error {
 }
 
 const (
-	// commitPause is the pause after a transaction that has reached the end of the verdicts: rows come with every
-	// transaction of the service, and letters need not be as quick.
+	// commitPause is the pause after a transaction that has reached the end of the verdict topic. New rows come with
+	// every transaction of the service, but letters may be slower.
 	commitPause = time.Second
 
 	// commitGrace is how long a transaction may take after SIGTERM.
 	commitGrace = 5 * time.Second
 
-	// shortLimit keeps one answer of a broker that lags behind from being taken for a loss.
+	// shortLimit is the number of attempts before a verdict topic that is too short counts as a loss, because one
+	// answer may come from a broker that lags behind.
 	shortLimit = 5
 
-	// parkPause is the time between two attempts at a partition that a person must mend. parkReminder is the time
-	// between two log lines about it.
+	// parkPause is the time between two attempts at a parked partition. parkReminder is the time between two log lines
+	// about it.
 	parkPause    = 5 * time.Second
 	parkReminder = time.Minute
 
@@ -134,7 +135,7 @@ const (
 	transactionTimeout = 60 * time.Second
 )
 
-// takeOver makes this task the partition's only writer of letters, and finds out where to go on.
+// takeOver makes this task the partition's only writer of letters, and determines where to continue.
 func (t *task) takeOver(ctx context.Context) (*writer, error) {
 	d, p := t.service.deployment, t.partition
 	c, described := d.Config, d.Topics
@@ -164,7 +165,7 @@ func (t *task) takeOver(ctx context.Context) (*writer, error) {
 		}
 		t.reread = true
 	}
-	if t.reread { // offsets mean other rows: those that were read are cut off
+	if t.reread { // after a loss the offsets number other rows, so all rows are read again
 		at.row, at.found = bounds.Start, rowsLost
 	}
 	t.short = 0
@@ -176,8 +177,8 @@ func (t *task) takeOver(ctx context.Context) (*writer, error) {
 	return w, nil
 }
 
-// describe looks up the topics that may be made again while this process runs without losing more than letters. It also
-// finds how many partitions the input of one stream has.
+// describe looks up the verdict topic and the dead-letter topic, because either may be recreated while this process
+// runs; only letters are lost then. It also finds how many partitions the input of one stream has.
 func (t *task) describe(ctx context.Context) error {
 	topics, err := t.service.describe(ctx)
 	if err != nil {
@@ -195,8 +196,8 @@ func (t *task) describe(ctx context.Context) error {
 	return nil
 }
 
-// verdictsGone handles an error of reading verdicts. Only letters can be lost with them, so the partition is taken over
-// again, and the next row shows which verdicts are missing.
+// verdictsGone handles an error of reading verdicts. Because only letters can be lost with them, the partition is taken
+// over again, and the next row shows which statuses are missing.
 func (t *task) verdictsGone(err error) error {
 	truncated := errors.Is(err, kafka.ErrTruncated)
 	t.reread = t.reread || truncated
@@ -217,7 +218,7 @@ func (t *task) stop(reason, remedy string) error {
 	return &notice.StopError{Partition: t.partition, Reason: reason, Remedy: remedy}
 }
 
-// explain adds a remedy to an error that stops the partition, if it has none of its own.
+// explain adds a remedy to an error that stops the partition, unless the error has one.
 func (t *task) explain(err error) error {
 	var known *notice.StopError
 	if errors.As(err, &known) {

@@ -14,15 +14,15 @@ import (
 	"oriel/state"
 )
 
-// history is the merged log of a whole topic, offset by offset, and the rows of its verdicts.
+// history is the merged log of a whole topic, offset by offset, with the rows of its statuses.
 type history struct {
 	e      *env
 	random *rand.Rand
-	ends   []int64 // of the input's partitions
-	taken  []taken // the merged log
-	sealed int     // of it, how much has rows
+	ends   []int64 // ends of the input partitions
+	taken  []taken // the merged log of the whole topic
+	sealed int     // number of offsets of the log that have rows
 	want   map[string]int
-	key    []byte // of each record
+	key    []byte // key of each record
 }
 
 type taken struct {
@@ -89,24 +89,24 @@ func (h *history) check() {
 		last[p] = offset
 		got[fmt.Sprintf("%d/%d json_syntax %s", p, offset, r.Value)]++
 	}
-	if fmt.Sprint(got) != fmt.Sprint(h.want) { // maps are printed in the order of their keys
+	if fmt.Sprint(got) != fmt.Sprint(h.want) { // fmt prints maps in key order, so equal texts mean equal maps
 		h.e.t.Fatalf("letters %v\nwant %v", got, h.want)
 	}
 }
 
-// TestEveryLetterOfAWholeTopicOnce checks that every bad record has exactly one letter, however partitions are ordered,
-// wherever rows are cut, and however often rows are sent again. The group may lose its offsets in between.
+// TestEveryLetterOfAWholeTopicOnce checks that every bad record has exactly one letter, for random orders of
+// partitions, random splits of rows and repeated rows. The group may lose its offsets in between.
 func TestEveryLetterOfAWholeTopicOnce(t *testing.T) {
 	t.Parallel()
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	e := newTopicEnv(t, 0, 4, 0)
 	h := &history{e: e, random: rand.New(rand.NewPCG(seed, 0)), ends: []int64{0, 4, 0}, want: map[string]int{}}
-	e.appendTo(e.deployment.Config.Input, 1, make([]records.Record, 4)...) // before the start
+	e.appendTo(e.deployment.Config.Input, 1, make([]records.Record, 4)...) // records before the stream's start
 	for round := range 8 {
 		h.grow()
 		h.seal(h.sealed, len(h.taken)-h.random.IntN(3))
-		h.seal(h.random.IntN(h.sealed), h.sealed) // again
+		h.seal(h.random.IntN(h.sealed), h.sealed) // rows for offsets that already have some
 		switch round {
 		case 2:
 			e.dropOffset()
@@ -118,7 +118,7 @@ func TestEveryLetterOfAWholeTopicOnce(t *testing.T) {
 		case 5:
 			e.deployment.Config.Group = "d.letters2"
 		case 6:
-			continue // more rows for the next process
+			continue // the next process reads these rows
 		}
 		e.check(e.run())
 		if len(e.notes) > 0 {
@@ -146,7 +146,7 @@ func stretchesOf(text string) (all []state.Stretch) {
 }
 
 // TestGapsOfAWholeTopic checks that missing rows leave a letter in each partition, before the partition's next letters,
-// even if another process writes these.
+// even if another process writes the next letters.
 func TestGapsOfAWholeTopic(t *testing.T) {
 	for _, c := range []struct {
 		name, reason string
@@ -189,7 +189,7 @@ func TestGapsOfAWholeTopic(t *testing.T) {
 			e.wantWritten(want)
 			e.rowOf(19, stretchesOf("1:19-20"), bad)
 			e.check(e.run())
-			want += ", 1/18..19 lost verdicts_lost , 1/19 json_syntax " // the cause is that of these rows
+			want += ", 1/18..19 lost verdicts_lost , 1/19 json_syntax " // the cause of the second gap, not of the first
 			e.wantWritten(want)
 			e.rowOf(20, stretchesOf("0:5-6 2:5-6 1:20-21"), all(3)...)
 			e.check(e.run())
@@ -198,7 +198,7 @@ func TestGapsOfAWholeTopic(t *testing.T) {
 			if len(e.notes) > 0 {
 				t.Errorf("notes again: %q", e.notes)
 			}
-			e.deployment.Config.Group = "d.letters2" // letters and those of gaps tell how far they were written
+			e.deployment.Config.Group = "d.letters2" // a new group finds its position by the dead letters
 			e.rowOf(23, stretchesOf("0:6-7"), bad)
 			e.check(e.run())
 			e.wantWritten(want + ", 0/6 json_syntax ")
@@ -206,8 +206,8 @@ func TestGapsOfAWholeTopic(t *testing.T) {
 	}
 }
 
-// TestRecordsOfAWholeTopicThatAreGone checks that records which are gone leave letters without content, for the
-// partition that they were in.
+// TestRecordsOfAWholeTopicThatAreGone checks that deleted records leave letters without content, which name the
+// record's partition.
 func TestRecordsOfAWholeTopicThatAreGone(t *testing.T) {
 	e := newTopicEnv(t, 0, 0)
 	c := e.deployment.Config
@@ -220,8 +220,8 @@ func TestRecordsOfAWholeTopicThatAreGone(t *testing.T) {
 	e.wantWritten("0/0 lost json_syntax , 0/1 json_syntax b, 1/0 json_syntax a")
 }
 
-// TestTheLastLettersOfEachPartitionAreFound checks that the last letter of each partition is found, however far back it
-// is.
+// TestTheLastLettersOfEachPartitionAreFound checks that the last letter of each partition is found, even if it is far
+// back.
 func TestTheLastLettersOfEachPartitionAreFound(t *testing.T) {
 	e := newTopicEnv(t, 0, 0, 0)
 	letters := make([]records.Record, 1100)
@@ -242,8 +242,8 @@ func TestTheLastLettersOfEachPartitionAreFound(t *testing.T) {
 	}
 }
 
-// TestLettersRefuseAnotherStreamSetting checks that letters refuse an ORIEL_STREAM that differs from the deployment's,
-// because they would look for records of another stream.
+// TestLettersRefuseAnotherStreamSetting checks that an ORIEL_STREAM different from the deployment's is refused, because
+// records of another stream would be copied.
 func TestLettersRefuseAnotherStreamSetting(t *testing.T) {
 	e := newTopicEnv(t, 0)
 	e.rowOf(0, stretchesOf("0:0-1"), bad)
@@ -255,8 +255,8 @@ func TestLettersRefuseAnotherStreamSetting(t *testing.T) {
 	e.refuses("ORIEL_STREAM is not what the deployment was opened with")
 }
 
-// TestMembersKeepTheOffsetsOfAWholeTopic checks that the group keeps offsets of the input, although no member owns a
-// partition of it.
+// TestMembersKeepTheOffsetsOfAWholeTopic checks that the group keeps offsets of the input, although no partition of the
+// input is assigned.
 func TestMembersKeepTheOffsetsOfAWholeTopic(t *testing.T) {
 	c := deployment.Config{Group: "g", Input: "i", Verdicts: "v", Order: "o"}
 	if m := member(c); m.Topic != "v" || m.Kept != "i" {
@@ -277,12 +277,12 @@ func TestRowsOfTheOtherKindAreRefused(t *testing.T) {
 	e.refuses("at offset 1", "is no row", "has stretches")
 }
 
-// TestTransactionsEndInTheMiddleOfTheRowsOfATopic checks that a process which ends between two transactions of a row is
-// continued in each partition by the next process.
+// TestTransactionsEndInTheMiddleOfTheRowsOfATopic checks that after a process ends between two transactions of a row,
+// the next process continues in each partition.
 func TestTransactionsEndInTheMiddleOfTheRowsOfATopic(t *testing.T) {
 	t.Parallel()
 	e := newTopicEnv(t, 0, 0, 0)
-	e.deployment.Config.Memory = 1 // the least: 64 KiB a transaction
+	e.deployment.Config.Memory = 1 // the smallest possible memory: 64 KiB per transaction
 	h := &history{
 		e: e, random: rand.New(rand.NewPCG(1, 1)), ends: []int64{0, 0, 0}, want: map[string]int{}, key: make([]byte, 9_000),
 	}

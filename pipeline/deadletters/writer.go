@@ -20,19 +20,19 @@ import (
 )
 
 // transactionBytes is the size at which a transaction closes, even in the middle of a row, because a row may have half
-// a million letters. With less memory it closes earlier.
+// a million letters. With less memory a transaction closes earlier.
 const transactionBytes = 8 << 20
 
-// writer writes the letters of a partition of the verdicts that it has taken over.
+// writer writes the letters of a partition of the verdict topic after a take-over.
 type writer struct {
 	task     *task
 	producer *produce.Producer
 	rows     *statusReader
 	input    input
-	target   int64 // end of the verdicts when the partition was taken over
+	target   int64 // end of the verdict topic at the take-over
 
-	parts   parts // of the input: the offsets up to which letters are written
-	limit   int   // of a batch in this transaction; 0 before its first letter
+	parts   parts // offset in each input partition up to which dead letters are written
+	limit   int   // largest batch in this transaction, bytes; 0 before its first letter
 	letters records.Pack
 	count   int
 	lost    int
@@ -46,7 +46,7 @@ func (w *writer) advance(ctx context.Context) (caughtUp bool, err error) {
 		return false, w.task.verdictsGone(err)
 	}
 	defer batch.Release()
-	defer w.input.release() // memory of the input must not be held while waiting for verdicts: a deadlock
+	defer w.input.release() // while waiting for statuses, the writer must hold no input: a deadlock
 	var runs []run
 	for i := range batch.Records {
 		more, err := w.rows.open(ctx, &batch.Records[i])
@@ -55,8 +55,8 @@ func (w *writer) advance(ctx context.Context) (caughtUp bool, err error) {
 		}
 		runs = append(runs, more...)
 	}
-	// Runs are read one partition of the input after the other, however often the stream of a whole topic changes
-	// between them.
+	// Runs are sorted by input partition, so that the input is read partition by partition, even if the merged log
+	// alternates between partitions.
 	slices.SortStableFunc(runs, func(a, b run) int { return cmp.Compare(a.partition, b.partition) })
 	for i, n := range runs {
 		first := slices.MinFunc(runs[i:], func(a, b run) int { return cmp.Compare(a.row, b.row) })
@@ -74,8 +74,8 @@ func (w *writer) advance(ctx context.Context) (caughtUp bool, err error) {
 	return batch.Next >= batch.Stable, nil
 }
 
-// take adds the letters of one run, and the letter of the gap before it. If it commits in the middle, the place is row
-// and how far each partition was taken.
+// take adds the letters of one run, and the letter of the gap before it. If it commits in the middle of a row, the
+// committed position is row, with the offset reached in each partition.
 func (w *writer) take(ctx context.Context, n run, row int64) error {
 	if n.missing != nil {
 		if err := w.mark(ctx, n, row); err != nil {
@@ -105,8 +105,8 @@ func (w *writer) take(ctx context.Context, n run, row int64) error {
 	return nil
 }
 
-// mark adds the letter of the gap before a run, and notes the gap. It adds none where no letter was ever missing: at
-// its first start beside a deployment of a version without verdicts, which wrote its letters itself.
+// mark adds the letter of the gap before a run, and notes the gap. It adds none at the first start if a version without
+// sealed statuses has run before, because this version wrote its letters itself.
 func (w *writer) mark(ctx context.Context, n run, row int64) error {
 	c, p, noted := w.task.service.deployment.Config, w.task.partition, w.task.service.options.Listen.Noted
 	g := *n.missing
@@ -153,7 +153,8 @@ func (w *writer) write(ctx context.Context, partition int32, offset int64, code 
 	})
 }
 
-// add adds a letter. made makes it when the topic's limit is known, and returns false for a letter that does not fit.
+// add adds a letter. made makes the letter once the topic's limit is known, and returns false if the letter does not
+// fit.
 func (w *writer) add(ctx context.Context, made func() (l deadLetter, fits bool)) error {
 	c := w.task.service.deployment.Config
 	if w.limit == 0 {
@@ -173,8 +174,8 @@ func (w *writer) add(ctx context.Context, made func() (l deadLetter, fits bool))
 	return nil
 }
 
-// askLimit looks up the largest batch that the dead-letter topic takes, once a transaction, because it may be altered
-// at any time.
+// askLimit looks up the largest batch that the dead-letter topic accepts, once per transaction, because the setting may
+// change at any time.
 func (w *writer) askLimit(ctx context.Context) error {
 	d := w.task.service.deployment
 	settings, err := topics.Settings(ctx, d.Client, d.Config.DeadLetter)
@@ -185,7 +186,7 @@ func (w *writer) askLimit(ctx context.Context) error {
 	if err != nil {
 		limit = records.DefaultPack
 	}
-	if refused := w.task.refused; refused > 0 && limit >= refused { // a broker that compresses again counts otherwise
+	if refused := w.task.refused; refused > 0 && limit >= refused { // a broker that compresses again counts other bytes
 		limit = refused / 4 * 3
 	}
 	w.limit = limit
@@ -193,7 +194,7 @@ func (w *writer) askLimit(ctx context.Context) error {
 	return nil
 }
 
-// commit ends a transaction: its letters and the place behind them, in the middle of a row or after one.
+// commit ends a transaction: its letters, and the position after them, which may be in the middle of a row.
 func (w *writer) commit(ctx context.Context, row int64) error {
 	t := w.task
 	c, p, listen := t.service.deployment.Config, t.partition, t.service.options.Listen

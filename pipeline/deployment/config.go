@@ -17,34 +17,34 @@ const (
 )
 
 // Config names the topics of a deployment and its settings of Kafka. Without Order, partition p of Input belongs to
-// partition p of the other topics. With it, all partitions of Input belong to their only partition.
+// partition p of the other topics. With Order, the other topics have one partition, for all partitions of Input.
 type Config struct {
-	Name      string // of the deployment; part of transactional ids. Required.
+	Name      string // name of the deployment, a part of transactional ids. Required.
 	Group     string // consumer group. Required.
 	Input     string // topic of events. Required.
 	Decisions string // topic of decisions. Required.
-	// topic of decisions whose Output is 1. Required for an operator with a second topic, "" for any other.
+	// topic of decisions whose Output is 1. Required for an operator with a second topic, "" for any other operator
 	Second    string
-	Verdicts  string // topic of sealed verdicts, a byte an offset of the input. Required.
+	Verdicts  string // topic of sealed record statuses, one byte per offset of the input. Required.
 	Changelog string // topic of sealed state. Required.
 	// topic of the order log, which makes the whole input one stream. "": each partition of the input is a stream
 	Order string
 	// the settings do not choose between one stream and several; a new deployment on several partitions must choose
 	Undecided  bool
-	DeadLetter string // topic of records that took their place as null events. Required by `oriel letters`; the service never names it.
+	DeadLetter string // topic of copies of invalid records. Required by `oriel letters`; the service never writes it.
 	// topic of the operator's descriptor. Required for an operator that has one, "" for any other. The service never
-	// names it.
+	// uses it.
 	Descriptor  string
 	Start       string      // earliest or latest: where a partition's first incarnation starts. Required by Service.
-	Predecessor Predecessor // the deployment that this one goes on after; zero: none
+	Predecessor Predecessor // the deployment that this one continues; zero: none
 
 	CommitInterval   time.Duration // time between commits of a busy partition, 1 ms to 60 s. Required.
 	TransactionBytes int           // a transaction closes at so many bytes of input, or of output, 1 to 256 MiB. Required.
-	Memory           Memory        // of all partitions together; transactions close at less output for it. 0: no bound
+	Memory           Memory        // for all partitions together; a small one closes transactions earlier. 0: no bound
 	SessionTimeout   time.Duration // of the group member, at least the broker's minimum (6 s). Required.
-	OtherSequencer   bool          // a process of its own appends to Order; the owner of the stream does not
-	Instance         string        // this process's place in the group, its own at every start. "": none that lasts
-	FixedPartitions  bool          // the input must keep its partitions: set at user level, see partitions.go
+	OtherSequencer   bool          // another process appends to Order; the owner of the stream does not
+	Instance         string        // static id of this process in the group, unique among live processes. "": none
+	FixedPartitions  bool          // the input must keep its number of partitions: set at user level, see partitions.go
 	SingleReplica    bool          // accept topics with fewer than 3 replicas or fewer than 2 in sync
 }
 
@@ -71,19 +71,20 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Predecessor is a deployment on the same input whose state or master key is lost. Another deployment goes on after it:
-// in each partition from its last published decision, at the offset where its group stands. One stream of a whole topic
-// goes on from one such decision.
+// Predecessor is a deployment on the same input whose state or master key is lost. Another deployment continues it: in
+// each partition from its last published decision, at its group's committed offset. The stream of a whole topic
+// continues from only one of these decisions.
 type Predecessor struct {
-	Name      string // of the deployment
+	Name      string // name of the predecessor
 	Group     string // its consumer group
-	Decisions string // its topic of decisions, the first one
-	Changelog string // its topic of sealed state; it may be gone
-	// partition of the predecessor's decisions from which a whole topic's stream goes on, or NoStream. "": the only one
+	Decisions string // its decision topic, the first one
+	Changelog string // its topic of sealed state; it may be deleted already
+	// partition of the predecessor's decisions that a whole topic's stream continues, or NoStream. "": the only
+	// partition
 	Stream string
 }
 
-// NoStream lets a whole topic's stream start from nothing at the offsets where its predecessor ended.
+// NoStream makes a whole topic's stream start afresh, at the offsets where its predecessor ended.
 const NoStream = "none"
 
 func (f Predecessor) validate(c Config) error {
@@ -99,7 +100,7 @@ func (f Predecessor) validate(c Config) error {
 }
 
 // TransactionTimeout bounds a transaction that stays open on the broker. A take-over aborts such a transaction at once,
-// so this bound serves a deployment that no process takes over.
+// so the bound matters only if no process takes the partition over.
 const TransactionTimeout = 60 * time.Second
 
 // TransactionalID is static per deployment, input topic and partition, so that a new owner fences the old one.
@@ -108,12 +109,12 @@ func (c Config) TransactionalID(input [16]byte, partition int32) string {
 }
 
 // RebalanceTimeout is how long the group waits for a process to close its tasks and join again, and for a leader that
-// died before it had assigned the partitions. It must not be longer than a session, because a forming group should not
-// wait longer for a dead member than a formed one.
+// died before it assigned the partitions. It must not exceed a session, because during a rebalance the group should not
+// wait longer for a dead member than at other times.
 func (c Config) RebalanceTimeout() time.Duration { return min(c.SessionTimeout, 10*time.Second) }
 
-// GroupConfig configures a process's membership. Its mark distinguishes members of this deployment from others: it has
-// the name and the input's id, as the transactional ids have.
+// GroupConfig configures a process's membership. Its mark distinguishes members of this deployment from others: it
+// consists of the name and the input's id, like the transactional ids.
 func (c Config) GroupConfig(input [16]byte) group.Config {
 	g := group.Config{
 		ID: c.Group, Topic: c.Input,
@@ -127,7 +128,7 @@ func (c Config) GroupConfig(input [16]byte) group.Config {
 	return g
 }
 
-// Streams is the number of streams of an input: each has a partition in our topics, from 0 on.
+// Streams is the number of streams of an input. Each stream has a partition in the output topics, counted from 0.
 func (c Config) Streams(input topics.Topic) int {
 	if c.WholeTopic() {
 		return 1
@@ -138,7 +139,7 @@ func (c Config) Streams(input topics.Topic) int {
 // WholeTopic reports whether all partitions of the input are one stream.
 func (c Config) WholeTopic() bool { return c.Order != "" }
 
-// StreamName names the stream of a partition of the changelog: the input topic if that is one stream, else the
+// StreamName names the stream of a partition of the changelog: the input topic if it is one stream, otherwise the
 // partition.
 func (c Config) StreamName(partition int32) string {
 	if c.WholeTopic() {

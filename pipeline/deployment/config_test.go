@@ -58,10 +58,9 @@ func TestConfigReportsEveryProblem(t *testing.T) {
 }
 
 // TestSharesOfMemoryAddUp checks that the memory for fetching and for the transactions of all partitions stays within
-// the bound. Each partition has the same share: at least enough for a transaction that is worth its requests, and at
-// most as much as it can use.
+// the bound. Each partition has the same share: at least leastTransaction, and at most as much as it can use.
 func TestSharesOfMemoryAddUp(t *testing.T) {
-	const most = 4 << 20 // bytes of a transaction
+	const most = 4 << 20 // largest transaction, bytes
 	for _, m := range []Memory{LeastMemory, 100 << 20, 1 << 30, 64 << 30} {
 		for _, partitions := range []int{0, 1, 3, 200, 100_000} {
 			share := m.Transactions(partitions, most)

@@ -16,9 +16,9 @@ import (
 )
 
 // WriteDescriptor publishes the operator's descriptor, if it has one, under the deployment's name. It writes nothing if
-// the newest record of that name is equal, and reports whether it wrote. It must come AFTER WriteManifests, which
-// refuses other settings. So other bytes describe the same settings in another form, for example by a later version
-// that adds members, and they replace the record.
+// the newest record of this name is equal, and reports whether it wrote. It must be called AFTER WriteManifests, which
+// refuses changed settings. So different bytes can only describe the same settings in another form, for example with
+// members that a later version adds, and may replace the record.
 func WriteDescriptor(
 	ctx context.Context, client *kafka.Client, c Config, topics Topics, descriptor []byte,
 ) (written bool, err error) {
@@ -45,7 +45,7 @@ func WriteDescriptor(
 	return true, nil
 }
 
-// Descriptor reads the newest descriptor that a deployment has published; nil if there is none.
+// Descriptor reads the newest descriptor that a deployment has published, or nil.
 func Descriptor(ctx context.Context, client *kafka.Client, c Config, described Topics) ([]byte, error) {
 	if described.Descriptor.Name == "" {
 		return nil, errors.New("pipeline: descriptor: its topic was not described")

@@ -5,28 +5,29 @@ import (
 	"oriel/pipeline/kafka/records"
 )
 
-// Memory is the greatest number of bytes that a process may hold in data that was fetched or computed and not yet
-// committed, all partitions together. It decides when events are fetched and where transactions close, both by public
-// sizes. It never decides the content of a decision, nor which record takes its place as a null event.
+// Memory is the largest number of bytes of data that a process may hold fetched or computed but not committed, over all
+// partitions. It determines when events are fetched and where transactions close, both by public sizes. It never
+// affects the content of a decision, nor which records become null events.
 //
-// Memory is first reduced by one record batch of the largest size. A third of the rest is for fetched and decompressed
+// One record batch of the largest size is subtracted first. A third of the remainder is for fetched and decompressed
 // batches: Readers wait for their share of it, and large batches take turns (memory.Budget). Two thirds are for
-// transactions, in equal shares for all partitions, so that the place where one closes does not depend on the others.
-// The transaction that is being computed takes over the memory of the one before it, as that is acknowledged.
+// transactions, in equal shares for all partitions, so that the end of a transaction does not depend on other
+// partitions. While a transaction is being computed, it takes over the memory of the previous one as brokers
+// acknowledge it.
 type Memory int
 
 const (
-	// LeastMemory leaves room for transactions of a few MiB beside the largest batch.
+	// LeastMemory leaves room for transactions of a few MiB in addition to the largest batch.
 	LeastMemory Memory = 80 << 20
 
 	// MostMemory is more than any machine has; sums with it do not overflow.
 	MostMemory Memory = 1 << 40
 
-	// processMemory is the memory of the rest of a process: the local store's tables, connections, garbage, and 6 MiB
-	// of events that are decoded ahead.
+	// processMemory is the other memory of a process: the local store's tables, connections, garbage, and 6 MiB of
+	// events decoded ahead of the walk.
 	processMemory = 46 << 20
 
-	// partitionMemory is the memory of a partition beside batches and transactions: goroutines, decoder and encoder,
+	// partitionMemory is the memory of a partition without batches and transactions: goroutines, decoder and encoder,
 	// records of fetched batches.
 	partitionMemory = 1 << 20
 
@@ -34,12 +35,12 @@ const (
 	// their requests, the store and its log.
 	stateCopies = 8
 
-	// leastTransaction is a size at which a transaction is worth its ten or so requests, even with very many
-	// partitions.
+	// leastTransaction is the size from which on a transaction is worth its ten or so requests. A share is never
+	// smaller, even with very many partitions.
 	leastTransaction = 64 << 10
 )
 
-// Fetching returns the budget that all Readers of the process share.
+// Fetching returns the budget that all Readers of a process share.
 func (m Memory) Fetching() *memory.Budget {
 	if m == 0 {
 		return nil
@@ -47,8 +48,8 @@ func (m Memory) Fetching() *memory.Budget {
 	return memory.NewBudget(int(max(0, m-records.MaxBatchBytes) / 3))
 }
 
-// Joining returns the budget of Fetching in two halves, for a process that reads records of one topic, inner, while it
-// holds records of another, outer.
+// Joining returns two budgets, each half of Fetching. They are for a process that reads records of one topic (inner)
+// while it holds records of another (outer).
 func (m Memory) Joining() (outer, inner *memory.Budget) {
 	if m == 0 {
 		return nil, nil
@@ -57,8 +58,8 @@ func (m Memory) Joining() (outer, inner *memory.Budget) {
 	return memory.NewBudget(half), memory.NewBudget(half)
 }
 
-// Transactions returns the bytes that a partition has for two transactions, the one that is computed and the one that
-// commits, if the process has so many partitions.
+// Transactions returns the bytes that each of the process's partitions has for two transactions together: the one being
+// computed and the one being committed.
 func (m Memory) Transactions(partitions, most int) int {
 	if m == 0 {
 		return 2 * most
@@ -67,8 +68,8 @@ func (m Memory) Transactions(partitions, most int) int {
 	return min(max(share, 2*leastTransaction), 2*most)
 }
 
-// Limit returns the memory limit for the Go runtime, for a process with so many partitions, whose states have so many
-// bytes together.
+// Limit returns the memory limit for the Go runtime, for a process with this number of partitions, whose states have
+// this total size in bytes.
 func (m Memory) Limit(partitions, states int) int64 {
 	return int64(m) + processMemory + int64(partitions)*partitionMemory + int64(states)*stateCopies
 }

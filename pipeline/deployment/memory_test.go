@@ -7,7 +7,7 @@ import (
 )
 
 // TestSharesOfMemory checks a partition's share for transactions, which follows from the setting and the number of
-// partitions, between a least and a greatest value.
+// partitions, between a smallest and a largest value.
 func TestSharesOfMemory(t *testing.T) {
 	const most = 32 << 20
 	beside := func(bytes int) Memory { return Memory(records.MaxBatchBytes + bytes) }
@@ -16,14 +16,14 @@ func TestSharesOfMemory(t *testing.T) {
 		partitions int
 		want       int
 	}{
-		{0, 7, 2 * most},                            // no bound
-		{beside(3 << 20), 1, 2 << 20},               // two thirds
-		{beside(3 << 20), 2, 1 << 20},               // shared out
-		{beside(3 << 20), 0, 2 << 20},               // before there are partitions
-		{beside(3 << 20), 16, 2 * leastTransaction}, // as many as have the least
-		{beside(3 << 20), 17, 2 * leastTransaction}, // one more
+		{0, 7, 2 * most},                            // without a bound each transaction may have its largest size
+		{beside(3 << 20), 1, 2 << 20},               // transactions get two thirds
+		{beside(3 << 20), 2, 1 << 20},               // partitions share the two thirds equally
+		{beside(3 << 20), 0, 2 << 20},               // before partitions are known, as for one
+		{beside(3 << 20), 16, 2 * leastTransaction}, // the most partitions that each get leastTransaction
+		{beside(3 << 20), 17, 2 * leastTransaction}, // with more partitions each still gets leastTransaction
 		{beside(3 << 20), 15, 2 << 20 / 15},
-		{beside(96<<20 - 3), 1, 2*most - 2}, // just below the most
+		{beside(96<<20 - 3), 1, 2*most - 2}, // just below the largest size
 		{beside(96 << 20), 1, 2 * most},
 		{beside(99 << 20), 1, 2 * most},
 		{records.MaxBatchBytes - 1, 1, 2 * leastTransaction},

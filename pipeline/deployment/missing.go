@@ -12,8 +12,8 @@ import (
 )
 
 // missingTopic returns an error if a missing topic shows that a deployment which has worked before has lost its input
-// or its state. Making the topic again would only change the message. It returns nil if the missing topics were never
-// made.
+// or its state. Creating the topic again would not restore them. It returns nil if the missing topics were never
+// created.
 func missingTopic(
 	ctx context.Context, client *kafka.Client, c Config, used []role, cluster topics.Cluster,
 ) (problem, err error) {
@@ -49,8 +49,8 @@ func missingTopic(
 	return nil, nil
 }
 
-// missingForGood returns an error if a topic is missing without which no take-over can succeed after an event was
-// taken. A take-over compares decisions with the state, and continues the order of events where the state stands in it.
+// missingForGood returns an error if a missing topic makes every take-over impossible, because an event was taken. A
+// take-over compares decisions with the state, and continues the order of events at the state's position.
 func missingForGood(
 	ctx context.Context, client *kafka.Client, c Config, used []role, cluster topics.Cluster,
 ) (problem, err error) {
@@ -86,11 +86,11 @@ func lostOrder(r role, reason string) error {
 			"one under another ORIEL_NAME; its privacy loss adds to the old one's for events that both read", r.setting))
 }
 
-// everTaken reports whether a deployment has taken an event. Every version since verdicts has sealed a row for it. The
-// topic of verdicts may be missing or new, though. Then a state beside the manifest shows it, or a second state after
-// the opening's.
+// everTaken reports whether a deployment has taken an event. Every version with sealed statuses has written a row for
+// the event. If the verdict topic is missing or new, a state in the changelog shows it, or a second state after the
+// opening's.
 func everTaken(ctx context.Context, client *kafka.Client, changelog, verdicts topics.Topic) (bool, error) {
-	most := 0 // number of states that a deployment without any taken event can have
+	most := 0 // largest number of states in a deployment that has taken no event
 	if verdicts.Name != "" {
 		if taken, err := everOpened(ctx, client, verdicts); taken || err != nil {
 			return taken, err
@@ -118,7 +118,8 @@ func everTaken(ctx context.Context, client *kafka.Client, changelog, verdicts to
 	return false, nil
 }
 
-// everOpened reports whether a topic has, or had, a record of a deployment; a topic that does not exist has none.
+// everOpened reports whether a topic has, or had, a record of a deployment; a topic that does not exist never had a
+// record.
 func everOpened(ctx context.Context, client *kafka.Client, topic topics.Topic) (bool, error) {
 	for p := range int32(topic.Partitions) {
 		bounds, err := topics.BoundsOf(ctx, client, topic.Name, p)
@@ -132,7 +133,7 @@ func everOpened(ctx context.Context, client *kafka.Client, topic topics.Topic) (
 	return false, nil
 }
 
-// EverWritten reports whether a partition has a record, committed or not, or had one that was deleted since.
+// EverWritten reports whether a partition has a record, committed or not, or had a record that was deleted later.
 func EverWritten(
 	ctx context.Context, client *kafka.Client, topic topics.Topic, p int32, b topics.Bounds,
 ) (bool, error) {

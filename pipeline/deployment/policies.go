@@ -24,8 +24,8 @@ func (f describedTopic) wrong(setting, want, why string) *notice.StopError {
 			f.topic.Name, setting, want))
 }
 
-// checkDiskless refuses a topic whose records brokers keep in an object store alone (KIP-1150). Such topics take no
-// transaction and are not compacted, and nothing shows that one lost records of the input.
+// checkDiskless refuses a topic whose records brokers keep in an object store alone (KIP-1150). Such topics support no
+// transactions and no compaction, and a loss of input records could not be detected.
 func checkDiskless(f describedTopic) []error {
 	if f.settings["diskless.enable"] != "true" {
 		return nil
@@ -35,8 +35,8 @@ func checkDiskless(f describedTopic) []error {
 		fmt.Sprintf("A topic stays so: name one that is kept on the brokers' disks with %s", f.role.setting))}
 }
 
-// number returns a setting that is a whole number, or otherwise if the broker does not report it. The caller must know
-// the broker's default.
+// number returns a setting that is a whole number, or the value otherwise if the broker does not report the setting.
+// otherwise must be the broker's default.
 func (f describedTopic) number(setting string, otherwise int64) int64 {
 	n, err := strconv.ParseInt(f.settings[setting], 10, 64)
 	if err != nil {
@@ -45,8 +45,8 @@ func (f describedTopic) number(setting string, otherwise int64) int64 {
 	return n
 }
 
-// checkDurable refuses a topic if the loss of one broker can lose acknowledged records of it. The input matters most:
-// the guarantee itself relies on its log.
+// checkDurable refuses a topic if the loss of one broker can lose acknowledged records. The input matters most, because
+// the privacy guarantee depends on its log.
 func checkDurable(f describedTopic) []error {
 	var errs []error
 	refuse := func(e *notice.StopError) {
@@ -66,7 +66,7 @@ func checkDurable(f describedTopic) []error {
 	return errs
 }
 
-// checkBatches refuses a topic that would not take a batch of a transaction, because that batch would be refused for
+// checkBatches refuses a topic that does not accept the batches of a transaction, because they would be refused for
 // ever.
 func checkBatches(f describedTopic) []error {
 	if f.number("max.message.bytes", largestBatch) >= largestBatch {
@@ -85,10 +85,11 @@ func checkInput(_, own describedTopic) []error {
 			"and the repetition would be a second history")}
 }
 
-// checkDecisions asks for no policy: a compacted topic is a table of the newest decision of each stream.
+// checkDecisions accepts every cleanup policy: for example, a compacted topic is a table of each stream's newest
+// decision.
 func checkDecisions(_, own describedTopic) []error { return checkBatches(own) }
 
-// checkVerdicts asks that a verdict is kept at least as long as its record.
+// checkVerdicts requires that a status is kept at least as long as its record.
 func checkVerdicts(input, own describedTopic) []error {
 	errs := checkBatches(own)
 	if own.compacted() {
@@ -113,7 +114,7 @@ func checkChangelog(_, own describedTopic) []error {
 	return errs
 }
 
-// checkOrder asks that the order of events is kept: the service itself deletes the part that it no longer needs.
+// checkOrder requires that the order of events is kept: the service itself deletes the part that it no longer needs.
 func checkOrder(_, own describedTopic) []error {
 	errs := checkBatches(own)
 	if own.topic.Partitions > 1 {
@@ -134,7 +135,7 @@ func checkOrder(_, own describedTopic) []error {
 	return errs
 }
 
-// checkDescriptor asks that the one record is kept.
+// checkDescriptor requires that the topic's one record is kept.
 func checkDescriptor(_, own describedTopic) []error {
 	if policy, known := own.settings["cleanup.policy"]; known && policy != "compact" {
 		return []error{own.wrong("cleanup.policy", "compact", "its record would be deleted, and readers that come later would find none")}
@@ -142,7 +143,7 @@ func checkDescriptor(_, own describedTopic) []error {
 	return nil
 }
 
-// checkDeadLetter leaves max.message.bytes alone, because letters are cut to it.
+// checkDeadLetter accepts every max.message.bytes, because letters are truncated to it.
 func checkDeadLetter(_, own describedTopic) []error {
 	if !own.compacted() {
 		return nil

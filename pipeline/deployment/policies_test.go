@@ -21,7 +21,7 @@ func durable(more map[string]string) map[string]string {
 	return settings
 }
 
-// cleanup is the cleanup policy that a role's topic must have.
+// cleanup returns the cleanup policy that a role's topic must have.
 func cleanup(role string) string {
 	if role == "changelog" || role == "descriptor" {
 		return "compact"
@@ -43,8 +43,8 @@ func foundAs(name string, more map[string]string) describedTopic {
 }
 
 // TestEveryTopicIsChecked checks each topic, the input included: it is refused if the loss of one broker could lose
-// acknowledged records, or if its policy would delete records that are needed. The message has the topic, the setting,
-// its value and the value that it must have.
+// acknowledged records, or if its policy would delete records that are needed. The message must have the topic, the
+// setting, its value and the required value.
 func TestEveryTopicIsChecked(t *testing.T) {
 	all := []string{"input", "decision", "second decision", "verdict", "changelog", "order", "dead-letter", "descriptor"}
 	ours := all[1:]
@@ -53,8 +53,8 @@ func TestEveryTopicIsChecked(t *testing.T) {
 	for _, c := range []struct {
 		roles          []string
 		setting, value string
-		want           string // "" accepts it
-		risk           bool   // ORIEL_ALLOW_SINGLE_REPLICA accepts it
+		want           string // text of the refusal; "": accepted
+		risk           bool   // ORIEL_ALLOW_SINGLE_REPLICA makes it accepted
 		input          map[string]string
 	}{
 		{roles: all, setting: "min.insync.replicas", value: "1", want: "2", risk: true},
@@ -117,7 +117,7 @@ func TestEveryTopicIsChecked(t *testing.T) {
 			}
 		}
 	}
-	// A missing input must not lead to advice about verdicts.
+	// For a missing input the message must not advise about the verdict topic.
 	if errs := checkTopic(
 		Config{}, describedTopic{}, foundAs("verdict", map[string]string{"retention.ms": "1000"}),
 	); errs != nil {
@@ -135,7 +135,7 @@ func TestEveryTopicIsChecked(t *testing.T) {
 	}
 }
 
-// TestNoTopicIsDiskless: the setting may stand there as false.
+// TestNoTopicIsDiskless checks that a diskless topic is refused; the setting may be present with value false.
 func TestNoTopicIsDiskless(t *testing.T) {
 	for _, r := range roles {
 		own := foundAs(r.name, map[string]string{"cleanup.policy": cleanup(r.name), "diskless.enable": "false"})
@@ -166,8 +166,8 @@ func TestEveryTransactionNamesTheSamePartitions(t *testing.T) {
 	}
 }
 
-// TestTransactionsNameTheSecondTopicOfADeployment checks that a second topic's partition follows that of the decisions
-// in each transaction, and that a deployment without one is unchanged.
+// TestTransactionsNameTheSecondTopicOfADeployment checks that each transaction names the second topic's partition after
+// the partition of decisions, and that a deployment without a second topic is unchanged.
 func TestTransactionsNameTheSecondTopicOfADeployment(t *testing.T) {
 	names := func(c Config) (names []string) {
 		for _, r := range c.usedBy(ByService) {
@@ -215,8 +215,8 @@ func TestOneTopicHasOneRole(t *testing.T) {
 	}
 }
 
-// TestCreatedTopicsPassTheChecks checks that topics made by CreateTopics pass CheckTopics, whatever settings the input
-// has.
+// TestCreatedTopicsPassTheChecks checks that topics made by CreateTopics pass CheckTopics, for all settings of the
+// input.
 func TestCreatedTopicsPassTheChecks(t *testing.T) {
 	for _, input := range []map[string]string{
 		nil, {"retention.ms": "1000"}, {"retention.ms": "-1", "max.message.bytes": "20000000"}, {"retention.bytes": "5"},
@@ -236,8 +236,8 @@ func TestCreatedTopicsPassTheChecks(t *testing.T) {
 	}
 }
 
-// TestAWholeTopicHasOnePartitionOfEach checks that each of our topics has one partition, however many the input has or
-// gets later. With users the input may grow too.
+// TestAWholeTopicHasOnePartitionOfEach checks that each output topic has one partition, even if the input has more or
+// gets more later. At user level partitions may be added to the input too.
 func TestAWholeTopicHasOnePartitionOfEach(t *testing.T) {
 	c := Config{Input: "i", Decisions: "d", Second: "s", Verdicts: "v", Changelog: "c", Order: "o", FixedPartitions: true}
 	described := Topics{Input: topics.Topic{Partitions: 12}}
@@ -248,7 +248,7 @@ func TestAWholeTopicHasOnePartitionOfEach(t *testing.T) {
 			t.Errorf("%s topic is made with %d partitions", r.name, own.topic.Partitions)
 		}
 		*r.described(&described) = own.topic
-		for _, partitions := range []int{0, 1, 12} { // 0: the input is missing
+		for _, partitions := range []int{0, 1, 12} { // with 0 partitions the input is missing
 			input := foundAs("input", nil)
 			input.topic.Partitions = partitions
 			if errs := checkTopic(c, input, own); errs != nil {
@@ -277,8 +277,8 @@ func TestAWholeTopicHasOnePartitionOfEach(t *testing.T) {
 	}
 }
 
-// TestMembersOfAWholeTopicShareItsOrder checks that members share out the order log and keep the group's offsets of the
-// input.
+// TestMembersOfAWholeTopicShareItsOrder checks that the group assigns the order log to a member and keeps its offsets
+// of the input.
 func TestMembersOfAWholeTopicShareItsOrder(t *testing.T) {
 	c := Config{Name: "n", Group: "g", Input: "i", Order: "o"}
 	if g := c.GroupConfig([16]byte{7}); g.Topic != "o" || g.Kept != "i" {

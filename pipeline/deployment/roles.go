@@ -15,41 +15,41 @@ type Use uint8
 
 // The commands that name topics; `oriel topics` makes and checks them for all.
 const (
-	ByService Use = 1 << iota // oriel run
-	ByLetters                 // oriel letters
-	ByTopics                  // oriel topics alone
-	ByOrder                   // oriel order
+	ByService Use = 1 << iota // used by oriel run
+	ByLetters                 // used by oriel letters
+	ByTopics                  // used only by oriel topics
+	ByOrder                   // used by oriel order
 
 	ByAll = ByService | ByLetters | ByTopics | ByOrder
 )
 
-// role is the purpose of a topic of a deployment. roles is the only list of them: configuration, creation, checks and
+// role is the purpose of a topic of a deployment. roles lists all of them; configuration, creation, checks and
 // transactions follow it.
 type role struct {
-	name      string // its name in messages
-	setting   string // the variable that names the topic
+	name      string // name of the role in messages
+	setting   string // environment variable that names the topic
 	topic     func(*Config) string
 	described func(*Topics) *topics.Topic
 	uses      Use
-	single    bool // one partition, however many streams there are
+	single    bool // the topic has one partition, however many streams there are
 	optional  bool // a deployment may lack the topic
 
 	// lost is added to the message for a missing topic that may have existed before; "" adds nothing.
 	lost string
 
-	// without refuses a deployment that has lost the topic after it took an event; nil if the deployment may go on.
-	// reason is how the loss was noticed.
+	// without returns an error for a deployment that has lost the topic after it took an event; it is nil if the
+	// deployment may continue. reason tells how the loss was noticed.
 	without func(r role, reason string) error
 
 	// transactional topics are named by every transaction of the service, with records or without, because the list of
-	// topics in a transaction must not depend on contents.
+	// topics in a transaction is public and must not depend on contents.
 	transactional bool
 
-	// settings returns the settings with which CreateTopics makes the topic, beside durability, derived from the
-	// input's. It is nil for the input, which belongs to the user.
+	// settings returns the settings with which CreateTopics makes the topic, in addition to durability; they may depend
+	// on the input's settings. It is nil for the input, which belongs to the user.
 	settings func(input map[string]string) map[string]string
 
-	// check returns the settings under which a guarantee would not hold, beside those of durability.
+	// check returns an error for each setting under which a guarantee would not hold, except settings of durability.
 	check func(input, own describedTopic) []error
 }
 
@@ -94,7 +94,7 @@ var roles = []role{
 		name: "changelog", setting: "ORIEL_CHANGELOG_TOPIC", uses: ByService | ByLetters | ByOrder, transactional: true,
 		topic:     func(c *Config) string { return c.Changelog },
 		described: func(t *Topics) *topics.Topic { return &t.Changelog },
-		settings: func(map[string]string) map[string]string { // compacted often, because a start reads all of it
+		settings: func(map[string]string) map[string]string { // compacted often, because a start reads the full topic
 			return map[string]string{
 				"cleanup.policy": "compact", "segment.bytes": "67108864", "segment.ms": "600000",
 				"min.cleanable.dirty.ratio": "0.1", "max.message.bytes": "8388608",
@@ -107,7 +107,7 @@ var roles = []role{
 		optional: true, single: true, without: lostOrder,
 		topic:     func(c *Config) string { return c.Order },
 		described: func(t *Topics) *topics.Topic { return &t.Order },
-		settings: func(map[string]string) map[string]string { // small segments, because whole ones are trimmed
+		settings: func(map[string]string) map[string]string { // small segments, because Kafka deletes full ones only
 			return map[string]string{
 				"cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes": "-1", "segment.bytes": "67108864",
 				"max.message.bytes": "8388608",
@@ -139,20 +139,20 @@ var roles = []role{
 	},
 }
 
-// decisionSettings returns the settings of topics of decisions. All decisions are kept: with a bound in time, a stream
-// that is quiet for so long would have no decision left, and a new consumer would find no model. Topics with another
-// policy are not refused.
+// decisionSettings returns the settings of topics of decisions. All decisions are kept: with a retention time, a stream
+// without events for longer would lose all its decisions, and a new consumer would find no model. Topics with another
+// policy are accepted.
 func decisionSettings(map[string]string) map[string]string {
 	return map[string]string{
 		"cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes": "-1", "max.message.bytes": "8388608",
 	}
 }
 
-// letterMargin is the room that a dead letter needs beside its record: its own headers, and a batch around it.
+// letterMargin is the additional size of a dead letter: its own headers, and the batch around it.
 const letterMargin = 64 << 10
 
-// largestBatch is the size that the topics of a transaction must take: one of our batches, or a part of a state, with
-// the framing around it.
+// largestBatch is the size that the topics of a transaction must accept: one batch of decisions, or one part of a
+// state, with the framing around it.
 const largestBatch = state.MaxValue + 64<<10
 
 // usedBy lists the roles that a command works with, the input first, without roles for which the deployment has no
@@ -177,13 +177,13 @@ func (c Config) partitions(r role, input topics.Topic) int {
 
 func (c Config) lacks(r role) bool { return r.optional && r.topic(&c) == "" }
 
-// Rights are what a user needs on a topic, by their names in ACLs.
+// Rights are the rights that a user needs on a topic, by their names in ACLs.
 type Rights struct {
 	Topic  string
 	Rights []string
 }
 
-// ServiceRights lists what the user of `oriel run` needs, topic by topic, the input first.
+// ServiceRights lists the rights that the user of `oriel run` needs, topic by topic, the input first.
 func (c Config) ServiceRights() []Rights {
 	var all []Rights
 	for _, r := range c.usedBy(ByService) {
@@ -191,7 +191,7 @@ func (c Config) ServiceRights() []Rights {
 		switch {
 		case r.transactional:
 			rights = append(rights, "WRITE")
-		case r.single: // the order log, which the service trims
+		case r.single: // the order log; the service deletes records that no stream needs
 			rights = append(rights, "WRITE", "DELETE")
 		}
 		all = append(all, Rights{r.topic(&c), append(rights, "DESCRIBE_CONFIGS")})
@@ -199,7 +199,7 @@ func (c Config) ServiceRights() []Rights {
 	return all
 }
 
-// validateTopics reports topics without a name, and one topic in two roles.
+// validateTopics reports topics without a name, and topics with two roles.
 func (c Config) validateTopics(use Use) []error {
 	var errs []error
 	taken := map[string]string{}
@@ -217,7 +217,7 @@ func (c Config) validateTopics(use Use) []error {
 	return errs
 }
 
-// TransactionParts lists the partitions that every transaction of partition p of our topics names.
+// TransactionParts lists the partitions that every transaction of partition p names.
 func (c Config) TransactionParts(p int32) []kafka.TopicPartition {
 	var parts []kafka.TopicPartition
 	for _, r := range roles {

@@ -13,7 +13,7 @@ import (
 	"oriel/pipeline/notice"
 )
 
-// Topics are the described topics of a deployment; the zero Topic for one that a command does not work with.
+// Topics are the described topics of a deployment; the zero Topic for topics that a command does not use.
 type Topics struct {
 	Cluster string
 
@@ -39,8 +39,8 @@ func (t Topics) Covered(c Config) int32 {
 	return int32(covered)
 }
 
-// Continues refuses a later description t if one of its topics is not the same topic as in o. Replication factors may
-// change, and partitions may be added.
+// Continues refuses a later description t if one of its topics was recreated since o. Replication factors may change,
+// and partitions may be added.
 func (t Topics) Continues(o Topics) error {
 	if t.Cluster != o.Cluster {
 		return stop("the brokers are of another cluster than the one that this process started with",
@@ -64,9 +64,9 @@ func (t Topics) Continues(o Topics) error {
 	return nil
 }
 
-// CreateInput makes the input topic with a number of partitions, as durable as our topics. An existing topic must have
-// that number. A topic that this deployment has read before is not made again, because its offsets would mean other
-// records. done is called with a description of what was made.
+// CreateInput makes the input topic with a number of partitions, as durable as the output topics. An existing topic
+// must have this number of partitions. A topic that this deployment has read before is not created again, because its
+// offsets would number other records. done is called with a description of the created topic.
 func CreateInput(ctx context.Context, client *kafka.Client, c Config, partitions int, done func(what string)) error {
 	cluster, err := topics.Describe(ctx, client, c.Input, c.Changelog)
 	if err != nil {
@@ -87,8 +87,8 @@ func CreateInput(ctx context.Context, client *kafka.Client, c Config, partitions
 }
 
 // CreateTopics makes the missing topics of a deployment, with a partition for each stream, and adds partitions to
-// topics that have fewer. It calls done for each. Any other fault of existing topics it leaves to CheckTopics. It makes
-// no changelog for a deployment that has lost one.
+// topics that have fewer. It calls done for each. Other faults of existing topics are left to CheckTopics. If a
+// deployment has lost its changelog, CreateTopics does not make a new one.
 func CreateTopics(ctx context.Context, client *kafka.Client, c Config, done func(what string)) error {
 	used := c.usedBy(ByAll)
 	if err := errors.Join(c.validateTopics(ByAll)...); err != nil {
@@ -106,7 +106,7 @@ func CreateTopics(ctx context.Context, client *kafka.Client, c Config, done func
 	if err != nil {
 		return fmt.Errorf("pipeline: settings of %s: %w", c.Input, err)
 	}
-	for _, r := range slices.Backward(used[1:]) { // verdicts after dead letters, which `oriel letters` makes of them
+	for _, r := range slices.Backward(used[1:]) { // statuses come last, because dead letters are made of them
 		name := r.topic(&c)
 		topic, exists := cluster.Topics[name]
 		switch {
@@ -131,7 +131,7 @@ func grow(ctx context.Context, client *kafka.Client, topic topics.Topic, partiti
 	return nil
 }
 
-// create makes one topic as durable as the cluster allows, if that is enough.
+// create makes one topic as durable as the cluster allows. It fails if the cluster allows less than required.
 func create(
 	ctx context.Context, client *kafka.Client, c Config, cluster topics.Cluster,
 	name string, partitions int, settings map[string]string, done func(string),
@@ -223,8 +223,8 @@ func checkTopic(c Config, input, own describedTopic) []error {
 	return append(errs, own.role.check(input, own)...)
 }
 
-// checkPartitions refuses a topic with more partitions than there are streams. Where each partition of the input is a
-// stream, it also refuses a topic with fewer at user level, because there the guarantee counts on a fixed number.
+// checkPartitions refuses a topic with more partitions than there are streams. If each partition of the input is a
+// stream, it also refuses a topic with fewer partitions at user level, where the guarantee requires a fixed number.
 func checkPartitions(c Config, want int, own describedTopic) []error {
 	reason := fmt.Sprintf("%s topic %q has %d partitions, the input %q has %d",
 		own.role.name, own.topic.Name, own.topic.Partitions, c.Input, want)

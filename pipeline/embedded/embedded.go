@@ -19,11 +19,11 @@ const minSession = 6 * time.Second
 
 // Options configure a broker: its data and its listeners.
 type Options struct {
-	// data directory, created if needed, reopened if used before. Required unless Memory, which needs none
+	// data directory, created if needed, reopened if used before. Required, except with Memory
 	Dir     string
-	Memory  bool // keep everything in memory instead, for a test that writes little; Close loses it
-	Port    int  // on 127.0.0.1; the first of as many as there are brokers. 0: any
-	Brokers int  // 0: one
+	Memory  bool // keep all data in memory, for tests that write little; Close loses the data
+	Port    int  // port of the first broker on 127.0.0.1, of the second one above it, and so on. 0: any ports
+	Brokers int  // number of brokers; 0: one
 
 	// CompactEvery is the interval at which compacted topics are cleaned; 0 means 3 s. Apache Kafka does not clean the
 	// newest segment; this broker cleans all but the last batch.

@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// linger is the time for which the end of a connection is hidden from kfake, because kfake handles one case wrongly. A
-// member of a group that dies while its join or sync is unanswered gets no session timeout once the answer fails, and
-// holds partitions, or the group, for ever. A broker that has not noticed the end yet sends its answer, and the session
-// of the dead member runs and ends, as after a power cut. A minute is longer than any join waits: sessions and
-// rebalances end within seconds.
+// linger is the time for which the end of a connection is hidden from kfake, because kfake handles one case wrongly. If
+// a member of a group dies while its join or sync is unanswered, and the answer fails, the member gets no session
+// timeout: it keeps partitions, or blocks the group, for ever. With the end hidden, kfake sends its answer, and the
+// session of the dead member starts and times out, as after a power cut. A minute is longer than any join waits:
+// sessions and rebalances end within seconds.
 const linger = time.Minute
 
 // listener makes connections whose end shows only after linger.

@@ -6,11 +6,11 @@ import (
 )
 
 const (
-	// firstPause is the time in which a coordinator finishes the markers of the previous transaction (error 51): about
-	// 1 ms.
+	// firstPause is so long that its half, the shortest first pause, suffices for a coordinator to finish the markers
+	// of the previous transaction (error 51): about 1 ms.
 	firstPause = 2 * time.Millisecond
 
-	// lastPause keeps fail-over short; ten requests per second and partition are nothing to a broker.
+	// lastPause is short, so that fail-over is quick; brokers easily bear ten requests per second and partition.
 	lastPause = 250 * time.Millisecond
 )
 
@@ -21,7 +21,7 @@ type Backoff struct {
 	jitter            func(n time.Duration) time.Duration
 }
 
-// NewBackoff returns a back-off with pauses drawn as the client draws its own (Config.Jitter).
+// NewBackoff returns a back-off whose pauses are drawn by Config.Jitter.
 func (c *Client) NewBackoff(first, last time.Duration) *Backoff {
 	return &Backoff{first: first, next: first, last: last, jitter: c.config.Jitter}
 }
@@ -29,7 +29,7 @@ func (c *Client) NewBackoff(first, last time.Duration) *Backoff {
 // Pauses returns a back-off between attempts of one request.
 func (c *Client) Pauses() *Backoff { return c.NewBackoff(firstPause, lastPause) }
 
-// Wait sleeps for the next pause. If ctx ends before, it returns the cause.
+// Wait sleeps for the next pause. If ctx ends first, it returns the cause.
 func (b *Backoff) Wait(ctx context.Context) error {
 	pause := b.next/2 + b.jitter(b.next/2+1)
 	b.next = min(2*b.next, b.last)

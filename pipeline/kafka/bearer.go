@@ -12,25 +12,26 @@ import (
 )
 
 // TokenSource returns a valid token. refused is the last token that a broker has refused, or "". The source must not
-// return that token again while it can get another. It must be safe for concurrent use.
+// return this token again if it can get another. It must be safe for concurrent use.
 type TokenSource func(ctx context.Context, refused string) (string, error)
 
 var (
 	// ErrNoToken reports a login without a token: the TokenSource failed, or its token has forbidden characters.
 	ErrNoToken = errors.New("no token")
 
-	// ErrTokenRefused reports a token that a broker refused. It is transient: the next login asks for another one.
+	// ErrTokenRefused reports a token that a broker refused. It is transient: the next login asks the source for
+	// another token.
 	ErrTokenRefused = errors.New("OAUTHBEARER")
 )
 
 // bearer is the mechanism OAUTHBEARER (RFC 7628).
 type bearer struct {
 	source TokenSource
-	denied atomic.Pointer[string] // the token that was refused last
+	denied atomic.Pointer[string] // the token that a broker refused last
 }
 
-// Bearer logs in with tokens (OAUTHBEARER, KIP-255). Use it under TLS only, because anyone who reads a token can use
-// it.
+// Bearer logs in with tokens (OAUTHBEARER, KIP-255). It must be used only under TLS, because anyone who reads a token
+// can use it.
 func Bearer(source TokenSource) sasl.Mechanism { return &bearer{source: source} }
 
 // Name implements sasl.Mechanism.
@@ -57,7 +58,7 @@ func notOfToken(r rune) bool {
 	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-._~+/=", r))
 }
 
-// bearing is one login with a token.
+// bearing is the state of one login with a token.
 type bearing struct {
 	of    *bearer
 	token string

@@ -20,11 +20,11 @@ import (
 
 const (
 	benchPartitions = 4
-	benchValue      = 200 // bytes
+	benchValue      = 200 // bytes of a record's value
 	benchBatch      = 500_000
 )
 
-// benchCluster is the embedded broker, or the one at ORIEL_BENCH_BROKERS.
+// benchCluster returns a client of the embedded broker, or of the brokers at ORIEL_BENCH_BROKERS.
 func benchCluster(b *testing.B) *kafka.Client {
 	b.Helper()
 	addr := os.Getenv("ORIEL_BENCH_BROKERS")

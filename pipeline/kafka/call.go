@@ -16,16 +16,16 @@ const maxAnswer = 32 << 20
 
 // Call is one request over a connection of kafka-go's pool, encoded by this package: protocol.RawExchanger gets the
 // connection after routing, TLS and SASL. Once sent, a call belongs to the connection's goroutine until the round trip
-// returns it. If ctx ends first, no part of it may be touched again.
+// returns it. If ctx ends first, the caller must not touch the call again.
 type Call struct {
 	key      protocol.ApiKey
 	version  int16
 	flexible bool
 	id       int32
 	client   string
-	body     []byte                                 // after the request header
-	Tail     []byte                                 // follows body; spares copying a large batch
-	Read     func(r io.Reader, remaining int) error // takes the answer after its header, at most remaining bytes
+	body     []byte                                 // request after its header
+	Tail     []byte                                 // sent after body; a large batch need not be copied
+	Read     func(r io.Reader, remaining int) error // reads the answer after its header, at most remaining bytes
 }
 
 // NewCall returns a request with a given body. Complete, or a Read of the caller, reads its answer.
@@ -39,8 +39,8 @@ func (c *Call) ApiKey() protocol.ApiKey { return c.key }
 // Required makes Call a protocol.RawExchanger.
 func (c *Call) Required(map[protocol.ApiKey]int16) bool { return true }
 
-// RawExchange writes the request and reads the answer. An error makes kafka-go drop the connection. That is right for
-// every error here, because the next answer would be read at the wrong place.
+// RawExchange writes the request and reads the answer. An error makes kafka-go drop the connection. After every error
+// here it must, because the next answer would be read at a wrong position.
 func (c *Call) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
 	head := make([]byte, 4, 4+16+len(c.client)+len(c.body))
 	head = binary.BigEndian.AppendUint16(head, uint16(c.key))
@@ -48,7 +48,7 @@ func (c *Call) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
 	head = binary.BigEndian.AppendUint32(head, uint32(c.id))
 	head = wire.AppendString(head, c.client)
 	if c.flexible {
-		head = append(head, 0) // no tagged fields
+		head = append(head, 0) // an empty list of tagged fields
 	}
 	head = append(head, c.body...)
 	binary.BigEndian.PutUint32(head, uint32(len(head)-4+len(c.Tail)))
@@ -78,7 +78,7 @@ func (c *Call) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
 	return c, nil
 }
 
-// Complete makes the call read its answer into one buffer, and pass the body to parse.
+// Complete makes the call read its answer into one buffer and pass the answer's body to parse.
 func (c *Call) Complete(parse func(*wire.Reader)) {
 	c.Read = func(r io.Reader, remaining int) error {
 		if remaining > maxAnswer {
@@ -100,7 +100,7 @@ func (c *Call) Complete(parse func(*wire.Reader)) {
 	}
 }
 
-// LeaderCall goes to the leader of a partition.
+// LeaderCall is a Call to the leader of a partition.
 type LeaderCall struct {
 	Call
 	Topic     string
@@ -123,7 +123,7 @@ func (c *LeaderCall) Broker(cluster protocol.Cluster) (protocol.Broker, error) {
 	return broker, nil
 }
 
-// BrokerCall goes to a broker, by its number in the cluster.
+// BrokerCall is a Call to a broker, given by its number in the cluster.
 type BrokerCall struct {
 	Call
 	Node int32
@@ -138,10 +138,10 @@ func (c *BrokerCall) Broker(cluster protocol.Cluster) (protocol.Broker, error) {
 	return broker, nil
 }
 
-// GroupCall goes to the coordinator of a group.
+// GroupCall is a Call to the coordinator of a group.
 type GroupCall struct {
 	Call
-	ID string // the group's
+	ID string // id of the group
 }
 
 // Group makes GroupCall a protocol.GroupMessage.

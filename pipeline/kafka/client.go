@@ -24,13 +24,15 @@ import (
 
 const (
 	// AttemptTimeout ends a request that gets no answer. It is above the broker's own produce timeout (package
-	// produce), so that a slow acknowledgement is an error of the broker and not a lost connection.
+	// produce), so that a slow acknowledgement gives an error code of the broker, not a lost connection.
 	AttemptTimeout = 15 * time.Second
 
-	// metadataTTL bounds how old the cached cluster layout may be. Leader moves do not wait for it: see Refresh.
+	// metadataTTL bounds how old the cached cluster layout may be. After a leader moves, Refresh replaces the layout
+	// earlier.
 	metadataTTL = 5 * time.Second
 
-	// refreshPause prevents many partitions that lose their leader together from each dropping the layout.
+	// refreshPause is the shortest time between two calls of Refresh that have an effect, because many partitions may
+	// lose their leader together.
 	refreshPause = 250 * time.Millisecond
 )
 
@@ -47,25 +49,24 @@ type Config struct {
 	// Dial opens connections; nil means TCP with a 3 s limit. Tests cut, delay and damage connections here.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
-	// Jitter draws a duration from [0, n), at random if nil. It decides only how long pauses between attempts are.
-	// Tests fix it, so that two runs pause alike.
+	// Jitter draws a duration from [0, n), at random if nil. It affects only the pauses between attempts. Tests fix it,
+	// so that two runs have equal pauses.
 	Jitter func(n time.Duration) time.Duration
 
-	// Patience is the time for which a client that no broker has ever answered tries again; 0 does not bound it. An
-	// outage after the first answer is always waited out.
+	// Patience bounds the attempts of a client that no broker has ever answered; 0: no bound. After a first answer the
+	// client waits for the end of every outage.
 	Patience time.Duration
 
-	// DoubtFor is the time for which a loss must be found again and again before it is believed (Doubt); 0 means 10 s.
-	// Only a test whose brokers never answer from an old log may shorten it. It must be longer than the time between
-	// two looks, 1 s.
+	// DoubtFor is the time for which repeated checks must find a loss before it counts (Doubt); 0 means 10 s. Only a
+	// test whose brokers never answer from an old log may shorten it. It must exceed the time between two checks, 1 s.
 	DoubtFor time.Duration
 
 	// Budget bounds the memory of all Readers of this and of other clients together; nil does not bound it.
 	Budget *memory.Budget
 
 	// OnRetry, if set, is called with each transient error BEFORE its back-off. It must not block. It is not called for
-	// the usual: members that join and leave, and a previous transaction that is being finished (error 51), unless that
-	// lasts.
+	// normal events: members that join and leave, and a previous transaction that is being finished (error 51), unless
+	// this takes long.
 	OnRetry func(operation string, err error)
 }
 
@@ -89,7 +90,7 @@ type Client struct {
 	addr      net.Addr
 	transport *kafkago.Transport
 	kafka     *kafkago.Client
-	ids       atomic.Int32 // correlation ids
+	ids       atomic.Int32 // last correlation id
 	pool      memory.Pool
 	leaders   leaders
 	unpack    records.Unpacker
@@ -143,8 +144,8 @@ func (c *Client) Close() error {
 }
 
 // Refresh makes the next request look up the cluster layout again, for a caller that doubts the answers of brokers.
-// Transport offers no such call. So the pool is closed and replaced by one that starts with a lookup; requests in
-// flight keep their connections.
+// Because kafka-go's Transport has no call for this, Refresh replaces the connection pool by one that starts with a
+// lookup. Requests in flight keep their connections.
 func (c *Client) Refresh() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -162,8 +163,8 @@ func (c *Client) RoundTrip(ctx context.Context, timeout time.Duration, req proto
 }
 
 // Retry calls attempt until it succeeds, fails for good, or ctx ends; then it returns the last error. A client that no
-// broker has ever answered gives up on errors that only other settings can mend: RefusedError. attempt must be safe to
-// repeat when the outcome of its last call is unknown.
+// broker has ever answered gives up on errors that only other settings can resolve (RefusedError). attempt must be safe
+// to repeat if it is unknown whether its last request was done.
 func (c *Client) Retry(ctx context.Context, operation string, attempt func(context.Context) error) error {
 	for pause := c.Pauses(); ; {
 		err := attempt(ctx)
@@ -212,7 +213,7 @@ func (c *Client) CheckVersion(ctx context.Context, key protocol.ApiKey, version 
 	return fmt.Errorf("%w: it does not speak %s version %d", errVersion, key, version)
 }
 
-// Login returns a SASL mechanism by its name: plain (use it under TLS only), scram-sha-256 or scram-sha-512.
+// Login returns the SASL mechanism with a name: plain (to be used only under TLS), scram-sha-256 or scram-sha-512.
 func Login(mechanism, user, password string) (sasl.Mechanism, error) {
 	switch mechanism {
 	case "plain":

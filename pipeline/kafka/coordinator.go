@@ -12,22 +12,22 @@ import (
 )
 
 const (
-	// coordinatorPatience is the time for which one broker may be named as a coordinator and deny it. A broker that
-	// takes a coordinator over loads its log first. That takes seconds, in which it answers that it is loading.
+	// coordinatorPatience is the time for which a broker may be named as coordinator but deny it. A broker that becomes
+	// coordinator first loads the coordinator's log. This takes seconds, during which it answers that it is loading.
 	coordinatorPatience = time.Minute
 
 	// coordinatorLook is the time between two lookups of a coordinator.
 	coordinatorLook = 5 * time.Second
 )
 
-// CoordinatorError reports a coordinator that does not work: the cluster names a broker as the coordinator, and this
-// broker denies it for longer than coordinatorPatience. Kafka 4.3 can get into this state when a broker dies: its
-// coordinator finds its log "out of sync", and fails until the broker is restarted. The error is transient, because a
+// CoordinatorError reports a coordinator that does not work: the cluster names a broker as the coordinator, but this
+// broker denies it for longer than coordinatorPatience. Kafka 4.3 can get into this state when another broker dies: the
+// coordinator finds its log "out of sync", and fails until its broker is restarted. The error is transient, because a
 // restart ends it.
 type CoordinatorError struct {
-	Of     string        // the group, or the transactional id
-	Broker string        // id and address
-	Since  time.Duration // how long it has denied it
+	Of     string        // the group id, or the transactional id
+	Broker string        // id and address of the broker
+	Since  time.Duration // how long the broker has denied being coordinator
 	Cause  error
 }
 
@@ -62,7 +62,8 @@ func (c Coordinator) String() string {
 	return fmt.Sprintf("group %q", c.key)
 }
 
-// RetryAt is Retry for requests to a coordinator. If the coordinator does not work, it names the broker to restart.
+// RetryAt is Retry for requests to a coordinator. If the coordinator does not work, the error names the broker to
+// restart.
 func (c *Client) RetryAt(
 	ctx context.Context, of Coordinator, operation string, attempt func(context.Context) error,
 ) error {
@@ -83,12 +84,12 @@ func (c *Client) RetryAt(
 
 // denial records which broker is named as a coordinator while requests to it are denied.
 type denial struct {
-	broker  string // "" while the cluster names none
+	broker  string // broker named as coordinator; "" while the cluster names none
 	since   time.Time
 	checked time.Time
 }
 
-// check looks the coordinator up. Another broker than before, or none, starts the record anew.
+// check looks the coordinator up. If another broker is named, or none, the record starts again.
 func (d *denial) check(ctx context.Context, c *Client, of Coordinator) {
 	if time.Since(d.checked) < coordinatorLook {
 		return

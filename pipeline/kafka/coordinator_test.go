@@ -18,16 +18,16 @@ import (
 	"oriel/pipeline/pipetest/simtest"
 )
 
-// heard collects the errors that a client tries again after.
-type heard struct {
+// retries collects the errors after which a client retries.
+type retries struct {
 	mu     sync.Mutex
 	began  time.Time
-	denied *kafka.CoordinatorError // the first
-	at     time.Duration           // when it was heard
-	other  error                   // the last of another kind
+	denied *kafka.CoordinatorError // the first error of this kind
+	at     time.Duration           // time of the first denial
+	other  error                   // the last error of another kind
 }
 
-func (h *heard) retried(_ string, err error) {
+func (h *retries) retried(_ string, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if denied, is := errors.AsType[*kafka.CoordinatorError](err); !is {
@@ -45,7 +45,7 @@ func TestACoordinatorThatDeniesItIsNamed(t *testing.T) {
 		name   string
 		faults []simtest.Fault
 		call   func(context.Context, *kafka.Client) error
-		want   string // of what coordinator; "": no broker is blamed
+		want   string // coordinator named in the error; "": the error blames no broker
 	}{
 		{"group", []simtest.Fault{{Kind: kind("JoinGroup"), Count: -1, Effect: denies}}, joinOnce, `group "g"`},
 		{
@@ -70,7 +70,7 @@ func TestACoordinatorThatDeniesItIsNamed(t *testing.T) {
 		}, joinOnce, ""},
 		{"another trouble between", []simtest.Fault{
 			{Kind: kind("JoinGroup"), Skip: 230, Effect: simtest.Refused(kafkago.GroupLoadInProgress)},
-			{Kind: kind("JoinGroup"), Count: 430, Effect: denies}, // some 80 s
+			{Kind: kind("JoinGroup"), Count: 430, Effect: denies}, // denials for some 80 s
 		}, joinOnce, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -79,7 +79,7 @@ func TestACoordinatorThatDeniesItIsNamed(t *testing.T) {
 				if err := topics.Create(t.Context(), d.Client(), "t", 1, 1, nil); err != nil {
 					t.Fatal(err)
 				}
-				h := &heard{began: time.Now()}
+				h := &retries{began: time.Now()}
 				d.Fail(c.faults...)
 				d.Start("a", simtest.NewDisk(), func(ctx context.Context, m *simtest.Member) error {
 					config := kafka.Config{Brokers: []string{d.Addr()}, OnRetry: h.retried}

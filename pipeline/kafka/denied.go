@@ -10,8 +10,8 @@ import (
 
 // DeniedError names the right that the client's user lacks. An ACL on the brokers grants it.
 type DeniedError struct {
-	Right string // its name in ACLs, such as DESCRIBE_CONFIGS
-	On    string // kind of the resource, such as topic; operation and cause have its name
+	Right string // name of the right in ACLs, for example DESCRIBE_CONFIGS
+	On    string // kind of the resource, for example topic; the operation and the cause name the resource
 	Cause error
 }
 
@@ -22,9 +22,9 @@ func (e *DeniedError) Error() string {
 // Unwrap returns the broker's answer.
 func (e *DeniedError) Unwrap() error { return e.Cause }
 
-// rights are the ACL operations that brokers ask for, on a topic and on a group, by the first words of an operation's
-// name. All other operations need DESCRIBE. Every operation of a producer with a transactional id needs WRITE on that
-// id.
+// rights lists the ACL operations that brokers require on a topic and on a group, by the first words of the client
+// operation's name. All other operations need DESCRIBE. Every operation of a producer with a transactional id needs
+// WRITE on that id.
 var rights = []struct{ operation, topic, group string }{
 	{"settings of topic ", "DESCRIBE_CONFIGS", ""},
 	{"create topic ", "CREATE", ""},
@@ -41,7 +41,7 @@ var rights = []struct{ operation, topic, group string }{
 	{"join group ", "", "READ"},
 }
 
-// lacking adds the missing right or login to the error of an operation that was refused for it; it returns any other
+// lacking returns a DeniedError if an operation failed because a right or a login is missing; it returns any other
 // error unchanged.
 func lacking(operation string, err error) error {
 	wants := struct{ topic, group string }{"DESCRIBE", "DESCRIBE"}

@@ -9,7 +9,7 @@ import (
 	kafkago "github.com/segmentio/kafka-go"
 )
 
-// TestErrorsNameTheMissingRight checks that the error names the missing right, because brokers only say that an
+// TestErrorsNameTheMissingRight checks that the error names the missing right, because brokers only answer that an
 // operation is not authorised.
 func TestErrorsNameTheMissingRight(t *testing.T) {
 	for _, c := range []struct {

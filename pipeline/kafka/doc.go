@@ -3,9 +3,9 @@
 //
 // It uses kafka-go's Transport (dial, connection pool, TLS, SASL, routing). It has its own record-batch codec, because
 // kafka-go's producer is not transactional and its readers show aborted and control records. It has its own group
-// membership for four reasons. kafka-go's ConsumerGroup joins without a member id, so that each join it gives up stays
-// behind as a dead member. It sends no heartbeat while it rejoins. Its Close waits for a join in progress. And it has
-// no lasting places (group.Config.Instance), under which a killed process goes on where it was.
+// membership for four reasons. kafka-go's ConsumerGroup joins without a member id, so that each abandoned join leaves a
+// dead member. It sends no heartbeat while it rejoins. Its Close waits for a join in progress. And it has no static ids
+// (group.Config.Instance), with which a restarted process keeps its partitions.
 //
 //	c, err := kafka.New(kafka.Config{Brokers: brokers})
 //	r := fetch.NewReader(c, "events", 0, offset, fetch.Options{})          // read_committed, one partition

@@ -6,28 +6,28 @@ import (
 	"time"
 )
 
-// doubtFor is the time for which a loss must be found again and again before it counts, unless Config sets another. A
-// broker that was stopped or cut off, and is back, considers itself the leader until it learns of its
-// successor, and answers from a shorter log meanwhile. It learns within seconds: it asks the controller every 2 s and
-// gives a request up after 2 s (controller.quorum.request.timeout.ms). 10 s leave room for a slow machine. They are
-// above the 9 s after which partitions of a silent broker go to others (broker.session.timeout.ms). A longer time
-// would only delay the message about the loss.
+// doubtFor is the time for which repeated checks must find a loss before it counts, unless Config sets another. A
+// broker that was stopped or disconnected, and returns, considers itself the leader until it learns of its successor.
+// Until then it answers from a shorter log. It learns within seconds: it asks the controller every 2 s and abandons a
+// request after 2 s (controller.quorum.request.timeout.ms). 10 s leave room for a slow machine, and exceed the 9 s
+// after which the partitions of a silent broker get other leaders (broker.session.timeout.ms). A longer time would only
+// delay the message about the loss.
 const doubtFor = 10 * time.Second
 
 // Doubt requires more than one answer before a loss counts: offsets outside the log, a log that lost records after they
-// were read, a topic that is gone. The caller looks again, each time with a fresh cluster layout, until a
-// look finds nothing wrong (Clear) or the doubt is Over. The zero value has found nothing yet, and lasts for 10 s.
+// were read, a missing topic. The caller repeats its check, each time with a fresh cluster layout, until a check finds
+// no loss (Clear) or Over reports true. The zero value has found no loss yet, and requires 10 s.
 type Doubt struct {
-	lasts       time.Duration // 0: doubtFor
+	lasts       time.Duration // time for which a loss must be found again; 0: doubtFor
 	since, last time.Time
 }
 
-// Doubt returns a doubt that has found nothing yet and lasts for Config.DoubtFor.
+// Doubt returns a Doubt that has found no loss yet and requires Config.DoubtFor.
 func (c *Client) Doubt() Doubt { return Doubt{lasts: c.config.DoubtFor} }
 
-// Over notes that a loss was found, and reports whether it has been found for as long as the doubt lasts. A look that
-// comes later than that after the one before counts as the first, because an answer between them might have shown no
-// loss.
+// Over records that a check found a loss, and reports whether checks have found it for the required time. If the
+// previous check was longer ago than this time, the check counts as the first, because an answer in between might have
+// shown no loss.
 func (d *Doubt) Over() bool {
 	now, lasts := time.Now(), cmp.Or(d.lasts, doubtFor)
 	if d.since.IsZero() || now.Sub(d.last) > lasts {
@@ -37,7 +37,7 @@ func (d *Doubt) Over() bool {
 	return now.Sub(d.since) >= lasts
 }
 
-// Clear notes that a look found nothing wrong.
+// Clear records that a check found no loss.
 func (d *Doubt) Clear() { *d = Doubt{lasts: d.lasts} }
 
 // Verdict returns the loss once the doubt is over, and a transient error before.

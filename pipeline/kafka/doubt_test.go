@@ -9,8 +9,8 @@ import (
 	kafkago "github.com/segmentio/kafka-go"
 )
 
-// TestALossIsBelievedWhenItLasts checks that a loss is not believed at the first look, nor at a second one soon after,
-// nor where looks are too far apart to show that the loss lasted between them.
+// TestALossIsBelievedWhenItLasts checks that a loss does not count at the first check, nor at a second check soon
+// after, nor if the time between checks is too long to show that the loss lasted.
 func TestALossIsBelievedWhenItLasts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var d Doubt
@@ -53,9 +53,9 @@ func TestADoubtedLossIsTransient(t *testing.T) {
 	})
 }
 
-// TestAnOlderLeaderIsNotAsked checks that a layout older than the newest known makes the client look for another one,
-// as long as it may come from a broker that was away. A topic that was made again starts from epoch 0, and is asked in
-// the end.
+// TestAnOlderLeaderIsNotAsked checks that a layout older than the newest known makes the client look for another
+// layout, as long as it may come from a broker that was disconnected. A recreated topic starts from epoch 0, so after a
+// while the client must follow its layout.
 func TestAnOlderLeaderIsNotAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var l leaders

@@ -18,20 +18,20 @@ var (
 	// There is no automatic reset.
 	ErrOffsetOutOfRange = errors.New("kafka: offset out of range")
 
-	// ErrTopicRecreated is the error of reading a topic that was deleted, whether it was made again or not. The name
-	// may now stand for another log.
+	// ErrTopicRecreated is the error of reading a topic that was deleted, and perhaps created again. The name may now
+	// belong to another log.
 	ErrTopicRecreated = errors.New("kafka: topic deleted or made again")
 
 	// ErrTruncated is the error of a log that lost records after they were read: by an unclean leader election, or by
-	// storage that went back in time. The rest of the log continues another history.
+	// storage that went back in time. The new records of the log belong to another history.
 	ErrTruncated = errors.New("kafka: log truncated below what was read")
 
 	// ErrHole is the error of a log without a record at some offset between others, for a reader that needs every record
 	// (fetch.Options.Whole): brokers have compacted the log.
 	ErrHole = errors.New("kafka: log without some of its records")
 
-	// ErrBroken is the error of a producer whose last outcome is unknown. Its owner must make another producer, which
-	// ends the open transaction, and read back what was committed.
+	// ErrBroken is the error of a producer whose last request may have been done or not. Its owner must make another
+	// producer, which ends the open transaction, and then read which records were committed.
 	ErrBroken = errors.New("kafka: producer broken by an unknown outcome")
 
 	// ErrGroupClosed is the error of group.Member.Next after Close.
@@ -44,12 +44,13 @@ type Code = kafkago.Error
 // Class is the reaction that an error asks of the caller.
 type Class uint8
 
-// The classes. Methods retry by themselves; callers see Retry only when ctx or a time limit ended that.
+// The classes. Methods retry by themselves; callers get an error of class Retry only when ctx or a time limit ended the
+// attempts.
 const (
-	Retry   Class = iota + 1 // nothing happened: do the same again later
-	Fenced                   // another owner or generation has taken over: close the task, send nothing
-	Unknown                  // it may or may not have happened: new producer, state read back from the log
-	Fatal                    // the same call fails every time: stop and say why
+	Retry   Class = iota + 1 // nothing was done: repeat it later
+	Fenced                   // another owner or generation has taken over: close the task and send nothing
+	Unknown                  // the request may have been done: start a new producer and read the state back from the log
+	Fatal                    // every repetition fails: stop and report why
 )
 
 func (c Class) String() string {
@@ -66,14 +67,14 @@ func (c Class) String() string {
 	return "none"
 }
 
-// Classify returns the class of any error of this folder; nil has none. No other function decides this.
+// Classify returns the class of any error of this folder; nil has none. It is the only function that classifies errors.
 func Classify(err error) Class {
 	var code Code
 	isCode := errors.As(err, &code)
 	switch {
 	case err == nil:
 		return 0
-	case isCode && fenced(code): // first: a broken producer that hears of its successor is fenced
+	case isCode && fenced(code): // before the other cases, because a broken producer with a successor counts as fenced
 		return Fenced
 	case errors.Is(err, ErrBroken):
 		return Unknown
@@ -83,22 +84,22 @@ func Classify(err error) Class {
 	return Fatal
 }
 
-// fenced reports whether a code is the answer to a producer or member that is no longer the owner.
+// fenced reports whether a broker's code tells a producer or member that it is no longer the owner.
 func fenced(code Code) bool {
 	switch code {
 	case kafkago.InvalidProducerEpoch, kafkago.ProducerFenced, kafkago.TransactionCoordinatorFenced,
 		kafkago.IllegalGeneration, kafkago.UnknownMemberId, kafkago.RebalanceInProgress, kafkago.FencedInstanceID:
 		return true
 	case kafkago.InvalidTransactionState:
-		// The embedded broker answers a zombie with this code. A broker that follows the protocol answers so only to a
-		// zombie, because Producer never sends outside a transaction.
+		// The embedded broker answers a fenced producer with this code. Real brokers send it only to fenced producers,
+		// too, because Producer never sends outside a transaction.
 		return true
 	default:
 		return false
 	}
 }
 
-// TooLarge reports whether a produce was refused because its batch is larger than the topic allows.
+// TooLarge reports whether a produce request was refused because its batch is larger than the topic allows.
 func TooLarge(err error) bool {
 	return errors.Is(err, kafkago.MessageSizeTooLarge) || errors.Is(err, kafkago.RecordListTooLarge)
 }
@@ -111,7 +112,7 @@ func Transient(err error) bool {
 	var code Code
 	if errors.As(err, &code) {
 		switch code {
-		case kafkago.InvalidMessage, // the broker's CRC check: bytes damaged on the way
+		case kafkago.InvalidMessage, // the broker found a wrong CRC: bytes were damaged on the way
 			kafkago.BrokerNotAvailable, kafkago.ReplicaNotAvailable, kafkago.ConcurrentTransactions:
 			return true
 		case kafkago.GroupSubscribedToTopic, kafkago.ElectionNotNeeded, kafkago.NoReassignmentInProgress:
@@ -128,7 +129,7 @@ func Transient(err error) bool {
 			return false
 		}
 	}
-	return true // the network, an answer cut short, a damaged batch
+	return true // network errors, truncated answers and damaged batches
 }
 
 // staleLayout reports whether the cached cluster layout may be out of date. A network error counts, because the broker
@@ -152,10 +153,10 @@ func staleLayout(err error) bool {
 // errVersion marks a broker that does not support a required version of an API.
 var errVersion = errors.New("broker too old")
 
-// ErrUsage marks a call that breaks this package's contract, or a reply that no retry can mend.
+// ErrUsage marks a call that breaks this package's contract, or an answer that no retry can change.
 var ErrUsage = errors.New("not possible")
 
-// CodeError returns the error of a code; nil for code 0.
+// CodeError returns the error of a code; or nil for code 0.
 func CodeError(code int16) error {
 	if code == 0 {
 		return nil

@@ -65,7 +65,8 @@ func TestBackoffGrowsWithJitterAndHonoursContext(t *testing.T) {
 		for pause.Wait(ctx) == nil {
 			waits++
 		}
-		// 2, 4, 8, 16, 32 ms, each at least half: 3 waits are sure to fit, 5 never do.
+		// Pauses are 2, 4, 8, 16, 32 ms, of which at least half is waited: 3 waits always fit into the time limit, 5
+		// never do.
 		if waits < 3 || waits > 4 {
 			t.Fatalf("%d waits in 30 ms", waits)
 		}

@@ -17,7 +17,7 @@ import (
 	"oriel/pipeline/kafka/topics"
 )
 
-// TestKcatReadsWhatWeWriteAndWritesWhatWeRead holds the codec and the transactions against librdkafka.
+// TestKcatReadsWhatWeWriteAndWritesWhatWeRead tests codec and transactions against librdkafka.
 func TestKcatReadsWhatWeWriteAndWritesWhatWeRead(t *testing.T) {
 	addr := os.Getenv("ORIEL_TEST_BROKERS")
 	if addr == "" {

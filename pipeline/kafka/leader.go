@@ -12,19 +12,20 @@ import (
 )
 
 // leaders remembers the newest known leader epoch of each partition, from cluster layouts and from record batches. A
-// layout with an older epoch comes from a broker that missed a change: its leader may be a former one.
+// layout with an older epoch comes from a broker that missed a change: the leader that it names may be replaced
+// already.
 type leaders struct {
-	doubt Doubt // the initial value of knownEpoch.stale
+	doubt Doubt // initial value of knownEpoch.stale
 	mu    sync.Mutex
 	known map[TopicPartition]*knownEpoch
 }
 
 type knownEpoch struct {
 	epoch int32
-	stale Doubt // over when layouts keep an older epoch: the topic was recreated, or the cluster restored from a backup
+	stale Doubt // over when layouts keep naming an older epoch: a recreated topic, or a cluster from a backup
 }
 
-// note records an epoch that a partition's log has.
+// note records a leader epoch that occurs in a partition's log.
 func (l *leaders) note(p TopicPartition, epoch int32) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -33,8 +34,8 @@ func (l *leaders) note(p TopicPartition, epoch int32) {
 	}
 }
 
-// take accepts the epoch of a layout, or returns a transient error if it is older than the known one. After a while it
-// accepts an older epoch as well. Readers then find by offsets, epochs and topic ids whether records were lost.
+// take accepts the epoch of a layout, or returns a transient error if it is older than the newest known epoch. After a
+// while it accepts an older epoch too; then Readers find by offsets, epochs and topic ids whether records were lost.
 func (l *leaders) take(p TopicPartition, epoch int32) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -55,11 +56,11 @@ func (l *leaders) at(p TopicPartition) *knownEpoch {
 	return l.known[p]
 }
 
-// LeaderEpoch returns the partition's leader epoch in the cached layout, by which requests are routed. A request that
-// names it is refused by a broker that knows an older epoch, such as a replaced leader, or a newer one. Both codes are
-// transient and make the client refresh the layout.
+// LeaderEpoch returns the partition's leader epoch in the cached layout, by which requests are routed. A broker refuses
+// a request with this epoch if it knows an older one, for example because it was replaced, or a newer one. Both codes
+// are transient and make the client refresh the layout.
 func (c *Client) LeaderEpoch(ctx context.Context, topic string, partition int32) (int32, error) {
-	// kafka-go answers this request from its cached layout
+	// kafka-go answers this request from its cached layout.
 	answer, err := c.RoundTrip(ctx, AttemptTimeout, &metadata.Request{TopicNames: []string{topic}})
 	if err != nil {
 		return -1, err
@@ -76,7 +77,8 @@ func (c *Client) LeaderEpoch(ctx context.Context, topic string, partition int32)
 	return -1, kafkago.UnknownTopicOrPartition
 }
 
-// NoteEpoch records an epoch that a partition's log has, so that no layout with an older epoch is followed.
+// NoteEpoch records a leader epoch that occurs in a partition's log, so that layouts with an older epoch are not
+// followed.
 func (c *Client) NoteEpoch(p TopicPartition, epoch int32) { c.leaders.note(p, epoch) }
 
 // PartitionOf returns the partition that Kafka's default partitioner (murmur2) chooses for a key.

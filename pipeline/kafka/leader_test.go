@@ -15,8 +15,8 @@ import (
 	"oriel/pipeline/pipetest/simtest"
 )
 
-// TestLeaderMovesLoseNothing moves the leader before every transaction. Without a fresh lookup at once, each move would
-// cost the age of the cached layout: seconds.
+// TestLeaderMovesLoseNothing moves the leader before every transaction. Without an immediate lookup, each move would
+// cost seconds, until the cached layout expires.
 func TestLeaderMovesLoseNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		broker := simtest.NewWith(t, simtest.Options{Brokers: 3})

@@ -12,12 +12,12 @@ import (
 	"time"
 )
 
-// Refusal is the reason why a client cannot connect, as far as the client can see it.
+// Refusal is the reason why a client cannot connect, as far as the client can know it.
 type Refusal string
 
-// The refusals. A repetition does not help: settings of the client or of the brokers must change.
+// The refusals. Retries do not help: settings of the client or of the brokers must change.
 const (
-	NoAnswer         Refusal = "no broker answers" // within Config.Patience
+	NoAnswer         Refusal = "no broker answers" // no broker answered within Config.Patience
 	NotTrusted       Refusal = "the broker's certificate is not trusted"
 	NoTLS            Refusal = "the listener does not speak TLS"
 	CertificateAsked Refusal = "the broker refuses the client's certificate, or that there is none"
@@ -30,17 +30,17 @@ const (
 // RefusedError is the error of a client that no broker has ever answered.
 type RefusedError struct {
 	Why   Refusal
-	Cause error // of the last attempt
+	Cause error // error of the last attempt
 }
 
 func (e *RefusedError) Error() string { return fmt.Sprintf("%s: %v", e.Why, e.Cause) }
 
-// Unwrap gives the cause.
+// Unwrap returns the error of the last attempt.
 func (e *RefusedError) Unwrap() error { return e.Cause }
 
-// A client without any answer gives up after one of these times. A broker or a token endpoint that starts refuses or
-// drops connections for some seconds. Waiting does not change a certificate, but another broker of the list may have a
-// valid one.
+// A client that no broker has answered gives up after one of these times. A starting broker or token endpoint refuses
+// or drops connections for some seconds. Waiting does not change a certificate, but another broker of the list may have
+// a valid certificate.
 const (
 	certificatePatience = 5 * time.Second
 	hungUpPatience      = 30 * time.Second
@@ -48,13 +48,13 @@ const (
 
 // connectivity distinguishes an outage from settings with which this client can never connect. After the first answer
 // of a broker every failure is an outage, and the client waits for its end, because a running service must survive it.
-// Its zero value is ready.
+// The zero value is ready.
 type connectivity struct {
 	mu       sync.Mutex
 	answered bool
 	began    time.Time // time of the first failed attempt
 	why      Refusal   // reason of the last attempts
-	since    time.Time // time of the first attempt with this reason
+	since    time.Time // time of the first attempt that failed for this reason
 }
 
 // answer records that a broker has answered, possibly with an error.
@@ -64,8 +64,8 @@ func (r *connectivity) answer() {
 	r.answered = true
 }
 
-// judge returns the error that ends a call, or nil while the call may be tried again. A client without any answer gives
-// up after patience; 0 sets no limit.
+// judge returns the error that ends a call, or nil while the call may be tried again. A client that no broker has
+// answered gives up after patience; 0: no limit.
 func (r *connectivity) judge(err error, now time.Time, patience time.Duration) error {
 	var code Code
 	isCode := errors.As(err, &code)
@@ -94,7 +94,7 @@ func (r *connectivity) judge(err error, now time.Time, patience time.Duration) e
 	return nil
 }
 
-// Refused returns the refusal that the error of one attempt shows, or nil if the error may pass by itself.
+// Refused returns the RefusedError for the error of one attempt, or nil if a retry may succeed.
 func Refused(err error) *RefusedError {
 	if refused, is := errors.AsType[*RefusedError](lacking("", err)); is {
 		return refused
@@ -105,7 +105,7 @@ func Refused(err error) *RefusedError {
 	return nil
 }
 
-// refusal returns the reason why a connection that was made failed, or "" for any other error.
+// refusal returns the reason why an established connection failed, or "" for any other error.
 func refusal(err error) Refusal {
 	var untrusted *tls.CertificateVerificationError
 	var authority x509.UnknownAuthorityError
@@ -113,7 +113,7 @@ func refusal(err error) Refusal {
 	var invalid x509.CertificateInvalidError
 	var plain tls.RecordHeaderError
 	switch {
-	case errors.Is(err, ErrNoToken): // first: the endpoint of tokens has a certificate of its own
+	case errors.Is(err, ErrNoToken): // before other TLS errors, because the token endpoint has a certificate of its own
 		return NoToken
 	case errors.Is(err, ErrTokenRefused):
 		return TokenRefused

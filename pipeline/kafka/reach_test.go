@@ -21,7 +21,7 @@ import (
 	"github.com/segmentio/kafka-go/protocol"
 )
 
-// selfSigned gives a certificate for the name broker, valid in a bubble's time and in ours.
+// selfSigned returns a certificate for the name broker, valid on the bubble's clock and on the real clock.
 func selfSigned(t *testing.T) (tls.Certificate, *x509.CertPool) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -47,7 +47,8 @@ func selfSigned(t *testing.T) (tls.Certificate, *x509.CertPool) {
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, pool
 }
 
-// TestAClientThatNeverConnectedGetsTheReason: each of these was tried again for ever, with words that named no cause.
+// TestAClientThatNeverConnectedGetsTheReason checks that each of these faults ends the client with an error that names
+// its cause. The client must not retry for ever.
 func TestAClientThatNeverConnectedGetsTheReason(t *testing.T) {
 	certificate, pool := selfSigned(t)
 	handshake := func(config *tls.Config) func(net.Conn) {
@@ -58,7 +59,7 @@ func TestAClientThatNeverConnectedGetsTheReason(t *testing.T) {
 		}
 	}
 	for name, c := range map[string]struct {
-		serve  func(net.Conn) // before the connection is closed
+		serve  func(net.Conn) // what the server does before it closes the connection
 		client *tls.Config
 		want   Refusal
 		within time.Duration
@@ -80,7 +81,7 @@ func TestAClientThatNeverConnectedGetsTheReason(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				client := clientOf(t, c.client, c.serve)
-				defer time.Sleep(time.Minute) // a pipe holds nothing: who writes an alert to nobody waits for its deadline
+				defer time.Sleep(time.Minute) // lets a TLS alert to an unread pipe reach its deadline
 				defer func() { _ = client.Close() }()
 				began := time.Now()
 				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
@@ -103,7 +104,8 @@ func TestAClientThatNeverConnectedGetsTheReason(t *testing.T) {
 	}
 }
 
-// TestAClientWithoutAnyAnswerGivesUp checks that a command against brokers that are down ends, and the service waits.
+// TestAClientWithoutAnyAnswerGivesUp checks that with unreachable brokers a command ends with an error, but the service
+// waits.
 func TestAClientWithoutAnyAnswerGivesUp(t *testing.T) {
 	for name, patience := range map[string]time.Duration{"a command": time.Minute, "the service": 0} {
 		t.Run(name, func(t *testing.T) {
@@ -142,7 +144,7 @@ func TestAClientWithoutAnyAnswerGivesUp(t *testing.T) {
 	}
 }
 
-// clientOf gives a client whose connections are served and closed.
+// clientOf returns a client whose connections serve handles and then closes.
 func clientOf(t *testing.T, config *tls.Config, serve func(net.Conn)) *Client {
 	t.Helper()
 	client, err := New(Config{
@@ -163,7 +165,7 @@ func clientOf(t *testing.T, config *tls.Config, serve func(net.Conn)) *Client {
 	return client
 }
 
-// eager is a connection whose other side never waits for its reads, as with a socket's buffers.
+// eager is a connection whose peer never waits for it to read, like a socket with buffers.
 type eager struct {
 	net.Conn
 	came chan []byte

@@ -16,14 +16,14 @@ import (
 	"oriel/pipeline/kafka/wire"
 )
 
-// Versions of the requests of a login: the first whose answer has the lifetime of the session (KIP-368).
+// Versions of the requests of a login: the first versions whose answer has the lifetime of the session (KIP-368).
 const (
 	handshakeVersion    = 1
 	authenticateVersion = 1
 )
 
-// renewAfter is the part of a session's lifetime after which the client logs in again. The rest is time for a token
-// endpoint or a broker that is slow.
+// renewAfter is the part of a session's lifetime after which the client logs in again. The remaining part is a reserve
+// for a slow token endpoint or broker.
 const renewAfter = 0.8
 
 // loginPause is the shortest time between two logins on a connection. A broker closes the connection if a login follows
@@ -34,21 +34,22 @@ const loginPause = 1100 * time.Millisecond
 const loginTimeout = 5 * time.Second
 
 // session is a connection whose login expires. kafka-go logs in once for each connection and ignores the lifetime of
-// the login. So a broker with connections.max.reauth.ms, or with tokens that expire, would close the connection in the
-// middle of a transaction. A session logs in again on the same connection, between two requests. One goroutine uses it.
-// It reads the whole answer to a request before it sends the next one.
+// the login. So a broker with connections.max.reauth.ms, or with expiring tokens, would close the connection in the
+// middle of a transaction. A session logs in again on the same connection, between two requests. Only one goroutine may
+// use a session, and it must read the full answer to a request before it sends the next request.
 type session struct {
 	net.Conn
 	client *Client
 	peer   sasl.Metadata
 
-	between  bool      // the last byte was read and not written, so the next write begins a request
-	renew    time.Time // when to log in again; zero: never
-	earliest time.Time // when the broker allows another login
-	ends     time.Time // when the broker closes the connection
+	between  bool      // the last byte was read, not written, so the next write starts a request
+	renew    time.Time // time for the next login; zero: never
+	earliest time.Time // earliest time at which the broker accepts another login
+	ends     time.Time // time at which the broker closes the connection
 }
 
-// dial connects and logs in. It replaces kafka-go's TLS and SASL, because a session works on top of TLS.
+// dial connects and logs in. It replaces kafka-go's TLS and SASL, because a session has to log in on top of the TLS
+// connection.
 func (c *Client) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	conn, err := c.config.Dial(ctx, network, address)
 	if err != nil {
@@ -94,7 +95,8 @@ func (s *session) Write(b []byte) (int, error) {
 	return s.Conn.Write(b)
 }
 
-// relogin renews the session. A missing token is no error while the old login is valid: the next request tries again.
+// relogin renews the session. While the old login is valid, a missing token is not an error: the next request tries
+// again.
 func (s *session) relogin() error {
 	ctx, cancel := context.WithTimeout(context.Background(), loginTimeout)
 	defer cancel()
@@ -106,7 +108,7 @@ func (s *session) relogin() error {
 	return err
 }
 
-// login authenticates the connection. It sends nothing before the mechanism has its credentials.
+// login authenticates the connection. It sends no request before the mechanism has its credentials.
 func (s *session) login(ctx context.Context) error {
 	mechanism := s.client.config.SASL
 	state, response, err := mechanism.Start(sasl.WithMetadata(ctx, &s.peer))
@@ -135,7 +137,7 @@ func (s *session) login(ctx context.Context) error {
 	return err
 }
 
-// lasts sets the times of a login that began at from; lifetime 0 means that it does not expire.
+// lasts sets the session's times for a login that began at from; lifetime 0 means that the session does not expire.
 func (s *session) lasts(from time.Time, lifetime time.Duration) {
 	s.renew, s.ends = time.Time{}, time.Time{}
 	if lifetime > 0 {
@@ -160,7 +162,7 @@ func (s *session) authenticate(response []byte) (challenge []byte, lifetime time
 	return challenge, lifetime, err
 }
 
-// exchange sends a request on the connection below the session.
+// exchange sends a request on the connection without the session's own login, and reads the answer.
 func (s *session) exchange(key protocol.ApiKey, version int16, body []byte, parse func(*wire.Reader)) error {
 	call := s.client.NewCall(key, version, false, body)
 	call.Complete(parse)

@@ -19,16 +19,16 @@ import (
 	"oriel/pipeline/kafka/wire"
 )
 
-// sessionLasts is how long the broker of these tests lets a client in, unless a gate says less.
+// sessionLasts is the session lifetime of the broker of these tests, unless a gate sets a shorter one.
 const sessionLasts = 100 * time.Second
 
-// gate is a broker that lets clients in by tokens, for sessionLasts, and hangs up on those that do not come back in
-// time, as KIP-368 says. It answers any other request by its own bytes.
+// gate is a broker that accepts logins with tokens, and closes connections that do not log in again within sessionLasts
+// (KIP-368). It answers any other request with the request's own bytes.
 type gate struct {
 	good     map[string]bool
-	heard    []string // requests by name, and tokens
+	received []string // requests by name, and tokens, in the order received
 	admitted time.Time
-	lasts    time.Duration // 0: sessionLasts
+	lasts    time.Duration // session lifetime; 0: sessionLasts
 }
 
 func (g *gate) serve(conn net.Conn) {
@@ -62,7 +62,7 @@ func (g *gate) answer(key protocol.ApiKey, r *wire.Reader) []byte {
 		if time.Since(g.admitted) < time.Second {
 			return nil
 		}
-		g.heard = append(g.heard, r.Text())
+		g.received = append(g.received, r.Text())
 		return make([]byte, 6)
 	case protocol.SaslAuthenticate:
 		said := string(r.Sized())
@@ -72,10 +72,10 @@ func (g *gate) answer(key protocol.ApiKey, r *wire.Reader) []byte {
 		case said == "\x01":
 			code = kafkago.SASLAuthenticationFailed
 		case !g.good[token]:
-			g.heard = append(g.heard, "not "+token)
+			g.received = append(g.received, "not "+token)
 			challenge = `{"status":"invalid_token"}`
 		default:
-			g.heard, g.admitted = append(g.heard, token), time.Now()
+			g.received, g.admitted = append(g.received, token), time.Now()
 		}
 		b := binary.BigEndian.AppendUint16(nil, uint16(code))
 		b = wire.AppendSized(wire.AppendString(b, "why"), []byte(challenge))
@@ -84,11 +84,11 @@ func (g *gate) answer(key protocol.ApiKey, r *wire.Reader) []byte {
 	if time.Since(g.admitted) > cmp.Or(g.lasts, sessionLasts) {
 		return nil
 	}
-	g.heard = append(g.heard, "request "+string(r.B))
+	g.received = append(g.received, "request "+string(r.B))
 	return r.B
 }
 
-// through is a client whose connections lead to the gate.
+// through returns a client whose connections lead to the gate.
 func (g *gate) through(t *testing.T, source TokenSource) *Client {
 	t.Helper()
 	client, err := New(Config{
@@ -105,7 +105,7 @@ func (g *gate) through(t *testing.T, source TokenSource) *Client {
 	return client
 }
 
-// request sends one request in two writes, as a call with a tail does, and checks the answer.
+// request sends one request in two writes, as a Call with a Tail does, and checks the answer.
 func request(c *Client, conn net.Conn, text string) error {
 	call := c.NewCall(protocol.Metadata, 1, false, []byte(text[:1]))
 	call.Tail = []byte(text[1:])
@@ -128,9 +128,9 @@ func (p pausing) Write(b []byte) (int, error) {
 	return p.Conn.Write(b)
 }
 
-// TestSessionsAreRenewed: brokers that let clients in for a time hung up on them in the middle of transactions. The
-// client logs in again on the connection, between requests, with a token that is good by then. One that is not there
-// yet is waited for until the session ends.
+// TestSessionsAreRenewed checks that before its session expires the client logs in again on the connection, between
+// requests, with a token that is valid then. If there is no token, it must try again until the session ends. Otherwise
+// brokers with limited sessions would close connections in the middle of transactions.
 func TestSessionsAreRenewed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var current string
@@ -157,24 +157,24 @@ func TestSessionsAreRenewed(t *testing.T) {
 		step(2*time.Second, "three")
 		step(79*time.Second, "four")
 		missing = errors.New("the endpoint is away")
-		step(5*time.Second, "five") // 84 s: it is time, and there is no token
+		step(5*time.Second, "five") // at 84 s a login is due, but there is no token
 		missing, current = nil, "t3"
 		step(10*time.Second, "six")
-		step(time.Hour, "seven") // long over: logging in comes first
+		step(time.Hour, "seven") // the session has expired, so the client must log in before the request
 		time.Sleep(79 * time.Second)
-		if err := request(c, pausing{conn}, "eight"); err != nil { // it becomes time between the two writes
+		if err := request(c, pausing{conn}, "eight"); err != nil { // the login becomes due between two writes
 			t.Error(err)
 		}
 		want := "OAUTHBEARER t1 request one request two OAUTHBEARER t2 request three request four request five " +
 			"OAUTHBEARER t3 request six OAUTHBEARER t3 request seven request eight"
-		if got := strings.Join(g.heard, " "); got != want {
-			t.Errorf("the broker heard\n%s, want\n%s", got, want)
+		if got := strings.Join(g.received, " "); got != want {
+			t.Errorf("the broker received\n%s, want\n%s", got, want)
 		}
 	})
 }
 
-// TestShortSessionsAreRenewedWhenTheBrokerAllows: a token that had 300 ms left made the broker refuse the next login,
-// because it came within a second, and ended the service.
+// TestShortSessionsAreRenewedWhenTheBrokerAllows uses a token that expires after 300 ms. The client must not log in
+// again within a second, because the broker would refuse the login, which ended the service.
 func TestShortSessionsAreRenewedWhenTheBrokerAllows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := &gate{good: map[string]bool{"t": true}, lasts: 300 * time.Millisecond}
@@ -194,8 +194,9 @@ func TestShortSessionsAreRenewedWhenTheBrokerAllows(t *testing.T) {
 	})
 }
 
-// TestARefusedTokenIsNotReturnedAgain: the source hears which one was refused. A client that was never let in gives up
-// after a while, and one that was waits, because a provider's keys may be on their way to the brokers.
+// TestARefusedTokenIsNotReturnedAgain checks that the source learns which token was refused. A client that was never
+// accepted must give up after a while. A client that was accepted before must wait, because a token provider's new keys
+// may not have reached the brokers yet.
 func TestARefusedTokenIsNotReturnedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := &gate{good: map[string]bool{"good": true}}
@@ -216,12 +217,12 @@ func TestARefusedTokenIsNotReturnedAgain(t *testing.T) {
 		defer synctest.Wait()
 		defer conn.Close()
 		if fmt.Sprint(refused) != "[ bad]" {
-			t.Errorf("the source heard %q", refused)
+			t.Errorf("the source received %q", refused)
 		}
 	})
 }
 
-// TestTokensThatEndAClient: for good, if it was never let in, and in words that have no token.
+// TestTokensThatEndAClient checks that a client that was never accepted ends with an error that contains no token.
 func TestTokensThatEndAClient(t *testing.T) {
 	const secret = "topsecret"
 	for name, c := range map[string]struct {

@@ -19,8 +19,8 @@ import (
 	"oriel/pipeline/pipetest/simtest"
 )
 
-// scripted is a cluster of three brokers whose answers a test may replace, with a topic of one partition that has
-// changed its leader and holds one record of each of two epochs. It must be called in a bubble of testing/synctest.
+// scripted is a cluster of three brokers whose answers a test may replace, with a topic of one partition, whose leader
+// has changed: it has one record of each of two leader epochs. It must be called in a bubble of testing/synctest.
 func scripted(t *testing.T) (context.Context, *kfake.Cluster, *kafka.Client) {
 	t.Helper()
 	var network simtest.Network
@@ -81,8 +81,9 @@ func epochsAsked(request kmsg.Request) (epochs []int32) {
 	return epochs
 }
 
-// TestRequestsNameTheLeadersEpoch: whoever asks under "any epoch" is answered by a leader that was replaced without
-// having heard of it. A leader that is ahead or behind says so, and the request is sent again by a fresh layout.
+// TestRequestsNameTheLeadersEpoch checks that requests name a leader epoch. A replaced leader that does not know of its
+// successor would answer a request for any epoch. A broker with an older or newer epoch must refuse the request, and
+// the client must send it again with a fresh layout.
 func TestRequestsNameTheLeadersEpoch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cluster, c := scripted(t)
@@ -125,8 +126,8 @@ func TestRequestsNameTheLeadersEpoch(t *testing.T) {
 	})
 }
 
-// TestAWokenLeadersAnswerIsNoVerdict: a leader that was stopped answers from a shorter log until it has heard of its
-// successor.
+// TestAWokenLeadersAnswerIsNoVerdict checks that the answer of a stopped leader that runs again does not count as a
+// loss: it answers from a shorter log until it learns of its successor.
 func TestAWokenLeadersAnswerIsNoVerdict(t *testing.T) {
 	for name, answer := range map[string]func(*kmsg.FetchResponseTopicPartition){
 		"offset out of range": func(p *kmsg.FetchResponseTopicPartition) { p.ErrorCode = kerr.OffsetOutOfRange.Code },
@@ -175,12 +176,13 @@ func TestAWokenLeadersAnswerIsNoVerdict(t *testing.T) {
 	}
 }
 
-// TestAWokenLeadersTailIsNotRead: what a replaced leader has beyond its successor's log was never acknowledged. It is
-// not asked while the layout names it, and its batches are not taken when they show an older epoch than what was read.
+// TestAWokenLeadersTailIsNotRead checks that records which only a replaced leader has, and which were never
+// acknowledged, are not returned. The client must not ask such a leader while a layout names it, and must not accept
+// its batches if their epoch is older than the last epoch read.
 func TestAWokenLeadersTailIsNotRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cluster, c := scripted(t)
-		ahead := cluster.PartitionInfo("t", 0).Epoch + 1 // of a leader that this cluster has not heard of
+		ahead := cluster.PartitionInfo("t", 0).Epoch + 1 // the epoch of a leader that this cluster does not know
 		r := fetch.NewReader(c, "t", 0, 1, fetch.Options{MaxWait: time.Millisecond, LastEpoch: &ahead})
 		refused := func(what string) {
 			t.Helper()

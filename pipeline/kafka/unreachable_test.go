@@ -15,10 +15,10 @@ import (
 )
 
 func TestCallToAnUnreachableClusterEndsWithContext(t *testing.T) {
-	heard := make(chan error, 100)
+	retried := make(chan error, 100)
 	c, err := kafka.New(kafka.Config{Brokers: []string{"127.0.0.1:1"}, OnRetry: func(_ string, err error) {
 		select {
-		case heard <- err:
+		case retried <- err:
 		default:
 		}
 	}})
@@ -38,7 +38,7 @@ func TestCallToAnUnreachableClusterEndsWithContext(t *testing.T) {
 			t.Errorf("%s: %v (%v)", name, err, kafka.Classify(err))
 		}
 	}
-	if err := <-heard; errors.Is(err, kafkago.UnknownTopicOrPartition) {
+	if err := <-retried; errors.Is(err, kafkago.UnknownTopicOrPartition) {
 		t.Errorf("unreachable brokers were reported as %v", err)
 	}
 }

@@ -11,19 +11,19 @@ import (
 	"oriel/pipeline/order"
 )
 
-// TestReaderFetchesOnAfterTheLastBatchOfAnAnswer checks that the Reader fetches on when a Batch ends where the last
-// whole batch of an answer does, because records may follow.
+// TestReaderFetchesOnAfterTheLastBatchOfAnAnswer checks that the Reader continues to fetch when a Batch ends with the
+// last complete batch of an answer, because records may follow.
 func TestReaderFetchesOnAfterTheLastBatchOfAnAnswer(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t, 1, nil)
 	for range 12 {
-		e.send(0, records.Zstd, strings.Repeat("x", 1<<20), "last") // closes a Batch by its size
+		e.send(0, records.Zstd, strings.Repeat("x", 1<<20), "last") // so large that it closes a Batch
 	}
 	e.order(e.log, order.Entry{Partition: 0, End: e.end(0)})
 	model := e.model()
 	w := &walk{at: e.first()}
 	r := merge.NewReader(e.client, names, e.log, e.start, w.at, fetch.Options{
-		MaxWait: 20 * time.Millisecond, MaxBytes: 1000, // small enough for several batches
+		MaxWait: 20 * time.Millisecond, MaxBytes: 1000, // so small that an answer has several batches
 	})
 	defer r.Close()
 	w.until(e, r, model.at.Next)

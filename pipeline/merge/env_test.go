@@ -52,7 +52,8 @@ func newEnv(t testing.TB, partitions int, budget *memory.Budget) *env {
 	return (&env{TB: t, broker: broker, client: client}).with(partitions)
 }
 
-// newSimulatedEnv is for tests that wait. It must be called in a bubble of testing/synctest, whose clock jumps.
+// newSimulatedEnv is for tests that wait. It must be called in a bubble of testing/synctest, whose clock advances when
+// all goroutines wait.
 func newSimulatedEnv(t testing.TB, partitions int) *env {
 	d := simtest.NewWith(t, simtest.Options{Brokers: 2})
 	return (&env{TB: t, broker: d, client: d.Client()}).with(partitions)
@@ -126,7 +127,7 @@ func (e *env) end(p int32) int64 {
 	return bounds.Stable
 }
 
-// order appends an order record that the given log has made. The log may be foreign.
+// order appends an order record that is signed by log, which may be foreign.
 func (e *env) order(log order.Log, entries ...order.Entry) {
 	e.Helper()
 	var b records.Builder
@@ -210,8 +211,8 @@ func (w *walk) until(e *env, source merge.Source, merged int64) {
 	}
 }
 
-// model computes the expected walk in the slow and obvious way: it reads the whole order log, and each of its ranges by
-// a separate fetch.Reader.
+// model is the slow reference model of a Reader: it reads the full order log, and each range with a separate
+// fetch.Reader.
 func (e *env) model() *walk {
 	e.Helper()
 	w := &walk{at: e.first()}

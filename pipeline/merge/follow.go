@@ -9,9 +9,9 @@ import (
 	"oriel/pipeline/order"
 )
 
-// mostAhead bounds the number of known ranges ahead, not counting those of the newest order record. It holds several
-// order records of hundreds of partitions, so that each lane knows which range to fetch next. More would only take
-// memory, and fewer would leave lanes idle.
+// mostAhead bounds the number of known ranges ahead, not counting those of the newest order record. So many ranges are
+// several order records of hundreds of partitions, so that each lane knows which range to fetch next. A larger bound
+// would only take memory, and a smaller one would leave lanes idle.
 const mostAhead = 4 << 10
 
 // follow reads the order log and appends its ranges to those ahead.
@@ -45,7 +45,7 @@ func (r *Reader) fail(err error) {
 	notify(r.came)
 }
 
-// read appends the ranges of an order record to those ahead, once few are left. A foreign record adds none.
+// read appends the ranges of an order record to those ahead, once few are left. A foreign record adds no range.
 func (r *Reader) read(ctx context.Context, record *records.Record) error {
 	for r.full() {
 		select {

@@ -12,7 +12,7 @@ type Idle struct{ since time.Time }
 
 // idleFor is the time without a Batch after which the merge of a whole topic counts as ended. The merge reads several
 // logs, and any of them may answer late. It must be well below the time that kafka.Doubt waits before it reports a
-// loss, because a caller that suspects a loss looks again within that time.
+// loss, because a caller that suspects a loss checks again within that time.
 const idleFor = 2 * time.Second
 
 // Over receives the next Batch of a Source and reports whether the log has ended. A partition has ended if the Batch

@@ -12,35 +12,35 @@ import (
 	"oriel/pipeline/kafka/topics"
 )
 
-// readAhead is the number of Batches that a lane holds, so that the next ones are there when its turn comes. It does
-// not fetch more, because a Batch may hold MiBs.
+// readAhead is the number of Batches that a lane holds, so that Batches are ready when its turn comes. It does not
+// fetch more, because a Batch may hold several MiB.
 const readAhead = 2
 
 // lane reads one partition ahead of the merge. While there is something to fetch it has a goroutine, which is then the
 // only user of its reader.
 type lane struct {
 	partition int32
-	turns     []turn         // ranges still to be handed out
-	ready     []*fetch.Batch // Batches fetched and not handed out yet, in order
+	turns     []turn         // ranges not handed out yet
+	ready     []*fetch.Batch // Batches fetched but not handed out, in order
 	next      int64          // offset after the records handed out
 	epoch     int32          // leader epoch of the last batch handed out, or −1
-	known     int64          // end of the partition, as far as is known
-	err       error          // returned after the ready Batches
-	doubt     kafka.Doubt    // whether the leader has all of the current range
+	known     int64          // last known end of the partition
+	err       error          // error to return after the ready Batches
+	doubt     kafka.Doubt    // the leader may lack a part of the current range
 
-	reader  *fetch.Reader // opened at offset read when needed; nil before
+	reader  *fetch.Reader // opened at offset read when needed; nil before that
 	read    int64         // offset after the ready Batches
 	running bool
 	cancel  context.CancelFunc // cancels the running fetch
-	parked  bool               // found no room, or gave up its memory: waits for its turn or for room
+	parked  bool               // waits for memory or for its turn, because it found no memory or gave its memory up
 }
 
-// holds reports whether a lane holds memory or may hold some.
+// holds reports whether a lane holds memory, or may get some at any time.
 func (l *lane) holds() bool {
 	return l.running || len(l.ready) > 0 || l.reader != nil && l.reader.Holds()
 }
 
-// number is the number of the lane's next turn; a larger one comes later in the order.
+// number is the number of the lane's next turn; a larger number comes later in the order.
 func (l *lane) number() int64 {
 	if len(l.turns) == 0 {
 		return math.MaxInt64
@@ -112,7 +112,7 @@ func (r *Reader) run(l *lane) {
 	})
 }
 
-// next reports whether the goroutine of a lane continues, and whether its next fetch waits for room (patient).
+// next reports whether the goroutine of a lane continues, and whether its next fetch waits for memory (patient).
 func (r *Reader) next(l *lane, cancel context.CancelFunc) (more, patient bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -121,12 +121,12 @@ func (r *Reader) next(l *lane, cancel context.CancelFunc) (more, patient bool) {
 	}
 	l.running, l.cancel = false, nil
 	r.yielded(l)
-	r.run(l) // opens a closed reader again
+	r.run(l) // reopens a closed reader
 	notify(r.came)
 	return false, false
 }
 
-// put adds a fetched Batch to a lane. short reports that the partition ends at present below the end of the lane's
+// put adds a fetched Batch to a lane. short reports that the partition currently ends before the end of the lane's
 // range t.
 func (r *Reader) put(l *lane, b *fetch.Batch, err error) (t turn, short bool) {
 	r.mu.Lock()
@@ -152,8 +152,8 @@ func (r *Reader) put(l *lane, b *fetch.Batch, err error) (t turn, short bool) {
 			b.Release()
 			return t, true
 		}
-		b.Next = t.To    // the range ends with offsets without records: compacted, or never used
-		l.reader.Close() // the reader stands at From
+		b.Next = t.To    // the range ends with offsets that have no records: compacted, or never used
+		l.reader.Close() // the reader still stands at From
 		l.reader = nil
 	}
 	l.doubt.Clear()
@@ -165,7 +165,7 @@ func (r *Reader) put(l *lane, b *fetch.Batch, err error) (t turn, short bool) {
 	return t, false
 }
 
-// reads returns the range that the lane reads now.
+// reads returns the range that the lane currently fetches.
 func (l *lane) reads() turn {
 	i := 0
 	for l.turns[i].To <= l.read {
@@ -180,7 +180,7 @@ func (r *Reader) look(ctx context.Context, l *lane, t turn) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
-	case r.giving == l: // its context was cancelled
+	case r.giving == l: // cancelled, to give up its memory
 	case err != nil:
 		l.err = err
 	case end >= t.To:

@@ -23,8 +23,8 @@ import (
 )
 
 // TestReaderMatchesReferenceModel compares Readers with the reference model on random inputs. They have every codec,
-// aborted transactions and markers, and order records that repeat, go back, cut batches or are foreign. It reads each
-// input in one go, and by Readers of which each continues where the previous one stopped.
+// aborted transactions and markers, and order records that repeat, go back, cut batches or are foreign. Each input is
+// read once by a single Reader, and once by several Readers, each of which continues where the previous one stopped.
 func TestReaderMatchesReferenceModel(t *testing.T) {
 	t.Parallel()
 	for _, size := range []int{1, 100_000, 1 << 30} {
@@ -78,7 +78,7 @@ func (e *env) grow(random *rand.Rand, partitions int32) {
 	}
 	log := e.log
 	if random.IntN(8) == 0 {
-		log.Key[0]++ // a foreign key
+		log.Key[0]++ // signs with a foreign key
 	}
 	var entries []order.Entry
 	for p := range partitions {
@@ -93,7 +93,7 @@ func (e *env) grow(random *rand.Rand, partitions int32) {
 	e.order(log, entries...)
 }
 
-// next fetches until a Batch holds something, and lets w take it.
+// next calls Fetch until a Batch has records or moves the position, and lets w take the Batch.
 func (e *env) next(w *walk, r *merge.Reader) error {
 	e.Helper()
 	for {
@@ -111,7 +111,7 @@ func (e *env) next(w *walk, r *merge.Reader) error {
 }
 
 // TestReaderWaitsForTheOrder checks that a Reader waits for records that are not ordered yet, and for ordered records
-// that are not there yet.
+// that the partition does not have yet.
 func TestReaderWaitsForTheOrder(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t, 2, nil)
@@ -149,7 +149,7 @@ func TestReaderWaitsForTheOrder(t *testing.T) {
 }
 
 // TestReaderTakesNoOtherRecordsThanWereOrdered checks the epochs of ranges. A range names the epoch of the leader that
-// had its records. Records of a later epoch below the end of the range have replaced lost ones, so the Reader must
+// reported its end. Records of a later epoch below the end of the range have replaced lost ones, so the Reader must
 // fail.
 func TestReaderTakesNoOtherRecordsThanWereOrdered(t *testing.T) {
 	t.Parallel()
@@ -165,7 +165,7 @@ func TestReaderTakesNoOtherRecordsThanWereOrdered(t *testing.T) {
 		t.Fatalf("epochs %d and %d", first, third)
 	}
 	for _, last := range []int32{third, third - 1} {
-		e.order(e.log, order.Entry{Partition: 0, End: 1, Epoch: first + 1}) // a leader that has appended nothing
+		e.order(e.log, order.Entry{Partition: 0, End: 1, Epoch: first + 1}) // a leader that has not appended any record
 		e.order(e.log, order.Entry{Partition: 0, End: 2, Epoch: last})
 		w := &walk{at: e.first()}
 		if last < third {
@@ -257,7 +257,7 @@ func TestReaderGoesOnBehindElectionsOfTheOrderLog(t *testing.T) {
 	})
 }
 
-// TestReaderStopsWithItsOrderLog checks that a Reader fails with its order log, after it has handed out all that was
+// TestReaderStopsWithItsOrderLog checks that a Reader fails with its order log, after it has handed out all records
 // ordered before.
 func TestReaderStopsWithItsOrderLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -283,8 +283,8 @@ func TestReaderStopsWithItsOrderLog(t *testing.T) {
 	})
 }
 
-// TestMergedBatchesEndByPublicNumbers checks that Batches end by public numbers alone. Three inputs have records of
-// equal lengths, with other contents or unreadable ones: their Batches must have the same ends.
+// TestMergedBatchesEndByPublicNumbers checks that the ends of Batches depend only on public numbers. Three inputs have
+// records of equal lengths but other contents, some unreadable: their Batches must have the same ends.
 func TestMergedBatchesEndByPublicNumbers(t *testing.T) {
 	t.Parallel()
 	var traces [3][]string
@@ -297,7 +297,7 @@ func TestMergedBatchesEndByPublicNumbers(t *testing.T) {
 				for range 1 + random.IntN(300) {
 					value := bytes.Repeat([]byte{byte('a' + neighbour)}, 1+random.IntN(2000))
 					if neighbour == 2 {
-						b.Append(value, nil, nil, 1) // as many bytes, in the key
+						b.Append(value, nil, nil, 1) // the key has as many bytes as the other streams' values
 					} else {
 						b.Append(nil, value, nil, 1)
 					}

@@ -5,20 +5,20 @@ import (
 	"time"
 )
 
-// Notices are the callbacks through which a Reader reports public facts. They must return quickly; a nil one is not
-// called.
+// Notices are the callbacks through which a Reader reports public facts. They must return quickly; a nil callback is
+// not called.
 type Notices struct {
-	// Halted reports that the range whose turn it is has brought no records for HaltAfter, and later that records come
-	// again. Its partition has no leader, or its leader does not have the range yet. Fetch calls Halted.
+	// Halted reports that no records of the range whose turn it is have arrived for HaltAfter, and later that they
+	// arrive again. Its partition has no leader, or its leader does not have the range yet. Fetch calls Halted.
 	Halted    func(partition int32, halted bool)
-	HaltAfter time.Duration // 0: 5 s, because most elections take less
+	HaltAfter time.Duration // wait before a notice; 0: 5 s, because most elections take less
 
-	// Refused receives the offset of an order record that is not the deployment's. It is called concurrently with
+	// Refused receives the offset of an order record that this deployment did not write. It is called concurrently with
 	// Fetch.
 	Refused func(record int64)
 }
 
-// halt records how long the range whose turn it is has brought no records.
+// halt records since when no records of the range whose turn it is have arrived.
 type halt struct {
 	turn     int64
 	since    time.Time

@@ -27,27 +27,27 @@ type Reader struct {
 	budget  *memory.Budget
 
 	begin   sync.Once
-	spawn   func(f func(ctx context.Context)) // runs f in a goroutine, until Close
+	spawn   func(f func(ctx context.Context)) // runs f in a goroutine that Close ends
 	stop    context.CancelFunc
 	running sync.WaitGroup
 	notices Notices
 	halt    halt
-	came    chan struct{} // receives when Fetch should look again
-	taken   chan struct{} // receives when a range was handed out
+	came    chan struct{} // wakes Fetch
+	taken   chan struct{} // receives after each range handed out
 
 	mu     sync.Mutex
-	at     *state.Ordered // position after all ranges ahead, up to which the order log was read
-	merged int64          // merged offset of the next record that Fetch returns
-	behind int64          // offsets between merged and the known ends of the partitions
-	ahead  []turn         // ranges still to be handed out, in order
-	turns  int64          // ranges added so far
+	at     *state.Ordered // position in the order log after all ranges in ahead
+	merged int64          // offset in the merged log of the next record to return
+	behind int64          // number of offsets between merged and the known ends of the partitions
+	ahead  []turn         // ranges not handed out yet, in order
+	turns  int64          // number of ranges added so far
 	lanes  map[int32]*lane
 	failed error // error of the order log; ranges added before it are handed out first
 
-	patient *lane // the lane whose turn it is, if it waits for room while no other lane runs
-	giving  *lane // the lane that must release its memory as soon as it stops running, or nil
-	tried   int64 // number of the last turn whose lane was resumed because its turn had come
-	parked  int   // number of lanes that wait for room
+	patient *lane // the lane whose turn it is, while it waits for memory and no other lane runs
+	giving  *lane // the lane that must release its memory when it stops running, or nil
+	tried   int64 // number of the last turn at which a waiting lane was resumed
+	parked  int   // number of lanes that wait for memory
 }
 
 // turn is a range that is still to be handed out, and the order record that added it.
@@ -55,8 +55,8 @@ type turn struct {
 	order.Range
 	number int64
 	record int64
-	epoch  int32 // leader epoch of the order log's batch that holds the record
-	last   bool  // the last range of its record
+	epoch  int32 // leader epoch of the batch in the order log that holds the record
+	last   bool  // the last range of its order record
 }
 
 // NewReader returns a Reader that continues at a position of the stream that began at start. o.MaxBytes bounds one
@@ -89,8 +89,8 @@ func (r *Reader) Close() {
 	}
 }
 
-// Fetch returns the next records, all of one partition and one range. It waits up to MaxWait for some. If none came, it
-// returns an empty Batch whose Partition is −1 and whose Order is nil.
+// Fetch returns the next records, all of one partition and one range. It waits up to MaxWait for them. If none arrive,
+// it returns an empty Batch whose Partition is −1 and whose Order is nil.
 func (r *Reader) Fetch(ctx context.Context) (*fetch.Batch, error) {
 	r.begin.Do(func() { r.spawn(r.follow) })
 	timer := time.NewTimer(r.options.MaxWait)
@@ -153,8 +153,8 @@ func (r *Reader) take() (*fetch.Batch, error) {
 }
 
 // check returns an error if a record below the end of a range was appended after the range was ordered. The leader that
-// ordered the range had all records below its end, so a later leader must not have written there. A record of a later
-// leader has replaced a record that is lost.
+// ordered the range had all records below its end, so a record of a later leader below this end has replaced a lost
+// record.
 func (r *Reader) check(b *fetch.Batch, head *turn) error {
 	for _, e := range b.Epochs {
 		if e.Leader > head.Epoch && e.Base < head.To {
@@ -165,7 +165,7 @@ func (r *Reader) check(b *fetch.Batch, head *turn) error {
 	return nil
 }
 
-// hand sets a Batch's place in the merged log.
+// hand sets a Batch's position in the merged log.
 func (r *Reader) hand(b *fetch.Batch, l *lane) {
 	head := r.ahead[0]
 	r.goesOn(head)

@@ -2,9 +2,9 @@ package merge
 
 import "oriel/pipeline/deployment"
 
-// push lets the lane whose turn it is make progress. If that lane finds no room, the lane farthest in the order
-// releases its memory. If no other lane holds any, the lane waits for room while no other lane runs. It then holds as
-// much memory as a single fetch.Reader, and makes progress like one.
+// push lets the lane whose turn it is make progress. If it finds no memory, the lane whose turn comes last releases its
+// memory. If no other lane holds memory, the lane waits for memory while no other lane runs. Then it holds as much
+// memory as a single fetch.Reader, and makes progress like one.
 func (r *Reader) push(l *lane) {
 	if turn := r.ahead[0].number; r.tried != turn {
 		r.tried = turn
@@ -19,7 +19,7 @@ func (r *Reader) push(l *lane) {
 	case farthest == nil:
 		r.patient = l
 	case farthest.running:
-		r.giving = farthest // when it has stopped, yielded resumes the lane whose turn it is
+		r.giving = farthest // yielded resumes the lane whose turn it is after this lane stops
 		if farthest.cancel != nil {
 			farthest.cancel()
 		}
@@ -31,7 +31,7 @@ func (r *Reader) push(l *lane) {
 	r.resume(l)
 }
 
-// farthest returns the lane other than beside that holds memory and whose turn comes last, or nil if there is none.
+// farthest returns the lane whose turn comes last among the lanes that hold memory, except beside; or nil.
 func (r *Reader) farthest(beside *lane) *lane {
 	var farthest *lane
 	for _, l := range r.lanes {
@@ -55,7 +55,7 @@ func (r *Reader) yielded(l *lane) {
 	}
 }
 
-// waited lets other lanes run again after the lane that had to wait for room alone.
+// waited lets other lanes run again after the lane that had to wait for memory while no other lane ran.
 func (r *Reader) waited(l *lane) {
 	if r.patient != l {
 		return
@@ -66,7 +66,7 @@ func (r *Reader) waited(l *lane) {
 	}
 }
 
-// park makes a lane wait until its turn has come or there is room again.
+// park makes a lane wait until its turn has come or there is memory again.
 func (r *Reader) park(l *lane) {
 	if !l.parked {
 		l.parked = true
@@ -83,7 +83,7 @@ func (r *Reader) resume(l *lane) {
 	r.run(l)
 }
 
-// unpark runs the first of the lanes that wait for room, in the order, if there is room for an answer.
+// unpark runs the first, in the order, of the lanes that wait for memory, if there is memory for an answer.
 func (r *Reader) unpark() {
 	if r.parked == 0 {
 		return

@@ -20,8 +20,8 @@ type Source interface {
 }
 
 // Open returns the Source of a partition's stream from a position on: a fetch.Reader, or a Reader of the whole topic.
-// key authenticates order records, and start is where the stream of the whole topic began. Neither is used for the
-// stream of one partition. Open replaces the topic and the epoch of o by those of the position.
+// key authenticates order records, and start is where the stream of the whole topic began. For the stream of one
+// partition neither is used. Open replaces the topic id and the epoch in o by the position's.
 func Open(
 	c *kafka.Client, config deployment.Config, partition int32, key [32]byte, start *state.Ordered, at state.Position,
 	o fetch.Options,

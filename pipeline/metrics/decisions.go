@@ -18,38 +18,39 @@ const MaxDecisionSeries = 1000
 
 // Numbers are decisions whose coordinates have names and intervals.
 type Numbers struct {
-	Labels [][3]string                                                   // of each: memory, statistic and cell
-	Read   func(notice.Decided) (values, low, high []float64, err error) // NaN: it has no series
+	Labels [][3]string                                                   // of each number: memory, statistic and cell
+	Read   func(notice.Decided) (values, low, high []float64, err error) // a value NaN has no series
 }
 
-// decisions shows the newest committed decision of each stream that the process owns: its first coordinates by place,
-// with the numbers beside them, or its numbers by name with intervals. It is post-processing of published decisions. A
-// stream that was taken over is not shown before its next commit, because the last owner's decision may be hours old.
+// decisions shows the newest committed decision of each stream that the process owns: its first coordinates by index
+// and the decision's other numbers, or its named numbers with intervals. This is post-processing of published
+// decisions. After a take-over a stream is not shown before its next commit, because the previous owner's decision may
+// be hours old.
 type decisions struct {
 	coordinates int
-	numbers     *Numbers           // nil: coordinates have no names
-	perStream   []*prometheus.Desc // series of a coordinate: its value; of a number the ends of its interval, too
-	member      *prometheus.Desc   // nil where coordinates have names
+	numbers     *Numbers           // names and intervals of coordinates; nil: coordinates have numbers only
+	perStream   []*prometheus.Desc // of a coordinate: its value; of a named number also both ends of its interval
+	member      *prometheus.Desc   // nil if coordinates have names
 	hidden      *prometheus.Desc
 
 	mu     sync.Mutex
-	newest map[int32]shownSeries // by partition
+	newest map[int32]shownSeries // newest decision of each partition
 }
 
 type shownSeries struct {
 	stream string
-	series [][]float64 // as decisions.each, by coordinate
+	series [][]float64 // series of each coordinate, in the order of perStream
 
 	members []member
 }
 
-// member is a number of a decision beside its coordinates, such as the value of a set.
+// member is a number of a decision besides its coordinates, for example the value of a set.
 type member struct {
 	name  string
 	value float64
 }
 
-// size is the number of series.
+// size returns the number of series.
 func (s shownSeries) size() int { return len(s.series)*len(s.series[0]) + len(s.members) }
 
 func newDecisions(coordinates int, numbers *Numbers) *decisions {
@@ -79,7 +80,7 @@ func (d *decisions) committed(p int32, newest notice.Decided) {
 	series := [][]float64{newest.Point}
 	if d.numbers != nil {
 		values, low, high, err := d.numbers.Read(newest)
-		if err != nil { // one without intervals
+		if err != nil { // the number has no interval
 			d.closed(p)
 			return
 		}
@@ -95,7 +96,7 @@ func (d *decisions) committed(p int32, newest notice.Decided) {
 	d.newest[p] = shownSeries{stream: newest.Stream, series: series, members: members}
 }
 
-// members returns the members of a decision that are numbers. Operators have a handful.
+// members returns the extra members of a decision that are numbers. Operators have only a few.
 func (d *decisions) members(newest notice.Decided) (members []member) {
 	if d.member == nil {
 		return nil
@@ -125,7 +126,7 @@ func (d *decisions) Describe(to chan<- *prometheus.Desc) {
 	to <- d.hidden
 }
 
-// Collect sends whole streams, the lowest partitions first, as long as there is room.
+// Collect sends whole streams, the lowest partitions first, as long as their series stay within MaxDecisionSeries.
 func (d *decisions) Collect(to chan<- prometheus.Metric) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -152,7 +153,7 @@ func (d *decisions) Collect(to chan<- prometheus.Metric) {
 	to <- prometheus.MustNewConstMetric(d.hidden, prometheus.GaugeValue, float64(hidden))
 }
 
-// labels are those of a coordinate.
+// labels returns the labels of a coordinate's series.
 func (d *decisions) labels(stream string, i int) []string {
 	if d.numbers == nil {
 		return []string{stream, strconv.Itoa(i)}

@@ -60,7 +60,7 @@ oriel_decision{coordinate="1",deployment="d",stream="0"} 5.25
 		head+"oriel_decision{coordinate=\"0\",deployment=\"d\",stream=\"3\"} -0.5\n"+rest)
 }
 
-// saying is a decision with members beside its coordinates, some of which are numbers.
+// saying returns a decision with members besides its coordinates, some of which are numbers.
 func saying(stream string, point ...float64) notice.Decided {
 	d := notice.Decided{Stream: stream, Index: 1, Step: 1, Point: point}
 	for _, x := range [][2]string{{"shift", "-2.5e-1"}, {"arm", `"1"`}, {"deviation", "[1]"}, {"explores", "1"}} {
@@ -69,7 +69,8 @@ func saying(stream string, point ...float64) notice.Decided {
 	return d
 }
 
-// TestNumbersBesideCoordinatesAreShown checks that they have the name of their member, and count among the series.
+// TestNumbersBesideCoordinatesAreShown checks that these numbers have the name of their member, and count towards the
+// bound on series.
 func TestNumbersBesideCoordinatesAreShown(t *testing.T) {
 	r, l := decided(metrics.MaxDecisionSeries)
 	l.Decided(0, saying("0", make([]float64, metrics.MaxDecisionSeries)...))
@@ -92,8 +93,8 @@ func TestNumbersBesideCoordinatesAreShown(t *testing.T) {
 	}
 }
 
-// TestDecisionSeriesAreBounded checks that the bound holds whatever is asked for, and that streams left out are
-// counted.
+// TestDecisionSeriesAreBounded checks that the bound holds for every number of requested coordinates, and that streams
+// left out are counted.
 func TestDecisionSeriesAreBounded(t *testing.T) {
 	r, l := decided(metrics.MaxDecisionSeries)
 	long := make([]float64, metrics.MaxDecisionSeries+500)
@@ -108,7 +109,8 @@ func TestDecisionSeriesAreBounded(t *testing.T) {
 	}
 }
 
-// TestDecisionsAreNotShownUnlessAskedFor checks that transactions keep no newest decision then either.
+// TestDecisionsAreNotShownUnlessAskedFor checks that without requested coordinates no series are shown, and
+// transactions do not keep their newest decision.
 func TestDecisionsAreNotShownUnlessAskedFor(t *testing.T) {
 	r, l := decided(0)
 	if l.Decided != nil || strings.Contains(exposition(r), "oriel_decision{") {
@@ -116,7 +118,7 @@ func TestDecisionsAreNotShownUnlessAskedFor(t *testing.T) {
 	}
 }
 
-// named has two numbers, with intervals of ± 2.5 a step; at step 0 there are none.
+// named describes decisions with two numbers, whose intervals are ± 2.5 times the step; at step 0 there are none.
 var named = metrics.Numbers{
 	Labels: [][3]string{{"1000", "count", "carrier=UA"}, {"1000", "mean", "carrier=UA"}},
 	Read: func(d notice.Decided) (values, low, high []float64, err error) {
@@ -138,7 +140,8 @@ func shownNumbers(coordinates int, numbers *metrics.Numbers) (*prometheus.Regist
 	return r, m.Listen(notice.Listener{})
 }
 
-// TestNumbersAreShownByName checks that each lies in its interval, and that a decision without numbers has no series.
+// TestNumbersAreShownByName checks that each number lies in its interval, and that a decision without numbers has no
+// series.
 func TestNumbersAreShownByName(t *testing.T) {
 	r, l := shownNumbers(2, &named)
 	l.Decided(0, point("0", 10, -3))
@@ -175,7 +178,7 @@ func TestUnknownNumbersAreNotShown(t *testing.T) {
 	}
 }
 
-// TestNumberSeriesAreBounded checks the bound with three series a number, by whole streams.
+// TestNumberSeriesAreBounded checks the bound with three series per number; a stream is shown completely or not at all.
 func TestNumberSeriesAreBounded(t *testing.T) {
 	for asked, want := range map[int][2]int{120: {720, 1}, metrics.MaxDecisionSeries: {999, 2}} {
 		many := named

@@ -23,23 +23,23 @@ type Metrics struct {
 	refused                             *prometheus.CounterVec
 	waits                               *prometheus.GaugeVec
 
-	newest *decisions // nil: not shown
+	newest *decisions // nil: no coordinates are shown
 
 	mu    sync.Mutex
-	tasks map[int32]bool // partitions that this process owns, stopped ones too
+	tasks map[int32]bool // partitions of this process, stopped ones included
 }
 
-// Process is the part of the metrics that concerns the whole process.
+// Process is the part of the metrics that concerns the process, not a partition.
 type Process struct {
-	Deployment         string // a label of every metric, so that two deployments never mix
+	Deployment         string // label of every metric, so that metrics of two deployments never mix
 	Version, GoVersion string
-	Coordinates        int      // of the newest decision of each stream that are shown; 0 shows none
-	Numbers            *Numbers // their names and intervals; nil: they have none
-	// reports for each reason not to be ready whether it applies
+	Coordinates        int      // number of coordinates of the newest decision to show for each stream; 0: none
+	Numbers            *Numbers // names and intervals of coordinates; nil: they have none
+	// returns for each reason not to be ready whether it applies
 	Waiting func() map[string]bool
 }
 
-// New registers the collectors. The guarantee is the one that every stream of the deployment states for one window.
+// New registers the collectors. g is the guarantee of every stream of the deployment.
 func New(r prometheus.Registerer, g protection.Guarantee, about Process) *Metrics {
 	r = prometheus.WrapRegistererWith(prometheus.Labels{"deployment": about.Deployment}, r)
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
@@ -92,8 +92,7 @@ func New(r prometheus.Registerer, g protection.Guarantee, about Process) *Metric
 	return m
 }
 
-// ready exports readiness as /readyz shows it. It is computed at each scrape, whether the brokers can be reached or
-// not.
+// ready exports readiness as /readyz shows it. It is computed at each scrape, even if the brokers cannot be reached.
 func ready(r prometheus.Registerer, waiting func() map[string]bool) {
 	r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "oriel_ready", Help: "1 when /readyz says ready."},
 		func() float64 {
@@ -119,7 +118,7 @@ func (m *Metrics) takePartition(p int32, yes bool) {
 	m.owned.WithLabelValues().Set(float64(len(m.tasks)))
 }
 
-// Listen returns a listener that counts and then calls the functions of l.
+// Listen returns a listener that updates the metrics and then calls the functions of l.
 func (m *Metrics) Listen(l notice.Listener) notice.Listener {
 	own := notice.Listener{
 		Committed: m.committed,

@@ -23,7 +23,7 @@ var guarantee = protection.Guarantee{
 	Batch: 1, Epsilon: 0.5, Delta: 1e-6,
 }
 
-// played is a registry after a fixed run of two partitions.
+// played returns the registry after a fixed run of two partitions.
 func played(l notice.Listener) *prometheus.Registry {
 	r := prometheus.NewRegistry()
 	m := metrics.New(r, guarantee, metrics.Process{
@@ -160,8 +160,8 @@ oriel_waiting{deployment="d",reason="disk"} 0
 oriel_window_steps{deployment="d"} 64
 `
 
-// TestWindowOfAWholeLifeIsInfinite checks that the window is +Inf if everything is protected for ever, whatever window
-// the mechanism has inside.
+// TestWindowOfAWholeLifeIsInfinite checks that the window is +Inf if events are protected for ever, even if the
+// mechanism's calibration has a window.
 func TestWindowOfAWholeLifeIsInfinite(t *testing.T) {
 	for _, g := range []protection.Guarantee{
 		{Mechanism: "once-gaussian", Terms: protection.Terms{Scope: protection.PerStep{}}},
@@ -183,7 +183,8 @@ func exposition(r *prometheus.Registry) string {
 	return w.Body.String()
 }
 
-// TestExpositionIsThis compares the whole text, so that no metric is added without a look at the package's rule.
+// TestExpositionIsThis compares the full text of /metrics, so that whoever adds a metric must consider the package's
+// rule.
 func TestExpositionIsThis(t *testing.T) {
 	got := strings.Split(exposition(played(notice.Listener{})), "\n")
 	want := strings.Split(strings.TrimPrefix(wanted, "\n"), "\n")
@@ -200,7 +201,8 @@ func TestExpositionIsThis(t *testing.T) {
 	}
 }
 
-// TestEqualCountsGiveEqualText checks that no clock and no process metric is exported.
+// TestEqualCountsGiveEqualText checks that inputs with equal counts give equal text: no metric depends on the clock or
+// the process.
 func TestEqualCountsGiveEqualText(t *testing.T) {
 	if a, b := exposition(played(notice.Listener{})), exposition(played(notice.Listener{})); a != b {
 		t.Errorf("two equal runs give\n%s\nand\n%s", a, b)

@@ -19,97 +19,99 @@ const (
 	Halted    TaskState = "stopped"
 )
 
-// Standby is the state of a process that has no partition, beside a deployment of one stream.
+// Standby is the state of a process without a partition, in a deployment of one stream.
 type Standby string
 
 // The states of standing by, in the order in which a process passes them.
 const (
-	NoStandby Standby = ""        // it has a partition, or there are several streams
-	Copying   Standby = "copying" // it copies the changelog to its local store
-	Warm      Standby = "warm"    // the local store has the changelog up to a moment ago
+	NoStandby Standby = ""        // the process has a partition, or the deployment several streams
+	Copying   Standby = "copying" // the process copies the changelog to its local store
+	Warm      Standby = "warm"    // the local store has all of the changelog up to a moment ago
 )
 
 // Commit describes one committed transaction in public numbers only: counts and times, never content.
 type Commit struct {
 	Partition int32
-	Records   int           // input records taken, valid or not
+	Records   int           // input records taken, valid or null
 	Steps     uint64        // steps closed
-	Decisions int           // decisions made readable
-	Lag       int64         // records between the committed position and the end of the input
+	Decisions int           // decisions published
+	Lag       int64         // number of offsets between the committed position and the end of the input
 	Duration  time.Duration // from the first request of the transaction to its acknowledged end
 }
 
-// Decided is a committed decision.
+// Decided is a committed decision, parsed.
 type Decided struct {
 	Stream      string
 	Index, Step uint64
-	Point       []float64 // the listener's own
+	Point       []float64 // the coordinates; the listener owns them
 	Extras      []schemas.ExtraMember
 }
 
-// Point is a place in a transaction or a take-over where a crash must do no harm. Tests kill the process there.
+// Point is a point of a transaction or a take-over at which a crash must be harmless. Tests kill the process there.
 type Point string
 
-// The places that tests stop at.
+// The points at which tests stop.
 const (
-	PointFenced   Point = "fenced"    // earlier owners fenced, nothing read or opened
-	PointRestored Point = "restored"  // state restored or opened, nothing fetched
-	PointProduced Point = "produced"  // all records of a transaction acknowledged, not committed
-	PointEnded    Point = "committed" // transaction committed, local store behind
+	PointFenced   Point = "fenced"    // earlier owners are fenced; nothing is read or opened
+	PointRestored Point = "restored"  // the state is restored or opened; nothing is fetched
+	PointProduced Point = "produced"  // all records of a transaction are acknowledged, but it is not committed
+	PointEnded    Point = "committed" // the transaction is committed; the local store does not have it yet
 )
 
 // Ending describes how a service has ended after a request to stop.
 type Ending struct {
-	Committed bool // all that was computed is known to be committed; if not, the next owner computes the rest again
-	Left      bool // the group has confirmed the leave; if not, the partitions are free after the session timeout
+	Committed bool // everything computed is known to be committed; otherwise the next owner computes the rest again
+	Left      bool // the group has confirmed the leave; otherwise partitions become free after the session timeout
 }
 
 // Listener holds functions that tasks call from their own goroutines: each must be quick and safe for concurrent use.
 // A nil function is not called.
 type Listener struct {
-	Assigned  func(partitions []int32) // a generation of the group begins
+	Assigned  func(partitions []int32) // a generation of the group has begun
 	Committed func(Commit)
 	Aborted   func(partition int32)
 
-	// Decided is called after a commit that published decisions, with the newest one of the first topic: metrics and
-	// pages are for everyone who reads that topic. While it and Published are nil, no transaction keeps its newest
-	// decision.
+	// Decided is called after a commit that published decisions, with the newest decision of the first topic, because
+	// metrics and pages are for all readers of this topic. If Decided and Published are nil, transactions do not keep
+	// their newest decision.
 	Decided func(partition int32, newest Decided)
 	// Published is called with the published bytes of the same decision, which are valid during the call. Parsing a
 	// large decision costs as much as making it.
 	Published func(partition int32, newest []byte)
 	State     func(partition int32, s TaskState)
 	Proves    func(partition int32, g protection.Guarantee) // the stream is taken over; its frozen params prove g
-	Holds     func(partition int32, bytes int)              // the state is in memory; its size is constant
-	Opening   func(partition int32, from int64)             // the first incarnation will be opened, at an offset
-	Opened    func(partition int32)                         // the partition's first incarnation was opened
+	Holds     func(partition int32, bytes int)              // the state is in memory and has this constant size
+	Opening   func(partition int32, from int64)             // the first incarnation will be opened, at this offset
+	Opened    func(partition int32)                         // the stream's first incarnation was opened
 	Closed    func(partition int32)                         // the partition was handed over
-	Standby   func(Standby)                                 // the process stands by, or no longer does
-	// Waits is called when the stream of a whole topic begins or ceases to wait for a partition of the input: the
-	// records of that partition are next in the order, and it has no leader, or its leader does not have them yet.
+	Standby   func(Standby)                                 // the process has begun or ended to stand by
+	// Waits is called when the stream of a whole topic begins or ends to wait for a partition of the input. Records of
+	// this partition are next in the order, but it has no leader, or its leader does not have them yet.
 	Waits func(partition, input int32, waits bool)
 	// Refused is called for each record of the order log that this deployment did not write.
 	Refused func(partition int32)
 	// Behind is called between commits with the number of records between the committed position and the end of the
 	// input.
 	Behind    func(partition int32, lag int64)
-	Restarted func(partition int32, err error) // the task takes its partition over again after err
+	Restarted func(partition int32, err error) // the task takes its partition over again because of err
 	Reached   func(partition int32, p Point)
-	Stopped   func(partition int32, err error)   // the partition is parked; err has the reason and the remedy
-	Note      func(partition int32, text string) // an event that a person should see once; never holds payload
-	Members   func(problems []string)            // problems with the group's members, when they change; none: all is well
-	// Versions is called with the members of another version of Oriel, when they change. They are no fault.
+	Stopped   func(partition int32, err error)   // the partition waits for a person; err has reason and remedy
+	Note      func(partition int32, text string) // a message that a person should see once; it must never hold payload
+	Members   func(problems []string)            // the group members' problems, when they change; none: all are fine
+	// Versions is called with the members of another version of Oriel, when they change. Such members are not a
+	// problem.
 	Versions func(members []string)
 	// Doubted is called with a problem of the deployment's topics that must be found again before it counts, and with
-	// nil when a later look did not find it.
+	// nil when a later check did not find it.
 	Doubted func(problem error)
-	// Partitions is called with the number of partitions of the input and of streams (one each, or 1), at the start and
+	// Partitions is called with the number of partitions of the input and of streams (as many, or 1), at the start and
 	// when partitions were added.
 	Partitions func(input, streams int)
-	Ended      func(Ending) // the service has ended after a request to stop
+	Ended      func(Ending) // the service has ended as requested
 }
 
-// EnsureDefaults sets each nil function to one that does nothing, so that all but Decided and Published can be called.
+// EnsureDefaults sets each nil function to one that does nothing, except Decided and Published, so that all others can
+// be called.
 func (l *Listener) EnsureDefaults() { FillNil(l, "Decided", "Published") }
 
 // FillNil sets each nil function of a struct of functions to one that does nothing, except those named in but.
@@ -122,7 +124,7 @@ func FillNil(listener any, but ...string) {
 	}
 }
 
-// Both returns a listener that calls each function of first, and after it the same one of then. It has the defaults of
+// Both returns a listener that calls each function of first, and then the same function of then. It has the defaults of
 // EnsureDefaults.
 func Both(first, then Listener) Listener {
 	functions, others := reflect.ValueOf(&first).Elem(), reflect.ValueOf(then)
@@ -146,7 +148,8 @@ func Both(first, then Listener) Listener {
 // KeepsNewest reports whether transactions must keep their newest decision.
 func (l Listener) KeepsNewest() bool { return l.Decided != nil || l.Published != nil }
 
-// DecidedLine calls Decided and Published with the newest decision of a transaction, as a line; empty: there is none.
+// DecidedLine calls Decided and Published with the newest decision of a transaction, as a line; an empty line means no
+// decision.
 func (l Listener) DecidedLine(partition int32, newest []byte) {
 	if len(newest) == 0 {
 		return
@@ -157,7 +160,7 @@ func (l Listener) DecidedLine(partition int32, newest []byte) {
 	if l.Decided == nil {
 		return
 	}
-	if d, err := schemas.ParseDecision(newest); err == nil { // always, because this process has made the line
+	if d, err := schemas.ParseDecision(newest); err == nil { // cannot fail, because this process has made the line
 		l.Decided(partition, Decided{Stream: d.Stream, Index: d.Index, Step: d.Step, Point: d.Point, Extras: d.Extras})
 	}
 }

@@ -9,25 +9,25 @@ import (
 	"oriel/state"
 )
 
-// ErrorKind is the reaction of a task to an error.
+// ErrorKind says how a task reacts to an error.
 type ErrorKind int
 
-// The kinds of error a task can meet. The zero value is Retry: an unknown error never loses or repeats anything,
-// because every retry starts again from the committed state.
+// The kinds of error a task can meet. The zero value is Retry: a retry after an unknown error is harmless, because it
+// starts again from the committed state.
 const (
-	Retry    ErrorKind = iota // the broker is away or the outcome unknown: take the partition over again, after a pause
-	Lost                      // another member owns the partition: close quietly
-	Stopped                   // going on could break a guarantee: release nothing until a person acts
-	Finished                  // the caller ended the work
+	Retry    ErrorKind = iota // broker away, or a commit's status unknown: take the partition over again after a pause
+	Lost                      // another member owns the partition: close without a message
+	Stopped                   // continuing could break a guarantee: release nothing until a person acts
+	Finished                  // the caller has ended the work
 )
 
-// StopError is the reason why a partition cannot go on, with the remedy. It must never hold payload.
+// StopError is the reason why a partition cannot continue, with the remedy. It must never hold payload.
 type StopError struct {
-	Partition int32  // input partition, −1 when the whole deployment is concerned
+	Partition int32  // input partition; −1: the whole deployment
 	Reason    string // what was found
-	Remedy    string // what to do
+	Remedy    string // what a person should do
 	Cause     error  // may be nil
-	Loss      bool   // brokers have lost something; counts only if it is found again for a while (kafka.Doubt)
+	Loss      bool   // brokers have lost data; counts only if it is found again for some time (kafka.Doubt)
 }
 
 func (e *StopError) Error() string {
@@ -44,7 +44,7 @@ func (e *StopError) Error() string {
 
 func (e *StopError) Unwrap() error { return e.Cause }
 
-// OfLoss reports whether an error is about a loss, which another look may refute.
+// OfLoss reports whether an error is about a loss, which a later check may refute.
 func OfLoss(err error) bool {
 	var stop *StopError
 	return errors.As(err, &stop) && stop.Loss
@@ -56,7 +56,7 @@ func OfAll(err error) bool {
 	return errors.As(err, &stop) && stop.Partition < 0
 }
 
-// Kind returns the kind of an error. No other function decides it.
+// Kind returns the kind of an error. It is the only function that determines it.
 func Kind(err error) ErrorKind {
 	var stop *StopError
 	switch {
@@ -75,8 +75,8 @@ func Kind(err error) ErrorKind {
 	return Retry
 }
 
-// HorizonReached is the StopError of a partition whose stream has reached its horizon. The input offset stays at the
-// first record that was not taken.
+// HorizonReached returns the StopError for a partition whose stream has reached its horizon. The input offset stays at
+// the first record that was not taken.
 func HorizonReached(partition int32, horizon uint64) error {
 	return &StopError{
 		Partition: partition,

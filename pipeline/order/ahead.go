@@ -20,7 +20,7 @@ func (l Log) Ahead(
 	}
 	f := l.Follow(c, topic, at, start)
 	defer f.Close()
-	last := map[int32]int{} // the newest range of a partition
+	last := map[int32]int{} // index in ahead of each partition's newest range
 	for f.At().Next < bounds.High {
 		ranges, _, err := f.Read(ctx)
 		if err != nil {

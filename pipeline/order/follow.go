@@ -12,8 +12,8 @@ import (
 	"oriel/state"
 )
 
-// readBytes is the memory of one reader of an order log: twice the largest answer. It must not come out of the budget
-// of readers of the input, because they may hold records that the order does not have yet, and then wait for the order.
+// readBytes is the memory of one reader of an order log: twice the largest answer. It must not come from the budget of
+// the input's readers, because they may hold records that are not ordered yet, and then wait for the order.
 const readBytes = 2 << 20
 
 // Follower reads an order log from a position on. It is not safe for concurrent use.
@@ -24,19 +24,19 @@ type Follower struct {
 	start  *state.Ordered
 	ranges []Range
 
-	// Refused is the number of records so far that Parse refuses. A deployment writes none of them, so they come from
-	// other clients.
+	// Refused is the number of records so far that Parse refuses. A deployment never writes such records, so they come
+	// from other clients.
 	Refused int
 }
 
-// Follow returns a Follower that starts at a position of the stream that began at start. topic is the order log.
+// Follow returns a Follower that starts at position at; the stream began at start. topic is the order log.
 func (l Log) Follow(c *kafka.Client, topic topics.Topic, at, start *state.Ordered) *Follower {
 	return &Follower{log: l, at: at.Clone(), start: start, reader: l.Reader(c, topic.Name, at)}
 }
 
 // Reader reads the records of an order log from a position on, with records of open and aborted transactions. All
 // readers must read the same records, and a writer that leaves a transaction open must not be able to stop them. A
-// log that was compacted is refused (kafka.ErrHole), because the order without its missing records is another one.
+// compacted log is refused (kafka.ErrHole), because without the missing records the order would be different.
 func (l Log) Reader(c *kafka.Client, topic string, at *state.Ordered) *fetch.Reader {
 	return fetch.NewReader(c, topic, 0, at.Next, fetch.Options{
 		ID: l.Topic, Uncommitted: true, LastEpoch: &at.LeaderEpoch, Budget: memory.NewBudget(readBytes),
@@ -44,14 +44,14 @@ func (l Log) Reader(c *kafka.Client, topic string, at *state.Ordered) *fetch.Rea
 	})
 }
 
-// Close gives back the Follower's memory.
+// Close frees the Follower's memory.
 func (f *Follower) Close() { f.reader.Close() }
 
-// At is the Follower's position: behind all that Read has returned. It is valid until the next Read.
+// At returns the Follower's position: after all ranges that Read has returned. It is valid until the next Read.
 func (f *Follower) At() *state.Ordered { return f.at }
 
-// Read waits a moment for order records and returns the ranges that they add to the order, valid until the next Read;
-// high is the end of the log. Errors are those of fetch.Reader, and ErrFormat.
+// Read waits a short time for order records and returns the ranges that they add to the order, valid until the next
+// Read; high is the end of the log. Errors are those of fetch.Reader, and ErrFormat.
 func (f *Follower) Read(ctx context.Context) (ranges []Range, high int64, err error) {
 	batch, err := f.reader.Fetch(ctx)
 	if err != nil {

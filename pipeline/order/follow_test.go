@@ -21,7 +21,7 @@ import (
 	"oriel/state"
 )
 
-// env is an order log on a broker of the test's own.
+// env is an order log on a broker that only this test uses.
 type env struct {
 	testing.TB
 	brokers []string
@@ -43,7 +43,8 @@ func newEnvAt(t testing.TB, address string) *env {
 	return (&env{TB: t, brokers: brokers, client: client}).with()
 }
 
-// newSimulatedEnv is for tests that wait. It must be called in a bubble of testing/synctest, whose clock jumps.
+// newSimulatedEnv is for tests that wait. It must be called in a bubble of testing/synctest, whose clock advances when
+// all goroutines wait.
 func newSimulatedEnv(t testing.TB) *env {
 	return (&env{TB: t, client: simtest.New(t).Client()}).with()
 }
@@ -136,8 +137,8 @@ func TestAheadReturnsTheOrderedRanges(t *testing.T) {
 	}
 }
 
-// TestAnOpenTransactionOfAnotherWriterStopsNoReader checks that a writer without the key cannot stop readers of the
-// order log by an open transaction.
+// TestAnOpenTransactionOfAnotherWriterStopsNoReader checks that a writer without the key cannot block readers of the
+// order log with an open transaction.
 func TestAnOpenTransactionOfAnotherWriterStopsNoReader(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
@@ -149,7 +150,7 @@ func TestAnOpenTransactionOfAnotherWriterStopsNoReader(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b records.Builder
-	b.Append(nil, e.record(order.Entry{Partition: 3, End: 1}), nil, 0) // copied from somewhere
+	b.Append(nil, e.record(order.Entry{Partition: 3, End: 1}), nil, 0) // a record copied to another offset
 	if _, err := p.Produce(t.Context(), e.topic.Name, 0, &b); err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +167,8 @@ func TestAnOpenTransactionOfAnotherWriterStopsNoReader(t *testing.T) {
 	}
 }
 
-// TestAheadRefusesALogThatWasCompacted: its policy was compact for a moment between two looks at it.
+// TestAheadRefusesALogThatWasCompacted checks that a log is refused if its policy was compact for a short time between
+// two checks of the topic.
 func TestAheadRefusesALogThatWasCompacted(t *testing.T) {
 	t.Parallel()
 	broker, err := embedded.Start(embedded.Options{Memory: true, CompactEvery: 50 * time.Millisecond})

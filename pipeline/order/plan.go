@@ -9,18 +9,17 @@ import (
 )
 
 const (
-	// entryOffsets is the greatest number of offsets that one entry adds. So many records of a partition come before
-	// the next partition's turn where the input is far ahead: some milliseconds of work. Half as many would double the
-	// order log of an input that is read from its beginning; twice as many would let a partition wait longer for its
-	// turn.
+	// entryOffsets is the largest number of offsets that one entry adds. If the input is far ahead of the order,
+	// partitions take turns after this many records: some milliseconds of work. Half as many would double the order log
+	// of an input that is read from its beginning; twice as many would make partitions wait longer for their turn.
 	entryOffsets = 4096
 
 	// requestBytes is the size at which a request closes: a quarter of the default max.message.bytes. With 200
-	// partitions it orders 150 million offsets; the next tick orders the rest.
+	// partitions it orders 150 million offsets; the next tick orders the remaining ones.
 	requestBytes = 256 << 10
 )
 
-// appendRecords appends to b the order records that bring a vector to the ends of the input, as far as they fit into
+// appendRecords appends to b the order records that advance a vector to the ends of the input, as far as they fit into
 // one request, and returns how many offsets of the input they add. The ends ascend by partition.
 func (l Log) appendRecords(
 	b *records.Builder, at, start *state.Ordered, ends []topics.End, timestampMs int64,
@@ -29,7 +28,7 @@ func (l Log) appendRecords(
 	for i, e := range ends {
 		part := Place(at, start, e.Partition)
 		if next[i] = part.Next; e.Epoch < max(part.Ordered, 0) {
-			next[i] = e.Offset // its entry would be void
+			next[i] = e.Offset // an entry of an older epoch would be void
 		}
 	}
 	var entries []Entry

@@ -11,7 +11,7 @@ import (
 	"oriel/state"
 )
 
-// parsed are the entries of each record of a batch.
+// parsed returns the entries of each record of a batch.
 func parsed(t *testing.T, b *records.Builder) (all [][]Entry) {
 	t.Helper()
 	if b.Count() == 0 {
@@ -34,7 +34,7 @@ func parsed(t *testing.T, b *records.Builder) (all [][]Entry) {
 	return all
 }
 
-// TestRequestsBringTheOrderToTheEnds draws vectors and ends. Request by request the order must reach each end that
+// TestRequestsBringTheOrderToTheEnds draws vectors and ends. After some requests the order must reach each end that
 // counts. No entry may be void or too long, and partitions must take turns.
 func TestRequestsBringTheOrderToTheEnds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(28, 4))
@@ -112,8 +112,8 @@ func TestRequestsAreBounded(t *testing.T) {
 	}
 }
 
-// TestTicksLeadCommits checks that a look comes a fixed time before each commit, and that the time between two looks is
-// bounded.
+// TestTicksLeadCommits checks that a Sequencer looks at the ends a fixed time before each commit, and that the time
+// between two looks is bounded.
 func TestTicksLeadCommits(t *testing.T) {
 	for _, interval := range []time.Duration{
 		time.Millisecond, 100 * time.Millisecond, 101 * time.Millisecond, 333_333_333, 10 * time.Second, time.Minute,

@@ -12,12 +12,12 @@ import (
 // Entry states that a partition of the input has reached an end.
 type Entry struct {
 	Partition int32
-	End       int64 // the partition's stable end: exclusive
-	Epoch     int32 // leader epoch of the leader that reported the end
+	End       int64 // the partition's stable end, exclusive
+	Epoch     int32 // epoch of the leader that reported the end
 }
 
-// Log holds the facts that records of an order log are bound to: the deployment's key, the topic that holds them, and
-// the input that they order.
+// Log holds the facts to which records of an order log are bound: the deployment's key, the topic that holds the
+// records, and the input that they order.
 type Log struct {
 	Key          [32]byte
 	Topic, Input [16]byte
@@ -27,9 +27,10 @@ type Log struct {
 //
 //	format u8 ‖ input id 16 ‖ entries ‖ MAC 16
 //
-// with an entry as three uvarints: the partition, less the one of the entry before and 1; the end; the epoch. The MAC
-// is the first half of HMAC-SHA-256(key, order topic id ‖ all bytes before the MAC): 128 bits, the least that RFC 2104,
-// section 5, allows. It is the last field of every format, so that a record of a later version still verifies.
+// with an entry as three uvarints: the partition minus the previous entry's partition minus 1; the end; the epoch. The
+// MAC is the first half of HMAC-SHA-256(key, order topic id ‖ all bytes before the MAC): 128 bits, the smallest length
+// that RFC 2104, section 5, allows. It is the last field of every format, so that a record of a later version still
+// verifies.
 const (
 	format1 = 1
 	macLen  = 16
@@ -39,8 +40,8 @@ const (
 	MaxEntries = 10_000
 )
 
-// The errors of Parse. A record that is ErrForged or ErrInput counts for no reader, now and later, and readers go on
-// behind it. At ErrFormat a reader must stop: the record verifies, and a later version may count it.
+// The errors of Parse. After ErrForged or ErrInput readers continue: the record counts for no reader, in any version.
+// After ErrFormat a reader must stop: the record is authentic, and a later version may count it.
 var (
 	ErrForged = errors.New("order: record without the deployment's signature")
 	ErrInput  = errors.New("order: record for another input topic")
@@ -87,7 +88,7 @@ func (l Log) Parse(value []byte) ([]Entry, error) {
 	return parseEntries(body[headLen:])
 }
 
-// parseEntries parses a signed record. A record that no version of this format writes has an unknown format.
+// parseEntries parses a signed record. It returns ErrFormat for a record that cannot have been written in this format.
 func parseEntries(b []byte) ([]Entry, error) {
 	var entries []Entry
 	before := int64(-1)

@@ -17,7 +17,8 @@ var (
 	testEntries = []Entry{{0, 1, 0}, {3, 300, 7}, {4, math.MaxInt64, math.MaxInt32}}
 )
 
-// TestRecordKeepsItsBytes compares with golden bytes, because later versions read an order log too.
+// TestRecordKeepsItsBytes compares a record with golden bytes, because later versions must be able to read an order
+// log.
 func TestRecordKeepsItsBytes(t *testing.T) {
 	const want = "01" + "03000000000000000000000000000000" + "000100" + "02ac0207" + "00ffffffffffffffff7fffffffff07" +
 		"8ef73e26f8907fa65cf91fa3db40d053"
@@ -71,15 +72,15 @@ func TestForgedRecordsAreRefused(t *testing.T) {
 	}
 }
 
-// signed is a record of the deployment with any body.
+// signed returns a signed order record with this body.
 func signed(body []byte) []byte {
 	h := hmac.New(sha256.New, testLog.Key[:])
 	h.Write(append(testLog.Topic[:], body...))
 	return append(bytes.Clone(body), h.Sum(nil)[:16]...)
 }
 
-// TestUnknownFormatsStopAReader checks this, because a reader that skipped such a record could order the input
-// otherwise than the version that wrote it.
+// TestUnknownFormatsStopAReader checks that a reader stops at a signed record of an unknown format. A reader that
+// skipped it could order the input differently from the version that wrote it.
 func TestUnknownFormatsStopAReader(t *testing.T) {
 	head := append([]byte{1}, testLog.Input[:]...)
 	body := func(fields ...uint64) []byte {
@@ -109,8 +110,8 @@ func TestUnknownFormatsStopAReader(t *testing.T) {
 	}
 }
 
-// FuzzParse feeds bodies that the deployment has signed, and arbitrary bytes. Entries that Parse returns survive
-// Append.
+// FuzzParse fuzzes Parse with signed bodies and with arbitrary bytes. Entries that Parse returns must survive Append
+// and Parse.
 func FuzzParse(f *testing.F) {
 	value := testLog.Append(nil, testEntries)
 	f.Add(value[headLen:len(value)-macLen], true)

@@ -2,15 +2,15 @@ package order
 
 import "oriel/state"
 
-// Range is the addition of a counting entry to the order: offsets of one partition.
+// Range is the range of offsets of one partition that an entry adds to the order.
 type Range struct {
 	Partition int32
 	From, To  int64
 	Epoch     int32
 }
 
-// Place returns the place of a vector in a partition. A partition that the vector does not list stands where the stream
-// starts: at start's offset, or at 0 if it was added to the input later.
+// Place returns the position of a vector in a partition. For a partition that the vector does not list it is the
+// stream's start: the offset in start, or 0 if the partition was added to the input later.
 func Place(at, start *state.Ordered, partition int32) state.OrderedPart {
 	part, listed := at.Part(partition)
 	if !listed {
@@ -20,10 +20,10 @@ func Place(at, start *state.Ordered, partition int32) state.OrderedPart {
 	return part
 }
 
-// Ranges appends to dst the ranges that a record adds to the order. The vector at covers all that earlier records have
-// added. It may cover a part of this record; then Ranges returns the rest. An entry counts if no entry of a later epoch
-// of its partition has counted, and none with its end or a greater one. All other entries are void for every reader,
-// because this depends on the earlier records alone.
+// Ranges appends to dst the ranges that a record adds to the order. The vector at covers all ranges of earlier records.
+// If it also covers a part of this record, Ranges returns the remaining ranges. An entry counts if no entry of its
+// partition with a later epoch has counted, and none with the same or a larger end. All other entries are void. Because
+// this rule depends only on earlier records, all readers agree.
 func Ranges(dst []Range, at, start *state.Ordered, entries []Entry) []Range {
 	for _, e := range entries {
 		part := Place(at, start, e.Partition)
@@ -34,7 +34,7 @@ func Ranges(dst []Range, at, start *state.Ordered, entries []Entry) []Range {
 	return dst
 }
 
-// Pass moves a vector behind a range.
+// Pass moves a vector to the end of a range.
 func Pass(at *state.Ordered, r Range) {
 	part, _ := at.Part(r.Partition)
 	part.Next, part.Ordered = r.To, r.Epoch

@@ -10,8 +10,8 @@ import (
 	"oriel/state"
 )
 
-// slowOrder is the rule, word for word, over a whole log: an entry counts iff no entry of its partition that has
-// counted before has a later epoch, and none has its end or a greater one.
+// slowOrder applies the rule literally to a full log: an entry counts iff no entry of its partition that has counted
+// before has a later epoch, and none has its end or a greater one.
 func slowOrder(start map[int32]int64, log [][]Entry) []Range {
 	type counted struct{ Entry }
 	var all []counted
@@ -36,12 +36,12 @@ func slowOrder(start map[int32]int64, log [][]Entry) []Range {
 	return order
 }
 
-// input is a topic whose partitions grow and change leaders. Answers of earlier leaders may still be around.
+// input is a topic whose partitions grow and change leaders. Late answers of earlier leaders may still be written.
 type input struct {
 	rng   *rand.Rand
 	ends  []int64
 	epoch []int32
-	heard []Entry // answers that somebody got and has not written yet, or writes again
+	heard []Entry // answers received but not written yet, or written again
 }
 
 func newInput(rng *rand.Rand) *input {
@@ -49,17 +49,17 @@ func newInput(rng *rand.Rand) *input {
 	return &input{rng: rng, ends: make([]int64, n), epoch: make([]int32, n)}
 }
 
-// live draws an event in the life of the input.
+// live draws one event: the input grows, changes a leader, or gets a partition.
 func (in *input) live() {
 	p := in.rng.IntN(len(in.ends))
 	switch in.rng.IntN(8) {
 	case 0:
 		in.epoch[p]++
-		if in.rng.IntN(2) == 0 { // an unclean one: the log goes on from an earlier end
+		if in.rng.IntN(2) == 0 { // an unclean election: the log continues from an earlier end
 			in.ends[p] -= in.rng.Int64N(in.ends[p]/4 + 1)
 		}
 	case 1:
-		if in.rng.IntN(4) == 0 { // a partition is added
+		if in.rng.IntN(4) == 0 { // adds a partition
 			in.ends, in.epoch = append(in.ends, 0), append(in.epoch, 0)
 		}
 	default:
@@ -67,7 +67,7 @@ func (in *input) live() {
 	}
 }
 
-// look is an answer of the input: all partitions that have records, or sometimes only some of them.
+// look returns an answer with the input's ends: of all partitions that have records, or sometimes only of some.
 func (in *input) look() (entries []Entry) {
 	for p := range in.ends {
 		e := Entry{Partition: int32(p), End: in.ends[p], Epoch: in.epoch[p]}
@@ -79,8 +79,8 @@ func (in *input) look() (entries []Entry) {
 	return entries
 }
 
-// write draws the next record that is appended: present ends, earlier ends (of a zombie, or of a repeated request), or
-// a mixture.
+// write draws the next record that is appended: current ends, earlier ends (of a fenced process, or of a repeated
+// request), or a mixture.
 func (in *input) write() []Entry {
 	entries := in.look()
 	if len(in.heard) == 0 || in.rng.IntN(3) > 0 {
@@ -100,13 +100,13 @@ func (in *input) write() []Entry {
 	return entries
 }
 
-// stand is a reader of the order: its vector, and its place in the log.
+// stand is a reader of the order: its vector, and its position in the log.
 type stand struct {
 	at, start *state.Ordered
 	order     []Range
 }
 
-// read reads the log from the vector's place to an end. If cut is set, it stops inside the last record, as a
+// read reads the log from the reader's position to an end. If cut is set, it stops inside the last record, as a
 // transaction that closes does.
 func (s *stand) read(rng *rand.Rand, log []([]Entry), end int, cut bool) {
 	for ; s.at.Next < int64(end); s.at.Next++ {
@@ -127,7 +127,8 @@ func (s *stand) read(rng *rand.Rand, log []([]Entry), end int, cut bool) {
 	}
 }
 
-// take records a range. It extends the previous range if a reader has stopped in the middle of one.
+// take records a range. If it continues the previous range, because a reader stopped in the middle, it extends that
+// range.
 func (s *stand) take(r Range) {
 	if n := len(s.order) - 1; n >= 0 && s.order[n].Partition == r.Partition && s.order[n].To == r.From &&
 		s.order[n].Epoch == r.Epoch {
@@ -137,7 +138,7 @@ func (s *stand) take(r Range) {
 	s.order = append(s.order, r)
 }
 
-// joined returns an order in the form in which stand notes it.
+// joined returns an order with adjacent ranges joined, as stand records them.
 func joined(order []Range) []Range {
 	var s stand
 	for _, r := range order {
@@ -160,7 +161,7 @@ func interleave(seed uint64) error {
 		}
 	}
 	var log [][]Entry
-	var orders [][]Range // of each prefix
+	var orders [][]Range // order of each prefix of the log
 	slow := func() []Range { return slowOrder(first, log) }
 	straight := stand{at: &state.Ordered{}, start: start}
 	resumed := stand{at: &state.Ordered{}, start: start}
@@ -172,7 +173,7 @@ func interleave(seed uint64) error {
 		straight.read(rng, log, len(log), false)
 		orders = append(orders, slices.Clone(straight.order))
 		if rng.IntN(2) == 0 {
-			resumed.at = resumed.at.Clone() // by another process
+			resumed.at = resumed.at.Clone() // another process continues at this position
 			resumed.read(rng, log, int(resumed.at.Next)+rng.IntN(len(log)-int(resumed.at.Next)+1), true)
 		}
 	}
@@ -192,7 +193,7 @@ func interleave(seed uint64) error {
 	return contiguous(seed, first, want)
 }
 
-// begins reports whether an order continues another one, whose last range may have grown.
+// begins reports whether order starts with prefix; the last range of prefix may have grown.
 func begins(order, prefix []Range) bool {
 	n := len(prefix)
 	if n == 0 {
@@ -218,7 +219,8 @@ func contiguous(seed uint64, next map[int32]int64, order []Range) error {
 	return nil
 }
 
-// TestNoRecordChangesWhatWasOrdered checks this whatever several writers append, and wherever readers stop and go on.
+// TestNoRecordChangesWhatWasOrdered checks on random histories that later records never change the order of earlier
+// ones, for several writers, and for readers that stop and continue anywhere.
 func TestNoRecordChangesWhatWasOrdered(t *testing.T) {
 	for seed := range tiertest.Runs(uint64(20_000), 1_000_000) {
 		if err := interleave(seed); err != nil {

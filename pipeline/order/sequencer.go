@@ -14,35 +14,36 @@ import (
 	"oriel/state"
 )
 
-// Sequencer appends the ends that the input has reached to an order log, at each tick. It looks at no record of the
-// input and waits for no reader of them. Several Sequencers of one log do no harm, because the log decides which
+// Sequencer appends the ends that the input has reached to an order log, at each tick. It reads no record of the input
+// and waits for no reader of the input. Several Sequencers of one log are harmless, because the log determines which
 // entries count.
 type Sequencer struct {
 	Client   *kafka.Client
 	Log      Log
-	Order    topics.Topic // the order log
+	Order    topics.Topic // topic of the order log
 	Input    topics.Topic
-	Interval time.Duration // between commits of the deployment
+	Interval time.Duration // time between commits of the deployment
 
-	// At is where the stream stands, or stood, and Start where it began. The order beyond At is read from the log.
+	// At is a position that the stream has reached, and Start is where it began. The order after At is read from the
+	// log.
 	At, Start *state.Ordered
 
-	// Appended, if set, is called after each request with the numbers of order records and of input offsets that they
-	// add.
+	// Appended, if set, is called after each request with the number of its order records, and the number of input
+	// offsets that they add.
 	Appended func(records int, offsets int64)
 
-	// Refused, if set, is called with the number of unsigned records of the log, whenever it grows.
+	// Refused, if set, is called with the number of unsigned records of the log, whenever this number grows.
 	Refused func(total int)
 }
 
 // follower is the progress of the goroutine that reads the log.
 type follower struct {
 	at    atomic.Pointer[state.Ordered]
-	moved chan struct{} // holds one notice
+	moved chan struct{} // capacity 1: one pending notice suffices
 }
 
-// Run works until ctx ends, and returns its cause. It returns earlier with an error that no retry mends: the order log
-// or the input is another topic, or has lost records that were read, or the right to write is missing.
+// Run works until ctx ends, and returns its cause. It returns earlier after an error that retries cannot resolve: the
+// order log or the input was recreated, or has lost records that were read, or the right to write is missing.
 func (s Sequencer) Run(ctx context.Context) error {
 	work, cancel := context.WithCancelCause(ctx)
 	f := &follower{moved: make(chan struct{}, 1)}
@@ -50,7 +51,7 @@ func (s Sequencer) Run(ctx context.Context) error {
 	var following sync.WaitGroup
 	following.Go(func() { cancel(s.follow(work, f)) })
 	ends := topics.NewStableEnds(s.Client, s.Input)
-	cancel(s.sequence(work, f, ends)) // the first cause stands
+	cancel(s.sequence(work, f, ends)) // cancel keeps its first cause
 	following.Wait()
 	ends.Wait()
 	return context.Cause(work)
@@ -91,8 +92,8 @@ func (f *follower) reaches(ctx context.Context, offset int64) error {
 	return nil
 }
 
-// sequence appends the ends of the input at each tick. It waits until its records are read back before the next look,
-// because entries of other Sequencers may have come between.
+// sequence appends the ends of the input at each tick. Before it looks at the ends again, it waits until its own
+// records are read back, because records of other Sequencers may precede them.
 func (s Sequencer) sequence(work context.Context, f *follower, ends *topics.StableEnds) error {
 	bounds, err := topics.BoundsOf(work, s.Client, s.Order.Name, 0)
 	if err != nil {
@@ -138,7 +139,7 @@ func (s Sequencer) sequence(work context.Context, f *follower, ends *topics.Stab
 	}
 }
 
-// patience is how long a look waits for a broker; a later answer is part of a later look.
+// patience is how long Look waits for a broker; a later call returns a late answer.
 func patience(interval time.Duration) time.Duration {
 	return min(max(interval/2, 20*time.Millisecond), mostPeriod)
 }

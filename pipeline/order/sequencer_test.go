@@ -18,7 +18,7 @@ import (
 	"oriel/state"
 )
 
-// sequenced is an order log with an input of three partitions.
+// sequenced is an order log and its input of three partitions.
 type sequenced struct {
 	*env
 	input   topics.Topic
@@ -106,8 +106,7 @@ func (s *sequenced) follow(f *order.Follower, ends ...int64) (all []order.Range)
 	}
 }
 
-// TestSequencerWaitsForNoMemory checks that the memory that other parts of the process hold, for as long as they
-// compute, does not move the order.
+// TestSequencerWaitsForNoMemory checks that memory held by other parts of the process does not delay the order.
 func TestSequencerWaitsForNoMemory(t *testing.T) {
 	t.Parallel()
 	s := newSequenced(t, newEnv(t))
@@ -157,11 +156,11 @@ func TestSequencerOrdersStableRecords(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.events(2, 1)
-	s.follow(f, 9000, 0, 11) // and nothing of partition 1
+	s.follow(f, 9000, 0, 11) // must not reach partition 1
 	if err := p.End(s.ctx, true); err != nil {
 		t.Fatal(err)
 	}
-	s.follow(f, 9000, 2, 11) // the record and its marker
+	s.follow(f, 9000, 2, 11) // offsets of the record and its marker
 	if err := topics.AddPartitions(s.ctx, s.client, s.input.Name, 4); err != nil {
 		t.Fatal(err)
 	}
@@ -172,8 +171,8 @@ func TestSequencerOrdersStableRecords(t *testing.T) {
 	}
 }
 
-// TestSequencersOfOneLogDoNoHarm checks that a Sequencer does not write what another has ordered, and that the others
-// go on when one stops.
+// TestSequencersOfOneLogDoNoHarm checks that a Sequencer does not write entries that another has written, and that the
+// others continue when one stops.
 func TestSequencersOfOneLogDoNoHarm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSequenced(t, newSimulatedEnv(t))

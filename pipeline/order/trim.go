@@ -11,23 +11,23 @@ import (
 	"oriel/pipeline/kafka/topics"
 )
 
-// Trimmer deletes order records that are no longer needed. A take-over needs the records behind the committed state. A
-// recomputation of published decisions needs those of all events that the input still has. The order log has no
-// retention of its own, because retention knows neither.
+// Trimmer deletes order records that are no longer needed. A take-over needs the order records after the committed
+// state. A recomputation of published decisions needs the order records of all events that the input still has. The
+// order log has no Kafka retention, because retention cannot respect these needs.
 type Trimmer struct {
 	Client       *kafka.Client
 	Log          Log
 	Order, Input topics.Topic
 
-	looked int64 // order records below it are not needed; they may be deleted already
+	looked int64 // order records below it are not needed, and may be deleted already
 }
 
-// trimPatience is how long a look at the starts of the input waits for a broker. Records of a partition whose start is
+// trimPatience is how long the lookup of the input's starts waits for a broker. Records of a partition whose start is
 // unknown are not deleted.
 const trimPatience = 5 * time.Second
 
-// Trim deletes the order records below the offset of the committed state that order no record which the input still
-// has. It returns the new start of the order log.
+// Trim deletes order records before offset committed, the committed state's position, if the input no longer has the
+// records that they order. It returns the new start of the order log.
 func (t *Trimmer) Trim(ctx context.Context, committed int64) (start int64, err error) {
 	bounds, err := topics.BoundsOf(ctx, t.Client, t.Order.Name, 0)
 	if err != nil {
@@ -51,7 +51,7 @@ func (t *Trimmer) Trim(ctx context.Context, committed int64) (start int64, err e
 	return t.looked, topics.DeleteRecords(ctx, t.Client, t.Order.Name, 0, t.looked)
 }
 
-// look reads on to the first record that is needed, or to an end.
+// look reads order records up to the first one that is needed, or to end.
 func (t *Trimmer) look(ctx context.Context, end int64, starts map[int32]int64) error {
 	order := t.Order
 	order.ID = t.Log.Topic
@@ -61,7 +61,7 @@ func (t *Trimmer) look(ctx context.Context, end int64, starts map[int32]int64) e
 		}
 		entries, err := t.Log.Parse(r.Value)
 		if errors.Is(err, ErrFormat) {
-			return nil // a later version may need this record
+			return nil // kept, because a later version may need the record
 		}
 		for _, e := range entries {
 			if e.End > starts[e.Partition] {

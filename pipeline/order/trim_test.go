@@ -22,7 +22,7 @@ func TestTrimKeepsNeededRecords(t *testing.T) {
 	for _, step := range []struct {
 		name      string
 		partition int32
-		before    int64 // is deleted of the input
+		before    int64 // input records below this offset are deleted
 		committed int64
 		want      int64
 	}{

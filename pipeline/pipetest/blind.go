@@ -10,19 +10,19 @@ import (
 	"oriel/schemas"
 )
 
-// Blind is a machine that does not look at events: each record is a step, whose decision is its own index and the
-// offset of its record. With it, everything that leaves the pipeline must be equal for inputs with equal public
-// properties. Its decisions show which records were taken, and in which order.
+// Blind is a machine that ignores events: each record is a step, whose decision is its own index and the offset of the
+// record. With it, everything that the pipeline publishes must be equal for inputs with equal public properties. Its
+// decisions show which records were taken, and in which order.
 type Blind struct {
-	States protection.Guarantee // printed in its decisions; made up
-	Second uint64               // every so many steps one more decision, for the second topic; 0: never
+	States protection.Guarantee // guarantee that its decisions state; made up
+	Second uint64               // steps between decisions for the second topic; 0: no such decisions
 
 	// Owed is the number of decisions before the first record, like the actions of a bandit. If there is a second
 	// topic, the last of them is for that topic. They contain a number drawn with the stream's first key and the number
-	// of calls of Open. So a second opening, or a second call, gives other bytes.
+	// of calls of Open. So a second opening, or a second call of Open, gives other bytes.
 	Owed int
 
-	Descriptor []byte // descriptor of its operator; nil for none
+	Descriptor []byte // descriptor of the operator; nil: none
 
 	steps  uint64
 	opened uint32
@@ -114,8 +114,8 @@ func (b *Blind) Add(dst []operators.Decision, r operators.Record) []operators.De
 // Steps counts records.
 func (b *Blind) Steps() uint64 { return b.steps }
 
-// Due returns one decision for each step and one more for each Second-th step; for step 0 it returns those owed before
-// the first record.
+// Due returns one decision for each step and one more for each Second-th step; for step 0 it returns the decisions owed
+// before the first record.
 func (b *Blind) Due(step uint64) (first uint64, count int) {
 	owed := uint64(b.Owed)
 	switch {

@@ -26,13 +26,13 @@ func TestEffectsOfFaults(t *testing.T) {
 		effect  simtest.Effect
 		outcome string
 		after   time.Duration
-		done    int // records in the log at that time, from the first request alone
+		done    int // records in the log after that time; only the first request could write them
 	}{
 		{simtest.Effect{}, "ok", 5 * time.Second, 1},
 		{simtest.Lost, "lost", 5 * time.Second, 1},
 		{simtest.Cut, "cut", 5 * time.Second, 0},
 		{simtest.Refused(kafkago.NotEnoughReplicas), "NOT_ENOUGH_REPLICAS", 5 * time.Second, 0},
-		{simtest.Late(20 * time.Second), "client gone", 22 * time.Second, 1}, // the client waits for 15 s
+		{simtest.Late(20 * time.Second), "client gone", 22 * time.Second, 1}, // the client gives up after 15 s
 	} {
 		t.Run(test.outcome, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -130,8 +130,8 @@ func wantTaken(t *testing.T, d *simtest.Deployment, s pipetest.Setup, p int32, n
 	}
 }
 
-// TestRunsOfOneInputAreOneTrace checks that runs of the same input have equal traces, to the nanosecond, in whatever
-// order the scheduler runs goroutines.
+// TestRunsOfOneInputAreOneTrace checks that runs of the same input have equal traces, to the nanosecond, although the
+// scheduler may run goroutines in any order.
 func TestRunsOfOneInputAreOneTrace(t *testing.T) {
 	want := simtest.Lines(trace(t))
 	for range runs {
@@ -141,7 +141,7 @@ func TestRunsOfOneInputAreOneTrace(t *testing.T) {
 	}
 }
 
-// runs is small because a run with two hundred has passed.
+// runs is small, because a single longer run with two hundred has passed.
 const runs = 5
 
 // TestEveryRequestCanBeRefused answers each API that the service uses with an error code. The service must retry or
@@ -158,7 +158,7 @@ func TestEveryRequestCanBeRefused(t *testing.T) {
 		at := slices.IndexFunc(refused, func(r simtest.Request) bool { return r.API == first.API })
 		want := "NOT_ENOUGH_REPLICAS"
 		if r.API == "Metadata" && r.Topic == "" {
-			want = "cut" // the request names all topics, and its answer has no field for a code
+			want = "cut" // the request names all topics, so its answer cannot report one topic's code
 		}
 		if got := refused[at].Outcome; got != want {
 			t.Errorf("%v: %s, want %s", first, got, want)

@@ -15,8 +15,8 @@ import (
 	"oriel/pipeline/pipetest/simtest"
 )
 
-// TestADescriptorIsPublishedOnce checks that `oriel topics` sends a descriptor once, replaces it by that of a later
-// version, and makes no topic if there is no descriptor.
+// TestADescriptorIsPublishedOnce checks that `oriel topics` sends a descriptor once, replaces it by a later version's
+// descriptor, and makes no topic if there is no descriptor.
 func TestADescriptorIsPublishedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, s := simtest.New(t), pipetest.NewSetup()

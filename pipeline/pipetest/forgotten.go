@@ -15,17 +15,18 @@ import (
 	"oriel/pipeline/kafka/records"
 )
 
-// Forgotten is a transaction that a real broker's coordinator does not know, as after a crash between its decision and
-// its markers. It leaves open records and an open offset, which no coordinator will ever end.
+// Forgotten is a transaction that a real broker's coordinator does not know, as after a crash between the coordinator's
+// decision and its markers. It leaves open records and an open offset in the logs, which no coordinator will ever
+// complete.
 type Forgotten struct {
 	TransactionalID string
 	Records         map[kafka.TopicPartition]records.Record
-	Group, Input    string // for the group's offset for partition 0 of the input
+	Group, Input    string // group and topic of the offset, for partition 0
 	Offset          int64
 }
 
 // Leave makes the transaction on the brokers at addr; for this it takes over the transactional id. Brokers that verify
-// each batch with the coordinator would refuse it, so Leave turns off this verification meanwhile.
+// each batch with the coordinator would refuse it, so Leave turns this verification off while it runs.
 func (f Forgotten) Leave(ctx context.Context, addr string, c *kafka.Client) (err error) {
 	raw := &kafkago.Client{Addr: kafkago.TCP(strings.Split(addr, ",")...)}
 	if err := verification(ctx, raw, false); err != nil {
@@ -56,8 +57,8 @@ func (f Forgotten) Leave(ctx context.Context, addr string, c *kafka.Client) (err
 	return res.Topics[f.Input][0].Error
 }
 
-// verification turns on or off that brokers verify each batch of a transaction with the coordinator. The setting
-// reaches them within moments.
+// verification turns on or off that brokers verify each batch of a transaction with the coordinator. The setting takes
+// effect shortly afterwards.
 func verification(ctx context.Context, raw *kafkago.Client, enabled bool) error {
 	cluster, err := raw.Metadata(ctx, &kafkago.MetadataRequest{Topics: []string{}})
 	if err != nil {

@@ -15,13 +15,13 @@ import (
 )
 
 // TestAWholeTopicWaitsForOneCommit checks that an event of a whole topic's stream is committed about one interval after
-// it was sent, like an event of a partition's stream. It would take half an interval more if order records were not in
-// step with commits.
+// it was sent, like an event of a partition's stream. It would take half an interval longer if order records were not
+// synchronised with commits.
 func TestAWholeTopicWaitsForOneCommit(t *testing.T) {
 	for name, c := range map[string]struct {
 		order    string
 		interval time.Duration
-		most     time.Duration // bound on the median, beyond the interval
+		most     time.Duration // limit of the median beyond the commit interval
 	}{
 		"a partition":                {"", 100 * time.Millisecond, 0},
 		"a whole topic":              {"late.order", 100 * time.Millisecond, 40 * time.Millisecond},
@@ -37,7 +37,7 @@ func TestAWholeTopicWaitsForOneCommit(t *testing.T) {
 				}
 				var mu sync.Mutex
 				var taken int
-				var at []time.Time // time at which the n-th event of all was committed
+				var at []time.Time // commit time of the n-th event
 				s.Listener.Committed = func(c notice.Commit) {
 					mu.Lock()
 					defer mu.Unlock()
@@ -51,7 +51,7 @@ func TestAWholeTopicWaitsForOneCommit(t *testing.T) {
 				for i := range 100 {
 					p := int32(i % 3)
 					if c.order == "" {
-						p = 0 // its commits show which events they contain
+						p = 0 // its commits show which events they contain, in order
 					}
 					sent = append(sent, time.Now())
 					if err := logtest.Send(t.Context(), client, s.Config.Input, p, records.Record{}); err != nil {

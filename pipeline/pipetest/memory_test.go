@@ -11,9 +11,9 @@ import (
 	"oriel/pipeline/pipetest/simtest"
 )
 
-// TestATakeOverHoldsOneBatch checks that a process with room for one batch can continue from its local store. Earlier,
-// it held a changelog record while it waited for memory to read that record again, and so it waited for ever. With more
-// memory, the same happened to processes that took over enough partitions at once.
+// TestATakeOverHoldsOneBatch checks that a process with memory for one batch can continue from its local store. It must
+// not hold a changelog record while it waits for memory to read another: this would be a deadlock. With more memory,
+// the deadlock would hit processes that take over enough partitions at once.
 func TestATakeOverHoldsOneBatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, s := simtest.New(t), pipetest.NewSetup()

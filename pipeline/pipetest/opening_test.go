@@ -23,7 +23,7 @@ import (
 // shock is a failure at a request of an opening; requests are counted from the start of the process.
 type shock struct {
 	request int
-	what    string // how the process or its connection ends: died, died heard (the broker has done the request), cut, lost
+	what    string // how the process or its connection ends: died, died heard (the request is done), cut, lost
 }
 
 // lives reports whether the process survives the shock, because only its connection ends.
@@ -82,7 +82,7 @@ func (o opened) prepared(t *testing.T) *history {
 	return h
 }
 
-// survives plays an opening through shocks. After each the process is started again on the disk that it left.
+// survives plays an opening through shocks. After each shock the process is started again on its disk.
 func (o opened) survives(t *testing.T, shocks ...shock) {
 	synctest.Test(t, func(t *testing.T) {
 		h := o.prepared(t)
@@ -92,7 +92,7 @@ func (o opened) survives(t *testing.T, shocks ...shock) {
 			s.hit(h.Deployment, a)
 			time.Sleep(15 * time.Second)
 			h.Mend()
-			if i%2 == 0 { // otherwise on an idle input
+			if i%2 == 0 { // every other case has an idle input
 				h.taken += 2
 				send(t, h.Deployment, h.setup, 0, 2)
 			}
@@ -111,8 +111,8 @@ func (o opened) survives(t *testing.T, shocks ...shock) {
 	})
 }
 
-// oneHistory checks that every decision that is due is committed once, in order and in its own topic. It must never
-// have had another value, even uncommitted, and all decisions must belong to one incarnation.
+// oneHistory checks that every decision that is due is committed once, in order and in its own topic. A decision must
+// never have had another value, even uncommitted, and all decisions must belong to one incarnation.
 func (h *history) oneHistory(o opened) {
 	h.t.Helper()
 	blind := pipetest.Blind{Second: o.second, Owed: o.owed}
@@ -152,12 +152,12 @@ func (h *history) groupAt(p int32, want int) {
 }
 
 // TestAnOpeningSurvivesDeathAtEachRequest checks that a deployment survives the death of its process at any request of
-// an opening. Once, a process died between its first decisions and its first state, and the partition could never be
-// opened again. Each request of an opening fails in each way, and so does another request after it. An operator that
-// owes no decisions is opened in one transaction. In the short form, every third request fails; the ways to fail and
-// the openings take turns.
+// an opening. For example, after a death between the first decisions and the first state, the partition must still be
+// opened. Each request of an opening fails in each way, and so does another request after it. An operator that owes no
+// decisions is opened in one transaction. In the short form only every third request fails, and ways to fail and
+// openings alternate.
 func TestAnOpeningSurvivesDeathAtEachRequest(t *testing.T) {
-	all := tiertest.Runs(false, true) // takes minutes: each pair of requests
+	all := tiertest.Runs(false, true) // every pair of requests takes minutes, so only the long form tries all
 	shocks := []string{"died heard", "died", "cut", "lost"}
 	for k, o := range []opened{{owed: 3}, {owed: 2, second: 2}, {owed: 0}} {
 		first, last := o.requests(t)
@@ -184,9 +184,9 @@ func TestAnOpeningSurvivesDeathAtEachRequest(t *testing.T) {
 }
 
 // TestAForgottenOpeningIsContinued checks an opening whose end was acknowledged, but never reached the changelog
-// because the coordinator crashed. The next owner aborts such an opening, and the broker may then delete it, so no
-// decision may be sent that depends on it. The process dies at its next transaction, and later processes at a request
-// of their take-over.
+// because the coordinator crashed. The next owner aborts such an opening, and the broker may then delete its records,
+// so no decision that depends on them may be sent. The process dies at its next transaction, and later processes at a
+// request of their take-over.
 func TestAForgottenOpeningIsContinued(t *testing.T) {
 	for k, o := range []opened{{owed: 3}, {owed: 2, second: 2}} {
 		first, last := o.requests(t)
@@ -203,13 +203,13 @@ func TestAForgottenOpeningIsContinued(t *testing.T) {
 	}
 }
 
-// forgotten plays an opening of which a number of commits in a row (forgets) are acknowledged and then lost. The
-// process dies after it has sent its nth transaction, and the next process at its n-th request.
+// forgotten plays an opening in which forgets successive commits are acknowledged and then lost. The process dies after
+// it has sent its nth transaction, and the next process at its n-th request.
 func (o opened) forgotten(t *testing.T, forgets, nth, n int) {
 	synctest.Test(t, func(t *testing.T) {
 		h := o.prepared(t)
 		end := simtest.Kind{API: "EndTxn", Partition: simtest.AnyPartition}
-		for i := range forgets { // every second one is the transaction of an earlier owner
+		for i := range forgets { // every second transaction belongs to an earlier owner
 			h.Fail(simtest.Fault{Kind: end, Skip: 2*i + 1, Effect: simtest.Refused(0)})
 		}
 		a := h.Start("a", simtest.NewDisk(), h.setup.Run)
@@ -234,8 +234,8 @@ func (o opened) forgotten(t *testing.T, forgets, nth, n int) {
 }
 
 // TestTornOpeningsAreMadeWhole plays each way in which the first two transactions may have ended in some parts and not
-// in others, and two such failures in a row. In the short form each way is tried with one of the two transactions. Half
-// of the ways come first of the two in a row, and half second.
+// in others, and two such failures in a row. In the short form each way is tried with one of the two transactions. Of
+// two failures in a row, half of the ways are tried as the first, and half as the second.
 func TestTornOpeningsAreMadeWhole(t *testing.T) {
 	o := opened{owed: 2, second: 2}
 	for nth := 1; nth <= 2; nth++ {
@@ -244,7 +244,7 @@ func TestTornOpeningsAreMadeWhole(t *testing.T) {
 			again := (5*bits + bits/4 + 1) % (1 << len(parts))
 			if tiertest.Runs(true, false) {
 				if again = bits ^ 1; bits%4 != 3*(nth%2) {
-					continue // tested with the other of its pair, or of the pair of the other transaction
+					continue // another case of the short form covers it
 				}
 			}
 			t.Run(fmt.Sprintf("%d/%v %v", nth, subset(parts, bits), subset(parts, again)), func(t *testing.T) {
@@ -309,7 +309,7 @@ func TestTheSecretIsDurableBeforeTheFirstDecision(t *testing.T) {
 				}
 			}
 			want := append([]string{
-				begin, "EndTxn ", // perhaps after the end of an earlier owner's transaction
+				begin, "EndTxn ", // an earlier owner's transaction may end first
 				begin, "Produce late.changelog", "EndTxn ",
 			}, second...)
 			if !slices.Equal(got, want) {
@@ -356,7 +356,7 @@ func TestForgedFirstDecisionsStop(t *testing.T) {
 	})
 }
 
-// TestACheckpointBetweenOpeningAndFirstDecisions checks that a replay makes the first decisions again if its checkpoint
+// TestACheckpointBetweenOpeningAndFirstDecisions checks that a replay recomputes the first decisions if its checkpoint
 // is a state that owes them.
 func TestACheckpointBetweenOpeningAndFirstDecisions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -371,7 +371,7 @@ func TestACheckpointBetweenOpeningAndFirstDecisions(t *testing.T) {
 		if n := len(h.read(h.setup.Config.Decisions, true)); n != 0 {
 			t.Fatalf("%d decisions", n)
 		}
-		a.Kill() // its second transaction is still open
+		a.Kill() // its second transaction stays open
 		checkpoint, err := replay.Checkpoint(t.Context(), h.deployment(), 0)
 		if err != nil {
 			t.Fatal(err)
@@ -393,8 +393,8 @@ func TestACheckpointBetweenOpeningAndFirstDecisions(t *testing.T) {
 }
 
 // TestFirstDecisionsUnderOtherSemantics checks an upgrade between the opening and the first decisions. If some of them
-// can be read, a version with other semantics must not make them again, because it may compute other values. If none
-// can be read, it may.
+// can be read, a version with other semantics must not recompute them, because it may get other values. If none of them
+// can be read, it may recompute them.
 func TestFirstDecisionsUnderOtherSemantics(t *testing.T) {
 	for topic, stops := range map[string]bool{"late.decisions": false, "late.changelog": true} {
 		t.Run(topic, func(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 )
 
 // TestATransactionKeepsItsPlace checks that a transaction keeps its position in a whole topic's order while the walk
-// goes on. It must have the group's offsets only in the partitions whose events it has taken.
+// continues. It must commit the group's offsets only in the partitions whose events it has taken.
 func TestATransactionKeepsItsPlace(t *testing.T) {
 	stream, err := streams.OpenStream(pipetest.NewSetup().Model, nil, [32]byte{1}, [32]byte{}, "trips", [16]byte{})
 	if err != nil {

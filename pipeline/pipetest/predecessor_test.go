@@ -47,7 +47,7 @@ func follow() *following {
 	return f
 }
 
-// recording is the learner of f. It notes the predecessor's decisions that its streams continue.
+// recording is the learner of f. It records the predecessor's decisions that its streams continue.
 type recording struct {
 	streams.Opener
 	f *following
@@ -56,7 +56,7 @@ type recording struct {
 // Operator returns an operator that can succeed a predecessor.
 func (r recording) Operator() operators.Operator { return successor{r.Opener.Operator()} }
 
-// ParamsAfter notes the predecessor's decision.
+// ParamsAfter records the predecessor's decision.
 func (r recording) ParamsAfter(last operators.Decision) ([]byte, error) {
 	r.f.mu.Lock()
 	defer r.f.mu.Unlock()
@@ -122,7 +122,7 @@ func TestADeploymentGoesOnAfterAnother(t *testing.T) {
 		if got := offsets(t, d, "next.decisions"); len(got) != 3 || got[0] != 5 {
 			t.Errorf("decisions of the events %v, want 5 to 7", got)
 		}
-		if len(f.last) != 1 || f.last[0].Index != 5 || f.last[0].Step != 5 { // partition 1 has published nothing
+		if len(f.last) != 1 || f.last[0].Index != 5 || f.last[0].Step != 5 { // partition 1 has no decisions
 			t.Errorf("plans after %+v, want one after decision 5", f.last)
 		}
 		if notes := strings.Join(f.notes, "\n"); !strings.Contains(notes, "goes on after late: from its decision of step 5, at offset 5") {
@@ -140,13 +140,12 @@ func TestADeploymentGoesOnAfterAnother(t *testing.T) {
 	})
 }
 
-// TestAPredecessorThatLostSomething removes parts of the predecessor, and checks what its successor does and
-// reports.
+// TestAPredecessorThatLostSomething removes parts of the predecessor, and checks its successor's action and error.
 func TestAPredecessorThatLostSomething(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		loses func(t *testing.T, d *simtest.Deployment, f *following)
-		says  string // expected message; "": the deployment goes on
+		says  string // text of the expected error; "": the deployment continues
 		from  float64
 	}{
 		{"nothing", func(*testing.T, *simtest.Deployment, *following) {}, "", 5},
@@ -193,8 +192,7 @@ func TestAPredecessorThatLostSomething(t *testing.T) {
 	}
 }
 
-// TestAPartitionThatTheDeploymentBeforeNeverHad checks that a partition that the predecessor never had starts from
-// nothing.
+// TestAPartitionThatTheDeploymentBeforeNeverHad checks that a partition that the predecessor never had starts afresh.
 func TestAPartitionThatTheDeploymentBeforeNeverHad(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := simtest.New(t)
@@ -215,12 +213,12 @@ func TestAPartitionThatTheDeploymentBeforeNeverHad(t *testing.T) {
 }
 
 // TestOneStreamGoesOnAfterSeveral checks that one stream can succeed several. It starts from the decision of the chosen
-// stream, and at the offsets where each of them ended. All of them must be over.
+// stream, at the offsets where the predecessor's streams ended. All of these streams must be ended.
 func TestOneStreamGoesOnAfterSeveral(t *testing.T) {
 	for _, c := range []struct {
 		stream string
-		says   string // expected message; "": the deployment goes on
-		step   uint64 // step of the decision that it continues; 0: it starts from nothing
+		says   string // text of the expected error; "": the deployment continues
+		step   uint64 // step of the decision that it continues; 0: it starts afresh
 	}{
 		{"", `"late" has 2 streams, and this deployment has one`, 0},
 		{"0", "", 5},
@@ -288,7 +286,7 @@ func TestOneStreamGoesOnAfterSeveral(t *testing.T) {
 }
 
 // TestAPartitionDoesNotGoOnAfterAWholeTopic checks that a stream of one partition cannot succeed the stream of a whole
-// topic, because that stream's decision depends on all partitions. The stream of a whole topic can.
+// topic, because the latter's decision depends on all partitions. Another stream of a whole topic can.
 func TestAPartitionDoesNotGoOnAfterAWholeTopic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := simtest.New(t)

@@ -11,8 +11,7 @@ import (
 )
 
 // TestRetentionDuringATakeOver checks a take-over during which records of the verdict topic are deleted, between the
-// look at its bounds and the fetch. Earlier, the partition then stopped for good and reported that the input had lost
-// events.
+// lookup of its bounds and the fetch. The partition must not stop with an error that the input has lost events.
 func TestRetentionDuringATakeOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, s := simtest.New(t), pipetest.NewSetup()

@@ -25,7 +25,7 @@ import (
 	"oriel/state"
 )
 
-// named decodes values of one byte, the id of a schema. The value is an event if that schema is frozen and known in the
+// named decodes values of one byte, the id of a schema. The value is an event if the schema is frozen and known in the
 // record's partition.
 type named struct {
 	schemas.EventDecoder
@@ -93,7 +93,7 @@ func (h *schemasHistory) verdicts() map[offset]schemas.Code {
 	h.check(err)
 	all := map[offset]schemas.Code{}
 	for _, r := range h.read(h.setup.Config.Verdicts, true) {
-		row, err := sealer.OpenVerdicts(r.Value)
+		row, err := sealer.OpenStatuses(r.Value)
 		h.check(err)
 		stretches := row.Stretches
 		if stretches == nil {
@@ -102,11 +102,11 @@ func (h *schemasHistory) verdicts() map[offset]schemas.Code {
 		for _, s := range stretches {
 			for at := s.From; at < s.To; at++ {
 				o := offset{s.Partition, at}
-				code, _ := schemas.CodeOfStatus(row.Verdicts[0])
+				code, _ := schemas.CodeOfStatus(row.Statuses[0])
 				if before, is := all[o]; is && before != code {
 					h.t.Errorf("%v was %v, and is %v", o, before, code)
 				}
-				all[o], row.Verdicts = code, row.Verdicts[1:]
+				all[o], row.Statuses = code, row.Statuses[1:]
 			}
 		}
 	}
@@ -114,7 +114,7 @@ func (h *schemasHistory) verdicts() map[offset]schemas.Code {
 }
 
 // TestSchemasAreAddedBehindWhatWasSent adds a schema while a transaction is open that has sent events of the schema as
-// null events. They must stay null events, both for an owner that takes them again and for a replay from the start.
+// null events. They must stay null events, both for an owner that recomputes them and for a replay from the start.
 func TestSchemasAreAddedBehindWhatWasSent(t *testing.T) {
 	for _, partitions := range []int{1, 3} {
 		synctest.Test(t, func(t *testing.T) {
@@ -182,7 +182,7 @@ func TestSchemasAreAddedBehindWhatWasSent(t *testing.T) {
 }
 
 // TestTwoThatFreezeSchemas checks two processes that freeze schemas. While one still asks the registry, the other adds
-// fewer schemas to the stream, and an owner decodes by those. They must stay valid.
+// fewer schemas to the stream, and an owner decodes events with these. They must stay valid.
 func TestTwoThatFreezeSchemas(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newSchemas(t, 1, false)
@@ -204,9 +204,9 @@ func TestTwoThatFreezeSchemas(t *testing.T) {
 	})
 }
 
-// TestSchemasAreAddedBehindWhatTheGroupHas checks that a new schema becomes valid only after the group's offset.
-// A broker that is no longer the leader and does not know it may return an end of the log that owners have passed. Here
-// the group's offset is beyond the returned end.
+// TestSchemasAreAddedBehindWhatTheGroupHas checks that a new schema becomes valid only after the group's offset. A
+// replaced leader that does not know of its successor may return an end of the log that owners have passed. Here the
+// group's offset is beyond the returned end.
 func TestSchemasAreAddedBehindWhatTheGroupHas(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newSchemas(t, 1, false)
@@ -243,7 +243,7 @@ func TestAStreamWithoutItsSchemasStops(t *testing.T) {
 }
 
 // TestAReplayKnowsSchemasThatWereAddedSince checks that a replay decodes with schemas that were added after its
-// checkpoint. A machine that uses contents would show it in its decisions; here the test asks the decoder.
+// checkpoint. The blind machine's decisions do not depend on schemas, so the test asks the decoder.
 func TestAReplayKnowsSchemasThatWereAddedSince(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newSchemas(t, 1, false)
@@ -273,7 +273,7 @@ func TestAReplayKnowsSchemasThatWereAddedSince(t *testing.T) {
 }
 
 // TestAReplayEndsBeforeSchemasThatAreAddedMeanwhile checks that a replay compares no decision whose events were decoded
-// by schemas that it lacks.
+// with schemas that it lacks.
 func TestAReplayEndsBeforeSchemasThatAreAddedMeanwhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newSchemas(t, 1, false)
@@ -307,7 +307,7 @@ func TestAReplayEndsBeforeSchemasThatAreAddedMeanwhile(t *testing.T) {
 }
 
 // TestStreamsThatComeLaterKnowAllSchemas checks that the stream of an added partition has all schemas from its start,
-// because nothing was sent for it before.
+// because it has no earlier events.
 func TestStreamsThatComeLaterKnowAllSchemas(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newSchemas(t, 1, false)
@@ -336,7 +336,7 @@ func (h *schemasHistory) freezeOthers(want state.Schemas) {
 }
 
 // TestSchemasAreAddedBehindWhatIsOrdered checks where a schema becomes valid in the stream of a whole topic: at the end
-// of the order log. No process reads beyond that end, but any process may have read up to it. The ends of input
+// of the order log. No process reads beyond this end, but any process may have read up to it. The ends of input
 // partitions do not matter.
 func TestSchemasAreAddedBehindWhatIsOrdered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -22,8 +22,8 @@ import (
 	"oriel/state/local"
 )
 
-// Setup is the configuration that the processes of a service share, for tests of the pipeline alone. The parts that cmd
-// adds (settings, log, pages, exit codes) are tested there.
+// Setup is the configuration that the processes of a service share, for tests of only the pipeline. The parts that cmd
+// adds (settings, log, pages, exit codes) are tested in cmd.
 type Setup struct {
 	Config   deployment.Config
 	Model    streams.Model
@@ -36,7 +36,7 @@ type Setup struct {
 	master *state.MasterKey
 }
 
-// states is the guarantee that the decisions of a blind machine print.
+// states is the guarantee that decisions of a blind machine state.
 var states = protection.Guarantee{
 	Terms:     protection.Terms{Scope: protection.Window{Steps: 16}, Unit: protection.Event{Exchange: dp.Replace}},
 	Mechanism: "blind", Batch: 1, Epsilon: 1, Delta: 1e-6, Mu: 1,
@@ -64,7 +64,7 @@ func NewSetup() Setup {
 	}.With(Blind{States: states})
 }
 
-// States returns the guarantee that the decisions of a deployment's blind machines print. It is made up.
+// States returns the guarantee that decisions of a deployment's blind machines state. The guarantee is made up.
 func (Setup) States() protection.Guarantee { return states }
 
 // With returns the deployment with other blind machines.

@@ -28,7 +28,7 @@ type Part string
 // The parts of a transaction.
 const (
 	Decisions Part = "decisions"
-	Second    Part = "second" // decisions of an operator's second topic
+	Second    Part = "second" // decisions in the operator's second topic
 	Verdicts  Part = "verdicts"
 	Changelog Part = "changelog"
 	Offset    Part = "offset"
@@ -57,7 +57,7 @@ type Torn struct {
 	client    *kafka.Client
 	partition int32
 	topics    deployment.Topics
-	before    map[Part]int64 // ends of the topics before the transaction
+	before    map[Part]int64 // end of each topic before the transaction
 }
 
 // Tear must be called BEFORE the transaction is sent.
@@ -114,7 +114,7 @@ func (t Torn) Commit(ctx context.Context, committed []Part, other func(part Part
 // CommitLate must be called AFTER Commit. It commits one more part when the returned function is called, like a
 // coordinator that is slow to inform one topic of the end of a transaction.
 func (t Torn) CommitLate(ctx context.Context, part Part) (end func() error, err error) {
-	id := fmt.Sprintf("late %s %d %d", part, t.partition, time.Now().UnixNano()) // no late part must fence another
+	id := fmt.Sprintf("late %s %d %d", part, t.partition, time.Now().UnixNano()) // late parts must not fence each other
 	return t.begin(ctx, id, []Part{part}, []Part{part}, Whatever)
 }
 

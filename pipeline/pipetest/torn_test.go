@@ -22,12 +22,12 @@ import (
 	"oriel/schemas"
 )
 
-// history is a deployment of one partition whose transactions are torn again and again.
+// history is a deployment of one partition whose transactions are torn repeatedly.
 type history struct {
 	*simtest.Deployment
 	t     *testing.T
 	setup pipetest.Setup
-	every uint64 // steps for each decision of the second topic
+	every uint64 // steps per decision of the second topic
 	taken int
 }
 
@@ -49,9 +49,9 @@ func (h *history) tear(name string, n int, committed []pipetest.Part) {
 	}
 }
 
-// whole checks the committed records. Each decision that is due must be there once, in order, in its own topic and with
-// the bytes of a replay, and must have no other value, even uncommitted. Each offset must have one verdict, and the
-// group must stand at the end.
+// whole checks the committed records. Each decision that is due must occur once, in order, in its own topic and with
+// the bytes of a replay, and must have no other value, even uncommitted. Each offset must have one status, and the
+// group's offset must be at the end.
 func (h *history) whole(checkpoint []byte) {
 	h.t.Helper()
 	blind := pipetest.Blind{Second: h.every}
@@ -167,7 +167,7 @@ func TestTornTransactionsAreMadeWhole(t *testing.T) {
 				meets = 1 + bits%3
 			}
 			if tiertest.Runs(row != meets, false) {
-				continue // in the short form, try each way in only one of its rows
+				continue // the short form tries each way in only one row
 			}
 			again := (5*bits + bits/4 + 1) % (1 << len(parts))
 			t.Run(fmt.Sprintf("every %d/%v %v", every, subset(parts, bits), subset(parts, again)), func(t *testing.T) {

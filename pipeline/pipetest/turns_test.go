@@ -20,7 +20,7 @@ import (
 )
 
 // inTurn opens blind machines whose decisions end with the number of the experiment of their step. Params have the line
-// "experiment N" for each experiment behind the first.
+// "experiment N" for each experiment after the first.
 type inTurn struct{ streams.Opener }
 
 func (o inTurn) Open(params []byte) (func([32]byte) (operators.Machine, error), error) {
@@ -81,8 +81,8 @@ func (m turning) Add(dst []operators.Decision, r operators.Record) []operators.D
 }
 
 // TestExperimentsAreGivenBehindWhatWasSent gives a stream its next experiment while a transaction is open that has sent
-// decisions. Its first step must lie behind all that any process has read, the owner must go on with it, and all
-// decisions that were ever sent must agree, through a stop and a replay from the start.
+// decisions. Its first step must be after all records that any process has read, the owner must continue with it, and
+// all decisions ever sent must agree, across a stop and a replay from the start.
 func TestExperimentsAreGivenBehindWhatWasSent(t *testing.T) {
 	for _, partitions := range []int{1, 3} {
 		synctest.Test(t, func(t *testing.T) {

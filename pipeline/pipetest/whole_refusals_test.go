@@ -18,7 +18,7 @@ import (
 	"oriel/state"
 )
 
-// TestAWholeTopicThatLostSomethingIsRefused checks losses of which each could cause a second history, or a gap in the
+// TestAWholeTopicThatLostSomethingIsRefused checks losses that could each cause a second history, or a gap in the
 // history.
 func TestAWholeTopicThatLostSomethingIsRefused(t *testing.T) {
 	reset := func(w *whole, by map[int32]int64) {
@@ -68,7 +68,7 @@ func TestAWholeTopicThatLostSomethingIsRefused(t *testing.T) {
 			}
 			for _, policy := range []string{"compact", "delete"} {
 				w.check(topics.Alter(w.t.Context(), w.Client(), w.setup.Config.Order, map[string]string{"cleanup.policy": policy}))
-				time.Sleep(5 * time.Second) // brokers delete records meanwhile
+				time.Sleep(5 * time.Second) // brokers delete the records in this time
 			}
 		}},
 		{
@@ -82,7 +82,7 @@ func TestAWholeTopicThatLostSomethingIsRefused(t *testing.T) {
 		{
 			"an input that has others where it was put in order",
 			"what is left of partition 1 ends at 7, and the order log has it up to 10", "Acknowledged events were lost",
-			func(w *whole) { // the second leader appended three events that the third leader never had
+			func(w *whole) { // the second leader appended three events that the third leader lacks
 				for range 2 {
 					w.check(w.MoveLeader(w.setup.Config.Input, 1, 0))
 				}
@@ -154,9 +154,9 @@ func (w *whole) row(from int64, s state.Stretch) {
 	sealer, err := w.setup.Sealer(w.t.Context(), w.Client(), 0)
 	w.check(err)
 	n := s.To - s.From
-	row := state.StatusRow{From: from, To: from + n, Verdicts: make([]byte, n), Stretches: []state.Stretch{s}}
+	row := state.StatusRow{From: from, To: from + n, Statuses: make([]byte, n), Stretches: []state.Stretch{s}}
 	var b records.Builder
-	b.Append(nil, sealer.SealVerdicts(nil, row), nil, time.Now().UnixMilli())
+	b.Append(nil, sealer.SealStatuses(nil, row), nil, time.Now().UnixMilli())
 	_, err = produce.Append(w.t.Context(), w.Client(), w.setup.Config.Verdicts, 0, &b)
 	w.check(err)
 }
@@ -181,8 +181,8 @@ func (w *whole) stopped() (said string) {
 	return said
 }
 
-// TestALeaderThatWroteNothingIsNoLoss checks that a leader without any appended record is not taken for a loss. It may
-// have answered with the end of its partition, so that the order log has an epoch that the input lacks.
+// TestALeaderThatWroteNothingIsNoLoss checks that a leader which appended no record does not count as a loss. It may
+// have reported its partition's end, so that the order log has an epoch that the input lacks.
 func TestALeaderThatWroteNothingIsNoLoss(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWhole(t, pipetest.NewSetup(), 3, 3)
@@ -260,7 +260,8 @@ func TestAPartitionThatIsAddedIsTakenFromItsStart(t *testing.T) {
 	})
 }
 
-// TestAWholeTopicStartsAtTheLatest checks that the stream takes no event from before its opening.
+// TestAWholeTopicStartsAtTheLatest checks that with start policy latest the stream takes no event from before its
+// opening.
 func TestAWholeTopicStartsAtTheLatest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		setup := pipetest.NewSetup().Owing(3, 7)
@@ -270,7 +271,7 @@ func TestAWholeTopicStartsAtTheLatest(t *testing.T) {
 			send(t, w.Deployment, w.setup, int32(p), 4*p)
 		}
 		a := w.Start("a", simtest.NewDisk(), w.setup.Run)
-		a.KillAt(notice.PointProduced, 2) // between the opening and the decisions that it owes
+		a.KillAt(notice.PointProduced, 2) // dies after the opening, before the decisions due then
 		time.Sleep(5 * time.Second)
 		w.Start("a", a.Disk(), w.setup.Run)
 		time.Sleep(10 * time.Second)
@@ -293,7 +294,8 @@ func TestAWholeTopicStartsAtTheLatest(t *testing.T) {
 	})
 }
 
-// TestATrimmedOrderLogIsTakenOver checks that the order log needs no records of events that the input no longer has.
+// TestATrimmedOrderLogIsTakenOver checks a take-over with an order log that lacks records of events deleted from the
+// input.
 func TestATrimmedOrderLogIsTakenOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWhole(t, pipetest.NewSetup(), 2, 3)

@@ -12,7 +12,8 @@ import (
 )
 
 // TestAStandbyTakesOverAddedPartitions adds partitions after a standby process has started. The owner takes events of
-// them, of which only the group's offsets are committed. The standby must not take these offsets for set by hand.
+// them, of which only the group's offsets are committed. The standby must not believe that these offsets were set by
+// hand.
 func TestAStandbyTakesOverAddedPartitions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWhole(t, pipetest.NewSetup(), 2, 1)
@@ -39,7 +40,7 @@ func TestAStandbyTakesOverAddedPartitions(t *testing.T) {
 		for owner.Alive() {
 			time.Sleep(time.Millisecond)
 		}
-		w.check(torn.Commit(t.Context(), []pipetest.Part{pipetest.Offset}, pipetest.Whatever)) // while its session lasts
+		w.check(torn.Commit(t.Context(), []pipetest.Part{pipetest.Offset}, pipetest.Whatever)) // in its session
 		time.Sleep(20 * time.Second)
 		if !standby.Alive() {
 			t.Error("the process that stood by has ended")

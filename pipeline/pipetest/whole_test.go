@@ -97,7 +97,7 @@ func (w *whole) covered() (all []offset) {
 	}
 	next := int64(0)
 	for _, r := range w.read(w.setup.Config.Verdicts, false) {
-		row, err := sealer.OpenVerdicts(r.Value)
+		row, err := sealer.OpenStatuses(r.Value)
 		if err != nil {
 			w.t.Fatal(err)
 		}
@@ -115,7 +115,7 @@ func (w *whole) covered() (all []offset) {
 }
 
 // isWhole checks that each event was taken once, in the order of the order log. Decisions, statuses and the group must
-// agree on this, each decision must have only one value, and the decisions must equal those of a straight replay.
+// agree with this order, each decision must have only one value, and the decisions must equal a replay without faults.
 func (w *whole) isWhole(checkpoint []byte) {
 	w.t.Helper()
 	ordered := w.ordered()
@@ -174,7 +174,7 @@ func TestWholeTopicIsOneStream(t *testing.T) {
 				b := w.Start("b", simtest.NewDisk(), w.setup.Run)
 				time.Sleep(10 * time.Second)
 				w.spread(draw, 10)
-				for _, m := range []*simtest.Member{a, b} { // the owner at its third commit, and then the other one
+				for _, m := range []*simtest.Member{a, b} { // both members in turn: each is owner once
 					m.KillAt(notice.PointProduced, 3)
 					m.KillAt(point, 1+i/2)
 				}

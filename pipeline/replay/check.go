@@ -20,7 +20,8 @@ import (
 )
 
 // Check recomputes the decisions after a checkpoint from the input topic and compares them with the published ones,
-// byte for byte. It returns how many it compared; comparing none is an error. It calls progress after each.
+// byte for byte. It returns the number of decisions compared; if there are none, it returns an error. It calls progress
+// after each decision.
 func Check(
 	ctx context.Context, d changelog.Deployment, p int32, checkpoint []byte, progress func(compared int),
 ) (int, error) {
@@ -30,7 +31,7 @@ func Check(
 	}
 	outputs := d.Topics.Outputs()
 	bounds := make([]topics.Bounds, len(outputs))
-	for i, topic := range outputs { // BEFORE addLater, so that it has all that published events were computed with
+	for i, topic := range outputs { // BEFORE addLater, to have all schemas that decisions used
 		if bounds[i], err = topics.ReadableEnd(ctx, d.Client, topic.Name, p); err != nil {
 			return 0, err
 		}
@@ -62,8 +63,8 @@ func Check(
 	return c.compared, err
 }
 
-// addLater replaces the schemas and the amendment of a checkpoint by the present ones, because decisions after the
-// checkpoint were computed with them. Both only grow.
+// addLater replaces the schemas and the amendment of a checkpoint by the current ones, because decisions after the
+// checkpoint were computed with them. Schemas and amendment are only ever extended.
 func addLater(ctx context.Context, d changelog.Deployment, checkpoint *changelog.View, p int32) error {
 	keys, err := checkpoint.Keys(p, d.Config, d.Model, d.Master)
 	if err != nil {
@@ -115,7 +116,7 @@ func published(
 // check compares recomputed decisions with published ones, until the published ones end or one differs.
 type check struct {
 	partition int32
-	topics    []comparison // one for each output
+	topics    []comparison // one comparison for each output topic
 	progress  func(compared int)
 	compared  int
 	err       error // the error that ended the comparison
@@ -124,7 +125,7 @@ type check struct {
 // comparison is the progress of the comparison in one topic.
 type comparison struct {
 	published func() (publishedDecision, error, bool)
-	due       publishedDecision // the next published decision
+	due       publishedDecision // published decision to compare next
 	ended     bool              // no published decision is left
 	compared  bool              // at least one decision was compared
 }

@@ -20,7 +20,7 @@ const checkpointMagic = "oriel checkpoint\x01"
 // ErrCheckpoint means that a file is not a checkpoint of this format.
 var ErrCheckpoint = errors.New("pipeline: not a checkpoint file")
 
-// Checkpoint copies the committed records of a partition, still sealed and wrapped. It changes nothing.
+// Checkpoint copies the committed records of a partition, still sealed and wrapped. It writes no records.
 func Checkpoint(ctx context.Context, d changelog.Deployment, p int32) ([]byte, error) {
 	view, err := d.View(ctx, p)
 	if err != nil {
@@ -29,7 +29,7 @@ func Checkpoint(ctx context.Context, d changelog.Deployment, p int32) ([]byte, e
 	if _, _, err := open(d, view, p); err != nil {
 		return nil, err
 	}
-	records := view.Records()[1:] // the first record belongs to the local store itself
+	records := view.Records()[1:] // without the first record, which belongs to the local store
 	slices.SortFunc(records, func(a, b state.Record) int { return bytes.Compare(a.Key, b.Key) })
 	return appendCheckpoint(nil, records), nil
 }

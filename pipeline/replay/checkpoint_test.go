@@ -18,7 +18,7 @@ func FuzzParseCheckpoint(f *testing.F) {
 			}
 			return
 		}
-		written := view.Records()[1:] // the first record belongs to the local store itself
+		written := view.Records()[1:] // without the first record, which belongs to the local store
 		again, err := parseCheckpoint(appendCheckpoint(nil, written))
 		if err != nil {
 			t.Fatal(err)

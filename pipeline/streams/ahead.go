@@ -9,24 +9,24 @@ import (
 	"oriel/schemas"
 )
 
-// The room for decoding ahead is constant, so that its memory follows from no content. Records that do not fit are
+// The memory for decoding ahead is constant, because it must not depend on contents. Records that do not fit are
 // decoded by the walk.
 const (
-	// aheadRecords is the greatest number of records in a Batch of the fetcher.
+	// aheadRecords is the largest number of records in a Batch of the fetcher.
 	aheadRecords = 2 << 10
 
-	// aheadNumbers is a MiB of numbers: 64 for each of aheadRecords.
+	// aheadNumbers is the number of float64s of Events: 64 for each of aheadRecords, 1 MiB.
 	aheadNumbers = 64 * aheadRecords
 )
 
-// Ahead decodes records of a stream before their turn. That is possible because the result depends on a record's bytes
-// alone. One goroutine may use it, beside the Walk that takes the records.
+// Ahead decodes records of a stream before their turn. This is possible because the result depends only on a record's
+// bytes. One goroutine may use it, concurrently with the Walk that takes the records.
 type Ahead struct {
 	decoder schemas.EventDecoder
 	event   schemas.Event
 }
 
-// NewAhead returns an Ahead with a decoder of its own.
+// NewAhead returns an Ahead with its own decoder.
 func (s *Stream) NewAhead() (*Ahead, error) {
 	decoder, err := s.opened.model.Decoder()
 	return &Ahead{decoder: decoder}, err
@@ -37,7 +37,7 @@ func (s *Stream) NewAhead() (*Ahead, error) {
 type Events struct {
 	partition int32
 	read      []aheadEvent
-	numbers   []float64 // memory of all vectors and further numbers
+	numbers   []float64 // memory of all vectors and Numbers
 	indices   []int32   // memory of all sparse vectors
 }
 
@@ -45,7 +45,7 @@ type Events struct {
 type aheadEvent struct {
 	offset int64
 	code   schemas.Code
-	event  schemas.Event // zero unless code is schemas.OK
+	event  schemas.Event // zero unless code is OK
 }
 
 var rooms = sync.Pool{New: func() any {
@@ -56,17 +56,17 @@ var rooms = sync.Pool{New: func() any {
 	}
 }}
 
-// Release gives the memory of the Events back. They must not be used after it.
+// Release frees the memory of the Events. They must not be used afterwards.
 func (e *Events) Release() { rooms.Put(e) }
 
-// Decode decodes the records of b, as many as there is room for.
+// Decode decodes the first records of b, as many as fit.
 func (a *Ahead) Decode(b *fetch.Batch) *Events {
 	e, _ := rooms.Get().(*Events)
 	a.fill(e, b)
 	return e
 }
 
-// fill overwrites the room with the events of b.
+// fill overwrites e with the events of b.
 func (a *Ahead) fill(e *Events, b *fetch.Batch) {
 	e.partition, e.read, e.numbers, e.indices = b.Partition, e.read[:0], e.numbers[:0], e.indices[:0]
 	for i := range b.Records {
@@ -77,7 +77,7 @@ func (a *Ahead) fill(e *Events, b *fetch.Batch) {
 	}
 }
 
-// decode decodes the event of a record of a partition of the input. Nothing else decodes events.
+// decode decodes the event of a record of a partition of the input. It is the only function that decodes events.
 func decode(d schemas.EventDecoder, dst *schemas.Event, partition int32, r *records.Record) schemas.Code {
 	if r.Unreadable {
 		return schemas.TooLarge
@@ -88,7 +88,8 @@ func decode(d schemas.EventDecoder, dst *schemas.Event, partition int32, r *reco
 	return d.Decode(dst, r.Value)
 }
 
-// append copies an event into the room, because the decoder owns its slices. It reports false if there is no room.
+// append copies an event into e, because the decoder owns the event's slices. It reports false if the event does not
+// fit.
 func (e *Events) append(offset int64, code schemas.Code, event schemas.Event) bool {
 	if len(e.read) == cap(e.read) {
 		return false
@@ -108,7 +109,7 @@ func (e *Events) append(offset int64, code schemas.Code, event schemas.Event) bo
 	return true
 }
 
-// keep copies x to the end of room. A nil slice stays nil, because a vector without indices is dense.
+// keep appends x to room and returns the copy. A nil slice stays nil, because a vector without indices is dense.
 func keep[T any](room, x []T) (grown, kept []T) {
 	if x == nil {
 		return room, nil
@@ -118,7 +119,7 @@ func keep[T any](room, x []T) (grown, kept []T) {
 	return room, room[from:len(room):len(room)]
 }
 
-// of returns the event of the i-th record of a Batch, or nil if it was not decoded. A nil Events has decoded nothing.
+// of returns the event of the i-th record of a Batch, or nil if it was not decoded. A nil Events has no decoded events.
 func (e *Events) of(b *fetch.Batch, i int) *aheadEvent {
 	if e == nil || i >= len(e.read) {
 		return nil

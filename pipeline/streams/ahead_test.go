@@ -29,7 +29,7 @@ func (l *listener) Add(dst []operators.Decision, r operators.Record) []operators
 	return l.witness.Add(dst, r)
 }
 
-// listening is a walk over a listener, whose events have features, a weight, a number and a choice.
+// listening returns a walk over a listener, whose events have features, a weight, a number and a choice.
 func listening(t *testing.T, dimension int) (*walked, *listener) {
 	t.Helper()
 	l := new(listener)
@@ -51,7 +51,7 @@ func listening(t *testing.T, dimension int) (*walked, *listener) {
 	return w, l
 }
 
-// drawn is a record of random content, valid or not.
+// drawn returns a record of random content, valid or not.
 func drawn(r *rand.Rand, dimension int) records.Record {
 	dense := func() string { return strings.Repeat(fmt.Sprint(r.IntN(9), ","), dimension-1) + fmt.Sprint(r.IntN(9)) }
 	value := [...]func() string{
@@ -69,7 +69,8 @@ func drawn(r *rand.Rand, dimension int) records.Record {
 }
 
 // TestDecodingAheadIsDecoding checks that a walk sees the same events, codes and positions whether records were decoded
-// ahead or in it, wherever the room ends and whatever happens to the memory of the batch.
+// ahead or by the walk itself, for every number of records that fit, and even if the memory of the batch is
+// overwritten.
 func TestDecodingAheadIsDecoding(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, dimension := range []int{2, 1500} {

@@ -8,8 +8,8 @@ import (
 	"oriel/schemas"
 )
 
-// keyed returns the index, among the extras, of the record key of decisions of a topic; −1: the key is the stream's
-// name.
+// keyed returns the index, among the extras, of the record key of decisions of a topic; −1 means that the key is the
+// stream's name.
 func (s *Opened) keyed(output uint8) int {
 	if output == 0 || s.output == nil || s.output.Key == "" {
 		return -1
@@ -29,7 +29,7 @@ func (s *Stream) recordKey(d operators.Decision) []byte {
 	return s.opened.key
 }
 
-// RecordKeyOf is recordKey for a decision that was read back.
+// RecordKeyOf is recordKey for a parsed decision.
 func (s *Stream) RecordKeyOf(output uint8, d schemas.Decision) []byte {
 	var key string
 	for _, x := range d.Extras {

@@ -48,7 +48,7 @@ type planned struct {
 func (p planned) OwnExtras() []schemas.Extra { return p.extras }
 
 // TestPlansDecideTheMembersOfDecisions checks that params of an earlier version keep the members of their decisions,
-// though the operator has others now.
+// even if the operator has other members now.
 func TestPlansDecideTheMembersOfDecisions(t *testing.T) {
 	arm, key := schemas.Extra{Name: "arm", Kind: schemas.ExtraText}, schemas.Extra{Name: "key", Kind: schemas.ExtraText}
 	for want, extras := range map[string][]schemas.Extra{

@@ -17,15 +17,15 @@ type Opener interface {
 	// Params returns the results of calibration. It is called once, at opening; the incarnation record freezes them.
 	Params() ([]byte, error)
 
-	// ParamsAfter is Params for a stream that goes on after the last decision of a predecessor (Config.Predecessor).
+	// ParamsAfter is Params for a stream that continues after the last decision of a predecessor (Config.Predecessor).
 	ParamsAfter(last operators.Decision) ([]byte, error)
 
 	// Timed reports whether decisions under frozen params have a time.
 	Timed(params []byte) bool
 
 	// Open checks frozen params, which must prove the configured guarantee, and opens the parts that all streams share.
-	// The returned function makes the machine of a stream at step 0, cheaply. Machines of one call must be used one at
-	// a time.
+	// The returned function is cheap: it makes the machine of a stream at step 0. Machines of one call share memory and
+	// must be used one at a time.
 	Open(params []byte) (func(key [32]byte) (operators.Machine, error), error)
 }
 
@@ -34,7 +34,7 @@ type Opener interface {
 type Learner struct {
 	operator  operators.Operator
 	mechanism mechanisms.Config
-	calibrate func() ([]byte, error) // once for all streams, because it fits a filter
+	calibrate func() ([]byte, error) // called once for all streams, because it fits a filter
 }
 
 // NewLearner adds the operator's requirements to the configuration of the mechanism.
@@ -68,7 +68,7 @@ func (l Learner) Params() ([]byte, error) {
 	return l.params(func() ([]byte, error) { return l.operator.Params(l.mechanism) })
 }
 
-// ParamsAfter is Params for a stream that goes on after a predecessor's last decision. The operator must be a
+// ParamsAfter is Params for a stream that continues after a predecessor's last decision. The operator must be a
 // Successor.
 func (l Learner) ParamsAfter(last operators.Decision) ([]byte, error) {
 	successor, ok := l.operator.(operators.Successor)
@@ -95,8 +95,8 @@ func (Learner) Timed(params []byte) bool {
 	return len(params) >= 4 && binary.LittleEndian.Uint32(params)&timed != 0
 }
 
-// Deviation returns the deviation of the noise in sums of the operator's first component, for a deployment opened
-// today. It fails if the noise is not Gaussian.
+// Deviation returns the deviation of the noise in sums of the operator's first component, for a newly opened
+// deployment. It fails if the noise is not Gaussian.
 func (l Learner) Deviation() (mechanisms.Deviation, error) {
 	frozen, err := l.calibrate()
 	if err != nil {
@@ -122,7 +122,7 @@ func split(frozen []byte) (calibration, own []byte, err error) {
 	return frozen[4:at], frozen[at:], nil
 }
 
-// Open implements Opener: it reads the calibration, and passes the rest to the operator.
+// Open implements Opener: it reads the calibration, and passes the remaining bytes to the operator.
 func (l Learner) Open(frozen []byte) (func(key [32]byte) (operators.Machine, error), error) {
 	frozen, own, err := split(frozen)
 	if err != nil {
@@ -146,12 +146,12 @@ func (l Learner) Open(frozen []byte) (func(key [32]byte) (operators.Machine, err
 // Batch returns the number of records of a step.
 func (l Learner) Batch() uint64 { return l.mechanism.Batch }
 
-// Announced returns operators.Announced of a step's records, for an Experimenter.
+// Announced returns operators.Announced for a step's number of records, as an Experimenter must.
 func (l Learner) Announced() uint64 { return operators.Announced(l.Batch()) }
 
 var errTestsNothing = errors.New("pipeline: decisions of this operator test no effect: it has no experiments")
 
-// Turns returns the first steps of the experiments that a stream has by its frozen params.
+// Turns returns the first steps of the experiments in a stream's frozen params.
 func (l Learner) Turns(frozen []byte) ([]uint64, error) {
 	tests, ok := l.operator.(operators.Testing)
 	if !ok {

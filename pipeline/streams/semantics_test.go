@@ -12,8 +12,8 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write testdata/semantics.txt for a raised streams.Semantics, or with lines that were added")
 
-// semanticsOf are the golden files of the computation from a record's bytes to a decision; tests beside them compare
-// the code with them.
+// semanticsOf are the golden files of the computation from a record's bytes to a decision; tests in the same packages
+// compare the code with them.
 var semanticsOf = []string{
 	"pipeline/kafka/records/testdata/decompression.txt",
 	"schemas/testdata/documents.jsonl",
@@ -27,11 +27,11 @@ var semanticsOf = []string{
 	"mechanisms/windowtree/testdata/golden.txt",
 	"mechanisms/blt/testdata/golden.txt",
 	"mechanisms/perstep/testdata/golden.txt",
-	"operators/coco/testdata/golden.txt", // a decision decides the next leaves
+	"operators/coco/testdata/golden.txt", // a decision determines the next contributions
 	"cmd/internal/decisiontest/testdata/decisions.txt",
 }
 
-// fingerprint returns the digest of a file's first lines, and their number; all lines for 0.
+// fingerprint returns the digest of a file's first lines, and their number; 0 means all lines.
 func fingerprint(t *testing.T, file string, lines int) (digest string, n int) {
 	t.Helper()
 	b, err := os.ReadFile("../../" + file)
@@ -45,10 +45,10 @@ func fingerprint(t *testing.T, file string, lines int) (digest string, n int) {
 	return fmt.Sprintf("%x", sha256.Sum256(bytes.Join(all[:lines], nil))), lines
 }
 
-// TestSemanticsBelongToTheirGoldenFiles compares the golden files with testdata/semantics.txt, which lists those of
-// each number. A changed file means that records are read otherwise, and that noise would be drawn a second time for
-// steps that an older version has made readable. Lines may be added at the end of a file, because they change no
-// earlier reading.
+// TestSemanticsBelongToTheirGoldenFiles compares the golden files with testdata/semantics.txt, which lists the files of
+// each version. A changed file means that records are computed differently, and that noise would be drawn a second time
+// for steps that an older version has published. Lines may be added at the end of a file, because they do not change
+// earlier lines.
 func TestSemanticsBelongToTheirGoldenFiles(t *testing.T) {
 	const path = "testdata/semantics.txt"
 	stored, err := os.ReadFile(path)

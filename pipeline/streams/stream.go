@@ -19,25 +19,25 @@ const DecisionTopics = 2
 
 // Model is the configured operator in the form that the pipeline uses; cmd makes it from settings.
 type Model struct {
-	Settings string              // canonical configuration, a line a setting; public
+	Settings string              // canonical configuration, one line per setting; public
 	Events   schemas.EventConfig // how records are decoded
-	Users    *Users              // user-level privacy; the zero value is none
-	Keyed    bool                // the machine reads record keys: public names, such as that of a play
-	Encoding schemas.Encoding    // of decisions
-	SchemaID uint32              // of the encoding's schema in a registry, which decisions name; 0: none
+	Users    *Users              // user-level privacy; the zero value has none
+	Keyed    bool                // the machine reads record keys: public names, for example of an action
+	Encoding schemas.Encoding    // encoding of decisions
+	SchemaID uint32              // registry id of the encoding's schema, written in decisions; 0: none
 
 	// version of decoding, contributions and decompression: the constant Semantics. Tests set another version.
 	Semantics uint32
 
 	Learner Opener
 
-	// Writers returns a function that opens decoders for events that name their writer's schema, by the schemas that
-	// are frozen for a stream. Nil: events name no schema.
+	// Writers returns a function that opens decoders for events that name their writer's schema, with the frozen
+	// schemas of a stream. Nil: events name no schema.
 	Writers func(state.Schemas) func(schemas.EventConfig) (schemas.EventDecoder, error)
-	Frozen  state.Schemas // for the stream that is opened; read only with Writers
+	Frozen  state.Schemas // schemas frozen for the opened stream; read only with Writers
 
-	// Amendment is what was appended to the frozen params of the stream that is opened: public settings that count from
-	// a later step on, such as the next experiment.
+	// Amendment holds the bytes appended to the opened stream's frozen params: public settings that apply from a later
+	// step on, for example the next experiment.
 	Amendment []byte
 }
 
@@ -49,23 +49,23 @@ type Opened struct {
 	machine   func(key [32]byte) (operators.Machine, error)
 	guarantee protection.Guarantee
 	decoder   schemas.EventDecoder
-	encoder   *schemas.Encoder    // without stream and incarnation; encoders of streams are made from it
-	event     schemas.Event       // of the record that is taken
-	keys      [DecisionTopics]int // by topic, index of the extra that is the record key; −1: the stream's name
+	encoder   *schemas.Encoder    // encoder without stream and incarnation; streams derive theirs from it
+	event     schemas.Event       // event of the current record
+	keys      [DecisionTopics]int // by topic: index of the extra that is the record key; −1: the key is the stream
 	key       []byte              // record key of the last decision
 	extras    []schemas.Extra     // extra members of decisions under these params
-	output    *operators.Output   // the second topic; nil: none
+	output    *operators.Output   // the operator's second topic; nil: none
 	timed     bool                // decisions have a time
 }
 
-// OpenModel checks frozen params, with what was appended to them, and opens the model.
+// OpenModel checks frozen params, with the model's amendment, and opens the model.
 func OpenModel(m Model, params []byte) (*Opened, error) {
 	params = slices.Concat(params, m.Amendment)
 	machine, err := m.Learner.Open(params)
 	if err != nil {
 		return nil, fmt.Errorf("pipeline: open operator: %w", err)
 	}
-	first, err := machine([32]byte{}) // has the same guarantee as every other machine
+	first, err := machine([32]byte{}) // any key, because all machines have the same guarantee
 	if err != nil {
 		return nil, fmt.Errorf("pipeline: open operator: %w", err)
 	}
@@ -98,14 +98,14 @@ func (m Model) Decoder() (schemas.EventDecoder, error) {
 	return decoder, nil
 }
 
-// Guarantee is the guarantee that every decision of its streams states.
+// Guarantee returns the guarantee that every decision of the model's streams states.
 func (s *Opened) Guarantee() protection.Guarantee { return s.guarantee }
 
-// Stream is the present state of one stream; a Walk takes it over its records. It is not safe for concurrent use.
+// Stream is the current state of one stream; a Walk advances it by records. It is not safe for concurrent use.
 type Stream struct {
 	opened  *Opened
 	machine operators.Machine
-	limiter *users.Limiter // nil at event level
+	limiter *users.Limiter // nil without user-level privacy
 	encoder *schemas.Encoder
 	name    string
 	time    stepTime
@@ -128,7 +128,7 @@ func (s *Opened) Open(key, people [32]byte, stream string, incarnation [16]byte)
 	}, nil
 }
 
-// OpenStream opens a stream with an Opened of its own.
+// OpenStream opens a stream with its own Opened.
 func OpenStream(m Model, params []byte, key, people [32]byte, stream string, incarnation [16]byte) (*Stream, error) {
 	opened, err := OpenModel(m, params)
 	if err != nil {
@@ -137,7 +137,7 @@ func OpenStream(m Model, params []byte, key, people [32]byte, stream string, inc
 	return opened.Open(key, people, stream, incarnation)
 }
 
-// decisionConfig is the part that the decisions of all streams share.
+// decisionConfig returns the members that the decisions of all streams have in common.
 func (m Model) decisionConfig(g protection.Guarantee, form schemas.Form) schemas.DecisionConfig {
 	return schemas.DecisionConfig{
 		Mechanism: g.Mechanism, Window: g.Scope.Figures().Window, Batch: g.Batch,
@@ -153,13 +153,13 @@ func (s *Stream) Steps() uint64 { return s.machine.Steps() }
 // taken.
 func (s *Stream) ended() bool { return s.machine.Steps() >= s.End() }
 
-// End is the last step, or protection.Endless.
+// End returns the last step, or protection.Endless.
 func (s *Stream) End() uint64 { return s.opened.guarantee.Scope.End() }
 
 // Due returns the indices of a step's decisions, as operators.Machine does.
 func (s *Stream) Due(step uint64) (first uint64, count int) { return s.machine.Due(step) }
 
-// Guarantee is the guarantee that every decision of the stream states.
+// Guarantee returns the guarantee that every decision of the stream states.
 func (s *Stream) Guarantee() protection.Guarantee { return s.opened.guarantee }
 
 // Remembered iterates over the users that the stream remembers: none, at event level.
@@ -170,8 +170,8 @@ func (s *Stream) Remembered() iter.Seq[users.ID] {
 	return s.limiter.Remembered()
 }
 
-// AppendState appends the private state, of constant length for a configuration: the machine's, the time of the open
-// step where decisions have one, and last the users'. It must be sealed.
+// AppendState appends the private state, of constant length for a configuration: the machine's state, the time of the
+// open step if decisions have times, and then the limiter's state at user level. It must be sealed.
 func (s *Stream) AppendState(dst []byte) []byte {
 	dst = s.machine.AppendState(dst)
 	if s.opened.timed {

@@ -7,12 +7,12 @@ import (
 	"oriel/schemas"
 )
 
-// stepTime is the greatest timestamp of the records that the open step has taken, or schemas.NoTime. It follows from
-// public metadata of records alone, so it is equal on every retry, restore and replay, as the clock would not be.
+// stepTime is the greatest timestamp of the records that the open step has taken, or schemas.NoTime. It follows only
+// from public metadata of records, so it is equal on every retry, restore and replay, unlike the clock.
 type stepTime int64
 
-// take takes the timestamp of a record, valid event or not. A timestamp below 0 or beyond schemas.LatestTime counts as
-// none.
+// take takes the timestamp of a record, even if the record is a null event. A timestamp below 0 or beyond
+// schemas.LatestTime is ignored.
 func (t *stepTime) take(timestamp int64) {
 	if timestamp <= schemas.LatestTime {
 		*t = max(*t, stepTime(timestamp))

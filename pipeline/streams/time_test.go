@@ -51,7 +51,7 @@ type timedLearner struct{ fakeLearner }
 
 func (timedLearner) Timed([]byte) bool { return true }
 
-// timesOf is a walk over a batching machine, and the times of its decisions: a dash for none.
+// timesOf returns a walk over a batching machine, and the times of its decisions: a dash for a decision without time.
 func timesOf(t *testing.T, state []byte, at state.Position) (*Walk, *[]string) {
 	t.Helper()
 	machine := &batching{}
@@ -79,7 +79,7 @@ func timesOf(t *testing.T, state []byte, at state.Position) (*Walk, *[]string) {
 	return w.Walk, times
 }
 
-// stamped are records with these timestamps from an offset on; every second one is no event.
+// stamped returns records with these timestamps, starting at an offset; every second record is invalid.
 func stamped(from int64, timestamps ...int64) fetch.Batch {
 	b := fetch.Batch{From: from, Next: from + int64(len(timestamps)), LeaderEpoch: 4}
 	for i, timestamp := range timestamps {
@@ -93,7 +93,7 @@ func stamped(from int64, timestamps ...int64) fetch.Batch {
 }
 
 // TestTimeIsTheGreatestOfTheStep checks that the time of a decision is the greatest timestamp of its step's records,
-// null events included. There is none before the first record, and where no record has one.
+// null events included. A decision has no time before the first record, and if no record of its step has a timestamp.
 func TestTimeIsTheGreatestOfTheStep(t *testing.T) {
 	w, times := timesOf(t, nil, state.Position{Next: 10, LeaderEpoch: 3})
 	w.Start()
@@ -110,7 +110,8 @@ func TestTimeIsTheGreatestOfTheStep(t *testing.T) {
 	}
 }
 
-// TestTimeIsReadBack checks that a stream restored inside a step goes on with the same times, wherever it was cut.
+// TestTimeIsReadBack checks that a stream restored inside a step continues with the same times, for every position
+// inside the step.
 func TestTimeIsReadBack(t *testing.T) {
 	stamps := []int64{50, 40, 30, 10, 60, 20, 5, 4, 3}
 	whole, want := timesOf(t, nil, state.Position{Next: 10, LeaderEpoch: 3})
@@ -135,8 +136,8 @@ func TestTimeIsReadBack(t *testing.T) {
 	}
 }
 
-// TestUsersStandBehindTheTime checks the order in a state, because the comparison of users between partitions reads the
-// end.
+// TestUsersStandBehindTheTime checks that the limiter's state is the last part of a state, because the comparison of
+// users between partitions reads it from the end.
 func TestUsersStandBehindTheTime(t *testing.T) {
 	change := func(m *Model) {
 		m.Users = &Users{Separation: 3, Batch: 1}

@@ -5,14 +5,14 @@ import (
 	"oriel/state/users"
 )
 
-// Users configures user level: the distance between events of one user. Nil is event level.
+// Users configures user-level privacy: the minimum distance between a user's events. Nil means event level.
 type Users struct {
-	Separation uint64 // s ≥ 1, steps between two accepted events of one user
-	Batch      uint64 // B, events in a step
-	Header     string // name of the header with the user id; "": the record key is the user id
+	Separation uint64 // s ≥ 1, steps between accepted events of one user
+	Batch      uint64 // B, events per step
+	Header     string // header with the user id; "": the record key is the user id
 }
 
-// Limiter returns the limiter of users under a secret; nil at event level.
+// Limiter returns the limiter of users under a secret, or nil at event level.
 func (u *Users) Limiter(key [32]byte) (*users.Limiter, error) {
 	if u == nil {
 		return nil, nil

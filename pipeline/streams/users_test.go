@@ -34,7 +34,8 @@ func TestUserIsNamedOnce(t *testing.T) {
 	}
 }
 
-// TestUserOfARecord checks that two headers of the name give no user, because either could be meant.
+// TestUserOfARecord checks that two headers of the name give no user, because the choice between them would be
+// arbitrary.
 func TestUserOfARecord(t *testing.T) {
 	header := func(key, value string) records.Header { return records.Header{Key: key, Value: []byte(value)} }
 	r := records.Record{Key: []byte("key"), Headers: records.HeadersOf(

@@ -14,32 +14,33 @@ import (
 	"oriel/state/users"
 )
 
-// Walk takes the records of one stream, in order and from a position on: those of one partition of the input, or those
-// of a whole topic in the order that its order log fixes. The service, the repair of a torn transaction and every
-// replay use it, so that all of them give the same bytes. It does no I/O, and its results may be dropped at any record.
+// Walk takes the records of one stream, in order and from a position on: records of one partition of the input, or of a
+// whole topic in the order of its order log. The service, the repair of a torn transaction and every replay use it, so
+// that all of them give the same bytes. It does no I/O, and its results may be dropped at any record.
 //
 // An event that is left out, or taken twice, would be a second history. So batches must join, which Take checks.
 type Walk struct {
 	Stream    *Stream
-	Partition int32 // of the deployment's topics
+	Partition int32 // partition of the deployment's topics
 
 	// Position is the position after the last record taken; its Step counts the steps that the stream has closed. A
-	// Walk changes the memory that it points to, so a caller that starts from another's position must clone it.
+	// Walk changes the memory behind the position's pointers, so a caller that starts from another Walk's position must
+	// clone it.
 	Position state.Position
 
 	// Decided is called with each decision: its topic, 0 or 1 (operators.Decision.Output), its record key, and its
-	// line. Both are valid during the call.
+	// line. Key and line are valid only during the call.
 	Decided func(output uint8, key, line []byte)
 
-	// Taken is called with each record, the number of offsets before it without a record, and the reason why it took
-	// its place as a null event; schemas.OK for a valid event.
+	// Taken is called with each record, the number of offsets before it without a record, and the record's code:
+	// schemas.OK, or the reason why it is a null event.
 	Taken func(r *records.Record, gap int64, code schemas.Code)
 
 	// Moved is called with the offsets of a partition of the input that a whole topic's stream has passed, with records
 	// or without. Neighbouring offsets may come in several calls. Nil: not called.
 	Moved func(partition int32, from, to int64)
 
-	Users UserIndex // shared by all walks of the process; nil if users are not compared
+	Users UserIndex // shared by all walks of the process; nil if user ids are not compared between partitions
 
 	decisions []operators.Decision
 	line      []byte
@@ -55,10 +56,11 @@ type UserIndex interface {
 	Remove(partition int32, user users.ID)
 }
 
-// Untaken is an offset beyond every log: a walk up to it has no end.
+// Untaken is an offset beyond every log: a walk up to Untaken takes all records.
 const Untaken = math.MaxInt64
 
-// ErrEnded means that a record follows the last step that the stream's guarantee covers. The walk stands before it.
+// ErrEnded means that a record follows the last step that the stream's guarantee covers. The walk's position is before
+// this record.
 var ErrEnded = errors.New("pipeline: the horizon is reached: the stream has closed all the steps that its guarantee is for")
 
 // Start makes the decisions that a stream owes before its first record. It must be called once, because it changes the
@@ -70,8 +72,8 @@ func (w *Walk) Start() {
 }
 
 // Take takes a batch, which must start at the walk's position. Before each record, and before the offsets after the
-// last one, it calls until, and stops before the offset that until returns, which counts as Position.Next does. It
-// returns ErrEnded, or the error of a user, before the record that must not be taken; all earlier records are taken.
+// last one, it calls until, and stops before the offset that until returns, in the unit of Position.Next. It stops with
+// ErrEnded, or with an error of UserIndex, before a record that must not be taken; all earlier records are taken.
 func (w *Walk) Take(b *fetch.Batch, until func() int64) error { return w.TakeDecoded(b, nil, until) }
 
 // TakeDecoded is Take for a batch whose first records were decoded ahead: events must be of this batch, or nil.
@@ -123,12 +125,13 @@ func (w *Walk) skipTo(b *fetch.Batch, end int64) {
 			w.Position.Order.Next, w.Position.Order.LeaderEpoch = o.Record+1, o.LeaderEpoch
 		}
 	case next+b.Shift > w.Position.Next:
-		// The epoch of the whole batch may begin behind the end; one that ended before it would look like a truncation.
+		// The last epoch of the batch may begin after end. The position must not have it, because to the broker the log
+		// before end would then look truncated.
 		w.reach(b, next, b.EpochAt(next, w.epoch(b.Partition)))
 	}
 }
 
-// epoch is the epoch of the last record batch that the walk has met in a partition of the input.
+// epoch returns the leader epoch of the last record batch that the walk has read in a partition of the input.
 func (w *Walk) epoch(partition int32) int32 {
 	if w.Position.Order == nil {
 		return w.Position.LeaderEpoch
@@ -137,7 +140,7 @@ func (w *Walk) epoch(partition int32) int32 {
 	return part.LeaderEpoch
 }
 
-// reach moves the position to an offset of a batch, behind a record batch of an epoch.
+// reach moves the position to offset next of a batch; epoch is the leader epoch of the record batch before it.
 func (w *Walk) reach(b *fetch.Batch, next int64, epoch int32) {
 	at := &w.Position
 	passed := next + b.Shift - at.Next
@@ -147,7 +150,7 @@ func (w *Walk) reach(b *fetch.Batch, next int64, epoch int32) {
 		return
 	}
 	if passed == 0 && next == b.From {
-		return // nothing of the partition was taken, which may not even be in the order yet
+		return // no offset of the partition was taken, and the order may not have it yet
 	}
 	at.Order.Next, at.Order.LeaderEpoch = b.Order.Record, b.Order.LeaderEpoch
 	at.Order.Set(state.OrderedPart{Partition: b.Partition, Next: next, LeaderEpoch: epoch, Ordered: b.Order.Epoch})
@@ -156,7 +159,7 @@ func (w *Walk) reach(b *fetch.Batch, next int64, epoch int32) {
 	}
 }
 
-// step takes one record of a batch. ahead is its decoded event; nil: it is decoded here.
+// step takes one record of a batch. ahead is its decoded event, or nil if step must decode it.
 func (w *Walk) step(b *fetch.Batch, r *records.Record, ahead *aheadEvent) error {
 	s, at := w.Stream, &w.Position
 	gap := r.Offset + b.Shift - at.Next
@@ -200,14 +203,14 @@ func (w *Walk) step(b *fetch.Batch, r *records.Record, ahead *aheadEvent) error 
 	return nil
 }
 
-// admit applies the separation of users. An invalid event counts as well: its user must wait like after a valid one.
+// admit applies the separation of users. An invalid event counts like a valid one: afterwards its user must wait.
 func (w *Walk) admit(r *records.Record) (schemas.Code, error) {
 	s := w.Stream
 	if s.limiter == nil {
 		return schemas.OK, nil
 	}
 	step := s.machine.Steps() + 1
-	s.limiter.Forget(step, w.userForgotten) // BEFORE the user is looked up among those remembered
+	s.limiter.Forget(step, w.userForgotten) // BEFORE the lookup, so that expired users are not found
 	name := s.opened.model.Users.name(r)
 	if len(name) == 0 {
 		return schemas.NoUser, nil

@@ -18,7 +18,7 @@ import (
 	"oriel/state/users"
 )
 
-// witness is a machine that records its events: a step a record.
+// witness is a machine that records its events; each record is a step.
 type witness struct {
 	saw     []string
 	horizon uint64
@@ -61,7 +61,7 @@ func (w *witness) Guarantee() protection.Guarantee {
 	}
 }
 
-// walked is a walk over a witness from offset 10 on, and all that the walk has handed on.
+// walked is a walk over a witness from offset 10 on, with everything that its callbacks received.
 type walked struct {
 	*Walk
 	machine   *witness
@@ -100,7 +100,7 @@ func walkOf(t *testing.T, change func(*Model), horizon uint64) *walked {
 	return w
 }
 
-// recordsAt are records at offsets, of one epoch, with the offset as key.
+// recordsAt returns records at these offsets, of one epoch, with the offset as key.
 func recordsAt(epoch int32, offsets ...int64) []records.Record {
 	var all []records.Record
 	for _, offset := range offsets {
@@ -151,14 +151,14 @@ func TestWalkHandsOn(t *testing.T) {
 	}
 }
 
-// TestWalkStopsAtTheGivenOffset checks a stop before a record, between two, and in the gap after the last, where
-// markers begin a new epoch. The position has the epoch of the record before it.
+// TestWalkStopsAtTheGivenOffset checks stops before a record, between two records, and in the gap after the last
+// record, where markers begin a new epoch. The position must have the epoch of the record before it.
 func TestWalkStopsAtTheGivenOffset(t *testing.T) {
 	for end, want := range map[int64]state.Position{
 		0:  {Next: 10, LeaderEpoch: 3},
 		10: {Next: 10, LeaderEpoch: 3},
 		11: {Next: 11, LeaderEpoch: 4, Step: 1},
-		12: {Next: 12, LeaderEpoch: 4, Step: 1}, // not 6, which begins behind the end
+		12: {Next: 12, LeaderEpoch: 4, Step: 1}, // not epoch 6, whose batch starts after this end
 		13: {Next: 13, LeaderEpoch: 4, Step: 2},
 		14: {Next: 14, LeaderEpoch: 4, Step: 2},
 		15: {Next: 15, LeaderEpoch: 5, Step: 2},
@@ -215,7 +215,7 @@ func TestWalkJoins(t *testing.T) {
 	}
 }
 
-// remembered is an index that refuses users of one partition in all others.
+// remembered is a user index that refuses a user of one partition in all others.
 type remembered map[users.ID]int32
 
 var errElsewhere = errors.New("another partition remembers the user")

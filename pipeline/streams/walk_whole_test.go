@@ -10,7 +10,7 @@ import (
 	"oriel/state"
 )
 
-// wholeOf is a walk over a whole topic whose next offsets are 10 of partition 0 and 500 of partition 2.
+// wholeOf returns a walk over a whole topic whose next offsets are 10 of partition 0 and 500 of partition 2.
 func wholeOf(t *testing.T) (w *walked, moved *[]string) {
 	t.Helper()
 	w, moved = walkOf(t, nil, 0), new([]string)
@@ -22,8 +22,9 @@ func wholeOf(t *testing.T) (w *walked, moved *[]string) {
 	return w, moved
 }
 
-// TestWalkOverAWholeTopic checks that each record comes under its own partition and offset, and checks the place of
-// each partition and of the order afterwards. A batch that is taken in part leaves the walk inside its order record.
+// TestWalkOverAWholeTopic checks that each record has its own partition and offset, and then checks the position in
+// each partition and in the order log. A batch that is taken in part must leave the walk inside the batch's order
+// record.
 func TestWalkOverAWholeTopic(t *testing.T) {
 	w, moved := wholeOf(t)
 	first := fetch.Batch{
@@ -82,8 +83,8 @@ func TestWalkOverAWholeTopic(t *testing.T) {
 	}
 }
 
-// TestWalkRefusesAnotherPlace has batches that do not join, in the merged log or in their own partition, or that have
-// no place in the order.
+// TestWalkRefusesAnotherPlace checks that batches are refused that do not continue the merged log or their own
+// partition, or that have no position in the order log.
 func TestWalkRefusesAnotherPlace(t *testing.T) {
 	o := &fetch.Order{Record: 3}
 	for name, b := range map[string]fetch.Batch{

@@ -25,9 +25,9 @@ func (t *takeOver) check(ctx context.Context, f *transactionStatus) error {
 	return t.checkSemantics(ctx, f)
 }
 
-// checkUnconfirmed returns an error for a state of the local store that is newer than the committed one and whose
-// transaction was never sent. If it was sent, it has been aborted, which is no error. The length of the log does not
-// help here, because markers of take-overs soon fill a small gap at the end of a log that lost records.
+// checkUnconfirmed returns an error if the local store has a newer state than the committed one, but the changelog has
+// no record of it. If the changelog has the state as an aborted record, there is no error. The length of the log does
+// not help here, because markers of take-overs soon fill a small gap at the end of a log that lost records.
 func (t *takeOver) checkUnconfirmed(f *transactionStatus) error {
 	sealed := t.Log.Unconfirmed(t.StateKey)
 	if sealed == nil {
@@ -84,7 +84,7 @@ func (t *takeOver) judge(p int32, start, end, next, taken int64, err error) erro
 }
 
 // left returns the start of a log, and the end up to which it continues after a record batch of an epoch that ends
-// before an offset. If the log does not have that epoch, the error is kafka.ErrTruncated.
+// before an offset. If the log does not have this epoch, the error is kafka.ErrTruncated.
 func (t *takeOver) left(ctx context.Context, topic string, p, epoch int32, next int64) (start, end int64, err error) {
 	bounds, err := topics.BoundsOf(ctx, t.Client, topic, p)
 	if err != nil {
@@ -101,7 +101,7 @@ func (t *takeOver) left(ctx context.Context, topic string, p, epoch int32, next 
 }
 
 // continues returns the offset up to which a log continues after the record batch before offset next. known is the end
-// of that batch's epoch, or −1 if it is unknown.
+// of the epoch of this batch, or −1 if it is unknown.
 func continues(high, known, next int64) int64 {
 	if known >= 0 && known < next {
 		return min(high, known) // later records belong to another history
@@ -109,8 +109,8 @@ func continues(high, known, next int64) int64 {
 	return high
 }
 
-// checkSemantics returns an error if this version has other semantics than the state, and would have to repeat a record
-// that consumers can read already.
+// checkSemantics returns an error if this version has other semantics than the state, and would have to recompute a
+// decision that consumers can already read.
 func (t *takeOver) checkSemantics(ctx context.Context, f *transactionStatus) error {
 	was, is := t.Position.Semantics, t.Model.Semantics
 	if was == is {
@@ -119,7 +119,7 @@ func (t *takeOver) checkSemantics(ctx context.Context, f *transactionStatus) err
 	tail := false
 	for i, topic := range t.Topics.Outputs() {
 		b := t.ends.decisions[i]
-		tail = tail || !f.decisions[i].any && b.Start > 0 // the last decisions were deleted, so this is unknown
+		tail = tail || !f.decisions[i].any && b.Start > 0 // the last decisions were deleted, so their steps are unknown
 		for r, err := range fetch.Records(ctx, t.Client, topic, t.partition, b.Start, b.High, true) {
 			if err != nil {
 				return err
@@ -193,7 +193,7 @@ func (t *takeOver) checkOrder(ctx context.Context, taken int64) error {
 // checkParts returns an error if a partition of the input lacks records that were already taken or ordered.
 func (t *takeOver) checkParts(ctx context.Context, parts []state.OrderedPart, ranges map[int32][]order.Range) error {
 	partitions := make([]int32, len(parts))
-	var epochs []topics.Epoch // epoch of each partition's taken records, and those of its ranges
+	var epochs []topics.Epoch // epochs of each partition's taken records, and of its ranges
 	for i, part := range parts {
 		partitions[i] = part.Partition
 		epochs = append(epochs, topics.Epoch{Partition: part.Partition, Epoch: max(part.LeaderEpoch, 0)})

@@ -12,7 +12,7 @@ import (
 
 // decisionsFound describes the decisions of the incarnation in one of its topics, near its state.
 type decisionsFound struct {
-	any         bool              // some committed decision can be read
+	any         bool              // a committed decision exists and is readable
 	last        uint64            // step of the last committed decision
 	index       uint64            // index of the last committed decision
 	beyondState map[uint64][]byte // committed decisions beyond the state, by index
@@ -23,9 +23,9 @@ type decisionsFound struct {
 func (t *takeOver) findDecisions(ctx context.Context) ([]decisionsFound, error) {
 	topics := t.Topics.Outputs()
 	found := make([]decisionsFound, len(topics))
-	_, owed := t.Stream.Due(0) // number of decisions before the first record
+	_, owed := t.Stream.Due(0) // number of decisions due before the first record
 	if t.Position.Owes {
-		owed = 0 // the state stands before them, so they are made again
+		owed = 0 // the state precedes these decisions, so they will be made again
 	}
 	lack := abortedDecisions{from: t.Position.Step + 1, lines: make([]map[uint64][]byte, len(topics))}
 	for i, topic := range topics {
@@ -47,7 +47,7 @@ func (t *takeOver) findDecisionsOf(
 ) (f decisionsFound, behind int64, err error) {
 	for from := range fetch.Backwards(b.Start, b.Stable) {
 		f, behind = decisionsFound{beyondState: map[uint64][]byte{}}, b.Start
-		before := false // whether a decision up to the state was seen
+		before := false // whether the search met a decision up to the state
 		for r, err := range fetch.Records(ctx, t.Client, topic, t.partition, from, b.Stable, false) {
 			if err != nil {
 				return f, behind, err
@@ -70,27 +70,28 @@ func (t *takeOver) findDecisionsOf(
 	return f, behind, nil
 }
 
-// decision parses a record of a decision topic, and reports whether it is of this stream and incarnation.
+// decision parses a record of a decision topic, and reports whether it belongs to this stream and incarnation.
 func (t *takeOver) decision(value []byte) (schemas.Decision, bool) {
 	d, err := schemas.ParseDecision(value)
 	return d, err == nil && d.Incarnation == t.incarnation && d.Stream == t.name
 }
 
-// isBehind reports whether a decision comes after the state. If the state owes its first decisions, all decisions do.
+// isBehind reports whether a decision comes after the state. If the state owes its first decisions, all decisions come
+// after it.
 func (t *takeOver) isBehind(d schemas.Decision) bool {
 	return d.Step > t.Position.Step || t.Position.Owes
 }
 
-// abortedDecisions are the decisions up to the state that stand after the last committed one in their topic.
+// abortedDecisions holds the decisions up to the state that follow the last committed decision in their topic.
 type abortedDecisions struct {
-	from     uint64              // first step of which some topic may lack a decision; beyond the state if there is none
-	complete uint64              // first step of which every topic still has all decisions, as far as is known
-	lines    []map[uint64][]byte // by output and index
+	from     uint64              // first step whose decision a topic may lack; beyond the state if no topic lacks one
+	complete uint64              // first step from which every topic is known to have all decisions
+	lines    []map[uint64][]byte // decisions by output and index
 }
 
-// findAborted finds the decisions of one topic after its last committed one, up to the state. The state implies their
-// bytes: only the owner of the transactional id writes here, the state was sent after them, and a decision has one
-// value for ever.
+// findAborted finds the decisions of one topic after its last committed one, up to the state. Their bytes can be
+// trusted: only the owner of the transactional id writes to the topic, the state was sent after them, and a decision
+// has only one value.
 func (t *takeOver) findAborted(
 	ctx context.Context, topic topics.Topic, output int, f decisionsFound, behind int64,
 	lack *abortedDecisions,
@@ -123,7 +124,7 @@ func (t *takeOver) findAborted(
 }
 
 // resend lists the decisions up to the state that each topic lacks. It checks that some topic has every decision that
-// is due, as far as retention allows. More cannot be checked without an earlier state.
+// is due, as far as retention allows. Without an earlier state no more can be checked.
 func (t *takeOver) resend(ctx context.Context, found []decisionsFound, lack abortedDecisions) error {
 	committed, whole, err := t.committed(ctx, lack.from)
 	if err != nil {
@@ -150,8 +151,8 @@ func (t *takeOver) resend(ctx context.Context, found []decisionsFound, lack abor
 }
 
 // committed finds the decisions from a step on that are committed in either topic of an operator with two topics. It
-// also returns the step from which on retention has left all of them. A topic's end only shows which topic has the last
-// step, because the other may have had no decision for it.
+// also returns the first step from which on retention has deleted none of them. The topics' ends alone do not suffice,
+// because a step may have a decision in only one topic.
 func (t *takeOver) committed(ctx context.Context, step uint64) (is map[uint64]bool, whole uint64, err error) {
 	topics := t.Topics.Outputs()
 	if len(topics) == 1 || step > t.Position.Step {
@@ -168,12 +169,12 @@ func (t *takeOver) committed(ctx context.Context, step uint64) (is map[uint64]bo
 	return is, whole, nil
 }
 
-// committedIn adds the committed decisions of one topic to is. It returns the step from which on the topic has all of
-// them.
+// committedIn adds the committed decisions of one topic to is. It returns the first step from which on the topic has
+// all its decisions.
 func (t *takeOver) committedIn(
 	ctx context.Context, topic topics.Topic, b topics.Bounds, step uint64, is map[uint64]bool,
 ) (uint64, error) {
-	whole := step // later if retention has deleted some
+	whole := step // raised below if retention has deleted decisions
 	for from := range fetch.Backwards(b.Start, b.Stable) {
 		some, before := false, false
 		for r, err := range fetch.Records(ctx, t.Client, topic, t.partition, from, b.Stable, false) {
@@ -185,7 +186,7 @@ func (t *takeOver) committedIn(
 				continue
 			}
 			if !some && b.Start > 0 {
-				whole = d.Step + 1 // other decisions of the oldest one's step may have been deleted
+				whole = d.Step + 1 // retention may have deleted other decisions of this step
 			}
 			some = true
 			before = before || d.Step < step

@@ -24,7 +24,7 @@ func (t *takeOver) inputs() []int32 {
 	return all
 }
 
-// standing returns the stream's offset that follows from these offsets of a group, or −1 if the group has none. In a
+// standing returns the stream's offset that corresponds to these offsets of a group, or −1 if the group has none. In a
 // partition of a whole topic for which the group has no offset, the state's offset counts.
 func (t *takeOver) standing(offsets []group.Offset) int64 {
 	at, any := t.Position.Next, false
@@ -47,9 +47,9 @@ func (t *takeOver) place(partition int32) int64 {
 	return order.Place(t.Position.Order, t.Start, partition).Next
 }
 
-// enterAdded fills in the group's missing offsets, each with the start of its partition, if the group then stands where
-// the last transaction began. The first transaction that takes events of an added partition also sets the group's first
-// offset there. That offset may be aborted together with all others while the state is committed.
+// enterAdded fills in the group's missing offsets, each with the start of its partition, if the group's offsets are
+// then the beginning of the last transaction. The first transaction that takes events of an added partition also sets
+// the group's first offset there. That offset may be aborted together with all others while the state is committed.
 func (t *takeOver) enterAdded(f *transactionStatus) {
 	if f.group == -1 || t.inOrder(f) {
 		return
@@ -67,8 +67,8 @@ func (t *takeOver) enterAdded(f *transactionStatus) {
 	}
 }
 
-// inOrder reports whether the group's offsets in the partitions of a whole topic belong to one place in its order. That
-// is the place of the state, or another one that the status rows between the two account for.
+// inOrder reports whether the group's offsets in the partitions of a whole topic belong to one position in its order:
+// the position of the state, or another position if the rows of statuses between the two account for it.
 func (t *takeOver) inOrder(f *transactionStatus) bool {
 	if t.Position.Order == nil {
 		return true
@@ -101,16 +101,17 @@ func (t *takeOver) inOrder(f *transactionStatus) bool {
 }
 
 // lookAtGroup distinguishes a group offset that a transaction left from one that an operator of the cluster has set.
-// The state is right in either case, and each event is taken exactly once. But a user who sets offsets expects them to
-// take effect, so such an offset is an error. A transaction leaves the offset where it began if only its offset was
-// aborted, and where it ends if only its state was aborted. Its sealed verdicts record both places.
+// The state is valid in either case, and each event is taken exactly once. But a person who sets offsets expects them
+// to take effect, so an offset set by hand is an error. A transaction leaves the offset where it began if only its
+// offset was aborted, and where it ends if only its state was aborted. Its sealed rows of statuses record both offsets.
 func (t *takeOver) lookAtGroup(ctx context.Context, f *transactionStatus) error {
 	c, next := t.Config, t.Position.Next
 	switch {
 	case f.group == -1:
 		return nil
 	case !t.inOrder(f):
-		// Offsets that fit no single place in the order were set by hand, even if their sum fits a transaction.
+		// Offsets that belong to no single position in the order were set by hand, even if their sum could come from a
+		// transaction.
 	case f.group == next, f.group < next && f.verdicts.began(next, f.group):
 		return nil
 	case f.group > next && f.verdicts.ended(f.group):
@@ -128,8 +129,8 @@ func (t *takeOver) lookAtGroup(ctx context.Context, f *transactionStatus) error 
 		"processes that one. Otherwise stop all members and "
 	tool := "kafka-consumer-groups.sh --group " + c.Group + " --topic " + c.Input
 	if f.beyondState(next) {
-		// The right offset is known only when the events have been taken again. If the group has no offset, it is set
-		// then.
+		// The correct offset is known only after the events have been taken again. If the group has no offset, it is
+		// set afterwards.
 		var partitions []string
 		for _, o := range differ {
 			partitions = append(partitions, fmt.Sprint(o.Partition))
@@ -145,8 +146,8 @@ func (t *takeOver) lookAtGroup(ctx context.Context, f *transactionStatus) error 
 	return t.lost("offsets were reset: the group "+stands, oneGroup+"set the offset back: "+strings.Join(commands, "; "))
 }
 
-// strayed describes where the group and the state stand in the first partition in which they differ. It also lists the
-// state's offsets in all partitions in which they differ.
+// strayed describes the offsets of the group and of the state in the first partition in which they differ. It also
+// lists the state's offsets in all partitions in which they differ.
 func (t *takeOver) strayed(f *transactionStatus) (stands string, differ []group.Offset) {
 	for _, o := range f.offsets {
 		at := t.place(o.Partition)

@@ -16,8 +16,8 @@ import (
 //
 // A transaction should end equally in all its topics. But a coordinator that crashes after its decision may never
 // inform some of the topics. The take-over then aborts the transaction there (produce.Producer.Settle). So decisions,
-// verdicts and group offset may each stand before the state, at it, or beyond it. Each part stands at the end of some
-// transaction, because only a take-over aborts, and it repairs before anything else is sent.
+// statuses and group offset may each be before the state, at it, or beyond it. Each part ends with some transaction,
+// because only a take-over aborts, and it repairs before anything else is sent.
 //
 //   - Before the state: the missing bytes are in their topic, aborted: the state was sent after them, and committed.
 //   - Beyond the state: the coordinator had decided to commit the transaction, because otherwise no part of it would be
@@ -28,21 +28,21 @@ import (
 type transactionStatus struct {
 	decisions []decisionsFound // one for each output
 	verdicts  statusesFound
-	group     int64          // the stream's offset at which the group stands, −1 for none
-	offsets   []group.Offset // the group's offsets, from which group follows
+	group     int64          // the stream's committed offset in the group; −1: none
+	offsets   []group.Offset // the group's offsets, which determine group
 
 	// end is the input offset up to which the committed parts reach. It grows if decisions beyond the state need more.
 	end int64
 }
 
-// complete reports whether the committed parts all stand at the state, so that nothing more must be sent.
+// complete reports whether all committed parts are at the state, so that nothing more must be sent.
 func (f *transactionStatus) complete(at state.Position) bool {
 	aborted := slices.ContainsFunc(f.decisions, func(d decisionsFound) bool { return len(d.resend) > 0 })
 	return !at.Owes && !f.beyondState(at.Next) && !aborted && len(f.verdicts.resend) == 0 &&
 		(f.group == -1 || f.group == at.Next)
 }
 
-// beyondState reports whether any committed part stands beyond the state.
+// beyondState reports whether any committed part is beyond the state.
 func (f *transactionStatus) beyondState(next int64) bool {
 	_, beyond := f.reach()
 	return f.end > next || beyond
@@ -58,7 +58,7 @@ func (f *transactionStatus) reach() (index uint64, beyond bool) {
 	return index, beyond
 }
 
-// inspect compares decisions, verdicts and group offset with the committed state.
+// inspect compares decisions, statuses and group offset with the committed state.
 func (t *takeOver) inspect(ctx context.Context) (*transactionStatus, error) {
 	decisions, err := t.findDecisions(ctx)
 	if err != nil {
@@ -77,10 +77,10 @@ func (t *takeOver) inspect(ctx context.Context) (*transactionStatus, error) {
 	return f, t.lookAtGroup(ctx, f)
 }
 
-// statusesFound holds the verdict rows of the incarnation near its state.
+// statusesFound holds the rows of statuses of the incarnation near its state.
 type statusesFound struct {
-	end         int64            // end of the last committed row, −1 if none can be read
-	rows        []sealedStatuses // inspected rows in order, with the aborted ones after the last committed one
+	end         int64            // end of the last committed row of statuses; −1: none is readable
+	rows        []sealedStatuses // rows read, in order; aborted ones after the last committed row included
 	beyondState []sealedStatuses // committed rows beyond the state
 	resend      []sealedStatuses // rows up to the state that are not committed, in order
 }
@@ -90,9 +90,9 @@ type sealedStatuses struct {
 	sealed []byte
 }
 
-// full reports whether a row has no room for another verdict or stretch.
+// full reports whether a row has no room for another status or stretch.
 func (r sealedStatuses) full() bool {
-	return len(r.Verdicts) == state.MaxVerdicts || len(r.Stretches) == state.MaxStretches
+	return len(r.Statuses) == state.MaxStatuses || len(r.Stretches) == state.MaxStretches
 }
 
 // findStatuses reads the end of the verdict topic, back to a row that the state covers.
@@ -106,7 +106,7 @@ func (t *takeOver) findStatuses(ctx context.Context) (statusesFound, error) {
 				return err
 			}
 			// A row that does not open belongs to another incarnation, or is foreign.
-			if opened, err := t.Sealer.OpenVerdicts(r.Value); err == nil {
+			if opened, err := t.Sealer.OpenStatuses(r.Value); err == nil {
 				each(sealedStatuses{opened, bytes.Clone(r.Value)}, r.Offset)
 			}
 		}
@@ -131,7 +131,7 @@ func (t *takeOver) findStatuses(ctx context.Context) (statusesFound, error) {
 		return f, err
 	}
 	// Collect the rows up to the state, from the last one back to the end of the committed ones. A state written by a
-	// version without verdicts has none.
+	// version without sealed statuses has no rows.
 	for at, i := next, len(f.rows)-1; i >= committed && at > f.end; i-- {
 		if f.rows[i].To == at {
 			f.resend = append([]sealedStatuses{f.rows[i]}, f.resend...)
@@ -141,9 +141,9 @@ func (t *takeOver) findStatuses(ctx context.Context) (statusesFound, error) {
 	return f, nil
 }
 
-// unsealed returns the range of offsets up to a state whose verdicts are neither committed nor can be sent again. from
-// is the start of the incarnation. Decisions do not depend on verdicts, so they go on. If retention has emptied the
-// log, nothing is known and the range is empty.
+// unsealed returns the range of offsets up to a state whose statuses are neither committed nor can be sent again. from
+// is the start of the incarnation. The stream continues, because decisions do not depend on statuses. If retention has
+// emptied the log, the range is unknown and returned as empty.
 func (f *statusesFound) unsealed(from, next int64, b topics.Bounds) (first, end int64) {
 	if f.end < 0 && b.Start > 0 {
 		return next, next
@@ -176,7 +176,7 @@ func (t *takeOver) reportUnsealed(f *statusesFound) {
 }
 
 // began reports whether a transaction that ended at one offset of the input may have begun at another. It follows the
-// rows that were sent for the transaction, because all rows of one transaction but the last are full.
+// rows that were sent for the transaction, because all rows of a transaction are full, except the last.
 func (f *statusesFound) began(end, at int64) bool {
 	for last, r := range f.rows {
 		if r.To != end {

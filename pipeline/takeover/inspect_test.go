@@ -14,7 +14,7 @@ func TestUnsealedOffsets(t *testing.T) {
 	for _, c := range []struct {
 		name       string
 		found      statusesFound
-		start, end int64 // of the log; end is 0 while it has no record
+		start, end int64 // bounds of the log; end is 0 for an empty log
 		want       [2]int64
 	}{
 		{"all there", statusesFound{end: 20, rows: []sealedStatuses{sealed(10, 20)}}, 0, 2, [2]int64{20, 20}},

@@ -23,11 +23,11 @@ import (
 // open fails, because a stream must not silently start from zero. known reports that the local store has, or may have
 // had, a state.
 //
-// A stream that owes decisions before its first record is opened in two transactions: first its secret alone, then
-// these decisions. The secret determines them, so it must be committed BEFORE the first of them is sent. In one
-// transaction, a process that died between the decisions and the changelog would leave decisions that anyone can read,
-// and no secret to make them again. A stream that owes none is opened in one transaction. If that one is cut off, a new
-// secret contradicts nothing, because no record of it can be read.
+// A stream that owes decisions before its first record is opened in two transactions: first only its secret, then these
+// decisions. The secret determines them, so it must be committed BEFORE the first of them is sent. In one transaction,
+// a process that died between the decisions and the changelog would leave decisions that anyone can read, and no secret
+// to make them again. A stream that owes no decisions is opened in one transaction. If the process dies during it, a
+// new secret is harmless, because no record made with the old one can be read.
 func (t *takeOver) open(ctx context.Context, known bool) error {
 	const lost = "the state of this partition is lost: "
 	const remedy = "Restore the changelog topic, or open a new deployment under another ORIEL_NAME; its privacy loss adds to the old one's for events that both read"
@@ -92,7 +92,7 @@ func (t *takeOver) open(ctx context.Context, known bool) error {
 }
 
 // begin returns the offset at which the partition's first incarnation begins, and its params. A whole topic begins at
-// offset 0, and begin notes the corresponding place in the input in t.Start.
+// offset 0, and begin sets t.Start to the corresponding position in the input.
 func (t *takeOver) begin(ctx context.Context) (offset int64, params []byte, err error) {
 	if t.Config.WholeTopic() {
 		var last *operators.Decision
@@ -123,7 +123,7 @@ func (t *takeOver) begin(ctx context.Context) (offset int64, params []byte, err 
 }
 
 // beginAll returns where the first incarnation of a whole topic begins in each partition and in the order log. It also
-// returns the predecessor's decision after which it begins, or nil if it begins from nothing.
+// returns the predecessor's decision after which it begins, or nil if it begins afresh.
 func (t *takeOver) beginAll(ctx context.Context) (at *state.Ordered, last *operators.Decision, err error) {
 	log, err := topics.BoundsOf(ctx, t.Client, t.Config.Order, 0)
 	if err != nil {
@@ -176,7 +176,7 @@ func (t *takeOver) released(ctx context.Context) (bool, error) {
 // sentOpening finds an opening that was sent and then aborted in the changelog, and continues it. Its commit may have
 // been acknowledged, and other parts of it may be committed. Records of a state are sent after the decisions before it,
 // so these decisions are in their topic. No other incarnation can have released anything, because an opening is sent
-// only where nothing was released.
+// only if nothing was released before.
 func (t *takeOver) sentOpening(ctx context.Context) (bool, error) {
 	b := t.ends.changelog
 	sent := changelog.NewView(t.Topics.Changelog)
@@ -184,7 +184,7 @@ func (t *takeOver) sentOpening(ctx context.Context) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if bytes.Equal(r.Key, t.keys.Incarnation) { // the last of several attempts counts, complete or not
+		if bytes.Equal(r.Key, t.keys.Incarnation) { // after several attempts the last record counts, complete or not
 			sent = changelog.NewView(t.Topics.Changelog)
 		}
 		sent.Set(r.Key, r.Value)
@@ -192,7 +192,7 @@ func (t *takeOver) sentOpening(ctx context.Context) (bool, error) {
 	record := sent.Value(t.keys.Incarnation)
 	sealed, err := sent.Sealed(t.StateKey)
 	if err != nil || record == nil || sealed == nil {
-		return false, nil // incomplete, and so not committed anywhere
+		return false, nil // incomplete, so no transaction with it was committed
 	}
 	t.sealed = sealed
 	if err := t.restore(record); err != nil {

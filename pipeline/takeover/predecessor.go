@@ -20,16 +20,16 @@ import (
 	"oriel/state"
 )
 
-// inheritance describes how far the predecessor came in a partition.
+// inheritance describes up to where the predecessor has worked in a partition.
 type inheritance struct {
 	exists bool                // the predecessor has taken events of the partition
-	next   int64               // offset of the first event that it has not committed
-	last   *operators.Decision // its last readable decision; nil if it has published none
+	next   int64               // first offset that it has not committed
+	last   *operators.Decision // its last readable decision; nil if it published none
 }
 
-// inherit ends the predecessor in the partition, so that nothing of it can change any more, and then reads how far it
-// came. A step may have a published decision although the group's offset is not beyond its events: such a step is
-// released twice, all others once (mechanisms/decay/PROOF.md, Theorem 3).
+// inherit ends the predecessor in the partition, so that its topics cannot change any more, and then reads up to where
+// it has worked. A step may have a published decision although the group's offset is not beyond its events: such a step
+// is released twice, all others once (mechanisms/decay/PROOF.md, Theorem 3).
 func (t *takeOver) inherit(ctx context.Context, input topics.Bounds) (inheritance, error) {
 	f, p := t.Config.Predecessor, t.partition
 	states, decisions, err := t.predecessorTopics(ctx)
@@ -39,7 +39,7 @@ func (t *takeOver) inherit(ctx context.Context, input topics.Bounds) (inheritanc
 	if err := t.refuseWhole(ctx, decisions); err != nil {
 		return inheritance{}, err
 	}
-	if int(p) >= decisions.Partitions { // the predecessor never had this partition: it was added later
+	if int(p) >= decisions.Partitions { // the predecessor never had this partition, which was added later
 		return inheritance{}, nil
 	}
 	if err := t.endPredecessor(ctx, states, decisions, p); err != nil {
@@ -68,7 +68,7 @@ func (t *takeOver) inherit(ctx context.Context, input topics.Bounds) (inheritanc
 
 // inheritAll ends the predecessor of a whole topic's stream in all partitions, and then moves at to the offsets of the
 // predecessor's group. It returns the last decision of the predecessor's stream that this stream continues, or nil if
-// it starts from nothing. Each event was in one stream of the predecessor, so that steps compose as in inherit.
+// it starts afresh. Each event was in one stream of the predecessor, so that steps compose as in inherit.
 func (t *takeOver) inheritAll(
 	ctx context.Context, at *state.Ordered, inputs []topics.Bounds,
 ) (*operators.Decision, error) {
@@ -90,7 +90,7 @@ func (t *takeOver) inheritAll(
 	if from >= 0 {
 		names := []string{deployment.Config{}.StreamName(from)}
 		if decisions.Partitions == 1 {
-			names = append(names, t.Config.Input) // the predecessor may have been one stream of the whole topic
+			names = append(names, t.Config.Input) // because the predecessor may have been one stream of the whole topic
 		}
 		if _, last, err = t.predecessorDecision(ctx, decisions, from, names...); err != nil {
 			return nil, err
@@ -111,7 +111,7 @@ func (t *takeOver) inheritAll(
 				return nil, err
 			}
 			at.Set(part)
-		case last != nil && o.Partition == from: // one stream of a topic has offsets in all partitions it was opened with
+		case last != nil && o.Partition == from: // a whole topic's stream has offsets in all its partitions
 			return nil, t.noOffset()
 		}
 	}
@@ -142,7 +142,7 @@ func (t *takeOver) predecessorStream(decisions topics.Topic) (int32, error) {
 	return int32(p), nil
 }
 
-// predecessorTopics describes the predecessor's topics; the topic of its states may be gone.
+// predecessorTopics describes the predecessor's topics; its topic of states may be deleted.
 func (t *takeOver) predecessorTopics(ctx context.Context) (states, decisions topics.Topic, err error) {
 	f := t.Config.Predecessor
 	cluster, err := topics.Describe(ctx, t.Client, f.Decisions, f.Changelog)
@@ -160,7 +160,7 @@ func (t *takeOver) predecessorTopics(ctx context.Context) (states, decisions top
 }
 
 // refuseWhole returns an error if the predecessor is one stream of the whole input, because a stream of one partition
-// cannot continue that.
+// cannot continue it.
 func (t *takeOver) refuseWhole(ctx context.Context, decisions topics.Topic) error {
 	if decisions.Partitions > 1 {
 		return nil
@@ -173,7 +173,7 @@ func (t *takeOver) refuseWhole(ctx context.Context, decisions topics.Topic) erro
 		"Set ORIEL_STREAM=topic, or leave ORIEL_AFTER out and start from nothing: the losses then add for events that both read")
 }
 
-// noOffset returns the error for a predecessor that has decisions but no known place in the input.
+// noOffset returns the error for a predecessor that has decisions but no known offset in the input.
 func (t *takeOver) noOffset() error {
 	f := t.Config.Predecessor
 	return t.stop(fmt.Sprintf("ORIEL_AFTER: group %q of %q has no committed offset, so that nothing says which events its decisions stand on", f.Group, f.Name),
@@ -217,7 +217,7 @@ func (t *takeOver) endPredecessor(ctx context.Context, states, decisions topics.
 	switch {
 	case err == nil:
 		return nil
-	case kafka.Classify(err) == kafka.Fenced: // by a live process of the predecessor; this stream stays ours
+	case kafka.Classify(err) == kafka.Fenced: // a live process of the predecessor fenced us; this stream stays ours
 		return fmt.Errorf("pipeline: partition %d: end of %s: it has taken its id back: %s", p, f.Name, err.Error())
 	}
 	return fmt.Errorf("pipeline: partition %d: end of %s: %w", p, f.Name, err)
@@ -252,7 +252,7 @@ func (t *takeOver) predecessorDecision(
 const atOnce = 16
 
 // eachAtOnce calls do for 0 … n − 1, up to atOnce of them concurrently, and waits for all. Of several errors it returns
-// the one of the smallest index.
+// the error with the smallest index.
 func eachAtOnce(n int, do func(i int) error) error {
 	var running sync.WaitGroup
 	errs, slots := make([]error, n), make(chan struct{}, atOnce)

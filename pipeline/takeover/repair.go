@@ -19,12 +19,12 @@ import (
 	"oriel/state"
 )
 
-// reconcile builds the transaction that brings state, decisions, verdicts and group offset to the same end. It holds
-// exactly the missing parts, and is not built if all parts stand at the state. opening holds records that the changelog
-// must have beside the state: they are committed before, in a transaction of their own.
+// reconcile builds the transaction that brings state, decisions, statuses and group offset to the same end. It contains
+// exactly the missing parts, and is not built if all parts are at the state. opening holds further records that the
+// changelog must have: they are committed first, in a transaction of their own.
 //
-// The owner may be cut off at any point, and its transaction may end differently in its topics like any other. The next
-// take-over then starts from the parts that are committed by that time.
+// The owner may die at any point, and its transaction may end differently in its topics like any other transaction. The
+// next take-over then starts from the parts that are committed by that time.
 func (t *takeOver) reconcile(ctx context.Context, opening []state.Record) error {
 	f, err := t.inspect(ctx)
 	if err != nil {
@@ -66,10 +66,10 @@ func (t *takeOver) reconcile(ctx context.Context, opening []state.Record) error 
 	return nil
 }
 
-// commitState commits the state alone: with an opening that is aborted in the changelog, or under the semantics of this
-// version. The secret of an opening must be durable BEFORE a decision that follows from it can be read. The same holds
-// for the semantics. Otherwise the committed state would name the previous version for decisions that this version
-// made, and the previous version would make them again with other bytes.
+// commitState commits only the state: together with an opening that was aborted in the changelog, or under the
+// semantics of this version. The secret of an opening must be durable BEFORE a decision that follows from it can be
+// read. The semantics must be durable before too. Otherwise the committed state would name the previous semantics for
+// decisions of this version, and the previous version would recompute them with other bytes.
 func (t *takeOver) commitState(f *transactionStatus, opening []state.Record) {
 	tx := t.newTransaction()
 	tx.Opening, tx.Position, tx.Sealed = opening, t.Position.Clone(), bytes.Clone(t.sealed)
@@ -98,8 +98,9 @@ func (t *takeOver) offsetsAt(at state.Position, f *transactionStatus) []group.Of
 // remedyOfOtherHistory is the advice if committed bytes differ from the bytes that the events give now.
 const remedyOfOtherHistory = "The input has changed under its offsets, or another version made %s: start the version that ran before, or open a new deployment under another ORIEL_NAME"
 
-// redo adds to tx the first decisions that the state owes and the events beyond it, made again. It goes exactly as far
-// as some part of them is committed. A committed part must come out with the same bytes, and is left out of tx.
+// redo adds to tx the first decisions that the state owes and the events beyond it, recomputed. It continues exactly as
+// far as some part of them is committed. A committed part must be recomputed with the same bytes, and is left out of
+// tx.
 func (t *takeOver) redo(ctx context.Context, f *transactionStatus, tx *transaction.Transaction, now int64) error {
 	b := transaction.NewBuilder(t.Stream, t.partition, t.Position, t.Sealer, t.Users)
 	b.Transaction, b.Now = tx, now
@@ -128,8 +129,7 @@ func (t *takeOver) redo(ctx context.Context, f *transactionStatus, tx *transacti
 				fmt.Sprintf(remedyOfOtherHistory, "them"))
 		}
 	}
-	// Committed verdicts must equal the recomputed ones, and the rows that follow must start where the committed ones
-	// end.
+	// Committed statuses must equal the recomputed ones, and the new rows must start where the committed rows end.
 	for _, r := range f.verdicts.beyondState {
 		if r.From < t.Position.Next {
 			continue
@@ -138,12 +138,12 @@ func (t *takeOver) redo(ctx context.Context, f *transactionStatus, tx *transacti
 			return t.stop(fmt.Sprintf("the committed verdicts of the offsets %d to %d are of other places in the input than those that the order log gives now", r.From, r.To),
 				fmt.Sprintf(remedyOfOtherHistory, "them"))
 		}
-		if !bytes.Equal(r.Verdicts, b.Verdicts(r.From, r.To)) {
+		if !bytes.Equal(r.Statuses, b.Statuses(r.From, r.To)) {
 			return t.stop(fmt.Sprintf("the committed verdicts of the offsets %d to %d differ from those that the events give now", r.From, r.To),
 				fmt.Sprintf(remedyOfOtherHistory, "them"))
 		}
 	}
-	b.DropVerdicts(max(t.Position.Next, f.verdicts.end))
+	b.DropStatuses(max(t.Position.Next, f.verdicts.end))
 	b.Close()
 	return nil
 }
@@ -151,13 +151,13 @@ func (t *takeOver) redo(ctx context.Context, f *transactionStatus, tx *transacti
 // redone compares recomputed decisions with committed ones.
 type redone struct {
 	f               *transactionStatus
-	reached         uint64                      // index of the last decision made again
-	again           [streams.DecisionTopics]int // number of committed decisions made again, by output
-	differs, remedy string                      // description and remedy of the first difference; empty if there is none
+	reached         uint64                      // index of the last decision computed again
+	again           [streams.DecisionTopics]int // by output: number of committed decisions computed again
+	differs, remedy string                      // first difference and its remedy; empty: no difference
 }
 
-// isNew reports whether a decision must be published. It must not if it is committed, or if a later decision is,
-// because retention has then deleted it.
+// isNew reports whether a decision must be published. It must not be published if it is committed, or if a later
+// decision is committed, because then retention has deleted it.
 func (c *redone) isNew(output uint8, d schemas.Decision, line []byte) bool {
 	c.reached = d.Index
 	found := &c.f.decisions[output]
@@ -178,7 +178,7 @@ func (c *redone) isNew(output uint8, d schemas.Decision, line []byte) bool {
 	return false
 }
 
-// takeAgain walks over the events beyond the state, as far as some part of them is committed.
+// takeAgain walks over the events beyond the state, as far as some part of their transactions is committed.
 func (t *takeOver) takeAgain(ctx context.Context, f *transactionStatus, b *transaction.Builder, c *redone) error {
 	reader := merge.Open(t.Client, t.Config, t.partition, t.OrderKey, t.Start, t.Position, fetch.Options{
 		MaxBytes: deployment.FetchBytes, MaxWait: 100 * time.Millisecond,
@@ -199,7 +199,7 @@ func (t *takeOver) takeAgain(ctx context.Context, f *transactionStatus, b *trans
 		}
 		b.Transaction.End = batch.Stable + batch.Shift
 		err = b.Take(batch, until)
-		b.SkipTo() // a batch may end with offsets without records
+		b.SkipTo() // a Batch may end with offsets that have no records
 		short := idle.Over(batch) && b.Position.Next < until()
 		batch.Release()
 		switch {

@@ -26,25 +26,25 @@ type Ports struct {
 	Model    streams.Model
 	Master   *state.MasterKey
 	Store    state.Store       // local copies of the changelog; the take-over only reads them
-	Users    streams.UserIndex // the process's index, which learns the users of events that are taken again
-	Listener notice.Listener   // every function but Decided and Published must be set
+	Users    streams.UserIndex // the process's user index, to which the take-over adds users of events taken again
+	Listener notice.Listener   // every function must be set, except Decided and Published
 }
 
-// Owned is a partition after take-over: earlier owners are fenced, and the stream stands where their last transaction
-// ended.
+// Owned is a partition after take-over: earlier owners are fenced, and the stream is at the end of their last
+// transaction.
 type Owned struct {
 	Producer *produce.Producer // brokers refuse all earlier producers of the partition
-	Log      *changelog.View   // view of the changelog, with the committed values
+	Log      *changelog.View   // the changelog's committed values
 	StateKey []byte            // key of the state's records in the changelog
 	Sealer   *state.Sealer
 	Stream   *streams.Stream
 	Position state.Position // the stream's position AFTER Due
-	Start    *state.Ordered // where the stream of a whole topic began; nil for the stream of one partition
+	Start    *state.Ordered // start of a whole topic's stream; nil for the stream of one partition
 	OrderKey [32]byte       // authenticates order records
 
-	// Due completes the work of earlier owners: an opening, first decisions, parts of a transaction that ended in some
-	// topics and not in others. The owner must commit it in this order BEFORE it fetches the first event. It is nearly
-	// always empty.
+	// Due holds the transactions that complete the work of earlier owners: an opening, first decisions, or the missing
+	// parts of a transaction that was committed in only some topics. The owner must commit them in order BEFORE it
+	// fetches the first event. Due is nearly always empty.
 	Due []*transaction.Transaction
 }
 
@@ -59,16 +59,16 @@ type takeOver struct {
 
 	// The fields below describe the incarnation, once restore or open has set it.
 	incarnation [16]byte
-	start       int64  // input offset at which the incarnation begins
+	start       int64  // input offset where the incarnation begins
 	sealed      []byte // the committed state, sealed
 }
 
 // endOffsets holds the end offsets of the partitions that a transaction writes to, after every transaction on them has
 // ended.
 type endOffsets struct {
-	decisions           []topics.Bounds // one for each output
+	decisions           []topics.Bounds // bounds of each output topic
 	verdicts, changelog topics.Bounds
-	group               []group.Offset // one for each input partition that the stream reads
+	group               []group.Offset // the group's offset for each input partition of the stream
 }
 
 // Run makes the caller the partition's only owner and restores its stream, or opens its first incarnation:
@@ -111,12 +111,12 @@ func Run(ctx context.Context, ports Ports, partition int32) (*Owned, error) {
 	if err != nil {
 		return nil, err
 	}
-	owned := t.Owned // drop parts that only the take-over needs, such as a copy of the state
+	owned := t.Owned // drops parts that only the take-over needs, for example a copy of the state
 	return &owned, nil
 }
 
-// fence ends the ownership of all other processes. When it returns, the last transaction has an outcome in each topic,
-// though possibly not the same in all: see transactionStatus.
+// fence ends the ownership of all other processes. When it returns, the last transaction has ended in each topic,
+// although possibly committed in some and aborted in others (see transactionStatus).
 func (t *takeOver) fence(ctx context.Context) (err error) {
 	p := t.partition
 	defer func() {
@@ -170,7 +170,7 @@ func (t *takeOver) describeInput(ctx context.Context) error {
 // of the partition.
 func (t *takeOver) load(ctx context.Context) (known bool, err error) {
 	local, err := t.Store.Load(t.partition)
-	known = changelog.HasState(local) || t.Store.MayHaveLost() // this process, or one before it, has had one
+	known = changelog.HasState(local) || t.Store.MayHaveLost() // this process or an earlier one had a state
 	if errors.Is(err, state.ErrCorrupt) {
 		t.Listener.Note(t.partition, "the local state is damaged; it is set aside and restored from the changelog")
 		local, known = nil, true
@@ -208,7 +208,7 @@ func (t *takeOver) restore(record []byte) error {
 	return nil
 }
 
-// newTransaction returns an empty transaction with a memory pool of its own.
+// newTransaction returns an empty transaction with its own memory pool.
 func (t *takeOver) newTransaction() *transaction.Transaction {
 	return transaction.New(records.NewPool(), t.Listener.KeepsNewest())
 }

@@ -12,7 +12,7 @@ import (
 type Builder struct {
 	*streams.Walk
 
-	// Transaction is the one under construction. The caller replaces it after Close.
+	// Transaction is the transaction under construction. The caller replaces it after Close.
 	Transaction *Transaction
 
 	// Now is the timestamp of the transaction's records in ms. It must be a commit tick, because the time at which an
@@ -20,8 +20,8 @@ type Builder struct {
 	Now int64
 
 	sealer  *state.Sealer
-	sent    state.Position // position at which the previous transaction ends
-	private []byte         // serialized state before it is sealed
+	sent    state.Position // end position of the previous transaction
+	private []byte         // serialized state, not sealed yet
 }
 
 // NewBuilder starts at a committed position of a partition's stream. index may be nil.
@@ -41,16 +41,16 @@ func NewBuilder(
 	return b
 }
 
-// Empty reports whether nothing was taken since the transaction before.
+// Empty reports whether nothing was taken since the previous transaction.
 func (b *Builder) Empty() bool { return b.Position.Next == b.sent.Next }
 
-// SkipTo adds the verdicts of the offsets after the transaction's last record, up to the Builder's position.
+// SkipTo adds the statuses of the offsets after the transaction's last record, up to the Builder's position.
 func (b *Builder) SkipTo() {
 	b.Transaction.setSkipped(b.Position.Next - b.sent.Next - int64(len(b.Transaction.verdicts)))
 }
 
-// Verdicts returns the verdicts of the offsets in [from, to). The transaction must have taken these offsets.
-func (b *Builder) Verdicts(from, to int64) []byte {
+// Statuses returns the statuses of the offsets in [from, to). The transaction must have taken these offsets.
+func (b *Builder) Statuses(from, to int64) []byte {
 	return b.Transaction.verdicts[from-b.sent.Next : to-b.sent.Next]
 }
 
@@ -60,15 +60,15 @@ func (b *Builder) Stretches(from, to int64) []state.Stretch {
 	return Within(b.Transaction.stretches, from-b.sent.Next, to-from)
 }
 
-// DropVerdicts removes the verdicts of the offsets smaller than below, because they are committed already.
-func (b *Builder) DropVerdicts(below int64) {
+// DropStatuses removes the statuses of offsets below the given one, because they are committed already.
+func (b *Builder) DropStatuses(below int64) {
 	b.Transaction.stretches = b.Stretches(below, b.sent.Next+int64(len(b.Transaction.verdicts)))
 	b.Transaction.verdicts = b.Transaction.verdicts[below-b.sent.Next:]
 	b.sent.Next = below
 }
 
-// Close completes the transaction: it sets the state at its end, the group's offsets, and the rows of verdicts. The
-// verdicts start where the previous transaction ended.
+// Close completes the transaction: it sets the state at its end, the group's offsets, and the rows of statuses. The
+// statuses start where the previous transaction ended.
 func (b *Builder) Close() {
 	t, at := b.Transaction, b.Position.Clone()
 	t.setOffsets(b.Partition, b.sent, at)

@@ -25,25 +25,26 @@ type Committer struct {
 	Config     deployment.Config
 	Topics     deployment.Topics
 	Client     *kafka.Client
-	Producer   *produce.Producer // from the take-over: brokers refuse all earlier producers
-	Membership group.Membership  // group membership under which the group's offset is committed
+	Producer   *produce.Producer // from the take-over, so brokers refuse all earlier producers
+	Membership group.Membership  // membership that commits the group's offset
 	StateKey   []byte            // key of the state's records in the changelog
-	Log        *changelog.View   // view of the changelog, updated after each commit
+	Log        *changelog.View   // view of the changelog; updated after each commit
 	Store      state.Store       // local copy of the changelog, shared with other partitions
 	Listener   notice.Listener
 }
 
-// Commit is the only code that makes anything readable outside: one transaction with decisions, sealed verdicts, the
-// sealed state and the input offset, and after it the local store. Its requests, their order and their sizes are a
-// function of the published decisions and of public facts (offsets, sizes of records). For example, every transaction
-// touches the same partitions, and no request depends on whether an event was bad. The topic of a decision is as public
-// as the decision.
+// Commit is the only code that publishes anything: one transaction with decisions, sealed statuses, the sealed state
+// and the input offset, and after it the local store. Its requests, their order and their sizes are a function of the
+// published decisions and of public facts (offsets, sizes of records). For example, every transaction touches the same
+// partitions, and no request depends on whether an event was bad. The topic of a decision is as public as the decision.
 //
-// The order of the requests leaves room for a durable intent BEFORE the first decision is sent: a record that fixes on
-// which history the transaction stands. For the decisions before the first event, the opening is that intent: it must
-// be committed in a transaction of its own. Nothing that depends on the decisions may be sent before them.
+// The order of the requests leaves room for a durable intent BEFORE the first decision is sent: a record that commits
+// to the history on which the transaction is based. For the decisions before the first event, the opening is this
+// intent: it must be committed in a transaction of its own. Nothing that depends on the decisions may be sent before
+// them.
 //
-// An error leaves the outcome unknown: the owner must drop everything in memory and take the partition over again.
+// After an error it is unknown whether the transaction was committed: the owner must drop everything in memory and take
+// the partition over again.
 func (c *Committer) Commit(ctx context.Context, t *Transaction) error {
 	p := c.Partition
 	if t.Note != "" {

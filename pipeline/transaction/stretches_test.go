@@ -25,8 +25,8 @@ func each(stretches []state.Stretch) (all []offset) {
 	return all
 }
 
-// TestStretchesAreOffsets checks stretches against a list of single offsets: all that a transaction noted, and any part
-// that Within cuts out.
+// TestStretchesAreOffsets checks stretches against a list of single offsets: those that a transaction collected, and
+// every part that Within returns.
 func TestStretchesAreOffsets(t *testing.T) {
 	draw := rand.New(rand.NewPCG(3, 5))
 	for range 300 {

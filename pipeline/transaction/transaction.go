@@ -23,7 +23,7 @@ type Transaction struct {
 	// decisions.
 	Decisions [streams.DecisionTopics]records.Pack
 
-	// Rows are the sealed verdicts. They are sent BEFORE the state, for the same reason.
+	// Rows are the sealed statuses. They are sent BEFORE the state, so that a topic with the state implies the rows.
 	Rows records.Pack
 
 	// Sealed is the state at Position. It is sent AFTER decisions and rows. The local store gets it AFTER the
@@ -34,8 +34,8 @@ type Transaction struct {
 	Position state.Position
 
 	// Offsets are the group's new offsets in the partitions of the input whose events the transaction has taken. They
-	// are sent AFTER the state. They equal Position, unless the group already stands beyond it: an earlier owner has
-	// then taken more than the state covers, and the group's offsets must not go back.
+	// are sent AFTER the state. They equal Position, unless the group's offsets are already beyond it: then an earlier
+	// owner has taken more records than the state covers, and the offsets must not go back.
 	Offsets []group.Offset
 
 	// Note is logged BEFORE anything is sent; empty for no message.
@@ -44,14 +44,14 @@ type Transaction struct {
 	Extent
 	Count  int    // number of decisions
 	Steps  uint64 // number of closed steps
-	End    int64  // end of the input when the last records were fetched
-	Newest []byte // line of the last decision in the first topic; empty unless New was asked to keep it
+	End    int64  // end of the input, as of the last fetch
+	Newest []byte // last decision of the first topic, encoded; empty unless New was asked to keep it
 
 	keepNewest bool
-	pool       *records.Pool   // memory of the decisions, shared with the partition's other transaction
-	verdicts   []byte          // one byte for each offset since the previous transaction
+	pool       *records.Pool   // memory of decisions, shared with the partition's other transaction
+	verdicts   []byte          // status of each offset since the previous transaction
 	stretches  []state.Stretch // input ranges of these offsets; empty for the stream of one partition
-	row        []byte          // a row under construction
+	row        []byte          // a row being built
 }
 
 // New returns an empty transaction. Transactions of the same pool share the memory of their decisions. If keepNewest is
@@ -85,7 +85,7 @@ func (t *Transaction) Full(memory int) bool {
 // stretchBytes is the memory of one stretch in bytes.
 const stretchBytes = 24
 
-// Freed returns a channel that receives a value when the pool has got memory back.
+// Freed returns a channel that receives a value when memory was returned to the pool.
 func (t *Transaction) Freed() <-chan struct{} { return t.pool.Freed() }
 
 // Decide adds a decision for one of the decision topics. It copies the line.
@@ -102,7 +102,7 @@ func (t *Transaction) Decide(output uint8, key, line []byte, now int64) {
 // record.
 type Extent struct {
 	Records int
-	Taken   int // bytes of the records as encoded in their batches
+	Taken   int // bytes of the records, as encoded in their batches
 }
 
 func (e *Extent) add(at records.Public) {
@@ -110,18 +110,18 @@ func (e *Extent) add(at records.Public) {
 	e.Taken += at.Length + records.RecordOverhead
 }
 
-// setStatus adds the verdict of a record, after gap offsets without a record.
+// setStatus adds the status of a record, after gap offsets without a record.
 func (t *Transaction) setStatus(gap int64, code schemas.Code) {
 	t.setSkipped(gap)
 	t.verdicts = append(t.verdicts, code.Status())
 }
 
-// setSkipped adds the verdicts of offsets without a readable record: markers and records of aborted transactions.
+// setSkipped adds the statuses of offsets without a readable record: markers and records of aborted transactions.
 func (t *Transaction) setSkipped(offsets int64) {
 	t.verdicts = append(t.verdicts, make([]byte, offsets)...) // 0 means no record
 }
 
-// move notes that the stream of a whole topic has taken the offsets in [from, to) of a partition of the input.
+// move records that the stream of a whole topic has taken the offsets in [from, to) of a partition of the input.
 func (t *Transaction) move(partition int32, from, to int64) {
 	if n := len(t.stretches); n > 0 && t.stretches[n-1].Partition == partition && t.stretches[n-1].To == from {
 		t.stretches[n-1].To = to
@@ -143,8 +143,8 @@ func Within(all []state.Stretch, skip, n int64) []state.Stretch {
 	return cut
 }
 
-// OffsetsAt returns the offsets of a group whose stream stands at a position. The stream of one partition has one
-// offset; that of a whole topic has one for each partition with a place in its order.
+// OffsetsAt returns the offsets of a group whose stream is at a position. The stream of one partition has one offset;
+// the stream of a whole topic has one for each partition with ordered records.
 func OffsetsAt(partition int32, at state.Position) []group.Offset {
 	if at.Order == nil {
 		return []group.Offset{{Partition: partition, Offset: at.Next}}
@@ -156,8 +156,8 @@ func OffsetsAt(partition int32, at state.Position) []group.Offset {
 	return offsets
 }
 
-// setOffsets notes the group's offset. For a whole topic it notes the offsets in the partitions whose events were taken
-// since a position. If none were taken, as before the first event, it notes the offsets in all partitions.
+// setOffsets sets the group's offset. For a whole topic it sets the offsets in the partitions whose events were taken
+// since a position. If none were taken, for example before the first event, it sets the offsets in all partitions.
 func (t *Transaction) setOffsets(partition int32, since, at state.Position) {
 	if at.Order != nil {
 		t.Offsets = t.Offsets[:0]
@@ -173,20 +173,20 @@ func (t *Transaction) setOffsets(partition int32, since, at state.Position) {
 	t.Offsets = append(t.Offsets[:0], OffsetsAt(partition, at)...)
 }
 
-// seal makes rows of the verdicts, which start at offset from and end at the position. The boundaries of rows depend
+// seal makes rows of the statuses, which start at offset from and end at the position. The boundaries of rows depend
 // only on the number of offsets and on the number of stretches.
 func (t *Transaction) seal(sealer *state.Sealer, from int64, now int64) {
 	if end := from + int64(len(t.verdicts)); end != t.Position.Next {
 		panic(fmt.Sprintf("BUG: pipeline: verdicts of the offsets %d to %d, the state stands at %d", from, end, t.Position.Next))
 	}
-	rest := state.StatusRow{From: from, To: t.Position.Next, Verdicts: t.verdicts}
+	rest := state.StatusRow{From: from, To: t.Position.Next, Statuses: t.verdicts}
 	if t.Position.Order != nil {
 		rest.Stretches = t.stretches
 	}
-	for len(rest.Verdicts) > 0 {
+	for len(rest.Statuses) > 0 {
 		var row state.StatusRow
 		row, rest = rest.Cut()
-		t.row = sealer.SealVerdicts(t.row[:0], row)
+		t.row = sealer.SealStatuses(t.row[:0], row)
 		t.Rows.Append(nil, t.row, nil, now)
 	}
 }

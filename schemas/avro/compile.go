@@ -50,7 +50,7 @@ func (s *Schema) open(reader *typ, paths []mapping.Path) (mapping.Source, error)
 // several branches of a union, and must be found in at least one.
 type compiler struct {
 	lenient bool
-	passed  map[*typ]*node // nodes of types that no path leads to
+	passed  map[*typ]*node // compiled nodes of types that no path reads
 	paths   []mapping.Path
 	found   []bool
 	missing []error
@@ -85,7 +85,7 @@ func (c *compiler) pass(w *typ) *node {
 	return n
 }
 
-// passField appends the node of a field that no path leads to. A field of zero bytes needs no node. Otherwise a record
+// passField appends the node of a field that no path leads to. A field of zero bytes gets no node, because a record
 // with many such fields would take long to read.
 func (c *compiler) passField(fields []*node, w *typ) []*node {
 	if w.least == 0 {
@@ -94,7 +94,7 @@ func (c *compiler) passField(fields []*node, w *typ) []*node {
 	return append(fields, c.pass(w))
 }
 
-// node compiles a type of the writer; r is the corresponding type of the reader, or nil.
+// node compiles a type of the writer; r is the corresponding type of the reader's schema, or nil.
 func (c *compiler) node(w, r *typ, t *mapping.Tree) *node {
 	n := &node{typ: w, place: int32(t.Place)}
 	if w.kind == unionKind {
@@ -118,7 +118,7 @@ func (c *compiler) node(w, r *typ, t *mapping.Tree) *node {
 			n.keys = append(n.keys, key{[]byte(b.Name), c.node(w.items, r.like(mapKind).item(), b.Tree), b.Tree.Places()})
 		}
 		slices.SortFunc(n.keys, func(a, b key) int { return bytes.Compare(a.name, b.name) })
-	case nullKind: // everything below is absent
+	case nullKind: // all values below a null stay absent
 	case enumKind:
 		for _, symbol := range w.symbols {
 			n.symbols = append(n.symbols, []byte(symbol))

@@ -8,14 +8,14 @@
 //
 //	int, long, float, double      Number: whole numbers rounded to nearest, float widened
 //	boolean, string, enum         Bool, Text, the symbol as Text
-//	decimal (bytes, fixed)        Number, rounded correctly; of at most 32 bytes, its sign apart
-//	date, [local-]timestamp-*     Time; of a local one as if its zone were UTC
-//	null                          Null; what a path names below it is Absent
+//	decimal (bytes, fixed)        Number, rounded correctly; of at most 32 bytes, without sign bytes
+//	date, [local-]timestamp-*     Time; local timestamps as if their zone were UTC
+//	null                          Null; values at paths below it are Absent
 //	other bytes and fixed         no value of an event
 //
 // Paths do not name the branches of a union. If two entries of a map have the same key, the last one counts. A string
 // at a path must be UTF-8, and a number finite, as in JSON. Other values are skipped, and their texts are not checked.
-// Nothing may follow the record.
+// No bytes may follow the record.
 //
 // Records written with another version of a schema are read with the table of that version: OpenVersion.
 //

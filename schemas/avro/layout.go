@@ -72,7 +72,7 @@ func (t *typ) scalar() bool {
 	}
 }
 
-// KindAt returns the kind that all values at a path have, or Absent if there is none or they differ.
+// KindAt returns the kind that all values at a path have, or Absent if there is no such path or the kinds differ.
 func (s *Schema) KindAt(p mapping.Path) mapping.Kind {
 	t := s.root.present()
 	for _, name := range p {

@@ -48,7 +48,7 @@ func (s *Source) decimal(b []byte, scale int) (f float64, ok bool) {
 	if len(b) > maxDecimal {
 		return 0, false
 	}
-	var words [maxDecimal / 8]uint64 // lowest word first; for a negative number its complement plus 1
+	var words [maxDecimal / 8]uint64 // lowest word first; of a negative number, the complement plus 1
 	carry := uint64(sign & 1)
 	for k := range words {
 		for place := range 8 {
@@ -71,7 +71,7 @@ func (s *Source) decimal(b []byte, scale int) (f float64, ok bool) {
 
 // appendWords appends a number in decimal.
 func appendWords(dst []byte, words [maxDecimal / 8]uint64) []byte {
-	var parts [5]uint64 // base 10^19, the lowest first: 10^95 > 2^256
+	var parts [5]uint64 // digits in base 10^19, lowest first; five suffice, because 10^95 > 2^256
 	n := 0
 	for more := true; more; n++ {
 		rest := uint64(0)

@@ -9,19 +9,19 @@ import (
 type Source struct {
 	root   *node
 	values []mapping.Value
-	digits []byte // text of a decimal
+	digits []byte // scratch for the text of a decimal
 }
 
-// node is a type at a position of the schema: one that paths lead to, or one that is skipped.
+// node is a type at a position of the schema: one that paths read, or one that is skipped.
 type node struct {
 	*typ
-	place    int32 // index of the value; −1: none
+	place    int32 // index of the value; −1: no path reads it
 	symbols  [][]byte
 	fields   []*node
-	initial  []initial // defaults of fields that the writer's record lacks
-	items    *node     // items that no path leads to
+	initial  []initial // defaults of fields that the writer's schema lacks
+	items    *node     // type of the items that no path reads
 	picks    []pick
-	keys     []key // by name
+	keys     []key // picked keys of a map, by key
 	branches []*node
 }
 
@@ -40,7 +40,7 @@ type pick struct {
 type key struct {
 	name   []byte
 	node   *node
-	places []int32 // indices of all values below
+	places []int32 // indices of all values below the node
 }
 
 // Fill implements mapping.Source.

@@ -51,7 +51,7 @@ func (s *Source) read(n *node, b []byte, i, depth int) (next int, code schemas.C
 	}
 }
 
-// other records that there is a value which cannot be a value of an event.
+// other records that the path has a value, but of a type that events cannot have.
 func (s *Source) other(n *node) {
 	if n.place >= 0 {
 		s.values[n.place] = mapping.Value{Kind: mapping.Other}
@@ -59,7 +59,7 @@ func (s *Source) other(n *node) {
 }
 
 // array reads an array: blocks of items, each after its count, until a count of 0. A block that states its size must
-// have that size, even if no path leads there, so that the validity of a record does not depend on the paths.
+// have this size, even if no path leads into it, because the validity of a record must not depend on the paths.
 func (s *Source) array(n *node, b []byte, i, depth int) (next int, code schemas.Code) {
 	s.other(n)
 	index := int64(0)
@@ -74,7 +74,7 @@ func (s *Source) array(n *node, b []byte, i, depth int) (next int, code schemas.
 			return 0, schemas.Malformed
 		}
 		next := index + count
-		if i = at; n.items.least == 0 { // nothing to read after the last pick, so time stays in proportion to bytes
+		if i = at; n.items.least == 0 { // empty items need no reading, so time stays proportional to bytes
 			count = min(count, max(n.picked()-index, 0))
 		}
 		for range count {

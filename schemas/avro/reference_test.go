@@ -81,7 +81,7 @@ func referenceValue(v any, path mapping.Path) mapping.Value {
 		r, _ := new(big.Rat).SetString(string(x))
 		f, _ := r.Float64()
 		return number(f)
-	case time.Duration: // time-millis, which has no day
+	case time.Duration: // the library's type for time-millis
 		return number(float64(x / time.Millisecond))
 	case time.Time:
 		return mapping.Value{Kind: mapping.Time, Seconds: x.Unix(), Nanos: int32(x.Nanosecond())}
@@ -93,7 +93,7 @@ func referenceValue(v any, path mapping.Path) mapping.Value {
 type drawer struct {
 	*rand.Rand
 	names int
-	made  []string // records that later types may refer to
+	made  []string // named types that later types may refer to
 }
 
 func (d *drawer) name(prefix string) string {
@@ -157,7 +157,7 @@ func (d *drawer) value(b []byte, t *typ, depth int) []byte {
 		switch {
 		case t.kind == intKind:
 			x = int64(int32(x))
-		case t.unit != 0: // range of a time.Time
+		case t.unit != 0: // keeps a time within the range of time.Time
 			x %= 1e15
 		}
 		return binary.AppendVarint(b, x)
@@ -173,7 +173,7 @@ func (d *drawer) value(b []byte, t *typ, depth int) []byte {
 		length := 1 + d.IntN(20)
 		b = binary.AppendVarint(b, int64(length))
 		first := d.IntN(length)
-		for k := range length { // some begin with bytes that only repeat the sign
+		for k := range length { // begins with bytes that only repeat the sign
 			c := byte(d.Uint32())
 			if k < first {
 				c = byte(-(first & 1))
@@ -260,8 +260,8 @@ func (d *drawer) paths(t *typ, wanted int) []mapping.Path {
 }
 
 // agree fails the test unless the reader and the library agree on a record, and returns whether both read it. Each
-// alone finds some faults: the library also checks bytes that no path needs, but accepts booleans above 1 and blocks of
-// another size than they state. strict means that the record has no fault.
+// finds some faults that the other accepts: the library also checks bytes that no path needs, but accepts booleans
+// above 1 and blocks with a wrong size. strict means that the record has no fault.
 func agree(
 	t *testing.T, library *avro.Schema, source mapping.Source, paths []mapping.Path, record []byte, strict bool,
 ) bool {

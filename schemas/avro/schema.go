@@ -15,8 +15,8 @@ import (
 // Limits of schema files.
 const (
 	maxBytes   = 1 << 20
-	maxNesting = 200    // nesting of brackets
-	maxTypes   = 10_000 // types defined in place; a name that refers to one does not count
+	maxNesting = 200    // largest depth of brackets
+	maxTypes   = 10_000 // largest number of types that are defined in place; references to named types do not count
 	maxLeast   = 1 << 30
 )
 
@@ -27,14 +27,14 @@ type Schema struct{ root *typ }
 type typ struct {
 	kind     kind
 	name     string   // full name of a record, enum or fixed
-	unit     int64    // units of a time in a second; −1: the unit is a day
-	decimal  bool     // bytes and fixed
-	scale    int      // for a decimal
-	size     int      // for a fixed
-	symbols  []string // for an enum
-	fields   []field  // for a record
-	items    *typ     // for an array, and the values of a map
-	branches []*typ   // for a union
+	unit     int64    // units of a time per second; −1: the unit is a day
+	decimal  bool     // whether bytes or a fixed hold a decimal
+	scale    int      // digits after the point of a decimal
+	size     int      // bytes of a fixed
+	symbols  []string // of an enum
+	fields   []field  // of a record
+	items    *typ     // item type of an array, or value type of a map
+	branches []*typ   // of a union
 	least    int      // fewest bytes of a value, up to maxLeast; 0: all values are empty
 	measured bool
 }
@@ -43,7 +43,7 @@ type field struct {
 	name       string
 	aliases    []string
 	typ        *typ
-	initial    any // default
+	initial    any // default value
 	hasDefault bool
 }
 
@@ -83,7 +83,7 @@ func (k kind) String() string {
 // Parse reads a schema. references are the schemas whose types the text names. A reference must come after the ones
 // that it names.
 func Parse(text []byte, references ...[]byte) (*Schema, error) {
-	if len(references) > 0 { // because a union may name a type that is defined before it
+	if len(references) > 0 { // a union may refer to a type that is defined before it
 		text = slices.Concat([]byte("["), bytes.Join(append(slices.Clone(references), text), []byte(",")), []byte("]"))
 	}
 	if len(text) > maxBytes || mapping.Nesting(text, "{}[]") > maxNesting {
@@ -149,7 +149,7 @@ func (r *reader) read(n *avro.SchemaNode, space string) *typ {
 		t.name = fullName(n)
 		space = t.name[:max(strings.LastIndexByte(t.name, '.'), 0)]
 		r.named[t.name] = t
-	default: // no name
+	default: // other types have no name
 	}
 	for i := range n.Fields {
 		f := &n.Fields[i]
@@ -217,7 +217,7 @@ func (r *reader) measure(t *typ, open map[*typ]bool) int {
 	case t.kind == doubleKind:
 		t.least = 8
 	case t.kind != nullKind:
-		t.least = 1 // at least a varint; the value may contain t again
+		t.least = 1 // at least a varint; its contents do not count, because they may contain t again
 	}
 	t.measured = true
 	return t.least

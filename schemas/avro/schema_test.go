@@ -68,7 +68,7 @@ func TestRecordsOfManyFieldsAreReadInTheTimeOfTheirBytes(t *testing.T) {
 			t.Fatalf("%s: %v", leaf, err)
 		}
 		if err != nil {
-			continue // a null has no kind
+			continue // a null has no Kind
 		}
 		if code := source.Fill(make([]mapping.Value, 2), make([]byte, 1000)); code != schemas.Malformed {
 			t.Errorf("a record that is too short: %v", code)
@@ -106,7 +106,7 @@ func TestHostileRecordsAreRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const most = "\xfe\xff\xff\xff\xff\xff\xff\xff\xff\x01" // 2^63 − 1
+	const most = "\xfe\xff\xff\xff\xff\xff\xff\xff\xff\x01" // varint of 2^63 − 1
 	const least = "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"
 	for _, c := range []struct {
 		name, record string
@@ -142,8 +142,8 @@ func TestHostileRecordsAreRefused(t *testing.T) {
 	}
 }
 
-// TestItemsOfNoBytesTakeNoTime checks that items of zero bytes are counted without being read, because three bytes may
-// claim thousands of them, again and again.
+// TestItemsOfNoBytesTakeNoTime checks that items of zero bytes are counted without being read, because a few bytes may
+// repeatedly claim thousands of items.
 func TestItemsOfNoBytesTakeNoTime(t *testing.T) {
 	s := parse(t, `{"type":"record","name":"R","fields":[{"name":"v","type":"int"},{"name":"lists","type":
 		{"type":"array","items":{"type":"array","items":{"type":"record","name":"E","fields":[]}}}}]}`)
@@ -158,13 +158,13 @@ func TestItemsOfNoBytesTakeNoTime(t *testing.T) {
 	if code := source.Fill(make([]mapping.Value, 1), record); code != schemas.OK {
 		t.Error(code)
 	}
-	if took := time.Since(start); took > time.Second { // takes milliseconds; 4096 times as many steps would take seconds
+	if took := time.Since(start); took > time.Second { // takes milliseconds; exponential work would take seconds
 		t.Errorf("%d bytes took %v", len(record), took)
 	}
 }
 
 // TestRecordsInRecordsAreBounded uses a type that contains itself. A list of 10^5 nodes must be refused, without a
-// stack of that depth.
+// stack of 10^5 calls.
 func TestRecordsInRecordsAreBounded(t *testing.T) {
 	s := parse(t, `{"type":"record","name":"N","fields":[{"name":"v","type":"int"},{"name":"next","type":["null","N"]}]}`)
 	source, err := s.Open(mappingtest.Paths(t, "/next/next/v"))
@@ -228,7 +228,7 @@ func FuzzSchema(f *testing.F) {
 			if err != nil {
 				return
 			}
-			for _, p := range mappingtest.Reach(24, s.Names) { // each alone, because most have no value
+			for _, p := range mappingtest.Reach(24, s.Names) { // paths are tried singly, because most have no value
 				s.At(p)
 				if source, err := s.OpenVersion(s, []mapping.Path{p}); err == nil {
 					sources = append(sources, source)

@@ -73,7 +73,8 @@ func TestVersionsOfASchema(t *testing.T) {
 }
 
 // TestDefaultsAreTheReaders checks the reader's defaults, in full precision: for a field that the writer lacks, and for
-// one that a default leaves out. If the writer has a field of the name and one of an alias, the name counts.
+// a field that a record's default leaves out. If one writer's field matches by name and another by alias, the name
+// counts.
 func TestDefaultsAreTheReaders(t *testing.T) {
 	reader := parse(t, `{"type":"record","name":"O","fields":[
 		{"name":"a","aliases":["old"],"type":"double","default":0.1},

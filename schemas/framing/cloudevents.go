@@ -12,8 +12,8 @@ const maxDepth = 64
 
 // cloudEvent extracts the event from a CloudEvent in structured mode.
 type cloudEvent struct {
-	binary bool   // the event is not JSON, so it is only in data_base64
-	arena  []byte // texts with escapes
+	binary bool   // the event is not JSON, so it must be in data_base64
+	arena  []byte // unescaped texts
 	event  []byte // event decoded from base64
 }
 
@@ -74,7 +74,7 @@ func (c *cloudEvent) members(found *members, b []byte, i int) (next int, code sc
 			return i, code
 		}
 		if found.base64 == nil {
-			c.arena = c.arena[:kept] // the arena part is no longer used
+			c.arena = c.arena[:kept] // releases the unescaped text
 		}
 		if i, done, code = schemas.NextMember(b, i, '}'); code != schemas.OK {
 			return i, code

@@ -28,8 +28,8 @@ func Header(record []byte) (id uint32, rest []byte, ok bool) {
 // Entry is a schema that records may name.
 type Entry struct {
 	ID    uint32
-	Index []int              // for Protobuf the index of the message type in its file; nil: an encoding without it
-	Open  mapping.OpenSource // opens a source for records of the schema
+	Index []int              // for Protobuf: index path of the message type in its file; nil for other formats
+	Open  mapping.OpenSource // opens a source for records of this schema
 
 	// Known reports whether the record at an offset of an input partition may name the id. nil means that every record
 	// may.
@@ -77,11 +77,11 @@ func (t *Table) Open(paths []mapping.Path) (mapping.Source, error) {
 // Source reads records in Confluent's framing. It is not safe for concurrent use.
 type Source struct {
 	table     *Table
-	sources   []mapping.Source // sources of the table's entries
+	sources   []mapping.Source // opened source of each table entry
 	partition int32
 	offset    int64
-	id        uint32 // id named by the last record
-	unknown   bool   // the last record names an unknown id or message type
+	id        uint32 // id in the last record
+	unknown   bool   // the last record has an unknown id or message type
 }
 
 // At implements mapping.PlacedSource.
@@ -154,7 +154,7 @@ func eachPlace(b []byte, f func(place int64)) (rest []byte, ok bool) {
 		return nil, false
 	}
 	b = b[n:]
-	if count == 0 { // the short form of the list of one 0
+	if count == 0 { // one byte 0 abbreviates the list [0]
 		f(0)
 	}
 	for range count {

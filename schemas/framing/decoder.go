@@ -9,7 +9,7 @@ import (
 // open opens a decoder of events.
 type open = func(schemas.EventConfig) (schemas.EventDecoder, error)
 
-// CloudEvents returns a function that opens decoders of CloudEvents, whose events an inner decoder reads. binary means
+// CloudEvents returns a function that opens decoders of CloudEvents, whose events the inner decoder reads. binary means
 // that the events are not JSON.
 func CloudEvents(inner open, binary bool) open {
 	return func(c schemas.EventConfig) (schemas.EventDecoder, error) {
@@ -43,7 +43,7 @@ type decoder struct {
 	inner    schemas.EventDecoder
 	content  func(record []byte) ([]byte, schemas.Code)
 	maxBytes int
-	inside   bool // the framing of the last record was valid
+	inside   bool // whether the framing of the last record was valid
 }
 
 func newDecoder(

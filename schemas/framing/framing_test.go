@@ -52,17 +52,17 @@ func TestConfluentFraming(t *testing.T) {
 		{"0100000001aabb", 0, schemas.UnknownFraming, ""},
 		{"0000000002aabb", 0, schemas.UnknownSchema, ""},
 		{"000000000300aabb", 0, schemas.OK, "aabb"},               // a count of 0 stands for the list [0]
-		{"00000000030200aabb", 0, schemas.OK, "aabb"},             // the same, in full
-		{"00000000030202aabb", 0, schemas.UnknownSchema, ""},      // [1]
-		{"0000000003", 0, schemas.UnknownFraming, ""},             // no list
-		{"000000000304", 0, schemas.UnknownFraming, ""},           // a list that is cut
-		{"000000000301", 0, schemas.UnknownFraming, ""},           // a count of −1
-		{"0000000003feffffff0f", 0, schemas.UnknownFraming, ""},   // a count of 2^31 − 1
+		{"00000000030200aabb", 0, schemas.OK, "aabb"},             // the list [0] in full
+		{"00000000030202aabb", 0, schemas.UnknownSchema, ""},      // the unknown message index [1]
+		{"0000000003", 0, schemas.UnknownFraming, ""},             // a missing index list
+		{"000000000304", 0, schemas.UnknownFraming, ""},           // a truncated index list
+		{"000000000301", 0, schemas.UnknownFraming, ""},           // a list of −1 indices
+		{"0000000003feffffff0f", 0, schemas.UnknownFraming, ""},   // a list of 2^31 − 1 indices
 		{"0000000003ffffffffffff", 0, schemas.UnknownFraming, ""}, // a varint that does not end
-		{"0000011170040200aabb", 0, schemas.OK, "aabb"},           // [1, 0]
-		{"0000011170040202aabb", 0, schemas.UnknownSchema, ""},    // [1, 1]
-		{"000001117000aabb", 0, schemas.UnknownSchema, ""},        // [0]
-		{"00ffffffffaa", 99, schemas.UnknownSchema, ""},           // known from position 100 on
+		{"0000011170040200aabb", 0, schemas.OK, "aabb"},           // the known message index [1, 0]
+		{"0000011170040202aabb", 0, schemas.UnknownSchema, ""},    // the unknown message index [1, 1]
+		{"000001117000aabb", 0, schemas.UnknownSchema, ""},        // the unknown message index [0]
+		{"00ffffffffaa", 99, schemas.UnknownSchema, ""},           // an id that the registry knows only from position 100 on
 		{"00ffffffffaa", 100, schemas.OK, "aa"},
 	} {
 		record, err := hex.DecodeString(c.record)
@@ -130,7 +130,7 @@ func TestCloudEvents(t *testing.T) {
 	}
 }
 
-// FuzzCloudEvent checks that the fast reader finds an event in a CloudEvent exactly if encoding/json finds one.
+// FuzzCloudEvent checks that the fast reader finds an event in a CloudEvent exactly when encoding/json finds one.
 func FuzzCloudEvent(f *testing.F) {
 	for _, text := range []string{
 		`{"specversion":"1.0","data":{"a":1}}`, `{"specversion":"1.0","data_base64":"AQID"}`, `{"data":null}`,

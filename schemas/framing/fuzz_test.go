@@ -91,13 +91,13 @@ func FuzzConfluent(f *testing.F) {
 		f.Add(record)
 	}
 	for _, list := range []string{
-		strings.Repeat("\xff", 9) + "\x01",                // a count of −2^63
-		"\xfe" + strings.Repeat("\xff", 8) + "\x01",       // of 2^63 − 1
-		strings.Repeat("\x80", 9) + "\x02",                // of 65 bits
-		"\x80\x00",                                        // of 0, in two bytes
-		"\x02" + strings.Repeat("\x80", 10) + "\x00",      // a place of 11 bytes
-		"\xd0\x0f" + strings.Repeat("\x00", 999) + "\x80", // 1000 places, the last one cut
-		"\xd0\x0f" + strings.Repeat("\x02", 1000),         // and whole
+		strings.Repeat("\xff", 9) + "\x01",                // a list of −2^63 indices
+		"\xfe" + strings.Repeat("\xff", 8) + "\x01",       // a list of 2^63 − 1 indices
+		strings.Repeat("\x80", 9) + "\x02",                // a count of 65 bits
+		"\x80\x00",                                        // the count 0 in two bytes
+		"\x02" + strings.Repeat("\x80", 10) + "\x00",      // an index of 11 bytes
+		"\xd0\x0f" + strings.Repeat("\x00", 999) + "\x80", // a list of 1000 indices, the last one truncated
+		"\xd0\x0f" + strings.Repeat("\x02", 1000),         // a list of 1000 indices
 	} {
 		f.Add([]byte("\x00\x00\x00\x00\x02" + list))
 	}
@@ -116,7 +116,7 @@ func FuzzConfluent(f *testing.F) {
 }
 
 // TestPlacesOfAMessageTypeAreBounded checks that an index of more than a hundred numbers is refused, although a record
-// could hold one as long as itself.
+// could contain a longer index.
 func TestPlacesOfAMessageTypeAreBounded(t *testing.T) {
 	for n, want := range map[int]bool{1: true, 100: true, 101: false, 1 << 20: false} {
 		list := append(binary.AppendVarint(nil, int64(n)), make([]byte, n)...)
@@ -137,7 +137,7 @@ func TestReadingDamagedFramings(t *testing.T) {
 	events := [][]byte{
 		[]byte(`{"specversion":"1.0","data":{"a":[1,"b"]}}`), []byte(`{"specversion":"1.0","type":"x","data_base64":"AQID"}`),
 	}
-	cloud.Fill(nil, events[1]) // its buffer grows once
+	cloud.Fill(nil, events[1]) // its buffer grows at the first use
 	for range tiertest.Runs(250, 25_000) {
 		mappingtest.ReadDamaged(t, r, source, within, framed())
 		mappingtest.ReadDamaged(t, r, cloud, within, events)

@@ -9,8 +9,8 @@ import (
 // flight is an event in the body's own form, as in the main benchmark: six features, three of them texts.
 const flight = `{"features":{"carrier":"UA","origin":"EWR","dest":"IAH","hour":5,"month":1,"distance":1400},"label":1}`
 
-// flightMap reads the same event from the same bytes; nestedFlight has the same content in the form of a typical user's
-// topic.
+// flightMap is a mapping that reads flight into the same event. nestedFlight is a record with the same content in the
+// form of a typical user's topic.
 const (
 	flightMap = `{"label":"label","features":["/features/carrier","/features/origin","/features/dest",
 		"/features/hour","/features/month","/features/distance"]}`

@@ -7,12 +7,13 @@ import (
 	"strings"
 	"testing"
 	"time"
-	_ "time/tzdata" // because a machine may have no zones
+	_ "time/tzdata" // time zones for machines without a zone database
 
 	"oriel/schemas"
 )
 
-// rules are the rules of zones that have not changed since the given year, as in the table of names.
+// rules lists POSIX rules of zones, with the year since which they have not changed; the documentation lists the same
+// rules by name.
 var rules = []struct {
 	rule, name string
 	since      int
@@ -29,7 +30,7 @@ var rules = []struct {
 	{"IST-1GMT0,M10.5.0,M3.5.0/1", "Europe/Dublin", 1997},
 }
 
-// TestZoneOfTheMachineHasNoEffect checks that without a zone hours are in UTC, whatever the zone of the process is.
+// TestZoneOfTheMachineHasNoEffect checks that without a zone hours are in UTC, for any time zone of the process.
 func TestZoneOfTheMachineHasNoEffect(t *testing.T) {
 	before := time.Local
 	t.Cleanup(func() { time.Local = before })
@@ -57,7 +58,7 @@ func TestPOSIXRulesMatchTheZoneDatabase(t *testing.T) {
 		for range 3000 {
 			first := time.Date(r.since, 1, 2, 0, 0, 0, 0, time.UTC).Unix()
 			utc := first + rng.Int64N(time.Date(2037, 1, 1, 0, 0, 0, 0, time.UTC).Unix()-first)
-			if rng.IntN(2) == 0 { // near a change
+			if rng.IntN(2) == 0 { // half of the times are near a change of the offset
 				_, ends := time.Unix(utc, 0).In(place).ZoneBounds()
 				if !ends.IsZero() && ends.Year() < 2037 {
 					utc = ends.Unix() - 2 + rng.Int64N(4)
@@ -72,7 +73,7 @@ func TestPOSIXRulesMatchTheZoneDatabase(t *testing.T) {
 			if got := parts(t, &c, Value{Kind: Text, Text: []byte(written)}); got != want {
 				t.Fatalf("%s at %s: %s, want %s", r.rule, written, got, want)
 			}
-			local := at.Format(time.DateTime) // an hour that occurs twice may be in standard time or in summer time
+			local := at.Format(time.DateTime) // in the hour that occurs twice, both offsets are correct
 			got := parts(t, &c, Value{Kind: Text, Text: []byte(local)})
 			if !slices.Equal(strings.Fields(got)[:4], strings.Fields(want)[:4]) {
 				t.Fatalf("%s at %s: %s, want %s", r.rule, local, got, want)

@@ -112,9 +112,9 @@ func (i *Item) Reads(k Kind) bool {
 
 // Clock defines how times are read: the unit of an epoch, and the zone for hours and days.
 type Clock struct {
-	unit float64 // units in a second, for numbers that are times; 0: a number is not a time
+	unit float64 // units per second of numbers that are times; 0: numbers are not times
 	zone calendar.Zone
-	set  bool // the document sets it
+	set  bool // whether the document sets the clock
 }
 
 // setUnit sets the unit of an epoch: s, ms, us or ns since 1970-01-01T00:00:00Z.
@@ -134,8 +134,8 @@ func (c *Clock) setZone(text string) (err error) {
 // part returns a part, such as the hour, of a value that is a time: a Time, a number that counts from the epoch, or a
 // text of ISO 8601. A text without an offset from UTC is local time of the zone.
 func (c *Clock) part(v *Value, as As) (f float64, ok bool) {
-	var utc, wall int64 // seconds since 1970-01-01, on the clocks of UTC and of the zone
-	fraction := 0.0     // fraction of a second, added to them
+	var utc, wall int64 // seconds since 1970-01-01 by UTC and by the zone's clock
+	fraction := 0.0     // fraction of a second to add to both
 	local := false
 	switch number, isNumber := c.epoch(v); {
 	case v.Kind == Time:

@@ -8,13 +8,13 @@ import (
 type Decoder struct {
 	plan     *Plan
 	source   Source
-	placed   PlacedSource // the same source, if it is a PlacedSource
+	placed   PlacedSource // source as a PlacedSource; nil if it is none
 	events   *schemas.Assembler
 	features []schemas.Feature
 	values   []Value
-	read     Value  // the converted value of a target
-	digits   []byte // buffer for its text
-	failed   int    // the last target that broke a rule, or for a filtered record the test; −1: none
+	read     Value  // converted value of the current target
+	digits   []byte // scratch for the text of a number
+	failed   int    // target that broke a rule, or test that filtered the record; −1: none
 	unread   bool   // the source could not read the record
 }
 
@@ -99,7 +99,7 @@ func (d *Decoder) value(t *target) (v *Value, code schemas.Code) {
 		v = &d.values[t.at]
 	}
 	c := t.item.Compare
-	if c != nil && v.Kind >= Time && !Missing(c.Constant) { // otherwise it tests whether there is a value
+	if c != nil && v.Kind >= Time && !Missing(c.Constant) { // without a constant the test asks whether there is a value
 		return v, schemas.WrongType
 	}
 	if c != nil && (v.Kind > Null || Missing(c.Constant)) {

@@ -10,7 +10,7 @@ import (
 )
 
 // Problem explains the code that the last Decode returned for the record: the member, the code, and the position of the
-// fault. It names members and paths of the mapping, and no content.
+// fault. It names members and paths of the mapping, but never content of the record.
 func (d *Decoder) Problem(_ []byte, code schemas.Code) string {
 	switch {
 	case code == schemas.Filtered && d.failed >= 0:
@@ -84,7 +84,7 @@ func (k Kind) String() string {
 }
 
 // Schema returns the JSON Schema (draft 2020-12) of JSON records that the plan reads: the type at each path, and the
-// item that it becomes. It describes the shape; only a Decoder checks that a text is a number or a time.
+// item that it becomes. It cannot express that a text must be a number or a time; only a Decoder checks this.
 func (p *Plan) Schema() []byte {
 	root := newShape()
 	for i := range p.where {
@@ -111,11 +111,11 @@ func (p *Plan) Schema() []byte {
 
 // shape describes a position of a record.
 type shape struct {
-	names    []string // names of its members, or indices of a list, in the order of the mapping
+	names    []string // names of the object's members, or indices of the list, in mapping order
 	members  []*shape
 	required []string
-	texts    []string // descriptions of the items made from it
-	types    []string // JSON types that a target can read; nil: any
+	texts    []string // descriptions of the items made from the member
+	types    []string // JSON types that a target accepts; nil: any
 }
 
 func newShape() *shape { return &shape{} }
@@ -171,7 +171,7 @@ func (s *shape) schema(closed bool) map[string]any {
 	return schema
 }
 
-// elements returns the shapes of a list up to the last one that has a path.
+// elements returns the schemas of the elements of a list, up to the last element with a path.
 func (s *shape) elements(closed bool) []any {
 	var elements []any
 	for i, name := range s.names {
@@ -187,7 +187,7 @@ func (s *shape) elements(closed bool) []any {
 	return elements
 }
 
-// types narrows the types at a position to those that the target reads; a value that may be absent may also be null.
+// types narrows the JSON types at a position to those that the target accepts; an optional value may also be null.
 func (t *target) types(before []string) []string {
 	types := []string{"number", "string", "boolean"}
 	if t.optional {

@@ -34,7 +34,7 @@ func flights(t testing.TB) (
 ) {
 	text := func(b []byte, s string) []byte { return append(binary.AppendVarint(b, int64(len(s))), s...) }
 	b := text(text(text(text(text(nil, "N14228"), "UA"), "United Air Lines"), "EWR"), "IAH")
-	b = append(b, 10, 2, 2) // hour, branch, month
+	b = append(b, 10, 2, 2) // fields hour, branch and month
 	b = binary.LittleEndian.AppendUint64(b, 0x4095e00000000000)
 	b = append(b, 34, 4)
 	b = append(text(text(b, "A. Pilot"), "C. Pilot"), 0)

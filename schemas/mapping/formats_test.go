@@ -24,13 +24,13 @@ import (
 // member is a field of a random schema, with its value in a random record.
 type member struct {
 	name     string
-	kind     string // a key of scalars; empty: a record of fields
+	kind     string // key in scalars; empty: the member is a record
 	fields   []member
 	optional bool
 	list     bool
 
 	absent bool
-	values []any // a single value, or those of a list
+	values []any // the value, or the elements of a list
 }
 
 // scalars are the kinds of values, with their types in Avro and Protobuf.
@@ -223,7 +223,7 @@ func protoSchema(name string, all []member) string {
 	return b.String()
 }
 
-// inProtobuf returns a record with its fields in any order. A value without presence that is zero is left out, as
+// inProtobuf returns a record with its fields in any order. It leaves out zero values of fields without presence, as
 // writers do.
 func inProtobuf(r *rand.Rand, all []member) []byte {
 	var b []byte

@@ -7,8 +7,8 @@ import (
 	"oriel/schemas"
 )
 
-// FuzzDocument checks that any document is refused, or makes a decoder that panics at no record. An event that a
-// decoder prints must be valid in the body's own form, unless its features or numbers exceed the limits of events.
+// FuzzDocument checks that any document is refused, or makes a decoder that never panics. An event that a decoder
+// prints must be valid in the body's own form, unless its features or numbers exceed the limits of events.
 func FuzzDocument(f *testing.F) {
 	for _, x := range wrongMappings {
 		f.Add([]byte(x.document), []byte(referenceRecords[0]))
@@ -36,7 +36,7 @@ func FuzzDocument(f *testing.F) {
 		}
 		var e schemas.Event
 		var code schemas.Code
-		tiertest.Allocates(t, 1<<16+4*uint64(len(record)), func() { code = d.Decode(&e, record) }) // one-time buffers
+		tiertest.Allocates(t, 1<<16+4*uint64(len(record)), func() { code = d.Decode(&e, record) }) // allows one-time buffers
 		if text := d.Problem(record, code); text == "" {
 			t.Error("no problem")
 		}

@@ -25,7 +25,7 @@ func TestReadingDamagedRecords(t *testing.T) {
 		[]byte(`{"id":"\u00e4b","order":{"total":-1.5e3,"lines":[{"x":true},"y"]},"at":null,"more":[1,{"a":""}]}`),
 		[]byte(`{"order":{"lines":[[],7],"total":"12"},"~/":"\ud83d\ude00","at":1700000000}`),
 	}
-	long := `{"id":"\n` + strings.Repeat("a", 256) + `"}` // the buffer grows once, to the longest text with escapes
+	long := `{"id":"\n` + strings.Repeat("a", 256) + `"}` // grows the buffer once, to the longest escaped text
 	source.Fill(make([]mapping.Value, len(paths)), []byte(long))
 	r := rand.New(rand.NewPCG(1, 31))
 	for range tiertest.Runs(250, 25_000) {

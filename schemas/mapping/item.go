@@ -11,30 +11,30 @@ import (
 // Item is a rule for one member of an event, or one of its features.
 type Item struct {
 	Name     string // name of the feature or member; empty for a label
-	From     []Path // a single path, or those of a vector; none with a constant or a comparison
+	From     []Path // one path, or the paths of a vector; none for a constant or a comparison
 	Compare  *Comparison
-	Constant Value // of Kind Absent: none
+	Constant Value // Kind Absent: the item is no constant
 	As       As
-	Clock    Clock   // how times are read
-	Scale    float64 // first a number is multiplied by it; 1 changes nothing
-	Offset   float64 // then it is added
-	place    string  // position in the document, for messages
+	Clock    Clock   // how to read times
+	Scale    float64 // factor of numbers, applied before Offset; 1 changes nothing
+	Offset   float64 // addend of numbers, applied after Scale
+	place    string  // position in the mapping document, for messages
 }
 
 // As is the way in which a value is read.
 type As uint8
 
-// The ways of reading. A number may also be a text that is one. Parts of a time are in the clock's zone.
+// The ways of reading. A number may also be a text with a decimal number. Hours and dates are in the clock's zone.
 const (
 	AsIs      As = iota // a feature unchanged unless it is scaled; a choice as a text; all others as numbers
-	AsNumber            // true is 1, false 0
-	AsText              // a number in the notation of decisions
-	AsBool              // true, false, and the texts "true" and "false"
-	AsHour              // 0 to 23
-	AsWeekday           // 1, Monday, to 7, Sunday
-	AsDay               // of the month, from 1
-	AsMonth             // 1 to 12
-	AsSeconds           // since 1970-01-01T00:00:00Z
+	AsNumber            // as a number; true is 1, false 0
+	AsText              // as a text; a number is written as in decisions
+	AsBool              // as a truth value: true, false, or the texts "true" and "false"
+	AsHour              // hour of a time, 0 to 23
+	AsWeekday           // weekday of a time, 1 (Monday) to 7 (Sunday)
+	AsDay               // day of the month, from 1
+	AsMonth             // month, 1 to 12
+	AsSeconds           // seconds since 1970-01-01T00:00:00Z
 )
 
 var asNames = []string{"", "number", "text", "bool", "hour", "weekday", "day", "month", "seconds"}

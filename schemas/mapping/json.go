@@ -14,27 +14,27 @@ import (
 // containers. Members that no path names are skipped, but their grammar is checked.
 type jsonSource struct {
 	root   *jsonNode
-	strict bool   // a member that no path names makes the record a null event
-	record uint64 // number of records read
-	arena  []byte // texts with escapes
+	strict bool   // a member that no path names makes the record null
+	record uint64 // number of records read so far
+	arena  []byte // unescaped texts
 	values []Value
-	fault  *jsonNode // node at which the record is wrong; nil: outside all paths
+	fault  *jsonNode // node whose value breaks a rule; nil: the fault is outside all paths
 }
 
-// jsonNode is a position that paths lead to or through.
+// jsonNode is a position in a record that paths end at or pass through.
 type jsonNode struct {
 	path     Path
-	at       int // index in values; −1: none
+	at       int // index in values; −1: no path ends here
 	children []jsonChild
-	list     bool           // children are elements, sorted by index
-	index    map[string]int // for many children; nil: few
-	seen     uint64         // number of the last record that had it
+	list     bool           // children are elements of a list, sorted by index
+	index    map[string]int // child by name, for many children; nil for few
+	seen     uint64         // number of the last record that had the node
 }
 
 type jsonChild struct {
 	name   string
-	quoted string // the quoted name, as in a record without escapes; empty if it must be escaped
-	place  int    // index in a list; −1: not one
+	quoted string // the name in quotes, as unescaped records have it; empty if JSON must escape it
+	place  int    // index in a list; −1: a member
 	node   *jsonNode
 }
 
@@ -72,7 +72,7 @@ func (n *jsonNode) child(name string) *jsonNode {
 // fewChildren is the number of children up to which a linear search is as fast.
 const fewChildren = 16
 
-// settle prepares a node and all below it, so that any record takes time in proportion to its length.
+// settle prepares a node and all nodes below it, so that reading any record takes time proportional to its length.
 func (n *jsonNode) settle() {
 	if n.list {
 		slices.SortStableFunc(n.children, func(a, b jsonChild) int { return cmp.Compare(a.place, b.place) })
@@ -126,7 +126,7 @@ func (s *jsonSource) Place() string {
 	return s.fault.path.String()
 }
 
-// value reads the value at b[i], which may have depth nested containers.
+// value reads the value at b[i], which may contain up to depth nested containers.
 func (s *jsonSource) value(b []byte, i int, n *jsonNode, depth int) (next int, code schemas.Code) {
 	if n.at < 0 && len(n.children) == 0 || i == len(b) {
 		return s.skip(b, i, depth)

@@ -12,7 +12,7 @@ type Shape uint8
 
 // The shapes.
 const (
-	NoShape     Shape = iota // the schema has no such path
+	NoShape     Shape = iota // the schema does not have the path
 	ScalarShape              // one value
 	ListShape                // a list of values
 	RecordShape              // fields
@@ -38,7 +38,7 @@ func OwnForm(body schemas.Body, at Layout) *Mapping {
 				for _, field := range fields {
 					m.Features = append(m.Features, own(name+"."+field, field, Path{name, field}))
 				}
-			default: // Compile refuses a wrong shape, naming the path
+			default: // Compile refuses a wrong shape with an error that names the path
 				m.Members = append(m.Members, own(name, name, path))
 			}
 		}

@@ -10,13 +10,13 @@ import (
 // Mapping defines where the members of an operator's events are in records. The package comment has the syntax of each
 // text. It holds public settings only.
 type Mapping struct {
-	Where    []Comparison // all must hold for an event
-	Label    *Item        // nil: none
+	Where    []Comparison // conditions; a record that breaks one is no event
+	Label    *Item        // nil: events have no label
 	Features []Item       // in the order of the event
 	Members  []Item
 	Rows     Rows
 
-	called func(member string) string // name of where, label, … in messages; nil: as in a document
+	called func(member string) string // renames where, label, … in messages; nil: names as in a document
 }
 
 func (m *Mapping) name(member string) string {
@@ -28,9 +28,9 @@ func (m *Mapping) name(member string) string {
 
 // Rows is the part of a mapping for rows of a table besides their events. It does not apply to records of a topic.
 type Rows struct {
-	PartitionBy string   // column that decides the partition
-	Key         string   // column that becomes the record key
-	Sort        []string // columns to sort by
+	PartitionBy string   // table column that decides the partition
+	Key         string   // table column that becomes the record key
+	Sort        []string // table columns to sort by
 }
 
 // Any reports whether any of its members is set.
@@ -72,12 +72,12 @@ func Parse(document []byte) (*Mapping, error) {
 	return m, errors.Join(p...)
 }
 
-// Texts holds the short forms of a mapping, as a command line has them.
+// Texts holds the short forms of a mapping, as command-line options give them.
 type Texts struct {
 	Where, Label      string // empty: none
 	Features, Members []string
 
-	Called func(member string) string // name of where, label, … in messages; nil: as in a document
+	Called func(member string) string // renames where, label, … in messages; nil: names as in a document
 }
 
 // Parse parses the texts and reports every problem at once.

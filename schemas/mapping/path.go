@@ -68,7 +68,7 @@ func place(name string) int {
 	return n
 }
 
-// PathError explains why no record has, at a path, a value that an event can have.
+// PathError explains why records of a schema cannot have, at a path, a value that events can have.
 type PathError struct {
 	Path  Path
 	Fault string
@@ -77,9 +77,9 @@ type PathError struct {
 // Error implements error.
 func (e *PathError) Error() string { return fmt.Sprintf("path %s: %s", e.Path, e.Fault) }
 
-// Tree arranges paths by their names, from outside, so that the compiler of a schema can walk down both at once.
+// Tree arranges paths by their names, from outside, so that a compiler can walk down the schema and the tree together.
 type Tree struct {
-	Place int      // index of the path that ends here; −1: none does
+	Place int      // index of the path that ends here; −1: none ends here
 	Below []Branch // in the order in which paths first name them
 }
 
@@ -112,7 +112,7 @@ func (t *Tree) branch(name string) *Tree {
 	return t.Below[len(t.Below)-1].Tree
 }
 
-// Places returns the indices of all paths that end here or below.
+// Places returns the indices of all paths that end at this tree or below.
 func (t *Tree) Places() []int32 {
 	var places []int32
 	if t.Place >= 0 {

@@ -24,28 +24,28 @@ type Plan struct {
 	paths   []Path
 	where   []test
 	targets []target
-	named   bool // events have named features, even if there are none
+	named   bool // events are objects of named features, even without features
 }
 
 // test is a comparison of the value at a path.
 type test struct {
 	Comparison
-	at int // index in paths
+	at int // index in paths of the value to compare
 }
 
 // target is a feature, a member or a coordinate, and its source.
 type target struct {
 	item    *Item
-	at      int // index in paths; −1: a constant
+	at      int // index in paths of the value; −1: a constant
 	as      As
-	feature int  // index of the feature; −1: none
+	feature int  // index of the feature; −1: the target is no feature
 	member  int  // index of the member in the body
-	vector  bool // a coordinate, or the element after the last one of a list
+	vector  bool // the target is a coordinate, or the element after the last one of a list
 
 	coordinate int  // index of the coordinate
-	beyond     bool // the element after the last one, which must be absent
+	beyond     bool // the target is the element after the last one, which must be absent
 	choice     bool
-	class      bool // true and false are not converted
+	class      bool // the target is a class, so true and false stay as they are
 	optional   bool
 }
 
@@ -91,8 +91,8 @@ func (p *Plan) Asks(path Path) string {
 	return ""
 }
 
-// Locate prefixes each PathError with the first reader of its path: the member "where", or an item of the mapping.
-// Protobuf's compiler may report a shorter path than the item's, if the schema has no record there.
+// Locate prefixes each PathError with the first reader of its path: the member "where", or an item of the mapping. If
+// the schema has no record at a part of the path, Protobuf's compiler reports only this part.
 func (p *Plan) Locate(err error) error {
 	var joined interface{ Unwrap() []error }
 	if errors.As(err, &joined) {
@@ -121,7 +121,7 @@ func (p *Plan) Config() schemas.EventConfig { return p.config }
 type builder struct {
 	Plan
 	problems
-	index  map[string]int // index in paths by path
+	index  map[string]int // index in paths of each path
 	mapped map[string]bool
 }
 

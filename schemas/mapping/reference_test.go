@@ -29,11 +29,11 @@ const referenceMap = `{"where":["/s!=no","/o/p<=7"],"label":"/n>1","features":["
 	"members":[{"name":"weight","from":"/w","scale":2}]}`
 
 // reference is the slow decoder: encoding/json reads the record as a tree, and each item is read as the package comment
-// specifies. It returns the event in the body's own form, or that the record has none.
+// specifies. It returns the event in the body's own form, or that the record has no event.
 type reference struct {
 	m    *Mapping
 	fast *Decoder
-	form *schemas.Decoder // decoder of the body's own form
+	form *schemas.Decoder // decoder of events in the body's own form
 }
 
 func (w reference) own(record []byte) (text string, ok bool) {
@@ -271,13 +271,14 @@ func readTree(record []byte) (tree any, ok bool) {
 	return tree, ok && isObject && err == io.EOF
 }
 
-// twice marks an object with a duplicate name, and overflow a number beyond a float64.
+// twice stands for an object with a duplicate name, and overflow for a number beyond a float64.
 type (
 	twice    struct{}
 	overflow struct{}
 )
 
-// readValue returns twice for an object with a duplicate name, which is a fault only for a path that leads there.
+// readValue reads a JSON value. It returns twice for an object with a duplicate name, which is a fault only if a path
+// leads there.
 func readValue(d *json.Decoder, depth int) (v any, ok bool) {
 	d.UseNumber()
 	token, err := d.Token()
@@ -365,7 +366,7 @@ func hasLoneSurrogate(record []byte) bool {
 }
 
 // compare checks that fast and slow decoder agree on a record: both have the same event, or both have none. A fault at
-// any path of the mapping also makes the model's event invalid.
+// any path of the mapping makes the event invalid, in the model too.
 func (w reference) compare(t *testing.T, record []byte) {
 	t.Helper()
 	var got, want schemas.Event
@@ -423,7 +424,7 @@ func TestMatchesReferenceModel(t *testing.T) {
 		w.compare(t, []byte(record))
 	}
 	var e schemas.Event
-	for i, record := range referenceRecords[:3] { // checks that they have an event
+	for i, record := range referenceRecords[:3] { // the examples must decode to events
 		if code := w.fast.Decode(&e, []byte(record)); code != schemas.OK {
 			t.Errorf("record %d: %s", i, w.fast.Problem([]byte(record), code))
 		}

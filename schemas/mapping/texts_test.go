@@ -23,7 +23,7 @@ func TestComparison(t *testing.T) {
 	f("col<=9", "9.5", false)
 	f("col>b", "a", false)
 	f("col>a", "b", true)
-	f("col>9", "x", true) // not both numbers: bytes
+	f("col>9", "x", true) // compared as bytes, because one side is no number
 	f("col=a=b", "a=b", true)
 	f("col!=NA", "", false)
 	f("col!=", "NA", false)

@@ -25,11 +25,11 @@ type Kind uint8
 const (
 	Absent Kind = iota // there is no value
 	Null
-	Number // correctly rounded and finite; a record with any other at a path gives schemas.NumberOverflow
+	Number // a correctly rounded finite number; other numbers give schemas.NumberOverflow
 	Text   // a string, or the symbol of an enum
 	Bool
-	Time  // an instant by its schema; JSON has none
-	Other // a list, an object, bytes
+	Time  // an instant, from a schema's logical type; JSON has none
+	Other // any other value: a list, an object, bytes
 )
 
 // Truth returns the Value of true or false.
@@ -51,11 +51,11 @@ func Finite(values []Value) schemas.Code {
 	return schemas.OK
 }
 
-// Source reads values from records of one encoding. It is made for a list of paths, all different.
+// Source reads values from records of one encoding. It is made for a list of distinct paths.
 type Source interface {
 	// Fill writes the value at each path to values, which has an element for each path, and overwrites all of them.
 	// With any code except schemas.OK values are unspecified. It must not allocate in steady state, and its memory must
-	// be bounded whatever the record holds.
+	// be bounded for every record.
 	Fill(values []Value, record []byte) schemas.Code
 }
 
@@ -83,15 +83,15 @@ const operatorBytes = "=!<>"
 // Comparison compares a value with a constant.
 type Comparison struct {
 	Path     Path
-	Operator string // = != > >= < <=
+	Operator string // one of = != > >= < <=
 	Constant string
 
 	number   float64
 	isNumber bool
 }
 
-// ParseComparison splits at the first operator. The path must not contain one, and the constant must not start with
-// one, so that == is refused instead of never being true. Spaces around both are dropped.
+// ParseComparison splits at the first operator. The path must not contain an operator, and the constant must not start
+// with one, so that == is refused instead of never being true. Spaces around path and constant are dropped.
 func ParseComparison(text string) (Comparison, error) {
 	form := errors.New("not a path, one of = != > >= < <=, and a constant")
 	k := strings.IndexAny(text, operatorBytes)
@@ -119,9 +119,10 @@ func ParseComparison(text string) (Comparison, error) {
 // Missing reports whether a text means that there is no value, as in a cell of a table.
 func Missing(text string) bool { return text == "" || text == "NA" }
 
-// Holds reports whether a value has that relation to the constant. A missing value (absent, null, or an empty text or
-// NA) equals only a missing constant, and is neither above nor below anything. Two sides compare as numbers if both are
-// numbers, else as bytes; a boolean is the text true or false. A list or an object equals nothing.
+// Holds reports whether a value has that relation to the constant. A missing value (absent, null, empty text or NA)
+// equals only a missing constant, and is neither above nor below any constant. Value and constant are compared as
+// numbers if both are numbers, otherwise as bytes; a boolean is the text true or false. A list or an object is never
+// equal.
 func (c *Comparison) Holds(v *Value) bool {
 	missing := v.Kind <= Null || v.Kind == Text && Missing(string(v.Text))
 	if missing || Missing(c.Constant) {

@@ -109,8 +109,8 @@ func (instantSource) Fill(values []Value, _ []byte) schemas.Code {
 	return schemas.OK
 }
 
-// TestTimesAreNotCompared checks that a comparison can only find whether a time is missing; any other is neither true
-// nor false.
+// TestTimesAreNotCompared checks that a comparison can only find whether a time is missing; any other comparison of a
+// time makes the record invalid.
 func TestTimesAreNotCompared(t *testing.T) {
 	for label, want := range map[string]schemas.Code{
 		"l!=": schemas.OK, "l>3": schemas.WrongType, "l!=3": schemas.WrongType,

@@ -22,8 +22,8 @@ func (s *Schema) Open(paths []mapping.Path) (mapping.Source, error) {
 	return s.OpenAs(Newest, s, paths)
 }
 
-// OpenAs is Open by the rules of a version. reader may be another schema, in which all paths exist. find then maps its
-// fields to those of s, and fields that s lacks are absent.
+// OpenAs is Open by the rules of a version. reader may be another schema, in which all paths exist. then find maps the
+// reader's fields to those of s, and fields that s lacks are absent.
 func (s *Schema) OpenAs(v Version, reader *Schema, paths []mapping.Path) (mapping.Source, error) {
 	c := compiler{rules: v, lenient: reader != s}
 	root := c.message(s.message, reader.message, mapping.NewTree(paths), nil)
@@ -39,7 +39,7 @@ func (s *Schema) OpenAs(v Version, reader *Schema, paths []mapping.Path) (mappin
 
 type compiler struct {
 	rules   Version
-	lenient bool // a field may be missing from the writer's schema
+	lenient bool // fields may be missing from the writer's schema
 	states  int32
 	times   []int32
 	errs    []error
@@ -55,10 +55,10 @@ func (c *compiler) newState() int32 {
 }
 
 // message compiles the part of the paths below a message; at is the path to it. reader is the message in the reader's
-// schema, or nil if that has none.
+// schema, or nil if that schema lacks it.
 func (c *compiler) message(d, reader protoreflect.MessageDescriptor, t *mapping.Tree, at mapping.Path) *message {
 	m := &message{state: c.newState()}
-	members := map[protoreflect.FullName][]*field{} // by oneof
+	members := map[protoreflect.FullName][]*field{} // picked fields of each oneof
 	all := map[*field]subtree{}
 	var fields []*field
 	for _, b := range t.Below {
@@ -66,7 +66,7 @@ func (c *compiler) message(d, reader protoreflect.MessageDescriptor, t *mapping.
 		fd, of := c.find(d, reader, b.Name, path)
 		if fd == nil {
 			switch o := d.Oneofs().ByName(protoreflect.Name(b.Name)); {
-			case c.lenient: // absent
+			case c.lenient: // the value stays absent
 			case o != nil:
 				c.refuse(path, "%s is a oneof, whose members are named without it", o.Name())
 			default:

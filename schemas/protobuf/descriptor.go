@@ -11,7 +11,7 @@ import (
 )
 
 // descriptor parses a FileDescriptorProto in base64, the form in which Confluent's Python serializer registers it. It
-// returns nil if it is not one.
+// returns nil if content is not one.
 func descriptor(content []byte) *descriptorpb.FileDescriptorProto {
 	binary, err := base64.StdEncoding.AppendDecode(nil, content)
 	file := &descriptorpb.FileDescriptorProto{}
@@ -52,8 +52,8 @@ func jsonName(field string) string {
 	return string(name)
 }
 
-// unmarshal parses a FileDescriptorSet and returns the file that has the message, or else the last file, which is the
-// one that was compiled.
+// unmarshal parses a FileDescriptorSet and returns the file that has the message, or otherwise the last file, which is
+// the compiled file itself.
 func unmarshal(
 	name string, read func(name string) ([]byte, error), message string,
 ) (protoreflect.FileDescriptor, error) {

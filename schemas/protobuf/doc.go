@@ -13,13 +13,13 @@
 //	bool, string, enum        Bool, Text, the symbol as Text (of an unknown number: Other)
 //	google.protobuf.Timestamp Time; a wrapper such as google.protobuf.DoubleValue is its value
 //	field without presence    its zero value where the record leaves it out
-//	field with presence       Absent where the record leaves it out, as is all below a message that is left out
+//	field with presence       Absent where the record leaves it out, and so are all fields of a message that is left out
 //
-// Records are read by the rules of Protobuf's encoding. Fields come in any order, and the last one counts. Parts of a
-// message are merged, and lists may be packed. The newest member of a oneof removes the others. A field with another
-// wire type counts as unknown. Unknown fields, and fields that no path needs, are skipped by their length, and their
-// contents are not checked. Texts at paths must be UTF-8, in proto2 as well, and numbers finite, as in JSON. Only maps
-// with text keys have paths.
+// Records are read by the rules of Protobuf's encoding. Fields come in any order, and of a repeated singular field the
+// last one counts. Parts of a message are merged, and lists may be packed. The newest member of a oneof removes the
+// others. A field with another wire type counts as unknown. Unknown fields, and fields that no path needs, are skipped
+// by their length, and their contents are not checked. Texts at paths must be UTF-8, in proto2 as well, and numbers
+// finite, as in JSON. Only maps with text keys have paths.
 //
 // A path names fields of the reader's schema. Records of another version are read by that version's schema. Its fields
 // are found by their numbers, so they may have other names and wider types. Symbols of enums keep the reader's names.

@@ -13,7 +13,7 @@ import (
 const maxIndex = 1 << 24
 
 // field compiles a field together with the paths below it. of is the same field in the reader's schema, or nil if that
-// has none.
+// schema lacks it.
 func (c *compiler) field(f *field, fd, of protoreflect.FieldDescriptor, t *mapping.Tree, at mapping.Path) {
 	f.as, f.wire = kindOf(fd.Kind())
 	switch {
@@ -45,7 +45,7 @@ func (c *compiler) value(
 	return int32(t.Place), nil
 }
 
-// whole compiles a message that is a single value, such as a Timestamp.
+// whole compiles a message type that is a single value, for example Timestamp.
 func (c *compiler) whole(d protoreflect.MessageDescriptor, t *mapping.Tree, at mapping.Path) *message {
 	m := &message{state: c.newState()}
 	place := int32(t.Place)
@@ -179,10 +179,10 @@ func (f *field) zero() mapping.Value {
 	}
 }
 
-// maxSymbols bounds the numbers of an enum that are found by index.
+// maxSymbols bounds the enum numbers whose symbols are found by index.
 const maxSymbols = 1024
 
-// add gives a number its name. If it has two names, the first counts.
+// add gives an enum number its symbol. If a number has two symbols, the first counts.
 func (s *symbols) add(number int32, name []byte) {
 	if number < 0 || number >= maxSymbols {
 		if s.large[number] == nil {

@@ -67,7 +67,7 @@ func (s *Schema) KindAt(p mapping.Path) mapping.Kind {
 			return mapping.Absent
 		}
 		if fd.IsList() || fd.IsMap() {
-			if i++; i == len(p) { // the path lacks the index or the key
+			if i++; i == len(p) { // the path ends without the index or key
 				return mapping.Absent
 			}
 			if fd.IsMap() {

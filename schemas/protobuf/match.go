@@ -27,8 +27,8 @@ const (
 // nil, the names are the message's own. Both results are nil if the message has no such field.
 //
 // A field with the same number is the same field, even under another name. A field not found by its number may have got
-// another number, so it is then searched by its name. Both rules must lead to one field, which must not be another
-// field of the reader, because otherwise a value would silently take the place of another.
+// another number, so it is then searched by its name. Both rules must give the same field, which must not belong to
+// another field of the reader, because otherwise a value would silently take the place of another.
 func (c *compiler) find(
 	d, reader protoreflect.MessageDescriptor, name string, at mapping.Path,
 ) (fd, of protoreflect.FieldDescriptor) {
@@ -71,7 +71,7 @@ func numbered(fd protoreflect.FieldDescriptor) string {
 	return fmt.Sprintf("%s (%d)", fd.Name(), fd.Number())
 }
 
-// alike reports whether two fields can be one field under another name or number.
+// alike reports whether b can be field a under another name or number.
 func alike(a, b protoreflect.FieldDescriptor) bool {
 	if a.IsList() != b.IsList() || a.IsMap() != b.IsMap() {
 		return false
@@ -98,7 +98,7 @@ func kindName(fd protoreflect.FieldDescriptor) string {
 	return kind
 }
 
-// below returns the message type of a reader's field, or nil if it has none.
+// below returns the message type of a reader's field, or nil if the field has no message type.
 func below(of protoreflect.FieldDescriptor) protoreflect.MessageDescriptor {
 	if of == nil {
 		return nil

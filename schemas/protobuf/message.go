@@ -40,7 +40,8 @@ func (s *Source) message(m *message, b []byte, group uint64) (next int, code sch
 	return len(b), schemas.OK
 }
 
-// takes reports whether the field may have that wire type. With any other it is skipped, as an unknown field is.
+// takes reports whether the field may have this wire type. A field with another wire type is skipped, like an unknown
+// field.
 func (f *field) takes(wire uint8) bool {
 	return wire == f.wire || wire == wireBytes && f.list != nil && f.wire != wireStartGroup
 }
@@ -79,7 +80,7 @@ func (s *Source) child(f *field, m *message, b []byte, i int) (next int, code sc
 	return to, code
 }
 
-// element reads an element of a list, or several packed ones.
+// element reads one element of a list, or several packed elements.
 func (s *Source) element(f *field, b []byte, i int, wire uint8) (next int, code schemas.Code) {
 	if wire == f.wire {
 		return s.one(f, b, i, wire)

@@ -12,18 +12,18 @@ import (
 type Source struct {
 	root   *message
 	values []mapping.Value
-	state  []int32 // for messages: 1 once entered; for lists: number of elements so far
-	times  []int32 // indices of values that are a Time
+	state  []int32 // by message: 1 once entered; by list: elements so far
+	times  []int32 // indices of the values that are Times
 
-	cleared, maxCleared int // values and states that clear has reset in this record, and the limit
+	cleared, maxCleared int // values and states that clear has reset in this record, and their largest number
 }
 
 // message is a message type with paths below it.
 type message struct {
 	state int32 // index in Source.state
 	zeros []zero
-	near  []*field // by number; nil: no path needs it
-	large []*field // fields with greater numbers, ascending
+	near  []*field // fields by number; nil: no path reads the field
+	large []*field // fields with numbers beyond near, ascending
 }
 
 // zero is the value of a field without presence until the record sets it.
@@ -32,17 +32,17 @@ type zero struct {
 	value mapping.Value
 }
 
-// field is a field that a path needs, or one that clears another member of its oneof.
+// field is a field that a path needs, or a field that only clears other members of its oneof.
 type field struct {
 	number  uint64
 	as      as
 	wire    uint8
 	place   int32 // index of the value; −1: none
 	symbols *symbols
-	child   *message // the message type, also of elements of a list or map whose picks have none
+	child   *message // the message type; also of elements and map values without picks of their own
 	list    *list
 	keys    *keys
-	others  []subtree // the other members of its oneof
+	others  []subtree // other members of the field's oneof
 }
 
 // list is a repeated field.
@@ -59,11 +59,11 @@ type pick struct {
 }
 
 // keys is a map field whose keys are texts.
-type keys struct{ picks []keyPick } // by key
+type keys struct{ picks []keyPick } // picked keys of a map field
 
 type keyPick struct {
 	key   []byte
-	value field // the value field of the entry
+	value field // field 2 of the map entry, the value
 	zero  mapping.Value
 	all   subtree
 }
@@ -78,7 +78,7 @@ type subtree struct {
 type as uint8
 
 const (
-	asNothing as = iota // skipped
+	asNothing as = iota // the field is skipped
 	asInt32
 	asInt64
 	asUint32
@@ -94,7 +94,7 @@ const (
 	asBool
 	asEnum
 	asText
-	asSeconds // seconds of a google.protobuf.Timestamp
+	asSeconds // a google.protobuf.Timestamp; this is its field seconds
 	asNanos
 	asMessage
 	asGroup
@@ -102,7 +102,7 @@ const (
 
 // symbols holds the names of an enum's numbers.
 type symbols struct {
-	near  [][]byte // by number; nil: none
+	near  [][]byte // symbol by enum number; nil: the schema has none
 	large map[int32][]byte
 }
 
@@ -114,7 +114,7 @@ func (s *symbols) value(number int32) mapping.Value {
 		name = s.large[number]
 	}
 	if name == nil {
-		return mapping.Value{Kind: mapping.Other} // a number without a name, from a newer schema
+		return mapping.Value{Kind: mapping.Other} // an enum number without a symbol, for example from a newer schema
 	}
 	return mapping.Value{Kind: mapping.Text, Text: name}
 }
@@ -161,9 +161,9 @@ func (s *Source) enter(m *message) {
 	}
 }
 
-// A record can name the members of a oneof in turn, or a key of a map again and again, with two bytes for each. Each
-// time the reader must clear the values below the others. It clears at most minClears values for a record, or
-// clearsPerPath for each path if these are more, which takes milliseconds. An honest record clears a few for each path.
+// A hostile record can name the members of a oneof in turn, or repeat a key of a map, with two bytes each time. Each
+// time the reader must clear the values that it had read before. For a record it clears at most the larger of minClears
+// values and clearsPerPath values per path, which takes milliseconds. An honest record clears a few values per path.
 const (
 	minClears     = 1 << 20
 	clearsPerPath = 1 << 8

@@ -286,7 +286,7 @@ func drawValue(r *rand.Rand, b []byte, wire uint8) []byte {
 	switch wire {
 	case wireVarint:
 		v := r.Uint64() >> r.IntN(64)
-		if r.IntN(4) == 0 { // longer than necessary
+		if r.IntN(4) == 0 { // encodes a varint longer than necessary
 			return append(b, byte(v)|0x80, 0x80, 0)
 		}
 		return protowire.AppendVarint(b, v)
@@ -306,7 +306,7 @@ func agree(t *testing.T, s *Schema, source mapping.Source, paths []mapping.Path,
 }
 
 // agreeAs fails the test unless the reader and a dynamic message agree on a record, and returns whether both read it. A
-// field that no path needs is skipped by its length, so only the dynamic message sees a fault within it. strict means
+// field that no path needs is skipped by its length, so only the dynamic message finds a fault within it. strict means
 // that the record has no such fault.
 func agreeAs(
 	t *testing.T, s, reader *Schema, source mapping.Source, paths []mapping.Path, record []byte, strict bool,
@@ -318,7 +318,7 @@ func agreeAs(
 	switch {
 	case err != nil && (code != schemas.OK || !strict):
 		return false
-	case code == schemas.InvalidUTF8, code == schemas.TooDeep: // valid to the library: texts in proto2, deep groups
+	case code == schemas.InvalidUTF8, code == schemas.TooDeep: // the library accepts these texts and groups
 		return false
 	case code == schemas.NumberOverflow && mapping.Finite(want) == code:
 		return false

@@ -127,7 +127,7 @@ func compile(name string, read func(name string) ([]byte, error)) (protoreflect.
 			file.Name = proto.String(imported)
 			return protocompile.SearchResult{Proto: file}, nil
 		}
-		// The compiler recurses without a limit.
+		// A bound is needed because the compiler recurses without a limit.
 		if mapping.Nesting(content, "{}[]()<>") > maxNesting {
 			return protocompile.SearchResult{}, fmt.Errorf("brackets nest deeper than %d", maxNesting)
 		}

@@ -127,7 +127,7 @@ func TestHostileRecordsAreRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	groups := strings.Repeat("\x7b", 100_000) // starts of group 15
+	groups := strings.Repeat("\x7b", 100_000) // nested starts of group 15
 	for _, c := range []struct {
 		name, record string
 		want         schemas.Code
@@ -216,7 +216,7 @@ func FuzzSchema(f *testing.F) {
 				if err != nil {
 					return
 				}
-				for _, p := range mappingtest.Reach(24, s.Names) { // each alone, because most have no value
+				for _, p := range mappingtest.Reach(24, s.Names) { // paths are tried singly, because most have no value
 					s.At(p)
 					if source, err := s.OpenAs(Newest, &Schema{message: s.message}, []mapping.Path{p}); err == nil {
 						sources = append(sources, source)

@@ -19,7 +19,7 @@ var (
 )
 
 // evolve returns a later version of a schema from drawSchema: fields get other names or wider types, some are removed,
-// some are new, and a symbol has another name. A number keeps its meaning.
+// some are new, and a symbol has another name. A field number keeps its meaning.
 func evolve(r *rand.Rand, text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
@@ -89,7 +89,7 @@ func TestVersionsAgreeWithDynamicMessages(t *testing.T) {
 	}
 }
 
-// FuzzVersion checks the same as FuzzRecord, for records of another version.
+// FuzzVersion is FuzzRecord for records of another version.
 func FuzzVersion(f *testing.F) {
 	for seed := range uint64(6) {
 		r, _, writer, _, _ := drawVersion(f, seed)
@@ -101,7 +101,7 @@ func FuzzVersion(f *testing.F) {
 	})
 }
 
-// reading returns the values of a record of a writer's schema at paths of a reader's, or why it cannot be read.
+// reading returns the values of a record of a writer's schema at paths of a reader's, or the error.
 func reading(t *testing.T, v Version, reader, writer, record string, paths ...string) string {
 	t.Helper()
 	read := func(fields string) *Schema {
@@ -209,8 +209,8 @@ func TestClearingOfValuesIsBounded(t *testing.T) {
 	}
 }
 
-// The bound is that of one record: how many values records before it made the reader forget does not matter, so that
-// what a record says follows from its bytes alone.
+// TestClearingStartsAgainWithEachRecord checks that the bound applies to each record by itself: values cleared in
+// earlier records must not count, because decoding must be a function of the record's bytes.
 func TestClearingStartsAgainWithEachRecord(t *testing.T) {
 	schema := readText(t, `syntax = "proto3"; message A { oneof o { W wide = 1; int32 narrow = 2; } } message W { int32 x = 1; }`, "A")
 	source, err := schema.Open(mappingtest.Paths(t, "/wide/x", "/narrow"))

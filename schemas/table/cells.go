@@ -45,7 +45,7 @@ func column(p mapping.Path, columns map[string]int) (k int, found bool) {
 	return k, false
 }
 
-// whole appends a row as an object of its cells, without missing ones.
+// whole appends a row as an object of its cells, without missing cells.
 func (s *source) whole(dst []byte, row []string) ([]byte, bool) {
 	dst = append(dst, '{')
 	for k, text := range row {

@@ -3,7 +3,7 @@
 // A row is a record of package mapping, whose texts and documents define the event: a path is a column, or a JSON
 // pointer of one name, and every value is a text. Rows also have:
 //
-//	partition_by origin            the cell decides the partition
+//	partition_by origin            the cell determines the partition
 //	key          tailnum           the cell is the record key
 //	sort         year, month       ascending and stable: rows that are equal stay in file order
 //
@@ -12,7 +12,7 @@
 // sorts as numbers if all its other cells are numbers.
 //
 // Without a Body, events have features and a label. With one, features and label take the names that the body has for
-// them, and every required member must be given.
+// them, and the mapping must have every required member.
 //
 // Without sort, rows are streamed. With sort, all events are held in memory, a few hundred bytes a row. Errors name the
 // line, the member, the column and the rule, and never a cell.

@@ -11,25 +11,25 @@ import (
 )
 
 // Mapping defines how rows become events. Its texts are the short forms of package mapping, in which a path is a column
-// of the first line; case counts.
+// name of the first line; upper and lower case differ.
 type Mapping struct {
-	Where       string   // comparison; empty: every row
-	Label       string   // comparison or column. Required without Body.
-	Features    []string // columns, all different; at least one without Body
+	Where       string   // condition for a row to be used; empty: every row is used
+	Label       string   // comparison or column that gives the label. Required without Body.
+	Features    []string // columns, without duplicates; at least one without Body
 	Members     []string // member=column, or member=column,column,… for a vector. They need a Body.
-	PartitionBy string   // column; empty: Row.Partition is empty
-	Key         string   // column; empty: Row.Key is nil
-	Sort        []string // columns; none: file order
+	PartitionBy string   // column; empty: Row.Partition stays empty
+	Key         string   // column; empty: Row.Key stays nil
+	Sort        []string // columns to sort by; none: file order
 
-	Document *mapping.Mapping // replaces all texts above; nil: none
+	Document *mapping.Mapping // a mapping that replaces all texts above; nil: none
 
 	// Whole makes each row an object of its cells, as texts under the names of their columns, instead of an event. It
-	// is for a mapping that reads such records. It may be combined only with Where, PartitionBy, Key and Sort.
+	// is for topics whose records a mapping reads. It may be combined only with Where, PartitionBy, Key and Sort.
 	Whole bool
 
 	Body   schemas.Body               // body of the events; the zero value is a body with features and any label
-	Comma  rune                       // between cells; 0: a comma
-	Called func(member string) string // name of where, label, … in messages; nil: as in a mapping
+	Comma  rune                       // separates cells; 0: a comma
+	Called func(member string) string // renames where, label, … in messages; nil: names as in a mapping
 }
 
 func (m Mapping) called(member string) string {
@@ -48,8 +48,8 @@ func (m Mapping) Validate() error {
 // plan is a mapping compiled for rows.
 type plan struct {
 	mapping.Rows
-	where  []mapping.Comparison // comparisons for whole rows
-	events *mapping.Plan        // nil: rows are whole
+	where  []mapping.Comparison // conditions on a row's columns
+	events *mapping.Plan        // makes events; nil: rows themselves are the output
 }
 
 func (m Mapping) compile() (plan, error) {
@@ -78,7 +78,7 @@ func (m Mapping) compile() (plan, error) {
 		seen[column] = true
 	}
 	switch {
-	case err != nil: // the compiled plan would lack it
+	case err != nil: // an item that failed above would be missing from the plan
 	case m.Whole:
 		for _, x := range []struct {
 			member string
@@ -102,13 +102,13 @@ func (m Mapping) compile() (plan, error) {
 	return p, errors.Join(errs...)
 }
 
-// config returns the configuration of the events, as far as printing needs it.
+// config returns the configuration of the events, with only the settings that printing needs.
 func (m Mapping) config(document *mapping.Mapping) schemas.EventConfig {
 	c := schemas.EventConfig{
 		Body: m.Body, Dimension: dimension, MaxBytes: 1, Features: schemas.FeatureConfig{Norm: "none"},
 	}
 	vector, _ := m.Body.Vector()
-	for _, item := range document.Members { // a vector has as many coordinates as columns are given for it
+	for _, item := range document.Members { // one column for each coordinate of a vector
 		if item.Name == vector.Name || vector.Also != "" && item.Name == vector.Also {
 			c.Dimension = max(len(item.From), 1)
 		}
@@ -143,5 +143,5 @@ func printed(k schemas.Kind, label *mapping.Item) schemas.Kind {
 	return k
 }
 
-// dimension is the dimension of feature vectors, which are hashed only for checking.
+// dimension is the dimension of hashed feature vectors, which are only checked and never printed.
 const dimension = 1 << 12

@@ -15,19 +15,19 @@ import (
 
 // Row is one event. Its slices are valid until the next call of Next.
 type Row struct {
-	Partition string // cell of PartitionBy; empty without
-	Key       []byte // cell of Key; nil without, or if missing
-	Event     []byte // JSON, one line without line end
+	Partition string // cell of column PartitionBy; empty without the column
+	Key       []byte // cell of column Key; nil without the column, or if the cell is missing
+	Event     []byte // the event as one line of JSON, without line end
 }
 
 // Reader returns the rows of a table as events.
 type Reader struct {
 	source *source
-	sorted *sorted // nil: rows are streamed
+	sorted *sorted // all rows, sorted; nil: rows are streamed
 	event  []byte
 }
 
-// Open reads the first line, which names the columns, and, if the mapping sorts, all the rest. It skips a byte order
+// Open reads the first line, which names the columns, and, if the mapping sorts, all other lines. It skips a byte order
 // mark at the start.
 func (m Mapping) Open(r io.Reader) (*Reader, error) {
 	p, err := m.compile()
@@ -47,7 +47,8 @@ func (m Mapping) Open(r io.Reader) (*Reader, error) {
 	return reader, nil
 }
 
-// Next returns the next row for which where holds, or io.EOF. After any other error the reader must not be used.
+// Next returns the next row that meets the conditions of where, or io.EOF. After any other error the reader must not be
+// used.
 func (r *Reader) Next() (Row, error) {
 	if r.sorted != nil {
 		return r.sorted.next()
@@ -64,14 +65,14 @@ func (r *Reader) Next() (Row, error) {
 	return next, nil
 }
 
-// source reads the lines for which where holds. A column that the mapping does not use is −1.
+// source reads the lines that meet the conditions of where. Positions of columns that the mapping does not use are −1.
 type source struct {
 	csv       *csv.Reader
 	header    []string
 	plan      plan
 	where     []int // columns of plan.where
 	cells     *cells
-	events    *mapping.Decoder // nil: rows are whole
+	events    *mapping.Decoder // makes events; nil: rows themselves are the output
 	event     schemas.Event
 	partition int
 	key       int
@@ -174,8 +175,8 @@ func (s *source) find(m Mapping) error {
 	return errors.Join(errs...)
 }
 
-// next appends the event of the next line for which where holds, and returns its cells, which are valid until the next
-// call.
+// next appends the event of the next line that meets the conditions of where, and returns the line's cells, which are
+// valid until the next call.
 func (s *source) next(dst []byte) (event []byte, row []string, err error) {
 	for {
 		row, err := s.csv.Read()
@@ -209,7 +210,7 @@ func (s *source) next(dst []byte) (event []byte, row []string, err error) {
 // oneByte is a record whose bytes are never read.
 var oneByte = []byte{'\n'}
 
-// keeps reports whether where holds for a whole row.
+// keeps reports whether a row meets the conditions of where.
 func (s *source) keeps(row []string) bool {
 	for i, column := range s.where {
 		v := mapping.Value{Kind: mapping.Text, Text: []byte(row[column])}

@@ -19,22 +19,22 @@ type sorted struct {
 	keys  []sortKey
 }
 
-// sortedRow holds the positions in the arena where its parts end; each part starts where the one before ends.
+// sortedRow holds end positions in the arena: each text of the row starts where the previous one ends.
 type sortedRow struct {
 	start, event, partition, key int
 	hasKey                       bool
-	index                        int // position in the file, and in the columns of sort keys
+	index                        int // row number in the file, and in the columns of sort keys
 }
 
 // sortKey holds the cells of one sort column, by index of the row.
 type sortKey struct {
 	texts   []string
-	numbers []float64 // complete if all cells that are not missing are numbers
+	numbers []float64 // numeric keys; complete if all present cells are numbers
 }
 
 func readSorted(s *source) (*sorted, error) {
 	t := &sorted{keys: make([]sortKey, len(s.sort))}
-	interned := map[string]string{} // because sort cells repeat: months, days, hours
+	interned := map[string]string{} // sort cells repeat (months, days, hours), so equal texts share memory
 	for {
 		row := sortedRow{start: len(t.arena), index: len(t.rows)}
 		event, cells, err := s.next(t.arena)
@@ -67,7 +67,7 @@ const maxInterned = 1 << 16
 func (k *sortKey) add(text string, interned map[string]string) {
 	kept, found := interned[text]
 	if !found {
-		kept = string([]byte(text)) // a copy, because the cells of a line share one buffer, which can then be freed
+		kept = string([]byte(text)) // copied, so that the buffer shared by the cells of a line can be freed
 		if len(interned) < maxInterned {
 			interned[kept] = kept
 		}
@@ -81,7 +81,7 @@ func (k *sortKey) add(text string, interned map[string]string) {
 	k.texts = append(k.texts, kept)
 }
 
-// compare orders by the sort columns, then by position in the file, so that any sort is stable.
+// compare orders by the sort columns, then by position in the file, so that every sort algorithm is stable.
 func (t *sorted) compare(a, b sortedRow) int {
 	for i := range t.keys {
 		k := &t.keys[i]

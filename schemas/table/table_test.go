@@ -173,8 +173,8 @@ func TestErrorsNamePlaceAndRuleAndNeverACell(t *testing.T) {
 		`key: no column "k"`, `partition_by: no column "p"`, `where: no column "w"`)
 }
 
-// TestFlights maps real lines as the README does and compares with a slow reference model. The decoder must accept
-// every event.
+// TestFlights maps real lines as the README does and compares the events with a slow reference model. The decoder must
+// accept every event.
 func TestFlights(t *testing.T) {
 	b, err := os.ReadFile(filepath.Join("testdata", "flights.csv"))
 	if err != nil {
@@ -289,7 +289,7 @@ func TestMembersOfABodyBecomeEvents(t *testing.T) {
 	}
 }
 
-// TestVectorOfOneColumn checks a vector with one coordinate. A path cannot go below a cell.
+// TestVectorOfOneColumn checks a vector with one coordinate. A path below a cell must be refused.
 func TestVectorOfOneColumn(t *testing.T) {
 	m := Mapping{Body: playBody, Members: []string{"arm=a", "reward=r", "context=x"}}
 	rows, err := readAll(m, "a,r,x\nnorth,1,7\n")

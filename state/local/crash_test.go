@@ -49,7 +49,7 @@ func number(t *testing.T, s *Store, partition int32) int {
 }
 
 // TestCrashLosesTheLastCallsOnly simulates a machine that stops and loses writes that were not synced. Each partition
-// must be as after some earlier call, and only the last calls may be lost.
+// must have the records after some earlier call, and only the last calls may be lost.
 func TestCrashLosesTheLastCallsOnly(t *testing.T) {
 	source := rand.New(rand.NewPCG(5, 6))
 	for _, percent := range []int{0, 10, 50, 90, 100} {
@@ -69,7 +69,7 @@ func TestCrashLosesTheLastCallsOnly(t *testing.T) {
 			if max(even, odd) > last || max(even, odd)-min(even, odd) > 1 {
 				t.Errorf("%d%%: partitions at calls %d and %d of %d", percent, even, odd, last)
 			}
-			follow(t, s, last+1, last+2) // the store still works
+			follow(t, s, last+1, last+2) // the store must still work
 			closeStore(t, s)
 		}
 	}
@@ -104,7 +104,7 @@ func TestChild(t *testing.T) {
 		t.Fatal(err)
 	}
 	follow(t, s, 1, 1000)
-	for n := 1001; ; n++ { // until killed
+	for n := 1001; ; n++ { // writes until the test kills the process
 		follow(t, s, n, n)
 		if n == 2000 {
 			fmt.Println("ready")
@@ -150,7 +150,7 @@ func TestKillKeepsWholeCalls(t *testing.T) {
 	if err := c.Process.Kill(); err != nil {
 		t.Error(err)
 	}
-	_ = c.Wait() // killed
+	_ = c.Wait() // the error says that the process was killed
 
 	s, err := Open(dir, testIdentity())
 	if err != nil {

@@ -8,12 +8,12 @@ import (
 )
 
 // disk is a file system that stays unchanged from the first failed write on, as if the machine had crashed there. Later
-// writes go to memory, and Pebble gets no error. Pebble would panic on most write errors, in its own goroutines or with
-// locks held, which ends the process. Until opened is set, an error is returned as an error.
+// writes go to memory, and Pebble gets no error. The reason is that Pebble panics on most write errors, in its own
+// goroutines or with locks held, which ends the process. Before opened is set, Pebble gets the error.
 type disk struct {
 	vfs.FS
-	memory *vfs.MemFS // files made after the failure
-	wrote  func()     // called for each successful write
+	memory *vfs.MemFS // file system of files made after the failure
+	wrote  func()     // called after each successful write
 	opened atomic.Bool
 	failed atomic.Pointer[error]
 }
@@ -37,7 +37,7 @@ func (d *disk) noteError(err error) error {
 	return nil
 }
 
-// change runs do, which changes the directory, or does nothing once the disk is lost.
+// change runs do, which changes the directory. Once the disk is lost it does nothing.
 func (d *disk) change(do func() error) error {
 	if d.lost() != nil {
 		return nil
@@ -120,7 +120,7 @@ func (d *disk) MkdirAll(name string, mode os.FileMode) error {
 
 func (d *disk) Unwrap() vfs.FS { return d.FS }
 
-// file is a file on a disk that may become lost.
+// file is a file on a disk that may fail.
 type file struct {
 	vfs.File
 	disk *disk

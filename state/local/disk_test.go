@@ -13,8 +13,8 @@ type refusing struct{ vfs.File }
 
 func (refusing) Preallocate(_, _ int64) error { return syscall.EOPNOTSUPP }
 
-// TestOnlyFailedWritesLoseTheDisk checks that a failure to reserve space or to delete a file does not lose the disk. A
-// failed write does, and Pebble does not get its error.
+// TestOnlyFailedWritesLoseTheDisk checks that a failure to reserve space or to delete a file does not count as a lost
+// disk. A failed write must, and Pebble must not get its error.
 func TestOnlyFailedWritesLoseTheDisk(t *testing.T) {
 	_, failing, fail := failingDisk(syscall.EIO)
 	d := newDisk(failing, func() {})

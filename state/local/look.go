@@ -15,10 +15,10 @@ import (
 
 // Found describes the store that Look finds in a directory.
 type Found struct {
-	Begun   bool   // a store is there
-	Held    bool   // a process has it open, so that its owner cannot be checked
-	Damaged bool   // Open would set its files aside, and restore them from the changelog
-	Free    uint64 // bytes that the disk has left for it
+	Begun   bool   // the folder has a store
+	Held    bool   // another process has the store open, so its owner cannot be checked
+	Damaged bool   // Open would move the files away and restore the store from the changelog
+	Free    uint64 // free bytes of the disk
 }
 
 // ErrSpace reports a disk without enough room for a store.
@@ -50,7 +50,7 @@ func (o Options) Look(dir string, id state.Identity) (Found, error) {
 		found.Free = usage.AvailBytes
 	}
 	if _, err := o.FS.Stat(o.FS.PathJoin(dir, lockName)); errors.Is(err, fs.ErrNotExist) {
-		return found, nil // Open makes this file first
+		return found, nil // Open makes this file first, so without it there is no store
 	}
 	lock, err := lockDirectory(o.FS, dir)
 	if errors.Is(err, state.ErrLocked) {
@@ -89,7 +89,7 @@ func (o Options) compare(found *Found, dir string, id state.Identity) error {
 	}
 	closed := closePebble(db)
 	switch {
-	case errors.Is(err, pebble.ErrNotFound): // it was begun and never written
+	case errors.Is(err, pebble.ErrNotFound): // the store was begun but never written
 	case err != nil:
 		found.Damaged = true
 	default:

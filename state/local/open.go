@@ -16,15 +16,15 @@ import (
 
 // Options are the settings of a Store. The service uses the zero value.
 type Options struct {
-	FS vfs.FS // file system of the store; nil is the machine's
+	FS vfs.FS // file system of the store; nil: the machine's
 
 	// DiskFull is called with true when writes start to wait for space, and repeatedly while they wait. It is called
 	// with false when a write succeeds again. It may be nil.
 	DiskFull func(full bool)
 }
 
-// storeName is the directory of the files within the given one. The given directory may be a mounted volume, which
-// cannot be renamed when its files are set aside.
+// storeName is the directory of the files within the given one. It exists because the given directory may be a mounted
+// volume, which cannot be renamed, but damaged files must be.
 const storeName = "store"
 
 // lockName is the file within the given directory that a process locks before it opens the store.
@@ -36,12 +36,12 @@ func Open(dir string, id state.Identity) (*Store, error) { return Options{}.Open
 // Open opens the local store in dir, or creates it, for the deployment id. It does not touch files of another
 // deployment (ErrForeign), or files in use (ErrLocked). It renames damaged files within dir, see Store.SetAside, and
 // starts with an empty store, because the changelog has all of its content. It reads every block once, so that damage
-// is found now and not later. An error of the operating system is returned unchanged.
+// is found at the start and not later. An error of the operating system is returned unchanged.
 func (o Options) Open(dir string, id state.Identity) (*Store, error) {
 	if o.FS == nil {
 		o.FS = vfs.Default
 		if absolute, err := filepath.Abs(dir); err == nil {
-			dir = absolute // because the lock within a process goes by name
+			dir = absolute // absolute, because the lock within a process compares names
 		}
 	}
 	if err := makeDirectory(o.FS, dir); err != nil {
@@ -67,13 +67,13 @@ func makeDirectory(disk vfs.FS, dir string) error {
 	}
 	parent, err := disk.OpenDir(disk.PathDir(dir))
 	if err != nil {
-		return nil // the directory's parent is not readable; a crash may lose the directory, which the changelog restores
+		return nil // an unreadable parent cannot be synced; if a crash loses dir, the changelog restores it
 	}
-	_ = parent.Sync() // ignored for the same reason
+	_ = parent.Sync() // an error is ignored, because the changelog can restore dir
 	return parent.Close()
 }
 
-// lockDirectory takes the lock under which the files may be renamed; Pebble's own lock is renamed with them.
+// lockDirectory takes the lock under which the files may be renamed; Pebble's own lock would be renamed with the files.
 func lockDirectory(disk vfs.FS, dir string) (io.Closer, error) {
 	lock, err := disk.Lock(disk.PathJoin(dir, lockName))
 	var path *fs.PathError
@@ -81,8 +81,8 @@ func lockDirectory(disk vfs.FS, dir string) (io.Closer, error) {
 	switch {
 	case err == nil:
 		return lock, nil
-	case errors.As(err, &path), // the file cannot be made
-		errors.As(err, &number) && number != syscall.EAGAIN && number != syscall.EACCES: // or cannot be locked at all
+	case errors.As(err, &path), // the lock file cannot be made, or
+		errors.As(err, &number) && number != syscall.EAGAIN && number != syscall.EACCES: // the file system has no locks
 		return nil, fmt.Errorf("state: lock in directory %s: %w", dir, osError(err))
 	}
 	return nil, fmt.Errorf("%w: %s; stop the other process, or give this one a directory of its own", state.ErrLocked, dir)
@@ -130,7 +130,7 @@ func (o Options) openFiles(dir, files string, id state.Identity) (*Store, error)
 }
 
 // openPebble turns panics into errDamaged, because Pebble panics on invalid bytes that it has read from the disk. The
-// exception is our own panic, which means that something cannot be written.
+// exception is the panic of quiet.Fatalf, which means that a file cannot be written.
 func openPebble(files string, o *pebble.Options) (db *pebble.DB, err error) {
 	defer func() {
 		switch r := recover(); r {
@@ -151,8 +151,8 @@ func closePebble(db *pebble.DB) error {
 	return nil
 }
 
-// damagedOr returns an error of the operating system, with which the files are intact, unchanged, and any other error
-// as damage. A missing file counts as damage.
+// damagedOr returns an error of the operating system unchanged, because then the files are intact, and reports any
+// other error as damage. A missing file counts as damage.
 func damagedOr(dir string, err error) error {
 	if errors.Is(err, state.ErrFailed) {
 		return fmt.Errorf("%w: directory %s cannot be written", state.ErrFailed, dir)
@@ -194,8 +194,7 @@ func checkFiles(db *pebble.DB, dir string, id state.Identity) error {
 	return owner.Compare(id, dir)
 }
 
-// maxAside bounds the number of damaged copies, because a failing disk could otherwise be filled with one for each
-// start.
+// maxAside bounds the number of damaged copies, because each start with a failing disk could otherwise add a copy.
 const maxAside = 9
 
 // setAside renames the files to the first free name.

@@ -54,7 +54,7 @@ func TestDamagedFilesAreSetAside(t *testing.T) {
 			"missing": os.Remove,
 		} {
 			if c.name == "format" && how != "missing" {
-				continue // this file's name is its content
+				continue // the file's name is its content
 			}
 			dir := filled(t)
 			paths, err := filepath.Glob(filepath.Join(dir, storeName, c.files))
@@ -83,8 +83,8 @@ func TestDamagedFilesAreSetAside(t *testing.T) {
 	}
 }
 
-// TestNoFlippedBitIsBelieved flips bits of every file. Each partition must then be empty, refused, or as a call left
-// it, and the process must not crash.
+// TestNoFlippedBitIsBelieved flips bits of every file. Afterwards each partition must be empty, refused, or have the
+// records after some completed call, and the process must not crash.
 func TestNoFlippedBitIsBelieved(t *testing.T) {
 	source := rand.New(rand.NewPCG(3, 4))
 	big := strings.Repeat("x", 9000)
@@ -139,7 +139,8 @@ func TestFilesWithoutAnIdentityAreSetAside(t *testing.T) {
 	}
 }
 
-// TestAFailingDiskIsNotFilledWithCopies checks that a service that restarts again and again does not fill the disk.
+// TestAFailingDiskIsNotFilledWithCopies checks that a service that keeps restarting does not fill the disk with damaged
+// copies.
 func TestAFailingDiskIsNotFilledWithCopies(t *testing.T) {
 	disk := vfs.NewMem()
 	for n := range maxAside + 1 {

@@ -15,13 +15,13 @@ func pebbleOptions(disk vfs.FS) *pebble.Options {
 		// The format is fixed, so that a new version of the library does not change the files by itself.
 		FormatMajorVersion: pebble.FormatTableFormatV6,
 		// The same few keys are written again and again. A larger table overwrites old values in memory; a smaller one
-		// would write them to disk. A value of MaxValue fits many times.
+		// would write them to disk. Many values of MaxValue bytes fit in it.
 		MemTableSize: 16 << 20,
 		// Values are read once, at the start of a partition; the cache is for compactions.
 		CacheSize: 8 << 20,
 	}
 	// Sealed values do not compress. Pebble has two implementations of zstd, chosen by the build: with cgo a C library,
-	// without cgo one in Go. Because nothing is compressed, both builds write the same files.
+	// without cgo one in Go. Without compression both builds write the same files.
 	o.ApplyCompressionSettings(func() pebble.DBCompressionSettings { return pebble.DBCompressionNone })
 	return o
 }
@@ -33,7 +33,7 @@ func (quiet) Infof(string, ...any)  {}
 func (quiet) Errorf(string, ...any) {}
 
 // Fatalf must not return. Pebble calls it if a file is missing or cannot be written; an open store hides failed writes
-// from Pebble. In Open the panic becomes ErrFailed. In a goroutine of Pebble it ends the process, which loses nothing,
+// from Pebble. In Open the panic becomes ErrFailed. In a goroutine of Pebble it ends the process. This loses no data,
 // and there is no better way.
 func (quiet) Fatalf(string, ...any) { panic(fatal{}) }
 

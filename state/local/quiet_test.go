@@ -9,8 +9,8 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// TestTheStoreCompressesNothing checks that a table of compressible values is longer than the values. Pebble would
-// compress with another library if a C compiler was present at the build, so the files would depend on the build.
+// TestTheStoreCompressesNothing checks that a table of compressible values is longer than the values. With compression
+// the files would depend on the build, because Pebble uses another library if a C compiler is present.
 func TestTheStoreCompressesNothing(t *testing.T) {
 	const values, length = 16, 1 << 16
 	disk := vfs.NewMem()

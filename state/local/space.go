@@ -8,8 +8,8 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// minimumSpace must be free before writes continue after the disk was full: for flushed tables and the log beside them.
-// On a small disk it is a sixteenth of the disk.
+// minimumSpace must be free before writes continue after the disk was full: for flushed tables and the log. On a small
+// disk it is a sixteenth of the disk.
 const minimumSpace = 64 << 20
 
 // enough returns how many bytes of a disk must be free.
@@ -32,8 +32,8 @@ type space struct {
 	ended  chan struct{}
 	once   sync.Once
 
-	waiting atomic.Bool // a write waits
-	full    atomic.Bool // the last write that found no space has not succeeded, nor any after it
+	waiting atomic.Bool // a write waits for space
+	full    atomic.Bool // the last write found no space, and none has succeeded since
 }
 
 func newSpace(disk vfs.FS, path string, notify func(bool)) *space {
@@ -75,7 +75,7 @@ func (s *space) wait() {
 	}
 }
 
-// wrote is called when a write succeeds. A write that began before the disk was full does not count.
+// wrote is called when a write succeeds. A write that began before the disk was full has no effect here.
 func (s *space) wrote() {
 	if s.full.Load() && !s.waiting.Load() && s.full.CompareAndSwap(true, false) {
 		s.notify(false)

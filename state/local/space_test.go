@@ -42,7 +42,7 @@ func TestAFullDiskIsWaitedFor(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		follow(t, s, 11, 4000) // 12 MB, more than the log's buffers hold
+		follow(t, s, 11, 4000) // 12 MB exceed the buffers of the log
 	}()
 	if full := <-told; !full {
 		t.Error("told that there is space")
@@ -71,7 +71,7 @@ func TestAStoreThatCannotBeWrittenFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	follow(t, s, 1, 3000) // so that some of it is in tables
+	follow(t, s, 1, 3000) // enough that some records are in tables
 	fail.Store(true)
 	var writers sync.WaitGroup
 	for p := range int32(4) {
@@ -119,7 +119,7 @@ func TestCloseEndsTheWaitForSpace(t *testing.T) {
 			waiting <- struct{}{}
 		}
 	})
-	s.wait() // returns, because the store is not yet opened
+	s.wait() // must return, because the store is not yet open
 	s.opened.Store(true)
 	done := make(chan struct{})
 	go func() { s.wait(); close(done) }()
@@ -152,8 +152,8 @@ func TestAFullDiskAtOpenIsAnError(t *testing.T) {
 	}
 }
 
-// TestAFullDiskIsReportedUntilAWriteSucceeds checks that DiskFull is called repeatedly while a write waits. Free space
-// alone does not end this; only a successful write does.
+// TestAFullDiskIsReportedUntilAWriteSucceeds checks that DiskFull is called repeatedly while a write waits. Only a
+// successful write ends the calls, not free space.
 func TestAFullDiskIsReportedUntilAWriteSucceeds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		memory := vfs.NewMem()
@@ -173,7 +173,7 @@ func TestAFullDiskIsReportedUntilAWriteSucceeds(t *testing.T) {
 		s.opened.Store(true)
 		go s.wait()
 		time.Sleep(2*remindSpace + remindSpace/2)
-		s.wrote() // a write that began before the disk was full
+		s.wrote() // a write that began before the disk was full ends now
 		if want := []bool{true, true, true}; !slices.Equal(told(), want) {
 			t.Errorf("told %v while a write waits, want %v", told(), want)
 		}

@@ -15,8 +15,8 @@ import (
 )
 
 // Store is the local copy of the changelog's records for the partitions that this process owns, or owned: a restart
-// reads it instead of the topic. Writes are not synced. A crash of the machine loses the last writes, but only whole
-// calls and in order, so that a partition is always as some call left it.
+// reads it instead of the topic. Writes are not synced. A crash of the machine may lose the last calls, but never a
+// part of a call. So a partition always has the records after some completed call.
 //
 // Methods may run concurrently for different partitions. Close must come after all of them.
 type Store struct {
@@ -54,9 +54,9 @@ func valueChecksum(key, value []byte) uint32 {
 	return crc32.Update(crc32.Checksum(key, castagnoli), castagnoli, value)
 }
 
-// Load returns the partition's records, sorted by key; none if there are none. After ErrCorrupt the partition cannot be
-// used, and the caller must restore it from the changelog with Replace. The caller must also check, against the
-// changelog's position, that the records are the newest.
+// Load returns the partition's records, sorted by key; or none. After ErrCorrupt the partition cannot be used, and the
+// caller must restore it from the changelog with Replace. The caller must also check, against the changelog's position,
+// that the records are the newest.
 func (s *Store) Load(partition int32) ([]state.Record, error) {
 	if err := s.disk.lost(); err != nil {
 		return nil, own("read", err)
@@ -70,7 +70,7 @@ func (s *Store) Load(partition int32) ([]state.Record, error) {
 		key, value := it.Key(), it.Value()
 		end := len(value) - checksumSize
 		if end < 0 || valueChecksum(key, value[:end]) != binary.LittleEndian.Uint32(value[end:]) {
-			_ = it.Close() // a second error about the same records adds nothing
+			_ = it.Close() // closing after a read error adds nothing to report
 			return nil, fmt.Errorf("%w: stored value of partition %d does not match its checksum", state.ErrCorrupt, partition)
 		}
 		records = append(records, state.Record{Key: slices.Clone(key[prefixSize:]), Value: slices.Clone(value[:end])})
@@ -91,7 +91,7 @@ func (s *Store) Follow(partition int32, records []state.Record) error {
 	return s.write(partition, records, false)
 }
 
-// Replace replaces all records of the partition by the given ones, all or none.
+// Replace replaces all records of the partition by the given ones, either all or none.
 func (s *Store) Replace(partition int32, records []state.Record) error {
 	return s.write(partition, records, true)
 }
@@ -134,8 +134,8 @@ func (s *Store) commit(b *pebble.Batch) error {
 	return nil
 }
 
-// StopWaiting ends the wait of writes for space on a full disk, and makes later ones fail at once. It is for a service
-// that must stop. The changelog has the records that were not written.
+// StopWaiting ends the wait of writes for space on a full disk, and makes later writes fail at once. It is for a
+// service that must stop. The changelog has the records that were not written.
 func (s *Store) StopWaiting() { s.space.giveUp() }
 
 // Close writes everything to the disk and releases the directory.
@@ -153,7 +153,7 @@ func (s *Store) Close() error {
 
 // SetAside describes the files that Open could not use and renamed.
 type SetAside struct {
-	Path   string // path of the files, for inspection; they may be deleted
+	Path   string // path of the files moved away; a person may inspect and delete them
 	Reason string
 }
 

@@ -93,7 +93,7 @@ func TestStoreFollowsReplacesAndReopens(t *testing.T) {
 	}
 }
 
-// TestAFlippedValueIsFound flips a value that Pebble alone would return without an error.
+// TestAFlippedValueIsFound flips a bit of a value. Pebble would return the value without an error; Load must refuse it.
 func TestAFlippedValueIsFound(t *testing.T) {
 	s := openMem(t, vfs.NewMem())
 	defer closeStore(t, s)
@@ -166,7 +166,7 @@ func TestIdentityOfAStore(t *testing.T) {
 			t.Errorf("other %s: %v", name, err)
 		}
 	}
-	s := openMem(t, disk) // the refused calls changed nothing
+	s := openMem(t, disk) // the refused calls must have changed nothing
 	if s.SetAside() != nil {
 		t.Error("set aside")
 	}

@@ -4,11 +4,11 @@
 //
 // An event is accepted if its user's last accepted event is at least s steps back. Otherwise it takes its place as a
 // null event. So a user has at most ⌈W/s⌉ accepted events among any W steps, the number in mechanisms/PROOF.md.
-// Acceptance is a function of user and step alone; the event's content, and whether it is valid, have no effect.
+// Acceptance is a function of user and step only. The event's content has no effect, not even if it is invalid.
 //
 // Users are remembered for s steps as 128 bits of HMAC-SHA-256 under a secret of the deployment. There are at most B·s
-// of them, in a state of constant length, which is private and must be sealed. Two users with the same hash would be
-// treated as one, which loses events but no privacy.
+// of them, in a state of constant length, which is private and must be sealed. Two users with the same hash count as
+// one user, which refuses more events but weakens no guarantee.
 //
 //	limiter, err := users.New(s, batch, key)
 //	if !limiter.Admit(step, limiter.ID(user)) { null event }

@@ -24,14 +24,14 @@ type entry struct {
 // Limiter decides which events of users are accepted. It is not safe for concurrent use.
 //
 // Invariant: remembered has one entry for each user accepted in the last s steps, in order of acceptance, and last has
-// their steps.
+// the step of each.
 type Limiter struct {
 	separation uint64
 	key        [32]byte
 	mac        hash.Hash
 	sum        []byte
 
-	remembered []entry // a ring of capacity B·s
+	remembered []entry // ring buffer of capacity B·s
 	first, len int
 	last       map[ID]uint64
 }

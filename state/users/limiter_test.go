@@ -69,7 +69,7 @@ func TestAcceptanceIsThatOfTheDefinition(t *testing.T) {
 }
 
 // TestRestoreAtEveryEventDecidesAlike checks that the state is complete: a limiter with another key, restored before
-// every event, decides the same, and writes states of one length.
+// every event, makes the same decisions, and its states always have the same length.
 func TestRestoreAtEveryEventDecidesAlike(t *testing.T) {
 	for _, separation := range []uint64{1, 2, 5} {
 		history(t, separation, 3, 40, 9, func(l *users.Limiter) *users.Limiter {
@@ -101,7 +101,7 @@ func TestRestoreRefusesWhatItDidNotWrite(t *testing.T) {
 	if err := l.Restore(state); err != nil {
 		t.Fatal(err)
 	}
-	const count, entries, length = 33, 37, 24 // positions in the state, and the length of an entry
+	const count, entries, length = 33, 37, 24 // positions of the count and the first entry; length of an entry
 	for what, at := range map[string]struct {
 		place int
 		value byte

@@ -107,7 +107,7 @@ func earlier(t *testing.T, public []byte, part bool) []byte {
 		t.Fatal(err)
 	}
 	p.Means = false
-	p.Whole = p.Whole && !part
+	p.FullTangent = p.FullTangent && !part
 	if public, err = p.AppendBinary(nil); err != nil {
 		t.Fatal(err)
 	}

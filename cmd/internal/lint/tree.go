@@ -90,6 +90,7 @@ func CheckTree(tree fs.FS, files []string) ([]Finding, error) {
 		if !slices.Contains(notText, path.Ext(name)) && !strings.Contains(name, "testdata/fuzz/") {
 			found = append(found, wordsIn(name, content)...)
 			found = append(found, columnsIn(name, content)...)
+			found = append(found, sentencesIn(name, content)...)
 		}
 	}
 	for dir := range packages {

@@ -28,7 +28,7 @@ func (m *machine) band(b *operators.Band) (*Band, error) {
 	if b == nil {
 		return nil, nil
 	}
-	most, err := b.ErrorMost(m.opened)
+	most, err := b.MaxError(m.opened)
 	if err != nil {
 		return nil, err
 	}

@@ -53,7 +53,7 @@ func NewEffect(in Input, aim operators.Aim) (*Effect, error) {
 	}
 	return &Effect{
 		Effect: aim.Effect, Power: aim.Probability, Deviation: aim.Deviation, Events: known(p.Events),
-		WithoutPrivacy: known(p.WithoutPrivacy), OneLook: known(p.OneLook), Most: Number(p.Most),
+		WithoutPrivacy: known(p.WithoutPrivacy), OneLook: known(p.OneLook), Most: Number(p.MaxEvents),
 	}, nil
 }
 

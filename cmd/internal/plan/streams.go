@@ -160,17 +160,19 @@ func (s *Streams) advice() string {
 	batch := "ORIEL_BATCH=" + strconv.FormatUint(s.SameBatch, 10)
 	switch {
 	case s.setting == "":
-		fmt.Fprintf(&b, ".\nWith %s it closes as many as one of them does, each of %d times the events.\n", batch, s.Partitions)
+		fmt.Fprintf(&b, ".\nWith %s it closes as many as one of them does, and each has %d times the events.\n", batch, s.Partitions)
 	case s.SameSteps.Known():
-		fmt.Fprintf(&b, ", so that so many steps are as much shorter.\nFor the lengths of a partition's stream set %s=%.0f, for a "+
-			"little more noise, or %s, for fewer decisions.\n", s.setting, float64(s.SameSteps), batch)
+		fmt.Fprintf(&b, ", so %s covers less time.\nTo cover as much time as a partition's stream does, set %s=%.0f, which "+
+			"costs a little more noise, or %s, which publishes fewer decisions.\n",
+			s.setting, s.setting, float64(s.SameSteps), batch)
 	default:
-		fmt.Fprintf(&b, ", so that so many steps are as much shorter.\nFor the lengths of a partition's stream set %s, for fewer "+
-			"decisions: %s is at most %d.\n", batch, s.setting, s.most)
+		fmt.Fprintf(&b, ", so %s covers less time.\nTo cover as much time as a partition's stream does, set %s, which publishes "+
+			"fewer decisions, because %s is at most %d.\n", s.setting, batch, s.setting, s.most)
 	}
 	if s.Topic.Separation.Known() && !s.separations {
-		fmt.Fprintf(&b, "Users cannot be kept as far apart in time: ORIEL_BATCH × ORIEL_USER_SEPARATION is at most %d for the whole "+
-			"topic, %s.\n", uint64(users.MaxRemembered), Duration(float64(users.MaxRemembered)/float64(s.Topic.EventsPerSecond)))
+		fmt.Fprintf(&b, "Events of a user cannot be kept as far apart in time, because "+
+			"ORIEL_BATCH × ORIEL_USER_SEPARATION is at most %d for the whole topic, %s.\n",
+			uint64(users.MaxRemembered), Duration(float64(users.MaxRemembered)/float64(s.Topic.EventsPerSecond)))
 	}
 	return b.String()
 }

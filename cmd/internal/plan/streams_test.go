@@ -45,7 +45,7 @@ func TestAWholeTopicClosesStepsAsOftenAsAllPartitions(t *testing.T) {
 	}{
 		{func(in *Input) {
 			in.Configured.Scope, in.Configured.Batch = protection.Window{Steps: 1 << 20}, 4
-		}, "set ORIEL_BATCH=48, for fewer decisions: ORIEL_WINDOW is at most 4194304"},
+		}, "set ORIEL_BATCH=48, which publishes fewer decisions, because ORIEL_WINDOW is at most 4194304"},
 		{func(in *Input) {
 			in.Configured.Unit = protection.User{Separation: 65536}
 		}, "at most 131072 for the whole topic, 1 min 49 s"},

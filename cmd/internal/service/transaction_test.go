@@ -379,12 +379,12 @@ func otherDecision(line []byte) []byte {
 func (f *fixture) otherStatuses(sealed []byte) []byte {
 	f.T.Helper()
 	sealer := f.sealer()
-	row, err := sealer.OpenVerdicts(sealed)
+	row, err := sealer.OpenStatuses(sealed)
 	if err != nil {
 		f.T.Fatal(err)
 	}
-	row.Verdicts[3]++
-	return sealer.SealVerdicts(nil, row)
+	row.Statuses[3]++
+	return sealer.SealStatuses(nil, row)
 }
 
 // sealer returns a Sealer that opens the sealed records of partition 0.

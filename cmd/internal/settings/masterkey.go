@@ -42,7 +42,7 @@ func (s Settings) MasterKey(ctx context.Context) (*state.MasterKey, error) {
 func printed(ctx context.Context, words []string, timeout time.Duration) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	out := &bounded{most: state.MostMasterKeyText}
+	out := &bounded{most: state.MaxMasterKeyText}
 	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
 	cmd.Stdout, cmd.WaitDelay = out, time.Second
 	err := cmd.Run()

@@ -226,7 +226,7 @@ func TestEveryPodIsConfined(t *testing.T) {
 }
 
 // TestSelectorsMeetTheirPods checks that the selectors of Service, PodDisruptionBudget and StatefulSet match the pods
-// of `oriel run` alone.
+// of `oriel run` and no other pods.
 func TestSelectorsMeetTheirPods(t *testing.T) {
 	text, err := render(t, "orders", values(t, "orders"))
 	if err != nil {
@@ -346,8 +346,8 @@ func TestOrielTakesTheSettings(t *testing.T) {
 	}
 }
 
-// TestRulesAreThoseOfPrometheus checks that the chart has the rules of deploy/prometheus. Its rules.yml is a symbolic
-// link, which Helm follows when it loads or packs the chart.
+// TestRulesAreThoseOfPrometheus checks that the chart contains the same rules as the files of deploy/prometheus. Its
+// rules.yml is a symbolic link, which Helm follows when it loads or packs the chart.
 func TestRulesAreThoseOfPrometheus(t *testing.T) {
 	want, err := os.ReadFile("../../prometheus/rules.yml")
 	if err != nil {

@@ -18,14 +18,14 @@ func Lower(k, n int, alpha float64) float64 {
 		return math.Pow(alpha, 1/float64(n)) * (1 - 0x1p-40)
 	}
 	low, high := 0.0, 1.0
-	for range 70 { // because gonum's own quantile is inaccurate in the tails
+	for range 70 { // bisection, because gonum's own quantile is inaccurate in the tails
 		if middle := (low + high) / 2; mathext.RegIncBeta(float64(k), float64(n-k+1), middle) < alpha {
 			low = middle
 		} else {
 			high = middle
 		}
 	}
-	return low * (1 - 0x1p-30) // the incomplete beta function is accurate to some 1e-11
+	return low * (1 - 0x1p-30) // rounded down: gonum's incomplete beta function is accurate to some 1e-11
 }
 
 // Mu returns the largest µ that k right guesses of n fair coins refute at confidence 1 − α, because a guess of the coin
@@ -36,7 +36,7 @@ func Mu(k, n int, alpha float64) float64 {
 
 // Epsilon returns the largest ε that k right guesses out of r, in n runs, refute at confidence 1 − α. Under (ε, δ)-DP
 // at most T of the runs reveal their coin, T ~ Binomial(n, δ), and every other guess is right with probability at most
-// e^ε/(1 + e^ε). A tenth of α is spent on the event that T exceeds the number that is subtracted from k here.
+// e^ε/(1 + e^ε). A tenth of α pays for the event that T exceeds the number subtracted from k.
 func Epsilon(k, r, n int, delta, alpha float64) float64 {
 	revealed, alpha := revealedRuns(n, delta, alpha)
 	p := Lower(k-revealed, r, alpha)
@@ -44,8 +44,8 @@ func Epsilon(k, r, n int, delta, alpha float64) float64 {
 }
 
 // EpsilonAbove reports whether Epsilon is above a bound of at least 0, up to rounding. It is much cheaper than Epsilon,
-// because it computes a single tail, which is below α if e^ε/(1 + e^ε) is refuted. It is meant for searches in which
-// the last digits of Epsilon do not matter.
+// because it computes only one binomial tail and compares it with α. It is for searches in which the last digits of
+// Epsilon do not matter.
 func EpsilonAbove(epsilon float64, k, r, n int, delta, alpha float64) bool {
 	revealed, alpha := revealedRuns(n, delta, alpha)
 	if k -= revealed; k <= 0 || r <= 0 {
@@ -54,12 +54,12 @@ func EpsilonAbove(epsilon float64, k, r, n int, delta, alpha float64) bool {
 	return mathext.RegIncBeta(float64(k), float64(r-k+1), 1/(1+math.Exp(-epsilon))) < alpha
 }
 
-// revealedRuns returns how many of n runs Epsilon assumes to have revealed their coin, and the rest of α.
+// revealedRuns returns how many of n runs Epsilon assumes to have revealed their coin, and the remaining part of α.
 func revealedRuns(n int, delta, alpha float64) (revealed int, left float64) {
 	if delta == 0 {
 		return 0, alpha
 	}
-	// The function is P(T ≥ revealed + 1).
+	// RegIncBeta is P(T ≥ revealed + 1).
 	for revealed < n && mathext.RegIncBeta(float64(revealed+1), float64(n-revealed), delta) > alpha/10 {
 		revealed++
 	}

@@ -49,7 +49,8 @@ func TestLowerIsTheExactLimit(t *testing.T) {
 	}
 }
 
-// TestLowerCovers checks that the probability of a limit above the true rate, summed over all outcomes, is at most α.
+// TestLowerCovers checks that the probability of a limit above the true rate, summed over all possible counts, is at
+// most α.
 func TestLowerCovers(t *testing.T) {
 	for _, n := range []int{5, 40, 300} {
 		for _, p := range []float64{0.01, 0.3, 0.5, 0.731, 0.99} {
@@ -69,7 +70,7 @@ func TestLowerCovers(t *testing.T) {
 	}
 }
 
-// TestMuBoundIsOfTheTradeOffCurve feeds Mu the best guesses against a µ-GDP mechanism, which are right with probability
+// TestMuBoundIsOfTheTradeOffCurve gives Mu the best guesses against a µ-GDP mechanism, which are right with probability
 // Φ(µ/2). The bound must exceed µ with probability at most α, and tend to µ.
 func TestMuBoundIsOfTheTradeOffCurve(t *testing.T) {
 	for _, mu := range []float64{0.2, 1, 3} {
@@ -112,8 +113,8 @@ func TestEpsilonBoundAllowsForDelta(t *testing.T) {
 	}
 }
 
-// TestEpsilonAboveIsOfEpsilon checks that the single tail decides as the bisection does, except for the 2⁻³⁰ by which a
-// limit is rounded down.
+// TestEpsilonAboveIsOfEpsilon checks that EpsilonAbove agrees with Epsilon, which uses bisection, except within the
+// 2⁻³⁰ by which a limit is rounded down.
 func TestEpsilonAboveIsOfEpsilon(t *testing.T) {
 	for _, delta := range []float64{0, 1e-6, 0.01} {
 		for _, r := range []int{1, 30, 400, 20_000} {

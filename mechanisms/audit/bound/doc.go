@@ -1,4 +1,3 @@
 // Package bound turns counts of right guesses into lower bounds on the privacy loss of a mechanism: Clopper-Pearson
-// limits (1934), and the µ and ε that they refute. It knows nothing of mechanisms, so any of them can be tested with
-// it.
+// limits (1934), and the µ and ε that they refute. It does not depend on a mechanism, so it can test any.
 package bound

@@ -6,14 +6,15 @@ import (
 )
 
 // Decaying is the filter e of package decay in floating point, for sums that decay: Ŝ_t = γŜ_{t−1} + v_t + Σ_{j≥0}
-// e_j·n_{t−j}, without the draws up to the last reset before step t. Resets follow the steps that Period divides.
+// e_j·n_{t−j}, where draws up to the last reset before step t are left out. A reset follows each step that Period
+// divides.
 type Decaying struct {
 	Filter
-	Decay  float64 // γ
-	Period uint64  // P
+	Decay  float64 // γ, factor by which sums decay in one step
+	Period uint64  // P, steps between resets
 }
 
-// NewDecaying returns the filter with these dyadic coefficients, whose residues are subtracted from the draws.
+// NewDecaying returns the filter with f's dyadic coefficients, whose residues are subtracted from the draws.
 func NewDecaying(f decay.Filter) Decaying {
 	out := Decaying{Decay: float64(decay.Decay(f.Memory)) / (1 << 30), Period: decay.Period(f.Memory)}
 	for k := range f.Count {
@@ -23,8 +24,8 @@ func NewDecaying(f decay.Filter) Decaying {
 	return out
 }
 
-// Kept returns the share of a release that the next release keeps: 1 for prefix sums, γ for sums that decay, 0 for
-// single steps.
+// Kept returns the share of a release that remains in the next release: 1 for prefix sums, γ for decaying sums, 0 for
+// per-step sums.
 func Kept(p mechanisms.Calibration) float64 {
 	facts, _ := mechanisms.FactsOf(p.Name)
 	switch {

@@ -12,7 +12,7 @@ import (
 
 // TestForest checks the nodes in each release. At position p of a block, a release contains the nodes of p's binary
 // digits, and after the first block also the nodes of W − p. The releases of a node are consecutive, and every step
-// brings one node that no earlier release contains.
+// adds one node that no earlier release contains.
 func TestForest(t *testing.T) {
 	for _, window := range []uint64{1, 2, 8, 64} {
 		f := definition.NewForest(window, 200)
@@ -42,7 +42,7 @@ func TestForest(t *testing.T) {
 		if f.Nodes != seen {
 			t.Errorf("W = %d: %d nodes, counted %d", window, f.Nodes, seen)
 		}
-		for step, active := range f.Active { // p and W end with their own single nodes
+		for step, active := range f.Active { // at p = W there is one node, the root of the block; no entry stays −1
 			if p := uint64(step)%window + 1; p == window && len(active) != 1 || slices.Contains(active, -1) {
 				t.Errorf("W = %d, step %d: %v", window, step+1, active)
 			}

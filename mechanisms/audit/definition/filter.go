@@ -5,7 +5,7 @@ import "oriel/mechanisms/blt"
 // Filter is the filter b of blt in floating point. Σ_{j≥1} b_j·n_{t−j} is ΣR_k·s_k with s_k ← q_k·s_k + n_t.
 type Filter struct{ Poles, Residues []float64 }
 
-// NewFilter returns the filter with these dyadic coefficients.
+// NewFilter returns the filter with f's dyadic coefficients.
 func NewFilter(f blt.Filter) Filter {
 	var out Filter
 	for k := range f.Count {

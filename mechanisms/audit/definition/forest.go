@@ -4,12 +4,12 @@ import "math/bits"
 
 // Forest lists the nodes of a window tree that each release contains.
 type Forest struct {
-	Active [][]int32 // numbers of nodes by release; the releases of a node are consecutive
+	Active [][]int32 // node numbers of each release; a node's releases are consecutive
 	Nodes  int
 }
 
 // NewForest numbers the nodes by the definition ([WDP] §3): the release at position p of block k contains the dyadic
-// prefix of [1, p] in k and the dyadic suffix of [p+1, W] in k−1.
+// prefix [1, p] of block k and the dyadic suffix [p+1, W] of block k−1.
 func NewForest(window uint64, releases int) Forest {
 	type node struct{ block, level, index uint64 }
 	f, known := Forest{Active: make([][]int32, releases)}, map[node]int32{}

@@ -2,9 +2,9 @@ package definition
 
 import "oriel/mechanisms"
 
-// NoiseWeights returns the noise in releases 1 … steps if every draw is 1: 1 for single steps, the number of active
-// nodes for a tree, Σ_{j<t} b_j for blt. With a memory it is the sum of e since the last reset, plus the decayed noise
-// of the release before.
+// NoiseWeights returns the noise in releases 1 … steps if every draw is 1. That is 1 for per-step sums, the number of
+// active nodes for a tree, and Σ_{j<t} b_j for blt. With a memory it is the sum of e since the last reset, plus the
+// decayed noise of the previous release.
 func NoiseWeights(c mechanisms.Config, p mechanisms.Calibration, steps int) []float64 {
 	weights := make([]float64, steps)
 	facts, _ := mechanisms.FactsOf(p.Name)

@@ -8,15 +8,15 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// Component is a part of a contribution with its own noise: the coordinates From … To−1, with noise of Scale in
-// integers.
+// Component is a range of coordinates with their own noise: the coordinates From … To−1, with noise of Scale in lattice
+// units.
 type Component struct {
 	From, To int
 	Grid     lattice.Grid
 	Scale    noise.Scale
 }
 
-// Components returns the components of the configuration under a plan.
+// Components returns the components of the configuration under a calibration.
 func Components(c mechanisms.Config, p mechanisms.Calibration) []Component {
 	var components []Component
 	at := 0
@@ -36,7 +36,7 @@ func (x Component) PureSampler(mechanism string) (noise.Sampler, error) {
 	return noise.NewLaplace(x.Scale)
 }
 
-// Integers returns the size of one integer at each coordinate in loss units: √k·q.
+// Integers returns the size of one lattice unit at each coordinate, in loss units: √k·q.
 func Integers(c mechanisms.Config, p mechanisms.Calibration) []float64 {
 	out := make([]float64, 0, c.Dimension())
 	for i, component := range Components(c, p) {
@@ -52,8 +52,8 @@ func Integers(c mechanisms.Config, p mechanisms.Calibration) []float64 {
 	return out
 }
 
-// Scales returns the noise scale of a node or a step at each coordinate, in loss units: √k·q·s. Divided by it, the
-// noise of all components has the same law.
+// Scales returns the noise scale of a node or a step at each coordinate, in loss units: √k·q·s. Noise divided by its
+// scale has the same law in all components.
 func Scales(c mechanisms.Config, p mechanisms.Calibration) []float64 {
 	out := Integers(c, p)
 	for _, component := range Components(c, p) {

@@ -10,22 +10,22 @@ type Battery struct {
 	noise *Noise
 	runs  uint64
 
-	total      Run         // sums over runs
-	lags       []int       // distances of steps
-	spacings   []int       // distances of coordinates
-	bySteps    []agreement // by lag
+	total      Run         // statistics summed over runs
+	lags       []int       // lags tested, in steps
+	spacings   []int       // lags tested, in coordinates
+	bySteps    []agreement // results by step lag
 	byDistance []agreement
 	byRuns     agreement
 	before     *Run
-	louder     [quarters]uint64 // runs whose later releases have larger squares than the reference model's
+	louder     [quarters]uint64 // by quarter: runs whose later releases have larger squares than the reference model's
 	repeats    repeatTest
 }
 
-// agreement counts pairs of draws, and how many of them differ in sign or in size (above or below the median). For true
-// noise both are fair coins.
+// agreement counts pairs of draws, and how many of them differ in sign or in size (above or below the median). For
+// correct noise, signs and sizes are fair coins.
 type agreement struct{ pairs, signs, sizes uint64 }
 
-// nearSteps and nearCoordinates are the distances up to which every distance is compared.
+// nearSteps and nearCoordinates are the distances up to which all distances are compared.
 const nearSteps, nearCoordinates = 64, 64
 
 // NewBattery returns a battery without runs.
@@ -44,7 +44,7 @@ func NewBattery(x *Noise) *Battery {
 	return b
 }
 
-// Add adds the next run. Equal runs in equal order give equal figures.
+// Add adds the next run. Equal runs in equal order give equal results.
 func (b *Battery) Add(r *Run) {
 	t := &b.total
 	t.draws += r.draws
@@ -101,8 +101,8 @@ func plus(dst, x []float64) {
 // Runs returns the number of added runs.
 func (b *Battery) Runs() uint64 { return b.runs }
 
-// distances returns the distances to compare between n positions: all up to near, powers of two and their neighbours,
-// and the others passed.
+// distances returns the distances to compare between n positions: all distances up to near, powers of two with their
+// neighbours, and the distances in more.
 func distances(n, near int, more ...int) []int {
 	var out []int
 	for d := 1; d <= near; d++ {

@@ -1,11 +1,12 @@
 // Package residual rebuilds the noise of a stream from its releases and from contributions that the auditor knows. It
 // tests whether this is the calibration's noise: every draw, in law, tails and independence. Package audit bounds the
-// loss that one canary shows; this package sees any departure from the calibration's noise, whichever event it exposes.
+// loss that one canary shows; this package detects any deviation from the calibration's noise, whichever event the
+// deviation exposes.
 //
 //	y_t  release     G_t  the release without noise: prefix sum, or the step's own     n  coordinates     T  releases
 //	σ, θ  noise scale of a node or a step     z  rebuilt noise, standardised     W  window, steps
 //
-// Rebuilding (package definition computes which noise a release contains, and none of its code is the mechanisms'):
+// Rebuilding (package definition computes which noise a release contains, without code of the mechanisms):
 //
 //	once     z = (y_t − G_t)/σ
 //	blt      y − G = b∗n, and b∗ has an inverse: z = β∗(y − G)/σ, but for the lattice's rounding
@@ -18,8 +19,8 @@
 //	         its norm, with the sign of the first entry, and each entry over the length of the entries before it
 //
 // If the calibration's noise is true, all z are independent standard normals given all contributions, even
-// contributions that adapt to releases. No test assumes more than this. Innovations of pure noise are uncorrelated and
-// not normal; they are compared, run by run, with innovations of a reference model drawn by the definition.
+// contributions that adapt to releases. No test needs another assumption. Innovations of pure noise are uncorrelated
+// and not normal; they are compared, run by run, with innovations of a reference model drawn by the definition.
 //
 // Tests. Every p-value is an upper bound of the true probability at any number of draws: exact normal tails, or
 // Chernoff's bound (1952) of a binomial count or a chi-square sum, or Markov's inequality, times the number of places
@@ -31,12 +32,12 @@
 //	leaves         z along known contributions, and along each coordinate by itself
 //	steps, coordinates, runs
 //	               do signs, and sizes above the median, of two draws agree more or less than half the time
-//	repeats        pairs of neighbouring draws that return elsewhere
+//	repeats        pairs of neighbouring draws that occur again elsewhere
 //	later blocks   innovations of pure noise, compared with the innovations of a reference model
 //
-// Limits. The tests cannot show tails beyond the reach of the number of draws (Reach). They cannot show a dependence of
-// draws far apart, or of coordinates beyond 1024, that leaves signs and sizes of the compared pairs fair. They show
-// nothing if the scale is below 2¹² lattice units (New refuses).
+// Limits. The tests cannot show tails beyond the reach of the number of draws (Reach). They cannot show a dependence
+// between distant draws, or between coordinates beyond 1024, if the signs and sizes of the compared pairs remain fair
+// coins. They show nothing if the scale is below 2¹² lattice units (New refuses).
 //
 // References: Chernoff, "A measure of asymptotic efficiency for tests of a hypothesis" (1952); Kalman, "A new approach
 // to linear filtering and prediction problems" (1960); Rosenblatt, "Remarks on a multivariate transformation" (1952).

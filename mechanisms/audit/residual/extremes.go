@@ -33,7 +33,7 @@ func (t *Tails) Merge(other Tails) {
 	}
 }
 
-// Test checks at each level whether there are too few draws beyond it, as when draws are clamped, or too many.
+// Test checks at each level whether too few draws exceed it, for example because draws are clamped, or too many.
 func (t Tails) Test(name string) Test {
 	f := newFinder(name, fmt.Sprintf("draws beyond %.1f … %.1f of their scale", levels[0], levels[len(levels)-1]), t.Draws)
 	for k, level := range levels {
@@ -43,8 +43,8 @@ func (t Tails) Test(name string) Test {
 	return f.test()
 }
 
-// Reach returns the largest clamp, in scales, that this many draws reveal at level p. Above it, having no draw beyond
-// the clamp is no surprise.
+// Reach returns the largest clamp, in scales, that this many draws reveal at level p. Beyond it, an absence of draws is
+// no evidence of a clamp.
 func (t Tails) Reach(p float64) float64 {
 	low, high := 0.0, 40.0
 	for range 60 {

@@ -8,28 +8,28 @@ import (
 )
 
 // forecast describes how the noise of release t is predicted from the releases before, the same for every coordinate.
-// The nodes in the release are independent of variance 1, known so far with some covariance P, and with 1 the vector of
-// ones
+// The nodes of the release are independent with variance 1. Given the releases before, their covariance is P. With 1
+// the vector of ones,
 //
 //	spread² = 1ᵀP1,   gain = P1/spread²,   P ← P − gain·gainᵀ·spread²
 //
-// (Kalman 1960). A node that has left is dropped, because no later release contains it.
+// (Kalman 1960). A node that left the release is dropped, because no later release contains it.
 type forecast struct {
-	retired []int // slots of nodes that the last release contained and this one does not
+	retired []int // slots of nodes that the previous release contained and this one does not
 	active  []int
-	gains   []float64 // by active node
+	gains   []float64 // filter gain of each active node
 	spread  float64
 }
 
-// certain is the variance below which a node counts as known exactly: rounding leaves this much.
+// certain is the variance below which a node counts as exactly known. Rounding leaves such variances.
 const certain = 1e-12
 
 func newForecasts(f definition.Forest) []forecast {
 	out := make([]forecast, len(f.Active))
-	slot := map[int32]int{} // of active nodes
+	slot := map[int32]int{} // slot of each active node
 	var free []int
 	var before []int32
-	var covariance [][]float64 // by slot
+	var covariance [][]float64 // covariance of the estimates, by slot
 	for t, active := range f.Active {
 		step := &out[t]
 		for _, node := range before {
@@ -58,7 +58,7 @@ func newForecasts(f definition.Forest) []forecast {
 	return out
 }
 
-// renew gives a slot to a new node, of which nothing is known yet.
+// renew gives a slot to a new node, about which nothing is known yet.
 func renew(covariance *[][]float64, at int) {
 	c := *covariance
 	for i := range c {
@@ -109,7 +109,7 @@ func slots(forecasts []forecast) int {
 type treeRebuilder struct {
 	forecasts []forecast
 	step      int
-	known     [][]float64 // estimates by slot and coordinate
+	known     [][]float64 // estimated node values, by slot and coordinate
 }
 
 func (f *treeRebuilder) start() {

@@ -12,35 +12,35 @@ import (
 	"oriel/mechanisms/audit/definition"
 )
 
-// leastScale is the smallest scale, in lattice units, that the tests accept. Below it rounding is not small beside the
-// noise, and a draw is not normal.
+// leastScale is the smallest scale, in lattice units, that the tests accept. Below it rounding is too large compared
+// with the noise, so that draws are not normal.
 const leastScale = 1 << 12
 
 // MaxSteps bounds the memory for the forecasts of a tree.
 const MaxSteps = 1 << 18
 
-// Noise is the noise that a calibration claims, in releases 1 … T of n coordinates.
+// Noise is the noise that a calibration claims for releases 1 … T of n coordinates.
 type Noise struct {
 	config      mechanisms.Config
 	calibration mechanisms.Calibration
 	components  []definition.Component
 	n           int
 	steps       int
-	before      uint64    // steps before the first release, whose noise the stream does not hold
-	perStep     int       // first releases whose z are single draws, mapped to normals; T for Gaussian noise
-	scales      []float64 // σ or θ at each coordinate, loss units
+	before      uint64    // number of steps before the first release; the stream does not hold their noise
+	perStep     int       // number of first releases whose z are single draws mapped to normals; T for Gaussian noise
+	scales      []float64 // noise scale σ or θ of each coordinate, loss units
 	least       float64   // smallest scale of the components, lattice units
-	retained    float64   // share of a release that the next one keeps
+	retained    float64   // share of a release's noise that the next release keeps
 
-	forecasts []forecast // for a tree
+	forecasts []forecast // for a tree: how each release depends on earlier ones
 	filter    *definition.Filter
-	decaying  *definition.Decaying // for a filter with memory
+	decaying  *definition.Decaying // for a filter with memory; otherwise nil
 	forest    definition.Forest
 	normal    []func(x []float64) // by component: maps draws in units of θ to standard normals; nil for Gaussian noise
 }
 
-// After returns the same number of releases of a stream with a memory, starting after the given number of steps, if the
-// stream holds nothing from these steps. Resets come at their regular steps.
+// After returns the same number of releases of a stream with a memory, which start after the given number of steps, for
+// a stream that holds neither sums nor noise of these steps. Resets happen at their usual steps.
 func (x *Noise) After(before uint64) *Noise {
 	y := *x
 	y.before = before
@@ -72,7 +72,7 @@ func New(c mechanisms.Config, p mechanisms.Calibration, steps int) (*Noise, erro
 			x.normal = append(x.normal, gammaNormals(component.To-component.From))
 		case mechanisms.Laplace:
 			x.normal = append(x.normal, laplaceNormals)
-		case mechanisms.Gumbel: // draws of elements, which have no definition here
+		case mechanisms.Gumbel: // an exponential mechanism draws elements; it has no definition here
 		}
 	}
 	switch {
@@ -98,7 +98,7 @@ func New(c mechanisms.Config, p mechanisms.Calibration, steps int) (*Noise, erro
 // Steps returns T, the number of releases.
 func (x *Noise) Steps() int { return x.steps }
 
-// PerStep returns how many releases, from the first on, give single draws or, for Gaussian noise, independent normals.
+// PerStep returns how many of the first releases give single draws or, for Gaussian noise, independent normals.
 func (x *Noise) PerStep() int { return x.perStep }
 
 // starts returns the distances between equal positions of two components, among the compared coordinates. Components
@@ -127,10 +127,10 @@ func laplaceNormals(x []float64) {
 
 // gammaNormals maps a vector of density ∝ e^{−‖x‖₂} to independent normals. The norm has the law Gamma(n), and the
 // direction is uniform and independent of it. So x_i over the length of x_1 … x_{i−1} has Student's law with i − 1
-// degrees of freedom, up to √(i−1), and is independent of all before.
+// degrees of freedom, up to a factor √(i−1), and is independent of x_1 … x_{i−1}.
 func gammaNormals(n int) func(x []float64) {
 	return func(x []float64) {
-		length := x[0] * x[0] // squared
+		length := x[0] * x[0] // the squared norm, summed below
 		for i := 1; i < n; i++ {
 			square := x[i] * x[i]
 			tail := 0.5

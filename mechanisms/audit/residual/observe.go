@@ -10,37 +10,37 @@ import (
 // the end.
 const maxCompared = 1024
 
-// Cells of the histogram of the law: each a quarter wide, from −edge to edge.
+// Cells of the histogram of the law: each is 1/4 wide, from −edge to edge.
 const (
 	cells = 32
 	edge  = 4.0
 )
 
-// levels are the levels of the tails, just above the round numbers at which one would clamp, so that rounding does not
-// lift a clamped draw over them.
+// levels are the thresholds of the tail tests. They are slightly above the round numbers at which draws might be
+// clamped, so that rounding does not lift a clamped draw above its level.
 var levels = [...]float64{3.501, 4.001, 4.501, 5.001, 5.501, 6.001, 6.501, 7.001}
 
-// median is the median of |Z|.
+// median is the median of |Z| for a standard normal Z.
 const median = 0.67448975019608171
 
 // Run is the part of a run that a battery keeps.
 type Run struct {
 	draws             uint64
-	sum, square       []float64 // by step
-	sumAt, squareAt   []float64 // by coordinate
+	sum, square       []float64 // Σz and Σz² by step
+	sumAt, squareAt   []float64 // Σz and Σz² by coordinate
 	cells             [cells]uint64
 	tails             Tails
 	signs, sizes      signTest
-	along             float64 // Σ of z along the contributions
+	along             float64 // Σ of z projected on the contributions
 	contributions     uint64
-	alongAt           []float64   // by coordinate, Σ of z·w; w is the contribution there over its component's length
+	alongAt           []float64   // by coordinate: Σ of z·w, w the contribution there over its component's length
 	weightAt          []float64   // Σw²
-	kept              [][]float64 // z of the first steps, for the search for repeats
+	kept              [][]float64 // z of the first steps, which the search for repeats compares
 	later, laterOfRef [quarters]float64
 }
 
-// quarters is the number of parts of the releases after the single draws, whose sums of squares are compared with the
-// reference model's.
+// quarters is the number of groups of the releases after the single draws. Each group's sum of squares is compared with
+// the reference model's.
 const quarters = 4
 
 // Observer takes the releases of one run after another. It belongs to one goroutine, but a Noise may have many
@@ -48,9 +48,9 @@ const quarters = 4
 type Observer struct {
 	noise     *Noise
 	rebuild   *Rebuilder
-	reference *simulated // reference model of pure noise with later blocks, else nil
+	reference *simulated // for pure noise of later tree blocks: a simulated reference model; otherwise nil
 	z         []float64
-	compared  []int // coordinates that are compared
+	compared  []int // the coordinates that the reference model is compared on
 	run       *Run
 }
 
@@ -113,9 +113,9 @@ func (o *Observer) Release(release, contribution []float64) {
 	o.contribution(contribution)
 }
 
-// contribution adds z along the step's contribution, and at each of its coordinates. The contribution is known before
-// the step's noise, so the former is a standard normal however the contribution was chosen. At a coordinate it is a
-// normal of variance w².
+// contribution adds z along the step's contribution, and at each of its coordinates. Because the contribution is known
+// before the step's noise, z along it is standard normal however it was chosen. At a coordinate z·w is normal with
+// variance w².
 func (o *Observer) contribution(contribution []float64) {
 	x, sum, length := o.noise, 0.0, 0.0
 	for _, component := range x.components {
@@ -164,12 +164,12 @@ func squares(x []float64) float64 {
 }
 
 // signTest holds the fair coins of a run: one bit for each coordinate and step. The signs of independent normals are
-// such coins, and so is whether their sizes exceed the median. Whether two coins agree is again a fair coin. All pairs
-// at one distance are independent, because each pair brings a coin that no earlier pair had.
+// fair coins, and so are the answers whether their sizes exceed the median. Whether two coins agree is again a fair
+// coin. All pairs at one distance are independent, because each pair brings a coin that no earlier pair had.
 type signTest struct {
 	words int
 	steps int
-	of    [][]uint64 // bits by coordinate
+	of    [][]uint64 // bits of the draws, by coordinate
 }
 
 func newSignTest(coordinates, steps int) signTest {

@@ -13,7 +13,7 @@ type Rebuilder struct {
 	noise   *Noise
 	inverse noiseRebuilder
 	step    int
-	clean   []float64 // G_t, loss units
+	clean   []float64 // G_t, sums without noise, loss units
 }
 
 // noiseRebuilder predicts the noise of later releases from the releases so far, in units of σ.
@@ -51,10 +51,10 @@ func (r *Rebuilder) Start() {
 	r.inverse.start()
 }
 
-// absurd replaces a draw that is not a number or is larger than any noise.
+// absurd replaces a value that is not a number or is larger than any possible noise.
 const absurd = 1e6
 
-// Next writes z of the next release to dst. contribution is the sum of the step's contributions, in loss units. It
+// Next writes z of the next release to dst. contribution is the sum of the step's contributions, in loss units. Next
 // panics after the last release.
 func (r *Rebuilder) Next(dst, release, contribution []float64) {
 	x := r.noise
@@ -83,17 +83,17 @@ func (r *Rebuilder) Next(dst, release, contribution []float64) {
 	r.step++
 }
 
-// whiteRebuilder is for releases that share no noise.
+// whiteRebuilder is for releases that have no noise in common.
 type whiteRebuilder struct{}
 
 func (whiteRebuilder) start() {}
 
 func (whiteRebuilder) next([]float64) float64 { return 1 }
 
-// filteredRebuilder inverts b∗.
+// filteredRebuilder inverts the convolution with b.
 type filteredRebuilder struct {
 	filter *definition.Filter
-	states [][]float64 // by pole and coordinate
+	states [][]float64 // filter state, by pole and coordinate
 }
 
 func (f *filteredRebuilder) start() {
@@ -118,13 +118,13 @@ func (f *filteredRebuilder) next(rest []float64) float64 {
 	return 1
 }
 
-// decayingRebuilder inverts the decaying sum, and e∗ from reset to reset.
+// decayingRebuilder inverts the decaying sum, and the convolution with e between resets.
 type decayingRebuilder struct {
 	*filteredRebuilder
 	decaying *definition.Decaying
-	first    uint64 // steps before the first release
+	first    uint64 // number of steps before the first release
 	step     uint64
-	before   []float64 // noise of the last release
+	before   []float64 // noise of the previous release
 }
 
 func (f *decayingRebuilder) start() {

@@ -25,8 +25,8 @@ func (r *recorder) Fill(dst []int64, seed noise.Seed) {
 	r.drawn = append(r.drawn, slices.Clone(dst))
 }
 
-// TestDrawsAreRebuilt recovers the drawn integers from releases and contributions, each to within a few units: for once
-// and blt always, for a tree in its first block.
+// TestDrawsAreRebuilt recovers the drawn integers from releases and contributions, each to within a few units: for
+// once- mechanisms and blt at every step, for a tree in its first block.
 func TestDrawsAreRebuilt(t *testing.T) {
 	for _, name := range []string{"once-gaussian", "blt", "tree-gaussian"} {
 		c := config(name, 3, 64)
@@ -115,8 +115,7 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
-// TestReleasesThatAreNotFinite checks that releases that are absurdly large or not numbers give absurd z, and fail a
-// test.
+// TestReleasesThatAreNotFinite checks that huge or non-finite releases give the value absurd, and fail a test.
 func TestReleasesThatAreNotFinite(t *testing.T) {
 	for _, bad := range []float64{math.NaN(), math.Inf(-1), 1e300} {
 		c := config("blt", 2, 8)
@@ -132,7 +131,8 @@ func TestReleasesThatAreNotFinite(t *testing.T) {
 	}
 }
 
-// TestBatteryCounts checks that the figures of a battery depend only on its runs, whichever goroutines observed them.
+// TestBatteryCounts checks that the results of a battery depend only on its runs, not on the goroutines that observed
+// them.
 func TestBatteryCounts(t *testing.T) {
 	c := config("blt", 70, 8)
 	x := newNoise(t, c, mechtest.Plan(t, c), 130)

@@ -13,11 +13,11 @@ const (
 	keptCoordinates = 1024
 )
 
-// keptSteps returns how many steps of a run are kept: at least two, to have pairs in time.
+// keptSteps returns the number of steps kept of a run: at least two, so that there are pairs of successive steps.
 func keptSteps(n int) int { return max(2, keptDraws/min(n, keptCoordinates)) }
 
 // pair is two neighbouring draws: at one coordinate in successive steps, or in one step at successive coordinates. If
-// noise is shared, a pair occurs again elsewhere.
+// noise is used twice, a pair occurs again elsewhere.
 type pair struct{ first, second float64 }
 
 type repeatTest struct {
@@ -42,7 +42,7 @@ func (r *repeatTest) add(kept [][]float64) {
 	}
 }
 
-// found counts the pairs that equal another pair within the tolerance, each counted once in sorted order.
+// found counts the pairs that equal another pair within the tolerance, comparing neighbours in sorted order.
 func found(pairs []pair, tolerance float64) (count int) {
 	slices.SortFunc(pairs, func(x, y pair) int {
 		return cmp.Or(cmp.Compare(x.first, y.first), cmp.Compare(x.second, y.second))
@@ -62,8 +62,8 @@ func found(pairs []pair, tolerance float64) (count int) {
 }
 
 // test bounds the probability of the repeats found. A normal is within the tolerance of a given number with probability
-// at most 2·tolerance·φ(0), so two independent pairs are equal with at most the square of that. Let λ be the resulting
-// bound on the expected number of equal pairs: then k or more have probability at most λ/k (Markov).
+// at most 2·tolerance·φ(0), so two independent pairs are equal with at most the square of this probability. Let λ be
+// the resulting bound on the expected number of equal pairs: then k or more have probability at most λ/k (Markov).
 func (r *repeatTest) test(tolerance float64) Test {
 	f := newFinder("repeats", "pairs of neighbouring draws that come again", uint64(len(r.inTime)+len(r.side)))
 	p := min(1, 2*tolerance/math.Sqrt(2*math.Pi))

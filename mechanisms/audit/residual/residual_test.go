@@ -33,7 +33,8 @@ func newNoise(t *testing.T, c mechanisms.Config, p mechanisms.Calibration, steps
 	return x
 }
 
-// play adds runs of a stream with adaptive contributions: the sign of the last release decides the next contribution.
+// play adds runs of a stream to a battery. Contributions are adaptive: the sign of the last release determines the next
+// contribution.
 func play(t *testing.T, stream *mechanisms.Stream, x *residual.Noise, runs int) *residual.Battery {
 	t.Helper()
 	battery, observer := residual.NewBattery(x), x.Observe()
@@ -82,7 +83,7 @@ func TestTrueNoisePasses(t *testing.T) {
 		for i, n := range []int{1, 3, 8} {
 			for k, window := range []uint64{1, 2, 16} {
 				if tiertest.Runs((i+k+row)%3 > 0, false) {
-					continue // in the short form a mechanism meets each n and each window once
+					continue // the short form tries each n and each window once per mechanism
 				}
 				c := config(name, n, window)
 				c.Batch = uint64(n%2 + 1)

@@ -6,13 +6,13 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// simulated draws the noise of a tree by its definition, node by node, under public seeds. It uses the calibration's
+// simulated draws the noise of a tree by the definition, node by node, from public seeds. It uses the calibration's
 // sampler, because the law of single draws is tested elsewhere.
 type simulated struct {
 	noise    *Noise
 	rebuild  *Rebuilder
-	samplers []noise.Sampler     // by component
-	nodes    map[int32][]float64 // loss units
+	samplers []noise.Sampler     // noise sampler of each component
+	nodes    map[int32][]float64 // noise of each active node, loss units
 	drawn    []int64
 	release  []float64
 	zero     []float64

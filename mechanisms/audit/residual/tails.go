@@ -2,7 +2,7 @@ package residual
 
 import "math"
 
-// Upper bounds of p-values, two-sided except for AtLeast.
+// Upper bounds of p-values. All are two-sided except AtLeast.
 
 // normalTail returns P(|Z| ≥ |x|).
 func normalTail(x float64) float64 { return math.Erfc(math.Abs(x) / math.Sqrt2) }
@@ -28,7 +28,7 @@ func AtLeast(k, n uint64, p float64) float64 {
 	return 1
 }
 
-// divergence returns q·ln(q/p) + (1−q)·ln((1−q)/(1−p)), rounded towards 0 where its two terms nearly cancel.
+// divergence returns q·ln(q/p) + (1−q)·ln((1−q)/(1−p)), rounded towards 0 where the two terms nearly cancel.
 func divergence(q, p float64) float64 {
 	term := func(q, p float64) float64 {
 		if q == 0 {

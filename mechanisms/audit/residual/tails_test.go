@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestBinomialTailIsAbove checks that the bound is above the exact tail, and not looser than Chernoff's bound explains.
+// TestBinomialTailIsAbove checks that the bound is above the exact tail, and no looser than Chernoff's bound is known
+// to be.
 func TestBinomialTailIsAbove(t *testing.T) {
 	for _, c := range []struct {
 		n uint64
@@ -48,7 +49,7 @@ func TestBinomialTailIsAbove(t *testing.T) {
 			}
 		}
 	}
-	// For very large n, rounding must not lose anything near the mean.
+	// For very large n, rounding must not lose precision near the mean.
 	n := uint64(1e10)
 	if p := binomialTail(n/2+5*50_000, n, 0.5); math.Abs(math.Log(p)-math.Log(2)+12.5) > 0.01 {
 		t.Errorf("five standard deviations of 10^10 coins: %g", p)
@@ -65,7 +66,7 @@ func TestBinomialTailIsAbove(t *testing.T) {
 }
 
 // TestSquaresTailIsAbove checks that the bound is above the measured frequency for squares of normals, and that its
-// logarithm is nearly exact far out.
+// logarithm is nearly exact in the far tail.
 func TestSquaresTailIsAbove(t *testing.T) {
 	for _, n := range []uint64{1, 2, 10, 1e6} {
 		// For two degrees of freedom the upper tail is e^{−x/2}.
@@ -112,7 +113,7 @@ func TestNormalsOfPureNoise(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, n := range []int{1, 2, 5} {
 		for name, draw := range map[string]func(x []float64){
-			"gamma": func(x []float64) { // the norm is a sum of n exponentials, the direction is a normalised normal vector
+			"gamma": func(x []float64) { // the norm sums n exponentials, the direction is a normalised normal vector
 				radius, square := 0.0, 0.0
 				for i := range x {
 					x[i] = rng.NormFloat64()
@@ -153,14 +154,14 @@ func TestNormalsOfPureNoise(t *testing.T) {
 			near("mean", sum, 0, 1)
 			near("square", square, 1, math.Sqrt(2))
 			near("fourth power", fourth, 3, math.Sqrt(96))
-			if n > 2 { // each square is in two products, so the deviation is below √8·√2
+			if n > 2 { // each square is in two products, so the standard deviation is below √8·√2
 				near("product of squares", product, 1, 4)
 			}
 		}
 	}
 }
 
-// TestFairCounts checks that differing coins are counted at any distance, across the borders of words.
+// TestFairCounts checks that differing coins are counted at any distance, also across borders of 64-bit words.
 func TestFairCounts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for _, steps := range []int{1, 63, 64, 65, 200} {

@@ -11,10 +11,10 @@ type Test struct {
 	Looked string  `json:"looked_at"`
 	Count  uint64  `json:"count"` // number of draws or pairs that the test used
 	P      float64 `json:"p"`     // upper bound of the p-value
-	Worst  string  `json:"worst"` // the place that deviates most
+	Worst  string  `json:"worst"` // the step, coordinate or lag that deviates most
 }
 
-// finder keeps the smallest p-value of several places, each of which may raise a false alarm.
+// finder keeps the smallest p-value over several places. Each place could raise a false alarm.
 type finder struct {
 	out    Test
 	places float64
@@ -39,7 +39,7 @@ func (f *finder) test() Test {
 	return t
 }
 
-// Normals tests whether any of some independent standard normals, or their sum, is too large.
+// Normals tests whether any of several independent standard normals, or their sum, is too large.
 func Normals(name, looked, place string, z []float64) Test {
 	f := newFinder(name, looked, uint64(len(z)))
 	sum := 0.0
@@ -70,7 +70,7 @@ func (b *Battery) Tests() []Test {
 	return out
 }
 
-// tolerance returns how far apart rounding may move equal draws: some lattice units.
+// tolerance bounds the difference of equal draws after rounding: some lattice units, in noise scales.
 func (x *Noise) tolerance() float64 { return 16 / x.least }
 
 func (b *Battery) mean() Test {
@@ -95,7 +95,7 @@ func (b *Battery) scale() Test {
 	return f.test()
 }
 
-// each calls do for each step and each coordinate, with the number of its draws.
+// each calls do for each step and each coordinate, with its sum and number of draws.
 func (b *Battery) each(bySteps, byCoordinate []float64, do func(sum float64, n uint64, what string, at int)) {
 	for t, sum := range bySteps {
 		do(sum, b.runs*uint64(b.noise.n), "step", t+1)
@@ -149,7 +149,7 @@ func (b *Battery) coordinates() Test {
 	return f.test()
 }
 
-// fair tests the two kinds of coins, signs and sizes.
+// fair tests whether signs and sizes are fair coins.
 func (f *finder) fair(a agreement, where string, args ...any) {
 	f.out.Count += a.pairs
 	look := func(what string, differ uint64) {

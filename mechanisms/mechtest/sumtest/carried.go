@@ -9,12 +9,12 @@ import (
 	"oriel/mechanisms/lattice"
 )
 
-// Carried is Σ_{j≥1} e_j·n_{t−j} with e_j = Σ_k r_k·q_k^{j−1}, exactly and by its definition: the slow reference model
-// of a carry. Poles q and residues r are dyadics of buffer.FractionBits.
+// Carried is Σ_{j≥1} e_j·n_{t−j} with e_j = Σ_k r_k·q_k^{j−1}, computed exactly from the definition: the slow reference
+// model of a carry. Poles q and residues r are dyadics of buffer.FractionBits.
 type Carried struct {
 	poles    []uint32
 	residues []int64
-	sums     []*big.Rat // Σ_{j≥1} q_k^{j−1}·n_{t−j}
+	sums     []*big.Rat // Σ_{j≥1} q_k^{j−1}·n_{t−j}, the carried noise of pole k
 }
 
 // NewCarried returns the sum before its first step.
@@ -37,15 +37,15 @@ func (c *Carried) Next(n int64) *big.Rat {
 	return m
 }
 
-// Disturb adds x to the state of each pole: hidden state, which a test must detect.
+// Disturb adds x to the state of each pole. It plants hidden state, which a test must detect.
 func (c *Carried) Disturb(x *big.Rat) {
 	for _, sum := range c.sums {
 		sum.Add(sum, x)
 	}
 }
 
-// CarryIsWithin plays draws on a carry, before its first step, and on its definition. It fails if the two are more than
-// eta apart, and returns the largest distance in units of eta.
+// CarryIsWithin compares a carry with its definition on the same draws, from the first step on. It fails if the
+// difference exceeds eta, and returns the largest difference in units of eta.
 func CarryIsWithin(
 	t testing.TB, carry func(n int64) lattice.Int128, slow *Carried, eta *big.Rat, draws []int64,
 ) (worst float64) {

@@ -7,12 +7,12 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// FarDimension is the number of coordinates of far vectors.
+// FarDimension is the number of coordinates of FarVector.
 const FarDimension = 1 << 16
 
-// FarKey returns a chain key found by search: the node's normal vector has an entry beyond 6 standard deviations, if
-// the node is activated in step 1 after a null record of the zero identity. The nodes are the first node of a tree, and
-// the nodes of step 1 of blt and once.
+// FarKey returns a chain key, found by search, for which the node's normal vector has an entry beyond 6 standard
+// deviations. The node must be activated in step 1 after a null record of the zero identity. The search covered the
+// first node of a tree, and the nodes of step 1 of blt and of once- mechanisms.
 func FarKey(t testing.TB, node noise.NodeID) (key [32]byte) {
 	t.Helper()
 	number, known := map[noise.NodeID]uint32{{}: 22563, {Block: 1}: 5091}[node]
@@ -23,7 +23,7 @@ func FarKey(t testing.TB, node noise.NodeID) (key [32]byte) {
 	return key
 }
 
-// FarVector returns the vector that the sampler draws for a node under its far key, and the chain.
+// FarVector returns the vector that the sampler draws for a node under its FarKey, and the chain.
 func FarVector(t testing.TB, node noise.NodeID, sampler noise.Sampler) ([]int64, *noise.Chain) {
 	t.Helper()
 	chain, drawn := noise.NewChain(FarKey(t, node)), make([]int64, FarDimension)
@@ -32,7 +32,7 @@ func FarVector(t testing.TB, node noise.NodeID, sampler noise.Sampler) ([]int64,
 	return drawn, chain
 }
 
-// FarDrawsReachTheRelease checks a sum of FarDimension coordinates with the true sampler instead of a script. The first
+// FarDrawsReachTheRelease checks a sum of FarDimension coordinates with the real sampler, not a script. The first
 // release must equal the sampler's draws, which reach beyond 6 standard deviations.
 func FarDrawsReachTheRelease(t testing.TB, node noise.NodeID, newSum func(n int, sampler noise.Sampler) Sum) {
 	t.Helper()

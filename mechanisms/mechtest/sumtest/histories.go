@@ -7,18 +7,18 @@ import (
 	"oriel/mechanisms/dp"
 )
 
-// Histories is the enumerated law of releases under two neighbouring streams, with the shifts of the noise between
-// them.
+// Histories lists all histories of releases with their probabilities in two neighbouring streams, and with the shifts
+// α_t between the noises of both streams.
 type Histories struct{ list []history }
 
 type history struct{ p, q, squares float64 }
 
-// Add adds a history of probability p here and q in the neighbouring stream, whose shifts have Σα_t² = squares, in
-// units of the noise.
+// Add adds a history that has probability p in the first stream and q in the neighbouring one. squares is Σα_t² of its
+// shifts, in units of s².
 func (h *Histories) Add(p, q, squares float64) { h.list = append(h.list, history{p, q, squares}) }
 
-// divergence returns H_s of here and there, s = e^ε. closed > 0 adds one more step to each history, whose shift makes
-// Σα_t² the same for all.
+// divergence returns H_{e^ε} of the probabilities here and there. closed > 0 appends a step to each history, whose
+// shift raises Σα_t² to closed².
 func (h *Histories) divergence(epsilon float64, here, there func(history) float64, closed float64) (sum float64) {
 	for _, x := range h.list {
 		p, q := here(x), math.Exp(epsilon)*there(x)
@@ -51,8 +51,8 @@ var (
 )
 
 // AreWithin checks dp/PROOF.md, Lemma 5 for shifts that depend on releases: no history has √Σα_t² above the claim, and
-// δ(ε) is at most the δ(ε) of the largest, µ*, in both orders. It reports whether the mean of Σα_t² over histories,
-// used instead of the largest, would be too small.
+// in both orders δ(ε) is at most the δ(ε) of µ*, the largest √Σα_t². It reports whether a claim from the mean of Σα_t²
+// over histories would be too small.
 func (h *Histories) AreWithin(t testing.TB, what string, claim float64) (meanIsShort bool) {
 	t.Helper()
 	worst, mean := h.largest(), 0.0
@@ -72,9 +72,9 @@ func (h *Histories) AreWithin(t testing.TB, what string, claim float64) (meanIsS
 	return meanIsShort
 }
 
-// AreNormalWithOneMoreStep checks the step of the proof that is exact for continuous noise. One more step, whose shift
-// brings every history up to µ*², must make δ(ε) equal to the δ(ε) of µ*, up to a share. Noise of integers has the
-// variance s² + 1/12.
+// AreNormalWithOneMoreStep checks the argument of the proof that is exact for continuous noise. With one more step,
+// whose shift raises every history's Σα_t² to µ*², δ(ε) must equal the δ(ε) of µ*, up to the relative tolerance share.
+// Noise of integers has the variance s² + 1/12.
 func (h *Histories) AreNormalWithOneMoreStep(t testing.TB, what string, share float64) {
 	t.Helper()
 	worst := h.largest()

@@ -7,7 +7,7 @@ import (
 	"oriel/mechanisms/rational"
 )
 
-// Inside checks that x is in the interval, and that the interval is narrow: 2⁻¹⁴⁰ of x.
+// Inside checks that x is in the interval, and that the interval is narrower than 2⁻¹⁴⁰ of x.
 func Inside(t testing.TB, what string, x *big.Float, in rational.Interval) {
 	t.Helper()
 	if x.Cmp(in.Lo) < 0 || x.Cmp(in.Hi) > 0 {

@@ -6,7 +6,7 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// seedsOf is a sampler that records the seeds it is called with, in order, and draws nothing.
+// seedsOf is a sampler that records the seeds of its calls in order, and draws zeros.
 type seedsOf struct{ seeds []noise.Seed }
 
 func (s *seedsOf) Fill(dst []int64, seed noise.Seed) {
@@ -15,8 +15,8 @@ func (s *seedsOf) Fill(dst []int64, seed noise.Seed) {
 }
 
 // InstancesAreApart plays one history on two instances of a mechanism. All noise vectors of both instances must have
-// different seeds. Components of a stream share a chain, and if two had the same noise, the difference of their sums
-// would reveal the exact difference of their contributions.
+// different seeds. This is necessary because the components of a stream share a chain: if two had the same noise, the
+// difference of their sums would reveal the exact difference of their contributions.
 func InstancesAreApart(t testing.TB, steps int, newSum func(sampler noise.Sampler, instance uint16) Sum) {
 	t.Helper()
 	of := map[noise.Seed]uint16{}

@@ -2,7 +2,7 @@ package sumtest
 
 import "oriel/mechanisms/noise"
 
-// Script is a sampler of given integers, repeated for ever. It ignores the seed.
+// Script is a sampler that repeats given integers without end. It ignores the seed.
 type Script struct {
 	Values []int64
 	next   int
@@ -37,13 +37,13 @@ func Contribution(dst []int64, step int) {
 	}
 }
 
-// bySeed is a sampler over a script. It gives each new seed the next vector, and a known seed its vector again, so that
-// a restored sum gets the same draws.
+// bySeed is a sampler over a script. A new seed gets the next vector of the script, and a known seed its previous
+// vector, so that a restored sum gets the same draws.
 type bySeed struct {
 	script Script
 	drawn  map[noise.Seed][]int64
-	fresh  []int64 // sum of the vectors for new seeds since the last clear
-	silent bool    // new seeds get zeros, and are not remembered
+	fresh  []int64 // sum of the vectors given to new seeds since the last clear
+	silent bool    // new seeds get zero vectors, and the script does not remember them
 }
 
 func (b *bySeed) Fill(dst []int64, seed noise.Seed) {

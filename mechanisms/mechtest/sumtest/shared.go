@@ -51,7 +51,7 @@ func AddAllocatesOnlyTheCipher(t testing.TB, steps int, newSum func(n int, sampl
 
 // RestoreGivesTheSameBytes plays steps of three coordinates on sum. It repeats each step on again, restored from the
 // state before it, and compares releases and states. Before each restore, again plays a step of another history, so
-// that any remains of it would show.
+// that the test finds any state that survives Restore.
 func RestoreGivesTheSameBytes(t testing.TB, what string, steps int, sum, again Sum) {
 	t.Helper()
 	chain, dst, twice := noise.NewChain([32]byte{7}), make([]float64, 3), make([]float64, 3)

@@ -16,12 +16,12 @@ type Sum interface {
 }
 
 // DrawsReachTheRelease plays sums of n coordinates over a script of Tails(reach, scale). It plays each record twice
-// from the same state, with the step's draws and with zeros instead. The two releases must differ by exactly these
-// draws, so a release is the total, the carry of earlier steps, and the draw. Releases must stay within 2⁵³. All sums
-// that newSum makes must be of one kind.
+// from the same state: with the step's draws, and with zeros in their place. The two releases must differ by exactly
+// the draws, so a release is the sum of the total, the carry of earlier steps, and the draw. Releases must stay within
+// 2⁵³.
 func DrawsReachTheRelease(t testing.TB, reach, scale int64, n int, newSum func(sampler noise.Sampler) Sum) {
 	t.Helper()
-	const rounds = 4 // passes through the script in each coordinate
+	const rounds = 4 // number of passes through the script in each coordinate
 	values := Tails(reach, scale)
 	if len(values)%2 == 0 || len(values)%n == 0 {
 		t.Fatalf("BUG: sumtest: %d values: the same ones would meet the same nodes and coordinates again", len(values))

@@ -2,9 +2,8 @@ package sumtest
 
 import "math"
 
-// Comings returns rules by which a user takes part depending on earlier releases: from step 0, at least two steps
-// apart, at most twice in four steps. A rule reports whether the user takes part in a step, given the releases before
-// it.
+// Comings returns rules of adaptive participation. A rule reports whether the user has an event in a step, given the
+// earlier releases. Steps count from 0; events are at least two steps apart, at most two in four steps.
 func Comings[N int64 | float64]() map[string]func(step int, y []N) bool {
 	return map[string]func(step int, y []N) bool{
 		"again at once or later": func(step int, y []N) bool {
@@ -22,7 +21,7 @@ func Comings[N int64 | float64]() map[string]func(step int, y []N) bool {
 // NormalCell returns P(round(s·Z) = n), Z standard normal.
 func NormalCell(s float64) func(n int64) float64 {
 	return func(n int64) float64 {
-		x := math.Abs(float64(n)) // because the upper tail has no cancellation
+		x := math.Abs(float64(n)) // the upper tail, because it has no cancellation
 		return (math.Erfc((x-0.5)/s/math.Sqrt2) - math.Erfc((x+0.5)/s/math.Sqrt2)) / 2
 	}
 }

@@ -2,14 +2,15 @@
 // `.ci/long` sets. There are three tiers:
 //
 //	go test ./...   every claim, in its short form; the budget is 150 s on two quiet cores
-//	.ci/run         the same, and what needs a broker, a detector or another build; the limit is an hour
-//	.ci/long        every claim in its long form, fuzzing, soaks: hours, once an issue
+//	.ci/run         the same, and tests that need a broker, the race detector or another build; the limit is an hour
+//	.ci/long        every claim in its long form, fuzzing, soaks: hours
 //
-// A test must not skip a claim that only its long form checks, because that claim would then have no test in the first
-// tier. Runs takes both forms, and Slow the name of the test that is the short form. The lint refuses any other way,
-// such as testing.Short.
+// A test must not skip a claim that only its long form checks, because the claim would then have no test in the first
+// tier. Runs chooses between both forms; Slow takes the name of the test that is the short form. The lint refuses
+// testing.Short and other ways to choose.
 //
 // The short form of a statistical test draws less often. It must derive its tolerance from the number of draws, so that
-// a false alarm stays as improbable as in the long form. The short form of a matrix must still meet each of its rows
-// and columns. Package tiertest imports no other package of this module, so that every package's own tests can use it.
+// a false alarm stays as improbable as in the long form. The short form of a matrix of cases must still have a case of
+// each row and each column. Package tiertest imports no other package of this module, so that every package's own tests
+// can use it.
 package tiertest

@@ -7,17 +7,17 @@ import (
 	"testing"
 )
 
-// A test that computes has a heap of a few megabytes. Go's default collects it many times a second, which takes a fifth
-// to a third of the time of such tests. Unless GOGC is set, a test process therefore lets its heap grow to five times
-// the live data.
+// A test that mostly computes has a heap of a few megabytes. Go's default collects it many times a second, which takes
+// a fifth to a third of the time of such tests. Unless GOGC is set, a test process therefore lets its heap grow to five
+// times the live data.
 func init() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(400)
 	}
 }
 
-// Allocates fails the test if f allocates more than most bytes. It costs microseconds, so fuzz targets can use it. It
-// also counts what other goroutines allocate meanwhile, so f gets three tries.
+// Allocates fails the test if f allocates more than most bytes. It costs microseconds, so fuzz targets can use it.
+// Because it also counts allocations of other goroutines, f gets three tries.
 func Allocates(t testing.TB, most uint64, f func()) {
 	t.Helper()
 	var n uint64

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// Runs returns short or long, by the tier of this run: for example a number of draws, a horizon, or a list of cases.
+// Runs returns short or long, by the tier of the test run: for example a number of draws, a horizon, or a list of
+// cases.
 func Runs[T any](short, long T) T {
 	if os.Getenv("TEST_LONG") == "1" {
 		return long

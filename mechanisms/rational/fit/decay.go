@@ -14,8 +14,8 @@ func (r Rates) DecayLoss(rate float64) float64 {
 	return math.Log(b.energy()) + math.Log(c.energy())
 }
 
-// Decay minimises DecayLoss over m zeros and poles that alternate, a zero first, from several log-spaced starts. ok is
-// false if no start gives a finite loss.
+// Decay minimises DecayLoss over m zeros and m poles that alternate, starting with a zero, from several log-spaced
+// starts. ok is false if no start gives a finite loss.
 func Decay(rate float64, m int) (best Rates, loss float64, ok bool) {
 	loss = math.Inf(1)
 	for _, slow := range []float64{1.5, 3} {

@@ -5,17 +5,18 @@ import (
 	"strings"
 )
 
-// Rates are 1 − q_k and 1 − p_i of poles q and zeros p, all in (0, 1), each rising. There are at most seven of each.
+// Rates are 1 − q_k and 1 − p_i of poles q and zeros p, all in (0, 1), both in rising order. There are at most seven of
+// each.
 type Rates struct {
 	Poles, Zeros []float64
 }
 
-// maxPoles is the largest number of poles: six of package decay, and the rate of DecayLoss. It keeps the arrays of a
-// loss on the stack, because a fit computes ten thousands of losses.
+// maxPoles is the largest number of poles: six of package decay, and the rate of DecayLoss. With this bound the arrays
+// of a loss stay on the stack, which matters because a fit computes tens of thousands of losses.
 const maxPoles = 7
 
 // Residues returns R_k of b = Π(z − p_i)/Π(z − q_k) = 1 + ΣR_k/(z − q_k). All are positive if poles and zeros
-// alternate, a pole first.
+// alternate, starting with a pole.
 func (r Rates) Residues() []float64 { return r.residues(nil) }
 
 // residues appends the residues to dst.
@@ -56,7 +57,7 @@ func (r Rates) inverse(dst []float64) []float64 {
 // energy returns Σb_j² of b = Π(1 − p_i·x)/Π(1 − q_k·x).
 func (r Rates) energy() float64 {
 	var buffer [maxPoles]float64
-	var lengths [maxPoles][maxPoles]float64 // distances of pairs of poles, which are symmetric
+	var lengths [maxPoles][maxPoles]float64 // distance of each pair of poles, symmetric
 	sum := 1.0
 	residues := r.residues(buffer[:0])
 	for k, a := range r.Poles {
@@ -73,12 +74,12 @@ func (r Rates) energy() float64 {
 	return sum
 }
 
-// late is the part of the age weight for a hundred windows. The loss of ten windows is flat in the slowest pole, and
-// without this part µ(100W) is 5 % larger for 0.2 % of variance.
+// late is the weight of a hundred windows within the age weight. The loss of ten windows hardly depends on the slowest
+// pole. Without late, µ(100W) would be 5 % larger for 0.2 % less variance.
 const late = 0.04
 
 // Loss is log Σb² + (1−w)·log Σ_{j<W}d² + w·((1−late)·log Σ_{j<10W}d² + late·log Σ_{j<100W}d²): the logarithm of the
-// variance at equal guarantee of one window for w = 0, of some ten for w = 1.
+// variance at equal guarantee over one window for w = 0, over ten or more windows for w = 1.
 func (r Rates) Loss(window, weight float64) float64 {
 	loss := math.Log(r.energy())
 	var a ages
@@ -90,8 +91,8 @@ func (r Rates) Loss(window, weight float64) float64 {
 	return loss
 }
 
-// ages holds the part that energies of d by age share: the weights D, and log(p_i·p_k) and 1 − p_i·p_k of pairs of
-// zeros, k ≤ i, with p_0 = 1.
+// ages holds the quantities that the energies of d at all ages share: the weights D, and log(p_i·p_k) and 1 − p_i·p_k
+// of pairs of zeros, k ≤ i, with p_0 = 1.
 type ages struct {
 	n       int
 	weights [maxPoles + 1]float64
@@ -113,7 +114,7 @@ func (a *ages) prepare(r Rates) {
 	}
 }
 
-// energy returns the sum of the first terms d_j².
+// energy returns the sum of d_j² over the given number of first terms.
 func (a *ages) energy(terms float64) float64 {
 	var lengths [maxPoles + 1][maxPoles + 1]float64
 	for i := range a.n {
@@ -134,17 +135,17 @@ func (a *ages) energy(terms float64) float64 {
 	return sum
 }
 
-// order is a sequence of poles, P, and zeros, Z, by rising rate.
+// order is the sequence of poles (P) and zeros (Z) in the order of rising rate.
 type order string
 
 // decoder turns coordinates of the search into rates of an order. It keeps the exponentials of the last point, because
-// in a finite difference the next point has most coordinates in common.
+// successive points of a finite difference differ in few coordinates.
 type decoder struct {
 	order        order
 	x, steps     [2 * maxPoles]float64 // coordinates, and e^x of all but the first
 	odds, rates  [2 * maxPoles]float64
 	poles, zeros [maxPoles]float64
-	known        int // how many entries are valid for the last point
+	known        int // number of entries that are valid for the last point
 }
 
 // decode returns the rates of a point: its coordinates are the log-odds of the smallest rate, then the logarithms of
@@ -185,8 +186,8 @@ func spread(low, high float64, m int) []float64 {
 	return x
 }
 
-// Fit minimises Loss over m poles and zeros that alternate, a pole first, from several log-spaced starts. ok is false
-// if no start gives a finite loss.
+// Fit minimises Loss over m poles and m zeros that alternate, starting with a pole, from several log-spaced starts. ok
+// is false if no start gives a finite loss.
 func Fit(window, weight float64, m int) (best Rates, loss float64, ok bool) {
 	loss = math.Inf(1)
 	for _, slow := range []float64{1, 0.1} {
@@ -206,9 +207,9 @@ const (
 	longest = 512
 )
 
-// Mixed minimises Loss at weight 0 over poles and zeros that do not alternate, which gives residues of both signs. d
-// then falls below its limit at the end of the window and rises after it, which makes the variance up to 1 % smaller.
-// ok is false if that gains nothing.
+// Mixed minimises Loss at weight 0 over poles and zeros that do not alternate, which gives residues of both signs. Then
+// d falls below its limit at the end of the window and rises after it, which makes the variance up to 1 % smaller. ok
+// is false if the variance is not smaller.
 func Mixed(window float64) (best Rates, loss float64, ok bool) {
 	if window < 2 || window > longest {
 		return best, loss, false
@@ -222,7 +223,7 @@ func Mixed(window float64) (best Rates, loss float64, ok bool) {
 	return best, loss, loss < math.Inf(1)
 }
 
-// search minimises price over the rates of an order, starting from log-spaced ones between slow/window and 0.7.
+// search minimises price over the rates of an order, starting from log-spaced rates between slow/window and 0.7.
 func (o order) search(window, slow float64, price func(Rates) float64) Rates {
 	m, d := len(o)/2, decoder{order: o}
 	x, _ := minimise(func(x []float64) float64 {
@@ -244,7 +245,7 @@ func crowding(r Rates) float64 {
 	price := 0x1p-20 / (1 - r.Zeros[len(r.Zeros)-1])
 	var buffer [maxPoles + 1]float64
 	for _, x := range r.residues(buffer[:0]) {
-		price += 0x1p-20 * math.Pow(x, 8) // keeps residues below 2
+		price += 0x1p-20 * math.Pow(x, 8) // a penalty that keeps residues below 2
 	}
 	for _, x := range r.inverse(buffer[:0]) {
 		price += 1e-8 * x * x

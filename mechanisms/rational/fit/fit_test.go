@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestMinimise uses the classic valley of Rosenbrock 1960, and a border at which the function is infinite.
+// TestMinimise minimises the valley of Rosenbrock 1960, and a function that is infinite beyond a border.
 func TestMinimise(t *testing.T) {
 	x, y := minimise(func(x []float64) float64 {
 		a, b := 1-x[0], x[1]-x[0]*x[0]
@@ -92,7 +92,7 @@ func TestRatesDependOnlyOnThePoint(t *testing.T) {
 	}
 }
 
-// TestOrderOfPolesAndZeros checks that poles and zeros keep their order, whatever the window.
+// TestOrderOfPolesAndZeros checks that fitted poles and zeros keep their order at every window.
 func TestOrderOfPolesAndZeros(t *testing.T) {
 	f := func(what, want string, r Rates, _ float64, ok bool) {
 		t.Helper()

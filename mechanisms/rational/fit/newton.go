@@ -9,7 +9,7 @@ import (
 
 const (
 	iterations = 100
-	h          = 1e-4 // step of differences: error 1e-8 for a second derivative, 1e-12 for a first
+	h          = 1e-4 // step of finite differences: error 1e-8 for a second derivative, 1e-12 for a first
 	converged  = 1e-12
 )
 
@@ -64,7 +64,7 @@ func derivatives(f func([]float64) float64, x []float64, y float64) (*mat.VecDen
 		if !math.IsInf(z, 1) {
 			return z
 		}
-		return y // at the border f counts as flat
+		return y // at the border the function counts as flat
 	}
 	for i := range n {
 		above, below := at(i, h, i, 0), at(i, -h, i, 0)

@@ -10,7 +10,8 @@ import (
 const MaxBins = 1024
 
 // Block is the columns of one cell, in this order: count, sum of values, sum of x² − ½, and one for each bin. A column
-// whose weight is 0 is absent. Weights are public; a larger one buys accuracy for its column at the cost of the others.
+// whose weight is 0 does not exist. Weights are public; a larger one buys accuracy for its column at the cost of the
+// others.
 type Block struct {
 	Count    float64 // a, loss units, ≥ 0
 	Mean     float64 // b, loss units, ≥ 0
@@ -30,7 +31,7 @@ func (b Block) Size() int {
 	return n
 }
 
-// bins returns the number of bins, or 0 where the columns of bins are absent.
+// bins returns the number of bins, or 0 if the block has no columns of bins.
 func (b Block) bins() int {
 	if !(b.Quantile > 0) {
 		return 0

@@ -2,13 +2,13 @@ package block
 
 import "math"
 
-// apart bounds the squared distance of two contributions to one cell at weight 1. The bound is exact, except for
-// rounding, where the cell has no squares or no bins.
+// cellDistance bounds the squared distance between two contributions to one cell, both of weight 1. The bound is exact,
+// except for rounding, if the cell has no squares or no bins.
 //
-// Bins i and i + lag: the rows that both columns have are r_k and r_{k+lag}, and a smaller i has more such rows. So the
-// columns of bins 0 and lag are at the largest distance of all pairs with this lag. Values in such bins differ by less
-// than (lag + 1)·2/m and by more than (lag − 1)·2/m.
-func apart(u units) (square uint64) {
+// For bins i and i + lag: the rows that both columns fill have the entries r_k and r_{k+lag}, and a smaller i has more
+// such rows. So among all pairs with this lag, the columns of bins 0 and lag are at the largest distance. Values in
+// such bins differ by less than (lag + 1)·2/m and by more than (lag − 1)·2/m.
+func cellDistance(u units) (square uint64) {
 	if u.bins == 0 {
 		return moments(u.mean, u.square, 0, 2)
 	}
@@ -35,9 +35,9 @@ func columns(u units, lag int) (square uint64) {
 // moments bounds the squared distance of two pairs (s, t) of one cell, where s = Bx and t = C(x² − ½) are rounded. The
 // two values x differ by at least near and at most far, both within [0, 2].
 //
-// In reals it is u²(B² + C²v²) for u = x − y and v = x + y, |u| + |v| ≤ 2, so at most F(v) = (2−v)²(B² + C²v²) for v =
-// 2 − |u|. On an interval F is largest at an end or, for C² > 2B², at v = (1 + √(1 − 2B²/C²))/2. Rounding moves the
-// distance by less than 4. Without squares only |s| ≤ B matters.
+// Without rounding the squared distance is u²(B² + C²v²) for u = x − y and v = x + y, |u| + |v| ≤ 2, so at most F(v) =
+// (2−v)²(B² + C²v²) for v = 2 − |u|. On an interval F is largest at an end or, for C² > 2B², at v = (1 + √(1 −
+// 2B²/C²))/2. Rounding changes the distance by less than 4. If the cell has no squares, the bound needs only |s| ≤ B.
 func moments(mean, square int64, near, far float64) uint64 {
 	if square == 0 && far == 2 {
 		return 4 * uint64(mean) * uint64(mean)

@@ -6,8 +6,8 @@
 //	r_k         coefficients of (1−z)^{−1/2}: 1, ½, ⅜, …                   R  the lower triangular Toeplitz matrix of r
 //
 // A contribution has at most one cell that is not zero: V·(A, Bx, C(x²−½), K·column of R of the bin of x). Its floats
-// become three integers first, each in a public range, and all that follows is integers: distances hold for whatever
-// arrives. PROOF.md has the argument.
+// are first converted to three integers, each in a public range, and all later arithmetic is in integers. Therefore the
+// distances hold for every input. PROOF.md has the argument.
 //
 // R·R is the matrix of prefix sums, so the running counts of bins are R times the released columns (Cumulate).
 //

@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// coefficientBits is the number of bits of a coefficient after the binary point.
+// coefficientBits is the number of binary digits of a coefficient after the point.
 const coefficientBits = 30
 
 // coefficients holds r_k·2³⁰, rounded to the nearest integer, for r_k = C(2k, k)/4^k, the power series of (1−z)^{−1/2}.
@@ -38,10 +38,10 @@ func Energy(m int) float64 {
 	return sum
 }
 
-// Cumulate writes the running counts of m bins: dst[i] counts the events in bins 0 to i. Its input are the m released
-// columns divided by w. It computes dst = R·columns, because R·R is the matrix of prefix sums (Henzinger, Upadhyay and
-// Upadhyay 2023, "Almost tight error bounds on differentially private continual counting", section 3). It is O(m²). dst
-// must not overlap columns.
+// Cumulate writes the running counts of m bins: dst[i] counts the events in bins 0 to i. columns are the m released
+// columns divided by w. The function computes dst = R·columns, because R·R is the matrix of prefix sums (Henzinger,
+// Upadhyay and Upadhyay 2023, "Almost tight error bounds on differentially private continual counting", section 3). It
+// is O(m²). dst must not overlap columns.
 func Cumulate(dst, columns []float64) {
 	if len(dst) != len(columns) || len(dst) > MaxBins {
 		panic(fmt.Sprintf("BUG: block: %d counts of %d columns, at most %d", len(dst), len(columns), MaxBins))
@@ -55,7 +55,8 @@ func Cumulate(dst, columns []float64) {
 	}
 }
 
-// Covariance returns what Cumulate makes of independent noise of variance 1: Σ_{k≤i} r_k·r_{k+j−i} for counts i ≤ j.
+// Covariance returns the covariance Σ_{k≤i} r_k·r_{k+j−i} of the counts i ≤ j that Cumulate makes of independent noise
+// of variance 1.
 func Covariance(i, j int) float64 {
 	if i > j {
 		i, j = j, i
@@ -80,8 +81,8 @@ func longest(m int, weight int64) (square uint64) {
 func entry(weight int64, k int) int64 { return weight * coefficients[k] >> coefficientBits }
 
 // Deviations writes the standard deviations of counts[i] − level·counts[m−1], where Cumulate made the counts from
-// columns of independent noise of variance 1. The test of a quantile divides by them. m = len(dst); it is O(m²), once
-// for all cells.
+// columns of independent noise of variance 1. The test of a quantile divides by them. m = len(dst). The cost is O(m²),
+// spent once for all cells.
 func Deviations(dst []float64, level float64) {
 	m := len(dst)
 	for i := range dst {

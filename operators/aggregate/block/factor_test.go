@@ -98,9 +98,9 @@ func TestDeviationsOfQuantiles(t *testing.T) {
 	}
 }
 
-// The choice of columns rests on these figures, computed by sums in plain floating point. Each is the variance of the
-// last running count of 512 bins times the squared distance of contributions: 9.31 from zero, 18.63 between two cells,
-// and 15.20 within one cell.
+// These figures justify the choice of columns. They are computed by sums in plain floating point. Each is the variance
+// of the last running count of 512 bins times a squared distance of contributions: 9.31 from zero, 18.63 between two
+// cells, and 15.20 within one cell.
 func TestVarianceOfQuantileColumns(t *testing.T) {
 	f := func(cells int, wantReplace, wantZero float64) {
 		t.Helper()

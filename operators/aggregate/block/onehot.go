@@ -13,20 +13,20 @@ import (
 // one is the integer that represents x = 1 and also the largest weight.
 const one = 1 << 30
 
-// OneHot is the Quantiser of events that fall into one of several public cells. It takes three numbers. The first is
-// the cell, 0 to Cells − 1; −1 or any other number means no cell, and the contribution is zero. The second is the value
-// x, clamped to [−1, 1]. The third is the weight, clamped to [0, Weight]. A NaN gives the zero contribution. Where
-// Weight is 1 events have no weights, and the third number is not read.
+// OneHot is the Quantiser of events that fall into one of several public cells. Its input has three numbers. The first
+// is the cell, 0 to Cells − 1; −1 or any other number means no cell, and the contribution is zero. The second is the
+// value x, clamped to [−1, 1]. The third is the weight, clamped to [0, Weight]. A NaN gives the zero contribution. If
+// Weight is 1, events have no weights, and the third number is not read.
 type OneHot struct {
 	Block
-	Cells  int     // 1 to 2²⁴
-	Weight float64 // the largest weight, > 0; 1: no weights
+	Cells  int     // number of cells, 1 to 2²⁴
+	Weight float64 // the largest weight, > 0; 1 if events have no weights
 }
 
 // Size returns the coordinates of all cells.
 func (h OneHot) Size() int { return h.Cells * h.Block.Size() }
 
-// Entries is 3: cell, value and weight.
+// Entries returns 3, the numbers of an event: cell, value and weight.
 func (OneHot) Entries() int { return 3 }
 
 // Validate reports every problem at once.
@@ -41,14 +41,15 @@ func (h OneHot) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Component returns a component with these contributions, on a grid that holds the longest of them. Its result means
-// nothing if h is invalid.
+// Component returns a component with these contributions, on a grid that holds the longest of them. If h is invalid,
+// the result has no meaning.
 func (h OneHot) Component() contribution.Component {
-	const room = 1 + 0x1p-22 // C/2 is rounded up, by less than a unit of which Λ has 2²⁴; the rest is float64's rounding
+	const room = 1 + 0x1p-22 // C/2 is rounded up by less than one of Λ = 2²⁴ units; the rest is float64's rounding
 	return contribution.Component{Size: h.Size(), Clip: float64(float64(h.Norm()*h.Weight) * room), Quantiser: h}
 }
 
-// units holds the column weights of an event that has the largest weight, in units of a grid, rounded down.
+// units holds the weights of the columns for an event of the largest weight. They are integers in units of a grid,
+// rounded down.
 type units struct {
 	count, mean, square, quantile int64
 	bins                          int
@@ -56,7 +57,7 @@ type units struct {
 
 func (h OneHot) units(g lattice.Grid) units {
 	down := func(weight float64) int64 {
-		// The bound is 2Λ because a contribution contains half of C.
+		// The bound is 2Λ and not Λ, because a contribution contains only half of C.
 		return int64(min(math.Floor(float64(weight*h.Weight)/g.Unit()), float64(2*float64(g.Lambda))))
 	}
 	return units{
@@ -83,9 +84,9 @@ func (h OneHot) Distances(g lattice.Grid) (replace, zeroOut lattice.Int128) {
 	return scaled(near), scaled(far)
 }
 
-// distances is Distances on a lattice of at most 31 bits. Some contributions attain zeroOut. If replace is √2 times as
-// far, some pairs attain it too. There 4·zeroOut is below (2³² − 1)², so that a squared distance that is cut off still
-// reaches the bound of the triangle inequality.
+// distances is Distances on a lattice of at most 31 bits. Some contributions attain zeroOut. If the length of replace
+// is √2 times the length of zeroOut, some pairs of contributions attain replace, too. On such a lattice 4·zeroOut is
+// below (2³² − 1)², so that a squared distance that add cuts off still reaches the bound of the triangle inequality.
 func (h OneHot) distances(g lattice.Grid) (replace, zeroOut uint64) {
 	u := h.units(g)
 	half := uint64(u.square+1) / 2
@@ -95,10 +96,10 @@ func (h OneHot) distances(g lattice.Grid) (replace, zeroOut uint64) {
 		zeroOut = add(zeroOut, square)
 	}
 	if zeroOut > uint64(g.Lambda)*uint64(g.Lambda) {
-		return zeroOut, zeroOut // no grid of Part, and refused
+		return zeroOut, zeroOut // g cannot be the grid of a Component
 	}
-	within := min(apart(u), 4*zeroOut)
-	if h.Weight != 1 { // rounding towards zero parts coordinates by less than 1 more
+	within := min(cellDistance(u), 4*zeroOut)
+	if h.Weight != 1 { // rounding towards zero changes a difference of coordinates by less than 1 more
 		r := min(root(max(within, zeroOut))+root(uint64(h.Block.Size())), math.MaxUint32)
 		within = r * r
 	}
@@ -109,7 +110,8 @@ func (h OneHot) distances(g lattice.Grid) (replace, zeroOut uint64) {
 	return min(replace, 4*zeroOut), zeroOut
 }
 
-// add returns the sum, or the largest number on overflow. Squares beyond 64 bits exceed both Λ² and 4·zeroOut.
+// add returns x + y, or the largest uint64 on overflow. A sum of squares that exceeds 64 bits also exceeds Λ² and
+// 4·zeroOut.
 func add(x, y uint64) uint64 {
 	sum, carry := bits.Add64(x, y, 0)
 	return sum | -carry
@@ -150,10 +152,11 @@ func (h OneHot) Quantise(g lattice.Grid, dst []int64, v []float64) {
 	}
 }
 
-// nearest returns x·2³⁰, rounded to the nearest integer, for |x| ≤ 1. Only the sum rounds, once.
+// nearest returns x·2³⁰, rounded to the nearest integer, for |x| ≤ 1. Adding 0.5 is the only operation that rounds.
 func nearest(x float64) int64 { return int64(math.Floor(float64(x*one) + 0.5)) }
 
-// write writes the columns of one cell. value and share are integers with |value| ≤ one and 0 ≤ share ≤ one.
+// write writes the columns of one cell. value is x and share is the weight's fraction of the largest weight, as
+// integers with |value| ≤ one and 0 ≤ share ≤ one.
 func (u units) write(dst []int64, b Block, value, share int64) {
 	at := 0
 	put := func(present bool, x int64) {
@@ -180,7 +183,7 @@ func (u units) bin(value int64) int {
 	return min(int((value+one)*int64(u.bins)>>31), u.bins-1)
 }
 
-// weighted returns x·share/2³⁰, rounded towards zero.
+// weighted returns x·share/2³⁰, rounded towards zero, for a share in units of 2⁻³⁰.
 func weighted(x, share int64) int64 {
 	if share == one {
 		return x

@@ -11,8 +11,8 @@ import (
 	"oriel/operators/aggregate/block"
 )
 
-// blocks returns the shapes whose distances are enumerated: each column alone, small counts, squares far above means,
-// shapes around the double root at c² = 2b², and all columns at once.
+// blocks returns the shapes whose distances are enumerated: blocks with a single column, with small counts, with
+// squares weighted far above means, around the double root at c² = 2b², and with all columns at once.
 func blocks() []block.Block {
 	return []block.Block{
 		{Count: 1},
@@ -65,7 +65,7 @@ func (f fault) Distances(g lattice.Grid) (replace, zeroOut lattice.Int128) {
 	return replace, zeroOut
 }
 
-// claims returns the distances on a lattice whose squared distances fit a word.
+// claims returns the distances that a quantiser claims, on a lattice where squared distances fit a uint64.
 func claims(t *testing.T, g lattice.Grid, q contribution.Quantiser) (replace, zeroOut uint64) {
 	t.Helper()
 	near, far := q.Distances(g)
@@ -75,9 +75,9 @@ func claims(t *testing.T, g lattice.Grid, q contribution.Quantiser) (replace, ze
 	return near.Lo, far.Lo
 }
 
-// TestFineLatticesHaveTheLeavesOfCoarseOnes checks that contributions and distances on a lattice finer than 31 bits are
-// those of 31 bits times a power of two.
-func TestFineLatticesHaveTheLeavesOfCoarseOnes(t *testing.T) {
+// TestFineLatticesHaveTheContributionsOfCoarseOnes checks that contributions and distances on a lattice finer than 31
+// bits equal those on the lattice of 31 bits times a power of two.
+func TestFineLatticesHaveTheContributionsOfCoarseOnes(t *testing.T) {
 	for _, b := range blocks() {
 		for _, weight := range []float64{1, 1.75} {
 			h := block.OneHot{Block: b, Cells: 2, Weight: weight}
@@ -109,7 +109,7 @@ func TestFineLatticesHaveTheLeavesOfCoarseOnes(t *testing.T) {
 						}
 					}
 					if !fine.Contains(y) {
-						t.Fatalf("%+v at %d bits: %v is no leaf", h, size, y)
+						t.Fatalf("%+v at %d bits: %v is no contribution", h, size, y)
 					}
 				}
 			}
@@ -123,7 +123,7 @@ func (f fault) Quantise(g lattice.Grid, dst []int64, v []float64) {
 	switch {
 	case f.twoCells:
 		copy(dst[n:], dst[:n])
-	case f.long && v[0] == 0 && v[1] == -1: // a row more than there are bins, in the cell behind
+	case f.long && v[0] == 0 && v[1] == -1: // planted fault: the column of bins ends in the next cell
 		dst[n] = int64(f.Quantile * block.Coefficient(f.Bins) / g.Unit())
 	case f.value && v[1] == 1.5 && v[0] == 0:
 		dst[1] = dst[1] * 3 / 2
@@ -135,8 +135,8 @@ func (f fault) Quantise(g lattice.Grid, dst []int64, v []float64) {
 }
 
 // TestDistancesByEnumeration checks the claimed distances against every contribution of a coarse lattice and a dense
-// sample of a fine one. No contribution is farther from another, or from zero, than claimed, and the claims are nearly
-// attained.
+// sample of a fine one. No distance between contributions, or from zero, may exceed the claim, and some must be close
+// to it.
 func TestDistancesByEnumeration(t *testing.T) {
 	f := func(g lattice.Grid, q contribution.Quantiser, h block.OneHot, dense int, holds bool) {
 		t.Helper()
@@ -154,7 +154,7 @@ func TestDistancesByEnumeration(t *testing.T) {
 		if h.Cells > 1 && claimReplace == 2*claimZero && replace != claimReplace {
 			t.Errorf("%+v: √%d apart, claimed √%d", q, replace, claimReplace)
 		}
-		slack := float64(8 + h.Block.Size()) // of both roundings, units
+		slack := float64(8 + h.Block.Size()) // rounding of both contributions, in lattice units
 		if h.Bins == 0 && math.Sqrt(float64(claimReplace)) > math.Sqrt(float64(replace))*1.0001+slack {
 			t.Errorf("%+v: √%d apart, claimed √%d", q, replace, claimReplace)
 		}
@@ -184,7 +184,7 @@ func TestDistancesByEnumeration(t *testing.T) {
 	f(g, fault{OneHot: h, long: true}, h, 20, false)
 }
 
-// TestDistancesWithinACellAreJoint checks that the claim for one cell is attained to half a per cent, bins and sums
+// TestDistancesWithinACellAreJoint checks that the claim for one cell is attained to half a per cent by bins and sums
 // together. The joint bound is less than the sum of the separate bounds. Values lie at both ends of each bin, where
 // distances are largest.
 func TestDistancesWithinACellAreJoint(t *testing.T) {
@@ -226,9 +226,9 @@ func TestDistancesWithinACellAreJoint(t *testing.T) {
 	}
 }
 
-// TestPartHoldsEveryLeaf checks that a component is valid on every lattice, and that its longest contribution is at
-// most Λ.
-func TestPartHoldsEveryLeaf(t *testing.T) {
+// TestComponentHoldsEveryContribution checks that a component is valid on every lattice, and that its longest
+// contribution is at most Λ.
+func TestComponentHoldsEveryContribution(t *testing.T) {
 	for _, b := range append(blocks(), block.Block{Count: 1, Mean: 0.3, Square: 0.7, Bins: block.MaxBins, Quantile: 2}) {
 		for _, weight := range []float64{1, 1e-3, 0.999, 3e5} {
 			h := block.OneHot{Block: b, Cells: 3, Weight: weight}
@@ -265,8 +265,8 @@ func TestQuantiseIsTheDefinition(t *testing.T) {
 			}
 			for k := range 400 {
 				x, weight := math.Sin(float64(k))*1.1, math.Abs(math.Cos(float64(3*k)))*2
-				leaf := make([]int64, h.Size())
-				h.Quantise(g, leaf, []float64{1, x, weight})
+				dst := make([]int64, h.Size())
+				h.Quantise(g, dst, []float64{1, x, weight})
 				if most == 1 {
 					weight = 1
 				}
@@ -286,7 +286,7 @@ func TestQuantiseIsTheDefinition(t *testing.T) {
 					want = append(want, weight*b.Quantile*r/g.Unit())
 				}
 				for i, w := range want {
-					if got := leaf[b.Size()+i]; math.Abs(float64(got)-w) > 2.5 || leaf[i] != 0 {
+					if got := dst[b.Size()+i]; math.Abs(float64(got)-w) > 2.5 || dst[i] != 0 {
 						t.Fatalf("%+v, x = %g, weight %g: coordinate %d is %d, want %g", h, x, weight, i, got, w)
 					}
 				}
@@ -295,8 +295,8 @@ func TestQuantiseIsTheDefinition(t *testing.T) {
 	}
 }
 
-// TestQuantiseClampsBeforeItRounds checks that a value beyond a range counts as the end of the range, however far
-// beyond, and that a NaN counts nothing. Without the clamp, the integer would depend on the CPU.
+// TestQuantiseClampsBeforeItRounds checks that a value beyond a range counts as the end of the range for every
+// distance, and that a NaN counts as nothing. Without the clamp, the integer would depend on the CPU.
 func TestQuantiseClampsBeforeItRounds(t *testing.T) {
 	h := block.OneHot{Block: block.Block{Count: 1, Mean: 1}, Cells: 1, Weight: 2}
 	g, err := lattice.NewGrid(h.Component().Clip)
@@ -304,9 +304,9 @@ func TestQuantiseClampsBeforeItRounds(t *testing.T) {
 		t.Fatal(err)
 	}
 	quantised := func(value, weight float64) [2]int64 {
-		leaf := make([]int64, h.Size())
-		h.Quantise(g, leaf, []float64{0, value, weight})
-		return [2]int64(leaf)
+		dst := make([]int64, h.Size())
+		h.Quantise(g, dst, []float64{0, value, weight})
+		return [2]int64(dst)
 	}
 	for _, far := range []float64{1.5, 1e300, math.Inf(1)} {
 		for _, x := range []struct{ got, want [2]int64 }{
@@ -347,13 +347,13 @@ func FuzzQuantise(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		leaf := make([]int64, h.Size())
-		h.Quantise(g, leaf, []float64{cell, x, weight})
+		dst := make([]int64, h.Size())
+		h.Quantise(g, dst, []float64{cell, x, weight})
 		_, zeroOut := claims(t, g, h)
 		sum, inCells := uint64(0), 0
-		for i := 0; i < len(leaf); i += h.Block.Size() {
+		for i := 0; i < len(dst); i += h.Block.Size() {
 			some := false
-			for _, n := range leaf[i:][:h.Block.Size()] {
+			for _, n := range dst[i:][:h.Block.Size()] {
 				sum += uint64(n * n)
 				some = some || n != 0
 			}
@@ -373,8 +373,8 @@ func TestQuantiseDoesNotAllocate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	leaf, v := make([]int64, h.Size()), []float64{77, 0.25, 1}
-	if n := testing.AllocsPerRun(100, func() { h.Quantise(g, leaf, v) }); n != 0 {
+	dst, v := make([]int64, h.Size()), []float64{77, 0.25, 1}
+	if n := testing.AllocsPerRun(100, func() { h.Quantise(g, dst, v) }); n != 0 {
 		t.Errorf("%g allocations", n)
 	}
 }
@@ -385,9 +385,9 @@ func BenchmarkQuantise(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	leaf, v := make([]int64, h.Size()), []float64{77, 0.25, 1}
+	dst, v := make([]int64, h.Size()), []float64{77, 0.25, 1}
 	b.ReportAllocs()
 	for b.Loop() {
-		h.Quantise(g, leaf, v)
+		h.Quantise(g, dst, v)
 	}
 }

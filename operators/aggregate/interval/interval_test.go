@@ -11,15 +11,16 @@ import (
 	"oriel/operators/aggregate/interval"
 )
 
-// Seed and number of runs of the simulations. The observed share of a cover probability p deviates by more than 6.11
-// standard errors √(p(1−p)/runs) with probability 1e-9.
+// These are the seed and the number of runs of the simulations. The observed share of a coverage probability p deviates
+// by more than 6.11 standard errors √(p(1−p)/runs) with probability 1e-9.
 const (
 	seed   = 20261123
 	runs   = 40000
 	errors = 6.11
 )
 
-// covers runs a simulation and compares its coverage with the level: from below, and if tight also from above.
+// covers runs a simulation and compares its coverage with the level. Coverage must not be lower and, if tight is set,
+// not higher either.
 func covers(t *testing.T, what string, tight bool, f func(normal func() float64) bool) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 1))
@@ -128,14 +129,16 @@ func TestVariancesCover(t *testing.T) {
 		})
 		w := truth.mean*truth.mean + 0.5 - truth.variance
 		first := 2 * 1.96 * math.Sqrt(30*30+4*truth.mean*truth.mean*40*40+w*w*20*20) / truth.n
-		if truth.n >= 5000 && truth.variance < 1 && length > 1.15*first { // at 1 some sets are empty, which gives the range
+		// At 1 some sets are empty, and the interval is the range.
+		if truth.n >= 5000 && truth.variance < 1 && length > 1.15*first {
 			t.Errorf("%+v: length %g, to the first order %g", truth, length, first)
 		}
 	}
 }
 
-// TestVariancesOfManyEventsCoverExactly checks intervals of shown variances that are not at an end of their range. They
-// cover with exactly their level, at weights of all sorts. A mean with too much noise must be recognised.
+// TestVariancesOfManyEventsCoverExactly checks intervals of shown variances that are not at an end of their range.
+// These intervals must cover with exactly their level, for several choices of weights. Variance must recognise a mean
+// with too much noise.
 func TestVariancesOfManyEventsCoverExactly(t *testing.T) {
 	for _, deviations := range [][3]float64{{20, 20, 20}, {20, 40, 30}, {20, 5, 5}, {20, 20, 200}, {20, 200, 20}} {
 		for _, n := range []float64{300, 2000, 50000} {
@@ -152,9 +155,9 @@ func TestVariancesOfManyEventsCoverExactly(t *testing.T) {
 	}
 }
 
-// TestVarianceHasTheWholeUnion checks that the union over means is bounded from outside: it contains every v that any
+// TestVarianceCoversTheUnion checks that the union over means is bounded from outside: it contains every v that any
 // mean of the set accepts.
-func TestVarianceHasTheWholeUnion(t *testing.T) {
+func TestVarianceCoversTheUnion(t *testing.T) {
 	rng := rand.New(rand.NewPCG(seed, 3))
 	for range 3000 {
 		n := 200 + 5000*rng.Float64()
@@ -162,7 +165,7 @@ func TestVarianceHasTheWholeUnion(t *testing.T) {
 		count, sum := noisy(n, 20, rng.NormFloat64), noisy(n*mean, 40+400*float64(rng.IntN(2)), rng.NormFloat64)
 		square := noisy(n*(mean*mean+0.3*rng.Float64()-0.5), 30, rng.NormFloat64)
 		if sum.Deviation*sum.Deviation < 300*count.Value && count.Shown() {
-			continue // the profile's
+			continue // Variance uses profile for this truth
 		}
 		whole := interval.Variance(square, sum, count)
 		means := interval.Ratio(sum, count, 2.807).Within(-1, 1)
@@ -258,7 +261,7 @@ func TestQuantileEstimate(t *testing.T) {
 	}
 }
 
-// TestQuantileEstimateIsInItsInterval checks that an estimate is in its interval, whatever the noisy counts are.
+// TestQuantileEstimateIsInItsInterval checks that an estimate is in its interval, for all noisy counts.
 func TestQuantileEstimateIsInItsInterval(t *testing.T) {
 	rng := rand.New(rand.NewPCG(seed, 5))
 	counts, deviations := make([]float64, 8), make([]float64, 8)
@@ -337,8 +340,8 @@ func TestPlansAreWhatIntervalsHave(t *testing.T) {
 }
 
 // TestPlanOfDelays checks the worked example: delays of −60 to 180 minutes, 3 000 flights, and noise of deviation 17.87
-// on a count alone under zero-out. With a = b contributions are √2 times as long as b; with a = 0.3b they are √1.09
-// times.
+// on a count without other columns, under zero-out. With a = b contributions are √2 times as long as b; with a = 0.3b
+// they are √1.09 times.
 func TestPlanOfDelays(t *testing.T) {
 	const alone = 17.87
 	f := func(count, at, want float64) {

@@ -17,7 +17,7 @@ func Quantile(counts, deviations []float64, level, z float64) Interval {
 	}
 	total := float64(level * counts[m-1])
 	first, last := -1, -1
-	above := false // the figure of the bin before is above z deviations
+	above := false // the test quantity of the previous bin is above z deviations
 	for j, count := range counts {
 		figure, bound := count-total, float64(z*deviations[j])
 		if !above && !(figure < -bound) {
@@ -60,5 +60,5 @@ func QuantileEstimate(counts []float64, level float64) float64 {
 	return (first + last) / 2
 }
 
-// edge returns the upper edge of the first j of m bins; j may be a whole number or between two.
+// edge returns the upper edge of the first j of m bins. j need not be an integer.
 func edge(j float64, m int) float64 { return float64(2*j)/float64(m) - 1 }

@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// few is the number of bins from which on the ends of a quantile's interval may lie within bins.
+// few is the least number of bins between the ends of a quantile's interval for which the ends may lie inside bins.
 const few = 4
 
 // Ranks finds the quantile of a level p in (0, 1) from released running counts F_1 … F_m of m bins of equal width, with
@@ -13,16 +13,16 @@ const few = 4
 //
 //	g_w(j) = (F_{j−a} + … + F_{j+a})/(2a+1) − p·F_m,  a = min(w, j, m−j),
 //
-// linear between edges, whose noise is normal with a known deviation. With w = 0 its mean at the quantile is 0. The
-// points whose figures are within z deviations of 0 then contain the quantile with exactly the level of z: Casella and
-// Berger, Statistical Inference, 2nd ed., Theorem 9.2.2. But noise of running counts is rough, so that these points are
-// far from an interval. The smallest interval around them covers more often (99 %) and is long. A wider w smooths the
-// noise. Where the density of events changes little over 2w bins, it hardly moves the mean: by f'·w²/6 bins' counts,
-// where f' is the change of the density from bin to bin.
+// which is linear between edges and whose noise is normal with a known deviation. With w = 0 its mean at the quantile
+// is 0. The points whose figures are within z deviations of 0 then contain the quantile with exactly the level of z:
+// Casella and Berger, Statistical Inference, 2nd ed., Theorem 9.2.2. But noise of running counts is rough, so that
+// these points are far from an interval. The smallest interval around them covers more often (99 %) and is long. A
+// wider w smooths the noise. Where the density of events changes little over 2w bins, it hardly moves the mean: by
+// f'·w²/6 bins' counts, where f' is the change of the density from bin to bin.
 type Ranks struct {
 	level      float64
-	widths     []int       // the w that there are, ascending from 0
-	deviations [][]float64 // of g_w, by w and edge, for columns of independent noise of variance 1
+	widths     []int       // the values of w in use, ascending from 0
+	deviations [][]float64 // deviation of g_w by w and edge, for columns of independent noise of variance 1
 }
 
 // NewRanks returns the Ranks of a level. Its running counts are made of columns of independent noise: F_i is Σ_{k<i}
@@ -36,10 +36,10 @@ func NewRanks(factor []float64, level float64) *Ranks {
 	for w, step := 0, 1; w <= m/4; w += step {
 		r.widths = append(r.widths, w)
 		if w >= 4 && w&(w-1) == 0 {
-			step = w / 2 // 0, 1, 2, 3, 4, 6, 8, 12, 16, …
+			step = w / 2 // step is 0, 1, 2, 3, 4, 6, 8, 12, 16, …
 		}
 	}
-	sums := make([]float64, m+1) // of the first factors
+	sums := make([]float64, m+1) // prefix sums of factor
 	for i, x := range factor {
 		sums[i+1] = sums[i] + x
 	}
@@ -115,20 +115,20 @@ func (r *Ranks) width(length float64) int {
 // curve holds the figures of one release.
 type curve struct {
 	*Ranks
-	sums         []float64 // sums[j] = F_0 + … + F_{j−1}
-	total, bound float64   // p·F_m; z deviations of a column's noise
+	sums         []float64 // prefix sums of the running counts: sums[j] = F_0 + … + F_{j−1}
+	total, bound float64   // p·F_m; z deviations of a column's noise, in counts
 }
 
-// edges returns m.
+// edges returns m, the number of the last edge.
 func (c *curve) edges() int { return len(c.sums) - 2 }
 
-// figure returns g at edge j, for the w with the given index among widths.
+// figure returns g_w(j) (see Ranks); w is given by its index in widths.
 func (c *curve) figure(w, j int) float64 {
 	a := min(c.widths[w], j, c.edges()-j)
 	return (c.sums[j+a+1]-c.sums[j-a])/float64(2*a+1) - c.total
 }
 
-// away returns the largest distance from 0 that a figure may have.
+// away returns the value of z deviations of a figure: the limit on its absolute value.
 func (c *curve) away(w, j int) float64 { return float64(c.bound * c.deviations[w][j]) }
 
 // lower returns the first point whose figure is at least −z deviations.
@@ -163,8 +163,8 @@ func (c *curve) upper(w int) float64 {
 	return float64(m)
 }
 
-// crossings returns the first and the last point where figures go from 0 or less to above 0, or the middle of the range
-// where there is none.
+// crossings returns the first and the last point where figures rise from at most 0 to above 0. If there is no such
+// point it returns the middle of the range for both.
 func (c *curve) crossings(w int) (first, last float64) {
 	m := c.edges()
 	first, last = float64(m)/2, float64(m)/2

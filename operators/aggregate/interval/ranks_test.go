@@ -45,10 +45,10 @@ var densities = []density{
 	}},
 }
 
-// truth returns the running counts of m bins of a density, and its quantile of a level in [−1, 1]: the least value such
-// that this share of all is at most the value.
+// truth returns the running counts of m bins of a density, and its quantile of a level, in [−1, 1]: the least x such
+// that a share level of all values is at most x.
 func (d density) truth(m int, n, level float64) (counts []float64, want float64) {
-	const fine = 120 // values of a bin
+	const fine = 120 // number of values in a bin
 	all := make([]float64, m*fine)
 	sum := 0.0
 	for i := range all {
@@ -76,14 +76,14 @@ var (
 // densities with slopes, feet, gaps and teeth. Shorter intervals must cover more often.
 func TestRanksCover(t *testing.T) {
 	for _, m := range []int{16, 64, 128} {
-		whole := math.Sqrt(block.Energy(m)) // the deviation of all events together
+		whole := math.Sqrt(block.Energy(m)) // noise deviation of the count of all events
 		for _, d := range densities {
 			for _, level := range []float64{0.5, 0.9} {
 				for _, times := range []float64{13, 30, 100} {
 					counts, want := d.truth(m, times*whole, level)
 					share, length := measure(m, counts, level, want)
 					most := 1.0
-					if length > 8 && !(d.name == "two" && level == 0.5) { // there hardly an event is between the ends
+					if length > 8 && !(d.name == "two" && level == 0.5) { // there the interval has hardly any event
 						most = 0.97
 					}
 					if share < 0.94-slack || share > most+slack {
@@ -127,7 +127,7 @@ func release(rng *rand.Rand, noisy, noise, counts []float64) {
 // bins still cover, because they contain whole bins. Intervals that are slightly longer cover least.
 func TestRanksCoverGrids(t *testing.T) {
 	const m = 24
-	hours := density{"hours", func(x float64) float64 { // on the hour, each as often
+	hours := density{"hours", func(x float64) float64 { // values on the full hour, all hours equally likely
 		if math.Mod(m*x, 1) < 1.0/100 {
 			return 1
 		}
@@ -150,8 +150,8 @@ func TestRanksCoverGrids(t *testing.T) {
 	}
 }
 
-// obvious is a reference for Quantile: it sums every figure term by term, and its deviation from the effect of each
-// column.
+// obvious is a slow reference for Quantile. It sums every figure term by term, and computes its deviation from the
+// weight of each column in the figure.
 func obvious(factor, counts []float64, level, sigma float64) (estimate, low, high float64) {
 	m := len(counts)
 	figure := func(counts []float64, w, j int) float64 {
@@ -178,7 +178,7 @@ func obvious(factor, counts []float64, level, sigma float64) (estimate, low, hig
 	zero := func(x0, x1 float64) float64 { return -x0 / (x1 - x0) }
 	ends := func(w int) (low, first, last, high float64) {
 		low, first, last, high = 0, float64(m)/2, float64(m)/2, float64(m)
-		for j := m; j > 0; j-- { // from above, so that the least place is kept
+		for j := m; j > 0; j-- { // a descending loop keeps the smallest place
 			g, h := figure(counts, w, j-1), figure(counts, w, j)
 			if x, y := g+deviation(w, j-1), h+deviation(w, j); x < 0 && y >= 0 {
 				low = float64(j-1) + zero(x, y)
@@ -253,8 +253,8 @@ func TestRanksAreTheObvious(t *testing.T) {
 	}
 }
 
-// TestRanksWithoutNoise checks that without noise the estimate is where counts reach the share. Where nothing is known
-// the interval is the whole range.
+// TestRanksWithoutNoise checks that without noise the estimate is where counts reach the share. If the count of all
+// events is 0, the interval must be the complete range.
 func TestRanksWithoutNoise(t *testing.T) {
 	r := interval.NewRanks(factor(4), 0.1)
 	scratch := make([]float64, r.Scratch())

@@ -2,8 +2,8 @@ package interval
 
 import "math"
 
-// Two-sided normal quantiles: Φ(z) − Φ(−z) = 0.95, 0.955 and 0.995. They are constants, because decisions must have the
-// same bytes on every machine.
+// These are two-sided normal quantiles z: Φ(z) − Φ(−z) = 0.95, 0.955 and 0.995. They are constants, because decisions
+// must have the same bytes on every machine.
 const (
 	Z95  = 1.959963984540054
 	z955 = 2.0046544617651
@@ -35,14 +35,14 @@ func (x Noisy) Interval(z float64) Interval {
 // Interval is [Low, High].
 type Interval struct{ Low, High float64 }
 
-// Form is the form of a Set: which points are in it.
+// Form says which numbers a Set contains, relative to its Low and High.
 type Form uint8
 
-// Forms of a Set. The zero value is the least informative one.
+// These are the forms of a Set. The zero value is the least informative form.
 const (
-	Line    Form = iota // all numbers; Low and High are 0
-	Bounded             // [Low, High]
-	Outside             // all but those between Low and High: (−∞, Low] and [High, ∞)
+	Line    Form = iota // the set contains all numbers; Low and High are 0
+	Bounded             // the set is [Low, High]
+	Outside             // the set is (−∞, Low] and [High, ∞)
 )
 
 // Set is a confidence set of a ratio.
@@ -67,9 +67,9 @@ func (s Set) Within(low, high float64) Interval {
 	return all
 }
 
-// Ratio returns Fieller's set of y/x: all θ with (y − θx)² ≤ z²(s_y² + θ²s_x²), so that it covers with exactly the
-// level of z, whatever x and y are. With A = x² − z²s_x² the ends are (xy ± z·√(x²s_y² + y²s_x² − z²s_x²s_y²))/A. The
-// set is bounded for A > 0. Otherwise it is the outside of an interval, or the whole line where the root is not real.
+// Ratio returns Fieller's set of y/x: all θ with (y − θx)² ≤ z²(s_y² + θ²s_x²), It covers with exactly the level of z,
+// for all true x and y. With A = x² − z²s_x² the ends are (xy ± z·√(x²s_y² + y²s_x² − z²s_x²s_y²))/A. The set is
+// bounded for A > 0. Otherwise it is the outside of an interval, or the whole line where the root is not real.
 func Ratio(y, x Noisy, z float64) Set {
 	square := func(a float64) float64 { return float64(a * a) }
 	zx, zy := float64(z*x.Deviation), float64(z*y.Deviation)

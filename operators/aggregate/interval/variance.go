@@ -2,7 +2,8 @@ package interval
 
 import "math"
 
-// cells divides the means that are not excluded into pieces. More pieces shorten an interval by less than a per cent.
+// cells is the number of intervals into which variance divides the means of Fieller's set. More of them would shorten
+// its result by less than a per cent.
 const cells = 16
 
 // Variance returns an interval of 95 % of the variance of x about its mean, in [0, 1], from count, sum and square, the
@@ -14,16 +15,15 @@ func Variance(square, sum, count Noisy) Interval {
 	return variance(square, sum, count)
 }
 
-// variance returns an interval that covers with at least 95 %, whatever the truth is.
+// variance returns an interval that covers the true variance with probability 95 % or more, for every truth.
 //
-// For the true mean µ, Q − 2µS + n(µ² + ½ − v) has mean zero exactly at the true variance v, and does not move with µ
-// there. With G = Q − 2µS, of variance g = s_Q² + 4µ²s_S², v is therefore µ² + ½ + a ratio G/n, and Ratio has its set
-// at 95.5 %. µ is in Fieller's set at 99.5 %. The union of the first sets over the second misses v with probability 0.5
-// % + 4.5 % at most, whatever the truth is.
+// For the true mean µ and the true variance v, Q − 2µS + n(µ² + ½ − v) has mean zero. Let G = Q − 2µS, which has
+// variance g = s_Q² + 4µ²s_S². Then v is µ² + ½ + G/n, and Ratio has the set of G/n at 95.5 %. µ is in Fieller's set at
+// 99.5 %. The union of the sets of v over all µ in Fieller's set misses v with probability 0.5 % + 4.5 % at most.
 //
-// The union is bounded from outside: with A = n² − z²s_n² the ends of the set of µ are m ± z√h/A, m = µ² + ½ + nG/A and
-// h = A·g + s_n²·G², both convex parabolas in µ. Over a piece of the means, each is largest at an end of the piece. m
-// is least at an end, or at its vertex nS/A.
+// The result contains this union. With A = n² − z²s_n² the ends of the set at µ are m ± z√h/A, where m = µ² + ½ + nG/A
+// and h = A·g + s_n²·G² are convex parabolas in µ. Over an interval of means, m and h are largest at one of its ends. m
+// is least at an end or at its vertex nS/A.
 func variance(square, sum, count Noisy) Interval {
 	a := float64(count.Value*count.Value) - float64(float64(z955*z955)*float64(count.Deviation*count.Deviation))
 	if !(a > 0 && count.Value > 0) {
@@ -51,13 +51,13 @@ func variance(square, sum, count Noisy) Interval {
 	return set.Within(0, 1)
 }
 
-// union holds the numbers from which Variance bounds the sets of each mean.
+// union holds the numbers from which variance bounds the sets of all means.
 type union struct {
 	square, sum, count Noisy
 	a                  float64
 }
 
-// at returns m and z√h/A at a mean.
+// at returns the middle m and the half width z√h/A of the set of variances for a true mean (see variance).
 func (u union) at(mean float64) (middle, half float64) {
 	ratio := u.square.Value - float64(2*float64(mean*u.sum.Value))
 	s := float64(2 * float64(mean*u.sum.Deviation))

@@ -1,3 +1,3 @@
-// Package embeddedtest starts an embedded broker for a test. It stands apart from pipetest, which links the whole
-// service: a test of the Kafka client needs a broker and no service.
+// Package embeddedtest starts an embedded broker for a test. It is separate from pipetest, which links the whole
+// service, because a test of the Kafka client needs only a broker.
 package embeddedtest

@@ -15,51 +15,50 @@ import (
 	"oriel/pipeline/kafka/wire"
 )
 
-// fetchVersion is the first version that asks by topic id (Kafka 3.1), so that the broker refuses a topic that was made
-// again under an old name.
+// fetchVersion is the first version that asks by topic id (Kafka 3.1), so that the broker refuses a recreated topic.
 const fetchVersion = 13
 
 // fetchResponse is the part of a Fetch response that belongs to the one partition asked for.
 type fetchResponse struct {
 	code                int16
-	id                  [16]byte // of the topic
+	id                  [16]byte // id of the topic
 	start, stable, high int64
-	aborted             []abortedTxn   // by first offset
-	records             *memory.Buffer // whole batches, perhaps a cut one at the end; nil if the code is not 0
-	headerOnly          bool           // records is one header; its body was beyond the limit, and its checksum holds
-	refused             int            // bytes of records there was no room for; then there are none
-	diverged            bool           // the log does not hold what was read last
+	aborted             []abortedTxn   // sorted by first offset
+	records             *memory.Buffer // complete batches, perhaps a truncated one at the end; nil if the code is not 0
+	headerOnly          bool           // records is only a batch header with a valid checksum; its body exceeds the limit
+	refused             int            // bytes of records for which there was no room; then there are no records
+	diverged            bool           // the log does not have the records that were read before
 }
 
 // abortedTxn marks the batches of a producer from offset first up to its next control record as aborted.
 type abortedTxn struct{ producer, first int64 }
 
-// newFetch returns a fetch that names the leader's epoch.
+// newFetch returns a fetch request with the leader's epoch.
 func (r *Reader) newFetch(leader int32, d *delivery) *kafka.LeaderCall {
 	be := binary.BigEndian
-	body := be.AppendUint32(nil, ^uint32(0)) // not a replica
+	body := be.AppendUint32(nil, ^uint32(0)) // replica id −1: a consumer
 	body = be.AppendUint32(body, uint32(r.options.MaxWait.Milliseconds()))
-	body = be.AppendUint32(body, 1) // answer as soon as there is anything
-	// The partition's own limit decides. If this limit were met first, the embedded broker would leave out the aborted
-	// transactions of its answer, and their records would show.
+	body = be.AppendUint32(body, 1) // least bytes 1: answer as soon as there is a byte
+	// Only the partition's own limit must matter. If this limit were reached first, the embedded broker would leave the
+	// aborted transactions out of its answer, and their records would look committed.
 	body = be.AppendUint32(body, math.MaxInt32)
 	if r.options.Uncommitted {
 		body = append(body, 0)
 	} else {
 		body = append(body, 1)
 	}
-	body = be.AppendUint32(body, 0)          // no session
-	body = be.AppendUint32(body, ^uint32(0)) // and none wanted
-	body = append(body, 2)                   // one topic
+	body = be.AppendUint32(body, 0)          // session id 0
+	body = be.AppendUint32(body, ^uint32(0)) // session epoch −1: no session
+	body = append(body, 2)                   // array of one topic
 	body = append(body, r.id[:]...)
-	body = append(body, 2) // one partition
+	body = append(body, 2) // array of one partition
 	body = be.AppendUint32(body, uint32(r.partition))
 	body = be.AppendUint32(body, uint32(leader))
 	body = be.AppendUint64(body, uint64(r.offset))
-	body = be.AppendUint32(body, uint32(r.epoch)) // of what was read last
-	body = be.AppendUint64(body, ^uint64(0))      // not a replica's log start
+	body = be.AppendUint32(body, uint32(r.epoch)) // epoch of the last record read
+	body = be.AppendUint64(body, ^uint64(0))      // log start −1: a consumer
 	body = be.AppendUint32(body, uint32(r.options.MaxBytes))
-	body = append(body, 0, 0, 1, 1, 0) // tags of partition and topic; nothing to forget; no rack; tags
+	body = append(body, 0, 0, 1, 1, 0) // tags of partition and topic; no forgotten topics; no rack; tags
 	c := r.client
 	req := &kafka.LeaderCall{
 		Call: c.NewCall(protocol.Fetch, fetchVersion, true, body), Topic: r.topic, Partition: r.partition,
@@ -72,14 +71,15 @@ func (r *Reader) newFetch(leader int32, d *delivery) *kafka.LeaderCall {
 	return req
 }
 
-// readFetch reads a Fetch 13 answer of remaining bytes for one partition. It allocates no more than what has arrived,
-// no more than limit, and beyond memory.KeepBytes only what room returns; room returns nil if there is none now.
+// readFetch reads a Fetch 13 answer of remaining bytes for one partition. It allocates no more than the bytes that have
+// arrived, no more than limit, and above memory.KeepBytes only buffers from room, which returns nil if there is no
+// memory now.
 func readFetch(r io.Reader, remaining int, room func(bytes int) *memory.Buffer, limit int) (fetchResponse, error) {
 	f := wire.NewFrame(r, remaining)
 	a := fetchResponse{start: -1, stable: -1, high: -1}
 	f.Tags()
 	head := f.Next(10)
-	head.Int32() // throttle
+	head.Int32() // throttle time
 	a.code = head.Int16()
 	topics := f.Array()
 	if topics == 0 && a.code != 0 && f.Err == nil {
@@ -91,7 +91,7 @@ func readFetch(r io.Reader, remaining int, room func(bytes int) *memory.Buffer, 
 		return a, wire.ErrShort
 	}
 	part := f.Next(30)
-	part.Int32() // partition
+	part.Int32() // partition index
 	if code := part.Int16(); code != 0 {
 		a.code = code
 	}
@@ -119,9 +119,9 @@ func readFetch(r io.Reader, remaining int, room func(bytes int) *memory.Buffer, 
 	return a, f.Err
 }
 
-// readRecords reads size bytes of batches. If the first batch is beyond limit, it is checked and dropped while it
-// arrives. Other batches beyond limit are left for the next request, which starts with them. If there is no room, all
-// are left.
+// readRecords reads size bytes of batches. If the first batch exceeds limit, it is checked and dropped while it
+// arrives. Later batches beyond limit are left for the next request, which starts with them. If there is no memory, all
+// batches are left.
 func (a *fetchResponse) readRecords(f *wire.Frame, size, limit int, room func(bytes int) *memory.Buffer) {
 	var head []byte
 	beyond := false
@@ -150,7 +150,7 @@ func (a *fetchResponse) readRecords(f *wire.Frame, size, limit int, room func(by
 	a.records, a.headerOnly = buf, beyond && f.Err == nil
 }
 
-// checkRest reads the rest of the batch that starts with head, and keeps only its checksum.
+// checkRest reads the remaining bytes of the batch that starts with head, and keeps only the checksum.
 func checkRest(f *wire.Frame, head []byte, rest int) {
 	sum := records.NewChecksum(head)
 	chunk := make([]byte, 64<<10)

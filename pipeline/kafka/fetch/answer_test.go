@@ -8,7 +8,7 @@ import (
 	"oriel/pipeline/kafka/records/recordstest"
 )
 
-// FuzzFetchAnswers feeds the parsers of raw answers. They must never panic, and must allocate no more than the input's
+// FuzzFetchAnswers fuzzes the parsers of raw answers. They must never panic, and must allocate no more than the input's
 // size.
 func FuzzFetchAnswers(f *testing.F) {
 	batch := recordstest.Appended(f, recordstest.Build(records.NoCompression, []records.Record{{Value: []byte("v")}}), 0,

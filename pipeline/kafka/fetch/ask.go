@@ -43,14 +43,14 @@ func (r *Reader) ask(ctx context.Context) error {
 		r.pinned = true
 		r.doubt.Clear()
 		if len(r.aborted) > 1024 {
-			r.aborted = map[int64]bool{} // a cleared map keeps its memory
+			r.aborted = map[int64]bool{} // replaced, because clear keeps a map's memory
 		}
 		clear(r.aborted)
 		return nil
 	})
 }
 
-// lost returns the loss that an answer shows besides its error codes; nil if there is none.
+// lost returns the loss that an answer shows besides its error codes; or nil.
 func (r *Reader) lost(a *fetchResponse) error {
 	if a.diverged {
 		return fmt.Errorf("%w: offset %d of epoch %d is not in it", kafka.ErrTruncated, r.offset-1, r.epoch)
@@ -84,7 +84,7 @@ func (r *Reader) identify(ctx context.Context) error {
 	return nil
 }
 
-// unknownTopic reports whether a broker answered that it does not know the topic, or not by this id.
+// unknownTopic reports whether a broker answered that it does not know the topic or its id.
 func unknownTopic(err error) bool {
 	var code kafka.Code
 	if !errors.As(err, &code) {
@@ -98,7 +98,8 @@ func unknownTopic(err error) bool {
 	}
 }
 
-// missing decides about such an answer: it returns cause if the answer may pass, ErrTopicRecreated if it will not.
+// missing handles the answer that a topic is unknown: it returns cause if a retry may succeed, or ErrTopicRecreated if
+// the topic was deleted.
 func (r *Reader) missing(ctx context.Context, cause error) error {
 	cluster, err := topics.Describe(ctx, r.client, r.topic)
 	if err != nil {
@@ -107,10 +108,10 @@ func (r *Reader) missing(ctx context.Context, cause error) error {
 	topic, found := cluster.Topics[r.topic]
 	switch {
 	case found && topic.ID == r.id:
-		r.doubt.Clear() // it has not got around yet
+		r.doubt.Clear() // the broker has not received the topic's id yet
 		return cause
 	case !r.pinned:
-		r.id = [16]byte{} // nothing was read under it: look again
+		r.id = [16]byte{} // nothing was read under this id, so look it up again
 		return cause
 	case found:
 		return r.doubt.Verdict(fmt.Errorf("%w: id %x, was %x", kafka.ErrTopicRecreated, topic.ID, r.id))
@@ -118,8 +119,8 @@ func (r *Reader) missing(ctx context.Context, cause error) error {
 	return r.doubt.Verdict(fmt.Errorf("%w: id %x is gone", kafka.ErrTopicRecreated, r.id))
 }
 
-// outside finds out why an offset was refused. A broker that does not know the last epoch read gives the same answer
-// for an offset that its log has.
+// outside finds out why an offset was refused. A broker that does not know the last epoch read also refuses offsets
+// that its log has.
 func (r *Reader) outside(ctx context.Context) error {
 	if r.epoch >= 0 {
 		b, err := topics.BoundsOf(ctx, r.client, r.topic, r.partition)

@@ -9,14 +9,14 @@ import (
 
 // The limits of a Batch. PROOF.md of the pipeline explains why each is public.
 const (
-	// batchRecords bounds the records of a Batch: each takes more than a hundred bytes of bookkeeping, however small a
-	// hostile producer makes it.
+	// batchRecords bounds the number of records in a Batch, because even the smallest record takes more than a hundred
+	// bytes of bookkeeping.
 	batchRecords = 2 << 10
 
 	// batchHold ends a Batch after the record batch that brings its decompressed bytes to this size.
 	batchHold = 1 << 20
 
-	// leastHold is the size that a smaller decompressed batch counts as: the memory of its buffer.
+	// leastHold is the size that a smaller decompressed batch counts as, because its buffer has this size.
 	leastHold = 4 << 10
 )
 
@@ -24,38 +24,39 @@ const (
 type Batch struct {
 	Records []records.Record
 
-	// Partition is the partition of all Records. Shift is added to their offsets to get those of the log that the
-	// reader hands out: 0 for a Reader, and the difference to the merged log where several partitions are read as one.
+	// Partition is the partition of all Records. Shift is the difference between the offsets that the caller gets and
+	// the records' own offsets: 0 for a Reader, or the distance to offsets of the merged log if several partitions are
+	// read as one.
 	Partition int32
 	Shift     int64
 
-	// Order is the place of the Batch in the order log; nil for a Reader of one partition.
+	// Order is the position of the Batch in the order log; nil for a Reader of one partition.
 	Order *Order
 
-	From   int64 // where this Fetch started: Next of the previous Batch
-	Next   int64 // after all offsets seen, with records or without; a reader that takes over starts here
-	Start  int64 // of the log, as of this answer
+	From   int64 // start of this Fetch: Next of the previous Batch
+	Next   int64 // offset after all offsets read, with records or without; a later reader starts here
+	Start  int64 // first offset of the log, as of this answer
 	Stable int64
 	High   int64
 
 	// LeaderEpoch is the epoch of the last record batch that this Reader has met, with records for the caller or
-	// without. Before any, it is Options.LastEpoch, else -1. A reader that goes on at Next must go on with it.
+	// without. Before any batch it is Options.LastEpoch, or -1. A reader that continues at Next must start with it.
 	LeaderEpoch int32
 
-	// Epochs are the epochs of the record batches in this Batch, ascending, each once, with records or without. A reader
-	// that stops before Next needs them.
+	// Epochs are the epochs of the record batches in this Batch, ascending and distinct, with records or without. A
+	// caller that stops before Next needs them.
 	Epochs []Epoch
 
 	held  []*memory.Buffer
-	whole []records.Record // after Split: all records, of which Records are the last
+	whole []records.Record // after Split: all records; Records are the last of them
 }
 
-// Order is the place of a Batch in the order log of a whole topic.
+// Order is the position of a Batch in the order log of a whole topic.
 type Order struct {
 	Record      int64 // offset of the order record that lists the range
-	LeaderEpoch int32 // of the order log's batch that holds Record
-	Epoch       int32 // leader epoch of the range
-	Done        bool  // the range ends where the Batch does, and it is the last one of its order record
+	LeaderEpoch int32 // leader epoch of the batch in the order log that holds Record
+	Epoch       int32 // leader epoch of the range, from the order record
+	Done        bool  // the Batch ends its range, and the range is the last one of its order record
 }
 
 // Epoch is the leader epoch of the record batches from an offset on.
@@ -64,15 +65,15 @@ type Epoch struct {
 	Leader int32
 }
 
-// enter notes the epoch of a record batch.
+// enter adds the epoch of a record batch.
 func (b *Batch) enter(e Epoch) {
 	if n := len(b.Epochs); n == 0 || b.Epochs[n-1].Leader != e.Leader {
 		b.Epochs = append(b.Epochs, e)
 	}
 }
 
-// EpochAt returns the epoch of the last record before an offset of the Batch, or was if the Batch has met none before
-// it.
+// EpochAt returns the epoch of the last record before an offset of the Batch, or was if no batch of the Batch precedes
+// the offset.
 func (b *Batch) EpochAt(offset int64, was int32) int32 {
 	for _, e := range b.Epochs {
 		if e.Base < offset {
@@ -84,7 +85,7 @@ func (b *Batch) EpochAt(offset int64, was int32) int32 {
 
 var batches = sync.Pool{New: func() any { return new(Batch) }}
 
-// Release gives the memory of the Batch back. The Batch must not be used after it.
+// Release frees the memory of the Batch. The Batch must not be used afterwards.
 func (b *Batch) Release() {
 	for _, h := range b.held {
 		h.Release()

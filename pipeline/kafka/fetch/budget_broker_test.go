@@ -15,8 +15,8 @@ import (
 	"oriel/pipeline/kafka/topics"
 )
 
-// TestReadersGetOnWithTheLeastBudget has batches of every codec, small ones and bombs, in partitions that share a
-// single byte.
+// TestReadersGetOnWithTheLeastBudget checks that Readers of partitions that share a budget of one byte all make
+// progress, with small batches and decompression bombs of every codec.
 func TestReadersGetOnWithTheLeastBudget(t *testing.T) {
 	t.Parallel()
 	c, err := kafka.New(kafka.Config{Brokers: []string{embeddedtest.Start(t)}, Budget: memory.NewBudget(1)})

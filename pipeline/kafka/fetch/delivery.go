@@ -15,12 +15,12 @@ type delivery struct {
 	budget *memory.Budget
 
 	mu        sync.Mutex
-	share     memory.Share // reserved for the records
+	share     memory.Share // memory reserved for the records
 	answer    fetchResponse
 	abandoned bool
 }
 
-// room returns a buffer for records, within the budget: the reservation and, if there is more now, more.
+// room returns a buffer for records, within the budget: the reservation, plus more if the budget has more now.
 func (d *delivery) room(bytes int) *memory.Buffer {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -34,7 +34,7 @@ func (d *delivery) room(bytes int) *memory.Buffer {
 		d.share.Release()
 	}
 	d.share.Shrink(memory.CapacityFor(bytes))
-	// Up to memory.KeepBytes the announced size of an answer is believed. A larger buffer grows as bytes arrive.
+	// Up to memory.KeepBytes the buffer gets the announced size at once. A larger buffer grows as bytes arrive.
 	b := d.pool.Get(min(bytes, memory.KeepBytes))
 	b.Share, d.share = d.share, memory.Share{}
 	return b
@@ -74,7 +74,7 @@ func (d *delivery) drop() {
 	}
 }
 
-// expected is the room to reserve for an answer, given the bytes of records of the last one.
+// expected returns the memory to reserve for an answer, given the bytes of records in the last answer.
 func expected(bytes, most int) int {
 	if bytes == 0 {
 		return 0
@@ -82,7 +82,7 @@ func expected(bytes, most int) int {
 	return memory.CapacityFor(min(2*bytes, max(bytes, most)))
 }
 
-// reserve reserves room for the next answer, by the size of the last one.
+// reserve reserves memory for the next answer, by the size of the last one.
 func (r *Reader) reserve(ctx context.Context) (memory.Share, error) {
 	if !r.hurried {
 		return r.budget.Take(ctx, r.expect)
@@ -94,8 +94,8 @@ func (r *Reader) reserve(ctx context.Context) (memory.Share, error) {
 	return share, nil
 }
 
-// receive asks the leader once, with room for an answer like the last one, so that an idle partition reserves nothing.
-// If the answer does not fit, its records are dropped and asked for again, with enough room reserved.
+// receive asks the leader once, with memory for an answer like the last one, so that an idle partition reserves no
+// memory. If the answer does not fit, its records are dropped and requested again, with enough memory reserved.
 func (r *Reader) receive(ctx context.Context, timeout time.Duration) (fetchResponse, error) {
 	for {
 		reserved, err := r.reserve(ctx)

@@ -6,8 +6,8 @@ import (
 	"oriel/pipeline/kafka/memory"
 )
 
-// TestAbandonedAnswerGivesItsMemoryBack checks Readers that give up before there is room, while the answer arrives, and
-// after it has arrived.
+// TestAbandonedAnswerGivesItsMemoryBack checks Readers that give up before there is memory, while the answer arrives,
+// and after it has arrived.
 func TestAbandonedAnswerGivesItsMemoryBack(t *testing.T) {
 	for _, when := range []string{"before", "while", "after", "never"} {
 		budget := memory.NewBudget(1 << 20)
@@ -40,7 +40,7 @@ func TestAbandonedAnswerGivesItsMemoryBack(t *testing.T) {
 	}
 }
 
-// TestAnswerWithoutRoomIsRefused checks that a refused answer keeps nothing, not even its reservation.
+// TestAnswerWithoutRoomIsRefused checks that after a refused answer no memory is held, not even the reservation.
 func TestAnswerWithoutRoomIsRefused(t *testing.T) {
 	budget := memory.NewBudget(10_000)
 	other, _ := budget.Take(t.Context(), 4000)
@@ -54,7 +54,7 @@ func TestAnswerWithoutRoomIsRefused(t *testing.T) {
 		t.Fatalf("%d refused, %d bytes held", a.refused, held(budget))
 	}
 	other.Release()
-	alone, _ := budget.Take(t.Context(), memory.CapacityFor(9000)) // more than all of it: what comes is taken all the same
+	alone, _ := budget.Take(t.Context(), memory.CapacityFor(9000)) // a share larger than the budget takes all of it
 	d = &delivery{pool: new(memory.Pool), budget: budget, share: alone}
 	if b := d.room(9000); b == nil || cap(b.B) < 9000 {
 		t.Fatal("no room for an answer that has the whole budget")

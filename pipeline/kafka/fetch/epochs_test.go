@@ -11,18 +11,18 @@ import (
 	"oriel/pipeline/kafka/records"
 )
 
-// TestEpochsOfABatch checks that a Batch has the first offset of each epoch of its record batches, also of those
-// without records for the caller, and the epoch before an offset.
+// TestEpochsOfABatch checks that a Batch lists the first offset of each epoch of its record batches, including batches
+// without records for the caller, and returns the epoch before an offset.
 func TestEpochsOfABatch(t *testing.T) {
 	source := newNoise(44)
 	say := func() shape { return contents()["value"] }
 	var wire []byte
-	for i, epoch := range []uint32{7, 7, 9, 12} { // of two records each, from offset 10 on
+	for i, epoch := range []uint32{7, 7, 9, 12} { // batches of two records each, from offset 10 on
 		one := answerOf(t, 10+2*int64(i), []framed{{records.NoCompression, times(2, 100)}}, source, say)
 		binary.BigEndian.PutUint32(one[records.LeaderEpochAt:], epoch)
 		wire = append(wire, one...)
 	}
-	r := local(13, wire) // within the second one
+	r := local(13, wire) // starts inside the second batch
 	defer r.Close()
 	b, err := r.Fetch(t.Context())
 	if err != nil {
@@ -39,21 +39,22 @@ func TestEpochsOfABatch(t *testing.T) {
 	}
 }
 
-// TestAWholeLogHasNoHoles: a Reader that needs each record stops before the first offset that has none, whether a batch
-// is gone or a record of it. What came before is handed out. Other Readers pass over such holes.
+// TestAWholeLogHasNoHoles checks that a Reader with Options.Whole stops before the first offset without a record,
+// whether a batch or one of its records is missing. It must return the records before this offset. Other Readers must
+// skip such holes.
 func TestAWholeLogHasNoHoles(t *testing.T) {
-	batch := func(base int64) []byte { // of two records
+	batch := func(base int64) []byte { // a batch of two records
 		return answerOf(t, base, []framed{{records.NoCompression, times(2, 100)}}, newNoise(45),
 			func() shape { return contents()["value"] })
 	}
 	short := batch(12)
-	binary.BigEndian.PutUint32(short[records.LastDeltaAt:], 2) // of the offsets 12 to 14 one is gone
+	binary.BigEndian.PutUint32(short[records.LastDeltaAt:], 2) // removes one of the offsets 12 to 14, like compaction
 	sum := crc32.Checksum(short[records.AttributesAt:], crc32.MakeTable(crc32.Castagnoli))
 	binary.BigEndian.PutUint32(short[records.CRCAt:], sum)
 	for name, c := range map[string]struct {
 		second []byte
 		whole  bool
-		want   int64 // where the reader stops
+		want   int64 // offset where the reader stops
 	}{
 		"whole":                      {batch(12), true, 14},
 		"a batch is gone":            {batch(14), true, 12},
@@ -61,7 +62,7 @@ func TestAWholeLogHasNoHoles(t *testing.T) {
 		"a batch, to others":         {batch(14), false, 16},
 		"a record, to other Readers": {short, false, 15},
 	} {
-		r := local(11, append(batch(10), c.second...)) // within the first
+		r := local(11, append(batch(10), c.second...)) // starts inside the first batch
 		r.options.Whole = c.whole
 		b, err := r.Fetch(t.Context())
 		if err != nil || b.Next != c.want {

@@ -10,9 +10,9 @@ import (
 	"oriel/pipeline/kafka/records/recordstest"
 )
 
-// FuzzBatches feeds the decoder bytes with a right checksum, so that the parser behind the checksum is reached. It must
-// never panic, must yield records in order of offset within the bounds of the batches, and must yield the same records
-// again from any of their offsets.
+// FuzzBatches fuzzes the decoder with bytes that have a correct checksum, so that they reach the parser. It must never
+// panic, must return records in order of offset within the bounds of the batches, and must return the same records when
+// started at any of their offsets.
 func FuzzBatches(f *testing.F) {
 	random := rand.New(rand.NewPCG(9, 9))
 	for codec := records.NoCompression; codec <= records.Zstd; codec++ {
@@ -37,7 +37,7 @@ func FuzzBatches(f *testing.F) {
 		last := int64(-1)
 		for _, r := range all {
 			if r.Offset <= last {
-				return // several batches may overlap; a broker's never do
+				return // batches overlap, which never happens on a broker
 			}
 			last = r.Offset
 		}

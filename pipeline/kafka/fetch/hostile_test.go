@@ -66,7 +66,7 @@ func TestRecordsWithoutLogIdentityAreRefused(t *testing.T) {
 	}
 }
 
-// bomb is a batch whose count records decompress to size zero bytes each.
+// bomb returns a batch whose count records decompress to size zero bytes each.
 func bomb(tb testing.TB, count, size int) []byte {
 	tb.Helper()
 	one := new(records.Builder)
@@ -132,7 +132,7 @@ func TestWhatFollowsAMalformedRecordIsUnreadable(t *testing.T) {
 		b.Append(r.Key, r.Value, r.Headers.List(), r.Timestamp)
 	}
 	batch := recordstest.Appended(t, b, 10, records.Stamp{})
-	batch[third] = 1 // length −1
+	batch[third] = 1 // a record of length −1
 	for _, from := range []int64{10, 11, 13} {
 		r := local(from, recordstest.Resum(bytes.Clone(batch)))
 		got, err := drain(r)
@@ -173,10 +173,10 @@ func TestBatchBeyondTheLimitIsCheckedAndLetGo(t *testing.T) {
 	}
 }
 
-// fetchAnswer is a Fetch 13 answer for one partition, after its correlation id.
+// fetchAnswer returns a Fetch 13 answer for one partition, without the correlation id.
 func fetchAnswer(records []byte, aborted ...abortedTxn) []byte {
 	be := binary.BigEndian
-	b := make([]byte, 11) // no tags; throttle, code, session
+	b := make([]byte, 11) // no tags, throttle time, code and session
 	b = append(b, 2)
 	b = append(b, make([]byte, 16)...)
 	b = append(b, 2)
@@ -226,8 +226,8 @@ func TestAbortedIsFilteredByProducerUpToItsMarker(t *testing.T) {
 	}
 }
 
-// TestDamageIsCountedByAnswers checks that a damaged answer counts once towards corruptLimit, whatever part of which
-// record is damaged. An undamaged answer resets the count.
+// TestDamageIsCountedByAnswers checks that a damaged answer counts once towards corruptLimit, whichever of its bytes
+// are damaged. An undamaged answer must reset the count.
 func TestDamageIsCountedByAnswers(t *testing.T) {
 	whole := recordstest.Appended(t, recordstest.Build(records.NoCompression, []records.Record{
 		{
@@ -254,7 +254,7 @@ func TestDamageIsCountedByAnswers(t *testing.T) {
 	}
 }
 
-// again reads a damaged answer after a number of others, and returns the count when it is asked for again.
+// again reads a damaged answer after before other damaged answers, and returns the count at the next request.
 func again(t *testing.T, damaged []byte, before int) (counted int) {
 	t.Helper()
 	r := local(0, damaged)

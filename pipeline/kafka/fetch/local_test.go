@@ -28,7 +28,7 @@ func unconnected(config kafka.Config) *kafka.Client {
 	return c
 }
 
-// plenty is room for any answer.
+// plenty is a room function that always has memory.
 func plenty(bytes int) *memory.Buffer { return new(memory.Pool).Get(min(bytes, memory.KeepBytes)) }
 
 // drain takes Batches until the bytes are used up.

@@ -25,7 +25,7 @@ type framed struct {
 
 func times(n, length int) []int { return slices.Repeat([]int{length}, n) }
 
-// shape fills the part of a record from its key on with a number of bytes. It returns nil if that is impossible.
+// shape makes the bytes of a record from its key on, with a given length. It returns nil if that is impossible.
 type shape func(bytes int, from *noise) []byte
 
 // noise produces bytes that do not compress.
@@ -52,7 +52,7 @@ func (n *noise) next(bytes int) []byte {
 	return n.pool[n.at-bytes : n.at]
 }
 
-// exactly builds a record with more and more noise until it has exactly so many bytes.
+// exactly builds records with more and more noise until one has exactly this many bytes.
 func exactly(bytes int, from *noise, build func(noise []byte) []byte) []byte {
 	most := bytes - len(build(nil))
 	for n := most; n >= max(0, most-4); n-- {
@@ -63,7 +63,7 @@ func exactly(bytes int, from *noise, build func(noise []byte) []byte) []byte {
 	return nil
 }
 
-// contents are kinds of records of equal length with different contents, some of which cannot be decoded.
+// contents are kinds of records of equal length with different contents, some of them undecodable.
 func contents() map[string]shape {
 	parts := func(key []byte, value []byte, count int, headers ...byte) []byte {
 		made := wire.AppendNullable(make([]byte, 0, len(key)+len(value)+len(headers)+16), key)
@@ -95,7 +95,7 @@ func contents() map[string]shape {
 	}
 }
 
-// answerOf returns an answer of batches; say chooses the content of each record.
+// answerOf returns an answer with these batches; say chooses the content of each record.
 func answerOf(t *testing.T, base int64, batches []framed, from *noise, say func() shape) (answer []byte) {
 	t.Helper()
 	plain := contents()["value"]
@@ -118,8 +118,8 @@ func answerOf(t *testing.T, base int64, batches []framed, from *noise, say func(
 	return answer
 }
 
-// ends returns where Batches of an answer must end, computed from public numbers alone: before the record that would be
-// one too many, and after the record batch that brings the decompressed bytes to the limit.
+// ends returns where Batches of an answer must end, computed only from public numbers: before the record that exceeds
+// the largest count, and after the record batch that brings the decompressed bytes to the limit.
 func ends(from int64, batches []framed) (all []int64) {
 	offset, count, unpacked := int64(0), 0, 0
 	for _, b := range batches {
@@ -145,7 +145,7 @@ func ends(from int64, batches []framed) (all []int64) {
 	return append(all, offset)
 }
 
-// seen returns everything that follows from an answer besides its records: where each Batch ends, and how much of the
+// seen returns everything observable about an answer except its records: where each Batch ends, and how much of the
 // budget is in use then.
 func seen(t *testing.T, from int64, wire []byte, budget int) (lines []string, at []int64) {
 	t.Helper()
@@ -165,7 +165,7 @@ func seen(t *testing.T, from int64, wire []byte, budget int) (lines []string, at
 		at = append(at, r.offset)
 		lines = append(lines, fmt.Sprintf("%d records, next %d, %d bytes held, %d parts", len(b.Records), r.offset,
 			held(r.budget), len(b.held)))
-		if taken = append(taken, b); budget > 0 || len(taken) == 3 { // like the pipeline, which holds up to three
+		if taken = append(taken, b); budget > 0 || len(taken) == 3 { // holds up to three Batches, like the pipeline
 			taken[0].Release()
 			taken = taken[1:]
 		}
@@ -180,7 +180,7 @@ func seen(t *testing.T, from int64, wire []byte, budget int) (lines []string, at
 	return lines, at
 }
 
-// publicAnswers has answers at each constant of the Reader: one below it, at it and above it.
+// publicAnswers returns answers around each constant of the Reader: one below it, at it and one above it.
 func publicAnswers() map[string][]framed {
 	all := map[string][]framed{}
 	for _, n := range []int{batchRecords - 1, batchRecords, batchRecords + 1} {
@@ -215,8 +215,8 @@ func publicAnswers() map[string][]framed {
 	return all
 }
 
-// TestBatchesEndByPublicNumbers checks that the end of a Batch, and the memory it holds, are the same whatever records
-// say, and that they follow from the public numbers of the answer.
+// TestBatchesEndByPublicNumbers checks that the end of a Batch, and the memory it holds, do not depend on the content
+// of records, and that they follow from the public numbers of the answer.
 func TestBatchesEndByPublicNumbers(t *testing.T) {
 	t.Parallel()
 	shapes := contents()
@@ -228,7 +228,7 @@ func TestBatchesEndByPublicNumbers(t *testing.T) {
 			last += int64(len(b.lengths))
 		}
 		all, plain := some, map[int64][]string{}
-		if !compressed(batches) { // faster, and more can differ
+		if !compressed(batches) { // without compression tests are faster, and more contents have equal lengths
 			all = append([]string{"value", "any"}, names...)
 		}
 		for _, says := range all {
@@ -270,8 +270,8 @@ func sortedNames(shapes map[string]shape) (names []string) {
 	return names
 }
 
-// TestHeldMemoryIsPublic checks that Batches end alike and hold as much memory under each budget, for batches that also
-// compress to the same lengths. A budget that is too small ends Batches early.
+// TestHeldMemoryIsPublic checks for each budget that Batches end at the same offsets and hold the same memory, if
+// batches also compress to the same lengths. A budget that is too small ends Batches early.
 func TestHeldMemoryIsPublic(t *testing.T) {
 	shapes := contents()
 	var batches []framed
@@ -306,7 +306,7 @@ func TestHeldMemoryIsPublic(t *testing.T) {
 		} {
 			answer := build(says...)
 			if len(answer) != len(first) {
-				continue // it compresses otherwise: the broker frames it otherwise
+				continue // compressed to another length, so brokers would frame it otherwise
 			}
 			compared++
 			if got, _ := seen(t, 0, answer, budget); !slices.Equal(got, want) {
@@ -320,7 +320,7 @@ func TestHeldMemoryIsPublic(t *testing.T) {
 }
 
 // TestEveryRecordHoldsItsAnswer checks that offset, epoch and length of a record are public, whether it can be decoded
-// or not. A Batch of one record keeps the memory of the answer until Release, also if the record cannot be decoded.
+// or not. A Batch of one record keeps the memory of the answer until Release, even if the record cannot be decoded.
 func TestEveryRecordHoldsItsAnswer(t *testing.T) {
 	source := newNoise(43)
 	for says, say := range contents() {
@@ -343,8 +343,8 @@ func TestEveryRecordHoldsItsAnswer(t *testing.T) {
 	}
 }
 
-// TestWaitingForMemoryIsPublic checks that a Reader which waits for memory gets it, and sends its next Fetch, at the
-// same time, whatever the records of another Reader say.
+// TestWaitingForMemoryIsPublic checks that a Reader which waits for memory gets it, and sends its next Fetch, at times
+// that do not depend on the contents of another Reader's records.
 func TestWaitingForMemoryIsPublic(t *testing.T) {
 	const size = 1 << 20
 	batches := []framed{{records.NoCompression, times(60, 4200)}, {records.NoCompression, times(3, 4200)}}
@@ -376,7 +376,7 @@ func TestWaitingForMemoryIsPublic(t *testing.T) {
 				if err := r.fill(t.Context(), b); err != nil {
 					t.Fatal(err)
 				}
-				time.Sleep(time.Millisecond) // it is taken
+				time.Sleep(time.Millisecond) // simulates work on the Batch
 				b.Release()
 			}
 			done.Wait()
@@ -431,12 +431,12 @@ func TestHeadersAreWalkedInPlace(t *testing.T) {
 		t.Errorf("%d bytes of values are found, want 101", sum)
 	}
 	for range read[0].Headers.All() {
-		break // a walk may stop
+		break // an iteration may stop early
 	}
 }
 
 // TestRoomFollowsFromSizes checks that the reservation for an answer follows from the size of the previous answer, and
-// that the room for a decompressed batch follows from sizes, step by step up to the limit.
+// that the memory for a decompressed batch follows from sizes, step by step up to the limit.
 func TestRoomFollowsFromSizes(t *testing.T) {
 	const most = 1 << 20
 	for bytes, want := range map[int]int{

@@ -12,29 +12,31 @@ import (
 	"oriel/pipeline/kafka/records"
 )
 
-// corruptLimit is the number of damaged answers in a row that are blamed on the connection.
+// corruptLimit is the number of consecutive damaged answers that may come from the connection; after more the log
+// counts as damaged.
 const corruptLimit = 5
 
 // Options tune a Reader; the zero value is ready.
 type Options struct {
-	Uncommitted bool          // also records of open and aborted transactions; never control records
-	MaxBytes    int           // of one answer, unless its first batch is larger. 0: 1 MiB
-	MaxWait     time.Duration // how long the broker waits for anything to arrive. 0: 500 ms
+	Uncommitted bool          // also read records of open and aborted transactions; never control records
+	MaxBytes    int           // bytes of one answer; a larger first batch exceeds it. 0: 1 MiB
+	MaxWait     time.Duration // how long the broker waits for the first byte. 0: 500 ms
 
 	// ID is the topic's id. Records of another topic under the same name are never returned: ErrTopicRecreated. Zero:
 	// the id of the topic at the first Fetch.
 	ID [16]byte
 
-	// LastEpoch is Batch.LeaderEpoch of the reader that was at this offset before. If the log has lost records which
-	// that reader had read, the broker reports it: ErrTruncated. Nil or -1: unknown. NewReader copies it.
+	// LastEpoch is the Batch.LeaderEpoch with which an earlier reader stopped at this offset. If the log has lost
+	// records that the earlier reader had read, the broker reports it (ErrTruncated). Nil or -1: unknown. NewReader
+	// copies it.
 	LastEpoch *int32
 
-	// Whole refuses a log in which an offset between two others has no record: ErrHole. Only compaction makes such holes
-	// where Uncommitted is set.
+	// Whole refuses a log in which an offset between two others has no record: ErrHole. With Uncommitted set, only
+	// compaction makes such holes.
 	Whole bool
 
 	// Budget bounds this Reader's batches. Nil: Config.Budget. A caller that holds a Batch of one Reader while it waits
-	// for another must give each a Budget.
+	// for another Reader must give each its own Budget.
 	Budget *memory.Budget
 }
 
@@ -55,26 +57,26 @@ type Reader struct {
 	partition int32
 	options   Options
 	budget    *memory.Budget
-	offset    int64 // of the next record wanted
-	epoch     int32 // of the last batch met, or -1
+	offset    int64 // offset of the next record to return
+	epoch     int32 // leader epoch of the last batch read, or −1
 
-	id     [16]byte    // of the topic; zero if not looked up yet
+	id     [16]byte    // id of the topic; zero before it is looked up
 	pinned bool        // the caller has set id, or a fetch by this id has succeeded
 	spoken bool        // the broker supports fetchVersion
-	doubt  kafka.Doubt // about losses that answers show
+	doubt  kafka.Doubt // losses that answers show, until they are confirmed
 
-	answer  fetchResponse // in hand; its records are nil when used up
-	at      int           // next batch in answer.records
-	corrupt int           // in a row
-	expect  int           // bytes of records in the next answer, as the last one makes likely
+	answer  fetchResponse // the current answer; its records are nil once used up
+	at      int           // position in answer.records of the next batch
+	corrupt int           // number of consecutive corrupt answers
+	expect  int           // expected bytes of records in the next answer, from the last one
 
-	aborted map[int64]bool // producers whose batches are being skipped
-	cursor  records.Cursor // in the batch before at
-	packed  []byte         // its compressed records, until there is room to decompress them
-	plain   *memory.Buffer // what cursor's records alias, if decompressed
-	made    int            // bytes that the last batch decompressed to
+	aborted map[int64]bool // producers whose batches are skipped, as part of aborted transactions
+	cursor  records.Cursor // reads the records of the batch before at
+	packed  []byte         // compressed records of the batch before at, until there is room to decompress them
+	plain   *memory.Buffer // decompressed records that cursor's records alias, or nil
+	made    int            // decompressed bytes of the last batch
 
-	hurried bool // TryFetch: does not wait for memory
+	hurried bool // TryFetch: the Reader must not wait for memory
 }
 
 // NewReader returns a Reader that starts at offset; Fetch checks the offset.
@@ -91,19 +93,19 @@ func NewReader(c *kafka.Client, topic string, partition int32, offset int64, o O
 	return r
 }
 
-// Close gives back the Reader's memory. Batches that it returned stay valid until their Release.
+// Close frees the Reader's memory. Batches that it returned stay valid until their Release.
 func (r *Reader) Close() { r.drop() }
 
 // Holds reports whether the Reader itself holds memory, not counting the Batches that it returned.
 func (r *Reader) Holds() bool { return r.answer.records != nil || r.plain != nil }
 
-// Fetch returns the next records, and waits up to MaxWait for some. A Batch without records is not the end of the log:
-// its Next may have moved over control records and aborted transactions. If Next equals From, there are no records
-// between Next and the Batch's Stable. After an error the Reader has not moved.
+// Fetch returns the next records, and waits up to MaxWait for them. A Batch without records does not mean the end of
+// the log: its Next may have skipped control records and aborted transactions. If Next equals From, there is no record
+// to read up to the end for read_committed. After an error the Reader has not moved.
 func (r *Reader) Fetch(ctx context.Context) (*Batch, error) { return r.fetch(ctx, false) }
 
 // TryFetch is Fetch for a caller that must not wait for memory: it returns memory.ErrNoRoom where Fetch would wait. The
-// Reader keeps its present answer; Close gives it back.
+// Reader keeps its current answer; Close frees it.
 func (r *Reader) TryFetch(ctx context.Context) (*Batch, error) { return r.fetch(ctx, true) }
 
 func (r *Reader) fetch(ctx context.Context, hurried bool) (*Batch, error) {
@@ -121,19 +123,19 @@ func (r *Reader) fetch(ctx context.Context, hurried bool) (*Batch, error) {
 	b.Next, b.LeaderEpoch = r.offset, r.epoch
 	if err == nil {
 		r.corrupt = 0
-		if b.Next == b.From && !fresh { // only the previous answer is used up; more records may follow
+		if b.Next == b.From && !fresh { // the previous answer is used up, but more records may follow
 			b.Release()
 			return r.fetch(ctx, hurried)
 		}
 		return b, nil
 	}
-	if errors.Is(err, memory.ErrNoRoom) { // b is empty
+	if errors.Is(err, memory.ErrNoRoom) { // b is empty then
 		b.Release()
 		return nil, err
 	}
 	r.drop()
 	if b.Next > b.From {
-		return b, nil // the records before the error are complete; the next call finds the error again
+		return b, nil // the records before the error are complete; the next call returns the error
 	}
 	b.Release()
 	err = fmt.Errorf("kafka: fetch %s: %w", kafka.PartitionName(r.topic, r.partition), err)
@@ -148,8 +150,8 @@ func (r *Reader) fetch(ctx context.Context, hurried bool) (*Batch, error) {
 	return r.fetch(ctx, hurried)
 }
 
-// fill moves records from the answer to b, until b is full or the answer is used up. It waits for room to decompress
-// only while b is empty, because a Batch that waits holds memory that others may need.
+// fill moves records from the answer to b, until b is full or the answer is used up. It waits for memory to decompress
+// only while b is empty, because otherwise b would hold memory that other Readers may need.
 func (r *Reader) fill(ctx context.Context, b *Batch) error {
 	hold := 0
 	for {
@@ -186,7 +188,7 @@ func (r *Reader) take(b *Batch) {
 	b.Records = append(b.Records, records.Record{})
 	n := len(b.Records) - 1
 	at := r.cursor.Next(&b.Records[n])
-	if at.Offset < r.offset { // an answer starts with the batch that holds the offset asked for
+	if at.Offset < r.offset { // an answer starts with the batch that holds the offset
 		b.Records[n] = records.Record{}
 		b.Records = b.Records[:n]
 		return
@@ -218,7 +220,7 @@ func (r *Reader) endAnswer() {
 	}
 }
 
-// drop gives back the answer and the decompressed batch.
+// drop frees the answer and the decompressed batch.
 func (r *Reader) drop() {
 	r.endBatch()
 	r.endAnswer()

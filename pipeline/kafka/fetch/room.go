@@ -8,14 +8,14 @@ import (
 	"oriel/pipeline/kafka/records"
 )
 
-// unpackStep is the factor by which the room of a batch grows when the batch did not fit.
+// unpackStep is the factor by which the next attempt's memory grows when the decompressed batch did not fit.
 const unpackStep = 8
 
-// unpack decompresses the batch under the cursor, or marks it lost. It reports false if there is no room now and wait
+// unpack decompresses the batch under the cursor, or marks it lost. It reports false if there is no memory now and wait
 // is false.
 //
-// The size of a batch is unknown until it is decompressed. So it is tried in more and more room, up to MaxBatchBytes.
-// The result, contents or damage, is the same in any room.
+// The size of a batch is unknown until it is decompressed. So unpack tries larger and larger buffers, up to
+// MaxBatchBytes. The result, contents or damage, does not depend on the buffer.
 func (r *Reader) unpack(ctx context.Context, wait bool) (bool, error) {
 	for room := memory.CapacityFor(min(max(len(r.packed), r.made), memory.KeepBytes)); ; {
 		plain, err := r.room(ctx, room, wait)
@@ -23,7 +23,7 @@ func (r *Reader) unpack(ctx context.Context, wait bool) (bool, error) {
 			return false, err
 		}
 		contents, err := r.client.Unpacker().Unpack(r.cursor.Header.Codec(), plain.B, r.packed, records.MaxBatchBytes)
-		plain.B = plain.B[:len(contents)] // the capacity stays, because the pool goes by it
+		plain.B = plain.B[:len(contents)] // keeps the capacity, by which the pool sorts buffers
 		if err == nil {
 			r.plain = r.fit(plain)
 			r.cursor.Body, r.packed, r.made = r.plain.B, nil, len(r.plain.B)
@@ -38,8 +38,8 @@ func (r *Reader) unpack(ctx context.Context, wait bool) (bool, error) {
 	}
 }
 
-// nextRoom returns the next room for a batch that did not fit. There are few sizes, so that large buffers are used
-// again.
+// nextRoom returns the next buffer size for a batch that did not fit. There are few sizes, so that large buffers are
+// reused.
 func nextRoom(room int) int {
 	switch {
 	case room < memory.KeepBytes:
@@ -74,7 +74,7 @@ func (r *Reader) room(ctx context.Context, bytes int, wait bool) (*memory.Buffer
 	return b, nil
 }
 
-// fit moves small contents out of a large buffer.
+// fit moves small contents from a large buffer to a small one.
 func (r *Reader) fit(b *memory.Buffer) *memory.Buffer {
 	need := memory.CapacityFor(len(b.B))
 	if cap(b.B) <= memory.KeepBytes || need > cap(b.B)/2 {

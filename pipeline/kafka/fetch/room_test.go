@@ -11,8 +11,8 @@ import (
 	"oriel/pipeline/kafka/records/recordstest"
 )
 
-// TestLargeContentsAreUnpackedIntoTheSameMemory checks that gzip, snappy and LZ4 give the memory of a batch back,
-// although its contents may end before the compressed bytes do.
+// TestLargeContentsAreUnpackedIntoTheSameMemory checks that the memory of a batch decompressed with gzip, snappy or LZ4
+// is reused, even if the contents end before the compressed bytes do.
 func TestLargeContentsAreUnpackedIntoTheSameMemory(t *testing.T) {
 	for _, codec := range []records.Codec{records.Gzip, records.Snappy, records.LZ4, records.Zstd} {
 		for room, contents := range map[int]int{memory.LargeBytes: 6 << 20, memory.HugeBytes: 40 << 20} {
@@ -22,11 +22,11 @@ func TestLargeContentsAreUnpackedIntoTheSameMemory(t *testing.T) {
 			if err := r.fill(t.Context(), &b); err != nil {
 				t.Fatal(err)
 			}
-			value := b.Records[0].Value // not let go of, so that the memory is not collected
+			value := b.Records[0].Value // kept alive, so that the runtime cannot collect the buffer
 			b.Release()
 			r.drop()
 			again := r.client.Buffers().Get(room)
-			memory := again.B[:64] // what lies before the value is shorter
+			memory := again.B[:64] // the value starts within the first 64 bytes
 			if !slices.ContainsFunc(slices.Collect(addresses(memory)), func(at *byte) bool { return at == &value[0] }) {
 				t.Errorf("%s: the %d bytes did not come back", codec, room)
 			}
@@ -35,7 +35,7 @@ func TestLargeContentsAreUnpackedIntoTheSameMemory(t *testing.T) {
 	}
 }
 
-// addresses are the addresses of all bytes.
+// addresses yields the addresses of all bytes.
 func addresses(memory []byte) iter.Seq[*byte] {
 	return func(yield func(*byte) bool) {
 		for i := range memory {

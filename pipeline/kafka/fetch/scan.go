@@ -13,8 +13,8 @@ import (
 )
 
 // Records iterates over the records of partition p from an offset up to an existing end: committed records, or all of
-// them. A record is valid until the next one. Bounds are older than the read, so retention may delete the first records
-// meanwhile. That is an error which a retry mends, and never ErrOffsetOutOfRange.
+// them. A record is valid until the next one. Because bounds are looked up before reading, retention may delete the
+// first records in between. Then Records yields a transient error, never ErrOffsetOutOfRange.
 func Records(
 	ctx context.Context, c *kafka.Client, topic topics.Topic, p int32, from, end int64, uncommitted bool,
 ) iter.Seq2[records.Record, error] {
@@ -24,7 +24,7 @@ func Records(
 		defer reader.Close()
 		for next := from; next < end; {
 			batch, err := reader.Fetch(ctx)
-			if errors.Is(err, kafka.ErrOffsetOutOfRange) { // the caller looks up bounds again, and begins there
+			if errors.Is(err, kafka.ErrOffsetOutOfRange) { // the caller looks the bounds up again and starts there
 				err = errors.New("retention has deleted the records since the bounds were looked up")
 			}
 			if err != nil {
@@ -53,9 +53,9 @@ func HasRecord(
 	return false, nil
 }
 
-// Backwards iterates over starts of windows [from, end) of a partition. Each window reaches further back than the one
-// before, and the last window begins at start. For example, a reader that wants the last record of some kind reads
-// windows until one contains it.
+// Backwards iterates over starts of windows [from, end) of a partition. Each window starts earlier than the previous
+// one, and the last window begins at start. For example, a reader that wants the last record of some kind reads windows
+// until one contains it.
 func Backwards(start, end int64) iter.Seq[int64] {
 	return func(yield func(int64) bool) {
 		for width := int64(64); ; width *= 8 {

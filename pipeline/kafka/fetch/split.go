@@ -7,8 +7,9 @@ import (
 	"oriel/pipeline/kafka/records"
 )
 
-// Split returns the part of a Batch below an offset between From and Next, and leaves the rest in b. was is the leader
-// epoch of the record before the Batch. Both parts hold all memory that records of the Batch refer to.
+// Split returns the part of b before offset at, which must be between From and Next, and leaves the other part in b.
+// was is the leader epoch of the record before the Batch. Both parts hold all memory that records of the Batch refer
+// to.
 func (b *Batch) Split(at int64, was int32) *Batch {
 	n, _ := slices.BinarySearchFunc(b.Records, at, func(r records.Record, at int64) int {
 		return cmp.Compare(r.Offset, at)

@@ -13,14 +13,14 @@ import (
 	"oriel/pipeline/kafka/records/recordstest"
 )
 
-// someBatches are batches of three records each, from offset 0 on, of epochs 0, 1, 2 …
+// someBatches returns batches of three records each, from offset 0 on, with epochs 0, 1, 2 …
 func someBatches(t *testing.T, codec records.Codec, n int) [][]byte {
 	t.Helper()
 	made := make([][]byte, n)
 	for i := range made {
 		three := recordstest.Random(rand.New(rand.NewPCG(uint64(i), 1)), 3)
 		made[i] = recordstest.Appended(t, recordstest.Build(codec, three), int64(3*i), records.Stamp{})
-		binary.BigEndian.PutUint32(made[i][records.LeaderEpochAt:], uint32(i)) // outside the checksum
+		binary.BigEndian.PutUint32(made[i][records.LeaderEpochAt:], uint32(i)) // the checksum does not cover the epoch
 	}
 	return made
 }
@@ -60,7 +60,7 @@ func TestSplitIsTwoReaders(t *testing.T) {
 				}
 			}
 			first, rest := whole.Records[:at], whole.Records[at:]
-			if at%2 == 0 { // either may be the first to go
+			if at%2 == 0 { // the two Batches are released in both orders
 				same(t, b.Records, rest)
 				b.Release()
 				same(t, head.Records, first)
@@ -85,7 +85,8 @@ func same(t *testing.T, got, want []records.Record) {
 	}
 }
 
-// TestTryFetchDoesNotWait checks that TryFetch reports missing room, keeps its answer, and goes on when there is room.
+// TestTryFetchDoesNotWait checks that TryFetch reports missing room, keeps its answer, and continues when there is
+// memory.
 func TestTryFetchDoesNotWait(t *testing.T) {
 	r := local(0, someBatches(t, records.LZ4, 1)[0])
 	r.budget = memory.NewBudget(1 << 20)
@@ -107,8 +108,8 @@ func TestTryFetchDoesNotWait(t *testing.T) {
 	}
 }
 
-// TestBatchesJoinAcrossDamage checks that a Batch begins where the one before ended, also across a damaged batch that
-// follows offsets without records for the caller.
+// TestBatchesJoinAcrossDamage checks that a Batch begins where the previous one ended, even across a damaged batch
+// after offsets without records for the caller.
 func TestBatchesJoinAcrossDamage(t *testing.T) {
 	wire := someBatches(t, records.NoCompression, 2)
 	wire[0][records.AttributesAt+1] |= records.ControlBit

@@ -18,11 +18,11 @@ import (
 	"oriel/pipeline/kafka/records"
 )
 
-// errLost is the error of unpackSlowly for a batch that is lost.
+// errLost is the error of unpackSlowly for an unreadable batch.
 var errLost = errors.New("lost")
 
-// unpackSlowly is the slow reference of unpack: it decompresses in one go, into a slice that grows. A batch that it
-// cannot unpack within limit is lost, and no other.
+// unpackSlowly is the slow reference model of unpack: it decompresses in one pass, into a growing slice. A batch is
+// lost exactly if it cannot be unpacked within limit.
 func unpackSlowly(codec records.Codec, src []byte, limit int) ([]byte, error) {
 	switch codec {
 	case records.Gzip, records.LZ4:
@@ -34,7 +34,7 @@ func unpackSlowly(codec records.Codec, src []byte, limit int) ([]byte, error) {
 		return made, err
 	case records.Snappy:
 		blocks := [][]byte{src}
-		xerial := []byte{0x82, 'S', 'N', 'A', 'P', 'P', 'Y', 0} // the Java client's framing
+		xerial := []byte{0x82, 'S', 'N', 'A', 'P', 'P', 'Y', 0} // header of the Java client's framing
 		if bytes.HasPrefix(src, xerial) {
 			if len(src) < 16 {
 				return nil, errLost
@@ -72,7 +72,7 @@ func unpackSlowly(codec records.Codec, src []byte, limit int) ([]byte, error) {
 	}
 }
 
-// sameVerdict unpacks src in steps as a Reader of c does, and compares with the slow reference.
+// sameVerdict decompresses src in steps, as a Reader of c does, and compares the result with unpackSlowly.
 func sameVerdict(tb testing.TB, c *kafka.Client, codec records.Codec, src []byte) {
 	tb.Helper()
 	want, lost := unpackSlowly(codec, src, records.MaxBatchBytes)
@@ -93,8 +93,8 @@ func sameVerdict(tb testing.TB, c *kafka.Client, codec records.Codec, src []byte
 	}
 }
 
-// FuzzUnpackSteps compares the decompressors in steps with the slow reference, because a lost batch decides which
-// records take their place as null events.
+// FuzzUnpackSteps compares decompression in steps with the slow reference model, because the records of a lost batch
+// become null events.
 func FuzzUnpackSteps(f *testing.F) {
 	for codec := records.Gzip; codec <= records.Zstd; codec++ {
 		for _, n := range []int{0, 1000, 100_000} {
@@ -115,7 +115,7 @@ func FuzzUnpackSteps(f *testing.F) {
 	})
 }
 
-// TestUnpackingAroundTheLimit also crosses every step on the way.
+// TestUnpackingAroundTheLimit uses contents of sizes around the limit, and around every step of the buffer.
 func TestUnpackingAroundTheLimit(t *testing.T) {
 	random := rand.New(rand.NewPCG(21, 21))
 	c := unconnected(kafka.Config{Budget: memory.NewBudget(1 << 20)})
@@ -141,7 +141,7 @@ func TestUnpackingAroundTheLimit(t *testing.T) {
 			sameVerdict(t, c, codec, packed)
 		}
 		if tiertest.Runs(size == records.MaxBatchBytes, false) {
-			continue // two frames are of the size before it, and of the one behind it
+			continue // the sizes before and after it have two frames
 		}
 		halves := [2][]byte{}
 		for i, half := range [][]byte{plain[:size/2], plain[size/2:]} {

@@ -20,7 +20,7 @@ func TestOnlyWhatCannotBeReadIsUnreadable(t *testing.T) {
 	for name, c := range map[string]struct {
 		records   [][]byte
 		lastDelta int
-		offsets   string // deltas; capitals unreadable: a = 0
+		offsets   string // offset deltas as letters, a = 0; capitals are unreadable
 	}{
 		"as it should be":            {[][]byte{good(0), good(1)}, 1, "ab"},
 		"trailing bytes":             {[][]byte{good(0), recordstest.Record(1, 0, 0, 9), good(2)}, 2, "aBc"},
@@ -98,7 +98,8 @@ func TestWhatCannotBeReadKeepsItsTimestamp(t *testing.T) {
 	}
 }
 
-// spent drains a batch as Fetch does and releases each Batch. It returns the allocated bytes and the number of records.
+// spent drains a batch as Fetch does, and releases each Batch. It returns the allocated bytes and the numbers of
+// records.
 func spent(t *testing.T, batch []byte) (bytes uint64, records, unreadable int) {
 	t.Helper()
 	var before, after runtime.MemStats
@@ -151,7 +152,7 @@ func TestHostileBatchesCostBoundedMemory(t *testing.T) {
 			t.Errorf("%s: %d unreadable, want %d", name, unreadable, c.unreadable)
 		}
 	}
-	// As many headers as records may have: 500 times 1 024. Decoded, they would take 20 MiB.
+	// The record has as many headers as allowed, 500 times 1 024. Decoded, they would take 20 MiB.
 	var body []byte
 	for delta := range 500 {
 		body = append(body, recordstest.Record(delta, records.MaxHeaders, records.MaxHeaders)...)
@@ -173,7 +174,7 @@ func TestMemoryOfManyAbortedTransactions(t *testing.T) {
 		t.Fatalf("%d entries of %d bytes, %d allocated, %v", len(a.aborted), len(wire), made, err)
 	}
 	claim := bytes.Clone(wire[:64])
-	copy(claim[59:], []byte{0xff, 0xff, 0xff, 0xff, 0x0f}) // four billion entries
+	copy(claim[59:], []byte{0xff, 0xff, 0xff, 0xff, 0x0f}) // claims four billion entries
 	runtime.ReadMemStats(&before)
 	_, err = readFetch(bytes.NewReader(claim), 1<<31-1, plenty, records.MaxBatchBytes)
 	runtime.ReadMemStats(&after)
@@ -197,7 +198,7 @@ func TestEpochThatGoesBackIsTruncation(t *testing.T) {
 		records.Stamp{})
 	two := recordstest.Appended(t, recordstest.Build(records.NoCompression, recordstest.Random(random, 2)), 2,
 		records.Stamp{})
-	binary.BigEndian.PutUint32(two[records.LeaderEpochAt:], 6) // after 7
+	binary.BigEndian.PutUint32(two[records.LeaderEpochAt:], 6) // an older epoch after 7
 	r := local(0, append(bytes.Clone(one), two...))
 	got, err := drain(r)
 	if len(got) != 2 || r.offset != 2 || !errors.Is(err, kafka.ErrTruncated) || kafka.Classify(err) != kafka.Fatal {

@@ -48,7 +48,7 @@ func TestGroupBytesComeBack(t *testing.T) {
 		t.Errorf("topics %v, mark %q of a consumer that says nothing more", s.topics, s.mark)
 	}
 	share := appendAssignment(nil, "t", []int32{5, 2})
-	answer := wire.AppendSized([]byte{0, 0, 0, 0, 0, 0}, share) // throttle, code
+	answer := wire.AppendSized([]byte{0, 0, 0, 0, 0, 0}, share) // throttle time and code, then the share
 	for topic, want := range map[string]string{"t": "[2 5]", "u": "[]"} {
 		r := &wire.Reader{B: answer}
 		code, partitions := parseSync(r, topic)

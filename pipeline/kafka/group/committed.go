@@ -15,12 +15,12 @@ import (
 // Offset is a group's committed offset for a partition.
 type Offset struct {
 	Partition int32
-	Offset    int64  // −1 for none
-	Note      string // metadata: some thousand bytes at most, readable for everyone who may describe the group
+	Offset    int64  // −1: no offset
+	Note      string // metadata, up to some thousand bytes; everyone with DESCRIBE on the group can read it
 }
 
-// CommittedOffset returns a group's committed offset for a partition, or −1 if there is none. It waits for a
-// transaction that is about to change it (require_stable).
+// CommittedOffset returns a group's committed offset for a partition, or −1. It waits for transactions that are about
+// to change the offset (require_stable).
 func CommittedOffset(ctx context.Context, c *kafka.Client, group, topic string, partition int32) (int64, error) {
 	operation := "offset of group " + group + " for " + kafka.PartitionName(topic, partition)
 	offsets, err := committed(ctx, c, operation, group, topic, []int32{partition})
@@ -30,8 +30,8 @@ func CommittedOffset(ctx context.Context, c *kafka.Client, group, topic string, 
 	return offsets[0].Offset, nil
 }
 
-// CommittedOffsets returns a group's committed offsets for partitions of a topic, in the order of partitions. It waits
-// as CommittedOffset does.
+// CommittedOffsets returns a group's committed offsets for partitions of a topic, in the order of partitions. Like
+// CommittedOffset it waits for transactions.
 func CommittedOffsets(ctx context.Context, c *kafka.Client, group, topic string, partitions []int32) ([]Offset, error) {
 	return committed(ctx, c, "offsets of group "+group+" for "+topic, group, topic, partitions)
 }
@@ -41,13 +41,13 @@ func committed(
 ) (offsets []Offset, err error) {
 	err = c.RetryAt(ctx, kafka.CoordinatorOfGroup(group), operation, func(ctx context.Context) error {
 		body := wire.AppendCompactString(nil, group)
-		body = append(body, 2) // one topic
+		body = append(body, 2) // array of one topic
 		body = wire.AppendCompactString(body, topic)
 		body = binary.AppendUvarint(body, uint64(len(partitions))+1)
 		for _, partition := range partitions {
 			body = binary.BigEndian.AppendUint32(body, uint32(partition))
 		}
-		body = append(body, 0, 1, 0) // topic tags; require stable; tags
+		body = append(body, 0, 1, 0) // topic tags; require stable offsets; tags
 		req := &kafka.GroupCall{Call: c.NewCall(protocol.OffsetFetch, 7, true, body), ID: group}
 		found, code := noOffsets(partitions), int16(0)
 		req.Complete(func(r *wire.Reader) { found, code = parseOffsetFetch(r, partitions) })
@@ -63,7 +63,7 @@ func committed(
 	return offsets, err
 }
 
-// noOffsets returns the offsets of a group that never committed.
+// noOffsets returns −1 for each partition, for a group that never committed.
 func noOffsets(partitions []int32) []Offset {
 	offsets := make([]Offset, len(partitions))
 	for i, p := range partitions {
@@ -72,11 +72,10 @@ func noOffsets(partitions []int32) []Offset {
 	return offsets
 }
 
-// parseOffsetFetch reads an OffsetFetch 7 answer for partitions of one topic. An error code of any of them is the code
-// of the answer.
+// parseOffsetFetch reads an OffsetFetch 7 answer for partitions of one topic. code is the first error code among them.
 func parseOffsetFetch(r *wire.Reader, partitions []int32) (offsets []Offset, code int16) {
 	offsets = noOffsets(partitions)
-	r.Int32() // throttle
+	r.Int32() // throttle time
 	for n := r.CompactArray(3); n > 0; n-- {
 		r.CompactText()
 		for m := r.CompactArray(20); m > 0; m-- {
@@ -100,8 +99,8 @@ func parseOffsetFetch(r *wire.Reader, partitions []int32) (offsets []Offset, cod
 	return offsets, code
 }
 
-// AlterOffset sets a group's committed offset outside any transaction, as an operator's reset tool does. The group must
-// have no members.
+// AlterOffset sets a group's committed offset outside any transaction, as an administrator's reset tool does. The group
+// must have no members.
 func AlterOffset(ctx context.Context, c *kafka.Client, group, topic string, partition int32, offset int64) error {
 	return c.Retry(ctx, "set offset of group "+group, func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, kafka.AttemptTimeout)

@@ -17,36 +17,37 @@ import (
 // codeGroupNotFound is the answer of some brokers for a group that never committed; others answer offset -1.
 const codeGroupNotFound = kafkago.GroupIdNotFound
 
-// leaveTimeout bounds the request to leave the group. If it fails, the others wait for the session timeout.
+// leaveTimeout bounds the request to leave the group. If it fails, the other members wait for the session timeout.
 const leaveTimeout = 5 * time.Second
 
 // Config names the group to join and the topic to share.
 type Config struct {
-	ID    string // Required.
-	Topic string // whose partitions are shared. Required.
+	ID    string // group id. Required.
+	Topic string // topic whose partitions the members share. Required.
 
-	// Kept is another topic that members subscribe to, so that the group's offsets for it do not expire (KIP-211). None
-	// of its partitions are shared. "": none
+	// Kept is another topic that members subscribe to, so that the group's offsets for it do not expire (KIP-211). Its
+	// partitions are not assigned. "": none
 	Kept string
 
-	// SessionTimeout is how long a member may be silent before its partitions go to others. 0: 6 s, the least that a
+	// SessionTimeout is how long a member may be silent before its partitions go to others. 0: 6 s, the smallest that a
 	// broker accepts by default (group.min.session.timeout.ms).
 	SessionTimeout time.Duration
 
 	// RebalanceTimeout is how long the group waits for a member to close its tasks and rejoin. 0: the session timeout,
-	// at most 10 s. It is also how long a group waits for a leader that died before it had assigned the partitions.
+	// at most 10 s. It is also how long a group waits for a leader that died before it assigned the partitions.
 	RebalanceTimeout time.Duration
 
-	// Instance names this process's place in the group (group.instance.id). It must be the same at each start, and
-	// unique. A killed process takes its place again as soon as it is back, and does not wait for its old session to
-	// end; no other member is disturbed. "": a new place at each start.
+	// Instance is the static id of this process in the group (group.instance.id). It must be unique, and the same at
+	// each start. A killed process gets its partitions back as soon as it restarts: it does not wait for its old
+	// session to end, and other members keep theirs. "": a new member at each start.
 	Instance string
 
 	// Mark is common to the members that share the topic. A leader gives no partition to a member with another mark or
 	// none, for example a foreign consumer that was given this group by mistake. Describe lists such members.
 	Mark string
 
-	// OnFenced, if set, is called when another process has joined under Instance. This member goes on without Instance.
+	// OnFenced, if set, is called when another process has joined under Instance. This member continues without
+	// Instance.
 	OnFenced func()
 }
 
@@ -92,7 +93,7 @@ func (c Config) Validate() error {
 //	for {
 //		generation, err := member.Next(ctx)     // 1. wait for a share
 //		start(generation.Partitions)            // 2. tasks, each committing under generation.Membership()
-//		<-generation.Done()                     // 3. the share is over
+//		<-generation.Done()                     // 3. the share has ended
 //		stop()                                  // 4. tasks closed, nothing more is sent
 //		generation.Close()                      // 5. lets the member rejoin
 //	}
@@ -102,11 +103,11 @@ type Member struct {
 	closing chan struct{}
 	once    sync.Once
 
-	turn     chan struct{} // holds one token while Next or Close works; the fields below belong to it
-	instance string        // "" once another process has taken it
-	member   string        // "" until the coordinator has given an id
-	asked    bool          // a join was sent
-	pulse    *heartbeats   // of the last generation that was joined
+	turn     chan struct{} // holds one token while Next or Close runs; the fields below belong to its holder
+	instance string        // static id; "" after another process has taken it
+	member   string        // "" before the coordinator assigns an id
+	asked    bool          // a join request was sent
+	pulse    *heartbeats   // heartbeats of the last generation joined
 	current  *Generation
 }
 
@@ -114,7 +115,7 @@ type Member struct {
 type Generation struct {
 	ID         int32
 	Member     string
-	Partitions []int32 // ascending; empty if there are more members than partitions
+	Partitions []int32 // ascending; empty if the group has more members than partitions
 
 	group    string
 	pulse    *heartbeats
@@ -122,7 +123,7 @@ type Generation struct {
 	once     sync.Once
 }
 
-// Join returns a member; Next returns its generations. Nothing is sent before the first Next.
+// Join returns a member; Next returns its generations. It sends no request before the first Next.
 func Join(c *kafka.Client, config Config) (*Member, error) {
 	if err := config.Validate(); err != nil {
 		return nil, err
@@ -133,8 +134,8 @@ func Join(c *kafka.Client, config Config) (*Member, error) {
 	}, nil
 }
 
-// Next waits for the next generation, through every transient error. The previous generation must be closed; Next waits
-// for that. After ctx has ended the member is still in the group, and Next may be called again.
+// Next waits for the next generation, across transient errors. It first waits until the previous generation is closed.
+// After ctx has ended the member is still in the group, and Next may be called again.
 func (g *Member) Next(ctx context.Context) (*Generation, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -178,8 +179,8 @@ func (g *Member) next(ctx context.Context) (*Generation, error) {
 	return g.current, nil
 }
 
-// join joins and syncs, and does so again at once if other members came or left meanwhile. The coordinator makes each
-// join wait.
+// join joins and syncs. If other members came or left in between, it repeats both without a pause, because the
+// coordinator delays each join anyway.
 func (g *Member) join(ctx context.Context) error {
 	for {
 		err := g.attempt(ctx)
@@ -192,9 +193,9 @@ func (g *Member) join(ctx context.Context) error {
 		}
 		switch code {
 		case kafkago.RebalanceInProgress, kafkago.IllegalGeneration, kafkago.MemberIDRequired:
-		case kafkago.UnknownMemberId: // the session was over
+		case kafkago.UnknownMemberId: // the session has ended
 			g.forget()
-		case kafkago.FencedInstanceID: // two that take the place from each other in turns would both get nothing done
+		case kafkago.FencedInstanceID: // without the id, because two processes with one id expel each other
 			g.forget()
 			g.instance = ""
 			g.config.OnFenced()
@@ -256,8 +257,8 @@ func (g *Member) attempt(ctx context.Context) error {
 	return nil
 }
 
-// partitions returns the number of the topic's partitions, 0 if there is no such topic. It takes less than a session,
-// because no heartbeat is sent meanwhile.
+// partitions returns the number of the topic's partitions, or 0 if the topic does not exist. It must take less than a
+// session, because no heartbeats are sent during the lookup.
 func (g *Member) partitions(ctx context.Context) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, g.config.SessionTimeout/2)
 	defer cancel()
@@ -266,8 +267,8 @@ func (g *Member) partitions(ctx context.Context) (int, error) {
 }
 
 // unlessExpelled sends a request whose answer waits for other members. If the coordinator no longer knows this member,
-// or another one has its place, some brokers never answer the request. Then the result is the code that a heartbeat
-// got.
+// or another member has its static id, some brokers never answer the request. Then the result is the answer to a
+// heartbeat.
 func (g *Member) unlessExpelled(ctx context.Context, request func(context.Context) error) error {
 	if g.pulse == nil {
 		return request(ctx)
@@ -295,11 +296,11 @@ func (g *Generation) Membership() Membership {
 	return Membership{Group: g.group, Generation: g.ID, Member: g.Member}
 }
 
-// Done is closed when the share is over: another member came or left, partitions were added, the coordinator was silent
+// Done is closed when the share ends: another member came or left, partitions were added, the coordinator was silent
 // for a session, or Close was called.
 func (g *Generation) Done() <-chan struct{} { return g.pulse.ended }
 
-// Close lets the member rejoin. All that belongs to the generation must have stopped BEFORE.
+// Close lets the member rejoin. Everything that belongs to the generation must have stopped BEFORE.
 func (g *Generation) Close() {
 	g.once.Do(func() {
 		g.pulse.end()
@@ -307,8 +308,8 @@ func (g *Generation) Close() {
 	})
 }
 
-// Close leaves the group, so that others take over at once, and closes the last generation. Tasks must have stopped
-// BEFORE. It takes at most leaveTimeout, whatever state the member or the broker is in.
+// Close leaves the group, so that other members take over at once, and closes the last generation. Tasks must have
+// stopped BEFORE. It takes at most leaveTimeout, in every state of member and broker.
 func (g *Member) Close() error {
 	g.once.Do(func() { close(g.closing) })
 	g.turn <- struct{}{}
@@ -328,7 +329,7 @@ func (g *Member) Close() error {
 		err := g.leaveRequest(ctx, member, instance)
 		if errors.Is(err, kafkago.UnknownMemberId) || errors.Is(err, kafkago.FencedInstanceID) ||
 			errors.Is(err, codeGroupNotFound) {
-			return nil // it was expelled before
+			return nil // the coordinator has expelled the member already
 		}
 		return err
 	})

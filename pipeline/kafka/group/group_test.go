@@ -48,7 +48,7 @@ func closes(t *testing.T, g *group.Member, wait time.Duration) {
 	case <-time.After(wait):
 	}
 	start := time.Now()
-	_ = g.Close() // whether the goodbye was heard does not matter
+	_ = g.Close() // the test does not depend on the leave request
 	if took := time.Since(start); took > closeLimit {
 		t.Errorf("Close took %v", took)
 	}
@@ -68,8 +68,8 @@ func closes(t *testing.T, g *group.Member, wait time.Duration) {
 	}
 }
 
-// TestCloseDoesNotWaitForOthers closes a member while its join waits for another one, and one that waits for its own
-// generation to be closed.
+// TestCloseDoesNotWaitForOthers closes a member whose join waits for another member, and a member whose Next waits for
+// its own generation to be closed.
 func TestCloseDoesNotWaitForOthers(t *testing.T) {
 	addr := embeddedtest.Start(t)
 	first, second := join(t, addr), join(t, addr)
@@ -94,8 +94,8 @@ func TestCloseDoesNotWaitForOthers(t *testing.T) {
 	}
 }
 
-// TestAKeptTopicIsNotShared checks that members subscribe to the kept topic, and get partitions of the other topic
-// alone.
+// TestAKeptTopicIsNotShared checks that members subscribe to the kept topic, but get only partitions of the other
+// topic.
 func TestAKeptTopicIsNotShared(t *testing.T) {
 	c, err := kafka.New(kafka.Config{Brokers: []string{embeddedtest.Start(t)}})
 	if err != nil {
@@ -169,7 +169,7 @@ func closesAfterSilence(t *testing.T) {
 		t.Fatal(err)
 	}
 	close(cut)
-	select { // a session of silence ends the share
+	select { // the share must end after a session without answers
 	case <-held.Done():
 	case <-time.After(15 * time.Second):
 		t.Error("a member that hears nothing keeps its share")

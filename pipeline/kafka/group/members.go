@@ -17,23 +17,23 @@ import (
 // describeVersion is the last version before flexible ones.
 const describeVersion = 4
 
-// ForeignMember is a member of a group that does not carry its mark.
+// ForeignMember is a member of a group with another mark or none.
 type ForeignMember struct {
 	Client, Host string
-	Mark         string   // its own mark; may be any text
-	Topics       []string // its subscription
-	Partitions   []int32  // its share of the group's topic, ascending
+	Mark         string   // version mark of the member; it may be any text
+	Topics       []string // topics that the member subscribes to
+	Partitions   []int32  // the member's share of the group's topic, ascending
 }
 
 func (s ForeignMember) String() string { return fmt.Sprintf("client %.64q at %.64q", s.Client, s.Host) }
 
-// Members are the members of a group, by its coordinator.
+// Members describes the members of a group, as its coordinator reports them.
 type Members struct {
-	Stable bool // partitions are assigned; the other fields are set only then
-	// the group does not exist, or is of the newer consumer protocol
+	Stable bool // partitions are assigned; only then are the other fields set
+	// the group does not exist, or uses the newer consumer protocol
 	Gone    bool
-	Foreign []ForeignMember // by client and host
-	Free    []int32         // partitions that no member with the mark has, ascending
+	Foreign []ForeignMember // sorted by client and host
+	Free    []int32         // partitions that no member with our mark owns, ascending
 }
 
 // Describe describes the group that a member with config belongs to. partitions is the number of the topic's
@@ -52,11 +52,11 @@ func Describe(ctx context.Context, c *kafka.Client, config Config, partitions in
 	return found, err
 }
 
-// describeGroup asks the coordinator about one group. A group that does not exist is dead.
+// describeGroup asks the coordinator about one group. A group that does not exist has the state Dead.
 func describeGroup(ctx context.Context, c *kafka.Client, id, topic string) (groupDescription, error) {
-	body := []byte{0, 0, 0, 1} // one group
+	body := []byte{0, 0, 0, 1} // array of one group
 	body = wire.AppendString(body, id)
-	body = append(body, 0) // no authorised operations
+	body = append(body, 0) // without authorised operations
 	req := &kafka.GroupCall{Call: c.NewCall(protocol.DescribeGroups, describeVersion, false, body), ID: id}
 	var group groupDescription
 	req.Complete(func(r *wire.Reader) { group = parseDescribeGroup(r, topic) })
@@ -70,12 +70,13 @@ func describeGroup(ctx context.Context, c *kafka.Client, id, topic string) (grou
 }
 
 const (
-	otherGroupsTime = 10 * time.Second // for one search
-	otherGroupsMost = 1000             // groups that it looks at
+	otherGroupsTime = 10 * time.Second // limit for one search
+	otherGroupsMost = 1000             // largest number of groups that a search describes
 )
 
-// Others returns the other groups with a member that has config's mark, because then two groups do the same work. It
-// finds only groups that brokers let this client list and describe. It tries once, and returns none if that fails.
+// Others returns the other groups with a member that has config's mark, because then two groups work on the same
+// deployment. It finds only groups that this client has the right to list and describe. It tries only once, and returns
+// none after an error.
 func Others(ctx context.Context, c *kafka.Client, config Config) []string {
 	ctx, cancel := context.WithTimeout(ctx, otherGroupsTime)
 	defer cancel()
@@ -131,21 +132,21 @@ func (d groupDescription) membersOf(mark string, partitions int) Members {
 }
 
 // parseDescribeGroup reads a DescribeGroups answer of describeVersion for one group, with the shares of one topic. A
-// foreign member may send any bytes. Malformed ones count as an empty share.
+// foreign member may have sent any bytes; malformed bytes count as an empty share.
 func parseDescribeGroup(r *wire.Reader, topic string) groupDescription {
 	var d groupDescription
-	r.Int32() // throttle
+	r.Int32() // throttle time
 	for n := r.Array(16); n > 0; n-- {
 		d.code = r.Int16()
-		r.Text() // group
+		r.Text() // group id
 		d.state = r.Text()
 		r.Text() // protocol type
 		r.Text() // protocol
 		d.members = nil
 		for m := r.Array(16); m > 0; m-- {
 			var s ForeignMember
-			r.Text() // member
-			r.Text() // instance
+			r.Text() // member id
+			r.Text() // static id
 			s.Client, s.Host = r.Text(), r.Text()
 			wants := parseSubscription(&wire.Reader{B: r.Sized()})
 			s.Mark, s.Topics = wants.mark, wants.topics

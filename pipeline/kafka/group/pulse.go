@@ -13,16 +13,16 @@ import (
 	"oriel/pipeline/kafka/topics"
 )
 
-// watchInterval is the time within which partitions added to the topic are noticed.
+// watchInterval is the time between checks for partitions added to the topic.
 const watchInterval = 5 * time.Second
 
-// heartbeats keeps one member of one generation alive at the coordinator. They are sent from the answer to one join
-// until the answer to the next. So they also go on while the member closes its tasks, rejoins and syncs, because these
-// must not use up its session timeout.
+// heartbeats keeps a member alive at the coordinator. Heartbeats are sent from the answer to one join until the answer
+// to the next. So they continue while the member closes its tasks, rejoins and syncs, which may take longer than the
+// session timeout.
 type heartbeats struct {
-	ended    chan struct{} // closed when the assignment is over, for any reason
+	ended    chan struct{} // closed when the assignment has ended, for any reason
 	expelled chan struct{} // closed when the coordinator does not know the member, so that it may never answer it
-	verdict  error         // the reason, once expelled is closed
+	verdict  error         // the reason; valid after expelled is closed
 	once     sync.Once
 	cancel   context.CancelFunc
 	workers  sync.WaitGroup
@@ -33,7 +33,7 @@ type heartbeats struct {
 func (g *Member) beat(generation int32, partitions int) *heartbeats {
 	ctx, cancel := context.WithCancel(context.Background())
 	p := &heartbeats{ended: make(chan struct{}), expelled: make(chan struct{}), cancel: cancel}
-	body := g.heartbeat(generation) // the group's fields change only after the pulse has stopped
+	body := g.heartbeat(generation) // made once: the group's fields do not change while heartbeats run
 	p.workers.Go(func() { p.beat(ctx, g, body) })
 	if partitions >= 0 {
 		p.workers.Go(func() { p.watch(ctx, g, partitions) })
@@ -41,7 +41,7 @@ func (g *Member) beat(generation int32, partitions int) *heartbeats {
 	return p
 }
 
-// end marks the member's assignment as over; heartbeats go on.
+// end marks the member's assignment as ended; heartbeats continue.
 func (p *heartbeats) end() { p.once.Do(func() { close(p.ended) }) }
 
 // stop ends heartbeats and waits for their goroutines. It does nothing on a nil pointer.
@@ -84,7 +84,7 @@ func (p *heartbeats) beat(ctx context.Context, g *Member, body []byte) {
 		default:
 			g.client.OnRetry("heartbeat of group "+g.config.ID, err)
 			if time.Since(answered) >= g.config.SessionTimeout {
-				p.end() // other members may have the partitions by now
+				p.end() // other members may own the partitions now
 			}
 		}
 	}

@@ -11,9 +11,9 @@ import (
 	"oriel/pipeline/kafka/wire"
 )
 
-// The versions of the group requests: the last before flexible ones, and the first with static members (KIP-345). A
-// member without an instance gets its member id BEFORE its join waits for others (KIP-394). So a join that was cut off
-// can be repeated, or the member can leave, under this id. A member with an instance is known by the instance.
+// The versions of the group requests: the last ones before flexible versions, which also support static members
+// (KIP-345). A member without a static id gets its member id BEFORE its join waits for other members (KIP-394). So
+// after a broken connection it can repeat the join, or leave, under this id. A member with a static id is known by it.
 const (
 	joinVersion      = 5
 	syncVersion      = 3
@@ -22,7 +22,7 @@ const (
 )
 
 const (
-	consumerProtocol = "consumer" // the protocol type of every consumer group
+	consumerProtocol = "consumer" // protocol type of every consumer group
 	rangeProtocol    = "range"
 )
 
@@ -32,7 +32,7 @@ type joinAnswer struct {
 	generation int32
 	leader     string
 	member     string
-	members    []subscriber // empty for all but the leader
+	members    []subscriber // all members for the leader; empty for others
 }
 
 // subscriber is a member with its subscription.
@@ -41,7 +41,7 @@ type subscriber struct {
 	subscription
 }
 
-// subscription is the topics that a member wants, and its mark.
+// subscription holds the topics that a member subscribes to, and its mark.
 type subscription struct {
 	topics []string
 	mark   string
@@ -74,7 +74,8 @@ func (g *Member) joinRequest(ctx context.Context) (joinAnswer, error) {
 	return answer, nil
 }
 
-// syncRequest waits for the leader's assignments; the leader brings them. A member without any has no partitions.
+// syncRequest returns the member's partitions. It waits for the leader's assignments; the leader's own request contains
+// them.
 func (g *Member) syncRequest(ctx context.Context, generation int32, assigned []assignment) ([]int32, error) {
 	body := wire.AppendString(nil, g.config.ID)
 	body = binary.BigEndian.AppendUint32(body, uint32(generation))
@@ -115,7 +116,7 @@ func (g *Member) leaveRequest(ctx context.Context, member, instance string) erro
 	return kafka.CodeError(code)
 }
 
-// appendMember appends the ids of the sender. Without an instance the second string is null.
+// appendMember appends the ids of the sender. Without a static id the second string is null.
 func appendMember(dst []byte, member, instance string) []byte {
 	dst = wire.AppendString(dst, member)
 	if instance == "" {
@@ -128,7 +129,7 @@ func appendMember(dst []byte, member, instance string) []byte {
 func (g *Member) codeRequest(ctx context.Context, key protocol.ApiKey, version int16, body []byte) error {
 	var code int16
 	if err := g.groupRequest(ctx, key, version, body, func(r *wire.Reader) {
-		r.Int32() // throttle
+		r.Int32() // throttle time
 		code = r.Int16()
 	}); err != nil {
 		return err
@@ -138,25 +139,26 @@ func (g *Member) codeRequest(ctx context.Context, key protocol.ApiKey, version i
 
 // parseJoin reads a JoinGroup answer of joinVersion.
 func parseJoin(r *wire.Reader) joinAnswer {
-	r.Int32() // throttle
+	r.Int32() // throttle time
 	a := joinAnswer{code: r.Int16(), generation: r.Int32()}
-	r.Text() // protocol: only one was offered
+	r.Text() // protocol: the member offered only one
 	a.leader, a.member = r.Text(), r.Text()
 	for n := r.Array(8); n > 0; n-- {
 		member := r.Text()
-		r.Text() // instance
+		r.Text() // static id
 		a.members = append(a.members, subscriber{member, parseSubscription(&wire.Reader{B: r.Sized()})})
 	}
 	return a
 }
 
-// parseLeave reads a LeaveGroup answer of leaveVersion: the code of the whole answer or, if it is 0, the member's.
+// parseLeave reads a LeaveGroup answer of leaveVersion: the code of the answer or, if that is 0, the code of the
+// member.
 func parseLeave(r *wire.Reader) int16 {
-	r.Int32() // throttle
+	r.Int32() // throttle time
 	code := r.Int16()
 	for n := r.Array(6); n > 0; n-- {
-		r.Text() // member
-		r.Text() // instance
+		r.Text() // member id
+		r.Text() // static id
 		if own := r.Int16(); code == 0 {
 			code = own
 		}
@@ -167,7 +169,7 @@ func parseLeave(r *wire.Reader) int16 {
 // parseSubscription reads a member's metadata. Malformed bytes give a subscription without topics.
 func parseSubscription(r *wire.Reader) subscription {
 	var s subscription
-	r.Int16() // version: later ones only append
+	r.Int16() // version: later versions only append fields
 	for n := r.Array(2); n > 0; n-- {
 		s.topics = append(s.topics, r.Text())
 	}
@@ -177,7 +179,7 @@ func parseSubscription(r *wire.Reader) subscription {
 
 // parseSync reads a SyncGroup answer of syncVersion, down to the partitions of one topic.
 func parseSync(r *wire.Reader, topic string) (code int16, partitions []int32) {
-	r.Int32() // throttle
+	r.Int32() // throttle time
 	code = r.Int16()
 	b := r.Sized()
 	if code != 0 || len(b) == 0 {
@@ -193,7 +195,7 @@ func parseSync(r *wire.Reader, topic string) (code int16, partitions []int32) {
 
 // parseAssignment reads a member's share of one topic, ascending.
 func parseAssignment(r *wire.Reader, topic string) (partitions []int32) {
-	r.Int16() // version: later ones only append
+	r.Int16() // version: later versions only append fields
 	for n := r.Array(6); n > 0; n-- {
 		wanted := r.Text() == topic
 		for m := r.Array(4); m > 0; m-- {
@@ -225,5 +227,5 @@ func appendAssignment(dst []byte, topic string, partitions []int32) []byte {
 	for _, p := range partitions {
 		dst = binary.BigEndian.AppendUint32(dst, uint32(p))
 	}
-	return append(dst, 0xff, 0xff, 0xff, 0xff) // no user data
+	return append(dst, 0xff, 0xff, 0xff, 0xff) // user data: null
 }

@@ -8,12 +8,12 @@ import (
 )
 
 // Budget bounds the bytes that its Readers hold in fetched and decompressed batches together. A Reader waits for its
-// share before it asks a broker or decompresses. The budget decides when a record is read, never what the record is.
+// share before it asks a broker or decompresses. The budget affects when a record is read, never its content.
 //
-// Every Reader makes progress, whatever the size. A Batch that was handed out is released without waiting for the
-// budget. A Reader waits with at most one answer, for room to decompress it. Besides the size there is one slot for a
-// single decompressed batch, however large, which all Readers that wait for such room use in turn. So decompression
-// bombs are unpacked one after the other.
+// Every Reader makes progress, with a budget of any size. A Batch that was handed out can always be released without
+// waiting for the budget. A Reader that waits for memory to decompress holds at most one answer. In addition to the
+// size there is an oversize slot for one decompressed batch of any size, which waiting Readers use in turn. So
+// decompression bombs are unpacked one after the other.
 //
 // A caller must not hold a Batch of one Reader while it waits for another Reader of the same Budget.
 // fetch.Options.Budget gives the first of the two Readers a Budget of its own.
@@ -21,21 +21,21 @@ type Budget struct {
 	mu       sync.Mutex
 	size     int
 	used     int
-	oversize bool      // the slot for one larger batch beside the size is taken
-	waiting  []*waiter // in the order they came
+	oversize bool      // the slot for one batch larger than the free bytes is taken
+	waiting  []*waiter // in the order of arrival
 }
 
-// ErrNoRoom reports that there is no room now. Only callers that do not wait for room get it.
+// ErrNoRoom reports that there is no memory now. Only callers that do not wait for memory get it.
 var ErrNoRoom = errors.New("kafka: no room in memory")
 
 // NewBudget returns a budget of size bytes, at least one. A nil Budget has no bound.
 func NewBudget(size int) *Budget { return &Budget{size: max(size, 1)} }
 
-// waiter is a call of take.
+// waiter is a call that waits for memory.
 type waiter struct {
 	bytes    int
-	oversize bool       // may take the slot beside the size
-	ready    chan Share // receives the share when it is granted; capacity 1
+	oversize bool       // the request may use the oversize slot
+	ready    chan Share // receives the share when it is granted; has capacity 1
 }
 
 // Share is a part of a budget that a caller holds. The zero value holds nothing.
@@ -45,7 +45,7 @@ type Share struct {
 	oversize bool
 }
 
-// Take waits for room to read an answer. An answer larger than the whole budget waits until nothing else is held.
+// Take waits for memory to read an answer. An answer larger than the budget waits until no other memory is held.
 func (b *Budget) Take(ctx context.Context, bytes int) (Share, error) {
 	if b == nil || bytes == 0 {
 		return Share{}, nil
@@ -53,7 +53,7 @@ func (b *Budget) Take(ctx context.Context, bytes int) (Share, error) {
 	return b.wait(ctx, &waiter{bytes: min(bytes, b.size)})
 }
 
-// TryTake takes as much room as Take does, if there is room now and no caller waits.
+// TryTake is Take for a caller that does not wait: it fails if there is no memory now, or if another caller waits.
 func (b *Budget) TryTake(bytes int) (Share, bool) {
 	if b == nil || bytes == 0 {
 		return Share{}, true
@@ -61,7 +61,7 @@ func (b *Budget) TryTake(bytes int) (Share, bool) {
 	return b.Try(min(bytes, b.size))
 }
 
-// TakeOrOversize waits for room to decompress, within the budget or in the slot beside it.
+// TakeOrOversize waits for memory to decompress, within the budget or in the oversize slot.
 func (b *Budget) TakeOrOversize(ctx context.Context, bytes int) (Share, error) {
 	if b == nil {
 		return Share{}, nil
@@ -69,7 +69,7 @@ func (b *Budget) TakeOrOversize(ctx context.Context, bytes int) (Share, error) {
 	return b.wait(ctx, &waiter{bytes: bytes, oversize: true})
 }
 
-// Try takes room if there is some now and no caller waits.
+// Try takes memory if there is enough now and no caller waits.
 func (b *Budget) Try(bytes int) (Share, bool) {
 	if b == nil {
 		return Share{}, true
@@ -83,7 +83,7 @@ func (b *Budget) Try(bytes int) (Share, bool) {
 	return Share{budget: b, bytes: bytes}, true
 }
 
-// canFit reports whether a request fits into the budget at all; one that does not must use the slot.
+// canFit reports whether a request fits into an empty budget; a larger one must use the oversize slot.
 func (b *Budget) canFit(w *waiter) bool { return w.bytes <= b.size }
 
 func (b *Budget) wait(ctx context.Context, w *waiter) (Share, error) {
@@ -99,7 +99,7 @@ func (b *Budget) wait(ctx context.Context, w *waiter) (Share, error) {
 	}
 	b.mu.Lock()
 	b.waiting = slices.DeleteFunc(b.waiting, func(other *waiter) bool { return other == w })
-	b.serve() // those behind may fit
+	b.serve() // later requests may fit now
 	b.mu.Unlock()
 	select {
 	case s := <-w.ready:
@@ -109,8 +109,8 @@ func (b *Budget) wait(ctx context.Context, w *waiter) (Share, error) {
 	return Share{}, ctx.Err()
 }
 
-// serve grants requests in order of arrival, so that large requests do not starve. A request that is larger than the
-// whole budget waits for the slot beside it, and delays no other request.
+// serve grants requests in order of arrival, so that large requests do not starve. A request larger than the budget
+// waits for the oversize slot, and delays no other request.
 func (b *Budget) serve() {
 	full := false
 	b.waiting = slices.DeleteFunc(b.waiting, func(w *waiter) bool {
@@ -129,7 +129,7 @@ func (b *Budget) serve() {
 	})
 }
 
-// Grow grows the share to so many bytes, if there is room now. It grows no share beyond the whole budget.
+// Grow grows the share to a number of bytes, if there is memory now. It grows no share beyond the budget's size.
 func (s *Share) Grow(b *Budget, bytes int) bool {
 	if b == nil || s.bytes >= min(bytes, b.size) {
 		return true
@@ -141,14 +141,14 @@ func (s *Share) Grow(b *Budget, bytes int) bool {
 	return ok
 }
 
-// Held returns the bytes that are held within the size, and whether the slot beside it is taken.
+// Held returns the bytes held within the size, and whether the oversize slot is taken.
 func (b *Budget) Held() (bytes int, oversize bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.used, b.oversize
 }
 
-// Shrink gives back all but so many bytes.
+// Shrink returns all but the given number of bytes to the budget.
 func (s *Share) Shrink(bytes int) {
 	if s.budget == nil || s.oversize || bytes >= s.bytes {
 		return
@@ -160,7 +160,7 @@ func (s *Share) Shrink(bytes int) {
 	s.budget.serve()
 }
 
-// Release gives the whole share back; a second call does nothing.
+// Release returns the full share to the budget; a second call has no effect.
 func (s *Share) Release() {
 	b := s.budget
 	if b == nil {

@@ -14,7 +14,7 @@ import (
 func TestBudgetServesInOrderAndLetsTheLargeTakeTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := NewBudget(100)
-		var mu sync.Mutex // of several who are served at once
+		var mu sync.Mutex // guards order and held, because several requests are served at once
 		var order []string
 		held := map[string]Share{}
 		want := func(name string, take func(context.Context, int) (Share, error), bytes int) {
@@ -33,21 +33,21 @@ func TestBudgetServesInOrderAndLetsTheLargeTakeTurns(t *testing.T) {
 			s := held[name]
 			mu.Unlock()
 			s.Release()
-			s.Release() // a second time does nothing
+			s.Release() // the second call must do nothing
 			synctest.Wait()
 		}
 		check := func(expected ...string) {
 			t.Helper()
 			mu.Lock()
 			defer mu.Unlock()
-			slices.Sort(order) // several are served at once
+			slices.Sort(order) // several requests are served at once, in any order
 			if slices.Sort(expected); !slices.Equal(order, expected) {
 				t.Fatalf("served %v, want %v", order, expected)
 			}
 		}
 		want("a", b.Take, 80)
 		want("b", b.Take, 40)
-		want("c", b.Take, 10) // fits, but b came first
+		want("c", b.Take, 10) // would fit, but b came first
 		check("a")
 		want("bomb 1", b.TakeOrOversize, 1000)
 		want("bomb 2", b.TakeOrOversize, 1000)
@@ -60,7 +60,7 @@ func TestBudgetServesInOrderAndLetsTheLargeTakeTurns(t *testing.T) {
 		check("a", "bomb 1", "bomb 2")
 		release("a")
 		check("a", "bomb 1", "bomb 2", "b", "c", "small")
-		want("all", b.Take, 1000) // more than there is: alone
+		want("all", b.Take, 1000) // more than the budget: is served when nothing else is held
 		release("b")
 		release("c")
 		release("bomb 2")
@@ -107,8 +107,8 @@ func TestACancelledWaiterLetsTheNextOneGo(t *testing.T) {
 	})
 }
 
-// TestEverybodyGetsOn runs two hundred Readers on a budget that is far too small for one. In a bubble, a deadlock ends
-// the test.
+// TestEverybodyGetsOn runs two hundred Readers on a budget that is far too small for one, and checks that all make
+// progress. A deadlock would end the synctest bubble with a failure.
 func TestEverybodyGetsOn(t *testing.T) {
 	for _, size := range []int{0, 1, 1000, 100_000} {
 		synctest.Test(t, func(t *testing.T) {
@@ -118,7 +118,7 @@ func TestEverybodyGetsOn(t *testing.T) {
 			for id := range uint64(200) {
 				go func() {
 					random, pace := rand.New(rand.NewPCG(id, uint64(size))), rand.New(rand.NewPCG(uint64(size), id))
-					out := make(chan Share, 3) // Batches on their way
+					out := make(chan Share, 3) // Batches on their way to the consumer
 					go func() {
 						for s := range out {
 							time.Sleep(time.Duration(pace.IntN(100)) * time.Microsecond)

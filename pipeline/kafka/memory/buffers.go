@@ -16,21 +16,21 @@ const (
 	LeastBytes = 4 << 10
 	KeepBytes  = 1 << 20
 
-	poolClasses = 9 // 4 KiB … 1 MiB
+	poolClasses = 9 // capacities 4 KiB … 1 MiB
 
 	// LargeBytes and HugeBytes are capacities for decompressed batches that do not fit into KeepBytes.
 	LargeBytes = 8 << 20
 	HugeBytes  = records.MaxBatchBytes + records.UnpackSlack
 
 	// collectBytes is the size from which free memory is returned to the system BEFORE a buffer is made. Otherwise the
-	// collector would begin only after the buffer exists, beside all the garbage that was tolerable before. And small
-	// objects may lie where an earlier buffer was, so that the new buffer would need new pages. Buffers of this size
-	// are rare, and reading into one takes longer than the collection.
+	// collector would start only after the buffer exists, so that memory for the buffer and for all garbage would be
+	// needed together. Besides, small objects may have been placed in the memory of an earlier buffer, so that the new
+	// buffer would need new pages. Buffers of this size are rare, and filling one takes longer than the collection.
 	collectBytes = 16 << 20
 )
 
-// Buffer is memory that several Batches may refer to. The last release returns it to its pool, and its share to the
-// budget.
+// Buffer is memory that several Batches may refer to. The last Release returns the buffer to its pool and its share to
+// the budget.
 type Buffer struct {
 	B     []byte
 	refs  atomic.Int32
@@ -42,17 +42,17 @@ type Buffer struct {
 type Pool struct {
 	free [poolClasses]sync.Pool
 
-	// The arrays of the last large buffers, as long as the collector has not freed them. They are the arrays and not
-	// the buffers, because a record that is still referred to keeps an array alive and no buffer.
+	// The arrays of the last large buffers, as long as the collector has not freed them. The pool keeps arrays, not
+	// buffers, because a record that is still in use keeps only its array alive.
 	mu    sync.Mutex
 	large weak.Pointer[[LargeBytes]byte]
 	huge  weak.Pointer[[HugeBytes]byte]
 }
 
-// class is the index of buffers of a size of at most KeepBytes.
+// class returns the pool index of buffers of at least this size, at most KeepBytes.
 func class(bytes int) int { return bits.Len(uint(max(bytes, LeastBytes)-1)) - bits.Len(LeastBytes-1) }
 
-// CapacityFor is the capacity of the buffer that Get gives.
+// CapacityFor returns the capacity of the buffer that Get returns.
 func CapacityFor(bytes int) int {
 	if bytes > KeepBytes {
 		return bytes
@@ -60,7 +60,7 @@ func CapacityFor(bytes int) int {
 	return LeastBytes << class(bytes)
 }
 
-// Get returns an empty buffer of at least so many bytes, with one reference and no share.
+// Get returns an empty buffer with a capacity of at least bytes, with one reference and no share.
 func (p *Pool) Get(bytes int) *Buffer {
 	var b *Buffer
 	if bytes <= KeepBytes {
@@ -85,8 +85,8 @@ func (p *Pool) take(bytes int) []byte {
 	return make([]byte, 0, CapacityFor(bytes))
 }
 
-// takeLarge reuses the last large array, so that several bombs in a row do not each take new memory before the last is
-// collected.
+// takeLarge reuses the last large array, so that successive decompression bombs do not each take new memory before the
+// previous array is collected.
 func (p *Pool) takeLarge(bytes int) []byte {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -116,11 +116,11 @@ func (p *Pool) putLarge(b []byte) {
 	}
 }
 
-// Retain takes one more reference.
+// Retain adds a reference.
 func (b *Buffer) Retain() { b.refs.Add(1) }
 
-// Release gives a reference back. The last one puts the buffer into its pool first, so that a Reader that waits for the
-// share finds it there. From then on the buffer may belong to another Reader, with another share.
+// Release removes a reference. The last Release first puts the buffer into its pool, so that a Reader that waits for
+// the share finds it there. From then on the buffer may belong to another Reader, with another share.
 func (b *Buffer) Release() {
 	if b.refs.Add(-1) != 0 {
 		return
@@ -130,7 +130,7 @@ func (b *Buffer) Release() {
 	switch c := cap(b.B); {
 	case c > KeepBytes:
 		b.pool.putLarge(b.B)
-	case c == CapacityFor(c): // it did not grow beyond what Get gave
+	case c == CapacityFor(c): // still the capacity that Get gave
 		b.pool.free[class(c)].Put(b)
 	}
 	mine.Release()

@@ -7,7 +7,8 @@ import (
 )
 
 // TestReleaseTouchesNothingOfTheNextOwner checks the moment between a buffer's return to the pool and the return of its
-// share: another Reader may take the buffer then, and its new share must not be given back in place of the old one.
+// share: another Reader may take the buffer in between, and the buffer's new share must not be returned in place of the
+// old share.
 func TestReleaseTouchesNothingOfTheNextOwner(t *testing.T) {
 	for _, bytes := range []int{LargeBytes, HugeBytes} {
 		var pool Pool
@@ -16,7 +17,7 @@ func TestReleaseTouchesNothingOfTheNextOwner(t *testing.T) {
 		b.Share, _ = budget.Try(bytes)
 		next, _ := budget.Try(1000)
 
-		budget.mu.Lock() // the first owner stops before its share
+		budget.mu.Lock() // blocks the first owner before it returns its share
 		released := make(chan bool)
 		go func() {
 			b.Release()
@@ -46,8 +47,8 @@ func TestReleaseTouchesNothingOfTheNextOwner(t *testing.T) {
 	}
 }
 
-// TestAReferredArrayIsReused checks that a large array that a record still refers to is used again,
-// and no second one is made beside it.
+// TestAReferredArrayIsReused checks that a large array is reused even while a record refers to it, and that no second
+// array is allocated.
 func TestAReferredArrayIsReused(t *testing.T) {
 	for _, bytes := range []int{LargeBytes, HugeBytes} {
 		var pool Pool

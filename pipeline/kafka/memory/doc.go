@@ -2,6 +2,6 @@
 // them.
 //
 // A Reader takes its Share of the Budget BEFORE it asks a broker or decompresses, and attaches it to the Buffer from
-// the Pool. The last Release of the buffer returns the memory to the pool first and the share to the budget after it,
-// so that the next Reader finds the memory there. A Budget decides when a record is read, never what the record is.
+// the Pool. The last Release of the buffer returns the memory to the pool first and then the share to the budget, so
+// that the next Reader finds the memory there. A Budget affects when a record is read, never its content.
 package memory

@@ -11,12 +11,12 @@ import (
 	"oriel/pipeline/kafka"
 )
 
-// ErrNoClock reports a cluster that does not show its time: it is older than Kafka 3.3, or the user lacks DESCRIBE on
-// the cluster.
+// ErrNoClock reports a cluster that does not reveal its time, because it is older than Kafka 3.3 or the user lacks
+// DESCRIBE on the cluster.
 var ErrNoClock = errors.New("the cluster does not show its time")
 
 // Clock returns the time of the cluster's controller, to the millisecond. The controller reports when each voter last
-// caught up, and for itself this is the present time (KIP-836).
+// caught up, and for the controller itself this is the current time (KIP-836).
 func Clock(ctx context.Context, c *kafka.Client) (time.Time, error) {
 	if c.CheckVersion(ctx, protocol.ApiKey(kmsg.DescribeQuorum), quorumVersion) != nil {
 		return time.Time{}, ErrNoClock

@@ -1,3 +1,3 @@
-// Package probe asks brokers what a client may do, where they are and what time it is. No request of this package
-// changes anything: none creates a topic, joins a group, or begins a transaction. Each is sent once, without retries.
+// Package probe asks brokers for a client's rights, for their addresses and for their time. Its requests have no
+// effects: none creates a topic, joins a group, or begins a transaction. Each is sent once, without retries.
 package probe

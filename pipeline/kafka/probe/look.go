@@ -17,14 +17,15 @@ import (
 
 // Versions of requests. Every broker from Kafka 3.1 on supports them, except quorumVersion (3.3).
 const (
-	fetchVersion     = 13 // by topic id; the service needs it
-	metadataVersion  = 10 // the last with the rights of topics beside those of the cluster
+	fetchVersion     = 13 // fetches by topic id, which the service needs
+	metadataVersion  = 10 // the last version that reports rights on topics and on the cluster
 	heartbeatVersion = 3
 	endTxnVersion    = 3
-	quorumVersion    = 1 // the first with the clock of the controller
+	quorumVersion    = 1 // the first version that reports the controller's clock
 )
 
-// Serves refuses a broker that is too old for the service, or that cannot be reached, trusted or logged in to.
+// Serves returns an error for a broker that is too old for the service, or that cannot be reached, trusted or logged in
+// to.
 func Serves(ctx context.Context, c *kafka.Client) error {
 	return c.CheckVersion(ctx, protocol.Fetch, fetchVersion)
 }
@@ -32,13 +33,13 @@ func Serves(ctx context.Context, c *kafka.Client) error {
 // Broker is a broker, with the address that its cluster advertises to clients.
 type Broker struct {
 	Node    int32
-	Address string // host:port of the listener that was asked
+	Address string // host:port of the broker's listener
 }
 
 // Cluster is a broker's description of its cluster.
 type Cluster struct {
 	ID      string
-	Brokers []Broker // by address
+	Brokers []Broker // sorted by address
 	Topics  map[string]Topic
 }
 
@@ -46,12 +47,12 @@ type Cluster struct {
 type Topic struct {
 	Exists bool  // also false if the user lacks DESCRIBE
 	Hidden bool  // the user lacks DESCRIBE, so nothing is known about the topic
-	known  bool  // the broker has sent rights
+	known  bool  // the broker reported rights
 	rights int32 // one bit for each operation, by its code
 }
 
 // Lacks reports whether the user lacks a right on the topic, by its name in ACLs, such as DESCRIBE_CONFIGS. It is false
-// if the broker has sent no rights.
+// if the broker did not report rights.
 func (t Topic) Lacks(right string) bool {
 	operation, err := kmsg.ParseACLOperation(right)
 	if err != nil {

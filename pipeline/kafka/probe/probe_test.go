@@ -10,8 +10,8 @@ import (
 	"oriel/pipeline/kafka/topics"
 )
 
-// TestLookChangesNothing: a broker says where it is and what its user may do, and asking for a missing topic or right
-// makes none. Denied rights and the clock are tested on real brokers, by cmd/internal/doctor.
+// TestLookChangesNothing checks that a broker reports its address and the user's rights, and that requests for a
+// missing topic or right have no effect. cmd/internal/doctor tests denied rights and the clock on real brokers.
 func TestLookChangesNothing(t *testing.T) {
 	t.Parallel()
 	address := embeddedtest.Start(t)
@@ -31,7 +31,7 @@ func TestLookChangesNothing(t *testing.T) {
 	if _, err := probe.Clock(t.Context(), client); !errors.Is(err, probe.ErrNoClock) {
 		t.Errorf("clock of an embedded broker: %v", err)
 	}
-	for range 2 { // a topic that is made shows at the second look
+	for range 2 { // a topic that was just created appears at the second look
 		cluster, err := probe.Look(t.Context(), client, "events", "missing")
 		if err != nil || len(cluster.Brokers) != 1 || cluster.Brokers[0].Address != address || len(cluster.Topics) != 1 {
 			t.Fatalf("cluster %+v: %v", cluster, err)
@@ -39,13 +39,14 @@ func TestLookChangesNothing(t *testing.T) {
 		if topic := cluster.Topics["events"]; !topic.Exists || topic.Hidden || topic.Lacks("READ") || topic.Lacks("WRITE") {
 			t.Errorf("topic %+v", topic)
 		}
-		if topic := cluster.Topics["events"]; !topic.Lacks("IDEMPOTENT_WRITE") { // a right of clusters alone
+		if topic := cluster.Topics["events"]; !topic.Lacks("IDEMPOTENT_WRITE") { // a right that only clusters have
 			t.Errorf("a topic gives every right: %+v", topic)
 		}
 	}
 }
 
-// TestUnknownRightsAreNotLacking: an old broker leaves it to the first use.
+// TestUnknownRightsAreNotLacking checks that a broker which reports no rights counts as granting them: an old broker
+// refuses only when a right is used.
 func TestUnknownRightsAreNotLacking(t *testing.T) {
 	if (probe.Topic{Exists: true}).Lacks("READ") {
 		t.Error("a right is lacking that nobody denied")

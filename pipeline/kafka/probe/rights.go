@@ -9,12 +9,12 @@ import (
 	"oriel/pipeline/kafka"
 )
 
-// unknownID is the id of no producer and the generation of no group. A broker checks the user's right first, and then
+// unknownID is a producer id and a generation that never exist. A broker checks the user's right first, and then
 // refuses a request with such an id before anything changes.
 const unknownID = -1
 
 // MayJoin returns an error for a user who may not be a member of a group (READ). It sends a heartbeat of an unknown
-// member, because a broker checks the right before it looks for the member.
+// member. This has no effect, because a broker checks the right before it looks for the member.
 func MayJoin(ctx context.Context, c *kafka.Client, group string) error {
 	req, res := kmsg.NewHeartbeatRequest(), kmsg.NewPtrHeartbeatResponse()
 	req.Group, req.Generation, req.MemberID = group, unknownID, "nobody"
@@ -25,8 +25,8 @@ func MayJoin(ctx context.Context, c *kafka.Client, group string) error {
 }
 
 // MayWriteAs returns an error for a user who may not produce under a transactional id (WRITE). It asks to end a
-// transaction of an unknown producer. A broker checks the right before it looks for the producer, and no coordinator
-// ends a transaction for another producer.
+// transaction of an unknown producer. This has no effect: a broker checks the right before it looks for the producer,
+// and a coordinator ends a transaction only for its own producer.
 func MayWriteAs(ctx context.Context, c *kafka.Client, transactionalID string) error {
 	req, res := kmsg.NewEndTxnRequest(), kmsg.NewPtrEndTxnResponse()
 	req.TransactionalID, req.ProducerID, req.ProducerEpoch, req.Commit = transactionalID, unknownID, unknownID, false
@@ -36,7 +36,7 @@ func MayWriteAs(ctx context.Context, c *kafka.Client, transactionalID string) er
 	return denied(res.ErrorCode, kafkago.TransactionalIDAuthorizationFailed, "WRITE", "transactional id")
 }
 
-// denied returns an error if the answer is that the right is lacking.
+// denied returns an error if the answer has the code for a missing right.
 func denied(answer int16, lacking kafka.Code, right, on string) error {
 	if kafka.Code(answer) != lacking {
 		return nil

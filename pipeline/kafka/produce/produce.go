@@ -16,15 +16,15 @@ import (
 )
 
 const (
-	produceVersion = 7 // the first with zstd
+	produceVersion = 7 // the first version with zstd
 
 	// produceTimeout is how long a broker waits for its in-sync replicas before it answers REQUEST_TIMED_OUT.
 	produceTimeout = 10 * time.Second
 )
 
 // Send appends a batch under a given stamp, once and without retry, acknowledged by all in-sync replicas. Producer
-// manages stamps; Send is for callers that must break the rules, such as the broker contract. An error without a Code
-// leaves the outcome unknown.
+// manages stamps; Send is for callers that must break the rules, for example the broker contract. After an error
+// without a Code it is unknown whether the batch was appended.
 func Send(
 	ctx context.Context, c *kafka.Client, transactionalID, topic string, partition int32, b *records.Builder,
 	s records.Stamp,
@@ -39,7 +39,7 @@ func Send(
 	} else {
 		body = binary.BigEndian.AppendUint16(body, 0xffff) // null
 	}
-	body = append(body, 0xff, 0xff) // all in-sync replicas
+	body = append(body, 0xff, 0xff) // acks −1: all in-sync replicas
 	body = binary.BigEndian.AppendUint32(body, uint32(produceTimeout.Milliseconds()))
 	body = binary.BigEndian.AppendUint32(body, 1)
 	body = wire.AppendString(body, topic)
@@ -53,18 +53,18 @@ func Send(
 	base, code := int64(-1), int16(0)
 	req.Complete(func(r *wire.Reader) { base, code = parseProduce(r) })
 	if _, err := c.RoundTrip(ctx, kafka.AttemptTimeout, req); err != nil {
-		b.Abandon() // the connection may still be sending it
+		b.Abandon() // not reused, because the connection may still be sending it
 		return -1, err
 	}
 	return base, kafka.CodeError(code)
 }
 
-// unsequenced is the stamp of a batch that belongs to no producer: a broker appends it as often as it arrives.
+// unsequenced is the stamp of a batch that belongs to no producer: a broker appends it each time it arrives.
 var unsequenced = records.Stamp{ProducerID: -1, Epoch: -1, Sequence: -1}
 
 // Append appends a batch that belongs to no producer, acknowledged by all in-sync replicas. It is sent again until a
-// broker has answered, so that the log may have it more than once, and after an error as well. b may be Reset and used
-// again.
+// broker has answered. So the log may have it more than once, and may have it even after an error. b may be Reset and
+// reused afterwards.
 func Append(
 	ctx context.Context, c *kafka.Client, topic string, partition int32, b *records.Builder,
 ) (baseOffset int64, err error) {
@@ -81,20 +81,20 @@ func parseProduce(r *wire.Reader) (base int64, code int16) {
 	for n := r.Array(6); n > 0; n-- {
 		r.Text()
 		for m := r.Array(30); m > 0; m-- {
-			r.Int32() // partition
+			r.Int32() // partition index
 			code = r.Int16()
 			base = r.Int64()
 			r.Int64() // append time
 			r.Int64() // log start
 		}
 	}
-	r.Int32() // throttle
+	r.Int32() // throttle time
 	return base, code
 }
 
-// Produce appends a batch to a partition that Begin named. The same sequence is sent again until the broker has
-// answered, so the batch is in the log once. baseOffset is −1 if only a repeat was answered. b may be Reset and reused
-// afterwards. One goroutine per partition; different partitions at once are fine.
+// Produce appends a batch to a partition that Begin named. The batch is sent again under the same sequence number until
+// the broker has answered, so the log has it once. baseOffset is −1 if only a repetition was answered. b may be Reset
+// and reused afterwards. Only one goroutine per partition may call Produce; several partitions may be in use at once.
 func (p *Producer) Produce(ctx context.Context, topic string, partition int32, b *records.Builder) (baseOffset int64,
 	err error,
 ) {
@@ -124,9 +124,9 @@ func (p *Producer) Produce(ctx context.Context, topic string, partition int32, b
 	return baseOffset, nil
 }
 
-// ProduceAll appends a pack to a partition, batch by batch, as Produce does, and takes out of it what is acknowledged.
-// It returns the offset after the last record: −1 if the pack is empty, or if only a repeat of its last batch was
-// answered.
+// ProduceAll appends a pack to a partition, batch by batch, as Produce does, and removes acknowledged batches from the
+// pack. It returns the offset after the last record, or −1 if the pack is empty, or if only a repetition of its last
+// batch was answered.
 func (p *Producer) ProduceAll(
 	ctx context.Context, topic string, partition int32, pack *records.Pack,
 ) (next int64, err error) {

@@ -13,12 +13,12 @@ import (
 	"oriel/pipeline/kafka/records"
 )
 
-// Producer writes batches exactly once, and in transactions if it has a transactional id. Begin, CommitOffset and End
-// are called by one goroutine; see Produce for its own rule.
+// Producer writes batches exactly once, and in transactions if it has a transactional id. Only one goroutine may call
+// Begin, CommitOffset and End; Produce states its own rule.
 //
 // A call that fails without a definite answer breaks the producer: it and all later calls return ErrBroken. The next
-// New of the same id ends the transaction that was open and bumps the epoch, so that a late batch of this one is
-// refused and cannot slip into another transaction.
+// New with the same id ends the open transaction and takes the next epoch, so that a late batch of this producer is
+// refused and cannot become part of another transaction.
 type Producer struct {
 	client          *kafka.Client
 	transactionalID string
@@ -27,9 +27,9 @@ type Producer struct {
 
 	mu       sync.Mutex
 	epoch    int16
-	sequence map[kafka.TopicPartition]int32 // next, for the present epoch
+	sequence map[kafka.TopicPartition]int32 // next sequence number of each partition in the current epoch
 	broken   error
-	open     bool // inside a transaction
+	open     bool // a transaction is open
 }
 
 // New takes over a transactional id: it fences every earlier producer of the id and aborts its open transaction. It
@@ -49,7 +49,8 @@ func New(ctx context.Context, c *kafka.Client, transactionalID string, timeout t
 }
 
 // initialise gets an epoch from the coordinator. The first request, with id and epoch −1, fences every other producer
-// of the transactional id. A later one asks for the epoch after p's own, and fails if another producer has fenced p.
+// of the transactional id. A later request asks for the epoch after p's own, and fails if another producer has fenced
+// p.
 func (p *Producer) initialise(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, kafka.AttemptTimeout)
 	defer cancel()
@@ -72,7 +73,7 @@ func (p *Producer) initialise(ctx context.Context) error {
 	return nil
 }
 
-// Identity returns the producer id and epoch from the broker, as they stand in the log.
+// Identity returns the producer id and epoch from the broker, as records in the log have them.
 func (p *Producer) Identity() (id int64, epoch int16) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -100,15 +101,15 @@ func (p *Producer) stamp(target kafka.TopicPartition) (records.Stamp, error) {
 	return records.Stamp{ProducerID: p.id, Epoch: p.epoch, Sequence: p.sequence[target], Transactional: transactional}, nil
 }
 
-// advance counts an acknowledged batch. Sequences go from 2³¹−1 to 0.
+// advance counts an acknowledged batch. Sequence numbers continue from 2³¹−1 to 0.
 func (p *Producer) advance(target kafka.TopicPartition, count int32) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.sequence[target] = (p.sequence[target] + count) & 0x7fffffff
 }
 
-// fail breaks the producer. A refusal by the broker is a definite outcome, but it leaves a transaction that can only be
-// aborted, and the next owner's take-over aborts it. So a refusal breaks the producer as well.
+// fail breaks the producer. A refusal by the broker is definite, but it leaves a transaction that can only be aborted,
+// which the next owner's take-over does. So a refusal breaks the producer too.
 func (p *Producer) fail(err error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -17,8 +17,8 @@ import (
 	"oriel/pipeline/pipetest"
 )
 
-// TestSettleEndsWhatACoordinatorForgot has a transaction that taking the id over leaves open. Settle ends it, also its
-// group offset, though Settle commits none.
+// TestSettleEndsWhatACoordinatorForgot uses a transaction that stays open when a new producer takes its id over. Settle
+// must end it, together with its group offset, although Settle itself commits no offset.
 func TestSettleEndsWhatACoordinatorForgot(t *testing.T) {
 	addr := os.Getenv("ORIEL_TEST_BROKERS")
 	if addr == "" {

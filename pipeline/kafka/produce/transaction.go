@@ -11,11 +11,11 @@ import (
 	"oriel/pipeline/kafka/group"
 )
 
-// codeNotAttempted is the answer for partitions beside a refused one (OPERATION_NOT_ATTEMPTED; kafka-go has another
-// name for the number).
+// codeNotAttempted is the answer for other partitions when one is refused (OPERATION_NOT_ATTEMPTED; kafka-go has
+// another name for the number).
 const codeNotAttempted = kafka.Code(55)
 
-// Begin opens a transaction over the given partitions; Produce to another is refused by the broker.
+// Begin opens a transaction over the given partitions. The broker refuses batches for other partitions.
 func (p *Producer) Begin(ctx context.Context, parts []kafka.TopicPartition) error {
 	if err := p.check("begin", false); err != nil {
 		return err
@@ -35,7 +35,7 @@ func (p *Producer) Begin(ctx context.Context, parts []kafka.TopicPartition) erro
 			return err
 		}
 		var refused error
-		for _, tp := range parts { // in this order: the message must not depend on that of a map
+		for _, tp := range parts { // slice order, because a message must not depend on map order
 			for _, partition := range res.Topics[tp.Topic] {
 				if partition.Error != nil && (refused == nil || errors.Is(refused, codeNotAttempted)) {
 					refused = fmt.Errorf("topic %s: %w", tp.Topic, partition.Error)
@@ -57,7 +57,7 @@ func (p *Producer) CommitOffset(
 	return p.CommitOffsets(ctx, m, topic, []group.Offset{{Partition: partition, Offset: offset}})
 }
 
-// CommitOffsets is CommitOffset for several partitions of a topic, with their notes, in one request.
+// CommitOffsets is CommitOffset for several partitions of a topic in one request, each with its note.
 func (p *Producer) CommitOffsets(ctx context.Context, m group.Membership, topic string, offsets []group.Offset) error {
 	commits := make([]kafkago.TxnOffsetCommit, len(offsets))
 	for i, o := range offsets {
@@ -109,8 +109,8 @@ func (p *Producer) addOffsets(ctx context.Context, group string) error {
 	})
 }
 
-// End commits or aborts. If a commit gets no answer, its outcome is unknown (ErrBroken). An abort also takes the next
-// epoch, so that a late batch of the aborted transaction is refused.
+// End commits or aborts. If a commit gets no answer, it is unknown whether it was done (ErrBroken). An abort also takes
+// the next epoch, so that a late batch of the aborted transaction is refused.
 func (p *Producer) End(ctx context.Context, commit bool) error {
 	if err := p.check("end", true); err != nil {
 		return err
@@ -138,9 +138,10 @@ func (p *Producer) End(ctx context.Context, commit bool) error {
 }
 
 // Settle aborts an empty transaction over partitions and a group's offsets. A coordinator that crashed may have
-// forgotten the commit or abort markers that it had not written yet. Taking its id over does not replace them, because
-// to the coordinator that transaction is complete. The markers of this transaction end all that this producer id has
-// left open on the partitions. What was open is then aborted; a marker that was written stands.
+// forgotten the commit or abort markers that it had not written yet. Taking the id over does not write the missing
+// markers, because to the coordinator the transaction is complete. The markers of Settle's transaction end everything
+// that this producer id has left open on the partitions: open records are aborted, but a marker that was written stays
+// valid.
 func (p *Producer) Settle(ctx context.Context, parts []kafka.TopicPartition, group string) error {
 	if err := p.Begin(ctx, parts); err != nil {
 		return err

@@ -7,7 +7,7 @@ import (
 	"oriel/pipeline/kafka/wire"
 )
 
-// Layout of a record batch, format 2. Everything from attributes on is under the checksum.
+// Layout of a record batch, format 2. The checksum covers everything from attributes on.
 const (
 	LengthAt        = 8
 	LeaderEpochAt   = 12
@@ -28,8 +28,8 @@ const (
 	transactionalBit = 0x10
 	ControlBit       = 0x20
 	formatTwo        = 2
-	MinRecordLen     = 7  // six one-byte fields and the length before them
-	PrefixLen        = 12 // base offset and length, not counted by the length itself
+	MinRecordLen     = 7  // six fields of one byte each, and the length before them
+	PrefixLen        = 12 // base offset and length; the length field does not count them
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -37,7 +37,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // Checksum checks a batch while it arrives.
 type Checksum struct{ sum, want uint32 }
 
-// NewChecksum begins with the header of the batch.
+// NewChecksum starts with the header of the batch.
 func NewChecksum(head []byte) Checksum {
 	return Checksum{
 		sum:  crc32.Checksum(head[AttributesAt:HeaderLen], castagnoli),
@@ -45,10 +45,10 @@ func NewChecksum(head []byte) Checksum {
 	}
 }
 
-// Add takes the bytes that follow.
+// Add adds the next bytes of the batch.
 func (c *Checksum) Add(piece []byte) { c.sum = crc32.Update(c.sum, castagnoli, piece) }
 
-// Holds reports whether the checksum of the whole batch is right.
+// Holds reports whether the checksum of the complete batch is correct.
 func (c *Checksum) Holds() bool { return c.sum == c.want }
 
 // WholeLength returns the length of a batch, as its header announces it.
@@ -56,7 +56,7 @@ func WholeLength(head []byte) int64 {
 	return int64(int32(binary.BigEndian.Uint32(head[LengthAt:]))) + PrefixLen
 }
 
-// EpochOf is the leader epoch of the batch that begins b, or −1 if none does.
+// EpochOf returns the leader epoch of the batch that starts b, or −1 if b does not start with a batch.
 func EpochOf(b []byte) int32 {
 	if len(b) < HeaderLen || b[MagicAt] != formatTwo {
 		return -1
@@ -68,10 +68,10 @@ func EpochOf(b []byte) int32 {
 // buffer still grows. It is not safe for concurrent use.
 type Builder struct {
 	codec   Codec
-	buf     []byte // header and records as they go to the wire
-	packed  []byte // the same with records compressed
+	buf     []byte // header and uncompressed records, as sent
+	packed  []byte // header and compressed records, as sent
 	count   int
-	first   int64 // timestamps, ms
+	first   int64 // first timestamp, ms
 	highest int64
 }
 
@@ -96,7 +96,7 @@ func (b *Builder) Append(key, value []byte, headers []Header, timestampMs int64)
 		size += wire.VarintLen(int64(len(headers[i].Key))) + len(headers[i].Key) + wire.NullableLen(headers[i].Value)
 	}
 	dst := wire.AppendVarint(b.buf, int64(size))
-	dst = append(dst, 0) // attributes
+	dst = append(dst, 0) // record attributes
 	dst = wire.AppendVarint(dst, timeDelta)
 	dst = wire.AppendVarint(dst, offsetDelta)
 	dst = wire.AppendNullable(dst, key)
@@ -105,7 +105,7 @@ func (b *Builder) Append(key, value []byte, headers []Header, timestampMs int64)
 	b.count++
 }
 
-// Bytes is the size of the batch before compression, what a topic's max.message.bytes is compared with.
+// Bytes is the size of the batch before compression, the size that brokers compare with max.message.bytes.
 func (b *Builder) Bytes() int { return len(b.buf) }
 
 // Count is the number of records.
@@ -121,7 +121,7 @@ func (b *Builder) Reset() {
 type Stamp struct {
 	ProducerID    int64
 	Epoch         int16
-	Sequence      int32 // of the first record
+	Sequence      int32 // sequence number of the first record
 	Transactional bool
 }
 
@@ -143,7 +143,7 @@ func (b *Builder) Seal(s Stamp) ([]byte, error) {
 	be := binary.BigEndian
 	be.PutUint64(batch, 0)
 	be.PutUint32(batch[LengthAt:], uint32(len(batch)-PrefixLen))
-	be.PutUint32(batch[LeaderEpochAt:], ^uint32(0)) // the broker sets it
+	be.PutUint32(batch[LeaderEpochAt:], ^uint32(0)) // −1, because the broker sets it
 	batch[MagicAt] = formatTwo
 	be.PutUint16(batch[AttributesAt:], attributes)
 	be.PutUint32(batch[LastDeltaAt:], uint32(b.count-1))
@@ -157,7 +157,7 @@ func (b *Builder) Seal(s Stamp) ([]byte, error) {
 	return batch, nil
 }
 
-// Abandon gives up buffers that a connection may still be sending.
+// Abandon drops buffers that a connection may still be sending, so that they are not reused.
 func (b *Builder) Abandon() {
 	b.buf, b.packed = append([]byte(nil), b.buf...), nil
 }

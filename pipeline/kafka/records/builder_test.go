@@ -14,7 +14,7 @@ import (
 	"oriel/pipeline/kafka/records/recordstest"
 )
 
-// TestRecordSetReadsWhatBuilderWrites holds the builder against kafka-go's reader.
+// TestRecordSetReadsWhatBuilderWrites tests the builder against kafka-go's reader.
 func TestRecordSetReadsWhatBuilderWrites(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 2))
 	for codec := records.NoCompression; codec <= records.Zstd; codec++ {

@@ -8,7 +8,7 @@ import (
 	"github.com/segmentio/kafka-go/compress"
 )
 
-// Codec is the compression of a record batch. The values are the wire's.
+// Codec is the compression of a record batch. The values are those of Kafka's protocol.
 type Codec uint8
 
 // The codecs of format 2.
@@ -27,7 +27,7 @@ func (c Codec) String() string {
 	return [...]string{"none", "gzip", "snappy", "lz4", "zstd"}[c]
 }
 
-// ErrCodec marks a codec that the format does not have, which no retry can mend.
+// ErrCodec marks a codec that the format does not have, so that retries are useless.
 var ErrCodec = errors.New("not possible")
 
 // Compress appends the compressed src to dst.

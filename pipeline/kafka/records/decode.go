@@ -10,24 +10,25 @@ import (
 )
 
 // MaxBatchBytes bounds a record batch, on the wire and decompressed. The records of a larger one are Unreadable. It
-// decides which records take their place as null events, so it must be a constant and no setting. 64 MiB is the default
-// limit of a topic (1 MiB) at a compression of 64:1; a larger value would only cost memory.
+// determines which records become null events, so it must be a constant and not a setting. 64 MiB is the default limit
+// of a topic (1 MiB) at a compression of 64:1; a larger value would only cost memory.
 const MaxBatchBytes = 64 << 20
 
 // MaxHeaders bounds the headers of a record; one with more is Unreadable. A header costs a producer two bytes, and
-// nearly none when compressed, but a caller that decodes it some fifty. It decides which records take their place as
-// null events, so it must be a constant. It decides nothing else: the end of a Batch must not follow from headers.
+// almost none when compressed, but some fifty bytes of memory for a caller that decodes it. MaxHeaders determines which
+// records become null events, so it must be a constant. It must have no other effect: the end of a Batch must not
+// depend on headers.
 const MaxHeaders = 1024
 
-// Public is the public part of a record: it does not depend on key, headers and value. Code that decides where a Batch,
-// a segment or a transaction ends, or which request goes out next, must read nothing else of a record.
+// Public is the public part of a record: it does not depend on key, headers and value. Code that determines where a
+// Batch, a segment or a transaction ends, or which request is sent next, must read only this part of a record.
 type Public struct {
 	Offset      int64
-	LeaderEpoch int32 // of the leader that appended it; with the topic's id, partition and offset its identity
+	LeaderEpoch int32 // epoch of the appending leader; with topic id, partition and offset it identifies the record
 	Length      int   // bytes of the record in its decompressed batch; 0 if its end is unknown
 
-	// Timestamp is the producer's or the broker's, as the topic is configured, in ms since 1970; negative if there is
-	// none. It is read before key, value and headers, so that none of these can change it.
+	// Timestamp is set by the producer or the broker, by the topic's configuration, in ms since 1970; it is negative if
+	// there is none. It is read before key, value and headers, so that they cannot change it.
 	Timestamp int64
 }
 
@@ -37,24 +38,24 @@ type Record struct {
 	Key, Value []byte
 	Headers    Headers
 
-	// Unreadable marks a record that exists but cannot be decoded. Value and Headers are empty. Key is the part of it
-	// that could be read, so that the bytes after a key do not decide whether the key is there. The cause is one of
-	// these, and not reported:
+	// Unreadable marks a record that exists but cannot be decoded. Value and Headers are empty. Key is as much of the
+	// key as could be read, so that the bytes after a key do not affect it. The cause is one of the following, and is
+	// not reported:
 	//   - it does not parse, its offset is out of order, or it has more than MaxHeaders headers;
 	//   - a record before it in its batch has a wrong length, so that the start of this one is unknown;
 	//   - its batch does not decompress, or is beyond MaxBatchBytes.
-	// Which records these are depends on the bytes of the batch alone.
+	// Which records are Unreadable depends only on the bytes of their batch.
 	Unreadable bool
 }
 
 // BatchHeader is the fixed part of a record batch.
 type BatchHeader struct {
 	Base          int64
-	Length        int // whole batch, bytes
+	Length        int // bytes of the batch, header included
 	LeaderEpoch   int32
 	Attributes    uint16
 	lastDelta     int32
-	first         int64 // timestamps, ms
+	first         int64 // first timestamp, ms
 	highest       int64
 	Producer      int64
 	ProducerEpoch int16
@@ -68,7 +69,7 @@ func (h *BatchHeader) Next() int64 { return h.Base + int64(h.lastDelta) + 1 }
 // Compacted reports whether compaction has removed records: the batch has fewer records than offsets.
 func (h *BatchHeader) Compacted() bool { return h.Count <= h.lastDelta }
 
-// Codec is how the records are compressed.
+// Codec returns the compression of the records.
 func (h *BatchHeader) Codec() Codec { return Codec(h.Attributes & codecMask) }
 
 // Transactional reports whether the batch is part of a transaction.
@@ -78,8 +79,8 @@ func (h *BatchHeader) Transactional() bool { return h.Attributes&transactionalBi
 func (h *BatchHeader) Control() bool { return h.Attributes&ControlBit != 0 }
 
 var (
-	// ErrCorrupt reports bytes that are no record batch or fail their checksum. It is transient to the reader, since a
-	// connection may damage bytes; a log that is damaged fails again and again.
+	// ErrCorrupt reports bytes that are no record batch or fail their checksum. A Reader first treats it as transient,
+	// because a connection may damage bytes; a damaged log fails repeatedly.
 	ErrCorrupt = errors.New("kafka: corrupt record batch")
 
 	// ErrFormat reports records without a log identity: message format below 2, or no leader epoch.
@@ -141,25 +142,25 @@ func ParseHeader(b []byte, headerOnly bool) (BatchHeader, error) {
 // Cursor walks the records of one batch.
 type Cursor struct {
 	Header    BatchHeader
-	Body      []byte // what is left of the decompressed records
-	index     int32  // of the next record
-	lastDelta int32  // offset delta of the last record
+	Body      []byte // decompressed records not read yet
+	index     int32  // index of the next record
+	lastDelta int32  // offset delta of the batch's last record
 	Lost      bool   // the start of the next record is unknown
 }
 
-// NewCursor returns a cursor before the first record of a batch whose records are body.
+// NewCursor returns a cursor before the first record of a batch; body holds the decompressed records.
 func NewCursor(h BatchHeader, body []byte) Cursor {
 	return Cursor{Header: h, Body: body, lastDelta: -1}
 }
 
-// Skipped returns a cursor behind the last record of a batch.
+// Skipped returns a cursor after the last record of a batch.
 func Skipped(h BatchHeader) Cursor { return Cursor{Header: h, index: h.Count} }
 
 // Done reports whether no record follows. It also ends a batch that claims more records than fit into MaxBatchBytes.
 func (c *Cursor) Done() bool { return c.index >= min(c.Header.Count, MaxBatchBytes/MinRecordLen) }
 
-// Next reads a record into dst and returns its public part. An unreadable record takes the offset that it claims, or
-// the lowest free offset if that is impossible.
+// Next reads a record into dst and returns its public part. An unreadable record gets the offset that it claims, or the
+// lowest free offset if the claimed one is impossible.
 func (c *Cursor) Next(dst *Record) Public {
 	var record wire.Reader
 	*dst = Record{}
@@ -177,7 +178,7 @@ func (c *Cursor) Next(dst *Record) Public {
 	record.Int8() // attributes
 	timestamp := c.Header.first + record.Varint()
 	delta := record.Varint()
-	// Every record needs an offset of its own. So in a batch that was not compacted there is no choice.
+	// Every record needs its own offset. So in a batch without compaction only one offset is possible.
 	lowest, highest := c.lastDelta+1, c.Header.lastDelta-(c.Header.Count-1-c.index)
 	ok := record.Err == nil && delta >= int64(lowest) && delta <= int64(highest)
 	if !ok {
@@ -201,7 +202,7 @@ func (c *Cursor) Next(dst *Record) Public {
 }
 
 // AbortMarker reports whether the records of a control batch end a transaction by abort. Control batches hold one
-// record, its key is version and type, and type 0 is abort. One that does not parse ends nothing.
+// record, its key is version and type, and type 0 is abort. A control batch that does not parse ends no transaction.
 func AbortMarker(h BatchHeader, body []byte) bool {
 	c := NewCursor(h, body)
 	var r Record

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// unpackLimit is the limit under which the golden batches were unpacked.
+// unpackLimit is the size limit with which the golden batches were decompressed.
 const unpackLimit = 1 << 16
 
 // unpacked returns the length and digest of a decompressed batch, or the reason why its records are unreadable.
@@ -26,9 +26,9 @@ func unpacked(codec Codec, packed []byte) string {
 	return fmt.Sprintf("%d:%x", len(plain), digest[:8])
 }
 
-// TestGoldenDecompression checks which compressed batches can be read, because that decides which records are null
-// events, and so the noise of every later step. The batches are kept as bytes, since compressors may change: whole
-// ones, damaged ones, and some at the limit. A change of a result is a change of semantics (streams.Semantics).
+// TestGoldenDecompression checks which compressed batches can be read, because the records of other batches become null
+// events, which changes the noise of every later step. The batches are stored as bytes, because compressors may change:
+// valid batches, damaged ones, and some at the limit. A different result is a change of semantics (streams.Semantics).
 func TestGoldenDecompression(t *testing.T) {
 	golden, err := os.ReadFile("testdata/decompression.txt")
 	if err != nil {
@@ -42,7 +42,7 @@ func TestGoldenDecompression(t *testing.T) {
 	for line := range strings.Lines(string(golden)) {
 		field := strings.Split(strings.TrimSuffix(line, "\n"), " ")
 		switch {
-		case len(field) == 2: // a limit that decides the same
+		case len(field) == 2: // a limit that must be the same in both
 			if got := map[string]int{
 				"batch-bytes": MaxBatchBytes,
 				"headers":     MaxHeaders,

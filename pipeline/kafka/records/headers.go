@@ -11,16 +11,17 @@ import (
 // Header is a record header.
 type Header struct {
 	Key   string
-	Value []byte // nil is null
+	Value []byte // nil: a null value
 }
 
 // Headers are the headers of one record, encoded as in a record batch. They refer to the memory of the record and stay
 // valid as long as it does.
 //
-// A Reader checks headers and leaves them encoded. A decoded Header takes 40 bytes where the batch has two, so the
-// memory of decoded headers would depend on contents. Callers must decode them one record at a time.
+// A Reader checks headers and leaves them encoded. A decoded Header takes 40 bytes of memory but may take only two in
+// the batch, so the memory of decoded headers would depend on contents. Callers must decode headers of only one record
+// at a time.
 type Headers struct {
-	wire []byte // count, then names and values; nil without headers
+	wire []byte // count, then names and values, as sent; nil without headers
 }
 
 // HeadersOf encodes headers for a Record that does not come from a Reader.
@@ -61,7 +62,7 @@ func (h Headers) All() iter.Seq2[[]byte, []byte] {
 	}
 }
 
-// List decodes all headers: nil if there are none. Values alias the record.
+// List decodes all headers; it returns nil if there are none. Values alias the record.
 func (h Headers) List() []Header {
 	var list []Header
 	for name, value := range h.All() {

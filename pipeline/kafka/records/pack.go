@@ -1,20 +1,21 @@
 package records
 
-// DefaultPack closes a batch of a Pack: a broker's default limit is 1 MiB + 12, and a batch has a header of its own.
+// DefaultPack is the size at which a Pack closes a batch. It is below a broker's default limit of 1 MiB + 12 bytes,
+// with room for the batch header.
 const DefaultPack = 1_000_000
 
 // Pack is the record batches that a transaction appends to one partition, each within a limit. A record that is larger
-// than the limit gets a batch of its own. Its zero value is ready, with a Pool of its own.
+// than the limit gets a batch of its own. The zero value is ready, and uses its own Pool.
 type Pack struct {
 	limit    int
 	pool     *Pool
 	builders []*Builder
 }
 
-// Share makes an empty pack take its memory from a pool, and give it back there.
+// Share makes an empty pack use the memory of a pool.
 func (p *Pack) Share(s *Pool) { p.pool = s }
 
-// Limit closes batches at so many bytes, or at DefaultPack if that is less. It holds for the records that follow.
+// Limit sets the size at which batches close, at most DefaultPack. It applies to records appended afterwards.
 func (p *Pack) Limit(bytes int) { p.limit = bytes }
 
 // Append adds a record. The arguments are copied.
@@ -62,14 +63,14 @@ func (p *Pack) Drop() {
 }
 
 const (
-	// RecordOverhead bounds what a record takes in a batch beside its key, value and headers.
+	// RecordOverhead bounds the bytes of a record in a batch without its key, value and headers.
 	RecordOverhead = 32
 
-	// BatchOverhead is what a batch takes beside its records.
+	// BatchOverhead is the length of a batch without its records.
 	BatchOverhead = HeaderLen
 )
 
-// RecordBytes bounds what a record takes in a batch.
+// RecordBytes bounds the bytes of a record in a batch.
 func RecordBytes(key, value []byte, headers []Header) int {
 	size := len(key) + len(value) + RecordOverhead
 	for _, h := range headers {

@@ -9,7 +9,7 @@ func TestPackStaysWithinTheBrokersLimit(t *testing.T) {
 		b.Append([]byte("0"), make([]byte, i), []Header{{Key: "k", Value: []byte("v")}}, 1)
 		total++
 	}
-	b.Append(nil, make([]byte, 2_000_000), nil, 1) // larger than a batch: alone in one
+	b.Append(nil, make([]byte, 2_000_000), nil, 1) // larger than a batch limit, so it gets its own batch
 	count := 0
 	for i, builder := range b.Batches() {
 		if last := i == len(b.Batches())-1; builder.Bytes() > DefaultPack+1000 && !last {
@@ -31,8 +31,8 @@ func TestPackStaysWithinTheBrokersLimit(t *testing.T) {
 	}
 }
 
-// TestPackIsLimited checks that a limit closes batches earlier than the default, never later, and lasts over
-// transactions.
+// TestPackIsLimited checks that a limit closes batches earlier than the default, never later, and stays in effect for
+// later transactions.
 func TestPackIsLimited(t *testing.T) {
 	var p Pack
 	for _, limit := range []int{1000, 5000, 10 * DefaultPack} {

@@ -5,9 +5,9 @@ import (
 	"sync/atomic"
 )
 
-// Pool is memory that packs share: builders that are in no pack, and a count of the bytes in all packs. So the
-// transaction that is being filled takes over the memory of the one before it, batch by batch as those are
-// acknowledged. It is safe for concurrent use; the packs are not.
+// Pool is memory that packs share: unused builders, and a count of the bytes in all packs. So the transaction that is
+// being filled takes over the memory of the previous one, batch by batch, as brokers acknowledge them. It is safe for
+// concurrent use; the packs are not.
 type Pool struct {
 	held  atomic.Int64
 	freed chan struct{}

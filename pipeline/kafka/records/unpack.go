@@ -11,23 +11,23 @@ import (
 	"github.com/segmentio/kafka-go/compress"
 )
 
-// UnpackSlack is room behind the largest buffer: zstd stops at the block of 128 KiB that crosses the limit, and must
-// not move its whole output to a larger slice for that block.
+// UnpackSlack is additional capacity after the largest contents. zstd stops only at the end of the 128 KiB block that
+// crosses the limit; without slack it would have to move its output to a larger slice.
 const UnpackSlack = 256 << 10
 
-// ErrTooLarge marks contents for which there is not enough room.
+// ErrTooLarge marks contents that exceed the buffer or the limit.
 var ErrTooLarge = errors.New("kafka: contents beyond the limit")
 
-// errUnpack replaces the codecs' own errors, which may quote what they read.
+// errUnpack replaces the codecs' own errors, which may quote their input.
 var errUnpack = fmt.Errorf("%w: compressed records do not unpack", ErrCorrupt)
 
-// Unpacker decompresses batches of producers that may be hostile: it never makes more output than there is room for.
-// kafka-go's own snappy and zstd readers first allocate the size that a header claims, up to gigabytes, so those two
-// codecs are called directly. It is ready as its zero value and safe for concurrent use.
+// Unpacker decompresses batches of producers that may be hostile: its output never exceeds the available memory.
+// kafka-go's own snappy and zstd readers first allocate the size that a header claims, up to gigabytes, so Unpacker
+// calls these two codecs directly. The zero value is ready and safe for concurrent use.
 type Unpacker struct{ frames zstdFrames }
 
-// Unpack returns the contents of src in the memory of dst, or in new memory if dst is nil. Contents beyond the room of
-// dst or beyond limit are too large.
+// Unpack returns the contents of src in the memory of dst, or in new memory if dst is nil. Contents that exceed the
+// capacity of dst or limit give ErrTooLarge.
 func (u *Unpacker) Unpack(codec Codec, dst, src []byte, limit int) ([]byte, error) {
 	if dst == nil {
 		dst = make([]byte, 0, limit+UnpackSlack)
@@ -70,7 +70,8 @@ func readInto(dst []byte, r io.Reader) ([]byte, error) {
 	}
 }
 
-// xerialMagic opens the framing that the Java client puts around snappy blocks; librdkafka sends one bare block.
+// xerialMagic opens the framing that the Java client puts around snappy blocks; librdkafka sends one block without
+// framing.
 var xerialMagic = []byte{0x82, 'S', 'N', 'A', 'P', 'P', 'Y', 0}
 
 func unpackSnappy(dst, src []byte) ([]byte, error) {

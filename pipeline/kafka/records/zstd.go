@@ -20,8 +20,8 @@ func (z *zstdFrames) open() {
 	z.decoder, z.err = zstd.NewReader(nil, zstd.WithDecoderMaxMemory(MaxBatchBytes), zstd.WithDecodeAllCapLimit(true))
 }
 
-// unpack appends the contents of all frames of src. They are decompressed one by one, because the library bounds the
-// output of the first frame by the room there is, and not that of later frames.
+// unpack appends the contents of all frames of src. They are decompressed one by one, because the library limits only
+// the output of the first frame to the available capacity.
 func (z *zstdFrames) unpack(dst, src []byte, limit int) ([]byte, error) {
 	if z.once.Do(z.open); z.err != nil {
 		return dst, fmt.Errorf("kafka: zstd: %w", z.err)
@@ -35,7 +35,7 @@ func (z *zstdFrames) unpack(dst, src []byte, limit int) ([]byte, error) {
 		switch {
 		case err == nil:
 		case errors.Is(err, zstd.ErrDecoderSizeExceeded), cap(dst)-len(dst)-len(part) < UnpackSlack:
-			return dst, ErrTooLarge // or damaged: close to the end of the room the library has the same errors for both
+			return dst, ErrTooLarge // or damaged: near the limit the library returns the same errors for both
 		default:
 			return dst, errUnpack
 		}
@@ -46,8 +46,8 @@ func (z *zstdFrames) unpack(dst, src []byte, limit int) ([]byte, error) {
 	return dst, nil
 }
 
-// zstdFrame returns the length of the first frame of src, or of all of src if it holds no whole frame; the decoder then
-// reports the fault. The window is how far back the frame may refer.
+// zstdFrame returns the length of the first frame of src, or the length of src if it has no complete frame; then the
+// decoder reports the fault. window is how far back the frame may refer, in bytes.
 func zstdFrame(src []byte) (length int, window uint64) {
 	var h zstd.Header
 	if h.Decode(src) != nil {
@@ -63,7 +63,7 @@ func zstdFrame(src []byte) (length int, window uint64) {
 		}
 		block := int(src[n]) | int(src[n+1])<<8 | int(src[n+2])<<16 // RFC 8878, 3.1.1.2: last, type, size
 		size := block >> 3
-		if block>>1&3 == 1 { // one byte, repeated
+		if block>>1&3 == 1 { // a run-length block: one byte, repeated
 			size = 1
 		}
 		n += 3 + size

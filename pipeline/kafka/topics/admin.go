@@ -42,8 +42,8 @@ func Settings(ctx context.Context, c *kafka.Client, topic string) (map[string]st
 }
 
 // Create creates a topic and waits until it can be described and its partitions have leaders. It may return
-// ErrTopicExists if an earlier attempt of this call succeeded and its answer was lost. So a caller that takes that
-// error as success must check the topic's shape.
+// ErrTopicExists if an earlier attempt of this call succeeded and its answer was lost. So a caller that treats this
+// error as success must check the topic's partitions and settings.
 func Create(ctx context.Context, c *kafka.Client, name string, partitions, replication int,
 	settings map[string]string,
 ) error {
@@ -76,8 +76,8 @@ func Create(ctx context.Context, c *kafka.Client, name string, partitions, repli
 	return nil
 }
 
-// AddPartitions gives a topic more partitions, up to a total, and waits until they have leaders. A topic that has so
-// many, or more, is left as it is: partitions are never taken away.
+// AddPartitions gives a topic more partitions, up to a total, and waits until they have leaders. A topic with at least
+// this many partitions stays unchanged.
 func AddPartitions(ctx context.Context, c *kafka.Client, topic string, total int) error {
 	operation := "add partitions to topic " + topic
 	had := 0
@@ -116,11 +116,12 @@ func AddPartitions(ctx context.Context, c *kafka.Client, topic string, total int
 	return nil
 }
 
-// errAlreadyAdded is transient: an attempt whose answer was lost has added the partitions, and the next look sees them.
+// errAlreadyAdded is transient: an attempt whose answer was lost has added the partitions, and the next attempt finds
+// them.
 var errAlreadyAdded = errors.New("the topic has grown meanwhile")
 
 // Delete deletes a topic. A topic that does not exist is no error, because an earlier attempt may have succeeded.
-// Brokers forget the topic within moments, not at once.
+// Brokers remove the topic shortly afterwards, not at once.
 func Delete(ctx context.Context, c *kafka.Client, name string) error {
 	return c.Retry(ctx, "delete topic "+name, func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, kafka.AttemptTimeout)

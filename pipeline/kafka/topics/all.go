@@ -21,14 +21,14 @@ type answer struct {
 	offset    int64
 }
 
-// looks are the requests that each leader gets, one after the other, for all of its partitions.
+// looks are the requests that each leader gets for all of its partitions, in order.
 type looks struct {
 	calls []func(parts []partitionEpoch) kafka.Call
 	parse func(r *wire.Reader, each func(answer))
 }
 
 // BoundsOfAll is BoundsOf of several partitions, in their order, under the topic's id. It takes three requests to each
-// broker that leads some of them.
+// broker that leads some of the partitions.
 func BoundsOfAll(ctx context.Context, c *kafka.Client, topic Topic, partitions []int32) ([]Bounds, error) {
 	look := func(at int64, level kafkago.IsolationLevel) func(parts []partitionEpoch) kafka.Call {
 		return func(parts []partitionEpoch) kafka.Call {
@@ -67,7 +67,7 @@ type Epoch struct{ Partition, Epoch int32 }
 func EpochsBefore(ctx context.Context, c *kafka.Client, topic Topic, asked []Epoch) ([]EpochBefore, error) {
 	all := make([]EpochBefore, len(asked))
 	for left := asked; len(left) > 0; {
-		epochs := map[int32]int32{} // a request names a partition once
+		epochs := map[int32]int32{} // because a request may name each partition only once
 		var partitions []int32
 		var rest []Epoch
 		for _, e := range left {
@@ -103,9 +103,9 @@ func EpochsBefore(ctx context.Context, c *kafka.Client, topic Topic, asked []Epo
 	return all, nil
 }
 
-// askAll asks the leaders of partitions until each has answered, under the topic's id. The id is looked up before. Each
-// broker is asked for the id again after its answers, because by then it knows whether the topic was recreated. askAll
-// returns the answers to each call, by partition.
+// askAll asks the leaders of partitions until each has answered, under the topic's id. Each broker is asked for the
+// topic's id again after its answers, because by then it knows whether the topic was recreated. askAll returns the
+// answers to each call, by partition.
 func askAll(
 	ctx context.Context, c *kafka.Client, topic Topic, what string, partitions []int32, l looks,
 ) (found []map[int32]answer, err error) {
@@ -131,7 +131,7 @@ func askAll(
 }
 
 // askLeaders asks each leader once, all in parallel, for the partitions that have no answer yet, and notes the answers.
-// The error is the first of a partition that still has none.
+// The error is the first error of a partition that still has no answer.
 func askLeaders(
 	ctx context.Context, c *kafka.Client, topic Topic, leaders []leader, partitions []int32, l looks,
 	found []map[int32]answer,
@@ -189,13 +189,13 @@ func note(found, answers []map[int32]answer, p int32) error {
 	return nil
 }
 
-// ask sends a broker all looks, and after them a request for the topic's id.
+// ask sends a broker all looks, then a request for the topic's id.
 func (l looks) ask(
 	ctx context.Context, c *kafka.Client, topic Topic, broker int32, parts []partitionEpoch,
 ) ([]map[int32]answer, error) {
 	answers := make([]map[int32]answer, len(l.calls))
 	for i, call := range l.calls {
-		of := map[int32]answer{} // belongs to the connection until RoundTrip returns
+		of := map[int32]answer{} // owned by the connection until RoundTrip returns
 		req := &kafka.BrokerCall{Call: call(parts), Node: broker}
 		req.Complete(func(r *wire.Reader) { l.parse(r, func(a answer) { of[a.partition] = a }) })
 		if _, err := c.RoundTrip(ctx, kafka.AttemptTimeout, req); err != nil {

@@ -12,7 +12,7 @@ import (
 	"oriel/pipeline/kafka/topics"
 )
 
-// asked counts the requests of a kind from here on.
+// asked returns a counter of requests of a kind, from this call on.
 func (e *ended) asked(key kmsg.Key) *int {
 	count := new(int)
 	e.cluster.ControlKey(int16(key), func(kmsg.Request) (kmsg.Response, error, bool) {
@@ -23,12 +23,12 @@ func (e *ended) asked(key kmsg.Key) *int {
 	return count
 }
 
-// TestPartitionsAskedTogetherGetTheSameAnswers checks that partitions asked together get the answers that each gets
-// alone, with a few requests to each broker.
+// TestPartitionsAskedTogetherGetTheSameAnswers checks that partitions asked together get the same answers as in
+// separate requests, with only a few requests to each broker.
 func TestPartitionsAskedTogetherGetTheSameAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := newEnded(t)
-		for p := range int32(6) { // later epochs, in some partitions
+		for p := range int32(6) { // gives some partitions later epochs
 			for range p {
 				e.move(p, 2)
 				e.move(p, p%3)
@@ -69,7 +69,7 @@ func TestPartitionsAskedTogetherGetTheSameAnswers(t *testing.T) {
 	})
 }
 
-// TestPartitionsAreAskedUntilTheyAnswer checks that a partition which refuses is asked again, and others are not.
+// TestPartitionsAreAskedUntilTheyAnswer checks that only a partition with an error is asked again.
 func TestPartitionsAreAskedUntilTheyAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := newEnded(t)
@@ -95,14 +95,14 @@ func TestPartitionsAreAskedUntilTheyAnswer(t *testing.T) {
 		if err != nil || all[0].High != 2 || all[1].High != 5 {
 			t.Errorf("bounds %+v, %v", all, err)
 		}
-		if again != 2*2+3 { // the rest of the first round, and partition 1 alone
+		if again != 2*2+3 { // the rest of the first round, and partition 1 again
 			t.Errorf("%d partitions were asked for after the refusal, want 7", again)
 		}
 	})
 }
 
-// TestAllAreOfOneTopic checks a topic that is made again between the lookup of its id and the answers: it has bounds
-// too, and they must be refused.
+// TestAllAreOfOneTopic recreates a topic between the lookup of its id and the answers. The new topic's bounds must be
+// refused.
 func TestAllAreOfOneTopic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := newEnded(t)
@@ -120,7 +120,7 @@ func TestAllAreOfOneTopic(t *testing.T) {
 				if err := topics.Create(t.Context(), e.client, "t", 6, 1, nil); err != nil {
 					t.Error(err)
 				}
-				e.move(0, 0) // the leader and the epoch of partition 0 are those that it had
+				e.move(0, 0) // partition 0 has its leader and epoch again
 			})
 			return nil, nil, false
 		})

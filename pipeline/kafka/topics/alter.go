@@ -11,7 +11,7 @@ import (
 	"oriel/pipeline/kafka/wire"
 )
 
-// Alter changes settings of a topic and leaves the others, as an operator's tool does.
+// Alter changes settings of a topic and leaves the others, as an administrator's tool does.
 func Alter(ctx context.Context, c *kafka.Client, topic string, settings map[string]string) error {
 	resource := kafkago.IncrementalAlterConfigsRequestResource{
 		ResourceType: kafkago.ResourceTypeTopic,
@@ -66,12 +66,12 @@ func DeleteRecords(ctx context.Context, c *kafka.Client, topic string, partition
 
 // parseDeleteRecords reads a DeleteRecords 1 answer for one partition.
 func parseDeleteRecords(r *wire.Reader) (code int16) {
-	r.Int32() // throttle
+	r.Int32() // throttle time
 	for n := r.Array(6); n > 0; n-- {
 		r.Text()
 		for m := r.Array(14); m > 0; m-- {
-			r.Int32() // partition
-			r.Int64() // start of the log
+			r.Int32() // partition index
+			r.Int64() // log start
 			code = r.Int16()
 		}
 	}

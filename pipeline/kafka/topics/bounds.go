@@ -15,17 +15,16 @@ import (
 	"oriel/pipeline/kafka/wire"
 )
 
-// Bounds are the ends of a partition's log. They come from three requests, one after the other, so High may be newer
-// than Stable. Start ≤ Stable ≤ High always holds for a log that only grows.
+// Bounds are the ends of a partition's log. They come from three requests, one after the other, so High may be more
+// recent than Stable. Start ≤ Stable ≤ High always holds for a log that only grows.
 type Bounds struct {
-	Start  int64 // first offset that is not deleted
-	Stable int64 // end for read_committed: no transaction before it is open
+	Start  int64 // first offset that was not deleted
+	Stable int64 // end for read_committed consumers: the start of the first open transaction, if any
 	High   int64 // end of the replicated records
 }
 
-// BoundsOf asks the leader for the ends of a partition, and waits while there is no leader. A topic that does not exist
-// and a new topic look the same here; Describe distinguishes them. After a commit Stable follows High within
-// milliseconds, not at once.
+// BoundsOf asks the leader for the ends of a partition, and waits while there is no leader. BoundsOf cannot distinguish
+// a missing topic from a new one; Describe can. After a commit it takes milliseconds until Stable reaches High.
 func BoundsOf(ctx context.Context, c *kafka.Client, topic string, partition int32) (Bounds, error) {
 	var b Bounds
 	err := c.Retry(ctx, "bounds of "+kafka.PartitionName(topic, partition), func(ctx context.Context) error {
@@ -72,12 +71,12 @@ func listOffset(
 // listOffsetsVersion is the first version with error codes for partitions that move to another leader (Kafka 2.2).
 const listOffsetsVersion = 5
 
-// partitionEpoch is a partition, and the epoch of the leader that is asked for it.
+// partitionEpoch is a partition with the epoch of its leader.
 type partitionEpoch struct{ partition, epoch int32 }
 
-// listOffsets is the body of a ListOffsets request for partitions of one leader.
+// listOffsets returns the body of a ListOffsets request for partitions of one leader.
 func listOffsets(topic string, at int64, level kafkago.IsolationLevel, parts []partitionEpoch) []byte {
-	body := binary.BigEndian.AppendUint32(nil, ^uint32(0)) // not a replica
+	body := binary.BigEndian.AppendUint32(nil, ^uint32(0)) // replica id −1: a consumer
 	body = append(body, byte(level))
 	body = binary.BigEndian.AppendUint32(body, 1)
 	body = wire.AppendString(body, topic)
@@ -90,9 +89,9 @@ func listOffsets(topic string, at int64, level kafkago.IsolationLevel, parts []p
 	return body
 }
 
-// parseListOffsets reads a ListOffsets answer. The offset is −1 where the broker has none.
+// parseListOffsets reads a ListOffsets answer. The offset is −1 for a partition that the broker does not know.
 func parseListOffsets(r *wire.Reader, each func(answer)) {
-	r.Int32() // throttle
+	r.Int32() // throttle time
 	for n := r.Array(6); n > 0; n-- {
 		r.Text()
 		for m := r.Array(26); m > 0; m-- {
@@ -106,12 +105,13 @@ func parseListOffsets(r *wire.Reader, each func(answer)) {
 	}
 }
 
-// ErrUndecided reports a partition with an open transaction; the brokers work. It is transient, because the producer,
-// its successor under the same transactional id, or the broker at the transaction's timeout ends the transaction.
+// ErrUndecided reports a partition with an open transaction, on working brokers. It is transient, because the
+// transaction will be ended: by its producer, by the next producer with the same transactional id, or by the broker at
+// the transaction's timeout.
 var ErrUndecided = errors.New("a transaction on it is not decided yet")
 
-// StableEnd waits until every transaction on a partition is decided, so that a read_committed reader sees it all. A
-// caller that has fenced every other producer knows that nothing is appended behind this end.
+// StableEnd waits until every transaction on a partition is decided, so that a read_committed reader can read all its
+// records. If the caller has fenced every other producer, nothing will be appended after this end.
 func StableEnd(ctx context.Context, c *kafka.Client, topic string, partition int32) (Bounds, error) {
 	var bounds Bounds
 	operation := "wait for the transactions on " + kafka.PartitionName(topic, partition)
@@ -131,10 +131,10 @@ func StableEnd(ctx context.Context, c *kafka.Client, topic string, partition int
 // readablePatience bounds the wait of ReadableEnd for a transaction that stays open.
 const readablePatience = 10 * time.Second
 
-// ReadableEnd waits until every transaction that has written to a partition so far is decided; later ones may be open
-// behind it. It is for a caller that reads what others have just committed: a broker acknowledges a commit before its
-// markers are in the log, and a read_committed reader sees the records only after the markers. The wait is bounded. If
-// a transaction stays open, the stable end is before it.
+// ReadableEnd waits until every transaction that has written to a partition so far is decided; later transactions may
+// be open after it. It is for a caller that reads records which other processes have just committed: a broker
+// acknowledges a commit before its markers are in the log, and a read_committed reader sees the records only after the
+// markers. The wait is bounded. If a transaction stays open, the stable end is before it.
 func ReadableEnd(ctx context.Context, c *kafka.Client, topic string, partition int32) (Bounds, error) {
 	bounds, err := BoundsOf(ctx, c, topic, partition)
 	patient, cancel := context.WithTimeout(ctx, readablePatience)

@@ -19,25 +19,25 @@ const metadataVersion = 10
 // Topic is a topic's identity and shape.
 type Topic struct {
 	Name        string
-	ID          [16]byte // fixed until deletion; a recreated topic has another
+	ID          [16]byte // id until the topic's deletion; a recreated topic has another id
 	Partitions  int
-	Replication int // the smallest number of replicas of its partitions
+	Replication int // smallest number of replicas among its partitions
 }
 
 // Cluster describes a cluster.
 type Cluster struct {
 	ID      string
 	Brokers int
-	Topics  map[string]Topic // without those that do not exist
+	Topics  map[string]Topic // by name, without topics that do not exist
 
-	leaders map[string][]leader // of the topics, by partition
+	leaders map[string][]leader // leaders of each topic's partitions
 }
 
 // leader is the broker that leads a partition, and its leader epoch. Without a leader, broker is −1.
 type leader struct{ broker, epoch int32 }
 
-// Describe looks up the named topics, past every cache. The result lacks topics that do not exist. For a moment it may
-// also lack a topic that was just created.
+// Describe looks up the named topics, without any cache. The result lacks topics that do not exist, and may lack a
+// topic that was just created.
 func Describe(ctx context.Context, c *kafka.Client, names ...string) (Cluster, error) {
 	var cluster Cluster
 	err := c.Retry(ctx, "describe topics", func(ctx context.Context) error {
@@ -57,7 +57,7 @@ func Describe(ctx context.Context, c *kafka.Client, names ...string) (Cluster, e
 	return cluster, err
 }
 
-// same returns an error if the topic's name belongs to no topic or to another one.
+// same returns an error if the topic's name belongs to no topic, or to a topic with another id.
 func (t Topic) same(cluster Cluster) error {
 	switch found, ok := cluster.Topics[t.Name]; {
 	case !ok:
@@ -80,18 +80,18 @@ func (t Topic) confirm(ctx context.Context, c *kafka.Client, broker int32) (Clus
 // described is a parsed Metadata answer.
 type described struct {
 	Cluster
-	failed error // the first error of a topic that exists but could not be described
+	failed error // first error of a topic that exists but could not be described
 }
 
-// describe returns a Metadata request, and the value that its answer fills in.
+// describe returns a Metadata request, and a value that receives the parsed answer.
 func describe(c *kafka.Client, names []string) (*kafka.Call, *described) {
 	body := binary.AppendUvarint(nil, uint64(len(names))+1)
 	for _, name := range names {
-		body = append(body, make([]byte, 16)...) // by name, not by id
+		body = append(body, make([]byte, 16)...) // id zero: topics are named
 		body = wire.AppendCompactString(body, name)
 		body = append(body, 0)
 	}
-	body = append(body, 0, 0, 0, 0) // create nothing; no authorised operations of cluster and topics; no tags
+	body = append(body, 0, 0, 0, 0) // create no topics; no authorised operations of cluster and topics; no tags
 	call, answer := c.NewCall(protocol.Metadata, metadataVersion, true, body), new(described)
 	call.Complete(func(r *wire.Reader) { answer.Cluster, answer.failed = parseMetadata(r) })
 	return &call, answer
@@ -107,7 +107,7 @@ func parseMetadata(r *wire.Reader) (Cluster, error) {
 		}
 	}
 	cluster := Cluster{Topics: map[string]Topic{}, leaders: map[string][]leader{}}
-	r.Int32() // throttle
+	r.Int32() // throttle time
 	for n := r.CompactArray(12); n > 0; n-- {
 		r.Int32()
 		r.CompactText()
@@ -117,12 +117,12 @@ func parseMetadata(r *wire.Reader) (Cluster, error) {
 		cluster.Brokers++
 	}
 	cluster.ID = r.CompactText()
-	r.Int32() // controller
+	r.Int32() // controller id
 	for n := r.CompactArray(25); n > 0; n-- {
 		code := r.Int16()
 		topic := Topic{Name: r.CompactText()}
 		copy(topic.ID[:], r.Take(16))
-		r.Int8() // internal
+		r.Int8() // whether the topic is internal
 		topic.Partitions = r.CompactArray(20)
 		leaders := make([]leader, topic.Partitions)
 		for i := range leaders {
@@ -136,15 +136,15 @@ func parseMetadata(r *wire.Reader) (Cluster, error) {
 			}
 			replicas := r.CompactArray(4)
 			r.Take(4 * replicas)
-			r.Take(4 * r.CompactArray(4)) // in sync
-			r.Take(4 * r.CompactArray(4)) // offline
+			r.Take(4 * r.CompactArray(4)) // in-sync replicas
+			r.Take(4 * r.CompactArray(4)) // offline replicas
 			r.Tags()
 			if p == 0 || replicas < topic.Replication {
 				topic.Replication = replicas
 			}
 			if kafka.Code(partitionCode) != kafkago.LeaderNotAvailable &&
 				kafka.Code(partitionCode) != kafkago.ReplicaNotAvailable {
-				fail("topic "+topic.Name, partitionCode) // of a partition without a leader, the answer has all that is needed
+				fail("topic "+topic.Name, partitionCode) // a leaderless partition has all that is needed
 			}
 		}
 		r.Int32() // authorised operations

@@ -11,17 +11,18 @@ import (
 	"oriel/pipeline/kafka/wire"
 )
 
-// EpochBefore is a leader's answer for a leader epoch: the greatest epoch up to it of which the partition's log has
-// records, and the offset at which that epoch ends. This is the start of the next epoch, or the end of the log. Both
-// fields are −1 if the leader does not know.
+// EpochBefore is a leader's answer for a leader epoch: the largest epoch, not above it, of which the partition's log
+// has records, and the end of this epoch. An epoch ends at the start of the next epoch, or at the end of the log. Both
+// fields are −1 if the leader does not know them.
 type EpochBefore struct {
 	Known int32
 	End   int64
 }
 
 // EndOf returns the offset at which a leader epoch ends in the log, given the answer for it. It is −1 if the broker
-// does not know, as for a future epoch. A log that has older epochs but not this one is ErrTruncated, because an epoch
-// that had records stays known until retention has deleted all of them, and then ends at the log's start.
+// does not know it, for example for a future epoch. For a log that has older epochs but not this one it returns
+// ErrTruncated: an epoch with records stays known until retention has deleted all of them, and then ends at the log's
+// start.
 func (b EpochBefore) EndOf(epoch int32) (int64, error) {
 	switch {
 	case b.Known > epoch:
@@ -53,7 +54,7 @@ func Reach(ctx context.Context, c *kafka.Client, topic string, partition, epoch 
 	return before.Reach(bounds), err
 }
 
-// Reach computes the function of this name from the answer for the epoch and the bounds of the partition.
+// Reach computes the result of the function Reach, given the answer for the epoch and the bounds of the partition.
 func (b EpochBefore) Reach(bounds Bounds) int64 {
 	if b.Known < 0 {
 		return bounds.High
@@ -90,15 +91,15 @@ func epochBefore(
 // epochEndsVersion is the first version whose answer names the epoch (Kafka 2.3).
 const epochEndsVersion = 3
 
-// epochEnds is the body of an OffsetForLeaderEpoch request for partitions of one leader: of each an epoch.
+// epochEnds returns the body of an OffsetForLeaderEpoch request for partitions of one leader, with one epoch each.
 func epochEnds(topic string, parts []partitionEpoch, epochs []int32) []byte {
-	body := binary.BigEndian.AppendUint32(nil, ^uint32(0)) // not a replica
+	body := binary.BigEndian.AppendUint32(nil, ^uint32(0)) // replica id −1: a consumer
 	body = binary.BigEndian.AppendUint32(body, 1)
 	body = wire.AppendString(body, topic)
 	body = binary.BigEndian.AppendUint32(body, uint32(len(parts)))
 	for i, p := range parts {
 		body = binary.BigEndian.AppendUint32(body, uint32(p.partition))
-		body = binary.BigEndian.AppendUint32(body, uint32(p.epoch)) // of the leader that is asked
+		body = binary.BigEndian.AppendUint32(body, uint32(p.epoch)) // epoch of the leader that receives the request
 		body = binary.BigEndian.AppendUint32(body, uint32(epochs[i]))
 	}
 	return body
@@ -106,7 +107,7 @@ func epochEnds(topic string, parts []partitionEpoch, epochs []int32) []byte {
 
 // parseEpochEnds reads an OffsetForLeaderEpoch answer.
 func parseEpochEnds(r *wire.Reader, each func(answer)) {
-	r.Int32() // throttle
+	r.Int32() // throttle time
 	for n := r.Array(6); n > 0; n-- {
 		r.Text()
 		for m := r.Array(18); m > 0; m-- {
@@ -118,7 +119,7 @@ func parseEpochEnds(r *wire.Reader, each func(answer)) {
 	}
 }
 
-// before is the answer for an epoch.
+// before converts the answer for an epoch.
 func (a answer) before() EpochBefore {
 	if a.epoch < 0 {
 		return EpochBefore{-1, -1}

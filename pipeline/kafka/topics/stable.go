@@ -16,43 +16,43 @@ import (
 	"oriel/pipeline/kafka/wire"
 )
 
-// End is the end, or the start, of a partition, by its leader.
+// End is the end, or the start, of a partition, as its leader reports it.
 type End struct {
 	Partition int32
-	Offset    int64 // the stable end: exclusive
-	Epoch     int32 // of the leader that answered
+	Offset    int64 // stable end, exclusive
+	Epoch     int32 // epoch of the leader that answered
 }
 
-// StableEnds looks up the stable ends of all partitions of a topic, again and again. A look takes one request to each
-// broker that leads some of them. A second request to the same broker asks for the topic's id, because the first one
-// names the topic only: a recreated topic is found by its id. StableEnds is not safe for concurrent use.
+// StableEnds looks up the stable ends of all partitions of a topic, repeatedly. A call of Look takes one request to
+// each broker that leads some of them. A second request to the same broker asks for the topic's id, because the first
+// request only names the topic, but a recreated topic has another id. StableEnds is not safe for concurrent use.
 type StableEnds struct {
 	client *kafka.Client
 	topic  Topic
-	at     int64 // kafkago.LastOffset, or FirstOffset
+	at     int64 // which end to ask for: kafkago.LastOffset, or FirstOffset
 
-	leaders []leader               // by partition; nil before they are looked up
-	asked   map[int32]chan leading // brokers that have not answered yet
+	leaders []leader               // leader of each partition; nil before the first lookup
+	asked   map[int32]chan leading // brokers whose answers are due
 	asking  sync.WaitGroup
-	doubt   kafka.Doubt // that the topic was deleted, or made again
+	doubt   kafka.Doubt // the topic was deleted or recreated, until it is confirmed
 }
 
 // leading is the answer of a broker, for the partitions that it leads.
 type leading struct {
 	ends    []End
-	moved   []int32  // partitions for which it has no answer
-	leaders []leader // of all partitions, as it knows them
+	moved   []int32  // partitions that the broker does not lead
+	leaders []leader // leaders of all partitions according to the broker
 	err     error
 }
 
-// NewStableEnds returns a StableEnds of the topic with this id. Partitions may be added to the topic later.
+// NewStableEnds returns a StableEnds of the topic with topic's id. Partitions may be added to the topic later.
 func NewStableEnds(c *kafka.Client, topic Topic) *StableEnds {
 	return &StableEnds{
 		client: c, topic: topic, at: kafkago.LastOffset, asked: map[int32]chan leading{}, doubt: c.Doubt(),
 	}
 }
 
-// Starts looks up the starts of a topic's partitions once, as Look does their ends.
+// Starts looks up the starts of a topic's partitions once, in the way of Look.
 func Starts(ctx context.Context, c *kafka.Client, topic Topic, patience time.Duration) ([]End, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	s := NewStableEnds(c, topic)
@@ -61,13 +61,13 @@ func Starts(ctx context.Context, c *kafka.Client, topic Topic, patience time.Dur
 	return s.Look(ctx, patience)
 }
 
-// Wait waits for the requests that are under way. It must be called when the contexts of all looks have ended.
+// Wait waits for requests in progress. It must be called when the contexts of all calls of Look have ended.
 func (s *StableEnds) Wait() { s.asking.Wait() }
 
-// Look returns the ends that leaders have answered, ascending by partition. It leaves out partitions without a leader
-// or with a new one, which the next look asks. It also leaves out partitions of a broker that takes longer than
-// patience; that answer is part of the first look that finds it. An error may come with the ends of brokers that have
-// answered. It is final if it is not kafka.Transient.
+// Look returns the ends that leaders have answered, ascending by partition. It leaves out partitions without a leader;
+// if a leader is new, the next Look asks it. It also leaves out partitions of a broker that takes longer than patience;
+// a later Look returns its answer. Besides an error it may return the ends of brokers that have answered. An error that
+// is not kafka.Transient is final.
 func (s *StableEnds) Look(ctx context.Context, patience time.Duration) ([]End, error) {
 	if s.leaders == nil {
 		if err := s.findLeaders(ctx); err != nil {
@@ -109,7 +109,7 @@ func receive(ctx context.Context, answers <-chan leading, wait bool) (a leading,
 	}
 }
 
-// newest sorts ends and keeps the newest one of each partition, because a late answer may come from a former leader.
+// newest sorts ends and keeps the newest one of each partition, because a late answer may come from a replaced leader.
 func newest(ends []End) []End {
 	slices.SortFunc(ends, func(a, b End) int {
 		return cmp.Or(cmp.Compare(a.Partition, b.Partition), cmp.Compare(b.Epoch, a.Epoch), cmp.Compare(b.Offset, a.Offset))
@@ -117,7 +117,7 @@ func newest(ends []End) []End {
 	return slices.CompactFunc(ends, func(a, b End) bool { return a.Partition == b.Partition })
 }
 
-// findLeaders asks any broker who leads.
+// findLeaders asks any broker for the leaders.
 func (s *StableEnds) findLeaders(ctx context.Context) error {
 	cluster, err := Describe(ctx, s.client, s.topic.Name)
 	if err == nil {
@@ -130,7 +130,7 @@ func (s *StableEnds) findLeaders(ctx context.Context) error {
 	return nil
 }
 
-// doubted returns err as transient until it has been found for long enough.
+// doubted returns err as a transient error until repeated calls have found it for long enough.
 func (s *StableEnds) doubted(err error) error {
 	if errors.Is(err, kafka.ErrTopicRecreated) {
 		return s.doubt.Verdict(err)
@@ -155,11 +155,11 @@ func (s *StableEnds) ask(ctx context.Context) (brokers []int32) {
 	return brokers
 }
 
-// askBroker asks a leader for the ends of its partitions, and whose ends they are.
+// askBroker asks a leader for the ends of its partitions, and for the topic's id.
 func (s *StableEnds) askBroker(ctx context.Context, broker int32, parts []partitionEpoch) leading {
 	body := listOffsets(s.topic.Name, s.at, kafkago.ReadCommitted, parts)
 	ends := &kafka.BrokerCall{Call: s.client.NewCall(protocol.ListOffsets, listOffsetsVersion, false, body), Node: broker}
-	a := new(leading) // belongs to the connection until RoundTrip returns
+	a := new(leading) // owned by the connection until RoundTrip returns
 	ends.Complete(func(r *wire.Reader) { a.read(r, parts) })
 	if _, err := s.client.RoundTrip(ctx, kafka.AttemptTimeout, ends); err != nil {
 		return leading{err: err}
@@ -172,7 +172,7 @@ func (s *StableEnds) askBroker(ctx context.Context, broker int32, parts []partit
 	return *a
 }
 
-// read takes the ends out of the answer for partitions, which ascend.
+// read reads the ends from an answer for partitions, which are ascending.
 func (a *leading) read(r *wire.Reader, parts []partitionEpoch) {
 	parseListOffsets(r, func(found answer) {
 		i, asked := slices.BinarySearchFunc(parts, found.partition, func(p partitionEpoch, partition int32) int {
@@ -191,8 +191,7 @@ func (a *leading) read(r *wire.Reader, parts []partitionEpoch) {
 }
 
 // learn records the leaders that an answer names, and returns the answer's error. A leader with an older epoch does not
-// replace a newer one. An exception is a partition that the broker refused: the next look asks the leader that this
-// broker names.
+// replace a newer one. If the broker refused a partition, the next Look asks the leader that it names in any case.
 func (s *StableEnds) learn(a leading) error {
 	if a.err != nil {
 		if !errors.Is(a.err, kafka.ErrTopicRecreated) {

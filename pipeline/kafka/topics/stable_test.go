@@ -17,7 +17,7 @@ import (
 	"oriel/pipeline/pipetest/simtest"
 )
 
-// patience is above what a broker in the process takes on a busy machine; no test waits for it that succeeds.
+// patience exceeds the answer time of an embedded broker on a busy machine; a successful test never waits so long.
 const patience = 20 * time.Second
 
 // ended is a cluster of three brokers, and a topic of six partitions whose ends are 1, 2, ….
@@ -28,7 +28,8 @@ type ended struct {
 	ends    *topics.StableEnds
 }
 
-// newEnded must be called in a bubble of testing/synctest, whose clock jumps while a client waits for a new leader.
+// newEnded must be called in a bubble of testing/synctest, whose clock advances at once while a client waits for a new
+// leader.
 func newEnded(t *testing.T) *ended {
 	t.Helper()
 	var network simtest.Network
@@ -51,7 +52,7 @@ func newEnded(t *testing.T) *ended {
 		e.append(p, int(p)+1)
 	}
 	e.ends = topics.NewStableEnds(c, e.topic())
-	t.Cleanup(e.ends.Wait) // the test's context has ended by then
+	t.Cleanup(e.ends.Wait) // runs after the test's context has ended
 	return e
 }
 
@@ -82,7 +83,7 @@ func (e *ended) append(p int32, n int) {
 	}
 }
 
-// look looks until no partition is left out.
+// look calls Look until no partition is left out.
 func (e *ended) look(partitions int) (ends []topics.End) {
 	e.Helper()
 	for range 100 {
@@ -109,11 +110,11 @@ func (e *ended) want(ends []topics.End, want ...int64) {
 	}
 }
 
-// TestStableEndsAskEachLeaderOnce counts requests, and checks epochs and the level of isolation.
+// TestStableEndsAskEachLeaderOnce counts requests, and checks their epochs and isolation level.
 func TestStableEndsAskEachLeaderOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := newEnded(t)
-		e.look(6) // finds the leaders
+		e.look(6) // this call only finds the leaders
 		p, err := produce.New(t.Context(), e.client, "open", time.Minute)
 		if err != nil {
 			t.Fatal(err)
@@ -173,12 +174,12 @@ func TestStableEndsFollowLeadersAndPartitions(t *testing.T) {
 			t.Fatal(err)
 		}
 		e.append(7, 9)
-		e.look(8) // finds the added partitions; the next look asks their leaders
+		e.look(8) // this call finds the added partitions; the next one asks their leaders
 		e.want(e.look(8), 4, 2, 3, 4, 5, 6, 0, 9)
 	})
 }
 
-// TestStableEndsDoNotWaitForASlowBroker checks that a late answer is part of a later look.
+// TestStableEndsDoNotWaitForASlowBroker checks that a later call of Look returns a late answer.
 func TestStableEndsDoNotWaitForASlowBroker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := newEnded(t)
@@ -248,7 +249,7 @@ func TestStartsFollowWhatIsDeleted(t *testing.T) {
 	})
 }
 
-// TestStableEndsAreOfOneTopic checks a topic that was made again: it has ends too, and they must be refused.
+// TestStableEndsAreOfOneTopic checks that the ends of a recreated topic are refused.
 func TestStableEndsAreOfOneTopic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := newEnded(t)

@@ -5,19 +5,19 @@ import (
 	"io"
 )
 
-// Frame takes pieces off an answer that is still arriving. After the first that does not come or does not fit, Err is
-// set and every further piece is zeros.
+// Frame reads values from an answer that is still arriving. After a read error or an invalid value Err is set, and all
+// further values are zero.
 type Frame struct {
 	r         io.Reader
-	Remaining int // bytes that are still to come
+	Remaining int // bytes of the frame not read yet
 	Err       error
 	piece     [32]byte
 }
 
-// NewFrame reads an answer of which so many bytes are still to come.
+// NewFrame returns the frame of an answer of which remaining bytes are still to come.
 func NewFrame(r io.Reader, remaining int) Frame { return Frame{r: r, Remaining: remaining} }
 
-// Fill fills b.
+// Fill reads len(b) bytes into b.
 func (f *Frame) Fill(b []byte) bool {
 	if f.Err == nil && len(b) > f.Remaining {
 		f.Err = ErrShort
@@ -33,7 +33,7 @@ func (f *Frame) Fill(b []byte) bool {
 	return true
 }
 
-// Next takes n bytes, at most 32. They are valid until the next call.
+// Next returns a Reader of the next n bytes, at most 32, valid until the next call.
 func (f *Frame) Next(n int) Reader {
 	b := f.piece[:n]
 	if !f.Fill(b) {
@@ -42,7 +42,7 @@ func (f *Frame) Next(n int) Reader {
 	return Reader{B: b}
 }
 
-// uvarint takes an unsigned varint of 32 bits.
+// uvarint reads an unsigned varint of 32 bits.
 func (f *Frame) uvarint() int {
 	v := 0
 	for shift := 0; shift < 35; shift += 7 {
@@ -58,7 +58,7 @@ func (f *Frame) uvarint() int {
 	return 0
 }
 
-// Array takes the length of a flexible array or of flexible bytes; null counts as empty.
+// Array reads the length of a flexible array or of flexible bytes; null counts as empty.
 func (f *Frame) Array() int { return max(f.uvarint()-1, 0) }
 
 // Tags skips the tagged fields of a flexible structure, and reports whether tag 0 was among them.

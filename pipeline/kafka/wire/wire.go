@@ -6,27 +6,27 @@ import (
 	"math/bits"
 )
 
-// ErrShort marks bytes that end before what they announce.
+// ErrShort marks bytes that end before the length that they claim.
 var ErrShort = errors.New("kafka: answer cut short")
 
-// zigzag folds a signed integer so that small magnitudes become short varints.
+// zigzag encodes a signed integer so that small magnitudes become short varints.
 func zigzag(v int64) uint64 { return uint64(v<<1) ^ uint64(v>>63) }
 
-// AppendVarint appends a zigzag varint, the integer of record batches.
+// AppendVarint appends a zigzag varint, the integer encoding of record batches.
 func AppendVarint(dst []byte, v int64) []byte { return binary.AppendUvarint(dst, zigzag(v)) }
 
-// VarintLen is the length of AppendVarint's result.
+// VarintLen returns the length of AppendVarint's result.
 func VarintLen(v int64) int { return (bits.Len64(zigzag(v)|1) + 6) / 7 }
 
-// AppendNullable appends bytes with a varint length before them, −1 for nil: what Nullable takes.
+// AppendNullable appends bytes after their varint length, −1 for nil. Reader.Nullable reads them.
 func AppendNullable(dst, v []byte) []byte {
 	if v == nil {
-		return append(dst, 1) // -1
+		return append(dst, 1) // the compact encoding of a null length, −1
 	}
 	return append(AppendVarint(dst, int64(len(v))), v...)
 }
 
-// NullableLen is the length of AppendNullable's result.
+// NullableLen returns the length of AppendNullable's result.
 func NullableLen(v []byte) int {
 	if v == nil {
 		return 1
@@ -52,14 +52,14 @@ func AppendSized(dst, b []byte) []byte {
 	return append(dst, b...)
 }
 
-// Reader takes values off the front of bytes that came from the network. After the first value that does not fit,
-// Err is set and every further value is zero; so a parser checks once, at its end, and BEFORE it allocates by a length.
+// Reader reads values from the front of bytes that came from the network. After the first invalid value Err is set and
+// every further value is zero. So a parser needs one check at its end, and one BEFORE it allocates memory by a length.
 type Reader struct {
-	B   []byte // what is left
+	B   []byte // bytes not parsed yet
 	Err error
 }
 
-// Take takes so many bytes.
+// Take returns the next n bytes.
 func (r *Reader) Take(n int) []byte {
 	if r.Err != nil || n < 0 || n > len(r.B) {
 		r.Err = ErrShort
@@ -71,10 +71,10 @@ func (r *Reader) Take(n int) []byte {
 	return v
 }
 
-// zeros are the value of a number that does not fit.
+// zeros is the value of a number beyond the end of the bytes.
 var zeros [8]byte
 
-// fixed takes the n bytes of a number.
+// fixed returns the n bytes of a number.
 func (r *Reader) fixed(n int) []byte {
 	if b := r.Take(n); b != nil {
 		return b
@@ -82,16 +82,16 @@ func (r *Reader) fixed(n int) []byte {
 	return zeros[:n]
 }
 
-// Int8 takes one byte.
+// Int8 reads one byte.
 func (r *Reader) Int8() int8 { return int8(r.fixed(1)[0]) }
 
-// Int16 takes two bytes, the higher one first.
+// Int16 reads two bytes, big-endian.
 func (r *Reader) Int16() int16 { return int16(binary.BigEndian.Uint16(r.fixed(2))) }
 
-// Int32 takes four bytes, the highest one first.
+// Int32 reads four bytes, big-endian.
 func (r *Reader) Int32() int32 { return int32(binary.BigEndian.Uint32(r.fixed(4))) }
 
-// Int64 takes eight bytes, the highest one first.
+// Int64 reads eight bytes, big-endian.
 func (r *Reader) Int64() int64 { return int64(binary.BigEndian.Uint64(r.fixed(8))) }
 
 func (r *Reader) uvarint() uint64 {
@@ -104,13 +104,14 @@ func (r *Reader) uvarint() uint64 {
 	return v
 }
 
-// Varint takes a zigzag varint, the integer of record batches.
+// Varint reads a zigzag varint, the integer encoding of record batches.
 func (r *Reader) Varint() int64 {
 	u := r.uvarint()
 	return int64(u>>1) ^ -int64(u&1)
 }
 
-// Count takes the length of an array whose elements have at least size bytes each; it cannot exceed what is left.
+// Count checks the length n of an array whose elements have at least size bytes each: they must fit in the remaining
+// bytes.
 func (r *Reader) Count(n, size int64) int {
 	if r.Err != nil || n < 0 || n*size > int64(len(r.B)) || n > int64(len(r.B)) {
 		r.Take(-1)
@@ -119,21 +120,21 @@ func (r *Reader) Count(n, size int64) int {
 	return int(n)
 }
 
-// Array takes a classic array length; null counts as empty.
+// Array reads a classic array length; null counts as empty.
 func (r *Reader) Array(size int64) int { return r.Count(max(int64(r.Int32()), 0), size) }
 
-// CompactArray takes a flexible array length; null counts as empty.
+// CompactArray reads a flexible array length; null counts as empty.
 func (r *Reader) CompactArray(size int64) int {
 	return r.Count(max(int64(min(r.uvarint(), 1<<31))-1, 0), size)
 }
 
-// Text takes a classic string; null counts as empty.
+// Text reads a classic string; null counts as empty.
 func (r *Reader) Text() string { return string(r.Take(int(max(r.Int16(), 0)))) }
 
-// Sized takes classic bytes; null counts as empty.
+// Sized reads classic bytes; null counts as empty.
 func (r *Reader) Sized() []byte { return r.Take(int(max(r.Int32(), 0))) }
 
-// CompactText takes a flexible string; null counts as empty.
+// CompactText reads a flexible string; null counts as empty.
 func (r *Reader) CompactText() string {
 	return string(r.Take(int(max(int64(min(r.uvarint(), 1<<31))-1, 0))))
 }

@@ -2,8 +2,8 @@ package wire
 
 import "testing"
 
-// FuzzTags feeds the parsers that skip tagged fields. They must never panic, and must allocate no more than their
-// input.
+// FuzzTags fuzzes the parsers that skip tagged fields. They must never panic, and must allocate no more than the
+// input's size.
 func FuzzTags(f *testing.F) {
 	f.Add([]byte{0, 0, 0, 0, 2, 0, 0, 0, 1, 2, 'h', 0, 0, 0, 1, 0, 0, 2, 'c', 0, 0, 0, 1, 1, 0})
 	f.Fuzz(func(t *testing.T, b []byte) {

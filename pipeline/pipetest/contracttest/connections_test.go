@@ -19,7 +19,7 @@ import (
 // conn is a connection that a test can cut, or whose received bytes a test can damage.
 type conn struct {
 	net.Conn
-	read  func(b []byte) error // called after each read of a piece
+	read  func(b []byte) error // called after each partial read
 	write func(b []byte) error // called before each write
 }
 
@@ -52,8 +52,8 @@ func (e *env) dialer(wrap func(net.Conn) net.Conn) func(*kafka.Config) {
 	}
 }
 
-// damaged flips bits in the records of answers. The reader must ask again, and must fail with a clear error if the
-// damage stays. It must never return a record that was not written.
+// damaged flips bits in the records of answers. The reader must fetch again, and must fail with a clear error if the
+// damage persists. It must never return a record that was not written.
 func damaged(e *env) {
 	topic := e.topic(1, nil)
 	p := e.producer("")
@@ -66,7 +66,7 @@ func damaged(e *env) {
 	var left atomic.Int32
 	flipping := e.client(e.dialer(func(c net.Conn) net.Conn {
 		return &conn{Conn: c, read: func(b []byte) error {
-			// The pattern occurs only in a long piece of a Fetch answer.
+			// The pattern occurs only in a long part of a Fetch answer.
 			if at := strings.Index(string(b), pattern); at >= 0 && left.Add(-1) >= 0 {
 				b[at+random.IntN(len(pattern))] ^= 1 << random.IntN(8)
 			}
@@ -103,7 +103,7 @@ func lostConnections(e *env) {
 	topic, id := e.topic(1, nil), e.name("txn")
 	var dice atomic.Uint64
 	cut := func([]byte) error {
-		// A fixed pseudo-random sequence selects about one piece in 24.
+		// A fixed pseudo-random sequence selects about one read or write in 24.
 		if x := dice.Add(1) * 0x9e3779b97f4a7c15; x>>32%24 == 0 {
 			return io.ErrUnexpectedEOF
 		}

@@ -72,7 +72,7 @@ func (e *env) share(a, b *group.Member, fromA, fromB chan share) (first, second 
 		if ra.generation.ID == rb.generation.ID {
 			return ra.generation, rb.generation
 		}
-		// One of them is in an older generation, whose end its owner sees.
+		// One of them is in an older generation; its owner must notice that it has ended.
 		if ra.generation.ID < rb.generation.ID {
 			<-ra.generation.Done()
 			ra.generation.Close()
@@ -87,7 +87,7 @@ func (e *env) share(a, b *group.Member, fromA, fromB chan share) (first, second 
 	}
 }
 
-// rejoinAfterClose holds a generation that is over. Until its owner closes it, no member may get a new one.
+// rejoinAfterClose keeps an ended generation open. Until its owner closes it, no member may get a new one.
 func rejoinAfterClose(e *env) {
 	topic := e.topic(2, nil)
 	config := group.Config{ID: e.name("group"), Topic: topic}

@@ -68,7 +68,7 @@ func deleted(e *env) {
 	e.check(topics.Delete(e.ctx, e.c, topic))
 }
 
-// wantGone fetches until the reader returns that its topic is gone.
+// wantGone calls Fetch until the reader returns the error that its topic is gone.
 func wantGone(e *env, name string, r *fetch.Reader) {
 	e.Helper()
 	err := readUntilGone(e.ctx, r)
@@ -95,8 +95,8 @@ func readUntilGone(ctx context.Context, r *fetch.Reader) error {
 	}
 }
 
-// epochs checks what brokers answer about leader epochs. It also claims to have read an epoch that the log does not
-// have.
+// epochs checks what brokers answer about leader epochs. It also fetches as if it had read an epoch that the log does
+// not have.
 func epochs(e *env) {
 	topic := e.topic(1, nil)
 	r := fetch.NewReader(e.c, topic, 0, 0, fetch.Options{MaxWait: time.Millisecond})
@@ -106,7 +106,7 @@ func epochs(e *env) {
 		e.Fatalf("epoch %d before any batch", b.LeaderEpoch)
 	}
 	b.Release()
-	e.transact(e.producer(e.name("txn")), topic, false, "aborted") // the epoch of an aborted batch counts as well
+	e.transact(e.producer(e.name("txn")), topic, false, "aborted") // an aborted batch also starts an epoch
 	high := e.settle(topic).High
 	epoch := int32(-1)
 	for next := int64(0); next < high; {

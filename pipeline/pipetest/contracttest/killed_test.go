@@ -12,8 +12,8 @@ import (
 	"oriel/pipeline/kafka/group"
 )
 
-// recovery bounds the time in which a group takes over the partitions of killed members. It is their session timeout
-// plus a rebalance timeout for one that never rejoins, and both once more for a leader that dies between join and sync.
+// recovery bounds the time in which a group takes over the partitions of killed members. It is the session timeout plus
+// a rebalance timeout for a member that never rejoins, and both again for a leader that dies between join and sync.
 const recovery = 40 * time.Second
 
 // worker is a process that is a member of a group and has nothing else to do. A test can kill it, which cuts every
@@ -21,7 +21,7 @@ const recovery = 40 * time.Second
 type worker struct {
 	stop context.CancelFunc
 	loop sync.WaitGroup
-	slow chan struct{} // close it to let the worker give up a generation that is over
+	slow chan struct{} // the test closes it to let the worker leave a generation that has ended
 
 	network dial
 
@@ -66,7 +66,7 @@ func (e *env) slowWork(config group.Config, slow chan struct{}) *worker {
 	})
 	e.Cleanup(func() {
 		w.kill()
-		if e.bubble { // no goroutine may outlive the bubble, and a killed member still sends heartbeats
+		if e.bubble { // no goroutine may outlive the bubble, but a killed member still sends heartbeats
 			_ = group.Close()
 		}
 	})
@@ -104,7 +104,7 @@ func (w *worker) kill() {
 	w.mu.Lock()
 	w.dead = true
 	for _, c := range w.conns {
-		_ = c.Close() // most are closed already
+		_ = c.Close() // most connections are closed already
 	}
 	w.mu.Unlock()
 	w.stop()
@@ -161,15 +161,15 @@ func killedWhileJoining(e *env) {
 	first := e.slowWork(config, slow)
 	e.held(4, first)
 	doomed := e.work(config)
-	e.pause(2 * time.Second) // its join waits for the first
+	e.pause(2 * time.Second) // the second member's join waits for the first one
 	doomed.kill()
 	close(slow)
 	second := e.work(config)
 	e.held(4, first, second)
 }
 
-// killedInTurns replaces the two members of a group again and again at all moments of a rebalance, as a crash loop
-// does. The members alive at the end must soon have all partitions.
+// killedInTurns replaces the two members of a group repeatedly, at all points of a rebalance, like a crash loop. The
+// members alive at the end must soon have all partitions.
 func killedInTurns(e *env) {
 	topic := e.topic(4, nil)
 	config := group.Config{ID: e.name("group"), Topic: topic}

@@ -7,7 +7,7 @@ import (
 	"oriel/pipeline/kafka/group"
 )
 
-// promptly is well below the session timeout of a dead member, for which the others must not wait.
+// promptly is a time well below the session timeout of a dead member. Within it the other members must continue.
 const promptly = 4 * time.Second
 
 // placed returns configurations of one group, each with its own static member id.
@@ -31,7 +31,7 @@ func placeTakenAgain(e *env) {
 		workers[i] = e.work(configs[i])
 		e.heldWithin(promptly, 4, workers...)
 	}
-	e.pause(7 * time.Second) // the session of the dead members ends, and no process replaces them
+	e.pause(7 * time.Second) // the sessions of the dead members end, and no process replaces them
 	e.heldWithin(promptly, 4, workers...)
 }
 
@@ -98,7 +98,7 @@ func leaverFreesPlace(e *env) {
 	joining, err := group.Join(e.client(nil), configs[1])
 	e.check(err)
 	answer := e.next(joining)
-	e.pause(time.Second) // its join waits for the first
+	e.pause(time.Second) // the join waits for the first member
 	e.check(joining.Close())
 	<-answer
 	close(slow)

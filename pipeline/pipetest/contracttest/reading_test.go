@@ -42,7 +42,7 @@ func committedFromEveryOffset(e *env) {
 	e.transact(a, topic, true, "c8")
 	e.check(b.End(e.ctx, true))
 	for range 3 {
-		e.transact(b, topic, false, "aborted") // only control records between
+		e.transact(b, topic, false, "aborted") // only control records lie between the two
 	}
 	e.transact(a, topic, true, "c9")
 	e.transact(b, topic, false, "aborted") // at the end of the log
@@ -166,13 +166,13 @@ func compacted(e *env) {
 		e.check(err)
 	}
 	for {
-		// The active segment is never cleaned, so each round appends another record, which rolls the segment when its
-		// age is up.
+		// The active segment is never cleaned, so each round appends another record, which starts a new segment when
+		// the active one is old enough.
 		b := new(records.Builder)
 		b.Append([]byte("roll"), []byte("roll"), nil, time.Now().UnixMilli())
 		_, err := p.Produce(e.ctx, topic, 0, b)
 		e.check(err)
-		// The embedded broker advances the log's start when its first records are deleted, also under a reader; Kafka
+		// The embedded broker advances the log's start when its first records are deleted, even while it is read; Kafka
 		// does not.
 		records, err := e.tryLog(e.c, topic, e.bounds(topic).Start, fetch.Options{})
 		if errors.Is(err, kafka.ErrOffsetOutOfRange) {

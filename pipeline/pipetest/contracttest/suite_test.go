@@ -35,8 +35,8 @@ func onBroker(t *testing.T, addr string) {
 	}
 }
 
-// inBubbles runs each test of the suite against a separate embedded broker, in a testing/synctest bubble. Its clock
-// moves on when all goroutines wait.
+// inBubbles runs each test of the suite against a separate embedded broker, in a testing/synctest bubble. The bubble's
+// clock advances when all goroutines wait.
 func inBubbles(t *testing.T) {
 	for name, test := range suite {
 		t.Run(name, func(t *testing.T) {
@@ -174,8 +174,8 @@ func (e *env) committed(groupID, topic string) int64 {
 	return offset
 }
 
-// batch holds one record per value; the key is the value's index. The timestamp is the present, because retention would
-// delete older records while a test runs.
+// batch holds one record per value; the key is the value's index. The timestamp is the current time, because retention
+// would delete older records while a test runs.
 func batch(values ...string) *records.Builder {
 	b := new(records.Builder)
 	for i, v := range values {

@@ -22,7 +22,7 @@ func (p *play) act(a act) {
 		p.start(a.member)
 		p.out.count("second member")
 	case "stop":
-		if p.lives["b"] != nil { // otherwise no process would be left
+		if p.lives["b"] != nil { // without b no process would be left
 			p.stop(a.member)
 			p.out.count("member told to end")
 		}
@@ -110,7 +110,7 @@ func (p *play) retain(a act) {
 	}
 	end, at := b.Stable, p.standing(p.script.streamOf(a.partition))
 	if at.next < 0 {
-		return // retention comes days after a first attempt, so skip it
+		return // skipped, because retention happens days after the first attempt, not seconds
 	}
 	switch a.topic {
 	case c.Input:
@@ -154,7 +154,7 @@ func (p *play) await() {
 }
 
 func (p *play) done() bool {
-	at := map[int32]bool{} // partitions at work
+	at := map[int32]bool{} // partitions with a running task
 	for _, l := range p.lives {
 		if !l.over && !l.Alive() {
 			return false
@@ -174,7 +174,7 @@ func (p *play) done() bool {
 		}
 		next, err := group.CommittedOffset(p.t.Context(), p.client, c.Group, c.Input, partition)
 		if next == -1 {
-			next = b.Stable // only the offset of an opening was aborted; the state counts
+			next = b.Stable // only the offset of an opening was aborted, so the state decides
 		}
 		if err != nil || !at[stream] || next != b.Stable || p.standing(stream).in(partition) != b.Stable {
 			return false
@@ -183,7 +183,7 @@ func (p *play) done() bool {
 	return true
 }
 
-// process returns the service as a process of that name runs it at present.
+// process returns the service that a process with this name currently runs.
 func (p *play) process(name string, l *life) func(context.Context, *simtest.Member) error {
 	s := p.setup
 	if p.script.static {

@@ -43,7 +43,7 @@ func TestMain(m *testing.M) {
 //go:linkname randPoolAt github.com/twmb/franz-go/pkg/kfake.randPoolAt
 var randPoolAt int
 
-// randPool is the size of that buffer in bytes.
+// randPool is the size of kfake's buffer of random bytes.
 const randPool = 4 << 10
 
 // playOut plays a script in its own bubble, with all random numbers drawn from its seed.
@@ -128,7 +128,7 @@ func split(list string) []string {
 	return strings.Split(list, ",")
 }
 
-// notable lists seeds that have found a fault of the service, for histories with one stream for each partition.
+// notable lists seeds that have once found a fault of the service, for histories with one stream for each partition.
 var notable = map[uint64]string{
 	11:   "a take-over held a batch while it waited for memory to read another, for ever",
 	77:   "retention during a take-over was taken for a loss of the input",
@@ -140,7 +140,7 @@ var notable = map[uint64]string{
 	4149: "a later version died before its first commit, and the earlier one made its decisions again",
 }
 
-// notableWhole lists such seeds for histories whose whole topic is one stream.
+// notableWhole is the list of notable seeds for histories whose input is one stream.
 var notableWhole = map[uint64]string{
 	82:    "a group was taken for one that was reset, whose first offset in an added partition had been aborted",
 	20070: "the writer of the order waited for memory that readers held of records which it had yet to order",
@@ -161,8 +161,8 @@ func TestNotableSeeds(t *testing.T) {
 	}
 }
 
-// TestASeedIsAHistory plays each of some seeds twice, and checks that both traces are equal to the byte. Three seeds of
-// a hundred may need another attempt.
+// TestASeedIsAHistory plays each of some seeds twice, and checks that both traces are equal to the byte. Because of
+// chance in libraries (see attempts), three seeds of a hundred may need another attempt.
 func TestASeedIsAHistory(t *testing.T) {
 	again := 0
 	for seed := *first; seed < *first+uint64(tiertest.Runs(4, 100)); seed++ {

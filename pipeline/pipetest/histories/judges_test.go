@@ -58,12 +58,12 @@ func (o *outcome) oneValue(t *testing.T, partition int32) {
 	}
 }
 
-// replay compares the committed records with a straight walk over the input. Each decision must be there once and in
-// order, each status once, and the group must stand at the end.
+// replay compares the committed records with a walk over the input without faults. Each decision must occur once and in
+// order, each status once, and the group's offset must be at the end.
 func (o *outcome) replay(t *testing.T, partition int32) {
 	t.Helper()
 	got := o.decisions(t, partition, false)
-	versions := map[uint64]float64{} // values by step
+	versions := map[uint64]float64{} // published values by step
 	for _, list := range got {
 		for _, d := range list {
 			if d.Step > 0 {
@@ -89,8 +89,8 @@ func (o *outcome) replay(t *testing.T, partition int32) {
 	o.wrong("exactly once", "partition %d: %s", partition, differs)
 }
 
-// walk describes how the committed decisions differ from those of a straight walk with a first key. It returns "" if
-// they are equal.
+// walk describes how the committed decisions differ from the decisions of a walk without faults with this first key. It
+// returns "" if they are equal.
 func (o *outcome) walk(
 	t *testing.T, key [32]byte, input []entry, versions map[uint64]float64, got [2][]schemas.Decision,
 ) string {
@@ -183,8 +183,8 @@ func newDecoder(t *testing.T) *schemas.Decoder {
 	return d
 }
 
-// statuses checks the committed status rows: they must join, lie in the input in the order of the order log, and agree
-// with a straight reader about each record. It returns the statuses by offset.
+// statuses checks the committed status rows: they must be contiguous, cover the input in the order of the order log,
+// and agree with a simple decoder about each record. It returns the statuses by offset.
 func (o *outcome) statuses(t *testing.T, partition int32, merged []spot) map[at]byte {
 	t.Helper()
 	var joined, want []byte
@@ -199,7 +199,7 @@ func (o *outcome) statuses(t *testing.T, partition int32, merged []spot) map[at]
 		case !o.script.whole:
 			r.Stretches = []state.Stretch{{Partition: partition, From: r.From, To: r.To}}
 		}
-		joined = append(joined, r.Verdicts...)
+		joined = append(joined, r.Statuses...)
 		for _, s := range r.Stretches {
 			for offset := s.From; offset < s.To; offset++ {
 				lie = append(lie, at{s.Partition, offset})
@@ -244,7 +244,7 @@ func (o *outcome) letters(partition int32, merged []spot, statuses map[at]byte) 
 		if !e.committed {
 			continue
 		}
-		if e.record.Unreadable { // the dead letter has too many headers for our reader, like its record
+		if e.record.Unreadable { // the test's reader cannot parse it: it has too many headers, like its record
 			unknown++
 			continue
 		}

@@ -18,8 +18,8 @@ import (
 // publish the decisions of pipetest.Blind: their index, and the offset of their record.
 type summing struct {
 	streams.Opener               // opens the blind machines
-	slow           time.Duration // time of the bubble's clock to compute a record
-	later          bool          // a version with other semantics: it negates each event
+	slow           time.Duration // time that computing a record takes on the bubble's clock
+	later          bool          // a version with other semantics, which negates each event
 	seen           *releases
 }
 

@@ -39,7 +39,7 @@ func (o *outcome) places() []place {
 }
 
 // public returns everything that an adversary may see: the service's requests with their sizes and times, its messages,
-// and for each topic the places and lengths of records and markers. Dead letters are not public.
+// and for each topic the positions and lengths of records and markers. Dead letters are not public.
 func (o *outcome) public() (lines []string) {
 	for _, r := range o.requests {
 		if r.Member != "letters" {
@@ -61,9 +61,9 @@ func (o *outcome) public() (lines []string) {
 			r := e.record
 			parts := fmt.Sprintf("%d ms, key of %d, value of %d", r.Timestamp, len(r.Key), len(r.Value))
 			switch at.topic {
-			case "trips": // the distribution of its bytes depends on contents
+			case "trips": // the lengths of key and value depend on contents
 				parts = fmt.Sprintf("length %d", r.Length)
-			case "late.order": // its contents are public
+			case "late.order": // public contents
 				parts = fmt.Sprintf("%d ms, %x", r.Timestamp, r.Value)
 			}
 			lines = append(lines, fmt.Sprintf("%s/%d %d: epoch %d, %s, committed: %t", at.topic, at.partition, r.Offset,
@@ -79,7 +79,7 @@ func (o *outcome) public() (lines []string) {
 // process wait for the same metadata, Go's scheduler decides which one continues first.
 const attempts = 32
 
-// beside compares the public parts of a history and its neighbour. again plays both once more.
+// beside compares the public parts of a history and its neighbour. again repeats both.
 func (o *outcome) beside(other *outcome, again func() (*outcome, *outcome)) {
 	text := simtest.Difference(o.public(), other.public())
 	ours, theirs := [][]string{o.public()}, [][]string{other.public()}
@@ -148,7 +148,7 @@ func (o *outcome) order() {
 			sent[at] = max(sent[at], rank[r.Topic])
 		case r.API == "AddPartitionsToTxn":
 			sent[at] = 0
-		case r.API == "TxnOffsetCommit": // its partition is a partition of the input
+		case r.API == "TxnOffsetCommit": // names a partition of the input
 			sent[owner{r.Member, o.script.streamOf(r.Partition)}] = offsets
 		case r.API == "EndTxn" && sent[at] == state:
 			o.wrong("order", "partition %d: a state is committed without the offsets of the group", r.Partition)
@@ -180,9 +180,9 @@ func (o *outcome) nonces(partition int32) {
 }
 
 // statusesIn returns the number of statuses in a sealed row, and stateIn the length of the machine's state in a sealed
-// state; both return 0 for another record. Both numbers are not encrypted.
+// state; both return 0 for another record. Neither number is encrypted.
 func statusesIn(row []byte) int {
-	if len(row) < 42 || state.Kind(row[1]) != state.KindVerdicts {
+	if len(row) < 42 || state.Kind(row[1]) != state.KindStatuses {
 		return 0
 	}
 	return int(binary.LittleEndian.Uint64(row[34:]) - binary.LittleEndian.Uint64(row[26:]))
@@ -196,7 +196,7 @@ func stateIn(sealed []byte) int {
 	if sealed[0] > 1 {
 		at += 4
 	}
-	if sealed[0] == 4 { // the state of a whole topic
+	if sealed[0] == 4 { // the sealed state of a whole topic
 		at += 1 + 32 + 20*int(binary.LittleEndian.Uint32(sealed[95:]))
 	}
 	return int(binary.LittleEndian.Uint32(sealed[at:]))

@@ -22,16 +22,16 @@ type at struct {
 	offset    int64
 }
 
-// rule implements, from its description alone, which entries of an order log count. An entry counts if its record is
-// signed and for the input, and two conditions hold: no entry of a later epoch of its partition has counted, and none
-// with the same or a greater end.
+// rule implements, from its description, which entries of an order log count. An entry counts if its record is signed
+// and for the input, and two conditions hold: no entry of a later epoch of its partition has counted, and none with the
+// same or a greater end.
 type rule struct {
 	key           [32]byte
 	topic, input  [16]byte
 	ends          map[int32]int64
 	epochs        map[int32]int32
 	order         []at
-	void, counted int // numbers of entries
+	void, counted int // numbers of void entries and of counted ones
 }
 
 func newRule(key [32]byte, topic, input [16]byte) *rule {
@@ -74,7 +74,7 @@ func (r *rule) take(value []byte) (adds int) {
 	return adds
 }
 
-// ordered applies the rule to the whole order log.
+// ordered applies the rule to the full order log.
 func (o *outcome) ordered() *rule {
 	r := newRule(o.orderKey, o.orders, o.topic)
 	for _, e := range o.logs[place{"late.order", 0}] {
@@ -83,7 +83,7 @@ func (o *outcome) ordered() *rule {
 	return r
 }
 
-// merged returns the offsets that a stream takes, in order: those of its partition, or those of all partitions in the
+// merged returns the offsets that a stream takes, in order: the offsets of its partition, or of all partitions in the
 // order of the order log.
 func (o *outcome) merged(stream int32) (merged []spot) {
 	entries := map[at]*entry{}
@@ -115,7 +115,7 @@ func (o *outcome) merged(stream int32) (merged []spot) {
 	return merged
 }
 
-// takeOrder counts those listed paths that only the stream of a whole topic takes.
+// takeOrder counts the listed paths that only the stream of a whole topic can take.
 func (o *outcome) takeOrder() {
 	if !o.script.whole {
 		return
@@ -123,7 +123,7 @@ func (o *outcome) takeOrder() {
 	o.counts["whole topic"]++
 	o.counts["order by another process alone"] += b2i(o.script.writer == other)
 	r := newRule(o.orderKey, o.orders, o.topic)
-	within := map[int64][]at{} // offsets by order record, for records that add to several partitions
+	within := map[int64][]at{} // offsets per order record, for records that add to several partitions
 	for _, e := range o.logs[place{"late.order", 0}] {
 		void, from := r.void, len(r.order)
 		if r.take(e.record.Value) > 1 {

@@ -21,27 +21,27 @@ import (
 	"oriel/state"
 )
 
-// outcome holds everything that a history leaves behind.
+// outcome holds the results of a history: its topics, requests and messages.
 type outcome struct {
 	script   script
 	began    time.Time
-	topic    [16]byte // id of the input
+	topic    [16]byte // id of the input topic
 	orders   [16]byte // id of the order log
 	orderKey [32]byte
 	releases releases
 	requests []simtest.Request
 	effects  map[string]int
-	logs     map[place][]entry // each topic's records, with aborted ones
+	logs     map[place][]entry // records of each topic, aborted ones included
 	deleted  map[place][]entry // records that retention has deleted
-	rows     map[int32][]row   // rows of each partition, committed and aborted
+	rows     map[int32][]row   // rows of record statuses by partition, aborted ones included
 	ends     map[place]int64   // end of each partition of the input
-	settled  time.Duration     // time until the service was at rest after all faults had ended
+	settled  time.Duration     // time from the end of all faults until the service was at rest
 
 	mu     sync.Mutex
 	said   []string
-	worked []time.Time // times at which a process had taken over
+	worked []time.Time // times at which a process had finished a take-over
 	counts map[string]int
-	faults []verdict // faults that judges found
+	faults []verdict // violations that judges found
 }
 
 type place struct {
@@ -85,7 +85,7 @@ func (o *outcome) say(at time.Duration, member, text string) {
 	o.said = append(o.said, fmt.Sprintf("%v %s: %s", at, member, text))
 }
 
-// works notes the time at which a process took over a partition.
+// works records the time at which a process took over a partition.
 func (o *outcome) works(is bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -117,9 +117,9 @@ func (p *play) read(at place) (all []entry) {
 
 // standing is the position of a state.
 type standing struct {
-	next   int64           // −1 if there is no state
-	record int64           // position in the order log
-	parts  map[int32]int64 // a whole topic's position in each partition; nil for the stream of one partition
+	next   int64           // next offset; −1 without a state
+	record int64           // offset in the order log
+	parts  map[int32]int64 // offset in each partition, for a whole topic; nil for the stream of one partition
 }
 
 // in returns the state's offset in a partition of the input.
@@ -169,7 +169,7 @@ func (p *play) standing(partition int32) standing {
 	return at
 }
 
-// collect reads everything that the history leaves behind.
+// collect reads the results of the history.
 func (p *play) collect() {
 	o := p.out
 	o.logs, o.rows = map[place][]entry{}, map[int32][]row{}
@@ -216,18 +216,19 @@ func (p *play) openRows(d changelog.Deployment, partition int32) {
 		p.t.Fatal(err)
 	}
 	for _, e := range p.out.logs[place{p.setup.Config.Verdicts, partition}] {
-		opened, err := sealer.OpenVerdicts(e.record.Value)
+		opened, err := sealer.OpenStatuses(e.record.Value)
 		if err != nil {
 			if e.committed {
 				p.out.wrong("rows", "%v", err)
 			}
-			continue // the state of an opening that was aborted
+			continue // the state of an aborted opening
 		}
 		p.out.rows[partition] = append(p.out.rows[partition], row{opened, e.committed})
 	}
 }
 
-// writeLetters runs `oriel letters` until all dead letters are written. The script determines where it dies on the way.
+// writeLetters runs `oriel letters` until all dead letters are written. The script determines the requests at which it
+// dies.
 func (p *play) writeLetters() {
 	run := func(ctx context.Context, m *simtest.Member) error {
 		config := kafka.Config{Brokers: []string{m.Broker()}}

@@ -27,32 +27,32 @@ type play struct {
 	setup  pipetest.Setup
 	client *kafka.Client
 	began  time.Time
-	later  bool // whether processes are started in the later version
-	inputs int  // number of input partitions at present
+	later  bool // processes start in the later version
+	inputs int  // current number of input partitions
 	lives  map[string]*life
-	ends   map[time.Duration]func() error // late ends of torn transactions
+	ends   map[time.Duration]func() error // ends of torn transactions, by the time at which they happen
 	mended bool
 	out    *outcome
 
 	mu      sync.Mutex
-	stopped map[string]string // by member: why one of its partitions has stopped
+	stopped map[string]string // by member: why one of its partitions stopped
 }
 
 // life describes the successive processes of one name.
 type life struct {
 	*simtest.Member
-	deaths []death // of the present and later lives, in order
+	deaths []death // deaths of the current and later lives, in order
 	due    time.Duration
-	over   bool   // whether the process was asked to end for good
-	at     int32  // the partition that has produced last
-	now    *death // the death of the present life
+	over   bool   // the process was asked to end for good
+	at     int32  // partition that produced last
+	now    *death // death that ends the current life
 	disk   *vfs.MemFS
 
 	mu   sync.Mutex
-	runs map[int32]bool // partitions at work
+	runs map[int32]bool // partitions with a running task
 }
 
-// works notes whether the process works on a partition.
+// works records whether the process works on a partition.
 func (l *life) works(partition int32, is bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -159,10 +159,10 @@ func (s script) moments() (all []moment) {
 	return slices.DeleteFunc(all, func(m moment) bool { return m.at >= span })
 }
 
-// look is the interval at which the play looks for dead processes.
+// look is the interval between checks for dead processes.
 const look = 250 * time.Millisecond
 
-// wait lets time pass until a moment, and meanwhile starts dead processes again.
+// wait lets time pass until a moment, and restarts dead processes until then.
 func (p *play) wait(until time.Duration) {
 	for p.now() < until {
 		next := min(until, p.now()/look*look+look)
@@ -178,8 +178,8 @@ func (p *play) wait(until time.Duration) {
 func (p *play) attend() {
 	for _, at := range slices.Sorted(maps.Keys(p.ends)) {
 		if at <= p.now() {
-			// An act may have delayed this end by more than a minute. The broker has then aborted the part, because no
-			// client could end it, and refuses the producer. Such a history is valid, too.
+			// An act may have delayed this end by more than a minute. Then the broker has aborted the transaction by
+			// its timeout, and refuses the producer. Such a history is valid too.
 			if err := p.ends[at](); err != nil && kafka.Classify(err) != kafka.Fenced {
 				p.t.Fatal(err)
 			}
@@ -192,7 +192,7 @@ func (p *play) attend() {
 			continue
 		}
 		if why := p.whyStopped(name); strings.Contains(why, "under semantics") {
-			p.later = strings.Contains(why, "computed under semantics 2") // the message's remedy: run the previous version once
+			p.later = strings.Contains(why, "computed under semantics 2") // the remedy: run the previous version
 			p.out.count("a later version was refused")
 			_ = l.Stop()
 			p.restart(name)
@@ -300,7 +300,7 @@ func (p *play) stop(name string) {
 }
 
 func (p *play) send(b burst) {
-	b.partition %= int32(p.inputs) // partition p may not have been added yet
+	b.partition %= int32(p.inputs) // because partition p may not exist yet
 	id, input := "", p.setup.Config.Input
 	if b.aborted {
 		id = "sender"

@@ -67,24 +67,24 @@ func record(random *rand.Rand) records.Record {
 }
 
 // large returns records whose number or size is at a constant of the client, or differs from it by one. The constants
-// are records in a Batch, bytes of a Batch, bytes of a transaction, and sizes of decompression buffers.
+// limit the records of a Batch, the bytes of a Batch, the bytes of a transaction, and decompression buffers.
 func large(random *rand.Rand, list []records.Record) []records.Record {
 	beside := random.IntN(3) - 1
 	switch random.IntN(4) {
-	case 0: // around batchRecords
+	case 0: // sizes around batchRecords
 		list = nil
 		for range 2048 + beside {
 			list = append(list, records.Record{Value: []byte(`{}`)})
 		}
-	case 1: // more than TransactionBytes
+	case 1: // sizes above TransactionBytes
 		for i := range 20 {
 			list = append(list[:min(i, len(list))], records.Record{Value: padded(nil, 60_000+random.IntN(100))})
 		}
-	default: // around leastHold, batchHold and KeepBytes, LargeBytes
+	default: // sizes around leastHold, batchHold and KeepBytes, LargeBytes
 		target := pick(random, memory.LeastBytes, memory.KeepBytes, memory.KeepBytes, memory.LargeBytes) + beside
 		last := &list[len(list)-1]
 		value := last.Value
-		for range 4 { // the encoding of a length grows with the length
+		for range 4 { // a longer length has a longer encoding, so the size converges
 			missing := target - (batch(records.NoCompression, list, 0).Bytes() - records.HeaderLen)
 			last.Value = padded(value, len(last.Value)+missing)
 		}
@@ -96,7 +96,7 @@ func padded(value []byte, size int) []byte {
 	return append(bytes.Clone(value), bytes.Repeat([]byte{' '}, max(0, size-len(value)))...)
 }
 
-// bytesOf returns the length of a record in a batch where it is not the first record.
+// bytesOf returns the length of a record in a batch in which it is not the first record.
 func bytesOf(r records.Record) int {
 	with := batch(records.NoCompression, []records.Record{{}, r}, 0)
 	return with.Bytes() - batch(records.NoCompression, []records.Record{{}}, 0).Bytes()
@@ -144,8 +144,8 @@ func filled(random *rand.Rand, r, like records.Record) (records.Record, bool) {
 	return r, false
 }
 
-// exchanged returns another record of the same size, with which the batch also compresses to the same size. It returns
-// false if a few attempts find none.
+// exchanged returns another record of the same size, with which the batch compresses to the same size, too. It returns
+// false if a few attempts find no such record.
 func exchanged(random *rand.Rand, codec records.Codec, list []records.Record, at int) (records.Record, bool) {
 	want, err := packed(codec, list)
 	for range 12 {
@@ -167,8 +167,8 @@ func packed(codec records.Codec, list []records.Record) (int, error) {
 	return len(b), err
 }
 
-// decoded decodes a record in the straightforward way. For a record that is taken as a null event it returns nil and
-// the reason.
+// decoded decodes a record directly, without the pipeline. For a record that is taken as a null event it returns nil
+// and the reason.
 func decoded(d *schemas.Decoder, e *schemas.Event, r records.Record) (*schemas.Event, schemas.Code) {
 	if r.Unreadable {
 		return nil, schemas.TooLarge

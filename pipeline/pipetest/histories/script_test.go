@@ -13,38 +13,38 @@ import (
 	"oriel/pipeline/pipetest/simtest"
 )
 
-// script is a history before it is played. All of it follows from the seed. A part may be left out by its name without
-// a change of the other parts.
+// script is a history before it is played. All of it follows from the seed. A part can be left out, by its name,
+// without changing the other parts.
 type script struct {
 	seed       uint64
 	partitions int  // number of input partitions
-	whole      bool // whether they are one stream
+	whole      bool // the input partitions are one stream
 	writer     writer
 	brokers    int
-	second     uint64 // steps for each decision of the second topic; 0: none
-	owed       int    // number of decisions before the first record
-	static     bool   // whether members have static ids
+	second     uint64 // steps per decision of the second topic; 0: no such decisions
+	owed       int    // number of decisions due before the first record
+	static     bool   // members have static ids
 	interval   time.Duration
-	slow       time.Duration // time to compute a record
-	budget     int           // bytes that fetches may hold; 0: unbounded
-	memory     bool          // whether transactions have little memory
+	slow       time.Duration // time that computing a record takes
+	budget     int           // bytes that fetches may hold; 0: no limit
+	memory     bool          // transactions have little memory
 	bursts     []burst
 	deaths     []death
 	faults     []fault
 	acts       []act
-	letters    []int // requests at which `oriel letters` dies, one life after another
+	letters    []int // request numbers at which `oriel letters` dies, one per life
 
-	exchangeBurst, exchangeAt int // the record that differs in the neighbour
+	exchangeBurst, exchangeAt int // position of the record that differs in the neighbour
 	exchange                  records.Record
 	without                   []string
 }
 
-// burst is a batch of records that a client sends.
+// burst is a batch of records that a client sends at one time.
 type burst struct {
 	at        time.Duration
 	partition int32
 	codec     records.Codec
-	aborted   bool // in a transaction that the sender aborts
+	aborted   bool // the sender aborts the record's transaction
 	records   []records.Record
 }
 
@@ -53,13 +53,13 @@ type death struct {
 	member string
 	life   int
 	n      int
-	point  notice.Point // "" means at the n-th request
+	point  notice.Point // where the process dies; "": at the n-th request
 	heard  bool         // the broker has received and done the request
 	pause  time.Duration
-	disk   string                   // kept, lost, power
-	torn   map[pipetest.Part]string // how the parts of its transaction end: committed or late; the others are aborted
+	disk   string                   // state of the disk afterwards: kept, lost, power
+	torn   map[pipetest.Part]string // how parts of its transaction end: committed or late; other parts are aborted
 	late   time.Duration
-	told   bool // the end of that transaction was acknowledged, so the store has followed it
+	told   bool // the end of the torn transaction was acknowledged, so the local store has followed it
 }
 
 // fault is a disturbance between processes and brokers, from one time to another.
@@ -71,11 +71,11 @@ type fault struct {
 // act is something that happens once.
 type act struct {
 	at        time.Duration
-	what      string // start, stop, move, retain, upgrade, topics, add, forge
+	what      string // one of start, stop, move, retain, upgrade, topics, add, forge
 	member    string
 	topic     string
 	partition int32
-	share     float64 // share of the deletable records
+	share     float64 // share of the deletable records that retention deletes
 }
 
 // span is the time in which the script's events happen; after it all faults end.
@@ -151,7 +151,7 @@ func (s *script) writeDeaths(random *rand.Rand) {
 			member: "a", life: life, heard: random.IntN(2) == 0, pause: within(random, 0, 3*time.Second),
 			disk: pick(random, "kept", "kept", "lost", "power"),
 		}
-		// An opening or a take-over takes few requests, and many requests follow it.
+		// Small numbers are more frequent, because an opening or a take-over takes only the first few of many requests.
 		d.n = 1 + int(float64(140)*random.Float64()*random.Float64())
 		if random.IntN(4) == 0 {
 			d.point = pick(random, notice.PointFenced, notice.PointRestored, notice.PointProduced, notice.PointEnded)
@@ -208,10 +208,10 @@ func (s *script) writeFaults(random *rand.Rand) {
 			f.Kind.API, f.Count, f.Effect = "Fetch", -1, simtest.Partial
 		case 4:
 			f.Count, f.Effect = -1, pick(random, append(codes, simtest.Lost, simtest.Cut)...)
-		case 5: // the process is paused, and others may take its place
+		case 5: // the process is paused, and others may replace it
 			f.Kind.Member, f.Kind.API, f.Count = pick(random, "a", "a", "b"), "", 3+random.IntN(30)
 			f.Effect = simtest.Late(within(random, 7*time.Second, 25*time.Second))
-		default: // until the process is started again
+		default: // lasts until the process is started again
 			f.Kind.Member, f.Life, f.Count = "a", true, -1
 			f.Effect = pick(random, append(codes, simtest.Lost, simtest.Cut)...)
 		}
@@ -264,7 +264,7 @@ func (s *script) writeExchange(random *rand.Rand) {
 	s.exchangeBurst = -1
 }
 
-// neighbour returns the same script with other contents of one record.
+// neighbour returns the same script with other contents of one record, or false if there is no such script.
 func (s script) neighbour() (script, bool) {
 	if len(s.bursts) == 0 || s.exchangeBurst < 0 {
 		return s, false

@@ -9,7 +9,7 @@ import (
 
 // parts returns the names of all parts that can be left out of a script.
 func (s *script) parts() (names []string) {
-	if s.whole { // first, because other parts have other names without it
+	if s.whole { // first, because parts have other names for a stream of one partition
 		names = append(names, "whole")
 	}
 	name := func(letter string, n int) {

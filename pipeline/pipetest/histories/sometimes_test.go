@@ -12,8 +12,8 @@ import (
 )
 
 // sometimes lists paths, each with the number of histories after which it must have been taken. A run fails if some
-// path was never taken. The two rarest are taken once or twice in 2 500 histories, so that 30 000 histories miss one by
-// chance with probability 10⁻⁵.
+// path was never taken. The two rarest paths are taken once or twice in 2 500 histories, so 30 000 histories miss one
+// of them with probability 10⁻⁵.
 var sometimes = map[string]int{
 	"neighbour": 10, "died": 10, "died heard": 30, "started again": 10, "disk kept": 30, "disk lost": 30, "disk power": 30,
 	"second member": 30, "leader moved": 10, "null event": 10, "letter": 10, "letters killed": 30, "aborted input": 30,
@@ -82,7 +82,7 @@ func (o *outcome) take() {
 	}
 	for _, rows := range o.rows {
 		for _, r := range rows {
-			o.counts["null event"] += b2i(slices.ContainsFunc(r.Verdicts, func(v byte) bool { return v > schemas.OK.Status() }))
+			o.counts["null event"] += b2i(slices.ContainsFunc(r.Statuses, func(v byte) bool { return v > schemas.OK.Status() }))
 		}
 	}
 }

@@ -22,8 +22,8 @@ type writer int
 
 const (
 	owner writer = iota // the owner of the stream
-	both                // the owner and a process beside it
-	other               // only the process beside it
+	both                // the owner, and a process of `oriel order`
+	other               // only a process of `oriel order`
 )
 
 // orderer is the name of the process that only appends to the order log.
@@ -48,14 +48,14 @@ func (s script) streamOf(partition int32) int32 {
 // mostAdded bounds the number of partitions that are added to an input while it is read.
 const mostAdded = 2
 
-// writeWhole makes the input one stream and adds partitions to it. It also draws more faults: of the order log, and of
-// a process that writes it.
+// writeWhole makes the input one stream and adds partitions to it. It also draws faults of the order log, and of a
+// process that writes it.
 func (s *script) writeWhole(random *rand.Rand) {
 	s.whole, s.partitions, s.writer = true, 2+random.IntN(3), pick(random, owner, owner, both, other)
 	for i := range s.bursts {
 		s.bursts[i].partition = int32(random.IntN(s.partitions + mostAdded))
 	}
-	for range random.IntN(6) { // bursts at one time, so that one order record has several partitions
+	for range random.IntN(6) { // bursts at the same time, so that one order record has several partitions
 		like := s.bursts[random.IntN(len(s.bursts))]
 		like.at += within(random, 0, 50*time.Millisecond)
 		like.partition, like.aborted = int32(random.IntN(s.partitions+mostAdded)), random.IntN(10) == 0
@@ -110,9 +110,9 @@ func (s *script) writeOrderFaults(random *rand.Rand) {
 		)
 		f.Kind.Partition = simtest.AnyPartition
 		switch random.IntN(4) {
-		case 0: // the answer is lost: the same record is sent again
+		case 0: // the answer was lost, so the same record is sent again
 			f.Count, f.Effect = 1+random.IntN(3), simtest.Lost
-		case 1: // a paused process: its record is stale when it is appended
+		case 1: // a paused process appends a stale record
 			f.Count, f.Effect = 1+random.IntN(3), simtest.Late(within(random, time.Second, 20*time.Second))
 		case 2:
 			f.Count, f.Effect = -1, simtest.Late(within(random, time.Millisecond, 900*time.Millisecond))
@@ -161,7 +161,7 @@ func (p *play) addPartition() {
 	p.out.count("partition added")
 }
 
-// forge appends order records that must not count: foreign bytes, a record that is there already, or the answer of a
+// forge appends order records that must not count: foreign bytes, a record that the log has already, or the answer of a
 // leader that was replaced.
 func (p *play) forge(a act) {
 	ctx, c := p.t.Context(), p.setup.Config

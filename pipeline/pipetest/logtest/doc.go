@@ -1,3 +1,3 @@
-// Package logtest writes records to partitions in tests and reads them back. It stands apart from pipetest, which links
-// the whole service: a test of a reader needs a client alone.
+// Package logtest writes records to partitions in tests and reads them back. It is no part of pipetest,
+// because pipetest links the whole service, and a test of a reader needs only a client.
 package logtest

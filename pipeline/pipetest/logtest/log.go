@@ -16,7 +16,7 @@ import (
 // sendBytes bounds the bytes of a batch of Send.
 const sendBytes = 500_000
 
-// Send appends records to a partition. A record without a timestamp gets the present time.
+// Send appends records to a partition. A record without a timestamp gets the current time.
 func Send(ctx context.Context, c *kafka.Client, topic string, partition int32, list ...records.Record) error {
 	producer, err := produce.New(ctx, c, "", time.Minute)
 	if err != nil {
@@ -39,8 +39,8 @@ func Send(ctx context.Context, c *kafka.Client, topic string, partition int32, l
 	return nil
 }
 
-// Read returns copies of a partition's records from an offset on, or of all if from is −1. It reads to the stable end
-// of the partition, or with Uncommitted to its end.
+// Read returns copies of a partition's records from an offset on, or of all records if from is −1. It reads to the
+// stable end of the partition, or with Uncommitted to its end.
 func Read(ctx context.Context, c *kafka.Client, topic string, partition int32, from int64,
 	o fetch.Options,
 ) ([]records.Record, error) {

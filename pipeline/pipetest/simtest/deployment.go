@@ -16,8 +16,8 @@ import (
 )
 
 // Deployment is a broker and the processes of a service in a testing/synctest bubble: pipes for connections, memory for
-// disks, and a clock that moves when all goroutines wait. It records each request of its members, and makes requests
-// fail as a test asks.
+// disks, and a clock that advances when all goroutines wait. It records each request of its members, and makes requests
+// fail as a test specifies.
 type Deployment struct {
 	t       testing.TB
 	network Network
@@ -32,7 +32,7 @@ type Deployment struct {
 	topics   topicNames
 	effects  map[string]int
 	alike    map[sending]*alike
-	joined   map[string]time.Duration // by group: time at which the broker last answered joins
+	joined   map[string]time.Duration // by group: when a broker last answered joins
 }
 
 // Options change the broker; the zero value is one broker in memory.
@@ -40,7 +40,7 @@ type Options struct {
 	Dir     string // data directory; "": in memory
 	Brokers int    // number of brokers; 0: one
 
-	CompactEvery time.Duration // as of embedded.Options
+	CompactEvery time.Duration // as in embedded.Options
 
 	// Seed draws the latencies of each request and its answer, which determine the order in which goroutines run. With
 	// 0, all requests of a kind have the same latency.
@@ -53,8 +53,8 @@ func New(t testing.TB) *Deployment {
 	return NewWith(t, Options{})
 }
 
-// NewIn starts a broker on a data directory. Copies of the same directory hold the same topics, ids, secrets and
-// states, so that runs that continue from them can be compared byte for byte.
+// NewIn starts a broker on a data directory. Copies of the same directory have the same topics, ids, secrets and
+// states, so that runs on copies can be compared byte for byte.
 func NewIn(t testing.TB, dir string) *Deployment {
 	t.Helper()
 	return NewWith(t, Options{Dir: dir})
@@ -77,8 +77,8 @@ func NewWith(t testing.TB, o Options) *Deployment {
 	return d
 }
 
-// Settled is longer than the longest sleep that may remain when a deployment has closed. The bubble's clock stops when
-// the test's own goroutine ends, so a goroutine that still slept would never end.
+// Settled is longer than any sleep that may still be in progress when a deployment has closed. The bubble's clock stops
+// when the test's own goroutine ends, so a goroutine that still slept would never end.
 const Settled = 2 * time.Minute
 
 // close ends every goroutine, because a bubble waits for all of its goroutines.
@@ -123,8 +123,8 @@ func (d *Deployment) Client() *kafka.Client {
 	return c
 }
 
-// Lent returns the client of a member that only lends its network to the test: its requests take time, are recorded and
-// may fail.
+// Lent returns the client of a member that exists only to give its network to the test: its requests take time, are
+// recorded and may fail.
 func (d *Deployment) Lent(name string) *kafka.Client {
 	d.t.Helper()
 	m := d.Start(name, NewDisk(), func(ctx context.Context, _ *Member) error {

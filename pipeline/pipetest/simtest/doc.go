@@ -1,16 +1,16 @@
 // Package simtest runs processes, a broker and the network between them in one test, with a simulated clock.
 //
 // Deployment is a whole service within a test, in a bubble of testing/synctest: the embedded broker, pipes for
-// connections, memory for disks, and a clock that moves when all goroutines wait.
+// connections, memory for disks, and a clock that advances when all goroutines wait.
 //
 //	synctest.Test(t, func(t *testing.T) {
 //		d, setup := New(t), pipetest.NewSetup()
 //		err := setup.Prepare(t.Context(), d.Client(), 2)               // topics and manifests
 //		a := d.Start("a", NewDisk(), setup.Run)               // a process
 //		d.Fail(Fault{Kind: kind, Skip: 2, Effect: Lost})
-//		a.KillAt(notice.PointProduced, 3)                            // dies there; its disk keeps its contents
-//		a.KillAtRequest(17, true)                                      // or there: the broker does the request, the answer is lost
-//		time.Sleep(time.Minute)                                        // takes only the time to compute what happens in it
+//		a.KillAt(notice.PointProduced, 3)                            // it dies at this point; its disk keeps its contents
+//		a.KillAtRequest(17, true)                                      // or at this request: the broker does it, the answer is lost
+//		time.Sleep(time.Minute)                                        // takes only computing time
 //		b := d.Start("b", a.Disk(), setup.Run)                         // the same machine, started again
 //		trace := d.Requests()                                          // all requests of all members, with their times
 //	})

@@ -62,7 +62,7 @@ func (e Effect) String() string {
 type Fault struct {
 	Kind   Kind
 	Skip   int
-	Count  int // 0: one request; negative: all that follow
+	Count  int // number of requests; 0: one; negative: all later ones
 	Effect Effect
 
 	// Life ends the fault when a process of the Kind's member starts, for failures that only a restart ends.

@@ -42,8 +42,8 @@ func firstCode(answer kmsg.Response) int16 {
 	return first
 }
 
-// refusal builds an answer with an error code: for each item that the request names, or as a whole if it names none. It
-// returns nil if the answer has no field for a code.
+// refusal builds an answer with an error code: for each item that the request names, or one code if it names no items.
+// It returns nil if the answer has no field for a code.
 func refusal(request kmsg.Request, code int16) kmsg.Response {
 	answer := request.ResponseKind()
 	mirror(reflect.ValueOf(answer).Elem(), reflect.ValueOf(request).Elem())

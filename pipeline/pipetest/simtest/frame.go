@@ -35,7 +35,7 @@ func parseRequest(frame []byte) (request kmsg.Request, correlation []byte, err e
 	request.SetVersion(int16(binary.BigEndian.Uint16(frame[6:])))
 	at := 14 + max(0, int(int16(binary.BigEndian.Uint16(frame[12:]))))
 	if request.IsFlexible() {
-		at++ // no tagged fields: the client has none
+		at++ // the client sends an empty list of tagged fields
 	}
 	if at > len(frame) {
 		return nil, nil, errFrame

@@ -44,7 +44,7 @@ type kill struct {
 // death is a request at which a member dies.
 type death struct {
 	left int
-	done bool // the broker does the request, and the answer is lost
+	done bool // the broker does the request, but the answer is lost
 }
 
 // Broker returns the address of the deployment's broker.

@@ -7,9 +7,10 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// This file decides by rules where Go's scheduler or the iteration over a map would decide by chance.
+// The functions of this file replace chance by rules, where Go's scheduler or map iteration would otherwise determine
+// an order.
 
-// sending is a moment at which a member sends requests of one kind.
+// sending identifies the requests of one kind that a member sends at one time.
 type sending struct {
 	member *Member
 	at     time.Duration
@@ -19,19 +20,19 @@ type sending struct {
 // alike counts the requests of a sending.
 type alike struct {
 	count   int
-	effects map[uint64]Effect // by digest
+	effects map[uint64]Effect // effect of each fault, by its digest
 }
 
 // behind returns a digest of a request's contents, and the delay of the request after others of its kind and moment.
-// The delay follows from the digest, because the order in which goroutines have sent is random. A member sends no two
-// batches to one partition at one moment, so Produce needs no digest and the contents of records decide nothing.
+// The delay follows from the digest, because the order in which goroutines send is random. A member never sends two
+// batches to one partition at the same time, so Produce needs no digest, and contents of records have no effect.
 func (d *Deployment) behind(s sending, frame []byte) (later time.Duration, digest uint64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.alike[s].count < 2 || s.kind.API == "Produce" {
 		return 0, 0
 	}
-	const correlation = 12 // correlation ids follow the order of goroutines
+	const correlation = 12 // left out, because correlation ids depend on the scheduling of goroutines
 	h := fnv.New64a()
 	_, _ = h.Write(d.topics.named(frame[correlation:]))
 	return 1 + time.Duration(h.Sum64()%1009), h.Sum64()
@@ -53,12 +54,13 @@ func (d *Deployment) effect(s sending, digest uint64, r Request) Effect {
 	return e
 }
 
-// allSync is longer than the time from a join to the sync that follows: an answer, two requests, and a message.
+// allSync is longer than the time from a join to the sync that follows: an answer, two requests, and a message's
+// latency.
 const allSync = 20 * time.Millisecond
 
 // untilAllSync returns the delay of a member's sync, so that the syncs of a generation reach the broker at one moment.
-// If none of the members was the leader, kfake makes the one that it visits last in a map the leader, and each waits
-// for the leader.
+// Otherwise the result would be random: if no member was the leader before, kfake makes the last one of a map iteration
+// the leader, and all members wait for its sync.
 func (d *Deployment) untilAllSync(request kmsg.Request) time.Duration {
 	sync, ok := request.(*kmsg.SyncGroupRequest)
 	if !ok {

@@ -14,17 +14,17 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// Request describes a request as an observer of the wire sees it, without its contents.
+// Request describes a request as an observer of the network sees it, without its contents.
 type Request struct {
-	At        time.Duration // time from the deployment's start until it was sent
-	Took      time.Duration // time until its answer arrived, or its connection ended
+	At        time.Duration // time from the deployment's start to the request
+	Took      time.Duration // time to the answer, or to the end of the connection
 	Member    string        // name of the sender
 	API       string        // name of the API in Kafka's documentation
-	Topic     string        // topic, or sorted topics; "" if it names none
-	Partition int32         // partition of the topic or of the transactional id; −1 if it names none
-	Bytes     int           // size of the request, with its length field
-	Answer    int           // bytes of the answer, 0 without one
-	Outcome   string        // "ok", the first error code of the answer, or how the connection ended
+	Topic     string        // topic, or sorted topics; "": none
+	Partition int32         // partition of the topic or of the transactional id; −1: none
+	Bytes     int           // request bytes, length field included
+	Answer    int           // answer bytes; 0 without an answer
+	Outcome   string        // "ok", the answer's first error code, or how the connection ended
 }
 
 // String returns the request as a line of a trace.
@@ -56,8 +56,8 @@ func (k Kind) takes(r Request) bool {
 		(k.Topic == "" || k.Topic == r.Topic) && (k.Partition < 0 || k.Partition == r.Partition)
 }
 
-// order compares requests. It gives an order that is the same for two runs with equal input, although goroutines that
-// run at the same moment may send in any order.
+// order compares requests. The order is equal for two runs with equal input, although goroutines that run at the same
+// time may send in any order.
 func order(a, b Request) int {
 	return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Member, b.Member), cmp.Compare(a.API, b.API),
 		cmp.Compare(a.Topic, b.Topic),
@@ -94,7 +94,7 @@ func Difference(want, got []string) string {
 }
 
 // apiVersions is the API that clients call on each new connection. Whether a connection is new depends on the order in
-// which the scheduler runs goroutines, so those requests take no time and are not recorded.
+// which the scheduler runs goroutines, so these requests take no time and are not recorded.
 const apiVersions = int16(kmsg.ApiVersions)
 
 // topicNames maps topic ids to names. It learns them from answers that contain both.

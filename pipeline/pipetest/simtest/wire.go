@@ -18,7 +18,7 @@ type wire struct {
 	member         *Member
 	client, broker net.Conn
 	requests       chan []byte
-	gone           chan struct{} // closed when the client's side has ended
+	gone           chan struct{} // closed when the client's side of the connection has ended
 	once           sync.Once
 }
 
@@ -106,7 +106,7 @@ func (w *wire) exchange(frame []byte) bool {
 	case refuse:
 		refused := refusal(request, int16(effect.code))
 		if refused == nil {
-			return end("cut", nil) // the answer has no field for the code
+			return end("cut", nil) // because the answer has no field for an error code
 		}
 		return end(effect.String(), answerFrame(refused, correlation))
 	default:
@@ -126,8 +126,8 @@ func (w *wire) exchange(frame []byte) bool {
 	return end(codeName(firstCode(parsed)), answer)
 }
 
-// serve sends a request to the broker. A sync starts the session timeout anew, as it does at an Apache Kafka broker.
-// kfake restarts it only for members that had to wait, which depends on the member that kfake has made the leader.
+// serve sends a request to the broker. A sync restarts the session timeout, as on an Apache Kafka broker. kfake
+// restarts it only for members that had to wait, and which members wait depends on kfake's random choice of the leader.
 func (w *wire) serve(request kmsg.Request, frame []byte) (outcome string, answer []byte) {
 	outcome, answer = w.ask(frame)
 	if sync, ok := request.(*kmsg.SyncGroupRequest); ok && answer != nil {
@@ -136,7 +136,7 @@ func (w *wire) serve(request kmsg.Request, frame []byte) (outcome string, answer
 	return outcome, answer
 }
 
-// ask passes a request on and waits for its answer. The answer is nil if either side ends before.
+// ask passes a request on and waits for its answer. The answer is nil if either side ends first.
 func (w *wire) ask(frame []byte) (outcome string, answer []byte) {
 	if _, err := w.broker.Write(frame); err != nil {
 		return "broker gone", nil
@@ -167,9 +167,9 @@ func (w *wire) answer(frame []byte) bool {
 	return err == nil
 }
 
-// latency returns how long a message takes: half a millisecond and a little more. The little more differs between
-// members, partitions and requests, so that two goroutines hardly ever act at the same moment. Cause and effect then
-// never depend on the scheduler.
+// latency returns how long a message takes: half a millisecond plus a small amount. The amount differs between members,
+// partitions and requests, so that two goroutines hardly ever act at the same time, and results do not depend on the
+// scheduler.
 func latency(m *Member, request kmsg.Request, partition int32) time.Duration {
 	const base = 500 * time.Microsecond
 	return base + time.Duration(m.number)*10_007 + time.Duration(partition+1)*1_009 + time.Duration(request.Key())*11

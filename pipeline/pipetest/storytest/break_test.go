@@ -68,7 +68,7 @@ func forged(part pipetest.Part, r records.Record) []byte {
 	return regexp.MustCompile(`"decision":\[\d+`).ReplaceAll(r.Value, []byte(`"decision":[99`))
 }
 
-// watch notes for tear where the topics end before the transaction in which a process is to die.
+// watch records for tear where the topics end before the transaction during which a process will die.
 func (s *story) watch(t *testing.T, c *datadriven.TestData) {
 	for p := range s.setup.Config.Streams(topics.Topic{Partitions: s.partitions}) {
 		p := int32(p)

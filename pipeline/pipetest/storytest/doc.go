@@ -1,6 +1,6 @@
 // Package storytest plays stories about a service: transcripts of commands and their results, one file for each story.
 // Each runs in its own bubble with a deployment of package pipetest. `go test ./pipeline/pipetest/storytest -rewrite`
-// writes the present results into the files; read the difference line by line.
+// writes the current results into the files; review the changes line by line.
 //
 //	deployment partitions=1     makes topics; must come first. With plays=2 each second step makes one more decision, for a second topic;
 //	                            owes=2 asks for two decisions before the first event;
@@ -10,7 +10,7 @@
 //	start a                     starts a process on the disk of the last one with its name, or of disk=NAME; group=NAME sets another group
 //	stop a, kill a              ends it as SIGTERM or SIGKILL does; kill a at=produced nth=2 makes it die at that point later
 //	append partition=0 n=5      appends events, of size=N bytes and under key=K
-//	wait 2s                     lets time pass, and lists the messages of the processes meanwhile
+//	wait 2s                     lets time pass, and lists the processes' messages of this time
 //	fail member=a api=EndTxn topic=T partition=0 skip=1 count=1 effect=lost
 //	                            makes requests of a kind fail: lost, cut, late (with delay=20s), or an error code by its number
 //	mend                        ends all faults
@@ -24,7 +24,7 @@
 //	                            have other contents; with followed, the local store of a has the transaction
 //	reset to=N                  sets the group's offset
 //	delete topic=T before=N     deletes records, as retention does
-//	drop topic=T                deletes a topic; with again it is made again at once, empty
+//	drop topic=T                deletes a topic; with again it is created again at once, empty
 //	upgrade                     starts later processes with other semantics
 //	save, check                 run oriel replay --save and --check
 //

@@ -18,9 +18,9 @@ import (
 // fail.
 func TestStories(t *testing.T) { run(t, "testdata", false) }
 
-// TestStoriesOfAWholeTopic plays transcripts with an input that is one stream: its own, and those of TestStories,
-// because the results must be the same if the input has one partition. It leaves out those of which it has its own
-// version.
+// TestStoriesOfAWholeTopic plays transcripts with an input that is one stream. It plays its own stories, and the
+// stories of TestStories, because with one partition the results must be the same. It leaves out stories of which it
+// has its own version.
 func TestStoriesOfAWholeTopic(t *testing.T) {
 	if rewrite := flag.Lookup("rewrite"); rewrite.Value.String() != "true" {
 		run(t, "testdata", true, "grown", "moved", "users", "users-apart", "zombie")
@@ -42,7 +42,7 @@ func run(t *testing.T, dir string, whole bool, but ...string) {
 	})
 }
 
-// plain removes the partition of the input from a text; only the stream of a whole input names it.
+// plain removes the partition of the input from a text; because only the stream of a whole topic names it.
 func (s *story) plain(text string) string {
 	if s.whole {
 		return strings.NewReplacer(" in partition 0 of the input", "", "partition 0 of the input", "the input").Replace(text)

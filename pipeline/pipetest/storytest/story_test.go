@@ -28,10 +28,10 @@ import (
 type story struct {
 	*simtest.Deployment
 	setup   pipetest.Setup
-	members map[string]*simtest.Member // the last member of each name
-	told    int                        // number of requests already listed
+	members map[string]*simtest.Member // newest member by name
+	told    int                        // number of requests that the story has listed
 
-	whole      bool // whether the input is one stream
+	whole      bool // the input is one stream
 	partitions int
 	torn       map[int32]pipetest.Torn
 	checkpoint []byte
@@ -141,7 +141,7 @@ func (s *story) run(name, group string, disk *vfs.MemFS) *simtest.Member {
 	})
 }
 
-// process stands in place of a partition in messages about the process itself.
+// process is used in place of a partition, for messages about the process itself.
 const process = -1
 
 func (s *story) listener(m *simtest.Member) notice.Listener {

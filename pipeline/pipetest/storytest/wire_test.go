@@ -95,7 +95,7 @@ func (s *story) decisions(t *testing.T, c *datadriven.TestData) string {
 	var line []string
 	for _, r := range records {
 		if d, err := schemas.ParseDecision(r.Value); err == nil && d.Step == 0 {
-			line = append(line, fmt.Sprintf("%d owed", d.Index)) // decisions before the first event
+			line = append(line, fmt.Sprintf("%d owed", d.Index)) // a decision due before the first event
 			continue
 		}
 		of := decided.FindSubmatch(r.Value)

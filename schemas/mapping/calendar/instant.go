@@ -14,14 +14,14 @@ const (
 
 // Instant is a time parsed from a text of ISO 8601.
 type Instant struct {
-	Seconds  int64   // since 1970-01-01 on the clock that the text shows
-	Fraction float64 // of a second
-	Offset   int64   // of that clock from UTC, seconds
-	Local    bool    // the text has no offset
+	Seconds  int64   // seconds from 1970-01-01T00:00:00 to the text's local time
+	Fraction float64 // fraction of the second
+	Offset   int64   // UTC offset of the text, seconds east
+	Local    bool    // the text has no UTC offset
 }
 
-// ParseInstant reads YYYY-MM-DD, then, after T or a space, hh:mm, :ss and a fraction, then Z, ±hh, ±hhmm or ±hh:mm.
-// Parts after the date may be left out from the right, except for the minutes of an hour.
+// ParseInstant reads YYYY-MM-DD, then, after T or a space, hh:mm, :ss and a fraction, then Z, ±hh, ±hhmm or ±hh:mm. The
+// zone, the fraction, the seconds and the time may be left out, but an hour must have minutes.
 func ParseInstant(b []byte) (at Instant, ok bool) {
 	r := reader{b: b, ok: true}
 	year := r.digits(4, 1, 9999)
@@ -43,7 +43,7 @@ func ParseInstant(b []byte) (at Instant, ok bool) {
 	r.byte(':')
 	at.Seconds += r.digits(2, 0, 59) * minute
 	if r.skip(':') {
-		at.Seconds += r.digits(2, 0, 60) // a leap second becomes the first second of the next minute
+		at.Seconds += r.digits(2, 0, 60) // a leap second counts as the first second of the next minute
 		if r.skip('.') || r.skip(',') {
 			at.Fraction = r.fraction()
 		}
@@ -73,7 +73,7 @@ func ParseInstant(b []byte) (at Instant, ok bool) {
 // reader reads the parts of a text from the left.
 type reader struct {
 	b  []byte
-	ok bool // no fault so far
+	ok bool // false after the first fault
 }
 
 func (r *reader) end() bool { return len(r.b) == 0 }
@@ -133,7 +133,7 @@ func daysIn(year, month int64) int64 {
 }
 
 // daysOf counts the days from 1970-01-01 to a date of the Gregorian calendar: Hinnant, "chrono-compatible low-level
-// date algorithms", days_from_civil. There years begin in March, so that a leap day is the last.
+// date algorithms", days_from_civil. Its years begin in March, so that a leap day is the last day of a year.
 func daysOf(year, month, date int64) int64 {
 	if month <= 2 {
 		year--
@@ -144,7 +144,7 @@ func daysOf(year, month, date int64) int64 {
 	return era*146097 + inEra*365 + inEra/4 - inEra/100 + ofYear - 719468
 }
 
-// civil returns the date of a day, the inverse of daysOf: civil_from_days, there.
+// civil returns the date of a day number; it inverts daysOf by the algorithm civil_from_days.
 func civil(days int64) (year, month, date int64) {
 	days += 719468
 	era := floorDiv(days, 146097)
@@ -161,7 +161,7 @@ func civil(days int64) (year, month, date int64) {
 	return year, month, date
 }
 
-// Clock is the date and time that a clock shows.
+// Clock is the date and time shown by a clock.
 type Clock struct {
 	Hour    int64 // 0 to 23
 	Weekday int64 // 1, Monday, to 7
@@ -169,7 +169,7 @@ type Clock struct {
 	Month   int64 // 1 to 12
 }
 
-// ClockAt returns what a clock shows wall seconds after its own 1970-01-01T00:00:00.
+// ClockAt returns the date and time of a clock, wall seconds after it showed 1970-01-01T00:00:00.
 func ClockAt(wall int64) Clock {
 	days := floorDiv(wall, day)
 	_, month, date := civil(days)

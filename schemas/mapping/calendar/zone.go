@@ -8,17 +8,18 @@ import (
 )
 
 // Zone is an offset from UTC, and with summer time the days on which it begins and ends. It is a function of its text.
-// Zones by name (Europe/Berlin) are not supported: laws change, and after a change of the table of names a replay would
-// read other hours. The zero Zone is UTC.
+// Zones by name (Europe/Berlin) are not supported: laws change, and with a newer table of names a replay would compute
+// other hours. The zero Zone is UTC.
 type Zone struct {
-	standard, summer int64 // offsets from UTC, seconds east
-	changes          bool  // summer time exists
+	standard, summer int64 // UTC offsets, seconds east
+	changes          bool  // whether the zone has summer time
 	begins, ends     change
 }
 
-// change is a day of every year: the week-th weekday of a month (5: the last), at some seconds after its midnight.
+// change is a yearly change of the offset: the week-th weekday of a month (5: the last), at some seconds after its
+// midnight.
 type change struct {
-	month, week, weekday int64 // weekday from 0, Sunday
+	month, week, weekday int64 // a weekday of the month: weekday 0 is Sunday
 	at                   int64
 }
 
@@ -84,7 +85,7 @@ func (r *reader) span() int64 {
 	return sign * seconds
 }
 
-// count reads a number of one to three digits.
+// count reads a number of one to three digits, at most most.
 func (r *reader) count(most int64) (v int64) {
 	n := 0
 	for ; n < 3 && !r.end() && r.b[0]-'0' < 10; r.b = r.b[1:] {
@@ -123,7 +124,7 @@ func (z *Zone) Offset(utc int64) int64 {
 	year, _, _ := civil(floorDiv(utc+z.standard, day))
 	begins, ends := z.begins.in(year)-z.standard, z.ends.in(year)-z.summer
 	summer := begins <= utc && utc < ends
-	if ends < begins { // south of the equator
+	if ends < begins { // in the south, summer time spans the new year
 		summer = utc < ends || begins <= utc
 	}
 	if summer {
@@ -132,10 +133,10 @@ func (z *Zone) Offset(utc int64) int64 {
 	return z.standard
 }
 
-// in returns the instant of a change in a year, on the clocks before it.
+// in returns the instant of a change in a year, by the clock before the change.
 func (c *change) in(year int64) int64 {
 	first := daysOf(year, c.month, 1)
-	date := 1 + floorMod(c.weekday-floorMod(first+4, 7), 7) + 7*(c.week-1) // 1970-01-01 was a Thursday, 4
+	date := 1 + floorMod(c.weekday-floorMod(first+4, 7), 7) + 7*(c.week-1) // day 0 was a Thursday, 4
 	for date > daysIn(year, c.month) {
 		date -= 7
 	}

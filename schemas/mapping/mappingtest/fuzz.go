@@ -4,12 +4,12 @@ import "oriel/schemas/mapping"
 
 // Bounds for tiertest.Allocates in a fuzz target, in bytes. The fuzzing engine also allocates, so Nothing is not 0.
 const (
-	MaxSchema = 64 << 20 // for reading and compiling a schema
-	Nothing   = 64 << 10 // for reading a record
+	MaxSchema = 64 << 20 // bytes that reading and compiling a schema may allocate
+	Nothing   = 64 << 10 // bytes that reading a record may allocate
 )
 
-// Reach returns at most most paths of a schema, including those of records in lists and maps. names returns the names
-// of the fields of the record at a path. It walks no deeper than four names.
+// Reach returns paths of a schema, at most most of them and at most four names deep, including paths in lists and maps.
+// names returns the names of the fields of the record at a path.
 func Reach(most int, names func(mapping.Path) []string) []mapping.Path {
 	var paths []mapping.Path
 	for at := []mapping.Path{{}}; len(at) > 0 && len(paths) < most; at = at[1:] {

@@ -30,7 +30,7 @@ func Distinct(paths []mapping.Path) []mapping.Path {
 	return slices.CompactFunc(paths, slices.Equal)
 }
 
-// Left returns values such as a previous record may have left, which Fill must overwrite.
+// Left returns values that a previous record could have left; Fill must overwrite them.
 func Left(n int) []mapping.Value {
 	return slices.Repeat([]mapping.Value{{Kind: mapping.Time, Nanos: 5, Number: 4, Seconds: 3, Text: []byte("left")}}, n)
 }
@@ -67,8 +67,8 @@ func Damage(r *rand.Rand, record []byte) []byte {
 	}
 }
 
-// ReadDamaged reads 2000 damaged copies of records, with up to three bytes changed and up to three cut off. It fails
-// the test if the source allocates in both of two rounds, because the runtime may allocate in one.
+// ReadDamaged reads 2000 damaged copies of records, with up to three bytes changed and up to three bytes cut off. It
+// fails the test if the source allocates in both of two rounds, because the runtime may allocate in one.
 func ReadDamaged(t testing.TB, r *rand.Rand, source mapping.Source, paths []mapping.Path, records [][]byte) {
 	t.Helper()
 	values, damaged := make([]mapping.Value, len(paths)), make([]byte, 0, 1<<16)

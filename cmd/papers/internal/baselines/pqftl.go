@@ -48,7 +48,7 @@ func NewPQFTL(c Config, mechanism string, label float64, key [32]byte) (*PQFTL, 
 		return nil, err
 	}
 	n := c.Set.Dimension()
-	rows := moments.Rows{Features: n, Label: moments.Whole}
+	rows := moments.Rows{Features: n, Label: moments.MaxLabel}
 	window := c.Steps
 	if facts.Tree {
 		for window = 1; window < c.Steps; window *= 2 {

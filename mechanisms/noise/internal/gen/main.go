@@ -19,7 +19,7 @@ import (
 
 const (
 	segments = 64
-	prec     = 256 // bits of every big.Float here
+	prec     = 256 // precision of every big.Float here, bits
 )
 
 // layout is the form of a table; package tables explains it.
@@ -43,16 +43,16 @@ var (
 )
 
 // uniform are thirteen points. The low coefficients of the interpolation there are the Taylor coefficients at 0, up to
-// terms far below an ulp. Cut at the degree, they are used if the best fit has a negative coefficient: next to v = 1/2,
-// where the even derivatives vanish.
+// terms far below an ulp. They are used, up to the table's degree, if the best fit has a negative coefficient. This
+// happens next to v = 1/2, where the even derivatives vanish.
 var uniform = []string{
 	"0", "0.0833", "0.1667", "0.25", "0.3333", "0.4167", "0.5", "0.5833", "0.6667", "0.75", "0.8333", "0.9167", "1",
 }
 
 // shape is one curve x(v), v in (0, 1/2]: decreasing, convex, x(1/2) = 0.
 type shape struct {
-	name string // name of the Go variables, and in lower case of the file
-	what string // first words of the comment
+	name string // prefix of the Go variables; in lower case the file name
+	what string // first words of the generated comment
 	frac uint   // fraction bits of x
 	tail func(x *big.Float) (survival, density *big.Float)
 }
@@ -103,7 +103,7 @@ func write(name string, content []byte) {
 }
 
 // octave fits the segments of an octave, the last one first, starting from an x left of every value. ends holds x at
-// the far end of each, t = 1.
+// the end t = 1 of each segment.
 func (s shape) octave(l layout, octave int, x *big.Float) (rows [segments][]uint64, ends [segments]*big.Float) {
 	for segment := segments - 1; segment >= 0; segment-- {
 		row := s.fit(l, octave, segment, l.points, x)
@@ -136,7 +136,8 @@ func (s shape) fine() []byte {
 		rows, ends := s.octave(fine, octave, x)
 		table = append(table, rows[:]...)
 		x = ends[0]
-		// Half an ulp for c0, half for the floors (centred), 0.15 for the fit and the guard bits, and one cell.
+		// The bound has half an ulp for c0, half an ulp for the floors (after centring), 0.15 ulp for the fit and the
+		// guard bits, and one cell.
 		slack = append(slack, ceil(add(s.slope(x, -64), num(1.15))))
 	}
 	b.WriteString(header)
@@ -162,7 +163,7 @@ func (s shape) coarse() []byte {
 		copy(table[(coarse.octaves-1-octave)*segments:], rows[:])
 		for segment, row := range rows {
 			// The derivative of degree + 1 increases, so interpolation is worst at t = 1. Add the floors, and the slope
-			// times the sum of the rounding of v to a float64 (an ulp, whatever the rounding) and its cell.
+			// times the sum of the rounding of v to a float64 (at most an ulp) and its cell.
 			off := new(big.Float).SetMantExp(ends[segment], int(s.frac))
 			for _, c := range row {
 				off = sub(off, new(big.Float).SetPrec(prec).SetUint64(c))
@@ -240,7 +241,8 @@ func (s shape) quantise(l layout, c []*big.Float) []uint64 {
 		case n.Sign() >= 0 && n.IsUint64():
 			row[j] = n.Uint64()
 		case n.Sign() < 0 && n.CmpAbs(big.NewInt(8)) <= 0:
-			// A rounding error next to v = 1/2, at most a 64th of an ulp of x, so zero is as good.
+			// The coefficient is negative only by rounding next to v = 1/2, by at most a 64th of an ulp of x, so zero
+			// is as good.
 		case n.Sign() < 0:
 			row[j] = negative
 		default:

@@ -14,7 +14,7 @@ func (s shape) solve(v, from *big.Float) *big.Float {
 		step := quo(sub(survival, v), density)
 		x = add(x, step)
 		if step.Sign() == 0 || step.MantExp(nil) < -70 {
-			return x // the next step would be of the order of this one's square
+			return x // the next step would be about the square of this one
 		}
 	}
 	log.Fatalf("%s: no convergence", s.name)
@@ -33,7 +33,7 @@ func interpolate(ts, xs []*big.Float) []*big.Float {
 	for j := range c {
 		c[j] = num(0)
 	}
-	for i := top; i >= 0; i-- { // c ← c·(t − ts[i]) + xs[i]
+	for i := top; i >= 0; i-- { // Newton form: c ← c·(t − ts[i]) + xs[i]
 		for j := top; j > 0; j-- {
 			c[j] = sub(c[j-1], mul(c[j], ts[i]))
 		}

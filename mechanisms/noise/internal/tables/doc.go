@@ -7,10 +7,9 @@
 //	x(v) = c0 + c1·t + … + c7·t^7,   every c ≥ 0,
 //
 // in unsigned fixed point. In the fine table, c0 and x have 61 (Gaussian) or 59 (Laplace) fraction bits, the other
-// coefficients Guard more. 24 octaves leave a draw in 2^23 to the slow path; one octave more or less has no measurable
-// effect. A row is one cache line.
+// coefficients Guard more. With 24 octaves, one draw in 2^23 takes the slow path; one octave more or less has no
+// measurable effect. A row is one cache line.
 //
 // The coarse table has eight octaves of the fine one's segments with polynomials of degree 5, whose coefficients all
-// have the fraction bits of x. Its bound decides nearly every draw; the fine table is for the draws that it leaves in
-// doubt.
+// have the fraction bits of x. It decides nearly every draw; the fine table is for the draws that it leaves in doubt.
 package tables

@@ -2,7 +2,7 @@ package tables
 
 //go:generate go run ../gen
 
-// The sizes of the two tables; both have Segments in an octave.
+// The sizes of the two tables; in both an octave has Segments segments.
 const (
 	Octaves  = 24
 	Segments = 64

@@ -1,2 +1,3 @@
-// Package recordstest makes record batches for tests: random ones, ones as a broker stores them, and malformed ones.
+// Package recordstest makes record batches for tests: random batches, batches as a broker stores them, and malformed
+// batches.
 package recordstest

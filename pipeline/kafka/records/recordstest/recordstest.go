@@ -13,7 +13,7 @@ import (
 	"oriel/pipeline/kafka/wire"
 )
 
-// Appended is a batch as a broker would store it: base offset and leader epoch filled in.
+// Appended returns a batch as a broker would store it: with base offset and leader epoch.
 func Appended(tb testing.TB, b *records.Builder, base int64, s records.Stamp) []byte {
 	tb.Helper()
 	sealed, err := b.Seal(s)
@@ -26,14 +26,14 @@ func Appended(tb testing.TB, b *records.Builder, base int64, s records.Stamp) []
 	return batch
 }
 
-// Resum makes the checksum right after a change.
+// Resum corrects the checksum after a change.
 func Resum(batch []byte) []byte {
 	sum := crc32.Checksum(batch[records.AttributesAt:], crc32.MakeTable(crc32.Castagnoli))
 	binary.BigEndian.PutUint32(batch[records.CRCAt:], sum)
 	return batch
 }
 
-// Random returns n records of random content, some with headers, that compress.
+// Random returns n records of random but compressible content, some with headers.
 func Random(random *rand.Rand, n int) []records.Record {
 	piece := func(limit int) []byte {
 		if random.IntN(8) == 0 {
@@ -41,7 +41,7 @@ func Random(random *rand.Rand, n int) []records.Record {
 		}
 		b := make([]byte, random.IntN(limit))
 		for i := range b {
-			b[i] = byte(random.IntN(4)) // compressible
+			b[i] = byte(random.IntN(4)) // few values, so that the bytes compress
 		}
 		return b
 	}
@@ -68,7 +68,7 @@ func Build(codec records.Codec, list []records.Record) *records.Builder {
 	return b
 }
 
-// Same compares all of two records but their leader epochs and lengths.
+// Same compares two records, except their leader epochs and lengths.
 func Same(a, b records.Record) bool {
 	same := func(x, y []byte) bool { return bytes.Equal(x, y) && (x == nil) == (y == nil) }
 	return a.Offset == b.Offset && a.Timestamp == b.Timestamp && a.Unreadable == b.Unreadable &&
@@ -78,7 +78,7 @@ func Same(a, b records.Record) bool {
 		})
 }
 
-// Raw is a batch of records given as bytes, lengths included.
+// Raw returns a batch whose records are given as bytes, lengths included.
 func Raw(tb testing.TB, codec records.Codec, base int64, count, lastDelta int, body []byte) []byte {
 	tb.Helper()
 	b := Build(records.NoCompression, []records.Record{{}})
@@ -98,7 +98,8 @@ func Raw(tb testing.TB, codec records.Codec, base int64, count, lastDelta int, b
 	return Resum(batch)
 }
 
-// Record is one record with a delta, n claimed and n real empty headers, and trailing bytes.
+// Record returns the bytes of a record with an offset delta, claimed and actual numbers of empty headers, and trailing
+// bytes.
 func Record(delta, claimed, headers int, trailing ...byte) []byte {
 	b := []byte{0}
 	b = wire.AppendVarint(b, 0)

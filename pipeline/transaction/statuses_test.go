@@ -21,12 +21,12 @@ func rowSealer(t *testing.T) *state.Sealer {
 	return s
 }
 
-// TestStatusRowsShowOnlyTheirNumber checks that only the number of verdicts can be seen. One transaction has valid
-// records alone, another every kind of bad record and gaps. Both are equally full, and their rows have equal sizes and
-// places.
+// TestStatusRowsShowOnlyTheirNumber checks that rows reveal only the number of statuses. One transaction has only valid
+// records, another every kind of bad record and gaps. Both are equally full, so their rows must have equal sizes and
+// positions.
 func TestStatusRowsShowOnlyTheirNumber(t *testing.T) {
 	valid, mixed := New(records.NewPool(), false), New(records.NewPool(), false)
-	for offset := range int64(3*state.MaxVerdicts + 5) {
+	for offset := range int64(3*state.MaxStatuses + 5) {
 		valid.setStatus(0, schemas.OK)
 		if offset%7 == 3 {
 			mixed.setSkipped(1)
@@ -39,7 +39,7 @@ func TestStatusRowsShowOnlyTheirNumber(t *testing.T) {
 	}
 	const from = 1000
 	for _, tx := range []*Transaction{valid, mixed} {
-		tx.Position.Next = from + 3*state.MaxVerdicts + 5
+		tx.Position.Next = from + 3*state.MaxStatuses + 5
 		tx.seal(rowSealer(t), from, 1)
 	}
 	if a, b := len(valid.Rows.Batches()), len(mixed.Rows.Batches()); a != b || a < 3 {
@@ -55,9 +55,9 @@ func TestStatusRowsShowOnlyTheirNumber(t *testing.T) {
 	}
 }
 
-// TestVerdictsCoverEveryOffset checks that each offset of a transaction has a verdict, and that seal panics if the
-// number of verdicts does not fit the position.
-func TestVerdictsCoverEveryOffset(t *testing.T) {
+// TestStatusesCoverEveryOffset checks that each offset of a transaction has a status, and that seal panics if the
+// number of statuses does not match the position.
+func TestStatusesCoverEveryOffset(t *testing.T) {
 	tx := new(Transaction)
 	tx.setStatus(0, schemas.OK)
 	tx.setStatus(2, schemas.TooLarge)
@@ -79,32 +79,32 @@ func TestVerdictsCoverEveryOffset(t *testing.T) {
 // TestRowsJoin checks that the last of several rows starts where the previous ones end, and ends at the position.
 func TestRowsJoin(t *testing.T) {
 	tx, sealer := New(records.NewPool(), false), rowSealer(t)
-	const from, count = 1000, 2*state.MaxVerdicts + 5
+	const from, count = 1000, 2*state.MaxStatuses + 5
 	tx.setSkipped(count)
 	tx.Position.Next = from + count
 	tx.seal(sealer, from, 1)
-	last, err := sealer.OpenVerdicts(tx.row)
+	last, err := sealer.OpenStatuses(tx.row)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if last.From != from+2*state.MaxVerdicts || last.To != from+count {
+	if last.From != from+2*state.MaxStatuses || last.To != from+count {
 		t.Errorf("the last row is of the offsets %d to %d", last.From, last.To)
 	}
 }
 
-// TestABuilderFindsStatusesByOffset checks that a Builder finds statuses by their offsets, also after the first of them
-// were left out.
+// TestABuilderFindsStatusesByOffset checks that a Builder finds statuses by their offsets, even after the first of them
+// were dropped.
 func TestABuilderFindsStatusesByOffset(t *testing.T) {
 	b := &Builder{Transaction: New(records.NewPool(), false), sent: state.Position{Next: 10}}
 	for _, code := range []schemas.Code{schemas.OK, schemas.Empty, schemas.TooLarge, schemas.InvalidUTF8} {
 		b.Transaction.setStatus(0, code)
 	}
 	want := []byte{schemas.Empty.Status(), schemas.TooLarge.Status()}
-	if got := b.Verdicts(11, 13); !slices.Equal(got, want) {
+	if got := b.Statuses(11, 13); !slices.Equal(got, want) {
 		t.Errorf("statuses of the offsets 11 and 12: %v, want %v", got, want)
 	}
-	b.DropVerdicts(12)
-	if got := b.Verdicts(12, 13); !slices.Equal(got, want[1:]) {
+	b.DropStatuses(12)
+	if got := b.Statuses(12, 13); !slices.Equal(got, want[1:]) {
 		t.Errorf("status of the offset 12: %v, want %v", got, want[1:])
 	}
 }

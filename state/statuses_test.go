@@ -11,39 +11,39 @@ import (
 	"testing"
 )
 
-func TestVerdictsOpen(t *testing.T) {
-	for _, width := range []int{1, 40, MaxVerdicts} {
+func TestStatusesOpen(t *testing.T) {
+	for _, width := range []int{1, 40, MaxStatuses} {
 		want := testRow(width)
-		out := testSealer(t).SealVerdicts([]byte("before"), want)[len("before"):]
+		out := testSealer(t).SealStatuses([]byte("before"), want)[len("before"):]
 		if len(out) != width+rowOverhead {
 			t.Fatalf("width %d: %d bytes, want %d", width, len(out), width+rowOverhead)
 		}
-		row, err := testSealer(t).OpenVerdicts(out)
+		row, err := testSealer(t).OpenStatuses(out)
 		if err != nil || !reflect.DeepEqual(row, want) {
 			t.Errorf("width %d: %d to %d, %v", width, row.From, row.To, err)
 		}
-		if width > 8 && bytes.Contains(out, want.Verdicts[:8]) {
-			t.Errorf("width %d: verdicts in clear", width)
+		if width > 8 && bytes.Contains(out, want.Statuses[:8]) {
+			t.Errorf("width %d: statuses in clear", width)
 		}
 	}
-	if s := testSealer(t); bytes.Equal(s.SealVerdicts(nil, testRow(9)), s.SealVerdicts(nil, testRow(9))) {
+	if s := testSealer(t); bytes.Equal(s.SealStatuses(nil, testRow(9)), s.SealStatuses(nil, testRow(9))) {
 		t.Error("two seals have one nonce")
 	}
 }
 
-// TestVerdictsRefuseEveryFlippedBit flips bits by accident, which the checksum detects, and as an adversary who
-// corrects the checksum.
-func TestVerdictsRefuseEveryFlippedBit(t *testing.T) {
+// TestStatusesRefuseEveryFlippedBit checks that every flipped bit is refused: after an accident, which the checksum
+// detects, and after an adversary, who corrects the checksum.
+func TestStatusesRefuseEveryFlippedBit(t *testing.T) {
 	for _, row := range []StatusRow{testRow(40), mergedRow()} {
-		refuseEveryFlippedBit(t, testSealer(t).SealVerdicts(nil, row), func(b []byte) (bool, error) {
-			row, err := testSealer(t).OpenVerdicts(b)
-			return row.Verdicts != nil, err
+		refuseEveryFlippedBit(t, testSealer(t).SealStatuses(nil, row), func(b []byte) (bool, error) {
+			row, err := testSealer(t).OpenStatuses(b)
+			return row.Statuses != nil, err
 		})
 	}
 }
 
-func TestVerdictsRefuseOthers(t *testing.T) {
-	value := testSealer(t).SealVerdicts(nil, testRow(40))
+func TestStatusesRefuseOthers(t *testing.T) {
+	value := testSealer(t).SealStatuses(nil, testRow(40))
 	for _, c := range foreigners("row of verdicts") {
 		i := testIncarnation()
 		c.change(&i)
@@ -51,11 +51,11 @@ func TestVerdictsRefuseOthers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.OpenVerdicts(value); !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.text) {
+		if _, err := s.OpenStatuses(value); !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.text) {
 			t.Errorf("other %s: %v", c.name, err)
 		}
 	}
-	if _, err := testSealer(t).OpenVerdicts(testSealer(t).Seal(nil, testPosition(), fill(40, 0))); !errors.Is(err,
+	if _, err := testSealer(t).OpenStatuses(testSealer(t).Seal(nil, testPosition(), fill(40, 0))); !errors.Is(err,
 		ErrFormat) {
 		t.Errorf("a state as a row: %v", err)
 	}
@@ -69,26 +69,26 @@ func TestVerdictsRefuseOthers(t *testing.T) {
 func TestARowIsAsLongAsItsOffsets(t *testing.T) {
 	for to, want := range map[uint64]bool{80: false, 81: true, 82: false, 40: false} {
 		s := testSealer(t)
-		row := s.appendOwner(nil, KindVerdicts)
+		row := s.appendOwner(nil, KindStatuses)
 		row = binary.LittleEndian.AppendUint64(row, 77)
 		row = binary.LittleEndian.AppendUint64(row, to)
-		if _, err := s.OpenVerdicts(s.close(row, 0, newNonce(), fill(4, 1))); (err == nil) != want {
+		if _, err := s.OpenStatuses(s.close(row, 0, newNonce(), fill(4, 1))); (err == nil) != want {
 			t.Errorf("4 statuses of the offsets 77 to %d: %v", to, err)
 		}
 	}
 }
 
-// TestNoRowIsEmptyOrTooLong checks that an empty or too long row is not sealed. The width of a row is public, and
-// bounds the memory that opening it takes.
+// TestNoRowIsEmptyOrTooLong checks that an empty or too long row is not sealed. The bound matters because the width of
+// a row is public and determines the memory for opening it.
 func TestNoRowIsEmptyOrTooLong(t *testing.T) {
-	for _, width := range []int{0, MaxVerdicts + 1} {
+	for _, width := range []int{0, MaxStatuses + 1} {
 		func() {
 			defer func() {
 				if r, _ := recover().(string); !strings.HasPrefix(r, "BUG: state: ") {
 					t.Errorf("width %d: panic %q", width, r)
 				}
 			}()
-			testSealer(t).SealVerdicts(nil, testRow(width))
+			testSealer(t).SealStatuses(nil, testRow(width))
 			t.Errorf("width %d: sealed", width)
 		}()
 	}
@@ -116,10 +116,10 @@ func TestStretchesHaveOneForm(t *testing.T) {
 					t.Errorf("%s: panic %q", name, r)
 				}
 			}()
-			testSealer(t).SealVerdicts(nil, row)
+			testSealer(t).SealStatuses(nil, row)
 			t.Errorf("%s: sealed", name)
 		}()
-		if _, err := testSealer(t).OpenVerdicts(forgeRow(t, row)); !errors.Is(err, ErrCorrupt) ||
+		if _, err := testSealer(t).OpenStatuses(forgeRow(t, row)); !errors.Is(err, ErrCorrupt) ||
 			!strings.Contains(err.Error(), "fields") {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -128,16 +128,16 @@ func TestStretchesHaveOneForm(t *testing.T) {
 	for i := range MaxStretches + 1 {
 		many.Stretches = append(many.Stretches, Stretch{int32(i), 0, 1})
 	}
-	if _, err := testSealer(t).OpenVerdicts(forgeRow(t, many)); !errors.Is(err, ErrCorrupt) {
+	if _, err := testSealer(t).OpenStatuses(forgeRow(t, many)); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("too many: %v", err)
 	}
 }
 
-// forgeRow seals a row that SealVerdicts would not.
+// forgeRow seals a row that SealStatuses would not.
 func forgeRow(t *testing.T, row StatusRow) []byte {
 	t.Helper()
 	s := testSealer(t)
-	b := append(s.appendOwner(nil, KindVerdicts), make([]byte, 16)...)
+	b := append(s.appendOwner(nil, KindStatuses), make([]byte, 16)...)
 	b[0] = format2
 	binary.LittleEndian.PutUint64(b[rowHeader-16:], uint64(row.From))
 	binary.LittleEndian.PutUint64(b[rowHeader-8:], uint64(row.To))
@@ -147,7 +147,7 @@ func forgeRow(t *testing.T, row StatusRow) []byte {
 		b = binary.LittleEndian.AppendUint64(b, uint64(s.From))
 		b = binary.LittleEndian.AppendUint32(b, uint32(s.To-s.From))
 	}
-	return s.close(b, 0, testNonce(), row.Verdicts)
+	return s.close(b, 0, testNonce(), row.Statuses)
 }
 
 // TestCutCoversAll checks that the parts of a cut row can be sealed, that together they equal the row, offset by
@@ -165,12 +165,12 @@ func TestCutCoversAll(t *testing.T) {
 		width     int
 		rows      int
 	}{
-		{"one partition", nil, MaxVerdicts + 1, 2},
+		{"one partition", nil, MaxStatuses + 1, 2},
 		{"a short row", nil, 7, 1},
 		{"few", []Stretch{{0, 5, 12}, {1, 0, 3}}, 10, 1},
-		{"one that is too long", []Stretch{{0, 3, 2*MaxVerdicts + 4}}, 2*MaxVerdicts + 1, 3},
-		{"an end at the limit", []Stretch{{0, 0, MaxVerdicts}, {1, 0, 5}}, MaxVerdicts + 5, 2},
-		{"cut behind a short one", []Stretch{{0, 0, 5}, {1, 7, MaxVerdicts + 9}, {0, 5, 6}}, MaxVerdicts + 8, 2},
+		{"one that is too long", []Stretch{{0, 3, 2*MaxStatuses + 4}}, 2*MaxStatuses + 1, 3},
+		{"an end at the limit", []Stretch{{0, 0, MaxStatuses}, {1, 0, 5}}, MaxStatuses + 5, 2},
+		{"cut behind a short one", []Stretch{{0, 0, 5}, {1, 7, MaxStatuses + 9}, {0, 5, 6}}, MaxStatuses + 8, 2},
 		{"as many as fit", ones(MaxStretches), MaxStretches, 1},
 		{"many", ones(2*MaxStretches + 5), 2*MaxStretches + 5, 3},
 	} {
@@ -180,16 +180,16 @@ func TestCutCoversAll(t *testing.T) {
 			merged    int64
 			partition int32
 			offset    int64
-			verdict   byte
+			status    byte
 		}
 		each := func(r StatusRow) []offset {
-			all, at := make([]offset, 0, len(r.Verdicts)), 0
+			all, at := make([]offset, 0, len(r.Statuses)), 0
 			if r.Stretches == nil {
 				r.Stretches = []Stretch{{-1, r.From, r.To}}
 			}
 			for _, s := range r.Stretches {
 				for o := s.From; o < s.To; o++ {
-					all = append(all, offset{r.From + int64(at), s.Partition, o, r.Verdicts[at]})
+					all = append(all, offset{r.From + int64(at), s.Partition, o, r.Statuses[at]})
 					at++
 				}
 			}
@@ -199,12 +199,12 @@ func TestCutCoversAll(t *testing.T) {
 		var got []offset
 		for first, rest := row.Cut(); ; first, rest = rest.Cut() {
 			rows++
-			opened, err := testSealer(t).OpenVerdicts(testSealer(t).SealVerdicts(nil, first))
+			opened, err := testSealer(t).OpenStatuses(testSealer(t).SealStatuses(nil, first))
 			if err != nil || !reflect.DeepEqual(opened, first) {
 				t.Fatalf("%s: row %d: %v", c.name, rows, err)
 			}
 			got = append(got, each(opened)...)
-			if len(rest.Verdicts) == 0 {
+			if len(rest.Statuses) == 0 {
 				break
 			}
 		}

@@ -8,12 +8,12 @@ import (
 	"golang.org/x/crypto/chacha20poly1305"
 )
 
-// StatusRow holds the statuses of the offsets [From, To) of one incarnation, one byte for each. They are offsets of the
-// input's partition, or of the merged log of a whole topic. The caller defines the meaning of the bytes. Only their
-// number, To − From, is visible outside.
+// StatusRow holds the statuses of the offsets [From, To) of one incarnation, one byte for each. The offsets belong to
+// the input's partition, or to the merged log of a whole topic. The caller defines the meaning of a status. Only the
+// number of statuses, To − From, is visible to others.
 type StatusRow struct {
-	From, To int64 // public: stored in clear, and authenticated
-	Verdicts []byte
+	From, To int64 // public offsets: stored in clear, and authenticated
+	Statuses []byte
 
 	// Stretches list, for the stream of a whole topic, the input offsets that the row covers, in order. They are
 	// public. They are nil for the stream of one partition, whose offsets are the input's.
@@ -27,25 +27,25 @@ type Stretch struct {
 }
 
 const (
-	rowHeader   = 2 + 16 + 4 + 4 + 8 + 8 // for format 1; format 2 adds the stretches after their number
+	rowHeader   = 2 + 16 + 4 + 4 + 8 + 8 // header of format 1; format 2 has the stretches after their count
 	rowOverhead = rowHeader + len(nonce{}) + chacha20poly1305.Overhead + checksumSize
 	stretchSize = 4 + 8 + 4
 
-	// MaxVerdicts is the largest number of statuses in one row: half of a broker's default limit of 1 MiB, so that a
-	// row with its overhead fits whatever else shares its batch. MaxStretches take half as many bytes again.
-	MaxVerdicts  = 512 << 10
-	MaxStretches = MaxVerdicts / 2 / stretchSize
+	// MaxStatuses is the largest number of statuses in one row: half of a broker's default limit of 1 MiB, so that a
+	// row with its overhead fits in a batch with other records. MaxStretches take half as many bytes in addition.
+	MaxStatuses  = 512 << 10
+	MaxStretches = MaxStatuses / 2 / stretchSize
 )
 
-// Cut splits r after the offsets that fit in one sealed row. The first part is never empty if r is not; the rest is
-// empty if all of r fits. The parts share r's verdicts, and its stretches unless one is split in two.
+// Cut splits r after the offsets that fit in one sealed row. The first part is never empty if r is not; rest is empty
+// if all of r fits. Both share memory with r, except for a stretch that is split in two.
 func (r StatusRow) Cut() (first, rest StatusRow) {
-	n, first, rest := int64(min(len(r.Verdicts), MaxVerdicts)), r, r
+	n, first, rest := int64(min(len(r.Statuses), MaxStatuses)), r, r
 	if len(r.Stretches) > 0 {
 		n, first.Stretches, rest.Stretches = cutStretches(r.Stretches, n)
 	}
 	first.To, rest.From = r.From+n, r.From+n
-	first.Verdicts, rest.Verdicts = r.Verdicts[:n:n], r.Verdicts[n:]
+	first.Statuses, rest.Statuses = r.Statuses[:n:n], r.Statuses[n:]
 	return first, rest
 }
 
@@ -68,30 +68,30 @@ func cutStretches(all []Stretch, n int64) (covered int64, first, rest []Stretch)
 	return covered, all, nil
 }
 
-// SealVerdicts appends a row to dst and returns it:
+// SealStatuses appends a row to dst and returns it:
 //
 //	format u8 ‖ kind u8 ‖ incarnation 16 ‖ partition i32 ‖ key version u32 ‖ from i64 ‖ to i64
 //	‖ [number of stretches u32 ‖ (partition i32 ‖ from i64 ‖ offsets u32) for each]
-//	‖ nonce 24 ‖ verdicts, encrypted ‖ tag 16 ‖ CRC-32C u32
+//	‖ nonce 24 ‖ statuses, encrypted ‖ tag 16 ‖ CRC-32C u32
 //
 // The fields in brackets are in format 2, which rows with stretches have. A row is sealed as a state is:
 // XChaCha20-Poly1305 under the seal key with a random nonce; the associated data are everything before the nonce, then
-// the stream's name after its length. It panics, because of a bug, if there are no verdicts, more than MaxVerdicts or
-// MaxStretches, or if the stretches do not have the length of the verdicts.
-func (s *Sealer) SealVerdicts(dst []byte, row StatusRow) []byte {
-	return s.sealVerdicts(dst, newNonce(), row)
+// the stream's name after its length. SealStatuses panics on a bug of the caller: no statuses, more than MaxStatuses or
+// MaxStretches, or stretches whose length differs from the number of statuses.
+func (s *Sealer) SealStatuses(dst []byte, row StatusRow) []byte {
+	return s.sealStatuses(dst, newNonce(), row)
 }
 
-func (s *Sealer) sealVerdicts(dst []byte, n nonce, row StatusRow) []byte {
-	width := len(row.Verdicts)
-	if width == 0 || width > MaxVerdicts || row.To-row.From != int64(width) {
-		panic(fmt.Sprintf("BUG: state: row of %d verdicts for offsets %d to %d, want 1 to %d", width, row.From, row.To, MaxVerdicts))
+func (s *Sealer) sealStatuses(dst []byte, n nonce, row StatusRow) []byte {
+	width := len(row.Statuses)
+	if width == 0 || width > MaxStatuses || row.To-row.From != int64(width) {
+		panic(fmt.Sprintf("BUG: state: row of %d statuses for offsets %d to %d, want 1 to %d", width, row.From, row.To, MaxStatuses))
 	}
 	if row.Stretches != nil && !row.covered() {
-		panic(fmt.Sprintf("BUG: state: %d stretches do not cover a row of %d verdicts", len(row.Stretches), width))
+		panic(fmt.Sprintf("BUG: state: %d stretches do not cover a row of %d statuses", len(row.Stretches), width))
 	}
 	start := len(dst)
-	dst = s.appendOwner(dst, KindVerdicts)
+	dst = s.appendOwner(dst, KindStatuses)
 	dst = binary.LittleEndian.AppendUint64(dst, uint64(row.From))
 	dst = binary.LittleEndian.AppendUint64(dst, uint64(row.To))
 	if row.Stretches != nil {
@@ -103,7 +103,7 @@ func (s *Sealer) sealVerdicts(dst []byte, n nonce, row StatusRow) []byte {
 			dst = binary.LittleEndian.AppendUint32(dst, uint32(s.To-s.From))
 		}
 	}
-	return s.close(dst, start, n, row.Verdicts)
+	return s.close(dst, start, n, row.Statuses)
 }
 
 // covered reports whether the stretches have as many offsets as the row, in canonical form: none is empty, and none
@@ -124,10 +124,10 @@ func (r StatusRow) covered() bool {
 	return left == 0
 }
 
-// OpenVerdicts opens a row of the same incarnation and key version; its verdicts are a copy. Errors: ErrFormat,
+// OpenStatuses opens a row of the same incarnation and key version; its statuses are a copy. Errors: ErrFormat,
 // ErrCorrupt, ErrForeign.
-func (s *Sealer) OpenVerdicts(value []byte) (StatusRow, error) {
-	r, err := unframe(value, KindVerdicts)
+func (s *Sealer) OpenStatuses(value []byte) (StatusRow, error) {
+	r, err := unframe(value, KindStatuses)
 	if err != nil {
 		return StatusRow{}, err
 	}
@@ -140,21 +140,21 @@ func (s *Sealer) OpenVerdicts(value []byte) (StatusRow, error) {
 	header := value[:r.at]
 	n, sealed := r.bytes(len(nonce{})), r.rest()
 	width := len(sealed) - chacha20poly1305.Overhead
-	if r.bad || row.From < 0 || width < 1 || width > MaxVerdicts || row.To-row.From != int64(width) {
-		return StatusRow{}, malformed(KindVerdicts)
+	if r.bad || row.From < 0 || width < 1 || width > MaxStatuses || row.To-row.From != int64(width) {
+		return StatusRow{}, malformed(KindStatuses)
 	}
-	if err := s.incarnation.belongs(KindVerdicts, id, partition, keyVersion); err != nil {
+	if err := s.incarnation.belongs(KindStatuses, id, partition, keyVersion); err != nil {
 		return StatusRow{}, err
 	}
-	row.Verdicts, err = s.aead().Open(make([]byte, 0, width), n, sealed, s.associated(header))
+	row.Statuses, err = s.aead().Open(make([]byte, 0, width), n, sealed, s.associated(header))
 	if err != nil {
-		return StatusRow{}, fmt.Errorf("%w: %v fails authentication", ErrCorrupt, KindVerdicts)
+		return StatusRow{}, fmt.Errorf("%w: %v fails authentication", ErrCorrupt, KindStatuses)
 	}
 	return row, nil
 }
 
-// stretches returns the stretches of a row, which follow their number. The number is first compared with the bytes that
-// are left.
+// stretches returns the stretches of a row, which follow their number. The number is first compared with the remaining
+// bytes.
 func (r *reader) stretches() []Stretch {
 	n := r.uint32()
 	if uint64(n)*stretchSize > uint64(len(r.record)-r.at) {
