@@ -19,7 +19,6 @@ import (
 	"oriel/state"
 )
 
-// auditOptions has the flags of `oriel audit`.
 type auditOptions struct {
 	runs      int
 	time      time.Duration

@@ -15,7 +15,6 @@ import (
 	"oriel/schemas"
 )
 
-// discoveriesOptions has the flags of `oriel discoveries`.
 type discoveriesOptions struct {
 	rate float64
 	look uint64

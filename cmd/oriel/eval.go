@@ -20,7 +20,6 @@ import (
 	"oriel/pipeline/kafka"
 )
 
-// evalOptions has the flags of `oriel eval`.
 type evalOptions struct {
 	ndjson     string
 	topic      string

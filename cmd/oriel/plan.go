@@ -27,7 +27,6 @@ import (
 	"oriel/state"
 )
 
-// planOptions has the flags of `oriel plan`.
 type planOptions struct {
 	json     bool
 	plot     string

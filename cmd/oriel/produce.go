@@ -24,7 +24,6 @@ import (
 	"oriel/schemas"
 )
 
-// produceOptions has the flags of `oriel produce`.
 type produceOptions struct {
 	topic     string
 	ndjson    string

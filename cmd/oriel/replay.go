@@ -16,7 +16,6 @@ import (
 	"oriel/cmd/internal/settings"
 )
 
-// replayOptions has the flags of `oriel replay`.
 type replayOptions struct {
 	replay.Options
 

@@ -25,7 +25,6 @@ import (
 	"oriel/schemas"
 )
 
-// tailOptions has the flags of `oriel tail`.
 type tailOptions struct {
 	topic     string
 	partition int32 // −1: all partitions

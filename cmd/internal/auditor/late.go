@@ -42,7 +42,6 @@ func (s sumOperator) ReferenceModel([]byte) (operators.ReferenceModel, error) {
 	return sumReference{sumOperator: s}, nil
 }
 
-// sumMachine is the machine of sumOperator.
 type sumMachine struct{ *mechanisms.Stream }
 
 // Open returns no decisions, because none is due before the first record.

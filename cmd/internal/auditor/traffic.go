@@ -67,7 +67,6 @@ func (c *traffic) step() {
 	}
 }
 
-// next returns the next record.
 func (c *traffic) next() operators.Record {
 	c.same = false
 	which := c.public.IntN(16)

@@ -20,7 +20,6 @@ import (
 // eventBytes is the default size of every event. Shorter events are extended with white space.
 const eventBytes = 60
 
-// validEvent is a valid event.
 const validEvent = `{"features":{"carrier":"UA","hour":17},"label":1}`
 
 // malformed has, for each rule that an event of eventBytes can break, an event that breaks it.

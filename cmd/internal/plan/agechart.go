@@ -145,7 +145,6 @@ func (m *machine) smoothAges(last, decade uint64) []uint64 {
 	return slices.DeleteFunc(slices.Compact(ages), func(age uint64) bool { return age >= last })
 }
 
-// ageChart returns the chart of ε against age.
 func (r *Report) ageChart(lines []line) *figure.Chart {
 	age := "age of the event: steps since it was added"
 	if r.Setting.users() {

@@ -43,7 +43,6 @@ func open(c mechanisms.Config) (*machine, error) {
 	return m, nil
 }
 
-// poles returns how many poles a filter has.
 func (m *machine) poles() int { return int(m.plan.Filter.Count + m.plan.Decay.Count) }
 
 // bothSigns reports whether the filter has residues of both signs. The response then rises after falling

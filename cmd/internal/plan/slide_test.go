@@ -16,7 +16,6 @@ import (
 // curves caches the results of linesOf; tests only read it.
 var curves = map[string][]line{}
 
-// reportOf returns the report of a setting.
 func reportOf(t *testing.T, name string) *Report {
 	t.Helper()
 	r, err := theGolden()
@@ -38,7 +37,6 @@ func linesOf(t *testing.T, name string) []line {
 	return curves[name]
 }
 
-// slideOf returns the slide of a setting.
 func slideOf(t *testing.T, name string) *figure.Slide {
 	t.Helper()
 	return reportOf(t, name).slide(linesOf(t, name))

@@ -122,7 +122,6 @@ func (p Partitions) orderBytes() float64 {
 	return tick * (24 * time.Hour).Seconds() / p.Interval.Seconds()
 }
 
-// title returns the title of the table.
 func (s *Streams) title() string {
 	return fmt.Sprintf("One stream of %d partitions, or %d streams: %s events a second in all",
 		s.Partitions, s.Partitions, figure.Digits(s.Topic.EventsPerSecond))

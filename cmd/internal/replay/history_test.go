@@ -138,7 +138,6 @@ func active(window, t uint64) (nodes []noise.NodeID) {
 	return nodes
 }
 
-// mechanismOf returns the mechanism of the settings.
 func mechanismOf(t *testing.T, s settings.Settings) mechanisms.Config {
 	t.Helper()
 	learner, err := s.Learner()
