@@ -97,7 +97,7 @@ func TestAuditReachesTheClaim(t *testing.T) {
 }
 
 // likelihood returns the weights of the releases of blt in the likelihood-ratio statistic of events at the given places
-// in 0 … steps − 1: Σ_t x_t·(β∗y)_t with x = β∗G of an event of size 1, in float64 by recurrences.
+// in 0 … steps − 1. The statistic is Σ_t x_t·(β∗y)_t with x = β∗G of an event of size 1, in float64 by recurrences.
 func likelihood(f blt.Filter, steps int, places []int) []float64 {
 	const unit = 1 << 30
 	beta, weights := make([]float64, steps), make([]float64, steps)

@@ -207,9 +207,9 @@ func (s *Stream) totals() []int64 {
 
 // Draw draws one of the coordinates from … to−1 by the sums of contributions over all closed steps: coordinate i with
 // probability proportional to e^(q_i/β). It returns the coordinate's offset in that range. The Guarantee includes the
-// loss of all draws. Draw panics for other mechanisms, and outside the schedule: in a step that is not a multiple of
-// Every, after MaxDraws times, with records in the open batch, after K draws, or, with Disjoint, if from is before the
-// end of the previous draw's range. Whether a step draws must be public.
+// loss of all draws. Draw panics for other mechanisms and outside the schedule. Not in the schedule are steps that are
+// not a multiple of Every, steps with records in the open batch, and draws after MaxDraws or K. With Disjoint, from
+// must not be before the end of the previous draw's range. Whether a step draws must be public.
 func (s *Stream) Draw(from, to int) int {
 	totals := s.totals()
 	if totals == nil || !s.due(from) {

@@ -55,11 +55,11 @@ func sums(stream Stream, c mechanisms.Config) []float64 {
 	return out
 }
 
-// CheckChain plays pairs of short histories that differ in one record by as little as possible: one lattice unit of one
-// coordinate, one byte of a coordinate, a null event in place of a zero contribution, or one field of the record's
-// identity. All noise from the record's step on must be new. Two independent noises agree at a coordinate with
-// probability of about 1/s, where s is the scale in lattice units. The p-value is the probability of at least as many
-// agreements as were found.
+// CheckChain plays pairs of short histories that differ in one record by as little as possible. They differ in one
+// lattice unit of one coordinate, one byte of a coordinate, a null event in place of a zero contribution, or one field
+// of the record's identity. All noise from the record's step on must be new. Two independent noises agree at a
+// coordinate with probability of about 1/s, where s is the scale in lattice units. The p-value is the probability of at
+// least as many agreements as were found.
 //
 // A component must take a record's numbers as its contribution, without quantising. RawContributions replaces
 // quantisers accordingly.

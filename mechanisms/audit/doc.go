@@ -33,11 +33,13 @@
 //   - package residual: the noise of all coordinates and steps, rebuilt and compared with the calibration's.
 //   - Scripted: a sum that releases a fixed script: if events still change decisions, the operator uses them in another way.
 //
-// References: Clopper and Pearson, "The use of confidence or fiducial limits illustrated in the case of the binomial"
-// (Biometrika 1934); Dong, Roth and Su, "Gaussian differential privacy" (JRSS B 2022); Kairouz, Oh and Viswanath, "The
-// composition theorem for differential privacy" (ICML 2015); Nasr and others, "Tight auditing of differentially private
-// machine learning" (USENIX Security 2023); Steinke, Nasr and Jagielski, "Privacy auditing with one (1) training run"
-// (NeurIPS 2023).
+// References:
+//   - Clopper and Pearson, "The use of confidence or fiducial limits illustrated in the case of the binomial"
+//     (Biometrika 1934)
+//   - Dong, Roth and Su, "Gaussian differential privacy" (JRSS B 2022)
+//   - Kairouz, Oh and Viswanath, "The composition theorem for differential privacy" (ICML 2015)
+//   - Nasr and others, "Tight auditing of differentially private machine learning" (USENIX Security 2023)
+//   - Steinke, Nasr and Jagielski, "Privacy auditing with one (1) training run" (NeurIPS 2023)
 //
 // Cost: the steps of a run, and n products a release. Duties of the caller: coins must be fair and secret from the
 // machine, runs must be independent, and they must be added in order.

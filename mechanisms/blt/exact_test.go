@@ -83,8 +83,9 @@ func withoutSlack(t *testing.T, f Filter, s float64, delta int64, age uint64) fl
 }
 
 // TestExactLawIsWithinTheClaim checks PROOF.md, Theorem 1 by exact enumeration with the real carry, at the first step
-// and later, at scales where η is as large as the noise: δ_exact ≤ δ(µ*) ≤ δ(claim) and µ* ≤ claim, where µ* is the
-// largest shift. Histories with a draw beyond 5.5 s are left out, which makes δ_exact smaller by less than 2e-7.
+// and later, at scales where η is as large as the noise. It must hold that δ_exact ≤ δ(µ*) ≤ δ(claim) and µ* ≤ claim,
+// where µ* is the largest shift. Histories with a draw beyond 5.5 s are left out, which makes δ_exact smaller by less
+// than 2e-7.
 func TestExactLawIsWithinTheClaim(t *testing.T) {
 	epsilons := []float64{0, 0.1, 0.5, 1, 2, 4}
 	red := 0

@@ -44,7 +44,7 @@ var errShape = errors.New("blt: filter: not 1 > q_1 > … > q_m > 0 with residue
 // errSigns means that the filter's response is not as PROOF.md, Lemma 1 requires, or cannot be certified.
 var errSigns = errors.New("blt: filter: its inverse is not certain to have m rates in (0, 1), and sums that fall, rise at most once, and stay in (0, 1]")
 
-// Validate checks that the filter satisfies PROOF.md, Lemma 1: 1 > q_1 > … > q_m > 0, and residues that are either all
+// Validate checks that the filter satisfies PROOF.md, Lemma 1: 1 > q_1 > … > q_m > 0. Residues must be either all
 // positive with ΣR_k/q_k < 1, in exact arithmetic, or of both signs with the certificates of NewResponse. Shift must
 // equal f.shift().
 func (f Filter) Validate() error {

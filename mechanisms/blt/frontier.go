@@ -87,7 +87,7 @@ func (r *Response) ratio(window uint64) float64 {
 
 // treeVariance returns the mean and the largest variance of tree-gaussian in units (Δ/µ)²: σ² = h·(Δ/µ)² a node, h =
 // L+1 with W = 2^L. At position p < W of a block the nodes of [1, p] and of [p+1, W] number L + 1 minus the trailing
-// zero bits of p, and at p = W there is one: on average L + 1/W.
+// zero bits of p, and at p = W there is one. Their average is L + 1/W.
 func treeVariance(window uint64) (mean, worst float64) {
 	levels := bits.Len64(window - 1)
 	h := float64(levels + 1)

@@ -41,7 +41,7 @@ type Component struct {
 	Clip float64 // L, ℓ2 bound in scaled coordinates, loss units: no contribution exceeds Λ units of the grid of L
 
 	// Quantiser makes contributions. nil clips to the ball of radius L in the ℓ2 norm of scaled coordinates and rounds
-	// to the nearest lattice point, so that two contributions are at most 2Λ apart, and one is at most Λ from the null
+	// to the nearest lattice point. Two contributions are then at most 2Λ apart, and one is at most Λ from the null
 	// contribution.
 	Quantiser Quantiser
 

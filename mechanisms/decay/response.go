@@ -99,8 +99,8 @@ func (r *response) blocks(steps uint64) rational.Interval {
 }
 
 // userShift returns, in lattice units, the ℓ2 distance by which count ≥ 1 events of one user move the means of the
-// noises of age steps, if they are at the worst steps, 0, s, 2s, … of one block (PROOF.md, Theorem 4). With ρ = 2η√n,
-// k' the number of events within age steps, and c_j = 0 for j < 0,
+// noises of age steps. The events are at the worst steps, 0, s, 2s, … of one block (PROOF.md, Theorem 4). With ρ =
+// 2η√n, k' the number of events within age steps, and c_j = 0 for j < 0,
 //
 //	√( Δ²·Σ_{j<age} (Σ_{r<count} c_{j−rs})² + 2Δρ·k'·B²_{min(age, P)} + ρ²·ΣB² ).
 func (r *response) userShift(delta rational.Interval, n int, age, separation, count uint64) rational.Interval {

@@ -15,14 +15,17 @@
 // Package protection gives a figure its meaning: a Guarantee names its scope and its unit. Guarantees hold against
 // polynomial-time adversaries, because noise comes from a pseudorandom function.
 //
-// References: Balle and Wang, "Improving the Gaussian Mechanism for Differential Privacy" (ICML 2018), Theorem 8; Dong,
-// Roth and Su, "Gaussian Differential Privacy" (JRSS B 2022), Corollary 2.13; Bun and Steinke, "Concentrated
-// Differential Privacy" (TCC 2016); Canonne, Kamath and Steinke, "The Discrete Gaussian for Differential Privacy"
-// (NeurIPS 2020), Proposition 12; Kairouz, Oh and Viswanath, "The Composition Theorem for Differential Privacy" (ICML
-// 2015).
+// References:
+//   - Balle and Wang, "Improving the Gaussian Mechanism for Differential Privacy" (ICML 2018), Theorem 8
+//   - Dong, Roth and Su, "Gaussian Differential Privacy" (JRSS B 2022), Corollary 2.13
+//   - Bun and Steinke, "Concentrated Differential Privacy" (TCC 2016)
+//   - Canonne, Kamath and Steinke, "The Discrete Gaussian for Differential Privacy" (NeurIPS 2020), Proposition 12
+//   - Kairouz, Oh and Viswanath, "The Composition Theorem for Differential Privacy" (ICML 2015)
+//
+// For example, two streams of the same µ and a mechanism of pure ε = 0.1:
 //
 //	mu := dp.GaussianMu(dp.Budget{Epsilon: 1, Delta: 1e-6}) // 0.2367…
-//	var total dp.Total                                       // of two streams with that µ and a mechanism of pure ε = 0.1
+//	var total dp.Total
 //	total.AddMu(mu)
 //	total.AddMu(mu)
 //	total.AddPure(0.1)

@@ -59,10 +59,10 @@ func GaussianRho(mu float64) float64 {
 }
 
 // ExponentialRho returns ρ = ε²/8, rounded up, for one ε-DP draw of the exponential mechanism. The draw has bounded
-// range ε, and every such mechanism is ε²/8-zCDP (Cesar and Rogers, "Bounding, Concentrating, and Truncating: Unifying
-// Privacy Loss Composition for Data Analytics", ALT 2021, Lemma 3.4, from Dong, Durfee and Rogers, "Optimal
-// Differential Privacy Composition for Exponential Mechanisms", ICML 2020). Pure ε-DP alone gives PureRho, about four
-// times as much.
+// range ε. Every mechanism of bounded range is ε²/8-zCDP (Cesar and Rogers, "Bounding, Concentrating, and Truncating:
+// Unifying Privacy Loss Composition for Data Analytics", ALT 2021, Lemma 3.4). Their source is Dong, Durfee and Rogers,
+// "Optimal Differential Privacy Composition for Exponential Mechanisms" (ICML 2020). Pure ε-DP alone gives PureRho,
+// about four times as much.
 func ExponentialRho(epsilon float64) float64 {
 	mustBeLoss("ExponentialRho", epsilon)
 	if math.IsInf(epsilon, 1) {

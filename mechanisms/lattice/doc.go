@@ -8,7 +8,7 @@
 // The one conversion to floating point, Grid.Float64, is a public function of the released integer: so the low bits of
 // a decision cannot reveal more than the integer does (Mironov 2012). PROOF.md has the argument.
 //
-// Every function here gives the same bits on every CPU and compiler: scaling is by exact powers of two, rounding is to
+// Every function here gives the same bits on every CPU and compiler. Scaling is by exact powers of two, rounding is to
 // nearest even by construction, sums have one fixed order, and no product is added without a conversion that forbids
 // fusing. Dot and Norm are here for the same reason; operators whose bytes are replayed must use them.
 //

@@ -1,6 +1,6 @@
-// Package coco is window-private constrained online convex optimisation, WDP-COCO: Algorithm 1 (projection) and
-// Algorithm 2 (llo, local linear oracle) of SPEC.md §5 and §6, over the private sum of a mechanisms.Stream; and noisy
-// online gradient descent (ogd), its baseline of care point 3, over a stream that releases each step separately.
+// Package coco is window-private constrained online convex optimisation, WDP-COCO. It has Algorithm 1 (projection)
+// and Algorithm 2 (llo, local linear oracle) of SPEC.md §5 and §6, over the private sum of a mechanisms.Stream. Noisy
+// online gradient descent (ogd), its baseline of care point 3, runs over a stream that releases each step separately.
 //
 //	ℓ  an event's loss, convex      v  its gradient at the released decision, clipped to L     B  events a step
 //	y_t  private Σ of the v of step t alone

@@ -7,8 +7,8 @@ import (
 	"oriel/operators"
 )
 
-// The fields of a state are: the update (x, or the state of the local oracle); means of sums, n floats, if the plan has
-// them; the fields of the band, if there is one; and S, n floats, under OwnConvexity.
+// The first field of a state is the update: x, or the state of the local oracle. Means of sums, n floats, follow if the
+// plan has them, and the fields of the band, if there is one. The last field is S, n floats, under OwnConvexity.
 const stateVersion = 1
 
 // defineState lists the fields of the state of a machine that build has made.

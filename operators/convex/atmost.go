@@ -6,9 +6,9 @@ import (
 	"math"
 )
 
-// AtMost is a product of sets {0 ≤ x ≤ R, Σx ≤ kR}: the convex hull of R times the indicators of at most k of n items,
-// the independence polytope of a uniform matroid (subsets-at-most) or of a partition matroid (partition-at-most). It
-// has an interior.
+// AtMost is a product of sets {0 ≤ x ≤ R, Σx ≤ kR}. Such a set is the convex hull of R times the indicators of at most
+// k of n items, the independence polytope of a uniform matroid (subsets-at-most) or of a partition matroid
+// (partition-at-most). It has an interior.
 type AtMost struct {
 	shape
 	bases Partition // the sets with equality Σx = kR, with the same blocks

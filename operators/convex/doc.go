@@ -26,11 +26,11 @@
 //	 for trees and forests D is an upper bound, with the k edges of the largest one;
 //	 for a flow ℓ is the number of edges of the longest path, n the number of all edges, and D is at most R√n
 //
-// With a linear cost of each coordinate decisions approach the cheapest vertex: a path (flow), an assignment of rows to
-// columns (matching), k of d items (subsets), a fixed number of each block (partition), a spanning tree (trees), an
-// order of items (ranking) or a listed point (vertices). In three sets the vertex contains only items of negative cost:
-// at most k (subsets-at-most), at most a number of each block (partition-at-most), or edges without a cycle (forests).
-// Decisions of spectrahedron and trace-norm are matrices.
+// With a linear cost of each coordinate decisions approach the cheapest vertex. A vertex is a path (flow), an
+// assignment of rows to columns (matching), k of d items (subsets), a fixed number of each block (partition), a
+// spanning tree (trees), an order of items (ranking) or a listed point (vertices). In three sets the vertex contains
+// only items of negative cost: at most k (subsets-at-most), at most a number of each block (partition-at-most), or
+// edges without a cycle (forests). Decisions of spectrahedron and trace-norm are matrices.
 //
 //   - Projection: the nearest point of the set.
 //   - LinearOracle: a vertex that minimises ⟨c, ·⟩.

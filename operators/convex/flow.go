@@ -16,7 +16,7 @@ type Flow struct {
 }
 
 // newFlow requires as many edges as dimensions. With ℓ edges on the longest path, the largest norm is R√ℓ. The diameter
-// is R√(2ℓ), or the bound R√n over all n edges if it is smaller: for flows x and y the squares of x − y sum to at most
+// is R√(2ℓ), or the bound R√n over all n edges if it is smaller. For flows x and y the squares of x − y sum to at most
 // R·|x − y|₁, which is at most 2Rℓ·R, and each square is at most R².
 func newFlow(edges []string, n int, amount float64) (Flow, error) {
 	g, err := newGraph(edges)

@@ -69,7 +69,7 @@ var logTerms = [12]float64{
 
 // logFactor returns k·ln 2 + log(1+f) for −0.3 ≤ f ≤ 0.5 and |k| < 2^11.
 //
-// With s = f/(2+f) and z = s², log(1+f) = 2s + s·R with R = 2z/3 + 2z²/5 + …, and 2s = f − f²/2 + s·f²/2: the first
+// With s = f/(2+f) and z = s², log(1+f) = 2s + s·R with R = 2z/3 + 2z²/5 + …, and 2s = f − f²/2 + s·f²/2. The first
 // term f is exact, and every rounded term is at most a quarter of f.
 func logFactor(k, f float64) float64 {
 	s := f / (2 + f)

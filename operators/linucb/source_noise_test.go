@@ -24,9 +24,9 @@ func chiSquared(rng *rand.Rand, f float64) float64 {
 	}
 }
 
-// wishartOf draws a Wishart matrix with scale square·I and k degrees of freedom by Bartlett's decomposition:
-// square·AAᵀ, where A is lower triangular, with normal entries below the diagonal and roots of χ² of k − i degrees of
-// freedom on it.
+// wishartOf draws a Wishart matrix with scale square·I and k degrees of freedom by Bartlett's decomposition. The matrix
+// is square·AAᵀ, where A is lower triangular, with normal entries below the diagonal and roots of χ² of k − i degrees
+// of freedom on it.
 func wishartOf(rng *rand.Rand, size int, square, k float64) *mat.SymDense {
 	a := mat.NewDense(size, size, nil)
 	for i := range size {

@@ -28,7 +28,7 @@
 // product and quotient is rounded separately. Cost: one pass over the event's values and one over the dimension;
 // nothing is allocated.
 //
-// To add a loss, write its name in Names and its case in Parse (loss.go), the members of its events in Body (body.go),
-// the bounds of its gradients in ContributionsOf (contributions.go), a row in the table above, and lines at the end of
-// testdata/golden.txt. `go test ./operators/loss` names what is missing.
+// To add a loss, write its name in Names and its case in Parse (loss.go). Add the members of its events to Body
+// (body.go), the bounds of its gradients to ContributionsOf (contributions.go), a row to the table above, and lines to
+// the end of testdata/golden.txt. `go test ./operators/loss` names what is missing.
 package loss

@@ -8,7 +8,7 @@ import (
 
 // Spectrum solves equations with a released matrix whose eigenvalues are raised to a floor. Eigenvalues so small that
 // noise could have caused them become as large as the noise. Larger ones are unchanged. It is post-processing, with the
-// same bits on every CPU, at about forty times the cost of a System's factor.
+// same bits on every CPU, at about fifty times the cost of a System's factor.
 type Spectrum struct {
 	size    int
 	floor   float64

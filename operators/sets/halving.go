@@ -141,8 +141,8 @@ func (c Config) explores() uint64 {
 }
 
 // A state of the rule has fixed length, little-endian: found u32, k elements of the set u32, N bytes 0 or 1 for the
-// remaining elements, cursor u32, halvings u32, stage u32, round u64, and for each element rounds u64, answers u64, sum
-// f64.
+// remaining elements, cursor u32, halvings u32, stage u32, round u64. For each element rounds u64, answers u64 and sum
+// f64 follow.
 func (h *halvingRule) StateLen() int {
 	return 4 + 4*len(h.set) + len(h.tried) + 3*4 + 8 + 24*len(h.tried)
 }

@@ -94,9 +94,9 @@ func TestRates(t *testing.T) {
 	}
 }
 
-// chiSquare returns Σ (seen − want)²/want, and the limit that it exceeds with probability at most 1e-9: df + 2√(df·x) +
-// 2x at x = ln 1e9 (Laurent and Massart, "Adaptive estimation of a quadratic functional by model selection", Annals of
-// Statistics 28, 2000, Lemma 1).
+// chiSquare returns Σ (seen − want)²/want, and the limit that it exceeds with probability at most 1e-9. The limit is df
+// + 2√(df·x) + 2x at x = ln 1e9 (Laurent and Massart, "Adaptive estimation of a quadratic functional by model
+// selection", Annals of Statistics 28, 2000, Lemma 1).
 func chiSquare(seen, want []float64) (got, most float64) {
 	for i, n := range seen {
 		got += (n - want[i]) * (n - want[i]) / want[i]

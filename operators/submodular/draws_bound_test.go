@@ -15,7 +15,7 @@ import (
 	"oriel/schemas"
 )
 
-// TestBoundedRate checks the bounded rate: it is the rate of Streeter and Golovin's algorithm if ε does not limit it,
+// TestBoundedRate checks the bounded rate. It is the rate of Streeter and Golovin's algorithm if ε does not limit it,
 // at most 1/G for short streams with G events between draws, and at most the rate that ε and δ allow. The regret bound
 // must follow its formula.
 func TestBoundedRate(t *testing.T) {

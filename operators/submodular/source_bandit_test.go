@@ -85,9 +85,9 @@ func (b *bandit) play(value func(set []int) float64) (played []int, explored boo
 	return played, explored
 }
 
-// chiSquare returns Σ (seen − want)²/want, and the limit that it exceeds with probability at most 1e-9: df + 2√(df·x) +
-// 2x at x = ln 1e9 (Laurent and Massart, "Adaptive estimation of a quadratic functional by model selection", Annals of
-// Statistics 28, 2000, Lemma 1).
+// chiSquare returns Σ (seen − want)²/want, and the limit that it exceeds with probability at most 1e-9. The limit is df
+// + 2√(df·x) + 2x at x = ln 1e9 (Laurent and Massart, "Adaptive estimation of a quadratic functional by model
+// selection", Annals of Statistics 28, 2000, Lemma 1).
 func chiSquare(seen, want []float64) (got, most float64) {
 	for i, n := range seen {
 		got += (n - want[i]) * (n - want[i]) / want[i]

@@ -22,10 +22,10 @@
 // contributions that adapt to releases. No test needs another assumption. Innovations of pure noise are uncorrelated
 // and not normal; they are compared, run by run, with innovations of a reference model drawn by the definition.
 //
-// Tests. Every p-value is an upper bound of the true probability at any number of draws: exact normal tails, or
-// Chernoff's bound (1952) of a binomial count or a chi-square sum, or Markov's inequality, times the number of places
-// that a test looks at. A test fails when its p-value is below a share of α fixed in advance, so false alarms of all
-// tests together have probability α at most.
+// Tests. Every p-value is an upper bound of the true probability at any number of draws. It comes from exact normal
+// tails, from Chernoff's bound (1952) of a binomial count or a chi-square sum, or from Markov's inequality, times the
+// number of places that a test looks at. A test fails when its p-value is below a share of α fixed in advance, so false
+// alarms of all tests together have probability α at most.
 //
 //	mean, scale    sums and sums of squares, by step and by coordinate
 //	law, tails     counts in 32 cells of a quarter; counts beyond 3.5 … 7, too few or too many

@@ -74,7 +74,7 @@ func (r *Ranks) Scratch() int { return len(r.deviations[0]) + 1 }
 // With z of 95 %, intervals longer than about eight bins cover 94 % to 97 % (TestRanksCover). They cover more often
 // where they are shorter, or where hardly an event lies between their ends. Intervals of less than four bins are whole
 // bins, because events may be anywhere in their bins. Where all events are at one end of their bins, intervals of four
-// to six bins cover 93 % at worst (TestRanksCoverGrids). Where the count of all events is not z deviations above 0, the
+// to six bins cover 94 % at worst (TestRanksCoverGrids). Where the count of all events is not z deviations above 0, the
 // interval is [−1, 1].
 func (r *Ranks) Quantile(counts []float64, sigma, z float64, scratch []float64) (estimate float64, x Interval) {
 	m := len(counts)
