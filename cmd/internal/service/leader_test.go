@@ -14,9 +14,9 @@ import (
 	"oriel/cmd/internal/servicetest"
 )
 
-// short answers a request for the end offsets of a topic with an end that is too low, as a stale leader does: a broker
-// that was stopped, and that has its old log and does not yet know its successor. It returns false for every other
-// request.
+// short answers a request for the end offsets of a topic with an end that is too low, as a stale leader does. A stale
+// leader is a broker that was stopped: it has its old log and does not yet know its successor. short returns false for
+// every other request.
 func short(request kmsg.Request, topic string) (kmsg.Response, bool) {
 	switch r := request.(type) {
 	case *kmsg.ListOffsetsRequest:

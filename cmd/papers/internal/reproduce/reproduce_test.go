@@ -73,8 +73,8 @@ func TestOrderOfTableOne(t *testing.T) {
 }
 
 // TestRegretOfFTALIsWithinItsBound checks that, without privacy, Algorithm 1 is within the bound of follow-the-leader
-// on strongly convex losses at every mark: GD + (G²/µ)·ln T with G = L + µD (Hazan, Agarwal and Kale, "Logarithmic
-// Regret Algorithms for Online Convex Optimization", Machine Learning 69, 2007, by the same argument).
+// on strongly convex losses at every mark. The bound is GD + (G²/µ)·ln T with G = L + µD, by the argument of Hazan,
+// Agarwal and Kale ("Logarithmic Regret Algorithms for Online Convex Optimization", Machine Learning 69, 2007).
 func TestRegretOfFTALIsWithinItsBound(t *testing.T) {
 	for i, task := range tasks {
 		set, _, err := task.Open(1)
