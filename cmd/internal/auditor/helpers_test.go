@@ -138,7 +138,7 @@ func (a *Subject) attacked(t testing.TB, step uint64, runs int) *Attack {
 }
 
 // enough multiplies audit.Law.RunsFor so that the runs bound a share of a loss with probability 0.999. The number of
-// right guesses is binomial. So a bound at confidence 1 − α is about (z_α + z)·s below the loss, where s falls with the
+// right guesses is binomial. So a bound at confidence 1 − α is about (z_α + z)·s below the loss. Here s falls with the
 // square root of the number of runs, and z is the number of standard deviations by which guesses may be unlucky.
 // RunsFor takes z = 1; 0.999 needs z = 3.1. For the three bounds of one attack z_α is 3.4, which gives the factor ((3.4
 // + 3.1)/(3.4 + 1))² < 2.2. A larger z_α gives a smaller factor.

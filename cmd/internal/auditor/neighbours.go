@@ -191,8 +191,9 @@ func (a *Subject) exchanges(steps uint64) []pairOfStreams {
 	return all[:min(len(all), max(len(exchangeKinds), exchangedAtMost/int(steps*a.mechanism.Batch)))]
 }
 
-// places returns the steps in which the first contribution of an exchanged unit is added: the first steps, the ends of
-// a block, the last steps, and one step after the run; in the last case the event still waits when the run ends.
+// places returns the steps in which the first contribution of an exchanged unit is added. These are the first steps,
+// the ends of a block, the last steps, and one step after the run; in the last case the event still waits when the run
+// ends.
 func (a *Subject) places(steps uint64) (places []uint64) {
 	first, span := a.earliest(), a.mechanism.Scope.Span()
 	for _, at := range []uint64{first, steps, steps + first - 1, span, span + 1, first + 1, steps - 1} {
