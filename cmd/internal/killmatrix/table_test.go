@@ -49,10 +49,11 @@ func table(places []place) string {
 		faults, audited = faults+len(p.faults), audited+seen
 	}
 	return "# The kill matrix\n\n" +
-		"Faults of the privacy path that are planted one at a time, and the tests that find them. A row says what the fault breaks,\n" +
-		"and names the file that has it, the test of a package that fails, and the mode of the audit that fails, if one is\n" +
-		"known. A mode is pairs of runs that are recorded and replayed, statistical attacks and checks, or random histories of\n" +
-		"a service. The changes are in `testdata`; `doc.go` says how they are planted. This file is written by `go test ./cmd/internal/killmatrix -rewrite`.\n\n" +
+		"Faults of the privacy path that are planted one at a time, and the tests that find them. A row says what the\n" +
+		"fault breaks, and names the file that has it, the test of a package that fails, and the mode of the audit that\n" +
+		"fails, if one is known. A mode is pairs of runs that are recorded and replayed, statistical attacks and checks,\n" +
+		"or random histories of a service. The changes are in `testdata`; `doc.go` says how they are planted. This file\n" +
+		"is written by `go test ./cmd/internal/killmatrix -rewrite`.\n\n" +
 		"| place | faults | with a mode of the audit |\n|---|---|---|\n" + summary.String() +
 		fmt.Sprintf("| all | %d | %d |\n", faults, audited) + tables.String() + same.String()
 }
