@@ -21,7 +21,7 @@ import (
 	"oriel/mechanisms/mechtest/tiertest"
 )
 
-// figures returns the numbers in a text, and for each the unit of its last digit.
+// figures returns the numbers in a text, and for each number the unit of its last digit.
 func figures(t *testing.T, text string) (values, units []float64) {
 	t.Helper()
 	for _, number := range regexp.MustCompile(`\d+(?:\.\d+)?`).FindAllString(text, -1) {
@@ -35,8 +35,9 @@ func figures(t *testing.T, text string) (values, units []float64) {
 	return values, units
 }
 
-// evalOfReadme runs the last of an example's commands, `oriel eval`, with exactly its settings, over the first flights,
-// or all for 0. It decodes the output into report. Files that the command writes are in home.
+// evalOfReadme runs `oriel eval`, the last of an example's commands, with exactly the example's settings, over this
+// many first flights; 0 means all flights. It decodes the output into report. home is the folder with the files that
+// the command writes.
 func evalOfReadme(t *testing.T, env map[string]string, commands string, flights int, report any) (home string) {
 	t.Helper()
 	_, words, found := strings.Cut(commands, "./oriel eval ")
@@ -74,8 +75,8 @@ func keepFirst(t *testing.T, file string, lines int) {
 	}
 }
 
-// decidesSeldom makes the short form publish a decision only every so many steps. With every 8, a model is at most 7
-// events old, among tens of thousands.
+// decidesSeldom makes the short form publish a decision only every so many steps. If every is 8, a model is at most 7
+// events old, among tens of thousands of events.
 func decidesSeldom(env map[string]string, every string) map[string]string {
 	if every = tiertest.Runs(every, ""); every != "" {
 		env["ORIEL_EMIT_EVERY"] = every
@@ -83,12 +84,12 @@ func decidesSeldom(env map[string]string, every string) map[string]string {
 	return env
 }
 
-// gained has the figures of a row of an example, and the tolerances for one seed instead of three.
+// gained holds the expected figures in a row of an example, and their tolerances for one seed in place of three.
 type gained struct{ r2, gain, r2Within, gainWithin float64 }
 
-// gainsOfReadme evaluates the example of an operator with one seed instead of three, and checks the figures of its
-// rows. The page must show the figures of all flights, which the long form computes. The short form has its own
-// figures, for the first 40 000 flights: means of eight seeds, with a tolerance of 6.11 of their standard deviations.
+// gainsOfReadme evaluates the example of an operator with one seed in place of three, and checks the figures of its
+// rows. The page must show the figures of all flights, which the long form computes. The short form has figures of its
+// own, for the first 40 000 flights: means of eight seeds, with a tolerance of 6.11 of their standard deviations.
 func gainsOfReadme(t *testing.T, operator, epsilons, said string, shown []float64, want ...gained) {
 	t.Helper()
 	text, commands := repotest.Operator(t, operator)
@@ -115,8 +116,9 @@ type shown struct{ value, within float64 }
 
 // TestAccuracyOfTheReadme checks that the command of coco's page, in the shell of its worked example, gives the page's
 // table. A figure may differ by one in its last digit, because another processor fits another filter. The short form
-// runs one seed over the first 40 000 flights and has its own figures: means of eight seeds. A single other seed
-// differs from such a mean by at most 6.11 standard deviations of their difference, except once in 10⁹.
+// runs one seed over the first 40 000 flights and has figures of its own: means of eight seeds. With a probability of 1
+// − 10⁻⁹, the figure of a single other seed differs from such a mean by at most 6.11 standard deviations of their
+// difference.
 func TestAccuracyOfTheReadme(t *testing.T) {
 	t.Parallel()
 	text, commands := repotest.Operator(t, "coco")
@@ -190,8 +192,9 @@ func TestAccuracyOfTheReadme(t *testing.T) {
 	check("base rate, AUC", tiertest.Runs(in("0.498"), in(cells[1])), base.LateAUC.Mean)
 }
 
-// TestRidgeOfTheReadme checks that the page's command gives its figures. It runs one seed instead of three, so R² may
-// differ by 0.003 and a gain by 5 %. The short form runs ε = 4, because so few flights give no gain at ε = 1.
+// TestRidgeOfTheReadme checks that the command of ridge's page gives the page's figures. It runs one seed in place of
+// three, so R² may differ by 0.003 and a gain by 5 %. The short form runs ε = 4, because at ε = 1 so few flights give
+// no gain.
 func TestRidgeOfTheReadme(t *testing.T) {
 	t.Parallel()
 	shown := []float64{0.040, 0.054, 69, 92}
@@ -202,8 +205,8 @@ func TestRidgeOfTheReadme(t *testing.T) {
 		)...)
 }
 
-// TestSubmodularOfTheReadme checks that the page's command, with its settings, gives its figures. It runs one seed
-// instead of three, so a gain may differ by 5 %.
+// TestSubmodularOfTheReadme checks that the command of submodular's page, with its settings, gives the page's figures.
+// It runs one seed in place of three, so a gain may differ by 5 %.
 func TestSubmodularOfTheReadme(t *testing.T) {
 	t.Parallel()
 	shown := []float64{100, 93}
@@ -215,10 +218,10 @@ func TestSubmodularOfTheReadme(t *testing.T) {
 
 // TestNumbersOfTheReadme checks that the command of aggregate's page, in the shell of its specification, gives the
 // page's table of intervals, and a plot. A figure may differ by one in its last digit, because another processor fits
-// another filter. The short form runs one seed over the first 40 000 flights, publishes every 256th step, and has its
-// own figures. Half an interval of a count does not depend on events. Other figures are means of eight seeds. Their
-// tolerance is 6.11 standard deviations of the difference from a single other seed: 0.75 % and 1.2 % of half an
-// interval of a mean, and 0.6 points of the share of intervals with the true value.
+// another filter. The short form runs one seed over the first 40 000 flights, publishes every 256th step, and has
+// figures of its own. The half-width of a count's interval does not depend on events. The other figures are means of
+// eight seeds. Their tolerance is 6.11 standard deviations of the difference from a single other seed: 0.75 % and 1.2 %
+// of a mean's half-width, and 0.6 percentage points of the share of intervals that contain the true value.
 func TestNumbersOfTheReadme(t *testing.T) {
 	t.Parallel()
 	text, commands := repotest.Operator(t, "aggregate")
@@ -238,7 +241,7 @@ func TestNumbersOfTheReadme(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(home, "delays.svg")); err != nil {
 		t.Error(err)
 	}
-	short := map[string][2]shown{ // half width of an interval, and coverage in percent
+	short := map[string][2]shown{ // half-width of an interval, and coverage in percent
 		"4 count": {{19.4, 0.2}, {94.9, 3.9}}, "4 mean": {{21.8, 1.1}, {95.0, 3.9}},
 		"1 count": {{68.6, 0.7}, {95.1, 3.9}}, "1 mean": {{57.4, 4.6}, {95.3, 3.9}},
 	}

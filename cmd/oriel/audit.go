@@ -19,7 +19,6 @@ import (
 	"oriel/state"
 )
 
-// auditOptions has the flags of `oriel audit`.
 type auditOptions struct {
 	runs      int
 	time      time.Duration
@@ -45,9 +44,9 @@ func auditCommand() *cobra.Command {
 			"same noise. Control flow, decisions and the public state must be the same, contributions as near as is claimed.\n" +
 			"Attack: two neighbouring streams differ in one event, the canary (at user level: in all events of one user in a window),\n" +
 			"made to move the private sum as far as the clip allows, in a random direction; at step 1 and in the middle of the second\n" +
-			"block. How often releases tell which stream a run had bounds the privacy loss from below, by exact binomial limits\n" +
+			"block. How often releases show which stream a run had bounds the privacy loss from below, by exact binomial limits\n" +
 			"(Clopper-Pearson), read as Gaussian DP (µ) and as (ε, δ). A bound above the claim refutes it, whatever the cause.\n" +
-			"Answers to plays wait, and contexts for their rewards, as they are configured to.\n" +
+			"Feedback on actions waits, and contexts wait for their rewards, as configured.\n" +
 			"Checks: the same records have one noise, and the least change of one gives another; a restart anywhere changes no byte;\n" +
 			"decisions are computed from releases alone; a step adds its contributions and nothing more; draws of any size reach the release;\n" +
 			"no coordinate escapes the clip; nothing passes the reset of a memory.\n" +
@@ -131,9 +130,8 @@ func runAudit(cmd *cobra.Command, o auditOptions) error {
 	return errors.Join(err, result.Verdict())
 }
 
-// progressOn shows the progress of one part after another. On a terminal it is a bar, and elsewhere a line at the start
-// of each part with the seconds so far. There is no total, because the number of runs that fit into a time is not
-// known.
+// progressOn shows the progress of one stage after another: on a terminal as a bar, elsewhere as a line at the start of
+// each stage with the seconds so far. There is no total, because the number of runs that fit into a time is not known.
 func progressOn(w io.Writer) auditor.Progress {
 	start := time.Now()
 	return func(what string, total int) (set func(int), finish func()) {

@@ -20,7 +20,7 @@ import (
 	"oriel/mechanisms/mechtest/tiertest"
 )
 
-// auditEnv returns a small deployment at ε = 20. Its µ is 3.2, which some thousand runs bound to within a tenth.
+// auditEnv returns a small deployment at ε = 20. Its µ is 3.2; some thousand runs bound it to within a tenth.
 func auditEnv(more ...string) []string {
 	return append([]string{
 		"ORIEL_OPERATOR=coco", "ORIEL_UPDATE=projection", "ORIEL_LOSS=logistic", "ORIEL_SET=l2-ball", "ORIEL_RADIUS=5",
@@ -32,9 +32,9 @@ func auditEnv(more ...string) []string {
 // runAuditCommand runs `oriel audit` in this process.
 func runAuditCommand(t *testing.T, args ...string) (string, error) {
 	t.Helper()
-	for _, line := range os.Environ() { // ignore settings from the environment of the test
+	for _, line := range os.Environ() { // removes settings in the environment of the test
 		if name, _, _ := strings.Cut(line, "="); strings.HasPrefix(name, "ORIEL_") {
-			t.Setenv(name, "") // restored at the end
+			t.Setenv(name, "") // Setenv makes the test framework restore the variable at the end
 			_ = os.Unsetenv(name)
 		}
 	}
@@ -62,8 +62,8 @@ type auditJSON struct {
 	Verdict string
 }
 
-// TestAuditCommand checks that a correct machine reaches nine tenths of its claim and does not exceed it: in words, in
-// JSON, and in the scores that other auditors read. The same seed must repeat every figure.
+// TestAuditCommand checks that the audit of a correct machine bounds nine tenths of the claim and does not exceed it:
+// in words, in JSON, and in the scores that other auditors read. The same seed must repeat every figure.
 func TestAuditCommand(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "scores.csv")
 	runs := tiertest.Runs(1000, 5000)
@@ -117,8 +117,8 @@ func TestAuditStopsInTime(t *testing.T) {
 	}
 }
 
-// TestAuditPrintsItsPartsWithoutATerminal checks that each part prints a line when it begins, where no terminal shows a
-// bar.
+// TestAuditPrintsItsPartsWithoutATerminal checks that the audit prints a line at the start of each stage if no terminal
+// shows a bar.
 func TestAuditPrintsItsPartsWithoutATerminal(t *testing.T) {
 	var out bytes.Buffer
 	progress := progressOn(&out)
@@ -156,8 +156,8 @@ func TestAuditRefusesBadFlags(t *testing.T) {
 	}
 }
 
-// TestAggregateOfUsers checks user-level privacy, with a window and with a memory. The plan must describe the
-// protection of users, and the audit, which attacks all events of a user together, must not refute it.
+// TestAggregateOfUsers covers user-level privacy, with a window and with decaying sums. The plan must describe the
+// protection of users. The audit, which attacks all events of a user together, must not refute it.
 func TestAggregateOfUsers(t *testing.T) {
 	for name, more := range map[string]map[string]string{
 		"total": {"ORIEL_WINDOW": "64"},

@@ -50,7 +50,7 @@ func configCommand() *cobra.Command {
 	}
 }
 
-// membersText formats the members of decisions that state the guarantee beside the window.
+// membersText formats the members of decisions, other than the window, that state the guarantee.
 func membersText(members []protection.Member) string {
 	text := ""
 	for _, m := range members {
@@ -59,8 +59,8 @@ func membersText(members []protection.Member) string {
 	return text
 }
 
-// printSettings prints each variable on a line. A variable that is not set follows a # with its default. Only the named
-// operator's settings are shown.
+// printSettings prints each variable on a line. A variable that is not set is printed as a comment with its default. Of
+// the operators' settings, it prints only those of the configured operator.
 func printSettings(out io.Writer, environ []string) {
 	given := map[string]string{}
 	for _, line := range environ {

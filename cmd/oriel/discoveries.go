@@ -15,7 +15,6 @@ import (
 	"oriel/schemas"
 )
 
-// discoveriesOptions has the flags of `oriel discoveries`.
 type discoveriesOptions struct {
 	rate float64
 	look uint64
@@ -47,7 +46,7 @@ type question struct {
 	metric, stream          string
 	arm                     int // number of the arm; the control is 1
 	effect, low, high, e, p float64
-	stop                    float64 // 1: the decision allows to stop the experiment
+	stop                    float64 // 1: the decision allows users to stop the experiment
 }
 
 func runDiscoveries(out io.Writer, args []string, o discoveriesOptions) error {
@@ -105,8 +104,8 @@ func writeDiscoveries(out io.Writer, all []question, found []bool, by string, ra
 
 const maxDecisionLine = 64 << 20
 
-// questionsOf reads the questions of a file. From every stream it takes the decision of the given look, or the newest
-// decision.
+// questionsOf reads the questions of a file. For every stream it takes the decision of the requested look, or the
+// newest decision.
 func questionsOf(metric, file string, look uint64) ([]question, error) {
 	f, err := os.Open(file)
 	if err != nil {

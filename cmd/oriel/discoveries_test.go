@@ -9,9 +9,10 @@ import (
 	"testing"
 )
 
-// TestDiscoveriesOfFiles checks the answers to four questions: two metrics, two arms. At any time it uses p-values over
-// all looks, of which two are small enough for four questions. At a fixed look it uses the look's e-values. Arms whose
-// observed shares contradict their stated probabilities must give no answer, and must not make another answer easier.
+// TestDiscoveriesOfFiles checks the answers to four questions: two metrics, two arms. At any time the command uses
+// p-values over all looks; two of them are small enough among four questions. At a fixed look it uses the e-values of
+// the look. Arms whose observed shares contradict their stated probabilities must give no answer, and must not make
+// another answer easier.
 func TestDiscoveriesOfFiles(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name string, lines ...string) string {

@@ -20,7 +20,6 @@ import (
 	"oriel/pipeline/kafka"
 )
 
-// evalOptions has the flags of `oriel eval`.
 type evalOptions struct {
 	ndjson     string
 	topic      string
@@ -67,7 +66,7 @@ func evalCommand() *cobra.Command {
 	f.StringVar(&o.separator, "key-separator", "", "of --ndjson: each line is a user id or key, this text, and an event, as oriel replay has it")
 	f.IntVar(&o.partitions, "partitions", 1, "streams of a file: events go where oriel produce would put them in a topic of this many partitions")
 	f.Float64SliceVar(&o.epsilons, "epsilon", nil, "compare this `LIST` of ε in place of ORIEL_EPSILON")
-	f.Lookup("epsilon").DefValue = "" // shown as an empty default, not as []
+	f.Lookup("epsilon").DefValue = "" // help shows an empty default in place of []
 	f.Var(&windowList{&o.windows}, "window", "compare this `LIST` of windows, steps, in place of ORIEL_WINDOW")
 	f.Var(&windowList{&o.memories}, "memory", "compare this `LIST` of memories, steps, as ORIEL_MEMORY with ORIEL_WINDOW=lifetime; beside those of --window")
 	f.IntVar(&o.seeds, "seeds", 1, "runs of each setting, with noise of their own: mean and worst are shown")
@@ -132,7 +131,7 @@ func (o evalOptions) show(cmd *cobra.Command, in eval.Input, source eval.Source)
 		total += n
 	}
 	traps.Warn(cmd.ErrOrStderr(), settingsWarnings(in.Settings))
-	events, err := in.Settings[0].EventConfig() // all settings decode events alike
+	events, err := in.Settings[0].EventConfig() // all settings decode events in the same way
 	if err != nil {
 		return err
 	}
@@ -159,8 +158,8 @@ type evalReport struct {
 	slide   *figure.Slide
 }
 
-// report scores decisions on the events that follow them or, for an operator of published numbers, compares these with
-// the true numbers.
+// report scores decisions on the events that follow them. For an operator of published numbers, it compares these
+// numbers with the true ones.
 func (o evalOptions) report(cmd *cobra.Command, in eval.Input, source eval.Source) (evalReport, error) {
 	numbers, err := eval.Publishes(in.Settings[0])
 	if err != nil {
@@ -194,8 +193,8 @@ func (o evalOptions) report(cmd *cobra.Command, in eval.Input, source eval.Sourc
 	return evalReport{report, report.Slide()}, nil
 }
 
-// rows returns the settings of each combination of ε, window and memory: the environment, with a value of each list in
-// the place of its own.
+// rows returns the settings of each combination of ε, window and memory: the environment, with the listed values in
+// place of the environment's.
 func (o evalOptions) rows(environ []string) ([]settings.Settings, error) {
 	lengths := [][]string{nil}
 	if len(o.windows)+len(o.memories) > 0 {

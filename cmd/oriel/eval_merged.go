@@ -9,11 +9,11 @@ import (
 	"oriel/pipeline/kafka/records"
 )
 
-// mergedEvents has the events of a topic as one stream. A service takes the order of events from its order log. Here
-// the records' timestamps decide it, so that no deployment is needed; equal times are ordered by partition.
+// mergedEvents has the events of a topic as one stream. A service takes the order of events from its order log.
+// mergedEvents takes it from the records' timestamps, then from the partitions, so that it needs no deployment.
 type mergedEvents struct{ *topicEvents }
 
-// Totals returns the length of a single stream.
+// Totals returns a single length, because there is one stream.
 func (e mergedEvents) Totals() []int64 {
 	total := int64(0)
 	for _, n := range e.totals {
@@ -66,7 +66,7 @@ type head struct {
 	unit      string
 }
 
-// advance moves to the next record, until the partition's end.
+// advance moves to the next record. At the partition's end, record becomes nil.
 func (h *head) advance(ctx context.Context) error {
 	h.record = nil
 	for len(h.rest) == 0 {

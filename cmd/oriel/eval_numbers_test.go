@@ -41,7 +41,7 @@ func (f *fixture) showsTruth(args ...string) (r comparedNumbers) {
 	return r
 }
 
-// counted returns a deployment of numbers over a CSV file, and the mapping of the file's columns.
+// counted returns a deployment that publishes numbers of the rows of a CSV file, and the mapping of the file's columns.
 func counted(t *testing.T, rows int, more ...string) (f *fixture, mapping []string) {
 	t.Helper()
 	f = unserved(t, map[string]string{
@@ -64,13 +64,13 @@ func counted(t *testing.T, rows int, more ...string) (f *fixture, mapping []stri
 	}
 }
 
-// airlineOf returns the airline and delay of the i-th row; no row has the airline HA.
+// airlineOf returns the airline and delay of the i-th row. No row has the airline HA.
 func airlineOf(i int) (airline string, delay int) {
 	return []string{"UA", "AA", "B6"}[i%3], i*i%300 - 80
 }
 
-// TestEvalComparesNumbersWithTheTruth compares the true numbers with a computation here that uses no part of Oriel. The
-// private numbers must be the ones that a replay with the seed's secret publishes.
+// TestEvalComparesNumbersWithTheTruth compares the true numbers with a computation in this file that uses no code of
+// Oriel. The private numbers must be those that a replay publishes with the secret of the same seed.
 func TestEvalComparesNumbersWithTheTruth(t *testing.T) {
 	const rows = 600
 	f, mapping := counted(t, rows)
@@ -106,7 +106,7 @@ func TestEvalComparesNumbersWithTheTruth(t *testing.T) {
 			"count": size, "sum": total, "mean": total / size, "variance": squares/size - total*total/size/size, "p50": 0,
 		}[n.Statistic], 1e-6
 		if n.Statistic == "p50" {
-			want, slack = of[len(of)/2], 240./64+3 // the width of a bin, and the spacing of values in a cell
+			want, slack = of[len(of)/2], 240./64+3 // slack: the width of a bin plus the distance of adjacent values in a cell
 		}
 		if n.Truth == nil {
 			t.Fatalf("%s of %s: no truth, want %g", n.Statistic, n.Cell, want)
@@ -151,7 +151,8 @@ func TestEvalComparesNumbersWithTheTruth(t *testing.T) {
 	f.Fails("--delay", append([]string{"eval", "--delay", "5"}, mapping...)...)
 }
 
-// TestEvalShowsDecayedNumbers checks that each memory has a true value of its own, and so has a tumbling window.
+// TestEvalShowsDecayedNumbers checks that eval compares each memory, and a tumbling window, with a true value of its
+// own.
 func TestEvalShowsDecayedNumbers(t *testing.T) {
 	const rows = 300
 	f, mapping := counted(t, rows, "WINDOW=lifetime", "MEMORY=64", "MEMORIES=16,64", "BATCH=1", "STATISTICS=count,mean")

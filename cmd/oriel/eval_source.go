@@ -25,7 +25,7 @@ import (
 	"oriel/schemas"
 )
 
-// fileEvents has the events of an NDJSON or CSV file, in one stream or spread over several.
+// fileEvents has the events of an NDJSON or CSV file, in one stream or distributed over several streams.
 type fileEvents struct {
 	name   string
 	model  streams.Model
@@ -34,7 +34,7 @@ type fileEvents struct {
 	totals []int64
 }
 
-// newFileEvents counts the records, for which it reads the file once.
+// newFileEvents returns the events of a file. It reads the file once to count the records.
 func newFileEvents(cmd *cobra.Command, o evalOptions, s settings.Settings) (*fileEvents, error) {
 	model, err := s.Model()
 	if err != nil {
@@ -161,7 +161,7 @@ func newTopicEvents(ctx context.Context, client *kafka.Client, name string) (*to
 	return e, nil
 }
 
-// Totals returns numbers of offsets; some of them may have no record.
+// Totals returns the number of offsets of each stream. Some of these offsets may have no record.
 func (e *topicEvents) Totals() []int64 { return e.totals }
 
 // Each reads one partition after another.
@@ -188,7 +188,7 @@ func (e *topicEvents) Each(ctx context.Context, f func(eval.Item) error) error {
 	return nil
 }
 
-// watched passes the records of a source to a Watch as well.
+// watched also passes the records of a source to a Watch.
 type watched struct {
 	eval.Source
 	watch *traps.Watch

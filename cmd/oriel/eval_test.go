@@ -18,7 +18,8 @@ import (
 	"oriel/schemas"
 )
 
-// evalEvents returns n lines of two classes, one of them malformed, with the features' vectors and the labels.
+// evalEvents returns n lines with events of two classes, one line of them malformed, with the events' feature vectors
+// and labels.
 func evalEvents(n int) (lines string, xs [][6]float64, ys []float64) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	var b strings.Builder
@@ -55,8 +56,8 @@ func (f *fixture) evaluates(args ...string) eval.Report {
 	return r
 }
 
-// TestEvalScoresTheDecisionsOfReplay checks the loss. It must be computed from the decisions that a replay with the
-// seed's secret publishes, each on the next event, with a delay and without.
+// TestEvalScoresTheDecisionsOfReplay checks the loss that eval reports, with a delay and without. Each decision that a
+// replay publishes with the secret of the same seed must be scored on the next event.
 func TestEvalScoresTheDecisionsOfReplay(t *testing.T) {
 	for form, encoding := range map[string]string{"dense": "json", "sparse": "avro"} {
 		t.Run(form, func(t *testing.T) { scoresReplay(t, form, encoding) })
@@ -97,8 +98,8 @@ func scoresReplay(t *testing.T, form, encoding string) {
 	}
 }
 
-// TestEvalComparesInOnePass checks that one pass gives a row for each ε and window, a plot, and the same figures from
-// CSV and from a topic.
+// TestEvalComparesInOnePass checks that one pass over the events gives a row for each ε and window, and a plot, and
+// that CSV and a topic give the same figures.
 func TestEvalComparesInOnePass(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 2, map[string]string{"ORIEL_DIMENSION": "6"})
@@ -127,7 +128,7 @@ func TestEvalComparesInOnePass(t *testing.T) {
 	f.Must(append([]string{"produce", "--topic", topic}, mapping...)...)
 	of := f.evaluates("--topic", topic, "--epsilon", "1,4", "--window", "8,64", "--seeds", "2")
 	for i := range of.Rows {
-		a, b := of.Rows[i], r.Rows[i] // sums have another order, because the file alternates between streams
+		a, b := of.Rows[i], r.Rows[i] // the order of addition differs, because the file alternates between streams
 		if math.Abs(float64(a.Loss.Mean-b.Loss.Mean)) > 1e-12 || math.Abs(float64(a.AUC.Worst-b.AUC.Worst)) > 1e-12 {
 			t.Errorf("row %d: %v from the topic, %v from the file", i, a.Loss, b.Loss)
 		}
@@ -164,8 +165,8 @@ func TestEvalRefusesBadFlags(t *testing.T) {
 	}
 }
 
-// TestEvalNamesTheLineThatIsNoEvent checks that the number of a malformed line counts from 1, as in every command and
-// for every stream, and that the wrong member is named.
+// TestEvalNamesTheLineThatIsNoEvent checks the error for a malformed line. Its line number must count from 1 in the
+// file, as in every command, whatever the number of streams, and it must name the wrong member.
 func TestEvalNamesTheLineThatIsNoEvent(t *testing.T) {
 	f := offline(t, nil)
 	lines := strings.Repeat(`{"features":[1,0,0,0,0,0],"label":1}`+"\n", 40)

@@ -51,8 +51,8 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-// TestTwoSignalsAtOnceAreOne checks that two signals in quick succession count as one. Users of timeout(1) and of
-// supervisors, which signal a process and then its group, once lost the orderly stop.
+// TestTwoSignalsAtOnceAreOne checks that two signals in quick succession count as one. timeout(1) and some supervisors
+// signal a process and then its group; their users once lost the orderly stop.
 func TestTwoSignalsAtOnceAreOne(t *testing.T) {
 	f := newFixture(t, 1, nil)
 	f.Must("topics")
@@ -65,15 +65,15 @@ func TestTwoSignalsAtOnceAreOne(t *testing.T) {
 	}
 	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
 		_ = p.Cmd.Process.Signal(s)
-		time.Sleep(time.Millisecond) // the first signal must arrive first
+		time.Sleep(time.Millisecond) // the pause lets the first signal arrive first
 	}
 	if !p.Finish(30*time.Second) || !strings.Contains(p.Output(), "the group is left") {
 		t.Errorf("ended badly: %v", p.Err)
 	}
 }
 
-// TestMasterKeyIsNeverOverwritten checks that a second `oriel key` fails and the key stays, and that no other user can
-// read the file.
+// TestMasterKeyIsNeverOverwritten checks that a second `oriel key` fails and keeps the first key, and that no other
+// user can read the file.
 func TestMasterKeyIsNeverOverwritten(t *testing.T) {
 	f := unserved(t, nil)
 	file := filepath.Join(t.TempDir(), "master.key")
@@ -99,7 +99,7 @@ func TestMasterKeyIsNeverOverwritten(t *testing.T) {
 }
 
 // TestSettingsFromAFile checks that the environment has precedence over the file of settings, and that `oriel config`
-// shows both.
+// shows the settings of both.
 func TestSettingsFromAFile(t *testing.T) {
 	f := offline(t, nil)
 	var lines []string
@@ -131,7 +131,7 @@ func TestSettingsFromAFile(t *testing.T) {
 // TestUntrustedBrokerEndsTheCommand checks that an error that a retry cannot fix is not retried, and that the message
 // names the setting.
 func TestUntrustedBrokerEndsTheCommand(t *testing.T) {
-	listener := httptest.NewTLSServer(nil) // its certificate comes from an unknown authority
+	listener := httptest.NewTLSServer(nil) // the certificate of this broker comes from an unknown authority
 	defer listener.Close()
 	f := unserved(t, map[string]string{"ORIEL_BROKERS": strings.TrimPrefix(listener.URL, "https://"), "ORIEL_TLS": "true"})
 	p := f.Start(nil, "tail", "--topic", "events")
@@ -141,8 +141,8 @@ func TestUntrustedBrokerEndsTheCommand(t *testing.T) {
 	}
 }
 
-// TestPasswordFileOfAllIsRefused checks that a password file that other users may read is refused, like such a master
-// key file.
+// TestPasswordFileOfAllIsRefused checks that a password file that other users may read is refused, as a master key file
+// is.
 func TestPasswordFileOfAllIsRefused(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "password")
 	if err := os.WriteFile(file, []byte("secret\n"), 0o644); err != nil {

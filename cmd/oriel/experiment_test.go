@@ -20,7 +20,7 @@ import (
 
 const aggregatePage = "operators/aggregate/README.md"
 
-// pageOfExperiments returns the section about experiments of aggregate's page, on one line.
+// pageOfExperiments returns the section about experiments on aggregate's page, with all its lines joined into one.
 func pageOfExperiments(t *testing.T) string {
 	t.Helper()
 	page, err := os.ReadFile(repotest.Path(aggregatePage))
@@ -32,9 +32,9 @@ func pageOfExperiments(t *testing.T) string {
 }
 
 // TestExperimentOfTheReadme checks that the commands of aggregate's page draw arms for real flights, plan, and find
-// that B is better, as the page shows. Without --member eval must say what is missing. The short form uses the first
-// 40 000 flights with one seed, which also find B. A figure may differ by one in its last digit, and the time of a look
-// by one event, because another processor fits another filter.
+// that B is better, as the page shows. Without --member, eval must say what is missing. The short form uses the first
+// 40 000 flights with one seed, which also finds B. A figure may differ by one in its last digit, and the time of a
+// look by one event, because another processor fits another filter.
 func TestExperimentOfTheReadme(t *testing.T) {
 	t.Parallel()
 	commands := repotest.Block(t, aggregatePage, "awk -F,")
@@ -83,7 +83,7 @@ func TestExperimentOfTheReadme(t *testing.T) {
 			t.Fatalf("no row of %s", name)
 		}
 		values, units := figures(t, strings.Join(strings.SplitN(line, "|", 4)[:3], " "))
-		units[len(units)-1] = 500 // five looks
+		units[len(units)-1] = 500 // short form: five looks
 		if values = tiertest.Runs(short[epsilon], values); tiertest.Runs(true, false) {
 			units = []float64{0.006, 0.006, 0.006, 2500}
 		}
@@ -101,8 +101,8 @@ func TestExperimentOfTheReadme(t *testing.T) {
 	}
 }
 
-// TestAssociationOfTheReadme checks the difference between airlines that the page shows, and that the page claims no
-// more than an association.
+// TestAssociationOfTheReadme checks the difference between airlines that the page shows. The page must claim only an
+// association.
 func TestAssociationOfTheReadme(t *testing.T) {
 	tiertest.Slow(t, "TestNumbersOfTheReadme")
 	_, commands := repotest.Operator(t, "aggregate")
@@ -132,8 +132,8 @@ func TestAssociationOfTheReadme(t *testing.T) {
 	unserved(t, env).Fails("ORIEL_PROPENSITIES", "plan")
 }
 
-// TestBandsOfTheReadme checks that the commands of coco's page that make a prediction band give the page's table. The
-// short form runs one seed over the first 8 000 flights, after which the covered share is within 0.05 of the level.
+// TestBandsOfTheReadme checks that the commands of coco's page for a prediction band give the page's table. The short
+// form runs one seed over the first 8 000 flights, after which the covered share is within 0.05 of the level.
 func TestBandsOfTheReadme(t *testing.T) {
 	t.Parallel()
 	commands := repotest.Block(t, cocoPage, "export ORIEL_BAND=")

@@ -44,7 +44,7 @@ func featuresCommand() *cobra.Command {
 	}
 }
 
-// printFeatures answers each line before it waits for the next one.
+// printFeatures prints the answer to each line before it waits for the next line.
 func printFeatures(w, problems io.Writer, in io.Reader, s settings.Settings) error {
 	config, err := s.Lines().EventConfig()
 	if err != nil {
@@ -87,8 +87,8 @@ func printFeatures(w, problems io.Writer, in io.Reader, s settings.Settings) err
 	}
 }
 
-// appendVector appends what is learned from an event: vector, label and weight, then the body's numbers in its order. A
-// choice is printed as its index.
+// appendVector appends the numbers that a model learns from an event: vector, label and weight, then the numbers of the
+// event's body in their order. A choice is printed as its index.
 func appendVector(dst []byte, e schemas.Event, labelled bool) []byte {
 	dst = append(dst, '{')
 	if e.Vector.Indices != nil {

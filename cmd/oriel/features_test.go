@@ -35,7 +35,7 @@ func TestFeaturesAnswersWhileItsInputIsOpen(t *testing.T) {
 	time.AfterFunc(time.Minute, func() { _ = answers.CloseWithError(fmt.Errorf("no answer within a minute")) })
 	r := bufio.NewReader(answers)
 	for i := range 3 {
-		for _, piece := range []string{`{"features":{"hour":`, fmt.Sprintf("%d}}\n", i)} { // a line may come in pieces
+		for _, piece := range []string{`{"features":{"hour":`, fmt.Sprintf("%d}}\n", i)} { // a line may arrive in several writes
 			if _, err := io.WriteString(in, piece); err != nil {
 				t.Fatal(err)
 			}
@@ -52,7 +52,7 @@ func TestFeaturesAnswersWhileItsInputIsOpen(t *testing.T) {
 }
 
 // TestFeaturesPrintsProblemsToStandardError checks that each line has one answer. Problems must go to standard error,
-// with the name of the member and without a value.
+// and name the member without its value.
 func TestFeaturesPrintsProblemsToStandardError(t *testing.T) {
 	var out, problems bytes.Buffer
 	in := `{"features":{"a":1},"label":1}

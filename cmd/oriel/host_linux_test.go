@@ -12,8 +12,8 @@ import (
 	"oriel/cmd/internal/program"
 )
 
-// TestNoCommandCanBeDumped checks that no command leaves a core dump, because it would contain keys and events. Only
-// `run` and `letters` once forbade it, by a limit that the kernel ignores when it pipes dumps to a program.
+// TestNoCommandCanBeDumped checks that no command leaves a core dump, because it would contain keys and events. Once
+// only `run` and `letters` forbade a dump, by a limit that the kernel ignores when it pipes dumps to a program.
 func TestNoCommandCanBeDumped(t *testing.T) {
 	var paths []string
 	var walk func(cmd *cobra.Command, path string)
@@ -48,7 +48,8 @@ func TestNoCommandCanBeDumped(t *testing.T) {
 			if err != nil || dumpable != 0 {
 				t.Errorf("oriel %s: PR_GET_DUMPABLE is %d, %v", path, dumpable, err)
 			}
-			var limit syscall.Rlimit // a limit of 0 cannot be raised again, so only the first command shows it
+			// a limit of 0 cannot be raised again, so only the first command proves that it sets the limit
+			var limit syscall.Rlimit
 			if err := syscall.Getrlimit(syscall.RLIMIT_CORE, &limit); err != nil || limit.Cur != 0 {
 				t.Errorf("oriel %s: a dump may have %d bytes, %v", path, limit.Cur, err)
 			}

@@ -26,7 +26,7 @@ func lines(content []byte) (records []string) {
 	return strings.Split(strings.TrimSuffix(string(content), "\n"), "\n")
 }
 
-// avroVersions are two versions of one schema: the newer one has one more field, and total as a double.
+// avroVersions are two versions of one schema: the second has one more field, and total as a double.
 var avroVersions = []string{
 	`{"type":"record","name":"Order","fields":[{"name":"order_id","type":"string"},
 	{"name":"total","type":"long"},{"name":"refunded","type":"boolean"}]}`,
@@ -90,8 +90,8 @@ func protobufOrders(n int) (records []string) {
 	return records
 }
 
-// TestInitOnFourShapes goes from a topic of each of four record formats, by a few answers, to the first decision. All
-// records must be valid events.
+// TestInitOnFourShapes starts from a topic in each of four record formats, and gets to the first decision with a few
+// answers. All records must be valid events.
 func TestInitOnFourShapes(t *testing.T) {
 	registry := srfake.New()
 	t.Cleanup(registry.Close)
@@ -213,8 +213,8 @@ func settingsOf(t *testing.T, name string) map[string]string {
 	return given
 }
 
-// TestInitInAScript checks that scripts answer by flags, and that impossible answers are refused. Files must contain
-// names of members and confirmed ranges alone.
+// TestInitInAScript checks that scripts can answer by flags, and that impossible answers are refused. The written files
+// may contain only names of members and confirmed ranges of the data.
 func TestInitInAScript(t *testing.T) {
 	t.Parallel()
 	sample := servicetest.WriteFile(t, "orders", orders(60, "", ""))

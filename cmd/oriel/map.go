@@ -11,7 +11,7 @@ import (
 	"oriel/cmd/internal/setup"
 )
 
-// howMany is the number of records or lines in a sample, and firstFew the number of them that are shown.
+// howMany is the number of records or lines in a sample, firstFew the number of them that are shown.
 const howMany, firstFew = 1000, 3
 
 // requestFlags adds the flags of `oriel map` and `oriel init` for the source of a sample and its encoding.

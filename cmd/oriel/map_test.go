@@ -13,7 +13,7 @@ import (
 )
 
 // TestAMappingStandsForAConverter compares records that a mapping reads with the same events converted by hand. eval
-// and features must give the same output for both, from lines and from a table.
+// and features must give the same output for both forms, from lines and from a table.
 func TestAMappingStandsForAConverter(t *testing.T) {
 	t.Parallel()
 	var own, nested, csv strings.Builder
@@ -48,7 +48,8 @@ func TestAMappingStandsForAConverter(t *testing.T) {
 			vectors = append(vectors, f.Must("features", file))
 		}
 		report := f.evaluates(from, file, "--seeds", "1")
-		reports = append(reports, fmt.Sprint(report.Events, report.Rows[1:])) // noise depends on all settings
+		// the first row has noise, which depends on all settings
+		reports = append(reports, fmt.Sprint(report.Events, report.Rows[1:]))
 	}
 	if reports[0] != reports[1] || reports[0] != reports[2] {
 		t.Errorf("reports differ:\n%+v", reports)
@@ -70,7 +71,7 @@ func TestProblemsOfMappedRecords(t *testing.T) {
 	for i, x := range [][2]string{
 		{`{"s":"ok","late":1,"n":"secret"}`, `features.n: unreadable_value: /n is a text that does not say a number`},
 		{`{"s":"ok","late":1,"what":["secret"]}`, `features.what: wrong_type: /what is a list, an object or bytes; it must be a number, a text or a boolean`},
-		{`{"s":"ok","n":1}`, ``}, // an event to score
+		{`{"s":"ok","n":1}`, ``}, // an event to score, which needs no label
 		{`{"s":"ok","late":1,"at":1714521600}`, `features.hour: unreadable_value: /at is a number that does not say a time of ISO 8601; a number needs epoch`},
 		{`{"s":"secret","late":1}`, `filtered: ORIEL_MAP keeps records with /s=ok`},
 		{`{"s":"ok","late":1,"late":2}`, `duplicate_name: /late: an object has no name twice`},
@@ -104,7 +105,7 @@ func TestProblemsOfMappedRecords(t *testing.T) {
 }
 
 // TestSchemaOfMappedRecords checks that the schema of mapped records accepts all records that become events, whatever
-// else they contain, and that it describes the use of each place.
+// members the mapping ignores, and that it describes how the mapping uses each place.
 func TestSchemaOfMappedRecords(t *testing.T) {
 	environ := []string{"ORIEL_OPERATOR=coco", "ORIEL_LOSS=logistic", "ORIEL_DIMENSION=8", `ORIEL_MAP={"where":"s!=no","label":"/o/late>15",
 		"features":["/o/l/2/n:number",{"name":"hour","from":"at","as":"hour"},{"name":"day","from":"at","as":"weekday"}]}`}
@@ -158,7 +159,7 @@ func says(t *testing.T, args ...string) (out, notes string, err error) {
 	return o.String(), n.String(), err
 }
 
-// orders returns n lines of nested JSON with members that no setting asks for, each line between front and back.
+// orders returns n lines of nested JSON, each between front and back, with members that no setting uses.
 func orders(n int, front, back string) []byte {
 	var lines strings.Builder
 	for i := range n {
@@ -170,7 +171,7 @@ func orders(n int, front, back string) []byte {
 }
 
 // TestAMappingIsProposed checks that a proposal distinguishes features, times, identifiers and free text. It may show
-// contents only in the first events.
+// contents of records only in the first events.
 func TestAMappingIsProposed(t *testing.T) {
 	t.Parallel()
 	const document = `{

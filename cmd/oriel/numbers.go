@@ -24,7 +24,6 @@ import (
 	"oriel/schemas"
 )
 
-// numbersOptions has the flags of `oriel numbers`.
 type numbersOptions struct {
 	topic, descriptor, input, names, from, to, timezone, format, output string
 	every, last                                                         time.Duration

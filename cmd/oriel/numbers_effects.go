@@ -16,10 +16,10 @@ type collector interface {
 	AddLines(r io.Reader) error
 }
 
-// ofExperiments lists members of decisions that cannot be summed over partitions or time.
+// ofExperiments lists members of decisions that cannot be added over partitions or time.
 var ofExperiments = []string{"effect", "lift", "verdict", "effect_e", "effect_p"}
 
-// checkEffects refuses flags that contradict a confidence sequence, for example sums of effects.
+// checkEffects refuses flags that confidence sequences do not allow, for example sums of effects.
 func (o numbersOptions) checkEffects() error {
 	switch {
 	case !o.effects:
@@ -37,7 +37,7 @@ func (o numbersOptions) checkEffects() error {
 	return nil
 }
 
-// effectsOf reads effects, and returns the function that writes them.
+// effectsOf returns a collector of effects, and the function that writes the collected effects.
 func (o numbersOptions) effectsOf(
 	descriptor []byte, clock numbers.Clock, q numbers.Query, read func(collector) error,
 ) (write func(io.Writer) error, err error) {

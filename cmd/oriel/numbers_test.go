@@ -17,7 +17,8 @@ import (
 	"oriel/cmd/internal/servicetest"
 )
 
-// TestNumbersOfAFile checks rows by hour of a time zone, with marginals. An error of a wrong flag must name the flag.
+// TestNumbersOfAFile checks rows by the hours of a time zone, with marginals. The error for a wrong flag must name the
+// flag.
 func TestNumbersOfAFile(t *testing.T) {
 	dir := t.TempDir()
 	names, input := filepath.Join(dir, "names.json"), filepath.Join(dir, "decisions.json")
@@ -82,12 +83,13 @@ func TestNumbersOfAFile(t *testing.T) {
 	}
 }
 
-// TestNumbersOfATopic checks that a year of events, consumed from the start in two partitions, is counted in its own
-// hours. The first process dies with uncommitted decisions, which must not count twice. Decisions of an earlier
-// deployment have no time: the timestamps of their records count, and the output says so.
+// TestNumbersOfATopic publishes a year of events that the service consumes late, from the start, in two partitions:
+// numbers must count them in the hours of the events. The first process dies with uncommitted decisions, which must not
+// count twice. Decisions of an earlier deployment have no time: the timestamps of their records count instead, and the
+// output must say so.
 func TestNumbersOfATopic(t *testing.T) {
 	t.Parallel()
-	const each, apart = 60, 73 * time.Hour // half a year each
+	const each, apart = 60, 73 * time.Hour // half a year of events in each partition
 	first := time.Date(2025, 1, 1, 0, 20, 0, 0, time.UTC)
 	f := newFixture(t, 2, map[string]string{
 		"ORIEL_OPERATOR": "aggregate", "ORIEL_CELLS": "country=DE|FR", "ORIEL_EPSILON": "1e6", "ORIEL_MECHANISM": "blt",
@@ -154,9 +156,9 @@ func TestNumbersOfATopic(t *testing.T) {
 	}
 
 	f.CreateTopic("earlier", 2, nil)
-	f.Env["ORIEL_INPUT_TOPIC"] = "earlier" // topic of Send
+	f.Env["ORIEL_INPUT_TOPIC"] = "earlier" // Send writes to this topic
 	time0 := regexp.MustCompile(`,"time":\d+|,"increment_filter":\[[^]]*\]`)
-	later := map[string]float64{} // events by the time of publication, a day later
+	later := map[string]float64{} // these events count when they are published, a day later
 	for key, n := range want {
 		at, _ := time.Parse(time.RFC3339, key[:len(key)-3])
 		later[at.AddDate(0, 0, 1).Format(time.RFC3339)+key[len(key)-3:]] = n

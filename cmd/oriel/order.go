@@ -11,7 +11,7 @@ func orderCommand() *cobra.Command {
 		Use:   "order",
 		Short: "Write the order of the input's partitions, beside the service",
 		Long: "Order looks at the ends of the input's partitions each commit interval and writes them to the order log, until it is\n" +
-			"told to end. It is for ORIEL_STREAM=topic with ORIEL_SEQUENCER=other, which all processes of the deployment must have;\n" +
+			"asked to stop. It is for ORIEL_STREAM=topic with ORIEL_SEQUENCER=other, which all processes of the deployment must have;\n" +
 			"without, the process of `oriel run` that has the stream does this itself, and the time that events take to be processed\n" +
 			"can delay a look, and so move the order by some events. This process reads no event.\n\n" +
 			"Any number of processes may run, on other machines than the service's. While none does, the stream stands still.\n\n" +

@@ -22,9 +22,9 @@ import (
 	"oriel/cmd/internal/servicetest"
 )
 
-// Tests run the texts' commands as a person would paste them, with kcat and curl, which .ci/run installs. Users saw an
-// example that printed nothing because kcat had left before the commit, and an example that overwrote their master key
-// when they pasted it again.
+// The tests run the commands of the texts as a person would paste them, with kcat and curl, which .ci/run installs. Two
+// faults of users are covered: an example printed nothing because kcat had left before the commit, and an example that
+// was pasted again overwrote the master key.
 
 // shell is a shell in an empty home folder, with the command as ./oriel.
 type shell struct {
@@ -88,8 +88,8 @@ func TestExampleTwice(t *testing.T) {
 		if !strings.Contains(said, `"step":1,"decision":[`) {
 			t.Fatalf("paste %d printed no decision: %s", i+1, said)
 		}
-		// The second time kcat leaves after the first decision. The service may then be told to stop before the second
-		// event is put in order, and the next start consumes it.
+		// The second time, kcat leaves after the first decision. The service may then be stopped before it orders the second
+		// event; the next start consumes that event.
 		if n := len(f.Read(f.Name+".late.decisions", 0, false)); n < 1 || n > i+1 {
 			t.Errorf("after paste %d: %d decisions", i+1, n)
 		}
@@ -128,7 +128,8 @@ kill -TERM $run; wait $run
 	}
 }
 
-// TestPlansOfThePages checks that the examples of operators that end with a plan have all settings that it needs.
+// TestPlansOfThePages runs the examples of operators that end with a plan. Each example must have all settings that a
+// plan needs.
 func TestPlansOfThePages(t *testing.T) {
 	for _, operator := range []string{"arms", "bandit", "linucb", "sets"} {
 		_, commands := repotest.Operator(t, operator)
@@ -149,8 +150,8 @@ func mustAbs(t *testing.T, path string) string {
 	return abs
 }
 
-// TestCommandsOfTheDemo checks that the commands printed at the end of `oriel demo --keep` show five decisions, in any
-// directory, and end.
+// TestCommandsOfTheDemo checks the commands printed at the end of `oriel demo --keep`: in any directory, they must show
+// five decisions and end.
 func TestCommandsOfTheDemo(t *testing.T) {
 	all, err := readDemoFlights()
 	if err != nil {

@@ -27,12 +27,11 @@ import (
 	"oriel/state"
 )
 
-// planOptions has the flags of `oriel plan`.
 type planOptions struct {
 	json     bool
 	plot     string
 	rate     float64
-	inputs   int // partitions of the input; 0: unknown
+	inputs   int // number of partitions of the input; 0: unknown
 	age      uint64
 	after    uint64
 	costs    string
@@ -41,12 +40,12 @@ type planOptions struct {
 	epsilons []float64
 	windows  []uint64
 	wanted   wantOptions
-	aim      operators.Aim  // effect that an experiment must find; an effect of 0: none
-	solution *plan.Solution // solved setting for the wanted error; nil: no error is wanted
+	aim      operators.Aim  // effect that an experiment must detect; zero: no such request
+	solution *plan.Solution // value that a setting needs for the wanted error; nil: no error is wanted
 	problems io.Writer      // receives warnings; nil: no warnings
 }
 
-// measureFor bounds the time of --measure for all mechanisms together.
+// measureFor is the time limit of --measure for all mechanisms together.
 const measureFor = 200 * time.Millisecond
 
 func planCommand() *cobra.Command {
@@ -100,7 +99,7 @@ func planCommand() *cobra.Command {
 	f.BoolVar(&o.measure, "measure", false, "measure the time of a step on this machine")
 	f.BoolVar(&o.frontier, "frontier", false, "print what the filters of blt reach")
 	f.Float64SliceVar(&o.epsilons, "epsilon", nil, "compare this `LIST` of ε in place of ORIEL_EPSILON")
-	f.Lookup("epsilon").DefValue = "" // shown as an empty default, not as []
+	f.Lookup("epsilon").DefValue = "" // help shows an empty default in place of []
 	f.Var(&windowList{&o.windows}, "window", "compare this `LIST` of windows, steps, in place of ORIEL_WINDOW")
 	exclude(cmd, "epsilon", "age", "measure")
 	exclude(cmd, "window", "age", "measure")
@@ -186,7 +185,7 @@ func planEffect(out io.Writer, s settings.Settings, o planOptions) error {
 	return printAnswer(out, o.json, answer)
 }
 
-// planShown is a report or a comparison of settings.
+// planShown is the result of a plan: a report, or a comparison of settings.
 type planShown interface {
 	Slide() *figure.Slide
 	Print(io.Writer) error
@@ -217,7 +216,7 @@ func planAnswer(s settings.Settings, o planOptions) (planShown, error) {
 	}
 	compared := len(o.epsilons)+len(o.windows) > 0
 	if compared && !operator.Describe(mechanism).Draws {
-		return compare(in, o) // a comparison needs no plan of the configured setting
+		return compare(in, o) // a comparison needs no plan for the configured values of the compared settings
 	}
 	model, err := s.Model()
 	if err != nil {
@@ -255,7 +254,7 @@ func (o planOptions) costRange(operator operators.Operator) (*operators.Range, e
 	return &r, nil
 }
 
-// compare compares all combinations of the flags' lists. A list that is not given has the configured value.
+// compare compares all combinations of the flags' lists. Without a list, the configured value is the only one.
 func compare(in plan.Input, o planOptions) (planShown, error) {
 	if in.Configured.Scope.ForLife() {
 		return nil, exit.WrongUse("--epsilon, --window: a comparison is of windows, and ORIEL_WINDOW asks for a whole life")
@@ -273,7 +272,7 @@ func compare(in plan.Input, o planOptions) (planShown, error) {
 	return answer, nil
 }
 
-// compared returns the settings for the lists of the flags.
+// compared returns the settings of each combination of the flags' lists.
 func (o planOptions) compared(s settings.Settings) []settings.Settings {
 	epsilons, windows := o.epsilons, []string{s.Window}
 	if len(epsilons) == 0 {
@@ -311,9 +310,9 @@ func (l *windowList) Set(text string) error {
 func (l *windowList) String() string { return "" }
 func (l *windowList) Type() string   { return "steps,…" }
 
-// firstStream opens a stream of the model. It returns the length of a sealed state, the loss of its draws, and the
-// sizes of its decisions. All sealed states have one length, so it seals only the first. seen is false if the first
-// decision comes too late to be measured.
+// firstStream opens a stream of the model. It returns the length of a sealed state, the privacy loss of the stream's
+// draws, and the sizes of its decisions. All sealed states have the same length, so it seals only the first state. seen
+// is false if the first decision comes too late to be measured.
 func firstStream(model streams.Model) (sealed int, draws dp.Draws, published plan.Published, seen bool, err error) {
 	frozen, err := model.Learner.Params()
 	if err != nil {
@@ -337,14 +336,14 @@ func firstStream(model streams.Model) (sealed int, draws dp.Draws, published pla
 	return sealed, stream.Guarantee().Draws, published, seen, err
 }
 
-// These limits bound the events that plan steps over to see a decision, and the time.
+// Limits of the number of events, and of the time, that plan simulates until the first decision.
 const (
 	mostPlanned = 1 << 17
 	planFor     = 2 * time.Second
 )
 
-// seldom returns the published sizes if decisions of the first topic are far apart. It measures one with an operator
-// that publishes every decision, and adds the measured sizes of the second topic.
+// seldom returns the published sizes if decisions of the first topic are far apart. It measures one such decision with
+// an operator that publishes every decision, and adds the measured sizes of the second topic.
 func seldom(s settings.Settings, actions plan.Published) (published plan.Published, err error) {
 	interval := s.Batch * max(1, s.EmitEvery())
 	model, err := s.EmitAll().Model()
@@ -363,8 +362,8 @@ func seldom(s settings.Settings, actions plan.Published) (published plan.Publish
 	}, nil
 }
 
-// publishes steps over empty events until a step publishes, and returns the sizes. seen is false if no step has
-// published to the first topic.
+// publishes feeds empty events to a stream until a step publishes, and returns the sizes of the decisions. seen is
+// false if no step has published to the first topic.
 func publishes(stream *streams.Stream) (published plan.Published, seen bool, err error) {
 	walk := &streams.Walk{
 		Stream: stream,
@@ -380,8 +379,8 @@ func publishes(stream *streams.Stream) (published plan.Published, seen bool, err
 		Taken: func(*records.Record, int64, schemas.Code) { published.Events++ },
 	}
 	walk.Start()
-	published, seen = plan.Published{}, false // decisions at the opening are published once, and do not count
-	const someTime = 1_700_000_000_000        // a timestamp with as many digits as real ones
+	published, seen = plan.Published{}, false // decisions at the opening are published only once, so they do not count
+	const someTime = 1_700_000_000_000        // any timestamp with as many digits as a real one
 	record := [1]records.Record{{Public: records.Public{Timestamp: someTime}, Unreadable: true}}
 	for start := time.Now(); !seen && published.Events < mostPlanned && time.Since(start) < planFor; {
 		at := walk.Position.Next

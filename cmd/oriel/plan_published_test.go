@@ -28,8 +28,8 @@ func plannedSizes(t *testing.T, s settings.Settings) plan.Setting {
 	return answer.(*plan.Report).Setting
 }
 
-// TestPlanPrintsSizesOfDecisions compares the planned bytes of decisions for each event, for every operator, with the
-// bytes that a replay of real events publishes after its opening.
+// TestPlanPrintsSizesOfDecisions compares the planned decision bytes per event, for every operator, with the bytes that
+// a replay of real events publishes after its opening.
 func TestPlanPrintsSizesOfDecisions(t *testing.T) {
 	t.Parallel()
 	for i, c := range decisiontest.Cases(t) {
@@ -48,10 +48,11 @@ func TestPlanPrintsSizesOfDecisions(t *testing.T) {
 		total, decisions := 0, 0
 		for line := range bytes.Lines(decisiontest.Replay(t, decisiontest.Model(t, c.Settings), o, events)) {
 			if !bytes.Contains(line, []byte(`"step":0,`)) {
-				total, decisions = total+len(line)-1+len(`,"time":1700000000000`), decisions+1 // which lines lack
+				// published decisions also have the time, which lines of a replay lack
+				total, decisions = total+len(line)-1+len(`,"time":1700000000000`), decisions+1
 			}
 		}
-		if decisions < 3 { // too few events for a figure
+		if decisions < 3 { // too few decisions for a mean
 			continue
 		}
 		got := plannedSizes(t, c.Settings)
@@ -65,9 +66,9 @@ func TestPlanPrintsSizesOfDecisions(t *testing.T) {
 	}
 }
 
-// TestPlanPrintsSizesOfRareDecisions checks that a decision every billion events has a planned size, too, and that the
-// sizes of actions stay the same beside it. If a single step has more events than plan steps over, the output must say
-// so.
+// TestPlanPrintsSizesOfRareDecisions checks that plan states a size for decisions that come every billion events, and
+// that the sizes of the actions beside them do not change. If a single step has more events than plan simulates, the
+// output must say so.
 func TestPlanPrintsSizesOfRareDecisions(t *testing.T) {
 	t.Parallel()
 	for _, of := range decisiontest.Inputs {
@@ -79,7 +80,7 @@ func TestPlanPrintsSizesOfRareDecisions(t *testing.T) {
 		env = slices.DeleteFunc(env, func(line string) bool { return strings.HasPrefix(line, "EMIT_EVERY=") })
 		rare := plannedSizes(t, decisiontest.Load(t, append(env, "EMIT_EVERY=1000000000")...))
 		switch of.Name {
-		case "contexts-marked": // an event has one action of some 370 bytes, and no model
+		case "contexts-marked": // each event has one action of some 370 bytes; no model is in reach
 			if !(rare.EventBytes > 300 && rare.EventBytes < often.EventBytes-50) ||
 				math.Abs(float64(rare.EventBytes-rare.DecisionBytes)) > 1 {
 				t.Errorf("%v each and %v an event; often %v", rare.DecisionBytes, rare.EventBytes, often.EventBytes)
@@ -99,8 +100,8 @@ func TestPlanPrintsSizesOfRareDecisions(t *testing.T) {
 	}
 }
 
-// TestAggregateOfTheReadme checks that the specification on aggregate's page needs no other setting, in each of the
-// operator's modes.
+// TestAggregateOfTheReadme checks that the specification on aggregate's page is complete: none of the operator's modes
+// needs another setting.
 func TestAggregateOfTheReadme(t *testing.T) {
 	_, commands := repotest.Operator(t, "aggregate")
 	for name, change := range map[string]map[string]string{
@@ -123,8 +124,8 @@ func TestAggregateOfTheReadme(t *testing.T) {
 	}
 }
 
-// TestChoosingHasTheFiguresOfPlan checks that the figures in deploy/CHOOSING.md come from its own commands, and its
-// posterior beliefs from its own formula.
+// TestChoosingHasTheFiguresOfPlan checks deploy/CHOOSING.md: its figures must come from its commands, and its posterior
+// beliefs from its formula.
 func TestChoosingHasTheFiguresOfPlan(t *testing.T) {
 	t.Parallel()
 	content, err := os.ReadFile(repotest.Path("deploy/CHOOSING.md"))

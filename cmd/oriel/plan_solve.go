@@ -14,9 +14,10 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// wantOptions has the flags of `oriel plan` that set a wanted error, and the setting that may change for it.
+// wantOptions has the flags of `oriel plan` that set a wanted error, and the flag for the setting that plan may change
+// to reach it.
 type wantOptions struct {
-	halves map[string]*string // wanted ± by statistic; that of a quantile contains its name
+	halves map[string]*string // wanted half-width by statistic; the text for a quantile contains the quantile
 	near   float64
 	view   uint64
 	over   uint64
@@ -26,7 +27,8 @@ type wantOptions struct {
 // wantable lists the statistics with a flag.
 var wantable = []string{"count", "sum", "mean", "variance", quantile}
 
-// quantile is the statistic whose error is in points of rank; its flag names the quantile: p90=2.
+// quantile is the statistic whose error is in percentage points of rank; its flag also names the quantile, for example
+// p90=2.
 const quantile = "quantile"
 
 // flags adds the flags to the command.
@@ -54,7 +56,7 @@ func (o *wantOptions) flags(cmd *cobra.Command) {
 	}
 }
 
-// want returns the wanted error of the flags; ok is false if no flag sets one.
+// want returns the error that the flags request; ok is false if no flag requests one.
 func (o wantOptions) want(after uint64) (w plan.Target, ok bool, err error) {
 	for _, statistic := range wantable {
 		if o.halves[statistic] == nil || *o.halves[statistic] == "" {
@@ -82,13 +84,13 @@ func (o wantOptions) want(after uint64) (w plan.Target, ok bool, err error) {
 	return w, false, nil
 }
 
-// mostBatch is the largest batch, events, and mostSteps the longest memory or horizon.
+// mostBatch is the largest batch, in events, that plan tries; mostSteps is the longest memory or horizon.
 const mostBatch, mostSteps = 1 << 31, 1 << 22
 
 // solved returns the environment with the setting that reaches the wanted error.
 func (o wantOptions) solved(environ []string, w plan.Target) ([]string, plan.Solution, error) {
 	given, err := settings.Load(environ, settings.Events, settings.Operator)
-	if given.Batch == 0 || given.Batch > mostBatch || given.Mechanism == "" { // no starting point
+	if given.Batch == 0 || given.Batch > mostBatch || given.Mechanism == "" { // the search has no starting point
 		return nil, plan.Solution{}, err
 	}
 	fixed, span, err := o.fixed(given)
@@ -96,7 +98,7 @@ func (o wantOptions) solved(environ []string, w plan.Target) ([]string, plan.Sol
 		return nil, plan.Solution{}, err
 	}
 	if span == "ORIEL_HORIZON" && given.Rounds > 0 {
-		fixed = append(fixed, "ORIEL_ROUNDS=0") // ORIEL_ROUNDS would repeat the horizon, which changes
+		fixed = append(fixed, "ORIEL_ROUNDS=0") // ORIEL_ROUNDS would have to equal the horizon, which changes
 	}
 	k := plan.SolvedSetting{Setting: "ORIEL_" + strings.ToUpper(o.solve), Greater: true}
 	with := func(text string) []string { return append(fixed, k.Setting+"="+text) }
@@ -106,7 +108,8 @@ func (o wantOptions) solved(environ []string, w plan.Target) ([]string, plan.Sol
 		k.Values, k.Text = plan.Epsilons()
 	case "memory":
 		k.Values, k.Text = 1<<20-1, func(i int) string { return strconv.Itoa(i + 2) }
-		// With a longer memory, a cell has more events.
+		// A longer memory reduces the error of a ratio, because a cell then has more events. It does not if the target fixes
+		// their number.
 		k.Greater = w.After == 0 && w.Statistic != "count" && w.Statistic != "sum"
 	case "batch":
 		k.Values, k.Text = mostBatch, whole
@@ -143,8 +146,8 @@ func (o wantOptions) solved(environ []string, w plan.Target) ([]string, plan.Sol
 }
 
 // steps returns the setting that decides how many steps are counted together, and its value: a memory, or the length of
-// a stream that ends. Sliding windows have no such setting, because their totals go on. Neither have tumbling windows,
-// because each of their steps stands alone.
+// a stream that ends. Sliding windows have no such setting, because their totals never end. Tumbling windows have none
+// either, because each step is counted by itself.
 func (o wantOptions) steps(s settings.Settings) (name string, steps uint64) {
 	scope := s.Terms().Scope
 	if memory, decays := scope.Memory(); decays {
@@ -165,8 +168,8 @@ func (o wantOptions) events(s settings.Settings) uint64 {
 	return min(steps, mostSteps) * s.Batch
 }
 
-// fixed returns the settings that follow from --over and that stay fixed while another setting is solved for. It also
-// returns the name of the setting of steps.
+// fixed returns the settings that follow from --over, and that stay the same while plan solves for another setting. It
+// also returns the name of the setting that steps returns.
 func (o wantOptions) fixed(s settings.Settings) (fixed []string, span string, err error) {
 	span, _ = o.steps(s)
 	windowed := !s.Terms().Scope.ForLife()

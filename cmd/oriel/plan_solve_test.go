@@ -15,7 +15,7 @@ import (
 	"oriel/operators"
 )
 
-// numbersShell returns the environment of aggregate's page, with changes.
+// numbersShell returns the environment that aggregate's page sets up, with changes.
 func numbersShell(changes ...string) []string {
 	return append([]string{
 		"ORIEL_OPERATOR=aggregate", "ORIEL_EPSILON=1", "ORIEL_DELTA=1e-6", "ORIEL_CELLS=carrier=AA|DL|UA,hour=0:24:24",
@@ -24,7 +24,8 @@ func numbersShell(changes ...string) []string {
 	}, changes...)
 }
 
-// numbersFixture returns a fixture that starts commands with an environment, whose later lines have precedence.
+// numbersFixture returns a fixture that starts commands in an environment. If the environment sets a variable twice,
+// the later line has precedence.
 func numbersFixture(t *testing.T, environ []string) *fixture {
 	t.Helper()
 	f := unserved(t, map[string]string{})
@@ -62,7 +63,7 @@ type solvedReport struct {
 	} `json:"numbers"`
 }
 
-// TestPlanSolves checks that an ordinary plan with the solved setting has the wanted error.
+// TestPlanSolves checks that an ordinary plan with the value found has the wanted error.
 func TestPlanSolves(t *testing.T) {
 	t.Parallel()
 	plans := func(environ []string, args ...string) (r solvedReport) {
@@ -105,7 +106,7 @@ func TestPlanSolves(t *testing.T) {
 	}
 	f(numbersShell(), []string{"--want-count", "40", "--solve", "memory"}, 40, count)
 	ranks := numbersShell("ORIEL_STATISTICS=p90", "ORIEL_BINS=32")
-	if tiertest.Runs(false, true) { // the long form solves for further statistics and settings
+	if tiertest.Runs(false, true) { // only the long form solves for further statistics and settings
 		f(numbersShell(), []string{"--want-mean", "2", "--after", "3000"}, 2, ratio(true))
 		f(numbersShell(), []string{"--want-count", "50"}, 50, count)
 		f(ranks, []string{"--want-quantile", "p90=3", "--after", "3000"}, 3, ratio(true))
@@ -127,8 +128,8 @@ func TestPlanSolves(t *testing.T) {
 	}
 }
 
-// TestPlanSolvesForBatches checks that plan finds the shortest tumbling window whose cells have a mean to ± 5. Refused
-// combinations must name an alternative.
+// TestPlanSolvesForBatches checks that plan finds the shortest tumbling window whose cells have a mean to within ± 5.
+// The error for a refused combination must name an alternative.
 func TestPlanSolvesForBatches(t *testing.T) {
 	tumbling := numbersShell("ORIEL_MECHANISM=once-gaussian", "ORIEL_WINDOW=", "ORIEL_MEMORY=")
 	said := numbersFixture(t, tumbling).Must("plan", "--want-mean", "5", "--solve", "batch")
@@ -146,7 +147,7 @@ func TestPlanSolvesForBatches(t *testing.T) {
 	}
 }
 
-// TestSolvedOfTheReadme checks that the request on aggregate's page has the solution that the page prints. The last
+// TestSolvedOfTheReadme checks that the request on aggregate's page gives the solution that the page prints. The last
 // digits may differ, because another processor fits another filter.
 func TestSolvedOfTheReadme(t *testing.T) {
 	text, commands := repotest.Operator(t, "aggregate")
@@ -184,7 +185,7 @@ func TestPlanRefusesWants(t *testing.T) {
 	f(numbersShell("ORIEL_MECHANISM=once-gaussian", "ORIEL_WINDOW=", "ORIEL_MEMORY="),
 		"no batch reaches ± 5 of a count at ε = 1; the best, ORIEL_BATCH=2147483648, gives ± ",
 		"--want-count", "5", "--solve", "batch")
-	if tiertest.Runs(false, true) { // solving for a memory takes a second; TestPlanSolves does it once
+	if tiertest.Runs(false, true) { // solving for a memory takes a second; in the short form, only TestPlanSolves does it
 		f(numbersShell(), "no memory reaches ± 5 of a count at ε = 1; the best, ORIEL_MEMORY=2, gives ± ",
 			"--want-count", "5", "--solve", "memory")
 	}
@@ -205,7 +206,7 @@ func TestPlanRefusesWants(t *testing.T) {
 	f(numbersShell("ORIEL_EPSILON=x"), "ORIEL_EPSILON", "--want-count", "50", "--solve", "memory")
 }
 
-// TestSolvedBatchOmitsRounds checks that a batch can be solved for although ORIEL_ROUNDS repeats the horizon, which
+// TestSolvedBatchOmitsRounds checks that plan can solve for a batch although ORIEL_ROUNDS must equal the horizon, which
 // changes with the batch.
 func TestSolvedBatchOmitsRounds(t *testing.T) {
 	environ := []string{
@@ -233,8 +234,8 @@ func experimentShell(changes ...string) []string {
 	}, changes...)
 }
 
-// TestPlanOfAnEffect checks the planned number of events. A single look needs (1.96 + 0.84)²·v/d² events. Looking at
-// any time needs about 1.65 times as many, and privacy a tenth more.
+// TestPlanOfAnEffect checks the planned number of events. A single look needs (1.96 + 0.84)²·v/d² events. Looks at any
+// time need about 1.65 times as many, and privacy needs a tenth more.
 func TestPlanOfAnEffect(t *testing.T) {
 	var out bytes.Buffer
 	small := planOptions{aim: operators.Aim{Effect: 0.01, Probability: 0.8}, json: true}
@@ -262,9 +263,9 @@ func TestPlanOfAnEffect(t *testing.T) {
 	}
 }
 
-// TestPlanOfAnEffectOnAmounts checks that outcomes of half the deviation need a quarter of the events where one looks
-// once. Looks at any time need about a third, if squares are released. Otherwise looks take outcomes to be 0 and 1, and
-// need nearly as many as if they were.
+// TestPlanOfAnEffectOnAmounts checks outcomes whose standard deviation is half the largest possible one. A single look
+// then needs a quarter of the events. Looks at any time need about a third if squares are released; otherwise they
+// assume the largest deviation, that of outcomes 0 and 1, and need nearly as many events as for such outcomes.
 func TestPlanOfAnEffectOnAmounts(t *testing.T) {
 	answer := func(statistics string, deviation float64) (oneLook, events float64) {
 		var out bytes.Buffer

@@ -207,8 +207,8 @@ func BenchmarkPlan(b *testing.B) {
 	}
 }
 
-// TestPlanCompares checks that every ε is combined with every window, with the figures of a single plan in each row. A
-// malformed list must be a usage error.
+// TestPlanCompares checks that plan combines every ε with every window, and that each row has the figures of a plan for
+// this combination alone. A malformed list must be a usage error.
 func TestPlanCompares(t *testing.T) {
 	type row struct {
 		Epsilon float64  `json:"epsilon"`
@@ -267,9 +267,9 @@ func TestPlanCompares(t *testing.T) {
 	f.Fails("window 9", "plan", "--window", "9") // 9 is not a power of two
 }
 
-// TestPlanOfCosts checks the plan's statements about costs: the directions, and a range of costs that the clip does not
-// shorten. On two layers of two vertices all paths have three edges, so equal costs contribute nothing after centring:
-// h√n = ½√8.
+// TestPlanOfCosts checks what plan states about costs: the directions in which decisions can move, and a range of costs
+// that the clip does not shorten. On two layers of two vertices all paths have three edges, so equal costs contribute
+// nothing after centring. The largest norm is h√n = ½√8, with h half the range.
 func TestPlanOfCosts(t *testing.T) {
 	edges := filepath.Join(t.TempDir(), "edges")
 	if err := os.WriteFile(edges, []byte("s>a\ns>b\na>c\na>d\nb>c\nb>d\nc>t\nd>t\n"), 0o600); err != nil {
@@ -320,8 +320,8 @@ func TestPlanOfCosts(t *testing.T) {
 	}
 }
 
-// TestPlanComparesStreams checks that with --partitions, --rate is the rate of the whole input, whether the input is
-// one stream or several.
+// TestPlanComparesStreams checks that, with --partitions, the rate given by --rate is that of the whole input, whether
+// the input is one stream or several.
 func TestPlanComparesStreams(t *testing.T) {
 	for _, c := range []struct{ stream, want string }{
 		{"", "W = 64 steps (2 min 8 s)"}, {"topic", "W = 64 steps (32 s)"},

@@ -24,7 +24,6 @@ import (
 	"oriel/schemas"
 )
 
-// produceOptions has the flags of `oriel produce`.
 type produceOptions struct {
 	topic     string
 	ndjson    string
@@ -101,7 +100,7 @@ func produceRecords(cmd *cobra.Command, o produceOptions) error {
 		each = decoded(each, decoder, unit)
 	}
 	o.watch = newWatch(os.Environ())
-	// a machine that only sends events may lack the settings of the operator
+	// A machine that only sends events may lack the settings of the operator.
 	if s, err := settings.Load(os.Environ(), settings.Events, settings.Operator); err == nil {
 		if o.topic != "" && !s.IsText() {
 			return exit.WrongUse("--topic: produce sends lines of JSON, and ORIEL_FORMAT or ORIEL_FRAMING says that records are no such lines")
@@ -129,7 +128,7 @@ func produceRecords(cmd *cobra.Command, o produceOptions) error {
 	return service.ThisHost(version()).WithClient(func(client *kafka.Client) error { return o.send(cmd, client, each) })
 }
 
-// outgoing is a record to send. Its slices are valid until the next one.
+// outgoing is a record to send. Its slices are valid until the next record is read.
 type outgoing struct {
 	key, value []byte
 	place      []byte // key that decides the partition; nil: the fixed partition, or round-robin
@@ -140,8 +139,8 @@ type eachRecord func(in io.Reader, f func(outgoing) error) error
 
 func (o produceOptions) file() string { return o.ndjson + o.table.file }
 
-// read reads the file. It opens the file anew at each call, because a file that is checked before it is sent must be
-// read twice.
+// read reads the file. Each call opens the file again, because a file that is checked before it is sent must be read
+// twice.
 func (o produceOptions) read(
 	ctx context.Context, total int64, progress io.Writer, each eachRecord, f func(outgoing) error,
 ) error {
@@ -223,7 +222,7 @@ func (o produceOptions) lines(in io.Reader, f func(outgoing) error) error {
 
 const keySeparatorHelp = "each line is a record key, this text, and an event, as kcat -K has it; without the text, the line has no key"
 
-// withKey returns a record key with the separator that stands before a value.
+// withKey returns a record key followed by the separator between key and value.
 func withKey(key []byte, separator string) []byte {
 	if key == nil || separator == "" {
 		return nil

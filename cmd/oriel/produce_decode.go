@@ -10,7 +10,7 @@ import (
 	"oriel/schemas"
 )
 
-// decodesAsFirst is a help text of commands that only decode events.
+// decodesAsFirst is a sentence in the help of commands that only decode events.
 var decodesAsFirst = "Without ORIEL_OPERATOR events are those of " + registry.All[0].Name + "."
 
 // configuredEvents returns the decoder configuration for lines with events of the environment's operator.
@@ -35,8 +35,9 @@ func configuredDecoder() (schemas.EventDecoder, error) {
 	return schemas.OpenDecoder(c)
 }
 
-// decoded stops at the first record that the service would treat as a null event. The error names its place, the member
-// and the rule, and no value. record is the word for a record: a line of a file, or a kept row.
+// decoded returns the records up to the first that the service would treat as a null event, and fails there. The error
+// names the place of the record, the member and the rule, but no value. record is the noun for a record in errors: a
+// line of a file, or a kept row.
 func decoded(each eachRecord, decoder schemas.EventDecoder, record string) eachRecord {
 	return func(in io.Reader, f func(outgoing) error) error {
 		var event schemas.Event

@@ -9,12 +9,12 @@ import (
 	"oriel/pipeline/kafka/records"
 )
 
-// sender fills a batch for each partition and sends the full ones, no faster than its rate.
+// sender collects a batch for each partition and sends full batches, at no more than its rate.
 type sender struct {
 	client   *produce.Producer
 	topic    string
 	builders []records.Builder
-	fixed    int32 // partition for all records; −1: none
+	fixed    int32 // partition for all records; −1: no fixed partition
 	turn     int32
 	rate     float64 // records per second; 0: unlimited
 	began    time.Time
@@ -30,8 +30,9 @@ func newSender(client *produce.Producer, topic string, partitions int, fixed int
 }
 
 const (
-	sendBytes = 512 << 10              // size that closes a batch; the default limit of a broker is 1 MiB
-	sendPause = 100 * time.Millisecond // shortest pause of a slow sender, which then sends all due records together
+	sendBytes = 512 << 10 // size at which a batch is sent; a broker's default limit is 1 MiB
+	// shortest pause of a sender with a rate; after the pause it sends all due records together
+	sendPause = 100 * time.Millisecond
 )
 
 func (s *sender) send(ctx context.Context, e outgoing) error {
@@ -47,7 +48,7 @@ func (s *sender) send(ctx context.Context, e outgoing) error {
 	return s.keepRate(ctx)
 }
 
-// partition returns the fixed partition, or the partition of a place, or the next one in turn.
+// partition returns the fixed partition, or the partition that place decides, or the next one in turn.
 func (s *sender) partition(place []byte) int32 {
 	switch {
 	case s.fixed >= 0:
@@ -60,7 +61,7 @@ func (s *sender) partition(place []byte) int32 {
 	return p
 }
 
-// keepRate sends the collected records and waits, once the sender is ahead of its rate by a pause.
+// keepRate sends the collected records and waits, as soon as the sender is ahead of its rate by one pause.
 func (s *sender) keepRate(ctx context.Context) error {
 	if s.rate == 0 {
 		return nil

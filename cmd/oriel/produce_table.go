@@ -39,8 +39,8 @@ func (o *tableOptions) flags(f *pflag.FlagSet) {
 	f.StringSliceVar(&o.mapping.Sort, "sort", nil, "columns to sort by before sending; ties keep the file's order")
 }
 
-// resolve checks the flags' mapping, or reads it from a file. It calls body only if members are mapped, or if they must
-// be: events of some operators have no features and label.
+// resolve checks the mapping that the flags give, or reads a mapping from a file. It calls body only if the flags map
+// members, or if members must be mapped because events of the operator have no features and label.
 func (o *tableOptions) resolve(body func() (schemas.Body, error), members bool) (tableMapping, error) {
 	m := tableMapping{o.mapping}
 	if o.mapFile != "" {

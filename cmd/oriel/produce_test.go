@@ -24,8 +24,8 @@ func TestProduceRefusesFlagsItWouldNotUse(t *testing.T) {
 		"--partition", "0", "--partition-by", "a")
 }
 
-// TestProduceSendsEachLineOnce checks that lines are sent in order, to one partition or in turn. Empty lines and a last
-// line without an end are among them.
+// TestProduceSendsEachLineOnce checks that lines are sent in order, to one partition or in turn. Some lines are empty,
+// and the last one has no line end.
 func TestProduceSendsEachLineOnce(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 2, nil)
@@ -42,7 +42,7 @@ func TestProduceSendsEachLineOnce(t *testing.T) {
 		}
 		return all
 	}
-	const lines = 3000 // of 400 bytes each: more than one batch
+	const lines = 3000 // lines of 400 bytes, which fill more than one batch
 	var want []string
 	for i := range lines {
 		want = append(want, fmt.Sprintf("%0400d", i))
@@ -79,7 +79,8 @@ func TestProduceMapsAsItsFlagsDo(t *testing.T) {
 	mapping := servicetest.WriteFile(t, "mapping.json", []byte(`{"where":"hour>=3","label":"arr_delay","features":["carrier","hour:number"],"partition_by":"origin","key":"carrier","sort":["hour","carrier"]}`))
 	other := f.Name + ".other"
 	f.CreateTopic(other, 2, nil)
-	f.Fails("arr_delay", "produce", "--topic", other, "--csv", file, "--map", mapping) // its labels must not be missing
+	// the mapping requires labels, and some rows have none
+	f.Fails("arr_delay", "produce", "--topic", other, "--csv", file, "--map", mapping)
 	csv = strings.ReplaceAll(csv, ",NA\n", ",0\n")
 	file = servicetest.WriteFile(t, "flights.csv", []byte(csv))
 	f.Must("produce", "--topic", f.Env["ORIEL_INPUT_TOPIC"], "--csv", file, "--where", "hour>=3", "--label", "arr_delay",
@@ -131,8 +132,8 @@ func TestProduceChecksTheFileFirst(t *testing.T) {
 	}
 }
 
-// TestProduceWithoutBrokers checks that --dry-run prints the count and the first event, and --stdout everything that
-// would be sent, keys included.
+// TestProduceWithoutBrokers checks that --dry-run prints the count and the first event, and that --stdout prints
+// everything that would be sent, keys included.
 func TestProduceWithoutBrokers(t *testing.T) {
 	f := unserved(t, nil)
 	file := servicetest.WriteFile(t, "file.csv", []byte("a;b;k\n1;2;x\n3;4;\n"))

@@ -16,9 +16,9 @@ import (
 	"oriel/cmd/internal/servicetest"
 )
 
-// TestPythonOrdersPerHour counts orders per hour, by country and in all, from a foreign topic that `oriel init` has
-// examined. A numpy script reads the committed decisions itself and computes numbers, marginals and intervals on its
-// own. `oriel numbers` must give the same in each format.
+// TestPythonOrdersPerHour counts orders per hour, by country and in total, from a foreign topic for which `oriel init`
+// wrote the settings. A numpy script reads the committed decisions and computes numbers, marginals and intervals with
+// code of its own. `oriel numbers` must give the same in each format.
 func TestPythonOrdersPerHour(t *testing.T) {
 	t.Parallel()
 	const orders, partitions = 2400, 3
@@ -31,7 +31,8 @@ func TestPythonOrdersPerHour(t *testing.T) {
 		country, amount := []string{"DE", "FR", "US"}[random.IntN(3)], random.Float64()*100
 		r := servicetest.Value(fmt.Sprintf(`{"order":{"id":"o%d","total":{"amount":%.2f,"currency":"EUR"}},`+
 			`"customer":{"id":"c%d","country":%q}}`, i, amount, i%70, country))
-		r.Timestamp = first + int64(i)*(2*time.Minute).Milliseconds() + random.Int64N(100_000) // 80 hours, not in order
+		// times within 80 hours, not in order
+		r.Timestamp = first + int64(i)*(2*time.Minute).Milliseconds() + random.Int64N(100_000)
 		if list = append(list, r); len(list) == 100 {
 			f.Send(int32(i/100%partitions), list...)
 			list = list[:0]
@@ -43,7 +44,7 @@ func TestPythonOrdersPerHour(t *testing.T) {
 		"--out", folder)
 	name := topic + "-oriel"
 	f.Env, f.Name = settingsOf(t, filepath.Join(folder, "oriel.env")), name
-	f.Env["ORIEL_HTTP_ADDR"], f.Env["ORIEL_EPSILON"] = "127.0.0.1:0", "400" // large enough that means are shown
+	f.Env["ORIEL_HTTP_ADDR"], f.Env["ORIEL_EPSILON"] = "127.0.0.1:0", "400" // ε large enough that means are shown
 	f.Must("topics")
 	f.Start(nil, "run")
 	f.Await(time.Minute, "decisions of all records", func() bool {
@@ -80,8 +81,8 @@ func python(t *testing.T, script string) string {
 	return strings.TrimSpace(string(said))
 }
 
-// TestPythonScoresATopic runs the lines in the README of the Python package. Their scores must equal `oriel score`, for
-// decisions in each format and for the newest committed decision.
+// TestPythonScoresATopic runs the example in the README of the Python package. Its scores must equal those of `oriel
+// score`, for decisions in each format and for the newest committed decision.
 func TestPythonScoresATopic(t *testing.T) {
 	t.Parallel()
 	for _, format := range []string{"json", "protobuf", "avro"} {

@@ -16,7 +16,6 @@ import (
 	"oriel/cmd/internal/settings"
 )
 
-// replayOptions has the flags of `oriel replay`.
 type replayOptions struct {
 	replay.Options
 
@@ -65,7 +64,7 @@ func replayCommand() *cobra.Command {
 	f.StringVar(&o.save, "save", "", "write the partition's sealed state to a checkpoint file")
 	f.StringVar(&o.Separator, "key-separator", "", "each line is a user id, this text, and an event, as kcat -K has keys; for ORIEL_USER_ID, whether it says key or header:NAME. "+
 		"An operator that reads record keys has its key there, after a user id that is a header's")
-	for _, name := range []string{"out", "seed", "key-separator"} { // flags of --events
+	for _, name := range []string{"out", "seed", "key-separator"} { // flags that only --events allows
 		cmd.MarkFlagsMutuallyExclusive(name, "check", "save")
 	}
 	return cmd

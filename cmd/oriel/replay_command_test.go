@@ -62,8 +62,9 @@ func TestReplayWritesToAFileWhatItPrints(t *testing.T) {
 	}
 }
 
-// TestReplayTakesEachLine checks that an empty line and a last line without an end are each a record. An empty, a
-// malformed and a too long line are the null event in the same place, with the same bytes of decisions.
+// TestReplayTakesEachLine checks that an empty line is a record, and that a last line without a line end is one. If a
+// line is empty, malformed or too long, the null event takes its place in each case, so that the bytes of the decisions
+// are the same.
 func TestReplayTakesEachLine(t *testing.T) {
 	s := decisiontest.Load(t, "OPERATOR=coco", "UPDATE=projection", "LOSS=logistic", "SET=l2-ball", "RADIUS=5",
 		"DIMENSION=6", "STRONG_CONVEXITY=0.01",
@@ -98,8 +99,8 @@ func TestReplayTakesEachLine(t *testing.T) {
 	}
 }
 
-// TestFeaturesAreWhatIsLearned checks that events and the vectors that `oriel features` prints for them give the same
-// decisions.
+// TestFeaturesAreWhatIsLearned checks that events give the same decisions as the vectors that `oriel features` prints
+// for them.
 func TestFeaturesAreWhatIsLearned(t *testing.T) {
 	f := offline(t, map[string]string{"ORIEL_FEATURES_RANGE": "hour:0:24:cyclic"})
 	var named []byte
@@ -129,11 +130,11 @@ func TestFeaturesAreWhatIsLearned(t *testing.T) {
 	}
 }
 
-// TestReplayKnowsUsers compares a file with user keys with the same file whose too-early events are made null events by
-// hand. The decisions must have the same bytes.
+// TestReplayKnowsUsers compares a file with user keys with a copy in which each event that comes too soon after another
+// of its user is a null event. The decisions must have the same bytes.
 func TestReplayKnowsUsers(t *testing.T) {
 	f := offline(t, servicetest.ByUser)
-	records := servicetest.Crowd(60)
+	records := servicetest.OfNineUsers(60)
 	for i := range records {
 		records[i].Headers = servicetest.Event(i).Headers // records of a file have no headers
 	}

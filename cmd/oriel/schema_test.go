@@ -27,8 +27,8 @@ const (
 	examplesFolder = "../../schemas/examples/"
 )
 
-// publishedEvents maps each published schema of events to its settings. If settings name members or their allowed
-// values (columns, places, types), the schema is for these settings.
+// publishedEvents maps each published schema of events to its settings. If the settings name members or allowed values
+// (columns, places, types), the schema is valid for these settings only.
 func publishedEvents(t *testing.T) map[string][]string {
 	t.Helper()
 	types := servicetest.WriteFile(t, "types", []byte("family:1:0.25\nstudent:0:0.5\n"))
@@ -56,7 +56,7 @@ func publishedEvents(t *testing.T) map[string][]string {
 	}
 }
 
-// machineMade has the example decisions that a real machine makes of a golden case, with the lines that are used.
+// machineMade lists the example decisions that a real machine makes from a golden case, with the numbers of the lines.
 var machineMade = map[string]struct {
 	golden string
 	line   int
@@ -81,7 +81,7 @@ var machineMade = map[string]struct {
 	"decision.submodular-shares":    {"gains-shares blt", 3},
 }
 
-// kept checks the content of a file; -rewrite writes it.
+// kept checks the content of a file. With -rewrite it writes the file.
 func kept(t *testing.T, file, content string) {
 	t.Helper()
 	if *rewriteSchemas {
@@ -140,7 +140,7 @@ func fits(schema *jsonschema.Schema, text []byte) error {
 	return schema.Validate(doc)
 }
 
-// decode returns the code with which the settings' decoder accepts or rejects an event.
+// decode returns the code with which the decoder of the settings accepts or rejects an event.
 func decode(t *testing.T, env string, event []byte) schemas.Code {
 	t.Helper()
 	s, err := settings.Load(prefixed(env), settings.Events)
@@ -159,8 +159,9 @@ func decode(t *testing.T, env string, event []byte) schemas.Code {
 	return decoder.Decode(&e, event)
 }
 
-// TestExamplesAgreeWithSchemaAndDecoder checks the files in schemas/examples. Schema and decoder must both accept
-// <schema>.<what it shows>.json, and both reject invalid/<schema>.<what it shows>.<the rule that an event breaks>.json.
+// TestExamplesAgreeWithSchemaAndDecoder checks the files in schemas/examples. Schema and decoder must both accept the
+// files <schema>.<what it shows>.json, and both reject the files invalid/<schema>.<what it shows>.<the rule that an
+// event breaks>.json.
 func TestExamplesAgreeWithSchemaAndDecoder(t *testing.T) {
 	events := publishedEvents(t)
 	published, err := filepath.Glob(schemasFolder + "*.schema.json")
@@ -206,9 +207,9 @@ func TestExamplesAgreeWithSchemaAndDecoder(t *testing.T) {
 	}
 }
 
-// TestExamplesAreWhole checks that each operator with a golden case has an example of an event and of a decision. Each
-// example must belong to a schema. Each example decision must come from a machine, except the one that shows members
-// unknown to a reader.
+// TestExamplesAreWhole checks that each operator with a golden case has an example of an event and one of a decision.
+// Each example must belong to a schema. Each example decision must come from a machine, except the example with members
+// that a reader does not know.
 func TestExamplesAreWhole(t *testing.T) {
 	events, blocks := publishedEvents(t), decisiontest.Blocks(t)
 	said := strings.Join(slices.Concat(slices.Collect(maps.Values(events))...), " ") + " OPERATOR=coco"

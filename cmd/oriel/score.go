@@ -138,7 +138,7 @@ func scoreCommand() *cobra.Command {
 				select {
 				case err := <-done:
 					return err
-				case <-ctx.Done(): // a read of standard input cannot be cancelled
+				case <-ctx.Done(): // a read of standard input cannot be cancelled, so the command ends without it
 					return nil
 				}
 			})
@@ -150,7 +150,8 @@ func scoreCommand() *cobra.Command {
 	return cmd
 }
 
-// scored returns how events to score are decoded: by the environment's settings or, if it has none, by the descriptor.
+// scored returns the decoder configuration for events to score: that of the environment's settings or, if the
+// environment has none, that of the descriptor.
 func scored(d score.Descriptor) (schemas.EventConfig, error) {
 	var c schemas.EventConfig
 	if os.Getenv("ORIEL_OPERATOR") != "" || os.Getenv("ORIEL_LOSS") != "" || os.Getenv("ORIEL_DIMENSION") != "" {

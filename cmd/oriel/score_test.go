@@ -36,8 +36,8 @@ func answersOf(t *testing.T, text string) (all []scoreAnswer) {
 	return all
 }
 
-// TestScoreFollowsTheTopic checks that lines, HTTP and a file have the same score for one model. Events without a label
-// are decoded with the deployment's settings. HTTP must use a newer decision soon after it is committed.
+// TestScoreFollowsTheTopic checks that lines, HTTP and a file give the same score for one model. Events without a label
+// must be decoded with the deployment's settings. HTTP must use a newer decision soon after its commit.
 func TestScoreFollowsTheTopic(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 2, map[string]string{"ORIEL_UNKNOWN": "ignore", "ORIEL_FEATURES_RANGE": "hour:0:24:cyclic"})

@@ -9,7 +9,7 @@ import (
 	"oriel/schemas"
 )
 
-// settingsWarnings returns the warnings about all settings, each once.
+// settingsWarnings returns the warnings about all settings, without repetitions.
 func settingsWarnings(all []settings.Settings) (warnings []string) {
 	for _, s := range all {
 		for _, text := range traps.Settings(s) {
@@ -21,8 +21,8 @@ func settingsWarnings(all []settings.Settings) (warnings []string) {
 	return warnings
 }
 
-// newWatch returns a Watch for the records that `oriel produce` sends. It needs no settings: without settings that
-// decode events, it assumes that features are in the member that most operators use.
+// newWatch returns a Watch for the records that `oriel produce` sends. It works without settings: it then assumes that
+// features are in the member that most operators use.
 func newWatch(environ []string) *traps.Watch {
 	if s, err := settings.Load(environ, settings.Events); err == nil {
 		if events, err := s.Lines().EventConfig(); err == nil {
@@ -32,7 +32,8 @@ func newWatch(environ []string) *traps.Watch {
 	var ranges []schemas.Range
 	for _, line := range environ {
 		if text, ok := strings.CutPrefix(line, "ORIEL_FEATURES_RANGE="); ok {
-			ranges, _ = schemas.ParseRanges(text) // a command that decodes refuses a malformed range
+			// produce also sends records with a malformed range; commands that decode refuse it
+			ranges, _ = schemas.ParseRanges(text)
 		}
 	}
 	return traps.NewWatch("features", ranges)

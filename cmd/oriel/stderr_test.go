@@ -18,7 +18,7 @@ import (
 	"oriel/mechanisms/mechtest/tiertest"
 )
 
-// says runs a command to its end, and returns its standard output and standard error.
+// says runs a command to its end, and returns its standard output and its standard error.
 func (f *fixture) says(args ...string) (prints, says string) {
 	f.T.Helper()
 	cmd := f.Child(nil, args...)
@@ -54,7 +54,7 @@ func warnings(said string) (all []string) {
 	return all
 }
 
-// trapped returns events whose named features are traps, and the expected warnings.
+// trapped returns events with features under names that are typical mistakes, and the expected warnings.
 func trapped(n int) (lines []byte, want []string) {
 	for i := range n {
 		lines = fmt.Appendf(lines, `{"features":{"amount":%d.5,"user":"u%d","at":"2024-05-01","price":"12.5"},"label":%d}`+"\n",
@@ -64,8 +64,8 @@ func trapped(n int) (lines []byte, want []string) {
 }
 
 // TestOperatorsAreNotOverpaid checks that no golden case and no example in deploy has a component whose noise covers
-// much more than events can move. For the examples it runs `oriel plan`. The short form takes each golden operator with
-// one mechanism, and runs plan's check directly for the examples.
+// much more than events can move. For the examples it runs `oriel plan`. The short form runs each golden operator with
+// one mechanism only, and calls plan's check directly for the examples.
 func TestOperatorsAreNotOverpaid(t *testing.T) {
 	last := ""
 	for _, c := range decisiontest.Cases(t) {
@@ -77,7 +77,7 @@ func TestOperatorsAreNotOverpaid(t *testing.T) {
 			t.Errorf("%v: %q", c, got)
 		}
 	}
-	t.Chdir("../..") // where paths in examples start
+	t.Chdir("../..") // paths in the examples are relative to this folder
 	files, err := filepath.Glob("deploy/examples/*.env")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("%d examples, %v", len(files), err)
@@ -109,9 +109,9 @@ func TestOperatorsAreNotOverpaid(t *testing.T) {
 	}
 }
 
-// TestSilentTrapsWarn checks that each command for the data's owner warns on standard error about choices that are
-// allowed but seldom meant. The command must still succeed, with a clean standard output. Without a trap it must not
-// warn.
+// TestSilentTrapsWarn checks each command for the data's owner: on standard error it must warn about choices that are
+// allowed but are usually mistakes. The command must still succeed, and keep warnings out of its standard output. For
+// good choices it must not warn.
 func TestSilentTrapsWarn(t *testing.T) {
 	lines, ofEvents := trapped(64)
 	events := servicetest.WriteFile(t, "events.ndjson", lines)

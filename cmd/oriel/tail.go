@@ -25,10 +25,9 @@ import (
 	"oriel/schemas"
 )
 
-// tailOptions has the flags of `oriel tail`.
 type tailOptions struct {
 	topic     string
-	partition int32 // −1: all
+	partition int32 // −1: all partitions
 	limit     int
 	begin     bool
 	follow    bool
@@ -94,7 +93,7 @@ type tailing struct {
 	idle  int // partitions that have been read to their end
 }
 
-// errEnough is the internal error that ends the reading of all partitions.
+// errEnough is the internal error with which a reader stops all others once the requested number of decisions is shown.
 var errEnough = errors.New("as many decisions as asked for")
 
 // read reads all partitions, one after another. If it follows new decisions, it reads them in parallel.
@@ -155,7 +154,7 @@ func (t *tailing) partition(ctx context.Context, p int32, of int) error {
 	return nil
 }
 
-// waiting reports once that the topic has no more decisions for now.
+// waiting prints, once, that the topic has no more decisions for the moment.
 func (t *tailing) waiting(of int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -199,10 +198,10 @@ func show(out io.Writer, line []byte, raw bool) error {
 	return err
 }
 
-// further returns the members that not all operators' decisions have, each as name=value. Their text cannot move the
-// terminal's cursor.
+// further returns the members that only some operators' decisions have, each as name=value. Each character that cannot
+// be printed is replaced, so that the text cannot move the terminal's cursor.
 func further(extras []schemas.ExtraMember) string {
-	const shown = 60 // most characters of a value
+	const shown = 60 // largest number of characters shown of a value
 	text := ""
 	for _, x := range extras {
 		value := []rune(x.JSON)
@@ -227,7 +226,7 @@ func windowText(window uint64) string {
 	return strconv.FormatUint(window, 10)
 }
 
-// marks returns a decision's marks of the numbers that are shown; none stands for all.
+// marks returns a decision's marks of the numbers that are shown. Without marks all numbers are shown.
 func marks(extras []schemas.ExtraMember) []float64 {
 	var marks []float64
 	for _, x := range extras {
@@ -238,11 +237,12 @@ func marks(extras []schemas.ExtraMember) []float64 {
 	return marks
 }
 
-// differences is the suffix of members whose marks follow the marks of the decision's own numbers.
+// differences is the suffix of members with differences. The marks of these members follow the marks of the decision's
+// own numbers.
 const differences = "_difference"
 
-// dashed returns the members of a decision, with a dash for each difference that is marked with 0. Marks are ordered by
-// view, then member. There are as many views as deviations of counts.
+// dashed returns the members of a decision, with a dash in place of each difference whose mark is 0. Marks are ordered
+// by view, then by member. The number of views equals the number of deviations of counts.
 func dashed(d schemas.Decision) []schemas.ExtraMember {
 	marks, views := marks(d.Extras), 0
 	var lists [][]json.Number // numbers of the differences, by member
@@ -264,7 +264,7 @@ func dashed(d schemas.Decision) []schemas.ExtraMember {
 	size, extras, member := len(lists[0])/views, slices.Clone(d.Extras), 0
 	other := func(list []json.Number) bool { return len(list) != size*views }
 	if size == 0 || slices.ContainsFunc(lists, other) || len(marks) != len(d.Point)+len(lists)*size*views {
-		return d.Extras // no marks, or another operator's members
+		return d.Extras // there are no marks, or the members belong to another operator
 	}
 	for i, x := range extras {
 		if !strings.HasSuffix(x.Name, differences) {
@@ -285,8 +285,8 @@ func dashed(d schemas.Decision) []schemas.ExtraMember {
 	return extras
 }
 
-// abbreviate returns the first coordinates of a decision, with a dash for each one that is marked with 0, because it is
-// little more than noise.
+// abbreviate returns the first coordinates of a decision, with a dash in place of each coordinate whose mark is 0,
+// because it is little more than noise.
 func abbreviate(point, marks []float64) string {
 	const shown = 6
 	text := "["

@@ -14,8 +14,8 @@ import (
 	"oriel/schemas"
 )
 
-// TestTailReadsAllPartitions checks that without --partition every partition is shown, each in order. -n must count all
-// of them, and the command must report that it waits.
+// TestTailReadsAllPartitions checks that without --partition every partition is shown, each one in order. -n must count
+// the decisions of all partitions, and the command must print that it waits.
 func TestTailReadsAllPartitions(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 3, nil)
@@ -40,7 +40,8 @@ func TestTailReadsAllPartitions(t *testing.T) {
 	}
 }
 
-// TestTailReadsEveryEncoding checks that the table and, with --raw, the JSON are the same as for a decision in JSON.
+// TestTailReadsEveryEncoding checks that decisions in every encoding give the same table and, with --raw, the same
+// JSON.
 func TestTailReadsEveryEncoding(t *testing.T) {
 	extras := []schemas.Extra{{Name: "arm", Kind: schemas.ExtraText}, {Name: "width", Kind: schemas.ExtraNumber}}
 	values := []schemas.ExtraValue{{Text: "north"}, {Number: 0.25}}
@@ -67,7 +68,7 @@ func TestTailReadsEveryEncoding(t *testing.T) {
 	}
 }
 
-// TestTailShowsExtraMembers checks that an operator's members are shown, and members of a newer version, too.
+// TestTailShowsExtraMembers checks that tail shows an operator's members, and members that a newer version adds.
 func TestTailShowsExtraMembers(t *testing.T) {
 	config := schemas.DecisionConfig{Stream: "0", Mechanism: "blt", Adjacency: "replace", Unit: "event"}
 	extras := []schemas.Extra{{Name: "arm", Kind: schemas.ExtraText}, {Name: "scores", Kind: schemas.ExtraNumbers}}
@@ -84,8 +85,8 @@ func TestTailShowsExtraMembers(t *testing.T) {
 	}
 }
 
-// TestTailMarksUnknownNumbers checks that a dash replaces a number that is little more than noise, and such a
-// difference, wherever its member is.
+// TestTailMarksUnknownNumbers checks that a dash replaces each number, and each difference, that is little more than
+// noise, wherever its member is.
 func TestTailMarksUnknownNumbers(t *testing.T) {
 	config := schemas.DecisionConfig{Stream: "0", Mechanism: "blt", Adjacency: "replace", Unit: "event"}
 	encoder := schemas.NewEncoder(config, []schemas.Extra{{Name: "shown", Kind: schemas.ExtraNumbers}})
@@ -115,7 +116,7 @@ func TestTailMarksUnknownNumbers(t *testing.T) {
 	}
 }
 
-// TestReplayOfNoEventsFails checks that a file without any event is an error, and not a success with zero events.
+// TestReplayOfNoEventsFails checks that a replay of a file without any event fails.
 func TestReplayOfNoEventsFails(t *testing.T) {
 	f := offline(t, nil)
 	f.Fails("none of 2 lines is an event; the first is line 1: not_object", "replay", "--events", servicetest.WriteFile(t, "file.csv", []byte("1,2\n3,4\n")), "--out", t.TempDir()+"/out")
@@ -125,7 +126,7 @@ func TestReplayOfNoEventsFails(t *testing.T) {
 }
 
 // TestSparseDecisionsAreTheDenseOnes compares sparse with dense decisions on each golden set, with the same stream and
-// noise. They must agree to the bit, and as tail shows them.
+// noise. They must agree to the bit, and tail must show them in the same way.
 func TestSparseDecisionsAreTheDenseOnes(t *testing.T) {
 	events := decisiontest.Lines(t, "linear")
 	sets := 0

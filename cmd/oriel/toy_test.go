@@ -19,13 +19,13 @@ import (
 	"oriel/schemas"
 )
 
-// grown is oriel with one more operator. In the short form it is this test binary as a child process, which adds the
-// row of testdata/toy to the table of operators: see TestMain. In the long form it is built from a copy of this module
-// with testdata/toy as a folder under operators, a row in cmd/internal/registry and an example of settings, and nothing
-// else; the copy's own tests run too.
-type grown struct {
+// extended is oriel with one more operator. In the short form it is this test binary as a child process, which adds the
+// operator of testdata/toy to the table of operators (see TestMain). In the long form it is built from a copy of this
+// module that differs only in a new folder under operators, a row in cmd/internal/registry and an example of settings;
+// the tests of the copy run too.
+type extended struct {
 	t      *testing.T
-	dir    string // of the copy; empty in the short form
+	dir    string // folder of the copy; empty in the short form
 	binary string
 	env    []string
 }
@@ -39,12 +39,12 @@ var rows = []struct{ file, old, new string }{
 	{"cmd/internal/registry/registry.go", "\tcoco.Definition,\n", "\tcoco.Definition,\n\ttoy.Definition,\n"},
 }
 
-func grow(t *testing.T) *grown {
+func grow(t *testing.T) *extended {
 	t.Helper()
 	if tiertest.Runs(true, false) {
-		return &grown{t: t, binary: os.Args[0]}
+		return &extended{t: t, binary: os.Args[0]}
 	}
-	g := &grown{t: t, dir: t.TempDir(), binary: filepath.Join(t.TempDir(), "oriel")}
+	g := &extended{t: t, dir: t.TempDir(), binary: filepath.Join(t.TempDir(), "oriel")}
 	g.copyModule(repotest.Path(""))
 	toy, err := filepath.Glob("testdata/toy/*.go")
 	if err != nil || len(toy) == 0 {
@@ -66,7 +66,7 @@ func grow(t *testing.T) *grown {
 }
 
 // copyModule copies the files that git tracks or would track.
-func (g *grown) copyModule(root string) {
+func (g *extended) copyModule(root string) {
 	g.t.Helper()
 	list := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
 	list.Dir = root
@@ -77,14 +77,14 @@ func (g *grown) copyModule(root string) {
 	for name := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
 		g.copy(filepath.Join(root, name), name)
 	}
-	g.run("git", "init", "-q") // lint looks at what git would track
+	g.run("git", "init", "-q") // lint examines the files that git would track
 }
 
-func (g *grown) copy(from, to string) {
+func (g *extended) copy(from, to string) {
 	g.t.Helper()
 	content, err := os.ReadFile(from)
 	if os.IsNotExist(err) {
-		return // tracked, and deleted in the working tree
+		return // the file is tracked, but deleted in the working tree
 	}
 	if err != nil {
 		g.t.Fatal(err)
@@ -93,7 +93,7 @@ func (g *grown) copy(from, to string) {
 }
 
 // write writes a file of the copy.
-func (g *grown) write(name, content string) {
+func (g *extended) write(name, content string) {
 	g.t.Helper()
 	name = filepath.Join(g.dir, name)
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
@@ -105,7 +105,7 @@ func (g *grown) write(name, content string) {
 }
 
 // read returns the content of a file of the copy.
-func (g *grown) read(name string) string {
+func (g *extended) read(name string) string {
 	g.t.Helper()
 	content, err := os.ReadFile(filepath.Join(g.dir, name))
 	if err != nil {
@@ -115,7 +115,7 @@ func (g *grown) read(name string) string {
 }
 
 // run runs a program, and returns its standard output.
-func (g *grown) run(name string, args ...string) string {
+func (g *extended) run(name string, args ...string) string {
 	g.t.Helper()
 	out, problems := g.try(name, args...)
 	if problems != "" {
@@ -125,7 +125,7 @@ func (g *grown) run(name string, args ...string) string {
 }
 
 // command returns a program with the settings as its environment.
-func (g *grown) command(name string, args ...string) *exec.Cmd {
+func (g *extended) command(name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(g.t.Context(), name, args...)
 	cmd.Dir = g.dir
 	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME")}, g.env...)
@@ -134,14 +134,14 @@ func (g *grown) command(name string, args ...string) *exec.Cmd {
 	} else {
 		cmd.Env = append(cmd.Env, goEnv()...)
 	}
-	if testing.CoverMode() != "" { // otherwise a child ends with a warning
+	if testing.CoverMode() != "" { // without a folder for coverage, the child would print a warning when it ends
 		cmd.Env = append(cmd.Env, "GOCOVERDIR="+g.t.TempDir())
 	}
 	return cmd
 }
 
-// try is run for a program that may fail.
-func (g *grown) try(name string, args ...string) (out, problems string) {
+// try runs a program that may fail, and returns its standard output and standard error.
+func (g *extended) try(name string, args ...string) (out, problems string) {
 	cmd := g.command(name, args...)
 	var standard, errors bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &standard, &errors
@@ -151,8 +151,8 @@ func (g *grown) try(name string, args ...string) (out, problems string) {
 	return standard.String(), ""
 }
 
-// goEnv returns the environment of the go command, with the caches and the CGO_ENABLED of this test's build. Another
-// CGO_ENABLED would compile nearly all packages again.
+// goEnv returns the environment for the go command, with the caches and the CGO_ENABLED of this test's build. Another
+// value of CGO_ENABLED would compile nearly all packages again.
 func goEnv() []string {
 	var env []string
 	for _, line := range os.Environ() {
@@ -174,8 +174,8 @@ func toyEnv(more ...string) []string {
 }
 
 // TestANewOperatorIsAFolderARowAndAnExample adds an operator that uses every optional feature, and runs every command.
-// In the long form it builds the module with the operator, regenerates the settings table, and runs the tests that read
-// every operator.
+// In the long form it builds the module with the operator, regenerates the settings table, and runs the tests that
+// examine every operator.
 func TestANewOperatorIsAFolderARowAndAnExample(t *testing.T) {
 	t.Parallel()
 	g := grow(t)
@@ -197,8 +197,8 @@ func TestANewOperatorIsAFolderARowAndAnExample(t *testing.T) {
 	}
 }
 
-// tests runs the copy's own tests on the toy.
-func (g *grown) tests() {
+// tests runs the tests of the copy that examine the toy.
+func (g *extended) tests() {
 	g.t.Helper()
 	g.run("go", "test", "./cmd/internal/settings", "-run", "TestTheSettingsTable", "-rewrite")
 	table, err := os.ReadFile(filepath.Join(g.dir, "deploy/SETTINGS.md"))
@@ -211,7 +211,7 @@ func (g *grown) tests() {
 }
 
 // describes runs the commands that need no machine.
-func (g *grown) describes() {
+func (g *extended) describes() {
 	g.t.Helper()
 	shown := g.run(g.binary, "config")
 	for _, want := range []string{
@@ -248,7 +248,7 @@ func (g *grown) describes() {
 }
 
 // promises runs the commands that need a machine and no broker.
-func (g *grown) promises() {
+func (g *extended) promises() {
 	g.t.Helper()
 	var report struct {
 		Setting struct{ Mechanism string }
@@ -276,9 +276,9 @@ func (g *grown) promises() {
 }
 
 // overpays makes the toy add a constant instead of rewards, beside short contexts. An exchange of an event then moves
-// little, while the clip covers twice its length. `oriel plan` must warn about this, and about nothing before the
-// change.
-func (g *grown) overpays() {
+// the sums little, while the clip covers twice its length. `oriel plan` must warn about the excess, and must not warn
+// before the change.
+func (g *extended) overpays() {
 	g.t.Helper()
 	const warning = "warning: ORIEL_OPERATOR=toy pays for more than an exchange of one event can move. " +
 		"The noise of its contributions is for a sensitivity of 2, and the largest move found is 1."
@@ -291,8 +291,8 @@ func (g *grown) overpays() {
 	}
 }
 
-// warnings returns the standard error of `oriel plan`, with a window that causes no warning.
-func (g *grown) warnings(more ...string) string {
+// warnings returns the standard error of `oriel plan`, with a window that by itself causes no warning.
+func (g *extended) warnings(more ...string) string {
 	g.t.Helper()
 	cmd := g.command(g.binary, "plan")
 	cmd.Env = append(append(cmd.Env, "ORIEL_WINDOW=16"), more...)
@@ -313,7 +313,7 @@ func feedback(step int) string {
 	case 5:
 		key = "play-of-nobody"
 	case 7:
-		key = fmt.Sprintf("play-%d", 2*step-2) // given already
+		key = fmt.Sprintf("play-%d", 2*step-2) // repeats a key whose feedback was already sent
 	case 9:
 		value = `{"context":{"indices":[2],"values":[0.7]},"reward":-1}`
 	}
@@ -322,7 +322,7 @@ func feedback(step int) string {
 
 // produceLines sends feedback with its keys to both partitions, malformed lines included. `oriel produce --decode` must
 // report the malformed line.
-func (g *grown) produceLines(f *fixture, from, to int) {
+func (g *extended) produceLines(f *fixture, from, to int) {
 	g.t.Helper()
 	var lines []byte
 	for step := from; step < to; step++ {
@@ -343,7 +343,7 @@ func (g *grown) produceLines(f *fixture, from, to int) {
 }
 
 // produceTable sends feedback from a table whose columns are members and keys.
-func (g *grown) produceTable(f *fixture, from, to int) {
+func (g *extended) produceTable(f *fixture, from, to int) {
 	g.t.Helper()
 	table := []byte("play,a,b,c,reward\n")
 	for step := from; step < to; step++ {
@@ -357,7 +357,7 @@ func (g *grown) produceTable(f *fixture, from, to int) {
 }
 
 // file writes a file, and returns its path.
-func (g *grown) file(name string, content []byte) string {
+func (g *extended) file(name string, content []byte) string {
 	g.t.Helper()
 	name = filepath.Join(g.t.TempDir(), name)
 	if err := os.WriteFile(name, content, 0o600); err != nil {
@@ -367,7 +367,7 @@ func (g *grown) file(name string, content []byte) string {
 }
 
 // serves runs the service, kills it in the middle, and checks the published decisions.
-func (g *grown) serves(f *fixture) {
+func (g *extended) serves(f *fixture) {
 	g.t.Helper()
 	const half, whole = 60, 120
 	start := func() *servicetest.Process { return f.Launch(g.command(g.binary, "run")) }
@@ -379,9 +379,10 @@ func (g *grown) serves(f *fixture) {
 	g.produceLines(f, 0, half)
 	first := start()
 	f.AwaitTaken(time.Minute, half/2, half/2)
-	_ = first.Cmd.Process.Kill() // anywhere, as kill -9
+	_ = first.Cmd.Process.Kill() // dies at an arbitrary point, as by kill -9
 	<-first.Done
-	second := start() // it ends the transaction that the first one has left open, for which a checkpoint waits
+	// the second process ends the transaction that the first one left open; the checkpoint waits for this
+	second := start()
 	file := filepath.Join(g.t.TempDir(), "saved")
 	g.run(g.binary, "replay", "--save", file, "--partition", "0")
 	g.produceTable(f, half, whole)
@@ -403,9 +404,9 @@ func (g *grown) serves(f *fixture) {
 	}
 }
 
-// checkDecisions checks that a topic has every second index, in order. Sums have odd indices, and actions even ones,
+// checkDecisions checks that a topic has every second index, in order. Sums have odd indices; actions have even ones,
 // starting with the action before the first record.
-func (g *grown) checkDecisions(f *fixture, topic string, partition int32, want, first int) {
+func (g *extended) checkDecisions(f *fixture, topic string, partition int32, want, first int) {
 	g.t.Helper()
 	records := f.Read(f.Topic(topic), partition, false)
 	if len(records) != want {

@@ -30,7 +30,7 @@ func planCommand() *cobra.Command {
 	return cmd
 }
 
-// printedChoices lists the settings that papers print.
+// printedChoices lists the settings that papers print, as text.
 func printedChoices() string {
 	text := ""
 	for _, c := range printed.Choices() {
@@ -39,7 +39,7 @@ func printedChoices() string {
 	return text
 }
 
-// runPlan reports on the settings of environ, with rate and age of in.
+// runPlan prints the report on the settings of environ, with the rate and the age of in.
 func runPlan(out io.Writer, environ []string, in plan.Input) error {
 	s, err := settings.LoadOf(printed.Operators, environ, settings.Operator)
 	if err != nil {

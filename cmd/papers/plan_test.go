@@ -10,8 +10,9 @@ import (
 	"oriel/cmd/internal/settings"
 )
 
-// TestPlanOfPrintedConstants checks the figures that `oriel plan` used to print for them, with G = L + µD = 1.015 and L
-// = 1. The Gamma noise proves 2/1.015 times ε, and the Gaussian noise would suffice for a 31st of ε.
+// TestPlanOfPrintedConstants checks the figures that `oriel plan` used to print for the constants of the paper, with G
+// = L + µD = 1.015 and L = 1. The Gamma noise proves only 2/1.015 times the claimed ε, and the Gaussian noise would
+// suffice for a 31st of ε.
 func TestPlanOfPrintedConstants(t *testing.T) {
 	for mechanism, rows := range map[string][]string{
 		"tree-gamma-paper": {

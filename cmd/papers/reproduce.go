@@ -30,7 +30,7 @@ func reproduceCommand() *cobra.Command {
 	f.StringVar(&o.Folder, "out", "", "folder for tables and plots; made if it is missing")
 	f.BoolVar(&o.Short, "short", false, "fewer steps and two seeds: seconds in place of minutes, and no figures to quote")
 	f.IntVar(&o.Seeds, "seeds", 0, "runs of each row and column; 0: the experiment's own number")
-	_ = cmd.MarkFlagRequired("out") // the flag exists
+	_ = cmd.MarkFlagRequired("out") // fails only if the flag does not exist
 	return cmd
 }
 

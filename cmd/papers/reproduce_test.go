@@ -27,11 +27,11 @@ func reproduced(t *testing.T, args ...string) (string, error) {
 	return out.String(), err
 }
 
-// TestReproduceInShort checks that the short form of every experiment runs, prints its table and leaves its three
-// files. A second call runs nothing again and prints the same. Further seeds are added. A wrong call writes no files.
-// Without --seeds a short form has two seeds. In the short tier every experiment plays one seed, of 1000 steps at most,
-// and one experiment adds the other.
-func TestReproduceInShort(t *testing.T) { // alone: it may change all experiments
+// TestReproduceInShort checks that the short form of every experiment runs, prints its table and writes its three
+// files. A second call must run nothing again and print the same, and must add further seeds on request. A wrong call
+// must write no files. Without --seeds a short form has two seeds. In the short tier every experiment runs one seed, of
+// at most 1000 steps, and one experiment adds the other seed.
+func TestReproduceInShort(t *testing.T) { // not parallel, because it may change the variable with all experiments
 	experiments := slices.Clone(reproduce.All)
 	t.Cleanup(func() { copy(reproduce.All, experiments) })
 	for i, e := range experiments {

@@ -7,12 +7,12 @@ import (
 	"oriel/schemas"
 )
 
-// mostCount is how far above its minimum a count is drawn. For example, a drawn number of arms stays below the largest
-// allowed one.
+// mostCount bounds how far above its minimum a random count may be. For example, a random number of arms stays below
+// the largest allowed number.
 const mostCount = 4
 
-// anyEvent draws an event that the decoder could return, of any cell, type or arm. Bounded numbers are within their
-// bounds; other numbers are about as large as in the event like.
+// anyEvent draws a random event that the decoder could return, of any cell, type or arm. Bounded numbers are within
+// their bounds; other numbers have the magnitude of the numbers in the event like.
 func (a *Subject) anyEvent(rng *rand.Rand, like schemas.Event) schemas.Event {
 	e, number := schemas.Event{Weight: 1}, 0
 	for _, m := range a.events.Body.Members {
@@ -44,7 +44,7 @@ func (a *Subject) anyEvent(rng *rand.Rand, like schemas.Event) schemas.Event {
 	return e
 }
 
-// anyMember draws a number of an event's member.
+// anyMember draws a random value for number, one of the numbers of an event's member.
 func anyMember(rng *rand.Rand, m schemas.Member, like schemas.Event, number int) float64 {
 	switch {
 	case m.Kind == schemas.KindChoice:
@@ -59,7 +59,7 @@ func anyMember(rng *rand.Rand, m schemas.Member, like schemas.Event, number int)
 	return anyNumber(rng, 1)
 }
 
-// anyNumber draws a number about as large as like.
+// anyNumber draws a random number of the magnitude of like.
 func anyNumber(rng *rand.Rand, like float64) float64 {
 	if !(math.Abs(like) > 0) {
 		like = 1

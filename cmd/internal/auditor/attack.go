@@ -11,23 +11,24 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// Attack tries to distinguish two streams that differ in one canary.
+// Attack tries to distinguish two streams that differ in one event, the canary.
 type Attack struct {
 	Canary audit.Canary
 	Report audit.Report
-	Needed int // runs that reach 0.9 of Report.Reach; 0 if no number of runs does
+	Needed int // number of runs whose bound reaches 0.9 of Report.Reach; 0 if no number of runs does
 	Took   time.Duration
 
 	law       *audit.Law
-	direction []float64 // the canary's direction
-	follows   bool      // contributions depend on earlier releases; law has those at a stream's start
+	direction []float64 // direction of the canary's contribution
+	// contributions depend on earlier releases; law is computed for the contributions at a stream's start
+	follows bool
 }
 
-// These are the default positions of the canary.
+// Default steps of the canary, and limits of an attack.
 const (
-	longestAttack    = 1024    // most releases for which a canary is followed
-	farthestPosition = 1 << 14 // most releases of a run; residuals cover later positions
-	afterFirst       = 9       // step of the second canary if the mechanism has no blocks
+	longestAttack = 1024    // largest number of releases for which a canary is followed
+	lastPosition  = 1 << 14 // largest number of releases of a run; only the test of residuals covers later steps
+	afterFirst    = 9       // step of the second canary if the mechanism has no blocks
 )
 
 // positions returns the steps of the canaries: the first step of the stream, and a step in the middle of the second
@@ -37,7 +38,7 @@ func (a *Subject) positions(o Options) []uint64 {
 		return []uint64{o.Position}
 	}
 	span, end, first := a.mechanism.Scope.Span(), a.mechanism.Scope.End(), a.earliest()
-	if first > end || first > 1 && first+a.followed(first, o) > farthestPosition {
+	if first > end || first > 1 && first+a.followed(first, o) > lastPosition {
 		return nil
 	}
 	second := span + span/2 + 1
@@ -46,12 +47,12 @@ func (a *Subject) positions(o Options) []uint64 {
 	}
 	switch {
 	case a.guarantee.Mu == 0 && span > 0:
-		return []uint64{first} // the worst contribution of a pure tree is there
+		return []uint64{first} // the worst contribution of a tree with pure noise is in the first step
 	case span == 0:
 		return []uint64{first, first - 1 + afterFirst}
 	case end != protection.Endless && end > first:
 		return []uint64{first, max(first, end/2) + 1}
-	case end != protection.Endless || second+a.followed(second, o) > farthestPosition:
+	case end != protection.Endless || second+a.followed(second, o) > lastPosition:
 		return []uint64{first}
 	default:
 		return []uint64{first, second}
@@ -64,7 +65,7 @@ func (a *Subject) followed(step uint64, o Options) uint64 {
 		return o.Steps
 	}
 	m := a.mechanism
-	// With decaying sums, follow all of a user's events and the memory after the last.
+	// With decaying sums, the attack follows all of a user's events, and the time over which the last event decays.
 	steps := max(1, min(m.Scope.Span()+min(m.Unit.Figures().Among, longestAttack), longestAttack))
 	if end := m.Scope.End(); end >= step {
 		steps = min(steps, end-(step-1))
@@ -72,7 +73,7 @@ func (a *Subject) followed(step uint64, o Options) uint64 {
 	return steps
 }
 
-// newAttack returns an attack on a canary at this step.
+// newAttack returns an attack on a canary at this step, along the direction u.
 func (a *Subject) newAttack(step uint64, u []float64, o Options) (*Attack, error) {
 	if first := a.earliest(); step < first {
 		return nil, fmt.Errorf("--position %d: with these settings an event adds nothing before step %d", step, first)
@@ -92,7 +93,7 @@ func (a *Subject) newAttack(step uint64, u []float64, o Options) (*Attack, error
 	return t, err
 }
 
-// play returns the audit.Play that runs the attack on a machine.
+// play returns the audit.Play that runs the attack on the machine of p.
 func (t *Attack) play(p *player) audit.Play {
 	return func(run uint64, canary bool, observe func(release []float64)) error {
 		if t.follows {
@@ -108,7 +109,7 @@ func (t *Attack) play(p *player) audit.Play {
 		}
 		s := &canarySender{player: p, direction: t.direction, canary: canary, due: t.Canary.At}
 		at, seen := placesOf(run), make([]float64, len(p.contribution))
-		offset := make([]float64, len(p.contribution)) // sum of the centres in the release
+		offset := make([]float64, len(p.contribution)) // sum of the centres of all contributions in the release
 		for step := uint64(1); step <= t.Canary.Releases; step++ {
 			for i := range offset {
 				offset[i] *= p.subject.retained()
@@ -136,7 +137,7 @@ func (t *Attack) play(p *player) audit.Play {
 // MaxRuns is the largest planned number of runs. It bounds the memory for scores.
 const MaxRuns = 1 << 22
 
-// run runs the attack with a share of α and of the time. take is called with each run, without its releases.
+// run runs the attack with a share of α and of the time. It calls take with each run, without the run's releases.
 func (t *Attack) run(ctx context.Context, a *Subject, o Options, share float64, limit time.Duration,
 	take func(audit.Run),
 ) error {
@@ -186,7 +187,8 @@ func (t *Attack) run(ctx context.Context, a *Subject, o Options, share float64, 
 	t.Report, t.Took = count.Report(), time.Since(start)
 	for i := range t.Report.Bounds {
 		if b := &t.Report.Bounds[i]; t.follows {
-			b.Law = b.Claim // law does not know the distance of this run's contributions
+			// law was computed for other contributions than this run's, so only the claim bounds the run
+			b.Law = b.Claim
 		}
 	}
 	return err
@@ -211,7 +213,7 @@ func (t *Attack) cost(a *Subject, limit time.Duration) (time.Duration, error) {
 	return max(1, time.Since(start)/tries/time.Duration(runtime.GOMAXPROCS(0))), nil
 }
 
-// Attack runs only the first attack of an audit, with all of α and Time.
+// Attack runs only the first attack of an audit, with all of α and all of Options.Time.
 func (a *Subject) Attack(ctx context.Context, o Options) (*Attack, error) {
 	if a.drawing() {
 		return nil, fmt.Errorf("audit: %s releases no sum that could be attacked", a.mechanism.Name)

@@ -17,7 +17,7 @@ import (
 	"oriel/mechanisms/windowtree"
 )
 
-// halfNoise opens a stream with half the noise scale under the configured machine, a planted fault.
+// halfNoise plants a fault: it opens a stream with half the noise scale that the plan claims.
 func halfNoise(c mechanisms.Config, p mechanisms.Calibration, key [32]byte) (*mechanisms.Stream, error) {
 	sampler, err := noise.NewGaussian(noise.Scale{Mant: p.Scale.Mant, Exp: p.Scale.Exp - 1})
 	if err != nil {
@@ -76,8 +76,9 @@ var usersForLife = []string{
 	"ORIEL_USER_WINDOW=10",
 }
 
-// TestAuditCatchesAUserTakenForOneEvent checks noise that is calibrated for one event of a user instead of for all
-// events in the window. A canary of all these events must refute it, followed until the last one is forgotten.
+// TestAuditCatchesAUserTakenForOneEvent plants noise that is calibrated for one event of a user instead of for all the
+// user's events in the window. A canary of all these events, followed until its last event has left the sums, must
+// refute the claim.
 func TestAuditCatchesAUserTakenForOneEvent(t *testing.T) {
 	a := subject(t, usersForLife...)
 	if got := a.followed(1, Options{}); got != 18 {
@@ -100,7 +101,7 @@ func TestAuditCatchesAUserTakenForOneEvent(t *testing.T) {
 	}
 }
 
-// TestAuditOfAllKindsOfSettings runs whole audits. Nothing may be refuted, and everything must be tried.
+// TestAuditOfAllKindsOfSettings runs whole audits. Nothing may be refuted, and no test may be left out.
 func TestAuditOfAllKindsOfSettings(t *testing.T) {
 	for _, more := range settingsOfAllKinds {
 		a, checks := subject(t, more...), 6
@@ -125,8 +126,8 @@ func TestAuditOfAllKindsOfSettings(t *testing.T) {
 	}
 }
 
-// TestAuditListsWhatItDoesNotTest checks that the table reports noise that is not rebuilt because its scale is not
-// large beside the lattice.
+// TestAuditListsWhatItDoesNotTest checks that the table names noise that the audit cannot rebuild, because the noise
+// scale is not large beside the lattice.
 func TestAuditListsWhatItDoesNotTest(t *testing.T) {
 	r := honest(t, subject(t, "ORIEL_MECHANISM=tree-laplace", "ORIEL_EPSILON=1e6"))
 	var table bytes.Buffer
@@ -178,9 +179,9 @@ func TestLowerNeverRoundsUp(t *testing.T) {
 	}
 }
 
-// TestAuditOfCentredContributionsReachesTheClaim covers contributions around a public centre, whose diameter is less
-// than the clip's. Canaries must reach the whole claim that follows from the diameter: at the first step, later, and
-// for all events of a user. One attack must be long enough to bound most of it.
+// TestAuditOfCentredContributionsReachesTheClaim covers contributions around a public centre, whose diameter is smaller
+// than twice the clip. Canaries must reach the whole claim that follows from the diameter: at the first step, later,
+// and for all events of a user. One attack must be long enough to bound most of the claim.
 func TestAuditOfCentredContributionsReachesTheClaim(t *testing.T) {
 	for _, more := range [][]string{
 		{"ORIEL_CLIP=1"},

@@ -14,20 +14,20 @@ import (
 
 // Options configures an audit. At most one of Runs and Time may be set.
 type Options struct {
-	Runs     int           // runs of each attack and of the residuals; 0: as many as fit in Time
-	Time     time.Duration // limit for preparation and all runs
+	Runs     int           // number of runs of each attack and of the residuals; 0: as many as fit in Time
+	Time     time.Duration // limit for preparation and all runs together
 	Position uint64        // step of the canary; 0: two canaries, at step 1 and in the second block
 	Steps    uint64        // releases for which a canary is followed; 0: the window, at most 1024
 	Alpha    float64       // upper bound on the probability of a false alarm
 	Progress Progress
 }
 
-// These are the shares of α and Time.
+// How an audit divides α and its time.
 const (
 	alphaOfAttacks  = 0.5
 	timeOfAttacks   = 0.2
-	timeOfResiduals = 0.2     // the rest is the share of the far tails
-	tailDraws       = 1 << 14 // draws of the far tails for each of Options.Runs
+	timeOfResiduals = 0.2     // the far tails get the time that is left
+	tailDraws       = 1 << 14 // number of draws in the far tails for each of Options.Runs
 )
 
 // Result holds the findings of an audit, with its subject.
@@ -39,20 +39,21 @@ type Result struct {
 	scores      []audit.Run // runs of the first attack
 	checks      []Check
 	tests       []residual.Test
-	notAttacked []string // tests that these settings rule out, with the reasons
+	notAttacked []string // tests that are impossible with these settings, with the reasons
 	steps       uint64   // steps of a residual run
-	restarts    bool     // the restart check holds, so half of the residual runs are restarted
-	lateBreaks  bool     // the reset check holds too, so late runs are restarted
+	restarts    bool     // the restart check passed, so half of the residual runs are restarted
+	lateBreaks  bool     // the reset check passed too, so runs before a reset are restarted
 	runs        uint64
-	late        uint64  // residual runs that start shortly before a reset, not counted in runs
-	reach       float64 // a clamp of draws at up to so many scales would have shown; 0: unknown
+	late        uint64  // number of residual runs that start shortly before a reset; runs does not count them
+	reach       float64 // the audit would have detected a clamp of draws at this many scales or fewer; 0: unknown
 	elapsed     time.Duration
 }
 
 // Audit runs all attacks, checks and tests on the subject.
 func (a *Subject) Audit(ctx context.Context, o Options) (*Result, error) {
 	r, start := &Result{subject: a, options: o, notAttacked: a.otherComponents()}, time.Now()
-	// Pairs of neighbouring streams come first, because they take no runs and show most.
+	// Pairs of neighbouring streams come first, because they need no statistical runs and find the largest class of
+	// faults.
 	if err := o.stage("pairs of neighbouring streams", r.compareNeighbours); err != nil {
 		return nil, err
 	}
@@ -82,7 +83,7 @@ func (a *Subject) Audit(ctx context.Context, o Options) (*Result, error) {
 	return r, nil
 }
 
-// aim creates the attacks, as far as events contribute within a run.
+// aim creates the attacks on every position at which an event contributes within a run.
 func (r *Result) aim() error {
 	a, o := r.subject, r.options
 	u := a.dense(a.random("direction", 0))
@@ -105,7 +106,7 @@ func (r *Result) aim() error {
 	return nil
 }
 
-// compare runs the exact checks, and the test of exponential-mechanism draws that uses their recordings.
+// compare runs the exact checks. It also tests the exponential-mechanism draws that these checks record.
 func (r *Result) compare() error {
 	if err := r.compareDeployed(); err != nil {
 		return err
@@ -122,7 +123,7 @@ func (r *Result) compare() error {
 	return errors.Join(errs...)
 }
 
-// add appends a check to the result, and returns its error.
+// add appends a check to the result, and returns the error of the check.
 func (r *Result) add(c Check, err error) error {
 	r.checks = append(r.checks, c)
 	return err
@@ -137,7 +138,7 @@ func (r *Result) compareNeighbours() (err error) {
 	return r.add(r.deployed.neighbours())
 }
 
-// compareDeployed runs the other checks that compare bytes, on the same machine.
+// compareDeployed runs the other checks that compare bytes, on the machine exactly as the settings configure it.
 func (r *Result) compareDeployed() error {
 	a := r.deployed
 	if a.lag != r.subject.lag {
@@ -181,7 +182,7 @@ func (r *Result) attack(ctx context.Context) error {
 	return nil
 }
 
-// rebuild runs the tests of the noise, which they compute from releases and known contributions.
+// rebuild runs the tests of the noise. They compute the noise as a release minus the known contributions.
 func (r *Result) rebuild(ctx context.Context) error {
 	a, o := r.subject, r.options
 	x, err := residual.New(a.mechanism, a.plan, int(r.steps))
@@ -240,14 +241,14 @@ func (r *Result) limit() float64 {
 	return r.options.Alpha * (1 - alphaOfAttacks) / float64(max(1, len(r.tests)))
 }
 
-// These errors, with audit.ErrClaim and audit.ErrLaw, are the ways in which a result can refute a machine.
+// A result refutes a machine by one of these errors, by audit.ErrClaim or by audit.ErrLaw.
 var (
 	ErrCheck = errors.New("audit: the machine is not what its proof is about")
 	ErrNoise = errors.New("audit: the noise is not the plan's")
 )
 
-// Err returns nil, or an error that joins everything that is refuted. A correct machine has an error with probability
-// Alpha at most.
+// Err returns nil, or an error that joins all refuted claims. For a correct machine, the probability of an error is at
+// most Alpha.
 func (r *Result) Err() error {
 	var errs []error
 	for _, c := range r.checks {
@@ -268,7 +269,7 @@ func (r *Result) Err() error {
 	return errors.Join(errs...)
 }
 
-// Verdict returns Err with advice on what to do.
+// Verdict returns the error of Err with advice on what to do.
 func (r *Result) Verdict() error {
 	if err := r.Err(); err != nil {
 		return fmt.Errorf("%w\na false alarm has probability %g at most: repeat with another seed, and stop the service if it stays",

@@ -7,7 +7,7 @@ type step struct {
 	release       []float64
 	decisions     []operators.Decision
 	contributions []float64 // expected sum of the step's contributions, loss units
-	same          []bool    // by record: the event is the same for all purposes
+	same          []bool    // by record: the event does not depend on the run's purpose
 }
 
 // background plays runs with background traffic: events at every step.
@@ -32,8 +32,8 @@ func (a *Subject) openBackground(steps uint64) (*background, error) {
 // restarts is the average number of restarts in a run that is interrupted.
 const restarts = 8
 
-// play plays the run with this number; purpose decides its events. If broken is true, the machine is serialised and
-// restored several times, at random places.
+// play plays the run with this number; purpose seeds its events. If broken is true, play serialises and restores the
+// machine several times, at random places.
 func (c *background) play(purpose string, number uint64, broken bool, observe func(step)) error {
 	if err := c.begin(); err != nil {
 		return err

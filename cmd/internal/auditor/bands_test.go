@@ -8,7 +8,7 @@ import (
 	"oriel/mechanisms/lattice"
 )
 
-// kindsOfBands has learners with a prediction band: intervals around numbers, and sets of labels.
+// kindsOfBands lists learners with a prediction band, of both kinds: an interval around a number, and a set of labels.
 var kindsOfBands = [][]string{
 	{"ORIEL_LOSS=squared", "ORIEL_BAND_RANGE=-60:180", "ORIEL_WINDOW=8", "ORIEL_BATCH=2"},
 	{"ORIEL_LOSS=squared", "ORIEL_BAND_RANGE=-1:1", "ORIEL_WINDOW=lifetime", "ORIEL_MEMORY=8", "ORIEL_LABEL_MAX=1"},
@@ -30,9 +30,9 @@ func withBand(t *testing.T, component int, more ...string) *Subject {
 	return a
 }
 
-// TestAuditOfBandsReachesTheClaim checks that an audit refutes no learner with a prediction band. With numbers,
-// canaries miss the interval on either side and reach the whole claim. With two classes, both labels are in the first
-// set, and canaries reach the claim of the gradients.
+// TestAuditOfBandsReachesTheClaim checks that an audit refutes no learner with a prediction band. If the label is a
+// number, canaries miss the interval on either side and reach the whole claim. With two classes, the first set contains
+// both labels, so that canaries reach only the claim of the gradients.
 func TestAuditOfBandsReachesTheClaim(t *testing.T) {
 	for _, more := range kindsOfBands {
 		share := 0.99
@@ -43,7 +43,7 @@ func TestAuditOfBandsReachesTheClaim(t *testing.T) {
 	}
 }
 
-// TestAuditOfOnlyABandsColumn checks that a canary in the band's column alone bounds most of the loss that the column
+// TestAuditOfOnlyABandsColumn audits the band's column alone: its canary must bound most of the loss that the column
 // may have.
 func TestAuditOfOnlyABandsColumn(t *testing.T) {
 	a := withBand(t, 1, kindsOfBands[0]...)
@@ -63,8 +63,7 @@ func (q doubled) Quantise(g lattice.Grid, dst []int64, v []float64) {
 	}
 }
 
-// TestAuditCatchesLongMarks checks that the audit finds a contribution to the band's column that is longer than
-// claimed.
+// TestAuditCatchesLongMarks plants a contribution to the band's column that is longer than claimed.
 func TestAuditCatchesLongMarks(t *testing.T) {
 	a := withBand(t, AllComponents, kindsOfBands[0]...)
 	a.mechanism.Contribution.Components[1].Quantiser = doubled{a.mechanism.Contribution.Components[1].Quantiser}

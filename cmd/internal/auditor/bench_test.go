@@ -6,8 +6,8 @@ import (
 	"oriel/mechanisms/audit/residual"
 )
 
-// BenchmarkFarTails measures the cost of a draw in the far tails, which decides how far out an audit can look, and of a
-// step with background traffic.
+// BenchmarkFarTails measures two costs: of a draw in the far tails, which limits how far out an audit can look, and of
+// a step with background traffic.
 func BenchmarkFarTails(b *testing.B) {
 	for _, name := range []string{"blt", "tree-gaussian", "tree-laplace"} {
 		b.Run("mechanism="+name, func(b *testing.B) {

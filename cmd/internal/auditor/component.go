@@ -11,8 +11,8 @@ import (
 // AllComponents selects all components of a contribution for one audit.
 const AllComponents = -1
 
-// componentOf returns the configuration and the plan of one component, as if a stream had only this one, and the
-// component's share of the budget. For AllComponents, it returns those of the whole contribution.
+// componentOf returns the configuration and the plan of one component, as if it were the only component of a stream;
+// the budget of the configuration is then the component's share. For AllComponents, it returns c and p.
 func componentOf(
 	c mechanisms.Config, p mechanisms.Calibration, index int,
 ) (mechanisms.Config, mechanisms.Calibration, error) {
@@ -51,7 +51,7 @@ func componentOf(
 	return c, one, nil
 }
 
-// bounds returns the range of a component's numbers among all numbers that a record adds.
+// bounds returns the range of one component's numbers within the numbers that a record adds.
 func (a *Subject) bounds(index int) (from, to int) {
 	for i := range index {
 		from += a.wholeMechanism.Contribution.Components[i].Entries()

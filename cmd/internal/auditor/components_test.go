@@ -22,14 +22,14 @@ import (
 	"oriel/schemas"
 )
 
-// varied is an operator whose contribution uses every feature, and which draws by the exponential mechanism. It adds a
-// gradient with a scale for each coordinate, a cell of a count that a quantiser sets to Λ, and a number that a
-// quantiser centres at a value from the last release.
+// varied is an operator whose contribution uses every feature of contributions, and which draws by the exponential
+// mechanism. It adds three components: a gradient with a scale for each coordinate, a cell of a count that a quantiser
+// sets to Λ, and a number that a quantiser centres at a value computed from the last release.
 type varied struct {
 	cells   mechtest.OneHot
-	leaks   bool // scores of draws depend on events
+	leaks   bool // fault: the scores of draws depend on events
 	draws   func(m *variedMachine) bool
-	chooses mechanisms.Exponential // distribution of its draws
+	chooses mechanisms.Exponential // distribution of the operator's draws
 }
 
 // centred is a quantiser that returns the difference of a number and a public centre, clamped to Λ.
@@ -70,13 +70,13 @@ func (varied) Describe(mechanisms.Config) operators.Description {
 func (varied) Extras() []schemas.Extra { return nil }
 
 func (v varied) ReferenceModel([]byte) (operators.ReferenceModel, error) {
-	return &variedTwin{varied: v}, nil
+	return &variedReference{varied: v}, nil
 }
 
 type variedMachine struct {
 	varied
 	*mechanisms.Stream
-	last float64 // number of the last event; a fault may keep it outside the state
+	last float64 // number of the last event; a planted fault may omit it from the state
 }
 
 func (m *variedMachine) Open(dst []operators.Decision) []operators.Decision { return dst }
@@ -105,29 +105,29 @@ func (m *variedMachine) Add(dst []operators.Decision, r operators.Record) []oper
 	})
 }
 
-// centre returns a public number, because it depends on releases alone.
+// centre returns the public centre. It is public because it depends on releases alone.
 func centre(release []float64) float64 { return 0.01 * math.Tanh(release[0]) }
 
 func (m *variedMachine) Steps() uint64 { return m.Step() }
 
 func (m *variedMachine) Due(step uint64) (uint64, int) { return step, int(min(step, 1)) }
 
-// variedTwin is the reference model of varied. It computes the releases from the decisions.
-type variedTwin struct {
+// variedReference is the reference model of varied. It computes the releases from the decisions.
+type variedReference struct {
 	operators.OneRecord
 	varied
 	release [2]float64
 }
 
-func (t *variedTwin) Begin() { t.release = [2]float64{} }
+func (t *variedReference) Begin() { t.release = [2]float64{} }
 
-func (t *variedTwin) Observe(decisions []operators.Decision) {
+func (t *variedReference) Observe(decisions []operators.Decision) {
 	for _, d := range decisions {
 		copy(t.release[:], d.Point)
 	}
 }
 
-func (t *variedTwin) Contribution(dst []float64, r operators.Record) bool {
+func (t *variedReference) Contribution(dst []float64, r operators.Record) bool {
 	if r.Null {
 		return false
 	}
@@ -136,7 +136,7 @@ func (t *variedTwin) Contribution(dst []float64, r operators.Record) bool {
 }
 
 // Canary returns events with gradients beyond the clip, in two different cells, and with numbers beyond both ends.
-func (t *variedTwin) Canary(u []float64, factor float64) (with, without operators.Record) {
+func (t *variedReference) Canary(u []float64, factor float64) (with, without operators.Record) {
 	record := func(sign, cell float64) operators.Record {
 		far := sign * operators.CanaryFactor * factor
 		return operators.Record{Event: schemas.Event{
@@ -146,7 +146,7 @@ func (t *variedTwin) Canary(u []float64, factor float64) (with, without operator
 	return record(1, 0), record(-1, 2)
 }
 
-func (t *variedTwin) Tangent(u []float64) {}
+func (t *variedReference) Tangent(u []float64) {}
 
 // lawOfDraws is the exponential mechanism of the draws. Scores are within ±10, so that every index is drawn sometimes.
 var lawOfDraws = mechanisms.Exponential{
@@ -174,17 +174,17 @@ func variedSubject(t *testing.T, v varied, part int, change func(*mechanisms.Con
 	return a
 }
 
-// forgets sets a memory of eight steps.
-func forgets(m *mechanisms.Config) { m.Scope = protection.Decay{Steps: 8} }
+// decays makes contributions decay over eight steps.
+func decays(m *mechanisms.Config) { m.Scope = protection.Decay{Steps: 8} }
 
 // TestAuditOfComponentsReachesTheClaim checks that all components together reach the whole claim and not more, and that
-// each component alone reaches its share. Attacks must bound most of it. With every noise distribution, nothing may be
-// refuted or left out.
+// each component alone reaches its share of the claim. Attacks must bound most of it. Whatever the noise distribution,
+// nothing may be refuted, and no test may be left out.
 func TestAuditOfComponentsReachesTheClaim(t *testing.T) {
 	for _, x := range []struct {
 		name   string
 		part   int
-		bounds bool // an attack is long enough to give a bound
+		bounds bool // whether an attack is long enough to give a bound
 		change func(*mechanisms.Config)
 	}{
 		{"blt", AllComponents, true, func(*mechanisms.Config) {}},
@@ -201,8 +201,8 @@ func TestAuditOfComponentsReachesTheClaim(t *testing.T) {
 		{"blt", 2, true, func(m *mechanisms.Config) { m.Batch = 1 }},
 		{"tree-gaussian", AllComponents, true, func(m *mechanisms.Config) { m.Batch = 1 }},
 		{"once-gaussian", AllComponents, true, func(m *mechanisms.Config) { m.Scope, m.Batch = protection.PerStep{}, 1 }},
-		{"blt", AllComponents, false, forgets},
-		{"blt", 1, false, forgets},
+		{"blt", AllComponents, false, decays},
+		{"blt", 1, false, decays},
 		{"tree-gamma", AllComponents, false, func(*mechanisms.Config) {}},
 		{"tree-laplace", AllComponents, false, func(*mechanisms.Config) {}},
 		{"once-gamma", AllComponents, false, func(m *mechanisms.Config) { m.Scope = protection.PerStep{} }},
@@ -237,7 +237,7 @@ func TestAuditOfComponentsReachesTheClaim(t *testing.T) {
 	}
 }
 
-// TestAuditCatchesFaultsOfComponents checks that a fault in a component is found by the test of that component.
+// TestAuditCatchesFaultsOfComponents plants a fault in one component. The test of that component must find it.
 func TestAuditCatchesFaultsOfComponents(t *testing.T) {
 	plain := func(*mechanisms.Config) {}
 	a := variedSubject(t, varied{cells: mechtest.OneHot{Short: true}}, AllComponents, plain)
@@ -260,14 +260,15 @@ func TestAuditCatchesFaultsOfComponents(t *testing.T) {
 			a := variedSubject(t, varied{}, AllComponents, func(m *mechanisms.Config) {
 				m.Name, m.Scope = "once-gaussian", protection.PerStep{}
 			})
-			a.stream = onceWith(t, part, fault.bend)
+			a.stream = perStepWith(t, part, fault.bend)
 			refutes(t, fmt.Sprintf("%s in part %d", what, part), a, fault.name, ErrNoise)
 		}
 	}
 }
 
-// onceWith returns a function that opens per-step streams in which bend changes the noise of one component.
-func onceWith(t *testing.T, bent int, bend func(s *noise.Scale, instance *uint16)) func(
+// perStepWith returns a function that opens per-step streams in which bend changes the noise of the component with
+// index bent.
+func perStepWith(t *testing.T, bent int, bend func(s *noise.Scale, instance *uint16)) func(
 	mechanisms.Config, mechanisms.Calibration, [32]byte,
 ) (*mechanisms.Stream, error) {
 	return func(c mechanisms.Config, p mechanisms.Calibration, key [32]byte) (*mechanisms.Stream, error) {
@@ -291,7 +292,7 @@ func onceWith(t *testing.T, bent int, bend func(s *noise.Scale, instance *uint16
 	}
 }
 
-// TestAuditCatchesDrawsOfAnotherLaw plants exponential-mechanism draws at four times their rate.
+// TestAuditCatchesDrawsOfAnotherLaw plants draws of an exponential mechanism with four times the claimed rate.
 func TestAuditCatchesDrawsOfAnotherLaw(t *testing.T) {
 	a := variedSubject(t, varied{}, AllComponents, func(*mechanisms.Config) {})
 	steep := lawOfDraws
@@ -318,8 +319,8 @@ func TestAuditCatchesDrawsOfAnotherLaw(t *testing.T) {
 	}
 }
 
-// TestAuditOfAMissingComponentIsRefused checks that a component that does not exist cannot be audited, and that the
-// squares of the components' µ sum to the square of the whole µ.
+// TestAuditOfAMissingComponentIsRefused checks that a component that does not exist cannot be audited. It also checks
+// that µ² of the whole contribution is the sum of µ² over its components.
 func TestAuditOfAMissingComponentIsRefused(t *testing.T) {
 	m := mechanisms.Config{
 		Name: "blt", Batch: 1, Budget: dp.Budget{Epsilon: 20, Delta: 1e-6},

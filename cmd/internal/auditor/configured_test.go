@@ -7,8 +7,8 @@ import (
 	"oriel/operators"
 )
 
-// asConfigured has machines whose contributions are added later than their events arrive, whose decisions are rare, or
-// whose sums are reset.
+// asConfigured lists machines that add a contribution later than its event arrives, that publish decisions rarely, or
+// that reset their sums.
 var asConfigured = map[string][]string{
 	"served": {
 		"ORIEL_OPERATOR=linucb", "ORIEL_PLAYED=served", "ORIEL_ARMS=a,b,c", "ORIEL_DIMENSION=2", "ORIEL_MECHANISM=blt",
@@ -37,8 +37,8 @@ var asConfigured = map[string][]string{
 	},
 }
 
-// TestAuditOfMachinesAsConfigured checks machines whose feedback and contexts wait. Nothing may be refuted, even with a
-// budget of 1, and everything must be tried.
+// TestAuditOfMachinesAsConfigured checks machines in which feedback and contexts wait. Nothing may be refuted, even at
+// ε = 1, and no test may be left out.
 func TestAuditOfMachinesAsConfigured(t *testing.T) {
 	for name, lines := range asConfigured {
 		t.Run(name, func(t *testing.T) {
@@ -57,8 +57,8 @@ func TestAuditOfMachinesAsConfigured(t *testing.T) {
 	}
 }
 
-// TestChecksPlayTheMachineAsConfigured plants a leak into rare decisions. An audit of a machine that publishes every
-// decision would not see it.
+// TestChecksPlayTheMachineAsConfigured plants a leak into a decision that the configured machine publishes rarely. An
+// audit of a machine that publishes every decision would not see the leak.
 func TestChecksPlayTheMachineAsConfigured(t *testing.T) {
 	a := subject(t, "ORIEL_EMIT_EVERY=90")
 	whole := a.machine

@@ -8,8 +8,8 @@ import (
 )
 
 // TestAuditOfAContextualBandit covers contributions of two arms, of two candidates, and of arms with features. Canaries
-// must reach the whole claim; one attack must bound nine tenths of it, and none may exceed it. It runs with and without
-// served actions; the audit sends each reward with its context.
+// must reach the whole claim; one attack must bound nine tenths of the claim, and no attack may exceed it. The test
+// runs with and without served actions; the audit sends each reward with its context.
 func TestAuditOfAContextualBandit(t *testing.T) {
 	helpings := filepath.Join(t.TempDir(), "helpings")
 	if err := os.WriteFile(helpings, []byte("small:1:0.5\nlarge:1:2\n"), 0o600); err != nil {

@@ -31,7 +31,7 @@ type recordingIncrements struct {
 	of mechanisms.Incremental
 }
 
-// Increments returns the increments of the inner sum.
+// Increments returns the increments of the wrapped sum.
 func (n recordingIncrements) Increments() []lattice.Int128 { return n.of.Increments() }
 
 // rounded returns the tolerance of a step's contribution sum, lattice units: some units for each record of background
@@ -39,12 +39,12 @@ func (n recordingIncrements) Increments() []lattice.Int128 { return n.of.Increme
 func rounded(lambda int64) float64 { return 16 + 0x1p-44*float64(lambda) }
 
 // contributionSums compares the integers that steps add to the private sums, before any noise, with the reference
-// model. It finds a record that adds more than its contribution, or that adds another record's contribution again, at
-// any budget.
+// model. At any budget, it finds a record that adds more than its contribution, or that adds another record's
+// contribution a second time.
 func (a *Subject) contributionSums(steps uint64) (Check, error) {
 	runs, steps := a.repetitions(steps)
 	check := Check{
-		Name: "contribution sums", Looked: "what steps add, without noise, beside a second opinion", Count: runs * steps,
+		Name: "contribution sums", Looked: "what steps add, without noise, beside the reference model", Count: runs * steps,
 		Found: "the two are one, but for rounding", Holds: true,
 	}
 	added, recorder := &sumRecord{components: make([][]int64, len(a.wholeMechanism.Contribution.Components))}, *a
@@ -68,7 +68,7 @@ func (a *Subject) contributionSums(steps uint64) (Check, error) {
 	return check, nil
 }
 
-// stream opens a stream over the sums of a plan and records the contributions to them.
+// stream opens a stream over a plan's sums, each wrapped so that n records the contributions to it.
 func (n *sumRecord) stream(c mechanisms.Config, p mechanisms.Calibration, key [32]byte) (*mechanisms.Stream, error) {
 	sums, err := p.SumsOver(c, nil)
 	if err != nil {
@@ -84,14 +84,15 @@ func (n *sumRecord) stream(c mechanisms.Config, p mechanisms.Calibration, key [3
 	return mechanisms.NewStream(c, p, key, sums...)
 }
 
-// besides describes the first coordinate at which a step adds something other than its contributions.
+// besides describes the first coordinate at which the integers that a step added differ from the expected
+// contributions.
 func (a *Subject) besides(added *sumRecord, expected []float64) string {
 	at := 0
 	for k, of := range a.components {
 		for i, x := range added.components[a.first+k] {
 			want := expected[at] / a.integers[at]
 			if off := math.Abs(float64(x) - want); !(off <= rounded(of.Grid.Lambda)) {
-				return fmt.Sprintf("%d lattice units at coordinate %d, where the second opinion is %.0f", x, i+1, want)
+				return fmt.Sprintf("%d lattice units at coordinate %d, where the reference model has %.0f", x, i+1, want)
 			}
 			at++
 		}

@@ -10,8 +10,8 @@ import (
 	"oriel/mechanisms/lattice"
 )
 
-// askew plants a fault into the quantiser of the ball around a centre: it changes the numbers before they are
-// quantised.
+// askew plants a fault into the ball, a quantiser of contributions around a centre: it changes the numbers before the
+// ball quantises them.
 type askew struct {
 	contribution.Ball
 	change func(b contribution.Ball, vector, centre []float64)
@@ -29,7 +29,8 @@ func (q askew) Quantise(g lattice.Grid, dst []int64, v []float64) {
 	}
 }
 
-// in returns the configuration with the fault in the ball of its contribution, and whether it has one.
+// in returns the configuration with the fault planted in the ball of its contribution. It reports whether the
+// contribution has a ball.
 func (q askew) in(c mechanisms.Config) (mechanisms.Config, bool) {
 	ball, centred := c.Contribution.Components[0].Quantiser.(contribution.Ball)
 	if centred {
@@ -41,8 +42,8 @@ func (q askew) in(c mechanisms.Config) (mechanisms.Config, bool) {
 }
 
 // TestAuditCatchesFaultsOfDiameters plants faults in contributions around a centre, with a window and for life. If only
-// the stream has the fault, the tests of the rebuilt noise must find it. If the audited quantiser has it, two
-// contributions after one history must be found farther apart than claimed.
+// the stream has the fault, the tests of the rebuilt noise must find it. If the audited quantiser has the fault, the
+// check must find two contributions after one history that are farther apart than claimed.
 func TestAuditCatchesFaultsOfDiameters(t *testing.T) {
 	half := func(dst []int64) { // contributions of about half the clip become 1.5 times as long, beyond the ball
 		for i := range dst {
@@ -66,10 +67,10 @@ func TestAuditCatchesFaultsOfDiameters(t *testing.T) {
 		{"ORIEL_CLIP=1", "ORIEL_WINDOW=lifetime", "ORIEL_MEMORY=8"},
 	} {
 		for what, fault := range map[string]askew{
-			"a leaf beyond the diameter":      {after: half},
-			"a centre of the wrong sign":      {change: sign},
-			"no centre":                       {change: zero},
-			"a centre that the event decides": {change: private},
+			"a contribution beyond the diameter": {after: half},
+			"a centre of the wrong sign":         {change: sign},
+			"no centre":                          {change: zero},
+			"a centre that the event decides":    {change: private},
 		} {
 			a := subject(t, more...)
 			proved := a.stream
@@ -80,13 +81,13 @@ func TestAuditCatchesFaultsOfDiameters(t *testing.T) {
 			refutes(t, what+", in the stream", a, "contributions", ErrNoise)
 		}
 		for what, fault := range map[string]askew{
-			"a leaf beyond the diameter":      {after: half},
-			"a centre that the event decides": {change: private},
+			"a contribution beyond the diameter": {after: half},
+			"a centre that the event decides":    {change: private},
 		} {
 			a := subject(t, more...)
 			centred := false
 			if a.mechanism, centred = fault.in(a.mechanism); !centred {
-				t.Fatalf("%v: leaves have no centre", more)
+				t.Fatalf("%v: contributions have no centre", more)
 			}
 			refutes(t, what+", in the quantiser", a, "distances", ErrCheck)
 		}

@@ -12,11 +12,12 @@ import (
 	"oriel/operators"
 )
 
-// These are limits of the check of distances. It compares pairs, each at the end of a run of up to shortRun steps.
+// Limits of the check of distances, which compares pairs of events, each pair at the end of a run of up to shortRun
+// steps.
 const (
 	pairs       = 64
 	shortRun    = 8
-	mostHostile = 64 // most numbers that are replaced one by one
+	mostHostile = 64 // largest number of entries that are replaced one by one with hostile values
 )
 
 // hasQuantiser reports whether an audited component has a quantiser, which defines contributions and their sensitivity
@@ -27,7 +28,7 @@ func (a *Subject) hasQuantiser() bool {
 	})
 }
 
-// distances compares, in integers, the contributions of two events that may arrive at the same moment with each other
+// distances compares, in integers, the contributions of two events that may arrive at the same moment: with each other,
 // and with zero. No pair may be farther apart than the quantiser claims, because the noise is calibrated to the claim.
 // The pairs include numbers that no valid event has.
 func (a *Subject) distances() (Check, error) {
@@ -116,8 +117,8 @@ func (c *background) arrives(event operators.Record, number uint64) (adds bool) 
 }
 
 // beyondSensitivity describes which claim of a quantiser two vectors of numbers break, if any. It then sets entries of
-// the second to hostile values such as NaN, and checks the distance from zero alone, because these entries may be
-// public numbers.
+// the second vector to hostile values such as NaN. For these vectors it checks only the distance from zero, because an
+// entry that it replaces may be a public number, which neighbours share.
 func (a *Subject) beyondSensitivity(q contribution.Quantiser, k int, first, second []float64) string {
 	grid, size := a.components[k].Grid, a.components[k].To-a.components[k].From
 	squareReplace, squareZero := q.Distances(grid)
@@ -151,7 +152,7 @@ func (a *Subject) beyondSensitivity(q contribution.Quantiser, k int, first, seco
 	return ""
 }
 
-// quantised returns the contribution of numbers in integers.
+// quantised returns the integers into which the quantiser turns a contribution's numbers.
 func quantised(q contribution.Quantiser, grid lattice.Grid, size int, numbers []float64) []int64 {
 	vector := make([]int64, size)
 	q.Quantise(grid, vector, numbers)

@@ -8,14 +8,14 @@ import (
 	"oriel/operators/neighbours"
 )
 
-// drawing reports whether exponential-mechanism draws are the only releases. There is then no noise to rebuild and no
-// sum to attack, and the effect of an exchange on the distribution of every draw is computed exactly.
+// drawing reports whether exponential-mechanism draws are the only releases. Such a subject has no noise to rebuild and
+// no sum to attack; the audit computes exactly how an exchange changes the distribution of every draw.
 func (a *Subject) drawing() bool {
 	facts, _ := mechanisms.FactsOf(a.mechanism.Name)
 	return facts.Draws
 }
 
-// drawingSteps returns the length of runs: several times the interval between draws.
+// drawingSteps returns the number of steps of a run: several intervals between draws.
 func (a *Subject) drawingSteps() uint64 {
 	m := a.mechanism
 	return max(1, min(m.Scope.End(), max(shortestBackground, 4*m.Draws.Every)+a.lag, longestBackground/m.Batch))
@@ -44,8 +44,8 @@ func (r *Result) drawn() error {
 // exchanges is the number of pairs of runs.
 const exchanges = 24
 
-// exchange plays runs with a canary, and without it over the same draws. The number and distribution of the draws must
-// be the plan's, and no score may move by more than its sensitivity.
+// exchange plays pairs of runs with the same draws, one run with a canary and one without. The number and the
+// distribution of the draws must be the plan's, and the canary must not move a score by more than its sensitivity.
 func (a *Subject) exchange(steps uint64) (Check, error) {
 	check := Check{
 		Name: "exchange", Looked: "runs that differ in one event, over the same draws", Count: exchanges, Holds: true,

@@ -10,7 +10,7 @@ import (
 	"oriel/operators"
 )
 
-// drawingSubject returns the subject of sets that are drawn by the exponential mechanism.
+// drawingSubject returns a subject that publishes sets drawn by the exponential mechanism.
 func drawingSubject(t *testing.T, more ...string) *Subject {
 	t.Helper()
 	return subjectOf(t, append([]string{
@@ -19,8 +19,8 @@ func drawingSubject(t *testing.T, more ...string) *Subject {
 	}, more...)...)
 }
 
-// TestAuditOfDraws checks that nothing is refuted, and that an exchange changes the distribution of a draw by all that
-// the privacy account allows.
+// TestAuditOfDraws checks that nothing is refuted, and that an exchange changes the distribution of a draw by as much
+// as the privacy account allows.
 func TestAuditOfDraws(t *testing.T) {
 	for _, more := range [][]string{
 		{}, {"ORIEL_ADJACENCY=zero-out", "ORIEL_BATCH=2"}, {"ORIEL_DELTA=0", "ORIEL_EMIT_EVERY=1"},
@@ -36,7 +36,7 @@ func TestAuditOfDraws(t *testing.T) {
 	}
 }
 
-// playedSubject returns the subject of sets that are drawn from what explorations have learned.
+// playedSubject returns a subject that first explores and then draws sets from the feedback to its explorations.
 func playedSubject(t *testing.T, more ...string) *Subject {
 	t.Helper()
 	return subjectOf(t, append([]string{
@@ -45,9 +45,9 @@ func playedSubject(t *testing.T, more ...string) *Subject {
 	}, more...)...)
 }
 
-// TestAuditOfPlayedSets checks that nothing is refuted of sets that are drawn after explorations. An exchange must
-// change one draw at a time, by all that the privacy account allows. For sets found by halving, a canary must reach the
-// whole claim.
+// TestAuditOfPlayedSets audits sets that are drawn after explorations: nothing may be refuted. An exchange must change
+// one draw at a time, by as much as the privacy account allows. For sets found by successive halving, a canary must
+// reach the whole claim.
 func TestAuditOfPlayedSets(t *testing.T) {
 	for _, more := range [][]string{
 		{}, {"ORIEL_ADJACENCY=zero-out", "ORIEL_BATCH=2", "ORIEL_SHARE=1"}, {"ORIEL_DELTA=0", "ORIEL_COINS=capped"},
@@ -76,7 +76,7 @@ func TestAuditOfPlayedSets(t *testing.T) {
 	}
 }
 
-// dealt plants a fault in the draws of a machine; it has access to the machine's stream.
+// dealt plants a fault in the draws of a machine through the machine's stream.
 type dealt struct {
 	operators.Machine
 	stream *mechanisms.Stream
@@ -90,7 +90,7 @@ func (d *dealt) Add(dst []operators.Decision, r operators.Record) []operators.De
 }
 
 // TestAuditCatchesDraws plants a schedule of draws that depends on events, draws that the privacy account does not
-// count, and sums that one event moves too far. Each must be found.
+// count, and sums that one event moves by more than the sensitivity. The audit must find each fault.
 func TestAuditCatchesDraws(t *testing.T) {
 	law := mechanisms.Exponential{Epsilon: mechanisms.Ratio{Num: 1, Den: 1}, Sensitivity: mechanisms.Ratio{Num: 1, Den: 1}}
 	last := int64(0)

@@ -9,7 +9,7 @@ import (
 	"oriel/mechanisms/audit/residual"
 )
 
-// recordedDraw is a call of Stream.Choose with its result.
+// recordedDraw is a call of Stream.Choose with the index that it returned.
 type recordedDraw struct {
 	mechanisms.Draw
 	index int
@@ -28,7 +28,7 @@ type scriptedDraws struct {
 	draws    []recordedDraw
 	next     int
 	fault    string
-	affected bool // scores depend on events, not on releases and draws alone
+	affected bool // scores depend on events, not only on releases and earlier draws
 }
 
 func (s *scriptedDraws) choose(d mechanisms.Draw, _ int) int {
@@ -56,8 +56,8 @@ func (s *scriptedDraws) end() string {
 }
 
 // drawTest tests whether draws follow the exponential mechanism. It orders indices by score, best first, and computes
-// where a drawn index falls in its distribution function. This place is uniform once the step at the index itself is
-// filled at random.
+// the value of the distribution function at the drawn index. This value is uniform on [0, 1] if the jump of the
+// function at the drawn index is replaced by a random share of the jump.
 func (a *Subject) drawTest(draws []recordedDraw) residual.Test {
 	rng, normals := a.random("places of draws", 0), make([]float64, 0, len(draws))
 	for _, d := range draws {
@@ -66,7 +66,8 @@ func (a *Subject) drawTest(draws []recordedDraw) residual.Test {
 	return residual.Normals("draws", "indices drawn, by their scores", "draw", normals)
 }
 
-// place returns the probability of all better indices, plus a share of the probability of the index itself.
+// place returns the probability of all indices with a better score, plus share times the probability of the drawn
+// index.
 func (d recordedDraw) place(share float64) float64 {
 	order, best := make([]int, len(d.Scores)), slices.Max(d.Scores)
 	for i := range order {

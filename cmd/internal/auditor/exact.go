@@ -42,17 +42,17 @@ const (
 	repeatedNumbers = 1 << 24
 )
 
-// repetitions returns the number of runs that a check plays, and the steps of each.
+// repetitions returns how many runs a check plays, and how many steps each run has.
 func (a *Subject) repetitions(steps uint64) (runs, each uint64) {
 	each = min(steps, max(2, repeatedNumbers/uint64(a.mechanism.Dimension())))
 	return max(2, min(a.repeated, repeatedRecords/(each*a.mechanism.Batch))), each
 }
 
-// recorded is a run's releases and decisions, step by step, as bytes, with its draws. For sums that report increments,
-// it also has these, by step and component.
+// recorded holds what a run published, as bytes: releases and decisions by step, and draws. For sums that report
+// increments, it also holds the increments, by step and component.
 type recorded struct {
 	releases, decisions [][]byte
-	owed                [][]byte // parts of decisions that may depend on releases alone
+	owed                [][]byte // the contents of decisions that may depend on releases alone
 	increments          [][][]lattice.Int128
 	draws               []recordedDraw
 }
@@ -85,8 +85,8 @@ func appendNumbers(dst []byte, numbers []float64) []byte {
 	return dst
 }
 
-// owed appends the parts of a step's decisions that may depend on releases alone. Where the answered record differs
-// between purposes, the action may differ, except for its length.
+// owed appends the contents of a step's decisions that may depend on releases alone. If the record that an action
+// answers differs between purposes, the action may differ too, but not its length.
 func (c *background) owed(s step) (dst []byte) {
 	own := 0
 	for _, d := range s.decisions {
@@ -115,7 +115,8 @@ func (a *Subject) disguised(d operators.Decision) operators.Decision {
 	return d
 }
 
-// appendDecisions appends all contents of decisions, so that different decisions have different bytes.
+// appendDecisions appends all contents of decisions without ambiguity, so that different decisions have different
+// bytes.
 func appendDecisions(dst []byte, decisions []operators.Decision) []byte {
 	for _, d := range decisions {
 		dst = binary.LittleEndian.AppendUint64(dst, d.Index)
@@ -141,7 +142,7 @@ func differ(x, y [][]byte) int {
 	return 0
 }
 
-// sums returns sums of the components that release the recorded values, after the stream has scaled them.
+// sums returns, by component, a sum that releases the recorded values once the stream has scaled them.
 func (r *recorded) sums(c contribution.Contribution) []mechanisms.Sum {
 	var sums []mechanisms.Sum
 	at := 0
@@ -231,8 +232,8 @@ func (c *background) restarted(original recorded, run uint64) (fault string) {
 	return ""
 }
 
-// scripted returns the subject with a stream that repeats the releases of a run. The recording may be replaced between
-// two runs.
+// scripted returns the subject with a stream that repeats the releases of the recording original. The caller may
+// replace the recording between two runs.
 func (a *Subject) scripted(original *recorded) *Subject {
 	b := *a
 	b.stream = func(m mechanisms.Config, p mechanisms.Calibration, key [32]byte) (*mechanisms.Stream, error) {
@@ -255,17 +256,19 @@ func (c *background) repeated(original recorded, run uint64) (fault string, err 
 	if t := differ(original.owed, again.owed); t > 0 {
 		return fmt.Sprintf("step %d: the decision owes something to events beside releases", t), nil
 	}
-	if draws.affected && !c.subject.drawing() { // otherwise the guarantee covers draws, whose scores may depend on events
+	// otherwise the guarantee covers draws, whose scores may depend on events
+	if draws.affected && !c.subject.drawing() {
 		return "scores of a draw depend on events, and the guarantee is that of the sums alone", nil
 	}
 	return "", nil
 }
 
-// leastShown is the number of steps with the most decisions that a check of decisions plays, if they are within reach.
+// leastShown is the minimum number of steps with the largest number of decisions that a check of decisions plays, if
+// runs are long enough to reach them.
 const leastShown = 3
 
-// shownSteps returns the number of steps that a check of decisions plays: the given number, or more if decisions are
-// rare or feedback waits. It also describes decisions that no feasible run reaches.
+// shownSteps returns the number of steps that a check of decisions plays: steps, or more if decisions are rare or
+// feedback waits. It also describes the decisions that no affordable run reaches.
 func (a *Subject) shownSteps(steps uint64) (uint64, []string, error) {
 	p, err := a.open()
 	if err != nil {
@@ -291,8 +294,9 @@ func (a *Subject) shownSteps(steps uint64) (uint64, []string, error) {
 	return min(steps, limit), nil, nil
 }
 
-// repetition checks the noise of repeated runs. The same records under the same identities must get the same noise;
-// other identities, or the canary's neighbour, must get other noise.
+// repetition checks the noise of repeated runs. The same records under the same identities must get the same noise.
+// Records under other identities, and a stream with the canary's neighbour in place of the canary, must get other
+// noise.
 func (a *Subject) repetition() (Check, error) {
 	check := Check{
 		Name: "repetition", Looked: "runs under the same identities, and under others", Count: 4,
@@ -310,7 +314,8 @@ func (a *Subject) repetition() (Check, error) {
 	return check.refutedBy(audit.CheckHistory(t.play(p), t.Canary), audit.ErrRedrawn, audit.ErrReused, audit.ErrShared)
 }
 
-// tail passes draws of all sizes through the sum of each component, with a sampler of the auditor's own.
+// tail passes draws of all sizes through the sum of each component. The draws come from a sampler of the auditor, not
+// of the mechanism.
 func (a *Subject) tail() (Check, error) {
 	check := Check{
 		Name: "far draws", Looked: "draws of 1 to 29 scales, from sampler to release",

@@ -10,20 +10,21 @@ import (
 	"oriel/operators/neighbours"
 )
 
-// exchangeKind returns the two events that are exchanged between a pair of streams.
+// exchangeKind makes the two events that are exchanged between a pair of streams.
 type exchangeKind struct {
 	name string
 	both func(e *exchange) (first, second operators.Record)
 }
 
-// These are the extreme factors by which canaries are scaled.
+// The smallest and the largest factor by which canaries are scaled.
 const (
 	tiny = 0x1p-24
 	huge = 0x1p40
 )
 
-// exchangeKinds lists the pairs that are tried: events at both ends of the clip, beyond it and far below it, events of
-// any cell, type or arm, a null event in the place of an event, and numbers that no decoder returns.
+// exchangeKinds lists the pairs of events that the check tries. The events are at both ends of the clip, beyond it and
+// far below it, or of any cell, type or arm. In some pairs a null event takes the place of an event, or numbers are
+// such as no decoder returns.
 var exchangeKinds = []exchangeKind{
 	{"an event and its opposite", func(e *exchange) (first, second operators.Record) { return e.canary(1) }},
 	{"an event and none", func(e *exchange) (first, second operators.Record) {
@@ -58,7 +59,7 @@ var exchangeKinds = []exchangeKind{
 	}},
 }
 
-// none returns the null event in the place of an event. It keeps the key, because keys are public.
+// none returns the null event in place of an event. It keeps the record key, because keys are public.
 func none(r operators.Record) operators.Record { return operators.Record{Null: true, Key: r.Key} }
 
 // canary returns the reference model's next pair of events.
@@ -91,25 +92,25 @@ func spoiled(r operators.Record, x float64) operators.Record {
 }
 
 // exchange is a neighbours.Source: a stream in which the event of one canary is exchanged, with the records that carry
-// it. Another event under the same key follows, equal in both streams.
+// the event. Another event under the same key follows, equal in both streams.
 //
-// At user level all events of a user are exchanged. Some further events come too soon after another, and must add
-// nothing.
+// At user level all events of a user are exchanged. Some further events of the user come too soon after another of the
+// user's events; they must add nothing.
 type exchange struct {
 	subject   *Subject
 	reference operators.ReferenceModel
 	kind      exchangeKind
 	direction []float64
 	place     int      // place of the canary's records in their steps
-	at        []uint64 // steps that add the contributions
+	at        []uint64 // steps that add the exchanged contributions
 	rng       *rand.Rand
-	traffic   *traffic // events at other places; nil: null events
+	traffic   *traffic // events at all other places; nil: null events
 	carrying  [2][]operators.Record
-	users     int       // users so far
-	all       []float64 // scratch of the reference model
+	users     int       // number of users so far
+	all       []float64 // scratch space of the reference model
 }
 
-// newExchange returns a pair of streams; number decides its other events.
+// newExchange returns a pair of streams; number seeds the events that both streams share.
 func (a *Subject) newExchange(pair pairOfStreams, number uint64) (*exchange, error) {
 	reference, err := operators.ReferenceModelOf(a.operator, a.public)
 	if err != nil {
@@ -164,8 +165,9 @@ func (e *exchange) couple(step uint64, place int) neighbours.Couple {
 	return neighbours.Couple{Record: r, Neighbour: r}
 }
 
-// named gives users to records. Exchanged records belong to one user, and every other record to a user of its own.
-// Events of the exchanged user that come too soon, at every step between, are exchanged too.
+// named sets the users of both records of a couple. Exchanged records belong to one user, and every other record to a
+// user of its own. In the steps between the exchanged events, events of the exchanged user come too soon; they are
+// exchanged too.
 func (e *exchange) named(c neighbours.Couple, step uint64, place int) neighbours.Couple {
 	separation, _ := e.subject.mechanism.Unit.EventSeparation()
 	between := slices.ContainsFunc(e.at, func(at uint64) bool { return at < step && step < at+separation })
@@ -192,7 +194,7 @@ func (e *exchange) aim() {
 	e.carrying[1], _ = e.reference.Records(second)
 }
 
-// echo returns an event under the key of the canary.
+// echo returns an event under the canary's record key.
 func (e *exchange) echo() operators.Record {
 	key := e.carrying[0][0].Key
 	if len(key) == 0 {

@@ -14,7 +14,8 @@ import (
 	"oriel/operators"
 )
 
-// leaky plants a fault in the decisions of a machine: contents of events reach them by another way than the sums.
+// leaky plants a fault in the decisions of a machine: the contents of events reach decisions without passing through
+// the private sums.
 type leaky struct {
 	operators.Machine
 	leak func(point []float64, r operators.Record)
@@ -28,8 +29,8 @@ func (l *leaky) Add(dst []operators.Decision, r operators.Record) []operators.De
 	return dst
 }
 
-// refutes checks that an audit of few runs refutes the check or test with this name. A check plays its own number of
-// runs. Only faults of the noise need the audit's runs.
+// refutes checks that an audit of few runs refutes the check or test with this name. Few runs are enough for faults
+// outside the noise, because an exact check plays its own number of runs.
 func refutes(t *testing.T, what string, a *Subject, name string, want error) {
 	t.Helper()
 	runs := 60
@@ -39,7 +40,7 @@ func refutes(t *testing.T, what string, a *Subject, name string, want error) {
 	refutesIn(t, runs, what, a, name, want)
 }
 
-// refutesIn is refutes with a number of runs.
+// refutesIn is refutes with a given number of runs.
 func refutesIn(t *testing.T, runs int, what string, a *Subject, name string, want error) {
 	t.Helper()
 	r := audited(t, a, runs)

@@ -8,27 +8,29 @@ import (
 	"oriel/mechanisms/lattice"
 )
 
-// Contributions of some operators depend on earlier releases, for example rewards that depend on the published set. A
-// canary in the middle of a stream then has other contributions in each run, and an attack that looks for the
-// contributions of the stream's start finds next to nothing. The adversary knows the releases, and so both possible
-// contributions. In units of each coordinate's scale, Gaussian noise has one distribution in all directions. So the
-// attack projects each release on the direction between the run's own two contributions, and moves the result to the
-// direction for which the distribution is computed.
+// The contributions of some operators depend on earlier releases; for example, a reward may depend on the published
+// set. A canary in the middle of a stream then has other contributions in each run, so an attack that expects the
+// contributions of the stream's start has almost no power. The adversary knows the releases, and therefore knows both
+// possible contributions of the canary. In units of each coordinate's scale, Gaussian noise has the same distribution
+// in all directions. So the attack projects each release on the direction between the run's own two contributions, and
+// transfers the result to the direction for which the distribution was computed.
 
-// learnedDirection is the position of a run's own contributions, in units of the noise scales.
+// learnedDirection holds the two possible contributions of a run's canary, in units of the noise scales.
 type learnedDirection struct {
 	scales            []float64 // scale of each coordinate, loss units
 	direction, middle []float64 // difference and midpoint of this run's two contributions
-	to, centre        []float64 // difference and midpoint of the law's two contributions
-	at, step          uint64    // step of the canary, and of the last release
-	kept, weights     float64   // share of a contribution that the next release keeps, and total weight in the last
-	out               []float64
+	// difference and midpoint of the two contributions of which the distribution was computed
+	to, centre []float64
+	at, step   uint64 // step of the canary, and step of the last release
+	// share of a contribution that the next release keeps; sum of the shares of the last release
+	kept, weights float64
+	out           []float64
 }
 
-// follows reports whether an attack on Gaussian noise has a canary whose contributions differ between runs. If a user
-// has several events, each would have its own direction, while the distribution has only one, so such attacks do not
-// follow. It looks soon after the first decisions, because contributions that depend on releases do so from then on,
-// and runs up to a late canary take long.
+// follows reports whether this is an attack on Gaussian noise whose canary has other contributions in each run. Attacks
+// on several events of a user do not follow contributions: each event would have its own direction, but the
+// distribution has only one. The method examines runs soon after the first decisions, because contributions that depend
+// on releases differ from then on, and runs up to a late canary take long.
 func (a *Subject) follows(t *Attack) (bool, error) {
 	if t.Canary.Step <= a.earliest() || t.Canary.Count > 1 || !t.law.Gaussian() {
 		return false, nil
@@ -85,8 +87,8 @@ func (t *Attack) aimed(p *player, run uint64) (*learnedDirection, error) {
 	return x, nil
 }
 
-// lay returns the run's next release, transformed as if its contributions were in the distribution's direction. The
-// result is valid until the next call.
+// lay returns the run's next release, transferred from the direction of the run's contributions to the distribution's
+// direction. The result is valid until the next call.
 func (x *learnedDirection) lay(release []float64) []float64 {
 	x.step++
 	if x.weights *= x.kept; x.step == x.at {

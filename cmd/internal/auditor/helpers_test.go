@@ -11,10 +11,11 @@ import (
 	"oriel/mechanisms/mechtest/tiertest"
 )
 
-// alpha is the probability of a false alarm of the audits here. Seeds are fixed, so a test that passes keeps passing.
+// alpha is the probability of a false alarm of each audit in these tests. Seeds are fixed, so a test that passes once
+// always passes.
 const alpha = 0.001
 
-// auditSettings returns a small deployment at ε = 20. Its µ is 3.2, which some thousand runs bound to within a tenth.
+// auditSettings returns a small deployment at ε = 20. Its µ is 3.2; some thousand runs bound it to within a tenth.
 func auditSettings(t testing.TB, more ...string) settings.Settings {
 	t.Helper()
 	given := map[string]string{}
@@ -80,7 +81,7 @@ func audited(t *testing.T, a *Subject, runs int) *Result {
 	return r
 }
 
-// claimed returns the loss that Law.Reach is compared with: µ, or ε for pure noise.
+// claimed returns the loss that Law.Reach is compared with: µ, or ε if the noise is pure.
 func (a *Subject) claimed() float64 {
 	if a.guarantee.Mu == 0 {
 		return a.guarantee.Epsilon
@@ -116,7 +117,7 @@ func reachesClaim(t *testing.T, a *Subject, share float64, name string) {
 	}
 }
 
-// aimedAt returns an attack at a step, before its first run.
+// aimedAt returns an attack on a canary at this step, before its first run.
 func (a *Subject) aimedAt(t testing.TB, step uint64) *Attack {
 	t.Helper()
 	attack, err := a.newAttack(step, a.dense(a.random("direction", 0)), options(0))
@@ -126,7 +127,7 @@ func (a *Subject) aimedAt(t testing.TB, step uint64) *Attack {
 	return attack
 }
 
-// attacked returns the attack at a single step after this many runs, with all of alpha.
+// attacked runs the attack on a canary at this step, with this many runs and all of alpha.
 func (a *Subject) attacked(t testing.TB, step uint64, runs int) *Attack {
 	t.Helper()
 	attack := a.aimedAt(t, step)
@@ -136,15 +137,15 @@ func (a *Subject) attacked(t testing.TB, step uint64, runs int) *Attack {
 	return attack
 }
 
-// enough is the factor on audit.Law.RunsFor with which the runs bound a share of a loss with probability 0.999. The
-// number of right guesses is binomial, so a bound at confidence 1 − α is about (z_α + z)·s below the loss. Here s falls
-// with the root of the number of runs, and z standard deviations are a margin for bad luck. RunsFor takes z = 1, and
-// 0.999 needs z = 3.1. z_α is 3.4 for the three bounds of one attack, and larger values need a smaller factor: ((3.4 +
-// 3.1)/(3.4 + 1))² < 2.2.
+// enough multiplies audit.Law.RunsFor so that the runs bound a share of a loss with probability 0.999. The number of
+// right guesses is binomial. So a bound at confidence 1 − α is about (z_α + z)·s below the loss. Here s falls with the
+// square root of the number of runs, and z is the number of standard deviations by which guesses may be unlucky.
+// RunsFor takes z = 1; 0.999 needs z = 3.1. For the three bounds of one attack z_α is 3.4, which gives the factor ((3.4
+// + 3.1)/(3.4 + 1))² < 2.2. A larger z_α gives a smaller factor.
 const enough = 2.2
 
-// runsFor returns the number of runs that bound a share of the largest loss that a canary can show under the law, with
-// probability 0.999.
+// runsFor returns the number of runs that bound a share of the largest loss that a canary can show, with probability
+// 0.999. The loss follows from law.
 func runsFor(t testing.TB, law *audit.Law, share, alpha float64) int {
 	t.Helper()
 	runs, ok := law.RunsFor(share, 1e-6, alpha)
@@ -155,7 +156,7 @@ func runsFor(t testing.TB, law *audit.Law, share, alpha float64) int {
 }
 
 // runsToRefute returns the number of runs with which an attack at step 1 refutes the claim with probability 0.999, if
-// the noise is that of another calibration.
+// the machine's noise is that of the calibration loud.
 func (a *Subject) runsToRefute(t testing.TB, loud mechanisms.Calibration, alpha float64) int {
 	t.Helper()
 	law := a.lawUnder(t, loud)
@@ -172,8 +173,8 @@ func (a *Subject) lawUnder(t testing.TB, other mechanisms.Calibration) *audit.La
 	return law
 }
 
-// boundsItsReach checks that one attack at a step bounds a share of the loss that its canary can show, and that it does
-// not exceed the claim. The share is nine tenths in the long form.
+// boundsItsReach checks that one attack at a step bounds a share of the loss that its canary can show, and that the
+// bound does not exceed the claim. In the long form, the share is nine tenths.
 func (a *Subject) boundsItsReach(t *testing.T, step uint64) {
 	t.Helper()
 	share := tiertest.Runs(0.75, 0.9)

@@ -10,7 +10,8 @@ import (
 	"oriel/mechanisms/mechtest/tiertest"
 )
 
-// randomSettings draws random settings of an operator. Some of them contradict each other and are refused.
+// randomSettings draws random settings of an operator. Some of these settings contradict each other, so that Oriel
+// refuses them.
 func randomSettings(rng *rand.Rand, operator string) []string {
 	one := func(all ...string) string { return all[rng.IntN(len(all))] }
 	count := func(least, most int) string { return fmt.Sprint(least + rng.IntN(most-least+1)) }

@@ -8,7 +8,7 @@ import (
 	"oriel/mechanisms/audit/residual"
 )
 
-// These are the verdicts of a whole audit in JSON.
+// The verdicts of a whole audit, as the JSON output has them.
 const (
 	notRefuted = "not refuted"
 	refuted    = "refuted"
@@ -21,7 +21,8 @@ type canaryJSON struct {
 	Spacing     uint64  `json:"spacing"`
 	Distance    float64 `json:"distance"`
 	Sensitivity float64 `json:"sensitivity"`
-	Parts       []Move  `json:"parts,omitempty"` // by component; omitted if there is one. Distance and Sensitivity are those of the first
+	// by component; omitted if there is one component. Distance and Sensitivity are those of the first component
+	Parts []Move `json:"parts,omitempty"`
 }
 
 type attackJSON struct {

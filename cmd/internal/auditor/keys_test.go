@@ -11,8 +11,8 @@ import (
 	"oriel/operators"
 )
 
-// keyed publishes which keys came, as an operator that waits for feedback may, because keys are public. If says is set,
-// it also publishes which of these records were not events, which must stay private.
+// keyed is a machine that publishes which keys came, as an operator that waits for feedback may, because keys are
+// public. If says is set, it also publishes which records with these keys were not events; this must stay private.
 type keyed struct {
 	varied
 	says bool
@@ -23,7 +23,7 @@ func (k keyed) Open(_ []byte, sums *mechanisms.Stream) (operators.Machine, error
 }
 
 func (k keyed) ReferenceModel([]byte) (operators.ReferenceModel, error) {
-	return &keyedTwin{variedTwin{varied: k.varied}}, nil
+	return &keyedReference{variedReference{varied: k.varied}}, nil
 }
 
 type keyedMachine struct {
@@ -59,16 +59,16 @@ func (m *keyedMachine) Restore(state []byte) error {
 	return m.Stream.Restore(state[8:])
 }
 
-type keyedTwin struct{ variedTwin }
+type keyedReference struct{ variedReference }
 
-func (t *keyedTwin) Canary(u []float64, factor float64) (with, without operators.Record) {
-	with, without = t.variedTwin.Canary(u, factor)
+func (t *keyedReference) Canary(u []float64, factor float64) (with, without operators.Record) {
+	with, without = t.variedReference.Canary(u, factor)
 	with.Key, without.Key = []byte("feedback"), []byte("feedback")
 	return with, without
 }
 
-// TestAuditTakesKeysForPublic checks that decisions may reveal which keys came, whatever the records contain, and must
-// not reveal which of the records were events.
+// TestAuditTakesKeysForPublic checks that decisions may reveal which keys came, whatever the records contain, but not
+// which of the records were events.
 func TestAuditTakesKeysForPublic(t *testing.T) {
 	for _, adjacency := range []dp.Adjacency{dp.Replace, dp.ZeroOut} {
 		m := mechanisms.Config{

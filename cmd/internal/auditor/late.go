@@ -12,10 +12,11 @@ import (
 	"oriel/schemas"
 )
 
-// sumOperator is an operator that adds the values of events and publishes releases: the private sum alone. Its streams
-// may start at any step, unlike those of an operator that counts steps in its own state.
+// sumOperator is an operator that adds the values of events to the private sum and publishes the releases unchanged.
+// Its streams may start at any step, because it does not count steps in a state of its own.
 type sumOperator struct {
-	longest []float64 // largest number that a quantiser accepts unchanged, loss units; 0 without a quantiser
+	// by component: largest number that a quantiser accepts unchanged, loss units; 0 without a quantiser
+	longest []float64
 	clips   []float64 // clip of each coordinate, loss units; 0 with a quantiser
 }
 
@@ -41,10 +42,9 @@ func (s sumOperator) ReferenceModel([]byte) (operators.ReferenceModel, error) {
 	return sumReference{sumOperator: s}, nil
 }
 
-// sumMachine is the machine of sumOperator.
 type sumMachine struct{ *mechanisms.Stream }
 
-// Open owes no decisions.
+// Open returns no decisions, because none is due before the first record.
 func (sumMachine) Open(dst []operators.Decision) []operators.Decision { return dst }
 
 // Add adds the values of an event.
@@ -94,7 +94,8 @@ func (t sumReference) Canary(u []float64, factor float64) (with, without operato
 
 func (sumReference) Tangent([]float64) {}
 
-// beforeReset returns the private sum of a mechanism with a memory, with runs that start a little before a reset.
+// beforeReset returns a subject with only the private sum of a decaying mechanism; its runs start a little before a
+// reset.
 func (a *Subject) beforeReset() *Subject {
 	b := *a
 	b.wholeMechanism, b.wholePlan = audit.RawContributions(a.wholeMechanism, a.wholePlan)

@@ -11,7 +11,7 @@ import (
 	"oriel/mechanisms/lattice"
 )
 
-// solving returns the subject of least squares in four features at ε = 20.
+// solving returns the subject of a least squares operator with four features, at ε = 20.
 func solving(t *testing.T, more ...string) *Subject {
 	t.Helper()
 	return subjectOf(t, append([]string{
@@ -34,7 +34,7 @@ var kindsOfMoments = [][]string{
 }
 
 // TestAuditOfSecondMomentsReachesTheClaim checks that canaries reach the whole claim, at the first step and later, with
-// every noise and unit. One attack must bound most of it, and none may exceed it.
+// every noise distribution and unit of privacy. One attack must bound most of the claim, and no attack may exceed it.
 func TestAuditOfSecondMomentsReachesTheClaim(t *testing.T) {
 	for _, more := range kindsOfMoments {
 		a := solving(t, more...)
@@ -44,7 +44,7 @@ func TestAuditOfSecondMomentsReachesTheClaim(t *testing.T) {
 	a.boundsItsReach(t, 1)
 }
 
-// changed is a quantiser that changes its contributions afterwards, a planted fault.
+// changed plants a fault: it is a quantiser whose result is changed afterwards.
 type changed struct {
 	contribution.Quantiser
 	after func(dst []int64)
@@ -55,8 +55,8 @@ func (q changed) Quantise(g lattice.Grid, dst []int64, v []float64) {
 	q.after(dst)
 }
 
-// in returns the configuration with the fault, if it has a quantiser. Configurations without one are used where noise
-// is rebuilt.
+// in returns the configuration with the fault in its quantiser. A configuration without a quantiser stays the same: the
+// audit uses it to rebuild noise.
 func (q changed) in(c mechanisms.Config) mechanisms.Config {
 	if q.Quantiser = c.Contribution.Components[0].Quantiser; q.Quantiser == nil {
 		return c
@@ -67,10 +67,10 @@ func (q changed) in(c mechanisms.Config) mechanisms.Config {
 }
 
 // TestAuditCatchesFaultsOfSecondMoments plants faults in second moments. If only the stream has the fault, the tests of
-// the rebuilt noise must find it. If the audited quantiser has it, contributions must be found farther apart than
-// claimed.
+// the rebuilt noise must find it. If the audited quantiser has the fault, the check must find contributions that are
+// farther apart than claimed.
 func TestAuditCatchesFaultsOfSecondMoments(t *testing.T) {
-	const size = 5 // rows of four features and a label
+	const size = 5 // numbers of a row: four features and a label
 	for what, after := range map[string]func(dst []int64){
 		"noise of scale σ on the diagonal, where √2·σ is claimed": func(dst []int64) {
 			for i, at := 0, 0; i < size; i++ {

@@ -9,17 +9,18 @@ import (
 	"oriel/operators/neighbours"
 )
 
-// These are limits of the check of neighbours.
+// Limits of the check of neighbours.
 const (
-	exchangedRecords = 1 << 12 // approximate number of records of all pairs together
+	exchangedRecords = 1 << 12 // approximate number of records that the check plays
 	leastExchanges   = 16
 	mostExchanges    = 48
-	plainKinds       = 4 // the first exchangeKinds are tried at the start and just before a decision
-	mostAxes         = 6
-	shortExchange    = 12      // fewest steps of a pair of runs
-	longExchange     = 1 << 11 // most records of a run that need not reach a decision
-	longestExchange  = 1 << 14 // most records of a run that must reach a decision
-	exchangedAtMost  = 1 << 17 // most records of all pairs together
+	// number of the first entries of exchangeKinds; these are tried at a stream's start and just before a decision
+	plainKinds      = 4
+	mostAxes        = 6
+	shortExchange   = 12      // fewest steps of a pair of runs
+	longExchange    = 1 << 11 // most records of a run that need not reach a decision
+	longestExchange = 1 << 14 // most records of a run that must reach a decision
+	exchangedAtMost = 1 << 17 // most records of all pairs together
 )
 
 // neighbours records and replays pairs of runs of the machine as the settings configure it.
@@ -57,7 +58,7 @@ func (a *Subject) neighbours() (Check, error) {
 	return check, err
 }
 
-// exchangedSteps returns the length of pairs of runs: up to some decisions, or the first one, or as far as time allows.
+// exchangedSteps returns the length of pairs of runs: up to the first decision or a few decisions, if the limits allow.
 func (a *Subject) exchangedSteps() (uint64, error) {
 	batch, end := a.mechanism.Batch, a.mechanism.Scope.End()
 	least := min(max(a.earliest()+1, min(shortExchange+a.earliest(), longExchange/batch)), end)
@@ -82,11 +83,11 @@ type neighbouring struct {
 	*Subject
 	machine     *neighbours.Subject
 	steps       uint64
-	differences [][]int64 // by component: the longest difference between two contributions
+	differences [][]int64 // by component: the longest difference found between two contributions
 	largest     map[int]float64
 }
 
-// deployed plays the machine over a stream as the service opens it, and describes a fault.
+// deployed plays the machine over a stream that is opened as the service opens it, and describes a fault.
 func (p *neighbouring) deployed() (fault string, err error) {
 	busy := pairOfStreams{kind: exchangeKinds[0], direction: p.dense(p.random("neighbours", 0)), busy: true}
 	source, err := p.newExchange(busy, 0)
@@ -149,12 +150,12 @@ func (a *Subject) subjectOfNeighbours() *neighbours.Subject {
 type pairOfStreams struct {
 	kind      exchangeKind
 	direction []float64
-	busy      bool // the streams contain other events too
+	busy      bool // the streams contain other events besides the exchanged one
 	place     int  // place of the exchanged records in their steps
 	at        []uint64
 }
 
-// exchanges returns the pairs that are played.
+// exchanges returns the pairs of streams that the check plays.
 func (a *Subject) exchanges(steps uint64) []pairOfStreams {
 	places := a.places(steps)
 	if len(places) == 0 {
@@ -190,8 +191,9 @@ func (a *Subject) exchanges(steps uint64) []pairOfStreams {
 	return all[:min(len(all), max(len(exchangeKinds), exchangedAtMost/int(steps*a.mechanism.Batch)))]
 }
 
-// places returns the steps in which the first contribution of an exchanged unit is added: the first steps, the ends of
-// a block, the last steps, and one after the run, for which the event of the last step still waits.
+// places returns the steps in which the first contribution of an exchanged unit is added. These are the first steps,
+// the ends of a block, the last steps, and one step after the run; in the last case the event still waits when the run
+// ends.
 func (a *Subject) places(steps uint64) (places []uint64) {
 	first, span := a.earliest(), a.mechanism.Scope.Span()
 	for _, at := range []uint64{first, steps, steps + first - 1, span, span + 1, first + 1, steps - 1} {

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// TestNeighbours checks that no machine is refuted as it is configured, and that many pairs of each are played.
+// TestNeighbours checks that no machine is refuted in the form that its settings configure, and that the check plays
+// many pairs on each machine.
 func TestNeighbours(t *testing.T) {
 	for name, lines := range recordedMachines() {
 		t.Run(name, func(t *testing.T) {
@@ -18,7 +19,8 @@ func TestNeighbours(t *testing.T) {
 	}
 }
 
-// recordedMachines returns the machines of asConfigured, and one of each further operator and unit.
+// recordedMachines returns the machines of asConfigured, and one machine of each operator and unit of privacy that
+// asConfigured lacks.
 func recordedMachines() map[string][]string {
 	all := maps.Clone(asConfigured)
 	maps.Copy(all, map[string][]string{

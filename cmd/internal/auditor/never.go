@@ -1,6 +1,6 @@
 package auditor
 
-// NotAttacked lists the parts that no audit examines. deploy/PRIVACY.md has the same list.
+// NotAttacked lists what no audit examines. deploy/PRIVACY.md has the same list.
 var NotAttacked = []string{
 	"decoding, the header that names a user, the pipeline beyond its walk of records, sealing, and times",
 	"a deployment that goes on after another one (`ORIEL_AFTER`)",

@@ -9,20 +9,21 @@ import (
 	"oriel/operators"
 )
 
-// These limits keep Overpaid within milliseconds.
+// Limits that keep the run time of Overpaid within milliseconds.
 const (
-	directions      = 2       // number of dense directions, and of single coordinates
-	mostCoordinates = 1 << 12 // most coordinates of a contribution, and most numbers that it is computed from
-	mostPreceding   = 1 << 12 // most records before the contribution
+	directions = 2 // number of dense directions, and of single coordinates, that are tried
+	// largest number of coordinates of a contribution, and of numbers from which it is computed
+	mostCoordinates = 1 << 12
+	mostPreceding   = 1 << 12 // largest number of records before the contribution
 )
 
-// leastShare is the share of a sensitivity that a move must reach. A sensitivity holds for all histories, while moves
-// are measured at a stream's start. There, for example, rewards that depend on a published set may be closer together.
-// The smallest share of the golden cases is 0.76.
+// leastShare is the share of a sensitivity that a move must reach. A sensitivity holds for all histories, but moves are
+// measured at a stream's start, where contributions may be closer together: for example, if rewards depend on a
+// published set. Among the golden cases, the smallest share is 0.76.
 const leastShare = 0.75
 
-// Move is how far an exchange of one event moves a component's sum, and the sensitivity that its noise is calibrated
-// to. Both are in scaled coordinates and loss units.
+// Move says how far an exchange of one event moves a component's sum, and to which sensitivity the noise of the
+// component is calibrated. Both are in scaled coordinates and loss units.
 type Move struct {
 	Name        string  `json:"name"`
 	Distance    float64 `json:"distance"`
@@ -30,8 +31,8 @@ type Move struct {
 }
 
 // Overpaid returns the components whose noise is calibrated to more than an exchange of one event can move, as far as
-// the operator's reference model shows it. It returns none if this is expensive to find out, for example if
-// contributions are very long. Equal settings give equal moves.
+// the operator's reference model shows it. It returns none if the search is expensive, for example if contributions are
+// very long. Equal settings give equal results.
 func Overpaid(m mechanisms.Config, c operators.Operator) []Move {
 	if max(m.Contribution.Entries(), m.Dimension()) > mostCoordinates {
 		return nil
@@ -40,7 +41,7 @@ func Overpaid(m mechanisms.Config, c operators.Operator) []Move {
 	if err != nil || a.drawing() {
 		return nil
 	}
-	a, err = a.deployed() // may be much faster, and its first contribution is known
+	a, err = a.deployed() // the deployed machine may be much faster, and its first contribution is known
 	if err != nil || a.earliest() > m.Scope.End() || a.earliest()-1 > mostPreceding/m.Batch {
 		return nil
 	}
@@ -57,9 +58,9 @@ func Overpaid(m mechanisms.Config, c operators.Operator) []Move {
 	return overpaid
 }
 
-// marked reports whether a component has columns of marks (of a prediction band). Its sensitivity is exact, because any
-// two events with different marks attain it. At the start of a stream there may be no such events. For example, the
-// first set of labels of a band holds both classes.
+// marked reports whether a component has columns of marks, which a prediction band adds. Such a component is never
+// overpaid: two events with different marks attain its sensitivity exactly. At the start of a stream there may be no
+// such events. For example, the first set of labels of a band contains both classes.
 func (a *Subject) marked(i int) bool {
 	_, marks := a.mechanism.Contribution.Components[i].Quantiser.(contribution.Marks)
 	return marks
@@ -106,8 +107,8 @@ func (a *Subject) largestMoves() ([]Move, error) {
 }
 
 // contributions returns the possible contributions of an event at the first step that can have one, after the same
-// history: zero, the null event's, and the contributions of a pair of canaries along u. If neighbouring streams differ
-// by the null event, the canaries are along u and −u.
+// history: zero, the contribution of the null event, and the contributions of a pair of canaries along u. If
+// neighbouring streams differ by the null event, the canaries are along u and −u.
 func (p *player) contributions(u []float64) ([][]float64, error) {
 	opposite := slices.Clone(u)
 	for i := range opposite {
@@ -130,8 +131,8 @@ func (p *player) contributions(u []float64) ([][]float64, error) {
 	return all, nil
 }
 
-// diameter returns the largest distance that an exchange moves a component. It is between any two of the contributions
-// or, if neighbouring streams differ by the null event, between the null event's and another.
+// diameter returns the largest distance by which an exchange moves a component: between any two of the contributions
+// or, if neighbouring streams differ by the null event, between the null event's contribution and any other.
 func (a *Subject) diameter(i int, contributions [][]float64) float64 {
 	most := 0.0
 	for n, x := range contributions {

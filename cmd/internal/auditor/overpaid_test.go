@@ -13,8 +13,8 @@ import (
 	"oriel/schemas"
 )
 
-// constant is an operator whose first component has a constant 1 in each event, beside x in [−½, ½]. The second
-// component has x alone, and its noise covers no more.
+// constant is an operator with two components. Each event adds (1, x) to the first, with x in [−½, ½], and x to the
+// second. The noise of the second component covers exactly the possible moves of x.
 type constant struct {
 	varied
 	first contribution.Component
@@ -33,7 +33,7 @@ func (c constant) Open(_ []byte, sums *mechanisms.Stream) (operators.Machine, er
 }
 
 func (c constant) ReferenceModel([]byte) (operators.ReferenceModel, error) {
-	return constantTwin{shift: c.shift}, nil
+	return constantReference{shift: c.shift}, nil
 }
 
 type constantMachine struct {
@@ -51,16 +51,16 @@ func (m *constantMachine) Add(dst []operators.Decision, r operators.Record) []op
 	return dst
 }
 
-type constantTwin struct {
+type constantReference struct {
 	operators.OneRecord
 	shift float64
 }
 
-func (constantTwin) Begin() {}
+func (constantReference) Begin() {}
 
-func (constantTwin) Observe([]operators.Decision) {}
+func (constantReference) Observe([]operators.Decision) {}
 
-func (c constantTwin) Contribution(dst []float64, r operators.Record) bool {
+func (c constantReference) Contribution(dst []float64, r operators.Record) bool {
 	if r.Null {
 		return false
 	}
@@ -70,7 +70,7 @@ func (c constantTwin) Contribution(dst []float64, r operators.Record) bool {
 	return true
 }
 
-func (constantTwin) Canary(u []float64, factor float64) (with, without operators.Record) {
+func (constantReference) Canary(u []float64, factor float64) (with, without operators.Record) {
 	far := math.Copysign(operators.CanaryFactor*factor, u[0])
 	record := func(x float64) operators.Record {
 		return operators.Record{Event: schemas.Event{Numbers: []float64{x}}}
@@ -78,10 +78,10 @@ func (constantTwin) Canary(u []float64, factor float64) (with, without operators
 	return record(far), record(-far)
 }
 
-func (constantTwin) Tangent([]float64) {}
+func (constantReference) Tangent([]float64) {}
 
-// firm is a quantiser that claims the true distances of contributions (1, x): 1 between two of them, and √1.25 from
-// zero.
+// firm is a quantiser that claims the true distances of contributions (1, x): 1 between two contributions, and √1.25
+// from zero.
 type firm struct{}
 
 func (firm) Entries() int { return 2 }
@@ -101,14 +101,15 @@ func (firm) Quantise(g lattice.Grid, dst []int64, v []float64) {
 
 func whole(x float64) int64 { return int64(math.Floor(x)) }
 
-// TestOverpaidNamesWhatAnExchangeCannotMove covers contributions with a constant. They are at most √1.25 from the null
-// event's and at most 1 apart. A clip's noise covers twice the clip or, against the null event, once the clip.
+// TestOverpaidNamesWhatAnExchangeCannotMove covers contributions with a constant entry. Their distance is at most √1.25
+// from the null event's contribution, and at most 1 from each other. The noise of a clip covers twice the clip or, if
+// neighbours differ by the null event, once the clip.
 func TestOverpaidNamesWhatAnExchangeCannotMove(t *testing.T) {
 	far := math.Sqrt(1.25)
 	for _, x := range []struct {
 		first     contribution.Component
 		adjacency dp.Adjacency
-		paid      float64 // sensitivity of the noise; 0: equal to the largest move
+		paid      float64 // sensitivity that the noise covers; 0: equal to the largest move
 	}{
 		{contribution.Component{Clip: 1.25}, dp.Replace, 2.5},
 		{contribution.Component{Clip: 1.25}, dp.ZeroOut, 0},
@@ -139,7 +140,7 @@ func TestOverpaidNamesWhatAnExchangeCannotMove(t *testing.T) {
 	}
 }
 
-// TestOverpaidIsCheap checks that Overpaid skips operators for which the answer would take long.
+// TestOverpaidIsCheap checks that Overpaid skips operators for which the search would take long.
 func TestOverpaidIsCheap(t *testing.T) {
 	m := mechanisms.Config{
 		Name: "blt", Batch: 1, Budget: dp.Budget{Epsilon: 1, Delta: 1e-6},
@@ -151,8 +152,8 @@ func TestOverpaidIsCheap(t *testing.T) {
 	}
 }
 
-// TestOverpaidLooksAtBothEnds checks that both contributions along u and −u are examined if their lengths differ, also
-// beside the null event.
+// TestOverpaidLooksAtBothEnds covers contributions whose lengths along u and −u differ: Overpaid must examine both,
+// also if neighbouring streams differ by the null event.
 func TestOverpaidLooksAtBothEnds(t *testing.T) {
 	for _, adjacency := range []dp.Adjacency{dp.Replace, dp.ZeroOut} {
 		m := mechanisms.Config{
@@ -181,7 +182,7 @@ func TestOverpaidLooksAtBothEnds(t *testing.T) {
 	}
 }
 
-// TestOperatorsPayForWhatEventsMove checks that the audits' settings have no component whose noise covers much more
+// TestOperatorsPayForWhatEventsMove checks that no component in the audits' settings has noise that covers much more
 // than an event can move.
 func TestOperatorsPayForWhatEventsMove(t *testing.T) {
 	f := func(a *Subject, lines []string) {

@@ -16,11 +16,11 @@ type player struct {
 	subject      *Subject
 	reference    operators.ReferenceModel
 	contribution []float64 // expected contribution of the last record to the audited components, loss units
-	centre       []float64 // public centre of that contribution; zeros if it has none
-	all          []float64 // numbers of the reference model for all components
+	centre       []float64 // public centre of contribution; zeros if it has none
+	all          []float64 // output of the reference model, for all components
 	streams      [2]*mechanisms.Stream
 	both         [2]operators.Machine
-	now          int // index of the machine in use
+	now          int // index of the machine in use, 0 or 1
 	start        []byte
 	state        []byte
 	release      []float64
@@ -64,8 +64,9 @@ func (p *player) begin() error {
 	return nil
 }
 
-// add passes a record to the machine and to the reference model. Afterwards contribution has the expected contribution
-// of the record, and decisions the resulting decisions. It reports whether the record should have added a contribution.
+// add passes a record to the machine and to the reference model. Afterwards the field contribution has the record's
+// expected contribution, and the field decisions has the decisions that the record caused. add reports whether the
+// record should have added a contribution.
 func (p *player) add(r operators.Record) bool {
 	adds := p.subject.contribution(p.contribution, p.all, p.reference, r)
 	p.subject.centres(p.centre, p.all, adds)
@@ -83,7 +84,8 @@ func (p *player) sum() []float64 {
 	return p.release
 }
 
-// copyIncrements copies the increments of the last step, by component. It is nil for a sum that reports none.
+// copyIncrements returns a copy of the last step's increments, by component. An entry is nil if the component's sum
+// reports no increments.
 func (p *player) copyIncrements() [][]lattice.Int128 {
 	stream := p.streams[p.now]
 	var all [][]lattice.Int128
@@ -101,15 +103,15 @@ func (p *player) appendSums(dst []byte) []byte {
 	return dst
 }
 
-// restart serialises the machine and restores it into another one, which was in another state before.
+// restart serialises the machine and restores its state into the other machine, which was in another state before.
 func (p *player) restart() error {
 	p.state = p.both[p.now].AppendState(p.state[:0])
 	p.now = 1 - p.now
 	return p.both[p.now].Restore(p.state)
 }
 
-// identities counts the log identities of a run. The run's number takes the place of a topic's id, so that each run has
-// its own noise.
+// identities numbers the records of a run with log identities. The run's number stands in place of a topic's id, so
+// that each run has its own noise.
 type identities struct{ id noise.Identity }
 
 func placesOf(run uint64) identities {

@@ -40,16 +40,16 @@ var kindsOfPlays = [][]string{
 	},
 }
 
-// TestAuditOfPlaysReachesTheClaim checks that losses of canaries reach the whole claim at the first step, with every
-// noise, and that none exceeds it.
+// TestAuditOfPlaysReachesTheClaim checks that the losses of canaries reach the whole claim at the first step, with
+// every noise distribution, and that no canary exceeds the claim.
 func TestAuditOfPlaysReachesTheClaim(t *testing.T) {
 	for _, lines := range kindsOfPlays {
 		reachesClaim(t, subjectOf(t, lines...), 0.99, strings.Join(lines, " "))
 	}
 }
 
-// TestAuditCatchesLongContributionsOfPlays plants a contribution that is a tenth longer than its check allows, in the
-// stream and in the quantiser.
+// TestAuditCatchesLongContributionsOfPlays plants a contribution that is a tenth longer than the quantiser claims, in
+// the stream and in the quantiser.
 func TestAuditCatchesLongContributionsOfPlays(t *testing.T) {
 	fault := changed{after: func(dst []int64) {
 		for i := range dst {
@@ -61,8 +61,8 @@ func TestAuditCatchesLongContributionsOfPlays(t *testing.T) {
 	a.stream = func(c mechanisms.Config, p mechanisms.Calibration, key [32]byte) (*mechanisms.Stream, error) {
 		return proved(fault.in(c), p, key)
 	}
-	refutesIn(t, 400, "long leaves in the stream", a, "contributions", ErrNoise)
+	refutesIn(t, 400, "long contributions in the stream", a, "contributions", ErrNoise)
 	a = subjectOf(t, kindsOfPlays[3]...)
 	a.mechanism = fault.in(a.mechanism)
-	refutes(t, "long leaves in the quantiser", a, "distances", ErrCheck)
+	refutes(t, "long contributions in the quantiser", a, "distances", ErrCheck)
 }

@@ -9,15 +9,15 @@ import (
 	"oriel/mechanisms/audit/residual"
 )
 
-// These are limits of a run with background traffic.
+// Limits of a run with background traffic.
 const (
-	shortestBackground = 64      // steps; fewer are too few to compare steps
-	longestBackground  = 1 << 20 // records
-	oneBlock           = 1 << 12 // steps of a run that cannot reach a second block
+	shortestBackground = 64      // fewest steps; the statistics compare steps with each other and need this many
+	longestBackground  = 1 << 20 // largest number of records
+	oneBlock           = 1 << 12 // number of steps of a run that cannot reach a second block
 )
 
-// backgroundSteps returns the length of such a run: to the middle of the second block and a window more, as far as the
-// second attack.
+// backgroundSteps returns the number of steps of a run with background traffic: to the middle of the second block and
+// one window more, and at least to the last release of each attack, within the limits.
 func (a *Subject) backgroundSteps(attacks []*Attack) uint64 {
 	m := a.mechanism
 	span := m.Scope.Span()
@@ -36,8 +36,8 @@ func (a *Subject) backgroundSteps(attacks []*Attack) uint64 {
 	return min(steps, m.Scope.End())
 }
 
-// residuals plays runs, and tests what remains of their releases without the contributions. With restarts, half of the
-// runs are interrupted and restored.
+// residuals plays runs and tests their residuals: the releases minus the known contributions. With restarts, half of
+// the runs are interrupted and restored.
 func (a *Subject) residuals(
 	ctx context.Context, x *residual.Noise, restarts bool, w repeatedRuns,
 ) ([]residual.Test, uint64, error) {
@@ -63,8 +63,8 @@ func (a *Subject) backgroundRuns(x *residual.Noise, restarts bool) (func(number 
 	}, nil
 }
 
-// short runs the short tests on the private sum alone: minimal changes of a history, and the clip of components that
-// have one.
+// short runs two tests on short streams of the private sum alone: minimal changes of a history and, for components with
+// a clip, the clip.
 func (a *Subject) short() ([]residual.Test, error) {
 	raw, plan := audit.RawContributions(a.mechanism, a.plan)
 	stream, err := a.stream(raw, plan, a.key())
@@ -82,7 +82,7 @@ func (a *Subject) short() ([]residual.Test, error) {
 	return tests, errors.Join(errHistory, errRestore, errClip)
 }
 
-// work returns a job of this many runs or, if runs is 0, of runs until the time limit.
+// work returns a job of this many runs or, if runs is 0, of as many runs as the time limit allows.
 func (o Options) work(what string, runs int, limit time.Duration) repeatedRuns {
 	w := repeatedRuns{what: what, runs: uint64(runs), progress: o.Progress}
 	if runs == 0 {

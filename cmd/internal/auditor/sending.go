@@ -2,9 +2,10 @@ package auditor
 
 import "oriel/operators"
 
-// canarySender sends the canaries of a run. It sends their records in order, each at the first place of a step, so that
-// each contribution is added in a step for which due is true. After a canary with a key, two records with the same key
-// follow, whichever event the canary was. Another sender may have sent them, and they must not add the event again.
+// canarySender sends the records of each canary in a run in order, one record at the first place of each step. It
+// starts so early that each contribution is added in a step for which due is true. After a canary with a key, two more
+// records with the same key follow, equal whether the canary or its replacement was sent. They stand for records of
+// another sender that reuses the key, and they must not add the event again.
 type canarySender struct {
 	player    *player
 	direction []float64
@@ -13,8 +14,8 @@ type canarySender struct {
 	records   []operators.Record // records of the last canary
 }
 
-// at returns the record at a place in a step, a null record if there is no other. echo reports that it repeats a
-// canary's key.
+// at returns the record at a place in a step: a canary's record or a null record. echo reports that the record repeats
+// a canary's key.
 func (s *canarySender) at(step, place uint64) (r operators.Record, echo bool) {
 	a := s.player.subject
 	if place > 1 {
@@ -53,7 +54,7 @@ func (s *canarySender) echo() (r operators.Record, echo bool) {
 }
 
 // contributionAt plays a run up to the step that adds its canary's contribution. It returns the contribution relative
-// to its centre, and whether there is a contribution.
+// to its centre, and reports whether the canary adds a contribution.
 func (p *player) contributionAt(
 	step uint64, along []float64, run uint64, canary bool,
 ) (sum []float64, adds bool, err error) {

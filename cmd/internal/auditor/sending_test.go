@@ -12,9 +12,9 @@ import (
 	"oriel/operators"
 )
 
-// TestCanaryRecordsComeInTheStepsBeforeTheirContribution checks that a canary's records come one in each step, so that
-// its contribution is added in the requested step. Its key then comes twice more, with an event that does not depend on
-// the canary. All other records must be null.
+// TestCanaryRecordsComeInTheStepsBeforeTheirContribution checks that a canary's records come in consecutive steps, one
+// record a step, so that the canary's contribution is added in the requested step. Two more records must repeat its
+// key, with an event that does not depend on the canary. All other records must be null.
 func TestCanaryRecordsComeInTheStepsBeforeTheirContribution(t *testing.T) {
 	for name, want := range map[string]struct {
 		earliest uint64
@@ -29,7 +29,7 @@ func TestCanaryRecordsComeInTheStepsBeforeTheirContribution(t *testing.T) {
 	} {
 		a := subjectOf(t, asConfigured[name]...)
 		if a.earliest() != want.earliest {
-			t.Errorf("%s: a leaf at step %d, want %d", name, a.earliest(), want.earliest)
+			t.Errorf("%s: a contribution at step %d, want %d", name, a.earliest(), want.earliest)
 		}
 		p, err := a.open()
 		if err != nil {
@@ -68,7 +68,7 @@ func TestCanaryRecordsComeInTheStepsBeforeTheirContribution(t *testing.T) {
 				t.Errorf("%s: sent in steps %v, want %v; again in %v, want %v", name, sent, want.canary, again, want.echoes)
 			}
 			if due := []uint64{9}; !slices.Equal(added, due) && (canary || !a.mechanism.Unit.AgainstNull()) {
-				t.Errorf("%s: leaves in steps %v, want %v", name, added, due)
+				t.Errorf("%s: contributions in steps %v, want %v", name, added, due)
 			}
 		}
 		for k, r := range echoes[0] {
@@ -79,8 +79,8 @@ func TestCanaryRecordsComeInTheStepsBeforeTheirContribution(t *testing.T) {
 	}
 }
 
-// TestKeysOfTrafficDependOnlyOnTheRun checks that all purposes of a run have the same keys, and different contents
-// under them except for common events. Keys must repeat, and contexts must get their rewards.
+// TestKeysOfTrafficDependOnlyOnTheRun checks that a run has the same keys for all purposes. The contents under the keys
+// must differ between purposes, except for common events. Keys must repeat, and contexts must get their rewards.
 func TestKeysOfTrafficDependOnlyOnTheRun(t *testing.T) {
 	a := subjectOf(t, asConfigured["served in batches"]...)
 	play := func(purpose string) (keys []string, numbers [][]float64, same []bool, leaves int) {
@@ -106,7 +106,7 @@ func TestKeysOfTrafficDependOnlyOnTheRun(t *testing.T) {
 		}
 		return keys, numbers, same, leaves
 	}
-	keys, numbers, same, leaves := play("crowd")
+	keys, numbers, same, added := play("crowd")
 	others, otherNumbers, _, _ := play("other crowd")
 	if !slices.Equal(keys, others) {
 		t.Errorf("keys depend on the purpose:\n%v\n%v", keys, others)
@@ -128,12 +128,12 @@ func TestKeysOfTrafficDependOnlyOnTheRun(t *testing.T) {
 			again++
 		}
 	}
-	if again == 0 || common < 10 || own < 10 || leaves < 20 {
-		t.Errorf("%d keys come again, %d common events, %d of the purpose, %d leaves", again, common, own, leaves)
+	if again == 0 || common < 10 || own < 10 || added < 20 {
+		t.Errorf("%d keys come again, %d common events, %d of the purpose, %d contributions", again, common, own, added)
 	}
 }
 
-// swapped changes a machine's input or output.
+// swapped plants a fault: it changes a machine's input or output.
 type swapped struct {
 	operators.Machine
 	record    func(r operators.Record) operators.Record
@@ -164,19 +164,19 @@ func plant(a *Subject, fault swapped) {
 	}
 }
 
-// TestAuditCatchesSumsThatDifferFromTheReferenceModel plants a contribution that is a thousandth too long. It must be
-// found at a budget of 0.1, where no affordable number of runs would show it in the noise.
+// TestAuditCatchesSumsThatDifferFromTheReferenceModel plants a contribution that is a thousandth too long. The audit
+// must find the fault at ε = 0.1, where no affordable number of runs would show it through the noise.
 func TestAuditCatchesSumsThatDifferFromTheReferenceModel(t *testing.T) {
 	a := subject(t, "ORIEL_EPSILON=0.1")
 	plant(a, swapped{record: func(r operators.Record) operators.Record {
 		r.Event.Weight *= 1.001
 		return r
 	}})
-	refutesIn(t, 20, "a longer leaf", a, "contribution sums", ErrCheck)
+	refutesIn(t, 20, "a longer contribution", a, "contribution sums", ErrCheck)
 }
 
-// TestAuditCatchesActionsOfOtherRecords checks that an action may depend on the context that it answers. It must not
-// depend on another record of its step, and its length must not reveal the choice.
+// TestAuditCatchesActionsOfOtherRecords checks what an action may depend on. It may depend on the context that it
+// answers, but not on another record of its step; and its length must not reveal the choice.
 func TestAuditCatchesActionsOfOtherRecords(t *testing.T) {
 	positive := func(r operators.Record) bool {
 		return slices.ContainsFunc(r.Event.Vector.Values, func(x float64) bool { return x > 0 })
@@ -206,8 +206,8 @@ func TestAuditCatchesActionsOfOtherRecords(t *testing.T) {
 	}
 }
 
-// TestDecisionsAreInReach checks that decisions are played until some steps with the most decisions have come after the
-// first contribution. If none is within reach, the audit must say so.
+// TestDecisionsAreInReach checks that runs continue until several of the steps with the largest number of decisions
+// have come after the first contribution. If no affordable run reaches such a step, the audit must say so.
 func TestDecisionsAreInReach(t *testing.T) {
 	for _, x := range []struct {
 		more  []string
@@ -230,15 +230,13 @@ func TestDecisionsAreInReach(t *testing.T) {
 	}
 }
 
-// TestAuditOfContributionsOutOfReach checks that contributions which no run can have are reported as out of reach, and
-// that checks without contributions still run.
+// TestAuditOfContributionsOutOfReach checks that the audit reports contributions that come too late for any run, and
+// that the checks that need no contributions still run.
 func TestAuditOfContributionsOutOfReach(t *testing.T) {
 	frequent := slices.DeleteFunc(slices.Clone(asConfigured["served"]), func(line string) bool {
 		return strings.HasPrefix(line, "ORIEL_EMIT")
 	})
-	arms := []string{
-		"ORIEL_OPERATOR=arms", "ORIEL_ARMS=a,b", "ORIEL_MECHANISM=once-gaussian", "ORIEL_WINDOW=lifetime",
-	}
+	arms := []string{"ORIEL_OPERATOR=arms", "ORIEL_ARMS=a,b", "ORIEL_MECHANISM=once-gaussian", "ORIEL_WINDOW=lifetime"}
 	for want, lines := range map[string][]string{
 		"attacks: an event adds nothing before step 16385":  append([]string{"ORIEL_DELAY=16384"}, arms...),
 		"attack at step 2: no event of these settings adds": append([]string{"ORIEL_WAIT=1"}, frequent...),
@@ -267,8 +265,8 @@ func printed(t *testing.T, r *Result) (table, document string) {
 	return text.String(), json.String()
 }
 
-// TestAuditReportsTooFewRuns checks that an attack with too few runs bounds nothing, whatever they show, and that
-// the output says so in words and in JSON.
+// TestAuditReportsTooFewRuns checks that an attack with too few runs gives no bound, whatever the runs show, and that
+// the text and the JSON output say so.
 func TestAuditReportsTooFewRuns(t *testing.T) {
 	r := audited(t, subject(t), 2)
 	table, document := printed(t, r)
@@ -287,9 +285,9 @@ func TestAuditReportsTooFewRuns(t *testing.T) {
 	}
 }
 
-// TestWhatIsNotAttackedIsSaid checks that each output has the list of what no audit examines, and that the
+// TestOutputsListWhatIsNotAttacked checks that each output has the list of what no audit examines, and that the
 // documentation has the same list.
-func TestWhatIsNotAttackedIsSaid(t *testing.T) {
+func TestOutputsListWhatIsNotAttacked(t *testing.T) {
 	said, err := os.ReadFile("../../../deploy/PRIVACY.md")
 	if err != nil {
 		t.Fatal(err)

@@ -13,8 +13,8 @@ import (
 	"oriel/mechanisms/mechtest/tiertest"
 )
 
-// TestAuditOfSets covers events of two places, and of rewards that differ nearly everywhere. Canaries must reach all or
-// nearly all of the claim, and none may exceed it.
+// TestAuditOfSets covers events that consist of two places, and events of rewards that differ nearly everywhere.
+// Canaries must reach all or nearly all of the claim, and no canary may exceed it.
 func TestAuditOfSets(t *testing.T) {
 	places := filepath.Join(t.TempDir(), "places")
 	if err := os.WriteFile(places, []byte("a:1:2\nb:30:4\nc:50:60\nd:-20:100\n"), 0o600); err != nil {
@@ -39,12 +39,13 @@ func TestAuditOfSets(t *testing.T) {
 }
 
 // TestAuditFollowsContributions attacks in the middle of a stream, where a canary's contributions depend on the set or
-// point published before. An attack that knows this must reach most of what a canary can show, and not more than the
-// claim. An attack that assumes the contributions of the start finds half of it, or nothing. A stream with the noise of
-// twice the ε must be refuted there.
+// point published before. An attack that follows the contributions must reach most of the loss that a canary can show,
+// and not more than the claim. An attack that assumes the contributions of the stream's start reaches half of that
+// loss, or nothing. A stream with the noise of twice the ε must be refuted.
 func TestAuditFollowsContributions(t *testing.T) {
 	for _, row := range []struct {
-		shown float64 // bound of an attack that follows, relative to the reach of a canary at the start
+		// bound of an attack that follows contributions, relative to the reach of a canary at the stream's start
+		shown float64
 		more  []string
 	}{
 		{0.9, []string{"ORIEL_RULE=argmax", "ORIEL_ELEMENTS=6", "ORIEL_MECHANISM=blt", "ORIEL_WINDOW=8"}},
@@ -54,8 +55,8 @@ func TestAuditFollowsContributions(t *testing.T) {
 		{0.75, []string{"ORIEL_RULE=shares", "ORIEL_ELEMENTS=12", "ORIEL_COPIES=2", "ORIEL_MECHANISM=blt", "ORIEL_WINDOW=8"}},
 	} {
 		a := subjectOf(t, append([]string{"ORIEL_OPERATOR=submodular", "ORIEL_PICK=2"}, row.more...)...)
-		// At a smaller loss right guesses spread less. So a bound falls short by at most as much as a bound of the
-		// whole reach does.
+		// At a smaller loss, the number of right guesses varies less. So a bound on part of the reach falls short by no
+		// more than a bound on the whole reach.
 		share := tiertest.Runs(0.8, 0.9)
 		law := a.aimedAt(t, 13).law
 		attack, reach := a.attacked(t, 13, runsFor(t, law, share, alpha)), law.Reach()

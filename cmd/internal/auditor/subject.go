@@ -22,34 +22,36 @@ import (
 
 // Subject is the configured machine. An audit knows its operator only as an operators.ReferenceModel.
 //
-// An audit covers all components of a contribution together, or one. In the second case mechanism, plan and guarantee
-// are the component's alone, as if it had a stream of its own. The machine still runs with all components.
+// An audit covers all components of a contribution together, or one component. To audit one component, mechanism, plan
+// and guarantee are those of the component, as if it had a stream of its own. The machine still runs with all
+// components.
 type Subject struct {
-	wholeMechanism   mechanisms.Config
-	wholePlan        mechanisms.Calibration
-	first            int                    // index of the first audited component
-	components       []definition.Component // the audited components
-	integers         []float64              // value of one lattice unit by coordinate, loss units
-	mechanism        mechanisms.Config
-	operator         operators.Operator // publishes every decision, except in the result of deployed
-	deployedOperator operators.Operator // as the settings configure it
+	wholeMechanism mechanisms.Config
+	wholePlan      mechanisms.Calibration
+	first          int                    // index of the first audited component
+	components     []definition.Component // the audited components
+	integers       []float64              // value of one lattice unit by coordinate, loss units
+	mechanism      mechanisms.Config
+	// attacked form, which publishes every decision; in the result of deployed, equal to deployedOperator
+	operator         operators.Operator
+	deployedOperator operators.Operator // the operator as the settings configure it
 	plan             mechanisms.Calibration
 	public           []byte // public parameters of the operator
 	carriers         int    // number of records that carry one event, each in its own step
-	lag              uint64 // steps from the last of these records to the contribution
+	lag              uint64 // number of steps from the last of the carriers to the contribution
 	guarantee        protection.Guarantee
 	users            *streams.Users // user-level privacy; nil: event level
 	events           schemas.EventConfig
 	secret           [32]byte
-	late             uint64 // steps before a run, in which the private sum received nothing
-	repeated         uint64 // most runs that a check replays
-	// stream opens the machine's private sum: with mechanisms.Open or, in tests, with a planted fault. machine does the
-	// same for an operator that has a plan.
+	late             uint64 // number of steps before a run, in which the private sum received nothing
+	repeated         uint64 // largest number of runs that a check replays
+	// stream opens the machine's private sum: with mechanisms.Open or, in tests, with a planted fault. machine likewise
+	// opens the machine of an operator that has a plan.
 	stream  func(mechanisms.Config, mechanisms.Calibration, [32]byte) (*mechanisms.Stream, error)
 	machine func(operators.Operator, []byte, *mechanisms.Stream) (operators.Machine, error)
 }
 
-// NewSubject calibrates the machine of the settings. secret belongs to the audit and decides all random draws.
+// NewSubject calibrates the machine of the settings. secret is the audit's own key, and seeds all its random draws.
 // component is the index of a component of the contribution, or AllComponents.
 func NewSubject(s settings.Settings, secret [32]byte, component int) (*Subject, error) {
 	learner, err := s.Learner()
@@ -103,8 +105,8 @@ func newSubject(m mechanisms.Config, c operators.Operator, secret [32]byte, comp
 }
 
 // deployed returns the subject as the settings configure it. The attacked machine, by contrast, publishes each decision
-// and plays along coordinates. Of the deployed machine only the contribution of a stream's first event is known. It is
-// for checks that compare bytes, and for Overpaid.
+// and explores along coordinates. For the deployed machine, only the contribution of a stream's first event is known,
+// so the result serves only the checks that compare bytes, and Overpaid.
 func (a *Subject) deployed() (*Subject, error) {
 	b := *a
 	b.operator = a.deployedOperator
@@ -132,7 +134,7 @@ func (a *Subject) carried() (records int, lag uint64, err error) {
 // earliest returns the first step in which an event's contribution can be added.
 func (a *Subject) earliest() uint64 { return uint64(a.carriers) + a.lag }
 
-// derived returns a pseudorandom value from the secret, a different one for each purpose and number.
+// derived returns 32 pseudorandom bytes from the secret, different for each purpose and number.
 func (a *Subject) derived(purpose string, number uint64) [32]byte {
 	return sha256.Sum256(fmt.Appendf(a.secret[:], "oriel audit: %s %d", purpose, number))
 }
@@ -145,9 +147,9 @@ func (a *Subject) random(purpose string, number uint64) *rand.Rand {
 // key returns k₀, the noise key of all machines.
 func (a *Subject) key() [32]byte { return a.derived("machine", 0) }
 
-// contribution writes the contribution that a record should have in the audited components, loss units. It takes the
-// reference model's numbers of all components, and clips and rounds them to the lattice with its own code. For a record
-// that adds nothing, it writes zeros and returns false.
+// contribution writes the contribution that a record should add to the audited components, loss units. It takes the
+// reference model's numbers of all components, and clips and rounds them to the lattice with code of its own. For a
+// record that adds nothing, it writes zeros and returns false.
 func (a *Subject) contribution(dst, all []float64, reference operators.ReferenceModel, r operators.Record) bool {
 	clear(dst)
 	if !reference.Contribution(all, r) {
@@ -160,14 +162,14 @@ func (a *Subject) contribution(dst, all []float64, reference operators.Reference
 	return true
 }
 
-// componentContribution writes the contribution of numbers in a component. If the component has a quantiser, the
-// operator's quantiser defines the contribution; the check distances tests whether it keeps its claim.
+// componentContribution writes the contribution that a component makes of its numbers. If the component has a
+// quantiser, the machine's own quantiser defines the contribution; the check of distances tests the quantiser's claim.
 func (a *Subject) componentContribution(dst, numbers []float64, k int) {
 	grid, integers := a.components[k].Grid, a.integers[a.components[k].From:a.components[k].To]
 	unit := grid.Unit()
 	q := a.mechanism.Contribution.Components[k].Quantiser
 	if _, ball := q.(contribution.Ball); ball {
-		// A contribution is at most half the accounted distance from the centre.
+		// A contribution may be at most half the accounted distance away from its centre.
 		limit, away := math.Sqrt(lattice.Grid{}.Float64(a.plan.Component(k).Replace))/2*unit, make([]float64, len(dst))
 		for i := range dst {
 			dst[i] = math.RoundToEven(numbers[len(dst)+i]/unit) * unit
@@ -186,7 +188,7 @@ func (a *Subject) componentContribution(dst, numbers []float64, k int) {
 		return
 	}
 	for i, v := range numbers {
-		dst[i] = v * unit / integers[i] // divided by the square root of the coordinate's scale
+		dst[i] = v * unit / integers[i] // a release is divided by the square root of the coordinate's scale
 	}
 	factor := min(1, grid.Clip()/lattice.Norm(dst))
 	for i, g := range dst {
@@ -209,8 +211,8 @@ func (a *Subject) centres(dst, all []float64, adds bool) {
 	}
 }
 
-// retained returns the share of a contribution that a release still has one step later: 1 for a sum, 0 for per-step
-// releases, γ with a memory.
+// retained returns the share of a contribution that remains in a release one step later: 1 for a sum, 0 for per-step
+// releases, γ for decaying sums.
 func (a *Subject) retained() float64 {
 	facts, _ := mechanisms.FactsOf(a.mechanism.Name)
 	if memory, decays := a.mechanism.Scope.Memory(); decays {
@@ -222,7 +224,7 @@ func (a *Subject) retained() float64 {
 	return 1
 }
 
-// pair returns the next record of a canary along u, with the canary or without it.
+// pair returns the next record of a canary along u if with is true, else the record that replaces it.
 func (a *Subject) pair(reference operators.ReferenceModel, u []float64, with bool) operators.Record {
 	first, second := reference.Canary(u, 1)
 	switch {
@@ -238,8 +240,8 @@ func (a *Subject) pair(reference operators.ReferenceModel, u []float64, with boo
 // errUnseen is the error for a canary whose contribution is never added.
 var errUnseen = errors.New("audit: no event of these settings adds to the sums")
 
-// contributions returns the contributions of a canary along u with and without it, relative to their centre, at the
-// start of a stream. They are the same at every other place.
+// contributions returns the contributions of a canary along u and of its replacement, relative to their centre, at the
+// start of a stream. They are the same at every other step.
 func (a *Subject) contributions(u []float64) (with, without []float64, err error) {
 	p, err := a.open()
 	if err != nil {
@@ -260,8 +262,8 @@ func (a *Subject) contributions(u []float64) (with, without []float64, err error
 }
 
 // dense returns a vector along which a canary moves the sums. It has norm 1 in each component and lies in the subspace
-// of contributions. It is random or, for noise whose worst case is in the ℓ1 norm, has entries of equal size and random
-// signs, half of each. If contributions exclude constant vectors, a constant vector is drawn again.
+// of contributions. Its entries are random or, for noise whose worst case is in the ℓ1 norm, of equal size, half of
+// them negative at random. If contributions exclude constant vectors, dense draws again after a constant vector.
 func (a *Subject) dense(rng *rand.Rand) []float64 {
 	facts, _ := mechanisms.FactsOf(a.mechanism.Name)
 	for tries := 0; ; tries++ {
@@ -280,8 +282,8 @@ func (a *Subject) dense(rng *rand.Rand) []float64 {
 	}
 }
 
-// axis returns the unit vector of one number of the audited components, and of the first number of each other
-// component, within the subspace of contributions.
+// axis returns a unit vector along one number of the audited components; in each other component it is along the
+// component's first number. It lies in the subspace of contributions.
 func (a *Subject) axis(number int) []float64 {
 	return a.units(func(component int, u []float64) {
 		from, _ := a.bounds(component)
@@ -300,7 +302,7 @@ func (a *Subject) numbers() int { return a.mechanism.Contribution.Entries() }
 // units fills a vector component by component, and scales each to norm 1.
 func (a *Subject) units(fill func(component int, u []float64)) []float64 {
 	all := make([]float64, a.wholeMechanism.Contribution.Entries())
-	vector := func(i int) []float64 { // leaves out the public numbers
+	vector := func(i int) []float64 { // the vector of component i without its public numbers
 		from, to := a.bounds(i)
 		if ball, centred := a.wholeMechanism.Contribution.Components[i].Quantiser.(contribution.Ball); centred {
 			to = from + ball.Size

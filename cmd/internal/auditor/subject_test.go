@@ -1,7 +1,6 @@
 package auditor
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -13,8 +12,9 @@ import (
 	"oriel/operators/loss"
 )
 
-// TestCanaryMovesTheSumByItsSensitivity checks that every configuration has a canary that moves a contribution by
-// the whole sensitivity. The operators' own tests check that its gradient is longer than the clip after every decision.
+// TestCanaryMovesTheSumByItsSensitivity checks that every configuration has a canary that moves a contribution by the
+// whole sensitivity. The operators' own tests check that the canary's gradient is longer than the clip after every
+// decision.
 func TestCanaryMovesTheSumByItsSensitivity(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, mechanism := range []string{"blt", "tree-laplace"} {
@@ -37,8 +37,7 @@ func TestCanaryMovesTheSumByItsSensitivity(t *testing.T) {
 						}
 						want := a.plan.Sensitivity(a.mechanism)
 						if d := (audit.Canary{With: with, Without: without}).Distance(); math.Abs(d-want) > 1e-6 || want > 3 {
-							t.Errorf("%s: leaves are %g apart, want %g", fmt.Sprintf("%s on the %s of radius %s", name, set, radius), d,
-								want)
+							t.Errorf("%s on the %s of radius %s: contributions are %g apart, want %g", name, set, radius, d, want)
 						}
 					}
 				}
@@ -60,7 +59,7 @@ func TestContributionsMatchTheMechanism(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := a.newTraffic(p.reference)
-		c.begin("leaf", 1)
+		c.begin("contribution", 1)
 		numbers, units := make([]float64, a.wholeMechanism.Contribution.Entries()), make([]int64, 5)
 		for range 200 {
 			r := c.next()
@@ -78,7 +77,7 @@ func TestContributionsMatchTheMechanism(t *testing.T) {
 			}
 			for i, q := range units {
 				if off := math.Abs(float64(q)*a.plan.Grid.Unit() - p.contribution[i]); off > a.plan.Grid.Unit() {
-					t.Fatalf("%s: leaf %v, the mechanism's is %v", name, p.contribution, units)
+					t.Fatalf("%s: contribution %v, the mechanism's is %v", name, p.contribution, units)
 				}
 			}
 		}

@@ -22,7 +22,8 @@ func lower(x float64) string {
 		return text
 	}
 	unit := math.Pow(10, math.Floor(math.Log10(x))-3)
-	return strconv.FormatFloat(x-unit/2, 'g', 4, 64) // rounds down to four digits
+	// FormatFloat rounds to nearest, so this rounds down to four digits
+	return strconv.FormatFloat(x-unit/2, 'g', 4, 64)
 }
 
 // Print writes the attempts and the findings as text for people.
@@ -43,7 +44,7 @@ func (r *Result) Print(out io.Writer) error {
 	return nil
 }
 
-// printAttacks writes the bounds, and the largest values that they can reach.
+// printAttacks writes the bounds of the attacks, and the largest bounds that more runs could give.
 func (r *Result) printAttacks(out io.Writer) error {
 	if len(r.attacks) == 0 {
 		return nil
@@ -90,7 +91,7 @@ func (r *Result) printAttacks(out io.Writer) error {
 	return nil
 }
 
-// printReach writes the meaning of a first bound, and the runs or time that a better one needs.
+// printReach explains the attack's first bound, and writes how many runs or how much time a better bound needs.
 func (t *Attack) printReach(out io.Writer) {
 	first := t.Report.Bounds[0]
 	share := first.Value / t.Report.Reach
@@ -108,7 +109,8 @@ func (t *Attack) printReach(out io.Writer) {
 	t.printMore(out, share)
 }
 
-// printMore writes the runs or time that a bound of nine tenths needs, after the share that was reached.
+// printMore writes the share of the claim that was reached, then the runs or the time that a bound of nine tenths
+// needs.
 func (t *Attack) printMore(out io.Writer, share float64) {
 	switch more := max(t.Needed, t.Report.Runs*3/2); {
 	case share >= 0.9:
@@ -121,10 +123,10 @@ func (t *Attack) printMore(out io.Writer, share float64) {
 	}
 }
 
-// tooFew is printed instead of a bound that could only have been 0.
+// tooFew is printed in place of a bound if the runs were too few for any bound above 0.
 const tooFew = "too few runs"
 
-// ran reports whether any of an attack's bounds could have been above 0.
+// ran reports whether the attack had enough runs for a bound above 0.
 func (t *Attack) ran() bool {
 	return slices.ContainsFunc(t.Report.Bounds, func(b audit.Bound) bool { return !b.TooFew })
 }
@@ -147,7 +149,7 @@ func (t *Attack) epsilonName() string {
 	return "ε at δ = " + figure.Upper(t.Report.Claim.Delta)
 }
 
-// dimensions returns the dimensions of the audited components, such as 1 + 3.
+// dimensions returns the dimensions of the audited components as text, for example "1 + 3".
 func (a *Subject) dimensions() string {
 	var all []string
 	for _, p := range a.components {
@@ -184,7 +186,7 @@ func (r *Result) printChecks(out io.Writer) error {
 	return w.Flush()
 }
 
-// printLeft writes what the checks do not reach.
+// printLeft writes what the checks could not examine.
 func (r *Result) printLeft(out io.Writer) error {
 	if len(r.tests) > 0 {
 		rebuilt, end := ".", ""

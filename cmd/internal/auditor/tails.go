@@ -8,7 +8,7 @@ import (
 	"oriel/mechanisms/contribution"
 )
 
-// Far tails are tested where draws are cheap: in dimension wide, in streams of null events of wideSteps steps.
+// Far tails are tested where draws are cheap: in dimension wide, and in streams of wideSteps steps of null events.
 const (
 	wide      = 4096
 	wideSteps = 256
@@ -21,9 +21,9 @@ type widenedSubject struct {
 	noise  *residual.Noise
 }
 
-// widen returns the subject in a large dimension, with runs of at most about this many draws, if draws is not 0. It
-// returns false where that is impossible or useless. Gamma noise has one draw for its vector's length, whatever the
-// dimension, and some noise has no sampler in that dimension.
+// widen returns the subject in a large dimension, with runs of at most about draws draws, if draws is not 0. It returns
+// false if such a subject is impossible or useless. For example, gamma noise has only one draw for its vector's length
+// in any dimension, and some noise distributions have no sampler in a large dimension.
 func (a *Subject) widen(draws int) (widenedSubject, bool) {
 	facts, _ := mechanisms.FactsOf(a.mechanism.Name)
 	if facts.Law == mechanisms.Gamma {
@@ -41,20 +41,20 @@ func (a *Subject) widen(draws int) (widenedSubject, bool) {
 		steps = min(steps, uint64((draws+n-1)/n))
 	}
 	if facts.Tree {
-		steps = min(steps, x.config.Scope.Span()) // releases are then single nodes
+		steps = min(steps, x.config.Scope.Span()) // with so few steps, releases are single nodes of the tree
 	}
 	steps = min(steps, x.config.Scope.End())
 	x.noise, err = residual.New(x.config, x.plan, int(steps))
 	return x, err == nil
 }
 
-// runs returns the number of runs that have this many draws.
+// runs returns the number of runs that together have this many draws.
 func (x widenedSubject) runs(draws int) int {
 	each := x.config.Dimension() * x.noise.Steps()
 	return (draws + each - 1) / each
 }
 
-// farTails counts draws far out.
+// farTails counts the draws beyond each of several large multiples of the scale.
 func (a *Subject) farTails(ctx context.Context, x widenedSubject, w repeatedRuns) (residual.Tails, error) {
 	var total residual.Tails
 	worker := func() (func(uint64) (residual.Tails, error), error) { return a.wideRuns(x) }

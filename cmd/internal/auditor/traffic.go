@@ -7,23 +7,24 @@ import (
 	"oriel/operators"
 )
 
-// traffic makes background events of all kinds, whose contributions an auditor knows. They are far beyond the clip in a
-// random direction or along one number of the contribution, near the clip, far below it, of weight 0, or null.
+// traffic makes background events of all kinds, whose contributions an auditor knows. Their gradients are far beyond
+// the clip in a random direction or along one number of the contribution, near the clip, far below it, of weight 0, or
+// null.
 //
-// If events have keys, some records repeat an earlier key, as feedback that is sent again does, or as the reward for a
-// waiting context does. Which keys come, and when, is public, so it is the same for all purposes of a run.
+// If events have keys, some records repeat an earlier key: as feedback that is sent again, or as the reward for a
+// waiting context. Keys and their times are public, so they are the same for all purposes of a run.
 type traffic struct {
 	subject   *Subject
 	reference operators.ReferenceModel // model of the player that receives the events
-	own       source                   // draws the events of this purpose
-	public    *rand.Rand               // decides keys
+	own       source                   // seeded by the purpose: draws the events that differ between purposes
+	public    *rand.Rand               // draws keys, the same for all purposes
 	common    source                   // draws the events that are the same for all purposes
-	same      bool                     // the last event was drawn from common
-	answers   bool                     // a decision answers each record, so some events are drawn from common
+	same      bool                     // the source common drew the last event
+	answers   bool                     // decisions answer single records, so common draws some of the events
 	dense     []float64
-	waiting   []operators.Record // further records of events that have begun; they may come after this step
-	open      []operators.Record // waiting records of earlier steps, which may come
-	keys      [][]byte           // recent keys
+	waiting   []operators.Record // further records of events that have begun; traffic may send them after this step
+	open      []operators.Record // records of events begun in earlier steps; traffic may send them in this step
+	keys      [][]byte           // recently used keys
 }
 
 // source draws the contents of events.
@@ -37,7 +38,7 @@ func (a *Subject) sourceOf(purpose string, run uint64) source {
 	return source{rng: rng, number: rng.IntN(a.numbers())}
 }
 
-// These limits bound the keys and waiting records that a run remembers.
+// Limits of the keys and waiting records that a run remembers.
 const (
 	mostKeys    = 16
 	mostWaiting = 64
@@ -57,16 +58,15 @@ func (c *traffic) begin(purpose string, run uint64) {
 	c.waiting, c.open, c.keys = nil, nil, nil
 }
 
-// step marks the end of a step, after which waiting records may come.
+// step marks the end of a step: records that were waiting may come from then on.
 func (c *traffic) step() {
 	c.open = append(c.open, c.waiting...)
 	c.waiting = nil
-	for len(c.open) > mostWaiting { // drop the oldest
+	for len(c.open) > mostWaiting { // drops the oldest records
 		c.open = c.open[1:]
 	}
 }
 
-// next returns the next record.
 func (c *traffic) next() operators.Record {
 	c.same = false
 	which := c.public.IntN(16)
@@ -108,7 +108,7 @@ func (c *traffic) event(s *source) operators.Record {
 	switch kind := s.rng.IntN(8); kind {
 	case 0:
 		first, _ := c.reference.Canary(u, 0)
-		return operators.Record{Null: true, Key: first.Key} // keys are public
+		return operators.Record{Null: true, Key: first.Key} // keys are public, so the null event keeps its key
 	case 1, 2, 3:
 		s.number = (s.number + 1) % c.subject.numbers()
 		if u = c.subject.axis(s.number); kind == 3 {
@@ -116,7 +116,7 @@ func (c *traffic) event(s *source) operators.Record {
 		}
 	case 5, 6:
 		u = c.subject.dense(s.rng)
-		// from below the lattice's resolution to more than twice the clip
+		// Factors from below the lattice's resolution to more than twice the clip.
 		factor = math.Exp2(20*s.rng.Float64()-20) / operators.CanaryFactor * 2
 	case 7:
 		factor = 0

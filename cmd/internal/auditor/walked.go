@@ -21,14 +21,14 @@ type walked struct {
 	operators.Machine
 	walk    streams.Walk
 	handing *handing
-	state   []byte // the last one of AppendPublic
+	state   []byte // last result of AppendPublic
 }
 
-// handing is the machine behind the walk. It replaces the decoder's result by the event.
+// handing passes records to the machine. It replaces the decoder's result by the event of the original record.
 type handing struct {
 	operators.Machine
 	event     schemas.Event
-	decisions []operators.Decision // decisions of the last call
+	decisions []operators.Decision // decisions that the last call returned
 }
 
 // Open implements operators.Machine.
@@ -46,7 +46,7 @@ func (h *handing) Add(dst []operators.Decision, r operators.Record) []operators.
 	return append(dst, h.decisions...)
 }
 
-// opener is a streams.Opener that returns one given machine.
+// opener is a streams.Opener that returns its own machine.
 type opener struct {
 	operator operators.Operator
 	machine  operators.Machine
@@ -67,7 +67,7 @@ func (o opener) Open([]byte) (func(key [32]byte) (operators.Machine, error), err
 	return func([32]byte) (operators.Machine, error) { return o.machine, nil }, nil
 }
 
-// These are the values of records; the decoder of walked accepts the first.
+// The two values of records. The decoder of walked accepts the first and refuses the second.
 var (
 	decoded   = []byte(`{"event":1}`)
 	malformed = []byte(`{`)
@@ -126,7 +126,8 @@ func (w *walked) StateLen() int { return len(w.walk.Stream.AppendState(nil)) }
 // Restore restores the state.
 func (w *walked) Restore(state []byte) error { return w.walk.Stream.Restore(state) }
 
-// AppendPublic appends what neighbouring streams share: which users there are, and when they came.
+// AppendPublic appends the state that neighbouring streams share: which users the index holds, and when their events
+// came.
 func (w *walked) AppendPublic(dst []byte) []byte {
 	if shared, ok := w.Machine.(interface{ AppendPublic(dst []byte) []byte }); ok {
 		dst = shared.AppendPublic(dst)

@@ -20,12 +20,12 @@ import (
 	"oriel/schemas"
 )
 
-// airlines are the cells of the board that the watcher sees.
+// airlines are the cells of the board: a public table of departures by airline, which a watcher sees.
 var airlines = []string{"AA", "DL", "UA"}
 
 const (
-	watched = 1000 // number of departures, each with a guess
-	looks   = 1000 // number of looks of the best attack at the board
+	watched = 1000 // number of departures; the watcher guesses the airline of each
+	looks   = 1000 // number of decisions that the best attack at the board sees
 )
 
 // board returns a counter of departures by airline, for life.
@@ -65,7 +65,8 @@ var readDepartures = sync.OnceValues(func() (places []int, err error) {
 	return places, err
 })
 
-// guessesRight returns how often the cell that rose most is the cell of the departure.
+// guessesRight returns how often the watcher is right who guesses that a departure was in the cell that rose by the
+// largest amount.
 func guessesRight(t *testing.T, a *Subject, places []int) (right int) {
 	t.Helper()
 	p, err := a.open()
@@ -94,7 +95,7 @@ func guessesRight(t *testing.T, a *Subject, places []int) (right int) {
 	return right
 }
 
-// bestAttack runs the attack at a departure, following this many steps, in this many runs.
+// bestAttack runs the attack on one departure, following it for this many steps, in this many runs.
 func bestAttack(t *testing.T, a *Subject, runs int, steps uint64) audit.Report {
 	t.Helper()
 	o := options(runs)
@@ -106,14 +107,14 @@ func bestAttack(t *testing.T, a *Subject, runs int, steps uint64) audit.Report {
 	return attack.Report
 }
 
-// TestAWatcherLearnsNoMoreThanIsProved checks a watcher of the board who guesses that the cell that rose most had the
-// departure. At ε = 1 the watcher is right as often as a random guess among three. At every ε the best attack must be
-// right no more often than the claim allows.
+// TestAWatcherLearnsNoMoreThanIsProved covers a watcher of the board who guesses that each departure was in the cell
+// that rose by the largest amount. At ε = 1 the watcher must be right as often as a random guess among three cells. At
+// every ε the best attack must be right no more often than the claim allows.
 func TestAWatcherLearnsNoMoreThanIsProved(t *testing.T) {
 	for _, epsilon := range []float64{1, 4} {
 		a := board(t, epsilon)
-		// The expected share is one third. The limit is 6.11 standard errors of a share of 1000 guesses, plus 0.03 for
-		// the effect of one departure.
+		// The expected share is one third. The limit is 6.11 standard errors of the share among 1000 guesses, plus 0.03
+		// for the effect of one departure.
 		if right := guessesRight(t, a, departures(t)); epsilon == 1 && math.Abs(float64(right)/watched-1./3) > 0.092+0.03 {
 			t.Errorf("ε = %g: %d of %d guesses are right", epsilon, right, watched)
 		}
@@ -127,18 +128,19 @@ func TestAWatcherLearnsNoMoreThanIsProved(t *testing.T) {
 	}
 }
 
-// guess returns the share of right guesses of the best attack between two airlines that were equally likely before.
-// Releases with and without the departure differ at most as N(0, 1) and N(µ, 1) do, so the share is Φ(µ/2) (Dong, Roth
-// and Su, Gaussian Differential Privacy, 2022, section 2).
+// guess returns the largest possible share of right guesses between two airlines that were equally likely before.
+// Releases with and without the departure are at most as different as N(0, 1) and N(µ, 1), so the share is Φ(µ/2)
+// (Dong, Roth and Su, Gaussian Differential Privacy, 2022, section 2).
 func guess(mu float64) float64 { return math.Erfc(-mu/2/math.Sqrt2) / 2 }
 
-// TestFiguresOfTheWatcher checks the figures in deploy/PRIVACY.md's story of the watcher. Upper bounds are rounded up.
+// TestFiguresOfTheWatcher checks the figures about the watcher in deploy/PRIVACY.md. The text must round upper bounds
+// up.
 func TestFiguresOfTheWatcher(t *testing.T) {
 	content, err := os.ReadFile("../../../deploy/PRIVACY.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	said := strings.Join(strings.Fields(string(content)), " ") // lines may break anywhere
+	said := strings.Join(strings.Fields(string(content)), " ") // the text may break a line at any space
 	figures := func(pattern string) (all []float64) {
 		t.Helper()
 		found := regexp.MustCompile(pattern).FindStringSubmatch(said)
@@ -171,8 +173,8 @@ func TestFiguresOfTheWatcher(t *testing.T) {
 	if got := bestAttack(t, a, leastRuns, looks).Claim.Mu; got != audit.ClaimAt(a.guarantee, looks).Mu {
 		t.Errorf("the attack is held to µ = %g", got)
 	}
-	// If the departure was the more likely airline's, the log-odds are N(µ²/2, µ²). So they exceed ε with probability
-	// Φ(µ/2 − ε/µ).
+	// If the airline that the attack tests is the true one, the log-odds are N(µ²/2, µ²). So they exceed ε with
+	// probability Φ(µ/2 − ε/µ).
 	exception := math.Erfc((1/mu-mu/2)/math.Sqrt2) / 2
 	belief := figures(`from 50 % to at most (\d+) %, except with a chance of one in ([\d ]+\d)`)
 	check("belief", belief, math.Ceil(100*math.E/(1+math.E)))

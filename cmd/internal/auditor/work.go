@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// Progress shows the progress of a long part; total is 0 if it is not known.
+// Progress shows the progress of a long stage of an audit; total is 0 if it is not known.
 type Progress func(what string, total int) (set func(done int), finish func())
 
-// stage runs a part of an audit that plays no runs of its own, and shows that it runs.
+// stage runs a stage of an audit that plays no statistical runs, and shows the stage as active.
 func (o Options) stage(what string, do func() error) error {
 	_, finish := o.Progress(what, 0)
 	defer finish()
@@ -20,17 +20,18 @@ func (o Options) stage(what string, do func() error) error {
 
 // repeatedRuns describes runs to be played on all processors. Each worker has its own goroutine.
 type repeatedRuns struct {
-	what     string
-	runs     uint64
-	deadline time.Time // zero: none. Stopping does not depend on results, so confidence stays
+	what string
+	runs uint64
+	// zero: no deadline. The deadline does not depend on results, so confidence statements stay valid
+	deadline time.Time
 	progress Progress
 }
 
-// leastRuns is the number of runs that are played regardless of the time.
+// leastRuns is the number of runs that are played even after the deadline.
 const leastRuns = 2
 
-// do calls take with the results of runs 0, 1, 2, …, in order and without a gap. Each worker plays with a function of
-// its own.
+// do calls take with the results of runs 0, 1, 2, …, in order and without a gap. Each worker plays with its own play
+// function.
 func do[R any](
 	ctx context.Context, w repeatedRuns, worker func() (func(number uint64) (R, error), error), take func(R),
 ) error {

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestWorkIsTakenInOrder checks that results are taken in order and without a gap, whichever worker is first. An error,
-// an interruption or the time limit must end the work.
+// TestWorkIsTakenInOrder checks that do passes results on in order and without a gap, whichever worker finishes first.
+// An error, an interruption or the time limit must end the work.
 func TestWorkIsTakenInOrder(t *testing.T) {
 	silent := options(0).Progress
 	identity := func() (func(uint64) (uint64, error), error) {

@@ -86,11 +86,11 @@ func (d *inprocess) send(p int32, records ...records.Record) {
 	}
 }
 
-// child is a running command; it stands for a process of its own.
+// child is a running command. It stands for a process of its own.
 type child struct {
 	*simtest.Member
 	out  *servicetest.Output
-	page atomic.Value // address of its pages, a string
+	page atomic.Value // address of the command's pages, a string
 	code int
 }
 
@@ -125,7 +125,7 @@ func (c *child) ended() bool {
 	}
 }
 
-// get returns the status and body of a service's page, or the error if there is none.
+// get returns the status and the body of a service's page, or the error if the service has no page.
 func (d *inprocess) get(c *child, path string) string {
 	page, _ := c.page.Load().(string)
 	transport := &http.Transport{DialContext: d.Dial, DisableKeepAlives: true}
@@ -141,7 +141,7 @@ func (d *inprocess) get(c *child, path string) string {
 	return fmt.Sprintf("%d\n%s", answer.StatusCode, body)
 }
 
-// events returns a number of frames from the event stream of a service's page, with the response's header.
+// events returns this many frames of the event stream of a service's page, and the header of the response.
 func (d *inprocess) events(c *child, frames int) string {
 	page, _ := c.page.Load().(string)
 	transport := &http.Transport{DialContext: d.Dial, DisableKeepAlives: true}
@@ -166,7 +166,7 @@ func (d *inprocess) events(c *child, frames int) string {
 	return text.String()
 }
 
-// seeAssets adds the page itself and everything that it loads to what was seen.
+// seeAssets adds to seen the page and everything that the page loads.
 func (d *inprocess) seeAssets(seen *sight, c *child) {
 	index := d.get(c, "/")
 	seen.see("page", index)
@@ -182,8 +182,8 @@ func blind() func(settings.Settings) (streams.Model, error) {
 	})
 }
 
-// seated returns a function that makes the configured model, changed by with. It computes the model's plan, which takes
-// a while, only once.
+// seated returns a function that makes the configured model, changed by with. It computes the model's plan only once,
+// because that takes long.
 func seated(
 	with func(m *streams.Model, promised protection.Guarantee),
 ) func(settings.Settings) (streams.Model, error) {

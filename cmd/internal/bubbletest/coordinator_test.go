@@ -14,7 +14,7 @@ import (
 )
 
 // TestABrokenCoordinatorIsNamed checks that the log and /readyz name a broken coordinator, and that the service waits
-// for it. They once said only that requests were being retried, while a restart of one broker was the only remedy.
+// for it. They once said only that requests were tried again, while the only remedy was to restart one broker.
 func TestABrokenCoordinatorIsNamed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newInprocess(t, 1, nil, blind())

@@ -18,8 +18,8 @@ import (
 	"oriel/schemas"
 )
 
-// TestTablesOfEncodedRecords checks the tables of encodings: each record has the size and the decoding
-// result that other tests rely on.
+// TestTablesOfEncodedRecords checks the tables of encodings: each record must have the size and the decoding result on
+// which other tests rely.
 func TestTablesOfEncodedRecords(t *testing.T) {
 	for _, e := range encodings(t) {
 		model := decisiontest.Model(t, e.settings)
@@ -50,7 +50,8 @@ func TestTablesOfEncodedRecords(t *testing.T) {
 	}
 }
 
-// exchanged returns the deployment's records. Records at the places that at selects have other content or break a rule.
+// exchanged returns the deployment's records. The records for which at returns true have other contents or break a
+// rule.
 func (e encoded) exchanged(at func(i int) bool) []records.Record {
 	list := slices.Clone(e.records)
 	codes := slices.Sorted(maps.Keys(e.broken))
@@ -67,8 +68,8 @@ func (e encoded) exchanged(at func(i int) bool) []records.Record {
 }
 
 // TestNeighboursOfEncodedRecordsLookAlike checks that exchanged records change nothing visible but the released
-// numbers. This must hold even in a run in which a request fails and the process crashes. The third of these runs is of
-// a whole topic. In the short form each deployment has one of them.
+// numbers. In each of three runs another request fails, and the process crashes. The third run has a whole topic as one
+// stream. In the short form each deployment has one of the runs.
 func TestNeighboursOfEncodedRecordsLookAlike(t *testing.T) {
 	t.Parallel()
 	model := silenced()
@@ -111,8 +112,8 @@ func TestNeighboursOfEncodedRecordsLookAlike(t *testing.T) {
 	}
 }
 
-// TestNeighboursOfAPullLookAlike does the same while schemas of a registry are added to a running service. Records name
-// the added schema, before and after it is added, or the known schema, or are malformed.
+// TestNeighboursOfAPullLookAlike checks the same while schemas of a registry are added to a running service. Records
+// name the added schema, before and after it is added, or the known schema, or are malformed.
 func TestNeighboursOfAPullLookAlike(t *testing.T) {
 	t.Parallel()
 	model, e := silenced(), encodings(t)[1]
@@ -157,7 +158,7 @@ func TestNeighboursOfAPullLookAlike(t *testing.T) {
 }
 
 // TestAnotherEncodedRecordRenewsTheNoise checks that a changed record changes the noise from its step on, and nothing
-// before. All malformed records must have the same effect, whichever rule they break.
+// before its step. All malformed records must have the same effect, whichever rule they break.
 func TestAnotherEncodedRecordRenewsTheNoise(t *testing.T) {
 	t.Parallel()
 	const at = 21
@@ -180,8 +181,9 @@ func TestAnotherEncodedRecordRenewsTheNoise(t *testing.T) {
 	}
 }
 
-// renewed compares the decisions of two histories that differ in one record. They must be equal before it. From it on,
-// no two released numbers may have a constant difference, as they would with the same noise.
+// renewed compares the decisions of two histories that differ in one record. Before the record they must be equal. From
+// the record on, no two released numbers may have a constant difference, because the same noise would give such a
+// difference.
 func (e encoded) renewed(t *testing.T, at int, ours, theirs []string) {
 	t.Helper()
 	if len(ours) != len(theirs) || !slices.Equal(ours[:at], theirs[:at]) {

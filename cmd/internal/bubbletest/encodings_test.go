@@ -20,10 +20,10 @@ import (
 	"oriel/state"
 )
 
-// encoded is a subject whose records are not JSON in its operator's own form.
+// encoded is a subject whose records are not in its operator's own JSON form.
 type encoded struct {
 	subject
-	broken map[schemas.Code][]byte // a record for each rule that one of that size can break
+	broken map[schemas.Code][]byte // by rule: a record of encodedBytes that breaks it
 }
 
 // encodedBytes is the size of every record, bytes.
@@ -48,7 +48,7 @@ const (
 		message Flight { string carrier = 1; optional double delay = 2; string status = 3; bytes note = 4; }`
 )
 
-// inJSON returns the flight as JSON with nested members, one of which no mapping names.
+// inJSON returns the flight as JSON with nested members; the mapping does not use one of them.
 func (f flight) inJSON() []byte {
 	return padded(fmt.Sprintf(`{"flight":{"carrier":%q,"delay":%g},"status":%q,"note":"%x"}`,
 		f.carrier, f.delay, f.status, f.carrier), encodedBytes)
@@ -60,7 +60,7 @@ func (f flight) inAvro() []byte { return f.behind(0, 0, 0, 0, 1) }
 // inNewer returns the flight as a record of avroNewer, schema id 7.
 func (f flight) inNewer() []byte { return f.behind(0, 0, 0, 0, 7, 1) }
 
-// behind returns the bytes b followed by the fields in Avro.
+// behind returns the bytes b followed by the flight's fields in Avro.
 func (f flight) behind(b ...byte) []byte {
 	b = append(append(append(b, byte(2*len(f.carrier))), f.carrier...), 2)
 	b = binary.LittleEndian.AppendUint64(b, math.Float64bits(f.delay))
@@ -81,14 +81,14 @@ func inCloudEvent(event []byte) []byte {
 		base64.StdEncoding.EncodeToString(event)+`"}`, encodedBytes)
 }
 
-// changed returns the record with one changed byte.
+// changed returns the record with the byte at `at` replaced.
 func changed(record []byte, at int, to byte) []byte {
 	record = slices.Clone(record)
 	record[at] = to
 	return record
 }
 
-// encodings returns subjects with each format and framing of records and each encoding of decisions.
+// encodings returns subjects that together have each format and framing of records, and each encoding of decisions.
 func encodings(t *testing.T) []encoded {
 	t.Helper()
 	const mapped = `MAP={"where":"status!=void","members":[`
@@ -118,7 +118,7 @@ func encodings(t *testing.T) []encoded {
 			schemas.UnknownFraming: changed(usual.inAvro(), 0, 1),
 			schemas.UnknownSchema:  changed(usual.inAvro(), 4, 2),
 			schemas.InvalidUTF8:    changed(usual.inAvro(), 6, 0xff),
-			schemas.Malformed:      changed(usual.inAvro(), 8, 4), // a branch that the union has not got
+			schemas.Malformed:      changed(usual.inAvro(), 8, 4), // a branch that the union does not have
 		},
 	}
 	registry.frozen = state.Schemas{{ID: 1, Text: avroFlight}}
@@ -152,8 +152,8 @@ func encodedSubject(t *testing.T, name string, encode func(flight) []byte, env .
 	return s
 }
 
-// newRegistry returns a registry with avroFlight, and its URL. The registry closes each connection. The clock of a
-// bubble stands still while one of its goroutines waits for a network outside the bubble.
+// newRegistry returns a registry with avroFlight, and its URL. The registry closes each connection, because the clock
+// of a bubble stops while one of its goroutines waits for a network outside the bubble.
 func newRegistry(t *testing.T) (registry *srfake.Registry, url string) {
 	t.Helper()
 	fake := srfake.NewRegistry()

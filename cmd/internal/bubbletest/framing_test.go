@@ -9,8 +9,8 @@ import (
 	"oriel/pipeline/kafka/records"
 )
 
-// framing describes how a producer sends a burst: the number of records in a batch, and the codec. It is public, like
-// sizes.
+// framing describes how a producer sends a burst: the number of records in a batch, and the codec. Like sizes, it is
+// public.
 type framing struct {
 	batch int
 	codec records.Codec
@@ -30,7 +30,8 @@ func (d *inprocess) sendFramed(p int32, f framing, records []records.Record) {
 			d.t.Fatal(err)
 		}
 		records = records[n:]
-		time.Sleep(time.Microsecond) // else a fetch that waits may find one batch or two
+		// the pause separates batches, because a waiting fetch could otherwise find one batch or two
+		time.Sleep(time.Microsecond)
 	}
 }
 
@@ -50,10 +51,10 @@ func recordBytes(r records.Record) int {
 	return b.Bytes() - batchOf(records.NoCompression, []records.Record{{}}, time.UnixMilli(0)).Bytes()
 }
 
-// room fills one part of a record with white space, so that an event stays valid.
+// room fills one field of a record with white space, so that an event stays valid.
 type room func(r records.Record, filling []byte) records.Record
 
-// filledTo returns the record, filled to this size.
+// filledTo returns the record, filled by room to this size.
 func filledTo(t *testing.T, r records.Record, size int, room room) records.Record {
 	t.Helper()
 	most := size - recordBytes(room(r, nil))

@@ -29,8 +29,8 @@ import (
 
 // TestDecisionsDependOnlyOnTheInput continues one deployment of each operator many times over one input. Transactions
 // and fetches differ, the service crashes at each point and loses disks, and partitions move between processes. The
-// committed bytes must be the same each time, and so must the bytes that were readable before they were aborted.
-// Bandits owe decisions before the first record, and many after a step.
+// committed bytes must be the same each time, and so must the bytes of decisions that were readable before their
+// transaction was aborted. Bandits must publish decisions before the first record, and many after a step.
 func TestDecisionsDependOnlyOnTheInput(t *testing.T) {
 	all := subjects(t)
 	for _, e := range encodings(t) {
@@ -44,8 +44,8 @@ func TestDecisionsDependOnlyOnTheInput(t *testing.T) {
 	}
 }
 
-// goesEachWay compares all courses with one. In the short form each subject has one of them, and the next subject
-// another one.
+// goesEachWay compares all courses with an undisturbed one. In the short form each subject runs one of the courses, and
+// the next subject another one.
 func (s subject) goesEachWay(t *testing.T, row int) {
 	opened := filepath.Join(t.TempDir(), "opened")
 	synctest.Test(t, func(t *testing.T) {
@@ -91,25 +91,25 @@ func (s subject) goesEachWay(t *testing.T, row int) {
 
 const (
 	courseParts  = 2
-	courseEvents = 60 // in each partition
+	courseEvents = 60 // number of events in each partition
 )
 
-// course is one way of running through an input.
+// course is one way to consume an input.
 type course struct {
-	batch    int          // events that are sent at once
-	interval string       // ORIEL_COMMIT_INTERVAL
-	kill     notice.Point // where the first process dies
-	at       int          // the how manyth time
+	batch    int          // number of events that are sent at once
+	interval string       // value of ORIEL_COMMIT_INTERVAL
+	kill     notice.Point // point at which the first process dies
+	at       int          // how many times the process passes the point before it dies there, plus one
 	disk     func(*vfs.MemFS) *vfs.MemFS
-	second   bool // another process joins, and the first one leaves
+	second   bool // a second process joins, and the first one leaves
 }
 
-// stamped returns the events with timestamps that do not rise, because the time at which an event is sent must not
-// matter.
+// stamped returns the events with timestamps that are not in order, because decisions must not depend on the time at
+// which an event is sent.
 func stamped(events []records.Record) []records.Record {
 	events = slices.Clone(events)
 	for i := range events {
-		events[i].Timestamp = 1_700_000_000_000 + 1000*int64(i^3) // of four the first is the latest
+		events[i].Timestamp = 1_700_000_000_000 + 1000*int64(i^3) // of every four events the first has the latest timestamp
 	}
 	return events
 }
@@ -168,8 +168,8 @@ func (c course) run(t *testing.T, s subject, opened string) (decisions []string)
 	return decisions
 }
 
-// decisions returns the committed decisions. It checks that every other decision that was ever readable equals one of
-// them.
+// decisions returns the committed decisions. It checks that every aborted decision that was ever readable equals a
+// committed one.
 func (d *inprocess) decisions(topics []string) (all []string) {
 	d.t.Helper()
 	read := func(topic string, p int32, uncommitted bool) (values []string) {
@@ -196,13 +196,13 @@ func (d *inprocess) decisions(topics []string) (all []string) {
 	return all
 }
 
-// decisions returns how many decisions a replay computes from the first records, in all topics.
+// decisions returns the number of decisions, in all topics, that a replay computes from this many first records.
 func (s subject) decisions(t *testing.T, first int) int {
 	t.Helper()
 	return len(s.replayed(t, s.records[:first]))
 }
 
-// replayed returns the decisions of a replay over the records, always with the same seed.
+// replayed returns the decisions of a replay of the records. It always uses the same seed.
 func (s subject) replayed(t *testing.T, list []records.Record) (decisions []string) {
 	t.Helper()
 	model := decisiontest.Model(t, s.settings)

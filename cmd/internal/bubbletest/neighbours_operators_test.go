@@ -17,10 +17,10 @@ import (
 	"oriel/schemas"
 )
 
-// silent is a machine with all numbers of its releases set to 0 and all texts empty. Released numbers may depend on
-// events, as the guarantee says, and so may the number of their digits. All else must not: the count of decisions,
-// their steps, indices, topics and number of numbers. The size of the decisions for the second topic must not either;
-// they are not releases, so silent leaves them as they are.
+// silent is a machine whose releases have all numbers set to 0 and all texts empty. Released numbers may depend on
+// events, as the guarantee states, and so may the number of their digits. Nothing else may: the count of decisions,
+// their steps, indices, topics, and how many numbers they have. Decisions for the second topic are not releases, so
+// silent does not change them, and their size must not depend on events.
 type silent struct{ operators.Machine }
 
 func (m silent) Open(dst []operators.Decision) []operators.Decision {
@@ -31,8 +31,8 @@ func (m silent) Add(dst []operators.Decision, r operators.Record) []operators.De
 	return silence(m.Machine.Add(dst, r), len(dst))
 }
 
-// silence clears the numbers and texts of the decisions from index from on. It does not change their slices, which
-// belong to the machine.
+// silence clears the numbers and texts of the decisions from index `from` on. It replaces the slices of a decision
+// instead of changing them, because they belong to the machine.
 func silence(all []operators.Decision, from int) []operators.Decision {
 	for i := from; i < len(all); i++ {
 		d := &all[i]
@@ -67,7 +67,7 @@ func (l silencing) Open(params []byte) (func(key [32]byte) (operators.Machine, e
 	}, err
 }
 
-// TestNeighboursOfEveryOperatorLookAlike replaces events by other events in the operator's own grammar, and some by
+// TestNeighboursOfEveryOperatorLookAlike replaces events by other events in the operator's own form, and some by
 // malformed ones. Keys are public and stay. Nothing visible but the released numbers may differ. In the short form each
 // operator has a third of the exchanges and one of the crashes, and the next operator has others.
 func TestNeighboursOfEveryOperatorLookAlike(t *testing.T) {
@@ -130,7 +130,7 @@ func (s subject) neighboursLookAlike(t *testing.T, row int) {
 	}
 }
 
-// mostAreEvents checks that most values are valid events, because malformed values would all be alike and test nothing.
+// mostAreEvents checks that most values are valid events, because an input of malformed values only would test nothing.
 func (s subject) mostAreEvents(t *testing.T, values []string) {
 	t.Helper()
 	config, err := s.settings.EventConfig()

@@ -25,9 +25,9 @@ func slowly(by time.Duration) simtest.Fault {
 	}
 }
 
-// unhurried returns an input and faults for commits that take longer than their interval, with bursts that take several
-// fetches. A transaction then ends when the one before it has ended, when some events of the burst are already
-// consumed.
+// unhurried returns an input and faults for commits that take longer than the commit interval, with bursts that take
+// several fetches. A transaction then ends as soon as the previous one has ended, when some events of the burst are
+// already consumed.
 func unhurried(burst int) (in neighbour, faults []simtest.Fault) {
 	in.partitions, in.burst, in.framing.batch = 1, burst, 130
 	in.env = map[string]string{"ORIEL_COMMIT_INTERVAL": "7ms", "ORIEL_MAX_RECORD_BYTES": "100000"}
@@ -38,8 +38,8 @@ func unhurried(burst int) (in neighbour, faults []simtest.Fault) {
 	return in, []simtest.Fault{slowly(2 * time.Millisecond), late}
 }
 
-// TestNeighboursLookAlikeByOneHeader exchanges events that differ in headers at one length. In one input some events
-// have as many headers as allowed, or one less; in others an event has none, one or many.
+// TestNeighboursLookAlikeByOneHeader exchanges events of equal length that differ in their headers. In one input some
+// events have as many headers as allowed, or one less; in others an event has none, one or many.
 func TestNeighboursLookAlikeByOneHeader(t *testing.T) {
 	t.Parallel()
 	model, event := blind(), records.Record{Value: []byte(validEvent)}
@@ -78,8 +78,8 @@ func TestNeighboursLookAlikeByOneHeader(t *testing.T) {
 	}
 }
 
-// wholes returns records of one size that differ from an event in every part of a record. keyed keeps the event's key,
-// if keys are public. Variants that do not fit into the size are left out.
+// wholes returns records of one size that differ from an event in every field of a record. If keyed is true, they keep
+// the event's key, because keys are then public. Variants that do not fit into the size are omitted.
 func wholes(t *testing.T, event records.Record, size int, keyed bool) map[string]records.Record {
 	t.Helper()
 	all := map[string]records.Record{}
@@ -114,7 +114,7 @@ func wholes(t *testing.T, event records.Record, size int, keyed bool) map[string
 	return all
 }
 
-// exchanged replaces some records by others, at random places drawn by a seed, and keeps each timestamp.
+// exchanged replaces records at random places by others, and keeps each timestamp. A seed determines the places.
 func exchanged(
 	random *rand.Rand, from []records.Record, some int, others func(i int) []records.Record,
 ) []records.Record {
@@ -139,12 +139,13 @@ func listed(all map[string]records.Record) (list []records.Record) {
 	return list
 }
 
-// burstsOf returns a function that yields the list burst by burst.
+// burstsOf returns a function that returns the i-th record of the n-th burst, if the list is cut into bursts.
 func burstsOf(burst int, list []records.Record) func(n, i int) records.Record {
 	return func(n, i int) records.Record { return list[(n*burst+i)%len(list)] }
 }
 
-// fetchesOf returns the sizes of fetched input, which depend on the framing and the compressed size of its batches.
+// fetchesOf returns the sizes of the input's fetches, which depend on the framing and on the compressed sizes of
+// batches.
 func fetchesOf(trace []simtest.Request) (sizes []int) {
 	for _, r := range trace {
 		if r.API == "Fetch" && strings.Contains(r.Topic, "events") {
@@ -154,16 +155,16 @@ func fetchesOf(trace []simtest.Request) (sizes []int) {
 	return sizes
 }
 
-// TestNeighboursLookAlikeInWholeRecords exchanges events for other records of one size with other keys, headers and
-// values. Responses have several Batches, and batches have one record less and one more than a Batch takes. Commits are
-// slower than their interval. For a whole topic the order log must be the same, too. The long form draws ten inputs for
-// each case, and fills transactions. In the short form a case exchanges either all events or a few, and the next case
-// does the other.
+// TestNeighboursLookAlikeInWholeRecords exchanges events for other records of the same size with other keys, headers
+// and values. A response has several fetch.Batches, and a producer's batch has one record less or one more than fit
+// into a fetch.Batch. Commits are slower than their interval. For a whole topic the order log must be the same, too.
+// The long form draws ten inputs for each case, and fills transactions. In the short form a case exchanges either all
+// events or a few, and the next case does the other.
 func TestNeighboursLookAlikeInWholeRecords(t *testing.T) {
 	t.Parallel()
 	model, seeds := blind(), tiertest.Runs(1, 10)
 	large, late := unhurried(1040)
-	limited := small(100, 600) // what lies in a key does not count
+	limited := small(100, 600) // the limit does not count bytes in a key
 	limited.env["ORIEL_MAX_RECORD_BYTES"] = "150"
 	both := small(700, 1400)
 	both.partitions = 2
@@ -187,14 +188,14 @@ func TestNeighboursLookAlikeInWholeRecords(t *testing.T) {
 		{"one stream of two partitions", 200, one, []simtest.Fault{slowly(30 * time.Millisecond)}},
 		{"one stream, large records", largeEvent, oneLarge, []simtest.Fault{slowly(30 * time.Millisecond)}},
 	}
-	if seeds > 1 { // transactions that are full of input, and of decisions
+	if seeds > 1 { // transactions that are full of input, and transactions that are full of decisions
 		input, _ := unhurried(9000)
 		input.env["ORIEL_COMMIT_INTERVAL"] = "10s"
 		output := small(2048, 30_000)
 		output.env["ORIEL_MEMORY_LIMIT"] = "83886080"
 		all = append(all, whole{"full of input", largeEvent, input, nil},
 			whole{"full of decisions", 100, output, []simtest.Fault{{
-				// This is not EndTxn, because the group's offset is not readable until EndTxn ends.
+				// The request is not EndTxn, because the group's offset cannot be read until EndTxn ends.
 				Kind: simtest.Kind{API: "AddOffsetsToTxn", Partition: simtest.AnyPartition}, Count: -1,
 				Effect: simtest.Late(3 * time.Second),
 			}}})
@@ -205,7 +206,7 @@ func TestNeighboursLookAlikeInWholeRecords(t *testing.T) {
 		for i := range base {
 			base[i] = event
 			if c.size < largeEvent && i%7 == 3 {
-				base[i].Timestamp = int64(i%50 - 10) // a time of its own is public
+				base[i].Timestamp = int64(i%50 - 10) // each record has its own timestamp, because timestamps are public
 			}
 		}
 		others := listed(wholes(t, records.Record{Key: []byte("user"), Value: []byte(validEvent)}, c.size, false))
@@ -233,7 +234,7 @@ func small(batch, burst int) neighbour {
 }
 
 // TestNeighboursLookAlikeCompressed exchanges an event in a compressed batch. The size of a compressed batch is public,
-// so it compares only inputs whose batches compress to equal sizes.
+// so the test compares only inputs whose batches compress to equal sizes.
 func TestNeighboursLookAlikeCompressed(t *testing.T) {
 	model := blind()
 	for codec := records.Gzip; codec <= records.Zstd; codec++ {
@@ -243,7 +244,7 @@ func TestNeighboursLookAlikeCompressed(t *testing.T) {
 		random := rand.New(rand.NewPCG(7, 7))
 		for i := range list {
 			letters := "0123456789abcdefghijklmnopqrstuvwxyz"
-			if i%2 == 1 { // malformed, so that what breaks an event is as frequent as letters are
+			if i%2 == 1 { // malformed, so that the character that breaks an event is as frequent as letters are
 				letters += "\"\\\xff\x01"
 			}
 			carrier := make([]byte, 150)
@@ -256,10 +257,10 @@ func TestNeighboursLookAlikeCompressed(t *testing.T) {
 		want, trace := observe(t, model, in, slowly(20*time.Millisecond))
 		compared := 0
 		for i, char := range bytes.Repeat([]byte("\"\\\xff\x01"), 5) {
-			victim := (56 + 40*i) % len(list) // each in a batch of its own
+			victim := (56 + 40*i) % len(list) // each victim is in a different batch
 			event := list[victim].Value
 			list[victim].Value = bytes.Clone(event)
-			list[victim].Value[70] = char // within the carrier
+			list[victim].Value[70] = char // within the value of the member carrier
 			got, other := observe(t, model, in, slowly(20*time.Millisecond))
 			if !slices.Equal(fetchesOf(trace), fetchesOf(other)) {
 				continue
@@ -278,8 +279,8 @@ func TestNeighboursLookAlikeCompressed(t *testing.T) {
 }
 
 // TestNeighboursLookAlikeOfOperators exchanges events of operators for other whole records, while commits are slower
-// than their interval. Keys stay if the operator reads them. In the short form it covers one operator;
-// TestNeighboursOfEveryOperatorLookAlike exchanges only the events of the others.
+// than their interval. Keys stay if the operator reads them. In the short form the test covers one operator; for the
+// others, TestNeighboursOfEveryOperatorLookAlike exchanges only the events.
 func TestNeighboursLookAlikeOfOperators(t *testing.T) {
 	names := []string{
 		"contexts-served blt", "aggregate-memory blt", "logistic tree-gaussian", "plays-ucb once-gamma",

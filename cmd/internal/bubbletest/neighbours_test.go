@@ -17,13 +17,12 @@ import (
 	"oriel/schemas"
 )
 
-// eventBytes is the default size of every event. Shorter events are filled up with white space.
+// eventBytes is the default size of every event. Shorter events are extended with white space.
 const eventBytes = 60
 
-// validEvent is a valid event.
 const validEvent = `{"features":{"carrier":"UA","hour":17},"label":1}`
 
-// malformed has an event for each rule that an event of this size can break.
+// malformed has, for each rule that an event of eventBytes can break, an event that breaks it.
 var malformed = map[schemas.Code]string{
 	schemas.InvalidUTF8:     "{\"features\":{\"carrier\":\"\xff\"},\"label\":1}",
 	schemas.ByteOrderMark:   "\ufeff" + validEvent,
@@ -50,7 +49,7 @@ func padded(text string, size int) []byte {
 	return append([]byte(text), bytes.Repeat([]byte{' '}, size-len(text))...)
 }
 
-// TestMalformedEventsAreMalformed checks that each event of the table above breaks the rule it is listed for.
+// TestMalformedEventsAreMalformed checks that each event in the table malformed breaks its rule.
 func TestMalformedEventsAreMalformed(t *testing.T) {
 	s := decisiontest.Load(t, "LOSS=logistic", "DIMENSION=8", "OPERATOR=coco", "UPDATE=projection",
 		"SET=l2-ball", "RADIUS=5",
@@ -78,22 +77,23 @@ func TestMalformedEventsAreMalformed(t *testing.T) {
 // neighbour is a deployment's input: bursts of events into each partition, half a second apart.
 type neighbour struct {
 	partitions int
-	burst      int // events of one
+	burst      int // number of events in a burst
 	env        map[string]string
-	value      func(n, i int) string         // of the n-th burst
-	keys       []string                      // of its records, burst after burst; nil: another user's each
-	size       int                           // of each value; 0: eventBytes
-	record     func(n, i int) records.Record // all of a record; nil: of value, keys and size
-	framing    framing                       // of a burst; zero: as logtest.Send does
-	further    []string                      // topics of decisions beside the one that all operators have
-	kill       notice.Point                  // where the process dies, to be started again
-	at         int                           // the how manyth time
-	beside     func(d *inprocess) *child     // a command of that name, which runs once behind the second burst; nil: none
+	value      func(n, i int) string         // value of the i-th event of the n-th burst
+	keys       []string                      // keys of each burst's records; nil: each record has a different user
+	size       int                           // size of each value; 0: eventBytes
+	record     func(n, i int) records.Record // whole record; nil: built from value, keys and size
+	framing    framing                       // framing of a burst; zero: that of logtest.Send
+	further    []string                      // decision topics besides the one that all operators have
+	kill       notice.Point                  // point at which the process dies, after which it is started again
+	at         int                           // how many times the process must reach the point to die
+	// starts a command named beside, which runs once after the second burst; nil: none
+	beside func(d *inprocess) *child
 }
 
 const bursts = 4
 
-// streams returns how many streams the input forms.
+// streams returns the number of streams that the input forms.
 func (in neighbour) streams() int {
 	if in.env["ORIEL_STREAM"] == "topic" {
 		return 1
@@ -103,8 +103,8 @@ func (in neighbour) streams() int {
 
 func valid(int, int) string { return validEvent }
 
-// neighbours returns inputs with the same public properties as inputs of valid events only: the same number, sizes,
-// keys and times of events.
+// neighbours returns inputs whose public properties equal those of an input of valid events only: number, sizes, keys
+// and times of events.
 func neighbours() map[string]func(n, i int) string {
 	all := map[string]func(n, i int) string{
 		"another content": func(n, i int) string { return `{"features":{"hour":-3},"label":-1,"weight":1e9}` },
@@ -136,7 +136,7 @@ func only(burst, at int) func(n, i int) string {
 	return func(n, i int) string { return either(n == burst && i == at, validEvent) }
 }
 
-// mixed returns the i-th event of burst n: in four of five places a malformed one, of each rule in turn.
+// mixed returns the i-th event of burst n. Four of five events are malformed, breaking each rule in turn.
 func mixed(n, i int) string {
 	codes := slices.Sorted(maps.Keys(malformed))
 	if at := 6*n + i; at%5 != 0 {
@@ -146,8 +146,8 @@ func mixed(n, i int) string {
 }
 
 // TestNeighboursLookAlike checks that nothing but the decisions depends on events. The test's decisions ignore the
-// events, so that nothing at all may differ. Whatever the events contain, and whether or not they are valid, every
-// request must have the same kind, size, time and outcome. Log, metrics and pages must be the same bytes.
+// events, so nothing at all may differ. Whatever the events contain, and whether or not they are valid, every request
+// must have the same kind, size, time and result. Log, metrics and pages must have the same bytes.
 func TestNeighboursLookAlike(t *testing.T) {
 	t.Parallel()
 	model, values := blind(), neighbours()
@@ -164,7 +164,7 @@ func TestNeighboursLookAlike(t *testing.T) {
 		want, _ := observe(t, model, in)
 		for i, what := range slices.Sorted(maps.Keys(values)) {
 			if tiertest.Runs(i%len(inputs) != row, false) {
-				continue // each neighbour meets one of the inputs
+				continue // in the short form each neighbour runs with one of the inputs
 			}
 			in.value = values[what]
 			got, _ := observe(t, model, in)
@@ -175,14 +175,14 @@ func TestNeighboursLookAlike(t *testing.T) {
 	}
 }
 
-// TestNeighboursLookAlikeThroughACrash kills the process at each point, and restarts it on its disk.
+// TestNeighboursLookAlikeThroughACrash kills the process at each point, and restarts it on the same disk.
 func TestNeighboursLookAlikeThroughACrash(t *testing.T) {
 	t.Parallel()
 	model := blind()
 	for _, at := range []neighbour{
 		{kill: notice.PointFenced, at: 1},
 		{kill: notice.PointRestored, at: 1},
-		{kill: notice.PointProduced, at: 1}, // the incarnation is opened
+		{kill: notice.PointProduced, at: 1}, // dies while it opens the incarnation
 		{kill: notice.PointProduced, at: 3},
 		{kill: notice.PointEnded, at: 1},
 		{kill: notice.PointEnded, at: 3},
@@ -202,7 +202,7 @@ func TestNeighboursLookAlikeThroughACrash(t *testing.T) {
 }
 
 // TestNeighboursLookAlikeUnderEveryFault makes each request of a run fail in each way, once for each of two neighbours.
-// In the short form each request fails in one way, and successive requests of a kind fail in different ways. A run then
+// In the short form each request fails in one way, and successive requests of a kind fail in different ways; a run then
 // has four faults, a quarter of a run apart.
 func TestNeighboursLookAlikeUnderEveryFault(t *testing.T) {
 	t.Parallel()

@@ -21,7 +21,7 @@ import (
 	"oriel/schemas"
 )
 
-// sight is everything that an observer can see of a run, as lines.
+// sight is everything that an observer can see of a run, as lines of text.
 type sight []string
 
 func (s *sight) see(what, text string) {
@@ -30,8 +30,8 @@ func (s *sight) see(what, text string) {
 	}
 }
 
-// withoutIDs replaces the random ids of topics, members and incarnations, each of 32 hexadecimal digits. Between runs
-// only these digits differ.
+// withoutIDs replaces the random ids of topics, members and incarnations, each of 32 hexadecimal digits, because they
+// differ between runs.
 func withoutIDs(line string) string {
 	const width = 32
 	var rest strings.Builder
@@ -49,7 +49,7 @@ func withoutIDs(line string) string {
 	return rest.String() + line[written:]
 }
 
-// seeEnd adds the output of a process, and how it ended.
+// seeEnd adds the output of a process, and whether it ended with an error.
 func (s *sight) seeEnd(c *child) {
 	for _, line := range byMoment(c.out.String()) {
 		s.see("log", line)
@@ -67,15 +67,13 @@ const patience = time.Minute
 // beside is the name of a command that runs beside the service.
 const beside = "beside"
 
-// observe runs a service over an input, makes one request fail, and records everything that is visible.
+// observe runs a service over an input, makes one request fail, and returns everything that is visible.
 func observe(
 	t *testing.T, model func(settings.Settings) (streams.Model, error), in neighbour, faults ...simtest.Fault,
 ) (seen sight, trace []simtest.Request) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		env := map[string]string{
-			"ORIEL_LOG_LEVEL": "debug", "ORIEL_COMMIT_INTERVAL": "200ms", "ORIEL_DECISION_GAUGES": "3",
-		}
+		env := map[string]string{"ORIEL_LOG_LEVEL": "debug", "ORIEL_COMMIT_INTERVAL": "200ms", "ORIEL_DECISION_GAUGES": "3"}
 		maps.Copy(env, in.env)
 		d := newInprocess(t, in.partitions, env, model)
 		d.Fail(faults...)
@@ -99,7 +97,7 @@ func observe(
 			}
 			if tick%2 == 0 {
 				seen.see(time.Since(began).String(), d.get(a, "/readyz")+d.get(a, "/metrics"))
-				time.Sleep(time.Millisecond) // past what happens at the same moment
+				time.Sleep(time.Millisecond) // lets everything happen that is due at the same moment
 				seen.see(time.Since(began).String(), d.get(a, "/page/course?partition=0&coordinate=0")+
 					d.get(a, "/page/course?partition=0&arm=1")+d.events(a, 1))
 			}
@@ -171,7 +169,7 @@ func (d *inprocess) sendBurst(in neighbour, p int32, n int) {
 	d.send(p, list...)
 }
 
-// taken reports whether every event of the input is consumed.
+// taken reports whether all events of the input have been consumed.
 func (d *inprocess) taken(in neighbour) bool {
 	d.t.Helper()
 	for p := range int32(in.partitions) {
@@ -186,7 +184,7 @@ func (d *inprocess) taken(in neighbour) bool {
 	return true
 }
 
-// byMoment sorts lines of the same moment, because goroutines may write them in any order.
+// byMoment sorts the lines of each moment, because goroutines may write them in any order.
 func byMoment(log string) []string {
 	lines := slices.Collect(strings.Lines(log))
 	slices.SortStableFunc(lines, func(a, b string) int {
@@ -200,8 +198,8 @@ func byMoment(log string) []string {
 	return lines
 }
 
-// seeTopic adds what an observer sees of a topic, including aborted records. Decisions and the entries of order records
-// appear as they are, and sealed records by their sizes.
+// seeTopic adds what an observer sees of a topic, including aborted records: the contents of decisions and of entries
+// in order records, and the sizes of sealed records.
 func (d *inprocess) seeTopic(seen *sight, topic string, p int32) {
 	d.t.Helper()
 	records, err := logtest.Read(d.t.Context(), d.client, topic, p, -1, fetch.Options{Uncommitted: true})
@@ -219,7 +217,7 @@ func (d *inprocess) seeTopic(seen *sight, topic string, p int32) {
 			}
 			line += " " + string(decision)
 		case strings.HasSuffix(topic, ".order"):
-			line += fmt.Sprint(" ", r.Value[1+16:len(r.Value)-16]) // between the input's id and the MAC
+			line += fmt.Sprint(" ", r.Value[1+16:len(r.Value)-16]) // the entries, which are between the input's id and the MAC
 		}
 		seen.see(fmt.Sprintf("%s/%d", topic, p), line)
 	}

@@ -24,8 +24,8 @@ import (
 	"oriel/schemas"
 )
 
-// killing names the n-th request of a process, which kills the process. It dies either before the broker receives the
-// request or after the broker has executed it.
+// killing names the n-th request of a process, which kills the process: either before the broker receives the request,
+// or after the broker has executed it.
 type killing struct {
 	request int
 	heard   bool
@@ -35,11 +35,11 @@ type killing struct {
 type opening struct {
 	subject
 	model func(settings.Settings) (streams.Model, error)
-	owed  int // decisions before the first record
+	owed  int // number of decisions due before the first record
 }
 
-// openings returns subjects of each operator that owes decisions before the first record, under each of its rules, and
-// two subjects that owe none.
+// openings returns subjects of each operator that publishes decisions before the first record, under each of its rules,
+// and two subjects that publish none.
 func openings(t *testing.T) (all []opening) {
 	t.Helper()
 	for _, name := range []string{
@@ -68,8 +68,8 @@ func openings(t *testing.T) (all []opening) {
 	return all
 }
 
-// requests returns the places of an opening's first and last request among all requests of its process, if nothing
-// disturbs it.
+// requests returns the numbers of an opening's first and last request among all requests of its process, in an
+// undisturbed run.
 func (o opening) requests(t *testing.T) (first, last int) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newInprocess(t, 1, o.env, o.model)
@@ -98,8 +98,8 @@ func (o opening) requests(t *testing.T) (first, last int) {
 // openingRecords is the number of records that the deployment consumes.
 const openingRecords = 12
 
-// survives kills processes in turn, and then lets one run on. The partition must consume its events, and each decision
-// must have one value, even among aborted records.
+// survives starts processes that are killed in turn, and then one that is not. The partition must consume its events,
+// and each decision must have only one value, also in aborted records.
 func (o opening) survives(t *testing.T, kills ...killing) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newInprocess(t, 1, o.env, o.model)
@@ -124,7 +124,7 @@ func (o opening) survives(t *testing.T, kills ...killing) {
 	})
 }
 
-// oneValueEach checks that each decision of a partition has one value, and that all events are consumed.
+// oneValueEach checks that each decision of a partition has only one value, and that all events are consumed.
 func (d *inprocess) oneValueEach(o opening) {
 	t := d.t
 	t.Helper()
@@ -171,11 +171,11 @@ func (d *inprocess) oneValueEach(o opening) {
 	}
 }
 
-// TestAnOpeningOfEachOperatorSurvives kills the process at any two requests of an opening. arms, bandit and sets owe
-// actions before the first event. If a process died between these actions and its state, the partition was once given
-// up for good.
+// TestAnOpeningOfEachOperatorSurvives kills the process at any two requests of an opening. arms, bandit and sets
+// publish actions before the first event. If a process died after these actions and before it wrote its state, no
+// process could open the partition again.
 func TestAnOpeningOfEachOperatorSurvives(t *testing.T) {
-	all := tiertest.Runs(false, true) // each pair of requests: an hour
+	all := tiertest.Runs(false, true) // the long form covers each pair of requests, which takes an hour
 	for k, o := range openings(t) {
 		t.Run(o.name, func(t *testing.T) {
 			t.Parallel()
@@ -186,7 +186,7 @@ func TestAnOpeningOfEachOperatorSurvives(t *testing.T) {
 			for n := first; n <= last+1; n++ {
 				for m := first; m <= last+1; m++ {
 					for _, heard := range []bool{false, true} {
-						// If an operator owes decisions, its last twelve requests include the whole first commit.
+						// If an operator publishes decisions first, its last twelve requests include the whole first commit.
 						sample := (n+k)%8 == 0 || n > last-12 && o.owed > 0 && (n+k)%4 == 0
 						if !all && (!sample || m != first+(7*n+k)%(last+2-first) || heard != (n/4%2 == 0)) {
 							continue
@@ -199,9 +199,9 @@ func TestAnOpeningOfEachOperatorSurvives(t *testing.T) {
 	}
 }
 
-// TestAFirstIncarnationIsAnnounced covers a deployment all of whose traces are deleted, its group included. It opens a
-// second time, and only the log can show that. The log must announce it before the opening, with offsets and names
-// alone, and not again.
+// TestAFirstIncarnationIsAnnounced covers a deployment all of whose topics, files and group are deleted. It opens a
+// second time, and only the log can reveal this. The log must announce the opening beforehand, with offsets and names
+// only, and only once.
 func TestAFirstIncarnationIsAnnounced(t *testing.T) {
 	for start, from := range map[string]int{"earliest": 0, "latest": 4} {
 		t.Run(start, func(t *testing.T) {
@@ -209,7 +209,7 @@ func TestAFirstIncarnationIsAnnounced(t *testing.T) {
 				d := newInprocess(t, 2, map[string]string{"ORIEL_START": start}, blind())
 				d.send(1, servicetest.Events(0, 4)...)
 				a := d.start("a", simtest.NewDisk(), service.Run)
-				a.KillAt(notice.PointProduced, 1) // before anything is committed
+				a.KillAt(notice.PointProduced, 1) // dies before anything is committed
 				time.Sleep(10 * time.Second)
 				warned := func(said string, p, from int) bool {
 					return slices.ContainsFunc(strings.Split(said, "\n"), func(line string) bool {

@@ -19,13 +19,13 @@ import (
 type subject struct {
 	name     string
 	settings settings.Settings
-	env      map[string]string // over the environment of a deployment; empty: not set
+	env      map[string]string // settings that replace or extend the deployment's environment; "": removes the setting
 	records  []records.Record
-	frozen   state.Schemas // of the registry that the settings name
+	frozen   state.Schemas // frozen schemas of the registry that the settings name
 }
 
-// subjects returns subjects of every operator. Operators that answer contexts appear twice: choosing themselves, and
-// learning from others' choices.
+// subjects returns subjects of every operator. Operators that answer contexts appear twice: one that chooses actions
+// itself, and one that learns from the actions of others.
 func subjects(t *testing.T) (all []subject) {
 	t.Helper()
 	for _, name := range []string{
@@ -91,7 +91,7 @@ func recordsOf(t *testing.T, c decisiontest.Case) (list []records.Record) {
 	return list
 }
 
-// further returns the decision topics other than the one that all operators have.
+// further returns the decision topics besides the one that all operators have.
 func (s subject) further(t *testing.T) []string {
 	t.Helper()
 	if output := operators.SecondTopicOf(decisiontest.Model(t, s.settings).Learner.Operator()); output != nil {

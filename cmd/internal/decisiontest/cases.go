@@ -7,9 +7,9 @@ import (
 	"oriel/mechanisms"
 )
 
-// Inputs lists the event files of testdata, by their names up to the hyphen, each with the settings of its replay. The
-// files were generated once and never change. They have every form of an event, and about every eleventh line is
-// malformed.
+// Inputs lists the event files of testdata, each with the settings of its replay. If a name has a hyphen, the file is
+// named by the part before the hyphen. The files were generated once and must never change. They contain every form of
+// an event, and about every eleventh line is malformed.
 var Inputs = []struct {
 	Name string
 	Env  []string
@@ -337,7 +337,7 @@ var Inputs = []struct {
 	}},
 }
 
-// onlyUnder maps cases that need a particular mechanism to its name.
+// onlyUnder maps cases that need a particular mechanism to the name of the mechanism.
 var onlyUnder = map[string]string{
 	"logistic-memory": "blt", "logistic-memory-users-leaves": "blt",
 	"aggregate-memory": "blt", "aggregate-total": "blt", "aggregate-tumbling": "once-gaussian",
@@ -370,14 +370,14 @@ var onlyUnder = map[string]string{
 	"squared-anchored-leaves": "blt", "logistic-anchored-leaves": "tree-gaussian",
 }
 
-// steady reports whether the case's operator has had one rule for contributions in all versions of its plan.
+// steady reports whether all plan versions of the case's operator have the same rule for contributions.
 func (c Case) steady() bool {
 	return slices.Contains([]string{"ridge", "arms", "bandit", "linucb", "submodular", "sets"}, c.Settings.Operator)
 }
 
-// earlier returns the plan version of a case of contexts from before the bound on the norm of weights: 2 if decisions
-// name the context that they answer, otherwise 1. It returns 0 for all other cases. Deployments with such a plan keep
-// it, and their bytes.
+// earlier returns the plan version of a case of contexts that is older than the bound on the norm of weights: 2 if
+// decisions name the context that they answer, otherwise 1. It returns 0 for all other cases. Deployments with such a
+// plan keep the plan, and their bytes.
 func (c Case) earlier() byte {
 	switch c.Events {
 	case "contexts-served", "contexts-products", "contexts-logged":
@@ -389,29 +389,30 @@ func (c Case) earlier() byte {
 }
 
 // projectsPart reports whether the case's plan is older than the projection of contributions on the whole tangent
-// space. Deployments with such a plan keep it, and their bytes.
+// space. Deployments with such a plan keep the plan, and their bytes.
 func (c Case) projectsPart() bool {
 	return slices.Contains([]string{"linear-flow", "linear-vertices", "linear-trees", "linear-sparse-flow"}, c.Events)
 }
 
-// beforeTangents reports whether the case has a plan of bandit from before tangent spaces and estimated baselines.
-// Deployments with such a plan keep it, and their bytes.
+// beforeTangents reports whether the case's plan is one of bandit that is older than tangent spaces and estimated
+// baselines. Deployments with such a plan keep the plan, and their bytes.
 func (c Case) beforeTangents() bool {
 	return c.Settings.Operator == "bandit" && !strings.HasSuffix(c.Events, "-found")
 }
 
-// printed reports whether the case has a plan of leaders or shares from before the regulariser that follows from the
-// noise. Deployments with such a plan keep it, and their bytes.
+// printed reports whether the case's plan is one of leaders or shares that is older than the regulariser that follows
+// from the noise. Deployments with such a plan keep the plan, and their bytes.
 func (c Case) printed() bool {
 	return slices.Contains([]string{"gains-led", "gains-shares", "gains-quadratic"}, c.Events)
 }
 
-// unanchored reports whether the case has a band whose plan is older than anchors. Deployments with such a plan keep
-// it, and their bytes.
+// unanchored reports whether the case has a band and a plan that is older than anchors. Deployments with such a plan
+// keep the plan, and their bytes.
 func (c Case) unanchored() bool { return strings.HasSuffix(c.Events, "-band-leaves") }
 
-// newest returns the plan version of a case of argmax or leaders whose sets follow the newest sums, from before means
-// of sums. It returns 0 for all other cases. Deployments with such a plan keep it, and their bytes.
+// newest returns the plan version of a case of argmax or leaders whose sets follow the newest sums, because the plan is
+// older than means of sums. It returns 0 for all other cases. Deployments with such a plan keep the plan, and their
+// bytes.
 func (c Case) newest() byte {
 	switch c.Events {
 	case "gains-argmax", "gains-short", "sets-gains":
@@ -428,9 +429,9 @@ func (c Case) Plays() bool {
 	return slices.Contains([]string{"plays", "contexts", "worths"}, kind)
 }
 
-// aggregates reports whether the case is of aggregate, whose plans describe contributions completely.
+// aggregates reports whether the case's operator is aggregate, whose plans describe contributions completely.
 func (c Case) aggregates() bool { return strings.HasPrefix(c.Events, "aggregate-") }
 
-// sharp reports whether the case's plan has the newest rule for contributions. Older plans have the ball of the clip,
-// or absorb all cells. Deployments with such a plan keep it, and their bytes.
+// sharp reports whether the case's plan has the newest rule for contributions. Older plans use the ball of the clip, or
+// absorb all cells. Deployments with such a plan keep the plan, and their bytes.
 func (c Case) sharp() bool { return strings.HasSuffix(c.Events, "-leaves") }

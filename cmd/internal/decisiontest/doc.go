@@ -1,3 +1,3 @@
-// Package decisiontest has the golden cases of all operators: settings, events, and the bytes that every build must
-// decide. Tests of other packages take their cases from here.
+// Package decisiontest has the golden cases of all operators: settings, events, and the bytes of the decisions that
+// every build must make. Tests of other packages use its cases.
 package decisiontest

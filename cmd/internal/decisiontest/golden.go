@@ -20,7 +20,7 @@ import (
 	"oriel/schemas"
 )
 
-// Case is a file of events under a mechanism.
+// Case is a file of events and a mechanism that decides on them.
 type Case struct {
 	Events, Mechanism string
 	Settings          settings.Settings
@@ -39,7 +39,7 @@ func Cases(t *testing.T) (cases []Case) {
 			}
 			if only == "" && (mechanism == mechanisms.ExponentialMechanism ||
 				strings.HasPrefix(mechanism, "once-") != (events.Name == "logistic-ogd")) {
-				continue // drawing mechanisms need a rule that draws; per-step mechanisms need ogd
+				continue // mechanisms of draws need a rule that draws; per-step mechanisms need the update ogd
 			}
 			cases = append(cases, Case{events.Name, mechanism, Load(t, Env(mechanism, events.Env)...)})
 		}
@@ -53,7 +53,7 @@ func Load(t *testing.T, env ...string) settings.Settings {
 	return LoadOf(t, registry.All, env...)
 }
 
-// LoadOf is Load with another table of operators.
+// LoadOf is like Load, with another table of operators.
 func LoadOf(t *testing.T, table registry.Table, env ...string) settings.Settings {
 	t.Helper()
 	var environ []string
@@ -91,7 +91,8 @@ func Replay(t *testing.T, m streams.Model, o replay.Options, events []byte) []by
 	return out.Bytes()
 }
 
-// ByTurns assigns the lines to seven users in turn. Some events of a user come too soon after the last one.
+// ByTurns assigns the lines to seven users in turn. Some events of a user come too soon after the user's previous
+// event.
 func ByTurns(events []byte) []byte {
 	var keyed []byte
 	for i, line := range bytes.SplitAfter(events, []byte("\n")) {
@@ -102,7 +103,7 @@ func ByTurns(events []byte) []byte {
 	return keyed
 }
 
-// Block returns the golden file's text for a case: its frozen plan, the digest of all decisions as JSON, and some
+// Block returns the text of the golden file for a case: the frozen plan, the digest of all decisions as JSON, and some
 // decisions in full.
 func (c Case) Block(t *testing.T, plan []byte, encoding schemas.Encoding) string {
 	t.Helper()
@@ -125,8 +126,8 @@ func (c Case) Block(t *testing.T, plan []byte, encoding schemas.Encoding) string
 	return text
 }
 
-// Plan returns the plan in a block. The functions that calibrate a plan may differ in the last bit between platforms,
-// so the plan is stored, as in an incarnation.
+// Plan returns the plan in a block of the golden file. The plan is stored, as in an incarnation, because the functions
+// that calibrate a plan may differ in the last bit between platforms.
 func Plan(t *testing.T, block string) []byte {
 	t.Helper()
 	_, rest, _ := strings.Cut(block, "\nplan ")
@@ -144,7 +145,7 @@ func Blocks(t *testing.T) map[string]string {
 	return BlocksOf(t, Path(golden))
 }
 
-// BlocksOf returns the blocks of a file.
+// BlocksOf returns the golden blocks of a file, by case.
 func BlocksOf(t *testing.T, file string) map[string]string {
 	t.Helper()
 	text, err := os.ReadFile(file)
@@ -166,7 +167,7 @@ const golden = "decisions.txt"
 // Path returns the path of a file of testdata.
 func Path(name string) string { return repotest.Path("cmd/internal/decisiontest/testdata/" + name) }
 
-// whole replaces the file of testdata that a setting names by its full path.
+// whole makes the path of a file of testdata absolute, if a setting names one.
 func whole(line string) string { return strings.Replace(line, "=testdata/", "="+Path("")+"/", 1) }
 
 // Lines returns the events of a case.
@@ -180,7 +181,7 @@ func Lines(t *testing.T, name string) []byte {
 	return events
 }
 
-// Env adds the settings that all cases share to env.
+// Env returns env with the settings that all cases share.
 func Env(mechanism string, env []string) []string {
 	all := []string{"MECHANISM=" + mechanism, "EPSILON=8", "DELTA=1e-6", "MAX_RECORD_BYTES=2000"}
 	if !slices.ContainsFunc(env, func(line string) bool { return strings.HasPrefix(line, "OPERATOR=") }) {
@@ -198,12 +199,12 @@ type frozen struct {
 	params []byte
 }
 
-// Freeze returns a learner that uses params instead of computing its own.
+// Freeze returns a learner that uses params instead of computing parameters of its own.
 func Freeze(learner streams.Opener, params []byte) streams.Opener { return frozen{learner, params} }
 
 func (f frozen) Params() ([]byte, error) { return f.params, nil }
 
-// densely is a learner whose operator does not choose how decisions print, so they print densely.
+// densely is a learner whose operator does not choose how decisions are printed, so that they are printed densely.
 type densely struct{ streams.Opener }
 
 // Densely returns the learner with densely printed decisions.

@@ -26,17 +26,17 @@ var rewrite = flag.Bool("rewrite", false, "write testdata/decisions.txt")
 func (c Case) plan(t *testing.T) []byte {
 	t.Helper()
 	if c.printed() {
-		printing := registry.Table{submodular.Definition.ForPapers()} // older plans print their rates
+		printing := registry.Table{submodular.Definition.ForPapers()} // plans that contain the rates that a paper prints
 		c.Settings = LoadOf(t, printing, append(Env(c.Mechanism, c.env()), "RATE=printed")...)
 	}
 	fresh, err := Model(t, c.Settings).Learner.Params()
 	if err != nil {
 		t.Fatal(err)
 	}
-	fresh[3] &^= 0x80 // decisions of the file have no time
+	fresh[3] &^= 0x80 // clears the bit for times, because decisions of the file have none
 	if version := c.earlier(); version > 0 {
 		private := 4 + binary.LittleEndian.Uint32(fresh)
-		_, arms, some := bytes.Cut(fresh[private+2:], []byte("\n")) // after the version and the norm
+		_, arms, some := bytes.Cut(fresh[private+2:], []byte("\n")) // the names of the arms follow the version and the norm
 		if some {
 			arms = append([]byte("\n"), arms...)
 		}
@@ -57,7 +57,7 @@ func (c Case) plan(t *testing.T) []byte {
 	if c.aggregates() {
 		version := &fresh[4+binary.LittleEndian.Uint32(fresh)]
 		switch {
-		case strings.HasSuffix(c.Events, "-filter"): // the newest plan
+		case strings.HasSuffix(c.Events, "-filter"): // -filter cases keep the newest plan
 		case strings.HasSuffix(c.Events, "-shown"):
 			*version = 4
 		case strings.HasSuffix(c.Events, "-ranks"):
@@ -98,8 +98,8 @@ func (c Case) plan(t *testing.T) []byte {
 	return fresh
 }
 
-// earlier is a plan of coco from before version 5, whose searched steps follow the newest sums; or from before version
-// 4, which also projects on what was known of tangent spaces then.
+// earlier returns the plan of coco in an earlier form. Before version 5, searched steps follow the newest sums. Before
+// version 4, contributions are also projected only on the part of tangent spaces that was known then.
 func earlier(t *testing.T, public []byte, part bool) []byte {
 	t.Helper()
 	p, err := coco.ParseParams(public)
@@ -114,8 +114,7 @@ func earlier(t *testing.T, public []byte, part bool) []byte {
 	return public
 }
 
-// planBeforeTangents returns the earlier form of a plan of bandit: the first that can hold its centres, reach and
-// episodes.
+// planBeforeTangents returns a plan of bandit in its earlier form: the first version with centres, reach and episodes.
 func planBeforeTangents(fresh []byte) []byte {
 	const number = 8
 	at := 4 + binary.LittleEndian.Uint32(fresh)
@@ -141,8 +140,8 @@ func (c Case) env() []string {
 	return nil
 }
 
-// TestGoldenDecisions: every build on every CPU writes these bytes. -rewrite replaces them, which forks every
-// deployment: formats are changed by adding a version.
+// TestGoldenDecisions checks that every build on every CPU writes the golden bytes. -rewrite replaces them, which would
+// fork every deployment; therefore formats must be changed only by adding a version.
 func TestGoldenDecisions(t *testing.T) {
 	if *rewrite {
 		rewriteGolden(t)
@@ -171,7 +170,7 @@ func TestGoldenDecisions(t *testing.T) {
 	}
 }
 
-// TestGoldenDecisionsInEveryEncoding: each says the same, so that printed as JSON it is the golden decision.
+// TestGoldenDecisionsInEveryEncoding checks that a decision in any encoding, printed as JSON, is the golden decision.
 func TestGoldenDecisionsInEveryEncoding(t *testing.T) {
 	blocks := Blocks(t)
 	for i, c := range Cases(t) {

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestGoldenPlansAreStillComputed: on the platform that the plans were frozen on, calibration still gives them.
+// TestGoldenPlansAreStillComputed checks that calibration still gives the golden plans on the platform on which they
+// were frozen.
 func TestGoldenPlansAreStillComputed(t *testing.T) {
 	t.Parallel()
 	blocks := Blocks(t)

@@ -16,8 +16,8 @@ import (
 	"oriel/pipeline/kafka"
 )
 
-// input is the demo's topic of events, with one partition for each airport. Each partition is a stream of its own,
-// because the three airports have different delays, and each has its own guarantee.
+// input is the demo's topic of events, with one partition for each airport. Each partition is a stream with a guarantee
+// of its own, because the three airports have different delays.
 const input = "flights"
 
 // row is a deployment of the demo. Its settings are public, because they were chosen without looking at flights.
@@ -25,10 +25,10 @@ type row struct {
 	name      string
 	mechanism string
 	epsilon   float64
-	length    []string // settings of the unit and the duration of protection
+	length    []string // settings of the unit of privacy and of the duration of protection
 }
 
-// rows are in the order of the table.
+// rows returns the deployments in the order of the table.
 func rows() []row {
 	window, life := []string{"ORIEL_WINDOW=1024"}, []string{"ORIEL_WINDOW=lifetime", "ORIEL_MEMORY=65536"}
 	return []row{
@@ -72,13 +72,13 @@ func (r row) settings() (settings.Settings, error) {
 
 // Options are the flags of `oriel demo`, and how it shows progress.
 type Options struct {
-	Keep bool   // keep the broker and a service with its page running until ctx ends
+	Keep bool   // keep the broker, and a service with its page, running until ctx is cancelled
 	Seed uint64 // seed of the noise
-	Out  string // folder of the picture; created if missing
+	Out  string // folder for the picture; created if it does not exist
 	Bar  func(total int64, what string) Bar
 }
 
-// Bar shows the progress of a part of the demo; total is −1 when it is not known.
+// Bar shows the progress of a stage of the demo; total is −1 if it is not known.
 type Bar interface {
 	Add(n int) error
 	Set(n int) error
@@ -153,8 +153,8 @@ func Run(ctx context.Context, out io.Writer, all []flights.Flight, o Options) er
 	return nil
 }
 
-// commands returns shell commands that show decisions of the demo's broker and then end. They work in any directory.
-// The binary of `go run` exists as long as the demo runs.
+// commands returns shell commands that show decisions of the demo's broker and then end. They work in any directory. If
+// self is a binary of `go run`, it exists only as long as the demo runs.
 func commands(self, broker, topic string) []string {
 	return []string{
 		fmt.Sprintf("ORIEL_BROKERS=%s %s tail --topic %s --from-beginning -n 5", broker, quoted(self), topic),

@@ -12,15 +12,15 @@ import (
 	"oriel/schemas"
 )
 
-// The demo's experiments are made up, on real flights of one airport. Arms are drawn by a public number. In the first
-// experiment one in ten late flights of B arrives on time after all; in the second one B changes nothing.
+// The demo's experiments are made up, on real flights of one airport. A public number seeds the choice of arms. In the
+// first experiment one in ten late flights of B counts as on time. In the second experiment B changes nothing.
 const (
 	variantsTopic  = "variants"
-	variantsOf     = 100 // flights of a step
+	variantsOf     = 100 // number of flights in a step
 	variantsTarget = 20_000
 )
 
-// drawn is what an experiment's event says of a flight.
+// drawn is what an experiment's event contains about a flight.
 type drawn struct{ b, onTime bool }
 
 // draw draws the arms of flights. The second experiment has the second half of the steps.
@@ -37,8 +37,8 @@ func draw(stream []flights.Flight) (all []drawn, second int) {
 	return all, second
 }
 
-// experiments runs two experiments in turn over the flights of an airport. For each it says what was found, beside the
-// truth.
+// experiments runs two experiments in turn over the flights of an airport. For each it prints the result and the true
+// effect.
 func experiments(
 	ctx context.Context, client *kafka.Client, dir string, stream []flights.Flight, o Options,
 ) (string, error) {
@@ -79,7 +79,7 @@ func experiments(
 	}
 	of := operators.ExperimentOf(learner.Operator())
 	topic := s.Deployment().Decisions
-	last, after := [2]operators.Findings{}, [2]float64{} // by experiment; events when B was found better
+	last, after := [2]operators.Findings{}, [2]float64{} // by experiment: number of events when B was found to be better
 	err = eachDecision(ctx, client, topic, 0, func(line []byte) error {
 		d, err := schemas.ParseDecision(line)
 		if err != nil {
@@ -111,7 +111,7 @@ func experiments(
 	return text, nil
 }
 
-// effect returns the difference between the shares of flights on time of B and of A.
+// effect returns B's share of flights on time minus A's.
 func effect(part []drawn) float64 {
 	n, onTime := [2]float64{}, [2]float64{}
 	for _, d := range part {

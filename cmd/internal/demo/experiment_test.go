@@ -9,8 +9,8 @@ import (
 	"oriel/cmd/internal/servicetest"
 )
 
-// TestDemoShowsExperimentsInTurn checks that each of the demo's two experiments has the effect that the events have,
-// and that its band holds it.
+// TestDemoShowsExperimentsInTurn checks that the demo prints, for each of its two experiments, the true effect in the
+// events, and a band that contains it.
 func TestDemoShowsExperimentsInTurn(t *testing.T) {
 	stream := newAirports(firstFlights(t, 30_000)).streams[0]
 	client := servicetest.Connect(t, servicetest.EmbeddedBroker(t))

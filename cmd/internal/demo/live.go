@@ -18,11 +18,12 @@ import (
 	"oriel/state"
 )
 
-// pageAddress is the address of `oriel run`. If it is taken, the page uses any free port.
+// pageAddress is the default address of `oriel run`. If it is in use, the page gets any free port.
 const pageAddress = "127.0.0.1:9464"
 
 // live sends flights again and again, and counts them with the service of `oriel run`, whose page users can open. It
-// returns the page's address once it answers. The service ends with ctx; wait waits for that and returns its error.
+// returns the page's address once the page answers. The service ends when ctx is cancelled; wait waits for its end and
+// returns its error.
 func live(
 	ctx context.Context, client *kafka.Client, broker, dir string, streams [][]flights.Flight,
 ) (address string, wait func() error, err error) {
@@ -68,7 +69,7 @@ func live(
 	}
 }
 
-// Flights come at liveRate a second from each airport: a decision is then due each second.
+// Each airport sends liveRate flights a second, so that a decision is due each second.
 const (
 	liveRate  = arrivalsOf
 	livePause = 200 * time.Millisecond

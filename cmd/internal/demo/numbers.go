@@ -15,15 +15,15 @@ import (
 	"oriel/schemas"
 )
 
-// Settings of the demo's counts. Values outside the range are clamped to it, and every so many steps there is a
-// decision.
+// Settings of the demo's counts. Values outside the range are clamped to it, and a decision comes after a fixed number
+// of steps.
 const (
 	arrivalsTopic              = "arrivals"
-	earliest, latest           = -60.0, 180.0 // minutes
+	earliest, latest           = -60.0, 180.0 // range of delays, minutes
 	arrivalsMemory, arrivalsOf = 65536, 100
 )
 
-// arrivalLines are the settings of a deployment of private numbers: mean delay by airline, for life.
+// arrivalLines are the settings of a deployment that publishes the mean delay by airline, for life.
 func arrivalLines(name string) []string {
 	return []string{
 		"ORIEL_NAME=" + name, "ORIEL_INPUT_TOPIC=" + arrivalsTopic, "ORIEL_STREAM=partition",
@@ -35,12 +35,12 @@ func arrivalLines(name string) []string {
 	}
 }
 
-// appendArrival appends the event of a flight that is counted.
+// appendArrival appends the event for a flight in the deployment of arrivalLines.
 func appendArrival(f *flights.Flight, dst []byte) []byte {
 	return fmt.Appendf(dst, `{"carrier":"%s","delay":%g}`, flights.Carriers[f.Carrier], f.Delay)
 }
 
-// privateNumbers runs a deployment of private numbers over the flights. For each airport it prints the newest numbers
+// privateNumbers runs the deployment of arrivalLines over the flights. For each airport it prints the newest numbers
 // next to the true ones.
 func privateNumbers(
 	ctx context.Context, client *kafka.Client, dir string, streams [][]flights.Flight, o Options,
@@ -81,7 +81,7 @@ func privateNumbers(
 		for i := range order {
 			order[i] = i
 		}
-		slices.SortFunc(order, func(a, b int) int { // sort by private counts
+		slices.SortFunc(order, func(a, b int) int { // the order of the private counts
 			return int(d.Point[carriers+b]) - int(d.Point[carriers+a])
 		})
 		var parts []string
@@ -98,7 +98,7 @@ func privateNumbers(
 	return text, nil
 }
 
-// arrivalMeans returns the exact means by airline that the private numbers estimate: means of clamped delays, where
+// arrivalMeans returns the exact means by airline that the private numbers estimate: means of clamped delays, in which
 // each later flight multiplies the weight of a flight by 1 − 1/H.
 func arrivalMeans(stream []flights.Flight) []float64 {
 	counts, sums := make([]float64, len(flights.Carriers)), make([]float64, len(flights.Carriers))

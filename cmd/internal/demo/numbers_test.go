@@ -39,8 +39,8 @@ func firstFlights(t *testing.T, n int) []flights.Flight {
 	return all[:n]
 }
 
-// TestDemoShowsPrivateNumbers checks that each number of the demo's last block is within its stated error of the truth.
-// The test computes the truth by summing flights backwards. A second run must print the same.
+// TestDemoShowsPrivateNumbers checks that each number in the last block of the demo's output is within its stated error
+// of the true number, which the test computes by summing flights backwards. A second run must print the same.
 func TestDemoShowsPrivateNumbers(t *testing.T) {
 	streams := newAirports(firstFlights(t, 30_050)).streams
 	var texts []string
@@ -83,7 +83,8 @@ func TestDemoShowsPrivateNumbers(t *testing.T) {
 			if truth := fmt.Sprintf("%.1f", sum/count); n[4] != truth {
 				t.Errorf("%s: the truth is said to be %s, it is %s", n[0], n[4], truth)
 			}
-			if math.Abs(x[0]-x[2]) > 3.5*x[1]+0.1 { // 6.9 standard deviations, and rounding
+			// x[1] is the half-width of a 95 % interval: a limit of 6.9 standard deviations, plus rounding
+			if math.Abs(x[0]-x[2]) > 3.5*x[1]+0.1 {
 				t.Errorf("%s is out of its interval by far", n[0])
 			}
 			shown++

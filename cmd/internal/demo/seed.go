@@ -9,9 +9,9 @@ import (
 	"oriel/pipeline/streams"
 )
 
-// seeded makes noise equal in each run. It replaces the secret keys of a demo's streams by one that follows from a
+// seeded makes noise equal in each run. It replaces the secret keys of a demo's streams by keys that follow from a
 // number. It also replaces the identities of records, because the topic of the embedded broker has another id in each
-// run. Such noise hides nothing. Only the demo does this, over flights that are public.
+// run. Such noise hides nothing. Only the demo uses it, over flights that are public.
 type seeded struct {
 	streams.Opener
 	key [32]byte
@@ -32,7 +32,7 @@ func (s seeded) Open(params []byte) (func([32]byte) (operators.Machine, error), 
 	}, nil
 }
 
-// repeatable is a machine that does not see ids that change from run to run.
+// repeatable is a machine that does not see the ids that change from run to run.
 type repeatable struct{ operators.Machine }
 
 func (m repeatable) Add(dst []operators.Decision, r operators.Record) []operators.Decision {

@@ -52,7 +52,7 @@ func sendFlights(
 	return nil
 }
 
-// serve runs the service until it has committed the given number of decisions, and returns how long that took.
+// serve runs the service until it has committed the given number of decisions, and returns the time it needed.
 func serve(
 	ctx context.Context, client *kafka.Client, s settings.Settings, dir string, decisions int, o Options,
 ) (time.Duration, error) {

@@ -54,14 +54,15 @@ func (d airports) Each(_ context.Context, f func(eval.Item) error) error {
 	return nil
 }
 
-// table is the closing table. Its figures come from the decision topics, read back as any consumer would.
+// table is the table at the end of the demo. Its figures come from the decision topics, which it reads like any other
+// consumer.
 type table struct {
 	events airports
 	rows   []settings.Settings
-	rates  []float64 // events per second
+	rates  []float64 // events per second, by row
 	last   [][][]float64
 
-	numbers string // texts of privateNumbers and of experiments
+	numbers string // texts that privateNumbers and experiments have printed
 }
 
 const notes = `
@@ -152,7 +153,7 @@ func publishedDecisions(ctx context.Context, client *kafka.Client, topic string,
 	}
 }
 
-// strongest names the coordinates with the largest weights, except the constant.
+// strongest returns the names of the coordinates with the largest weights, without the constant.
 func strongest(x []float64) string {
 	names := flights.Names()
 	order := make([]int, 0, len(x))
@@ -169,7 +170,8 @@ func strongest(x []float64) string {
 	return strings.Join(parts, ", ")
 }
 
-// closing returns the conclusion for a reader of nothing else. It is about the first row, whose guarantee we recommend.
+// closing returns the conclusion, for readers who read nothing else. It is about the first row, whose guarantee we
+// recommend.
 func closing(r *eval.Report) string {
 	row := &r.Rows[0]
 	return fmt.Sprintf("In plain words: whatever you believe about %s, and whatever else you know, all forecasts of the first row together change\n"+
@@ -179,9 +181,9 @@ func closing(r *eval.Report) string {
 		100*row.Gain)
 }
 
-// exceptional returns the probability that releases change the odds of a guess by more than e^ε. With and without the
-// event they differ at most as N(0, 1) and N(µ, 1) do (Dong, Roth and Su, Gaussian Differential Privacy, 2022, section
-// 2). So the log of the odds is N(µ²/2, µ²), and above ε with probability Φ(µ/2 − ε/µ).
+// exceptional returns the probability that releases multiply the odds of a guess by more than e^ε. Releases with and
+// without the event are at most as different as N(0, 1) and N(µ, 1) (Dong, Roth and Su, Gaussian Differential Privacy,
+// 2022, section 2). So the logarithm of the factor is N(µ²/2, µ²), which exceeds ε with probability Φ(µ/2 − ε/µ).
 func exceptional(mu, epsilon float64) float64 { return math.Erfc((epsilon/mu-mu/2)/math.Sqrt2) / 2 }
 
 // twoDigits rounds a number down to two digits.

@@ -7,8 +7,9 @@ import (
 	"oriel/mechanisms/dp"
 )
 
-// TestExceptionalIsTheTailOfTheLikelihoodRatio checks exceptional: δ at ε is the probability that the odds exceed e^ε,
-// less e^ε times the same probability under the other event (Balle and Wang 2018, Theorem 5).
+// TestExceptionalIsTheTailOfTheLikelihoodRatio checks exceptional by an identity: δ at ε is the probability that the
+// likelihood ratio exceeds e^ε, minus e^ε times the probability of the same under the other event (Balle and Wang 2018,
+// Theorem 5).
 func TestExceptionalIsTheTailOfTheLikelihoodRatio(t *testing.T) {
 	for _, mu := range []float64{0.2, 0.7, 2} {
 		for _, epsilon := range []float64{0.1, 1, 3} {

@@ -11,7 +11,8 @@ import (
 	"oriel/pipeline/kafka/probe"
 )
 
-// checkBrokers tries each broker of ORIEL_BROKERS, and each broker that these name. It reports whether any answers.
+// checkBrokers asks each broker of ORIEL_BROKERS, and each broker that these brokers name. It reports whether any
+// broker answers.
 func (e *examination) checkBrokers(ctx context.Context) bool {
 	const check = "brokers"
 	if _, err := e.settings.Client(); e.refuse(check, err) {
@@ -54,7 +55,7 @@ func (e *examination) checkBrokers(ctx context.Context) bool {
 	return true
 }
 
-// origin adds to a broker's error where the client has the broker's address from.
+// origin adds to a broker's error the source from which the client has the broker's address.
 func origin(err error, address, why string) error {
 	if err == nil {
 		return nil
@@ -64,13 +65,13 @@ func origin(err error, address, why string) error {
 		return fmt.Errorf("%s does not answer (%s). Is there a firewall, or a listener that speaks TLS where ORIEL_TLS is not set, or "+
 			"the other way round?", address, why)
 	}
-	if strings.Contains(err.Error(), address) { // as errors of connections do
+	if strings.Contains(err.Error(), address) { // errors of connections already contain the address
 		text = err
 	}
 	return fmt.Errorf("%w (%s)", text, why)
 }
 
-// look asks one broker which API versions it speaks and which brokers it knows.
+// look asks one broker for its API versions and for the brokers that it knows.
 func (e *examination) look(ctx context.Context, address string) (cluster probe.Cluster, err error) {
 	client, err := e.client(address)
 	if err != nil {
@@ -86,10 +87,11 @@ func (e *examination) look(ctx context.Context, address string) (cluster probe.C
 }
 
 // mostSkew is the largest allowed difference of two clocks. Brokers refuse records from the future
-// (message.timestamp.after.max.ms, one hour by default), and certificates and tokens have minutes to spare at most.
+// (message.timestamp.after.max.ms, one hour by default), and certificates and tokens tolerate a difference of some
+// minutes at most.
 const mostSkew = time.Minute
 
-// checkClock compares this machine's clock with the controller's.
+// checkClock compares this computer's clock with the controller's.
 func (e *examination) checkClock(ctx context.Context) {
 	const check = "clock"
 	before := e.options.Now()

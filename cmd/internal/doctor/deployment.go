@@ -13,7 +13,7 @@ import (
 	"oriel/state"
 )
 
-// checkRights compares the user's rights with the operations of `oriel run`.
+// checkRights compares the user's rights with those that `oriel run` needs.
 func (e *examination) checkRights(ctx context.Context) {
 	const check = "rights"
 	c := e.deployed.Config
@@ -32,7 +32,7 @@ func (e *examination) checkRights(ctx context.Context) {
 	for _, n := range needed {
 		topic := cluster.Topics[n.Topic]
 		if !topic.Exists && !topic.Hidden {
-			continue // the check of topics reports it
+			continue // checkTopics reports this error
 		}
 		var lacks []string
 		for _, right := range n.Rights {
@@ -64,7 +64,7 @@ func named(err error, what string) error {
 	return fmt.Errorf("%s: %w", what, err)
 }
 
-// checkTopics describes the topics, as `oriel run` does. It returns whether all are there.
+// checkTopics describes the topics, as `oriel run` does. It reports whether all topics exist.
 func (e *examination) checkTopics(ctx context.Context) bool {
 	const check = "topics"
 	d := &e.deployed
@@ -79,7 +79,7 @@ func (e *examination) checkTopics(ctx context.Context) bool {
 	return d.Topics.Input.Name != "" && d.Topics.Changelog.Name != ""
 }
 
-// checkOpened compares settings, key and input with what the deployment was opened with.
+// checkOpened compares settings, key and input with those with which the deployment was opened.
 func (e *examination) checkOpened(ctx context.Context) {
 	const check = "deployment"
 	d := &e.deployed
@@ -101,7 +101,8 @@ func (e *examination) checkOpened(ctx context.Context) {
 	e.ok(check, "settings, key and input are those that it was opened with")
 }
 
-// checkRegistry compares the registry with the schemas that the deployment has frozen. The service never asks it.
+// checkRegistry compares the registry with the schemas that the deployment has frozen. The service itself never asks
+// the registry.
 func (e *examination) checkRegistry(ctx context.Context) {
 	const check = "registry"
 	d := &e.deployed

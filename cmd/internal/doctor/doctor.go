@@ -17,8 +17,8 @@ import (
 // Options are the options of an examination.
 type Options struct {
 	Record   bool             // decode the newest records of the input, which are private
-	Patience time.Duration    // a check ends after it. Required.
-	Now      func() time.Time // nil: the machine's clock
+	Patience time.Duration    // time limit of each check. Required.
+	Now      func() time.Time // nil: this computer's clock
 }
 
 // Patience is the default of Options.Patience: long enough for two connection attempts that get no answer.
@@ -30,12 +30,13 @@ type examination struct {
 	host     service.Host
 	options  Options
 	settings settings.Settings
-	deployed changelog.Deployment // Client is nil without brokers, Topics zero without topics, Master nil without a key
-	opened   bool                 // the deployment has manifests, and they fit
+	// Client is nil without brokers, Topics is zero without topics, Master is nil without a key
+	deployed changelog.Deployment
+	opened   bool // the deployment has manifests, and they agree with the settings
 }
 
-// Examine prints a line for each check to w. The error counts the problems. Its exit code is exit.Misuse where settings
-// cannot be read, and exit.Failure otherwise.
+// Examine prints a line for each check to w. The returned error counts the problems. Its exit code is exit.Misuse if
+// settings cannot be read, otherwise exit.Failure.
 func Examine(ctx context.Context, h service.Host, o Options, w io.Writer) error {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -43,7 +44,7 @@ func Examine(ctx context.Context, h service.Host, o Options, w io.Writer) error 
 	e := &examination{report: report{w: w}, host: h, options: o}
 	if err := e.readSettings(); err != nil {
 		if invalid, is := errors.AsType[settings.Invalid](err); is {
-			err = invalid.Unwrap() // a line a problem
+			err = invalid.Unwrap() // one line for each problem
 		}
 		e.refuse("settings", err)
 		return e.summary(true)
@@ -64,20 +65,20 @@ func Examine(ctx context.Context, h service.Host, o Options, w io.Writer) error 
 	return e.summary(false)
 }
 
-// within runs a check that makes requests, for at most the patience.
+// within runs a check that makes requests, with the patience as its time limit.
 func (e *examination) within(ctx context.Context, check func(context.Context) error) error {
 	_, err := ask(ctx, e, func(ctx context.Context) (struct{}, error) { return struct{}{}, check(ctx) })
 	return err
 }
 
-// ask returns the answer to requests, for at most the patience.
+// ask returns the result of a request, with the patience as its time limit.
 func ask[T any](ctx context.Context, e *examination, request func(context.Context) (T, error)) (T, error) {
 	ctx, cancel := context.WithTimeout(ctx, e.options.Patience)
 	defer cancel()
 	return request(ctx)
 }
 
-// readSettings reads what `oriel run` reads.
+// readSettings reads the settings that `oriel run` reads.
 func (e *examination) readSettings() error {
 	s, err := settings.Load(e.host.Environ, settings.Kafka, settings.Deployment, settings.Service, settings.Events,
 		settings.Operator)
@@ -122,7 +123,7 @@ func (e *examination) checkAddress() {
 	e.ok("pages", "%s is free", e.settings.HTTPAddr)
 }
 
-// checkDisk looks at the directory of the local store.
+// checkDisk examines the directory of the local store.
 func (e *examination) checkDisk() {
 	const check = "disk"
 	dir := e.settings.StateDir
@@ -148,10 +149,10 @@ func (e *examination) checkDisk() {
 	}
 }
 
-// retried ignores a retry, because a check that runs out of patience reports the error of its last attempt.
+// retried ignores a retry. A check that reaches its time limit reports the error of its last attempt.
 func retried(string, error) {}
 
-// client connects to some brokers by the settings.
+// client connects to the given brokers with the login of the settings.
 func (e *examination) client(brokers ...string) (*kafka.Client, error) {
 	s := e.settings
 	s.Brokers = brokers

@@ -27,10 +27,10 @@ import (
 
 func TestMain(m *testing.M) { servicetest.Main(m, nil) }
 
-// patience is enough for a broker on the same machine.
+// patience is enough for a broker on the same computer.
 const patience = 5 * time.Second
 
-// patient is the deployment under examination.
+// patient is the deployment that doctor examines.
 type patient struct{ *servicetest.Fixture }
 
 // examine returns what doctor prints and its error.
@@ -50,7 +50,7 @@ func (f patient) examine(o doctor.Options) (string, error) {
 	return out.String(), err
 }
 
-// bad returns the lines that are not ok.
+// bad returns the lines for checks that are not ok.
 func bad(said string) (lines []string) {
 	for line := range strings.Lines(said) {
 		if strings.HasPrefix(line, "wrong ") || strings.HasPrefix(line, "warning ") {
@@ -60,22 +60,22 @@ func bad(said string) (lines []string) {
 	return lines
 }
 
-// plant is a planted misconfiguration: how it is made, and the line that must report it.
+// plant is a planted misconfiguration: the functions that make it, and the lines that must report it.
 type plant struct {
 	name    string
-	more    map[string]string // settings that the deployment is opened with
-	before  func(patient)     // `oriel topics`
-	unready bool              // `oriel topics` is not run
-	plant   func(patient)     // afterwards
+	more    map[string]string // settings with which the deployment is opened
+	before  func(patient)     // runs before `oriel topics`
+	unready bool              // the test does not run `oriel topics`
+	plant   func(patient)     // runs after `oriel topics`
 	options doctor.Options
-	want    []string // of each line that is not ok, in their order
-	code    int      // exit.Misuse, or warned; exit.Failure if 0
+	want    []string // texts in the lines that are not ok, in their order
+	code    int      // exit.Misuse or warned; 0: exit.Failure
 }
 
-// warned is the code of a misconfiguration with which the service would still run.
+// warned is the code of a misconfiguration with which the service still runs.
 const warned = -1
 
-// set plants settings.
+// set plants values of settings.
 func set(pairs ...string) func(patient) {
 	return func(f patient) {
 		for i := 0; i < len(pairs); i += 2 {
@@ -99,7 +99,7 @@ func alter(kind, setting, value string) func(patient) {
 	}
 }
 
-// file plants a file that a setting names.
+// file plants a file and a setting that names it.
 func file(setting, content string, mode os.FileMode) func(patient) {
 	return func(f patient) {
 		path := servicetest.WriteFile(f.T, "file", []byte(content))
@@ -110,7 +110,7 @@ func file(setting, content string, mode os.FileMode) func(patient) {
 	}
 }
 
-// nowhere is an address on which nothing listens.
+// nowhere is an address at which nothing listens.
 const nowhere = "127.0.0.1:1"
 
 var plants = []plant{
@@ -282,7 +282,7 @@ var plants = []plant{
 	},
 }
 
-// fromRegistry makes a registry and a schema in it.
+// fromRegistry creates a registry and a schema in it.
 func fromRegistry(f patient) {
 	registry := srfake.New()
 	f.T.Cleanup(registry.Close)
@@ -293,7 +293,7 @@ func fromRegistry(f patient) {
 	f.register(`{"name":"late","type":"boolean"},{"name":"total","type":"int"}`)
 }
 
-// register adds a version to the subject of the input.
+// register adds a version to the input's subject in the registry.
 func (f patient) register(fields string) {
 	client, err := sr.NewClient(sr.URLs(f.Env["ORIEL_SCHEMA_REGISTRY"]))
 	if err == nil {
@@ -305,7 +305,7 @@ func (f patient) register(fields string) {
 	}
 }
 
-// opened is a local store.
+// opened is a local store that a test has opened.
 type opened struct {
 	t     *testing.T
 	store *local.Store
@@ -317,7 +317,7 @@ func (o opened) close() {
 	}
 }
 
-// store begins the local store of a deployment of some name on the same input.
+// store begins the local store of a deployment with the given name on the same input.
 func (f patient) store(name string) opened {
 	f.T.Helper()
 	cluster, err := topics.Describe(f.Ctx(), f.Client, f.Env["ORIEL_INPUT_TOPIC"])
@@ -370,8 +370,8 @@ func TestEachPlantIsFound(t *testing.T) {
 	}
 }
 
-// TestARightDeploymentIsOk checks a correct deployment before and after its first event, and beside a running service.
-// Doctor must change nothing.
+// TestARightDeploymentIsOk examines a correct deployment before its first event, after it, and while a service runs.
+// Doctor must find no problem and change nothing.
 func TestARightDeploymentIsOk(t *testing.T) {
 	t.Parallel()
 	f := patient{servicetest.New(t, 2, nil)}
@@ -415,7 +415,7 @@ func (f patient) everything() string {
 	for _, topic := range all.Topics {
 		name := *topic.Topic
 		if !strings.HasPrefix(name, f.Name) && !strings.HasPrefix(name, "__") {
-			continue // of a test beside this one
+			continue // a topic of another test
 		}
 		text = append(text, fmt.Sprintf("topic %s of %d", name, len(topic.Partitions)))
 		if topic.IsInternal {

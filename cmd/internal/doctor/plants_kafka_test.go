@@ -15,7 +15,7 @@ import (
 	"oriel/cmd/internal/servicetest"
 )
 
-// secured plants settings to reach a listener; later pairs replace earlier ones.
+// secured plants the settings that a listener requires; later pairs replace earlier ones.
 func secured(listener string, pairs ...string) func(patient) {
 	return func(f patient) {
 		f.Env["ORIEL_BROKERS"] = servicetest.Listener(f.T, listener)
@@ -24,7 +24,7 @@ func secured(listener string, pairs ...string) func(patient) {
 	}
 }
 
-// login plants the user oriel with all rights of `oriel run` except one, on the resource of a kind and name.
+// login plants the user oriel with all rights of `oriel run` except one on the resource of this kind and name.
 func login(kind kmsg.ACLResourceType, name, lacks string) func(patient) {
 	return func(f patient) {
 		rights := f.RightsOf("run")
@@ -39,7 +39,7 @@ func login(kind kmsg.ACLResourceType, name, lacks string) func(patient) {
 	}
 }
 
-// loginWith plants a way to log in that is wrong in some settings.
+// loginWith plants a login with some wrong settings.
 func loginWith(password string, pairs ...string) func(patient) {
 	return func(f patient) {
 		maps.Copy(f.Env, servicetest.Login(f.T))
@@ -48,7 +48,7 @@ func loginWith(password string, pairs ...string) func(patient) {
 	}
 }
 
-// ahead is a clock that is an hour ahead.
+// ahead is a clock that is an hour fast.
 func ahead() time.Time { return time.Now().Add(time.Hour) }
 
 // realPlants need a broker that enforces rights, speaks TLS and shows its time.
@@ -106,8 +106,8 @@ var realPlants = []plant{
 	},
 }
 
-// TestTheRightsOfRunAreEnough checks that the rights of `oriel run`, and no more, are enough for doctor to find no
-// problem.
+// TestTheRightsOfRunAreEnough checks that doctor finds no problem if the user has the rights of `oriel run` and no
+// others.
 func TestTheRightsOfRunAreEnough(t *testing.T) {
 	for _, stream := range []string{"topic", "partition"} {
 		f := patient{servicetest.New(t, 2, map[string]string{"ORIEL_STREAM": stream})}

@@ -10,12 +10,12 @@ import (
 	"oriel/schemas"
 )
 
-// mostPartitions bounds how many partitions of the input are read.
+// mostPartitions bounds the number of input partitions that are read.
 const mostPartitions = 16
 
-// checkRecords decodes the newest record of each partition of the input as the service does. If all are null events it
-// refuses; if some are it warns. It prints places, rules and members of the settings, and of a record only an unknown
-// schema id.
+// checkRecords decodes the newest record of each partition of the input as the service does. It reports a problem if
+// all are null events, and warns if some are. It prints places, rules and members that settings name; of a record's
+// contents it prints only an unknown schema id.
 func (e *examination) checkRecords(ctx context.Context) {
 	const check = "record"
 	switch {
@@ -56,14 +56,15 @@ func (e *examination) checkRecords(ctx context.Context) {
 	case len(bad) == read:
 		e.refuse(check, errors.Join(bad...))
 	default:
-		for _, problem := range bad { // a bad record is an event like any other
+		for _, problem := range bad { // a warning only, because a bad record is an event like any other
 			e.warn(check, "%v", problem)
 		}
 		e.ok(check, "private data was read: the newest records are events of partitions: %d", read-len(bad))
 	}
 }
 
-// newest decodes the last record of a partition. offset is −1 where there is none; problem names no content.
+// newest decodes the last record of a partition. offset is −1 if there is no record; problem contains nothing of the
+// record.
 func (e *examination) newest(
 	ctx context.Context, input topics.Topic, p int32, decoder schemas.EventDecoder,
 ) (offset int64, problem string, err error) {
@@ -87,7 +88,7 @@ func (e *examination) newest(
 			}
 			var event schemas.Event
 			if code := decoder.Decode(&event, r.Value); code != schemas.OK && code != schemas.Filtered {
-				problem = decoder.Problem(nil, code) // of no value, so that it quotes none
+				problem = decoder.Problem(nil, code) // without a value, so that the text quotes nothing
 			}
 		}
 		if offset >= 0 {

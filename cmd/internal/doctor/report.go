@@ -24,18 +24,18 @@ func (r *report) ok(check, format string, args ...any) {
 	r.line("ok", check, fmt.Sprintf(format, args...))
 }
 
-// skipped reports why a check was left out.
+// skipped reports why a check was not made.
 func (r *report) skipped(check, format string, args ...any) {
 	r.line("-", check, fmt.Sprintf(format, args...))
 }
 
-// warn reports a problem that will not stop the service today.
+// warn reports a problem with which the service can still run.
 func (r *report) warn(check, format string, args ...any) {
 	r.warning++
 	r.line("warning", check, fmt.Sprintf(format, args...))
 }
 
-// refuse prints each problem, and what to do, on a line of its own. It reports whether there is any.
+// refuse prints each problem, with advice, on a line of its own. It reports whether there is any problem.
 func (r *report) refuse(check string, err error) bool {
 	if err == nil {
 		return false
@@ -54,7 +54,7 @@ func (r *report) refuse(check string, err error) bool {
 	return true
 }
 
-// summary prints the last line. The error has the exit code of wrong settings if unsettled.
+// summary prints the last line. If unsettled, the returned error has the exit code of wrong settings.
 func (r *report) summary(unsettled bool) error {
 	fmt.Fprintf(r.w, "%d checks: %d wrong, %d warnings\n", r.checks, r.wrong, r.warning)
 	const text = "checks that failed: %d; see the lines that begin with \"wrong\""

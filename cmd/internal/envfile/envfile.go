@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Read sets the variables of a file that the environment lacks. Each line is NAME=value. A value without quotes is all
-// that follows the first =, as `docker run --env-file` takes it. A value with quotes is read as a POSIX shell reads it,
+// Read sets those variables of a file that the environment lacks. Each line is NAME=value. A value without quotes is
+// everything after the first =, as in `docker run --env-file`. A value with quotes is read as a POSIX shell reads it,
 // so that `. FILE` and --env-file agree. Empty lines and lines that start with # are skipped.
 func Read(path string) error {
 	if path == "" {
@@ -88,7 +88,7 @@ func Unquote(value string) (string, error) {
 }
 
 // doubleQuoted reads the text after a double quote up to the closing one. It returns the unescaped text, and the number
-// of bytes read with the closing quote.
+// of bytes read, including the closing quote.
 func doubleQuoted(text string) (inner []byte, length int, err error) {
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {

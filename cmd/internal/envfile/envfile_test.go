@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// TestEnvFilesUnderstandQuotes as a shell does, and refuse by their line what a shell would read otherwise.
+// TestEnvFilesUnderstandQuotes checks that quotes are read as a shell reads them. A text that a shell would read
+// differently must be refused, with the number of its line.
 func TestEnvFilesUnderstandQuotes(t *testing.T) {
 	for value, want := range map[string]string{
 		``: ``, `plain`: `plain`, `a|y $x \n`: `a|y $x \n`, `late, on time`: `late, on time`,

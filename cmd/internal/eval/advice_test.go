@@ -13,11 +13,12 @@ import (
 	"oriel/mechanisms/mechtest/tiertest"
 )
 
-// stream makes events of one kind: features before the constant and the norm, and a label.
+// stream makes events of one kind: a label, and features to which the test adds a constant before it scales them to
+// norm 1.
 type stream struct {
 	name, loss string
 	dimension  int
-	next       func(rng *rand.Rand, t float64) (x []float64, y float64) // t is in [0, 1)
+	next       func(rng *rand.Rand, t float64) (x []float64, y float64) // t is the position in the stream, in [0, 1)
 }
 
 // class draws a label from a logistic model.
@@ -43,8 +44,8 @@ func inner(x, w []float64, scale float64) (sum float64) {
 	return sum
 }
 
-// testStreams returns very different streams of classes: drift, rare labels, sparse one-hots, many coordinates, and
-// features that do not matter; and a stream with a numeric target.
+// testStreams returns very different streams: five of classes, with drift, rare labels, sparse one-hot features, many
+// coordinates, and features without influence; and one with a numeric target.
 func testStreams() []stream {
 	fixed := rand.New(rand.NewPCG(77, 1))
 	w, v := normals(fixed, 200), normals(fixed, 200)
@@ -99,9 +100,10 @@ func (s stream) lines(n int) (l lines) {
 }
 
 // TestAdviceHelpsOnEveryStream checks the advice of `oriel plan` at ε = 1 over 14 000 events (40 000 in the long form).
-// It must keep half of the gain of the same learner without noise, or be within 0.02 of it. It must lose less than
-// settings without the advice. Where a label is so rare that the base rate cannot be beaten in so many events, it may
-// lose 0.005 more. In the short form every eighth step decides, so that a model is at most 7 events old.
+// It must keep half of the gain of the same learner without noise, or be within 0.02 of the learner's loss. Its loss
+// must be smaller than with settings without the advice. If a label is so rare that no learner beats the base rate in
+// this many events, its loss may be 0.005 larger. In the short form a decision comes every eighth step, so that a model
+// is at most 7 events old.
 func TestAdviceHelpsOnEveryStream(t *testing.T) {
 	events, every := tiertest.Runs(14_000, 40_000), tiertest.Runs(8, 1)
 	for _, s := range testStreams() {

@@ -2,9 +2,9 @@ package eval
 
 import "math"
 
-// Predictions are sorted into bins: a sign, an octave of [2^-14, 2^18), and 1/512 of the octave. Smaller predictions
-// share a bin with 0, and larger ones the last bin. So two predictions of one bin are within 0.2 % of each other, or
-// both within 2^-14 of 0.
+// Predictions are sorted into bins by sign, by octave of [2^-14, 2^18), and by 1/512 of the octave. Smaller predictions
+// share a bin with 0, and larger ones are in the last bin. So two predictions in one bin differ by at most 0.2 %, or
+// are both within 2^-14 of 0.
 const (
 	leastOctave = -14
 	octaves     = 32
@@ -15,7 +15,7 @@ const (
 
 // binOf returns the bin of x; it is monotone in x.
 func binOf(x float64) int {
-	fraction, exponent := math.Frexp(min(math.Abs(x), math.MaxFloat64)) // fraction in [½, 1), or both 0
+	fraction, exponent := math.Frexp(min(math.Abs(x), math.MaxFloat64)) // fraction is in [½, 1), or 0 for x = 0
 	place := 0
 	if octave := exponent - 1 - leastOctave; octave >= 0 && fraction > 0 {
 		place = 1 + min(octave*parts+int((fraction-0.5)*2*parts), side-1)
@@ -68,13 +68,13 @@ func auc(all ...*ranks) float64 {
 	return wins / (high * low)
 }
 
-// quantile is the running quantile of added values: the bin below which a share of the weight lies. It is updated
-// with each added value.
+// quantile is the running quantile of the added values: the bin below which the given share of the weight lies. It is
+// updated with each added value.
 type quantile struct {
 	level float64
 	bins  []float64
 	at    int
-	below float64 // weight of the bins before at
+	below float64 // total weight of the bins before `at`
 	total float64
 }
 

@@ -39,8 +39,8 @@ func TestAUCOfKnownOrders(t *testing.T) {
 	f([]float64{-1, 2, 2, 1e9}, []bool{false, true, false, true}, 0.875)
 }
 
-// TestAUCOfBinsIsThatOfPairs checks that ranks of two halves add up, and that binning changes less than the fourth
-// decimal.
+// TestAUCOfBinsIsThatOfPairs compares auc with exactAUC: the ranks of two halves must add up, and binning must change
+// the AUC by less than 10⁻⁴.
 func TestAUCOfBinsIsThatOfPairs(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 5))
 	for _, scale := range []float64{1e-3, 0.1, 1, 30} {

@@ -12,7 +12,8 @@ import (
 
 // banded is a contender whose decisions have a band.
 type banded interface {
-	// within returns the result of operators.BandScore.Within under the newest decision.
+	// within reports whether the event's label is within the newest band, and returns the band's width. See
+	// operators.BandScore.Within.
 	within(e *event) (within bool, width float64)
 }
 
@@ -43,14 +44,15 @@ func (c *machine) within(e *event) (within bool, width float64) {
 	return c.rule.Band.Within(c.points[e.Stream], e.decoded, band[0], band[1])
 }
 
-// bandTally counts events and how many were within their bands. Each event counts once, whatever its weight.
+// bandTally counts events, the events within their bands, and the sum of widths. Each event counts once, whatever its
+// weight.
 type bandTally struct{ events, within, width float64 }
 
 func (t *bandTally) add(o bandTally) {
 	t.events, t.within, t.width = t.events+o.events, t.within+o.within, t.width+o.width
 }
 
-// held counts an event of a stretch, if the contender has a band.
+// countBand counts an event of a stretch, if the contender has a band.
 func (r *contestant) countBand(stretch int, e *event) {
 	b, ok := r.contender.(banded)
 	if !ok || r.score.rule.Band == nil {
@@ -82,7 +84,7 @@ func (s *score) bandWidth() float64 {
 	return all.width / all.events
 }
 
-// farthest returns a function that selects the share with the largest distance from a level.
+// farthest returns a function that selects the share that is farthest from level.
 func farthest(level float64) func(x ...float64) float64 {
 	return func(x ...float64) float64 {
 		worst := x[0]
@@ -95,7 +97,7 @@ func farthest(level float64) func(x ...float64) float64 {
 	}
 }
 
-// bandCurve computes the share of each stretch that was within its bands, averaged over the seeds.
+// bandCurve computes, for each stretch, the share of events within their bands, averaged over the seeds.
 func (row *Row) bandCurve(racers []*contestant) {
 	if !row.Within.Mean.Known() {
 		return
@@ -109,7 +111,8 @@ func (row *Row) bandCurve(racers []*contestant) {
 	}
 }
 
-// bandChart draws the share of events within bands along the streams, and the level that it must reach in the long run.
+// bandChart draws the share of events within their bands along the streams, and the level that the share must reach in
+// the long run.
 func bandChart(band *operators.BandScore, length float64) *figure.Chart {
 	level := figure.Line{
 		End: fmt.Sprintf("%g", band.Level), Look: figure.Look(bandLook), Width: 1,
@@ -121,5 +124,5 @@ func bandChart(band *operators.BandScore, length float64) *figure.Chart {
 	}
 }
 
-// bandLook is the look of the line at the level.
+// bandLook is the number of the look with which the line at the level is drawn.
 const bandLook = 7

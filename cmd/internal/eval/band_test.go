@@ -15,11 +15,12 @@ import (
 	"oriel/mechanisms/mechtest/tiertest"
 )
 
-// law returns mean and deviation of a label, given the part of the stream and the features.
+// law returns the mean and the standard deviation of a label, given the position in the stream, from 0 to 1, and the
+// features.
 type law func(part float64, x []float64, rng *rand.Rand) (mean, deviation float64)
 
-// bandStreams are laws of labels that a band must cover: labels as the model assumes, noise that grows along a feature,
-// a jump in the middle, and drift; labels far beyond the first band; and two classes, whose bands are sets.
+// bandStreams are streams of labels that a band must cover: labels as the model assumes, noise that grows along a
+// feature, a jump in the middle, drift, labels far beyond the first band, and two classes, whose bands are sets.
 var bandStreams = map[string]law{
 	"steady": func(float64, []float64, *rand.Rand) (float64, float64) { return 0, 0.2 },
 	"heteroscedastic": func(_ float64, x []float64, _ *rand.Rand) (float64, float64) {
@@ -57,9 +58,9 @@ func bandLines(n int, classes bool, of law) (l lines) {
 	return l
 }
 
-// TestBandsHoldOnEveryStream checks that bands cover at their level on streams of all kinds. They are about as wide as
-// without privacy, although the model has noise. The long form wants 0.9 ± 0.01 of 10⁵ events at ε = 1 for life. The
-// short form has longer steps and few events.
+// TestBandsHoldOnEveryStream checks on streams of all kinds that bands cover the share of labels given by their level.
+// They must be about as wide as without privacy, although the model has noise. The long form requires 0.9 ± 0.01 of 10⁵
+// events at ε = 1 for life. The short form has longer steps and few events.
 func TestBandsHoldOnEveryStream(t *testing.T) {
 	n, slack := tiertest.Runs(5000, 100_000), tiertest.Runs(0.025, 0.01)
 	more := tiertest.Runs([]string{"ORIEL_EPSILON=8", "ORIEL_BAND_STEP=0.01"}, []string{"ORIEL_EPSILON=1"})
@@ -95,7 +96,7 @@ func TestBandsHoldOnEveryStream(t *testing.T) {
 	}
 }
 
-// TestBandsInATable checks how bands are printed and drawn.
+// TestBandsInATable checks how reports print and draw bands.
 func TestBandsInATable(t *testing.T) {
 	s := load(t, "ORIEL_BAND=0.9", "ORIEL_FEATURES_MAX=1")
 	r := evaluate(t, Input{Settings: []settings.Settings{s}}, bandLines(200, true, bandStreams["steady"]))
@@ -115,9 +116,9 @@ func TestBandsInATable(t *testing.T) {
 	}
 }
 
-// TestBandsHoldOnFlights checks bands on the demo's flights at ε = 1 for life. The share within is 0.9 ± 0.01, the
-// width at most 1.05 times the width without noise, and the model's loss at most 1.005 times that of a model without a
-// band.
+// TestBandsHoldOnFlights checks bands on the demo's flights at ε = 1 for life. The share within must be 0.9 ± 0.01, the
+// width at most 1.05 times the width without noise, and the model's loss at most 1.005 times the loss of a model
+// without a band.
 func TestBandsHoldOnFlights(t *testing.T) {
 	tiertest.Slow(t, "TestBandsHoldOnEveryStream")
 	for _, classes := range []bool{false, true} {

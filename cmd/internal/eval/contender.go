@@ -9,7 +9,7 @@ import (
 	"oriel/schemas"
 )
 
-// event is a record that all contenders share. A contender must not keep it after its turn.
+// event is a record that all contenders share. A contender must not keep it after it has taken the event's turns.
 type event struct {
 	Item
 	decoded schemas.Event
@@ -36,7 +36,7 @@ type machine struct {
 	*runner
 	rule   *operators.Score
 	points [][]float64  // the newest decision of each stream
-	bands  [][2]float64 // low and high of its band, if decisions have one
+	bands  [][2]float64 // ends of each stream's newest band, if decisions have one
 }
 
 // newMachine opens the streams of a model.
@@ -63,8 +63,8 @@ func (c *machine) predict(e *event) (loss, prediction float64) {
 
 func (c *machine) learn(e *event) error { return c.take(e.Item) }
 
-// baseRate predicts the best constant of all earlier events: the share of label 1, the mean, or the quantile. If the
-// operator predicts nothing it stays at the first decision. It knows the labels exactly, without privacy.
+// baseRate predicts the best constant for all earlier events: the share of label 1, the mean, or the quantile. If the
+// operator predicts nothing, baseRate stays at the first decision. It knows the labels exactly, without privacy.
 type baseRate struct {
 	rule    *operators.Score
 	streams []baseStream

@@ -10,8 +10,8 @@ import (
 	"oriel/schemas"
 )
 
-// TestDrawsWithoutPrivacyAreTheBest checks that without privacy nothing is random: a rule that draws then takes the
-// best element so far, whatever its ε.
+// TestDrawsWithoutPrivacyAreTheBest checks that without privacy nothing is random: a rule that draws elements then
+// takes the best element so far, whatever its ε.
 func TestDrawsWithoutPrivacyAreTheBest(t *testing.T) {
 	s, err := settings.Load([]string{
 		"ORIEL_OPERATOR=submodular", "ORIEL_RULE=draws", "ORIEL_MECHANISM=draws", "ORIEL_PICK=2", "ORIEL_ELEMENTS=9",
@@ -34,7 +34,7 @@ func TestDrawsWithoutPrivacyAreTheBest(t *testing.T) {
 	}
 	for i := range 40 {
 		v := make([]float64, 9)
-		v[4+i%2*3] = 1 // elements 4 and 7
+		v[4+i%2*3] = 1 // the events reward elements 4 and 7 in turn
 		for _, d := range machine.Add(nil, operators.Record{
 			Event: schemas.Event{Vector: schemas.Vector{Values: v}}, Identity: noise.Identity{Offset: int64(i)},
 		}) {

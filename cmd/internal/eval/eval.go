@@ -15,17 +15,17 @@ import (
 	"oriel/schemas"
 )
 
-// Item is one record of a stream. The package owns the record once it has it.
+// Item is one record of a stream. The package owns the record once a Source has passed it on.
 type Item struct {
 	Stream int32
 	Record records.Record
 	Place  Place
 }
 
-// Place is the position of a record in a file or in a merged topic. The zero value is for a record of a partition that
-// is a stream, because such a record has an offset.
+// Place is the position of a record in a file or in a merged topic. It is zero for a record of a partition that is a
+// stream, because such a record has an offset.
 type Place struct {
-	Unit   string // for example "line", "record of a table" or "partition 3, offset"
+	Unit   string // noun for positions, for example "line", "record of a table" or "partition 3, offset"
 	Number int64
 }
 
@@ -39,14 +39,14 @@ func (i Item) String() string {
 
 // Source provides the events.
 type Source interface {
-	// Totals returns about how many records each stream has; they define where halves and stretches end.
+	// Totals returns the approximate number of records of each stream, by which halves and stretches are divided.
 	Totals() []int64
 	// Each calls f for each record, in order within each stream.
 	Each(ctx context.Context, f func(Item) error) error
 }
 
-// Delay is the time until a label becomes known: a number of events of its stream, or a duration after its event. Only
-// then do contenders learn from the event.
+// Delay is the time until a label becomes known: a number of events of its stream, or a duration after its event.
+// Contenders learn from the event only then.
 type Delay struct {
 	Events int
 	Time   time.Duration
@@ -64,14 +64,14 @@ func (d Delay) String() string {
 
 // Input holds the settings to compare.
 type Input struct {
-	Settings []settings.Settings // one for each row; all decode events alike
+	Settings []settings.Settings // one for each row; all must decode events in the same way
 	Seeds    int                 // number of runs of each setting
-	Read     [][]Published       // by row and stream: published decisions that replace runs; nil: none
+	Read     [][]Published       // by row and stream: published decisions that are scored in place of runs; nil: none
 	Delay    Delay
 	Progress func(events int)
 }
 
-// chunk is how many turns all contenders take before more records are read.
+// chunk is the number of turns that all contenders take before more records are read.
 const chunk = 2048
 
 // turn is an event to predict, or an event whose label has become known.
@@ -101,7 +101,7 @@ func New(ctx context.Context, in Input, source Source) (*Report, error) {
 	return f.report()
 }
 
-// field holds all contenders and the turns that they have not taken yet.
+// field holds all contenders and the turns that they still have to take.
 type field struct {
 	in       Input
 	totals   []int64
@@ -189,7 +189,7 @@ func (f *field) private(i int) (entry, error) {
 	return e, nil
 }
 
-// take decodes a record, and turns it and the events whose labels are now known into turns.
+// take decodes a record. It adds turns for the record, and for the events whose labels are known by then.
 func (f *field) take(i Item) error {
 	e := &event{Item: i}
 	if !i.Record.Unreadable {
@@ -217,7 +217,7 @@ func (f *field) take(i Item) error {
 	return f.run()
 }
 
-// due passes on the events of a stream whose labels are known, and drops them.
+// due adds turns for the events of a stream whose labels are known, and removes these events from the waiting ones.
 func (f *field) due(stream int32, known func([]*event) bool) {
 	for len(f.waiting[stream]) > 0 && known(f.waiting[stream]) {
 		f.turns = append(f.turns, turn{f.waiting[stream][0], true})
@@ -225,7 +225,7 @@ func (f *field) due(stream int32, known func([]*event) bool) {
 	}
 }
 
-// run lets all contenders take the waiting turns, as many contenders at a time as there are processors.
+// run lets all contenders take the waiting turns. As many contenders run at a time as there are processors.
 func (f *field) run() error {
 	err := each(f.racers, func(r *contestant) error { return r.run(f.turns) })
 	f.in.Progress(f.progress)
@@ -233,7 +233,8 @@ func (f *field) run() error {
 	return err
 }
 
-// each calls do for all elements, as many at a time as there are processors. After a failure it starts no further ones.
+// each calls do for all elements. As many calls run at a time as there are processors. After a failure it starts no
+// further calls.
 func each[T any](all []T, do func(T) error) error {
 	workers := min(runtime.GOMAXPROCS(0), len(all))
 	failed := make([]error, workers)

@@ -78,9 +78,9 @@ func evaluate(t *testing.T, in Input, source Source) *Report {
 	return r
 }
 
-// TestReferenceIsTheTextbooks compares the configured learner without noise with plain code for follow the approximate
-// leader over exact sums (operators/coco/SPEC.md §5.1 with ĝ = g). Each event must be scored before it is learned from,
-// also when labels come late.
+// TestReferenceIsTheTextbooks compares the configured learner without noise with a plain implementation of follow the
+// approximate leader over exact sums (operators/coco/SPEC.md §5.1 with ĝ = g). Each event must be scored before it is
+// learned from, also if labels come late.
 func TestReferenceIsTheTextbooks(t *testing.T) {
 	l, xs, ys := sample(5000)
 	for _, delay := range []int{0, 1, 300} {
@@ -116,7 +116,7 @@ func TestReferenceIsTheTextbooks(t *testing.T) {
 	}
 }
 
-// TestBaseRateIsOfEventsBefore compares the base rate with plain counting.
+// TestBaseRateIsOfEventsBefore compares the base rate with plain counts of the earlier events.
 func TestBaseRateIsOfEventsBefore(t *testing.T) {
 	l, _, ys := sample(2000)
 	r := evaluate(t, Input{Settings: []settings.Settings{load(t)}}, l)
@@ -136,7 +136,8 @@ func TestBaseRateIsOfEventsBefore(t *testing.T) {
 	}
 }
 
-// TestDelayByTime checks that labels ten seconds late, of events a second apart, equal labels ten events late.
+// TestDelayByTime checks that a delay of ten seconds, over events a second apart, gives the same figures as a delay of
+// ten events.
 func TestDelayByTime(t *testing.T) {
 	l, _, _ := sample(1000)
 	in := Input{Settings: []settings.Settings{load(t)}}
@@ -154,7 +155,7 @@ func TestDelayByTime(t *testing.T) {
 }
 
 // TestSeedsRepeatAndDiffer checks that equal calls give equal figures, and that different seeds give different noise,
-// so that mean and worst differ.
+// so that the mean differs from the worst value.
 func TestSeedsRepeatAndDiffer(t *testing.T) {
 	l, _, _ := sample(1500)
 	in := Input{Settings: []settings.Settings{load(t), load(t, "ORIEL_EPSILON=0.5")}, Seeds: 3}
@@ -174,7 +175,7 @@ func TestSeedsRepeatAndDiffer(t *testing.T) {
 	}
 }
 
-// TestNullEventsTakeTheirPlace checks that null events are counted by reason and not scored.
+// TestNullEventsTakeTheirPlace checks that null events are counted by reason and are not scored.
 func TestNullEventsTakeTheirPlace(t *testing.T) {
 	l, _, _ := sample(300)
 	l[7], l[20], l[21] = `{"features":[1,2],"label":1}`, `{"features":[1,2,3],"label":7}`, `{"features":[1,2],"label":1}`
@@ -204,7 +205,7 @@ func TestNullEventsTakeTheirPlace(t *testing.T) {
 	}
 }
 
-// TestEveryLossHasItsFigures checks which figures exist for classes, for numeric targets, and for other losses.
+// TestEveryLossHasItsFigures checks which figures a report has for classes, for numeric targets, and for other losses.
 func TestEveryLossHasItsFigures(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	targets, costs := lines{}, lines{}
@@ -256,7 +257,7 @@ func TestEveryLossHasItsFigures(t *testing.T) {
 }
 
 // TestWealthIsCounted checks that the uniform portfolio, the last row, has the logarithm of wealth that plain
-// multiplication gives. A learner has more of it. The table shows wealth in place of a loss near 0.
+// multiplication gives. A learner must have more wealth. The table must show wealth in place of a loss near 0.
 func TestWealthIsCounted(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 6))
 	events, wealth := lines{}, 1.0
@@ -290,7 +291,7 @@ func TestWealthIsCounted(t *testing.T) {
 	}
 }
 
-// TestFirstDecisionIsNoBaseRate checks that the last row keeps the first decision if losses predict nothing.
+// TestFirstDecisionIsNoBaseRate checks that the last row keeps the first decision if the loss predicts nothing.
 func TestFirstDecisionIsNoBaseRate(t *testing.T) {
 	events := lines{}
 	for range 200 {
@@ -304,7 +305,8 @@ func TestFirstDecisionIsNoBaseRate(t *testing.T) {
 	}
 }
 
-// TestCalibrationIsOfBins checks that predictions of 0.75 that come true in half of the cases have an error of 0.25.
+// TestCalibrationIsOfBins checks the calibration error: it must be 0.25 for predictions of 0.75 that come true in half
+// of the cases.
 func TestCalibrationIsOfBins(t *testing.T) {
 	s := score{rule: &operators.Score{Predicts: operators.LogOdds}}
 	for i := range 100 {

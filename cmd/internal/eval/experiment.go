@@ -12,7 +12,7 @@ import (
 	"oriel/schemas"
 )
 
-// Tests reports whether settings configure an experiment, which NewExperiment can run.
+// Tests reports whether the settings configure an experiment, which NewExperiment can evaluate.
 func Tests(s settings.Settings) (bool, error) {
 	learner, err := s.Learner()
 	return err == nil && operators.ExperimentOf(learner.Operator()) != nil, err
@@ -22,29 +22,29 @@ func Tests(s settings.Settings) (bool, error) {
 type subject struct {
 	*runner
 	of    *operators.Experiment
-	lines [][]byte   // by stream: the newest decision that no look has read; empty: none
-	ran   [][]*trial // results by stream, then experiment
-	truth bool       // the subject also counts events, for the truth
+	lines [][]byte   // by stream: the newest decision, if look has not read it yet; else empty
+	ran   [][]*trial // results by stream, then by experiment
+	truth bool       // the subject also counts outcomes by arm, for the true effects
 	turn  uint64     // number of the experiment of the current record; 0: none
 }
 
 // trial holds the results of one experiment of a stream.
 type trial struct {
 	last  operators.Findings
-	found []float64 // by treatment arm: events when the verdict first named it; 0: never
-	path  []point   // results of looks, thinned to mostPoints
+	found []float64 // by treatment arm: number of events when the verdict first named the arm; 0: never
+	path  []point   // results at looks, thinned to mostPoints
 	every int
 	seen  int
 
-	arms []moments // outcomes by arm; only if events are counted
-	peek []peeking // by treatment arm
+	arms []moments // outcomes by arm; only if the subject counts them
+	peek []peeking // analyst who peeks, by treatment arm
 }
 
 // point is the result at one look.
 type point struct {
 	events  float64
-	effects []operators.Estimate // by treatment arm
-	truth   []float64            // mean of all events so far minus the control's; NaN: no events
+	effects []operators.Estimate // effects at the look, by treatment arm
+	truth   []float64            // by treatment arm: mean of all events so far minus the control's mean; NaN: no events
 	peeked  []operators.Estimate
 }
 
@@ -53,12 +53,12 @@ type moments struct{ n, sum, squares float64 }
 
 // peeking simulates an analyst who looks often, and each time uses a test that is valid for a single look.
 type peeking struct {
-	now   operators.Estimate // the difference of means ± 1.96 standard errors
-	first float64            // events when the interval first excluded 0; 0: never
-	back  int                // later looks whose interval contains 0
+	now   operators.Estimate // the difference of means ± 1.96 standard errors, at the last look
+	first float64            // number of events when the interval first excluded 0; 0: never
+	back  int                // number of later looks whose interval contains 0
 }
 
-// mostPoints bounds the looks of a stream that are kept for the plot. When there are more, every second one is dropped.
+// mostPoints bounds the looks of a stream that are kept for the plot. If there are more, every second look is dropped.
 const mostPoints = 512
 
 func newSubject(m streams.Model, of *operators.Experiment, streams, seed int) (*subject, error) {
@@ -79,7 +79,7 @@ func newSubject(m streams.Model, of *operators.Experiment, streams, seed int) (*
 	return x, err
 }
 
-// takeAll takes records, and looks at each decision that follows.
+// takeAll takes records, and reads each decision that they cause.
 func (x *subject) takeAll(items []Item) error {
 	for _, i := range items {
 		x.turn = x.of.Of(x.walks[i.Stream].Stream.Steps() + 1)
@@ -96,7 +96,7 @@ func (x *subject) takeAll(items []Item) error {
 	return nil
 }
 
-// look reads a decision.
+// look reads a decision, and adds its effects to the results.
 func (x *subject) look(stream int32, line []byte) error {
 	d, err := schemas.ParseDecision(line)
 	if err != nil {
@@ -125,7 +125,7 @@ func (x *subject) look(stream int32, line []byte) error {
 	return nil
 }
 
-// keep adds a look to the path. Which looks are kept depends only on their number, so all subjects keep the same ones.
+// keep adds a look to the path. The choice of looks depends only on their number, so all subjects keep the same looks.
 func (t *trial) keep(p point) {
 	if t.seen++; (t.seen-1)%t.every != 0 {
 		return
@@ -140,7 +140,7 @@ func (t *trial) keep(p point) {
 	t.path = t.path[:(len(t.path)+1)/2]
 }
 
-// look is one look of the analyst who peeks.
+// look updates the analyst's interval at one look.
 func (p *peeking) look(arm, control moments, events float64) {
 	half := 1.959964 * math.Sqrt(arm.error()+control.error())
 	value := arm.sum/arm.n - control.sum/control.n
@@ -153,13 +153,13 @@ func (p *peeking) look(arm, control moments, events float64) {
 	}
 }
 
-// error returns the squared standard error of the mean.
+// error returns the squared standard error of the mean of the outcomes.
 func (m moments) error() float64 {
 	mean := m.sum / m.n
 	return max(0, m.squares/m.n-mean*mean) / m.n
 }
 
-// counting makes the subject count the events of the experiment.
+// counting makes the subject count the outcomes of the experiment by arm.
 func (x *subject) counting() {
 	var event schemas.Event
 	x.accepted = func(stream int32, value []byte) {

@@ -8,7 +8,8 @@ import (
 	"oriel/operators"
 )
 
-// Slide draws the first setting with seed 1: the effects of the first stream over its events, and the width of bands.
+// Slide draws the results of the first setting with seed 1: the effects in the first stream against the number of
+// events, and the width of their bands.
 func (r *ExperimentReport) Slide() *figure.Slide {
 	row := &r.Rows[0]
 	left := &figure.Chart{

@@ -29,28 +29,29 @@ type ExperimentReport struct {
 type ExperimentRow struct {
 	rowHead
 
-	Arms []ArmFound `json:"arms"` // by stream, then experiment, then treatment arm
+	Arms []ArmFound `json:"arms"` // results, by stream, then by experiment, then by treatment arm
 
 	path  []point // looks of the first stream's first experiment with seed 1
 	found []float64
-	exact []point // the same looks without noise, with truths
+	exact []point // results without noise at the same looks, with the true effects
 }
 
 // ArmFound is one arm of an experiment of a stream.
 type ArmFound struct {
 	Stream       int      `json:"stream"`
-	Number       int      `json:"experiment,omitempty"` // of experiments in turn, from 1
+	Number       int      `json:"experiment,omitempty"` // number of the experiment in its stream, from 1, if the stream has several
 	Arm          string   `json:"arm"`
-	Private      Sequence `json:"private"` // at the last look with seed 1; found_after is the median over the seeds that found the arm
+	Private      Sequence `json:"private"` // state at the last look with seed 1; found_after is the median over the seeds that found the arm
 	Found        int      `json:"found_seeds"`
-	Unfit        int      `json:"unfit_seeds"` // seeds whose arms do not have the configured probabilities
+	Unfit        int      `json:"unfit_seeds"` // number of seeds for which arms did not have the configured probabilities
 	WithoutNoise Sequence `json:"without_privacy"`
 	Truth        Number   `json:"truth"` // mean of the arm minus the control's, over all events of the experiment
 	Peeking      Sequence `json:"peeking_without_privacy"`
-	Back         int      `json:"peeking_back_looks"` // looks at which peeking no longer found the arm
+	Back         int      `json:"peeking_back_looks"` // number of looks at which the analyst who peeks no longer found the arm
 }
 
-// Sequence is an effect with its band at the last look, and the number of events when it was found, null if never.
+// Sequence is an effect with its band at the last look, and the number of events when it was found, null if it was
+// never found.
 type Sequence struct {
 	Effect     Number `json:"effect"`
 	Low        Number `json:"low"`
@@ -88,7 +89,7 @@ func newExperimentReport(in Input, all []*contest, events, streams int) (*Experi
 	return r, nil
 }
 
-// armFound returns the result of the arm-th arm after the control, in an experiment of a stream.
+// armFound returns the result of a treatment arm, the arm-th after the control, in an experiment of a stream.
 func (c *contest) armFound(stream, turn, arm int) ArmFound {
 	exact := c.exact.ran[stream][turn]
 	a := ArmFound{Stream: stream, Arm: c.of.Arms[arm+1], Truth: none, Back: exact.peek[arm].back}
@@ -184,7 +185,7 @@ func (r *ExperimentReport) printRows(out io.Writer) {
 	_ = w.Flush()
 }
 
-// named returns the name of an arm, with its stream and experiment where there are several.
+// named returns the name of an arm. It adds the stream and the experiment if there are several.
 func (r *ExperimentReport) named(a ArmFound) string {
 	name := a.Arm
 	if r.Streams > 1 {

@@ -11,7 +11,7 @@ import (
 	"oriel/cmd/internal/settings"
 )
 
-// assigned returns events of three arms with the given rates of conversion. Every hundredth event is invalid.
+// assigned returns events of three arms with these rates of conversion. Every hundredth event is invalid.
 func assigned(n int, rates ...float64) (l lines) {
 	random := rand.New(rand.NewPCG(4, 31))
 	for i := range n {
@@ -45,11 +45,11 @@ func experimentOf(t *testing.T, events lines, env ...string) (*ExperimentReport,
 	return NewExperiment(t.Context(), Input{Settings: []settings.Settings{s}, Seeds: 2, Progress: func(int) {}}, events)
 }
 
-// TestExperimentAgreesWithTheTruth checks that a better arm is found and an equal one is not. The test counts the truth
-// from the events. Without privacy the band must be the mixture sequence for the variance, and peeking the result of a
-// test at each look.
+// TestExperimentAgreesWithTheTruth checks that a better arm is found and an equal one is not. The test counts the true
+// effect from the events. Without privacy the band must be the mixture sequence for the variance, and the analyst who
+// peeks must have the result of a plain test at each look.
 func TestExperimentAgreesWithTheTruth(t *testing.T) {
-	const skipped = 3 * 50 // events before the experiment
+	const skipped = 3 * 50 // number of events before the experiment
 	events := assigned(8000, 0.3, 0.5, 0.3)
 	r, err := experimentOf(t, events, "ORIEL_EXPERIMENT_STEP=4")
 	if err != nil {
@@ -92,14 +92,14 @@ func TestExperimentAgreesWithTheTruth(t *testing.T) {
 			t.Errorf("%s: peeking finds it after %g, and loses it at %d looks; want %g and %d", a.Arm, a.Peeking.FoundAfter, a.Back,
 				first[k], back[k])
 		}
-		// v = E[(y − m)²|k]/π_k + E[(y − m)²|0]/π_0, A = t/v, r = A(target)/(2 ln(1/α) + ln(1 + 2 ln(1/α))), with α/2 of two
-		// arms each.
+		// The variance is v = E[(y − m)²|k]/π_k + E[(y − m)²|0]/π_0, with A = t/v and r = A(target)/(2 ln(1/α) + ln(1 + 2
+		// ln(1/α))). Each of the two arms has α/2.
 		v, n := 4*(p*(1-p)+(p-0.3)*(p-0.3))+2*(q*(1-q)+(q-0.3)*(q-0.3)), 8000.-skipped
 		most := 2 * math.Log(2/0.05)
 		information, mixing := n/v, 4000/v/(most+math.Log(1+most))
 		want := math.Sqrt((information+mixing)*(math.Log((information+mixing)/mixing)+most)) / information
 		got := float64(a.WithoutNoise.High-a.WithoutNoise.Low) / 2
-		if got < want*(1-1e-3) || got > want*1.1 { // v averages over both arms, and the grid rounds it up
+		if got < want*(1-1e-3) || got > want*1.1 { // v is estimated over both arms, and rounded up to a grid
 			t.Errorf("%s: without privacy ± %g, want %g", a.Arm, got, want)
 		}
 		private := float64(a.Private.High-a.Private.Low) / 2
@@ -110,7 +110,7 @@ func TestExperimentAgreesWithTheTruth(t *testing.T) {
 			found != a.WithoutNoise.FoundAfter.Known() || a.Unfit > 0 {
 			t.Errorf("%+v", a)
 		}
-		if a.Private.FoundAfter > 3000 || a.WithoutNoise.FoundAfter > 3000 { // 0.2 is seven standard errors
+		if a.Private.FoundAfter > 3000 || a.WithoutNoise.FoundAfter > 3000 { // the effect, 0.2, is seven standard errors
 			t.Errorf("%s is found late: %+v", a.Arm, a)
 		}
 	}
@@ -132,8 +132,8 @@ func TestExperimentAgreesWithTheTruth(t *testing.T) {
 	}
 }
 
-// TestExperimentsInTurnAgreeWithTheTruth checks that each experiment of a stream has a result of its own: events,
-// effect and verdict are of its steps alone.
+// TestExperimentsInTurnAgreeWithTheTruth checks that each experiment of a stream has a result of its own, whose events,
+// effect and verdict come only from the experiment's own steps.
 func TestExperimentsInTurnAgreeWithTheTruth(t *testing.T) {
 	events := append(assigned(4000, 0.3, 0.5, 0.3), assigned(4000, 0.3, 0.3, 0.5)...)
 	r, err := experimentOf(t, events, "ORIEL_EXPERIMENT_STEP=1,81")
@@ -156,8 +156,8 @@ func TestExperimentsInTurnAgreeWithTheTruth(t *testing.T) {
 	}
 }
 
-// TestExperimentsWithoutAVerdict checks that arms not drawn as the settings say have no verdict, and that few events
-// have no look.
+// TestExperimentsWithoutAVerdict covers two cases: arms that do not have the configured probabilities get no verdict,
+// and too few events give no look.
 func TestExperimentsWithoutAVerdict(t *testing.T) {
 	r, err := experimentOf(t, assigned(2000, 0.1, 0.9, 0.1), "ORIEL_PROPENSITIES=0.2|0.4|0.4")
 	if err != nil {
@@ -176,7 +176,8 @@ func TestExperimentsWithoutAVerdict(t *testing.T) {
 	}
 }
 
-// TestPathsAreThinned checks that every 2^k-th look is kept, the same ones for all subjects with the same looks.
+// TestPathsAreThinned checks that a path keeps every 2^k-th look, and that all subjects with the same looks keep the
+// same ones.
 func TestPathsAreThinned(t *testing.T) {
 	x := trial{every: 1}
 	var all []float64

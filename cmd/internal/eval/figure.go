@@ -9,7 +9,7 @@ import (
 	"oriel/cmd/internal/figure"
 )
 
-// Slide draws the running loss along the streams, and how reliable predicted probabilities are. For losses without
+// Slide draws the running loss along the streams, and the reliability of predicted probabilities. For losses without
 // probabilities it draws the loss of each stretch instead.
 func (r *Report) Slide(title string) *figure.Slide {
 	odds := r.Rows[0].Reliability != nil
@@ -45,12 +45,12 @@ func (r *Report) Slide(title string) *figure.Slide {
 			bare = min(bare, r.Rows[i].Loss.Mean)
 		}
 	}
-	// Losses worse than the base by this much would flatten the rest of the chart.
+	// The chart omits losses that exceed the base by more than this, because they would flatten its rest.
 	worst := max(base, bare) + max(base-bare, bare-base)
 	var far []string
 	for _, row := range r.Rows {
 		if row.Kind == KindReference && row.Loss.Mean > bare {
-			continue // several learners: draw only the best
+			continue // there are several learners: only the best is drawn
 		}
 		name := row.label(several)
 		if row.Loss.Mean > worst {
@@ -79,7 +79,7 @@ func (r *Report) Slide(title string) *figure.Slide {
 	return slide
 }
 
-// along returns the values of the stretches of a stream, each at the end of its stretch.
+// along returns the values of a stream's stretches as points, each at the end of its stretch.
 func along(length float64, values []Number) (points []figure.Point) {
 	for k, x := range values {
 		points = append(points, figure.Point{X: length * float64(k+1) / Stretches, Y: float64(x)})
@@ -87,7 +87,7 @@ func along(length float64, values []Number) (points []figure.Point) {
 	return points
 }
 
-// believed returns the share that came true by predicted probability; the base rate has none.
+// believed returns, by predicted probability, the share of events that came true. The base rate has no such points.
 func (row *Row) believed() (points []figure.Point) {
 	whole := 0.0
 	for _, b := range row.Reliability {
@@ -101,11 +101,11 @@ func (row *Row) believed() (points []figure.Point) {
 	return points
 }
 
-// leastShare is the share of events from which on a bin is drawn in the reliability diagram. Smaller bins are mostly
-// noise.
+// leastShare is the smallest share of events for which a bin is drawn in the reliability diagram. Smaller bins are
+// mostly noise.
 const leastShare = 0.002
 
-// label returns a row's name, by the settings that differ between rows.
+// label returns a row's name, which contains the settings that differ between rows.
 func (row *Row) label(several bool) string {
 	if row.Kind == KindBase {
 		return row.Name

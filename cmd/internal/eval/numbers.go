@@ -12,18 +12,19 @@ import (
 	"oriel/schemas"
 )
 
-// checkpoints is the number of places along each stream where numbers are compared with the truth. They are evenly
-// spaced, with the last at the end.
+// checkpoints is the number of positions along each stream at which numbers are compared with the true ones. They are
+// evenly spaced, the last one at the end.
 const checkpoints = 64
 
-// Publishes reports whether the operator publishes numbers about its events. NewNumbers compares them with the truth;
-// New cannot score them.
+// Publishes reports whether the operator publishes numbers about its events. NewNumbers compares such numbers with the
+// true ones; New cannot score them.
 func Publishes(s settings.Settings) (bool, error) {
 	learner, err := s.Learner()
 	return err == nil && operators.NumbersOf(learner.Operator()) != nil, err
 }
 
-// counter is an operator whose newest decision of each stream is kept as printed bytes, because few of them are parsed.
+// counter is an operator that keeps the newest decision of each stream as printed bytes, because only few decisions are
+// parsed.
 type counter struct {
 	*runner
 	lines [][]byte
@@ -39,7 +40,7 @@ func newCounter(m streams.Model, streams, seed int) (*counter, error) {
 	return c, err
 }
 
-// decision is the newest of a stream, or none.
+// decision parses the newest decision of a stream. ok is false if there is none.
 func (c *counter) decision(stream int32) (d schemas.Decision, ok bool, err error) {
 	if len(c.lines[stream]) == 0 {
 		return d, false, nil
@@ -54,11 +55,12 @@ type truthComparison struct {
 	numbers *operators.Numbers
 	private []*counter
 	truth   *counter
-	tallies []shownTally      // accuracy by statistic and memory
-	counted map[[2]int]uint64 // by stream and seed: step of the last counted release
+	tallies []shownTally      // accuracy of the numbers, by statistic and memory
+	counted map[[2]int]uint64 // by stream and seed: step of the last release that was counted
 }
 
-// shownTally accumulates the accuracy of numbers of one statistic and memory, over cells, places, streams and seeds.
+// shownTally accumulates the accuracy of the numbers of one statistic and memory, over cells, checkpoints, streams and
+// seeds.
 type shownTally struct {
 	statistic, memory string
 	squares           float64 // sum of squared errors of shown numbers
@@ -126,7 +128,7 @@ func newPairing(s settings.Settings, seeds int, totals []int64, truths map[strin
 	return x, err
 }
 
-// numbersField feeds all counters, a stretch of records at a time.
+// numbersField passes the records of one stretch at a time to all counters.
 type numbersField struct {
 	in       Input
 	pairs    []*truthComparison
@@ -137,7 +139,7 @@ type numbersField struct {
 	events   int
 }
 
-// take keeps a record. When the record ends a stretch of its stream, the counters take all waiting records.
+// take keeps a record. If the record ends a stretch of its stream, the counters take all records kept so far.
 func (f *numbersField) take(i Item) error {
 	f.items = append(f.items, i)
 	f.events++
@@ -156,7 +158,7 @@ func (f *numbersField) take(i Item) error {
 	return nil
 }
 
-// run lets all counters take the waiting records, as many counters at a time as there are processors.
+// run lets all counters take the waiting records. As many counters run at a time as there are processors.
 func (f *numbersField) run() error {
 	err := each(f.counters, func(c *counter) error {
 		for _, item := range f.items {
@@ -171,7 +173,7 @@ func (f *numbersField) run() error {
 	return err
 }
 
-// compareAt compares the newest numbers of a stream with the truth.
+// compareAt compares the newest numbers of a stream with the true numbers.
 func (f *numbersField) compareAt(stream int32) error {
 	for _, x := range f.pairs {
 		truth, ok, err := x.truth.decision(stream)
@@ -191,7 +193,7 @@ func (f *numbersField) compareAt(stream int32) error {
 			if err != nil {
 				return err
 			}
-			if of := [2]int{int(stream), seed}; x.counted[of] != d.Step { // not counted yet
+			if of := [2]int{int(stream), seed}; x.counted[of] != d.Step { // this release has not been counted yet
 				x.counted[of] = d.Step
 				x.row.releases++
 				x.count(shown)

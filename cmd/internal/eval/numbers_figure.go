@@ -12,8 +12,8 @@ import (
 // drawn is the largest number of lines in a panel.
 const drawn = 4
 
-// Slide draws the first setting. It shows the last statistic at the end of the first stream by the last dimension of
-// cells, and along that stream.
+// Slide draws the first setting. For the last statistic it shows the numbers at the end of the first stream by the last
+// dimension of cells, and the numbers along that stream.
 func (r *NumbersReport) Slide() *figure.Slide {
 	row := &r.Rows[0]
 	last := row.Last[len(row.Last)-1]
@@ -73,7 +73,7 @@ func (r *NumbersReport) Slide() *figure.Slide {
 	return slide
 }
 
-// add adds a number to a line. A number that is not shown interrupts the line, but not the band.
+// add adds a number to a line. A number that is not shown interrupts the line, but not the line's band.
 func add(line *figure.Line, x float64, n ShownNumber) {
 	value := float64(n.Value)
 	if !n.Shown {
@@ -84,13 +84,15 @@ func add(line *figure.Line, x float64, n ShownNumber) {
 	line.Truth = append(line.Truth, figure.Point{X: x, Y: float64(n.Truth)})
 }
 
-// group holds the cells that differ only in the last dimension, by their place along it; −1 where there is no cell.
+// group holds the cells that differ only in the last dimension, by their position along this dimension; −1: there is no
+// such cell.
 type group struct {
 	name  string
 	cells []int
 }
 
-// groups groups the cells of a statistic and memory. Their names are dimension=place,dimension=place; one may be other.
+// groups groups the cells of a statistic and memory. The name of a cell is dimension=place,dimension=place; one cell
+// may be named other.
 func groups(numbers []ShownNumber, statistic, memory string) (all []group, dimension string, places []string) {
 	for i, n := range numbers {
 		if n.Statistic != statistic || n.Memory != memory {
@@ -102,7 +104,7 @@ func groups(numbers []ShownNumber, statistic, memory string) (all []group, dimen
 		}
 		name, place, found := strings.Cut(last, "=")
 		if !found {
-			place = last // "all" and "other" are places of their own
+			place = last // the cells "all" and "other" are places of their own
 		} else {
 			dimension = name
 		}
@@ -123,7 +125,7 @@ func groups(numbers []ShownNumber, statistic, memory string) (all []group, dimen
 	return all, dimension, places
 }
 
-// values returns the places of a cell without the names of its dimensions.
+// values returns the places in a cell's name, without the names of the dimensions.
 func values(cell string) string {
 	var parts []string
 	for part := range strings.SplitSeq(cell, ",") {
@@ -132,5 +134,5 @@ func values(cell string) string {
 	return strings.Join(parts, ", ")
 }
 
-// valueOf returns the place of a cell along the last dimension.
+// valueOf returns the place of a cell in the last dimension.
 func valueOf(cell string) string { return values(cell[strings.LastIndexByte(cell, ',')+1:]) }

@@ -23,26 +23,26 @@ type NumbersRow struct {
 
 	Kinds []NumbersKind `json:"kinds"`   // accuracy over all streams and seeds
 	Last  []ShownNumber `json:"numbers"` // numbers in the first stream's last decision with the first seed
-	Steps []uint64      `json:"steps"`   // steps of the first stream at which numbers are compared with the truth
+	Steps []uint64      `json:"steps"`   // steps of the first stream at which numbers are compared with the true ones
 
-	path     [][]ShownNumber // compared numbers at each of Steps
+	path     [][]ShownNumber // compared numbers, by Steps
 	releases int             // number of compared releases
 }
 
-// NumbersKind compares the numbers of one statistic and memory with the truth, over cells, the releases at 64 places
-// along each stream, and seeds. A release that is the newest one at several places counts once.
+// NumbersKind compares the numbers of one statistic and memory with the true numbers, over cells, the releases at 64
+// checkpoints along each stream, and seeds. A release that is the newest at several checkpoints counts once.
 type NumbersKind struct {
 	Statistic string `json:"statistic"`
 	Memory    string `json:"memory"`
-	Releases  int    `json:"releases"`  // compared releases, each counted once; releases of single steps are independent
-	Compared  int    `json:"compared"`  // their numbers that have a truth: a cell without events has no mean
-	Shown     int    `json:"shown"`     // compared numbers that decisions show
-	RMS       Number `json:"rms_error"` // error of the shown numbers; null if none is shown
+	Releases  int    `json:"releases"`  // number of compared releases; per-step releases are independent of each other
+	Compared  int    `json:"compared"`  // how many of their numbers have a true value; the mean of a cell without events has none
+	Shown     int    `json:"shown"`     // how many of the compared numbers the decisions show
+	RMS       Number `json:"rms_error"` // root mean square error of the shown numbers; null if none is shown
 	Half      Number `json:"median_half_interval"`
-	Covered   Number `json:"covered"` // share of truths within the 95 % intervals
+	Covered   Number `json:"covered"` // share of true values within the 95 % intervals
 }
 
-// ShownNumber is a private number, its interval at 95 %, and the truth, which is null where there is none.
+// ShownNumber is a private number, its interval at 95 %, and the true value, which is null if it does not exist.
 type ShownNumber struct {
 	Statistic string `json:"statistic"`
 	Cell      string `json:"cell"`
@@ -54,8 +54,8 @@ type ShownNumber struct {
 	Shown     bool   `json:"shown"` // false: Value is mostly noise, and only the interval is meaningful
 }
 
-// exact returns the truths from a decision over sums without noise. There is none where the interval is the whole
-// public range: for example, a cell without events has no mean.
+// exact returns the true values from a decision over sums without noise. A true value does not exist if the interval is
+// the whole public range: for example, the mean of a cell without events.
 func (x *truthComparison) exact(d schemas.Decision) ([]float64, error) {
 	numbers, err := x.numbers.Read(d)
 	if err != nil {
@@ -70,7 +70,7 @@ func (x *truthComparison) exact(d schemas.Decision) ([]float64, error) {
 	return truths, nil
 }
 
-// beside pairs the numbers of a decision with the true ones.
+// beside pairs the numbers of a decision with the true values.
 func (x *truthComparison) beside(d schemas.Decision, truths []float64) ([]ShownNumber, error) {
 	numbers, err := x.numbers.Read(d)
 	if err != nil {
@@ -117,7 +117,7 @@ func (x *truthComparison) count(shown []ShownNumber) {
 	}
 }
 
-// report turns tallies into figures.
+// report computes the report's figures from the tallies.
 func (f *numbersField) report() (*NumbersReport, error) {
 	truth := f.pairs[0].truth
 	r := &NumbersReport{

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestTalliesOfNumbers checks two errors, one of them within its interval. A cell without a truth does not count, and a
-// number that is not shown has an interval and no error.
+// TestTalliesOfNumbers checks the tally of two errors, one of them within its interval. A cell without a true value
+// must not count. A number that is not shown must count its interval and no error.
 func TestTalliesOfNumbers(t *testing.T) {
 	var x truthComparison
 	x.count([]ShownNumber{
@@ -34,8 +34,8 @@ func TestTalliesOfNumbers(t *testing.T) {
 	}
 }
 
-// TestNumbersInATable checks that shares have four decimals, and that unknown numbers and the cells of a control are
-// empty.
+// TestNumbersInATable checks that shares have four decimals, and that the columns of unknown numbers, and of the
+// control's differences, are empty.
 func TestNumbersInATable(t *testing.T) {
 	numbers := []ShownNumber{
 		{"share_difference", "a", "all", 0.0123, -0.00456, 0.02, 0.01, true}, {"mean", "a", "all", 0, -60, 180, 5, false},
@@ -49,7 +49,8 @@ func TestNumbersInATable(t *testing.T) {
 	}
 }
 
-// TestGroupsAreLinesByTheLastDimension checks the grouping; a cell of events elsewhere is a line of its own.
+// TestGroupsAreLinesByTheLastDimension checks the grouping of cells into lines. A cell with the events of all other
+// places is a line of its own.
 func TestGroupsAreLinesByTheLastDimension(t *testing.T) {
 	var numbers []ShownNumber
 	for _, statistic := range []string{"count", "mean"} {

@@ -12,7 +12,7 @@ import (
 	"oriel/cmd/internal/figure"
 )
 
-// listed is how many cells are printed.
+// listed is the largest number of cells that are printed.
 const listed = 20
 
 // Print prints the report as readable text.
@@ -48,8 +48,8 @@ func (r *NumbersReport) printKinds(out io.Writer) {
 	_ = w.Flush()
 }
 
-// printLast lists cells at the end of the first stream, in descending order of the truth of the first statistic. It
-// shows numbers with the last memory.
+// printLast lists cells at the end of the first stream, in descending order of the true value of the first statistic.
+// It shows the numbers of the last memory.
 func (r *NumbersReport) printLast(out io.Writer) {
 	row := &r.Rows[0]
 	memory := row.Last[len(row.Last)-1].Memory
@@ -95,7 +95,7 @@ func (r *NumbersReport) printLast(out io.Writer) {
 	_ = w.Flush()
 }
 
-// numberCells returns the four table cells of a statistic in a row; they are empty for the control's differences.
+// numberCells returns the four table columns of a statistic in a row. They are empty for the control's differences.
 func numberCells(numbers []ShownNumber, statistic string) string {
 	i := slices.IndexFunc(numbers, func(n ShownNumber) bool { return n.Statistic == statistic })
 	if i < 0 {
@@ -110,7 +110,7 @@ func numberCells(numbers []ShownNumber, statistic string) string {
 		shortOf(statistic, n.Low), shortOf(statistic, n.High), shortOf(statistic, n.Truth))
 }
 
-// shortOf formats a statistic by figure.Three; shares, which are below 1, have four decimals.
+// shortOf formats a number of a statistic with figure.Three; a share, which is below 1, has four decimals.
 func shortOf(statistic string, x Number) string {
 	if strings.HasPrefix(statistic, "share") && x.Known() {
 		return strconv.FormatFloat(float64(x), 'f', 4, 64)

@@ -36,15 +36,15 @@ func numbersOf(t *testing.T, events lines, env ...string) *NumbersReport {
 	return r
 }
 
-// TestReleasesCountOnce checks 640 events in steps of 64, which make 10 releases, against 64 places. Each release
-// counts once a seed.
+// TestReleasesCountOnce covers 640 events in steps of 64, which make 10 releases, and 64 checkpoints. Each release must
+// count once for each seed.
 func TestReleasesCountOnce(t *testing.T) {
 	r := numbersOf(t, rows(640), "ORIEL_MECHANISM=once-gaussian", "ORIEL_BATCH=64")
 	count := r.Rows[0].Kinds[0]
 	if count.Statistic != "count" || count.Releases != 3*10 || count.Compared != 3*10*2 || count.Shown != count.Compared {
 		t.Errorf("%+v", count)
 	}
-	if len(r.Rows[0].Steps) < 30 { // the picture shows all steps
+	if len(r.Rows[0].Steps) < 30 { // the plot shows all steps
 		t.Errorf("places %v", r.Rows[0].Steps)
 	}
 	mean := r.Rows[0].Kinds[1]

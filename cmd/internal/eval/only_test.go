@@ -16,7 +16,7 @@ import (
 // package, and only the demo seeds a service.
 func TestOnlyThisPackageSwitchesNoiseOff(t *testing.T) {
 	const root = "../../.."
-	uses := map[string][]string{} // files by the used name
+	uses := map[string][]string{} // files, by the name that they use
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 			return err

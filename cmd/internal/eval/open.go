@@ -21,7 +21,7 @@ func open(m streams.Model, params []byte, opened *streams.Opened, partition int3
 }
 
 // seeded returns the identity and key from which a stream's noise is derived. Cluster and topic are zero, so that no
-// service can have this noise. Anyone can compute it, so it hides nothing.
+// service can have the same noise. Anyone can compute the key, so it hides nothing.
 func seeded(m streams.Model, params []byte, partition int32, seed int) (inc state.Incarnation, key [32]byte) {
 	secret := sha256.Sum256(fmt.Appendf(nil, "oriel eval, seed %d", seed))
 	inc = state.Incarnation{
@@ -37,9 +37,9 @@ type silent struct{}
 // Fill writes zeros.
 func (silent) Fill(dst []int64, _ noise.Seed) { clear(dst) }
 
-// withoutNoise returns the configured model over sums without noise: the same decoding, contributions, clip, lattice
-// and update. It has no params to freeze, so that no service can open it, because changelog.WriteManifests and
-// take-overs need them.
+// withoutNoise returns the configured model over sums without noise: with the same decoding, contributions, clip,
+// lattice and update. It has no params to freeze, so that no service can open it: changelog.WriteManifests and
+// take-overs require params.
 func withoutNoise(s settings.Settings) (streams.Model, error) {
 	learner, err := s.Learner()
 	if err != nil {
@@ -52,10 +52,10 @@ func withoutNoise(s settings.Settings) (streams.Model, error) {
 	return silenced(s, operator)
 }
 
-// best returns the element that is drawn if nothing is random: the first one with the largest score.
+// best returns the element that is drawn without randomness: the first element with the largest score.
 func best(d mechanisms.Draw, _ int) int { return slices.Index(d.Scores, slices.Max(d.Scores)) }
 
-// silenced is withoutNoise with another operator that has the same contribution and decisions.
+// silenced is like withoutNoise, with another operator that has the same contribution and decisions.
 func silenced(s settings.Settings, operator operators.Operator) (streams.Model, error) {
 	model, err := s.Model()
 	if err != nil {

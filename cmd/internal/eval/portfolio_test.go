@@ -14,7 +14,7 @@ import (
 )
 
 // TestTheExampleOfPortfoliosLearns checks that the settings of deploy/examples/portfolio.env reach half of the gain
-// without noise after 20 000 events. The six outcomes have the probabilities of six brackets of flight delays.
+// without noise within 20 000 events. The six outcomes have the probabilities of six brackets of flight delays.
 func TestTheExampleOfPortfoliosLearns(t *testing.T) {
 	file, err := os.Open(repotest.Path("deploy/examples/portfolio.env"))
 	if err != nil {
@@ -31,22 +31,22 @@ func TestTheExampleOfPortfoliosLearns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	chances := []float64{0.30, 0.23, 0.19, 0.14, 0.09, 0.05}
+	probabilities := []float64{0.30, 0.23, 0.19, 0.14, 0.09, 0.05}
 	rng, best, events := rand.New(rand.NewPCG(8, 8)), 0.0, lines{}
 	for range 20_000 {
 		which, u := 0, rng.Float64()
-		for u > chances[which] && which < 5 {
-			u, which = u-chances[which], which+1
+		for u > probabilities[which] && which < 5 {
+			u, which = u-probabilities[which], which+1
 		}
 		relatives := []string{"0.25", "0.25", "0.25", "0.25", "0.25", "0.25"}
 		relatives[which] = "4.75"
-		best += math.Log(0.25 + 4.5*chances[which])
+		best += math.Log(0.25 + 4.5*probabilities[which])
 		events = append(events, fmt.Sprintf(`{"relatives":[%s]}`, strings.Join(relatives, ",")))
 	}
 	r := evaluate(t, Input{Settings: []settings.Settings{s}}, events)
 	private, bare := float64(r.Rows[0].Wealth.Mean), float64(r.Rows[1].Wealth.Mean)
-	if t.Logf("log wealth %.0f, %.0f without noise, %.0f with the chances", private, bare, best); private < bare/2 ||
+	if t.Logf("log wealth %.0f, %.0f without noise, %.0f with the probabilities", private, bare, best); private < bare/2 ||
 		bare < best/4 {
-		t.Errorf("log wealth %.0f, %.0f without noise, %.0f with the chances", private, bare, best)
+		t.Errorf("log wealth %.0f, %.0f without noise, %.0f with the probabilities", private, bare, best)
 	}
 }

@@ -5,7 +5,7 @@ import "oriel/operators"
 // Published returns the published decisions of a stream one by one, in the order of steps.
 type Published func() ([]float64, error)
 
-// reader is a contender that reads decisions made elsewhere, one a record.
+// reader is a contender that takes its decisions from a topic or a file, one for each record.
 type reader struct {
 	rule   *operators.Score
 	next   []Published // decisions by stream

@@ -15,7 +15,7 @@ import (
 	"oriel/pipeline/streams"
 )
 
-// Kinds of rows.
+// Kinds of rows of a report.
 const (
 	KindPrivate   = "private"   // a configured setting
 	KindReference = "reference" // the same learner over the same contributions, without noise
@@ -40,16 +40,16 @@ func baseName(p operators.Prediction) string {
 // Report is the object that `oriel eval --json` prints. A figure that does not exist is null.
 type Report struct {
 	Warning   string `json:"warning"`
-	Events    int    `json:"events"` // scored events
+	Events    int    `json:"events"` // number of scored events
 	Undefined int    `json:"undefined_events"`
-	Null      int    `json:"null_events"` // events that taught nothing, although each takes its place in a batch
+	Null      int    `json:"null_events"` // number of events that were not learned from, although each takes its place in a batch
 	Streams   int    `json:"streams"`
 	Seeds     int    `json:"seeds"`
 	Delay     string `json:"delay"`
 	Predicts  string `json:"predicts"`
 
 	Reasons map[string]int `json:"null_reasons"`
-	Rows    []Row          `json:"rows"` // private rows in the configured order, then references, then the base
+	Rows    []Row          `json:"rows"` // private rows in the configured order, then references, then the base rate
 
 	first string // description of the first null event
 	band  *operators.BandScore
@@ -63,8 +63,8 @@ type Row struct {
 	Epsilon   float64 `json:"epsilon"` // proved ε; 0 for rows without privacy
 	Delta     float64 `json:"delta"`
 	Mu        float64 `json:"-"`            // µ of Gaussian noise; 0: other noise
-	Window    uint64  `json:"window_steps"` // 0: no window
-	Memory    uint64  `json:"memory_steps"` // 0: sums do not decay
+	Window    uint64  `json:"window_steps"` // W: length of the window; 0: no window
+	Memory    uint64  `json:"memory_steps"` // H: length of the memory; 0: sums do not decay
 	Aged      Number  `json:"epsilon_after_1e6_steps"`
 
 	Terms protection.Terms `json:"-"` // terms of rows with privacy
@@ -76,19 +76,19 @@ type Row struct {
 	ECE          Figure `json:"calibration_error"`
 	R2           Figure `json:"r_squared"`
 	Coverage     Figure `json:"coverage"`           // share of labels at or below the prediction
-	Within       Figure `json:"within_band"`        // share of events within the band or label set published before the event
+	Within       Figure `json:"within_band"`        // share of labels within the band or set that was published before the event
 	Width        Figure `json:"band_width"`         // mean width of the band in units of labels, or mean number of labels in the set
-	Wealth       Figure `json:"log_wealth"`         // Σ ln⟨x, r⟩, starting with wealth 1 in each stream
+	Wealth       Figure `json:"log_wealth"`         // Σ ln⟨x, r⟩ over decisions x and price relatives r; each stream starts with wealth 1
 	WithoutNoise Number `json:"loss_without_noise"` // loss of the same learner without noise
-	Gain         Number `json:"gain"`               // by mean loss: gain over the last row, relative to the gain of the learner without noise
+	Gain         Number `json:"gain"`               // gain in mean loss over the last row, relative to the gain of the same learner without noise
 
-	Curve       []Number `json:"loss_so_far"`     // mean loss up to the end of each of Stretches equal parts of the streams
-	Stretch     []Number `json:"loss_by_stretch"` // mean loss within each part
+	Curve       []Number `json:"loss_so_far"`     // mean loss up to the end of each stretch
+	Stretch     []Number `json:"loss_by_stretch"` // mean loss within each stretch
 	Reliability []Bin    `json:"reliability"`     // calibration by predicted probability
 
 	WithinStretch []Number `json:"within_band_by_stretch,omitempty"`
 
-	learner            string // canonical settings that affect decisions other than by noise
+	learner            string // canonical settings without those that affect only the noise of decisions
 	wealthWithoutNoise Number // log wealth of the same learner without noise
 }
 
@@ -96,7 +96,7 @@ type Row struct {
 type head struct {
 	Warning string `json:"warning"`
 	Events  int    `json:"events"`
-	Null    int    `json:"null_events"` // events that count nowhere, although each takes its place in a batch
+	Null    int    `json:"null_events"` // number of events that count in no figure, although each takes its place in a batch
 	Streams int    `json:"streams"`
 	Seeds   int    `json:"seeds"`
 }
@@ -105,7 +105,7 @@ type head struct {
 type rowHead struct {
 	Name      string  `json:"name"`
 	Mechanism string  `json:"mechanism"`
-	Epsilon   float64 `json:"epsilon"` // proved ε
+	Epsilon   float64 `json:"epsilon"` // ε that the mechanism proves
 	Delta     float64 `json:"delta"`
 	Window    uint64  `json:"window_steps"`
 	Memory    uint64  `json:"memory_steps"`
@@ -115,7 +115,7 @@ func (row *Row) head() rowHead {
 	return rowHead{row.Name, row.Mechanism, row.Epsilon, row.Delta, row.Window, row.Memory}
 }
 
-// Number is null in JSON where it does not exist.
+// Number is a figure, null in JSON if it does not exist.
 type Number = plan.Number
 
 // Figure is a figure over the seeds: its mean and its worst value.
@@ -124,7 +124,7 @@ type Figure struct {
 	Worst Number `json:"worst"`
 }
 
-// Bin compares predicted probabilities with the share that came true.
+// Bin compares predicted probabilities with the share of events that came true.
 type Bin struct {
 	Weight    float64 `json:"weight"`
 	Predicted Number  `json:"predicted"`
@@ -190,7 +190,7 @@ func (f *field) report() (*Report, error) {
 	return r, nil
 }
 
-// exact returns the first reference. It has seen every record, whether private rows are run or read.
+// exact returns the first reference. It has processed every record, even if the private rows read published decisions.
 func (f *field) exact() *machine {
 	for _, e := range f.rows {
 		if m, ok := e.racers[0].contender.(*machine); ok && e.Kind == KindReference {
@@ -271,7 +271,7 @@ func (row *Row) curves(racers []*contestant, odds bool) {
 	}
 }
 
-// gains sets each row's gain over the base rate, relative to the gain of its reference.
+// gains sets each row's gain over the base rate, relative to the gain of the row's reference.
 func (r *Report) gains() {
 	base := float64(r.Rows[len(r.Rows)-1].Loss.Mean)
 	for i := range r.Rows {
@@ -292,7 +292,7 @@ func (r *Report) gains() {
 // base returns the name of the last row.
 func (r *Report) base() string { return r.Rows[len(r.Rows)-1].Name }
 
-// references counts the references.
+// references counts the rows without noise.
 func (r *Report) references() (n int) {
 	for i := range r.Rows {
 		if r.Rows[i].Kind == KindReference {

@@ -10,7 +10,7 @@ import (
 	"oriel/schemas"
 )
 
-// runner is an operator over the records of all streams, as the service runs it.
+// runner is an operator that runs over the records of all streams, as in the service.
 type runner struct {
 	walks   []*streams.Walk
 	record  [1]records.Record
@@ -23,8 +23,8 @@ type runner struct {
 	err      error
 }
 
-// newRunner opens count streams of a model. A stream is a partition with its own noise. decided is called with each
-// decision of the first topic as printed bytes, which are valid during the call.
+// newRunner opens count streams of a model. A stream is a partition with its own noise. newRunner calls decided with
+// each decision of the first topic as printed bytes, which are valid during the call.
 func newRunner(m streams.Model, count, seed int, decided func(stream int32, line []byte) error) (*runner, error) {
 	plan, err := m.Learner.Params()
 	if err != nil {
@@ -69,7 +69,7 @@ func (r *runner) taken(stream int32, record *records.Record, code schemas.Code) 
 	if r.reasons[code]++; r.first == "" {
 		var event schemas.Event
 		text := fmt.Sprintf("%s: %s", code, code.Rule())
-		// Otherwise the event is null because of its user or key.
+		// If the decoder accepts the event, its user or its key is what makes it null.
 		if !record.Unreadable && r.decoder.Decode(&event, record.Value) == code {
 			text = r.decoder.Problem(record.Value, code)
 		}
@@ -77,7 +77,7 @@ func (r *runner) taken(stream int32, record *records.Record, code schemas.Code) 
 	}
 }
 
-// countNull adds the number of null events to counts, by reason, and returns their sum.
+// countNull adds the number of null events to counts, by reason, and returns the total.
 func (r *runner) countNull(counts map[string]int) (null int) {
 	for code, n := range r.reasons {
 		counts[code.String()] = n

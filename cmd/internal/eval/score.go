@@ -10,7 +10,7 @@ import (
 // Stretches is the number of parts into which curves divide each stream.
 const Stretches = 60
 
-// reliable is the number of equal parts of [0, 1] by which predicted probabilities are compared with shares.
+// reliable is the number of equal intervals of [0, 1] by which predicted probabilities are compared with shares.
 const reliable = 20
 
 // score accumulates the score of one contender.
@@ -24,7 +24,7 @@ type score struct {
 	squares   float64 // Σ w·(y − prediction)²
 	covered   float64 // weight of labels at or below the prediction
 	bands     [Stretches]bandTally
-	undefined int // events without a loss at the decision
+	undefined int // number of events whose loss is undefined at the decision
 }
 
 // tally is a weighted sum of losses.
@@ -37,10 +37,11 @@ func (t *tally) add(o tally) {
 	t.weight, t.loss, t.count = t.weight+o.weight, t.loss+o.loss, t.count+o.count
 }
 
-// mean returns the mean loss, NaN without events.
+// mean returns the mean loss. It is NaN without events.
 func (t tally) mean() float64 { return t.loss / t.weight }
 
-// bin is a part of the reliability table: weights.
+// bin is an interval of the reliability table: the weight of its events, and the weighted sums of predictions and of
+// labels 1.
 type bin struct{ weight, predicted, ones float64 }
 
 // spread is the weighted mean and variance of added values, by the update of West, "Updating mean and variance
@@ -86,7 +87,7 @@ func (s *score) add(stretch int, e *schemas.Event, loss, prediction float64) {
 	}
 }
 
-// sides counts a prediction of one of two classes; a prediction of 0 counts as half right.
+// sides counts a prediction of one of two classes. A prediction of 0 counts as half right.
 func (s *score) sides(half *ranks, e *schemas.Event, prediction float64) {
 	half.add(prediction, e.Label > 0, e.Weight)
 	switch {
@@ -109,7 +110,8 @@ func (s *score) total() tally {
 }
 
 // calibration is the expected calibration error (Naeini, Cooper and Hauskrecht, "Obtaining well calibrated
-// probabilities using Bayesian binning", 2015): the mean distance of share and prediction over the bins, by weight.
+// probabilities using Bayesian binning", 2015): the weighted mean, over the bins, of the distance between share and
+// prediction.
 func (s *score) calibration() float64 {
 	var weight, distance float64
 	for _, b := range s.bins {

@@ -12,7 +12,7 @@ import (
 	"oriel/operators"
 )
 
-// Warning is printed wherever figures are shown.
+// Warning is printed with all figures.
 const Warning = "These figures are computed from the events themselves, with noise that anyone can compute: they are for the data's owner.\n" +
 	"Settings that were chosen by trying them on private data are outside the guarantee: choose on public or old data."
 
@@ -56,13 +56,13 @@ var bases = map[string]string{
 	baseName(operators.Nothing): "the decision before any event, kept for ever.",
 }
 
-// column is a figure of the table; columns that no row has are left out.
+// column is a figure of the table. A column that has no figure in any row is omitted.
 type column struct {
 	head string
 	of   func(*Row) string
 }
 
-// measured returns a column with the mean and, for several seeds, the worst value.
+// measured returns a column with the mean over the seeds and, if there are several seeds, the worst value.
 func measured(head string, digits int, several bool, of func(*Row) Figure) column {
 	return column{head, func(row *Row) string {
 		f := of(row)
@@ -74,7 +74,7 @@ func measured(head string, digits int, several bool, of func(*Row) Figure) colum
 	}}
 }
 
-// none is a figure that does not exist.
+// none stands for a figure that does not exist.
 var none = Number(math.NaN())
 
 func number(x Number, digits int) string {
@@ -83,7 +83,7 @@ func number(x Number, digits int) string {
 	}
 	text := strconv.FormatFloat(float64(x), 'f', digits, 64)
 	if strings.Trim(text, "-0.") == "" {
-		return strings.TrimPrefix(text, "-") // 0 has no sign
+		return strings.TrimPrefix(text, "-") // 0 is printed without a sign
 	}
 	return text
 }
@@ -113,7 +113,7 @@ func (r *Report) columns() []column {
 		{"memory", func(row *Row) string { return steps(row.Memory) }},
 		{"ε at 10⁶ steps", private(func(row *Row) string { return figure.Upper(row.Aged) })},
 		measured("loss", 4, several, func(row *Row) Figure {
-			if row.Wealth.Mean.Known() { // log wealth is minus the loss, and easier to read
+			if row.Wealth.Mean.Known() { // log wealth is minus the loss, and is easier to read
 				return Figure{none, none}
 			}
 			return row.Loss
@@ -129,7 +129,7 @@ func (r *Report) columns() []column {
 		measured("band width", 3, several, func(row *Row) Figure { return row.Width }),
 		{"without noise", func(row *Row) string {
 			if r.references() == 1 {
-				return "" // the only reference has its own row
+				return "" // the only reference has a row of its own
 			}
 			if row.wealthWithoutNoise.Known() {
 				return number(row.wealthWithoutNoise, 3)
@@ -167,7 +167,7 @@ func (r *Report) PrintRows(out io.Writer) {
 	fmt.Fprintln(w)
 	for i := range r.Rows {
 		if r.Rows[i].Kind == KindReference && r.references() > 1 {
-			continue // several references are a column instead
+			continue // several references are shown in a column instead
 		}
 		for _, c := range used {
 			fmt.Fprintf(w, "%s\t", c.of(&r.Rows[i]))

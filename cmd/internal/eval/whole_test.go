@@ -27,7 +27,8 @@ import (
 
 var flightsFile = flag.String("flights", "", "flights.csv with tailnum, for the long form of TestAWholeTopicIsOneStream")
 
-// ranges is the order of a whole topic as its order log has it: ranges of partitions, one after another.
+// ranges is the order of a whole topic's records, in the form of its order log: ranges of partitions, one after
+// another.
 type ranges []orderedRange
 
 type orderedRange struct {
@@ -35,8 +36,8 @@ type orderedRange struct {
 	from, to  int64
 }
 
-// drawRanges draws a random order of partitions with the given numbers of records. In each order record, a partition
-// has some of its next records, or none.
+// drawRanges draws a random order of partitions with these numbers of records. Each order record takes a random number
+// of next records, possibly none, of each partition.
 func drawRanges(rng *rand.Rand, lengths []int) (all ranges, last []bool) {
 	next := make([]int64, len(lengths))
 	for left := true; left; {
@@ -99,8 +100,8 @@ func played(t *testing.T, m streams.Model, seed int, partitions [][][]byte, orde
 	return out
 }
 
-// lateFlights returns events of flights by partition: some of the demo's flights by destination, or all flights of
-// -flights by tail number.
+// lateFlights returns events of flights by partition: either some of the demo's flights, partitioned by destination, or
+// all flights of the file in -flights, partitioned by tail number.
 func lateFlights(t *testing.T, partitions int) (all [][][]byte) {
 	t.Helper()
 	all = make([][][]byte, partitions)
@@ -139,10 +140,10 @@ func lateSettings(t *testing.T) settings.Settings {
 		"ORIEL_MEMORY=65536")
 }
 
-// TestAWholeTopicIsOneStream checks flights in twelve partitions that an order log makes one stream. Without noise, its
-// decisions have the bytes of a topic with one partition and the records in the merged order. With noise, they equal
-// those of the operator alone, given each record in this order under its identity in its own partition. Noise is a
-// function of that identity, so no other topic has this noise.
+// TestAWholeTopicIsOneStream covers flights in twelve partitions that an order log makes one stream. Without noise, its
+// decisions must have the bytes of a topic with one partition and the records in the merged order. With noise, they
+// must equal the decisions of the machine alone, if it gets each record in this order under its identity in its own
+// partition. Noise is a function of these identities, so no other topic has the same noise.
 //
 //	TEST_LONG=1 go test ./cmd/internal/eval -run TestAWholeTopicIsOneStream -flights flights.csv
 func TestAWholeTopicIsOneStream(t *testing.T) {
@@ -226,10 +227,10 @@ func alone(t *testing.T, s settings.Settings, m streams.Model) operators.Machine
 	return machine
 }
 
-// TestAggregateOverPartitionsHasTheNoiseOfOne compares counts of 256 cells over 64 partitions: as one stream, and as 64
-// streams whose counts are summed. All events are null, so counts are pure noise. The one stream has the noise of a
-// topic with one partition, and the sum has eight times as much. Each root of a mean of 256 squares is within 6.11/√512
-// = 27 % at 10⁻⁹.
+// TestAggregateOverPartitionsHasTheNoiseOfOne compares the noise of counts of 256 cells over 64 partitions: as one
+// stream, and as 64 streams whose counts are added. All events are null, so counts are pure noise. The one stream must
+// have the noise of a topic with one partition, and the sum of 64 streams eight times as much. With a probability of 1
+// − 10⁻⁹, each root mean square of 256 counts is within 6.11/√512 = 27 % of its expectation.
 func TestAggregateOverPartitionsHasTheNoiseOfOne(t *testing.T) {
 	const partitions, each = 64, 64
 	s, err := settings.Load([]string{
@@ -272,7 +273,7 @@ func TestAggregateOverPartitionsHasTheNoiseOfOne(t *testing.T) {
 	}
 }
 
-// dealt is a source of events in several partitions, each a stream.
+// dealt is a source of events in several partitions, each of them a stream.
 type dealt struct {
 	partitions [][][]byte
 	order      ranges
@@ -299,8 +300,8 @@ func (d dealt) Each(_ context.Context, f func(Item) error) error {
 	return nil
 }
 
-// TestPartitionsLearnLess checks flights in twelve partitions at ε = 1 for life. As one stream they keep more of the
-// gain without noise than as twelve streams, because each stream learns from fewer flights with the same noise.
+// TestPartitionsLearnLess covers flights in twelve partitions at ε = 1 for life. One stream must keep more of the gain
+// without noise than twelve streams, because each of the twelve learns from fewer flights with the same noise.
 func TestPartitionsLearnLess(t *testing.T) {
 	tiertest.Slow(t, "TestAWholeTopicIsOneStream")
 	partitions := lateFlights(t, 12)

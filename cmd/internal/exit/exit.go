@@ -10,8 +10,8 @@ import (
 	"oriel/pipeline/kafka"
 )
 
-// Exit codes besides 0 for success. Failure is an error during work. Misuse is a wrong command line or wrong settings,
-// which fail again if repeated.
+// Exit codes other than 0 for success. Failure is an error during work. Misuse is a wrong command line or wrong
+// settings; a retry would fail again.
 const (
 	Failure = 1
 	Misuse  = 2
@@ -78,14 +78,14 @@ func Problems(err error) []error {
 	return all
 }
 
-// Plain removes the package name from an error's text, and the note that the error concerns the whole deployment.
-// Neither helps at a terminal.
+// Plain removes the package name from an error's text, and the note that the error concerns the whole deployment,
+// because neither helps a person at a terminal.
 func Plain(err error) string {
 	text := strings.TrimPrefix(err.Error(), "pipeline: ")
 	return strings.TrimPrefix(text, "deployment: ")
 }
 
-// remedies name the settings for credentials, by the broker's refusal.
+// remedies maps the broker's refusal of credentials to the settings to correct.
 var remedies = map[kafka.Refusal]string{
 	kafka.NoAnswer:         "ORIEL_BROKERS must name brokers that run, and their advertised.listeners must lead there from this machine",
 	kafka.NotTrusted:       "ORIEL_TLS_CA_FILE names the authorities to trust; the certificate must be for the host in ORIEL_BROKERS",

@@ -9,7 +9,8 @@ import (
 	"oriel/pipeline/notice"
 )
 
-// TestReport: each problem on a line of its own, however they were joined, without the package that found it.
+// TestReport checks that each problem is on a line of its own, in whatever way the errors were joined, and without the
+// name of the package that found it.
 func TestReport(t *testing.T) {
 	one := &notice.StopError{Partition: -1, Reason: "a is missing", Remedy: "Make it"}
 	two := &notice.StopError{Partition: 3, Reason: "b is away", Remedy: "Wait"}

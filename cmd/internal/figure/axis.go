@@ -14,9 +14,9 @@ type Axis struct {
 	Name     string
 	Log      bool     // logarithmic axis; omits values that are not positive
 	Min, Max float64  // range; both 0: the range of the data
-	Ticks    int      // most labelled ticks; 0: 6 on a horizontal axis, 7 on a vertical one
-	Fine     bool     // more ticks than 1, 2 and 5, for a logarithmic axis of about a decade
-	Full     bool     // labels of a logarithmic axis as Digits writes them, not Short
+	Ticks    int      // largest number of labelled ticks; 0: 6 on a horizontal axis, 7 on a vertical one
+	Fine     bool     // more ticks than 1, 2 and 5 in a decade, for a logarithmic axis of about a decade
+	Full     bool     // a logarithmic axis has labels in the format of Digits, not of Short
 	NoGrid   bool     // omit the faint lines at the ticks
 	Places   []string // names of 0, 1, 2, …; nil: values are numbers
 }
@@ -42,7 +42,7 @@ func (s span) or(other span) span {
 	return other
 }
 
-// given returns the axis's own range, or the range of its data if it has none.
+// given returns the range that the axis sets, or the range of the data if the axis sets none.
 func (a Axis) given(data span) span {
 	if a.Min != 0 || a.Max != 0 {
 		return span{a.Min, a.Max}
@@ -50,7 +50,7 @@ func (a Axis) given(data span) span {
 	return data
 }
 
-// set gives a plotted axis its range and its ticks.
+// set sets the range and the ticks of a plotted axis.
 func (a Axis) set(on *plot.Axis, s span, most int) {
 	if a.Ticks > 0 {
 		most = a.Ticks
@@ -75,8 +75,8 @@ func (a Axis) set(on *plot.Axis, s span, most int) {
 	}
 }
 
-// logTicks marks 1, 2 and 5 of each decade of a short range, whole decades of a long one, and as many as fit of a very
-// long one.
+// logTicks marks 1, 2 and 5 of each decade of a short range. It marks each decade of a long range, and every few
+// decades of a very long one.
 func logTicks(s span, most int, label func(float64) string) plot.ConstantTicks {
 	var ticks plot.ConstantTicks
 	decades := math.Log10(s.max / s.min)
@@ -99,7 +99,7 @@ func logTicks(s span, most int, label func(float64) string) plot.ConstantTicks {
 	return ticks
 }
 
-// fineTicks mark a short logarithmic range from 1 on at 1, 1.5, 2, 3, 4, 5, 7 and their decades.
+// fineTicks marks a short logarithmic range from 1 on at 1, 1.5, 2, 3, 4, 5, 7 and their decades.
 func fineTicks(s span) plot.ConstantTicks {
 	var ticks plot.ConstantTicks
 	for decade := 1.0; decade <= s.max; decade *= 10 {
@@ -112,7 +112,7 @@ func fineTicks(s span) plot.ConstantTicks {
 	return ticks
 }
 
-// linearTicks marks multiples of 1, 2 or 5 times a power of ten, at most so many.
+// linearTicks marks multiples of 1, 2 or 5 times a power of ten, with at most the given number of ticks.
 func linearTicks(s span, most int) plot.ConstantTicks {
 	step := math.Pow(10, math.Floor(math.Log10((s.max-s.min)/float64(most))))
 	for _, k := range []float64{1, 2, 5, 10} {
@@ -125,7 +125,7 @@ func linearTicks(s span, most int) plot.ConstantTicks {
 		if x < 0 {
 			return "-" + Short(-x)
 		}
-		return Short(math.Abs(x)) // 0 has no sign
+		return Short(math.Abs(x)) // 0 is printed without a sign
 	}
 	if step < 1 {
 		label = func(x float64) string { return Digits(math.Round(x/step) * step) }
@@ -137,7 +137,7 @@ func linearTicks(s span, most int) plot.ConstantTicks {
 	return ticks
 }
 
-// placeTicks labels places with names; of too many names it shows some.
+// placeTicks labels integer positions with names. If there are too many names, it shows only some.
 func placeTicks(names []string, s span) plot.ConstantTicks {
 	var ticks plot.ConstantTicks
 	every := max(1, (len(names)+11)/12)

@@ -11,10 +11,10 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// mostDots is the largest number of truths that are drawn as points; more are drawn as a line.
+// mostDots is the largest number of truths (true values) that are drawn as dots; more are drawn as a line.
 const mostDots = 40
 
-// addTruth draws the truth of a line.
+// addTruth draws the truths of a line.
 func (l *Line) addTruth(p panel) {
 	var truth plotter.XYs
 	for _, at := range l.Truth {
@@ -30,8 +30,8 @@ func (l *Line) addTruth(p panel) {
 	}
 }
 
-// bandSpans returns spans with a margin that contain each truth, and each value with half the median interval around
-// it. A band may extend beyond them. If no value is shown they contain the intervals instead.
+// bandSpans returns spans with a margin. They contain each truth, and each value with half the median interval around
+// it. A band may extend beyond the spans. If no value is shown, the spans contain the intervals instead.
 func (c *Chart) bandSpans() (x, y span) {
 	x, y = nowhere, nowhere
 	half, shown := c.half()
@@ -98,10 +98,10 @@ func (l *Line) band(p panel) *plotter.Polygon {
 	return &plotter.Polygon{XYs: []plotter.XYs{around}, Color: shade}
 }
 
-// mostCuts is how many marks of one line an edge has room for.
+// mostCuts is the largest number of marks of one line for which an edge has room.
 const mostCuts = 24
 
-// cuts marks where intervals extend beyond the picture: a triangle at the edge points out of it. Marks of one line are
+// cuts marks where intervals extend beyond the picture: a triangle at the edge points outwards. Marks of one line are
 // below the marks of the previous line.
 type cuts struct {
 	band  []Interval
@@ -109,8 +109,8 @@ type cuts struct {
 	line  int
 }
 
-// places returns the intervals with a mark at the upper and at the lower edge: the first interval of each stretch of a
-// band that is cut there, and further ones where there is room.
+// places returns the intervals that have a mark at the upper edge, and those that have one at the lower edge. Of each
+// stretch of a band that an edge cuts, the first interval has a mark, and further intervals have one if there is room.
 func (m cuts) places(low, high float64) (above, below []int) {
 	every := max(1, (len(m.band)+mostCuts-1)/mostCuts)
 	stretch := func(places []int, i int, before bool) []int {
@@ -142,7 +142,7 @@ func (m cuts) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// triangle points up where size is positive, else down.
+// triangle draws a triangle that points up if size is positive, otherwise down.
 func (m cuts) triangle(c draw.Canvas, x, y, size vg.Length) {
 	var path vg.Path
 	path.Move(vg.Point{X: x - size, Y: y - size/2})
@@ -153,7 +153,7 @@ func (m cuts) triangle(c draw.Canvas, x, y, size vg.Length) {
 	c.Fill(path)
 }
 
-// rings are values without neighbours on their line.
+// rings draws the values that have no neighbours on their line.
 type rings struct {
 	xy    plotter.XYs
 	color color.NRGBA
@@ -172,7 +172,7 @@ func (m rings) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// dotted are points of a line.
+// dotted draws the points of a line as dots.
 type dotted struct {
 	xy    plotter.XYs
 	color color.NRGBA

@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/plot/plotter"
 )
 
-// banded is a line of values with an interval and a truth each.
+// banded is a line of values that each have an interval and a truth.
 func banded(rows ...[5]float64) (l Line) {
 	for _, r := range rows { // a row has x, value, low, high and truth
 		l.Points = append(l.Points, Point{r[0], r[1]})
@@ -20,8 +20,8 @@ func banded(rows ...[5]float64) (l Line) {
 	return l
 }
 
-// TestBandsKeepEveryNumber checks that the axis has room for each private number and each truth, however far apart. A
-// number that is not shown interrupts only the line.
+// TestBandsKeepEveryNumber checks that the axis has room for each private number and each truth, however distant they
+// are. A number that is not shown must interrupt only the line.
 func TestBandsKeepEveryNumber(t *testing.T) {
 	c := &Chart{Lines: []Line{banded(
 		[5]float64{0, -900, -1000, -800, 10}, [5]float64{1, math.NaN(), -20000, 20000, 12},
@@ -42,8 +42,7 @@ func TestBandsKeepEveryNumber(t *testing.T) {
 	}
 }
 
-// TestBandsAreCutAtTheEdge checks that the area of a band stays within the picture and reaches the edge where it is
-// cut.
+// TestBandsAreCutAtTheEdge checks that the area of a band stays within the picture, and reaches the edge that cuts it.
 func TestBandsAreCutAtTheEdge(t *testing.T) {
 	l := Line{Band: []Interval{{0, -7, 9}, {1, -1, 2}, {2, 4, 8}, {3, -9, -6}}}
 	p := newPanel(light, "", "")
@@ -61,7 +60,8 @@ func TestBandsAreCutAtTheEdge(t *testing.T) {
 	}
 }
 
-// TestEachCutHasAMark checks that marks of many points are spaced, while each cut stretch has at least one.
+// TestEachCutHasAMark checks that marks of many points are spaced, and that each stretch that an edge cuts has at least
+// one mark.
 func TestEachCutHasAMark(t *testing.T) {
 	band := make([]Interval, 10*mostCuts)
 	for i := range band {
@@ -77,8 +77,8 @@ func TestEachCutHasAMark(t *testing.T) {
 	}
 }
 
-// TestBandsDrawMarksInTheirColour checks that marks, rings, lines and dots of a panel are drawn, each in the colour of
-// its line.
+// TestBandsDrawMarksInTheirColour checks that a panel draws its marks, rings, lines and dots, each in the colour of its
+// line.
 func TestBandsDrawMarksInTheirColour(t *testing.T) {
 	shapes := func(l Line) (fills, strokes int) {
 		t.Helper()
@@ -104,7 +104,7 @@ func TestBandsDrawMarksInTheirColour(t *testing.T) {
 		t.Errorf("a band that is cut has %d areas and %d lines, want %d and %d", more, same, fills+2, strokes)
 	}
 	nan, lone := math.NaN(), plain()
-	lone.Points[1].Y = nan // each panel then has two rings instead of a line
+	lone.Points[1].Y = nan // each panel now has two rings in place of a line
 	if same, more := shapes(lone); same != fills || more != strokes+2 {
 		t.Errorf("lone numbers have %d areas and %d lines, want %d and %d", same, more, fills, strokes+2)
 	}

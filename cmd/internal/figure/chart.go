@@ -14,42 +14,42 @@ import (
 type Chart struct {
 	X, Y     Axis
 	Lines    []Line
-	Legend   bool      // legend in the upper left, kept free of lines. Both axes must be logarithmic
-	Diagonal bool      // both axes have the same quantity, from 0: draw the line of equality, and dots on lines
-	Settling bool      // scale the axis without the first twelfth of each line, which would flatten the rest
+	Legend   bool      // draw a legend in the upper left corner, kept free of lines. Both axes must be logarithmic
+	Diagonal bool      // both axes show the same quantity, from 0: draw the line of equality, and dots on lines
+	Settling bool      // the axis ignores the first twelfth of each line, which would flatten the rest
 	Uprights []float64 // x positions of vertical lines
 	Marks    []Mark
-	Seconds  float64 // seconds per unit of x, for a second axis of times at the top; 0: no such axis
+	Seconds  float64 // seconds per unit of x, for a second axis with durations at the top; 0: no such axis
 }
 
 // Line is a line of a chart. Lines without points are not drawn.
 type Line struct {
 	Name   string // name in the legend
 	End    string // text at the right end; empty: none
-	Bold   bool   // the name in the legend is bold
+	Bold   bool   // print the name in the legend in bold
 	Look   Look
 	Width  float64   // width in points; 0: 2
-	Dashes []float64 // lengths in points; nil: the dashes of the look
+	Dashes []float64 // lengths of dashes in points; nil: those of the look
 	Dots   bool      // draw dots at the points, so that a line of one point is visible
-	Points []Point   // from left to right
-	Labels []Label   // labels, one for each point; nil: none
+	Points []Point   // points from left to right
+	Labels []Label   // one label for each point; nil: none
 	Band   []Interval
-	Truth  []Point // dots, or a dotted line of more than 40
+	Truth  []Point // true values, drawn as dots, or as a dotted line if there are more than 40
 }
 
-// Point is a place of a line. A value that does not exist, NaN, interrupts the line.
+// Point is a point of a line. A value of NaN, which stands for one that does not exist, interrupts the line.
 type Point struct{ X, Y float64 }
 
-// Interval is a point of a band. Where it extends beyond the picture the band is cut at the edge, with a mark there.
+// Interval is a point of a band. If it extends beyond the picture, the edge cuts the band and has a mark there.
 type Interval struct{ X, Low, High float64 }
 
 // Label is a text at a point. A label is omitted if it would overlap a bold label or an earlier one.
 type Label struct {
 	Text string
-	Bold bool // bold text and a larger point
+	Bold bool // print bold text, and draw a larger point
 }
 
-// Mark is a point that stands out. Its text stands below it, at the bottom of the panel.
+// Mark is a highlighted point. Its text is below it, at the bottom of the panel.
 type Mark struct {
 	X, Y float64
 	Text string
@@ -80,7 +80,7 @@ func (c *Chart) panel(t theme) panel {
 		if height, drawn := line.height(p); drawn && line.End != "" {
 			ends.add(height, line.End, line.Look)
 		}
-		if c.Legend { // the first line is drawn last, on top
+		if c.Legend { // the first line is drawn last, above the others
 			line = &c.Lines[len(c.Lines)-1-k]
 		}
 		c.add(p, line, k)
@@ -95,7 +95,7 @@ func (c *Chart) panel(t theme) panel {
 	return p
 }
 
-// add draws a line, the k-th that is drawn.
+// add draws a line; k is the number of lines that were drawn before.
 func (c *Chart) add(p panel, l *Line, k int) {
 	if l.Band != nil {
 		p.Add(unranged{l.band(p)}, cuts{l.Band, p.color(l.Look), k})
@@ -122,7 +122,7 @@ func (c *Chart) add(p panel, l *Line, k int) {
 	l.addTruth(p)
 }
 
-// runs are the stretches of a line without interruption, as far as they are in the picture.
+// runs returns the stretches of a line without interruption, as far as they are in the picture.
 func (l *Line) runs(p panel) (runs []plotter.XYs) {
 	open := false
 	for _, at := range l.Points {
@@ -139,7 +139,8 @@ func (l *Line) runs(p panel) (runs []plotter.XYs) {
 	return runs
 }
 
-// height returns the height of a line's right end: its last value, or its last truth if no value is in the picture.
+// height returns the height of a line's right end: the line's last value, or its last truth if no value is in the
+// picture.
 func (l *Line) height(p panel) (y float64, drawn bool) {
 	if runs := l.runs(p); runs != nil {
 		last := runs[len(runs)-1]
@@ -170,7 +171,7 @@ func (c *Chart) spans() (x, y span) {
 	return x, c.Y.given(y)
 }
 
-// linearSpans returns spans that begin at 0 horizontally and leave a margin vertically.
+// linearSpans returns spans for linear axes, which begin at 0 horizontally and leave a margin vertically.
 func (c *Chart) linearSpans() (x, y span) {
 	x, y = span{0, 0}, nowhere
 	for _, l := range c.Lines {
@@ -193,7 +194,8 @@ func (c *Chart) linearSpans() (x, y span) {
 	return x, span{y.min - margin, y.max + margin}
 }
 
-// logSpans returns spans of all positive values; dots have room on all sides.
+// logSpans returns spans for logarithmic axes, which contain all positive values; if points are drawn as dots, they
+// leave a margin on all sides.
 func (c *Chart) logSpans() (x, y span) {
 	x, y = nowhere, nowhere
 	dots := false
@@ -217,7 +219,7 @@ func (c *Chart) logSpans() (x, y span) {
 	return x.or(span{1, 10}), y
 }
 
-// diagonal is the line where both axes have equal values.
+// diagonal draws the line on which both axes have equal values.
 type diagonal struct{ theme }
 
 func (d diagonal) Plot(c draw.Canvas, p *plot.Plot) {

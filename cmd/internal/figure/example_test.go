@@ -7,8 +7,8 @@ import (
 	"oriel/cmd/internal/figure"
 )
 
-// The example draws a private count along a stream, in its interval, beside the truth; and its error beside the error
-// of another mechanism.
+// The example draws, for positions along a stream, a private count with its interval and the true count, and the
+// count's error beside the error of another mechanism.
 func Example() {
 	count := figure.Line{
 		End:    "AA",
@@ -18,9 +18,7 @@ func Example() {
 	}
 	slide := figure.Slide{
 		Title: "Departures, counted under ε = 1", Subtitle: "line and band: private, 95 % · dots: the truth", Share: 0.6,
-		Left: &figure.Chart{
-			X: figure.Axis{Name: "steps"}, Y: figure.Axis{Name: "departures"}, Lines: []figure.Line{count},
-		},
+		Left: &figure.Chart{X: figure.Axis{Name: "steps"}, Y: figure.Axis{Name: "departures"}, Lines: []figure.Line{count}},
 		Right: &figure.Rows{Name: "± at 95 %, departures", Rows: []figure.Row{
 			{Name: "blt", Text: "± 30", Bold: true, Look: 0, Value: 30},
 			{Name: "tree-gaussian", Text: "± 90", Look: 1, Value: 90},

@@ -138,7 +138,8 @@ func TestEndLabelsDoNotOverlap(t *testing.T) {
 	}
 }
 
-// TestTicksHaveSigns checks that labels below 0 are as short as those above, and that 0 has no sign.
+// TestTicksHaveSigns checks that labels of negative values are as short as those of positive ones, and that 0 has no
+// sign.
 func TestTicksHaveSigns(t *testing.T) {
 	var labels []string
 	for _, tick := range linearTicks(span{-20_000, 20_000}, 5) {
@@ -149,7 +150,8 @@ func TestTicksHaveSigns(t *testing.T) {
 	}
 }
 
-// TestChartsOfNothing checks that a chart with no value or one value is drawn without error, in any kind of axes.
+// TestChartsOfNothing checks that a chart without a value, or with one value, is drawn without an error in all kinds of
+// axes.
 func TestChartsOfNothing(t *testing.T) {
 	for _, points := range [][]Point{nil, {{0, 0}}, {{1, 1}}, {{math.NaN(), math.NaN()}}} {
 		for _, c := range []Chart{

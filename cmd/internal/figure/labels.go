@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// ends labels each line of a panel at its right end.
+// ends labels each line of a panel at the line's right end.
 type ends struct {
 	theme
 	heights []float64
@@ -37,7 +37,7 @@ func (e *ends) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// GlyphBoxes reserves room at the right.
+// GlyphBoxes reserves room for the labels at the right.
 func (e *ends) GlyphBoxes(*plot.Plot) []plot.GlyphBox {
 	widest := vg.Length(0)
 	for i, label := range e.labels {
@@ -71,7 +71,7 @@ func distinct(heights []vg.Length, gap, low, high vg.Length) []vg.Length {
 }
 
 const (
-	legendShare = 0.66 // share of the panel's width
+	legendShare = 0.66 // width of the legend as a share of the panel's width
 	legendLine  = 23   // height of a line of the legend, points
 	panelHeight = 340
 )
@@ -81,7 +81,7 @@ func legendSpan(lines []Line, x span) span {
 	least, most, early := math.Inf(1), 0.0, 0.0
 	for _, l := range lines {
 		for _, at := range l.Points {
-			if !(at.Y > 0) { // a logarithmic axis cannot show it
+			if !(at.Y > 0) { // a logarithmic axis shows only positive values
 				continue
 			}
 			least, most = min(least, at.Y), max(most, at.Y)
@@ -93,14 +93,15 @@ func legendSpan(lines []Line, x span) span {
 	if most == 0 {
 		return span{0.1, 10}
 	}
-	// Shares of the height: the lowest point stands at bottom, points below the legend end at middle, the highest at top.
+	// Shares of the panel's height: bottom for the lowest point, middle for the highest point below the legend, top for
+	// the highest point.
 	const bottom, top = 0.1, 0.96
 	middle := top - (float64(len(lines))*legendLine+10)/panelHeight
 	height := max(math.Log(most/least)/(top-bottom), math.Log(early/least)/(middle-bottom), math.Log(3))
 	return span{least * math.Exp(-bottom*height), least * math.Exp((1-bottom)*height)}
 }
 
-// legend names the lines in the upper left corner, where no line passes.
+// legend draws the names of the lines in the upper left corner, where no line passes.
 type legend struct {
 	theme
 	lines []Line
@@ -168,13 +169,13 @@ func (m marks) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// labelled are the points of a line with their labels.
+// labelled draws the labels of a line's points.
 type labelled struct {
 	theme
 	*Line
 }
 
-// Plot draws labels, bold points first. It omits labels that would overlap another.
+// Plot draws labels, those of bold points first. It omits labels that would overlap another.
 func (k labelled) Plot(c draw.Canvas, p *plot.Plot) {
 	var taken []vg.Rectangle
 	for _, bold := range []bool{true, false} {
@@ -204,7 +205,7 @@ func overlap(a, b vg.Rectangle) bool {
 	return a.Min.X < b.Max.X && b.Min.X < a.Max.X && a.Min.Y < b.Max.Y && b.Min.Y < a.Max.Y
 }
 
-// clock is a second axis at the top: it shows the same positions as durations.
+// clock is a second axis at the top. It shows the positions of the horizontal axis as durations.
 type clock struct {
 	theme
 	seconds float64 // seconds per unit of x
@@ -212,7 +213,7 @@ type clock struct {
 
 const day = 86400.0 // seconds per day
 
-// moments are the ticks of clock, the more important ones first.
+// moments are the possible ticks of a clock, the more important ones first.
 var moments = []struct {
 	name    string
 	seconds float64
@@ -252,7 +253,7 @@ func (k clock) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// GlyphBoxes reserves room above.
+// GlyphBoxes reserves room for the clock above the panel.
 func (k clock) GlyphBoxes(*plot.Plot) []plot.GlyphBox {
 	return []plot.GlyphBox{{X: 0.5, Y: 1, Rectangle: vg.Rectangle{Max: vg.Point{X: 1, Y: 8 + smallSize}}}}
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// places returns how many decimals give x four significant digits.
+// places returns the number of decimals with which x has four significant digits.
 func places(x float64) int {
 	if x == 0 {
 		return 0
@@ -15,7 +15,7 @@ func places(x float64) int {
 	return max(0, 3-int(math.Floor(math.Log10(math.Abs(x)))))
 }
 
-// Digits writes x with four significant digits, whole numbers below a million in full. A dash stands for NaN.
+// Digits formats x with four significant digits, and whole numbers below a million in full. It formats NaN as a dash.
 func Digits[F ~float64](x F) string {
 	y := float64(x)
 	switch {
@@ -33,7 +33,7 @@ func Digits[F ~float64](x F) string {
 	return text
 }
 
-// Upper writes four significant digits, never below the value: losses and ratios are shown so.
+// Upper formats a value with four significant digits, rounded up, as losses and ratios must be shown.
 func Upper[F ~float64](value F) string {
 	y, text := float64(value), Digits(value)
 	if shown, err := strconv.ParseFloat(text, 64); err != nil || shown >= y {
@@ -43,10 +43,10 @@ func Upper[F ~float64](value F) string {
 	if y < 1e-3 || y >= 1e6 {
 		unit = math.Pow(10, math.Floor(math.Log10(y))-3)
 	}
-	return Digits(y + unit/2) // rounds up to the next number with four digits
+	return Digits(y + unit/2) // Digits rounds to nearest, so this rounds up to four digits
 }
 
-// Short writes a count as an axis does: 1, 10, 100, 1 k, 1 M, 1 G; beyond, a power of ten.
+// Short formats a count for an axis: 1, 10, 100, 1 k, 1 M, 1 G; beyond 1 G, a power of ten.
 func Short(x float64) string {
 	for _, unit := range []struct {
 		name string
@@ -60,7 +60,7 @@ func Short(x float64) string {
 }
 
 // Three formats x with three significant digits, as dashboards do: hundreds without decimals, smaller numbers with up
-// to two. A dash stands for NaN.
+// to two decimals. It formats NaN as a dash.
 func Three[F ~float64](x F) string {
 	decimals := 2
 	switch size := math.Abs(float64(x)); {

@@ -7,8 +7,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Rows is a panel of values on a logarithmic axis, one below the other. They are dots and no bars, because the length
-// of a bar means nothing on a logarithmic axis. A slide has room for ten.
+// Rows is a panel of values on a logarithmic axis, one value below the other. Values are dots instead of bars, because
+// the length of a bar has no meaning on a logarithmic axis. A slide has room for ten rows.
 type Rows struct {
 	Name      string // name of the axis
 	Rows      []Row
@@ -16,9 +16,9 @@ type Rows struct {
 	Called    string  // label of the reference line
 }
 
-// Row is a value above 0.
+// Row is one value, which must be positive, with its texts.
 type Row struct {
-	Name, Detail string // text above the dot; Detail is in small letters
+	Name, Detail string // text above the dot; Detail is in smaller letters
 	Text         string // text beside the dot
 	Bold         bool
 	Look         Look
@@ -71,7 +71,7 @@ func (d dots) Plot(c draw.Canvas, p *plot.Plot) {
 		small := writing(smallSize, d.quiet, text.XLeft, text.YBottom)
 		wide := name.Width(m.Name) + small.Width(m.Detail)
 		at := vg.Point{X: max(c.Min.X, min(from+6, c.Max.X-wide)), Y: y + 11}
-		if at.X < from { // the text would cross the reference line
+		if at.X < from { // the text would cross the reference line, so it is beside it
 			box := vg.Rectangle{Min: vg.Point{X: at.X - 3, Y: at.Y - 2}, Max: vg.Point{X: at.X + wide + 3, Y: at.Y + labelSize}}
 			c.SetColor(d.paper)
 			c.Fill(box.Path())

@@ -10,11 +10,11 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Sizes of a slide of 16:9. Its text can be read at the back of a room.
+// Sizes of a slide of 16:9, whose text can be read at the back of a room.
 const (
-	slideWidth  = 960 * vg.Length(1) // points
+	slideWidth  = 960 * vg.Length(1) // width of a slide, points
 	slideHeight = 540 * vg.Length(1)
-	dpi         = 144 // gives 1920 × 1080 pixels
+	dpi         = 144 // a slide has 1920 × 1080 pixels
 
 	titleSize  = 23
 	labelSize  = 16
@@ -23,7 +23,7 @@ const (
 	axisWeight = 1.2
 )
 
-// theme holds the colours of a slide other than those of looks.
+// theme holds the colours of a slide, except those of looks.
 type theme struct {
 	dark                     bool
 	ink, quiet, faint, paper color.NRGBA
@@ -36,15 +36,15 @@ var (
 
 func gray(x uint8) color.NRGBA { return color.NRGBA{x, x, x, 0xff} }
 
-// Look is how a line is drawn. Each look has its own colour and dash; numbers beyond the last look start again at the
-// first.
+// Look determines how a line is drawn. Each look has its own colour and dash. Numbers beyond the last look start again
+// at the first.
 type Look int
 
 // Ink is the look of lines that are not contenders: the colour of text, without dashes.
 const Ink Look = -1
 
-// looks have the colours of Okabe and Ito, Color Universal Design (2008), which colour-blind readers can tell apart.
-// Dashes tell them apart without colour. A dark slide replaces the colours that would not be visible on it.
+// looks have the colours of Okabe and Ito, Color Universal Design (2008), which colour-blind readers can distinguish.
+// Without colour, looks differ by their dashes. A dark slide replaces the colours that would not be visible on it.
 var looks = []struct {
 	light, dark color.NRGBA
 	dashes      []vg.Length
@@ -59,7 +59,7 @@ var looks = []struct {
 	{color.NRGBA{0x77, 0x77, 0x77, 0xff}, color.NRGBA{0x99, 0x99, 0x99, 0xff}, []vg.Length{16, 4}},
 }
 
-// Color is the colour of a look, on a light or a dark slide.
+// Color returns the colour of a look on a light or a dark slide.
 func (l Look) Color(dark bool) color.NRGBA {
 	switch {
 	case l < 0 && dark:
@@ -86,7 +86,7 @@ func (t theme) stroke(l *Line, width float64) draw.LineStyle {
 	return style
 }
 
-// writing is a text style of Liberation Sans, whose metrics are those of Arial and Helvetica.
+// writing returns a text style of Liberation Sans, whose metrics are those of Arial and Helvetica.
 func writing(size vg.Length, c color.Color, x text.XAlignment, y text.YAlignment) text.Style {
 	return text.Style{
 		Color: c, Font: font.Font{Typeface: "Liberation", Variant: "Sans", Size: size},
@@ -99,7 +99,7 @@ func heavy(s text.Style) text.Style {
 	return s
 }
 
-// fitting returns the style at a size at which the label is at most so wide.
+// fitting returns the style at the largest size at which the label is not wider than width.
 func fitting(style text.Style, label string, width vg.Length) text.Style {
 	if w := style.Width(label); w > width && width > 0 {
 		style.Font.Size *= width / w
@@ -107,13 +107,13 @@ func fitting(style text.Style, label string, width vg.Length) text.Style {
 	return style
 }
 
-// level writes text whose small letters are centred on a point.
+// level draws text so that its small letters are vertically centred on a point.
 func level(c draw.Canvas, style text.Style, at vg.Point, label string) {
 	at.Y += 0.13 * style.Font.Size
 	c.FillText(style, at, label)
 }
 
-// circle is a filled one.
+// circle draws a filled circle.
 func circle(c draw.Canvas, of color.Color, radius vg.Length, at vg.Point) {
 	c.DrawGlyph(draw.GlyphStyle{Color: of, Radius: radius, Shape: draw.CircleGlyph{}}, at)
 }

@@ -12,8 +12,8 @@ import (
 	"oriel/schemas"
 )
 
-// Dimension is the number of features: a constant of three, two harmonics of the scheduled hour, the distance, the
-// origin, the carrier, one harmonic of the month.
+// Dimension is the number of features: a constant, two harmonics of the scheduled hour, the distance, the origin, the
+// carrier, and one harmonic of the month.
 const Dimension = 27
 
 // Origins are New York's airports in the order of their partitions.
@@ -34,17 +34,17 @@ func Names() []string {
 	return append(names, "month, sine", "month, cosine")
 }
 
-// constant is the first feature, before all features are scaled to norm 1; the others are at most 1. `oriel plan`
-// explains its size.
+// constant is the value of the first feature before all features are scaled to norm 1; the others are at most 1 then.
+// `oriel plan` explains its size.
 const constant = 3
 
-// Flight is one event.
+// Flight is one flight.
 type Flight struct {
 	Origin   int     // index in Origins
 	Carrier  int     // index in Carriers
 	Delay    float64 // delay of the arrival, minutes
 	Features [Dimension]float64
-	Late     bool // arrival more than 15 minutes late
+	Late     bool // the arrival was more than 15 minutes late
 }
 
 // Read returns all flights of a CSV file that have an arrival delay, in the file's order. The header names the columns.

@@ -13,10 +13,10 @@ import (
 // root is the repository's root folder.
 const root = "../../.."
 
-// place is a part of the privacy path, with the faults that are planted there.
+// place is a component of the privacy path, with the faults that are planted there.
 type place struct {
 	name   string
-	says   string // heading of the place
+	says   string // heading of the place in MATRIX.md
 	faults []fault
 }
 
@@ -26,7 +26,7 @@ type fault struct {
 	file        string // path from the module's root
 	text, other string // original lines, and faulty lines
 	killers     []killer
-	because     string // for an equivalent change: why no test can find it
+	because     string // argument why no test can find an equivalent change
 }
 
 // killer is a test that must fail when the fault is planted.
@@ -34,12 +34,12 @@ type killer struct {
 	mode   mode
 	folder string
 	run    string         // pattern of go test's -run
-	args   []string       // further arguments of the test
-	says   *regexp.Regexp // pattern that the failure must match; nil: anything
+	args   []string       // additional arguments of the test
+	says   *regexp.Regexp // pattern that the output of the failure must match; nil: any output
 	name   string         // the killer's line in the file
 }
 
-// mode is the kind of a killer, such as a test or an attack.
+// mode is the kind of a killer, for example a test or an attack.
 type mode string
 
 const (
@@ -50,7 +50,7 @@ const (
 	byHistories mode = "histories"
 )
 
-// historyCount is the number of random histories within which one must find a fault.
+// historyCount is the number of random histories, one of which must find a fault.
 const historyCount = "2000"
 
 // newKiller returns the killer that a line of a fault describes.
@@ -135,7 +135,7 @@ func parse(name, content string) (place, error) {
 	return p, nil
 }
 
-// parseFault parses one fault: what it breaks, its fields, its change.
+// parseFault parses one fault: what it breaks, its fields, and its change.
 func parseFault(block string) (f fault, err error) {
 	var rest string
 	f.breaks, rest, _ = strings.Cut(block, "\n")

@@ -22,14 +22,14 @@ var (
 	seed   = flag.Uint64("seed", 1, "of the sample")
 )
 
-// These are the least numbers of faults, in all and in each place.
+// The smallest number of faults in total, and in each place.
 const (
 	least        = 120
 	leastOfPlace = 5
 )
 
-// TestFaultsStand checks that each text to replace is still in its file and that each killer exists. A fault with a
-// changed text would plant nothing, and a missing test would find nothing.
+// TestFaultsStand checks that each text to replace is still in its file and that each killer exists. A fault whose text
+// has changed would plant nothing, and a missing test would find nothing.
 func TestFaultsStand(t *testing.T) {
 	count, changes := 0, map[string]string{}
 	for _, p := range read(t) {
@@ -99,8 +99,8 @@ func sources(t *testing.T, name string) []byte {
 	return content
 }
 
-// TestEachFaultIsFound plants each fault, or a sample of them, and checks that each of its killers fails. Most of the
-// time is spent on builds, some seconds for each killer.
+// TestEachFaultIsFound plants each fault, or a sample of the faults, and checks that each killer of the fault fails.
+// Most of the time is spent on builds, some seconds for each killer.
 func TestEachFaultIsFound(t *testing.T) {
 	tiertest.Slow(t, "TestFaultsStand")
 	places := slices.DeleteFunc(read(t), func(p place) bool { return p.name == equivalents })
@@ -120,7 +120,7 @@ func TestEachFaultIsFound(t *testing.T) {
 	}
 }
 
-// sampled returns a random sample of the faults, without those that histories must find.
+// sampled returns a random sample of the faults, without the faults that random histories must find.
 func sampled(places []place) []place {
 	type row struct{ place, fault int }
 	var all []row
@@ -163,7 +163,8 @@ func (f fault) find(t *testing.T) {
 	}
 }
 
-// overlay writes the changed file and the -overlay file that makes the go tool read it in place of the original.
+// overlay writes the changed file, and the -overlay file that makes the go tool read it in place of the original. It
+// returns the path of the -overlay file.
 func (f fault) overlay(t *testing.T) string {
 	t.Helper()
 	content, err := f.planted()

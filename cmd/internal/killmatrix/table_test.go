@@ -49,15 +49,16 @@ func table(places []place) string {
 		faults, audited = faults+len(p.faults), audited+seen
 	}
 	return "# The kill matrix\n\n" +
-		"Faults of the privacy path that are planted one at a time, and what finds each. A row says what the fault breaks, the\n" +
-		"file that has it, the test of a package that fails, and which mode of the audit fails where one is known: pairs of\n" +
-		"runs that are recorded and replayed, statistical attacks and checks, or drawn histories of a service. The changes are\n" +
-		"in `testdata`; `doc.go` says how they are planted. This file is written by `go test ./cmd/internal/killmatrix -rewrite`.\n\n" +
+		"Faults of the privacy path that are planted one at a time, and the tests that find them. A row says what the\n" +
+		"fault breaks, and names the file that has it, the test of a package that fails, and the mode of the audit that\n" +
+		"fails, if one is known. A mode is pairs of runs that are recorded and replayed, statistical attacks and checks,\n" +
+		"or random histories of a service. The changes are in `testdata`; `doc.go` says how they are planted. This file\n" +
+		"is written by `go test ./cmd/internal/killmatrix -rewrite`.\n\n" +
 		"| place | faults | with a mode of the audit |\n|---|---|---|\n" + summary.String() +
 		fmt.Sprintf("| all | %d | %d |\n", faults, audited) + tables.String() + same.String()
 }
 
-// columns returns the tests and the modes of the audit that kill a fault. There is always at least one test.
+// columns returns the tests and the modes of the audit that kill a fault. It always returns at least one test.
 func (f fault) columns() (tests, modes string) {
 	var t, m []string
 	for _, k := range f.killers {
@@ -75,7 +76,7 @@ func (f fault) columns() (tests, modes string) {
 			m = append(m, "histories")
 		}
 	}
-	if k := f.killers[0]; len(t) == 0 { // the test of the audit itself
+	if k := f.killers[0]; len(t) == 0 { // if only a mode of the audit kills the fault, name the test that runs this mode
 		t = append(t, "`"+k.folder+"` "+k.top())
 	}
 	return strings.Join(t, ", "), strings.Join(m, "; ")

@@ -16,16 +16,16 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write NOTICE")
 
-// platforms are those of .ci/release.
+// platforms lists the platforms for which .ci/release builds.
 var platforms = []string{"linux/amd64", "linux/arm64", "darwin/arm64", "windows/amd64"}
 
-// named are the files of a module that must be passed on with a binary.
+// named matches the names of the files of a module that must be passed on with a binary.
 var named = regexp.MustCompile(`(?i)^((uplot\.)?licen[cs]e|copying|notice|patents)`)
 
-// module is one that a binary links.
+// module is a module that a binary links.
 type module struct{ path, version, folder string }
 
-// linked are the modules that the binary of any platform links, sorted.
+// linked returns the modules that the binary of any platform links, sorted.
 func linked(t *testing.T) (all []module) {
 	t.Helper()
 	for _, platform := range platforms {
@@ -47,7 +47,7 @@ func linked(t *testing.T) (all []module) {
 	return slices.Compact(all)
 }
 
-// texts are the files of a folder that must be passed on, in the order of their names.
+// texts returns the files of a folder that must be passed on, in the order of their names.
 func texts(t *testing.T, folder string) (all []string) {
 	t.Helper()
 	entries, err := os.ReadDir(folder)
@@ -67,7 +67,8 @@ func texts(t *testing.T, folder string) (all []string) {
 	return all
 }
 
-// notice writes a text once, below the names of all the modules that have it.
+// notice returns the text of NOTICE, in which each licence is printed once, below the names of all modules that have
+// it.
 func notice(t *testing.T) string {
 	t.Helper()
 	owners := map[string][]string{}
@@ -101,7 +102,7 @@ func notice(t *testing.T) string {
 	return b.String()
 }
 
-// TestNotice keeps NOTICE equal to the modules that binaries link; -rewrite mends it.
+// TestNotice checks that NOTICE equals the generated text. With -rewrite it writes the file.
 func TestNotice(t *testing.T) {
 	want := notice(t)
 	if *rewrite {

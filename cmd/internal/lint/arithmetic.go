@@ -21,7 +21,8 @@ var decidesBytes = []string{
 	"schemas/avro", "schemas/mapping", "schemas/mapping/calendar", "schemas/protobuf",
 }
 
-// frozen lists files of those folders whose floats reach bytes only through a plan that is computed once and stored.
+// frozen lists files in the folders of decidesBytes whose floats reach bytes only through a plan that is computed once
+// and stored.
 var frozen = []struct{ file, reason string }{
 	{"mechanisms/calibrate.go", "noise scales and error bounds are computed when a stream is opened, rounded up, stored in its plan and read back ever after"},
 	{"mechanisms/blt/freeze.go", "poles and residues are fitted when a stream is opened, rounded to dyadics, stored in its plan and read back ever after"},
@@ -38,8 +39,8 @@ var frozen = []struct{ file, reason string }{
 	{"operators/linucb/bound.go", "a bound on regret, a figure for people"},
 }
 
-// exactMath lists the functions of math that are exact or correctly rounded, and so equal on every CPU. The constants
-// of math are always allowed.
+// exactMath lists the functions of math that are exact or correctly rounded, and therefore equal on every CPU. The
+// constants of math are always allowed.
 var exactMath = []string{
 	"Sqrt", "Abs", "Floor", "Ceil", "Trunc", "Copysign", "Inf", "IsInf", "IsNaN", "NaN", "Signbit",
 	"Float64bits", "Float64frombits", "Float32bits", "Float32frombits",
@@ -82,7 +83,7 @@ func arithmeticIn(p Typed, file *ast.File) []Finding {
 	report := func(node ast.Node, format string, args ...any) {
 		found = append(found, Finding{p.place(node), fmt.Sprintf(format, args...)})
 	}
-	var stack []ast.Node // the nodes from the file down to the current one
+	var stack []ast.Node // the nodes from the file down to the current node
 	ast.Inspect(file, func(node ast.Node) bool {
 		if node == nil {
 			stack = stack[:len(stack)-1]
@@ -133,7 +134,7 @@ func arithmeticIn(p Typed, file *ast.File) []Finding {
 // rounded reports whether the float product at the end of stack is rounded before it can enter a sum.
 func (p Typed) rounded(product ast.Expr, stack []ast.Node) bool {
 	if p.Info.Types[product].Value != nil {
-		return true // a constant
+		return true // a constant is computed exactly
 	}
 	var child ast.Node = product
 	for _, node := range slices.Backward(stack) {
@@ -146,13 +147,13 @@ func (p Typed) rounded(product ast.Expr, stack []ast.Node) bool {
 		case *ast.BinaryExpr:
 			switch n.Op {
 			case token.MUL, token.QUO, token.EQL, token.NEQ, token.LSS, token.LEQ, token.GTR, token.GEQ:
-				return true // the next operation rounds it, and is checked itself; a comparison ends the expression
+				return true // the next operation rounds the product, and is checked itself; a comparison ends the expression
 			default:
 				return false
 			}
 		case *ast.CallExpr:
 			if p.Info.Types[n.Fun].IsType() {
-				return true // a conversion to a float type rounds; one to an integer type ends the float
+				return true // a conversion to a float type rounds the product; one to an integer type ends the expression
 			}
 			f, ok := ast.Unparen(n.Fun).(*ast.SelectorExpr)
 			if !ok || child == n.Fun {
@@ -168,8 +169,8 @@ func (p Typed) rounded(product ast.Expr, stack []ast.Node) bool {
 	return false
 }
 
-// sorted reports whether the innermost call around the end of stack, other than the node's own call, sorts its
-// argument.
+// sorted reports whether the value at the end of stack is an argument of a call that sorts it. A call that is the node
+// itself does not count.
 func (p Typed) sorted(stack []ast.Node) bool {
 	calls := 0
 	for _, node := range slices.Backward(stack) {

@@ -41,14 +41,14 @@ var reserved = []struct {
 	{"fmt", []string{"Print", "Printf", "Println"}, []string{"cmd", "deploy/bench", "deploy/peers"}, "only cmd prints"},
 }
 
-// These are the reasons for the rows of scarce.
+// Reasons in the rows of scarce.
 const (
 	namesMembers   = "it names members of events, for people who may read the input"
 	printsOfPapers = "no service has what papers print"
 )
 
-// scarce lists names of this module that only some folders may use. They are methods whose results name members of
-// events, for people who may read the input, and functions that give operators the constants of papers.
+// scarce lists names of this module that only some folders may use. Some are methods whose results name members of
+// events, for people who may read the input. The others are functions that give operators the constants of papers.
 var scarce = []struct {
 	names   []string
 	folders []string
@@ -72,7 +72,7 @@ var scarce = []struct {
 var goroutines = []string{"pipeline", "cmd", "deploy/bench"}
 
 // CheckCalls parses every non-test file of the packages, for any build, and reports calls of reserved functions,
-// printing builtins and goroutines. It leaves out test helpers and generators.
+// printing builtins and goroutines. It ignores test helpers and generators.
 func CheckCalls(packages []Package) ([]Finding, error) {
 	var found []Finding
 	for _, p := range packages {

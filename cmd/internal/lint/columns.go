@@ -8,14 +8,14 @@ import (
 	"unicode/utf8"
 )
 
-// maxColumns is the greatest length of a line.
+// maxColumns is the largest length of a line.
 const maxColumns = 120
 
 // longText matches a quoted text of half a line or more. Such a text may exceed the limit, because a broken text cannot
 // be found by a search.
 var longText = regexp.MustCompile("`|\"[^\"]{60,}\"")
 
-// columnsIn finds long lines. Tables, what is set apart, addresses and texts that are not broken may be longer.
+// columnsIn finds long lines. Tables, preformatted text, addresses and long quoted texts may exceed the limit.
 func columnsIn(name string, content []byte) []Finding {
 	extension := path.Ext(name)
 	if extension != ".go" && extension != ".md" {

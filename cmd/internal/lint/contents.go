@@ -14,11 +14,11 @@ const (
 	recordType = "Record"
 )
 
-// publicField is the one field of a record that all code may read.
+// publicField is the only field of a record that all code may read.
 const publicField = "Public"
 
-// decidesEnds lists the folders whose code decides where a Batch or a transaction of the service ends, and which
-// request is sent next.
+// decidesEnds lists the folders whose code decides where a Batch or a transaction of the service ends, or which request
+// is sent next.
 var decidesEnds = []string{
 	"pipeline", "pipeline/changelog", "pipeline/deployment", "pipeline/kafka", "pipeline/kafka/fetch",
 	"pipeline/kafka/group", "pipeline/kafka/memory", "pipeline/kafka/produce", "pipeline/kafka/records",
@@ -30,8 +30,8 @@ var decidesEnds = []string{
 // sealed.
 const ownTopics = "reads records of decision, verdict and changelog topics"
 
-// readsContents lists the functions of those folders that may read a record's contents; nil stands for the whole file.
-// No other function may, because an end or a request could depend on the contents.
+// readsContents lists the functions in the folders of decidesEnds that may read a record's contents; nil stands for the
+// whole file. No other function may, because the end of a batch or a request could then depend on the contents.
 var readsContents = []struct {
 	file      string
 	functions []string
@@ -61,8 +61,7 @@ var readsContents = []struct {
 	{"pipeline/replay/check.go", nil, ownTopics},
 }
 
-// CheckContents reports the functions of a package that use a field of a record that is not public, without a row in
-// readsContents.
+// CheckContents reports the functions of a package that use a private field of a record without a row in readsContents.
 func CheckContents(p Typed) []Finding {
 	if !slices.Contains(decidesEnds, p.Folder) {
 		return nil
@@ -70,7 +69,7 @@ func CheckContents(p Typed) []Finding {
 	return contentsIn(p)
 }
 
-// contentsIn checks a package regardless of its folder.
+// contentsIn checks a package without regard to its folder.
 func contentsIn(p Typed) []Finding {
 	var found []Finding
 	for _, file := range p.Files {
@@ -109,7 +108,7 @@ func mayReadContents(file, function string) bool {
 	return false
 }
 
-// saysContents reports whether a variable is a non-public field of a record.
+// saysContents reports whether a variable is a private field of a record.
 func saysContents(field *types.Var) bool {
 	if !field.IsField() || field.Pkg() == nil || field.Pkg().Path() != recordPath || field.Name() == publicField {
 		return false

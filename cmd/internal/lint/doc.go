@@ -1,15 +1,16 @@
 // Package lint holds the structure tests of this module: rules that the compiler does not check and that a reviewer
 // would miss.
 //
-//	imports      which package may import which, ours and others', and what a machine must not see (CheckImports)
-//	calls        which code may read the environment, print, exit and start goroutines (CheckCalls)
-//	arithmetic   no product that a CPU could fuse, no function that differs by CPU, no map order, where bytes are decided (CheckArithmetic)
-//	contents     which code may read a record's contents, where ends and requests are decided (CheckContents)
-//	terms        which code may test for a particular scope or unit of privacy (CheckTerms)
-//	tiers        each test has a form that `go test ./...` runs (CheckTiers)
-//	tree         top-level entries, doc.go, file length, words that must not appear in texts (CheckTree)
-//	layout       the table of folders in .github/CONTRIBUTING.md has every package (CheckLayout)
-//	evidence     tests that proofs and other texts name exist (CheckEvidence)
+//	imports      which package may import which, ours and others', and what a machine must not see (CheckImports).
+//	calls        which code may read the environment, print, exit and start goroutines (CheckCalls).
+//	arithmetic   no product that a CPU could fuse, no function that differs by CPU, and no map order in packages that decide
+//	             bytes (CheckArithmetic).
+//	contents     which code may read a record's contents, in folders that decide ends and requests (CheckContents).
+//	terms        which code may test for a particular scope or unit of privacy (CheckTerms).
+//	tiers        each test has a form that `go test ./...` runs (CheckTiers).
+//	tree         top-level entries, doc.go, file length, words that must not appear in texts (CheckTree).
+//	layout       the table of folders in .github/CONTRIBUTING.md has every package (CheckLayout).
+//	evidence     tests that proofs and other texts name exist (CheckEvidence).
 //
 // Each check is a function from its input to findings, so that tests can also run it on a planted fault. Every rule has
 // a reason and prints it. Rules are tables at the top of their file. An exception must be a row with a reason, never a

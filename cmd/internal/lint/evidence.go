@@ -17,8 +17,8 @@ var (
 	selected = regexp.MustCompile(`-run '?([A-Z][\w|\\]*)`)
 )
 
-// CheckEvidence checks that each test named in a text is a function of some test file, and that each alternative of a
-// -run pattern selects one. A proof that cites a deleted test would rest on nothing.
+// CheckEvidence checks the tests that a text names. Each must be a function of some test file, and each alternative of
+// a -run pattern must select one. Otherwise a proof that cites a deleted test would have no evidence.
 func CheckEvidence(tree fs.FS, files []string) ([]Finding, error) {
 	tests, texts := map[string]bool{}, map[string][]byte{}
 	for _, name := range files {
@@ -28,7 +28,7 @@ func CheckEvidence(tree fs.FS, files []string) ([]Finding, error) {
 		}
 		content, err := fs.ReadFile(tree, name)
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // tracked and deleted in the working tree
+			continue // tracked, but deleted in the working tree
 		}
 		if err != nil {
 			return nil, fmt.Errorf("lint: %w", err)
@@ -62,7 +62,7 @@ func CheckEvidence(tree fs.FS, files []string) ([]Finding, error) {
 			}
 			for _, pattern := range selected.FindAllStringSubmatch(string(line), -1) {
 				missing = append(missing, slices.DeleteFunc(strings.FieldsFunc(pattern[1], func(r rune) bool {
-					return r == '|' || r == '\\' // separators and escapes in Markdown tables
+					return r == '|' || r == '\\' // separators of cells and escapes in Markdown tables
 				}), selects)...)
 			}
 			for _, test := range missing {

@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// foreign lists where each third-party package may be used. The longest matching path counts. A package without a row
-// is a finding, so that no dependency is added unnoticed. Tests may use any package in go.mod.
+// foreign lists the folders that may use each third-party package. If several paths match a package, the longest
+// counts. A package without a row is a finding, so that no dependency is added unnoticed. Tests may use any package in
+// go.mod.
 var foreign = []struct {
 	path    string
 	folders []string

@@ -117,7 +117,7 @@ var direction = []rule{
 	{"mechanisms/mechtest", []string{"mechanisms"}, "test helpers may see every mechanism"},
 	{"mechanisms/audit", []string{"mechanisms"}, "an audit may see every mechanism"},
 	{"mechanisms/rational", []string{"mechanisms/dp"}, "the mathematics of filters knows numbers, not mechanisms"},
-	// The root package imports its families, because it creates mechanisms by name.
+	// The root package imports the families of mechanisms, because it creates mechanisms by name.
 	{"mechanisms", []string{
 		"mechanisms/buffer", "mechanisms/contribution", "mechanisms/dp", "mechanisms/lattice",
 		"mechanisms/noise", "mechanisms/rational", "mechanisms/mechtest",
@@ -156,7 +156,7 @@ func CheckImports(packages []Package) []Finding {
 	return found
 }
 
-// refusedImport returns why code in from must not import the package, or "".
+// refusedImport returns why code in the folder from must not import the package, or "" if it may.
 func refusedImport(from, imported string) string {
 	if !ours(imported) {
 		return refusedForeign(from, imported)
@@ -174,8 +174,9 @@ func refusedImport(from, imported string) string {
 	return refusedDirection(from, to)
 }
 
-// refusedTestImport returns why tests in from must not import the package, or "". Tests may import what their package
-// may import, test helpers, and packages of the same or lower layers. They must not import higher layers.
+// refusedTestImport returns why tests in the folder from must not import the package, or "" if they may. Tests may
+// import what their package may import, test helpers, and packages of the same or lower layers. They must not import
+// higher layers.
 func refusedTestImport(from, imported string) string {
 	if from == "cmd/oriel" && within(folder(imported), "pipeline") {
 		return "what a service does is tested beside cmd/internal/service; tests of commands see what these print"
@@ -184,7 +185,7 @@ func refusedTestImport(from, imported string) string {
 		return ""
 	}
 	if top(from) == top(folder(imported)) {
-		return "" // a test may compare two families
+		return "" // a test may compare two families of mechanisms
 	}
 	return refusedDirection(from, folder(imported))
 }
@@ -200,7 +201,7 @@ func refusedDirection(from, to string) string {
 	return rule.reason
 }
 
-// ruleOf returns the row that contains a folder, or a row without a folder.
+// ruleOf returns the row that contains a folder, or a row without a folder if no row does.
 func ruleOf(from string) rule {
 	for _, rule := range direction {
 		if within(from, rule.folder) {
@@ -224,8 +225,8 @@ func layer(dir string) int {
 	}[top(dir)]
 }
 
-// isTestHelper reports whether a folder is a layer's test helper, such as mechtest, optest and pipetest.
+// isTestHelper reports whether a folder is a test helper, for example mechtest, optest or pipetest.
 func isTestHelper(dir string) bool { return strings.HasSuffix(path.Base(dir), "test") }
 
-// isGenerator reports whether a folder holds a program that go generate runs, which is not part of the build.
+// isGenerator reports whether a folder contains a program that go generate runs, which is not part of the build.
 func isGenerator(dir string) bool { return strings.HasSuffix(dir, "/internal/gen") }

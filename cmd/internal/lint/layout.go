@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// layoutFile has the table of folders under layoutHeading; quoted matches a name in it.
+// layoutFile has the table of folders, under layoutHeading; quoted matches a folder's name in it.
 const (
 	layoutFile    = ".github/CONTRIBUTING.md"
 	layoutHeading = "\n## Layout\n"
@@ -17,9 +17,9 @@ const (
 
 var quoted = regexp.MustCompile("`([^`]+)`")
 
-// CheckLayout checks the table of folders: each package stands in it, by its folder or by what that is below
-// the folder of the row, and each folder of a row is one of a package. Newcomers read that table first; what it leaves
-// out they find last. Operators may be left out: the registry lists them.
+// CheckLayout checks the table of folders. Each package must be in it: by its own row, or in the row of a folder above
+// by its remaining path. Each folder that a row names must be the folder of a package. Newcomers read this table first,
+// and miss what it omits. Operators may be missing, because the registry lists them.
 func CheckLayout(tree fs.FS, files []string) ([]Finding, error) {
 	content, err := fs.ReadFile(tree, layoutFile)
 	if err != nil {

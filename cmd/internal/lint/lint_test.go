@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	_ "oriel/mechanisms/mechtest/tiertest" // a process of tests collects its heap less often
+	_ "oriel/mechanisms/mechtest/tiertest" // its import makes the garbage collector run less often in tests
 )
 
 // TestModuleImports applies the import rules to every build, because files and their imports differ between builds.
@@ -36,7 +36,7 @@ func TestModuleTiers(t *testing.T) {
 	report(t, found)
 }
 
-// TestModuleArithmetic checks each package once, and again in builds where it has other files.
+// TestModuleArithmetic checks each package once, and again in each build in which it has other files.
 func TestModuleArithmetic(t *testing.T) {
 	var found []Finding
 	seen := make(map[string]bool)
@@ -89,7 +89,7 @@ func TestModuleContents(t *testing.T) {
 	}
 }
 
-// TestModuleTerms checks that only the types of scopes and units themselves distinguish between scopes and units.
+// TestModuleTerms checks that only the package of scopes and units distinguishes between kinds of scopes and units.
 func TestModuleTerms(t *testing.T) {
 	for _, p := range typedModule(t) {
 		report(t, CheckTerms(p))
@@ -135,7 +135,8 @@ func TestModuleLayout(t *testing.T) {
 	report(t, found)
 }
 
-// TestExceptionsHaveReasons checks the tables: every row must have a reason, and every excused file must exist.
+// TestExceptionsHaveReasons checks the tables of exceptions: every row must have a reason, and every file that a row
+// names must exist.
 func TestExceptionsHaveReasons(t *testing.T) {
 	root := moduleRoot(t)
 	for _, row := range frozen {
@@ -201,7 +202,7 @@ func typedModule(t *testing.T) []Typed {
 // exported caches the result of exports.
 var exported map[string]string
 
-// exports returns the export data of all packages outside this module that it imports.
+// exports returns the files of export data of all packages outside this module that the module imports.
 func exports(t *testing.T) map[string]string {
 	t.Helper()
 	if exported == nil {

@@ -19,8 +19,8 @@ const Module = "oriel"
 
 // Finding is one violation of a rule at one place.
 type Finding struct {
-	Place string // file:line, relative to the module where possible, or an import path
-	Rule  string // the violation, and why it matters
+	Place string // file:line, relative to the module if possible, or an import path
+	Rule  string // the violated rule, and why it matters
 }
 
 func (f Finding) String() string { return f.Place + ": " + f.Rule }
@@ -45,7 +45,7 @@ type Package struct {
 
 // Build is a configuration of the go command. The files of a package can differ between builds.
 type Build struct {
-	Arch string // GOARCH
+	Arch string // value of GOARCH
 	Tags string
 }
 
@@ -61,7 +61,7 @@ func Root() (string, error) {
 	return filepath.Dir(strings.TrimSpace(string(out))), nil
 }
 
-// fields returns the names of Package's fields. Requesting all fields would take the go command twice the time.
+// fields returns the names of Package's fields. With all fields, the go command would take twice the time.
 func fields() string {
 	var names []string
 	for f := range reflect.TypeFor[Package]().Fields() {
@@ -70,7 +70,8 @@ func fields() string {
 	return strings.Join(names, ",")
 }
 
-// List runs go list in root. It turns cgo off, because the checks read Go only, and the release binary has no cgo.
+// List runs go list in root. It turns cgo off, because the checks read only Go files, and the release binary has no
+// cgo.
 func List(root string, b Build, args ...string) ([]Package, error) {
 	cmd := exec.Command("go", append([]string{"list", "-e", "-json=" + fields(), "-tags", b.Tags}, args...)...)
 	cmd.Dir = root
@@ -93,8 +94,8 @@ func List(root string, b Build, args ...string) ([]Package, error) {
 	}
 }
 
-// Exports returns the files of export data of the packages outside this module that the listed ones import, as
-// `go build` has compiled them on this machine. What they declare is the same in every build.
+// Exports returns the files with the export data of the packages outside this module that the listed packages import,
+// as `go build` has compiled them on this computer. Their declarations are the same in every build.
 func Exports(root string, packages []Package) (map[string]string, error) {
 	var imported []string
 	for _, p := range packages {
@@ -116,7 +117,7 @@ func Exports(root string, packages []Package) (map[string]string, error) {
 	return files, nil
 }
 
-// folder returns the package's folder in the module: "" for the root, and "mechanisms/noise" for
+// folder returns the package's folder in the module, for example "" for the root, and "mechanisms/noise" for
 // oriel/mechanisms/noise.
 func folder(importPath string) string {
 	return strings.TrimPrefix(strings.TrimPrefix(importPath, Module), "/")
@@ -125,10 +126,10 @@ func folder(importPath string) string {
 // ours reports whether an import path belongs to this module.
 func ours(importPath string) bool { return within(importPath, Module) }
 
-// within reports whether path is dir or lies below it, for import paths and folders alike.
+// within reports whether path is dir or a path below dir. It serves import paths and folders alike.
 func within(path, dir string) bool { return path == dir || strings.HasPrefix(path, dir+"/") }
 
-// withinAny reports whether path is one of dirs or lies below one.
+// withinAny reports whether path is within one of dirs.
 func withinAny(path string, dirs []string) bool {
 	for _, dir := range dirs {
 		if within(path, dir) {

@@ -94,7 +94,7 @@ func wanted(t *testing.T, name string) (want []string) {
 func TestImportsFlagPlantedFaults(t *testing.T) {
 	for _, c := range []struct {
 		from, imported string
-		code, tests    bool // whether non-test code and tests are refused
+		code, tests    bool // whether code outside tests, and tests, are refused
 	}{
 		{"cmd/oriel", "oriel/pipeline", false, true},
 		{"cmd/oriel", "oriel/pipeline/pipetest", true, true},
@@ -114,7 +114,7 @@ func TestImportsFlagPlantedFaults(t *testing.T) {
 		{"operators/neighbours", "oriel/operators/coco", true, false},
 		{"operators/coco", "oriel/operators/neighbours", true, false},
 		{"cmd/internal/auditor", "oriel/operators/neighbours", false, false},
-		{"operators/unheard", "oriel/operators", false, false}, // an operator
+		{"operators/unheard", "oriel/operators", false, false}, // a new operator
 		{"pipeline/kafka", "oriel/operators", true, false},
 		{"pipeline/kafka", "oriel/state", true, false},
 		{"pipeline", "oriel/pipeline/pipetest", true, false},
@@ -320,7 +320,8 @@ func TestLayoutFlagsPlantedFaults(t *testing.T) {
 	}
 }
 
-// TestTrackedSeesThisFile guards against an empty list of files, for which every rule of the tree would hold.
+// TestTrackedSeesThisFile checks that the list of tracked files is not empty, because every rule of the tree would hold
+// for an empty list.
 func TestTrackedSeesThisFile(t *testing.T) {
 	files, err := Tracked(moduleRoot(t))
 	if err != nil {

@@ -33,8 +33,8 @@ type source struct {
 }
 
 // Check type-checks the listed packages (go list -deps) and returns the packages of this module that were listed by
-// name. exports has the file of the export data of each other package that they import (Exports). The error names
-// packages that fail to type-check; the others are still returned.
+// name. exports maps each other package that they import to the file with its export data (see Exports). The error
+// names packages that fail to type-check; the others are still returned.
 func Check(packages []Package, b Build, exports map[string]string) ([]Typed, error) {
 	s := &source{
 		fset: token.NewFileSet(), sizes: types.SizesFor("gc", b.Arch),
@@ -47,7 +47,7 @@ func Check(packages []Package, b Build, exports map[string]string) ([]Typed, err
 	}
 	var failed []error
 	for _, p := range packages {
-		if !s.wanted(p) { // it is loaded when it is imported
+		if !s.wanted(p) { // loaded when another package imports it
 			continue
 		}
 		if _, err := s.Import(p.ImportPath); err != nil {

@@ -7,7 +7,7 @@ import (
 	"go/types"
 )
 
-// termsFolder is the package of scopes and units of privacy. termsTypes are its closed sets of types.
+// termsFolder is the package of scopes and units of privacy. termsTypes lists its closed sets of types.
 const termsFolder = "mechanisms/protection"
 
 var termsTypes = []string{"Scope", "Unit"}
@@ -17,8 +17,8 @@ var asksTerms = []struct{ folder, function, reason string }{
 	{"mechanisms", "of", "a row of a mechanism's table names the one scope it takes; one that no row names is refused"},
 }
 
-// CheckTerms reports code outside the package of terms that tests for a particular scope or unit, by an assertion, a
-// switch or a comparison. Such code would ignore a scope that is added later.
+// CheckTerms reports code outside termsFolder that tests for a particular scope or unit, by an assertion, a switch or a
+// comparison. Such code would ignore a scope that is added later.
 func CheckTerms(p Typed) (found []Finding) {
 	if p.Folder == termsFolder {
 		return nil
@@ -32,7 +32,7 @@ func CheckTerms(p Typed) (found []Finding) {
 						return false
 					}
 				}
-			case *ast.TypeAssertExpr: // covers type switches too
+			case *ast.TypeAssertExpr: // type switches contain such an expression too
 				found = p.asksWhich(found, n, n.X)
 			case *ast.SwitchStmt:
 				found = p.asksWhich(found, n, n.Tag)
@@ -47,7 +47,7 @@ func CheckTerms(p Typed) (found []Finding) {
 	return found
 }
 
-// asksWhich adds a finding if one of the operands is a value of terms. A comparison with nil is allowed, because it
+// asksWhich adds a finding if one of the operands is a scope or a unit. A comparison with nil is allowed, because it
 // asks only whether there is a value.
 func (p Typed) asksWhich(found []Finding, node ast.Node, operands ...ast.Expr) []Finding {
 	for _, x := range operands {

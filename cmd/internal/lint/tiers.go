@@ -14,9 +14,9 @@ import (
 // tiers is the only package that may determine the tier in which a test runs.
 const tiers = "mechanisms/mechtest/tiertest"
 
-// CheckTiers reads every test file, for any build, and reports tests that the default tier would lose. These tests skip
-// by testing.Short or by a function of tiertest, read the tier from the environment themselves, or name a short form
-// that is not a test of their package.
+// CheckTiers reads every test file, for any build, and reports tests that the default tier would lose. These are tests
+// that skip by testing.Short or by a function of tiertest, that read the tier from the environment themselves, or that
+// name a short form that is not a test of their package.
 func CheckTiers(packages []Package) ([]Finding, error) {
 	var found []Finding
 	for _, p := range packages {
@@ -80,7 +80,7 @@ func tiersIn(fset *token.FileSet, file *ast.File, tests map[string]bool) []Findi
 	return found
 }
 
-// calls reports whether a node contains a call of a package's function; from "" matches any package or value.
+// calls reports whether a node contains a call of a package's function; if from is "", it matches any package or value.
 func calls(within ast.Node, from, name string) (found bool) {
 	ast.Inspect(within, func(n ast.Node) bool {
 		call, ok := n.(*ast.CallExpr)

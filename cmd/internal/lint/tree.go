@@ -22,11 +22,11 @@ var topLevel = []string{
 	".ci", ".github", ".gitattributes", ".gitignore", ".dockerignore", ".golangci.yml",
 }
 
-// maxLines is the limit on the length of a Go file; the aim is 300.
+// maxLines is the limit on the length of a Go file; we aim at 300.
 const maxLines = 500
 
-// unwanted lists words that must not appear in tracked text. Every match contains one of the parts, which are much
-// faster to search for. They are assembled at run time, so that this file does not contain them.
+// unwanted lists words that must not appear in tracked text. Every match contains one of the row's parts, because a
+// search for parts is much faster. The words are assembled at run time, so that this file does not contain them.
 var unwanted = []struct {
 	parts   []string
 	pattern *regexp.Regexp
@@ -49,7 +49,7 @@ var unwanted = []struct {
 	{[]string{"<<<<" + "<<<", ">>>>" + ">>>"}, regexp.MustCompile(`(?m)^(<{7}|>{7})( |\r?$)`), "an unresolved merge"},
 }
 
-// notText lists endings of files whose lines are not checked: data and lock files that are not written by hand.
+// notText lists endings of files whose lines are not checked: data and lock files that nobody writes by hand.
 var notText = []string{".sum", ".csv", ".gz", ".zst", ".png", ".svg", ".ndjson", ".bin", ".jar"}
 
 // Tracked lists the files of the working tree that git tracks or would track.
@@ -76,7 +76,7 @@ func CheckTree(tree fs.FS, files []string) ([]Finding, error) {
 		}
 		content, err := fs.ReadFile(tree, name)
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // tracked and deleted in the working tree
+			continue // tracked, but deleted in the working tree
 		}
 		if err != nil {
 			return nil, fmt.Errorf("lint: %w", err)
@@ -94,7 +94,7 @@ func CheckTree(tree fs.FS, files []string) ([]Finding, error) {
 		}
 	}
 	for dir := range packages {
-		if !isGenerator(dir) { // a generator is one file, which documents itself
+		if !isGenerator(dir) { // a generator is a single file that contains its documentation
 			found = append(found, docOf(tree, dir)...)
 		}
 	}
@@ -105,7 +105,7 @@ func CheckTree(tree fs.FS, files []string) ([]Finding, error) {
 func wordsIn(name string, content []byte) []Finding {
 	var found []Finding
 	if bytes.IndexByte(content, 0) >= 0 {
-		return nil // binary
+		return nil // a binary file
 	}
 	for _, word := range unwanted {
 		if !slices.ContainsFunc(word.parts, func(part string) bool { return bytes.Contains(content, []byte(part)) }) {

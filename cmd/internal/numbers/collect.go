@@ -11,14 +11,14 @@ import (
 	"oriel/schemas"
 )
 
-// Clock defines the intervals: [k·Every − Offset, (k+1)·Every − Offset) since 1970, UTC. If Every is 0 there is one
-// interval of all times.
+// Clock defines the intervals: [k·Every − Offset, (k+1)·Every − Offset) since 1970, UTC. If Every is 0, a single
+// interval contains all times.
 type Clock struct {
 	Every  time.Duration
 	Offset time.Duration // offset of local time from UTC, positive in the east
 }
 
-// key returns the number k of the interval that contains a time in ms.
+// key returns the number k of the interval that contains a time, ms.
 func (c Clock) key(ms int64) int64 {
 	if c.Every == 0 {
 		return 0
@@ -31,25 +31,25 @@ func (c Clock) key(ms int64) int64 {
 	return key
 }
 
-// start returns where an interval begins.
+// start returns the beginning of an interval.
 func (c Clock) start(key int64) time.Time {
 	ms := key*c.Every.Milliseconds() - c.Offset.Milliseconds()
 	return time.UnixMilli(ms).In(time.FixedZone("", int(c.Offset.Seconds())))
 }
 
-// Collector sums the increments of decisions by intervals of the clock.
+// Collector sums the increments in decisions by intervals of the clock.
 type Collector struct {
 	names    *Names
 	clock    Clock
 	columns  []string
-	units    []float64 // noise deviation by column, relative to a count's; nil: see partial.variance
+	units    []float64 // deviation of the noise by column, relative to a count's; nil: see partial.variance
 	last     map[stream]uint64
-	filters  map[string]*filter // filters by their text
+	filters  map[string]*filter // parsed filters, by their text
 	partials map[int64]map[stream]*partial
 	first    int64 // time of the earliest decision, ms
 	newest   int64
 	Taken    int // number of decisions
-	Earlier  int // decisions of plans without increment_filter; their intervals are those of the table
+	Earlier  int // number of decisions of plans without increment_filter; their intervals follow from the table of windows
 }
 
 type stream struct {
@@ -62,11 +62,11 @@ type partial struct {
 	sums     []float64 // sums by column, then by cell
 	spans    []span
 	windows  windows
-	filter   *filter   // filter of the increments' noise; nil: decisions of an earlier plan
-	variance []float64 // variance by column, for mechanisms with per-step releases
+	filter   *filter   // filter of the increments' noise; nil: the decisions are of an earlier plan
+	variance []float64 // variance of the noise by column, for mechanisms with per-step releases
 }
 
-// NewCollector returns a Collector. It refuses names whose decisions cannot be summed.
+// NewCollector returns a Collector. It refuses names of decisions that cannot be added up.
 func NewCollector(names *Names, clock Clock) (*Collector, error) {
 	if clock.Every != 0 && clock.Every < time.Millisecond || clock.Every%time.Millisecond != 0 {
 		return nil, errors.New("intervals of the clock have whole milliseconds")
@@ -78,7 +78,7 @@ func NewCollector(names *Names, clock Clock) (*Collector, error) {
 	}, err
 }
 
-// Add takes a decision and its time in ms. Decisions of a stream must come in order.
+// Add takes a decision and the decision's time, ms. Decisions of a stream must come in order.
 func (c *Collector) Add(d schemas.Decision, ms int64) error {
 	of := stream{d.Stream, d.Incarnation}
 	if last, ok := c.last[of]; ok && d.Step <= last {
@@ -126,7 +126,7 @@ func (c *Collector) partial(key int64, of stream) *partial {
 // longest bounds the table of windows: its last window has 2⁴⁰ steps.
 const longest = 41
 
-// list returns a decision's member that is a list of numbers.
+// list returns a member of a decision that must be a list of at least `least` numbers.
 func list(d schemas.Decision, name string, least int) ([]float64, error) {
 	i := slices.IndexFunc(d.Extras, func(x schemas.ExtraMember) bool { return x.Name == name })
 	if i < 0 {
@@ -162,7 +162,7 @@ func (c *Collector) addIncrements(p *partial, d schemas.Decision) error {
 	return nil
 }
 
-// filter returns the filter of a decision, or nil if its plan is older.
+// filter returns the filter in a decision, or nil if the decision's plan is older than filters.
 func (c *Collector) filter(d schemas.Decision) (*filter, error) {
 	i := slices.IndexFunc(d.Extras, func(x schemas.ExtraMember) bool { return x.Name == "increment_filter" })
 	if i < 0 {
@@ -187,7 +187,7 @@ func (c *Collector) filter(d schemas.Decision) (*filter, error) {
 	return f, nil
 }
 
-// addStep adds the counts of a per-step release, and converts its sums of values to x̃.
+// addStep adds the counts of a per-step release, and its sums of values, converted to sums of x̃.
 func (c *Collector) addStep(p *partial, d schemas.Decision) error {
 	cells := len(c.names.Cells)
 	if len(d.Point) != len(c.names.Statistics)*cells {

@@ -9,12 +9,13 @@ import (
 	"oriel/mechanisms/mechtest/tiertest"
 )
 
-// TestIntervalsCover checks that intervals cover the truth in 95 % of cases, from the first step of a stream on. Cells,
-// columns and streams have independent noise, and consecutive hours nearly. So a share over n intervals is off by more
-// than 4.9·√(0.95·0.05/n) once in a million. For means and variances only intervals with a value count: a decision of
-// 60 events has ten in each cell, which is hardly above 12 deviations. Noisy means bend the surfaces of a variance. An
-// end of a variance's interval may be the end of its range, beyond which there is no truth, so up to half of the misses
-// are gone. Intervals without a value cover at least as often, because they may be the whole range.
+// TestIntervalsCover checks that intervals contain the true number in 95 % of cases, from the first step of a stream
+// on. Cells, columns and streams have independent noise, and consecutive hours have nearly independent noise. So the
+// share of n intervals is wrong by more than 4.9·√(0.95·0.05/n) with a probability of 10⁻⁶. For means and variances
+// only intervals with a value count: a decision of 60 events has ten in each cell, which is hardly above 12 deviations.
+// Noisy means bend the surfaces of equal variance. An end of a variance's interval may be the end of the range, beyond
+// which there is no true number, so up to half of the misses are missing. Intervals without a value contain the true
+// number at least as often, because they may be the whole range.
 func TestIntervalsCover(t *testing.T) {
 	for statistics, most := range map[string]float64{
 		"count,sum,mean,variance": 0.955, "count*5,mean*0.5,variance*3": 0.975,
@@ -44,7 +45,8 @@ func TestIntervalsCover(t *testing.T) {
 	}
 }
 
-// count adds to hits how many intervals contain the truth, by statistic, and to all how many there are.
+// count adds, by statistic, the number of intervals that contain the true number to hits, and the number of all
+// intervals to all.
 func (d deployment) count(t *testing.T, clock numbers.Clock, hits, all map[string]int) {
 	t.Helper()
 	query := numbers.Query{Statistics: []string{"count", "sum", "mean", "variance"}, Total: true}
@@ -64,8 +66,8 @@ func (d deployment) count(t *testing.T, clock numbers.Clock, hits, all map[strin
 	}
 }
 
-// truth returns the true number of a row over the events of its decisions. A decision of two steps belongs to the
-// interval of the later step.
+// truth returns the true number of a row, over the events of the row's decisions. A decision of two steps belongs to
+// the interval of the later step. any is false if the row has no events.
 func (d deployment) truth(r numbers.Row) (truth float64, any bool) {
 	n, s, squares := 0.0, 0.0, 0.0
 	for i, e := range d.rows {

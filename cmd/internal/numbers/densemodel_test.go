@@ -12,7 +12,7 @@ import (
 	"oriel/cmd/internal/numbers"
 )
 
-// published is the part of a decision that the reference model reads.
+// published is what the reference model reads of a decision.
 type published struct {
 	Step       uint64
 	Time       int64
@@ -21,9 +21,10 @@ type published struct {
 	Filter     []float64 `json:"increment_filter"`
 }
 
-// TestNumbersMatchADenseModel compares with an independent sum of increments by interval and cell, whose variance
-// sums all pairs of steps. It covers the start of the stream. The covariance of two steps follows from the published
-// filter, or, for decisions of an earlier plan, from the table of windows. Values and deviations agree to 1e-9.
+// TestNumbersMatchADenseModel compares the package with an independent sum of increments by interval and cell, whose
+// variance sums all pairs of steps. It covers the start of the stream. The covariance of two steps follows from the
+// published filter or, for decisions of an earlier plan, from the table of windows. Values and deviations must agree to
+// 1e-9.
 func TestNumbersMatchADenseModel(t *testing.T) {
 	d := serve(t, 3, 600, 10*time.Second, memory...)
 	var all []published
@@ -34,7 +35,7 @@ func TestNumbersMatchADenseModel(t *testing.T) {
 		}
 		all = append(all, one)
 	}
-	squared := func(w int) float64 { // V(w)
+	squared := func(w int) float64 { // V(w), see the package comment
 		if w == 0 {
 			return 0
 		}
@@ -49,7 +50,7 @@ func TestNumbersMatchADenseModel(t *testing.T) {
 		lag := max(a-b, b-a)
 		return (squared(lag+1) - 2*squared(lag) + squared(max(1-lag, lag-1))) / 2
 	}
-	const steps, settled = 600, 4000 // numbers of coefficients of the filter
+	const steps, settled = 600, 4000 // numbers of coefficients of the filter: over the stream, and until they have decayed
 	e, products := []float64{1}, 0.0
 	poles, residues := all[0].Filter[1:][:len(all[0].Filter)/2], all[0].Filter[1+len(all[0].Filter)/2:]
 	for j := range settled {
@@ -62,7 +63,7 @@ func TestNumbersMatchADenseModel(t *testing.T) {
 	for _, x := range e {
 		products += x * x
 	}
-	byFilter := func(a, b int) (v float64) { // the variance over steps a to b, counted from 0
+	byFilter := func(a, b int) (v float64) { // variance of the sum over steps a to b, counted from 0
 		for s := range min(a, b) + 1 {
 			v += e[a-s] * e[b-s]
 		}
@@ -86,13 +87,13 @@ func TestNumbersMatchADenseModel(t *testing.T) {
 		if want := map[bool]int{false: len(all)}[len(rule.lines) == len(d.lines)]; c.Earlier != want {
 			t.Errorf("%d decisions of an earlier plan, want %d", c.Earlier, want)
 		}
-		compareTwin(t, c, d.names, all, covariance)
+		compareReference(t, c, d.names, all, covariance)
 	}
 }
 
-// compareTwin compares the counts and sums of cells and marginals by the hour. covariance is a
-// matrix of 600 rows and columns: the covariances of two steps.
-func compareTwin(
+// compareReference compares the counts and sums of cells and marginals by the hour. covariance is a matrix of 600 rows
+// and columns, with the covariances of two steps.
+func compareReference(
 	t *testing.T, c *numbers.Collector, names *numbers.Names, all []published, covariance []float64,
 ) {
 	t.Helper()
@@ -108,7 +109,7 @@ func compareTwin(
 		{[]string{}, map[string][]int{"all all": {0, 1, 2, 3, 4, 5}}},
 	} {
 		rows := rowsOf(t, c, numbers.Query{By: of.by, Statistics: []string{"count", "sum"}})
-		if len(rows) != 3*2*len(of.cells) { // 21:30 to 23:10
+		if len(rows) != 3*2*len(of.cells) { // three hours: the stream runs from 21:30 to 23:10
 			t.Fatalf("%d rows by %v", len(rows), of.by)
 		}
 		for _, r := range rows {
@@ -121,7 +122,7 @@ func compareTwin(
 					count += one.Increments[cell]
 					x += one.Increments[6+cell]
 				}
-				steps = append(steps, int(one.Step)-2, int(one.Step)-1) // counted from 0
+				steps = append(steps, int(one.Step)-2, int(one.Step)-1) // steps counted from 0
 			}
 			want, v := count, 0.0
 			for _, a := range steps {

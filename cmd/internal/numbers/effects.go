@@ -20,8 +20,8 @@ import (
 	"oriel/schemas"
 )
 
-// Effects keeps for each interval of the clock the newest decision of each experiment of each stream. Decisions are not
-// summed, because a confidence sequence already covers the whole experiment so far.
+// Effects keeps, for each interval of the clock, the newest decision of each experiment of each stream. Decisions are
+// not added up, because a confidence sequence already covers the whole experiment so far.
 type Effects struct {
 	of     *operators.Experiment
 	clock  Clock
@@ -31,7 +31,7 @@ type Effects struct {
 	latest int64
 }
 
-// turn is one of the experiments that a stream has one after the other.
+// turn is one of the experiments that a stream runs one after another.
 type turn struct {
 	stream
 	number uint64
@@ -66,7 +66,7 @@ func NewEffects(descriptor []byte, clock Clock) (*Effects, error) {
 	}, nil
 }
 
-// Add takes a decision and its time in ms. Decisions of a stream must come in order.
+// Add takes a decision and the decision's time, ms. Decisions of a stream must come in order.
 func (e *Effects) Add(d schemas.Decision, ms int64) error {
 	of := stream{d.Stream, d.Incarnation}
 	if last, ok := e.last[of]; ok && d.Step <= last {
@@ -97,18 +97,18 @@ func (s stream) compare(other stream) int {
 type EffectRow struct {
 	Start, End time.Time
 	Stream     string
-	Events     float64 // events of the experiment so far
+	Events     float64 // number of events of the experiment so far
 	Arm        string
 	Effect     operators.Effect // effect of the arm; zero for the control
 	Mean       operators.Estimate
 	Verdict    string
 	Stop       bool
-	Number     uint64 // of the experiment, from 1
-	First      uint64 // its first step
+	Number     uint64 // number of the experiment in its stream, from 1
+	First      uint64 // first step of the experiment
 }
 
-// Rows returns the rows of the intervals in a query: by interval, stream, experiment and arm. It uses only Last, From
-// and To.
+// Rows returns the rows of the intervals that a query selects: by interval, stream, experiment and arm. It uses only
+// the fields Last, From and To of the query.
 func (e *Effects) Rows(q Query) (rows []EffectRow, err error) {
 	for _, key := range slices.Sorted(maps.Keys(e.newest)) {
 		start, end := e.clock.bounds(key, e.first, e.latest)
@@ -135,7 +135,7 @@ func (e *Effects) Rows(q Query) (rows []EffectRow, err error) {
 	return rows, nil
 }
 
-// EffectFormats are the names of formats of effects.
+// EffectFormats lists the formats in which effects can be written.
 var EffectFormats = []string{"table", "csv", "json"}
 
 // cells returns the cells of a row, in the order of effectHeader.
@@ -162,7 +162,7 @@ var effectHeader = []string{
 	"mean", "mean_low", "mean_high", "e", "p", "verdict", "stop_allowed", "experiment", "experiment_step",
 }
 
-// Write writes rows in one of EffectFormats. A missing number is empty, and null in JSON.
+// Write writes rows in one of EffectFormats. A missing number is empty in text, and null in JSON.
 func (e *Effects) Write(w io.Writer, format string, rows []EffectRow) error {
 	switch format {
 	case "csv":

@@ -14,7 +14,7 @@ const trialNames = `{"cells":["variant=A","variant=B"],"statistics":["count","me
 	`"emit_every":1,"experiment":{"arms":["A","B"],"alpha":0.05,"outcome":"paid","low":0,"high":1,"target":5000,"first_step":1,` +
 	`"events_of_first_look":1000,"lift":true}}`
 
-// looked returns a decision after a number of steps of 500 events.
+// looked returns a decision after a number of steps of 500 events each.
 func looked(stream string, step int, at time.Time, effect float64, verdict string) string {
 	stop := 1
 	if step < 2 {
@@ -27,8 +27,8 @@ func looked(stream string, step int, at time.Time, effect float64, verdict strin
 		`"stop_allowed":%d,"balance_e":1,"looks":%[2]d,"recent":0.5,"time":%[6]d}`, stream, step, effect, verdict, stop, at.UnixMilli())
 }
 
-// TestEffectsStandAsTheyAre checks that each hour and stream has its newest decision, without numbers before the first
-// look.
+// TestEffectsStandAsTheyAre checks that the rows of each hour and stream show its newest decision, without numbers
+// before the first look.
 func TestEffectsStandAsTheyAre(t *testing.T) {
 	hour := func(h float64) time.Time {
 		return time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(h * float64(time.Hour)))
@@ -85,8 +85,8 @@ func TestEffectsStandAsTheyAre(t *testing.T) {
 	}
 }
 
-// TestEffectsOfExperimentsInTurn checks that an interval in which one experiment ends and the next one starts shows the
-// last decision of each.
+// TestEffectsOfExperimentsInTurn checks an interval in which one experiment ends and the next one starts: the rows must
+// show the last decision of each.
 func TestEffectsOfExperimentsInTurn(t *testing.T) {
 	of := func(line string, number, first int) string {
 		return strings.Replace(line, `"recent":0.5`, fmt.Sprintf(`"recent":0.5,"experiment":%d,"experiment_step":%d`, number, first), 1)
@@ -117,8 +117,8 @@ func TestEffectsOfExperimentsInTurn(t *testing.T) {
 	}
 }
 
-// TestEffectsThatAreRefused checks that a descriptor without an experiment, decisions of another deployment, and
-// repeated decisions are refused.
+// TestEffectsThatAreRefused checks that Effects refuses a descriptor without an experiment, decisions of another
+// deployment, and repeated decisions.
 func TestEffectsThatAreRefused(t *testing.T) {
 	plain, _, _ := strings.Cut(trialNames, `,"experiment"`)
 	if _, err := numbers.NewEffects([]byte(plain+"}"), numbers.Clock{}); err == nil || !strings.Contains(err.Error(), "ORIEL_PROPENSITIES") {

@@ -11,12 +11,13 @@ import (
 //
 //	E_j = Σ_{l≤j} e_l = x + Σ_k x_k·q_k^j      x_k = R_k/(1 − q_k),  x = 1 − Σ x_k;  E_j = 0 for j < 0
 //
-// (mechanisms/decay: doc.go, and PROOF.md, Lemma 2). Draws are independent, and a span has no draw of another block.
+// (mechanisms/decay: doc.go, and PROOF.md, Lemma 2). Draws are independent, and the increments of a block contain no
+// draw of another block.
 type filter struct {
-	period  uint64    // P, a power of two: blocks are the steps (iP, (i+1)P]
-	poles   []uint64  // q_k, in units of 2⁻³⁰
-	weights []float64 // x_k
-	level   float64   // x
+	period  uint64    // P, a power of two: block i has the steps (iP, (i+1)P]
+	poles   []uint64  // q_k: poles, in units of 2⁻³⁰
+	weights []float64 // x_k: weight of the powers of q_k in E_j
+	level   float64   // x: limit of E_j
 	single  float64   // Σ e_j²: variance of one increment in the middle of a block
 }
 
@@ -56,7 +57,7 @@ func newFilter(numbers []float64) (*filter, error) {
 	return f, nil
 }
 
-// series returns Σ_{j<n} p^j for p in units of 2⁻⁶⁰, below 1: (1 − pⁿ)/(1 − p), with 1 − p without rounding.
+// series returns Σ_{j<n} p^j = (1 − pⁿ)/(1 − p). p is in units of 2⁻⁶⁰ and below 1; 1 − p is computed without rounding.
 func (*filter) series(p, n uint64) float64 {
 	gap := float64(one*one-p) / (one * one)
 	return -math.Expm1(float64(n)*math.Log1p(-gap)) / gap
@@ -74,9 +75,9 @@ func (f *filter) energy(level float64, y []float64, n uint64) float64 {
 	return sum
 }
 
-// of returns the variance of the sum of all increments in joined spans, in units of the deviation of one increment in
-// the middle of a block. It walks back from the last step. At each step, y are the weights of the powers of the poles
-// in the coefficient that the sum has for the draw of that step.
+// of returns the variance of the sum of all increments in joined spans, in units of the variance of one increment in
+// the middle of a block. It goes back from the last step. At each step, level and y give the weight that the sum has
+// for the draw of the step: y are the coefficients of the powers of the poles.
 func (f *filter) of(spans []span) (v float64) {
 	y := make([]float64, len(f.poles))
 	back := func(level float64, steps uint64) {
@@ -102,7 +103,7 @@ func (f *filter) of(spans []span) (v float64) {
 			}
 			back(0, from-next)
 			if next == block {
-				clear(y) // the next block has draws of its own
+				clear(y) // an earlier block has other draws
 			}
 			to = from
 		}

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// dense computes the same variance as filter.of, but sums the weight of every draw increment by increment: increment t
-// has e_{t−s} of the draw at step s of a block.
+// dense computes the result of filter.of by summing the weight of every draw, increment by increment: increment t has
+// e_{t−s} times the draw of step s of the same block.
 func dense(period uint64, poles, residues []float64, spans []span) float64 {
 	e := func(j uint64) float64 {
 		if j == 0 {
@@ -39,7 +39,7 @@ func dense(period uint64, poles, residues []float64, spans []span) float64 {
 // TestFilterIsTheDenseSum compares filter.of with dense: at the start of a stream, over resets, with gaps, and far
 // within a block.
 func TestFilterIsTheDenseSum(t *testing.T) {
-	poles, residues := []float64{975602355, 328632580}, []float64{21170073, 487478718} // for a memory of 64 steps
+	poles, residues := []float64{975602355, 328632580}, []float64{21170073, 487478718} // filter for a memory of 64 steps
 	random := rand.New(rand.NewPCG(3, 4))
 	for _, period := range []uint64{1, 8, 64, 65536} {
 		f, err := newFilter(slices.Concat([]float64{float64(period)}, poles, residues))
@@ -60,7 +60,7 @@ func TestFilterIsTheDenseSum(t *testing.T) {
 			}
 		}
 	}
-	for _, w := range []uint64{1, 100} { // long after the start, nothing of its noise is left
+	for _, w := range []uint64{1, 100} { // the noise of the start has decayed by then
 		f, _ := newFilter(slices.Concat([]float64{1 << 30}, poles, residues))
 		near, far := f.of([]span{{4000, 4000 + w}}), f.of([]span{{1 << 29, 1<<29 + w}})
 		if math.Abs(near/far-1) > 1e-9 || w == 1 && math.Abs(far-1) > 1e-9 {
@@ -69,8 +69,8 @@ func TestFilterIsTheDenseSum(t *testing.T) {
 	}
 }
 
-// TestWhatIsNoFilterIsRefused checks that non-dyadic numbers, an even count, and poles and residues that do not decay
-// are refused.
+// TestWhatIsNoFilterIsRefused checks that newFilter refuses non-dyadic numbers, an even count, and poles and residues
+// that do not decay.
 func TestWhatIsNoFilterIsRefused(t *testing.T) {
 	for _, numbers := range [][]float64{
 		nil,

@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// All is the place of a marginal in a dimension that it sums over.
+// All stands for all places of a dimension, in a marginal that sums over the dimension.
 const All = "all"
 
 // Names describes the numbers of a deployment's decisions, from its descriptor.
 type Names struct {
-	Cells      []string  // labels of cells, as in the deployment's table
+	Cells      []string  // labels of cells, in the form of the deployment's table
 	Statistics []string  // statistics that decisions show
-	Increments []string  // columns of increments; none: decisions do not have increments
-	Deviations []float64 `json:"increment_deviations"` // noise deviation by column, relative to that of a count
+	Increments []string  // names of the columns of increments; none: decisions do not have increments
+	Deviations []float64 `json:"increment_deviations"` // deviation of the noise by column, relative to that of a count
 	Bins       int
 	EmitEvery  uint64 `json:"emit_every"`
 	Value      *struct {
@@ -32,13 +32,13 @@ type Names struct {
 	places     [][]string // places of each cell, by dimension
 }
 
-// errNames is wrapped by every error of ParseNames.
+// Every error of ParseNames wraps errNames.
 var errNames = errors.New("not a descriptor of ORIEL_OPERATOR=aggregate")
 
-// most bounds the cells and columns of a descriptor.
+// most bounds the numbers of cells and columns in a descriptor.
 const most = 1 << 20
 
-// ParseNames parses a descriptor: the last line of text, as `oriel tail --raw` prints its topic.
+// ParseNames parses a descriptor: the last line of text, which is in the format of `oriel tail --raw`.
 func ParseNames(text []byte) (*Names, error) {
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
 	n := &Names{}
@@ -56,8 +56,8 @@ func ParseNames(text []byte) (*Names, error) {
 	return n, n.split()
 }
 
-// split splits labels, name=place,name=place, into places. A comma within a place does not split it, because the next
-// name must be the name of the next dimension.
+// split splits labels, name=place,name=place, into places. A comma within a place does not end the place, because the
+// text after a separating comma must be the name of the next dimension.
 func (n *Names) split() error {
 	for _, part := range strings.Split(n.Cells[0], ",") {
 		if name, _, ok := strings.Cut(part, "="); ok && !slices.Contains(n.dimensions, name) {
@@ -100,7 +100,7 @@ func (n *Names) perStep() bool {
 	return n.Views[0].Memory == 0 && n.Views[0].Of == "the events of the step"
 }
 
-// columns returns the columns that are summed: increments or, for decisions of single steps, those that follow from
+// columns returns the columns that are added up: increments or, for per-step releases, the columns that follow from
 // counts and sums.
 func (n *Names) columns() (names []string, deviations []float64, err error) {
 	if len(n.Increments) > 0 {
@@ -123,7 +123,8 @@ func (n *Names) columns() (names []string, deviations []float64, err error) {
 	return names, nil, nil
 }
 
-// groups groups cells by some dimensions. Each group has its places, "all" in other dimensions, and its cells.
+// groups groups cells by some dimensions. Each group has a place in these dimensions, "all" in the other dimensions,
+// and its cells.
 func (n *Names) groups(by []string) (groups []group, err error) {
 	keep := make([]bool, len(n.dimensions))
 	for _, name := range by {
@@ -153,7 +154,7 @@ func (n *Names) groups(by []string) (groups []group, err error) {
 	return groups, nil
 }
 
-// group holds cells that are shown as one.
+// group holds cells whose numbers are added up.
 type group struct {
 	places []string
 	cells  []int

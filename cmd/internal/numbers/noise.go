@@ -25,7 +25,7 @@ func join(spans []span) []span {
 	return joined
 }
 
-// ofCount returns the variance of a count over everything that a stream has added to an interval.
+// ofCount returns the variance of the noise in the count over all that a stream has added to an interval.
 func (p *partial) ofCount() float64 {
 	if p.filter == nil {
 		return p.windows.of(p.spans)
@@ -40,9 +40,9 @@ const Table = "decisions of an earlier deployment have no increment_filter: thei
 // windows is the member window_deviation of a decision: the deviations of a count over the last 1, 2, 4, … steps.
 type windows []float64
 
-// variance returns V(w) of decisions without a filter, in the middle of a block, to two per cent. Between two lengths
-// of the table it interpolates the deviation linearly in the logarithms of both. Beyond the last length, where the
-// filter has forgotten the start of the window, the variance is linear.
+// variance returns V(w) for decisions without a filter, in the middle of a block, to within two per cent. Between two
+// lengths of the table it interpolates the deviation linearly in the logarithms of both. Beyond the last length, at
+// which the noise of the window's start has decayed, the variance is linear.
 func (t windows) variance(w uint64) float64 {
 	if w == 0 {
 		return 0
@@ -61,8 +61,8 @@ func (t windows) variance(w uint64) float64 {
 	return math.Exp(2 * ((1-f)*math.Log(t[low]) + f*math.Log(t[low+1])))
 }
 
-// of returns the variance of a count over joined spans: the sum of their variances, and twice the covariance of each
-// pair. The covariance is 0 for spans farther apart than the longest window, because V is linear there.
+// of returns the variance of a count over joined spans: the sum of their variances, plus twice the covariance of each
+// pair. The covariance of two spans that are farther apart than the longest window is 0, because V is linear there.
 func (t windows) of(spans []span) (v float64) {
 	reach := uint64(1) << (len(t) - 1)
 	for i, b := range spans {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestSeparateRunsHaveTheNoiseOfTheirSteps compares the variance over runs of steps, with gaps between the runs, with
-// the sum of the covariances of all pairs of their steps.
+// TestSeparateRunsHaveTheNoiseOfTheirSteps compares the variance over several runs of consecutive steps, with gaps
+// between them, with the sum of the covariances of all pairs of steps.
 func TestSeparateRunsHaveTheNoiseOfTheirSteps(t *testing.T) {
 	table := windows{1, 1.25, 1.5, 1.7, 1.85, 1.95}
 	covariance := func(apart uint64) float64 {

@@ -22,7 +22,7 @@ import (
 	"oriel/schemas"
 )
 
-// deployment is a stream of aggregate: its decisions as lines, and the events that it was given.
+// deployment is a stream of aggregate: its decisions as lines, and the events that it consumed.
 type deployment struct {
 	names *numbers.Names
 	lines []byte
@@ -37,11 +37,11 @@ type row struct {
 	ms      int64
 }
 
-// start is 2026-01-31 21:30 UTC: days and months end soon after it.
+// start is 2026-01-31 21:30 UTC: a day and a month end soon after it.
 const start = 1769895000000
 
-// serve runs events through a stream with its own seed, one event a step, and consecutive events `apart` from each
-// other.
+// serve runs events through a stream with its own seed, one event a step. `apart` is the time between consecutive
+// events.
 func serve(t *testing.T, seed uint64, events int, apart time.Duration, env ...string) deployment {
 	t.Helper()
 	env = append([]string{
@@ -86,7 +86,7 @@ func serve(t *testing.T, seed uint64, events int, apart time.Duration, env ...st
 	return d
 }
 
-// memory holds settings with increments.
+// memory has settings under which decisions have increments.
 var memory = []string{
 	"ORIEL_MECHANISM=blt", "ORIEL_WINDOW=lifetime", "ORIEL_MEMORY=64", "ORIEL_INCREMENTS=true", "ORIEL_EMIT_EVERY=2",
 }
@@ -112,7 +112,7 @@ func rowsOf(t *testing.T, c *numbers.Collector, q numbers.Query) []numbers.Row {
 	return rows
 }
 
-// TestPerStepReleasesAddUp checks that steps which are released alone add up with independent noise.
+// TestPerStepReleasesAddUp checks that per-step releases add up, with independent noise.
 func TestPerStepReleasesAddUp(t *testing.T) {
 	d := serve(t, 5, 480, time.Minute, "ORIEL_MECHANISM=once-gaussian", "ORIEL_BATCH=16", "ORIEL_BINS=",
 		"ORIEL_STATISTICS=count,sum,mean")
@@ -134,14 +134,14 @@ func TestPerStepReleasesAddUp(t *testing.T) {
 		if r.Statistic == "count" && (math.Abs(r.Value-count) > 1e-6 || math.Abs(r.Deviation/math.Sqrt(noise)-1) > 1e-9) {
 			t.Errorf("%g ± %g, want %g ± %g", r.Value, r.Deviation, count, math.Sqrt(noise))
 		}
-		if r.Statistic == "mean" && !(r.Low < 59.5 && 59.5 < r.High) { // values run from −40 to 159
+		if r.Statistic == "mean" && !(r.Low < 59.5 && 59.5 < r.High) { // values are uniform from −40 to 159
 			t.Errorf("mean %+v", r)
 		}
 	}
 }
 
-// TestBordersAreThoseOfTheClock checks that an instant is in exactly one interval, which contains it, and that
-// intervals begin at whole hours and days of the clock.
+// TestBordersAreThoseOfTheClock checks that each time is in exactly one interval, which contains it, and that intervals
+// begin at whole hours and days of the clock.
 func TestBordersAreThoseOfTheClock(t *testing.T) {
 	d := serve(t, 1, 400, 17*time.Minute, memory...)
 	for _, clock := range []numbers.Clock{
@@ -220,7 +220,7 @@ func TestWhatIsNotKnownIsNoNumber(t *testing.T) {
 	}
 }
 
-// TestWhatCannotBeAddedUpIsRefused checks that decisions which cannot be summed are refused, with advice.
+// TestWhatCannotBeAddedUpIsRefused checks that decisions that cannot be added up are refused, with advice.
 func TestWhatCannotBeAddedUpIsRefused(t *testing.T) {
 	d := serve(t, 2, 4, time.Second, memory...)
 	refused := func(what, text string) {
@@ -253,7 +253,7 @@ func TestWhatCannotBeAddedUpIsRefused(t *testing.T) {
 	refused("no increments at all", string(d.lines))
 }
 
-// FuzzDecisions checks that reading any file and descriptor ends with an error, or with rows that can be written.
+// FuzzDecisions checks that any file and descriptor give an error, or rows that can be written.
 func FuzzDecisions(f *testing.F) {
 	const names = `{"cells":["a=x,b=1","a=x,b=2","other"],"statistics":["count","sum"],"views":[{"memory":4,"of":"s"}],"increments":["count","sum"],` +
 		`"increment_deviations":[1,2],"emit_every":1,"value":{"column":"v","low":0,"high":1}}`

@@ -7,7 +7,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// writeParquet writes one row group: times in ms since 1970, UTC, and null for what is not known.
+// writeParquet writes one row group. Times are in ms since 1970, UTC; unknown numbers are null.
 func writeParquet(w io.Writer, dimensions []string, rows []Row) error {
 	fields := parquet.Group{
 		"start": parquet.Timestamp(parquet.Millisecond), "end": parquet.Timestamp(parquet.Millisecond),

@@ -8,13 +8,13 @@ import (
 	"oriel/schemas"
 )
 
-// maxLine bounds a line of a file of decisions.
+// maxLine bounds the length of a line in a file of decisions, bytes.
 const maxLine = 64 << 20
 
-// ErrUntimed reports decisions without a time. A file has no record timestamps that could replace it.
+// ErrUntimed reports decisions without a time. Unlike a topic, a file has no record timestamps that could replace it.
 var ErrUntimed = errors.New("decisions without time, of an earlier deployment: a file does not say when they were published; read their topic")
 
-// AddLines takes decisions from a file: lines of JSON, as `oriel tail --raw` prints them.
+// AddLines takes decisions from a file of JSON lines, in the format of `oriel tail --raw`.
 func (c *Collector) AddLines(r io.Reader) error { return addLines(r, c.Add) }
 
 func addLines(r io.Reader, add func(d schemas.Decision, ms int64) error) error {

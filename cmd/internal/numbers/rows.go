@@ -11,7 +11,7 @@ import (
 // Row is a statistic of a cell, or of a marginal, in an interval of the clock.
 type Row struct {
 	Start, End time.Time
-	Places     []string // place in each dimension; All in a dimension that is summed over
+	Places     []string // place in each dimension; All if the row sums over the dimension
 	Steps      uint64
 	Statistic  string
 	Number
@@ -21,7 +21,7 @@ type Row struct {
 type Query struct {
 	By         []string // dimensions to group by; nil: all
 	Total      bool     // add a row for all cells together
-	Statistics []string // statistics of a row; nil: those that decisions show
+	Statistics []string // statistics of the rows; nil: those that decisions show
 	Last       time.Duration
 	From, To   time.Time // time range [From, To); zero: no bound
 }
@@ -29,8 +29,8 @@ type Query struct {
 // errNothing reports that no decision is in the requested intervals.
 var errNothing = errors.New("no decision in the intervals that are asked for")
 
-// Rows returns the rows of a query: by interval, then group, then statistic. Last counts back from the end of the
-// interval with the newest decision.
+// Rows returns the rows of a query: by interval, then by group, then by statistic. The query's Last intervals end with
+// the interval of the newest decision.
 func (c *Collector) Rows(q Query) ([]Row, error) {
 	by := q.By
 	if by == nil {
@@ -80,14 +80,14 @@ func (c *Collector) Rows(q Query) ([]Row, error) {
 	return rows, nil
 }
 
-// holds reports whether a query asks for an interval; newest is the time of the newest decision in ms.
+// holds reports whether a query selects an interval; newest is the time of the newest decision, ms.
 func (q Query) holds(c Clock, start, end time.Time, newest int64) bool {
 	return !(!q.From.IsZero() && start.Before(q.From) || !q.To.IsZero() && end.After(q.To) ||
 		q.Last > 0 && c.Every > 0 && start.Before(c.start(c.key(newest)+1).Add(-q.Last)))
 }
 
-// bounds returns the bounds of an interval. For the interval of all times they are the first decision's time and one
-// millisecond after the newest.
+// bounds returns the bounds of an interval. For the single interval of all times, these are the time of the first
+// decision and one millisecond after the newest.
 func (c Clock) bounds(key, first, newest int64) (start, end time.Time) {
 	if c.Every > 0 {
 		return c.start(key), c.start(key + 1)

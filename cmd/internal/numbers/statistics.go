@@ -11,7 +11,7 @@ import (
 	"oriel/operators/aggregate/interval"
 )
 
-// The statistics, as ORIEL_STATISTICS names them; quantiles are p and a percentage.
+// The statistics, by their names in ORIEL_STATISTICS. The name of a quantile is p and a percentage.
 const (
 	count    = "count"
 	sum      = "sum"
@@ -35,10 +35,10 @@ func (n *Names) half() float64 {
 	return (n.Value.High - n.Value.Low) / 2
 }
 
-// Number is a statistic with its interval at 95 %, for privacy noise alone. An unknown number is NaN.
+// Number is a statistic with its 95 % interval for the noise of privacy alone. A number that is unknown is NaN.
 type Number struct {
 	Value, Low, High float64
-	Deviation        float64 // deviation of the noise of a count or sum; NaN for other statistics
+	Deviation        float64 // deviation of the noise of a count or a sum; NaN for other statistics
 }
 
 // statistic computes a number from the sums of columns and the variances of their noise.
@@ -52,7 +52,7 @@ type statistic struct {
 	ranks   *interval.Ranks
 }
 
-// statistic returns the statistic of a name.
+// statistic returns the statistic with this name.
 func (n *Names) statistic(name string, columns []string) (statistic, error) {
 	s := statistic{name: name, of: n, count: slices.Index(columns, count), bins: -1}
 	s.sum, s.squares = slices.Index(columns, sum), slices.Index(columns, squares)
@@ -100,7 +100,7 @@ func (s *statistic) at(sums, variances []float64) Number {
 	case count:
 		column := s.count
 		if column < 0 {
-			column = len(sums) - 1 // the last running count is the total
+			column = len(sums) - 1 // the last running count is the count of all events
 		}
 		x := noisy(column)
 		return around(x.Value, x.Deviation)
@@ -122,13 +122,13 @@ func (s *statistic) at(sums, variances []float64) Number {
 	return known(noisy(len(sums)-1).Shown(), value, ends, -1, 1).scaled(half, middle)
 }
 
-// around returns a number with its interval from the deviation of its noise.
+// around returns a number with the interval that follows from the deviation of the number's noise.
 func around(x, deviation float64) Number {
 	return Number{x, x - interval.Z95*deviation, x + interval.Z95*deviation, deviation}
 }
 
-// known returns a ratio over a count. It has no value if the count is hardly more than noise, or if the interval is the
-// whole range.
+// known returns a ratio over a count. The ratio is unknown if the count is hardly more than noise (shown is false), or
+// if the interval is the whole range.
 func known(shown bool, value float64, ends interval.Interval, low, high float64) Number {
 	n := Number{value, ends.Low, ends.High, math.NaN()}
 	if !shown {

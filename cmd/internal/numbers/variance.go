@@ -6,20 +6,20 @@ import (
 	"oriel/operators/aggregate/interval"
 )
 
-// point holds the released numbers of a cell, with independent noise: n, S and Q, the sums of 1, x and x² − ½.
+// point holds the released numbers of a cell, which have independent noise: n, S and Q, the sums of 1, x and x² − ½.
 type point struct{ count, sum, square interval.Noisy }
 
 const (
-	looks    = 24 // points of the first search for the nearest mean
-	narrower = 25 // golden-section steps between two points: precise to 10⁻⁶
-	halvings = 30 // bisection steps for an end of the interval
+	looks    = 24 // number of points in the first search for the nearest mean
+	narrower = 25 // number of golden-section steps between two points, which gives a precision of 10⁻⁶
+	halvings = 30 // number of bisection steps for an end of the interval
 )
 
-// variance returns an interval of the variance of x in [0, 1] about its mean. If the count is hardly more than noise,
-// it is the interval of the decisions, which covers at least 95 %. Otherwise it contains the variances v with |r*(v)| ≤
-// z. Here r is the distance of the point from the surface of variance v, a likelihood root, and r* is r modified to be
-// normal to third order (O. E. Barndorff-Nielsen, Inference on full or partial parameters based on the standardized
-// signed log likelihood ratio, Biometrika 73 (1986)).
+// variance returns an interval for the variance of x in [0, 1] about its mean. If the count is hardly more than noise,
+// the result is the interval that decisions publish, which contains the true variance in at least 95 % of cases.
+// Otherwise it contains the variances v with |r*(v)| ≤ z. Here r is the distance of the point from the surface of
+// variance v, which is a likelihood root, and r* is r modified to be normal to third order (O. E. Barndorff-Nielsen,
+// Inference on full or partial parameters based on the standardized signed log likelihood ratio, Biometrika 73 (1986)).
 func (p point) variance() interval.Interval {
 	if !p.count.Shown() {
 		return interval.Variance(p.square, p.sum, p.count)
@@ -44,18 +44,20 @@ func (p point) variance() interval.Interval {
 	return interval.Interval{Low: end(interval.Z95), High: end(-interval.Z95)}
 }
 
-// root returns r* of a variance. Points of this variance are a cone, n·d(m) with d = (1, m, m² + v − ½). The nearest
-// one has a mean m and a count n where what is left, e, is orthogonal to d and to its derivative d' = (0, 1, 2m), all
-// in units of the deviations. A cone is straight along d. Across, with D = ⟨d,d⟩⟨d',d'⟩ − ⟨d,d'⟩² and the second
-// derivative (0, 0, 2), its curvature κ has rκ = 2⟨d,d⟩e₃/(nD), so that the ratio of the determinants of the
-// information, whole and of points of one variance, gives r* = r − log(1 − rκ)/2r.
+// root returns r* of a variance v. The points of variance v are a cone, n·d(m) with d = (1, m, m² + v − ½). At the
+// nearest one, which has mean m and count n, the difference e from the point is orthogonal to d and to its derivative
+// d' = (0, 1, 2m), all in units of the deviations. A cone is straight along d. In the other direction, with D =
+// ⟨d,d⟩⟨d',d'⟩ − ⟨d,d'⟩² and the second derivative (0, 0, 2), it has a curvature κ with rκ = 2⟨d,d⟩e₃/(nD). The
+// determinant of the information over all points, divided by that over the points of variance v, then gives r* = r −
+// log(1 − rκ)/2r.
 func (p point) root(v float64) float64 {
 	unit := vector{1 / p.count.Deviation, 1 / p.sum.Deviation, 1 / p.square.Deviation}
 	x := vector{p.count.Value * unit[0], p.sum.Value * unit[1], p.square.Value * unit[2]}
 	m := nearest(func(m float64) float64 {
 		d := vector{unit[0], m * unit[1], (m*m + v - 0.5) * unit[2]}
 		along := max(0, x.dot(d))
-		return along * along / d.dot(d) // squared distance saved by the nearest point of the cone, compared with the origin
+		// how much nearer than the origin the nearest point of the cone is, as a squared distance
+		return along * along / d.dot(d)
 	})
 	d, across := vector{unit[0], m * unit[1], (m*m + v - 0.5) * unit[2]}, vector{0, unit[1], 2 * m * unit[2]}
 	n := x.dot(d) / d.dot(d)
@@ -69,14 +71,14 @@ func (p point) root(v float64) float64 {
 	return r - math.Log1p(-min(bend, mostBent))/(2*r)
 }
 
-// mostBent keeps r* finite at a point to which all points of a piece of the cone are equally near.
+// mostBent keeps r* finite at a point from which many points of the cone are equally near.
 const mostBent = 0.999
 
 type vector [3]float64
 
 func (a vector) dot(b vector) float64 { return a[0]*b[0] + a[1]*b[1] + a[2]*b[2] }
 
-// nearest returns the mean in [−1, 1] where a gain is largest.
+// nearest returns the mean in [−1, 1] at which a gain is largest.
 func nearest(gain func(m float64) float64) float64 {
 	const step, golden = 2.0 / looks, 0.6180339887498949
 	best, most := -1.0, gain(-1)

@@ -9,9 +9,10 @@ import (
 	"oriel/operators/aggregate/interval"
 )
 
-// TestIntervalsOfAVarianceCoverWhereSurfacesBend checks that each side of an interval misses the truth in 2.5 % of
-// cases. If surfaces bend by more than a deviation, a mean of 0 is a vertex. Above it there is hardly a point, and one
-// side misses less. More misses than 6.11 standard errors of their number occur once in 10⁹.
+// TestIntervalsOfAVarianceCoverWhereSurfacesBend checks that each side of an interval misses the true variance in 2.5 %
+// of cases. If surfaces bend by more than a deviation, a mean of 0 is a vertex of the surface; hardly any point is
+// above it, so that one side misses less often. The number of misses exceeds its mean by more than 6.11 standard errors
+// with a probability of 10⁻⁹.
 func TestIntervalsOfAVarianceCoverWhereSurfacesBend(t *testing.T) {
 	n := tiertest.Runs(1500, 20000)
 	half := 0.025 * float64(n)
@@ -30,10 +31,7 @@ func TestIntervalsOfAVarianceCoverWhereSurfacesBend(t *testing.T) {
 		}
 		low, high := 0, 0
 		for range n {
-			p := point{
-				noisy(c.count, c.n), noisy(c.count*c.mean, c.s),
-				noisy(c.count*(c.mean*c.mean+c.variance-0.5), c.q),
-			}
+			p := point{noisy(c.count, c.n), noisy(c.count*c.mean, c.s), noisy(c.count*(c.mean*c.mean+c.variance-0.5), c.q)}
 			if x := p.variance(); x.Low > c.variance {
 				low++
 			} else if x.High < c.variance {
@@ -47,8 +45,8 @@ func TestIntervalsOfAVarianceCoverWhereSurfacesBend(t *testing.T) {
 	}
 }
 
-// TestRootIsTheDistance checks that r* without its modification is the distance to the nearest point of a variance,
-// found on a grid of counts and means.
+// TestRootIsTheDistance checks that r, which is r* without its modification, is the distance to the nearest point of a
+// variance, found on a grid of counts and means.
 func TestRootIsTheDistance(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	for range 20 {

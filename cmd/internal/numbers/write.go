@@ -14,7 +14,7 @@ import (
 // Nothing is the note of an unknown number.
 const Nothing = "no events seen beyond noise"
 
-// Formats are the names of formats.
+// Formats lists the formats in which rows can be written.
 var Formats = []string{"table", "csv", "json", "parquet"}
 
 // Write writes rows in a format, which must be one of Formats.
@@ -30,10 +30,10 @@ func Write(w io.Writer, format string, dimensions []string, rows []Row) error {
 	return writeParquet(w, dimensions, rows)
 }
 
-// instant is the time format: RFC 3339, with fractions of a second where there are any.
+// instant is the format of times: RFC 3339, with fractions of a second only if they are not zero.
 const instant = "2006-01-02T15:04:05.999Z07:00"
 
-// note returns the note of a row; it is empty if the number is known.
+// note returns the note of a row. It is empty if the row's number is known.
 func (r Row) note() string {
 	if math.IsNaN(r.Value) {
 		return Nothing
@@ -41,7 +41,7 @@ func (r Row) note() string {
 	return ""
 }
 
-// header returns the columns of every format, in order; the dimensions come after end.
+// header returns the columns of every format, in order. The dimensions come after the column named end.
 func header(dimensions []string) []string {
 	names := append([]string{"start", "end"}, dimensions...)
 	return append(names, "statistic", "value", "low", "high", "deviation", "steps", "note")

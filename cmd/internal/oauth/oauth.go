@@ -18,11 +18,11 @@ import (
 )
 
 const (
-	mostBytes = 64 << 10 // of a secret, a token file or an answer
+	mostBytes = 64 << 10 // limit for a secret, a token file and an answer
 	timeout   = 10 * time.Second
 
-	// freshFor is the part of a token's life during which further logins reuse it. A login needs a token with time
-	// left, because the broker ends the session when the token expires.
+	// freshFor is the share of a token's life during which further logins reuse it. A login needs a token that does not
+	// expire soon, because the broker ends the session when the token expires.
 	freshFor = 0.8
 )
 
@@ -45,7 +45,7 @@ type Source struct {
 
 	mu      sync.Mutex
 	token   string
-	fresh   time.Time // until then the token is returned without a new request
+	fresh   time.Time // time until which the token is reused without a new request
 	expires time.Time
 }
 
@@ -55,7 +55,7 @@ func New(c Config) *Source {
 	transport.TLSClientConfig = &tls.Config{RootCAs: c.Authorities, MinVersion: tls.VersionTLS12}
 	return &Source{config: c, now: time.Now, client: &http.Client{
 		Transport: transport, Timeout: timeout,
-		// A redirect would take the secret elsewhere.
+		// A redirect would send the secret to another address.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }
@@ -100,7 +100,7 @@ type answer struct {
 	Error       string      `json:"error"`
 }
 
-// mostLife is the largest expires_in that is trusted.
+// mostLife is the largest value of expires_in that is trusted.
 const mostLife = 30 * 24 * time.Hour
 
 // life returns the token's lifetime. It is 0 if the answer has none, so that the next login requests another token.
@@ -129,12 +129,12 @@ func (s *Source) ask(ctx context.Context) (answer, error) {
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	req.Header.Set("Accept", "application/json")
 	req.SetBasicAuth(url.QueryEscape(s.config.ClientID), url.QueryEscape(secret)) // RFC 6749, 2.3.1
-	// Errors leave out the query, because it may hold a secret.
+	// Errors omit the query, because it may contain a secret.
 	endpoint, _, _ := strings.Cut(s.config.URL, "?")
 	res, err := s.client.Do(req)
 	if err != nil {
 		if failed, is := errors.AsType[*url.Error](err); is {
-			err = failed.Err // its text has the query
+			err = failed.Err // the text of the outer error contains the query
 		}
 		return answer{}, fmt.Errorf("ORIEL_OAUTH_TOKEN_URL: %s: %w", endpoint, err)
 	}
@@ -146,7 +146,7 @@ func (s *Source) ask(ctx context.Context) (answer, error) {
 	return got, nil
 }
 
-// read reads an answer, and refuses one without a token of the kind that brokers take.
+// read reads an answer. It refuses an answer without a token of the kind that brokers accept.
 func read(res *http.Response) (got answer, err error) {
 	text, err := io.ReadAll(io.LimitReader(res.Body, mostBytes+1))
 	if err != nil {
@@ -177,7 +177,7 @@ func isCode(text string) bool {
 	return text != "" && len(text) <= 64 && strings.Trim(text, "abcdefghijklmnopqrstuvwxyz_") == ""
 }
 
-// line reads a secret file of one line.
+// line reads a secret file with one line.
 func line(file string) (string, error) {
 	text, err := state.ReadSecretFile(file, mostBytes)
 	return strings.TrimSpace(string(text)), err

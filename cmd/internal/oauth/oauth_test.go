@@ -47,14 +47,14 @@ func newEndpoint(t *testing.T) *endpoint {
 	return e
 }
 
-// grants numbers the tokens, which live for some seconds.
+// grants makes the endpoint return numbered tokens that expire after some seconds.
 func (e *endpoint) grants(expires string) {
 	e.reply = func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprintf(w, `{"access_token":"t%d","token_type":"bearer"%s}`, e.asked, expires)
 	}
 }
 
-// TestClientCredentials checks that the request is the one of RFC 6749, 4.4.2.
+// TestClientCredentials checks that the request has the form of RFC 6749, 4.4.2.
 func TestClientCredentials(t *testing.T) {
 	e := newEndpoint(t)
 	e.reply = func(w http.ResponseWriter, r *http.Request) {
@@ -72,8 +72,8 @@ func TestClientCredentials(t *testing.T) {
 	}
 }
 
-// TestTokensAreKeptWhileTheyAreFresh checks that fresh tokens are reused, and for longer while the server is
-// unavailable.
+// TestTokensAreKeptWhileTheyAreFresh checks that fresh tokens are reused, and that a token is reused for longer while
+// the server is unavailable.
 func TestTokensAreKeptWhileTheyAreFresh(t *testing.T) {
 	e := newEndpoint(t)
 	e.grants(`,"expires_in":100`)
@@ -89,15 +89,15 @@ func TestTokensAreKeptWhileTheyAreFresh(t *testing.T) {
 	get("", "t1")
 	e.at = e.at.Add(2 * time.Second)
 	get("", "t2")
-	get("t1", "t2") // another one was refused
+	get("t1", "t2") // the broker refused t1, which is not the current token
 	get("t2", "t3")
 	e.reply = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }
 	e.at = e.at.Add(99 * time.Second)
 	get("", "t3")
-	get("t3", "") // refused: it is of no use
+	get("t3", "") // the broker refused t3, so it is not reused
 	e.at = e.at.Add(2 * time.Second)
 	get("", "")
-	e.grants("") // the server does not say how long
+	e.grants("") // the server does not state a lifetime
 	e.asked = 10
 	get("", "t11")
 	get("", "t12")

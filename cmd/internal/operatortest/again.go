@@ -12,8 +12,8 @@ import (
 	"oriel/schemas"
 )
 
-// kill simulates a crash: another process continues from the state that was sealed some records before. Its decisions
-// for the repeated records must have the same bytes.
+// kill simulates a crash: another process continues from a state that was sealed some records earlier. Its decisions on
+// the repeated records must have the same bytes.
 func (s *story) kill(t *testing.T, c *datadriven.TestData) string {
 	lost := 0
 	c.MaybeScanArgs(t, "lost", &lost)
@@ -69,8 +69,8 @@ func (s *story) same(t *testing.T, again *life) {
 	}
 }
 
-// exchange replays with another value in the place of one record, under the same key. Public properties other than the
-// decisions' numbers must stay the same, and so must all earlier decisions.
+// exchange replays the log with another value in place of one record, under the same key. The public properties of
+// decisions must stay the same, and so must all earlier decisions; only the numbers of later decisions may differ.
 func (s *story) exchange(t *testing.T, c *datadriven.TestData) string {
 	var place int
 	c.ScanArgs(t, "at", &place)
@@ -112,7 +112,7 @@ func (s *story) exchange(t *testing.T, c *datadriven.TestData) string {
 		early, len(s.decisions)-early, differ)
 }
 
-// would reports under which keys a record would add something. It does not consume the record.
+// would reports the keys under which a record would add something to the sums. It does not consume the record.
 func (s *story) would(t *testing.T, c *datadriven.TestData) string {
 	keys, _ := c.Arg("keys")
 	var adds []string

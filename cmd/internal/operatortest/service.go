@@ -21,9 +21,9 @@ import (
 	"oriel/schemas"
 )
 
-// service consumes the log in a whole service with a broker, some of whose processes die, inside a synctest bubble. The
-// committed decisions must be the story's, each once, and equal what `oriel replay --check` computes. The noise comes
-// from the service's own secret, so the decisions' numbers differ from the story's.
+// service consumes the log in a whole service with a broker, inside a synctest bubble; some of its processes die. The
+// committed decisions must be the story's, each once, and equal those that `oriel replay --check` computes. The noise
+// comes from the service's own secret, so the numbers of decisions differ from the story's.
 func (s *story) service(t *testing.T, c *datadriven.TestData) string {
 	points, _ := c.Arg("kill")
 	checked := 0
@@ -32,13 +32,14 @@ func (s *story) service(t *testing.T, c *datadriven.TestData) string {
 		len(points.Vals)+1, len(s.log), len(s.decisions), checked)
 }
 
-// handover is longer than a group waits for a dead member plus the time of a take-over.
+// handover is longer than the time in which a group removes a dead member plus the time of a take-over.
 const handover = 15 * time.Second
 
 func (s *story) serve(t *testing.T, points []string) (checked int) {
 	t.Helper()
 	setup, d := pipetest.NewSetup(), simtest.New(t)
-	setup.InputSettings = map[string]string{"retention.ms": "-1"} // records of stories have no timestamps
+	// unlimited, because records of stories have no timestamps
+	setup.InputSettings = map[string]string{"retention.ms": "-1"}
 	setup.Model = s.model
 	operator := s.model.Learner.Operator()
 	if output := operators.SecondTopicOf(operator); output != nil {

@@ -21,7 +21,7 @@ import (
 	"oriel/state"
 )
 
-// Run plays every story of a folder, which must contain some. more has further settings, ORIEL_NAME=VALUE, for all
+// Run plays every story of a folder, which must contain some. more has additional settings, ORIEL_NAME=VALUE, for all
 // streams; transcripts do not show them.
 func Run(t *testing.T, dir string, more ...string) {
 	t.Helper()
@@ -34,17 +34,17 @@ func Run(t *testing.T, dir string, more ...string) {
 // story is a stream and all records that it has consumed.
 type story struct {
 	dir     string
-	more    []string // further settings
+	more    []string // additional settings
 	model   streams.Model
 	plan    []byte
 	sealer  *state.Sealer
 	numbers *operators.Numbers
 	digits  int
-	show    []string // members of decisions in the transcript; nil: all
+	show    []string // members of decisions that the transcript shows; nil: all
 	hex     bool     // records are bytes in hexadecimal, separated by spaces
 
 	*life
-	shadow *streams.Stream // a copy of the stream, on which a record is tried
+	shadow *streams.Stream // a copy of the stream that consumes a record on trial
 }
 
 // life is one process of a stream: it starts at step 0 or from a sealed state.
@@ -61,12 +61,12 @@ type published struct {
 	key, line string
 }
 
-// taken is a consumed record of the log, with the state after it.
+// taken is a consumed record of the log, with the state after the record.
 type taken struct {
 	record    records.Record
 	code      schemas.Code
-	decisions int    // number of decisions up to this step
-	sealed    []byte // sealed state after this step
+	decisions int    // number of decisions up to and including this record
+	sealed    []byte // sealed state after this record
 }
 
 // play executes one command.
@@ -122,8 +122,8 @@ func (s *story) open(t *testing.T, c *datadriven.TestData) string {
 	return promise(s.walk.Stream.Guarantee()) + s.transcript(t, s.decisions)
 }
 
-// stream opens a stream at step 0. Its key does not depend on settings and plan, so that a story keeps its noise when
-// these get another line.
+// stream opens a stream at step 0. Its key does not depend on settings and plan, so that a story keeps its noise if
+// settings or plan get a new line.
 func (s *story) stream(t *testing.T) *streams.Stream {
 	t.Helper()
 	key := sha256.Sum256([]byte("a key for stories"))
@@ -187,7 +187,8 @@ func (s *story) next(line string) records.Record {
 	return r
 }
 
-// adds reports whether a record leaves another state than a record without a readable value would in its place.
+// adds reports whether a record adds something: in its place, a record without a readable value would leave another
+// state.
 func (s *story) adds(t *testing.T, r records.Record) bool {
 	t.Helper()
 	before := s.walk.Stream.AppendState(nil)
@@ -224,7 +225,7 @@ func (s *story) pass(t *testing.T, c *datadriven.TestData) string {
 	return s.taking(t, c, make([]string, n), false)
 }
 
-// taking consumes lines and returns the output. With each, the output has the result of every line.
+// taking consumes lines and returns the output. If each is true, the output has the result of every line.
 func (s *story) taking(t *testing.T, c *datadriven.TestData, lines []string, each bool) string {
 	t.Helper()
 	var said strings.Builder

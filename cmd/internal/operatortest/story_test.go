@@ -10,8 +10,8 @@ import (
 	"oriel/schemas"
 )
 
-// TestOperatorStories plays the transcripts of every operator: records that a user sends, decisions, refusals, and that
-// a killed process and a replay give the same bytes.
+// TestOperatorStories plays the transcripts of every operator: records that a user sends, decisions, and refusals. A
+// killed process and a replay must give the same bytes.
 func TestOperatorStories(t *testing.T) {
 	for _, family := range registry.All {
 		t.Run(family.Name, func(t *testing.T) { operatortest.Run(t, stories(family.Name)) })

@@ -15,7 +15,7 @@ import (
 	"oriel/schemas"
 )
 
-// promise describes a guarantee in a line. ε is rounded up.
+// promise describes a guarantee in one line, with ε rounded up.
 func promise(g protection.Guarantee) string {
 	var b strings.Builder
 	epsilon := strconv.FormatFloat(math.Ceil(g.Epsilon*1e3)/1e3, 'f', -1, 64)
@@ -28,7 +28,7 @@ func promise(g protection.Guarantee) string {
 	return b.String() + "\n"
 }
 
-// transcript returns decisions as text, one on a line.
+// transcript returns decisions as text, one decision on a line.
 func (s *story) transcript(t *testing.T, decisions []published) string {
 	t.Helper()
 	var b strings.Builder
@@ -50,7 +50,7 @@ func (s *story) transcript(t *testing.T, decisions []published) string {
 	return b.String()
 }
 
-// lastOf returns the number of decisions, and the last one of each topic.
+// lastOf returns the number of decisions, and the last decision of each topic, as text.
 func (s *story) lastOf(t *testing.T, decisions []published) string {
 	t.Helper()
 	last := map[uint8]published{}
@@ -98,7 +98,7 @@ func (s *story) members(t *testing.T, d schemas.Decision) string {
 
 func (s *story) shows(member string) bool { return s.show == nil || slices.Contains(s.show, member) }
 
-// named returns the numbers of a decision, one on a line, each with the interval of its noise.
+// named returns the numbers of a decision as text, one on a line, each with the interval of its noise.
 func (s *story) named(t *testing.T, d schemas.Decision) string {
 	t.Helper()
 	readings, err := s.numbers.Read(d)

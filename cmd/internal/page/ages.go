@@ -10,16 +10,16 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// age is the loss at an age.
+// age is the privacy loss at an age of an event.
 type age struct {
 	Name    string `json:"name"`
 	Steps   uint64 `json:"steps"`
-	Seconds shown  `json:"seconds"` // at the observed rate of a stream; null: no events arrive
-	Epsilon string `json:"epsilon"` // rounded up
+	Seconds shown  `json:"seconds"` // the age in time, at the observed rate of a stream; null: no events arrive
+	Epsilon string `json:"epsilon"` // loss, rounded up
 }
 
-// agesEvery is the number of ticks for which computed ages are shown. The first ticks compute them each time, because
-// the observed rate still changes much.
+// agesEvery is the number of ticks for which the page shows the same ages. During the first ticks it computes them each
+// time, because the observed rate still changes much.
 const agesEvery = 10
 
 // spans are the durations, in seconds, at which epsilon is shown.
@@ -30,19 +30,19 @@ var spans = []struct {
 	{"an hour", 3600}, {"a day", 86400}, {"a week", 7 * 86400}, {"30 days", 30 * 86400}, {"a year", 365 * 86400},
 }
 
-// agesNow returns ε(age) for a frame, at the observed rate. It computes only for a visitor, because each loss takes
-// milliseconds. The caller holds the lock.
+// agesNow returns ε(age) for a frame, at the observed rate. The page calls it only if it has a visitor, because each
+// loss takes milliseconds. The caller must hold the lock.
 func (p *Page) agesNow() []age {
 	if past := p.ticks - p.agesAt; p.ages == nil || past >= agesEvery || past > 0 && p.ticks < agesEvery {
-		perStream := p.history.rate() / float64(max(1, len(p.partitions))) // mean over the owned partitions
+		perStream := p.history.rate() / float64(max(1, len(p.partitions))) // mean over the partitions that this process owns
 		p.ages, p.agesAt = agesOf(p.guarantee, p.proved, perStream, p.ages), p.ticks
 	}
 	return p.ages
 }
 
 // agesOf returns ε(age) from a stream's frozen params: at the ages that `oriel plan` prints, and at durations for a
-// rate of steps a second. Without params the result is empty, because current settings may have another ε(age). before
-// is the previous result for the same params, or nil: ε of an age that it has is not computed again.
+// rate of steps a second. Without params the result is empty, because the current settings may give another ε(age).
+// before is the previous result for the same params, or nil; its losses are not computed again.
 func agesOf(g protection.Guarantee, proved bool, rate float64, before []age) []age {
 	all := []age{}
 	if !proved {

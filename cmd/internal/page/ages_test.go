@@ -7,7 +7,8 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// TestAgesFollowTheRate checks that ages computed with those of another rate equal the ages computed alone.
+// TestAgesFollowTheRate checks that agesOf gives the same result with the ages of another rate in before, and without
+// them.
 func TestAgesFollowTheRate(t *testing.T) {
 	g := protection.Guarantee{
 		Terms: protection.Terms{Scope: protection.Window{Steps: 3600}, Unit: protection.Event{}}, Epsilon: 1, Batch: 1,

@@ -5,10 +5,10 @@ import (
 	"oriel/cmd/internal/score"
 )
 
-// bandMembers are the members that bandText puts into words.
+// bandMembers are the members of decisions that bandText puts into words.
 var bandMembers = []string{"band_low", "band_high", "band_level", "band_error_most"}
 
-// bandText describes in words the band of a decision, and the promise for all events so far.
+// bandText describes in words the band of a decision, and the guaranteed coverage of all events so far.
 func bandText(b *score.Band, predicts string) string {
 	level := figure.Digits(100*b.Level) + " %"
 	text := "A band from prediction " + signed(b.Low) + " to prediction " + signed(b.High) + " must hold the labels of " +
@@ -17,11 +17,11 @@ func bandText(b *score.Band, predicts string) string {
 		text = "A set of labels must hold the label of " + level + " of all events in the long run. It has each label to " +
 			"which the model gives a probability of at least " + figure.Digits(1-b.High) + ". "
 	}
-	if b.ErrorMost >= max(b.Level, 1-b.Level) {
+	if b.MaxError >= max(b.Level, 1-b.Level) {
 		text += "There are too few events yet to bound the share that was within"
 	} else {
 		text += "The share of all events so far that was within differs from " + level + " by at most " +
-			figure.Upper(100*b.ErrorMost) + " percentage points, whatever the events were, with probability 95 % over the noise; null events count as within, and many of them raise it further"
+			figure.Upper(100*b.MaxError) + " percentage points, whatever the events were, with probability 95 % over the noise; null events count as within, and many of them raise it further"
 	}
 	return text + ". This is not a probability for one event."
 }

@@ -11,8 +11,8 @@ import (
 	"oriel/schemas"
 )
 
-// TestBandsInWords: the page says where labels are to be, the level and its bound in one text, and no member twice. A
-// bound that leaves all shares open is not shown as one.
+// TestBandsInWords checks that the page states the range that labels are expected in, the level, and the bound on the
+// level, in one text, and no member twice. A bound that allows every share must not be shown as a bound.
 func TestBandsInWords(t *testing.T) {
 	for _, c := range []struct {
 		predicts       string

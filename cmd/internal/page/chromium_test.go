@@ -19,21 +19,21 @@ import (
 
 func TestMain(m *testing.M) { servicetest.Main(m, nil) }
 
-// Both variables are paths: axe.min.js of the npm package axe-core, and the directory for screenshots. Without the
-// second, screenshots go to a temporary directory of the test.
+// Both environment variables are paths: of axe.min.js of the npm package axe-core, and of the directory for
+// screenshots. Without the second, screenshots are in a temporary directory of the test.
 const (
 	axeFile     = "TEST_AXE"
 	picturesDir = "TEST_PICTURES"
 )
 
-// delays is a deployment of the README: mean delays by airline and hour.
+// delays has the settings of an example: mean delays by airline and hour.
 var delays = map[string]string{
 	"ORIEL_OPERATOR": "aggregate", "ORIEL_CELLS": "carrier=AA|DL|UA,hour=0:24:24", "ORIEL_VALUE": "delay=-60:180",
 	"ORIEL_STATISTICS": "count,mean", "ORIEL_MECHANISM": "blt", "ORIEL_WINDOW": "lifetime", "ORIEL_MEMORY": "65536",
 	"ORIEL_MEMORIES": "1000,65536", "ORIEL_EPSILON": "4", "ORIEL_DELTA": "1e-6",
 }
 
-// variants is an experiment of three arms.
+// variants has the settings of an experiment with three arms.
 var variants = map[string]string{
 	"ORIEL_OPERATOR": "aggregate", "ORIEL_CELLS": "variant=A|B|C", "ORIEL_VALUE": "paid=0:1",
 	"ORIEL_STATISTICS": "count,mean",
@@ -45,10 +45,10 @@ var variants = map[string]string{
 	"ORIEL_MEMORY":    "1024", "ORIEL_BATCH": "100", "ORIEL_EPSILON": "1", "ORIEL_DELTA": "1e-6",
 }
 
-// TestPageInChromium looks at the page of a service that takes live events.
+// TestPageInChromium examines the page of a service that consumes live events.
 func TestPageInChromium(t *testing.T) {
 	address, stop := serveLive(t, delays, event)
-	defer stop()                // stop before the context of the test ends
+	defer stop()                // before the context of the test ends
 	time.Sleep(8 * time.Second) // the page needs some history
 	b := newBrowser(t)
 	checkLooks(b, address, "page", "document.querySelectorAll('#rows svg.band').length > 20",
@@ -68,7 +68,8 @@ func TestPageInChromium(t *testing.T) {
 	checkQuiet(b, address)
 }
 
-// TestExperimentInChromium looks at the page of an experiment of which one arm is better, and one is not.
+// TestExperimentInChromium examines the page of an experiment in which one arm is better and one arm is equal to the
+// control.
 func TestExperimentInChromium(t *testing.T) {
 	address, stop := serveLive(t, variants, conversion)
 	defer stop()
@@ -83,7 +84,7 @@ func TestExperimentInChromium(t *testing.T) {
 	checkQuiet(b, address)
 }
 
-// banded is a model with a band around predictions of a number.
+// banded has the settings of a model with a band around predictions of a number.
 var banded = map[string]string{
 	"ORIEL_OPERATOR": "coco", "ORIEL_LOSS": "squared", "ORIEL_UPDATE": "projection", "ORIEL_SET": "l2-ball",
 	"ORIEL_RADIUS": "4", "ORIEL_DIMENSION": "8", "ORIEL_CLIP": "4", "ORIEL_STRONG_CONVEXITY": "0.01",
@@ -92,7 +93,7 @@ var banded = map[string]string{
 	"ORIEL_DELTA": "1e-6",
 }
 
-// TestBandInChromium: the page has the band of a model in words, also where it is narrow.
+// TestBandInChromium checks that the page describes the band of a model in words, also on a narrow screen.
 func TestBandInChromium(t *testing.T) {
 	address, stop := serveLive(t, banded, func(random *rand.Rand) string {
 		return fmt.Sprintf(`{"features":{"carrier":"%c"},"label":%.0f}`, "ABC"[random.IntN(3)], 5+20*random.NormFloat64())
@@ -109,7 +110,7 @@ func TestBandInChromium(t *testing.T) {
 	checkQuiet(b, address)
 }
 
-// checkLooks takes screenshots in two widths and colour schemes, each after all conditions are true.
+// checkLooks takes screenshots in two widths and two colour schemes, each of them once all conditions are true.
 func checkLooks(b *browser, address, name string, conditions ...string) {
 	b.t.Helper()
 	axe, err := os.ReadFile(os.Getenv(axeFile))
@@ -136,7 +137,7 @@ func checkLooks(b *browser, address, name string, conditions ...string) {
 	}
 }
 
-// checkQuiet fails on console output, and on requests to another host.
+// checkQuiet fails the test if the console has output, or if a request went to another host.
 func checkQuiet(b *browser, address string) {
 	b.t.Helper()
 	b.mu.Lock()
@@ -151,7 +152,7 @@ func checkQuiet(b *browser, address string) {
 	}
 }
 
-// serveLive runs a service that takes events until stop is called, and returns the address of its page.
+// serveLive runs a service that consumes events until stop is called, and returns the address of its page.
 func serveLive(t *testing.T, env map[string]string, event func(*rand.Rand) string) (address string, stop func()) {
 	f := servicetest.NewAt(t, servicetest.EmbeddedBroker(t), 2, nil)
 	for _, name := range []string{"UPDATE", "LOSS", "SET", "RADIUS", "DIMENSION", "STRONG_CONVEXITY", "CLIP", "STREAM"} {
@@ -204,7 +205,7 @@ func conversion(random *rand.Rand) string {
 	return fmt.Sprintf(`{"variant":"%c","paid":%d}`, arm, paid)
 }
 
-// checkAccess runs axe-core, which must find nothing serious.
+// checkAccess runs axe-core, which must find no serious problem of accessibility.
 func checkAccess(b *browser, axe, where string) {
 	b.t.Helper()
 	b.evaluate(axe+"; true", nil)
@@ -257,14 +258,14 @@ func checkKeyboard(b *browser) {
 	}
 }
 
-// checkLive waits for a frame that changes what is shown.
+// checkLive waits for a frame that changes the visible content.
 func checkLive(b *browser) {
 	b.t.Helper()
 	b.evaluate("window.before = document.getElementById('steps').textContent; true", nil)
 	b.await("the next frame", "document.getElementById('steps').textContent !== window.before")
 }
 
-// checkPaint asks for the first paint of five visits without a cache.
+// checkPaint checks the time of the first paint in five visits without a cache.
 func checkPaint(b *browser, address string) {
 	b.t.Helper()
 	b.do("Network.setCacheDisabled", map[string]any{"cacheDisabled": true}, nil)

@@ -12,16 +12,16 @@ import (
 	"oriel/schemas"
 )
 
-// Bounds on the shown parts of decisions, over all streams, because a decision may have a quarter of a million
+// Bounds on what the page shows of decisions, over all streams, because a decision may have a quarter of a million
 // coordinates. Prometheus metrics have the same bound.
 const (
 	maxNumbers = 1000
-	maxWeights = 200  // most weights of a stream that are shown: the largest ones
-	maxTracked = 1000 // most weights whose history is kept: 12 bytes per weight and sample, 5.4 MB in all
-	maxChoices = 512  // number of newest choices from which shares are computed
+	maxWeights = 200  // largest number of weights of a stream that are shown; the largest weights are
+	maxTracked = 1000 // largest number of weights whose history is kept: 12 bytes per weight and sample, 5.4 MB in total
+	maxChoices = 512  // number of the newest choices, from which shares are computed
 )
 
-// Kinds of decisions, by their use.
+// Kinds of decisions, which the page shows in different ways.
 const (
 	kindNumbers = "numbers" // statistics with names and intervals
 	kindWeights = "weights" // coordinates, the largest first
@@ -29,21 +29,21 @@ const (
 	kindSet     = "set"     // a set of elements
 )
 
-// decision is the part of a stream's newest decision that is shown.
+// decision is what the page shows of a stream's newest decision.
 type decision struct {
 	kind        string
 	stream      string
 	index, step uint64
-	until       int64 // latest timestamp of its events, Unix ms; 0: not in the decision
+	until       int64 // latest timestamp of the events before the decision, Unix ms; 0: the decision has none
 	dimension   int
 	at          []int    // indices of the shown coordinates
-	names       []string // names of weights
+	names       []string // names of the shown weights
 	values      []shown
-	low, high   []shown // 95 % interval for the noise alone; NaN: unknown
+	low, high   []shown // ends of the 95 % interval for the noise of privacy alone; NaN: unknown
 	set         []string
 	members     []member
 	experiment  *experiment // nil: no experiment
-	band        string      // the band in words; "": no band
+	band        string      // description of the band; "": no band
 }
 
 // member is a number of a decision other than its coordinates.
@@ -52,7 +52,7 @@ type member struct {
 	Value shown  `json:"value"`
 }
 
-// shown is a number as the browser gets it: six digits, or null.
+// shown is a number in the data for the browser: six digits, or null.
 type shown float64
 
 // MarshalJSON writes null for NaN.
@@ -66,7 +66,7 @@ func (x shown) MarshalJSON() ([]byte, error) {
 // nothing is an unknown number.
 var nothing = shown(math.NaN())
 
-// normal is the half width, in standard deviations, of an interval at 95 %.
+// normal is the half-width of an interval at 95 %, in standard deviations.
 const normal = 1.959964
 
 func isChoice(member string) bool { return member == "arm" || member == "set" }
@@ -82,7 +82,7 @@ func choiceOf(d schemas.Decision) string {
 }
 
 func text(x schemas.ExtraMember) (s string) {
-	_ = json.Unmarshal([]byte(x.JSON), &s) // only text members decode; others give the empty string
+	_ = json.Unmarshal([]byte(x.JSON), &s) // only members that are texts decode; for others s stays empty
 	return s
 }
 
@@ -131,11 +131,11 @@ func (p *Page) newDecision(d schemas.Decision) *decision {
 	return v
 }
 
-// numbers shows the first maxNumbers numbers.
+// numbers takes the first maxNumbers numbers of a decision.
 func (v *decision) numbers(about About, d schemas.Decision) {
 	v.kind, v.dimension = kindNumbers, len(about.Numbers.Names)
 	all, err := about.Numbers.Read(d)
-	if err != nil { // a decision without intervals
+	if err != nil { // the decision has no intervals
 		return
 	}
 	for i, x := range all[:min(maxNumbers, len(all))] {
@@ -146,8 +146,8 @@ func (v *decision) numbers(about About, d schemas.Decision) {
 	}
 }
 
-// weights shows the largest coordinates. For decisions that explore around a centre, these are the coordinates of the
-// centre.
+// weights takes the largest coordinates of a decision. If a decision explores around a centre, it takes the coordinates
+// of the centre.
 func (v *decision) weights(about score.Descriptor, d schemas.Decision, lists map[string][]float64) {
 	point := d.Point
 	if centre := lists["centre"]; len(centre) == len(point) {
@@ -189,8 +189,8 @@ func (v *decision) show(i int, value, low, high float64) {
 // course assigns the numbers of a stream to slots in samples. A coordinate gets a slot when it is first shown.
 type course struct{ slots map[int]int }
 
-// row returns a decision as samples store it: value, low and high of each slot; NaN: not shown. It assigns slots to new
-// coordinates while there are fewer than room.
+// row returns a decision in the form of samples: value, low and high of each slot; NaN: not shown. It assigns slots to
+// new coordinates as long as there are fewer than room slots.
 func (c *course) row(d *decision, room int) []float32 {
 	if c.slots == nil {
 		c.slots = map[int]int{}
@@ -212,7 +212,7 @@ func (c *course) row(d *decision, room int) []float32 {
 	return row
 }
 
-// choices are the newest actions that a stream's decisions named, the oldest first.
+// choices are the newest actions that a stream's decisions have named, the oldest first.
 type choices struct{ newest []string }
 
 func (c *choices) add(name string) {
@@ -225,13 +225,13 @@ func (c *choices) add(name string) {
 	c.newest = append(c.newest, name)
 }
 
-// share is how often an action was named.
+// share is the number of times that an action was named.
 type share struct {
 	Name  string `json:"name"`
 	Count int    `json:"count"`
 }
 
-// shares are counts by action, the most frequent first.
+// shares returns counts by action, the most frequent action first.
 func (c *choices) shares() (all []share) {
 	counts := map[string]int{}
 	for _, name := range c.newest {

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// browser is a Chromium without a window, driven through its DevTools protocol on two pipes: messages are JSON, each
-// followed by a zero byte. It has one page.
+// browser is a Chromium without a window. The test drives it through its DevTools protocol on two pipes: messages are
+// JSON, each followed by a zero byte. It has one page.
 type browser struct {
 	t       *testing.T
 	to      *os.File
@@ -24,7 +24,7 @@ type browser struct {
 	mu       sync.Mutex
 	next     int
 	answers  map[int]chan answer
-	console  []string // messages, exceptions and refused loads of the console
+	console  []string // messages, exceptions and failed loads on the console
 	requests []string // requested addresses
 }
 
@@ -52,7 +52,8 @@ func newBrowser(t *testing.T) *browser {
 	if err != nil {
 		t.Fatal(err)
 	}
-	profile, err := os.MkdirTemp("", "oriel-chromium-") // not t.TempDir, which must be removable at the end
+	// not t.TempDir, because the test would fail if the folder cannot be removed
+	profile, err := os.MkdirTemp("", "oriel-chromium-")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,13 +72,13 @@ func newBrowser(t *testing.T) *browser {
 		b.listen(readsHere)
 	}()
 	t.Cleanup(func() {
-		_ = writesHere.Close() // the browser ends with its children
+		_ = writesHere.Close() // closing the pipe ends the browser and its children
 		gone := time.AfterFunc(10*time.Second, func() { _ = cmd.Process.Kill() })
 		_ = cmd.Wait()
 		gone.Stop()
 		_ = readsHere.Close()
 		<-ended
-		_ = os.RemoveAll(profile) // children may still write there, so files may remain
+		_ = os.RemoveAll(profile) // children of the browser may still write there, so files may remain
 	})
 	var target struct{ TargetID string }
 	b.do("Target.createTarget", map[string]any{"url": "about:blank"}, &target)
@@ -191,7 +192,7 @@ func (b *browser) await(what, expression string) {
 	}
 }
 
-// open goes to an address at a width, light or dark.
+// open goes to an address, at a window width and in a light or dark colour scheme.
 func (b *browser) open(address string, width int, scheme string) {
 	b.t.Helper()
 	b.do("Emulation.setDeviceMetricsOverride", map[string]any{

@@ -9,14 +9,14 @@ import (
 	"oriel/operators"
 )
 
-// experiment is the shown part of an experiment's newest decision. Its sentences answer two questions: what was found,
-// and may I stop?
+// experiment is what the page shows of an experiment's newest decision. Its sentences answer two questions: what was
+// found, and may I stop?
 type experiment struct {
 	State   string   `json:"state"` // early, open, found or unfit
 	Says    string   `json:"says"`
 	Then    []string `json:"then"`
-	Number  uint64   `json:"number"` // of the stream's experiments, from 1
-	First   uint64   `json:"first"`  // its first step
+	Number  uint64   `json:"number"` // number of the experiment among those of the stream, from 1
+	First   uint64   `json:"first"`  // first step of the experiment
 	Events  shown    `json:"events"`
 	Balance shown    `json:"balance"`
 	Recent  shown    `json:"recent"`
@@ -37,7 +37,7 @@ type arm struct {
 // shownOnExperiments lists the members of decisions that the section on experiments describes in words.
 var shownOnExperiments = []string{"stop_allowed", "balance_e", "looks", "recent", "experiment", "experiment_step"}
 
-// newExperiment describes in words what a decision found.
+// newExperiment describes in words the findings of a decision.
 func newExperiment(of *operators.Experiment, f operators.Findings) *experiment {
 	x := &experiment{
 		Number: f.Number, First: f.First, Events: shown(f.Events), Balance: shown(f.Balance), Recent: shown(f.Recent),
@@ -103,10 +103,10 @@ func isAre(names []string) string {
 	return "are"
 }
 
-// aboutExperiment holds the constant part: the explanation of the section's numbers.
+// aboutExperiment has the constant contents of the section: the explanation of its numbers.
 type aboutExperiment struct {
 	Outcome string  `json:"outcome"`
-	Target  float64 `json:"target"` // number of events for which bands are narrowest
+	Target  float64 `json:"target"` // number of events at which bands are narrowest
 	Lift    bool    `json:"lift"`
 	Reads   string  `json:"reads"`
 }
@@ -126,13 +126,13 @@ func newAboutExperiment(e *operators.Experiment) *aboutExperiment {
 	}
 }
 
-// mostEffects bounds the looks of a stream's experiment that are kept over its whole time.
+// mostEffects bounds the number of looks that are kept, over the whole time of a stream's experiment.
 const mostEffects = 400
 
 // effects is the history of a stream's present experiment since the process started, look by look. When it is full, it
-// keeps every second look. So it can span weeks, while histories by time span an hour.
+// drops every second look. So it can cover weeks, while histories by time cover an hour.
 type effects struct {
-	number      uint64 // of the experiment
+	number      uint64 // number of the experiment
 	seen, every int
 	looks       []look
 }
@@ -142,7 +142,7 @@ type look struct {
 	bands  [][3]float32 // bands of the treatment arms
 }
 
-// add adds a decision whose numbers are shown.
+// add adds a decision, if the experiment shows numbers.
 func (c *effects) add(d *experiment) {
 	if d.Number != c.number {
 		*c = effects{number: d.Number}
@@ -169,7 +169,7 @@ func (c *effects) add(d *experiment) {
 	c.looks = slices.Clip(kept)
 }
 
-// effectsFrame is the course of one arm's effect over events.
+// effectsFrame is the history of one arm's effect against the number of events.
 type effectsFrame struct {
 	Events []float64 `json:"events"`
 	Value  []shown   `json:"value"`
@@ -177,7 +177,7 @@ type effectsFrame struct {
 	High   []shown   `json:"high"`
 }
 
-// effectsFrame returns the history of the effect of one treatment arm, numbered by arm.
+// effectsFrame returns the history of the effect of the treatment arm with this number.
 func (p *Page) effectsFrame(id int32, arm int) []byte {
 	p.mu.Lock()
 	defer p.mu.Unlock()

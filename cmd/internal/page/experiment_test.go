@@ -51,8 +51,8 @@ func (m *model) find(id int32, events float64, verdict string, stop float64, eff
 	m.l.Published(id, e.Append(nil, uint64(events), uint64(events), []float64{1}, values))
 }
 
-// TestVerdictsInWords checks the text for each state of an experiment. It says what was found and whether to stop. It
-// never claims that there is no difference, and shows no number before the first look.
+// TestVerdictsInWords checks the text for each state of an experiment. It must say what was found and whether to stop.
+// It must never claim that there is no difference, and must show no number before the first look.
 func TestVerdictsInWords(t *testing.T) {
 	m := newModel()
 	m.page.about.Experiment = tested
@@ -110,8 +110,8 @@ func TestVerdictsInWords(t *testing.T) {
 	}
 }
 
-// TestEffectsSpanTheExperiment compares with a history that keeps all looks. Every 2^k-th look is kept, at most
-// mostEffects of them, and nothing of another partition.
+// TestEffectsSpanTheExperiment compares effects with a history that keeps all looks. Every 2^k-th look must be kept, at
+// most mostEffects of them, and none of another partition.
 func TestEffectsSpanTheExperiment(t *testing.T) {
 	m := newModel()
 	m.page.about.Experiment = tested
@@ -149,7 +149,7 @@ func TestEffectsSpanTheExperiment(t *testing.T) {
 			t.Fatalf("at %g: %g from %g to %g", want[last], got.Value[last], got.Low[last], got.High[last])
 		}
 	}
-	// The next experiment of the stream has a history of its own.
+	// The next experiment of the stream must have a history of its own.
 	m.page.partitions[0].effects.add(&experiment{Number: 2, State: "open", Events: 1000, Arms: make([]arm, 3)})
 	if got := string(m.page.effectsFrame(0, 2)); got != `{"events":[1000],"value":[0],"low":[0],"high":[0]}` {
 		t.Errorf("experiment 2: %s", got)

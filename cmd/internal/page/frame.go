@@ -11,7 +11,7 @@ import (
 	"oriel/pipeline/notice"
 )
 
-// maxPartitions is how many partitions are listed; totals count all.
+// maxPartitions is the largest number of partitions that are listed; totals count all.
 const maxPartitions = 64
 
 // about is the data that does not change. It is the first event of an event stream.
@@ -21,15 +21,15 @@ type about struct {
 	Operator   string      `json:"operator"`
 	Promise    string      `json:"promise"`
 	Details    string      `json:"details"`
-	Aged       string      `json:"aged"`            // unit of privacy whose loss the ages show
+	Aged       string      `json:"aged"`            // unit of privacy whose loss the ages state
 	Names      [][3]string `json:"names,omitempty"` // names of numbers: memory, statistic and cell
 
 	Experiment *aboutExperiment `json:"experiment,omitempty"`
 }
 
-// now is a frame: the state at its time.
+// now is a frame: the state of the service at one moment.
 type now struct {
-	Time       int64           `json:"time"` // Unix milliseconds
+	Time       int64           `json:"time"` // the moment, Unix milliseconds
 	Ready      bool            `json:"ready"`
 	Reasons    []reason        `json:"reasons"`
 	Standby    notice.Standby  `json:"standby,omitempty"`
@@ -43,7 +43,7 @@ type now struct {
 	Decisions  []decided       `json:"decisions"`
 }
 
-// reason is a reason why the process is not ready, with advice on what to read.
+// reason says why the process is not ready, and where to read advice.
 type reason struct {
 	Name    string   `json:"name"`
 	Lines   []string `json:"lines"`
@@ -73,7 +73,7 @@ type decided struct {
 	Stream    string   `json:"stream"`
 	Index     uint64   `json:"index"`
 	Step      uint64   `json:"step"`
-	Until     int64    `json:"until,omitempty"` // Unix milliseconds
+	Until     int64    `json:"until,omitempty"` // latest timestamp of the events, Unix milliseconds
 	Dimension int      `json:"dimension"`
 	At        []int    `json:"at,omitempty"`
 	Names     []string `json:"names,omitempty"` // names of weights
@@ -85,7 +85,7 @@ type decided struct {
 	Members   []member `json:"members,omitempty"`
 
 	Experiment *experiment `json:"experiment,omitempty"`
-	Band       string      `json:"band,omitempty"` // the band in words
+	Band       string      `json:"band,omitempty"` // description of the band
 }
 
 // sections maps the reason for which a process waits to a section of deploy/RUNBOOK.md.
@@ -94,7 +94,7 @@ var sections = map[string]string{
 	"group": "OrielMembersDisagree", "brokers": "OrielBrokersAway",
 }
 
-// stoppedSection is the section about a partition that has stopped.
+// stoppedSection is the runbook's section about a partition that has stopped.
 const stoppedSection = "OrielTaskStopped"
 
 func (p *Page) aboutFrame() []byte {
@@ -114,7 +114,7 @@ func (p *Page) aboutFrame() []byte {
 	return encoded(a)
 }
 
-// details describes the meaning of the promise and the unit that it protects.
+// details explains the guarantee and the unit that it protects.
 func details(g protection.Guarantee) string {
 	text := "Exchanging it changes the chance of anything that is published by a factor of at most " +
 		figure.Upper(math.Exp(g.Epsilon))
@@ -130,9 +130,9 @@ func (p *Page) pastFrame() []byte {
 	return encoded(p.history.past())
 }
 
-// nowFrame returns the state at this moment.
+// nowFrame returns the frame of this moment.
 func (p *Page) nowFrame() []byte {
-	reasons := p.about.Reasons() // before p is locked: Reasons has its own lock
+	reasons := p.about.Reasons() // before p is locked, because Reasons has a lock of its own
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	f := now{

@@ -15,11 +15,11 @@ import (
 //go:embed assets
 var assets embed.FS
 
-// policy lets the page load what this server serves and nothing else: no inline script, no other host, no frame.
+// policy lets the page load only what this server serves: no inline script, no other host, no frame.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// Limits of event streams. Each takes one of the few connections that the pages have.
+// Limits of event streams. Each stream takes one of the few connections that the pages have.
 const (
 	maxClients   = 8
 	frameTimeout = 10 * time.Second // limit for sending a frame; a slower client is disconnected
@@ -31,7 +31,7 @@ var types = map[string]string{
 	".svg": "image/svg+xml", ".LICENSE": "text/plain; charset=utf-8",
 }
 
-// Handler serves the page, and passes every other request to rest.
+// Handler serves the page, and passes every request for another path to rest.
 func (p *Page) Handler(rest http.Handler) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/", rest)
@@ -40,7 +40,7 @@ func (p *Page) Handler(rest http.Handler) http.Handler {
 		panic("BUG: page: " + err.Error())
 	}
 	for _, file := range files {
-		content, _ := assets.ReadFile("assets/" + file.Name()) // embedded files can always be read
+		content, _ := assets.ReadFile("assets/" + file.Name()) // reading an embedded file cannot fail
 		place := "/page/" + file.Name()
 		if file.Name() == "index.html" {
 			place = "/{$}"
@@ -95,7 +95,8 @@ func (p *Page) serveCourse(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(frame(int32(id), place))
 }
 
-// serveEvents sends about, the past, and a frame at once and after each tick, until the client or the page ends.
+// serveEvents sends about and the past. It then sends a frame at once and after each tick, until the client or the page
+// ends.
 func (p *Page) serveEvents(w http.ResponseWriter, r *http.Request) {
 	if !p.enter() {
 		w.Header().Set("Retry-After", "10")

@@ -31,15 +31,14 @@ func newPage(reasons ...console.Reason) *page.Page {
 	})
 }
 
-// ask sends one request to the page, in front of a handler that finds nothing.
+// ask sends one request to the page; the handler for other paths finds nothing.
 func ask(p *page.Page, method, target string) *http.Response {
 	w := httptest.NewRecorder()
 	p.Handler(http.NotFoundHandler()).ServeHTTP(w, httptest.NewRequest(method, target, nil))
 	return w.Result()
 }
 
-// TestPageIsReadOnly checks that methods which could change something are refused, and that unknown paths are not
-// found.
+// TestPageIsReadOnly checks that methods that could change something are refused, and that unknown paths are not found.
 func TestPageIsReadOnly(t *testing.T) {
 	p := newPage()
 	for _, target := range []string{
@@ -71,7 +70,7 @@ func TestPageIsReadOnly(t *testing.T) {
 	}
 }
 
-// TestPageIsWhole checks that a visit loads at most 150 kB, only from the page itself, and runs no inline script.
+// TestPageIsWhole checks that a visit loads at most 150 kB, only from the page's own server, and runs no inline script.
 func TestPageIsWhole(t *testing.T) {
 	p := newPage()
 	loads := regexp.MustCompile(`(?:/page/|"\./)([\w.]+)`)
@@ -145,7 +144,7 @@ func firstFrame(t *testing.T, p *page.Page) string {
 	return ""
 }
 
-// pipes is a listener whose calls are pipes, so that it can be in a bubble.
+// pipes is a listener that accepts in-memory pipes, so that it can be in a synctest bubble.
 type pipes chan net.Conn
 
 func (p pipes) Accept() (net.Conn, error) {
@@ -167,9 +166,9 @@ func (p pipes) call() *bufio.Reader {
 	return bufio.NewReader(here)
 }
 
-// TestEventStreamsAreBounded checks that eight clients get an event stream each. A client that does not read loses its
-// stream after ten seconds and makes room. A client that reads keeps it beyond every timeout of the server. All streams
-// end with the page. The bubble fails the test if a goroutine is left.
+// TestEventStreamsAreBounded checks that eight clients get an event stream each. A client that does not read must lose
+// its stream after ten seconds, which makes room for another. A client that reads must keep its stream beyond every
+// timeout of the server. All streams must end with the page. The bubble fails the test if a goroutine is left.
 func TestEventStreamsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, calls := newPage(), make(pipes)

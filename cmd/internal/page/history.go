@@ -2,15 +2,15 @@ package page
 
 import "slices"
 
-// Samples are taken a second apart. The history keeps at most maxSamples. When it is full it keeps every second one,
-// until they have the largest spacing. From then on it drops the oldest. So a young service shows seconds, and an old
-// one an hour.
+// Samples are taken a second apart. The history keeps at most maxSamples. When it is full, it drops every second sample
+// and doubles the spacing, until the spacing is `longest`. From then on it drops the oldest sample. So a young service
+// shows seconds, and an old one an hour.
 const (
 	maxSamples = 450
-	longest    = 8 // seconds; 450 · 8 s = 1 h
+	longest    = 8 // largest spacing, seconds; 450 · 8 s = 1 h
 )
 
-// sample is the state of the service at a moment.
+// sample is the state of the service at one moment.
 type sample struct {
 	at  int64 // Unix seconds
 	lag int64
@@ -49,11 +49,11 @@ func (h *history) add(s sample) {
 	h.samples = kept
 }
 
-// rateOver is the number of seconds of history that define a rate. So a backlog processed at the start soon stops
-// counting.
+// rateOver is the number of seconds of history over which a rate is computed. After this time, a backlog at the start
+// no longer counts.
 const rateOver = 600
 
-// rate is the mean number of steps a second over the last rateOver; zero before there is a history.
+// rate returns the mean number of steps a second over the last rateOver seconds; it is zero before there is a history.
 func (h *history) rate() float64 {
 	if len(h.samples) == 0 {
 		return 0
@@ -66,7 +66,7 @@ func (h *history) rate() float64 {
 	return float64(last.steps-first.steps) / float64(last.at-first.at)
 }
 
-// past is the course of lag and counts, as the browser gets it.
+// past is the history of lag and counts, in the form for the browser.
 type past struct {
 	Time    []int64  `json:"time"` // Unix seconds
 	Lag     []int64  `json:"lag"`

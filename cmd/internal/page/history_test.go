@@ -18,8 +18,8 @@ import (
 	"oriel/schemas"
 )
 
-// TestHistoryKeepsAnHour compares with a history that keeps all samples, and searches the finest spacing at which the
-// newest samples fit.
+// TestHistoryKeepsAnHour compares the history with one that keeps all samples, and searches for the finest spacing with
+// which the newest samples fit.
 func TestHistoryKeepsAnHour(t *testing.T) {
 	h := newHistory()
 	var all []int64
@@ -53,7 +53,8 @@ func TestHistoryKeepsAnHour(t *testing.T) {
 	}
 }
 
-// TestRateSoonIgnoresABacklog checks the rate ten minutes after a million steps at once: it is the rate since then.
+// TestRateSoonIgnoresABacklog checks the rate ten minutes after a million steps at once: it must be the rate of the
+// steps since then.
 func TestRateSoonIgnoresABacklog(t *testing.T) {
 	h := newHistory()
 	steps := uint64(0)
@@ -68,12 +69,12 @@ func TestRateSoonIgnoresABacklog(t *testing.T) {
 	}
 }
 
-// model is a deployment whose decisions are made up, and all of them kept.
+// model is a deployment with made-up decisions, all of which it keeps.
 type model struct {
 	page *Page
 	l    notice.Listener
 	at   time.Time
-	all  map[int32][]schemas.Decision // by partition, one decision for each sample; index 0: none yet
+	all  map[int32][]schemas.Decision // newest decision at each sample, by partition; index 0: none yet
 }
 
 func newModel() *model {
@@ -93,8 +94,8 @@ func (m *model) publish(id int32, index uint64, point []float64, extras ...schem
 	m.l.Committed(notice.Commit{Partition: id, Steps: 1, Records: 1, Decisions: 1})
 }
 
-// TestCoursesAreThoseOfTheDecisions compares with a slow reference that keeps every decision. Streams come and go, and
-// each sample has the newest decision of each.
+// TestCoursesAreThoseOfTheDecisions compares the page's histories with a slow reference that keeps every decision.
+// Streams come and go, and each sample must have the newest decision of each stream.
 func TestCoursesAreThoseOfTheDecisions(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 7))
 	const dimension, partitions = 2 * maxWeights, 2
@@ -194,7 +195,7 @@ func TestSharesAreOfTheNewest(t *testing.T) {
 	}
 }
 
-// TestFramesAreBounded checks that the page keeps and sends little, however many streams have long decisions.
+// TestFramesAreBounded checks that the page keeps and sends little data, however many streams have long decisions.
 func TestFramesAreBounded(t *testing.T) {
 	m := newModel()
 	point := make([]float64, 5000)
@@ -227,8 +228,8 @@ func TestFramesAreBounded(t *testing.T) {
 	}
 }
 
-// TestWeightsHaveNamesAndNoise checks that weights have the names and noise of the descriptor. Each of several arms has
-// its own, and a number that is added with a minus sign is shown with that sign.
+// TestWeightsHaveNamesAndNoise checks that weights have the names and the noise of the descriptor. If there are several
+// arms, each must have its own names and noise. A number that is added with a minus sign must be shown with this sign.
 func TestWeightsHaveNamesAndNoise(t *testing.T) {
 	m := newModel()
 	m.page.about.Vectors = score.Descriptor{

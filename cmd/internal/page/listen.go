@@ -6,7 +6,7 @@ import (
 	"oriel/schemas"
 )
 
-// Listen returns a listener that also updates the page; functions that are already set are still called.
+// Listen returns a listener that updates the page, and then calls the functions that are set in l.
 func (p *Page) Listen(l notice.Listener) notice.Listener {
 	l.EnsureDefaults()
 	committed, aborted, behind, restarted := l.Committed, l.Aborted, l.Behind, l.Restarted

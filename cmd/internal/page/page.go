@@ -17,11 +17,11 @@ import (
 // About describes the deployment. Operator and Version are shown unchanged.
 type About struct {
 	Deployment, Version, Operator string
-	Guarantee                     protection.Guarantee    // guarantee of the settings, until a stream starts
+	Guarantee                     protection.Guarantee    // guarantee that the settings give, shown until a stream starts
 	Numbers                       *operators.Numbers      // names and intervals of numbers; nil: decisions have no numbers
 	Experiment                    *operators.Experiment   // experiment of the decisions; nil: none
 	Extras                        []schemas.Extra         // extra members of decisions
-	Vectors                       score.Descriptor        // names of weights and their noise, as far as known
+	Vectors                       score.Descriptor        // names of weights and their noise; zero: unknown
 	Sets                          bool                    // decisions hold indices of elements, not coordinates
 	Reasons                       func() []console.Reason // returns why the process is not ready
 }
@@ -29,8 +29,8 @@ type About struct {
 // Page follows a service. It is safe for concurrent use.
 type Page struct {
 	about    About
-	promised map[string]bool // members of decisions that the promise already shows
-	plays    bool            // each decision is one action, so all of them count, not only the newest
+	promised map[string]bool // members of decisions that the page shows as part of the guarantee
+	plays    bool            // each decision is one action, so that all of them count, not only the newest
 
 	mu         sync.Mutex
 	partitions map[int32]*partition // partitions that this process owns
@@ -38,13 +38,13 @@ type Page struct {
 	streams    int
 	standby    notice.Standby
 	guarantee  protection.Guarantee
-	proved     bool // a stream has started, and guarantee is that of its frozen parameters
+	proved     bool // a stream has started, and guarantee is that of the stream's frozen parameters
 	totals     totals
 	history    history
 	ages       []age
-	agesAt     int // the tick of which they are
+	agesAt     int // tick at which the ages were computed
 	ticks      int
-	ticked     chan struct{} // closed at the next tick
+	ticked     chan struct{} // channel that is closed at the next tick
 	ended      chan struct{}
 	clients    int
 }
@@ -60,7 +60,7 @@ type partition struct {
 	counts   totals
 	restarts int
 
-	published []byte // the newest decision; empty: none since the last tick
+	published []byte // the newest decision since the last tick; empty: none
 	decision  *decision
 	course    course
 	effects   effects
@@ -81,10 +81,10 @@ func New(about About) *Page {
 	return p
 }
 
-// tick is how often the page takes a sample and sends a frame.
+// tick is the time between two samples, and between two frames.
 const tick = time.Second
 
-// Start takes samples until stop is called, which ends all event streams too. The first sample is taken early, so that
+// Start takes samples until stop is called, which also ends all event streams. It takes the first sample early, so that
 // an early visitor sees data.
 func (p *Page) Start() (stop func()) {
 	var done sync.WaitGroup
@@ -107,7 +107,7 @@ func (p *Page) Start() (stop func()) {
 	}
 }
 
-// sample adds to the history, and wakes the event streams.
+// sample adds a sample to the history, and wakes the event streams.
 func (p *Page) sample(now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -131,12 +131,12 @@ func (p *Page) sample(now time.Time) {
 // owned returns the owned partitions in order.
 func (p *Page) owned() []int32 { return slices.Sorted(maps.Keys(p.partitions)) }
 
-// read parses the newest decision of a partition, unless it has done so already.
+// read parses the newest decision of a partition, if it has not been parsed yet.
 func (p *Page) read(part *partition) {
 	if len(part.published) == 0 {
 		return
 	}
-	if d, err := schemas.ParseDecision(part.published); err == nil { // always succeeds for our own decision
+	if d, err := schemas.ParseDecision(part.published); err == nil { // parsing a decision of our own cannot fail
 		if part.decision = p.newDecision(d); part.decision.experiment != nil {
 			part.effects.add(part.decision.experiment)
 		}

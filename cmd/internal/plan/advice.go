@@ -32,29 +32,32 @@ import (
 // (operators/coco/SPEC.md §6.1). For costs in a public range the clip is a quarter of the norm of evenly spread costs,
 // and λ₀ is for this clip (§4.4). TestAdviceOfSearchedFlows supports these.
 type Advice struct {
-	StartRegularizer Number `json:"start_regularizer"` // λ₀
-	StrongConvexity  Number `json:"strong_convexity"`  // µ; null if the loss predicts nothing
-	Clip             Number `json:"clip"`              // for classes, and for costs in a known range; otherwise null
-	Constant         Number `json:"constant_feature"`  // value before scaling to norm 1, beside features of at most 1; null like µ
-	Memory           uint64 `json:"memory_steps"`      // H, for a guarantee that never ends
+	StartRegularizer Number `json:"start_regularizer"` // λ₀: start regulariser
+	StrongConvexity  Number `json:"strong_convexity"`  // µ: strong convexity; null if the loss predicts nothing
+	Clip             Number `json:"clip"`              // null except for classes, and for costs in a known range
+	// value of the constant feature before scaling to norm 1, for other features of at most 1; null if the loss
+	// predicts nothing
+	Constant Number `json:"constant_feature"`
+	Memory   uint64 `json:"memory_steps"` // H, for a guarantee that never ends
 }
 
 // Shares of noise and lengths from which the advice is computed.
 const (
 	logOddsNoise = 2   // λ₀/σ for log-odds
 	rangeNoise   = 10  // λ₀R/σ for other predictions
-	doubles      = 1e6 // steps until µ has doubled the regulariser
-	// log-odds of 5 % need a weight of 3/0.9; if the constant is one feature of many, a ball of radius 5 would be too
-	// large
+	doubles      = 1e6 // number of steps after which µ has doubled the regulariser
+	// The log-odds of 5 % are −3. With this constant, they need a weight of 3/0.9. With a constant of 1 among many
+	// features, the weight would be outside a ball of radius 5.
 	constantTerm = 3
 	usualMemory  = 1 << 16
 	usualClip    = 1 // a logistic gradient is shorter than its features
 
-	costsClip = 0.25 // share of the usual norm of costs: costs over a quarter of the range are not clipped
+	// clip as a share of the usual norm of costs: costs that are spread over a quarter of the range are not clipped
+	costsClip = 0.25
 )
 
 // Advise returns advice for a mechanism and an operator, and for costs in a range if costs is not nil. It returns false
-// where the effect of a release on decisions is unknown.
+// if the effect of a release on decisions is unknown.
 func Advise(c mechanisms.Config, o operators.Operator, costs *operators.Range) (Advice, bool, error) {
 	m, err := open(c)
 	if err != nil {
@@ -95,10 +98,12 @@ func (m *machine) advice(o operators.Operator, costs *operators.Range) (Advice, 
 	}, true
 }
 
-// dampedBy is the share of the set by which noise alone moves a decision at first, on average.
+// dampedBy is the distance by which noise alone moves a decision at first, on average, as a share of the set's
+// diameter.
 const dampedBy = 0.1
 
-// adviceOfCosts returns advice for costs. costs is nil for a loss of another kind; in is their range, nil if unknown.
+// adviceOfCosts returns advice for a loss whose events are costs. costs is nil for any other loss; in is the range of
+// the costs, nil if unknown.
 func (m *machine) adviceOfCosts(d operators.Description, costs *operators.Costs, in *operators.Range) (Advice, bool) {
 	if !(d.Diameter > 0) {
 		return Advice{}, false

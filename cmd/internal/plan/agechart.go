@@ -10,12 +10,12 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// line is ε at every age, for all mechanisms that share this curve.
+// line is the curve of ε against age that all its mechanisms share.
 type line struct {
 	names      []string
 	look       figure.Look
 	configured bool
-	all        bool // the line is for all of a user's events, not for those of one window
+	all        bool // the line is for all events that a user ever has, not only for those within one user window
 	points     []figure.Point
 }
 
@@ -60,8 +60,8 @@ func (r *Report) lines() []line {
 	return lines
 }
 
-// lastAge returns where the age panel ends: the oldest age of the table. If all ages have one loss, it is a typical
-// number of steps in a window.
+// lastAge returns the age at which the age panel ends: the oldest age of the table. If the loss is the same at all
+// ages, it is at least a million steps.
 func (r *Report) lastAge() uint64 {
 	last := r.Ages[len(r.Ages)-1].Steps
 	if r.Setting.span() == 0 {
@@ -71,13 +71,14 @@ func (r *Report) lastAge() uint64 {
 }
 
 const (
-	stairs  = 10 // windows whose steps are drawn one by one; later ones are hardly wider than the line
-	dense   = 4  // points a decade of a smooth curve
-	corners = 16 // steps a decade of a curve drawn in steps
+	// number of windows whose steps are drawn exactly; the steps of later windows are hardly wider than the line
+	stairs  = 10
+	dense   = 4  // number of points a decade of a smooth curve
+	corners = 16 // number of corners a decade of a stepped curve
 )
 
-// points returns ε from age 1 to last, where it is positive and finite. It draws steps by their upper corners, so that
-// no point of the line is below the claim.
+// points returns ε from age 1 to last, where ε is positive and finite. A stepped curve goes through the upper corners
+// of its steps, so that no point of the line is below the claim.
 func (m *machine) points(last uint64) []figure.Point {
 	var xy []figure.Point
 	add := func(x, age uint64) {
@@ -110,8 +111,8 @@ func (m *machine) points(last uint64) []figure.Point {
 	return xy
 }
 
-// allPoints returns ε of all of a user's events within so many steps. It never falls, and rises where more events of a
-// user can fit. It is drawn in steps by their upper corners.
+// allPoints returns ε of all of a user's events within each number of steps. It never falls, and rises where one more
+// event of a user can fit. The curve goes through the upper corners of its steps.
 func (m *machine) allPoints(last uint64) []figure.Point {
 	var xy []figure.Point
 	for _, age := range append(m.smoothAges(last, corners), last) {
@@ -144,7 +145,6 @@ func (m *machine) smoothAges(last, decade uint64) []uint64 {
 	return slices.DeleteFunc(slices.Compact(ages), func(age uint64) bool { return age >= last })
 }
 
-// ageChart returns the chart of ε against age.
 func (r *Report) ageChart(lines []line) *figure.Chart {
 	age := "age of the event: steps since it was added"
 	if r.Setting.users() {
@@ -167,7 +167,7 @@ func (r *Report) ageChart(lines []line) *figure.Chart {
 		if l.all {
 			drawn.Dashes = []float64{2, 5}
 		}
-		// Where several lines end at one loss, the loss is printed once.
+		// If several lines end at the same loss, the chart prints the loss once.
 		if end := figure.Upper(l.points[len(l.points)-1].Y); !slices.Contains(ends, end) {
 			drawn.End, ends = end, append(ends, end)
 		}

@@ -9,15 +9,15 @@ import (
 
 // Band is the cost of a band around predictions, and the coverage that it guarantees.
 type Band struct {
-	Level  float64     `json:"level"`        // target share of events within the band
-	Noise  float64     `json:"noise_factor"` // factor on the error of gradients, compared with no noise
+	Level  float64     `json:"level"`        // target share of events whose label is within the band
+	Noise  float64     `json:"noise_factor"` // factor by which the band increases the error of gradients
 	Errors []BandError `json:"errors"`
 }
 
-// BandError is the largest difference between the level and the share of covered events, after so many events.
+// BandError is the largest difference between the level and the share of covered events, after this number of events.
 type BandError struct {
-	Events    uint64  `json:"events"`
-	ErrorMost float64 `json:"error_most"`
+	Events   uint64  `json:"events"`
+	MaxError float64 `json:"error_most"`
 }
 
 // bandEvents are the numbers of events for which the report has the bound.
@@ -52,7 +52,7 @@ func (b *Band) rows() *grid {
 	g := &grid{}
 	head, row := []string{"after"}, []string{"at most"}
 	for _, e := range b.Errors {
-		head, row = append(head, count(e.Events)+" events"), append(row, figure.Digits(Number(e.ErrorMost)))
+		head, row = append(head, count(e.Events)+" events"), append(row, figure.Digits(Number(e.MaxError)))
 	}
 	g.add(head...)
 	g.add(row...)

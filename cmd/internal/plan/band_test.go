@@ -8,8 +8,8 @@ import (
 	load "oriel/cmd/internal/settings"
 )
 
-// TestPlanOfABand checks that a band costs gradients the stated amount of noise, that decisions have only the noise of
-// gradients, and that the guaranteed coverage gets tighter with events.
+// TestPlanOfABand checks that a band increases the noise of gradients by the stated factor, that decisions have only
+// the noise of gradients, and that the guaranteed coverage gets tighter with events.
 func TestPlanOfABand(t *testing.T) {
 	report := func(more ...string) *Report {
 		s, err := load.Load(append([]string{
@@ -47,11 +47,11 @@ func TestPlanOfABand(t *testing.T) {
 		t.Errorf("advised: %g with a band, %g without", float64(a), float64(b))
 	}
 	for i, e := range with.Band.Errors[1:] {
-		if before := with.Band.Errors[i]; e.Events != 10*before.Events || e.ErrorMost >= before.ErrorMost {
+		if before := with.Band.Errors[i]; e.Events != 10*before.Events || e.MaxError >= before.MaxError {
 			t.Errorf("%+v after %+v", e, before)
 		}
 	}
-	if last := with.Band.Errors[len(with.Band.Errors)-1]; last.ErrorMost > 0.01 {
+	if last := with.Band.Errors[len(with.Band.Errors)-1]; last.MaxError > 0.01 {
 		t.Errorf("%+v", last)
 	}
 	var text strings.Builder

@@ -12,8 +12,8 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// candidate returns the configuration of a mechanism at the given setting. note says what differs from the setting;
-// reason says why it does not fit.
+// candidate returns the configuration of a variant under the given settings. note says how the configuration differs
+// from the settings; reason says why the variant does not fit them.
 func (in Input) candidate(v variant) (c mechanisms.Config, note, reason string) {
 	c = in.Configured
 	name, facts := v.name, factsOf(v.name)
@@ -52,7 +52,8 @@ func (in Input) candidate(v variant) (c mechanisms.Config, note, reason string) 
 	return c, note, ""
 }
 
-// ages returns the ages of the scope and the requested age, in order. If all ages have one loss, there is only one.
+// ages returns the ages of the scope and the requested age, in order. If the loss is the same at all ages, it returns
+// only one age.
 func (in Input) ages() []Age {
 	scope := in.Configured.Scope
 	var ages []Age
@@ -73,7 +74,7 @@ func (in Input) ages() []Age {
 	return ages
 }
 
-// times multiplies, and saturates at the largest number of steps that a stream can have.
+// times multiplies two numbers. It saturates at the largest number of steps that a stream can have.
 func times(a, b uint64) uint64 {
 	high, low := bits.Mul64(a, b)
 	if high > 0 {
@@ -82,7 +83,7 @@ func times(a, b uint64) uint64 {
 	return low
 }
 
-// seconds returns how long the given number of steps takes, or none without a rate.
+// seconds returns how long the given number of steps takes, or none if the rate is unknown.
 func (in Input) seconds(steps uint64) Number {
 	if !(in.Rate > 0) {
 		return none

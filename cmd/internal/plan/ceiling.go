@@ -9,24 +9,28 @@ import (
 // Ceiling is the largest rate of events that one stream can process. One goroutine decodes its events and another
 // applies them in order; the slower one limits the rate.
 type Ceiling struct {
-	EventsPerSecond Number `json:"events_per_second"` // most events per second, measured on the machine of deploy/bench/RESULTS.md
-	Rate            Number `json:"rate"`              // required rate of one stream, or of the whole topic if its partitions are known
-	Fits            bool   `json:"fits"`
-	Batch           uint64 `json:"batch_that_fits"` // the least sufficient power of two; 0: none suffices, or the configured batch does
+	// largest number of events per second, measured on the machine of deploy/bench/RESULTS.md
+	EventsPerSecond Number `json:"events_per_second"`
+	// rate that one stream needs, or the whole topic if the number of its partitions is known
+	Rate Number `json:"rate"`
+	Fits bool   `json:"fits"`
+	// the smallest power of two that suffices; 0: none suffices, or the configured batch does
+	Batch uint64 `json:"batch_that_fits"`
 
 	measured pace
 }
 
-// pace is the cost of an event in each of the two goroutines, in seconds: the time to decode it, and the time to apply
-// it. The latter has a part for each event and a part for each released number, which the events of a step share.
+// pace is the time that an event takes in each of the two goroutines, in seconds. To decode it takes decode; to apply
+// it takes event, and number for each released number, which the events of a step share.
 type pace struct {
 	decode, event, number float64
 	events                string // description of the measured events
 }
 
 // paceOf returns the figures of BenchmarkOneStream (cmd/internal/replay), of 2026-11-26 in deploy/bench/RESULTS.md.
-// With 1, 64 and 4096 events a step, an event takes 3.62, 1.03 and 0.97 µs for 32 numbers, and 15.5, 0.83 and 0.60 µs
-// for 144. To decode one takes 0.42 and 0.11 µs. It returns false for an operator that was not measured.
+// With 1, 64 and 4096 events a step, applying an event takes 3.62, 1.03 and 0.97 µs for 32 numbers, and 15.5, 0.83 and
+// 0.60 µs for 144. Decoding takes 0.42 and 0.11 µs an event. paceOf returns false for an operator that was not
+// measured.
 func (in Input) paceOf() (pace, bool) {
 	switch damping := in.Operator.Describe(in.Configured).Damping; {
 	case in.Name == "coco" && damping != nil:
@@ -42,7 +46,7 @@ func (p pace) seconds(numbers int, batch uint64) float64 {
 	return max(p.decode, p.event+p.number*float64(numbers)/float64(batch))
 }
 
-// ceiling returns nil without a rate, and for an operator that was not measured.
+// ceiling returns the Ceiling of one stream. It is nil if the rate is unknown, or if the operator was not measured.
 func (in Input) ceiling() *Ceiling {
 	rate, numbers := in.Rate, in.Configured.Dimension()
 	if in.Input.Count > 1 {

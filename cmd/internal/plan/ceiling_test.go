@@ -8,9 +8,9 @@ import (
 	"oriel/operators"
 )
 
-// TestWhatOneStreamTakes checks that the figures are within a tenth of the measured ones. It checks rates that fit and
-// rates that do not. The batch that plan suggests fits, and half of it does not. The slower of decoding and learning
-// decides.
+// TestWhatOneStreamTakes checks that the figures are within a tenth of the measured ones. It covers rates that fit and
+// rates that do not. The batch that plan suggests must fit, and half of it must not. The slower of decoding and
+// learning must decide.
 func TestWhatOneStreamTakes(t *testing.T) {
 	at := func(name string, numbers int, batch uint64, rate float64) *Ceiling {
 		in := setting{change: func(in *Input) {

@@ -15,7 +15,7 @@ import (
 type Comparison struct {
 	Mechanism string  `json:"mechanism"`
 	Delta     float64 `json:"delta"`
-	Rows      []Point `json:"rows"` // by window, then by ε, in the order given
+	Rows      []Point `json:"rows"` // a row for each window and ε, in the order given
 }
 
 // Point is one row of a comparison. Losses and ratios are rounded up when printed.
@@ -23,16 +23,18 @@ type Point struct {
 	Epsilon       float64 `json:"epsilon"`
 	Window        uint64  `json:"window_steps"`
 	WindowSeconds Number  `json:"window_seconds"`
-	RMSCoordinate float64 `json:"rms_coordinate"` // error of a release, loss units
+	RMSCoordinate float64 `json:"rms_coordinate"` // root mean square error of a coordinate of a release, loss units
 	RMSVector     float64 `json:"rms_vector"`
 	OverOptimum   Number  `json:"variance_over_optimum"`
 	Ten           Number  `json:"epsilon_at_10_windows"`
 	Hundred       Number  `json:"epsilon_at_100_windows"`
-	Settles       Number  `json:"steps_to_a_tenth_of_the_radius"` // until a decision's noise is below R/10; null if unknown
-	Count         float64 `json:"count_half_width,omitempty"`     // ± of a count at 95 %, if decisions are numbers
+	// number of steps until a decision's noise is below R/10; null if unknown
+	Settles Number `json:"steps_to_a_tenth_of_the_radius"`
+	// half-width of a count's 95 % interval, if decisions are numbers
+	Count float64 `json:"count_half_width,omitempty"`
 }
 
-// Compare computes a report's main figures for each window and ε. It fails when no plan fits one of them.
+// Compare computes a report's main figures for each window and ε. It fails if no plan fits one of these pairs.
 func Compare(in Input, epsilons []float64, windows []uint64) (*Comparison, error) {
 	c := &Comparison{Mechanism: in.Configured.Name, Delta: in.Configured.Budget.Delta}
 	in.only, in.Measure, in.Age = true, 0, 0
@@ -61,13 +63,13 @@ func Compare(in Input, epsilons []float64, windows []uint64) (*Comparison, error
 
 // variants returns the mechanisms that a report considers.
 func (in Input) variants() []variant {
-	if in.only || factsOf(in.Configured.Name).Draws { // no mechanism for sums is comparable
+	if in.only || factsOf(in.Configured.Name).Draws { // mechanisms for sums cannot replace exponential-mechanism draws
 		return []variant{{name: in.Configured.Name}}
 	}
 	var all []variant
 	takes := in.Operator.Describe(in.Configured).Mechanisms
 	names := mechanisms.Names()
-	if !slices.Contains(names, in.Configured.Name) { // a mechanism of a paper, which Names leaves out
+	if !slices.Contains(names, in.Configured.Name) { // a mechanism of a paper, which Names omits
 		names = append(names, in.Configured.Name)
 	}
 	for _, name := range names {
@@ -82,7 +84,7 @@ func (in Input) variants() []variant {
 	return all
 }
 
-// variant is a mechanism in a report. A configured mechanism with a memory appears a second time, with a window.
+// variant is a mechanism in a report. A configured mechanism with decaying sums appears a second time, with a window.
 type variant struct {
 	name     string
 	windowed bool

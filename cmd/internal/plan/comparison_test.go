@@ -8,8 +8,8 @@ import (
 	"oriel/cmd/internal/figure/figuretest"
 )
 
-// TestComparisonOfNumbers checks that a comparison for an operator of numbers has the ± of a count in place of loss
-// units and the advice for learners. A comparison for a learner has the latter.
+// TestComparisonOfNumbers checks that a comparison for an operator of numbers shows the half-width of a count. A
+// comparison for a learner must show errors in loss units and the advice for learners instead.
 func TestComparisonOfNumbers(t *testing.T) {
 	print := func(c *Comparison, err error) string {
 		t.Helper()

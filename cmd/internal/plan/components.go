@@ -12,8 +12,8 @@ import (
 type Component struct {
 	Name            string  `json:"name"`
 	Size            int     `json:"coordinates"`
-	Sensitivity     float64 `json:"sensitivity"` // Δ, in scaled coordinates, loss units
-	NoiseScale      float64 `json:"noise_scale"` // noise scale of a coordinate of scale 1
+	Sensitivity     float64 `json:"sensitivity"` // Δ in scaled coordinates, loss units
+	NoiseScale      float64 `json:"noise_scale"` // noise scale of a coordinate whose scale is 1
 	RMSCoordinate   float64 `json:"rms_coordinate"`
 	WorstCoordinate float64 `json:"worst_rms_coordinate"`
 	RMSVector       float64 `json:"rms_vector"`
@@ -52,7 +52,7 @@ func (m *machine) components() []Component {
 	return rows
 }
 
-// decides returns the component from which decisions are made: the first, where there are several.
+// decides returns the component from which decisions are made. If there are several components, it is the first.
 func (m *machine) decides() Component {
 	if m.several() {
 		return m.components()[0]
@@ -65,8 +65,8 @@ func (m *machine) decides() Component {
 	}
 }
 
-// together returns the root mean square over the coordinates of all components, with the components taken as one
-// vector.
+// together returns the figures of all components as one: each error is the root mean square over the coordinates of all
+// components.
 func together(parts []Component) (all Component) {
 	for _, p := range parts {
 		all.Size += p.Size
@@ -77,8 +77,8 @@ func together(parts []Component) (all Component) {
 	return all
 }
 
-// overLeast returns the variance of a release divided by (Δ/µ)², which is equal for all components. µ is the
-// component's share of the budget's µ.
+// overLeast returns the variance of a component's release divided by (Δ/µ)², where µ is the component's share of the
+// budget's µ. The quotient is equal for all components.
 func (m *machine) overLeast() float64 {
 	part, shares := m.config.Contribution.Components[0], 0.0
 	for _, p := range m.config.Contribution.Components {

@@ -14,10 +14,10 @@ import (
 	"oriel/operators"
 )
 
-// ofParts is an operator whose contribution has two components, one of them with scales.
-type ofParts struct{ learner }
+// ofComponents is an operator whose contribution has two components, one of them with scales.
+type ofComponents struct{ learner }
 
-func (ofParts) Describe(mechanisms.Config) operators.Description {
+func (ofComponents) Describe(mechanisms.Config) operators.Description {
 	return operators.Description{Draws: true}
 }
 
@@ -30,12 +30,12 @@ func partsInput(name string) Input {
 	c.Contribution = contribution.Contribution{Components: []contribution.Component{
 		{Name: "small", Size: 2, Clip: 0.125, Scales: []uint32{4, 1}, Share: 3}, {Name: "large", Size: 3, Clip: 8, Share: 1},
 	}}
-	return Input{Configured: c, Operator: ofParts{}}
+	return Input{Configured: c, Operator: ofComponents{}}
 }
 
 // TestFiguresOfComponentsFollowTheirNoise checks that the figures of each component match its noise, and that the
-// figures of the row match all coordinates. It runs 20 000 steps of noise alone. Squares then have a relative standard
-// error below 0.016 (see TestVarianceOfAVector), so that 6.11 of them are below 0.1.
+// figures of the row match all coordinates. It runs 20 000 steps of noise alone. The mean square of the noise then has
+// a relative standard error below 0.016 (see TestVarianceOfAVector), and 6.11 such errors are below 0.1.
 func TestFiguresOfComponentsFollowTheirNoise(t *testing.T) {
 	for _, name := range []string{"once-gaussian", "once-gamma"} {
 		in := partsInput(name)
@@ -66,8 +66,9 @@ func TestFiguresOfComponentsFollowTheirNoise(t *testing.T) {
 	}
 }
 
-// TestReportOfComponents checks that the error over the optimum equals that of the same mechanism with one component
-// and the whole budget. The report must not present figures of the first component as figures of all.
+// TestReportOfComponents compares a mechanism of several components with one of a single component and the whole
+// budget: the error over the optimum must be equal. The report must not present figures of the first component as
+// figures of all components.
 func TestReportOfComponents(t *testing.T) {
 	for _, name := range []string{"blt", "tree-gaussian", "tree-gamma"} {
 		in := partsInput(name)

@@ -18,7 +18,7 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// counter is a sampler without noise that counts vectors.
+// counter is a sampler without noise that counts the vectors drawn from it.
 type counter struct{ vectors int }
 
 func (c *counter) Fill(dst []int64, _ noise.Seed) {
@@ -26,12 +26,12 @@ func (c *counter) Fill(dst []int64, _ noise.Seed) {
 	c.vectors++
 }
 
-// TestVectors compares the planned vectors a step with those counted in the mechanism itself, over three blocks after
-// the first, or over the life of a stream.
+// TestVectors compares the planned number of noise vectors a step with the number that the mechanism draws, over three
+// blocks after the first, or over the life of a stream.
 func TestVectors(t *testing.T) {
 	each(t, func(t *testing.T, in Input, r *Report) {
 		if in.Configured.Name == "blt" && in.Configured.Scope.Span() == 1024 && r.Setting.Adjacency != "zero-out" {
-			return // same cost as the other mechanisms
+			return // costs the same as the other mechanisms, so it needs no test
 		}
 		for _, m := range r.Mechanisms {
 			c := m.machine.config
@@ -60,7 +60,7 @@ func TestVectors(t *testing.T) {
 	})
 }
 
-// meter counts the blocks that SHA-256 compresses: 64 bytes each; padding adds a bit and a length of 8 bytes.
+// meter counts the blocks that SHA-256 compresses, 64 bytes each; padding adds one byte and a length of 8 bytes.
 type meter struct {
 	hash.Hash
 	bytes  int
@@ -83,7 +83,7 @@ func (m *meter) Reset() {
 }
 
 // TestHashBlocks rebuilds the chain's messages from mechanisms/noise, doc.go, and checks that they give the chain's own
-// key and seed. This shows that their lengths are right, and with them the number of blocks that crypto/hmac hashes.
+// key and seed. So the lengths of the messages are right, and with them the number of blocks that crypto/hmac hashes.
 func TestHashBlocks(t *testing.T) {
 	for _, n := range []int{1, 27, 28, 500} {
 		blocks := uint64(0)
@@ -134,7 +134,7 @@ func TestHashBlocks(t *testing.T) {
 		if n%2 > 0 {
 			continue
 		}
-		// places and values have equally many integers
+		// number of places equals number of values
 		in.Configured.Contribution.Components[0].Size, in.Configured.Contribution.Nonzero = 10*n, n/2
 		if r, err = New(in); err != nil {
 			t.Fatal(err)
@@ -146,8 +146,9 @@ func TestHashBlocks(t *testing.T) {
 	}
 }
 
-// TestCipherBlocksAndProducts counts words of keystream by mechanisms/noise, doc.go: one a coordinate, and for Gamma n
-// + 1 for χ and n for Z; two words make a block. It counts products too: a residue and a pole times each buffer.
+// TestCipherBlocksAndProducts counts words of keystream as mechanisms/noise, doc.go, defines them: one word for each
+// coordinate, and for Gamma noise n + 1 words for χ and n for Z. Two words make a block. It also counts products: two
+// for each pole and buffer, with the residue and with the pole.
 func TestCipherBlocksAndProducts(t *testing.T) {
 	each(t, func(t *testing.T, in Input, r *Report) {
 		n := in.Configured.Dimension()
@@ -217,7 +218,7 @@ func TestMemoryBytes(t *testing.T) {
 	}
 }
 
-// TestFootprintCountsOnce checks that memory shared between streams is not counted, and that nothing is counted twice.
+// TestFootprintCountsOnce checks that footprint does not count memory that streams share, and counts nothing twice.
 func TestFootprintCountsOnce(t *testing.T) {
 	in := settings[0].input()
 	m, err := open(in.Configured)
@@ -235,7 +236,8 @@ func TestFootprintCountsOnce(t *testing.T) {
 
 func TestMeasure(t *testing.T) {
 	in := settings[0].input()
-	in.Configured.Scope = protection.Lifetime{Steps: 16, Within: 16} // the stream ends long before the measurement would
+	// the stream ends long before the measurement's time limit
+	in.Configured.Scope = protection.Lifetime{Steps: 16, Within: 16}
 	in.Measure = 40 * time.Millisecond
 	start := time.Now()
 	r, err := New(in)
@@ -243,7 +245,8 @@ func TestMeasure(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, m := range r.Mechanisms {
-		if ns := float64(m.Cost.Nanoseconds); !(ns > 100 && ns < 10e9) { // a step may wait for other processes
+		// wide limits, because a step may wait for other processes
+		if ns := float64(m.Cost.Nanoseconds); !(ns > 100 && ns < 10e9) {
 			t.Errorf("%s: a step of %g ns", m.Name, ns)
 		}
 	}
@@ -252,8 +255,8 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
-// TestMeasureWaitsForAStep checks that one step is measured even if the time ends before the first step, as on a
-// machine without a free processor.
+// TestMeasureWaitsForAStep checks that one step is measured even if the time limit passes before the first step closes,
+// as on a machine without a free processor.
 func TestMeasureWaitsForAStep(t *testing.T) {
 	in := settings[0].input()
 	in.Configured.Batch = 4
@@ -266,8 +269,8 @@ func TestMeasureWaitsForAStep(t *testing.T) {
 	}
 }
 
-// TestMeasureEndsBetweenSteps checks that earlier steps count if the time ends between two steps, as on a machine
-// without a free processor.
+// TestMeasureEndsBetweenSteps checks that earlier steps count if the time limit passes between two steps, as on a
+// machine without a free processor.
 func TestMeasureEndsBetweenSteps(t *testing.T) {
 	in := settings[0].input()
 	in.Configured.Batch = 4
@@ -287,7 +290,7 @@ func TestMeasureEndsBetweenSteps(t *testing.T) {
 	}
 }
 
-// TestMeasureGivesUp checks that there is no result if one step takes longer than the time.
+// TestMeasureGivesUp checks that measure returns none if a single step takes longer than the time limit.
 func TestMeasureGivesUp(t *testing.T) {
 	in := settings[0].input()
 	in.Configured.Batch = 1 << 30

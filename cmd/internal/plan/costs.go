@@ -8,10 +8,10 @@ import (
 	"oriel/operators"
 )
 
-// Costs describes the clipping of cost vectors, for --json. Norms are of events of weight 1, in loss units. They are
-// null without a range.
+// Costs describes the clipping of cost vectors, for --json. The norms are those of events of weight 1, in loss units;
+// they are null if the range of costs is unknown.
 type Costs struct {
-	Directions int    `json:"directions"`   // dimensions in which decisions can move
+	Directions int    `json:"directions"`   // number of dimensions in which decisions can move
 	Before     Number `json:"norm_before"`  // largest norm of costs in the range, before the projection
 	Longest    Number `json:"norm_largest"` // largest norm after the projection
 	Usual      Number `json:"norm_rms"`     // root mean square norm of independent costs, uniform over the range
@@ -20,7 +20,7 @@ type Costs struct {
 	in    *operators.Range
 }
 
-// costsOf returns nil for an operator whose events are not costs, and where nothing is known of them.
+// costsOf returns nil if the operator's events are not costs, or if there is nothing to say about them.
 func costsOf(o operators.Operator, in *operators.Range) *Costs {
 	c := operators.CostsOf(o)
 	if c == nil || in == nil && c.Directions == c.Coordinates && c.Reason == "" {

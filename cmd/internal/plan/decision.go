@@ -16,10 +16,11 @@ type DecisionNoise struct {
 	RMSVector Number `json:"rms_vector"` // root mean square length of the noise
 }
 
-// tenth is the share of the radius below which noise no longer hides what is learned.
+// tenth is the share of the radius below which noise no longer hides what the model has learned.
 const tenth = 0.1
 
-// noiseAfter returns the rms of a decision's noise vector after T steps, given the rms of a release.
+// noiseAfter returns the root mean square of a decision's noise vector after T steps. release is the root mean square
+// of a release's noise.
 func noiseAfter(d operators.Damping, s protection.Scope, release float64, steps uint64) float64 {
 	return release / d.After(s, steps)
 }
@@ -29,7 +30,7 @@ func noiseAfter(d operators.Damping, s protection.Scope, release float64, steps 
 func settles(d operators.Damping, s protection.Scope, release, radius float64) float64 {
 	if memory, decays := s.Memory(); decays {
 		enough := func(steps int) bool { return noiseAfter(d, s, release, uint64(steps)) < tenth*radius }
-		last := int(min(100*memory, math.MaxInt32)) // later steps add no weight
+		last := int(min(100*memory, math.MaxInt32)) // steps after the last add no weight
 		if !enough(last) {
 			return math.Inf(1)
 		}
@@ -38,8 +39,8 @@ func settles(d operators.Damping, s protection.Scope, release, radius float64) f
 	return math.Ceil(max(1, (release/(tenth*radius)-d.Start)/d.Step))
 }
 
-// decisions fills in how much noise the releases of a row cause in decisions, if the operator knows. Rows that release
-// no prefix sums have none.
+// decisions fills in how much noise the releases of a row cause in decisions, if the operator provides this. A row that
+// releases no prefix sums has no such figures.
 func (r *Report) decisions(row *Mechanism, o operators.Operator) {
 	row.Decisions, row.Settles = []DecisionNoise{}, none
 	d := o.Describe(row.machine.config)

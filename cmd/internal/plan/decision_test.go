@@ -9,8 +9,8 @@ import (
 	"oriel/operators"
 )
 
-// TestDecisionNoise checks that the noise of a decision is the noise of the release over λ₀ + µBT. It must fall below a
-// tenth of the radius at the planned step.
+// TestDecisionNoise checks that the noise of a decision is the noise of the release over λ₀ + µBT, and that it falls
+// below a tenth of the radius at the planned step.
 func TestDecisionNoise(t *testing.T) {
 	each(t, func(t *testing.T, in Input, _ *Report) {
 		damping := &operators.Damping{Start: 3, Step: 0.001 * float64(in.Configured.Batch)}
@@ -40,17 +40,15 @@ func TestDecisionNoise(t *testing.T) {
 	})
 }
 
-// TestNoiseAboveATenthIsNoVerdict checks the text for noise that, with a memory, stays above R/10 for ever. Plan
-// reports it, and adds that a learner may still learn.
+// TestNoiseAboveATenthIsNoVerdict checks the text for decaying sums whose noise stays above R/10 for ever. Plan must
+// report the noise, and add that a learner may still learn.
 func TestNoiseAboveATenthIsNoVerdict(t *testing.T) {
 	f := func(radius float64, want bool) {
 		t.Helper()
 		in := setting{"plain", func(*Input) {}}.input()
 		in.Configured.Name, in.Configured.Scope = "blt", protection.Decay{Steps: 1024}
 		in.Configured.AgeWeight, in.only = 0, true
-		in.Operator = learner{operators.Description{
-			Radius: radius, Damping: &operators.Damping{Start: 1, Step: 0.001},
-		}}
+		in.Operator = learner{operators.Description{Radius: radius, Damping: &operators.Damping{Start: 1, Step: 0.001}}}
 		out := tableOf(t, in)
 		if got := strings.Contains(out, "stays above"); got != want || strings.Contains(out, "never\n") ||
 			!strings.Contains(out, "Noise above R/10 does not mean that nothing is learned") {
@@ -61,7 +59,7 @@ func TestNoiseAboveATenthIsNoVerdict(t *testing.T) {
 	f(1e9, false)
 }
 
-// TestDecisionsWithoutARadius checks that decisions without a set have their noise shown, and no radius.
+// TestDecisionsWithoutARadius checks that plan shows the noise of decisions that are in no set, but no radius.
 func TestDecisionsWithoutARadius(t *testing.T) {
 	in := settings[0].input()
 	in.Operator, in.only = learner{operators.Description{Damping: &operators.Damping{Step: 1}}}, true

@@ -1,22 +1,22 @@
-// Package plan computes and shows the costs and guarantees of a setting before any event is read. It does so for the
-// configured mechanism and every other that fits: sensitivity, noise, error beside the least that any Gaussian
-// mechanism can have, ε at every age, ε of a group, memory, and the cost of a step. It makes each plan as `oriel run`
-// would, and computes every figure from that plan.
+// Package plan computes and shows the costs and guarantees of a setting before any event is read. It covers the
+// configured mechanism and every other mechanism that fits: sensitivity, noise, error beside the smallest error of any
+// Gaussian mechanism, ε at every age, ε of a group, memory, and the cost of a step. It makes each plan as `oriel run`
+// would, and computes every figure from the plan.
 //
 //	W  window, steps     B  events a step     n  coordinates     Δ  sensitivity, loss units     S_W²  the optimum's variance factor
 //
 // New returns a Report, and NewFrontier a Frontier, which shows how good the filters of blt can be. Both print as
 // readable tables (Print), draw a slide of 16:9 (Slide), and encode as one JSON object (encoding/json), whose names
-// stay.
+// stay the same in later versions.
 //
-// Privacy losses are exact figures of mechanisms/dp, rounded up, and shown rounded up. Errors are float64 formulas,
-// rounded to the nearest, and guarantee nothing. Equal settings give equal bytes, with two exceptions: times, which are
-// measured on request, and memory, which is measured in this process.
+// Privacy losses are exact figures of mechanisms/dp, and are rounded up. Errors are float64 formulas, rounded to the
+// nearest, and guarantee nothing. Equal settings give equal bytes, with two exceptions: times, which are measured on
+// request, and memory, which is measured in this process.
 //
-//	report	setting, optimum, ages[], mechanisms[], left_out[], advice, warnings[]; numbers, where decisions are
-//		numbers of known noise, and solved, where a setting was solved for (Solve)
+//	report	setting, optimum, ages[], mechanisms[], left_out[], advice, warnings[]; numbers, if decisions are
+//		numbers of known noise, and solved, if a setting was solved for (Solve)
 //	frontier	window_steps, poles, filters[], compromises[]
 //
-// The fields of both are documented where they are declared. null is a figure that does not exist for the setting, or
-// is not finite.
+// The fields of both are documented where they are declared. null stands for a figure that does not exist for the
+// setting, or that is not finite.
 package plan

@@ -11,12 +11,13 @@ import (
 	"oriel/operators"
 )
 
-// Effect is the number of events that an experiment needs to detect an effect. A number beyond the experiment's end is
-// null in JSON.
+// Effect is the number of events that an experiment needs to detect an effect. A number of events beyond the
+// experiment's end is null in JSON.
 type Effect struct {
-	Effect         float64 `json:"effect"` // effect, in units of the values
-	Power          float64 `json:"power"`
-	Deviation      float64 `json:"deviation,omitempty"` // of outcomes in an arm, units of values; 0: ends of their range
+	Effect float64 `json:"effect"` // effect to detect, in units of the values
+	Power  float64 `json:"power"`
+	// deviation of outcomes in an arm, units of values; 0: every outcome is at an end of the range
+	Deviation      float64 `json:"deviation,omitempty"`
 	Events         Number  `json:"events"`
 	WithoutPrivacy Number  `json:"events_without_privacy"`
 	OneLook        Number  `json:"events_of_one_look_without_privacy"`

@@ -14,10 +14,10 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// inTexts matches a figure as texts print it: 1 849, 3.7·10⁵.
+// inTexts matches a figure as texts print it, for example 1 849 or 3.7·10⁵.
 var inTexts = regexp.MustCompile(`^(\d+(?: \d{3})*(?:\.\d+)?)(?:·10(\p{No}+))?$`)
 
-// shown parses a figure and returns the unit of its last digit too.
+// shown parses a figure, and returns its value and the unit of its last digit.
 func shown(t *testing.T, text string) (value, unit float64) {
 	t.Helper()
 	parts := inTexts.FindStringSubmatch(strings.TrimSpace(text))
@@ -47,18 +47,15 @@ func superscript(text string) int {
 	return n
 }
 
-// TestFiguresOfTheTexts checks that ε by age and of groups in deploy/PRIVACY.md match the guarantees, with the last
-// digit rounded up.
+// TestFiguresOfTheTexts checks the figures of deploy/PRIVACY.md for ε by age and of groups: they must be those of the
+// guarantees, with the last digit rounded up.
 func TestFiguresOfTheTexts(t *testing.T) {
 	guarantee := func(name string, change func(*mechanisms.Config)) protection.Guarantee {
 		t.Helper()
 		c := mechanisms.Config{
 			Name: name, Batch: 1,
 			Terms:        protection.Terms{Scope: protection.Window{Steps: 1024}, Unit: protection.Event{Exchange: dp.Replace}},
-			Contribution: contribution.OneComponent(8, 1), Budget: dp.Budget{
-				Epsilon: 1,
-				Delta:   1e-6,
-			},
+			Contribution: contribution.OneComponent(8, 1), Budget: dp.Budget{Epsilon: 1, Delta: 1e-6},
 		}
 		if name == filtered {
 			c.AgeWeight = 0.3

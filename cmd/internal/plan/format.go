@@ -7,8 +7,8 @@ import (
 	"oriel/cmd/internal/figure"
 )
 
-// none is a figure that does not exist: NaN, null in JSON, a dash in tables. A loss that is not finite is +Inf, and
-// null in JSON.
+// none stands for a figure that does not exist: NaN, null in JSON, a dash in tables. A loss that is not finite is +Inf,
+// and also null in JSON.
 var none = Number(math.NaN())
 
 // Number is a figure that JSON writes as null unless it is finite.
@@ -35,8 +35,8 @@ var spans = []struct {
 	{"y", 365 * 86400}, {"d", 86400}, {"h", 3600}, {"min", 60}, {"s", 1},
 }
 
-// Duration writes seconds in the two largest units that fit, a year of 365 days: 2 d 3 h. Less than the smaller unit is
-// dropped.
+// Duration writes seconds in the two largest units that fit, for example 2 d 3 h; a year has 365 days. It drops the
+// remainder below the smaller unit.
 func Duration(seconds float64) string {
 	switch {
 	case seconds >= 1e4*spans[0].seconds:
@@ -78,7 +78,7 @@ func bytesOf(n uint64) string {
 	return strconv.FormatUint(n, 10) + " B"
 }
 
-// count formats a number of steps: in full, or from ten million on with four digits.
+// count formats a number of steps: below ten million with all digits, otherwise with four significant digits.
 func count(n uint64) string {
 	if n < 10_000_000 {
 		return strconv.FormatUint(n, 10)

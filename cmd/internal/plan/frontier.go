@@ -13,24 +13,24 @@ import (
 )
 
 // Frontier is the object that `oriel plan --frontier --json` prints: how good the filters of blt can be. Figures are
-// certified in directed rounding and rounded up. They leave out η, which depends on clip and dimension and is far below
-// the digits shown.
+// certified in directed rounding and rounded up. They omit η, which depends on clip and dimension and is far below the
+// digits shown.
 type Frontier struct {
 	Window      uint64     `json:"window_steps"`
-	Poles       int        `json:"poles"` // poles of the compromises; 0: chosen for each
+	Poles       int        `json:"poles"` // number of poles of the compromises; 0: the best number for each
 	Filters     []Filter   `json:"filters"`
 	Compromises []Tradeoff `json:"compromises"`
 }
 
-// Filter is a filter of age weight 0: variances of a coordinate of a release at equal guarantee of one window, in units
-// of (Δ/µ(W))².
+// Filter compares a filter of age weight 0 with the optimum and the tree: the variance of a coordinate of a release, at
+// equal guarantee of one window, in units of (Δ/µ(W))².
 type Filter struct {
 	Window      uint64  `json:"window_steps"`
 	Poles       int     `json:"poles"`
 	Variance    float64 `json:"variance"`
 	Optimum     float64 `json:"optimum"` // S_W², rounded down
 	OverOptimum float64 `json:"variance_over_optimum"`
-	TreeMean    float64 `json:"tree_gaussian_variance"` // variance at the next power of two
+	TreeMean    float64 `json:"tree_gaussian_variance"` // variance of the tree, whose window is the next power of two
 	TreeWorst   float64 `json:"tree_gaussian_worst_variance"`
 }
 
@@ -82,7 +82,7 @@ func NewFrontier(window uint64, poles int, weight float64) (*Frontier, error) {
 	return f, nil
 }
 
-// with returns the sorted list, with x inserted if it is not in it.
+// with returns the sorted list with x inserted, if the list does not contain x.
 func with[T uint64 | float64](list []T, x T) []T {
 	at, found := slices.BinarySearch(list, x)
 	if found {

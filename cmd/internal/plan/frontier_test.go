@@ -45,7 +45,7 @@ func TestFrontier(t *testing.T) {
 	}
 	for _, r := range f.Filters {
 		if r.Window > 1<<10 {
-			continue // they use the same formulas
+			continue // longer windows use the same formulas
 		}
 		filter, err := blt.Fit(r.Window, 0, r.Poles)
 		if err != nil {

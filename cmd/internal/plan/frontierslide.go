@@ -9,7 +9,7 @@ import (
 	"oriel/mechanisms/blt"
 )
 
-// Slide draws the tradeoff between variance and ageing, and the variance of each filter.
+// Slide draws the variance of filters against the growth of µ with age, and the variance of each filter.
 func (f *Frontier) Slide() *figure.Slide {
 	return &figure.Slide{
 		Title:    fmt.Sprintf("blt: a little more noise now, far less privacy loss later (W = %d)", f.Window),

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// grid is a table of text: the first column aligned left, the others right, two spaces between.
+// grid is a table of text: the first column is aligned left, the others right, with two spaces between columns.
 type grid struct {
 	rows [][]string
 }

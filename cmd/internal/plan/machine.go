@@ -11,7 +11,7 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// machine is one mechanism at one configuration, opened.
+// machine is a mechanism that is opened for one configuration.
 type machine struct {
 	config    mechanisms.Config
 	plan      mechanisms.Calibration
@@ -43,11 +43,10 @@ func open(c mechanisms.Config) (*machine, error) {
 	return m, nil
 }
 
-// poles returns how many poles a filter has.
 func (m *machine) poles() int { return int(m.plan.Filter.Count + m.plan.Decay.Count) }
 
-// bothSigns reports whether the filter has residues of both signs: the response then rises after falling
-// (mechanisms/blt, PROOF.md, Lemma 1), which costs the account of a user more than the user loses.
+// bothSigns reports whether the filter has residues of both signs. The response then rises after falling
+// (mechanisms/blt, PROOF.md, Lemma 1), so that the account of a user states a larger loss than the user has.
 func (m *machine) bothSigns() bool {
 	return slices.ContainsFunc(m.plan.Filter.Residues[:m.plan.Filter.Count], func(r int32) bool { return r < 0 })
 }
@@ -76,12 +75,14 @@ func (m *machine) scale() float64 { return m.plan.Scale.Float64() * m.plan.Grid.
 // vectors returns the variance of a release in units of a noise vector's variance: the mean over steps, and the
 // largest.
 //
-//	tree   a block's place p < W has nodes for the bits of p and of W − p: h less the zeros that end p; p = W has one: h − 1 + 1/W in the mean
+//	tree   the release at place p < W of a block has one node for each one bit of p and of W − p: h minus the number of
+//	       zeros at the end of p. At p = W it has one node. The mean is h − 1 + 1/W
 //	blt    Σb², which releases approach from below
-//	       with a memory that of e/(1 − γx), and at most that of the bump after a reset
+//	       with decaying sums: Σb² of e/(1 − γx), and at most Σb² of the response after a reset
 //	once   1
 //
-// With a horizon T ≤ W the mean is over the T steps of the stream: the bits of p in the only block, and Σ_{j<t} b_j².
+// With a horizon T ≤ W the mean is over the T steps of the stream: the one bits of the place in the only block, and
+// Σ_{j<t} b_j².
 func (m *machine) vectors() (mean, most float64) {
 	scope := m.config.Scope
 	t, ends := scope.End(), scope.End() != protection.Endless
@@ -103,8 +104,8 @@ func (m *machine) vectors() (mean, most float64) {
 	return 1, 1
 }
 
-// bitsUpTo returns how many one bits the numbers 1 … t have together. Of every 2^{k+1} numbers from 0 on, the latter
-// half have bit k set.
+// bitsUpTo returns the total number of one bits in the numbers 1 … t. Among 2^{k+1} consecutive numbers from 0 on, bit
+// k is set in the second half.
 func bitsUpTo(t uint64) uint64 {
 	total := uint64(0)
 	for k := range bits.Len64(t) {
@@ -115,8 +116,8 @@ func bitsUpTo(t uint64) uint64 {
 	return total
 }
 
-// filterUpTo returns mean and largest variance S_t = Σ_{j<t} b_j² over t = 1 … T: with x = q_k·q_l and y = 1 − x, pole
-// by pole,
+// filterUpTo returns the mean and the largest of the variances S_t = Σ_{j<t} b_j² over t = 1 … T. With x = q_k·q_l and
+// y = 1 − x for each pair of poles,
 //
 //	S_t = 1 + Σ_{k,l} R_kR_l·(1 − x^{t−1})/y,    Σ_{t≤T} S_t = T + Σ_{k,l} R_kR_l·(T − (1 − x^T)/y)/y.
 func filterUpTo(f blt.Filter, horizon uint64) (mean, most float64) {
@@ -137,8 +138,8 @@ func filterUpTo(f blt.Filter, horizon uint64) (mean, most float64) {
 }
 
 // rms returns the root mean square of the noise of one coordinate of a release, in loss units: the mean over steps, and
-// the worst step. It leaves out rounding to the lattice, which adds less than a unit, 2⁻²⁴ of the clip. With several
-// components it is over all their coordinates.
+// the worst step. It omits rounding to the lattice, which adds less than one lattice unit, 2⁻²⁴ of the clip. If there
+// are several components, it covers the coordinates of all components.
 func (m *machine) rms() (mean, worst float64) {
 	if m.several() {
 		all := together(m.components())
@@ -149,10 +150,10 @@ func (m *machine) rms() (mean, worst float64) {
 	return one * math.Sqrt(average), one * math.Sqrt(most)
 }
 
-// overOptimum returns the variance of a release over the least that any Gaussian mechanism can have that proves µ for
-// the window (mechanisms/blt, PROOF.md, Theorem 2): S_W²(Δ/µ)², or with a memory for ever. At user level that is still
-// a bound, because a user may have one event. The result is none where no such bound is known: for pure ε, for releases
-// that are not prefix sums, and for streams that end.
+// overOptimum returns the variance of a release over the smallest variance of any Gaussian mechanism that proves µ for
+// the window (mechanisms/blt, PROOF.md, Theorem 2): S_W²(Δ/µ)², or its counterpart for decaying sums and all time. At
+// user level the smallest variance is still a bound, because a user may have only one event. The result is none if no
+// bound is known: for pure ε, for releases that are not prefix sums, and for streams that end.
 func (m *machine) overOptimum(factor Number) Number {
 	if m.guarantee.Mu == 0 || m.stream.PerStep() {
 		return none

@@ -104,7 +104,7 @@ func New(in Input) (*Report, error) {
 	return r, nil
 }
 
-// answer is a mechanism's row, or the reason why there is none.
+// answer is a mechanism's row, or the reason why the mechanism has no row.
 type answer struct {
 	row    Mechanism
 	reason string
@@ -139,7 +139,7 @@ func (r *Report) measureAll(limit time.Duration) error {
 	return nil
 }
 
-// about fills in the figures of the setting that come from the configured mechanism.
+// about fills in the figures of the setting that follow from the configured mechanism.
 func (r *Report) about(m *machine) {
 	r.Setting.Unit = m.guarantee.Unit.Name()
 	r.Setting.Sensitivity, r.Setting.LatticeUnits, r.Setting.LatticeUnit = m.sensitivity(), m.lattice(), m.plan.Grid.Unit()
@@ -149,7 +149,7 @@ func (r *Report) about(m *machine) {
 		r.Optimum.Mu = Number(mu)
 		r.Optimum.RMSCoordinate = Number(math.Sqrt(float64(r.Optimum.Factor)) * m.sensitivity() / mu)
 		r.Optimum.RMSVector = r.Optimum.RMSCoordinate * Number(math.Sqrt(float64(m.config.Dimension())))
-		if m.several() { // each component's error exceeds its minimum by the same factor
+		if m.several() { // the error of each component exceeds the component's minimum by the same factor
 			mean, _ := m.rms()
 			r.Optimum.RMSCoordinate = Number(mean / math.Sqrt(m.overLeast()/float64(r.Optimum.Factor)))
 			r.Optimum.RMSVector = r.Optimum.RMSCoordinate * Number(math.Sqrt(float64(m.config.Dimension())))
@@ -172,7 +172,7 @@ func (r *Report) row(m *machine, note string, o operators.Operator) (Mechanism, 
 		Mu:          none, Epsilon: Number(m.guarantee.Epsilon), EventEpsilon: none, Delta: m.guarantee.Delta,
 		StateBytes: m.stream.StateLen(), Cost: m.cost(), machine: m,
 	}
-	if same { // the optimum is for one kind of sums: prefix sums or decaying sums
+	if same { // the optimum is for one kind of sums, prefix sums or decaying sums
 		row.OverOptimum = m.overOptimum(r.Optimum.Factor)
 	}
 	if m.several() {
@@ -219,7 +219,7 @@ func (r *Report) sort() {
 	})
 }
 
-// day is a day in seconds. A shorter window protects no person who has events every day.
+// day is a day in seconds. A window shorter than a day does not protect a person who has events every day.
 const day = 86400
 
 // warn adds warnings about settings that a careful user would change.

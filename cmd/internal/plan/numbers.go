@@ -13,50 +13,55 @@ import (
 // z95 is the two-sided normal quantile of 95 %: Φ(z95) − Φ(−z95) = 0.95.
 const z95 = 1.959963984540054
 
-// Numbers describes how exact the numbers of decisions are if the noise of privacy is the only error. Each is the ± at
-// 95 % of one number at one step, long after the start, or at the end of a stream that ends.
+// Numbers describes how exact the numbers of decisions are if the noise of privacy is the only error. Each figure is
+// the half-width of the 95 % interval of one number at one step, long after the start, or at the end of a stream that
+// ends.
 type Numbers struct {
-	Level      float64       `json:"level"` // 0.95
+	Level      float64       `json:"level"` // level of the intervals, always 0.95
 	Cells      int           `json:"cells"`
 	Counted    string        `json:"counted"`          // noun for the counted events
 	Value      string        `json:"value,omitempty"`  // the column of values, for all statistics except counts
 	Views      []NumberView  `json:"views"`            // the configured mechanism first
-	Ratios     []NumberRatio `json:"ratios,omitempty"` // for the configured mechanism only
+	Ratios     []NumberRatio `json:"ratios,omitempty"` // ratios of the configured mechanism; other mechanisms have none
 	Increments []Window      `json:"increments,omitempty"`
 }
 
 // NumberView holds the figures of one kind of sums of a mechanism.
 type NumberView struct {
-	Mechanism   string `json:"mechanism"`
-	Configured  bool   `json:"configured"`
-	Window      uint64 `json:"window_steps"`
-	View        string `json:"view"`
-	Memory      uint64 `json:"memory_steps"`
-	Events      Number `json:"events"`           // events that a number covers; decayed events count by their remaining weight; null: unbounded
-	CellEvents  Number `json:"events_of_a_cell"` // Events for each cell, if all cells have equally many
-	Sigma       Number `json:"deviation"`        // deviation of a released coordinate, loss units
-	Count       Spread `json:"count"`
-	Sum         Spread `json:"sum"`               // null if no sum is configured
-	ShownFrom   Number `json:"ratios_shown_from"` // events of a cell from which all ratios are shown; null without ratios
+	Mechanism  string `json:"mechanism"`
+	Configured bool   `json:"configured"`
+	Window     uint64 `json:"window_steps"`
+	View       string `json:"view"`
+	Memory     uint64 `json:"memory_steps"`
+	// number of events that a number covers; decayed events count by their remaining weight; null: unbounded
+	Events     Number `json:"events"`
+	CellEvents Number `json:"events_of_a_cell"` // Events for each cell, if all cells have equally many events
+	Sigma      Number `json:"deviation"`        // standard deviation of a released coordinate, loss units
+	Count      Spread `json:"count"`
+	Sum        Spread `json:"sum"` // null if no sum is configured
+	// number of events in a cell from which on all ratios are shown; null without ratios
+	ShownFrom   Number `json:"ratios_shown_from"`
 	OverOptimum Number `json:"variance_over_optimum"`
 }
 
-// Spread is the noise of a number in the number's own unit.
+// Spread is the noise of a number, in the unit of the number.
 type Spread struct {
 	Deviation Number `json:"deviation"`
-	Half      Number `json:"half_width"`       // ± at 95 %
-	Worst     Number `json:"worst_half_width"` // at the worst step
+	Half      Number `json:"half_width"`       // half-width of the 95 % interval
+	Worst     Number `json:"worst_half_width"` // half-width at the worst step
 }
 
-// NumberRatio is the ± at 95 % of a ratio in one view, after a number of events in its cell. It is null if a cell never
-// has so many, or if ratios over so few are not shown.
+// NumberRatio is the half-width of the 95 % interval of a ratio in one view, after a number of events in its cell. It
+// is null if a cell never has that many events, or if ratios over that few events are not shown.
 type NumberRatio struct {
 	View      string `json:"view"`
 	Statistic string `json:"statistic"`
-	Unit      string `json:"unit,omitempty"` // unit if it differs from that of the values; a variance has the square
-	Events    uint64 `json:"events"`
-	Middle    Number `json:"half_width"`         // ± if the mean of the values is in the middle of their range
-	Ends      Number `json:"half_width_at_ends"` // the largest ±; for means, at either end of the range
+	// unit, if it differs from the unit of the values; for a variance, the square of their unit
+	Unit   string `json:"unit,omitempty"`
+	Events uint64 `json:"events"`
+	Middle Number `json:"half_width"` // half-width if the mean of the values is in the middle of their range
+	// the largest half-width; for means, it is attained at either end of the range
+	Ends Number `json:"half_width_at_ends"`
 }
 
 // Window is the noise of a sum of increments.
@@ -69,7 +74,7 @@ type Window struct {
 const (
 	statisticSum = "sum"
 	leastAfter   = 100       // fewest events of a cell in the columns of ratios, which are powers of ten
-	mostAfter    = 1_000_000 // most events of a cell in these columns
+	mostAfter    = 1_000_000 // largest number of events of a cell in these columns
 	windowStep   = 4         // factor between successive window lengths
 )
 
@@ -107,7 +112,8 @@ func (r *Report) numbers(in Input) error {
 	return nil
 }
 
-// view returns the row of a view, from the noise of a coordinate and the operator's facts about its statistics.
+// view returns the figures of a view. They follow from the noise of a coordinate, and from the operator's description
+// of its statistics.
 func (m *machine) view(n *operators.Precision, v operators.View) (NumberView, error) {
 	d, err := m.stream.Deviation(0, v.Memory)
 	if err != nil {
@@ -169,7 +175,8 @@ func ratios(n *operators.Precision, row NumberView, after []uint64) []NumberRati
 	return all
 }
 
-// afters returns the columns of ratios: powers of ten at which a view has a ratio, and the requested number of events.
+// afters returns the columns of ratios: each power of ten at which some view has a ratio, and the requested number of
+// events.
 func afters(n *operators.Precision, rows []NumberView, asked uint64) []uint64 {
 	var all []uint64
 	for x := uint64(leastAfter); x <= mostAfter; x *= 10 {
@@ -186,13 +193,14 @@ func afters(n *operators.Precision, rows []NumberView, asked uint64) []uint64 {
 	return all
 }
 
-// has reports whether a view has a ratio over so many events: a cell can have them, and they suffice to show it.
+// has reports whether a view has a ratio over this number of events: a cell can have that many, and they suffice for
+// the ratio to be shown.
 func (v NumberView) has(events uint64, s operators.Statistic) bool {
 	x := Number(events)
 	return s.Ratio && x > Number(s.Shown)*v.Sigma && !(x > v.Events)
 }
 
-// windows returns windows of 1, 4, 16, … steps, up to the first that is as long as four memories.
+// windows returns windows of 1, 4, 16, … steps, up to the first that is at least four memories long.
 func (m *machine) windows(n *operators.Precision) []Window {
 	memory, _ := m.config.Scope.Memory()
 	var all []Window
@@ -209,7 +217,7 @@ func (m *machine) windows(n *operators.Precision) []Window {
 	}
 }
 
-// warnOfNumbers warns where noise is larger than the counts.
+// warnOfNumbers adds a warning if noise is larger than the counts.
 func (r *Report) warnOfNumbers() {
 	if r.Numbers == nil {
 		return

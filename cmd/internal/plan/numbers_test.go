@@ -37,7 +37,7 @@ func counting(changes ...string) []string {
 	return lines
 }
 
-// countingInput returns the Input of a plan for those settings.
+// countingInput returns the Input of a plan for the settings of counting.
 func countingInput(t testing.TB, changes ...string) Input {
 	t.Helper()
 	s, err := deployment.Load(counting(changes...), deployment.Events, deployment.Operator)
@@ -61,7 +61,7 @@ func numbersOf(t testing.TB, changes ...string) *Report {
 	return r
 }
 
-// tumbling changes the settings to tumbling windows, total to totals since the start.
+// tumbling changes the settings to tumbling windows, total changes them to totals since the start.
 var (
 	tumbling = []string{"ORIEL_MECHANISM=once-gaussian", "ORIEL_WINDOW=", "ORIEL_MEMORY="}
 	total    = []string{"ORIEL_WINDOW=64", "ORIEL_MEMORY="}
@@ -87,7 +87,8 @@ func terms(n int, of func(j int) float64) []float64 {
 	return out
 }
 
-// filterOf returns the coefficients e of a memory from its poles and residues: e_0 = 1, e_j = −Σ R_k·q_k^{j−1}.
+// filterOf returns the coefficients e of decaying sums from the filter's poles and residues: e_0 = 1, e_j = −Σ
+// R_k·q_k^{j−1}.
 func filterOf(f decay.Filter) func(int) float64 {
 	return func(j int) float64 {
 		e := 0.0
@@ -103,8 +104,8 @@ func filterOf(f decay.Filter) func(int) float64 {
 
 // TestNumbersByAnotherRoute recomputes every number of the tables. Distances of a contribution follow from their
 // formulas, µ from (ε, δ), the noise of one draw from the power series of 1/e, and the noise of views from the series
-// of e. The ± of a sum, a mean and a variance follows from moving released columns one by one. Rounding up of distances
-// and scales is below 10⁻⁵, the truncation of the series below 10⁻³.
+// of e. The half-width of a sum, a mean and a variance follows from moving released columns one by one. Rounding up of
+// distances and scales changes a figure by less than 10⁻⁵, and the truncation of the series by less than 10⁻³.
 func TestNumbersByAnotherRoute(t *testing.T) {
 	const (
 		a, b, c      = 1, 0.5, 2.0
@@ -114,7 +115,8 @@ func TestNumbersByAnotherRoute(t *testing.T) {
 	changes := []string{
 		"ORIEL_STATISTICS=count,sum*0.5,mean,variance*2", "ORIEL_MEMORIES=64,200", "ORIEL_INCREMENTS=true", "ORIEL_BATCH=40",
 	}
-	diameter := 0.0 // over a grid: of contributions to one cell, and √2 times the longest one for two cells
+	// over a grid: distance of two contributions to one cell, and √2 times the longest contribution for two cells
+	diameter := 0.0
 	for i := range 401 {
 		for j := range 401 {
 			x, y := float64(i)/200-1, float64(j)/200-1
@@ -132,7 +134,7 @@ func TestNumbersByAnotherRoute(t *testing.T) {
 		f := r.Mechanisms[0].machine.plan.Decay
 		e := terms(length, filterOf(f))
 		inverse := make([]float64, length)
-		for t := range inverse { // Σ e_i·c_{t−i} is 1 at 0 and 0 elsewhere
+		for t := range inverse { // Σ_i e_i·c_{t−i} must be 1 at t = 0 and 0 elsewhere
 			if t == 0 {
 				inverse[0] = 1
 			}
@@ -196,8 +198,8 @@ func TestNumbersByAnotherRoute(t *testing.T) {
 	}
 }
 
-// moved returns the standard deviation of a ratio over a cell of n events, all of value x̃. It moves each column by a
-// little of its noise, and takes the root of the sum of squared effects.
+// moved returns the standard deviation of a ratio over a cell of n events, all of value x̃. It moves one column at a
+// time by a little of the column's noise, and takes the root of the sum of squared effects.
 func moved(statistic string, sigma, n, x float64, weights [3]float64, half float64) float64 {
 	value := func(columns [3]float64) float64 {
 		mean := columns[1] / columns[0]
@@ -217,9 +219,10 @@ func moved(statistic string, sigma, n, x float64, weights [3]float64, half float
 	return math.Sqrt(total)
 }
 
-// TestNumbersOfQuantiles checks the ± of a quantile, which is the ± of the share of a cell's events below it. The share
-// is its bin's running count less the level times the last one. Both are sums of columns by the rows of R, whose
-// entries are the coefficients of (1−z)^{−1/2}. Without a column for the count, the last running count is the count.
+// TestNumbersOfQuantiles checks the half-width of a quantile, which is that of the share of a cell's events below the
+// quantile. The share is the running count of the quantile's bin, minus the level times the last running count. Both
+// are sums of columns by the rows of R, whose entries are the coefficients of (1−z)^{−1/2}. If there is no column for
+// the count, the last running count is the count.
 func TestNumbersOfQuantiles(t *testing.T) {
 	const bins, events = 16, 100_000
 	in := countingInput(t, append(tumbling, "ORIEL_STATISTICS=p20", "ORIEL_BINS=16", "ORIEL_BATCH=1000000")...)
@@ -247,7 +250,7 @@ func TestNumbersOfQuantiles(t *testing.T) {
 	}
 	ratio := r.Numbers.Ratios[slices.IndexFunc(r.Numbers.Ratios, func(x NumberRatio) bool { return x.Events == events })]
 	near(t, "middle", float64(ratio.Middle), deviation(bins/2), 1e-4)
-	most := 0.0 // the largest error is in bin 12, not at an end
+	most := 0.0 // the largest error is in bin 12, not in the first or the last bin
 	for bin := range bins {
 		most = max(most, deviation(bin))
 	}
@@ -257,7 +260,7 @@ func TestNumbersOfQuantiles(t *testing.T) {
 	}
 }
 
-// TestNumbersOfUsers checks that at user level the noise is calibrated for trains of a user's events at the
+// TestNumbersOfUsers checks that at user level the noise is calibrated for all events of a user, each at the
 // contribution's own distance.
 func TestNumbersOfUsers(t *testing.T) {
 	changes := append([]string{"ORIEL_USER_ID=key", "ORIEL_USER_SEPARATION=64", "ORIEL_STATISTICS=count", "ORIEL_VALUE="},
@@ -290,8 +293,8 @@ func player(t testing.TB, in Input) operators.Machine {
 	return machine
 }
 
-// spreadOf returns how often counts without events are within ±, and their root mean square divided by the promised
-// deviation. It samples the first view, at `first` and then after every `every` steps.
+// spreadOf returns the share of counts without events that are within ±Half, and the root mean square of these counts
+// divided by the promised deviation. It samples the first view in step `first` and then in every `every`-th step.
 func spreadOf(t testing.TB, in Input, promised Spread, first, every, samples int) (covered, ratio float64) {
 	t.Helper()
 	machine, inside, sum, n := player(t, in), 0, 0.0, 0
@@ -317,14 +320,15 @@ func spreadOf(t testing.TB, in Input, promised Spread, first, every, samples int
 // looks is the number of steps at which spreadOf samples; they are far enough apart to be independent.
 func looks() int { return tiertest.Runs(3, 12) }
 
-// sixth returns 6.11 standard errors of a rate p over n samples, which chance exceeds once in 10⁹.
+// sixth returns 6.11 standard errors of a rate p over n samples. A correct rate deviates by more with a probability of
+// 10⁻⁹.
 func sixth(p float64, n int) float64 { return 6.11 * math.Sqrt(p*(1-p)/float64(n)) }
 
 // sixthOfDeviation returns 6.11 relative standard errors of the root mean square of n normal numbers.
 func sixthOfDeviation(n int) float64 { return 6.11 / math.Sqrt(2*float64(n)) }
 
-// TestCountsAreWithinTheirError checks that the ± of counts covers the noise of real streams, in 2048 cells at some
-// steps.
+// TestCountsAreWithinTheirError checks that the promised half-width of counts covers the noise of real streams, in 2048
+// cells at several steps.
 func TestCountsAreWithinTheirError(t *testing.T) {
 	for name, x := range map[string]struct {
 		changes      []string
@@ -348,9 +352,9 @@ func TestCountsAreWithinTheirError(t *testing.T) {
 	}
 }
 
-// TestRatiosAreWithinTheirError checks that the ± of sums, means and variances covers, in tumbling windows of 64 cells
-// with 100 events each. In half of the cells values are at one end of the range, where a mean has its largest error.
-// The ± of a variance is an upper bound.
+// TestRatiosAreWithinTheirError checks that the half-widths of sums, means and variances cover the noise of real
+// streams, in tumbling windows of 64 cells with 100 events each. In half of the cells the values are at one end of
+// their range, where a mean has its largest error. The half-width of a variance is an upper bound.
 func TestRatiosAreWithinTheirError(t *testing.T) {
 	const cells, events = 64, 100
 	windows := tiertest.Runs(30, 100)
@@ -404,7 +408,7 @@ func TestRatiosAreWithinTheirError(t *testing.T) {
 			t.Logf("%s, side %d: %.4f", statistic, k, share)
 			low, high := 0.95-sixth(0.95, cells/2*windows), 0.95+sixth(0.95, cells/2*windows)
 			if statistic == "variance" || statistic == "mean" && k == 1 {
-				high = 1 // numbers are clamped to their range, and the ± of a variance is an upper bound
+				high = 1 // numbers are clamped to their range, and the half-width of a variance is an upper bound
 			}
 			if share < low || share > high {
 				t.Errorf("%s, side %d: %.4f within ±", statistic, k, share)
@@ -413,8 +417,8 @@ func TestRatiosAreWithinTheirError(t *testing.T) {
 	}
 }
 
-// TestReportOfNumbers checks the contents of a report of numbers. It leaves out figures of learners, mechanisms that
-// the operator refuses, and loss units.
+// TestReportOfNumbers checks the contents of a report of numbers. The report must omit figures of learners, mechanisms
+// that the operator refuses, and loss units.
 func TestReportOfNumbers(t *testing.T) {
 	f := func(changes []string, want ...string) {
 		t.Helper()

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// wireNumbers is the part of --json on which readers rely. It repeats the names, so that a changed name fails.
+// wireNumbers is the part of --json on which readers rely. It repeats the names of the members, so that a changed name
+// fails the test.
 type wireNumbers struct {
 	Level   float64          `json:"level"`
 	Cells   int              `json:"cells"`

@@ -24,7 +24,7 @@ func (n *Numbers) tables(part func(title string, rows *grid)) {
 	}
 }
 
-// ratioNames returns the first ratio of each statistic that has ratios, in their order.
+// ratioNames returns the first ratio of each statistic that has ratios, in the order of the statistics.
 func (n *Numbers) ratioNames() (first []NumberRatio) {
 	seen := map[string]bool{}
 	for _, r := range n.Ratios {
@@ -137,7 +137,7 @@ func (n *Numbers) incrementRows() *grid {
 	return g
 }
 
-// notes returns explanations that the tables of numbers have no room for.
+// notes returns explanations for which the tables of numbers have no room.
 func (n *Numbers) notes() []string {
 	lines := []string{
 		"±: long after the start, and at the end of a stream that ends. After the rare steps where a memory's noise starts again",

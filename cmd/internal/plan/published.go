@@ -6,18 +6,20 @@ import (
 	"math/bits"
 )
 
-// Published is the published volume of a stream: the values of decisions in all its topics, for some events without
-// content. Most of their numbers are noise, which always has many digits, but ends of intervals may still be short. The
-// zero value means that nothing is known.
+// Published is the published volume of a stream: the size of the decisions in all its topics, measured over some events
+// without content. Most numbers of such decisions are noise, which always has many digits, but ends of intervals may
+// still be short. The zero value means that the volume is unknown.
 type Published struct {
 	Bytes, Decisions, Events float64
-	Thinned, Decided         float64 // bytes and number of decisions in the first topic, thinned by ORIEL_EMIT_EVERY
-	Every                    uint64  // ORIEL_EMIT_EVERY; 0: the operator does not have this setting
-	Fixed                    bool    // each number has 8 bytes, so all decisions have the same length
-	Late                     uint64  // events before the first decision, if too many to simulate; otherwise 0
+	// bytes and number of decisions in the first topic, which ORIEL_EMIT_EVERY makes rarer
+	Thinned, Decided float64
+	Every            uint64 // ORIEL_EMIT_EVERY; 0: the operator does not have this setting
+	Fixed            bool   // each number has 8 bytes, so all decisions have the same length
+	// number of events before the first decision, if it is too large to simulate; otherwise 0
+	Late uint64
 }
 
-// longEvent is the number of decision bytes per event from which on the report gives advice.
+// longEvent is the number of decision bytes per event above which the report gives advice.
 const longEvent = 100
 
 // publish fills in the sizes of what is published.
@@ -45,7 +47,7 @@ func (r *Report) publish(in Input) {
 		bytesOf(uint64(each)), advice, bytesOf(uint64(each/float64(factor)))))
 }
 
-// publishedLine describes the published volume as readable text; it is empty if nothing is known.
+// publishedLine describes the published volume as readable text. It returns "" if the volume is unknown.
 func (r *Report) publishedLine() string {
 	s := &r.Setting
 	switch {

@@ -7,8 +7,8 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// TestPublishedBytes checks the size of a decision, the bytes an event and a day at a rate, and the advised setting
-// that makes long decisions rarer, if the operator has it.
+// TestPublishedBytes checks the size of a decision, the bytes per event, and the bytes per day at a rate. For long
+// decisions it checks the advice to make them rarer, which plan gives only if the operator has the setting.
 func TestPublishedBytes(t *testing.T) {
 	f := func(change func(*Input), want ...string) {
 		t.Helper()
@@ -38,7 +38,7 @@ func TestPublishedBytes(t *testing.T) {
 		in.Published = Published{Bytes: 330, Decisions: 1, Events: 10, Thinned: 330, Every: 1, Fixed: true}
 	}, "decisions: 330 B each, 33 B for each event", "no (at first")
 	f(func(in *Input) { in.Published = Published{Bytes: 500, Decisions: 1, Events: 1, Thinned: 50, Every: 1} },
-		"500 B for each event", "no ORIEL_EMIT_EVERY") // the rest are actions, one for each event
+		"500 B for each event", "no ORIEL_EMIT_EVERY") // the other decisions are actions, one for each event
 	f(func(in *Input) {
 		in.Published = Published{Bytes: 500, Decisions: 1, Events: 1, Thinned: 500}
 	}, "no ORIEL_EMIT_EVERY")

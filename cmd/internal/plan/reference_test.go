@@ -15,7 +15,7 @@ import (
 	"oriel/schemas"
 )
 
-// The reference models compute every figure again, by another route, in plain float64.
+// The reference models compute every figure by another route, in plain float64.
 
 // deltaOf returns δ(ε) of µ-GDP.
 func deltaOf(epsilon, mu float64) float64 {
@@ -23,7 +23,7 @@ func deltaOf(epsilon, mu float64) float64 {
 	return phi(-epsilon/mu+mu/2) - math.Exp(epsilon)*phi(-epsilon/mu-mu/2)
 }
 
-// epsilonOf and muOf are its inverses.
+// epsilonOf returns ε and muOf returns µ, the inverses of deltaOf.
 func epsilonOf(mu, delta float64) float64 {
 	low, high := 0.0, 700.0
 	for range 200 {
@@ -100,7 +100,7 @@ type setting struct {
 	change func(*Input)
 }
 
-// settings has every mechanism as the configured one, and every kind of window.
+// settings has every mechanism as the configured one, each with every kind of window.
 var settings = []setting{
 	{"blt", func(*Input) {}},
 	{"tree", func(in *Input) { in.Configured.Name, in.Configured.AgeWeight = "tree-gaussian", 0 }},
@@ -152,10 +152,7 @@ func (s setting) input() Input {
 		Configured: mechanisms.Config{
 			Name: "blt", Batch: 1,
 			Terms:        protection.Terms{Scope: protection.Window{Steps: 1024}, Unit: protection.Event{Exchange: dp.Replace}},
-			Contribution: contribution.OneComponent(27, 1), Budget: dp.Budget{
-				Epsilon: 1,
-				Delta:   1e-6,
-			}, AgeWeight: 0.3,
+			Contribution: contribution.OneComponent(27, 1), Budget: dp.Budget{Epsilon: 1, Delta: 1e-6}, AgeWeight: 0.3,
 		},
 		Operator:  learner{},
 		AgeWeight: 0.3,
@@ -189,7 +186,7 @@ func each(t *testing.T, test func(t *testing.T, in Input, r *Report)) {
 	}
 }
 
-// near fails unless got is want within a relative tolerance.
+// near fails the test unless got equals want within a relative tolerance.
 func near(t *testing.T, what string, got, want, tolerance float64) {
 	t.Helper()
 	if !(math.Abs(got-want) <= tolerance*math.Abs(want)) && got != want {
@@ -197,8 +194,8 @@ func near(t *testing.T, what string, got, want, tolerance float64) {
 	}
 }
 
-// active counts the nodes of a release: the one bits of the place in the current block, and of the rest of the previous
-// one.
+// active counts the nodes of a release: the one bits of the place in the current block, and the one bits of the rest of
+// the previous block.
 func active(step, window uint64) int {
 	block, place := (step-1)/window, (step-1)%window+1
 	nodes := bits.OnesCount64(place)

@@ -14,80 +14,85 @@ type Input struct {
 	Configured  mechanisms.Config
 	Operator    operators.Operator
 	Name        string           // name of the operator
-	AgeWeight   float64          // age weight of blt, when another mechanism is configured
+	AgeWeight   float64          // age weight for blt if blt is not the configured mechanism
 	Rate        float64          // events per second of one stream; 0: unknown
 	Age         uint64           // additional age in the tables, steps; 0: none
-	Measure     time.Duration    // time to measure steps of all mechanisms together; 0: no measurement
-	SealedState int              // sealed state of the configured stream, bytes
-	Second      bool             // the deployment continues another one (a second life)
+	Measure     time.Duration    // total time to measure steps of all mechanisms; 0: no measurement
+	SealedState int              // size of the sealed state of the configured stream, bytes
+	Second      bool             // the deployment is the second life of another one, whose stream it continues
 	Published   Published        // size of the configured stream's decisions
 	Draws       dp.Draws         // privacy loss of draws, if the stream releases no sum
-	Solved      *Solution        // solved setting; the report is for its value
+	Solved      *Solution        // setting that was solved for; the report is for its value
 	Costs       *operators.Range // range of each cost of an event; nil: unknown
 	Input       Partitions       // partitions of the input
-	After       uint64           // additional number of events of a cell for which ratios are shown; 0: none
+	After       uint64           // additional number of events in a cell for which ratios are shown; 0: none
 
 	only bool // report the configured mechanism only
 }
 
-// Report is the object that `oriel plan --json` prints. Durations are null without a rate.
+// Report is the object that `oriel plan --json` prints. Durations are null if the rate is unknown.
 type Report struct {
 	Setting    Setting     `json:"setting"`
 	Optimum    Optimum     `json:"optimum"`
 	Ages       []Age       `json:"ages"`
-	Mechanisms []Mechanism `json:"mechanisms"` // the configured one first, then by error; once-* last
+	Mechanisms []Mechanism `json:"mechanisms"` // the configured mechanism first, then by error; once-* last
 	LeftOut    []Omitted   `json:"left_out"`
-	Advice     *Advice     `json:"advice"` // public settings for the configured mechanism; null: none
+	Advice     *Advice     `json:"advice"` // advised public settings for the configured mechanism; null: none
 	Warnings   []string    `json:"warnings"`
-	Band       *Band       `json:"band,omitempty"`       // if decisions have a band around predictions
-	Numbers    *Numbers    `json:"numbers,omitempty"`    // if decisions are numbers with known noise
-	Streams    *Streams    `json:"streams,omitempty"`    // if the input has several partitions
-	Ceiling    *Ceiling    `json:"one_stream,omitempty"` // if a rate is known and the operator was measured
-	Solved     *Solution   `json:"solved,omitempty"`     // solved setting; the report is for its value
+	Band       *Band       `json:"band,omitempty"`       // omitted unless decisions have a band around predictions
+	Numbers    *Numbers    `json:"numbers,omitempty"`    // omitted unless decisions are numbers with known noise
+	Streams    *Streams    `json:"streams,omitempty"`    // omitted unless the input has several partitions
+	Ceiling    *Ceiling    `json:"one_stream,omitempty"` // omitted unless the rate is known and the operator was measured
+	Solved     *Solution   `json:"solved,omitempty"`     // setting that was solved for; the report is for its value
 
-	late  uint64 // Published.Late
-	fixed bool   // Published.Fixed
+	late  uint64 // see Published.Late
+	fixed bool   // see Published.Fixed
 }
 
 // Setting is the configured setting.
 type Setting struct {
-	Mechanism        string  `json:"mechanism"`
-	Window           uint64  `json:"window_steps"`  // 0: no window; the claim holds for ever
-	Horizon          uint64  `json:"horizon_steps"` // the stream ends there, and the claim covers its whole life; 0: no end
-	WindowSeconds    Number  `json:"window_seconds"`
-	Memory           uint64  `json:"memory_steps"` // H: sums decay, and the claim holds for ever; 0: no decay
-	MemorySeconds    Number  `json:"memory_seconds"`
-	Batch            uint64  `json:"batch_events"`
-	Dimension        int     `json:"dimension"`
-	Epsilon          float64 `json:"epsilon"`
-	Delta            float64 `json:"delta"`
-	Adjacency        string  `json:"adjacency"`
-	Unit             string  `json:"unit"`
-	Separation       uint64  `json:"separation_steps"`            // fewest steps between two events of a user; 0 at event level
-	UserWindow       uint64  `json:"user_window_steps,omitempty"` // a user's events within so many steps are protected together; only with a memory
-	Clip             float64 `json:"clip"`
-	Sensitivity      float64 `json:"sensitivity"`                // Δ: most that one exchange moves the sum of one step, loss units
-	Rule             string  `json:"sensitivity_rule,omitempty"` // derivation of Δ
-	Steps            string  `json:"steps_rule,omitempty"`       // bound on the change of a decision in a step
-	Costs            *Costs  `json:"costs,omitempty"`            // projection of cost vectors before the clip
-	LatticeUnits     int64   `json:"sensitivity_lattice_units"`  // Δ, exactly
-	LatticeUnit      float64 `json:"lattice_unit"`               // q, loss units
-	Radius           Number  `json:"radius"`                     // radius of the decision set; null if the effect of noise on decisions is unknown
-	EventsPerSecond  Number  `json:"events_per_second"`
-	SealedStateBytes int     `json:"sealed_state_bytes"` // sealed state of a stream with operator and users, bytes
-	DecisionBytes    Number  `json:"decision_bytes"`     // mean size of a decision's value; null if none was measured
-	EventBytes       Number  `json:"decision_bytes_an_event"`
-	DayBytes         Number  `json:"decision_bytes_a_day"`            // bytes of one stream's decisions per day; null without a rate
-	Draws            bool    `json:"draws,omitempty"`                 // decisions contain draws
-	LivesEpsilon     float64 `json:"epsilon_of_both_lives,omitempty"` // with ORIEL_AFTER: ε of a unit whose step both lives release
-	DrawsPure        float64 `json:"draws_pure,omitempty"`            // ε of draws, if the stream releases no sum
-	DrawsRho         float64 `json:"draws_rho,omitempty"`             // ρ of draws, if the stream releases no sum
+	Mechanism string `json:"mechanism"`
+	Window    uint64 `json:"window_steps"` // 0: no window; the claim holds for ever
+	// the stream ends after this many steps, and the claim covers its whole life; 0: no end
+	Horizon       uint64  `json:"horizon_steps"`
+	WindowSeconds Number  `json:"window_seconds"`
+	Memory        uint64  `json:"memory_steps"` // H: sums decay, and the claim holds for ever; 0: no decay
+	MemorySeconds Number  `json:"memory_seconds"`
+	Batch         uint64  `json:"batch_events"`
+	Dimension     int     `json:"dimension"`
+	Epsilon       float64 `json:"epsilon"`
+	Delta         float64 `json:"delta"`
+	Adjacency     string  `json:"adjacency"`
+	Unit          string  `json:"unit"`
+	Separation    uint64  `json:"separation_steps"` // fewest steps between two events of a user; 0 at event level
+	// user window: a user's events within this many steps are protected together; only with decaying sums
+	UserWindow uint64  `json:"user_window_steps,omitempty"`
+	Clip       float64 `json:"clip"`
+	// Δ: the largest distance by which one exchange moves the sum of one step, loss units
+	Sensitivity     float64 `json:"sensitivity"`
+	Rule            string  `json:"sensitivity_rule,omitempty"` // derivation of Δ
+	Steps           string  `json:"steps_rule,omitempty"`       // bound on the change of a decision in a step
+	Costs           *Costs  `json:"costs,omitempty"`            // projection of cost vectors before the clip
+	LatticeUnits    int64   `json:"sensitivity_lattice_units"`  // Δ in lattice units, exactly
+	LatticeUnit     float64 `json:"lattice_unit"`               // q: size of a lattice unit, loss units
+	Radius          Number  `json:"radius"`                     // radius of the decision set; null if the effect of noise on decisions is unknown
+	EventsPerSecond Number  `json:"events_per_second"`
+	// size of the sealed state of a stream with operator and users, bytes
+	SealedStateBytes int    `json:"sealed_state_bytes"`
+	DecisionBytes    Number `json:"decision_bytes"` // mean size of a decision's value; null if none was measured
+	EventBytes       Number `json:"decision_bytes_an_event"`
+	DayBytes         Number `json:"decision_bytes_a_day"` // bytes of one stream's decisions per day; null without a rate
+	Draws            bool   `json:"draws,omitempty"`      // decisions contain draws
+	// with ORIEL_AFTER: ε of a unit if both lives release its step
+	LivesEpsilon float64 `json:"epsilon_of_both_lives,omitempty"`
+	DrawsPure    float64 `json:"draws_pure,omitempty"` // ε of all draws, if the stream releases no sum
+	DrawsRho     float64 `json:"draws_rho,omitempty"`  // ρ of all draws (zCDP), if the stream releases no sum
 
 	terms protection.Terms
 }
 
-// Optimum is the least error of any Gaussian mechanism for the window and the budget (mechanisms/blt, PROOF.md, Theorem
-// 2), or for the memory in the long run (mechanisms/decay, PROOF.md, Theorem 2).
+// Optimum is the smallest error of any Gaussian mechanism for the window and the budget (mechanisms/blt, PROOF.md,
+// Theorem 2), or for decaying sums in the long run (mechanisms/decay, PROOF.md, Theorem 2).
 type Optimum struct {
 	Factor        Number `json:"variance_factor"` // S_W², or ((2/π)K(γ))² for decaying sums, in units of (Δ/µ)²
 	Mu            Number `json:"mu"`              // µ of the budget; null if δ is 0
@@ -95,46 +100,52 @@ type Optimum struct {
 	RMSVector     Number `json:"rms_vector"`
 }
 
-// Age is an age of an event: the number of steps since the event, after which releases no longer count.
+// Age is an age of an event, in steps. The privacy loss at an age counts the releases of this many steps, from the
+// event's own step on.
 type Age struct {
-	Windows uint64 `json:"windows"` // 0 if not a whole number of windows
+	Windows uint64 `json:"windows"` // the age in windows; 0 if it is not a whole number of windows
 	Steps   uint64 `json:"steps"`
 	Seconds Number `json:"seconds"`
 
-	name string // such as "10 W"
+	name string // name of the age, for example "10 W"
 }
 
 // Mechanism is one row of every table. Losses are rounded up.
 type Mechanism struct {
-	Name            string          `json:"name"`
-	Configured      bool            `json:"configured"`
-	Note            string          `json:"note"`
-	Window          uint64          `json:"window_steps"`
-	Memory          uint64          `json:"memory_steps"`
-	Poles           int             `json:"poles"` // number of poles of blt; otherwise 0
-	NoiseScale      float64         `json:"noise_scale"`
-	RMSCoordinate   float64         `json:"rms_coordinate"`       // error of a release, mean over steps, loss units
-	WorstCoordinate float64         `json:"worst_rms_coordinate"` // error at the worst step
-	RMSVector       float64         `json:"rms_vector"`
-	WorstVector     float64         `json:"worst_rms_vector"`
-	OverOptimum     Number          `json:"variance_over_optimum"` // null for pure ε
-	Mu              Number          `json:"mu"`                    // µ of one window; null for pure ε
-	Epsilon         Number          `json:"epsilon"`               // ε of one window; null if no finite ε is proved
-	EventEpsilon    Number          `json:"event_epsilon"`         // ε if one event of a user is exchanged; null at event level
-	Delta           float64         `json:"delta"`
-	Losses          []Loss          `json:"losses"`
-	Groups          []Group         `json:"groups"`
-	Decisions       []DecisionNoise `json:"decision_noise"`                 // by age; empty if the update is not a projection
-	Settles         Number          `json:"steps_to_a_tenth_of_the_radius"` // until a decision's noise is below R/10; null without Decisions
-	StateBytes      int             `json:"state_bytes"`
-	MemoryBytes     uint64          `json:"memory_bytes"`
-	Cost            Cost            `json:"cost_of_a_step"`
-	Components      []Component     `json:"parts,omitempty"` // by component, if there are several; the figures above, except NoiseScale, cover all
+	Name       string  `json:"name"`
+	Configured bool    `json:"configured"`
+	Note       string  `json:"note"`
+	Window     uint64  `json:"window_steps"`
+	Memory     uint64  `json:"memory_steps"`
+	Poles      int     `json:"poles"` // number of poles of blt; otherwise 0
+	NoiseScale float64 `json:"noise_scale"`
+	// root mean square error of a coordinate of a release over all steps, loss units
+	RMSCoordinate float64 `json:"rms_coordinate"`
+	// root mean square error at the worst step, loss units
+	WorstCoordinate float64 `json:"worst_rms_coordinate"`
+	RMSVector       float64 `json:"rms_vector"`
+	WorstVector     float64 `json:"worst_rms_vector"`
+	OverOptimum     Number  `json:"variance_over_optimum"` // null for pure ε
+	Mu              Number  `json:"mu"`                    // µ of one window; null for pure ε
+	Epsilon         Number  `json:"epsilon"`               // ε of one window; null if no finite ε is proved
+	EventEpsilon    Number  `json:"event_epsilon"`         // ε if one event of a user is exchanged; null at event level
+	Delta           float64 `json:"delta"`
+	Losses          []Loss  `json:"losses"`
+	Groups          []Group `json:"groups"`
+	// noise of decisions after some numbers of steps; empty if the update is not a projection
+	Decisions []DecisionNoise `json:"decision_noise"`
+	// number of steps until a decision's noise is below R/10; null without Decisions
+	Settles     Number `json:"steps_to_a_tenth_of_the_radius"`
+	StateBytes  int    `json:"state_bytes"`
+	MemoryBytes uint64 `json:"memory_bytes"`
+	Cost        Cost   `json:"cost_of_a_step"`
+	// by component, if there are several; all figures above except NoiseScale cover all components
+	Components []Component `json:"parts,omitempty"`
 
 	machine *machine
 }
 
-// span returns over how many steps an event mostly loses privacy, or 0 where each step is released once.
+// span returns the number of steps over which an event incurs most of its privacy loss. It is 0 for per-step releases.
 func (s Setting) span() uint64 { return s.terms.Scope.Span() }
 
 // users reports whether the unit has several events.
@@ -149,7 +160,7 @@ func decays(s protection.Scope) bool {
 	return decays
 }
 
-// called returns a mechanism's name. It adds the window where another row has the same mechanism with a memory.
+// called returns a mechanism's name. It adds the window if another row has the same mechanism with decaying sums.
 func (m *Mechanism) called() string {
 	if decays(m.machine.config.Scope) {
 		return m.Name + " for life"
@@ -157,11 +168,11 @@ func (m *Mechanism) called() string {
 	return m.Name
 }
 
-// Loss is ε at an age.
+// Loss is the privacy loss ε at an age.
 type Loss struct {
 	Steps   uint64 `json:"age_steps"`
 	Epsilon Number `json:"epsilon"`
-	All     Number `json:"epsilon_all_events"` // ε of all events of a user within so many steps; null at event level
+	All     Number `json:"epsilon_all_events"` // ε of all events of a user within this many steps; null at event level
 }
 
 // Group is ε of one window when k events are exchanged together.

@@ -13,7 +13,7 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// TestSensitivity checks that Δ is 2L, or L under zero-out at event level, on a lattice with at least 2²⁴ units to L.
+// TestSensitivity checks that Δ is 2L, or L under zero-out at event level, on a lattice whose unit is at most L/2²⁴.
 func TestSensitivity(t *testing.T) {
 	each(t, func(t *testing.T, in Input, r *Report) {
 		c, s := in.Configured, r.Setting
@@ -32,14 +32,14 @@ func TestSensitivity(t *testing.T) {
 }
 
 // TestNoiseScale checks σ and θ against the formulas of mechanisms/doc.go and, for blt, against the series d. The η
-// term changes them by less than 1e-4.
+// term changes them by a factor of less than 1 + 10⁻⁴.
 func TestNoiseScale(t *testing.T) {
 	each(t, func(t *testing.T, in Input, r *Report) {
 		for _, m := range r.Mechanisms {
 			budget, n := in.Configured.Budget, math.Sqrt(float64(in.Configured.Dimension()))
 			h := math.Log2(float64(max(m.Window, 1))) + 1
 			squaresMoved, moved, tolerance := h, h, 1e-9
-			// At most ⌈2^l/s⌉ of the k events of a user fall under a node of 2^l steps.
+			// At most ⌈2^l/s⌉ of the k events of a user are under one node of 2^l steps.
 			if s, several := in.Configured.Unit.EventSeparation(); several {
 				k := math.Ceil(float64(m.Window) / float64(s))
 				squaresMoved, moved = 0, k*h
@@ -80,7 +80,8 @@ func TestNoiseScale(t *testing.T) {
 	})
 }
 
-// TestError checks errors by enumerating the steps of a block, or of a stream that ends; for blt by the series of b.
+// TestError checks errors by enumerating the steps of a block, or of a stream that ends; for blt, it sums the series of
+// b.
 func TestError(t *testing.T) {
 	each(t, func(t *testing.T, in Input, r *Report) {
 		for _, m := range r.Mechanisms {
@@ -90,7 +91,7 @@ func TestError(t *testing.T) {
 				mechanisms.Laplace: 2,
 			}[factsOf(m.Name).Law]
 			mean, worst := 1.0, 1.0
-			from, to := m.Window, 3*m.Window // steps from+1 … to: whole blocks, not the first
+			from, to := m.Window, 3*m.Window // steps from+1 to `to`, which are whole blocks after the first block
 			end := in.Configured.Scope.End()
 			ends := end != protection.Endless
 			if ends {
@@ -126,8 +127,8 @@ func TestError(t *testing.T) {
 }
 
 // TestVarianceOfAVector checks the variance of one coordinate of a noise vector over 20 000 vectors. The sum of squares
-// has a relative standard error of at most 0.0156 for the laws here (fourth moment over the square of the second at
-// most 5.8, for Laplace 6), so 6.11 of them are below 0.1.
+// has a relative standard error of at most 0.0156 for the noise distributions here (fourth moment over the square of
+// the second at most 5.8; 6 for Laplace), so that 6.11 such errors are below 0.1.
 func TestVarianceOfAVector(t *testing.T) {
 	const vectors, n = 20_000, 3
 	for _, name := range []string{"once-gaussian", "once-gamma", "tree-laplace"} {
@@ -183,8 +184,9 @@ func TestOptimum(t *testing.T) {
 	})
 }
 
-// TestLosses checks ε at every age. Pure ε of whole windows is multiplied by their number, and once adds nothing.
-// Gaussian trees have (Δ√(h − 1 + m(2W − 1)/W) + √(2nm(W − 1)))/s, and blt follows from its series, up to the η term.
+// TestLosses checks ε at every age. The pure ε of several windows is the ε of one window times their number, and
+// per-step releases lose nothing more with age. Gaussian trees have µ = (Δ√(h − 1 + m(2W − 1)/W) + √(2nm(W − 1)))/s,
+// and blt follows from its series, up to the η term.
 func TestLosses(t *testing.T) {
 	each(t, func(t *testing.T, in Input, r *Report) {
 		c := in.Configured
@@ -199,7 +201,7 @@ func TestLosses(t *testing.T) {
 				windows := math.Ceil(float64(age) / float64(m.Window))
 				want, tolerance := float64(m.Epsilon), 1e-9
 				switch {
-				case m.Window == 0 || age == m.Window || c.Scope.ForLife(): // here the loss is the claim
+				case m.Window == 0 || age == m.Window || c.Scope.ForLife(): // at these ages the loss equals the claim
 				case !m.Mu.Known():
 					want *= windows
 				case m.Name == "blt" && !several && age <= 102_400:
@@ -262,8 +264,8 @@ func TestClaims(t *testing.T) {
 	})
 }
 
-// TestRows checks that every mechanism has a row or a reason, and that the configured one comes first and is the only
-// one marked.
+// TestRows checks that every mechanism has a row or a reason for its absence. The configured mechanism must come first,
+// and only it may be marked.
 func TestRows(t *testing.T) {
 	each(t, func(t *testing.T, in Input, r *Report) {
 		var names []string
@@ -365,8 +367,8 @@ func TestWarnings(t *testing.T) {
 	f(864, 100, 1e-6, 1)
 }
 
-// TestWarningOfFiltersOfBothSigns checks a warning. Four poles at weight 0 are better for events and worse for users,
-// so the plan of a user must warn and name the better setting.
+// TestWarningOfFiltersOfBothSigns covers a filter of four poles at age weight 0, which is better for events and worse
+// for users. The plan of a user must warn of it, and name the better setting.
 func TestWarningOfFiltersOfBothSigns(t *testing.T) {
 	report := func(separation uint64, poles int, weight float64) *Report {
 		t.Helper()

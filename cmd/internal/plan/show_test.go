@@ -15,8 +15,8 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write testdata/table.txt")
 
-// golden returns the report of a setting that needs only integers and proven roundings. Its window is beyond those of
-// blt, because the fit of blt differs between platforms.
+// golden returns the report of a setting whose figures need only integers and proven roundings. Its window is too long
+// for blt, because the fit of blt differs between platforms.
 func golden(t *testing.T) *Report {
 	t.Helper()
 	r, err := theGolden()
@@ -37,7 +37,7 @@ var theGolden = sync.OnceValues(func() (*Report, error) {
 		return nil, err
 	}
 	for i := range r.Mechanisms {
-		r.Mechanisms[i].MemoryBytes = 12345 // depends on machine and build
+		r.Mechanisms[i].MemoryBytes = 12345 // the measured value depends on machine and build
 	}
 	return r, nil
 })
@@ -76,7 +76,7 @@ func tableOf(t *testing.T, in Input) string {
 	return out.String()
 }
 
-// TestTableHasLinesOfOtherSettings checks additional lines in the tables of other settings.
+// TestTableHasLinesOfOtherSettings checks the additional lines that some settings add to the tables.
 func TestTableHasLinesOfOtherSettings(t *testing.T) {
 	f := func(name string, change func(*Input), want ...string) {
 		t.Helper()
@@ -99,7 +99,7 @@ func TestTableHasLinesOfOtherSettings(t *testing.T) {
 	f("measured", func(in *Input) { in.Measure = 10_000_000 }, "time", "here")
 }
 
-// strict decodes JSON into a type that must have exactly its fields.
+// strict decodes JSON into a type that must have exactly the members of the document.
 func strict(t *testing.T, data []byte, into any) {
 	t.Helper()
 	decoder := json.NewDecoder(bytes.NewReader(data))
@@ -129,7 +129,8 @@ func compact(t *testing.T, x any) string {
 	return string(b)
 }
 
-// wireReport is the part of --json on which readers rely. It repeats the names, so that a changed name fails.
+// wireReport is the part of --json on which readers rely. It repeats the names of the members, so that a changed name
+// fails the test.
 type wireReport struct {
 	Setting struct {
 		Mechanism               string   `json:"mechanism"`

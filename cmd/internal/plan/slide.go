@@ -10,7 +10,7 @@ import (
 	"oriel/cmd/internal/figure"
 )
 
-// contenders fixes the order of mechanisms, so that a mechanism looks the same in every slide.
+// contenders fixes the order of mechanisms, so that a mechanism looks the same on every slide.
 var contenders = []string{"blt", "tree-gaussian", "tree-gamma", "tree-laplace", "once-gaussian", "once-gamma"}
 
 // lookOf returns the look of a mechanism: figure.Ink if it is not a contender.
@@ -26,7 +26,7 @@ func (r *Report) slide(lines []line) *figure.Slide {
 	}
 }
 
-// errorPanel draws the error of every mechanism of the age panel that releases prefix sums, beside the optimum.
+// errorPanel draws the optimum and the error of each mechanism of the age panel that releases prefix sums.
 func (r *Report) errorPanel() figure.Panel {
 	if r.Numbers != nil {
 		return r.Numbers.panel()
@@ -58,7 +58,7 @@ func (r *Report) errorPanel() figure.Panel {
 // mostRows is the number of rows for which a slide has room.
 const mostRows = 10
 
-// panel draws the ± of a count in every view, up to mostRows of them.
+// panel draws the half-width of a count in every view, up to mostRows views.
 func (n *Numbers) panel() figure.Panel {
 	all := &figure.Rows{Name: "± of a count at 95 %, " + n.Counted, Reference: math.NaN()}
 	for _, v := range n.Views[:min(len(n.Views), mostRows)] {
@@ -76,7 +76,7 @@ func (n *Numbers) panel() figure.Panel {
 	return all
 }
 
-// title returns the title: the claimed guarantee.
+// title returns the claimed guarantee, which is the title of the slide.
 func (r *Report) title() string {
 	s := r.Setting
 	return fmt.Sprintf("%s: ε = %s for %s", s.Mechanism, figure.Upper(r.Mechanisms[0].Epsilon), s.terms.Claim())
@@ -87,7 +87,7 @@ const optimumNote = "optimum: the smallest error that any data-independent Gauss
 
 const decayingNote = optimumNote + "; other rows: prefix sums of a window"
 
-// footnote returns the definition of the optimum, and the mechanisms that are not drawn, with the reason.
+// footnote returns the definition of the optimum, and the mechanisms that the slide omits, with the reasons.
 func (r *Report) footnote() []string {
 	var lines []string
 	switch {
@@ -120,7 +120,7 @@ func (r *Report) footnote() []string {
 	return lines
 }
 
-// subtitle returns the rest of the setting.
+// subtitle returns the part of the setting that the title does not state.
 func (r *Report) subtitle() string {
 	s := r.Setting
 	var parts []string
@@ -137,7 +137,7 @@ func (r *Report) subtitle() string {
 	if s.Batch > 1 {
 		parts = append(parts, figure.Counted(s.Batch, "event")+" a step")
 	}
-	if long := r.lasting(); long != "" {
+	if long := r.duration(); long != "" {
 		name := s.terms.Scope.Words().Letter
 		parts = append(parts, fmt.Sprintf("%s = %s at %g events per second", name, long, float64(s.EventsPerSecond)))
 	}

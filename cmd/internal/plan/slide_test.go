@@ -16,7 +16,6 @@ import (
 // curves caches the results of linesOf; tests only read it.
 var curves = map[string][]line{}
 
-// reportOf returns the report of a setting.
 func reportOf(t *testing.T, name string) *Report {
 	t.Helper()
 	r, err := theGolden()
@@ -38,7 +37,6 @@ func linesOf(t *testing.T, name string) []line {
 	return curves[name]
 }
 
-// slideOf returns the slide of a setting.
 func slideOf(t *testing.T, name string) *figure.Slide {
 	t.Helper()
 	return reportOf(t, name).slide(linesOf(t, name))
@@ -106,7 +104,7 @@ func neighbours(t *testing.T) *Frontier {
 	return &f
 }
 
-// TestTextIsLegible checks in every setting that no text is clipped, too small, or over another text.
+// TestTextIsLegible checks for every setting that no text is clipped, too small, or over another text.
 func TestTextIsLegible(t *testing.T) {
 	all := allSlides(t)
 	all["neighbours"] = neighbours(t).Slide()
@@ -128,7 +126,7 @@ func TestLegendCoversNoLine(t *testing.T) {
 	}
 }
 
-// TestMechanismsHaveLooks checks that every mechanism has a distinct look, and that the picture has its colour.
+// TestMechanismsHaveLooks checks that every mechanism has a distinct look, and that its colour is in the picture.
 func TestMechanismsHaveLooks(t *testing.T) {
 	for _, name := range mechanisms.Names() {
 		if lookOf(name) < 0 {
@@ -169,7 +167,8 @@ func TestEqualFiguresGiveEqualBytes(t *testing.T) {
 	}
 }
 
-// TestCurves checks that the curves are never below the guarantee, and equal it at their points.
+// TestCurves checks that the curves are never below the guarantee, and that they equal it at the points that they are
+// drawn through.
 func TestCurves(t *testing.T) {
 	for _, name := range []string{"blt", "zero-out", "users", "horizon", "once"} {
 		r := reportOf(t, name)
@@ -187,7 +186,8 @@ func TestCurves(t *testing.T) {
 					continue
 				}
 				age := uint64(xy.X)
-				next := uint64(l.points[min(k+1, len(l.points)-1)].X) // a stepped curve has the loss of its next corner
+				// between two points, a stepped curve has the loss of the next one
+				next := uint64(l.points[min(k+1, len(l.points)-1)].X)
 				if !l.all {
 					next = age + 1
 				}

@@ -11,39 +11,42 @@ import (
 	"oriel/cmd/internal/figure"
 )
 
-// SolvedSetting is a setting whose value is searched for. Its values are numbered in ascending order.
+// SolvedSetting is a setting whose value Solve searches for. Its possible values are numbered in ascending order.
 type SolvedSetting struct {
-	Setting string // name of its variable
+	Setting string // name of its environment variable
 	Values  int
-	Text    func(i int) string               // text of the i-th value, in the form of the variable
-	Input   func(text string) (Input, error) // input of a plan with this value, or the error of the settings
-	// Greater means that a greater value gives a smaller error. The solution is then the least sufficient value, else
-	// the greatest.
+	Text    func(i int) string // the i-th value as text, as the variable would have it
+	// input of a plan with this value, or the error if the settings are invalid
+	Input func(text string) (Input, error)
+	// Greater means that a greater value gives a smaller error. The solution is then the smallest sufficient value,
+	// otherwise the greatest.
 	Greater bool
 }
 
 // Solution is a value of the setting that reaches the target.
 type Solution struct {
-	Setting   string  `json:"setting"`
-	Value     string  `json:"value"`
-	Statistic string  `json:"statistic"`
-	Unit      string  `json:"unit,omitempty"`   // unit of a number that is not a count, if it differs from that of the values
-	After     uint64  `json:"events,omitempty"` // events of the cell, if requested
-	Wanted    float64 `json:"wanted_half_width"`
-	Half      float64 `json:"half_width"`
-	Beside    string  `json:"beside"`   // result of the neighbouring value that is insufficient; empty: none
-	AlsoSet   string  `json:"also_set"` // further settings that the value needs, NAME=value, separated by spaces; may be empty
+	Setting   string `json:"setting"`
+	Value     string `json:"value"`
+	Statistic string `json:"statistic"`
+	// unit of Wanted and Half if the statistic is not a count and its unit is not the unit of the values
+	Unit   string  `json:"unit,omitempty"`
+	After  uint64  `json:"events,omitempty"` // number of events in the cell, if requested
+	Wanted float64 `json:"wanted_half_width"`
+	Half   float64 `json:"half_width"`
+	Beside string  `json:"beside"` // what the adjacent value, which does not suffice, gives; empty: there is none
+	// other settings that the value needs, NAME=value, separated by spaces; may be empty
+	AlsoSet string `json:"also_set"`
 }
 
-// attempt is the result of one value.
+// attempt is what one value of the setting gives.
 type attempt struct {
 	reached Reached
-	err     error // why settings refuse the value
+	err     error // error if the settings are invalid with the value
 }
 
 func (t attempt) within(half float64) bool { return t.err == nil && t.reached.Half <= half }
 
-// half returns the error, or +Inf if there is none.
+// half returns the half-width that the value gives, or +Inf if the settings are invalid.
 func (t attempt) half() float64 {
 	if t.err != nil {
 		return math.Inf(1)
@@ -51,8 +54,8 @@ func (t attempt) half() float64 {
 	return t.reached.Half
 }
 
-// best returns the value with the least error, or the last value if none has one. It searches a grid of quarter
-// octaves, and then by thirds between the neighbours of the best grid point.
+// best returns the value with the smallest error, or the last value if no value has an error. It searches a grid of
+// quarter octaves, and then narrows the interval between the neighbours of the best grid point by thirds.
 func (k SolvedSetting) best(half func(i int) float64) int {
 	const each = 4 // grid points per octave
 	grid := []int{k.Values - 1}
@@ -74,7 +77,7 @@ func (k SolvedSetting) best(half func(i int) float64) int {
 	best, low, high := grid[at], grid[max(at-1, 0)], grid[min(at+1, len(grid)-1)]
 	for high-low > 2 {
 		third := (high - low) / 3
-		// the point is beyond the least error, or has no error yet
+		// The smaller third point is left of the minimum, or has no error yet.
 		if a, b := half(low+third), half(high-third); a > b || math.IsInf(a, 1) {
 			low += third
 		} else {
@@ -89,7 +92,7 @@ func (k SolvedSetting) best(half func(i int) float64) int {
 	return best
 }
 
-// unreached returns an error: no value reaches the target. It names what the best value reaches.
+// unreached returns the error that no value reaches the target. It says what the best value reaches.
 func unreached(w Target, k SolvedSetting, best int, gives attempt) error {
 	if gives.err != nil {
 		return gives.err
@@ -109,7 +112,7 @@ func unreached(w Target, k SolvedSetting, best int, gives attempt) error {
 		k.Text(best), gives.says())
 }
 
-// says describes the error in words, or why there is none.
+// says describes in words the error that the value gives, or the reason why there is none.
 func (t attempt) says() string {
 	switch {
 	case t.err != nil:
@@ -120,12 +123,13 @@ func (t attempt) says() string {
 	return "gives ± " + figure.Upper(t.reached.Half)
 }
 
-// Solve finds the value of a setting that reaches the target while the next value does not. It plans every value that
-// it tries as `oriel run` would, so the solution holds when it is put into the settings. It relies on errors that are
-// monotone in the setting. Where they are not quite (a filter with other poles), there may be another such value.
+// Solve finds a value of a setting that reaches the target although the next value does not. It plans every value that
+// it tries as `oriel run` would, so the solution holds once it is in the settings. Solve assumes that errors are
+// monotone in the setting. If they are only nearly monotone (because another filter has other poles), the setting may
+// have other such values.
 func Solve(w Target, k SolvedSetting) (Solution, error) {
 	seen := map[int]attempt{}
-	var broken error // the target is wrong, whatever the value
+	var broken error // an error that does not depend on the value: the target is wrong
 	try := func(i int) attempt {
 		if t, ok := seen[i]; ok || broken != nil {
 			return t
@@ -160,7 +164,7 @@ func Solve(w Target, k SolvedSetting) (Solution, error) {
 		if !try(best).within(w.Half) {
 			return Solution{}, unreached(w, k, best, try(best))
 		}
-		// errors fall and rise again along the range; beyond the best value they are monotone
+		// Along the range errors first fall and then rise; beyond the best value they are monotone.
 		at = best + sort.Search(k.Values-best, func(i int) bool { return !try(best + i).within(w.Half) }) - 1
 		beside = at + 1
 		if k.Greater {
@@ -178,7 +182,7 @@ func Solve(w Target, k SolvedSetting) (Solution, error) {
 	return s, nil
 }
 
-// fits reports whether a plan fits. If it does, a failure is due to the target.
+// fits reports whether a plan fits the input. If a plan fits, the target is what failed.
 func (in Input) fits() bool {
 	_, err := open(in.Configured)
 	return err == nil

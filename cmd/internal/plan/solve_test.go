@@ -32,7 +32,7 @@ func knobOf(name string, greater bool, values int, text func(int) string, change
 func whole(i int) string { return strconv.Itoa(i + 2) }
 
 // TestSolvedSettingsGiveTheWantedError checks that a solution has the wanted error in the noise of a real stream, over
-// 2048 cells, and that the next value does not reach it.
+// 2048 cells, and that the next value has a larger error.
 func TestSolvedSettingsGiveTheWantedError(t *testing.T) {
 	epsilons, epsilon := Epsilons()
 	cells := []string{"ORIEL_CELLS=place=0:2048:2048", "ORIEL_STATISTICS=count", "ORIEL_VALUE="}
@@ -113,14 +113,14 @@ func TestSolvedBatchGivesTheWantedMean(t *testing.T) {
 	}
 }
 
-// TestSolveFindsTheEdge compares Solve with a search through all values, in a range small enough for that.
+// TestSolveFindsTheEdge compares Solve with a search through all values, in a small range.
 func TestSolveFindsTheEdge(t *testing.T) {
 	halves := tiertest.Runs([]float64{26, 1, 1000}, []float64{24, 26, 28, 30, 1, 1000})
 	values := tiertest.Runs(20, 40)
 	f := func(w Target, scale float64, k SolvedSetting) {
 		t.Helper()
 		w.Near = math.NaN()
-		reached := make([]float64, k.Values) // error of each value
+		reached := make([]float64, k.Values) // error that each value gives
 		for i := range reached {
 			in, err := k.Input(k.Text(i))
 			if err != nil {
@@ -153,7 +153,7 @@ func TestSolveFindsTheEdge(t *testing.T) {
 	f(Target{Statistic: "variance"}, 100, knobOf("ORIEL_BATCH", true, values, batch, tumbling...))
 }
 
-// TestWants checks which settings a target requires, and the errors if they lack them.
+// TestWants checks which settings a target needs, and the errors if they are missing.
 func TestWants(t *testing.T) {
 	f := func(w Target, want string, changes ...string) {
 		t.Helper()
@@ -177,8 +177,8 @@ func TestWants(t *testing.T) {
 		t.Errorf("a learner: %v", err)
 	}
 
-	// The error is the largest over all views with the mean at an end of the range, or the error of one view with a
-	// given mean.
+	// Without a given mean, the error is the largest over all views, with the mean at an end of the range. With a given
+	// mean and view, it is the error of this view.
 	r := numbersOf(t, "ORIEL_MEMORIES=30,64", "ORIEL_BATCH=100")
 	near(t, "count", must(t, Target{Statistic: "count", Near: anywhere}, "ORIEL_MEMORIES=30,64", "ORIEL_BATCH=100"),
 		max(float64(r.Numbers.Views[0].Count.Half), float64(r.Numbers.Views[1].Count.Half)), 0)
@@ -204,8 +204,8 @@ func must(t *testing.T, w Target, changes ...string) float64 {
 	return reached.Half
 }
 
-// TestSolvePassesOverRefusedSettings checks that refused values are skipped where others are valid. If all are refused,
-// the error names the reason.
+// TestSolvePassesOverRefusedSettings checks that Solve skips values that the settings refuse, if others are valid. If
+// all are refused, the error must name the reason.
 func TestSolvePassesOverRefusedSettings(t *testing.T) {
 	k := knobOf("ORIEL_BATCH", true, 100, func(i int) string { return strconv.Itoa(i + 1) },
 		"ORIEL_CELLS=place=0:100000:100000", "ORIEL_STATISTICS=count", "ORIEL_VALUE=")
@@ -223,7 +223,7 @@ func TestSolvePassesOverRefusedSettings(t *testing.T) {
 	}
 }
 
-// TestEpsilons checks that ε with four digits ascend, and that each text parses to its value.
+// TestEpsilons checks that the values of ε with four digits ascend, and that each text parses to its value.
 func TestEpsilons(t *testing.T) {
 	values, text := Epsilons()
 	last := 0.0
@@ -239,8 +239,8 @@ func TestEpsilons(t *testing.T) {
 	}
 }
 
-// TestSolvedEpsilonGivesTheWantedRank solves for a median that lies on an edge of bins, near which events are spread
-// evenly. The solved ε must make ranks as exact as wanted.
+// TestSolvedEpsilonGivesTheWantedRank solves for a median on an edge of bins, near which events are spread evenly. The
+// solved ε must make the ranks as exact as wanted.
 func TestSolvedEpsilonGivesTheWantedRank(t *testing.T) {
 	const cells, wanted = 64, 0.6
 	windows := tiertest.Runs(40, 320)
@@ -249,7 +249,7 @@ func TestSolvedEpsilonGivesTheWantedRank(t *testing.T) {
 		fmt.Sprint("ORIEL_BATCH=", 48*cells),
 	}, tumbling...)
 	values, epsilon := Epsilons()
-	// For 60, the edge itself, a plan uses the bin above; for 59 it uses the bin that ends at the edge.
+	// For a median of 60, the edge itself, a plan uses the bin above; for 59 it uses the bin that ends at the edge.
 	s, err := Solve(Target{Statistic: "p50", Half: wanted, Near: 59},
 		knobOf("ORIEL_EPSILON", true, values, epsilon, changes...))
 	if err != nil {
@@ -282,8 +282,9 @@ func TestSolvedEpsilonGivesTheWantedRank(t *testing.T) {
 	}
 }
 
-// TestSolveFindsTheBestInTheMiddle checks errors that fall and rise again along the range. Solve finds the least error,
-// and from it a value that reaches the target. If none does, the message says what the best value gives.
+// TestSolveFindsTheBestInTheMiddle covers errors that fall and then rise along the range. Solve must find the smallest
+// error, and from there a value that reaches the target. If no value reaches it, the message must say what the best
+// value gives.
 func TestSolveFindsTheBestInTheMiddle(t *testing.T) {
 	const count = 1 << 20
 	for _, least := range []int{0, 1, 2, 7, 300, 12345, 77777, count - 2, count - 1} {
@@ -292,7 +293,7 @@ func TestSolveFindsTheBestInTheMiddle(t *testing.T) {
 		if got := k.best(func(i int) float64 {
 			tries++
 			if i < least {
-				return math.Inf(1) // a cell that never has so many events
+				return math.Inf(1) // a cell that never has that many events
 			}
 			return 1 + float64(i-least)
 		}); got != least || tries > 400 {

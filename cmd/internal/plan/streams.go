@@ -15,15 +15,15 @@ import (
 	"oriel/state/users"
 )
 
-// Partitions is an input whose partitions may form one stream or a stream each.
+// Partitions describes an input topic whose partitions form one stream together, or one stream each.
 type Partitions struct {
-	Count      int           // P; 0: unknown
-	Rate       float64       // events per second of all partitions
+	Count      int           // number of partitions; 0: unknown
+	Rate       float64       // events per second of all partitions together
 	WholeTopic bool          // all partitions form one stream
 	Interval   time.Duration // time between commits, each of which writes an order record
 }
 
-// Of returns the rate of one stream, as configured.
+// Of returns the rate of one stream as the settings configure it.
 func (p Partitions) Of() float64 {
 	if p.WholeTopic {
 		return p.Rate
@@ -31,25 +31,27 @@ func (p Partitions) Of() float64 {
 	return p.Rate / float64(max(1, p.Count))
 }
 
-// Streams holds the durations of the setting, both for the whole input as one stream and for a stream a partition. Two
-// settings can give the one stream the durations of a partition's stream; the first is null where it is too large.
+// Streams compares the durations that the setting has with the whole input as one stream, and with one stream per
+// partition. Two settings can give the one stream the durations of a partition's stream: SameSteps, null if it would be
+// too large, and SameBatch.
 type Streams struct {
 	Partitions int     `json:"partitions"`
 	WholeTopic bool    `json:"whole_topic"`
 	Topic      Lengths `json:"topic"`
 	Partition  Lengths `json:"partition"`
-	OrderBytes Number  `json:"order_log_bytes_a_day"` // bytes of each replica of the order topic
-	SameSteps  Number  `json:"steps_of_same_length"`  // steps of the window, memory or horizon that last as long as a partition's
-	SameBatch  uint64  `json:"batch_of_same_length"`
+	OrderBytes Number  `json:"order_log_bytes_a_day"` // daily bytes on each replica of the order topic
+	// number of steps with which the one stream's window, memory or horizon lasts as long as a partition's
+	SameSteps Number `json:"steps_of_same_length"`
+	SameBatch uint64 `json:"batch_of_same_length"`
 
-	setting     string // setting that SameSteps is for; "": the mechanism has no length
+	setting     string // name of the setting that SameSteps is for; "": the mechanism has no length
 	terms       protection.Terms
 	batch       uint64
 	most        uint64 // upper bound for SameSteps
-	separations bool   // one stream can hold users with the separation of a partition's stream
+	separations bool   // the one stream's index can hold users with the separation of a partition's stream
 }
 
-// Lengths are durations in seconds; null where the setting has none.
+// Lengths are durations in seconds; a duration that the setting does not have is null.
 type Lengths struct {
 	EventsPerSecond Number `json:"events_per_second"`
 	Step            Number `json:"step_seconds"`
@@ -106,13 +108,13 @@ func (s *Streams) lengths(rate float64) Lengths {
 	}
 }
 
-// orderBytes returns the daily growth of the order log in bytes. In each interval a partition has an entry if it took
-// an event. With independent events that has probability 1 − exp(−rate·interval/P).
+// orderBytes returns the daily growth of the order log in bytes. In each interval a partition has an entry if it
+// received an event. If events are independent, the probability is 1 − exp(−rate·interval/P).
 func (p Partitions) orderBytes() float64 {
-	const batchBytes, recordBytes = 61, 8 // bytes around the value of a record in a batch of one (KIP-98)
+	const batchBytes, recordBytes = 61, 8 // bytes of a record with an empty value in a batch of one record (KIP-98)
 	perTick, partitions := p.Rate*p.Interval.Seconds(), float64(p.Count)
 	moved := func(events float64) float64 { return -math.Expm1(-events) }
-	entries := []order.Entry{{Partition: 0, End: 1 << 34, Epoch: 100}} // an end from 2²⁸ to 2³⁵ takes five bytes
+	entries := []order.Entry{{Partition: 0, End: 1 << 34, Epoch: 100}} // an end offset from 2²⁸ to 2³⁵ takes five bytes
 	record := len(order.Log{}.Append(nil, entries)) + recordBytes
 	entry := float64(len(order.Log{}.Append(nil, append(entries, order.Entry{Partition: 1, End: 1 << 34, Epoch: 100})))+
 		recordBytes) - float64(record)
@@ -120,7 +122,6 @@ func (p Partitions) orderBytes() float64 {
 	return tick * (24 * time.Hour).Seconds() / p.Interval.Seconds()
 }
 
-// title returns the title of the table.
 func (s *Streams) title() string {
 	return fmt.Sprintf("One stream of %d partitions, or %d streams: %s events a second in all",
 		s.Partitions, s.Partitions, figure.Digits(s.Topic.EventsPerSecond))
@@ -151,7 +152,7 @@ func (s *Streams) rows() *grid {
 	return g
 }
 
-// advice says which setting gives the one stream the durations of a partition's stream.
+// advice returns text about the settings that give the one stream the durations of a partition's stream.
 func (s *Streams) advice() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "One stream closes %d times as many steps as each of %d streams does", s.Partitions, s.Partitions)

@@ -12,9 +12,9 @@ import (
 	"oriel/pipeline/order"
 )
 
-// TestAWholeTopicClosesStepsAsOftenAsAllPartitions checks that the window of a whole topic is shorter in time by the
-// number of partitions. The advised setting restores the durations of a partition's stream, as far as mechanism and
-// users allow.
+// TestAWholeTopicClosesStepsAsOftenAsAllPartitions checks that the window of a whole topic is shorter in time than a
+// partition's by the number of partitions. The advised setting must restore the durations of a partition's stream, as
+// far as mechanism and users allow.
 func TestAWholeTopicClosesStepsAsOftenAsAllPartitions(t *testing.T) {
 	streams := func(change func(*Input)) *Streams {
 		in := setting{change: func(in *Input) {
@@ -72,9 +72,9 @@ func TestAWholeTopicClosesStepsAsOftenAsAllPartitions(t *testing.T) {
 	}
 }
 
-// TestTheOrderLogGrowsAsPlanned simulates intervals, with an entry for each partition that took an event since the
-// previous one. Their mean bytes may differ from the plan by 6.11 standard errors (a chance of 1e-9), and by 2 % more
-// for numbers with more or fewer digits than planned.
+// TestTheOrderLogGrowsAsPlanned simulates intervals, with an entry for each partition that received an event since the
+// previous interval. The mean number of bytes may differ from the plan by 6.11 standard errors (a chance of 1e-9), plus
+// 2 % for numbers with more or fewer digits than planned.
 func TestTheOrderLogGrowsAsPlanned(t *testing.T) {
 	for _, p := range []Partitions{
 		{Count: 3, Rate: 2, Interval: 100 * time.Millisecond},

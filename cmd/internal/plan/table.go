@@ -11,7 +11,7 @@ import (
 	"oriel/cmd/internal/figure"
 )
 
-// Print prints the report as readable text, with four digits. Losses and ratios are rounded up, errors to the nearest.
+// Print prints the report as readable text, with four digits. Losses and ratios are rounded up, errors to nearest.
 func (r *Report) Print(out io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n%s\n", r.headline(), r.sensitivityLine())
@@ -74,7 +74,7 @@ func (r *Report) groupTitle() string {
 
 // headline returns the setting in one line.
 func (r *Report) headline() string {
-	s, length := r.Setting, r.Setting.terms.Brief(r.lasting())
+	s, length := r.Setting, r.Setting.terms.Brief(r.duration())
 	parts := []string{s.Mechanism, length}
 	parts = append(parts, figure.Counted(s.Batch, "event")+" a step", fmt.Sprintf("ε = %g", s.Epsilon))
 	if s.Delta > 0 {
@@ -83,8 +83,8 @@ func (r *Report) headline() string {
 	return strings.Join(append(parts, figure.Counted(s.Dimension, "coordinate")), ", ")
 }
 
-// lasting returns how long window or horizon last, or "" if that is not known.
-func (r *Report) lasting() string {
+// duration returns how long the window or the horizon lasts, or "" if the duration is not known.
+func (r *Report) duration() string {
 	steps := r.Setting.terms.Scope.Words().Steps
 	if steps == 0 || !r.Setting.EventsPerSecond.Known() {
 		return ""
@@ -119,7 +119,7 @@ func (r *Report) sensitivityLine() string {
 	return text + r.publishedLine()
 }
 
-// label returns the row's label, which marks the configured mechanism.
+// label returns the first column of the row, which marks the configured mechanism.
 func (m *Mechanism) label() string {
 	mark := "  "
 	if m.Configured {
@@ -239,7 +239,7 @@ func stepTime(nanoseconds Number) string {
 	return Duration(float64(nanoseconds) / 1e9)
 }
 
-// notes returns explanations that the tables have no room for.
+// notes returns explanations for which the tables have no room.
 func (r *Report) notes() string {
 	lines := []string{"* configured. Losses and ratios are rounded up."}
 	if r.Numbers != nil {

@@ -15,8 +15,9 @@ func (s Setting) userWindow() string {
 	return "one window"
 }
 
-// crowding describes the cost of several events of a user where sums decay. Within a memory their effects add up almost
-// linearly, not by the square root (mechanisms/decay, PROOF.md, Theorem 4). With one event a user the result is empty.
+// crowding describes the cost of several events of a user if sums decay. Within a memory the effects of the events add
+// up almost linearly, not by the square root of their number (mechanisms/decay, PROOF.md, Theorem 4). If each user has
+// at most one event, crowding returns nothing.
 func (m *machine) crowding() []string {
 	c := m.config
 	separation, _ := c.Unit.EventSeparation()

@@ -16,7 +16,8 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// present returns a report of users with a memory, which protects all events of a user among any `window` steps.
+// present returns a report at user level for decaying sums, which protects all events of a user within any `window`
+// steps.
 func present(t *testing.T, memory, separation, window uint64) *Report {
 	t.Helper()
 	in := settings[0].input()
@@ -31,8 +32,8 @@ func present(t *testing.T, memory, separation, window uint64) *Report {
 }
 
 // TestUsersOfAMemoryPayForTheirNumber checks the warning about several events of a user within a memory, with the
-// figures of mechanisms/decay, PROOF.md, What that costs. It also checks both curves: one for the events in a user
-// window, which ends at the claim, and one for all events of a user, which continues.
+// figures of mechanisms/decay, PROOF.md, "What that costs". It also checks two curves: the curve for the events in a
+// user window, which ends at the claim, and the curve for all events of a user, which continues.
 func TestUsersOfAMemoryPayForTheirNumber(t *testing.T) {
 	const memory = 1 << 16
 	for events, factor := range map[uint64]string{
@@ -64,8 +65,8 @@ func TestUsersOfAMemoryPayForTheirNumber(t *testing.T) {
 	}
 }
 
-// TestUsersOfAMemoryAreShown checks that table and slide name the number of steps of a user window, and have room for
-// large numbers. The curves must be those of the guarantee.
+// TestUsersOfAMemoryAreShown checks that table and slide name the number of steps of a user window, and that they have
+// room for large numbers. The curves must be those of the guarantee.
 func TestUsersOfAMemoryAreShown(t *testing.T) {
 	r := present(t, 1<<14, 1<<36, 1<<40)
 	var out bytes.Buffer
@@ -99,8 +100,8 @@ func TestUsersOfAMemoryAreShown(t *testing.T) {
 	}
 }
 
-// TestPlanOfASecondLife checks a deployment that succeeds another one. The plan shows the loss of an event whose step
-// both release, beside the loss stated in decisions. Other deployments show nothing of it.
+// TestPlanOfASecondLife covers a deployment that continues another one. The plan must show the loss of an event whose
+// step both deployments release, beside the loss that decisions state. Plans of other deployments must not mention it.
 func TestPlanOfASecondLife(t *testing.T) {
 	in := settings[0].input()
 	in.AgeWeight, in.Configured.AgeWeight, in.Configured.Scope = 0, 0, protection.Decay{Steps: 64}

@@ -10,21 +10,22 @@ import (
 	"oriel/operators"
 )
 
-// Target is the error that a user asks for in one statistic.
+// Target is the error in one statistic that a user asks for.
 type Target struct {
 	Statistic string  // name of the statistic
-	Half      float64 // target ± at 95 %, in the unit of the statistic, > 0
-	After     uint64  // for a ratio: events of its cell; 0: all cells have equally many
-	Near      float64 // for a ratio: the mean or the quantile of the values, in their unit; NaN: the worst one
-	View      uint64  // memory of the view, steps; 0: every view
-	Own       bool    // only views of the mechanism's own sums count
+	Half      float64 // target half-width of the 95 % interval, in the unit of the statistic, > 0
+	After     uint64  // number of events in the cell of a ratio; 0: all cells have equally many
+	// for a ratio: the mean or the quantile of the values, in the unit of the values; NaN: the worst possible one
+	Near float64
+	View uint64 // memory of the view, steps; 0: every view
+	Own  bool   // Error considers only views of the mechanism's own sums, not of sums with another memory
 }
 
 // Reached is the error under given settings: the largest over the requested views.
 type Reached struct {
-	Half float64 // ± at 95 %; +Inf if the number is never shown
+	Half float64 // half-width of the 95 % interval; +Inf if the number is never shown
 	Unit string  // unit of Half; empty: events for a count, otherwise the unit of the values
-	Why  string  // reason for +Inf
+	Why  string  // reason why Half is +Inf
 }
 
 // Error returns the error under given settings. It fails if they do not have the target's statistic or view.
@@ -76,7 +77,7 @@ func (w Target) Error(in Input) (Reached, error) {
 	return worst, nil
 }
 
-// mean returns the position of the mean within the range of values, or NaN if it is not given.
+// mean returns the position of the mean within the range of values, or NaN if the target gives no mean.
 func (w Target) mean(n *operators.Precision) (float64, error) {
 	if math.IsNaN(w.Near) {
 		return w.Near, nil
@@ -120,7 +121,7 @@ func (w Target) reached(s operators.Statistic, row NumberView, mean float64) (Re
 }
 
 // largest returns the largest error of a ratio over all positions in the range. Means and variances have it at an end
-// or in the middle; quantiles may have it between.
+// or in the middle; quantiles may have it anywhere.
 func largest(at func(mean float64) float64) float64 {
 	const places = 256
 	most := at(-1)

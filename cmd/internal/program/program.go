@@ -28,7 +28,7 @@ func Execute(ctx context.Context, cmd *cobra.Command) int {
 	if err == nil {
 		return 0
 	}
-	if !running { // an error of cobra: an unknown, missing or conflicting command or flag
+	if !running { // cobra found an unknown, missing or conflicting command or flag
 		err = exit.WrongUse("%w; `%s --help` says what it takes", err, called.CommandPath())
 	}
 	return exit.Report(os.Stderr, cmd.Name(), err)
@@ -48,8 +48,8 @@ func Version() string {
 	return info.Main.Version
 }
 
-// NewBar returns a progress bar, which is visible only on a terminal. total is −1 if unknown. The bar counts bytes or
-// items, as bytes says.
+// NewBar returns a progress bar, which is visible only on a terminal. total is −1 if it is not known. If bytes is true,
+// the bar counts bytes, otherwise items.
 func NewBar(w io.Writer, total int64, what string, bytes bool) *progressbar.ProgressBar {
 	if !IsTerminal(w) {
 		w = io.Discard
@@ -62,7 +62,8 @@ func NewBar(w io.Writer, total int64, what string, bytes bool) *progressbar.Prog
 		progressbar.OptionThrottle(100*time.Millisecond),
 		progressbar.OptionClearOnFinish(),
 		progressbar.OptionSpinnerType(14),
-		progressbar.OptionSetSpinnerChangeInterval(0), // no goroutine in the bar: it would read the state without a lock
+		// the bar must start no goroutine, because the goroutine would read the bar's state without a lock
+		progressbar.OptionSetSpinnerChangeInterval(0),
 	)
 }
 

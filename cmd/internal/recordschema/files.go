@@ -9,7 +9,7 @@ import (
 	"oriel/state"
 )
 
-// These are the values of ORIEL_FORMAT and ORIEL_FRAMING.
+// Values of ORIEL_FORMAT and ORIEL_FRAMING.
 const (
 	JSON     = "json"
 	Avro     = "avro"
@@ -25,17 +25,17 @@ type Files struct {
 	Name string
 	Read func(name string) ([]byte, error)
 
-	references [][]byte // for Avro: schemas that define types named in the file
+	references [][]byte // schemas that define types named in the file; nil for Protobuf
 }
 
-// InRegistry returns the files of a schema of a registry and of the schemas that it references.
+// InRegistry returns the files of a registry's schema, and of the schemas that it references.
 func InRegistry(s *state.Schema) Files {
 	name := fmt.Sprintf("%d.proto", s.ID)
 	texts, references := map[string]string{}, make([][]byte, len(s.References))
 	for i, r := range s.References {
 		texts[r.Name], references[i] = r.Text, []byte(r.Text)
 	}
-	texts[name] = s.Text // the file itself comes last, even if a reference has its name
+	texts[name] = s.Text // added last, so that the file wins over a reference with the same name
 	return Files{Name: name, references: references, Read: func(name string) ([]byte, error) {
 		text, is := texts[name]
 		if !is {
@@ -45,11 +45,11 @@ func InRegistry(s *state.Schema) Files {
 	}}
 }
 
-// Message returns the name of the message type at an index in the file, in the form of framing.Index.
+// Message returns the name of the message type at an index path in the file, as framing.Index gives it.
 func (f Files) Message(index []int) (string, error) { return protobuf.NameAt(f.Name, index, f.Read) }
 
-// ParseID parses an entry of ORIEL_SCHEMA_IDS: an id of the schema, or id=file for another version of it. file is empty
-// if the entry has none.
+// ParseID parses an entry of ORIEL_SCHEMA_IDS: an id of the schema, or id=file for the id of another version, in a file
+// of its own. file is empty if the entry has none.
 func ParseID(text string) (id uint32, file string, err error) {
 	text, file, other := strings.Cut(strings.TrimSpace(text), "=")
 	n, err := strconv.ParseUint(text, 10, 32)

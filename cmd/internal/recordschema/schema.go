@@ -10,7 +10,7 @@ import (
 	"oriel/schemas/protobuf"
 )
 
-// Schema is a schema of records in either language.
+// Schema is a schema of records in Avro or Protobuf.
 type Schema struct {
 	Digest  [sha256.Size]byte // digest of the schema's files
 	Message string            // Protobuf message type; empty for Avro
@@ -21,7 +21,7 @@ type Schema struct {
 	protobuf *protobuf.Schema // nil for Avro
 }
 
-// fields describes the fields of a schema, in either language.
+// fields describes the fields of a schema, whatever its language.
 type fields interface {
 	// At implements mapping.Layout.
 	At(p mapping.Path) (s mapping.Shape, fields []string)
@@ -70,8 +70,8 @@ func (s *Schema) Open(paths []mapping.Path) (mapping.Source, error) {
 	return s.OpenAs(protobuf.Newest, s)(paths)
 }
 
-// OpenAs returns a function that opens a reader of values at paths of another schema, the reader's schema, or of its
-// own. The version v concerns Protobuf only.
+// OpenAs returns a function that opens a reader of records of s. Paths name fields of the schema reader, which may be s
+// itself. The version v concerns only Protobuf.
 func (s *Schema) OpenAs(v protobuf.Version, reader *Schema) mapping.OpenSource {
 	return func(paths []mapping.Path) (mapping.Source, error) {
 		switch {
@@ -84,7 +84,7 @@ func (s *Schema) OpenAs(v protobuf.Version, reader *Schema) mapping.OpenSource {
 	}
 }
 
-// Entry returns how to read records that name this schema by id, with paths of the reader's schema.
+// Entry returns how to read records that name this schema by id. Paths name fields of the reader's schema.
 func (s *Schema) Entry(id uint32, v protobuf.Version, reader *Schema) framing.Entry {
 	return framing.Entry{ID: id, Index: s.index, Open: s.OpenAs(v, reader)}
 }

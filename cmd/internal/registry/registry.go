@@ -47,7 +47,7 @@ func (t Table) Find(name string) (operators.Definition, bool) {
 	return t[i], true
 }
 
-// Owners lists the operators that have a setting of this name, which is without ORIEL_.
+// Owners lists the operators that have a setting of this name, given without ORIEL_.
 func (t Table) Owners(setting string) []string {
 	var names []string
 	for _, f := range t {

@@ -7,8 +7,8 @@ import (
 	"oriel/operators"
 )
 
-// TestEveryOperatorIsWhole checks that each row has everything that commands require, and only settings that can be
-// read.
+// TestEveryOperatorIsWhole checks that each row provides everything that commands require, and that all its settings
+// can be read.
 func TestEveryOperatorIsWhole(t *testing.T) {
 	for i, f := range All {
 		if f.Name == "" || f.Text == "" || f.Events == nil || f.New == nil {

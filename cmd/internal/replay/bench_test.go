@@ -12,8 +12,8 @@ import (
 	"oriel/schemas"
 )
 
-// BenchmarkTake measures the whole step path of one record without Kafka: decode six named features, gradient, chain,
-// noise, projection, encode 32 coordinates.
+// BenchmarkTake measures the whole processing of one record without Kafka: decode six named features, gradient, hash
+// chain, noise, projection, encode 32 coordinates.
 func BenchmarkTake(b *testing.B) {
 	for _, encoding := range schemas.Encodings {
 		b.Run("decisions="+encoding, func(b *testing.B) {
@@ -25,10 +25,10 @@ func BenchmarkTake(b *testing.B) {
 	}
 }
 
-// BenchmarkOneStream measures the work of one stream that cannot be spread over more cores, with blt for an unlimited
-// lifetime. One goroutine decodes the events ahead of another that does the rest of BenchmarkTake. The figures are
-// processor time, because other programs may use the cores in between. The throughput limit of `oriel plan` is
-// extrapolated from them (cmd/internal/plan/ceiling.go).
+// BenchmarkOneStream measures the work of one stream that cannot be distributed over more cores, with blt for an
+// unlimited lifetime. One goroutine decodes the events ahead of another that does the rest of the work of
+// BenchmarkTake. The figures are processor time, because other programs may use the cores in between. `oriel plan`
+// computes its throughput limit from them (cmd/internal/plan/ceiling.go).
 func BenchmarkOneStream(b *testing.B) {
 	for _, batch := range []string{"1", "64", "4096"} {
 		life := []string{"ORIEL_MECHANISM=blt", "ORIEL_WINDOW=lifetime", "ORIEL_MEMORY=65536", "ORIEL_BATCH=" + batch}
@@ -102,8 +102,8 @@ func refill(batch *fetch.Batch, from int64, event string) {
 	}
 }
 
-// walkOf returns a walk with these settings, at ε = 1, before its first record, and a counter of the bytes of decisions
-// that it writes.
+// walkOf returns a walk with these settings, at ε = 1, before its first record. It also returns a counter of the bytes
+// of decisions that the walk writes.
 func walkOf(b *testing.B, lines []string) (*streams.Walk, *int) {
 	b.Helper()
 	s, err := settings.Load(append(lines, "ORIEL_EPSILON=1", "ORIEL_DELTA=1e-6"), settings.Events, settings.Operator)

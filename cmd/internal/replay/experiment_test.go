@@ -21,13 +21,13 @@ import (
 // trial is an A/B test without an effect, as its owner would simulate it.
 type trial struct {
 	name   string
-	shares []float64                             // propensities
-	draw   func(r *rand.Rand, event int) float64 // of an outcome
-	lines  []string                              // settings
+	shares []float64                             // probability of each arm
+	draw   func(r *rand.Rand, event int) float64 // draws the outcome of an event
+	lines  []string                              // settings of the experiment
 }
 
-// trials returns simulated experiments with conversions, drifting levels, a small arm, three arms, and amounts with
-// heavy tails that are clamped; on streams with a horizon and for life.
+// trials returns simulated experiments with conversions, with drifting levels, with a small arm, with three arms, and
+// with amounts of heavy tails that are clamped, on streams with a horizon and for life.
 func trials(events, batch int) []trial {
 	converts := func(rate func(event int) float64) func(*rand.Rand, int) float64 {
 		return func(r *rand.Rand, event int) float64 {
@@ -79,11 +79,11 @@ type looked struct {
 }
 
 // TestErrorsOfReplayedExperiments replays experiments without an effect from lines of events, and reads each decision.
-// At most 5 % of them have a sequence that excludes 0 at any look, and at most 5 % have a verdict. The long form allows
-// each setting 3 standard errors, 70 of 1000. The short form has four replays of each, of which 15 of 48 err with a
-// probability below 1e-8.
+// At most 5 % of the experiments may have a sequence that excludes 0 at any look, and at most 5 % may have a verdict.
+// The long form allows 3 standard errors more for each setting, that is 70 of 1000. The short form has four replays of
+// each setting; the probability that 15 of all 48 err is below 1e-8.
 func TestErrorsOfReplayedExperiments(t *testing.T) {
-	const tolerated = 70 // of 1000
+	const tolerated = 70 // number of errors tolerated among 1000 experiments
 	runs, events, batch := tiertest.Runs(4, 1000), tiertest.Runs(1600, 20000), tiertest.Runs(100, 50)
 	all, outsides, betters, barred := 0, 0, 0, 0
 	for i, c := range trials(events, batch) {
@@ -111,7 +111,7 @@ func TestErrorsOfReplayedExperiments(t *testing.T) {
 	if most := tiertest.Runs(14, all); max(outsides, betters) > most {
 		t.Errorf("%d replays exclude 0, %d have a verdict, of %d: above %d", outsides, betters, all, most)
 	}
-	if most := tiertest.Runs(3, 40); barred > most { // each with a probability of at most 1/1000
+	if most := tiertest.Runs(3, 40); barred > most { // each is barred with a probability of at most 1/1000
 		t.Errorf("%d of %d replays say that arms are not drawn so: above %d", barred, all, most)
 	}
 }
@@ -119,7 +119,7 @@ func TestErrorsOfReplayedExperiments(t *testing.T) {
 // arms has the arms' names.
 const arms = "ABC"
 
-// settings returns the settings of the trial, with so many events a step.
+// settings returns the settings of the trial, with this many events a step.
 func (c trial) settings(t *testing.T, batch int) settings.Settings {
 	t.Helper()
 	cells, shares := strings.Join(strings.Split(arms[:len(c.shares)], ""), "|"), strings.Trim(fmt.Sprint(c.shares), "[]")
@@ -133,9 +133,7 @@ func (c trial) settings(t *testing.T, batch int) settings.Settings {
 
 // replayed simulates the events of an experiment and replays them. It returns the last look, and reports whether any
 // sequence at any look excludes 0.
-func (c trial) replayed(
-	t *testing.T, m streams.Model, events, batch int, seed [2]uint64,
-) (last looked, missed bool) {
+func (c trial) replayed(t *testing.T, m streams.Model, events, batch int, seed [2]uint64) (last looked, missed bool) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed[0], seed[1]))
 	var in bytes.Buffer

@@ -29,7 +29,8 @@ message Features { string carrier = 1; string origin = 2; string dest = 3; int32
 )
 
 // BenchmarkContribution measures the cost of an event before its step closes: decode six named features, gradient, clip
-// and chain. mapped reads the members of json by a mapping; topic reads the members of a nested record with two times.
+// and hash chain. The case mapped reads the members of the case json by a mapping; the case topic reads the members of
+// a nested record with two times.
 func BenchmarkContribution(b *testing.B) {
 	for name, mapped := range map[string]struct{ record, document string }{
 		"mapped": {named, flightMap}, "topic": {topicFlight, topicMap},

@@ -46,7 +46,7 @@ func (h history) file() []byte {
 			}
 			b = schemas.AppendFloat(b, x)
 		}
-		b = append(b, "]}\n"...) // without costs, of the wrong dimension
+		b = append(b, "]}\n"...) // a malformed line: without costs, or of the wrong dimension
 	}
 	return b
 }
@@ -58,8 +58,8 @@ func (h history) with(at int, cost []float64) history {
 	return h
 }
 
-// noisy returns settings under which a release can be computed from its decision. With linear losses, µ = 1 and a set
-// that is never reached, the decision is x_{t+1} = −ĝ_t/(Bt).
+// noisy returns settings under which a release can be computed from the decision. With linear losses, µ = 1 and a set
+// whose boundary is never reached, the decision is x_{t+1} = −ĝ_t/(Bt).
 func noisy(t *testing.T, more ...string) settings.Settings {
 	t.Helper()
 	return decisiontest.Load(t, append([]string{
@@ -68,29 +68,29 @@ func noisy(t *testing.T, more ...string) settings.Settings {
 	}, more...)...)
 }
 
-// leaves returns the contributions of a history: the quantised gradients that the mechanism sums.
-func (h history) leaves(t *testing.T, s settings.Settings) (leaves [][]int64, grid lattice.Grid) {
+// contributions returns the contributions of a history: the quantised gradients that the mechanism sums.
+func (h history) contributions(t *testing.T, s settings.Settings) (contributions [][]int64, grid lattice.Grid) {
 	t.Helper()
 	m := mechanismOf(t, s)
 	grid, err := lattice.NewGrid(m.Clip())
 	if err != nil {
 		t.Fatal(err)
 	}
-	leaves = make([][]int64, len(h))
+	contributions = make([][]int64, len(h))
 	for i, cost := range h {
 		if cost != nil {
-			leaves[i] = make([]int64, m.Dimension())
-			grid.Quantise(leaves[i], cost)
+			contributions[i] = make([]int64, m.Dimension())
+			grid.Quantise(contributions[i], cost)
 		}
 	}
-	return leaves, grid
+	return contributions, grid
 }
 
-// recovered returns the noise in decisions, in lattice units: releases minus exact sums. A decision is rounded to 53
-// bits, which is far finer than the lattice.
+// recovered returns the noise in decisions, in lattice units: releases minus exact sums. The rounding of decisions to
+// 53 bits is far finer than the lattice.
 func recovered(t *testing.T, s settings.Settings, h history, out []byte) (released [][]int64) {
 	t.Helper()
-	leaves, grid := h.leaves(t, s)
+	contributions, grid := h.contributions(t, s)
 	dimension := mechanismOf(t, s).Dimension()
 	sum := make([]int64, dimension)
 	lines := bytes.Split(bytes.TrimSuffix(out, []byte("\n")), []byte("\n"))
@@ -102,8 +102,8 @@ func recovered(t *testing.T, s settings.Settings, h history, out []byte) (releas
 		if err != nil || d.Step != uint64(i+1) || d.Index != d.Step || len(d.Point) != dimension {
 			t.Fatalf("line %d: step %d, index %d, %d coordinates, %v", i+1, d.Step, d.Index, len(d.Point), err)
 		}
-		for _, leaf := range leaves[i*int(s.Batch) : (i+1)*int(s.Batch)] {
-			for k, x := range leaf {
+		for _, contribution := range contributions[i*int(s.Batch) : (i+1)*int(s.Batch)] {
+			for k, x := range contribution {
 				sum[k] += x
 			}
 		}
@@ -121,7 +121,7 @@ func recovered(t *testing.T, s settings.Settings, h history, out []byte) (releas
 }
 
 // active returns the nodes whose noise is in release t, by definition: the dyadic intervals of steps [1, p] of the
-// current block, and of steps [p+1, W] of the block before.
+// current block, and of steps [p+1, W] of the previous block.
 func active(window, t uint64) (nodes []noise.NodeID) {
 	block, p := (t-1)/window, (t-1)%window+1
 	pieces := func(block, from, to uint64) {
@@ -138,7 +138,6 @@ func active(window, t uint64) (nodes []noise.NodeID) {
 	return nodes
 }
 
-// mechanismOf returns the mechanism of the settings.
 func mechanismOf(t *testing.T, s settings.Settings) mechanisms.Config {
 	t.Helper()
 	learner, err := s.Learner()
@@ -163,10 +162,10 @@ func drawn(t *testing.T, s settings.Settings, m streams.Model, seed [32]byte, h 
 	inc := state.Incarnation{ID: state.SeededID(seed), Stream: "0", Config: m.Settings, Params: plan}
 	chain := noise.NewChain(inc.InitialKey(seed))
 	mechanism, nodes := mechanismOf(t, s), map[noise.NodeID]node{}
-	leaves, _ := h.leaves(t, s)
-	for i, leaf := range leaves {
+	contributions, _ := h.contributions(t, s)
+	for i, contribution := range contributions {
 		step, place := uint64(i)/s.Batch+1, uint64(i)%s.Batch
-		chain.Absorb(step, uint32(place), noise.Identity{Offset: int64(i)}, leaf)
+		chain.Absorb(step, uint32(place), noise.Identity{Offset: int64(i)}, contribution)
 		if place+1 < s.Batch {
 			continue
 		}
@@ -180,14 +179,15 @@ func drawn(t *testing.T, s settings.Settings, m streams.Model, seed [32]byte, h 
 	return nodes
 }
 
-// planned returns a model's frozen plan, and the mechanism's part of it.
+// planned returns a model's frozen plan, and the mechanism's calibration in it.
 func planned(t *testing.T, m streams.Model) (whole []byte, private mechanisms.Calibration) {
 	t.Helper()
 	whole, err := m.Learner.Params()
 	if err != nil {
 		t.Fatal(err)
 	}
-	private, err = mechanisms.ParseCalibration(whole[4 : 4+int(whole[0])]) // behind its length, u32 little-endian
+	// the calibration follows its length, u32 little-endian
+	private, err = mechanisms.ParseCalibration(whole[4 : 4+int(whole[0])])
 	if err != nil {
 		t.Fatal(err)
 	}

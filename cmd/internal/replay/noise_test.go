@@ -13,9 +13,9 @@ import (
 	"oriel/mechanisms/mechtest/tiertest"
 )
 
-// Tests here replay one file under many seeds, and compare a mean over the replays with its claimed value. With so many
-// seeds the mean is normally distributed. A limit of 6.11 standard errors rejects falsely once in 10⁹. Seeds are fixed,
-// so a test that fails fails again.
+// The tests replay one file under many seeds, and compare a mean over the replays with its claimed value. With so many
+// seeds the mean is normally distributed. A limit of 6.11 standard errors rejects a correct value with probability
+// 10⁻⁹. Seeds are fixed, so a test that fails once always fails.
 const (
 	limit       = 6.11
 	noiseWindow = 8
@@ -23,20 +23,21 @@ const (
 	noiseN      = 4
 )
 
-// law is the claimed distribution of a node's noise vector. scale is in loss units. A coordinate's variance and fourth
-// cumulant, and the cumulant κ(xᵢ, xᵢ, xⱼ, xⱼ) of two coordinates of one node, are in units of the scale.
+// law is the claimed distribution of a node's noise vector. scale is in loss units. The variance and the fourth
+// cumulant of a coordinate, and the cumulant κ(xᵢ, xᵢ, xⱼ, xⱼ) of two coordinates of one node, are in units of the
+// scale.
 type law struct {
 	mechanism                  string
 	scale                      float64
 	variance, fourth, together float64
 }
 
-// laws returns the distributions of operators/coco/SPEC.md §4 and windowtree/PROOF.md for ε = 1, δ = 1e-6, L = 1,
+// laws returns the noise distributions of operators/coco/SPEC.md §4 and windowtree/PROOF.md for ε = 1, δ = 1e-6, L = 1,
 // replacement (so Δ = 2L) and h = log₂W + 1 levels:
 //
-//	Gaussian  σ = Δ√h/µ             σ² a coordinate
-//	Gamma     θ = Δh/ε              θ²(n+1): the vector is θ·χ_{n+1}·Z, and Eχ⁴ = (n+1)(n+3)
-//	Laplace   s = √n·Δh/ε           2s², kurtosis 6
+//	Gaussian  σ = Δ√h/µ             variance σ² of a coordinate
+//	Gamma     θ = Δh/ε              variance θ²(n+1): the vector is θ·χ_{n+1}·Z, and Eχ⁴ = (n+1)(n+3)
+//	Laplace   s = √n·Δh/ε           variance 2s², kurtosis 6
 func laws() []law {
 	const n, h = noiseN, 4
 	return []law{
@@ -71,7 +72,7 @@ func replayedNoise(t *testing.T, l law, seeds int) [][][]float64 {
 	if used := private.Scale.Float64() * private.Grid.Unit(); math.Abs(used/l.scale-1) > 1e-6 {
 		t.Errorf("%s: noise of scale %g, claimed is %g", l.mechanism, used, l.scale)
 	}
-	m.Learner = decisiontest.Freeze(m.Learner, plan) // calibrated once
+	m.Learner = decisiontest.Freeze(m.Learner, plan) // calibrated once for all seeds
 	h := newHistory(noiseSteps, noiseN)
 	file, unit := h.file(), private.Grid.Unit()/l.scale
 	all := make([][][]float64, seeds)
@@ -99,9 +100,10 @@ func sharedNodes(s, t int) (count float64) {
 	return count
 }
 
-// TestReplayNoiseHasTheClaimedCovariance checks the noise recovered from the decisions of replays. Its mean is 0, and
-// coordinates are uncorrelated. The covariance of two releases is the variance of the nodes that are active in both.
-// For example, a block's last step has one active node, the root, and shares no node with the step W earlier.
+// TestReplayNoiseHasTheClaimedCovariance checks the noise recovered from the decisions of replays. Its mean must be 0,
+// and coordinates must be uncorrelated. The covariance of two releases must be the variance of the nodes that are
+// active in both. For example, a block's last step has one active node, the root, and shares no node with the step W
+// steps earlier.
 func TestReplayNoiseHasTheClaimedCovariance(t *testing.T) {
 	seeds := tiertest.Runs(300, 10_000)
 	for _, l := range laws() {
@@ -133,8 +135,8 @@ func TestReplayNoiseHasTheClaimedCovariance(t *testing.T) {
 				}
 			}
 			for u := range s + 1 {
-				// ⟨x_s, x_u⟩ of one seed has the mean n·c·v. Its variance is by Isserlis' theorem, plus the cumulants
-				// of the c common nodes.
+				// The product ⟨x_s, x_u⟩ of one seed has the mean n·c·v for c common nodes of variance v. Its variance follows from
+				// Isserlis' theorem, plus the cumulants of the common nodes.
 				b, c := sharedNodes(u, u), sharedNodes(s, u)
 				sum := 0.0
 				for _, x := range samples {
@@ -156,7 +158,7 @@ func TestReplayNoiseHasTheClaimedCovariance(t *testing.T) {
 }
 
 // TestReplayNoiseIsWhite tests all releases together. Gaussian noise times the inverse root of its claimed covariance
-// gives T·n independent standard normal numbers for each seed, whose squares sum to a chi-square. So the test finds a
+// gives T·n independent standard normal numbers for each seed, whose sum of squares is chi-square. So the test finds a
 // scale that is wrong by a few per cent.
 func TestReplayNoiseIsWhite(t *testing.T) {
 	seeds := tiertest.Runs(300, 10_000)

@@ -37,7 +37,7 @@ func openedOf(tb testing.TB, mechanism string) *streams.Opened {
 	return opened
 }
 
-// openOne opens a further stream of an opened operator.
+// openOne opens another stream of an opened operator.
 func openOne(tb testing.TB, opened *streams.Opened) *streams.Stream {
 	tb.Helper()
 	stream, err := opened.Open([32]byte{1}, [32]byte{}, "0", [16]byte{2})
@@ -47,7 +47,7 @@ func openOne(tb testing.TB, opened *streams.Opened) *streams.Stream {
 	return stream
 }
 
-// BenchmarkOpenStream measures the cost of a further stream in a deployment.
+// BenchmarkOpenStream measures the cost of one more stream in a deployment.
 func BenchmarkOpenStream(b *testing.B) {
 	opened := openedOf(b, "blt")
 	b.ReportAllocs()
@@ -56,9 +56,9 @@ func BenchmarkOpenStream(b *testing.B) {
 	}
 }
 
-// TestFurtherStreamsAreCheap checks that each stream beyond the first costs at most 50 µs and 4.4 KB, so that a
-// deployment can have one for each of very many keys. It takes the fastest of many hundreds, because the machine runs
-// other programs as well.
+// TestFurtherStreamsAreCheap checks that each stream after the first costs at most 50 µs and 4.4 KB, so that a
+// deployment can have one stream for each of very many keys. It uses the fastest of many hundred openings, because the
+// machine runs other programs as well.
 func TestFurtherStreamsAreCheap(t *testing.T) {
 	const most, bytes, hundred = 50 * time.Microsecond, 69 << 6, 100
 	opened, quickest := openedOf(t, "blt"), time.Hour

@@ -15,26 +15,26 @@ import (
 )
 
 // TestAThresholdFollowsADriftingStream checks a threshold learned from events that have only a label. It must stay near
-// the 0.75-quantile of labels whose distribution moves up and down. The test covers the whole way from the bytes of
-// events to the bytes of decisions, with privacy.
+// the 0.75-quantile of labels whose distribution moves up and down. The test covers everything from the bytes of events
+// to the bytes of decisions, with privacy.
 //
-// Labels are c_t + U_t with U_t uniform on [−1, 1], so q_t = c_t + ½ and, for x within 1 of c_t, the mean of the
-// gradient at x is (x − q_t)/2. With λ₀ = K and other regularisers negligible, x_{t+1} = −(g_t + ν_t)/K, so e_t = x_t −
-// q_t has
+// Labels are c_t + U_t with U_t uniform on [−1, 1], so the quantile is q_t = c_t + ½ and, for x within 1 of c_t, the
+// mean of the gradient at x is (x − q_t)/2. With λ₀ = K and other regularisers negligible, x_{t+1} = −(g_t + ν_t)/K, so
+// e_t = x_t − q_t satisfies
 //
 //	e_{t+1} = (1 − a)·e_t − ξ_t/K − (ν_t − ν_{t−1})/K − (q_{t+1} − q_t),    a = 1/(2K),
 //
-// with martingale differences ξ_t of range 1. The three terms are bounded one by one. The drift δ adds at most δ/a =
-// 2Kδ. The noise adds, by summation by parts, at most 2·max|ν|/K. If E is the plan's bound at p/T, then |ν_t| ≤ E at
-// all T steps except with probability p. And Σ(1−a)^k·ξ has squared weights that sum to less than 1/a = 2K. So it
-// exceeds √(K·ln(2T/p)) at one of T steps with probability p at most (Hoeffding). While the sum stays below ½, x_t
+// with martingale differences ξ_t of range 1. The three last terms are bounded one by one. The drift δ adds at most δ/a
+// = 2Kδ. The noise adds, by summation by parts, at most 2·max|ν|/K. If E is the plan's bound at p/T, then |ν_t| ≤ E at
+// all T steps except with probability p. The squared weights in Σ(1−a)^k·ξ sum to less than 1/a = 2K. So Σ(1−a)^k·ξ
+// exceeds √(K·ln(2T/p)) at one of T steps with probability p at most (Hoeffding). While the total stays below ½, x_t
 // stays within 1 of c_t, where the formula of the mean holds.
 func TestAThresholdFollowsADriftingStream(t *testing.T) {
 	const (
 		steps, turn = 40_000, 20_000
-		damping     = 2000.0 // K
-		drift       = 5e-5   // δ
-		alarm       = 1e-9   // p
+		damping     = 2000.0 // K = λ₀
+		drift       = 5e-5   // δ, drift of the quantile a step
+		alarm       = 1e-9   // p, probability that a correct program fails the test
 	)
 	s := decisiontest.Load(t, "OPERATOR=coco", "MECHANISM=blt", "EPSILON=4", "DELTA=1e-6", "CLIP=1",
 		"WINDOW=1024", "LOSS=quantile",
@@ -48,7 +48,7 @@ func TestAThresholdFollowsADriftingStream(t *testing.T) {
 	}
 	lag, noise := 2*damping*drift, 2*bounded.ErrorBound/damping
 	chance := math.Sqrt(damping*math.Log(2*steps/alarm)) / damping
-	tolerance := lag + noise + chance + 1e-6 // rounding to the lattice, and the other regulariser
+	tolerance := lag + noise + chance + 1e-6 // the last term covers rounding to the lattice, and the other regulariser
 	t.Logf("tolerance %.3f: drift %.3f, noise %.3f, chance %.3f", tolerance, lag, noise, chance)
 	if tolerance > 0.5 {
 		t.Fatalf("tolerance %g: the mean of the gradient is another beyond ½", tolerance)

@@ -17,10 +17,10 @@ import (
 	"oriel/state"
 )
 
-// Options are the flags of `oriel replay`; errors name them.
+// Options are the flags of `oriel replay`, which errors name.
 type Options struct {
 	Seed      string // 64 hex digits; empty: random
-	Separator string // text between the key or user of a line and its event; empty: lines have only events
+	Separator string // text between the key or user in a line and the line's event; empty: lines have only events
 	Partition int32
 }
 
@@ -110,8 +110,8 @@ func Run(
 	return r, nil
 }
 
-// RecordOf splits a line into user, key and value. If the model needs a user from a header, or a key, each stands
-// before a separator.
+// RecordOf splits a line into user, key and value. If the model needs a user from a header, the line starts with the
+// user and a separator; likewise for a key.
 func RecordOf(m streams.Model, line schemas.Line, separator string) records.Record {
 	r := records.Record{Public: records.Public{Offset: line.Number, Timestamp: schemas.NoTime}, Value: line.Value}
 	if m.Users != nil && m.Users.Header != "" {

@@ -35,10 +35,10 @@ func TestReplayOfOneSeedGivesTheSameBytes(t *testing.T) {
 	}
 }
 
-// TestReplayOfAChangedEventHasNewNoise compares the replays of a history and of the same history with one changed
-// event. All bytes before its step, and all nodes drawn before it, are equal. Every node drawn from that step on is
-// new, and so is the noise of every later release. In both histories each release is exactly the sum of quantised
-// gradients and of its active nodes' noise, so expired noise is removed to the last bit.
+// TestReplayOfAChangedEventHasNewNoise compares the replays of two histories that differ in one event. All bytes before
+// the event's step, and all nodes drawn before it, must be equal. Every node drawn from this step on must be new, and
+// so must the noise of every later release. In both histories each release must be exactly the sum of quantised
+// gradients and of its active nodes' noise. So expired noise is removed to the last bit.
 func TestReplayOfAChangedEventHasNewNoise(t *testing.T) {
 	const events, n = 48, 3
 	for _, name := range []string{"tree-gaussian", "tree-gamma", "tree-laplace"} {
@@ -68,7 +68,7 @@ func TestReplayOfAChangedEventHasNewNoise(t *testing.T) {
 				0: {0.5, 0, 0}, 1: nil, 24: {0, 0, 0}, 27: {0.125, 0.25, 0.5}, 47: {1, 2, 3},
 			} {
 				changed := base.with(at, cost)
-				step := at/int(s.Batch) + 1 // step of the event
+				step := at/int(s.Batch) + 1 // step of the changed event
 				outThere, releasedThere, nodesThere := run(changed)
 				lines, linesThere := bytes.SplitAfter(out, []byte("\n")), bytes.SplitAfter(outThere, []byte("\n"))
 				for i := range released {

@@ -32,18 +32,19 @@ func UnpackFlights(t *testing.T, home string) {
 	}
 }
 
-// EachFlight calls each for every flight of the file that has arrived. column returns a column by name; delay is the
-// arrival delay in minutes.
+// EachFlight calls each for every flight of the file that has arrived. column returns the flight's value in a column,
+// by the column's name; late is the arrival delay, minutes.
 func EachFlight(t *testing.T, file string, each func(column func(name string) string, late float64)) {
 	t.Helper()
 	optest.EachRow(t, file, func(column func(name string) string) {
-		if late, err := strconv.ParseFloat(column("arr_delay"), 64); err == nil { // NA for a flight that did not arrive
+		// the value is NA for a flight that did not arrive
+		if late, err := strconv.ParseFloat(column("arr_delay"), 64); err == nil {
 			each(column, late)
 		}
 	})
 }
 
-// EachDemoFlight is EachFlight for the flights of the demo.
+// EachDemoFlight is like EachFlight, for the flights of the demo.
 func EachDemoFlight(t *testing.T, each func(column func(name string) string, late float64)) {
 	t.Helper()
 	home := t.TempDir()

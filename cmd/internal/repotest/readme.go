@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// Tests run the commands in README.md and in the operators' pages, and compare the figures there with the output.
+// Tests run the commands in README.md and in the operators' pages, and compare the figures in these texts with the
+// output.
 
 // Path returns the path of a file of the module. It works in the folder of any package's test.
 func Path(name string) string {
@@ -37,7 +38,7 @@ func read(t *testing.T, name string) string {
 	return string(content)
 }
 
-// blocksOf returns the blocks of commands and of output in a text.
+// blocksOf returns the preformatted blocks of a text: commands and output.
 func blocksOf(text string) (blocks []string) {
 	for i, part := range strings.Split("\n"+text, "\n```") {
 		if i%2 == 1 {
@@ -48,7 +49,7 @@ func blocksOf(text string) (blocks []string) {
 	return blocks
 }
 
-// Block returns the block of a file that has a command.
+// Block returns the block of a file that contains a command.
 func Block(t *testing.T, file, command string) string {
 	t.Helper()
 	for _, block := range blocksOf(read(t, file)) {
@@ -60,7 +61,7 @@ func Block(t *testing.T, file, command string) string {
 	return ""
 }
 
-// Operator returns the section on real flights of an operator's page, and its block of commands.
+// Operator returns the section on real flights of an operator's page, and the section's block of commands.
 func Operator(t *testing.T, operator string) (text, commands string) {
 	t.Helper()
 	_, text, found := strings.Cut(read(t, "operators/"+operator+"/README.md"), "\n## On real flights\n")
@@ -81,5 +82,5 @@ func SettingsIn(commands string) map[string]string {
 	return env
 }
 
-// OnOneLine joins lines that may be broken anywhere.
+// OnOneLine joins all lines of a text, so that tests can search for phrases across line breaks.
 func OnOneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

@@ -19,17 +19,17 @@ import (
 )
 
 const (
-	maxAnswer     = 4 << 20 // bytes
-	maxVersions   = 1000    // of a subject
-	maxReferences = 16      // from a schema to the deepest that it names
+	maxAnswer     = 4 << 20 // size of an answer, bytes
+	maxVersions   = 1000    // versions of a subject
+	maxReferences = 16      // length of a chain of references
 	timeout       = 10 * time.Second
 )
 
-// Config is the address of a registry and the client's credentials.
+// Config has the address of a registry and the client's credentials.
 type Config struct {
 	URL            string
-	User, Password string         // of HTTP basic authentication; none when User is empty
-	Authorities    *x509.CertPool // that sign the registry's certificate; nil: those of the system
+	User, Password string         // user and password for HTTP basic authentication; none if User is empty
+	Authorities    *x509.CertPool // authorities that sign the registry's certificate; nil: those of the system
 }
 
 // Client sends requests to one registry.
@@ -41,7 +41,7 @@ type Client struct {
 // Version is a version of a subject in a registry.
 type Version struct {
 	Subject string
-	Number  int    // from 1
+	Number  int    // number of the version in its subject, from 1
 	Type    string // AVRO, PROTOBUF or JSON
 	state.Schema
 }
@@ -69,7 +69,7 @@ func New(c Config) (*Client, error) {
 	return &Client{asks, c.URL}, nil
 }
 
-// Versions returns every version of a subject, oldest first. Soft-deleted versions are included, because records of the
+// Versions returns every version of a subject, oldest first. It includes soft-deleted versions, because records of the
 // topic may still name them.
 func (c *Client) Versions(ctx context.Context, subject string) ([]Version, error) {
 	ctx = sr.WithParams(ctx, sr.ShowDeleted)
@@ -105,8 +105,8 @@ func (c *Client) Versions(ctx context.Context, subject string) ([]Version, error
 	return versions, nil
 }
 
-// Register makes a schema the newest version of a subject, unless it is a version of it already, and returns its id.
-// kind is AVRO or PROTOBUF.
+// Register makes a schema the newest version of a subject, unless it already is one of the versions, and returns the
+// schema's id. kind is AVRO or PROTOBUF.
 func (c *Client) Register(ctx context.Context, subject, kind, text string) (uint32, error) {
 	schema := sr.Schema{Schema: text}
 	if err := schema.Type.UnmarshalText([]byte(kind)); err != nil {
@@ -129,8 +129,8 @@ func (c *Client) Register(ctx context.Context, subject, kind, text string) (uint
 	return uint32(id), nil
 }
 
-// references appends the schemas that a schema references. below has the subjects that led to it. A reference's own
-// references come before it, and each name comes once.
+// references appends the schemas that a schema references. below lists the subjects on the way to the schema. A schema
+// that a reference itself references comes before it, and each name comes once.
 func (c *Client) references(
 	ctx context.Context, named []sr.SchemaReference, below []string, found []state.SchemaReference,
 ) ([]state.SchemaReference, error) {
@@ -180,7 +180,7 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-// limited returns an error when a body is longer than its limit.
+// limited returns an error if a body is longer than the limit.
 type limited struct {
 	io.ReadCloser
 	left int

@@ -26,8 +26,8 @@ func avro(fields string) sr.Schema {
 	return sr.Schema{Schema: `{"type":"record","name":"Order","fields":[` + fields + `]}`}
 }
 
-// TestVersionsOfASubject checks that all versions are returned in order, including a deleted one, and that references
-// come before the schemas that name them.
+// TestVersionsOfASubject checks that all versions are returned in order, including a deleted one, and that a referenced
+// schema comes before the schema that references it.
 func TestVersionsOfASubject(t *testing.T) {
 	registry := srfake.New()
 	defer registry.Close()
@@ -64,7 +64,7 @@ func TestVersionsOfASubject(t *testing.T) {
 }
 
 func TestRegistriesThatRefuse(t *testing.T) {
-	registry := srfake.New(srfake.WithAuth("Basic b3JpZWw6cmlnaHQ=")) // oriel:right
+	registry := srfake.New(srfake.WithAuth("Basic b3JpZWw6cmlnaHQ=")) // user oriel, password right
 	defer registry.Close()
 	registry.SeedSchema("orders-value", 1, 7, avro(""))
 	right := client(t, Config{URL: registry.URL(), User: "oriel", Password: "right"})
@@ -99,7 +99,7 @@ func TestRegistriesThatRefuse(t *testing.T) {
 	}
 }
 
-// TestReferencesEnd checks that neither circular references nor long chains are followed for ever.
+// TestReferencesEnd checks that the client follows neither circular references nor long chains without end.
 func TestReferencesEnd(t *testing.T) {
 	answer := func(named string) *httptest.Server {
 		return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -10,11 +10,11 @@ import (
 
 // Score is the prediction of a model for an event.
 type Score struct {
-	Value float64 // ⟨features, weights⟩ plus the offset, before link function and bounds
-	// Deviation is the standard deviation of privacy's noise in Value, or NaN if it is not known. For weights with a
-	// Noise it is exact, except that projection into the set reduces noise. For weights with Deviations it assumes
-	// independent noise in the weights, and Most is an upper bound under any correlation.
-	Deviation, Most float64
+	Value float64 // ⟨features, weights⟩ plus the offset, before the link function and the bounds
+	// Deviation is the standard deviation of privacy's noise in Value, or NaN if it is not known. If the model has a
+	// Noise, Deviation is exact, except that projection into the set reduces noise. If the model has Deviations, it
+	// assumes independent noise in the weights; MaxDeviation is then an upper bound under any correlation.
+	Deviation, MaxDeviation float64
 }
 
 // Score scores an event's vector with the weights of an arm; arm is 0 if there are no arms.
@@ -31,20 +31,20 @@ func (d *Descriptor) Score(m *Model, v schemas.Vector, arm int) Score {
 		noise := m.Noise
 		if m.Deviations != nil {
 			noise = m.Deviations[i]
-			s.Most += math.Abs(x) * noise
+			s.MaxDeviation += math.Abs(x) * noise
 		}
 		squares += x * x * noise * noise
 	}
 	if s.Deviation = math.Sqrt(squares); m.Deviations == nil {
-		s.Most = s.Deviation
+		s.MaxDeviation = s.Deviation
 	}
 	if m.Deviations == nil && m.Noise == 0 {
-		s.Deviation, s.Most = math.NaN(), math.NaN()
+		s.Deviation, s.MaxDeviation = math.NaN(), math.NaN()
 	}
 	return s
 }
 
-// AppendAnswer appends the answer to an event as a JSON object. Its members are described by `oriel score --help`.
+// AppendAnswer appends the answer to an event as a JSON object. `oriel score --help` describes its members.
 func (d *Descriptor) AppendAnswer(dst []byte, m *Model, v schemas.Vector, now time.Time) []byte {
 	dst = schemas.AppendString(append(dst, `{"stream":`...), m.Stream)
 	dst = strconv.AppendUint(append(dst, `,"step":`...), m.Step, 10)
@@ -75,8 +75,8 @@ func (d *Descriptor) appendRewards(dst []byte, m *Model, v schemas.Vector) []byt
 	return append(dst, "}}"...)
 }
 
-// appendScore appends the meaning of the value. The noise of a probability follows from the noise of its log-odds to
-// the first order.
+// appendScore appends the prediction that follows from a score's value. The noise of a probability follows from the
+// noise of the log-odds to first order.
 func (d *Descriptor) appendScore(dst []byte, s Score) []byte {
 	switch d.Predicts {
 	case LogOdds:
@@ -103,13 +103,13 @@ func (d *Descriptor) appendScore(dst []byte, s Score) []byte {
 
 func (d *Descriptor) appendNoise(dst []byte, s Score, slope float64) []byte {
 	dst = appendNumber(append(dst, `,"deviation":`...), slope*s.Deviation)
-	if s.Most == s.Deviation || math.IsNaN(s.Most) {
+	if s.MaxDeviation == s.Deviation || math.IsNaN(s.MaxDeviation) {
 		return dst
 	}
-	return appendNumber(append(dst, `,"deviation_most":`...), slope*s.Most)
+	return appendNumber(append(dst, `,"deviation_most":`...), slope*s.MaxDeviation)
 }
 
-// appendNumber appends a number, and null for one that JSON cannot write.
+// appendNumber appends a number, or null if JSON cannot represent it.
 func appendNumber(dst []byte, x float64) []byte {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return append(dst, "null"...)

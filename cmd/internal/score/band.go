@@ -8,11 +8,11 @@ import (
 	"oriel/schemas"
 )
 
-// Band is the band around predictions that a decision has, or its rule for sets of labels.
+// Band is the band around predictions in a decision, or the decision's rule for sets of labels.
 type Band struct {
-	Low, High float64 // relative to a prediction; for a label set, High bounds 1 − the label's probability
+	Low, High float64 // ends relative to a prediction; for a set of labels, High bounds 1 − the label's probability
 	Level     float64 // target share of events within the band in the long run
-	ErrorMost float64 // bound on the distance between the share so far and Level
+	MaxError  float64 // bound on the distance between Level and the share of events so far
 }
 
 // BandOf returns the band in a decision's members, or nil if there is none.
@@ -21,7 +21,7 @@ func BandOf(members []schemas.ExtraMember) (*Band, error) {
 	found := 0
 	for _, member := range members {
 		at := map[string]*float64{
-			"band_low": &b.Low, "band_high": &b.High, "band_level": &b.Level, "band_error_most": &b.ErrorMost,
+			"band_low": &b.Low, "band_high": &b.High, "band_level": &b.Level, "band_error_most": &b.MaxError,
 		}[member.Name]
 		if at == nil {
 			continue
@@ -37,7 +37,8 @@ func BandOf(members []schemas.ExtraMember) (*Band, error) {
 	return &b, nil
 }
 
-// append appends where the label must lie for a value ⟨features, weights⟩: the labels of a set, or the ends of a band.
+// append appends where the label is expected for a value ⟨features, weights⟩: the labels of a set, or the ends of a
+// band.
 func (b *Band) append(dst []byte, predicts string, value float64) []byte {
 	switch {
 	case b == nil:

@@ -7,8 +7,8 @@ import (
 	"oriel/schemas"
 )
 
-// TestAnswersHaveTheBand checks that answers of a decision with a band contain it, and that the bytes of other answers
-// stay.
+// TestAnswersHaveTheBand checks that answers contain the band if the decision has one, and that the bytes of other
+// answers are unchanged.
 func TestAnswersHaveTheBand(t *testing.T) {
 	member := func(name, json string) schemas.ExtraMember { return schemas.ExtraMember{Name: name, JSON: json} }
 	members := func(low, high string) []schemas.ExtraMember {

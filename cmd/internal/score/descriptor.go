@@ -12,21 +12,21 @@ import (
 	"oriel/schemas"
 )
 
-// Descriptor holds what a scorer needs besides decisions: the published record of an operator with features. It holds
-// only public settings.
+// Descriptor is what a scorer needs besides decisions. The operator publishes it as a record of the descriptor topic.
+// It contains only public settings.
 type Descriptor struct {
 	Operator string    `json:"operator"`
 	Vector   Vector    `json:"vector"`
-	Predicts string    `json:"predicts,omitempty"` // one of the constants below
-	Level    float64   `json:"level,omitempty"`    // level of a quantile
+	Predicts string    `json:"predicts,omitempty"` // meaning of a score: one of the constants LogOdds to Reward
+	Level    float64   `json:"level,omitempty"`    // level, if scores are quantiles
 	Offset   float64   `json:"offset,omitempty"`   // constant that a score adds to ⟨features, weights⟩
-	Bounds   []float64 `json:"bounds,omitempty"`   // least and greatest score; nil: unbounded
+	Bounds   []float64 `json:"bounds,omitempty"`   // smallest and largest score; nil: unbounded
 	Arms     []string  `json:"arms,omitempty"`     // arms whose weights are concatenated; nil: a single weight vector
 	Names    []Name    `json:"names,omitempty"`    // names of coordinates, as far as public settings define them
 	Noise    *Noise    `json:"noise,omitempty"`    // noise of weights; nil: published in decisions, or unknown
 }
 
-// Meanings of an inner product of features and weights.
+// Meanings of the inner product of features and weights.
 const (
 	LogOdds  = "log-odds" // log-odds of label 1
 	Class    = "class"    // a class, by the sign of the score
@@ -48,7 +48,7 @@ type Vector struct {
 	Ranges    []Range `json:"ranges,omitempty"`
 }
 
-// Range is a schemas.Range.
+// Range is a schemas.Range in JSON.
 type Range struct {
 	Name   string  `json:"name"`
 	Low    float64 `json:"low"`
@@ -56,16 +56,16 @@ type Range struct {
 	Cyclic bool    `json:"cyclic,omitempty"`
 }
 
-// Name is a feature whose place is known: its value is added at Index, times Sign.
+// Name is a feature whose coordinate is known: Sign times the feature's value is added at Index.
 type Name struct {
 	Name  string  `json:"name"`
 	Index int     `json:"index"`
 	Sign  float64 `json:"sign"`
 }
 
-// Noise is the standard deviation of privacy's noise in each weight, independent between weights, by the step of the
-// decision. It is Deviations[i] after Steps[i], linear in the logarithms of both between entries, and constant after
-// the last. Where weights are projected into their set it is an upper bound.
+// Noise is the standard deviation of privacy's noise in each weight, as a function of the decision's step; the noise is
+// independent between weights. After Steps[i] it is Deviations[i]; between entries it is linear in the logarithms of
+// both, and after the last entry it is constant. If weights are projected into their set, it is an upper bound.
 type Noise struct {
 	Steps      []uint64  `json:"steps"`
 	Deviations []float64 `json:"deviations"`
@@ -78,7 +78,7 @@ func Hashes(b schemas.Body) bool {
 }
 
 // Describe returns the descriptor of an operator and its events. deviation returns the standard deviation of a released
-// number after a step; it is nil if that is not known.
+// number after a step. It is nil if the deviation is not known.
 func Describe(
 	o operators.Operator, c schemas.EventConfig, deviation func(step uint64) float64, batch uint64,
 ) (Descriptor, error) {
@@ -110,8 +110,8 @@ func Describe(
 }
 
 const (
-	everyStep = 32      // the table has each of the first steps
-	perOctave = 8       // rows of the table from one power of two to the next
+	everyStep = 32      // the table has each of the first everyStep steps
+	perOctave = 8       // number of rows of the table from one power of two to the next
 	lastStep  = 1 << 36 // no stream reaches this step
 )
 
@@ -192,7 +192,7 @@ func (v Vector) Same(c schemas.EventConfig) bool {
 	return v.Dimension == c.Dimension && v.Bias == f.Bias && v.Norm == f.Norm && ranges
 }
 
-// ErrDescriptor reports a text that is not a descriptor with vectors.
+// ErrDescriptor reports a text that is not the descriptor of an operator with feature vectors.
 var ErrDescriptor = errors.New("not a descriptor of an operator with features")
 
 // ParseDescriptor parses a published descriptor. It skips unknown members, because a later version may have added them.

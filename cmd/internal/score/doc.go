@@ -1,7 +1,7 @@
-// Package score scores events with published decisions; it needs nothing else of a deployment. A Descriptor says how
-// vectors are made and how much noise weights have. Models hold the newest decision of each stream. An answer has the
-// score of one event.
+// Package score scores events with published decisions, without access to the rest of a deployment. A Descriptor says
+// how feature vectors are made and how much noise weights have. Models holds the newest decision of each stream. An
+// answer has the score of one event.
 //
-// Events to score have no label yet and are private. Nothing of them is in an error, a log or a metric. An answer goes
-// only to the client that asked.
+// Events to score have no label yet and are private. Their contents must not be in an error, a log or a metric. An
+// answer goes only to the client that asked.
 package score

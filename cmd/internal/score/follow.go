@@ -23,7 +23,7 @@ func DescriptorTopic(decisions string) string {
 	return strings.TrimSuffix(decisions, ".decisions") + ".descriptor"
 }
 
-// Topics are the topics of a deployment, as found in the cluster.
+// Topics are the topics of a deployment, as described by the cluster.
 type Topics struct {
 	Client                *kafka.Client
 	Decisions, Descriptor topics.Topic
@@ -65,11 +65,11 @@ func (t Topics) descriptor(ctx context.Context) (newest []byte, err error) {
 	return newest, nil
 }
 
-// look is how many offsets before the end the first search for the newest decision covers. A transaction has a few
-// decisions and an offset of its own.
+// look is the number of offsets before the end that the first search for the newest decision covers. A transaction has
+// a few decisions, and a marker with an offset of its own.
 const look = 64
 
-// newest takes the last decisions of a partition, and returns its end offset.
+// newest reads the last decisions of a partition into m, and returns the partition's end offset.
 func (t Topics) newest(ctx context.Context, m *Models, p int32) (end int64, err error) {
 	bounds, err := topics.BoundsOf(ctx, t.Client, t.Decisions.Name, p)
 	if err != nil {
@@ -92,7 +92,7 @@ func (t Topics) newest(ctx context.Context, m *Models, p int32) (end int64, err 
 	}
 }
 
-// Follow takes decisions as they are committed, until ctx ends or a partition cannot be read.
+// Follow takes decisions as they are committed, until ctx is cancelled or a partition cannot be read.
 func (t Topics) Follow(ctx context.Context, m *Models, next []int64) error {
 	work, end := context.WithCancelCause(ctx)
 	defer end(nil)

@@ -11,16 +11,16 @@ import (
 	"oriel/schemas"
 )
 
-// Asked says how events are encoded, and which stream's model is used.
+// Asked says how events are encoded, and which stream's model scores them.
 type Asked struct {
 	Decoder schemas.EventDecoder
 	Longest int    // longest event, bytes
-	Stream  string // stream to score with; "": the only one, or chosen by key
+	Stream  string // stream whose model scores; "": the only one, or the one that the record key decides
 	Keyed   bool   // each line is the record key of the event, a tab, and the event
 }
 
-// Lines answers each line with a line before it reads the next one. The answer to an invalid line is an error that
-// names the rule, and nothing that the line contains. If there were invalid lines, Lines returns an error at the end.
+// Lines writes an answer to each line before it reads the next line. The answer to an invalid line is an error that
+// names the rule, without contents of the line. If there were invalid lines, Lines returns an error at the end.
 func (m *Models) Lines(in io.Reader, out io.Writer, a Asked) error {
 	longest := a.Longest
 	if a.Keyed {
@@ -60,10 +60,10 @@ func (m *Models) Lines(in io.Reader, out io.Writer, a Asked) error {
 	}
 }
 
-// longestKey bounds the length of a record key before its tab.
+// longestKey bounds the length of a record key, which ends with a tab.
 const longestKey = 64 << 10
 
-// appendScored appends the answer to an event; problem says why there is no score.
+// appendScored appends the answer to an event; problem says why the event has no score.
 func (m *Models) appendScored(
 	dst []byte, decoder schemas.EventDecoder, event []byte, stream string, key []byte,
 ) (answer []byte, problem string) {

@@ -15,33 +15,33 @@ import (
 	"oriel/schemas"
 )
 
-// Model is the newest decision of a stream. It never changes.
+// Model is the newest decision of a stream. A Model is never modified.
 type Model struct {
 	Stream string
 	Step   uint64
 	Time   int64 // ms since 1970; 0: unknown
-	// Events means that Time is the greatest timestamp of the step's events. Otherwise Time is the timestamp of the
+	// Events is true if Time is the latest timestamp of the step's events. Otherwise Time is the timestamp of the
 	// decision's record.
 	Events bool
 
 	Weights []float64 // weights of all arms
-	// Deviations holds the deviation of the noise in each weight, if the decision has them. If nil, Noise applies to
-	// each.
+	// Deviations holds the deviation of the noise in each weight, if the decision states it. If it is nil, Noise applies
+	// to each weight.
 	Deviations []float64
-	Noise      float64 // deviation of the independent noise of each weight; 0: unknown
+	Noise      float64 // deviation of the noise in each weight, independent between weights; 0: unknown
 
-	Band *Band // nil: the decision has none
+	Band *Band // nil: the decision has no band
 
-	partition int32 // −1: unknown
+	partition int32 // partition of the decision topic; −1: unknown
 }
 
-// Models are the newest decisions of all streams. They are safe for concurrent use.
+// Models holds the newest decisions of all streams. It is safe for concurrent use.
 type Models struct {
 	Descriptor
 
 	mu         sync.RWMutex
 	streams    map[string]*Model
-	partitions int // partitions of the decision topic; 0: a file
+	partitions int // number of partitions of the decision topic; 0: decisions are in a file
 }
 
 // NewModels returns an empty set of models for a deployment with this descriptor.
@@ -49,8 +49,8 @@ func NewModels(d Descriptor, partitions int) *Models {
 	return &Models{Descriptor: d, streams: map[string]*Model{}, partitions: partitions}
 }
 
-// Take parses a published decision of a partition; partition is −1 if unknown. recorded is the timestamp of its record
-// in ms, or 0.
+// Take parses a published decision of a partition; partition is −1 if it is not known. recorded is the timestamp of the
+// decision's record, ms, or 0.
 func (m *Models) Take(partition int32, recorded int64, value []byte) error {
 	d, err := schemas.ParseDecision(value)
 	if err != nil {
@@ -92,8 +92,8 @@ var (
 	ErrSeveral = errors.New("there are several streams: name one, or the record key of the event")
 )
 
-// Of returns the model of a stream. If stream is "" and there are several, it returns the model of the stream that
-// takes events with the key.
+// Of returns the model of a stream. If stream is "" and there are several streams, it returns the model of the stream
+// to which events with the key belong.
 func (m *Models) Of(stream string, key []byte) (*Model, error) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -133,15 +133,15 @@ func (m *Models) in(partition int32) (found *Model, err error) {
 	return found, nil
 }
 
-// All returns the models, by stream.
+// All returns the models, sorted by stream.
 func (m *Models) All() []*Model {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	return slices.SortedFunc(maps.Values(m.streams), func(a, b *Model) int { return strings.Compare(a.Stream, b.Stream) })
 }
 
-// ReadModels reads a file of decisions, one line of JSON each; its first line may be the descriptor. If descriptor is
-// not nil, it is read first.
+// ReadModels reads a file of decisions, one line of JSON each. The first line may be the descriptor. If the reader
+// descriptor is not nil, the descriptor is read from there first.
 func ReadModels(decisions, descriptor io.Reader) (*Models, error) {
 	var m *Models
 	if descriptor != nil {
@@ -180,5 +180,5 @@ func ReadModels(decisions, descriptor io.Reader) (*Models, error) {
 	return m, nil
 }
 
-// maxDecision bounds the length of a decision's line.
+// maxDecision bounds the length of a line with a decision.
 const maxDecision = 1 << 30

@@ -21,10 +21,8 @@ const dimension = 8
 func described() Descriptor {
 	d := Descriptor{
 		Predicts: LogOdds,
-		Vector: Vector{
-			Version: 1, Dimension: dimension, Bias: true, Norm: "unit", Ranges: []Range{{"hour", 0, 24, true}},
-		},
-		Noise: &Noise{[]uint64{1, 2, 4}, []float64{4, 2, 1}},
+		Vector:   Vector{Version: 1, Dimension: dimension, Bias: true, Norm: "unit", Ranges: []Range{{"hour", 0, 24, true}}},
+		Noise:    &Noise{[]uint64{1, 2, 4}, []float64{4, 2, 1}},
 	}
 	d.Names = d.Vector.names()
 	return d
@@ -74,18 +72,18 @@ func taken(t testing.TB, d Descriptor, partitions int, decisions ...[]byte) *Mod
 }
 
 type answered struct {
-	Stream    string
-	Step      uint64
-	Time      int64
-	Clock     string
-	Age       float64
-	Predicts  string
-	Score     float64
-	Deviation *float64
-	Most      float64 `json:"deviation_most"`
-	LogOdds   float64 `json:"log_odds"`
-	Scores    map[string]float64
-	Error     string
+	Stream       string
+	Step         uint64
+	Time         int64
+	Clock        string
+	Age          float64
+	Predicts     string
+	Score        float64
+	Deviation    *float64
+	MaxDeviation float64 `json:"deviation_most"`
+	LogOdds      float64 `json:"log_odds"`
+	Scores       map[string]float64
+	Error        string
 }
 
 func read(t testing.TB, text []byte) answered {
@@ -101,7 +99,7 @@ func read(t testing.TB, text []byte) answered {
 func TestScoreIsOfTheWeights(t *testing.T) {
 	v := schemas.Vector{Indices: []int32{6, 1}, Values: []float64{0.6, -0.8}}
 	now := time.UnixMilli(5e11 + 2500)
-	value, noise := 0.6*7-0.8*2+10, 1.0 // deviation of step 4 for a vector of norm 1
+	value, noise := 0.6*7-0.8*2+10, 1.0 // noise: deviation at step 4 for a vector of norm 1
 	p := 1 / (1 + math.Exp(-value))
 	for _, c := range []struct {
 		change    func(*Descriptor)
@@ -129,7 +127,8 @@ func TestScoreIsOfTheWeights(t *testing.T) {
 			t.Fatal(err)
 		}
 		a := read(t, m.AppendAnswer(nil, model, v, now))
-		if math.Abs(a.Score-c.score) > 1e-12 || a.Stream != "trips" || a.Step != 4 || math.Abs(a.Most-c.most) > 1e-12 {
+		if math.Abs(a.Score-c.score) > 1e-12 || a.Stream != "trips" || a.Step != 4 ||
+			math.Abs(a.MaxDeviation-c.most) > 1e-12 {
 			t.Errorf("%+v, want %g, most %g", a, c.score, c.most)
 		}
 		if (a.Deviation == nil) != (c.deviation < 0) || a.Deviation != nil && math.Abs(*a.Deviation-c.deviation) > 1e-12 {
@@ -159,7 +158,8 @@ func TestRewardsAreOfEachArm(t *testing.T) {
 	}
 }
 
-// TestModelsAreFoundByStreamOrKey checks the choice of a model; for a key it must be the partition that Kafka chooses.
+// TestModelsAreFoundByStreamOrKey checks the choice of a model. For a key, it must be the model of the partition that
+// Kafka chooses.
 func TestModelsAreFoundByStreamOrKey(t *testing.T) {
 	m := taken(t, described(), 3, decision("0", 1), decision("1", 7), decision("2", 1))
 	for _, c := range []struct {
@@ -187,7 +187,8 @@ func TestModelsAreFoundByStreamOrKey(t *testing.T) {
 	}
 }
 
-// TestLinesHaveAnAnswerEach checks that each line has an answer, and that answers to bad lines contain nothing of them.
+// TestLinesHaveAnAnswerEach checks that each line has an answer, and that answers to bad lines contain nothing of the
+// lines.
 func TestLinesHaveAnAnswerEach(t *testing.T) {
 	m := taken(t, described(), 3, decision("0", 1), decision("1", 7), decision("2", 1))
 	in := "JFK\t{\"features\":{\"hour\":3}}\nLGA\t{\"secret\":1}\nno tab\nLGA\t{\"features\":{\"a\":\"b\"},\"label\":7}\n"
@@ -208,7 +209,8 @@ func TestLinesHaveAnAnswerEach(t *testing.T) {
 	}
 }
 
-// TestLinesAnswerBeforeTheNextOne checks that each line is answered before the next is read, as a co-process needs.
+// TestLinesAnswerBeforeTheNextOne checks that each line is answered before the next line is read, because a co-process
+// needs this.
 func TestLinesAnswerBeforeTheNextOne(t *testing.T) {
 	m := taken(t, described(), 1, decision("0", 1))
 	asks, in := io.Pipe()
@@ -232,8 +234,8 @@ func TestLinesAnswerBeforeTheNextOne(t *testing.T) {
 	}
 }
 
-// TestServerKeepsItsLimits checks the limits: one path, one method, a largest body, and answers without contents of
-// events.
+// TestServerKeepsItsLimits checks the limits of the server: one path, one method, a largest size of a body, and answers
+// without contents of events.
 func TestServerKeepsItsLimits(t *testing.T) {
 	d := described()
 	m := taken(t, d, 3, decision("0", 1), decision("1", 7), decision("2", 1))
@@ -348,7 +350,7 @@ func FuzzLines(f *testing.F) {
 		for _, keyed := range []bool{false, true} {
 			var out bytes.Buffer
 			a := Asked{Decoder: opened(t, m.Descriptor), Longest: 1 << 10, Stream: "1", Keyed: keyed}
-			_ = m.Lines(bytes.NewReader(in), &out, a) // the error counts invalid lines
+			_ = m.Lines(bytes.NewReader(in), &out, a) // the error only counts invalid lines
 			want := bytes.Count(in, []byte("\n"))
 			if len(in) > 0 && in[len(in)-1] != '\n' {
 				want++

@@ -9,11 +9,11 @@ import (
 	"oriel/schemas"
 )
 
-// Limits of the server. Scores take microseconds. A slow client must not keep a connection, and no client may use up
-// the memory of others.
+// Limits of the server. A score takes microseconds. A slow client must not keep a connection, and no client may use up
+// the memory for other clients.
 const (
-	Connections   = 256              // most open connections
-	concurrent    = 16               // most events that are decoded at once
+	Connections   = 256              // largest number of open connections
+	concurrent    = 16               // largest number of events that are decoded at once
 	headerTimeout = 5 * time.Second  // limit for reading a request's header
 	readTimeout   = 10 * time.Second // limit for reading a whole request
 	writeTimeout  = 10 * time.Second // limit for sending a response
@@ -22,14 +22,15 @@ const (
 	headerBytes   = 16 << 10
 )
 
-// Headers by which a request names a stream's model. They are not in the path, because proxies log paths.
+// Headers by which a request names a stream, or the record key that decides the stream. They are not in the path,
+// because proxies log paths.
 const (
 	streamHeader = "Oriel-Stream"
 	keyHeader    = "Oriel-Key"
 )
 
 // NewServer returns a server of POST /score, whose body is an event. It writes no log, because events are private. open
-// makes a decoder, and a applies to requests that name neither a stream nor a key.
+// makes a decoder. a applies to requests that name neither a stream nor a key.
 func (m *Models) NewServer(open func() (schemas.EventDecoder, error), a Asked) (*http.Server, error) {
 	decoders := make(chan schemas.EventDecoder, concurrent)
 	for range concurrent {
@@ -100,5 +101,5 @@ func answer(w http.ResponseWriter, status int, text []byte) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	_, _ = w.Write(append(text, '\n')) // an error means that the client is gone
+	_, _ = w.Write(append(text, '\n')) // Write fails only if the client is gone
 }

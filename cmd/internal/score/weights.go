@@ -10,17 +10,17 @@ import (
 	"text/tabwriter"
 )
 
-// Weight is a number of a model, and the names that share it.
+// Weight is a number of a model, and the names of the features that share it.
 type Weight struct {
 	Arm        string
-	Name       string // for example "coordinate 7" if the name is unknown
+	Name       string // name of the coordinate, for example "coordinate 7" if it is unknown
 	Coordinate int
-	Value      float64 // weight of the named feature, sign included
+	Value      float64 // weight of the first named feature, including the feature's sign
 	Deviation  float64 // deviation of the privacy noise; NaN: unknown
 }
 
-// Named adds names of features to the descriptor. A line "name" is a number or boolean feature, "name=text" a text
-// feature.
+// Named adds names of features to the descriptor. A line "name" is a feature that is a number or boolean; a line
+// "name=text" is a text feature.
 func (d *Descriptor) Named(lines []string) {
 	for _, line := range lines {
 		name, text, isText := strings.Cut(line, "=")
@@ -35,8 +35,8 @@ func (d *Descriptor) Named(lines []string) {
 	}
 }
 
-// Weights returns the weights of a model, the largest first. A coordinate shared by several names has all of them
-// (NameOf).
+// Weights returns the weights of a model, the largest first. A coordinate that several features share has all their
+// names (NameOf).
 func (d *Descriptor) Weights(m *Model) []Weight {
 	all := make([]Weight, len(m.Weights))
 	for i, x := range m.Weights {
@@ -58,8 +58,8 @@ func (d *Descriptor) Weights(m *Model) []Weight {
 	return all
 }
 
-// NameOf returns the names that share a coordinate, and the sign of the first. Each further name follows its own sign
-// if that differs from the first.
+// NameOf returns the names of the features that share a coordinate, and the sign of the first. Each further name has
+// its own sign in front if this sign differs from the first.
 func (d *Descriptor) NameOf(coordinate int) (name string, sign float64) {
 	for _, n := range d.Names {
 		switch {
@@ -103,7 +103,7 @@ func (d *Descriptor) PrintWeights(w io.Writer, m *Model, top int) error {
 	return t.Flush()
 }
 
-// printable returns a name without control characters, which could move the cursor.
+// printable returns a name without control characters, because they could move the terminal's cursor.
 func printable(name string) string {
 	quoted := fmt.Sprintf("%+q", name)
 	if plain := quoted[1 : len(quoted)-1]; plain == name {

@@ -23,13 +23,13 @@ var allFlights = flag.String("flights", "", "CSV of flights with columns carrier
 	"TestAggregateCovers "+
 	"sends all of them, twenty times; takes some minutes")
 
-// seeds is the number of partitions with the same events; each has its own noise.
+// seeds is the number of partitions. All have the same events, but each has its own noise.
 const seeds = 20
 
 // z95 is the two-sided quantile at 95 %: Φ(z) − Φ(−z) = 0.95.
 const z95 = 1.959963984540054
 
-// row is an event: its cell, or −1 if it has none, and its value.
+// row is an event: its cell, or −1 for none, and its value.
 type row struct {
 	cell  int
 	value float64
@@ -39,8 +39,8 @@ type row struct {
 // moments holds Σw, Σwx and Σwx² of a cell.
 type moments [3]float64
 
-// share counts the intervals that contain the true value, among all intervals, by cluster. Clusters are independent of
-// each other.
+// share counts, by cluster, all intervals and those that contain the true value. Clusters are independent of each
+// other.
 type share struct{ hits, all map[int]float64 }
 
 func (s share) add(cluster int, hit bool) {
@@ -66,9 +66,10 @@ func (s share) of() (share, spread, n float64) {
 }
 
 // TestAggregateCovers checks the stated errors of aggregate on twenty streams with the same events, served through a
-// broker. Counts deviate by as much as decisions state. Intervals at 95 % of counts, sums, means and variances contain
-// the true value in 95 % of cases. The long form uses all flights, by carrier and hour, with memories of 1000, 16 000
-// and 250 000 for life at ε = 1. Deviations must then be right within 2 %, and shares within three standard errors:
+// broker. Counts must deviate by as much as decisions state. Intervals at 95 % of counts, sums, means and variances
+// must contain the true value in 95 % of cases. The long form uses all flights, by carrier and hour, with memories of
+// 1000, 16 000 and 250 000 steps for life at ε = 1. Deviations must then be right to within 2 %, and shares to within
+// three standard errors:
 //
 //	go test ./cmd/internal/servedtest -run TestAggregateCovers -flights flights.csv -timeout 2h -v
 func TestAggregateCovers(t *testing.T) {
@@ -137,8 +138,8 @@ func servesSeeds(t *testing.T, rows []row, memories []uint64, every int, more ma
 	return f
 }
 
-// looksAt reports whether a view is compared with the true values at this step. Compared steps are two memories apart;
-// a longer memory is compared at the last decision alone.
+// looksAt reports whether the test compares a view with the true values at this step. Compared steps are two memories
+// apart; views with a longer memory are compared only at the last decision.
 func looksAt(step, memory uint64, rows, every int) bool {
 	gap := max(every, 2*int(memory))
 	if gap > rows {
@@ -147,7 +148,8 @@ func looksAt(step, memory uint64, rows, every int) bool {
 	return int(step)%gap == 0
 }
 
-// reportShares checks that all shares are 95 %, within away standard errors. Shares named in least may be larger.
+// reportShares checks that all shares are 95 %, to within away standard errors. The shares named in least may be
+// larger.
 func reportShares(t *testing.T, shares map[string]share, away float64, least ...string) {
 	t.Helper()
 	for _, name := range slices.Sorted(maps.Keys(shares)) {
@@ -160,7 +162,7 @@ func reportShares(t *testing.T, shares map[string]share, away float64, least ...
 }
 
 // judged adds a view's intervals to shares. It returns the sum of the squared errors of counts, in units of their
-// stated deviations, and their number.
+// stated deviations, and the number of these errors.
 func judged(t *testing.T, d schemas.Decision, view int, truth []moments, seed int, shares map[string]share,
 ) (squares, n float64) {
 	t.Helper()
@@ -181,7 +183,7 @@ func judged(t *testing.T, d schemas.Decision, view int, truth []moments, seed in
 		add("sum", cell, sum-z95*sums, m[1], sum+z95*sums)
 		squares, n = squares+(got-m[0])*(got-m[0])/counts/counts, n+1
 		if !(got > 12*counts) {
-			continue // is not shown
+			continue // decisions do not show this ratio
 		}
 		mean := m[1] / m[0]
 		i := view*cells + cell
@@ -209,20 +211,20 @@ func pool(shares map[string]share, name string, cluster int, low, want, high flo
 	if shares[name].all == nil {
 		shares[name] = share{map[int]float64{}, map[int]float64{}}
 	}
-	slack := 1e-6 * (1 + math.Abs(want)) // of the lattice
+	slack := 1e-6 * (1 + math.Abs(want)) // tolerance for rounding to the lattice
 	shares[name].add(cluster, low-slack <= want && want <= high+slack)
 }
 
-// truthsOf returns the exact sums of each memory, by step and view, at the steps of decisions.
+// truthsOf returns the exact sums for each memory, by step and view, at the steps of decisions.
 func truthsOf(rows []row, cells int, memories []uint64, every int) map[int][][]moments {
 	now, all := make([][]moments, len(memories)), map[int][][]moments{}
 	for view := range now {
 		now[view] = make([]moments, cells)
 	}
-	scale := make([]float64, len(memories)) // of what stands in now, so that a step decays one number
+	scale := make([]float64, len(memories)) // the sums are scale·now, so that a step decays only one number
 	for i, r := range rows {
 		for view, memory := range memories {
-			if i%every == 0 { // bring all to the present
+			if i%every == 0 { // multiply the sums by their scale
 				for cell := range now[view] {
 					for k := range 3 {
 						now[view][cell][k] *= scale[view]
@@ -268,7 +270,8 @@ func few(n int) []row {
 
 var carriers = []string{"9E", "AA", "AS", "B6", "DL", "EV", "F9", "FL", "HA", "MQ", "OO", "UA", "US", "VX", "WN", "YV"}
 
-// flightRows reads the flights that have arrived. Cells are a column's choices times bins of the hour.
+// flightRows reads the flights that have arrived. A cell is a pair of a choice of the column `by` and a bin of the
+// hour.
 func flightRows(t *testing.T, by string, choices []string, hours int) (rows []row) {
 	t.Helper()
 	repotest.EachFlight(t, *allFlights, func(column func(name string) string, late float64) {

@@ -14,9 +14,10 @@ import (
 type weighted struct{ value, weight float64 }
 
 // TestAggregateCoversArmsAndQuantiles checks intervals on twenty streams with the same events, served through a broker.
-// Intervals of differences between arms contain the true value in 95 % of cases. Intervals of quantiles do so at least
-// as often, because bins are so coarse that the intervals are whole bins. The long form, see TestAggregateCovers, uses
-// all flights by origin, with a limit of three standard errors, and finer bins for quantiles, too.
+// Intervals of differences between arms must contain the true value in 95 % of cases. Intervals of quantiles must do so
+// at least as often, because bins are so coarse that the intervals are whole bins. The long form (see
+// TestAggregateCovers) uses all flights by origin, with a limit of three standard errors, and finer bins for quantiles,
+// too.
 func TestAggregateCoversArmsAndQuantiles(t *testing.T) {
 	const arms, others = 3, 4
 	cells, arm, memories, every, away := "a=x|y|z,b=0:4:4", "a", []uint64{50, 200}, 50, 6.11
@@ -77,7 +78,7 @@ func totals(all []weighted) (n, sum float64) {
 	return n, sum
 }
 
-// judgeArms adds the intervals of differences to shares, where decisions show a difference.
+// judgeArms adds the intervals of differences to shares, for the differences that decisions show.
 func judgeArms(t *testing.T, d schemas.Decision, view, others int, truth [][]weighted, seed int,
 	shares map[string]share,
 ) {
@@ -99,14 +100,14 @@ func judgeArms(t *testing.T, d schemas.Decision, view, others int, truth [][]wei
 				want = sum/n - sum0/n0
 			}
 			at := view*(arms-1)*others + i
-			if high[at]-low[at] < 1.99*most { // else it is not shown
+			if high[at]-low[at] < 1.99*most { // otherwise the difference is not shown
 				pool(shares, "difference of "+name, seed, low[at], want, high[at])
 			}
 		}
 	}
 }
 
-// judgeQuantiles adds the intervals of quantiles to shares, where decisions show counts.
+// judgeQuantiles adds the intervals of quantiles to shares, for cells whose counts decisions show.
 func judgeQuantiles(t *testing.T, d schemas.Decision, view int, truth [][]weighted, seed int, shares map[string]share) {
 	t.Helper()
 	cells, shown := len(truth), 12*memberOf(t, d, "count_deviation")[view]

@@ -22,8 +22,8 @@ import (
 )
 
 // TestAggregateIsServed runs aggregate over the cells of a CSV file in each of its three modes, and kills the service
-// in the middle. Decisions must be within their stated errors, topics must name the numbers, and published decisions
-// must equal a replay of the input.
+// in the middle. Decisions must be within their stated errors, the descriptor topic must name the numbers, and
+// published decisions must equal a replay of the input.
 func TestAggregateIsServed(t *testing.T) {
 	for name, more := range map[string]map[string]string{
 		"life": {
@@ -80,12 +80,12 @@ func servesAggregate(t *testing.T, name string, more map[string]string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The first numbers of the first view.
+	// Metrics show the first numbers of the first view.
 	f.awaitMetrics(second,
 		`statistic="count",stream="0"} `+string(schemas.AppendFloat(nil, last.Point[0]))+"\n",
 		`oriel_number{cell="carrier=UA,hour=12:24",`)
 	second.Terminate()
-	// Compare the last view. Of life's memories, the second forgets next to nothing.
+	// Compare the last view. For life there are two memories, and with the second, sums hardly decay in the test.
 	from, views := 0, 1
 	switch name {
 	case "life":
@@ -112,8 +112,8 @@ func servesAggregate(t *testing.T, name string, more map[string]string) {
 		}
 	}
 	for k, x := range want {
-		// A normal deviate exceeds 7 standard deviations once in 10¹¹. A count of 100 decays by 0.007 with the memory
-		// of 10⁶ steps.
+		// A normal deviate exceeds 7 standard deviations with a probability of 10⁻¹¹. A count of 100 decays by 0.007 with the
+		// memory of 10⁶ steps.
 		got, far := last.Point[(views-1)*28+k], 7*sd[k/7][views-1]+2e-4*math.Abs(x)
 		if math.Abs(got-x) > far {
 			t.Errorf("number %d is %g, want %g within %g", k, got, x, far)
@@ -140,7 +140,7 @@ func servesAggregate(t *testing.T, name string, more map[string]string) {
 
 // TestAggregateOfUsersForLife checks user-level privacy for life: all events of a user among any 24 steps are
 // protected, with the contribution's own sensitivity to an exchange. The audit must not refute the user's stated loss,
-// decisions must state it, and kills must change nothing.
+// decisions must state it, and kills must not change the decisions.
 func TestAggregateOfUsersForLife(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, map[string]string{
@@ -184,8 +184,8 @@ func asAggregate(f *fixture) {
 	f.Env["ORIEL_DECISION_GAUGES"] = "2"
 }
 
-// awaitMetrics waits until a service's metrics contain the texts, because commits reach the metrics a moment after they
-// become visible.
+// awaitMetrics waits until a service's metrics contain the texts. Commits reach the metrics a moment after they become
+// visible.
 func (f *fixture) awaitMetrics(p *servicetest.Process, texts ...string) {
 	f.T.Helper()
 	address := regexp.MustCompile(`address=(\S+)`).FindStringSubmatch(p.Output())

@@ -12,8 +12,9 @@ import (
 )
 
 // TestContextsThroughKills serves contexts while the service is killed at the worst places. Each record must have one
-// action on the second topic, with the same bytes for ever, and models must be on the first. Rewards come late, twice,
-// forged and not at all. The learned model must find the right arm, and replay --check must find every decision equal.
+// action on the second topic, with the same bytes for ever, and models must be on the first topic. Some rewards come
+// late, twice, forged or not at all. The learned model must find the right arm, and replay --check must find every
+// decision equal.
 func TestContextsThroughKills(t *testing.T) {
 	t.Parallel()
 	const each, every = 20, 8
@@ -30,7 +31,7 @@ func TestContextsThroughKills(t *testing.T) {
 	actions := func(records int) []records.Record {
 		f.Await(2*time.Minute, fmt.Sprintf("%d actions", records), func() bool {
 			select {
-			case <-running.Done: // killed
+			case <-running.Done: // the service was killed
 				running = f.Start(map[string]string{"TEST_KILL": []string{"committed:3", "produced:4"}[records/each%2]}, "run")
 			default:
 			}
@@ -68,8 +69,8 @@ func TestContextsThroughKills(t *testing.T) {
 			}
 			answer := records.Record{Key: []byte("call-" + strconv.Itoa(k)), Value: []byte(reward)}
 			switch k % 5 {
-			case 0: // it gets no feedback
-			case 1: // twice, the second time with another reward
+			case 0: // this action gets no feedback
+			case 1: // feedback comes twice, the second time with another reward
 				rewards = append(rewards, answer, records.Record{Key: answer.Key, Value: []byte(`{"reward":0.5}`)})
 			case 2:
 				late = append(late, answer)

@@ -1,3 +1,3 @@
-// Package servedtest serves operators. Each of its tests runs the processes of a deployment, kills some, and checks
-// what the operator has published.
+// Package servedtest serves operators. Each of its tests runs the processes of a deployment, kills some of them, and
+// checks what the operator has published.
 package servedtest

@@ -11,13 +11,13 @@ import (
 	"oriel/pipeline/kafka/records"
 )
 
-// TestExperimentsInTurn gives a stream that runs its next experiment, and kills the service before, at and behind the
-// first step of it. The process that runs must take the new experiment up without a restart. Decisions must say of
-// which experiment they are, and equal a replay from before the experiment was given.
+// TestExperimentsInTurn starts the next experiment of a running stream, and kills the service before, at and after the
+// first step of the experiment. The running process must start the new experiment without a restart. Decisions must
+// name their experiment, and equal a replay from a checkpoint before the experiment was announced.
 func TestExperimentsInTurn(t *testing.T) {
 	tiertest.Slow(t, "TestAggregateIsServed")
 	t.Parallel()
-	const batch, ahead = 20, 100 // steps that an experiment is given ahead
+	const batch, ahead = 20, 100 // number of steps before its start at which an experiment is announced
 	f := newFixture(t, 1, map[string]string{
 		"ORIEL_WINDOW": "lifetime", "ORIEL_MEMORY": "64", "ORIEL_MECHANISM": "blt", "ORIEL_BATCH": fmt.Sprint(batch),
 	})
@@ -49,7 +49,7 @@ func TestExperimentsInTurn(t *testing.T) {
 		t.Fatalf("said %q", said)
 	}
 	send(ahead)
-	f.AwaitTaken(time.Minute, int64(sent)) // the process that ran before has gone on
+	f.AwaitTaken(time.Minute, int64(sent)) // waits until the process that ran before has consumed them
 	_ = running.Cmd.Process.Kill()
 	<-running.Done
 	send(2)

@@ -19,8 +19,8 @@ func newFixture(t *testing.T, partitions int, more map[string]string) *fixture {
 }
 
 // auditDoesNotRefute audits the settings. So few runs can refute only an operator that leaks a value directly; the
-// auditor's own tests use many runs. The short form checks the loss up to an age of 8 steps, and audits one row of each
-// table.
+// auditor's own tests use many runs. The short form checks the loss only up to an age of 8 steps, and audits one row of
+// each test's table.
 func (f *fixture) auditDoesNotRefute() {
 	f.T.Helper()
 	runs, steps := tiertest.Runs("2", "20"), tiertest.Runs("8", "0")

@@ -11,8 +11,8 @@ import (
 )
 
 // servedThroughKills sends records to a service that is killed at a commit and at random moments. It checks that all
-// are consumed, that published decisions equal a replay of the input, and that nothing else of an event appears. It
-// returns the decisions, and the last of them as a table.
+// records are consumed, that published decisions equal a replay of the input, and that no other contents of an event
+// appear. It returns the decisions, and the last of them as a table.
 func (f *fixture) servedThroughKills(records []records.Record) (decisions []records.Record, shown string) {
 	f.T.Helper()
 	t, half, whole := f.T, len(records)/2, len(records)
@@ -22,7 +22,7 @@ func (f *fixture) servedThroughKills(records []records.Record) (decisions []reco
 	<-first.Done
 	again := f.Start(nil, "run")
 	f.AwaitTaken(time.Minute, int64(half))
-	_ = again.Cmd.Process.Kill() // anywhere, as kill -9
+	_ = again.Cmd.Process.Kill() // dies at an arbitrary point, as by kill -9
 	<-again.Done
 	saved := filepath.Join(t.TempDir(), "saved")
 	f.Must("replay", "--save", saved, "--partition", "0")
@@ -52,8 +52,9 @@ func (f *fixture) servedThroughKills(records []records.Record) (decisions []reco
 	return f.Read(f.Topic("decisions"), 0, false), shown
 }
 
-// checkpointBeside kills a service at a random moment, and saves a checkpoint while another one takes over. The new
-// service ends the transaction that the killed one left open, and is killed too. The test starts the next service.
+// checkpointBeside kills a service at a random moment, and saves a checkpoint while another service takes over. The new
+// service ends the transaction that the killed one left open, and is killed too. The caller must start the next
+// service.
 func (f *fixture) checkpointBeside(running *servicetest.Process) (file string) {
 	f.T.Helper()
 	_ = running.Cmd.Process.Kill()

@@ -14,7 +14,7 @@ import (
 // tail must work, and another memory must be refused.
 func TestAMemoryThroughKillsAndResets(t *testing.T) {
 	t.Parallel()
-	const before, all = 2040, 2070 // resets follow each 2048 steps of a memory of 2
+	const before, all = 2040, 2070 // with a memory of 2 steps, a reset follows every 2048 steps
 	f := newFixture(t, 1, map[string]string{
 		"ORIEL_WINDOW": "lifetime", "ORIEL_MEMORY": "2", "ORIEL_MECHANISM": "blt", "ORIEL_START_REGULARIZER": "3",
 	})
@@ -50,18 +50,18 @@ func (f *fixture) killedAndBack(point string, taken int64) *servicetest.Process 
 }
 
 // TestUsersOfAMemoryThroughKillsAndResets runs user-level privacy with decaying sums through kills before and after a
-// reset. A user's events must be kept apart, and are protected together among any window of steps. Decisions and the
-// log must state this, replay --check must agree, and another window must be refused. An audit with all of a user's
-// events in the window must not refute it.
+// reset. Events of a user that are too close must be refused, and all events of a user within any window are protected
+// together. Decisions and the log must state this, replay --check must agree, and another window must be refused. An
+// audit with all of a user's events in the window must not refute the claim.
 func TestUsersOfAMemoryThroughKillsAndResets(t *testing.T) {
 	t.Parallel()
-	const part, all = 2010, 2070 // resets follow each 2048 steps of a memory of 2
+	const part, all = 2010, 2070 // with a memory of 2 steps, a reset follows every 2048 steps
 	f := newFixture(t, 1, map[string]string{
 		"ORIEL_WINDOW": "lifetime", "ORIEL_MEMORY": "2", "ORIEL_MECHANISM": "blt", "ORIEL_START_REGULARIZER": "3",
 		"ORIEL_USER_ID": "key", "ORIEL_USER_SEPARATION": "5", "ORIEL_USER_WINDOW": "12",
 	})
 	f.Must("topics")
-	records := servicetest.Crowd(all)
+	records := servicetest.OfNineUsers(all)
 	f.Send(0, records[:part]...)
 	f.killedAndBack("produced:2", part).Says(
 		"among any user_window_steps", "user_window_steps=12", "separation_steps=5",

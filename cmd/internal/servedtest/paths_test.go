@@ -14,13 +14,14 @@ import (
 	"oriel/cmd/internal/repotest"
 )
 
-// TestShortestPathsOfAirlines learns the airport and airline with the least delay for leaving New York, from the hours
-// of half a year, through a broker at ε = 4. A path leads from the city to an airport, to an airline there, and out. An
-// event is an hour: the mean delay of each airline at each airport, from 0 to 60 minutes, and 15 if none flew.
+// TestShortestPathsOfAirlines learns, through a broker at ε = 4, with which airline and from which airport flights
+// leave New York with the least delay. A path leads from the city to an airport, to an airline at this airport, and
+// out. An event is one hour of half a year: the mean delay of each airline at each airport, from 0 to 60 minutes, and
+// 15 if none flew.
 func TestShortestPathsOfAirlines(t *testing.T) {
 	t.Parallel()
 	hours := delaysByHour(t)
-	var pairs []string // airport and airline, with at least 300 flights
+	var pairs []string // pairs of airport and airline with at least 300 flights
 	total := map[string][2]float64{}
 	for _, hour := range hours {
 		for pair, delays := range hour {
@@ -86,13 +87,13 @@ func TestShortestPathsOfAGrid(t *testing.T) {
 	const side, events = 6, 3200
 	rng := rand.New(rand.NewPCG(6, 6))
 	var edges []string
-	var chances []float64
+	var probabilities []float64
 	for i := range side {
 		for j := range side {
 			for _, to := range [][2]int{{i + 1, j}, {i, j + 1}} {
 				if to[0] < side && to[1] < side {
 					edges = append(edges, fmt.Sprintf("%d-%d>%d-%d", i, j, to[0], to[1]))
-					chances = append(chances, rng.Float64())
+					probabilities = append(probabilities, rng.Float64())
 				}
 			}
 		}
@@ -100,7 +101,7 @@ func TestShortestPathsOfAGrid(t *testing.T) {
 	costs := make([][]float64, events)
 	for k := range costs {
 		costs[k] = make([]float64, len(edges))
-		for i, p := range chances {
+		for i, p := range probabilities {
 			if rng.Float64() < p {
 				costs[k][i] = 1
 			}
@@ -108,15 +109,15 @@ func TestShortestPathsOfAGrid(t *testing.T) {
 	}
 	price := func(x []float64) (sum float64) {
 		for i, v := range x {
-			sum += chances[i] * v
+			sum += probabilities[i] * v
 		}
 		return sum
 	}
-	reached := map[string]float64{"0-0": 0} // edges of each crossing come before those behind it
+	reached := map[string]float64{"0-0": 0} // the edges into a crossing are listed before the edges out of it
 	for i, edge := range edges {
 		from, to, _ := strings.Cut(edge, ">")
-		if far, known := reached[to]; !known || reached[from]+chances[i] < far {
-			reached[to] = reached[from] + chances[i]
+		if far, known := reached[to]; !known || reached[from]+probabilities[i] < far {
+			reached[to] = reached[from] + probabilities[i]
 		}
 	}
 	best := reached[fmt.Sprintf("%d-%d", side-1, side-1)]

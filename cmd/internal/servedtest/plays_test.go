@@ -23,13 +23,13 @@ const answers, long = 20, 60
 
 var rounds = tiertest.Runs(long/2, long)
 
-// player is an operator whose actions are carried out, with the feedback that they get.
+// player is an operator whose actions the test carries out and gives feedback on.
 type player struct {
 	env    map[string]string
-	member string // that an answer says
+	member string // member of a feedback record that has the value
 	value  func(d schemas.Decision) string
 	learnt func(last schemas.Decision) bool
-	whole  bool // it has not learnt before the last of the long form's rounds
+	whole  bool // needs all rounds of the long form to learn
 }
 
 // oneArm is a player with three arms, of which the middle one is best.
@@ -41,7 +41,7 @@ var oneArm = player{
 	learnt: func(last schemas.Decision) bool { return last.Point[0] == 1 },
 }
 
-// onePoint is a player with a disc of actions. The loss is half the squared distance from the best point.
+// onePoint is a player whose actions are in a disc. The loss is half the squared distance from the best point.
 var onePoint = player{
 	env: map[string]string{
 		"ORIEL_OPERATOR": "bandit", "ORIEL_SET": "l2-ball", "ORIEL_RADIUS": "1", "ORIEL_DIMENSION": "2",
@@ -53,8 +53,8 @@ var onePoint = player{
 	learnt: func(last schemas.Decision) bool { return fromBest(centreOf(last)) < 0.3*fromBest([]float64{0, 0}) },
 }
 
-// oneSet is a player with four elements, of which east and west have the largest reward together. At the end it no
-// longer explores.
+// oneSet is a player with four elements, of which east and west have the largest reward together. At the end it must no
+// longer explore.
 func oneSet(more map[string]string, found func(set string) bool) player {
 	env := map[string]string{
 		"ORIEL_OPERATOR": "sets", "ORIEL_ELEMENTS": "north,east,south,west", "ORIEL_PICK": "2", "ORIEL_EPSILON": "60",
@@ -78,8 +78,9 @@ func oneSet(more map[string]string, found func(set string) bool) player {
 	}
 }
 
-// setHalved must find the best set. setDrawn draws sets by the exponential mechanism, and so few rounds teach it
-// little. Its last rounds do not explore: ORIEL_DELAY is 2, so their feedback would come too late to be used.
+// setHalved finds a set by successive halving, and must find the best one. setDrawn draws sets by the exponential
+// mechanism, and learns little in so few rounds. Its last rounds do not explore: ORIEL_DELAY is 2, so their feedback
+// would come too late to be used.
 var (
 	setHalved = oneSet(map[string]string{
 		"ORIEL_MECHANISM": "once-gamma", "ORIEL_WINDOW": "lifetime", "ORIEL_TRIES": "2",
@@ -106,8 +107,8 @@ func fromBest(x []float64) float64 { return ((x[0]-0.6)*(x[0]-0.6) + (x[1]+0.3)*
 func decimal(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
 // TestPlaysThroughKills carries out actions while their service is killed at the worst places. Each action must be
-// published once, with the same bytes for ever. Feedback comes late, twice, forged and not at all. The operator must
-// learn the best action, and an undisturbed replay --check must find every decision equal.
+// published once, with the same bytes for ever. Some feedback comes late, twice, forged or not at all. The operator
+// must learn the best action, and an undisturbed replay --check must find every decision equal.
 func TestPlaysThroughKills(t *testing.T) {
 	t.Parallel()
 	for name, p := range map[string]player{
@@ -131,8 +132,9 @@ func playsThroughKills(t *testing.T, p player) {
 	f.plays(p.env, map[string]string{"ORIEL_BATCH": strconv.Itoa(count), "ORIEL_DELAY": "2"})
 	f.Must("topics")
 
-	out := map[uint64]schemas.Decision{} // by play
-	// Kill during the opening, then after the repeated opening during the first actions, and then during these again.
+	out := map[uint64]schemas.Decision{} // published actions, by number
+	// Kill during the opening, then during the first actions after the repeated opening, and then during these actions
+	// again.
 	for _, place := range []string{"produced:1", "produced:2", "produced:1"} {
 		<-f.Start(map[string]string{"TEST_KILL": place}, "run").Done
 	}
@@ -146,7 +148,7 @@ func playsThroughKills(t *testing.T, p player) {
 	hear := func(upTo int) {
 		f.Await(2*time.Minute, fmt.Sprintf("%d plays", upTo), func() bool {
 			select {
-			case <-running.Done: // killed
+			case <-running.Done: // the service was killed
 				running = f.Start(map[string]string{"TEST_KILL": []string{"committed:3", "produced:4"}[upTo/offered%2]}, "run")
 			default:
 			}
@@ -173,10 +175,10 @@ func playsThroughKills(t *testing.T, p player) {
 			out[d.Index] = d
 			value := p.value(d)
 			switch d.Index % 5 {
-			case 0: // it gets no feedback
-			case 1: // twice, the second time with another value
+			case 0: // this action gets no feedback
+			case 1: // feedback comes twice, the second time with another value
 				events = append(events, answer(d.Index, p.member, value), answer(d.Index, p.member, "0.5"))
-			case 2: // an unknown key, and a malformed event
+			case 2: // feedback with an unknown key, and a malformed event
 				events = append(events, records.Record{Key: []byte("forged"), Value: []byte(`{"` + p.member + `":1}`)})
 			default:
 				events = append(events, answer(d.Index, p.member, value))
@@ -199,7 +201,7 @@ func playsThroughKills(t *testing.T, p player) {
 
 // plays changes the fixture into a deployment of an operator whose input is feedback to its actions.
 func (f *fixture) plays(env, more map[string]string) {
-	maps.DeleteFunc(f.Env, func(name, _ string) bool { // of another operator
+	maps.DeleteFunc(f.Env, func(name, _ string) bool { // removes settings of the fixture's own operator
 		return slices.Contains([]string{
 			"ORIEL_UPDATE", "ORIEL_LOSS", "ORIEL_SET", "ORIEL_RADIUS", "ORIEL_DIMENSION", "ORIEL_STRONG_CONVEXITY", "ORIEL_CLIP",
 			"ORIEL_DELTA",
@@ -221,7 +223,8 @@ func answer(play uint64, member, value string) records.Record {
 	return records.Record{Key: strconv.AppendUint(nil, play, 10), Value: []byte(`{"` + member + `":` + value + `}`)}
 }
 
-// checkPlays checks that each action is committed once, and that it has one value in all committed and aborted records.
+// checkPlays checks that each action is committed once, and that it has only one value in all committed and aborted
+// records.
 func checkPlays(t *testing.T, f *fixture, offered, rounds int) {
 	t.Helper()
 	values := map[uint64]string{}
@@ -247,12 +250,12 @@ func checkPlays(t *testing.T, f *fixture, offered, rounds int) {
 }
 
 // TestCarriersAsABandit runs the example of the operator's page, with its settings, through a broker at ε = 1. An
-// action chooses a carrier; the loss is the delay of one of its flights, minutes. At the end the carriers with the
-// least delay must be chosen.
+// action chooses a carrier; the loss is the delay, in minutes, of one of the carrier's flights. At the end the carriers
+// with the smallest delay must be chosen.
 //
-// Forty random keys gave 8.75 minutes in the last tenth of 60 000 actions, with a standard deviation of 0.04. In 20 000
-// actions they gave 9.00 and 0.32. The short form allows six of these deviations, and still rejects actions that learn
-// nothing.
+// Over forty random keys, the mean delay in the last tenth of 60 000 actions was 8.75 minutes, with a standard
+// deviation of 0.04. In the last tenth of 20 000 actions it was 9.00, with a standard deviation of 0.32. The short form
+// allows six of these deviations, and still rejects actions that learn nothing.
 func TestCarriersAsABandit(t *testing.T) {
 	t.Parallel()
 	total := tiertest.Runs(20_000, 60_000)
@@ -291,7 +294,7 @@ func TestCarriersAsABandit(t *testing.T) {
 	}
 }
 
-// playsOfReadme changes the fixture into a deployment with the settings of an example, under its own name.
+// playsOfReadme changes the fixture into a deployment with the settings of an example, but under the fixture's name.
 func (f *fixture) playsOfReadme(env map[string]string) {
 	f.plays(env, map[string]string{"ORIEL_NAME": f.Name, "ORIEL_INPUT_TOPIC": f.Env["ORIEL_INPUT_TOPIC"]})
 }
@@ -305,8 +308,8 @@ func (f *fixture) saysOfReadme(text, said string) {
 
 // TestMinutesToAllowAsABandit runs the example of the operator's page, with its settings, at ε = 1. It learns how many
 // minutes of delay to allow for in the morning and in the evening. Each allowed minute costs 0.1, and each minute of
-// delay beyond it costs 1, up to 60 for a flight. An action is a day with one flight of each; only its total cost is
-// reported.
+// delay beyond the allowed ones costs 1, up to 60 for a flight. An action stands for a day with one flight in the
+// morning and one in the evening; only its total cost is reported.
 func TestMinutesToAllowAsABandit(t *testing.T) {
 	t.Parallel()
 	const most = 100.0
@@ -353,8 +356,8 @@ func TestMinutesToAllowAsABandit(t *testing.T) {
 	}
 }
 
-// carryOut sends feedback with its loss to every action as soon as it is read, until total actions are done. The
-// settings must have as many actions in a round as pieces of feedback, and no delay.
+// carryOut sends feedback with its loss on every action as soon as the action is read, until total actions are carried
+// out. The settings must have as many actions in a round as pieces of feedback, and no delay.
 func (f *fixture) carryOut(total int, loss func(d schemas.Decision, carried int) float64) {
 	f.T.Helper()
 	f.Must("topics")
@@ -389,8 +392,8 @@ type flight struct {
 	hour    int
 }
 
-// lateness returns the arrival delays of flights, minutes, by group. under names the group of a flight; it is empty for
-// flights to leave out.
+// lateness returns the arrival delays of flights, minutes, by group. under returns the group of a flight, or "" to omit
+// the flight.
 func lateness(t *testing.T, under func(flight) string) map[string][]float64 {
 	t.Helper()
 	flights := map[string][]float64{}

@@ -13,13 +13,14 @@ import (
 	"oriel/cmd/internal/repotest"
 )
 
-// TestPortfolioOfStocks spreads wealth over 36 stocks for 22 years, through a broker at ε = 4 of the newest 1024 days,
-// with one call of the local linear oracle (LLOO) a day and the proved constants. Each day's return uses the decision
-// that was public before that day. These prices teach next to nothing, with or without privacy: final wealth is 3.28 to
-// 3.32 without noise and 3.30 for the even portfolio (TestNYSE of operators/coco). So the test checks that decisions
-// stay portfolios, that they move as far as the oracle moves, and that noise does not ruin them. Over twenty keys, the
-// logarithm of wealth was between 0.13 below and 0.08 above the even portfolio's, with a deviation of 0.06. Between
-// 0.20 and 0.23 of the wealth was moved, with a deviation of 0.01. The limits are at least 6.11 deviations away.
+// TestPortfolioOfStocks distributes wealth over 36 stocks for 22 years, through a broker. It protects the newest 1024
+// days at ε = 4, with one call of the local linear oracle (LLOO) a day and the proved constants. Each day's return uses
+// the decision that was public before the day. These prices teach almost nothing, with or without privacy: final wealth
+// is 3.28 to 3.32 without noise and 3.30 for the even portfolio (TestNYSE of operators/coco). So the test checks that
+// decisions stay portfolios, that they move as far as the oracle moves, and that noise does not ruin them. Over twenty
+// keys, the logarithm of wealth was between 0.13 below and 0.08 above the even portfolio's, with a standard deviation
+// of 0.06. Between 0.20 and 0.23 of the wealth was moved, with a standard deviation of 0.01. The limits are at least
+// 6.11 such deviations away.
 func TestPortfolioOfStocks(t *testing.T) {
 	t.Parallel()
 	const stocks = 36
@@ -33,7 +34,8 @@ func TestPortfolioOfStocks(t *testing.T) {
 		"ORIEL_EMIT_EVERY": "1",
 	}, nil)
 	all := f.decisionsOf("relatives", days, 1)
-	var learned, even, moved float64 // logarithms of wealth, from 1 after the first day; way from the even portfolio
+	// logarithms of wealth since the first day, of decisions and of the even portfolio; distance from the even portfolio
+	var learned, even, moved float64
 	for day, d := range all[:len(all)-1] {
 		var whole, paid, mean, way float64
 		for i, x := range d.Point {

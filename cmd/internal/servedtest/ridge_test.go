@@ -14,8 +14,8 @@ import (
 )
 
 // TestRidgeIsServed serves regression weights from private second moments and from residuals, over each kind of sum,
-// and kills the service in the middle. The weights must be close to the true ones, nothing else of an event may appear,
-// and published decisions must equal a replay of the input.
+// and kills the service in the middle. The weights must be close to the true ones, no other contents of an event may
+// appear, and published decisions must equal a replay of the input.
 func TestRidgeIsServed(t *testing.T) {
 	for name, more := range map[string]map[string]string{
 		"moments for life": {
@@ -68,8 +68,7 @@ func servesRidge(t *testing.T, more map[string]string, audits bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The true weight is 160 a unit of the first feature. The regulariser and the shift shrink it at most by half at
-	// this ε.
+	// The true weight of the first feature is 160. The regulariser and the shift shrink it at most by half at this ε.
 	if w := last.Point[0]; !(w > 40 && w < 240) || math.Abs(last.Point[5]) > 60 {
 		t.Errorf("weights %v", last.Point)
 	}

@@ -10,8 +10,8 @@ import (
 	"oriel/schemas"
 )
 
-// decisionsOf sends rows of numbers to a service that emits one decision for this many events, and returns its
-// decisions when all are consumed. Each row is an event with one member.
+// decisionsOf sends rows of numbers to a service that publishes one decision for every `every` events. It returns the
+// decisions once all rows are consumed. Each row is an event with one member.
 func (f *fixture) decisionsOf(member string, rows [][]float64, every int) []schemas.Decision {
 	f.T.Helper()
 	f.Must("topics")

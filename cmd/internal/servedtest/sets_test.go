@@ -13,8 +13,8 @@ import (
 	"oriel/schemas"
 )
 
-// TestSetsAreServed serves sets of places that cover events, and sets of elements with a reward for events, and kills
-// the service in the middle. The sets must have the most wanted elements, nothing else of an event may appear, and
+// TestSetsAreServed serves sets of places that cover events, and sets of elements that events reward, and kills the
+// service in the middle. The sets must have the most wanted elements, no other contents of an event may appear, and
 // published decisions must equal a replay of the input.
 func TestSetsAreServed(t *testing.T) {
 	for name, more := range map[string]map[string]string{
@@ -52,7 +52,7 @@ func servesSets(t *testing.T, more map[string]string, audits bool) {
 	}
 	list := make([]records.Record, 640)
 	for i := range list {
-		best := 1 + i%2*2 // south and west; elements 1 and 3
+		best := 1 + i%2*2 // elements 1 and 3, that is south and west, in turn
 		text := `{"place":"` + []string{"", "south", "", "west"}[best] + `"}`
 		if !histogram {
 			text = fmt.Sprintf(`{"values":{"indices":[0,%d],"values":[0.1,1.5]}}`, best)

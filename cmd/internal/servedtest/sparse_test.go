@@ -11,9 +11,9 @@ import (
 	"oriel/schemas"
 )
 
-// TestSparseDecisionsAreServed serves flows through a grid that start from one path, through kills. Published decisions
+// TestSparseDecisionsAreServed serves flows through a grid that start as one path, through kills. Published decisions
 // must equal a replay of the input, each must be a complete flow from the source, and the audit's reference model must
-// start where the service starts.
+// start at the same path as the service.
 func TestSparseDecisionsAreServed(t *testing.T) {
 	f := newFixture(t, 1, nil)
 	var edges strings.Builder

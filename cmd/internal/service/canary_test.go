@@ -16,9 +16,9 @@ import (
 	"oriel/pipeline/kafka/records"
 )
 
-// TestCanaryShowsUpNowhere checks guarantees G5 and G6 with marked events. Nothing of an event may leave the service
-// except through the mechanism. Bad records keep their places in the stream and appear in full in the dead-letter
-// topic.
+// TestCanaryShowsUpNowhere checks guarantees G5 and G6 with events that contain marked texts. Contents of an event may
+// leave the service only through the mechanism. Bad records keep their places in the stream and appear in full in the
+// dead-letter topic.
 func TestCanaryShowsUpNowhere(t *testing.T) {
 	f := newFixture(t, 1, map[string]string{"ORIEL_MAX_RECORD_BYTES": "900000", "ORIEL_LOG_LEVEL": "debug"})
 	f.Must("topics")
@@ -69,7 +69,7 @@ func TestCanaryShowsUpNowhere(t *testing.T) {
 }
 
 // TestMetricsDependOnCountsOnly checks that two inputs with equal counts, one all valid and one all bad, give the same
-// metrics. Metrics of time are left out, because they depend on the clock.
+// metrics. The test omits metrics of durations, because they depend on the clock.
 func TestMetricsDependOnCountsOnly(t *testing.T) {
 	texts := [2]string{}
 	for i, record := range []records.Record{servicetest.Event(1), {Value: []byte(`{"features":{"carrier":"` + servicetest.Canary + `"},"label":`)}} {
@@ -93,8 +93,8 @@ func TestMetricsDependOnCountsOnly(t *testing.T) {
 	}
 }
 
-// TestPoisonDoesNotHaltAPartition checks that a partition passes a compressed record whose key, once unpacked, is
-// longer than any topic accepts.
+// TestPoisonDoesNotHaltAPartition checks that a partition continues after a compressed record whose key, once
+// decompressed, is longer than any topic accepts.
 func TestPoisonDoesNotHaltAPartition(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, nil)

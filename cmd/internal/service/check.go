@@ -53,8 +53,9 @@ func (h Host) SaveCheckpoint(ctx context.Context, partition int32, path string) 
 	return os.WriteFile(path, file, 0o600)
 }
 
-// CheckDecisions recomputes the decisions that a partition published after a checkpoint file, compares them with the
-// published ones, and returns how many are equal. progress is called with the number of equal decisions so far.
+// CheckDecisions recomputes the decisions that a partition published after a checkpoint, compares them with the
+// published ones, and returns the number of equal decisions. It calls progress with the number of equal decisions so
+// far.
 func (h Host) CheckDecisions(
 	ctx context.Context, partition int32, checkpoint string, progress func(int),
 ) (compared int, err error) {

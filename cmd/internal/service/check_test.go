@@ -23,8 +23,8 @@ import (
 	"oriel/state"
 )
 
-// TestProducedEventsAreTakenShownAndRecomputed goes through a user's steps: produce, run, tail, save a checkpoint,
-// produce more, check.
+// TestProducedEventsAreTakenShownAndRecomputed follows a user's steps: produce, run, tail, save a checkpoint, produce
+// more, check.
 func TestProducedEventsAreTakenShownAndRecomputed(t *testing.T) {
 	t.Parallel()
 	const partitions = 3
@@ -67,7 +67,7 @@ func TestProducedEventsAreTakenShownAndRecomputed(t *testing.T) {
 	for i := range more {
 		lines = append(append(lines, servicetest.Event(i).Value...), '\n')
 	}
-	lines = append(lines, "\nnot an event"...) // two null events
+	lines = append(lines, "\nnot an event"...) // an empty line and a malformed one, which become null events
 	f.Must("produce", "--topic", f.Env["ORIEL_INPUT_TOPIC"], "--ndjson", servicetest.WriteFile(t, "more.ndjson", lines),
 		"--partition", "1")
 	counts[p] += more + 2
@@ -139,8 +139,8 @@ func (f *fixture) deployment() changelog.Deployment {
 	}
 }
 
-// checkRefusesTampering checks that a checkpoint with one changed byte or a missing end is refused before any decision
-// is compared. It changes every third byte, which reaches every field.
+// checkRefusesTampering checks that a checkpoint with one changed byte or without its end is refused before any
+// decision is compared. It changes every third byte, so that it changes every field.
 func (f *fixture) checkRefusesTampering(p int32, file string) {
 	f.T.Helper()
 	good, err := os.ReadFile(file)
@@ -166,8 +166,8 @@ func (f *fixture) checkRefusesTampering(p int32, file string) {
 	}
 }
 
-// checkFindsForgery checks that the comparison finds a decision that differs from the recomputed one, or that is not
-// the next one, after all the equal decisions before it.
+// checkFindsForgery checks that the comparison finds a forged decision, after all the equal decisions before it: one
+// that differs from the recomputed decision, and one that is not the next decision.
 func (f *fixture) checkFindsForgery(p int32, file string, compared int) {
 	f.T.Helper()
 	f.Send(p, servicetest.Events(0, 4)...)
@@ -216,9 +216,9 @@ func (f *fixture) checkFindsForgery(p int32, file string, compared int) {
 	}
 }
 
-// TestReplayWaitsForCommitsOnTheirWay checks that a replay waits for commits that the broker has acknowledged and that
-// cannot be read yet. Without the wait, a checkpoint just after a partition's opening was refused as if nothing had
-// been opened. A check just after a service's end missed its last decisions.
+// TestReplayWaitsForCommitsOnTheirWay checks that a replay waits for commits that the broker has acknowledged but that
+// cannot be read yet. Without the wait, a checkpoint just after a partition's opening was refused as if the partition
+// had not been opened, and a check just after a service's end missed the last decisions.
 func TestReplayWaitsForCommitsOnTheirWay(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, nil)
@@ -240,7 +240,7 @@ func TestReplayWaitsForCommitsOnTheirWay(t *testing.T) {
 		<-produced
 		failed := make(chan error, 1)
 		go func() { failed <- read() }()
-		time.Sleep(200 * time.Millisecond) // it has looked by then
+		time.Sleep(200 * time.Millisecond) // time for the replay to read the topics before the commit
 		commit <- true
 		if err := <-failed; err != nil {
 			t.Error(err)

@@ -17,9 +17,9 @@ import (
 )
 
 // connect reads the master key and checks the topics that a use names. The result has no Model. budget must be nil for
-// a command that holds a batch of one topic while it fetches from another, because the command would wait for itself.
-// The command gives up when no broker answers within patience; 0 means that it never does. onRetry is called for each
-// request that is tried again.
+// a command that holds a batch of one topic while it fetches from another, because the command would wait for memory
+// that it holds itself. The command fails if no broker answers within patience; 0 means no limit. onRetry is called for
+// each request that is tried again.
 func (h Host) connect(
 	ctx context.Context, s settings.Settings, c deployment.Config, use deployment.Use, budget *memory.Budget,
 	patience time.Duration, onRetry func(string, error),
@@ -39,12 +39,12 @@ func (h Host) connect(
 	return changelog.Deployment{Client: client, Config: c, Topics: topics, Master: master}, nil
 }
 
-// clientPatience is how long commands other than `oriel run` wait for a first answer of the brokers. Kafka's own tools
-// wait as long (max.block.ms and default.api.timeout.ms). The service waits for ever, because it may start before its
-// brokers.
+// clientPatience is the time that commands other than `oriel run` wait for a first answer of the brokers. It equals the
+// limit of Kafka's own tools (max.block.ms and default.api.timeout.ms). The service waits without limit, because it may
+// start before its brokers.
 const clientPatience = time.Minute
 
-// Dial prepares the Kafka client of a command, which gives up when no broker answers within patience (0: never).
+// Dial prepares the Kafka client of a command. Its requests fail if no broker answers within patience (0: no limit).
 // onRetry is called for each request that is tried again.
 func (h Host) Dial(
 	s settings.Settings, budget *memory.Budget, patience time.Duration, onRetry func(string, error),
@@ -74,8 +74,8 @@ func (h Host) WithClient(f func(*kafka.Client) error) error {
 	return errors.Join(f(client), client.Close())
 }
 
-// Describe returns a topic, or an error if it does not exist. Other requests about a missing topic would be tried for
-// ever.
+// Describe returns a topic, or an error if the topic does not exist. Commands must call it first, because other
+// requests about a missing topic are tried again for ever.
 func Describe(ctx context.Context, client *kafka.Client, name string) (topics.Topic, error) {
 	cluster, err := topics.Describe(ctx, client, name)
 	if err != nil {
@@ -88,18 +88,18 @@ func Describe(ctx context.Context, client *kafka.Client, name string) (topics.To
 	return topic, nil
 }
 
-// A failing operation is logged once it has been tried for retryLogAfter, and then once every retryLogInterval. A
-// single failure is not worth a line, and an outage causes ten a second in each partition.
+// An operation that fails is logged after it has been tried for retryLogAfter, and from then on once every
+// retryLogInterval. A single failure is not logged, because an outage causes ten failures a second in each partition.
 const (
 	retryLogAfter    = 2 * time.Second
 	retryLogInterval = 10 * time.Second
 )
 
-// retrying returns a function that logs operations that keep being tried again. It calls observe, if not nil, for every
+// retrying returns a function that logs the operations that fail repeatedly. It calls observe, if not nil, for every
 // retry that the brokers caused.
 func retrying(log *slog.Logger, observe func(error)) func(string, error) {
 	var mu sync.Mutex
-	next := map[string]time.Time{} // when an operation is logged
+	next := map[string]time.Time{} // time from which on an operation may be logged
 	last := map[string]time.Time{}
 	return func(operation string, err error) {
 		if observe != nil && !errors.Is(err, topics.ErrUndecided) {
@@ -108,7 +108,7 @@ func retrying(log *slog.Logger, observe func(error)) func(string, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		now := time.Now()
-		if now.Sub(last[operation]) > retryLogInterval { // a new trouble
+		if now.Sub(last[operation]) > retryLogInterval { // first failure of a new outage
 			next[operation] = now.Add(retryLogAfter)
 		}
 		last[operation] = now

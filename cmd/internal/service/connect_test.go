@@ -17,7 +17,8 @@ import (
 	"oriel/pipeline/kafka"
 )
 
-// TestCommandsGiveUpOnDeadBrokers checks that each command ends after a minute, and its error says where it asked.
+// TestCommandsGiveUpOnDeadBrokers checks that each command fails after a minute, with an error that names the brokers'
+// addresses.
 func TestCommandsGiveUpOnDeadBrokers(t *testing.T) {
 	const brokers = "dead:9092"
 	for name, command := range map[string]func(context.Context, service.Host) error{

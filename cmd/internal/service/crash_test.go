@@ -14,8 +14,8 @@ import (
 	"oriel/pipeline/kafka/records"
 )
 
-// TestCrashLosesNothingAndRepeatsNothing kills two processes of one group while events flow, at the worst places and at
-// random. It checks guarantee G2 for unchanged input, and G3.
+// TestCrashLosesNothingAndRepeatsNothing kills two processes of one group while events come in, at the worst places and
+// at random. It checks guarantee G2 for unchanged input, and G3.
 func TestCrashLosesNothingAndRepeatsNothing(t *testing.T) {
 	t.Parallel()
 	const partitions, chunk, pace = 4, 25, 200 * time.Millisecond
@@ -26,7 +26,7 @@ func TestCrashLosesNothingAndRepeatsNothing(t *testing.T) {
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
 	each, killed, sent := 0, make(chan struct{}), make(chan struct{})
-	go func() { // events flow during all the kills
+	go func() { // events come in during all the kills
 		defer close(sent)
 		for {
 			for p := range int32(partitions) {
@@ -49,19 +49,21 @@ func TestCrashLosesNothingAndRepeatsNothing(t *testing.T) {
 		}
 		return f.Start(more, "run")
 	}
-	slots := [2]*servicetest.Process{start(0, "produced:1"), start(1, "")} // the first one dies while it opens a partition
+	// the first process dies while it opens a partition
+	slots := [2]*servicetest.Process{start(0, "produced:1"), start(1, "")}
 	replace := func(slot int, kill string) {
 		_ = slots[slot].Cmd.Process.Signal(syscall.SIGKILL)
 		<-slots[slot].Done
 		slots[slot] = start(slot, kill)
 	}
 	places := []string{"produced", "committed", "restored", "fenced", ""}
-	times := []int{4, 4, 2, 2} // half of the partitions are restored and fenced; as many may be
+	// each process restores and fences half of the partitions, so it reaches these places at most twice
+	times := []int{4, 4, 2, 2}
 	for k := range kills {
 		slot := random.IntN(len(slots))
 		if place := places[k%len(places)]; place != "" {
 			replace(slot, place+":"+strconv.Itoa(1+random.IntN(times[k%len(places)])))
-			select { // it kills itself there, once it has joined and has work
+			select { // the process kills itself at the place, once it has joined the group and has work
 			case <-slots[slot].Done:
 				t.Logf("killed at %s", place)
 			case <-time.After(15 * time.Second):
@@ -99,7 +101,8 @@ func TestCrashLosesNoLetterAndWritesNoneTwice(t *testing.T) {
 	crashLosesNoLetter(t, "partition", 2)
 }
 
-// TestCrashLosesNoLetterOfAWholeTopic does the same for a stream of a whole topic, where one process does all the work.
+// TestCrashLosesNoLetterOfAWholeTopic kills `oriel letters` in the same way for a stream of a whole topic, for which
+// one process does all the work.
 func TestCrashLosesNoLetterOfAWholeTopic(t *testing.T) {
 	tiertest.Slow(t, "TestCrashLosesNoLetterAndWritesNoneTwice")
 	t.Parallel()
@@ -126,7 +129,7 @@ func crashLosesNoLetter(t *testing.T, stream string, processes int) {
 			f.Send(p, servicetest.WithBad(k*each/len(places), (k+1)*each/len(places)-k*each/len(places))...)
 		}
 		slot := slots[k%processes]
-		select { // it kills itself, once it has joined and has work
+		select { // the process kills itself, once it has joined the group and has work
 		case <-slot.Done:
 			t.Logf("killed at %s", places[k])
 		case <-time.After(25 * time.Second):

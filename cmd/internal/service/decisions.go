@@ -17,8 +17,8 @@ import (
 )
 
 // AsOpened sets, in the settings and their model, the values that the deployment froze when it was opened: the id of
-// the decisions' schema, and the rules for reading Protobuf. opened is false before the deployment has a manifest. The
-// manifest is not read if the settings leave no value to be frozen.
+// the decisions' schema, and the rules for reading Protobuf. opened is false if the deployment has no manifest yet.
+// AsOpened does not read the manifest if the settings leave no value to be frozen.
 func (h Host) AsOpened(
 	ctx context.Context, client *kafka.Client, changes topics.Topic, master *state.MasterKey, s settings.Settings,
 	model streams.Model,
@@ -35,7 +35,7 @@ func (h Host) AsOpened(
 	return s, model, true, err
 }
 
-// registerDecisions registers the schema of decisions for each decision topic, and returns its id.
+// registerDecisions registers the schema of decisions for each decision topic, and returns the id of the schema.
 func registerDecisions(
 	ctx context.Context, s settings.Settings, c deployment.Config, done func(what string),
 ) (uint32, error) {

@@ -16,9 +16,9 @@ import (
 	"oriel/schemas"
 )
 
-// TestTheSchemaOfDecisionsIsRegistered checks that `oriel topics` registers the schema and freezes the id that it gets.
-// After that the service must work without the registry. A registry that serves decisions alone is asked nothing about
-// the input.
+// TestTheSchemaOfDecisionsIsRegistered checks that `oriel topics` registers the schema of decisions and freezes the id
+// that the registry returns. After that the service must work without the registry. A registry that is configured for
+// decisions only must not be asked about the input.
 func TestTheSchemaOfDecisionsIsRegistered(t *testing.T) {
 	t.Parallel()
 	const format = "ORIEL_DECISIONS_FORMAT"
@@ -59,8 +59,8 @@ func TestTheSchemaOfDecisionsIsRegistered(t *testing.T) {
 		f.Refused(map[string]string{"ORIEL_DECISIONS_SCHEMA_ID": other}, "the configuration differs", "DECISIONS_SCHEMA_ID")
 	}
 
-	// A deployment that continues this one has a subject of its own. Protobuf's schema is the same there, and so is its
-	// id.
+	// A deployment that continues this one registers under a subject of its own. For Protobuf the schema is the same, and
+	// therefore the id too.
 	later := f.after(nil)
 	again := &subject{t: t, name: later.Topic("decisions") + "-value", at: s.at, asks: s.asks}
 	registry = s.withinReach()
@@ -72,7 +72,7 @@ func TestTheSchemaOfDecisionsIsRegistered(t *testing.T) {
 	}
 }
 
-// name checks that the decisions name the schema with this id.
+// name checks that all decisions name the schema with this id.
 func (f *fixture) name(id uint32, encoding schemas.Encoding) {
 	f.T.Helper()
 	for _, r := range f.Read(f.Topic("decisions"), 0, false) {
@@ -83,7 +83,7 @@ func (f *fixture) name(id uint32, encoding schemas.Encoding) {
 	}
 }
 
-// only returns the id of the only version of the subject.
+// only returns the id of the subject's only version.
 func (s *subject) only() uint32 {
 	s.t.Helper()
 	all, err := s.asks.Schemas(s.t.Context(), s.name)
@@ -119,8 +119,8 @@ func TestDecisionsKeepWhatTheDeploymentWasOpenedWith(t *testing.T) {
 	f.GoesOn(2)
 }
 
-// TestRegistriesThatRefuseDecisions checks that nothing is opened if the registry refuses the schema, and that the
-// message says what to do.
+// TestRegistriesThatRefuseDecisions checks that no deployment is opened if the registry refuses the schema, and that
+// the message says what to do.
 func TestRegistriesThatRefuseDecisions(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, map[string]string{"ORIEL_DECISIONS_FORMAT": "avro"})
@@ -144,5 +144,5 @@ func TestRegistriesThatRefuseDecisions(t *testing.T) {
 	f.Env["ORIEL_DECISIONS_SCHEMA_ID"] = "7"
 	f.Fails("ORIEL_SCHEMA_REGISTRY: set, but only", "topics")
 	delete(f.Env, "ORIEL_SCHEMA_REGISTRY")
-	f.Must("topics") // no manifest stands
+	f.Must("topics") // no manifest was written
 }

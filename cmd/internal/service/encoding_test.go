@@ -11,8 +11,8 @@ import (
 	"oriel/schemas"
 )
 
-// TestDecisionsInEveryEncodingAreServed runs a chain of deployments, each of which continues from the last decision of
-// the one before, although the encodings differ. It checks that gauges show the published values, and that a deployment
+// TestDecisionsInEveryEncodingAreServed runs a chain of deployments with different encodings, each of which continues
+// from the last decision of its predecessor. It checks that gauges show the published values, and that a deployment
 // keeps its encoding.
 func TestDecisionsInEveryEncodingAreServed(t *testing.T) {
 	t.Parallel()

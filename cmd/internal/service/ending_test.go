@@ -49,7 +49,7 @@ func (s *inside) log() string {
 	return s.out.String()
 }
 
-// inside starts the service; change replaces parts of its machine.
+// inside starts the service; change replaces parts of its Host.
 func (f *fixture) inside(change func(*service.Host)) *inside {
 	f.T.Helper()
 	ctx, cancel := context.WithCancel(f.Ctx())
@@ -64,7 +64,7 @@ func (f *fixture) inside(change func(*service.Host)) *inside {
 	return s
 }
 
-// insideOf starts a command, which must end when ctx is cancelled.
+// insideOf starts a command in this process. The command must end when ctx is cancelled.
 func (f *fixture) insideOf(
 	ctx context.Context, command func(context.Context, service.Host) error, change func(*service.Host),
 ) *inside {
@@ -78,7 +78,7 @@ func (f *fixture) insideOf(
 	return s
 }
 
-// says waits for a line with this text in the log.
+// says waits until the log has a line with this text.
 func (s *inside) says(text string) {
 	s.T.Helper()
 	s.Await(20*time.Second, "a line in the log: "+text, func() bool { return strings.Contains(s.log(), text) })
@@ -105,7 +105,7 @@ func (s *inside) ready() string {
 	return string(page)
 }
 
-// endsWell tells the service to stop, and checks that it stops without an error.
+// endsWell stops the service, and checks that it stops without an error.
 func (s *inside) endsWell() {
 	s.T.Helper()
 	s.end()
@@ -120,7 +120,7 @@ func (s *inside) endsWell() {
 }
 
 // TestAFullDiskIsReportedAndFailsNothing checks that the log and /readyz report that the store waits for a full disk,
-// and later that it continues. A service that is told to stop meanwhile has not failed, because the changelog has
+// and later that it continues. A service that is stopped while it waits must not fail, because the changelog has
 // everything.
 func TestAFullDiskIsReportedAndFailsNothing(t *testing.T) {
 	t.Parallel()
@@ -190,8 +190,8 @@ func (c cutConn) Write(b []byte) (int, error) {
 	}
 }
 
-// TestEndingWithoutBrokersClaimsNothing cuts a service off its brokers in the middle of a transaction and tells it to
-// stop. Its log must claim neither that the transaction is committed nor that the group knows that the service left.
+// TestEndingWithoutBrokersClaimsNothing cuts a service off its brokers in the middle of a transaction and stops it. The
+// log must claim neither that the transaction is committed nor that the group knows that the service left.
 func TestEndingWithoutBrokersClaimsNothing(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, nil)
@@ -253,9 +253,9 @@ func (c countedConn) Write(b []byte) (int, error) {
 	return c.Conn.Write(b)
 }
 
-// TestEndingWhileStartingIsNoFailure tells a command to stop at its first request, at its second, and so on until it is
-// at work. It must exit without failure. A service or a writer of dead letters that was told to stop while it looked up
-// its topics and manifests once exited with code 1, as if a person had to act.
+// TestEndingWhileStartingIsNoFailure stops a command at its first request, at its second, and so on until it is at
+// work. It must exit without failure. A service or a writer of dead letters that was stopped while it looked up its
+// topics and manifests once exited with code 1, as if an operator had to act.
 func TestEndingWhileStartingIsNoFailure(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, nil)
@@ -284,15 +284,15 @@ func TestEndingWhileStartingIsNoFailure(t *testing.T) {
 				}
 			})
 			if err := <-s.done; err != nil {
-				t.Errorf("%s: told to end at request %d: %v", name, n, err)
+				t.Errorf("%s: asked to stop at request %d: %v", name, n, err)
 			}
 			working = strings.Contains(s.log(), command.atWork)
 		}
 	}
 }
 
-// TestEndingWithABacklogLeavesNoGap tells a service to stop while fetches are waiting. Such a service once dropped the
-// rest of one fetch and went on to the next. Events were left out, and after a crash the same indices came again with
+// TestEndingWithABacklogLeavesNoGap stops a service while fetches are waiting. Such a service once dropped the rest of
+// one fetch and went on to the next. Events were lost, and after a crash the same indices were published again with
 // other values.
 func TestEndingWithABacklogLeavesNoGap(t *testing.T) {
 	t.Parallel()
@@ -309,7 +309,7 @@ func TestEndingWithABacklogLeavesNoGap(t *testing.T) {
 		p := f.Start(nil, "run")
 		time.Sleep(time.Duration(200+random.IntN(300)) * time.Millisecond)
 		_ = p.Cmd.Process.Signal(syscall.SIGTERM)
-		if random.IntN(2) == 0 { // a supervisor that does not wait
+		if random.IntN(2) == 0 { // half of the time, kill the service without waiting, as some supervisors do
 			time.Sleep(time.Duration(random.IntN(40)) * time.Millisecond)
 			_ = p.Cmd.Process.Kill()
 		}

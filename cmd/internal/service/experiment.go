@@ -8,8 +8,8 @@ import (
 	"oriel/pipeline/deployment"
 )
 
-// NextExperiment gives the deployment's streams their next experiment. It starts with the given step, or with the first
-// possible one where step is 0. It prints the number and first step of each stream's experiment.
+// NextExperiment starts the next experiment of each of the deployment's streams at the given step, or at the first
+// possible one if step is 0. It prints the number and the first step of each stream's experiment.
 func NextExperiment(ctx context.Context, h Host, out io.Writer, step uint64) error {
 	s, d, err := h.openDeployment(ctx, deployment.ByAll)
 	if err != nil {

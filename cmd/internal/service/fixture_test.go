@@ -18,8 +18,8 @@ func newFixture(t *testing.T, partitions int, more map[string]string) *fixture {
 	return &fixture{servicetest.New(t, partitions, more)}
 }
 
-// deleteTopic deletes a topic, and waits until the broker has forgotten it, because a broker under load still describes
-// a deleted topic for a moment.
+// deleteTopic deletes a topic, and waits until the broker no longer describes it. A broker under load still describes a
+// deleted topic for a moment.
 func (f *fixture) deleteTopic(name string) {
 	f.T.Helper()
 	if err := topics.Delete(f.Ctx(), f.Client, name); err != nil {

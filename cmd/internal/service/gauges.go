@@ -9,7 +9,8 @@ import (
 	"oriel/schemas"
 )
 
-// shownNumbers returns the metrics' description of the numbers in decisions. It is nil if decisions have none.
+// shownNumbers returns the description of the numbers in decisions that metrics need. It is nil if decisions contain no
+// numbers.
 func shownNumbers(numbers *operators.Numbers) *metrics.Numbers {
 	if numbers == nil {
 		return nil

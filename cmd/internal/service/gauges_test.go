@@ -13,8 +13,8 @@ import (
 	"oriel/schemas"
 )
 
-// TestGaugesLeaveOutNoise checks a number that a decision marks as noise: neither its value nor the ends of its
-// interval have a series. The decision's other numbers have theirs.
+// TestGaugesLeaveOutNoise covers a number that a decision marks as noise: neither its value nor the ends of its
+// interval may have a series. The decision's other numbers must have theirs.
 func TestGaugesLeaveOutNoise(t *testing.T) {
 	s := decisiontest.Load(t, decisiontest.Env("blt", []string{
 		"OPERATOR=aggregate", "CELLS=carrier=UA|AA", "VALUE=delay=-60:180", "STATISTICS=count,mean", "WINDOW=lifetime",
@@ -37,7 +37,7 @@ func TestGaugesLeaveOutNoise(t *testing.T) {
 	if err != nil || len(values) != 4 {
 		t.Fatalf("%v: %v", values, err)
 	}
-	for i, hidden := range []bool{false, false, false, true} { // the mean of AA, which has no events
+	for i, hidden := range []bool{false, false, false, true} { // only the mean of AA is hidden, because AA has no events
 		for _, x := range []float64{values[i], low[i], high[i]} {
 			if math.IsNaN(x) != hidden {
 				t.Errorf("number %d: %g from %g to %g", i, values[i], low[i], high[i])

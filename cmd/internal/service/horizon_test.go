@@ -9,9 +9,9 @@ import (
 	"oriel/cmd/internal/servicetest"
 )
 
-// TestStreamEndsAtItsHorizon checks that a partition stops before the first event of the step after the horizon. All
-// earlier events are committed, and the offset stays on that event. The other partitions go on; a restart refuses again
-// and releases nothing.
+// TestStreamEndsAtItsHorizon checks that a partition stops before the first event after the horizon. All earlier events
+// are committed, and the group's offset stays on the first event after them. The other partitions go on; a restart
+// fails again and releases nothing.
 func TestStreamEndsAtItsHorizon(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 2, map[string]string{"ORIEL_WINDOW": "horizon", "ORIEL_HORIZON": "40", "ORIEL_MECHANISM": "blt"})
@@ -32,7 +32,7 @@ func TestStreamEndsAtItsHorizon(t *testing.T) {
 			return false
 		}
 	}
-	f.Send(0, servicetest.Events(30, 10)...) // the horizon is reached, and no event is behind it
+	f.Send(0, servicetest.Events(30, 10)...) // the stream reaches the horizon, and no event follows
 	f.AwaitTaken(time.Minute, 40)
 	if stopped(p, "0")() {
 		t.Error("the stream stops before an event is there that it must not take")
@@ -59,8 +59,8 @@ func TestStreamEndsAtItsHorizon(t *testing.T) {
 	f.Refused(map[string]string{"ORIEL_WINDOW": "40"}, "WINDOW")
 }
 
-// TestOnceRunsWithoutAWindow checks that the service states a guarantee for the stream's whole life if the mechanism
-// releases each step once.
+// TestOnceRunsWithoutAWindow checks a mechanism with per-step releases: the service states a guarantee for the stream's
+// whole life.
 func TestOnceRunsWithoutAWindow(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1,

@@ -19,22 +19,23 @@ import (
 	"oriel/state/local"
 )
 
-// Host is everything that a command takes from the machine that it runs on. A test sets pipes, a memory disk and a
-// buffer, so that the service runs inside the test exactly as it does alone.
+// Host is everything that a command uses of the computer that it runs on. A test sets pipes, a memory disk and a
+// buffer, so that the service runs inside the test as it does in a process of its own.
 type Host struct {
-	version  string // that the log and the pages show
-	Environ  []string
-	Stderr   io.Writer
-	Listen   func(network, address string) (net.Listener, error)
-	Client   func(*kafka.Config) // changes how the brokers are reached
-	Store    local.Options
-	place    func(stateDir string) string // place in the group, the same at each start; nil: none that lasts
+	version string // version that the log and the pages show
+	Environ []string
+	Stderr  io.Writer
+	Listen  func(network, address string) (net.Listener, error)
+	Client  func(*kafka.Config) // changes the configuration of the Kafka client
+	Store   local.Options
+	// identity in the consumer group, the same at each start; nil: a new one at each start
+	place    func(stateDir string) string
 	Model    func(settings.Settings) (streams.Model, error)
-	Listener notice.Listener   // a further listener beside the log, the metrics and the pages
-	limit    func(bytes int64) // bounds what the memory of the whole process grows to; nil does not
+	Listener notice.Listener   // a further listener besides the log, the metrics and the pages
+	limit    func(bytes int64) // sets the memory limit of the whole process; nil: does nothing
 }
 
-// ThisHost returns the machine that the program was started on. The log and the pages show version.
+// ThisHost returns the computer that runs the program. The log and the pages show version.
 func ThisHost(version string) Host {
 	return Host{
 		version: version, Environ: os.Environ(), Stderr: os.Stderr, Listen: net.Listen, Client: func(*kafka.Config) {},
@@ -44,8 +45,8 @@ func ThisHost(version string) Host {
 }
 
 // placeOf returns an identity that a process keeps across restarts and that no other running process has. It is a hash
-// of the machine's name and of the state directory, which the process locks. Containers that share one host name can
-// still have equal identities; the consumer group then reports it.
+// of the computer's name and of the state directory, which the process locks. Containers with the same host name can
+// still have equal identities; the consumer group then reports the conflict.
 func placeOf(stateDir string) string {
 	machine, err := os.Hostname()
 	if err != nil {
@@ -59,9 +60,9 @@ func placeOf(stateDir string) string {
 	return "oriel-" + hex.EncodeToString(sum[:8])
 }
 
-// Hide keeps the events and keys in memory out of core dumps. Every command calls it, because nearly all of them hold
-// some. The limit on the size of dumps is not enough, because the kernel ignores it when it pipes dumps to a program
-// such as systemd-coredump or apport.
+// Hide keeps the events and keys in memory out of core dumps. Every command calls it, because nearly all commands hold
+// events or keys. The limit on the size of dumps is not enough, because the kernel ignores it when it pipes dumps to a
+// program such as systemd-coredump or apport.
 func Hide() error {
 	if err := errors.Join(noCoreDumps(), notDumpable()); err != nil {
 		return fmt.Errorf("forbid core dumps: %w", err)
@@ -69,11 +70,11 @@ func Hide() error {
 	return nil
 }
 
-// Tune sets parameters of the whole process of the service.
+// Tune sets parameters of the garbage collector for the service's process.
 func (h *Host) Tune() error {
-	// Most allocations are short-lived (requests, and ciphers where the processor has no AES) and small beside the
-	// buffers, which are kept. So the heap may grow to five times the live data, within the limit below. This saves a
-	// tenth of the processor time.
+	// Most allocations are short-lived (requests, and ciphers if the processor has no AES) and small beside the buffers,
+	// which are kept. So the heap may grow to five times the live data, within the limit below. This saves a tenth of the
+	// processor time.
 	debug.SetGCPercent(400)
 	if os.Getenv("GOMEMLIMIT") == "" { // an explicit GOMEMLIMIT has precedence
 		h.limit = func(bytes int64) { debug.SetMemoryLimit(bytes) }
@@ -81,10 +82,11 @@ func (h *Host) Tune() error {
 	return nil
 }
 
-// logger returns a logger of lines from a level upwards, in a format that the settings accept: logfmt or json.
+// logger returns a logger of lines from a level upwards, in one of the formats that the settings accept: logfmt or
+// json.
 func (h Host) logger(level, format string) *slog.Logger {
 	var l slog.Level
-	_ = l.UnmarshalText([]byte(level)) // one of the four that settings accept
+	_ = l.UnmarshalText([]byte(level)) // settings accept only the four names that it knows
 	options := &slog.HandlerOptions{Level: l}
 	if format == "json" {
 		return slog.New(slog.NewJSONHandler(h.Stderr, options))

@@ -13,8 +13,8 @@ import (
 )
 
 // TestRefuseASecondInputUnderOneName checks that a deployment refuses a second input. Transactional ids contain the
-// input's id, so the two services would not fence each other. Users saw a second service that was ready and got no
-// events.
+// input's id, so services on two inputs would not fence each other. Without the check, users saw a second service that
+// was ready and got no events.
 func TestRefuseASecondInputUnderOneName(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, nil)
@@ -28,8 +28,8 @@ func TestRefuseASecondInputUnderOneName(t *testing.T) {
 	f.GoesOn(50)
 }
 
-// TestRefuseASecondInputOfAnEarlierVersion does the same for a deployment of an earlier version, whose manifests do not
-// name the input. The incarnation of the state names it.
+// TestRefuseASecondInputOfAnEarlierVersion checks the same refusal for a deployment of an earlier version, whose
+// manifests do not name the input. The incarnation in the state names it.
 func TestRefuseASecondInputOfAnEarlierVersion(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, nil)
@@ -90,7 +90,7 @@ func (f *fixture) refusesInputs() {
 }
 
 // ends returns the end offsets of the deployment's topics once the markers of its last transaction are written. It
-// waits, because a broker acknowledges a commit before it writes them.
+// waits for the markers, because a broker acknowledges a commit before it writes them.
 func (f *fixture) ends() (ends [3]int64) {
 	f.T.Helper()
 	for i, kind := range []string{"decisions", "verdicts", "changelog"} {
@@ -107,7 +107,7 @@ func (f *fixture) ends() (ends [3]int64) {
 }
 
 // TestRefuseAnInputMadeAgainWhileStopped deletes and recreates the input while the service is stopped. `oriel topics`
-// once said that the deployment was ready.
+// once reported such a deployment as ready.
 func TestRefuseAnInputMadeAgainWhileStopped(t *testing.T) {
 	t.Parallel()
 	f := served(t)

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// Interruption returns a context that is cancelled when the process gets SIGINT or SIGTERM. A second signal within a
-// second counts as the same request, because timeout(1) and others signal a process and then its group. A later signal
-// ends the process at once. So signals are received until the very end.
+// Interruption returns a context that is cancelled when the process gets SIGINT or SIGTERM. Another signal within a
+// second counts as the same request, because timeout(1) and some supervisors signal a process and then its group. A
+// later signal ends the process at once. Therefore the process must receive signals until it exits.
 func Interruption() context.Context {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, func() { time.AfterFunc(time.Second, stop) })

@@ -14,8 +14,9 @@ import (
 	"oriel/cmd/internal/servicetest"
 )
 
-// short answers a request for the end offsets of a topic as a stale leader does: a broker that was stopped and does not
-// know its successor yet, with its old log. It returns false for every other request.
+// short answers a request for the end offsets of a topic with an end that is too low, as a stale leader does. A stale
+// leader is a broker that was stopped: it has its old log and does not yet know its successor. short returns false for
+// every other request.
 func short(request kmsg.Request, topic string) (kmsg.Response, bool) {
 	switch r := request.(type) {
 	case *kmsg.ListOffsetsRequest:
@@ -42,9 +43,9 @@ func short(request kmsg.Request, topic string) (kmsg.Response, bool) {
 	}
 }
 
-// TestAWokenLeadersLogEndsNothing checks a take-over while brokers report, for some seconds, an end below the offsets
+// TestAStaleLeadersEndIsNotBelieved covers a take-over while brokers report, for some seconds, an end below the offsets
 // that the state has consumed. The partition must wait, and continue once the brokers report the true end.
-func TestAWokenLeadersLogEndsNothing(t *testing.T) {
+func TestAStaleLeadersEndIsNotBelieved(t *testing.T) {
 	t.Parallel()
 	const listOffsets, offsetForLeaderEpoch = 2, 23
 	for name, c := range map[string]struct {
@@ -67,7 +68,8 @@ func TestAWokenLeadersLogEndsNothing(t *testing.T) {
 			f := &fixture{servicetest.NewAt(t, cluster.ListenAddrs()[0], 1, map[string]string{"ORIEL_STREAM": c.stream})}
 			f.Must("topics")
 			f.Send(0, servicetest.Events(0, 50)...)
-			if err := cluster.MoveTopicPartition(f.Topic("events"), 0, 0); err != nil { // another epoch
+			// gives the partition another leader epoch
+			if err := cluster.MoveTopicPartition(f.Topic("events"), 0, 0); err != nil {
 				t.Fatal(err)
 			}
 			f.Send(0, servicetest.Events(50, 1)...)

@@ -12,7 +12,7 @@ import (
 )
 
 // WriteLetters writes a dead letter for each record that was not a valid event, until ctx is cancelled. If once is
-// true, it returns when the letters of all present record statuses are written.
+// true, it returns when the dead letters of all record statuses that exist at the start are written.
 func WriteLetters(ctx context.Context, h Host, once bool) error {
 	s, err := settings.Load(h.Environ, settings.Kafka, settings.Deployment, settings.Letters)
 	if err != nil {
@@ -23,7 +23,7 @@ func WriteLetters(ctx context.Context, h Host, once bool) error {
 	verdicts, others := c.Memory.Joining()
 	d, err := h.connect(ctx, s, c, deployment.ByLetters, others, clientPatience, retrying(log, nil))
 	if cancelled(ctx, err) {
-		log.Info("told to end before the brokers had answered")
+		log.Info("asked to stop before the brokers had answered")
 		return nil
 	}
 	if err != nil {

@@ -24,8 +24,8 @@ func (f *fixture) take(offsets int64) {
 	p.Terminate()
 }
 
-// TestLettersOfEveryKind checks that every kind of bad record has a dead letter, with every codec, and that records of
-// aborted transactions have none.
+// TestLettersOfEveryKind checks that every kind of bad record has a dead letter, with every compression codec, and that
+// records of aborted transactions have none.
 func TestLettersOfEveryKind(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, map[string]string{"ORIEL_MAX_RECORD_BYTES": "900000"})
@@ -59,7 +59,7 @@ func TestLettersOfEveryKind(t *testing.T) {
 			if commit {
 				want[next] = list[0]
 			}
-			next += 3 // two records and a marker, which the broker may write after its answer
+			next += 3 // two records and their marker, which the broker may write after it has acknowledged the commit
 			if _, err := topics.StableEnd(f.Ctx(), f.Client, input.Topic, 0); err != nil {
 				t.Fatal(err)
 			}
@@ -72,7 +72,7 @@ func TestLettersOfEveryKind(t *testing.T) {
 	f.take(next + 2)
 	letters := f.Letters(0)
 	for i := range letters {
-		// beyond the number of headers that pipeline/kafka reads
+		// this record has more headers than pipeline/kafka reads
 		if h := servicetest.LetterHeaders(letters[i]); h["oriel-offset"] == fmt.Sprint(next+1) {
 			many.Value, many.Headers = letters[i].Value, records.Headers{}
 			want[next+1] = many
@@ -84,8 +84,8 @@ func TestLettersOfEveryKind(t *testing.T) {
 	}
 }
 
-// TestLettersOfAWholeTopic checks that the dead letters of a whole topic are in one partition, each with the record
-// that its headers name.
+// TestLettersOfAWholeTopic checks that the dead letters of a stream of a whole topic are in one partition, each with
+// the contents of the record that its headers name.
 func TestLettersOfAWholeTopic(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 3, map[string]string{"ORIEL_STREAM": "topic", "ORIEL_MAX_RECORD_BYTES": "900000"})
@@ -115,7 +115,7 @@ func TestLettersOfAWholeTopic(t *testing.T) {
 }
 
 // TestServiceDoesNotKnowTheDeadLetterTopic checks that the service works without a dead-letter topic, and that `oriel
-// letters` then says what to do.
+// letters` says what to do if the topic is missing.
 func TestServiceDoesNotKnowTheDeadLetterTopic(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, nil)
@@ -130,7 +130,8 @@ func TestServiceDoesNotKnowTheDeadLetterTopic(t *testing.T) {
 }
 
 // TestLettersFitTheirTopic checks that dead letters are cut to the size that their topic accepts at any time, and that
-// none is missing. When the service itself wrote letters, one event whose letter did not fit could stop it for good.
+// none is missing. When the service itself wrote dead letters, one event whose dead letter did not fit could stop the
+// service for good.
 func TestLettersFitTheirTopic(t *testing.T) {
 	t.Parallel()
 	for _, limit := range []int{262144, 1000} {
@@ -206,8 +207,8 @@ func TestLettersFollowTheLimitOfTheirTopic(t *testing.T) {
 	f.Fails("without content", "letters", "--once")
 }
 
-// TestLettersOfRecordsThatAreGone checks that the dead letter of a deleted record has the reason and the place, and no
-// content.
+// TestLettersOfRecordsThatAreGone checks that the dead letter of a deleted record states the reason and the place,
+// without content.
 func TestLettersOfRecordsThatAreGone(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, nil)
@@ -232,9 +233,9 @@ func TestLettersOfRecordsThatAreGone(t *testing.T) {
 	}
 }
 
-// TestVerdictsThatWereDeleted deletes the topic of record statuses. `oriel run` once did not mention the lost dead
-// letters, and `oriel letters` advised a new deployment.
-func TestVerdictsThatWereDeleted(t *testing.T) {
+// TestRecordStatusesThatWereDeleted deletes the topic of record statuses. `oriel run` once did not mention the lost
+// dead letters, and `oriel letters` advised a new deployment.
+func TestRecordStatusesThatWereDeleted(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, nil)
 	f.Must("topics")
@@ -245,7 +246,7 @@ func TestVerdictsThatWereDeleted(t *testing.T) {
 		t.Fatalf("letters %v", servicetest.Reasons(got))
 	}
 	f.Send(0, bad)
-	f.take(7) // its letter is not written
+	f.take(7) // the dead letters of these records are not written yet
 	run, writing := f.Start(nil, "run"), f.Start(nil, "letters", "--once")
 	if !writing.Finish(time.Minute) || !strings.Contains(writing.Output(), "up_to=7") {
 		t.Fatalf("letters: %s", writing.Output())
@@ -275,8 +276,8 @@ func TestVerdictsThatWereDeleted(t *testing.T) {
 	f.CheckHistory(0, 10)
 }
 
-// TestLettersSayWhatIsWrong checks that a dead letter names the wrong member in words, whether the process has the
-// operator's settings or only the deployment's.
+// TestLettersSayWhatIsWrong checks that a dead letter names the wrong member in words, with the operator's settings in
+// the process and without them.
 func TestLettersSayWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, nil)
@@ -305,7 +306,7 @@ func TestLettersSayWhatIsWrong(t *testing.T) {
 }
 
 // TestLettersOfAMapping checks that a dead letter names the path at which a mapped record is wrong. A record that the
-// mapping filters out has no letter, because it is not wrong.
+// mapping filters out must have no dead letter, because it is not wrong.
 func TestLettersOfAMapping(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, map[string]string{

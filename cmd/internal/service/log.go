@@ -14,7 +14,8 @@ import (
 	"oriel/pipeline/notice"
 )
 
-// diskFull returns a function that logs, at each call, whether the local store waits for room, and then calls next.
+// diskFull returns a function that logs, at each call, whether the local store waits for free disk space, and then
+// calls next.
 func diskFull(log *slog.Logger, next func(bool)) func(bool) {
 	return func(full bool) {
 		next(full)
@@ -30,14 +31,14 @@ func diskFull(log *slog.Logger, next func(bool)) func(bool) {
 func ended(log *slog.Logger) func(notice.Ending) {
 	return func(e notice.Ending) {
 		if e.Committed && e.Left {
-			log.Info("told to end: what was computed is committed, the group is left")
+			log.Info("asked to stop: what was computed is committed, the group is left")
 			return
 		}
 		if !e.Committed {
-			log.Warn("told to end: not all that was computed is known to be committed; whoever takes over computes it again, with the same bytes")
+			log.Warn("asked to stop: not all that was computed is known to be committed; whoever takes over computes it again, with the same bytes")
 		}
 		if !e.Left {
-			log.Warn("told to end: the group was not reached; others take the partitions over after ORIEL_SESSION_TIMEOUT")
+			log.Warn("asked to stop: the group was not reached; others take the partitions over after ORIEL_SESSION_TIMEOUT")
 		}
 	}
 }
@@ -51,8 +52,8 @@ func logging(log *slog.Logger, name string, l notice.Listener) notice.Listener {
 			log.Info("standing by: the stream is with another process", "local_store", string(s))
 		}
 	}
-	// The guarantee must come from the frozen calibration, because another fit of the same settings may age
-	// differently.
+	// The guarantee must come from the frozen calibration, because another fit of the same settings may have another ε at
+	// large ages.
 	l.Proves = func(p int32, g protection.Guarantee) {
 		logAges(log, p, g)
 	}
@@ -105,7 +106,8 @@ func logging(log *slog.Logger, name string, l notice.Listener) notice.Listener {
 	return l
 }
 
-// logAges logs ε by age for one event and, if the unit of privacy has several events, for a unit that stays active.
+// logAges logs ε by age for one event and, if the unit of privacy has several events, for a unit that has events all
+// the time.
 func logAges(log *slog.Logger, partition int32, g protection.Guarantee) {
 	if name := g.Scope.Words().Age; name != "" {
 		log.Info("epsilon "+name, "partition", partition, "epsilon", g.Epsilon, "delta", g.Delta)
@@ -125,7 +127,7 @@ func logAges(log *slog.Logger, partition int32, g protection.Guarantee) {
 	}
 }
 
-// rounded returns a figure for the log, rounded up as `oriel plan` shows it. It is a number in JSON, too.
+// rounded returns a figure for the log, rounded up as `oriel plan` shows it. In JSON it is a number.
 func rounded(name string, x float64) slog.Attr {
 	shown, err := strconv.ParseFloat(figure.Upper(x), 64)
 	if err != nil || math.IsInf(shown, 0) {

@@ -20,8 +20,8 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// TestFiguresOfTheLogHaveNames checks that JSON lines have the figures of ε as named numbers, so that a log search
-// finds them.
+// TestFiguresOfTheLogHaveNames checks that lines in JSON have each figure of ε as a number under a name, so that a log
+// search finds it.
 func TestFiguresOfTheLogHaveNames(t *testing.T) {
 	name := regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 	for want, changes := range map[string][]string{
@@ -64,7 +64,7 @@ func TestFiguresOfTheLogHaveNames(t *testing.T) {
 				t.Errorf("%q is no name of a figure", key)
 			}
 		}
-		if found != 4 || len(last) != 4+3+3 { // time, level, msg; partition, delta, of
+		if found != 4 || len(last) != 4+3+3 { // beside the figures: time, level, msg; partition, delta, of
 			t.Errorf("%s", lines[len(lines)-1])
 		}
 	}
@@ -73,8 +73,8 @@ func TestFiguresOfTheLogHaveNames(t *testing.T) {
 	}
 }
 
-// TestTheLossOfTwoLivesIsLogged checks the log of a deployment that continues another one: it has the loss of an event
-// whose step both deployments release. The log of any other deployment does not mention it.
+// TestTheLossOfTwoLivesIsLogged covers a deployment that continues another one: its log must have the loss of an event
+// whose step both deployments release. The log of any other deployment must not mention such a loss.
 func TestTheLossOfTwoLivesIsLogged(t *testing.T) {
 	g := protection.Guarantee{
 		Terms:     protection.Terms{Scope: protection.Decay{Steps: 64}, Unit: protection.Event{Exchange: dp.Replace}},
@@ -91,7 +91,7 @@ func TestTheLossOfTwoLivesIsLogged(t *testing.T) {
 	}
 }
 
-// TestLogLinesAreJSONIfAsked checks that each line is one JSON object.
+// TestLogLinesAreJSONIfAsked checks that each line of a log in JSON is one JSON object.
 func TestLogLinesAreJSONIfAsked(t *testing.T) {
 	var out strings.Builder
 	h := Host{Stderr: &out}
@@ -112,8 +112,8 @@ func environ(changes ...string) []string {
 }
 
 // TestTheServiceLooksAtNoEventForTraps checks the sources of the service and of the commands that start it. They must
-// not use a decoder's warnings or explanations, which are for people who may read the input, because the service's log
-// is public. Only the writer of dead letters may use them.
+// not use a decoder's warnings or explanations. These are for people who may read the input, while the service's log is
+// public. Only the writer of dead letters may use them.
 func TestTheServiceLooksAtNoEventForTraps(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	if err != nil || !slices.Contains(files, "run.go") || !slices.Contains(files, "letters.go") {

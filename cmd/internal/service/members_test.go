@@ -11,8 +11,8 @@ import (
 	"oriel/pipeline/kafka"
 )
 
-// consumer joins a plain consumer of the input to the deployment's group. It stands for a consumer with a wrong group
-// name, or for a version whose members have no mark. It commits nothing.
+// consumer joins a plain consumer of the input to the deployment's group, and commits nothing. It stands for a consumer
+// with a wrong group name, or for a version whose members have no mark.
 func (f *fixture) consumer(client string) *kgo.Client {
 	f.T.Helper()
 	c, err := kgo.NewClient(
@@ -27,8 +27,8 @@ func (f *fixture) consumer(client string) *kgo.Client {
 	return c
 }
 
-// TestAForeignMemberGetsNothing adds a plain consumer to the group. Such a consumer was once given a partition, whose
-// events no service took, while /readyz said ready.
+// TestAForeignMemberGetsNothing adds a plain consumer to the group, which must get no partition. Such a consumer was
+// once assigned a partition: no service consumed the partition's events, while /readyz reported ready.
 func TestAForeignMemberGetsNothing(t *testing.T) {
 	t.Parallel()
 	f, s := twoAtWork(t)
@@ -48,15 +48,15 @@ func TestAForeignMemberGetsNothing(t *testing.T) {
 	s.endsWell()
 }
 
-// TestAForeignLeaderIsNoticed checks a group whose leader is a plain consumer. It may assign partitions as it likes, so
-// a partition without a service of this deployment must be named.
+// TestAForeignLeaderIsNoticed covers a group whose leader is a plain consumer. The leader may assign partitions to any
+// member, so the service must name the partitions that no service of this deployment has.
 func TestAForeignLeaderIsNoticed(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 2, nil)
 	f.Must("topics")
 	f.SendAll(0, 10)
 	c := f.consumer("mistaken")
-	for got := 0; got < 20; { // it has all partitions
+	for got := 0; got < 20; { // reads until the consumer has all partitions
 		fetched := c.PollFetches(f.Ctx())
 		if err := fetched.Err(); err != nil {
 			t.Fatal(err)
@@ -75,9 +75,9 @@ func TestAForeignLeaderIsNoticed(t *testing.T) {
 	s.endsWell()
 }
 
-// TestAnotherVersionInTheGroupIsNoStranger mixes two versions in one group. During a rolling upgrade the newer
-// processes once were not ready and advised splitting the group, which would stop half of it.
-func TestAnotherVersionInTheGroupIsNoStranger(t *testing.T) {
+// TestAnotherVersionInTheGroupIsNoForeignMember mixes two versions in one group. During a rolling upgrade the newer
+// processes once were not ready and advised splitting the group, which would have stopped half of it.
+func TestAnotherVersionInTheGroupIsNoForeignMember(t *testing.T) {
 	t.Parallel()
 	f, s := twoAtWork(t)
 	c := f.consumer(kafka.DefaultClientID)

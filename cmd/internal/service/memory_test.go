@@ -17,10 +17,11 @@ import (
 	"oriel/pipeline/kafka/records"
 )
 
-// bombBytes is smaller than the largest batch that is read, so that all of it is unpacked.
+// bombBytes is the decompressed size of a bomb. It is below the largest batch that is read, so that all of it is
+// decompressed.
 const bombBytes = 60 << 20
 
-// sendBomb appends a batch of one record of zeros, compressed to some kilobytes.
+// sendBomb appends a batch with a compression bomb: one record of zeros, compressed to some kilobytes.
 func (f *fixture) sendBomb(partition int32, codec records.Codec) {
 	f.T.Helper()
 	producer, err := produce.New(f.Ctx(), f.Client, "", time.Minute)
@@ -35,7 +36,7 @@ func (f *fixture) sendBomb(partition int32, codec records.Codec) {
 	}
 }
 
-// peakMemory returns the most memory that a process ever had resident, bytes.
+// peakMemory returns the largest resident memory that a process has ever had, bytes.
 func peakMemory(t *testing.T, pid int) int {
 	t.Helper()
 	status, err := os.Open(fmt.Sprintf("/proc/%d/status", pid))
@@ -56,8 +57,8 @@ func peakMemory(t *testing.T, pid int) int {
 	return 0
 }
 
-// TestMemoryIsBoundedWhateverArrives checks the memory of a service on a backlog, with and without compression bombs.
-// With default settings it once took 750 MB on a backlog, and 2.3 GB with bombs in it.
+// TestMemoryIsBoundedWhateverArrives checks the memory of a service that consumes a backlog, with and without
+// compression bombs. With default settings it once took 750 MB without bombs and 2.3 GB with them.
 func TestMemoryIsBoundedWhateverArrives(t *testing.T) {
 	t.Parallel()
 	const backlog, most = 40_000, 256_000_000
@@ -85,8 +86,8 @@ func TestMemoryIsBoundedWhateverArrives(t *testing.T) {
 	}
 }
 
-// TestManyPartitionsGetOnWithLittleMemory checks progress with the least memory that the setting allows, a sixth of a
-// MiB for the fetches of each partition, and a compression bomb in each.
+// TestManyPartitionsGetOnWithLittleMemory checks that all partitions make progress with the smallest memory that the
+// setting allows: a sixth of a MiB for the fetches of each partition, and a compression bomb in each.
 func TestManyPartitionsGetOnWithLittleMemory(t *testing.T) {
 	t.Parallel()
 	const backlog, most = 4000, 256_000_000
@@ -113,7 +114,7 @@ func TestManyPartitionsGetOnWithLittleMemory(t *testing.T) {
 }
 
 // lettersWithin checks that one process writes a dead letter for the bomb at the given offset of each partition, within
-// a limit of memory.
+// a memory limit.
 func (f *fixture) lettersWithin(partitions, bomb int, most float64) {
 	f.T.Helper()
 	letters := f.Start(nil, "letters")

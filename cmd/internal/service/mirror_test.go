@@ -8,9 +8,9 @@ import (
 	"oriel/pipeline/pipetest/logtest"
 )
 
-// mirror replaces the topics of f with what a mirror of the cluster would have: recreated topics with the committed
-// records only. Offsets shift down, because transaction markers are not copied. The group's offset is copied as a
-// mirror translates it; the input has no markers.
+// mirror replaces the topics of f with their contents in a mirror of the cluster: recreated topics with the committed
+// records only. Offsets become smaller, because transaction markers are not copied. The input has no markers, so the
+// group's offset stays the same.
 func (f *fixture) mirror(taken int64) {
 	f.T.Helper()
 	for _, topic := range []string{
@@ -32,8 +32,8 @@ func (f *fixture) mirror(taken int64) {
 
 // TestADeploymentDoesNotGoOnInAMirror checks that a deployment refuses to continue in a mirror. A mirror has the
 // records but neither the topics' ids nor the transactions' offsets, so nothing proves that its newest state is the
-// newest. Another deployment may continue after the last decision there, with noise of its own; even under the same key
-// it must not draw the same noise twice.
+// newest of the deployment. Another deployment may continue after the last decision in the mirror, with noise of its
+// own: even under the same key, it must not draw the same noise.
 func TestADeploymentDoesNotGoOnInAMirror(t *testing.T) {
 	t.Parallel()
 	const before, all = 100, 130

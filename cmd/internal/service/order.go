@@ -27,7 +27,7 @@ func WriteOrder(ctx context.Context, h Host) error {
 	log := h.logger(s.LogLevel, s.LogFormat)
 	d, err := h.connect(ctx, s, c, deployment.ByOrder, c.Memory.Fetching(), clientPatience, retrying(log, nil))
 	if cancelled(ctx, err) {
-		log.Info("told to end before the brokers had answered")
+		log.Info("asked to stop before the brokers had answered")
 		return nil
 	}
 	if err != nil {

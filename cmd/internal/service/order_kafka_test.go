@@ -10,8 +10,8 @@ import (
 	"oriel/cmd/internal/servicetest"
 )
 
-// TestTwelvePartitionsAreOneStream runs one stream over twelve partitions with two processes. The owner is killed twice
-// while events come in, and partitions are added meanwhile.
+// TestTwelvePartitionsAreOneStream runs one stream over twelve partitions with two processes. The owner of the stream
+// is killed twice while events come in, and partitions are added meanwhile.
 func TestTwelvePartitionsAreOneStream(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 12, map[string]string{

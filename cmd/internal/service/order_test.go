@@ -32,8 +32,8 @@ func TestOrderByAnotherProcess(t *testing.T) {
 	f.CheckHistory(0, 60)
 }
 
-// TestAProcessThatStandsByWritesTheOrder checks that, with ORIEL_SEQUENCER=other, the stream's owner does not write the
-// order, and a standby process does. A second process is enough.
+// TestAProcessThatStandsByWritesTheOrder checks that, with ORIEL_SEQUENCER=other, a standby process writes the order
+// and the stream's owner does not. So a second process is enough.
 func TestAProcessThatStandsByWritesTheOrder(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 3, map[string]string{"ORIEL_STREAM": "topic", "ORIEL_SEQUENCER": "other"})
@@ -47,8 +47,8 @@ func TestAProcessThatStandsByWritesTheOrder(t *testing.T) {
 	f.CheckHistory(0, 30)
 }
 
-// TestOrderIsOnlyForWholeTopics checks that `oriel order` is refused under settings with which no process would read
-// the order.
+// TestOrderIsOnlyForWholeTopics checks that `oriel order` fails under settings with which no process would read the
+// order.
 func TestOrderIsOnlyForWholeTopics(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 3, nil)
@@ -59,7 +59,7 @@ func TestOrderIsOnlyForWholeTopics(t *testing.T) {
 }
 
 // TestOwnerWritesTheOrder checks that partitions that receive events at different rates are consumed as one stream,
-// also by processes that succeed each other.
+// also if one process takes over from another.
 func TestOwnerWritesTheOrder(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 3, map[string]string{"ORIEL_STREAM": "topic"})

@@ -18,8 +18,8 @@ func (f *fixture) growInput(partitions int) {
 	f.Partitions = partitions
 }
 
-// twoAtWork returns a new deployment of two partitions and its service, in this process, which has consumed ten events
-// of each.
+// twoAtWork returns a new deployment of two partitions and its service in this process, after the service has consumed
+// ten events of each partition.
 func twoAtWork(t *testing.T) (*fixture, *inside) {
 	t.Helper()
 	f := newFixture(t, 2, nil)
@@ -30,8 +30,8 @@ func twoAtWork(t *testing.T) (*fixture, *inside) {
 	return f, s
 }
 
-// TestAddedPartitionsStopNoService adds a partition to the input. It once stopped the whole service, until three topics
-// were altered by hand.
+// TestAddedPartitionsStopNoService adds a partition to the input. Such a change once stopped the whole service until an
+// administrator altered three topics.
 func TestAddedPartitionsStopNoService(t *testing.T) {
 	t.Parallel()
 	f, s := twoAtWork(t)
@@ -61,7 +61,7 @@ func TestAddedPartitionsStopNoService(t *testing.T) {
 }
 
 // TestAddedPartitionsAreSharedAfterARestart checks that added partitions are assigned after a restart. A member that
-// rejoins the group gets its former assignment and does not learn that it is the leader.
+// rejoins the group gets its earlier assignment, and the broker does not say that the member is the leader.
 func TestAddedPartitionsAreSharedAfterARestart(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, nil)
@@ -78,8 +78,8 @@ func TestAddedPartitionsAreSharedAfterARestart(t *testing.T) {
 	again.Terminate()
 }
 
-// TestAddedPartitionsAreRefusedAtUserLevel checks that added partitions are refused with user-level privacy. A producer
-// that keys by user sends some users to other partitions from then on.
+// TestAddedPartitionsAreRefusedAtUserLevel checks that added partitions are refused with user-level privacy, because a
+// producer that keys by user sends some users to other partitions from then on.
 func TestAddedPartitionsAreRefusedAtUserLevel(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, map[string]string{"ORIEL_USER_ID": "key", "ORIEL_USER_SEPARATION": "64"})
@@ -98,11 +98,12 @@ func TestAddedPartitionsAreRefusedAtUserLevel(t *testing.T) {
 	}
 }
 
-// TestRefuseAnInputThatWasDeleted checks the advice for a deleted input. It once advised creating the topic, which the
-// next start refused.
+// TestRefuseAnInputThatWasDeleted checks the advice for a deleted input. The message once advised creating the topic,
+// which the next start refused.
 func TestRefuseAnInputThatWasDeleted(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, 1, map[string]string{"TEST_DOUBT": "whole"}) // the fetch would be the first to believe it
+	// with a shorter doubt, a fetch would be the first to report the deletion
+	f := newFixture(t, 1, map[string]string{"TEST_DOUBT": "whole"})
 	running := f.HasTakenTen()
 	f.deleteTopic(f.Env["ORIEL_INPUT_TOPIC"])
 	for _, p := range []*servicetest.Process{
@@ -116,12 +117,12 @@ func TestRefuseAnInputThatWasDeleted(t *testing.T) {
 	fresh := newFixture(t, 1, nil)
 	fresh.Env["ORIEL_INPUT_TOPIC"] = fresh.Name + ".missing"
 	if p := fresh.Start(nil, "topics"); p.Finish(time.Minute) || !strings.Contains(p.Output(), "--input-partitions") {
-		t.Errorf("a deployment that was never opened is not told how to create its input: %s", p.Output())
+		t.Errorf("a deployment that was never opened does not say how to create its input: %s", p.Output())
 	}
 }
 
 // TestRefuseAChangelogThatWasDeleted checks the advice for a deleted changelog. The message once advised `oriel
-// topics`, which created an empty one and reported the deployment as ready.
+// topics`, which created an empty changelog and reported the deployment as ready.
 func TestRefuseAChangelogThatWasDeleted(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, nil)
@@ -135,7 +136,7 @@ func TestRefuseAChangelogThatWasDeleted(t *testing.T) {
 }
 
 // TestDecisionsThatWereDeletedAreMissed checks that all commands report a deleted decision topic at once and with the
-// same text. The advice "run `oriel topics`" once led to another message.
+// same text. A user who followed the advice "run `oriel topics`" once got another message.
 func TestDecisionsThatWereDeletedAreMissed(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, nil)

@@ -53,9 +53,9 @@ func forgetting() map[string]string {
 }
 
 // TestANewLifeGoesOnAfterALostKey covers a running deployment whose key is lost. A new deployment with its own key ends
-// the old one for good. It starts each partition at the old one's last decision and group offset, survives crashes
-// while it opens, and can be replayed like any other. The old process's next decision must never appear, and the old
-// process must not come back.
+// the old one for good. The new deployment starts each partition at the old one's last decision and group offset,
+// survives crashes while it opens, and can be replayed like any other. The old process must not publish another
+// decision, and must not be able to start again.
 func TestANewLifeGoesOnAfterALostKey(t *testing.T) {
 	t.Parallel()
 	const before, all = 300, 360
@@ -70,14 +70,14 @@ func TestANewLifeGoesOnAfterALostKey(t *testing.T) {
 	killed := next.Start(map[string]string{"TEST_KILL": "produced:1"}, "run")
 	killed.Finish(time.Minute)
 	running := next.Start(nil, "run")
-	next.AwaitTaken(time.Minute, before) // the opening
+	next.AwaitTaken(time.Minute, before) // the opening commits this offset
 	killed.Says("goes on after " + f.Name + ": from its decision of step 300, at offset 300")
 	checkpoint := filepath.Join(t.TempDir(), "checkpoint")
 	next.Must("replay", "--save", checkpoint)
 	f.Send(0, servicetest.Events(before, all-before)...)
 	next.AwaitTaken(time.Minute, all)
 	running.Terminate()
-	if old.Finish(time.Minute) { // it learns that it was ended when it commits
+	if old.Finish(time.Minute) { // when it commits, the broker refuses the ended deployment
 		t.Error("the old process ended well")
 	}
 	old.Says("this deployment is over", next.Name, "goes on after it")
@@ -89,7 +89,7 @@ func TestANewLifeGoesOnAfterALostKey(t *testing.T) {
 	if last.Incarnation == first.Incarnation {
 		t.Error("one incarnation")
 	}
-	// Without the last decision it would start at 0.
+	// A start without the last decision would be at 0.
 	if moved := floats.Distance(last.Point, first.Point, 2); moved > 0.5*math.Sqrt(floats.Dot(last.Point, last.Point)) {
 		t.Errorf("from %v to %v", last.Point, first.Point)
 	}
@@ -97,8 +97,8 @@ func TestANewLifeGoesOnAfterALostKey(t *testing.T) {
 	next.Refused(map[string]string{"ORIEL_AFTER": ""}, "AFTER")
 }
 
-// TestANewLifeGoesOnAfterALostChangelog checks that a new deployment can also continue one whose state is deleted. A
-// partition that the old one never had starts as in any new deployment.
+// TestANewLifeGoesOnAfterALostChangelog checks that a new deployment can also continue a deployment whose state is
+// deleted. A partition that the old deployment did not have starts as in any new deployment.
 func TestANewLifeGoesOnAfterALostChangelog(t *testing.T) {
 	t.Parallel()
 	const before, all = 200, 230
@@ -121,7 +121,7 @@ func TestANewLifeGoesOnAfterALostChangelog(t *testing.T) {
 }
 
 // TestANewLifeEndsABusyOne starts the new deployment while the old one consumes events, commits, and takes back its
-// transactional id whenever it loses it. Each event must be decided once, by one of the two.
+// transactional id whenever it loses it. For each event, exactly one of the two must publish a decision.
 func TestANewLifeEndsABusyOne(t *testing.T) {
 	t.Parallel()
 	const all = 2000
@@ -149,8 +149,8 @@ func TestANewLifeEndsABusyOne(t *testing.T) {
 	next.CheckHistory(0, all-before)
 }
 
-// TestASuccessorWithoutAStartIsRefused checks that a new deployment neither guesses where to start nor silently starts
-// from nothing.
+// TestASuccessorWithoutAStartIsRefused checks that a new deployment fails if it does not know where to start. It must
+// neither guess nor silently start without a predecessor.
 func TestASuccessorWithoutAStartIsRefused(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, forgetting())

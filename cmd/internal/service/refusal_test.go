@@ -19,7 +19,8 @@ func served(t *testing.T) *fixture {
 	return servedWith(t, nil, 50)
 }
 
-// servedWith returns a deployment with more settings that has consumed a number of events of one partition and stopped.
+// servedWith returns a deployment with additional settings that has consumed this many events of one partition and
+// stopped.
 func servedWith(t *testing.T, more map[string]string, events int) *fixture {
 	t.Helper()
 	f := newFixture(t, 1, more)
@@ -53,7 +54,8 @@ func TestRefuseChangedConfigurationAndKey(t *testing.T) {
 func TestRefuseLostState(t *testing.T) {
 	t.Parallel()
 	f := served(t)
-	if err := os.RemoveAll(f.Env["ORIEL_STATE_DIR"]); err != nil { // the changelog has everything
+	// the local copy is not needed, because the changelog has everything
+	if err := os.RemoveAll(f.Env["ORIEL_STATE_DIR"]); err != nil {
 		t.Fatal(err)
 	}
 	f.GoesOn(50)
@@ -64,7 +66,7 @@ func TestRefuseLostState(t *testing.T) {
 	}
 	f.CreateTopic(lost["ORIEL_CHANGELOG_TOPIC"], 1,
 		map[string]string{"cleanup.policy": "compact", "max.message.bytes": "8388608"})
-	if p := f.Start(lost, "topics"); !p.Finish(time.Minute) { // made by hand, as a brave person would
+	if p := f.Start(lost, "topics"); !p.Finish(time.Minute) { // recreates the topics as a person would by hand
 		t.Fatal(p.Output())
 	}
 	f.Refused(lost, "lost")
@@ -75,8 +77,8 @@ func TestRefuseLostState(t *testing.T) {
 	f.GoesOn(60)
 }
 
-// TestRefuseToOpenAgainWhatTheLocalStoreKnows recreates every topic and the group. Only the local store then shows that
-// the events were released before.
+// TestRefuseToOpenAgainWhatTheLocalStoreKnows recreates every topic and the group. Then only the local store shows that
+// the decisions on the events were already released.
 func TestRefuseToOpenAgainWhatTheLocalStoreKnows(t *testing.T) {
 	t.Parallel()
 	f := served(t)
@@ -91,8 +93,8 @@ func TestRefuseToOpenAgainWhatTheLocalStoreKnows(t *testing.T) {
 	f.GoesOn(50)
 }
 
-// TestRefuseTopicsOfAnotherName checks that topics of a deployment with another name are refused. Transactional ids
-// contain the name, so services under two names would not fence each other.
+// TestRefuseTopicsOfAnotherName checks that a deployment refuses the topics of a deployment with another name.
+// Transactional ids contain the name, so services under two names would not fence each other.
 func TestRefuseTopicsOfAnotherName(t *testing.T) {
 	t.Parallel()
 	f := served(t)
@@ -129,7 +131,7 @@ func (f *fixture) commitOffset(offset int64) {
 	if err != nil {
 		f.T.Fatal(err)
 	}
-	// A transaction can only be committed if it contains a partition.
+	// The broker commits a transaction only if it contains a partition.
 	if err := producer.Begin(f.Ctx(), []kafka.TopicPartition{{Topic: f.Topic("verdicts")}}); err != nil {
 		f.T.Fatal(err)
 	}
@@ -172,7 +174,7 @@ func TestRefuseSettingsAllAtOnceAndUnknownOnes(t *testing.T) {
 }
 
 // TestRefuseAnInputMadeAgainUnderTheService recreates the input while the service runs. The new topic has other records
-// at the same offsets, and none of them may enter a decision of the old incarnation.
+// at the same offsets; none of them may enter a decision of the old incarnation.
 func TestRefuseAnInputMadeAgainUnderTheService(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, nil)
@@ -192,7 +194,7 @@ func TestRefuseAnInputMadeAgainUnderTheService(t *testing.T) {
 	f.CheckHistory(0, 50)
 }
 
-// TestRefuseLostDecisions checks that the service refuses to start when published decisions are lost. It may neither
+// TestRefuseLostDecisions checks that the service refuses to start if published decisions are lost. It must neither
 // recreate them nor begin a second history.
 func TestRefuseLostDecisions(t *testing.T) {
 	t.Parallel()

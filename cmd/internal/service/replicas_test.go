@@ -11,8 +11,9 @@ import (
 	"oriel/pipeline/kafka/topics"
 )
 
-// TestRefuseAnInputThatOneBrokerCanLose checks the durability of the input. A single history requires that acknowledged
-// events stay. An input on three brokers that was less durable than Oriel's own topics was once accepted silently.
+// TestRefuseAnInputThatOneBrokerCanLose checks that the input is durable, because a single history requires that
+// acknowledged events are never lost. On three brokers, an input that was less durable than Oriel's own topics was once
+// accepted without a message.
 func TestRefuseAnInputThatOneBrokerCanLose(t *testing.T) {
 	t.Parallel()
 	broker, err := embedded.Start(embedded.Options{Dir: t.TempDir(), Brokers: 3})
@@ -21,7 +22,7 @@ func TestRefuseAnInputThatOneBrokerCanLose(t *testing.T) {
 	}
 	t.Cleanup(broker.Close)
 	f := &fixture{servicetest.NewAt(t, broker.Addr(), 1, map[string]string{"ORIEL_ALLOW_SINGLE_REPLICA": "false"})}
-	single := f.Env["ORIEL_INPUT_TOPIC"] // the fixture made it with one replica
+	single := f.Env["ORIEL_INPUT_TOPIC"] // the fixture created this input with one replica
 	f.Fails(fmt.Sprintf("input topic %q has 1 replicas, want 3", single), "topics")
 	f.Fails("ORIEL_ALLOW_SINGLE_REPLICA", "run")
 

@@ -19,7 +19,7 @@ type limited struct {
 	granted []servicetest.ACL
 }
 
-// newLimited creates a deployment whose user has no rights yet. more has settings beside those of the login.
+// newLimited creates a deployment whose user has no rights yet. more has settings in addition to those of the login.
 func newLimited(t *testing.T, partitions int, more map[string]string) *limited {
 	t.Helper()
 	settings := servicetest.Login(t)
@@ -27,7 +27,7 @@ func newLimited(t *testing.T, partitions int, more map[string]string) *limited {
 	return &limited{fixture: newFixture(t, partitions, settings)}
 }
 
-// only takes all rights away that the user has, and grants the rights that deploy/OPERATING.md lists for the commands.
+// only takes all rights from the user, and then grants the rights that deploy/OPERATING.md lists for the commands.
 func (f *limited) only(commands ...string) {
 	f.T.Helper()
 	f.Deny("User:oriel", f.granted...)
@@ -38,8 +38,8 @@ func (f *limited) only(commands ...string) {
 	f.Allow("User:oriel", f.granted...)
 }
 
-// TestTheListedRightsAreEnough checks that a Kafka user with exactly the rights listed in deploy/OPERATING.md for a
-// command can run it.
+// TestTheListedRightsAreEnough checks, for each command, that a Kafka user with exactly the rights listed in
+// deploy/OPERATING.md can run it.
 func TestTheListedRightsAreEnough(t *testing.T) {
 	t.Parallel()
 	f := newLimited(t, 1, nil)
@@ -69,8 +69,8 @@ func TestTheListedRightsAreEnough(t *testing.T) {
 	f.Compares(checkpoint, 5)
 }
 
-// TestTheListedRightsAreEnoughForAWholeTopic checks the same where one stream has the whole topic. The process that
-// writes its order must start without the right to read events.
+// TestTheListedRightsAreEnoughForAWholeTopic checks the listed rights for a stream of a whole topic. The process that
+// writes the topic's order must start without the right to read events.
 func TestTheListedRightsAreEnoughForAWholeTopic(t *testing.T) {
 	t.Parallel()
 	f := newLimited(t, 3, map[string]string{"ORIEL_STREAM": "topic", "ORIEL_SEQUENCER": "other"})
@@ -103,8 +103,8 @@ func TestTheListedRightsAreEnoughForAWholeTopic(t *testing.T) {
 	f.Compares(checkpoint, 6)
 }
 
-// TestTheListedRightsAreEnoughToReadAndSend checks the same for the commands that need no key: those that look at a
-// topic before there is a deployment, that send events, and that read a deployment's decisions.
+// TestTheListedRightsAreEnoughToReadAndSend checks the listed rights of the commands that need no key: those that
+// examine a topic before there is a deployment, that send events, and that read a deployment's decisions.
 func TestTheListedRightsAreEnoughToReadAndSend(t *testing.T) {
 	t.Parallel()
 	f := newLimited(t, 1, map[string]string{"ORIEL_FEATURES_RANGE": "hour:0:24:cyclic"})
@@ -135,7 +135,7 @@ func TestTheListedRightsAreEnoughToReadAndSend(t *testing.T) {
 	f.says("hour", "weights", "--topic", decisions)
 }
 
-// TestTheListedRightsAreEnoughForNumbers checks the same for the command that reads published numbers.
+// TestTheListedRightsAreEnoughForNumbers checks the listed rights of the command that reads published numbers.
 func TestTheListedRightsAreEnoughForNumbers(t *testing.T) {
 	t.Parallel()
 	f := newLimited(t, 1, nil)
@@ -151,7 +151,7 @@ func TestTheListedRightsAreEnoughForNumbers(t *testing.T) {
 	f.says("carrier", "numbers", "--every", "1h", "--topic", f.Topic("decisions"))
 }
 
-// serves opens the deployment and lets the service take all events, with all rights that this needs.
+// serves opens the deployment, and lets the service consume all events with all rights that it needs.
 func (f *limited) serves(events int64) {
 	f.T.Helper()
 	f.only("topics")
@@ -162,7 +162,7 @@ func (f *limited) serves(events int64) {
 	p.Terminate()
 }
 
-// says runs a command that must succeed and print a text.
+// says runs a command, which must succeed and print the text want.
 func (f *limited) says(want string, args ...string) {
 	f.T.Helper()
 	if out := f.Must(args...); !strings.Contains(out, want) {

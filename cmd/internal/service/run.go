@@ -35,7 +35,7 @@ func Run(ctx context.Context, h Host) (err error) {
 	working := false
 	defer func() {
 		if !working && cancelled(ctx, err) {
-			log.Info("told to end before a partition was assigned: nothing was taken")
+			log.Info("asked to stop before a partition was assigned: nothing was taken")
 			err = nil
 		}
 	}()
@@ -110,8 +110,8 @@ func Run(ctx context.Context, h Host) (err error) {
 	if s, d.Model, _, err = h.AsOpened(ctx, d.Client, d.Topics.Changelog, d.Master, s, model); err != nil {
 		return err
 	}
-	// Check the manifests before the state directory. A store of another input would fail too, but its error has no
-	// remedy.
+	// Check the manifests before the state directory. A local store of another input would fail too, but its error does
+	// not say what to do.
 	if err := d.CheckManifests(ctx); err != nil {
 		return err
 	}
@@ -132,14 +132,14 @@ func Run(ctx context.Context, h Host) (err error) {
 		return errors.Join(err, store.Close())
 	}
 	announce(log, s, guarantee, listener.Addr(), h.version)
-	defer context.AfterFunc(ctx, store.StopWaiting)() // a stopping service must not wait for a full disk
+	defer context.AfterFunc(ctx, store.StopWaiting)() // a stopping service does not wait for disk space
 	working = true
 	err = service.Run(ctx)
 	unclosed := store.Close()
 	if err != nil {
 		return errors.Join(err, unclosed)
 	}
-	if unclosed != nil { // no failure: it is a copy
+	if unclosed != nil { // not a failure, because the store is a copy
 		log.Warn("the local store is behind the changelog, from which the next start completes it", "error", unclosed)
 	}
 	return nil
@@ -157,7 +157,7 @@ func vectorsOf(s settings.Settings, m streams.Model) (score.Descriptor, error) {
 	return score.ParseDescriptor(text)
 }
 
-// cancelled reports whether a command ended early by a signal, which is no failure.
+// cancelled reports whether a command ended early because of a signal, which is not a failure.
 func cancelled(ctx context.Context, err error) bool {
 	return ctx.Err() != nil && errors.Is(err, context.Canceled)
 }

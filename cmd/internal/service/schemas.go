@@ -15,7 +15,7 @@ import (
 )
 
 // freezeSchemas freezes the registry's schemas for streams that have none. It asks the registry only if some stream has
-// none, so that the command works while the registry is away.
+// none, so that the command otherwise works without the registry.
 func freezeSchemas(
 	ctx context.Context, s settings.Settings, d changelog.Deployment, leaveOut []uint, done func(what string),
 ) error {
@@ -31,8 +31,8 @@ func freezeSchemas(
 	return err
 }
 
-// WritersSchemas returns all versions of the subject in the registry. It checks that each of them, beside the frozen
-// ones, can be read as the mapping requires.
+// WritersSchemas returns all versions of the subject in the registry. It checks that the mapping can read each of them
+// together with the frozen versions.
 func WritersSchemas(
 	ctx context.Context, s settings.Settings, d changelog.Deployment, frozen state.Schemas, leaveOut []uint,
 ) (state.Schemas, error) {
@@ -57,7 +57,7 @@ func WritersSchemas(
 		if !strings.EqualFold(v.Type, s.Format) {
 			return nil, fmt.Errorf("schema registry: %v is %s, not of ORIEL_FORMAT=%s", v, v.Type, s.Format)
 		}
-		if found.Find(v.ID) != nil { // two versions of a subject may be one schema
+		if found.Find(v.ID) != nil { // two versions of a subject may have the same schema
 			continue
 		}
 		found = append(found, v.Schema)
@@ -68,7 +68,7 @@ func WritersSchemas(
 		} else if old != nil {
 			continue
 		}
-		if frozen != nil { // an added schema must be readable by the frozen ones
+		if frozen != nil { // readers with the frozen schemas must be able to read an added schema
 			v.Since = []state.SchemaSince{}
 		}
 		all = append(all, v.Schema)
@@ -94,7 +94,8 @@ func ids(all state.Schemas) string {
 	return strings.Join(texts, ", ")
 }
 
-// PullSchemas freezes the schemas that were added to the registry since the last freeze.
+// PullSchemas freezes the schemas that were added to the registry since the last freeze, except those with an id in
+// leaveOut.
 func PullSchemas(ctx context.Context, h Host, leaveOut []uint) error {
 	s, d, err := h.openDeployment(ctx, deployment.ByAll)
 	if err != nil {
@@ -123,7 +124,7 @@ func PullSchemas(ctx context.Context, h Host, leaveOut []uint) error {
 	return err
 }
 
-// places describes the offsets from which schemas are known.
+// places describes, by partition, the offset from which on the schemas are known.
 func places(since []state.SchemaSince) string {
 	texts := make([]string, len(since))
 	for i, at := range since {

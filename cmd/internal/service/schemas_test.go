@@ -21,13 +21,14 @@ import (
 	"oriel/pipeline/kafka/records"
 )
 
-// subject is a subject of a registry: the registry at ORIEL_TEST_REGISTRY if set, or else a fake.
+// subject is a subject of a registry: of the registry at ORIEL_TEST_REGISTRY if the variable is set, otherwise of a
+// fake.
 type subject struct {
 	t    *testing.T
 	name string
 	at   *url.URL
 	asks *sr.Client
-	fake *srfake.Registry // nil: a real one
+	fake *srfake.Registry // nil: the registry is a real one
 }
 
 func newSubject(t *testing.T, name string) *subject {
@@ -54,7 +55,7 @@ func (s *subject) check(err error) {
 	}
 }
 
-// withinReach serves the registry until the returned server is closed.
+// withinReach serves the registry until the caller closes the returned server.
 func (s *subject) withinReach() *httptest.Server {
 	return httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(s.at) }})
 }
@@ -78,7 +79,7 @@ func (s *subject) write(fields string) func(total int) records.Record {
 	}
 }
 
-// writeProtobuf is write for a Protobuf schema: field 1 is whether an order was late, field 2 its total.
+// writeProtobuf is like write, for a Protobuf schema: field 1 says whether an order was late, field 2 is its total.
 func (s *subject) writeProtobuf(fields string) func(total int) records.Record {
 	s.t.Helper()
 	id := s.register(sr.Schema{Type: sr.TypeProtobuf, Schema: `syntax = "proto3"; message Order { ` + fields + ` }`})
@@ -95,13 +96,14 @@ func (s *subject) register(schema sr.Schema) uint32 {
 	return uint32(registered.ID)
 }
 
-// evolution is a schema of orders and its later versions, in one schema language. The mapping names the fields late and
+// evolution is a schema of orders and its later versions, in one schema language. The mapping uses the fields late and
 // total.
 type evolution struct {
 	write                              func(*subject, string) func(int) records.Record
 	first, more, wider, renamed, fewer string
-	refused, why                       string // a version that cannot be read as the mapping asks; empty: none
-	again                              sr.Schema
+	// refused: a version that the mapping cannot read; empty: none. why: text of the error
+	refused, why string
+	again        sr.Schema
 }
 
 var evolutions = map[string]evolution{
@@ -117,7 +119,7 @@ var evolutions = map[string]evolution{
 		write: (*subject).writeProtobuf, first: `bool late = 1; int32 total = 2;`,
 		more:    `bool late = 1; int32 total = 2; string shop = 3;`,
 		wider:   `bool late = 1; int64 total = 2;`,
-		renamed: `bool was_late = 1; int32 amount = 2;`, // by its name the label would be missing
+		renamed: `bool was_late = 1; int32 amount = 2;`, // a reader that finds fields by name would miss the label
 		fewer:   `bool late = 1;`,
 		refused: `bool late = 1; string total = 9;`,
 		why:     "field total (9) holds string, and field total (2) of the reader's schema int32: they are different fields. Leave ids out by --leave-out",
@@ -127,10 +129,10 @@ var evolutions = map[string]evolution{
 
 const avroLate = `{"name":"late","type":"boolean"}`
 
-// TestSchemasOfARegistry checks that `oriel topics` freezes the registry's schemas. From then on the registry may be
-// away or have lost the subject. A later id is unknown until `oriel schema pull`, and known from there on, whether its
-// schema has more, fewer, wider or renamed fields. A version that cannot be read is refused until it is left out. A
-// replay must agree with all of this.
+// TestSchemasOfARegistry checks that `oriel topics` freezes the registry's schemas. From then on the service must work
+// without the registry, or if it has lost the subject. A later id is unknown until `oriel schema pull` and known
+// afterwards, whether its schema has more, fewer, wider or renamed fields. A version that cannot be read is refused
+// unless it is excluded. A replay must agree with all decisions.
 func TestSchemasOfARegistry(t *testing.T) {
 	t.Parallel()
 	for language, e := range evolutions {
@@ -160,7 +162,7 @@ func testSchemasOfARegistry(t *testing.T, language string, e evolution) {
 		t.Errorf("topics again said %q", said)
 	}
 	wider, renamed := e.write(s, e.wider), e.write(s, e.renamed)
-	fewer := e.write(s, e.fewer) // the newest: it is read as the mapping asks of the older ones, and lacks a feature
+	fewer := e.write(s, e.fewer) // the newest version lacks a feature; the mapping reads it like the older ones
 	running := f.Start(nil, "run")
 	sent := []records.Record{first(1), more(2), wider(3), renamed(4), {Value: []byte("no framing")}, first(5)}
 	f.Send(0, sent...)
@@ -203,7 +205,7 @@ func testSchemasOfARegistry(t *testing.T, language string, e evolution) {
 	}
 	f.Compares(checkpoint, len(later))
 
-	anew := srfake.New() // a registry that gives an id again
+	anew := srfake.New() // another registry that uses the same id for another schema
 	defer anew.Close()
 	anew.SeedSchema(s.name, 1, int(idOf(sent[0])), e.again)
 	f.Env["ORIEL_SCHEMA_REGISTRY"] = anew.URL()

@@ -13,8 +13,8 @@ import (
 	"oriel/pipeline/kafka/records"
 )
 
-// TestTLSAndLogin connects in each supported way, with right settings and with wrong ones. With wrong ones the command
-// must end and name the setting to correct.
+// TestTLSAndLogin connects in each supported way, with right settings and with wrong ones. With wrong settings the
+// command must end and name the setting to correct.
 func TestTLSAndLogin(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, nil)
@@ -39,7 +39,7 @@ func TestTLSAndLogin(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		env  []string
-		want string // the setting that is named; "" gets in
+		want string // setting that the error must name; "": the connection succeeds
 	}{
 		"TLS":                {env: tls("ENCRYPTED")},
 		"client certificate": {env: tls("MUTUAL", certificate...)},
@@ -77,8 +77,8 @@ func TestTLSAndLogin(t *testing.T) {
 	}
 }
 
-// TestAMissingRightIsNamed checks that the error names the operation that is not allowed, and the topic, group or id
-// that it was tried on.
+// TestAMissingRightIsNamed checks that the error names the operation that is not allowed, and its topic, group or
+// transactional id.
 func TestAMissingRightIsNamed(t *testing.T) {
 	for name, c := range map[string]struct{ command, operation, on string }{
 		"topics may not create":        {"topics", "CREATE", "decisions"},

@@ -12,7 +12,8 @@ import (
 	"oriel/pipeline/streams"
 )
 
-// underSemantics changes the host so that the service runs as a version with another numbered way of reading records.
+// underSemantics changes the host so that the service runs as a version that reads records in another way, which has
+// this number.
 func underSemantics(number uint32) func(*service.Host) {
 	return func(h *service.Host) {
 		h.Model = func(s settings.Settings) (streams.Model, error) {
@@ -23,7 +24,7 @@ func underSemantics(number uint32) func(*service.Host) {
 	}
 }
 
-// semantics returns the semantics number of the last committed state.
+// semantics returns the semantics number in the last committed state.
 func (f *fixture) semantics() (number uint32) {
 	f.T.Helper()
 	sealer := f.sealer()
@@ -35,7 +36,7 @@ func (f *fixture) semantics() (number uint32) {
 	return number
 }
 
-// takes sends events to a service with this semantics number, and checks that it consumes them.
+// takes sends events to a service with this semantics number, and checks that the service consumes them.
 func (f *fixture) takes(number uint32, from, to int) {
 	f.T.Helper()
 	f.Send(0, servicetest.Events(from, to-from)...)
@@ -47,14 +48,14 @@ func (f *fixture) takes(number uint32, from, to int) {
 	}
 }
 
-// TestOtherSemanticsRepeatNothing checks an upgrade to a version that reads records differently. It must not redraw the
-// noise of steps whose decisions can still be read in an aborted transaction.
+// TestOtherSemanticsRepeatNothing checks an upgrade to a version that reads records differently. It must not publish
+// other values of decisions that can still be read in an aborted transaction.
 func TestOtherSemanticsRepeatNothing(t *testing.T) {
 	t.Parallel()
 	f, checkpoint := opened(t, nil, servicetest.Events(0, 20))
-	f.takes(2, 20, 25)                 // nothing uncommitted: it goes on
-	f.takes(streams.Semantics, 25, 30) // and back
-	for _, torn := range []parts{0, decisionsPart, verdictsPart | offsetPart} {
+	f.takes(2, 20, 25)                 // all is committed, so the other version continues
+	f.takes(streams.Semantics, 25, 30) // the first version continues in turn
+	for _, torn := range []parts{0, decisionsPart, statusesPart | offsetPart} {
 		from := int(f.taken())
 		f.Send(0, servicetest.Events(from, 5)...)
 		f.tear(torn, nil)
@@ -72,13 +73,13 @@ func TestOtherSemanticsRepeatNothing(t *testing.T) {
 		if after := len(f.Read(f.Topic("decisions"), 0, true)); after != before {
 			t.Errorf("torn with %v committed: %d decisions were sent", torn, after-before)
 		}
-		f.takes(streams.Semantics, from+5, from+10) // the old version, once
+		f.takes(streams.Semantics, from+5, from+10) // the old version runs once, as the error advises
 	}
 	f.takes(2, int(f.taken()), int(f.taken())+5)
 	f.wholeHistory(checkpoint, int(f.taken()), 1, 1)
 }
 
-// taken returns the offset up to which the input is consumed.
+// taken returns the offset up to which the input has been consumed.
 func (f *fixture) taken() int64 {
 	f.T.Helper()
 	offset, err := group.CommittedOffset(f.Ctx(), f.Client, f.Name, f.Env["ORIEL_INPUT_TOPIC"], 0)

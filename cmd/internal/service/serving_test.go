@@ -36,7 +36,7 @@ func (s *inProcess) output() string {
 	return s.out.String()
 }
 
-// serve runs the service in this process. change modifies its host, and more has further settings.
+// serve runs the service in this process. change modifies its Host, and more has additional settings.
 func (f *fixture) serve(change func(*service.Host), more map[string]string) *inProcess {
 	f.T.Helper()
 	ctx, cancel := context.WithCancel(f.Ctx())
@@ -66,7 +66,7 @@ func (f *fixture) serve(change func(*service.Host), more map[string]string) *inP
 	return s
 }
 
-// running waits until partition 0 is taken over.
+// running waits until the service has taken over partition 0.
 func (s *inProcess) running() {
 	s.t.Helper()
 	end := time.Now().Add(time.Minute)
@@ -82,7 +82,7 @@ func (s *inProcess) running() {
 	}
 }
 
-// stop tells a service to stop, and checks that it stops without an error.
+// stop stops a service, and checks that it ends without an error.
 func (s *inProcess) stop() {
 	s.t.Helper()
 	s.running()

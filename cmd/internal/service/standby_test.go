@@ -19,8 +19,9 @@ import (
 	"oriel/pipeline/kafka/topics"
 )
 
-// TestATakeOverFromStandbyRestoresNothing checks that an idle process copies the changelog and is ready once it has it.
-// When it takes over the stream, it reads only the end of the changelog and continues where the owner was.
+// TestATakeOverFromStandbyRestoresNothing checks that an idle process copies the changelog, and is ready once the copy
+// is complete. When it takes over the stream, it must read only the end of the changelog and continue where the owner
+// stopped.
 func TestATakeOverFromStandbyRestoresNothing(t *testing.T) {
 	t.Parallel()
 	for stream, partitions := range map[string]int{"partition": 1, "topic": 3} {
@@ -48,7 +49,7 @@ func takeOverFromStandby(t *testing.T, stream string, partitions int) {
 	})
 	owner, standby := first, second
 	f.Await(20*time.Second, "a process stands by", func() bool {
-		if strings.Contains(first.log(), "standing by") { // the group gives the stream to either
+		if strings.Contains(first.log(), "standing by") { // the group may assign the stream to either process
 			owner, standby = second, first
 		}
 		return strings.Contains(standby.log(), "standing by: the stream is with another process")
@@ -59,7 +60,7 @@ func takeOverFromStandby(t *testing.T, stream string, partitions int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var lowest, highest atomic.Int64 // offsets of the changelog that were asked for
+	var lowest, highest atomic.Int64 // lowest and highest changelog offset that a fetch has asked for
 	lowest.Store(math.MaxInt64)
 	cluster.ControlKey(int16(kmsg.Fetch), func(request kmsg.Request) (kmsg.Response, error, bool) {
 		cluster.KeepControl()
@@ -78,7 +79,7 @@ func takeOverFromStandby(t *testing.T, stream string, partitions int) {
 		t.Fatal(err)
 	}
 	sent := 20
-	for ; highest.Load() < then.Stable; sent++ { // until the copy goes on behind that
+	for ; highest.Load() < then.Stable; sent++ { // sends events until the copy has passed the offset then.Stable
 		f.SendAll(sent, 1)
 		f.AwaitTaken(time.Minute, slices.Repeat([]int64{int64(sent) + 1}, partitions)...)
 	}
@@ -86,7 +87,8 @@ func takeOverFromStandby(t *testing.T, stream string, partitions int) {
 	owner.endsWell()
 	f.SendAll(sent, 10)
 	f.AwaitTaken(time.Minute, slices.Repeat([]int64{int64(sent) + 10}, partitions)...)
-	if at := lowest.Load(); at < then.Stable-2 { // the record before the place, and a marker
+	// a take-over may read the last record before then.Stable again, and a marker
+	if at := lowest.Load(); at < then.Stable-2 {
 		t.Errorf("the changelog was read from offset %d on, which the copy had up to %d", at, then.Stable)
 	}
 	f.Await(10*time.Second, "ready as the owner", func() bool { return standby.ready() == "ready\n" })

@@ -15,7 +15,7 @@ import (
 	"oriel/state/local"
 )
 
-// store changes the local store of a stopped service.
+// store applies change to the local store of a stopped service.
 func (f *fixture) store(change func(s *local.Store) error) {
 	f.T.Helper()
 	d := f.deployment()
@@ -30,10 +30,11 @@ func (f *fixture) store(change func(s *local.Store) error) {
 }
 
 // TestRefuseLocalStoreAheadOfTheChangelog covers a broker that was restored from a backup, with the same topic id. Only
-// the local store knew of the lost records, and it was cleared silently. 60 decisions got a second value.
+// the local store knew of the lost records; it was once cleared silently, and 60 decisions got a second value.
 func TestRefuseLocalStoreAheadOfTheChangelog(t *testing.T) {
 	t.Parallel()
-	for _, ahead := range []int64{1, 1000} { // the markers of take-overs soon fill a small gap
+	// the gap is large too, because the markers of take-overs soon fill a small one
+	for _, ahead := range []int64{1, 1000} {
 		t.Run(strconv.FormatInt(ahead, 10), func(t *testing.T) {
 			t.Parallel()
 			f := served(t)
@@ -56,15 +57,16 @@ func TestRefuseLocalStoreAheadOfTheChangelog(t *testing.T) {
 				return errors.Join(err, s.Follow(0, ahead))
 			})
 			f.Refused(nil, "lost records that they had acknowledged", "local store", "ORIEL_NAME")
-			f.Refused(nil, "lost records that they had acknowledged") // the evidence stays
+			// a second start fails in the same way, because the local store was kept
+			f.Refused(nil, "lost records that they had acknowledged")
 			f.store(func(s *local.Store) error { return s.Replace(0, before) })
 			f.GoesOn(50)
 		})
 	}
 }
 
-// TestRefuseAnotherChangelogUnderTheLocalStore checks the same case after the topic has grown again beyond the local
-// store's offset.
+// TestRefuseAnotherChangelogUnderTheLocalStore covers the same restored broker after the changelog has grown beyond the
+// local store's offset again.
 func TestRefuseAnotherChangelogUnderTheLocalStore(t *testing.T) {
 	t.Parallel()
 	f := served(t)
@@ -72,7 +74,7 @@ func TestRefuseAnotherChangelogUnderTheLocalStore(t *testing.T) {
 	f.store(func(s *local.Store) (err error) {
 		before, err = s.Load(0)
 		var other []state.Record
-		for _, r := range before { // the last record that it has followed, and no other, is the state
+		for _, r := range before { // the state is the last record that the local store has copied; only this record changes
 			if string(r.Key) != "changelog" && len(r.Value) > 2 && state.Kind(r.Value[1]) == state.KindState {
 				value := append([]byte(nil), r.Value...)
 				value[len(value)-1]++
@@ -90,7 +92,7 @@ func TestRefuseAnotherChangelogUnderTheLocalStore(t *testing.T) {
 }
 
 // TestLocalStoreOfAnEarlierVersionIsReadAgain checks that the store of an earlier version is rebuilt from the
-// changelog. Its stored offset may lie after a transaction marker, so it cannot be compared with the changelog.
+// changelog. The offset in such a store may be after a transaction marker, so it cannot be compared with the changelog.
 func TestLocalStoreOfAnEarlierVersionIsReadAgain(t *testing.T) {
 	t.Parallel()
 	f := served(t)
@@ -112,8 +114,8 @@ func TestLocalStoreOfAnEarlierVersionIsReadAgain(t *testing.T) {
 	})
 }
 
-// TestTakeOverReportsWhatItWaitsFor checks that the log names what a take-over waits for. Users saw a partition restore
-// for ever while the log was silent.
+// TestTakeOverReportsWhatItWaitsFor checks that the log names the cause for which a take-over waits. Users once saw a
+// partition restore for ever with a silent log.
 func TestTakeOverReportsWhatItWaitsFor(t *testing.T) {
 	t.Parallel()
 	f := served(t)

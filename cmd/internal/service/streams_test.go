@@ -11,7 +11,7 @@ import (
 )
 
 // TestANewDeploymentMustChooseItsStreams checks that ORIEL_STREAM is required if the input has several partitions. If
-// settings are refused, no topic may be created or extended, because a partition cannot be removed.
+// settings are refused, no topic may be created or extended, because partitions cannot be removed from a topic.
 func TestANewDeploymentMustChooseItsStreams(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 3, nil)
@@ -52,7 +52,7 @@ func TestANewDeploymentMustChooseItsStreams(t *testing.T) {
 	if got := partitions(); got != one {
 		t.Errorf("topics %v have %v partitions, want %v", kinds, got, one)
 	}
-	f.growInput(4) // joins the stream
+	f.growInput(4) // the new partition becomes part of the stream
 	f.Must("topics")
 	for _, other := range []string{"", "partition"} {
 		f.Env["ORIEL_STREAM"] = other
@@ -74,8 +74,9 @@ func TestOnePartitionNeedsNoChoice(t *testing.T) {
 	}
 }
 
-// TestOneStreamTakesAllPartitions checks a stream of a whole topic. It includes partitions that are added while it
-// runs, and users with events in several partitions. Added partitions need no `oriel topics`, and nothing stops.
+// TestOneStreamTakesAllPartitions covers a stream of a whole topic, with partitions that are added while it runs, and
+// users with events in several partitions. Added partitions must not need `oriel topics`, and the service must not
+// stop.
 func TestOneStreamTakesAllPartitions(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 3, map[string]string{

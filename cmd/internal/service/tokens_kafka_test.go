@@ -27,7 +27,7 @@ import (
 	"oriel/cmd/internal/servicetest"
 )
 
-// claims returns the claims of a token for the user oriel that expires after life.
+// claims returns the claims of a token for the user oriel that expires after the duration life.
 func claims(life time.Duration) map[string]any {
 	now := time.Now()
 	return map[string]any{
@@ -35,10 +35,10 @@ func claims(life time.Duration) map[string]any {
 	}
 }
 
-// unsigned returns a token that the broker's own test handler accepts (RFC 7515, A.5).
+// unsigned returns an unsigned token (RFC 7515, A.5), which the broker's test handler accepts.
 func unsigned(t *testing.T, claims map[string]any) string { return content(t, "none", claims) + "." }
 
-// content returns a token's header and claims in the form that is signed.
+// content returns a token's header and claims in the form that a signature covers.
 func content(t *testing.T, algorithm string, claims map[string]any) string {
 	t.Helper()
 	text, err := json.Marshal(claims)
@@ -49,7 +49,7 @@ func content(t *testing.T, algorithm string, claims map[string]any) string {
 	return encode([]byte(`{"alg":"`+algorithm+`","kid":"1"}`)) + "." + encode(text)
 }
 
-// signed returns a token of the issuer that the broker trusts (RS256).
+// signed returns a token of the issuer that the broker trusts, signed with RS256.
 func signed(t *testing.T, claims map[string]any) string {
 	t.Helper()
 	text, err := os.ReadFile(servicetest.SecureFile(t, "tokens.key"))
@@ -73,7 +73,7 @@ func signed(t *testing.T, claims map[string]any) string {
 // clientSecret is the secret that the token endpoint requires.
 const clientSecret = "the-secret"
 
-// tokenEndpoint serves tokens made by token, and counts them in given.
+// tokenEndpoint serves the tokens that token returns, and counts them in given.
 func tokenEndpoint(t *testing.T, life time.Duration, token func() string) (url string, given *atomic.Int64) {
 	t.Helper()
 	given = new(atomic.Int64)
@@ -119,7 +119,7 @@ func TestTokensThatLetIn(t *testing.T) {
 	f.Allow("User:oriel", servicetest.ACL{
 		Resource: kmsg.ACLResourceTypeTopic, Name: f.Env["ORIEL_INPUT_TOPIC"], Operations: []string{"READ"},
 	})
-	const minute = 10 * time.Minute // longer than tests wait for each other
+	const minute = 10 * time.Minute // longer than any test waits
 	ask := func(secret string, change ...any) map[string]string {
 		all := claims(minute)
 		for i := 0; i < len(change); i += 2 {
@@ -137,7 +137,7 @@ func TestTokensThatLetIn(t *testing.T) {
 	})
 	for name, c := range map[string]struct {
 		env  map[string]string
-		want string // the setting that is named; "" gets in
+		want string // setting that the error must name; "": the login succeeds
 	}{
 		"signed":           {env: ask(clientSecret)},
 		"unsigned":         {env: read(unsigned(t, claims(minute)))},
@@ -163,8 +163,8 @@ func TestTokensThatLetIn(t *testing.T) {
 	}
 }
 
-// TestTokensExpireDuringARun uses sessions of 4 s and tokens that live no longer. The service must run for 20 s without
-// losing a connection, so that no partition is taken over again and no request is repeated.
+// TestTokensExpireDuringARun uses sessions of 4 s and tokens that expire no later. The service must run for 20 s
+// without losing a connection, so that no partition is taken over again and no request is repeated.
 func TestTokensExpireDuringARun(t *testing.T) {
 	const life = 5 * time.Second
 	for name, settings := range map[string]func(*testing.T) (env map[string]string, tokens func() int64){

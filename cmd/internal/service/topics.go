@@ -21,7 +21,7 @@ func PrepareTopics(ctx context.Context, h Host, inputPartitions int, leaveOut []
 	if err != nil {
 		return err
 	}
-	if _, err := s.Guarantee(model); err != nil { // a manifest must not freeze settings that no plan fits
+	if _, err := s.Guarantee(model); err != nil { // topics must not freeze settings for which no plan exists
 		return err
 	}
 	master, err := s.MasterKey(ctx)

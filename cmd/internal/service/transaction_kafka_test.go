@@ -14,9 +14,9 @@ import (
 	"oriel/pipeline/pipetest"
 )
 
-// TestForgottenTransactionIsEnded covers a broker that crashed and forgot the transaction markers of a partition. The
-// partition once hung through every restart. If only the changelog was freed by hand, the next commit made the old
-// decisions readable, too.
+// TestForgottenTransactionIsEnded covers a broker that crashed and lost the markers of a transaction in one partition.
+// The partition once waited through every restart. If only the changelog was freed by hand, the next commit made the
+// old decisions readable, too.
 func TestForgottenTransactionIsEnded(t *testing.T) {
 	f, checkpoint := opened(t, nil, servicetest.Events(0, 20))
 	f.Send(0, servicetest.Events(20, 10)...)
@@ -48,9 +48,9 @@ func TestForgottenTransactionIsEnded(t *testing.T) {
 	f.wholeHistory(checkpoint, 40, 1, 1)
 }
 
-// TestForgottenLettersAreEnded covers the same fault for dead letters. `oriel letters` once waited for ever, through
-// every restart, for the position that the forgotten transaction was to commit. Readers of the dead-letter topic waited
-// for its markers.
+// TestForgottenLettersAreEnded covers the same fault for dead letters. `oriel letters` once waited, through every
+// restart, for the position that the lost transaction was to commit. Readers of the dead-letter topic waited for the
+// markers.
 func TestForgottenLettersAreEnded(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, map[string]string{"ORIEL_MAX_RECORD_BYTES": "900000"})

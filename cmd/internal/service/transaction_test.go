@@ -28,15 +28,16 @@ import (
 	"oriel/state/local"
 )
 
-// A torn transaction has ended in some of its parts and not in others. Each of the sixteen combinations is tested here.
-// A service is cut off when all its records are acknowledged, and the test itself commits the records of some parts.
+// A torn transaction is committed in some of its topics and not in others. The tests cover each of the sixteen
+// combinations. A service is cut off when all its records are acknowledged, and the test itself commits the records in
+// some topics.
 
-// parts is a set of the parts of a transaction, one bit each.
+// parts is a set of the topics of a transaction, one bit for each.
 type parts uint
 
 const (
 	decisionsPart parts = 1 << iota
-	verdictsPart
+	statusesPart
 	changelogPart
 	offsetPart
 	allParts = 1<<iota - 1
@@ -68,10 +69,10 @@ func (f *fixture) prepare() {
 	}
 }
 
-// transactionalTopics returns the topics that a transaction writes to, by part.
+// transactionalTopics returns the topics that a transaction writes to, by their bit.
 func (f *fixture) transactionalTopics() map[parts]string {
 	return map[parts]string{
-		decisionsPart: f.Topic("decisions"), verdictsPart: f.Topic("verdicts"), changelogPart: f.Topic("changelog"),
+		decisionsPart: f.Topic("decisions"), statusesPart: f.Topic("verdicts"), changelogPart: f.Topic("changelog"),
 	}
 }
 
@@ -81,14 +82,14 @@ func (f *fixture) takeOver() (*produce.Producer, error) {
 	return produce.New(f.Ctx(), f.Client, fmt.Sprintf("%s/%x/0", f.Name, id), time.Minute)
 }
 
-// tear runs a service until all records of its next transaction are acknowledged, cuts it off there, and commits some
-// of its parts. The local store is left as if the commit had been acknowledged.
+// tear runs a service until all records of its next transaction are acknowledged, cuts it off there, and commits the
+// records of some topics. It leaves the local store as if the commit had been acknowledged.
 func (f *fixture) tear(committed parts, more map[string]string) {
 	f.T.Helper()
 	f.forge(committed, more, func(records.Record) []byte { return nil })
 }
 
-// forge is tear, but commits other(r) in the place of a record r where other returns a value.
+// forge is like tear, but in place of a record r it commits other(r), if other returns a value.
 func (f *fixture) forge(committed parts, more map[string]string, other func(r records.Record) []byte) {
 	f.T.Helper()
 	before := map[parts]int64{}
@@ -131,14 +132,14 @@ func (f *fixture) forge(committed parts, more map[string]string, other func(r re
 	if err := producer.Begin(f.Ctx(), topics); err != nil {
 		f.T.Fatal(err)
 	}
-	end := int64(-1) // of the transaction, in the input
+	end := int64(-1) // input offset at which the transaction ends
 	for part, topic := range f.transactionalTopics() {
 		for _, r := range f.Read(topic, 0, true) {
 			if r.Offset < before[part] {
 				continue
 			}
 			if part == changelogPart {
-				end = int64(binary.LittleEndian.Uint64(r.Value[42:])) // of a sealed state: where it stands
+				end = int64(binary.LittleEndian.Uint64(r.Value[42:])) // the input offset of a sealed state
 			}
 			if committed&part == 0 {
 				continue
@@ -165,7 +166,7 @@ func (f *fixture) forge(committed parts, more map[string]string, other func(r re
 	}
 }
 
-// follow copies the records that were sent to the changelog from an offset on into a local store.
+// follow copies the changelog's records from an offset on, committed or not, into a local store.
 func (f *fixture) follow(from int64, more map[string]string) {
 	f.T.Helper()
 	dir, d := f.Env["ORIEL_STATE_DIR"], f.deployment()
@@ -197,7 +198,8 @@ func localPosition(d changelog.Deployment, next int64) state.Record {
 	}
 }
 
-// opened returns a deployment of one partition that is open and has consumed events, with its checkpoint of step 0.
+// opened returns a deployment of one partition that is open and has consumed events. It also returns the checkpoint of
+// step 0.
 func opened(t *testing.T, more map[string]string, records []records.Record) (*fixture, []byte) {
 	t.Helper()
 	f := newFixture(t, 1, more)
@@ -214,9 +216,9 @@ func opened(t *testing.T, more map[string]string, records []records.Record) (*fi
 	return f, checkpoint
 }
 
-// wholeHistory checks everything that a deployment has committed about its events. Each due decision appears once, in
-// order, with the bytes of a replay from step 0, and with no other value, even uncommitted. Each offset has one record
-// status, and the group's offset is at the end.
+// wholeHistory checks everything that a deployment has committed about its events. Each due decision must appear once,
+// in order, with the bytes of a replay from step 0, and with no other value, even uncommitted. Each offset must have
+// one record status, and the group's offset must be at the end.
 func (f *fixture) wholeHistory(checkpoint []byte, taken, batch, every int) {
 	f.T.Helper()
 	values := map[uint64][]byte{}
@@ -267,8 +269,8 @@ func stateDir(t *testing.T, f *fixture, n int) map[string]string {
 	return map[string]string{"ORIEL_STATE_DIR": filepath.Join(t.TempDir(), "state")}
 }
 
-// TestTornTransactionIsMadeWhole checks that a torn transaction is completed. Users saw a partition wait for ever, and
-// decisions twice after it was freed by hand. After each of the sixteen ways of tearing, the test tears again: the
+// TestTornTransactionIsMadeWhole checks that a torn transaction is completed. Users once saw a partition wait for ever,
+// and decisions twice after they freed it by hand. After each of the sixteen combinations, the test tears again: the
 // repair or, if nothing needs repair, the next transaction.
 func TestTornTransactionIsMadeWhole(t *testing.T) {
 	t.Parallel()
@@ -282,13 +284,13 @@ func TestTornTransactionIsMadeWhole(t *testing.T) {
 		{"batch", 3, 2, map[string]string{"ORIEL_BATCH": "3", "ORIEL_EMIT_EVERY": "2"}, func(n int) []records.Record {
 			return servicetest.Events(0, n)
 		}},
-		{"users", 1, 1, servicetest.ByUser, servicetest.Crowd},
+		{"users", 1, 1, servicetest.ByUser, servicetest.OfNineUsers},
 	}
 	for row, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			for committed := range parts(allParts + 1) {
 				if tiertest.Runs(int(committed)%len(cases) != row, false) {
-					continue // in the short form each of the sixteen ways meets one of the cases
+					continue // in the short form each of the sixteen combinations is tested in one of the cases
 				}
 				t.Run(committed.String(), func(t *testing.T) {
 					t.Parallel()
@@ -309,13 +311,13 @@ func TestTornTransactionIsMadeWhole(t *testing.T) {
 	}
 }
 
-// TestTornOpeningIsMadeWhole checks that a partition loses nothing if its opening was acknowledged but stands only in
-// some parts.
+// TestTornOpeningIsMadeWhole checks that a partition loses nothing if its opening was acknowledged but is committed
+// only in some topics.
 func TestTornOpeningIsMadeWhole(t *testing.T) {
 	t.Parallel()
 	for i, committed := range []parts{0, offsetPart, changelogPart, changelogPart | offsetPart} {
 		for k, again := range []parts{0, offsetPart, changelogPart} {
-			// The short form combines each first way with one second way, if there is one.
+			// The short form combines each first combination with one second combination, if there is one.
 			if tiertest.Runs(committed&changelogPart != 0 && k > 0 || committed&changelogPart == 0 && k%2 != i%2, false) {
 				continue
 			}
@@ -342,12 +344,12 @@ func TestTornOpeningIsMadeWhole(t *testing.T) {
 	}
 }
 
-// TestTornTransactionOfOtherBytesStops checks that the service stops if committed records ahead of the state differ
-// from the recomputed ones. They are a second history, and nothing may be written after it.
+// TestTornTransactionOfOtherBytesStops checks that the service stops if committed records beyond the state differ from
+// the recomputed ones. They are a second history, after which the service must not write.
 func TestTornTransactionOfOtherBytesStops(t *testing.T) {
 	t.Parallel()
 	first := map[parts]string{
-		decisionsPart: "differs from the one that its events give", verdictsPart: "verdicts of the offsets",
+		decisionsPart: "differs from the one that its events give", statusesPart: "verdicts of the offsets",
 	}
 	for part, says := range first {
 		t.Run(part.String(), func(t *testing.T) {
@@ -358,8 +360,8 @@ func TestTornTransactionOfOtherBytesStops(t *testing.T) {
 				if d, err := schemas.ParseDecision(r.Value); err == nil && d.Index == 25 {
 					return otherDecision(r.Value)
 				}
-				if part == verdictsPart {
-					return f.otherVerdicts(r.Value)
+				if part == statusesPart {
+					return f.otherStatuses(r.Value)
 				}
 				return nil
 			})
@@ -368,13 +370,13 @@ func TestTornTransactionOfOtherBytesStops(t *testing.T) {
 	}
 }
 
-// otherDecision returns the decision with another first number.
+// otherDecision returns the decision with its first number changed.
 func otherDecision(line []byte) []byte {
 	return regexp.MustCompile(`"decision":\[[^,]*`).ReplaceAll(line, []byte(`"decision":[0.125`))
 }
 
-// otherVerdicts returns a row of record statuses for the same offsets, with other statuses.
-func (f *fixture) otherVerdicts(sealed []byte) []byte {
+// otherStatuses returns a row of record statuses for the same offsets, with other statuses.
+func (f *fixture) otherStatuses(sealed []byte) []byte {
 	f.T.Helper()
 	sealer := f.sealer()
 	row, err := sealer.OpenStatuses(sealed)
@@ -406,12 +408,12 @@ func (f *fixture) sealer() *state.Sealer {
 }
 
 // TestTwoValuesOfAnAbortedDecisionStop checks that the service stops if an aborted decision exists with two values,
-// because it cannot know which value the state depends on.
+// because it cannot know on which of them the state depends.
 func TestTwoValuesOfAnAbortedDecisionStop(t *testing.T) {
 	t.Parallel()
 	f, _ := opened(t, nil, servicetest.Events(0, 20))
 	f.Send(0, servicetest.Events(20, 10)...)
-	f.tear(changelogPart|verdictsPart|offsetPart, nil)
+	f.tear(changelogPart|statusesPart|offsetPart, nil)
 	all := f.Read(f.Topic("decisions"), 0, true)
 	producer, err := f.takeOver()
 	if err != nil {
@@ -431,8 +433,8 @@ func TestTwoValuesOfAnAbortedDecisionStop(t *testing.T) {
 	f.Refused(nil, "decision 25 can be read with two values", "ORIEL_NAME")
 }
 
-// TestResetOffsetsBesideATornTransaction checks the message when decisions are committed ahead of the state. Resetting
-// the offset as once advised would have duplicated them. Following the message must be enough.
+// TestResetOffsetsBesideATornTransaction checks the message for decisions that are committed beyond the state. It once
+// advised resetting the offset, which would have duplicated these decisions. To follow the message must be enough.
 func TestResetOffsetsBesideATornTransaction(t *testing.T) {
 	t.Parallel()
 	f, checkpoint := opened(t, nil, servicetest.Events(0, 20))

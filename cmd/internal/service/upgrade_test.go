@@ -25,17 +25,17 @@ import (
 	"oriel/schemas"
 )
 
-// These tests start from deployments that earlier versions wrote. testdata/deployments/VERSION.tar.gz has the embedded
-// broker's data directory, the state directories and the master key after the first 40 events of each partition.
-// VERSION.ndjson.gz has the decisions of that version after 80 events. The files must never be regenerated.
+// The tests of this file start from deployments that earlier versions wrote. testdata/deployments/VERSION.tar.gz has
+// the embedded broker's data directory, the state directories and the master key after the first 40 events of each
+// partition. VERSION.ndjson.gz has the decisions of that version after 80 events. The files must never be regenerated.
 
-// earlierVersions maps the commits that wrote the files to their deployments.
+// earlierVersions maps each commit that wrote files to the deployments in its files.
 var earlierVersions = map[string][]string{
 	"3492c95": {"blt", "tree", "users"}, "9cc46ce": {"blt", "tree", "users"},
-	"a1ffeb8": {"protobuf"}, // which found fields of another schema by name
+	"a1ffeb8": {"protobuf"}, // this version looked up fields of another schema by name
 }
 
-// earlierDeployments lists the settings that these deployments were opened with.
+// earlierDeployments lists the settings with which each of these deployments was opened.
 var earlierDeployments = []struct {
 	name       string
 	partitions int
@@ -64,7 +64,7 @@ var earlierDeployments = []struct {
 	}},
 }
 
-// sentAt matches the member of a decision that has the time at which the step's records were sent.
+// sentAt matches the member of a decision with the time at which the step's records were sent.
 var sentAt = regexp.MustCompile(`,"time":[0-9]+`)
 
 // earlierEvent returns the i-th event of the deployment with this name. The first events were sent by the earlier
@@ -74,7 +74,8 @@ func earlierEvent(name string, i int) records.Record {
 	switch {
 	case i%11 == 5:
 		return records.Record{Key: key, Value: []byte("no event")}
-	case name == "protobuf": // of two schemas, Order{late = 1, sum = 2} and the reader's Order{late = 1, cents = 2}
+	// alternately of two schemas, Order{late = 1, sum = 2} and the reader's Order{late = 1, cents = 2}
+	case name == "protobuf":
 		return records.Record{Value: []byte{0, 0, 0, 0, byte(1 + i%2), 0, 0x08, byte(i % 3 & 1), 0x10, byte(i % 100)}}
 	case name == "tree":
 		return records.Record{Value: fmt.Appendf(nil, `{"cost":[%d.5,-%d,0.25,%d]}`, i%3, i%2, i%5)}
@@ -85,8 +86,8 @@ func earlierEvent(name string, i int) records.Record {
 	}
 }
 
-// TestEarlierDeploymentsGoOn checks that a service of this version takes over a deployment of an earlier one with no
-// manual step but `oriel topics`. It must make the decisions that the earlier version would have made, both from the
+// TestEarlierDeploymentsGoOn checks that a service of this version takes over a deployment of an earlier one; `oriel
+// topics` is the only manual step. It must make the decisions that the earlier version would have made, both from the
 // state directory and from the changelog alone.
 func TestEarlierDeploymentsGoOn(t *testing.T) {
 	t.Parallel()
@@ -159,8 +160,8 @@ func earlierGoesOn(t *testing.T, dir, addr, name string, partitions int, setting
 	}
 }
 
-// earlierLetters checks that `oriel letters` continues where the earlier service, which wrote dead letters itself,
-// stopped. Each bad event must have one dead letter, in order.
+// earlierLetters checks that `oriel letters` continues at the record at which the earlier service, which wrote dead
+// letters itself, stopped. Each bad event must have one dead letter, in order.
 func earlierLetters(f *fixture, p int32) {
 	f.T.Helper()
 	last, bad, reason := -1, 0, schemas.JSONSyntax.String()
@@ -183,7 +184,7 @@ func earlierLetters(f *fixture, p int32) {
 			want++
 		}
 	}
-	if bad < want && f.Name != "users" || bad == 0 { // of users, some come too soon
+	if bad < want && f.Name != "users" || bad == 0 { // the deployment with users also refuses events that come too soon
 		f.T.Errorf("%s partition %d: %d letters of malformed events, want %d", f.Name, p, bad, want)
 	}
 }

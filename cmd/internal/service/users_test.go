@@ -9,14 +9,14 @@ import (
 	"oriel/pipeline/kafka/records"
 )
 
-// TestEventsOfAUserAreSeparated checks user-level privacy. An event too close to the user's last one, or without a
-// user, keeps its place as a null event with a reason. A malformed event counts as an event of its user. Kills and
-// restarts change nothing.
+// TestEventsOfAUserAreSeparated checks user-level privacy. An event too close to the user's previous one, or without a
+// user, must stay in its place as a null event with a reason. A malformed event counts as an event of its user. Kills
+// and restarts must not change the result.
 func TestEventsOfAUserAreSeparated(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, servicetest.ByUser)
 	f.Must("topics")
-	records := servicetest.Crowd(300)
+	records := servicetest.OfNineUsers(300)
 	const parts = 3
 	for i := range parts {
 		f.Send(0, records[i*100:(i+1)*100]...)
@@ -42,8 +42,8 @@ func TestEventsOfAUserAreSeparated(t *testing.T) {
 	f.Must("replay", "--check", "--from", f.checkpointOf(records[:200]))
 }
 
-// checkpointOf saves the state, then sends more records and consumes them for a later replay --check. It returns the
-// checkpoint's path.
+// checkpointOf saves the state as a checkpoint, then sends more records and waits until they are consumed, so that
+// replay --check can compare them. It returns the checkpoint's path.
 func (f *fixture) checkpointOf(records []records.Record) (path string) {
 	f.T.Helper()
 	path = f.T.TempDir() + "/checkpoint"
@@ -55,8 +55,8 @@ func (f *fixture) checkpointOf(records []records.Record) (path string) {
 	return path
 }
 
-// TestUserInTwoPartitionsStopsTheService checks that the service stops when a user has events in two partitions. The
-// stated guarantee assumes one partition for each user.
+// TestUserInTwoPartitionsStopsTheService checks that the service stops if a user has events in two partitions, because
+// the stated guarantee assumes one partition for each user.
 func TestUserInTwoPartitionsStopsTheService(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 2, servicetest.ByUser)
@@ -80,7 +80,7 @@ func TestUserInTwoPartitionsStopsTheService(t *testing.T) {
 	if n := len(f.Read(f.Topic("decisions"), 1, true)); n > 1 {
 		t.Errorf("%d decisions of partition 1, one event precedes the conflict", n)
 	}
-	for range 3 { // whichever partition is taken over first
+	for range 3 { // repeated, because either partition may be taken over first
 		f.Refused(nil, "one user has events in partitions 0 and 1")
 	}
 	if n := len(f.Read(f.Topic("decisions"), 1, true)); n > 1 {
@@ -88,8 +88,8 @@ func TestUserInTwoPartitionsStopsTheService(t *testing.T) {
 	}
 }
 
-// TestUserInPartitionsIsFoundWhenSeenAgain checks a user whose separation has just passed, so that one step both
-// removes and adds the user in the index. The user's event in another partition must still be found.
+// TestUserInPartitionsIsFoundWhenSeenAgain covers a user whose separation has just passed, so that one step both
+// removes the user from the index and adds the user again. The user's event in another partition must still be found.
 func TestUserInPartitionsIsFoundWhenSeenAgain(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 2, servicetest.ByUser)
@@ -105,8 +105,8 @@ func TestUserInPartitionsIsFoundWhenSeenAgain(t *testing.T) {
 	}
 }
 
-// TestUserInPartitionsIsFoundWhenOneHasStopped checks that the users of a stopped partition are still compared with the
-// others.
+// TestUserInPartitionsIsFoundWhenOneHasStopped checks that the service still compares the users of a stopped partition
+// with those of the others.
 func TestUserInPartitionsIsFoundWhenOneHasStopped(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 2, map[string]string{
@@ -126,8 +126,8 @@ func TestUserInPartitionsIsFoundWhenOneHasStopped(t *testing.T) {
 	}
 }
 
-// TestUserInPartitionsOfTwoProcessesStopsThem checks that processes find a user with events in partitions of different
-// processes.
+// TestUserInPartitionsOfTwoProcessesStopsThem checks that a user with events in partitions of different processes is
+// found.
 func TestUserInPartitionsOfTwoProcessesStopsThem(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 2, servicetest.ByUser)
@@ -148,8 +148,8 @@ func TestUserInPartitionsOfTwoProcessesStopsThem(t *testing.T) {
 	})
 }
 
-// TestUserOfAHeader checks users that are named in a header. The record key is then arbitrary, and a record with two
-// such headers names no user.
+// TestUserOfAHeader covers users that a header names. The record key is then arbitrary, and a record with two such
+// headers names no user.
 func TestUserOfAHeader(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, map[string]string{"ORIEL_USER_ID": "header:person", "ORIEL_USER_SEPARATION": "3"})

@@ -9,16 +9,16 @@ import (
 	"oriel/cmd/internal/repotest"
 )
 
-// waiting is the number of parallel tests that may wait for each one that computes. It is large because most tests have
-// a broker and processes of their own.
+// waiting is the number of parallel tests that may wait for each test that computes. It is large because most tests
+// have a broker and processes of their own, for which they wait.
 const waiting = 8 / repotest.Fewer
 
-// doubtFor is the time of three looks at a topic before a loss is believed. It can be short, because an embedded broker
-// does not forget acknowledged records.
+// doubtFor is the time of three looks at a topic, after which the service believes that records or topics are lost. It
+// can be short, because an embedded broker never loses acknowledged records.
 const doubtFor = 2500 * time.Millisecond * repotest.Fewer
 
-// SessionTimeout is the shortest session timeout that members keep on a loaded machine. Tests use it that wait until a
-// killed process has lost its partitions. An embedded broker accepts it.
+// SessionTimeout is the shortest session timeout that members keep on a loaded machine. It is for tests that wait until
+// a killed process has lost its partitions. An embedded broker accepts it.
 const SessionTimeout = 2 * time.Second * repotest.Fewer
 
 // Broker starts an embedded broker for the test and returns its address.
@@ -27,6 +27,7 @@ func Broker(t *testing.T) string {
 	return EmbeddedBroker(t)
 }
 
-// awaitMarkers does nothing, because an embedded broker writes the markers of a transaction before it answers that the
-// transaction has ended. Only the transaction of a killed process stays open, and no reader waits for its end.
+// awaitMarkers does nothing, because an embedded broker writes the markers of a transaction before it acknowledges the
+// transaction's end. Only the transaction of a killed process stays open, and no reader waits for the end of such a
+// transaction.
 func (f *Fixture) awaitMarkers(string, int32) {}

@@ -10,18 +10,18 @@ import (
 	"oriel/pipeline/kafka/topics"
 )
 
-// waiting is smaller than with embedded brokers, because all tests share one broker and some measure take-overs.
+// waiting is smaller than with embedded brokers, because all tests share one broker and some tests measure take-overs.
 const waiting = 2
 
-// doubtFor is 0, so that the product's own value is used, because a real broker that was away may answer from an old
+// doubtFor is 0, which stands for the product's own value, because a real broker that was away may answer from an old
 // log.
 const doubtFor = 0
 
-// SessionTimeout is the shortest session timeout that a broker accepts by default. Tests use it that wait until a
+// SessionTimeout is the shortest session timeout that a broker accepts by default. It is for tests that wait until a
 // killed process has lost its partitions.
 const SessionTimeout = 6 * time.Second
 
-// Broker returns the address of the real broker in ORIEL_TEST_BROKERS; the tests fail without one.
+// Broker returns the address of the real broker in ORIEL_TEST_BROKERS. The test fails if the variable is not set.
 func Broker(t *testing.T) string {
 	t.Helper()
 	addr := os.Getenv("ORIEL_TEST_BROKERS")
@@ -31,8 +31,8 @@ func Broker(t *testing.T) string {
 	return addr
 }
 
-// awaitMarkers waits until the end of each transaction is visible in a partition. A broker answers before it writes the
-// markers.
+// awaitMarkers waits until the end of each transaction is visible in a partition, because a broker acknowledges it
+// before it writes the markers.
 func (f *Fixture) awaitMarkers(topic string, partition int32) {
 	f.T.Helper()
 	if _, err := topics.ReadableEnd(f.Ctx(), f.Client, topic, partition); err != nil {

@@ -27,7 +27,7 @@ func (f *Fixture) PageAddress(p *Process) string {
 	return "http://" + found[1]
 }
 
-// Front returns the page for people, and its event stream up to the first frame.
+// Front returns the page for people, and the page's event stream up to its first frame.
 func (f *Fixture) Front(p *Process) string {
 	f.T.Helper()
 	address := f.PageAddress(p)
@@ -73,7 +73,7 @@ func (f *Fixture) Pages(p *Process) string {
 	return all.String()
 }
 
-// stream returns the name of the stream of a partition of the deployment's topics.
+// stream returns the name of the stream to which the events of a partition belong.
 func (f *Fixture) stream(p int32) string {
 	if f.Env["ORIEL_STREAM"] == "topic" {
 		return f.Env["ORIEL_INPUT_TOPIC"]
@@ -81,8 +81,8 @@ func (f *Fixture) stream(p int32) string {
 	return strconv.Itoa(int(p))
 }
 
-// CheckHistory checks the decisions of a partition. Uncommitted ones must never show two values for one index, and
-// committed ones must be exactly 1, 2, …, steps, in order.
+// CheckHistory checks the decisions of a partition. No index may have two values, even among uncommitted decisions, and
+// the committed decisions must be exactly 1, 2, …, steps, in order.
 func (f *Fixture) CheckHistory(p int32, steps int) {
 	t := f.T
 	t.Helper()
@@ -119,14 +119,14 @@ func (f *Fixture) CheckHistory(p int32, steps int) {
 	}
 }
 
-// Letters writes the dead letters that are due, and returns the dead letters of a partition.
+// Letters runs `oriel letters` until all due dead letters are written, and returns the dead letters of a partition.
 func (f *Fixture) Letters(p int32) []records.Record {
 	f.T.Helper()
 	f.Must("letters", "--once")
 	return f.Read(f.Topic("dead-letter"), p, false)
 }
 
-// LetterHeaders returns the headers that a dead letter has after the record's own.
+// LetterHeaders returns the headers of a dead letter that follow the headers of the bad record.
 func LetterHeaders(letter records.Record) map[string]string {
 	headers := map[string]string{}
 	for _, h := range letter.Headers.List() {
@@ -145,8 +145,8 @@ func Reasons(letters []records.Record) []string {
 	return all
 }
 
-// CheckLetters compares the dead letters of a partition with its bad records by offset. Each must appear once, in order
-// and complete, except for values above maxRecord bytes.
+// CheckLetters compares the dead letters of a partition with its bad records, which are given by offset. Each must
+// appear once, in order and complete, except for values above maxRecord bytes.
 func (f *Fixture) CheckLetters(p int32, letters []records.Record, bad map[int64]records.Record, maxRecord int) {
 	f.T.Helper()
 	offsets := slices.Sorted(maps.Keys(bad))

@@ -22,7 +22,7 @@ import (
 	"oriel/pipeline/pipetest/logtest"
 )
 
-// Fixture is a deployment on the test's broker. Its commands run as child processes: see Main.
+// Fixture is a deployment on the test's broker. Its commands run as child processes (see Main).
 type Fixture struct {
 	T          *testing.T
 	Client     *kafka.Client
@@ -31,13 +31,14 @@ type Fixture struct {
 	Env        map[string]string
 }
 
-// New creates a deployment and its input topic on a broker of the test. more has settings beside those of Environment.
+// New creates a deployment and its input topic on a broker for the test. more has settings that replace or extend those
+// of Environment.
 func New(t *testing.T, partitions int, more map[string]string) *Fixture {
 	t.Helper()
 	return NewAt(t, Broker(t), partitions, more)
 }
 
-// NewAt is New on a given broker.
+// NewAt is like New, on a given broker.
 func NewAt(t *testing.T, addr string, partitions int, more map[string]string) *Fixture {
 	t.Helper()
 	client := Connect(t, addr)
@@ -69,7 +70,7 @@ func Connect(t *testing.T, brokers string) *kafka.Client {
 // EmbeddedBroker starts an embedded broker for the test and returns its address.
 func EmbeddedBroker(t *testing.T) string {
 	t.Helper()
-	// An opening that was aborted must remain until the next process looks for it, however slow the machine is.
+	// An aborted opening must remain readable until the next process looks for it, even on a slow machine.
 	b, err := embedded.Start(embedded.Options{Memory: true, CompactEvery: 30 * time.Second, MinSession: time.Second})
 	if err != nil {
 		t.Fatal(err)
@@ -146,7 +147,7 @@ func (f *Fixture) Read(topic string, partition int32, uncommitted bool) []record
 	return f.readFrom(topic, partition, -1, uncommitted)
 }
 
-// readFrom is Read, starting at an offset.
+// readFrom is like Read, from an offset on.
 func (f *Fixture) readFrom(topic string, partition int32, from int64, uncommitted bool) []records.Record {
 	f.T.Helper()
 	if !uncommitted {
@@ -159,8 +160,8 @@ func (f *Fixture) readFrom(topic string, partition int32, from int64, uncommitte
 	return all
 }
 
-// ReadOn returns all committed records of a partition of a topic. It takes the records that were read earlier from the
-// argument, and reads only those after them.
+// ReadOn returns all committed records of a partition of a topic. It takes the records in earlier from the caller, and
+// reads only the later ones.
 func (f *Fixture) ReadOn(topic string, partition int32, earlier []records.Record) []records.Record {
 	f.T.Helper()
 	from := int64(-1)

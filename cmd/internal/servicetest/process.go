@@ -19,7 +19,7 @@ type Process struct {
 	Cmd  *exec.Cmd
 	Done chan struct{}
 	Err  error
-	out  Output // both streams
+	out  Output // standard output and standard error
 }
 
 // Output returns what the process has written so far.
@@ -43,7 +43,7 @@ func (o *Output) String() string {
 	return o.buf.String()
 }
 
-// Start runs a command as a child process. more has further variables of its environment.
+// Start runs a command as a child process. more has additional variables for its environment.
 func (f *Fixture) Start(more map[string]string, args ...string) *Process {
 	f.T.Helper()
 	return f.Launch(f.Child(more, args...))
@@ -63,11 +63,11 @@ func (f *Fixture) Child(more map[string]string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// Launch starts a command, which is killed when the test ends.
+// Launch starts a command. The process is killed when the test ends.
 func (f *Fixture) Launch(cmd *exec.Cmd) *Process {
 	f.T.Helper()
 	p := &Process{t: f.T, Cmd: cmd, Done: make(chan struct{})}
-	if testing.CoverMode() != "" { // otherwise the child ends with a warning
+	if testing.CoverMode() != "" { // without a folder for coverage, the child would print a warning when it ends
 		p.Cmd.Env = append(p.Cmd.Env, "GOCOVERDIR="+f.T.TempDir())
 	}
 	p.Cmd.Stdout, p.Cmd.Stderr = &p.out, &p.out
@@ -109,8 +109,8 @@ func (p *Process) Finish(within time.Duration) bool {
 	return p.Err == nil
 }
 
-// Must runs a command and checks that it succeeds. Commands of a service run inside the test, because starting a
-// process takes longer than most of them.
+// Must runs a command and checks that it succeeds. Commands of a service run inside the test, because most of them take
+// less time than the start of a process.
 func (f *Fixture) Must(args ...string) string {
 	f.T.Helper()
 	if !isProgram && ofService(args) {
@@ -149,7 +149,7 @@ func (p *Process) Says(texts ...string) {
 	}
 }
 
-// Terminate sends SIGTERM to a service, once it receives signals, and checks that it stops without an error.
+// Terminate sends SIGTERM to a service once it handles signals, and checks that the service stops without an error.
 func (p *Process) Terminate() {
 	p.t.Helper()
 	for end := time.Now().Add(time.Minute); !strings.Contains(p.Output(), "msg=pages"); time.Sleep(5 * time.Millisecond) {

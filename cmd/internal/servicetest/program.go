@@ -23,11 +23,11 @@ import (
 	"oriel/pipeline/notice"
 )
 
-// Main runs a package's tests. Their fixtures start this binary again as a child process: with TEST_CHILD set, it
-// behaves as oriel, with its arguments, environment and exit code. program is the whole of oriel. If it is nil, the
-// child has only the commands of a service, and a fixture builds oriel for the others. TEST_KILL=point:n makes a
-// service kill itself when it reaches a point for the n-th time. With TEST_DOUBT set, the service waits as long as
-// oriel does before it believes a loss.
+// Main runs a package's tests. Fixtures start the test binary again as a child process: with TEST_CHILD set, it behaves
+// as oriel, with oriel's arguments, environment and exit code. program runs all commands of oriel. If program is nil,
+// the child has only the commands of a service, and a fixture builds oriel to run any other command. TEST_KILL=point:n
+// makes a service kill itself when it reaches a point for the n-th time. With TEST_DOUBT set, the service waits as long
+// as oriel does before it believes that records or topics are lost.
 func Main(m *testing.M, program func(context.Context) int) {
 	if os.Getenv("TEST_CHILD") == "" {
 		tiertest.Waiting(waiting)
@@ -48,8 +48,8 @@ func Main(m *testing.M, program func(context.Context) int) {
 	os.Exit(exit.Report(os.Stderr, "oriel", errors.Join(tuned, serviceCommand(ctx, h, os.Args[1:]))))
 }
 
-// Host returns this machine. On brokers that never answer from an old log, its services wait less than oriel does
-// before they believe a loss.
+// Host returns the computer that runs the test. On brokers that never answer from an old log, its services wait less
+// than oriel does before they believe that records or topics are lost.
 func Host() service.Host {
 	h := service.ThisHost("test")
 	h.Client = func(c *kafka.Config) {
@@ -65,7 +65,8 @@ func serviceCommand(ctx context.Context, h service.Host, args []string) error {
 	flags := flag.NewFlagSet(args[0], flag.ContinueOnError)
 	once, partitions := flags.Bool("once", false, ""), flags.Int("input-partitions", 0, "")
 	check, from, save := flags.Bool("check", false, ""), flags.String("from", "", ""), flags.String("save", "", "")
-	partition, leaveOut := flags.Int("partition", 0, ""), flags.Uint("leave-out", 0, "") // no registry has an id 0
+	// 0 for --leave-out excludes nothing, because no registry has an id 0
+	partition, leaveOut := flags.Int("partition", 0, ""), flags.Uint("leave-out", 0, "")
 	step := flags.Uint64("step", 0, "")
 	if err := flags.Parse(args[1:]); err != nil {
 		return err
@@ -94,7 +95,7 @@ func serviceCommand(ctx context.Context, h service.Host, args []string) error {
 	return err
 }
 
-// ofService reports whether serviceCommand has the command in these arguments.
+// ofService reports whether serviceCommand can run the command in these arguments.
 func ofService(args []string) bool {
 	return slices.Contains([]string{"topics", "run", "order", "letters", "pull", "next"}, args[0]) ||
 		args[0] == "replay" && !slices.Contains(args, "--events")
@@ -119,15 +120,15 @@ func killAt(text string) func(int32, notice.Point) {
 // isProgram is true if this binary has all commands of oriel.
 var isProgram bool
 
-// built is the path of the built oriel. It is built at most once in a process.
+// built is the path of oriel, once it has been built. A process builds it at most once.
 var built struct {
 	once sync.Once
 	dir  string
 	err  error
 }
 
-// BuildArgs returns arguments of a go command that builds a program. `go build` would link it each time. `go run` keeps
-// the linked program in its cache, for the tests of other packages and for the next run.
+// BuildArgs returns arguments for a go command that builds a program. `go build` would link the program each time,
+// while `go run` keeps the linked program in its cache, for the tests of other packages and for the next run.
 func BuildArgs(program, to string) []string {
 	return []string{"run", "-buildvcs=false", "-ldflags=-s -w", "-exec", "cp", program, to}
 }

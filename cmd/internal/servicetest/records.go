@@ -9,10 +9,10 @@ import (
 	"oriel/pipeline/kafka/records"
 )
 
-// BadRecords returns records that are each malformed in a different way, with the canary wherever it fits.
+// BadRecords returns records that are each malformed in a different way. They contain the canary wherever possible.
 func BadRecords() []records.Record {
 	values := []string{
-		`{"features":{"carrier":"` + Canary + `"},"label":1`, // cut short
+		`{"features":{"carrier":"` + Canary + `"},"label":1`, // the JSON ends too early
 		`{"features":{"` + Canary + `":1},"label":7}`,
 		`{"features":{"` + Canary + `":1},"label":"` + Canary + `"}`,
 		`{"features":{"` + Canary + `":1},"label":1,"` + Canary + `":2}`,
@@ -33,9 +33,9 @@ func BadRecords() []records.Record {
 		`{"features":{"a":"` + Canary + `"},"label":1,"weight":-1}`,
 		`"` + Canary + `"`,
 		Canary,
-		`{"features":{"a":"` + strings.Repeat(Canary, 100_000) + `"},"label":1}`, // 1 MB
+		`{"features":{"a":"` + strings.Repeat(Canary, 100_000) + `"},"label":1}`, // a value of 1 MB
 	}
-	list := []records.Record{{}, {Value: []byte{}}} // tombstone, empty value
+	list := []records.Record{{}, {Value: []byte{}}} // a tombstone, and a record with an empty value
 	for i, v := range values {
 		list = append(list, records.Record{
 			Key: []byte(Canary), Value: []byte(v),
@@ -47,11 +47,11 @@ func BadRecords() []records.Record {
 	return list
 }
 
-// Canary is a text that tests search for in everything that leaves the service. Its hexadecimal form and its form as a
-// number find it if it was re-encoded.
+// Canary is a text that tests search for in everything that leaves the service. Tests also search for its hexadecimal
+// form and its form as a number, in case it was re-encoded.
 const Canary = "canary7f3a"
 
-// WithBad returns n events with one bad record in every ten.
+// WithBad returns n events, one bad record among every ten.
 func WithBad(from, n int) []records.Record {
 	all := Events(from, n)
 	for i := range all {
@@ -66,7 +66,7 @@ func badAt(i int) (records.Record, bool) {
 	return records.Record{Key: []byte("k"), Value: fmt.Appendf(nil, "bad %d", i)}, i%10 == 7
 }
 
-// BadOf returns the bad records among the first n of WithBad, by offset.
+// BadOf returns the bad records among the first n records of WithBad, by offset.
 func BadOf(n int) map[int64]records.Record {
 	bad := map[int64]records.Record{}
 	for i := range n {
@@ -92,9 +92,9 @@ func OfUser(user string, r records.Record) records.Record {
 	return r
 }
 
-// Crowd returns n records of 9 users in turn. Some of a user's events are only 4 steps apart, some values are
+// OfNineUsers returns n records of 9 users in turn. Some of a user's events are only 4 steps apart, some values are
 // malformed, and a few records name no user.
-func Crowd(n int) []records.Record {
+func OfNineUsers(n int) []records.Record {
 	all := make([]records.Record, n)
 	for i := range all {
 		all[i] = OfUser(fmt.Sprintf("user %d", i%9), Event(i))
@@ -105,15 +105,15 @@ func Crowd(n int) []records.Record {
 			all[i].Value = []byte("no event")
 		case 8:
 			all[i].Key = nil
-		case 10: // unreadable behind its key
+		case 10: // a malformed value with a key
 			all[i].Headers = records.HeadersOf(make([]records.Header, records.MaxHeaders+1)...)
 		}
 	}
 	return all
 }
 
-// Expected returns the reasons of the records that become null events, by the definition of user-level privacy: a
-// record's user and step alone decide.
+// Expected returns the reasons of the records that become null events, by the definition of user-level privacy: only
+// the user and the step of a record matter.
 func Expected(list []records.Record, separation int) (reasons []string) {
 	last := map[string]int{}
 	for i, r := range list {
@@ -136,12 +136,13 @@ func Expected(list []records.Record, separation int) (reasons []string) {
 	return reasons
 }
 
-// Delays returns a CSV file, and the events that the flags below make of it, by partition.
+// Delays returns a CSV file and, by partition, the events that the flags --sort and --partition-by of its tests make of
+// the file.
 func Delays(partitions int) (csv string, events [][]string) {
 	events = make([][]string, partitions)
 	csv = "hour,origin,carrier,arr_delay\n"
 	origins := []string{"EWR", "JFK", "LGA", "SEA", "DEN"}
-	for hour := range 12 { // the file has hours downwards; --sort turns them
+	for hour := range 12 { // the file has hours in descending order, which --sort reverses
 		for i := range 12 {
 			origin, delay := origins[(hour+i)%5], (7*hour+11*i)%40-10
 			row, carrier := fmt.Sprintf("%d,%s,c%d,%d\n", 11-hour, origin, i%3, delay), fmt.Sprintf(`"carrier":"c%d",`, i%3)

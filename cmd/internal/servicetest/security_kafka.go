@@ -15,8 +15,8 @@ import (
 	"oriel/cmd/internal/repotest"
 )
 
-// SecureFile reads a file that .ci/kafka/start wrote beside its broker: a certificate, a password, or the addresses of
-// the listeners.
+// SecureFile reads a file that .ci/kafka/start wrote for its broker: a certificate, a password, or the addresses of the
+// listeners.
 func SecureFile(t *testing.T, name string) string {
 	t.Helper()
 	dir := os.Getenv("ORIEL_TEST_SECURE")
@@ -77,7 +77,7 @@ func (f *Fixture) Allow(principal string, acls ...ACL) {
 	f.awaitLast(admin, principal, acls, 1)
 }
 
-// Deny takes rights away that Allow granted. It returns when the broker no longer grants them.
+// Deny removes rights that Allow granted. It returns when the broker no longer grants them.
 func (f *Fixture) Deny(principal string, acls ...ACL) {
 	f.T.Helper()
 	if len(acls) == 0 {
@@ -114,7 +114,7 @@ func (f *Fixture) admin() *kgo.Client {
 	return admin
 }
 
-// awaitLast waits until the broker lists the last of the rights, or with want 0 until it does not.
+// awaitLast waits until the broker lists the last of the rights or, if want is 0, until the broker no longer lists it.
 func (f *Fixture) awaitLast(admin *kgo.Client, principal string, acls []ACL, want int) {
 	f.T.Helper()
 	last := acls[len(acls)-1]

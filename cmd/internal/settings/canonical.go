@@ -10,13 +10,13 @@ import (
 )
 
 // Canonical returns the configuration text, version 1: sorted lines NAME=value of every setting that decides bytes.
-// They are the settings that all operators share and the settings of the chosen operator. STREAM_KEYS is always an
-// empty line in version 1. A setting that was added later has a line only where it is set, so that adding it changed no
+// These are the settings that all operators share and the settings of the chosen operator. STREAM_KEYS is always an
+// empty line in version 1. A setting that was added later has a line only if it is set, so that the addition changed no
 // existing deployment. ORIEL_ROUNDS appears as the line HORIZON, its name in earlier versions.
 func (s Settings) Canonical() string {
 	number := func(f float64) string { return string(schemas.AppendFloat(nil, f)) }
 	count := func(n uint64) string { return strconv.FormatUint(n, 10) }
-	weight, poles := "", "" // settings of blt only
+	weight, poles := "", "" // only blt has an age weight and poles
 	if s.facts().Filter {
 		weight, poles = number(s.AgeWeight), strconv.Itoa(s.Poles)
 	}
@@ -68,7 +68,7 @@ func (s Settings) Canonical() string {
 	if s.mapping != nil {
 		lines = append(lines, fmt.Sprintf("MAP=sha256:%x", s.mapDigest))
 	}
-	if s.passesUnknown() != (s.mapping != nil) { // differs from the default
+	if s.passesUnknown() != (s.mapping != nil) { // the treatment of unknown members differs from its default
 		lines = append(lines, "UNKNOWN="+s.Unknown)
 	}
 	lines = append(append(lines, s.canonicalRecords()...), s.values.Canonical()...)

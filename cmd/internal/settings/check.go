@@ -15,8 +15,8 @@ import (
 
 var deploymentName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,200}$`)
 
-// check validates the settings that are given or required. Rules that need several packages (a tree's window, an
-// oracle's set) belong to those packages, which apply them when the model is built.
+// check validates the settings that are given or required. A rule that needs several packages (a tree's window, an
+// oracle's set) belongs to one of these packages, which applies it when the model is built.
 func (s Settings) check(needs []Need, p *operators.Problems, further []string) {
 	if slices.Contains(needs, Kafka) {
 		for _, broker := range s.Brokers {
@@ -86,7 +86,7 @@ func (s Settings) check(needs []Need, p *operators.Problems, further []string) {
 	}
 }
 
-// checkStream refuses unknown words, and refuses settings of the order where no order is written.
+// checkStream refuses unknown words, and refuses settings of the order log for deployments that write no order log.
 func (s Settings) checkStream(p *operators.Problems) {
 	if s.Stream != "" {
 		p.OneOf("STREAM", s.Stream, wholeTopic, eachPartition)

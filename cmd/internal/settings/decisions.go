@@ -8,8 +8,8 @@ import (
 	"oriel/state"
 )
 
-// FreezesSchemaID reports whether decisions name the schema that `oriel topics` froze, if it froze one. That is so when
-// decisions are not JSON and ORIEL_DECISIONS_SCHEMA_ID is not set.
+// FreezesSchemaID reports whether decisions name the schema id that `oriel topics` froze, if it froze one. This holds
+// if decisions are not JSON and ORIEL_DECISIONS_SCHEMA_ID is not set.
 func (s Settings) FreezesSchemaID() bool { return s.Encoding() != schemas.JSON && !s.namesID }
 
 // RegistersDecisions reports whether `oriel topics` registers the schema of decisions when it opens the deployment.
@@ -21,15 +21,16 @@ func (s Settings) WithSchemaID(id uint32) Settings {
 	return s
 }
 
-// FreezesOpening reports whether the deployment keeps values that were the newest when it was opened. There are two:
-// the id of the decisions' schema, and the version of the rules for reading Protobuf.
+// FreezesOpening reports whether the deployment freezes values when it is opened. There are two such values: the id of
+// the decisions' schema, and the version of the rules for reading Protobuf.
 func (s Settings) FreezesOpening() bool { return s.FreezesSchemaID() || s.rules != 0 }
 
 // Opened returns the settings with the values that a deployment froze in its configuration when it was opened: the id
 // of the decisions' schema, unless the settings name one, and the rules for Protobuf.
 func (s Settings) Opened(config string) Settings {
 	number := func(name string) uint32 {
-		n, _ := strconv.ParseUint(state.ConfigValue(config, name), 10, 31) // 0 if the configuration has no such entry
+		// ParseUint returns 0 if the configuration has no such entry
+		n, _ := strconv.ParseUint(state.ConfigValue(config, name), 10, 31)
 		return uint32(n)
 	}
 	if s.rules != 0 {

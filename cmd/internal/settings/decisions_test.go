@@ -6,13 +6,13 @@ import (
 	"oriel/state"
 )
 
-// TestIDsOfADeployment checks that settings without a schema id take the id that the deployment was opened with.
-// Deployments from before registries had schemas of decisions must keep their configuration.
+// TestIDsOfADeployment checks that settings without a schema id take the id with which the deployment was opened.
+// Deployments that were opened before decisions had schemas in a registry must keep their configuration.
 func TestIDsOfADeployment(t *testing.T) {
 	const registry = "ORIEL_SCHEMA_REGISTRY=http://registry"
 	for _, c := range []struct {
 		given     []string
-		opened    string // line of the settings that a deployment froze
+		opened    string // settings line that the deployment froze when it was opened
 		registers bool
 		want      string // expected value in the canonical configuration after opening
 	}{

@@ -9,10 +9,10 @@ import (
 	"oriel/state"
 )
 
-// DecoderOf returns a decoder that explains what is wrong with an event of the deployment with this canonical
-// configuration. The configuration has only digests of lists and files. So the environment must have the deployment's
-// settings if decoding needs one of them, for example the columns of aggregate, a mapping or a schema. The decoder is
-// nil where the settings cannot be had. frozen reads the registry's schemas that are frozen for the stream.
+// DecoderOf returns a decoder that explains what is wrong with an event. config is the canonical configuration of the
+// event's deployment, which has only digests of lists and files. So if decoding needs a list or a file (for example the
+// columns of aggregate, a mapping or a schema), the environment must have the deployment's settings. The decoder is nil
+// if these settings are missing. frozen reads the registry's schemas that are frozen for the stream.
 func DecoderOf(config string, environ []string, frozen func() (state.Schemas, error)) schemas.EventDecoder {
 	s, err := Load(environ, Events, Operator)
 	if err == nil {
@@ -45,8 +45,8 @@ func DecoderOf(config string, environ []string, frozen func() (state.Schemas, er
 	return d
 }
 
-// decodingOf returns the settings that decode events, as an environment. It returns false if one of them is a list, a
-// file, a mapping or a schema.
+// decodingOf returns the settings that decode events, as an environment. It returns false if one of these settings is a
+// list, a file, a mapping or a schema, of which the configuration has only a digest.
 func decodingOf(config string) (environ []string, ok bool) {
 	given := map[string]string{}
 	for line := range strings.Lines(config) {
@@ -61,8 +61,8 @@ func decodingOf(config string) (environ []string, ok bool) {
 	if given["MAP"] != "" || given["SCHEMA"] != "" || given["SCHEMA_SUBJECT"] != "" {
 		return nil, false
 	}
-	if family, ok := registry.All.Find(given["OPERATOR"]); ok {
-		for _, setting := range family.Settings {
+	if definition, ok := registry.All.Find(given["OPERATOR"]); ok {
+		for _, setting := range definition.Settings {
 			if !setting.Decodes {
 				continue
 			}

@@ -7,8 +7,8 @@ import (
 	"oriel/schemas"
 )
 
-// TestDecodersOfAConfiguration checks that the explaining decoder is the deployment's. It is built from the canonical
-// configuration alone or, where that has only digests, from an environment that matches them.
+// TestDecodersOfAConfiguration checks that the explaining decoder is the deployment's. It must be built from the
+// canonical configuration alone or, if the configuration has only digests, from an environment that matches them.
 func TestDecodersOfAConfiguration(t *testing.T) {
 	f := func(config string, environ []string, value, want string) {
 		t.Helper()
@@ -54,5 +54,5 @@ func TestDecodersOfAConfiguration(t *testing.T) {
 		}
 	}
 	other := append(cells[:len(cells):len(cells)], "ORIEL_CELLS=where=a|b")
-	f(table.Canonical(), other, id, "") // another deployment may use the words differently
+	f(table.Canonical(), other, id, "") // another deployment may have other words for the same settings
 }

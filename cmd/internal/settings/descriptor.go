@@ -10,8 +10,8 @@ import (
 )
 
 // Descriptor returns the descriptor that the deployment publishes. It has the operator's own members and, for events
-// with features, how vectors are made of them and how much noise weights have. It is nil if there is nothing to
-// describe.
+// with features, how feature vectors are made and how much noise weights have. It is nil if the deployment has nothing
+// to describe.
 func (s Settings) Descriptor(m streams.Model) ([]byte, error) {
 	operator := m.Learner.Operator()
 	if !score.Hashes(m.Events.Body) {
@@ -21,8 +21,9 @@ func (s Settings) Descriptor(m streams.Model) ([]byte, error) {
 	if l, ok := m.Learner.(interface {
 		Deviation() (mechanisms.Deviation, error)
 	}); ok {
-		if d, err := l.Deviation(); err == nil { // non-Gaussian noise has no deviation
-			if deviation = d.At; s.facts().Tree { // the noise of a tree jumps from step to step
+		if d, err := l.Deviation(); err == nil { // noise that is not Gaussian has no deviation
+			// the noise of a tree changes abruptly from step to step, so all steps get its steady state
+			if deviation = d.At; s.facts().Tree {
 				deviation = func(uint64) float64 { return d.SteadyState() }
 			}
 		}

@@ -36,9 +36,9 @@ func describing(t *testing.T, more ...string) (Settings, score.Descriptor) {
 	return s, d
 }
 
-// TestDescriptorHasTheNoiseOfWeights checks the published deviation of weights against weights that are pure noise:
-// machines step through null events only, under many keys. Steps between two rows of the table are checked too. With
-// 128 keys and 64 coordinates the root mean square has a relative deviation of 1/√(2·8192) = 0.8 %; the test allows 4
+// TestDescriptorHasTheNoiseOfWeights compares the published deviation of weights with weights that are pure noise:
+// machines process only null events, under many keys. It also checks steps between two rows of the table. With 128 keys
+// and 64 coordinates the root mean square has a relative deviation of 1/√(2·8192) = 0.8 %; the test allows 4 such
 // deviations.
 func TestDescriptorHasTheNoiseOfWeights(t *testing.T) {
 	const keys, tolerance = 128, 0.032
@@ -88,8 +88,8 @@ func TestDescriptorHasTheNoiseOfWeights(t *testing.T) {
 	}
 }
 
-// TestDescriptorTableIsTheFunction checks that the published table of deviations agrees to a thousandth with the
-// function that it samples, between its rows and at far later steps.
+// TestDescriptorTableIsTheFunction compares the published table of deviations with the function from which it is made.
+// Between its rows and at far later steps, the table must agree to within a thousandth.
 func TestDescriptorTableIsTheFunction(t *testing.T) {
 	for _, more := range [][]string{{"ORIEL_WINDOW=1024"}, {"ORIEL_WINDOW=lifetime", "ORIEL_MEMORY=4096"}} {
 		s, d := describing(t, more...)
@@ -111,8 +111,8 @@ func TestDescriptorTableIsTheFunction(t *testing.T) {
 	}
 }
 
-// TestDescriptorNamesCoordinates checks that a number within its range changes the coordinate that has the number's
-// name.
+// TestDescriptorNamesCoordinates checks that a change of a number within its range changes the coordinate with the
+// number's name.
 func TestDescriptorNamesCoordinates(t *testing.T) {
 	s, d := describing(t, "ORIEL_WINDOW=16", "ORIEL_FEATURES_NORM=none")
 	c, err := s.EventConfig()

@@ -32,7 +32,7 @@ func readEnv(t *testing.T, path string) []string {
 	return environ
 }
 
-// examples changes into the folder that the paths of deploy/examples/*.env are relative to, and loads these files.
+// examples changes into the folder to which the paths of deploy/examples/*.env are relative, and loads these files.
 func examples(t *testing.T) map[string]Settings {
 	t.Helper()
 	t.Chdir("../../..")
@@ -71,7 +71,7 @@ func TestExampleFilesLoadAndHaveAPlan(t *testing.T) {
 }
 
 // TestExampleFilesShowEvents checks that each complete JSON object in the comments of an example file is a valid event
-// under that file's settings. Objects with an ellipsis are left out.
+// under the settings of the file. It skips objects with an ellipsis.
 func TestExampleFilesShowEvents(t *testing.T) {
 	for path, s := range examples(t) {
 		content, err := os.ReadFile(path)
@@ -92,7 +92,7 @@ func TestExampleFilesShowEvents(t *testing.T) {
 			text = text[at:]
 			var object json.RawMessage
 			if json.NewDecoder(strings.NewReader(text)).Decode(&object) != nil {
-				object = json.RawMessage("{") // an object with a gap
+				object = json.RawMessage("{") // an object with an ellipsis
 			} else if code := decoder.Decode(new(schemas.Event), object); code != schemas.OK {
 				t.Errorf("%s: %s: %v", path, object, code)
 			}
@@ -104,8 +104,9 @@ func TestExampleFilesShowEvents(t *testing.T) {
 	}
 }
 
-// TestOperatorsHaveTheirCapabilities checks that a method named like an optional interface has that interface's
-// signature, because a type assertion would silently fail otherwise. It also checks that every operator can be audited.
+// TestOperatorsHaveTheirCapabilities checks that a method with the name of an optional interface's method has the
+// interface's signature, because a type assertion would silently fail otherwise. It also checks that every operator can
+// be audited.
 func TestOperatorsHaveTheirCapabilities(t *testing.T) {
 	capabilities := []reflect.Type{
 		reflect.TypeFor[operators.Formatted](), reflect.TypeFor[operators.Writer](), reflect.TypeFor[operators.Descriptive](),
@@ -134,8 +135,8 @@ func TestOperatorsHaveTheirCapabilities(t *testing.T) {
 	}
 }
 
-// TestDashboardShowsNumbersOfDecisions checks the dashboard's panels of numbers that decisions have beside their
-// coordinates. Each panel must name exactly the operators whose example decisions have that number.
+// TestDashboardShowsNumbersOfDecisions checks the dashboard's panels of numbers that decisions contain besides their
+// coordinates. Each panel must name exactly the operators whose example decisions have the panel's number.
 func TestDashboardShowsNumbersOfDecisions(t *testing.T) {
 	owners := map[string][]string{}
 	for path, s := range examples(t) {

@@ -19,7 +19,7 @@ import (
 	"oriel/state"
 )
 
-// These are the values of ORIEL_STREAM and ORIEL_SEQUENCER.
+// Values of ORIEL_STREAM and ORIEL_SEQUENCER.
 const (
 	wholeTopic, eachPartition    = "topic", "partition"
 	ownSequencer, otherSequencer = "own", "other"
@@ -61,8 +61,8 @@ func (s Settings) Client() (kafka.Config, error) {
 // oauthBearer is the name of the SASL mechanism OAUTHBEARER in the settings.
 const oauthBearer = "oauthbearer"
 
-// bearer returns the SASL mechanism that logs in with tokens. It reads the files that never change at once, so that a
-// wrong file is reported at the start.
+// bearer returns the SASL mechanism that logs in with tokens. It reads the files that never change at once, so that an
+// error in a file is reported at the start.
 func (s Settings) bearer() (sasl.Mechanism, error) {
 	pool, err := authorities("ORIEL_OAUTH_CA_FILE", s.OAuthCAFile)
 	if err != nil {
@@ -80,7 +80,7 @@ func (s Settings) bearer() (sasl.Mechanism, error) {
 	return kafka.Bearer(oauth.New(c).Token), nil
 }
 
-// authorities reads the certificates of the PEM file that a setting names. It returns nil if file is empty.
+// authorities reads the certificates of the PEM file that a setting names. It returns nil if file is "".
 func authorities(setting, file string) (*x509.CertPool, error) {
 	if file == "" {
 		return nil, nil
@@ -103,8 +103,8 @@ func password(file string) (string, error) {
 	return strings.TrimRight(string(secret), "\r\n"), err
 }
 
-// transactionBytes is the size at which a transaction is closed, even if memory allows more: a longer transaction
-// delays decisions and costs no less.
+// transactionBytes is the size at which a transaction is closed, even if memory allows a larger one. A larger
+// transaction would delay decisions and save nothing.
 const transactionBytes = 32 << 20
 
 // Deployment returns the names and intervals for the pipeline. Names that are not set are derived from the deployment's
@@ -134,7 +134,7 @@ func (s Settings) Deployment() deployment.Config {
 	return c
 }
 
-// DeploymentOf returns Deployment with the topics that only some operators have.
+// DeploymentOf returns the result of Deployment with the topics that only some operators have.
 func (s Settings) DeploymentOf(m streams.Model) (deployment.Config, error) {
 	c := s.Deployment()
 	c.FixedPartitions = m.Users != nil && !c.WholeTopic()
@@ -165,7 +165,7 @@ func (s Settings) DeploymentOf(m streams.Model) (deployment.Config, error) {
 	return c, invalid(errs...)
 }
 
-// LettersDeployment returns Deployment with the consumer group of `oriel letters`.
+// LettersDeployment returns the result of Deployment with the consumer group of `oriel letters`.
 func (s Settings) LettersDeployment() deployment.Config {
 	c := s.Deployment()
 	c.Group = cmp.Or(s.LettersGroup, s.Name+".letters")

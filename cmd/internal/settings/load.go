@@ -16,23 +16,22 @@ import (
 // Need is a group of settings that a command requires.
 type Need string
 
-// These are the groups of settings.
+// The groups of settings.
 const (
 	Kafka      Need = "kafka"      // needed to reach the brokers
 	Deployment Need = "deployment" // needed to name a deployment and open its sealed records
 	Service    Need = "service"    // needed to run the service
 	Letters    Need = "letters"    // needed to write dead letters
 	Events     Need = "events"     // needed to decode events
-	Operator   Need = "operator"   // needed to step over events and release decisions
+	Operator   Need = "operator"   // needed to process events and release decisions
 )
 
-// Load reads the environment (in the form of os.Environ) and validates it as a whole, for a command that needs these
-// groups.
+// Load reads the environment, in the form of os.Environ, and validates all of it for a command that needs these groups.
 func Load(environ []string, needs ...Need) (Settings, error) {
 	return LoadOf(registry.All, environ, needs...)
 }
 
-// LoadOf is Load with another table of operators.
+// LoadOf is like Load, with another table of operators.
 func LoadOf(table registry.Table, environ []string, needs ...Need) (Settings, error) {
 	given := map[string]string{}
 	for _, line := range environ {
@@ -44,7 +43,8 @@ func LoadOf(table registry.Table, environ []string, needs ...Need) (Settings, er
 	p := &operators.Problems{}
 	s.parse(p, given)
 	s.namesID = strings.TrimSpace(given[prefix+"DECISIONS_SCHEMA_ID"]) != ""
-	s.SASLMechanism = strings.ToLower(s.SASLMechanism) // Kafka spells them PLAIN and SCRAM-SHA-256
+	// Kafka's own names are upper case, for example PLAIN and SCRAM-SHA-256
+	s.SASLMechanism = strings.ToLower(s.SASLMechanism)
 	p.Add(unknown(table, s.Operator, given)...)
 	for _, v := range common() {
 		switch {
@@ -62,9 +62,9 @@ func LoadOf(table registry.Table, environ []string, needs ...Need) (Settings, er
 		s.readMap(p)
 		s.readRecords(p)
 	}
-	family := s.readOperator(p, table, given, needs)
-	s.check(needs, p, family.Mechanisms)
-	s.configure(p, family, needs)
+	definition := s.readOperator(p, table, given, needs)
+	s.check(needs, p, definition.Mechanisms)
+	s.configure(p, definition, needs)
 	return s, invalid(p.Err())
 }
 
@@ -90,8 +90,8 @@ func (s *Settings) parse(p *operators.Problems, given map[string]string) {
 	}
 }
 
-// readFilter reads and checks the settings that shape the mechanism's filter. They are refused for mechanisms without
-// one.
+// readFilter reads and checks the settings that shape the mechanism's filter. It refuses them for mechanisms without a
+// filter.
 func (s *Settings) readFilter(p *operators.Problems, given map[string]string, needed bool) {
 	for _, name := range []string{"AGE_WEIGHT", "POLES"} {
 		_, set := given[prefix+name]

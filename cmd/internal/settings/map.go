@@ -9,17 +9,17 @@ import (
 	"oriel/schemas/mapping"
 )
 
-// mostMap is the largest document of ORIEL_MAP, bytes.
+// mostMap is the largest size of ORIEL_MAP's document, bytes.
 const mostMap = 1 << 20
 
-// The values of ORIEL_UNKNOWN.
+// Values of ORIEL_UNKNOWN.
 const (
 	unknownIgnored = "ignore"
 	unknownNull    = "null"
 )
 
 // Mapping returns the document of ORIEL_MAP. If a schema has the members of events under their own names, it returns an
-// equivalent mapping. It is nil for events in the operator's own form.
+// equivalent mapping. It returns nil if events have the operator's own form.
 func (s Settings) Mapping() *mapping.Mapping {
 	if s.mapping == nil && s.schema != nil {
 		return mapping.OwnForm(s.events.Body, s.schema.At)
@@ -27,8 +27,8 @@ func (s Settings) Mapping() *mapping.Mapping {
 	return s.mapping
 }
 
-// KindAt returns the kind that a schema file gives to all values at a path. It is mapping.Absent if the file gives
-// none, or if there is no file.
+// KindAt returns the kind that the schema file declares for all values at a path. It returns mapping.Absent if the file
+// declares no kind, or if there is no file.
 func (s Settings) KindAt(p mapping.Path) mapping.Kind {
 	if s.schema == nil {
 		return mapping.Absent
@@ -36,7 +36,7 @@ func (s Settings) KindAt(p mapping.Path) mapping.Kind {
 	return s.schema.KindAt(p)
 }
 
-// passesUnknown reports whether members of a record that no setting asks for are ignored.
+// passesUnknown reports whether members of a record that no setting names are ignored.
 func (s Settings) passesUnknown() bool {
 	if s.Unknown == "" {
 		return s.mapping != nil
@@ -44,8 +44,8 @@ func (s Settings) passesUnknown() bool {
 	return s.Unknown == unknownIgnored
 }
 
-// readMap reads the document of ORIEL_MAP, or the file that contains it. The digest is over its bytes without the white
-// space around them, so that a document and a file with the same text are one configuration.
+// readMap reads the document of ORIEL_MAP, or the file that contains it. The digest covers the bytes of the document
+// without the white space around it, so that a document and a file with the same text are one configuration.
 func (s *Settings) readMap(p *operators.Problems) {
 	if s.Unknown != "" {
 		p.OneOf("UNKNOWN", s.Unknown, unknownIgnored, unknownNull)

@@ -13,7 +13,8 @@ import (
 const orders = `{"label":"/total>15","features":["/customer/country"]}`
 
 // TestMappingsAreFrozenByTheirDigest checks that the configuration has a line for a mapping, with its digest, and a
-// line for a treatment of unknown members that is not the default. Deployments with neither have neither line.
+// line for the treatment of unknown members if it is not the default. Deployments without these settings must not have
+// these lines.
 func TestMappingsAreFrozenByTheirDigest(t *testing.T) {
 	canonical := func(lines ...string) string {
 		t.Helper()
@@ -44,7 +45,7 @@ func TestMappingsAreFrozenByTheirDigest(t *testing.T) {
 	}
 }
 
-// TestProblemsOfAMapping checks that problems of a mapping are reported together with the other problems of the
+// TestProblemsOfAMapping checks that problems of a mapping are reported together with all other problems of the
 // settings, each with its place in the document.
 func TestProblemsOfAMapping(t *testing.T) {
 	f := func(line string, want ...string) {
@@ -63,7 +64,7 @@ func TestProblemsOfAMapping(t *testing.T) {
 	f(`ORIEL_UNKNOWN=pass`, `ORIEL_UNKNOWN: "pass": not one of ignore, null`)
 }
 
-// TestDecodersOfAMapping checks that null events are explained with the deployment's own mapping or not at all.
+// TestDecodersOfAMapping checks that null events are explained with the deployment's own mapping, or not at all.
 func TestDecodersOfAMapping(t *testing.T) {
 	environ := append(minimal(), "ORIEL_MAP="+orders)
 	s, err := Load(environ, all...)

@@ -12,7 +12,7 @@ import (
 	"oriel/state"
 )
 
-// keyCommandTimeout is how long the command of ORIEL_MASTER_KEY_COMMAND may take. It may ask a server.
+// keyCommandTimeout limits the run time of the command in ORIEL_MASTER_KEY_COMMAND, which may ask a server.
 const keyCommandTimeout = 30 * time.Second
 
 // MasterKey reads the deployment's master key from its file or from the command that prints it. Errors name the setting
@@ -38,7 +38,7 @@ func (s Settings) MasterKey(ctx context.Context) (*state.MasterKey, error) {
 }
 
 // printed runs a program without a shell and returns its standard output. The program has Oriel's environment and an
-// empty standard input; its standard error is dropped, because it may say what it read.
+// empty standard input. Its standard error is dropped, because it may contain what the program read.
 func printed(ctx context.Context, words []string, timeout time.Duration) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()

@@ -33,7 +33,7 @@ func (s Settings) EventConfig() (schemas.EventConfig, error) {
 
 // Encoding returns the encoding of decisions.
 func (s Settings) Encoding() schemas.Encoding {
-	e, _ := schemas.ParseEncoding(s.DecisionsFormat) // checked with the other settings
+	e, _ := schemas.ParseEncoding(s.DecisionsFormat) // ParseEncoding cannot fail, because check has validated the text
 	return e
 }
 

@@ -15,8 +15,8 @@ import (
 )
 
 // readOperator reads the settings of the chosen operator and returns its definition. If no operator is named and none
-// is needed, it returns the table's first operator, whose events are then decoded. If the name is unknown, it reports a
-// problem where an operator is needed, and returns the zero Definition.
+// is needed, it returns the first operator of the table, whose events are then decoded. If the name is unknown and an
+// operator is needed, it reports a problem and returns the zero Definition.
 func (s *Settings) readOperator(
 	p *operators.Problems, table registry.Table, given map[string]string, needs []Need,
 ) operators.Definition {
@@ -25,9 +25,9 @@ func (s *Settings) readOperator(
 	if steps {
 		p.OneOf("OPERATOR", s.Operator, table.Names()...)
 	}
-	family, found := table.Find(s.Operator)
+	definition, found := table.Find(s.Operator)
 	if !found && !steps && s.Operator == "" {
-		family = table[0]
+		definition = table[0]
 	}
 	source := operators.Source{
 		Given: given, ReadFile: readFile,
@@ -36,18 +36,18 @@ func (s *Settings) readOperator(
 			Norm: s.FeaturesNorm,
 		},
 	}
-	s.values = source.Read(p, family.Settings, func(v operators.Setting) bool { return steps || decodes && v.Decodes })
-	return family
+	s.values = source.Read(p, definition.Settings, func(v operators.Setting) bool { return steps || decodes && v.Decodes })
+	return definition
 }
 
-// EmitAll returns the same settings with an operator that publishes every decision that it computes. The text of
+// EmitAll returns the same settings with an operator that publishes every decision that it computes. The result of
 // Canonical stays the same.
 func (s Settings) EmitAll() Settings {
 	s.operator = operators.EmitAllOf(s.operator)
 	return s
 }
 
-// EmitEvery returns k if the operator emits a decision at every k-th step, or 0 if it has no such setting.
+// EmitEvery returns k if the operator publishes a decision at every k-th step, or 0 if it has no such setting.
 func (s Settings) EmitEvery() uint64 {
 	if !s.values.Has("EMIT_EVERY") {
 		return 0
@@ -56,12 +56,12 @@ func (s Settings) EmitEvery() uint64 {
 }
 
 // configure builds the parts of the operator that the groups of settings need.
-func (s *Settings) configure(p *operators.Problems, family operators.Definition, needs []Need) {
+func (s *Settings) configure(p *operators.Problems, definition operators.Definition, needs []Need) {
 	steps := slices.Contains(needs, Operator)
-	if family.Name == "" || !steps && !slices.Contains(needs, Events) {
+	if definition.Name == "" || !steps && !slices.Contains(needs, Events) {
 		return
 	}
-	s.events, s.eventsOf = family.Events(s.values), family.Name
+	s.events, s.eventsOf = definition.Events(s.values), definition.Name
 	if s.mapping != nil && p.Err() == nil {
 		if _, err := s.EventConfig(); err != nil {
 			p.Add(err)
@@ -71,13 +71,13 @@ func (s *Settings) configure(p *operators.Problems, family operators.Definition,
 		return
 	}
 	s.checkKeyed(p)
-	operator, err := family.New(s.values)
+	operator, err := definition.New(s.values)
 	if s.operator = operator; p.Err() == nil && err != nil {
 		p.Add(err)
 	}
 }
 
-// mostFile is the largest file that a setting may name, bytes.
+// mostFile is the largest size of a file that a setting may name, bytes.
 const mostFile = 64 << 20
 
 // readFile reads a file that a setting names.

@@ -17,8 +17,8 @@ import (
 	"oriel/schemas"
 )
 
-// planted is an operator of this test. It has a setting with the name of one of coco's, a list, a file, and a setting
-// that a later version added.
+// planted is an operator for these tests. It has a setting with the name of one of coco's settings, a list, a file, and
+// a setting that a later version added.
 var planted = operators.Definition{
 	Name: "planted", Text: "an operator of a test",
 	Settings: []operators.Setting{
@@ -80,8 +80,8 @@ func ofPlanted(more ...string) []string {
 
 func loadBoth(environ []string) (Settings, error) { return LoadOf(both, environ, Events, Operator) }
 
-// TestAnotherOperatorChangesNoByteOfCoco checks that coco's canonical configuration does not change when another
-// operator is added, nor when coco or all operators get a new setting that is not set.
+// TestAnotherOperatorChangesNoByteOfCoco checks that coco's canonical configuration does not change if another operator
+// is added, or if coco or all operators get a new setting that is not set.
 func TestAnotherOperatorChangesNoByteOfCoco(t *testing.T) {
 	want, err := os.ReadFile("testdata/canonical-v1.txt")
 	if err != nil {
@@ -160,7 +160,7 @@ func TestCanonicalConfigurationOfAnotherOperator(t *testing.T) {
 	}
 }
 
-// TestSettingsAreThoseOfTheChosenOperator checks that an operator's required settings are required of that operator
+// TestSettingsAreThoseOfTheChosenOperator checks that an operator's required settings are required of this operator
 // only, and that no operator accepts the settings of another.
 func TestSettingsAreThoseOfTheChosenOperator(t *testing.T) {
 	f := func(environ []string, want ...string) {
@@ -193,8 +193,8 @@ func TestSettingsAreThoseOfTheChosenOperator(t *testing.T) {
 	f(ofPlanted("ORIEL_OPERATOR=plantain"), `ORIEL_OPERATOR: "plantain": not one of coco, planted`)
 }
 
-// TestAProgramThatScoresNamesNoOperator checks a program that only scores events. It decodes as the named operator
-// does, or as the table's first operator, and needs no other settings of the operator.
+// TestAProgramThatScoresNamesNoOperator covers a program that only scores events. It must decode as the named operator
+// does, or as the first operator of the table, and need no other settings of the operator.
 func TestAProgramThatScoresNamesNoOperator(t *testing.T) {
 	for _, test := range []struct {
 		environ []string
@@ -259,8 +259,8 @@ func TestALongFileIsNotRead(t *testing.T) {
 	}
 }
 
-// TestEmitEvery checks how many steps lie between two decisions, and 0 for an operator without such a setting. It also
-// checks that EmitAll gives the same settings with a decision at each step.
+// TestEmitEvery checks the number of steps from one decision to the next, and 0 for an operator without such a setting.
+// It also checks that EmitAll gives the same settings with a decision at each step.
 func TestEmitEvery(t *testing.T) {
 	for operator, want := range map[string]uint64{
 		"aggregate ORIEL_CELLS=a=x|y ORIEL_EMIT_EVERY=7": 7, "aggregate ORIEL_CELLS=a=x|y": 1, "arms ORIEL_ARMS=a,b": 0,
@@ -303,8 +303,8 @@ func TestEmitEvery(t *testing.T) {
 	}
 }
 
-// TestErrorsOfMissingFilesNameTheFolder checks that the error of a missing file has the path as given and the folder
-// that it is relative to.
+// TestErrorsOfMissingFilesNameTheFolder checks that the error for a missing file has the path as given, and the folder
+// to which the path is relative.
 func TestErrorsOfMissingFilesNameTheFolder(t *testing.T) {
 	for name, want := range map[string]bool{"no/such.edges": true, "/no/such.edges": false} {
 		_, err := readFile(name)

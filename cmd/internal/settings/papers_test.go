@@ -8,7 +8,7 @@ import (
 )
 
 // TestWhatPapersPrintIsRefusedByName checks that a service refuses a variant that exists only to reproduce a paper. The
-// error names the variant and the command that still runs it.
+// error must name the variant and the command that still runs it.
 func TestWhatPapersPrintIsRefusedByName(t *testing.T) {
 	refused := func(name, value string, environ ...string) {
 		t.Helper()

@@ -14,11 +14,11 @@ import (
 	"oriel/schemas/protobuf"
 )
 
-// schemaID is an id that records name, with the schema that it stands for.
+// schemaID is an id that records may name, and the schema that it stands for.
 type schemaID struct {
 	id     uint32
 	schema *recordschema.Schema
-	known  func(partition int32, offset int64) bool // framing.Entry.Known
+	known  func(partition int32, offset int64) bool // see framing.Entry.Known
 }
 
 // readRecords reads the settings of the encoding of records.
@@ -83,8 +83,8 @@ func (s *Settings) readSchema(file string) (*recordschema.Schema, error) {
 	return recordschema.Files{Name: file, Read: readFile}.Schema(s.Format, s.SchemaMessage)
 }
 
-// canonicalRecords returns the configuration's lines about the encoding of records, except FORMAT, which is written
-// elsewhere.
+// canonicalRecords returns the configuration's lines about the encoding of records, except FORMAT, which Canonical
+// writes.
 func (s Settings) canonicalRecords() []string {
 	var lines []string
 	if s.framed() {
@@ -118,18 +118,18 @@ func (s Settings) canonicalRecords() []string {
 
 func (s Settings) framed() bool { return s.Framing != "" && s.Framing != recordschema.Plain }
 
-// IsText reports whether each record is plain JSON text without framing, so that a line of a file can be a record.
+// IsText reports whether each record is plain JSON text without framing, so that a record can be a line of a file.
 func (s Settings) IsText() bool { return s.Format == recordschema.JSON && !s.framed() }
 
-// Lines returns the same settings for lines of a file. Lines are JSON even if the topic's records are not; their
-// members are the ones that the mapping names in the schema.
+// Lines returns the same settings for the lines of a file. Lines are JSON, also if the topic's records are not: their
+// members have the names that the mapping uses for the schema's fields.
 func (s Settings) Lines() Settings {
 	s.lines = true
 	return s
 }
 
-// foreign returns schemas.EventConfig.Foreign. It opens decoders of records that are not JSON in the operator's own
-// form.
+// foreign returns schemas.EventConfig.Foreign: a function that opens decoders of records that are not JSON in the
+// operator's own form. It is nil if there are none.
 func (s Settings) foreign(c schemas.EventConfig) (func(schemas.EventConfig) (schemas.EventDecoder, error), error) {
 	m, open := s.mapping, mapping.JSON(c.Unknown)
 	if m != nil {
@@ -144,7 +144,7 @@ func (s Settings) foreign(c schemas.EventConfig) (func(schemas.EventConfig) (sch
 		return m.Opener(open), nil
 	}
 	switch {
-	case s.fromRegistry(): // schemas are not frozen, or not needed, as in Writers
+	case s.fromRegistry(): // no schema is frozen yet, or the caller supplies them, as Writers does
 		return s.byRegistry(nil), nil
 	case s.schema != nil:
 		var err error
@@ -167,12 +167,12 @@ func (s Settings) foreign(c schemas.EventConfig) (func(schemas.EventConfig) (sch
 	return decoder, nil
 }
 
-// bySchema returns the mapping for records of a schema, and a function that opens their sources. If no mapping is set,
-// the schema must have the members of the operator's events.
+// bySchema returns the mapping for records of a schema, and a function that opens the mapping's sources. If no mapping
+// is set, the schema must have the members of the operator's events.
 func (s Settings) bySchema(
 	c schemas.EventConfig, reader *recordschema.Schema, ids []schemaID,
 ) (*mapping.Mapping, mapping.OpenSource, error) {
-	file, versions := "SCHEMA_FILE", "SCHEMA_IDS" // settings that name schemas
+	file, versions := "SCHEMA_FILE", "SCHEMA_IDS" // names of the settings that name schemas
 	if s.fromRegistry() {
 		versions = "SCHEMA_SUBJECT"
 	}

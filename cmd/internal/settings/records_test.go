@@ -39,8 +39,8 @@ func inFolder(t *testing.T) (folder string) {
 	return folder + "/"
 }
 
-// TestImportsAreFrozenToo checks that the frozen digest also covers the files that a schema imports, because a field's
-// type may be defined there.
+// TestImportsAreFrozenToo checks that the frozen digest covers the files that a schema imports, because the type of a
+// field may be defined in one of them.
 func TestImportsAreFrozenToo(t *testing.T) {
 	with := func(imported string) string {
 		folder := t.TempDir()
@@ -62,7 +62,7 @@ func TestImportsAreFrozenToo(t *testing.T) {
 }
 
 // TestSchemasAreFrozenByTheirDigest checks that old deployments keep their configuration, and that a schema is frozen
-// by the contents of its files, wherever these lie.
+// by the contents of its files, not by their paths.
 func TestSchemasAreFrozenByTheirDigest(t *testing.T) {
 	own, folder, elsewhere := loaded(t).Canonical(), inFolder(t), inFolder(t)
 	if got := loaded(t, "ORIEL_FRAMING=plain", "ORIEL_FORMAT=json").Canonical(); got != own {
@@ -179,7 +179,7 @@ func TestProblemsOfSchemas(t *testing.T) {
 // TestDecodersOfFormats checks that records of every format and framing decode to the same event as lines of JSON.
 func TestDecodersOfFormats(t *testing.T) {
 	folder := inFolder(t)
-	const total = "\x00\x00\x00\x00\x00\x00\x34\x40" // the float 20
+	const total = "\x00\x00\x00\x00\x00\x00\x34\x40" // the number 20 as a 64-bit float
 	avro, proto := total+"\x04CH", "\x09"+total+"\x12\x04\x0a\x02CH"
 	byAvro := []string{"ORIEL_FORMAT=avro", "ORIEL_SCHEMA_FILE=" + folder + "order.avsc", "ORIEL_MAP=" + orders}
 	byProto := []string{

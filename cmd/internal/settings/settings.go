@@ -12,9 +12,9 @@ import (
 
 const prefix = operators.Prefix
 
-// Settings holds the variables as given: the settings of every operator, and the chosen operator with its own. Its
-// struct tags are env, the name without ORIEL_; envDefault, the default; unit, range and text, the columns of the
-// table; and need, the group that requires the setting.
+// Settings holds the variables as given: the settings that every operator has, and the chosen operator with its own
+// settings. Its struct tags are env, the name without ORIEL_; envDefault, the default; unit, range and text, the
+// columns of the table; and need, the group that requires the setting.
 type Settings struct {
 	Brokers          []string      `env:"BROKERS" need:"kafka" unit:"host:port,…" range:"at least one" text:"Kafka brokers to start from"`
 	TLS              bool          `env:"TLS" envDefault:"false" unit:"bool" text:"encrypt connections to the brokers"`
@@ -103,7 +103,7 @@ type Settings struct {
 	schema    *recordschema.Schema // nil: records are JSON
 	schemaIDs []schemaID           // schema ids of Confluent's framing
 	rules     protobuf.Version     // version of the rules for Protobuf records; 0: records have another format
-	lines     bool                 // events are lines of JSON, not records
+	lines     bool                 // events are lines of JSON instead of records
 	namesID   bool                 // ORIEL_DECISIONS_SCHEMA_ID is set
 	mapping   *mapping.Mapping     // nil: events have the operator's own form
 	mapDigest [sha256.Size]byte
@@ -113,8 +113,8 @@ type Settings struct {
 	operator  operators.Operator // set if the group Operator is loaded; otherwise nil
 }
 
-// later maps reserved variables to the features that they wait for. This version lacks these features and refuses the
-// variables, naming the feature.
+// later maps reserved variables to the features to which they belong. This version lacks these features. It refuses the
+// variables with an error that names the feature.
 var later = map[string]string{
 	"LEDGER_TOPIC":    "the ledger across deployments",
 	"STREAM_KEYS":     "streams by key",

@@ -17,8 +17,8 @@ var rewrite = flag.Bool("rewrite", false, "write the settings table into deploy/
 // all is every group of settings.
 var all = []Need{Kafka, Deployment, Service, Events, Operator}
 
-// TestTheSettingsTableIsThatOfTheCode checks that deploy/SETTINGS.md is the table that the code generates; -rewrite
-// updates it.
+// TestTheSettingsTableIsThatOfTheCode checks that deploy/SETTINGS.md is the table that the code generates. With
+// -rewrite it updates the file.
 func TestTheSettingsTableIsThatOfTheCode(t *testing.T) {
 	const path, begin, end = "../../../deploy/SETTINGS.md", "<!-- settings: kept equal to the code by `go test ./cmd/internal/settings` -->\n", "<!-- end of settings -->"
 	b, err := os.ReadFile(path)
@@ -58,8 +58,8 @@ func minimal() []string {
 	}
 }
 
-// TestEachRequiredSettingIsMissedByName checks that the error names each missing required setting. So it also checks
-// that privacy settings have no default.
+// TestEachRequiredSettingIsMissedByName checks that the error names each missing required setting. Thereby it also
+// checks that privacy settings have no default.
 func TestEachRequiredSettingIsMissedByName(t *testing.T) {
 	if _, err := Load(minimal(), all...); err != nil {
 		t.Fatal(err)
@@ -140,10 +140,10 @@ func TestCanonicalConfigurationOfVersion1(t *testing.T) {
 	}
 }
 
-// TestAWholeTopicIsSaidOnce checks that the canonical configuration has a line of ORIEL_STREAM only for the value
-// topic, so that the setting changed no earlier deployment. Settings of the order must be refused where no order is
-// written.
-func TestAWholeTopicIsSaidOnce(t *testing.T) {
+// TestAWholeTopicHasItsOwnLine checks that the canonical configuration has a line of ORIEL_STREAM only for the value
+// topic, so that the new setting changed no earlier deployment. Settings of the order log must be refused for
+// deployments that write none.
+func TestAWholeTopicHasItsOwnLine(t *testing.T) {
 	load := func(lines ...string) Settings {
 		t.Helper()
 		s, err := Load(append(minimal(), lines...), all...)
@@ -187,7 +187,7 @@ func TestAWholeTopicIsSaidOnce(t *testing.T) {
 	}
 }
 
-// published is an operator with a second topic and a descriptor, where they are set.
+// published is an operator that has a second topic and a descriptor, if these fields are set.
 type published struct {
 	operators.Operator
 	second     *operators.Output
@@ -207,7 +207,7 @@ type opener struct {
 func (o opener) Operator() operators.Operator { return o.operator }
 
 // TestTheSecondTopicIsTheOperators checks that the name of the operator's second topic follows from the deployment's
-// name. A second topic must be refused for an operator that writes none.
+// name. A second topic must be refused for an operator that has none.
 func TestTheSecondTopicIsTheOperators(t *testing.T) {
 	of := func(o published) streams.Model { return streams.Model{Learner: opener{operator: o}} }
 	plain, plays := of(published{}), of(published{second: &operators.Output{Suffix: "plays"}})
@@ -235,7 +235,7 @@ func TestTheSecondTopicIsTheOperators(t *testing.T) {
 }
 
 // TestLettersNeedNoModel checks that the writer of dead letters needs neither the settings of learning nor of privacy,
-// and never uses the service's consumer group.
+// and that it never uses the service's consumer group.
 func TestLettersNeedNoModel(t *testing.T) {
 	environ := []string{
 		"ORIEL_BROKERS=localhost:9092", "ORIEL_NAME=late", "ORIEL_INPUT_TOPIC=trips", "ORIEL_MASTER_KEY_FILE=/key",

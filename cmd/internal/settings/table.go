@@ -12,8 +12,9 @@ import (
 // Variable is a row of the settings table.
 type Variable struct {
 	Name, Unit, Range, Default, Text string
-	Need                             Need   // group that requires the setting; empty: optional, or with a default
-	Operator                         string // operator that reads the setting; empty: all operators
+	// group that requires the setting; empty: the setting is optional or has a default
+	Need     Need
+	Operator string // operator that reads the setting; empty: all operators
 }
 
 // Group is a part of the settings table: the settings of all operators, or of one operator.
@@ -32,13 +33,13 @@ func groups(table registry.Table) []Group {
 			v.Range = strings.Join(table.Names(), ", ")
 		}
 	}
-	for _, family := range table {
-		g := Group{Operator: family.Name, Text: family.Text}
-		for _, s := range family.Settings {
-			if len(s.Choices) == 1 { // the setting has a single value
+	for _, definition := range table {
+		g := Group{Operator: definition.Name, Text: definition.Text}
+		for _, s := range definition.Settings {
+			if len(s.Choices) == 1 { // the setting has only one possible value
 				continue
 			}
-			g.Variables = append(g.Variables, ownVariable(family.Name, s))
+			g.Variables = append(g.Variables, ownVariable(definition.Name, s))
 		}
 		all = append(all, g)
 	}

@@ -9,8 +9,8 @@ import (
 	"oriel/operators"
 )
 
-// checkTokens refuses token settings that have no use. It also refuses tokens or secrets that would cross the network
-// in clear text.
+// checkTokens refuses token settings that have no effect. It also refuses tokens or secrets that would cross the
+// network in clear text.
 func (s Settings) checkTokens(p *operators.Problems) {
 	used := s.SASLMechanism == oauthBearer
 	endpoint := []struct{ name, value string }{
@@ -50,7 +50,7 @@ func (s Settings) checkTokens(p *operators.Problems) {
 		"loopback may do without")
 }
 
-// isLoopback reports whether the host is this machine.
+// isLoopback reports whether the host is this computer.
 func isLoopback(host string) bool {
 	address, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && address.IsLoopback()

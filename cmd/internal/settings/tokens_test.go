@@ -8,8 +8,8 @@ import (
 	"oriel/operators"
 )
 
-// TestSettingsOfTokens checks that a token setting is named in the error if it is missing, has no use, or would expose
-// a secret.
+// TestSettingsOfTokens checks that the error names a token setting that is missing, that has no effect, or that would
+// expose a secret.
 func TestSettingsOfTokens(t *testing.T) {
 	good := Settings{
 		Brokers: []string{"kafka:9093"}, TLS: true, SASLMechanism: oauthBearer,

@@ -10,7 +10,7 @@ import (
 	"oriel/state/users"
 )
 
-// These are the two forms of ORIEL_USER_ID.
+// The two forms of ORIEL_USER_ID.
 const (
 	byKey    = "key"
 	byHeader = "header:"
@@ -44,8 +44,8 @@ func (s Settings) checkUsers(p *operators.Problems) {
 	p.Want("USER_SEPARATION", err == nil, "%w", err)
 }
 
-// checkKeyed refuses user-level privacy for operators that add feedback at a later step than its event. Two pieces of
-// feedback of one user may then be added in one step although they arrived far apart.
+// checkKeyed refuses user-level privacy for operators that add feedback at a later step than the feedback's event. For
+// such an operator, one step could add two pieces of feedback of one user that arrived far apart.
 func (s Settings) checkKeyed(p *operators.Problems) {
 	p.Want("USER_ID", s.UserID == "" || !s.events.Keyed, "set, but ORIEL_OPERATOR=%s adds answers later than they come: "+
 		"two answers of a user may be added closer together than they came", s.Operator)
@@ -61,7 +61,7 @@ func (s Settings) userWindow() uint64 {
 
 // unit returns the unit of privacy: what differs between neighbouring streams.
 func (s Settings) unit() protection.Unit {
-	adjacency, _ := dp.ParseAdjacency(s.Adjacency) // checked with the other settings
+	adjacency, _ := dp.ParseAdjacency(s.Adjacency) // ParseAdjacency cannot fail, because check has validated the text
 	if s.UserID == "" {
 		return protection.Event{Exchange: adjacency}
 	}

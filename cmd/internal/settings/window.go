@@ -11,7 +11,7 @@ import (
 	"oriel/pipeline/deployment"
 )
 
-// These are the words that ORIEL_WINDOW accepts beside a number of steps.
+// Words that ORIEL_WINDOW accepts besides a number of steps.
 const (
 	horizon  = "horizon"  // the stream ends after ORIEL_HORIZON steps
 	lifetime = "lifetime" // unbounded: for per-step mechanisms, and for decaying sums
@@ -23,10 +23,10 @@ func (s Settings) facts() mechanisms.Facts {
 	return facts
 }
 
-// perStep reports whether the mechanism releases each step once. Such a mechanism has no window.
+// perStep reports whether the mechanism releases the sum of each step separately. Such a mechanism has no window.
 func (s Settings) perStep() bool { return s.facts().PerStep }
 
-// forgets reports whether the mechanism's sums decay over an unlimited lifetime. Such a mechanism has no window either.
+// decays reports whether the mechanism's sums decay over an unlimited lifetime. Such a mechanism has no window.
 func (s Settings) decays() bool { return s.Window == lifetime && s.facts().Filter }
 
 // steps returns the number in ORIEL_WINDOW, or 0 if the value is a word.
@@ -49,13 +49,14 @@ func (s Settings) scope() protection.Scope {
 		return protection.Window{Steps: s.steps()}
 	case s.facts().Filter, s.facts().Draws:
 		return protection.Lifetime{Steps: s.Horizon, Within: s.Horizon}
-	default: // a tree
+	default: // the mechanism is a tree
 		return protection.Lifetime{Steps: s.Horizon, Within: powerAbove(s.Horizon)}
 	}
 }
 
 // rounds returns T, the number of steps over which a bound on accuracy must hold, or 0 if it is unknown. For a stream
-// that ends, T is its length. For other streams, T is ORIEL_ROUNDS or ORIEL_HORIZON, the earlier name of ORIEL_ROUNDS.
+// that ends, T is its length. For any other stream, T is ORIEL_ROUNDS or ORIEL_HORIZON, which is the earlier name of
+// ORIEL_ROUNDS.
 func (s Settings) rounds() uint64 {
 	if s.Window == horizon || s.Rounds == 0 {
 		return s.Horizon
@@ -63,7 +64,7 @@ func (s Settings) rounds() uint64 {
 	return s.Rounds
 }
 
-// checkRounds refuses two different numbers of rounds.
+// checkRounds refuses ORIEL_ROUNDS and ORIEL_HORIZON with different values.
 func (s Settings) checkRounds(p *operators.Problems) {
 	if s.Rounds == 0 || s.Horizon == 0 || s.Rounds == s.Horizon {
 		return
@@ -77,8 +78,9 @@ func (s Settings) checkRounds(p *operators.Problems) {
 		"stream that ends after so many steps", s.Rounds, s.Horizon)
 }
 
-// canonicalWindow returns ORIEL_WINDOW for the canonical configuration: the number of steps, or the word. The word
-// stays, because a stream that ends and a stream with a window of the same width are different deployments.
+// canonicalWindow returns ORIEL_WINDOW for the canonical configuration: the number of steps, or the word. A word is not
+// replaced by a number, because a stream that ends and a stream with a window of the same width are different
+// deployments.
 func (s Settings) canonicalWindow() string {
 	switch {
 	case s.perStep(), s.decays():

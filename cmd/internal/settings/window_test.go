@@ -19,8 +19,8 @@ func loaded(t *testing.T, lines ...string) Settings {
 	return s
 }
 
-// TestWindowIsANumberOrAWord checks the window that the mechanism gets and the line in the canonical configuration. A
-// number has one canonical text however it is written; a horizon differs from a window of the same width.
+// TestWindowIsANumberOrAWord checks the window that the mechanism gets, and the line in the canonical configuration.
+// All spellings of a number must give one canonical text; a horizon must differ from a window of the same width.
 func TestWindowIsANumberOrAWord(t *testing.T) {
 	once := []string{"ORIEL_UPDATE=ogd", "ORIEL_MECHANISM=once-gaussian"}
 	for _, test := range []struct {
@@ -62,8 +62,8 @@ func TestWindowIsANumberOrAWord(t *testing.T) {
 	}
 }
 
-// TestRoundsHaveTwoNames checks that ORIEL_HORIZON stays the earlier name of ORIEL_ROUNDS where the stream does not
-// end. Both have the same line in the canonical configuration, so that a deployment may change the name.
+// TestRoundsHaveTwoNames checks that ORIEL_HORIZON stays the earlier name of ORIEL_ROUNDS for a stream that does not
+// end. Both names must give the same line in the canonical configuration, so that a deployment may change the name.
 func TestRoundsHaveTwoNames(t *testing.T) {
 	proved := []string{"ORIEL_UPDATE=llo", "ORIEL_SET=simplex"}
 	for _, test := range []struct {
@@ -91,8 +91,8 @@ func TestRoundsHaveTwoNames(t *testing.T) {
 	}
 }
 
-// TestUsersOfAMemoryHaveAWindow checks user-level privacy with decaying sums. The window of users reaches the mechanism
-// and the canonical configuration; deployments without user-level privacy have no such line.
+// TestUsersOfAMemoryHaveAWindow covers user-level privacy with decaying sums. The window of users must reach the
+// mechanism and the canonical configuration; deployments without user-level privacy must have no such line.
 func TestUsersOfAMemoryHaveAWindow(t *testing.T) {
 	lines := []string{
 		"ORIEL_WINDOW=lifetime", "ORIEL_MECHANISM=blt", "ORIEL_MEMORY=64", "ORIEL_USER_ID=key", "ORIEL_USER_SEPARATION=5",
@@ -126,8 +126,8 @@ func TestUsersOfAMemoryHaveAWindow(t *testing.T) {
 	}
 }
 
-// TestHorizonHasNoAgeWeight checks that the filter of a stream that ends is fitted for its window alone. Weighing later
-// ages would cost accuracy, and no event reaches them.
+// TestHorizonHasNoAgeWeight checks that the filter of a stream that ends is fitted for the stream's window alone. A
+// weight on later ages would reduce accuracy, and no event reaches these ages.
 func TestHorizonHasNoAgeWeight(t *testing.T) {
 	for want, lines := range map[string][]string{
 		"0":   {"ORIEL_WINDOW=horizon", "ORIEL_HORIZON=1024", "ORIEL_MECHANISM=blt"},
@@ -156,7 +156,7 @@ func TestOnceNeedsNoWindow(t *testing.T) {
 	}
 }
 
-// TestDrawsAreForRulesThatDraw checks that the mechanism draws is refused for operators that do not decide by the
+// TestDrawsAreForRulesThatDraw checks that the mechanism named draws is refused for operators that do not decide by the
 // exponential mechanism.
 func TestDrawsAreForRulesThatDraw(t *testing.T) {
 	s, err := Load(append(minimal(), "ORIEL_MECHANISM=draws", "ORIEL_WINDOW=horizon", "ORIEL_HORIZON=9"), all...)

@@ -21,7 +21,7 @@ func (s Settings) namesSchemas() bool {
 	return s.Framing == recordschema.Confluent && s.Format != recordschema.JSON
 }
 
-// Subject returns the registry's subject whose schema versions the records are written with.
+// Subject returns the registry's subject under which the schemas of the records are registered.
 func (s Settings) Subject() string {
 	if s.SchemaSubject == "" {
 		return s.InputTopic + "-value"

@@ -32,8 +32,8 @@ func record(id uint32, rest string) []byte {
 	return append(binary.BigEndian.AppendUint32([]byte{0}, id), b...)
 }
 
-// TestFrozenSchemasDecode checks records with frozen schemas of both languages, including a schema that references
-// another. A schema is known from the offset at which it was frozen, and none is known before.
+// TestFrozenSchemasDecode covers records with frozen schemas of both languages, including a schema that references
+// another. A schema must be known from the offset at which it was frozen, and not before.
 func TestFrozenSchemasDecode(t *testing.T) {
 	money := `syntax = "proto3"; package shop; message Money { int64 cents = 1; }`
 	order := `syntax = "proto3"; package shop; import "money.proto"; message Other {} message Order { bool late = 1; Money total = 2; }`
@@ -115,8 +115,8 @@ func TestFrozenSchemasDecode(t *testing.T) {
 	}
 }
 
-// TestAddedSchemasDoNotChangeWhatRecordsSay checks that adding a schema does not change the reader's schema. A record
-// of an older schema that lacks a field therefore keeps the same default.
+// TestAddedSchemasDoNotChangeWhatRecordsSay checks that an added schema does not change the reader's schema. Therefore
+// a record of an older schema that lacks a field must keep the same default.
 func TestAddedSchemasDoNotChangeWhatRecordsSay(t *testing.T) {
 	of := func(id uint32, fields string, since []state.SchemaSince) state.Schema {
 		return state.Schema{
@@ -156,9 +156,9 @@ func TestAddedSchemasDoNotChangeWhatRecordsSay(t *testing.T) {
 	}
 }
 
-// TestDeploymentsKeepTheirRulesForProtobuf checks two rules. A deployment from before FORMAT_VERSION finds fields of
-// another version by name, with an unchanged configuration. A new deployment finds them by number, so that a field may
-// be renamed.
+// TestDeploymentsKeepTheirRulesForProtobuf checks two rules. A deployment that was opened before FORMAT_VERSION existed
+// finds fields of another version by name, and its configuration is unchanged. A new deployment finds fields by number,
+// so that a field may be renamed.
 func TestDeploymentsKeepTheirRulesForProtobuf(t *testing.T) {
 	of := func(id uint32, field string) state.Schema {
 		return state.Schema{ID: id, Text: `syntax = "proto3"; message Order { bool late = 1; ` + field + ` }`}

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// MostQuestions is the most questions that a user must answer.
+// MostQuestions is the largest number of questions that a user must answer.
 const MostQuestions = 8
 
-// Asker obtains answers to questions: from flags, or else from a person, or else from the questions' proposals.
+// Asker obtains the answer to a question: from its flag, or else from a person, or else from its proposal.
 type Asker struct {
 	In    *bufio.Reader
 	Out   io.Writer
@@ -24,15 +24,16 @@ type Asker struct {
 
 // Question is a question to the user, with the flag that answers it in advance.
 type Question struct {
-	Flag     string // without dashes
+	Flag     string // name of the flag, without dashes
 	Given    string // value of the flag; empty: not set
 	Text     string
 	Proposal string                    // answer that an empty line accepts; empty: none
-	Confirm  bool                      // a person or a flag must answer: --yes does not suffice
+	Confirm  bool                      // a person or a flag must answer, because --yes does not suffice
 	Check    func(answer string) error // checks an answer; nil: any answer is valid
 }
 
-// Ask returns the answer. If Check refuses an answer, a person is asked again; the refused value of a flag is an error.
+// Ask returns the answer to a question. If Check refuses the answer of a person, the person is asked again. If it
+// refuses the value of a flag, Ask returns an error.
 func (a *Asker) Ask(q Question) (string, error) {
 	check := func(answer string) error {
 		if q.Check == nil {

@@ -28,7 +28,7 @@ func ParseRange(text string) (Range, error) {
 }
 
 // Confirm parses the user's answer about proposed ranges. "proposed", "yes" and "y" confirm all; "none" confirms none;
-// otherwise the answer lists the public ranges. Parts of times, such as the hour, have known ranges and need no
+// any other answer lists the public ranges. Components of times, such as the hour, have known ranges and need no
 // confirmation.
 func Confirm(answer string, proposed []Range) (ranges []Range, err error) {
 	all := slices.Contains([]string{"y", "yes", "proposed"}, strings.ToLower(answer))
@@ -55,7 +55,7 @@ func Confirm(answer string, proposed []Range) (ranges []Range, err error) {
 	return ranges, nil
 }
 
-// Names lists the numbers that need a range.
+// Names lists the names of the numbers that need a range.
 func Names(ranges []Range) string {
 	var names []string
 	for _, r := range ranges {
@@ -66,7 +66,7 @@ func Names(ranges []Range) string {
 	return strings.Join(names, ", ")
 }
 
-// Find returns the item with this name. If the name is a path, it returns a new item for that path.
+// Find returns the item with this name. If the name is a path, it returns a new item for the path.
 func Find(items []Item, name string) (Item, error) {
 	if strings.HasPrefix(name, "/") {
 		path, err := mapping.ParsePath(name)
@@ -86,7 +86,7 @@ func Find(items []Item, name string) (Item, error) {
 // column returns the name of an aggregate's column for a path, in lower case.
 func column(path mapping.Path) string { return strings.ToLower(strings.Join(path, "_")) }
 
-// CellItems returns the members of a row that cells name; cells has the form of ORIEL_CELLS.
+// CellItems returns the members of a row that cells names; cells has the form of ORIEL_CELLS.
 func CellItems(items []Item, cells string) (found []Item, err error) {
 	if cells == "none" || cells == "" {
 		return nil, nil
@@ -108,8 +108,8 @@ func CellItems(items []Item, cells string) (found []Item, err error) {
 	return found, nil
 }
 
-// Memory parses how far back the user wants to learn from: a number of events, or a time such as 30d or 12h. A time
-// needs a known rate, events a second.
+// Memory parses the length of time from which the user wants to learn: a number of events, or a time such as 30d or
+// 12h. For a time, the rate, in events a second, must be known.
 func Memory(text string, rate float64) (events uint64, err error) {
 	const most = 1 << 50
 	if n, err := strconv.ParseUint(text, 10, 64); err == nil {
@@ -140,7 +140,7 @@ func Memory(text string, rate float64) (events uint64, err error) {
 	}
 }
 
-// Accuracy parses ε, or ± with the error that the user asks for instead of an ε.
+// Accuracy parses ε, or ± followed by the error that the user wants in place of an ε.
 func Accuracy(text string) (epsilon, half float64, err error) {
 	rest, isError := strings.CutPrefix(text, "±")
 	if !isError {
@@ -153,12 +153,12 @@ func Accuracy(text string) (epsilon, half float64, err error) {
 	case isError:
 		return 0, x, nil
 	case x > 50:
-		return 0, 0, fmt.Errorf("ε = %g promises nothing: chances change by a factor of e^%g; 0.1 to 10 are usual", x, x)
+		return 0, 0, fmt.Errorf("ε = %g promises nothing: probabilities change by a factor of e^%g; 0.1 to 10 are usual", x, x)
 	}
 	return x, 0, nil
 }
 
-// Known returns an error for paths at which no record of the sample has a value. It does not look into the elements of
+// Known returns an error that names paths at which no record of the sample has a value. It ignores the elements of
 // lists.
 func Known(columns []Column, paths []mapping.Path) error {
 	var names []string
@@ -176,8 +176,8 @@ func Known(columns []Column, paths []mapping.Path) error {
 	return nil
 }
 
-// RangeAt proposes a range for the number at a path, which the user must confirm. It returns false if the path has no
-// number.
+// RangeAt proposes a range for the number at a path. The user must confirm the range. It returns false if the path has
+// no number.
 func RangeAt(columns []Column, path mapping.Path, name string) (Range, bool) {
 	for i := range columns {
 		if c := &columns[i]; slices.Equal(c.Path, path) && c.isNumber() {

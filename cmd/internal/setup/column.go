@@ -16,18 +16,19 @@ const mostDistinct = 2000
 type Column struct {
 	Path     mapping.Path
 	IsList   bool
-	Present  int // records that have a value in the column
+	Present  int // number of records that have a value in the column
 	Distinct int // number of different values, up to mostDistinct
 
 	numbers, numerals, texts, bools int // number of values by type; numerals are texts that are numbers
-	times, instants                 int // times are ISO 8601 texts; instants have a time type in the schema
-	whole                           bool
-	low, high                       float64
-	seen                            map[uint64]bool
+	// times: number of ISO 8601 texts; instants: number of values whose type in the schema is a time
+	times, instants int
+	whole           bool
+	low, high       float64
+	seen            map[uint64]bool
 }
 
-// Columns returns the columns of records without their outer framing, in the order of the records or of the schema. It
-// also returns how many records could be read.
+// Columns returns the columns of records from which the outer framing is removed, in the order of the records or of the
+// schema. It also returns the number of records that could be read.
 func (e Encoding) Columns(records [][]byte) (columns []Column, readable int, err error) {
 	p, err := e.places(records)
 	if err != nil {

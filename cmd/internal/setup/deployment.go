@@ -13,13 +13,13 @@ import (
 	"oriel/state"
 )
 
-// These are the uses that a user may want to make of a topic.
+// The uses that a user may want to make of a topic.
 const (
 	Classes    = "classes"    // predict a label of two classes
 	Value      = "number"     // predict a number
 	Statistics = "statistics" // counts and means by cell
 	Choice     = "choice"     // find which of a few actions costs least
-	Experiment = "experiment" // find the effect of arms that chance draws
+	Experiment = "experiment" // find the effect of arms that are drawn with known probabilities
 )
 
 // Answers holds the user's answers about a topic.
@@ -29,17 +29,18 @@ type Answers struct {
 	Kafka    []string // connection settings from the environment, NAME=value
 	Single   bool     // the cluster has fewer than three replicas
 	Encoding Encoding
-	Want     string // Classes, Value, Statistics, Choice or Experiment
+	Want     string // use of the topic: Classes, Value, Statistics, Choice or Experiment
 	Items    []Item // features, or the columns of a row
 	Ranges   []Range
-	Label    Range  // for Value and Choice: public range of the label or the loss
-	Cells    string // for Statistics and Experiment: value of ORIEL_CELLS
-	Value    Range  // for Statistics: range of the value; an empty name means no value. For Experiment: of the outcome
-	Arms     string // for Choice: the arms
-	Drawn    Drawn  // for Experiment: how arms are drawn
-	Events   uint64 // memory in events: how far back events are worth learning from
-	Rate     float64
-	Epsilon  float64
+	Label    Range  // public range of the label or the loss (Value, Choice)
+	Cells    string // value of ORIEL_CELLS (Statistics, Experiment)
+	// for Statistics: range of the value; an empty name means no value. For Experiment: range of the outcome
+	Value   Range
+	Arms    string // names of the arms (Choice)
+	Drawn   Drawn  // how arms are drawn (Experiment)
+	Events  uint64 // memory, as a number of events: how long ago is worth learning from
+	Rate    float64
+	Epsilon float64
 
 	Map, Key, State string // paths of the mapping file, the key file and the state folder
 	Start           string
@@ -48,7 +49,7 @@ type Answers struct {
 // mostSteps is the largest proposed ORIEL_MEMORY, steps.
 const mostSteps = 1 << 20
 
-// batch returns the number of events in a step, large enough that the memory has at most mostSteps steps.
+// batch returns the number of events in a step. It is so large that the memory has at most mostSteps steps.
 func (a Answers) batch() uint64 {
 	if a.Want == Experiment {
 		return max(1, a.Drawn.Target/experimentLooks)
@@ -63,12 +64,12 @@ func (a Answers) memory() uint64 {
 	return max(2, (a.Events+a.batch()-1)/a.batch())
 }
 
-// delta returns δ as a power of ten below 1/(100·events), and at most 10⁻⁶.
+// delta returns δ: a power of ten below 1/(100·events), and at most 10⁻⁶.
 func (a Answers) delta() string {
 	return fmt.Sprintf("1e-%d", max(6, int(math.Ceil(math.Log10(float64(a.memory()*a.batch()))))+2))
 }
 
-// emitEvery returns the number of steps between decisions, so that there is about one decision a second.
+// emitEvery returns the number of steps from one decision to the next, so that there is about one decision a second.
 func (a Answers) emitEvery() uint64 {
 	every := uint64(1)
 	for 2*float64(every*a.batch()) <= a.Rate && every < 1024 {
@@ -77,7 +78,7 @@ func (a Answers) emitEvery() uint64 {
 	return every
 }
 
-// dimension returns a dimension with room for each feature, and with more room for features that are texts.
+// dimension returns a number of coordinates that suffices for each feature, and is larger for features that are texts.
 func (a Answers) dimension() int {
 	switch n := len(a.Items); {
 	case n <= 4:
@@ -93,7 +94,7 @@ type Line struct{ Name, Value, Comment string }
 
 func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
-// lines returns the settings of a deployment, each with a comment. more has advised settings as NAME=value.
+// lines returns the settings of a deployment, each with a comment. more has additional settings, NAME=value.
 func (a Answers) lines(more []string) []Line {
 	lines := []Line{{Comment: "Kafka"}}
 	add := func(name, value, comment string) { lines = append(lines, Line{"ORIEL_" + name, value, comment}) }
@@ -207,7 +208,7 @@ func (a Answers) Environ(more ...string) (environ []string) {
 	return environ
 }
 
-// File returns the settings as the text of a file for --env-file. quoted quotes a value for such a file.
+// File returns the settings as the text of a file for --env-file. quoted quotes a value for this file.
 func (a Answers) File(quoted func(string) string, more ...string) []byte {
 	text := "# Made by `oriel init`. Settings decide what is promised. Those of reading, learning and privacy stay as they are once\n" +
 		"# `oriel topics` has run; `oriel --env-file FILE config` shows all, and checks them.\n"
@@ -224,8 +225,8 @@ func (a Answers) File(quoted func(string) string, more ...string) []byte {
 	return []byte(text)
 }
 
-// Document returns the mapping of the answers. where is the filter of records that are events; label is the predicted
-// member.
+// Document returns the mapping that follows from the answers. where is the filter that selects the records that are
+// events; label is the predicted member.
 func (a Answers) Document(where, label string) []byte {
 	if a.Want == Statistics || a.Want == Choice || a.Want == Experiment {
 		return Document(where, "", nil, a.Items)
@@ -234,7 +235,7 @@ func (a Answers) Document(where, label string) []byte {
 }
 
 // Confirmed returns the items that may be used: numbers with a public range, and all items that are not numbers.
-// dropped names the others.
+// dropped has the names of the others.
 func Confirmed(items []Item, ranges []Range) (kept []Item, dropped []string) {
 	for _, item := range items {
 		has := func(r Range) bool { return r.Name == item.Name }

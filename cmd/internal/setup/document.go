@@ -9,8 +9,8 @@ import (
 	"oriel/schemas/mapping"
 )
 
-// Document returns the text of a mapping, with the filter where and the label as the user gave them, and items as
-// features or as members.
+// Document returns the text of a mapping, with items as features or as members. where and label are as the user gave
+// them.
 func Document(where, label string, features, members []Item) []byte {
 	var parts []string
 	if where != "" {

@@ -13,13 +13,13 @@ import (
 	"oriel/state"
 )
 
-// Encoding describes how records are encoded, in the terms of a deployment's settings.
+// Encoding describes the encoding of records, in the form of a deployment's settings.
 type Encoding struct {
 	Format     string   // ORIEL_FORMAT; empty: detected from the sample
 	Framing    string   // ORIEL_FRAMING; empty: detected from the sample
 	SchemaFile string   // ORIEL_SCHEMA_FILE; empty for JSON
 	Message    string   // ORIEL_SCHEMA_MESSAGE
-	IDs        []string // ORIEL_SCHEMA_IDS
+	IDs        []string // value of ORIEL_SCHEMA_IDS
 	Registry   string   // ORIEL_SCHEMA_REGISTRY, instead of a file and ids
 	Subject    string   // subject in the registry
 	Schemas    state.Schemas
@@ -45,8 +45,8 @@ func (e Encoding) Settings() (lines []string) {
 // ErrNoSchema is the error for records that cannot be read without a schema.
 var ErrNoSchema = errors.New("records are not JSON, and nothing names their schema")
 
-// Sniff returns the encoding, completed with what records show. If records need a schema that is not named, it returns
-// ErrNoSchema and an Encoding with a known Framing.
+// Sniff returns the encoding, with missing fields detected from the records. If the records need a schema that is not
+// named, it returns ErrNoSchema and an Encoding whose Framing is known.
 func (e Encoding) Sniff(records [][]byte) (Encoding, error) {
 	if len(records) == 0 {
 		return e, errors.New("the sample has no record")
@@ -130,8 +130,8 @@ func (e Encoding) framingOf(records [][]byte) string {
 	return recordschema.Plain
 }
 
-// readsPlain reports whether the schema file reads the records without framing. In some schemas such records start with
-// a byte 0, too, as framed records do.
+// readsPlain reports whether the schema file reads the records without framing. Records of some schemas start with a
+// byte 0 without framing, like framed records.
 func (e Encoding) readsPlain(records [][]byte) bool {
 	if e.SchemaFile == "" {
 		return false
@@ -152,7 +152,7 @@ func IDs(records [][]byte) (ids []uint32) {
 	return ids
 }
 
-// events removes the framing of JSON records and the envelope of CloudEvents. Records that lack them are left out.
+// events removes the framing of JSON records and the envelope of CloudEvents. It omits records that lack them.
 func (e Encoding) events(records [][]byte) (inside [][]byte) {
 	for _, record := range records {
 		rest, ok := record, true
@@ -170,7 +170,7 @@ func (e Encoding) events(records [][]byte) (inside [][]byte) {
 }
 
 // Inside removes a framing that contains a whole event, and returns the inner records and their encoding. An inner
-// record is JSON, a record of its schema, or a record in Confluent's framing that a schema reads.
+// record is JSON, or a record of the schema, or a record in Confluent's framing that a schema reads.
 func (e Encoding) Inside(records [][]byte) (Encoding, [][]byte) {
 	inside := e.events(records)
 	if e.Framing == recordschema.CloudEvents || e.Format == recordschema.JSON {

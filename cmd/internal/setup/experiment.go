@@ -8,20 +8,20 @@ import (
 	"strings"
 )
 
-// Drawn says how an experiment draws its arms, and what it is expected to find.
+// Drawn says how an experiment draws its arms, and how large an effect it must detect.
 type Drawn struct {
-	Propensities string // as ORIEL_PROPENSITIES has them
+	Propensities string // value of ORIEL_PROPENSITIES
 	Effect, Near float64
-	Target       uint64 // events
+	Target       uint64 // value of ORIEL_TARGET, events
 }
 
 const (
-	experimentLooks  = 1000 // steps of an experiment, where its batch allows as many
-	experimentMemory = 1024 // steps
+	experimentLooks  = 1000 // number of steps of an experiment, if its batch allows that many
+	experimentMemory = 1024 // memory of an experiment, steps
 )
 
-// ParseArms parses column=arm:p|arm:p|…, the control first. It returns the arms as ORIEL_CELLS has them, and their
-// probabilities as ORIEL_PROPENSITIES has them.
+// ParseArms parses column=arm:p|arm:p|…, with the control first. It returns the arms in the form of ORIEL_CELLS, and
+// their probabilities in the form of ORIEL_PROPENSITIES.
 func ParseArms(text string) (cells, propensities string, err error) {
 	wrong := fmt.Errorf("%q is not column=arm:probability|arm:probability, such as variant=A:0.5|B:0.5", text)
 	column, list, found := strings.Cut(text, "=")
@@ -50,7 +50,7 @@ func ParseArms(text string) (cells, propensities string, err error) {
 	return strings.ToLower(strings.TrimSpace(column)) + "=" + strings.Join(arms, "|"), strings.Join(shares, "|"), nil
 }
 
-// ParseEffect parses "EFFECT near MEAN", in units of the outcome, whose range is given.
+// ParseEffect parses "EFFECT near MEAN", in units of the outcome. outcome is the range of the outcome.
 func ParseEffect(text string, outcome Range) (effect, near float64, err error) {
 	first, second, found := strings.Cut(text, "near")
 	effect, err1 := strconv.ParseFloat(strings.TrimSpace(first), 64)
@@ -66,7 +66,7 @@ func ParseEffect(text string, outcome Range) (effect, near float64, err error) {
 	return effect, near, nil
 }
 
-// TargetFor returns a round number of events, at least those that an effect needs.
+// TargetFor rounds a number of events that an effect needs up to a round number.
 func TargetFor(events float64) uint64 {
 	events = max(events, 1000)
 	unit := math.Pow(10, math.Floor(math.Log10(events))-1)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestArmsAndEffects checks what answers about an experiment become, and that malformed ones are refused.
+// TestArmsAndEffects checks the settings that answers about an experiment give, and that malformed answers are refused.
 func TestArmsAndEffects(t *testing.T) {
 	cells, propensities, err := ParseArms(" Variant=A:0.5|b:x:0.25|C:0.25")
 	if err != nil || cells != "variant=A|b:x|C" || propensities != "0.5|0.25|0.25" {

@@ -14,17 +14,17 @@ import (
 	"oriel/schemas"
 )
 
-// Request says which records form the sample, how they are encoded, and what the user wants of them.
+// Request says which records form the sample, how they are encoded, and to what use the user wants to put them.
 type Request struct {
 	Files    []string // files of records
-	Topic    string   // topic whose newest records are the sample if there are no files
-	Records  int      // most records of the topic, or of each file
+	Topic    string   // topic whose newest records form the sample if there are no files
+	Records  int      // largest number of records of the topic, or of each file
 	Encoding Encoding
 	Registry string // URL of the schema registry; empty: none
 	Subject  string // subject in the registry; empty: the subject of the topic's values
 	Where    string // condition that selects the records that are events
 	Label    string // member that is predicted
-	Want     string // Classes, Value, Statistics, Choice or Experiment
+	Want     string // use of the topic: Classes, Value, Statistics, Choice or Experiment
 	First    int    // number of decoded events to show
 }
 
@@ -39,8 +39,8 @@ type Look struct {
 	inside [][]byte // the records without the outer framing
 }
 
-// Look reads the sample and finds its encoding and columns. The host's environment has the settings of the brokers and
-// of the registry.
+// Look reads the sample and finds its encoding and columns. The host's environment must have the settings of the
+// brokers and of the registry.
 func (r Request) Look(ctx context.Context, host service.Host) (*Look, error) {
 	l := &Look{}
 	var err error
@@ -85,7 +85,7 @@ func (r Request) Look(ctx context.Context, host service.Host) (*Look, error) {
 // IsOfRegistry reports whether a line of the environment is a setting of the schema registry.
 func IsOfRegistry(line string) bool { return strings.HasPrefix(line, "ORIEL_SCHEMA_REGISTRY_") }
 
-// encoded returns the encoding of the records.
+// encoded returns the encoding of the records, from the request and the registry.
 func (r Request) encoded(ctx context.Context, environ []string, records [][]byte) (Encoding, error) {
 	encoding := r.Encoding
 	if r.Registry != "" {
@@ -120,7 +120,7 @@ func (r Request) encoded(ctx context.Context, environ []string, records [][]byte
 	return encoding, err
 }
 
-// Propose proposes a mapping of the columns that neither label nor filter reads.
+// Propose proposes a mapping of the columns that neither the label nor the filter reads.
 func (l *Look) Propose(where, label string) (Proposal, error) {
 	used, err := Used(where, label)
 	if err == nil {
@@ -132,7 +132,7 @@ func (l *Look) Propose(where, label string) (Proposal, error) {
 	return Propose(l.Columns, used), nil
 }
 
-// Report prints the findings. It prints names of members, and no values.
+// Report prints the findings. It prints names of members, but no values.
 func (l *Look) Report(w io.Writer, p Proposal) {
 	fmt.Fprintf(w, "%d of %d records are %s\n", l.Readable, len(l.Records), l.Encoding)
 	p.ReportLeft(w)
@@ -143,14 +143,14 @@ func (l *Look) Report(w io.Writer, p Proposal) {
 	fmt.Fprintln(w, "\nRemove each feature that is known only once the label is. Without --sample of public records, this proposal has seen private ones.")
 }
 
-// ReportLeft lists the columns that are left out, with the reasons.
+// ReportLeft lists the omitted columns, with the reasons.
 func (p Proposal) ReportLeft(w io.Writer) {
 	if len(p.Left) > 0 {
 		fmt.Fprintf(w, "\nleft out:\n  %s\n", strings.Join(p.Left, "\n  "))
 	}
 }
 
-// ownPrinter prints the last decoded event in the operator's own form.
+// ownPrinter prints the last decoded event in the operator's own JSON form.
 type ownPrinter interface{ AppendOwn(dst []byte) []byte }
 
 // PrintFirst prints the first events as Oriel reads them, and the problem of each record that is not a valid event.
@@ -192,8 +192,8 @@ func (l *Look) PrintFirst(w io.Writer, environ []string, n int) error {
 	return nil
 }
 
-// Reading returns settings that decode the events of a mapping, to show the first ones. It returns nil for a use
-// without a mapping. The settings of learning in it are placeholders and are never written to a file.
+// Reading returns settings that decode the events of a mapping, so that the first events can be shown. It returns nil
+// for a use without a mapping. Its settings of learning are placeholders, and must never be written to a file.
 func Reading(want, document string) []string {
 	lines := []string{"ORIEL_MAP=" + document}
 	switch want {

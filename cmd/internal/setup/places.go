@@ -15,16 +15,16 @@ import (
 	"oriel/schemas/protobuf"
 )
 
-// These are limits of the search for columns in records.
+// Limits of the search for columns in records.
 const (
-	mostPlaces = 300 // most values that are found
-	mostNested = 6   // most names in a path
+	mostPlaces = 300 // largest number of places that are found
+	mostNested = 6   // largest number of names in a path
 )
 
-// places lists the places of values in records, and has the decoder that reads them.
+// places lists the places of values in records. It also has the decoder that reads them.
 type places struct {
 	paths []mapping.Path
-	lists []mapping.Path // lists, which are not searched
+	lists []mapping.Path // paths of lists, in which the search does not look for places
 	open  mapping.OpenSource
 }
 
@@ -39,7 +39,7 @@ func (p *places) add(path mapping.Path, isList bool) {
 	}
 }
 
-// places finds the places of values: in the records for JSON, and in the schema for other formats.
+// places finds the places of values: for JSON in the records, for other formats in the schema.
 func (e Encoding) places(records [][]byte) (*places, error) {
 	switch e.Format {
 	case recordschema.JSON:
@@ -57,7 +57,8 @@ func placesOfJSON(records [][]byte) *places {
 		d.UseNumber()
 		p.walk(d, nil) // a broken record still shows the values before the fault
 	}
-	inside := func(path mapping.Path) bool { // the path holds an object in some records and a value in others
+	// reports whether the path has an object in some records and a value in others
+	inside := func(path mapping.Path) bool {
 		return slices.ContainsFunc(p.paths, func(o mapping.Path) bool {
 			return len(o) > len(path) && slices.Equal(o[:len(path)], path)
 		})
@@ -129,8 +130,8 @@ func (p *places) fields(s *recordschema.Schema, at mapping.Path) {
 	}
 }
 
-// placesOfSchema finds the places in the schema, and opens a decoder of records that were written with any of its
-// versions.
+// placesOfSchema finds the places in the schema, and opens a decoder of records that were written with any version of
+// the schema.
 func (e Encoding) placesOfSchema() (*places, error) {
 	reader, err := e.reader().Schema(e.Format, e.Message)
 	if err != nil {
@@ -179,7 +180,7 @@ func (e Encoding) table(reader *recordschema.Schema) (*framing.Table, error) {
 	return framing.NewTable(entries)
 }
 
-// reader returns the version of the schema whose fields a mapping names.
+// reader returns the version of the schema whose field names a mapping uses.
 func (e Encoding) reader() recordschema.Files {
 	if n := len(e.Schemas); n > 0 {
 		return recordschema.InRegistry(&e.Schemas[n-1])

@@ -11,15 +11,15 @@ import (
 	"oriel/schemas/mapping"
 )
 
-// Proposal is a proposed mapping of columns, with the findings that the user should know.
+// Proposal is a proposed mapping of columns, with findings that the user should know.
 type Proposal struct {
 	Items   []Item   // features, or members of a row
 	Left    []string // omitted columns, each with the reason
-	Ranges  []Range  // proposed ranges of numbers, which the user confirms
+	Ranges  []Range  // proposed ranges of numbers, which the user must confirm
 	Classes []string // columns that look like a label of two classes
 }
 
-// Item is a column used as a feature or as a member, and how its values are read.
+// Item is a column that is used as a feature or as a member of a row, and how its values are read.
 type Item struct {
 	Name  string
 	Path  mapping.Path
@@ -27,12 +27,12 @@ type Item struct {
 	Epoch string // unit of a time that is a number
 }
 
-// Range is the range of the number with this name. A sample suggests it, but only the user can know whether it is
+// Range is the range of the number with this name. A sample suggests a range, but only the user can know whether it is
 // public.
 type Range struct {
 	Name      string
 	Low, High float64
-	Cyclic    bool // part of a time, so its range does not depend on the sample
+	Cyclic    bool // component of a time, whose range does not depend on the sample
 }
 
 // String returns the range in the format of ORIEL_FEATURES_RANGE.
@@ -53,13 +53,13 @@ func Ranges(all []Range) string {
 	return strings.Join(texts, ",")
 }
 
-// These are the numbers of values from which a sample shows what a column is.
+// Numbers of values from which the kind of a column can be recognised.
 const (
-	fewestValues = 20  // fewest values from which the number of different ones is meaningful
-	mostTexts    = 500 // most different values of a feature
+	fewestValues = 20  // fewest values from which the number of different values is meaningful
+	mostTexts    = 500 // largest number of different values of a feature
 )
 
-// Propose returns a mapping that fits the columns. used are the paths of label, filter and values, which must not
+// Propose returns a mapping that fits the columns. used lists the paths of label, filter and values, which must not
 // become features.
 func Propose(columns []Column, used []mapping.Path) Proposal {
 	var p Proposal
@@ -115,7 +115,7 @@ func (p *Proposal) add(item Item) string {
 	return item.Name
 }
 
-// name returns the last name of the path, without characters that have a meaning in settings.
+// name returns the last name of the path, without the characters that have a meaning in settings.
 func (c *Column) name() string {
 	return strings.Map(func(r rune) rune {
 		if strings.ContainsRune(":,=|<>!\"' ", r) {
@@ -125,7 +125,7 @@ func (c *Column) name() string {
 	}, c.Path[len(c.Path)-1])
 }
 
-// reason returns why a column must not be a feature; it is empty for a feature.
+// reason returns why a column must not be a feature, or "" if it may be one.
 func (c *Column) reason() string {
 	_, isTime := c.time()
 	many := c.Present >= fewestValues && 2*c.Distinct > c.Present
@@ -152,12 +152,12 @@ func (c *Column) reason() string {
 
 func (c *Column) isNumber() bool { return c.Present > 0 && c.numbers+c.numerals == c.Present }
 
-// timeWords are endings of the names of times that are numbers.
+// timeWords are endings of names that are usual for times in the form of numbers.
 var timeWords = []string{
 	"at", "time", "timestamp", "ts", "date", "datetime", "created", "updated", "epoch", "ms", "millis", "when",
 }
 
-// time reports whether all values are times. For times that are numbers, epoch is their unit.
+// time reports whether all values are times. If the times are numbers, epoch is their unit.
 func (c *Column) time() (epoch string, is bool) {
 	switch {
 	case c.Present == 0:
@@ -193,7 +193,7 @@ func around(low, high float64) (float64, float64) {
 	return 0, top
 }
 
-// roundUp returns the least number above x that is 1, 2 or 5 times a power of ten.
+// roundUp returns the smallest number above x that is 1, 2 or 5 times a power of ten.
 func roundUp(x float64) float64 {
 	if !(x > 0) {
 		return 0

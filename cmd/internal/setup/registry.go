@@ -9,7 +9,7 @@ import (
 	"oriel/cmd/internal/schemaregistry"
 )
 
-// Fetch returns the encoding, completed with the versions that the registry has of a subject.
+// Fetch returns the encoding, completed with the registry's versions of a subject.
 func (e Encoding) Fetch(ctx context.Context, c schemaregistry.Config, subject string) (Encoding, error) {
 	client, err := schemaregistry.New(c)
 	if err != nil {

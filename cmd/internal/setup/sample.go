@@ -17,12 +17,12 @@ const mostFile = 64 << 20
 // Sample holds records and facts about their topic.
 type Sample struct {
 	Records    [][]byte
-	Rate       float64 // events per second of all partitions, by the times of records; 0: unknown
-	Partitions int     // partitions of the topic; 0: the sample is a file
-	Replicas   int     // fewest replicas of a partition of the topic
+	Rate       float64 // events per second of all partitions, computed from the times of records; 0: unknown
+	Partitions int     // number of partitions of the topic; 0: the sample is a file
+	Replicas   int     // smallest number of replicas of a partition of the topic
 }
 
-// ReadFile reads at most n lines of a file, each a JSON record. A file that does not start with { is one record of
+// ReadFile reads at most n lines of a file, each a JSON record. A file that does not start with { is a single record of
 // another format.
 func ReadFile(name string, n int) (Sample, error) {
 	info, err := os.Stat(name)
@@ -48,8 +48,8 @@ func ReadFile(name string, n int) (Sample, error) {
 	return s, nil
 }
 
-// shortest is the shortest span of a partition's records from which a rate is computed, seconds. A topic that was just
-// loaded in bulk has no meaningful rate.
+// shortest is the shortest time, in seconds, between a partition's first and last record from which a rate is computed.
+// A topic that was just loaded in bulk has no meaningful rate.
 const shortest = 60
 
 // ReadTopic reads the newest records of a topic, about n in all partitions together. It computes the rate from the
@@ -62,7 +62,7 @@ func ReadTopic(ctx context.Context, client *kafka.Client, topic topics.Topic, n 
 		if err != nil {
 			return s, err
 		}
-		var first, last int64 // timestamps, ms
+		var first, last int64 // timestamps of the partition's first and last record, ms
 		for r, err := range fetch.Records(ctx, client, topic, p, bounds.Start, bounds.Stable, false) {
 			if err != nil {
 				return s, err

@@ -13,8 +13,8 @@ import (
 	"oriel/pipeline/kafka/topics"
 )
 
-// TestSampleOfATopic checks that a sample has the newest records of each partition, and the rate that the times of all
-// records show. A partition that was loaded within a minute has no rate.
+// TestSampleOfATopic checks that a sample has the newest records of each partition, and the rate that follows from the
+// times of all records. A partition that was loaded within a minute must give no rate.
 func TestSampleOfATopic(t *testing.T) {
 	client, err := kafka.New(kafka.Config{Brokers: []string{embeddedtest.Start(t)}})
 	if err != nil {

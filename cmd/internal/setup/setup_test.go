@@ -14,7 +14,7 @@ import (
 	"oriel/schemas/mapping"
 )
 
-// columnsOf returns the columns of n JSON lines, where line returns the i-th.
+// columnsOf returns the columns of n JSON lines; line returns the i-th line.
 func columnsOf(t *testing.T, n int, line func(i int) string) []Column {
 	t.Helper()
 	var records [][]byte
@@ -28,8 +28,8 @@ func columnsOf(t *testing.T, n int, line func(i int) string) []Column {
 	return columns
 }
 
-// TestWhatColumnsBecome checks that the use of a column follows from its name, the kinds of its values and how many of
-// them differ.
+// TestWhatColumnsBecome checks that the use of a column follows from its name, the kinds of its values, and the number
+// of different values.
 func TestWhatColumnsBecome(t *testing.T) {
 	for value, want := range map[string]string{
 		`"x": 12.5`:                        "x:number x:0:20",
@@ -161,8 +161,8 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestAsker checks that a person is asked again after a refused answer. Without a person, --yes accepts proposals but
-// confirms nothing.
+// TestAsker checks that a person is asked again after a refused answer. Without a person, --yes must accept proposals
+// but confirm nothing.
 func TestAsker(t *testing.T) {
 	positive := func(text string) error {
 		if text == "bad" {
@@ -198,13 +198,14 @@ func TestAsker(t *testing.T) {
 		if err := a.Missing(); err == nil || !strings.HasPrefix(err.Error(), want+": missing") {
 			t.Error(err)
 		}
-		if shown.String() != "\n--b: 0:1?\n" { // a question that needs confirmation
+		if shown.String() != "\n--b: 0:1?\n" { // only the question that needs confirmation is asked
 			t.Errorf("%q", shown.String())
 		}
 	}
 }
 
-// TestWhatASampleShows checks that a sample shows its framing, and that errors name the facts that the user must add.
+// TestWhatASampleShows checks which settings a sample determines, for example its framing, and that errors name the
+// facts that the user must add.
 func TestWhatASampleShows(t *testing.T) {
 	avsc := filepath.Join(t.TempDir(), "order.avsc")
 	schema := `{"type":"record","name":"Order","fields":[{"name":"total","type":"double"},{"name":"raw","type":"bytes"},
@@ -216,7 +217,7 @@ func TestWhatASampleShows(t *testing.T) {
 	for _, c := range []struct {
 		told    Encoding
 		records []string
-		want    string // expected settings and columns, or error
+		want    string // expected settings and columns, or expected error
 	}{
 		{Encoding{}, []string{`{"a":1}`}, "/a"},
 		{Encoding{}, []string{"\x00\x00\x00\x00\x07{\"a\":1}"}, "ORIEL_FRAMING=confluent /a"},

@@ -1,6 +1,6 @@
-// Package traps warns about choices that are allowed but seldom meant, and that would otherwise go unnoticed: settings
-// that promise next to nothing, and events from which next to nothing is learned. Commands for the data's owner print
-// these warnings to standard error. Warnings never stop a command.
+// Package traps warns about choices that are allowed but usually mistakes, and that would otherwise go unnoticed:
+// settings that give almost no privacy, and events from which almost nothing can be learned. Commands for the data's
+// owner print these warnings to standard error. Warnings never stop a command.
 //
 //	Settings	from settings alone: `oriel config`, `plan`, `eval`, `produce`
 //	Overpaid	from the operator's reference model and its sensitivities: `oriel config`, `plan`

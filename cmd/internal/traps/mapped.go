@@ -9,8 +9,8 @@ import (
 	"oriel/schemas/mapping"
 )
 
-// kindAt returns the kind that all values at a path have by the schema of records, or mapping.Absent if it is not
-// known.
+// kindAt returns the kind that the schema of records declares for all values at a path, or mapping.Absent if the kind
+// is not known.
 type kindAt func(mapping.Path) mapping.Kind
 
 // of returns the kind of the values that an item reads.
@@ -24,8 +24,8 @@ func (at kindAt) of(i *mapping.Item) mapping.Kind {
 	return mapping.Absent
 }
 
-// unreadable warns about items and filters that can never read their values, because the schema gives the values
-// another kind.
+// unreadable warns about items and filters that can never read their values, because the schema declares another kind
+// for these values.
 func unreadable(m *mapping.Mapping, at kindAt) (warnings []string) {
 	items := slices.Concat(m.Features, m.Members)
 	if m.Label != nil {
@@ -61,8 +61,8 @@ func unreadable(m *mapping.Mapping, at kindAt) (warnings []string) {
 	return warnings
 }
 
-// mapped warns about features for which the mapping alone shows a problem: numbers without a range, ranges without a
-// feature, and names that look like identifiers.
+// mapped warns about problems of features that the mapping alone shows: numbers without a range, ranges without a
+// feature, and names that are usual for identifiers.
 func mapped(m *mapping.Mapping, ranges []schemas.Range, at kindAt) (warnings []string) {
 	var numbers, ids, spare []string
 	for _, r := range ranges {
@@ -96,10 +96,10 @@ func mapped(m *mapping.Mapping, ranges []schemas.Range, at kindAt) (warnings []s
 	return warnings
 }
 
-// identifiers are last words of names that usually identify one person or thing.
+// identifiers lists last words of names that usually identify one person or thing.
 var identifiers = []string{"id", "uuid", "guid", "email", "phone", "iban", "ssn", "ip", "token", "hash", "key"}
 
-// isIdentifier reports whether the last word of the feature's name or path is an identifier's.
+// isIdentifier reports whether the last word of the feature's name, or of its path, is one of identifiers.
 func isIdentifier(f mapping.Item) bool {
 	names := []string{f.Name}
 	for _, path := range f.From {
@@ -108,10 +108,10 @@ func isIdentifier(f mapping.Item) bool {
 	return slices.ContainsFunc(names, IsIdentifier)
 }
 
-// IsIdentifier reports whether a name looks like the name of an identifier, by its last word.
+// IsIdentifier reports whether the last word of a name is usual for an identifier.
 func IsIdentifier(name string) bool { return slices.Contains(identifiers, LastWord(name)) }
 
-// LastWord returns the last word of a name: id for user_id, userId and user-ID.
+// LastWord returns the last word of a name, for example id for user_id, userId and user-ID.
 func LastWord(name string) string {
 	cut := strings.LastIndexFunc(name, func(r rune) bool { return strings.ContainsRune("_-. ", r) }) + 1
 	name = name[cut:]

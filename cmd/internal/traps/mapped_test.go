@@ -10,8 +10,8 @@ import (
 	"oriel/cmd/internal/settings"
 )
 
-// TestTrapsOfMappings checks that numbers without a range and identifiers are found from the mapping alone. A Watch
-// finds what only records show, in every record format.
+// TestTrapsOfMappings checks warnings about mappings. The mapping alone must be enough to find numbers without a range,
+// and identifiers. A Watch must find problems that only records show, in every record format.
 func TestTrapsOfMappings(t *testing.T) {
 	f := func(ranges, features string, want ...string) {
 		t.Helper()
@@ -53,8 +53,8 @@ func TestTrapsOfMappings(t *testing.T) {
 	}
 }
 
-// TestTrapsOfSchemas checks that warnings use the kinds in a schema: which values an item can never read, and which
-// features are numbers.
+// TestTrapsOfSchemas checks that warnings use the kinds in a schema: they determine which values an item can never
+// read, and which features are numbers.
 func TestTrapsOfSchemas(t *testing.T) {
 	folder := t.TempDir()
 	for name, text := range map[string]string{

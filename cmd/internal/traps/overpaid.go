@@ -20,8 +20,8 @@ func Overpaid(s settings.Settings) (warnings []string) {
 	return warnings
 }
 
-// overpaid returns the warning about a component: the sensitivity that its noise covers, the sensitivity that would be
-// enough, and what to do.
+// overpaid returns the warning about a component: the sensitivity that its noise covers, the sensitivity that would
+// suffice, and advice.
 func overpaid(operator string, m auditor.Move) string {
 	component, excess := "its contributions", "Nothing moves it, so it needs none"
 	if m.Name != "" {

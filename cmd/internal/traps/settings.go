@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	mostEpsilon = 20 // e^20 is about 485 million
-	leastWindow = 16 // steps
+	mostEpsilon = 20 // largest ε without a warning; e^20 is about 485 million
+	leastWindow = 16 // smallest window without a warning, steps
 )
 
 // Warn prints each warning on a line.
@@ -23,7 +23,7 @@ func Warn(w io.Writer, warnings ...[]string) {
 	}
 }
 
-// Settings warns about settings that were loaded with everything that an operator needs.
+// Settings warns about settings that were loaded with all groups that an operator needs.
 func Settings(s settings.Settings) (warnings []string) {
 	if s.Epsilon > mostEpsilon {
 		warnings = append(warnings, fmt.Sprintf("ORIEL_EPSILON=%g is above %d: one event may change the odds of what is published by a "+
@@ -55,7 +55,7 @@ func events(steps, batch uint64) string {
 	return "1 event"
 }
 
-// Unseen warns about possible problems of events, for commands that read none.
+// Unseen warns about possible problems of events, for commands that read no events.
 func Unseen(s settings.Settings) (warnings []string) {
 	c, err := s.EventConfig()
 	vector, some := c.Body.Vector()

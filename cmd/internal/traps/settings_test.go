@@ -9,7 +9,7 @@ import (
 	"oriel/cmd/internal/settings"
 )
 
-// usual returns settings without a trap, with changes.
+// usual returns settings that cause no warning, with changes.
 func usual(changes ...string) []string {
 	return append([]string{
 		"ORIEL_OPERATOR=coco", "ORIEL_UPDATE=projection", "ORIEL_LOSS=logistic", "ORIEL_SET=l2-ball", "ORIEL_RADIUS=5",
@@ -18,8 +18,8 @@ func usual(changes ...string) []string {
 	}, changes...)
 }
 
-// TestSettingsThatAreTraps checks that each trap causes one warning, which names the setting and what to do. Settings
-// just outside a trap cause none.
+// TestSettingsThatAreTraps checks that each trap causes one warning, which names the setting and gives advice. Settings
+// just outside a trap must cause none.
 func TestSettingsThatAreTraps(t *testing.T) {
 	f := func(want []string, changes ...string) {
 		t.Helper()
@@ -45,7 +45,7 @@ func TestSettingsThatAreTraps(t *testing.T) {
 	f([]string{"among the newest 150 events"}, "ORIEL_WINDOW=15", "ORIEL_BATCH=10")
 	f([]string{"among the newest 1 event,"}, "ORIEL_WINDOW=1")
 	f(nil, "ORIEL_WINDOW=lifetime", "ORIEL_MEMORY=2")
-	f(nil, "ORIEL_WINDOW=horizon", "ORIEL_HORIZON=8") // the stream ends, and nothing grows
+	f(nil, "ORIEL_WINDOW=horizon", "ORIEL_HORIZON=8") // the stream ends, so that its loss does not grow with age
 	squared := []string{"ORIEL_LOSS=squared without ORIEL_START_REGULARIZER"}
 	f(squared, "ORIEL_LOSS=squared")
 	f(nil, "ORIEL_LOSS=squared", "ORIEL_START_REGULARIZER=1")
@@ -53,14 +53,14 @@ func TestSettingsThatAreTraps(t *testing.T) {
 	f(nil, "ORIEL_LOSS=squared", "ORIEL_MECHANISM=once-gaussian", "ORIEL_WINDOW=", "ORIEL_UPDATE=ogd")
 	unranged := []string{"ORIEL_FEATURES_RANGE is not set. A named feature that is a large number"}
 	f(unranged, "ORIEL_FEATURES_RANGE=")
-	f(nil, "ORIEL_FEATURES_RANGE=", "ORIEL_LOSS=linear") // events have no named features
+	f(nil, "ORIEL_FEATURES_RANGE=", "ORIEL_LOSS=linear") // these events have no named features
 	f(slices.Concat([]string{"ORIEL_EPSILON=1000 is", "ORIEL_WINDOW=8 is"}, squared, unranged), "ORIEL_EPSILON=1000",
 		"ORIEL_WINDOW=8", "ORIEL_LOSS=squared", "ORIEL_FEATURES_RANGE=")
 }
 
-// TestWhatIsOverpaidIsSaid checks that the warning has the component, its calibrated sensitivity, the sensitivity
-// found, their ratio, and what to do.
-func TestWhatIsOverpaidIsSaid(t *testing.T) {
+// TestOverpaidWarns checks that the warning states the component, its calibrated sensitivity, the sensitivity
+// found, their ratio, and advice.
+func TestOverpaidWarns(t *testing.T) {
 	f := func(m auditor.Move, want ...string) {
 		t.Helper()
 		got := overpaid("toy", m)

@@ -15,15 +15,16 @@ import (
 )
 
 const (
-	mostEvents   = 10000 // most events that a Watch examines
-	mostNames    = 1000  // most feature names that it remembers
-	mostTexts    = 1000  // most different values of a feature; a name with more holds ids
-	fewestTexts  = 20    // fewest values of a feature from which the number of different ones is meaningful
-	fewestCodes  = 100   // numbers of at most two digits can be hours, weekdays or months, which are categories
-	mostNamesSay = 5     // most names in a warning
+	mostEvents = 10000 // largest number of events that a Watch examines
+	mostNames  = 1000  // largest number of feature names that a Watch remembers
+	// largest number of different values of a feature; a name with more values is taken for an identifier
+	mostTexts    = 1000
+	fewestTexts  = 20  // fewest values of a feature from which the number of different values is meaningful
+	fewestCodes  = 100 // smaller integers can be hours, weekdays or months, which are categories
+	mostNamesSay = 5   // largest number of names in a warning
 )
 
-// Watch looks at the named features of the first events of a file or topic. Its warnings contain names of features, and
+// Watch examines the named features of the first events of a file or topic. Its warnings contain names of features, and
 // nothing else of an event.
 type Watch struct {
 	member string  // member that holds the features; empty: events have no features
@@ -38,12 +39,12 @@ type Watch struct {
 
 // feature counts what a Watch has seen of one feature.
 type feature struct {
-	beyond   bool // some number is beyond ±1 and has no range
+	beyond   bool // a number without a range is beyond ±1
 	texts    int
 	distinct map[uint64]bool
-	numbers  int // number of texts that are numbers
-	codes    int // number of these that are integers of at most two digits
-	dates    int // number of texts that are dates or times
+	numbers  int // number of values that are texts with a number
+	codes    int // how many of numbers are integers of at most two digits
+	dates    int // number of values that are texts with a date or a time
 }
 
 // NewWatch returns a Watch of events whose named features are in the given member and have these ranges.
@@ -77,7 +78,7 @@ type printer interface {
 	AppendOwn(dst []byte) []byte
 }
 
-// See looks at one record's value.
+// See examines the value of one record.
 func (w *Watch) See(value []byte) {
 	if w.member == "" || w.events == mostEvents {
 		return
@@ -210,7 +211,7 @@ func (w *Watch) Warnings() (warnings []string) {
 	return warnings
 }
 
-// list names the first few names.
+// list lists at most mostNamesSay names.
 func list(names []string) string {
 	more := ""
 	if len(names) > mostNamesSay {

@@ -8,7 +8,7 @@ import (
 	"oriel/schemas"
 )
 
-// sees checks the warnings about events with one feature, whose text feature returns, in a small file.
+// sees checks the warnings about events in a small file; feature returns the text of the i-th event's only feature.
 func sees(t *testing.T, events int, feature func(i int) string, want ...string) {
 	t.Helper()
 	w := NewWatch("features", []schemas.Range{{Name: "ranged", Low: 0, High: 1}})
@@ -49,7 +49,7 @@ func TestNumbersAsTexts(t *testing.T) {
 	f(true, func(i int) string { return fmt.Sprintf(`"x":"%d"`, 17*i) })
 	f(true, func(i int) string { return fmt.Sprintf(`"x":"%d"`, 1714556800+i) })
 	f(true, func(i int) string { return fmt.Sprintf(`"x":"-%d"`, i) })
-	f(false, func(i int) string { return fmt.Sprintf(`"x":"%d"`, i%24) }) // an hour is a category, too
+	f(false, func(i int) string { return fmt.Sprintf(`"x":"%d"`, i%24) }) // hours are categories, which are often texts
 	f(false, func(i int) string { return fmt.Sprintf(`"x":"0%d"`, 210+i%7) })
 	f(false, func(i int) string { return fmt.Sprintf(`"x":"%d,5"`, i%7) })
 	f(false, func(i int) string { return []string{`"x":"7.5"`, `"x":"none"`}[i%2] })
@@ -79,7 +79,7 @@ func TestIDsAsTexts(t *testing.T) {
 }
 
 // TestWatchLooksAtNamedFeatures checks that a Watch ignores everything but named features, and stops after the first
-// events.
+// mostEvents events.
 func TestWatchLooksAtNamedFeatures(t *testing.T) {
 	of := func(name string, kind schemas.Kind) *Watch {
 		body := schemas.Body{Members: []schemas.Member{{Name: name, Kind: kind}}}

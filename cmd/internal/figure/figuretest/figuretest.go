@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	width, height = 960, 540 // points
+	width, height = 960, 540 // size of a slide, points
 	least         = 12       // smallest legible font size, points
-	thick         = 1.8      // points of a line of data; all others are thinner
+	thick         = 1.8      // width of lines of data, points; all other lines are thinner
 )
 
 // Texts returns the texts of a slide, from its SVG.
@@ -52,7 +52,7 @@ func Texts(t testing.TB, s *figure.Slide) (all []string) {
 	}
 }
 
-// Legible checks that no text is clipped, small, or over another text.
+// Legible checks that no text is clipped, too small, or over another text.
 func Legible(t testing.TB, s *figure.Slide) {
 	t.Helper()
 	all := boxes(s)
@@ -96,12 +96,12 @@ func boxes(s *figure.Slide) (all []box) {
 			turned = false
 		case *recorder.FillString:
 			style := text.Style{Font: a.Font, Handler: plot.DefaultTextHandler}
-			// Letters reach from the baseline, a little below, to three quarters of their size above it.
+			// Letters reach from a little below the baseline to three quarters of their size above it.
 			b := box{
 				a.String, a.Font.Size, a.Point.X, a.Point.X + style.Width(a.String), a.Point.Y - 0.05*a.Font.Size,
 				a.Point.Y + 0.7*a.Font.Size,
 			}
-			if turned { // by a quarter to the left: (x, y) is (y, −x) on the slide
+			if turned { // the text is turned left by 90°: (x, y) is (y, −x) on the slide
 				b = box{a.String, a.Font.Size, -b.top, -b.bottom, b.left, b.right}
 			}
 			all = append(all, b)
@@ -111,7 +111,7 @@ func boxes(s *figure.Slide) (all []box) {
 }
 
 // LegendCoversNoLine checks each legend, which is a rectangle in the colour of the slide: it must cover no line of data
-// that was drawn before it. It returns how many legends there are.
+// that was drawn before it. It returns the number of legends.
 func LegendCoversNoLine(t testing.TB, s *figure.Slide) (legends int) {
 	t.Helper()
 	var lines []vg.Path
@@ -128,7 +128,7 @@ func LegendCoversNoLine(t testing.TB, s *figure.Slide) (legends int) {
 				lines = append(lines, a.Path)
 			}
 		case *recorder.Fill:
-			if paper == nil { // the first fill is the slide
+			if paper == nil { // the first fill is the background of the slide
 				paper = ink
 			} else if ink == paper && len(lines) > 0 && straight(a.Path) {
 				legends++
@@ -153,7 +153,8 @@ func straight(path vg.Path) bool {
 	return true
 }
 
-// under returns where a rectangle covers a line, or where a line is within two points of the rectangle's lower edge.
+// under returns a point at which a rectangle covers a line, or at which a line is within two points of the rectangle's
+// lower edge.
 func under(line, rectangle vg.Path) (at vg.Point, covered bool) {
 	low, high := rectangle[0].Pos, rectangle[0].Pos
 	for _, p := range rectangle {

@@ -68,7 +68,7 @@ func (d *dialogue) chooseLabel() (err error) {
 	return nil
 }
 
-// isLabel checks a label against the sample.
+// isLabel returns an error if the sample shows that a member cannot be the label.
 func (d *dialogue) isLabel(text string) error {
 	used, err := setup.Used("", text)
 	if err == nil {

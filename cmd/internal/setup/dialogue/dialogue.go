@@ -14,7 +14,7 @@ import (
 	"oriel/cmd/internal/setup"
 )
 
-// Options are answers given in advance, and the surroundings of the dialogue. An empty text is no answer.
+// Options are answers that are given in advance, and the input and output of the dialogue. An empty text is no answer.
 type Options struct {
 	setup.Request
 	Brokers string
@@ -24,16 +24,16 @@ type Options struct {
 	Value   string
 	Cells   string
 	Arms    string
-	Effect  string // EFFECT near MEAN
+	Effect  string // expected effect of an experiment: EFFECT near MEAN
 	Memory  string
 	Rate    float64 // events per second; 0: estimated from the sample
 	Epsilon string
-	Start   string // earliest or latest
+	Start   string // offset at which the deployment starts: earliest or latest
 
-	Asks  bool // ask a person at In
+	Asks  bool // ask a person for answers, and read them from In
 	Takes bool // proposals answer if no person does
 	In    io.Reader
-	Out   io.Writer // receives the promise of the deployment and the next commands
+	Out   io.Writer // receives the guarantee of the deployment and the next commands
 	Notes io.Writer // receives questions and findings
 	Host  service.Host
 
@@ -64,14 +64,14 @@ func Run(ctx context.Context, o Options) error {
 			err = exit.WrongUse("%w", missing)
 		}
 		if err != nil {
-			_ = os.Remove(d.Folder) // a folder that holds a file stays
+			_ = os.Remove(d.Folder) // fails, as it should, if the folder contains a file
 			return err
 		}
 	}
 	return nil
 }
 
-// host returns the machine with an environment of only the connection's settings.
+// host returns the host with an environment that has only the settings of the connection.
 func (d *dialogue) host() service.Host {
 	h := d.Host
 	h.Environ = d.environ
@@ -88,7 +88,7 @@ func answered(answer string, err error) (string, error) {
 
 func (d *dialogue) ask(q setup.Question) (string, error) { return answered(d.asker.Ask(q)) }
 
-// find asks where the topic is, and checks that the folder does not exist yet.
+// find asks for the address of the topic, and checks that the folder does not exist yet.
 func (d *dialogue) find(context.Context) (err error) {
 	brokers := ""
 	for _, line := range d.Host.Environ {

@@ -11,7 +11,7 @@ import (
 	"oriel/operators"
 )
 
-// power is the probability with which an experiment of its target's events finds the wanted effect.
+// power is the probability with which an experiment of ORIEL_TARGET events detects the expected effect.
 const power = 0.8
 
 // chooseExperiment asks for the outcome, for the arms with their probabilities, and for the effect that matters.
@@ -54,7 +54,7 @@ func (d *dialogue) chooseExperiment() error {
 	return err
 }
 
-// target sets the number of events after which the experiment finds its effect.
+// target sets the number of events after which the experiment detects its effect.
 func (d *dialogue) target() error {
 	e, err := d.needed()
 	if err != nil {
@@ -67,7 +67,7 @@ func (d *dialogue) target() error {
 	return nil
 }
 
-// needed returns how many events the effect needs.
+// needed returns the number of events that the effect needs.
 func (d *dialogue) needed() (*plan.Effect, error) {
 	s, err := d.load()
 	if err != nil {
@@ -81,7 +81,7 @@ func (d *dialogue) needed() (*plan.Effect, error) {
 	return plan.NewEffect(in, operators.Aim{Effect: d.answers.Drawn.Effect, Probability: power})
 }
 
-// finds says in words when the experiment finds its effect.
+// finds says in words after how many events the experiment detects its effect.
 func (d *dialogue) finds() (string, error) {
 	e, err := d.needed()
 	if err != nil || !e.Events.Known() {

@@ -15,7 +15,7 @@ import (
 	"oriel/cmd/internal/setup"
 )
 
-// sample reads records of the topic, and asks for their schema if they cannot be read without one.
+// sample reads records of the topic. If they cannot be read without a schema, it asks for the schema.
 func (d *dialogue) sample(ctx context.Context) (err error) {
 	if err := os.MkdirAll(d.Folder, 0o700); err != nil {
 		return err
@@ -51,7 +51,7 @@ func (d *dialogue) sample(ctx context.Context) (err error) {
 	return err
 }
 
-// choose asks for the use of the topic, and for the members of records that it needs.
+// choose asks for the use of the topic, and for the members of records that this use needs.
 func (d *dialogue) choose(context.Context) (err error) {
 	proposal := setup.Statistics
 	if len(d.proposal.Classes) > 0 || d.Label != "" {
@@ -86,7 +86,7 @@ func (d *dialogue) choose(context.Context) (err error) {
 	return d.chooseLabel()
 }
 
-// tune asks how far back to learn from, and how strong the privacy must be.
+// tune asks how long ago is worth learning from, and how strong the privacy must be.
 func (d *dialogue) tune(context.Context) (err error) {
 	d.answers.Events = usualMemory
 	if d.Want != setup.Choice && d.Want != setup.Experiment {
@@ -142,7 +142,7 @@ func (d *dialogue) statistic() string {
 	return "count"
 }
 
-// load loads the settings as a command would, with the mapping that is not written to a file yet.
+// load loads the settings as a command would, with the mapping, which no file has yet.
 func (d *dialogue) load(more ...string) (settings.Settings, error) {
 	environ := append(d.answers.Environ(more...), "ORIEL_MAP="+string(d.answers.Document(d.Where, d.Label)))
 	return settings.Load(environ, settings.Events, settings.Operator)

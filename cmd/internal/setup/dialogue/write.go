@@ -18,7 +18,7 @@ import (
 	"oriel/cmd/internal/traps"
 )
 
-// These are the files in the folder that `oriel init` creates.
+// The files in the folder that `oriel init` creates.
 const (
 	EnvName = "oriel.env"
 	MapName = "mapping.json"
@@ -51,7 +51,7 @@ func (d *dialogue) write(context.Context) error {
 	}
 	document := a.Document(d.Where, d.Label)
 	inside := *a
-	inside.Encoding = d.look.Inner // the sampled records have no outer framing
+	inside.Encoding = d.look.Inner // records are decoded without their outer framing, because the sample has lost it
 	first := inside.Environ(append(advised, "ORIEL_MAP="+string(document))...)
 	if err := d.look.PrintFirst(d.Notes, first, d.First); err != nil {
 		return err
@@ -90,7 +90,7 @@ func (d *dialogue) write(context.Context) error {
 	return nil
 }
 
-// advised returns public settings of the learner that are derived from its noise.
+// advised returns the public settings of the learner that plan derives from the learner's noise.
 func (d *dialogue) advised() ([]string, error) {
 	if d.Want != setup.Classes {
 		return nil, nil

@@ -1,10 +1,10 @@
-// Package toy is an operator of a test, and nobody's product: it has one of everything that an operator may have, and
-// learns nothing. It is in the table of operators only in processes that a test starts.
+// Package toy is an operator for a test, not for use: it has every feature that an operator may have, and learns
+// nothing. It is in the table of operators only in processes that a test starts.
 //
-// At the start and after every step it plays an arm, drawn from the releases; the play has a public name, waits in a
-// pending row, and a record whose key is the name gives its feedback, once. Two decisions a step: the sums, and, in a
-// topic of its own, the next play.
+// At the start and after every step it publishes an action: an arm, drawn from the releases. The action has a public
+// name and waits in a pending row. A record whose key is the name gives feedback on the action, once. Each step has two
+// decisions: the sums and, in a topic of its own, the next action.
 //
-//	coordinate 0     reward of the plays, times 1 plus the number of the arm
+//	coordinate 0     reward of the action, times 1 plus the number of the arm
 //	the others       context of the feedback
 package toy

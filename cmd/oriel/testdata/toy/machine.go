@@ -27,7 +27,7 @@ func (c operator) Require(m *mechanisms.Config, _ []byte) error {
 	return nil
 }
 
-// Params freezes what the list says.
+// Params freezes the settings of the list.
 func (c operator) Params(mechanisms.Config) ([]byte, error) {
 	return []byte(strings.Join(c.arms, "\n")), nil
 }
@@ -70,7 +70,7 @@ type machine struct {
 	constant bool
 }
 
-// law is of draws from releases.
+// law is the exponential mechanism by which arms are drawn from releases.
 var law = mechanisms.Exponential{
 	Epsilon:     mechanisms.Ratio{Num: 1, Den: 1},
 	Sensitivity: mechanisms.Ratio{Num: 1000, Den: 1},
@@ -91,7 +91,7 @@ func (m *machine) Add(dst []operators.Decision, r operators.Record) []operators.
 	return m.play(append(dst, operators.Decision{Index: 2*t - 1, Step: t, Point: m.point()}), t)
 }
 
-// taken returns what a record adds; a key takes its row whatever the record says.
+// taken returns what a record adds. A record with the key of a pending row takes the row, whatever the record contains.
 func (m *machine) taken(r operators.Record) []float64 {
 	row, outcome := m.rows.Take(r.Key, m.Stream.Step())
 	if outcome != pending.Done || r.Null || !usable(r.Event, len(m.leaf)-1) {
@@ -101,7 +101,7 @@ func (m *machine) taken(r operators.Record) []float64 {
 	return m.leaf
 }
 
-// usable reports whether the decoder can have made an event: what it cannot makes no leaf.
+// usable reports whether the decoder could have returned the event. Any other event adds nothing.
 func usable(e schemas.Event, dimension int) bool {
 	ok := len(e.Numbers) == 1 && finite(e.Numbers) && finite(e.Vector.Values)
 	if e.Vector.Indices == nil {
@@ -142,7 +142,7 @@ func fill(leaf []float64, e schemas.Event, arm float64, constant bool) {
 
 func (m *machine) point() []float64 { return append([]float64{}, m.Stream.Sum(0)...) }
 
-// play draws an arm and lets the play wait, unless no record will come.
+// play draws an arm and adds a pending row for the action, unless the stream ends before feedback could come.
 func (m *machine) play(dst []operators.Decision, t uint64) []operators.Decision {
 	if m.Stream.Ended() {
 		return dst

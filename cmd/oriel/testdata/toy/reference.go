@@ -7,7 +7,7 @@ import (
 	"oriel/schemas"
 )
 
-// reference knows the plays that wait, as whoever reads decisions does.
+// reference is the reference model. It knows the pending actions from decisions, as any reader of decisions can.
 type reference struct {
 	operators.OneRecord
 	operator

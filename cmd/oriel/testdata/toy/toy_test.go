@@ -12,8 +12,8 @@ import (
 	"oriel/schemas"
 )
 
-// TestConformance runs the suite with and without a horizon, each record with the key of the play that waits, or of
-// none.
+// TestConformance runs the conformance suite with and without a horizon. Each record has the key of the pending action,
+// or no key.
 func TestConformance(t *testing.T) {
 	for _, scope := range []protection.Scope{protection.Window{Steps: 64}, protection.Lifetime{Steps: 40, Within: 40}} {
 		c := operator{arms: []string{"left", "right", "middle"}, dimension: 2, clip: 1, timeout: 3, batch: 2}
@@ -46,7 +46,8 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// Behind the horizon nothing is played.
+// TestNothingIsPlayedBehindTheHorizon checks that no action is published after the last step of a stream with a
+// horizon.
 func TestNothingIsPlayedBehindTheHorizon(t *testing.T) {
 	c := operator{arms: []string{"left", "right"}, dimension: 1, clip: 1, timeout: 3, batch: 1}
 	m := mechanisms.Config{
@@ -74,7 +75,8 @@ func TestNothingIsPlayedBehindTheHorizon(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for step, want := range []int{1, 2, 2, 1} { // a play and, after a step, its sums; the last has these alone
+	// an action first; then sums and an action after each step; the last step has only sums
+	for step, want := range []int{1, 2, 2, 1} {
 		if _, count := machine.Due(uint64(step)); count != want {
 			t.Errorf("%d decisions are due after step %d, want %d", count, step, want)
 		}

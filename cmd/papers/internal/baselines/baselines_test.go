@@ -28,7 +28,7 @@ func config(t *testing.T, name string, n int) Config {
 	}
 }
 
-// losses returns the losses of a seed: targets, or least squares whose gradients are sometimes clipped.
+// losses returns the losses of a seed: either targets, or least squares whose gradients are sometimes clipped.
 func losses(targets bool, n, count int, seed uint64) []Loss {
 	rng := rand.New(rand.NewPCG(seed, 5))
 	all := make([]Loss, count)
@@ -48,7 +48,7 @@ func losses(targets bool, n, count int, seed uint64) []Loss {
 }
 
 // TestImplicitSteps checks that each step's secret minimises ½|x − s|² + f(x)/(µt) over the set, with clipped gradients
-// of least squares: no other point of the set, near or far, is better.
+// of least squares: no other point of the set, near or distant, has a smaller value.
 func TestImplicitSteps(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, targets := range []bool{true, false} {
@@ -98,8 +98,8 @@ func TestImplicitSteps(t *testing.T) {
 	}
 }
 
-// TestSecretsMoveByTheBound checks that secrets of runs that differ in one loss are at most 2L/(µ(t+1)) apart. The
-// worst pair nearly attains it.
+// TestSecretsMoveByTheBound checks that the secrets of two runs that differ in one loss are at most 2L/(µ(t+1)) apart,
+// and that the worst pair of losses nearly attains this distance.
 func TestSecretsMoveByTheBound(t *testing.T) {
 	nearest := 0.0
 	for _, targets := range []bool{true, false} {
@@ -138,7 +138,7 @@ func TestSecretsMoveByTheBound(t *testing.T) {
 }
 
 // TestNoiseOfPOCG checks that the noise of step t has deviation β/t in each coordinate. The variance of 600 draws in
-// four coordinates has a relative standard error of 0.029; 6.11 times that is allowed.
+// four coordinates has a relative standard error of 0.029; the test allows 6.11 times as much.
 func TestNoiseOfPOCG(t *testing.T) {
 	c := config(t, "box", 4)
 	c.Set, c.Steps = set(t, "box", 4, 1e9), 600
@@ -166,7 +166,7 @@ func TestNoiseOfPOCG(t *testing.T) {
 	p.Step(Loss{Features: make([]float64, 4)})
 }
 
-// TestBetas checks β_0 = (4L/µ)√(T/2ρ) to the digits of ρ(1, 1e-6), and the least β, with µ(1, 1e-6).
+// TestBetas checks β_0 = (4L/µ)√(T/2ρ) to the digits of ρ(1, 1e-6), and the smallest private β, with µ(1, 1e-6).
 func TestBetas(t *testing.T) {
 	c := config(t, "l2-ball", 2)
 	if want := 4 / 0.5 * math.Sqrt(200/(2*0.0174689048)); math.Abs(c.PrintedBeta()/want-1) > 1e-6 {
@@ -198,8 +198,8 @@ func TestBetas(t *testing.T) {
 	}
 }
 
-// TestPQFTLIsRidge checks that PQFTL with almost no noise is the ridge regression of all losses so far, whose
-// regulariser grows by µ a step.
+// TestPQFTLIsRidge checks that PQFTL with almost no noise is the ridge regression of all losses so far, with a
+// regulariser that grows by µ a step.
 func TestPQFTLIsRidge(t *testing.T) {
 	for _, mechanism := range []string{"blt", "tree-gaussian"} {
 		c := config(t, "l2-ball", 3)

@@ -15,16 +15,16 @@ import (
 	"oriel/operators/convex"
 )
 
-// Config configures both algorithms.
+// Config configures POCG or PQFTL.
 type Config struct {
 	Set       convex.Set // feasible set; required
-	Convexity float64    // µ > 0
+	Convexity float64    // µ: strong convexity, > 0
 	Clip      float64    // L > 0: gradients of the data terms of two losses differ by at most 2L; with targets, L ≥ µD/2
 	Steps     uint64     // T ≥ 1: length of the run
 	Budget    dp.Budget  // budget of the whole run, δ > 0
 }
 
-// Validate reports every problem at once.
+// Validate reports all problems together.
 func (c Config) Validate() error {
 	var errs []error
 	bad := func(format string, args ...any) {
@@ -50,37 +50,37 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// POCG is implicit gradient descent on a secret point, of which every step publishes a noisy copy.
+// POCG is implicit gradient descent on a secret point. Every step publishes a noisy copy of the point.
 type POCG struct {
 	config     Config
 	projection convex.Projection
 	noise      *mechanisms.Stream // one draw per step; contributions are zero
 
 	step   uint64
-	secret []float64 // s_t
-	played []float64 // x_t
+	secret []float64 // s_t: secret point after t steps
+	played []float64 // x_t: published noisy copy of the secret
 	zero   []float64
 	centre []float64 // scratch of the implicit step
 	target []float64
 	trial  []float64
 }
 
-// PrintedBeta returns β_0 = (4L/µ)·√(T/(2ρ)), ρ = (√(ε + ln 1/δ) − √(ln 1/δ))². Each of T releases costs ρ/T zCDP,
-// because the secret moves by at most 4L/(µt) (Bun and Steinke 2016, Propositions 1.6 and 1.3, Lemma 2.3).
+// PrintedBeta returns β_0 = (4L/µ)·√(T/(2ρ)) with ρ = (√(ε + ln 1/δ) − √(ln 1/δ))². Each of T releases costs ρ/T of
+// zCDP, because the secret moves by at most 4L/(µt) (Bun and Steinke 2016, Propositions 1.6 and 1.3, Lemma 2.3).
 func (c Config) PrintedBeta() float64 {
 	l := math.Log(1 / c.Budget.Delta)
 	root := math.Sqrt(c.Budget.Epsilon+l) - math.Sqrt(l)
 	return 4 * c.Clip / c.Convexity * math.Sqrt(float64(c.Steps)/(2*root*root))
 }
 
-// SharpBeta returns β = (2L/µ)·√T/m, where m is the µ of Gaussian differential privacy that the budget allows:
-// PROOF.md, Theorems 1 and 2.
+// SharpBeta returns β = (2L/µ)·√T/m, where m is the µ of Gaussian differential privacy that the budget allows
+// (PROOF.md, Theorems 1 and 2).
 func (c Config) SharpBeta() float64 {
 	return 2 * c.Clip / c.Convexity * math.Sqrt(float64(c.Steps)) / dp.GaussianMu(c.Budget)
 }
 
-// NewPOCG returns the algorithm before its first step. beta must be PrintedBeta, SharpBeta, or more. The key determines
-// the noise.
+// NewPOCG returns the algorithm before its first step. beta must be at least SharpBeta, and may be PrintedBeta. The key
+// determines the noise.
 func NewPOCG(c Config, beta float64, key [32]byte) (*POCG, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -92,7 +92,7 @@ func NewPOCG(c Config, beta float64, key [32]byte) (*POCG, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A stream of single steps has noise of 2·clip/m in each coordinate, so a clip of β·m/2 gives noise of β.
+	// A stream of per-step releases has noise of 2·clip/m in each coordinate, so a clip of β·m/2 gives noise of β.
 	n := c.Set.Dimension()
 	m := mechanisms.Config{
 		Name: "once-gaussian", Batch: 1, Contribution: contribution.OneComponent(n, beta*dp.GaussianMu(c.Budget)/2),
@@ -118,10 +118,10 @@ func NewPOCG(c Config, beta float64, key [32]byte) (*POCG, error) {
 // Point returns x_{t+1}. The slice belongs to the algorithm and is valid until the next step.
 func (p *POCG) Point() []float64 { return p.played }
 
-// Steps returns t.
+// Steps returns the number of steps taken, t.
 func (p *POCG) Steps() uint64 { return p.step }
 
-// Step takes f_t. It panics after T steps, because the budget is for T.
+// Step takes f_t. It panics after T steps, because the budget is for T steps.
 func (p *POCG) Step(f Loss) {
 	if p.step == p.config.Steps {
 		panic(fmt.Sprintf("BUG: baselines: a step beyond the %d that the noise is calibrated for", p.step))
@@ -151,16 +151,16 @@ func (p *POCG) towards(target []float64) {
 	p.projection.Project(p.secret, p.secret)
 }
 
-// halvings shrinks an interval of residuals as far as rounding allows.
+// halvings is the number of halvings of an interval of residuals, after which only rounding is left.
 const halvings = 60
 
 // descend takes the implicit step of ½(y − ⟨v, x⟩)² + (µ/2)|x|². The gradient of the first term is clipped, which makes
-// it Huber's loss with slope r = clamp(⟨v, x⟩ − y, ±L/|v|). With η = 1/(µt) the minimiser is
+// the term Huber's loss with slope r = clamp(⟨v, x⟩ − y, ±L/|v|). With η = 1/(µt) the minimiser is
 //
 //	x(r) = Π_C(c − k·r·v),   c = s·t/(t + 1),   k = η/(1 + ηµ) = 1/(µ(t + 1)),
 //
-// for the r with ⟨v, x(r)⟩ − y = r, or for the end of the clamp if that r lies beyond it. ⟨v, x(r)⟩ − y − r falls in r,
-// so bisection finds it.
+// for the r with ⟨v, x(r)⟩ − y = r, or for the nearest end of the clamp if this r is beyond it. ⟨v, x(r)⟩ − y − r
+// decreases in r, so bisection finds r.
 func (p *POCG) descend(f Loss) {
 	t := float64(p.step)
 	floats.ScaleTo(p.centre, t/(t+1), p.secret)

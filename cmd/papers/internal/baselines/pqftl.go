@@ -25,13 +25,13 @@ type PQFTL struct {
 	system     *moments.System
 	edge       float64 // κ before its doubling
 
-	row    []float64 // v and y/Y
-	played []float64 // x_t
+	row    []float64 // v and y/Y: features, and the label as a share of its bound
+	played []float64 // x_t: newest decision
 }
 
-// NewPQFTL returns the algorithm before its first step, over tree-gaussian or blt noise by name: one tree, or filter,
-// of the whole run. It enforces |v| ≤ 1 and |y| ≤ label by scaling longer ones down. It does not read the clip, because
-// second moments are bounded instead. The key determines the noise.
+// NewPQFTL returns the algorithm before its first step. mechanism names the noise, tree-gaussian or blt: one tree, or
+// one filter, of the whole run. PQFTL enforces |v| ≤ 1 and |y| ≤ label by scaling longer ones down. It does not use the
+// clip, because second moments are bounded instead. The key determines the noise.
 func NewPQFTL(c Config, mechanism string, label float64, key [32]byte) (*PQFTL, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -84,7 +84,7 @@ func NewPQFTL(c Config, mechanism string, label float64, key [32]byte) (*PQFTL, 
 // Point returns x_{t+1}. The slice belongs to the algorithm and is valid until the next step.
 func (p *PQFTL) Point() []float64 { return p.played }
 
-// Steps returns t.
+// Steps returns the number of steps taken, t.
 func (p *PQFTL) Steps() uint64 { return p.stream.Step() }
 
 // Step takes f_t, which must have features. It panics after T steps.

@@ -8,7 +8,7 @@ import (
 	"oriel/operators/moments"
 )
 
-// wide is PQFTL of twelve features, over one tree.
+// wide returns PQFTL of twelve features, over one tree.
 func wide(t *testing.T, epsilon float64, key byte) *PQFTL {
 	t.Helper()
 	c := config(t, "l2-ball", 12)
@@ -20,15 +20,15 @@ func wide(t *testing.T, epsilon float64, key byte) *PQFTL {
 	return p
 }
 
-// axis returns a loss with a single feature, the i-th.
+// axis returns a loss of which only the i-th feature is not zero.
 func axis(i int, size, label float64) Loss {
 	f := Loss{Features: make([]float64, 12), Label: label}
 	f.Features[i] = size
 	return f
 }
 
-// norm returns the ℓ2 norm of a − b in units of the noise of a number off the diagonal. Numbers on the diagonal have
-// twice the variance.
+// norm returns the ℓ2 norm of a − b in units of the noise of a number off the diagonal. The noise of numbers on the
+// diagonal has twice the variance.
 func norm(a, b moments.Symmetric) (norm float64) {
 	for i := range a.Size {
 		for k := range i + 1 {
@@ -42,8 +42,8 @@ func norm(a, b moments.Symmetric) (norm float64) {
 	return norm
 }
 
-// TestReleasesOfPQFTLMoveByTwo checks, with almost no noise, that the release of PQFTL moves by at most 2 when one loss
-// is exchanged, however long its row is. The worst pair moves it by 2.
+// TestReleasesOfPQFTLMoveByTwo checks, with almost no noise, that an exchange of one loss moves the release of PQFTL by
+// at most 2, however long the loss's features are, and that the worst pair of losses moves it by 2.
 func TestReleasesOfPQFTLMoveByTwo(t *testing.T) {
 	farthest := 0.0
 	for _, pair := range [][2]Loss{
@@ -74,9 +74,9 @@ func TestReleasesOfPQFTLMoveByTwo(t *testing.T) {
 	}
 }
 
-// TestNoiseOfPQFTL checks that the noise of a node of PQFTL's tree is 2√h/m, for the h = 9 nodes over each of 256
-// leaves and the m-Gaussian guarantee of the budget. The variance of 40 draws of 91 numbers has a relative standard
-// error of √(2/3640); 6.11 times that is allowed.
+// TestNoiseOfPQFTL checks that the noise of a node of PQFTL's tree is 2√h/m, where h = 9 nodes cover each of the 256
+// contributions, and the budget's guarantee is m-GDP. The variance of 40 draws of 91 numbers has a relative standard
+// error of √(2/3640); the test allows 6.11 times as much.
 func TestNoiseOfPQFTL(t *testing.T) {
 	const h, draws, size = 9, 40, 13 * 14 / 2
 	node := 2 * math.Sqrt(h) / dp.GaussianMu(dp.Budget{Epsilon: 1, Delta: 1e-6})

@@ -8,7 +8,7 @@ import (
 )
 
 // privateBandit returns the printed noise over T plays. For Laplace noise it is λ = √T·n·L·ln T/ε (Lemma 7 of the paper
-// named in operators/bandit/SPEC.md). For Gaussian noise it is σ = T^¼·√n·L·ln T·ln(T/δ)·√((1 + √T/n)·ln((n+T)/δ))/ε
+// that operators/bandit/SPEC.md names). For Gaussian noise it is σ = T^¼·√n·L·ln T·ln(T/δ)·√((1 + √T/n)·ln((n+T)/δ))/ε
 // (Lemma 10).
 func privateBandit(law mechanisms.Law, n, plays, lipschitz float64, b dp.Budget) float64 {
 	if law == mechanisms.Laplace {

@@ -11,11 +11,11 @@ import (
 	"oriel/operators/convex"
 )
 
-// windowPaper holds the constants of [WDP]. None of them is proved.
+// windowPaper has the constants of [WDP]. None of them is proved.
 type windowPaper struct{}
 
-// Scale returns the scale of a node: θ = Δ'h/ε of Gamma noise by (11) and (15), σ = √8·Δ'h·ln(2/δ)/ε of Gaussian noise
-// by (13) and (16), with Δ' = G. The true sensitivity is that of a contribution, at most 2L.
+// Scale returns the noise scale of a node: θ = Δ'h/ε for Gamma noise by (11) and (15), σ = √8·Δ'h·ln(2/δ)/ε for
+// Gaussian noise by (13) and (16), with Δ' = G. The true sensitivity is that of a contribution, at most 2L.
 func (windowPaper) Scale(c coco.Config, m mechanisms.Config) func(levels int) *big.Float {
 	facts, _ := mechanisms.FactsOf(m.Name)
 	return func(levels int) *big.Float {
@@ -28,11 +28,11 @@ func (windowPaper) Scale(c coco.Config, m mechanisms.Config) func(levels int) *b
 	}
 }
 
-// NoiseTerm is C_W as SPEC.md §6 of coco prints it, reading A (a = α = 1/(2ρ²)), n for the paper's d:
+// NoiseTerm returns C_W as SPEC.md §6 of coco prints it, reading A (a = α = 1/(2ρ²)), with n for the paper's d:
 //
 //	Gamma  2a·n·log2(W)^1.5·ln(n/β)/ε        Gauss  2a·√n·log2(W)^1.5·ln(1/δ)·√ln(1/β)/ε
 //
-// It has no sensitivity and no proof; C_W·ρG stands where E does in the proved constants.
+// C_W does not depend on the sensitivity and is not proved. The proved constants have E in the place of C_W·ρG.
 func (windowPaper) NoiseTerm(c coco.Config, m mechanisms.Config) (float64, error) {
 	oracle, err := convex.NewLocalOracle(c.Set)
 	if err != nil {
@@ -51,8 +51,8 @@ func (windowPaper) NoiseTerm(c coco.Config, m mechanisms.Config) (float64, error
 	return 0, fmt.Errorf("coco: constants paper: the paper has none for mechanism %q, only for tree-gaussian and tree-gamma", m.Name)
 }
 
-// Reach returns C_1 = 26ρ²·G(B + C_W). C_W is the noise term, which a batch does not scale. For B = 1 it is the printed
-// constant.
+// Reach returns C_1 = 26ρ²·G(B + C_W). C_W is the noise term, which does not grow with the batch. For B = 1 the result
+// is the printed constant.
 func (windowPaper) Reach(ratio, gradient, batch, noise float64) float64 {
 	square := float64(ratio * ratio)
 	return float64(26 * square * gradient * (batch + noise))

@@ -13,7 +13,8 @@ import (
 	"oriel/operators/loss"
 )
 
-// sample is llo on the simplex of 8 (ρ = 2, a = 1/8, D = √2, max|x| = 1), L = 1, µ = ½, β = 0.01.
+// sample returns the update llo on the simplex of 8 vertices (ρ = 2, a = 1/8, D = √2, max|x| = 1), with L = 1, µ = ½, β
+// = 0.01.
 func sample(t *testing.T) coco.Config {
 	t.Helper()
 	set, err := convex.Parse(convex.Spec{Name: "simplex", Dimension: 8, Radius: 1})
@@ -26,7 +27,7 @@ func sample(t *testing.T) coco.Config {
 	}
 }
 
-// TestNoiseTerm compares with 25-digit values of coco/SPEC.md §6, reading A: W = 128, ε = 2, δ = 1e-6.
+// TestNoiseTerm compares C_W with values to 25 digits of coco/SPEC.md §6, reading A: W = 128, ε = 2, δ = 1e-6.
 func TestNoiseTerm(t *testing.T) {
 	c, m := sample(t), mechtest.Config(8)
 	m.Scope, m.Budget.Epsilon, m.Budget.Delta = protection.Window{Steps: 128}, 2, 1e-6
@@ -45,15 +46,15 @@ func TestNoiseTerm(t *testing.T) {
 	}
 }
 
-// TestReach is C_1 by hand: ρ = 2, G = 3, B = 5, C_W = 7.
+// TestReach compares C_1 with a computation by hand: ρ = 2, G = 3, B = 5, C_W = 7.
 func TestReach(t *testing.T) {
 	if got := (windowPaper{}).Reach(2, 3, 5, 7); got != 26*4*3*12 {
 		t.Errorf("C_1 = %v", got)
 	}
 }
 
-// TestScale is at the reference values of [WDP] but for Δ' = G: W = 128, so h = 8, ε = 1, δ = 1e-6. What Gamma noise of
-// this scale proves is ε·2L/G, which is above ε where µ is small.
+// TestScale compares scales with the reference values of [WDP], except for Δ' = G: W = 128, so h = 8, ε = 1, δ = 1e-6.
+// Gamma noise of this scale proves ε·2L/G, which is above ε if µ is small.
 func TestScale(t *testing.T) {
 	c, m := sample(t), mechtest.Config(8)
 	c.StrongConvexity = 0.01

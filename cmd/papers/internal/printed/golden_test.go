@@ -25,7 +25,7 @@ var inputs = map[string][]string{
 	},
 }
 
-// TestGoldenDecisions checks that printed choices give the bytes that they gave when services could still choose them.
+// TestGoldenDecisions checks that printed choices give the same bytes as when services could still choose them.
 func TestGoldenDecisions(t *testing.T) {
 	for name, block := range goldenBlocks(t) {
 		if got := block.c.Block(t, decisiontest.Plan(t, block.want), schemas.JSON); got != block.want {

@@ -18,7 +18,7 @@ const (
 // section 4.
 type contextual struct{}
 
-// levels returns m, the largest number of nodes of a prefix of n steps: ⌈log₂ n⌉ + 1.
+// levels returns m, the largest number of tree nodes that cover a prefix of n steps: ⌈log₂ n⌉ + 1.
 func levels(n float64) float64 { return float64(bits.Len64(uint64(n)-1) + 1) }
 
 // freedom returns k, the degrees of freedom of a node's Wishart noise.
@@ -33,7 +33,7 @@ func sigma(n, square float64, b dp.Budget) float64 {
 	return float64(float64(float64(4*math.Sqrt(levels(n)))*square)*elementary.Log(4/b.Delta)) / b.Epsilon
 }
 
-// Mu returns the µ of a row that is in m nodes, each of which it moves by at most L̃².
+// Mu returns the µ of a row that is in m nodes and moves each of them by at most L̃².
 func (contextual) Mu(noise string, n, d, square float64, b dp.Budget) float64 {
 	s := sigma(n, square, b)
 	if noise != symmetric {
@@ -42,10 +42,10 @@ func (contextual) Mu(noise string, n, d, square float64, b dp.Budget) float64 {
 	return float64(square*math.Sqrt(levels(n))) / s
 }
 
-// Shift returns 2Υ for Gaussian noise, Υ = σ√(2m)·(4√d + 2·ln(2n/α)).
+// Shift returns 2Υ. For Gaussian noise, Υ = σ√(2m)·(4√d + 2·ln(2n/α)).
 //
-// For Wishart noise L̃²√(mk) is the deviation and L̃²mk the mean. With e = √d + √(2·ln(8n/α)) the shift of Eq. (4)
-// subtracts L̃²((√(mk) − e)² − 4√(mk)·e) from it, where that is positive.
+// For Wishart noise L̃²√(mk) is the deviation and L̃²mk the mean. With e = √d + √(2·ln(8n/α)), the shift of Eq. (4)
+// subtracts L̃²((√(mk) − e)² − 4√(mk)·e) from the mean, if this amount is positive.
 func (contextual) Shift(noise string, d, square, sd, n, failure float64) float64 {
 	root := math.Sqrt(d)
 	if noise == symmetric {

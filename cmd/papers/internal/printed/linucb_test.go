@@ -7,7 +7,7 @@ import (
 	"oriel/mechanisms/dp"
 )
 
-// TestContextual checks the source's constants at n = 1000, d = 5, L̃² = 2, ε = 1, δ = 10⁻⁶, against an independent
+// TestContextual checks the paper's constants at n = 1000, d = 5, L̃² = 2, ε = 1, δ = 10⁻⁶, against an independent
 // program.
 func TestContextual(t *testing.T) {
 	b := dp.Budget{Epsilon: 1, Delta: 1e-6}

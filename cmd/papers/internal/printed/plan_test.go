@@ -12,7 +12,7 @@ import (
 )
 
 // TestGoldenPlansAreStillComputed checks that calibration still gives the frozen plans, on the platform on which they
-// were frozen. On others the last bits may differ.
+// were frozen. On other platforms the last bits may differ.
 func TestGoldenPlansAreStillComputed(t *testing.T) {
 	for name, block := range goldenBlocks(t) {
 		learner, err := block.c.Settings.Learner()

@@ -29,7 +29,7 @@ func table() registry.Table {
 	return t
 }
 
-// Choices returns the settings for which papers print choices, each with these choices.
+// Choices returns the settings for which papers print choices, each with its choices.
 func Choices() []string {
 	var lines []string
 	for _, d := range registry.All {

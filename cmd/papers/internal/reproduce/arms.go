@@ -28,7 +28,7 @@ var tenArms = Experiment{
 	},
 }
 
-// armsPlayers lists the rules of operators/arms. The lengths of rounds are those measured in its SPEC.md.
+// armsPlayers lists the rules of operators/arms. The lengths of rounds were measured; see its SPEC.md.
 var armsPlayers = []player{
 	{plotted("ucb, no noise", "`ucb`, no privacy, B = 1", "none"), armsOf("ucb", public, 1)},
 	{plotted("ucb", "`ucb`, B = 64 and 512", forLife+", ε"), armsOf("ucb", 0, 64, 512)},
@@ -41,7 +41,8 @@ var armsPlayers = []player{
 // armsBudgets has the ε of each column.
 var armsBudgets = []float64{1, 0.1}
 
-// armsOf returns the settings of a rule; an ε of 0 means the column's. The last batch size serves all further columns.
+// armsOf returns the settings of a rule. An ε of 0 stands for the column's ε. The columns beyond the last batch size
+// use the last one.
 func armsOf(rule string, epsilon float64, batch ...int) func(int, uint64) []string {
 	return func(column int, _ uint64) []string {
 		b := number(float64(batch[min(column, len(batch)-1)]))
@@ -61,7 +62,7 @@ func armsOf(rule string, epsilon float64, batch ...int) func(int, uint64) []stri
 type bernoulli struct {
 	rng    *rand.Rand
 	best   float64
-	wasted int // plays of arms other than the best one
+	wasted int // number of plays of arms other than the best one
 }
 
 const gap = 0.1

@@ -55,7 +55,8 @@ func banditOf(mechanism string, epsilon float64, more ...string) func(int, uint6
 		n := dimensions[column]
 		batch := uint64(math.Sqrt(float64(steps)))
 		rounds := (steps + batch - 1) / batch
-		reach := math.Sqrt(float64(n)) / math.Pow(float64(rounds*batch), 0.25) // ζ: most that plays leave the ball by
+		// ζ: largest distance by which actions may leave the ball
+		reach := math.Sqrt(float64(n)) / math.Pow(float64(rounds*batch), 0.25)
 		b := strconv.FormatUint(batch, 10)
 		return append([]string{
 			"ORIEL_OPERATOR=bandit", "ORIEL_SET=l2-ball", "ORIEL_RADIUS=0.5", "ORIEL_DIMENSION=" + strconv.Itoa(n),
@@ -66,13 +67,13 @@ func banditOf(mechanism string, epsilon float64, more ...string) func(int, uint6
 	}
 }
 
-// near is a world with losses ½|x − z|², where z is drawn around a point.
+// near is a world with losses ½|x − z|², where z is drawn around a fixed point.
 type near struct {
 	rng    *rand.Rand
 	centre []float64
 	z      []float64 // z of the current play
-	sum    []float64 // Σz
-	rest   float64   // Σ½|z|²
+	sum    []float64 // Σz over all plays
+	rest   float64   // Σ½|z|² over all plays
 	paid   float64
 	plays  int
 }
@@ -106,7 +107,7 @@ func (w *near) pay(play []float64) (loss float64) {
 	return loss
 }
 
-// regret returns the regret against the mean of all z, which lies in the ball.
+// regret returns the regret against the mean of all z, which is the best fixed action, because it lies in the ball.
 func (w *near) regret() float64 {
 	return w.paid - (w.rest - floats.Dot(w.sum, w.sum)/(2*float64(w.plays)))
 }

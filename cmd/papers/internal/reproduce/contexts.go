@@ -10,7 +10,7 @@ import (
 	"oriel/schemas"
 )
 
-// contexts measures the contextual bandit. Its source has no usable figures, so only the rows are compared.
+// contexts measures the contextual bandit. Its paper has no usable figures, so rows are compared only with each other.
 var contexts = Experiment{
 	Name:    "contexts",
 	Title:   "Regret of private contextual bandits",
@@ -48,7 +48,8 @@ var contextsPlayers = []player{
 	{tabled("Wishart, unshifted", "the same without its shift", forLife+", (ε, δ)"), treeOf("paper-unshifted")},
 }
 
-// treeOf returns the settings of the source's algorithm over a tree, with the proved width and the named noise.
+// treeOf returns the settings of the paper's algorithm over a tree, with the proved confidence width and the named
+// noise.
 func treeOf(noise string) func(int, uint64) []string {
 	return contextsOf(0, "tree-gaussian", "ORIEL_CONFIDENCE=0.95", "ORIEL_WEIGHTS_MAX=1", "ORIEL_NOISE="+noise)
 }
@@ -58,8 +59,8 @@ const (
 	contextArms     = 4
 )
 
-// contextsOf returns the settings of linucb with a mechanism for the whole run or, if mechanism is "", with a memory.
-// An ε of 0 means the column's.
+// contextsOf returns the settings of linucb with a mechanism for the whole run or, if mechanism is "", with decaying
+// sums. An ε of 0 stands for the column's ε.
 func contextsOf(epsilon float64, mechanism string, more ...string) func(int, uint64) []string {
 	return func(column int, steps uint64) []string {
 		e := epsilon
@@ -69,13 +70,13 @@ func contextsOf(epsilon float64, mechanism string, more ...string) func(int, uin
 		list := append([]string{
 			"ORIEL_OPERATOR=linucb", "ORIEL_PLAYED=served", "ORIEL_WAIT=4", "ORIEL_ARMS=a,b,c,d",
 			"ORIEL_DIMENSION=" + strconv.Itoa(contextFeatures), "ORIEL_EPSILON=" + number(e), "ORIEL_DELTA=1e-6",
-			"ORIEL_WEIGHTS_MAX=2.5", // a later ORIEL_WEIGHTS_MAX replaces it: rows with ORIEL_CONFIDENCE set 1
+			"ORIEL_WEIGHTS_MAX=2.5", // rows with ORIEL_CONFIDENCE add a later ORIEL_WEIGHTS_MAX=1, which replaces this one
 		}, more...)
 		if mechanism == "" {
 			return append(list, "ORIEL_MECHANISM=blt", "ORIEL_WINDOW=lifetime", "ORIEL_MEMORY=32768")
 		}
 		return append(list, "ORIEL_MECHANISM="+mechanism, "ORIEL_WINDOW=horizon",
-			"ORIEL_HORIZON="+strconv.FormatUint(2*steps, 10)) // one record for a context, and one for its reward
+			"ORIEL_HORIZON="+strconv.FormatUint(2*steps, 10)) // a step has two records: its context and its reward
 	}
 }
 
@@ -83,11 +84,11 @@ func contextsOf(epsilon float64, mechanism string, more ...string) func(int, uin
 type linear struct {
 	rng    *rand.Rand
 	truth  [contextArms][]float64
-	turned int // number of arms by which the weights have rotated
+	turned int // number of arms by which the weights have moved on
 	lost   float64
 }
 
-// unit draws a vector of length size in a random direction.
+// unit draws a vector of the given norm in a random direction.
 func (w *linear) unit(size float64) []float64 {
 	v, norm := make([]float64, contextFeatures), 0.0
 	for i := range v {
@@ -100,7 +101,7 @@ func (w *linear) unit(size float64) []float64 {
 	return v
 }
 
-// chance returns the probability of a reward.
+// chance returns the probability that an arm gives a reward in a context.
 func (w *linear) chance(arm int, z []float64) float64 {
 	sum := 0.0
 	for i, x := range w.truth[(arm+w.turned)%contextArms] {
@@ -109,7 +110,7 @@ func (w *linear) chance(arm int, z []float64) float64 {
 	return (1 + sum) / 2
 }
 
-// play plays an arm and returns its reward.
+// play plays an arm in a context and returns the reward.
 func (w *linear) play(arm int, z []float64) (reward float64) {
 	best := 0.0
 	for a := range contextArms {
@@ -122,7 +123,7 @@ func (w *linear) play(arm int, z []float64) (reward float64) {
 	return 0
 }
 
-// playContexts sends each context, plays the returned arm, and sends the reward at once.
+// playContexts sends each context, plays the arm that the operator returns, and sends the reward at once.
 func playContexts(ctx context.Context, c Cell) ([]Point, error) {
 	w := &linear{rng: rand.New(rand.NewPCG(uint64(c.Seed), 6))}
 	for a := range w.truth {
@@ -145,8 +146,8 @@ func playContexts(ctx context.Context, c Cell) ([]Point, error) {
 	}, func() float64 { return w.lost })
 }
 
-// ask returns a function that sends a context under a new key. That function returns the chosen arm, and a function
-// that sends the reward.
+// ask returns a function that sends a context under a new key. The returned function returns the chosen arm, and a
+// function that sends the reward.
 func ask(machine operators.Machine) func(step uint64, z []float64) (arm int, learn func(reward float64)) {
 	var r operators.Record
 	var made []operators.Decision

@@ -7,20 +7,20 @@ var All = []Experiment{tableOne, tenArms, privateBandit, hulls, contexts, sets, 
 
 // Experiment measures a table of a paper, or one of its claims.
 type Experiment struct {
-	Name    string   // name for `papers reproduce` and in file names
+	Name    string   // name in the command line of `papers reproduce` and in file names
 	Title   string   // title of the table and the plot
 	Text    string   // one-line description
 	Measure string   // quantity of the curves, for example regret
-	Rows    []Row    // methods
-	Columns []Column // streams and budgets on which methods are measured
-	Steps   uint64   // steps of a cell's run
-	Short   uint64   // steps of a cell's run in the short form
-	Seeds   int      // seeds of each row and column, at least 1
+	Rows    []Row    // a row for each method
+	Columns []Column // a column for each stream and budget
+	Steps   uint64   // number of steps of a cell's run
+	Short   uint64   // number of steps of a cell's run in the short form
+	Seeds   int      // number of seeds of each row and column, at least 1
 	Panels  [2]int   // columns whose curves the plot shows
 	Sweeps  [2]Sweep // sweeps that the plot shows instead of Panels; none if they have no columns
 	Notes   []string // notes under the table
 
-	// Play runs a cell and returns its curve: a point at every one of Marks(steps), in their order. It is a pure function
+	// Play runs a cell and returns its curve: a point for each of Marks(steps), in their order. It must be a pure function
 	// of the cell.
 	Play func(ctx context.Context, c Cell) ([]Point, error)
 }
@@ -29,7 +29,7 @@ type Experiment struct {
 type Row struct {
 	Name  string // short name, in files and beside its line in the plot
 	Text  string // text in the table
-	Gives string // guarantee in every column, in words
+	Gives string // guarantee that the method gives in every column, in words
 	Skip  []int  // columns in which the method has no meaning
 	Drawn bool   // the plot shows the method
 }
@@ -68,7 +68,7 @@ type Point struct {
 	Value float64
 }
 
-// cells returns the runs seed by seed, so that an interrupted experiment has every row for its first seeds.
+// cells returns the runs in the order of seeds, so that an interrupted experiment has every row for its first seeds.
 func (e Experiment) cells(steps uint64, seeds int) []Cell {
 	var all []Cell
 	for seed := 1; seed <= seeds; seed++ {

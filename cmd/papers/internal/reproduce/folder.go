@@ -28,10 +28,10 @@ type folder struct {
 
 func (f folder) file() string { return filepath.Join(f.path, f.experiment.Name+".csv") }
 
-// errOther reports a file whose cells come from other code, or from another form of the experiment.
+// errOther reports a file whose cells come from another version of the code, or from another form of the experiment.
 var errOther = errors.New("its cells are of another version, of another length, or not whole: choose another folder, or remove the file")
 
-// load returns the cells of the folder, and creates its file if there is none. It cuts off lines after the last
+// load returns the cells of the folder, and creates the folder's file if there is none. It removes lines after the last
 // complete cell, which a killed program may have left.
 func (f folder) load(steps uint64) (results, error) {
 	if err := os.MkdirAll(f.path, 0o755); err != nil {
@@ -56,10 +56,10 @@ func (f folder) load(steps uint64) (results, error) {
 	return found, err
 }
 
-// read returns the complete cells of a file, and the length in bytes of their lines.
+// read returns the complete cells of a file, and the length of their lines, bytes.
 func (f folder) read(data []byte, steps uint64) (found results, whole int64, err error) {
 	found = results{}
-	data = data[:bytes.LastIndexByte(data, '\n')+1] // drop an incomplete last line
+	data = data[:bytes.LastIndexByte(data, '\n')+1] // drops an incomplete last line
 	in := csv.NewReader(bytes.NewReader(data))
 	first, err := in.Read()
 	if err != nil || !slices.Equal(first, header) {
@@ -103,11 +103,11 @@ func (f folder) parse(line []string, steps uint64) (Cell, Point, error) {
 		errors.Join(errSeed, errStep, errValue)
 }
 
-// add appends a finished cell in one write, and rounds the curve to the stored digits.
+// add appends a finished cell in one write, and rounds the curve's values as the file does.
 func (f folder) add(c Cell, curve []Point) error {
 	lines := make([][]string, len(curve))
 	for i, p := range curve {
-		curve[i].Value, _ = strconv.ParseFloat(written(p.Value), 64) // written always parses
+		curve[i].Value, _ = strconv.ParseFloat(written(p.Value), 64) // text from written always parses
 		lines[i] = []string{
 			f.version, f.experiment.Rows[c.Row].Name, f.experiment.Columns[c.Column].Name,
 			strconv.Itoa(c.Seed), strconv.FormatUint(p.Step, 10), written(p.Value),

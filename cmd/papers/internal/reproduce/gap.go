@@ -12,8 +12,8 @@ import (
 	"oriel/schemas"
 )
 
-// gaps measures a contextual bandit whose better arm is ahead by a gap in every context. It compares regret with the
-// two bounds of the source: Theorem 5, for any contexts, and Theorem 6, for a gap.
+// gaps measures a contextual bandit in which one arm is better by at least a gap in every context. It compares regret
+// with the two bounds of the paper: Theorem 5, for any contexts, and Theorem 6, for a gap.
 var gaps = Experiment{
 	Name:    "gap",
 	Title:   "Regret of a private contextual bandit with a gap",
@@ -46,7 +46,7 @@ const (
 	gapSlope    = 0.8 // half the distance between the weights of the two arms, in units of half the reward range
 )
 
-// gapSettings are the settings of the columns: the gap in rewards, and ε.
+// gapSettings are the settings of the columns: the gap, in rewards, and ε.
 var gapSettings = []struct{ gap, epsilon float64 }{{0.4, 1}, {0.4, 10}, {0.4, 100}, {0.2, 1}, {0.2, 10}, {0.2, 100}}
 
 func gapColumns() (columns []Column) {
@@ -57,7 +57,7 @@ func gapColumns() (columns []Column) {
 	return columns
 }
 
-// gapSettingsOf returns settings of linucb that update the model after each reward, from all rewards before.
+// gapSettingsOf returns settings of linucb with which each model is computed from all earlier rewards.
 func gapSettingsOf(mechanism string, epsilon float64, steps uint64) []string {
 	return []string{
 		"ORIEL_OPERATOR=linucb", "ORIEL_PLAYED=served", "ORIEL_WAIT=2", "ORIEL_ARMS=a,b",
@@ -71,8 +71,8 @@ func gapSettingsOf(mechanism string, epsilon float64, steps uint64) []string {
 type gapWorld struct {
 	rng         *rand.Rand
 	gap         float64
-	slope       [gapFeatures]float64 // gapSlope·u
-	lost, worse float64              // regret so far: of the plays, and of always playing the worse arm
+	slope       [gapFeatures]float64 // gapSlope·u: mean rewards of arm 0 minus those of arm 1, by feature
+	lost, worse float64              // regret so far: of the actions, and of always playing the worse arm
 }
 
 // meet draws a context.
@@ -86,7 +86,7 @@ func (w *gapWorld) meet() []float64 {
 	}
 }
 
-// ahead returns by how much arm 0 is better than arm 1.
+// ahead returns the mean reward of arm 0 minus the mean reward of arm 1 in a context.
 func (w *gapWorld) ahead(z []float64) float64 { return w.slope[0]*z[0] + w.slope[1]*z[1] }
 
 // play plays an arm and returns its reward.
@@ -106,7 +106,7 @@ func (w *gapWorld) play(arm int, z []float64) (reward float64) {
 	return 0
 }
 
-// watched is a machine that records the width and shift of each model.
+// watched is a machine that records the confidence width and the shift of each model.
 type watched struct {
 	operators.Machine
 	atWidth, atShift int
@@ -131,12 +131,12 @@ func (w *watched) Add(dst []operators.Decision, r operators.Record) []operators.
 	return dst
 }
 
-// bounds returns the bounds of the two theorems on the regret after so many plays, in rewards: Shariff and Sheffet,
+// bounds returns the bounds of the two theorems on the regret after this many plays, in rewards: Shariff and Sheffet,
 // "Differentially Private Contextual Linear Bandits" (NeurIPS 2018), in the safe form of operators/linucb/PROOF.md. A
-// play that loses r, in half ranges, has r ≤ a + e. The squares of a sum to at most q = 8·max(1, β)²·Kd·ln(1 +
-// n/(Kdρ)), because each model has the rows of all plays before; e bounds the rounding. So n plays lose at most √(nq) +
-// ne. If each play that loses at all loses at least the gap Δ > e, then r ≤ a²·r/(r − e)² ≤ a²·Δ/(Δ − e)². The shift is
-// 2Υ, and ρ = Υ + λ with λ = 1.
+// play that loses r, in half ranges of the reward, has r ≤ a + e, where a is the width of the play's confidence
+// interval and e bounds the rounding. The squares of a sum to at most q = 8·max(1, β)²·Kd·ln(1 + n/(Kdρ)), because each
+// model contains all earlier plays. So n plays lose at most √(nq) + ne. If each play that loses anything loses at least
+// the gap Δ > e, then r ≤ a²·r/(r − e)² ≤ a²·Δ/(Δ − e)². The shift is 2Υ, and ρ = Υ + λ with λ = 1.
 func (w *watched) bounds(plays, gap float64) (theorem5, theorem6 float64) {
 	const half, blocks = 0.5, gapFeatures * gapArms
 	least, width := w.shift/2+1, max(1, w.width)
@@ -158,7 +158,7 @@ func gapRow(row int) (run, measure int) {
 	return 1, row - 2
 }
 
-// lastGap caches the newest run, because consecutive rows show the same run.
+// lastGap caches the newest run, because consecutive rows show curves of the same run.
 var lastGap struct {
 	sync.Mutex
 	of     Cell

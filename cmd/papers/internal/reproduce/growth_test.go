@@ -5,9 +5,10 @@ import (
 	"testing"
 )
 
-// TestLongWindows checks the long form of windows. With four times the dimension a Γ tree loses about four times as
-// much, and a Gaussian tree about twice. From W = 64 to 16 384 both grow, by no more than their bounds. Regret is
-// proportional to 1/ε. blt is below the Gaussian tree, and the Gaussian tree below the Γ tree, everywhere.
+// TestLongWindows checks the long form of windows. With four times the dimension, a Γ tree loses about four times as
+// much, and a Gaussian tree about twice as much. From W = 64 to 16 384 the losses of both grow, by no more than their
+// bounds. Regret is proportional to 1/ε. In every column the regret of blt is below that of the Gaussian tree, and the
+// Gaussian tree's is below the Γ tree's.
 func TestLongWindows(t *testing.T) {
 	got := kept(t, windows)
 	for _, c := range []struct {
@@ -35,9 +36,9 @@ func TestLongWindows(t *testing.T) {
 	}
 }
 
-// TestLongGaps checks the long form of gaps. Regret is within both bounds everywhere, noise costs, and half the gap has
-// twice the bound. At a gap of 0.4 and ε = 100 the bound with the gap is smaller than the one without, and smaller than
-// the loss of always playing the worse arm.
+// TestLongGaps checks the long form of gaps. Regret must be within both bounds at all marks, noise must increase it,
+// and half the gap must have twice the bound. At a gap of 0.4 and ε = 100 the bound with the gap must be smaller than
+// the bound without it, and smaller than the loss of always playing the worse arm.
 func TestLongGaps(t *testing.T) {
 	got := kept(t, gaps)
 	for column := range gaps.Columns {
@@ -56,7 +57,7 @@ func TestLongGaps(t *testing.T) {
 	}
 }
 
-// TestGapsAreLearned checks the short form: a bandit with a gap is within its bounds at every step. At ε = 10 it loses
+// TestGapsAreLearned checks the short form: a bandit with a gap is within its bounds at every mark, and at ε = 10 loses
 // at most a tenth of the worse arm's loss.
 func TestGapsAreLearned(t *testing.T) {
 	curve := func(row string) []Point {

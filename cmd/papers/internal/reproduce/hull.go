@@ -12,8 +12,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// hulls measures PrivateBandit on sets without an interior. Plays stay in the set, along directions of its tangent
-// space.
+// hulls measures PrivateBandit on sets without an interior. Actions stay in the set, because they explore along
+// directions of the set's tangent space.
 var hulls = Experiment{
 	Name:    "hulls",
 	Title:   "Regret of PrivateBandit on a simplex and on a flow",
@@ -49,9 +49,10 @@ var hullPlayers = []player{
 // hull is a set that is the convex hull of its vertices.
 type hull struct {
 	settings []string
-	edges    string // edges of a flow
+	edges    string // edges, if the set is a flow
 	vertices [][]float64
-	equals   [][]float64 // equations: the product of a point and a row without its last number equals that number
+	// equations of the set: in each row, the last number is the product of a point and the numbers before
+	equals [][]float64
 }
 
 var (
@@ -69,7 +70,7 @@ var (
 	hullSets = []hull{simplexOfFive, simplexOfFive, flowOfFive, flowOfFive}
 )
 
-// hullOf returns the settings for a mechanism; an ε of 0 means the column's.
+// hullOf returns the settings for a mechanism. An ε of 0 stands for the column's ε.
 func hullOf(mechanism string, epsilon float64) func(int, uint64) []string {
 	return func(column int, steps uint64) []string {
 		e := epsilon
@@ -102,7 +103,7 @@ type mixes struct {
 	near
 	hull
 	fixed   []float64
-	outside int // plays outside the set
+	outside int // number of actions outside the set
 }
 
 func newMixes(h hull, rng *rand.Rand) *mixes {
@@ -124,7 +125,7 @@ func (w *mixes) mix(dst []float64) {
 	floats.Scale(1/whole, dst)
 }
 
-// cost returns the loss of a play. Regret is measured against the mean of all z, which lies in the set.
+// cost returns the loss of an action. Regret is measured against the mean of all z, which lies in the set.
 func (w *mixes) cost(play []float64) float64 {
 	if !w.contains(play) {
 		w.outside++

@@ -6,8 +6,8 @@ import (
 )
 
 // TestLongHulls checks the long form of hulls. On a simplex and on a flow, blt at ε = 1 loses less than always playing
-// the middle, and hardly more than without noise. A Γ tree loses twice as much. No play was outside, or there would be
-// no table.
+// the middle of the set, and hardly more than without noise. A Γ tree loses twice as much. No action was outside the
+// set, because otherwise the table would not exist.
 func TestLongHulls(t *testing.T) {
 	got := kept(t, hulls)
 	for _, column := range []int{0, 2} {
@@ -23,8 +23,8 @@ func TestLongHulls(t *testing.T) {
 	}
 }
 
-// TestPlaysOfHullsStayInside checks that vertices, their mixes and plays count as inside. Points off the hull, or with
-// a negative coordinate, do not, and a run ends at such a play.
+// TestPlaysOfHullsStayInside checks that vertices, their mixes and actions count as inside. Points off the hull, or
+// with a negative coordinate, must count as outside, and a run must end at such an action.
 func TestPlaysOfHullsStayInside(t *testing.T) {
 	for column, h := range hullSets {
 		w := newMixes(h, rand.New(rand.NewPCG(1, 2)))

@@ -31,7 +31,7 @@ func keyOf(experiment string, c Cell) [32]byte {
 		c.Seed))
 }
 
-// configured is an operator as `oriel run` opens it. Its decisions have one number for each coordinate.
+// configured is an operator that is opened as `oriel run` opens it. Its decisions have one number for each coordinate.
 type configured struct {
 	machine   operators.Machine
 	point     []float64
@@ -41,8 +41,8 @@ type configured struct {
 	decisions []operators.Decision
 }
 
-// newConfigured opens the operator of a settings list. If the stream has targets, its events are gradients at the
-// operator's own decision, because a linear loss takes gradients.
+// newConfigured opens the operator of a settings list. If the stream has targets, the operator's events are gradients
+// at its own decision, because a linear loss takes gradients.
 func newConfigured(t online.Task, environ []string, key [32]byte) (*configured, error) {
 	machine, operator, err := open(cocoSettings(t, environ), key)
 	if err != nil {
@@ -79,7 +79,7 @@ func openStream(list []string, key [32]byte) (*mechanisms.Stream, operators.Oper
 	return stream, c.operator, c.public, err
 }
 
-// calibrated is the part of an opened settings list that does not depend on the key, so that seeds share it.
+// calibrated is what an opened settings list has that does not depend on the key, so that seeds share it.
 type calibrated struct {
 	mechanism mechanisms.Config
 	operator  operators.Operator
@@ -133,11 +133,12 @@ func (l *configured) Step(f baselines.Loss) {
 	}
 }
 
-// dampedBy bounds the share of the diameter by which noise alone moves a decision on average, before the first event.
+// dampedBy bounds the average distance by which noise alone moves a decision before the first event, as a share of the
+// set's diameter.
 const dampedBy = 0.1
 
-// damping returns the public default of λ₀ as a setting: E|ν|/(dampedBy·D) = 10·E|ν|/D, with E|ν| ≤ √n·sd of the worst
-// release.
+// damping returns the public default of λ₀ as a setting: E|ν|/(dampedBy·D) = 10·E|ν|/D. Here D is the diameter of the
+// set, and the noise ν of the worst release has E|ν| ≤ √n times its deviation in a coordinate.
 func damping(t online.Task, environ []string) (string, error) {
 	stream, _, _, err := openStream(cocoSettings(t, environ), [32]byte{})
 	if err != nil {

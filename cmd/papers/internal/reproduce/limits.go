@@ -10,7 +10,7 @@ import (
 	"oriel/schemas"
 )
 
-// limits measures lower bounds for any private bandit: Claims 13 and 14 of the source of the contextual bandit.
+// limits measures lower bounds for any private bandit: Claims 13 and 14 of the contextual bandit's paper.
 var limits = Experiment{
 	Name:    "limits",
 	Title:   "What private bandits must lose",
@@ -42,7 +42,7 @@ var limits = Experiment{
 	},
 }
 
-const sharply = 0.5 // gap between the mean rewards of the right arm and the other
+const sharply = 0.5 // difference between the mean rewards of the right arm and the other
 
 // limitsOf returns the settings of a row in a column: of contexts, or of arms without a context.
 func limitsOf(row, column int, steps uint64) []string {
@@ -95,7 +95,7 @@ func (w *two) reward(arm int) float64 {
 	return 0
 }
 
-// blind is the same world for a player that does not see the context.
+// blind is the world two for a player that does not see the context.
 type blind struct{ two }
 
 func (w *blind) cost(play []float64) float64 {
@@ -105,13 +105,14 @@ func (w *blind) cost(play []float64) float64 {
 
 func (w *blind) regret() float64 { return w.lost }
 
-// least returns the proved least loss of a private bandit in so many steps.
+// least returns the smallest loss that a private bandit can have in this many steps, as proved.
 //
 // Contexts: p and q are the probabilities of the right arm in the two contexts. An action is ε-private of its context,
 // so that p ≤ e^ε(1 − q) and q ≤ e^ε(1 − p). Their sum gives p + q ≤ 2e^ε/(1 + e^ε). If both contexts are equally
-// frequent, a share of at least 1/(1 + e^ε) gets the wrong arm, each time at a loss of sharply.
+// frequent, a share of at least 1/(1 + e^ε) gets the wrong arm, each time with a loss of sharply.
 //
-// Arms: Corollary 15 of the source, for rewards −1 and 1. Rewards 0 and 1 have half the gaps and so half the regret.
+// Arms: Corollary 15 of the paper, which is for rewards −1 and 1. Rewards 0 and 1 have half the gaps, and therefore
+// half the regret.
 func least(column int, steps uint64) float64 {
 	n, epsilon := float64(steps), epsilons[column]
 	if column < 2 {

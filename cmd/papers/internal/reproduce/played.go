@@ -8,8 +8,8 @@ import (
 	"oriel/schemas"
 )
 
-// player is a row of an experiment whose operator learns from its own plays. settings returns the complete settings for
-// a column.
+// player is a row of an experiment whose operator learns from the feedback to its own actions. settings returns the
+// complete settings for a column.
 type player struct {
 	Row
 	settings func(column int, steps uint64) []string
@@ -23,8 +23,8 @@ func rowsOf(players []player) []Row {
 	return rows
 }
 
-// staysAndTurns returns columns of two budgets: first for a stream that never changes, then for one that changes after
-// each quarter of the run.
+// staysAndTurns returns two groups of columns, each with one column per budget: first for a stream that never changes,
+// then for one that changes after each quarter of the run.
 func staysAndTurns(budgets []float64) (columns []Column) {
 	for _, law := range []string{"stays", "turns"} {
 		for _, epsilon := range budgets {
@@ -35,16 +35,16 @@ func staysAndTurns(budgets []float64) (columns []Column) {
 	return columns
 }
 
-// turnsAt reports whether the stream of a column of staysAndTurns changes after a step.
+// turnsAt reports whether the stream changes after a step. The column must be one of staysAndTurns.
 func (c Cell) turnsAt(step uint64) bool { return c.Column >= 2 && step > 0 && step%(c.Steps/4) == 0 }
 
-// world simulates the feedback for plays.
+// world simulates the feedback to actions.
 type world interface {
-	cost(play []float64) float64 // feedback for one play: its cost, or the value of a set
-	regret() float64             // regret of all plays so far against the best fixed play
+	cost(play []float64) float64 // feedback to one action: its cost, or the value of a set
+	regret() float64             // regret of all actions so far against the best fixed action
 }
 
-// answer plays each action in a world as soon as the operator offers it, and returns the curve of the regret.
+// answer carries out each action in a world as soon as the operator offers it, and returns the curve of the regret.
 func answer(ctx context.Context, list []string, key [32]byte, w world, steps uint64) ([]Point, error) {
 	machine, _, err := open(list, key)
 	if err != nil {
@@ -59,7 +59,7 @@ func answer(ctx context.Context, list []string, key [32]byte, w world, steps uin
 		name = strconv.AppendUint(name[:0], d.Index, 10)
 		r.Identity.Offset++
 		r.Key, r.Event = name, schemas.Event{Numbers: loss}
-		// The operator offers a round only when the previous one has all its feedback, so no earlier offer is left.
+		// The operator offers a round only if all feedback of the previous round has arrived, so no earlier offer is open.
 		if next++; next < len(offered) {
 			machine.Add(nil, r)
 			return

@@ -12,8 +12,9 @@ import (
 	"oriel/mechanisms/mechtest/tiertest"
 )
 
-// TestRegretOfArms checks that noise of arms costs regret. It costs less than the measured losses of the papers'
-// algorithms at the same T, 10⁵: UCB with doubling episodes 1 668 at ε = 1 and 3 911 at 0.1, EXP3-IX 2 299 at ε = 1.
+// TestRegretOfArms checks that private arms have more regret than arms without noise. Their regret must be below the
+// measured losses of the papers' algorithms at the same T, 10⁵. UCB with doubling episodes loses 1 668 at ε = 1 and 3
+// 911 at 0.1, EXP3-IX 2 299 at ε = 1.
 func TestRegretOfArms(t *testing.T) {
 	const steps = 100_000
 	for _, row := range []struct {
@@ -39,9 +40,10 @@ func TestRegretOfArms(t *testing.T) {
 	}
 }
 
-// TestRegretOfPrivateBandit checks noise over the rounds of PrivateBandit. blt costs at most a third of regret, and
-// exact noise of trees several times that. Printed noise costs two and a half times as much as exact noise of the same
-// law and guarantee. The short form plays only the first of two seeds.
+// TestRegretOfPrivateBandit compares kinds of noise over the rounds of PrivateBandit. blt must increase regret by at
+// most a third, and exact noise of trees by several times as much. The noise that the paper prints must cost two and a
+// half times as much as exact noise of the same distribution and guarantee. The short form plays only the first of two
+// seeds.
 func TestRegretOfPrivateBandit(t *testing.T) {
 	const steps = 100_000
 	seeds := tiertest.Runs(1, 2)
@@ -61,7 +63,7 @@ func TestRegretOfPrivateBandit(t *testing.T) {
 	}
 }
 
-// dear is a world in which every play costs the same. It records the plays.
+// dear is a world in which every action has the same cost. It records the actions.
 type dear struct {
 	loss  float64
 	plays [][]float64
@@ -74,7 +76,7 @@ func (w *dear) cost(play []float64) float64 {
 
 func (w *dear) regret() float64 { return float64(len(w.plays)) }
 
-// TestEveryStepIsAPlay checks that each step of a cell is one play, that plays come in order, and that the operator
+// TestEveryStepIsAPlay checks that each step of a cell is one action, that actions come in order, and that the operator
 // learns from their costs.
 func TestEveryStepIsAPlay(t *testing.T) {
 	list := banditPlayers[0].settings(0, 1000)
@@ -90,7 +92,7 @@ func TestEveryStepIsAPlay(t *testing.T) {
 			}
 		}
 	}
-	first := 31 // √1000 plays are one round, before anything is known
+	first := 31 // the first round, of √1000 actions, is drawn before the operator has learned anything
 	same := func(i int) bool { return slices.Equal(low.plays[i], high.plays[i]) }
 	for i := range first {
 		if !same(i) {
@@ -107,7 +109,8 @@ func TestEveryStepIsAPlay(t *testing.T) {
 	}
 }
 
-// TestRegretOfWorlds checks that the regret of a world is the cost above that of the best fixed play.
+// TestRegretOfWorlds checks that the regret of a world is the cost of the actions minus the cost of the best fixed
+// action.
 func TestRegretOfWorlds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	w, again := newNear(3, rand.New(rand.NewPCG(7, 7))), newNear(3, rand.New(rand.NewPCG(7, 7)))
@@ -142,7 +145,7 @@ func TestRegretOfWorlds(t *testing.T) {
 	for range 20_000 {
 		costs[4] += arms.cost([]float64{4}) / 20_000
 	}
-	// 6.11 standard errors of a mean of 20 000
+	// The tolerance is 6.11 standard errors of a mean of 20 000 costs.
 	if most := 6.11 * 0.5 / math.Sqrt(20_000); math.Abs(costs[3]-0.4) > most || math.Abs(costs[4]-0.5) > most {
 		t.Errorf("costs %v", costs)
 	}

@@ -18,9 +18,9 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// TestGrowthInTime checks the window paper's claims on growth in T, from 5 000 to 20 000 steps. POCG's regret is √T and
-// doubles (on stream A; on B its noise still throws decisions across the set). The regret of sums grows by one or more
-// logarithms, about half as much again at most, and so does PQFTL's.
+// TestGrowthInTime checks the window paper's claims on growth in T, from 5 000 to 20 000 steps. The regret of POCG
+// grows like √T, that is by a factor of 2 (on stream A; on B its noise still throws decisions across the set). The
+// regret of private sums, and of PQFTL, grows by one or more logarithms, that is by a factor of 1.5 at most.
 func TestGrowthInTime(t *testing.T) {
 	for _, row := range []struct {
 		name        string
@@ -44,8 +44,8 @@ func TestGrowthInTime(t *testing.T) {
 	}
 }
 
-// TestGrowthInPrivacy checks that regret of private sums is proportional to 1/ε between 1 and 10, and grows with the
-// window.
+// TestGrowthInPrivacy checks that the regret of private sums is proportional to 1/ε between 1 and 10, and grows with
+// the window.
 func TestGrowthInPrivacy(t *testing.T) {
 	const steps = 5_000
 	for _, name := range []string{"blt", "Gauss", "Γ", "PFTAL"} {
@@ -60,8 +60,9 @@ func TestGrowthInPrivacy(t *testing.T) {
 	}
 }
 
-// TestPriceOfTheWholeRun checks PFTAL, whose Γ tree covers the whole run of 20 000 steps. It loses more than the same
-// with a window of 1024 steps, and less than (log T/log W)^1.5 = 1.71 times as much, the ratio of their bounds.
+// TestPriceOfTheWholeRun checks PFTAL, whose Γ tree covers the whole run of 20 000 steps. It must lose more than the
+// same method with a window of 1024 steps, but less than (log T/log W)^1.5 = 1.71 times as much, the ratio of the
+// bounds.
 func TestPriceOfTheWholeRun(t *testing.T) {
 	for column := range tableOne.Columns {
 		life, windowed := ended(t, tableOne, "PFTAL", column, 20_000), ended(t, tableOne, "Γ", column, 20_000)
@@ -73,8 +74,8 @@ func TestPriceOfTheWholeRun(t *testing.T) {
 	}
 }
 
-// TestGrowthInDimension checks that regret of a Γ tree grows as the dimension d, and regret of Gaussian noise as √d or
-// slower: Theorems 3 and 4 of the window paper. The long form checks 20 000 steps (results/window.md).
+// TestGrowthInDimension checks that the regret of a Γ tree grows like the dimension d, and the regret of Gaussian noise
+// like √d or slower: Theorems 3 and 4 of the window paper. The long form checks 20 000 steps (results/window.md).
 func TestGrowthInDimension(t *testing.T) {
 	const steps = 2_000
 	times := map[string]float64{}
@@ -88,8 +89,8 @@ func TestGrowthInDimension(t *testing.T) {
 	}
 }
 
-// TestAdviceOfCosts checks the advice of `oriel plan` where losses predict nothing. It is the λ₀ of Table I, to two
-// digits, and more than halves regret of stream A. The memory is the only other advice.
+// TestAdviceOfCosts checks the advice of `oriel plan` for losses that predict nothing. It must be the λ₀ of Table I, to
+// two digits, and more than halve the regret on stream A. Besides λ₀, plan may advise only the memory.
 func TestAdviceOfCosts(t *testing.T) {
 	given := opening{task: tasks[0], epsilon: 1, steps: 20_000}.environ("projection", "blt", window)
 	stated, err := settings.Load(cocoSettings(tasks[0], given), settings.Operator)
@@ -125,8 +126,8 @@ func TestAdviceOfCosts(t *testing.T) {
 	}
 }
 
-// naive returns the root mean square of 256 coordinates of the last of so many sums, at ε. The sums are a stream's own,
-// or sums of its single steps.
+// naive returns the root mean square of 256 coordinates of the last of this many sums, at ε. The sums are those that
+// the stream releases, or sums of the single steps that it releases.
 func naive(t *testing.T, name string, steps uint64, epsilon float64) float64 {
 	t.Helper()
 	const n = 256
@@ -155,10 +156,11 @@ func naive(t *testing.T, name string, steps uint64, epsilon float64) float64 {
 	return floats.Norm(sum, 2) / math.Sqrt(n)
 }
 
-// The error of a sum of released steps grows as √t, that of a tree by the root of its logarithm twice: from 63 to 4 095
-// steps 8 times and √(13·13/(7·7)) = 1.86 times, each within 6.11 standard errors of a deviation of 256 numbers, of
-// two. Noise on each prefix anew is as much as on the sum of steps: T compositions divide µ by √T (Dong, Roth and Su,
-// "Gaussian Differential Privacy", 2022, Corollary 3.3).
+// TestNaiveSumsGrowAsRoots compares the error of two mechanisms over time. From 63 to 4 095 steps, the error of a sum
+// of released steps grows like √t, by a factor of 8. The error of a tree grows by a factor of √(13·13/(7·7)) = 1.86.
+// Each ratio is within 6.11 standard errors, for two deviations of 256 numbers. Fresh noise on each prefix is as large
+// as the noise of a sum of steps: T compositions divide µ by √T (Dong, Roth and Su, "Gaussian Differential Privacy",
+// 2022, Corollary 3.3).
 func TestNaiveSumsGrowAsRoots(t *testing.T) {
 	spread := 6.11 * math.Sqrt(2.0/(2*256))
 	for name, want := range map[string]float64{"once-gaussian": math.Sqrt(4095.0 / 63), "tree-gaussian": 13.0 / 7} {
@@ -174,8 +176,9 @@ func TestNaiveSumsGrowAsRoots(t *testing.T) {
 	}
 }
 
-// Noise on each of T prefixes anew, all of them within one budget, grows as T under pure ε, of which each then has a
-// T-th, and as √T under Gaussian noise, whose µ each has over √T. From 16 to 256 prefixes that is 16 and 4 times.
+// TestNoiseOnEachPrefix checks fresh noise on each of T prefixes, which share one budget. Pure noise grows like T,
+// because each prefix has ε/T. Gaussian noise grows like √T, because each prefix has µ/√T. From 16 to 256 prefixes the
+// factors are 16 and 4.
 func TestNoiseOnEachPrefix(t *testing.T) {
 	whole := dp.GaussianMu(dp.Budget{Epsilon: 1, Delta: 1e-6})
 	each := map[string]func(prefixes float64) (epsilon float64){
@@ -195,7 +198,7 @@ func TestNoiseOnEachPrefix(t *testing.T) {
 	for name, want := range map[string]float64{"once-gamma": 16, "once-gaussian": 4} {
 		few, many := naive(t, name, 1, each[name](16)), naive(t, name, 1, each[name](256))
 		t.Logf("%s: %.3g on each of 16 prefixes, %.3g on each of 256, %.2f times", name, few, many, many/few)
-		if got := many / few; math.Abs(got/want-1) > 0.1 { // both runs use one key, so the ratio is hardly random
+		if got := many / few; math.Abs(got/want-1) > 0.1 { // both runs use the same key, so the ratio hardly varies
 			t.Errorf("%s: %.3g on each of 16 prefixes, %.3g on each of 256: %.2f times, want %g", name, few, many, got, want)
 		}
 	}

@@ -32,7 +32,7 @@ var regression = Experiment{
 
 const weighed = 8 // number of features
 
-// regressionPlayers lists configurations of operators/ridge, and projection on first-order sums.
+// regressionPlayers lists configurations of operators/ridge, and the projection update on first-order sums.
 var regressionPlayers = []player{
 	{plotted("none", "moments, no privacy", "none"), regressionOf(public, "", moments...)},
 	{plotted("blt", "moments, `blt` of the whole run", forLife+", (ε, δ)"), regressionOf(0, "", moments...)},
@@ -60,7 +60,8 @@ var (
 	}
 )
 
-// regressionOf returns the settings of an operator for the whole run, or with a memory. An ε of 0 means the column's.
+// regressionOf returns the settings of an operator for the whole run, or with decaying sums. An ε of 0 stands for the
+// column's ε.
 func regressionOf(epsilon float64, memory string, operator ...string) func(int, uint64) []string {
 	return func(column int, steps uint64) []string {
 		e := epsilon
@@ -77,7 +78,7 @@ func regressionOf(epsilon float64, memory string, operator ...string) func(int, 
 	}
 }
 
-// direction draws a unit vector. The deviation of the first coordinate is the given multiple of the others'.
+// direction draws a unit vector. The deviation of its first coordinate is `first` times the deviation of any other.
 func direction(rng *rand.Rand, first float64) []float64 {
 	v := make([]float64, weighed)
 	for i := range v {

@@ -70,7 +70,8 @@ func summary(values []float64) string {
 	return figure.Three(mean) + " ± " + figure.Three(deviation)
 }
 
-// slide draws the plot: means along the run in the two columns of Panels, or at the end of the run along two sweeps.
+// slide draws the plot: means along the run in the two columns of Panels, or means at the end of the run along two
+// sweeps.
 func (r report) slide() *figure.Slide {
 	left, right := r.chart(0), r.chart(1)
 	for i := range left.Lines {

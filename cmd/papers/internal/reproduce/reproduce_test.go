@@ -18,23 +18,23 @@ import (
 	"oriel/mechanisms/mechtest/tiertest"
 )
 
-// end is a cell of an experiment, by name, of which seeds play up to its own.
+// end is a cell of an experiment, by the experiment's name. Its value is the mean over the seeds up to the cell's seed.
 type end struct {
 	experiment string
 	cell       Cell
 }
 
-// ends holds what ended has played: tests ask for some cells twice.
+// ends caches the results of meanOf, because tests ask for some cells twice.
 var ends = map[end]float64{}
 
-// ended is the mean of two seeds at the end of a row, by name, of so many steps. In the short form the first seed plays
-// alone: what tests want of both, they want of it.
+// ended returns the mean of two seeds at the end of the row with this name, after this many steps. In the short form it
+// returns the result of the first seed, for which all claims of the tests hold, too.
 func ended(t *testing.T, e Experiment, name string, column int, steps uint64) (mean float64) {
 	t.Helper()
 	return meanOf(t, e, name, column, steps, tiertest.Runs(1, 2))
 }
 
-// meanOf is the mean of so many seeds.
+// meanOf returns the mean of this many seeds at the end of the row.
 func meanOf(t *testing.T, e Experiment, name string, column int, steps uint64, seeds int) (mean float64) {
 	t.Helper()
 	row := slices.IndexFunc(e.Rows, func(r Row) bool { return r.Name == name })
@@ -53,9 +53,8 @@ func meanOf(t *testing.T, e Experiment, name string, column int, steps uint64, s
 	return mean
 }
 
-// TestOrderOfTableOne checks the order of the rows of Table I wherever two rows differ by at least a tenth, on the
-// first 10 000 or 20 000 steps of both streams, at ε = 1 and 10. The long form has all rows at 100 000 steps
-// (results/table1.md).
+// TestOrderOfTableOne checks the order of those rows of Table I that differ by at least a tenth, on the first 10 000 or
+// 20 000 steps of both streams, at ε = 1 and 10. The long form has all rows at 100 000 steps (results/table1.md).
 func TestOrderOfTableOne(t *testing.T) {
 	steps := tiertest.Runs[uint64](10_000, 20_000)
 	for column := range tableOne.Columns {
@@ -73,9 +72,9 @@ func TestOrderOfTableOne(t *testing.T) {
 	}
 }
 
-// Without privacy Algorithm 1 is within the bound of follow-the-leader on strongly convex losses, GD + (G²/µ)·ln T with
-// G = L + µD, at every mark (Hazan, Agarwal and Kale, "Logarithmic Regret Algorithms for Online Convex Optimization",
-// Machine Learning 69, 2007, by the same argument).
+// TestRegretOfFTALIsWithinItsBound checks that, without privacy, Algorithm 1 is within the bound of follow-the-leader
+// on strongly convex losses at every mark. The bound is GD + (G²/µ)·ln T with G = L + µD, by the argument of Hazan,
+// Agarwal and Kale ("Logarithmic Regret Algorithms for Online Convex Optimization", Machine Learning 69, 2007).
 func TestRegretOfFTALIsWithinItsBound(t *testing.T) {
 	for i, task := range tasks {
 		set, _, err := task.Open(1)
@@ -115,8 +114,8 @@ func counted(runs *[]Cell, failAt int) Experiment {
 	}
 }
 
-// TestRunsGoOn checks that an ended run continues where it was, also after a torn line, and that its files equal those
-// of an uninterrupted run. Cells of another version or length are refused.
+// TestRunsGoOn checks that an interrupted run continues at its next cell, also after an incomplete last line, and that
+// its files equal those of an uninterrupted run. Cells of another version or length must be refused.
 func TestRunsGoOn(t *testing.T) {
 	files := func(folder string) (all string) {
 		for _, kind := range []string{"csv", "md", "svg"} {
@@ -208,7 +207,7 @@ func TestFilesParse(t *testing.T) {
 }
 
 // TestExperimentsAreWellFormed checks that names in files are unique, that no two cells have the same noise, and that
-// marks end with the last step.
+// the marks end with the last step.
 func TestExperimentsAreWellFormed(t *testing.T) {
 	for _, e := range All {
 		var names []string

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// kept are the means of a table in the folder of results, by the name of their row, in the order of columns.
+// kept returns the means in an experiment's table in the folder of results, by the name of the row, in the order of
+// columns.
 func kept(t *testing.T, e Experiment) map[string][]float64 {
 	t.Helper()
 	table, err := os.ReadFile(filepath.Join("results", e.Name+".md"))
@@ -38,9 +39,9 @@ func kept(t *testing.T, e Experiment) map[string][]float64 {
 	return all
 }
 
-// The long form of Table I: its rows are in the order of a floating-point prototype of each, wherever two of the
-// prototype's differ by a tenth or more, PFTAL loses 1.36 to 1.60 times what Γ does, and blt at most 80 at ε = 1 and
-// 9 at 10 on stream A.
+// TestLongTableOne checks the long form of Table I. Its rows must be in the order of a floating-point prototype, for
+// all rows in which the prototype's regrets differ by at least a tenth. PFTAL must lose 1.36 to 1.60 times as much as
+// Γ. On stream A, blt must lose at most 80 at ε = 1 and at most 9 at ε = 10.
 func TestLongTableOne(t *testing.T) {
 	prototype := []struct {
 		name   string
@@ -79,17 +80,18 @@ func TestLongTableOne(t *testing.T) {
 	}
 }
 
-// The long forms of plays: ucb loses at most 2 700 of a million plays at ε = 1, exp3 7 500, and neither less than any
-// ε-private bandit has to; noise of blt costs PrivateBandit a tenth at most, exact Gaussian noise doubles regret at
-// most, and printed noise is thirty times it.
+// TestLongPlays checks the long forms of bandits. At ε = 1, ucb must lose at most 2 700 of a million plays, and exp3 at
+// most 7 500; neither may lose less than the lower bound for every ε-private bandit. The noise of blt may increase
+// PrivateBandit's regret by at most a tenth, exact Gaussian noise may at most double it, and the printed noise must
+// make it thirty times as large.
 func TestLongPlays(t *testing.T) {
 	arms := kept(t, tenArms)
 	if !(arms["ucb"][0] <= 2700) || !(arms["exp3"][0] <= 7500) {
 		t.Errorf("ucb loses %g, exp3 %g", arms["ucb"][0], arms["exp3"][0])
 	}
 	for i, epsilon := range []float64{1, 0.1} {
-		// Shariff and Sheffet, "Differentially Private Contextual Linear Bandits" (NeurIPS 2018), Corollary 15, of rewards 0
-		// and 1: half of what it has for −1 and 1.
+		// Shariff and Sheffet, "Differentially Private Contextual Linear Bandits" (NeurIPS 2018), Corollary 15, for rewards 0
+		// and 1: half of the corollary's bound for −1 and 1.
 		least := 9 * math.Log(float64(tenArms.Steps)) / (400 * epsilon)
 		if arms["ucb"][i] < least || arms["exp3"][i] < least {
 			t.Errorf("ε = %g: ucb loses %g, exp3 %g, and any private bandit %g", epsilon, arms["ucb"][i], arms["exp3"][i], least)
@@ -124,8 +126,9 @@ func inOrder(t *testing.T, got map[string][]float64, orders []order) {
 	}
 }
 
-// TestLongContexts checks the long form of the contextual bandit. Noise costs, and blt's costs less than a tree's. Only
-// a memory follows arms that change, with privacy and without. At ε = 10 privacy costs little.
+// TestLongContexts checks the long form of the contextual bandit. Noise must increase regret, that of blt by less than
+// a tree's. If arms change, only decaying sums follow them, with privacy and without. At ε = 10 privacy must cost
+// little.
 func TestLongContexts(t *testing.T) {
 	got := kept(t, contexts)
 	inOrder(t, got, []order{
@@ -146,8 +149,8 @@ func TestLongContexts(t *testing.T) {
 	}
 }
 
-// What is proved that a private bandit loses, by hand: of two contexts 10⁵·½/(1 + e) and 10⁵·½/(1 + e¹⁰), of ten arms
-// with rewards 0 and 1 half of Corollary 15.
+// TestLeastLosses checks the lower bounds for private bandits against values computed by hand: for two contexts
+// 10⁵·½/(1 + e) and 10⁵·½/(1 + e¹⁰), for ten arms with rewards 0 and 1 half of Corollary 15.
 func TestLeastLosses(t *testing.T) {
 	for column, want := range []float64{13447.07, 2.269891, 0.2590408, 25.90408} {
 		if got := least(column, 100_000); math.Abs(got/want-1) > 1e-5 {
@@ -156,9 +159,9 @@ func TestLeastLosses(t *testing.T) {
 	}
 }
 
-// TestLongLimits checks the long form of limits. A bandit that sees no context loses half of the right arm's reward.
-// That is the proved bound at small ε and more than it at large ε. Under joint privacy the loss is smaller. Arms of
-// pure ε lose far more than the bound.
+// TestLongLimits checks the long form of limits. A bandit that sees no context loses half of the right arm's reward: at
+// small ε this is the proved bound, at large ε it is more. Under joint privacy the loss is smaller. Arms with pure ε
+// lose far more than the bound.
 func TestLongLimits(t *testing.T) {
 	got := kept(t, limits)
 	inOrder(t, got, []order{
@@ -172,8 +175,8 @@ func TestLongLimits(t *testing.T) {
 	})
 }
 
-// In the short form too a contextual bandit learns, at ε = 10 nearly as without noise: it loses far less than what arms
-// at random do, 0.2 a step or more.
+// TestContextsAreLearned checks, also in the short form, that a contextual bandit learns, at ε = 10 nearly as well as
+// without noise. It must lose far less than random arms, which lose at least 0.2 a step.
 func TestContextsAreLearned(t *testing.T) {
 	for row, most := range map[int]float64{0: 0.06, 2: 0.1} {
 		curve, err := playContexts(t.Context(), Cell{Row: row, Column: 1, Seed: 1, Steps: 3000})
@@ -186,9 +189,9 @@ func TestContextsAreLearned(t *testing.T) {
 	}
 }
 
-// TestLongSets checks the long form of sets. Each rule misses more than the previous one, and draws for each event miss
-// most. At the printed rate hardly anything is learned. Where the law changes, a memory gains more than its noise
-// costs.
+// TestLongSets checks the long form of sets. In the order of the list, each rule misses more than the rule before it,
+// and draws for each event miss most. At the rate that the paper prints, hardly anything is learned. If the
+// distribution of events changes, decaying sums gain more than their noise costs.
 func TestLongSets(t *testing.T) {
 	got := kept(t, sets)
 	inOrder(t, got, []order{
@@ -213,8 +216,8 @@ func TestLongSets(t *testing.T) {
 	}
 }
 
-// In the short form, too, a histogram finds sets that are nearly as good as without noise, in the same world whatever
-// the rule, and its file is gone afterwards.
+// TestSetsAreFound checks, also in the short form, that a histogram finds sets that are nearly as good as without
+// noise. All rules must play in the same world, and the rules' file must be deleted afterwards.
 func TestSetsAreFound(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	for row, most := range map[int]float64{0: 0.06, 1: 0.1} {
@@ -231,8 +234,9 @@ func TestSetsAreFound(t *testing.T) {
 	}
 }
 
-// TestLongRegression checks the long form of least squares. On a constant stream second moments win over first order,
-// and cost hardly anything at ε = 10. On a changing stream first order and a memory win over moments of the whole run.
+// TestLongRegression checks the long form of least squares. On a constant stream second moments are better than
+// first-order sums, and at ε = 10 their noise costs hardly anything. On a changing stream, first-order sums and
+// decaying sums are better than moments of the whole run.
 func TestLongRegression(t *testing.T) {
 	got := kept(t, regression)
 	inOrder(t, got, []order{
@@ -247,8 +251,8 @@ func TestLongRegression(t *testing.T) {
 	})
 }
 
-// TestRegressionIsLearned checks the short form: predictions have far smaller errors than zeros, whose squared error is
-// 0.08 on average.
+// TestRegressionIsLearned checks in the short form that predictions have far smaller errors than predictions of zero,
+// whose mean squared error is 0.08.
 func TestRegressionIsLearned(t *testing.T) {
 	for row, most := range map[int]float64{0: 0.005, 1: 0.02, 3: 0.04, 4: 0.03} {
 		curve, err := playRegression(t.Context(), Cell{Row: row, Column: 1, Seed: 1, Steps: 3000})

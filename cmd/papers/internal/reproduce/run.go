@@ -9,19 +9,19 @@ import (
 
 // Options configures a run of an experiment.
 type Options struct {
-	Folder  string // folder of the files
+	Folder  string // folder for the files
 	Short   bool   // short form: fewer steps, and two seeds
-	Seeds   int    // number of seeds; 0: the experiment's own
+	Seeds   int    // number of seeds; 0: the experiment's own number
 	Version string // version of the program; cells of another version are refused
 
-	// Progress, if not nil, is called with the number of finished cells and of all cells.
+	// Progress, if not nil, is called with the number of finished cells and the number of all cells.
 	Progress func(done, all int)
 }
 
 // shortSeeds is the number of seeds in the short form. Two seeds are enough to test the computation of means.
 const shortSeeds = 2
 
-// extent returns the number of steps and of seeds.
+// extent returns the number of steps of a run and the number of seeds.
 func (o Options) extent(e Experiment) (steps uint64, seeds int) {
 	steps, seeds = e.Steps, e.Seeds
 	if o.Short {
@@ -33,8 +33,8 @@ func (o Options) extent(e Experiment) (steps uint64, seeds int) {
 	return steps, seeds
 }
 
-// Run runs the cells that are not in the folder yet, and writes the table and the plot. Finished cells stay if it is
-// interrupted. It returns the table.
+// Run runs the cells that are not in the folder yet, writes the table and the plot, and returns the table. If it is
+// interrupted, the finished cells stay in the folder.
 func Run(ctx context.Context, e Experiment, o Options) (string, error) {
 	steps, seeds := o.extent(e)
 	f := folder{path: o.Folder, experiment: e, version: o.Version}

@@ -46,7 +46,7 @@ const (
 	setPick  = 3
 )
 
-// printedRate selects the rates that the source prints.
+// printedRate selects the rates that the paper prints.
 const printedRate = "ORIEL_RATE=printed"
 
 // sharesRule is the rule whose decisions are probabilities of sites.
@@ -55,7 +55,7 @@ const sharesRule = "shares"
 // setBudgets has the ε of each column of a stream.
 var setBudgets = []float64{1, 0.1}
 
-// setsPlayers lists the rules of operators/submodular. Rules for types also need a file of types.
+// setsPlayers lists the rules of operators/submodular. Rules for types also need a file with the types.
 var setsPlayers = []player{
 	{plotted("none", "no privacy", "none"), setsOf(public, "histogram", 100, "")},
 	{plotted("histogram", "`histogram`, `blt` of the whole run", forLife+", (ε, δ)"), setsOf(0, "histogram", 100, "")},
@@ -90,9 +90,10 @@ func setElements() string {
 	return "ORIEL_ELEMENTS=" + strings.Join(names, ",")
 }
 
-// halvingOf returns the settings of operators/sets that find a set by halving, in a stream that changes several times.
+// halvingOf returns the settings of operators/sets that find a set by successive halving, in a stream that changes
+// several times.
 func halvingOf(column int, steps uint64) []string {
-	const batch, whole = 25, 400 // events of a round; rounds that suffice to find a set
+	const batch, whole = 25, 400 // number of events of a round; number of rounds that suffice to find a set
 	epoch := uint64(0)
 	if column >= len(setBudgets) {
 		epoch = max(whole, steps/batch/5)
@@ -117,8 +118,8 @@ func explorersOf(more string) func(int, uint64) []string {
 	}
 }
 
-// setsOf returns the settings of submodular with a rule, for the whole run or with a memory. An ε of 0 means the
-// column's.
+// setsOf returns the settings of submodular with a rule, for the whole run or with decaying sums. An ε of 0 stands for
+// the column's ε.
 func setsOf(epsilon float64, rule string, every int, memory string, more ...string) func(int, uint64) []string {
 	return func(column int, steps uint64) []string {
 		e := epsilon
@@ -150,9 +151,9 @@ func setsOf(epsilon float64, rule string, every int, memory string, more ...stri
 // square is a world of sites and types of events at random points of the unit square.
 type square struct {
 	rng    *rand.Rand
-	values [setTypes][]float64 // value of a site for a type
-	shares []float64           // frequencies of types; their sum is 1
-	best   []float64           // greedy set for the frequencies
+	values [setTypes][]float64 // value of each site for each type
+	shares []float64           // frequencies of the types; their sum is 1
+	best   []float64           // set that the greedy algorithm finds for the frequencies
 	lost   float64
 }
 
@@ -198,17 +199,18 @@ func (w *square) turn() {
 	}
 }
 
-// value returns the value of a set for a type: that of its best site.
+// value returns the value of a set for a type: the value of the set's best site.
 func (w *square) value(of int, set []float64) (value float64) {
 	for _, a := range set {
-		if a >= 0 { // −1: no element
+		if a >= 0 { // −1 stands for no element
 			value = max(value, w.values[of][int(a)])
 		}
 	}
 	return value
 }
 
-// mean returns the mean value for a type of a random set that contains each site independently with its probability.
+// mean returns the mean value, for a type, of a random set that contains each site independently with the site's
+// probability.
 func (w *square) mean(of int, shares []float64) (value float64) {
 	order := make([]int, setSites)
 	for a := range order {
@@ -216,7 +218,7 @@ func (w *square) mean(of int, shares []float64) (value float64) {
 	}
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(w.values[of][b], w.values[of][a]) })
 	none := 1.0
-	for _, a := range order { // the best element in the set counts
+	for _, a := range order { // order has the best element first, whose value counts if the set contains it
 		value += none * shares[a] * w.values[of][a]
 		none *= 1 - shares[a]
 	}
@@ -247,14 +249,14 @@ func (w *square) file(folder string) (path string, err error) {
 	return path, os.WriteFile(path, []byte(b.String()), 0o600)
 }
 
-// seen is a square whose events give feedback on the set that was played.
+// seen is a square whose events return feedback on the set that was played.
 type seen struct {
 	*square
 	Cell
 	step uint64
 }
 
-// cost returns the value of the set to the next event.
+// cost returns the value of the played set for the next event.
 func (w *seen) cost(set []float64) float64 {
 	if w.turnsAt(w.step) {
 		w.turn()
@@ -291,7 +293,7 @@ func playSets(ctx context.Context, c Cell) ([]Point, error) {
 	if err != nil {
 		return nil, err
 	}
-	set, step, value := []float64{0, 1, 2}, uint64(0), w.value // set and value before the first decision
+	set, step, value := []float64{0, 1, 2}, uint64(0), w.value // set, and its mean value, before the first decision
 	if slices.Contains(list, "ORIEL_RULE="+sharesRule) {
 		set, value = make([]float64, setSites), w.mean
 		set[0], set[1], set[2] = 1, 1, 1

@@ -11,7 +11,7 @@ import (
 	"oriel/mechanisms/dp"
 )
 
-// tableOne is Table I of the window paper, "regret of private online convex optimisation": each of its rows, measured.
+// tableOne measures each row of Table I of the window paper, "regret of private online convex optimisation".
 var tableOne = Experiment{
 	Name:    "table1",
 	Title:   "Regret of private online convex optimisation",
@@ -37,8 +37,8 @@ var tasks = []online.Task{online.Targets(10), online.Squares}
 // budgets has the ε of each column of a stream.
 var budgets = []float64{1, 10}
 
-// public is the ε of rows without privacy. It is finite, so that the proved constants of the llo update have almost no
-// error bound, as Garber and Hazan's have none.
+// public is the ε of rows without privacy. It is finite, but so large that the proved constants of the llo update have
+// almost no error bound. Garber and Hazan's constants have none.
 const public = 1e9
 
 func tableOneColumns() []Column {
@@ -54,7 +54,7 @@ func tableOneColumns() []Column {
 	return all
 }
 
-// method is a row of Table I with the function that opens its learner.
+// method is a row of Table I with the function that opens the row's learner.
 type method struct {
 	Row
 	open func(o opening) (learner, error)
@@ -127,7 +127,7 @@ func tableOneRows() []Row {
 	return rows
 }
 
-// environ returns the settings of coco, without those of the task.
+// environ returns the settings of coco, except those of the task.
 func (o opening) environ(update, mechanism string, more ...string) []string {
 	list := append([]string{
 		"ORIEL_UPDATE=" + update, "ORIEL_MECHANISM=" + mechanism, "ORIEL_EPSILON=" + number(o.epsilon), "ORIEL_DELTA=1e-6",

@@ -8,7 +8,7 @@ import (
 	"oriel/operators/convex"
 )
 
-// Hindsight holds the sum of the losses so far: ½xᵀHx − ⟨b, x⟩ + c, H = Σvvᵀ + µtI, b = Σyv + µΣz, c = ½Σy² +
+// Hindsight holds the sum of the losses so far: ½xᵀHx − ⟨b, x⟩ + c, with H = Σvvᵀ + µtI, b = Σyv + µΣz and c = ½Σy² +
 // (µ/2)Σ|z|².
 type Hindsight struct {
 	convexity  float64
@@ -17,9 +17,9 @@ type Hindsight struct {
 	hessian *mat.SymDense
 	linear  []float64
 	rest    float64
-	paid    float64 // Σ f_t(x_t)
+	paid    float64 // Σ f_t(x_t): losses paid so far
 
-	best, next, slope []float64 // the best fixed point at the last call of Regret, and scratch
+	best, next, slope []float64 // best: the best fixed point at the last call of Regret; next and slope: scratch space
 }
 
 // NewHindsight returns a Hindsight without losses. Each loss must be convexity-strongly convex.
@@ -37,7 +37,7 @@ func NewHindsight(convexity float64, set convex.Set) (*Hindsight, error) {
 	return h, nil
 }
 
-// Pay adds f_t(x_t) to the paid losses, and f_t to their sum.
+// Pay adds f_t(x_t) to the paid losses, and f_t to the sum of the losses.
 func (h *Hindsight) Pay(x []float64, f baselines.Loss) {
 	h.paid += f.Value(x, h.convexity)
 	for i := range h.linear {
@@ -53,19 +53,19 @@ func (h *Hindsight) Pay(x []float64, f baselines.Loss) {
 	h.rest += f.Label * f.Label / 2
 }
 
-// Regret returns Σ f_t(x_t) minus the least Σ f_t(x) of any fixed point x of the set.
+// Regret returns Σ f_t(x_t) minus the smallest Σ f_t(x) over fixed points x of the set.
 func (h *Hindsight) Regret() float64 {
 	h.solve()
 	x := mat.NewVecDense(len(h.best), h.best)
 	return h.paid - (mat.Inner(x, h.hessian, x)/2 - floats.Dot(h.linear, h.best) + h.rest)
 }
 
-// mostRounds bounds the rounds of solve. It is never reached, because the least eigenvalue of H is about a tenth of its
-// trace.
+// mostRounds bounds the rounds of solve. It is never reached, because the smallest eigenvalue of H is about a tenth of
+// the trace.
 const mostRounds = 100_000
 
-// solve moves best to the minimiser over the set by projected gradient steps of 1/min(tr H, ‖H‖₁), until a step moves
-// it no more than rounding does. Trace and norm are at least the largest eigenvalue, so every step lowers the sum.
+// solve moves best to the minimiser over the set. It takes projected gradient steps of size 1/min(tr H, ‖H‖₁) until a
+// step is no longer than rounding. Trace and norm are at least the largest eigenvalue, so every step lowers the sum.
 func (h *Hindsight) solve() {
 	rate := 1 / min(mat.Trace(h.hessian), mat.Norm(h.hessian, 1))
 	slope := mat.NewVecDense(len(h.slope), h.slope)

@@ -9,8 +9,8 @@ import (
 	"oriel/cmd/papers/internal/baselines"
 )
 
-// TestHindsight checks that the best point is better than any other of the set, and that regret is the paid sum less
-// the sum of the best point.
+// TestHindsight checks that the best point has a smaller sum of losses than any other point of the set, and that regret
+// is the paid sum minus the sum of the best point.
 func TestHindsight(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	for _, task := range []Task{Targets(10), Squares} {

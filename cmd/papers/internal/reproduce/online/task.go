@@ -12,20 +12,21 @@ import (
 	"oriel/operators/convex"
 )
 
-// Task is a stream of losses: of least squares, ½(y − ⟨v, x⟩)² + (µ/2)|x|², or of targets, (µ/2)|x − z|², over a set.
+// Task is a stream of losses over a set: of least squares, ½(y − ⟨v, x⟩)² + (µ/2)|x|², or of targets, (µ/2)|x − z|².
 type Task struct {
 	Name      string
 	Set       convex.Spec
-	Convexity float64  // µ
+	Convexity float64  // µ: strong convexity of the losses
 	Clip      float64  // L: clip of the gradients of the data terms
-	Settings  []string // settings of coco without update and mechanism
+	Settings  []string // settings of coco, except update and mechanism
 
 	// law returns a function that draws losses. A loss is valid until the next draw.
 	law func(n int, rng *rand.Rand) func() baselines.Loss
 }
 
-// Targets is stream A: (1/2)|x − z_t|² over the simplex of n, z_t the middle between a point that is fixed and one
-// that is not, both uniform on the simplex. Gradients are √2 at most; the losses are 1-strongly convex by themselves.
+// Targets is stream A: ½|x − z_t|² over the simplex of n vertices, with z_t the middle between a fixed point and a
+// random one, both uniform on the simplex. Gradients have norm at most √2; the losses are 1-strongly convex without a
+// regulariser.
 func Targets(n int) Task {
 	return Task{
 		Name: "targets", Set: convex.Spec{Name: "simplex", Dimension: n, Radius: 1}, Convexity: 1, Clip: math.Sqrt2,
@@ -48,9 +49,10 @@ func Targets(n int) Task {
 	}
 }
 
-// Squares is stream B: ½(y_t − ⟨v_t, x⟩)² + 0.05|x − u|² over [0, 1]^10 with u its centre, written around the centre: x
-// is in [−½, ½]^10, and the label is y_t − ⟨v_t, u⟩. v_t is uniform on the sphere, y_t = ⟨v_t, x*⟩ + noise of deviation
-// 0.1, clamped to [−1, 1], with x* uniform in the cube. Gradients of the first term are clipped to 1.
+// Squares is stream B: ½(y_t − ⟨v_t, x⟩)² + 0.05|x − u|² over [0, 1]^10 with centre u. It is written relative to the
+// centre: x is in [−½, ½]^10, and the label is y_t − ⟨v_t, u⟩. v_t is uniform on the sphere, y_t is ⟨v_t, x*⟩ plus
+// noise of deviation 0.1, clamped to [−1, 1], and x* is uniform in the cube. Gradients of the first term are clipped to
+// 1.
 var Squares = Task{
 	Name: "squares", Set: convex.Spec{Name: "box", Dimension: 10, Radius: 0.5}, Convexity: 0.1, Clip: 1,
 	Settings: []string{
@@ -73,7 +75,7 @@ var Squares = Task{
 	},
 }
 
-// SquaresLabel bounds the absolute label of Squares: 1 + ½|v|₁.
+// SquaresLabel bounds the absolute value of labels in Squares: 1 + ½|v|₁.
 var SquaresLabel = 1 + math.Sqrt(10)/2
 
 // uniform draws a point uniformly from the simplex.
@@ -84,7 +86,7 @@ func uniform(dst []float64, rng *rand.Rand) {
 	floats.Scale(1/floats.Sum(dst), dst)
 }
 
-// Open returns the set, and a function that draws the losses of a seed.
+// Open returns the set, and a function that draws the losses for a seed.
 func (t Task) Open(seed int) (convex.Set, func() baselines.Loss, error) {
 	set, err := convex.Parse(t.Set)
 	if err != nil {
