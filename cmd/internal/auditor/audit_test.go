@@ -112,7 +112,7 @@ func TestAuditOfAllKindsOfSettings(t *testing.T) {
 		if _, decays := a.mechanism.Scope.Memory(); decays {
 			checks++ // the check of resets
 		}
-		runs := tiertest.Runs(40, 200)
+		runs := tiertest.Runs(12, 200)
 		r := audited(t, a, runs)
 		var table, document bytes.Buffer
 		if err := errors.Join(r.Verdict(), r.Print(&table), r.PrintJSON(&document)); err != nil {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/operators"
 )
 
@@ -236,11 +237,23 @@ func TestAuditOfContributionsOutOfReach(t *testing.T) {
 	frequent := slices.DeleteFunc(slices.Clone(asConfigured["served"]), func(line string) bool {
 		return strings.HasPrefix(line, "ORIEL_EMIT")
 	})
-	arms := []string{"ORIEL_OPERATOR=arms", "ORIEL_ARMS=a,b", "ORIEL_MECHANISM=once-gaussian", "ORIEL_WINDOW=lifetime"}
-	for want, lines := range map[string][]string{
-		"attacks: an event adds nothing before step 16385":  append([]string{"ORIEL_DELAY=16384"}, arms...),
+	outOfReach := map[string][]string{
 		"attack at step 2: no event of these settings adds": append([]string{"ORIEL_WAIT=1"}, frequent...),
-	} {
+		"attacks: an event adds nothing before step 21": {
+			"ORIEL_OPERATOR=bandit", "ORIEL_SET=box", "ORIEL_RADIUS=1", "ORIEL_DIMENSION=2", "ORIEL_SMOOTHING=0.2",
+			"ORIEL_RATE=0.1", "ORIEL_MECHANISM=blt", "ORIEL_WINDOW=horizon", "ORIEL_HORIZON=20", "ORIEL_DELAY=20",
+		},
+	}
+	late := []string{
+		"ORIEL_OPERATOR=arms", "ORIEL_ARMS=a,b", "ORIEL_MECHANISM=once-gaussian", "ORIEL_WINDOW=lifetime",
+		"ORIEL_DELAY=16384",
+	}
+	if tiertest.Runs(false, true) {
+		outOfReach["attacks: an event adds nothing before step 16385"] = late
+	} else if at := subjectOf(t, late...).positions(Options{}); at != nil {
+		t.Errorf("attacks at the steps %d, beyond a run", at)
+	}
+	for want, lines := range outOfReach {
 		a := subjectOf(t, lines...)
 		a.repeated = 2
 		r := audited(t, a, leastRuns)

@@ -18,6 +18,7 @@ import (
 	"oriel/cmd/internal/service"
 	"oriel/cmd/internal/settings"
 	"oriel/mechanisms/mechtest/tiertest"
+	"oriel/mechanisms/protection"
 	"oriel/pipeline/kafka/fetch"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/notice"
@@ -48,8 +49,9 @@ func TestDecisionsDependOnlyOnTheInput(t *testing.T) {
 // the next subject another one.
 func (s subject) goesEachWay(t *testing.T, row int) {
 	opened := filepath.Join(t.TempDir(), "opened")
+	model := seated(func(*streams.Model, protection.Guarantee) {})
 	synctest.Test(t, func(t *testing.T) {
-		d := onDeployment(t, simtest.NewIn(t, opened), s.env, settings.Settings.Model)
+		d := onDeployment(t, simtest.NewIn(t, opened), s.env, model)
 		d.create(courseParts)
 		a := d.start("a", simtest.NewDisk(), service.Run)
 		time.Sleep(2 * time.Second)
@@ -57,7 +59,7 @@ func (s subject) goesEachWay(t *testing.T, row int) {
 			t.Fatal(err)
 		}
 	})
-	want := course{batch: courseEvents}.run(t, s, opened)
+	want := course{batch: courseEvents}.run(t, s, opened, model)
 	if decided := courseParts * s.decisions(t, courseEvents); len(want) != decided {
 		t.Fatalf("%d decisions, want %d", len(want), decided)
 	}
@@ -82,7 +84,7 @@ func (s subject) goesEachWay(t *testing.T, row int) {
 		}
 		c := courses[name]
 		t.Run(name, func(t *testing.T) {
-			if text := simtest.Difference(want, c.run(t, s, opened)); text != "" {
+			if text := simtest.Difference(want, c.run(t, s, opened, model)); text != "" {
 				t.Error(text)
 			}
 		})
@@ -115,7 +117,9 @@ func stamped(events []records.Record) []records.Record {
 }
 
 // run follows the course on a copy of a deployment, and returns the committed decisions.
-func (c course) run(t *testing.T, s subject, opened string) (decisions []string) {
+func (c course) run(
+	t *testing.T, s subject, opened string, model func(settings.Settings) (streams.Model, error),
+) (decisions []string) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "broker")
 	if err := os.CopyFS(dir, os.DirFS(opened)); err != nil {
@@ -127,7 +131,7 @@ func (c course) run(t *testing.T, s subject, opened string) (decisions []string)
 		env["ORIEL_COMMIT_INTERVAL"] = c.interval
 	}
 	synctest.Test(t, func(t *testing.T) {
-		d := onDeployment(t, simtest.NewIn(t, dir), env, settings.Settings.Model)
+		d := onDeployment(t, simtest.NewIn(t, dir), env, model)
 		first := d.start("a", simtest.NewDisk(), service.Run)
 		if c.kill != "" {
 			first.KillAt(c.kill, c.at)

@@ -62,7 +62,7 @@ func peakMemory(t *testing.T, pid int) int {
 func TestMemoryIsBoundedWhateverArrives(t *testing.T) {
 	t.Parallel()
 	const backlog, most = 40_000, 256_000_000
-	partitions := tiertest.Runs(2, 4)
+	partitions := tiertest.Runs(1, 4)
 	f := newFixture(t, partitions,
 		map[string]string{"ORIEL_DIMENSION": "32", "ORIEL_WINDOW": "1024", "ORIEL_COMMIT_INTERVAL": "1s"})
 	f.Must("topics")

@@ -11,7 +11,7 @@ import (
 
 // waiting is the number of parallel tests that may wait for each test that computes. It is large because most tests
 // have a broker and processes of their own, for which they wait.
-const waiting = 8 / repotest.Fewer
+const waiting = 12 / repotest.Fewer
 
 // doubtFor is the time of three looks at a topic, after which the service believes that records or topics are lost. It
 // can be short, because an embedded broker never loses acknowledged records.
