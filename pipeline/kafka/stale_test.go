@@ -23,20 +23,7 @@ import (
 // has changed: it has one record of each of two leader epochs. It must be called in a bubble of testing/synctest.
 func scripted(t *testing.T) (context.Context, *kfake.Cluster, *kafka.Client) {
 	t.Helper()
-	var network simtest.Network
-	t.Cleanup(func() { time.Sleep(simtest.Settled) })
-	cluster, err := kfake.NewCluster(
-		kfake.NumBrokers(3), kfake.SeedTopics(1, "t"), kfake.ListenFn(network.Listen),
-	)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(cluster.Close)
-	c, err := kafka.New(kafka.Config{Brokers: cluster.ListenAddrs(), Dial: network.Dial})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = c.Close() })
+	cluster, c := simtest.Cluster(t, kfake.NumBrokers(3), kfake.SeedTopics(1, "t"))
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
 	for _, node := range []int32{1, 2} {

@@ -28,24 +28,10 @@ type ended struct {
 	ends    *topics.StableEnds
 }
 
-// newEnded must be called in a bubble of testing/synctest, whose clock advances at once while a client waits for a new
-// leader.
+// newEnded must be called in a bubble of testing/synctest, whose clock jumps while a client waits for a new leader.
 func newEnded(t *testing.T) *ended {
 	t.Helper()
-	var network simtest.Network
-	t.Cleanup(func() { time.Sleep(simtest.Settled) })
-	cluster, err := kfake.NewCluster(
-		kfake.NumBrokers(3), kfake.SeedTopics(6, "t"), kfake.ListenFn(network.Listen),
-	)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(cluster.Close)
-	c, err := kafka.New(kafka.Config{Brokers: cluster.ListenAddrs(), Dial: network.Dial})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = c.Close() })
+	cluster, c := simtest.Cluster(t, kfake.NumBrokers(3), kfake.SeedTopics(6, "t"))
 	e := &ended{T: t, cluster: cluster, client: c}
 	for p := range int32(6) {
 		e.move(p, p%3)

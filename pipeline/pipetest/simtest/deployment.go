@@ -20,7 +20,7 @@ import (
 // fail as a test specifies.
 type Deployment struct {
 	t       testing.TB
-	network Network
+	network network
 	broker  *embedded.Broker
 	began   time.Time
 
@@ -77,9 +77,9 @@ func NewWith(t testing.TB, o Options) *Deployment {
 	return d
 }
 
-// Settled is longer than any sleep that may still be in progress when a deployment has closed. The bubble's clock stops
+// settled is longer than any sleep that may still be in progress when a deployment has closed. The bubble's clock stops
 // when the test's own goroutine ends, so a goroutine that still slept would never end.
-const Settled = 2 * time.Minute
+const settled = 2 * time.Minute
 
 // close ends every goroutine, because a bubble waits for all of its goroutines.
 func (d *Deployment) close() {
@@ -91,7 +91,7 @@ func (d *Deployment) close() {
 		}
 	}
 	d.broker.Close()
-	time.Sleep(Settled)
+	time.Sleep(settled)
 }
 
 // Addr returns the address of the broker, or of the first of several.

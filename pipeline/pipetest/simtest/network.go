@@ -8,9 +8,9 @@ import (
 	"sync"
 )
 
-// Network connects listeners and callers by pipes, so that a test uses no socket and no real time. Its addresses are
+// network connects listeners and callers by pipes, so that a test uses no socket and no real time. Its addresses are
 // loopback addresses, assigned in order.
-type Network struct {
+type network struct {
 	mu        sync.Mutex
 	listeners map[string]*listener
 }
@@ -19,7 +19,7 @@ type Network struct {
 const firstPort = 9001
 
 // Listen is like net.Listen, but ignores the requested port.
-func (n *Network) Listen(string, string) (net.Listener, error) {
+func (n *network) Listen(string, string) (net.Listener, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	addr := fmt.Sprintf("127.0.0.1:%d", firstPort+len(n.listeners))
@@ -34,7 +34,7 @@ func (n *Network) Listen(string, string) (net.Listener, error) {
 var errRefused = errors.New("connection refused")
 
 // Dial connects to a listener, as net.Dialer.DialContext does.
-func (n *Network) Dial(ctx context.Context, _, address string) (net.Conn, error) {
+func (n *network) Dial(ctx context.Context, _, address string) (net.Conn, error) {
 	n.mu.Lock()
 	l := n.listeners[address]
 	n.mu.Unlock()
