@@ -61,16 +61,25 @@ func exponential(x *big.Float) *big.Float {
 	k := math.Round(quotient)
 	r := newFloat().Sub(x, newFloat().Mul(exact(k), ln2))
 	r.SetMantExp(r, -halvings)
-	sum, term, product, whole := exact(1), exact(1), newFloat(), newFloat()
-	for i := 1; i <= 24; i++ { // |r| < 2⁻⁶, so the first omitted term, 25, is below 2⁻¹⁵⁰/25! < 2⁻²³³
-		product.Mul(term, r)
-		term.Quo(product, whole.SetFloat64(float64(i)))
-		sum.Add(sum, term)
-	}
+	// |r| < 2⁻⁶, so the first omitted term, 25, is below 2⁻¹⁵⁰/25! < 2⁻²³³.
+	sum := nested(r, 24, func(k int) float64 { return float64(k) })
 	for range halvings {
 		sum.Mul(sum, sum)
 	}
 	return sum.SetMantExp(sum, int(k))
+}
+
+// nested returns 1 + y/d(1)·(1 + y/d(2)·(1 + … + y/d(n))) for small whole d. It divides once, at the end, because a
+// quotient takes as long as several products.
+func nested(y *big.Float, n int, d func(k int) float64) *big.Float {
+	above, below, next, product, divisor := exact(1), exact(1), newFloat(), newFloat(), newFloat()
+	for k := n; k >= 1; k-- { // above/below becomes 1 + y·above/(d·below)
+		next.Mul(below, divisor.SetFloat64(d(k)))
+		product.Mul(above, y)
+		above.Add(product, next)
+		below, next = next, below
+	}
+	return next.Quo(above, below)
 }
 
 // mills returns the Mills ratio R(x) = Φ(−x)/φ(x) for x ≥ 0.
@@ -84,22 +93,28 @@ func mills(x *big.Float) *big.Float {
 		approximate, _ := x.Float64()
 		return fraction(x, 30+int(5000/(approximate*approximate)))
 	}
-	square := newFloat().Mul(x, x)
-	sum, term, product, odd := newFloat(), newFloat().Set(x), newFloat(), newFloat()
-	for k := 1; term.Sign() != 0 && term.MantExp(nil) > -precision; k++ {
-		sum.Add(sum, term)
-		product.Mul(term, square)
-		term.Quo(product, odd.SetFloat64(float64(2*k+1)))
+	odd := func(k int) float64 { return float64(2*k + 1) }
+	approximate, _ := x.Float64()
+	terms := 0
+	for term := approximate; term > math.Ldexp(1, -precision); terms++ {
+		term *= approximate * approximate / odd(terms+1)
 	}
+	sum := nested(newFloat().Mul(x, x), terms, odd)
+	sum.Mul(sum, x)
 	r := newFloat().Mul(exact(2), density(x))
 	r.Quo(exact(1), r)
 	return r.Sub(r, sum)
 }
 
+// fraction returns 1/(x + 1/(x + 2/(x + … + terms/x))). A step with r = above/below gives x + k/r = (x·above +
+// k·below)/above.
 func fraction(x *big.Float, terms int) *big.Float {
-	r, quotient, whole := newFloat().Set(x), newFloat(), newFloat()
+	above, below, next, product, whole := newFloat().Set(x), exact(1), newFloat(), newFloat(), newFloat()
 	for k := terms; k >= 1; k-- {
-		r.Add(quotient.Quo(whole.SetFloat64(float64(k)), r), x)
+		product.Mul(x, above)
+		next.Mul(below, whole.SetFloat64(float64(k)))
+		below.Add(product, next)
+		above, below = below, above
 	}
-	return r.Quo(exact(1), r)
+	return below.Quo(below, above)
 }

@@ -29,8 +29,9 @@ func (l *leaky) Add(dst []operators.Decision, r operators.Record) []operators.De
 	return dst
 }
 
-// refutes checks that an audit of few runs refutes the check or test with this name. A check plays its own number of
-// runs, which is small in the short form if the fault is in the noise. Only faults of the noise need the audit's runs.
+// refutes checks that an audit of few runs refutes the check or test with this name. Few runs are enough for faults
+// outside the noise, because an exact check plays its own number of runs. That number is small in the short form if the
+// fault is in the noise.
 func refutes(t *testing.T, what string, a *Subject, name string, want error) {
 	t.Helper()
 	runs := 60

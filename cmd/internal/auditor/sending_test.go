@@ -232,7 +232,8 @@ func TestDecisionsAreInReach(t *testing.T) {
 }
 
 // TestAuditOfContributionsOutOfReach checks that the audit reports contributions that come too late for any run, and
-// that the checks that need no contributions still run.
+// that the checks that need no contributions still run. The audited stream ends before the first contribution. In the
+// long form another one has it beyond the longest run.
 func TestAuditOfContributionsOutOfReach(t *testing.T) {
 	frequent := slices.DeleteFunc(slices.Clone(asConfigured["served"]), func(line string) bool {
 		return strings.HasPrefix(line, "ORIEL_EMIT")
