@@ -249,7 +249,7 @@ func (s *Stream) Restore(state []byte) error {
 		s.released[i] = math.Float64frombits(binary.LittleEndian.Uint64(released[8*i:]))
 	}
 	if s.totals() != nil {
-		s.draws.drawn, s.draws.drawTimes = s.config.Draws.K, drawTimes // the last step's draws are made
+		s.draws.drawn, s.draws.drawTimes = s.config.Draws.K, drawTimes // all k draws after the last step are made
 	}
 	return nil
 }

@@ -40,7 +40,7 @@ func TestAStandbyTakesOverAddedPartitions(t *testing.T) {
 		for owner.Alive() {
 			time.Sleep(time.Millisecond)
 		}
-		w.check(torn.Commit(t.Context(), []pipetest.Part{pipetest.Offset}, pipetest.Whatever)) // in its session
+		w.check(torn.Commit(t.Context(), []pipetest.Part{pipetest.Offset}, pipetest.Whatever)) // before the dead owner's session ends
 		time.Sleep(20 * time.Second)
 		if !standby.Alive() {
 			t.Error("the process that stood by has ended")
