@@ -98,7 +98,7 @@ func (d Deployment) NextExperiment(ctx context.Context, of Experimenter, step ui
 	return given, nil
 }
 
-// nextExperiment adds one experiment to partition p, which had had experiments.
+// nextExperiment adds one experiment to the stream of partition p. had is the number of its experiments before.
 func (d Deployment) nextExperiment(ctx context.Context, of Experimenter, step uint64, p int32, had int) (Turn, error) {
 	producer, view, keys, err := d.fenced(ctx, p)
 	if err != nil {

@@ -75,9 +75,9 @@ func TestOnlyWhatCannotBeReadIsUnreadable(t *testing.T) {
 	}
 }
 
-// TestWhatCannotBeReadKeepsItsTimestamp checks that the timestamp of a record is read even if its key, value and
+// TestUnreadableRecordsKeepTheirTimestamps checks that the timestamp of a record is read even if its key, value and
 // headers cannot be, because the timestamp is public.
-func TestWhatCannotBeReadKeepsItsTimestamp(t *testing.T) {
+func TestUnreadableRecordsKeepTheirTimestamps(t *testing.T) {
 	record := func(late int64, delta int, rest ...byte) []byte {
 		b := wire.AppendVarint(wire.AppendVarint([]byte{0}, late), int64(delta))
 		b = append(b, rest...)
