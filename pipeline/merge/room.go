@@ -55,7 +55,7 @@ func (r *Reader) yielded(l *lane) {
 	}
 }
 
-// waited lets other lanes run again after the lane that had to wait for memory while no other lane ran.
+// waited lets the other lanes run again if l is the lane that waited for memory while no other lane ran.
 func (r *Reader) waited(l *lane) {
 	if r.patient != l {
 		return

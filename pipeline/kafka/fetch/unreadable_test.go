@@ -152,7 +152,7 @@ func TestHostileBatchesCostBoundedMemory(t *testing.T) {
 			t.Errorf("%s: %d unreadable, want %d", name, unreadable, c.unreadable)
 		}
 	}
-	// The record has as many headers as allowed, 500 times 1 024. Decoded, they would take 20 MiB.
+	// Each of 500 records has as many headers as allowed, 1 024. Decoded together, they would take 20 MiB.
 	var body []byte
 	for delta := range 500 {
 		body = append(body, recordstest.Record(delta, records.MaxHeaders, records.MaxHeaders)...)
