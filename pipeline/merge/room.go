@@ -83,7 +83,7 @@ func (r *Reader) resume(l *lane) {
 	r.run(l)
 }
 
-// unpark runs the first, in the order, of the lanes that wait for memory, if there is memory for an answer.
+// unpark runs one lane that waits for memory, the first in the order, if there is memory for an answer.
 func (r *Reader) unpark() {
 	if r.parked == 0 {
 		return
