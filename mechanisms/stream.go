@@ -249,7 +249,7 @@ func (s *Stream) Restore(state []byte) error {
 		s.released[i] = math.Float64frombits(binary.LittleEndian.Uint64(released[8*i:]))
 	}
 	if s.totals() != nil {
-		s.draws.drawn, s.draws.drawTimes = s.config.Draws.K, drawTimes // the last step's draws are made
+		s.draws.drawn, s.draws.drawTimes = s.config.Draws.K, drawTimes // all k draws after the last step are made
 	}
 	return nil
 }
@@ -269,8 +269,8 @@ func (s *Stream) checkSteps(sums []byte, place uint32) error {
 	return nil
 }
 
-// checkNumbers checks that as many contributions can add up to the open batch and to the totals, and that the last
-// release is finite.
+// checkNumbers checks that place contributions can add up to the open batch, and those of steps to the totals, and that
+// the last release is finite.
 func (s *Stream) checkNumbers(partial, released []byte, place uint32, steps uint64) error {
 	for k := range s.components {
 		x := &s.components[k]

@@ -199,8 +199,8 @@ func TestTransactionsEndByPublicNumbers(t *testing.T) {
 	}
 }
 
-// TestStopIsLookedForByCount checks that a computer looks for a stop after a fixed number of records of a Batch.
-func TestStopIsLookedForByCount(t *testing.T) {
+// TestStopIsCheckedByCount checks that a computer looks for a stop after a fixed number of records of a Batch.
+func TestStopIsCheckedByCount(t *testing.T) {
 	for says, say := range sayings() {
 		f := feed{
 			lengths: [][]int{make([]int, 2048)}, input: 700 * records.RecordOverhead, memory: 1 << 30,

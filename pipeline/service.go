@@ -86,7 +86,7 @@ func (s *Service) Run(ctx context.Context) error {
 		return fmt.Errorf("pipeline: join group: %w", err)
 	}
 	err = s.serve(ctx, group)
-	unheard := group.Close() // after a failure the other members only wait for a session timeout
+	unheard := group.Close() // if it fails, the other members wait for a session timeout
 	if err == nil {
 		s.listener.Ended(notice.Ending{Committed: !s.unfinished.Load(), Left: unheard == nil})
 	}

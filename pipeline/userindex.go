@@ -245,7 +245,7 @@ func (s *Service) firstLook(ctx context.Context, p int32, bounds topics.Bounds) 
 	return r, err
 }
 
-// watchUsers compares the users of other processes' partitions during work.
+// watchUsers compares the users of this process's partitions with those of the other partitions until ctx ends.
 func (s *Service) watchUsers(ctx context.Context, own []int32, end func(error)) {
 	if !s.comparesUsers() {
 		return

@@ -71,9 +71,9 @@ func TestDrawnSecretsDiffer(t *testing.T) {
 	}
 }
 
-// TestEachByteIsDrawn checks that each byte of a nonce and of a secret is random: a byte equal in 16 pairs has
+// TestEachByteIsRandom checks that each byte of a nonce and of a secret is random: a byte equal in 16 pairs has
 // probability below 2^−120.
-func TestEachByteIsDrawn(t *testing.T) {
+func TestEachByteIsRandom(t *testing.T) {
 	nonces, secrets := [len(nonce{})]byte{}, [len(Secret{})]byte{}
 	for range 16 {
 		n, s, other, another := newNonce(), NewSecret(), newNonce(), NewSecret()

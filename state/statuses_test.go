@@ -150,9 +150,9 @@ func forgeRow(t *testing.T, row StatusRow) []byte {
 	return s.close(b, 0, testNonce(), row.Statuses)
 }
 
-// TestCutCoversAll checks that the parts of a cut row can be sealed, that together they equal the row, offset by
+// TestCutPartsCoverTheRow checks that the parts of a cut row can be sealed, that together they equal the row, offset by
 // offset, and that there are no more of them than needed.
-func TestCutCoversAll(t *testing.T) {
+func TestCutPartsCoverTheRow(t *testing.T) {
 	ones := func(n int) (all []Stretch) {
 		for i := range n {
 			all = append(all, Stretch{int32(i % 3), int64(i), int64(i + 1)})

@@ -141,9 +141,9 @@ func TestUntrustedBrokerEndsTheCommand(t *testing.T) {
 	}
 }
 
-// TestPasswordFileOfAllIsRefused checks that a password file that other users may read is refused, as a master key file
-// is.
-func TestPasswordFileOfAllIsRefused(t *testing.T) {
+// TestSharedPasswordFileIsRefused checks that a password file that other users may read is refused, as a master key
+// file is.
+func TestSharedPasswordFileIsRefused(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "password")
 	if err := os.WriteFile(file, []byte("secret\n"), 0o644); err != nil {
 		t.Fatal(err)

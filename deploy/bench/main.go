@@ -125,7 +125,7 @@ func bench(ctx context.Context, o options) error {
 	}
 	for n := range o.runs {
 		for i := range contenders {
-			c := contenders[(i+n)%len(contenders)] // contenders go first in turn, because a broker warms up
+			c := contenders[(i+n)%len(contenders)] // contenders take turns at going first, because a broker warms up
 			s := &service{
 				binary: c.binary, name: fmt.Sprintf("%s-%d-%s", name, n, c.name), input: c.input, brokers: o.brokers,
 				key: key, dir: filepath.Join(dir, fmt.Sprint(n, c.name)), set: c.set,

@@ -31,7 +31,7 @@ const (
 	peerFactor = 500
 	stepLimit  = 250
 	flatLimit  = 1.1
-	lifeLimit  = 1.3 // a step that protects for life may take this multiple of a step with a window
+	lifeLimit  = 1.3 // a step under a lifetime guarantee may take this multiple of the time of a step with a window
 )
 
 func main() {

@@ -71,7 +71,7 @@ func TestAProcessThatEndsByItselfIsReportedAndRestarted(t *testing.T) {
 	v.wants(t, "exit status 3")
 }
 
-func TestABadEndIsReported(t *testing.T) {
+func TestEndWithAnErrorIsReported(t *testing.T) {
 	for script, want := range map[string][]string{
 		`trap 'exit 0' TERM; echo up; while :; do sleep 0.01; done`: nil,
 		`trap 'exit 1' TERM; echo up; while :; do sleep 0.01; done`: {"exit status 1"},

@@ -49,7 +49,7 @@ type proxy struct {
 // link is one connection through the proxy.
 type link struct {
 	client, server net.Conn
-	second         bool // this is a second connection, which half affects
+	second         bool // affected by a disturbance with half set
 	closed         chan struct{}
 	once           sync.Once
 

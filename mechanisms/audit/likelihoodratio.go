@@ -21,7 +21,7 @@ type likelihoodRatio struct {
 }
 
 func (l *Law) likelihoodRatio() likelihoodRatio {
-	// So many draws take at most about a second in any dimension.
+	// This many draws take at most about a second in any dimension.
 	o := likelihoodRatio{losses: l.draws(min(1<<14, max(1<<10, 1<<22/len(l.direction))))}
 	slices.Sort(o.losses)
 	slices.Reverse(o.losses)

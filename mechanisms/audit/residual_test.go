@@ -97,7 +97,7 @@ func kept(change func(dst []int64, before [][]int64)) fault {
 
 // unlikePlan lists faults that an attack with a canary in one direction would not find, or only with many more runs.
 var unlikePlan = []struct {
-	what, name string // description of the fault, and name of a test that finds it
+	what, name string // description of the fault, and name of the test that finds it
 	fault      fault
 }{
 	{"noise a tenth too small", "scale", bend(each(func(x float64) float64 { return 0.9 * x }))},

@@ -20,8 +20,8 @@ func Depth(window uint64) int {
 	return bits.Len64(window)
 }
 
-// Active returns the number of nodes in the release of a step, counted from 1 (PROOF.md, F1 and F2). The release's
-// noise has as many times the variance of a node's noise.
+// Active returns the number of nodes in the release of a step, counted from 1 (PROOF.md, F1 and F2). The variance of
+// the release's noise is this number times the variance of a node's noise.
 func Active(window, step uint64) int {
 	p := (step-1)%window + 1
 	if step <= window {

@@ -264,7 +264,7 @@ func TestLengthsOfManyDirections(t *testing.T) {
 // constants the bound is (9/2 + 1/√n + 1/n)·√n·LD/T^¼ an action.
 func TestRegretWithoutNoise(t *testing.T) {
 	most := tiertest.Runs(40_000, 100_000)
-	falls := math.Pow(0.6, math.Log10(float64(most)/10_000)) // the regret must fall to 0.6 for each factor of ten
+	falls := math.Pow(0.6, math.Log10(float64(most)/10_000)) // ten times as many actions must lower the regret to 60 %
 	for _, n := range []int{2, 4, 8} {
 		last := math.Inf(1)
 		for _, total := range []int{10_000, most} {

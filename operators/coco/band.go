@@ -19,7 +19,7 @@ import (
 // bounded, increasing function of a mean z̄ of z over steps, because releases change more from one step to the next, by
 // their noise, than over many steps.
 //
-// The anchor follows the level of z, within A of z_1. Without this, as many misses as it takes to move z from z_1 would
+// The anchor follows the level of z, within A of z_1. Without this, the misses that move z from z_1 would
 // be missing, or in excess, for ever:
 //
 //	a_{t+1} = a_t + ρ·min(1, η·B)·η·(M̃_t − t·B·s).

@@ -71,8 +71,8 @@ func TestBandShown(t *testing.T) {
 	}
 }
 
-// TestMeansOfABandFollow checks that the mean z̄ follows z, and that the public end never belongs to a value more than
-// nearest away from z.
+// TestMeansOfABandFollow checks that the mean z̄ follows z, and that a public end is computed from a value at most
+// nearest away from z, unless the ends would cross.
 func TestMeansOfABandFollow(t *testing.T) {
 	c, m := banded(t, 64, 1)
 	machine := newMachine(t, c, m, mechtest.Planted(t, m, mechtest.Plan(t, m), mechtest.Zero{}))

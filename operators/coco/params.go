@@ -34,7 +34,8 @@ type Params struct {
 
 	Band Columns // columns that count misses of a band; zero: there is no band, as in all plans before version 6
 
-	// Anchored says that the anchors of a band's ends move. In plans of version 6 they stay at the first ends.
+	// Anchored says that the anchors of a band's ends move, as in all plans from version 7 on. In plans of version 6 they
+	// stay at the first ends.
 	Anchored bool
 }
 
@@ -60,7 +61,7 @@ const (
 	meansVersion = 5 // adds a byte with fullTangentBit; searched steps follow means
 	meansLen     = contributionsLen + 1
 
-	bandVersion = 6 // the byte also has meansBit; adds the band's columns and their share
+	bandVersion = 6 // as version 5, with meansBit in the byte; adds the band's columns and their share
 	bandLen     = meansLen + 1 + 4
 
 	anchoredVersion = 7 // as version 6, and anchors move

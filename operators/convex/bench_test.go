@@ -48,7 +48,7 @@ func BenchmarkLinear(b *testing.B) {
 	for _, name := range []string{"trees", "ranking", "subsets", "spectrahedron", "trace-norm"} {
 		for _, n := range []int{16, 144, 1024} {
 			if n > 144 && (name == "spectrahedron" || name == "trace-norm") {
-				continue // milliseconds
+				continue // one minimisation takes milliseconds
 			}
 			s := mustParse(b, name, n, 1)
 			b.Run(fmt.Sprintf("set=%s/d=%d", name, s.Dimension()), func(b *testing.B) {

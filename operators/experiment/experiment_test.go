@@ -274,8 +274,9 @@ func TestALookDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// TestEvidenceIsLessRounding checks that e-values use the estimate closest to zero that the bound on rounding allows.
-func TestEvidenceIsLessRounding(t *testing.T) {
+// TestEvidenceSubtractsRounding checks that e-values use the estimate closest to zero that the bound on rounding
+// allows.
+func TestEvidenceSubtractsRounding(t *testing.T) {
 	for _, c := range []struct{ estimate, want float64 }{{0.3, 0.25}, {-0.3, -0.25}, {0.04, 0}, {-0.04, 0}} {
 		f := found{reading{sum: 8 * c.estimate / 2, information: 8, mixing: 1}, 2, 0.05}
 		if got := f.evidence(); math.Abs(got.sum-8*c.want/2) > 1e-12 || got.information != 8 {

@@ -42,10 +42,10 @@ func (x *source) adversary(ahead, steps int) {
 	}
 }
 
-// TestAStartThatWasChosenByTheNoise checks the error rate of an experiment that is appended to a running stream. Its
+// TestAStartChosenByTheNoise checks the error rate of an experiment that is appended to a running stream. Its
 // first step is chosen by an adversary who knows all draws of noise so far, operators.Announced events before it. With
 // steps of 10 000 events it must be 20 steps before.
-func TestAStartThatWasChosenByTheNoise(t *testing.T) {
+func TestAStartChosenByTheNoise(t *testing.T) {
 	chosen := []struct{ rate, batch, draws float64 }{{0.1, 100, 1}, {0.5, 100, 1}, {0.02, 100, 1}, {0.02, 1e4, 100}}
 	runs, looks := tiertest.Runs(30, 2000), tiertest.Runs(100, 1000)
 	for _, c := range tiertest.Runs(chosen[:1], chosen) {

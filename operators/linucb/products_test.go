@@ -39,10 +39,10 @@ func armsFile(t *testing.T, text string) (line string) {
 	return "ARM_FEATURES=" + path
 }
 
-// TestProductsAreCandidatesThatBringThem compares arms with features with candidates whose events contain all products
+// TestProductsAgreeWithCandidates compares arms with features with candidates whose events contain all products
 // of a context and the arm's features. Actions and models must agree, up to units, also for contexts longer than
 // ORIEL_FEATURES_MAX.
-func TestProductsAreCandidatesThatBringThem(t *testing.T) {
+func TestProductsAgreeWithCandidates(t *testing.T) {
 	features := [][]float64{{0.5, 0.25}, {1, 1}, {2, -0.125}} // the features in the file that sizes names
 	longest := math.Sqrt(4 + 0.125*0.125)
 	lines := []string{"PLAYED=served", "EMIT_EVERY=2", "WAIT=64", "REWARD_RANGE=-1:1"}

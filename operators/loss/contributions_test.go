@@ -167,9 +167,9 @@ func TestDiametersMatchTheTable(t *testing.T) {
 	}
 }
 
-// TestTheLemmasFaultsShow plants wrong bounds, which some gradients must exceed: a centre of the wrong sign, a centre
+// TestWrongBoundsAreFound plants wrong bounds, which some gradients must exceed: a centre of the wrong sign, a centre
 // at zero, a centre that does not shrink with the decision, and a radius smaller by a thousandth.
-func TestTheLemmasFaultsShow(t *testing.T) {
+func TestWrongBoundsAreFound(t *testing.T) {
 	b := Bounds{Decision: 5, Dimension: 2, Clip: 1, Features: 1, Weight: 1}
 	l, _ := ContributionsOf(Logistic{}, b)
 	for what, fault := range map[string]struct{ pull, fixed, radius float64 }{

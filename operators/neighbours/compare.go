@@ -55,7 +55,7 @@ func (f *frame) record(source Source, steps uint64) (out *recording, fault strin
 			fault = fmt.Sprintf("step %d: the machine stops", m.Steps()+1)
 		}
 	}()
-	// These are numbers of records.
+	// every and recent count records.
 	every, recent := max(1, int(steps*f.Mechanism.Batch)*m.StateLen()/publicBytes), 0
 	show := func(decisions []operators.Decision) {
 		x := shown{decisions: operators.AppendCopies(nil, decisions), steps: m.Steps(), draws: len(out.draws)}

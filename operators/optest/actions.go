@@ -47,7 +47,7 @@ func ActionKey(c actions.Config, place int) []byte {
 	case 3:
 		return []byte("unknown")
 	case 5:
-		place++ // every such place has a record that answers no action
+		place++ // another action's key, because some answers come under a wrong key
 	}
 	step := uint64(place/c.Records) + 1
 	return strconv.AppendUint(nil, c.First(step)+uint64(place%c.Actions), 10)

@@ -24,7 +24,7 @@ func (w *referenceTable) timedOut(r *referenceRow, step uint64) bool {
 	return r.step+w.config.Timeout <= step
 }
 
-// known returns the newest rows, as many as a table has places.
+// known returns the newest rows, at most one for each place of a table.
 func (w *referenceTable) known() []*referenceRow {
 	return w.rows[max(0, len(w.rows)-w.config.Capacity):]
 }

@@ -22,8 +22,8 @@ import (
 type exemplars struct {
 	events [][]float64 // values of the elements to each event
 	pick   int
-	best   float64 // mean value to the last tenth of the events of the set that is greedy for all events
-	random float64 // mean value to them of random sets
+	best   float64 // mean value of the greedy set for all events, over the last tenth of the events
+	random float64 // mean value of random sets over the same tenth
 }
 
 // flightPoints reads flights of New York as points in a space of hour, distance, delay and origin.

@@ -161,10 +161,10 @@ func TestLengthsOfLists(t *testing.T) {
 	}
 }
 
-// TestLengthsMoveNoSets checks that, without noise, sets and shares equal the sets and shares with gains centred on ½,
-// as long as events are within the length. With the printed rate, leaders draw from sharper points, because H is
+// TestLengthsChangeNoSets checks that, without noise, sets and shares equal the sets and shares with gains centred on
+// ½, as long as events are within the length. With the printed rate, leaders draw from sharper points, because H is
 // proportional to the sensitivity. With the tight rate, H² has 2M² in place of N − 1.
-func TestLengthsMoveNoSets(t *testing.T) {
+func TestLengthsChangeNoSets(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 33))
 	for _, lines := range [][]string{
 		{"RULE=argmax", "PICK=3", "ELEMENTS=9", "EMIT_EVERY=3"},

@@ -187,7 +187,7 @@ type Ordered struct {
 	At, Start *state.Ordered // positions of the committed state and of the stream's start; nil before the opening
 }
 
-// Ordered reads where the stream of a whole topic stands. Like Incarnation, it needs neither a Model nor the right to
+// Ordered reads the position of a whole topic's stream. Like Incarnation, it needs neither a Model nor the right to
 // write. For a deployment that has ended it returns a StopError.
 func (d Deployment) Ordered(ctx context.Context) (Ordered, error) {
 	view, err := d.View(ctx, 0)

@@ -98,7 +98,7 @@ func (d Deployment) NextExperiment(ctx context.Context, of Experimenter, step ui
 	return given, nil
 }
 
-// nextExperiment adds one experiment to partition p, which had had experiments.
+// nextExperiment adds one experiment to the stream of partition p. had is the number of its experiments before.
 func (d Deployment) nextExperiment(ctx context.Context, of Experimenter, step uint64, p int32, had int) (Turn, error) {
 	producer, view, keys, err := d.fenced(ctx, p)
 	if err != nil {
@@ -179,7 +179,7 @@ func (d Deployment) opened(view *View, keys Keys, p int32) (s standing, err erro
 	return s, err
 }
 
-// firstFree returns the first step that starts at least behind records after the ends of the input. A step has batch
+// firstFree returns the first step that starts at least `behind` records after the ends of the input. A step has batch
 // records; the open step of the state has up to batch − 1.
 func (s standing) firstFree(ends []state.SchemaSince, batch, behind uint64) uint64 {
 	records := batch - 1 + behind

@@ -216,10 +216,10 @@ func TestRowsThatBrokersLost(t *testing.T) {
 	})
 }
 
-// TestForgottenGroupGoesOnBehindTheLastLetter uses a group without offsets, and checks that letters continue after the
-// last one. Brokers delete the offsets of a group that was unused for a week, and an earlier version wrote letters
+// TestForgottenGroupContinuesAfterTheLastLetter uses a group without offsets, and checks that letters continue after
+// the last one. Brokers delete the offsets of a group that was unused for a week, and an earlier version wrote letters
 // without a group.
-func TestForgottenGroupGoesOnBehindTheLastLetter(t *testing.T) {
+func TestForgottenGroupContinuesAfterTheLastLetter(t *testing.T) {
 	e := newEnv(t)
 	e.events(20)
 	e.row(0, bad, valid, bad)

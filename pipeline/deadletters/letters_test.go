@@ -62,7 +62,7 @@ func TestRowsMayOverlap(t *testing.T) {
 	e.wantWritten(first + ", 7 json_syntax 7")
 }
 
-func TestRowsThatAreNotOursAreRefused(t *testing.T) {
+func TestForeignRowsAreRefused(t *testing.T) {
 	t.Run("incarnation", func(t *testing.T) {
 		e := newEnv(t)
 		e.events(20)
@@ -138,9 +138,9 @@ func (e *env) aborted(value string) {
 	e.check(producer.End(e.t.Context(), false))
 }
 
-// TestPlaceOfAnotherHandIsRefused checks that a group offset set by another tool is refused, because letters would then
-// be missed or written twice.
-func TestPlaceOfAnotherHandIsRefused(t *testing.T) {
+// TestOffsetSetByAnotherToolIsRefused checks that a group offset set by another tool is refused, because letters would
+// then be missed or written twice.
+func TestOffsetSetByAnotherToolIsRefused(t *testing.T) {
 	e := newEnv(t)
 	e.events(20)
 	e.row(0, bad, bad)

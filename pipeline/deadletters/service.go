@@ -83,7 +83,7 @@ func (s *Service) Run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("letters: join group: %w", err)
 	}
-	defer func() { _ = group.Close() }() // after a failure the other members only wait for a session timeout
+	defer func() { _ = group.Close() }() // if it fails, the other members wait for a session timeout
 	for {
 		generation, err := group.Next(ctx)
 		if err == nil {

@@ -17,7 +17,7 @@ import (
 type task struct {
 	service    *Service
 	partition  int32
-	inputs     []int32 // input partitions of these statuses, at the last take-over
+	inputs     []int32 // input partitions whose statuses the task reads, as of the last take-over
 	membership group.Membership
 	memory     int // a transaction closes at this many bytes of dead letters
 	refused    int // limit of batches that the broker refused as too large; 0 after it accepted some

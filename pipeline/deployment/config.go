@@ -39,7 +39,7 @@ type Config struct {
 	Predecessor Predecessor // the deployment that this one continues; zero: none
 
 	CommitInterval   time.Duration // time between commits of a busy partition, 1 ms to 60 s. Required.
-	TransactionBytes int           // a transaction closes at so many bytes of input, or of output, 1 to 256 MiB. Required.
+	TransactionBytes int           // a transaction closes at this size of its input or output, 1 to 256 MiB. Required.
 	Memory           Memory        // for all partitions together; a small one closes transactions earlier. 0: no bound
 	SessionTimeout   time.Duration // of the group member, at least the broker's minimum (6 s). Required.
 	OtherSequencer   bool          // another process appends to Order; the owner of the stream does not

@@ -37,9 +37,9 @@ func (h *retries) retried(_ string, err error) {
 	}
 }
 
-// TestACoordinatorThatDeniesItIsNamed checks that the error names the broker to restart: after the death of a broker, a
+// TestDenyingCoordinatorIsNamed checks that the error names the broker to restart: after the death of a broker, a
 // coordinator of Kafka 4.3 may fail for good.
-func TestACoordinatorThatDeniesItIsNamed(t *testing.T) {
+func TestDenyingCoordinatorIsNamed(t *testing.T) {
 	denies := simtest.Refused(kafkago.NotCoordinatorForGroup)
 	for _, c := range []struct {
 		name   string

@@ -22,7 +22,7 @@ type leaders struct {
 
 type knownEpoch struct {
 	epoch int32
-	stale Doubt // over when layouts keep naming an older epoch: a recreated topic, or a cluster from a backup
+	stale Doubt // over once layouts name an older epoch for long: the topic was recreated, or the cluster restored
 }
 
 // note records a leader epoch that occurs in a partition's log.

@@ -113,9 +113,9 @@ func TestRequestsNameTheLeadersEpoch(t *testing.T) {
 	})
 }
 
-// TestAWokenLeadersAnswerIsNoVerdict checks that the answer of a stopped leader that runs again does not count as a
+// TestStaleLeadersAnswerIsNoLoss checks that the answer of a stopped leader that runs again does not count as a
 // loss: it answers from a shorter log until it learns of its successor.
-func TestAWokenLeadersAnswerIsNoVerdict(t *testing.T) {
+func TestStaleLeadersAnswerIsNoLoss(t *testing.T) {
 	for name, answer := range map[string]func(*kmsg.FetchResponseTopicPartition){
 		"offset out of range": func(p *kmsg.FetchResponseTopicPartition) { p.ErrorCode = kerr.OffsetOutOfRange.Code },
 		"diverging epoch": func(p *kmsg.FetchResponseTopicPartition) {
@@ -163,10 +163,10 @@ func TestAWokenLeadersAnswerIsNoVerdict(t *testing.T) {
 	}
 }
 
-// TestAWokenLeadersTailIsNotRead checks that records which only a replaced leader has, and which were never
+// TestStaleLeadersTailIsNotRead checks that records which only a replaced leader has, and which were never
 // acknowledged, are not returned. The client must not ask such a leader while a layout names it, and must not accept
 // its batches if their epoch is older than the last epoch read.
-func TestAWokenLeadersTailIsNotRead(t *testing.T) {
+func TestStaleLeadersTailIsNotRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cluster, c := scripted(t)
 		ahead := cluster.PartitionInfo("t", 0).Epoch + 1 // the epoch of a leader that this cluster does not know

@@ -9,9 +9,9 @@ import (
 	"oriel/pipeline/order"
 )
 
-// mostAhead bounds the number of known ranges ahead, not counting those of the newest order record. So many ranges are
-// several order records of hundreds of partitions, so that each lane knows which range to fetch next. A larger bound
-// would only take memory, and a smaller one would leave lanes idle.
+// mostAhead bounds the number of known ranges ahead, not counting those of the newest order record. This many ranges
+// are several order records of hundreds of partitions, so that each lane knows which range to fetch next. A larger
+// bound would only take memory, and a smaller one would leave lanes idle.
 const mostAhead = 4 << 10
 
 // follow reads the order log and appends its ranges to those ahead.

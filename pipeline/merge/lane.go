@@ -153,7 +153,7 @@ func (r *Reader) put(l *lane, b *fetch.Batch, err error) (t turn, short bool) {
 			return t, true
 		}
 		b.Next = t.To    // the range ends with offsets that have no records: compacted, or never used
-		l.reader.Close() // the reader still stands at From
+		l.reader.Close() // the reader is still at From
 		l.reader = nil
 	}
 	l.doubt.Clear()

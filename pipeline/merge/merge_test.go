@@ -236,9 +236,9 @@ func TestReaderReportsTheAwaitedPartition(t *testing.T) {
 	}
 }
 
-// TestReaderGoesOnBehindElectionsOfTheOrderLog checks that a position names the epoch of the last batch read from the
+// TestReaderContinuesAfterElectionsOfTheOrderLog checks that a position names the epoch of the last batch read from the
 // order log. With an older epoch, the order log would seem to have lost that batch.
-func TestReaderGoesOnBehindElectionsOfTheOrderLog(t *testing.T) {
+func TestReaderContinuesAfterElectionsOfTheOrderLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := newSimulatedEnv(t, 2)
 		e.send(0, records.NoCompression, "a", "b")
@@ -331,9 +331,9 @@ func TestMergedBatchesEndByPublicNumbers(t *testing.T) {
 	}
 }
 
-// TestTheHeadOfTheOrderGetsOn checks that the partition whose turn it is makes progress under a tiny memory budget,
+// TestTheNextPartitionProceeds checks that the partition whose turn it is makes progress under a tiny memory budget,
 // although each partition holds a batch that is large when decompressed.
-func TestTheHeadOfTheOrderGetsOn(t *testing.T) {
+func TestTheNextPartitionProceeds(t *testing.T) {
 	t.Parallel()
 	for _, size := range []int{1, 3 << 20} {
 		partitions := int32(tiertest.Runs(15, 200))

@@ -55,7 +55,7 @@ func (r *Reader) yielded(l *lane) {
 	}
 }
 
-// waited lets other lanes run again after the lane that had to wait for memory while no other lane ran.
+// waited lets the other lanes run again if l is the lane that waited for memory while no other lane ran.
 func (r *Reader) waited(l *lane) {
 	if r.patient != l {
 		return
@@ -83,7 +83,7 @@ func (r *Reader) resume(l *lane) {
 	r.run(l)
 }
 
-// unpark runs the first, in the order, of the lanes that wait for memory, if there is memory for an answer.
+// unpark runs one lane that waits for memory, the first in the order, if there is memory for an answer.
 func (r *Reader) unpark() {
 	if r.parked == 0 {
 		return

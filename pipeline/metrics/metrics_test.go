@@ -183,9 +183,9 @@ func exposition(r *prometheus.Registry) string {
 	return w.Body.String()
 }
 
-// TestExpositionIsThis compares the full text of /metrics, so that whoever adds a metric must consider the package's
+// TestExpositionIsGolden compares the full text of /metrics, so that whoever adds a metric must consider the package's
 // rule.
-func TestExpositionIsThis(t *testing.T) {
+func TestExpositionIsGolden(t *testing.T) {
 	got := strings.Split(exposition(played(notice.Listener{})), "\n")
 	want := strings.Split(strings.TrimPrefix(wanted, "\n"), "\n")
 	for i := range max(len(got), len(want)) {

@@ -35,7 +35,7 @@ func Tick(now time.Time, interval time.Duration) time.Time {
 // from then on, and finds nothing to write. If no other Sequencer has written for a long time, it looks at the tick
 // again.
 type turn struct {
-	rank      int // number of times that it came second, at most mostRank
+	rank      int // number of late writes so far, at most mostRank; each adds rankDelay
 	undivided int // consecutive requests without records of another Sequencer
 }
 

@@ -51,7 +51,7 @@ func TestAWholeTopicWaitsForOneCommit(t *testing.T) {
 				for i := range 100 {
 					p := int32(i % 3)
 					if c.order == "" {
-						p = 0 // its commits show which events they contain, in order
+						p = 0 // commits of partition 0 show which events they contain, in order
 					}
 					sent = append(sent, time.Now())
 					if err := logtest.Send(t.Context(), client, s.Config.Input, p, records.Record{}); err != nil {

@@ -192,8 +192,8 @@ func TestAPredecessorThatLostSomething(t *testing.T) {
 	}
 }
 
-// TestAPartitionThatTheDeploymentBeforeNeverHad checks that a partition that the predecessor never had starts afresh.
-func TestAPartitionThatTheDeploymentBeforeNeverHad(t *testing.T) {
+// TestAPartitionThatThePredecessorNeverHad checks that a partition that the predecessor never had starts afresh.
+func TestAPartitionThatThePredecessorNeverHad(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := simtest.New(t)
 		before := old(t, d, 1, 5)

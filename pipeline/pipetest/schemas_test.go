@@ -113,9 +113,9 @@ func (h *schemasHistory) verdicts() map[offset]schemas.Code {
 	return all
 }
 
-// TestSchemasAreAddedBehindWhatWasSent adds a schema while a transaction is open that has sent events of the schema as
+// TestSchemasAreAddedAfterSentEvents adds a schema while a transaction is open that has sent events of the schema as
 // null events. They must stay null events, both for an owner that recomputes them and for a replay from the start.
-func TestSchemasAreAddedBehindWhatWasSent(t *testing.T) {
+func TestSchemasAreAddedAfterSentEvents(t *testing.T) {
 	for _, partitions := range []int{1, 3} {
 		synctest.Test(t, func(t *testing.T) {
 			h := newSchemas(t, partitions, partitions > 1)
@@ -181,9 +181,9 @@ func TestSchemasAreAddedBehindWhatWasSent(t *testing.T) {
 	}
 }
 
-// TestTwoThatFreezeSchemas checks two processes that freeze schemas. While one still asks the registry, the other adds
-// fewer schemas to the stream, and an owner decodes events with these. They must stay valid.
-func TestTwoThatFreezeSchemas(t *testing.T) {
+// TestTwoProcessesFreezeSchemas checks two processes that freeze schemas. While one still asks the registry, the other
+// adds fewer schemas to the stream, and an owner decodes events with these. They must stay valid.
+func TestTwoProcessesFreezeSchemas(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newSchemas(t, 1, false)
 		d := h.deployment()
@@ -204,10 +204,10 @@ func TestTwoThatFreezeSchemas(t *testing.T) {
 	})
 }
 
-// TestSchemasAreAddedBehindWhatTheGroupHas checks that a new schema becomes valid only after the group's offset. A
+// TestSchemasAreAddedAfterTheGroupsOffset checks that a new schema becomes valid only after the group's offset. A
 // replaced leader that does not know of its successor may return an end of the log that owners have passed. Here the
 // group's offset is beyond the returned end.
-func TestSchemasAreAddedBehindWhatTheGroupHas(t *testing.T) {
+func TestSchemasAreAddedAfterTheGroupsOffset(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newSchemas(t, 1, false)
 		h.freeze(state.Schemas{{ID: 1}})
@@ -335,10 +335,10 @@ func (h *schemasHistory) freezeOthers(want state.Schemas) {
 	}
 }
 
-// TestSchemasAreAddedBehindWhatIsOrdered checks where a schema becomes valid in the stream of a whole topic: at the end
+// TestSchemasAreAddedAfterTheOrderLog checks where a schema becomes valid in the stream of a whole topic: at the end
 // of the order log. No process reads beyond this end, but any process may have read up to it. The ends of input
 // partitions do not matter.
-func TestSchemasAreAddedBehindWhatIsOrdered(t *testing.T) {
+func TestSchemasAreAddedAfterTheOrderLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newSchemas(t, 2, true)
 		h.freeze(state.Schemas{{ID: 1}})

@@ -80,10 +80,10 @@ func (m turning) Add(dst []operators.Decision, r operators.Record) []operators.D
 	return dst
 }
 
-// TestExperimentsAreGivenBehindWhatWasSent gives a stream its next experiment while a transaction is open that has sent
+// TestExperimentsStartAfterSentEvents gives a stream its next experiment while a transaction is open that has sent
 // decisions. Its first step must be after all records that any process has read, the owner must continue with it, and
 // all decisions ever sent must agree, across a stop and a replay from the start.
-func TestExperimentsAreGivenBehindWhatWasSent(t *testing.T) {
+func TestExperimentsStartAfterSentEvents(t *testing.T) {
 	for _, partitions := range []int{1, 3} {
 		synctest.Test(t, func(t *testing.T) {
 			setup := pipetest.NewSetup()

@@ -136,9 +136,9 @@ func TestTimeIsReadBack(t *testing.T) {
 	}
 }
 
-// TestUsersStandBehindTheTime checks that the limiter's state is the last part of a state, because the comparison of
+// TestUsersAreTheEndOfAState checks that the limiter's state is the last part of a state, because the comparison of
 // users between partitions reads it from the end.
-func TestUsersStandBehindTheTime(t *testing.T) {
+func TestUsersAreTheEndOfAState(t *testing.T) {
 	change := func(m *Model) {
 		m.Users = &Users{Separation: 3, Batch: 1}
 		m.Learner = timedLearner{fakeLearner{fakeOperator{output: &operators.Output{}}, &batching{}}}

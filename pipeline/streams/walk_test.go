@@ -123,9 +123,9 @@ func (w *walked) wants(t *testing.T, at state.Position, taken ...string) {
 	}
 }
 
-// TestWalkHandsOn checks that each record comes once, under its own identity, with the number of empty offsets before
-// it; that decisions come with their topics; and that only an operator that asks for keys gets them.
-func TestWalkHandsOn(t *testing.T) {
+// TestWalkPassesOnEachRecord checks that each record comes once, under its own identity, with the number of empty
+// offsets before it; that decisions come with their topics; and that only an operator that asks for keys gets them.
+func TestWalkPassesOnEachRecord(t *testing.T) {
 	for _, keyed := range []bool{false, true} {
 		w := walkOf(t, func(m *Model) { m.Keyed = keyed }, 0)
 		w.Start()

@@ -19,7 +19,7 @@ type decisionsFound struct {
 	resend      [][]byte          // decisions up to the state that are not committed, in order
 }
 
-// findDecisions reads the ends of the decision topics.
+// findDecisions finds the newest decisions in each decision topic.
 func (t *takeOver) findDecisions(ctx context.Context) ([]decisionsFound, error) {
 	topics := t.Topics.Outputs()
 	found := make([]decisionsFound, len(topics))

@@ -2,5 +2,5 @@
 
 package doctor_test
 
-// realPlants need a broker that enforces rights and speaks TLS.
+// realPlants is empty, because its plants need a broker that enforces rights and speaks TLS.
 var realPlants []plant

@@ -27,7 +27,7 @@ func TestModuleCalls(t *testing.T) {
 	report(t, found)
 }
 
-// TestModuleTiers checks that the default tier loses no test.
+// TestModuleTiers checks that each test has a form in the default tier.
 func TestModuleTiers(t *testing.T) {
 	found, err := CheckTiers(listed(t, Builds[0], "./..."))
 	if err != nil {

@@ -71,7 +71,7 @@ func (s *sentences) comments(text string) {
 		number++
 		comment, ok := strings.CutPrefix(strings.TrimSpace(line), "// ")
 		if item := listItem.MatchString(comment); !ok || item || comment != strings.TrimLeft(comment, " \t") {
-			s.end() // also in front of what is set apart, which may go on an item
+			s.end() // also before indented text, which may continue an item
 			if ok = item; !ok {
 				continue
 			}

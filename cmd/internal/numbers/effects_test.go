@@ -27,9 +27,9 @@ func looked(stream string, step int, at time.Time, effect float64, verdict strin
 		`"stop_allowed":%d,"balance_e":1,"looks":%[2]d,"recent":0.5,"time":%[6]d}`, stream, step, effect, verdict, stop, at.UnixMilli())
 }
 
-// TestEffectsStandAsTheyAre checks that the rows of each hour and stream show its newest decision, without numbers
+// TestNewestEffectsAreShown checks that the rows of each hour and stream show its newest decision, without numbers
 // before the first look.
-func TestEffectsStandAsTheyAre(t *testing.T) {
+func TestNewestEffectsAreShown(t *testing.T) {
 	hour := func(h float64) time.Time {
 		return time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(h * float64(time.Hour)))
 	}

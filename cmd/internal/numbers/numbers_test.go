@@ -179,8 +179,8 @@ func TestBordersAreThoseOfTheClock(t *testing.T) {
 	}
 }
 
-// TestWhatIsNotKnownIsNoNumber checks that an unknown number has no value in any format.
-func TestWhatIsNotKnownIsNoNumber(t *testing.T) {
+// TestUnknownNumbersAreEmpty checks that an unknown number has no value in any format.
+func TestUnknownNumbersAreEmpty(t *testing.T) {
 	d := serve(t, 2, 40, time.Second, append([]string{"ORIEL_EPSILON=0.5"}, memory...)...)
 	rows := rowsOf(t, collect(t, d, numbers.Clock{}), numbers.Query{Statistics: []string{"mean", "count", "p50"}})
 	for _, r := range rows {

@@ -40,9 +40,9 @@ func TestDecisionNoise(t *testing.T) {
 	})
 }
 
-// TestNoiseAboveATenthIsNoVerdict checks the text for decaying sums whose noise stays above R/10 for ever. Plan must
+// TestNoiseThatStaysAboveATenth checks the text for decaying sums whose noise stays above R/10 for ever. Plan must
 // report the noise, and add that a learner may still learn.
-func TestNoiseAboveATenthIsNoVerdict(t *testing.T) {
+func TestNoiseThatStaysAboveATenth(t *testing.T) {
 	f := func(radius float64, want bool) {
 		t.Helper()
 		in := setting{"plain", func(*Input) {}}.input()

@@ -153,8 +153,8 @@ func TestSolveFindsTheEdge(t *testing.T) {
 	f(Target{Statistic: "variance"}, 100, knobOf("ORIEL_BATCH", true, values, batch, tumbling...))
 }
 
-// TestWants checks which settings a target needs, and the errors if they are missing.
-func TestWants(t *testing.T) {
+// TestTargetsNeedSettings checks which settings a target needs, and the errors if they are missing.
+func TestTargetsNeedSettings(t *testing.T) {
 	f := func(w Target, want string, changes ...string) {
 		t.Helper()
 		reached, err := w.Error(countingInput(t, changes...))

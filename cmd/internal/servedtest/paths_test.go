@@ -160,7 +160,7 @@ func learnsPaths(t *testing.T, edges []string, costs [][]float64) (first, last [
 	return first, last
 }
 
-// delaysByHour returns the delays of flights, minutes, by airport and airline, for each hour in which a flight was due.
+// delaysByHour returns delays in minutes by airport and airline, for each hour in which a flight was due.
 func delaysByHour(t *testing.T) (hours []map[string][]float64) {
 	t.Helper()
 	before := ""

@@ -86,9 +86,9 @@ func TestMemoryIsBoundedWhateverArrives(t *testing.T) {
 	}
 }
 
-// TestManyPartitionsGetOnWithLittleMemory checks that all partitions make progress with the smallest memory that the
+// TestManyPartitionsProgressWithLittleMemory checks that all partitions make progress with the smallest memory that the
 // setting allows: a sixth of a MiB for the fetches of each partition, and a compression bomb in each.
-func TestManyPartitionsGetOnWithLittleMemory(t *testing.T) {
+func TestManyPartitionsProgressWithLittleMemory(t *testing.T) {
 	t.Parallel()
 	const backlog, most = 4000, 256_000_000
 	partitions := tiertest.Runs(4, 32)

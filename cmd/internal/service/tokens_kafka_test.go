@@ -111,9 +111,9 @@ func withTokenFile(t *testing.T, file string) map[string]string {
 	}
 }
 
-// TestTokensThatLetIn checks each way to log in with tokens. With a wrong token the command must end and name the
+// TestLoginsWithTokens checks each way to log in with tokens. With a wrong token the command must end and name the
 // setting to correct.
-func TestTokensThatLetIn(t *testing.T) {
+func TestLoginsWithTokens(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, nil)
 	f.Allow("User:oriel", servicetest.ACL{

@@ -48,10 +48,10 @@ func TestForgottenTransactionIsEnded(t *testing.T) {
 	f.wholeHistory(checkpoint, 40, 1, 1)
 }
 
-// TestForgottenLettersAreEnded covers the same fault for dead letters. `oriel letters` once waited, through every
-// restart, for the position that the lost transaction was to commit. Readers of the dead-letter topic waited for the
-// markers.
-func TestForgottenLettersAreEnded(t *testing.T) {
+// TestForgottenTransactionOfLettersIsEnded covers the same fault for dead letters. `oriel letters` once waited, through
+// every restart, for the position that the lost transaction was to commit. Readers of the dead-letter topic waited for
+// the markers.
+func TestForgottenTransactionOfLettersIsEnded(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, map[string]string{"ORIEL_MAX_RECORD_BYTES": "900000"})
 	f.prepare()

@@ -58,9 +58,9 @@ func minimal() []string {
 	}
 }
 
-// TestEachRequiredSettingIsMissedByName checks that the error names each missing required setting. Thereby it also
+// TestMissingRequiredSettingsAreNamed checks that the error names each missing required setting. Thereby it also
 // checks that privacy settings have no default.
-func TestEachRequiredSettingIsMissedByName(t *testing.T) {
+func TestMissingRequiredSettingsAreNamed(t *testing.T) {
 	if _, err := Load(minimal(), all...); err != nil {
 		t.Fatal(err)
 	}
@@ -206,9 +206,9 @@ type opener struct {
 
 func (o opener) Operator() operators.Operator { return o.operator }
 
-// TestTheSecondTopicIsTheOperators checks that the name of the operator's second topic follows from the deployment's
+// TestSecondTopicFollowsTheOperator checks that the name of the operator's second topic follows from the deployment's
 // name. A second topic must be refused for an operator that has none.
-func TestTheSecondTopicIsTheOperators(t *testing.T) {
+func TestSecondTopicFollowsTheOperator(t *testing.T) {
 	of := func(o published) streams.Model { return streams.Model{Learner: opener{operator: o}} }
 	plain, plays := of(published{}), of(published{second: &operators.Output{Suffix: "plays"}})
 	for _, c := range []struct {

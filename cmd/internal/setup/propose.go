@@ -32,7 +32,7 @@ type Item struct {
 type Range struct {
 	Name      string
 	Low, High float64
-	Cyclic    bool // component of a time, whose range does not depend on the sample
+	Cyclic    bool // the number is a component of a time, for example an hour, with a range independent of the sample
 }
 
 // String returns the range in the format of ORIEL_FEATURES_RANGE.

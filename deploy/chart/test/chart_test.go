@@ -268,9 +268,9 @@ func within(selector, labels map[string]string) bool {
 	return len(selector) > 0
 }
 
-// TestNothingScalesIn checks that only a person reduces the number of processes, because streams move whenever a
+// TestNothingScalesDown checks that only a person reduces the number of processes, because streams move whenever a
 // process starts or stops.
-func TestNothingScalesIn(t *testing.T) {
+func TestNothingScalesDown(t *testing.T) {
 	text, err := render(t, "shards", values(t, "partitions"))
 	if err != nil {
 		t.Fatal(err)

@@ -129,7 +129,7 @@ func TestVariancesCover(t *testing.T) {
 		})
 		w := truth.mean*truth.mean + 0.5 - truth.variance
 		first := 2 * 1.96 * math.Sqrt(30*30+4*truth.mean*truth.mean*40*40+w*w*20*20) / truth.n
-		// At 1 some sets are empty, and the interval is the range.
+		// At variance 1 some sets are empty, and the interval is the range.
 		if truth.n >= 5000 && truth.variance < 1 && length > 1.15*first {
 			t.Errorf("%+v: length %g, to the first order %g", truth, length, first)
 		}
@@ -261,7 +261,7 @@ func TestQuantileEstimate(t *testing.T) {
 	}
 }
 
-// TestQuantileEstimateIsInItsInterval checks that an estimate is in its interval, for all noisy counts.
+// TestQuantileEstimateIsInItsInterval checks for random noisy counts that an estimate is in its interval.
 func TestQuantileEstimateIsInItsInterval(t *testing.T) {
 	rng := rand.New(rand.NewPCG(seed, 5))
 	counts, deviations := make([]float64, 8), make([]float64, 8)

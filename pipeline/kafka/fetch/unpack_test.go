@@ -132,7 +132,7 @@ func TestUnpackingAroundTheLimit(t *testing.T) {
 		copy(plain[size/2:], noise)
 		for codec := records.Gzip; codec <= records.Zstd; codec++ {
 			if tiertest.Runs(size == records.MaxBatchBytes && (codec == records.Gzip || codec == records.LZ4), false) {
-				continue // the size behind it has all codecs
+				continue // the next size tests all codecs
 			}
 			packed, err := codec.Compress(nil, plain)
 			if err != nil {
@@ -141,7 +141,7 @@ func TestUnpackingAroundTheLimit(t *testing.T) {
 			sameVerdict(t, c, codec, packed)
 		}
 		if tiertest.Runs(size == records.MaxBatchBytes, false) {
-			continue // the sizes before and after it have two frames
+			continue // the sizes before and after it test two frames
 		}
 		halves := [2][]byte{}
 		for i, half := range [][]byte{plain[:size/2], plain[size/2:]} {

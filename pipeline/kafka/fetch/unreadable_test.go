@@ -75,9 +75,9 @@ func TestOnlyWhatCannotBeReadIsUnreadable(t *testing.T) {
 	}
 }
 
-// TestWhatCannotBeReadKeepsItsTimestamp checks that the timestamp of a record is read even if its key, value and
+// TestUnreadableRecordsKeepTheirTimestamps checks that the timestamp of a record is read even if its key, value and
 // headers cannot be, because the timestamp is public.
-func TestWhatCannotBeReadKeepsItsTimestamp(t *testing.T) {
+func TestUnreadableRecordsKeepTheirTimestamps(t *testing.T) {
 	record := func(late int64, delta int, rest ...byte) []byte {
 		b := wire.AppendVarint(wire.AppendVarint([]byte{0}, late), int64(delta))
 		b = append(b, rest...)
@@ -152,7 +152,7 @@ func TestHostileBatchesCostBoundedMemory(t *testing.T) {
 			t.Errorf("%s: %d unreadable, want %d", name, unreadable, c.unreadable)
 		}
 	}
-	// The record has as many headers as allowed, 500 times 1 024. Decoded, they would take 20 MiB.
+	// Each of 500 records has as many headers as allowed, 1 024. Decoded together, they would take 20 MiB.
 	var body []byte
 	for delta := range 500 {
 		body = append(body, recordstest.Record(delta, records.MaxHeaders, records.MaxHeaders)...)

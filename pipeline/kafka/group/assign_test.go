@@ -29,8 +29,8 @@ func TestAssignGivesEachPartitionOnce(t *testing.T) {
 	f(4, []subscriber{unmarked}, "[{ab []}]")
 }
 
-// TestGroupBytesComeBack parses the bytes of group requests, also with data that other clients append to them.
-func TestGroupBytesComeBack(t *testing.T) {
+// TestGroupBytesRoundTrip parses the bytes of group requests, also with data that other clients append to them.
+func TestGroupBytesRoundTrip(t *testing.T) {
 	for _, mark := range []string{"", "name/id"} {
 		s := parseSubscription(&wire.Reader{B: append(appendSubscription(nil, mark, "t"), 1, 2, 3)})
 		if fmt.Sprint(s.topics) != "[t]" || s.mark != mark {

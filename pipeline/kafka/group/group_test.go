@@ -169,7 +169,7 @@ func closesAfterSilence(t *testing.T) {
 		t.Fatal(err)
 	}
 	close(cut)
-	select { // the share must end after a session without answers
+	select { // the member must give its share up after a session without answers
 	case <-held.Done():
 	case <-time.After(15 * time.Second):
 		t.Error("a member that hears nothing keeps its share")

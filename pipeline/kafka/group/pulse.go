@@ -21,7 +21,7 @@ const watchInterval = 5 * time.Second
 // session timeout.
 type heartbeats struct {
 	ended    chan struct{} // closed when the assignment has ended, for any reason
-	expelled chan struct{} // closed when the coordinator does not know the member, so that it may never answer it
+	expelled chan struct{} // closed when the coordinator does not know the member and may never answer its requests
 	verdict  error         // the reason; valid after expelled is closed
 	once     sync.Once
 	cancel   context.CancelFunc

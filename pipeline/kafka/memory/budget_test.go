@@ -107,9 +107,9 @@ func TestACancelledWaiterLetsTheNextOneGo(t *testing.T) {
 	})
 }
 
-// TestEverybodyGetsOn runs two hundred Readers on a budget that is far too small for one, and checks that all make
-// progress. A deadlock would end the synctest bubble with a failure.
-func TestEverybodyGetsOn(t *testing.T) {
+// TestAllReadersMakeProgress runs two hundred Readers on a budget that is far too small for one, and checks that all
+// make progress. A deadlock would end the synctest bubble with a failure.
+func TestAllReadersMakeProgress(t *testing.T) {
 	for _, size := range []int{0, 1, 1000, 100_000} {
 		synctest.Test(t, func(t *testing.T) {
 			b := NewBudget(size)

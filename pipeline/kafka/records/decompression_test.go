@@ -42,7 +42,7 @@ func TestGoldenDecompression(t *testing.T) {
 	for line := range strings.Lines(string(golden)) {
 		field := strings.Split(strings.TrimSuffix(line, "\n"), " ")
 		switch {
-		case len(field) == 2: // a limit that must be the same in both
+		case len(field) == 2: // a limit of the package, which must equal the golden one
 			if got := map[string]int{
 				"batch-bytes": MaxBatchBytes,
 				"headers":     MaxHeaders,

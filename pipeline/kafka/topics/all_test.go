@@ -101,9 +101,9 @@ func TestPartitionsAreAskedUntilTheyAnswer(t *testing.T) {
 	})
 }
 
-// TestAllAreOfOneTopic recreates a topic between the lookup of its id and the answers. The new topic's bounds must be
-// refused.
-func TestAllAreOfOneTopic(t *testing.T) {
+// TestAnswersAreOfOneTopic recreates a topic between the lookup of its id and the answers. The new topic's bounds must
+// be refused.
+func TestAnswersAreOfOneTopic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := newEnded(t)
 		was, again := e.topic(), false

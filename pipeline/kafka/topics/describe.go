@@ -68,7 +68,8 @@ func (t Topic) same(cluster Cluster) error {
 	return nil
 }
 
-// confirm asks a broker, after its answer for the topic's name, whether the name still belongs to the topic.
+// confirm asks a broker whether the topic's name still belongs to the topic. It follows a request that gives the name
+// and not the id.
 func (t Topic) confirm(ctx context.Context, c *kafka.Client, broker int32) (Cluster, error) {
 	call, described := describe(c, []string{t.Name})
 	if _, err := c.RoundTrip(ctx, kafka.AttemptTimeout, &kafka.BrokerCall{Call: *call, Node: broker}); err != nil {

@@ -80,7 +80,7 @@ func large(random *rand.Rand, list []records.Record) []records.Record {
 		for i := range 20 {
 			list = append(list[:min(i, len(list))], records.Record{Value: padded(nil, 60_000+random.IntN(100))})
 		}
-	default: // sizes around leastHold, batchHold and KeepBytes, LargeBytes
+	default: // sizes around leastHold (LeastBytes), batchHold (KeepBytes) and LargeBytes
 		target := pick(random, memory.LeastBytes, memory.KeepBytes, memory.KeepBytes, memory.LargeBytes) + beside
 		last := &list[len(list)-1]
 		value := last.Value

@@ -46,9 +46,9 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// TestNothingIsPlayedBehindTheHorizon checks that no action is published after the last step of a stream with a
+// TestNoActionAfterTheHorizon checks that no action is published after the last step of a stream with a
 // horizon.
-func TestNothingIsPlayedBehindTheHorizon(t *testing.T) {
+func TestNoActionAfterTheHorizon(t *testing.T) {
 	c := operator{arms: []string{"left", "right"}, dimension: 1, clip: 1, timeout: 3, batch: 1}
 	m := mechanisms.Config{
 		Name: "blt", Batch: 1, Budget: dp.Budget{Epsilon: 1, Delta: 1e-6},

@@ -76,9 +76,9 @@ func (w *dear) cost(play []float64) float64 {
 
 func (w *dear) regret() float64 { return float64(len(w.plays)) }
 
-// TestEveryStepIsAPlay checks that each step of a cell is one action, that actions come in order, and that the operator
-// learns from their costs.
-func TestEveryStepIsAPlay(t *testing.T) {
+// TestEveryStepIsAnAction checks that each step of a cell is one action, that actions come in order, and that the
+// operator learns from their costs.
+func TestEveryStepIsAnAction(t *testing.T) {
 	list := banditPlayers[0].settings(0, 1000)
 	low, high := &dear{loss: 0}, &dear{loss: 1}
 	for _, w := range []*dear{low, high} {

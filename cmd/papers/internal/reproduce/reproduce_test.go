@@ -114,9 +114,9 @@ func counted(runs *[]Cell, failAt int) Experiment {
 	}
 }
 
-// TestRunsGoOn checks that an interrupted run continues at its next cell, also after an incomplete last line, and that
-// its files equal those of an uninterrupted run. Cells of another version or length must be refused.
-func TestRunsGoOn(t *testing.T) {
+// TestInterruptedRunsContinue checks that an interrupted run continues at its next cell, also after an incomplete last
+// line, and that its files equal those of an uninterrupted run. Cells of another version or length must be refused.
+func TestInterruptedRunsContinue(t *testing.T) {
 	files := func(folder string) (all string) {
 		for _, kind := range []string{"csv", "md", "svg"} {
 			b, err := os.ReadFile(filepath.Join(folder, "counted."+kind))
