@@ -267,7 +267,7 @@ func (t *task) keepRunning(ctx context.Context) error {
 			}
 			if !doubted {
 				doubted = true
-				t.service.listener.Note(t.partition, "the brokers say that something is gone; it is looked at again before it is believed")
+				t.service.listener.Note(t.partition, "the brokers say that a topic or a partition is gone; the service asks again before it stops")
 			}
 			if t.service.beforeNextLook(ctx) != nil {
 				return nil

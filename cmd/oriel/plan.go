@@ -117,7 +117,7 @@ func runPlan(out io.Writer, environ []string, o planOptions) error {
 		return exit.WrongUse("--rate: not a finite number of events a second")
 	}
 	if o.inputs < 0 || o.inputs > 0 && o.rate == 0 {
-		return exit.WrongUse("--partitions: it goes with --rate, events a second of all partitions, and is not negative")
+		return exit.WrongUse("--partitions: needs --rate, the events a second of all partitions, and must not be negative")
 	}
 	if o.plot != "" {
 		if err := figure.CheckFile(o.plot); err != nil {

@@ -48,7 +48,7 @@ func (o *wantOptions) flags(cmd *cobra.Command) {
 	cmd.MarkFlagsMutuallyExclusive(names...)
 	f.Float64Var(&o.near, "near", math.NaN(), "where the `MEAN` of a cell's values is expected, or the quantile, for a smaller error than the largest there is")
 	f.Lookup("near").DefValue = "0" // help does not show the default 0
-	f.Uint64Var(&o.view, "view", 0, "the memory, `STEPS`, at which the wanted number is read; every one if not given")
+	f.Uint64Var(&o.view, "view", 0, "the memory in `STEPS` at which the wanted number is read; without this flag the error holds at every memory")
 	f.Uint64Var(&o.over, "over", 0, "`EVENTS` of the memory, the horizon or the tumbling window")
 	f.StringVar(&o.solve, "solve", "epsilon", "`WHAT` to solve for: epsilon, memory or batch")
 	for _, name := range names {
@@ -79,7 +79,7 @@ func (o wantOptions) want(after uint64) (w plan.Target, ok bool, err error) {
 		return w, true, nil
 	}
 	if o.over > 0 || o.view > 0 || !math.IsNaN(o.near) && o.halves != nil {
-		return w, false, exit.WrongUse("--over, --view, --near: they say more of a wanted error, of --want-count for example")
+		return w, false, exit.WrongUse("--over, --view, --near: each needs a flag for a wanted error, for example --want-count")
 	}
 	return w, false, nil
 }

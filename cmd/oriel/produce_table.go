@@ -30,7 +30,7 @@ func (o *tableOptions) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.file, "csv", "", "CSV file; its first line names the columns")
 	f.StringVar(&o.delimiter, "delimiter", "", "character between the cells of a row; a comma when empty")
 	f.StringVar(&o.mapFile, "map", "", "JSON file with the mapping, in place of the flags below")
-	f.StringVar(&o.mapping.Where, "where", "", "rows to keep: a column, one of = != > >= < <=, and a constant")
+	f.StringVar(&o.mapping.Where, "where", "", "rows to keep, as a condition: a column, one of = != > >= < <=, and a constant")
 	f.StringVar(&o.mapping.Label, "label", "", "label: a comparison, or a column of numbers")
 	f.StringArrayVar(&o.mapping.Features, "feature", nil, "a column (text), or column:number; a missing value is an absent feature")
 	f.StringArrayVar(&o.mapping.Members, "member", nil, "`MEMBER=COLUMN` of an operator whose events have no features and label, such as aggregate; MEMBER=COLUMN,COLUMN,… for a dense vector")

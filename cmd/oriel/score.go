@@ -28,7 +28,7 @@ type modelOptions struct{ topic, file, descriptor, stream string }
 
 func (o *modelOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&o.topic, "topic", "", "decision topic; that of the environment's deployment when left out")
+	f.StringVar(&o.topic, "topic", "", "decision topic; without this flag the one of the environment's deployment")
 	f.StringVar(&o.file, "decisions", "", "`FILE` of decisions, as oriel tail --raw prints them, in place of a topic")
 	f.StringVar(&o.descriptor, "descriptor", "", "topic of the descriptor, <name>.descriptor when left out; with --decisions a file, the first\n"+
 		"line of the decisions when left out")

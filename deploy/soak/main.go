@@ -45,7 +45,7 @@ func main() {
 	flag.StringVar(&o.jars, "jars", "", "directory of the brokers' jars, as .ci/kafka/jars prints it")
 	flag.StringVar(&o.python, "python", "python3", "a Python that has requirements.txt")
 	flag.StringVar(&o.binary, "binary", "", "the command to test; built from this tree when empty")
-	flag.StringVar(&o.dir, "dir", "", "directory of the run; one below TMPDIR when empty")
+	flag.StringVar(&o.dir, "dir", "", "directory of the run; when empty, a new directory below TMPDIR")
 	flag.BoolVar(&o.keep, "keep", false, "leave the directory of a run without violations")
 	flag.Parse()
 	o.oneStream = *stream == "topic"

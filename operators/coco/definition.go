@@ -201,7 +201,7 @@ func wantReleases(v *operators.Values) {
 		"to lose, or ORIEL_UPDATE=projection", v.Text("CONSTANTS"))
 	v.Want("OWN_CONVEXITY", !decays || !v.Flag("OWN_CONVEXITY"),
 		"true: with ORIEL_MEMORY the regulariser is the public one")
-	v.Want("UPDATE", update == OGD || !once, "%s: learns from prefix sums, ORIEL_MECHANISM=%s releases single steps; take "+
+	v.Want("UPDATE", update == OGD || !once, "%s: learns from prefix sums, but ORIEL_MECHANISM=%s releases single steps; take "+
 		"ORIEL_UPDATE=ogd, or blt", update, v.Mechanism)
 }
 
@@ -319,7 +319,7 @@ func (c operator) steps() string {
 	alpha := newConstants(c.Config, &objective{}, oracle.Ratio(), 1, 0, 0).alpha
 	text := fmt.Sprintf("a decision goes %.2g of the way that it could in a step (α = 1/2ρ², ρ = %.3g)", alpha, oracle.Ratio())
 	if alpha < 1e-3 {
-		text += fmt.Sprintf(": it has hardly moved before %.0e steps; ORIEL_CONSTANTS=search moves, with no bound on regret", 1/alpha)
+		text += fmt.Sprintf(": the decision has hardly moved before %.0e steps; ORIEL_CONSTANTS=search moves, with no bound on regret", 1/alpha)
 	}
 	return text
 }

@@ -187,7 +187,7 @@ func configure(v *operators.Values, printed Printed) (operators.Operator, error)
 	c.middle, c.half = rewards.Middle(), rewards.Half()
 	v.Want("CONFIDENCE", c.confidence == 0 || c.confidence >= 0.5 && c.confidence <= 0.999999, "%g: not 0, or from 0.5 to 0.999999", c.confidence)
 	v.Want("CONFIDENCE", c.confidence == 0 || v.Rounds > 0,
-		"set; the width is proved for a stream that ends: it needs ORIEL_WINDOW=horizon and ORIEL_HORIZON")
+		"set; the width is proved for a stream that ends: set ORIEL_WINDOW=horizon and ORIEL_HORIZON")
 	v.Want("CONFIDENCE", c.confidence == 0 || !decays,
 		"set, but nothing is proved of the width with ORIEL_MEMORY: take ORIEL_WIDTH")
 	v.Want("WAIT", v.Count("WAIT") >= 1 && v.Count("WAIT") <= maxWait, "%d: not within 1 to %d", v.Count("WAIT"), maxWait)

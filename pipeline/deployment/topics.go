@@ -127,7 +127,7 @@ func grow(ctx context.Context, client *kafka.Client, topic topics.Topic, partiti
 	if err := topics.AddPartitions(ctx, client, topic.Name, partitions); err != nil {
 		return fmt.Errorf("pipeline: add partitions to %s: %w", topic.Name, err)
 	}
-	done(fmt.Sprintf("added partitions to %s: it had %d, and has %d like the input", topic.Name, topic.Partitions, partitions))
+	done(fmt.Sprintf("added partitions to %s: the topic had %d, and has %d like the input", topic.Name, topic.Partitions, partitions))
 	return nil
 }
 

@@ -181,7 +181,7 @@ func (t *takeOver) checkOrder(ctx context.Context, taken int64) error {
 		ranges[r.Partition] = append(ranges[r.Partition], r)
 	}
 	if reaches < taken {
-		return t.lost(fmt.Sprintf("the order log %q was truncated: it puts %d offsets of the input in order, and %d were taken", topic.Name, reaches, taken), remedy)
+		return t.lost(fmt.Sprintf("the order log %q was truncated: the log puts %d offsets of the input in order, but %d were taken", topic.Name, reaches, taken), remedy)
 	}
 	parts := at.Clone()
 	for p := range ranges {

@@ -107,7 +107,7 @@ func (e *examination) checkKey(ctx context.Context) {
 		return
 	}
 	e.deployed.Master = master
-	e.ok("key", "it can be read, and has the right form")
+	e.ok("key", "the file can be read, and has the right form")
 }
 
 // checkAddress listens briefly on the address of the pages.

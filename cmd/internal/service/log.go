@@ -92,7 +92,7 @@ func logging(log *slog.Logger, name string, l notice.Listener) notice.Listener {
 	}
 	l.Doubted = func(problem error) {
 		if problem != nil {
-			log.Warn("something seems to be wrong with the topics; it is looked at again before it is believed", "problem", problem)
+			log.Warn("the topics seem to be damaged; the service looks at them again before it stops", "problem", problem)
 			return
 		}
 		log.Info("nothing is wrong with the topics")

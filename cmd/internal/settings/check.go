@@ -96,13 +96,13 @@ func (s Settings) checkStream(p *operators.Problems) {
 	}
 	for _, f := range []struct{ name, value string }{{"ORDER_TOPIC", s.OrderTopic}, {"SEQUENCER", s.Sequencer}} {
 		p.Want(f.name, f.value == "" || s.Stream == wholeTopic,
-			"set, but a stream of one partition has its order from there; set ORIEL_STREAM=topic")
+			"set, but a stream of one partition has its order from the partition itself; set ORIEL_STREAM=topic")
 	}
 }
 
 func (s Settings) checkSecurity(p *operators.Problems) {
 	p.Want("MASTER_KEY_COMMAND", s.MasterKeyCommand == "" || s.MasterKeyFile == "",
-		"set, and so is ORIEL_MASTER_KEY_FILE: one of them has the key")
+		"set, and so is ORIEL_MASTER_KEY_FILE: set one of the two alone")
 	if s.SASLMechanism != "" {
 		p.OneOf("SASL_MECHANISM", s.SASLMechanism, "plain", "scram-sha-256", "scram-sha-512", oauthBearer)
 	}

@@ -22,7 +22,7 @@ func (s Settings) checkTokens(p *operators.Problems) {
 	}
 	for _, f := range endpoint {
 		p.Want(f.name, f.value == "" || used, "set, but ORIEL_SASL_MECHANISM is not oauthbearer")
-		p.Want(f.name, f.value == "" || s.OAuthTokenFile == "", "set, and so is ORIEL_OAUTH_TOKEN_FILE: one of them gives tokens")
+		p.Want(f.name, f.value == "" || s.OAuthTokenFile == "", "set, and so is ORIEL_OAUTH_TOKEN_FILE: set one of the two alone")
 	}
 	p.Want("OAUTH_TOKEN_FILE", s.OAuthTokenFile == "" || used, "set, but ORIEL_SASL_MECHANISM is not oauthbearer")
 	if !used {
