@@ -36,7 +36,7 @@ type Service struct {
 	inputs     atomic.Int32 // number of input partitions at the last check of the topics
 	streams    atomic.Int32 // number of streams of the input at the last check
 	covered    atomic.Int32 // number of streams for which all output topics have a partition
-	unfinished atomic.Bool  // a task that was asked to end could not commit everything that it had computed
+	unfinished atomic.Bool  // a task that was asked to stop could not commit everything that it had computed
 }
 
 // NewService checks the deployment's topics and configuration records, but writes no record. d.Topics is the result of

@@ -32,7 +32,7 @@ func (o *tableOptions) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.mapFile, "map", "", "JSON file with the mapping, in place of the flags below")
 	f.StringVar(&o.mapping.Where, "where", "", "rows to keep, as a condition: a column, one of = != > >= < <=, and a constant")
 	f.StringVar(&o.mapping.Label, "label", "", "label: a comparison, or a column of numbers")
-	f.StringArrayVar(&o.mapping.Features, "feature", nil, "a column (text), or column:number; a missing value is an absent feature")
+	f.StringArrayVar(&o.mapping.Features, "feature", nil, "feature: a column (text), or column:number; a missing value is an absent feature")
 	f.StringArrayVar(&o.mapping.Members, "member", nil, "`MEMBER=COLUMN` of an operator whose events have no features and label, such as aggregate; MEMBER=COLUMN,COLUMN,… for a dense vector")
 	f.StringVar(&o.mapping.PartitionBy, "partition-by", "", "column that decides the partition")
 	f.StringVar(&o.mapping.Key, "key", "", "column that becomes the record key")

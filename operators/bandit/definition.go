@@ -125,16 +125,16 @@ func configure(v *operators.Values, asPrinted Printed) (operators.Operator, erro
 			"not set, and neither is ORIEL_ROUNDS, of which the paper's is a function")
 	}
 	facts, known := mechanisms.FactsOf(v.Mechanism)
-	v.Want("MECHANISM", !known || !facts.PerStep, "%s: learns from sums, and this releases single steps; take blt",
+	v.Want("MECHANISM", !known || !facts.PerStep, "%s: learns from sums, and this mechanism releases single steps; set ORIEL_MECHANISM=blt",
 		v.Mechanism)
 	v.Want("DOUBLING", !v.Flag("DOUBLING") || v.Rounds > 0,
-		"true: not without ORIEL_ROUNDS, how many steps there are at most")
+		"true: needs ORIEL_ROUNDS, the largest number of steps")
 	v.Want("DOUBLING", !v.Flag("DOUBLING") || v.Number("SMOOTHING") == 0 && v.Number("RATE") == 0,
 		"true: takes the paper's ORIEL_SMOOTHING and ORIEL_RATE of each episode, and no others")
 	v.Want("NOISE", v.Text("NOISE") != printed || v.Rounds > 0 && !v.Flag("DOUBLING"),
 		"paper: is printed for all of a run, of ORIEL_ROUNDS steps, and not for ORIEL_DOUBLING")
 	v.Want("NOISE", v.Text("NOISE") != printed || !known || facts.Tree && facts.Law != mechanisms.Gamma,
-		"paper: none is printed for %s; tree-laplace and tree-gaussian have some", v.Mechanism)
+		"paper: the paper prints no noise for %s, but for tree-laplace and tree-gaussian", v.Mechanism)
 	set := convex.Want(v)
 	if err := v.Err(); err != nil {
 		return nil, err

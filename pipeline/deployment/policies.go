@@ -32,7 +32,7 @@ func checkDiskless(f describedTopic) []error {
 	}
 	return []error{stop(
 		fmt.Sprintf("%s topic %q is diskless (diskless.enable=true), so that it takes no transactions", f.role.name, f.topic.Name),
-		fmt.Sprintf("A topic stays so: name one that is kept on the brokers' disks with %s", f.role.setting))}
+		fmt.Sprintf("A topic cannot be changed in this: name one that is kept on the brokers' disks with %s", f.role.setting))}
 }
 
 // number returns a setting that is a whole number, or the value otherwise if the broker does not report the setting.

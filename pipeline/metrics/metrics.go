@@ -80,7 +80,7 @@ func New(r prometheus.Registerer, g protection.Guarantee, about Process) *Metric
 	gauge("oriel_window_steps", "W, the newest steps of each stream that are protected; +Inf if all are, for ever.").WithLabelValues().Set(window)
 	gauge("oriel_epsilon", "Proved epsilon of one window of one stream.").WithLabelValues().Set(g.Epsilon)
 	gauge("oriel_delta", "Delta of one window of one stream.").WithLabelValues().Set(g.Delta)
-	gauge("oriel_build_info", "1; the labels name the build.", "version", "goversion").
+	gauge("oriel_build_info", "The value is always 1; the labels name the build.", "version", "goversion").
 		WithLabelValues(about.Version, about.GoVersion).Set(1)
 	m.owned.WithLabelValues().Set(0)
 	m.standby.WithLabelValues().Set(0)

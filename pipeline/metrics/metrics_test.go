@@ -54,7 +54,7 @@ func played(l notice.Listener) *prometheus.Registry {
 }
 
 const wanted = `
-# HELP oriel_build_info 1; the labels name the build.
+# HELP oriel_build_info The value is always 1; the labels name the build.
 # TYPE oriel_build_info gauge
 oriel_build_info{deployment="d",goversion="go1",version="v1"} 1
 # HELP oriel_commit_duration_seconds Time from the first request of a transaction to its acknowledged end.

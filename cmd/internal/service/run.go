@@ -35,7 +35,7 @@ func Run(ctx context.Context, h Host) (err error) {
 	working := false
 	defer func() {
 		if !working && cancelled(ctx, err) {
-			log.Info("asked to stop before a partition was assigned: nothing was taken")
+			log.Info("asked to stop before a partition was assigned: no event was taken")
 			err = nil
 		}
 	}()

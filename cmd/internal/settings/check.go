@@ -43,8 +43,8 @@ func (s Settings) check(needs []Need, p *operators.Problems, further []string) {
 	if s.AfterStream != "" {
 		_, err := strconv.ParseUint(s.AfterStream, 10, 31)
 		p.Want("AFTER_STREAM", err == nil || s.AfterStream == deployment.NoStream,
-			"%q: not a partition, or none", s.AfterStream)
-		p.Want("AFTER_STREAM", s.Stream == wholeTopic, "set, but each partition goes on after its own; set ORIEL_STREAM=topic")
+			"%q: neither a partition nor none", s.AfterStream)
+		p.Want("AFTER_STREAM", s.Stream == wholeTopic, "set, but each partition goes on after the same partition of the other deployment; set ORIEL_STREAM=topic")
 	}
 	if slices.Contains(needs, Service) {
 		_, _, err := net.SplitHostPort(s.HTTPAddr)

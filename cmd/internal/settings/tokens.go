@@ -40,7 +40,7 @@ func (s Settings) checkTokens(p *operators.Problems) {
 		at, err := url.Parse(s.OAuthTokenURL)
 		usable := err == nil && at.Host != "" && at.User == nil &&
 			(at.Scheme == "https" || at.Scheme == "http" && isLoopback(at.Hostname()))
-		p.Want("OAUTH_TOKEN_URL", usable, "not an https URL without a user; http is for loopback alone, because the secret goes there")
+		p.Want("OAUTH_TOKEN_URL", usable, "must be an https URL without a user name; http is allowed for loopback alone, because the secret is sent to this URL")
 	}
 	exposed := slices.ContainsFunc(s.Brokers, func(broker string) bool {
 		host, _, err := net.SplitHostPort(broker)

@@ -50,7 +50,7 @@ var saying = map[string]*regexp.Regexp{
 	"decisions sent again":    regexp.MustCompile(`is not whole.*\(decisions: [1-9]`),
 	"opening continued":       regexp.MustCompile(`its first decisions are not committed with the state`),
 	"opening sent again":      regexp.MustCompile(`the opening of an earlier owner is not whole`),
-	"looked at again":         regexp.MustCompile(`it is looked at again`),
+	"looked at again":         regexp.MustCompile(`looks at them again|asks again before`),
 	"a later version goes on": regexp.MustCompile(`nothing behind it can be read, so it goes on`),
 }
 
