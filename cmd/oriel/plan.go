@@ -90,7 +90,7 @@ func planCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.BoolVar(&o.json, "json", false, "print JSON")
-	f.StringVar(&o.plot, "plot", "", "draw to a file, .svg or .png")
+	f.StringVar(&o.plot, "plot", "", "draw the comparison to a file, .svg or .png")
 	f.Float64Var(&o.rate, "rate", 0, "events a second of one stream")
 	f.IntVar(&o.inputs, "partitions", 0, "`PARTITIONS` of the input: --rate is that of all of them then, and plan compares one stream with one a partition")
 	f.Uint64Var(&o.age, "age", 0, "show this age, in steps, beside the ages of whole windows")
@@ -99,8 +99,8 @@ func planCommand() *cobra.Command {
 	f.BoolVar(&o.measure, "measure", false, "measure the time of a step on this machine")
 	f.BoolVar(&o.frontier, "frontier", false, "print the variance that the filters of blt reach")
 	f.Float64SliceVar(&o.epsilons, "epsilon", nil, "compare this `LIST` of ε in place of ORIEL_EPSILON")
-	f.Lookup("epsilon").DefValue = "" // help shows an empty default in place of []
-	f.Var(&windowList{&o.windows}, "window", "compare this `LIST` of windows, steps, in place of ORIEL_WINDOW")
+	f.Lookup("epsilon").DefValue = "" // shown as an empty default, not as []
+	f.Var(&windowList{&o.windows}, "window", "compare this `LIST` of windows, in steps, in place of ORIEL_WINDOW")
 	exclude(cmd, "epsilon", "age", "measure")
 	exclude(cmd, "window", "age", "measure")
 	exclude(cmd, "frontier", "rate", "age", "measure", "epsilon", "window")

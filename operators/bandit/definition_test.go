@@ -76,7 +76,7 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 		m     mechanisms.Config
 		lines []string
 	}{
-		"ORIEL_DOUBLING: true: not without ORIEL_ROUNDS": {
+		"ORIEL_DOUBLING: true: needs ORIEL_ROUNDS": {
 			under("blt", 4, going), []string{"DOUBLING=true", "SMOOTHING=0.1", "RATE=0.1"},
 		},
 		"ORIEL_DOUBLING: true: takes the paper's":     {under("blt", 4, ending), []string{"DOUBLING=true", "RATE=0.1"}},

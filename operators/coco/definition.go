@@ -60,7 +60,7 @@ var settings = []operators.Setting{
 			"ORIEL_DIMENSION=1 the decision may be a threshold",
 	},
 	convex.Setting("SET",
-		"feasible set of decisions; llo takes all but l2-ball, the others all but flow, matching, vertices, trees, "+
+		"feasible set of decisions. ORIEL_UPDATE=llo takes all but l2-ball; the other updates take all but flow, matching, vertices, trees, "+
 			"forests and trace-norm"),
 	convex.Setting("RADIUS",
 		"R: size of the set, for example the radius of a ball or the sum of a simplex; README.md of coco lists all sets"),

@@ -130,7 +130,7 @@ func (n *Names) groups(by []string) (groups []group, err error) {
 	for _, name := range by {
 		i := slices.Index(n.dimensions, name)
 		if i < 0 {
-			return nil, fmt.Errorf("%q is no dimension of the cells; the dimensions are %s", name, strings.Join(n.dimensions, ", "))
+			return nil, fmt.Errorf("%q is no dimension of the cells, which are %s", name, strings.Join(n.dimensions, ", "))
 		}
 		keep[i] = true
 	}

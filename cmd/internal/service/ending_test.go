@@ -217,7 +217,7 @@ func TestEndingWithoutBrokersClaimsNothing(t *testing.T) {
 	f.Send(0, servicetest.Events(10, 10)...)
 	<-cut
 	s.endsWell()
-	for _, text := range []string{"it is not known whether everything computed is committed", "the group was not reached"} {
+	for _, text := range []string{"not known whether everything computed is committed", "the group was not reached"} {
 		if !strings.Contains(s.log(), text) {
 			t.Errorf("the log does not say %q", text)
 		}
