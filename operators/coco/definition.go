@@ -71,10 +71,10 @@ var settings = []operators.Setting{
 		"blocks of ORIEL_SET=partition (convex combinations of sets with exactly pick coordinates from each block, "+
 			"times R) and partition-at-most (at most pick from each)"),
 	convex.LaterSetting("WORTHS",
-		"values of the first places of ORIEL_SET=ranking, which needs them; later places have 0. "+
+		"values of the first places of ORIEL_SET=ranking, which needs this setting; later places have the value 0. "+
 			"Decisions are convex combinations of rankings, times R"),
 	convex.LaterSetting("ROWS",
-		"number of rows of the matrices of ORIEL_SET=trace-norm, which needs it. Decisions are matrices, row by row"),
+		"number of rows of the matrices of ORIEL_SET=trace-norm, which needs this setting. Decisions are matrices, row by row"),
 	convex.LaterSetting("EDGES",
 		"the graph of ORIEL_SET=flow (acyclic, one source, one sink), trees (connected) or forests; one "+
 			"coordinate for each edge. Replay needs the same file"),

@@ -80,7 +80,7 @@ var settings = []operators.Setting{
 		"s, rounded down to a multiple of 1/1024: noise is (1 + s²) on second moments of features, and (1 "+
 			"+ s²)/s on moments with the reward"),
 	moments.Setting("START_REGULARIZER", "1",
-		"λ, public regulariser: it counts like this many pseudo-events with the middle reward in each direction"),
+		"λ, public regulariser: the regulariser counts like this many pseudo-events with the middle reward in each direction"),
 	moments.Setting("NOISE_SHIFT", "1.5",
 		"f: released second moments are shifted by f times the edge of their noise's spectrum, "+
 			"2√d·sd. Not with ORIEL_CONFIDENCE"),
