@@ -187,7 +187,7 @@ func TestGuaranteeRefusesCalibrationOfAnotherMemory(t *testing.T) {
 	f("lambda", fine, config("blt", 32))
 	both := plan
 	both.Filter = goldenFilter
-	f("one of them", both, c)
+	f("exactly one of", both, c)
 }
 
 func TestConfigurationsWithMemoryAreChecked(t *testing.T) {

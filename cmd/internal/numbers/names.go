@@ -43,7 +43,7 @@ func ParseNames(text []byte) (*Names, error) {
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
 	n := &Names{}
 	if err := json.Unmarshal([]byte(lines[len(lines)-1]), n); err != nil {
-		return nil, fmt.Errorf("%w: no object of JSON, or of other members", errNames)
+		return nil, fmt.Errorf("%w: not a JSON object, or an object with other members", errNames)
 	}
 	switch {
 	case len(n.Cells) == 0 || len(n.Statistics) == 0 || len(n.Views) == 0:

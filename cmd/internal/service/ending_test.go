@@ -239,7 +239,7 @@ func TestEndingBeforeTheBrokersAnswerIsNoFailure(t *testing.T) {
 	s := f.inside(func(*service.Host) {})
 	s.says("still trying")
 	s.endsWell()
-	s.says("nothing was taken")
+	s.says("no event was taken")
 }
 
 // countedConn calls a function before each request is sent.

@@ -43,7 +43,7 @@ func TestAForeignMemberGetsNothing(t *testing.T) {
 	f.SendAll(10, 10)
 	f.AwaitTaken(20*time.Second, 20, 20)
 	c.Close()
-	s.says("alone again")
+	s.says("belong to this deployment again")
 	f.Await(10*time.Second, "ready when alone again", func() bool { return s.ready() == "ready\n" })
 	s.endsWell()
 }
@@ -71,7 +71,7 @@ func TestAForeignLeaderIsNoticed(t *testing.T) {
 	}
 	c.Close()
 	f.AwaitTaken(20*time.Second, 10, 10)
-	s.says("alone again")
+	s.says("belong to this deployment again")
 	s.endsWell()
 }
 
