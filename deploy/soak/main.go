@@ -34,7 +34,7 @@ type options struct {
 
 func main() {
 	var o options
-	flag.IntVar(&o.brokers, "brokers", 1, "1, or 3 with three replicas and two in sync")
+	flag.IntVar(&o.brokers, "brokers", 1, "number of brokers: 1, or 3 with three replicas and two in sync")
 	stream := flag.String("stream", "partition", "ORIEL_STREAM: partition, or topic with 12 partitions")
 	flag.BoolVar(&o.users, "users", false, "user level, named features, ε = 1")
 	flag.Uint64Var(&o.seed, "seed", 1, "of the faults and the events")

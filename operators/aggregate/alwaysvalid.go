@@ -198,7 +198,7 @@ func (c operator) testExtras() []schemas.Extra {
 		return add(all, schemas.ExtraNumbers, name+"_high", "Upper ends of confidence sequences with "+name+".")
 	}
 	all := sequence(nil, "effect", "What each arm but the control adds to the mean outcome, a weighted average over the experiment so far. "+
-		"The confidence sequences cover sampling and the noise of privacy, of all arms at all looks together.")
+		"Its sequences cover sampling and the noise of privacy, of all arms at all looks together.")
 	all = add(all, schemas.ExtraNumbers, "effect_e", "e-values of no effect, by arm: one of 20 says at least as much as p = 0.05, at any time.")
 	all = add(all, schemas.ExtraNumbers, "effect_p", "p-values of no effect, by arm, valid at any time: the least 1/e so far.")
 	if c.test.lift {
