@@ -66,7 +66,7 @@ func evalCommand() *cobra.Command {
 	f.StringVar(&o.separator, "key-separator", "", "of --ndjson: each line is a user id or key, this text, and an event, as oriel replay has it")
 	f.IntVar(&o.partitions, "partitions", 1, "streams of a file: events go where oriel produce would put them in a topic of this many partitions")
 	f.Float64SliceVar(&o.epsilons, "epsilon", nil, "compare this `LIST` of ε in place of ORIEL_EPSILON")
-	f.Lookup("epsilon").DefValue = "" // shown as an empty default, not as []
+	f.Lookup("epsilon").DefValue = "" // help shows an empty default in place of []
 	f.Var(&windowList{&o.windows}, "window", "compare this `LIST` of windows, in steps, in place of ORIEL_WINDOW")
 	f.Var(&windowList{&o.memories}, "memory", "compare this `LIST` of memories, in steps of ORIEL_MEMORY with ORIEL_WINDOW=lifetime, beside the windows of --window")
 	f.IntVar(&o.seeds, "seeds", 1, "number of runs of each setting, each with its own noise; the mean and the worst run are shown")

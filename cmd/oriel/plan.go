@@ -99,7 +99,7 @@ func planCommand() *cobra.Command {
 	f.BoolVar(&o.measure, "measure", false, "measure the time of a step on this machine")
 	f.BoolVar(&o.frontier, "frontier", false, "print the variance that the filters of blt reach")
 	f.Float64SliceVar(&o.epsilons, "epsilon", nil, "compare this `LIST` of ε in place of ORIEL_EPSILON")
-	f.Lookup("epsilon").DefValue = "" // shown as an empty default, not as []
+	f.Lookup("epsilon").DefValue = "" // help shows an empty default in place of []
 	f.Var(&windowList{&o.windows}, "window", "compare this `LIST` of windows, in steps, in place of ORIEL_WINDOW")
 	exclude(cmd, "epsilon", "age", "measure")
 	exclude(cmd, "window", "age", "measure")

@@ -122,7 +122,7 @@ func configure(v *operators.Values, asPrinted Printed) (operators.Operator, erro
 	for _, name := range []string{"SMOOTHING", "RATE"} {
 		v.Want(name, v.Number(name) >= 0 && v.Number(name) <= 1e12, "%g: not from 0 to 1e12", v.Number(name))
 		v.Want(name, v.Number(name) > 0 || v.Rounds > 0,
-			"not set, and neither is ORIEL_ROUNDS, of which the paper's is a function")
+			"not set, and neither is ORIEL_ROUNDS, which the paper's value needs")
 	}
 	facts, known := mechanisms.FactsOf(v.Mechanism)
 	v.Want("MECHANISM", !known || !facts.PerStep, "%s: learns from sums, and this mechanism releases single steps; set ORIEL_MECHANISM=blt",
