@@ -94,7 +94,7 @@ func (f Predecessor) validate(c Config) error {
 	case f.Name == c.Name || f.Group == c.Group || f.Decisions == c.Decisions || f.Changelog == c.Changelog:
 		return fmt.Errorf("pipeline: after %q: the earlier deployment has the name, the group or a topic of the one that goes on after it", f.Name)
 	case f.Stream != "" && !c.WholeTopic():
-		return fmt.Errorf("pipeline: after %q: stream %s: each partition goes on after its own", f.Name, f.Stream)
+		return fmt.Errorf("pipeline: after %q: stream %s: each partition goes on after the same partition", f.Name, f.Stream)
 	}
 	return nil
 }
