@@ -37,8 +37,8 @@ func TestConfigReportsEveryProblem(t *testing.T) {
 		"memory -1":                     func(c *Config) { c.Memory = -1 },
 		"memory 1099511627777":          func(c *Config) { c.Memory = MostMemory + 1 },
 		"a name, group or topic is emp": func(c *Config) { c.Predecessor = predecessor; c.Predecessor.Changelog = "" },
-		`after "late": it has the name`: func(c *Config) { c.Predecessor = predecessor; c.Predecessor.Name = c.Name },
-		`after "old": it has the name`:  func(c *Config) { c.Predecessor = predecessor; c.Predecessor.Decisions = c.Decisions },
+		`after "late": the earlier deployment has the name`: func(c *Config) { c.Predecessor = predecessor; c.Predecessor.Name = c.Name },
+		`after "old": the earlier deployment has the name`:  func(c *Config) { c.Predecessor = predecessor; c.Predecessor.Decisions = c.Decisions },
 		`after "old": stream 1: each p`: func(c *Config) { c.Predecessor = predecessor; c.Predecessor.Stream = "1" },
 	} {
 		c := sound()
