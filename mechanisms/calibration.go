@@ -243,7 +243,7 @@ func (p Calibration) matches(c Config) error {
 	case p.Name != c.Name:
 		return fmt.Errorf("mechanisms: calibration is of %q, configured is %q", p.Name, c.Name)
 	case c.Contribution.Plain() != (p.Components == nil):
-		return errors.New("mechanisms: one of calibration and configuration has the default contribution, the other has not")
+		return errors.New("mechanisms: calibration and configuration must both have the default contribution, or neither")
 	case p.Grid != components[0].grid:
 		return fmt.Errorf("mechanisms: calibration has another lattice than clip %g", c.Clip())
 	case p.Components != nil && !slices.EqualFunc(p.Components, c.shapes(components), ComponentCalibration.same):

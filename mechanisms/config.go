@@ -92,7 +92,7 @@ func (c Config) Validate() error {
 	case known && !kind.Paper && c.Printed != nil:
 		bad("printed scale: %s takes none", c.Name)
 	case known && kind.Paper && c.Printed == nil:
-		bad("printed scale: missing, and %s has no other", c.Name)
+		bad("printed scale: missing, but %s needs it", c.Name)
 	}
 	if !(c.AgeWeight >= 0 && c.AgeWeight <= 1) {
 		bad("age weight %g: not in [0, 1]", c.AgeWeight)

@@ -178,7 +178,7 @@ func TestGuaranteeRefusesCalibrationOfAnotherMemory(t *testing.T) {
 	f("memory 0, configured is 64", mechtest.Plan(t, config("blt", 32)), withMemory(32, 64))
 	coarse := plan
 	coarse.Grid, _ = lattice.NewGrid(c.Clip())
-	f("coarser than its memory needs", coarse, c)
+	f("too coarse for the memory", coarse, c)
 	short := plan
 	short.Scale.Mant -= 2
 	f("proves less", short, c)
@@ -187,7 +187,7 @@ func TestGuaranteeRefusesCalibrationOfAnotherMemory(t *testing.T) {
 	f("lambda", fine, config("blt", 32))
 	both := plan
 	both.Filter = goldenFilter
-	f("one of them", both, c)
+	f("exactly one of", both, c)
 }
 
 func TestConfigurationsWithMemoryAreChecked(t *testing.T) {

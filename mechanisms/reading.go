@@ -230,7 +230,7 @@ func (s *frame) NoiseLaw(component int) (NoiseLaw, error) {
 	p := s.calibration.Component(component)
 	_, decays := s.Memory()
 	if facts.Law != Gaussian || !facts.Filter && !decays {
-		return NoiseLaw{}, fmt.Errorf("mechanisms: %s: its noise comes from no filter", s.calibration.Name)
+		return NoiseLaw{}, fmt.Errorf("mechanisms: %s: the noise of this mechanism comes from no filter", s.calibration.Name)
 	}
 	// The error is at most 3 units, and ½ for the rounding of each contribution of the batch. The carry is within η ≤ ½
 	// + 2⁻⁸ of its filter, so its difference from the previous step is off by at most 2η. A draw is rounded by at most

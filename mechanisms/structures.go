@@ -264,7 +264,7 @@ func (decaying) calibrate(x *calibratedComponent, p Calibration, c Config, _ def
 
 func (decaying) check(p Calibration) error {
 	if p.Levels != 0 || p.Filter != (blt.Filter{}) {
-		return fmt.Errorf("mechanisms: calibration: %s has levels, a filter or a memory, one of them", p.Name)
+		return fmt.Errorf("mechanisms: calibration: %s must have exactly one of levels, filter and memory", p.Name)
 	}
 	if err := p.Decay.Validate(); err != nil {
 		return fmt.Errorf("mechanisms: calibration: %w", err)
@@ -273,7 +273,7 @@ func (decaying) check(p Calibration) error {
 }
 
 // errCoarse means that rounding on the calibration's lattice would add up over a life.
-var errCoarse = errors.New("mechanisms: calibration: its lattice is coarser than its memory needs")
+var errCoarse = errors.New("mechanisms: calibration: the lattice is too coarse for the memory")
 
 func (f decaying) matches(p Calibration, c Config) error {
 	if p.Decay.Memory != f.memory {

@@ -94,9 +94,9 @@ func (s *Service) memberProblems(c group.Members) []string {
 	}
 	switch {
 	case len(c.Free) > 0 && s.config.WholeTopic():
-		problems = append(problems, "the stream is with no process of this deployment")
+		problems = append(problems, "no process of this deployment has the stream")
 	case len(c.Free) > 0:
-		problems = append(problems, fmt.Sprintf("partitions %v of the input are with no process of this deployment", c.Free))
+		problems = append(problems, fmt.Sprintf("no process of this deployment has the partitions %v of the input", c.Free))
 	}
 	return problems
 }

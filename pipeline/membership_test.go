@@ -40,7 +40,7 @@ func TestMembersOfTheGroupAreClassified(t *testing.T) {
 				Foreign: []group.ForeignMember{member(kafka.DefaultClientID, "d/00/later", "trips", 0)},
 			},
 			[]string{"another version of Oriel"},
-			[]string{"partitions [2] of the input are with no process"},
+			[]string{"no process of this deployment has the partitions [2] of the input"},
 		},
 		{
 			"another deployment",

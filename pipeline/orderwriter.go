@@ -96,5 +96,5 @@ func (w OrderWriter) write(ctx context.Context, o changelog.Ordered) error {
 
 // refusedRecords describes foreign records in the order log; total is their number.
 func refusedRecords(total int) string {
-	return fmt.Sprintf("the order log has records that this deployment did not sign, %d since the start; they count for nobody", total)
+	return fmt.Sprintf("the order log has records that this deployment did not sign, %d since the start; every process ignores these records", total)
 }

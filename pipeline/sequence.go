@@ -64,7 +64,7 @@ func (t *task) trim(work context.Context, log order.Log, committed *atomic.Point
 		_, err := trimmer.Trim(work, committed.Load().Next)
 		if _, lacks := errors.AsType[*kafka.DeniedError](err); lacks && !denied {
 			denied = true
-			s.listener.Note(t.partition, fmt.Sprintf("the order log is not trimmed and grows: %v", err))
+			s.listener.Note(t.partition, fmt.Sprintf("the order log cannot be trimmed, so it grows: %v", err))
 		}
 	}
 }

@@ -36,7 +36,7 @@ type Service struct {
 	inputs     atomic.Int32 // number of input partitions at the last check of the topics
 	streams    atomic.Int32 // number of streams of the input at the last check
 	covered    atomic.Int32 // number of streams for which all output topics have a partition
-	unfinished atomic.Bool  // a task that was asked to end could not commit everything that it had computed
+	unfinished atomic.Bool  // a task that was asked to stop could not commit everything that it had computed
 }
 
 // NewService checks the deployment's topics and configuration records, but writes no record. d.Topics is the result of
@@ -267,7 +267,7 @@ func (t *task) keepRunning(ctx context.Context) error {
 			}
 			if !doubted {
 				doubted = true
-				t.service.listener.Note(t.partition, "the brokers say that something is gone; it is looked at again before it is believed")
+				t.service.listener.Note(t.partition, "the brokers say that a topic or a partition is gone; the service asks again before it stops")
 			}
 			if t.service.beforeNextLook(ctx) != nil {
 				return nil

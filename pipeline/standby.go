@@ -71,7 +71,7 @@ func (s *Service) writeOrder(ctx context.Context) {
 func (s *Service) follow(ctx context.Context, p int32, warm func()) error {
 	local, err := s.store.Load(p)
 	if errors.Is(err, state.ErrCorrupt) {
-		s.listener.Note(p, "the local state is damaged; it is set aside and restored from the changelog")
+		s.listener.Note(p, "the local state is damaged; the process sets the files aside and restores the state from the changelog")
 		local = nil
 	} else if err != nil {
 		return fmt.Errorf("pipeline: partition %d: local state: %w", p, err)

@@ -194,7 +194,7 @@ func (t *task) mergeNotices() (n merge.Notices, ended func()) {
 			t.service.listener.Refused(t.partition)
 			refused.Do(func() {
 				t.service.listener.Note(t.partition, fmt.Sprintf(
-					"the order log has a record at offset %d that this deployment did not write: it counts for nobody", record))
+					"the order log has a record at offset %d that this deployment did not write: every process ignores this record", record))
 			})
 		},
 	}

@@ -47,7 +47,7 @@ func (s *userIndex) addIn(partition int32, user users.ID) error {
 	if other, seen := s.partitions[user]; seen && other != partition {
 		return &notice.StopError{
 			Partition: -1,
-			Reason:    fmt.Sprintf("one user has events in partitions %d and %d, and the printed guarantee is that of one", min(other, partition), max(other, partition)),
+			Reason:    fmt.Sprintf("one user has events in partitions %d and %d, but the printed guarantee counts one partition for each user", min(other, partition), max(other, partition)),
 			Remedy:    "Key the input by user, with one partitioner and a fixed number of partitions, and open a new deployment under another ORIEL_NAME on it",
 		}
 	}
@@ -152,7 +152,7 @@ func (s *Service) usersElsewhere(ctx context.Context, skip map[int32]bool) error
 			return ctx.Err()
 		}
 		if err != nil && !seen.unread[p] {
-			s.listener.Note(p, "the users that this partition remembers cannot be read; they are not compared with those of others for now")
+			s.listener.Note(p, "the users that this partition remembers cannot be read; until they can, the service does not compare them with the users of other partitions")
 		}
 		seen.unread[p] = err != nil
 		if r == nil {

@@ -61,8 +61,8 @@ func auditCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return runAudit(cmd, o) },
 	}
 	f := cmd.Flags()
-	f.IntVar(&o.runs, "runs", 0, "number of runs of each attack and of the residuals; 0: what --time allows")
-	f.DurationVar(&o.time, "time", 3*time.Minute, "time for pairs of streams, exact checks and all runs, whatever they show: of the time for runs a fifth for attacks, less when nine tenths of the claim take less; not with --runs")
+	f.IntVar(&o.runs, "runs", 0, "number of runs of each attack and of the residuals; 0: as many as --time allows")
+	f.DurationVar(&o.time, "time", 3*time.Minute, "time for pairs of streams, exact checks and all runs. Attacks get a fifth of the time for runs, or less if nine tenths of the claim are shown sooner; not with --runs")
 	f.Uint64Var(&o.position, "position", 0, "step of the canary, from 1; 0: step 1, and the middle of the second block")
 	f.Uint64Var(&o.steps, "steps", 0, "releases from the canary's step on; 0: the window, at most 1024")
 	f.Float64Var(&o.alpha, "alpha", 0.001, "probability of a false alarm, at most")

@@ -29,7 +29,7 @@ func discoveriesCommand() *cobra.Command {
 			"every arm of every file for one question. It names effects so that the share of false ones among them is --rate on\n" +
 			"average at most, however metrics depend on each other. Give it all metrics that you would report, not only those that\n" +
 			"look good.\n\n" +
-			"Without --look it reads the newest decisions by effect_p: right at any time, by any rule of stopping. With --look N it\n" +
+			"Without --look it reads the newest decisions by effect_p: valid at any time, by any rule of stopping. With --look N it\n" +
 			"reads decision N of each by effect_e, and finds more: right only if N was fixed before anybody saw a decision.\n\n" +
 			"    oriel discoveries signup=signup.json revenue=revenue.json",
 		Args: cobra.MinimumNArgs(1),
@@ -71,10 +71,10 @@ func runDiscoveries(out io.Writer, args []string, o discoveriesOptions) error {
 			es[i], ps[i] = q.e, q.p
 		}
 	}
-	found, by := experiment.DiscoveriesAtAnyTime(ps, o.rate), "p-values of all looks so far, right at any time"
+	found, by := experiment.DiscoveriesAtAnyTime(ps, o.rate), "p-values of all looks so far, valid at any time"
 	if o.look > 0 {
 		found = experiment.Discoveries(es, o.rate)
-		by = fmt.Sprintf("e-values of look %d, right if it was fixed beforehand", o.look)
+		by = fmt.Sprintf("e-values of look %d, valid if the look was fixed beforehand", o.look)
 	}
 	return writeDiscoveries(out, all, found, by, o.rate)
 }

@@ -67,7 +67,7 @@ func TestTwoSignalsAtOnceAreOne(t *testing.T) {
 		_ = p.Cmd.Process.Signal(s)
 		time.Sleep(time.Millisecond) // the pause lets the first signal arrive first
 	}
-	if !p.Finish(30*time.Second) || !strings.Contains(p.Output(), "the group is left") {
+	if !p.Finish(30*time.Second) || !strings.Contains(p.Output(), "the process has left the group") {
 		t.Errorf("ended badly: %v", p.Err)
 	}
 }

@@ -236,9 +236,9 @@ func TestInitInAScript(t *testing.T) {
 	}
 	refused("--want, --label, --ranges: missing, and standard input is no terminal")
 	refused("--ranges: missing, and standard input is no terminal, so nothing is asked; --yes does not answer for you what must be public", "--yes")
-	refused(`--ranges: "price": not a number of the mapping; there are total`, "--yes", "--ranges", "price:0:1")
+	refused(`--ranges: "price": not a number of the mapping; its numbers are total`, "--yes", "--ranges", "price:0:1")
 	refused(`--want: "magic": not classes`, "--want", "magic")
-	refused("--label: no record has a place /refund; there are /order_id, /at,", "--yes", "--label", "/refund")
+	refused("--label: no record has a place /refund; the places are /order_id, /at,", "--yes", "--label", "/refund")
 	refused("--where, --label: no record has a place /state", "--yes", "--where", "/state=paid")
 	refused("/note is no number in the sample", "--yes", "--want", "number", "--label", "/note", "--ranges", "proposed")
 	refused(`--memory: "1d": a time needs --rate`, "--yes", "--ranges", "proposed", "--memory", "1d")

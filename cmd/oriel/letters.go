@@ -31,6 +31,6 @@ func lettersCommand() *cobra.Command {
 			return service.WriteLetters(cmd.Context(), h, once)
 		},
 	}
-	cmd.Flags().BoolVar(&once, "once", false, "end when the letters of all verdicts that there are, of this process's share of partitions, have been written")
+	cmd.Flags().BoolVar(&once, "once", false, "end when the letters of all present verdicts have been written, for this process's share of partitions")
 	return cmd
 }

@@ -17,18 +17,18 @@ const howMany, firstFew = 1000, 3
 // requestFlags adds the flags of `oriel map` and `oriel init` for the source of a sample and its encoding.
 func requestFlags(cmd *cobra.Command, r *setup.Request) {
 	f := cmd.Flags()
-	f.StringArrayVar(&r.Files, "sample", nil, "lines of JSON, or one record of another format; may be given again")
+	f.StringArrayVar(&r.Files, "sample", nil, "file with lines of JSON, or with one record of another format; may be given several times")
 	f.StringVar(&r.Topic, "topic", "", "topic whose newest records are the sample")
 	f.IntVarP(&r.Records, "records", "n", howMany, "records of the sample")
-	f.StringVar(&r.Encoding.Format, "format", "", "json, avro or protobuf; what the sample shows, if not given")
-	f.StringVar(&r.Encoding.Framing, "framing", "", "plain, confluent or cloudevents; what the sample shows, if not given")
-	f.StringVar(&r.Encoding.SchemaFile, "schema-file", "", "schema of Avro (.avsc) or Protobuf (.proto, or a FileDescriptorSet)")
+	f.StringVar(&r.Encoding.Format, "format", "", "format: json, avro or protobuf; without this flag the one that the sample shows")
+	f.StringVar(&r.Encoding.Framing, "framing", "", "framing: plain, confluent or cloudevents; without this flag the one that the sample shows")
+	f.StringVar(&r.Encoding.SchemaFile, "schema-file", "", "file with the Avro schema (.avsc) or the Protobuf schema (.proto, or a FileDescriptorSet)")
 	f.StringVar(&r.Encoding.Message, "schema-message", "", "message type of Protobuf, with its package")
-	f.StringSliceVar(&r.Encoding.IDs, "schema-ids", nil, "ids that Confluent's framing has, each `ID` of --schema-file, or ID=FILE")
+	f.StringSliceVar(&r.Encoding.IDs, "schema-ids", nil, "schema ids in Confluent's framing: `ID` for the schema of --schema-file, or ID=FILE for another version")
 	f.StringVar(&r.Registry, "registry", "", "URL of the schema registry that has the schemas")
 	f.StringVar(&r.Subject, "subject", "", "subject in the registry; TOPIC-value if not given")
 	f.StringVar(&r.Where, "where", "", "which records are events, such as /status=paid; the others are null events")
-	f.StringVar(&r.Label, "label", "", "what is predicted: the path of a member, or of two classes a comparison, /delay>15")
+	f.StringVar(&r.Label, "label", "", "what is predicted: the path of a member, or for two classes a comparison such as /delay>15")
 	f.IntVar(&r.First, "first", firstFew, "events to show as Oriel reads them")
 }
 
@@ -50,7 +50,7 @@ func mapCommand() *cobra.Command {
 	}
 	requestFlags(cmd, &r)
 	cmd.MarkFlagsMutuallyExclusive("sample", "topic")
-	cmd.Flags().StringVar(&r.Want, "want", "", "classes or number: which kind of label there is; two classes, if not given")
+	cmd.Flags().StringVar(&r.Want, "want", "", "kind of label: classes or number; classes if not given")
 	return cmd
 }
 

@@ -32,7 +32,8 @@ func (o numbersOptions) checkEffects() error {
 	case o.statistics != nil:
 		return exit.WrongUse("--effects: without --statistic: decisions say what there is of an experiment")
 	case !slices.Contains(numbers.EffectFormats, o.format):
-		return exit.WrongUse("--format %q: with --effects one of %s", o.format, strings.Join(numbers.EffectFormats, ", "))
+		return exit.WrongUse("--format %q: with --effects it must be one of %s", o.format,
+			strings.Join(numbers.EffectFormats, ", "))
 	}
 	return nil
 }

@@ -90,17 +90,17 @@ func planCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.BoolVar(&o.json, "json", false, "print JSON")
-	f.StringVar(&o.plot, "plot", "", "draw to a file, .svg or .png")
+	f.StringVar(&o.plot, "plot", "", "draw the comparison to a file, .svg or .png")
 	f.Float64Var(&o.rate, "rate", 0, "events a second of one stream")
 	f.IntVar(&o.inputs, "partitions", 0, "`PARTITIONS` of the input: --rate is that of all of them then, and plan compares one stream with one a partition")
-	f.Uint64Var(&o.age, "age", 0, "an age in steps, such as that of a stream, to show beside those of whole windows")
-	f.Uint64Var(&o.after, "after", 0, "`EVENTS` of a cell, to show ± of means and other ratios at beside powers of ten")
-	f.StringVar(&o.costs, "costs", "", "the public range `LOW:HIGH` of each cost of an event, to say which clip shortens none")
+	f.Uint64Var(&o.age, "age", 0, "show this age, in steps, beside the ages of whole windows")
+	f.Uint64Var(&o.after, "after", 0, "show the ± of means and other ratios at this number of `EVENTS` in a cell, beside powers of ten")
+	f.StringVar(&o.costs, "costs", "", "the public range `LOW:HIGH` of each cost of an event; plan then says which clip shortens no cost vector")
 	f.BoolVar(&o.measure, "measure", false, "measure the time of a step on this machine")
-	f.BoolVar(&o.frontier, "frontier", false, "print what the filters of blt reach")
+	f.BoolVar(&o.frontier, "frontier", false, "print the variance that the filters of blt reach")
 	f.Float64SliceVar(&o.epsilons, "epsilon", nil, "compare this `LIST` of ε in place of ORIEL_EPSILON")
 	f.Lookup("epsilon").DefValue = "" // help shows an empty default in place of []
-	f.Var(&windowList{&o.windows}, "window", "compare this `LIST` of windows, steps, in place of ORIEL_WINDOW")
+	f.Var(&windowList{&o.windows}, "window", "compare this `LIST` of windows, in steps, in place of ORIEL_WINDOW")
 	exclude(cmd, "epsilon", "age", "measure")
 	exclude(cmd, "window", "age", "measure")
 	exclude(cmd, "frontier", "rate", "age", "measure", "epsilon", "window")
@@ -117,7 +117,7 @@ func runPlan(out io.Writer, environ []string, o planOptions) error {
 		return exit.WrongUse("--rate: not a finite number of events a second")
 	}
 	if o.inputs < 0 || o.inputs > 0 && o.rate == 0 {
-		return exit.WrongUse("--partitions: it goes with --rate, events a second of all partitions, and is not negative")
+		return exit.WrongUse("--partitions: needs --rate, the events a second of all partitions, and must not be negative")
 	}
 	if o.plot != "" {
 		if err := figure.CheckFile(o.plot); err != nil {

@@ -46,10 +46,10 @@ func (o *wantOptions) flags(cmd *cobra.Command) {
 		names = append(names, name)
 	}
 	cmd.MarkFlagsMutuallyExclusive(names...)
-	f.Float64Var(&o.near, "near", math.NaN(), "where the `MEAN` of a cell's values is expected, or the quantile, for a smaller error than the largest there is")
+	f.Float64Var(&o.near, "near", math.NaN(), "the expected `MEAN` of a cell's values, or the expected quantile: the error there is smaller than the worst one")
 	f.Lookup("near").DefValue = "0" // help does not show the default 0
-	f.Uint64Var(&o.view, "view", 0, "the memory, `STEPS`, at which the wanted number is read; every one if not given")
-	f.Uint64Var(&o.over, "over", 0, "`EVENTS` of the memory, the horizon or the tumbling window")
+	f.Uint64Var(&o.view, "view", 0, "the memory in `STEPS` at which the wanted number is read; without this flag the error holds at every memory")
+	f.Uint64Var(&o.over, "over", 0, "number of `EVENTS` that the memory, the horizon or the tumbling window has")
 	f.StringVar(&o.solve, "solve", "epsilon", "`WHAT` to solve for: epsilon, memory or batch")
 	for _, name := range names {
 		exclude(cmd, name, "frontier", "epsilon", "window")
@@ -79,7 +79,7 @@ func (o wantOptions) want(after uint64) (w plan.Target, ok bool, err error) {
 		return w, true, nil
 	}
 	if o.over > 0 || o.view > 0 || !math.IsNaN(o.near) && o.halves != nil {
-		return w, false, exit.WrongUse("--over, --view, --near: they say more of a wanted error, of --want-count for example")
+		return w, false, exit.WrongUse("--over, --view, --near: each needs a flag for a wanted error, for example --want-count")
 	}
 	return w, false, nil
 }
@@ -177,9 +177,9 @@ func (o wantOptions) fixed(s settings.Settings) (fixed []string, span string, er
 	case o.solve != "epsilon" && o.solve != "memory" && o.solve != "batch":
 		return nil, "", exit.WrongUse("--solve: %q: not epsilon, memory or batch", o.solve)
 	case o.solve == "memory" && span != "ORIEL_MEMORY":
-		return nil, "", exit.WrongUse("--solve memory: sums have one with ORIEL_WINDOW=lifetime, ORIEL_MECHANISM=blt and ORIEL_MEMORY only")
+		return nil, "", exit.WrongUse("--solve memory: only sums with a memory have one to solve for: ORIEL_WINDOW=lifetime, ORIEL_MECHANISM=blt and ORIEL_MEMORY only")
 	case o.solve == "batch" && s.UserID != "":
-		return nil, "", exit.WrongUse("--solve batch: with ORIEL_USER_ID, ORIEL_USER_SEPARATION in steps would say another thing of users " +
+		return nil, "", exit.WrongUse("--solve batch: with ORIEL_USER_ID, ORIEL_USER_SEPARATION in steps would protect users for another number of events " +
 			"at each batch")
 	case o.solve == "batch" && windowed:
 		return nil, "", exit.WrongUse("--solve batch: the noise of totals since the start does not depend on it; solve for epsilon")

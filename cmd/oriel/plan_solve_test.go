@@ -194,7 +194,7 @@ func TestPlanRefusesWants(t *testing.T) {
 	f(numbersShell("ORIEL_MEMORIES=1000,65536"),
 		"memory 1000 is read beside ORIEL_MEMORY", "--want-count", "50", "--solve", "batch")
 	f(numbersShell("ORIEL_WINDOW=64", "ORIEL_MEMORY="),
-		"--solve memory: sums have one with", "--want-count", "50", "--solve", "memory")
+		"--solve memory: only sums with a memory have one", "--want-count", "50", "--solve", "memory")
 	f(numbersShell("ORIEL_WINDOW=64", "ORIEL_MEMORY="),
 		"--solve batch: the noise of totals", "--want-count", "50", "--solve", "batch")
 	f(numbersShell("ORIEL_WINDOW=64", "ORIEL_MEMORY="),

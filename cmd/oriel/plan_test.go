@@ -295,12 +295,12 @@ func TestPlanOfCosts(t *testing.T) {
 			"on the 3 directions in which decisions can move, of 8", "with --costs LOW:HIGH",
 		}},
 		{said(planOptions{costs: "2:3"}, flow...), []string{
-			"costs from 2 to 3: no vector then has a norm above 1.415 (8.486 as it comes): ORIEL_CLIP=1.415 shortens none",
+			"costs from 2 to 3: no cost vector then has a norm above 1.415 (8.486 before projection): ORIEL_CLIP=1.415 shortens none",
 			"have about 0.5. Noise is in proportion to the clip",
 			"ORIEL_START_REGULARIZER=", "ORIEL_STRONG_CONVEXITY=", "ORIEL_CLIP=0.12 ", "a quarter of the usual norm",
 		}},
 		{said(planOptions{costs: "0:1"}, "ORIEL_LOSS=linear"), []string{
-			"decisions can move in all directions", "no vector then has a norm above 2.829 (2.829 as it comes)",
+			"decisions can move in all directions", "no cost vector then has a norm above 2.829 (2.829 before projection)",
 		}},
 	} {
 		for _, part := range c.want {

@@ -28,11 +28,11 @@ type modelOptions struct{ topic, file, descriptor, stream string }
 
 func (o *modelOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&o.topic, "topic", "", "decision topic; that of the environment's deployment when left out")
+	f.StringVar(&o.topic, "topic", "", "decision topic; without this flag the one of the environment's deployment")
 	f.StringVar(&o.file, "decisions", "", "`FILE` of decisions, as oriel tail --raw prints them, in place of a topic")
 	f.StringVar(&o.descriptor, "descriptor", "", "topic of the descriptor, <name>.descriptor when left out; with --decisions a file, the first\n"+
 		"line of the decisions when left out")
-	f.StringVar(&o.stream, "stream", "", "stream whose model is asked for, where there are several")
+	f.StringVar(&o.stream, "stream", "", "stream whose model is used, if the deployment has several streams")
 	cmd.MarkFlagsMutuallyExclusive("topic", "decisions")
 }
 
@@ -119,7 +119,7 @@ func scoreCommand() *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if listen != "" && keyed {
-				return exit.WrongUse("--keyed is for lines: of HTTP the header Oriel-Key names the key")
+				return exit.WrongUse("--keyed is for lines; over HTTP the header Oriel-Key has the key")
 			}
 			return o.models(cmd.Context(), true, func(ctx context.Context, m *score.Models) error {
 				c, err := scored(m.Descriptor)

@@ -52,8 +52,8 @@ func tailCommand() *cobra.Command {
 	f.Int32Var(&o.partition, "partition", -1, "partition to read; -1 reads all")
 	f.IntVarP(&o.limit, "limit", "n", 0, "stop after this many decisions; 0 never stops")
 	f.BoolVar(&o.begin, "from-beginning", false, "start with the oldest decisions that the topic still has")
-	f.BoolVar(&o.follow, "follow", true, "wait for new decisions at the end of the topic; without it, all decisions that the topic has")
-	f.BoolVar(&o.raw, "raw", false, "print each decision as a line of JSON, and a record that is none as it is")
+	f.BoolVar(&o.follow, "follow", true, "wait for new decisions at the end of the topic; without this flag the command ends there")
+	f.BoolVar(&o.raw, "raw", false, "print each decision as a line of JSON, and a record that is not a decision unchanged")
 	_ = cmd.MarkFlagRequired("topic")
 	return cmd
 }

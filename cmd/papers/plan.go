@@ -26,7 +26,7 @@ func planCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().Float64Var(&rate, "rate", 0, "events a second of one stream")
-	cmd.Flags().Uint64Var(&age, "age", 0, "an age in steps, to show beside those of whole windows")
+	cmd.Flags().Uint64Var(&age, "age", 0, "show this age, in steps, beside the ages of whole windows")
 	return cmd
 }
 

@@ -97,5 +97,5 @@ func peakMemory(pid int) (int64, error) {
 			return kibibytes << 10, err
 		}
 	}
-	return 0, errors.New("no VmHWM in /proc; it takes Linux")
+	return 0, errors.New("no VmHWM in /proc: this measurement needs Linux")
 }

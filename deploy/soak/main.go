@@ -34,7 +34,7 @@ type options struct {
 
 func main() {
 	var o options
-	flag.IntVar(&o.brokers, "brokers", 1, "1, or 3 with three replicas and two in sync")
+	flag.IntVar(&o.brokers, "brokers", 1, "number of brokers: 1, or 3 with three replicas and two in sync")
 	stream := flag.String("stream", "partition", "ORIEL_STREAM: partition, or topic with 12 partitions")
 	flag.BoolVar(&o.users, "users", false, "user level, named features, ε = 1")
 	flag.Uint64Var(&o.seed, "seed", 1, "of the faults and the events")
@@ -45,7 +45,7 @@ func main() {
 	flag.StringVar(&o.jars, "jars", "", "directory of the brokers' jars, as .ci/kafka/jars prints it")
 	flag.StringVar(&o.python, "python", "python3", "a Python that has requirements.txt")
 	flag.StringVar(&o.binary, "binary", "", "the command to test; built from this tree when empty")
-	flag.StringVar(&o.dir, "dir", "", "directory of the run; one below TMPDIR when empty")
+	flag.StringVar(&o.dir, "dir", "", "directory of the run; when empty, a new directory below TMPDIR")
 	flag.BoolVar(&o.keep, "keep", false, "leave the directory of a run without violations")
 	flag.Parse()
 	o.oneStream = *stream == "topic"

@@ -243,7 +243,7 @@ type Play func(run uint64, canary bool, observe func(release []float64)) error
 var (
 	ErrRedrawn = errors.New("audit: the same records twice have two releases: noise is drawn anew on a repetition, and a crash would show each value twice")
 	ErrReused  = errors.New("audit: a changed event leaves the noise of its step as it was: two histories show the exact difference")
-	ErrShared  = errors.New("audit: two runs have the same releases: their identities are not in the noise, or there is none")
+	ErrShared  = errors.New("audit: two runs have the same releases: the noise does not depend on the runs' identities, or nothing adds noise")
 )
 
 // CheckHistory plays run 0 twice with the canary and once without it, under the same identities. The two plays with the

@@ -42,7 +42,7 @@ type Filter struct {
 var errShape = errors.New("blt: filter: not 1 > q_1 > … > q_m > 0 with residues other than 0 and above −2")
 
 // errSigns means that the filter's response is not as PROOF.md, Lemma 1 requires, or cannot be certified.
-var errSigns = errors.New("blt: filter: its inverse is not certain to have m rates in (0, 1), and sums that fall, rise at most once, and stay in (0, 1]")
+var errSigns = errors.New("blt: filter: the inverse is not certain to have m rates in (0, 1), and partial sums that fall, rise at most once, and stay in (0, 1]")
 
 // Validate checks that the filter satisfies PROOF.md, Lemma 1: 1 > q_1 > … > q_m > 0. Residues must be either all
 // positive with ΣR_k/q_k < 1, in exact arithmetic, or of both signs with the certificates of NewResponse. Shift must

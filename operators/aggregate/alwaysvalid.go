@@ -94,7 +94,7 @@ func (c *operator) wantTest(v *operators.Values, facts mechanisms.Facts) {
 	v.Want("PROPENSITIES", text == "" || t.propensities != nil, "%q: not numbers from 0.001 to 0.999 with | between them, as 0.5|0.5",
 		text)
 	v.Want("PROPENSITIES", t.propensities == nil || math.Abs(sum-1) <= 1e-9, "%s: sum to %g, want 1", text, sum)
-	v.Want("PROPENSITIES", t.propensities == nil || arms == 0 || len(t.propensities) == arms, "%s: %d of %d arms", text,
+	v.Want("PROPENSITIES", t.propensities == nil || arms == 0 || len(t.propensities) == arms, "%s: %d probabilities for %d arms", text,
 		len(t.propensities), arms)
 	v.Want("NEAR", s.value == "" || t.near > s.low && t.near < s.high,
 		"%g: not inside of ORIEL_VALUE's range, %g to %g; set a guess of the mean outcome", t.near, s.low, s.high)

@@ -131,7 +131,7 @@ func (c operator) Next(params []byte, step uint64) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case steps == nil:
-		return nil, errors.New("aggregate: there is no experiment; ORIEL_ALWAYS_VALID makes one in a new deployment")
+		return nil, errors.New("aggregate: the deployment has no experiment; ORIEL_ALWAYS_VALID makes one in a new deployment")
 	case params[0] < planOfTurns:
 		return nil, errUnnumbered
 	case len(steps) >= maxTurns:

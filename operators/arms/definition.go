@@ -62,7 +62,7 @@ func configure(v *operators.Values) (operators.Operator, error) {
 	width := v.Number("WIDTH")
 	v.Want("WIDTH", width > 0 && width <= 100, "%g: not above 0 and at most 100", width)
 	facts, known := mechanisms.FactsOf(v.Mechanism)
-	v.Want("MECHANISM", !known || facts.PerStep, "%s: each round is released once; take once-gamma, of pure ε, or once-gaussian",
+	v.Want("MECHANISM", !known || facts.PerStep, "%s: each round is released once; set ORIEL_MECHANISM=once-gamma, of pure ε, or once-gaussian",
 		v.Mechanism)
 	if err := v.Err(); err != nil {
 		return nil, err

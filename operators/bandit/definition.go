@@ -43,15 +43,15 @@ var settings = append([]operators.Setting{
 		Name: "DIMENSION", Kind: operators.Count, Unit: "coordinates", Range: "1 to 262144", Required: true,
 		Text: "dimension n of plays",
 	},
-	convex.Setting("PICK", "k, the size of subsets of ORIEL_SET=subsets and subsets-at-most, which need it"),
+	convex.Setting("PICK", "k, the size of subsets of ORIEL_SET=subsets and subsets-at-most, which need this setting"),
 	convex.Setting("EDGES",
-		"the acyclic graph of ORIEL_SET=flow, the connected one of trees, any of forests, which need it. Replay "+
+		"the graph of ORIEL_SET=flow (acyclic), trees (connected) or forests (any); one coordinate for each edge. Replay "+
 			"needs the same file"),
-	convex.LaterSetting("BLOCKS", "the blocks of ORIEL_SET=partition and partition-at-most, which need them; they take the coordinates in order"),
+	convex.LaterSetting("BLOCKS", "the blocks of ORIEL_SET=partition and partition-at-most, which need this setting; the blocks take the coordinates in order"),
 	convex.LaterSetting("WORTHS",
-		"values of the first places of ORIEL_SET=ranking, which needs them; later places have 0"),
+		"values of the first places of ORIEL_SET=ranking, which needs this setting; later places have the value 0"),
 	convex.LaterSetting("ROWS",
-		"number of rows of the matrices of ORIEL_SET=trace-norm, which needs it. Plays are matrices, row by row"),
+		"number of rows of the matrices of ORIEL_SET=trace-norm, which needs this setting. Plays are matrices, row by row"),
 	convex.LaterSetting("VERTICES",
 		"the points of ORIEL_SET=vertices: centres are their convex combinations, times the radius. Replay needs the same file"),
 	convex.LaterSetting("LOW", "lower end of each coordinate of ORIEL_SET=box, together with ORIEL_HIGH and instead of ORIEL_RADIUS"),
@@ -122,19 +122,19 @@ func configure(v *operators.Values, asPrinted Printed) (operators.Operator, erro
 	for _, name := range []string{"SMOOTHING", "RATE"} {
 		v.Want(name, v.Number(name) >= 0 && v.Number(name) <= 1e12, "%g: not from 0 to 1e12", v.Number(name))
 		v.Want(name, v.Number(name) > 0 || v.Rounds > 0,
-			"not set, and neither is ORIEL_ROUNDS, of which the paper's is a function")
+			"not set, and neither is ORIEL_ROUNDS, which the paper's value needs")
 	}
 	facts, known := mechanisms.FactsOf(v.Mechanism)
-	v.Want("MECHANISM", !known || !facts.PerStep, "%s: learns from sums, and this releases single steps; take blt",
+	v.Want("MECHANISM", !known || !facts.PerStep, "%s: learns from sums, and this mechanism releases single steps; set ORIEL_MECHANISM=blt",
 		v.Mechanism)
 	v.Want("DOUBLING", !v.Flag("DOUBLING") || v.Rounds > 0,
-		"true: not without ORIEL_ROUNDS, how many steps there are at most")
+		"true: needs ORIEL_ROUNDS, the largest number of steps")
 	v.Want("DOUBLING", !v.Flag("DOUBLING") || v.Number("SMOOTHING") == 0 && v.Number("RATE") == 0,
 		"true: takes the paper's ORIEL_SMOOTHING and ORIEL_RATE of each episode, and no others")
 	v.Want("NOISE", v.Text("NOISE") != printed || v.Rounds > 0 && !v.Flag("DOUBLING"),
 		"paper: is printed for all of a run, of ORIEL_ROUNDS steps, and not for ORIEL_DOUBLING")
 	v.Want("NOISE", v.Text("NOISE") != printed || !known || facts.Tree && facts.Law != mechanisms.Gamma,
-		"paper: none is printed for %s; tree-laplace and tree-gaussian have some", v.Mechanism)
+		"paper: the paper prints no noise for %s, but for tree-laplace and tree-gaussian", v.Mechanism)
 	set := convex.Want(v)
 	if err := v.Err(); err != nil {
 		return nil, err

@@ -76,11 +76,13 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 		m     mechanisms.Config
 		lines []string
 	}{
-		"ORIEL_DOUBLING: true: not without ORIEL_ROUNDS": {
+		"ORIEL_DOUBLING: true: needs ORIEL_ROUNDS": {
 			under("blt", 4, going), []string{"DOUBLING=true", "SMOOTHING=0.1", "RATE=0.1"},
 		},
-		"ORIEL_DOUBLING: true: takes the paper's":     {under("blt", 4, ending), []string{"DOUBLING=true", "RATE=0.1"}},
-		"ORIEL_NOISE: paper: none is printed for blt": {under("blt", 4, ending), []string{"NOISE=paper"}},
+		"ORIEL_DOUBLING: true: takes the paper's": {under("blt", 4, ending), []string{"DOUBLING=true", "RATE=0.1"}},
+		"ORIEL_NOISE: paper: the paper prints no noise for blt": {
+			under("blt", 4, ending), []string{"NOISE=paper"},
+		},
 		"ORIEL_NOISE: paper: is printed for all of a run": {
 			under("tree-laplace", 4, going), []string{"NOISE=paper", "SMOOTHING=0.1", "RATE=0.1"},
 		},

@@ -100,11 +100,11 @@ func (c Config) episode(total float64) Episode {
 func (c Config) excess(m mechanisms.Config) (float64, error) {
 	facts, known := mechanisms.FactsOf(m.Name)
 	if !known || !facts.Tree || facts.Law == mechanisms.Gamma {
-		return 0, fmt.Errorf("bandit: ORIEL_NOISE=paper: none is printed for %s; tree-laplace and tree-gaussian have some",
+		return 0, fmt.Errorf("bandit: ORIEL_NOISE=paper: the paper prints no noise for %s, but for tree-laplace and tree-gaussian",
 			m.Name)
 	}
 	if _, several := m.Unit.EventSeparation(); several {
-		return 0, errors.New("bandit: ORIEL_NOISE=paper: none is printed for the user level")
+		return 0, errors.New("bandit: ORIEL_NOISE=paper: the paper prints no noise for the user level")
 	}
 	n, h := float64(c.Set.Dimension()), float64(bits.Len64(max(c.Rounds, m.Scope.Span())-1)+1)
 	distance := 2.0

@@ -60,7 +60,7 @@ var settings = []operators.Setting{
 			"ORIEL_DIMENSION=1 the decision may be a threshold",
 	},
 	convex.Setting("SET",
-		"feasible set of decisions; llo takes all but l2-ball, the others all but flow, matching, vertices, trees, "+
+		"feasible set of decisions. ORIEL_UPDATE=llo takes all but l2-ball; the other updates take all but flow, matching, vertices, trees, "+
 			"forests and trace-norm"),
 	convex.Setting("RADIUS",
 		"R: size of the set, for example the radius of a ball or the sum of a simplex; README.md of coco lists all sets"),
@@ -71,10 +71,10 @@ var settings = []operators.Setting{
 		"blocks of ORIEL_SET=partition (convex combinations of sets with exactly pick coordinates from each block, "+
 			"times R) and partition-at-most (at most pick from each)"),
 	convex.LaterSetting("WORTHS",
-		"values of the first places of ORIEL_SET=ranking, which needs them; later places have 0. "+
+		"values of the first places of ORIEL_SET=ranking, which needs this setting; later places have the value 0. "+
 			"Decisions are convex combinations of rankings, times R"),
 	convex.LaterSetting("ROWS",
-		"number of rows of the matrices of ORIEL_SET=trace-norm, which needs it. Decisions are matrices, row by row"),
+		"number of rows of the matrices of ORIEL_SET=trace-norm, which needs this setting. Decisions are matrices, row by row"),
 	convex.LaterSetting("EDGES",
 		"the graph of ORIEL_SET=flow (acyclic, one source, one sink), trees (connected) or forests; one "+
 			"coordinate for each edge. Replay needs the same file"),
@@ -201,7 +201,7 @@ func wantReleases(v *operators.Values) {
 		"to lose, or ORIEL_UPDATE=projection", v.Text("CONSTANTS"))
 	v.Want("OWN_CONVEXITY", !decays || !v.Flag("OWN_CONVEXITY"),
 		"true: with ORIEL_MEMORY the regulariser is the public one")
-	v.Want("UPDATE", update == OGD || !once, "%s: learns from prefix sums, ORIEL_MECHANISM=%s releases single steps; take "+
+	v.Want("UPDATE", update == OGD || !once, "%s: learns from prefix sums, but ORIEL_MECHANISM=%s releases single steps; take "+
 		"ORIEL_UPDATE=ogd, or blt", update, v.Mechanism)
 }
 
@@ -319,7 +319,7 @@ func (c operator) steps() string {
 	alpha := newConstants(c.Config, &objective{}, oracle.Ratio(), 1, 0, 0).alpha
 	text := fmt.Sprintf("a decision goes %.2g of the way that it could in a step (α = 1/2ρ², ρ = %.3g)", alpha, oracle.Ratio())
 	if alpha < 1e-3 {
-		text += fmt.Sprintf(": it has hardly moved before %.0e steps; ORIEL_CONSTANTS=search moves, with no bound on regret", 1/alpha)
+		text += fmt.Sprintf(": the decision has hardly moved before %.0e steps; ORIEL_CONSTANTS=search moves, with no bound on regret", 1/alpha)
 	}
 	return text
 }

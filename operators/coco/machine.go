@@ -58,7 +58,7 @@ func New(c Config, p Params, stream *mechanisms.Stream) (*Machine, error) {
 		return nil, fmt.Errorf("coco: plan: contributions of %d numbers: the stream takes %d", want, len(stream.Scratch()))
 	}
 	if stream.PerStep() != (c.Update == OGD) {
-		return nil, fmt.Errorf("coco: update %s with mechanism %s: ogd goes with once-gaussian and once-gamma, which release single steps, and these with ogd alone",
+		return nil, fmt.Errorf("coco: update %s with mechanism %s: ogd needs once-gaussian or once-gamma, which release single steps, and these two mechanisms need ogd",
 			c.Update, stream.Guarantee().Mechanism)
 	}
 	memory, decays := stream.Memory()

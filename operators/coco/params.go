@@ -93,7 +93,7 @@ func (c Config) NewParams(m mechanisms.Config) (Params, error) {
 // nearest to that decision, and the weight that the memory keeps of its steps.
 func (c Config) pastOf(m mechanisms.Config, last operators.Decision) (Inherited, error) {
 	if n := c.Set.Dimension(); len(last.Point) != n || last.Step == 0 {
-		return Inherited{}, fmt.Errorf("coco: the decision of step %d that it goes on after has %d coordinates: ORIEL_DIMENSION is %d",
+		return Inherited{}, fmt.Errorf("coco: the decision of step %d that the deployment goes on after has %d coordinates: ORIEL_DIMENSION is %d",
 			last.Step, len(last.Point), n)
 	}
 	near, err := convex.Nearest(c.Set, last.Point)

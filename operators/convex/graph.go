@@ -142,11 +142,11 @@ func (g *graph) ends() error {
 		}
 	}
 	if len(sources) > 1 {
-		return fmt.Errorf("convex: edges: %d vertices without an edge into them, such as %s and %s: one is wanted",
+		return fmt.Errorf("convex: edges: %d vertices without an edge into them, such as %s and %s: only one source is allowed",
 			len(sources), sources[0], sources[1])
 	}
 	if len(sinks) > 1 {
-		return fmt.Errorf("convex: edges: %d vertices without an edge out of them, such as %s and %s: one is wanted",
+		return fmt.Errorf("convex: edges: %d vertices without an edge out of them, such as %s and %s: only one sink is allowed",
 			len(sinks), sinks[0], sinks[1])
 	}
 	// In topological order the only source is the first vertex, and the only sink is the last one.

@@ -104,7 +104,7 @@ func (f Flow) inner(centre []float64) (float64, error) {
 	if radius := max(even, mean); radius > 0 && !math.IsInf(radius, 1) {
 		return radius, nil
 	}
-	return 0, errors.New("convex: flow: no ball in it: there is one path alone, or far too many")
+	return 0, errors.New("convex: flow: no ball lies in the set: the graph has a single path, or far too many")
 }
 
 // freedom returns |Pe|² for the unit vector e of each edge. It is 0 if all flows have the same amount there. For many
@@ -161,7 +161,7 @@ func (s Trees) inner(centre []float64) (float64, error) {
 	}
 	tangent, err := NewTangent(s)
 	if err != nil || tangent.Dimension() == 0 {
-		return 0, errors.Join(err, errors.New("convex: trees: one tree alone"))
+		return 0, errors.Join(err, errors.New("convex: trees: the graph has a single spanning tree"))
 	}
 	linear, costs := s.Linear(), make([]float64, n)
 	var list Hull

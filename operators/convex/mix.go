@@ -44,7 +44,7 @@ func checkMix(mix []float64, total float64) error {
 		}
 	}
 	if !(math.Abs(sum(mix)-total) <= sumTolerance*total) {
-		return errors.New("convex: state: components have another sum")
+		return errors.New("convex: state: components do not sum to the set's size")
 	}
 	return nil
 }

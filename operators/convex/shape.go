@@ -98,7 +98,7 @@ func checkSum(x []float64, most, total float64) error {
 		return err
 	}
 	if !(math.Abs(sum(x)-total) <= sumTolerance*total) {
-		return errors.New("convex: state: coordinates have another sum")
+		return errors.New("convex: state: coordinates do not sum to the set's size")
 	}
 	return nil
 }

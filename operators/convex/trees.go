@@ -29,7 +29,7 @@ func newTrees(edges []string, n int, radius float64) (Trees, error) {
 		return s, err
 	}
 	if n < s.vertices {
-		return s, fmt.Errorf("convex: edges: %d for %d vertices: at least as many are wanted, or there is one tree at most",
+		return s, fmt.Errorf("convex: edges: %d for %d vertices: with fewer edges than vertices there is one tree at most",
 			n, s.vertices)
 	}
 	forest := newForest(s.vertices)

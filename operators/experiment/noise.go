@@ -20,7 +20,7 @@ type Noise struct {
 const MaxPoles = 6
 
 // errWeights reports a law under which an effect could give some looks a negative weight.
-var errWeights = errors.New("experiment: noise: its filter does not fall evenly, so that an effect might weigh some looks negatively")
+var errWeights = errors.New("experiment: noise: the filter of the noise does not fall evenly, so that an effect might weigh some looks negatively")
 
 // average refuses a law under which the weights ω of looks might be negative. PROOF.md, Lemma 2, requires that −b_j
 // falls to zero over j ≥ 1, with a sum of at most 1, where b_j = Σ_k Residues[k]·Poles[k]^{j−1}. It checks the

@@ -80,7 +80,7 @@ var settings = []operators.Setting{
 		"s, rounded down to a multiple of 1/1024: noise is (1 + s²) on second moments of features, and (1 "+
 			"+ s²)/s on moments with the reward"),
 	moments.Setting("START_REGULARIZER", "1",
-		"λ, public regulariser: it counts like this many pseudo-events with the middle reward in each direction"),
+		"λ, public regulariser: the regulariser counts like this many pseudo-events with the middle reward in each direction"),
 	moments.Setting("NOISE_SHIFT", "1.5",
 		"f: released second moments are shifted by f times the edge of their noise's spectrum, "+
 			"2√d·sd. Not with ORIEL_CONFIDENCE"),
@@ -187,7 +187,7 @@ func configure(v *operators.Values, printed Printed) (operators.Operator, error)
 	c.middle, c.half = rewards.Middle(), rewards.Half()
 	v.Want("CONFIDENCE", c.confidence == 0 || c.confidence >= 0.5 && c.confidence <= 0.999999, "%g: not 0, or from 0.5 to 0.999999", c.confidence)
 	v.Want("CONFIDENCE", c.confidence == 0 || v.Rounds > 0,
-		"set; the width is proved for a stream that ends: it needs ORIEL_WINDOW=horizon and ORIEL_HORIZON")
+		"set; the width is proved for a stream that ends: set ORIEL_WINDOW=horizon and ORIEL_HORIZON")
 	v.Want("CONFIDENCE", c.confidence == 0 || !decays,
 		"set, but nothing is proved of the width with ORIEL_MEMORY: take ORIEL_WIDTH")
 	v.Want("WAIT", v.Count("WAIT") >= 1 && v.Count("WAIT") <= maxWait, "%d: not within 1 to %d", v.Count("WAIT"), maxWait)

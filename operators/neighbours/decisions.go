@@ -42,11 +42,11 @@ func (r *run) differs(want, got operators.Decision, exchanged bool) string {
 		return "a decision has another index, step, topic or size in the neighbouring stream"
 	}
 	differs := func(what string) string {
-		return fmt.Sprintf("decision %d: its %s depends on events beside releases", want.Index, what)
+		return fmt.Sprintf("decision %d: the member %s depends on events by other ways than releases", want.Index, what)
 	}
 	if exchanged {
 		if Length(want) != Length(got) {
-			return fmt.Sprintf("answer %d: its length depends on the record that it is for", want.Index)
+			return fmt.Sprintf("answer %d: the length depends on the record that is answered", want.Index)
 		}
 	} else if !slices.EqualFunc(want.Point, got.Point, sameBits) {
 		return differs("point")

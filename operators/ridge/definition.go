@@ -46,7 +46,7 @@ var settings = []operators.Setting{
 		Text: "α of ORIEL_UPDATE=innovation: weight of the private second moments in a step; 0: none, a first-order update",
 	},
 	moments.Setting("START_REGULARIZER", "10",
-		"λ₀, public regulariser: it counts like this many pseudo-events with label 0 in each direction"),
+		"λ₀, public regulariser: the regulariser counts like this many pseudo-events with label 0 in each direction"),
 	{
 		Name: "STRONG_CONVEXITY", Kind: operators.Number, Unit: "share", Range: "0 to 1e12", Default: "0",
 		Text: "µ: the regulariser grows by µ with each event",

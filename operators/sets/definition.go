@@ -112,7 +112,7 @@ func configure(v *operators.Values) (operators.Operator, error) {
 	v.Want("MECHANISM", !known || !c.Draws || facts.Draws, "%s: ORIEL_RULE=%s takes %s, which releases no sum",
 		v.Mechanism, draws, mechanisms.ExponentialMechanism)
 	v.Want("MECHANISM", !known || c.Draws || facts.PerStep,
-		"%s: each round is released once; take once-gamma, of pure ε, or once-gaussian", v.Mechanism)
+		"%s: each round is released once; set ORIEL_MECHANISM=once-gamma, of pure ε, or once-gaussian", v.Mechanism)
 	v.Want("DELAY", !c.Draws || c.Horizon == 0 || c.Actions.Delay < c.Horizon,
 		"%d: not below the %d steps of the stream, so that nothing is learned", c.Actions.Delay, c.Horizon)
 	if err := v.Err(); err != nil {

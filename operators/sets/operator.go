@@ -105,7 +105,7 @@ func (c operator) Params(m mechanisms.Config) ([]byte, error) {
 func (c operator) read(params []byte) (elements []string, r rates, err error) {
 	lines := strings.Split(string(params), "\n")
 	if lines[0] != planVersion || len(lines) != 2+len(c.Elements) {
-		return nil, rates{}, errors.New("sets: plan: not one of version " + planVersion + " of these elements")
+		return nil, rates{}, errors.New("sets: plan: not of version " + planVersion + ", or not of these elements")
 	}
 	r, ok := parseRates(lines[1])
 	if c.Draws && (!ok || r.explorations > c.Horizon) || !c.Draws && lines[1] != r.line() {

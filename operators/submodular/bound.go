@@ -62,7 +62,7 @@ func (c operator) describeNoise(m mechanisms.Config) string {
 		return ""
 	}
 	events := eventsOf(m)
-	return fmt.Sprintf("; noise of the newest sums has standard deviation %.4g and grows with k: after %.6g events it drowns a lead of %.2g or less an event at a position. Sets follow means of sums over the newest 1/%d, which have less",
+	return fmt.Sprintf("; noise of the newest sums has standard deviation %.4g and grows with k: after %.6g events it drowns a lead of %.2g or less an event at a position. Sets follow means of sums over the newest 1/%d, which have less noise",
 		law.worst, events, c.expert().width*law.worst/events, meansShare)
 }
 
@@ -88,7 +88,7 @@ func (c operator) describeExperts(m mechanisms.Config) string {
 			r.strength, r.relief, law.worst, alone*alone)
 	}
 	if c.averages() {
-		return text + fmt.Sprintf("; sums are means over the newest 1/%d of events, which have less noise: no bound on what decisions lack is proved of these, and ORIEL_RATE=bounded has one and learns less", meansShare)
+		return text + fmt.Sprintf("; sums are means over the newest 1/%d of events, which have less noise: no bound on what decisions lack is proved for such means; ORIEL_RATE=bounded has a bound, and learns less", meansShare)
 	}
 	events, best := eventsOf(m), "set"
 	if c.rule == byShares {

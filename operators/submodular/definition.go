@@ -176,8 +176,8 @@ func configure(v *operators.Values) (operators.Operator, error) {
 	v.Want("MECHANISM", !known || c.rule != byDraws || facts.Draws, "%s: ORIEL_RULE=%s takes %s, which releases no sum",
 		v.Mechanism, byDraws, mechanisms.ExponentialMechanism)
 	v.Want("MECHANISM", !facts.Draws || c.rule == byDraws,
-		"%s: releases no sum, and ORIEL_RULE=%s follows from one; take blt", v.Mechanism, c.rule)
-	v.Want("MECHANISM", !known || !facts.PerStep, "%s: sets follow from sums, and this releases single steps; take blt",
+		"%s: releases no sum, and ORIEL_RULE=%s needs sums; set ORIEL_MECHANISM=blt", v.Mechanism, c.rule)
+	v.Want("MECHANISM", !known || !facts.PerStep, "%s: sets follow from sums, and this mechanism releases single steps; set ORIEL_MECHANISM=blt",
 		v.Mechanism)
 	return c, v.Err()
 }

@@ -41,7 +41,7 @@ func newMachine(c operator, p params, stream *mechanisms.Stream) (*Machine, erro
 		return nil, err
 	}
 	if (stream.Guarantee().Mechanism == mechanisms.ExponentialMechanism) != (c.rule == byDraws) {
-		return nil, errors.New("submodular: one of stream and settings draws, the other does not")
+		return nil, errors.New("submodular: stream and settings must both draw, or neither")
 	}
 	m := &Machine{
 		Base: base, operator: c, names: p.names, set: c.first(p.table), point: make([]float64, c.pick), means: c.newMeans(p),

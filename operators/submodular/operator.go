@@ -154,7 +154,7 @@ func (c operator) Open(params []byte, sums *mechanisms.Stream) (operators.Machin
 // set or point.
 func (c operator) Describe(m mechanisms.Config) operators.Description {
 	d := operators.Description{
-		Distance: fmt.Sprintf("one of %d counts is 1 and the others are 0: an exchange moves them by √2 = 1.414", c.elements),
+		Distance: fmt.Sprintf("an event sets one of %d counts to 1 and the others to 0: an exchange moves the counts by √2 = 1.414", c.elements),
 		Steps: fmt.Sprintf("%d of %d elements, at least %.3g of the best set's value as the released counts say", c.pick, c.elements,
 			c.factor()),
 	}

@@ -170,7 +170,7 @@ func (c operator) parsePlan(b []byte) (params, error) {
 		return params{}, errPlan
 	}
 	if n != len(c.types) {
-		return params{}, fmt.Errorf("%w: it has %d places", errPlan, n)
+		return params{}, fmt.Errorf("%w: the file has %d places", errPlan, n)
 	}
 	p.table = make([]float64, n*c.elements)
 	for i := range p.table {

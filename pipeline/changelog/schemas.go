@@ -347,7 +347,7 @@ func (d Deployment) writeSchemas(
 	record := schemas.Seal(keys.SchemasKey, d.Config.StreamName(p))
 	if len(record) > state.MaxValue {
 		return &notice.StopError{
-			Partition: p, Reason: fmt.Sprintf("its schemas have %d bytes together, more than the %d that a record may have", len(record), state.MaxValue),
+			Partition: p, Reason: fmt.Sprintf("the frozen schemas have %d bytes together, more than the %d that a record may have", len(record), state.MaxValue),
 			Remedy: "Name a subject with fewer versions, or open a new deployment under another ORIEL_NAME",
 		}
 	}

@@ -215,7 +215,7 @@ func (d Deployment) Ordered(ctx context.Context) (Ordered, error) {
 // Over returns the StopError for a deployment that another deployment has ended for good.
 func Over(p int32, successor []byte) error {
 	return &notice.StopError{
-		Partition: p, Reason: fmt.Sprintf("this deployment is over: %q goes on after it", successor),
+		Partition: p, Reason: fmt.Sprintf("this deployment is over: the deployment %q goes on after it", successor),
 		Remedy: "Stop it for good; two that run beside each other would release events twice",
 	}
 }

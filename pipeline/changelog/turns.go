@@ -42,7 +42,7 @@ type Turn struct {
 }
 
 // ErrReached reports a first step that a process may have reached already, or a step too soon after it.
-var ErrReached = errors.New("pipeline: an experiment must start later than that")
+var ErrReached = errors.New("pipeline: an experiment must start later than this step")
 
 // ErrToCome reports that the newest experiment of a stream has not started yet, so that another experiment would cut it
 // short.
@@ -120,7 +120,7 @@ func (d Deployment) nextExperiment(ctx context.Context, of Experimenter, step ui
 	newest := steps[len(steps)-1]
 	switch {
 	case len(steps) != had:
-		return Turn{}, fmt.Errorf("pipeline: another process has just given it experiment %d, which starts with step %d", len(steps), newest)
+		return Turn{}, fmt.Errorf("pipeline: another process has just added experiment %d, which starts with step %d", len(steps), newest)
 	case step == 0 && newest >= stream.firstFree(ends, of.Batch(), 0):
 		return Turn{}, fmt.Errorf("%w: experiment %d starts with step %d; name a later one with --step", ErrToCome, len(steps), newest)
 	case step == 0:

@@ -73,7 +73,7 @@ func (view *View) follows(
 		return false, nil
 	}
 	if at > bounds.High {
-		return false, LostRecords(p, fmt.Sprintf("the local store has followed the changelog to offset %d, and it ends at %d", at, bounds.High))
+		return false, LostRecords(p, fmt.Sprintf("the local store has followed the changelog to offset %d, but the changelog ends at %d", at, bounds.High))
 	}
 	sent := false
 	for r, err := range fetch.Records(ctx, c, topic, p, at-1, at, true) {

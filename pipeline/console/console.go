@@ -176,7 +176,7 @@ func (c *Console) waiting() map[string][]string {
 	}
 	if c.doubt != nil {
 		lines[reasonBrokers] = append(lines[reasonBrokers],
-			fmt.Sprintf("topics: looked at again before it is believed: %v", c.doubt))
+			fmt.Sprintf("topics: the service looks again before it stops: %v", c.doubt))
 	}
 	return lines
 }

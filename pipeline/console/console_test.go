@@ -83,7 +83,7 @@ func TestReadyFollowsThePartitions(t *testing.T) {
 	l.Waits(2, 7, false)
 	want("it is back", 200, "ready\n")
 	l.Doubted(errors.New("a topic is gone"))
-	want("a topic seems to be gone", 503, "topics: looked at again before it is believed: a topic is gone\n")
+	want("a topic seems to be gone", 503, "topics: the service looks again before it stops: a topic is gone\n")
 	if !c.Waiting()["brokers"] {
 		t.Error("a topic that seems to be gone is no reason to wait")
 	}

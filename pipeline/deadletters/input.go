@@ -53,7 +53,7 @@ func (in *input) record(ctx context.Context, partition int32, offset int64) (*re
 				return cmp.Compare(r.Offset, offset)
 			})
 			if !found {
-				return nil, in.missing(offset, "the input has no record there")
+				return nil, in.missing(offset, "the input has no record at this offset")
 			}
 			return &b.Records[at], nil
 		}

@@ -92,9 +92,9 @@ func (f Predecessor) validate(c Config) error {
 	case f.Name == "" || f.Group == "" || f.Decisions == "" || f.Changelog == "":
 		return errors.New("pipeline: after: a name, group or topic is empty")
 	case f.Name == c.Name || f.Group == c.Group || f.Decisions == c.Decisions || f.Changelog == c.Changelog:
-		return fmt.Errorf("pipeline: after %q: it has the name, the group or a topic of the deployment that goes on after it", f.Name)
+		return fmt.Errorf("pipeline: after %q: the earlier deployment has the name, the group or a topic of the one that goes on after it", f.Name)
 	case f.Stream != "" && !c.WholeTopic():
-		return fmt.Errorf("pipeline: after %q: stream %s: each partition goes on after its own", f.Name, f.Stream)
+		return fmt.Errorf("pipeline: after %q: stream %s: each partition goes on after the same partition", f.Name, f.Stream)
 	}
 	return nil
 }

@@ -30,16 +30,16 @@ func TestConfigReportsEveryProblem(t *testing.T) {
 		`same topic "trips" as in`: func(c *Config) {
 			c.Decisions = "trips"
 		},
-		"commit interval 999µs":         func(c *Config) { c.CommitInterval = 999 * time.Microsecond },
-		"commit interval 1m0.001s":      func(c *Config) { c.CommitInterval = time.Minute + time.Millisecond },
-		"transaction bytes 1048575":     func(c *Config) { c.TransactionBytes = 1<<20 - 1 },
-		"transaction bytes 268435457":   func(c *Config) { c.TransactionBytes = 256<<20 + 1 },
-		"memory -1":                     func(c *Config) { c.Memory = -1 },
-		"memory 1099511627777":          func(c *Config) { c.Memory = MostMemory + 1 },
-		"a name, group or topic is emp": func(c *Config) { c.Predecessor = predecessor; c.Predecessor.Changelog = "" },
-		`after "late": it has the name`: func(c *Config) { c.Predecessor = predecessor; c.Predecessor.Name = c.Name },
-		`after "old": it has the name`:  func(c *Config) { c.Predecessor = predecessor; c.Predecessor.Decisions = c.Decisions },
-		`after "old": stream 1: each p`: func(c *Config) { c.Predecessor = predecessor; c.Predecessor.Stream = "1" },
+		"commit interval 999µs":                    func(c *Config) { c.CommitInterval = 999 * time.Microsecond },
+		"commit interval 1m0.001s":                 func(c *Config) { c.CommitInterval = time.Minute + time.Millisecond },
+		"transaction bytes 1048575":                func(c *Config) { c.TransactionBytes = 1<<20 - 1 },
+		"transaction bytes 268435457":              func(c *Config) { c.TransactionBytes = 256<<20 + 1 },
+		"memory -1":                                func(c *Config) { c.Memory = -1 },
+		"memory 1099511627777":                     func(c *Config) { c.Memory = MostMemory + 1 },
+		"a name, group or topic is emp":            func(c *Config) { c.Predecessor = predecessor; c.Predecessor.Changelog = "" },
+		`after "late": the earlier deployment has`: func(c *Config) { c.Predecessor = predecessor; c.Predecessor.Name = c.Name },
+		`after "old": the earlier deployment has`:  func(c *Config) { c.Predecessor = predecessor; c.Predecessor.Decisions = c.Decisions },
+		`after "old": stream 1: each p`:            func(c *Config) { c.Predecessor = predecessor; c.Predecessor.Stream = "1" },
 	} {
 		c := sound()
 		change(&c)

@@ -48,7 +48,7 @@ func WriteDescriptor(
 // Descriptor reads the newest descriptor that a deployment has published, or nil.
 func Descriptor(ctx context.Context, client *kafka.Client, c Config, described Topics) ([]byte, error) {
 	if described.Descriptor.Name == "" {
-		return nil, errors.New("pipeline: descriptor: its topic was not described")
+		return nil, errors.New("pipeline: descriptor: the brokers did not describe the topic of descriptors")
 	}
 	bounds, err := topics.BoundsOf(ctx, client, c.Descriptor, 0)
 	if err != nil {

@@ -32,7 +32,7 @@ func checkDiskless(f describedTopic) []error {
 	}
 	return []error{stop(
 		fmt.Sprintf("%s topic %q is diskless (diskless.enable=true), so that it takes no transactions", f.role.name, f.topic.Name),
-		fmt.Sprintf("A topic stays so: name one that is kept on the brokers' disks with %s", f.role.setting))}
+		fmt.Sprintf("A topic cannot be changed in this: name one that is kept on the brokers' disks with %s", f.role.setting))}
 }
 
 // number returns a setting that is a whole number, or the value otherwise if the broker does not report the setting.
@@ -57,7 +57,7 @@ func checkDurable(f describedTopic) []error {
 		refuse(fewReplicas(fmt.Sprintf("%s topic %q", f.role.name, f.topic.Name), f.topic.Replication))
 	}
 	if f.number("min.insync.replicas", 1) < 2 {
-		refuse(f.wrong("min.insync.replicas", "2", "one broker alone could acknowledge a record, and lose it"))
+		refuse(f.wrong("min.insync.replicas", "2", "one broker alone could acknowledge a record, and then lose the record"))
 	}
 	if f.settings["unclean.leader.election.enable"] == "true" {
 		refuse(f.wrong("unclean.leader.election.enable", "false",
@@ -138,7 +138,7 @@ func checkOrder(_, own describedTopic) []error {
 // checkDescriptor requires that the topic's one record is kept.
 func checkDescriptor(_, own describedTopic) []error {
 	if policy, known := own.settings["cleanup.policy"]; known && policy != "compact" {
-		return []error{own.wrong("cleanup.policy", "compact", "its record would be deleted, and readers that come later would find none")}
+		return []error{own.wrong("cleanup.policy", "compact", "the descriptor's record would be deleted, and readers that come later would find no descriptor")}
 	}
 	return nil
 }

@@ -76,7 +76,7 @@ func CreateInput(ctx context.Context, client *kafka.Client, c Config, partitions
 		if topic.Partitions != partitions {
 			return stop(
 				fmt.Sprintf("input topic %q exists and has %d partitions, not %d", c.Input, topic.Partitions, partitions),
-				"Leave the count out, or give the one it has")
+				"Leave the number of partitions out, or give the number that the topic has")
 		}
 		return nil
 	}
@@ -127,7 +127,7 @@ func grow(ctx context.Context, client *kafka.Client, topic topics.Topic, partiti
 	if err := topics.AddPartitions(ctx, client, topic.Name, partitions); err != nil {
 		return fmt.Errorf("pipeline: add partitions to %s: %w", topic.Name, err)
 	}
-	done(fmt.Sprintf("added partitions to %s: it had %d, and has %d like the input", topic.Name, topic.Partitions, partitions))
+	done(fmt.Sprintf("added partitions to %s: the topic had %d, and has %d like the input", topic.Name, topic.Partitions, partitions))
 	return nil
 }
 
@@ -234,7 +234,7 @@ func checkPartitions(c Config, want int, own describedTopic) []error {
 			fmt.Sprintf("%s topic %q has %d partitions, and the one stream of ORIEL_STREAM=topic has one",
 				own.role.name, own.topic.Name, own.topic.Partitions),
 			fmt.Sprintf("Name a topic of its own with %s, or leave the name to ORIEL_NAME; `oriel topics` makes it. "+
-				"A deployment that was opened with a stream a partition goes on so, with ORIEL_STREAM=partition", own.role.setting))}
+				"If the deployment was opened with one stream for each partition, set ORIEL_STREAM=partition", own.role.setting))}
 	case own.topic.Partitions > want:
 		return []error{stop(reason,
 			"Name the input that this topic was made for, or add partitions to the input until both have the same number")}

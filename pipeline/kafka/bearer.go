@@ -48,7 +48,7 @@ func (b *bearer) Start(ctx context.Context) (sasl.StateMachine, []byte, error) {
 	case err != nil:
 		return nil, nil, fmt.Errorf("%w: %w", ErrNoToken, err)
 	case token == "" || strings.ContainsFunc(token, notOfToken):
-		return nil, nil, fmt.Errorf("%w: it has characters that no token has (RFC 6750, 2.1), or none", ErrNoToken)
+		return nil, nil, fmt.Errorf("%w: the token is empty, or has characters that no token has (RFC 6750, 2.1)", ErrNoToken)
 	}
 	return &bearing{of: b, token: token}, []byte("n,,\x01auth=Bearer " + token + "\x01\x01"), nil
 }

@@ -210,7 +210,7 @@ func (c *Client) CheckVersion(ctx context.Context, key protocol.ApiKey, version 
 			return nil
 		}
 	}
-	return fmt.Errorf("%w: it does not speak %s version %d", errVersion, key, version)
+	return fmt.Errorf("%w: the broker does not speak %s version %d", errVersion, key, version)
 }
 
 // Login returns the SASL mechanism with a name: plain (to be used only under TLS), scram-sha-256 or scram-sha-512.

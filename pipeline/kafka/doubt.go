@@ -46,5 +46,5 @@ func (d *Doubt) Verdict(loss error) error {
 		return loss
 	}
 	//nolint:errorlint // wrapped, it would be final
-	return fmt.Errorf("kafka: looking again before it is believed: %v", loss)
+	return fmt.Errorf("kafka: the client asks again before it reports this: %v", loss)
 }

@@ -186,7 +186,7 @@ func (r *Reader) look(ctx context.Context, l *lane, t turn) {
 	case end >= t.To:
 		l.doubt.Clear()
 	case l.doubt.Over():
-		l.err = fmt.Errorf("merge: %s: %w: it ends at %d, and epoch %d reached up to %d",
+		l.err = fmt.Errorf("merge: %s: %w: the partition ends at %d, and epoch %d reached up to %d",
 			kafka.PartitionName(r.topics.Input, t.Partition), kafka.ErrTruncated, end, t.Epoch, t.To)
 	}
 }

@@ -59,14 +59,14 @@ func newDecisions(coordinates int, numbers *Numbers) *decisions {
 		d.perStream = append(d.perStream, prometheus.NewDesc(name, help, labels, nil))
 	}
 	if numbers == nil {
-		desc("oriel_decision", "A coordinate of the newest decision that this process has committed of a stream, from 0.",
+		desc("oriel_decision", "A coordinate, counted from 0, of the newest decision of a stream that this process has committed.",
 			"stream", "coordinate")
 		d.member = prometheus.NewDesc("oriel_decision_member",
-			"A number that the newest decision of a stream says beside its coordinates, by its name there.",
+			"A number that the newest decision of a stream has beside its coordinates, by the name of its member.",
 			[]string{"stream", "member"}, nil)
 	} else {
 		labels := []string{"stream", "memory", "statistic", "cell"}
-		desc("oriel_number", "A private number of the newest decision that this process has committed of a stream.", labels...)
+		desc("oriel_number", "A private number in the newest decision of a stream that this process has committed.", labels...)
 		desc("oriel_number_low", "Lower end of the interval of oriel_number at 95 %, of the noise alone.", labels...)
 		desc("oriel_number_high", "Upper end of the interval of oriel_number at 95 %, of the noise alone.", labels...)
 	}

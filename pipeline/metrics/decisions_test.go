@@ -43,7 +43,7 @@ func TestDecisionsAreShownAsCommitted(t *testing.T) {
 		}
 	}
 	const (
-		head = "# HELP oriel_decision A coordinate of the newest decision that this process has committed of a stream, from 0.\n# TYPE oriel_decision gauge\n"
+		head = "# HELP oriel_decision A coordinate, counted from 0, of the newest decision of a stream that this process has committed.\n# TYPE oriel_decision gauge\n"
 		rest = "# HELP oriel_decision_streams_hidden Streams whose decisions are not shown, since a process has 1000 series for them.\n" +
 			"# TYPE oriel_decision_streams_hidden gauge\noriel_decision_streams_hidden{deployment=\"d\"} 0\n"
 	)

@@ -61,7 +61,7 @@ func New(r prometheus.Registerer, g protection.Guarantee, about Process) *Metric
 		lag:          gauge("oriel_input_lag_records", "Offsets between the committed position and the stable end of the input.", "partition"),
 		state:        gauge("oriel_task_state", "1 for the state that the partition's task is in.", "partition", "state"),
 		inputs:       gauge("oriel_input_partitions", "Partitions of the input."),
-		streams:      gauge("oriel_streams", "Streams of the input: its partitions, or 1 where the whole topic is one."),
+		streams:      gauge("oriel_streams", "Streams of the input: the number of its partitions, or 1 where the whole topic is one stream."),
 		waits:        gauge("oriel_input_awaited", "1 while the stream of the whole topic waits for this partition of the input.", "partition", "input_partition"),
 		refused:      counter("oriel_order_records_refused_total", "Records of the order log that this deployment did not write.", "partition"),
 		owned:        gauge("oriel_partitions_owned", "Streams that this process owns."),
@@ -80,7 +80,7 @@ func New(r prometheus.Registerer, g protection.Guarantee, about Process) *Metric
 	gauge("oriel_window_steps", "W, the newest steps of each stream that are protected; +Inf if all are, for ever.").WithLabelValues().Set(window)
 	gauge("oriel_epsilon", "Proved epsilon of one window of one stream.").WithLabelValues().Set(g.Epsilon)
 	gauge("oriel_delta", "Delta of one window of one stream.").WithLabelValues().Set(g.Delta)
-	gauge("oriel_build_info", "1; the labels name the build.", "version", "goversion").
+	gauge("oriel_build_info", "The value is always 1; the labels name the build.", "version", "goversion").
 		WithLabelValues(about.Version, about.GoVersion).Set(1)
 	m.owned.WithLabelValues().Set(0)
 	m.standby.WithLabelValues().Set(0)

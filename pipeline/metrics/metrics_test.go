@@ -54,7 +54,7 @@ func played(l notice.Listener) *prometheus.Registry {
 }
 
 const wanted = `
-# HELP oriel_build_info 1; the labels name the build.
+# HELP oriel_build_info The value is always 1; the labels name the build.
 # TYPE oriel_build_info gauge
 oriel_build_info{deployment="d",goversion="go1",version="v1"} 1
 # HELP oriel_commit_duration_seconds Time from the first request of a transaction to its acknowledged end.
@@ -137,7 +137,7 @@ oriel_standby_warm{deployment="d"} 1
 # TYPE oriel_steps_total counter
 oriel_steps_total{deployment="d",partition="0"} 5
 oriel_steps_total{deployment="d",partition="1"} 2
-# HELP oriel_streams Streams of the input: its partitions, or 1 where the whole topic is one.
+# HELP oriel_streams Streams of the input: the number of its partitions, or 1 where the whole topic is one stream.
 # TYPE oriel_streams gauge
 oriel_streams{deployment="d"} 2
 # HELP oriel_task_state 1 for the state that the partition's task is in.

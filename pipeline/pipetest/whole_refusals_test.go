@@ -72,7 +72,7 @@ func TestAWholeTopicThatLostSomethingIsRefused(t *testing.T) {
 			}
 		}},
 		{
-			"an order log that does not reach what was taken", "it puts 21 offsets of the input in order, and 24 were taken",
+			"an order log that does not reach what was taken", "the log puts 21 offsets of the input in order, but 24 were taken",
 			"Restore the order log", func(w *whole) { w.row(21, state.Stretch{Partition: 0, From: 7, To: 10}) },
 		},
 		{

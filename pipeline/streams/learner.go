@@ -149,7 +149,7 @@ func (l Learner) Batch() uint64 { return l.mechanism.Batch }
 // Announced returns operators.Announced for a step's number of records, as an Experimenter must.
 func (l Learner) Announced() uint64 { return operators.Announced(l.Batch()) }
 
-var errTestsNothing = errors.New("pipeline: decisions of this operator test no effect: it has no experiments")
+var errTestsNothing = errors.New("pipeline: decisions of this operator test no effect: the operator has no experiments")
 
 // Turns returns the first steps of the experiments in a stream's frozen params.
 func (l Learner) Turns(frozen []byte) ([]uint64, error) {

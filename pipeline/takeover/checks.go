@@ -134,7 +134,7 @@ func (t *takeOver) checkSemantics(ctx context.Context, f *transactionStatus) err
 		return t.stop(fmt.Sprintf("the state was computed under semantics %d, this version has %d, and decisions behind the state can be read: a repetition could differ from them", was, is),
 			"Start the old version once, until it has committed and is told to end; then start this one")
 	}
-	t.Listener.Note(t.partition, fmt.Sprintf("the state was computed under semantics %d; nothing behind it can be read, so it goes on under %d", was, is))
+	t.Listener.Note(t.partition, fmt.Sprintf("the state was computed under semantics %d; no decision behind the state can be read, so the stream goes on under semantics %d", was, is))
 	t.Position.Semantics = is
 	t.sealed = t.Sealer.Seal(nil, t.Position, t.Stream.AppendState(nil))
 	return nil
@@ -181,7 +181,7 @@ func (t *takeOver) checkOrder(ctx context.Context, taken int64) error {
 		ranges[r.Partition] = append(ranges[r.Partition], r)
 	}
 	if reaches < taken {
-		return t.lost(fmt.Sprintf("the order log %q was truncated: it puts %d offsets of the input in order, and %d were taken", topic.Name, reaches, taken), remedy)
+		return t.lost(fmt.Sprintf("the order log %q was truncated: the log puts %d offsets of the input in order, but %d were taken", topic.Name, reaches, taken), remedy)
 	}
 	parts := at.Clone()
 	for p := range ranges {

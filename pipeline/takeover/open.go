@@ -44,7 +44,7 @@ func (t *takeOver) open(ctx context.Context, known bool) error {
 	case released:
 		return t.lost(lost+"decisions were released, but the changelog has no state", remedy)
 	case known:
-		return t.lost(lost+"the local store holds a state of it, or was damaged, but the changelog has none", remedy+
+		return t.lost(lost+"the local store holds a state of this partition, or was damaged, but the changelog has no state", remedy+
 			"; if this partition was really never opened, empty ORIEL_STATE_DIR")
 	case slices.ContainsFunc(t.ends.group, func(o group.Offset) bool { return o.Offset != -1 }):
 		return t.lost(lost+"the group has committed an offset, but the changelog has no state", remedy)

@@ -218,7 +218,7 @@ func (t *takeOver) endPredecessor(ctx context.Context, states, decisions topics.
 	case err == nil:
 		return nil
 	case kafka.Classify(err) == kafka.Fenced: // a live process of the predecessor fenced us; this stream stays ours
-		return fmt.Errorf("pipeline: partition %d: end of %s: it has taken its id back: %s", p, f.Name, err.Error())
+		return fmt.Errorf("pipeline: partition %d: end of %s: the old deployment has taken its id back: %s", p, f.Name, err.Error())
 	}
 	return fmt.Errorf("pipeline: partition %d: end of %s: %w", p, f.Name, err)
 }

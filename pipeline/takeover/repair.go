@@ -75,7 +75,7 @@ func (t *takeOver) commitState(f *transactionStatus, opening []state.Record) {
 	tx.Opening, tx.Position, tx.Sealed = opening, t.Position.Clone(), bytes.Clone(t.sealed)
 	if len(opening) > 0 {
 		tx.Note = fmt.Sprintf(
-			"the opening of an earlier owner is not whole; its state is committed again (input offset: %d)", tx.Position.Next)
+			"the opening of an earlier owner is not whole; the state of the opening is committed again (input offset: %d)", tx.Position.Next)
 	}
 	tx.Offsets = t.offsetsAt(tx.Position, f)
 	f.group = max(f.group, tx.Position.Next)
@@ -210,7 +210,7 @@ func (t *takeOver) takeAgain(ctx context.Context, f *transactionStatus, b *trans
 		case c.differs != "":
 			return t.stop(c.differs, c.remedy)
 		case short:
-			return t.lost(fmt.Sprintf("decisions are committed for events that the input does not have: it ends at %d", b.Position.Next),
+			return t.lost(fmt.Sprintf("decisions are committed for events that the input does not have: the input ends at %d", b.Position.Next),
 				"Acknowledged events were lost on the brokers; open a new deployment under another ORIEL_NAME")
 		}
 	}

@@ -172,7 +172,7 @@ func (t *takeOver) load(ctx context.Context) (known bool, err error) {
 	local, err := t.Store.Load(t.partition)
 	known = changelog.HasState(local) || t.Store.MayHaveLost() // this process or an earlier one had a state
 	if errors.Is(err, state.ErrCorrupt) {
-		t.Listener.Note(t.partition, "the local state is damaged; it is set aside and restored from the changelog")
+		t.Listener.Note(t.partition, "the local state is damaged; the process sets the files aside and restores the state from the changelog")
 		local, known = nil, true
 	} else if err != nil {
 		return false, fmt.Errorf("pipeline: partition %d: local state: %w", t.partition, err)

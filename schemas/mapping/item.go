@@ -175,12 +175,12 @@ func (p *problems) long(item *Item, n node, r role) {
 			}
 		case "scale":
 			if item.Scale = p.number(at, value); item.Scale == 0 && value.kind == numberNode {
-				p.add(at, "0: it leaves nothing of a number")
+				p.add(at, "0: a scale of 0 leaves nothing of a number")
 			}
 		case "offset":
 			item.Offset = p.number(at, value)
 		default:
-			p.add(at, "no such member: there are name, from, compare, constant, as, epoch, zone, scale and offset")
+			p.add(at, "no such member: the members are name, from, compare, constant, as, epoch, zone, scale and offset")
 		}
 	}
 	item.name(r)
@@ -191,7 +191,7 @@ func (p *problems) long(item *Item, n node, r role) {
 func (p *problems) fits(item *Item, sources int, r role) {
 	switch {
 	case sources != 1:
-		p.add(item.place, "it has one of from, compare and constant")
+		p.add(item.place, "the item must have exactly one of from, compare and constant")
 	case item.Name == "" && r != labelItem:
 		p.add(item.place, "it has no name")
 	case len(item.From) > 1 && r != memberItem:

@@ -93,7 +93,7 @@ type Comparison struct {
 // ParseComparison splits at the first operator. The path must not contain an operator, and the constant must not start
 // with one, so that == is refused instead of never being true. Spaces around path and constant are dropped.
 func ParseComparison(text string) (Comparison, error) {
-	form := errors.New("not a path, one of = != > >= < <=, and a constant")
+	form := errors.New("not a comparison: it must be a path, one of = != > >= < <=, and a constant")
 	k := strings.IndexAny(text, operatorBytes)
 	if k < 0 {
 		return Comparison{}, form

@@ -71,11 +71,11 @@ var wrongMappings = []struct{ document, want string }{
 	},
 	{
 		`{"label":"l==1","features":["a"]}`,
-		`label: not a path, one of = != > >= < <=, and a constant`,
+		`label: not a comparison: it must be a path, one of = != > >= < <=, and a constant`,
 	},
 	{
 		`{"label":"l","features":["a"],"where":["/s=1","paid"]}`,
-		`where[1]: not a path, one of = != > >= < <=, and a constant`,
+		`where[1]: not a comparison: it must be a path, one of = != > >= < <=, and a constant`,
 	},
 	{
 		`{"label":"l","features":["/a/x","/b/x"]}`,
@@ -83,7 +83,7 @@ var wrongMappings = []struct{ document, want string }{
 	},
 	{
 		`{"label":"l","features":[{"name":"a","from":"a","form":"text"}]}`,
-		`features[0].form: no such member: there are name, from, compare, constant, as, epoch, zone, scale and offset`,
+		`features[0].form: no such member: the members are name, from, compare, constant, as, epoch, zone, scale and offset`,
 	},
 	{
 		`{"label":"l","features":[{"name":"a","from":[1]}],"where":"/a=1"}`,
@@ -91,11 +91,11 @@ var wrongMappings = []struct{ document, want string }{
 	},
 	{
 		`{"label":"l","features":[{"name":"a"}]}`,
-		`features[0]: it has one of from, compare and constant`,
+		`features[0]: the item must have exactly one of from, compare and constant`,
 	},
 	{
 		`{"label":"l","features":[{"name":"a","from":"a","constant":1}]}`,
-		`features[0]: it has one of from, compare and constant`,
+		`features[0]: the item must have exactly one of from, compare and constant`,
 	},
 	{
 		`{"label":"l","features":[{"constant":1}]}`,
@@ -119,7 +119,7 @@ var wrongMappings = []struct{ document, want string }{
 	},
 	{
 		`{"label":"l","features":[{"name":"a","from":"a","scale":0}]}`,
-		`features[0].scale: 0: it leaves nothing of a number`,
+		`features[0].scale: 0: a scale of 0 leaves nothing of a number`,
 	},
 	{
 		`{"label":"l","features":[{"name":"a","from":"a","scale":1e999}]}`,

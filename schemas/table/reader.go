@@ -109,7 +109,7 @@ func newSource(m Mapping, p plan, r io.Reader) (*source, error) {
 	}
 	header, err := s.csv.Read()
 	if err == io.EOF {
-		return nil, errors.New("table: line 1: there is none, so columns have no names")
+		return nil, errors.New("table: the file is empty, so columns have no names: line 1 must name them")
 	}
 	if err != nil {
 		return nil, csvError(err)

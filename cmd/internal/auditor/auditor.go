@@ -142,7 +142,7 @@ func (r *Result) compareNeighbours() (err error) {
 func (r *Result) compareDeployed() error {
 	a := r.deployed
 	if a.lag != r.subject.lag {
-		r.notAttacked = append(r.notAttacked, fmt.Sprintf("attacks on and noise beside answers that wait %d steps: they wait %d there", a.lag, r.subject.lag))
+		r.notAttacked = append(r.notAttacked, fmt.Sprintf("attacks on and noise beside answers that wait %d steps: answers wait %d steps in these settings", a.lag, r.subject.lag))
 	}
 	steps, left, err := a.shownSteps(r.steps)
 	if err != nil {

@@ -98,7 +98,7 @@ func newSubject(m mechanisms.Config, c operators.Operator, secret [32]byte, comp
 		return nil, err
 	}
 	if math.IsInf(a.guarantee.Epsilon, 1) {
-		return nil, fmt.Errorf("audit: %s proves no finite epsilon at delta %g: there is no claim to refute",
+		return nil, fmt.Errorf("audit: %s proves no finite epsilon at delta %g: the audit has no claim to refute",
 			a.guarantee.Mechanism, a.guarantee.Delta)
 	}
 	return a, nil

@@ -119,7 +119,7 @@ func (t *Attack) printMore(out io.Writer, share float64) {
 		took := max(time.Second, time.Duration(float64(t.Took)/float64(t.Report.Runs)*float64(more)).Round(time.Second))
 		fmt.Fprintf(out, "; 0.9 takes about %d runs, %s here: --runs %d\n", more, took, more)
 	default:
-		fmt.Fprintln(out, "; no number of runs comes to 0.9: pure noise too rarely shows all of its loss at once.")
+		fmt.Fprintln(out, "; no number of runs comes to 0.9 of the claim: pure noise too rarely shows all of its loss at once.")
 	}
 }
 

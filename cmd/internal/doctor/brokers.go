@@ -42,7 +42,7 @@ func (e *examination) checkBrokers(ctx context.Context) bool {
 			continue
 		}
 		_, err := e.look(ctx, b.Address)
-		cause := fmt.Sprintf("broker %d says that it is there; its advertised.listeners must be reachable from here", b.Node)
+		cause := fmt.Sprintf("the cluster names broker %d, but the broker does not answer; its advertised.listeners must be reachable from here", b.Node)
 		if !e.refuse(check, origin(err, b.Address, cause)) {
 			e.ok(check, "%s answers: broker %d by its advertised.listeners", b.Address, b.Node)
 		}
@@ -106,7 +106,7 @@ func (e *examination) checkClock(ctx context.Context) {
 	}
 	skew := before.Add(took / 2).Sub(theirs)
 	if skew.Abs() > mostSkew {
-		e.refuse(check, fmt.Errorf("this machine is %v ahead of the brokers (negative: behind), and %v are allowed. "+
+		e.refuse(check, fmt.Errorf("this machine is %v ahead of the brokers (negative: behind), and at most %v is allowed. "+
 			"Let NTP set both clocks", skew.Round(time.Second), mostSkew))
 		return
 	}

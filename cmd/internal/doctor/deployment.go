@@ -73,7 +73,7 @@ func (e *examination) checkTopics(ctx context.Context) bool {
 		return err
 	})
 	if !e.refuse(check, err) {
-		e.ok(check, "all are there, with settings under which the guarantee holds; partitions of the input: %d",
+		e.ok(check, "all topics exist, with settings under which the guarantee holds; partitions of the input: %d",
 			d.Topics.Input.Partitions)
 	}
 	return d.Topics.Input.Name != "" && d.Topics.Changelog.Name != ""
@@ -84,7 +84,7 @@ func (e *examination) checkOpened(ctx context.Context) {
 	const check = "deployment"
 	d := &e.deployed
 	if d.Master == nil {
-		e.skipped(check, "without its key nothing can be opened")
+		e.skipped(check, "without the master key the deployment cannot be opened")
 		return
 	}
 	err := e.within(ctx, func(ctx context.Context) (err error) {
@@ -98,7 +98,7 @@ func (e *examination) checkOpened(ctx context.Context) {
 		return
 	}
 	e.opened = true
-	e.ok(check, "settings, key and input are those that it was opened with")
+	e.ok(check, "settings, key and input are those that the deployment was opened with")
 }
 
 // checkRegistry compares the registry with the schemas that the deployment has frozen. The service itself never asks
@@ -111,7 +111,7 @@ func (e *examination) checkRegistry(ctx context.Context) {
 		e.skipped(check, "none is set")
 		return
 	case d.Model.Writers == nil:
-		e.skipped(check, "records name no schema of it")
+		e.skipped(check, "records name no schema of the registry")
 		return
 	case !e.opened:
 		e.skipped(check, "the deployment has to be opened before its schemas can be compared")
@@ -142,5 +142,5 @@ func (e *examination) checkRegistry(ctx context.Context) {
 			e.settings.Subject(), strings.Join(later, ", "))
 		return
 	}
-	e.ok(check, "it answers, and all of its %d ids of %s are frozen", len(found), e.settings.Subject())
+	e.ok(check, "the registry answers, and all of its %d ids of %s are frozen", len(found), e.settings.Subject())
 }

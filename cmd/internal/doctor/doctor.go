@@ -96,7 +96,7 @@ func (e *examination) readSettings() error {
 	if _, err = s.Guarantee(d.Model); err != nil {
 		return err
 	}
-	e.ok("settings", "`oriel run` takes them: deployment %s, operator %s, input %s", s.Name, s.Operator, s.InputTopic)
+	e.ok("settings", "`oriel run` accepts these settings: deployment %s, operator %s, input %s", s.Name, s.Operator, s.InputTopic)
 	return nil
 }
 
@@ -107,7 +107,7 @@ func (e *examination) checkKey(ctx context.Context) {
 		return
 	}
 	e.deployed.Master = master
-	e.ok("key", "it can be read, and has the right form")
+	e.ok("key", "the file can be read, and has the right form")
 }
 
 // checkAddress listens briefly on the address of the pages.

@@ -52,7 +52,7 @@ func (e *examination) checkRecords(ctx context.Context) {
 	}
 	switch {
 	case read == 0:
-		e.skipped(check, "the input has none")
+		e.skipped(check, "the input has no record")
 	case len(bad) == read:
 		e.refuse(check, errors.Join(bad...))
 	default:

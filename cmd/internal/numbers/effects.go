@@ -42,7 +42,7 @@ func (t turn) compare(other turn) int {
 }
 
 // errNoExperiment reports a descriptor without an experiment.
-var errNoExperiment = errors.New("no experiment: its effects come with ORIEL_ALWAYS_VALID and ORIEL_PROPENSITIES, in a new deployment")
+var errNoExperiment = errors.New("no experiment: a new deployment with ORIEL_ALWAYS_VALID and ORIEL_PROPENSITIES has one, and shows effects")
 
 // NewEffects parses a descriptor as ParseNames does.
 func NewEffects(descriptor []byte, clock Clock) (*Effects, error) {

@@ -43,7 +43,7 @@ func ParseNames(text []byte) (*Names, error) {
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
 	n := &Names{}
 	if err := json.Unmarshal([]byte(lines[len(lines)-1]), n); err != nil {
-		return nil, fmt.Errorf("%w: no object of JSON, or of other members", errNames)
+		return nil, fmt.Errorf("%w: not a JSON object, or an object with other members", errNames)
 	}
 	switch {
 	case len(n.Cells) == 0 || len(n.Statistics) == 0 || len(n.Views) == 0:
@@ -130,7 +130,7 @@ func (n *Names) groups(by []string) (groups []group, err error) {
 	for _, name := range by {
 		i := slices.Index(n.dimensions, name)
 		if i < 0 {
-			return nil, fmt.Errorf("%q is no dimension of the cells; they have %s", name, strings.Join(n.dimensions, ", "))
+			return nil, fmt.Errorf("%q is no dimension of the cells, which are %s", name, strings.Join(n.dimensions, ", "))
 		}
 		keep[i] = true
 	}

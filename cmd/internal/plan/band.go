@@ -43,8 +43,8 @@ func (m *machine) band(b *operators.Band) (*Band, error) {
 }
 
 func (b *Band) title() string {
-	return fmt.Sprintf("Band for %[1]g of all events: gradients have %.4[2]g times the noise that they have without it.\n"+
-		"How far the share within can be from %[1]g: a bound for every sequence of events without null events, with probability 0.95",
+	return fmt.Sprintf("A band for %[1]g of all events: gradients have %.4[2]g times the noise of gradients without a band.\n"+
+		"Distance of the share within the band from %[1]g, at most: a bound for every sequence of events without null events, with probability 0.95",
 		b.Level, b.Noise)
 }
 

@@ -55,7 +55,7 @@ func TestPlanOfABand(t *testing.T) {
 		t.Errorf("%+v", last)
 	}
 	var text strings.Builder
-	if err := with.Print(&text); err != nil || !strings.Contains(text.String(), "Band for 0.9 of all events: gradients have 1.022 times the noise") {
+	if err := with.Print(&text); err != nil || !strings.Contains(text.String(), "band for 0.9 of all events: gradients have 1.022 times the noise") {
 		t.Errorf("%v\n%s", err, text.String())
 	}
 }

@@ -17,7 +17,7 @@ func (c *Comparison) Slide() *figure.Slide {
 	}
 	return &figure.Slide{
 		Title:    c.Mechanism + ": what smaller ε and larger windows cost",
-		Subtitle: fmt.Sprintf("δ = %g · one line an ε", c.Delta),
+		Subtitle: fmt.Sprintf("δ = %g · one line for each ε", c.Delta),
 		Left:     c.chart(name, value), Share: 0.5,
 		Right: c.chart("ε at age 100 W", func(p Point) float64 { return float64(p.Hundred) }),
 	}

@@ -51,7 +51,7 @@ func (c *Costs) lines() string {
 		return b.String()
 	}
 	longest, usual := float64(c.Longest), float64(c.Usual)
-	fmt.Fprintf(&b, "\ncosts from %g to %g: no vector then has a norm above %s (%s as it comes): ORIEL_CLIP=%s shortens none;\n"+
+	fmt.Fprintf(&b, "\ncosts from %g to %g: no cost vector then has a norm above %s (%s before projection): ORIEL_CLIP=%s shortens none;\n"+
 		"vectors of independent costs all over the range have about %s. Noise is in proportion to the clip, and a clip that "+
 		"most\nvectors exceed gives them one length, so that events count alike and noise is least beside them", c.in.Low, c.in.High, figure.Upper(longest), figure.Upper(float64(c.Before)),
 		figure.Upper(longest), figure.Digits(usual))

@@ -70,7 +70,7 @@ func (e *Effect) Print(w io.Writer) error {
 	fmt.Fprintf(&b, "  %s as configured\n", events(e.Events))
 	fmt.Fprintf(&b, "  %s without privacy\n", events(e.WithoutPrivacy))
 	fmt.Fprintf(&b, "  %s without privacy, looking once, at the end\n", events(e.OneLook))
-	b.WriteString("Found: its interval leaves 0 out.")
+	b.WriteString("An arm is found when its interval leaves 0 out.")
 	if e.Effect > 0 {
 		b.WriteString(" A verdict needs about an eighth fewer events.")
 	}

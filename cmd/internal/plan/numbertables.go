@@ -146,7 +146,7 @@ func (n *Numbers) notes() []string {
 	}
 	if len(n.Ratios) > 0 {
 		lines = append(lines,
-			"Ratios: – where a view never has n, and where n is below what ratios are shown from: their interval alone counts there.")
+			"Ratios: – where a view never has n, and where n is below the smallest n at which ratios are shown: use the interval of the ratio alone.")
 	}
 	return lines
 }

@@ -167,7 +167,7 @@ func TestTargetsNeedSettings(t *testing.T) {
 	f(Target{Statistic: "count", Near: anywhere, View: 7}, "memory 7 is none of those that numbers are read at: memory 64")
 	f(Target{Statistic: "mean", Near: 200}, "200: not in the range of values, -60 to 180")
 	f(Target{Statistic: "mean", Near: anywhere, After: 65}, "memory 64 never has 65 events, but 64")
-	f(Target{Statistic: "mean", Near: anywhere}, "mean over 8 events is lost in noise, it takes more than")
+	f(Target{Statistic: "mean", Near: anywhere}, "mean over 8 events is lost in noise; a readable number takes more than")
 	f(Target{Statistic: "mean", Near: anywhere}, "say after how many", total...)
 	f(
 		Target{Statistic: "count", Near: anywhere, Own: true}, "memory 30 is read beside ORIEL_MEMORY",

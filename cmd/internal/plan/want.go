@@ -107,7 +107,7 @@ func (w Target) reached(s operators.Statistic, row NumberView, mean float64) (Re
 		}, nil
 	case events <= s.Shown*sigma:
 		return Reached{
-			Half: math.Inf(1), Why: fmt.Sprintf("%s: %s over %s events is lost in noise, it takes more than %s", row.View,
+			Half: math.Inf(1), Why: fmt.Sprintf("%s: %s over %s events is lost in noise; a readable number takes more than %s", row.View,
 				s.Name, figure.Digits(events), figure.Digits(s.Shown*sigma)),
 		}, nil
 	}

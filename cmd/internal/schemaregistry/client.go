@@ -95,7 +95,7 @@ func (c *Client) Versions(ctx context.Context, subject string) ([]Version, error
 			Schema: state.Schema{ID: uint32(found.ID), Text: found.Schema.Schema},
 		}
 		if found.ID < 0 || int64(found.ID) != int64(v.ID) {
-			return nil, fmt.Errorf("schema registry %s: %s: its id %d is not one of 32 bits", c.url, what, found.ID)
+			return nil, fmt.Errorf("schema registry %s: %s: the id %d is not a number of 32 bits", c.url, what, found.ID)
 		}
 		if v.References, err = c.references(ctx, found.References, nil, nil); err != nil {
 			return nil, c.failed(what, err)
@@ -124,7 +124,7 @@ func (c *Client) Register(ctx context.Context, subject, kind, text string) (uint
 	case err != nil:
 		return 0, c.failed(fmt.Sprintf("subject %q", subject), err)
 	case id < 1 || id > math.MaxInt32:
-		return 0, fmt.Errorf("schema registry %s: subject %q: its id %d is not within 1 to 2147483647", c.url, subject, id)
+		return 0, fmt.Errorf("schema registry %s: subject %q: the id %d is not within 1 to 2147483647", c.url, subject, id)
 	}
 	return uint32(id), nil
 }
@@ -139,11 +139,11 @@ func (c *Client) references(
 			continue
 		}
 		if len(below) == maxReferences || slices.Contains(below, r.Subject) {
-			return nil, fmt.Errorf("its reference %q is in a circle, or more than %d deep", r.Name, maxReferences)
+			return nil, fmt.Errorf("the schema's reference %q is in a circle, or more than %d deep", r.Name, maxReferences)
 		}
 		schema, err := c.asks.SchemaByVersion(ctx, r.Subject, r.Version)
 		if err != nil {
-			return nil, fmt.Errorf("its reference %q: %w", r.Name, err)
+			return nil, fmt.Errorf("the schema's reference %q: %w", r.Name, err)
 		}
 		if found, err = c.references(ctx, schema.References, append(below, r.Subject), found); err != nil {
 			return nil, err
@@ -158,7 +158,7 @@ func (c *Client) failed(what string, err error) error {
 	if errors.As(err, &answer) {
 		switch answer.StatusCode {
 		case http.StatusNotFound:
-			return fmt.Errorf("schema registry %s: %s: it does not exist there, or was deleted; "+
+			return fmt.Errorf("schema registry %s: %s: the subject does not exist in the registry, or was deleted; "+
 				"ORIEL_SCHEMA_SUBJECT names the subject", c.url, what)
 		case http.StatusUnauthorized, http.StatusForbidden:
 			return fmt.Errorf("schema registry %s: %s: refused: set ORIEL_SCHEMA_REGISTRY_USER and "+

@@ -89,7 +89,7 @@ func (m *Models) Take(partition int32, recorded int64, value []byte) error {
 var (
 	ErrNone    = errors.New("no decision is published yet")
 	ErrStream  = errors.New("no such stream has published a decision")
-	ErrSeveral = errors.New("there are several streams: name one, or the record key of the event")
+	ErrSeveral = errors.New("the deployment has several streams: name one, or the record key of the event")
 )
 
 // Of returns the model of a stream. If stream is "" and there are several streams, it returns the model of the stream

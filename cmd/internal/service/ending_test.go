@@ -171,7 +171,7 @@ func TestAFullDiskIsReportedAndFailsNothing(t *testing.T) {
 	take()
 	f.AwaitTaken(time.Minute, int64(taken))
 	s.endsWell()
-	s.says("what was computed is committed, the group is left")
+	s.says("everything computed is committed, and the process has left the group")
 	f.CheckHistory(0, taken)
 }
 
@@ -217,19 +217,19 @@ func TestEndingWithoutBrokersClaimsNothing(t *testing.T) {
 	f.Send(0, servicetest.Events(10, 10)...)
 	<-cut
 	s.endsWell()
-	for _, text := range []string{"not all that was computed is known to be committed", "the group was not reached"} {
+	for _, text := range []string{"not known whether everything computed is committed", "the group was not reached"} {
 		if !strings.Contains(s.log(), text) {
 			t.Errorf("the log does not say %q", text)
 		}
 	}
-	if strings.Contains(s.log(), "what was computed is committed") {
+	if strings.Contains(s.log(), "asked to stop: everything computed is committed") {
 		t.Error("the log says that all is committed")
 	}
 	s = f.inside(func(*service.Host) {})
 	f.Send(0, servicetest.Events(20, 5)...)
 	f.AwaitTaken(time.Minute, 25)
 	s.endsWell()
-	s.says("what was computed is committed, the group is left")
+	s.says("everything computed is committed, and the process has left the group")
 	f.CheckHistory(0, 25)
 }
 
@@ -239,7 +239,7 @@ func TestEndingBeforeTheBrokersAnswerIsNoFailure(t *testing.T) {
 	s := f.inside(func(*service.Host) {})
 	s.says("still trying")
 	s.endsWell()
-	s.says("nothing was taken")
+	s.says("no event was taken")
 }
 
 // countedConn calls a function before each request is sent.

@@ -93,7 +93,7 @@ func TestAStaleLeadersEndIsNotBelieved(t *testing.T) {
 			})
 			p = f.Start(map[string]string{"TEST_DOUBT": "whole"}, "run")
 			f.Await(20*time.Second, "three looks that found a loss", func() bool {
-				return answers.Load() >= 3 && strings.Contains(p.Output(), "looked at again before it is believed")
+				return answers.Load() >= 3 && strings.Contains(p.Output(), "asks again before it stops")
 			})
 			stale.Store(false)
 			f.AwaitTaken(20*time.Second, 51)

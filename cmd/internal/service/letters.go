@@ -47,7 +47,7 @@ func WriteLetters(ctx context.Context, h Host, once bool) error {
 		},
 	}).Run(ctx)
 	if err == nil {
-		log.Info("letters are written as far as committed, the group is left")
+		log.Info("letters are written up to the committed offset, and the process has left the group")
 	}
 	return err
 }

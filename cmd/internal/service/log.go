@@ -31,14 +31,14 @@ func diskFull(log *slog.Logger, next func(bool)) func(bool) {
 func ended(log *slog.Logger) func(notice.Ending) {
 	return func(e notice.Ending) {
 		if e.Committed && e.Left {
-			log.Info("asked to stop: what was computed is committed, the group is left")
+			log.Info("asked to stop: everything computed is committed, and the process has left the group")
 			return
 		}
 		if !e.Committed {
-			log.Warn("asked to stop: not all that was computed is known to be committed; whoever takes over computes it again, with the same bytes")
+			log.Warn("asked to stop: it is not known whether everything computed is committed; the next owner computes the rest again, with the same bytes")
 		}
 		if !e.Left {
-			log.Warn("asked to stop: the group was not reached; others take the partitions over after ORIEL_SESSION_TIMEOUT")
+			log.Warn("asked to stop: the group was not reached; other processes take the partitions over after ORIEL_SESSION_TIMEOUT")
 		}
 	}
 }
@@ -49,7 +49,7 @@ func logging(log *slog.Logger, name string, l notice.Listener) notice.Listener {
 	l.State = func(p int32, s notice.TaskState) { log.Info("task", "partition", p, "state", string(s)) }
 	l.Standby = func(s notice.Standby) {
 		if s != notice.NoStandby {
-			log.Info("standing by: the stream is with another process", "local_store", string(s))
+			log.Info("standing by: another process has the stream", "local_store", string(s))
 		}
 	}
 	// The guarantee must come from the frozen calibration, because another fit of the same settings may have another ε at
@@ -79,7 +79,7 @@ func logging(log *slog.Logger, name string, l notice.Listener) notice.Listener {
 			log.Warn(text)
 		}
 		if len(problems) == 0 {
-			log.Info("the group is this deployment's alone again")
+			log.Info("all members of the group belong to this deployment again")
 		}
 	}
 	l.Versions = func(members []string) {
@@ -92,7 +92,7 @@ func logging(log *slog.Logger, name string, l notice.Listener) notice.Listener {
 	}
 	l.Doubted = func(problem error) {
 		if problem != nil {
-			log.Warn("something seems to be wrong with the topics; it is looked at again before it is believed", "problem", problem)
+			log.Warn("the topics seem to be damaged; the service looks at them again before it stops", "problem", problem)
 			return
 		}
 		log.Info("nothing is wrong with the topics")

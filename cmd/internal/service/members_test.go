@@ -38,12 +38,12 @@ func TestAForeignMemberGetsNothing(t *testing.T) {
 	s.says("has a member that is not of this deployment, client \\\"mistaken\\\"")
 	f.Await(10*time.Second, "/readyz shows the foreign member", func() bool {
 		return strings.Contains(s.ready(), "has a member that is not of this deployment") &&
-			!strings.Contains(s.ready(), "with no process")
+			!strings.Contains(s.ready(), "no process of this deployment has")
 	})
 	f.SendAll(10, 10)
 	f.AwaitTaken(20*time.Second, 20, 20)
 	c.Close()
-	s.says("alone again")
+	s.says("belong to this deployment again")
 	f.Await(10*time.Second, "ready when alone again", func() bool { return s.ready() == "ready\n" })
 	s.endsWell()
 }
@@ -64,14 +64,14 @@ func TestAForeignLeaderIsNoticed(t *testing.T) {
 		got += fetched.NumRecords()
 	}
 	s := f.inside(func(*service.Host) {})
-	s.says("of the input are with no process of this deployment")
+	s.says("no process of this deployment has the partitions")
 	page := s.ready()
 	if !strings.Contains(page, "partitions [0]") && !strings.Contains(page, "partitions [1]") {
 		t.Errorf("/readyz says %q: want it to name the partition that the foreign member has", page)
 	}
 	c.Close()
 	f.AwaitTaken(20*time.Second, 10, 10)
-	s.says("alone again")
+	s.says("belong to this deployment again")
 	s.endsWell()
 }
 
@@ -87,7 +87,7 @@ func TestAnotherVersionInTheGroupIsNoForeignMember(t *testing.T) {
 		page := s.ready()
 		return strings.HasPrefix(page, "ready\n") && strings.Contains(page, "another version of Oriel")
 	})
-	for _, misleading := range []string{"not of this deployment", "another group", "with no process"} {
+	for _, misleading := range []string{"not of this deployment", "another group", "no process of this deployment has"} {
 		if strings.Contains(s.log(), misleading) {
 			t.Errorf("the log says %q", misleading)
 		}

@@ -35,7 +35,7 @@ func Run(ctx context.Context, h Host) (err error) {
 	working := false
 	defer func() {
 		if !working && cancelled(ctx, err) {
-			log.Info("asked to stop before a partition was assigned: nothing was taken")
+			log.Info("asked to stop before a partition was assigned: no event was taken")
 			err = nil
 		}
 	}()
@@ -64,7 +64,7 @@ func Run(ctx context.Context, h Host) (err error) {
 
 	registry := prometheus.NewRegistry()
 	if s.RuntimeMetrics {
-		log.Warn("go and process metrics are exported; they depend on the contents of events")
+		log.Warn("metrics of the Go runtime and of the process are exported; these metrics depend on the contents of events")
 		named := prometheus.WrapRegistererWith(prometheus.Labels{"deployment": s.Name}, registry)
 		named.MustRegister(collectors.NewGoCollector(),
 			collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
@@ -122,7 +122,7 @@ func Run(ctx context.Context, h Host) (err error) {
 		return fmt.Errorf("ORIEL_STATE_DIR: %w", err)
 	}
 	if aside := store.SetAside(); aside != nil {
-		log.Warn("the local store was damaged and is set aside; it is restored from the changelog", "reason", aside.Reason, "moved_to", aside.Path)
+		log.Warn("the local store was damaged and is set aside; the service restores a new one from the changelog", "reason", aside.Reason, "moved_to", aside.Path)
 	}
 	if h.place != nil {
 		d.Config.Instance = h.place(s.StateDir)

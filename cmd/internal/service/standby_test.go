@@ -52,7 +52,7 @@ func takeOverFromStandby(t *testing.T, stream string, partitions int) {
 		if strings.Contains(first.log(), "standing by") { // the group may assign the stream to either process
 			owner, standby = second, first
 		}
-		return strings.Contains(standby.log(), "standing by: the stream is with another process")
+		return strings.Contains(standby.log(), "standing by: another process has the stream")
 	})
 	f.Await(20*time.Second, "the copy is warm", func() bool { return standby.ready() == "ready\nstanding by\n" })
 

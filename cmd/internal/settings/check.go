@@ -43,8 +43,8 @@ func (s Settings) check(needs []Need, p *operators.Problems, further []string) {
 	if s.AfterStream != "" {
 		_, err := strconv.ParseUint(s.AfterStream, 10, 31)
 		p.Want("AFTER_STREAM", err == nil || s.AfterStream == deployment.NoStream,
-			"%q: not a partition, or none", s.AfterStream)
-		p.Want("AFTER_STREAM", s.Stream == wholeTopic, "set, but each partition goes on after its own; set ORIEL_STREAM=topic")
+			"%q: neither a partition nor none", s.AfterStream)
+		p.Want("AFTER_STREAM", s.Stream == wholeTopic, "set, but each partition goes on after the same partition of the other deployment; set ORIEL_STREAM=topic")
 	}
 	if slices.Contains(needs, Service) {
 		_, _, err := net.SplitHostPort(s.HTTPAddr)
@@ -96,13 +96,13 @@ func (s Settings) checkStream(p *operators.Problems) {
 	}
 	for _, f := range []struct{ name, value string }{{"ORDER_TOPIC", s.OrderTopic}, {"SEQUENCER", s.Sequencer}} {
 		p.Want(f.name, f.value == "" || s.Stream == wholeTopic,
-			"set, but a stream of one partition has its order from there; set ORIEL_STREAM=topic")
+			"set, but a stream of one partition has its order from the partition itself; set ORIEL_STREAM=topic")
 	}
 }
 
 func (s Settings) checkSecurity(p *operators.Problems) {
 	p.Want("MASTER_KEY_COMMAND", s.MasterKeyCommand == "" || s.MasterKeyFile == "",
-		"set, and so is ORIEL_MASTER_KEY_FILE: one of them has the key")
+		"set, and so is ORIEL_MASTER_KEY_FILE: set one of the two alone")
 	if s.SASLMechanism != "" {
 		p.OneOf("SASL_MECHANISM", s.SASLMechanism, "plain", "scram-sha-256", "scram-sha-512", oauthBearer)
 	}

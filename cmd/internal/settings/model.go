@@ -83,7 +83,7 @@ func (s Settings) Learner() (streams.Learner, error) {
 	}
 	m = learner.Mechanism()
 	if s.facts().Draws && m.Draws == (mechanisms.Draws{}) {
-		return learner, invalid(fmt.Errorf("ORIEL_MECHANISM: %s: releases nothing but draws, and ORIEL_OPERATOR=%s draws nothing by sums; take blt",
+		return learner, invalid(fmt.Errorf("ORIEL_MECHANISM: %s: releases nothing but draws, and ORIEL_OPERATOR=%s makes no draws by sums; set ORIEL_MECHANISM=blt",
 			s.Mechanism, s.Operator))
 	}
 	return learner, m.Validate()

@@ -39,7 +39,7 @@ func (s *Settings) readRecords(p *operators.Problems) {
 	}
 	p.Want("SCHEMA_MESSAGE", s.SchemaMessage == "" || s.Format == recordschema.Protobuf,
 		"set, but only records of ORIEL_FORMAT=protobuf have a message type")
-	p.Want("UNKNOWN", s.Unknown == "", "set, but a schema says which members there are; it is for ORIEL_FORMAT=json")
+	p.Want("UNKNOWN", s.Unknown == "", "set, but a schema says which members records have; this setting is for ORIEL_FORMAT=json")
 	p.Want("SCHEMA_IDS", len(s.SchemaIDs) == 0 || s.Framing == recordschema.Confluent,
 		"set, but only records of ORIEL_FRAMING=confluent have ids")
 	p.Want("SCHEMA_IDS", len(s.SchemaIDs) > 0 || s.Framing != recordschema.Confluent || s.fromRegistry(),

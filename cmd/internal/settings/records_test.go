@@ -142,7 +142,7 @@ func TestProblemsOfSchemas(t *testing.T) {
 			"the file has no message Ordr; it has Other, Order, Customer",
 		},
 		{"FORMAT=avro SCHEMA_FILE=order.avsc SCHEMA_MESSAGE=A", "ORIEL_SCHEMA_MESSAGE: set, but only records of ORIEL_FORMAT=protobuf"},
-		{"FORMAT=avro SCHEMA_FILE=order.avsc UNKNOWN=null", "ORIEL_UNKNOWN: set, but a schema says which members there are"},
+		{"FORMAT=avro SCHEMA_FILE=order.avsc UNKNOWN=null", "ORIEL_UNKNOWN: set, but a schema says which members records have"},
 		{"FORMAT=avro SCHEMA_FILE=order.avsc SCHEMA_IDS=1", "ORIEL_SCHEMA_IDS: set, but only records of ORIEL_FRAMING=confluent have ids"},
 		{"FORMAT=avro SCHEMA_FILE=order.avsc FRAMING=confluent", "ORIEL_SCHEMA_IDS: not set"},
 		{"FORMAT=avro SCHEMA_FILE=order.avsc FRAMING=confluent SCHEMA_IDS=x", `ORIEL_SCHEMA_IDS: "x": not an id from 0 to 4294967295`},

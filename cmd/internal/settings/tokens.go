@@ -22,7 +22,7 @@ func (s Settings) checkTokens(p *operators.Problems) {
 	}
 	for _, f := range endpoint {
 		p.Want(f.name, f.value == "" || used, "set, but ORIEL_SASL_MECHANISM is not oauthbearer")
-		p.Want(f.name, f.value == "" || s.OAuthTokenFile == "", "set, and so is ORIEL_OAUTH_TOKEN_FILE: one of them gives tokens")
+		p.Want(f.name, f.value == "" || s.OAuthTokenFile == "", "set, and so is ORIEL_OAUTH_TOKEN_FILE: set one of the two alone")
 	}
 	p.Want("OAUTH_TOKEN_FILE", s.OAuthTokenFile == "" || used, "set, but ORIEL_SASL_MECHANISM is not oauthbearer")
 	if !used {
@@ -40,7 +40,7 @@ func (s Settings) checkTokens(p *operators.Problems) {
 		at, err := url.Parse(s.OAuthTokenURL)
 		usable := err == nil && at.Host != "" && at.User == nil &&
 			(at.Scheme == "https" || at.Scheme == "http" && isLoopback(at.Hostname()))
-		p.Want("OAUTH_TOKEN_URL", usable, "not an https URL without a user; http is for loopback alone, because the secret goes there")
+		p.Want("OAUTH_TOKEN_URL", usable, "must be an https URL without a user name; http is allowed for loopback alone, because the secret is sent to this URL")
 	}
 	exposed := slices.ContainsFunc(s.Brokers, func(broker string) bool {
 		host, _, err := net.SplitHostPort(broker)

@@ -28,8 +28,8 @@ func TestSettingsOfTokens(t *testing.T) {
 			*s = Settings{Brokers: good.Brokers, TLS: true, SASLMechanism: oauthBearer, OAuthTokenFile: "token"}
 		}, ""},
 		{func(s *Settings) { s.TLS = false }, "ORIEL_TLS: false"},
-		{func(s *Settings) { s.OAuthTokenURL = "http://id.example/token" }, "ORIEL_OAUTH_TOKEN_URL: not an https URL"},
-		{func(s *Settings) { s.OAuthTokenURL = "https://me:secret@id.example/" }, "ORIEL_OAUTH_TOKEN_URL: not an https URL"},
+		{func(s *Settings) { s.OAuthTokenURL = "http://id.example/token" }, "ORIEL_OAUTH_TOKEN_URL: must be an https URL"},
+		{func(s *Settings) { s.OAuthTokenURL = "https://me:secret@id.example/" }, "ORIEL_OAUTH_TOKEN_URL: must be an https URL"},
 		{func(s *Settings) { s.OAuthTokenURL = "" }, "ORIEL_OAUTH_TOKEN_URL: not set"},
 		{func(s *Settings) { s.OAuthClientID = "" }, "ORIEL_OAUTH_CLIENT_ID: not set"},
 		{func(s *Settings) { s.OAuthSecretFile = "" }, "ORIEL_OAUTH_CLIENT_SECRET_FILE: not set"},

@@ -106,7 +106,7 @@ func (s Settings) checkWindow(p *operators.Problems) {
 			(s.Memory <= decay.MaxMemory || s.Memory >= uint64(deployment.LeastMemory)),
 			"%d: not within %d to %d", s.Memory, decay.MinMemory, decay.MaxMemory)
 	case s.perStep():
-		p.Want("WINDOW", s.Window == "" || s.Window == lifetime, "%q: ORIEL_MECHANISM=%s has no window, it protects for ever: leave it out, or say lifetime", s.Window, s.Mechanism)
+		p.Want("WINDOW", s.Window == "" || s.Window == lifetime, "%q: ORIEL_MECHANISM=%s has no window, because it protects for ever: leave this setting out, or say lifetime", s.Window, s.Mechanism)
 	case facts.Draws && s.Window != horizon:
 		p.Want("WINDOW", false, "%q: ORIEL_MECHANISM=%s protects the whole life of a stream, which has to end: say horizon, and set ORIEL_HORIZON",
 			s.Window, s.Mechanism)

@@ -229,7 +229,7 @@ func TestWindowsThatDoNotFitAreRefused(t *testing.T) {
 		"ORIEL_MECHANISM=once-gaussian", "ORIEL_WINDOW=horizon")
 	f("ORIEL_DELTA", "ORIEL_UPDATE=ogd", "ORIEL_MECHANISM=once-gaussian", "ORIEL_WINDOW=", "ORIEL_DELTA=0")
 	f("ORIEL_UPDATE: ogd: learns from releases of single steps, ORIEL_MECHANISM=blt", "ORIEL_UPDATE=ogd", "ORIEL_MECHANISM=blt")
-	f("ORIEL_UPDATE: projection: learns from prefix sums, ORIEL_MECHANISM=once-gamma", "ORIEL_MECHANISM=once-gamma", "ORIEL_WINDOW=")
+	f("ORIEL_UPDATE: projection: learns from prefix sums, but ORIEL_MECHANISM=once-gamma", "ORIEL_MECHANISM=once-gamma", "ORIEL_WINDOW=")
 	f("ORIEL_MECHANISM: once-gaussian: has no user level, and ORIEL_USER_ID is set", "ORIEL_UPDATE=ogd", "ORIEL_MECHANISM=once-gaussian",
 		"ORIEL_WINDOW=", "ORIEL_USER_ID=key", "ORIEL_USER_SEPARATION=5")
 }

@@ -38,7 +38,7 @@ func (s *Settings) readRegistry(p *operators.Problems) {
 	beside("SCHEMA_REGISTRY_USER", s.SchemaRegistryUser != "")
 	beside("SCHEMA_REGISTRY_CA_FILE", s.SchemaRegistryCAFile != "")
 	p.Want("SCHEMA_REGISTRY_PASSWORD_FILE", (s.SchemaRegistryPasswordFile != "") == (s.SchemaRegistryUser != ""),
-		"it and ORIEL_SCHEMA_REGISTRY_USER need each other")
+		"set without the other: ORIEL_SCHEMA_REGISTRY_USER and this setting need each other")
 	if s.SchemaRegistry == "" {
 		return
 	}

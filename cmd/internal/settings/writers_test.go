@@ -214,7 +214,7 @@ func TestRegistriesThatSettingsRefuse(t *testing.T) {
 			"ORIEL_SCHEMA_REGISTRY=http://registry", "ORIEL_DECISIONS_FORMAT=avro", "ORIEL_DECISIONS_SCHEMA_ID=7",
 		},
 		"ORIEL_SCHEMA_REGISTRY_CA_FILE: set without": {"ORIEL_SCHEMA_REGISTRY_CA_FILE=a.pem"},
-		"ORIEL_SCHEMA_REGISTRY_PASSWORD_FILE: it and ORIEL_SCHEMA_REGISTRY_USER need each other": {
+		"ORIEL_SCHEMA_REGISTRY_PASSWORD_FILE: set without the other: ORIEL_SCHEMA_REGISTRY_USER and this setting need each other": {
 			avro[0], avro[1], "ORIEL_SCHEMA_REGISTRY=http://registry", "ORIEL_SCHEMA_REGISTRY_USER=oriel",
 		},
 	} {

@@ -48,7 +48,7 @@ func Confirm(answer string, proposed []Range) (ranges []Range, err error) {
 		}
 		same := func(p Range) bool { return p.Name == r.Name && !p.Cyclic }
 		if !slices.ContainsFunc(proposed, same) {
-			return nil, fmt.Errorf("%q: not a number of the mapping; there are %s", r.Name, Names(proposed))
+			return nil, fmt.Errorf("%q: not a number of the mapping; its numbers are %s", r.Name, Names(proposed))
 		}
 		ranges = append(ranges, r)
 	}
@@ -170,7 +170,7 @@ func Known(columns []Column, paths []mapping.Path) error {
 			return slices.Equal(c.Path, path) || c.IsList && len(c.Path) < len(path) && slices.Equal(c.Path, path[:len(c.Path)])
 		}
 		if !slices.ContainsFunc(columns, known) {
-			return fmt.Errorf("no record has a place %s; there are %s", path, strings.Join(names, ", "))
+			return fmt.Errorf("no record has a place %s; the places are %s", path, strings.Join(names, ", "))
 		}
 	}
 	return nil

@@ -152,7 +152,7 @@ func (a Answers) lines(more []string) []Line {
 		column, _, _ := strings.Cut(a.Cells, "=")
 		add("ARMS", column, "")
 		add("ALWAYS_VALID", "0.05", "the probability that the bands of effects fail, at any look")
-		add("PROPENSITIES", a.Drawn.Propensities, "with which chance draws the arms; without them an effect has no cause")
+		add("PROPENSITIES", a.Drawn.Propensities, "the probabilities with which arms are drawn; without them no effect can be shown to have a cause")
 		add("UNITS", "single", "confirmed by you: each unit, such as a visitor, sends one event")
 		add("NEAR", number(a.Drawn.Near), "your guess of the mean outcome, from public or older data")
 		add("TARGET", strconv.FormatUint(a.Drawn.Target, 10), "events after which the effect that you want is found with probability 0.8")

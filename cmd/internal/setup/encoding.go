@@ -108,7 +108,7 @@ func (e Encoding) named(records [][]byte) (Encoding, error) {
 			return e, err
 		}
 	}
-	return e, errors.New("no record names a message type; --schema-message does")
+	return e, errors.New("no record names a message type: name it with --schema-message")
 }
 
 // framingOf returns the framing of most of the records.

@@ -46,7 +46,7 @@ func (r Request) Look(ctx context.Context, host service.Host) (*Look, error) {
 	var err error
 	switch {
 	case len(r.Files) == 0 && r.Topic == "":
-		return nil, exit.WrongUse("--sample, --topic: one of them says where records are")
+		return nil, exit.WrongUse("--sample, --topic: give one of the two, which says where records are")
 	case r.Records < 1:
 		return nil, exit.WrongUse("--records: %d is not a number of records", r.Records)
 	case len(r.Files) == 0:
@@ -105,7 +105,7 @@ func (r Request) encoded(ctx context.Context, environ []string, records [][]byte
 		}
 		subject := r.Subject
 		if subject == "" && r.Topic == "" {
-			return encoding, exit.WrongUse("--subject: it is TOPIC-value only where --topic names a topic")
+			return encoding, exit.WrongUse("--subject: the default, TOPIC-value, needs --topic with the name of a topic")
 		} else if subject == "" {
 			subject = r.Topic + "-value"
 		}

@@ -121,7 +121,7 @@ func TestAnswers(t *testing.T) {
 		t.Errorf("%v, %v", kept, dropped)
 	}
 	for text, want := range map[string]string{
-		"totals:0:1": "not a number of the mapping; there are total, items", "total:1:1": "low below high",
+		"totals:0:1": "not a number of the mapping; its numbers are total, items", "total:1:1": "low below high",
 		"total":     "not name",
 		"total:x:1": "not name", ":0:1": "not name", "total:0:Inf": "not name",
 	} {

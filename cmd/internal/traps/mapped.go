@@ -86,7 +86,7 @@ func mapped(m *mapping.Mapping, ranges []schemas.Range, at kindAt) (warnings []s
 	}
 	if len(numbers) > 0 {
 		warnings = append(warnings, fmt.Sprintf("ORIEL_MAP reads numbers without a range in ORIEL_FEATURES_RANGE: %s. A number beyond "+
-			"±1 drowns all other features. Give each a public range, name:low:high, of an hour %s",
+			"±1 drowns all other features. Give each number a public range, name:low:high. For an hour this is hour:%s",
 			list(numbers), "0:24:cyclic"))
 	}
 	if len(ids) > 0 {

@@ -43,7 +43,7 @@ type life struct {
 	*simtest.Member
 	deaths []death // deaths of the current and later lives, in order
 	due    time.Duration
-	over   bool   // the process was asked to end for good
+	over   bool   // the process was asked to stop for good
 	at     int32  // partition that produced last
 	now    *death // death that ends the current life
 	disk   *vfs.MemFS

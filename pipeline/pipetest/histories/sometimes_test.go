@@ -50,8 +50,8 @@ var saying = map[string]*regexp.Regexp{
 	"decisions sent again":    regexp.MustCompile(`is not whole.*\(decisions: [1-9]`),
 	"opening continued":       regexp.MustCompile(`its first decisions are not committed with the state`),
 	"opening sent again":      regexp.MustCompile(`the opening of an earlier owner is not whole`),
-	"looked at again":         regexp.MustCompile(`it is looked at again`),
-	"a later version goes on": regexp.MustCompile(`nothing behind it can be read, so it goes on`),
+	"looked at again":         regexp.MustCompile(`looks at them again|asks again before`),
+	"a later version goes on": regexp.MustCompile(`no decision behind the state can be read, so the stream goes on`),
 }
 
 // take counts the listed paths that a history has taken.
