@@ -167,7 +167,7 @@ func TestFaultsAreNamed(t *testing.T) {
 			if !r.Null {
 				d.Point[0] += 1e-6 * r.Event.Vector.Values[0]
 			}
-		}}, "step 5: decision 5: its point"},
+		}}, "step 5: decision 5: the point"},
 		"a longer decision": {toyFault{says: func(_ *toy, d *operators.Decision, r operators.Record) {
 			if r.Null {
 				d.Point = d.Point[:1]

@@ -42,7 +42,7 @@ func (r *run) differs(want, got operators.Decision, exchanged bool) string {
 		return "a decision has another index, step, topic or size in the neighbouring stream"
 	}
 	differs := func(what string) string {
-		return fmt.Sprintf("decision %d: the member %s depends on events by other ways than releases", want.Index, what)
+		return fmt.Sprintf("decision %d: the %s depends on events by other ways than releases", want.Index, what)
 	}
 	if exchanged {
 		if Length(want) != Length(got) {

@@ -54,14 +54,14 @@ func TestContributionsBeyondTheClaimAreNamed(t *testing.T) {
 func TestFaultsOfDecisionsAreNamed(t *testing.T) {
 	counts := map[*toy]int{}
 	for want, says := range map[string]func(m *toy, d *operators.Decision, r operators.Record){
-		"step 5: decision 5: its member 1": func(_ *toy, d *operators.Decision, r operators.Record) {
+		"step 5: decision 5: the member 1": func(_ *toy, d *operators.Decision, r operators.Record) {
 			x := schemas.ExtraValue{Numbers: []float64{0}}
 			if !r.Null {
 				x.Numbers[0] = r.Event.Vector.Values[0]
 			}
 			d.Extras = []schemas.ExtraValue{x}
 		},
-		"its point": func(m *toy, d *operators.Decision, _ operators.Record) {
+		"the point": func(m *toy, d *operators.Decision, _ operators.Record) {
 			counts[m]++
 			d.Point[0] += float64(counts[m])
 		},

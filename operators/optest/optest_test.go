@@ -215,7 +215,7 @@ func TestNeighboursThatDifferInMoreAreFound(t *testing.T) {
 			if r.Null {
 				m.point[0]++
 			}
-		}, "its point depends on events"},
+		}, "the point depends on events"},
 		"draws for events": {
 			withDraws(func(r operators.Record) bool { return !r.Null && r.Event.Weight > 0 }, equal), "draws so far",
 		},

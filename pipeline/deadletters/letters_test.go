@@ -91,7 +91,7 @@ func TestForeignRowsAreRefused(t *testing.T) {
 		e.aborted("x")
 		e.events(2)
 		e.row(0, bad)
-		e.refuses("took a record at offset 0", "no record there")
+		e.refuses("took a record at offset 0", "the input has no record at this offset")
 	})
 }
 

@@ -131,7 +131,7 @@ func TestADeploymentGoesOnAfterAnother(t *testing.T) {
 		send(t, d, before, 0, 2)
 		a := d.Start("old", simtest.NewDisk(), before.Run)
 		time.Sleep(20 * time.Second)
-		if err := a.Stop(); err == nil || !strings.Contains(err.Error(), `this deployment is over: "next" goes on after it`) {
+		if err := a.Stop(); err == nil || !strings.Contains(err.Error(), `this deployment is over: the deployment "next" goes on after it`) {
 			t.Errorf("the deployment before: %v", err)
 		}
 		if got := offsets(t, d, "late.decisions"); len(got) != 5 {
@@ -271,13 +271,14 @@ func TestOneStreamGoesOnAfterSeveral(t *testing.T) {
 				send(t, d, before, 1, 1)
 				over := make(chan int32, 9)
 				before.Listener.Stopped = func(p int32, err error) {
-					if strings.Contains(err.Error(), `this deployment is over: "next" goes on after it`) {
+					if strings.Contains(err.Error(), `this deployment is over: the deployment "next" goes on after it`) {
 						over <- p
 					}
 				}
 				b := d.Start("old", simtest.NewDisk(), before.Run)
-				if a, b := <-over, <-over; a+b != 1 {
-					t.Errorf("partitions %d and %d of the deployment before have stopped", a, b)
+				time.Sleep(time.Minute)
+				if len(over) != 2 || <-over+<-over != 1 {
+					t.Errorf("%d partitions of the deployment before have stopped, want partitions 0 and 1", len(over))
 				}
 				_ = b.Stop()
 			})
