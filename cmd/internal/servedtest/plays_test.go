@@ -21,7 +21,7 @@ import (
 // answers is the number of feedback records in a round; long is the number of rounds in the long form.
 const answers, long = 20, 60
 
-var rounds = tiertest.Runs(long/3, long)
+var rounds = tiertest.Runs(long/2, long)
 
 // player is an operator whose actions the test carries out and gives feedback on.
 type player struct {
