@@ -23,9 +23,8 @@
 //
 // Duties of the caller:
 //
-//  1. One Sealer and one writer per stream; a Sealer is not safe for concurrent use.  2. A machine state of constant
-//
-// length, because the width of a record must not reveal its content.
+//  1. One Sealer and one writer per stream; a Sealer is not safe for concurrent use.
+//  2. A machine state of constant length, because the width of a record must not reveal its content.
 //
 // Cost: sealing is one pass of XChaCha20-Poly1305 and one allocation.
 package state

@@ -132,7 +132,7 @@ func (t *takeOver) checkSemantics(ctx context.Context, f *transactionStatus) err
 	}
 	if tail {
 		return t.stop(fmt.Sprintf("the state was computed under semantics %d, this version has %d, and decisions behind the state can be read: a repetition could differ from them", was, is),
-			"Start the old version once, until it has committed and is told to end; then start this one")
+			"Start the old version once, and stop it after it has committed; then start this one")
 	}
 	t.Listener.Note(t.partition, fmt.Sprintf("the state was computed under semantics %d; no decision behind the state can be read, so the stream goes on under semantics %d", was, is))
 	t.Position.Semantics = is

@@ -8,11 +8,9 @@
 // Duties of the caller:
 //
 //  1. Call Store.Follow AFTER the Kafka transaction with the same records is committed, never before: the local copy
-//
-// may lag
-//
-//	   behind, but must never be ahead. After state.ErrCorrupt from Load, call Store.Replace with the changelog's records.
-//	2. Methods of a Store may run concurrently only for different partitions, and Close must come after all of them.
+//     may lag behind, but must never be ahead. After state.ErrCorrupt from Load, call Store.Replace with the
+//     changelog's records.
+//  2. Methods of a Store may run concurrently only for different partitions, and Close must come after all of them.
 //
 // Cost: Follow is one unsynced write of its records.
 package local
