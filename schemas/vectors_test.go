@@ -7,6 +7,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	_ "oriel/mechanisms/mechtest/tiertest" // sets up the test process
 )
 
 // extrasOf converts members of a decision to the extras and values of an operator.

@@ -6,6 +6,8 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"testing"
+
+	_ "oriel/mechanisms/mechtest/tiertest" // sets up the test process
 )
 
 // coarse is a grid of a few hundred points, so that a test can visit all of them. No configuration has such a grid.

@@ -10,6 +10,7 @@ import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/dp"
+	_ "oriel/mechanisms/mechtest/tiertest" // sets up the test process
 	"oriel/mechanisms/noise"
 	"oriel/mechanisms/protection"
 )

@@ -12,6 +12,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	_ "oriel/mechanisms/mechtest/tiertest" // sets up the test process
 	"oriel/state"
 )
 

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"oriel/cmd/internal/repotest"
 	"oriel/cmd/internal/settings"
+	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/pipeline/streams"
 )
 
@@ -72,10 +72,10 @@ func TestFurtherStreamsAreCheap(t *testing.T) {
 		quickest = min(quickest, time.Since(began)/hundred)
 	}
 	runtime.ReadMemStats(&after)
-	if quickest > repotest.Slack*most {
+	if quickest > tiertest.Slack*most {
 		t.Errorf("a stream is opened in %v, want %v at most", quickest, most)
 	}
-	if n := (after.TotalAlloc - before.TotalAlloc) / (hundred * hundred); n > repotest.Slack*bytes {
+	if n := (after.TotalAlloc - before.TotalAlloc) / (hundred * hundred); n > tiertest.Slack*bytes {
 		t.Errorf("a stream takes %d bytes, want %d at most", n, bytes)
 	}
 }

@@ -18,7 +18,6 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
-	"oriel/cmd/internal/repotest"
 	"oriel/cmd/internal/service"
 	"oriel/cmd/internal/servicetest"
 	"oriel/cmd/internal/settings"
@@ -296,7 +295,7 @@ func TestEndingWhileStartingIsNoFailure(t *testing.T) {
 // other values.
 func TestEndingWithABacklogLeavesNoGap(t *testing.T) {
 	t.Parallel()
-	total := tiertest.Runs(20_000, 60_000) / repotest.Fewer
+	total := tiertest.Runs(20_000, 60_000) / tiertest.Fewer
 	f := newFixture(t, 2, nil)
 	f.Must("topics")
 	for p := range int32(2) {

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"oriel/cmd/internal/repotest"
 	"oriel/cmd/internal/servicetest"
 	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/pipeline/kafka/produce"
@@ -78,8 +77,8 @@ func TestMemoryIsBoundedWhateverArrives(t *testing.T) {
 	peak := peakMemory(t, run.Cmd.Process.Pid)
 	run.Terminate()
 	t.Logf("%.1f MB", float64(peak)/1e6)
-	if peak > repotest.Slack*most {
-		t.Errorf("the service took %.1f MB, at most %.1f are allowed", float64(peak)/1e6, repotest.Slack*most/1e6)
+	if peak > tiertest.Slack*most {
+		t.Errorf("the service took %.1f MB, at most %.1f are allowed", float64(peak)/1e6, tiertest.Slack*most/1e6)
 	}
 	for p := range int32(partitions) {
 		f.CheckHistory(p, taken)
@@ -103,8 +102,8 @@ func TestManyPartitionsProgressWithLittleMemory(t *testing.T) {
 	}
 	run := f.Start(nil, "run")
 	f.AwaitTaken(3*time.Minute, want...)
-	if peak := peakMemory(t, run.Cmd.Process.Pid); peak > repotest.Slack*most {
-		t.Errorf("the service took %.1f MB, at most %.1f are allowed", float64(peak)/1e6, repotest.Slack*most/1e6)
+	if peak := peakMemory(t, run.Cmd.Process.Pid); peak > tiertest.Slack*most {
+		t.Errorf("the service took %.1f MB, at most %.1f are allowed", float64(peak)/1e6, tiertest.Slack*most/1e6)
 	}
 	run.Terminate()
 	for p := range int32(partitions) {
@@ -126,8 +125,8 @@ func (f *fixture) lettersWithin(partitions, bomb int, most float64) {
 		}
 		return true
 	})
-	if peak := peakMemory(f.T, letters.Cmd.Process.Pid); float64(peak) > repotest.Slack*most {
-		f.T.Errorf("oriel letters took %.1f MB, at most %.1f are allowed", float64(peak)/1e6, repotest.Slack*most/1e6)
+	if peak := peakMemory(f.T, letters.Cmd.Process.Pid); float64(peak) > tiertest.Slack*most {
+		f.T.Errorf("oriel letters took %.1f MB, at most %.1f are allowed", float64(peak)/1e6, tiertest.Slack*most/1e6)
 	} else {
 		f.T.Logf("oriel letters took %.1f MB", float64(peak)/1e6)
 	}

@@ -6,20 +6,20 @@ import (
 	"testing"
 	"time"
 
-	"oriel/cmd/internal/repotest"
+	"oriel/mechanisms/mechtest/tiertest"
 )
 
 // waiting is the number of parallel tests that may wait for each test that computes. It is large because most tests
 // have a broker and processes of their own, for which they wait.
-const waiting = 12 / repotest.Fewer
+const waiting = 12 / tiertest.Fewer
 
 // doubtFor is the time of three looks at a topic, after which the service believes that records or topics are lost. It
 // can be short, because an embedded broker never loses acknowledged records.
-const doubtFor = 2500 * time.Millisecond * repotest.Fewer
+const doubtFor = 2500 * time.Millisecond * tiertest.Fewer
 
 // SessionTimeout is the shortest session timeout that members keep on a loaded machine. It is for tests that wait until
 // a killed process has lost its partitions. An embedded broker accepts it.
-const SessionTimeout = 2 * time.Second * repotest.Fewer
+const SessionTimeout = 2 * time.Second * tiertest.Fewer
 
 // Broker starts an embedded broker for the test and returns its address.
 func Broker(t *testing.T) string {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"oriel/cmd/internal/recordschema"
+	_ "oriel/mechanisms/mechtest/tiertest" // sets up the test process
 	"oriel/schemas/mapping"
 )
 

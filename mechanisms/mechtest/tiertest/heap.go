@@ -1,20 +1,9 @@
 package tiertest
 
 import (
-	"os"
-	"runtime/debug"
 	"runtime/metrics"
 	"testing"
 )
-
-// A test that mostly computes has a heap of a few megabytes. Go's default collects it many times a second, which takes
-// a fifth to a third of the time of such tests. Unless GOGC is set, a test process therefore lets its heap grow to five
-// times the live data.
-func init() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(400)
-	}
-}
 
 // Allocates fails the test if f allocates more than most bytes. It costs microseconds, so fuzz targets can use it.
 // Because it also counts allocations of other goroutines, f gets three tries.

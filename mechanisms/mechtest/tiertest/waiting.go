@@ -10,7 +10,7 @@ import (
 // and processes more than they compute. Their TestMain must call it BEFORE m.Run. -parallel on the command line
 // overrides it.
 func Waiting(each int) {
-	if err := flag.Set("test.parallel", strconv.Itoa(each*runtime.GOMAXPROCS(0))); err != nil {
+	if err := flag.Set("test.parallel", strconv.Itoa(each*runtime.NumCPU())); err != nil {
 		panic(err)
 	}
 }

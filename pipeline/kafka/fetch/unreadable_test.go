@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/kafka/records/recordstest"
@@ -142,7 +143,7 @@ func TestHostileBatchesCostBoundedMemory(t *testing.T) {
 		batch := recordstest.Raw(t, records.Zstd, 0, c.count, c.count-1, c.body)
 		made, count, unreadable := spent(t, batch)
 		t.Logf("%s: %d bytes on the wire, %d MiB allocated", name, len(batch), made>>20)
-		if made > slack*6*records.MaxBatchBytes {
+		if made > tiertest.Slack*6*records.MaxBatchBytes {
 			t.Errorf("%s: %d MiB allocated", name, made>>20)
 		}
 		if want := min(c.count, records.MaxBatchBytes/records.MinRecordLen); count != want {
@@ -158,7 +159,7 @@ func TestHostileBatchesCostBoundedMemory(t *testing.T) {
 		body = append(body, recordstest.Record(delta, records.MaxHeaders, records.MaxHeaders)...)
 	}
 	made, records, unreadable := spent(t, recordstest.Raw(t, records.NoCompression, 0, 500, 499, body))
-	if records != 500 || unreadable != 0 || made > slack*4<<20 {
+	if records != 500 || unreadable != 0 || made > tiertest.Slack*4<<20 {
 		t.Errorf("%d records, %d unreadable, %d MiB allocated for headers", records, unreadable, made>>20)
 	}
 }

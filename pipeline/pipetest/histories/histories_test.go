@@ -33,7 +33,6 @@ var (
 // TestMain sets GOMAXPROCS to 1, so that goroutines that are ready at the same moment always run in the same order.
 func TestMain(m *testing.M) {
 	runtime.GOMAXPROCS(1)
-	debug.SetGCPercent(400)
 	debug.SetMemoryLimit(300 << 20)
 	os.Exit(m.Run())
 }

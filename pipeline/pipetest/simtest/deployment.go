@@ -11,6 +11,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	_ "oriel/mechanisms/mechtest/tiertest" // sets up the test process
 	"oriel/pipeline/embedded"
 	"oriel/pipeline/kafka"
 )

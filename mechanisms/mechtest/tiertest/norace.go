@@ -1,6 +1,6 @@
 //go:build !race
 
-package repotest
+package tiertest
 
 // Slack is 1 without the race detector: see race.go.
 const Slack = 1
