@@ -11,7 +11,7 @@ import (
 	"oriel/cmd/internal/service"
 )
 
-func main() { os.Exit(program.Execute(service.Interruption(), root())) }
+func main() { os.Exit(program.Execute(program.Interruption(), root())) }
 
 func root() *cobra.Command {
 	var envFile string

@@ -6,10 +6,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"oriel/cmd/internal/program"
-	"oriel/cmd/internal/service"
 )
 
-func main() { os.Exit(program.Execute(service.Interruption(), root())) }
+func main() { os.Exit(program.Execute(program.Interruption(), root())) }
 
 func root() *cobra.Command {
 	cmd := &cobra.Command{

@@ -37,7 +37,15 @@ type Options struct {
 }
 
 // Broker is a running broker, or several as one cluster.
-type Broker struct{ cluster *kfake.Cluster }
+type Broker struct{ cluster cluster }
+
+// cluster is what a Broker needs of *kfake.Cluster. It keeps kfake's own types out of Broker, because each package that
+// imports Broker would compile the generic functions of those types again.
+type cluster interface {
+	ListenAddrs() []string
+	Close()
+	MoveTopicPartition(topic string, partition, node int32) error
+}
 
 // Start opens the data directory and listens.
 func Start(o Options) (*Broker, error) {
@@ -60,7 +68,7 @@ func Start(o Options) (*Broker, error) {
 			ports[i] = o.Port + i
 		}
 	}
-	cluster, err := kfake.NewCluster(
+	c, err := kfake.NewCluster(
 		kfake.NumBrokers(n),
 		kfake.Ports(ports...),
 		kfake.DataDir(o.Dir),
@@ -73,7 +81,7 @@ func Start(o Options) (*Broker, error) {
 	if err != nil {
 		return nil, fmt.Errorf("embedded: %w", err)
 	}
-	return &Broker{cluster: cluster}, nil
+	return &Broker{cluster: c}, nil
 }
 
 // Addr is the address to connect to, host:port, several separated by commas.

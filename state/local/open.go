@@ -126,7 +126,7 @@ func (o Options) openFiles(dir, files string, id state.Identity) (*Store, error)
 	}
 	space.opened.Store(true)
 	lasting.opened.Store(true)
-	return &Store{db: db, disk: lasting, space: space}, nil
+	return &Store{db: engine{db, lasting}, space: space}, nil
 }
 
 // openPebble turns panics into errDamaged, because Pebble panics on invalid bytes that it has read from the disk. The

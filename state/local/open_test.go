@@ -28,7 +28,7 @@ func filled(t *testing.T) string {
 	if err := s.Follow(0, rec("a", "1", "b", strings.Repeat("x", 9000))); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.db.Flush(); err != nil {
+	if err := pebbleOf(s).Flush(); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Follow(1, rec("a", "1")); err != nil {
@@ -122,8 +122,8 @@ func TestNoFlippedBitIsBelieved(t *testing.T) {
 func TestFilesWithoutAnIdentityAreSetAside(t *testing.T) {
 	disk := vfs.NewMem()
 	for n, damage := range []func(*Store) error{
-		func(s *Store) error { return s.db.Delete([]byte{identityKey}, pebble.Sync) },
-		func(s *Store) error { return s.db.Set([]byte{identityKey}, []byte("other"), pebble.Sync) },
+		func(s *Store) error { return pebbleOf(s).Delete([]byte{identityKey}, pebble.Sync) },
+		func(s *Store) error { return pebbleOf(s).Set([]byte{identityKey}, []byte("other"), pebble.Sync) },
 	} {
 		s := openMem(t, disk)
 		if err := errors.Join(s.Follow(0, rec("a", "1")), damage(s)); err != nil {
@@ -145,7 +145,7 @@ func TestAFailingDiskIsNotFilledWithCopies(t *testing.T) {
 	disk := vfs.NewMem()
 	for n := range maxAside + 1 {
 		s := openMem(t, disk)
-		if err := errors.Join(s.Follow(0, rec("a", "1")), s.db.Delete([]byte{identityKey}, pebble.Sync)); err != nil {
+		if err := errors.Join(s.Follow(0, rec("a", "1")), pebbleOf(s).Delete([]byte{identityKey}, pebble.Sync)); err != nil {
 			t.Fatal(err)
 		}
 		if (s.SetAside() == nil) != (n == 0) {

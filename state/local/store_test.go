@@ -102,7 +102,7 @@ func TestAFlippedValueIsFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	key := append(prefix(0), 'a')
-	stored, closer, err := s.db.Get(key)
+	stored, closer, err := pebbleOf(s).Get(key)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func TestAFlippedValueIsFound(t *testing.T) {
 		bad = append(bad, b)
 	}
 	for _, b := range bad {
-		if err := s.db.Set(key, b, pebble.NoSync); err != nil {
+		if err := pebbleOf(s).Set(key, b, pebble.NoSync); err != nil {
 			t.Fatal(err)
 		}
 		if records, err := s.Load(0); !errors.Is(err, state.ErrCorrupt) || records != nil {
@@ -176,3 +176,5 @@ func TestIdentityOfAStore(t *testing.T) {
 	}
 	closeStore(t, s)
 }
+
+func pebbleOf(s *Store) *pebble.DB { return s.db.(engine).db }

@@ -1,3 +1,3 @@
-// Package program holds code that all programs of this module share: running a command line, printing the version, and
-// showing progress.
+// Package program holds code that all programs of this module share: running a command line, ending on a signal,
+// printing the version, and showing progress.
 package program

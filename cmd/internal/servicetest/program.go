@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"oriel/cmd/internal/exit"
+	"oriel/cmd/internal/program"
 	"oriel/cmd/internal/service"
 	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/pipeline/kafka"
@@ -24,21 +25,21 @@ import (
 )
 
 // Main runs a package's tests. Fixtures start the test binary again as a child process: with TEST_CHILD set, it behaves
-// as oriel, with oriel's arguments, environment and exit code. program runs all commands of oriel. If program is nil,
-// the child has only the commands of a service, and a fixture builds oriel to run any other command. TEST_KILL=point:n
-// makes a service kill itself when it reaches a point for the n-th time. With TEST_DOUBT set, the service waits as long
-// as oriel does before it believes that records or topics are lost.
-func Main(m *testing.M, program func(context.Context) int) {
+// as oriel, with oriel's arguments, environment and exit code. run runs all commands of oriel. If run is nil, the child
+// has only the commands of a service, and a fixture builds oriel to run any other command. TEST_KILL=point:n makes a
+// service kill itself when it reaches a point for the n-th time. With TEST_DOUBT set, the service waits as long as
+// oriel does before it believes that records or topics are lost.
+func Main(m *testing.M, run func(context.Context) int) {
 	if os.Getenv("TEST_CHILD") == "" {
 		tiertest.Waiting(waiting)
-		isProgram = program != nil
+		isProgram = run != nil
 		code := m.Run()
 		removeBuilt()
 		os.Exit(code)
 	}
-	ctx, kill := service.Interruption(), os.Getenv("TEST_KILL")
-	if program != nil && kill == "" {
-		os.Exit(program(ctx))
+	ctx, kill := program.Interruption(), os.Getenv("TEST_KILL")
+	if run != nil && kill == "" {
+		os.Exit(run(ctx))
 	}
 	h := Host()
 	if kill != "" {
