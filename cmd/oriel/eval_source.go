@@ -14,7 +14,6 @@ import (
 	"oriel/cmd/internal/eval"
 	"oriel/cmd/internal/exit"
 	"oriel/cmd/internal/replay"
-	"oriel/cmd/internal/service"
 	"oriel/cmd/internal/settings"
 	"oriel/cmd/internal/traps"
 	"oriel/pipeline/kafka"
@@ -146,7 +145,7 @@ type topicEvents struct {
 }
 
 func newTopicEvents(ctx context.Context, client *kafka.Client, name string) (*topicEvents, error) {
-	topic, err := service.Describe(ctx, client, name)
+	topic, err := topics.Find(ctx, client, name)
 	if err != nil {
 		return nil, fmt.Errorf("--topic: %w", err)
 	}

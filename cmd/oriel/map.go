@@ -58,7 +58,8 @@ func mapRecords(cmd *cobra.Command, r setup.Request) error {
 	if r.Want != "" && r.Want != setup.Classes && r.Want != setup.Value {
 		return exit.WrongUse("--want: %q is neither classes nor number; oriel init proposes cells of statistics", r.Want)
 	}
-	look, err := r.Look(cmd.Context(), service.ThisHost(version()))
+	host := service.ThisHost(version())
+	look, err := r.Look(cmd.Context(), host.Environ, host.WithClient)
 	if err != nil {
 		return err
 	}

@@ -250,7 +250,7 @@ func fromTopic(ctx context.Context, client *kafka.Client, name string, c collect
 func readTopic(
 	ctx context.Context, client *kafka.Client, name string, take func(value []byte, timestamp int64) error,
 ) error {
-	topic, err := service.Describe(ctx, client, name)
+	topic, err := topics.Find(ctx, client, name)
 	if err != nil {
 		return err
 	}

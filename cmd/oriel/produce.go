@@ -21,6 +21,7 @@ import (
 	"oriel/cmd/internal/traps"
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/produce"
+	"oriel/pipeline/kafka/topics"
 	"oriel/schemas"
 )
 
@@ -179,7 +180,7 @@ func (o produceOptions) check(cmd *cobra.Command, each eachRecord) (count int, f
 
 func (o produceOptions) send(cmd *cobra.Command, client *kafka.Client, each eachRecord) error {
 	ctx := cmd.Context()
-	topic, err := service.Describe(ctx, client, o.topic)
+	topic, err := topics.Find(ctx, client, o.topic)
 	if err != nil {
 		return fmt.Errorf("--topic: %w; `oriel topics --input-partitions N` makes the input of a deployment", err)
 	}

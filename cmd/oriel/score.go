@@ -20,6 +20,7 @@ import (
 	"oriel/cmd/internal/settings"
 	"oriel/operators/loss"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/topics"
 	"oriel/schemas"
 )
 
@@ -55,11 +56,11 @@ func (o modelOptions) models(ctx context.Context, follow bool, f func(context.Co
 	return service.ThisHost(version()).WithClient(func(client *kafka.Client) error {
 		t := score.Topics{Client: client}
 		var err error
-		if t.Decisions, err = service.Describe(ctx, client, name); err != nil {
+		if t.Decisions, err = topics.Find(ctx, client, name); err != nil {
 			return err
 		}
 		described := cmp.Or(o.descriptor, os.Getenv("ORIEL_DESCRIPTOR_TOPIC"), score.DescriptorTopic(name))
-		if t.Descriptor, err = service.Describe(ctx, client, described); err != nil {
+		if t.Descriptor, err = topics.Find(ctx, client, described); err != nil {
 			return err
 		}
 		m, next, err := t.Read(ctx)

@@ -59,7 +59,7 @@ func tailCommand() *cobra.Command {
 }
 
 func tail(cmd *cobra.Command, client *kafka.Client, o tailOptions) error {
-	topic, err := service.Describe(cmd.Context(), client, o.topic)
+	topic, err := topics.Find(cmd.Context(), client, o.topic)
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,6 @@ package service
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -72,20 +71,6 @@ func (h Host) WithClient(f func(*kafka.Client) error) error {
 		return err
 	}
 	return errors.Join(f(client), client.Close())
-}
-
-// Describe returns a topic, or an error if the topic does not exist. Commands must call it first, because other
-// requests about a missing topic are tried again for ever.
-func Describe(ctx context.Context, client *kafka.Client, name string) (topics.Topic, error) {
-	cluster, err := topics.Describe(ctx, client, name)
-	if err != nil {
-		return topics.Topic{}, err
-	}
-	topic, ok := cluster.Topics[name]
-	if !ok {
-		return topic, fmt.Errorf("topic %q does not exist", name)
-	}
-	return topic, nil
 }
 
 // An operation that fails is logged after it has been tried for retryLogAfter, and from then on once every

@@ -15,6 +15,7 @@ import (
 	"oriel/cmd/internal/service"
 	"oriel/cmd/internal/servicetest"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/topics"
 )
 
 // TestCommandsGiveUpOnDeadBrokers checks that each command fails after a minute, with an error that names the brokers'
@@ -24,7 +25,7 @@ func TestCommandsGiveUpOnDeadBrokers(t *testing.T) {
 	for name, command := range map[string]func(context.Context, service.Host) error{
 		"tail, produce, eval, score": func(ctx context.Context, h service.Host) error {
 			return h.WithClient(func(client *kafka.Client) error {
-				_, err := service.Describe(ctx, client, "decisions")
+				_, err := topics.Find(ctx, client, "decisions")
 				return err
 			})
 		},

@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"oriel/cmd/internal/exit"
-	"oriel/cmd/internal/service"
 	"oriel/cmd/internal/settings"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/topics"
 	"oriel/schemas"
 )
 
@@ -39,9 +39,11 @@ type Look struct {
 	inside [][]byte // the records without the outer framing
 }
 
-// Look reads the sample and finds its encoding and columns. The host's environment must have the settings of the
-// brokers and of the registry.
-func (r Request) Look(ctx context.Context, host service.Host) (*Look, error) {
+// Look reads the sample and finds its encoding and columns. environ must have the settings of the registry. withClient
+// calls a function with a client of the brokers.
+func (r Request) Look(
+	ctx context.Context, environ []string, withClient func(func(*kafka.Client) error) error,
+) (*Look, error) {
 	l := &Look{}
 	var err error
 	switch {
@@ -50,8 +52,8 @@ func (r Request) Look(ctx context.Context, host service.Host) (*Look, error) {
 	case r.Records < 1:
 		return nil, exit.WrongUse("--records: %d is not a number of records", r.Records)
 	case len(r.Files) == 0:
-		err = host.WithClient(func(client *kafka.Client) error {
-			topic, err := service.Describe(ctx, client, r.Topic)
+		err = withClient(func(client *kafka.Client) error {
+			topic, err := topics.Find(ctx, client, r.Topic)
 			if err == nil {
 				l.Sample, err = ReadTopic(ctx, client, topic, r.Records)
 			}
@@ -69,7 +71,7 @@ func (r Request) Look(ctx context.Context, host service.Host) (*Look, error) {
 	if len(l.Records) == 0 {
 		return nil, fmt.Errorf("the sample has no record: send some, or take --sample FILE")
 	}
-	if l.Encoding, err = r.encoded(ctx, host.Environ, l.Records); err != nil {
+	if l.Encoding, err = r.encoded(ctx, environ, l.Records); err != nil {
 		return nil, err
 	}
 	l.Inner, l.inside = l.Encoding.Inside(l.Records)

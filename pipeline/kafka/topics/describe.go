@@ -57,6 +57,20 @@ func Describe(ctx context.Context, c *kafka.Client, names ...string) (Cluster, e
 	return cluster, err
 }
 
+// Find returns a topic, or an error if the topic does not exist. Commands must call it first, because other
+// requests about a missing topic are tried again for ever.
+func Find(ctx context.Context, c *kafka.Client, name string) (Topic, error) {
+	cluster, err := Describe(ctx, c, name)
+	if err != nil {
+		return Topic{}, err
+	}
+	topic, ok := cluster.Topics[name]
+	if !ok {
+		return topic, fmt.Errorf("topic %q does not exist", name)
+	}
+	return topic, nil
+}
+
 // same returns an error if the topic's name belongs to no topic, or to a topic with another id.
 func (t Topic) same(cluster Cluster) error {
 	switch found, ok := cluster.Topics[t.Name]; {

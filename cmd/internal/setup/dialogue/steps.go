@@ -20,7 +20,7 @@ func (d *dialogue) sample(ctx context.Context) (err error) {
 	if err := os.MkdirAll(d.Folder, 0o700); err != nil {
 		return err
 	}
-	d.look, err = d.Look(ctx, d.host())
+	d.look, err = d.Look(ctx, d.environ, d.host().WithClient)
 	if errors.Is(err, setup.ErrNoSchema) {
 		answer, err := d.ask(setup.Question{
 			Flag: "schema-file", Text: "Records are not JSON. Which file has their schema (.avsc, .proto), or which URL the schema registry?",
@@ -33,7 +33,7 @@ func (d *dialogue) sample(ctx context.Context) (err error) {
 		} else {
 			d.Encoding.SchemaFile = answer
 		}
-		d.look, err = d.Look(ctx, d.host())
+		d.look, err = d.Look(ctx, d.environ, d.host().WithClient)
 		if err != nil {
 			return err
 		}
