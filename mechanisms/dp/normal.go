@@ -96,18 +96,25 @@ func nested(y *big.Float, n int, d func(k int) uint64) *big.Float {
 // doubling n.
 func mills(x *big.Float) *big.Float {
 	if x.Cmp(exact(seriesLimit)) >= 0 {
-		approximate, _ := x.Float64()
+		return millsAt(x, nil)
+	}
+	return millsAt(x, density(x))
+}
+
+// millsAt is mills for a known density φ(x), which x from seriesLimit on do not need.
+func millsAt(x, phi *big.Float) *big.Float {
+	approximate, _ := x.Float64()
+	if x.Cmp(exact(seriesLimit)) >= 0 {
 		return fraction(x, 30+int(5000/(approximate*approximate)))
 	}
 	odd := func(k int) uint64 { return uint64(2*k + 1) }
-	approximate, _ := x.Float64()
 	terms := 0
 	for term := approximate; term > math.Ldexp(1, -precision); terms++ {
 		term *= approximate * approximate / float64(odd(terms+1))
 	}
 	sum := nested(newFloat().Mul(x, x), terms, odd)
 	sum.Mul(sum, x)
-	r := newFloat().Mul(exact(2), density(x))
+	r := newFloat().Mul(exact(2), phi)
 	r.Quo(exact(1), r)
 	return r.Sub(r, sum)
 }
