@@ -1,6 +1,8 @@
 package decay
 
 import (
+	"slices"
+
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/rational"
 )
@@ -43,23 +45,54 @@ func (r *response) variance(step uint64) rational.Interval {
 const peakGrid = 16
 
 // Peak returns a bound on the variance of the release of any step, in units of s². The variance has a bump after a
-// reset: for ages from a up to b − 1 it is at most A_{b−1} + γ^{2a}·Σb².
+// reset: for ages from a up to b − 1 it is at most A_{b−1} + γ^{2a}·Σb². Because a bound in directed rounding is slow,
+// it is only computed where a bound in floating point is near the largest.
 func (f Filter) Peak() float64 {
 	r := f.valid()
 	whole := r.b.Energy(all)
+	spans := f.spans(r.b, dp.RoundUp(whole.Hi))
+	highest := 0.0
+	for _, s := range spans {
+		highest = max(highest, s.rough)
+	}
 	peak := whole.Hi
-	for a := uint64(1); ; {
-		b := a + max(1, a/peakGrid)
-		left := r.decay.Power(2 * a)
-		if x := r.b.Energy(b - 1).Add(left.Mul(whole)).Hi; x.Cmp(peak) > 0 {
-			peak = x
+	for _, s := range spans {
+		if s.rough < highest-peakError {
+			continue
 		}
-		if a = b; left.Hi.MantExp(nil) < -peakEnd {
-			break // the remaining terms are below 2^−64 of Σb²
+		left := r.decay.Power(2 * s.first)
+		if x := r.b.Energy(s.next - 1).Add(left.Mul(whole)).Hi; x.Cmp(peak) > 0 {
+			peak = x
 		}
 	}
 	return dp.Up(peak, -peakEnd+1)
 }
+
+// span is the ages from first up to next − 1, and the bound of Peak for them in floating point.
+type span struct {
+	first, next uint64
+	rough       float64
+}
+
+// spans returns the ages before those whose remaining variance is below 2^−64 of Σb², which is whole. The sum b is that
+// of the filter's own memory. If its terms cancel, all rough bounds are 0.
+func (f Filter) spans(b rational.Sum, whole float64) (out []span) {
+	energies, err := rational.NewEnergies(append(slices.Clone(f.Poles[:f.Count]), f.Decay()), b.Weights)
+	// γ^{2a} ≤ e^{−2a(1−γ)}, and e^{−2·23} < 2^{−64−1}.
+	for first := uint64(1); first*(unit-uint64(f.Decay())) < 23*unit; {
+		s := span{first: first, next: first + max(1, first/peakGrid)}
+		if err == nil {
+			s.rough = energies.At(s.next-1) + float64(Left(f.Memory, 2*first)*whole)
+		}
+		out = append(out, s)
+		first = s.next
+	}
+	return out
+}
+
+// peakError is more than twice the error of a rough bound. For at most 2²⁵ steps, energies are off by at most 2⁻²⁰, and
+// a share that is left by 2⁻³⁶. Σb² is below 2¹⁹.
+const peakError = 0x1p-12
 
 // peakEnd is −log₂ of the remaining variance that Peak covers by its margin.
 const peakEnd = 64

@@ -97,11 +97,17 @@ func log1p(x *big.Float) *big.Float {
 
 // twiceArtanh returns 2·artanh(z) = ln((1+z)/(1−z)) = 2·Σ z^i/i over odd i, for |z| ≤ ⅓.
 func twiceArtanh(z *big.Float) *big.Float {
-	square, power := newFloat().Mul(z, z), newFloat().Set(z)
-	sum := newFloat()
-	for i := 1; i < 128; i += 2 { // the terms after these are below z·3⁻¹²⁸
-		sum.Add(sum, newFloat().Quo(power, exact(float64(i))))
-		power.Mul(power, square)
+	square := toFixed(newFloat().Mul(z, z), 256)
+	var sum fixed
+	for i := uint64(127); ; i -= 2 { // the terms after these are below z·3⁻¹²⁸
+		part := fixedOne()
+		part.divide(i)
+		if sum = part.plus(&sum, false); i == 1 {
+			break
+		}
+		sum.scale(&square)
 	}
-	return sum.Add(sum, sum)
+	product := sum.float()
+	product.Mul(product, z)
+	return product.Add(product, product)
 }

@@ -165,9 +165,9 @@ func roughDelta(epsilon, mu float64) float64 {
 // upperTail returns Φ(−x) for |x| ≤ tail and the density φ(x).
 func upperTail(x, phi *big.Float) *big.Float {
 	if x.Sign() >= 0 {
-		return newFloat().Mul(phi, mills(x))
+		return newFloat().Mul(phi, millsAt(x, phi))
 	}
 	opposite := newFloat().Neg(x)
-	lower := newFloat().Mul(phi, mills(opposite))
+	lower := newFloat().Mul(phi, millsAt(opposite, phi))
 	return lower.Sub(exact(1), lower)
 }

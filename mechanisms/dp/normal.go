@@ -62,24 +62,30 @@ func exponential(x *big.Float) *big.Float {
 	r := newFloat().Sub(x, newFloat().Mul(exact(k), ln2))
 	r.SetMantExp(r, -halvings)
 	// |r| < 2⁻⁶, so the first omitted term, 25, is below 2⁻¹⁵⁰/25! < 2⁻²³³.
-	sum := nested(r, 24, func(k int) float64 { return float64(k) })
+	sum := nested(r, 24, func(k int) uint64 { return uint64(k) })
 	for range halvings {
 		sum.Mul(sum, sum)
 	}
 	return sum.SetMantExp(sum, int(k))
 }
 
-// nested returns 1 + y/d(1)·(1 + y/d(2)·(1 + … + y/d(n))) for small whole d. It divides once, at the end, because a
-// quotient takes as long as several products.
-func nested(y *big.Float, n int, d func(k int) float64) *big.Float {
-	above, below, next, product, divisor := exact(1), exact(1), newFloat(), newFloat(), newFloat()
-	for k := n; k >= 1; k-- { // above/below becomes 1 + y·above/(d·below)
-		next.Mul(below, divisor.SetFloat64(d(k)))
-		product.Mul(above, y)
-		above.Add(product, next)
-		below, next = next, below
+// nestedBits is the binary logarithm of a bound on |y| in nested.
+const nestedBits = 6
+
+// nested returns 1 + y/d(1)·(1 + y/d(2)·(1 + … + y/d(n))) for small whole d, |y| < 2⁶, no negative inner sum, and a
+// result below 2²⁵. An error of an inner sum reaches the result times the term of the sum that it belongs to. So for y
+// ≥ 0 the relative error is below 2^{8−fixedBits}, and likewise for |y| < ½.
+func nested(y *big.Float, n int, d func(k int) uint64) *big.Float {
+	one, negative := fixedOne(), y.Sign() < 0
+	factor := toFixed(newFloat().Abs(y), 256-nestedBits)
+	sum := one
+	for k := n; k >= 1; k-- {
+		sum.scale(&factor)
+		sum.double(nestedBits)
+		sum.divide(d(k))
+		sum = one.plus(&sum, negative)
 	}
-	return next.Quo(above, below)
+	return sum.float()
 }
 
 // mills returns the Mills ratio R(x) = Φ(−x)/φ(x) for x ≥ 0.
@@ -90,18 +96,25 @@ func nested(y *big.Float, n int, d func(k int) float64) *big.Float {
 // doubling n.
 func mills(x *big.Float) *big.Float {
 	if x.Cmp(exact(seriesLimit)) >= 0 {
-		approximate, _ := x.Float64()
+		return millsAt(x, nil)
+	}
+	return millsAt(x, density(x))
+}
+
+// millsAt is mills for a known density φ(x), which x from seriesLimit on do not need.
+func millsAt(x, phi *big.Float) *big.Float {
+	approximate, _ := x.Float64()
+	if x.Cmp(exact(seriesLimit)) >= 0 {
 		return fraction(x, 30+int(5000/(approximate*approximate)))
 	}
-	odd := func(k int) float64 { return float64(2*k + 1) }
-	approximate, _ := x.Float64()
+	odd := func(k int) uint64 { return uint64(2*k + 1) }
 	terms := 0
 	for term := approximate; term > math.Ldexp(1, -precision); terms++ {
-		term *= approximate * approximate / odd(terms+1)
+		term *= approximate * approximate / float64(odd(terms+1))
 	}
 	sum := nested(newFloat().Mul(x, x), terms, odd)
 	sum.Mul(sum, x)
-	r := newFloat().Mul(exact(2), density(x))
+	r := newFloat().Mul(exact(2), phi)
 	r.Quo(exact(1), r)
 	return r.Sub(r, sum)
 }

@@ -57,10 +57,18 @@ func (x Interval) Sub(y Interval) Interval {
 	return Interval{Down().Sub(x.Lo, y.Hi), Up().Sub(x.Hi, y.Lo)}
 }
 
-// Mul returns x·y.
+// Mul returns x·y. Each end of a product is the product of two ends, and signs tell which two, unless both intervals
+// contain numbers of both signs.
 func (x Interval) Mul(y Interval) Interval {
-	if x.Lo.Sign() >= 0 && y.Lo.Sign() >= 0 {
+	switch {
+	case x.Lo.Sign() >= 0 && y.Lo.Sign() >= 0:
 		return Interval{Down().Mul(x.Lo, y.Lo), Up().Mul(x.Hi, y.Hi)}
+	case x.Hi.Sign() <= 0 && y.Hi.Sign() <= 0:
+		return Interval{Down().Mul(x.Hi, y.Hi), Up().Mul(x.Lo, y.Lo)}
+	case x.Lo.Sign() >= 0 && y.Hi.Sign() <= 0:
+		return Interval{Down().Mul(x.Hi, y.Lo), Up().Mul(x.Lo, y.Hi)}
+	case x.Hi.Sign() <= 0 && y.Lo.Sign() >= 0:
+		return Interval{Down().Mul(x.Lo, y.Hi), Up().Mul(x.Hi, y.Lo)}
 	}
 	var z Interval
 	for _, a := range []*big.Float{x.Lo, x.Hi} {

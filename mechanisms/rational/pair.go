@@ -35,13 +35,19 @@ func (a pair) then(b pair) pair {
 
 // times returns the pair of n times a's rows.
 func (a pair) times(n uint64) pair {
-	zero := Whole(0)
-	sum := pair{p: Whole(1), q: Whole(1), z: zero, y: zero, both: zero, zq: zero, yp: zero, pq: zero}
-	for ; n > 0; n >>= 1 {
+	if n == 0 {
+		zero := Whole(0)
+		return pair{p: Whole(1), q: Whole(1), z: zero, y: zero, both: zero, zq: zero, yp: zero, pq: zero}
+	}
+	for ; n&1 == 0; n >>= 1 {
+		a = a.then(a)
+	}
+	sum := a
+	for n >>= 1; n > 0; n >>= 1 {
+		a = a.then(a)
 		if n&1 == 1 {
 			sum = sum.then(a)
 		}
-		a = a.then(a)
 	}
 	return sum
 }

@@ -22,7 +22,17 @@ func (s Sum) At(j uint64) Interval {
 
 // Energy returns the sum of the squares of the given number of first terms, by geometric sums.
 func (s Sum) Energy(terms uint64) Interval {
-	return s.pairs(func(x Interval, _, _ int) Interval { return geometric(x, terms) })
+	powers := s.powers(terms)
+	return s.pairs(func(x Interval, i, k int) Interval { return geometric(x, powers[i].Mul(powers[k]), terms) })
+}
+
+// powers returns p_i^k of each rate.
+func (s Sum) powers(k uint64) []Interval {
+	out := make([]Interval, len(s.Rates))
+	for i, p := range s.Rates {
+		out[i] = p.Power(k)
+	}
+	return out
 }
 
 // pairs returns Σ_{i,k} w_iw_k·t(p_ip_k, i, k) for a symmetric t.
@@ -40,12 +50,12 @@ func (s Sum) pairs(t func(x Interval, i, k int) Interval) Interval {
 	return sum
 }
 
-// geometric returns Σ_{j<terms} x^j for 0 ≤ x < 1, or for x = 1.
-func geometric(x Interval, terms uint64) Interval {
+// geometric returns Σ_{j<terms} x^j for 0 ≤ x < 1, or for x = 1, given x^terms.
+func geometric(x, power Interval, terms uint64) Interval {
 	if x.one() {
 		return Whole(terms)
 	}
-	return Whole(1).Sub(x.Power(terms)).Mul(Whole(1).Sub(x).Inverse())
+	return Whole(1).Sub(power).Mul(Whole(1).Sub(x).Inverse())
 }
 
 // Train returns Σ_{j<age} (Σ_{r<count} x_{j−rs})² for the sequence x, zero before its first term, and s = separation.
@@ -59,14 +69,17 @@ func geometric(x Interval, terms uint64) Interval {
 func (s Sum) Train(age, separation, count uint64) Interval {
 	rows := min(age/separation, count)
 	rest := age - rows*separation
+	rowPowers, restPowers := s.powers(separation), s.powers(rest)
 	return s.pairs(func(x Interval, i, k int) Interval {
-		one := pair{p: s.Rates[i].Power(separation), q: s.Rates[k].Power(separation)}.first()
-		past := one.times(rows)
-		last, ahead := past, x.Power(separation)
+		one := pair{p: rowPowers[i], q: rowPowers[k]}.first()
+		past, row := one.times(rows), one.pq
+		last, ahead := past, row
 		if rows < count {
 			last, ahead = past.then(one), Whole(1)
 		}
-		return past.both.Mul(geometric(x, separation)).Add(last.z.Mul(last.y).Mul(ahead).Mul(geometric(x, rest)))
+		complete := past.both.Mul(geometric(x, row, separation))
+		after := geometric(x, restPowers[i].Mul(restPowers[k]), rest)
+		return complete.Add(last.z.Mul(last.y).Mul(ahead).Mul(after))
 	})
 }
 

@@ -15,16 +15,76 @@ const zeroBits = 200
 // zeros.
 func (f Fraction) zeros() (zeros []Interval, ok bool) {
 	n := f.numerator()
+	if zeros, ok = n.verify(f.between(n)); ok {
+		return zeros, true
+	}
+	return n.verify(n.guesses())
+}
+
+// verify returns an interval around each guess. ok means a proof that these are all zeros of p.
+func (p polynomial) verify(guesses []*big.Int) (zeros []Interval, ok bool) {
 	below := new(big.Int).Lsh(big.NewInt(1), zeroBits) // starts at 1, then is the low end of the previous zero
 	margin := big.NewInt(2)                            // covers the error of Newton's last step, plus one
-	for _, z := range n.guesses() {
+	for _, z := range guesses {
 		lo, hi := new(big.Int).Sub(z, margin), new(big.Int).Add(z, margin)
-		if n.at(lo).Sign()*n.at(hi).Sign() != -1 || hi.Cmp(below) >= 0 || lo.Sign() <= 0 {
+		if p.at(lo).Sign()*p.at(hi).Sign() != -1 || hi.Cmp(below) >= 0 || lo.Sign() <= 0 {
 			return nil, false
 		}
 		zeros, below = append(zeros, Interval{point(lo), point(hi)}), lo
 	}
-	return zeros, len(zeros) == len(f.Poles)
+	return zeros, len(zeros) == len(p)-1
+}
+
+// between returns points near the zeros of N, falling, if all residues have one sign. Then F is monotone between two
+// poles, so that it has a zero there, and one more outside. It returns nil if it finds no such zeros in (0, 1); verify
+// must prove those that it finds.
+func (f Fraction) between(n polynomial) (out []*big.Int) {
+	if len(f.Poles) == 0 {
+		return nil
+	}
+	negative, slope := f.Residues[0] < 0, n.derivative()
+	for k, q := range f.Poles {
+		if f.Residues[k] == 0 || (f.Residues[k] < 0) != negative {
+			return nil
+		}
+		low, high := 0.0, float64(q) // a zero is below each pole if residues are positive, and above it if not
+		switch {
+		case negative && k > 0:
+			low, high = float64(q), float64(f.Poles[k-1])
+		case negative:
+			low, high = float64(q), Unit
+		case k+1 < len(f.Poles):
+			low = float64(f.Poles[k+1])
+		}
+		z, ok := n.newton(slope, scaled(low), scaled(high), scaled(f.near(low, high, negative)))
+		if !ok {
+			return nil
+		}
+		out = append(out, z)
+	}
+	return out
+}
+
+// near returns a point near the zero of F between low and high, in units of 2⁻³⁰, if F rises or falls there.
+func (f Fraction) near(low, high float64, rises bool) float64 {
+	for range roughBisections {
+		z, sum := (low+high)/2, 1.0
+		for k, q := range f.Poles {
+			sum += float64(f.Residues[k]) / (z - float64(q))
+		}
+		if (sum < 0) == rises {
+			low = z
+		} else {
+			high = z
+		}
+	}
+	return (low + high) / 2
+}
+
+// scaled returns x·2⁻³⁰ as a point.
+func scaled(x float64) *big.Int {
+	z, _ := new(big.Float).SetMantExp(big.NewFloat(x), zeroBits-Bits).Int(nil)
+	return z
 }
 
 // point converts a point, an integer in units of 2^−zeroBits, to a number, exactly.
@@ -85,6 +145,9 @@ const (
 	firstBisections = 20
 	bisections      = 80
 	newtonSteps     = 6
+
+	// roughBisections are those in floating point, where a step costs nothing.
+	roughBisections = 60
 )
 
 // guesses returns points near zeros of p in (0, 1), falling: between two zeros of its derivative p has at most one
@@ -109,27 +172,30 @@ func (p polynomial) guesses() []*big.Int {
 func (p polynomial) guess(slope polynomial, low, high *big.Int, sign int) (z *big.Int) {
 	for n := range bisections {
 		if n == firstBisections {
-			if z, ok := p.newton(slope, low, high); ok {
+			if z, ok := p.newton(slope, low, high, mean(low, high)); ok {
 				return z
 			}
 		}
-		middle := new(big.Int).Add(low, high)
-		middle.Rsh(middle, 1)
+		middle := mean(low, high)
 		if p.at(middle).Sign() == sign {
 			low = middle
 		} else {
 			high = middle
 		}
 	}
-	z, _ = p.newton(slope, low, high)
+	z, _ = p.newton(slope, low, high, mean(low, high))
 	return z
 }
 
-// newton returns the limit of Newton's method from the middle of an interval. ok is true if it converged within the
-// interval.
-func (p polynomial) newton(slope polynomial, low, high *big.Int) (z *big.Int, ok bool) {
-	z = new(big.Int).Add(low, high)
-	z.Rsh(z, 1)
+// mean returns the point in the middle.
+func mean(low, high *big.Int) *big.Int {
+	z := new(big.Int).Add(low, high)
+	return z.Rsh(z, 1)
+}
+
+// newton returns the limit of Newton's method from a point z of an interval, and changes z. ok is true if it converged
+// within the interval.
+func (p polynomial) newton(slope polynomial, low, high, z *big.Int) (limit *big.Int, ok bool) {
 	one := big.NewInt(1)
 	for range newtonSteps {
 		s := slope.at(z)

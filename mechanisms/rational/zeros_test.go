@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"oriel/mechanisms/mechtest/tiertest"
 )
 
 // exact is a polynomial with coefficients from the lowest power on, the last one not zero.
@@ -103,7 +105,7 @@ func drawn(rng *rand.Rand) (f Fraction) {
 func TestZerosAreThoseSturmCounts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
 	found := [2]int{}
-	for range 900 {
+	for range tiertest.Runs(300, 900) {
 		f := drawn(rng)
 		var n exact
 		for _, c := range f.numerator() {

@@ -81,55 +81,85 @@ const late = 0.04
 // Loss is log Σb² + (1−w)·log Σ_{j<W}d² + w·((1−late)·log Σ_{j<10W}d² + late·log Σ_{j<100W}d²): the logarithm of the
 // variance at equal guarantee over one window for w = 0, over ten or more windows for w = 1.
 func (r Rates) Loss(window, weight float64) float64 {
-	loss := math.Log(r.energy())
 	var a ages
+	return a.loss(r, window, weight)
+}
+
+// loss returns Loss.
+func (a *ages) loss(r Rates, window, weight float64) float64 {
+	loss := math.Log(r.energy())
 	a.prepare(r)
-	loss += (1 - weight) * math.Log(a.energy(window))
+	loss += (1 - weight) * math.Log(a.energy(0, window))
 	if weight > 0 {
-		loss += weight * ((1-late)*math.Log(a.energy(10*window)) + late*math.Log(a.energy(100*window)))
+		loss += weight * ((1-late)*math.Log(a.energy(1, 10*window)) + late*math.Log(a.energy(2, 100*window)))
 	}
 	return loss
 }
 
 // ages holds the quantities that the energies of d at all ages share: the weights D, and log(p_i·p_k) and 1 − p_i·p_k
-// of pairs of zeros, k ≤ i, with p_0 = 1.
+// of pairs of zeros, k ≤ i, with p_0 = 1. It keeps those of zeros that are equal in the next rates, because successive
+// points of a finite difference differ in few of them.
 type ages struct {
 	n       int
 	weights [maxPoles + 1]float64
+	rates   [maxPoles + 1]float64
+	moved   [maxPoles + 1]bool
+	single  [maxPoles + 1]float64
 	logs    [maxPoles + 1][maxPoles + 1]float64
 	limits  [maxPoles + 1][maxPoles + 1]float64
+	spans   [3]span
+	version int // counts the calls of prepare
+}
+
+// span is Σ_{j<terms} (p_i·p_k)^j of each pair of zeros, for the rates of a version.
+type span struct {
+	version int
+	terms   float64
+	lengths [maxPoles + 1][maxPoles + 1]float64
 }
 
 func (a *ages) prepare(r Rates) {
-	a.n = len(r.inverse(a.weights[:0]))
-	var rates, logs [maxPoles + 1]float64
+	n := len(r.inverse(a.weights[:0]))
+	fresh := n != a.n
+	a.n = n
+	a.version++
+	a.moved[0] = fresh
 	for i, rate := range r.Zeros {
-		rates[i+1], logs[i+1] = rate, math.Log1p(-rate)
+		if a.moved[i+1] = fresh || rate != a.rates[i+1]; a.moved[i+1] {
+			a.rates[i+1], a.single[i+1] = rate, math.Log1p(-rate)
+		}
 	}
 	for i := range a.n {
 		for k := range i + 1 {
-			a.logs[i][k] = logs[i] + logs[k]
-			a.limits[i][k] = rates[i] + rates[k] - rates[i]*rates[k]
+			if a.moved[i] || a.moved[k] {
+				a.logs[i][k] = a.single[i] + a.single[k]
+				a.limits[i][k] = a.rates[i] + a.rates[k] - a.rates[i]*a.rates[k]
+			}
 		}
 	}
 }
 
-// energy returns the sum of d_j² over the given number of first terms.
-func (a *ages) energy(terms float64) float64 {
-	var lengths [maxPoles + 1][maxPoles + 1]float64
+// energy returns the sum of d_j² over the given number of first terms. Each number of terms has a span of its own.
+func (a *ages) energy(at int, terms float64) float64 {
+	s := &a.spans[at]
+	fresh := s.version != a.version-1 || s.version == 0 || s.terms != terms
+	s.version, s.terms = a.version, terms
 	for i := range a.n {
 		for k := range i + 1 {
+			if !fresh && !a.moved[i] && !a.moved[k] {
+				continue
+			}
 			length := terms
 			if i > 0 {
 				length = -math.Expm1(terms*a.logs[i][k]) / a.limits[i][k]
 			}
-			lengths[i][k], lengths[k][i] = length, length
+			s.lengths[i][k], s.lengths[k][i] = length, length
 		}
 	}
 	sum := 0.0
 	for i, w := range a.weights[:a.n] {
 		for k, v := range a.weights[:a.n] {
-			sum += w * v * lengths[i][k]
+			sum += w * v * s.lengths[i][k]
 		}
 	}
 	return sum
@@ -191,7 +221,8 @@ func spread(low, high float64, m int) []float64 {
 func Fit(window, weight float64, m int) (best Rates, loss float64, ok bool) {
 	loss = math.Inf(1)
 	for _, slow := range []float64{1, 0.1} {
-		r := order(strings.Repeat("PZ", m)).search(window, slow, func(r Rates) float64 { return r.Loss(window, weight) })
+		var a ages
+		r := order(strings.Repeat("PZ", m)).search(window, slow, func(r Rates) float64 { return a.loss(r, window, weight) })
 		if y := r.Loss(window, weight); y < loss {
 			best, loss, ok = r, y, true
 		}
@@ -218,7 +249,8 @@ func Mixed(window float64) (best Rates, loss float64, ok bool) {
 	if window < 100 {
 		o = "ZPPPZZPZ"
 	}
-	best = o.search(window, 1, func(r Rates) float64 { return r.Loss(window, 0) + crowding(r) })
+	var a ages
+	best = o.search(window, 1, func(r Rates) float64 { return a.loss(r, window, 0) + crowding(r) })
 	loss = best.Loss(window, 0)
 	return best, loss, loss < math.Inf(1)
 }

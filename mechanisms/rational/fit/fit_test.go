@@ -92,6 +92,31 @@ func TestRatesDependOnlyOnThePoint(t *testing.T) {
 	}
 }
 
+// TestLossDependsOnlyOnTheRates checks that rates have the same loss, in all bits, after any other rates and windows,
+// although ages keeps parts of the last ones.
+func TestLossDependsOnlyOnTheRates(t *testing.T) {
+	x := spread(1e-3, 0.7, 3)
+	d := decoder{order: "PZPZPZ"}
+	var last ages
+	for i := range x {
+		for k := range x {
+			for _, step := range []float64{h, -h} {
+				moved := slices.Clone(x)
+				moved[i] += step
+				moved[k] -= step / 2
+				r, window, weight := d.decode(moved), float64(1000+k/3), float64(i/3)*0.3
+				if got, want := last.loss(r, window, weight), r.Loss(window, weight); got != want {
+					t.Errorf("coordinates %d and %d: loss %g after other rates, want %g", i, k, got, want)
+				}
+			}
+		}
+	}
+	fewer := Rates{Poles: []float64{0.1, 0.4}, Zeros: []float64{0.2, 0.5}}
+	if got, want := last.loss(fewer, 1000, 0.3), fewer.Loss(1000, 0.3); got != want {
+		t.Errorf("loss %g after more rates, want %g", got, want)
+	}
+}
+
 // TestOrderOfPolesAndZeros checks that fitted poles and zeros keep their order at every window.
 func TestOrderOfPolesAndZeros(t *testing.T) {
 	f := func(what, want string, r Rates, _ float64, ok bool) {

@@ -51,7 +51,8 @@ func minimise(f func([]float64) float64, x []float64) ([]float64, float64) {
 	return x, y
 }
 
-// derivatives returns gradient and Hessian of f at x by central differences; y = f(x).
+// derivatives returns gradient and Hessian of f at x by central differences; y = f(x). Successive calls of f differ in
+// the last coordinates where possible, because a decoder keeps what the first ones determine.
 func derivatives(f func([]float64) float64, x []float64, y float64) (*mat.VecDense, *mat.SymDense) {
 	n := len(x)
 	gradient, hessian := mat.NewVecDense(n, nil), mat.NewSymDense(n, nil)
@@ -70,8 +71,15 @@ func derivatives(f func([]float64) float64, x []float64, y float64) (*mat.VecDen
 		above, below := at(i, h, i, 0), at(i, -h, i, 0)
 		gradient.SetVec(i, (above-below)/(2*h))
 		hessian.SetSym(i, i, (above-2*y+below)/(h*h))
-		for k := range i {
-			hessian.SetSym(i, k, (at(i, h, k, h)-at(i, h, k, -h)-at(i, -h, k, h)+at(i, -h, k, -h))/(4*h*h))
+	}
+	right := make([][2]float64, n) // f at x_k + h, for x_i + h and x_i − h
+	for k := range n {
+		for i := n - 1; i > k; i-- {
+			right[i] = [2]float64{at(i, h, k, h), at(i, -h, k, h)}
+		}
+		for i := n - 1; i > k; i-- {
+			left := [2]float64{at(i, h, k, -h), at(i, -h, k, -h)}
+			hessian.SetSym(i, k, (right[i][0]-left[0]-right[i][1]+left[1])/(4*h*h))
 		}
 	}
 	return gradient, hessian
