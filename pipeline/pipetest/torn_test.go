@@ -162,14 +162,17 @@ func TestTornTransactionsAreMadeWhole(t *testing.T) {
 		}
 		parts := setup.Parts()
 		for bits := range 1 << len(parts) {
-			meets := bits % 4
-			if bits >= 16 {
-				meets = 1 + bits%3
-			}
-			if tiertest.Runs(row != meets, false) {
-				continue // the short form tries each way in only one row
-			}
 			again := (5*bits + bits/4 + 1) % (1 << len(parts))
+			if tiertest.Runs(true, false) {
+				meets := bits / 2 % 4
+				if bits >= 16 {
+					meets = 1 + bits/2%3
+				}
+				// The short form tries each way in only one row: half of the ways first, and the other half as the second.
+				if again = bits ^ 1; row != meets || bits%2 != bits/4%2 {
+					continue
+				}
+			}
 			t.Run(fmt.Sprintf("every %d/%v %v", every, subset(parts, bits), subset(parts, again)), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					h := &history{t: t, Deployment: simtest.New(t), setup: setup, every: every}
