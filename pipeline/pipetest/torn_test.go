@@ -35,7 +35,7 @@ type history struct {
 func (h *history) tear(name string, n int, committed []pipetest.Part) {
 	h.t.Helper()
 	a := h.Start(name, simtest.NewDisk(), h.setup.Run)
-	time.Sleep(15 * time.Second) // time to repair the transaction
+	time.Sleep(10 * time.Second) // time to repair the transaction
 	torn, err := h.setup.Tear(h.t.Context(), h.Client(), 0)
 	if err != nil {
 		h.t.Fatal(err)
@@ -194,7 +194,7 @@ func TestTornTransactionsAreMadeWhole(t *testing.T) {
 					h.tear("b", 17, subset(parts, bits))
 					h.tear("c", 13, subset(parts, again))
 					last := h.Start("d", simtest.NewDisk(), setup.Run)
-					time.Sleep(15 * time.Second)
+					time.Sleep(10 * time.Second)
 					if err := last.Stop(); err != nil {
 						t.Error(err)
 					}
