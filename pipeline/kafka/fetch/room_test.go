@@ -15,7 +15,7 @@ import (
 // is reused, even if the contents end before the compressed bytes do.
 func TestLargeContentsAreUnpackedIntoTheSameMemory(t *testing.T) {
 	for _, codec := range []records.Codec{records.Gzip, records.Snappy, records.LZ4, records.Zstd} {
-		for room, contents := range map[int]int{memory.LargeBytes: 6 << 20, memory.HugeBytes: 12 << 20} {
+		for room, contents := range map[int]int{memory.LargeBytes: 6 << 20, memory.HugeBytes: 40 << 20} {
 			r := local(0, recordstest.Appended(t, recordstest.Build(codec, []records.Record{{Value: make([]byte, contents)}}),
 				0, records.Stamp{}))
 			var b Batch
