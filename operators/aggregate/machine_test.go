@@ -9,6 +9,7 @@ import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/decay"
 	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/optest"
@@ -78,8 +79,9 @@ func (p *plain) add(e schemas.Event) {
 // TestNumbersAreThoseOfTheEvents checks every number of every decision without noise against the definition, at every
 // memory, batch size and publishing interval, in all modes.
 func TestNumbersAreThoseOfTheEvents(t *testing.T) {
-	for _, kind := range kinds {
-		for _, batch := range []uint64{1, 4} {
+	batches := []uint64{1, 4}
+	for i, kind := range kinds {
+		for _, batch := range tiertest.Runs(batches[i%2:i%2+1], batches) {
 			c, m := config(t, kind.m(batch), kind.lines...)
 			machine := quiet(t, c, m)
 			plains := make([]*plain, len(c.memories))

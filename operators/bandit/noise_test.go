@@ -153,15 +153,16 @@ func TestGammaNoiseIsShorter(t *testing.T) {
 func TestRegretUnderPrintedNoise(t *testing.T) {
 	sizes := tiertest.Runs([]int{5_000, 30_000}, []int{10_000, 100_000, 1_000_000, 10_000_000})
 	const n = 2
+	seeds := tiertest.Runs(1, 3)
 	for _, name := range []string{"tree-laplace", "tree-gaussian"} {
 		last := 0.0
 		for _, total := range sizes {
 			c := paper(t, n, float64(total))
-			none := world{}.answered(t, c, name, true, total, 3)
-			exact := world{}.answered(t, c, name, false, total, 3)
+			none := world{}.answered(t, c, name, true, total, seeds)
+			exact := world{}.answered(t, c, name, false, total, seeds)
 			c.Printed = lemmas
-			printed := world{}.answered(t, c, name, false, total, 3)
-			weak := world{}.under(t, c, mechanism(c, name, 1e7), false, total, 3)
+			printed := world{}.answered(t, c, name, false, total, seeds)
+			weak := world{}.under(t, c, mechanism(c, name, 1e7), false, total, seeds)
 			t.Logf("%s, n = %d, T = %d: regret a play %.4f without noise, %.4f exact, %.4f printed, %.0f times; at ε = 10⁷ %.4f",
 				name, n, total, none, exact, printed, printed/none, weak)
 			if !(exact < 0.75*printed) || !(weak < 1.05*none) || !(printed > 5*none) {

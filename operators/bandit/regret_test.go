@@ -18,7 +18,7 @@ import (
 )
 
 // seeds returns the number of seeds over which regret is averaged.
-func seeds() int { return tiertest.Runs(2, 4) }
+func seeds() int { return tiertest.Runs(1, 4) }
 
 func set(tb testing.TB, name string, n int, radius float64) convex.Set {
 	tb.Helper()

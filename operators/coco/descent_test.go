@@ -11,6 +11,7 @@ import (
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/mechanisms/protection"
 	"oriel/operators/convex"
 )
@@ -149,7 +150,8 @@ func regretOf(t *testing.T, c Config, m *Machine, batch int, costs [][]float64) 
 // plus six standard errors. The bound needs the noise term: in a ball that is seldom left, the mean exceeds the bound
 // without the term by as many standard errors.
 func TestDescentRegretInExpectation(t *testing.T) {
-	const events, seeds, n = 3000, 40, 4
+	const events, n = 3000, 4
+	seeds := tiertest.Runs(20.0, 40)
 	for i, test := range []struct {
 		set, mechanism string
 		radius         float64

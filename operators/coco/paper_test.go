@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/operators/convex"
 )
 
@@ -225,7 +226,7 @@ func TestAlgorithm2CallsItsOracleOnceWithTheGradient(t *testing.T) {
 // moves across the complete set in each step, until r_t < D at about t = 14ρ(ρG+E)/(µD). Its ε is large so that this
 // phase ends before the range.
 func TestRegretOverLogTIsFlat(t *testing.T) {
-	const first, last = 11, 17
+	first, last := 11, tiertest.Runs(15, 17)
 	for update, epsilon := range map[string]float64{Projection: 1, LLO: 50} {
 		c := sample(t, "simplex", 4)
 		c.Update, c.Rounds = update, 1<<last

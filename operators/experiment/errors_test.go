@@ -84,7 +84,7 @@ func settingsOfErrors() []setting {
 	all = append(all, setting{
 		name: "for life, a tenth in the treatment, heavy tails", s: tails, rates: constant(0), outcomes: heavy,
 	})
-	add("for life, over a reset", life(0.1, 700, 1024), constant(0.1))
+	add("for life, over a reset", life(0.1, 900, 1024), constant(0.1))
 	add("for life, p = 0.02", life(0.02, 0, 1<<20), constant(0.02))
 	return all
 }
@@ -106,7 +106,7 @@ func tolerated(runs int) int {
 // TestErrorsAtAnyLook checks runs with an effect of zero. In at most 5 % of them a sequence excludes zero at any look,
 // or an arm is found better.
 func TestErrorsAtAnyLook(t *testing.T) {
-	runs, looks := tiertest.Runs(30, 10000), tiertest.Runs(300, 1000)
+	runs, looks := tiertest.Runs(30, 10000), tiertest.Runs(200, 1000)
 	for _, c := range settingsOfErrors() {
 		x := New(c.s)
 		fresh := append([]float64(nil), x.State()...)

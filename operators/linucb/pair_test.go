@@ -31,20 +31,30 @@ func (r *recorder) Add(dst []float64, v []int64, chain *noise.Chain) {
 // added runs records through a machine whose releases do not depend on them. It returns the contribution sum of each
 // step.
 func added(
-	t *testing.T, c operator, m mechanisms.Config, plan mechanisms.Calibration, records []operators.Record,
+	t *testing.T, c operator, opened *mechanisms.Mechanism, records []operators.Record,
 ) [][]int64 {
 	t.Helper()
 	sum := &recorder{}
-	machine := overReleases(t, c, m, plan, sum)
+	machine := overReleases(t, c, opened, sum)
 	for _, r := range records {
 		machine.Add(nil, r)
 	}
 	return sum.steps
 }
 
+// mechanismOf opens a mechanism once for many machines, because a proof of its guarantee takes longer than a stream.
+func mechanismOf(t *testing.T, m mechanisms.Config, plan mechanisms.Calibration) *mechanisms.Mechanism {
+	t.Helper()
+	opened, err := mechanisms.NewMechanism(m, plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return opened
+}
+
 // overReleases returns a machine whose releases do not depend on records; its sum records what each step adds.
 func overReleases(
-	t *testing.T, c operator, m mechanisms.Config, plan mechanisms.Calibration, sum *recorder,
+	t *testing.T, c operator, opened *mechanisms.Mechanism, sum *recorder,
 ) *Machine {
 	t.Helper()
 	sum.Sum = audit.NewScripted(func(dst []float64, step uint64) {
@@ -53,7 +63,7 @@ func overReleases(
 			dst[i] = 3 * rng.NormFloat64()
 		}
 	})
-	stream, err := mechanisms.NewStream(m, plan, [32]byte{1}, sum)
+	stream, err := opened.OpenOver([32]byte{1}, sum)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,6 +119,7 @@ func TestAPairChangesOneContribution(t *testing.T) {
 				continue
 			}
 			plan, rng := mechtest.Plan(t, m), rand.New(rand.NewPCG(batch, 17))
+			opened := mechanismOf(t, m, plan)
 			replace, _ := c.rows.Distances(plan.Component(0).Grid)
 			contexts, records := drawn(c, 120, 5), make([]operators.Record, 120)
 			other := func(r operators.Record) operators.Record { // returns a different record with the same key
@@ -128,13 +139,13 @@ func TestAPairChangesOneContribution(t *testing.T) {
 				}
 				records[i] = operators.Record{Event: e, Key: key, Identity: noise.Identity{Offset: int64(i)}}
 			}
-			before, pairs, farthest := added(t, c, m, plan, records), waits(c, records), 0.0
+			before, pairs, farthest := added(t, c, opened, records), waits(c, records), 0.0
 			exchange := func(places ...int) (moved []int) {
 				changed := slices.Clone(records)
 				for _, place := range places {
 					changed[place] = other(changed[place])
 				}
-				for step, v := range added(t, c, m, plan, changed) {
+				for step, v := range added(t, c, opened, changed) {
 					for i := range v {
 						v[i] -= before[step][i]
 					}
@@ -182,7 +193,7 @@ func TestActionsOfAGroup(t *testing.T) {
 		if !c.served {
 			continue
 		}
-		plan, rng := mechtest.Plan(t, m), rand.New(rand.NewPCG(23, 17))
+		opened, rng := mechanismOf(t, m, mechtest.Plan(t, m)), rand.New(rand.NewPCG(23, 17))
 		records := make([]operators.Record, 120)
 		for i, e := range drawn(c, len(records), 5) {
 			records[i] = operators.Record{
@@ -193,7 +204,7 @@ func TestActionsOfAGroup(t *testing.T) {
 		if len(pairs) < 8 {
 			t.Fatalf("%s: %d pairs", kind.name, len(pairs))
 		}
-		before, changedOwn := published(t, c, m, plan, records), 0
+		before, changedOwn := published(t, c, opened, records), 0
 		for round := range 40 {
 			group := slices.Clone(pairs)
 			rng.Shuffle(len(group), func(i, j int) { group[i], group[j] = group[j], group[i] })
@@ -214,7 +225,7 @@ func TestActionsOfAGroup(t *testing.T) {
 					}
 				}
 			}
-			after := published(t, c, m, plan, changed)
+			after := published(t, c, opened, changed)
 			for place, all := range after {
 				if equal := slices.Equal(all, before[place]); exchanged[place] && !equal {
 					changedOwn++
@@ -232,10 +243,10 @@ func TestActionsOfAGroup(t *testing.T) {
 // published returns the choice for each record and, after the last record of a step, all numbers of its model. Releases
 // do not depend on records.
 func published(
-	t *testing.T, c operator, m mechanisms.Config, plan mechanisms.Calibration, records []operators.Record,
+	t *testing.T, c operator, opened *mechanisms.Mechanism, records []operators.Record,
 ) [][]float64 {
 	t.Helper()
-	machine := overReleases(t, c, m, plan, &recorder{})
+	machine := overReleases(t, c, opened, &recorder{})
 	out := make([][]float64, len(records))
 	step := 0 // first record of the step that is not yet published
 	for i, r := range records {

@@ -267,7 +267,7 @@ func TestServedReferenceModelMatchesMachine(t *testing.T) {
 				}
 			}
 			sum := &recorder{}
-			machine := overReleases(t, c, m, plan, sum)
+			machine := overReleases(t, c, mechanismOf(t, m, plan), sum)
 			frozen, errPlan := c.Params(m)
 			made, err := c.ReferenceModel(frozen)
 			if err := errors.Join(errPlan, err); err != nil {

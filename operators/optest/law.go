@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"testing"
 
 	"oriel/mechanisms"
@@ -55,6 +56,42 @@ func LawOf(stream *mechanisms.Stream, law mechanisms.Exponential, fast float64, 
 		outcomes[last]++
 		outcomes, choices = outcomes[:last+1], choices[:last+1]
 	}
+}
+
+// LawOfSteps computes the law of LawOf for a life whose steps continue from a state. play plays one step from a state,
+// and returns the state after it and the step's output. Lives with the same state and the same output so far have the
+// same future. They are therefore played as one, and the work grows with the number of states instead of lives.
+func LawOfSteps(stream *mechanisms.Stream, law mechanisms.Exponential, fast float64, start []byte, steps int,
+	play func(step int, state []byte) (after []byte, output string),
+) Law {
+	type reached struct{ output, state string }
+	lives := map[reached]float64{{state: string(start)}: 1}
+	for step := range steps {
+		next := map[reached]float64{}
+		for life, chance := range lives {
+			var all []reached // by the numbers that LawOf takes as outputs
+			numbers := map[reached]int{}
+			for number, p := range LawOf(stream, law, fast, func() string {
+				after, output := play(step, []byte(life.state))
+				to := reached{life.output + output, string(after)}
+				number, known := numbers[to]
+				if !known {
+					number = len(all)
+					numbers[to], all = number, append(all, to)
+				}
+				return strconv.Itoa(number)
+			}) {
+				at, _ := strconv.Atoi(number)
+				next[all[at]] += chance * p
+			}
+		}
+		lives = next
+	}
+	out := Law{}
+	for life, p := range lives {
+		out[life.output] += p
+	}
+	return out
 }
 
 // HockeyStick returns the least δ at which l and other are (ε, δ)-close in the direction from l to other.

@@ -1,6 +1,7 @@
 package sets
 
 import (
+	"encoding/binary"
 	"math"
 	"testing"
 
@@ -21,25 +22,28 @@ func enumerated(t *testing.T, c Config, m mechanisms.Config, values []float64, f
 	stream := mechtest.Open(t, m, [32]byte{1})
 	machine := opened(t, c, m, stream)
 	start := machine.AppendState(nil)
-	return optest.LawOf(stream, mechtest.Plan(t, m).DrawLaw(m), fast, func() string {
-		if err := machine.Restore(start); err != nil {
+	law := mechtest.Plan(t, m).DrawLaw(m)
+	// The first step opens the life; the play that each other step answers follows its state as eight bytes.
+	play := func(step int, state []byte) (after []byte, output string) {
+		before := len(state) - 8
+		if err := machine.Restore(state[:before]); err != nil {
 			t.Fatal(err)
 		}
+		var made []operators.Decision
+		if step == 0 {
+			made = machine.Open(nil)
+		} else {
+			r := answer(binary.LittleEndian.Uint64(state[before:]), values[step-1], int64(step-1))
+			r.Null = math.IsNaN(values[step-1])
+			made = machine.Add(nil, r)
+		}
 		var published []byte
-		tell := func(made []operators.Decision) (first uint64) {
-			for _, x := range made[0].Point {
-				published = append(published, byte(x))
-			}
-			return made[0].Index
+		for _, x := range made[0].Point {
+			published = append(published, byte(x))
 		}
-		play := tell(machine.Open(nil))
-		for i, value := range values {
-			r := answer(play, value, int64(i))
-			r.Null = math.IsNaN(value)
-			play = tell(machine.Add(nil, r))
-		}
-		return string(published)
-	})
+		return binary.LittleEndian.AppendUint64(machine.AppendState(nil), made[0].Index), string(published)
+	}
+	return optest.LawOfSteps(stream, law, fast, append(start, make([]byte, 8)...), 1+len(values), play)
 }
 
 // TestTwoExpertsAreWithinTheirClaim enumerates all outcomes for two experts and two elements, including coins, on

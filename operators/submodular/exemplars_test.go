@@ -188,7 +188,7 @@ func TestValueFallsWithTheSize(t *testing.T) {
 	sizes, worlds := tiertest.Runs([]int{2, 8}, []int{1, 2, 3, 5, 8}), tiertest.Runs(1, 4)
 	found := func(pick int) (mean float64) {
 		for world := range worlds {
-			w := exemplarsOf(points, 30, tiertest.Runs(20_000, 40_000), pick, 5+uint64(world))
+			w := exemplarsOf(points, 30, tiertest.Runs(10_000, 40_000), pick, 5+uint64(world))
 			mean += (w.play(t, byArgmax, byte(world)) - w.random) / (w.best - w.random) / float64(worlds)
 		}
 		return mean

@@ -85,7 +85,7 @@ func trace(t *testing.T, faults ...simtest.Fault) (all []simtest.Request) {
 			}
 			time.Sleep(time.Second)
 		}
-		time.Sleep(20 * time.Second)
+		time.Sleep(12 * time.Second)
 		if err := a.Stop(); err != nil {
 			t.Errorf("%v: %v", faults, err)
 		}

@@ -90,7 +90,7 @@ func (o opened) survives(t *testing.T, shocks ...shock) {
 		for i, s := range shocks {
 			a := h.Start("a", disk, h.setup.Run)
 			s.hit(h.Deployment, a)
-			time.Sleep(15 * time.Second)
+			time.Sleep(12 * time.Second)
 			h.Mend()
 			if i%2 == 0 { // every other case has an idle input
 				h.taken += 2
@@ -102,7 +102,7 @@ func (o opened) survives(t *testing.T, shocks ...shock) {
 		last := h.Start("a", disk, h.setup.Run)
 		send(t, h.Deployment, h.setup, 0, 3)
 		h.taken += 3
-		time.Sleep(20 * time.Second)
+		time.Sleep(12 * time.Second)
 		if err := last.Stop(); err != nil {
 			t.Error(err)
 		}
@@ -214,7 +214,7 @@ func (o opened) forgotten(t *testing.T, forgets, nth, n int) {
 		}
 		a := h.Start("a", simtest.NewDisk(), h.setup.Run)
 		a.KillAt(notice.PointProduced, nth)
-		time.Sleep(time.Minute)
+		time.Sleep(30 * time.Second)
 		h.Mend()
 		a.Kill()
 		b := h.Start("a", a.Disk(), h.setup.Run)
@@ -224,7 +224,7 @@ func (o opened) forgotten(t *testing.T, forgets, nth, n int) {
 		c := h.Start("a", b.Disk(), h.setup.Run)
 		send(t, h.Deployment, h.setup, 0, 2)
 		h.taken = 2
-		time.Sleep(20 * time.Second)
+		time.Sleep(12 * time.Second)
 		if err := c.Stop(); err != nil {
 			t.Error(err)
 		}
@@ -255,7 +255,7 @@ func TestTornOpeningsAreMadeWhole(t *testing.T) {
 					send(t, h.Deployment, h.setup, 0, 4)
 					h.taken = 4
 					last := h.Start("a", disk, h.setup.Run)
-					time.Sleep(20 * time.Second)
+					time.Sleep(12 * time.Second)
 					if err := last.Stop(); err != nil {
 						t.Error(err)
 					}
@@ -277,7 +277,7 @@ func (h *history) torn(disk *vfs.MemFS, nth int, committed []pipetest.Part) *vfs
 	}
 	a := h.Start("a", disk, h.setup.Run)
 	a.KillAt(notice.PointProduced, nth)
-	time.Sleep(15 * time.Second)
+	time.Sleep(10 * time.Second)
 	if !a.Alive() {
 		err = torn.Commit(h.t.Context(), committed, pipetest.Whatever)
 	}

@@ -16,10 +16,11 @@ import (
 func flags(t *testing.T, name string, check func(Typed) []Finding) Typed {
 	t.Helper()
 	build := Builds[0]
-	packages, err := List(moduleRoot(t), build, "-deps", "./cmd/internal/lint/testdata/"+name)
-	if err != nil {
-		t.Fatal(err)
+	packages := slices.Clone(listed(t, build, "./..."))
+	for i := range packages {
+		packages[i].DepOnly = true // only a package of testdata may import it
 	}
+	packages = append(packages, listed(t, build, "./cmd/internal/lint/testdata/"+name)...)
 	typed, err := Check(packages, build, exports(t))
 	if err != nil {
 		t.Fatal(err)

@@ -31,6 +31,12 @@ func sentencesIn(name string, content []byte) []Finding {
 	return s.found
 }
 
+// isItem reports whether a line starts an item of a list. It runs the expression only where it may match.
+func isItem(line string) bool {
+	text := strings.TrimLeft(line, " \t\n\f\r")
+	return text != "" && strings.IndexByte("-*0123456789", text[0]) >= 0 && listItem.MatchString(line)
+}
+
 // sentences collects the lines of a paragraph.
 type sentences struct {
 	name   string
@@ -56,7 +62,7 @@ func (s *sentences) markdown(text string) {
 			}
 			s.end()
 		default:
-			if listItem.MatchString(line) {
+			if isItem(line) {
 				s.end()
 			}
 			s.add(number, line)
@@ -70,7 +76,7 @@ func (s *sentences) comments(text string) {
 	for line := range strings.Lines(text) {
 		number++
 		comment, ok := strings.CutPrefix(strings.TrimSpace(line), "// ")
-		if item := listItem.MatchString(comment); !ok || item || comment != strings.TrimLeft(comment, " \t") {
+		if item := isItem(comment); !ok || item || comment != strings.TrimLeft(comment, " \t") {
 			s.end() // also before indented text, which may continue an item
 			if ok = item; !ok {
 				continue
@@ -90,8 +96,12 @@ func (s *sentences) add(number int, line string) {
 
 // end reports the long sentences of the paragraph.
 func (s *sentences) end() {
-	text := codeSpan.ReplaceAllString(strings.Join(s.lines, " "), "code")
+	text := strings.Join(s.lines, " ")
 	s.lines = nil
+	if len(strings.Fields(text)) <= maxWords {
+		return // most paragraphs: none of their sentences is too long
+	}
+	text = codeSpan.ReplaceAllString(text, "code")
 	for _, sentence := range sentenceEnd.Split(text, -1) {
 		if words := strings.Fields(sentence); len(words) > maxWords {
 			start := strings.Join(words[:5], " ")

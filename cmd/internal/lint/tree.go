@@ -124,7 +124,9 @@ func wordsIn(name string, content []byte) []Finding {
 
 var generated = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.$`)
 
-func isGenerated(content []byte) bool { return generated.Match(content) }
+func isGenerated(content []byte) bool {
+	return bytes.Contains(content, []byte("// Code generated ")) && generated.Match(content)
+}
 
 // docOf checks that a package's comment is in doc.go and only there, and that it names the package.
 func docOf(tree fs.FS, dir string) []Finding {

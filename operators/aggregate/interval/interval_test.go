@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/operators/aggregate/interval"
 )
 
@@ -140,9 +141,12 @@ func TestVariancesCover(t *testing.T) {
 // These intervals must cover with exactly their level, for several choices of weights. Variance must recognise a mean
 // with too much noise.
 func TestVariancesOfManyEventsCoverExactly(t *testing.T) {
-	for _, deviations := range [][3]float64{{20, 20, 20}, {20, 40, 30}, {20, 5, 5}, {20, 20, 200}, {20, 200, 20}} {
-		for _, n := range []float64{300, 2000, 50000} {
-			for _, truth := range [][2]float64{{0, 0.5}, {0.9, 0.1}, {-0.5, 0.4}, {0.3, 0.2}} {
+	for i, deviations := range [][3]float64{{20, 20, 20}, {20, 40, 30}, {20, 5, 5}, {20, 20, 200}, {20, 200, 20}} {
+		for j, n := range []float64{300, 2000, 50000} {
+			for k, truth := range [][2]float64{{0, 0.5}, {0.9, 0.1}, {-0.5, 0.4}, {0.3, 0.2}} {
+				if tiertest.Runs((i+j+k)%3 != 0, false) {
+					continue // the short form has each pair of deviations, number and truth, but not each combination
+				}
 				mean, variance := truth[0], truth[1]
 				spread := math.Sqrt(deviations[2]*deviations[2] + 4*mean*mean*deviations[1]*deviations[1])
 				known := deviations[1]*deviations[1]/n < 0.08*spread && spread/n < 0.02

@@ -24,8 +24,7 @@ func TestReadersGetOnWithTheLeastBudget(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = c.Close() })
-	const partitions = 6
-	rounds := tiertest.Runs(2, 4)
+	partitions, rounds := tiertest.Runs(3, 6), tiertest.Runs(2, 4)
 	if err := topics.Create(t.Context(), c, "t", partitions, 1, nil); err != nil {
 		t.Fatal(err)
 	}

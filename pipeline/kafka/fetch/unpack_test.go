@@ -21,17 +21,18 @@ import (
 // errLost is the error of unpackSlowly for an unreadable batch.
 var errLost = errors.New("lost")
 
-// unpackSlowly is the slow reference model of unpack: it decompresses in one pass, into a growing slice. A batch is
+// unpackSlowly is the slow reference model of unpack: it decompresses in one pass, behind made. A batch is
 // lost exactly if it cannot be unpacked within limit.
-func unpackSlowly(codec records.Codec, src []byte, limit int) ([]byte, error) {
+func unpackSlowly(made []byte, codec records.Codec, src []byte, limit int) ([]byte, error) {
 	switch codec {
 	case records.Gzip, records.LZ4:
-		made, err := io.ReadAll(io.LimitReader(compress.Compression(codec).Codec().NewReader(bytes.NewReader(src)),
+		all := bytes.NewBuffer(made)
+		_, err := all.ReadFrom(io.LimitReader(compress.Compression(codec).Codec().NewReader(bytes.NewReader(src)),
 			int64(limit)+1))
-		if len(made) > limit {
+		if all.Len() > limit {
 			err = errLost
 		}
-		return made, err
+		return all.Bytes(), err
 	case records.Snappy:
 		blocks := [][]byte{src}
 		xerial := []byte{0x82, 'S', 'N', 'A', 'P', 'P', 'Y', 0} // header of the Java client's framing
@@ -48,12 +49,11 @@ func unpackSlowly(codec records.Codec, src []byte, limit int) ([]byte, error) {
 				blocks, src = append(blocks, src[4:n]), src[n:]
 			}
 		}
-		var made []byte
 		for _, block := range blocks {
 			if n, err := snappy.DecodedLen(block); err != nil || n > limit-len(made) {
 				return nil, errLost
 			}
-			part, err := snappy.Decode(nil, block)
+			part, err := snappy.Decode(made[len(made):cap(made)], block)
 			if err != nil {
 				return nil, err
 			}
@@ -66,16 +66,19 @@ func unpackSlowly(codec records.Codec, src []byte, limit int) ([]byte, error) {
 			return nil, err
 		}
 		defer d.Close()
-		return d.DecodeAll(src, nil)
+		return d.DecodeAll(src, made)
 	default:
 		return nil, errLost
 	}
 }
 
 // sameVerdict decompresses src in steps, as a Reader of c does, and compares the result with unpackSlowly.
-func sameVerdict(tb testing.TB, c *kafka.Client, codec records.Codec, src []byte) {
+func sameVerdict(tb testing.TB, c *kafka.Client, codec records.Codec, src []byte, scratch *[]byte) {
 	tb.Helper()
-	want, lost := unpackSlowly(codec, src, records.MaxBatchBytes)
+	want, lost := unpackSlowly((*scratch)[:0], codec, src, records.MaxBatchBytes)
+	if cap(want) > cap(*scratch) {
+		*scratch = want
+	}
 	r := NewReader(c, "t", 0, 0, Options{})
 	r.packed, r.cursor = src, records.Cursor{Header: records.BatchHeader{Attributes: uint16(codec), Count: 1}}
 	if ok, err := r.unpack(tb.Context(), true); !ok || err != nil {
@@ -111,7 +114,7 @@ func FuzzUnpackSteps(f *testing.F) {
 		[]byte{0x50, 0x2a, 0x4d, 0x18, 0, 0, 0, 0}...))
 	c := unconnected(kafka.Config{Budget: memory.NewBudget(1 << 20)})
 	f.Fuzz(func(t *testing.T, codec uint8, src []byte) {
-		sameVerdict(t, c, records.Codec(codec%8), src)
+		sameVerdict(t, c, records.Codec(codec%8), src, new([]byte))
 	})
 }
 
@@ -119,7 +122,7 @@ func FuzzUnpackSteps(f *testing.F) {
 func TestUnpackingAroundTheLimit(t *testing.T) {
 	random := rand.New(rand.NewPCG(21, 21))
 	c := unconnected(kafka.Config{Budget: memory.NewBudget(1 << 20)})
-	noise := make([]byte, 1<<20)
+	noise, scratch := make([]byte, 1<<20), []byte(nil)
 	for i := range noise {
 		noise[i] = byte(random.Uint32())
 	}
@@ -138,7 +141,7 @@ func TestUnpackingAroundTheLimit(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			sameVerdict(t, c, codec, packed)
+			sameVerdict(t, c, codec, packed, &scratch)
 		}
 		if tiertest.Runs(size == records.MaxBatchBytes, false) {
 			continue // the sizes before and after it test two frames
@@ -150,6 +153,6 @@ func TestUnpackingAroundTheLimit(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		sameVerdict(t, c, records.Zstd, append(halves[0], halves[1]...))
+		sameVerdict(t, c, records.Zstd, append(halves[0], halves[1]...), &scratch)
 	}
 }

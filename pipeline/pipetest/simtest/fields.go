@@ -2,6 +2,7 @@ package simtest
 
 import (
 	"reflect"
+	"sync"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
@@ -14,20 +15,51 @@ func fields(v reflect.Value, visit func(name string, v reflect.Value)) {
 	case reflect.Pointer:
 		fields(v.Elem(), visit)
 	case reflect.Slice:
-		if v.Type().Elem().Kind() == reflect.Uint8 {
-			return // the bytes of records have no fields
-		}
 		for i := range v.Len() {
 			fields(v.Index(i), visit)
 		}
 	case reflect.Struct:
-		for i := range v.NumField() {
-			if field := v.Type().Field(i); field.IsExported() {
-				visit(field.Name, v.Field(i))
-				fields(v.Field(i), visit)
+		for _, f := range membersOf(v.Type()) {
+			field := v.Field(f.index)
+			visit(f.name, field)
+			if f.nested {
+				fields(field, visit)
 			}
 		}
 	default:
+	}
+}
+
+// member is an exported field of a struct.
+type member struct {
+	index  int
+	name   string
+	nested bool // the field holds structs
+}
+
+// members caches membersOf by type. Every request and answer of a simulated cluster is walked several times.
+var members sync.Map
+
+func membersOf(t reflect.Type) []member {
+	if known, ok := members.Load(t); ok {
+		return known.([]member)
+	}
+	var all []member
+	for i := range t.NumField() {
+		if f := t.Field(i); f.IsExported() {
+			all = append(all, member{i, f.Name, nested(f.Type)})
+		}
+	}
+	members.Store(t, all)
+	return all
+}
+
+func nested(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Slice:
+		return nested(t.Elem())
+	default:
+		return t.Kind() == reflect.Struct
 	}
 }
 

@@ -118,11 +118,19 @@ func (names topicNames) named(frame []byte) []byte {
 	return frame
 }
 
+// placing are the names of the fields that place reads.
+var placing = []string{
+	"Topic", "ResourceName", "TransactionalID", "CoordinatorKey", "TopicID", "Partition", "Partitions",
+}
+
 // place returns the topics and the partition that a request names.
 func (names topicNames) place(request kmsg.Request) (topic string, partition int32) {
 	var topics []string
 	partition = -1
 	fields(reflect.ValueOf(request), func(name string, v reflect.Value) {
+		if !slices.Contains(placing, name) {
+			return
+		}
 		switch value := v.Interface().(type) {
 		case string:
 			switch name {
