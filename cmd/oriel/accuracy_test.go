@@ -14,7 +14,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"oriel/cmd/internal/eval"
 	"oriel/cmd/internal/repotest"
@@ -54,11 +53,7 @@ func evalOfReadme(t *testing.T, env map[string]string, commands string, flights 
 	}
 	words = strings.NewReplacer("\\\n", " ", "'", "", "/tmp/", home+"/").Replace(words)
 	f := unserved(t, env)
-	p := f.Start(nil, append([]string{"eval", "--json"}, strings.Fields(words)...)...)
-	if !p.Finish(5 * time.Minute) {
-		t.Fatalf("%s: %s", words, p.Output())
-	}
-	documentIn(t, p.Output(), report)
+	documentIn(t, f.Must(append([]string{"eval", "--json"}, strings.Fields(words)...)...), report)
 	return home
 }
 

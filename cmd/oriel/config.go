@@ -3,12 +3,12 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"oriel/cmd/internal/envfile"
+	"oriel/cmd/internal/program"
 	"oriel/cmd/internal/settings"
 	"oriel/cmd/internal/traps"
 	"oriel/mechanisms/protection"
@@ -24,11 +24,11 @@ func configCommand() *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			out := cmd.OutOrStdout()
-			printSettings(out, os.Environ())
-			if s, err := settings.Load(os.Environ(), settings.Events, settings.Operator); err == nil {
+			printSettings(out, program.Environ(cmd.Context()))
+			if s, err := settings.Load(program.Environ(cmd.Context()), settings.Events, settings.Operator); err == nil {
 				traps.Warn(cmd.ErrOrStderr(), traps.Settings(s), traps.Overpaid(s), traps.Unseen(s))
 			}
-			s, err := settings.Load(os.Environ(), settings.Kafka, settings.Deployment, settings.Service, settings.Events,
+			s, err := settings.Load(program.Environ(cmd.Context()), settings.Kafka, settings.Deployment, settings.Service, settings.Events,
 				settings.Operator)
 			if err != nil {
 				return err

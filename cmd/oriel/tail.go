@@ -44,7 +44,7 @@ func tailCommand() *cobra.Command {
 			"now on, unless --from-beginning or --follow=false says otherwise. It needs ORIEL_BROKERS only.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return service.ThisHost(version()).WithClient(func(client *kafka.Client) error { return tail(cmd, client, o) })
+			return host(cmd).WithClient(func(client *kafka.Client) error { return tail(cmd, client, o) })
 		},
 	}
 	f := cmd.Flags()
