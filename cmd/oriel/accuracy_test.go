@@ -84,13 +84,13 @@ type gained struct{ r2, gain, r2Within, gainWithin float64 }
 
 // gainsOfReadme evaluates the example of an operator with one seed in place of three, and checks the figures of its
 // rows. The page must show the figures of all flights, which the long form computes. The short form has figures of its
-// own, for the first 40 000 flights: means of eight seeds, with a tolerance of 6.11 of their standard deviations.
+// own, for the first 20 000 flights: means of eight seeds, with a tolerance of 6.11 of their standard deviations.
 func gainsOfReadme(t *testing.T, operator, epsilons, said string, shown []float64, want ...gained) {
 	t.Helper()
 	text, commands := repotest.Operator(t, operator)
 	commands = regexp.MustCompile(`--epsilon \S+ --seeds 3`).ReplaceAllString(commands, "--epsilon "+epsilons+" --seeds 1")
 	var r eval.Report
-	evalOfReadme(t, decidesSeldom(repotest.SettingsIn(commands), "32"), commands, tiertest.Runs(40_000, 0), &r)
+	evalOfReadme(t, decidesSeldom(repotest.SettingsIn(commands), "32"), commands, tiertest.Runs(20_000, 0), &r)
 	match := regexp.MustCompile(said).FindStringSubmatch(repotest.OnOneLine(text))
 	if match == nil {
 		t.Fatalf("its page has no figures of %s", operator)
@@ -206,7 +206,7 @@ func TestSubmodularOfTheReadme(t *testing.T) {
 	t.Parallel()
 	shown := []float64{100, 93}
 	gainsOfReadme(t, "submodular", "1,0.1", `keeps (\d+) % of this gain at ε = 1, and (\d+) % at ε = 0.1`, shown, tiertest.Runs(
-		[]gained{{gain: 98.0, gainWithin: 5.2}, {gain: 73.5, gainWithin: 27}},
+		[]gained{{gain: 94.7, gainWithin: 11.2}, {gain: 62.8, gainWithin: 44.7}},
 		[]gained{{gain: shown[0], gainWithin: 5}, {gain: shown[1], gainWithin: 5}},
 	)...)
 }
