@@ -188,14 +188,14 @@ func TestAccuracyOfTheReadme(t *testing.T) {
 }
 
 // TestRidgeOfTheReadme checks that the command of ridge's page gives the page's figures. It runs one seed in place of
-// three, so R² may differ by 0.003 and a gain by 5 %. The short form runs ε = 4, because at ε = 1 so few flights give
-// no gain.
+// three, so R² may differ by 0.003 and a gain by 5 %. The short form runs ε = 16, because at ε = 4 so few
+// flights give a gain that differs too much between seeds.
 func TestRidgeOfTheReadme(t *testing.T) {
 	t.Parallel()
 	shown := []float64{0.040, 0.054, 69, 92}
-	gainsOfReadme(t, "ridge", tiertest.Runs("4", "1,4"),
+	gainsOfReadme(t, "ridge", tiertest.Runs("16", "1,4"),
 		`R² ([\d.]+) at ε = 1 and ([\d.]+) at ε = 4, ([\d.]+) % and ([\d.]+) %`, shown, tiertest.Runs(
-			[]gained{{0.0306, 66.5, 0.005, 10.3}},
+			[]gained{{0.0263, 72.7, 0.0043, 11.6}},
 			[]gained{{shown[0], shown[2], 0.003, 5}, {shown[1], shown[3], 0.003, 5}},
 		)...)
 }
