@@ -14,7 +14,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"oriel/cmd/internal/eval"
 	"oriel/cmd/internal/repotest"
@@ -54,11 +53,7 @@ func evalOfReadme(t *testing.T, env map[string]string, commands string, flights 
 	}
 	words = strings.NewReplacer("\\\n", " ", "'", "", "/tmp/", home+"/").Replace(words)
 	f := unserved(t, env)
-	p := f.Start(nil, append([]string{"eval", "--json"}, strings.Fields(words)...)...)
-	if !p.Finish(5 * time.Minute) {
-		t.Fatalf("%s: %s", words, p.Output())
-	}
-	documentIn(t, p.Output(), report)
+	documentIn(t, f.Must(append([]string{"eval", "--json"}, strings.Fields(words)...)...), report)
 	return home
 }
 
@@ -89,13 +84,13 @@ type gained struct{ r2, gain, r2Within, gainWithin float64 }
 
 // gainsOfReadme evaluates the example of an operator with one seed in place of three, and checks the figures of its
 // rows. The page must show the figures of all flights, which the long form computes. The short form has figures of its
-// own, for the first 40 000 flights: means of eight seeds, with a tolerance of 6.11 of their standard deviations.
+// own, for the first 20 000 flights: means of eight seeds, with a tolerance of 6.11 of their standard deviations.
 func gainsOfReadme(t *testing.T, operator, epsilons, said string, shown []float64, want ...gained) {
 	t.Helper()
 	text, commands := repotest.Operator(t, operator)
 	commands = regexp.MustCompile(`--epsilon \S+ --seeds 3`).ReplaceAllString(commands, "--epsilon "+epsilons+" --seeds 1")
 	var r eval.Report
-	evalOfReadme(t, decidesSeldom(repotest.SettingsIn(commands), "32"), commands, tiertest.Runs(40_000, 0), &r)
+	evalOfReadme(t, decidesSeldom(repotest.SettingsIn(commands), "32"), commands, tiertest.Runs(20_000, 0), &r)
 	match := regexp.MustCompile(said).FindStringSubmatch(repotest.OnOneLine(text))
 	if match == nil {
 		t.Fatalf("its page has no figures of %s", operator)
@@ -193,14 +188,14 @@ func TestAccuracyOfTheReadme(t *testing.T) {
 }
 
 // TestRidgeOfTheReadme checks that the command of ridge's page gives the page's figures. It runs one seed in place of
-// three, so R² may differ by 0.003 and a gain by 5 %. The short form runs ε = 4, because at ε = 1 so few flights give
-// no gain.
+// three, so R² may differ by 0.003 and a gain by 5 %. The short form runs ε = 16, because at ε = 4 so few
+// flights give a gain that differs too much between seeds.
 func TestRidgeOfTheReadme(t *testing.T) {
 	t.Parallel()
 	shown := []float64{0.040, 0.054, 69, 92}
-	gainsOfReadme(t, "ridge", tiertest.Runs("4", "1,4"),
+	gainsOfReadme(t, "ridge", tiertest.Runs("16", "1,4"),
 		`R² ([\d.]+) at ε = 1 and ([\d.]+) at ε = 4, ([\d.]+) % and ([\d.]+) %`, shown, tiertest.Runs(
-			[]gained{{0.0306, 66.5, 0.005, 10.3}},
+			[]gained{{0.0263, 72.7, 0.0043, 11.6}},
 			[]gained{{shown[0], shown[2], 0.003, 5}, {shown[1], shown[3], 0.003, 5}},
 		)...)
 }
@@ -211,7 +206,7 @@ func TestSubmodularOfTheReadme(t *testing.T) {
 	t.Parallel()
 	shown := []float64{100, 93}
 	gainsOfReadme(t, "submodular", "1,0.1", `keeps (\d+) % of this gain at ε = 1, and (\d+) % at ε = 0.1`, shown, tiertest.Runs(
-		[]gained{{gain: 98.0, gainWithin: 5.2}, {gain: 73.5, gainWithin: 27}},
+		[]gained{{gain: 94.7, gainWithin: 11.2}, {gain: 62.8, gainWithin: 44.7}},
 		[]gained{{gain: shown[0], gainWithin: 5}, {gain: shown[1], gainWithin: 5}},
 	)...)
 }

@@ -91,7 +91,7 @@ func (o auditOptions) validate() error {
 }
 
 func runAudit(cmd *cobra.Command, o auditOptions) error {
-	s, err := settings.Load(os.Environ(), settings.Events, settings.Operator)
+	s, err := settings.Load(program.Environ(cmd.Context()), settings.Events, settings.Operator)
 	if err = errors.Join(err, o.validate()); err != nil {
 		return err
 	}

@@ -66,7 +66,7 @@ type auditJSON struct {
 // in words, in JSON, and in the scores that other auditors read. The same seed must repeat every figure.
 func TestAuditCommand(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "scores.csv")
-	runs := tiertest.Runs(1000, 5000)
+	runs := tiertest.Runs(700, 5000)
 	args := []string{"--runs", strconv.Itoa(runs), "--seed", servicetest.Seed, "--position", "3"}
 	text, err := runAuditCommand(t, append(args, "--scores", file)...)
 	if err != nil || !strings.HasSuffix(text, "\nNot refuted.\n") || !strings.Contains(text, "comes to 0.9") ||

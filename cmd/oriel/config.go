@@ -3,12 +3,12 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"oriel/cmd/internal/envfile"
+	"oriel/cmd/internal/program"
 	"oriel/cmd/internal/settings"
 	"oriel/cmd/internal/traps"
 	"oriel/mechanisms/protection"
@@ -23,12 +23,12 @@ func configCommand() *cobra.Command {
 			"It needs no brokers and opens no file of secrets.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			out := cmd.OutOrStdout()
-			printSettings(out, os.Environ())
-			if s, err := settings.Load(os.Environ(), settings.Events, settings.Operator); err == nil {
+			out, environ := cmd.OutOrStdout(), program.Environ(cmd.Context())
+			printSettings(out, environ)
+			if s, err := settings.Load(environ, settings.Events, settings.Operator); err == nil {
 				traps.Warn(cmd.ErrOrStderr(), traps.Settings(s), traps.Overpaid(s), traps.Unseen(s))
 			}
-			s, err := settings.Load(os.Environ(), settings.Kafka, settings.Deployment, settings.Service, settings.Events,
+			s, err := settings.Load(environ, settings.Kafka, settings.Deployment, settings.Service, settings.Events,
 				settings.Operator)
 			if err != nil {
 				return err

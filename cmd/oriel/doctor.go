@@ -7,7 +7,6 @@ import (
 
 	"oriel/cmd/internal/doctor"
 	"oriel/cmd/internal/exit"
-	"oriel/cmd/internal/service"
 )
 
 func doctorCommand() *cobra.Command {
@@ -29,7 +28,7 @@ func doctorCommand() *cobra.Command {
 				return exit.WrongUse("--patience %v: less than 1s", o.Patience)
 			}
 			o.Record = !skip
-			return doctor.Examine(cmd.Context(), service.ThisHost(version()), o, cmd.OutOrStdout())
+			return doctor.Examine(cmd.Context(), host(cmd), o, cmd.OutOrStdout())
 		},
 	}
 	cmd.Flags().BoolVar(&skip, "no-record", false, "do not read the newest records of the input")

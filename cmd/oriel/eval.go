@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 	"time"
@@ -14,7 +13,6 @@ import (
 	"oriel/cmd/internal/exit"
 	"oriel/cmd/internal/figure"
 	"oriel/cmd/internal/program"
-	"oriel/cmd/internal/service"
 	"oriel/cmd/internal/settings"
 	"oriel/cmd/internal/traps"
 	"oriel/pipeline/kafka"
@@ -100,13 +98,13 @@ func runEval(cmd *cobra.Command, o evalOptions) error {
 	if err != nil {
 		return err
 	}
-	rows, err := o.rows(os.Environ())
+	rows, err := o.rows(program.Environ(cmd.Context()))
 	if err != nil {
 		return err
 	}
 	in := eval.Input{Settings: rows, Seeds: o.seeds, Delay: delay}
 	if o.topic != "" {
-		return service.ThisHost(version()).WithClient(func(client *kafka.Client) error {
+		return host(cmd).WithClient(func(client *kafka.Client) error {
 			source, err := newTopicEvents(cmd.Context(), client, o.topic)
 			if err != nil {
 				return err

@@ -13,6 +13,7 @@ import (
 
 	"oriel/cmd/internal/eval"
 	"oriel/cmd/internal/exit"
+	"oriel/cmd/internal/program"
 	"oriel/cmd/internal/replay"
 	"oriel/cmd/internal/settings"
 	"oriel/cmd/internal/traps"
@@ -43,7 +44,8 @@ func newFileEvents(cmd *cobra.Command, o evalOptions, s settings.Settings) (*fil
 	if o.table.file != "" {
 		body := model.Events.Body
 		features := func(m schemas.Member) bool { return m.Kind == schemas.KindFeatures }
-		mapping, err := o.table.resolve(func() (schemas.Body, error) { return body, nil },
+		mapping, err := o.table.resolve(program.Environ(cmd.Context()),
+			func([]string) (schemas.Body, error) { return body, nil },
 			!slices.ContainsFunc(body.Members, features))
 		if err != nil {
 			return nil, err

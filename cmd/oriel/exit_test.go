@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -14,40 +15,51 @@ import (
 )
 
 // TestExitCodes checks the exit codes: 2 for a wrong call or wrong settings, 1 for a failure during work, 0 for
-// success.
+// success. A process runs one command of each code, and those that read a file of settings.
 func TestExitCodes(t *testing.T) {
 	f := offline(t, nil)
 	file := servicetest.WriteFile(t, "events.ndjson", append(servicetest.Event(1).Value, '\n'))
-	for _, c := range []struct {
-		args string
-		code int
-		says string
-	}{
-		{"plan", 0, ""},
-		{"--help", 0, "Exit codes"},
-		{"version", 0, "oriel version "},
-		{"plan --help", 0, "compare this LIST of ε in place of ORIEL_EPSILON\n"},
-		{"eval --help", 0, "--partitions int "},
-		{"score --help", 0, "--decisions FILE "},
-		{"init --help", 0, "experiment tests arms"},
-		{"plann", exit.Misuse, "oriel --help"},
-		{"plan --epsilom 1", exit.Misuse, "`oriel plan --help`"},
-		{"plan stray", exit.Misuse, "`oriel plan --help`"},
-		{"plan --rate -1", exit.Misuse, "--rate"},
-		{"tail", exit.Misuse, "topic"},
-		{"replay", exit.Misuse, "--events"},
-		{"replay --events " + file + " --seed 0a", exit.Misuse, "--seed"},
-		{"topics", exit.Misuse, "ORIEL_BROKERS"},
-		{"config", exit.Misuse, "ORIEL_BROKERS"},
-		{"replay --events " + file + ".missing", exit.Failure, "no such file"},
-		{"plan --env-file " + file + ".missing", exit.Misuse, "--env-file"},
-		{"plan --env-file " + file, exit.Misuse, "line 1"},
-	} {
-		p := f.Start(nil, strings.Fields(c.args)...)
-		p.Finish(time.Minute)
-		if code := p.Cmd.ProcessState.ExitCode(); code != c.code || !strings.Contains(p.Output(), c.says) {
-			t.Errorf("oriel %s: exit code %d, want %d and %q: %s", c.args, code, c.code, c.says, p.Output())
+	check := func(args string, code, want int, said, says string) {
+		t.Helper()
+		if code != want || !strings.Contains(said, says) {
+			t.Errorf("oriel %s: exit code %d, want %d and %q: %s", args, code, want, says, said)
 		}
+	}
+	for _, c := range []struct {
+		args    string
+		code    int
+		says    string
+		process bool
+	}{
+		{"plan", 0, "", false},
+		{"--help", 0, "Exit codes", false},
+		{"version", 0, "oriel version ", true},
+		{"plan --help", 0, "compare this LIST of ε in place of ORIEL_EPSILON\n", false},
+		{"eval --help", 0, "--partitions int ", false},
+		{"score --help", 0, "--decisions FILE ", false},
+		{"init --help", 0, "experiment tests arms", false},
+		{"plann", exit.Misuse, "oriel --help", true},
+		{"plan --epsilom 1", exit.Misuse, "`oriel plan --help`", false},
+		{"plan stray", exit.Misuse, "`oriel plan --help`", false},
+		{"plan --rate -1", exit.Misuse, "--rate", false},
+		{"tail", exit.Misuse, "topic", false},
+		{"replay", exit.Misuse, "--events", false},
+		{"replay --events " + file + " --seed 0a", exit.Misuse, "--seed", false},
+		{"topics", exit.Misuse, "ORIEL_BROKERS", false},
+		{"config", exit.Misuse, "ORIEL_BROKERS", false},
+		{"replay --events " + file + ".missing", exit.Failure, "no such file", true},
+		{"plan --env-file " + file + ".missing", exit.Misuse, "--env-file", false},
+		{"plan --env-file " + file, exit.Misuse, "line 1", false},
+	} {
+		args := strings.Fields(c.args)
+		if c.process || !servicetest.Within(args) {
+			p := f.Start(nil, args...)
+			p.Finish(time.Minute)
+			check(c.args, p.Cmd.ProcessState.ExitCode(), c.code, p.Output(), c.says)
+			continue
+		}
+		var said bytes.Buffer
+		check(c.args, f.Run(&said, &said, args...), c.code, said.String(), c.says)
 	}
 }
 

@@ -33,7 +33,7 @@ func nextExperimentCommand() *cobra.Command {
 			"--step it refuses while the newest experiment has not started.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return service.NextExperiment(cmd.Context(), service.ThisHost(version()), cmd.OutOrStdout(), step)
+			return service.NextExperiment(cmd.Context(), host(cmd), cmd.OutOrStdout(), step)
 		},
 	}
 	cmd.Flags().Uint64Var(&step, "step", 0, "first step of the next experiment. 0: the first possible one")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"oriel/cmd/internal/program"
 	"oriel/cmd/internal/settings"
 	"oriel/schemas"
 )
@@ -26,7 +27,7 @@ func featuresCommand() *cobra.Command {
 			"The output holds event contents: treat it like the input. schemas/testdata/hashing.py computes the same vectors in Python.",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := settings.Load(os.Environ(), settings.Events)
+			s, err := settings.Load(program.Environ(cmd.Context()), settings.Events)
 			if err != nil {
 				return err
 			}

@@ -1,12 +1,10 @@
 package main
 
 import (
-	"context"
 	"os"
 	"slices"
 	"testing"
 
-	"oriel/cmd/internal/program"
 	"oriel/cmd/internal/registry"
 	"oriel/cmd/internal/servicetest"
 	"oriel/cmd/oriel/testdata/toy"
@@ -17,7 +15,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv("TEST_TOY") != "" {
 		registry.All = slices.Insert(registry.All, 1, toy.Definition)
 	}
-	servicetest.Main(m, func(ctx context.Context) int { return program.Execute(ctx, root()) })
+	servicetest.Main(m, root)
 }
 
 // fixture is a deployment with the methods that the tests of this package need.

@@ -8,7 +8,6 @@ import (
 	"golang.org/x/term"
 
 	"oriel/cmd/internal/plan"
-	"oriel/cmd/internal/service"
 	"oriel/cmd/internal/setup/dialogue"
 )
 
@@ -56,7 +55,7 @@ func initCommand() *cobra.Command {
 }
 
 func initialise(cmd *cobra.Command, o dialogue.Options, ask bool) error {
-	o.In, o.Out, o.Notes, o.Host = cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr(), service.ThisHost(version())
+	o.In, o.Out, o.Notes, o.Host = cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr(), host(cmd)
 	file, isFile := o.In.(*os.File)
 	o.Asks = ask || !o.Takes && isFile && term.IsTerminal(int(file.Fd()))
 	o.Solve = func(environ []string, t plan.Target) (float64, error) {

@@ -24,7 +24,7 @@ func lettersCommand() *cobra.Command {
 			"where the topic has letters and the group no offset). Run `oriel topics` once before.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			h := service.ThisHost(version())
+			h := host(cmd)
 			if err := h.Tune(); err != nil {
 				return err
 			}

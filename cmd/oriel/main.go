@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -49,6 +50,23 @@ func versionCommand() *cobra.Command {
 			return err
 		},
 	}
+}
+
+// host returns the computer as a command sees it.
+func host(cmd *cobra.Command) service.Host {
+	h := service.ThisHost(version())
+	h.Environ, h.Stderr = program.Environ(cmd.Context()), cmd.ErrOrStderr()
+	return h
+}
+
+// valueIn returns the value of a variable of an environment, or "".
+func valueIn(environ []string, name string) string {
+	for _, line := range environ {
+		if value, ok := strings.CutPrefix(line, name+"="); ok {
+			return value
+		}
+	}
+	return ""
 }
 
 // exclude makes a flag mutually exclusive with each of the others.

@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"oriel/cmd/internal/exit"
-	"oriel/cmd/internal/service"
 	"oriel/cmd/internal/setup"
 )
 
@@ -58,8 +57,8 @@ func mapRecords(cmd *cobra.Command, r setup.Request) error {
 	if r.Want != "" && r.Want != setup.Classes && r.Want != setup.Value {
 		return exit.WrongUse("--want: %q is neither classes nor number; oriel init proposes cells of statistics", r.Want)
 	}
-	host := service.ThisHost(version())
-	look, err := r.Look(cmd.Context(), host.Environ, host.WithClient)
+	h := host(cmd)
+	look, err := r.Look(cmd.Context(), h.Environ, h.WithClient)
 	if err != nil {
 		return err
 	}

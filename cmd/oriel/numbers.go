@@ -15,7 +15,7 @@ import (
 
 	"oriel/cmd/internal/exit"
 	"oriel/cmd/internal/numbers"
-	"oriel/cmd/internal/service"
+	"oriel/cmd/internal/program"
 	"oriel/cmd/internal/settings"
 	"oriel/operators"
 	"oriel/pipeline/kafka"
@@ -139,7 +139,7 @@ func runNumbers(cmd *cobra.Command, o numbersOptions) error {
 	if o.input != "" {
 		err = o.fromFile(cmd, take)
 	} else {
-		err = service.ThisHost(version()).WithClient(func(client *kafka.Client) error {
+		err = host(cmd).WithClient(func(client *kafka.Client) error {
 			descriptor, err := o.published(cmd.Context(), client)
 			if err != nil {
 				return err
@@ -164,7 +164,7 @@ func runNumbers(cmd *cobra.Command, o numbersOptions) error {
 
 // fromFile reads decisions from a file, with a descriptor from another file or from the settings.
 func (o numbersOptions) fromFile(cmd *cobra.Command, take func([]byte, func(collector) error) error) error {
-	descriptor, err := o.described()
+	descriptor, err := o.described(program.Environ(cmd.Context()))
 	if err != nil {
 		return err
 	}
@@ -188,11 +188,11 @@ func addLines(c collector, name string, in io.Reader) error {
 }
 
 // described returns the descriptor in --names, or the settings' descriptor.
-func (o numbersOptions) described() ([]byte, error) {
+func (o numbersOptions) described(environ []string) ([]byte, error) {
 	if o.names != "" {
 		return os.ReadFile(o.names)
 	}
-	s, err := settings.Load(os.Environ(), settings.Events, settings.Operator)
+	s, err := settings.Load(environ, settings.Events, settings.Operator)
 	if err != nil {
 		return nil, fmt.Errorf("--names: missing; without the descriptor, the deployment's settings say what numbers mean, and they are wrong: %w", err)
 	}

@@ -20,7 +20,7 @@ func orderCommand() *cobra.Command {
 			"the order topic.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			h := service.ThisHost(version())
+			h := host(cmd)
 			if err := h.Tune(); err != nil {
 				return err
 			}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -16,6 +15,7 @@ import (
 	"oriel/cmd/internal/exit"
 	"oriel/cmd/internal/figure"
 	"oriel/cmd/internal/plan"
+	"oriel/cmd/internal/program"
 	"oriel/cmd/internal/settings"
 	"oriel/cmd/internal/traps"
 	"oriel/mechanisms/dp"
@@ -85,7 +85,7 @@ func planCommand() *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.problems = cmd.ErrOrStderr()
-			return runPlan(cmd.OutOrStdout(), os.Environ(), o)
+			return runPlan(cmd.OutOrStdout(), program.Environ(cmd.Context()), o)
 		},
 	}
 	f := cmd.Flags()

@@ -16,7 +16,6 @@ import (
 	"oriel/cmd/internal/exit"
 	"oriel/cmd/internal/program"
 	"oriel/cmd/internal/replay"
-	"oriel/cmd/internal/service"
 	"oriel/cmd/internal/settings"
 	"oriel/cmd/internal/traps"
 	"oriel/pipeline/kafka"
@@ -83,26 +82,27 @@ func produceRecords(cmd *cobra.Command, o produceOptions) error {
 	if !(o.rate >= 0) || math.IsInf(o.rate, 1) {
 		return exit.WrongUse("--rate: not a finite number of records a second")
 	}
+	environ := program.Environ(cmd.Context())
 	var each eachRecord = o.lines
 	unit := "line"
 	if o.table.file != "" {
 		unit = "record"
-		mapping, err := o.table.resolve(configuredBody, false)
+		mapping, err := o.table.resolve(environ, configuredBody, false)
 		if err != nil {
 			return err
 		}
 		each, o.decode = mapping.each, o.decode || mapping.hasMembers()
 	}
 	if o.decode {
-		decoder, err := configuredDecoder()
+		decoder, err := configuredDecoder(environ)
 		if err != nil {
 			return err
 		}
 		each = decoded(each, decoder, unit)
 	}
-	o.watch = newWatch(os.Environ())
+	o.watch = newWatch(environ)
 	// A machine that only sends events may lack the settings of the operator.
-	if s, err := settings.Load(os.Environ(), settings.Events, settings.Operator); err == nil {
+	if s, err := settings.Load(environ, settings.Events, settings.Operator); err == nil {
 		if o.topic != "" && !s.IsText() {
 			return exit.WrongUse("--topic: produce sends lines of JSON, and ORIEL_FORMAT or ORIEL_FRAMING says that records are no such lines")
 		}
@@ -126,7 +126,7 @@ func produceRecords(cmd *cobra.Command, o produceOptions) error {
 		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d records, nothing was sent; the first event:\n%s\n", count, first)
 		return err
 	}
-	return service.ThisHost(version()).WithClient(func(client *kafka.Client) error { return o.send(cmd, client, each) })
+	return host(cmd).WithClient(func(client *kafka.Client) error { return o.send(cmd, client, each) })
 }
 
 // outgoing is a record to send. Its slices are valid until the next record is read.

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 
 	"oriel/cmd/internal/registry"
 	"oriel/cmd/internal/settings"
@@ -13,22 +12,22 @@ import (
 // decodesAsFirst is a sentence in the help of commands that only decode events.
 var decodesAsFirst = "Without ORIEL_OPERATOR events are those of " + registry.All[0].Name + "."
 
-// configuredEvents returns the decoder configuration for lines with events of the environment's operator.
-func configuredEvents() (schemas.EventConfig, error) {
-	s, err := settings.Load(os.Environ(), settings.Events)
+// configuredEvents returns the decoder configuration for lines with events of environ's operator.
+func configuredEvents(environ []string) (schemas.EventConfig, error) {
+	s, err := settings.Load(environ, settings.Events)
 	if err != nil {
 		return schemas.EventConfig{}, err
 	}
 	return s.Lines().EventConfig()
 }
 
-func configuredBody() (schemas.Body, error) {
-	c, err := configuredEvents()
+func configuredBody(environ []string) (schemas.Body, error) {
+	c, err := configuredEvents(environ)
 	return c.Body, err
 }
 
-func configuredDecoder() (schemas.EventDecoder, error) {
-	c, err := configuredEvents()
+func configuredDecoder(environ []string) (schemas.EventDecoder, error) {
+	c, err := configuredEvents(environ)
 	if err != nil {
 		return nil, err
 	}

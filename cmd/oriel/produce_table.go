@@ -41,7 +41,9 @@ func (o *tableOptions) flags(f *pflag.FlagSet) {
 
 // resolve checks the mapping that the flags give, or reads a mapping from a file. It calls body only if the flags map
 // members, or if members must be mapped because events of the operator have no features and label.
-func (o *tableOptions) resolve(body func() (schemas.Body, error), members bool) (tableMapping, error) {
+func (o *tableOptions) resolve(
+	environ []string, body func(environ []string) (schemas.Body, error), members bool,
+) (tableMapping, error) {
 	m := tableMapping{o.mapping}
 	if o.mapFile != "" {
 		b, err := os.ReadFile(o.mapFile)
@@ -67,13 +69,13 @@ func (o *tableOptions) resolve(body func() (schemas.Body, error), members bool) 
 		}
 		m.Comma = comma
 	}
-	m.Whole = os.Getenv("ORIEL_MAP") != ""
+	m.Whole = valueIn(environ, "ORIEL_MAP") != ""
 	if m.Whole && o.mapFile != "" {
 		return m, exit.WrongUse("--map: ORIEL_MAP says where the members of events stand")
 	}
 	if members || m.hasMembers() {
 		var err error
-		if m.Body, err = body(); err != nil {
+		if m.Body, err = body(environ); err != nil {
 			return m, err
 		}
 	}

@@ -12,7 +12,6 @@ import (
 	"oriel/cmd/internal/exit"
 	"oriel/cmd/internal/program"
 	"oriel/cmd/internal/replay"
-	"oriel/cmd/internal/service"
 	"oriel/cmd/internal/settings"
 )
 
@@ -71,7 +70,7 @@ func replayCommand() *cobra.Command {
 }
 
 func replayFile(cmd *cobra.Command, o replayOptions) (err error) {
-	s, err := settings.Load(os.Environ(), settings.Events, settings.Operator)
+	s, err := settings.Load(program.Environ(cmd.Context()), settings.Events, settings.Operator)
 	if err != nil {
 		return err
 	}
@@ -138,13 +137,13 @@ func replayFile(cmd *cobra.Command, o replayOptions) (err error) {
 
 // replaySave copies a partition's committed state to a checkpoint file.
 func replaySave(cmd *cobra.Command, o replayOptions) error {
-	return service.ThisHost(version()).SaveCheckpoint(cmd.Context(), o.Partition, o.save)
+	return host(cmd).SaveCheckpoint(cmd.Context(), o.Partition, o.save)
 }
 
 // replayCheck compares published decisions with recomputed ones.
 func replayCheck(cmd *cobra.Command, o replayOptions) error {
 	bar := program.NewBar(cmd.ErrOrStderr(), -1, "compared", false)
-	h := service.ThisHost(version())
+	h := host(cmd)
 	compared, err := h.CheckDecisions(cmd.Context(), o.Partition, o.from, func(n int) { _ = bar.Set(n) })
 	_ = bar.Finish()
 	if err != nil {

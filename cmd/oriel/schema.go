@@ -2,11 +2,11 @@ package main
 
 import (
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"oriel/cmd/internal/program"
 	"oriel/cmd/internal/service"
 	"oriel/cmd/internal/settings"
 	"oriel/operators"
@@ -26,7 +26,7 @@ func schemaCommand() *cobra.Command {
 		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
 		ValidArgs: []string{"events", "decisions"},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			schema, err := schemaOf(args[0], os.Environ())
+			schema, err := schemaOf(args[0], program.Environ(cmd.Context()))
 			if err != nil {
 				return err
 			}
@@ -49,7 +49,7 @@ func schemaPullCommand() *cobra.Command {
 			"It needs the settings of `oriel topics`. It is safe to run again; it never takes a schema away.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return service.PullSchemas(cmd.Context(), service.ThisHost(version()), leaveOut)
+			return service.PullSchemas(cmd.Context(), host(cmd), leaveOut)
 		},
 	}
 	leaveOutFlag(cmd.Flags(), &leaveOut)

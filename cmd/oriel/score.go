@@ -15,8 +15,8 @@ import (
 	"golang.org/x/net/netutil"
 
 	"oriel/cmd/internal/exit"
+	"oriel/cmd/internal/program"
 	"oriel/cmd/internal/score"
-	"oriel/cmd/internal/service"
 	"oriel/cmd/internal/settings"
 	"oriel/operators/loss"
 	"oriel/pipeline/kafka"
@@ -38,7 +38,8 @@ func (o *modelOptions) flags(cmd *cobra.Command) {
 }
 
 // models calls f with the models, which are kept up to date while f runs.
-func (o modelOptions) models(ctx context.Context, follow bool, f func(context.Context, *score.Models) error) error {
+func (o modelOptions) models(cmd *cobra.Command, follow bool, f func(context.Context, *score.Models) error) error {
+	ctx, environ := cmd.Context(), program.Environ(cmd.Context())
 	if o.file != "" {
 		m, err := o.read()
 		if err != nil {
@@ -46,20 +47,20 @@ func (o modelOptions) models(ctx context.Context, follow bool, f func(context.Co
 		}
 		return f(ctx, m)
 	}
-	name := cmp.Or(o.topic, os.Getenv("ORIEL_DECISION_TOPIC"))
-	if deployment := os.Getenv("ORIEL_NAME"); name == "" && deployment != "" {
+	name := cmp.Or(o.topic, valueIn(environ, "ORIEL_DECISION_TOPIC"))
+	if deployment := valueIn(environ, "ORIEL_NAME"); name == "" && deployment != "" {
 		name = deployment + ".decisions"
 	}
 	if name == "" {
 		return exit.WrongUse("--topic: missing; name the decision topic, or a file with --decisions, or set ORIEL_NAME")
 	}
-	return service.ThisHost(version()).WithClient(func(client *kafka.Client) error {
+	return host(cmd).WithClient(func(client *kafka.Client) error {
 		t := score.Topics{Client: client}
 		var err error
 		if t.Decisions, err = topics.Find(ctx, client, name); err != nil {
 			return err
 		}
-		described := cmp.Or(o.descriptor, os.Getenv("ORIEL_DESCRIPTOR_TOPIC"), score.DescriptorTopic(name))
+		described := cmp.Or(o.descriptor, valueIn(environ, "ORIEL_DESCRIPTOR_TOPIC"), score.DescriptorTopic(name))
 		if t.Descriptor, err = topics.Find(ctx, client, described); err != nil {
 			return err
 		}
@@ -122,8 +123,8 @@ func scoreCommand() *cobra.Command {
 			if listen != "" && keyed {
 				return exit.WrongUse("--keyed is for lines; over HTTP the header Oriel-Key has the key")
 			}
-			return o.models(cmd.Context(), true, func(ctx context.Context, m *score.Models) error {
-				c, err := scored(m.Descriptor)
+			return o.models(cmd, true, func(ctx context.Context, m *score.Models) error {
+				c, err := scored(program.Environ(cmd.Context()), m.Descriptor)
 				if err != nil {
 					return err
 				}
@@ -153,10 +154,11 @@ func scoreCommand() *cobra.Command {
 
 // scored returns the decoder configuration for events to score: that of the environment's settings or, if the
 // environment has none, that of the descriptor.
-func scored(d score.Descriptor) (schemas.EventConfig, error) {
+func scored(environ []string, d score.Descriptor) (schemas.EventConfig, error) {
 	var c schemas.EventConfig
-	if os.Getenv("ORIEL_OPERATOR") != "" || os.Getenv("ORIEL_LOSS") != "" || os.Getenv("ORIEL_DIMENSION") != "" {
-		s, err := settings.Load(os.Environ(), settings.Events)
+	if valueIn(environ, "ORIEL_OPERATOR") != "" || valueIn(environ, "ORIEL_LOSS") != "" ||
+		valueIn(environ, "ORIEL_DIMENSION") != "" {
+		s, err := settings.Load(environ, settings.Events)
 		if err != nil {
 			return c, err
 		}
@@ -167,7 +169,7 @@ func scored(d score.Descriptor) (schemas.EventConfig, error) {
 			return c, errors.New("the descriptor has other settings of vectors than the environment: ORIEL_DIMENSION, ORIEL_FEATURES_*")
 		}
 	} else {
-		s, err := settings.Load(os.Environ())
+		s, err := settings.Load(environ)
 		if err != nil {
 			return c, err
 		}
@@ -183,7 +185,7 @@ func scored(d score.Descriptor) (schemas.EventConfig, error) {
 func serveScores(
 	ctx context.Context, cmd *cobra.Command, m *score.Models, c schemas.EventConfig, a score.Asked, address string,
 ) error {
-	if s, err := settings.Load(os.Environ()); err == nil && s.HTTPAddr == address {
+	if s, err := settings.Load(program.Environ(cmd.Context())); err == nil && s.HTTPAddr == address {
 		return exit.WrongUse("--listen %s: that is ORIEL_HTTP_ADDR, where public pages are; events to score are private", address)
 	}
 	server, err := m.NewServer(func() (schemas.EventDecoder, error) { return schemas.OpenDecoder(c) }, a)
@@ -231,7 +233,7 @@ func weightsCommand() *cobra.Command {
 				}
 				more = strings.Split(strings.ReplaceAll(string(text), "\r\n", "\n"), "\n")
 			}
-			return o.models(cmd.Context(), false, func(_ context.Context, m *score.Models) error {
+			return o.models(cmd, false, func(_ context.Context, m *score.Models) error {
 				m.Named(more)
 				models := m.All()
 				if o.stream != "" {

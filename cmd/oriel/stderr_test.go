@@ -21,11 +21,15 @@ import (
 // says runs a command to its end, and returns its standard output and its standard error.
 func (f *fixture) says(args ...string) (prints, says string) {
 	f.T.Helper()
+	var out, problems bytes.Buffer
+	if servicetest.Within(args) {
+		f.Run(&out, &problems, args...)
+		return out.String(), problems.String()
+	}
 	cmd := f.Child(nil, args...)
 	if testing.CoverMode() != "" {
 		cmd.Env = append(cmd.Env, "GOCOVERDIR="+f.T.TempDir())
 	}
-	var out, problems bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &problems
 	if err := cmd.Run(); err != nil {
 		var ended *exec.ExitError
@@ -39,9 +43,16 @@ func (f *fixture) says(args ...string) (prints, says string) {
 // prints runs a command, checks that it succeeds, and returns its standard output.
 func (f *fixture) prints(args ...string) string {
 	f.T.Helper()
-	f.Must(args...)
-	prints, _ := f.says(args...)
-	return prints
+	if !servicetest.Within(args) {
+		f.Must(args...)
+		prints, _ := f.says(args...)
+		return prints
+	}
+	var out, problems bytes.Buffer
+	if f.Run(&out, &problems, args...) != 0 {
+		f.T.Fatalf("oriel %s failed: %s", strings.Join(args, " "), problems.String())
+	}
+	return out.String()
 }
 
 // warnings returns the warning lines of standard error.

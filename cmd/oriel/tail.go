@@ -17,7 +17,6 @@ import (
 
 	"oriel/cmd/internal/exit"
 	"oriel/cmd/internal/figure"
-	"oriel/cmd/internal/service"
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/fetch"
 	"oriel/pipeline/kafka/records"
@@ -44,7 +43,7 @@ func tailCommand() *cobra.Command {
 			"now on, unless --from-beginning or --follow=false says otherwise. It needs ORIEL_BROKERS only.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return service.ThisHost(version()).WithClient(func(client *kafka.Client) error { return tail(cmd, client, o) })
+			return host(cmd).WithClient(func(client *kafka.Client) error { return tail(cmd, client, o) })
 		},
 	}
 	f := cmd.Flags()

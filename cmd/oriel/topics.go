@@ -25,7 +25,7 @@ func topicsCommand() *cobra.Command {
 			"The input topic is yours: it must exist, unless --input-partitions says how to create it.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return service.PrepareTopics(cmd.Context(), service.ThisHost(version()), inputPartitions, leaveOut)
+			return service.PrepareTopics(cmd.Context(), host(cmd), inputPartitions, leaveOut)
 		},
 	}
 	cmd.Flags().IntVar(&inputPartitions, "input-partitions", 0, "create the input topic with this many partitions if it does not exist")

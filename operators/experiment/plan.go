@@ -2,7 +2,6 @@ package experiment
 
 import (
 	"math"
-	"slices"
 
 	"oriel/operators/elementary"
 )
@@ -83,23 +82,21 @@ func (s *Settings) found(variance, taken, noise, guard, effect, power float64, s
 		ratios = s.grid()
 	}
 	mixings := s.mixings(ratios)
-	filters, truth := append(slices.Clone(ratios), w), len(ratios)
-	b := newBank(&s.Noise, filters, 0, s.Events, s.Start, make([]float64, bankLen(len(filters), len(s.Noise.Poles), 0)))
+	truth, looked := s.filterOf(w), make([]*filterOf, len(ratios))
 	total := newTotal(&s.Noise, s.Start, make([]float64, totalLen(len(s.Noise.Poles))))
 	way, before, share := crossing{drift: math.Abs(effect) / math.Sqrt(noise)}, 0.0, 0.0
 	for l := uint64(1); l <= steps; l++ {
-		last := b.informationOf(truth)
-		b.step(nil)
-		if period := s.Noise.Period; period > 0 && (s.Start+l)%period == 0 {
-			b.block(0)
-		}
-		spread, a, events := total.step(l), b.informationOf(truth), float64(s.Events*float64(l))
+		last := truth.informationAt(l - 1)
+		spread, a, events := total.step(l), truth.informationAt(l), float64(s.Events*float64(l))
 		if events < FirstLook || a < float64(way.clock*spacing) && (l < steps || a < float64(way.clock*lastSpacing)) {
 			continue
 		}
 		guarded := taken + math.Sqrt(float64(guard*spread))/events
 		i := above(ratios, float64(guarded*s.Events)/noise)
-		x := reading{information: b.informationOf(i), mixing: mixings[i]}
+		if looked[i] == nil {
+			looked[i] = s.filterOf(ratios[i])
+		}
+		x := reading{information: looked[i].informationAt(l), mixing: mixings[i]}
 		way.move(a, float64(a*x.radius(s.alpha()))+float64(between*math.Sqrt(a-last)))
 		now := way.crossed()
 		if now >= power {
@@ -109,6 +106,30 @@ func (s *Settings) found(variance, taken, noise, guard, effect, power float64, s
 		before, share = events, now
 	}
 	return 0
+}
+
+// filterOf is the filter of one ratio. It advances only when it is read, because looks read few of the grid's filters.
+type filterOf struct {
+	bank *bank
+	s    *Settings
+	at   uint64 // steps so far
+}
+
+func (s *Settings) filterOf(ratio float64) *filterOf {
+	memory := make([]float64, bankLen(1, len(s.Noise.Poles), 0))
+	return &filterOf{bank: newBank(&s.Noise, []float64{ratio}, 0, s.Events, s.Start, memory), s: s}
+}
+
+// informationAt returns the information after l steps. l must not decrease from call to call.
+func (f *filterOf) informationAt(l uint64) float64 {
+	for f.at < l {
+		f.at++
+		f.bank.step(nil)
+		if period := f.s.Noise.Period; period > 0 && (f.s.Start+f.at)%period == 0 {
+			f.bank.block(0)
+		}
+	}
+	return f.bank.informationOf(0)
 }
 
 // crossing is the law of a Brownian motion with drift that has not yet crossed a boundary.

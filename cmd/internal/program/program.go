@@ -31,7 +31,24 @@ func Execute(ctx context.Context, cmd *cobra.Command) int {
 	if !running { // cobra found an unknown, missing or conflicting command or flag
 		err = exit.WrongUse("%w; `%s --help` says what it takes", err, called.CommandPath())
 	}
-	return exit.Report(os.Stderr, cmd.Name(), err)
+	return exit.Report(cmd.ErrOrStderr(), cmd.Name(), err)
+}
+
+// environKey is the key of a context's environment.
+type environKey struct{}
+
+// WithEnviron returns a context for commands that must read this environment, and not that of the process. A test runs
+// several commands in one process so.
+func WithEnviron(ctx context.Context, environ []string) context.Context {
+	return context.WithValue(ctx, environKey{}, environ)
+}
+
+// Environ returns the environment of a command with this context, in the form of os.Environ.
+func Environ(ctx context.Context) []string {
+	if environ, ok := ctx.Value(environKey{}).([]string); ok {
+		return environ
+	}
+	return os.Environ()
 }
 
 // Version returns the commit that the binary was built from, or the module's version.

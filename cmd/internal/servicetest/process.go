@@ -3,14 +3,18 @@ package servicetest
 import (
 	"bytes"
 	"context"
+	"io"
 	"maps"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
+
+	"oriel/cmd/internal/program"
 )
 
 // Process is a child process that runs a command.
@@ -51,7 +55,7 @@ func (f *Fixture) Start(more map[string]string, args ...string) *Process {
 
 // Child returns the command without starting it.
 func (f *Fixture) Child(more map[string]string, args ...string) *exec.Cmd {
-	cmd := exec.Command(programFor(f.T, args), args...)
+	cmd := exec.Command(binaryFor(f.T, args), args...)
 	cmd.Env = []string{
 		"TEST_CHILD=1", "PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir(), "HOME=" + os.Getenv("HOME"),
 	}
@@ -109,28 +113,63 @@ func (p *Process) Finish(within time.Duration) bool {
 	return p.Err == nil
 }
 
-// Must runs a command and checks that it succeeds. Commands of a service run inside the test, because most of them take
-// less time than the start of a process.
+// Must runs a command and checks that it succeeds. It returns all that the command has written.
 func (f *Fixture) Must(args ...string) string {
 	f.T.Helper()
-	if !isProgram && ofService(args) {
+	if commands == nil && ofService(args) {
 		return f.within(args)
 	}
-	p := f.Start(nil, args...)
-	if !p.Finish(time.Minute) {
-		f.T.Fatalf("oriel %s failed: %s", strings.Join(args, " "), p.Output())
+	code, said := f.runs(args)
+	if code != 0 {
+		f.T.Fatalf("oriel %s failed: %s", strings.Join(args, " "), said)
 	}
-	return p.Output()
+	return said
+}
+
+// runs runs a command to its end, inside the test if possible, and returns its exit code and all that it has written.
+func (f *Fixture) runs(args []string) (code int, said string) {
+	f.T.Helper()
+	if Within(args) {
+		out := new(Output)
+		return f.Run(out, out, args...), out.String()
+	}
+	p := f.Start(nil, args...)
+	p.Finish(time.Minute)
+	return p.Cmd.ProcessState.ExitCode(), p.Output()
+}
+
+// Within reports whether Run can run the command in these arguments: --env-file changes the environment of a process.
+func Within(args []string) bool { return commands != nil && !slices.Contains(args, "--env-file") }
+
+// Run runs a command of oriel inside the test, because most of them take less time than the start of a process. It
+// returns the exit code that a process would have. The command reads an empty standard input.
+func (f *Fixture) Run(out, problems io.Writer, args ...string) (code int) {
+	f.T.Helper()
+	cmd := commands()
+	cmd.PersistentPreRunE = nil // it concerns a whole process: core dumps, and variables of --env-file
+	cmd.SetArgs(args)
+	cmd.SetIn(strings.NewReader(""))
+	cmd.SetOut(out)
+	cmd.SetErr(problems)
+	ctx, cancel := context.WithTimeout(program.WithEnviron(f.Ctx(), f.environ()), 5*time.Minute)
+	defer cancel()
+	return program.Execute(ctx, cmd)
+}
+
+// environ returns the fixture's settings in the form of os.Environ.
+func (f *Fixture) environ() []string {
+	environ := []string{}
+	for name, value := range f.Env {
+		environ = append(environ, name+"="+value)
+	}
+	return environ
 }
 
 // within runs a service's command in this process.
 func (f *Fixture) within(args []string) string {
 	f.T.Helper()
 	out, h := new(Output), Host()
-	h.Stderr, h.Environ = out, nil
-	for name, value := range f.Env {
-		h.Environ = append(h.Environ, name+"="+value)
-	}
+	h.Stderr, h.Environ = out, f.environ()
 	ctx, cancel := context.WithTimeout(f.Ctx(), time.Minute)
 	defer cancel()
 	if err := serviceCommand(ctx, h, args); err != nil {
@@ -181,8 +220,7 @@ func (p *Process) End() {
 // Fails runs a command and checks that it fails with the wanted text.
 func (f *Fixture) Fails(want string, args ...string) {
 	f.T.Helper()
-	p := f.Start(nil, args...)
-	if p.Finish(time.Minute) || !strings.Contains(p.Output(), want) {
-		f.T.Errorf("oriel %s: want a failure that says %q; it said: %s", strings.Join(args, " "), want, p.Output())
+	if code, said := f.runs(args); code == 0 || !strings.Contains(said, want) {
+		f.T.Errorf("oriel %s: want a failure that says %q; it said: %s", strings.Join(args, " "), want, said)
 	}
 }

@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/spf13/cobra"
+
 	"oriel/cmd/internal/exit"
 	"oriel/cmd/internal/program"
 	"oriel/cmd/internal/service"
@@ -25,21 +27,21 @@ import (
 )
 
 // Main runs a package's tests. Fixtures start the test binary again as a child process: with TEST_CHILD set, it behaves
-// as oriel, with oriel's arguments, environment and exit code. run runs all commands of oriel. If run is nil, the child
-// has only the commands of a service, and a fixture builds oriel to run any other command. TEST_KILL=point:n makes a
-// service kill itself when it reaches a point for the n-th time. With TEST_DOUBT set, the service waits as long as
-// oriel does before it believes that records or topics are lost.
-func Main(m *testing.M, run func(context.Context) int) {
+// as oriel, with oriel's arguments, environment and exit code. root returns all commands of oriel; fixtures run most of
+// them inside the test. If root is nil, the child has only the commands of a service, and a fixture builds oriel to run
+// any other command. TEST_KILL=point:n makes a service kill itself when it reaches a point for the n-th time. With
+// TEST_DOUBT set, the service waits as long as oriel does before it believes that records or topics are lost.
+func Main(m *testing.M, root func() *cobra.Command) {
 	if os.Getenv("TEST_CHILD") == "" {
 		tiertest.Waiting(waiting)
-		isProgram = run != nil
+		commands = root
 		code := m.Run()
 		removeBuilt()
 		os.Exit(code)
 	}
 	ctx, kill := program.Interruption(), os.Getenv("TEST_KILL")
-	if run != nil && kill == "" {
-		os.Exit(run(ctx))
+	if root != nil && kill == "" {
+		os.Exit(program.Execute(ctx, root()))
 	}
 	h := Host()
 	if kill != "" {
@@ -118,8 +120,8 @@ func killAt(text string) func(int32, notice.Point) {
 	}
 }
 
-// isProgram is true if this binary has all commands of oriel.
-var isProgram bool
+// commands returns all commands of oriel. It is nil if this binary has only those of a service.
+var commands func() *cobra.Command
 
 // built is the path of oriel, once it has been built. A process builds it at most once.
 var built struct {
@@ -150,10 +152,10 @@ func removeBuilt() {
 	}
 }
 
-// programFor returns the path of the program that a child process with these arguments runs.
-func programFor(t *testing.T, args []string) string {
+// binaryFor returns the path of the program that a child process with these arguments runs.
+func binaryFor(t *testing.T, args []string) string {
 	t.Helper()
-	if isProgram || ofService(args) {
+	if commands != nil || ofService(args) {
 		return os.Args[0]
 	}
 	built.once.Do(buildOriel)
