@@ -270,28 +270,42 @@ const leastShown = 3
 // shownSteps returns the number of steps that a check of decisions plays: steps, or more if decisions are rare or
 // feedback waits. It also describes the decisions that no affordable run reaches.
 func (a *Subject) shownSteps(steps uint64) (uint64, []string, error) {
-	p, err := a.open()
-	if err != nil {
-		return 0, nil, err
-	}
 	limit := min(longestBackground/a.mechanism.Batch, max(2, repeatedNumbers/uint64(a.mechanism.Dimension())))
 	limit = min(limit, a.mechanism.Scope.End())
-	most, first := 0, a.earliest()
-	for t := first; t <= limit; t++ {
-		_, count := p.both[0].Due(t)
-		most = max(most, count)
+	if a.shown.first != a.earliest() || a.shown.limit != limit {
+		p, err := a.open()
+		if err != nil {
+			return 0, nil, err
+		}
+		*a.shown = shownIn(p.both[0], a.earliest(), limit)
 	}
-	if most == 0 {
+	if a.shown.most == 0 {
 		return min(steps, limit), []string{fmt.Sprintf("decisions: none that an event could be in is published in the first %d steps", limit)}, nil
 	}
-	shown := 0
-	for t := first; t <= limit && shown < leastShown; t++ {
-		if _, count := p.both[0].Due(t); count == most {
-			shown++
-			steps = max(steps, t)
+	return min(max(steps, a.shown.last), limit), nil, nil
+}
+
+// shown is a scan of the steps from first to limit for those with the largest number of decisions.
+type shown struct {
+	first, limit uint64
+	most         int    // largest number of decisions of a step
+	last         uint64 // step number leastShown, or the last, of those with so many decisions
+}
+
+// shownIn scans the steps of a machine. The scan takes milliseconds, so a subject keeps it.
+func shownIn(m operators.Machine, first, limit uint64) shown {
+	s, found := shown{first: first, limit: limit}, 0
+	for t := first; t <= limit; t++ {
+		_, count := m.Due(t)
+		if count > s.most {
+			s.most, found = count, 0
+		}
+		if count == s.most && count > 0 && found < leastShown {
+			found++
+			s.last = t
 		}
 	}
-	return min(steps, limit), nil, nil
+	return s
 }
 
 // repetition checks the noise of repeated runs. The same records under the same identities must get the same noise.

@@ -65,11 +65,7 @@ func (a *Subject) follows(t *Attack) (bool, error) {
 
 // aimed finds a run's contributions by playing the run again from its start, with the same noise.
 func (t *Attack) aimed(p *player, run uint64) (*learnedDirection, error) {
-	with, _, err := p.contributionAt(t.Canary.Step, t.direction, run, true)
-	if err != nil {
-		return nil, err
-	}
-	without, _, err := p.contributionAt(t.Canary.Step, t.direction, run, false)
+	with, without, err := p.contributionsAt(t.Canary.Step, t.direction, run)
 	if err != nil {
 		return nil, err
 	}

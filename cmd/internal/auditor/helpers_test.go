@@ -177,7 +177,7 @@ func (a *Subject) lawUnder(t testing.TB, other mechanisms.Calibration) *audit.La
 // bound does not exceed the claim. In the long form, the share is nine tenths.
 func (a *Subject) boundsItsReach(t *testing.T, step uint64) {
 	t.Helper()
-	share := tiertest.Runs(0.75, 0.9)
+	share := tiertest.Runs(0.7, 0.9)
 	attack := a.aimedAt(t, step)
 	attack = a.attacked(t, step, runsFor(t, attack.law, share, alpha))
 	first := attack.Report.Bounds[0]

@@ -73,3 +73,41 @@ func (p *player) contributionAt(
 		}
 	}
 }
+
+// contributionsAt returns what contributionAt returns for a canary and for its replacement. If events do not wait, both
+// runs are equal before the canary, so contributionsAt plays that part once, with a second reference model beside it.
+func (p *player) contributionsAt(step uint64, along []float64, run uint64) (with, without []float64, err error) {
+	a := p.subject
+	if a.carriers > 1 || a.lag > 0 {
+		if with, _, err = p.contributionAt(step, along, run, true); err != nil {
+			return nil, nil, err
+		}
+		without, _, err = p.contributionAt(step, along, run, false)
+		return with, without, err
+	}
+	other, err := operators.ReferenceModelOf(a.operator, a.public)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := p.begin(); err != nil {
+		return nil, nil, err
+	}
+	other.Begin()
+	other.Observe(p.decisions)
+	at := placesOf(run)
+	for range (step - 1) * a.mechanism.Batch {
+		r := operators.Record{Null: true, Identity: at.next()}
+		other.Contribution(p.all, r)
+		p.add(r)
+		other.Observe(p.decisions)
+	}
+	record := at.next()
+	contribution := func(reference operators.ReferenceModel, canary bool) []float64 {
+		records, _ := reference.Records(a.pair(reference, along, canary))
+		records[0].Identity = record
+		adds := a.contribution(p.contribution, p.all, reference, records[0])
+		a.centres(p.centre, p.all, adds)
+		return differences(p.contribution, p.centre)
+	}
+	return contribution(p.reference, true), contribution(other, false), nil
+}

@@ -45,6 +45,7 @@ type Subject struct {
 	secret           [32]byte
 	late             uint64 // number of steps before a run, in which the private sum received nothing
 	repeated         uint64 // largest number of runs that a check replays
+	shown            *shown // the scan of shownSteps, of this operator
 	// stream opens the machine's private sum: with mechanisms.Open or, in tests, with a planted fault. machine likewise
 	// opens the machine of an operator that has a plan.
 	stream  func(mechanisms.Config, mechanisms.Calibration, [32]byte) (*mechanisms.Stream, error)
@@ -79,7 +80,7 @@ func newSubject(m mechanisms.Config, c operators.Operator, secret [32]byte, comp
 	var err error
 	a := &Subject{
 		wholeMechanism: m, first: max(0, component), operator: operators.EmitAllOf(c), deployedOperator: c, secret: secret,
-		stream: new(proofs).open, machine: openMachine, repeated: mostRepeated,
+		stream: new(proofs).open, machine: openMachine, repeated: mostRepeated, shown: new(shown),
 	}
 	if a.wholePlan, err = mechanisms.Calibrate(m); err != nil {
 		return nil, err
@@ -109,7 +110,7 @@ func newSubject(m mechanisms.Config, c operators.Operator, secret [32]byte, comp
 // so the result serves only the checks that compare bytes, and Overpaid.
 func (a *Subject) deployed() (*Subject, error) {
 	b := *a
-	b.operator = a.deployedOperator
+	b.operator, b.shown = a.deployedOperator, new(shown)
 	var err error
 	if b.public, err = b.operator.Params(a.wholeMechanism); err != nil {
 		return nil, err

@@ -5,7 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
+	"strconv"
 	"testing"
 
 	"oriel/cmd/internal/plan"
@@ -90,11 +90,11 @@ func (s stream) lines(n int) (l lines) {
 		x, y := s.next(rng, float64(i)/float64(n))
 		x = append([]float64{3}, x...)
 		norm := math.Sqrt(inner(x, x, 1))
-		var b strings.Builder
+		b := []byte(`{"features":[`)
 		for k := range x {
-			fmt.Fprintf(&b, ",%.5f", 0.9999*x[k]/norm)
+			b = append(strconv.AppendFloat(b, 0.9999*x[k]/norm, 'f', 5, 64), ',')
 		}
-		l = append(l, fmt.Sprintf(`{"features":[%s],"label":%v}`, b.String()[1:], y))
+		l = append(l, fmt.Sprintf(`%s],"label":%v}`, b[:len(b)-1], y))
 	}
 	return l
 }

@@ -51,26 +51,27 @@ func muOf(epsilon, delta float64) float64 {
 // series returns b_0 … and d_0 … of a filter, from Σ_{j≤t} b_j·d_{t−j} = 1.
 func series(f blt.Filter, terms int) (b, d []float64) {
 	b, d = make([]float64, terms), make([]float64, terms)
-	var power, past [blt.MaxPoles]float64
-	pole := func(k uint8) float64 { return float64(f.Poles[k]) / (1 << 30) }
-	residue := func(k uint8) float64 { return float64(f.Residues[k]) / (1 << 30) }
+	var power, past, pole, residue [blt.MaxPoles]float64
 	for k := range f.Count {
-		power[k] = 1
+		power[k], pole[k], residue[k] = 1, float64(f.Poles[k])/(1<<30), float64(f.Residues[k])/(1<<30)
 	}
+	const nothing = 1e-200 // its square is 0, and arithmetic with much smaller numbers is slow
 	for j := range terms {
 		b[j], d[j] = 0, 1
 		for k := range f.Count {
 			if j > 0 {
-				b[j] += residue(k) * power[k]
-				power[k] *= pole(k)
+				b[j] += residue[k] * power[k]
+				if power[k] *= pole[k]; power[k] < nothing {
+					power[k] = 0
+				}
 			}
-			d[j] -= residue(k) * past[k]
+			d[j] -= residue[k] * past[k]
 		}
 		if j == 0 {
 			b[0] = 1
 		}
 		for k := range f.Count {
-			past[k] = pole(k)*past[k] + d[j]
+			past[k] = pole[k]*past[k] + d[j]
 		}
 	}
 	return b, d

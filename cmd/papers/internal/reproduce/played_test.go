@@ -14,9 +14,11 @@ import (
 
 // TestRegretOfArms checks that private arms have more regret than arms without noise. Their regret must be below the
 // measured losses of the papers' algorithms at the same T, 10⁵. UCB with doubling episodes loses 1 668 at ε = 1 and 3
-// 911 at 0.1, EXP3-IX 2 299 at ε = 1.
+// 911 at 0.1, EXP3-IX 2 299 at ε = 1. The short form has half as many plays. Its limits are √½ of those losses, which
+// is stricter, because these regrets grow like √T at most.
 func TestRegretOfArms(t *testing.T) {
-	const steps = 100_000
+	const measured = 100_000
+	steps := tiertest.Runs[uint64](measured/2, measured)
 	for _, row := range []struct {
 		name, plain string
 		column      int
@@ -27,15 +29,16 @@ func TestRegretOfArms(t *testing.T) {
 		{"exp3", "exp3, no noise", 0, 2299},
 		{"exp3-uniform", "exp3-uniform, no noise", 0, 4900},
 	} {
+		most := row.most * math.Sqrt(float64(steps)/measured)
 		got := ended(t, tenArms, row.name, row.column, steps)
 		plain := 0.0
 		if row.plain != "" {
 			plain = ended(t, tenArms, row.plain, row.column, steps)
 		}
 		t.Logf("%s, %s: %.0f, %.0f without noise", row.name, tenArms.Columns[row.column].Name, got, plain)
-		if !(got < row.most) || !(got > 1.2*plain) {
+		if !(got < most) || !(got > 1.2*plain) {
 			t.Errorf("%s, %s: %.0f, want 1.2 times the %.0f without noise and more, below %.0f", row.name,
-				tenArms.Columns[row.column].Name, got, plain, row.most)
+				tenArms.Columns[row.column].Name, got, plain, most)
 		}
 	}
 }
@@ -43,9 +46,9 @@ func TestRegretOfArms(t *testing.T) {
 // TestRegretOfPrivateBandit compares kinds of noise over the rounds of PrivateBandit. blt must increase regret by at
 // most a third, and exact noise of trees by several times as much. The noise that the paper prints must cost two and a
 // half times as much as exact noise of the same distribution and guarantee. The short form plays only the first of two
-// seeds.
+// seeds, half as long, and the printed noise only in two dimensions.
 func TestRegretOfPrivateBandit(t *testing.T) {
-	const steps = 100_000
+	steps := tiertest.Runs[uint64](50_000, 100_000)
 	seeds := tiertest.Runs(1, 2)
 	for column := range privateBandit.Columns {
 		at := func(name string) float64 { return meanOf(t, privateBandit, name, column, steps, seeds) }
@@ -54,6 +57,9 @@ func TestRegretOfPrivateBandit(t *testing.T) {
 			gauss, laplace)
 		if !(blt > plain) || !(blt < 1.35*plain) || !(gauss > 1.3*blt) || !(laplace > gauss) || !(laplace < 8*plain) {
 			t.Errorf("%s: that is not the order", privateBandit.Columns[column].Name)
+		}
+		if tiertest.Runs(column > 0, false) {
+			continue
 		}
 		for name, exact := range map[string]float64{"Gauss printed": gauss, "Laplace printed": laplace} {
 			if got := at(name); !(got > 2.5*exact) {

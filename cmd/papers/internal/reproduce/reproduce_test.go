@@ -53,10 +53,10 @@ func meanOf(t *testing.T, e Experiment, name string, column int, steps uint64, s
 	return mean
 }
 
-// TestOrderOfTableOne checks the order of those rows of Table I that differ by at least a tenth, on the first 10 000 or
+// TestOrderOfTableOne checks the order of those rows of Table I that differ by at least a tenth, on the first 5 000 or
 // 20 000 steps of both streams, at ε = 1 and 10. The long form has all rows at 100 000 steps (results/table1.md).
 func TestOrderOfTableOne(t *testing.T) {
-	steps := tiertest.Runs[uint64](10_000, 20_000)
+	steps := tiertest.Runs[uint64](5_000, 20_000)
 	for column := range tableOne.Columns {
 		order := []string{"FTAL", "blt, λ₀", "blt", "Gauss", "Γ", "PFTAL", "POCG"}
 		got := make([]float64, len(order))
