@@ -38,8 +38,7 @@ func withoutIDs(line string) string {
 	written := 0
 	for at := 0; at+width <= len(line); {
 		// looks from the end of a possible id, so that most bytes of a line are never read
-		last := strings.LastIndexFunc(line[at:at+width], func(c rune) bool { return (c < '0' || c > '9') && (c < 'a' || c > 'f') })
-		if last >= 0 {
+		if last := strings.LastIndexFunc(line[at:at+width], isNoDigit); last >= 0 {
 			at += last + 1
 			continue
 		}
@@ -49,6 +48,9 @@ func withoutIDs(line string) string {
 	}
 	return rest.String() + line[written:]
 }
+
+// isNoDigit reports whether c is no hexadecimal digit.
+func isNoDigit(c rune) bool { return (c < '0' || c > '9') && (c < 'a' || c > 'f') }
 
 // seeEnd adds the output of a process, and whether it ended with an error.
 func (s *sight) seeEnd(c *child) {
