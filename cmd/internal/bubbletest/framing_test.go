@@ -47,8 +47,7 @@ func batchOf(codec records.Codec, list []records.Record, now time.Time) *records
 
 // recordBytes returns the size of a record at the first place in a batch, bytes.
 func recordBytes(r records.Record) int {
-	b := batchOf(records.NoCompression, []records.Record{{}, r}, time.UnixMilli(0))
-	return b.Bytes() - batchOf(records.NoCompression, []records.Record{{}}, time.UnixMilli(0)).Bytes()
+	return batchOf(records.NoCompression, []records.Record{r}, time.UnixMilli(0)).Bytes() - records.HeaderLen
 }
 
 // room fills one field of a record with white space, so that an event stays valid.

@@ -106,6 +106,10 @@ type course struct {
 	second   bool // a second process joins, and the first one leaves
 }
 
+// handover is longer than the time in which a group removes a dead member, 6 s, plus the time of a take-over and a
+// commit interval.
+const handover = 10 * time.Second
+
 // stamped returns the events with timestamps that are not in order, because decisions must not depend on the time at
 // which an event is sent.
 func stamped(events []records.Record) []records.Record {
@@ -146,7 +150,7 @@ func (c course) run(
 				others = append(others, d.start("b", simtest.NewDisk(), service.Run))
 			}
 		}
-		time.Sleep(15 * time.Second)
+		time.Sleep(handover)
 		if c.second && c.kill == "" {
 			if err := first.Stop(); err != nil {
 				t.Error(err)
@@ -161,7 +165,9 @@ func (c course) run(
 		} else if c.kill != "" {
 			t.Errorf("the process did not come to %q", c.kill)
 		}
-		time.Sleep(30 * time.Second)
+		if len(others) > 0 {
+			time.Sleep(handover)
+		}
 		decisions = d.decisions(topics)
 		for _, process := range others {
 			if err := process.Stop(); err != nil {

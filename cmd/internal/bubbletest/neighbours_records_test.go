@@ -279,8 +279,8 @@ func TestNeighboursLookAlikeCompressed(t *testing.T) {
 }
 
 // TestNeighboursLookAlikeOfOperators exchanges events of operators for other whole records, while commits are slower
-// than their interval. Keys stay if the operator reads them. In the short form the test covers one operator; for the
-// others, TestNeighboursOfEveryOperatorLookAlike exchanges only the events.
+// than their interval. Keys stay if the operator reads them. In the short form the test covers one operator and its
+// first events; for the others, TestNeighboursOfEveryOperatorLookAlike exchanges only the events.
 func TestNeighboursLookAlikeOfOperators(t *testing.T) {
 	names := []string{
 		"contexts-served blt", "aggregate-memory blt", "logistic tree-gaussian", "plays-ucb once-gamma",
@@ -297,6 +297,7 @@ func TestNeighboursLookAlikeOfOperators(t *testing.T) {
 func (s subject) wholeRecordsLookAlike(t *testing.T) {
 	t.Helper()
 	model, keyed := silenced(), s.records[0].Key != nil
+	s.records = s.records[:min(len(s.records), tiertest.Runs(courseEvents, len(s.records)))]
 	in, faults := unhurried(1040)
 	in.further = s.further(t)
 	for setting, value := range s.env {

@@ -203,7 +203,7 @@ func TestNeighboursLookAlikeThroughACrash(t *testing.T) {
 
 // TestNeighboursLookAlikeUnderEveryFault makes each request of a run fail in each way, once for each of two neighbours.
 // In the short form each request fails in one way, and successive requests of a kind fail in different ways; a run then
-// has four faults, a quarter of a run apart.
+// has eight faults, an eighth of a run apart.
 func TestNeighboursLookAlikeUnderEveryFault(t *testing.T) {
 	t.Parallel()
 	model := blind()
@@ -225,7 +225,7 @@ func TestNeighboursLookAlikeUnderEveryFault(t *testing.T) {
 		}
 		before[r.Kind()]++
 	}
-	each := tiertest.Runs(4, 1)
+	each := tiertest.Runs(8, 1)
 	for runs, i := (len(all)+each-1)/each, 0; i < runs; i++ {
 		var faults []simtest.Fault
 		for at := i; at < len(all); at += runs {

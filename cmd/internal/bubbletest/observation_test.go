@@ -35,19 +35,22 @@ func (s *sight) see(what, text string) {
 func withoutIDs(line string) string {
 	const width = 32
 	var rest strings.Builder
-	digits, written := 0, 0
-	for i := range len(line) {
-		if strings.IndexByte("0123456789abcdef", line[i]) < 0 {
-			digits = 0
+	written := 0
+	for at := 0; at+width <= len(line); {
+		// looks from the end of a possible id, so that most bytes of a line are never read
+		if last := strings.LastIndexFunc(line[at:at+width], isNoDigit); last >= 0 {
+			at += last + 1
 			continue
 		}
-		if digits++; digits == width {
-			rest.WriteString(line[written:i+1-width] + "…")
-			digits, written = 0, i+1
-		}
+		rest.WriteString(line[written:at] + "…")
+		at += width
+		written = at
 	}
 	return rest.String() + line[written:]
 }
+
+// isNoDigit reports whether c is no hexadecimal digit.
+func isNoDigit(c rune) bool { return (c < '0' || c > '9') && (c < 'a' || c > 'f') }
 
 // seeEnd adds the output of a process, and whether it ended with an error.
 func (s *sight) seeEnd(c *child) {

@@ -107,13 +107,13 @@ func (o opening) survives(t *testing.T, kills ...killing) {
 		for _, k := range kills {
 			a := d.start("a", disk, service.Run)
 			a.KillAtRequest(k.request, k.heard)
-			time.Sleep(10 * time.Second)
+			time.Sleep(handover)
 			a.Kill()
 			disk, said = a.Disk(), said+a.out.String()
 		}
 		last := d.start("a", disk, service.Run)
 		d.send(0, o.records[:openingRecords]...)
-		time.Sleep(15 * time.Second)
+		time.Sleep(handover)
 		if err := last.Stop(); err != nil {
 			t.Errorf("%v", err)
 		}

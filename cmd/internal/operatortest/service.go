@@ -32,8 +32,9 @@ func (s *story) service(t *testing.T, c *datadriven.TestData) string {
 		len(points.Vals)+1, len(s.log), len(s.decisions), checked)
 }
 
-// handover is longer than the time in which a group removes a dead member plus the time of a take-over.
-const handover = 15 * time.Second
+// handover is longer than the time in which a group removes a dead member, 6 s, plus the time of a take-over. calm is
+// longer than a process needs to consume the log.
+const handover, calm = 12 * time.Second, 4 * time.Second
 
 func (s *story) serve(t *testing.T, points []string) (checked int) {
 	t.Helper()
@@ -53,7 +54,7 @@ func (s *story) serve(t *testing.T, points []string) (checked int) {
 	}
 	run := func(ctx context.Context, m *simtest.Member) error { return setup.Run(ctx, m) }
 	member := d.Start("0", simtest.NewDisk(), run)
-	time.Sleep(handover)
+	time.Sleep(calm)
 	checkpoint := s.checkpoint(t, setup, d)
 	rest := make([]records.Record, len(s.log))
 	for i, l := range s.log {
@@ -64,7 +65,7 @@ func (s *story) serve(t *testing.T, points []string) (checked int) {
 		member.KillAt(notice.Point(point), 1)
 		s.send(t, setup, d, rest[:now])
 		rest = rest[now:]
-		time.Sleep(handover)
+		time.Sleep(calm)
 		if member.Alive() {
 			t.Fatalf("process %d lives on: it has not been at %q", i, point)
 		}
@@ -72,7 +73,7 @@ func (s *story) serve(t *testing.T, points []string) (checked int) {
 		time.Sleep(handover)
 	}
 	s.send(t, setup, d, rest)
-	time.Sleep(handover)
+	time.Sleep(calm)
 	if err := member.Stop(); err != nil {
 		t.Fatal(err)
 	}

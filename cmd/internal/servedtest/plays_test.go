@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -392,19 +393,33 @@ type flight struct {
 	hour    int
 }
 
+// demoFlights holds the flights of the demo and their arrival delays, minutes. Tests share it, because to read the file
+// takes long.
+var demoFlights struct {
+	once    sync.Once
+	flights []flight
+	delays  []float64
+}
+
 // lateness returns the arrival delays of flights, minutes, by group. under returns the group of a flight, or "" to omit
 // the flight.
 func lateness(t *testing.T, under func(flight) string) map[string][]float64 {
 	t.Helper()
-	flights := map[string][]float64{}
-	repotest.EachDemoFlight(t, func(column func(name string) string, late float64) {
-		hour, err := strconv.Atoi(column("hour"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if name := under(flight{column("carrier"), hour}); name != "" {
-			flights[name] = append(flights[name], late)
-		}
+	demoFlights.once.Do(func() {
+		repotest.EachDemoFlight(t, func(column func(name string) string, late float64) {
+			hour, err := strconv.Atoi(column("hour"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			demoFlights.flights = append(demoFlights.flights, flight{column("carrier"), hour})
+			demoFlights.delays = append(demoFlights.delays, late)
+		})
 	})
+	flights := map[string][]float64{}
+	for i, f := range demoFlights.flights {
+		if name := under(f); name != "" {
+			flights[name] = append(flights[name], demoFlights.delays[i])
+		}
+	}
 	return flights
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -20,6 +21,12 @@ import (
 // decompressed.
 const bombBytes = 60 << 20
 
+// bomb is a batch with one record of zeros. Tests share it, because to build it takes longer than to compress it.
+var bomb struct {
+	sync.Mutex
+	batch records.Builder
+}
+
 // sendBomb appends a batch with a compression bomb: one record of zeros, compressed to some kilobytes.
 func (f *fixture) sendBomb(partition int32, codec records.Codec) {
 	f.T.Helper()
@@ -27,10 +34,13 @@ func (f *fixture) sendBomb(partition int32, codec records.Codec) {
 	if err != nil {
 		f.T.Fatal(err)
 	}
-	var b records.Builder
-	b.Compress(codec)
-	b.Append(nil, make([]byte, bombBytes), nil, time.Now().UnixMilli())
-	if _, err := producer.Produce(f.Ctx(), f.Env["ORIEL_INPUT_TOPIC"], partition, &b); err != nil {
+	bomb.Lock()
+	defer bomb.Unlock()
+	if bomb.batch.Count() == 0 {
+		bomb.batch.Append(nil, make([]byte, bombBytes), nil, time.Now().UnixMilli())
+	}
+	bomb.batch.Compress(codec)
+	if _, err := producer.Produce(f.Ctx(), f.Env["ORIEL_INPUT_TOPIC"], partition, &bomb.batch); err != nil {
 		f.T.Fatal(err)
 	}
 }
