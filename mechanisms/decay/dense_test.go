@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/mechanisms/rational"
 )
@@ -219,6 +220,27 @@ func TestPeakBoundsEveryStep(t *testing.T) {
 		}
 		if mean > whole*1.001 {
 			t.Errorf("mean variance of a period %g, %g between resets", mean, whole)
+		}
+	}
+}
+
+// TestPeakIsTheLargestOfAllSpans compares Peak with the largest bound in directed rounding of all spans.
+func TestPeakIsTheLargestOfAllSpans(t *testing.T) {
+	for _, f := range []Filter{handmade(t), fitFilter(t, 2), fitFilter(t, 300)} {
+		r := must(t, f)
+		whole := r.b.Energy(all)
+		peak := whole.Hi
+		for _, s := range f.spans(r.b, dp.RoundUp(whole.Hi)) {
+			x := r.b.Energy(s.next - 1).Add(r.decay.Power(2 * s.first).Mul(whole)).Hi
+			if rough, _ := x.Float64(); math.Abs(rough-s.rough) > peakError/2 {
+				t.Errorf("%v: ages %d to %d: %g in floating point, %g in directed rounding", f, s.first, s.next, s.rough, rough)
+			}
+			if x.Cmp(peak) > 0 {
+				peak = x
+			}
+		}
+		if got, want := f.Peak(), dp.Up(peak, -peakEnd+1); got != want {
+			t.Errorf("%v: peak %g, want %g", f, got, want)
 		}
 	}
 }

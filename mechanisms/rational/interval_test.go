@@ -39,3 +39,33 @@ func TestIntervalsHoldTheirResults(t *testing.T) {
 		t.Errorf("2^-2^60 is in [%g, %g]", x.Lo, x.Hi)
 	}
 }
+
+// TestProductsOfWideIntervals compares a product with the least and the largest product of two ends, for intervals of
+// all signs.
+func TestProductsOfWideIntervals(t *testing.T) {
+	for _, x := range wideIntervals() {
+		for _, y := range wideIntervals() {
+			lo, hi := math.Inf(1), math.Inf(-1)
+			for _, a := range []*big.Float{x.Lo, x.Hi} {
+				for _, b := range []*big.Float{y.Lo, y.Hi} {
+					product, _ := new(big.Float).Mul(a, b).Float64()
+					lo, hi = min(lo, product), max(hi, product)
+				}
+			}
+			z := x.Mul(y)
+			if z.Lo.Cmp(big.NewFloat(lo)) != 0 || z.Hi.Cmp(big.NewFloat(hi)) != 0 {
+				t.Errorf("[%g, %g]·[%g, %g] = [%g, %g], want [%g, %g]", x.Lo, x.Hi, y.Lo, y.Hi, z.Lo, z.Hi, lo, hi)
+			}
+		}
+	}
+}
+
+// wideIntervals returns the intervals between small integers, so that products are exact.
+func wideIntervals() (out []Interval) {
+	for lo := int64(-3); lo <= 3; lo++ {
+		for hi := lo; hi <= 3; hi++ {
+			out = append(out, Interval{Down().SetInt64(lo), Up().SetInt64(hi)})
+		}
+	}
+	return out
+}
