@@ -4,6 +4,8 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"slices"
+	"strings"
 )
 
 // A test process differs from other Go processes in two ways, unless its environment sets GOGC or GOMAXPROCS.
@@ -12,12 +14,13 @@ import (
 //     default collects many times a second. That takes a fifth to a third of the time of such tests.
 //   - In the short tier it uses one processor. `go test` already runs one package for each processor, and goroutines
 //     that hand work to each other contend for locks on two: a simulated cluster takes a third less time on one. The
-//     race detector and the long tier get all processors.
+//     race detector, benchmarks and the long tier get all processors.
 func init() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(400)
 	}
-	if os.Getenv("GOMAXPROCS") == "" && Fewer == 1 && Runs(true, false) {
+	benchmark := slices.ContainsFunc(os.Args, func(flag string) bool { return strings.HasPrefix(flag, "-test.bench") })
+	if os.Getenv("GOMAXPROCS") == "" && Fewer == 1 && !benchmark && Runs(true, false) {
 		runtime.GOMAXPROCS(1)
 	}
 }
