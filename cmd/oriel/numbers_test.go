@@ -101,6 +101,9 @@ func TestNumbersOfATopic(t *testing.T) {
 		delete(f.Env, "ORIEL_"+name)
 	}
 	f.Must("topics")
+	opened := f.Start(nil, "run") // so that the first transaction of the next process has decisions, and is no opening
+	f.Await(time.Minute, "both partitions opened", func() bool { return strings.Count(opened.Output(), "state=running") == 2 })
+	opened.Terminate()
 	want := map[string]float64{} // events by hour and country
 	for p := range 2 {
 		list := servicetest.Events(0, 0)
@@ -115,7 +118,7 @@ func TestNumbersOfATopic(t *testing.T) {
 		}
 		f.Send(int32(p), list...)
 	}
-	killed := f.Start(map[string]string{"TEST_KILL": "produced:3"}, "run")
+	killed := f.Start(map[string]string{"TEST_KILL": "produced:1"}, "run")
 	killed.Finish(time.Minute)
 	f.Start(nil, "run")
 	f.AwaitTaken(time.Minute, 2*each, 2*each)
