@@ -102,7 +102,9 @@ func TestNumbersOfATopic(t *testing.T) {
 	}
 	f.Must("topics")
 	opened := f.Start(nil, "run") // so that the first transaction of the next process has decisions, and is no opening
-	f.Await(time.Minute, "both partitions opened", func() bool { return strings.Count(opened.Output(), "state=running") == 2 })
+	f.Await(time.Minute, "both partitions opened", func() bool {
+		return strings.Count(opened.Output(), "state=running") == 2
+	})
 	opened.Terminate()
 	want := map[string]float64{} // events by hour and country
 	for p := range 2 {

@@ -274,3 +274,37 @@ func TestPlanNamesGainsBelowTheNoise(t *testing.T) {
 		last = lead
 	}
 }
+
+// TestStrengthOfThePrintedRate compares the printed strength with the source's formula at the ε of one leader: k
+// leaders, or K copies, share ε, so that each has ε/√k. For large ε it is the strength without privacy, L/(R·√T).
+func TestStrengthOfThePrintedRate(t *testing.T) {
+	const elements, events, norm = 9, 5000, 3.0
+	far := math.Sqrt2 * norm / 2 // L
+	for _, c := range []struct {
+		rule         string
+		pick, copies int
+		epsilon      float64
+		sharers      float64 // number of leaders or copies that share ε; 0 if noise does not matter
+	}{
+		{byLeaders, 1, 0, 1, 1},
+		{byLeaders, 4, 0, 1, 4},
+		{byShares, 4, 6, 0.5, 6},
+		{byLeaders, 4, 0, 1e9, 0},
+	} {
+		m := lifetime(events, 1)
+		m.Budget.Epsilon = c.epsilon
+		radius := 1.0
+		if c.rule == byShares {
+			radius = math.Sqrt(float64(c.pick))
+		}
+		want := far / (radius * math.Sqrt(events))
+		if c.sharers > 0 {
+			each := c.epsilon / math.Sqrt(c.sharers)
+			want = far / radius * math.Sqrt(elements*math.Pow(math.Log(events), 2.5)/(each*events))
+		}
+		o := operator{rule: c.rule, pick: c.pick, copies: c.copies, elements: elements, norm: norm}
+		if got := o.strength(m); math.Abs(got/want-1) > 1e-9 {
+			t.Errorf("%s, %d elements picked: strength %g, want %g", c.rule, c.pick, got, want)
+		}
+	}
+}
