@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"oriel/mechanisms/dp"
-	_ "oriel/mechanisms/mechtest/tiertest" // its init lets the test process collect its heap less often
+	_ "oriel/mechanisms/mechtest/tiertest" // sets up the test process
 )
 
 // event and user are units for tests in which the unit does not matter.

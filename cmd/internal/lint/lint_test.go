@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	_ "oriel/mechanisms/mechtest/tiertest" // its import makes the garbage collector run less often in tests
+	_ "oriel/mechanisms/mechtest/tiertest" // sets up the test process
 )
 
 // TestModuleImports applies the import rules to every build, because files and their imports differ between builds.

@@ -37,8 +37,8 @@ func Execute(ctx context.Context, cmd *cobra.Command) int {
 // environKey is the key of a context's environment.
 type environKey struct{}
 
-// WithEnviron returns a context for commands that must read this environment, and not that of the process. A test runs
-// several commands in one process so.
+// WithEnviron returns a context for commands that must read this environment, and not the environment of the process.
+// With it, tests run several commands side by side in one process.
 func WithEnviron(ctx context.Context, environ []string) context.Context {
 	return context.WithValue(ctx, environKey{}, environ)
 }

@@ -1,3 +1,3 @@
-// Package repotest provides what tests of many packages need of this repository: paths of files, code blocks and flight
-// data from its texts, and factors for memory and repetitions under the race detector.
+// Package repotest provides what tests of many packages need of this repository: paths of files, and code blocks and
+// flight data from its texts.
 package repotest

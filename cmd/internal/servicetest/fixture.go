@@ -22,8 +22,7 @@ import (
 	"oriel/pipeline/pipetest/logtest"
 )
 
-// Fixture is a deployment on the test's broker. Its commands run as child processes, or inside the test
-// (see Main).
+// Fixture is a deployment on the test's broker. Its commands run as child processes, or inside the test (see Main).
 type Fixture struct {
 	T          *testing.T
 	Client     *kafka.Client

@@ -11,6 +11,9 @@
 //
 // The short form of a statistical test draws less often. It must derive its tolerance from the number of draws, so that
 // a false alarm stays as improbable as in the long form. The short form of a matrix of cases must still have a case of
-// each row and each column. Package tiertest imports no other package of this module, so that every package's own tests
-// can use it.
+// each row and each column.
+//
+// A test process that imports tiertest collects garbage less often and, in the first tier, uses one processor (init).
+// Package tiertest also has the factors for memory and repetitions under the race detector. It imports no other
+// package of this module, so that every package's own tests can use it.
 package tiertest
