@@ -72,7 +72,7 @@ func TestPlanPrintsSizesOfDecisions(t *testing.T) {
 func TestPlanPrintsSizesOfRareDecisions(t *testing.T) {
 	t.Parallel()
 	for _, of := range decisiontest.Inputs {
-		if of.Name != "contexts-marked" && of.Name != "aggregate-memory-shown" {
+		if of.Name != "contexts-served" && of.Name != "aggregate-memory-shown" {
 			continue
 		}
 		env := decisiontest.Env("blt", of.Env)
@@ -80,7 +80,7 @@ func TestPlanPrintsSizesOfRareDecisions(t *testing.T) {
 		env = slices.DeleteFunc(env, func(line string) bool { return strings.HasPrefix(line, "EMIT_EVERY=") })
 		rare := plannedSizes(t, decisiontest.Load(t, append(env, "EMIT_EVERY=1000000000")...))
 		switch of.Name {
-		case "contexts-marked": // each event has one action of some 370 bytes; no model is in reach
+		case "contexts-served": // each event has one action of some 370 bytes; no model is in reach
 			if !(rare.EventBytes > 300 && rare.EventBytes < often.EventBytes-50) ||
 				math.Abs(float64(rare.EventBytes-rare.DecisionBytes)) > 1 {
 				t.Errorf("%v each and %v an event; often %v", rare.DecisionBytes, rare.EventBytes, often.EventBytes)

@@ -177,24 +177,17 @@ var (
 	_ operators.Audited  = operator{}
 )
 
-// Extras returns the extras of the newest plan.
-func (c operator) Extras() []schemas.Extra { return extras(c.terms, true) }
-
-// extras returns the members: the centre, the estimated baseline if there is one, the memory if there is one, and the
-// window of users.
-func extras(terms protection.Terms, found bool) []schemas.Extra {
+// Extras returns the members: the centre, the estimated baseline, the memory if there is one, and the window of users.
+func (c operator) Extras() []schemas.Extra {
 	all := []schemas.Extra{{
 		Name: "centre", Kind: schemas.ExtraNumbers,
 		Text: "What is known to be good: plays of a round are all as far from it. Where nothing is to be learned, take " +
 			"this.",
+	}, {
+		Name: "baseline", Kind: schemas.ExtraNumber,
+		Text: "What losses of the open step are measured from: their mean, as found in what was released before.",
 	}}
-	if found {
-		all = append(all, schemas.Extra{
-			Name: "baseline", Kind: schemas.ExtraNumber, Later: true,
-			Text: "What losses of the open step are measured from: their mean, as found in what was released before.",
-		})
-	}
-	return append(all, operators.LifetimeMembers(terms)...)
+	return append(all, operators.LifetimeMembers(c.terms)...)
 }
 
 // Require sets the contribution: loss·u in units of half the range of losses, in a ball about a public centre on the

@@ -10,7 +10,7 @@ import (
 )
 
 // The fields of a state are the seed of directions, 16 bytes, the centre, and the table. With Doubling two vectors
-// follow the centre: the start of the episode, and the last release before the episode. From planOfTangents on, the
+// follow the centre: the start of the episode, and the last release before the episode. The
 // fields of the baseline come last: its sums, the last release, and the sum of directions in the open step.
 const stateVersion = 1
 
@@ -29,10 +29,9 @@ func (m *Machine) defineState() {
 	if m.config.Doubling {
 		m.Fields = append(m.Fields, vector(m.mirror.start, inside), vector(m.episodeStart.before, math.MaxFloat64))
 	}
-	if b := m.baseline; b != nil {
-		for _, numbers := range [][]float64{b.sums, b.last, b.along} {
-			m.Fields = append(m.Fields, operators.Floats(numbers, b.check))
-		}
+	b := m.baseline
+	for _, numbers := range [][]float64{b.sums, b.last, b.along} {
+		m.Fields = append(m.Fields, operators.Floats(numbers, b.check))
 	}
 	m.Fields = append(m.Fields, m.table)
 	m.Check = func() error { return actions.Check(m.table, m.Stream) }

@@ -15,12 +15,12 @@ type Episode struct {
 }
 
 // margin is the weight of the inner ball's centre in each action, so that rounding cannot move an action out of the
-// set. Plans from before planOfTangents have no margin.
+// set.
 const margin = 0x1p-20
 
 // share returns the weight of the mirror's centre in the centre of a round's actions.
 func (p Params) share(e Episode) float64 {
-	if p.earlier() || e.Shrink == 1 {
+	if e.Shrink == 1 {
 		return e.Shrink
 	}
 	return max(0, e.Shrink-margin)

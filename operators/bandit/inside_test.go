@@ -287,7 +287,7 @@ func TestTangentPlansAreOfTheirSet(t *testing.T) {
 }
 
 // TestRegretOnASimplex checks, with the paper's constants and an optimum on the boundary, that actions that stay in the
-// simplex have only a little more regret than those of earlier plans, nearly all of which leave it.
+// simplex have only a little more regret than actions about unscaled centres, nearly all of which leave it.
 func TestRegretOnASimplex(t *testing.T) {
 	total := tiertest.Runs(20_000, 100_000)
 	best := []float64{0.4, 0.3, 0.2, 0.1, 0}
@@ -318,7 +318,7 @@ func TestRegretOnASimplex(t *testing.T) {
 		Shrink: true, Actions: actions.Config{Records: batch, Actions: batch},
 	}
 	stay, left := play(c, c.NewParams())
-	full := earlier(c)
+	full := c.NewParams()
 	root, long := math.Sqrt(5), float64(total)
 	full.Episodes[0] = Episode{
 		Smoothing: math.Sqrt2 * root / math.Pow(long, 0.25), Rate: math.Sqrt2 / (math.Pow(long, 0.75) * root), Shrink: 1,

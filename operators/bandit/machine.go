@@ -21,15 +21,13 @@ type Machine struct {
 	mirror       mirror       // computes x̃, the centre of the published round
 	episodeStart episodeStart // start of the current episode, with Doubling
 
-	baseline *baseline // nil: the baseline is always Config.Baseline
+	baseline *baseline
 
 	middle []float64 // point towards which centres are scaled
 	points []float64 // the points of a round
 	shown  []float64 // the round's published centre, if actions must stay in the set
 	extras []schemas.ExtraValue
 }
-
-var _ operators.Versioned = (*Machine)(nil)
 
 // New returns the machine at step 0 over a stream of the set's dimension. It takes ownership of the stream.
 func New(c Config, p Params, stream *mechanisms.Stream) (*Machine, error) {
@@ -69,10 +67,7 @@ func New(c Config, p Params, stream *mechanisms.Stream) (*Machine, error) {
 		m.episodeStart = episodeStart{before: make([]float64, n), since: make([]float64, n)}
 	}
 	m.u.use([seedLen]byte{}) // a placeholder: Open or Restore sets the real seed
-	m.extras = []schemas.ExtraValue{{Numbers: m.shown}}
-	if m.baseline != nil {
-		m.extras = append(m.extras, schemas.ExtraValue{})
-	}
+	m.extras = []schemas.ExtraValue{{Numbers: m.shown}, {}}
 	m.extras = operators.AppendLifetimeMembers(m.extras, stream.Terms())
 	m.defineState()
 	return m, nil
@@ -82,10 +77,6 @@ func New(c Config, p Params, stream *mechanisms.Stream) (*Machine, error) {
 // and the baseline.
 func (m *Machine) open() error {
 	n := len(m.middle)
-	if m.plan.earlier() {
-		m.u = directions{axes: coordinates(m.config.axes, n, nil)}
-		return nil
-	}
 	shape := m.config.geometry()
 	if shape.dimension != m.plan.Dimension {
 		return fmt.Errorf("bandit: plan: directions of %d dimensions, and the set has %d", m.plan.Dimension, shape.dimension)
@@ -103,9 +94,6 @@ func (m *Machine) open() error {
 	return nil
 }
 
-// OwnExtras returns the extras of the machine's plan: decisions of an earlier plan have no baseline.
-func (m *Machine) OwnExtras() []schemas.Extra { return extras(m.Stream.Terms(), m.baseline != nil) }
-
 // Open draws the seed of directions and returns the first round.
 func (m *Machine) Open(dst []operators.Decision) []operators.Decision {
 	m.u.drawSeed(m.Stream)
@@ -116,16 +104,14 @@ func (m *Machine) Open(dst []operators.Decision) []operators.Decision {
 func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
 	m.table.Observe(r.Key, m.config.mapped(actions.Number(r)))
 	var adds []float64
-	if a, some := m.table.Next(); some && (m.baseline != nil || a.Usable()) {
+	if a, some := m.table.Next(); some {
 		adds = m.Stream.Scratch()
 		direction := adds[:len(m.middle)]
 		m.u.write(direction, a.Action)
-		if m.baseline != nil {
-			// Answers without a loss are added, too, because it is private whether an answer has a loss.
-			m.baseline.add(direction)
-		}
+		// Answers without a loss are added, too, because it is private whether an answer has a loss.
+		m.baseline.add(direction)
 		if a.Usable() {
-			contribute(adds, a.Value, m.beta())
+			contribute(adds, a.Value, m.baseline.value())
 		} else {
 			adds = nil
 		}
@@ -137,19 +123,9 @@ func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.
 	if m.Stream.Ended() {
 		return dst
 	}
-	if m.baseline != nil {
-		m.baseline.learn(m.Stream.Sum(0))
-	}
+	m.baseline.learn(m.Stream.Sum(0))
 	m.move(m.table.Step())
 	return m.publish(dst, m.table.Step())
-}
-
-// beta returns the current baseline, on the scale of mapped losses.
-func (m *Machine) beta() float64 {
-	if m.baseline == nil {
-		return float64(2*m.config.Baseline) - 1
-	}
-	return m.baseline.value()
 }
 
 // move computes the centre of a round. With Doubling an episode starts where the last one ended, and its centres depend
@@ -166,9 +142,7 @@ func (m *Machine) move(round uint64) {
 		}
 	}
 	m.mirror.move(float64(m.plan.Episodes[e].Rate*m.gains[e]), sum)
-	if !m.plan.earlier() {
-		convex.Settle(m.config.Set, m.mirror.centre)
-	}
+	convex.Settle(m.config.Set, m.mirror.centre)
 }
 
 // contribute scales the direction of an action, in dst, to the contribution of its answer, and writes the centre of the
@@ -194,9 +168,7 @@ func (m *Machine) publish(dst []operators.Decision, round uint64) []operators.De
 	for i, x := range m.mirror.centre {
 		m.shown[i] = m.middle[i] + float64(share*(x-m.middle[i]))
 	}
-	if m.baseline != nil {
-		m.extras[1].Number = m.config.Losses.Middle() + float64(m.beta()*m.config.Losses.Half())
-	}
+	m.extras[1].Number = m.config.Losses.Middle() + float64(m.baseline.value()*m.config.Losses.Half())
 	for k := range m.config.Actions.Actions {
 		point := m.points[k*n : (k+1)*n]
 		m.u.write(point, first+uint64(k))

@@ -112,10 +112,6 @@ func TestZeroOutNoiseFollowsTheLongestContribution(t *testing.T) {
 			t.Errorf("baseline %g: the paper's λ = %g under zero-out, %g under replace", baseline, got, printed)
 		}
 	}
-	first := Params{Episodes: []Episode{{0.1, 0.1, 1}}, Reach: 1, Centres: 1}
-	if old, err := ParseParams(first.AppendBinary(nil)); err != nil || old.Centres != 1 {
-		t.Errorf("a plan of the first version: %+v, %v", old, err)
-	}
 }
 
 // TestGammaNoiseIsShorter checks that the mean length of Gamma noise is n·Δ₂h/ε. The mean length of Laplace noise of

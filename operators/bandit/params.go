@@ -52,13 +52,9 @@ type Params struct {
 	// Largest distance of a contribution's centre from zero over the contributions' radius, at most 1.
 	Centres float64
 
-	// Dimension is m, the dimension of the set's tangent space, which contains the directions. In a plan from before
-	// planOfTangents it is 0: directions fill R^n, and losses are always measured from Config.Baseline.
+	// Dimension is m, the dimension of the set's tangent space, which contains the directions.
 	Dimension int
 }
-
-// earlier reports whether a plan is from before planOfTangents.
-func (p Params) earlier() bool { return p.Dimension == 0 }
 
 // NewParams returns the constants of all episodes, with exact noise.
 func (c Config) NewParams() Params {
@@ -144,11 +140,7 @@ func (c Config) centres(m mechanisms.Config) float64 {
 // gain returns the factor from mapped to real units of a contribution and of a release: m/ζ times half of the range of
 // losses.
 func (c Config) gain(p Params, e Episode) float64 {
-	m := p.Dimension
-	if p.earlier() {
-		m = c.Set.Dimension()
-	}
-	return float64(float64(float64(m)/e.Smoothing) * c.Losses.Half())
+	return float64(float64(float64(p.Dimension)/e.Smoothing) * c.Losses.Half())
 }
 
 func (p Params) validate() error {
@@ -161,7 +153,7 @@ func (p Params) validate() error {
 				"stay in it", e.Smoothing, e.Smoothing/(1-e.Shrink)) // e.Shrink is 1 − ζ/r
 		}
 	}
-	if p.Dimension < 0 || p.Dimension > operators.MaxDimension {
+	if p.Dimension < 1 || p.Dimension > operators.MaxDimension {
 		return fmt.Errorf("bandit: directions of %d dimensions", p.Dimension)
 	}
 	if len(p.Episodes) < 1 || len(p.Episodes) > 64 || !(p.Reach >= 1 && p.Reach <= math.MaxFloat32) ||
@@ -171,39 +163,20 @@ func (p Params) validate() error {
 	return nil
 }
 
-// These are the versions of a stored plan. In versions before planOfTangents, directions fill R^n and the baseline is
-// constant. A plan of this kind is stored in the first version that has room for its values. A stream keeps its
-// version.
+// The stored form of a plan is version ‖ dimension ‖ centres ‖ reach ‖ episodes.
 const (
-	planVersion    = 1 // stored form: version ‖ episode
-	planOfMore     = 2 // stored form: version ‖ reach ‖ episodes
-	planOfCentres  = 3 // stored form: version ‖ centres ‖ reach ‖ episodes
-	planOfTangents = 4 // stored form: version ‖ dimension ‖ centres ‖ reach ‖ episodes
-	episodeLen     = 3 * 8
+	planVersion = 4
+	planHead    = 1 + 3*8 // length of everything before the episodes, bytes
+	episodeLen  = 3 * 8
 )
 
 // AppendBinary appends the plan's stored form.
 func (p Params) AppendBinary(dst []byte) []byte {
-	version := byte(planVersion)
-	switch {
-	case !p.earlier():
-		version = planOfTangents
-	case p.Centres < 1:
-		version = planOfCentres
-	case len(p.Episodes) > 1 || p.Reach > 1:
-		version = planOfMore
-	}
-	dst = append(dst, version)
+	dst = append(dst, planVersion)
 	number := func(x float64) { dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(x)) }
-	if version >= planOfTangents {
-		number(float64(p.Dimension))
-	}
-	if version >= planOfCentres {
-		number(p.Centres)
-	}
-	if version >= planOfMore {
-		number(p.Reach)
-	}
+	number(float64(p.Dimension))
+	number(p.Centres)
+	number(p.Reach)
 	for _, e := range p.Episodes {
 		number(e.Smoothing)
 		number(e.Rate)
@@ -214,13 +187,8 @@ func (p Params) AppendBinary(dst []byte) []byte {
 
 // ParseParams reads the stored form that AppendBinary writes.
 func ParseParams(b []byte) (Params, error) {
-	p, version := Params{Reach: 1, Centres: 1}, 0
-	if len(b) > 0 {
-		version = int(b[0])
-	}
-	head := 1 + 8*(version-1) // length of everything before the episodes, bytes
-	if version < planVersion || version > planOfTangents || len(b) <= head || (len(b)-head)%episodeLen != 0 {
-		return Params{}, fmt.Errorf("bandit: plan: not one of versions %d to %d", planVersion, planOfTangents)
+	if len(b) <= planHead || b[0] != planVersion || (len(b)-planHead)%episodeLen != 0 {
+		return Params{}, fmt.Errorf("bandit: plan: not one of version %d", planVersion)
 	}
 	rest := b[1:]
 	number := func() float64 {
@@ -228,17 +196,7 @@ func ParseParams(b []byte) (Params, error) {
 		rest = rest[8:]
 		return x
 	}
-	if version >= planOfTangents {
-		if p.Dimension = int(max(0, min(number(), operators.MaxDimension))); p.earlier() {
-			return Params{}, errors.New("bandit: plan: directions of no dimension")
-		}
-	}
-	if version >= planOfCentres {
-		p.Centres = number()
-	}
-	if version >= planOfMore {
-		p.Reach = number()
-	}
+	p := Params{Dimension: int(max(0, min(number(), operators.MaxDimension))), Centres: number(), Reach: number()}
 	for len(rest) > 0 {
 		p.Episodes = append(p.Episodes, Episode{Smoothing: number(), Rate: number(), Shrink: number()})
 	}
@@ -246,7 +204,7 @@ func ParseParams(b []byte) (Params, error) {
 		return Params{}, err
 	}
 	if again := p.AppendBinary(nil); !slices.Equal(again, b) {
-		return Params{}, errors.New("bandit: plan: of a version that it does not need")
+		return Params{}, errors.New("bandit: plan: malformed")
 	}
 	return p, nil
 }

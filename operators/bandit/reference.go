@@ -27,9 +27,6 @@ func newReference(c Config, p Params) (*reference, error) {
 		return r, nil
 	}
 	tangent, err := convex.NewTangent(c.Set)
-	if p.earlier() {
-		tangent = nil
-	}
 	r.along = coordinates(true, c.Set.Dimension(), tangent)
 	return r, err
 }
@@ -47,9 +44,7 @@ func (t *reference) Observe(decisions []operators.Decision) {
 		for i, x := range d.Extras[0].Numbers {
 			t.points[d.Index][i] = (t.points[d.Index][i] - x) / t.plan.Episodes[e].Smoothing
 		}
-		if !t.plan.earlier() {
-			t.beta = float64(2 * t.Losses.Centred(d.Extras[1].Number))
-		}
+		t.beta = float64(2 * t.Losses.Centred(d.Extras[1].Number))
 	}
 }
 

@@ -57,13 +57,6 @@ func mechanism(c Config, name string, epsilon float64) mechanisms.Config {
 	return m
 }
 
-// earlier returns the params of a plan from before planOfTangents.
-func earlier(c Config) Params {
-	p := c.NewParams()
-	p.Dimension = 0
-	return p
-}
-
 func open(tb testing.TB, c Config, m mechanisms.Config, key byte, exact bool) *Machine {
 	tb.Helper()
 	return opened(tb, c, c.NewParams(), m, key, exact)

@@ -45,9 +45,6 @@ var Inputs = []struct {
 		"LOSS=quantile", "QUANTILE=0.75", "UPDATE=projection", "SET=l2-ball", "RADIUS=4", "DIMENSION=1", "WINDOW=16",
 		"STRONG_CONVEXITY=0.02", "START_REGULARIZER=3",
 	}},
-	{"logistic-leaves", []string{
-		"LOSS=logistic", "UPDATE=projection", "SET=l2-ball", "RADIUS=5", "DIMENSION=5", "WINDOW=16", "STRONG_CONVEXITY=0.01",
-	}},
 	{"squared-leaves", []string{
 		"LOSS=squared", "UPDATE=llo", "SET=l1-ball", "RADIUS=2", "DIMENSION=6", "WINDOW=8", "STRONG_CONVEXITY=0.1",
 		"LABEL_MAX=0.25", "WEIGHT_MAX=0.5", "HORIZON=240",
@@ -241,10 +238,6 @@ var Inputs = []struct {
 		"OPERATOR=submodular", "RULE=argmax", "PICK=2", "PLACES=testdata/places", "WINDOW=64", "EMIT_EVERY=8",
 		"EPSILON=40",
 	}},
-	{"contexts-marked", []string{
-		"OPERATOR=linucb", "PLAYED=served", "ARMS=no,perhaps,yes", "DIMENSION=4", "WINDOW=lifetime", "MEMORY=16",
-		"EMIT_EVERY=4", "WAIT=20", "CAPACITY=8", "EPSILON=40",
-	}},
 	{"contexts-candidates-marked", []string{
 		"OPERATOR=linucb", "PLAYED=served", "CANDIDATES=2", "DIMENSION=2", "WINDOW=64", "BATCH=4", "EMIT_EVERY=3", "WAIT=20",
 		"EPSILON=40",
@@ -305,10 +298,6 @@ var Inputs = []struct {
 	{"gains-argmax-means", []string{
 		"OPERATOR=submodular", "RULE=argmax", "PICK=2", "ELEMENTS=5", "WINDOW=64", "EMIT_EVERY=4", "EPSILON=40",
 	}},
-	{"gains-led-means", []string{
-		"OPERATOR=submodular", "RULE=leaders", "PICK=2", "ELEMENTS=5", "WINDOW=lifetime", "MEMORY=64", "EMIT_EVERY=4",
-		"EPSILON=200",
-	}},
 	{"linear-flow-means", []string{
 		"LOSS=linear", "UPDATE=llo", "CONSTANTS=search", "SET=flow", "EDGES=testdata/square.edges", "RADIUS=3",
 		"DIMENSION=4", "WINDOW=lifetime", "MEMORY=64", "STRONG_CONVEXITY=0.01", "START_REGULARIZER=1",
@@ -323,15 +312,6 @@ var Inputs = []struct {
 		"EPSILON=40",
 	}},
 	{"logistic-band-leaves", []string{
-		"LOSS=logistic", "UPDATE=projection", "SET=l2-ball", "RADIUS=5", "DIMENSION=5", "WINDOW=16", "STRONG_CONVEXITY=0.01",
-		"FEATURES_MAX=1", "BAND=0.9", "BAND_STEP=0.0625", "EMIT_EVERY=2", "BATCH=2", "EPSILON=40",
-	}},
-	{"squared-anchored-leaves", []string{
-		"LOSS=squared", "UPDATE=projection", "SET=l2-ball", "RADIUS=2", "DIMENSION=6", "WINDOW=lifetime", "MEMORY=64",
-		"STRONG_CONVEXITY=0.1", "START_REGULARIZER=4", "FEATURES_MAX=2", "BAND=0.8", "BAND_RANGE=-2:2", "BAND_STEP=0.03125",
-		"EPSILON=40",
-	}},
-	{"logistic-anchored-leaves", []string{
 		"LOSS=logistic", "UPDATE=projection", "SET=l2-ball", "RADIUS=5", "DIMENSION=5", "WINDOW=16", "STRONG_CONVEXITY=0.01",
 		"FEATURES_MAX=1", "BAND=0.9", "BAND_STEP=0.0625", "EMIT_EVERY=2", "BATCH=2", "EPSILON=40",
 	}},
@@ -359,68 +339,14 @@ var onlyUnder = map[string]string{
 	"gains-led": "tree-gamma", "gains-shares": "blt", "worths-halving": "once-gamma",
 	"worths-drawn":    mechanisms.ExponentialMechanism,
 	"gains-quadratic": "blt", "contexts-products": "blt",
-	"aggregate-memory-shown": "blt", "contexts-marked": "blt", "contexts-candidates-marked": "tree-gaussian",
+	"aggregate-memory-shown": "blt", "contexts-candidates-marked": "tree-gaussian",
 	"linear-flow-tangent": "blt", "linear-vertices-tangent": "tree-gaussian", "linear-trees-tangent": "blt",
 	"linear-at-most": "tree-gamma", "linear-partition-at-most": "blt", "linear-forests": "blt",
 	"plays-simplex-found": "blt", "plays-flow-found": "tree-gaussian", "plays-box-found": "tree-gamma",
 	"gains-short": "blt", "sets-gains": "blt", "gains-led-noise": "blt", "gains-shares-noise": "tree-laplace",
-	"contexts-weights": "blt", "gains-argmax-means": "tree-gaussian", "gains-led-means": "blt",
+	"contexts-weights": "blt", "gains-argmax-means": "tree-gaussian",
 	"linear-flow-means": "blt", "aggregate-memory-filter": "blt",
 	"squared-band-leaves": "blt", "logistic-band-leaves": "tree-gaussian",
-	"squared-anchored-leaves": "blt", "logistic-anchored-leaves": "tree-gaussian",
-}
-
-// steady reports whether all plan versions of the case's operator have the same rule for contributions.
-func (c Case) steady() bool {
-	return slices.Contains([]string{"ridge", "arms", "bandit", "linucb", "submodular", "sets"}, c.Settings.Operator)
-}
-
-// earlier returns the plan version of a case of contexts that is older than the bound on the norm of weights: 2 if
-// decisions name the context that they answer, otherwise 1. It returns 0 for all other cases. Deployments with such a
-// plan keep the plan, and their bytes.
-func (c Case) earlier() byte {
-	switch c.Events {
-	case "contexts-served", "contexts-products", "contexts-logged":
-		return '1'
-	case "contexts-marked", "contexts-candidates-marked":
-		return '2'
-	}
-	return 0
-}
-
-// projectsPart reports whether the case's plan is older than the projection of contributions on the whole tangent
-// space. Deployments with such a plan keep the plan, and their bytes.
-func (c Case) projectsPart() bool {
-	return slices.Contains([]string{"linear-flow", "linear-vertices", "linear-trees", "linear-sparse-flow"}, c.Events)
-}
-
-// beforeTangents reports whether the case's plan is one of bandit that is older than tangent spaces and estimated
-// baselines. Deployments with such a plan keep the plan, and their bytes.
-func (c Case) beforeTangents() bool {
-	return c.Settings.Operator == "bandit" && !strings.HasSuffix(c.Events, "-found")
-}
-
-// printed reports whether the case's plan is one of leaders or shares that is older than the regulariser that follows
-// from the noise. Deployments with such a plan keep the plan, and their bytes.
-func (c Case) printed() bool {
-	return slices.Contains([]string{"gains-led", "gains-shares", "gains-quadratic"}, c.Events)
-}
-
-// unanchored reports whether the case has a band and a plan that is older than anchors. Deployments with such a plan
-// keep the plan, and their bytes.
-func (c Case) unanchored() bool { return strings.HasSuffix(c.Events, "-band-leaves") }
-
-// newest returns the plan version of a case of argmax or leaders whose sets follow the newest sums, because the plan is
-// older than means of sums. It returns 0 for all other cases. Deployments with such a plan keep the plan, and their
-// bytes.
-func (c Case) newest() byte {
-	switch c.Events {
-	case "gains-argmax", "gains-short", "sets-gains":
-		return 1
-	case "gains-led-noise":
-		return 2
-	}
-	return 0
 }
 
 // Plays reports whether the case's records name actions in their keys.
@@ -428,10 +354,3 @@ func (c Case) Plays() bool {
 	kind, _, _ := strings.Cut(c.Events, "-")
 	return slices.Contains([]string{"plays", "contexts", "worths"}, kind)
 }
-
-// aggregates reports whether the case's operator is aggregate, whose plans describe contributions completely.
-func (c Case) aggregates() bool { return strings.HasPrefix(c.Events, "aggregate-") }
-
-// sharp reports whether the case's plan has the newest rule for contributions. Older plans use the ball of the clip, or
-// absorb all cells. Deployments with such a plan keep the plan, and their bytes.
-func (c Case) sharp() bool { return strings.HasSuffix(c.Events, "-leaves") }
