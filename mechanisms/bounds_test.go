@@ -101,7 +101,7 @@ func TestExchangeForNullEventIsCounted(t *testing.T) {
 		if null := mechtest.Plan(t, against); plan.Scale != null.Scale || plan.Sensitivity(c) != 1 {
 			t.Errorf("%s: Δ = %g and scale %v, %v against the null event", name, plan.Sensitivity(c), plan.Scale, null.Scale)
 		}
-		if facts, _ := mechanisms.FactsOf(name); facts.PerStep {
+		if facts, _ := mechanisms.FactsOf(name); facts.Structure == mechanisms.PerStep {
 			continue
 		}
 		c.Unit = separated(3)

@@ -98,7 +98,7 @@ func (p Calibration) Guarantee(c Config) (protection.Guarantee, error) {
 	case kind.Paper:
 		g.Epsilon = recomputed(g, loss)
 		return g, nil
-	case kind.Pure(), kind.Draws:
+	case kind.Pure(), kind.Structure == Selection:
 		if loss > c.Budget.Epsilon {
 			return protection.Guarantee{}, fmt.Errorf("%w: epsilon %g of %g", ErrUnproved, loss, c.Budget.Epsilon)
 		}
@@ -140,7 +140,7 @@ func (p Calibration) EventGuarantee(c Config) (protection.Guarantee, error) {
 func (p Calibration) proves(c Config) (g protection.Guarantee, loss float64) {
 	kind, _ := definitionOf(p.Name)
 	g = protection.Guarantee{Terms: c.Terms, Mechanism: p.Name, Batch: c.Batch}
-	if kind.Draws {
+	if kind.Structure == Selection {
 		g.Draws, g.Delta = p.drawsLoss(c), c.Budget.Delta
 		return g, g.Draws.Epsilon(g.Delta)
 	}
@@ -263,7 +263,7 @@ func (p Calibration) sums(c Config, sampler noise.Sampler) (func() []Sum, error)
 	fresh := make([]func() Sum, len(components))
 	for i, x := range components {
 		of, err := sampler, error(nil)
-		if sampler == nil && !kind.Draws {
+		if sampler == nil && kind.Structure != Selection {
 			of, err = newSampler(kind, x.scale, x.n)
 		}
 		if err != nil {

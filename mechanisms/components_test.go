@@ -46,7 +46,7 @@ func TestComponentsProveTheirSharesTogether(t *testing.T) {
 			c, _ := withComponents(name)
 			facts, _ := mechanisms.FactsOf(name)
 			_, several := unit.EventSeparation()
-			if c.Unit = unit; facts.PerStep && several {
+			if c.Unit = unit; facts.Structure == mechanisms.PerStep && several {
 				continue
 			}
 			plan := mechtest.Plan(t, c)
@@ -280,7 +280,7 @@ func TestComponentsHaveIndependentNoise(t *testing.T) {
 		}
 		plan := mechtest.Plan(t, c)
 		steps := 20
-		if facts, _ := mechanisms.FactsOf(c.Name); facts.Tree && facts.Pure() {
+		if facts, _ := mechanisms.FactsOf(c.Name); facts.Structure == mechanisms.Tree && facts.Pure() {
 			steps = int(c.Scope.Span()) // draws after these steps are not normal
 		}
 		law, err := residual.New(c, plan, steps)
@@ -319,7 +319,7 @@ func TestComponentsHaveIndependentNoise(t *testing.T) {
 func everyNoise() []mechanisms.Config {
 	var all []mechanisms.Config
 	for _, name := range mechanisms.Names() {
-		if facts, _ := mechanisms.FactsOf(name); !facts.Draws {
+		if facts, _ := mechanisms.FactsOf(name); facts.Structure != mechanisms.Selection {
 			all = append(all, config(name, 1))
 		}
 	}
@@ -384,7 +384,7 @@ func TestRestoreOfComponents(t *testing.T) {
 				// Two faults in the last sum: a wrong step, and an impossible number. Only the last sum finds the
 				// number, after the sums before it have been restored. Per-step sums hold no number.
 				places := []int{len(state) - len(lastSum(stream, state)), len(state) - 1}
-				if facts, _ := mechanisms.FactsOf(name); facts.PerStep {
+				if facts, _ := mechanisms.FactsOf(name); facts.Structure == mechanisms.PerStep {
 					places = places[:1]
 				}
 				before := seat.Open([32]byte{6})

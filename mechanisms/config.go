@@ -106,7 +106,7 @@ func (c Config) Validate() error {
 	case c.MaxMu > 0 && known && (kind.Law != Gaussian || kind.Paper):
 		bad("mu %g at most: %s is not calibrated to one", c.MaxMu, c.Name)
 	}
-	if known && !kind.Draws && c.Draws != (Draws{}) {
+	if known && kind.Structure != Selection && c.Draws != (Draws{}) {
 		bad("draws: %s has none of its own", c.Name)
 	}
 	if !(c.Failure >= 0 && c.Failure < 1) {

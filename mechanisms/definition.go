@@ -20,16 +20,21 @@ const (
 	Gumbel                  // Gumbel: noise added to scores, of which the largest wins; no sum is released
 )
 
-// Facts are the properties that follow from a mechanism's name. Exactly one of Tree, Filter, PerStep and Draws
-// holds; the zero value belongs to no mechanism.
-type Facts struct {
-	Law     Law
-	Paper   bool // the noise scale is Config.Printed, from a paper, instead of calibrated
-	Tree    bool // the noise is at tree nodes, whose windows must be powers of two
-	Filter  bool // the noise of steps passes a fitted filter, which has age weight and poles, or a decay
-	PerStep bool // each step releases its own sum, not a prefix sum, so there is no window
-	Draws   bool // elements are drawn by their sums (Stream.Draw); no sum is released
+// Structure is the place where noise enters, and with it the kind of release. The zero value belongs to no mechanism.
+type Structure uint8
 
+const (
+	Tree      Structure = iota + 1 // noise at tree nodes, whose windows must be powers of two
+	Filter                         // the noise of steps passes a fitted filter, which has age weight and poles, or a decay
+	PerStep                        // each step releases its own sum, not a prefix sum, so there is no window
+	Selection                      // elements are drawn by their sums (Stream.Choose); no sum is released
+)
+
+// Facts are the properties that follow from a mechanism's name.
+type Facts struct {
+	Structure
+	Law   Law
+	Paper bool // the noise scale is Config.Printed, from a paper, instead of calibrated
 	Users bool // accepts units of several events, for example a user's
 
 	MaxWindow uint64 // largest W, steps; 0 for PerStep
@@ -69,15 +74,15 @@ type noiseStructure interface {
 }
 
 var definitions = []definition{
-	{"tree-gaussian", Facts{Law: Gaussian, Tree: true, Users: true, MaxWindow: maxWindow}, onTree},
-	{"tree-gamma", Facts{Law: Gamma, Tree: true, Users: true, MaxWindow: maxWindow}, onTree},
-	{"tree-laplace", Facts{Law: Laplace, Tree: true, Users: true, MaxWindow: maxWindow}, onTree},
-	{"tree-gaussian-paper", Facts{Law: Gaussian, Tree: true, Paper: true, MaxWindow: maxWindow}, onTree},
-	{"tree-gamma-paper", Facts{Law: Gamma, Tree: true, Paper: true, MaxWindow: maxWindow}, onTree},
-	{"blt", Facts{Law: Gaussian, Filter: true, Users: true, MaxWindow: blt.MaxWindow}, onFilter},
-	{"once-gaussian", Facts{Law: Gaussian, PerStep: true}, onSteps},
-	{"once-gamma", Facts{Law: Gamma, PerStep: true}, onSteps},
-	{ExponentialMechanism, Facts{Law: Gumbel, Draws: true, MaxWindow: maxDrawn}, onDraws},
+	{"tree-gaussian", Facts{Law: Gaussian, Structure: Tree, Users: true, MaxWindow: maxWindow}, onTree},
+	{"tree-gamma", Facts{Law: Gamma, Structure: Tree, Users: true, MaxWindow: maxWindow}, onTree},
+	{"tree-laplace", Facts{Law: Laplace, Structure: Tree, Users: true, MaxWindow: maxWindow}, onTree},
+	{"tree-gaussian-paper", Facts{Law: Gaussian, Structure: Tree, Paper: true, MaxWindow: maxWindow}, onTree},
+	{"tree-gamma-paper", Facts{Law: Gamma, Structure: Tree, Paper: true, MaxWindow: maxWindow}, onTree},
+	{"blt", Facts{Law: Gaussian, Structure: Filter, Users: true, MaxWindow: blt.MaxWindow}, onFilter},
+	{"once-gaussian", Facts{Law: Gaussian, Structure: PerStep}, onSteps},
+	{"once-gamma", Facts{Law: Gamma, Structure: PerStep}, onSteps},
+	{ExponentialMechanism, Facts{Law: Gumbel, Structure: Selection, MaxWindow: maxDrawn}, onDraws},
 }
 
 // Accepted scopes, by where the noise enters.
@@ -151,7 +156,7 @@ func (f definition) takes(t protection.Terms, bad func(format string, args ...an
 func Names() []string {
 	var names []string
 	for _, f := range definitions {
-		if !f.Draws && !f.Paper {
+		if f.Structure != Selection && !f.Paper {
 			names = append(names, f.name)
 		}
 	}

@@ -190,11 +190,11 @@ func (p Calibration) validate() error {
 		}
 	}
 	switch {
-	case kind.Draws:
+	case kind.Structure == Selection:
 		return exponential{}.check(p)
-	case kind.Tree:
+	case kind.Structure == Tree:
 		return tree{}.check(p)
-	case kind.PerStep:
+	case kind.Structure == PerStep:
 		return perStep{}.check(p)
 	case p.Decays():
 		return decaying{}.check(p)

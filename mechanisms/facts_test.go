@@ -12,7 +12,7 @@ import (
 // TestFactsAreThoseOfTheMechanism compares the facts of each name with a table written by hand.
 func TestFactsAreThoseOfTheMechanism(t *testing.T) {
 	tree := func(law mechanisms.Law, paper bool) mechanisms.Facts {
-		return mechanisms.Facts{Law: law, Paper: paper, Tree: true, Users: !paper, MaxWindow: 1 << 62}
+		return mechanisms.Facts{Law: law, Paper: paper, Structure: mechanisms.Tree, Users: !paper, MaxWindow: 1 << 62}
 	}
 	want := map[string]mechanisms.Facts{
 		"tree-gaussian":       tree(mechanisms.Gaussian, false),
@@ -20,9 +20,9 @@ func TestFactsAreThoseOfTheMechanism(t *testing.T) {
 		"tree-laplace":        tree(mechanisms.Laplace, false),
 		"tree-gaussian-paper": tree(mechanisms.Gaussian, true),
 		"tree-gamma-paper":    tree(mechanisms.Gamma, true),
-		"blt":                 {Law: mechanisms.Gaussian, Filter: true, Users: true, MaxWindow: 1 << 22},
-		"once-gaussian":       {Law: mechanisms.Gaussian, PerStep: true},
-		"once-gamma":          {Law: mechanisms.Gamma, PerStep: true},
+		"blt":                 {Law: mechanisms.Gaussian, Structure: mechanisms.Filter, Users: true, MaxWindow: 1 << 22},
+		"once-gaussian":       {Law: mechanisms.Gaussian, Structure: mechanisms.PerStep},
+		"once-gamma":          {Law: mechanisms.Gamma, Structure: mechanisms.PerStep},
 	}
 	for _, name := range everyName() {
 		facts, known := mechanisms.FactsOf(name)
@@ -31,11 +31,12 @@ func TestFactsAreThoseOfTheMechanism(t *testing.T) {
 		}
 		c := config(name, 2)
 		stream := mechtest.Open(t, c, [32]byte{})
-		if g := stream.Guarantee(); (g.Mu == 0) != facts.Pure() || stream.PerStep() != facts.PerStep ||
-			(g.Scope == protection.PerStep{}) != facts.PerStep {
+		perStep := facts.Structure == mechanisms.PerStep
+		if g := stream.Guarantee(); (g.Mu == 0) != facts.Pure() || stream.PerStep() != perStep ||
+			(g.Scope == protection.PerStep{}) != perStep {
 			t.Errorf("%s: guarantee %+v against facts %+v", name, g, facts)
 		}
-		if plan := mechtest.Plan(t, c); (plan.Filter.Count > 0) != facts.Filter {
+		if plan := mechtest.Plan(t, c); (plan.Filter.Count > 0) != (facts.Structure == mechanisms.Filter) {
 			t.Errorf("%s: a filter of %d poles", name, plan.Filter.Count)
 		}
 	}

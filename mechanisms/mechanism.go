@@ -131,7 +131,7 @@ func newFrame(c Config, p Calibration, guarantee protection.Guarantee) frame {
 		f.entries, from = f.entries+x.entries, x.to
 	}
 	f.callers, f.choices = make([]float64, f.entries), &drawScratch{}
-	if facts, _ := FactsOf(p.Name); facts.Draws {
+	if facts, _ := FactsOf(p.Name); facts.Structure == Selection {
 		f.law, f.components[0].bound = p.DrawLaw(c), c.Contribution.Components[0].Largest(p.Grid)
 		f.components[0].disjoint = c.Draws.Disjoint
 	}
@@ -188,7 +188,7 @@ func (s *frame) Batch() uint64 { return s.config.Batch }
 // PerStep reports whether releases are of single steps, instead of prefix sums.
 func (s *frame) PerStep() bool {
 	facts, _ := FactsOf(s.calibration.Name)
-	return facts.PerStep
+	return facts.Structure == PerStep
 }
 
 // End returns the last step, after which Stream.Add panics, or protection.Endless.

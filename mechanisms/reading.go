@@ -104,10 +104,10 @@ func (s *frame) Deviation(component int, memory uint64) (Deviation, error) {
 	}
 	own, decays := s.Memory()
 	switch {
-	case facts.PerStep && memory == 0:
-	case facts.PerStep, !decays && memory > 0: // covers a tree, too
+	case facts.Structure == PerStep && memory == 0:
+	case facts.Structure == PerStep, !decays && memory > 0: // covers a tree, too
 		return Deviation{}, fmt.Errorf("mechanisms: memory %d: %s without one has no increments to read", memory, s.calibration.Name)
-	case facts.Tree:
+	case facts.Structure == Tree:
 		window := s.config.Scope.Span()
 		d.nodes = windowtree.Depth(window)
 		d.at = func(step uint64) float64 { return float64(windowtree.Active(window, step)) }
@@ -229,7 +229,7 @@ func (s *frame) NoiseLaw(component int) (NoiseLaw, error) {
 	facts, _ := FactsOf(s.calibration.Name)
 	p := s.calibration.Component(component)
 	_, decays := s.Memory()
-	if facts.Law != Gaussian || !facts.Filter && !decays {
+	if facts.Law != Gaussian || facts.Structure != Filter && !decays {
 		return NoiseLaw{}, fmt.Errorf("mechanisms: %s: the noise of this mechanism comes from no filter", s.calibration.Name)
 	}
 	// The error is at most 3 units, and ½ for the rounding of each contribution of the batch. The carry is within η ≤ ½

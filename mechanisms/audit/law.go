@@ -41,7 +41,7 @@ func NewLaw(c mechanisms.Config, p mechanisms.Calibration, k Canary) (*Law, erro
 		return nil, err
 	}
 	facts, _ := mechanisms.FactsOf(c.Name)
-	perStep := facts.PerStep
+	perStep := facts.Structure == mechanisms.PerStep
 	l := &Law{
 		canary: k, config: c, signal: k.signal(definition.Kept(p)), components: definition.Components(c, p),
 		scales: definition.Scales(c, p), marks: k.marks(),
@@ -61,7 +61,7 @@ func NewLaw(c mechanisms.Config, p mechanisms.Calibration, k Canary) (*Law, erro
 		l.gaussian(whiteNoise{})
 	case p.Decays():
 		l.gaussian(decayingNoise{definition.NewDecaying(p.Decay)})
-	case facts.Filter:
+	case facts.Structure == mechanisms.Filter:
 		l.gaussian(filteredNoise{definition.NewFilter(p.Filter)})
 	default:
 		l.gaussian(treeNoise{definition.NewForest(c.Scope.Span(), int(k.Releases))})

@@ -11,7 +11,9 @@ import (
 
 // fits reports whether the noise of a mechanism is known exactly at every step, as for Gaussian noise that no tree
 // adds.
-func fits(f mechanisms.Facts) bool { return f.Law == mechanisms.Gaussian && !f.Tree }
+func fits(f mechanisms.Facts) bool {
+	return f.Law == mechanisms.Gaussian && f.Structure != mechanisms.Tree
+}
 
 // Describe returns how contributions are measured, which mechanisms fit, and how exact the published numbers are under
 // a mechanism.
@@ -47,7 +49,7 @@ func (c operator) precision(m mechanisms.Config) *operators.Precision {
 	}
 	facts, _ := mechanisms.FactsOf(m.Name)
 	switch {
-	case facts.PerStep:
+	case facts.Structure == mechanisms.PerStep:
 		n.Views = []operators.View{{Name: "each step alone"}}
 	case !decays:
 		n.Views = []operators.View{{Name: "total since the start"}}

@@ -82,7 +82,7 @@ func (c *operator) wantTest(v *operators.Values, facts mechanisms.Facts) {
 		"needs mean in ORIEL_STATISTICS, of outcomes in ORIEL_VALUE")
 	v.Want("WEIGHT_MAX", s.weightMax == 0, "%g: an experiment counts each event once; leave it out, or ORIEL_ALWAYS_VALID",
 		s.weightMax)
-	v.Want("MECHANISM", !facts.PerStep, "%s: ORIEL_ALWAYS_VALID wants blt, with a horizon or a memory", v.Mechanism)
+	v.Want("MECHANISM", facts.Structure != mechanisms.PerStep, "%s: ORIEL_ALWAYS_VALID wants blt, with a horizon or a memory", v.Mechanism)
 	t.propensities = propensities(text)
 	sum := 0.0
 	for _, p := range t.propensities {

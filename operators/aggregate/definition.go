@@ -182,7 +182,7 @@ func configure(v *operators.Values) (operators.Operator, error) {
 	facts, known := mechanisms.FactsOf(v.Mechanism)
 	v.Want("MECHANISM", !known || fits(facts),
 		"%s: standard errors are known of blt and once-gaussian; take one of them", v.Mechanism)
-	c.perStep = facts.PerStep
+	c.perStep = facts.Structure == mechanisms.PerStep
 	for _, entry := range v.Entries("MEMORIES") {
 		n, _ := strconv.ParseUint(entry, 10, 64)
 		v.Want("MEMORIES", !slices.Contains(c.memories, n), "%d: given twice", n)

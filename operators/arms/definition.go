@@ -62,7 +62,7 @@ func configure(v *operators.Values) (operators.Operator, error) {
 	width := v.Number("WIDTH")
 	v.Want("WIDTH", width > 0 && width <= 100, "%g: not above 0 and at most 100", width)
 	facts, known := mechanisms.FactsOf(v.Mechanism)
-	v.Want("MECHANISM", !known || facts.PerStep, "%s: each round is released once; set ORIEL_MECHANISM=once-gamma, of pure ε, or once-gaussian",
+	v.Want("MECHANISM", !known || facts.Structure == mechanisms.PerStep, "%s: each round is released once; set ORIEL_MECHANISM=once-gamma, of pure ε, or once-gaussian",
 		v.Mechanism)
 	if err := v.Err(); err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func (c operator) Extras() []schemas.Extra {
 // by at most 1.
 func (c operator) Require(m *mechanisms.Config, _ []byte) error {
 	m.Contribution = contribution.OneComponent(1, largest)
-	if facts, _ := mechanisms.FactsOf(m.Name); c.Rule == exp3Uniform && facts.PerStep {
+	if facts, _ := mechanisms.FactsOf(m.Name); c.Rule == exp3Uniform && facts.Structure == mechanisms.PerStep {
 		if facts.Law != mechanisms.Gamma {
 			return fmt.Errorf("arms: ORIEL_RULE=%s: takes once-gamma, not %s", exp3Uniform, m.Name)
 		}

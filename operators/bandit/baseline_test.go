@@ -100,8 +100,9 @@ func (w prices) earned(p []float64) (sum float64) {
 	return sum
 }
 
-// regret plays the rounds. Unless the baseline is found, it forgets what it has learned before each play, so that losses
-// are measured from Config.Baseline. It returns the revenue lost to the best prices, per action, and the last baseline.
+// regret plays the rounds. Unless the baseline is found, the machine forgets its estimate before each play, so that
+// losses are measured from Config.Baseline. It returns the revenue lost to the best prices, per action, and the last
+// baseline.
 func (w prices) regret(t *testing.T, c Config, m mechanisms.Config, found bool, key byte) (mean, beta float64) {
 	t.Helper()
 	machine, rng := open(t, c, m, key, false), rand.New(rand.NewPCG(uint64(key), 77))

@@ -125,7 +125,7 @@ func configure(v *operators.Values, asPrinted Printed) (operators.Operator, erro
 			"not set, and neither is ORIEL_ROUNDS, which the paper's value needs")
 	}
 	facts, known := mechanisms.FactsOf(v.Mechanism)
-	v.Want("MECHANISM", !known || !facts.PerStep, "%s: learns from sums, and this mechanism releases single steps; set ORIEL_MECHANISM=blt",
+	v.Want("MECHANISM", !known || facts.Structure != mechanisms.PerStep, "%s: learns from sums, and this mechanism releases single steps; set ORIEL_MECHANISM=blt",
 		v.Mechanism)
 	v.Want("DOUBLING", !v.Flag("DOUBLING") || v.Rounds > 0,
 		"true: needs ORIEL_ROUNDS, the largest number of steps")
@@ -133,7 +133,8 @@ func configure(v *operators.Values, asPrinted Printed) (operators.Operator, erro
 		"true: takes the paper's ORIEL_SMOOTHING and ORIEL_RATE of each episode, and no others")
 	v.Want("NOISE", v.Text("NOISE") != printed || v.Rounds > 0 && !v.Flag("DOUBLING"),
 		"paper: is printed for all of a run, of ORIEL_ROUNDS steps, and not for ORIEL_DOUBLING")
-	v.Want("NOISE", v.Text("NOISE") != printed || !known || facts.Tree && facts.Law != mechanisms.Gamma,
+	tree := !known || facts.Structure == mechanisms.Tree && facts.Law != mechanisms.Gamma
+	v.Want("NOISE", v.Text("NOISE") != printed || tree,
 		"paper: the paper prints no noise for %s, but for tree-laplace and tree-gaussian", v.Mechanism)
 	set := convex.Want(v)
 	if err := v.Err(); err != nil {

@@ -95,7 +95,7 @@ func (c Config) episode(total float64) Episode {
 // smaller. For few actions the paper's noise is too small to be private, so it is not used.
 func (c Config) excess(m mechanisms.Config) (float64, error) {
 	facts, known := mechanisms.FactsOf(m.Name)
-	if !known || !facts.Tree || facts.Law == mechanisms.Gamma {
+	if !known || facts.Structure != mechanisms.Tree || facts.Law == mechanisms.Gamma {
 		return 0, fmt.Errorf("bandit: ORIEL_NOISE=paper: the paper prints no noise for %s, but for tree-laplace and tree-gaussian",
 			m.Name)
 	}

@@ -49,7 +49,7 @@ func mechanism(c Config, name string, epsilon float64) mechanisms.Config {
 	m := mechanisms.Config{
 		Name: name, Batch: uint64(c.Actions.Records), Budget: dp.Budget{Epsilon: epsilon, Delta: 1e-6},
 		Terms: protection.Terms{
-			Scope: protection.Lifetime{Steps: c.Rounds, Within: c.Rounds}.RoundedUp(facts.Tree),
+			Scope: protection.Lifetime{Steps: c.Rounds, Within: c.Rounds}.RoundedUp(facts.Structure == mechanisms.Tree),
 			Unit:  protection.Event{Exchange: dp.Replace},
 		},
 	}

@@ -133,7 +133,7 @@ func (p Params) components() int {
 // wantsGaussian reports whether a mechanism supports a band, which needs noise of known deviation in totals.
 func wantsGaussian(name string) bool {
 	facts, _ := mechanisms.FactsOf(name)
-	return facts.Law == mechanisms.Gaussian && !facts.Paper && !facts.PerStep
+	return facts.Law == mechanisms.Gaussian && !facts.Paper && facts.Structure != mechanisms.PerStep
 }
 
 // beyondBand changes the labels of canaries so that one is above every band and the other below every band. It does

@@ -190,7 +190,7 @@ func configure(v *operators.Values, printed Printed) (operators.Operator, error)
 // wantReleases refuses an update that cannot learn from the mechanism's releases.
 func wantReleases(v *operators.Values) {
 	facts, _ := mechanisms.FactsOf(v.Mechanism)
-	update, once := v.Text("UPDATE"), facts.PerStep
+	update, once := v.Text("UPDATE"), facts.Structure == mechanisms.PerStep
 	_, decays := v.Terms.Scope.Memory()
 	v.Want("UPDATE", update != OGD || once, "ogd: learns from releases of single steps, ORIEL_MECHANISM=%s releases prefix "+
 		"sums; take once-gaussian or once-gamma, or ORIEL_UPDATE=projection", v.Mechanism)

@@ -54,7 +54,7 @@ const sizes = "ARM_FEATURES=testdata/sizes"
 // horizon returns m for a stream that ends within the shortest window that the mechanism accepts.
 func horizon(m mechanisms.Config, steps uint64) mechanisms.Config {
 	facts, _ := mechanisms.FactsOf(m.Name)
-	m.Scope = protection.Lifetime{Steps: steps, Within: steps}.RoundedUp(facts.Tree)
+	m.Scope = protection.Lifetime{Steps: steps, Within: steps}.RoundedUp(facts.Structure == mechanisms.Tree)
 	return m
 }
 

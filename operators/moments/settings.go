@@ -35,6 +35,6 @@ func ReadLabel(v *operators.Values) int {
 // WantMechanism reports a mechanism whose releases are not sums, or whose noise has no known spectral edge.
 func WantMechanism(v *operators.Values) {
 	facts, known := mechanisms.FactsOf(v.Mechanism)
-	v.Want("MECHANISM", !known || facts.Law == mechanisms.Gaussian && !facts.PerStep,
+	v.Want("MECHANISM", !known || facts.Law == mechanisms.Gaussian && facts.Structure != mechanisms.PerStep,
 		"%s: take one with Gaussian noise and prefix sums: blt or tree-gaussian", v.Mechanism)
 }

@@ -22,7 +22,7 @@ const rounding = 1e-9
 func (s *Subject) Loss(largest [][]int64) (share float64, fault string, err error) {
 	c, p := s.Mechanism, s.Calibration
 	facts, _ := mechanisms.FactsOf(c.Name)
-	if facts.Draws {
+	if facts.Structure == mechanisms.Selection {
 		return 0, "", nil
 	}
 	f, err := s.frame()

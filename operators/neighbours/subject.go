@@ -88,7 +88,10 @@ func (s *Subject) frame() (*frame, error) {
 	if !known {
 		return nil, fmt.Errorf("neighbours: mechanism %q", c.Name)
 	}
-	f := &frame{Subject: s, components: definition.Components(c, p), kept: definition.Kept(p), prefix: !facts.Draws}
+	f := &frame{
+		Subject: s, components: definition.Components(c, p), kept: definition.Kept(p),
+		prefix: facts.Structure != mechanisms.Selection,
+	}
 	var errs []error
 	for k, component := range c.Contribution.Components {
 		sampler, err := samplerOf(facts.Law, p.Component(k).Scale, component.Size)
@@ -96,7 +99,7 @@ func (s *Subject) frame() (*frame, error) {
 		f.samplers = append(f.samplers, sampler)
 		f.claimed = append(f.claimed, claimed(c, component, f.components[k].Grid))
 	}
-	if facts.Draws {
+	if facts.Structure == mechanisms.Selection {
 		f.law = p.DrawLaw(c)
 	}
 	if err := errors.Join(errs...); err != nil {
@@ -136,7 +139,7 @@ func (f *frame) vectors(steps int) []int {
 	count := make([]int, steps)
 	facts, _ := mechanisms.FactsOf(f.Mechanism.Name)
 	switch {
-	case facts.Tree:
+	case facts.Structure == mechanisms.Tree:
 		seen := map[int32]bool{}
 		for t, active := range definition.NewForest(f.Mechanism.Scope.Span(), steps).Active {
 			for _, node := range active {
@@ -146,7 +149,7 @@ func (f *frame) vectors(steps int) []int {
 				seen[node] = true
 			}
 		}
-	case !facts.Draws:
+	case facts.Structure != mechanisms.Selection:
 		return slices.Repeat([]int{1}, len(count))
 	}
 	return count

@@ -109,9 +109,9 @@ func configure(v *operators.Values) (operators.Operator, error) {
 	v.Want("SHARE", c.Share >= 0 && c.Share <= 1, "%g: not from 0 to 1", c.Share)
 	v.Want("SHARE", c.Draws || c.Share == 0, "%g: only ORIEL_RULE=%s has one", c.Share, draws)
 	facts, known := mechanisms.FactsOf(v.Mechanism)
-	v.Want("MECHANISM", !known || !c.Draws || facts.Draws, "%s: ORIEL_RULE=%s takes %s, which releases no sum",
+	v.Want("MECHANISM", !known || !c.Draws || facts.Structure == mechanisms.Selection, "%s: ORIEL_RULE=%s takes %s, which releases no sum",
 		v.Mechanism, draws, mechanisms.ExponentialMechanism)
-	v.Want("MECHANISM", !known || c.Draws || facts.PerStep,
+	v.Want("MECHANISM", !known || c.Draws || facts.Structure == mechanisms.PerStep,
 		"%s: each round is released once; set ORIEL_MECHANISM=once-gamma, of pure ε, or once-gaussian", v.Mechanism)
 	v.Want("DELAY", !c.Draws || c.Horizon == 0 || c.Actions.Delay < c.Horizon,
 		"%d: not below the %d steps of the stream, so that nothing is learned", c.Actions.Delay, c.Horizon)

@@ -173,11 +173,11 @@ func configure(v *operators.Values) (operators.Operator, error) {
 	v.Want("FUNCTION", c.rule != byShares || c.function != saturating, "%s: has no smooth extension to chances",
 		functions[saturating])
 	facts, known := mechanisms.FactsOf(v.Mechanism)
-	v.Want("MECHANISM", !known || c.rule != byDraws || facts.Draws, "%s: ORIEL_RULE=%s takes %s, which releases no sum",
+	v.Want("MECHANISM", !known || c.rule != byDraws || facts.Structure == mechanisms.Selection, "%s: ORIEL_RULE=%s takes %s, which releases no sum",
 		v.Mechanism, byDraws, mechanisms.ExponentialMechanism)
-	v.Want("MECHANISM", !facts.Draws || c.rule == byDraws,
+	v.Want("MECHANISM", facts.Structure != mechanisms.Selection || c.rule == byDraws,
 		"%s: releases no sum, and ORIEL_RULE=%s needs sums; set ORIEL_MECHANISM=blt", v.Mechanism, c.rule)
-	v.Want("MECHANISM", !known || !facts.PerStep, "%s: sets follow from sums, and this mechanism releases single steps; set ORIEL_MECHANISM=blt",
+	v.Want("MECHANISM", !known || facts.Structure != mechanisms.PerStep, "%s: sets follow from sums, and this mechanism releases single steps; set ORIEL_MECHANISM=blt",
 		v.Mechanism)
 	return c, v.Err()
 }

@@ -115,7 +115,8 @@ func noiseLawOf(m mechanisms.Config) (noiseLaw, error) {
 		if err != nil {
 			return noiseLaw{}, err
 		}
-		n.at, n.worst, n.steady, n.grows = deviation.At, deviation.Worst(), deviation.SteadyState(), !facts.Tree
+		n.at, n.worst, n.steady = deviation.At, deviation.Worst(), deviation.SteadyState()
+		n.grows = facts.Structure != mechanisms.Tree
 	}
 	return n, nil
 }

@@ -12,7 +12,7 @@ import (
 // no sum to attack; the audit computes exactly how an exchange changes the distribution of every draw.
 func (a *Subject) drawing() bool {
 	facts, _ := mechanisms.FactsOf(a.mechanism.Name)
-	return facts.Draws
+	return facts.Structure == mechanisms.Selection
 }
 
 // drawingSteps returns the number of steps of a run: several intervals between draws.

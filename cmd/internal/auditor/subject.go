@@ -219,7 +219,7 @@ func (a *Subject) retained() float64 {
 	if memory, decays := a.mechanism.Scope.Memory(); decays {
 		return float64(decay.Decay(memory)) / (1 << 30)
 	}
-	if facts.PerStep {
+	if facts.Structure == mechanisms.PerStep {
 		return 0
 	}
 	return 1

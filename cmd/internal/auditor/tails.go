@@ -40,7 +40,7 @@ func (a *Subject) widen(draws int) (widenedSubject, bool) {
 	if n := x.config.Dimension(); draws > 0 {
 		steps = min(steps, uint64((draws+n-1)/n))
 	}
-	if facts.Tree {
+	if facts.Structure == mechanisms.Tree {
 		steps = min(steps, x.config.Scope.Span()) // with so few steps, releases are single nodes of the tree
 	}
 	steps = min(steps, x.config.Scope.End())

@@ -26,9 +26,9 @@ func (in Input) candidate(v variant) (c mechanisms.Config, note, reason string) 
 	switch {
 	case c.Budget.Delta == 0 && !facts.Pure():
 		return c, "", "needs ORIEL_DELTA"
-	case facts.PerStep && several:
+	case facts.Structure == mechanisms.PerStep && several:
 		return c, "", "has no user level: a user's events over a whole life have no bound"
-	case facts.PerStep:
+	case facts.Structure == mechanisms.PerStep:
 		c.Scope = protection.PerStep{}
 		return c, "releases the sum of each step alone, once, and no prefix sum; its ε holds for ever", ""
 	case c.Scope.Span() == 0:
@@ -39,9 +39,9 @@ func (in Input) candidate(v variant) (c mechanisms.Config, note, reason string) 
 	}
 	c.Scope = c.Scope.RoundedUp(false)
 	switch {
-	case facts.Filter && c.Scope.Span() > facts.MaxWindow:
+	case facts.Structure == mechanisms.Filter && c.Scope.Span() > facts.MaxWindow:
 		return c, "", fmt.Sprintf("its windows end at %d steps", facts.MaxWindow)
-	case facts.Filter:
+	case facts.Structure == mechanisms.Filter:
 		c.AgeWeight = in.AgeWeight
 		return c, note, ""
 	}

@@ -63,7 +63,8 @@ func Compare(in Input, epsilons []float64, windows []uint64) (*Comparison, error
 
 // variants returns the mechanisms that a report considers.
 func (in Input) variants() []variant {
-	if in.only || factsOf(in.Configured.Name).Draws { // mechanisms for sums cannot replace exponential-mechanism draws
+	// Mechanisms for sums cannot replace selections.
+	if in.only || factsOf(in.Configured.Name).Structure == mechanisms.Selection {
 		return []variant{{name: in.Configured.Name}}
 	}
 	var all []variant

@@ -43,7 +43,7 @@ func authentications(message int) uint64 {
 func (m *machine) cost() Cost {
 	c := Cost{Vectors: 1, WorstVectors: 1, Nanoseconds: none}
 	n, parts := uint64(m.config.Dimension()), uint64(len(m.config.Contribution.Components))
-	if m.facts.Tree && m.config.Scope.End() == protection.Endless {
+	if m.facts.Structure == mechanisms.Tree && m.config.Scope.End() == protection.Endless {
 		c.Vectors = Number(2 - 1/float64(m.config.Scope.Span()))
 		c.WorstVectors = uint64(m.plan.Levels)
 	}
@@ -55,7 +55,7 @@ func (m *machine) cost() Cost {
 		}
 		blocks += (words + 1) / 2
 	}
-	if m.facts.Draws { // each draw reads its noise element by element
+	if m.facts.Structure == mechanisms.Selection { // each draw reads its noise element by element
 		c.Vectors, c.WorstVectors = 0, 0
 	}
 	c.CipherBlocks = c.Vectors * Number(blocks)

@@ -90,9 +90,9 @@ func (m *machine) vectors() (mean, most float64) {
 	case m.stream.PerStep():
 	case m.plan.Decays():
 		return m.plan.Decay.Variance(), m.plan.Decay.Peak()
-	case m.facts.Tree && ends:
+	case m.facts.Structure == mechanisms.Tree && ends:
 		return float64(bitsUpTo(t)) / float64(t), float64(bits.Len64(t+1) - 1)
-	case m.facts.Tree:
+	case m.facts.Structure == mechanisms.Tree:
 		h := float64(m.plan.Levels)
 		return h - 1 + 1/float64(scope.Span()), h
 	case m.response != nil && ends:

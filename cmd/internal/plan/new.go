@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"oriel/mechanisms"
 	"oriel/mechanisms/blt"
 	"oriel/mechanisms/decay"
 	"oriel/mechanisms/dp"
@@ -209,7 +210,7 @@ func (r *Report) sort() {
 		switch {
 		case m.Configured:
 			return 0
-		case factsOf(m.Name).PerStep:
+		case factsOf(m.Name).Structure == mechanisms.PerStep:
 			return 2
 		}
 		return 1

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+
+	"oriel/mechanisms"
 )
 
 // Published is the published volume of a stream: the size of the decisions in all its topics, measured over some events
@@ -40,7 +42,7 @@ func (r *Report) publish(in Input) {
 	}
 	factor := uint64(1) << bits.Len64(uint64(math.Ceil(each/longEvent))-1)
 	advice := fmt.Sprintf("ORIEL_EMIT_EVERY=%d makes it", p.Every*factor)
-	if factsOf(s.Mechanism).PerStep {
+	if factsOf(s.Mechanism).Structure == mechanisms.PerStep {
 		advice = fmt.Sprintf("ORIEL_BATCH=%d, longer windows with less noise each, makes it", s.Batch*factor)
 	}
 	r.Warnings = append(r.Warnings, fmt.Sprintf("decisions of %s for each event are longer than most events; %s %s, for the same loss",

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"oriel/cmd/internal/figure"
+	"oriel/mechanisms"
 	"oriel/mechanisms/decay"
 	"oriel/mechanisms/protection"
 	"oriel/pipeline/order"
@@ -85,7 +86,7 @@ func (r *Report) streams(in Input) {
 		s.setting, steps, s.most = "ORIEL_WINDOW", scope.Window, factsOf(c.Name).MaxWindow
 	}
 	if same := times(steps, count); steps > 0 && same <= s.most {
-		if factsOf(c.Name).Tree && scope.Horizon == 0 {
+		if factsOf(c.Name).Structure == mechanisms.Tree && scope.Horizon == 0 {
 			same = 1 << bits.Len64(same-1) // the window of a tree is a power of two
 		}
 		s.SameSteps = Number(same)

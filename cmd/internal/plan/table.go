@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"oriel/cmd/internal/figure"
+	"oriel/mechanisms"
 )
 
 // Print prints the report as readable text, with four digits. Losses and ratios are rounded up, errors to nearest.
@@ -128,7 +129,7 @@ func (m *Mechanism) label() string {
 	if m.Poles > 0 {
 		return mark + fmt.Sprintf("%s, %d poles", m.called(), m.Poles)
 	}
-	if factsOf(m.Name).PerStep {
+	if factsOf(m.Name).Structure == mechanisms.PerStep {
 		return mark + m.Name + ", one step"
 	}
 	return mark + m.Name
@@ -264,7 +265,7 @@ func (r *Report) notes() string {
 			" at the same δ; decisions state the ε of one life.")
 	}
 	switch s := r.Setting; {
-	case factsOf(s.Mechanism).Draws:
+	case factsOf(s.Mechanism).Structure == mechanisms.Selection:
 		lines = append(lines, "No sum is released: decisions are draws, by scores whose noise the table says, and all that "+
 			"one "+s.Unit+" moves lose "+drawsLoss(s)+".")
 	case s.Draws:

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"oriel/mechanisms"
 	"oriel/schemas"
 )
 
@@ -17,7 +18,7 @@ func (s Settings) Canonical() string {
 	number := func(f float64) string { return string(schemas.AppendFloat(nil, f)) }
 	count := func(n uint64) string { return strconv.FormatUint(n, 10) }
 	weight, poles := "", "" // only blt has an age weight and poles
-	if s.facts().Filter {
+	if s.facts().Structure == mechanisms.Filter {
 		weight, poles = number(s.AgeWeight), strconv.Itoa(s.Poles)
 	}
 	separation := ""

@@ -132,7 +132,7 @@ func (s Settings) checkPrivacy(p *operators.Problems, further []string) {
 	p.Want("AFTER", s.After == "" || s.decays(), "%q: set, but the sums do not forget: without ORIEL_MEMORY the noise that the "+
 		"other deployment ended with would stay in them for ever; start from nothing", s.After)
 	facts := s.facts()
-	if facts.Filter {
+	if facts.Structure == mechanisms.Filter {
 		p.Want("AGE_WEIGHT", s.AgeWeight >= 0 && s.AgeWeight <= 1, "%g: not within 0 to 1", s.AgeWeight)
 		p.Want("POLES", s.Poles == 0 || s.Poles >= 2 && s.Poles <= 4, "%d: not 0, 2, 3 or 4", s.Poles)
 	}

@@ -23,7 +23,7 @@ func (s Settings) Descriptor(m streams.Model) ([]byte, error) {
 	}); ok {
 		if d, err := l.Deviation(); err == nil { // noise that is not Gaussian has no deviation
 			// the noise of a tree changes abruptly from step to step, so all steps get its steady state
-			if deviation = d.At; s.facts().Tree {
+			if deviation = d.At; s.facts().Structure == mechanisms.Tree {
 				deviation = func(uint64) float64 { return d.SteadyState() }
 			}
 		}

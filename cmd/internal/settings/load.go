@@ -10,6 +10,7 @@ import (
 	"github.com/caarlos0/env/v11"
 
 	"oriel/cmd/internal/registry"
+	"oriel/mechanisms"
 	"oriel/operators"
 )
 
@@ -95,11 +96,11 @@ func (s *Settings) parse(p *operators.Problems, given map[string]string) {
 func (s *Settings) readFilter(p *operators.Problems, given map[string]string, needed bool) {
 	for _, name := range []string{"AGE_WEIGHT", "POLES"} {
 		_, set := given[prefix+name]
-		p.Want(name, !set || s.facts().Filter || !needed, "set, but only ORIEL_MECHANISM=blt has a filter that it shapes")
+		p.Want(name, !set || s.facts().Structure == mechanisms.Filter || !needed, "set, but only ORIEL_MECHANISM=blt has a filter that it shapes")
 	}
 	if s.Window == horizon || s.decays() {
 		_, set := given[prefix+"AGE_WEIGHT"]
-		p.Want("AGE_WEIGHT", !set || !s.facts().Filter || s.AgeWeight == 0,
+		p.Want("AGE_WEIGHT", !set || s.facts().Structure != mechanisms.Filter || s.AgeWeight == 0,
 			"%g: with ORIEL_WINDOW=%s no event outlives the window; leave it out", s.AgeWeight, s.Window)
 		s.AgeWeight = 0
 	}

@@ -74,7 +74,7 @@ func (s Settings) Learner() (streams.Learner, error) {
 	m := mechanisms.Config{
 		Name: s.Mechanism, Batch: s.Batch, Terms: s.Terms(), Budget: dp.Budget{Epsilon: s.Epsilon, Delta: s.Delta},
 	}
-	if s.facts().Filter {
+	if s.facts().Structure == mechanisms.Filter {
 		m.AgeWeight, m.Poles = s.AgeWeight, s.Poles
 	}
 	learner, err := streams.NewLearner(s.operator, m)
@@ -82,7 +82,7 @@ func (s Settings) Learner() (streams.Learner, error) {
 		return learner, err
 	}
 	m = learner.Mechanism()
-	if s.facts().Draws && m.Draws == (mechanisms.Draws{}) {
+	if s.facts().Structure == mechanisms.Selection && m.Draws == (mechanisms.Draws{}) {
 		return learner, invalid(fmt.Errorf("ORIEL_MECHANISM: %s: releases nothing but draws, and ORIEL_OPERATOR=%s makes no draws by sums; set ORIEL_MECHANISM=blt",
 			s.Mechanism, s.Operator))
 	}

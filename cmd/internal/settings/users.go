@@ -3,6 +3,7 @@ package settings
 import (
 	"strings"
 
+	"oriel/mechanisms"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
@@ -23,7 +24,7 @@ func (s Settings) checkUsers(p *operators.Problems) {
 		p.Want("USER_WINDOW", s.UserWindow == 0, "set, but ORIEL_USER_ID does not say who a user is")
 		return
 	}
-	p.Want("MECHANISM", !s.perStep() && !s.facts().Draws, "%s: has no user level, and ORIEL_USER_ID is set: a user's events over a whole life have "+
+	p.Want("MECHANISM", !s.perStep() && s.facts().Structure != mechanisms.Selection, "%s: has no user level, and ORIEL_USER_ID is set: a user's events over a whole life have "+
 		"no bound", s.Mechanism)
 	switch {
 	case s.decays():

@@ -24,10 +24,12 @@ func (s Settings) facts() mechanisms.Facts {
 }
 
 // perStep reports whether the mechanism releases the sum of each step separately. Such a mechanism has no window.
-func (s Settings) perStep() bool { return s.facts().PerStep }
+func (s Settings) perStep() bool { return s.facts().Structure == mechanisms.PerStep }
 
 // decays reports whether the mechanism's sums decay over an unlimited lifetime. Such a mechanism has no window.
-func (s Settings) decays() bool { return s.Window == lifetime && s.facts().Filter }
+func (s Settings) decays() bool {
+	return s.Window == lifetime && s.facts().Structure == mechanisms.Filter
+}
 
 // steps returns the number in ORIEL_WINDOW, or 0 if the value is a word.
 func (s Settings) steps() uint64 {
@@ -47,7 +49,7 @@ func (s Settings) scope() protection.Scope {
 		return protection.Decay{Steps: s.Memory}
 	case s.Window != horizon:
 		return protection.Window{Steps: s.steps()}
-	case s.facts().Filter, s.facts().Draws:
+	case s.facts().Structure == mechanisms.Filter, s.facts().Structure == mechanisms.Selection:
 		return protection.Lifetime{Steps: s.Horizon, Within: s.Horizon}
 	default: // the mechanism is a tree
 		return protection.Lifetime{Steps: s.Horizon, Within: powerAbove(s.Horizon)}
@@ -107,7 +109,7 @@ func (s Settings) checkWindow(p *operators.Problems) {
 			"%d: not within %d to %d", s.Memory, decay.MinMemory, decay.MaxMemory)
 	case s.perStep():
 		p.Want("WINDOW", s.Window == "" || s.Window == lifetime, "%q: ORIEL_MECHANISM=%s has no window, because it protects for ever: leave this setting out, or say lifetime", s.Window, s.Mechanism)
-	case facts.Draws && s.Window != horizon:
+	case facts.Structure == mechanisms.Selection && s.Window != horizon:
 		p.Want("WINDOW", false, "%q: ORIEL_MECHANISM=%s protects the whole life of a stream, which has to end: say horizon, and set ORIEL_HORIZON",
 			s.Window, s.Mechanism)
 	case s.Window == lifetime:
@@ -119,7 +121,7 @@ func (s Settings) checkWindow(p *operators.Problems) {
 			"%d: above %d, the largest window of ORIEL_MECHANISM=%s", s.Horizon, most, s.Mechanism)
 	case n == 0 && s.Window != "0":
 		p.Want("WINDOW", false, "%q: not a number of steps, horizon or lifetime", s.Window)
-	case facts.Filter:
+	case facts.Structure == mechanisms.Filter:
 		p.Want("WINDOW", n >= 1 && n <= most, "%d: not within 1 to %d", n, most)
 	default:
 		p.Want("WINDOW", n >= 1 && n&(n-1) == 0, "%d: not a power of two; the next one is %d", n, powerAbove(n))

@@ -29,7 +29,7 @@ func NewDecaying(f decay.Filter) Decaying {
 func Kept(p mechanisms.Calibration) float64 {
 	facts, _ := mechanisms.FactsOf(p.Name)
 	switch {
-	case facts.PerStep:
+	case facts.Structure == mechanisms.PerStep:
 		return 0
 	case p.Decays():
 		return NewDecaying(p.Decay).Decay

@@ -27,7 +27,7 @@ func NoiseWeights(c mechanisms.Config, p mechanisms.Calibration, steps int) []fl
 			weights[t] = 1 + f.Carry(states)
 			f.Take(states, 1)
 		}
-	case facts.Tree:
+	case facts.Structure == mechanisms.Tree:
 		for t, active := range NewForest(c.Scope.Span(), steps).Active {
 			weights[t] = float64(len(active))
 		}

@@ -76,14 +76,14 @@ func New(c mechanisms.Config, p mechanisms.Calibration, steps int) (*Noise, erro
 		}
 	}
 	switch {
-	case facts.PerStep:
+	case facts.Structure == mechanisms.PerStep:
 	case p.Decays():
 		f := definition.NewDecaying(p.Decay)
 		x.decaying = &f
-	case facts.Filter:
+	case facts.Structure == mechanisms.Filter:
 		f := definition.NewFilter(p.Filter)
 		x.filter = &f
-	case facts.Tree:
+	case facts.Structure == mechanisms.Tree:
 		x.forest = definition.NewForest(c.Scope.Span(), steps)
 		x.forecasts = newForecasts(x.forest)
 		if x.normal != nil {

@@ -40,7 +40,7 @@ func NewPQFTL(c Config, mechanism string, label float64, key [32]byte) (*PQFTL, 
 		return nil, fmt.Errorf("baselines: label %g: not positive", label)
 	}
 	facts, _ := mechanisms.FactsOf(mechanism)
-	if facts.Law != mechanisms.Gaussian || facts.PerStep {
+	if facts.Law != mechanisms.Gaussian || facts.Structure == mechanisms.PerStep {
 		return nil, fmt.Errorf("baselines: mechanism %q: neither tree-gaussian nor blt", mechanism)
 	}
 	projection, err := convex.NewProjection(c.Set)
@@ -50,7 +50,7 @@ func NewPQFTL(c Config, mechanism string, label float64, key [32]byte) (*PQFTL, 
 	n := c.Set.Dimension()
 	rows := moments.Rows{Features: n, Label: moments.MaxLabel}
 	window := c.Steps
-	if facts.Tree {
+	if facts.Structure == mechanisms.Tree {
 		for window = 1; window < c.Steps; window *= 2 {
 		}
 	}

@@ -43,9 +43,9 @@ func (windowPaper) NoiseTerm(c coco.Config, m mechanisms.Config) (float64, error
 	shape := 2 * a * math.Pow(math.Log2(float64(m.Scope.Span())), 1.5) / m.Budget.Epsilon
 	facts, _ := mechanisms.FactsOf(m.Name)
 	switch {
-	case facts.Tree && facts.Law == mechanisms.Gamma:
+	case facts.Structure == mechanisms.Tree && facts.Law == mechanisms.Gamma:
 		return shape * n * math.Log(n/c.Failure), nil
-	case facts.Tree && facts.Law == mechanisms.Gaussian:
+	case facts.Structure == mechanisms.Tree && facts.Law == mechanisms.Gaussian:
 		return shape * math.Sqrt(n) * math.Log(1/m.Budget.Delta) * math.Sqrt(math.Log(1/c.Failure)), nil
 	}
 	return 0, fmt.Errorf("coco: constants paper: the paper has none for mechanism %q, only for tree-gaussian and tree-gamma", m.Name)

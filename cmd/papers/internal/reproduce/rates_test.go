@@ -139,18 +139,18 @@ func naive(t *testing.T, name string, steps uint64, epsilon float64) float64 {
 		m.Budget.Delta = 0
 	}
 	facts, _ := mechanisms.FactsOf(name)
-	if !facts.PerStep {
+	if facts.Structure != mechanisms.PerStep {
 		m.Scope = protection.Window{Steps: steps + 1}
 	}
 	stream := mechtest.Open(t, m, [32]byte{3})
 	sum, zero := make([]float64, n), make([]float64, n)
 	for i := range steps {
 		stream.Add(noise.Identity{Offset: int64(i)}, zero)
-		if facts.PerStep {
+		if facts.Structure == mechanisms.PerStep {
 			floats.Add(sum, stream.Sum(0))
 		}
 	}
-	if !facts.PerStep {
+	if facts.Structure != mechanisms.PerStep {
 		copy(sum, stream.Sum(0))
 	}
 	return floats.Norm(sum, 2) / math.Sqrt(n)
