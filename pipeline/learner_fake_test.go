@@ -34,8 +34,6 @@ func (testLearner) Params() ([]byte, error) { return nil, nil }
 
 func (testLearner) ParamsAfter(operators.Decision) ([]byte, error) { return nil, nil }
 
-func (testLearner) Timed([]byte) bool { return true }
-
 func (testLearner) Open([]byte) (func([32]byte) (operators.Machine, error), error) {
 	return func([32]byte) (operators.Machine, error) { return new(testMachine), nil }, nil
 }

@@ -55,11 +55,6 @@ func (l blindLearner) Params() ([]byte, error) {
 	return nil, nil
 }
 
-// Timed returns the other learner's answer, or true if there is none.
-func (l blindLearner) Timed(params []byte) bool {
-	return l.Opener == nil || l.Opener.Timed(params)
-}
-
 func (l blindLearner) Open([]byte) (func([32]byte) (operators.Machine, error), error) {
 	return func(key [32]byte) (operators.Machine, error) {
 		machine := l.b

@@ -20,9 +20,6 @@ type Opener interface {
 	// ParamsAfter is Params for a stream that continues after the last decision of a predecessor (Config.Predecessor).
 	ParamsAfter(last operators.Decision) ([]byte, error)
 
-	// Timed reports whether decisions under frozen params have a time.
-	Timed(params []byte) bool
-
 	// Open checks frozen params, which must prove the configured guarantee, and opens the parts that all streams share.
 	// The returned function is cheap: it makes the machine of a stream at step 0. Machines of one call share memory and
 	// must be used one at a time.
@@ -57,8 +54,7 @@ func (l Learner) Operator() operators.Operator { return l.operator }
 // Mechanism returns the mechanism's configuration, with the contribution of the operator.
 func (l Learner) Mechanism() mechanisms.Config { return l.mechanism }
 
-// timed is a bit in the first number of frozen params: decisions have a time. Params of earlier deployments lack it, so
-// their decisions keep their bytes.
+// timed is a bit that is always set in the first number of frozen params.
 const timed = 1 << 31
 
 // Params returns the results of opening. An incarnation freezes these bytes:
@@ -88,11 +84,6 @@ func (l Learner) params(own func() ([]byte, error)) ([]byte, error) {
 		return nil, err
 	}
 	return slices.Concat(binary.LittleEndian.AppendUint32(nil, timed|uint32(len(calibration))), calibration, params), nil
-}
-
-// Timed implements Opener.
-func (Learner) Timed(params []byte) bool {
-	return len(params) >= 4 && binary.LittleEndian.Uint32(params)&timed != 0
 }
 
 // Deviation returns the deviation of the noise in sums of the operator's first component, for a newly opened

@@ -35,8 +35,6 @@ func (fakeLearner) Params() ([]byte, error) { return nil, nil }
 
 func (fakeLearner) ParamsAfter(operators.Decision) ([]byte, error) { return nil, nil }
 
-func (fakeLearner) Timed([]byte) bool { return false }
-
 func (l fakeLearner) Open([]byte) (func([32]byte) (operators.Machine, error), error) {
 	return func([32]byte) (operators.Machine, error) { return l.machine, nil }, nil
 }

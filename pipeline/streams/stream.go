@@ -55,7 +55,6 @@ type Opened struct {
 	key       []byte              // record key of the last decision
 	extras    []schemas.Extra     // extra members of decisions under these params
 	output    *operators.Output   // the operator's second topic; nil: none
-	timed     bool                // decisions have a time
 }
 
 // OpenModel checks frozen params, with the model's amendment, and opens the model.
@@ -72,7 +71,7 @@ func OpenModel(m Model, params []byte) (*Opened, error) {
 	operator := m.Learner.Operator()
 	s := &Opened{
 		model: m, machine: machine, guarantee: first.Guarantee(),
-		extras: operator.Extras(), output: operators.SecondTopicOf(operator), timed: m.Learner.Timed(params),
+		extras: operator.Extras(), output: operators.SecondTopicOf(operator),
 	}
 	if s.decoder, err = m.Decoder(); err != nil {
 		return nil, err
@@ -171,12 +170,9 @@ func (s *Stream) Remembered() iter.Seq[users.ID] {
 }
 
 // AppendState appends the private state, of constant length for a configuration: the machine's state, the time of the
-// open step if decisions have times, and then the limiter's state at user level. It must be sealed.
+// open step, and then the limiter's state at user level. It must be sealed.
 func (s *Stream) AppendState(dst []byte) []byte {
-	dst = s.machine.AppendState(dst)
-	if s.opened.timed {
-		dst = s.time.append(dst)
-	}
+	dst = s.time.append(s.machine.AppendState(dst))
 	if s.limiter != nil {
 		dst = s.limiter.AppendState(dst)
 	}
@@ -185,7 +181,7 @@ func (s *Stream) AppendState(dst []byte) []byte {
 
 // Restore restores the state that AppendState appended.
 func (s *Stream) Restore(private []byte) error {
-	machine, people, time := private, []byte(nil), stepTime(schemas.NoTime)
+	machine, people := private, []byte(nil)
 	if s.limiter != nil {
 		split := len(machine) - s.limiter.StateLen()
 		if split < 0 {
@@ -193,11 +189,9 @@ func (s *Stream) Restore(private []byte) error {
 		}
 		machine, people = machine[:split], machine[split:]
 	}
-	if s.opened.timed {
-		var err error
-		if machine, time, err = cutTime(machine); err != nil {
-			return err
-		}
+	machine, time, err := cutTime(machine)
+	if err != nil {
+		return err
 	}
 	if err := s.machine.Restore(machine); err != nil {
 		return err

@@ -46,17 +46,12 @@ func (b *batching) Restore(state []byte) error {
 	return nil
 }
 
-// timedLearner opens one machine, whose decisions have a time.
-type timedLearner struct{ fakeLearner }
-
-func (timedLearner) Timed([]byte) bool { return true }
-
 // timesOf returns a walk over a batching machine, and the times of its decisions: a dash for a decision without time.
 func timesOf(t *testing.T, state []byte, at state.Position) (*Walk, *[]string) {
 	t.Helper()
 	machine := &batching{}
 	w := walkOf(t, func(m *Model) {
-		m.Learner = timedLearner{fakeLearner{fakeOperator{output: &operators.Output{}}, machine}}
+		m.Learner = fakeLearner{fakeOperator{output: &operators.Output{}}, machine}
 	}, 0)
 	times := &[]string{}
 	w.Walk.Decided = func(output uint8, _, line []byte) {
@@ -141,7 +136,7 @@ func TestTimeIsReadBack(t *testing.T) {
 func TestUsersAreTheEndOfAState(t *testing.T) {
 	change := func(m *Model) {
 		m.Users = &Users{Separation: 3, Batch: 1}
-		m.Learner = timedLearner{fakeLearner{fakeOperator{output: &operators.Output{}}, &batching{}}}
+		m.Learner = fakeLearner{fakeOperator{output: &operators.Output{}}, &batching{}}
 	}
 	w, again := walkOf(t, change, 0), walkOf(t, change, 0)
 	b := stamped(10, 50, 70)
@@ -180,34 +175,5 @@ func TestStatesWithABrokenTimeAreRefused(t *testing.T) {
 	}
 	if after := w.Stream.AppendState(nil); !slices.Equal(after, before) {
 		t.Errorf("%x, want %x", after, before)
-	}
-}
-
-// TestEarlierParamsHaveNoTime checks that params from before decisions had a time give the same decisions, states and
-// bytes.
-func TestEarlierParamsHaveNoTime(t *testing.T) {
-	if l, fresh := frozenParams(t, new([]string), new([]string)); !l.Timed(fresh) {
-		t.Error("new params have no time")
-	} else {
-		fresh[3] &^= 0x80
-		if l.Timed(fresh) {
-			t.Error("earlier params have a time")
-		}
-		if _, err := l.Open(fresh); err != nil {
-			t.Errorf("earlier params: %v", err)
-		}
-	}
-	w := walkOf(t, nil, 0)
-	b := stamped(10, 50, 60)
-	w.Walk.Decided = func(_ uint8, _, line []byte) {
-		if d, err := schemas.ParseDecision(line); err != nil || d.Extras != nil {
-			t.Errorf("%v: %s", err, line)
-		}
-	}
-	if err := w.Take(&b, everything); err != nil {
-		t.Fatal(err)
-	}
-	if n := len(w.Stream.AppendState(nil)); n != 0 {
-		t.Errorf("a state of %d bytes, want those of the machine", n)
 	}
 }

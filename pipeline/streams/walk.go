@@ -234,10 +234,7 @@ func (w *Walk) userForgotten(user users.ID) {
 }
 
 func (w *Walk) decide() {
-	time := schemas.NoTime
-	if w.Stream.opened.timed {
-		time = int64(w.Stream.time)
-	}
+	time := int64(w.Stream.time)
 	for _, d := range w.decisions {
 		if d.Output >= DecisionTopics || d.Output > 0 && w.Stream.opened.output == nil {
 			panic(fmt.Sprintf("BUG: pipeline: a decision for topic %d, which the operator does not have", d.Output))

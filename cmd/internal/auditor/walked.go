@@ -60,9 +60,6 @@ func (o opener) ParamsAfter(operators.Decision) ([]byte, error) {
 	return nil, errors.New("audit: a stream without a predecessor")
 }
 
-// Timed returns false, because the decisions of machines do not depend on time.
-func (opener) Timed([]byte) bool { return false }
-
 func (o opener) Open([]byte) (func(key [32]byte) (operators.Machine, error), error) {
 	return func([32]byte) (operators.Machine, error) { return o.machine, nil }, nil
 }
