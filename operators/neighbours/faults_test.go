@@ -195,8 +195,8 @@ func TestNoiseThatIsHalvedIsNamed(t *testing.T) {
 	}
 }
 
-// TestLengthsAreComparedInEachEncoding checks that the answers to exchanged records may have any contents of one length.
-// Two answers that are equally long in one encoding may differ in another one, because only JSON writes numbers as text.
+// TestLengthsAreComparedInEachEncoding checks that answers to exchanged records may have any contents of one length.
+// Two answers that are equally long in one encoding may differ in another, because only JSON writes numbers as text.
 func TestLengthsAreComparedInEachEncoding(t *testing.T) {
 	of := func(number float64, first, second string) operators.Decision {
 		return operators.Decision{

@@ -15,9 +15,10 @@ import (
 	"oriel/state"
 )
 
-// TestTransactionsOfNeighboursAreEqual fills transactions with the decisions of each operator in each encoding, and with
-// those of neighbours. Transactions close by the bytes of their decisions. Every record of every topic must have the
-// same length, and every transaction must close at the same record, whether events are valid, empty or unreadable.
+// TestTransactionsOfNeighboursAreEqual fills transactions with the decisions of each operator, in each encoding, and
+// with the decisions of neighbours. Transactions close by the bytes of their decisions. Every record of every topic
+// must have the same length, and every transaction must close at the same record, whether events are valid, empty or
+// unreadable.
 func TestTransactionsOfNeighboursAreEqual(t *testing.T) {
 	for _, s := range append(subjects(t), candidates(t)) {
 		t.Run(s.name, func(t *testing.T) {

@@ -83,8 +83,8 @@ func (l silencing) Open(params []byte) (func(key [32]byte) (operators.Machine, e
 
 // TestNeighboursOfEveryOperatorLookAlike replaces events by other events in the operator's own form, and some by
 // malformed ones, in each encoding of decisions. Keys are public and stay. Nothing visible but the released numbers may
-// differ. In the short form each operator has one of the exchanges, one of the crashes and one of the encodings, and the
-// next operator has others. An operator whose second topic answers records has each encoding.
+// differ. In the short form each operator has one of the exchanges, one of the crashes and one of the encodings, and
+// the next operator has others. An operator whose second topic answers records has each encoding.
 func TestNeighboursOfEveryOperatorLookAlike(t *testing.T) {
 	for row, s := range subjects(t) {
 		for e, encoding := range schemas.Encodings {
