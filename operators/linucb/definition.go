@@ -41,6 +41,10 @@ const (
 	maxArms = 1 << 10
 	maxWait = 1 << 20
 	maxName = 64 // bytes of a key
+
+	// maxArm is the largest number of bytes of an arm's name. With it all texts of an action but its key are shorter
+	// than 64 bytes. Avro writes the length of a longer text in two bytes, so space could not fill up a longer name.
+	maxArm = 62
 )
 
 var settings = []operators.Setting{
@@ -51,7 +55,7 @@ var settings = []operators.Setting{
 			"reward follows under the context's record key",
 	},
 	{
-		Name: "ARMS", Kind: operators.List, Unit: "name,…", Range: "2 to 1024 names of 1 to 64 bytes, each once, without quotes and backslashes",
+		Name: "ARMS", Kind: operators.List, Unit: "name,…", Range: "2 to 1024 names of 1 to 62 bytes, each once, without quotes and backslashes",
 		Entry: armEntry, Text: "names of the arms; each arm has its own weights; not with ORIEL_CANDIDATES",
 	},
 	{
@@ -122,7 +126,7 @@ var settings = []operators.Setting{
 }
 
 func armEntry(text string) (string, bool) {
-	return text, len(text) <= 64 && utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool {
+	return text, len(text) <= maxArm && utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool {
 		return r < ' ' || r == '"' || r == '\\' || r == '\u2028' || r == '\u2029'
 	})
 }

@@ -29,6 +29,7 @@ type Machine struct {
 	points       []float64            // points of a step's actions
 	actionExtras []schemas.ExtraValue // extras of a step's actions
 	spaces       string
+	digits       int // largest number of characters of a choice
 }
 
 var _ operators.Versioned = (*Machine)(nil)
@@ -47,6 +48,7 @@ const (
 	atArm = iota + modelExtras
 	atKey
 	atSpace
+	atFiller
 	atAnswers // missing in earlier plans
 )
 
@@ -73,6 +75,7 @@ func newMachine(c operator, stream *mechanisms.Stream) (*Machine, error) {
 			m.keys[i] = make([]byte, 0, maxName)
 		}
 		m.spaces = strings.Repeat(" ", c.longest())
+		m.digits = max(characters(none), characters(c.choices()-1))
 	}
 	m.extras[atOffset].Number = c.middle
 	m.extras = operators.AppendLifetimeMembers(m.extras, c.terms)

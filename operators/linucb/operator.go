@@ -84,7 +84,11 @@ func (c operator) Extras() []schemas.Extra {
 				Text: "The record key of the context that an action is for; empty in a model.",
 			},
 			schemas.Extra{
-				Name: "space", Kind: schemas.ExtraText, Text: "Spaces, so that all actions for a key are of one length.",
+				Name: "space", Kind: schemas.ExtraText, Text: "Spaces, so that the texts of all actions for a key have equally many bytes.",
+			},
+			schemas.Extra{
+				Name: "filler", Kind: schemas.ExtraNumber,
+				Text: "A power of ten, so that the decision and this number together have equally many characters in all actions; 0 in a model.",
 			},
 		)
 		if !c.withoutAnswers {

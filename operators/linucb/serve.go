@@ -104,61 +104,61 @@ func (m *Machine) act(dst []operators.Decision, t uint64) []operators.Decision {
 	return dst
 }
 
-// action returns the decision for the k-th record of a step. It is padded with spaces to the length of the longest
-// possible choice and answer, so that the length of an action reveals nothing about its contents.
+// action returns the decision for the k-th record of a step. All actions for a key have one length in every encoding,
+// because a length must not reveal which action a context has. The member space fills up the texts, and filler fills up
+// the choice, which takes a variable number of bytes in JSON only.
 func (m *Machine) action(k int, index, step uint64, choice int) operators.Decision {
 	extras := m.actionExtras[k*len(m.extras):][:len(m.extras)]
 	copy(extras, m.extras)
+	name, answer := "", ""
 	if choice >= 0 && choice < len(m.arms) {
-		extras[atArm].Text = m.arms[choice]
+		name = m.arms[choice]
 	}
-	extras[atKey].Text = string(m.keys[k])
-	length := m.length(choice)
 	if !m.withoutAnswers {
-		extras[atAnswers].Text = answerTexts[m.answers[k]]
-		length += len(answerTexts[m.answers[k]])
+		answer = answerTexts[m.answers[k]]
+		extras[atAnswers].Text = answer
 	}
-	extras[atSpace].Text = m.spaces[length:]
+	extras[atArm].Text, extras[atKey].Text = name, string(m.keys[k])
+	extras[atSpace].Text = m.spaces[len(name)+len(answer):]
+	extras[atFiller].Number = fillers[m.digits-characters(choice)]
 	m.points[k] = float64(choice)
 	return operators.Decision{Index: index, Step: step, Output: 1, Point: m.points[k : k+1], Extras: extras}
 }
 
+// fillers are values of the member filler, by the number of characters that a choice lacks to the longest one.
+var fillers = [...]float64{1, 10, 100, 1000}
+
 // servedExtras returns the number of members that actions have and models of logged events lack.
 func (c operator) servedExtras() int {
 	if c.withoutAnswers {
-		return atSpace - modelExtras + 1
+		return atFiller - modelExtras + 1
 	}
 	return atAnswers - modelExtras + 1
 }
 
-// longest returns the largest number of bytes that the place and name of a choice, and the answer kind, take in an
-// action.
+// longest returns the largest number of bytes that the name of an arm and the answer kind take in an action.
 func (c operator) longest() int {
-	most := c.length(none)
-	for choice := range c.choices() {
-		most = max(most, c.length(choice))
+	name, answer := 0, 0
+	for _, arm := range c.arms {
+		name = max(name, len(arm))
 	}
 	if c.withoutAnswers {
-		return most
+		return name
 	}
-	marks := 0
 	for _, text := range answerTexts {
-		marks = max(marks, len(text))
+		answer = max(answer, len(text))
 	}
-	return most + marks
+	return name + answer
 }
 
-// length returns the number of bytes that a choice takes. Names have no character that JSON escapes.
-func (c operator) length(choice int) int {
+// characters returns the number of characters that a choice takes in JSON.
+func characters(choice int) int {
 	n := 1
 	if choice < 0 {
 		n = 2
 	}
 	for x := choice; x >= 10; x /= 10 {
 		n++
-	}
-	if choice >= 0 && choice < len(c.arms) {
-		n += len(c.arms[choice])
 	}
 	return n
 }

@@ -10,6 +10,7 @@ import (
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
 	"oriel/operators"
+	"oriel/operators/neighbours"
 	"oriel/operators/optest"
 	"oriel/schemas"
 )
@@ -45,35 +46,63 @@ func serving(t *testing.T, lines ...string) *world {
 	return &world{t: t, machine: machine}
 }
 
-// TestActionsHaveOneLength checks that all actions for a key are lines of equal length, for every choice and answer
-// kind.
+// TestActionsHaveOneLength checks that all actions for a key have one length in each encoding, for every choice and
+// answer kind. The names of arms have all lengths, up to the longest.
 func TestActionsHaveOneLength(t *testing.T) {
-	for _, lines := range [][]string{
-		{"ARMS=a,no,perhaps", "DIMENSION=2"}, {"CANDIDATES=11", "DIMENSION=2"}, {"ARMS=0123456789,b", "DIMENSION=2"},
+	name := func(bytes int) string { return strings.Repeat("é<&", maxArm)[:bytes&^3] + "abc"[:bytes&3] }
+	arms := func(lengths ...int) string {
+		all := make([]string, len(lengths))
+		for i, bytes := range lengths {
+			all[i] = name(bytes)
+		}
+		return "ARMS=" + strings.Join(all, ",")
+	}
+	every, many := make([]int, maxArm), make([]string, maxArms)
+	for i := range every {
+		every[i] = i + 1
+	}
+	for i := range many {
+		many[i] = strconv.Itoa(i)
+	}
+	for _, choices := range []string{
+		"ARMS=a,no,perhaps", "ARMS=0123456789,b", arms(every...), arms(1, 55), arms(1, 57, 58), arms(1, maxArm),
+		"ARMS=" + strings.Join(many, ","), "CANDIDATES=11", "CANDIDATES=2", "CANDIDATES=1024", sizes,
 	} {
 		for _, unmarked := range []bool{false, true} {
-			c, m := config(t, optest.Life(64), append([]string{"PLAYED=served"}, lines...)...)
+			c, m := config(t, optest.Life(64), "PLAYED=served", choices, "DIMENSION=2", "WAIT=1")
 			c.withoutAnswers = unmarked
 			machine, err := newMachine(c, mechtest.ZeroStream(t, m))
 			if err != nil {
 				t.Fatal(err)
 			}
-			encoder := schemas.NewEncoder(schemas.DecisionConfig{Stream: "0"}, c.Extras())
 			machine.answer([]byte("key"), none, toNothing)
-			length := 0
+			var want [len(schemas.Encodings)]int
 			for choice := none; choice < c.choices(); choice++ {
 				for to := range answerTexts {
 					machine.answers[0] = answerKind(to)
-					d := machine.action(0, 1, 1, choice)
-					line := encoder.Append(nil, d.Index, d.Step, d.Point, d.Extras)
-					if length == 0 {
-						length = len(line)
+					got := neighbours.Lengths(machine.action(0, 1, 1, choice), c.Extras())
+					if choice == none && to == 0 {
+						want = got
 					}
-					if len(line) != length {
-						t.Errorf("%v: action %d to %s has %d bytes, the first has %d", lines, choice, answerTexts[to], len(line), length)
+					if got != want {
+						t.Fatalf("%.40s: action %d to %s has %d bytes in %v, the first has %d", choices, choice, answerTexts[to], got,
+							schemas.Encodings, want)
 					}
 				}
 			}
+		}
+	}
+}
+
+// TestLongNamesOfArmsAreRefused checks the bound on names without which actions would have several lengths in Avro.
+func TestLongNamesOfArmsAreRefused(t *testing.T) {
+	for bytes, want := range map[int]bool{1: true, maxArm: true, maxArm + 1: false} {
+		name := strings.Repeat("x", bytes)
+		if _, ok := armEntry(name); ok != want {
+			t.Errorf("an arm of %d bytes is accepted: %t", bytes, ok)
+		}
+		if _, ok := productEntry(name + ":1"); ok != want {
+			t.Errorf("an arm of %d bytes with a feature is accepted: %t", bytes, ok)
 		}
 	}
 }
@@ -159,10 +188,10 @@ func TestActionsOfEarlierPlansHaveNoAnswerKind(t *testing.T) {
 			t.Errorf("plan %q: a state of version %d, want %d", plan, state[0], want)
 		}
 	}
-	if want := "offset width shift doublings arm key space memory "; names[true] != want {
+	if want := "offset width shift doublings arm key space filler memory "; names[true] != want {
 		t.Errorf("members of an earlier plan: %s, want %s", names[true], want)
 	}
-	if want := "offset width shift doublings arm key space answers memory "; names[false] != want {
+	if want := "offset width shift doublings arm key space filler answers memory "; names[false] != want {
 		t.Errorf("members: %s, want %s", names[false], want)
 	}
 	logged, m := config(t, optest.Life(64), "PLAYED=logged", "ARMS=no,yes", "DIMENSION=2")

@@ -45,7 +45,7 @@ func (r *run) differs(want, got operators.Decision, exchanged bool) string {
 		return fmt.Sprintf("decision %d: the %s depends on events by other ways than releases", want.Index, what)
 	}
 	if exchanged {
-		if Length(want) != Length(got) {
+		if a, b := Lengths(want, r.frame.Extras), Lengths(got, r.frame.Extras); a != b {
 			return fmt.Sprintf("answer %d: the length depends on the record that is answered", want.Index)
 		}
 	} else if !slices.EqualFunc(want.Point, got.Point, sameBits) {
@@ -53,8 +53,10 @@ func (r *run) differs(want, got operators.Decision, exchanged bool) string {
 	}
 	for i, x := range want.Extras {
 		y := got.Extras[i]
-		if !sameBits(x.Number, y.Number) || !slices.EqualFunc(x.Numbers, y.Numbers, sameBits) ||
-			x.Text != y.Text && (!exchanged || i == r.frame.KeyText) {
+		if exchanged && i != r.frame.KeyText {
+			continue
+		}
+		if !sameBits(x.Number, y.Number) || !slices.EqualFunc(x.Numbers, y.Numbers, sameBits) || x.Text != y.Text {
 			return differs(fmt.Sprintf("member %d", i+1))
 		}
 	}
@@ -64,11 +66,11 @@ func (r *run) differs(want, got operators.Decision, exchanged bool) string {
 // sameBits compares bits, because 0 and −0 can lead to different published bytes.
 func sameBits(x, y float64) bool { return math.Float64bits(x) == math.Float64bits(y) }
 
-// Length returns the number of bytes of a decision's point and of its texts.
-func Length(d operators.Decision) int {
-	n := len(schemas.NewEncoder(schemas.DecisionConfig{}, nil).Append(nil, 0, 0, d.Point, nil))
-	for _, x := range d.Extras {
-		n += len(x.Text)
+// Lengths returns the number of bytes of a decision in each encoding. extras are the members of its operator.
+func Lengths(d operators.Decision, extras []schemas.Extra) (bytes [len(schemas.Encodings)]int) {
+	for e := range bytes {
+		c := schemas.DecisionConfig{Stream: "0", Adjacency: "replace", Unit: "event", Encoding: schemas.Encoding(e)}
+		bytes[e] = len(schemas.NewEncoder(c, extras).Append(nil, d.Index, d.Step, d.Point, d.Extras))
 	}
-	return n
+	return bytes
 }

@@ -12,7 +12,8 @@
 //	sensitivity   contribution sums differ in as many steps as the unit has events, at the separation of its events, and
 //	              each by at most the claimed distance, in exact integers
 //	releases      the releases of its own sums differ exactly by the contributions that differ
-//	decisions     the same bytes, except for the answer to an exchanged record if a topic answers its own records
+//	decisions     the same bytes, except for the answer to an exchanged record if a topic answers its own records; this
+//	              answer has the same length in each encoding
 //	state         the same bytes where it is public; a machine that is saved and restored continues unchanged
 //	draws         equal scores if they follow from releases; otherwise as close as the law requires
 //

@@ -194,3 +194,34 @@ func TestNoiseThatIsHalvedIsNamed(t *testing.T) {
 		t.Errorf("%q, %v", fault, err)
 	}
 }
+
+// TestLengthsAreComparedInEachEncoding checks that answers to exchanged records may have any contents of one length.
+// Two answers that are equally long in one encoding may differ in another, because only JSON writes numbers as text.
+func TestLengthsAreComparedInEachEncoding(t *testing.T) {
+	of := func(number float64, first, second string) operators.Decision {
+		return operators.Decision{
+			Index: 3, Output: 1, Point: []float64{number}, Extras: []schemas.ExtraValue{{Text: first}, {Text: second}},
+		}
+	}
+	r := &run{frame: &frame{Subject: &Subject{KeyText: -1, Extras: []schemas.Extra{
+		{Name: "first", Kind: schemas.ExtraText}, {Name: "second", Kind: schemas.ExtraText},
+	}}}}
+	long := strings.Repeat("x", 64)
+	for name, c := range map[string]struct {
+		want, got operators.Decision
+		fault     bool
+	}{
+		"equal":               {of(1, "a", ""), of(2, "", "b"), false},
+		"longer in JSON":      {of(1, "a", ""), of(10, "", "b"), true},
+		"equal in JSON alone": {of(1, "a", "b"), of(-1, "", "b"), true},
+		"longer in Avro":      {of(1, long, ""), of(1, long[:32], long[:32]), true},
+		"longer everywhere":   {of(1, "a", "b"), of(1, "", "b"), true},
+	} {
+		if fault := r.differs(c.want, c.got, true); (fault != "") != c.fault {
+			t.Errorf("%s: %q", name, fault)
+		}
+		if r.differs(c.want, c.got, false) == "" {
+			t.Errorf("%s: answers to equal records may differ", name)
+		}
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"oriel/mechanisms/noise"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
+	"oriel/schemas"
 )
 
 // Subject is a configured machine. It must not change after the first comparison.
@@ -27,9 +28,11 @@ type Subject struct {
 	Sums func(sampler noise.Sampler) ([]mechanisms.Sum, error)
 
 	// Own says that the k-th decision of the second topic in a step answers the step's k-th record. KeyText is the
-	// position, among the decision's extras, of the key that it answers, or −1.
+	// position, among the decision's extras, of the key that it answers, or −1. Extras are the operator's members, by
+	// which answers are encoded.
 	Own     bool
 	KeyText int
+	Extras  []schemas.Extra
 
 	opened *frame
 }

@@ -74,8 +74,16 @@ func (s suite) subject(tb testing.TB) *neighbours.Subject {
 		func(stream *mechanisms.Stream) (operators.Machine, error) {
 			return s.make(tb, func(mechanisms.Config) *mechanisms.Stream { return stream }), nil
 		})
-	subject.Own = s.serves
+	if subject.Own = s.serves; s.serves {
+		subject.Extras = s.extras(tb)
+	}
 	return subject
+}
+
+// extras returns the members of decisions of a machine that serves; its decisions must state them.
+func (s suite) extras(tb testing.TB) []schemas.Extra {
+	tb.Helper()
+	return s.newMachine(tb).(operators.Versioned).OwnExtras()
 }
 
 // listed is a neighbours.Source of records that are fixed before anything is published.

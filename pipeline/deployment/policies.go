@@ -89,6 +89,19 @@ func checkInput(_, own describedTopic) []error {
 // decision.
 func checkDecisions(_, own describedTopic) []error { return checkBatches(own) }
 
+// checkSecond also refuses a topic whose batches brokers compress. A decision of the second topic may answer a record.
+// All answers have one length, but a compressed batch has a length that depends on the answers. Oriel compresses none.
+func checkSecond(_, own describedTopic) []error {
+	errs := checkBatches(own)
+	switch own.settings["compression.type"] {
+	case "", "producer", "uncompressed":
+	default:
+		errs = append(errs, own.wrong("compression.type", "producer",
+			"the sizes of compressed batches would depend on the events that decisions answer"))
+	}
+	return errs
+}
+
 // checkVerdicts requires that a status is kept at least as long as its record.
 func checkVerdicts(input, own describedTopic) []error {
 	errs := checkBatches(own)

@@ -82,6 +82,11 @@ func TestEveryTopicIsChecked(t *testing.T) {
 			input: map[string]string{"retention.bytes": "1000"},
 		},
 		{roles: append(ours, "input"), setting: "retention.ms", value: "-1"},
+		{roles: []string{"second decision"}, setting: "compression.type", value: "lz4", want: "producer"},
+		{roles: []string{"second decision"}, setting: "compression.type", value: "gzip", want: "producer"},
+		{roles: []string{"second decision"}, setting: "compression.type", value: "uncompressed"},
+		{roles: append(ours, "input"), setting: "compression.type", value: "producer"},
+		{roles: []string{"input", "decision", "verdict", "changelog"}, setting: "compression.type", value: "zstd"},
 	} {
 		for _, name := range c.roles {
 			own := foundAs(name, map[string]string{"cleanup.policy": cleanup(name)})
@@ -227,6 +232,9 @@ func TestCreatedTopicsPassTheChecks(t *testing.T) {
 			made := r.settings(in.settings)
 			if strings.HasSuffix(r.name, "decision") && (made["retention.ms"] != "-1" || made["retention.bytes"] != "-1") {
 				t.Errorf("%s topic: the newest decision of a quiet stream is deleted: %v", r.name, made)
+			}
+			if r.name == "second decision" && made["compression.type"] != "producer" {
+				t.Errorf("%s topic: brokers may compress it: %v", r.name, made)
 			}
 			own := foundAs(r.name, made)
 			if errs := checkTopic(Config{}, in, own); errs != nil {

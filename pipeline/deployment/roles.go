@@ -73,8 +73,12 @@ var roles = []role{
 		transactional: true, optional: true, without: lostDecisions,
 		topic:     func(c *Config) string { return c.Second },
 		described: func(t *Topics) *topics.Topic { return &t.Second },
-		settings:  decisionSettings,
-		check:     checkDecisions,
+		settings: func(input map[string]string) map[string]string {
+			settings := decisionSettings(input)
+			settings["compression.type"] = "producer"
+			return settings
+		},
+		check: checkSecond,
 	},
 	{
 		name: "verdict", setting: "ORIEL_VERDICTS_TOPIC", uses: ByService | ByLetters, transactional: true,

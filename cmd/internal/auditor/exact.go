@@ -14,6 +14,7 @@ import (
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/noise"
 	"oriel/operators"
+	"oriel/operators/neighbours"
 	"oriel/schemas"
 )
 
@@ -100,18 +101,20 @@ func (c *background) owed(s step) (dst []byte) {
 	return dst
 }
 
-// disguised replaces the contents of a decision by the total length of its point and texts. It keeps the record key
-// that the decision answers.
+// disguised replaces the contents of a decision by its length in each encoding. It keeps the record key that the
+// decision answers.
 func (a *Subject) disguised(d operators.Decision) operators.Decision {
-	line := len(schemas.NewEncoder(schemas.DecisionConfig{}, nil).Append(nil, 0, 0, d.Point, nil))
-	d.Extras = slices.Clone(d.Extras)
-	key := operators.SecondTopicOf(a.operator).Key
-	for i, x := range a.operator.Extras() {
-		if line += len(d.Extras[i].Text); x.Name != key {
-			d.Extras[i].Text = ""
+	extras, key := a.operator.Extras(), operators.SecondTopicOf(a.operator).Key
+	lengths := neighbours.Lengths(d, extras)
+	d.Point, d.Extras = nil, slices.Clone(d.Extras)
+	for i, x := range extras {
+		if x.Name != key {
+			d.Extras[i] = schemas.ExtraValue{}
 		}
 	}
-	d.Point = []float64{float64(line)}
+	for _, bytes := range lengths {
+		d.Point = append(d.Point, float64(bytes))
+	}
 	return d
 }
 

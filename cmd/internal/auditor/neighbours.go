@@ -136,8 +136,8 @@ func (a *Subject) subjectOfNeighbours() *neighbours.Subject {
 	}
 	s := neighbours.New(a.wholeMechanism, a.wholePlan, a.key(), open)
 	if output := operators.SecondTopicOf(a.operator); output != nil && output.Own {
-		s.Own = true
-		for i, x := range a.operator.Extras() {
+		s.Own, s.Extras = true, a.operator.Extras()
+		for i, x := range s.Extras {
 			if x.Name == output.Key {
 				s.KeyText = i
 			}

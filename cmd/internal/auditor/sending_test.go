@@ -11,6 +11,7 @@ import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/operators"
+	"oriel/schemas"
 )
 
 // TestCanaryRecordsComeInTheStepsBeforeTheirContribution checks that a canary's records come in consecutive steps, one
@@ -182,6 +183,18 @@ func TestAuditCatchesActionsOfOtherRecords(t *testing.T) {
 	positive := func(r operators.Record) bool {
 		return slices.ContainsFunc(r.Event.Vector.Values, func(x float64) bool { return x > 0 })
 	}
+	const space, filler = 6, 7 // places among the members of an action, whose own texts and numbers they fill up
+	longer := func(change func(extras []schemas.ExtraValue)) func([]operators.Decision, operators.Record) {
+		return func(all []operators.Decision, last operators.Record) {
+			if n := len(all); n > 0 && all[n-1].Output == 0 {
+				all = all[:n-1] // without the model, so that the last decision answers the last record
+			}
+			if n := len(all); n > 0 && positive(last) {
+				all[n-1].Extras = slices.Clone(all[n-1].Extras)
+				change(all[n-1].Extras)
+			}
+		}
+	}
 	for what, fault := range map[string]func(all []operators.Decision, last operators.Record){
 		"the first action of a step owes something to its last record": func(all []operators.Decision, last operators.Record) {
 			if len(all) > 0 && all[0].Output == 1 && positive(last) {
@@ -193,13 +206,15 @@ func TestAuditCatchesActionsOfOtherRecords(t *testing.T) {
 				all[n-1].Point[0] += 1e-9
 			}
 		},
-		"an action is longer where there is a context": func(all []operators.Decision, last operators.Record) {
-			if n := len(all); n > 1 && all[n-2].Output == 1 && positive(last) {
-				extras := slices.Clone(all[n-2].Extras)
-				extras[len(extras)-1].Text += " "
-				all[n-2].Extras = extras
+		"an action is longer where there is a context": longer(func(extras []schemas.ExtraValue) {
+			extras[space].Text += " "
+		}),
+		"an action is longer in JSON alone": longer(func(extras []schemas.ExtraValue) { extras[filler].Number *= 10 }),
+		"an action is longer in Protobuf and Avro alone": longer(func(extras []schemas.ExtraValue) {
+			if extras[filler].Number == 10 {
+				extras[space].Text, extras[filler].Number = extras[space].Text+" ", 1
 			}
-		},
+		}),
 	} {
 		a := subjectOf(t, asConfigured["served in batches"]...)
 		plant(a, swapped{decisions: fault})

@@ -13,6 +13,7 @@ import (
 	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/pipetest/simtest"
+	"oriel/schemas"
 )
 
 // largeEvent is the size of records that may have a thousand headers, bytes.
@@ -279,18 +280,23 @@ func TestNeighboursLookAlikeCompressed(t *testing.T) {
 }
 
 // TestNeighboursLookAlikeOfOperators exchanges events of operators for other whole records, while commits are slower
-// than their interval. Keys stay if the operator reads them. In the short form the test covers one operator and its
-// first events; for the others, TestNeighboursOfEveryOperatorLookAlike exchanges only the events.
+// than their interval. Keys stay if the operator reads them. In the short form the test covers one operator, its first
+// events and one encoding of decisions; for the others, TestNeighboursOfEveryOperatorLookAlike exchanges only the
+// events.
 func TestNeighboursLookAlikeOfOperators(t *testing.T) {
 	names := []string{
 		"contexts-served blt", "aggregate-memory blt", "logistic tree-gaussian", "plays-ucb once-gamma",
 		"gains-argmax tree-gaussian", "sets-places blt",
 	}
 	for _, name := range tiertest.Runs(names[:1], names) {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			subjectOf(t, name).wholeRecordsLookAlike(t)
-		})
+		for _, encoding := range tiertest.Runs(schemas.Encodings[schemas.Protobuf:schemas.Avro], schemas.Encodings[:]) {
+			t.Run(name+" in "+encoding, func(t *testing.T) {
+				t.Parallel()
+				s := subjectOf(t, name)
+				s.env["ORIEL_DECISIONS_FORMAT"] = encoding
+				s.wholeRecordsLookAlike(t)
+			})
+		}
 	}
 }
 
