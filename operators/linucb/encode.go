@@ -13,33 +13,20 @@ import (
 //
 //	step of the model u64 ‖ doublings before it u64 ‖ the release that it was solved from, floats
 //	‖ if actions are served: number of actions in the open step u32; for each action that a step has room for its choice
-//	  u32, from 1, 0 for none, length of the key u8, the key, padding of zeros, and in version 2 the answer kind u8;
+//	  u32, from 1, 0 for none, length of the key u8, the key, padding of zeros, and the answer kind u8;
 //	  then the table
 const (
-	stateVersion   = 1
-	stateOfAnswers = 2 // states that contain the answer kind of actions
+	stateOfLogged = 1
+	stateOfServed = 2
 )
 
-const actionLen = 4 + 1 + maxName
-
-func (c operator) stateVersion() byte {
-	if c.served && !c.withoutAnswers {
-		return stateOfAnswers
-	}
-	return stateVersion
-}
-
-func (c operator) actionLen() int {
-	if c.withoutAnswers {
-		return actionLen
-	}
-	return actionLen + 1
-}
+const actionLen = 4 + 1 + maxName + 1
 
 // defineState lists the fields of the state of a machine that newMachine has made.
 func (m *Machine) defineState() {
-	m.Version, m.Fields = m.stateVersion(), []operators.Field{(*solvedRelease)(m)}
+	m.Version, m.Fields = stateOfLogged, []operators.Field{(*solvedRelease)(m)}
 	if m.served {
+		m.Version = stateOfServed
 		m.Fields = append(m.Fields, (*actions)(m), m.table)
 	}
 	m.Check = m.check
@@ -75,7 +62,7 @@ func (s *solvedRelease) Restore(state []byte) error {
 // actions is the state field of the actions of the open step, one for each of its records.
 type actions Machine
 
-func (a *actions) StateLen() int { return 4 + int(a.batch)*a.actionLen() }
+func (a *actions) StateLen() int { return 4 + int(a.batch)*actionLen }
 
 func (a *actions) AppendState(dst []byte) []byte {
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(a.actions)))
@@ -83,11 +70,9 @@ func (a *actions) AppendState(dst []byte) []byte {
 		dst = binary.LittleEndian.AppendUint32(dst, uint32(choice+1))
 		dst = append(append(dst, byte(len(a.keys[k]))), a.keys[k]...)
 		dst = append(dst, make([]byte, maxName-len(a.keys[k]))...)
-		if !a.withoutAnswers {
-			dst = append(dst, byte(a.answers[k]))
-		}
+		dst = append(dst, byte(a.answers[k]))
 	}
-	return append(dst, make([]byte, (int(a.batch)-len(a.actions))*a.actionLen())...)
+	return append(dst, make([]byte, (int(a.batch)-len(a.actions))*actionLen)...)
 }
 
 // AppendShared appends the state without the choices, because each choice also depends on its own context.
@@ -95,7 +80,7 @@ func (a *actions) AppendShared(dst []byte) []byte {
 	start := len(dst)
 	dst = a.AppendState(dst)
 	for k := range a.actions {
-		clear(dst[start+4+k*a.actionLen():][:4])
+		clear(dst[start+4+k*actionLen:][:4])
 	}
 	return dst
 }
@@ -124,7 +109,7 @@ var errState = errors.New("malformed")
 // actionsHold checks the actions of the open step.
 func (m *Machine) actionsHold(b []byte, count int) bool {
 	for k := range int(m.batch) {
-		one := b[k*m.actionLen():][:m.actionLen()]
+		one := b[k*actionLen:][:actionLen]
 		choice, length := binary.LittleEndian.Uint32(one), int(one[4])
 		used := 5 + length
 		if k >= count {
@@ -133,10 +118,10 @@ func (m *Machine) actionsHold(b []byte, count int) bool {
 				return false
 			}
 		}
-		if choice > uint32(m.choices()) || length > maxName || !allZero(one[min(used, actionLen):actionLen]) {
+		if choice > uint32(m.choices()) || length > maxName || !allZero(one[min(used, actionLen-1):actionLen-1]) {
 			return false
 		}
-		if !m.withoutAnswers && !consistent(answerKind(one[actionLen]), choice, length) {
+		if !consistent(answerKind(one[actionLen-1]), choice, length) {
 			return false
 		}
 	}
@@ -157,11 +142,8 @@ func allZero(b []byte) bool { return len(bytes.Trim(b, "\x00")) == 0 }
 func (m *Machine) readActions(b []byte) {
 	m.actions = m.actions[:0]
 	for k := range int(binary.LittleEndian.Uint32(b)) {
-		one, to := b[4+k*m.actionLen():], toNothing
-		if !m.withoutAnswers {
-			to = answerKind(one[actionLen])
-		}
-		m.answer(one[5:5+int(one[4])], int(binary.LittleEndian.Uint32(one))-1, to)
+		one := b[4+k*actionLen:]
+		m.answer(one[5:5+int(one[4])], int(binary.LittleEndian.Uint32(one))-1, answerKind(one[actionLen-1]))
 	}
 }
 

@@ -95,7 +95,7 @@ func TestStatesOfTwoHistoriesAreRefused(t *testing.T) {
 	}
 	state := m.AppendState(nil)
 	own := modelLen + 8*len(m.model.release)
-	table := own + 4 + int(m.batch)*m.actionLen()
+	table := own + 4 + int(m.batch)*actionLen
 	f := func(what string, change func(b []byte)) {
 		t.Helper()
 		broken := bytes.Clone(state)
@@ -115,7 +115,7 @@ func TestStatesOfTwoHistoriesAreRefused(t *testing.T) {
 	}
 	f("an action less than records", func(b []byte) {
 		b[own] = 1
-		clear(b[own+4+m.actionLen():][:m.actionLen()])
+		clear(b[own+4+actionLen:][:actionLen])
 	})
 	f("an action more than a step has", func(b []byte) { b[own] = 3 })
 	f("rows of later steps", func(b []byte) { // rows begin after two u64; a row begins with its step u64
@@ -131,10 +131,10 @@ func TestStatesOfTwoHistoriesAreRefused(t *testing.T) {
 		binary.LittleEndian.PutUint64(b[modelLen:], math.Float64bits(math.NaN()))
 	})
 	f("a choice that there is not", func(b []byte) { b[own+4] = 9 })
-	f("something behind a key", func(b []byte) { b[own+4+actionLen-1] = 1 })
-	f("an answer to what there is not", func(b []byte) { b[own+4+actionLen] = 3 })
-	f("a choice that answers a reward", func(b []byte) { b[own+4+actionLen] = byte(toReward) })
-	f("an answer to no record", func(b []byte) { b[own+4+2*m.actionLen()+actionLen] = byte(toReward) })
+	f("something behind a key", func(b []byte) { b[own+4+actionLen-2] = 1 })
+	f("an answer to what there is not", func(b []byte) { b[own+4+actionLen-1] = 3 })
+	f("a choice that answers a reward", func(b []byte) { b[own+4+actionLen-1] = byte(toReward) })
+	f("an answer to no record", func(b []byte) { b[own+4+3*actionLen-1] = byte(toReward) })
 	f("doublings before there was a model", func(b []byte) { clear(b[1 : modelLen+8*len(m.model.release)]); b[9] = 1 })
 	f("a release before there was a model", func(b []byte) { clear(b[1:9]) })
 	f("another version", func(b []byte) { b[0]++ })

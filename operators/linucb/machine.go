@@ -32,8 +32,6 @@ type Machine struct {
 	digits       int // largest number of characters of a choice
 }
 
-var _ operators.Versioned = (*Machine)(nil)
-
 // These are places in the extras.
 const (
 	atOffset = iota
@@ -49,7 +47,7 @@ const (
 	atKey
 	atSpace
 	atFiller
-	atAnswers // missing in earlier plans
+	atAnswers
 )
 
 // newMachine returns the machine at step 0 over a stream of the rows' contribution. It takes ownership of the stream.
@@ -66,7 +64,7 @@ func newMachine(c operator, stream *mechanisms.Stream) (*Machine, error) {
 	}
 	m.extras = make([]schemas.ExtraValue, modelExtras)
 	if c.served {
-		m.extras = append(m.extras, make([]schemas.ExtraValue, m.servedExtras())...)
+		m.extras = append(m.extras, make([]schemas.ExtraValue, servedExtras)...)
 		if m.table, err = pending.New(c.waiting); err != nil {
 			return nil, err
 		}
@@ -86,9 +84,6 @@ func newMachine(c operator, stream *mechanisms.Stream) (*Machine, error) {
 	m.defineState()
 	return m, nil
 }
-
-// OwnExtras returns the extras of the machine's plan.
-func (m *Machine) OwnExtras() []schemas.Extra { return m.Extras() }
 
 // Open appends no decision, because the first weights are zero and therefore known.
 func (m *Machine) Open(dst []operators.Decision) []operators.Decision { return dst }

@@ -19,28 +19,27 @@ import (
 
 // operator implements operators.Operator.
 type operator struct {
-	arms           []string // names of the arms; empty with candidates
-	lines          []string // lines of the file of arms with features, as a plan stores them
-	products       products // products with arms' features, if arms have features
-	candidates     int      // number of candidates of an event; 0: the choices are arms
-	served         bool
-	rows           moments.Rows
-	features       float64 // X, the norm by which features are divided
-	middle, half   float64 // middle of the reward's range, and half its width
-	start          float64 // λ, the public regulariser
-	shift          float64 // f, the shift in units of Edge, the edge of the noise's spectrum
-	width          float64 // β, if ORIEL_WIDTH sets it
-	confidence     float64 // probability with which β is proved to hold; 0: no proof
-	maxWeights     float64 // S, the largest norm of weights
-	derived        bool    // S follows from d, because the settings do not set it
-	noise          string  // exact, or one of the names of printed
-	printed        Printed // a paper's noise; nil in every service
-	every          uint64
-	doubling       bool // the model is solved only when an arm's determinant has doubled
-	batch          uint64
-	terms          protection.Terms // who is protected, and for how long
-	withoutAnswers bool             // the plan is from before actions stated their answer kind
-	waiting        pending.Config
+	arms         []string // names of the arms; empty with candidates
+	lines        []string // lines of the file of arms with features, as a plan stores them
+	products     products // products with arms' features, if arms have features
+	candidates   int      // number of candidates of an event; 0: the choices are arms
+	served       bool
+	rows         moments.Rows
+	features     float64 // X, the norm by which features are divided
+	middle, half float64 // middle of the reward's range, and half its width
+	start        float64 // λ, the public regulariser
+	shift        float64 // f, the shift in units of Edge, the edge of the noise's spectrum
+	width        float64 // β, if ORIEL_WIDTH sets it
+	confidence   float64 // probability with which β is proved to hold; 0: no proof
+	maxWeights   float64 // S, the largest norm of weights
+	derived      bool    // S follows from d, because the settings do not set it
+	noise        string  // exact, or one of the names of printed
+	printed      Printed // a paper's noise; nil in every service
+	every        uint64
+	doubling     bool // the model is solved only when an arm's determinant has doubled
+	batch        uint64
+	terms        protection.Terms // who is protected, and for how long
+	waiting      pending.Config
 }
 
 var (
@@ -90,14 +89,12 @@ func (c operator) Extras() []schemas.Extra {
 				Name: "filler", Kind: schemas.ExtraNumber,
 				Text: "A power of ten, so that the decision and this number together have equally many characters in all actions; 0 in a model.",
 			},
-		)
-		if !c.withoutAnswers {
-			all = append(all, schemas.Extra{
-				Name: "answers", Kind: schemas.ExtraText, Later: true,
+			schemas.Extra{
+				Name: "answers", Kind: schemas.ExtraText,
 				Text: "What an action answers, by the record's key alone: context, which waits for its reward from then on; reward, under a key " +
 					"that waited, and there is nothing to play; nothing, a record that is neither. Empty in a model.",
-			})
-		}
+			},
+		)
 	}
 	return append(all, operators.LifetimeMembers(c.terms)...)
 }

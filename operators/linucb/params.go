@@ -9,15 +9,11 @@ import (
 	"oriel/mechanisms"
 )
 
-// These are the versions of params. From version 3 on, S follows the version.
-const (
-	planVersion   = "1" // plans of logged events, and of served actions that do not state their answer kind
-	planOfAnswers = "2" // plans of served actions that state their answer kind
-	planOfWeights = "3" // plans of logged events, and of served actions that state their answer kind
-)
+// planVersion is the first line of params. S follows it.
+const planVersion = "3"
 
-// earlierMaxWeights is the default of S under plans of the first two versions.
-const earlierMaxWeights = 2.5
+// maxDerivedWeights is the largest default of S.
+const maxDerivedWeights = 2.5
 
 // Params freezes the version, S, and the list of arms: one on each line, with its features if it has some.
 func (c operator) Params(mechanisms.Config) ([]byte, error) {
@@ -25,33 +21,25 @@ func (c operator) Params(mechanisms.Config) ([]byte, error) {
 	if c.products.length > 0 {
 		lines = c.lines
 	}
-	head := []string{planOfWeights, strconv.FormatFloat(c.maxWeights, 'g', -1, 64)}
+	head := []string{planVersion, strconv.FormatFloat(c.maxWeights, 'g', -1, 64)}
 	return []byte(strings.Join(append(head, lines...), "\n")), nil
 }
 
 // read returns the operator with the S and the arms of a plan.
 func (c operator) read(params []byte) (operator, error) {
-	version, rest, more := strings.Cut(string(params), "\n")
-	switch {
-	case version == planOfWeights && more:
-		var text string
-		text, rest, more = strings.Cut(rest, "\n")
-		most, err := strconv.ParseFloat(text, 64)
-		if err != nil || !(most >= 1e-6 && most <= 1e6) {
-			return c, errors.New("linucb: plan: weights have no largest norm")
-		}
-		if !c.derived && c.maxWeights != most {
-			return c, errors.New("linucb: ORIEL_WEIGHTS_MAX is not what the deployment began with, which is " + text)
-		}
-		c.maxWeights = most
-	case version == planVersion || version == planOfAnswers && c.served:
-		if c.withoutAnswers = version == planVersion; c.derived {
-			c.maxWeights = earlierMaxWeights
-		}
-	default:
-		return c, errors.New("linucb: plan: not one of version " + planVersion + " or " + planOfWeights +
-			", or of served events " + planOfAnswers)
+	version, rest, _ := strings.Cut(string(params), "\n")
+	if version != planVersion {
+		return c, errors.New("linucb: plan: not one of version " + planVersion)
 	}
+	text, rest, more := strings.Cut(rest, "\n")
+	most, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(most >= 1e-6 && most <= 1e6) {
+		return c, errors.New("linucb: plan: weights have no largest norm")
+	}
+	if !c.derived && c.maxWeights != most {
+		return c, errors.New("linucb: ORIEL_WEIGHTS_MAX is not what the deployment began with, which is " + text)
+	}
+	c.maxWeights = most
 	var lines []string
 	if more {
 		lines = strings.Split(rest, "\n")
@@ -70,17 +58,17 @@ func (c operator) read(params []byte) (operator, error) {
 	return c, nil
 }
 
-// derivedMaxWeights returns the default of S: max(1, √d/4), at most earlierMaxWeights, if arms have separate weights.
+// derivedMaxWeights returns the default of S: max(1, √d/4), at most maxDerivedWeights, if arms have separate weights.
 //
 // Rewards that are linear in every context of norm 1, and stay within their range, have weights of norm at most 1,
 // because the largest prediction is the norm. Other rewards may need larger weights. For contexts that are spread
 // evenly in d dimensions the root mean square of a prediction is |θ|/√d; √d/4 allows a quarter of half the range.
 // Larger weights mostly occur at the arms that were played most, so that other arms are never tried against them
 // (SPEC.md). If one vector of weights serves all choices, this does not happen. With ORIEL_CONFIDENCE S is an
-// assumption of the proof and no limit. In both cases S keeps its earlier default.
+// assumption of the proof and no limit. In both cases S is maxDerivedWeights.
 func (c operator) derivedMaxWeights() float64 {
 	if c.confidence > 0 || c.blocks() == 1 {
-		return earlierMaxWeights
+		return maxDerivedWeights
 	}
-	return max(1, min(earlierMaxWeights, math.Sqrt(float64(c.rows.Features))/4))
+	return max(1, min(maxDerivedWeights, math.Sqrt(float64(c.rows.Features))/4))
 }

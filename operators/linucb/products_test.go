@@ -171,14 +171,14 @@ func TestFeaturesOfArmsAreRefused(t *testing.T) {
 	}
 	c, m := config(t, optest.Life(16), append(lines, sizes)...)
 	for _, bad := range []string{
-		"1\na:1:2\nb:1:2", "1\na:1:2\nb:1:2\nc:1", "1\na\nb\nc", "2\na:1:2\nb:1:2\nc:1:2",
+		"3\n1\na:1:2\nb:1:2", "3\n1\na:1:2\nb:1:2\nc:1", "3\n1\na\nb\nc", "2\n1\na:1:2\nb:1:2\nc:1:2",
 		"3\na:1:2\nb:1:2\nc:1:2",
 	} {
 		if _, err := c.Open([]byte(bad), mechtest.ZeroStream(t, m)); err == nil {
 			t.Errorf("plan %q is taken", bad)
 		}
 	}
-	machine, err := c.Open([]byte("1\na:1:2\nb:3:4\nc:0:0"), mechtest.ZeroStream(t, m))
+	machine, err := c.Open([]byte("3\n1\na:1:2\nb:3:4\nc:0:0"), mechtest.ZeroStream(t, m))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -110,14 +110,11 @@ func (m *Machine) act(dst []operators.Decision, t uint64) []operators.Decision {
 func (m *Machine) action(k int, index, step uint64, choice int) operators.Decision {
 	extras := m.actionExtras[k*len(m.extras):][:len(m.extras)]
 	copy(extras, m.extras)
-	name, answer := "", ""
+	name, answer := "", answerTexts[m.answers[k]]
 	if choice >= 0 && choice < len(m.arms) {
 		name = m.arms[choice]
 	}
-	if !m.withoutAnswers {
-		answer = answerTexts[m.answers[k]]
-		extras[atAnswers].Text = answer
-	}
+	extras[atAnswers].Text = answer
 	extras[atArm].Text, extras[atKey].Text = name, string(m.keys[k])
 	extras[atSpace].Text = m.spaces[len(name)+len(answer):]
 	extras[atFiller].Number = fillers[m.digits-characters(choice)]
@@ -128,22 +125,14 @@ func (m *Machine) action(k int, index, step uint64, choice int) operators.Decisi
 // fillers are values of the member filler, by the number of characters that a choice lacks to the longest one.
 var fillers = [...]float64{1, 10, 100, 1000}
 
-// servedExtras returns the number of members that actions have and models of logged events lack.
-func (c operator) servedExtras() int {
-	if c.withoutAnswers {
-		return atFiller - modelExtras + 1
-	}
-	return atAnswers - modelExtras + 1
-}
+// servedExtras is the number of members that actions have and models of logged events lack.
+const servedExtras = atAnswers - modelExtras + 1
 
 // longest returns the largest number of bytes that the name of an arm and the answer kind take in an action.
 func (c operator) longest() int {
 	name, answer := 0, 0
 	for _, arm := range c.arms {
 		name = max(name, len(arm))
-	}
-	if c.withoutAnswers {
-		return name
 	}
 	for _, text := range answerTexts {
 		answer = max(answer, len(text))

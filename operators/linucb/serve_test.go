@@ -68,26 +68,23 @@ func TestActionsHaveOneLength(t *testing.T) {
 		"ARMS=a,no,perhaps", "ARMS=0123456789,b", arms(every...), arms(1, 55), arms(1, 57, 58), arms(1, maxArm),
 		"ARMS=" + strings.Join(many, ","), "CANDIDATES=11", "CANDIDATES=2", "CANDIDATES=1024", sizes,
 	} {
-		for _, unmarked := range []bool{false, true} {
-			c, m := config(t, optest.Life(64), "PLAYED=served", choices, "DIMENSION=2", "WAIT=1")
-			c.withoutAnswers = unmarked
-			machine, err := newMachine(c, mechtest.ZeroStream(t, m))
-			if err != nil {
-				t.Fatal(err)
-			}
-			machine.answer([]byte("key"), none, toNothing)
-			var want [len(schemas.Encodings)]int
-			for choice := none; choice < c.choices(); choice++ {
-				for to := range answerTexts {
-					machine.answers[0] = answerKind(to)
-					got := neighbours.Lengths(machine.action(0, 1, 1, choice), c.Extras())
-					if choice == none && to == 0 {
-						want = got
-					}
-					if got != want {
-						t.Fatalf("%.40s: action %d to %s has %d bytes in %v, the first has %d", choices, choice, answerTexts[to], got,
-							schemas.Encodings, want)
-					}
+		c, m := config(t, optest.Life(64), "PLAYED=served", choices, "DIMENSION=2", "WAIT=1")
+		machine, err := newMachine(c, mechtest.ZeroStream(t, m))
+		if err != nil {
+			t.Fatal(err)
+		}
+		machine.answer([]byte("key"), none, toNothing)
+		var want [len(schemas.Encodings)]int
+		for choice := none; choice < c.choices(); choice++ {
+			for to := range answerTexts {
+				machine.answers[0] = answerKind(to)
+				got := neighbours.Lengths(machine.action(0, 1, 1, choice), c.Extras())
+				if choice == none && to == 0 {
+					want = got
+				}
+				if got != want {
+					t.Fatalf("%.40s: action %d to %s has %d bytes in %v, the first has %d", choices, choice, answerTexts[to], got,
+						schemas.Encodings, want)
 				}
 			}
 		}
@@ -150,56 +147,6 @@ func TestActionsStateTheirAnswerKind(t *testing.T) {
 				t.Errorf("%s: record %d, %s: %v %q is to be played", what, i, step.answers, d[0].Point, extras[atArm].Text)
 			}
 		}
-	}
-}
-
-// TestActionsOfEarlierPlansHaveNoAnswerKind checks that a deployment whose plan was frozen before actions stated their
-// answer kind continues without the answer kind. Its members, its states and their version must not change.
-func TestActionsOfEarlierPlansHaveNoAnswerKind(t *testing.T) {
-	c, m := config(t, optest.Life(64), "PLAYED=served", "ARMS=no,yes", "DIMENSION=2", "EMIT_EVERY=1", "WAIT=8",
-		"CAPACITY=3")
-	plan, err := c.Params(m)
-	if err != nil || string(plan) != "3\n1\nno\nyes" {
-		t.Fatalf("plan %q, %v", plan, err)
-	}
-	names := map[bool]string{}
-	for _, plan := range []string{"1\nno\nyes", "2\nno\nyes", "3\n1\nno\nyes"} {
-		opened, err := c.Open([]byte(plan), mechtest.ZeroStream(t, m))
-		if err != nil {
-			t.Fatal(err)
-		}
-		earlier := plan[0] == '1'
-		extras := opened.(operators.Versioned).OwnExtras()
-		names[earlier] = ""
-		for _, x := range extras {
-			names[earlier] += x.Name + " "
-		}
-		for i, e := range []schemas.Event{context(1, 0), rewarded(1)} {
-			for _, d := range opened.Add(nil, operators.Record{
-				Key: []byte("a"), Event: e, Identity: noise.Identity{Offset: int64(i)},
-			}) {
-				if len(d.Extras) != len(extras) {
-					t.Errorf("plan %q: a decision says %d members of %d", plan, len(d.Extras), len(extras))
-				}
-			}
-		}
-		state := opened.AppendState(nil)
-		if want := map[bool]byte{true: 1, false: 2}[earlier]; state[0] != want {
-			t.Errorf("plan %q: a state of version %d, want %d", plan, state[0], want)
-		}
-	}
-	if want := "offset width shift doublings arm key space filler memory "; names[true] != want {
-		t.Errorf("members of an earlier plan: %s, want %s", names[true], want)
-	}
-	if want := "offset width shift doublings arm key space filler answers memory "; names[false] != want {
-		t.Errorf("members: %s, want %s", names[false], want)
-	}
-	logged, m := config(t, optest.Life(64), "PLAYED=logged", "ARMS=no,yes", "DIMENSION=2")
-	if plan, err := logged.Params(m); err != nil || string(plan) != "3\n1\nno\nyes" {
-		t.Errorf("plan of logged events %q, %v", plan, err)
-	}
-	if _, err := logged.Open([]byte("2\nno\nyes"), mechtest.ZeroStream(t, m)); err == nil {
-		t.Error("logged events have a plan of served ones")
 	}
 }
 

@@ -80,10 +80,10 @@ func (s suite) subject(tb testing.TB) *neighbours.Subject {
 	return subject
 }
 
-// extras returns the members of decisions of a machine that serves; its decisions must state them.
+// extras returns the members of decisions of a machine that serves: it must have the method Extras of its operator.
 func (s suite) extras(tb testing.TB) []schemas.Extra {
 	tb.Helper()
-	return s.newMachine(tb).(operators.Versioned).OwnExtras()
+	return s.newMachine(tb).(interface{ Extras() []schemas.Extra }).Extras()
 }
 
 // listed is a neighbours.Source of records that are fixed before anything is published.
