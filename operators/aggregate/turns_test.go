@@ -120,7 +120,7 @@ func TestExperimentsTakeTurns(t *testing.T) {
 
 // TestAChosenStartWidensBands checks that the band of an experiment that was appended to a plan is as many times as wide
 // as that of a listed one as Wider says, and that it is wider the later it was announced. Wider is computed for a rate of
-// ORIEL_NEAR and without rounding to a filter.
+// ORIEL_NEAR, and the rate of these events is another one.
 func TestAChosenStartWidensBands(t *testing.T) {
 	const first, looks, batch = 400, 100, 100
 	m := life(1024, batch)
@@ -152,7 +152,7 @@ func TestAChosenStartWidensBands(t *testing.T) {
 			t.Fatal(err)
 		}
 		wider, want := widths(c, append(frozen, line...))/fixed, c.Wider(law, batch, first, announced)
-		if math.Abs(wider-want) > 0.02 || wider < before || announced == 0 && wider != 1 || announced == 379 && wider < 1.05 {
+		if math.Abs(wider-want) > 0.05 || wider < before || announced == 0 && wider != 1 || announced == 379 && wider < 1.05 {
 			t.Errorf("announced after %d steps: %g times as wide, want %g and at least %g", announced, wider, want, before)
 		}
 		before = wider

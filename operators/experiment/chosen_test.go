@@ -36,6 +36,10 @@ func TestTheWorstKnownPart(t *testing.T) {
 						most = max(most, two/bound, one/bound)
 					}
 				}
+				x := c.widen(reading{information: 1, mixing: r}, square, log)
+				if x.sum = x.radius(0.01) * x.information; math.Abs(x.logE()-math.Log(100)) > 1e-9 {
+					t.Errorf("ln C of %g, r = %g, s'Σs = %g: at the end of the band of 0.01 ln e is %g, want ln 100", log, r, square, x.logE())
+				}
 			}
 		}
 	}

@@ -145,10 +145,13 @@ func TestAStartChosenByTheNoise(t *testing.T) {
 	for _, c := range tiertest.Runs(chosenStarts[:2], chosenStarts) {
 		s := noisier(c.rate, c.batch, c.draws)
 		s.Target = c.batch * float64(looks) / 2
+		if c.noise != nil {
+			s.Noise = *c.noise
+		}
 		if c.arms > 0 {
 			s.Alpha /= c.arms
 		}
-		x, outside, better, width := New(s), 0, 0, 0.0
+		x, outside, better := New(s), 0, 0
 		for seed := range runs {
 			src := newSource(&s, uint64(seed), constant(c.rate))
 			announced := src.adversary(c.history, c.ahead, c.over)
@@ -160,9 +163,9 @@ func TestAStartChosenByTheNoise(t *testing.T) {
 			if found {
 				better++
 			}
-			width += x.effect(1).halfWidth(s.alpha()) / float64(runs)
 		}
-		t.Logf("%+v: %d and %d of %d, half width %.4g", c, outside, better, runs, width)
+		s.Start, s.Announced = uint64(c.history+c.ahead), uint64(c.history)
+		t.Logf("%+v: %d and %d of %d; %.3f times as wide", c, outside, better, runs, s.Wider(uint64(looks/2)))
 		if most := tolerated(runs); max(outside, better) > most {
 			t.Errorf("%+v: %d left 0 out, %d found an arm better, of %d: above %d", c, outside, better, runs, most)
 		}
@@ -175,9 +178,28 @@ var chosenStarts = []struct {
 	rate, batch, draws   float64
 	history, ahead, over int
 	arms                 float64
+	noise                *Noise // nil: that of a memory of 1024
 }{
-	{0.02, 100, 4.4, 20000, 20, 300, 0},
-	{0.5, 100, 12.6, 20000, 1, 60, 0},
+	{0.02, 100, 4.4, 20000, 20, 300, 0, nil},
+	{0.5, 100, 12.6, 20000, 1, 60, 0, nil},
+	{0.02, 100, 12.6, 20000, 20, 300, 0, nil},
+	{0.02, 100, 12.6, 20000, 20, 1000, 0, nil},
+	{0.02, 100, 12.6, 1000, 20, 300, 0, nil},
+	{0.02, 100, 12.6, 20000, 20, 300, 4, nil},
+	{0.02, 100, 12.6, 20000, 20, 300, 0, memory65536()},
+	{0.5, 100, 12.6, 20000, 20, 300, 0, memory65536()},
+	{0.5, 100, 12.6, 20000, 20, 300, 0, nil},
+	{0.5, 100, 12.6, 20000, 20, 100, 2, nil},
+	{0.5, 100, 1, 20000, 20, 300, 0, nil},
+	{0.1, 100, 4.4, 20000, 20, 100, 0, nil},
+	{0.1, 100, 1, 20000, 1, 60, 0, nil},
+	{0.1, 100, 0.125, 20000, 20, 300, 0, nil},
+	{0.1, 1000, 12.6, 20000, 20, 1000, 0, nil},
+	{0.02, 10, 1, 20000, 200, 300, 0, nil},
+	{0.02, 10000, 126, 20000, 20, 300, 0, nil},
+	{0.005, 100, 1, 20000, 20, 300, 0, nil},
+	{0.005, 100, 12.6, 20000, 20, 300, 0, nil},
+	{0.005, 100, 0.125, 20000, 20, 300, 0, nil},
 }
 
 // TestRestartIsANewExperiment checks that a restarted experiment equals a new one bit for bit, at any age of a block,
