@@ -104,7 +104,8 @@ func (c operator) added(params []byte) (starts, announced []uint64, err error) {
 		first, isFirst := strings.CutPrefix(step, stepLine)
 		start := parseStarts(first)
 		known, err := strconv.ParseUint(strings.TrimSuffix(after, "\n"), 10, 64)
-		if !isStep || !isFirst || len(start) != 1 || err != nil || line != appendedLine(start[0]+1, known) || known >= start[0] {
+		if !isStep || !isFirst || len(start) != 1 || err != nil || known >= start[0] ||
+			line != appendedLine(start[0]+1, known) {
 			return nil, nil, errPlan
 		}
 		all, announced = all+","+first, append(announced, known)

@@ -118,9 +118,9 @@ func TestExperimentsTakeTurns(t *testing.T) {
 	}
 }
 
-// TestAChosenStartWidensBands checks that the band of an experiment that was appended to a plan is as many times as wide
-// as that of a listed one as Wider says, and that it is wider the later it was announced. Wider is computed for a rate of
-// ORIEL_NEAR, and the rate of these events is another one.
+// TestAChosenStartWidensBands checks that the band of an experiment that was appended to a plan is as many times as
+// wide as that of a listed one as Wider says, and that it is wider the later it was announced. Wider is computed for a
+// rate of ORIEL_NEAR, and the rate of these events is another one.
 func TestAChosenStartWidensBands(t *testing.T) {
 	const first, looks, batch = 400, 100, 100
 	m := life(1024, batch)
@@ -219,9 +219,11 @@ func TestPlansThatAreExtended(t *testing.T) {
 		t.Errorf("an experiment that starts with the step after the newest release: %q", line)
 	}
 	for _, behind := range []string{
-		"x", "experiment_step=50 announced_after=8", "experiment_step=20 announced_after=8\n", "50\n", "experiment_step=50\n",
-		"experiment_step=050 announced_after=8\n", "experiment_step=50 announced_after=08\n", "experiment_step=50 announced_after=\n",
-		"experiment_step=50 announced_after=49\n", "experiment_step=50,60 announced_after=8\n", "50 announced_after=8\n",
+		"x", "50\n", "experiment_step=50\n",
+		"experiment_step=50 announced_after=8", "experiment_step=20 announced_after=8\n",
+		"experiment_step=050 announced_after=8\n", "experiment_step=50 announced_after=08\n", "50 announced_after=8\n",
+		"experiment_step=50 announced_after=\n", "experiment_step=50 announced_after=49\n",
+		"experiment_step=50,60 announced_after=8\n",
 	} {
 		for _, version := range []byte{planOfShown, planOfTurns} {
 			if err := c.checkPlan(append([]byte{version}, c.canonical()+behind...)); err == nil {
@@ -229,7 +231,8 @@ func TestPlansThatAreExtended(t *testing.T) {
 			}
 		}
 	}
-	if err := c.checkPlan(append([]byte{planOfFilter}, c.canonical()+"experiment_step=50 announced_after=8\n"...)); err == nil {
+	earlier := append([]byte{planOfFilter}, c.canonical()+"experiment_step=50 announced_after=8\n"...)
+	if err := c.checkPlan(earlier); err == nil {
 		t.Error("a plan of an earlier version opens with a further experiment")
 	}
 }

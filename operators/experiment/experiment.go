@@ -202,7 +202,9 @@ func (x *Experiment) look() {
 func (x *Experiment) logBalance() float64 {
 	mean := 0.0
 	for i, noise := range x.balanceNoise {
-		r := reading{sum: x.check.sum(i, i) / math.Sqrt(noise), information: x.check.informationOf(i), mixing: x.checkMixing[i]}
+		r := reading{
+			sum: x.check.sum(i, i) / math.Sqrt(noise), information: x.check.informationOf(i), mixing: x.checkMixing[i],
+		}
 		r = x.start.widen(r, x.check.driftSquare(i, &x.start.known), x.start.log)
 		error := float64((1/x.Propensities[i+1] + 1/x.Propensities[0]) * x.Rounding)
 		mean += eValue(r.towardsZero(error/math.Sqrt(noise)/x.Events).logE()) / float64(len(x.balanceNoise))

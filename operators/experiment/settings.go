@@ -10,7 +10,7 @@ type Settings struct {
 	Target       float64   // expected number of events, near which sequences are narrowest
 	Events       float64   // B, the number of events in a step
 	Start        uint64    // number of steps of the stream before the experiment
-	Announced    uint64    // number of steps, below Start, that the choice of Start may depend on; 0: Start was fixed before
+	Announced    uint64    // number of steps, below Start, that the choice of Start may depend on
 	Lift         bool      // ratios of means are estimated, too; 0 must be the start of the outcome's range
 	Pooled       bool      // contrasts vary at least as much as outcomes of all arms do; see PROOF.md, As coded
 

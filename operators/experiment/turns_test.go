@@ -57,8 +57,8 @@ func (x *source) worst(history uint64, ahead, steps int, up bool) {
 	}
 }
 
-// adversary makes `history` steps. It then returns to the one after which the draws so far shift an experiment most that
-// begins `ahead` steps later. The source continues from that step with fresh draws. adversary returns its number.
+// adversary makes `history` steps. It then returns to the one after which the draws so far shift an experiment most
+// that begins `ahead` steps later. The source continues from that step with fresh draws. adversary returns its number.
 func (x *source) adversary(history, ahead, steps int) (announced uint64) {
 	g, h, most := x.gains(ahead, steps), x.form(), -1.0
 	chosen := make([][]float64, len(x.past))
@@ -104,9 +104,9 @@ func noisier(rate, batch, draws float64) Settings {
 	return s
 }
 
-// TestTheWorstStart checks the error rate of experiments whose known part has the largest size that they pay for, in the
-// worst direction. Theorem 6 bounds it by α given that part. The known part decides about most of these
-// experiments, because they start at once, or 20 steps later with much noise.
+// TestTheWorstStart checks the error rate of experiments whose known part has the largest size that they pay for, in
+// the worst direction. Theorem 6 bounds the error rate by α given that part. The shift is large, because these
+// experiments start at once, or 20 steps later with much noise.
 func TestTheWorstStart(t *testing.T) {
 	runs := tiertest.Runs(100, 2000)
 	for _, c := range []struct {
@@ -138,8 +138,8 @@ func TestTheWorstStart(t *testing.T) {
 	}
 }
 
-// TestAStartChosenByTheNoise checks the error rate of an experiment that is appended to a running stream. Its first step
-// is chosen by an adversary who knows all draws of noise so far.
+// TestAStartChosenByTheNoise checks the error rate of an experiment that is appended to a running stream. Its first
+// step is chosen by an adversary who knows all draws of noise so far.
 func TestAStartChosenByTheNoise(t *testing.T) {
 	runs, looks := tiertest.Runs(30, 1000), tiertest.Runs(60, 1000)
 	for _, c := range tiertest.Runs(chosenStarts[:2], chosenStarts) {
@@ -172,8 +172,8 @@ func TestAStartChosenByTheNoise(t *testing.T) {
 	}
 }
 
-// chosenStarts are settings of experiments with chosen starts. over is the number of steps whose shift the adversary makes
-// largest, and arms divides α.
+// chosenStarts are settings of experiments with chosen starts. over is the number of steps whose shift the adversary
+// makes largest, and arms divides α.
 var chosenStarts = []struct {
 	rate, batch, draws   float64
 	history, ahead, over int

@@ -24,8 +24,10 @@ func NextExperiment(ctx context.Context, h Host, out io.Writer, step uint64) err
 	}
 	given, err := d.NextExperiment(ctx, learner, step)
 	for _, turn := range given {
-		_, _ = fmt.Fprintf(out, "stream %s: experiment %d starts with step %d, %d steps ahead; its bands are %.1f %% wider for it at ORIEL_TARGET\n",
-			d.Config.StreamName(turn.Partition), turn.Number, turn.Step, turn.Step-1-turn.Announced, math.Ceil((turn.Wider-1)*1000)/10)
+		percent := math.Ceil((turn.Wider-1)*1000) / 10
+		_, _ = fmt.Fprintf(out, "stream %s: experiment %d starts with step %d, %d steps ahead\n"+
+			"  Its start may have been chosen by what decisions say, so at ORIEL_TARGET events its bands are %.1f %% wider.\n",
+			d.Config.StreamName(turn.Partition), turn.Number, turn.Step, turn.Step-1-turn.Announced, percent)
 	}
 	return err
 }
