@@ -261,7 +261,7 @@ func TestStateAndBits(t *testing.T) {
 
 func TestALookDoesNotAllocate(t *testing.T) {
 	s := halves(0.1, 100)
-	s.Lift = true
+	s.Lift, s.Start, s.Announced = true, 120, 100
 	x, arms := New(s), []Arm{{50, -40, 0}, {50, -38, 0}}
 	for range 20 {
 		x.Take(arms)

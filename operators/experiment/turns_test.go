@@ -215,15 +215,16 @@ func TestRestartIsANewExperiment(t *testing.T) {
 			src.step(arms)
 			used.Take(arms)
 		}
-		for _, start := range []uint64{50, 80, 95} {
-			used.Restart(start, 0)
-			s.Start = start
+		for _, turn := range [][2]uint64{{50, 0}, {80, 0}, {95, 0}, {95, 90}, {95, 60}} {
+			start, announced := turn[0], turn[1]
+			used.Restart(start, announced)
+			s.Start, s.Announced = start, announced
 			fresh, stored := New(s), New(s)
 			for i := range 60 {
 				if i == 25 {
 					stored.Restart(3, 0)
 					copy(stored.State(), fresh.State())
-					stored.Resume(start, 0)
+					stored.Resume(start, announced)
 				}
 				src.step(arms)
 				for _, x := range []*Experiment{used, fresh, stored} {
