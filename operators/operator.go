@@ -86,9 +86,13 @@ type Testing interface {
 	Turns(params []byte) (steps []uint64, err error)
 
 	// Next returns the bytes to append to the params of a stream, so that the present experiment ends before a step and
-	// the next one starts with it. No process may have computed that step yet. Next refuses a step that is not after
-	// the first steps of all experiments.
-	Next(params []byte, step uint64) ([]byte, error)
+	// the next one starts with it. No process may have computed that step yet. The choice of the step may depend on the
+	// releases of the first `announced` steps. Next refuses a step that is not after the first steps of all experiments.
+	Next(params []byte, step, announced uint64) ([]byte, error)
+
+	// Wider returns how many times as wide the bands of an experiment that Next appends are, at its expected number of
+	// events, as those of an experiment whose first step the settings list.
+	Wider(law mechanisms.NoiseLaw, batch, step, announced uint64) float64
 }
 
 // Aim is an effect that an experiment is planned to find.
@@ -104,6 +108,13 @@ type Power struct {
 	WithoutPrivacy float64 // without privacy, with looks at any time
 	Events         float64 // with the configured privacy
 	MaxEvents      float64 // number of events of the experiment, or the largest number that was tried
+	Later          []LaterStart
+}
+
+// LaterStart is what an experiment pays that is added to a running stream, after one of the expected number of events.
+type LaterStart struct {
+	StepsAhead uint64  `json:"steps_ahead"` // steps from the announcement to the start
+	Wider      float64 `json:"width"`       // its bands, divided by those of an experiment whose first step the settings list
 }
 
 // Cautious is an Operator that detects settings that are valid but seldom intended, and that would otherwise cause no

@@ -12,8 +12,8 @@ import (
 
 // Announced returns the least number of events between the decision to start an experiment on a running stream, and the
 // experiment's first step: 2000 events, or the events of 20 steps if these are more. The decision may depend on all
-// releases so far. These are correlated with the noise of the next steps, and less and less with the noise of later
-// steps (operators/experiment/PROOF.md, *Experiments in turn*).
+// releases so far, and an experiment pays for that with wider bands (operators/experiment/PROOF.md, Theorem 6). A
+// distance is not necessary for its proof, but makes the bands narrower.
 func Announced(batch uint64) uint64 { return max(2000, 20*batch) }
 
 // Experiment describes the members of decisions that test effects, so that programs can show them. The descriptor of a

@@ -26,8 +26,10 @@ func nextExperimentCommand() *cobra.Command {
 			"arms, outcome and settings, and an error probability of its own. The stream, its key and its privacy stay. Decisions say of\n" +
 			"which experiment they are, and those of earlier ones stay in the topic.\n\n" +
 			"The first step is public, and recorded in the changelog. It is at least 2000 events and 20 steps after all that a process can\n" +
-			"have read, so that no published decision is computed anew, and that releases say next to nothing about the noise of the first\n" +
-			"looks. A process that has the stream takes it over again within seconds.\n\n" +
+			"have read, so that no published decision is computed anew. A process that has the stream takes it over again within seconds.\n\n" +
+			"Whoever runs this command may have chosen the moment by what decisions say, and they say something about the noise of the next\n" +
+			"steps. The bands, e-values and verdict allow for every such choice, and are wider for it. The command prints by how much;\n" +
+			"`oriel plan --want-effect` prints it before. The further ahead --step lies, the less it costs.\n\n" +
 			"It needs the settings of `oriel topics`, and a stream that was opened with ORIEL_ALWAYS_VALID by this version or a\n" +
 			"later one. If it is interrupted between several streams, run it again: it goes on with those that lack the experiment. Without\n" +
 			"--step it refuses while the newest experiment has not started.",

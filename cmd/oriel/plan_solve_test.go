@@ -248,9 +248,17 @@ func TestPlanOfAnEffect(t *testing.T) {
 		WithoutPrivacy float64 `json:"events_without_privacy"`
 		OneLook        float64 `json:"events_of_one_look_without_privacy"`
 		Most           float64 `json:"most_events"`
+		Later          []struct {
+			Ahead float64 `json:"steps_ahead"`
+			Width float64 `json:"width"`
+		} `json:"later_starts"`
 	}
 	if err := json.Unmarshal(out.Bytes(), &got); err != nil {
 		t.Fatal(err)
+	}
+	if l := got.Later; len(l) != 3 || l[0].Ahead != 20 || l[2].Ahead != 320 || l[0].Width < 1.1 ||
+		l[0].Width <= l[1].Width || l[1].Width <= l[2].Width || l[2].Width <= 1 { // 1280 steps ahead is after the horizon
+		t.Errorf("later starts: %+v", l)
 	}
 	if got.OneLook != 29497 || got.WithoutPrivacy < 1.6*got.OneLook || got.WithoutPrivacy > 1.7*got.OneLook ||
 		got.Events < 1.05*got.WithoutPrivacy || got.Events > 1.15*got.WithoutPrivacy || got.Most != 100000 {
@@ -259,7 +267,8 @@ func TestPlanOfAnEffect(t *testing.T) {
 	out.Reset()
 	tiny := planOptions{aim: operators.Aim{Effect: 0.002, Probability: 0.8}}
 	if err := runPlan(&out, experimentShell(), tiny); err != nil ||
-		!strings.Contains(out.String(), "more than 100000 events as configured") {
+		!strings.Contains(out.String(), "more than 100000 events as configured") ||
+		!strings.Contains(out.String(), "% wider if it starts 20 steps after the command") {
 		t.Errorf("%v: %s", err, out.String())
 	}
 }

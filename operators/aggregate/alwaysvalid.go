@@ -20,6 +20,7 @@ type tested struct {
 	near         float64  // guess of the mean, in units of values
 	target       float64  // expected number of events
 	starts       []uint64 // number of steps before each experiment begins, ascending
+	announced    []uint64 // number of steps that the choice of each start may depend on; 0 for a start in the settings
 	lift         bool
 }
 
@@ -111,6 +112,7 @@ func (c *operator) wantTest(v *operators.Values, facts mechanisms.Facts) {
 	if t.starts == nil {
 		t.starts = []uint64{0}
 	}
+	t.announced = make([]uint64, len(t.starts))
 	c.wantUnits(v, t)
 	c.test = t
 }
@@ -173,7 +175,8 @@ func (c operator) settings(law mechanisms.NoiseLaw, batch uint64) experiment.Set
 	}
 	e := experiment.Settings{
 		Propensities: slices.Clone(t.propensities), Alpha: t.alpha, Near: (t.near - s.low) / (s.high - s.low),
-		Target: t.target, Events: float64(batch), Start: t.starts[0], Pooled: !c.unnumbered, Lift: t.lift,
+		Target: t.target, Events: float64(batch), Start: t.starts[0], Announced: t.announced[0],
+		Pooled: !c.unnumbered, Lift: t.lift,
 		Noise: experiment.Noise{Poles: law.Poles, Residues: law.Residues, Period: law.Period},
 		Count: draw / s.weights.Count, Value: draw / s.weights.Mean,
 		Rounding: float64(law.Rounding*float64(s.comparison().treatments)) / min(s.weights.Count, s.weights.Mean),
@@ -278,7 +281,41 @@ func (c operator) Power(law mechanisms.NoiseLaw, batch uint64, aim operators.Aim
 		}
 	}
 	power.MaxEvents = float64(float64(steps) * float64(batch))
+	announced, ahead := s.TargetSteps(), (operators.Announced(batch)+batch-1)/batch
+	for range laterStarts {
+		if wider, fits := c.wider(s, announced+ahead, announced); fits {
+			power.Later = append(power.Later, operators.LaterStart{StepsAhead: ahead, Wider: wider})
+		}
+		ahead *= laterFactor
+	}
 	return &power, nil
+}
+
+// Plans show laterStarts distances between the announcement of an experiment and its start: the least one, and
+// multiples of it.
+const (
+	laterStarts = 4
+	laterFactor = 4
+)
+
+// Wider returns operators.Testing's Wider.
+func (c operator) Wider(law mechanisms.NoiseLaw, batch, step, announced uint64) float64 {
+	wider, _ := c.wider(c.settings(law, batch), step-1, announced)
+	return wider
+}
+
+// wider returns Wider for an experiment after `start` steps. It is false where the horizon ends before the experiment
+// has as many events as its first look.
+func (c operator) wider(s experiment.Settings, start, announced uint64) (wider float64, fits bool) {
+	s.Start, s.Announced = start, announced
+	steps := s.TargetSteps()
+	if scope := c.terms.Scope; scope != nil && scope.Figures().Horizon > 0 {
+		steps = min(steps, max(scope.Figures().Horizon, start)-start)
+	}
+	if float64(float64(steps)*s.Events) < experiment.FirstLook {
+		return 1, false
+	}
+	return s.Wider(steps), true
 }
 
 // checkLaw refuses settings whose noise could make some weights of an experiment negative. Some filters with four poles

@@ -211,18 +211,18 @@ func (c operator) canonical() string { return c.spec.canonical() + c.test.canoni
 var errPlan = errors.New("aggregate: plan: not that of this specification")
 
 func (c operator) checkPlan(params []byte) error {
-	_, err := c.added(params)
+	_, _, err := c.added(params)
 	return err
 }
 
 func (c operator) Open(params []byte, sums *mechanisms.Stream) (operators.Machine, error) {
-	starts, err := c.added(params)
+	starts, announced, err := c.added(params)
 	if err != nil {
 		return nil, err
 	}
 	c = c.planned(params[0])
 	if len(starts) > 0 {
-		c = c.then(starts)
+		c = c.then(starts, announced)
 	}
 	return newMachine(c, sums)
 }

@@ -24,10 +24,10 @@ type running struct {
 	sums     []float64        // scratch: sums of the cells of a step
 	better   []bool           // by arm, whether the verdict calls it better
 	verdict  string
-	span     float64  // width of the range of values
-	starts   []uint64 // number of steps before each experiment
-	turn     int      // index of the current experiment
-	numbered bool     // decisions have the number of the experiment
+	span     float64 // width of the range of values
+	test     *tested
+	turn     int  // index of the current experiment
+	numbered bool // decisions have the number of the experiment
 }
 
 // These are the verdicts of an experiment. unfit means that the counts of the arms contradict the configured
@@ -52,7 +52,7 @@ func newRunning(c operator, stream *mechanisms.Stream) (*running, error) {
 	x := &running{
 		Experiment: experiment.New(settings), spec: &c.spec, arms: make([]experiment.Arm, of.arms),
 		sums: make([]float64, c.spec.hot().Size()), better: make([]bool, of.arms), verdict: notShown,
-		span: c.spec.high - c.spec.low, names: c.spec.armNames(), starts: c.test.starts, numbered: !c.unnumbered,
+		span: c.spec.high - c.spec.low, names: c.spec.armNames(), test: c.test, numbered: !c.unnumbered,
 	}
 	if _, decays := stream.Memory(); decays {
 		if x.increments, err = stream.Reading(0, 0); err != nil {
@@ -67,8 +67,8 @@ func newRunning(c operator, stream *mechanisms.Stream) (*running, error) {
 // fields returns the fields of the state; all of them are public.
 func (x *running) fields(stream *mechanisms.Stream) []operators.Field {
 	fields := []operators.Field{operators.Floats(x.State(), func() error {
-		x.turn = turnAfter(x.starts, stream.Step())
-		x.Resume(x.starts[x.turn])
+		x.turn = turnAfter(x.test.starts, stream.Step())
+		x.Resume(x.test.starts[x.turn], x.test.announced[x.turn])
 		return x.Check(stream.Step())
 	})}
 	if x.last != nil {
@@ -87,9 +87,9 @@ func (x *running) fields(stream *mechanisms.Stream) []operators.Field {
 // take passes the step that has just closed to the experiment, if it has begun. The first step of the next experiment
 // ends the one before.
 func (x *running) take(stream *mechanisms.Stream) {
-	if turn := turnAfter(x.starts, stream.Step()); turn != x.turn {
+	if turn := turnAfter(x.test.starts, stream.Step()); turn != x.turn {
 		x.turn = turn
-		x.Restart(x.starts[turn])
+		x.Restart(x.test.starts[turn], x.test.announced[turn])
 	}
 	begun := stream.Step() > x.Start
 	sums := stream.Sum(0)
@@ -160,7 +160,7 @@ func (x *running) write(extras []schemas.ExtraValue) {
 	next().Number = x.Recent()
 	if x.numbered {
 		next().Number = float64(x.turn + 1)
-		next().Number = float64(x.starts[x.turn] + 1)
+		next().Number = float64(x.test.starts[x.turn] + 1)
 	}
 }
 

@@ -18,9 +18,13 @@ const (
 	maxStep  = 1 << 40
 )
 
-// stepLine starts the line of a plan that lists the first steps of experiments. A plan may have several of these lines,
-// for experiments that were added after the stream was opened.
-const stepLine = "experiment_step="
+// stepLine starts the line of a plan that lists the first steps of experiments. A plan has a further line for each
+// experiment that was added after the stream was opened: its first step, and the number of steps that a process may
+// have closed when it was added.
+const (
+	stepLine  = "experiment_step="
+	afterMark = " announced_after="
+)
 
 // parseStarts parses step,step,… and returns the number of steps before each. It returns nil if the text is not a list
 // of steps.
@@ -72,41 +76,49 @@ func (t *tested) longest(most, horizon uint64) (steps uint64) {
 }
 
 // then returns the operator with further experiments after its own.
-func (c operator) then(starts []uint64) operator {
+func (c operator) then(starts, announced []uint64) operator {
 	test := *c.test
-	test.starts = slices.Concat(test.starts, starts)
+	test.starts, test.announced = slices.Concat(test.starts, starts), slices.Concat(test.announced, announced)
 	c.test = &test
 	return c
 }
 
-// added returns the first steps of the experiments that Next has appended to a plan. It refuses a plan of other
-// settings.
-func (c operator) added(params []byte) (starts []uint64, err error) {
+// added returns the experiments that Next has appended to a plan: the number of steps before each, and before its
+// announcement. It refuses a plan of other settings.
+func (c operator) added(params []byte) (starts, announced []uint64, err error) {
 	if len(params) == 0 || params[0] < planOfCells || params[0] > planOfTurns {
-		return nil, errPlan
+		return nil, nil, errPlan
 	}
 	rest, ok := strings.CutPrefix(string(params[1:]), c.canonical())
 	switch {
 	case !ok:
-		return nil, errPlan
+		return nil, nil, errPlan
 	case rest == "":
-		return nil, nil
+		return nil, nil, nil
 	case params[0] < planOfTurns || c.test == nil:
-		return nil, errPlan
+		return nil, nil, errPlan
 	}
 	all := formatStarts(c.test.starts)
 	for line := range strings.Lines(rest) {
-		step, isStep := strings.CutPrefix(line, stepLine)
-		step, ends := strings.CutSuffix(step, "\n")
-		if !isStep || !ends {
-			return nil, errPlan
+		step, after, isStep := strings.Cut(line, afterMark)
+		first, isFirst := strings.CutPrefix(step, stepLine)
+		start := parseStarts(first)
+		known, err := strconv.ParseUint(strings.TrimSuffix(after, "\n"), 10, 64)
+		if !isStep || !isFirst || len(start) != 1 || err != nil || known >= start[0] ||
+			line != appendedLine(start[0]+1, known) {
+			return nil, nil, errPlan
 		}
-		all += "," + step
+		all, announced = all+","+first, append(announced, known)
 	}
 	if starts = parseStarts(all); starts == nil {
-		return nil, errPlan
+		return nil, nil, errPlan
 	}
-	return starts[len(c.test.starts):], nil
+	return starts[len(c.test.starts):], announced, nil
+}
+
+// appendedLine returns the line of a plan for an experiment that was added after the stream was opened.
+func appendedLine(step, announced uint64) string {
+	return stepLine + strconv.FormatUint(step, 10) + afterMark + strconv.FormatUint(announced, 10) + "\n"
 }
 
 var errUnnumbered = errors.New("aggregate: plan: the stream was opened by an earlier version of Oriel, whose decisions do not say of " +
@@ -114,7 +126,7 @@ var errUnnumbered = errors.New("aggregate: plan: the stream was opened by an ear
 
 // Turns returns the first steps of the experiments of a stream; none if no experiment is configured.
 func (c operator) Turns(params []byte) (steps []uint64, err error) {
-	starts, err := c.added(params)
+	starts, _, err := c.added(params)
 	if err != nil || c.test == nil {
 		return nil, err
 	}
@@ -124,8 +136,9 @@ func (c operator) Turns(params []byte) (steps []uint64, err error) {
 	return steps, nil
 }
 
-// Next returns the bytes to append to the plan of a stream, so that its next experiment starts with the given step.
-func (c operator) Next(params []byte, step uint64) ([]byte, error) {
+// Next returns the bytes to append to the plan of a stream, so that its next experiment starts with the given step. The
+// choice of the step may depend on the releases of the first `announced` steps.
+func (c operator) Next(params []byte, step, announced uint64) ([]byte, error) {
 	steps, err := c.Turns(params)
 	switch {
 	case err != nil:
@@ -145,5 +158,9 @@ func (c operator) Next(params []byte, step uint64) ([]byte, error) {
 		return nil, fmt.Errorf("aggregate: step %d: an experiment starts with step %d, and the next one must start later, up to step %d",
 			step, last, most)
 	}
-	return []byte(stepLine + strconv.FormatUint(step, 10) + "\n"), nil
+	if announced+1 >= step {
+		return nil, fmt.Errorf("aggregate: step %d: an experiment must start after a step that nobody has seen, and steps up to %d "+
+			"may have been seen", step, announced)
+	}
+	return []byte(appendedLine(step, announced)), nil
 }

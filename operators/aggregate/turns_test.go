@@ -2,6 +2,7 @@ package aggregate
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -27,6 +28,9 @@ func noisy(t *testing.T, c operator, m mechanisms.Config, plan []byte) operators
 	return machine
 }
 
+// announced returns the number of steps before the announcement of an experiment that a test appends.
+func announced(step uint64) uint64 { return step * 3 / 4 }
+
 // plan returns the plan of a new deployment with lines appended.
 func plan(t *testing.T, c operator, m mechanisms.Config, steps ...uint64) []byte {
 	t.Helper()
@@ -35,7 +39,7 @@ func plan(t *testing.T, c operator, m mechanisms.Config, steps ...uint64) []byte
 		t.Fatal(err)
 	}
 	for _, step := range steps {
-		line, err := c.Next(frozen, step)
+		line, err := c.Next(frozen, step, announced(step))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -44,21 +48,32 @@ func plan(t *testing.T, c operator, m mechanisms.Config, steps ...uint64) []byte
 	return frozen
 }
 
+// since returns the operator with experiments announced after the given numbers of steps.
+func (c operator) since(announced ...uint64) operator {
+	test := *c.test
+	test.announced = announced
+	c.test = &test
+	return c
+}
+
 // TestExperimentsTakeTurns checks that several experiments in one stream give the same bits as streams that have one
-// experiment each, with the same first step. It covers experiments that the settings list and experiments that were
-// appended to the plan while the stream ran. Machines are restored at random steps, also when an experiment starts.
+// experiment each, with the same first step and the same announcement. It covers experiments that the settings list and
+// experiments that were appended to the plan while the stream ran. Machines are restored at random steps, also when an
+// experiment starts.
 func TestExperimentsTakeTurns(t *testing.T) {
 	const batch, steps = 50, 150
 	firsts := []uint64{4, 33, 90}
 	for name, m := range map[string]mechanisms.Config{"totals": ending(steps, batch), "life": life(8, batch)} {
 		c, m := config(t, m, experimental("EXPERIMENT_STEP=4")...)
 		listed, _ := config(t, m, experimental("EXPERIMENT_STEP=4,33,90")...)
+		listed = listed.since(0, announced(33), announced(90))
 		rng := rand.New(rand.NewPCG(5, 5))
 		known := 1 // number of experiments in the plan
 		inTurn, all := noisy(t, c, m, plan(t, c, m)), noisy(t, listed, m, plan(t, listed, m))
 		var alone []operators.Machine
-		for _, first := range firsts {
+		for i, first := range firsts {
 			c, _ := config(t, m, experimental("EXPERIMENT_STEP="+fmt.Sprint(first))...)
+			c = c.since(listed.test.announced[i])
 			alone = append(alone, noisy(t, c, m, plan(t, c, m)))
 		}
 		for i := range batch * steps {
@@ -103,6 +118,47 @@ func TestExperimentsTakeTurns(t *testing.T) {
 	}
 }
 
+// TestAChosenStartWidensBands checks that the band of an experiment that was appended to a plan is as many times as
+// wide as that of a listed one as Wider says, and that it is wider the later it was announced. Wider is computed for a
+// rate of ORIEL_NEAR, and the rate of these events is another one.
+func TestAChosenStartWidensBands(t *testing.T) {
+	const first, looks, batch = 400, 100, 100
+	m := life(1024, batch)
+	widths := func(c operator, frozen []byte) (width float64) {
+		machine := noisy(t, c, m, frozen)
+		for i := range (first - 1 + looks) * batch {
+			for _, d := range machine.Add(nil, operators.Record{Event: converted(i)}) {
+				all := members(c, d)
+				width = all["effect_high"].Numbers[0] - all["effect_low"].Numbers[0]
+			}
+		}
+		return width
+	}
+	c, m := config(t, m, experimental("TARGET=10000")...)
+	listed, _ := config(t, m, experimental("TARGET=10000", "EXPERIMENT_STEP=1,400")...)
+	fixed, before := widths(listed, plan(t, listed, m)), 1.0
+	opened, err := mechanisms.NewMechanism(m, mechtest.Plan(t, m))
+	if err != nil {
+		t.Fatal(err)
+	}
+	law, err := opened.NoiseLaw(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, announced := range []uint64{0, 100, 379, 398} {
+		frozen := plan(t, c, m)
+		line, err := c.Next(frozen, first, announced)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wider, want := widths(c, append(frozen, line...))/fixed, c.Wider(law, batch, first, announced)
+		if math.Abs(wider-want) > 0.05 || wider < before || announced == 0 && wider != 1 || announced == 379 && wider < 1.05 {
+			t.Errorf("announced after %d steps: %g times as wide, want %g and at least %g", announced, wider, want, before)
+		}
+		before = wider
+	}
+}
+
 // TestANewExperimentHasNoVerdict checks that verdict, e-values and looks start again, even if the previous experiment
 // found that an arm is better.
 func TestANewExperimentHasNoVerdict(t *testing.T) {
@@ -137,7 +193,7 @@ func TestPlansThatAreExtended(t *testing.T) {
 	}
 	refuse := func(c operator, frozen []byte, step uint64, want string) {
 		t.Helper()
-		if line, err := c.Next(frozen, step); err == nil || !strings.Contains(err.Error(), want) {
+		if line, err := c.Next(frozen, step, 0); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("step %d: %q, %v; want %s", step, line, err, want)
 		}
 	}
@@ -150,7 +206,7 @@ func TestPlansThatAreExtended(t *testing.T) {
 	refuse(plain, plan(t, plain, m), 90, "ORIEL_ALWAYS_VALID")
 	frozen = plan(t, forever, lifetime)
 	for step := uint64(51); ; step++ {
-		line, err := forever.Next(frozen, step)
+		line, err := forever.Next(frozen, step, step/2)
 		if err != nil {
 			if steps, _ := forever.Turns(frozen); len(steps) != maxTurns || !strings.Contains(err.Error(), "no room") {
 				t.Errorf("%d experiments: %v", len(steps), err)
@@ -159,14 +215,24 @@ func TestPlansThatAreExtended(t *testing.T) {
 		}
 		frozen = append(frozen, line...)
 	}
-	for _, behind := range []string{"x", "experiment_step=50", "experiment_step=20\n", "experiment_step=050\n", "50\n"} {
+	if line, err := c.Next(plan(t, c, m), 50, 49); err == nil {
+		t.Errorf("an experiment that starts with the step after the newest release: %q", line)
+	}
+	for _, behind := range []string{
+		"x", "50\n", "experiment_step=50\n",
+		"experiment_step=50 announced_after=8", "experiment_step=20 announced_after=8\n",
+		"experiment_step=050 announced_after=8\n", "experiment_step=50 announced_after=08\n", "50 announced_after=8\n",
+		"experiment_step=50 announced_after=\n", "experiment_step=50 announced_after=49\n",
+		"experiment_step=50,60 announced_after=8\n",
+	} {
 		for _, version := range []byte{planOfShown, planOfTurns} {
 			if err := c.checkPlan(append([]byte{version}, c.canonical()+behind...)); err == nil {
 				t.Errorf("a plan of version %d with %q behind it opens", version, behind)
 			}
 		}
 	}
-	if err := c.checkPlan(append([]byte{planOfFilter}, c.canonical()+"experiment_step=50\n"...)); err == nil {
+	earlier := append([]byte{planOfFilter}, c.canonical()+"experiment_step=50 announced_after=8\n"...)
+	if err := c.checkPlan(earlier); err == nil {
 		t.Error("a plan of an earlier version opens with a further experiment")
 	}
 }

@@ -30,11 +30,12 @@ type bank struct {
 	stride int
 }
 
-// These are the first numbers of a filter. K, Y and the states of the filters follow, for the constant increments and
-// for each statistic.
+// These are the first numbers of a filter. K, Y, the drift (drift.go) and the states of the filters follow, for the
+// constant increments and for each statistic.
 const (
 	innovation  = iota // F, the variance of the next innovation
 	information        // A, the information so far
+	drifting           // 1 while the known part of the origin still changes B; otherwise 0
 	columns            // number of columns of Y
 	m11                // first entry of M; its other entries follow
 	m12
@@ -44,27 +45,31 @@ const (
 
 func bankLen(ratios, poles, width int) int { return ratios * bankStride(poles, width) }
 
-func bankStride(poles, width int) int { return heads + 4*poles + width*(poles+1) }
+func bankStride(poles, width int) int { return statesOf(poles) + poles + width*(poles+1) }
 
-// newBank returns the bank of an experiment that starts after `start` steps of its stream. memory has bankLen numbers.
-func newBank(noise *Noise, ratios []float64, width int, events float64, start uint64, memory []float64) *bank {
+// statesOf returns the index of the states of the constant increments.
+func statesOf(poles int) int { return heads + 3*poles + driftLen(poles) }
+
+// newBank returns the bank of an experiment with the given origin. memory has bankLen numbers.
+func newBank(noise *Noise, ratios []float64, width int, events float64, from *origin, memory []float64) *bank {
 	b := &bank{
 		noise: noise, ratios: ratios, width: width, events: events, memory: memory,
 		stride: bankStride(len(noise.Poles), width),
 	}
 	clear(memory)
-	b.block(noise.age(start))
+	b.block(from)
 	return b
 }
 
 // filter returns the numbers of the i-th filter.
 func (b *bank) filter(i int) []float64 { return b.memory[i*b.stride:][:b.stride] }
 
-// block restarts the filters when a block has the given age, because the earlier draws of the block are unknown.
-func (b *bank) block(age uint64) {
+// reset restarts the filters at a reset of the noise.
+func (b *bank) reset() { b.block(&origin{}) }
+
+// block restarts the filters at an origin.
+func (b *bank) block(from *origin) {
 	m := len(b.noise.Poles)
-	left := b.noise.past(age)
-	p := b.noise.covariance(&left)
 	for i, w := range b.ratios {
 		f := b.filter(i)
 		gain, first, second := f[heads:][:m], f[heads+m:][:m], f[heads+2*m:][:m]
@@ -72,20 +77,23 @@ func (b *bank) block(age uint64) {
 		for k := range m {
 			sum := 0.0
 			for l, r := range b.noise.Residues {
-				sum += float64(p[k][l] * r)
+				sum += float64(from.fresh[k][l] * r)
 			}
 			gain[k] = float64(b.noise.Poles[k]*sum) + 1
 			variance += float64(b.noise.Residues[k] * sum)
 		}
 		f[innovation], f[columns] = variance, 1
-		copy(first, left[:m])
+		for k, q := range b.noise.Poles {
+			first[k] = power(q, from.age)
+		}
 		f[m11], f[m12], f[m22] = 1-1/variance, 0, 0
-		if age > 0 {
+		if from.age > 0 {
 			f[columns] = 2
 			copy(second, gain)
 			f[m11], f[m22] = 1, -1/variance
 		}
-		states := f[heads+3*m:]
+		startDrift(f, m, from.seen)
+		states := f[statesOf(m):]
 		clear(states[:m])
 		for s := range b.width {
 			clear(states[m+s*(m+1)+1:][:m]) // clears the states of the noise and keeps B
@@ -102,7 +110,7 @@ func (b *bank) step(increments []float64) {
 		f := b.filter(i)
 		inverse := 1 / f[innovation]
 		gain := f[heads:][:m]
-		states := f[heads+3*m:]
+		states := f[statesOf(m):]
 		constant := innovate(b.events, states[:m], poles, residues, gain, inverse)
 		weight := float64(constant * inverse)
 		f[information] += float64(constant * weight)
@@ -110,6 +118,9 @@ func (b *bank) step(increments []float64) {
 		for _, y := range increments {
 			states[0] += float64(weight * innovate(y, states[1:][:m], poles, residues, gain, inverse))
 			states = states[m+1:]
+		}
+		if f[drifting] > 0 {
+			drift(f, poles, residues, weight, inverse)
 		}
 		if f[columns] > 0 {
 			advance(f, poles, residues)
@@ -119,13 +130,14 @@ func (b *bank) step(increments []float64) {
 
 // innovate returns the innovation of y, and advances the states of y's filter.
 func innovate(y float64, c, poles, residues, gain []float64, inverse float64) float64 {
+	poles, residues, gain = poles[:len(c)], residues[:len(c)], gain[:len(c)] // one check of bounds in place of many
 	e := y
-	for k, r := range residues {
-		e -= float64(r * c[k])
+	for k, x := range c {
+		e -= float64(residues[k] * x)
 	}
 	scaled := float64(e * inverse)
-	for k, q := range poles {
-		c[k] = float64(q*c[k]) + float64(gain[k]*scaled)
+	for k, x := range c {
+		c[k] = float64(poles[k]*x) + float64(gain[k]*scaled)
 	}
 	return e
 }
@@ -182,11 +194,11 @@ func advance(f, poles, residues []float64) {
 	}
 }
 
-// reset resets a statistic, as if its earlier increments were zero.
-func (b *bank) reset(statistic int) {
+// forget resets a statistic, as if its earlier increments were zero.
+func (b *bank) forget(statistic int) {
 	m := len(b.noise.Poles)
 	for i := range b.ratios {
-		clear(b.filter(i)[heads+4*m+statistic*(m+1):][:m+1])
+		clear(b.filter(i)[statesOf(m)+m+statistic*(m+1):][:m+1])
 	}
 }
 
@@ -196,5 +208,5 @@ func (b *bank) informationOf(i int) float64 { return b.memory[i*b.stride+informa
 // sum returns B, the information times the estimate, of a statistic in the filter of the i-th ratio.
 func (b *bank) sum(i, statistic int) float64 {
 	m := len(b.noise.Poles)
-	return b.memory[i*b.stride+heads+4*m+statistic*(m+1)]
+	return b.memory[i*b.stride+statesOf(m)+m+statistic*(m+1)]
 }

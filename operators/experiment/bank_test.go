@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -23,8 +24,8 @@ func response(n *Noise, length int) []float64 {
 }
 
 // covariance returns the covariance of the increments at looks start+1 … start+looks of a stream, computed from the
-// coefficients of all draws since the stream began.
-func covariance(n *Noise, start, looks int, w float64) *mat.SymDense {
+// coefficients of the draws after the first `announced`, and the matrix of the coefficients of those draws before.
+func covariance(n *Noise, start, announced, looks int, w float64) (g *mat.SymDense, known *mat.Dense) {
 	b := response(n, start+looks+1)
 	block := func(step int) int { // index of the block of a step; steps count from 1
 		if n.Period == 0 {
@@ -32,7 +33,7 @@ func covariance(n *Noise, start, looks int, w float64) *mat.SymDense {
 		}
 		return (step - 1) / int(n.Period)
 	}
-	g := mat.NewSymDense(looks, nil)
+	g, known = mat.NewSymDense(looks, nil), mat.NewDense(looks, announced+1, nil)
 	for i := range looks {
 		for j := i; j < looks; j++ {
 			l, later := start+i+1, start+j+1
@@ -41,14 +42,19 @@ func covariance(n *Noise, start, looks int, w float64) *mat.SymDense {
 				sum = w
 			}
 			for draw := 1; draw <= l; draw++ {
-				if block(draw) == block(l) && block(l) == block(later) {
+				if draw > announced && block(draw) == block(l) && block(l) == block(later) {
 					sum += b[l-draw] * b[later-draw]
 				}
 			}
 			g.SetSym(i, j, sum)
 		}
+		for draw := 1; draw <= announced; draw++ {
+			if block(draw) == block(start+i+1) {
+				known.Set(i, draw, b[start+i+1-draw])
+			}
+		}
 	}
-	return g
+	return g, known
 }
 
 // noises returns laws of increments: of a decaying sum with resets, and of prefix sums, which have a pole at zero.
@@ -70,17 +76,23 @@ func prefixes(poles, residues []float64) *Noise {
 	return n
 }
 
+// starts are numbers of steps before an experiment and before its announcement.
+var starts = [][2]int{{0, 0}, {1, 0}, {17, 0}, {17, 9}, {17, 16}, {40, 0}, {55, 0}, {55, 3}, {55, 41}, {58, 50}}
+
 // TestBankIsThatOfCholesky compares innovations, A and B with the ones from a dense Cholesky factor. It covers
-// experiments that begin with the stream or within a block, and that last longer than a block.
+// experiments that begin with the stream or within a block, whose start was chosen after an announcement, and that last
+// longer than a block. The variance of what the draws before the announcement add to B is compared, too, and so is what
+// one value of the known part adds.
 func TestBankIsThatOfCholesky(t *testing.T) {
 	const looks, events = 90, 100
 	rng := rand.New(rand.NewPCG(3, 1))
 	for name, noise := range noises() {
-		for _, start := range []int{0, 1, 17, 40, 55} {
+		for _, start := range starts {
 			for _, w := range []float64{1e-4, 0.01, 1, 300} {
-				t.Run(fmt.Sprintf("%s/%d/%g", name, start, w), func(t *testing.T) {
-					b := newBank(noise, []float64{w}, 2, events, uint64(start), make([]float64, bankLen(1, len(noise.Poles), 2)))
-					g := covariance(noise, start, looks, w)
+				t.Run(fmt.Sprintf("%s/%v/%g", name, start, w), func(t *testing.T) {
+					from := noise.origin(uint64(start[0]), uint64(start[1]))
+					b := newBank(noise, []float64{w}, 3, events, &from, make([]float64, bankLen(1, len(noise.Poles), 3)))
+					g, known := covariance(noise, start[0], start[1], looks, w)
 					var factor mat.Cholesky
 					if !factor.Factorize(g) {
 						t.Fatal("no factor")
@@ -95,7 +107,7 @@ func TestBankIsThatOfCholesky(t *testing.T) {
 					}
 					var lower mat.TriDense
 					factor.LTo(&lower)
-					white := func(x *mat.VecDense) []float64 {
+					white := func(x mat.Vector) []float64 {
 						var e mat.VecDense
 						if err := e.SolveVec(&lower, x); err != nil {
 							t.Fatal(err)
@@ -103,21 +115,51 @@ func TestBankIsThatOfCholesky(t *testing.T) {
 						return e.RawVector().Data
 					}
 					e, h, one := white(y), white(z), white(ones)
+					drifts := make([][]float64, start[1]+1) // of each draw before the announcement
+					for draw := range drifts {
+						drifts[draw] = white(known.ColView(draw))
+					}
+					c, moved := []float64{3, -2, 5, 1}[:len(noise.Poles)], make([]float64, len(drifts))
+					left, reset := slices.Clone(c), false
 					information, sum, other := 0.0, 0.0, 0.0
 					for l := range looks {
-						b.step([]float64{y.AtVec(l), z.AtVec(l)})
-						if steps := uint64(start + l + 1); noise.Period > 0 && steps%noise.Period == 0 {
-							b.block(0)
+						part := 0.0
+						for k, r := range noise.Residues {
+							if from.seen && !reset {
+								part += r * left[k]
+								left[k] *= noise.Poles[k]
+							}
+						}
+						b.step([]float64{y.AtVec(l), z.AtVec(l), part})
+						if steps := uint64(start[0] + l + 1); noise.Period > 0 && steps%noise.Period == 0 {
+							b.reset()
+							reset = true
 						}
 						information += one[l] * one[l]
 						sum += one[l] * e[l]
 						other += one[l] * h[l]
+						square := 0.0
+						for draw := range drifts {
+							moved[draw] += one[l] * drifts[draw][l]
+							square += moved[draw] * moved[draw]
+						}
 						scale := math.Sqrt(information)
 						if math.Abs(b.informationOf(0)-information) > 1e-10*information ||
 							math.Abs(b.sum(0, 0)-sum) > 1e-10*scale*math.Sqrt(float64(looks)) ||
 							math.Abs(b.sum(0, 1)-other) > 1e-9*scale*math.Sqrt(float64(looks)) {
 							t.Fatalf("look %d: A %.15g want %.15g, B %.15g want %.15g, %.15g want %.15g", l+1, b.informationOf(0),
 								information, b.sum(0, 0), sum, b.sum(0, 1), other)
+						}
+						if got := b.driftSquare(0, &from.known); math.Abs(got-square) > 1e-9*square+1e-12*information {
+							t.Fatalf("look %d: the known part adds the variance %.15g, want %.15g", l+1, got, square)
+						}
+						shift := 0.0
+						s, _ := driftOf(b.filter(0), len(c))
+						for k := range c {
+							shift += s[k] * c[k]
+						}
+						if math.Abs(b.sum(0, 2)-shift) > 1e-8*scale {
+							t.Fatalf("look %d: a known part adds %.15g, want %.15g", l+1, shift, b.sum(0, 2))
 						}
 					}
 				})
@@ -127,22 +169,28 @@ func TestBankIsThatOfCholesky(t *testing.T) {
 }
 
 // TestTotalIsTheSumOfTheCovariance checks that the variance of a sum of increments is the sum of all entries of their
-// covariance.
+// covariance, and that so is the variance that the draws before the announcement add.
 func TestTotalIsTheSumOfTheCovariance(t *testing.T) {
 	const looks = 90
 	for name, noise := range noises() {
-		for _, start := range []int{0, 17, 40, 55} {
-			total := newTotal(noise, uint64(start), make([]float64, totalLen(len(noise.Poles))))
-			g := covariance(noise, start, looks, 0)
+		for _, start := range starts {
+			total := newTotal(noise, uint64(start[0]), uint64(start[1]), make([]float64, totalLen(len(noise.Poles))))
+			g, known := covariance(noise, start[0], start[1], looks, 0)
+			draws := make([]float64, start[1]+1)
 			for l := 1; l <= looks; l++ {
-				want := 0.0
+				want, shifted := 0.0, 0.0
 				for i := range l {
 					for j := range l {
 						want += g.At(i, j)
 					}
 				}
-				if got := total.step(uint64(l)); math.Abs(got-want) > 1e-10*want {
-					t.Fatalf("%s, start %d, look %d: %.15g, want %.15g", name, start, l, got, want)
+				for draw := range draws {
+					draws[draw] += known.At(l-1, draw)
+					shifted += draws[draw] * draws[draw]
+				}
+				if got := total.step(uint64(l)); math.Abs(got-want) > 1e-10*want || math.Abs(total.state[shift]-shifted) > 1e-10 {
+					t.Fatalf("%s, start %v, look %d: %.15g and %.15g, want %.15g and %.15g", name, start, l, got, total.state[shift],
+						want, shifted)
 				}
 			}
 		}

@@ -21,7 +21,9 @@
 // estimated from the release, and a look uses the filter of the next larger v on a public grid. PROOF.md has the
 // statements and what is asymptotic.
 //
-// A stream may have several experiments one after the other: Restart begins the next one.
+// A stream may have several experiments one after the other: Restart begins the next one. Its start may have been
+// chosen by looking at releases until an announcement. What the releases may have said of the noise is then an unknown
+// constant, and A and e_l have further terms for it (choice).
 //
 // Discoveries decides about many effects together, of several arms and metrics, and bounds the share of false
 // discoveries.

@@ -10,6 +10,7 @@ type combination struct {
 	arm    int
 	centre float64 // m for contrasts and means, θ·m for lifts
 	factor float64 // 1 for contrasts, θ for lifts, 0 for means
+	lift   bool    // θ is unknown, so that the form is one of a family
 }
 
 // found is the value of a combination in a release.
@@ -52,20 +53,25 @@ func (x *Experiment) find(c combination) found {
 	if c.centre != x.Near {
 		sum += float64((1 - c.centre/x.Near) * x.bank.sum(i, len(x.Propensities)+c.arm))
 	}
-	scale := math.Sqrt(square)
+	scale, log := math.Sqrt(square), x.start.log
+	if c.lift {
+		log = x.start.logOfLift
+	}
+	r := reading{sum: sum / scale, information: x.bank.informationOf(i), mixing: x.mixing[i]}
 	return found{
-		reading: reading{sum / scale, x.bank.informationOf(i), x.mixing[i]}, scale: scale,
+		reading: x.start.widen(r, x.bank.driftSquare(i, &x.start.known), log), scale: scale,
 		error: float64(((0.5+math.Abs(0.5-c.centre))/p+float64(c.factor*(0.5+math.Abs(0.5-x.Near)))/q)*x.Rounding) / x.Events,
 	}
 }
 
-// second returns an estimate of E[(y − centre)²|A=arm] from the totals, limited to possible values, and the variance of
-// the estimate's noise. If no squares are released it assumes outcomes of 0 and 1, which have the largest second
-// moment.
+// second returns an estimate of E[(y − centre)²|A=arm] from the totals, limited to possible values, and the square of
+// the error that its noise may make. If no squares are released it assumes outcomes of 0 and 1, which have the largest
+// second moment.
 func (x *Experiment) second(arm int, centre float64) (moment, noise float64) {
 	events := float64(x.Propensities[arm] * x.EventsSeen())
 	moment = x.moment(x.deviations(arm, centre)/events, centre)
-	return moment, float64(x.secondNoise(centre)*x.state[spread]) / float64(events*events)
+	away := x.start.away(x.state[spread], x.state[shifted])
+	return moment, float64(x.secondNoise(centre)*away) / float64(events*events)
 }
 
 // pooled returns an estimate of E[(y − centre)²] over the events of all arms, computed like second.
@@ -122,7 +128,9 @@ func above(ratios []float64, w float64) int {
 }
 
 // effect returns the contrast of an arm with the control.
-func (x *Experiment) effect(arm int) found { return x.find(combination{arm, x.Near, 1}) }
+func (x *Experiment) effect(arm int) found {
+	return x.find(combination{arm: arm, centre: x.Near, factor: 1})
+}
 
 // Estimate is an estimate with the ends of its confidence sequence, in units of the outcome's range.
 type Estimate struct{ Value, Low, High float64 }
@@ -150,7 +158,7 @@ func (x *Experiment) Mean(arm int) Estimate {
 	if !x.Ready() {
 		return Estimate{0.5, 0, 1}
 	}
-	f := x.find(combination{arm, x.Near, 0})
+	f := x.find(combination{arm: arm, centre: x.Near})
 	return within(x.Near+f.estimate(), f.halfWidth(x.Alpha), 0, 1)
 }
 

@@ -185,7 +185,7 @@ func TestSequencesFollowADriftingEffect(t *testing.T) {
 		x := New(s)
 		src := newSource(&s, uint64(seed), func(arm int, event float64) float64 { return 0.2 + float64(arm)*effect(event) })
 		room := make([]float64, bankLen(len(x.bank.ratios), len(s.Noise.Poles), 1))
-		truth := newBank(&s.Noise, x.bank.ratios, 1, s.Events, 0, room)
+		truth := newBank(&s.Noise, x.bank.ratios, 1, s.Events, &origin{}, room)
 		arms, missed := make([]Arm, 2), false
 		for range looks {
 			now := effect(src.events)

@@ -14,6 +14,7 @@ type Experiment struct {
 	bank  *bank     // statistics: Σ1{A=k}(y − m)/π_k of each arm and, with Lift, then m·Σ1{A=k}/π_k of each arm
 	check *bank     // statistics: the contrast of counts of each treatment, then the count of newer events
 	total *total
+	start choice
 
 	mixing, checkMixing []float64 // r of each filter
 	balanceNoise        []float64 // variance of a draw in the contrast of counts, by treatment
@@ -26,7 +27,8 @@ type Arm struct{ Count, Value, Square float64 }
 // These are the indices of the first numbers of the state. The numbers of the arms follow.
 const (
 	looks       = iota
-	spread      // variance of the noise of a sum since the start; the unit is the variance of a draw
+	spread      // variance of the noise of a sum since the start, without the shift; the unit is the variance of a draw
+	shifted     // variance of the shift of that noise if nobody looked before the announcement
 	unbalanced  // largest ln e-value of the balance so far, or 0
 	recent      // result of Recent: weight of the newer half of events
 	recentFrom  // number of looks at which recent was computed, a power of two
@@ -69,30 +71,32 @@ func New(s Settings) *Experiment {
 	}
 	x.state = make([]float64, n)
 	rest := x.state[lengths[0]:]
-	x.total = newTotal(&x.Noise, s.Start, rest[:lengths[1]])
+	x.start = s.choice()
+	x.total = newTotal(&x.Noise, s.Start, s.Announced, rest[:lengths[1]])
 	rest = rest[lengths[1]:]
-	x.bank = newBank(&x.Noise, ratios, width, s.Events, s.Start, rest[:lengths[2]])
-	x.check = newBank(&x.Noise, checked, arms, s.Events, s.Start, rest[lengths[2]:])
+	x.bank = newBank(&x.Noise, ratios, width, s.Events, &x.start.origin, rest[:lengths[2]])
+	x.check = newBank(&x.Noise, checked, arms, s.Events, &x.start.origin, rest[lengths[2]:])
 	x.mixing, x.checkMixing = s.mixings(ratios), s.mixings(checked)
 	x.increments, x.counts = make([]float64, width), make([]float64, arms)
 	return x
 }
 
-// Restart makes x a new experiment on the same stream, before its first step. The new experiment starts after the given
-// number of steps of the stream. Nothing of the earlier experiment is kept.
-func (x *Experiment) Restart(start uint64) {
+// Restart makes x a new experiment on the same stream, before its first step. The new experiment starts after `start`
+// steps of the stream, and was announced after `announced` of them. Nothing of the earlier experiment is kept.
+func (x *Experiment) Restart(start, announced uint64) {
 	clear(x.state)
-	x.Resume(start)
+	x.Resume(start, announced)
 	x.total.block()
-	x.bank.block(x.Noise.age(start))
-	x.check.block(x.Noise.age(start))
+	x.bank.block(&x.start.origin)
+	x.check.block(&x.start.origin)
 }
 
-// Resume must be called after the numbers of a stored experiment were written into State. start is the number of steps
-// of the stream before that experiment.
-func (x *Experiment) Resume(start uint64) {
-	x.Start = start
-	x.total.from(start)
+// Resume must be called after the numbers of a stored experiment were written into State, with the arguments of that
+// experiment's Restart.
+func (x *Experiment) Resume(start, announced uint64) {
+	x.Start, x.Announced = start, announced
+	x.start = x.choice()
+	x.total.from(start, announced)
 }
 
 // variance returns the variance of an outcome of 0 or 1 with the given mean.
@@ -100,7 +104,7 @@ func (s *Settings) variance(mean float64) float64 { return float64(mean * (1 - m
 
 // mixings returns r of every ratio w, from A(Target) ≈ (BL)²/(wL + Var N_L), where L is the number of steps of Target.
 func (s *Settings) mixings(ratios []float64) []float64 {
-	steps := s.targetSteps()
+	steps := s.TargetSteps()
 	variance, events := s.Noise.variance(steps), float64(s.Events*float64(steps))
 	r := make([]float64, len(ratios))
 	for i, w := range ratios {
@@ -142,6 +146,7 @@ func (x *Experiment) Take(arms []Arm) {
 	x.state[looks]++
 	l := uint64(x.state[looks])
 	x.state[spread] = x.total.step(l)
+	x.state[shifted] = x.total.state[shift]
 	for k, a := range arms {
 		p, own := x.Propensities[k], x.arm(k)
 		own[countTotal] += a.Count
@@ -164,8 +169,8 @@ func (x *Experiment) Take(arms []Arm) {
 		x.halve(l)
 	}
 	if period := x.Noise.Period; period > 0 && (x.Start+l)%period == 0 {
-		x.bank.block(0)
-		x.check.block(0)
+		x.bank.reset()
+		x.check.reset()
 	}
 	if x.Ready() {
 		x.look()
@@ -178,7 +183,7 @@ func (x *Experiment) halve(l uint64) {
 	if x.state[recent] = 0; l > 1 {
 		x.state[recent] = x.check.sum(last, last) / x.check.informationOf(last)
 	}
-	x.check.reset(last)
+	x.check.forget(last)
 	x.state[recentFrom] = float64(l)
 }
 
@@ -197,7 +202,10 @@ func (x *Experiment) look() {
 func (x *Experiment) logBalance() float64 {
 	mean := 0.0
 	for i, noise := range x.balanceNoise {
-		r := reading{x.check.sum(i, i) / math.Sqrt(noise), x.check.informationOf(i), x.checkMixing[i]}
+		r := reading{
+			sum: x.check.sum(i, i) / math.Sqrt(noise), information: x.check.informationOf(i), mixing: x.checkMixing[i],
+		}
+		r = x.start.widen(r, x.check.driftSquare(i, &x.start.known), x.start.log)
 		error := float64((1/x.Propensities[i+1] + 1/x.Propensities[0]) * x.Rounding)
 		mean += eValue(r.towardsZero(error/math.Sqrt(noise)/x.Events).logE()) / float64(len(x.balanceNoise))
 	}

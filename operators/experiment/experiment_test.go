@@ -66,7 +66,7 @@ func TestFindingsAreGeneralisedLeastSquares(t *testing.T) {
 				x.Take(arms)
 				taken = append(taken, slices.Clone(arms))
 			}
-			k := covariance(&s.Noise, int(c.start), looks, 0)
+			k, _ := covariance(&s.Noise, int(c.start), 0, looks, 0)
 			spread := mat.Sum(k)
 			q, m := c.propensity[0], s.Near
 			total := float64(looks * events)
@@ -91,7 +91,9 @@ func TestFindingsAreGeneralisedLeastSquares(t *testing.T) {
 				}
 				return moment, noise
 			}
-			for _, form := range []combination{{1, m, 1}, {1, m, 0}, {0, m, 0}, {1, 1.3 * m, 1.3}, {1, 0.4 * m, 0.4}} {
+			for _, form := range []combination{
+				{1, m, 1, false}, {1, m, 0, false}, {0, m, 0, false}, {1, 1.3 * m, 1.3, true}, {1, 0.4 * m, 0.4, true},
+			} {
 				own := c.propensity[form.arm]
 				noise := func(centre float64) float64 {
 					return math.Pow(s.Value/2, 2) + math.Pow((0.5-centre)*s.Count, 2)
@@ -130,7 +132,7 @@ func TestFindingsAreGeneralisedLeastSquares(t *testing.T) {
 			}
 			// The test compares Recent, as it was computed when looks was 64, with the dense weight at Near.
 			near := m * (1 - m) * q * events / (math.Pow(s.Value/2, 2) + math.Pow((0.5-m)*s.Count, 2))
-			g := covariance(&s.Noise, int(c.start), 64, near)
+			g, _ := covariance(&s.Noise, int(c.start), 0, 64, near)
 			newer := make([]float64, 64)
 			for l := 32; l < 64; l++ {
 				newer[l] = events
@@ -259,7 +261,7 @@ func TestStateAndBits(t *testing.T) {
 
 func TestALookDoesNotAllocate(t *testing.T) {
 	s := halves(0.1, 100)
-	s.Lift = true
+	s.Lift, s.Start, s.Announced = true, 120, 100
 	x, arms := New(s), []Arm{{50, -40, 0}, {50, -38, 0}}
 	for range 20 {
 		x.Take(arms)

@@ -17,7 +17,7 @@ const Unbounded = math.MaxFloat64
 // ratio returns the combination that tests a lift θ: 1{A=k}(y − θm)/π_k − θ·1{A=0}(y − m)/π_0 has mean 0 if the mean of
 // the arm is θ times the mean of the control.
 func (x *Experiment) ratio(arm int, theta float64) found {
-	return x.find(combination{arm, float64(theta * x.Near), theta})
+	return x.find(combination{arm, float64(theta * x.Near), theta, true})
 }
 
 // rejects reports whether the lift theta is rejected: the sequence of its contrast excludes 0.
@@ -66,7 +66,7 @@ func (x *Experiment) Ratio(arm int) Estimate {
 
 // mean returns the estimate of an arm's mean.
 func (x *Experiment) mean(arm int) float64 {
-	return x.Near + x.find(combination{arm, x.Near, 0}).estimate()
+	return x.Near + x.find(combination{arm: arm, centre: x.Near}).estimate()
 }
 
 // end searches the point between inside, which is not rejected, and outside, which is. It rounds towards outside.

@@ -77,15 +77,59 @@ func (n *Noise) past(age uint64) (left [MaxPoles]float64) {
 	return left
 }
 
+// covariances holds the covariance of each c_k and c_l.
+type covariances [MaxPoles][MaxPoles]float64
+
 // covariance returns P_kl = Σ_{j<age} (q_k·q_l)^j, the covariance of c_k and c_l at the age for which left is
 // past(age).
-func (n *Noise) covariance(left *[MaxPoles]float64) (p [MaxPoles][MaxPoles]float64) {
+func (n *Noise) covariance(left *[MaxPoles]float64) (p covariances) {
 	for k, q := range n.Poles {
 		for l, o := range n.Poles {
 			p[k][l] = (1 - float64(left[k]*left[l])) / (1 - float64(q*o))
 		}
 	}
 	return p
+}
+
+// square returns x'Px, at least 0.
+func (p *covariances) square(x []float64) float64 {
+	sum := 0.0
+	for k, a := range x {
+		for l, b := range x {
+			sum += float64(a * p[k][l] * b)
+		}
+	}
+	return max(sum, 0)
+}
+
+// origin describes the c_k at the start of an experiment. They are the sum of two parts. One part is of draws after the
+// steps that the choice of the start may depend on. The other part is of earlier draws: whoever chose the start may
+// have known it.
+type origin struct {
+	age   uint64      // number of steps whose draws are in the first part
+	fresh covariances // covariance of the first part
+	known covariances // covariance that the second part has if nobody looks; zero if there is no second part
+	seen  bool        // there is a second part
+}
+
+// origin returns the origin of an experiment that starts after `start` steps of the stream. The choice of the start may
+// depend on the first `announced` of them.
+func (n *Noise) origin(start, announced uint64) (o origin) {
+	age, later := n.age(start), start-announced
+	o.seen = age > later // the block began before the announcement
+	o.age = min(age, later)
+	left := n.past(o.age)
+	o.fresh = n.covariance(&left)
+	if o.seen {
+		before := n.past(age - later)
+		o.known = n.covariance(&before)
+		for k := range n.Poles {
+			for l := range n.Poles {
+				o.known[k][l] = float64(left[k] * o.known[k][l] * left[l])
+			}
+		}
+	}
+	return o
 }
 
 // power returns x^n by squaring, 1 for n = 0.
@@ -100,37 +144,38 @@ func power(x float64, n uint64) float64 {
 	return y
 }
 
-// total computes the variance of the noise of a sum of increments since a public start. Its numbers are public.
+// total computes the variance of the noise of a sum of increments since the start of an experiment. Its numbers are
+// public.
 //
 // The variance of the sum of L increments of one block has two terms. The draws of these steps add Σ_{i<L} b_i² with
-// b_i = 1 + Σ_k r_k(1 − q_k^i)/(1 − q_k), where q_k are the poles and r_k the residues. Earlier draws of the block add
-// x'Px with x_k = r_k(1 − q_k^L)/(1 − q_k). Draws of different blocks are independent.
+// b_i = 1 + Σ_k r_k(1 − q_k^i)/(1 − q_k), where q_k are the poles and r_k the residues. The c_k at the start add x'Px
+// with x_k = r_k(1 − q_k^L)/(1 − q_k) and their covariance P. Draws of different blocks are independent.
 type total struct {
 	noise *Noise
-	state []float64 // settled, own, and q_k^i, counted from the start of the experiment or block
+	state []float64 // settled, own, shift, and q_k^i, counted from the start of the experiment or block
 	start uint64    // number of steps of the stream before the experiment
-	p     [MaxPoles][MaxPoles]float64
+	origin
 }
 
 const (
 	settled   = iota // variance from earlier blocks
 	own              // Σ b_i² of the current block
+	shift            // variance that the known part of the origin adds if nobody looks; it is not in the other terms
 	firstLeft        // first of the powers q_k^i
 )
 
 func totalLen(poles int) int { return firstLeft + poles }
 
-func newTotal(noise *Noise, start uint64, state []float64) *total {
+func newTotal(noise *Noise, start, announced uint64, state []float64) *total {
 	t := &total{noise: noise, state: state}
-	t.from(start)
+	t.from(start, announced)
 	t.block()
 	return t
 }
 
-// from sets the number of steps of the stream before the experiment.
-func (t *total) from(start uint64) {
-	left := t.noise.past(t.noise.age(start))
-	t.start, t.p = start, t.noise.covariance(&left)
+// from sets the number of steps of the stream before the experiment, and before its announcement.
+func (t *total) from(start, announced uint64) {
+	t.start, t.origin = start, t.noise.origin(start, announced)
 }
 
 // block starts a new block, without any draws.
@@ -143,14 +188,20 @@ func (t *total) block() {
 
 // step adds the next increment, in step start + looks of the stream, and returns the variance so far.
 func (t *total) step(looks uint64) float64 {
-	b, left := 1.0, t.state[firstLeft:]
+	var gains [MaxPoles]float64
+	x, b, left := gains[:len(t.noise.Poles)], 1.0, t.state[firstLeft:]
 	for k, q := range t.noise.Poles {
 		b += t.gain(k)
 		left[k] = float64(left[k] * q)
+		x[k] = t.gain(k)
 	}
 	t.state[own] += float64(b * b)
-	variance := t.state[settled] + t.state[own] + t.before(looks)
-	if t.noise.Period > 0 && (t.start+looks)%t.noise.Period == 0 {
+	variance, period := t.state[settled]+t.state[own], t.noise.Period
+	if period == 0 || (t.start+looks-1)/period == t.start/period {
+		variance += t.fresh.square(x)
+		t.state[shift] = t.known.square(x)
+	}
+	if period > 0 && (t.start+looks)%period == 0 {
 		t.block()
 		t.state[settled] = variance
 	}
@@ -162,23 +213,9 @@ func (t *total) gain(k int) float64 {
 	return t.noise.Residues[k] * (1 - t.state[firstLeft+k]) / (1 - t.noise.Poles[k])
 }
 
-// before returns the variance from draws before the experiment. It is 0 after the experiment's first block.
-func (t *total) before(looks uint64) float64 {
-	if t.noise.Period > 0 && (t.start+looks-1)/t.noise.Period != t.start/t.noise.Period {
-		return 0
-	}
-	sum := 0.0
-	for k := range t.noise.Poles {
-		for l := range t.noise.Poles {
-			sum += float64(t.gain(k) * t.p[k][l] * t.gain(l))
-		}
-	}
-	return max(sum, 0)
-}
-
 // variance returns the variance of the sum of the first steps of a block, in units of a draw's variance.
 func (n *Noise) variance(steps uint64) float64 {
-	t := newTotal(n, 0, make([]float64, totalLen(len(n.Poles))))
+	t := newTotal(n, 0, 0, make([]float64, totalLen(len(n.Poles))))
 	v := 0.0
 	for l := range steps {
 		v = t.step(l + 1)

@@ -31,11 +31,11 @@ func (s Settings) Plan(arm int, effect, deviation, power float64, steps uint64) 
 	}
 	variance, taken := once+shift, s.taken(arm, treated, deviation)
 	noise := float64(s.armNoise(s.Near) * (1/float64(p*p) + 1/float64(q*q)))
-	guard := float64(s.secondNoise(s.Near) * (1/float64(p*p) + 1/float64(q*q)))
+	guard := s.guard(arm)
 	z, reach := quantile(1-s.alpha()/2), quantile(power)
 	plan := Plan{OneLook: math.Ceil(float64((z+reach)*(z+reach)) * once / float64(effect*effect))}
 	plan.AlwaysLook = s.found(variance, taken, noise, guard, effect, power, steps)
-	s.Noise = Noise{}
+	s.Noise, s.Announced = Noise{}, 0
 	plan.NoPrivacy = s.found(variance, variance, float64(variance*s.Events)/noiseless, 0, effect, power, steps)
 	return plan
 }
@@ -54,6 +54,14 @@ func (s *Settings) taken(arm int, treated, deviation float64) float64 {
 		variance = max(variance, float64((float64(p*own)+float64((1-p)*other))*(1/p+1/q)))
 	}
 	return variance
+}
+
+// guard returns the variance of a draw in t times the estimate of the contrast's variance, which divides the second
+// moment of an arm, a sum over π·t events, by π.
+func (s *Settings) guard(arm int) float64 {
+	p, q := s.Propensities[arm], s.Propensities[0]
+	p, q = float64(p*p), float64(q*q)
+	return float64(s.secondNoise(s.Near) * (1/float64(p*p) + 1/float64(q*q)))
 }
 
 const (
@@ -83,7 +91,7 @@ func (s *Settings) found(variance, taken, noise, guard, effect, power float64, s
 	}
 	mixings := s.mixings(ratios)
 	truth, looked := s.filterOf(w), make([]*filterOf, len(ratios))
-	total := newTotal(&s.Noise, s.Start, make([]float64, totalLen(len(s.Noise.Poles))))
+	total, start := newTotal(&s.Noise, s.Start, s.Announced, make([]float64, totalLen(len(s.Noise.Poles)))), s.choice()
 	way, before, share := crossing{drift: math.Abs(effect) / math.Sqrt(noise)}, 0.0, 0.0
 	for l := uint64(1); l <= steps; l++ {
 		last := truth.informationAt(l - 1)
@@ -91,12 +99,12 @@ func (s *Settings) found(variance, taken, noise, guard, effect, power float64, s
 		if events < FirstLook || a < float64(way.clock*spacing) && (l < steps || a < float64(way.clock*lastSpacing)) {
 			continue
 		}
-		guarded := taken + math.Sqrt(float64(guard*spread))/events
+		guarded := taken + math.Sqrt(float64(guard*start.away(spread, total.state[shift])))/events
 		i := above(ratios, float64(guarded*s.Events)/noise)
 		if looked[i] == nil {
 			looked[i] = s.filterOf(ratios[i])
 		}
-		x := reading{information: looked[i].informationAt(l), mixing: mixings[i]}
+		x := looked[i].readingAt(l, mixings[i], &start)
 		way.move(a, float64(a*x.radius(s.alpha()))+float64(between*math.Sqrt(a-last)))
 		now := way.crossed()
 		if now >= power {
@@ -116,8 +124,8 @@ type filterOf struct {
 }
 
 func (s *Settings) filterOf(ratio float64) *filterOf {
-	memory := make([]float64, bankLen(1, len(s.Noise.Poles), 0))
-	return &filterOf{bank: newBank(&s.Noise, []float64{ratio}, 0, s.Events, s.Start, memory), s: s}
+	memory, from := make([]float64, bankLen(1, len(s.Noise.Poles), 0)), s.Noise.origin(s.Start, s.Announced)
+	return &filterOf{bank: newBank(&s.Noise, []float64{ratio}, 0, s.Events, &from, memory), s: s}
 }
 
 // informationAt returns the information after l steps. l must not decrease from call to call.
@@ -126,10 +134,42 @@ func (f *filterOf) informationAt(l uint64) float64 {
 		f.at++
 		f.bank.step(nil)
 		if period := f.s.Noise.Period; period > 0 && (f.s.Start+f.at)%period == 0 {
-			f.bank.block(0)
+			f.bank.reset()
 		}
 	}
 	return f.bank.informationOf(0)
+}
+
+// readingAt returns the reading of a sum of 0 after l steps.
+func (f *filterOf) readingAt(l uint64, mixing float64, start *choice) reading {
+	x := reading{information: f.informationAt(l), mixing: mixing}
+	return start.widen(x, f.bank.driftSquare(0, &start.known), start.log)
+}
+
+// Wider returns how many times as wide the widest sequence of an effect is, after the given number of steps, as if
+// nobody could have looked before choosing Start. There is no effect, and outcomes are 0 and 1 with mean Near.
+func (s Settings) Wider(steps uint64) float64 {
+	fixed, most := s, 0.0
+	fixed.Announced = 0
+	for arm := 1; arm < len(s.Propensities); arm++ {
+		most = max(most, s.halfWidth(arm, steps)/fixed.halfWidth(arm, steps))
+	}
+	return most
+}
+
+// halfWidth returns the half width of an arm's sequence after the given number of steps, in units of a draw.
+func (s *Settings) halfWidth(arm int, steps uint64) float64 {
+	p, q := s.Propensities[arm], s.Propensities[0]
+	forms := 1/float64(p*p) + 1/float64(q*q)
+	total, start := newTotal(&s.Noise, s.Start, s.Announced, make([]float64, totalLen(len(s.Noise.Poles)))), s.choice()
+	spread := 0.0
+	for l := range steps {
+		spread = total.step(l + 1)
+	}
+	guard := math.Sqrt(float64(s.guard(arm)*start.away(spread, total.state[shift]))) / float64(s.Events*float64(steps))
+	ratios := s.grid()
+	i := above(ratios, float64((s.taken(arm, s.Near, 0)+guard)*s.Events)/float64(s.armNoise(s.Near)*forms))
+	return s.filterOf(ratios[i]).readingAt(steps, s.mixings(ratios)[i], &start).radius(s.alpha())
 }
 
 // crossing is the law of a Brownian motion with drift that has not yet crossed a boundary.

@@ -10,6 +10,7 @@ type Settings struct {
 	Target       float64   // expected number of events, near which sequences are narrowest
 	Events       float64   // B, the number of events in a step
 	Start        uint64    // number of steps of the stream before the experiment
+	Announced    uint64    // number of steps, below Start, that the choice of Start may depend on
 	Lift         bool      // ratios of means are estimated, too; 0 must be the start of the outcome's range
 	Pooled       bool      // contrasts vary at least as much as outcomes of all arms do; see PROOF.md, As coded
 
@@ -77,8 +78,8 @@ func (s *Settings) armNoise(centre float64) float64 {
 	return float64(s.Value*s.Value)/4 + float64(float64(half*half)*float64(s.Count*s.Count))
 }
 
-// targetSteps returns the number of steps that contain Target events.
-func (s *Settings) targetSteps() uint64 { return uint64(max(1, math.Ceil(s.Target/s.Events))) }
+// TargetSteps returns the number of steps that contain Target events.
+func (s *Settings) TargetSteps() uint64 { return uint64(max(1, math.Ceil(s.Target/s.Events))) }
 
 // contrasts returns the number of arms that are compared with the control.
 func (s *Settings) contrasts() int { return len(s.Propensities) - 1 }

@@ -29,6 +29,14 @@ func memory1024() *Noise {
 	}
 }
 
+// memory65536 is the decay filter for a memory of 65 536.
+func memory65536() *Noise {
+	return &Noise{
+		Poles:    dyadic(1073588496, 1070891794, 1021774308, 418192221),
+		Residues: dyadic(-1611, -137034, -10698999, -479420549), Period: 1 << 26,
+	}
+}
+
 // draw is the standard deviation of a draw in a column at ε = 1, δ = 1e-6, under replace, with a horizon of 1000.
 const draw = 15.3
 

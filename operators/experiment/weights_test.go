@@ -11,7 +11,8 @@ import (
 // leastWeight returns the least weight ω that an estimate gives to the effect τ at a look, over all looks and ratios,
 // and the largest difference between 1 and a sum of weights. It computes the weights from the increments.
 func leastWeight(noise *Noise, ratios []float64, start uint64, looks int) (least, away float64) {
-	b := newBank(noise, ratios, looks, 100, start, make([]float64, bankLen(len(ratios), len(noise.Poles), looks)))
+	from := noise.origin(start, 0)
+	b := newBank(noise, ratios, looks, 100, &from, make([]float64, bankLen(len(ratios), len(noise.Poles), looks)))
 	impulses := make([]float64, looks)
 	least = math.Inf(1)
 	for l := range looks {
@@ -19,7 +20,7 @@ func leastWeight(noise *Noise, ratios []float64, start uint64, looks int) (least
 		impulses[l] = 100
 		b.step(impulses)
 		if step := start + uint64(l) + 1; noise.Period > 0 && step%noise.Period == 0 {
-			b.block(0)
+			b.reset()
 		}
 		for i := range ratios {
 			sum := 0.0

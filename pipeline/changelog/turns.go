@@ -16,7 +16,8 @@ import (
 // Experimenter reads and extends the experiments in the frozen params of a stream; streams.Learner is one.
 type Experimenter interface {
 	Turns(params []byte) (steps []uint64, err error)
-	Next(params []byte, step uint64) ([]byte, error)
+	Next(params []byte, step, announced uint64) ([]byte, error)
+	Wider(params []byte, step, announced uint64) (float64, error)
 	Batch() uint64     // records per step
 	Announced() uint64 // least number of records between a process's position and an experiment's first step
 }
@@ -34,11 +35,13 @@ func (view *View) amendment(keys Keys, c deployment.Config, p int32) ([]byte, er
 	return appended, nil
 }
 
-// Turn is an experiment of a stream: its number, from 1, and its first step.
+// Turn is an experiment that was added to a stream.
 type Turn struct {
 	Partition int32
-	Number    int
+	Number    int // number of the experiment in its stream, from 1
 	Step      uint64
+	Announced uint64  // number of steps that a process may have closed before
+	Wider     float64 // how many times as wide its bands are as those of an experiment whose step the settings list
 }
 
 // ErrReached reports a first step that a process may have reached already, or a step too soon after it.
@@ -78,7 +81,7 @@ func (d Deployment) NextExperiment(ctx context.Context, of Experimenter, step ui
 		if step == 0 {
 			possible = slices.Max(append(steps, 0)) + 1
 		}
-		if _, err := of.Next(stream.params(), possible); err != nil {
+		if _, err := of.Next(stream.params(), possible, 0); err != nil {
 			return nil, err // checked first, because an impossible step must not fence the owner
 		}
 		if counts[p] = len(steps); p == 0 || counts[p] < fewest {
@@ -117,23 +120,27 @@ func (d Deployment) nextExperiment(ctx context.Context, of Experimenter, step ui
 	if err != nil {
 		return Turn{}, err
 	}
-	newest := steps[len(steps)-1]
+	newest, free := steps[len(steps)-1], stream.firstFree(ends, of.Batch(), 0)
 	switch {
 	case len(steps) != had:
 		return Turn{}, fmt.Errorf("pipeline: another process has just added experiment %d, which starts with step %d", len(steps), newest)
-	case step == 0 && newest >= stream.firstFree(ends, of.Batch(), 0):
+	case step == 0 && newest >= free:
 		return Turn{}, fmt.Errorf("%w: experiment %d starts with step %d; name a later one with --step", ErrToCome, len(steps), newest)
 	case step == 0:
 		step = first
 	case step < first:
 		return Turn{}, fmt.Errorf("%w: step %d; name %d or a later one", ErrReached, step, first)
 	}
-	line, err := of.Next(stream.params(), step)
+	turn := Turn{Partition: p, Number: len(steps) + 1, Step: step, Announced: free - 1}
+	line, err := of.Next(stream.params(), step, turn.Announced)
 	if err != nil {
 		return Turn{}, err
 	}
+	if turn.Wider, err = of.Wider(stream.params(), step, turn.Announced); err != nil {
+		return Turn{}, err
+	}
 	record := state.Amendment(slices.Concat(stream.appended, line)).Seal(keys.AmendmentKey, d.Config.StreamName(p))
-	return Turn{p, len(steps) + 1, step}, d.amend(ctx, producer, keys, p, record)
+	return turn, d.amend(ctx, producer, keys, p, record)
 }
 
 func (d Deployment) amend(ctx context.Context, producer *produce.Producer, keys Keys, p int32, record []byte) error {

@@ -20,7 +20,7 @@ import (
 )
 
 // inTurn opens blind machines whose decisions end with the number of the experiment of their step. Params have the line
-// "experiment N" for each experiment after the first.
+// "experiment N after A" for each experiment after the first.
 type inTurn struct{ streams.Opener }
 
 func (o inTurn) Open(params []byte) (func([32]byte) (operators.Machine, error), error) {
@@ -43,8 +43,8 @@ func (inTurn) Announced() uint64 { return announced }
 func (inTurn) Turns(params []byte) (steps []uint64, err error) {
 	steps = []uint64{1}
 	for line := range strings.Lines(string(params)) {
-		var step uint64
-		if _, err := fmt.Sscanf(line, "experiment %d\n", &step); err != nil {
+		var step, after uint64
+		if _, err := fmt.Sscanf(line, "experiment %d after %d\n", &step, &after); err != nil {
 			return nil, err
 		}
 		steps = append(steps, step)
@@ -52,12 +52,16 @@ func (inTurn) Turns(params []byte) (steps []uint64, err error) {
 	return steps, nil
 }
 
-func (o inTurn) Next(params []byte, step uint64) ([]byte, error) {
+func (inTurn) Wider(_ []byte, step, announced uint64) (float64, error) {
+	return 1 + 1/float64(step-announced), nil
+}
+
+func (o inTurn) Next(params []byte, step, announced uint64) ([]byte, error) {
 	steps, err := o.Turns(params)
 	if err == nil && step <= steps[len(steps)-1] {
 		err = errors.New("too early")
 	}
-	return fmt.Appendf(nil, "experiment %d\n", step), err
+	return fmt.Appendf(nil, "experiment %d after %d\n", step, announced), err
 }
 
 type turning struct {
@@ -127,15 +131,21 @@ func TestExperimentsStartAfterSentEvents(t *testing.T) {
 			if !errors.Is(err, changelog.ErrReached) || !strings.Contains(err.Error(), fmt.Sprint(first)) {
 				t.Errorf("step %d: %v", first-1, err)
 			}
-			if turn, err := next(0); err != nil || turn != (changelog.Turn{Number: 2, Step: first}) {
-				t.Fatalf("gave %+v, %v; want step %d", turn, err, first)
+			// what may have been read before the announcement are all records, whether or not their steps are committed
+			known := uint64(w.taken)
+			given := func(number int, step uint64) changelog.Turn {
+				wider, _ := inTurn{}.Wider(nil, step, known)
+				return changelog.Turn{Number: number, Step: step, Announced: known, Wider: wider}
+			}
+			if turn, err := next(0); err != nil || turn != given(2, first) {
+				t.Fatalf("gave %+v, %v; want %+v", turn, err, given(2, first))
 			}
 			w.Mend()
 			if _, err := next(0); !errors.Is(err, changelog.ErrToCome) {
 				t.Errorf("cut an experiment short that has not started: %v", err)
 			}
-			if turn, err := next(first + 2); err != nil || turn != (changelog.Turn{Number: 3, Step: first + 2}) {
-				t.Errorf("gave %+v, %v", turn, err)
+			if turn, err := next(first + 2); err != nil || turn != given(3, first+2) {
+				t.Errorf("gave %+v, %v; want %+v", turn, err, given(3, first+2))
 			}
 			if _, err := next(first + 2); err == nil {
 				t.Error("gave an experiment that starts with another one")

@@ -115,23 +115,29 @@ func split(frozen []byte) (calibration, own []byte, err error) {
 
 // Open implements Opener: it reads the calibration, and passes the remaining bytes to the operator.
 func (l Learner) Open(frozen []byte) (func(key [32]byte) (operators.Machine, error), error) {
-	frozen, own, err := split(frozen)
-	if err != nil {
-		return nil, err
-	}
-	calibration, err := mechanisms.ParseCalibration(frozen)
-	if err != nil {
-		return nil, err
-	}
-	c := l.mechanism
-	if err := l.operator.Require(&c, own); err != nil {
-		return nil, err
-	}
-	streams, err := mechanisms.NewMechanism(c, calibration)
+	streams, own, err := l.mechanismOf(frozen)
 	if err != nil {
 		return nil, err
 	}
 	return func(key [32]byte) (operators.Machine, error) { return l.operator.Open(own, streams.Open(key)) }, nil
+}
+
+// mechanismOf returns the mechanism of frozen params, and the operator's part of them.
+func (l Learner) mechanismOf(frozen []byte) (m *mechanisms.Mechanism, own []byte, err error) {
+	frozen, own, err = split(frozen)
+	if err != nil {
+		return nil, nil, err
+	}
+	calibration, err := mechanisms.ParseCalibration(frozen)
+	if err != nil {
+		return nil, nil, err
+	}
+	c := l.mechanism
+	if err := l.operator.Require(&c, own); err != nil {
+		return nil, nil, err
+	}
+	m, err = mechanisms.NewMechanism(c, calibration)
+	return m, own, err
 }
 
 // Batch returns the number of records of a step.
@@ -155,8 +161,9 @@ func (l Learner) Turns(frozen []byte) ([]uint64, error) {
 	return tests.Turns(own)
 }
 
-// Next returns the bytes to append to frozen params, so that the stream's next experiment starts with a step.
-func (l Learner) Next(frozen []byte, step uint64) ([]byte, error) {
+// Next returns the bytes to append to frozen params, so that the stream's next experiment starts with a step. The
+// choice of the step may depend on the releases of the first `announced` steps.
+func (l Learner) Next(frozen []byte, step, announced uint64) ([]byte, error) {
 	tests, ok := l.operator.(operators.Testing)
 	if !ok {
 		return nil, errTestsNothing
@@ -165,5 +172,22 @@ func (l Learner) Next(frozen []byte, step uint64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return tests.Next(own, step)
+	return tests.Next(own, step, announced)
+}
+
+// Wider returns how many times as wide the bands of an experiment are that Next appends.
+func (l Learner) Wider(frozen []byte, step, announced uint64) (float64, error) {
+	tests, ok := l.operator.(operators.Testing)
+	if !ok {
+		return 0, errTestsNothing
+	}
+	streams, _, err := l.mechanismOf(frozen)
+	if err != nil {
+		return 0, err
+	}
+	law, err := streams.NoiseLaw(0)
+	if err != nil {
+		return 0, err
+	}
+	return tests.Wider(law, l.Batch(), step, announced), nil
 }

@@ -22,6 +22,8 @@ type Effect struct {
 	WithoutPrivacy Number  `json:"events_without_privacy"`
 	OneLook        Number  `json:"events_of_one_look_without_privacy"`
 	Most           Number  `json:"most_events"`
+
+	LaterStarts []operators.LaterStart `json:"later_starts,omitempty"`
 }
 
 // NewEffect computes an Effect for settings that configure an experiment.
@@ -54,6 +56,7 @@ func NewEffect(in Input, aim operators.Aim) (*Effect, error) {
 	return &Effect{
 		Effect: aim.Effect, Power: aim.Probability, Deviation: aim.Deviation, Events: known(p.Events),
 		WithoutPrivacy: known(p.WithoutPrivacy), OneLook: known(p.OneLook), Most: Number(p.MaxEvents),
+		LaterStarts: p.Later,
 	}, nil
 }
 
@@ -79,6 +82,16 @@ func (e *Effect) Print(w io.Writer) error {
 		outcomes = fmt.Sprintf("have\nthe standard deviation %g in each arm, and the mean ORIEL_NEAR in the control", e.Deviation)
 	}
 	b.WriteString(" Outcomes are taken to " + outcomes + ".\n")
+	if len(e.LaterStarts) > 0 {
+		b.WriteString("An experiment that `oriel experiment next` adds may have been started because of what was seen. To allow for that, its\n" +
+			"intervals are wider at ORIEL_TARGET events than those of an experiment in ORIEL_EXPERIMENT_STEP:\n")
+		for _, l := range e.LaterStarts {
+			fmt.Fprintf(&b, "  %s wider if it starts %d steps after the command\n", percent(l.Wider), l.StepsAhead)
+		}
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
+
+// percent returns by how many percent a factor is above 1, rounded up to a tenth.
+func percent(factor float64) string { return fmt.Sprintf("%.1f %%", math.Ceil((factor-1)*1000)/10) }

@@ -45,7 +45,8 @@ func TestExperimentsInTurn(t *testing.T) {
 	checkpoint := f.T.TempDir() + "/checkpoint"
 	f.Must("replay", "--save", checkpoint)
 	f.Fails("112", "next", "--step", "50")
-	if said := f.Must("next"); !strings.Contains(said, "experiment 2 starts with step 112") {
+	said := f.Must("next")
+	if !strings.Contains(said, "experiment 2 starts with step 112, ") || !strings.Contains(said, "% wider") {
 		t.Fatalf("said %q", said)
 	}
 	send(ahead)

@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 
 	"oriel/pipeline/deployment"
 )
 
 // NextExperiment starts the next experiment of each of the deployment's streams at the given step, or at the first
-// possible one if step is 0. It prints the number and the first step of each stream's experiment.
+// possible one if step is 0. It prints the number and the first step of each stream's experiment, and what its start
+// costs in width.
 func NextExperiment(ctx context.Context, h Host, out io.Writer, step uint64) error {
 	s, d, err := h.openDeployment(ctx, deployment.ByAll)
 	if err != nil {
@@ -22,8 +24,10 @@ func NextExperiment(ctx context.Context, h Host, out io.Writer, step uint64) err
 	}
 	given, err := d.NextExperiment(ctx, learner, step)
 	for _, turn := range given {
-		_, _ = fmt.Fprintf(out, "stream %s: experiment %d starts with step %d\n",
-			d.Config.StreamName(turn.Partition), turn.Number, turn.Step)
+		percent := math.Ceil((turn.Wider-1)*1000) / 10
+		_, _ = fmt.Fprintf(out, "stream %s: experiment %d starts with step %d, %d steps ahead\n"+
+			"  Its start may have been chosen by what decisions say, so at ORIEL_TARGET events its bands are %.1f %% wider.\n",
+			d.Config.StreamName(turn.Partition), turn.Number, turn.Step, turn.Step-1-turn.Announced, percent)
 	}
 	return err
 }
