@@ -122,8 +122,8 @@ func (row *NumbersRow) reach(statistic, memory string) (low, high Number) {
 	return low, high
 }
 
-// add adds a number to a line. A number that is not shown interrupts the line, but not the line's band. Only an interval
-// from low to high, which says nothing, interrupts the band, because it would paint the whole panel.
+// add adds a number to a line. A number that is not shown interrupts the line, but not the line's band. Only an
+// interval from low to high, which says nothing, interrupts the band, because it would paint the whole panel.
 func add(line *figure.Line, x float64, n ShownNumber, low, high Number) {
 	value, ends := float64(n.Value), figure.Interval{X: x, Low: float64(n.Low), High: float64(n.High)}
 	if !n.Shown {

@@ -37,11 +37,11 @@ func numbersOf(t *testing.T, events lines, env ...string) *NumbersReport {
 	return r
 }
 
-// TestPicturesNameWhatTheyDraw checks that each statistic of each setting has a strip, with both in its heading, and that
-// the picture names what it leaves out. A panel of an empty cell must not be painted.
+// TestPicturesNameWhatTheyDraw checks that each statistic of each setting has a strip, with both in its heading, and
+// that the picture names what it leaves out. A panel of an empty cell must not be painted.
 func TestPicturesNameWhatTheyDraw(t *testing.T) {
-	r := numbersOf(t, rows(2000), "ORIEL_MECHANISM=blt", "ORIEL_WINDOW=lifetime", "ORIEL_MEMORY=512", "ORIEL_MEMORIES=64,512",
-		"ORIEL_STATISTICS=count,sum,mean")
+	r := numbersOf(t, rows(2000), "ORIEL_MECHANISM=blt", "ORIEL_WINDOW=lifetime", "ORIEL_MEMORY=512",
+		"ORIEL_MEMORIES=64,512", "ORIEL_STATISTICS=count,sum,mean")
 	other := r.Rows[0]
 	other.Epsilon = 0.5
 	r.Rows = append(r.Rows, other)

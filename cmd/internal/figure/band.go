@@ -83,8 +83,8 @@ func (c *Chart) half() (half float64, shown bool) {
 	return halves[len(halves)/2], true
 }
 
-// band returns the areas between the ends of intervals, cut off at the panel's edges. An unknown interval interrupts the
-// band. An interval without neighbours is a narrow bar.
+// band returns the areas between the ends of intervals, cut off at the panel's edges. An unknown interval interrupts
+// the band. An interval without neighbours is a narrow bar.
 func (l *Line) band(p panel) *plotter.Polygon {
 	shade := p.color(l.Look)
 	shade.A = 0x38

@@ -219,7 +219,9 @@ func TestNumbers(t *testing.T) {
 	f(math.Inf(1), "∞", "∞")
 	f(math.NaN(), "–", "–")
 	f(math.Copysign(0, -1), "0", "0")
-	for x, want := range map[float64]string{math.Copysign(0, -1): "0", 1: "1", 1000: "1 k", 1_500_000: "1.5 M", 1e9: "1 G", 1e13: "1e+13"} {
+	for x, want := range map[float64]string{
+		math.Copysign(0, -1): "0", 1: "1", 1000: "1 k", 1_500_000: "1.5 M", 1e9: "1 G", 1e13: "1e+13",
+	} {
 		if got := Short(x); got != want {
 			t.Errorf("Short(%g) = %s, want %s", x, got, want)
 		}

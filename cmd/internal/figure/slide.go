@@ -111,7 +111,8 @@ func (s *Slide) Draw(c draw.Canvas) {
 			own.Min.Y += stripGap
 		}
 		if strip.Heading != "" {
-			own.FillText(heavy(writing(labelSize, t.ink, text.XLeft, text.YTop)), vg.Point{X: own.Min.X, Y: own.Max.Y}, strip.Heading)
+			style := heavy(writing(labelSize, t.ink, text.XLeft, text.YTop))
+			own.FillText(style, vg.Point{X: own.Min.X, Y: own.Max.Y}, strip.Heading)
 			own.Max.Y -= labelSize * 1.6
 		}
 		left, right := own, own

@@ -401,8 +401,8 @@ func TestZeroAndOverflowAreNumbersLikeOthers(t *testing.T) {
 	}
 }
 
-// TestNoteIsTrueOfManyEvents checks the note of a mean whose count is clearly above 0, but at most 12 deviations: it must
-// not say that there are no events.
+// TestNoteIsTrueOfManyEvents checks the note of a mean whose count is clearly above 0, but at most 12 deviations: it
+// must not say that there are no events.
 func TestNoteIsTrueOfManyEvents(t *testing.T) {
 	d := serve(t, 3, 400, time.Second, append([]string{"ORIEL_EPSILON=3"}, memory...)...)
 	rows := rowsOf(t, collect(t, d, numbers.Clock{}), numbers.Query{By: []string{}, Statistics: []string{"count", "mean"}})
@@ -413,7 +413,8 @@ func TestNoteIsTrueOfManyEvents(t *testing.T) {
 	if err := numbers.Write(&out, "table", d.names.Dimensions(), rows); err != nil {
 		t.Fatal(err)
 	}
-	if text := out.String(); !strings.Contains(text, "too few events for the noise") || strings.Contains(text, "no events") {
+	text := out.String()
+	if !strings.Contains(text, "too few events for the noise") || strings.Contains(text, "no events") {
 		t.Error(text)
 	}
 }

@@ -117,7 +117,8 @@ func (s *statistic) at(sums, variances []float64) Number {
 		n, x, y := noisy(s.count), noisy(s.sum), noisy(s.squares)
 		m := x.Value / n.Value
 		value := max(0, min(1, y.Value/n.Value+0.5-m*m))
-		return known(n.Shown(), value, point{n, x, y}.variance(), 0, 1).each(func(x float64) float64 { return half * half * x })
+		scaled := func(x float64) float64 { return half * half * x }
+		return known(n.Shown(), value, point{n, x, y}.variance(), 0, 1).each(scaled)
 	}
 	scratch := make([]float64, s.ranks.Scratch())
 	value, ends := s.ranks.Quantile(sums[s.bins:], math.Sqrt(variances[s.bins]), interval.Z95, scratch)

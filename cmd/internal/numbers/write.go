@@ -43,8 +43,8 @@ func (r Row) note() string {
 	return ""
 }
 
-// header returns the columns of every format, in order. The dimensions come after the column named end. A dimension that
-// has the name of another column is called cell_NAME.
+// header returns the columns of every format, in order. The dimensions come after the column named end. A dimension
+// that has the name of another column is called cell_NAME.
 func header(dimensions []string) []string {
 	before, after := []string{"start", "end"}, []string{"statistic", "value", "low", "high", "deviation", "steps", "note"}
 	names := before

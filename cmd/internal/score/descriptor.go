@@ -222,8 +222,8 @@ func ParseDescriptor(text []byte) (Descriptor, error) {
 	return d, err
 }
 
-// Events returns the configuration of events to score: JSON records as the deployment maps them, without their label and
-// other members.
+// Events returns the configuration of events to score: JSON records as the deployment maps them, without their label
+// and other members.
 func (d *Descriptor) Events(maxBytes int) (schemas.EventConfig, error) {
 	body, _ := loss.Body("squared", d.Vector.Dimension)
 	c := schemas.EventConfig{

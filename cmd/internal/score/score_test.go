@@ -143,9 +143,9 @@ func TestScoreIsOfTheWeights(t *testing.T) {
 	}
 }
 
-// TestDescriptorMapsRawRecords checks that a published descriptor with a mapping scores raw records like their features in
-// the operator's own form. Labels, and members that no path names, change nothing. A record that the mapping leaves out
-// has no score.
+// TestDescriptorMapsRawRecords checks that a published descriptor with a mapping scores raw records like their features
+// in the operator's own form. Labels, and members that no path names, change nothing. A record that the mapping leaves
+// out has no score.
 func TestDescriptorMapsRawRecords(t *testing.T) {
 	d := described()
 	answer := func(d Descriptor, record string) answered {

@@ -112,8 +112,8 @@ func TestDescriptorTableIsTheFunction(t *testing.T) {
 	}
 }
 
-// TestDescriptorHasTheMapping checks that the descriptor has the document of ORIEL_MAP, so that scorers read raw records as
-// the deployment does: the vectors of a record must be equal, with its label or without.
+// TestDescriptorHasTheMapping checks that the descriptor has the document of ORIEL_MAP, so that scorers read raw
+// records as the deployment does: the vectors of a record must be equal, with its label or without.
 func TestDescriptorHasTheMapping(t *testing.T) {
 	s, d := describing(t, "ORIEL_WINDOW=16", `ORIEL_MAP= {"label": "/late>15", "features": ["carrier", "/way/distance:number"]} `)
 	if want := `{"label":"/late\u003e15","features":["carrier","/way/distance:number"]}`; string(d.Map) != want {
