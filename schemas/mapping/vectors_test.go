@@ -64,7 +64,8 @@ func TestVectorsOfRawRecords(t *testing.T) {
 			}
 			events++
 			own := decoder.(*Decoder).AppendOwn(nil) // {"features":{…}}
-			r.Features, r.Indices, r.Values = own[len(`{"features":`):len(own)-1], slices.Clone(e.Vector.Indices), slices.Clone(e.Vector.Values)
+			r.Features = own[len(`{"features":`) : len(own)-1]
+			r.Indices, r.Values = slices.Clone(e.Vector.Indices), slices.Clone(e.Vector.Values)
 		}
 	}
 	var out bytes.Buffer

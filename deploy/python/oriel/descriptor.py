@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .hashing import Batch, Vector
-from .mapping import Mapping
+from .mapping import Mapping, own_features
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Descriptor:
         not valid.
         """
         if self.mapping is None:
-            yield from self.vector.batches(rows)
+            yield from self.vector.batches(own_features(rows))
             return
         features, bad = self.mapping.all_features(rows, unknown)
         for batch in self.vector.batches(features):

@@ -73,7 +73,7 @@ def plain(value: Any) -> Value:
             return bool(value)
         case str():
             return value
-        case int() | float() | np.integer() | np.floating():
+        case int() | float() | np.integer() | np.floating() | decimal.Decimal():
             if value != value:
                 return None
             try:
@@ -391,6 +391,18 @@ class Mapping:
         if bad:
             warnings.warn(f"{len(bad)} of {len(found)} rows are no events, and have no score: {first}", stacklevel=5)
         return found, bad
+
+
+def own_features(rows: Any) -> Any:
+    """Returns the features of events in Oriel's own form, {"features": {…}, "label": 1}. Rows that are features already are
+    returned as they are.
+    """
+    if not isinstance(rows, (list, tuple)) or not any(isinstance(row, Record) and isinstance(row.get("features"), Record) for row in rows):
+        return rows
+    strange = {name for row in rows for name in row} - {"features", "label", "weight"}
+    if strange or not all(isinstance(row.get("features"), Record) for row in rows):
+        raise ValueError(f"rows: not all are events with features, label and weight alone: {', '.join(sorted(strange))}")
+    return [row["features"] for row in rows]
 
 
 def records(rows: Any) -> Iterable[Any]:

@@ -46,7 +46,7 @@ class Scorer:
     that is no event for Oriel has no score (NaN), and a warning says why.
 
     Without a mapping, rows are features, and each name that a row has is one. A value is a text, a number or a truth; a
-    missing one is a feature that the row does not have.
+    missing one is a feature that the row does not have. Dictionaries may also be events, {"features": {…}, "label": 1}.
     """
 
     def __init__(

@@ -107,6 +107,15 @@ class Mappings(unittest.TestCase):
             self.assertEqual(Scorer.from_file(self.file).decision_function([{**RECORDS[0]}]).tolist(), want)
         self.assertRaises(ValueError, Scorer.from_file, self.file, unknown="drop")
 
+    def test_events_in_the_own_form_have_the_scores_of_their_features(self) -> None:
+        scorer = Scorer.from_file(deployment(str(self.file.parent), predicts="log-odds"))
+        features = [{"carrier": "UA", "hour": 3}, {"carrier": "AA"}]
+        want = scorer.decision_function(features).tolist()
+        events = [{"features": f, "label": label} for f, label in zip(features, (0, 1))]
+        self.assertEqual(scorer.decision_function(events).tolist(), want)
+        for bad in ({"id": 7}, {"features": 3}):
+            self.assertRaises(ValueError, scorer.decision_function, [events[0], {**events[1], **bad}])
+
     def test_times_of_data_frames(self) -> None:
         item = Item.of({"name": "hour", "from": "t", "as": "hour", "zone": "+02:00"})
         utc = datetime.timezone.utc

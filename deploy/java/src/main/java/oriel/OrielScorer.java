@@ -19,7 +19,7 @@ import java.util.Map;
  * <p>If the deployment has a mapping (ORIEL_MAP), the class scores raw records of its input topic, as JSON says them: maps,
  * lists, texts, numbers, truths and nulls. Labels and other members that the mapping names besides features are not read.
  * A record with members that it does not name is refused, unless ignoreUnknown was called. Without a mapping, the class
- * scores features, and each name is one.
+ * scores features, and each name is one, or events in Oriel's own form.
  */
 public final class OrielScorer {
   /**
@@ -101,12 +101,24 @@ public final class OrielScorer {
    */
   public Map<String, ?> features(Map<String, ?> record) {
     if (mapping == null) {
-      return record;
+      return own(record);
     }
     if (!ignoresUnknown) {
       mapping.checkNames(record);
     }
     return mapping.features(record);
+  }
+
+  /** The features of an event in Oriel's own form; of features, the features. */
+  @SuppressWarnings("unchecked")
+  private static Map<String, ?> own(Map<String, ?> event) {
+    if (!(event.get("features") instanceof Map)) {
+      return event;
+    }
+    if (!List.of("features", "label", "weight").containsAll(event.keySet())) {
+      throw new IllegalArgumentException("event: a member besides features, label and weight");
+    }
+    return (Map<String, ?>) event.get("features");
   }
 
   /** Takes a decision, a JSON text. It is then the newest one of its stream. */

@@ -89,6 +89,16 @@ class OrielScorerTest {
     assertTrue(events > 60);
   }
 
+  /** An event in Oriel's own form has the score of its features. */
+  @Test
+  void eventsInTheOwnForm() {
+    OrielScorer scorer = new OrielScorer(DESCRIPTOR);
+    scorer.take(decision(2, 1, 2, 3, 4));
+    Map<String, ?> features = Map.of("hour", 3, "carrier", "UA");
+    assertEquals(scorer.score("trips", features), scorer.score("trips", Map.of("features", features, "label", 1)));
+    assertThrows(IllegalArgumentException.class, () -> scorer.score("trips", Map.of("features", features, "id", 1)));
+  }
+
   /** Members without a path are refused by name alone; labels are known, and change nothing. */
   @Test
   void unknownMembersAreRefused() {
