@@ -40,7 +40,7 @@ func numbersCommand() *cobra.Command {
 			"interval at 95 %, of privacy noise alone. A decision is in the interval of its `time`. It needs ORIEL_INCREMENTS=true,\n" +
 			"or a mechanism that releases each step alone, and no other settings: what numbers mean is in the descriptor topic.\n" +
 			"--input reads lines of JSON, as `oriel tail --raw` prints them, without a broker, with the descriptor in --names or\n" +
-			"the deployment's settings. A ratio whose count is hardly more than noise has no value: \"" + numbers.Nothing + "\".\n\n" +
+			"the deployment's settings. A ratio whose count is at most 12 deviations of noise has no value: \"" + numbers.Few + "\".\n\n" +
 			"    oriel numbers --topic delays.decisions --every 1h --last 24h --by carrier --total\n\n" +
 			"--effects is of an experiment (ORIEL_ALWAYS_VALID). It adds nothing up: effects, their bands and the verdict are read as they\n" +
 			"stand at the end of each interval, and are of the whole experiment so far. Each stream has its own.\n\n" +
@@ -113,7 +113,14 @@ func runNumbers(cmd *cobra.Command, o numbersOptions) error {
 		return err
 	}
 	var write func(io.Writer) error
-	take := func(descriptor []byte, read func(collector) error) error {
+	take := func(descriptor []byte, decisions func(collector) error) error {
+		read := func(c collector) error {
+			if err := decisions(c); err != nil {
+				return err
+			}
+			warnOfMixed(cmd.ErrOrStderr(), c.Mixed(), o.every)
+			return nil
+		}
 		if o.effects {
 			write, err = o.effectsOf(descriptor, clock, q, read)
 			return err

@@ -1,12 +1,15 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"oriel/cmd/internal/exit"
 	"oriel/cmd/internal/numbers"
+	"oriel/cmd/internal/plan"
 	"oriel/schemas"
 )
 
@@ -14,6 +17,7 @@ import (
 type collector interface {
 	Add(d schemas.Decision, ms int64) error
 	AddLines(r io.Reader) error
+	Mixed() time.Duration
 }
 
 // ofExperiments lists members of decisions that cannot be added over partitions or time.
@@ -51,4 +55,17 @@ func (o numbersOptions) effectsOf(
 	}
 	rows, err := e.Rows(q)
 	return func(w io.Writer) error { return e.Write(w, o.format, rows) }, err
+}
+
+// warnOfMixed warns if the times of decisions go back so far that intervals contain events of others.
+func warnOfMixed(problems io.Writer, back, every time.Duration) {
+	if back == 0 {
+		return
+	}
+	what := "intervals"
+	if name := map[time.Duration]string{time.Hour: "hours", 24 * time.Hour: "days"}[every]; name != "" {
+		what = name
+	}
+	_, _ = fmt.Fprintf(problems, "warning: times go back by up to %s: %s are mixed, and the intervals of their numbers cover less than 95 %%; "+
+		"deploy/NUMBERS.md, Numbers by the hour\n", plan.Duration(back.Seconds()), what)
 }

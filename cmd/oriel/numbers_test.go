@@ -55,6 +55,25 @@ func TestNumbersOfAFile(t *testing.T) {
 	if err != nil || out != want || problems.String() != numbers.Table+"\n" {
 		t.Errorf("%v: %s%s\nwant\n%s", err, out, &problems, want)
 	}
+	// Two partitions of one stream, of which the second is read four hours behind the first.
+	mixed := regexp.MustCompile(`"time":\d+`)
+	var backlog []byte
+	for step := 1; step <= 20; step++ {
+		line := bytes.Replace(bytes.SplitAfter(decisions, []byte("\n"))[0], []byte(`"step":1`), fmt.Appendf(nil, `"step":%d`, step), 1)
+		at := 1769895000000 + step*600_000 - step/11*(10*600_000+4*3_600_000)
+		backlog = append(backlog, mixed.ReplaceAll(line, fmt.Appendf(nil, `"time":%d`, at))...)
+	}
+	if err := os.WriteFile(input, backlog, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for every, want := range map[string]string{
+		"1h": "back by up to 4 h 50 min: hours are mixed", "24h": "days are mixed", "3h": "intervals are mixed", "0": "",
+	} {
+		if _, err := run("--every", every); err != nil || !strings.Contains(problems.String(), want) ||
+			strings.Contains(problems.String(), "times go back") != (want != "") {
+			t.Errorf("--every %s: %v: %s", every, err, &problems)
+		}
+	}
 	for _, args := range [][]string{
 		{"--timezone", "Berlin"},
 		{"--format", "xml"},

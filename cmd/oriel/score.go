@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -18,7 +19,6 @@ import (
 	"oriel/cmd/internal/program"
 	"oriel/cmd/internal/score"
 	"oriel/cmd/internal/settings"
-	"oriel/operators/loss"
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/topics"
 	"oriel/schemas"
@@ -114,8 +114,9 @@ func scoreCommand() *cobra.Command {
 			"their own: the most that it is, however their noise goes together; deviation takes it as independent. band or labels is\n" +
 			"there with ORIEL_BAND: between which ends a label is to be, or the labels of the set, with the level of both.\n\n" +
 			"An event to score needs no label. It is read as `oriel run` reads it, by the settings that decode events (ORIEL_MAP among\n" +
-			"them); without any, in Oriel's own form as the descriptor says. Where there are several streams, --stream names one,\n" +
-			"or --keyed finds it by the record key that stands before each event and a tab; of HTTP the headers Oriel-Stream and Oriel-Key.\n\n" +
+			"them). Without any, it is JSON, read by the mapping in the descriptor, or in Oriel's own form if the descriptor has none.\n" +
+			"Where there are several streams, --stream names one, or --keyed finds it by the record key that stands before each event\n" +
+			"and a tab; of HTTP the headers Oriel-Stream and Oriel-Key.\n\n" +
 			"Events without labels are private: --listen wants an address of its own, answers without a log, and is for those who may\n" +
 			"read the events. What is no event has an answer with an error, which names a rule and nothing of the event.",
 		Args: cobra.NoArgs,
@@ -168,14 +169,20 @@ func scored(environ []string, d score.Descriptor) (schemas.EventConfig, error) {
 		if !d.Vector.Same(c) {
 			return c, errors.New("the descriptor has other settings of vectors than the environment: ORIEL_DIMENSION, ORIEL_FEATURES_*")
 		}
+		document, err := s.Document()
+		if err != nil {
+			return c, err
+		}
+		if !bytes.Equal(document, d.Map) {
+			return c, errors.New("the descriptor has another ORIEL_MAP than the environment")
+		}
 	} else {
 		s, err := settings.Load(environ)
 		if err != nil {
 			return c, err
 		}
-		body, _ := loss.Body("squared", d.Vector.Dimension)
-		c = schemas.EventConfig{
-			Body: body, Dimension: d.Vector.Dimension, MaxBytes: s.MaxRecordBytes, Features: d.Vector.Features(),
+		if c, err = d.Events(s.MaxRecordBytes); err != nil {
+			return c, err
 		}
 	}
 	c.Unlabelled = true

@@ -13,7 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"oriel/cmd/internal/score"
 	"oriel/cmd/internal/servicetest"
+	"oriel/schemas"
 )
 
 type scoreAnswer struct {
@@ -120,4 +122,45 @@ func TestScoreFollowsTheTopic(t *testing.T) {
 		t.Errorf("the log holds an event: %s", said)
 	}
 	run.Terminate()
+}
+
+// TestScoreRefusesAnotherMapping checks that events are decoded by the mapping in the descriptor. Without settings it
+// decodes; with settings it must be theirs, because another mapping would give other vectors in silence.
+func TestScoreRefusesAnotherMapping(t *testing.T) {
+	const vector = `{"vector":{"version":1,"dimension":8,"bias":true,"norm":"unit"},"predicts":"mean"`
+	const document = `{"label":"/late","features":["/way/km:number"]}`
+	environ := []string{
+		"ORIEL_OPERATOR=coco", "ORIEL_LOSS=squared", "ORIEL_DIMENSION=8", "ORIEL_MAP=" + document,
+	}
+	for _, c := range []struct {
+		descriptor string
+		environ    []string
+		refused    bool
+	}{
+		{vector + `,"map":` + document + `}`, nil, false},
+		{vector + `,"map":` + document + `}`, environ, false},
+		{vector + `,"map":{"label":"/late","features":["/way/miles:number"]}}`, environ, true},
+		{vector + `}`, environ, true},
+		{vector + `,"map":` + document + `}`, environ[:3], true},
+	} {
+		d, err := score.ParseDescriptor([]byte(c.descriptor))
+		if err != nil {
+			t.Fatal(err)
+		}
+		config, err := scored(c.environ, d)
+		if refused := err != nil && strings.Contains(err.Error(), "another ORIEL_MAP"); refused != c.refused {
+			t.Errorf("%s with %q: %v", c.descriptor, c.environ, err)
+		}
+		if c.refused {
+			continue
+		}
+		decoder, err := schemas.OpenDecoder(config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var e schemas.Event
+		if code := decoder.Decode(&e, []byte(`{"id":"x","way":{"km":"3"}}`)); code != schemas.OK || len(e.Vector.Values) != 2 {
+			t.Errorf("%q: %v, %v", c.environ, code, e.Vector)
+		}
+	}
 }

@@ -300,7 +300,7 @@ func abbreviate(point, marks []float64) string {
 			text += "–"
 			continue
 		}
-		text += strconv.FormatFloat(v, 'g', 4, 64)
+		text += strconv.FormatFloat(v+0, 'g', 4, 64) // −0 is 0
 	}
 	return text + "]"
 }

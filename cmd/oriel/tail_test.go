@@ -85,6 +85,20 @@ func TestTailShowsExtraMembers(t *testing.T) {
 	}
 }
 
+// TestTailShowsZeroWithoutASign checks decisions in Protobuf and Avro, whose zeros may have a sign.
+func TestTailShowsZeroWithoutASign(t *testing.T) {
+	for encoding := range schemas.Encodings {
+		config := schemas.DecisionConfig{
+			Stream: "0", Mechanism: "blt", Adjacency: "replace", Unit: "event", Encoding: schemas.Encoding(encoding),
+		}
+		var out strings.Builder
+		record := schemas.NewEncoder(config, nil).Append(nil, 7, 7, []float64{math.Copysign(0, -1), -0.5, 0}, nil)
+		if err := show(&out, record, false); err != nil || !strings.Contains(out.String(), "[0 -0.5 0]") {
+			t.Errorf("%s: %v: %s", schemas.Encodings[encoding], err, out.String())
+		}
+	}
+}
+
 // TestTailMarksUnknownNumbers checks that a dash replaces each number, and each difference, that is little more than
 // noise, wherever its member is.
 func TestTailMarksUnknownNumbers(t *testing.T) {

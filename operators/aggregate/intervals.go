@@ -72,5 +72,5 @@ func (s *specification) interval(k, cell int, t totals) intervalEnds {
 
 // values converts an interval of x̃ to units of values.
 func (s *specification) values(x interval.Interval) intervalEnds {
-	return intervalEnds{s.middle() + float64(s.half()*x.Low), s.middle() + float64(s.half()*x.High)}
+	return intervalEnds{interval.Value(x.Low, s.low, s.high), interval.Value(x.High, s.low, s.high)}
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"oriel/operators/aggregate/block"
+	"oriel/operators/aggregate/interval"
 )
 
 // squares is the name of the column of x̃² − ½. The column is not a statistic that users can choose.
@@ -91,7 +92,7 @@ func (s *specification) number(k, cell int, least float64, t totals) float64 {
 	switch s.statistics[k] {
 	case mean:
 		if n > least {
-			return s.middle() + float64(s.half()*within(at[1]/s.weights.Mean/n, -1, 1))
+			return interval.Value(at[1]/s.weights.Mean/n, s.low, s.high)
 		}
 		return s.interval(k, cell, t).middle()
 	case sum:

@@ -32,7 +32,7 @@ func (s *specification) rank(dst []ranked, t totals, scratch []float64) {
 func (s *specification) quantile(k, cell int, t totals) float64 {
 	x := t.ranked[k*s.cells()+cell]
 	if t.running[(cell+1)*s.weights.Bins-1] > s.leastLast(t) {
-		return s.middle() + float64(s.half()*x.estimate)
+		return interval.Value(x.estimate, s.low, s.high)
 	}
 	return s.values(x.within).middle()
 }

@@ -26,6 +26,18 @@ func (m *Mapping) name(member string) string {
 	return m.called(member)
 }
 
+// Scoring returns the part of a mapping that makes the vector of an event to score: its conditions and its features,
+// which are named, or the member with this name. It has no label and no other member.
+func (m *Mapping) Scoring(vector string) *Mapping {
+	part := &Mapping{Where: m.Where, Features: m.Features, called: m.called}
+	for _, item := range m.Members {
+		if item.Name == vector {
+			part.Members = append(part.Members, item)
+		}
+	}
+	return part
+}
+
 // Rows is the part of a mapping for rows of a table besides their events. It does not apply to records of a topic.
 type Rows struct {
 	PartitionBy string   // table column that decides the partition

@@ -3,15 +3,59 @@ package eval
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"oriel/cmd/internal/figure"
 	"oriel/operators"
 )
 
-// Slide draws the results of the first setting with seed 1: the effects in the first stream against the number of
-// events, and the width of their bands.
+// Slide draws a strip for each experiment of the first stream with each setting, with seed 1: the effects against the
+// number of events, and the width of their bands.
 func (r *ExperimentReport) Slide() *figure.Slide {
-	row := &r.Rows[0]
+	slide := &figure.Slide{
+		Title: "Effects, and bands that hold at all looks", Share: 0.58,
+		Subtitle: fmt.Sprintf("line and band: private, %s %% · dots: the truth so far", figure.Digits(100*(1-r.Alpha))),
+		Notes:    []string{"the truth, and bands without privacy, are computed from the events themselves: for the data's owner"},
+	}
+	var strips []figure.Strip
+	var omitted []string
+	found := false
+	for k := range r.Rows {
+		row := &r.Rows[k]
+		for turn, ran := range row.ran {
+			heading := fmt.Sprintf("ε = %s, %s", figure.Upper(row.Epsilon), row.Mechanism)
+			if len(row.ran) > 1 {
+				heading = fmt.Sprintf("experiment %d, %s", turn+1, heading)
+			}
+			switch {
+			case len(ran.private.path) == 0:
+				omitted = append(omitted, heading+", which has no look")
+				continue
+			case len(strips) == mostStrips:
+				omitted = append(omitted, heading)
+				continue
+			}
+			strip := r.strip(row, ran)
+			strip.Heading = heading
+			found = found || strip.Left.(*figure.Chart).Uprights != nil
+			strips = append(strips, strip)
+		}
+	}
+	if strips == nil { // only another stream has looks
+		strips = []figure.Strip{{Left: &figure.Chart{}, Right: &figure.Chart{}, Heading: "no look in the first stream"}}
+	}
+	if found {
+		slide.Notes = append(slide.Notes, "upright lines: where a verdict names an arm, and the experiment may stop")
+	}
+	if omitted != nil {
+		slide.Notes = append(slide.Notes, "not drawn: "+strings.Join(omitted, "; "))
+	}
+	slide.Stack(strips)
+	return slide
+}
+
+// strip draws one experiment.
+func (r *ExperimentReport) strip(row *ExperimentRow, ran besides) figure.Strip {
 	left := &figure.Chart{
 		X: figure.Axis{Name: "events of the experiment", Ticks: 5},
 		Y: figure.Axis{Name: "effect on the mean " + r.Outcome + ", against " + r.Control},
@@ -21,7 +65,8 @@ func (r *ExperimentReport) Slide() *figure.Slide {
 		Y:      figure.Axis{Name: "half width of the first arm's band", Log: true},
 		Legend: true,
 	}
-	for k, p := range row.path {
+	path, exacts := ran.private.path, ran.exact.path
+	for k, p := range path {
 		for arm, e := range p.effects {
 			if k == 0 {
 				left.Lines = append(left.Lines, figure.Line{End: row.Arms[arm].Arm, Look: figure.Look(arm)})
@@ -29,37 +74,26 @@ func (r *ExperimentReport) Slide() *figure.Slide {
 			l := &left.Lines[arm]
 			l.Points = append(l.Points, figure.Point{X: p.events, Y: e.Value})
 			l.Band = append(l.Band, figure.Interval{X: p.events, Low: e.Low, High: e.High})
-			l.Truth = append(l.Truth, figure.Point{X: p.events, Y: row.exact[k].truth[arm]})
+			l.Truth = append(l.Truth, figure.Point{X: p.events, Y: exacts[k].truth[arm]})
 		}
 	}
 	half := func(e operators.Estimate) float64 { return (e.High - e.Low) / 2 }
-	widths := []figure.Line{
+	right.Lines = []figure.Line{
 		{Name: fmt.Sprintf("any look, ε = %s", figure.Upper(row.Epsilon)), Bold: true},
 		{Name: "any look, without privacy", Look: 1},
 		{Name: "one look alone, without privacy", Look: 2},
 	}
-	for k, p := range row.path {
-		exact := row.exact[k]
-		for i, e := range []operators.Estimate{p.effects[0], exact.effects[0], exact.peeked[0]} {
+	for k, p := range path {
+		for i, e := range []operators.Estimate{p.effects[0], exacts[k].effects[0], exacts[k].peeked[0]} {
 			if y := half(e); y > 0 && !math.IsInf(y, 0) {
-				widths[i].Points = append(widths[i].Points, figure.Point{X: p.events, Y: y})
+				right.Lines[i].Points = append(right.Lines[i].Points, figure.Point{X: p.events, Y: y})
 			}
 		}
 	}
-	right.Lines = widths
-	slide := &figure.Slide{
-		Title: "Effects, and bands that hold at all looks", Left: left, Right: right, Share: 0.58,
-		Subtitle: fmt.Sprintf("%s, ε = %s · line and band: private, %s %% · dots: the truth so far", row.Mechanism,
-			figure.Upper(row.Epsilon), figure.Digits(100*(1-r.Alpha))),
-		Notes: []string{"the truth, and bands without privacy, are computed from the events themselves: for the data's owner"},
-	}
-	for _, at := range row.found {
+	for _, at := range ran.private.found {
 		if at > 0 {
 			left.Uprights = append(left.Uprights, at)
 		}
 	}
-	if left.Uprights != nil {
-		slide.Notes = append(slide.Notes, "upright lines: where a verdict names an arm, and the experiment may stop")
-	}
-	return slide
+	return figure.Strip{Left: left, Right: right}
 }

@@ -31,10 +31,11 @@ type ExperimentRow struct {
 
 	Arms []ArmFound `json:"arms"` // results, by stream, then by experiment, then by treatment arm
 
-	path  []point // looks of the first stream's first experiment with seed 1
-	found []float64
-	exact []point // results without noise at the same looks, with the true effects
+	ran []besides // experiments of the first stream
 }
+
+// besides is an experiment with seed 1, and the same without noise, which has the same looks and the true effects.
+type besides struct{ private, exact *trial }
 
 // ArmFound is one arm of an experiment of a stream.
 type ArmFound struct {
@@ -82,8 +83,9 @@ func newExperimentReport(in Input, all []*contest, events, streams int) (*Experi
 			return nil, fmt.Errorf("no look: %d events, and the first look of an experiment has %s events in whole steps; "+
 				"it starts with step %d (ORIEL_EXPERIMENT_STEP)", events, figure.Digits(c.of.Looks), c.of.First)
 		}
-		first := c.private[0].ran[0][0]
-		c.row.path, c.row.found, c.row.exact = first.path, first.found, c.exact.ran[0][0].path
+		for turn, t := range c.private[0].ran[0] {
+			c.row.ran = append(c.row.ran, besides{t, c.exact.ran[0][turn]})
+		}
 		r.Rows = append(r.Rows, c.row)
 	}
 	return r, nil

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"oriel/cmd/internal/figure"
+	"oriel/cmd/internal/figure/figuretest"
 	"oriel/cmd/internal/settings"
 )
 
@@ -153,6 +155,16 @@ func TestExperimentsInTurnAgreeWithTheTruth(t *testing.T) {
 	var text strings.Builder
 	if err := r.Print(&text); err != nil || !strings.Contains(text.String(), "C, experiment 2") {
 		t.Errorf("%v: %s", err, text.String())
+	}
+	slide := r.Slide()
+	texts := figuretest.Texts(t, slide)
+	if !slices.Contains(texts, "experiment 1, ε = 8, blt") || !slices.Contains(texts, "experiment 2, ε = 8, blt") {
+		t.Errorf("the picture has %q", texts)
+	}
+	figuretest.Legible(t, slide)
+	second := slide.Below[0].Left.(*figure.Chart).Lines // the verdict of the second experiment is about its other arm
+	if last := second[1].Points; last[len(last)-1].Y < 0.15 || second[1].End != "C" {
+		t.Errorf("the second experiment's effects: %+v", last[len(last)-1])
 	}
 }
 

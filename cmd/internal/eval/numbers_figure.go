@@ -12,11 +12,13 @@ import (
 // drawn is the largest number of lines in a panel.
 const drawn = 4
 
-// Slide draws the first setting. For the last statistic it shows the numbers at the end of the first stream by the last
-// dimension of cells, and the numbers along that stream.
+// mostStrips is the largest number of strips in a picture: five statistics of two settings have room.
+const mostStrips = 12
+
+// Slide draws a strip for each statistic of each setting, at the longest memory: the numbers at the end of the first
+// stream by the last dimension of cells, and the numbers along that stream, with the first seed.
 func (r *NumbersReport) Slide() *figure.Slide {
-	row := &r.Rows[0]
-	last := row.Last[len(row.Last)-1]
+	last := r.Rows[0].Last[len(r.Rows[0].Last)-1]
 	memory := "of all events"
 	switch last.Memory {
 	case "all":
@@ -25,26 +27,60 @@ func (r *NumbersReport) Slide() *figure.Slide {
 	default:
 		memory = "memory " + last.Memory + " steps"
 	}
-	lines, dimension, places := groups(row.Last, last.Statistic, last.Memory)
-	left := &figure.Chart{X: figure.Axis{Name: dimension, Places: places}, Y: figure.Axis{Name: last.Statistic}}
-	right := &figure.Chart{
-		X: figure.Axis{Name: "steps of the first stream", Ticks: 5}, Y: figure.Axis{Name: last.Statistic},
-	}
 	slide := &figure.Slide{
-		Title: "Private " + last.Statistic + " beside the truth",
-		Subtitle: fmt.Sprintf("%s, ε = %g · %s, %s · line, ring and band: private, 95 %% · dots and dashes: the truth",
-			row.Mechanism, row.Epsilon, last.Statistic, memory),
+		Title:    "Private numbers beside the truth",
+		Subtitle: memory + " · line, ring and band: private, 95 % · dots and dashes: the truth",
 		Notes: []string{
 			"bands are of the noise alone, each for its place and time; the truth is computed without privacy: for the data's owner",
-			"▲ ▼ a band goes on beyond the picture; no line: the number is little more than noise, and not shown",
+			"▲ ▼ a band goes on beyond the picture; no line: the number is little more than noise, and not shown; no band: nothing is known",
 		},
-		Left: left, Right: right, Share: 0.55,
+		Share: 0.55,
 	}
-	if len(lines) > drawn {
-		slide.Notes = append(slide.Notes, fmt.Sprintf("drawn are the first %d of %d", drawn, len(lines)))
-		lines = lines[:drawn]
+	var statistics, memories []string
+	for _, n := range r.Rows[0].Last {
+		if !slices.Contains(memories, n.Memory) {
+			memories = append(memories, n.Memory)
+		}
+		if n.Memory == last.Memory && !slices.Contains(statistics, n.Statistic) {
+			statistics = append(statistics, n.Statistic)
+		}
 	}
-	for _, l := range lines {
+	if len(memories) > 1 {
+		slide.Notes = append(slide.Notes, "not drawn: memory "+strings.Join(memories[:len(memories)-1], ", "))
+	}
+	var strips []figure.Strip
+	var omitted []string
+	for _, statistic := range statistics {
+		for k := range r.Rows {
+			row := &r.Rows[k]
+			heading := fmt.Sprintf("%s, ε = %s, %s", statistic, figure.Upper(row.Epsilon), row.Mechanism)
+			if len(strips) == mostStrips {
+				omitted = append(omitted, heading)
+				continue
+			}
+			strip, lines := row.strip(statistic, last.Memory)
+			if strip.Heading = heading; lines > drawn {
+				strip.Heading += fmt.Sprintf("; the first %d of %d lines", drawn, lines)
+			}
+			strips = append(strips, strip)
+		}
+	}
+	if omitted != nil {
+		slide.Notes = append(slide.Notes, "not drawn: "+strings.Join(omitted, "; "))
+	}
+	slide.Stack(strips)
+	return slide
+}
+
+// strip draws a statistic of a memory. It returns how many lines there are, of which it draws the first.
+func (row *NumbersRow) strip(statistic, memory string) (strip figure.Strip, all int) {
+	lines, dimension, places := groups(row.Last, statistic, memory)
+	left := &figure.Chart{X: figure.Axis{Name: dimension, Places: places}, Y: figure.Axis{Name: statistic}}
+	right := &figure.Chart{
+		X: figure.Axis{Name: "steps of the first stream", Ticks: 5}, Y: figure.Axis{Name: statistic},
+	}
+	low, high := row.reach(statistic, memory)
+	for _, l := range lines[:min(drawn, len(lines))] {
 		line := figure.Line{End: l.name, Look: figure.Look(len(left.Lines))}
 		best := -1
 		for place, i := range l.cells {
@@ -52,7 +88,7 @@ func (r *NumbersReport) Slide() *figure.Slide {
 				continue
 			}
 			n := row.Last[i]
-			add(&line, float64(place), n)
+			add(&line, float64(place), n, low, high)
 			if n.Truth.Known() && (best < 0 || n.High-n.Low < row.Last[best].High-row.Last[best].Low) {
 				best = i
 			}
@@ -66,21 +102,38 @@ func (r *NumbersReport) Slide() *figure.Slide {
 			Look: figure.Look(len(right.Lines)),
 		}
 		for k, step := range row.Steps {
-			add(&along, float64(step), row.path[k][best])
+			add(&along, float64(step), row.path[k][best], low, high)
 		}
 		right.Lines = append(right.Lines, along)
 	}
-	return slide
+	return figure.Strip{Left: left, Right: right}, len(lines)
 }
 
-// add adds a number to a line. A number that is not shown interrupts the line, but not the line's band.
-func add(line *figure.Line, x float64, n ShownNumber) {
-	value := float64(n.Value)
+// reach returns the ends of the widest interval of a statistic. For a ratio of nothing it is the public range.
+func (row *NumbersRow) reach(statistic, memory string) (low, high Number) {
+	low, high = Number(math.Inf(1)), Number(math.Inf(-1))
+	for _, numbers := range row.path {
+		for _, n := range numbers {
+			if n.Statistic == statistic && n.Memory == memory {
+				low, high = min(low, n.Low), max(high, n.High)
+			}
+		}
+	}
+	return low, high
+}
+
+// add adds a number to a line. A number that is not shown interrupts the line, but not the line's band. Only an
+// interval from low to high, which says nothing, interrupts the band, because it would paint the whole panel.
+func add(line *figure.Line, x float64, n ShownNumber, low, high Number) {
+	value, ends := float64(n.Value), figure.Interval{X: x, Low: float64(n.Low), High: float64(n.High)}
 	if !n.Shown {
 		value = math.NaN()
+		if n.Low <= low && n.High >= high {
+			ends.Low, ends.High = math.NaN(), math.NaN()
+		}
 	}
 	line.Points = append(line.Points, figure.Point{X: x, Y: value})
-	line.Band = append(line.Band, figure.Interval{X: x, Low: float64(n.Low), High: float64(n.High)})
+	line.Band = append(line.Band, ends)
 	line.Truth = append(line.Truth, figure.Point{X: x, Y: float64(n.Truth)})
 }
 

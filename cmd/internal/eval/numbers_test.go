@@ -3,6 +3,7 @@ package eval
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,6 +37,36 @@ func numbersOf(t *testing.T, events lines, env ...string) *NumbersReport {
 	return r
 }
 
+// TestPicturesNameWhatTheyDraw checks that each statistic of each setting has a strip, with both in its heading, and
+// that the picture names what it leaves out. A panel of an empty cell must not be painted.
+func TestPicturesNameWhatTheyDraw(t *testing.T) {
+	r := numbersOf(t, rows(2000), "ORIEL_MECHANISM=blt", "ORIEL_WINDOW=lifetime", "ORIEL_MEMORY=512",
+		"ORIEL_MEMORIES=64,512", "ORIEL_STATISTICS=count,sum,mean")
+	other := r.Rows[0]
+	other.Epsilon = 0.5
+	r.Rows = append(r.Rows, other)
+	slide := r.Slide()
+	texts := figuretest.Texts(t, slide)
+	for _, want := range []string{
+		"count, ε = 4, blt", "count, ε = 0.5, blt", "sum, ε = 4, blt", "mean, ε = 4, blt", "mean, ε = 0.5, blt",
+		"not drawn: memory 64",
+	} {
+		if !slices.Contains(texts, want) {
+			t.Errorf("%q is not in %q", want, texts)
+		}
+	}
+	if slices.Contains(texts, "-0") || len(slide.Below) != 5 {
+		t.Errorf("%d strips below the first: %q", len(slide.Below), texts)
+	}
+	figuretest.Legible(t, slide)
+	r.Rows = append(r.Rows, other, other, other)
+	if texts = figuretest.Texts(t, r.Slide()); !slices.ContainsFunc(texts, func(text string) bool {
+		return strings.HasPrefix(text, "not drawn: mean, ε = 0.5")
+	}) {
+		t.Errorf("15 strips: %q", texts)
+	}
+}
+
 // TestReleasesCountOnce covers 640 events in steps of 64, which make 10 releases, and 64 checkpoints. Each release must
 // count once for each seed.
 func TestReleasesCountOnce(t *testing.T) {
@@ -65,9 +96,9 @@ func TestNumbersOfNoiseAreNotShown(t *testing.T) {
 		}
 	}
 	slide := r.Slide()
-	line := slide.Left.(*figure.Chart).Lines[0]
+	line := slide.Below[0].Left.(*figure.Chart).Lines[0]
 	for i, at := range line.Points {
-		if math.IsNaN(at.Y) != (at.X == 1) || math.IsNaN(line.Band[i].High) {
+		if math.IsNaN(at.Y) != (at.X == 1) || math.IsNaN(line.Band[i].High) != (at.X == 1) {
 			t.Errorf("point %+v of %+v", at, line.Band[i])
 		}
 	}

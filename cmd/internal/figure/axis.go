@@ -125,7 +125,7 @@ func linearTicks(s span, most int) plot.ConstantTicks {
 		if x < 0 {
 			return "-" + Short(-x)
 		}
-		return Short(math.Abs(x)) // 0 is printed without a sign
+		return Short(x)
 	}
 	if step < 1 {
 		label = func(x float64) string { return Digits(math.Round(x/step) * step) }

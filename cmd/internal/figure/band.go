@@ -60,7 +60,7 @@ func (c *Chart) bandSpans() (x, y span) {
 		y = span{0, 1}
 	}
 	if x.max-x.min < 1e-9 {
-		x.max = x.min + 1
+		x.max = x.min + max(1, math.Abs(x.min))
 	}
 	margin := 0.3*(y.max-y.min) + 1e-9*math.Abs(y.max) + 1e-12
 	return x, span{y.min - margin, y.max + margin}
@@ -83,20 +83,38 @@ func (c *Chart) half() (half float64, shown bool) {
 	return halves[len(halves)/2], true
 }
 
-// band returns the area between the ends of intervals, cut off at the panel's edges.
+// band returns the areas between the ends of intervals, cut off at the panel's edges. An unknown interval interrupts
+// the band. An interval without neighbours is a narrow bar.
 func (l *Line) band(p panel) *plotter.Polygon {
 	shade := p.color(l.Look)
 	shade.A = 0x38
-	var around plotter.XYs
+	area := &plotter.Polygon{Color: shade}
 	inside := func(y float64) float64 { return max(p.Y.Min, min(p.Y.Max, y)) }
-	for _, at := range l.Band {
-		around = append(around, plotter.XY{X: at.X, Y: inside(at.High)})
+	for rest := l.Band; len(rest) > 0; {
+		n := slices.IndexFunc(rest, Interval.unknown)
+		if n < 0 {
+			n = len(rest)
+		}
+		run := rest[:n]
+		if rest = rest[min(n+1, len(rest)):]; n == 1 {
+			x, half := run[0].X, (p.X.Max-p.X.Min)/200
+			run = []Interval{{max(x-half, p.X.Min), run[0].Low, run[0].High}, {min(x+half, p.X.Max), run[0].Low, run[0].High}}
+		}
+		var around plotter.XYs
+		for _, at := range run {
+			around = append(around, plotter.XY{X: at.X, Y: inside(at.High)})
+		}
+		for _, at := range slices.Backward(run) {
+			around = append(around, plotter.XY{X: at.X, Y: inside(at.Low)})
+		}
+		if around != nil {
+			area.XYs = append(area.XYs, around)
+		}
 	}
-	for _, at := range slices.Backward(l.Band) {
-		around = append(around, plotter.XY{X: at.X, Y: inside(at.Low)})
-	}
-	return &plotter.Polygon{XYs: []plotter.XYs{around}, Color: shade}
+	return area
 }
+
+func (at Interval) unknown() bool { return math.IsNaN(at.Low) || math.IsNaN(at.High) }
 
 // mostCuts is the largest number of marks of one line for which an edge has room.
 const mostCuts = 24

@@ -42,6 +42,22 @@ func TestBandsKeepEveryNumber(t *testing.T) {
 	}
 }
 
+// TestUnknownIntervalsInterruptBands checks that no area spans an unknown interval, and that an interval between two
+// unknown ones is a narrow bar.
+func TestUnknownIntervalsInterruptBands(t *testing.T) {
+	none := math.NaN()
+	l := Line{Band: []Interval{{0, none, none}, {1, -1, 2}, {2, -2, 1}, {3, none, 5}, {4, 0, 1}, {5, none, none}}}
+	p := newPanel(light, "", "")
+	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 5, -5, 5
+	areas := l.band(p).XYs
+	if len(areas) != 2 || len(areas[0]) != 4 || len(areas[1]) != 4 || areas[0][0].X != 1 || areas[0][1].X != 2 {
+		t.Fatalf("%v", areas)
+	}
+	if width := areas[1][1].X - areas[1][0].X; !(width > 0 && width < 0.1) || areas[1][0].X > 4 || areas[1][1].X < 4 {
+		t.Errorf("a bar from %g to %g", areas[1][0].X, areas[1][1].X)
+	}
+}
+
 // TestBandsAreCutAtTheEdge checks that the area of a band stays within the picture, and reaches the edge that cuts it.
 func TestBandsAreCutAtTheEdge(t *testing.T) {
 	l := Line{Band: []Interval{{0, -7, 9}, {1, -1, 2}, {2, 4, 8}, {3, -9, -6}}}

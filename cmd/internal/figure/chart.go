@@ -40,7 +40,8 @@ type Line struct {
 // Point is a point of a line. A value of NaN, which stands for one that does not exist, interrupts the line.
 type Point struct{ X, Y float64 }
 
-// Interval is a point of a band. If it extends beyond the picture, the edge cuts the band and has a mark there.
+// Interval is a point of a band. If it extends beyond the picture, the edge cuts the band and has a mark there. Ends of
+// NaN, which stand for an interval that does not exist, interrupt the band.
 type Interval struct{ X, Low, High float64 }
 
 // Label is a text at a point. A label is omitted if it would overlap a bold label or an earlier one.

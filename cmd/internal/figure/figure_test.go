@@ -47,6 +47,11 @@ func TestPicturesAreOfTheirSize(t *testing.T) {
 	if size := picture.Bounds(); size != image.Rect(0, 0, 1920, 1080) {
 		t.Errorf("%v", size)
 	}
+	stacked := slide()
+	stacked.Stack([]Strip{{"one", stacked.Left, stacked.Right}, {"two", stacked.Left, stacked.Right}})
+	if width, height := stacked.Size(); width != 960 || height != 940 {
+		t.Errorf("two strips: %g × %g points", width, height)
+	}
 	svg, err := slide().SVG()
 	if err != nil || !bytes.Contains(svg, []byte("Arial")) {
 		t.Errorf("no font beside Liberation Sans: %v", err)
@@ -148,6 +153,15 @@ func TestTicksHaveSigns(t *testing.T) {
 	if want := []string{"-20 k", "-10 k", "0", "10 k", "20 k"}; !slices.Equal(labels, want) {
 		t.Errorf("%q, want %q", labels, want)
 	}
+	for _, size := range []float64{1e-9, 0.3, 0.7, 3, 70, 1e6} {
+		for _, most := range []int{3, 5, 7} {
+			for _, tick := range linearTicks(span{-0.9 * size, 1.1 * size}, most) {
+				if strings.Trim(tick.Label, "-0.") == "" && tick.Label != "0" {
+					t.Errorf("a range of %g has the label %q", size, tick.Label)
+				}
+			}
+		}
+	}
 }
 
 // TestChartsOfNothing checks that a chart without a value, or with one value, is drawn without an error in all kinds of
@@ -204,13 +218,16 @@ func TestNumbers(t *testing.T) {
 	f(1234400, "1.234e+06", "1.235e+06")
 	f(math.Inf(1), "∞", "∞")
 	f(math.NaN(), "–", "–")
-	for x, want := range map[float64]string{1: "1", 1000: "1 k", 1_500_000: "1.5 M", 1e9: "1 G", 1e13: "1e+13"} {
+	f(math.Copysign(0, -1), "0", "0")
+	for x, want := range map[float64]string{
+		math.Copysign(0, -1): "0", 1: "1", 1000: "1 k", 1_500_000: "1.5 M", 1e9: "1 G", 1e13: "1e+13",
+	} {
 		if got := Short(x); got != want {
 			t.Errorf("Short(%g) = %s, want %s", x, got, want)
 		}
 	}
 	for x, want := range map[float64]string{
-		0: "0.00", -1.234: "-1.23", 9.994: "9.99", 9.996: "10.0", -99.96: "-100", 1234.6: "1235",
+		0: "0.00", -0.001: "0.00", -1.234: "-1.23", 9.994: "9.99", 9.996: "10.0", -99.96: "-100", 1234.6: "1235",
 	} {
 		if got := Three(x); got != want {
 			t.Errorf("Three(%g) = %s, want %s", x, got, want)

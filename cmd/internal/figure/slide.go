@@ -16,13 +16,21 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// Slide is a picture of two panels, side by side.
+// Slide is a picture of two panels, side by side, or of several such strips, one below the other.
 type Slide struct {
 	Title, Subtitle string
 	Notes           []string // text below the panels, wrapped to the width of the slide
-	Left, Right     Panel
-	Share           float64 // share of the width for the left panel, between 0 and 1
-	Dark            bool    // light text on a dark ground, for dark pages
+	Heading         string   // text above the first strip; empty: none
+	Left, Right     Panel    // the first strip
+	Below           []Strip  // further strips
+	Share           float64  // share of the width for the left panels, between 0 and 1
+	Dark            bool     // light text on a dark ground, for dark pages
+}
+
+// Strip is two panels, side by side.
+type Strip struct {
+	Heading     string // text above the panels; empty: none
+	Left, Right Panel
 }
 
 // Panel is a *Chart or *Rows.
@@ -57,7 +65,7 @@ func (s *Slide) Save(name string) error {
 
 // SVG returns the slide as a scalable picture, whose text can be selected.
 func (s *Slide) SVG() ([]byte, error) {
-	canvas := vgsvg.New(slideWidth, slideHeight)
+	canvas := vgsvg.New(s.Size())
 	s.Draw(draw.New(canvas))
 	var b bytes.Buffer
 	_, err := canvas.WriteTo(&b)
@@ -66,9 +74,9 @@ func (s *Slide) SVG() ([]byte, error) {
 		[]byte("font-family:'Liberation Sans',Arial,Helvetica,sans-serif;")), err
 }
 
-// PNG returns the slide as a picture of 1920 × 1080 pixels.
+// PNG returns the slide as a picture of 1920 × 1080 pixels, or of more below for further strips.
 func (s *Slide) PNG() ([]byte, error) {
-	canvas := vgimg.NewWith(vgimg.UseWH(slideWidth, slideHeight), vgimg.UseDPI(dpi))
+	canvas := vgimg.NewWith(vgimg.UseWH(s.Size()), vgimg.UseDPI(dpi))
 	s.Draw(draw.New(canvas))
 	var b bytes.Buffer
 	// takes half the time of the default; the file is a fifth larger
@@ -77,24 +85,52 @@ func (s *Slide) PNG() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// Draw draws the slide on a canvas of 960 × 540 points.
+// Stack sets the strips of a slide, of which there must be one or more.
+func (s *Slide) Stack(strips []Strip) {
+	s.Heading, s.Left, s.Right, s.Below = strips[0].Heading, strips[0].Left, strips[0].Right, strips[1:]
+}
+
+// Size returns the width and the height of the slide, points.
+func (s *Slide) Size() (width, height vg.Length) {
+	return slideWidth, slideHeight + stripHeight*vg.Length(len(s.Below))
+}
+
+// Draw draws the slide on a canvas of its Size.
 func (s *Slide) Draw(c draw.Canvas) {
 	t := light
 	if s.Dark {
 		t = night
 	}
-	left, right := s.parts(c, t)
-	s.Left.panel(t).draw(left)
-	s.Right.panel(t).draw(right)
+	c = s.frame(c, t)
+	strips := slices.Concat([]Strip{{s.Heading, s.Left, s.Right}}, s.Below)
+	height := (c.Max.Y - c.Min.Y) / vg.Length(len(strips))
+	for i, strip := range strips {
+		own := c
+		own.Max.Y -= height * vg.Length(i)
+		if own.Min.Y = own.Max.Y - height; i+1 < len(strips) {
+			own.Min.Y += stripGap
+		}
+		if strip.Heading != "" {
+			style := heavy(writing(labelSize, t.ink, text.XLeft, text.YTop))
+			own.FillText(style, vg.Point{X: own.Min.X, Y: own.Max.Y}, strip.Heading)
+			own.Max.Y -= labelSize * 1.6
+		}
+		left, right := own, own
+		at := own.Min.X + (own.Max.X-own.Min.X)*vg.Length(s.Share)
+		left.Max.X, right.Min.X = at-panelGap/2, at+panelGap/2
+		strip.Left.panel(t).draw(left)
+		strip.Right.panel(t).draw(right)
+	}
 }
 
 const (
 	margin   = 22 // margin around the slide, points
 	panelGap = 30
+	stripGap = 14
 )
 
-// parts clears a canvas, draws title, subtitle and notes, and returns the canvases of the two panels.
-func (s *Slide) parts(c draw.Canvas, t theme) (left, right draw.Canvas) {
+// frame clears a canvas, draws title, subtitle and notes, and returns the canvas between them.
+func (s *Slide) frame(c draw.Canvas, t theme) draw.Canvas {
 	c.SetColor(t.paper)
 	c.Fill(c.Rectangle.Path())
 	c = draw.Crop(c, margin, -margin, margin*0.7, -margin*0.8)
@@ -113,10 +149,7 @@ func (s *Slide) parts(c draw.Canvas, t theme) (left, right draw.Canvas) {
 	if len(s.Notes) > 0 {
 		c.Min.Y += smallSize * 0.4
 	}
-	left, right = c, c
-	share := vg.Length(s.Share)
-	left.Max.X, right.Min.X = c.Min.X+width*share-panelGap/2, c.Min.X+width*share+panelGap/2
-	return left, right
+	return c
 }
 
 // wrapped breaks lines that are wider than the slide, between words.

@@ -13,8 +13,9 @@ import (
 // Sizes of a slide of 16:9, whose text can be read at the back of a room.
 const (
 	slideWidth  = 960 * vg.Length(1) // width of a slide, points
-	slideHeight = 540 * vg.Length(1)
-	dpi         = 144 // a slide has 1920 × 1080 pixels
+	slideHeight = 540 * vg.Length(1) // height of a slide of one strip
+	stripHeight = 400 * vg.Length(1) // height of each further strip
+	dpi         = 144                // a slide has 1920 × 1080 pixels
 
 	titleSize  = 23
 	labelSize  = 16

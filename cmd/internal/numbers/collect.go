@@ -44,6 +44,7 @@ type Collector struct {
 	columns  []string
 	units    []float64 // deviation of the noise by column, relative to a count's; nil: see partial.variance
 	last     map[stream]uint64
+	courses  map[stream]*course
 	filters  map[string]*filter // parsed filters, by their text
 	partials map[int64]map[stream]*partial
 	first    int64 // time of the earliest decision, ms
@@ -73,7 +74,7 @@ func NewCollector(names *Names, clock Clock) (*Collector, error) {
 	}
 	columns, units, err := names.columns()
 	return &Collector{
-		names: names, clock: clock, columns: columns, units: units, last: map[stream]uint64{},
+		names: names, clock: clock, columns: columns, units: units, last: map[stream]uint64{}, courses: map[stream]*course{},
 		filters: map[string]*filter{}, partials: map[int64]map[stream]*partial{}, first: math.MaxInt64, newest: math.MinInt64,
 	}, err
 }
@@ -99,6 +100,7 @@ func (c *Collector) Add(d schemas.Decision, ms int64) error {
 		return fmt.Errorf("stream %q, step %d: %w", d.Stream, d.Step, err)
 	}
 	c.last[of] = d.Step
+	follow(c.courses, of, ms)
 	c.first, c.newest = min(c.first, ms), max(c.newest, ms)
 	c.Taken++
 	p.spans = append(p.spans, span{d.Step - c.names.EmitEvery, d.Step})
@@ -108,6 +110,9 @@ func (c *Collector) Add(d schemas.Decision, ms int64) error {
 	}
 	return nil
 }
+
+// Mixed returns how far the times of a stream's decisions go back at most. It is 0 if intervals are not mixed by that.
+func (c *Collector) Mixed() time.Duration { return c.clock.mixed(c.courses) }
 
 func (c *Collector) partial(key int64, of stream) *partial {
 	streams := c.partials[key]

@@ -23,12 +23,13 @@ import (
 // Effects keeps, for each interval of the clock, the newest decision of each experiment of each stream. Decisions are
 // not added up, because a confidence sequence already covers the whole experiment so far.
 type Effects struct {
-	of     *operators.Experiment
-	clock  Clock
-	last   map[stream]uint64
-	newest map[int64]map[turn]operators.Findings
-	first  int64 // time of the earliest decision, ms
-	latest int64
+	of      *operators.Experiment
+	clock   Clock
+	last    map[stream]uint64
+	courses map[stream]*course
+	newest  map[int64]map[turn]operators.Findings
+	first   int64 // time of the earliest decision, ms
+	latest  int64
 }
 
 // turn is one of the experiments that a stream runs one after another.
@@ -62,7 +63,7 @@ func NewEffects(descriptor []byte, clock Clock) (*Effects, error) {
 	}
 	return &Effects{
 		of: d.Experiment, clock: clock, last: map[stream]uint64{}, first: math.MaxInt64, latest: math.MinInt64,
-		newest: map[int64]map[turn]operators.Findings{},
+		newest: map[int64]map[turn]operators.Findings{}, courses: map[stream]*course{},
 	}, nil
 }
 
@@ -77,6 +78,7 @@ func (e *Effects) Add(d schemas.Decision, ms int64) error {
 		return fmt.Errorf("stream %q, step %d: %w", d.Stream, d.Step, err)
 	}
 	e.last[of] = d.Step
+	follow(e.courses, of, ms)
 	key := e.clock.key(ms)
 	if e.newest[key] == nil {
 		e.newest[key] = map[turn]operators.Findings{}
@@ -85,6 +87,9 @@ func (e *Effects) Add(d schemas.Decision, ms int64) error {
 	e.first, e.latest = min(e.first, ms), max(e.latest, ms)
 	return nil
 }
+
+// Mixed is Collector.Mixed.
+func (e *Effects) Mixed() time.Duration { return e.clock.mixed(e.courses) }
 
 // AddLines takes decisions from a file.
 func (e *Effects) AddLines(r io.Reader) error { return addLines(r, e.Add) }

@@ -147,3 +147,24 @@ func TestEffectsThatAreRefused(t *testing.T) {
 		t.Error("rows of no decision")
 	}
 }
+
+// TestEffectsOfMixedTimes checks that effects warn of times that go back, as sums do.
+func TestEffectsOfMixedTimes(t *testing.T) {
+	start := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+	var lines []string
+	for step := range 16 { // two runs of eight hours
+		lines = append(lines, looked("0", step+1, start.Add(time.Duration(step%8)*time.Hour), 0.1, "not shown"))
+	}
+	for n, want := range map[int]time.Duration{8: 0, 16: 3 * time.Hour} { // medians of five lie two hours inside each run
+		e, err := numbers.NewEffects([]byte(trialNames), numbers.Clock{Every: time.Hour})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := e.AddLines(strings.NewReader(strings.Join(lines[:n], "\n"))); err != nil {
+			t.Fatal(err)
+		}
+		if got := e.Mixed(); got != want {
+			t.Errorf("%d decisions go back by %v, want %v", n, got, want)
+		}
+	}
+}

@@ -70,7 +70,7 @@ func (c *Collector) Rows(q Query) ([]Row, error) {
 				own[i] *= float64(len(g.cells))
 			}
 			for _, s := range statistics {
-				rows = append(rows, Row{start, end, g.places, steps, s.name, s.at(sums, own)})
+				rows = append(rows, Row{start, end, g.places, steps, s.name, s.at(sums, own).each(settled)})
 			}
 		}
 	}

@@ -35,6 +35,9 @@ func (n *Names) half() float64 {
 	return (n.Value.High - n.Value.Low) / 2
 }
 
+// value converts x̃ to a value.
+func (n *Names) value(x float64) float64 { return interval.Value(x, n.Value.Low, n.Value.High) }
+
 // Number is a statistic with its 95 % interval for the noise of privacy alone. A number that is unknown is NaN.
 type Number struct {
 	Value, Low, High float64
@@ -109,17 +112,17 @@ func (s *statistic) at(sums, variances []float64) Number {
 		return around(middle*n.Value+half*x.Value, math.Hypot(middle*n.Deviation, half*x.Deviation))
 	case mean:
 		n, x := noisy(s.count), noisy(s.sum)
-		value := max(-1, min(1, x.Value/n.Value))
-		return known(n.Shown(), value, interval.Mean(x, n, interval.Z95), -1, 1).scaled(half, middle)
+		return known(n.Shown(), x.Value/n.Value, interval.Mean(x, n, interval.Z95), -1, 1).each(s.of.value)
 	case variance:
 		n, x, y := noisy(s.count), noisy(s.sum), noisy(s.squares)
 		m := x.Value / n.Value
 		value := max(0, min(1, y.Value/n.Value+0.5-m*m))
-		return known(n.Shown(), value, point{n, x, y}.variance(), 0, 1).scaled(half*half, 0)
+		scaled := func(x float64) float64 { return half * half * x }
+		return known(n.Shown(), value, point{n, x, y}.variance(), 0, 1).each(scaled)
 	}
 	scratch := make([]float64, s.ranks.Scratch())
 	value, ends := s.ranks.Quantile(sums[s.bins:], math.Sqrt(variances[s.bins]), interval.Z95, scratch)
-	return known(noisy(len(sums)-1).Shown(), value, ends, -1, 1).scaled(half, middle)
+	return known(noisy(len(sums)-1).Shown(), value, ends, -1, 1).each(s.of.value)
 }
 
 // around returns a number with the interval that follows from the deviation of the number's noise.
@@ -140,7 +143,15 @@ func known(shown bool, value float64, ends interval.Interval, low, high float64)
 	return n
 }
 
-func (n Number) scaled(by, to float64) Number {
-	n.Value, n.Low, n.High = to+by*n.Value, to+by*n.Low, to+by*n.High
-	return n
+// each converts a number, the ends of its interval and its deviation.
+func (n Number) each(convert func(x float64) float64) Number {
+	return Number{convert(n.Value), convert(n.Low), convert(n.High), convert(n.Deviation)}
+}
+
+// settled returns x in the form that every format can hold: 0 in place of −0, and unknown where sums overflow.
+func settled(x float64) float64 {
+	if math.IsInf(x, 0) {
+		return math.NaN()
+	}
+	return x + 0
 }

@@ -5,14 +5,16 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"text/tabwriter"
 
 	"oriel/schemas"
 )
 
-// Nothing is the note of an unknown number.
-const Nothing = "no events seen beyond noise"
+// Few is the note of an unknown number: its count is at most 12 standard deviations of its noise. There may be events,
+// even many.
+const Few = "too few events for the noise"
 
 // Formats lists the formats in which rows can be written.
 var Formats = []string{"table", "csv", "json", "parquet"}
@@ -36,15 +38,23 @@ const instant = "2006-01-02T15:04:05.999Z07:00"
 // note returns the note of a row. It is empty if the row's number is known.
 func (r Row) note() string {
 	if math.IsNaN(r.Value) {
-		return Nothing
+		return Few
 	}
 	return ""
 }
 
-// header returns the columns of every format, in order. The dimensions come after the column named end.
+// header returns the columns of every format, in order. The dimensions come after the column named end. A dimension
+// that has the name of another column is called cell_NAME.
 func header(dimensions []string) []string {
-	names := append([]string{"start", "end"}, dimensions...)
-	return append(names, "statistic", "value", "low", "high", "deviation", "steps", "note")
+	before, after := []string{"start", "end"}, []string{"statistic", "value", "low", "high", "deviation", "steps", "note"}
+	names := before
+	for _, name := range dimensions {
+		if slices.Contains(before, name) || slices.Contains(after, name) {
+			name = "cell_" + name
+		}
+		names = append(names, name)
+	}
+	return append(names, after...)
 }
 
 func writeCSV(w io.Writer, dimensions []string, rows []Row) error {
@@ -75,13 +85,14 @@ func writeJSON(w io.Writer, dimensions []string, rows []Row) error {
 	text := func(dst []byte, name, value string) []byte {
 		return schemas.AppendString(append(schemas.AppendString(append(dst, ','), name), ':'), value)
 	}
+	names := header(dimensions)
 	var line []byte
 	for _, r := range rows {
 		line = append(line[:0], `{"start":`...)
 		line = schemas.AppendString(line, r.Start.Format(instant))
 		line = text(line, "end", r.End.Format(instant))
-		for i, name := range dimensions {
-			line = text(line, name, r.Places[i])
+		for i, place := range r.Places {
+			line = text(line, names[2+i], place)
 		}
 		line = text(line, "statistic", r.Statistic)
 		for _, x := range []struct {
@@ -121,9 +132,9 @@ func writeTable(w io.Writer, dimensions []string, rows []Row) error {
 		ends := fmt.Sprintf("%.6g to %.6g", r.Low, r.High)
 		switch {
 		case math.IsNaN(r.Value) && math.IsNaN(r.Low):
-			_, _ = fmt.Fprintf(out, "\t%s\t-\t%s\n", r.Statistic, Nothing)
+			_, _ = fmt.Fprintf(out, "\t%s\t-\t%s\n", r.Statistic, Few)
 		case math.IsNaN(r.Value):
-			_, _ = fmt.Fprintf(out, "\t%s\t-\t%s; %s\n", r.Statistic, ends, Nothing)
+			_, _ = fmt.Fprintf(out, "\t%s\t-\t%s; %s\n", r.Statistic, ends, Few)
 		default:
 			_, _ = fmt.Fprintf(out, "\t%s\t%.6g\t%s\n", r.Statistic, r.Value, ends)
 		}

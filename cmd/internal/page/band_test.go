@@ -52,3 +52,21 @@ func TestBandsInWords(t *testing.T) {
 		}
 	}
 }
+
+// TestDecisionsOfTimeZeroHaveATime checks that the page shows the time of a decision whose events are at the very start
+// of 1970, and none for a decision without a time.
+func TestDecisionsOfTimeZeroHaveATime(t *testing.T) {
+	for _, at := range []int64{0, schemas.NoTime, 5} {
+		m := newModel()
+		m.l.State(0, notice.Running)
+		e := schemas.NewEncoder(schemas.DecisionConfig{
+			Stream: "0", Mechanism: "m", Window: 8, Batch: 1, Epsilon: 1, Adjacency: "replace", Unit: "event",
+		}, nil)
+		m.l.Published(0, e.AppendTimed(nil, 1, 1, at, []float64{1}, nil))
+		frame := string(m.page.nowFrame())
+		has := strings.Contains(frame, fmt.Sprintf(`"until":%d,`, at))
+		if has != (at >= 0) || strings.Contains(frame, `"until"`) != has {
+			t.Errorf("time %d: %s", at, frame)
+		}
+	}
+}

@@ -34,7 +34,7 @@ type decision struct {
 	kind        string
 	stream      string
 	index, step uint64
-	until       int64 // latest timestamp of the events before the decision, Unix ms; 0: the decision has none
+	until       *int64 // latest timestamp of the events before the decision, Unix ms; nil: the decision has none
 	dimension   int
 	at          []int    // indices of the shown coordinates
 	names       []string // names of the shown weights
@@ -98,7 +98,8 @@ func (p *Page) newDecision(d schemas.Decision) *decision {
 		if value, err := strconv.ParseFloat(x.JSON, 64); err == nil {
 			switch {
 			case x.Name == "time":
-				v.until = int64(value)
+				until := int64(value)
+				v.until = &until
 			case v.band != "" && slices.Contains(bandMembers, x.Name):
 			case !p.promised[x.Name] && (p.about.Experiment == nil || !slices.Contains(shownOnExperiments, x.Name)):
 				v.members = append(v.members, member{x.Name, shown(value)})

@@ -73,7 +73,7 @@ type decided struct {
 	Stream    string   `json:"stream"`
 	Index     uint64   `json:"index"`
 	Step      uint64   `json:"step"`
-	Until     int64    `json:"until,omitempty"` // latest timestamp of the events, Unix milliseconds
+	Until     *int64   `json:"until,omitempty"` // latest timestamp of the events, Unix milliseconds
 	Dimension int      `json:"dimension"`
 	At        []int    `json:"at,omitempty"`
 	Names     []string `json:"names,omitempty"` // names of weights

@@ -48,7 +48,7 @@ func (d *Descriptor) Score(m *Model, v schemas.Vector, arm int) Score {
 func (d *Descriptor) AppendAnswer(dst []byte, m *Model, v schemas.Vector, now time.Time) []byte {
 	dst = schemas.AppendString(append(dst, `{"stream":`...), m.Stream)
 	dst = strconv.AppendUint(append(dst, `,"step":`...), m.Step, 10)
-	if m.Time > 0 {
+	if m.Time >= 0 {
 		dst = strconv.AppendInt(append(dst, `,"time":`...), m.Time, 10)
 		clock := "record"
 		if m.Events {

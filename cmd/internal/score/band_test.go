@@ -23,7 +23,7 @@ func TestAnswersHaveTheBand(t *testing.T) {
 			t.Fatal(err)
 		}
 		d := Descriptor{Predicts: predicts, Vector: Vector{Dimension: 1}}
-		m := &Model{Stream: "s", Step: 3, Weights: []float64{2}, Band: b}
+		m := &Model{Stream: "s", Step: 3, Time: schemas.NoTime, Weights: []float64{2}, Band: b}
 		return string(d.AppendAnswer(nil, m, schemas.Vector{Values: []float64{1}}, time.Time{}))
 	}
 	for _, x := range []struct {

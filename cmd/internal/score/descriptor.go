@@ -9,7 +9,9 @@ import (
 	"slices"
 
 	"oriel/operators"
+	"oriel/operators/loss"
 	"oriel/schemas"
+	"oriel/schemas/mapping"
 )
 
 // Descriptor is what a scorer needs besides decisions. The operator publishes it as a record of the descriptor topic.
@@ -24,6 +26,10 @@ type Descriptor struct {
 	Arms     []string  `json:"arms,omitempty"`     // arms whose weights are concatenated; nil: a single weight vector
 	Names    []Name    `json:"names,omitempty"`    // names of coordinates, as far as public settings define them
 	Noise    *Noise    `json:"noise,omitempty"`    // noise of weights; nil: published in decisions, or unknown
+
+	// Map is the document of ORIEL_MAP: where records have their features, under which names and of which types. nil:
+	// events have the operator's own form, in which any name is a feature.
+	Map json.RawMessage `json:"map,omitempty"`
 }
 
 // Meanings of the inner product of features and weights.
@@ -212,5 +218,24 @@ func ParseDescriptor(text []byte) (Descriptor, error) {
 	case len(d.Bounds) != 0 && len(d.Bounds) != 2:
 		return d, ErrDescriptor
 	}
-	return d, v.Features().Validate()
+	_, err := d.Events(1)
+	return d, err
+}
+
+// Events returns the configuration of events to score: JSON records as the deployment maps them, without their label
+// and other members.
+func (d *Descriptor) Events(maxBytes int) (schemas.EventConfig, error) {
+	body, _ := loss.Body("squared", d.Vector.Dimension)
+	c := schemas.EventConfig{
+		Body: body, Dimension: d.Vector.Dimension, MaxBytes: maxBytes, Features: d.Vector.Features(), Unlabelled: true,
+	}
+	if d.Map != nil {
+		m, err := mapping.Parse(d.Map)
+		if err != nil {
+			return c, fmt.Errorf("the descriptor's mapping: %w", err)
+		}
+		vector, _ := body.Vector()
+		c.Foreign = m.Scoring(vector.Name).Opener(mapping.JSON(schemas.UnknownIsFree))
+	}
+	return c, c.Validate()
 }

@@ -19,7 +19,7 @@ import (
 type Model struct {
 	Stream string
 	Step   uint64
-	Time   int64 // ms since 1970; 0: unknown
+	Time   int64 // ms since 1970; below 0: unknown
 	// Events is true if Time is the latest timestamp of the step's events. Otherwise Time is the timestamp of the
 	// decision's record.
 	Events bool
@@ -50,7 +50,7 @@ func NewModels(d Descriptor, partitions int) *Models {
 }
 
 // Take parses a published decision of a partition; partition is −1 if it is not known. recorded is the timestamp of the
-// decision's record, ms, or 0.
+// decision's record, ms, or schemas.NoTime.
 func (m *Models) Take(partition int32, recorded int64, value []byte) error {
 	d, err := schemas.ParseDecision(value)
 	if err != nil {
@@ -170,7 +170,7 @@ func ReadModels(decisions, descriptor io.Reader) (*Models, error) {
 		case len(line.Value) == 0:
 			continue
 		}
-		if err := m.Take(-1, 0, line.Value); err != nil {
+		if err := m.Take(-1, schemas.NoTime, line.Value); err != nil {
 			return nil, fmt.Errorf("line %d of the decisions: %w", line.Number+1, err)
 		}
 	}

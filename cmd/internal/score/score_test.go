@@ -143,6 +143,71 @@ func TestScoreIsOfTheWeights(t *testing.T) {
 	}
 }
 
+// TestDescriptorMapsRawRecords checks that a published descriptor with a mapping scores raw records like their features
+// in the operator's own form. Labels, and members that no path names, change nothing. A record that the mapping leaves
+// out has no score.
+func TestDescriptorMapsRawRecords(t *testing.T) {
+	d := described()
+	answer := func(d Descriptor, record string) answered {
+		t.Helper()
+		text, err := json.Marshal(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d, err = ParseDescriptor(text); err != nil {
+			t.Fatal(err)
+		}
+		c, err := d.Events(1 << 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		decoder, err := schemas.OpenDecoder(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		said, _ := taken(t, d, 1, decision("trips", 4)).appendScored(nil, decoder, []byte(record), "", nil)
+		return read(t, said)
+	}
+	want := answer(d, `{"features":{"carrier":"UA","income":12.5,"hour":1}}`)
+	d.Map = json.RawMessage(`{"where":"status!=void","label":"/late>15","members":["weight=/w"],
+		"features":["carrier","/order/income:number",{"name":"hour","from":"/time","as":"hour","zone":"+02:00"}]}`)
+	raw := `{"id":7,"status":"ok","late":"n/a","w":-1,"carrier":"UA","order":{"income":"12.5"},"time":"2024-05-01T23:30:00Z"}`
+	if got := answer(d, raw); want.Error != "" || got.Error != "" || got.Score != want.Score {
+		t.Errorf("a raw record: %+v, want %+v", got, want)
+	}
+	for from, to := range map[string]string{`"ok"`: `"void"`, `"12.5"`: `"n/a"`} {
+		if got := answer(d, strings.Replace(raw, from, to, 1)); got.Error == "" {
+			t.Errorf("%s in place of %s: %+v", to, from, got)
+		}
+	}
+	d.Map = json.RawMessage(`{"features":["/a/b:nothing",7]}`)
+	text, _ := json.Marshal(d)
+	if _, err := ParseDescriptor(text); err == nil {
+		t.Error("a descriptor with a wrong mapping is read")
+	}
+}
+
+// TestTimeOfZeroIsATime checks that a decision of events at the very start of 1970 has a time and an age, and that one
+// without any time has neither.
+func TestTimeOfZeroIsATime(t *testing.T) {
+	c := schemas.DecisionConfig{Stream: "trips", Mechanism: "blt", Adjacency: "replace", Unit: "event"}
+	for _, at := range []int64{0, schemas.NoTime} {
+		m := NewModels(described(), 1)
+		point := make([]float64, dimension)
+		if err := m.Take(0, schemas.NoTime, schemas.NewEncoder(c, nil).AppendTimed(nil, 1, 1, at, point, nil)); err != nil {
+			t.Fatal(err)
+		}
+		model, err := m.Of("trips", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := string(m.AppendAnswer(nil, model, schemas.Vector{Values: point}, time.UnixMilli(2500)))
+		if timed := strings.Contains(said, `"time":0,"clock":"events","age":2.5,`); timed != (at == 0) || strings.Contains(said, "age") != timed {
+			t.Errorf("time %d: %s", at, said)
+		}
+	}
+}
+
 // TestRewardsAreOfEachArm checks the order of weights: those of one arm follow those of the previous arm.
 func TestRewardsAreOfEachArm(t *testing.T) {
 	d := described()

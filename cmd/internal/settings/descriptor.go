@@ -32,5 +32,8 @@ func (s Settings) Descriptor(m streams.Model) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if d.Map, err = s.Document(); err != nil {
+		return nil, err
+	}
 	return json.Marshal(d)
 }

@@ -3,6 +3,7 @@ package settings
 import (
 	"encoding/binary"
 	"math"
+	"reflect"
 	"testing"
 
 	"oriel/cmd/internal/score"
@@ -108,6 +109,40 @@ func TestDescriptorTableIsTheFunction(t *testing.T) {
 				t.Errorf("%v: step %d: %g, want %g", more, step, got, want)
 			}
 		}
+	}
+}
+
+// TestDescriptorHasTheMapping checks that the descriptor has the document of ORIEL_MAP, so that scorers read raw
+// records as the deployment does: the vectors of a record must be equal, with its label or without.
+func TestDescriptorHasTheMapping(t *testing.T) {
+	s, d := describing(t, "ORIEL_WINDOW=16", `ORIEL_MAP= {"label": "/late>15", "features": ["carrier", "/way/distance:number"]} `)
+	if want := `{"label":"/late\u003e15","features":["carrier","/way/distance:number"]}`; string(d.Map) != want {
+		t.Fatalf("%s, want %s", d.Map, want)
+	}
+	ours, err := s.EventConfig()
+	if err != nil {
+		t.Fatal(err)
+	}
+	theirs, err := d.Events(s.MaxRecordBytes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	record := []byte(`{"id":1,"late":20,"carrier":"UA","way":{"distance":"2500"}}`)
+	var events [2]schemas.Event
+	for i, c := range []schemas.EventConfig{ours, theirs} {
+		decoder, err := schemas.OpenDecoder(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if code := decoder.Decode(&events[i], record); code != schemas.OK {
+			t.Fatal(code)
+		}
+	}
+	if events[0].Label != 1 || events[1].Label != 0 || !reflect.DeepEqual(events[0].Vector, events[1].Vector) {
+		t.Errorf("%+v and %+v", events[0], events[1])
+	}
+	if _, d = describing(t, "ORIEL_WINDOW=16"); d.Map != nil {
+		t.Errorf("without ORIEL_MAP: %s", d.Map)
 	}
 }
 

@@ -3,6 +3,7 @@ package settings
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/json"
 	"strings"
 
 	"oriel/operators"
@@ -25,6 +26,14 @@ func (s Settings) Mapping() *mapping.Mapping {
 		return mapping.OwnForm(s.events.Body, s.schema.At)
 	}
 	return s.mapping
+}
+
+// Document returns the document of ORIEL_MAP in the form in which the descriptor has it. It is nil if there is none.
+func (s Settings) Document() (json.RawMessage, error) {
+	if s.document == nil {
+		return nil, nil
+	}
+	return json.Marshal(json.RawMessage(s.document))
 }
 
 // KindAt returns the kind that the schema file declares for all values at a path. It returns mapping.Absent if the file
@@ -71,5 +80,5 @@ func (s *Settings) readMap(p *operators.Problems) {
 		p.Add(mapping.Prefixed(prefix+"MAP", err))
 		return
 	}
-	s.mapping, s.mapDigest = m, sha256.Sum256(document)
+	s.mapping, s.mapDigest, s.document = m, sha256.Sum256(document), document
 }

@@ -3,10 +3,14 @@
 import bisect
 import json
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from .hashing import Vector
+import numpy as np
+
+from .hashing import Batch, Vector
+from .mapping import Mapping, own_features
 
 
 @dataclass(frozen=True)
@@ -19,6 +23,7 @@ class Descriptor:
     names: tuple[tuple[str, int, float], ...] = ()  # name, coordinate, sign
     steps: tuple[int, ...] = ()
     deviations: tuple[float, ...] = ()
+    mapping: Mapping | None = None  # None: events have features under their own names
 
     @classmethod
     def parse(cls, text: str | bytes) -> "Descriptor":
@@ -33,7 +38,19 @@ class Descriptor:
             Vector.of(d["vector"]), d.get("predicts", ""), d.get("offset", 0.0),
             (low_high[0], low_high[1]) if low_high else None, tuple(d.get("arms", ())),
             tuple((n["name"], n["index"], n["sign"]) for n in d.get("names", ())),
-            tuple(noise["steps"]), tuple(noise["deviations"]))
+            tuple(noise["steps"]), tuple(noise["deviations"]), Mapping(d["map"]) if "map" in d else None)
+
+    def batches(self, rows: Any, unknown: str) -> Iterator[Batch]:
+        """Gives the vectors of rows. With a mapping, rows are raw records of the input topic; a record that is no event is
+        not valid.
+        """
+        if self.mapping is None:
+            yield from self.vector.batches(own_features(rows))
+            return
+        features, bad = self.mapping.all_features(rows, unknown)
+        for batch in self.vector.batches(features):
+            batch.valid &= ~np.isin(np.arange(len(features))[batch.places], bad)
+            yield batch
 
     def noise(self, step: int) -> float | None:
         """Gives the standard deviation of noise in each weight after a step: straight in logarithms of both between two

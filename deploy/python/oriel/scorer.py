@@ -38,22 +38,36 @@ class Model:
 
 
 class Scorer:
-    """Scores rows of features: a data frame, a dictionary of columns, or a sequence of dictionaries. A value is a text, a
-    number or a truth; a missing one is a feature that the row does not have.
+    """Scores rows: a data frame, a dictionary of columns, or a sequence of dictionaries.
+
+    If the deployment has a mapping (ORIEL_MAP), rows are raw records of its input topic, as JSON says them. Labels and
+    other members that the mapping names besides features are not read. Members that it does not name are refused;
+    unknown="warn" names them in a warning, and unknown="ignore" leaves them out in silence, as the deployment does. A row
+    that is no event for Oriel has no score (NaN), and a warning says why.
+
+    Without a mapping, rows are features, and each name that a row has is one. A value is a text, a number or a truth; a
+    missing one is a feature that the row does not have. Dictionaries may also be events, {"features": {…}, "label": 1}.
     """
 
-    def __init__(self, descriptor: Descriptor, stream: str | None = None, topic: "Topic | None" = None) -> None:
+    def __init__(
+        self, descriptor: Descriptor, stream: str | None = None, topic: "Topic | None" = None, unknown: str = "refuse"
+    ) -> None:
+        if unknown not in ("refuse", "warn", "ignore"):
+            raise ValueError("unknown: not refuse, warn or ignore")
+        self.unknown = unknown
         self.descriptor = descriptor
         self.stream = stream
         self.models: dict[str, Model] = {}
         self._topic = topic
 
     @classmethod
-    def from_file(cls, decisions: str | Path, descriptor: str | Path | None = None, stream: str | None = None) -> "Scorer":
+    def from_file(
+        cls, decisions: str | Path, descriptor: str | Path | None = None, stream: str | None = None, unknown: str = "refuse"
+    ) -> "Scorer":
         """Reads lines of JSON, as `oriel tail --raw` prints them. Without descriptor the first line is it."""
         with open(decisions, "rb") as file:
             first = file.readline() if descriptor is None else Path(descriptor).read_bytes()
-            scorer = cls(Descriptor.parse(first), stream)
+            scorer = cls(Descriptor.parse(first), stream, unknown=unknown)
             for line in file:
                 if line.strip():
                     scorer.take(line.strip())
@@ -62,7 +76,7 @@ class Scorer:
     @classmethod
     def from_topic(
         cls, topic: str, bootstrap: str, descriptor: str | None = None, stream: str | None = None,
-        config: dict[str, Any] | None = None,
+        config: dict[str, Any] | None = None, unknown: str = "refuse",
     ) -> "Scorer":
         """Reads the newest decision of each stream, by committed records alone. descriptor is the topic of the descriptor,
         <name>.descriptor when left out; config are settings of librdkafka beside bootstrap.servers.
@@ -70,7 +84,7 @@ class Scorer:
         from .topic import Topic  # it needs confluent-kafka
 
         source = Topic(topic, bootstrap, descriptor, config or {})
-        scorer = cls(Descriptor.parse(source.descriptor()), stream, source)
+        scorer = cls(Descriptor.parse(source.descriptor()), stream, source, unknown)
         for partition, recorded, value in source.newest():
             scorer.take(value, recorded, partition)
         return scorer
@@ -114,8 +128,8 @@ class Scorer:
         return found[0]
 
     def decision_function(self, rows: Any, model: Model | None = None) -> Floats:
-        """Gives ⟨features, weights⟩ and the offset of each row: log-odds of label 1, or a value. NaN for a row that
-        overflows. Of arms it has a column each.
+        """Gives ⟨features, weights⟩ and the offset of each row: log-odds of label 1, or a value. NaN for a row that is no
+        event, for example because a number overflows. Of arms it has a column each.
         """
         return self._of_each(rows, model, self._values)
 
@@ -185,7 +199,7 @@ class Scorer:
     def _of_each(self, rows: Any, model: Model | None, of: Any) -> Floats:
         model = model or self.latest()
         parts: list[tuple[Any, Floats]] = []
-        for batch in self.descriptor.vector.batches(rows):
+        for batch in self.descriptor.batches(rows, self.unknown):
             scores = of(batch, model)
             scores[~batch.valid] = np.nan
             parts.append((batch.places, scores))

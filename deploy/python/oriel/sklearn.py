@@ -44,9 +44,9 @@ class Vectorizer(TransformerMixin, BaseEstimator):
 
     def transform(self, rows: Any) -> Floats:
         check_is_fitted(self)
-        vector = given(self.scorer).descriptor.vector
-        parts = []
-        for b in vector.batches(rows):
+        scorer = given(self.scorer)
+        vector, parts = scorer.descriptor.vector, []
+        for b in scorer.descriptor.batches(rows, scorer.unknown):
             x = np.zeros((b.values.shape[1], vector.dimension))
             for index, value, there in zip(b.indices, b.values, b.there):
                 x[np.flatnonzero(there), index[there]] = value[there]

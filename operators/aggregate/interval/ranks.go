@@ -11,14 +11,15 @@ const few = 4
 // Ranks finds the quantile of a level p in (0, 1) from released running counts F_1 … F_m of m bins of equal width, with
 // F_0 = 0. At every edge j it computes the figure
 //
-//	g_w(j) = (F_{j−a} + … + F_{j+a})/(2a+1) − p·F_m,  a = min(w, j, m−j),
+//	g_w(j) = (F_{j−a} + … + F_{j+a})/(2a+1) − p·F_m,  a = min(w, j−1, m−1−j), and 0 at the edges 0 and m,
 //
 // which is linear between edges and whose noise is normal with a known deviation. With w = 0 its mean at the quantile
 // is 0. The points whose figures are within z deviations of 0 then contain the quantile with exactly the level of z:
 // Casella and Berger, Statistical Inference, 2nd ed., Theorem 9.2.2. But noise of running counts is rough, so that
 // these points are far from an interval. The smallest interval around them covers more often (99 %) and is long. A
 // wider w smooths the noise. Where the density of events changes little over 2w bins, it hardly moves the mean: by
-// f'·w²/6 bins' counts, where f' is the change of the density from bin to bin.
+// f'·w²/6 bins' counts, where f' is the change of the density from bin to bin. No average contains F_0 or F_m, because
+// values outside the range are clamped to its ends: the first and the last bin may hold many events.
 type Ranks struct {
 	level      float64
 	widths     []int       // the values of w in use, ascending from 0
@@ -46,7 +47,7 @@ func NewRanks(factor []float64, level float64) *Ranks {
 	for _, w := range r.widths {
 		of := make([]float64, m+1)
 		for j := range of {
-			a, square := min(w, j, m-j), 0.0
+			a, square := reach(w, j, m), 0.0
 			for k := range m {
 				x := sums[max(j+a-k, 0)] - sums[max(j-a-1-k, 0)]
 				x = x/float64(2*a+1) - float64(level*factor[m-1-k])
@@ -58,6 +59,9 @@ func NewRanks(factor []float64, level float64) *Ranks {
 	}
 	return r
 }
+
+// reach returns a, the number of edges on each side of edge j over which a figure of width w is averaged.
+func reach(w, j, m int) int { return max(0, min(w, j-1, m-1-j)) }
 
 // Scratch returns how many numbers of scratch memory Quantile needs.
 func (r *Ranks) Scratch() int { return len(r.deviations[0]) + 1 }
@@ -74,8 +78,9 @@ func (r *Ranks) Scratch() int { return len(r.deviations[0]) + 1 }
 // With z of 95 %, intervals longer than about eight bins cover 94 % to 97 % (TestRanksCover). They cover more often
 // where they are shorter, or where hardly an event lies between their ends. Intervals of less than four bins are whole
 // bins, because events may be anywhere in their bins. Where all events are at one end of their bins, intervals of four
-// to six bins cover 94 % at worst (TestRanksCoverGrids). Where the count of all events is not z deviations above 0, the
-// interval is [−1, 1].
+// to six bins cover 94 % at worst (TestRanksCoverGrids). An interval that enters the first or the last bin contains the
+// complete bin, because clamped values are at its outer edge (TestRanksCoverTheEndsOfTheRange). Where the count of all
+// events is not z deviations above 0, the interval is [−1, 1].
 func (r *Ranks) Quantile(counts []float64, sigma, z float64, scratch []float64) (estimate float64, x Interval) {
 	m := len(counts)
 	if m+1 != len(r.deviations[0]) || len(scratch) != r.Scratch() {
@@ -97,6 +102,12 @@ func (r *Ranks) Quantile(counts []float64, sigma, z float64, scratch []float64) 
 	middle := float64((first + last) / 2)
 	if high-low < few {
 		low, high = math.Floor(low), math.Ceil(high)
+	}
+	if low < 1 {
+		low = 0
+	}
+	if high > float64(m-1) {
+		high = float64(m)
 	}
 	return edge(middle, m), Interval{edge(low, m), edge(high, m)}
 }
@@ -124,7 +135,7 @@ func (c *curve) edges() int { return len(c.sums) - 2 }
 
 // figure returns g_w(j) (see Ranks); w is given by its index in widths.
 func (c *curve) figure(w, j int) float64 {
-	a := min(c.widths[w], j, c.edges()-j)
+	a := reach(c.widths[w], j, c.edges())
 	return (c.sums[j+a+1]-c.sums[j-a])/float64(2*a+1) - c.total
 }
 

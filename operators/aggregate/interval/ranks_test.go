@@ -152,12 +152,62 @@ func TestRanksCoverGrids(t *testing.T) {
 	}
 }
 
+// TestRanksCoverTheEndsOfTheRange clamps a share of all values to an end of the range, so that the end is the quantile.
+// At the lower end only the figure of edge 1 can exclude it, at the upper end only the figure of edge m−1: each is
+// normal, and its mean has the right sign. An interval therefore contains the end in at least 97.5 % of all releases.
+// The comparison is exact, because readers compare with the end itself.
+func TestRanksCoverTheEndsOfTheRange(t *testing.T) {
+	sure := 0.975 - 6.11*math.Sqrt(0.975*0.025/float64(shares))
+	for _, m := range []int{1, 2, 3, 4, 5, 16, 24, 64} {
+		noisy, noise, counts := make([]float64, m), make([]float64, m), make([]float64, m)
+		for _, times := range []float64{4, 13, 100} {
+			for _, clamped := range []float64{0.12, 0.3, 0.9} {
+				for _, end := range []float64{-1, 1} {
+					n, level := times*math.Sqrt(block.Energy(m)), 0.9*clamped // the quantile is among the clamped values
+					first := clamped
+					if end > 0 {
+						first, level = 0, 1-level
+					}
+					for i := range counts { // the other values are spread evenly
+						counts[i] = n * (first + (1-clamped)*float64(i+1)/float64(m))
+					}
+					counts[m-1] = n
+					r := interval.NewRanks(factor(m), level)
+					scratch, rng, hits := make([]float64, r.Scratch()), rand.New(rand.NewPCG(seed, 5)), 0
+					for range shares {
+						release(rng, noisy, noise, counts)
+						if _, x := r.Quantile(noisy, 1, interval.Z95, scratch); x.Low <= end && end <= x.High {
+							hits++
+						}
+					}
+					if share := float64(hits) / float64(shares); share < sure {
+						t.Errorf("%d bins, %g deviations, %g of all at %g: %.3f, want %.3f", m, times, clamped, end, share, sure)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestEndsOfTheRangeAreExact checks that no rounding moves an end of the range: values of −1 and 1 are its ends.
+func TestEndsOfTheRangeAreExact(t *testing.T) {
+	for _, r := range [][2]float64{{0, 1000}, {0.1, 0.3}, {-60, 180}, {-1e12, 0.1}, {1e-9, 1.1e-9}, {-0.7, -0.1}} {
+		low, high := interval.Value(-1, r[0], r[1]), interval.Value(1, r[0], r[1])
+		if low != r[0] || high != r[1] || interval.Value(-1.5, r[0], r[1]) != r[0] || interval.Value(7, r[0], r[1]) != r[1] {
+			t.Errorf("%v: %v to %v", r, low, high)
+		}
+		if middle, want := interval.Value(0, r[0], r[1]), (r[0]+r[1])/2; middle != want {
+			t.Errorf("%v: middle %v, want %v", r, middle, want)
+		}
+	}
+}
+
 // obvious is a slow reference for Quantile. It sums every figure term by term, and computes its deviation from the
 // weight of each column in the figure.
 func obvious(factor, counts []float64, level, sigma float64) (estimate, low, high float64) {
 	m := len(counts)
 	figure := func(counts []float64, w, j int) float64 {
-		a := min(w, j, m-j)
+		a := max(0, min(w, j-1, m-1-j))
 		sum := 0.0
 		for i := max(j-a, 1); i <= j+a; i++ {
 			sum += counts[i-1]
@@ -224,6 +274,12 @@ func obvious(factor, counts []float64, level, sigma float64) (estimate, low, hig
 	}
 	if high-low < 4 {
 		low, high = math.Floor(low), math.Ceil(high)
+	}
+	if low < 1 {
+		low = 0
+	}
+	if high > float64(m-1) {
+		high = float64(m)
 	}
 	at := func(x float64) float64 { return 2*x/float64(m) - 1 }
 	return at((first + last) / 2), at(low), at(high)

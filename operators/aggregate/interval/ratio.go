@@ -35,6 +35,18 @@ func (x Noisy) Interval(z float64) Interval {
 // Interval is [Low, High].
 type Interval struct{ Low, High float64 }
 
+// Value returns the value of x in [−1, 1] in the range from low to high. It clamps x, and −1 and 1 are exactly the ends
+// of the range.
+func Value(x, low, high float64) float64 {
+	switch {
+	case x <= -1:
+		return low
+	case x >= 1:
+		return high
+	}
+	return float64((low+high)/2) + float64(float64((high-low)/2)*x)
+}
+
 // Form says which numbers a Set contains, relative to its Low and High.
 type Form uint8
 

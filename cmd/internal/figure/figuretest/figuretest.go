@@ -18,9 +18,8 @@ import (
 )
 
 const (
-	width, height = 960, 540 // size of a slide, points
-	least         = 12       // smallest legible font size, points
-	thick         = 1.8      // width of lines of data, points; all other lines are thinner
+	least = 12  // smallest legible font size, points
+	thick = 1.8 // width of lines of data, points; all other lines are thinner
 )
 
 // Texts returns the texts of a slide, from its SVG.
@@ -55,6 +54,7 @@ func Texts(t testing.TB, s *figure.Slide) (all []string) {
 // Legible checks that no text is clipped, too small, or over another text.
 func Legible(t testing.TB, s *figure.Slide) {
 	t.Helper()
+	width, height := s.Size()
 	all := boxes(s)
 	for i, a := range all {
 		if a.size < least {
@@ -74,6 +74,7 @@ func Legible(t testing.TB, s *figure.Slide) {
 // actions returns the drawing actions of a slide.
 func actions(s *figure.Slide) []recorder.Action {
 	var canvas recorder.Canvas
+	width, height := s.Size()
 	s.Draw(draw.NewCanvas(&canvas, width, height))
 	return canvas.Actions
 }

@@ -89,7 +89,7 @@ function show() {
   const kinds = { numbers: "numbers", weights: "coordinates", plays: "actions", set: "elements" };
   const size = shown.kind === "plays" ? rows().length : shown.kind === "set" ? shown.set.length : shown.dimension;
   write(get("newest"), "Decision " + count(shown.index) + " after step " + count(shown.step) + ", " + count(size) + " " + kinds[shown.kind] +
-    (shown.until ? ", events until " + new Date(shown.until).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" }) : "") +
+    (shown.until !== undefined ? ", events until " + new Date(shown.until).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" }) : "") +
     (shown.kind === "plays" ? "; shares are of the newest of each of the last " + count((shown.shares || []).reduce((sum, s) => sum + s.count, 0)) + " commits" : ""));
   get("band-says").hidden = !shown.band;
   write(get("band-says"), shown.band || "");
@@ -161,7 +161,7 @@ function line(r, reach) {
     name.append(button);
   }
   const cells = [element("td", { class: "number" }, plays ? (100 * r.value).toFixed(1) + " %" : measured(r.value, r.low, r.high))];
-  if (!plays && known()) cells.push(element("td", { class: r.value === null ? "wide quiet" : "wide" }, r.value === null ? "no events beyond noise" : interval(r.value, r.low, r.high)));
+  if (!plays && known()) cells.push(element("td", { class: r.value === null ? "wide quiet" : "wide" }, r.value === null ? "too few events for the noise" : interval(r.value, r.low, r.high)));
   cells.push(element("td", { class: "band" }, band(r, reach)));
   return element("tr", {}, name, ...cells);
 }

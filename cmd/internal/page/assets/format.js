@@ -16,8 +16,10 @@ export function element(name, attributes = {}, ...children) {
   return e;
 }
 
-const whole = new Intl.NumberFormat("en");
-const four = new Intl.NumberFormat("en", { maximumSignificantDigits: 4 });
+// signDisplay keeps the sign from −0, and from a negative number that is written as 0.
+const signDisplay = "negative";
+const whole = new Intl.NumberFormat("en", { signDisplay });
+const four = new Intl.NumberFormat("en", { maximumSignificantDigits: 4, signDisplay });
 
 export const count = (x) => whole.format(x).replaceAll(",", "\u202f");
 
@@ -33,7 +35,7 @@ export function measured(value, low, high) {
   const half = (high - low) / 2;
   if (value === null || value === undefined || low === null || high === null || !(half >= 1e-4 && half < 1e7)) return number(value);
   const decimals = Math.max(0, 2 - Math.floor(Math.log10(half)));
-  const fixed = new Intl.NumberFormat("en", { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
+  const fixed = new Intl.NumberFormat("en", { minimumFractionDigits: decimals, maximumFractionDigits: decimals, signDisplay });
   return fixed.format(value).replaceAll(",", "\u202f").replace("-", "−");
 }
 

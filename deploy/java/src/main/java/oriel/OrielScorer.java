@@ -15,6 +15,11 @@ import java.util.Map;
  * Scores events with the newest decision of each stream, for Kafka Streams, Flink and others on a JVM. It needs the
  * deployment's descriptor (topic {@code <name>.descriptor}) and its decisions in JSON (topic {@code <name>.decisions},
  * read with {@code isolation.level=read_committed}), and nothing else. It is not safe for concurrent use.
+ *
+ * <p>If the deployment has a mapping (ORIEL_MAP), the class scores raw records of its input topic, as JSON says them: maps,
+ * lists, texts, numbers, truths and nulls. Labels and other members that the mapping names besides features are not read.
+ * A record with members that it does not name is refused, unless ignoreUnknown was called. Without a mapping, the class
+ * scores features, and each name is one, or events in Oriel's own form.
  */
 public final class OrielScorer {
   /**
@@ -53,6 +58,8 @@ public final class OrielScorer {
   private final double[] steps;
   private final double[] deviations;
   private final Map<String, Model> models = new LinkedHashMap<>();
+  private final Mapping mapping; // null: none
+  private boolean ignoresUnknown;
 
   /** Reads a descriptor. IllegalArgumentException: it is none, or one of a later version of vectors. */
   public OrielScorer(String descriptor) {
@@ -79,6 +86,39 @@ public final class OrielScorer {
     Map<String, Object> noise = d.containsKey("noise") ? object(d.get("noise")) : null;
     steps = noise == null ? new double[0] : numbers(noise.get("steps"));
     deviations = noise == null ? new double[0] : numbers(noise.get("deviations"));
+    mapping = d.containsKey("map") ? new Mapping(object(d.get("map"))) : null;
+  }
+
+  /** Leaves members out that the mapping does not name, as the deployment does. Returns this scorer. */
+  public OrielScorer ignoreUnknown() {
+    ignoresUnknown = true;
+    return this;
+  }
+
+  /**
+   * The features of a record, by the mapping; without one, the record itself. IllegalArgumentException: it has a member that
+   * the mapping does not name, or Oriel takes the record as no event; the message names paths and rules, never a value.
+   */
+  public Map<String, ?> features(Map<String, ?> record) {
+    if (mapping == null) {
+      return own(record);
+    }
+    if (!ignoresUnknown) {
+      mapping.checkNames(record);
+    }
+    return mapping.features(record);
+  }
+
+  /** The features of an event in Oriel's own form; of features, the features. */
+  @SuppressWarnings("unchecked")
+  private static Map<String, ?> own(Map<String, ?> event) {
+    if (!(event.get("features") instanceof Map)) {
+      return event;
+    }
+    if (!List.of("features", "label", "weight").containsAll(event.keySet())) {
+      throw new IllegalArgumentException("event: a member besides features, label and weight");
+    }
+    return (Map<String, ?>) event.get("features");
   }
 
   /** Takes a decision, a JSON text. It is then the newest one of its stream. */
@@ -102,15 +142,17 @@ public final class OrielScorer {
   }
 
   /**
-   * Scores features (String, Number or Boolean, in the event's order) by the newest decision of a stream; null where
-   * there is none yet. ArithmeticException: a number overflows, and Oriel would take the event as none.
+   * Scores a raw record or, without a mapping, features (String, Number or Boolean, in the event's order) by the newest
+   * decision of a stream; null where there is none yet. ArithmeticException: a number overflows, and Oriel would take the
+   * event as none. IllegalArgumentException: see features.
    */
-  public Score score(String stream, Map<String, ?> features) {
-    return arms.isEmpty() ? score(stream, features, 0) : null;
+  public Score score(String stream, Map<String, ?> record) {
+    return arms.isEmpty() ? score(stream, features(record), 0) : null;
   }
 
   /** Scores each arm, by name; null where the stream has no decision yet. */
-  public Map<String, Score> scores(String stream, Map<String, ?> features) {
+  public Map<String, Score> scores(String stream, Map<String, ?> record) {
+    Map<String, ?> features = features(record);
     Map<String, Score> all = new LinkedHashMap<>();
     for (int i = 0; i < arms.size(); i++) {
       all.put(arms.get(i), score(stream, features, i));
@@ -158,7 +200,7 @@ public final class OrielScorer {
     return new Band(Double.NaN, Double.NaN, labels, b.level);
   }
 
-  /** The vector that Oriel learns from, to the bit. */
+  /** The vector that Oriel learns from, to the bit, of features. */
   public Vector vector(Map<String, ?> features) {
     Entries e = new Entries(features.size() * 2 + 1);
     for (Map.Entry<String, ?> f : features.entrySet()) {

@@ -55,6 +55,73 @@ class OrielScorerTest {
     }
   }
 
+  /** Vectors of raw records are those of Go, to the bit, on the file that all implementations read. */
+  @Test
+  @SuppressWarnings("unchecked")
+  void committedVectorsOfRawRecords() throws Exception {
+    List<?> cases = (List<?>) new OrielScorer.Json(Files.readString(Path.of("../../schemas/testdata/mapping.json"))).read();
+    OrielScorer hashes = new OrielScorer("{\"vector\":{\"version\":1,\"dimension\":32,\"bias\":true,\"norm\":\"unit\",\"ranges\":["
+        + "{\"name\":\"hour\",\"low\":0,\"high\":24,\"cyclic\":true},{\"name\":\"total\",\"low\":0,\"high\":500}]}}");
+    int events = 0;
+    for (Object each : cases) {
+      Map<String, Object> c = (Map<String, Object>) each;
+      Mapping mapping = new Mapping((Map<String, Object>) c.get("map"));
+      for (Object one : (List<?>) c.get("records")) {
+        Map<String, Object> r = (Map<String, Object>) one;
+        Map<String, Object> record = (Map<String, Object>) r.get("record");
+        if ("feature_overflow".equals(r.get("code"))) {
+          assertThrows(ArithmeticException.class, () -> hashes.vector(mapping.features(record)), r.toString());
+          continue;
+        }
+        if (r.containsKey("code")) {
+          assertThrows(Mapping.Fault.class, () -> mapping.features(record), r.toString());
+          continue;
+        }
+        Map<String, Object> features = mapping.features(record);
+        Map<String, Object> printed = new LinkedHashMap<>(features); // JSON has no sign of zero
+        printed.replaceAll((name, x) -> x instanceof Double d ? (Object) (d + 0.0) : x);
+        assertEquals(r.get("features").toString(), printed.toString(), r.toString());
+        OrielScorer.Vector v = hashes.vector(features);
+        assertArrayEquals(((List<?>) r.get("indices")).stream().mapToInt(x -> ((Double) x).intValue()).toArray(), v.indices());
+        assertArrayEquals(((List<?>) r.get("values")).stream().mapToLong(x -> Double.doubleToRawLongBits((Double) x)).toArray(),
+            java.util.Arrays.stream(v.values()).mapToLong(Double::doubleToRawLongBits).toArray(), r.toString());
+        events++;
+      }
+    }
+    assertTrue(events > 60);
+  }
+
+  /** An event in Oriel's own form has the score of its features. */
+  @Test
+  void eventsInTheOwnForm() {
+    OrielScorer scorer = new OrielScorer(DESCRIPTOR);
+    scorer.take(decision(2, 1, 2, 3, 4));
+    Map<String, ?> features = Map.of("hour", 3, "carrier", "UA");
+    assertEquals(scorer.score("trips", features), scorer.score("trips", Map.of("features", features, "label", 1)));
+    assertThrows(IllegalArgumentException.class, () -> scorer.score("trips", Map.of("features", features, "id", 1)));
+  }
+
+  /** Members without a path are refused by name alone; labels are known, and change nothing. */
+  @Test
+  void unknownMembersAreRefused() {
+    String map = ",\"map\":{\"label\":\"late>15\",\"features\":[\"hour\",\"/order/income:number\"],\"members\":[\"weight=w\"]}}";
+    OrielScorer scorer = new OrielScorer(DESCRIPTOR.substring(0, DESCRIPTOR.length() - 1) + map);
+    scorer.take(decision(2, 1, 2, 3, 4));
+    Map<String, Object> plain = Map.of("hour", 3, "order", Map.of("income", "1200"));
+    double want = scorer.score("trips", plain).value();
+    Map<String, Object> labelled = new LinkedHashMap<>(plain);
+    labelled.put("late", 20);
+    labelled.put("w", 2);
+    assertEquals(want, scorer.score("trips", labelled).value(), 0);
+    Map<String, Object> more = new LinkedHashMap<>(Map.of("hour", 3, "id", "secret", "order", Map.of("income", 1200, "incom", 1)));
+    String said = assertThrows(IllegalArgumentException.class, () -> scorer.score("trips", more)).getMessage();
+    assertTrue(said.contains("/id") && said.contains("/order/incom") && !said.contains("/income") && !said.contains("secret"), said);
+    assertEquals(want, scorer.ignoreUnknown().score("trips", more).value(), 0);
+    more.put("order", Map.of("income", "n/a"));
+    said = assertThrows(IllegalArgumentException.class, () -> scorer.score("trips", more)).getMessage();
+    assertEquals("feature income: not a number", said);
+  }
+
   private static String json(Map<?, ?> range) {
     return "{\"name\":\"" + range.get("name") + "\",\"low\":" + range.get("low") + ",\"high\":" + range.get("high")
         + ",\"cyclic\":" + range.get("cyclic") + "}";
