@@ -60,12 +60,3 @@ type Machine interface {
 	// Guarantee returns the guarantee of the stream, which every decision states.
 	Guarantee() protection.Guarantee
 }
-
-// Versioned is a Machine whose params determine which extras its decisions have. Params of an earlier version lack
-// later extras, because their deployment must keep its bytes.
-type Versioned interface {
-	Machine
-
-	// OwnExtras returns the Operator.Extras that decisions under these params have, in the same order.
-	OwnExtras() []schemas.Extra
-}

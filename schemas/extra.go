@@ -12,10 +12,6 @@ type Extra struct {
 	Name string // lower case, digits and _; unique, and different from the common members' names
 	Kind ExtraKind
 	Text string // one sentence for the JSON Schema
-
-	// Later means that deployments with an earlier plan version publish decisions without the member, so the JSON
-	// Schema must not require it.
-	Later bool
 }
 
 // ExtraKind is the type of an Extra.

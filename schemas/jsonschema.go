@@ -3,7 +3,6 @@ package schemas
 import (
 	"bytes"
 	"embed"
-	"slices"
 	"strings"
 )
 
@@ -41,16 +40,9 @@ func DecisionSchema(form Form, extras []Extra) []byte {
 	}
 	var properties schemaText
 	var together []string
-	always := slices.DeleteFunc(slices.Clone(extras), func(x Extra) bool { return x.Later })
-	next := 0 // index in always of the next expected member
-	for _, x := range extras {
+	for i, x := range extras {
 		properties.WriteString(",\n    " + quote(x.Name) + `: ` + x.schema())
-		if !x.Later {
-			next++
-		}
-		if len(always) > 0 {
-			together = append(together, quote(x.Name)+`: [`+quote(always[next%len(always)].Name)+`]`)
-		}
+		together = append(together, quote(x.Name)+`: [`+quote(extras[(i+1)%len(extras)].Name)+`]`)
 	}
 	const end, last = "\n  },\n", "]\n}\n"
 	schema = bytes.Replace(schema, []byte(end), []byte(properties.String()+end), 1)

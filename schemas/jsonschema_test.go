@@ -196,13 +196,6 @@ func TestSchemaTakesEncodedDecisions(t *testing.T) {
 	f(testExtras, `,"width":0.25,"scores":[1]}`, false)
 	f(testExtras, `,"arm":"a"}`, false)
 	f(testExtras[2:], `,"arm":"a"}`, true)
-	later := append(slices.Clone(testExtras), Extra{Name: "late", Kind: ExtraText, Later: true})
-	f(later, strings.TrimSuffix(goldenExtras, "}")+`,"late":"a"}`, true)
-	f(later, goldenExtras, true) // without "late", as an earlier version writes it
-	f(later, `,"arm":"a"}`, false)
-	f(later, `,"late":"a"}`, false)
-	f(later[3:], `,"late":"a"}`, true)
-	f(later[3:], `}`, true)
 	golden = goldenSparse
 	f(nil, `}`, false)
 	form = Sparse

@@ -176,7 +176,7 @@ func (c operator) settings(law mechanisms.NoiseLaw, batch uint64) experiment.Set
 	e := experiment.Settings{
 		Propensities: slices.Clone(t.propensities), Alpha: t.alpha, Near: (t.near - s.low) / (s.high - s.low),
 		Target: t.target, Events: float64(batch), Start: t.starts[0], Announced: t.announced[0],
-		Pooled: !c.unnumbered, Lift: t.lift,
+		Lift:  t.lift,
 		Noise: experiment.Noise{Poles: law.Poles, Residues: law.Residues, Period: law.Period},
 		Count: draw / s.weights.Count, Value: draw / s.weights.Mean,
 		Rounding: float64(law.Rounding*float64(s.comparison().treatments)) / min(s.weights.Count, s.weights.Mean),
@@ -215,14 +215,11 @@ func (c operator) testExtras() []schemas.Extra {
 	all = add(all, schemas.ExtraNumber, "balance_e", "e-value of the arms' counts: above 1000 arms are not drawn as the settings say, and there is no verdict.")
 	all = add(all, schemas.ExtraNumber, "looks", "Steps of the experiment so far.")
 	all = add(all, schemas.ExtraNumber, "recent", "About which part of the weight of effect the newer half of the events has: half if all weighed the same.")
-	if c.unnumbered {
-		return all
-	}
 	return append(all, schemas.Extra{
-		Name: "experiment", Kind: schemas.ExtraNumber, Later: true,
+		Name: "experiment", Kind: schemas.ExtraNumber,
 		Text: "Number of the stream's experiment, from 1: all members above are of it alone. It has a probability of failing of its own.",
 	}, schemas.Extra{
-		Name: "experiment_step", Kind: schemas.ExtraNumber, Later: true, Text: "The first step of the experiment.",
+		Name: "experiment_step", Kind: schemas.ExtraNumber, Text: "The first step of the experiment.",
 	})
 }
 

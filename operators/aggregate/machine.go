@@ -44,8 +44,6 @@ type reading struct {
 	deviation mechanisms.Deviation
 }
 
-var _ operators.Versioned = (*Machine)(nil)
-
 // maxWindow is log₂ of the longest window for which decisions with increments publish the noise.
 const maxWindow = 20
 
@@ -62,7 +60,7 @@ func newMachine(c operator, stream *mechanisms.Stream) (*Machine, error) {
 	}
 	m := &Machine{
 		Base: operators.Base{Operator: "aggregate", Stream: stream, Every: c.every, Version: stateVersion},
-		spec: c.spec, sums: make([]float64, n), members: c.Extras(),
+		spec: c.spec, sums: make([]float64, n),
 	}
 	m.running = make([]float64, c.spec.cells()*c.spec.weights.Bins)
 	if bins := c.spec.weights.Bins; bins > 0 {
@@ -120,10 +118,8 @@ func (m *Machine) prepare(c operator) error {
 		})
 	}
 	end := len(m.extras)
-	if !c.withoutShown {
-		m.compared, m.differed = m.spec.comparison(), m.spec.compared()
-		m.extras = append(m.extras, schemas.ExtraValue{Numbers: m.newMarks()})
-	}
+	m.compared, m.differed = m.spec.comparison(), m.spec.compared()
+	m.extras = append(m.extras, schemas.ExtraValue{Numbers: m.newMarks()})
 	if c.test != nil {
 		var err error
 		if m.test, err = newRunning(c, m.Stream); err != nil {
@@ -138,9 +134,7 @@ func (m *Machine) prepare(c operator) error {
 	defer func() { // runs when the machine is complete
 		m.tested = m.extras[tests-len(c.testExtras()) : tests]
 		m.intervals, m.differences = m.extras[from:to], m.extras[to:end]
-		if !c.withoutShown {
-			m.shown = &m.extras[end]
-		}
+		m.shown = &m.extras[end]
 	}()
 	if !c.increments {
 		return nil
@@ -157,10 +151,7 @@ func (m *Machine) prepare(c operator) error {
 	}
 	at := len(m.extras)
 	m.extras = append(m.extras, schemas.ExtraValue{Numbers: make([]float64, 0, len(m.sums))},
-		schemas.ExtraValue{Numbers: windows})
-	if !c.unfiltered {
-		m.extras = append(m.extras, schemas.ExtraValue{Numbers: m.Stream.IncrementFilter()})
-	}
+		schemas.ExtraValue{Numbers: windows}, schemas.ExtraValue{Numbers: m.Stream.IncrementFilter()})
 	m.added = &m.extras[at]
 	return nil
 }
@@ -254,7 +245,3 @@ func (m *Machine) decide(t uint64) {
 	m.spec.accumulate(m.running, m.sums)
 	m.added.Numbers = m.spec.transposed(m.added.Numbers[:0], totals{sums: m.sums, running: m.running})
 }
-
-// OwnExtras returns the members of decisions under the machine's own plan. Earlier plans lack, for example, the marks
-// that tell which numbers are shown.
-func (m *Machine) OwnExtras() []schemas.Extra { return m.members }

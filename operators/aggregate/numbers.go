@@ -64,7 +64,7 @@ func (s *specification) accumulate(dst, sums []float64) {
 //	sum        middle·n + half·x                  the sum of clamped values
 //	mean       middle + half·x/n                  within the public range
 //	variance   half²·(y/n + ½ − (x/n)²)           from 0 to half²
-//	quantile   where F crosses p·F_m              interval.Ranks; before planOfRanks interval.QuantileEstimate
+//	quantile   where F crosses p·F_m              interval.Ranks
 //
 // Where n, or F_m, is not above 12 deviations, the number is the middle of its interval, except counts and sums.
 func (s *specification) show(dst []float64, t totals) []float64 {

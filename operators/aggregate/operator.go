@@ -9,23 +9,19 @@ import (
 	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
-	"oriel/operators/aggregate/interval"
 	"oriel/schemas"
 )
 
 // operator implements operators.Operator.
 type operator struct {
-	spec         specification
-	terms        protection.Terms // who is protected, and for how long
-	memories     []uint64         // memory of each view; a single 0 stands for the sums that the stream releases
-	perStep      bool             // each step is released separately
-	increments   bool
-	every        uint64
-	exact        bool // the noise is so small that sums are nearly exact
-	withoutShown bool // the plan is of a version whose decisions do not mark which numbers are shown
-	unfiltered   bool // the plan is of a version whose decisions do not publish the filter of increments
-	unnumbered   bool // experiments have no numbers, and effects no pooled variance, as in earlier plans
-	test         *tested
+	spec       specification
+	terms      protection.Terms // who is protected, and for how long
+	memories   []uint64         // memory of each view; a single 0 stands for the sums that the stream releases
+	perStep    bool             // each step is released separately
+	increments bool
+	every      uint64
+	exact      bool // the noise is so small that sums are nearly exact
+	test       *tested
 }
 
 var (
@@ -49,13 +45,11 @@ func (c operator) Extras() []schemas.Extra {
 	}
 	extras = append(extras, c.spec.intervalExtras()...)
 	extras = append(extras, c.spec.differenceExtras()...)
-	if !c.withoutShown {
-		extras = append(extras, schemas.Extra{
-			Name: "shown", Kind: schemas.ExtraNumbers, Later: true,
-			Text: "1 for each number that is more than noise, else 0: of a ratio, whether the count below it exceeds 12 standard deviations " +
-				"of its noise. The numbers of decision in their order, and behind them those of differences.",
-		})
-	}
+	extras = append(extras, schemas.Extra{
+		Name: "shown", Kind: schemas.ExtraNumbers,
+		Text: "1 for each number that is more than noise, else 0: of a ratio, whether the count below it exceeds 12 standard deviations " +
+			"of its noise. The numbers of decision in their order, and behind them those of differences.",
+	})
 	extras = append(extras, c.testExtras()...)
 	extras = append(extras, operators.LifetimeMembers(c.terms)...)
 	if c.increments {
@@ -65,14 +59,11 @@ func (c operator) Extras() []schemas.Extra {
 			Name: "window_deviation", Kind: schemas.ExtraNumbers,
 			Text: "Standard deviation of the noise in a sum of the last 1, 2, 4, … steps' increments of a count; between two lengths straight in " +
 				"logarithms of both, to a per cent; of other columns times increment_deviations of the descriptor.",
+		}, schemas.Extra{
+			Name: "increment_filter", Kind: schemas.ExtraNumbers,
+			Text: "What the noise of increments follows from exactly: P, steps between two resets, then poles q, then residues R, in units of " +
+				"2⁻³⁰. Increment t has e_j of the draw of step t − j of its block: e_0 = 1, e_j = −Σ R·q^(j−1).",
 		})
-		if !c.unfiltered {
-			extras = append(extras, schemas.Extra{
-				Name: "increment_filter", Kind: schemas.ExtraNumbers, Later: true,
-				Text: "What the noise of increments follows from exactly: P, steps between two resets, then poles q, then residues R, in units of " +
-					"2⁻³⁰. Increment t has e_j of the draw of step t − j of its block: e_0 = 1, e_j = −Σ R·q^(j−1).",
-			})
-		}
 	}
 	return extras
 }
@@ -169,40 +160,33 @@ func (c operator) Require(m *mechanisms.Config, params []byte) error {
 	part := c.spec.hot().Component()
 	part.Name = "cells"
 	m.Contribution = contribution.Contribution{Components: []contribution.Component{part}}
-	if places := params == nil || params[0] >= planOfPlaces; places && c.spec.cells() > 2 {
+	if c.spec.cells() > 2 {
 		m.Contribution.Nonzero = c.spec.width() // two contributions differ in at most twice as many coordinates
 	}
 	return nil
 }
 
-// These are the versions of a plan. The version is the plan's first byte, and the specification follows as text. A
-// stream keeps its version.
-//
-//   - Version 2: an event belongs to one cell, and its chain absorbs places and values. Version 1 absorbed all cells.
-//   - Version 3, which only specifications with quantiles had: quantiles are computed by interval.Ranks.
-//   - Version 4: decisions mark which numbers are shown.
-//   - Version 5, which only specifications with increments have: decisions publish the filter of increments.
-//   - Version 6, which only specifications with an experiment have: decisions have the number of their experiment, Next
-//     may append lines with further first steps while the stream runs, and an effect's variance is pooled.
+// These are the kinds of plans. The kind is the plan's first byte, and the specification follows as text.
 const (
-	planOfCells  = 1
-	planOfPlaces = 2
-	planOfRanks  = 3
-	planOfShown  = 4
-	planOfFilter = 5
-	planOfTurns  = 6
+	planOfSums       = 4
+	planOfIncrements = 5 // decisions have increments
+	planOfTurns      = 6 // with an experiment: Next may append lines with further first steps while the stream runs
 )
 
 // Params returns the specification. The configuration holds only its digest.
 func (c operator) Params(mechanisms.Config) ([]byte, error) {
-	version := byte(planOfShown)
+	return append([]byte{c.kind()}, c.canonical()...), nil
+}
+
+// kind returns the first byte of a plan.
+func (c operator) kind() byte {
 	switch {
 	case c.test != nil:
-		version = planOfTurns
+		return planOfTurns
 	case c.increments:
-		version = planOfFilter
+		return planOfIncrements
 	}
-	return append([]byte{version}, c.canonical()...), nil
+	return planOfSums
 }
 
 // canonical returns the text of a plan: the specification and the experiment.
@@ -220,20 +204,10 @@ func (c operator) Open(params []byte, sums *mechanisms.Stream) (operators.Machin
 	if err != nil {
 		return nil, err
 	}
-	c = c.planned(params[0])
 	if len(starts) > 0 {
 		c = c.then(starts, announced)
 	}
 	return newMachine(c, sums)
-}
-
-// planned returns the operator as a plan of the given version defines it.
-func (c operator) planned(version byte) operator {
-	if version < planOfRanks {
-		c.spec.ranks = make([]*interval.Ranks, len(c.spec.levels)) // nil: quantiles use interval.QuantileEstimate
-	}
-	c.withoutShown, c.unfiltered, c.unnumbered = version < planOfShown, version < planOfFilter, version < planOfTurns
-	return c
 }
 
 func (c operator) EmitAll() operators.Operator {

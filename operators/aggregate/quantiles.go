@@ -18,12 +18,7 @@ func (s *specification) rank(dst []ranked, t totals, scratch []float64) {
 		}
 		for cell := range cells {
 			running, x := t.running[cell*bins:][:bins], &dst[k*cells+cell]
-			if of := s.ranks[k]; of != nil {
-				x.estimate, x.within = of.Quantile(running, deviation, interval.Z95, scratch)
-				continue
-			}
-			x.within = interval.Quantile(running, s.limits[k], level, float64(interval.Z95*t.deviation)/s.weights.Quantile)
-			x.estimate = interval.QuantileEstimate(running, level)
+			x.estimate, x.within = s.ranks[k].Quantile(running, deviation, interval.Z95, scratch)
 		}
 	}
 }

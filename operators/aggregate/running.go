@@ -19,15 +19,14 @@ type running struct {
 
 	increments *mechanisms.Reading // increments of a step, for streams whose sums decay; otherwise nil
 	// Sums of the arms after the previous step, if sums do not decay; stored in the state.
-	last     []float64
-	arms     []experiment.Arm // scratch: the release by arm
-	sums     []float64        // scratch: sums of the cells of a step
-	better   []bool           // by arm, whether the verdict calls it better
-	verdict  string
-	span     float64 // width of the range of values
-	test     *tested
-	turn     int  // index of the current experiment
-	numbered bool // decisions have the number of the experiment
+	last    []float64
+	arms    []experiment.Arm // scratch: the release by arm
+	sums    []float64        // scratch: sums of the cells of a step
+	better  []bool           // by arm, whether the verdict calls it better
+	verdict string
+	span    float64 // width of the range of values
+	test    *tested
+	turn    int // index of the current experiment
 }
 
 // These are the verdicts of an experiment. unfit means that the counts of the arms contradict the configured
@@ -52,7 +51,7 @@ func newRunning(c operator, stream *mechanisms.Stream) (*running, error) {
 	x := &running{
 		Experiment: experiment.New(settings), spec: &c.spec, arms: make([]experiment.Arm, of.arms),
 		sums: make([]float64, c.spec.hot().Size()), better: make([]bool, of.arms), verdict: notShown,
-		span: c.spec.high - c.spec.low, names: c.spec.armNames(), test: c.test, numbered: !c.unnumbered,
+		span: c.spec.high - c.spec.low, names: c.spec.armNames(), test: c.test,
 	}
 	if _, decays := stream.Memory(); decays {
 		if x.increments, err = stream.Reading(0, 0); err != nil {
@@ -158,10 +157,8 @@ func (x *running) write(extras []schemas.ExtraValue) {
 	next().Number = x.Balance()
 	next().Number = float64(x.Looks())
 	next().Number = x.Recent()
-	if x.numbered {
-		next().Number = float64(x.turn + 1)
-		next().Number = float64(x.test.starts[x.turn] + 1)
-	}
+	next().Number = float64(x.turn + 1)
+	next().Number = float64(x.test.starts[x.turn] + 1)
 }
 
 // says returns the text of the verdict. It builds a new text only if the verdict has changed, so that steps do not

@@ -47,9 +47,6 @@ func (m *Machine) newMarks() []float64 {
 
 // mark writes which numbers of a view are shown.
 func (m *Machine) mark(view int, t totals) {
-	if m.shown == nil {
-		return
-	}
 	s, c := &m.spec, m.compared
 	marks := m.shown.Numbers[view*s.numbers():]
 	cells, width, bins := s.cells(), s.width(), s.weights.Bins

@@ -30,7 +30,7 @@ func TestMarksFollowTheNoise(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		numbers, members := c.Numbers(), machine.OwnExtras()
+		numbers, members := c.Numbers(), c.Extras()
 		at := slices.IndexFunc(members, func(x schemas.Extra) bool { return x.Name == "shown" })
 		encoder := schemas.NewEncoder(schemas.DecisionConfig{Stream: "0"}, members)
 		seen := map[bool]int{}
@@ -92,44 +92,6 @@ func known(names []operators.Named, readings []operators.Estimate, n operators.N
 		return arms[arm] > least*math.Sqrt2 && arms["carrier=UA"] > least*math.Sqrt2
 	}
 	return cells[n.Cell] > least
-}
-
-// TestEarlierPlansHaveTheirMembers checks that a deployment keeps the members of its plan. New deployments mark which
-// numbers are shown, and publish the filter of increments.
-func TestEarlierPlansHaveTheirMembers(t *testing.T) {
-	c, m := config(t, life(8, 1), "CELLS=carrier=UA|AA|DL", "VALUE=delay=-60:180", "STATISTICS=mean,p50",
-		"INCREMENTS=true")
-	plan, err := c.Params(m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if plan[0] != planOfFilter {
-		t.Errorf("a plan of version %d", plan[0])
-	}
-	for version := byte(planOfCells); version <= planOfFilter; version++ {
-		plan[0] = version
-		of := m
-		if err := c.Require(&of, plan); err != nil {
-			t.Fatal(err)
-		}
-		machine, err := c.Open(plan, mechtest.Open(t, of, [32]byte{1}))
-		if err != nil {
-			t.Fatal(err)
-		}
-		decisions := machine.Add(nil, operators.Record{Event: schemas.Event{Numbers: []float64{1, 30}}})
-		members := machine.(operators.Versioned).OwnExtras()
-		for name, first := range map[string]byte{
-			"shown": planOfShown, "increments": planOfCells, "increment_filter": planOfFilter,
-		} {
-			has := slices.ContainsFunc(members, func(x schemas.Extra) bool { return x.Name == name })
-			if has != (version >= first) || len(decisions[0].Extras) != len(members) {
-				t.Errorf("version %d: %s %t, %d values of %d members", version, name, has, len(decisions[0].Extras), len(members))
-			}
-		}
-		if got := len(extra(t, c.planned(version), decisions[0], "increments")); got != 3*(2+64) {
-			t.Errorf("version %d: %d increments", version, got)
-		}
-	}
 }
 
 // TestQuantilesAreShownByTheirLastRunningCount checks when a quantile is shown: the last running count, which counts

@@ -25,7 +25,7 @@ type specification struct {
 	// prepare computes the following fields, which quantiles and reference models need.
 	spread float64           // standard deviation of the last running count; the unit is a column's
 	limits [][]float64       // by quantile and bin: the deviation by which the test divides, in units of a column's
-	ranks  []*interval.Ranks // by statistic that is a quantile; nil in plans before planOfRanks
+	ranks  []*interval.Ranks // by statistic that is a quantile; nil for others
 	// Pairs of events at the largest distance; computed once, because an audit opens many reference models.
 	distant []pair
 }

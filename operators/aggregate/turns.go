@@ -86,7 +86,7 @@ func (c operator) then(starts, announced []uint64) operator {
 // added returns the experiments that Next has appended to a plan: the number of steps before each, and before its
 // announcement. It refuses a plan of other settings.
 func (c operator) added(params []byte) (starts, announced []uint64, err error) {
-	if len(params) == 0 || params[0] < planOfCells || params[0] > planOfTurns {
+	if len(params) == 0 || params[0] != c.kind() {
 		return nil, nil, errPlan
 	}
 	rest, ok := strings.CutPrefix(string(params[1:]), c.canonical())
@@ -95,7 +95,7 @@ func (c operator) added(params []byte) (starts, announced []uint64, err error) {
 		return nil, nil, errPlan
 	case rest == "":
 		return nil, nil, nil
-	case params[0] < planOfTurns || c.test == nil:
+	case c.test == nil:
 		return nil, nil, errPlan
 	}
 	all := formatStarts(c.test.starts)
@@ -121,9 +121,6 @@ func appendedLine(step, announced uint64) string {
 	return stepLine + strconv.FormatUint(step, 10) + afterMark + strconv.FormatUint(announced, 10) + "\n"
 }
 
-var errUnnumbered = errors.New("aggregate: plan: the stream was opened by an earlier version of Oriel, whose decisions do not say of " +
-	"which experiment they are; open a new deployment for the next one")
-
 // Turns returns the first steps of the experiments of a stream; none if no experiment is configured.
 func (c operator) Turns(params []byte) (steps []uint64, err error) {
 	starts, _, err := c.added(params)
@@ -145,8 +142,6 @@ func (c operator) Next(params []byte, step, announced uint64) ([]byte, error) {
 		return nil, err
 	case steps == nil:
 		return nil, errors.New("aggregate: the deployment has no experiment; ORIEL_ALWAYS_VALID makes one in a new deployment")
-	case params[0] < planOfTurns:
-		return nil, errUnnumbered
 	case len(steps) >= maxTurns:
 		return nil, fmt.Errorf("aggregate: the stream has %d experiments, and no room for another", len(steps))
 	}

@@ -42,10 +42,8 @@ func (x *Experiment) find(c combination) found {
 		v, g := x.second(0, x.Near)
 		variance += float64(c.factor*c.factor*v) / q
 		guard += float64(other * float64(c.factor*c.factor) * g)
-		if x.Pooled {
-			both := x.pooled(c.centre)/p + float64(c.factor*c.factor*x.pooled(x.Near))/q
-			variance = max(variance, both)
-		}
+		both := x.pooled(c.centre)/p + float64(c.factor*c.factor*x.pooled(x.Near))/q
+		variance = max(variance, both)
 	}
 	variance += math.Sqrt(guard)
 	i := above(x.bank.ratios, float64(variance*x.Events)/square)

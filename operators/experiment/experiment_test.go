@@ -40,19 +40,17 @@ func TestFindingsAreGeneralisedLeastSquares(t *testing.T) {
 		period     uint64
 		propensity []float64
 		square     float64
-		pooled     bool
 	}{
-		"from the stream's start":   {0, 0, []float64{0.5, 0.5}, 0, false},
-		"from within, over a reset": {30, 64, []float64{0.2, 0.3, 0.5}, 0, false},
-		"with squares":              {5, 64, []float64{0.4, 0.6}, 30, false},
-		"pooled":                    {5, 64, []float64{0.1, 0.2, 0.7}, 0, true},
-		"pooled, with squares":      {0, 0, []float64{0.1, 0.9}, 30, true},
+		"from the stream's start":    {0, 0, []float64{0.5, 0.5}, 0},
+		"from within, over a reset":  {30, 64, []float64{0.2, 0.3, 0.5}, 0},
+		"with squares":               {5, 64, []float64{0.4, 0.6}, 30},
+		"unequal arms":               {5, 64, []float64{0.1, 0.2, 0.7}, 0},
+		"unequal arms, with squares": {0, 0, []float64{0.1, 0.9}, 30},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := Settings{
 				Propensities: c.propensity, Alpha: 0.05, Near: 0.3, Target: 2000, Events: events, Start: c.start, Lift: true,
 				Noise: *memory1024(), Count: 20, Value: 25, Square: c.square, Rounding: 1e-3,
-				Pooled: c.pooled,
 			}
 			s.Noise.Period = c.period
 			x, src := New(s), newSource(&s, 7, constant(0.3, 0.4))
@@ -102,7 +100,7 @@ func TestFindingsAreGeneralisedLeastSquares(t *testing.T) {
 				v1, guard1 := second(form.arm, form.centre)
 				v0, guard0 := second(0, m)
 				v := v1/own + form.factor*form.factor*v0/q
-				if c.pooled && form.factor > 0 {
+				if form.factor > 0 {
 					here, _ := second(-1, form.centre)
 					there, _ := second(-1, m)
 					v = max(v, here/own+form.factor*form.factor*there/q)
@@ -241,21 +239,16 @@ func TestStateAndBits(t *testing.T) {
 	if x.Check(s.Start+x.Looks()) == nil {
 		t.Error("a state that is no number is taken")
 	}
-	for pooled, want := range map[bool]string{
-		false: "67fce1321325872bb358b5741d8c9e6e", true: "aae640b78d8e96b3c5a506e057ce967f",
-	} {
-		s.Pooled = pooled
-		x, hash := New(s), sha256.New()
-		for l := range 100 {
-			z := float64(l % 9)
-			x.Take([]Arm{{50 + z, -40 + 3*z, 0}, {48 - z, -30 - 2*z, 0}})
-			for _, v := range []any{x.Effect(1), x.Mean(0), x.Ratio(1), x.Evidence(1), x.Balance(), x.Recent()} {
-				_ = binary.Write(hash, binary.LittleEndian, v) // writing to a hash never fails
-			}
+	x, hash := New(s), sha256.New()
+	for l := range 100 {
+		z := float64(l % 9)
+		x.Take([]Arm{{50 + z, -40 + 3*z, 0}, {48 - z, -30 - 2*z, 0}})
+		for _, v := range []any{x.Effect(1), x.Mean(0), x.Ratio(1), x.Evidence(1), x.Balance(), x.Recent()} {
+			_ = binary.Write(hash, binary.LittleEndian, v) // writing to a hash never fails
 		}
-		if got := hex.EncodeToString(hash.Sum(nil)[:16]); got != want {
-			t.Errorf("pooled %v: %s, stored %s", pooled, got, want)
-		}
+	}
+	if got, want := hex.EncodeToString(hash.Sum(nil)[:16]), "aae640b78d8e96b3c5a506e057ce967f"; got != want {
+		t.Errorf("%s, stored %s", got, want)
 	}
 }
 

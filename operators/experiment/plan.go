@@ -50,10 +50,7 @@ func (s *Settings) taken(arm int, treated, deviation float64) float64 {
 	}
 	own += float64((treated - s.Near) * (treated - s.Near))
 	variance := own/p + other/q
-	if s.Pooled {
-		variance = max(variance, float64((float64(p*own)+float64((1-p)*other))*(1/p+1/q)))
-	}
-	return variance
+	return max(variance, float64((float64(p*own)+float64((1-p)*other))*(1/p+1/q)))
 }
 
 // guard returns the variance of a draw in t times the estimate of the contrast's variance, which divides the second

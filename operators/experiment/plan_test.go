@@ -112,13 +112,9 @@ func planned() []setting {
 func TestPlansTakeTheVarianceOfLooks(t *testing.T) {
 	s := halves(0.02, 100)
 	s.Propensities = []float64{0.1, 0.9}
-	for pooled, want := range map[bool]float64{
-		false: 0.0292/0.9 + 0.0196/0.1, true: (0.9*0.0292 + 0.1*0.0196) * (1/0.9 + 1/0.1),
-	} {
-		s.Pooled = pooled
-		if got := s.taken(1, 0.03, 0); math.Abs(got-want) > 1e-12 {
-			t.Errorf("pooled %v: %g, want %g", pooled, got, want)
-		}
+	want := (0.9*0.0292 + 0.1*0.0196) * (1/0.9 + 1/0.1)
+	if got := s.taken(1, 0.03, 0); math.Abs(got-want) > 1e-12 {
+		t.Errorf("%g, want %g", got, want)
 	}
 }
 

@@ -12,7 +12,6 @@ type Settings struct {
 	Start        uint64    // number of steps of the stream before the experiment
 	Announced    uint64    // number of steps, below Start, that the choice of Start may depend on
 	Lift         bool      // ratios of means are estimated, too; 0 must be the start of the outcome's range
-	Pooled       bool      // contrasts vary at least as much as outcomes of all arms do; see PROOF.md, As coded
 
 	Noise    Noise
 	Count    float64 // standard deviation of one draw in an arm's count

@@ -133,7 +133,7 @@ func (x *source) step(arms []Arm) {
 func halves(near, events float64) Settings {
 	return Settings{
 		Propensities: []float64{0.5, 0.5}, Alpha: 0.05, Near: near, Target: 500 * events, Events: events,
-		Noise: *horizon1000(), Count: draw, Value: draw, Pooled: true,
+		Noise: *horizon1000(), Count: draw, Value: draw,
 	}
 }
 

@@ -1,7 +1,6 @@
 package streams
 
 import (
-	"strings"
 	"testing"
 
 	"oriel/operators"
@@ -35,48 +34,6 @@ func TestRecordKeys(t *testing.T) {
 		d.Output = 0
 		if got, again := string(s.recordKey(d)), string(s.RecordKeyOf(0, read)); got != "3" || again != "3" {
 			t.Errorf("first topic: key %q, read back %q", got, again)
-		}
-	}
-}
-
-// planned is a witness whose params list the members of its decisions.
-type planned struct {
-	*witness
-	extras []schemas.Extra
-}
-
-func (p planned) OwnExtras() []schemas.Extra { return p.extras }
-
-// TestPlansDecideTheMembersOfDecisions checks that params of an earlier version keep the members of their decisions,
-// even if the operator has other members now.
-func TestPlansDecideTheMembersOfDecisions(t *testing.T) {
-	arm, key := schemas.Extra{Name: "arm", Kind: schemas.ExtraText}, schemas.Extra{Name: "key", Kind: schemas.ExtraText}
-	for want, extras := range map[string][]schemas.Extra{
-		`"unit":"event","arm":"a","key":"k"}`: {arm, key}, `"unit":"event","key":"k"}`: {key},
-	} {
-		m := Model{
-			Events: schemas.EventConfig{
-				Body: schemas.Body{Name: "b", Members: []schemas.Member{{Name: "w", Kind: schemas.KindWeight}}}, MaxBytes: 100,
-			},
-			Learner: fakeLearner{
-				fakeOperator{
-					extras: []schemas.Extra{arm, key, {Name: "late", Kind: schemas.ExtraText}},
-					output: &operators.Output{Key: "key"},
-				},
-				planned{&witness{}, extras},
-			},
-		}
-		s, err := OpenStream(m, nil, [32]byte{}, [32]byte{}, "0", [16]byte{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		values := []schemas.ExtraValue{{Text: "a"}, {Text: "k"}}[2-len(extras):]
-		line := s.encoder.Append(nil, 1, 1, []float64{0}, values)
-		if !strings.HasSuffix(string(line), want) {
-			t.Errorf("%s, want %s", line, want)
-		}
-		if got := string(s.recordKey(operators.Decision{Output: 1, Extras: values})); got != "k" {
-			t.Errorf("record key %q", got)
 		}
 	}
 }

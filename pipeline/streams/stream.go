@@ -53,7 +53,7 @@ type Opened struct {
 	event     schemas.Event       // event of the current record
 	keys      [DecisionTopics]int // by topic: index of the extra that is the record key; −1: the key is the stream
 	key       []byte              // record key of the last decision
-	extras    []schemas.Extra     // extra members of decisions under these params
+	extras    []schemas.Extra     // extra members of decisions
 	output    *operators.Output   // the operator's second topic; nil: none
 }
 
@@ -75,9 +75,6 @@ func OpenModel(m Model, params []byte) (*Opened, error) {
 	}
 	if s.decoder, err = m.Decoder(); err != nil {
 		return nil, err
-	}
-	if versioned, ok := first.(operators.Versioned); ok {
-		s.extras = versioned.OwnExtras()
 	}
 	s.encoder = schemas.NewEncoder(m.decisionConfig(s.guarantee, operators.FormOf(operator)), s.extras)
 	s.keys = [DecisionTopics]int{s.keyed(0), s.keyed(1)}

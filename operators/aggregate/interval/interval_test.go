@@ -188,100 +188,6 @@ func TestVarianceCoversTheUnion(t *testing.T) {
 	}
 }
 
-// TestQuantilesCover checks that quantiles of all levels are covered when noise has the correlation of running counts.
-func TestQuantilesCover(t *testing.T) {
-	const m, deviation = 16, 10.0
-	factor := [m]float64{1}
-	for k := 1; k < m; k++ {
-		factor[k] = factor[k-1] * float64(2*k-1) / float64(2*k)
-	}
-	for _, level := range []float64{0.05, 0.5, 0.9} {
-		var deviations [m]float64
-		for i := range m {
-			square := 0.0
-			for l := range m {
-				entry := -level * factor[m-1-l]
-				if l <= i {
-					entry += factor[i-l]
-				}
-				square += entry * entry
-			}
-			deviations[i] = deviation * math.Sqrt(square)
-		}
-		for _, truth := range [][m]float64{
-			{0: 100},
-			{15: 100},
-			{7: 50, 8: 50},
-			{0: 400, 15: 380},
-			{100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100},
-		} {
-			total, sum, bin := 0.0, 0.0, 0
-			for _, x := range truth {
-				total += x
-			}
-			for sum = truth[0]; sum < level*total; sum += truth[bin] {
-				bin++
-			}
-			covers(t, "quantile", false, func(normal func() float64) bool {
-				var noise, counts [m]float64
-				for i := range noise {
-					noise[i] = deviation * normal()
-				}
-				running := 0.0
-				for i := range counts {
-					running += truth[i]
-					counts[i] = running
-					for l := range i + 1 {
-						counts[i] += factor[i-l] * noise[l]
-					}
-				}
-				i := interval.Quantile(counts[:], deviations[:], level, interval.Z95)
-				return has(i, (float64(bin)+0.5)*2/m-1)
-			})
-		}
-	}
-}
-
-func TestQuantileEstimate(t *testing.T) {
-	for _, c := range []struct {
-		counts []float64
-		level  float64
-		want   float64
-	}{
-		{[]float64{25, 50, 75, 100}, 0.1, -0.8},
-		{[]float64{25, 50, 75, 100}, 0.5, 0},
-		{[]float64{25, 50, 75, 100}, 0.75, 0.5},
-		{[]float64{25, 50, 75, 100}, 0.99, 0.98},
-		{[]float64{0, 0, 100, 100}, 0.5, 0.25},
-		{[]float64{60, 40, 60, 100}, 0.5, -1 + 0.5*(5.0/12+1.25)}, // crossed at −1 + 5/12 and at ¼: in the middle
-		{[]float64{100, 100, 100, 100}, 0.5, -0.75},
-		{[]float64{0, 0, 0, 100}, 0.5, 0.75},
-		{[]float64{3, -1, 0, -5}, 0.5, 0},
-		{[]float64{0, 0, 0, 0}, 0.5, 0},
-	} {
-		if got := interval.QuantileEstimate(c.counts, c.level); math.Abs(got-c.want) > 1e-12 {
-			t.Errorf("level %g of %v: %g, want %g", c.level, c.counts, got, c.want)
-		}
-	}
-}
-
-// TestQuantileEstimateIsInItsInterval checks for random noisy counts that an estimate is in its interval.
-func TestQuantileEstimateIsInItsInterval(t *testing.T) {
-	rng := rand.New(rand.NewPCG(seed, 5))
-	counts, deviations := make([]float64, 8), make([]float64, 8)
-	for range 20000 {
-		sum, level := 0.0, rng.Float64()
-		for i := range counts {
-			sum += 20 * rng.Float64() * float64(rng.IntN(2))
-			counts[i], deviations[i] = sum+10*rng.NormFloat64(), 5
-		}
-		x, i := interval.QuantileEstimate(counts, level), interval.Quantile(counts, deviations, level, interval.Z95)
-		if counts[7] > 0 && !has(i, x) {
-			t.Fatalf("level %g of %v: %g is not in %+v", level, counts, x, i)
-		}
-	}
-}
-
 // TestSharesCover checks that intervals of a share cover with exactly their level, also near 0 and 1, and that
 // intervals of differences of shares do.
 func TestSharesCover(t *testing.T) {
@@ -366,11 +272,9 @@ func TestIntervalsDoNotAllocate(t *testing.T) {
 		Value:     300,
 		Deviation: 40,
 	}, interval.Noisy{Value: -200, Deviation: 30}
-	counts, deviations := make([]float64, 64), make([]float64, 64)
 	if allocations := testing.AllocsPerRun(100, func() {
 		interval.Variance(q, s, n)
 		interval.Mean(s, n, interval.Z95)
-		interval.Quantile(counts, deviations, 0.5, interval.Z95)
 		interval.Difference(interval.MeanOf(s, n, interval.Z95), interval.ShareOf(s, n, interval.Z95))
 	}); allocations != 0 {
 		t.Errorf("%g allocations", allocations)

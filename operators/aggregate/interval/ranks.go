@@ -193,3 +193,6 @@ func (c *curve) crossings(w int) (first, last float64) {
 	}
 	return first, last
 }
+
+// edge returns the upper edge of the first j of m bins. j need not be an integer.
+func edge(j float64, m int) float64 { return float64(2*j)/float64(m) - 1 }
