@@ -194,10 +194,6 @@ message A { E e = 1; }`, "A")
 			t.Errorf("%x: %v, %q, want %s", record, code, values[0].Text, want)
 		}
 	}
-	values := make([]mapping.Value, 1)
-	if source.Fill(values, []byte("\x08\x06")); values[0].Kind != mapping.Other {
-		t.Errorf("a number without a name is %v", values[0].Kind)
-	}
 }
 
 // FuzzSchema checks that any schema file, any paths and any record are read or refused within bounds of memory.
