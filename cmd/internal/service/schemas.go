@@ -78,7 +78,8 @@ func WritersSchemas(
 	}
 	if _, err := d.Model.Writers(all)(d.Model.Events); err != nil {
 		remedy := "Correct ORIEL_MAP, or leave ids out by --leave-out"
-		if frozen != nil { // the mapping is frozen as well
+		var broken *settings.SchemaError
+		if frozen != nil || errors.As(err, &broken) { // the mapping is frozen, or not the cause
 			remedy = "Leave ids out by --leave-out"
 		}
 		return nil, fmt.Errorf("schemas of %s: %w. %s: their records are then null events", s.Subject(), err, remedy)
