@@ -1,7 +1,7 @@
 // Package avro reads values out of Avro records (its binary encoding, without a header) at the paths of a mapping.
 //
-// Schemas come from the operator or a registry and are trusted, but their size and nesting are bounded nevertheless. Open
-// compiles paths and schema to a table. A Source reads records by that table and checks
+// Schemas come from the operator or a registry and are trusted, but their size and nesting are bounded nevertheless.
+// Open compiles paths and schema to a table. A Source reads records by that table and checks
 // every length, because records are untrusted. In tests the library's own decoder is the slow reference model.
 //
 // Types become these values:
@@ -17,8 +17,8 @@
 // at a path must be UTF-8, and a number finite, as in JSON. Other values are skipped, and their texts are not checked.
 // No bytes may follow the record.
 //
-// Records written with another version of a schema are read with the table of that version: OpenVersion. The two schemas
-// are resolved by the specification (Avro 1.12, "Schema Resolution" and "Aliases"), along the paths:
+// Records written with another version of a schema are read with the table of that version: OpenVersion. The two
+// schemas are resolved by the specification (Avro 1.12, "Schema Resolution" and "Aliases"), along the paths:
 //
 //	record, enum    by full name, or else by alias, or else by unqualified name where only one type has it
 //	field           by name, or else by alias, or else the reader's default, or else Absent

@@ -2,6 +2,7 @@ package avro
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -93,8 +94,8 @@ func (c *compiler) holds(t *typ, value any) bool {
 		member, given := members[f.name]
 		is = is && (given && c.branchOf(f.typ, member) != nil || !given && f.hasDefault)
 	}
-	for _, member := range members {
-		is = is && (t.kind == recordKind || c.branchOf(t.items, member) != nil)
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		is = is && (t.kind == recordKind || c.branchOf(t.items, members[name]) != nil)
 	}
 	return is
 }

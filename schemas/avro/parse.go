@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -238,7 +237,7 @@ func (t *typ) logical(m map[string]any) {
 	}
 	most := maxPrecision
 	if t.kind == fixedKind { // digits of the greatest number of 8·size − 1 bits
-		most = min(most, int(float64(8*t.size-1)*math.Log10(2)))
+		most = min(most, (8*t.size-1)*logTwo/1e9)
 	}
 	precision := whole(m["precision"])
 	scale := 0
@@ -252,6 +251,8 @@ func (t *typ) logical(m map[string]any) {
 
 // maxPrecision bounds the digits of a decimal: more than any tool writes, and so few that their number is short.
 const maxPrecision = 1 << 20
+
+const logTwo = 301_029_995 // ⌊10⁹ · log₁₀ 2⌋
 
 func (p *parser) size(value any) int {
 	size := whole(value)

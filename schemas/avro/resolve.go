@@ -2,8 +2,8 @@ package avro
 
 import "slices"
 
-// counterpart returns the type in r, perhaps a union, by which values of the writer's record or enum w are read, or nil.
-// branches are those of the writer's union that has w.
+// counterpart returns the type in r, perhaps a union, by which values of the writer's record or enum t are read, or
+// nil. branches are those of the writer's union that has t.
 //
 // Full names count first, then aliases. An unqualified name counts only where no other type of both unions has it,
 // because one type must never get the defaults of another. The specification would take the first of several.

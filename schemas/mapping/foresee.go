@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// Readable returns an error if every record of a schema would be a null event, because of the kinds of values that its
-// records can have at each path: a required member has no value, or none that can be read, or `where` keeps no record.
-// The error lists every reason.
+// Readable returns an error if every record of a schema would be a null event. kinds are the kinds of values that its
+// records can have at each path. The error lists every reason: a required member has no value, or none that can be
+// read, or `where` keeps no record.
 func (p *Plan) Readable(kinds []Kinds) error {
 	var errs []error
 	add := func(place string, path Path, format string, args ...any) {

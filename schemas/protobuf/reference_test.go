@@ -47,7 +47,8 @@ func referenceValues(s, reader *Schema, paths []mapping.Path, record []byte) (va
 		}
 	}()
 	m := dynamicpb.NewMessage(s.message)
-	if err := (proto.UnmarshalOptions{AllowPartial: true}).Unmarshal(closedAway(record, s.message, reader.message), m); err != nil {
+	record = closedAway(record, s.message, reader.message)
+	if err := (proto.UnmarshalOptions{AllowPartial: true}).Unmarshal(record, m); err != nil {
 		return nil, err
 	}
 	values = make([]mapping.Value, len(paths))

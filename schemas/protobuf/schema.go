@@ -36,10 +36,10 @@ type File struct {
 	Content []byte
 }
 
-// Read reads the text of a .proto file and its imports, relative to its folder, or a FileDescriptorSet as protoc and buf
-// write it. Imports of google/protobuf, and of the files that registries know, need no file. A name
-// that ends in .proto, or that Registered returned, means a text. message is the name of the record type, with its package. It may be empty if
-// the file has only one message at the top level. read must return the content of a file.
+// Read reads the text of a .proto file and its imports, relative to its folder, or a FileDescriptorSet as protoc and
+// buf write it. A name that ends in .proto, or that Registered returned, means a text. Imports of google/protobuf, and
+// of the files that registries know, need no file. message is the name of the record type, with its package. It may be
+// empty if the file has only one message at the top level. read must return the content of a file.
 func Read(name, message string, read func(name string) ([]byte, error)) (*Schema, error) {
 	s := &Schema{}
 	file, err := s.readFile(name, message, read)

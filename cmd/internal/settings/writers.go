@@ -88,6 +88,7 @@ func (s Settings) byRegistry(frozen state.Schemas) func(schemas.EventConfig) (sc
 	return func(c schemas.EventConfig) (schemas.EventDecoder, error) {
 		reader := s.schema
 		var ids []schemaID
+		frozen := frozen.Read()
 		for i := range frozen {
 			f := &frozen[i]
 			schema, err := recordschema.InRegistry(f).Schema(s.Format, s.SchemaMessage)
