@@ -364,3 +364,42 @@ func TestVersionsAreResolvedBySpecification(t *testing.T) {
 		}
 	}
 }
+
+// FuzzVersions checks that any two schemas and any record are read or refused within bounds of memory.
+func FuzzVersions(f *testing.F) {
+	for seed := range uint64(6) {
+		r := rand.New(rand.NewPCG(seed, 43))
+		f.Add((&evolving{r, map[string]bool{}}).union(2), (&evolving{r, map[string]bool{}}).union(2), []byte{2, 2, 0, 2, 'k', 4})
+	}
+	nested := `{"type":"record","name":"A","fields":[{"name":"a","type":["null","A"],"default":{"a":{"a":null}}}]}`
+	f.Add(nested, `{"type":"record","name":"A","fields":[]}`, []byte{})
+	f.Fuzz(func(t *testing.T, reader, writer string, record []byte) {
+		var sources []mapping.Source
+		values := make([]mapping.Value, 1)
+		tiertest.Allocates(t, mappingtest.MaxSchema, func() {
+			sources = nil
+			r, err := Parse([]byte(reader))
+			if err != nil {
+				return
+			}
+			w, err := Parse([]byte(writer), []byte(reader))
+			if err != nil {
+				w, err = Parse([]byte(writer))
+			}
+			if err != nil {
+				return
+			}
+			for _, p := range mappingtest.Reach(12, r.Names) {
+				r.KindAt(p)
+				if source, err := w.OpenVersion(r, []mapping.Path{p}); err == nil {
+					sources = append(sources, source)
+				}
+			}
+		})
+		tiertest.Allocates(t, mappingtest.Nothing, func() {
+			for _, source := range sources {
+				source.Fill(values, record)
+			}
+		})
+	})
+}
