@@ -2,7 +2,7 @@
 //
 // Schemas come from the operator or a registry and are trusted, but their size and nesting are bounded nevertheless.
 // Open compiles paths and schema to a table. A Source reads records by that table and checks
-// every length, because records are untrusted. In tests the library's own decoder is the slow reference model.
+// every length, because records are untrusted. In tests a library (twmb/avro) is the slow reference model.
 //
 // Types become these values:
 //

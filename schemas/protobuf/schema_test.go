@@ -239,7 +239,8 @@ func TestImportsThatRegistriesKnow(t *testing.T) {
 			return err
 		}
 		count++
-		readText(t, `syntax = "proto3"; import "`+strings.TrimPrefix(name, "known/")+`"; message A { string v = 1; }`, "A")
+		imported := strings.TrimPrefix(name, "known/")
+		readText(t, `syntax = "proto3"; import "`+imported+`"; message A { string v = 1; }`, "A")
 		return nil
 	})
 	if err != nil || count != 19 {
