@@ -5,8 +5,11 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/sr"
 	"github.com/twmb/franz-go/pkg/sr/srfake"
@@ -84,4 +87,33 @@ func TestComparisonWithTheRegistry(t *testing.T) {
 	if log.Len() > 0 {
 		t.Errorf("a service that stops said %q", log.String())
 	}
+}
+
+// TestTheRegistryIsComparedEachHour counts the comparisons of two and a half hours: one at the start, and one an hour.
+func TestTheRegistryIsComparedEachHour(t *testing.T) {
+	fake := srfake.NewRegistry()
+	server := httptest.NewUnstartedServer(fake.Handler())
+	server.Config.SetKeepAlivesEnabled(false) // the clock of a bubble stops while a connection stays open
+	server.Start()
+	t.Cleanup(server.Close)
+	fake.SeedSchema("orders", 1, 11, sr.Schema{Schema: `"int"`})
+	synctest.Test(t, func(t *testing.T) {
+		s, err := settings.Load([]string{
+			"ORIEL_SCHEMA_REGISTRY=" + server.URL, "ORIEL_SCHEMA_SUBJECT=orders", "ORIEL_FORMAT=avro", "ORIEL_FRAMING=confluent",
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		compared := 0
+		c := &comparison{
+			settings: s, log: slog.New(slog.DiscardHandler), report: func(n int) { compared += n },
+			frozen: func(context.Context) (state.Schemas, error) { return nil, nil },
+		}
+		stop := c.start(t.Context())
+		time.Sleep(150 * time.Minute)
+		stop()
+		if compared != 3 {
+			t.Errorf("compared %d times, want 3", compared)
+		}
+	})
 }
