@@ -155,3 +155,22 @@ message A {
 		}
 	}
 }
+
+// TestAClosedEnumOfAOneofThatNoPathNeeds checks that a number outside the enum does not set its member, and therefore
+// clears no other one, although no path reads the enum.
+func TestAClosedEnumOfAOneofThatNoPathNeeds(t *testing.T) {
+	paths := mappingtest.Paths(t, "/text")
+	for syntax, want := range map[string]string{"proto3": "", "proto2": "x"} {
+		source, err := readText(t, `syntax = "`+syntax+`"; enum E { NONE = 0; }
+			message A { oneof o { E member = 4; string text = 5; } }`, "A").Open(paths)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for record, want := range map[string]string{"\x2a\x01x\x20\x07": want, "\x2a\x01x\x20\x00": ""} {
+			values := mappingtest.Left(1)
+			if code := source.Fill(values, []byte(record)); code != schemas.OK || string(values[0].Text) != want {
+				t.Errorf("%s, %x: %v, %q, want %q", syntax, record, code, values[0].Text, want)
+			}
+		}
+	}
+}

@@ -197,7 +197,8 @@ func testSchemasOfARegistry(t *testing.T, language string, e evolution) {
 	running.Terminate()
 	compared := f.Start(nil, "run") // what was left out is no news
 	f.Await(time.Minute, "a comparison with the registry", func() bool {
-		return strings.Contains(compared.Output(), "every schema of the registry is frozen")
+		said := compared.Output()
+		return strings.Contains(said, "every schema of the registry is frozen") && strings.Contains(said, "state=running")
 	})
 	if pages := f.Pages(compared); !strings.Contains(pages, `oriel_schemas_unfrozen{deployment="`+f.Name+`"} 0`) {
 		t.Errorf("pages %s", pages)
