@@ -32,6 +32,7 @@ func wellProcess(deployment, instance string) played {
 	}
 	set("oriel_input_partitions", "2x60")
 	set("oriel_streams", "2x60")
+	set("oriel_schemas_unfrozen", "0x60")
 	set("oriel_partitions_owned", "2x60")
 	set("oriel_epsilon", "1x60")
 	set("oriel_delta", "1e-06x60")
@@ -98,12 +99,13 @@ func TestEachFaultRaisesItsOwnAlert(t *testing.T) {
 		"OrielPartitionUnowned": {well.with("", "oriel_", `partition="1"`).with("1x60", "oriel_partitions_owned")},
 		"OrielInputAwaited": {well.with("1x60", "oriel_input_awaited", `partition="1"`).
 			with("1x60", "oriel_waiting", "input").with("0x60", "oriel_ready").with("7x60", "oriel_records_total")},
-		"OrielOrderRefused": {well.with("0x30 1x10 2x19", "oriel_order_records_refused_total", `partition="1"`)},
-		"OrielNoProgress":   {well.with("7x60", "oriel_records_total", `partition="1"`)},
-		"OrielLag":          {well.with("60000+100x60", "oriel_input_lag_records", `partition="1"`)},
-		"OrielAborts":       {well.with("0+1x60", "oriel_transactions_total", `partition="1"`)},
-		"OrielRestarts":     {well.with("0+1x60", "oriel_restarts_total", `partition="1"`)},
-		"OrielSlowCommits":  {well.with("0+1x60", "oriel_commit_duration_seconds_bucket", `le="0.064"`)},
+		"OrielOrderRefused":   {well.with("0x30 1x10 2x19", "oriel_order_records_refused_total", `partition="1"`)},
+		"OrielSchemaUnfrozen": {well.with("0x20 1x40", "oriel_schemas_unfrozen")},
+		"OrielNoProgress":     {well.with("7x60", "oriel_records_total", `partition="1"`)},
+		"OrielLag":            {well.with("60000+100x60", "oriel_input_lag_records", `partition="1"`)},
+		"OrielAborts":         {well.with("0+1x60", "oriel_transactions_total", `partition="1"`)},
+		"OrielRestarts":       {well.with("0+1x60", "oriel_restarts_total", `partition="1"`)},
+		"OrielSlowCommits":    {well.with("0+1x60", "oriel_commit_duration_seconds_bucket", `le="0.064"`)},
 		"OrielMembersDisagree": {well, wellProcess("late", "c").with("", "oriel_task_state").with("2x60",
 			"oriel_epsilon").with("0x60", "oriel_partitions_owned")},
 	} {

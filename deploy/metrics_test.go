@@ -30,7 +30,7 @@ var (
 func (e exported) service() {
 	for _, numbers := range []*metrics.Numbers{nil, {}} {
 		metrics.New(e, protection.Guarantee{Terms: protection.Terms{Scope: protection.Window{Steps: 8}}}, metrics.Process{
-			Deployment: "d", Coordinates: 1, Numbers: numbers, Waiting: console.New().Waiting,
+			Deployment: "d", Coordinates: 1, Numbers: numbers, Registry: true, Waiting: console.New().Waiting,
 		})
 	}
 }

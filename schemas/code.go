@@ -42,6 +42,7 @@ const (
 	UnknownFraming
 	UnknownSchema
 	Malformed
+	Unresolved
 )
 
 var codes = [...]struct{ name, rule string }{
@@ -80,6 +81,7 @@ var codes = [...]struct{ name, rule string }{
 	UnknownFraming:     {"unknown_framing", "a record is framed as ORIEL_FRAMING says"},
 	UnknownSchema:      {"unknown_schema", "a record names a schema that was frozen before it (ORIEL_SCHEMA_IDS, `oriel schema pull`), and its message type"},
 	Malformed:          {"malformed", "a record follows its schema from the first byte to the last"},
+	Unresolved:         {"unresolved", "each record type and symbol is in the reader's schema, by its name or an alias, or the enum has a default"},
 }
 
 // String returns the reason code: lower case, words joined by underscores.

@@ -299,13 +299,13 @@ func TestEventConfigReportsEveryProblem(t *testing.T) {
 
 func TestCodesHaveDistinctNamesAndRules(t *testing.T) {
 	seen := map[string]bool{}
-	for c := OK; c <= Malformed; c++ {
+	for c := OK; c <= Unresolved; c++ {
 		if c.String() == "" || c.Rule() == "" || seen[c.String()] || seen[c.Rule()] {
 			t.Errorf("code %d: %q, %q", c, c.String(), c.Rule())
 		}
 		seen[c.String()], seen[c.Rule()] = true, true
 	}
-	if reflect.TypeOf(codes).Len() != int(Malformed)+1 {
+	if reflect.TypeOf(codes).Len() != int(Unresolved)+1 {
 		t.Error("the last code has changed: the loop above misses some")
 	}
 }

@@ -9,6 +9,7 @@ var storedCodes = []string{
 	"conflicting_members", "number_overflow", "wrong_dimension", "index_range", "duplicate_index", "too_many_names",
 	"label_range", "weight_range", "relative_range", "feature_overflow", "no_user", "too_soon", "number_range",
 	"count_range", "unknown_choice", "filtered", "unreadable_value", "unknown_framing", "unknown_schema", "malformed",
+	"unresolved",
 }
 
 func TestStatusesAreStoredNumbers(t *testing.T) {

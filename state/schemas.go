@@ -17,7 +17,7 @@ import (
 //
 // with a schema as
 //
-//	id u32 ‖ text var ‖ references u32 ‖ for each: name var ‖ text var ‖ since u8 (0 always, 1 from offsets)
+//	id u32 ‖ text var ‖ references u32 ‖ for each: name var ‖ text var ‖ since u8 (0 always, 1 from offsets, 2 never)
 //	‖ [offsets u32 ‖ for each, partitions ascending: partition i32 ‖ offset i64]
 type Schemas []Schema
 
@@ -28,6 +28,7 @@ type Schema struct {
 	Text       string            // text of the schema in the registry
 	References []SchemaReference // schemas that the text names, each after the schemas that it names itself
 	Since      []SchemaSince     // by input partition, ascending: where the schema became known; nil: from the start
+	LeftOut    bool              // records with the id are null events, because somebody chose so; Since is nil
 }
 
 // SchemaReference is a schema that other schemas refer to: the name by which they refer to it, and its text.
@@ -42,10 +43,18 @@ type SchemaSince struct {
 // Known reports whether the record at an offset of an input partition is decoded by the schema. In a partition that was
 // added to the input after the schema was frozen, the schema is known from the first record on.
 func (s *Schema) Known(partition int32, offset int64) bool {
+	if s.LeftOut {
+		return false
+	}
 	i, found := slices.BinarySearchFunc(s.Since, partition, func(f SchemaSince, partition int32) int {
 		return int(f.Partition) - int(partition)
 	})
 	return !found || offset >= s.Since[i].Offset
+}
+
+// Read returns the schemas without those that are left out.
+func (s Schemas) Read() Schemas {
+	return slices.DeleteFunc(slices.Clone(s), func(one Schema) bool { return one.LeftOut })
 }
 
 // Find returns the frozen schema with this id, or nil.
@@ -73,7 +82,7 @@ func (s Schemas) Seal(key [32]byte, stream string) []byte {
 			b = appendVariable(appendVariable(b, r.Name), r.Text)
 		}
 		if schema.Since == nil {
-			b = append(b, 0)
+			b = append(b, map[bool]byte{false: 0, true: 2}[schema.LeftOut])
 			continue
 		}
 		b = binary.LittleEndian.AppendUint32(append(b, 1), uint32(len(schema.Since)))
@@ -128,6 +137,8 @@ func (r *reader) schemas() Schemas {
 			for n := r.uint32(); n > 0 && !r.bad; n-- {
 				s.Since = append(s.Since, SchemaSince{int32(r.uint32()), int64(r.uint64())})
 			}
+		case 2:
+			s.LeftOut = true
 		default:
 			r.bad = true
 		}
@@ -147,7 +158,7 @@ func (s Schemas) valid() bool {
 			}
 			last = since.Partition
 		}
-		if seen[schema.ID] {
+		if seen[schema.ID] || schema.LeftOut && schema.Since != nil {
 			return false
 		}
 		seen[schema.ID] = true

@@ -18,6 +18,7 @@ func testSchemas() Schemas {
 			Since: []SchemaSince{{0, 812}, {7, 0}, {9, math.MaxInt64}},
 		},
 		{ID: 3, Text: "early", Since: []SchemaSince{}},
+		{ID: 4, Text: "unreadable", LeftOut: true},
 	}
 }
 
@@ -50,6 +51,7 @@ func TestSchemasAreThoseOfTheStream(t *testing.T) {
 
 func TestSchemasAreKnownFromTheirOffsetsOn(t *testing.T) {
 	always, later, never := &testSchemas()[0], testSchemas().Find(math.MaxUint32), testSchemas().Find(2)
+	left := testSchemas().Find(4)
 	if never != nil {
 		t.Errorf("schema of an id that is not frozen: %+v", never)
 	}
@@ -60,6 +62,7 @@ func TestSchemasAreKnownFromTheirOffsetsOn(t *testing.T) {
 		want      bool
 	}{
 		{always, 0, 0, true},
+		{left, 0, 0, false},
 		{later, 0, 811, false},
 		{later, 0, 812, true},
 		{later, 7, 0, true},
@@ -77,6 +80,7 @@ func TestSchemasThatNoRecordHolds(t *testing.T) {
 		{{ID: 1}, {ID: 1}},
 		{{ID: 1, Since: []SchemaSince{{1, 0}, {1, 0}}}},
 		{{ID: 1, Since: []SchemaSince{{0, -1}}}},
+		{{ID: 1, Since: []SchemaSince{}, LeftOut: true}},
 	} {
 		func() {
 			defer func() {

@@ -171,8 +171,9 @@ type Added struct {
 	Since     []state.SchemaSince
 }
 
-// AddSchemas adds the schemas whose ids are not frozen yet to every stream. A stream knows them from the current end of
-// the input on; earlier records stay null events.
+// AddSchemas adds the schemas whose ids are not frozen yet to every stream, or were left out. A stream knows them from
+// the current end of the input on; earlier records stay null events. Schemas that are left out are frozen too, so that
+// nobody takes them for new ones.
 //
 // It first fences the owner of the partition, which makes the owner take the partition over again, with the new
 // schemas. The fence makes the change safe: every record in an earlier owner's transaction, committed or not, was read
@@ -215,16 +216,20 @@ func (d Deployment) addSchemas(ctx context.Context, schemas state.Schemas, p int
 	}
 	for _, s := range unknown(frozen, schemas) {
 		s.Since = added.Since
+		if s.LeftOut {
+			s.Since = nil
+		}
+		frozen = slices.DeleteFunc(frozen, func(old state.Schema) bool { return old.ID == s.ID })
 		frozen = append(frozen, s)
 		added.Schemas = append(added.Schemas, s)
 	}
 	return added, d.writeSchemas(ctx, producer, keys, p, frozen)
 }
 
-// unknown returns the schemas whose ids are not frozen.
+// unknown returns the schemas whose ids are not frozen, or have been left out and are not any more.
 func unknown(frozen, schemas state.Schemas) (rest state.Schemas) {
 	for _, s := range schemas {
-		if frozen.Find(s.ID) == nil {
+		if old := frozen.Find(s.ID); old == nil || old.LeftOut && !s.LeftOut {
 			rest = append(rest, s)
 		}
 	}

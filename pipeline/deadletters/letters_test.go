@@ -23,7 +23,7 @@ func TestEveryVerdictHasItsLetter(t *testing.T) {
 	e.events(40)
 	var verdicts []byte
 	var want []string
-	for v := range int(schemas.Malformed.Status()) + 1 {
+	for v := range int(schemas.Unresolved.Status()) + 1 {
 		verdicts = append(verdicts, byte(v))
 		if code, _ := schemas.CodeOfStatus(byte(v)); code != schemas.OK && code != schemas.Filtered {
 			want = append(want, fmt.Sprintf("%d %s %d", v, code, v))

@@ -22,6 +22,7 @@ type Metrics struct {
 	inputs, streams, owned, standby     *prometheus.GaugeVec
 	refused                             *prometheus.CounterVec
 	waits                               *prometheus.GaugeVec
+	unfrozen                            *prometheus.GaugeVec // nil: records name no schemas of a registry
 
 	newest *decisions // nil: no coordinates are shown
 
@@ -34,6 +35,7 @@ type Process struct {
 	Deployment         string // label of every metric, so that metrics of two deployments never mix
 	Version, GoVersion string
 	Coordinates        int      // number of coordinates of the newest decision to show for each stream; 0: none
+	Registry           bool     // records name schemas of a registry
 	Numbers            *Numbers // names and intervals of coordinates; nil: they have none
 	// returns for each reason not to be ready whether it applies
 	Waiting func() map[string]bool
@@ -84,12 +86,20 @@ func New(r prometheus.Registerer, g protection.Guarantee, about Process) *Metric
 		WithLabelValues(about.Version, about.GoVersion).Set(1)
 	m.owned.WithLabelValues().Set(0)
 	m.standby.WithLabelValues().Set(0)
+	if about.Registry {
+		m.unfrozen = gauge("oriel_schemas_unfrozen", "Versions in the schema registry that are not frozen, so that their records are null events.")
+	}
 	if about.Coordinates > 0 {
 		m.newest = newDecisions(about.Coordinates, about.Numbers)
 		r.MustRegister(m.newest)
 	}
 	ready(r, about.Waiting)
 	return m
+}
+
+// Compared records how many versions of the schema registry are not frozen.
+func (m *Metrics) Compared(unfrozen int) {
+	m.unfrozen.WithLabelValues().Set(float64(unfrozen))
 }
 
 // ready exports readiness as /readyz shows it. It is computed at each scrape, even if the brokers cannot be reached.

@@ -181,6 +181,46 @@ func TestSchemasAreAddedAfterSentEvents(t *testing.T) {
 	}
 }
 
+// TestSchemasThatAreLeftOut freezes a schema as left out, and adds it later. Records that name it are null events until
+// then, and an unchanged choice leaves the owner alone.
+func TestSchemasThatAreLeftOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newSchemas(t, 1, false)
+		d := h.deployment()
+		h.freeze(state.Schemas{{ID: 1, Text: "first"}, {ID: 2, Text: "second", LeftOut: true}})
+		a := h.Start("a", simtest.NewDisk(), h.setup.Run)
+		h.write(0, 1, 2)
+		time.Sleep(10 * time.Second)
+		for _, again := range []state.Schemas{{{ID: 2, LeftOut: true}}, {{ID: 1, LeftOut: true}}} {
+			if added, err := d.AddSchemas(t.Context(), again); err != nil || added != nil {
+				t.Errorf("left out again: added %+v, %v", added, err)
+			}
+		}
+		added, err := d.AddSchemas(t.Context(), state.Schemas{{ID: 2, Text: "second"}, {ID: 3, LeftOut: true}})
+		h.check(err)
+		if len(added) != 1 || len(added[0].Schemas) != 2 || added[0].Schemas[0].Since[0].Offset != 2 {
+			t.Errorf("added %+v", added)
+		}
+		frozen, err := d.Frozen(t.Context(), 0)
+		h.check(err)
+		if len(frozen) != 3 || frozen.Find(2).LeftOut || !frozen.Find(3).LeftOut || frozen.Find(1).Since != nil {
+			t.Errorf("frozen %+v", frozen)
+		}
+		h.write(0, 1, 2, 3)
+		time.Sleep(2 * time.Minute)
+		h.check(a.Stop())
+		want := map[offset]schemas.Code{}
+		for at, known := range []bool{true, false, true, true, false} {
+			if want[offset{0, int64(at)}] = schemas.UnknownSchema; known {
+				want[offset{0, int64(at)}] = schemas.OK
+			}
+		}
+		if got := h.verdicts(); !maps.Equal(got, want) {
+			t.Errorf("verdicts %v, want %v", got, want)
+		}
+	})
+}
+
 // TestTwoProcessesFreezeSchemas checks two processes that freeze schemas. While one still asks the registry, the other
 // adds fewer schemas to the stream, and an owner decodes events with these. They must stay valid.
 func TestTwoProcessesFreezeSchemas(t *testing.T) {

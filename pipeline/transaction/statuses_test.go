@@ -31,7 +31,7 @@ func TestStatusRowsShowOnlyTheirNumber(t *testing.T) {
 		if offset%7 == 3 {
 			mixed.setSkipped(1)
 		} else {
-			mixed.setStatus(0, schemas.Code(offset%int64(schemas.Malformed+1)))
+			mixed.setStatus(0, schemas.Code(offset%int64(schemas.Unresolved+1)))
 		}
 	}
 	if n := len(valid.verdicts); !valid.Full(n) || valid.Full(n+1) || !mixed.Full(n) || mixed.Full(n+1) {

@@ -18,9 +18,8 @@ func (s *Schema) Open(paths []mapping.Path) (mapping.Source, error) {
 	return s.open(nil, paths)
 }
 
-// OpenVersion is Open for records of another version of the reader's schema, in which all paths exist. A field of the
-// reader matches the writer's field with the same name, or with one of its aliases as its name, or with its name as an
-// alias. If the writer has no such field, its value is the reader's default, or absent.
+// OpenVersion is Open for records of another version of the reader's schema, in which all paths exist. The two schemas
+// are resolved as doc.go says.
 func (s *Schema) OpenVersion(reader *Schema, paths []mapping.Path) (mapping.Source, error) {
 	return s.open(reader.root, paths)
 }
@@ -28,32 +27,37 @@ func (s *Schema) OpenVersion(reader *Schema, paths []mapping.Path) (mapping.Sour
 func (s *Schema) open(reader *typ, paths []mapping.Path) (mapping.Source, error) {
 	c := &compiler{
 		passed: map[*typ]*node{}, lenient: reader != nil, paths: paths,
-		found: make([]bool, len(paths)), missing: make([]error, len(paths)), wrong: make([]error, len(paths)),
+		kinds: make([]mapping.Kinds, len(paths)), missing: make([]error, len(paths)),
+		foreign: make([]error, len(paths)), wrong: make([]error, len(paths)),
 	}
 	root := c.node(s.root, reader, mapping.NewTree(paths))
 	var errs []error
 	for k := range paths {
 		switch {
-		case c.found[k]:
+		case c.kinds[k] != 0:
 		case c.wrong[k] != nil:
 			errs = append(errs, c.wrong[k])
+		case c.foreign[k] != nil:
+			errs = append(errs, c.foreign[k])
 		case !c.lenient && c.missing[k] != nil:
 			errs = append(errs, c.missing[k])
 		case !c.lenient:
 			errs = append(errs, &mapping.PathError{Path: paths[k], Fault: "null is no value of an event"})
 		}
 	}
-	return &Source{root: root, digits: make([]byte, 0, maxDigits)}, errors.Join(errs...)
+	return &Source{root: root, kinds: c.kinds, digits: make([]byte, 0, maxDigits)}, errors.Join(errs...)
 }
 
 // compiler walks down the schema of the writer, that of the reader if there is one, and the paths. A path may lead into
 // several branches of a union, and must be found in at least one.
 type compiler struct {
 	lenient bool
+	checks  int            // comparisons of defaults with types
 	passed  map[*typ]*node // compiled nodes of types that no path reads
 	paths   []mapping.Path
-	found   []bool
+	kinds   []mapping.Kinds // kinds of values that records can have at each path
 	missing []error
+	foreign []error
 	wrong   []error
 }
 
@@ -94,14 +98,40 @@ func (c *compiler) passField(fields []*node, w *typ) []*node {
 	return append(fields, c.pass(w))
 }
 
-// node compiles a type of the writer; r is the corresponding type of the reader's schema, or nil.
+// node compiles a type of the writer; r is the corresponding type of the reader's schema, perhaps a union, or nil.
 func (c *compiler) node(w, r *typ, t *mapping.Tree) *node {
-	n := &node{typ: w, place: int32(t.Place)}
+	branches := []*typ{w}
 	if w.kind == unionKind {
-		for _, b := range w.branches {
-			n.branches = append(n.branches, c.node(b, r, t))
+		branches = w.branches
+	}
+	n := &node{typ: w, place: int32(t.Place)}
+	known := false
+	var foreign *typ
+	for _, b := range branches {
+		own := c.branch(b, r, t, branches)
+		if n.branches = append(n.branches, own); own.foreign {
+			foreign = b
 		}
-		return n
+		known = known || !own.foreign && b.kind != nullKind
+	}
+	if foreign != nil && !known {
+		c.refuse(c.foreign, t, "%s %s has no counterpart in the reader's schema, by its name or by an alias", foreign.kind, foreign.name)
+	}
+	if w.kind != unionKind {
+		return n.branches[0]
+	}
+	return n
+}
+
+// branch compiles a type that is no union. branches are those of the union that has the type, or the type itself.
+func (c *compiler) branch(w, r *typ, t *mapping.Tree, branches []*typ) *node {
+	n := &node{typ: w, place: int32(t.Place)}
+	if r != nil && (w.kind == recordKind || w.kind == enumKind) {
+		own := w.counterpart(r, branches)
+		if n.foreign = own == nil && (w.kind == recordKind || r.like(stringKind) == nil); n.foreign {
+			return n
+		}
+		r = own
 	}
 	if t.Place >= 0 {
 		c.end(w, t)
@@ -109,7 +139,7 @@ func (c *compiler) node(w, r *typ, t *mapping.Tree) *node {
 	below := &mapping.Tree{Place: -1, Below: t.Below}
 	switch w.kind {
 	case recordKind:
-		c.record(n, w, r.like(recordKind), below)
+		c.record(n, w, r, below)
 	case arrayKind:
 		c.array(n, w, r.like(arrayKind), below)
 	case mapKind:
@@ -121,7 +151,7 @@ func (c *compiler) node(w, r *typ, t *mapping.Tree) *node {
 	case nullKind: // all values below a null stay absent
 	case enumKind:
 		for _, symbol := range w.symbols {
-			n.symbols = append(n.symbols, []byte(symbol))
+			n.symbols = append(n.symbols, r.symbol(symbol))
 		}
 		fallthrough
 	default:
@@ -146,31 +176,26 @@ func (c *compiler) end(w *typ, t *mapping.Tree) {
 			c.refuse(c.wrong, at, "%s without the logical type decimal: no value of an event", w.kind)
 			return
 		}
-		c.found[t.Place] = true
+		c.kinds[t.Place].Add(w.valueKind())
 	default:
-		c.found[t.Place] = true
+		c.kinds[t.Place].Add(w.valueKind())
 	}
 }
 
+// record compiles the fields of a record. Where one path has the name of a field and another an alias of it, the first
+// leads to the field.
 func (c *compiler) record(n *node, w, r *typ, t *mapping.Tree) {
 	needed := make([]*node, len(w.fields))
-	for i := range t.Below {
-		b := &t.Below[i]
-		k, own := w.find(b.Name, r)
-		switch {
-		case k < 0 && own != nil && own.hasDefault:
-			n.initial = c.initial(n.initial, own.typ, own.initial, b.Tree)
-		case k < 0:
-			c.refuse(c.missing, b.Tree, "record %s has no field %s; it has %s", w.name, b.Name, w.fieldNames())
-		case needed[k] != nil:
-			c.refuse(c.wrong, b.Tree, "field %s of record %s is named twice, by several of its names", w.fields[k].name, w.name)
-		default:
-			var below *typ
-			if own != nil {
-				below = own.typ
-			}
-			needed[k] = c.node(w.fields[k].typ, below, b.Tree)
+	named := w
+	if r != nil {
+		named = r
+	}
+	for _, b := range t.Below {
+		if k, _ := named.find(b.Name, nil); k >= 0 && named.fields[k].name != b.Name && t.Has(named.fields[k].name) {
+			c.refuse(c.wrong, b.Tree, "field %s of record %s is named twice, by several of its names", named.fields[k].name, w.name)
+			continue
 		}
+		c.field(n, w, r, needed, b)
 	}
 	for k := range w.fields {
 		if needed[k] != nil {
@@ -181,22 +206,24 @@ func (c *compiler) record(n *node, w, r *typ, t *mapping.Tree) {
 	}
 }
 
-// find returns the index of the writer's field that a name refers to, or −1, and the reader's field of that name, if
-// any.
-func (t *typ) find(name string, reader *typ) (k int, own *field) {
-	names := []string{name}
-	if reader != nil {
-		if at, _ := reader.find(name, nil); at >= 0 {
-			own = &reader.fields[at]
-			names = append([]string{own.name}, own.aliases...)
+// field compiles the field of a record that a path leads to.
+func (c *compiler) field(n *node, w, r *typ, needed []*node, b mapping.Branch) {
+	k, own := w.find(b.Name, r)
+	switch {
+	case r != nil && own == nil: // the reader's record of this name lacks the field, though others have it
+	case k < 0 && own != nil && own.hasDefault:
+		n.initial = c.initial(n.initial, own.typ, own.initial, b.Tree)
+	case k < 0:
+		c.refuse(c.missing, b.Tree, "record %s has no field %s; it has %s", w.name, b.Name, w.fieldNames())
+	case needed[k] != nil:
+		c.refuse(c.wrong, b.Tree, "field %s of record %s is named twice, by several of its names", w.fields[k].name, w.name)
+	default:
+		var below *typ
+		if own != nil {
+			below = own.typ
 		}
+		needed[k] = c.node(w.fields[k].typ, below, b.Tree)
 	}
-	for _, one := range names {
-		if k = slices.IndexFunc(t.fields, func(f field) bool { return f.name == one }); k >= 0 {
-			return k, own
-		}
-	}
-	return slices.IndexFunc(t.fields, func(f field) bool { return slices.Contains(f.aliases, names[0]) }), own
 }
 
 func (c *compiler) array(n *node, w, r *typ, t *mapping.Tree) {
@@ -210,19 +237,6 @@ func (c *compiler) array(n *node, w, r *typ, t *mapping.Tree) {
 		n.picks = append(n.picks, pick{int64(index), c.node(w.items, r.item(), b.Tree)})
 	}
 	slices.SortFunc(n.picks, func(a, b pick) int { return int(a.index - b.index) })
-}
-
-// like returns the type, or the branch of a union, that has this kind, or nil.
-func (t *typ) like(k kind) *typ {
-	if t == nil || t.kind == k {
-		return t
-	}
-	for _, b := range t.branches {
-		if b.kind == k {
-			return b
-		}
-	}
-	return nil
 }
 
 func (t *typ) item() *typ {

@@ -1,14 +1,24 @@
 package avro
 
-import "oriel/schemas/mapping"
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+
+	"oriel/schemas/mapping"
+)
 
 // initial appends the values of the reader's default at paths below a field that the writer lacks.
 func (c *compiler) initial(dst []initial, r *typ, value any, t *mapping.Tree) []initial {
-	if r.kind == unionKind {
-		r = r.branchOf(value)
+	if r = c.branchOf(r, value); r == nil {
+		c.refuse(c.wrong, t, "the default in the reader's schema is not of the field's type")
+		return dst
 	}
 	if t.Place >= 0 {
-		dst = append(dst, initial{int32(t.Place), r.constant(value)})
+		v := r.constant(value)
+		c.kinds[t.Place].Add(v.Kind)
+		dst = append(dst, initial{int32(t.Place), v})
 	}
 	members, _ := value.(map[string]any)
 	items, _ := value.([]any)
@@ -32,65 +42,96 @@ func (c *compiler) initial(dst []initial, r *typ, value any, t *mapping.Tree) []
 	return dst
 }
 
-// branchOf returns the branch of a union to which a default belongs.
-func (t *typ) branchOf(value any) *typ {
+// maxChecks bounds the comparisons of defaults with types. Records in unions in records could need any number.
+const maxChecks = 1 << 20
+
+// branchOf returns the type of a default: t itself, or the first branch of a union that it is valid for. It returns nil
+// if there is none.
+func (c *compiler) branchOf(t *typ, value any) *typ {
+	if c.checks++; c.checks > maxChecks {
+		return nil
+	}
 	for _, b := range t.branches {
-		if b.holds(value) {
-			return b
+		if own := c.branchOf(b, value); own != nil {
+			return own
 		}
 	}
-	return &typ{}
+	if t.kind == unionKind || !c.holds(t, value) {
+		return nil
+	}
+	return t
 }
 
-func (t *typ) holds(value any) bool {
-	ok := false
+// holds reports whether a default, in JSON, is a value of a type that is no union.
+func (c *compiler) holds(t *typ, value any) bool {
+	number, isNumber := value.(json.Number)
+	text, isText := value.(string)
 	switch t.kind {
 	case nullKind:
-		ok = value == nil
+		return value == nil
 	case booleanKind:
-		_, ok = value.(bool)
-	case intKind:
-		_, ok = value.(int32)
-	case longKind:
-		_, ok = value.(int64)
-	case floatKind:
-		_, ok = value.(float32)
-	case doubleKind:
-		_, ok = value.(float64)
-	case stringKind, enumKind:
-		_, ok = value.(string)
+		_, is := value.(bool)
+		return is
+	case intKind, longKind:
+		_, err := strconv.ParseInt(string(number), 10, t.kind.bits())
+		return isNumber && err == nil
+	case floatKind, doubleKind:
+		return isNumber
+	case stringKind:
+		return isText
+	case enumKind:
+		return isText && slices.Contains(t.symbols, text)
 	case bytesKind, fixedKind:
-		_, ok = value.([]byte)
+		b, ok := bytesOf(text)
+		return isText && ok && (t.kind == bytesKind || len(b) == t.size)
 	case arrayKind:
-		_, ok = value.([]any)
-	default:
-		_, ok = value.(map[string]any)
+		items, is := value.([]any)
+		return is && !slices.ContainsFunc(items, func(item any) bool { return c.branchOf(t.items, item) == nil })
 	}
-	return ok
+	members, is := value.(map[string]any)
+	for i := range t.fields {
+		f := &t.fields[i]
+		member, given := members[f.name]
+		is = is && (given && c.branchOf(f.typ, member) != nil || !given && f.hasDefault)
+	}
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		is = is && (t.kind == recordKind || c.branchOf(t.items, members[name]) != nil)
+	}
+	return is
 }
 
-// constant returns a default as the value that a record would give.
+// bytesOf returns the bytes of a default, which are the code points of a text.
+func bytesOf(text string) (b []byte, ok bool) {
+	for _, r := range text {
+		if r > 0xff {
+			return nil, false
+		}
+		b = append(b, byte(r))
+	}
+	return b, true
+}
+
+// constant returns a default, for which holds is true, as the value that a record would give.
 func (t *typ) constant(value any) mapping.Value {
 	switch x := value.(type) {
 	case nil:
 		return mapping.Value{Kind: mapping.Null}
 	case bool:
 		return mapping.Truth(x)
-	case int32:
-		return t.whole(int64(x))
-	case int64:
-		return t.whole(x)
-	case float32:
-		return mapping.Value{Kind: mapping.Number, Number: float64(x)}
-	case float64:
-		return mapping.Value{Kind: mapping.Number, Number: x}
+	case json.Number:
+		if t.kind == intKind || t.kind == longKind {
+			n, _ := strconv.ParseInt(string(x), 10, t.kind.bits())
+			return t.whole(n)
+		}
+		f, _ := strconv.ParseFloat(string(x), t.kind.bits()) // infinite beyond the range, as in a record
+		return mapping.Value{Kind: mapping.Number, Number: f}
 	case string:
-		return mapping.Value{Kind: mapping.Text, Text: []byte(x)}
-	case []byte:
-		if t.decimal {
-			if f, ok := (&Source{}).decimal(x, t.scale); ok {
-				return mapping.Value{Kind: mapping.Number, Number: f}
-			}
+		if t.kind == stringKind || t.kind == enumKind {
+			return mapping.Value{Kind: mapping.Text, Text: []byte(x)}
+		}
+		b, _ := bytesOf(x)
+		if f, ok := (&Source{}).decimal(b, t.scale); t.decimal && ok {
+			return mapping.Value{Kind: mapping.Number, Number: f}
 		}
 	}
 	return mapping.Value{Kind: mapping.Other}

@@ -8,6 +8,7 @@ import (
 // Source reads the values at fixed paths of records of one schema. It is not safe for concurrent use.
 type Source struct {
 	root   *node
+	kinds  []mapping.Kinds
 	values []mapping.Value
 	digits []byte // scratch for the text of a decimal
 }
@@ -15,8 +16,9 @@ type Source struct {
 // node is a type at a position of the schema: one that paths read, or one that is skipped.
 type node struct {
 	*typ
-	place    int32 // index of the value; −1: no path reads it
-	symbols  [][]byte
+	place    int32    // index of the value; −1: no path reads it
+	foreign  bool     // the reader's schema has no such type
+	symbols  [][]byte // the reader's symbols; nil: it has none for a symbol of the writer
 	fields   []*node
 	initial  []initial // defaults of fields that the writer's schema lacks
 	items    *node     // type of the items that no path reads
@@ -42,6 +44,9 @@ type key struct {
 	node   *node
 	places []int32 // indices of all values below the node
 }
+
+// Kinds implements mapping.Typed.
+func (s *Source) Kinds() []mapping.Kinds { return s.kinds }
 
 // Fill implements mapping.Source.
 func (s *Source) Fill(values []mapping.Value, record []byte) schemas.Code {

@@ -21,8 +21,11 @@ const (
 
 // read reads a value at b[i], nested in depth others.
 func (s *Source) read(n *node, b []byte, i, depth int) (next int, code schemas.Code) {
-	if depth == maxDepth {
+	switch {
+	case depth == maxDepth:
 		return 0, schemas.TooDeep
+	case n.foreign:
+		return 0, schemas.Unresolved
 	}
 	switch n.kind {
 	case recordKind:
@@ -189,7 +192,9 @@ func (s *Source) scalar(n *node, b []byte, i int) (next int, code schemas.Code) 
 			return 0, schemas.Malformed
 		}
 		if n.place >= 0 {
-			v = mapping.Value{Kind: mapping.Text, Text: n.symbols[x]}
+			if v = (mapping.Value{Kind: mapping.Text, Text: n.symbols[x]}); v.Text == nil {
+				return 0, schemas.Unresolved
+			}
 		}
 	case floatKind:
 		if next = i + 4; next > len(b) {
@@ -237,8 +242,9 @@ func (s *Source) bytes(n *node, b []byte, i int) (next int, code schemas.Code) {
 	return to, schemas.OK
 }
 
+// bits returns the size of a number.
 func (k kind) bits() int {
-	if k == intKind {
+	if k == intKind || k == floatKind {
 		return 32
 	}
 	return 64

@@ -1,13 +1,10 @@
 package avro
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/twmb/avro"
 
 	"oriel/schemas/mapping"
 )
@@ -26,12 +23,15 @@ type Schema struct{ root *typ }
 // typ is a type of a schema.
 type typ struct {
 	kind     kind
+	index    int      // place among the types of the schema
 	name     string   // full name of a record, enum or fixed
+	aliases  []string // full names that a record, enum or fixed also has
 	unit     int64    // units of a time per second; −1: the unit is a day
 	decimal  bool     // whether bytes or a fixed hold a decimal
 	scale    int      // digits after the point of a decimal
 	size     int      // bytes of a fixed
 	symbols  []string // of an enum
+	fallback string   // default symbol of an enum, for symbols that it lacks; empty: none
 	fields   []field  // of a record
 	items    *typ     // item type of an array, or value type of a map
 	branches []*typ   // of a union
@@ -43,7 +43,7 @@ type field struct {
 	name       string
 	aliases    []string
 	typ        *typ
-	initial    any // default value
+	initial    any // default value, as JSON
 	hasDefault bool
 }
 
@@ -70,8 +70,11 @@ const (
 var kinds = map[string]kind{
 	"null": nullKind, "boolean": booleanKind, "int": intKind, "long": longKind, "float": floatKind,
 	"double": doubleKind, "bytes": bytesKind, "string": stringKind, "fixed": fixedKind, "enum": enumKind,
-	"record": recordKind, "error": recordKind, "array": arrayKind, "map": mapKind, "union": unionKind,
+	"record": recordKind, "error": recordKind, "array": arrayKind, "map": mapKind,
 }
+
+// isPrimitive reports whether the name of the kind alone is a type.
+func (k kind) isPrimitive() bool { return k <= stringKind }
 
 func (k kind) String() string {
 	return [...]string{
@@ -80,91 +83,32 @@ func (k kind) String() string {
 	}[k]
 }
 
-// Parse reads a schema. references are the schemas whose types the text names. A reference must come after the ones
-// that it names.
+// Parse reads a schema. references are the schemas whose types the text names.
 func Parse(text []byte, references ...[]byte) (*Schema, error) {
-	if len(references) > 0 { // a union may refer to a type that is defined before it
-		text = slices.Concat([]byte("["), bytes.Join(append(slices.Clone(references), text), []byte(",")), []byte("]"))
+	p := parser{named: map[string]*typ{}}
+	texts := append(slices.Clone(references), text)
+	roots := make([]*typ, len(texts))
+	total := 0
+	for i, one := range texts {
+		if total += len(one); total > maxBytes || mapping.Nesting(one, "{}[]") > maxNesting {
+			return nil, fmt.Errorf("avro: a schema has at most %d bytes, and brackets nest at most %d deep", maxBytes, maxNesting)
+		}
+		value, err := decode(one)
+		if err != nil {
+			return nil, fmt.Errorf("avro: %w", err)
+		}
+		p.read(&roots[i], value, "")
 	}
-	if len(text) > maxBytes || mapping.Nesting(text, "{}[]") > maxNesting {
-		return nil, fmt.Errorf("avro: a schema has at most %d bytes, and brackets nest at most %d deep", maxBytes, maxNesting)
-	}
-	parsed, err := avro.Parse(string(text))
-	if err != nil {
-		return nil, fmt.Errorf("avro: %w", err)
-	}
-	r := reader{named: map[string]*typ{}}
-	root := r.read(parsed.Root(), "")
-	if len(references) > 0 && r.err == nil {
-		root = root.branches[len(references)]
-	}
-	for _, t := range r.all {
-		if r.err == nil {
-			r.measure(t, map[*typ]bool{})
+	p.resolve()
+	for _, t := range p.all {
+		if p.err == nil {
+			p.measure(t, map[*typ]bool{})
 		}
 	}
-	if r.err != nil {
-		return nil, fmt.Errorf("avro: %w", r.err)
+	if p.err != nil {
+		return nil, fmt.Errorf("avro: %w", p.err)
 	}
-	return &Schema{root}, nil
-}
-
-// reader converts the library's tree of a schema to types.
-type reader struct {
-	named map[string]*typ
-	all   []*typ
-	err   error
-}
-
-func (r *reader) fail(format string, args ...any) {
-	if r.err == nil {
-		r.err = fmt.Errorf(format, args...)
-	}
-}
-
-// read converts a node; space is the enclosing namespace.
-func (r *reader) read(n *avro.SchemaNode, space string) *typ {
-	k, known := kinds[n.Type]
-	if !known {
-		t := r.named[n.Type]
-		if t == nil {
-			t = r.named[space+"."+n.Type]
-		}
-		if t == nil {
-			r.fail("unknown type %q", n.Type)
-			t = &typ{}
-		}
-		return t
-	}
-	t := &typ{kind: k, unit: unitOf(k, n.LogicalType), size: n.Size, symbols: n.Symbols}
-	if r.all = append(r.all, t); len(r.all) > maxTypes {
-		r.fail("more than %d types", maxTypes)
-		return t
-	}
-	if n.LogicalType == "decimal" && (k == bytesKind || k == fixedKind) {
-		t.decimal, t.scale = true, n.Scale
-	}
-	switch k {
-	case recordKind, enumKind, fixedKind:
-		t.name = fullName(n)
-		space = t.name[:max(strings.LastIndexByte(t.name, '.'), 0)]
-		r.named[t.name] = t
-	default: // other types have no name
-	}
-	for i := range n.Fields {
-		f := &n.Fields[i]
-		t.fields = append(t.fields, field{f.Name, f.Aliases, r.read(&f.Type, space), f.Default, f.HasDefault})
-	}
-	if n.Items != nil && k == arrayKind {
-		t.items = r.read(n.Items, space)
-	}
-	if n.Values != nil && k == mapKind {
-		t.items = r.read(n.Values, space)
-	}
-	for i := range n.Branches {
-		t.branches = append(t.branches, r.read(&n.Branches[i], space))
-	}
-	return t
+	return &Schema{roots[len(roots)-1]}, nil
 }
 
 // unitOf returns how many units of a logical time type make a second.
@@ -186,27 +130,20 @@ func unitOf(k kind, logical string) int64 {
 	return 0
 }
 
-func fullName(n *avro.SchemaNode) string {
-	if n.Namespace == "" || strings.Contains(n.Name, ".") {
-		return n.Name
-	}
-	return n.Namespace + "." + n.Name
-}
-
 // errEndless is returned for a record type that contains itself in every value.
 var errEndless = errors.New("no value of it ends")
 
 // measure computes the smallest length of a value in bytes. open holds the records that enclose t.
-func (r *reader) measure(t *typ, open map[*typ]bool) int {
+func (p *parser) measure(t *typ, open map[*typ]bool) int {
 	switch {
 	case t.measured:
 	case open[t]:
-		r.fail("record %s holds itself: %w", t.name, errEndless)
+		p.fail("record %s holds itself: %w", t.name, errEndless)
 	case t.kind == recordKind:
 		open[t] = true
 		least := 0
 		for i := range t.fields {
-			least = min(least+r.measure(t.fields[i].typ, open), maxLeast)
+			least = min(least+p.measure(t.fields[i].typ, open), maxLeast)
 		}
 		t.least = least
 		delete(open, t)

@@ -81,7 +81,7 @@ type Source struct {
 	partition int32
 	offset    int64
 	id        uint32 // id in the last record
-	unknown   bool   // the last record has an unknown id or message type
+	blamed    bool   // the schema is the reason why the last record has no event
 }
 
 // At implements mapping.PlacedSource.
@@ -90,7 +90,7 @@ func (s *Source) At(partition int32, offset int64) { s.partition, s.offset = par
 // Fill implements mapping.Source.
 func (s *Source) Fill(values []mapping.Value, record []byte) schemas.Code {
 	code := s.fill(values, record)
-	s.unknown = code == schemas.UnknownSchema
+	s.blamed = code == schemas.UnknownSchema || code == schemas.Unresolved
 	return code
 }
 
@@ -116,9 +116,9 @@ func (s *Source) fill(values []mapping.Value, record []byte) schemas.Code {
 	return s.sources[k].Fill(values, rest)
 }
 
-// Place implements mapping.Placer. It returns the id of a schema that is not known.
+// Place implements mapping.Placer. It returns the id of a schema that is not known, or does not fit that of the reader.
 func (s *Source) Place() string {
-	if !s.unknown {
+	if !s.blamed {
 		return ""
 	}
 	return fmt.Sprintf("id %d", s.id)

@@ -2,6 +2,7 @@ package mapping
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -110,6 +111,11 @@ func (t *Tree) branch(name string) *Tree {
 	}
 	t.Below = append(t.Below, Branch{name, &Tree{Place: -1}})
 	return t.Below[len(t.Below)-1].Tree
+}
+
+// Has reports whether a path continues with a name.
+func (t *Tree) Has(name string) bool {
+	return slices.ContainsFunc(t.Below, func(b Branch) bool { return b.Name == name })
 }
 
 // Places returns the indices of all paths that end at this tree or below.

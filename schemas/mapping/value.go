@@ -32,6 +32,19 @@ const (
 	Other // any other value: a list, an object, bytes
 )
 
+// Kinds is a set of kinds of values that are not missing: those above Null.
+type Kinds uint8
+
+// Add adds a kind. Absent and Null add nothing.
+func (s *Kinds) Add(k Kind) {
+	if k > Null {
+		*s |= 1 << k
+	}
+}
+
+// Has reports whether a kind is in the set.
+func (s Kinds) Has(k Kind) bool { return s&(1<<k) != 0 }
+
 // Truth returns the Value of true or false.
 func Truth(is bool) Value {
 	v := Value{Kind: Bool}
@@ -57,6 +70,14 @@ type Source interface {
 	// With any code except schemas.OK values are unspecified. It must not allocate in steady state, and its memory must
 	// be bounded for every record.
 	Fill(values []Value, record []byte) schemas.Code
+}
+
+// Typed is a source of records of one schema.
+type Typed interface {
+	Source
+
+	// Kinds returns the kinds of values that records can have at each path.
+	Kinds() []Kinds
 }
 
 // PlacedSource is a source that depends on the position of a record in the input.

@@ -25,16 +25,22 @@ func (s *Schema) Open(paths []mapping.Path) (mapping.Source, error) {
 // OpenAs is Open by the rules of a version. reader may be another schema, in which all paths exist. then find maps the
 // reader's fields to those of s, and fields that s lacks are absent.
 func (s *Schema) OpenAs(v Version, reader *Schema, paths []mapping.Path) (mapping.Source, error) {
-	c := compiler{rules: v, lenient: reader != s}
+	c := compiler{rules: v, lenient: reader != s, kinds: make([]mapping.Kinds, len(paths))}
 	root := c.message(s.message, reader.message, mapping.NewTree(paths), nil)
 	if err := errors.Join(c.errs...); err != nil {
 		return nil, err
+	}
+	numbers := make([][]byte, len(paths))
+	for k := range numbers {
+		numbers[k] = make([]byte, 0, len("-2147483648"))
 	}
 	limit := math.MaxInt
 	if v >= ByNumber {
 		limit = max(minClears, clearsPerPath*len(paths))
 	}
-	return &Source{root: root, state: make([]int32, c.states), times: c.times, maxCleared: limit}, nil
+	return &Source{
+		root: root, state: make([]int32, c.states), times: c.times, maxCleared: limit, numbers: numbers, kinds: c.kinds,
+	}, nil
 }
 
 type compiler struct {
@@ -42,6 +48,7 @@ type compiler struct {
 	lenient bool // fields may be missing from the writer's schema
 	states  int32
 	times   []int32
+	kinds   []mapping.Kinds // kinds of values that records can have at each path
 	errs    []error
 }
 
@@ -113,6 +120,9 @@ func (c *compiler) oneof(
 		} else {
 			_, wire := kindOf(fd.Kind())
 			f = &field{number: uint64(fd.Number()), wire: wire, place: -1}
+			if e := fd.Enum(); e != nil { // an unknown number of a closed enum clears nothing
+				f.symbols = c.symbolsOf(e, nil, nil)
+			}
 			fields = append(fields, f)
 		}
 		for _, other := range needed {

@@ -32,6 +32,7 @@ func (c *compiler) value(
 ) (place int32, child *message) {
 	switch {
 	case fd.Message() != nil && t.Place >= 0:
+		c.kinds[t.Place].Add(kindAt(fd))
 		return -1, c.whole(fd.Message(), t, at)
 	case fd.Message() != nil:
 		return -1, c.message(fd.Message(), below(of), t, at)
@@ -41,6 +42,9 @@ func (c *compiler) value(
 		c.refuse(at, "field %s is %s, which is no value of an event", fd.Name(), fd.Kind())
 	case fd.Enum() != nil:
 		f.symbols = c.symbolsOf(fd.Enum(), of, at)
+	}
+	if t.Place >= 0 {
+		c.kinds[t.Place].Add(kindAt(fd))
 	}
 	return int32(t.Place), nil
 }
@@ -173,7 +177,7 @@ func (f *field) zero() mapping.Value {
 	case asBool:
 		return mapping.Value{Kind: mapping.Bool}
 	case asEnum:
-		return f.symbols.value(0)
+		return mapping.Value{Kind: mapping.Text, Text: f.symbols.zero}
 	default:
 		return mapping.Value{Kind: mapping.Number}
 	}
@@ -184,6 +188,9 @@ const maxSymbols = 1024
 
 // add gives an enum number its symbol. If a number has two symbols, the first counts.
 func (s *symbols) add(number int32, name []byte) {
+	if s.zero == nil { // the first symbol of the schema; in an open enum it has the number 0
+		s.zero = name
+	}
 	if number < 0 || number >= maxSymbols {
 		if s.large[number] == nil {
 			s.large[number] = name

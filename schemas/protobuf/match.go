@@ -111,10 +111,11 @@ func below(of protoreflect.FieldDescriptor) protoreflect.MessageDescriptor {
 func (c *compiler) symbolsOf(
 	d protoreflect.EnumDescriptor, of protoreflect.FieldDescriptor, at mapping.Path,
 ) *symbols {
-	s := &symbols{large: map[int32][]byte{}}
+	s := &symbols{large: map[int32][]byte{}, closed: d.IsClosed()}
 	var reader protoreflect.EnumDescriptor
-	if of != nil {
+	if of != nil && of.Enum() != nil {
 		reader = of.Enum()
+		s.closed = reader.IsClosed()
 	}
 	for i := range d.Values().Len() {
 		v := d.Values().Get(i)
@@ -123,6 +124,13 @@ func (c *compiler) symbolsOf(
 			name = c.symbol(v, reader, at)
 		}
 		s.add(int32(v.Number()), []byte(name))
+	}
+	if reader == nil {
+		return s
+	}
+	for i := range reader.Values().Len() {
+		v := reader.Values().Get(i)
+		s.add(int32(v.Number()), []byte(v.Name()))
 	}
 	return s
 }

@@ -48,6 +48,9 @@ func (f *field) takes(wire uint8) bool {
 
 // field reads the value of a field at b[i].
 func (s *Source) field(f *field, b []byte, i int, wire uint8) (next int, code schemas.Code) {
+	if f.list == nil && f.drops(b, i) {
+		return skip(b, i, f.number, wire)
+	}
 	for k := range f.others {
 		if code = s.clear(&f.others[k]); code != schemas.OK {
 			return 0, code
@@ -99,6 +102,9 @@ func (s *Source) element(f *field, b []byte, i int, wire uint8) (next int, code 
 
 // one reads an element of a list at b[i].
 func (s *Source) one(f *field, b []byte, i int, wire uint8) (next int, code schemas.Code) {
+	if f.drops(b, i) {
+		return skip(b, i, f.number, wire)
+	}
 	index := s.state[f.list.state]
 	s.state[f.list.state]++
 	p := f.list.find(index)
@@ -159,6 +165,9 @@ func (s *Source) entry(k *keys, b []byte, i int) (next int, code schemas.Code) {
 
 // entryValue reads the value of an entry whose grammar has been checked.
 func (s *Source) entryValue(p *keyPick, entry []byte) (code schemas.Code) {
+	if p.value.drops(entry, lastValue(&p.value, entry)) {
+		return schemas.OK
+	}
 	if code = s.clear(&p.all); code != schemas.OK {
 		return code
 	}
@@ -177,4 +186,17 @@ func (s *Source) entryValue(p *keyPick, entry []byte) (code schemas.Code) {
 		}
 	}
 	return code
+}
+
+// lastValue returns the position of the last value in an entry whose grammar has been checked, or the entry's end.
+func lastValue(f *field, entry []byte) (last int) {
+	last = len(entry)
+	for i := 0; i < len(entry); {
+		number, wire, at := tag(entry, i)
+		if number == f.number && wire == f.wire {
+			last = at
+		}
+		i, _ = skip(entry, at, number, wire)
+	}
+	return last
 }

@@ -3,6 +3,7 @@ package protobuf
 import (
 	"cmp"
 	"slices"
+	"strconv"
 
 	"oriel/schemas"
 	"oriel/schemas/mapping"
@@ -14,6 +15,9 @@ type Source struct {
 	values []mapping.Value
 	state  []int32 // by message: 1 once entered; by list: elements so far
 	times  []int32 // indices of the values that are Times
+
+	numbers [][]byte // by value: space for an enum number without a symbol
+	kinds   []mapping.Kinds
 
 	cleared, maxCleared int // values and states that clear has reset in this record, and their largest number
 }
@@ -100,23 +104,39 @@ const (
 	asGroup
 )
 
-// symbols holds the names of an enum's numbers.
+// symbols holds the names of an enum's numbers. A number without a name, for example from a newer schema, is its digits
+// if the enum is open. A closed enum does not have the number, and its field counts as unknown.
 type symbols struct {
-	near  [][]byte // symbol by enum number; nil: the schema has none
-	large map[int32][]byte
+	near   [][]byte // symbol by enum number; nil: the schema has none
+	large  map[int32][]byte
+	zero   []byte // the value of a map's entry without one, and of a field that is left out
+	closed bool
 }
 
-func (s *symbols) value(number int32) mapping.Value {
-	var name []byte
+// name returns the symbol of a number, or nil.
+func (s *symbols) name(number int32) []byte {
 	if number >= 0 && int(number) < len(s.near) {
-		name = s.near[number]
-	} else {
-		name = s.large[number]
+		return s.near[number]
 	}
+	return s.large[number]
+}
+
+// symbol returns the text of an enum number for the value at place.
+func (s *Source) symbol(f *field, place int32, number int32) mapping.Value {
+	name := f.symbols.name(number)
 	if name == nil {
-		return mapping.Value{Kind: mapping.Other} // an enum number without a symbol, for example from a newer schema
+		name = strconv.AppendInt(s.numbers[place][:0], int64(number), 10)
 	}
 	return mapping.Value{Kind: mapping.Text, Text: name}
+}
+
+// drops reports whether the varint at b[i] is a number that the field's closed enum does not have.
+func (f *field) drops(b []byte, i int) bool {
+	if f.symbols == nil || !f.symbols.closed {
+		return false
+	}
+	u, next := varint(b, i)
+	return next >= 0 && f.symbols.name(int32(u)) == nil
 }
 
 func (m *message) find(number uint64) *field {
@@ -131,6 +151,9 @@ func (m *message) find(number uint64) *field {
 	}
 	return m.large[k]
 }
+
+// Kinds implements mapping.Typed.
+func (s *Source) Kinds() []mapping.Kinds { return s.kinds }
 
 // Fill implements mapping.Source.
 func (s *Source) Fill(values []mapping.Value, record []byte) schemas.Code {

@@ -47,6 +47,7 @@ func referenceValues(s, reader *Schema, paths []mapping.Path, record []byte) (va
 		}
 	}()
 	m := dynamicpb.NewMessage(s.message)
+	record = closedAway(record, s.message, reader.message)
 	if err := (proto.UnmarshalOptions{AllowPartial: true}).Unmarshal(record, m); err != nil {
 		return nil, err
 	}
@@ -103,12 +104,12 @@ func referenceValue(fd, of protoreflect.FieldDescriptor, v protoreflect.Value, p
 	case bool:
 		return mapping.Truth(x)
 	case protoreflect.EnumNumber:
-		symbol := fd.Enum().Values().ByNumber(x)
+		symbol := of.Enum().Values().ByNumber(x)
 		if symbol == nil {
-			return mapping.Value{Kind: mapping.Other}
+			symbol = fd.Enum().Values().ByNumber(x)
 		}
-		if known := of.Enum().Values().ByNumber(x); known != nil {
-			symbol = known
+		if symbol == nil {
+			return mapping.Value{Kind: mapping.Text, Text: strconv.AppendInt(nil, int64(x), 10)}
 		}
 		return mapping.Value{Kind: mapping.Text, Text: []byte(symbol.Name())}
 	case int32:

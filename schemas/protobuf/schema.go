@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -35,28 +36,34 @@ type File struct {
 	Content []byte
 }
 
-// Read reads a .proto file and its imports, relative to its folder, or a FileDescriptorSet as protoc and buf write it.
-// Imports of google/protobuf need no file. message is the name of the record type, with its package. It may be empty if
-// the file has only one message at the top level. read must return the content of a file.
+// Read reads the text of a .proto file and its imports, relative to its folder, or a FileDescriptorSet as protoc and
+// buf write it. A name that ends in .proto, or that Registered returned, means a text. Imports of google/protobuf, and
+// of the files that registries know, need no file. message is the name of the record type, with its package. It may be
+// empty if the file has only one message at the top level. read must return the content of a file.
 func Read(name, message string, read func(name string) ([]byte, error)) (*Schema, error) {
 	s := &Schema{}
 	file, err := s.readFile(name, message, read)
 	if err != nil {
-		return nil, fmt.Errorf("protobuf: %s: %w", name, err)
+		return nil, inFile(name, err)
 	}
 	if s.message, err = messageOf(file, protoreflect.FullName(message)); err != nil {
-		return nil, fmt.Errorf("protobuf: %s: %w", name, err)
+		return nil, inFile(name, err)
 	}
 	slices.SortFunc(s.files, func(a, b File) int { return strings.Compare(a.Name, b.Name) })
 	return s, nil
 }
+
+// Registered returns the name for Read of a schema that a registry has under an id.
+func Registered(id uint32) string { return fmt.Sprintf("schema %d", id) }
+
+var registered = regexp.MustCompile(`^schema \d+$`)
 
 // NameAt returns the full name of the message type at an index, in the form of Schema.Index, in a file that Read can
 // read.
 func NameAt(name string, index []int, read func(name string) ([]byte, error)) (string, error) {
 	file, err := (&Schema{}).readFile(name, "", read)
 	if err != nil {
-		return "", fmt.Errorf("protobuf: %s: %w", name, err)
+		return "", inFile(name, err)
 	}
 	all, found := file.Messages(), protoreflect.MessageDescriptor(nil)
 	for _, place := range index {
@@ -89,10 +96,18 @@ func (s *Schema) readFile(
 		s.files = append(s.files, File{at, content})
 		return content, nil
 	}
-	if path.Ext(name) == ".proto" {
-		return compile(path.Base(name), bounded)
+	if path.Ext(name) == ".proto" || registered.MatchString(name) {
+		return compile(path.Base(name), orKnown(bounded))
 	}
 	return unmarshal(path.Base(name), bounded, message)
+}
+
+// inFile names the file of an error, unless the error names a place in it.
+func inFile(name string, err error) error {
+	if strings.HasPrefix(err.Error(), name+":") {
+		return fmt.Errorf("protobuf: %w", err)
+	}
+	return fmt.Errorf("protobuf: %s: %w", name, err)
 }
 
 // Name returns the full name of the message type.

@@ -1,6 +1,7 @@
 package protobuf
 
 import (
+	"fmt"
 	"io/fs"
 	"slices"
 	"strings"
@@ -194,10 +195,6 @@ message A { E e = 1; }`, "A")
 			t.Errorf("%x: %v, %q, want %s", record, code, values[0].Text, want)
 		}
 	}
-	values := make([]mapping.Value, 1)
-	if source.Fill(values, []byte("\x08\x06")); values[0].Kind != mapping.Other {
-		t.Errorf("a number without a name is %v", values[0].Kind)
-	}
 }
 
 // FuzzSchema checks that any schema file, any paths and any record are read or refused within bounds of memory.
@@ -231,4 +228,62 @@ func FuzzSchema(f *testing.F) {
 			})
 		}
 	})
+}
+
+// TestImportsThatRegistriesKnow imports each file that registries have built in, and uses the options of
+// confluent/meta.proto. A file of the schema's own comes before a built-in one.
+func TestImportsThatRegistriesKnow(t *testing.T) {
+	count := 0
+	err := fs.WalkDir(known, "known", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		count++
+		imported := strings.TrimPrefix(name, "known/")
+		readText(t, `syntax = "proto3"; import "`+imported+`"; message A { string v = 1; }`, "A")
+		return nil
+	})
+	if err != nil || count != 19 {
+		t.Errorf("%d files, %v", count, err)
+	}
+	s := readText(t, `syntax = "proto3"; package shop;
+import "confluent/meta.proto"; import "confluent/type/decimal.proto"; import "google/type/money.proto";
+import "google/type/dayofweek.proto"; import "google/type/latlng.proto"; import "google/type/date.proto";
+option (confluent.file_meta) = { doc: "orders" };
+message Order {
+  option (confluent.message_meta) = { params: [ { key: "io.confluent.connect.schema", value: "true" } ] };
+  google.type.Money price = 1 [(confluent.field_meta).doc = "what it costs"];
+  confluent.type.Decimal exact = 2 [(confluent.field_meta) = { params: [ { key: "scale", value: "2" } ] }];
+  google.type.DayOfWeek day = 3;
+  google.type.LatLng place = 4;
+  google.type.Date on = 5;
+}`, "shop.Order")
+	source, err := s.Open(mappingtest.Paths(t,
+		"/price/units", "/price/currency_code", "/day", "/place/latitude", "/exact/scale", "/on/month"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := mappingtest.Left(6)
+	code := source.Fill(values, []byte("\x0a\x07\x0a\x03CHF\x10\x05\x18\x07\x2a\x02\x10\x03"))
+	texts := string(values[1].Text) + " " + string(values[2].Text)
+	if code != schemas.OK || values[0].Number != 5 || texts != "CHF SUNDAY" || values[5].Number != 3 {
+		t.Errorf("%v, %+v", code, values)
+	}
+	own, err := Read("a.proto", "", readFiles(map[string]string{
+		"a.proto": `syntax = "proto3"; import "google/type/money.proto";
+			message A { google.type.Money m = 1; }`,
+		"google/type/money.proto": `syntax = "proto3"; package google.type; message Money { int64 cents = 1; }`,
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := own.Open(mappingtest.Paths(t, "/m/cents")); err != nil || len(own.Files()) != 2 {
+		t.Errorf("%d files, %v", len(own.Files()), err)
+	}
+	_, err = Read(Registered(5), "", readFiles(map[string]string{
+		Registered(5): `syntax = "proto3"; import "other.proto"; message A {}`,
+	}))
+	if said := fmt.Sprint(err); !strings.HasPrefix(said, "protobuf: schema 5") || strings.Contains(said, "5.proto") {
+		t.Error(said)
+	}
 }

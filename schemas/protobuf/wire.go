@@ -128,7 +128,11 @@ func (s *Source) scalar(f *field, place int32, b []byte, i int) (next int, code 
 		if u, next = varint(b, i); next < 0 {
 			return 0, schemas.Malformed
 		}
-		f.setVarint(v, u)
+		if f.as == asEnum {
+			*v = s.symbol(f, place, int32(u))
+		} else {
+			f.setVarint(v, u)
+		}
 	case wireFixed32:
 		if len(b)-i < 4 {
 			return 0, schemas.Malformed
@@ -174,8 +178,6 @@ func (f *field) setVarint(v *mapping.Value, u uint64) {
 		setNumber(v, float64(int64(u>>1)^-int64(u&1)))
 	case asBool:
 		*v = mapping.Truth(u != 0)
-	case asEnum:
-		*v = f.symbols.value(int32(u))
 	case asSeconds:
 		v.Seconds = int64(u)
 	case asNanos:

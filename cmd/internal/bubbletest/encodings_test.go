@@ -7,6 +7,7 @@ import (
 	"math"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/twmb/franz-go/pkg/sr"
@@ -119,9 +120,11 @@ func encodings(t *testing.T) []encoded {
 			schemas.UnknownSchema:  changed(usual.inAvro(), 4, 2),
 			schemas.InvalidUTF8:    changed(usual.inAvro(), 6, 0xff),
 			schemas.Malformed:      changed(usual.inAvro(), 8, 4), // a branch that the union does not have
+			schemas.Unresolved:     changed(changed(usual.inAvro(), 4, 3), 17, 4),
 		},
 	}
-	registry.frozen = state.Schemas{{ID: 1, Text: avroFlight}}
+	lost := strings.Replace(avroFlight, `"void"]`, `"void","lost"]`, 1) // a symbol that the reader's schema lacks
+	registry.frozen = state.Schemas{{ID: 1, Text: avroFlight}, {ID: 3, Text: lost, Since: []state.SchemaSince{}}}
 	event := usual.inProtobuf()
 	cloud := encoded{
 		encodedSubject(t, "Protobuf in CloudEvents", func(f flight) []byte { return inCloudEvent(f.inProtobuf()) },

@@ -101,8 +101,8 @@ func (e *examination) checkOpened(ctx context.Context) {
 	e.ok(check, "settings, key and input are those that the deployment was opened with")
 }
 
-// checkRegistry compares the registry with the schemas that the deployment has frozen. The service itself never asks
-// the registry.
+// checkRegistry compares the registry with the schemas that the deployment has frozen, as the service does once an
+// hour. It also checks whether the mapping reads new versions.
 func (e *examination) checkRegistry(ctx context.Context) {
 	const check = "registry"
 	d := &e.deployed
@@ -126,7 +126,13 @@ func (e *examination) checkRegistry(ctx context.Context) {
 	}
 	d.Model.Frozen = frozen
 	found, err := ask(ctx, e, func(ctx context.Context) (state.Schemas, error) {
-		return service.WritersSchemas(ctx, e.settings, *d, frozen, nil)
+		var leftOut []uint
+		for _, s := range frozen {
+			if s.LeftOut {
+				leftOut = append(leftOut, uint(s.ID))
+			}
+		}
+		return service.WritersSchemas(ctx, e.settings, *d, frozen, leftOut)
 	})
 	if e.refuse(check, err) {
 		return

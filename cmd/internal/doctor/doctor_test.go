@@ -3,6 +3,7 @@ package doctor_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"maps"
 	"net"
 	"os"
@@ -19,6 +20,7 @@ import (
 
 	"oriel/cmd/internal/doctor"
 	"oriel/cmd/internal/exit"
+	"oriel/cmd/internal/service"
 	"oriel/cmd/internal/servicetest"
 	"oriel/pipeline/kafka/topics"
 	"oriel/state"
@@ -33,14 +35,19 @@ const patience = 5 * time.Second
 // patient is the deployment that doctor examines.
 type patient struct{ *servicetest.Fixture }
 
+// environ returns the settings of the deployment.
+func (f patient) environ() (lines []string) {
+	for name, value := range f.Env {
+		lines = append(lines, name+"="+value)
+	}
+	return lines
+}
+
 // examine returns what doctor prints and its error.
 func (f patient) examine(o doctor.Options) (string, error) {
 	f.T.Helper()
 	h, out := servicetest.Host(), new(strings.Builder)
-	h.Environ, h.Stderr = nil, out
-	for name, value := range f.Env {
-		h.Environ = append(h.Environ, name+"="+value)
-	}
+	h.Environ, h.Stderr = f.environ(), out
 	if o.Patience == 0 {
 		o.Patience = patience
 	}
@@ -280,6 +287,14 @@ var plants = []plant{
 		},
 		want: []string{"ids that are not frozen: 2. Their"}, code: warned,
 	},
+	{
+		name: "a schema that is not frozen, beside one that was left out", before: fromRegistry, plant: func(f patient) {
+			f.register(`{"name":"total","type":"double"}`) // no record of it has a label
+			f.pull(2)
+			f.register(`{"name":"late","type":"boolean"},{"name":"total","type":"double"}`)
+		},
+		want: []string{"ids that are not frozen: 3. Their"}, code: warned,
+	},
 }
 
 // fromRegistry creates a registry and a schema in it.
@@ -301,6 +316,15 @@ func (f patient) register(fields string) {
 			sr.Schema{Schema: `{"type":"record","name":"Order","fields":[` + fields + `]}`})
 	}
 	if err != nil {
+		f.T.Fatal(err)
+	}
+}
+
+// pull freezes the registry's versions, without one.
+func (f patient) pull(leftOut uint) {
+	h := servicetest.Host()
+	h.Environ, h.Stderr = f.environ(), io.Discard
+	if err := service.PullSchemas(f.Ctx(), h, []uint{leftOut}); err != nil {
 		f.T.Fatal(err)
 	}
 }

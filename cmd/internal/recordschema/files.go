@@ -30,7 +30,7 @@ type Files struct {
 
 // InRegistry returns the files of a registry's schema, and of the schemas that it references.
 func InRegistry(s *state.Schema) Files {
-	name := fmt.Sprintf("%d.proto", s.ID)
+	name := protobuf.Registered(s.ID)
 	texts, references := map[string]string{}, make([][]byte, len(s.References))
 	for i, r := range s.References {
 		texts[r.Name], references[i] = r.Text, []byte(r.Text)

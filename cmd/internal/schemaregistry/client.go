@@ -159,7 +159,8 @@ func (c *Client) failed(what string, err error) error {
 		switch answer.StatusCode {
 		case http.StatusNotFound:
 			return fmt.Errorf("schema registry %s: %s: the subject does not exist in the registry, or was deleted; "+
-				"ORIEL_SCHEMA_SUBJECT names the subject", c.url, what)
+				"ORIEL_SCHEMA_SUBJECT names the subject, which is TOPIC-value unless producers have another strategy, such as "+
+				"TopicRecordNameStrategy", c.url, what)
 		case http.StatusUnauthorized, http.StatusForbidden:
 			return fmt.Errorf("schema registry %s: %s: refused: set ORIEL_SCHEMA_REGISTRY_USER and "+
 				"ORIEL_SCHEMA_REGISTRY_PASSWORD_FILE for a user that has the right", c.url, what)

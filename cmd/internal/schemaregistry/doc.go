@@ -2,9 +2,10 @@
 // registers the schema of decisions. It uses the API of Confluent's registry, which Apicurio, Karapace and Redpanda
 // also offer.
 //
-// Only `oriel topics` and `oriel schema pull` call the registry, and they freeze its answers: schemas of events in
-// state.Schemas, the id of the schema of decisions in the manifest. A running service must never call it, because a
-// registry's answer can change, but the meaning of a record must not.
+// `oriel topics` and `oriel schema pull` freeze the registry's answers: schemas of events in state.Schemas, the id of
+// the schema of decisions in the manifest. A running service must not decode by an answer, because answers can change,
+// but the meaning of a record must not. Once an hour it compares the registry's versions with the frozen ones, and
+// reports.
 //
 // A Client requests at most maxVersions versions of a subject, accepts at most maxAnswer bytes in a response, and
 // follows references at most maxReferences deep.

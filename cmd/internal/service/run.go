@@ -72,7 +72,7 @@ func Run(ctx context.Context, h Host) (err error) {
 	pages := console.New()
 	counts := metrics.New(registry, guarantee, metrics.Process{
 		Deployment: s.Name, Version: h.version, GoVersion: runtime.Version(), Waiting: pages.Waiting,
-		Coordinates: s.DecisionGauges, Numbers: shownNumbers(operators.NumbersOf(operator)),
+		Coordinates: s.DecisionGauges, Numbers: shownNumbers(operators.NumbersOf(operator)), Registry: model.Writers != nil,
 	})
 	vectors, err := vectorsOf(s, model)
 	if err != nil {
@@ -132,6 +132,7 @@ func Run(ctx context.Context, h Host) (err error) {
 		return errors.Join(err, store.Close())
 	}
 	announce(log, s, guarantee, listener.Addr(), h.version)
+	defer compareRegistry(ctx, s, log, d, counts.Compared)()
 	defer context.AfterFunc(ctx, store.StopWaiting)() // a stopping service does not wait for disk space
 	working = true
 	err = service.Run(ctx)

@@ -26,13 +26,13 @@ func freezeSchemas(
 		return WritersSchemas(ctx, s, d, nil, leaveOut)
 	})
 	if err == nil && written != nil {
-		done(fmt.Sprintf("froze schemas of %s: ids %s", s.Subject(), ids(written)))
+		done(fmt.Sprintf("froze schemas of %s: ids %s", s.Subject(), ids(written.Read())))
 	}
 	return err
 }
 
-// WritersSchemas returns all versions of the subject in the registry. It checks that the mapping can read each of them
-// together with the frozen versions.
+// WritersSchemas returns all versions of the subject in the registry, of which those in leaveOut are marked. It checks
+// that the mapping can read each of the others together with the frozen versions.
 func WritersSchemas(
 	ctx context.Context, s settings.Settings, d changelog.Deployment, frozen state.Schemas, leaveOut []uint,
 ) (state.Schemas, error) {
@@ -48,20 +48,21 @@ func WritersSchemas(
 	if err != nil {
 		return nil, err
 	}
-	all := slices.Clone(frozen)
+	all := frozen.Read()
 	var found state.Schemas
 	for _, v := range versions {
-		if slices.Contains(leaveOut, uint(v.ID)) {
+		if found.Find(v.ID) != nil { // two versions of a subject may have the same schema
+			continue
+		}
+		if v.LeftOut = slices.Contains(leaveOut, uint(v.ID)); v.LeftOut {
+			found = append(found, v.Schema)
 			continue
 		}
 		if !strings.EqualFold(v.Type, s.Format) {
 			return nil, fmt.Errorf("schema registry: %v is %s, not of ORIEL_FORMAT=%s", v, v.Type, s.Format)
 		}
-		if found.Find(v.ID) != nil { // two versions of a subject may have the same schema
-			continue
-		}
 		found = append(found, v.Schema)
-		if old := all.Find(v.ID); old != nil && (old.Text != v.Text || !slices.Equal(old.References, v.References)) {
+		if old := all.Find(v.ID); old != nil && !same(old, &v.Schema) {
 			return nil, fmt.Errorf("schema registry: %v is another schema than the one that is frozen under this id. Where a registry "+
 				"was made anew, its ids start again, and records of old and new ones cannot be told apart: give it the old ids, or "+
 				"leave this one out by --leave-out", v)
@@ -73,17 +74,23 @@ func WritersSchemas(
 		}
 		all = append(all, v.Schema)
 	}
-	if len(found) == 0 {
+	if len(found.Read()) == 0 {
 		return nil, fmt.Errorf("schema registry: every version of subject %q is left out", s.Subject())
 	}
 	if _, err := d.Model.Writers(all)(d.Model.Events); err != nil {
 		remedy := "Correct ORIEL_MAP, or leave ids out by --leave-out"
-		if frozen != nil { // the mapping is frozen as well
+		var broken *settings.SchemaError
+		if frozen != nil || errors.As(err, &broken) { // the mapping is frozen, or not the cause
 			remedy = "Leave ids out by --leave-out"
 		}
 		return nil, fmt.Errorf("schemas of %s: %w. %s: their records are then null events", s.Subject(), err, remedy)
 	}
 	return found, nil
+}
+
+// same reports whether two schemas have the same text and references.
+func same(a, b *state.Schema) bool {
+	return a.Text == b.Text && slices.Equal(a.References, b.References)
 }
 
 func ids(all state.Schemas) string {
@@ -114,12 +121,16 @@ func PullSchemas(ctx context.Context, h Host, leaveOut []uint) error {
 		return err
 	}
 	added, err := d.AddSchemas(ctx, found)
+	known := 0
 	for _, a := range added {
-		fmt.Fprintf(h.Stderr, "stream %s: added ids %s, known from %s on\n",
-			d.Config.StreamName(a.Partition), ids(a.Schemas), places(a.Since))
+		read := a.Schemas.Read()
+		if known += len(read); len(read) > 0 {
+			fmt.Fprintf(h.Stderr, "stream %s: added ids %s, known from %s on\n",
+				d.Config.StreamName(a.Partition), ids(read), places(a.Since))
+		}
 	}
-	if err == nil && len(added) == 0 {
-		fmt.Fprintf(h.Stderr, "%s: nothing new; frozen are ids %s\n", s.Subject(), ids(frozen))
+	if err == nil && known == 0 {
+		fmt.Fprintf(h.Stderr, "%s: nothing new; frozen are ids %s\n", s.Subject(), ids(frozen.Read()))
 	}
 	return err
 }

@@ -167,6 +167,15 @@ func (s Settings) foreign(c schemas.EventConfig) (func(schemas.EventConfig) (sch
 	return decoder, nil
 }
 
+// readable returns an error if no record of a schema can be an event.
+func readable(plan *mapping.Plan, open mapping.OpenSource) error {
+	source, err := open(plan.Paths())
+	if err != nil {
+		return plan.Locate(err)
+	}
+	return plan.Readable(source.(mapping.Typed).Kinds())
+}
+
 // bySchema returns the mapping for records of a schema, and a function that opens the mapping's sources. If no mapping
 // is set, the schema must have the members of the operator's events.
 func (s Settings) bySchema(
@@ -202,8 +211,10 @@ func (s Settings) bySchema(
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s%s: %w", prefix, versions, err)
 		}
-		if _, err := table.Open(plan.Paths()); err != nil {
-			return nil, nil, fmt.Errorf("%s%s: %w", prefix, versions, err)
+		for _, e := range entries {
+			if err := readable(plan, e.Open); err != nil {
+				return nil, nil, mapping.Prefixed(fmt.Sprintf("%s%s: schema id %d", prefix, versions, e.ID), err)
+			}
 		}
 		open = table.Open
 	}

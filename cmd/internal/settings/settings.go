@@ -86,7 +86,7 @@ type Settings struct {
 	SchemaFile                 string   `env:"SCHEMA_FILE" unit:"file" range:"of avro an .avsc; of protobuf a .proto, with imports beside it, or a FileDescriptorSet" text:"schema of records; without ORIEL_MAP it has the members of an event under their own names, and features as a record"`
 	SchemaMessage              string   `env:"SCHEMA_MESSAGE" unit:"name" range:"with its package" text:"protobuf: message type of records; not needed if the file has only one message"`
 	SchemaIDs                  []string `env:"SCHEMA_IDS" unit:"id[=file],…" range:"0 to 4294967295" text:"with ORIEL_FRAMING=confluent: ids that records may name, each of ORIEL_SCHEMA_FILE or of another file; any other id makes a null event"`
-	SchemaRegistry             string   `env:"SCHEMA_REGISTRY" unit:"URL" range:"http or https" text:"with ORIEL_FRAMING=confluent: the registry whose schemas oriel topics and oriel schema pull freeze; oriel run never asks it. deploy/FORMATS.md"`
+	SchemaRegistry             string   `env:"SCHEMA_REGISTRY" unit:"URL" range:"http or https" text:"with ORIEL_FRAMING=confluent: the registry whose schemas oriel topics and oriel schema pull freeze; oriel run only compares ids with it, once an hour. deploy/FORMATS.md"`
 	SchemaSubject              string   `env:"SCHEMA_SUBJECT" unit:"name" text:"subject in the registry with the schema versions of the records; <input topic>-value when empty"`
 	SchemaRegistryUser         string   `env:"SCHEMA_REGISTRY_USER" unit:"name" text:"user to log in as at the registry; none when empty"`
 	SchemaRegistryPasswordFile string   `env:"SCHEMA_REGISTRY_PASSWORD_FILE" unit:"file" range:"mode as ORIEL_MASTER_KEY_FILE" text:"file with the password, one line"`

@@ -88,11 +88,12 @@ func (s Settings) byRegistry(frozen state.Schemas) func(schemas.EventConfig) (sc
 	return func(c schemas.EventConfig) (schemas.EventDecoder, error) {
 		reader := s.schema
 		var ids []schemaID
+		frozen := frozen.Read()
 		for i := range frozen {
 			f := &frozen[i]
 			schema, err := recordschema.InRegistry(f).Schema(s.Format, s.SchemaMessage)
 			if err != nil {
-				return nil, fmt.Errorf("schema id %d: %w", f.ID, err)
+				return nil, &SchemaError{err}
 			}
 			if f.Since == nil && s.schema == nil {
 				reader = schema
@@ -109,6 +110,12 @@ func (s Settings) byRegistry(frozen state.Schemas) func(schemas.EventConfig) (sc
 		return m.Opener(open)(c)
 	}
 }
+
+// SchemaError is the error for a frozen schema that cannot be read, whatever the mapping.
+type SchemaError struct{ Cause error }
+
+// Error implements error.
+func (e *SchemaError) Error() string { return e.Cause.Error() }
 
 // withoutSchemas is the decoder before any schema is frozen: it decodes no record.
 type withoutSchemas struct{}

@@ -94,7 +94,8 @@ func TestFrozenSchemasDecode(t *testing.T) {
 			t.Errorf("%s: without schemas: %v", format, code)
 		}
 		broken := append(c.frozen[:1:1], state.Schemas{{ID: 9, Text: "no schema"}}...)
-		if _, err := model.Writers(broken)(model.Events); err == nil || !strings.Contains(err.Error(), "id 9") {
+		_, err = model.Writers(broken)(model.Events)
+		if said := fmt.Sprint(err); !strings.Contains(said, "schema 9") || strings.Contains(said, ".proto") {
 			t.Errorf("%s: a schema that is none: %v", format, err)
 		}
 		other := append(state.Schemas(nil), c.frozen[0])
@@ -111,6 +112,47 @@ func TestFrozenSchemasDecode(t *testing.T) {
 			if !strings.Contains(canonical, strings.TrimPrefix(line, "ORIEL_")+"\n") {
 				t.Errorf("%s: canonical configuration %q lacks %s", format, canonical, line)
 			}
+		}
+	}
+}
+
+// TestVersionsWithoutEventsAreRefused checks that a version is refused if every record of it would be a null event.
+func TestVersionsWithoutEventsAreRefused(t *testing.T) {
+	avro := func(fields string) string {
+		return `{"type":"record","name":"Order","fields":[` + fields + `{"name":"kind","type":"string"}]}`
+	}
+	proto := func(fields string) string {
+		return `syntax = "proto3"; message Order { string kind = 9; ` + fields + ` }`
+	}
+	const late, cents = `{"name":"late","type":"boolean"},`, `{"name":"cents","type":"long"},`
+	for _, c := range []struct{ name, format, mapped, first, next, want string }{
+		{"a feature is missing", "avro", `"label":"late","features":["cents"]`, avro(late + cents), avro(late), ""},
+		{"the label is missing", "avro", `"label":"late","features":["cents"]`, avro(late + cents), avro(cents), "label: path /late: no record of this schema has a value there, and events of coco must have label"},
+		{"the label has a default", "avro", `"label":"late","features":["cents"]`, avro(strings.Replace(late, "}", `,"default":true}`, 1) + cents), avro(cents), ""},
+		{"the default of the label is null", "avro", `"label":"late","features":["cents"]`, avro(`{"name":"late","type":["null","boolean"],"default":null},` + cents), avro(cents), "must have label"},
+		{"the label has become a time", "avro", `"label":"late","features":["cents"]`, avro(late + cents), avro(`{"name":"late","type":{"type":"int","logicalType":"date"}},`), "label: path /late: no record of this schema has a number there"},
+		{"the label is in one branch", "avro", `"label":"late","features":["cents"]`, avro(late + cents), "[" + avro(late) + `,{"type":"record","name":"Other","fields":[]}]`, ""},
+		{"the label is in no branch", "avro", `"label":"late","features":["cents"]`, avro(late + cents), "[" + avro(cents) + `,{"type":"record","name":"Other","fields":[` + late + `{"name":"x","type":"int"}]}]`, "must have label"},
+		{"only other types", "avro", `"label":"late","features":["cents"]`, avro(late + cents), `{"type":"record","name":"Other","fields":[` + late + cents + `{"name":"x","type":"int"}]}`, "a record Other has no counterpart in the reader's schema"},
+		{"a compared label is missing", "avro", `"label":"cents>3","features":["late"]`, avro(late + cents), avro(late), "label: path /cents: no record"},
+		{"what is asked is whether it is missing", "avro", `"label":"cents=","features":["late"]`, avro(late + cents), avro(late), ""},
+		{"the filter keeps none", "avro", `"where":"cents>3","label":"late","features":["cents"]`, avro(late + cents), avro(late), "where: path /cents: no record of this schema has a value there, so all would be left out"},
+		{"the filter keeps all", "avro", `"where":"cents!=3","label":"late","features":["cents"]`, avro(late + cents), avro(late), ""},
+		{"a feature is missing", "protobuf", `"label":"late","features":["cents"]`, proto("bool late = 1; int64 cents = 2;"), proto("bool late = 1;"), ""},
+		{"the label is missing", "protobuf", `"label":"late","features":["cents"]`, proto("bool late = 1; int64 cents = 2;"), proto("int64 cents = 2;"), "label: path /late: no record of this schema has a value there, and events of coco must have label"},
+		{"the label has become a time", "protobuf", `"label":"late","features":["cents"]`, proto("bool late = 1; int64 cents = 2;"), `syntax = "proto3"; import "google/protobuf/timestamp.proto"; message Order { google.protobuf.Timestamp late = 1; }`, "label: path /late: no record of this schema has a number there"},
+		{"the filter keeps none", "protobuf", `"where":"cents>3","label":"late","features":["cents"]`, proto("bool late = 1; int64 cents = 2;"), proto("bool late = 1;"), "where: path /cents"},
+	} {
+		model, err := fromARegistry(t, c.format, "ORIEL_MAP={"+c.mapped+"}").Model()
+		if err != nil {
+			t.Fatal(err)
+		}
+		added := state.Schema{ID: 2, Text: c.next, Since: []state.SchemaSince{}}
+		_, err = model.Writers(state.Schemas{{ID: 1, Text: c.first}, added})(model.Events)
+		said := fmt.Sprint(err)
+		if c.want == "" && err != nil ||
+			c.want != "" && (!strings.Contains(said, "schema id 2: ") || !strings.Contains(said, c.want)) {
+			t.Errorf("%s, %s: %v, want %q", c.format, c.name, err, c.want)
 		}
 	}
 }

@@ -117,14 +117,13 @@ func skip(d *json.Decoder) bool {
 func (p *places) fields(s *recordschema.Schema, at mapping.Path) {
 	for _, name := range s.Names(at) {
 		path := append(slices.Clone(at), name)
-		switch shape, _ := s.At(path); {
-		case shape == mapping.ScalarShape:
-			if _, err := p.open([]mapping.Path{path}); err == nil { // bytes are not a usable value
-				p.add(path, false)
-			}
-		case shape == mapping.ListShape:
+		shape, _ := s.At(path)
+		if _, err := p.open([]mapping.Path{path}); err == nil { // some value can be one of an event: bytes cannot
+			p.add(path, false)
+		} else if shape == mapping.ListShape {
 			p.add(path, true)
-		case shape == mapping.RecordShape && len(path) < mostNested:
+		}
+		if len(path) < mostNested {
 			p.fields(s, path)
 		}
 	}
@@ -156,7 +155,7 @@ func (e Encoding) table(reader *recordschema.Schema) (*framing.Table, error) {
 	add := func(id uint32, files recordschema.Files) {
 		schema, err := files.Schema(e.Format, e.Message)
 		if err != nil {
-			errs = append(errs, fmt.Errorf("schema id %d: %w", id, err))
+			errs = append(errs, err)
 			return
 		}
 		entries = append(entries, schema.Entry(id, protobuf.Newest, reader))

@@ -273,3 +273,34 @@ func TestNothingIsOverwritten(t *testing.T) {
 		t.Errorf("%s, %v", content, err)
 	}
 }
+
+// TestColumnsOfAllRecordsOfAUnion checks that a proposal sees the fields of each type of event, and of each type of a
+// nested record.
+func TestColumnsOfAllRecordsOfAUnion(t *testing.T) {
+	record := func(name, fields string) string {
+		return `{"type":"record","name":"` + name + `","fields":[{"name":"amount","type":"double"},` + fields + `]}`
+	}
+	file := filepath.Join(t.TempDir(), "events.avsc")
+	by := `["null",` + record("Clerk", `{"name":"shop","type":"string"}`) + `,` +
+		record("Robot", `{"name":"rule","type":"int"},{"name":"tags","type":{"type":"array","items":"string"}}`) + `]`
+	text := "[" + record("Placed", `{"name":"channel","type":"string"}`) + "," +
+		record("Cancelled", `{"name":"reason","type":"string"},{"name":"by","type":`+by+`}`) + "]"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const amount = "\x00\x00\x00\x00\x00\x00\xf0\x3f"
+	columns, readable, err := Encoding{Format: recordschema.Avro, SchemaFile: file}.Columns([][]byte{
+		[]byte("\x00" + amount + "\x06web"), []byte("\x02" + amount + "\x08late" + "\x04" + amount + "\x06\x00"),
+	})
+	if err != nil || readable != 2 {
+		t.Fatal(readable, err)
+	}
+	var got []string
+	for _, c := range columns {
+		got = append(got, fmt.Sprint(c.Path, c.Present))
+	}
+	want := "/amount 2 /channel 1 /reason 1 /by/amount 1 /by/shop 0 /by/rule 1 /by/tags 0"
+	if text := strings.Join(got, " "); text != want {
+		t.Errorf("columns %s, want %s", text, want)
+	}
+}
