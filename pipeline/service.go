@@ -30,6 +30,7 @@ type Service struct {
 	listener notice.Listener
 
 	users      userIndex
+	foreign    []string     // foreign members at the last check; only the checking goroutine uses them
 	problems   []string     // the group's problems at the last check; only the checking goroutine uses them
 	others     []string     // members of other versions at the last check; only the checking goroutine uses them
 	idle       staleShares  // only the checking goroutine uses it
@@ -99,7 +100,7 @@ const (
 	lastPause  = 10 * time.Second
 )
 
-// serve runs one generation of the group after the other.
+// serve works on one share of the group's partitions after the other.
 func (s *Service) serve(ctx context.Context, group *group.Member) error {
 	retry := s.client.NewBackoff(firstPause, lastPause)
 	for {
@@ -183,9 +184,10 @@ func (s *Service) watchTopics(ctx context.Context, end func(error)) {
 // topicsInterval is the interval at which topic ids are looked up during work.
 const topicsInterval = 5 * time.Second
 
-// generation runs one task for each assigned partition until the generation or ctx ends, and waits for all of them.
+// generation runs one task for each assigned partition until the share or ctx ends, and waits for all of them.
 func (s *Service) generation(ctx context.Context, g *group.Generation) error {
 	s.listener.Assigned(g.Partitions)
+	defer s.listener.Unassigned()
 	if err := s.usersBeforeTakeOver(ctx, g); err != nil {
 		if ctx.Err() == nil && errors.Is(err, context.Canceled) {
 			return nil // the generation ended in the meantime
@@ -202,7 +204,7 @@ func (s *Service) generation(ctx context.Context, g *group.Generation) error {
 	)
 	for _, p := range g.Partitions {
 		t := &task{
-			service: s, partition: p, membership: g.Membership(),
+			service: s, partition: p, share: g,
 			memory: s.config.Memory.Transactions(len(g.Partitions), s.config.TransactionBytes),
 			ahead:  len(g.Partitions) == 1, // with several tasks the processors are busy without it
 		}
@@ -233,12 +235,13 @@ func (s *Service) generation(ctx context.Context, g *group.Generation) error {
 		tasks.Go(func() { s.standBy(alive) })
 	}
 	tasks.Go(func() { s.watchTopics(alive, cancel) })
-	tasks.Go(func() { s.watchMembers(alive, end) })
+	tasks.Go(func() { s.watchMembers(alive, g.Rejoin) })
 	tasks.Go(func() { s.watchUsers(alive, g.Partitions, cancel) })
 	select {
 	case <-g.Done():
 	case <-alive.Done():
 	}
+	s.listener.Unassigned()
 	end()
 	tasks.Wait()
 	if err := context.Cause(alive); notice.Kind(err) == notice.Stopped {
@@ -255,6 +258,7 @@ func (s *Service) generation(ctx context.Context, g *group.Generation) error {
 func (t *task) keepRunning(ctx context.Context) error {
 	retry := t.service.client.NewBackoff(firstPause, lastPause)
 	doubt, doubted := t.service.client.Doubt(), false
+	t.service.listener.State(t.partition, notice.Restoring)
 	for {
 		err := t.run(ctx)
 		if ctx.Err() != nil {
@@ -269,6 +273,7 @@ func (t *task) keepRunning(ctx context.Context) error {
 				doubted = true
 				t.service.listener.Note(t.partition, "the brokers say that a topic or a partition is gone; the service asks again before it stops")
 			}
+			t.service.listener.State(t.partition, notice.Restoring)
 			if t.service.beforeNextLook(ctx) != nil {
 				return nil
 			}
@@ -279,6 +284,7 @@ func (t *task) keepRunning(ctx context.Context) error {
 			}
 		case notice.Retry, notice.Finished:
 			t.service.listener.Restarted(t.partition, err)
+			t.service.listener.State(t.partition, notice.Restoring)
 			if retry.Wait(ctx) != nil {
 				return nil
 			}

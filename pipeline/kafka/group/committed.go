@@ -121,10 +121,3 @@ func AlterOffset(ctx context.Context, c *kafka.Client, group, topic string, part
 		return nil
 	})
 }
-
-// Membership identifies a member in a generation, so that brokers refuse its CommitOffset once the generation is over.
-type Membership struct {
-	Group      string
-	Generation int32
-	Member     string
-}

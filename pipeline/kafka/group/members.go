@@ -148,7 +148,7 @@ func parseDescribeGroup(r *wire.Reader, topic string) groupDescription {
 			r.Text() // member id
 			r.Text() // static id
 			s.Client, s.Host = r.Text(), r.Text()
-			wants := parseSubscription(&wire.Reader{B: r.Sized()})
+			wants := parseSubscription(&wire.Reader{B: r.Sized()}, topic)
 			s.Mark, s.Topics = wants.mark, wants.topics
 			s.Partitions = parseAssignment(&wire.Reader{B: r.Sized()}, topic)
 			d.members = append(d.members, s)
