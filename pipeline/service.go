@@ -58,11 +58,15 @@ func NewService(
 	if err := d.CheckManifests(ctx); err != nil {
 		return nil, err
 	}
-	c.FixedPartitions = m.Users != nil && !c.WholeTopic()
+	return newService(d, store, l), nil
+}
+
+func newService(d changelog.Deployment, store state.Store, l notice.Listener) *Service {
+	d.Config.FixedPartitions = d.Model.Users != nil && !d.Config.WholeTopic()
 	l.EnsureDefaults()
 	return &Service{
-		config: c, model: m, client: d.Client, topics: d.Topics, master: d.Master, store: store, listener: l,
-	}, nil
+		config: d.Config, model: d.Model, client: d.Client, topics: d.Topics, master: d.Master, store: store, listener: l,
+	}
 }
 
 // fits returns an error if a configuration names topics for another operator, because readers of a topic were granted
@@ -267,7 +271,7 @@ func (t *task) keepRunning(ctx context.Context) error {
 		switch notice.Kind(err) {
 		case notice.Stopped:
 			if !notice.OfLoss(err) || doubt.Over() {
-				return t.explain(err)
+				return explain(t.partition, err)
 			}
 			if !doubted {
 				doubted = true
@@ -292,14 +296,14 @@ func (t *task) keepRunning(ctx context.Context) error {
 	}
 }
 
-// explain adds a remedy to an error that stops the partition, unless the error has one.
-func (t *task) explain(err error) error {
+// explain adds a remedy to an error that stops a partition, unless the error has one.
+func explain(partition int32, err error) error {
 	var known *notice.StopError
 	if errors.As(err, &known) {
 		return err
 	}
 	e := &notice.StopError{
-		Partition: t.partition, Reason: "a request is refused and would be refused again", Cause: err,
+		Partition: partition, Reason: "a request is refused and would be refused again", Cause: err,
 		Remedy: "Correct what the cause names on the brokers or in the settings, and start again; nothing of it was committed",
 	}
 	switch {

@@ -123,10 +123,7 @@ func (t *task) run(ctx context.Context) error {
 // incomplete.
 func (t *task) takeOver(ctx context.Context) (*takeover.Owned, *transaction.Committer, error) {
 	s, p := t.service, t.partition
-	o, err := takeover.Run(ctx, takeover.Ports{
-		Client: s.client, Config: s.config, Topics: s.topics, Model: s.model, Master: s.master, Store: s.store,
-		Users: &s.users, Listener: s.listener,
-	}, p)
+	o, err := takeover.Run(ctx, s.ports(), p)
 	if err != nil {
 		return nil, nil, err
 	}

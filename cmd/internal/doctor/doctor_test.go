@@ -20,6 +20,7 @@ import (
 	"oriel/cmd/internal/doctor"
 	"oriel/cmd/internal/exit"
 	"oriel/cmd/internal/servicetest"
+	"oriel/pipeline/kafka/group"
 	"oriel/pipeline/kafka/topics"
 	"oriel/state"
 	"oriel/state/local"
@@ -271,6 +272,62 @@ var plants = []plant{
 		want: []string{"pages: ORIEL_HTTP_ADDR"}, code: warned,
 	},
 	{
+		name: "an input that keeps events for a minute", before: alter("events", "retention.ms", "60000"),
+		want: []string{"for 1m0s (retention.ms=60000). Events that are deleted before they are taken end their stream for good"},
+		code: warned,
+	},
+	{
+		name: "decisions that are kept for an hour", plant: alter("decisions", "retention.ms", "3600000"),
+		want: []string{"decisions for 1h0m0s (retention.ms=3600000). Readers that come later"}, code: warned,
+	},
+	{
+		name: "decisions that are kept for some bytes", plant: alter("decisions", "retention.bytes", "1000000"),
+		want: []string{"up to 1000000 bytes a partition"}, code: warned,
+	},
+	{
+		name: "a stranger in the group", plant: func(f patient) { f.join("mistaken") },
+		want: []string{"client \"mistaken\""}, code: warned,
+	},
+	{
+		name: "events that were deleted before they were taken", plant: func(f patient) {
+			f.serve(5)
+			f.Send(1, servicetest.Events(5, 5)...)
+			if err := topics.DeleteRecords(f.Ctx(), f.Client, f.Topic("events"), 1, 8); err != nil {
+				f.T.Fatal(err)
+			}
+		},
+		want: []string{"start: partition 1: events were deleted before they were taken: the input starts at 8, the state needs 5"},
+	},
+	{
+		name: "offsets that were reset", plant: func(f patient) {
+			f.serve(5)
+			if err := group.AlterOffset(f.Ctx(), f.Client, f.Name, f.Topic("events"), 0, 2); err != nil {
+				f.T.Fatal(err)
+			}
+		},
+		want: []string{"start: partition 0: offsets were reset: the group stands at 2, the state at 5"},
+	},
+	{
+		name: "partitions that were added", plant: func(f patient) {
+			f.serve(5)
+			if err := topics.AddPartitions(f.Ctx(), f.Client, f.Topic("events"), 3); err != nil {
+				f.T.Fatal(err)
+			}
+		},
+		want: []string{"start: partition 2: partitions were added to the input"},
+	},
+	{
+		name: "a store that knows a lost state", plant: func(f patient) {
+			f.serve(5)
+			for _, kind := range []string{"changelog", "decision", "verdicts"} {
+				f.Env["ORIEL_"+strings.ToUpper(kind)+"_TOPIC"] = f.Topic(kind + "2")
+			}
+			f.Env["ORIEL_GROUP"] = f.Name + ".2"
+			f.Must("topics")
+		},
+		want: []string{"the local store holds a state of this partition", "the local store holds a state of this partition"},
+	},
+	{
 		name: "a registry that is not there", before: fromRegistry, plant: set("ORIEL_SCHEMA_REGISTRY", "http://"+nowhere),
 		want: []string{"registry: "},
 	},
@@ -280,6 +337,36 @@ var plants = []plant{
 		},
 		want: []string{"ids that are not frozen: 2. Their"}, code: warned,
 	},
+}
+
+// serve takes this many events of each partition, and ends.
+func (f patient) serve(events int) {
+	f.T.Helper()
+	all := []int64{}
+	for p := range int32(f.Partitions) {
+		f.Send(p, servicetest.Events(0, events)...)
+		all = append(all, int64(events))
+	}
+	p := f.Start(nil, "run")
+	f.AwaitTaken(time.Minute, all...)
+	p.Terminate()
+}
+
+// join lets a plain consumer join the deployment's group, and waits until it has partitions.
+func (f patient) join(client string) {
+	f.T.Helper()
+	c, err := kgo.NewClient(kgo.SeedBrokers(f.Env["ORIEL_BROKERS"]), kgo.ClientID(client), kgo.ConsumerGroup(f.Name),
+		kgo.ConsumeTopics(f.Topic("events")), kgo.DisableAutoCommit())
+	if err != nil {
+		f.T.Fatal(err)
+	}
+	f.T.Cleanup(c.Close)
+	f.Send(0, servicetest.Event(1))
+	for c.PollFetches(f.Ctx()).NumRecords() == 0 {
+		if f.Ctx().Err() != nil {
+			f.T.Fatal("the consumer gets no partition")
+		}
+	}
 }
 
 // fromRegistry creates a registry and a schema in it.
