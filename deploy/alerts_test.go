@@ -97,7 +97,7 @@ func TestEachFaultRaisesItsOwnAlert(t *testing.T) {
 		"OrielTaskStopped":      {well.in("stopped", "1")},
 		"OrielRestoring":        {well.in("restoring", "1")},
 		"OrielPartitionUnowned": {well.with("", "oriel_", `partition="1"`).with("1x60", "oriel_partitions_owned")},
-		"OrielForeignMember": {well.with("1x60", "oriel_foreign_members")},
+		"OrielForeignMember":    {well.with("1x60", "oriel_foreign_members")},
 		"OrielInputAwaited": {well.with("1x60", "oriel_input_awaited", `partition="1"`).
 			with("1x60", "oriel_waiting", "input").with("0x60", "oriel_ready").with("7x60", "oriel_records_total")},
 		"OrielOrderRefused": {well.with("0x30 1x10 2x19", "oriel_order_records_refused_total", `partition="1"`)},

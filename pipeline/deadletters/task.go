@@ -13,8 +13,8 @@ import (
 	"oriel/pipeline/notice"
 )
 
-// task writes the letters of one partition of the verdict topic, in this process, as long as the process has the same share of
-// the group.
+// task writes the letters of one partition of the verdict topic, as long as this process has the same share of the
+// group's partitions.
 type task struct {
 	service   *Service
 	partition int32

@@ -93,7 +93,9 @@ func TestExamineMakesTheStepsOfRun(t *testing.T) {
 		})
 	}
 	slices.Sort(asks)
-	for function, want := range map[string][]string{"Run": {"fence", "take"}, "Examine": {"look", "take", "checkHorizon"}} {
+	for function, want := range map[string][]string{
+		"Run": {"fence", "take"}, "Examine": {"look", "take", "checkHorizon"},
+	} {
 		if !slices.Equal(calls[function], want) {
 			t.Errorf("%s calls %v, want %v", function, calls[function], want)
 		}

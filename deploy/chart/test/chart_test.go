@@ -249,7 +249,8 @@ func TestPodsFitACluster(t *testing.T) {
 	}
 	objects := decode(t, text)
 	for name, pod := range pods(objects) {
-		if !slices.Equal(pod.ImagePullSecrets, []core.LocalObjectReference{{Name: "registry"}}) || pod.PriorityClassName != "streams" {
+		if !slices.Equal(pod.ImagePullSecrets, []core.LocalObjectReference{{Name: "registry"}}) ||
+			pod.PriorityClassName != "streams" {
 			t.Errorf("%s: pull secrets %v, priority %q", name, pod.ImagePullSecrets, pod.PriorityClassName)
 		}
 	}

@@ -21,9 +21,9 @@ type claim struct {
 // subscribe to the topic, or have another mark, get none.
 //
 // Members keep what they claim, so that a member that comes takes only partitions above the others' sizes, and a stream
-// moves as seldom as possible. A partition that its owner must give up is assigned to nobody: the owner closes its task,
-// joins again without the claim, and the partition is free. So no task is fenced that could have ended in order. That
-// is all that claims are for: producers fence whoever claims wrongly.
+// moves as seldom as possible. A partition that its owner must give up is assigned to nobody: the owner closes its
+// task, joins again without the claim, and then the partition is free. So no task is fenced that could end in order.
+// Safety does not depend on claims, because a take-over fences the producers of earlier owners.
 func assign(topic, mark string, partitions int, members []subscriber) []assignment {
 	members = slices.Clone(members)
 	slices.SortFunc(members, func(a, b subscriber) int { return cmp.Compare(a.member, b.member) })
@@ -72,8 +72,7 @@ func assign(topic, mark string, partitions int, members []subscriber) []assignme
 }
 
 // owners returns the index of the member that owns each partition, or −1. Of several claims the one of the newest
-// generation counts, because a member may have missed generations. Of equal claims none can be right, and the first
-// counts.
+// generation counts, because a member may have missed generations. Of equal claims the first counts.
 func owners(partitions int, members []subscriber, sharing []int) []int {
 	owner := make([]int, partitions)
 	for p := range owner {

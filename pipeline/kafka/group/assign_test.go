@@ -48,7 +48,8 @@ func TestAssignGivesEachPartitionOnce(t *testing.T) {
 	f(2, []subscriber{has(a, 3, 0, 1), has(b, 4, 0, 1)}, "[{a []} {b [0]}]")
 	f(1, []subscriber{has(a, 4, 0), has(b, 4, 0)}, "[{a [0]} {b []}]")
 	// claims of others, and of partitions that there are not, count for nothing
-	f(2, []subscriber{a, has(foreign, 9, 0, 1), has(unmarked, 9, 0), has(other, 9, 1)}, "[{a [0 1]} {aa []} {ab []} {bb []}]")
+	f(2, []subscriber{a, has(foreign, 9, 0, 1), has(unmarked, 9, 0), has(other, 9, 1)},
+		"[{a [0 1]} {aa []} {ab []} {bb []}]")
 	f(2, []subscriber{has(a, 7, -1, 2, 9), b}, "[{a [0]} {b [1]}]")
 }
 
@@ -109,7 +110,8 @@ func TestAssignSettles(t *testing.T) {
 // TestGroupBytesRoundTrip parses the bytes of group requests, also with data that other clients append to them.
 func TestGroupBytesRoundTrip(t *testing.T) {
 	for _, mark := range []string{"", "name/id"} {
-		s := parseSubscription(&wire.Reader{B: append(appendSubscription(nil, mark, claim{[]int32{4, 1}, 7}, "t"), 1, 2, 3)}, "t")
+		sent := append(appendSubscription(nil, mark, claim{[]int32{4, 1}, 7}, "t"), 1, 2, 3)
+		s := parseSubscription(&wire.Reader{B: sent}, "t")
 		if want := fmt.Sprintf("{[t] %s {[1 4] 7}}", mark); fmt.Sprint(s) != want {
 			t.Errorf("%v, want %s", s, want)
 		}

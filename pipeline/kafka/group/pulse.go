@@ -117,8 +117,8 @@ func (p *heartbeats) beat(ctx context.Context, g *Member, body []byte) {
 	}
 }
 
-// watch makes the member join again when the number of the topic's partitions changes. Only the leader watches, because only
-// its rejoin makes the coordinator ask for new assignments.
+// watch makes the member join again when the number of the topic's partitions changes. Only the leader watches, because
+// only its rejoin makes the coordinator ask for new assignments.
 func (p *heartbeats) watch(ctx context.Context, g *Member, partitions int) {
 	ticker := time.NewTicker(watchInterval)
 	defer ticker.Stop()
