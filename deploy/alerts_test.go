@@ -34,6 +34,7 @@ func wellProcess(deployment, instance string) played {
 	set("oriel_streams", "2x60")
 	set("oriel_schemas_unfrozen", "0x60")
 	set("oriel_partitions_owned", "2x60")
+	set("oriel_foreign_members", "0x60")
 	set("oriel_epsilon", "1x60")
 	set("oriel_delta", "1e-06x60")
 	set("oriel_window_steps", "36000x60")
@@ -97,6 +98,7 @@ func TestEachFaultRaisesItsOwnAlert(t *testing.T) {
 		"OrielTaskStopped":      {well.in("stopped", "1")},
 		"OrielRestoring":        {well.in("restoring", "1")},
 		"OrielPartitionUnowned": {well.with("", "oriel_", `partition="1"`).with("1x60", "oriel_partitions_owned")},
+		"OrielForeignMember":    {well.with("1x60", "oriel_foreign_members")},
 		"OrielInputAwaited": {well.with("1x60", "oriel_input_awaited", `partition="1"`).
 			with("1x60", "oriel_waiting", "input").with("0x60", "oriel_ready").with("7x60", "oriel_records_total")},
 		"OrielOrderRefused":   {well.with("0x30 1x10 2x19", "oriel_order_records_refused_total", `partition="1"`)},

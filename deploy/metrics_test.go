@@ -139,7 +139,10 @@ type dashboard struct {
 		Targets     []struct{ Expr, RefID string }
 	}
 	Templating struct {
-		List []struct{ Name, Definition string }
+		List []struct {
+			Name, Type, Definition string
+			Query                  any
+		}
 	}
 }
 
@@ -164,6 +167,9 @@ func TestDashboardShowsExportedMetrics(t *testing.T) {
 		}
 	}
 	for _, variable := range d.Templating.List {
+		if variable.Type == "datasource" {
+			continue
+		}
 		metric, label, _ := strings.Cut(strings.TrimSuffix(strings.TrimPrefix(variable.Definition, "label_values("), ")"),
 			", ")
 		metric, _, _ = strings.Cut(metric, "{")
@@ -197,6 +203,10 @@ func TestDashboardStructure(t *testing.T) {
 		Datasources []struct{ UID, Type, URL string }
 	}
 	unmarshalYAML(t, "grafana/provisioning/datasources/prometheus.yaml", &sources)
+	source := d.Templating.List[0]
+	if len(sources.Datasources) != 1 || source.Type != "datasource" || source.Query != sources.Datasources[0].Type {
+		t.Errorf("the dashboard asks for a data source of type %v, and %+v are provisioned", source.Query, sources.Datasources)
+	}
 	type cell struct{ x, y int }
 	taken, ids := map[cell]string{}, map[int]bool{}
 	for _, panel := range d.Panels {
@@ -222,8 +232,8 @@ func TestDashboardStructure(t *testing.T) {
 		if panel.Description == "" || len(panel.Targets) == 0 {
 			t.Errorf("%q: no description, or no query", panel.Title)
 		}
-		if len(sources.Datasources) != 1 || panel.Datasource.UID != sources.Datasources[0].UID {
-			t.Errorf("%q: datasource %s is not provisioned", panel.Title, panel.Datasource.UID)
+		if panel.Datasource.UID != "${"+source.Name+"}" {
+			t.Errorf("%q: data source %s, want the variable %s", panel.Title, panel.Datasource.UID, source.Name)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"oriel/pipeline/deployment"
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/group"
 )
@@ -28,9 +29,9 @@ const (
 
 // watchMembers looks for members of the group that do not belong to this deployment, and for partitions without an
 // owner of this deployment. It reports changes to the listener, but stops no partition. If the group has only members
-// of this deployment and still leaves a partition unassigned for long, watchMembers ends the generation, so that
-// partitions are assigned again.
-func (s *Service) watchMembers(ctx context.Context, end func()) {
+// of this deployment and still leaves a partition unassigned for long, watchMembers makes this process join again, so
+// that partitions are assigned again.
+func (s *Service) watchMembers(ctx context.Context, rejoin func()) {
 	gone := false
 	for wait := membersFirst; kafka.Pause(ctx, wait) == nil; wait = membersInterval {
 		members, err := group.Describe(ctx, s.client, s.groupConfig(), int(s.streams.Load()))
@@ -47,13 +48,13 @@ func (s *Service) watchMembers(ctx context.Context, end func()) {
 			s.others = versions
 			s.listener.Versions(versions)
 		}
-		if problems := s.memberProblems(members); !slices.Equal(problems, s.problems) {
-			s.problems = problems
-			s.listener.Members(problems)
+		foreign, problems := s.memberProblems(members)
+		if !slices.Equal(foreign, s.foreign) || !slices.Equal(problems, s.problems) {
+			s.foreign, s.problems = foreign, problems
+			s.listener.Members(foreign, problems)
 		}
 		if len(versions) == 0 && s.idle.expired(members) {
-			end()
-			return
+			rejoin()
 		}
 	}
 }
@@ -78,19 +79,15 @@ func (s *Service) versions(c group.Members) (rest group.Members, texts []string)
 	return rest, texts
 }
 
-// memberProblems describes the problems of a group.
-func (s *Service) memberProblems(c group.Members) []string {
-	var problems []string
+// memberProblems describes the foreign members of a group, and the partitions that no member of the deployment has. A
+// foreign member takes nothing away by itself, because a leader of this deployment assigns no partition to it.
+func (s *Service) memberProblems(c group.Members) (foreign, problems []string) {
 	group := s.config.Group
 	if c.Gone {
 		problems = append(problems, fmt.Sprintf("group %q is no longer the one that this process joined: a consumer of another kind has joined it; give that one another group", group))
 	}
 	for _, m := range c.Foreign {
-		is := "that is not of this deployment"
-		if name, _, marked := strings.Cut(m.Mark, "/"); marked && m.Client == kafka.DefaultClientID {
-			is = fmt.Sprintf("of the deployment %.64q", name)
-		}
-		problems = append(problems, fmt.Sprintf("group %q has a member %s, %v: give that one another group, or this deployment another ORIEL_GROUP", group, is, m))
+		foreign = append(foreign, ForeignMember(s.config, m))
 	}
 	switch {
 	case len(c.Free) > 0 && s.config.WholeTopic():
@@ -98,5 +95,14 @@ func (s *Service) memberProblems(c group.Members) []string {
 	case len(c.Free) > 0:
 		problems = append(problems, fmt.Sprintf("no process of this deployment has the partitions %v of the input", c.Free))
 	}
-	return problems
+	return foreign, problems
+}
+
+// ForeignMember describes a member of the deployment's group that does not belong to the deployment, with a remedy.
+func ForeignMember(c deployment.Config, m group.ForeignMember) string {
+	is := "that is not of this deployment"
+	if name, _, marked := strings.Cut(m.Mark, "/"); marked && m.Client == kafka.DefaultClientID {
+		is = fmt.Sprintf("of the deployment %.64q", name)
+	}
+	return fmt.Sprintf("group %q has a member %s, %v: give that one another group, or this deployment another ORIEL_GROUP", c.Group, is, m)
 }

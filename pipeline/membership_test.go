@@ -24,14 +24,15 @@ func TestMembersOfTheGroupAreClassified(t *testing.T) {
 		name     string
 		members  group.Members
 		versions []string // lines[i] of the message must contain versions[i]
+		foreign  []string
 		problems []string
 	}{
-		{"nobody", group.Members{Stable: true}, nil, nil},
+		{"nobody", group.Members{Stable: true}, nil, nil, nil},
 		{
 			"an older version",
 			group.Members{Stable: true, Foreign: []group.ForeignMember{older}, Free: []int32{1}},
 			[]string{`another version of Oriel, client "oriel" at "/10.0.0.7": end the older one`},
-			nil,
+			nil, nil,
 		},
 		{
 			"a later one, and a partition that nobody has",
@@ -40,6 +41,7 @@ func TestMembersOfTheGroupAreClassified(t *testing.T) {
 				Foreign: []group.ForeignMember{member(kafka.DefaultClientID, "d/00/later", "trips", 0)},
 			},
 			[]string{"another version of Oriel"},
+			nil,
 			[]string{"no process of this deployment has the partitions [2] of the input"},
 		},
 		{
@@ -47,23 +49,28 @@ func TestMembersOfTheGroupAreClassified(t *testing.T) {
 			group.Members{Stable: true, Foreign: []group.ForeignMember{member(kafka.DefaultClientID, "e/00", "trips")}},
 			nil,
 			[]string{`a member of the deployment "e", client "oriel" at "/10.0.0.7": give that one another group`},
+			nil,
 		},
 		{
 			"letters",
 			group.Members{Stable: true, Foreign: []group.ForeignMember{member(kafka.DefaultClientID, "", "d.verdicts")}},
 			nil,
 			[]string{"that is not of this deployment"},
+			nil,
 		},
 		{
 			"a consumer",
 			group.Members{Stable: true, Foreign: []group.ForeignMember{member("mistaken", "", "trips", 1)}, Free: []int32{1}},
 			nil,
-			[]string{`that is not of this deployment, client "mistaken"`, "partitions [1]"},
+			[]string{`that is not of this deployment, client "mistaken"`},
+			[]string{"partitions [1]"},
 		},
 	} {
 		rest, versions := s.versions(c.members)
-		problems := s.memberProblems(rest)
-		for _, got := range []struct{ lines, want []string }{{versions, c.versions}, {problems, c.problems}} {
+		foreign, problems := s.memberProblems(rest)
+		for _, got := range []struct{ lines, want []string }{
+			{versions, c.versions}, {foreign, c.foreign}, {problems, c.problems},
+		} {
 			if len(got.lines) != len(got.want) || !slices.EqualFunc(got.lines, got.want, strings.Contains) {
 				t.Errorf("%s: %q, want %q", c.name, got.lines, got.want)
 			}

@@ -36,12 +36,7 @@ func (t *task) awaitTopics(ctx context.Context) {
 		return
 	}
 	s.listener.State(t.partition, notice.Halted)
-	s.listener.Stopped(t.partition, &notice.StopError{
-		Partition: t.partition,
-		Reason:    "partitions were added to the input, and the topics of this deployment do not have this one",
-		Remedy: "Run `oriel topics` with the settings of this deployment: it adds them, and the partition goes on " +
-			"without a restart",
-	})
+	s.listener.Stopped(t.partition, uncovered(t.partition))
 	for kafka.Pause(ctx, lookInterval) == nil {
 		if t.partition >= s.covered.Load() {
 			continue
@@ -50,6 +45,16 @@ func (t *task) awaitTopics(ctx context.Context) {
 		if manifest != nil || notice.Kind(err) == notice.Stopped {
 			return // the take-over meets the same error and describes it better
 		}
+	}
+}
+
+// uncovered returns the error of a partition of the input that the output topics lack.
+func uncovered(partition int32) error {
+	return &notice.StopError{
+		Partition: partition,
+		Reason:    "partitions were added to the input, and the topics of this deployment do not have this one",
+		Remedy: "Run `oriel topics` with the settings of this deployment: it adds them, and the partition goes on " +
+			"without a restart",
 	}
 }
 

@@ -30,6 +30,7 @@ type Service struct {
 	listener notice.Listener
 
 	users      userIndex
+	foreign    []string     // foreign members at the last check; only the checking goroutine uses them
 	problems   []string     // the group's problems at the last check; only the checking goroutine uses them
 	others     []string     // members of other versions at the last check; only the checking goroutine uses them
 	idle       staleShares  // only the checking goroutine uses it
@@ -57,11 +58,15 @@ func NewService(
 	if err := d.CheckManifests(ctx); err != nil {
 		return nil, err
 	}
-	c.FixedPartitions = m.Users != nil && !c.WholeTopic()
+	return newService(d, store, l), nil
+}
+
+func newService(d changelog.Deployment, store state.Store, l notice.Listener) *Service {
+	d.Config.FixedPartitions = d.Model.Users != nil && !d.Config.WholeTopic()
 	l.EnsureDefaults()
 	return &Service{
-		config: c, model: m, client: d.Client, topics: d.Topics, master: d.Master, store: store, listener: l,
-	}, nil
+		config: d.Config, model: d.Model, client: d.Client, topics: d.Topics, master: d.Master, store: store, listener: l,
+	}
 }
 
 // fits returns an error if a configuration names topics for another operator, because readers of a topic were granted
@@ -99,7 +104,7 @@ const (
 	lastPause  = 10 * time.Second
 )
 
-// serve runs one generation of the group after the other.
+// serve works on one share of the group's partitions after the other.
 func (s *Service) serve(ctx context.Context, group *group.Member) error {
 	retry := s.client.NewBackoff(firstPause, lastPause)
 	for {
@@ -183,9 +188,10 @@ func (s *Service) watchTopics(ctx context.Context, end func(error)) {
 // topicsInterval is the interval at which topic ids are looked up during work.
 const topicsInterval = 5 * time.Second
 
-// generation runs one task for each assigned partition until the generation or ctx ends, and waits for all of them.
+// generation runs one task for each assigned partition until the share or ctx ends, and waits for all of them.
 func (s *Service) generation(ctx context.Context, g *group.Generation) error {
 	s.listener.Assigned(g.Partitions)
+	defer s.listener.Unassigned()
 	if err := s.usersBeforeTakeOver(ctx, g); err != nil {
 		if ctx.Err() == nil && errors.Is(err, context.Canceled) {
 			return nil // the generation ended in the meantime
@@ -202,7 +208,7 @@ func (s *Service) generation(ctx context.Context, g *group.Generation) error {
 	)
 	for _, p := range g.Partitions {
 		t := &task{
-			service: s, partition: p, membership: g.Membership(),
+			service: s, partition: p, share: g,
 			memory: s.config.Memory.Transactions(len(g.Partitions), s.config.TransactionBytes),
 			ahead:  len(g.Partitions) == 1, // with several tasks the processors are busy without it
 		}
@@ -233,12 +239,13 @@ func (s *Service) generation(ctx context.Context, g *group.Generation) error {
 		tasks.Go(func() { s.standBy(alive) })
 	}
 	tasks.Go(func() { s.watchTopics(alive, cancel) })
-	tasks.Go(func() { s.watchMembers(alive, end) })
+	tasks.Go(func() { s.watchMembers(alive, g.Rejoin) })
 	tasks.Go(func() { s.watchUsers(alive, g.Partitions, cancel) })
 	select {
 	case <-g.Done():
 	case <-alive.Done():
 	}
+	s.listener.Unassigned()
 	end()
 	tasks.Wait()
 	if err := context.Cause(alive); notice.Kind(err) == notice.Stopped {
@@ -255,6 +262,7 @@ func (s *Service) generation(ctx context.Context, g *group.Generation) error {
 func (t *task) keepRunning(ctx context.Context) error {
 	retry := t.service.client.NewBackoff(firstPause, lastPause)
 	doubt, doubted := t.service.client.Doubt(), false
+	t.service.listener.State(t.partition, notice.Restoring)
 	for {
 		err := t.run(ctx)
 		if ctx.Err() != nil {
@@ -263,12 +271,13 @@ func (t *task) keepRunning(ctx context.Context) error {
 		switch notice.Kind(err) {
 		case notice.Stopped:
 			if !notice.OfLoss(err) || doubt.Over() {
-				return t.explain(err)
+				return explain(t.partition, err)
 			}
 			if !doubted {
 				doubted = true
 				t.service.listener.Note(t.partition, "the brokers say that a topic or a partition is gone; the service asks again before it stops")
 			}
+			t.service.listener.State(t.partition, notice.Restoring)
 			if t.service.beforeNextLook(ctx) != nil {
 				return nil
 			}
@@ -279,6 +288,7 @@ func (t *task) keepRunning(ctx context.Context) error {
 			}
 		case notice.Retry, notice.Finished:
 			t.service.listener.Restarted(t.partition, err)
+			t.service.listener.State(t.partition, notice.Restoring)
 			if retry.Wait(ctx) != nil {
 				return nil
 			}
@@ -286,14 +296,14 @@ func (t *task) keepRunning(ctx context.Context) error {
 	}
 }
 
-// explain adds a remedy to an error that stops the partition, unless the error has one.
-func (t *task) explain(err error) error {
+// explain adds a remedy to an error that stops a partition, unless the error has one.
+func explain(partition int32, err error) error {
 	var known *notice.StopError
 	if errors.As(err, &known) {
 		return err
 	}
 	e := &notice.StopError{
-		Partition: t.partition, Reason: "a request is refused and would be refused again", Cause: err,
+		Partition: partition, Reason: "a request is refused and would be refused again", Cause: err,
 		Remedy: "Correct what the cause names on the brokers or in the settings, and start again; nothing of it was committed",
 	}
 	switch {

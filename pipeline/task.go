@@ -22,13 +22,13 @@ import (
 // rebalance, which takes at most a second, and for rejoining the group.
 func (t *task) commitGrace() time.Duration { return t.service.config.RebalanceTimeout() * 2 / 3 }
 
-// task owns one input partition in this process for one generation of the group.
+// task owns one input partition in this process as long as the process has the same share of the group's partitions.
 type task struct {
-	service    *Service
-	partition  int32
-	membership group.Membership
-	memory     int  // bytes that its transactions may hold
-	ahead      bool // events are decoded before the walk reaches them
+	service   *Service
+	partition int32
+	share     *group.Generation
+	memory    int  // bytes that its transactions may hold
+	ahead     bool // events are decoded before the walk reaches them
 }
 
 // run takes the partition over and works until ctx ends or a step fails. Three goroutines pass work on in one
@@ -36,7 +36,6 @@ type task struct {
 // a transaction commits, the next one is computed. If a commit fails, all computed work is dropped, and the caller must
 // take the partition over again from the committed state.
 func (t *task) run(ctx context.Context) error {
-	t.service.listener.State(t.partition, notice.Restoring)
 	o, committer, err := t.takeOver(ctx)
 	if err != nil {
 		return err
@@ -124,16 +123,13 @@ func (t *task) run(ctx context.Context) error {
 // incomplete.
 func (t *task) takeOver(ctx context.Context) (*takeover.Owned, *transaction.Committer, error) {
 	s, p := t.service, t.partition
-	o, err := takeover.Run(ctx, takeover.Ports{
-		Client: s.client, Config: s.config, Topics: s.topics, Model: s.model, Master: s.master, Store: s.store,
-		Users: &s.users, Listener: s.listener,
-	}, p)
+	o, err := takeover.Run(ctx, s.ports(), p)
 	if err != nil {
 		return nil, nil, err
 	}
 	c := &transaction.Committer{
 		Partition: p, Config: s.config, Topics: s.topics, Client: s.client, Producer: o.Producer,
-		Membership: t.membership, StateKey: o.StateKey, Log: o.Log, Store: s.store, Listener: s.listener,
+		Share: t.share, StateKey: o.StateKey, Log: o.Log, Store: s.store, Listener: s.listener,
 	}
 	// This must come BEFORE the first commit, which the store follows. A store that followed commits without the
 	// changelog's earlier records, above all the manifest, would be useless to the next owner.

@@ -21,15 +21,17 @@ const retryWindow = 5 * time.Second
 // Console keeps the state of each partition for /readyz. It is safe for concurrent use.
 type Console struct {
 	mu     sync.Mutex
-	states map[int32]notice.TaskState
+	states map[int32]notice.TaskState // partitions of the last share; closed ones stay until the next share
 	joined bool
+	share  bool // the process has a share of the group's partitions, perhaps an empty one
 	stands notice.Standby
 	inputs map[int32]bool // input partitions that the stream waits for
 	full   bool           // the disk of the local store is full
 	failed error          // last error of a coordinator that denies requests
 	denied time.Time      // time of that error
 	retry  time.Time      // time of the last retry; zero if there was none
-	group  []string       // problems with the group's members
+	group  []string       // partitions that no member has, or a group that is another one
+	guests []string       // foreign members, which take nothing away
 	mixed  []string       // members of other versions
 	doubt  error          // a problem of the topics that counts only if it is found again; nil: none
 }
@@ -38,15 +40,36 @@ type Console struct {
 func New() *Console { return &Console{states: map[int32]notice.TaskState{}, inputs: map[int32]bool{}} }
 
 // Listen returns a listener that updates the console and then calls the functions of l.
+//
+// A partition counts as one that is restored from the moment in which it is assigned. A closed one keeps the process
+// from being ready until the next share, and so does the end of a share. So a process that ends is never ready, however
+// it ends.
 func (c *Console) Listen(l notice.Listener) notice.Listener {
 	return notice.Both(notice.Listener{
-		Assigned: func([]int32) { c.change(func() { c.joined = true }) },
-		Members:  func(problems []string) { c.change(func() { c.group = problems }) },
+		Assigned: func(partitions []int32) {
+			c.change(func() {
+				c.joined, c.share = true, true
+				clear(c.states)
+				for _, p := range partitions {
+					c.states[p] = notice.Restoring
+				}
+			})
+		},
+		Unassigned: func() { c.change(func() { c.share = false }) },
+		Members: func(foreign, problems []string) {
+			c.change(func() { c.guests, c.group = foreign, problems })
+		},
 		Versions: func(members []string) { c.change(func() { c.mixed = members }) },
 		Doubted:  func(problem error) { c.change(func() { c.doubt = problem }) },
 		State:    func(p int32, s notice.TaskState) { c.change(func() { c.states[p] = s }) },
-		Closed:   func(p int32) { c.change(func() { delete(c.states, p) }) },
-		Standby:  func(s notice.Standby) { c.change(func() { c.stands = s }) },
+		Closed: func(p int32) {
+			c.change(func() {
+				if c.states[p] != notice.Halted {
+					c.states[p] = closed
+				}
+			})
+		},
+		Standby: func(s notice.Standby) { c.change(func() { c.stands = s }) },
 		Waits: func(_, input int32, waits bool) {
 			c.change(func() {
 				if delete(c.inputs, input); waits {
@@ -56,6 +79,9 @@ func (c *Console) Listen(l notice.Listener) notice.Listener {
 		},
 	}, l)
 }
+
+// closed is the state of a partition that was given up.
+const closed notice.TaskState = "closed"
 
 func (c *Console) change(f func()) {
 	c.mu.Lock()
@@ -154,6 +180,9 @@ func (c *Console) waiting() map[string][]string {
 		}
 	}
 	slices.Sort(lines[reasonPartitions])
+	if c.joined && !c.share {
+		lines[reasonPartitions] = append(lines[reasonPartitions], "the process gives up its partitions")
+	}
 	if c.stands == notice.Copying {
 		lines[reasonPartitions] = append(lines[reasonPartitions], "standing by: the changelog is being copied")
 	}
@@ -164,7 +193,9 @@ func (c *Console) waiting() map[string][]string {
 	if c.full {
 		lines[reasonDisk] = []string{"disk: the local store waits for room"}
 	}
-	lines[reasonGroup] = slices.Clone(c.group)
+	if len(c.group) > 0 { // foreign members first, because they are the cause
+		lines[reasonGroup] = slices.Concat(c.guests, c.group)
+	}
 	if !c.joined {
 		lines[reasonGroup] = append(lines[reasonGroup], "not a member of the group")
 	}
@@ -193,13 +224,17 @@ func (c *Console) ready(w http.ResponseWriter, _ *http.Request) {
 		if c.stands == notice.Warm {
 			fmt.Fprintln(w, "standing by")
 		}
-		for _, line := range c.mixed {
+		for _, line := range slices.Concat(c.guests, c.mixed) {
 			fmt.Fprintln(w, line)
 		}
 		return
 	}
 	w.WriteHeader(http.StatusServiceUnavailable)
-	for _, line := range slices.Concat(waiting, c.mixed) {
+	beside := c.mixed
+	if len(c.group) == 0 { // otherwise waiting has the foreign members
+		beside = slices.Concat(c.guests, c.mixed)
+	}
+	for _, line := range slices.Concat(waiting, beside) {
 		fmt.Fprintln(w, line)
 	}
 }

@@ -51,6 +51,7 @@ func TestReadyFollowsThePartitions(t *testing.T) {
 	l.Assigned(nil)
 	want("without partitions", 200, "ready\n")
 	l.Assigned([]int32{2, 3})
+	want("assigned", 503, "partition 2: restoring\npartition 3: restoring\n")
 	l.State(3, notice.Restoring)
 	l.State(2, notice.Restoring)
 	want("restoring", 503, "partition 2: restoring\npartition 3: restoring\n")
@@ -59,14 +60,35 @@ func TestReadyFollowsThePartitions(t *testing.T) {
 	l.State(3, notice.Halted)
 	want("one has stopped", 503, "partition 3: stopped\n")
 	l.Closed(3)
-	want("handed over", 200, "ready\n")
+	want("the stopped one is closed", 503, "partition 3: stopped\n")
+	l.Unassigned()
+	l.Closed(2)
+	want("the share has ended", 503, "partition 2: closed\npartition 3: stopped\nthe process gives up its partitions\n")
+	l.Assigned([]int32{2})
+	l.State(2, notice.Running)
+	want("another share", 200, "ready\n")
+	l.Closed(2)
+	want("its partition is closed", 503, "partition 2: closed\n")
+	l.Assigned(nil)
+	want("without partitions again", 200, "ready\n")
+	l.Unassigned()
+	want("which end too", 503, "the process gives up its partitions\n")
+	l.Assigned(nil)
 	c.DiskFull(true)
 	want("the disk is full", 503, "disk: the local store waits for room\n")
 	c.DiskFull(false)
 	want("there is room again", 200, "ready\n")
-	l.Members([]string{"a foreign member", "and its partition"})
-	want("a foreign member is in the group", 503, "a foreign member\nand its partition\n")
-	l.Members(nil)
+	l.Members([]string{"a foreign member"}, nil)
+	want("a foreign member is in the group", 200, "ready\na foreign member\n")
+	c.DiskFull(true)
+	want("and the disk is full", 503, "disk: the local store waits for room\na foreign member\n")
+	c.DiskFull(false)
+	l.Members([]string{"a foreign member"}, []string{"and its partition"})
+	want("it has a partition", 503, "a foreign member\nand its partition\n")
+	if !c.Waiting()["group"] {
+		t.Error("a partition that no process has is no reason to wait")
+	}
+	l.Members(nil, nil)
 	want("it has left", 200, "ready\n")
 	l.Versions([]string{"another version"})
 	want("an older version works beside", 200, "ready\nanother version\n")
@@ -151,22 +173,24 @@ func TestRetriesEndReadinessForFiveSeconds(t *testing.T) {
 func TestListenKeepsTheListener(t *testing.T) {
 	var calls []string
 	l := console.New().Listen(notice.Listener{
-		Assigned: func([]int32) { calls = append(calls, "assigned") },
-		State:    func(int32, notice.TaskState) { calls = append(calls, "state") },
-		Closed:   func(int32) { calls = append(calls, "closed") },
-		Members:  func([]string) { calls = append(calls, "members") },
-		Versions: func([]string) { calls = append(calls, "versions") },
-		Standby:  func(notice.Standby) { calls = append(calls, "standby") },
-		Doubted:  func(error) { calls = append(calls, "doubted") },
+		Assigned:   func([]int32) { calls = append(calls, "assigned") },
+		Unassigned: func() { calls = append(calls, "unassigned") },
+		State:      func(int32, notice.TaskState) { calls = append(calls, "state") },
+		Closed:     func(int32) { calls = append(calls, "closed") },
+		Members:    func(_, _ []string) { calls = append(calls, "members") },
+		Versions:   func([]string) { calls = append(calls, "versions") },
+		Standby:    func(notice.Standby) { calls = append(calls, "standby") },
+		Doubted:    func(error) { calls = append(calls, "doubted") },
 	})
 	l.Assigned(nil)
 	l.State(0, notice.Running)
 	l.Closed(0)
-	l.Members(nil)
+	l.Members(nil, nil)
 	l.Versions(nil)
 	l.Doubted(nil)
 	l.Standby(notice.Warm)
-	if strings.Join(calls, " ") != "assigned state closed members versions doubted standby" {
+	l.Unassigned()
+	if strings.Join(calls, " ") != "assigned state closed members versions doubted standby unassigned" {
 		t.Fatalf("called %v", calls)
 	}
 }

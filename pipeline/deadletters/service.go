@@ -149,7 +149,7 @@ type partitionTurn struct {
 	parked, ended error
 }
 
-// share works on the partitions of one generation until the generation is over, and waits for all of them.
+// share works on the partitions of one share until the share has ended, and waits for all of them.
 func (s *Service) share(ctx context.Context, g *group.Generation) error {
 	s.options.Listen.Assigned(g.Partitions)
 	work, cancel := context.WithCancel(ctx)
@@ -164,7 +164,7 @@ func (s *Service) share(ctx context.Context, g *group.Generation) error {
 	var tasks sync.WaitGroup
 	most := s.deployment.Config.Memory.Transactions(len(g.Partitions), transactionBytes) / 2
 	for _, p := range g.Partitions {
-		t := &task{service: s, partition: p, membership: g.Membership(), memory: most}
+		t := &task{service: s, partition: p, share: g, memory: most}
 		tasks.Go(func() {
 			err := t.keepRunning(work, func(parked error) { report(partitionTurn{partition: p, parked: parked}) })
 			report(partitionTurn{partition: p, ended: err})

@@ -13,14 +13,15 @@ import (
 	"oriel/pipeline/notice"
 )
 
-// task writes the letters of one partition of the verdict topic, in this process and for one generation of the group.
+// task writes the letters of one partition of the verdict topic, as long as this process has the same share of the
+// group's partitions.
 type task struct {
-	service    *Service
-	partition  int32
-	inputs     []int32 // input partitions whose statuses the task reads, as of the last take-over
-	membership group.Membership
-	memory     int // a transaction closes at this many bytes of dead letters
-	refused    int // limit of batches that the broker refused as too large; 0 after it accepted some
+	service   *Service
+	partition int32
+	inputs    []int32 // input partitions whose statuses the task reads, as of the last take-over
+	share     *group.Generation
+	memory    int // a transaction closes at this many bytes of dead letters
+	refused   int // limit of batches that the broker refused as too large; 0 after it accepted some
 
 	verdicts, deadLetter topics.Topic // as of the last take-over, because either topic may be recreated
 	short                int          // consecutive attempts in which the verdict topic ended before the rows already read

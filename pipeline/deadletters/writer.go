@@ -223,7 +223,7 @@ func (w *writer) commit(ctx context.Context, row int64) error {
 		topic   string
 		offsets []group.Offset
 	}{{c.Verdicts, []group.Offset{{Partition: p, Offset: row, Note: text}}}, {c.Input, input}} {
-		if err := w.producer.CommitOffsets(work, t.membership, at.topic, at.offsets); err != nil {
+		if err := w.producer.CommitOffsets(work, t.share.Membership(), at.topic, at.offsets); err != nil {
 			return err
 		}
 	}

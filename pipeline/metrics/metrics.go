@@ -20,6 +20,7 @@ type Metrics struct {
 	commits                             *prometheus.HistogramVec
 	lag, state                          *prometheus.GaugeVec
 	inputs, streams, owned, standby     *prometheus.GaugeVec
+	foreign                             *prometheus.GaugeVec
 	refused                             *prometheus.CounterVec
 	waits                               *prometheus.GaugeVec
 	unfrozen                            *prometheus.GaugeVec // nil: records name no schemas of a registry
@@ -68,6 +69,7 @@ func New(r prometheus.Registerer, g protection.Guarantee, about Process) *Metric
 		refused:      counter("oriel_order_records_refused_total", "Records of the order log that this deployment did not write.", "partition"),
 		owned:        gauge("oriel_partitions_owned", "Streams that this process owns."),
 		standby:      gauge("oriel_standby_warm", "1 while this process stands by, and its local store follows the changelog."),
+		foreign:      gauge("oriel_foreign_members", "Members of the group that do not belong to the deployment."),
 		tasks:        map[int32]bool{},
 		commits: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "oriel_commit_duration_seconds", Help: "Time from the first request of a transaction to its acknowledged end.",
@@ -89,6 +91,7 @@ func New(r prometheus.Registerer, g protection.Guarantee, about Process) *Metric
 	if about.Registry {
 		m.unfrozen = gauge("oriel_schemas_unfrozen", "Versions in the schema registry that are not frozen, so that their records are null events.")
 	}
+	m.foreign.WithLabelValues().Set(0)
 	if about.Coordinates > 0 {
 		m.newest = newDecisions(about.Coordinates, about.Numbers)
 		r.MustRegister(m.newest)
@@ -137,6 +140,7 @@ func (m *Metrics) Listen(l notice.Listener) notice.Listener {
 		Behind:    func(p int32, lag int64) { m.lag.WithLabelValues(label(p)).Set(float64(lag)) },
 		Restarted: func(p int32, _ error) { m.restarts.WithLabelValues(label(p)).Inc() },
 		Standby:   func(s notice.Standby) { m.standby.WithLabelValues().Set(indicator(s == notice.Warm)) },
+		Members:   func(foreign, _ []string) { m.foreign.WithLabelValues().Set(float64(len(foreign))) },
 		Partitions: func(input, streams int) {
 			m.inputs.WithLabelValues().Set(float64(input))
 			m.streams.WithLabelValues().Set(float64(streams))

@@ -44,6 +44,7 @@ func played(l notice.Listener) *prometheus.Registry {
 	l.Waits(0, 4, false)
 	l.Waits(0, 5, true)
 	l.Refused(0)
+	l.Members([]string{"a foreign member"}, []string{"no process has the stream"})
 	l.Restarted(0, errors.New("x"))
 	l.State(1, notice.Halted)
 	l.Closed(1)
@@ -103,6 +104,9 @@ oriel_delta{deployment="d"} 1e-06
 # HELP oriel_epsilon Proved epsilon of one window of one stream.
 # TYPE oriel_epsilon gauge
 oriel_epsilon{deployment="d"} 0.5
+# HELP oriel_foreign_members Members of the group that do not belong to the deployment.
+# TYPE oriel_foreign_members gauge
+oriel_foreign_members{deployment="d"} 1
 # HELP oriel_input_awaited 1 while the stream of the whole topic waits for this partition of the input.
 # TYPE oriel_input_awaited gauge
 oriel_input_awaited{deployment="d",input_partition="5",partition="0"} 1

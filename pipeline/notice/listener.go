@@ -67,9 +67,11 @@ type Ending struct {
 // Listener holds functions that tasks call from their own goroutines: each must be quick and safe for concurrent use.
 // A nil function is not called.
 type Listener struct {
-	Assigned  func(partitions []int32) // a generation of the group has begun
-	Committed func(Commit)
-	Aborted   func(partition int32)
+	Assigned func(partitions []int32) // the group has given the process another share
+	// Unassigned is called when this share ends, before its partitions are closed. It may be called more than once.
+	Unassigned func()
+	Committed  func(Commit)
+	Aborted    func(partition int32)
 
 	// Decided is called after a commit that published decisions, with the newest decision of the first topic, because
 	// metrics and pages are for all readers of this topic. If Decided and Published are nil, transactions do not keep
@@ -97,7 +99,9 @@ type Listener struct {
 	Reached   func(partition int32, p Point)
 	Stopped   func(partition int32, err error)   // the partition waits for a person; err has reason and remedy
 	Note      func(partition int32, text string) // a message that a person should see once; it must never hold payload
-	Members   func(problems []string)            // the group members' problems, when they change; none: all are fine
+	// Members is called with the members of the group that do not belong to the deployment, and with the partitions that
+	// no member of the deployment has, when either changes. Foreign members alone take nothing away.
+	Members func(foreign, problems []string)
 	// Versions is called with the members of another version of Oriel, when they change. Such members are not a
 	// problem.
 	Versions func(members []string)

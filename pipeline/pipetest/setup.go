@@ -5,6 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
+
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
@@ -17,6 +19,7 @@ import (
 	"oriel/pipeline/notice"
 	"oriel/pipeline/pipetest/simtest"
 	"oriel/pipeline/streams"
+	"oriel/pipeline/takeover"
 	"oriel/schemas"
 	"oriel/state"
 	"oriel/state/local"
@@ -160,6 +163,24 @@ func (s Setup) CheckManifests(ctx context.Context, client *kafka.Client) error {
 		return err
 	}
 	return d.CheckManifests(ctx)
+}
+
+// Examine returns what an examination says of each stream, and of users in two partitions. disk has the local store of
+// the process that is examined.
+func (s Setup) Examine(ctx context.Context, client *kafka.Client, disk vfs.FS) error {
+	d, err := s.Deployment(ctx, client)
+	if err == nil {
+		err = d.CheckManifests(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	examiner := pipeline.NewExaminer(d, local.Copy{Options: local.Options{FS: disk}, Dir: "state"})
+	errs := []error{examiner.Users(ctx)}
+	for p := range examiner.Streams() {
+		errs = append(errs, examiner.Stream(ctx, p, takeover.Examination{Events: true}))
+	}
+	return errors.Join(errs...)
 }
 
 // Run is a process of the service, for Deployment.Start. It does the same as `oriel run` between its settings and

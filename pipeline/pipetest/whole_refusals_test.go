@@ -178,6 +178,9 @@ func (w *whole) stopped() (said string) {
 	}
 	mu.Lock()
 	defer mu.Unlock()
+	if found := w.setup.Examine(w.t.Context(), w.Client(), a.Disk()); found == nil || found.Error() != said {
+		w.t.Errorf("an examination says %v, and the process %s", found, said)
+	}
 	return said
 }
 

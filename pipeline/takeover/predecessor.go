@@ -199,6 +199,9 @@ func (t *takeOver) predecessorOffset(p int32, offset int64, input topics.Bounds)
 // runs. It also writes an end marker into the predecessor's changelog, so that it never starts again. A predecessor
 // without a changelog has no state to start from.
 func (t *takeOver) endPredecessor(ctx context.Context, states, decisions topics.Topic, p int32) error {
+	if t.examines != nil {
+		return nil
+	}
 	f := t.Config.Predecessor
 	parts := []kafka.TopicPartition{{Topic: decisions.Name, Partition: p}}
 	marked := int(p) < states.Partitions
@@ -228,7 +231,7 @@ func (t *takeOver) endPredecessor(ctx context.Context, states, decisions topics.
 func (t *takeOver) predecessorDecision(
 	ctx context.Context, topic topics.Topic, p int32, names ...string,
 ) (stream string, last *operators.Decision, err error) {
-	b, err := topics.StableEnd(ctx, t.Client, topic.Name, p)
+	b, err := t.end(ctx, topic.Name, p)
 	if err != nil {
 		return "", nil, fmt.Errorf("pipeline: partition %d of %s: %w", p, topic.Name, err)
 	}

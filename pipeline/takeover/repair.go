@@ -55,6 +55,9 @@ func (t *takeOver) reconcile(ctx context.Context, opening []state.Record) error 
 	if t.Position.Owes {
 		says = "an earlier owner has opened the partition, and its first decisions are not committed with the state; what lacks is committed now"
 	}
+	if t.examines != nil && !t.examines.Events {
+		return nil
+	}
 	if f.beyondState(t.Position.Next) || t.Position.Owes {
 		if err := t.redo(ctx, f, tx, now); err != nil {
 			return err

@@ -53,6 +53,7 @@ type takeOver struct {
 	Ports
 	Owned
 	partition int32
+	examines  *Examination   // what Examine asks for; nil: a take-over
 	name      string         // name of the stream
 	ends      endOffsets     // set by fence
 	keys      changelog.Keys // set by load
@@ -88,6 +89,11 @@ func Run(ctx context.Context, ports Ports, partition int32) (*Owned, error) {
 	if err := t.fence(ctx); err != nil {
 		return nil, err
 	}
+	return t.take(ctx)
+}
+
+// take makes all steps of Run after fence.
+func (t *takeOver) take(ctx context.Context) (*Owned, error) {
 	known, err := t.load(ctx)
 	if err != nil {
 		return nil, err
@@ -95,7 +101,7 @@ func Run(ctx context.Context, ports Ports, partition int32) (*Owned, error) {
 	record := t.Log.Value(t.keys.Incarnation)
 	t.sealed, err = t.Log.Sealed(t.StateKey)
 	if err != nil {
-		return nil, changelog.CannotOpen(partition, err)
+		return nil, changelog.CannotOpen(t.partition, err)
 	}
 	switch {
 	case record != nil && t.sealed != nil:
@@ -134,16 +140,16 @@ func (t *takeOver) fence(ctx context.Context) (err error) {
 		return err
 	}
 	for _, topic := range t.Topics.Outputs() {
-		b, err := topics.StableEnd(ctx, t.Client, topic.Name, p)
+		b, err := t.end(ctx, topic.Name, p)
 		if err != nil {
 			return err
 		}
 		t.ends.decisions = append(t.ends.decisions, b)
 	}
-	if t.ends.verdicts, err = topics.StableEnd(ctx, t.Client, t.Config.Verdicts, p); err != nil {
+	if t.ends.verdicts, err = t.end(ctx, t.Config.Verdicts, p); err != nil {
 		return err
 	}
-	if t.ends.changelog, err = topics.StableEnd(ctx, t.Client, t.Config.Changelog, p); err != nil {
+	if t.ends.changelog, err = t.end(ctx, t.Config.Changelog, p); err != nil {
 		return err
 	}
 	if err = t.describeInput(ctx); err != nil {

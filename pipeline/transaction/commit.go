@@ -21,16 +21,16 @@ import (
 // Committer commits the transactions of one partition. The owner of the partition creates it after a take-over and must
 // use it from one goroutine.
 type Committer struct {
-	Partition  int32
-	Config     deployment.Config
-	Topics     deployment.Topics
-	Client     *kafka.Client
-	Producer   *produce.Producer // from the take-over, so brokers refuse all earlier producers
-	Membership group.Membership  // membership that commits the group's offset
-	StateKey   []byte            // key of the state's records in the changelog
-	Log        *changelog.View   // view of the changelog; updated after each commit
-	Store      state.Store       // local copy of the changelog, shared with other partitions
-	Listener   notice.Listener
+	Partition int32
+	Config    deployment.Config
+	Topics    deployment.Topics
+	Client    *kafka.Client
+	Producer  *produce.Producer // from the take-over, so brokers refuse all earlier producers
+	Share     *group.Generation // whose membership commits the group's offset
+	StateKey  []byte            // key of the state's records in the changelog
+	Log       *changelog.View   // view of the changelog; updated after each commit
+	Store     state.Store       // local copy of the changelog, shared with other partitions
+	Listener  notice.Listener
 }
 
 // Commit is the only code that publishes anything: one transaction with decisions, sealed statuses, the sealed state
@@ -101,7 +101,7 @@ func (c *Committer) transact(
 		return 0, err
 	}
 	c.Listener.Reached(p, notice.PointProduced)
-	if err := c.Producer.CommitOffsets(ctx, c.Membership, c.Config.Input, t.Offsets); err != nil {
+	if err := c.Producer.CommitOffsets(ctx, c.Share.Membership(), c.Config.Input, t.Offsets); err != nil {
 		return 0, err
 	}
 	return last, c.Producer.End(ctx, true)

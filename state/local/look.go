@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
 	"syscall"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -27,12 +26,7 @@ var ErrSpace = errors.New("state: the disk has no room")
 // Look checks whether Open would succeed. It creates no directory and writes no file. If no process has the store open,
 // it holds the store's lock for a moment.
 func (o Options) Look(dir string, id state.Identity) (Found, error) {
-	if o.FS == nil {
-		o.FS = vfs.Default
-		if absolute, err := filepath.Abs(dir); err == nil {
-			dir = absolute
-		}
-	}
+	o, dir = o.on(dir)
 	exists, err := mayWrite(o.FS, dir)
 	if err != nil {
 		return Found{}, err
@@ -71,9 +65,7 @@ func (o Options) compare(found *Found, dir string, id state.Identity) error {
 		return nil
 	}
 	found.Begun = true
-	options := pebbleOptions(o.FS)
-	options.ReadOnly = true
-	db, err := openPebble(files, options)
+	db, err := o.openReadOnly(files)
 	if err != nil {
 		found.Damaged = errors.Is(damagedOr(dir, err), errDamaged)
 		if found.Damaged {
@@ -97,6 +89,54 @@ func (o Options) compare(found *Found, dir string, id state.Identity) error {
 	}
 	return closed
 }
+
+func (o Options) openReadOnly(files string) (*pebble.DB, error) {
+	options := pebbleOptions(o.FS)
+	options.ReadOnly = true
+	return openPebble(files, options)
+}
+
+// Copy reads the store of a directory, partition by partition, and writes nothing. It is a state.Store for an
+// examination beside a process that may start at any time, so it holds the store's lock only while it reads.
+type Copy struct {
+	Options Options
+	Dir     string // "": there is no store
+	Damaged bool   // Look has found damage
+}
+
+// Load returns the records of a partition. It returns none if the directory has no store, or a process has it open.
+func (c Copy) Load(partition int32) (records []state.Record, err error) {
+	if c.Dir == "" {
+		return nil, nil
+	}
+	o, dir := c.Options.on(c.Dir)
+	files := o.FS.PathJoin(dir, storeName)
+	if _, err := o.FS.Stat(files); err != nil {
+		return nil, nil
+	}
+	lock, err := lockDirectory(o.FS, dir)
+	if err != nil {
+		return nil, nil // Look reports every error but this one: a process has the store open
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	db, err := o.openReadOnly(files)
+	if err != nil {
+		return nil, fmt.Errorf("%w: store in directory %s", state.ErrCorrupt, dir)
+	}
+	records, err = engine{db, newDisk(o.FS, func() {})}.load(partition)
+	return records, errors.Join(err, closePebble(db))
+}
+
+// MayHaveLost reports whether the store is damaged.
+func (c Copy) MayHaveLost() bool { return c.Damaged }
+
+// Follow refuses to write.
+func (Copy) Follow(int32, []state.Record) error { return errReadOnly }
+
+// Replace refuses to write.
+func (Copy) Replace(int32, []state.Record) error { return errReadOnly }
+
+var errReadOnly = errors.New("state: a copy is not written")
 
 // mayWrite returns the directory, or its closest existing parent, if this process may create files there.
 func mayWrite(disk vfs.FS, dir string) (exists string, err error) {

@@ -38,12 +38,7 @@ func Open(dir string, id state.Identity) (*Store, error) { return Options{}.Open
 // starts with an empty store, because the changelog has all of its content. It reads every block once, so that damage
 // is found at the start and not later. An error of the operating system is returned unchanged.
 func (o Options) Open(dir string, id state.Identity) (*Store, error) {
-	if o.FS == nil {
-		o.FS = vfs.Default
-		if absolute, err := filepath.Abs(dir); err == nil {
-			dir = absolute // absolute, because the lock within a process compares names
-		}
-	}
+	o, dir = o.on(dir)
 	if err := makeDirectory(o.FS, dir); err != nil {
 		return nil, err
 	}
@@ -57,6 +52,18 @@ func (o Options) Open(dir string, id state.Identity) (*Store, error) {
 	}
 	s.lock = lock
 	return s, nil
+}
+
+// on returns the options with a file system, and the name of the directory on it.
+func (o Options) on(dir string) (Options, string) {
+	if o.FS != nil {
+		return o, dir
+	}
+	o.FS = vfs.Default
+	if absolute, err := filepath.Abs(dir); err == nil {
+		dir = absolute // absolute, because the lock within a process compares names
+	}
+	return o, dir
 }
 
 // makeDirectory creates dir for its owner only, and makes its name durable if the parent allows it. Pebble syncs the

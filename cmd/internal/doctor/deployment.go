@@ -7,9 +7,11 @@ import (
 	"strings"
 
 	"oriel/cmd/internal/service"
+	"oriel/pipeline"
 	"oriel/pipeline/deployment"
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/probe"
+	"oriel/pipeline/notice"
 	"oriel/state"
 )
 
@@ -72,7 +74,8 @@ func (e *examination) checkTopics(ctx context.Context) bool {
 		d.Topics, err = deployment.CheckTopics(ctx, d.Client, d.Config, deployment.ByService)
 		return err
 	})
-	if !e.refuse(check, err) {
+	e.wrongTopics = e.refuse(check, err)
+	if !e.wrongTopics {
 		e.ok(check, "all topics exist, with settings under which the guarantee holds; partitions of the input: %d",
 			d.Topics.Input.Partitions)
 	}
@@ -92,12 +95,14 @@ func (e *examination) checkOpened(ctx context.Context) {
 		if err != nil {
 			return err
 		}
-		return d.CheckManifests(ctx)
+		_, err = pipeline.NewService(ctx, *d, &e.store, notice.Listener{})
+		return err
 	})
 	if e.refuse(check, err) {
 		return
 	}
-	e.opened = true
+	service := pipeline.NewExaminer(*d, &e.store) // the store is filled in by checkDisk
+	e.service = &service
 	e.ok(check, "settings, key and input are those that the deployment was opened with")
 }
 
@@ -113,7 +118,7 @@ func (e *examination) checkRegistry(ctx context.Context) {
 	case d.Model.Writers == nil:
 		e.skipped(check, "records name no schema of the registry")
 		return
-	case !e.opened:
+	case e.service == nil:
 		e.skipped(check, "the deployment has to be opened before its schemas can be compared")
 		return
 	}

@@ -9,9 +9,11 @@ import (
 
 	"oriel/cmd/internal/service"
 	"oriel/cmd/internal/settings"
+	"oriel/pipeline"
 	"oriel/pipeline/changelog"
 	"oriel/pipeline/kafka"
 	"oriel/state"
+	"oriel/state/local"
 )
 
 // Options are the options of an examination.
@@ -32,7 +34,10 @@ type examination struct {
 	settings settings.Settings
 	// Client is nil without brokers, Topics is zero without topics, Master is nil without a key
 	deployed changelog.Deployment
-	opened   bool // the deployment has manifests, and they agree with the settings
+	service  *pipeline.Examiner // nil: the deployment does not agree with the settings
+	store    local.Copy
+
+	wrongTopics bool // topics are missing, or have settings that `oriel run` refuses
 }
 
 // Examine prints a line for each check to w. The returned error counts the problems. Its exit code is exit.Misuse if
@@ -59,9 +64,12 @@ func Examine(ctx context.Context, h service.Host, o Options, w io.Writer) error 
 			e.checkOpened(ctx)
 			e.checkRegistry(ctx)
 			e.checkRecords(ctx)
+			e.checkRetention(ctx)
+			e.checkGroup(ctx)
 		}
 	}
 	e.checkDisk()
+	e.checkStart(ctx)
 	return e.summary(false)
 }
 
@@ -131,16 +139,19 @@ func (e *examination) checkDisk() {
 		e.skipped(check, "not checked whose store ORIEL_STATE_DIR holds, because the topics say that")
 		return
 	}
+	e.store = local.Copy{Options: e.host.Store, Dir: dir}
 	found, err := e.host.Store.Look(dir, state.Identity{
 		Cluster: e.deployed.Topics.Cluster, Name: e.settings.Name, Topic: e.deployed.Topics.Input.ID,
 	})
 	switch {
 	case err != nil:
 		e.refuse(check, fmt.Errorf("ORIEL_STATE_DIR: %w", err))
+		e.service = nil
 	case found.Held:
 		e.warn(check, "ORIEL_STATE_DIR: a process has %s open. Give each process a directory of its own, unless it is this "+
 			"deployment's `oriel run`", dir)
 	case found.Damaged:
+		e.store.Damaged = true
 		e.warn(check, "ORIEL_STATE_DIR: the store in %s is damaged. `oriel run` sets it aside and restores it; check the disk", dir)
 	case found.Begun:
 		e.ok(check, "%s has the store of this deployment, and %d MiB are free", dir, found.Free>>20)

@@ -5,9 +5,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"net"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -67,234 +65,34 @@ func bad(said string) (lines []string) {
 	return lines
 }
 
-// plant is a planted misconfiguration: the functions that make it, and the lines that must report it.
-type plant struct {
-	name    string
-	more    map[string]string // settings with which the deployment is opened
-	before  func(patient)     // runs before `oriel topics`
-	unready bool              // the test does not run `oriel topics`
-	plant   func(patient)     // runs after `oriel topics`
-	options doctor.Options
-	want    []string // texts in the lines that are not ok, in their order
-	code    int      // exit.Misuse or warned; 0: exit.Failure
+// serve takes this many events of each partition, and ends.
+func (f patient) serve(events int) {
+	f.T.Helper()
+	all := []int64{}
+	for p := range int32(f.Partitions) {
+		f.Send(p, servicetest.Events(0, events)...)
+		all = append(all, int64(events))
+	}
+	p := f.Start(nil, "run")
+	f.AwaitTaken(time.Minute, all...)
+	p.Terminate()
 }
 
-// warned is the code of a misconfiguration with which the service still runs.
-const warned = -1
-
-// set plants values of settings.
-func set(pairs ...string) func(patient) {
-	return func(f patient) {
-		for i := 0; i < len(pairs); i += 2 {
-			if f.Env[pairs[i]] = pairs[i+1]; pairs[i+1] == "" {
-				delete(f.Env, pairs[i])
-			}
+// join lets a plain consumer join the deployment's group, and waits until it has partitions.
+func (f patient) join(client string) {
+	f.T.Helper()
+	c, err := kgo.NewClient(kgo.SeedBrokers(f.Env["ORIEL_BROKERS"]), kgo.ClientID(client), kgo.ConsumerGroup(f.Name),
+		kgo.ConsumeTopics(f.Topic("events")), kgo.DisableAutoCommit())
+	if err != nil {
+		f.T.Fatal(err)
+	}
+	f.T.Cleanup(c.Close)
+	f.Send(0, servicetest.Event(1))
+	for c.PollFetches(f.Ctx()).NumRecords() == 0 {
+		if f.Ctx().Err() != nil {
+			f.T.Fatal("the consumer gets no partition")
 		}
 	}
-}
-
-// alter changes a topic's setting, and waits until the broker reports the change.
-func alter(kind, setting, value string) func(patient) {
-	return func(f patient) {
-		if err := topics.Alter(f.Ctx(), f.Client, f.Topic(kind), map[string]string{setting: value}); err != nil {
-			f.T.Fatal(err)
-		}
-		f.Await(20*time.Second, "the setting is known", func() bool {
-			settings, err := topics.Settings(f.Ctx(), f.Client, f.Topic(kind))
-			return err == nil && settings[setting] == value
-		})
-	}
-}
-
-// file plants a file and a setting that names it.
-func file(setting, content string, mode os.FileMode) func(patient) {
-	return func(f patient) {
-		path := servicetest.WriteFile(f.T, "file", []byte(content))
-		if err := os.Chmod(path, mode); err != nil {
-			f.T.Fatal(err)
-		}
-		f.Env[setting] = path
-	}
-}
-
-// nowhere is an address at which nothing listens.
-const nowhere = "127.0.0.1:1"
-
-var plants = []plant{
-	{
-		name: "a setting that does not exist", plant: set("ORIEL_EPSILN", "1"),
-		want: []string{"ORIEL_EPSILN: no such setting"}, code: exit.Misuse,
-	},
-	{
-		name: "a setting that is missing", plant: set("ORIEL_EPSILON", ""),
-		want: []string{"ORIEL_EPSILON: not set"}, code: exit.Misuse,
-	},
-	{
-		name: "two settings that are wrong", plant: set("ORIEL_EPSILN", "1", "ORIEL_CLIPP", "1"),
-		want: []string{"ORIEL_CLIPP: no such setting", "ORIEL_EPSILN: no such setting"}, code: exit.Misuse,
-	},
-	{
-		name: "a window that its tree does not have", plant: set("ORIEL_WINDOW", "63"), want: []string{"63"},
-		code: exit.Misuse,
-	},
-	{
-		name: "no key", plant: set("ORIEL_MASTER_KEY_FILE", "/nowhere/key"),
-		want: []string{"key: ORIEL_MASTER_KEY_FILE"},
-	},
-	{
-		name: "a key for all to read", plant: file("ORIEL_MASTER_KEY_FILE", strings.Repeat("07", 32), 0o644),
-		want: []string{"use chmod 0400"},
-	},
-	{
-		name: "half a key", plant: file("ORIEL_MASTER_KEY_FILE", strings.Repeat("07", 16), 0o600),
-		want: []string{"key: ORIEL_MASTER_KEY_FILE"},
-	},
-	{
-		name: "the key of another deployment", plant: file("ORIEL_MASTER_KEY_FILE", strings.Repeat("08", 32), 0o600),
-		want: []string{"deployment: partition 0: "},
-	},
-	{
-		name: "a command that prints no key", plant: set("ORIEL_MASTER_KEY_FILE", "", "ORIEL_MASTER_KEY_COMMAND", "false"),
-		want: []string{"key: ORIEL_MASTER_KEY_COMMAND"},
-	},
-	{
-		name: "a broker that is not there", plant: set("ORIEL_BROKERS", nowhere),
-		want: []string{"brokers: dial tcp " + nowhere}, options: doctor.Options{Patience: time.Second},
-	},
-	{
-		name: "one broker of two is not there", plant: func(f patient) { f.Env["ORIEL_BROKERS"] += "," + nowhere },
-		want: []string{"ORIEL_BROKERS names it"},
-	},
-	{
-		name: "TLS on a plain listener", plant: set("ORIEL_TLS", "true"), want: []string{"ORIEL_TLS"},
-		options: doctor.Options{Patience: time.Second},
-	},
-	{
-		name: "no input", unready: true, plant: set("ORIEL_INPUT_TOPIC", "events.missing"),
-		want: []string{`input topic "events.missing" does not exist`},
-	},
-	{
-		name: "topics were not made", unready: true,
-		want: []string{"decision topic", "verdict topic", "changelog topic"},
-	},
-	{
-		name: "a lost topic", plant: func(f patient) {
-			if err := topics.Delete(f.Ctx(), f.Client, f.Topic("verdicts")); err != nil {
-				f.T.Fatal(err)
-			}
-			f.Await(20*time.Second, "the topic is gone", func() bool {
-				cluster, err := topics.Describe(f.Ctx(), f.Client, f.Topic("verdicts"))
-				return err == nil && len(cluster.Topics) == 0
-			})
-		},
-		want: []string{"verdict topic"},
-	},
-	{
-		name: "a compacted input", plant: alter("events", "cleanup.policy", "compact"),
-		want: []string{"input topic", "cleanup.policy=compact"}[:1],
-	},
-	{
-		name: "verdicts that go before their records", plant: alter("verdicts", "retention.ms", "1000"),
-		want: []string{"retention.ms=1000"},
-	},
-	{
-		name: "a changelog that is deleted", plant: alter("changelog", "cleanup.policy", "delete"),
-		want: []string{"the state would be deleted"},
-	},
-	{
-		name: "decisions without room", plant: alter("decisions", "max.message.bytes", "1000"),
-		want: []string{"max.message.bytes=1000"},
-	},
-	{
-		name: "an order that is deleted", more: map[string]string{"ORIEL_STREAM": "topic"},
-		plant: alter("order", "retention.ms", "1000"), want: []string{"another order would be a second history"},
-	},
-	{
-		name: "one replica", plant: set("ORIEL_ALLOW_SINGLE_REPLICA", ""),
-		want: []string{
-			"input topic", "input topic", "decision topic", "decision topic",
-			"verdict topic", "verdict topic", "changelog topic", "changelog topic",
-		},
-	},
-	{
-		name: "settings that were frozen otherwise", plant: set("ORIEL_EPSILON", "2"),
-		want: []string{"the configuration differs from the one that this deployment was opened with: ORIEL_EPSILON"},
-	},
-	{
-		name: "another stream than was frozen", plant: set("ORIEL_STREAM", "topic"),
-		want: []string{"decision topic", "verdict topic", "changelog topic", "order topic", "ORIEL_STREAM: not stored"},
-	},
-	{
-		name: "an input that was made again", plant: func(f patient) {
-			f.Env["ORIEL_INPUT_TOPIC"] = f.Topic("events2")
-			f.CreateTopic(f.Topic("events2"), f.Partitions, nil)
-		},
-		want: []string{"this deployment belongs to the input topic"},
-	},
-	{
-		name: "a record that is no event", plant: func(f patient) {
-			f.Send(0, servicetest.Event(1), servicetest.Value(`{"features":{"`+servicetest.Canary+`":[1]},"label":"`+servicetest.Canary+`"}`))
-		},
-		options: doctor.Options{Record: true}, want: []string{"record: the newest record of partition 0, at offset 1, is a null event: "},
-	},
-	{
-		name: "a record of two that is no event", plant: func(f patient) {
-			f.Send(0, servicetest.Event(1))
-			f.Send(1, servicetest.Value(servicetest.Canary))
-		},
-		options: doctor.Options{Record: true}, want: []string{"partition 1, at offset 0"}, code: warned,
-	},
-	{
-		name: "a mapping of other records", more: map[string]string{"ORIEL_MAP": `{"label":"late","features":["total"]}`},
-		plant:   func(f patient) { f.Send(1, servicetest.Value(`{"total":1,"amount":"`+servicetest.Canary+`"}`)) },
-		options: doctor.Options{Record: true}, want: []string{"partition 1, at offset 0"},
-	},
-	{
-		name: "a store in a file", plant: file("ORIEL_STATE_DIR", "", 0o600), want: []string{"disk: ORIEL_STATE_DIR"},
-	},
-	{
-		name: "a store below a file", plant: func(f patient) {
-			f.Env["ORIEL_STATE_DIR"] = filepath.Join(servicetest.WriteFile(f.T, "file", nil), "state")
-		},
-		want: []string{"disk: ORIEL_STATE_DIR"},
-	},
-	{
-		name: "the store of another deployment", plant: func(f patient) { f.store("another").close() },
-		want: []string{"holds the state of"},
-	},
-	{
-		name: "a store that is in use", plant: func(f patient) { f.T.Cleanup(f.store(f.Name).close) },
-		want: []string{"a process has"}, code: warned,
-	},
-	{
-		name: "pages at a port that is taken", plant: func(f patient) {
-			l, err := net.Listen("tcp", "127.0.0.1:0")
-			if err != nil {
-				f.T.Fatal(err)
-			}
-			f.T.Cleanup(func() { _ = l.Close() })
-			f.Env["ORIEL_HTTP_ADDR"] = l.Addr().String()
-		},
-		want: []string{"pages: ORIEL_HTTP_ADDR"}, code: warned,
-	},
-	{
-		name: "a registry that is not there", before: fromRegistry, plant: set("ORIEL_SCHEMA_REGISTRY", "http://"+nowhere),
-		want: []string{"registry: "},
-	},
-	{
-		name: "a schema that is not frozen", before: fromRegistry, plant: func(f patient) {
-			f.register(`{"name":"late","type":"boolean"},{"name":"total","type":"double"}`)
-		},
-		want: []string{"ids that are not frozen: 2. Their"}, code: warned,
-	},
-	{
-		name: "a schema that is not frozen, beside one that was left out", before: fromRegistry, plant: func(f patient) {
-			f.register(`{"name":"total","type":"double"}`) // no record of it has a label
-			f.pull(2)
-			f.register(`{"name":"late","type":"boolean"},{"name":"total","type":"double"}`)
-		},
-		want: []string{"ids that are not frozen: 3. Their"}, code: warned,
-	},
 }
 
 // fromRegistry creates a registry and a schema in it.

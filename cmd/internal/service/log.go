@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"math"
 	"net"
+	"slices"
 	"strconv"
 	"time"
 
@@ -74,11 +75,11 @@ func logging(log *slog.Logger, name string, l notice.Listener) notice.Listener {
 	l.Opened = func(p int32) { log.Info("opened the partition's first incarnation", "partition", p) }
 	l.Restarted = func(p int32, err error) { log.Warn("taking the partition over again", "partition", p, "error", err) }
 	l.Stopped = func(p int32, err error) { log.Error("stopped", "partition", p, "error", err) }
-	l.Members = func(problems []string) {
-		for _, text := range problems {
+	l.Members = func(foreign, problems []string) {
+		for _, text := range slices.Concat(foreign, problems) {
 			log.Warn(text)
 		}
-		if len(problems) == 0 {
+		if len(foreign)+len(problems) == 0 {
 			log.Info("all members of the group belong to this deployment again")
 		}
 	}

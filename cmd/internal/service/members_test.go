@@ -36,9 +36,10 @@ func TestAForeignMemberGetsNothing(t *testing.T) {
 
 	c := f.consumer("mistaken")
 	s.says("has a member that is not of this deployment, client \\\"mistaken\\\"")
-	f.Await(10*time.Second, "/readyz shows the foreign member", func() bool {
-		return strings.Contains(s.ready(), "has a member that is not of this deployment") &&
-			!strings.Contains(s.ready(), "no process of this deployment has")
+	f.Await(10*time.Second, "/readyz shows the foreign member, and is ready", func() bool {
+		page := s.ready()
+		return strings.HasPrefix(page, "ready\n") && strings.Contains(page, "has a member that is not of this deployment") &&
+			!strings.Contains(page, "no process of this deployment has")
 	})
 	f.SendAll(10, 10)
 	f.AwaitTaken(20*time.Second, 20, 20)

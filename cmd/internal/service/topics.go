@@ -2,12 +2,18 @@ package service
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"oriel/cmd/internal/settings"
+	"oriel/pipeline"
 	"oriel/pipeline/changelog"
 	"oriel/pipeline/deployment"
+	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/topics"
+	"oriel/pipeline/notice"
+	"oriel/pipeline/takeover"
+	"oriel/state/local"
 )
 
 // PrepareTopics creates and checks the topics, registers the schema of decisions, writes the manifests, and freezes the
@@ -88,7 +94,35 @@ func PrepareTopics(ctx context.Context, h Host, inputPartitions int, leaveOut []
 	if written {
 		done("published the descriptor in " + c.Descriptor)
 	}
+	if err := examineStreams(ctx, d, done); err != nil {
+		return err
+	}
 	fmt.Fprintf(h.Stderr, "%s is ready (%s)\n", c.Name, streamsText(c, d.Topics.Input.Partitions))
+	return nil
+}
+
+// examineStreams makes the checks with which `oriel run` takes the streams over, without taking events again. Like
+// `oriel run`, it fails only if all streams stop, and reports each stream that stops beside others. A user who may not
+// read what they read has made the topics all the same.
+func examineStreams(ctx context.Context, d changelog.Deployment, done func(what string)) error {
+	examiner := pipeline.NewExaminer(d, local.Copy{})
+	err := examiner.Users(ctx)
+	var stopped []error
+	for p := int32(0); p < examiner.Streams() && err == nil; p++ {
+		if err = examiner.Stream(ctx, p, takeover.Examination{}); notice.Kind(err) == notice.Stopped && !notice.OfAll(err) {
+			stopped, err = append(stopped, err), nil
+		}
+	}
+	if denied, is := errors.AsType[*kafka.DeniedError](errors.Join(append(stopped, err)...)); is {
+		done("not checked whether `oriel run` would start: " + denied.Error())
+		return nil
+	}
+	if err != nil || len(stopped) == int(examiner.Streams()) {
+		return errors.Join(append(stopped, err)...)
+	}
+	for _, err := range stopped {
+		done("`oriel run` will not go on with one of the streams: " + err.Error())
+	}
 	return nil
 }
 

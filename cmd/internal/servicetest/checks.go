@@ -3,6 +3,7 @@ package servicetest
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"maps"
@@ -13,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"oriel/cmd/internal/doctor"
 	"oriel/pipeline/kafka/records"
 	"oriel/schemas"
 )
@@ -196,6 +198,33 @@ func (f *Fixture) Refused(more map[string]string, want ...string) {
 	if after := len(f.Read(f.Topic("decisions"), 0, true)); after != before {
 		f.T.Errorf("%d decisions were released", after-before)
 	}
+	said := f.Examined(more)
+	for _, text := range want {
+		if !strings.Contains(said, text) {
+			f.T.Errorf("doctor does not say %q: %s", text, said)
+		}
+	}
+}
+
+// Examined returns the lines of doctor that say what is wrong with the deployment, with further settings.
+func (f *Fixture) Examined(more map[string]string) string {
+	f.T.Helper()
+	h := Host()
+	env := maps.Clone(f.Env)
+	maps.Copy(env, more)
+	for name, value := range env {
+		h.Environ = append(h.Environ, name+"="+value)
+	}
+	ctx, cancel := context.WithTimeout(f.Ctx(), time.Minute)
+	defer cancel()
+	var said, wrong strings.Builder
+	_ = doctor.Examine(ctx, h, doctor.Options{Record: true, Patience: doctor.Patience}, &said) // its lines say it
+	for line := range strings.Lines(said.String()) {
+		if strings.HasPrefix(line, "wrong ") {
+			wrong.WriteString(line)
+		}
+	}
+	return wrong.String()
 }
 
 // GoesOn checks that the unchanged deployment still continues where it stopped.

@@ -36,11 +36,33 @@ What values must have in common. An envFile that is not given cannot be looked a
 {{- end }}
 {{- end }}
 {{- end }}
-{{- $other := eq (index .Values.env "ORIEL_SEQUENCER" | default "") "other" }}
-{{- if or $other (regexMatch "(?m)^ORIEL_SEQUENCER=other *$" .Values.envFile) }}
-{{- if not .Values.order.enabled }}{{ fail "ORIEL_SEQUENCER=other needs order.enabled: without `oriel order` the stream stands still" }}{{ end }}
+{{- $other := eq (include "oriel.setting" (list . .Values.env "ORIEL_SEQUENCER")) "other" }}
+{{- if and $other (not .Values.order.enabled) }}
+{{- fail "ORIEL_SEQUENCER=other needs order.enabled: without `oriel order` the stream stands still" }}
+{{- end }}
+{{- if and .Values.order.enabled (not $other) }}
+{{- fail "order.enabled needs ORIEL_SEQUENCER=other, in envFile or in env: without it every process writes the order itself" }}
+{{- end }}
+{{- range $env := list .Values.env .Values.letters.env .Values.order.env }}
+{{- $named := include "oriel.setting" (list $ $env "ORIEL_NAME") }}
+{{- if and $named (ne $named (include "oriel.name" $)) }}
+{{- fail (printf "ORIEL_NAME is %s, and the release is %s: alerts and labels find a deployment by its release, so both must be equal" $named (include "oriel.name" $)) }}
+{{- end }}
 {{- end }}
 {{- if and .Values.files (not .Values.envFile) }}{{ fail "files needs envFile: without it the ConfigMap is yours" }}{{ end }}
+{{- end }}
+
+{{/*
+A setting as a process gets it, or nothing: a list of the root, the settings of a component, and the setting's name.
+*/}}
+{{- define "oriel.setting" -}}
+{{- $values := (index . 0).Values }}{{ $name := index . 2 }}
+{{- if hasKey (index . 1) $name }}{{ index (index . 1) $name }}
+{{- else if hasKey $values.env $name }}{{ index $values.env $name }}
+{{- else }}
+{{- $line := regexFind (printf "(?m)^[ \\t]*%s=.*$" $name) $values.envFile | trim | trimPrefix (printf "%s=" $name) }}
+{{- regexReplaceAll "^(?:'([^']*)'|\"([^\"]*)\")(?:[ \\t].*)?$" $line "${1}${2}" }}
+{{- end }}
 {{- end }}
 
 {{/* The volumes of a component: a list of the root and its Secret's name. */}}
@@ -73,10 +95,7 @@ env:
 resources:
   {{- toYaml .root.Values.resources | nindent 2 }}
 securityContext:
-  allowPrivilegeEscalation: false
-  readOnlyRootFilesystem: true
-  capabilities:
-    drop: ["ALL"]
+  {{- toYaml .root.Values.securityContext | nindent 2 }}
 volumeMounts:
   - name: settings
     mountPath: /etc/oriel
@@ -112,14 +131,14 @@ enableServiceLinks: false
 # Time to finish the open transaction.
 terminationGracePeriodSeconds: 30
 securityContext:
-  runAsNonRoot: true
-  runAsUser: 65532
-  runAsGroup: 65532
-  # The files of the Secret belong to this group, which may read them.
-  fsGroup: 65532
-  fsGroupChangePolicy: OnRootMismatch
-  seccompProfile:
-    type: RuntimeDefault
+  {{- toYaml .Values.podSecurityContext | nindent 2 }}
+{{- with .Values.imagePullSecrets }}
+imagePullSecrets:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
 {{- with .Values.nodeSelector }}
 nodeSelector:
   {{- toYaml . | nindent 2 }}

@@ -56,6 +56,9 @@ var kinds = map[string]func() any{
 	"monitoring.coreos.com/v1/PrometheusRule": func() any { return new(monitoring.PrometheusRule) },
 }
 
+// releases has the release of each golden deployment.
+var releases = map[string]string{"orders": "orders", "partitions": "delays"}
+
 func load(t *testing.T) *chart.Chart {
 	t.Helper()
 	c, err := loader.Load("..")
@@ -150,9 +153,9 @@ func compare(t *testing.T, file, text string) {
 }
 
 func TestChartRendersWhatTheAPITakes(t *testing.T) {
-	for _, name := range []string{"orders", "partitions"} {
+	for name, release := range releases {
 		t.Run(name, func(t *testing.T) {
-			text, err := render(t, name, values(t, name))
+			text, err := render(t, release, values(t, name))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -179,15 +182,7 @@ func TestEveryPodIsConfined(t *testing.T) {
 		t.Fatal(err)
 	}
 	objects := decode(t, text)
-	pods := map[string]core.PodSpec{}
-	for _, o := range objects["StatefulSet"] {
-		set := o.(*apps.StatefulSet)
-		pods[set.Name] = set.Spec.Template.Spec
-	}
-	for _, o := range objects["Deployment"] {
-		d := o.(*apps.Deployment)
-		pods[d.Name] = d.Spec.Template.Spec
-	}
+	pods := pods(objects)
 	if len(pods) != 3 {
 		t.Fatalf("%d kinds of pods, want run, letters and order", len(pods))
 	}
@@ -223,6 +218,65 @@ func TestEveryPodIsConfined(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestAPlatformMayChooseTheUser renders the chart as for OpenShift, which gives pods a user and a group of its own, and
+// refuses pods that ask for another one. Everything else stays confined.
+func TestAPlatformMayChooseTheUser(t *testing.T) {
+	v := values(t, "orders")
+	v["podSecurityContext"] = map[string]any{"runAsUser": nil, "runAsGroup": nil, "fsGroup": nil}
+	text, err := render(t, "orders", v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, pod := range pods(decode(t, text)) {
+		s := pod.SecurityContext
+		if s.RunAsUser != nil || s.RunAsGroup != nil || s.FSGroup != nil {
+			t.Errorf("%s: asks for a user or a group: %+v", name, s)
+		}
+		if !*s.RunAsNonRoot || s.SeccompProfile.Type != core.SeccompProfileTypeRuntimeDefault {
+			t.Errorf("%s: security context %+v", name, s)
+		}
+	}
+}
+
+// TestPodsFitACluster checks what clusters ask of pods and their names: secrets to pull the image with, a priority, and
+// annotations.
+func TestPodsFitACluster(t *testing.T) {
+	text, err := render(t, "orders", values(t, "orders"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	objects := decode(t, text)
+	for name, pod := range pods(objects) {
+		if !slices.Equal(pod.ImagePullSecrets, []core.LocalObjectReference{{Name: "registry"}}) ||
+			pod.PriorityClassName != "streams" {
+			t.Errorf("%s: pull secrets %v, priority %q", name, pod.ImagePullSecrets, pod.PriorityClassName)
+		}
+	}
+	set := one[*apps.StatefulSet](t, objects, "StatefulSet")
+	for what, annotations := range map[string]map[string]string{
+		"pod": set.Spec.Template.Annotations, "Service": one[*core.Service](t, objects, "Service").Annotations,
+		"ServiceAccount": one[*core.ServiceAccount](t, objects, "ServiceAccount").Annotations,
+	} {
+		if annotations["example.com/owner"] != "fraud" {
+			t.Errorf("%s has the annotations %v", what, annotations)
+		}
+	}
+}
+
+// pods returns the pods of all components by the name of their object.
+func pods(objects map[string][]any) map[string]core.PodSpec {
+	all := map[string]core.PodSpec{}
+	for _, o := range objects["StatefulSet"] {
+		set := o.(*apps.StatefulSet)
+		all[set.Name] = set.Spec.Template.Spec
+	}
+	for _, o := range objects["Deployment"] {
+		d := o.(*apps.Deployment)
+		all[d.Name] = d.Spec.Template.Spec
+	}
+	return all
 }
 
 // TestSelectorsMeetTheirPods checks that the selectors of Service, PodDisruptionBudget and StatefulSet match the pods
@@ -271,7 +325,7 @@ func within(selector, labels map[string]string) bool {
 // TestNothingScalesDown checks that only a person reduces the number of processes, because streams move whenever a
 // process starts or stops.
 func TestNothingScalesDown(t *testing.T) {
-	text, err := render(t, "shards", values(t, "partitions"))
+	text, err := render(t, releases["partitions"], values(t, "partitions"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -294,6 +348,21 @@ func TestWrongValuesAreRefused(t *testing.T) {
 		{"an autoscaler beyond the partitions", "{inputPartitions: 4, autoscaling: {enabled: true, maxReplicas: 5}}", "at most inputPartitions"},
 		{"nobody who writes the order", `{envFile: "ORIEL_SEQUENCER=other\n"}`, "order.enabled"},
 		{"nobody who writes the order, by env", "{env: {ORIEL_SEQUENCER: other}}", "order.enabled"},
+		{"an order that nobody asked for", "{order: {enabled: true}}", "ORIEL_SEQUENCER=other"},
+		{"an order that nobody asked for, with settings", `{order: {enabled: true}, envFile: "ORIEL_NAME=oriel\n# ORIEL_SEQUENCER=other\n"}`, "ORIEL_SEQUENCER=other"},
+		{"an order that env turns off", `{order: {enabled: true}, env: {ORIEL_SEQUENCER: service}, envFile: "ORIEL_SEQUENCER=other\n"}`, "ORIEL_SEQUENCER=other"},
+		{"a quoted order that nobody writes", `{envFile: "ORIEL_SEQUENCER='other' # by oriel order\n"}`, "order.enabled"},
+		{"another name", `{envFile: "ORIEL_BROKERS=k:9092\nORIEL_NAME=orders\n"}`, "ORIEL_NAME is orders"},
+		{"another name, quoted", `{envFile: "  ORIEL_NAME=\"orders\"\r\n"}`, "ORIEL_NAME is orders"},
+		{"another name, by env", `{env: {ORIEL_NAME: orders}, envFile: "ORIEL_NAME=oriel\n"}`, "ORIEL_NAME is orders"},
+		{"another name of letters", "{letters: {env: {ORIEL_NAME: orders}}}", "ORIEL_NAME is orders"},
+		{"a root user", "{podSecurityContext: {runAsNonRoot: false}}", "runAsNonRoot"},
+		{"the user root", "{podSecurityContext: {runAsUser: 0}}", "runAsUser"},
+		{"a process that may become root", "{securityContext: {allowPrivilegeEscalation: true}}", "allowPrivilegeEscalation"},
+		{"a root file system that is written", "{securityContext: {readOnlyRootFilesystem: null}}", "readOnlyRootFilesystem"},
+		{"capabilities", "{securityContext: {capabilities: {drop: []}}}", "drop"},
+		{"more capabilities", "{securityContext: {capabilities: {add: [NET_RAW]}}}", "add"},
+		{"a pull secret without name", "{imagePullSecrets: [registry]}", "imagePullSecrets"},
 		{"files of no ConfigMap", "{files: {mapping.json: '{}'}}", "files needs envFile"},
 		{"a setting of something else", "{env: {KAFKA_BROKERS: kafka:9092}}", "KAFKA_BROKERS"},
 		{"a number as a setting", "{env: {ORIEL_BATCH: 64}}", "ORIEL_BATCH"},
@@ -321,9 +390,9 @@ func TestOrielTakesTheSettings(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	for _, name := range []string{"orders", "partitions"} {
+	for name, release := range releases {
 		t.Run(name, func(t *testing.T) {
-			text, err := render(t, name, values(t, name))
+			text, err := render(t, release, values(t, name))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -23,7 +23,7 @@ type Offset struct {
 // to change the offset (require_stable).
 func CommittedOffset(ctx context.Context, c *kafka.Client, group, topic string, partition int32) (int64, error) {
 	operation := "offset of group " + group + " for " + kafka.PartitionName(topic, partition)
-	offsets, err := committed(ctx, c, operation, group, topic, []int32{partition})
+	offsets, err := committed(ctx, c, operation, group, topic, []int32{partition}, true)
 	if err != nil {
 		return -1, err
 	}
@@ -33,11 +33,16 @@ func CommittedOffset(ctx context.Context, c *kafka.Client, group, topic string, 
 // CommittedOffsets returns a group's committed offsets for partitions of a topic, in the order of partitions. Like
 // CommittedOffset it waits for transactions.
 func CommittedOffsets(ctx context.Context, c *kafka.Client, group, topic string, partitions []int32) ([]Offset, error) {
-	return committed(ctx, c, "offsets of group "+group+" for "+topic, group, topic, partitions)
+	return committed(ctx, c, "offsets of group "+group+" for "+topic, group, topic, partitions, true)
+}
+
+// LastOffsets is CommittedOffsets without a wait: a transaction in progress does not count.
+func LastOffsets(ctx context.Context, c *kafka.Client, group, topic string, partitions []int32) ([]Offset, error) {
+	return committed(ctx, c, "last offsets of group "+group+" for "+topic, group, topic, partitions, false)
 }
 
 func committed(
-	ctx context.Context, c *kafka.Client, operation, group, topic string, partitions []int32,
+	ctx context.Context, c *kafka.Client, operation, group, topic string, partitions []int32, stable bool,
 ) (offsets []Offset, err error) {
 	err = c.RetryAt(ctx, kafka.CoordinatorOfGroup(group), operation, func(ctx context.Context) error {
 		body := wire.AppendCompactString(nil, group)
@@ -47,7 +52,10 @@ func committed(
 		for _, partition := range partitions {
 			body = binary.BigEndian.AppendUint32(body, uint32(partition))
 		}
-		body = append(body, 0, 1, 0) // topic tags; require stable offsets; tags
+		body = append(body, 0, 0, 0) // topic tags; require stable offsets; tags
+		if stable {
+			body[len(body)-2] = 1
+		}
 		req := &kafka.GroupCall{Call: c.NewCall(protocol.OffsetFetch, 7, true, body), ID: group}
 		found, code := noOffsets(partitions), int16(0)
 		req.Complete(func(r *wire.Reader) { found, code = parseOffsetFetch(r, partitions) })
@@ -120,11 +128,4 @@ func AlterOffset(ctx context.Context, c *kafka.Client, group, topic string, part
 		}
 		return nil
 	})
-}
-
-// Membership identifies a member in a generation, so that brokers refuse its CommitOffset once the generation is over.
-type Membership struct {
-	Group      string
-	Generation int32
-	Member     string
 }

@@ -1,11 +1,11 @@
 package group
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
@@ -87,40 +87,32 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Member is a membership in a consumer group with eager rebalancing: at each change every member gives up all
-// partitions and gets a new share. Its owner runs this loop:
+// Member is a membership in a consumer group. When other members come or go, it joins again by itself, and its owner
+// goes on working as long as its share stays the same. A share that changes must be given up whole, and its owner gets
+// a new one. The owner runs this loop:
 //
 //	for {
 //		generation, err := member.Next(ctx)     // 1. wait for a share
 //		start(generation.Partitions)            // 2. tasks, each committing under generation.Membership()
 //		<-generation.Done()                     // 3. the share has ended
 //		stop()                                  // 4. tasks closed, nothing more is sent
-//		generation.Close()                      // 5. lets the member rejoin
+//		generation.Close()                      // 5. lets the member take its new share
 //	}
 type Member struct {
 	client  *kafka.Client
 	config  Config
 	closing chan struct{}
 	once    sync.Once
+	held    atomic.Pointer[Generation] // the last one that Next returned
 
-	turn     chan struct{} // holds one token while Next or Close runs; the fields below belong to its holder
+	turn     chan struct{} // holds one token while a join or Close runs; the fields below belong to its holder
 	instance string        // static id; "" after another process has taken it
 	member   string        // "" before the coordinator assigns an id
 	asked    bool          // a join request was sent
 	pulse    *heartbeats   // heartbeats of the last generation joined
-	current  *Generation
-}
-
-// Generation is a share of the topic's partitions, valid until Done.
-type Generation struct {
-	ID         int32
-	Member     string
-	Partitions []int32 // ascending; empty if the group has more members than partitions
-
-	group    string
-	pulse    *heartbeats
-	released chan struct{}
-	once     sync.Once
+	share    claim         // share of the last generation joined, which the next join claims
+	gaveUp   bool          // this share lacks partitions that the join claimed
+	waiting  bool          // Next has not returned this share yet
 }
 
 // Join returns a member; Next returns its generations. It sends no request before the first Next.
@@ -129,7 +121,7 @@ func Join(c *kafka.Client, config Config) (*Member, error) {
 		return nil, err
 	}
 	return &Member{
-		client: c, config: config.withDefaults(), instance: config.Instance,
+		client: c, config: config.withDefaults(), instance: config.Instance, share: claim{generation: -1},
 		closing: make(chan struct{}), turn: make(chan struct{}, 1),
 	}, nil
 }
@@ -154,6 +146,14 @@ func (g *Member) Next(ctx context.Context) (*Generation, error) {
 }
 
 func (g *Member) next(ctx context.Context) (*Generation, error) {
+	last := g.held.Load()
+	if last != nil {
+		select {
+		case <-last.released:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
 	select {
 	case g.turn <- struct{}{}:
 	case <-ctx.Done():
@@ -165,50 +165,61 @@ func (g *Member) next(ctx context.Context) (*Generation, error) {
 		return nil, kafka.ErrGroupClosed
 	default:
 	}
-	if g.current != nil {
-		select {
-		case <-g.current.released:
-		case <-ctx.Done():
-			return nil, ctx.Err()
+	if !g.waiting || g.pulse.isLost() {
+		err := g.client.RetryAt(ctx, kafka.CoordinatorOfGroup(g.config.ID), "join group "+g.config.ID, g.join)
+		if err != nil {
+			return nil, err
 		}
 	}
-	err := g.client.RetryAt(ctx, kafka.CoordinatorOfGroup(g.config.ID), "join group "+g.config.ID, g.join)
-	if err != nil {
-		return nil, err
-	}
-	return g.current, nil
+	return g.handOut(), nil
 }
 
-// join joins and syncs. If other members came or left in between, it repeats both without a pause, because the
-// coordinator delays each join anyway.
+// join joins and syncs. A member that the coordinator has expelled joins as a new one, so its old share must have ended
+// BEFORE.
 func (g *Member) join(ctx context.Context) error {
 	for {
-		err := g.attempt(ctx)
+		err := g.rejoin(ctx)
 		if ended := ctx.Err(); ended != nil && err != nil {
 			return ended
 		}
+		if !expelled(err) {
+			return err
+		}
+		g.forget()
+		if errors.Is(err, kafkago.FencedInstanceID) { // without the id, because two processes with one id expel each other
+			g.instance = ""
+			g.config.OnFenced()
+		}
+	}
+}
+
+// rejoin joins and syncs. If other members came or left in between, it repeats both without a pause, because the
+// coordinator delays each join anyway.
+func (g *Member) rejoin(ctx context.Context) error {
+	for {
+		err := g.attempt(ctx)
 		var code kafka.Code
-		if !errors.As(err, &code) {
+		if ctx.Err() != nil || !errors.As(err, &code) {
 			return err
 		}
 		switch code {
 		case kafkago.RebalanceInProgress, kafkago.IllegalGeneration, kafkago.MemberIDRequired:
-		case kafkago.UnknownMemberId: // the session has ended
-			g.forget()
-		case kafkago.FencedInstanceID: // without the id, because two processes with one id expel each other
-			g.forget()
-			g.instance = ""
-			g.config.OnFenced()
 		default:
 			return err
 		}
 	}
 }
 
+// expelled reports whether a coordinator has ended the membership: the session is over, or another process has its
+// static id.
+func expelled(err error) bool {
+	return errors.Is(err, kafkago.UnknownMemberId) || errors.Is(err, kafkago.FencedInstanceID)
+}
+
 // forget resets the member to one that has not joined.
 func (g *Member) forget() {
 	g.pulse.stop()
-	g.pulse, g.member = nil, ""
+	g.pulse, g.member, g.share, g.waiting = nil, "", claim{generation: -1}, false
 }
 
 // attempt is one join and one sync.
@@ -231,6 +242,9 @@ func (g *Member) attempt(ctx context.Context) error {
 	}
 	g.pulse.stop()
 	g.pulse = nil
+	if held := g.held.Load(); held != nil { // BEFORE the sync: the coordinator refuses commits of earlier generations
+		held.renew(Membership{Group: g.config.ID, Generation: joined.generation, Member: g.member})
+	}
 	watched := -1
 	var shares []assignment
 	if joined.leader == g.member {
@@ -250,10 +264,8 @@ func (g *Member) attempt(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	g.current = &Generation{
-		ID: joined.generation, Member: g.member, Partitions: partitions,
-		group: g.config.ID, pulse: g.pulse, released: make(chan struct{}),
-	}
+	g.gaveUp = slices.ContainsFunc(g.share.partitions, func(p int32) bool { return !slices.Contains(partitions, p) })
+	g.share, g.waiting = claim{partitions: partitions, generation: joined.generation}, true
 	return nil
 }
 
@@ -284,28 +296,10 @@ func (g *Member) unlessExpelled(ctx context.Context, request func(context.Contex
 		}
 	}()
 	err := request(ctx)
-	if cause := context.Cause(ctx); err != nil && (errors.Is(cause, kafkago.UnknownMemberId) ||
-		errors.Is(cause, kafkago.FencedInstanceID)) {
+	if cause := context.Cause(ctx); err != nil && expelled(cause) {
 		return cause
 	}
 	return err
-}
-
-// Membership returns the argument for Producer.CommitOffset.
-func (g *Generation) Membership() Membership {
-	return Membership{Group: g.group, Generation: g.ID, Member: g.Member}
-}
-
-// Done is closed when the share ends: another member came or left, partitions were added, the coordinator was silent
-// for a session, or Close was called.
-func (g *Generation) Done() <-chan struct{} { return g.pulse.ended }
-
-// Close lets the member rejoin. Everything that belongs to the generation must have stopped BEFORE.
-func (g *Generation) Close() {
-	g.once.Do(func() {
-		g.pulse.end()
-		close(g.released)
-	})
 }
 
 // Close leaves the group, so that other members take over at once, and closes the last generation. Tasks must have
@@ -314,8 +308,8 @@ func (g *Member) Close() error {
 	g.once.Do(func() { close(g.closing) })
 	g.turn <- struct{}{}
 	defer func() { <-g.turn }()
-	if g.current != nil {
-		g.current.Close()
+	if held := g.held.Load(); held != nil {
+		held.Close()
 	}
 	member, instance := g.member, g.instance
 	g.forget()
@@ -327,43 +321,9 @@ func (g *Member) Close() error {
 	defer cancel()
 	return g.client.Retry(ctx, "leave group "+g.config.ID, func(ctx context.Context) error {
 		err := g.leaveRequest(ctx, member, instance)
-		if errors.Is(err, kafkago.UnknownMemberId) || errors.Is(err, kafkago.FencedInstanceID) ||
-			errors.Is(err, codeGroupNotFound) {
+		if expelled(err) || errors.Is(err, codeGroupNotFound) {
 			return nil // the coordinator has expelled the member already
 		}
 		return err
 	})
-}
-
-// assignment is one member's share.
-type assignment struct {
-	member     string
-	partitions []int32 // ascending
-}
-
-// assign gives each subscriber of the topic a range of consecutive partitions, in the order of member ids. Sizes differ
-// by at most one. Members that do not subscribe to the topic, or have another mark, get none.
-func assign(topic, mark string, partitions int, members []subscriber) []assignment {
-	wants := func(s subscriber) bool { return s.mark == mark && slices.Contains(s.topics, topic) }
-	members = slices.Clone(members)
-	slices.SortFunc(members, func(a, b subscriber) int { return cmp.Compare(a.member, b.member) })
-	sharing := 0
-	for _, m := range members {
-		if wants(m) {
-			sharing++
-		}
-	}
-	given := make([]assignment, len(members))
-	place := 0
-	for i, m := range members {
-		given[i].member = m.member
-		if !wants(m) {
-			continue
-		}
-		for p := place * partitions / sharing; p < (place+1)*partitions/sharing; p++ {
-			given[i].partitions = append(given[i].partitions, int32(p))
-		}
-		place++
-	}
-	return given
 }

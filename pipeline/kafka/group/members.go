@@ -29,9 +29,10 @@ func (s ForeignMember) String() string { return fmt.Sprintf("client %.64q at %.6
 
 // Members describes the members of a group, as its coordinator reports them.
 type Members struct {
-	Stable bool // partitions are assigned; only then are the other fields set
-	// the group does not exist, or uses the newer consumer protocol
-	Gone    bool
+	Stable bool // partitions are assigned; only then are Foreign and Free set
+	Gone   bool // the group does not exist, or uses the newer consumer protocol
+	Empty  bool // the group has no members
+
 	Foreign []ForeignMember // sorted by client and host
 	Free    []int32         // partitions that no member with our mark owns, ascending
 }
@@ -106,7 +107,7 @@ type groupDescription struct {
 }
 
 func (d groupDescription) membersOf(mark string, partitions int) Members {
-	c := Members{Stable: d.state == "Stable", Gone: d.state == "Dead"}
+	c := Members{Stable: d.state == "Stable", Gone: d.state == "Dead", Empty: d.state == "Empty"}
 	if !c.Stable {
 		return c
 	}
@@ -148,7 +149,7 @@ func parseDescribeGroup(r *wire.Reader, topic string) groupDescription {
 			r.Text() // member id
 			r.Text() // static id
 			s.Client, s.Host = r.Text(), r.Text()
-			wants := parseSubscription(&wire.Reader{B: r.Sized()})
+			wants := parseSubscription(&wire.Reader{B: r.Sized()}, topic)
 			s.Mark, s.Topics = wants.mark, wants.topics
 			s.Partitions = parseAssignment(&wire.Reader{B: r.Sized()}, topic)
 			d.members = append(d.members, s)

@@ -20,7 +20,8 @@ const watchInterval = 5 * time.Second
 // to the next. So they continue while the member closes its tasks, rejoins and syncs, which may take longer than the
 // session timeout.
 type heartbeats struct {
-	ended    chan struct{} // closed when the assignment has ended, for any reason
+	ended    chan struct{} // closed when the member must join again, for any reason
+	lost     chan struct{} // closed when others may have the member's partitions
 	expelled chan struct{} // closed when the coordinator does not know the member and may never answer its requests
 	verdict  error         // the reason; valid after expelled is closed
 	once     sync.Once
@@ -32,7 +33,9 @@ type heartbeats struct {
 // partitions is negative.
 func (g *Member) beat(generation int32, partitions int) *heartbeats {
 	ctx, cancel := context.WithCancel(context.Background())
-	p := &heartbeats{ended: make(chan struct{}), expelled: make(chan struct{}), cancel: cancel}
+	p := &heartbeats{
+		ended: make(chan struct{}), lost: make(chan struct{}), expelled: make(chan struct{}), cancel: cancel,
+	}
 	body := g.heartbeat(generation) // made once: the group's fields do not change while heartbeats run
 	p.workers.Go(func() { p.beat(ctx, g, body) })
 	if partitions >= 0 {
@@ -41,8 +44,29 @@ func (g *Member) beat(generation int32, partitions int) *heartbeats {
 	return p
 }
 
-// end marks the member's assignment as ended; heartbeats continue.
+// end makes the member join again; heartbeats continue.
 func (p *heartbeats) end() { p.once.Do(func() { close(p.ended) }) }
+
+// lose ends the member's share. Only the goroutine that sends heartbeats calls it.
+func (p *heartbeats) lose(g *Member) {
+	if p.isLost() {
+		return
+	}
+	close(p.lost)
+	g.lose()
+	p.end()
+}
+
+func (p *heartbeats) isLost() bool { return isClosed(p.lost) }
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
 
 // stop ends heartbeats and waits for their goroutines. It does nothing on a nil pointer.
 func (p *heartbeats) stop() {
@@ -73,25 +97,28 @@ func (p *heartbeats) beat(ctx context.Context, g *Member, body []byte) {
 		case errors.Is(err, kafkago.RebalanceInProgress):
 			answered = time.Now()
 			p.end()
-		case errors.Is(err, kafkago.UnknownMemberId), errors.Is(err, kafkago.FencedInstanceID):
-			p.end()
+		case expelled(err):
+			p.lose(g)
 			p.verdict = err
 			close(p.expelled)
 			return
-		case errors.Is(err, kafkago.IllegalGeneration), !kafka.Transient(err):
+		case errors.Is(err, kafkago.IllegalGeneration): // a newer one has begun, perhaps by a join in progress
 			p.end()
+			return
+		case !kafka.Transient(err):
+			p.lose(g)
 			return
 		default:
 			g.client.OnRetry("heartbeat of group "+g.config.ID, err)
 			if time.Since(answered) >= g.config.SessionTimeout {
-				p.end() // other members may own the partitions now
+				p.lose(g)
 			}
 		}
 	}
 }
 
-// watch ends the assignment when the number of the topic's partitions changes. Only the leader watches, because only
-// its rejoin makes the coordinator ask for new assignments.
+// watch makes the member join again when the number of the topic's partitions changes. Only the leader watches, because
+// only its rejoin makes the coordinator ask for new assignments.
 func (p *heartbeats) watch(ctx context.Context, g *Member, partitions int) {
 	ticker := time.NewTicker(watchInterval)
 	defer ticker.Stop()

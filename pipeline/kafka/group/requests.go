@@ -41,10 +41,12 @@ type subscriber struct {
 	subscription
 }
 
-// subscription holds the topics that a member subscribes to, and its mark.
+// subscription holds the topics that a member subscribes to, its mark, and the partitions of the group's topic that it
+// claims.
 type subscription struct {
 	topics []string
 	mark   string
+	claim  claim
 }
 
 // groupRequest sends one request to the group's coordinator and waits for the answer.
@@ -65,10 +67,10 @@ func (g *Member) joinRequest(ctx context.Context) (joinAnswer, error) {
 	body = wire.AppendString(body, consumerProtocol)
 	body = binary.BigEndian.AppendUint32(body, 1)
 	body = wire.AppendString(body, rangeProtocol)
-	body = wire.AppendSized(body, appendSubscription(nil, g.config.Mark, g.config.topics()...))
+	body = wire.AppendSized(body, appendSubscription(nil, g.config.Mark, g.share, g.config.topics()...))
 	var answer joinAnswer
 	if err := g.groupRequest(ctx, protocol.JoinGroup, joinVersion, body,
-		func(r *wire.Reader) { answer = parseJoin(r) }); err != nil {
+		func(r *wire.Reader) { answer = parseJoin(r, g.config.Topic) }); err != nil {
 		return joinAnswer{}, err
 	}
 	return answer, nil
@@ -138,7 +140,7 @@ func (g *Member) codeRequest(ctx context.Context, key protocol.ApiKey, version i
 }
 
 // parseJoin reads a JoinGroup answer of joinVersion.
-func parseJoin(r *wire.Reader) joinAnswer {
+func parseJoin(r *wire.Reader, topic string) joinAnswer {
 	r.Int32() // throttle time
 	a := joinAnswer{code: r.Int16(), generation: r.Int32()}
 	r.Text() // protocol: the member offered only one
@@ -146,7 +148,7 @@ func parseJoin(r *wire.Reader) joinAnswer {
 	for n := r.Array(8); n > 0; n-- {
 		member := r.Text()
 		r.Text() // static id
-		a.members = append(a.members, subscriber{member, parseSubscription(&wire.Reader{B: r.Sized()})})
+		a.members = append(a.members, subscriber{member, parseSubscription(&wire.Reader{B: r.Sized()}, topic)})
 	}
 	return a
 }
@@ -166,14 +168,22 @@ func parseLeave(r *wire.Reader) int16 {
 	return code
 }
 
-// parseSubscription reads a member's metadata. Malformed bytes give a subscription without topics.
-func parseSubscription(r *wire.Reader) subscription {
-	var s subscription
-	r.Int16() // version: later versions only append fields
+// parseSubscription reads a member's metadata, with its claim of one topic. Malformed bytes give a subscription without
+// topics or claim.
+func parseSubscription(r *wire.Reader, topic string) subscription {
+	s := subscription{claim: claim{generation: -1}}
+	version := r.Int16() // later versions only append fields
 	for n := r.Array(2); n > 0; n-- {
 		s.topics = append(s.topics, r.Text())
 	}
 	s.mark = string(r.Sized())
+	if version < subscriptionVersion {
+		return s
+	}
+	claimed := claim{partitions: parsePartitions(r, topic), generation: r.Int32()}
+	if r.Err == nil {
+		s.claim = claimed
+	}
 	return s
 }
 
@@ -196,6 +206,11 @@ func parseSync(r *wire.Reader, topic string) (code int16, partitions []int32) {
 // parseAssignment reads a member's share of one topic, ascending.
 func parseAssignment(r *wire.Reader, topic string) (partitions []int32) {
 	r.Int16() // version: later versions only append fields
+	return parsePartitions(r, topic)
+}
+
+// parsePartitions reads lists of partitions by topic, and returns those of one topic, ascending.
+func parsePartitions(r *wire.Reader, topic string) (partitions []int32) {
 	for n := r.Array(6); n > 0; n-- {
 		wanted := r.Text() == topic
 		for m := r.Array(4); m > 0; m-- {
@@ -208,24 +223,37 @@ func parseAssignment(r *wire.Reader, topic string) (partitions []int32) {
 	return partitions
 }
 
-// appendSubscription appends a member's metadata of the consumer protocol, version 0: topics, and the mark as user
-// data.
-func appendSubscription(dst []byte, mark string, topics ...string) []byte {
-	dst = append(dst, 0, 0) // version
+// subscriptionVersion is the first version of a member's metadata in the consumer protocol with the partitions that the
+// member has, and the generation in which it got them (KIP-792).
+const subscriptionVersion = 2
+
+// appendSubscription appends a member's metadata of the consumer protocol: topics, the mark as user data, and the
+// claimed partitions of the first topic.
+func appendSubscription(dst []byte, mark string, claims claim, topics ...string) []byte {
+	dst = binary.BigEndian.AppendUint16(dst, subscriptionVersion)
 	dst = binary.BigEndian.AppendUint32(dst, uint32(len(topics)))
 	for _, topic := range topics {
 		dst = wire.AppendString(dst, topic)
 	}
-	return wire.AppendSized(dst, []byte(mark))
+	dst = wire.AppendSized(dst, []byte(mark))
+	dst = appendPartitions(dst, topics[0], claims.partitions)
+	return binary.BigEndian.AppendUint32(dst, uint32(claims.generation))
 }
 
 // appendAssignment appends a member's share of the consumer protocol, version 0.
 func appendAssignment(dst []byte, topic string, partitions []int32) []byte {
-	dst = append(dst, 0, 0, 0, 0, 0, 1) // version, one topic
+	dst = append(dst, 0, 0) // version
+	dst = appendPartitions(dst, topic, partitions)
+	return append(dst, 0xff, 0xff, 0xff, 0xff) // user data: null
+}
+
+// appendPartitions appends a list of one topic's partitions.
+func appendPartitions(dst []byte, topic string, partitions []int32) []byte {
+	dst = append(dst, 0, 0, 0, 1) // one topic
 	dst = wire.AppendString(dst, topic)
 	dst = binary.BigEndian.AppendUint32(dst, uint32(len(partitions)))
 	for _, p := range partitions {
 		dst = binary.BigEndian.AppendUint32(dst, uint32(p))
 	}
-	return append(dst, 0xff, 0xff, 0xff, 0xff) // user data: null
+	return dst
 }

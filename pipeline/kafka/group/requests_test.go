@@ -13,7 +13,7 @@ func FuzzGroupAnswers(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		for _, parse := range []func(*wire.Reader){
 			func(r *wire.Reader) { parseOffsetFetch(r, []int32{0, 1}) },
-			func(r *wire.Reader) { parseJoin(r) },
+			func(r *wire.Reader) { parseJoin(r, "t") },
 			func(r *wire.Reader) { parseSync(r, "t") },
 			func(r *wire.Reader) { parseLeave(r) },
 			func(r *wire.Reader) { parseDescribeGroup(r, "t") },

@@ -57,7 +57,8 @@ func (p *Producer) CommitOffset(
 	return p.CommitOffsets(ctx, m, topic, []group.Offset{{Partition: partition, Offset: offset}})
 }
 
-// CommitOffsets is CommitOffset for several partitions of a topic in one request, each with its note.
+// CommitOffsets is CommitOffset for several partitions of a topic in one request, each with its note. If the group has
+// begun another generation, it waits until the member has joined it, and commits under that one.
 func (p *Producer) CommitOffsets(ctx context.Context, m group.Membership, topic string, offsets []group.Offset) error {
 	commits := make([]kafkago.TxnOffsetCommit, len(offsets))
 	for i, o := range offsets {
@@ -70,27 +71,41 @@ func (p *Producer) CommitOffsets(ctx context.Context, m group.Membership, topic 
 		return err
 	}
 	return p.do(ctx, "commit offset", func(ctx context.Context) error {
-		res, err := p.client.API().TxnOffsetCommit(ctx, &kafkago.TxnOffsetCommitRequest{
-			TransactionalID: p.transactionalID,
-			GroupID:         m.Group,
-			ProducerID:      int(p.id),
-			ProducerEpoch:   int(p.epoch),
-			GenerationID:    int(m.Generation),
-			MemberID:        m.Member,
-			Topics:          map[string][]kafkago.TxnOffsetCommit{topic: commits},
-		})
-		if err != nil {
-			return err
+		err := p.commitOffsets(ctx, m, topic, commits)
+		for errors.Is(err, kafkago.IllegalGeneration) {
+			var renewed bool
+			if m, renewed = m.Renewed(ctx); !renewed {
+				break
+			}
+			err = p.commitOffsets(ctx, m, topic, commits)
 		}
-		for _, partitions := range res.Topics {
-			for _, partition := range partitions {
-				if partition.Error != nil {
-					return fmt.Errorf("topic %s: %w", topic, partition.Error)
-				}
+		return err
+	})
+}
+
+func (p *Producer) commitOffsets(
+	ctx context.Context, m group.Membership, topic string, commits []kafkago.TxnOffsetCommit,
+) error {
+	res, err := p.client.API().TxnOffsetCommit(ctx, &kafkago.TxnOffsetCommitRequest{
+		TransactionalID: p.transactionalID,
+		GroupID:         m.Group,
+		ProducerID:      int(p.id),
+		ProducerEpoch:   int(p.epoch),
+		GenerationID:    int(m.Generation),
+		MemberID:        m.Member,
+		Topics:          map[string][]kafkago.TxnOffsetCommit{topic: commits},
+	})
+	if err != nil {
+		return err
+	}
+	for _, partitions := range res.Topics {
+		for _, partition := range partitions {
+			if partition.Error != nil {
+				return fmt.Errorf("topic %s: %w", topic, partition.Error)
 			}
 		}
-		return nil
-	})
+	}
+	return nil
 }
 
 // addOffsets names a group's offsets as part of the transaction.

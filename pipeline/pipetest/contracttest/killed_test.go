@@ -127,7 +127,7 @@ func (e *env) heldWithin(limit time.Duration, partitions int, workers ...*worker
 			w.mu.Lock()
 			if w.generation != nil {
 				all = append(all, w.generation.Partitions...)
-				ids = append(ids, w.generation.ID)
+				ids = append(ids, w.generation.Membership().Generation)
 			}
 			w.mu.Unlock()
 		}
@@ -152,8 +152,9 @@ func (e *env) pause(d time.Duration) {
 	}
 }
 
-// killedWhileJoining kills a member whose join is not answered yet, because the first member has not rejoined. The
-// coordinator's answer then reaches no process. The member must lose its partitions after a session timeout.
+// killedWhileJoining kills a member that has joined, while the first member has not yet closed the partitions that it
+// gives up. The coordinator's next answers then reach no process. The member must lose its partitions after a session
+// timeout.
 func killedWhileJoining(e *env) {
 	topic := e.topic(4, nil)
 	config := group.Config{ID: e.name("group"), Topic: topic}
@@ -161,7 +162,7 @@ func killedWhileJoining(e *env) {
 	first := e.slowWork(config, slow)
 	e.held(4, first)
 	doomed := e.work(config)
-	e.pause(2 * time.Second) // the second member's join waits for the first one
+	e.pause(2 * time.Second) // the second member waits for partitions of the first one
 	doomed.kill()
 	close(slow)
 	second := e.work(config)

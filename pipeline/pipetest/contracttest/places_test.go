@@ -35,8 +35,8 @@ func placeTakenAgain(e *env) {
 	e.heldWithin(promptly, 4, workers...)
 }
 
-// joinerRestarted kills a static member whose join waits for another member, and starts it again. The abandoned join
-// must get no partitions.
+// joinerRestarted kills a static member that waits for partitions of another member, and starts it again. The abandoned
+// membership must get no partitions.
 func joinerRestarted(e *env) {
 	configs := e.placed(e.topic(4, nil), 2)
 	slow := make(chan struct{})
@@ -87,7 +87,7 @@ func onePlaceForTwo(e *env) {
 	}
 }
 
-// leaverFreesPlace closes two static members: one whose join is not answered yet, and one that has partitions. The
+// leaverFreesPlace closes two static members: one that waits for a partition, and one that has one. The
 // others must not have to wait for their sessions to end.
 func leaverFreesPlace(e *env) {
 	configs := e.placed(e.topic(2, nil), 3)
@@ -98,7 +98,7 @@ func leaverFreesPlace(e *env) {
 	joining, err := group.Join(e.client(nil), configs[1])
 	e.check(err)
 	answer := e.next(joining)
-	e.pause(time.Second) // the join waits for the first member
+	e.pause(3 * time.Second) // until the first member has learnt that it gives up a partition
 	e.check(joining.Close())
 	<-answer
 	close(slow)

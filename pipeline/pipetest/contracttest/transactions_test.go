@@ -164,7 +164,7 @@ func staleGeneration(e *env) {
 		"generation after":  func(m *group.Membership) { m.Generation++ },
 		"unknown member":    func(m *group.Membership) { m.Member = "nobody" },
 	} {
-		m := good
+		m := group.Membership{Group: good.Group, Generation: good.Generation, Member: good.Member}
 		change(&m)
 		p := e.producer(e.name("txn"))
 		e.check(p.Begin(e.ctx, []kafka.TopicPartition{{Topic: topic}}))

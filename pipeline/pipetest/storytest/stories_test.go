@@ -36,7 +36,9 @@ func run(t *testing.T, dir string, whole bool, but ...string) {
 			t.Skip("its streams are partitions")
 		}
 		synctest.Test(t, func(t *testing.T) {
-			s := &story{members: map[string]*simtest.Member{}, whole: whole}
+			s := &story{
+				name: filepath.Base(path), members: map[string]*simtest.Member{}, groups: map[string]string{}, whole: whole,
+			}
 			datadriven.RunTest(t, path, s.play)
 		})
 	})

@@ -27,8 +27,10 @@ import (
 // story is a deployment and the parts of its transcript so far.
 type story struct {
 	*simtest.Deployment
+	name    string // of the file
 	setup   pipetest.Setup
 	members map[string]*simtest.Member // newest member by name
+	groups  map[string]string          // its group
 	told    int                        // number of requests that the story has listed
 
 	whole      bool // the input is one stream
@@ -127,7 +129,7 @@ func (s *story) start(t *testing.T, c *datadriven.TestData) string {
 	}
 	group := s.setup.Config.Group
 	c.MaybeScanArgs(t, "group", &group)
-	s.members[name] = s.run(name, group, disk)
+	s.members[name], s.groups[name] = s.run(name, group, disk), group
 	return ""
 }
 
@@ -183,10 +185,40 @@ func (s *story) member(t *testing.T, c *datadriven.TestData) *simtest.Member {
 }
 
 func (s *story) stop(t *testing.T, c *datadriven.TestData) string {
-	if err := s.member(t, c).Stop(); err != nil {
+	m := s.member(t, c)
+	if err := m.Stop(); err != nil {
+		s.examined(t, m, err)
 		return s.plain(err.Error())
 	}
 	return s.meanwhile()
+}
+
+// atWork has what only a process at work can find, with the story in which it does: it is about an event that was not
+// taken, or about a change since the start. "": all stories
+var atWork = map[string]string{
+	"since this process started":       "",
+	"one user has events in partition": "users.txt",
+}
+
+// examined checks that an examination finds what has ended a process.
+func (s *story) examined(t *testing.T, m *simtest.Member, ended error) {
+	t.Helper()
+	setup := s.setup
+	setup.Config.Group = s.groups[m.Name]
+	found := setup.Examine(t.Context(), s.Client(), m.Disk())
+	for reason := range strings.Lines(ended.Error()) {
+		reason = strings.TrimSpace(reason)
+		hidden := false
+		for text, story := range atWork {
+			hidden = hidden || strings.Contains(reason, text) && (story == "" || story == s.name)
+		}
+		if hidden {
+			continue
+		}
+		if found == nil || !strings.Contains(found.Error(), reason) {
+			t.Errorf("%s ended with %q, and an examination says %v", m.Name, reason, found)
+		}
+	}
 }
 
 func (s *story) kill(t *testing.T, c *datadriven.TestData) string {
