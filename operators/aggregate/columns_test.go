@@ -1,0 +1,173 @@
+package aggregate
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/operators/aggregate/interval"
+	"oriel/schemas"
+)
+
+// weighed returns a specification of two or three cells an arm, whose columns have unlike weights, and totals of
+// its cells that no two share.
+func weighed(t *testing.T, cells string) (operator, totals) {
+	t.Helper()
+	c, _ := config(t, tumbling(100), "CELLS="+cells, "VALUE=delay=-60:180", "STATISTICS=mean*4,count*0.5,variance*2",
+		"ARMS=variant")
+	x := totals{sums: make([]float64, c.spec.hot().Size()), deviation: 3}
+	for cell := range c.spec.cells() {
+		n := 1000 + 100*float64(cell*cell)
+		copy(x.sums[3*cell:], []float64{0.5 * n, 4 * n * (0.02*float64(cell) - 0.1), 2 * n * -0.3})
+	}
+	return c, x
+}
+
+// column returns a released column in its own units: the sum and its noise, both divided by the weight.
+func (t totals) column(cell, column int, weight float64) interval.Noisy {
+	return interval.Noisy{Value: t.sums[3*cell+column] / weight, Deviation: t.deviation / weight}
+}
+
+// TestIntervalsHaveTheNoiseOfTheirColumns checks that each column's noise is divided by its weight, as its sum is. The
+// ends θ of a mean's interval satisfy Fieller's equation (y − θn)² = z²·σ²(1/b² + θ²/a²).
+func TestIntervalsHaveTheNoiseOfTheirColumns(t *testing.T) {
+	c, x := weighed(t, "variant=a|b|c,hour=0:24:2")
+	s := &c.spec
+	for cell := range s.cells() {
+		n, y := x.column(cell, 0, 0.5), x.column(cell, 1, 4)
+		got := s.interval(slices.Index(s.statistics, mean), cell, x)
+		for _, end := range []float64{got.low, got.high} {
+			theta := (end - 60) / 120
+			left := math.Abs(y.Value - theta*n.Value)
+			right := interval.Z95 * 3 * math.Sqrt(1/16.0+theta*theta*4)
+			if math.Abs(left/right-1) > 1e-9 {
+				t.Errorf("cell %d: the end %g is %g away, want %g", cell, end, left, right)
+			}
+		}
+		want := interval.Variance(x.column(cell, 2, 2), y, n)
+		if got := s.interval(slices.Index(s.statistics, variance), cell, x); math.Abs(got.low/want.Low/14400-1) > 1e-12 ||
+			math.Abs(got.high/want.High/14400-1) > 1e-12 {
+			t.Errorf("cell %d: variance in [%g, %g], want %+v·120²", cell, got.low, got.high, want)
+		}
+	}
+}
+
+// cellOf returns the number of the cell with the given places of arm and of the other dimensions, in the order of
+// labels.
+func cellOf(t *testing.T, s *specification, arm string, other int) int {
+	t.Helper()
+	for cell, label := range s.labels() {
+		if slices.Contains(labelParts(label), "variant="+arm) {
+			if other == 0 {
+				return cell
+			}
+			other--
+		}
+	}
+	t.Fatalf("no such cell of %s", arm)
+	return 0
+}
+
+// labelParts splits the label of a cell.
+func labelParts(label string) (parts []string) {
+	from := 0
+	for i := range label {
+		if label[i] == ',' {
+			parts, from = append(parts, label[from:i]), i+1
+		}
+	}
+	return append(parts, label[from:])
+}
+
+// TestDifferencesHaveTheNoiseOfTheirCells computes differences of means and shares from the columns of both cells. The
+// share of a cell has the noise of all cells of its arm, which are independent.
+func TestDifferencesHaveTheNoiseOfTheirCells(t *testing.T) {
+	for _, cells := range []string{"variant=a|b|c,hour=0:24:3", "hour=0:24:3,variant=a|b|c"} {
+		c, x := weighed(t, cells)
+		s := &c.spec
+		extras := make([]schemas.ExtraValue, len(s.differenceExtras()))
+		s.appendDifferences(extras, x)
+		share := func(arm string, other int) interval.Estimate {
+			part, rest := x.column(cellOf(t, s, arm, other), 0, 0.5), 0.0
+			for k := range 3 {
+				if k != other {
+					rest += x.column(cellOf(t, s, arm, k), 0, 0.5).Value
+				}
+			}
+			return interval.ShareOf(part, interval.Noisy{Value: rest, Deviation: 3 / 0.5 * math.Sqrt2}, interval.Z95)
+		}
+		average := func(arm string, other int) interval.Estimate {
+			cell := cellOf(t, s, arm, other)
+			return interval.MeanOf(x.column(cell, 1, 4), x.column(cell, 0, 0.5), interval.Z95)
+		}
+		at := 0
+		for _, arm := range []string{"b", "c"} {
+			for other := range 3 {
+				if label := c.spec.differenceLabels()[at]; label != s.labels()[cellOf(t, s, arm, other)] {
+					t.Errorf("%s: difference %d is of %s", cells, at, label)
+				}
+				d, ends := interval.Difference(average(arm, other), average("a", other))
+				e, wide := interval.Difference(share(arm, other), share("a", other))
+				for i, want := range []float64{120 * d, 120 * ends.Low, 120 * ends.High, e, wide.Low, wide.High} {
+					if got := extras[i].Numbers[at]; math.Abs(got-want) > 1e-9*math.Max(1, math.Abs(want)) {
+						t.Errorf("%s: number %d of the difference of %s, cell %d, is %g, want %g", cells, i, arm, other, got, want)
+					}
+				}
+				at++
+			}
+		}
+	}
+}
+
+// TestRatiosAreShownFromTheirNoise checks that a ratio is shown if its count exceeds 12 deviations of its noise, which
+// is that of a column over its weight, times √k for the sum of k cells.
+func TestRatiosAreShownFromTheirNoise(t *testing.T) {
+	c, x := weighed(t, "variant=a|b|c,hour=0:24:3")
+	s := &c.spec
+	if got, want := s.leastCount(1, x), 12*3/0.5; math.Abs(got/want-1) > 1e-12 {
+		t.Errorf("least count %g, want %g", got, want)
+	}
+	each := 12 * 3 / 0.5 * math.Sqrt(3) / 3 // of three equal cells
+	for by, want := range map[float64]bool{1.001: true, 0.999: false} {
+		for cell := range s.cells() {
+			x.sums[3*cell] = 0.5 * each * by
+		}
+		if got := s.knowsDifference(share, s.comparison(), 1, 0, x); got != want {
+			t.Errorf("%g of the least count: shown %v", by, got)
+		}
+	}
+	c, _ = config(t, tumbling(100), "CELLS=hour=0:24:3", "VALUE=delay=-60:180", "STATISTICS=p50*3", "BINS=8")
+	energy := 0.0
+	for k, r := 0, 1.0; k < 8; k++ {
+		energy += r * r
+		r *= float64(2*k+1) / float64(2*k+2)
+	}
+	if got, want := c.spec.leastLast(x), 12*3*math.Sqrt(energy)/3; math.Abs(got/want-1) > 1e-6 {
+		t.Errorf("least running count %g, want %g", got, want)
+	}
+}
+
+// TestExperimentsHaveTheNoiseOfAllCells checks the noise of an arm's sums: that of a draw over the column's weight,
+// times √k for k cells. The rounding of k cells adds up.
+func TestExperimentsHaveTheNoiseOfAllCells(t *testing.T) {
+	for cells, k := range map[string]float64{
+		"variant=A|B": 1, "variant=A|B,hour=0:24:3": 3, "day=mon|tue,variant=A|B,hour=0:24:3": 6,
+	} {
+		c, _ := config(t, ending(100, 100), experimental("CELLS="+cells, "STATISTICS=count*0.5,mean*4,variance*2")...)
+		law := mechanisms.NoiseLaw{Draw: 7, Rounding: 0.01}
+		s := c.settings(law, 100)
+		for name, x := range map[string][2]float64{
+			"count": {s.Count, 14 * math.Sqrt(k)}, "value": {s.Value, 7.0 / 4 * math.Sqrt(k)},
+			"square": {s.Square, 3.5 * math.Sqrt(k)}, "rounding": {s.Rounding, 0.02 * k},
+		} {
+			if math.Abs(x[0]/x[1]-1) > 1e-12 {
+				t.Errorf("%s: %s has %g, want %g", cells, name, x[0], x[1])
+			}
+		}
+		c.exact = true
+		if exact := c.settings(law, 100); !(exact.Count > 0 && exact.Count < 1e-6*s.Count && exact.Value < 1e-6*s.Value) {
+			t.Errorf("%s: without noise, draws have %g and %g", cells, exact.Count, exact.Value)
+		}
+	}
+}
