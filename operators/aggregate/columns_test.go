@@ -3,10 +3,13 @@ package aggregate
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"oriel/mechanisms"
+	"oriel/operators"
 	"oriel/operators/aggregate/interval"
+	"oriel/operators/experiment"
 	"oriel/schemas"
 )
 
@@ -168,6 +171,68 @@ func TestExperimentsHaveTheNoiseOfAllCells(t *testing.T) {
 		c.exact = true
 		if exact := c.settings(law, 100); !(exact.Count > 0 && exact.Count < 1e-6*s.Count && exact.Value < 1e-6*s.Value) {
 			t.Errorf("%s: without noise, draws have %g and %g", cells, exact.Count, exact.Value)
+		}
+	}
+}
+
+// TestExperimentsReadAllCells compares what an experiment reads of each step with the step's events: an arm's count, its
+// Σx̃ and its Σ(x̃² − ½), over all cells of the arm and in units of the columns, whatever their weights are.
+func TestExperimentsReadAllCells(t *testing.T) {
+	for _, cells := range []string{"variant=A|B|C,hour=0:24:3", "hour=0:24:3,variant=A|B|C"} {
+		for name, m := range map[string]mechanisms.Config{"horizon": ending(50, 40), "life": life(64, 40)} {
+			c, m := config(t, m, experimental("CELLS="+cells, "STATISTICS=count*0.5,mean*4,variance*2",
+				"PROPENSITIES=0.25|0.25|0.5")...)
+			machine := quiet(t, c, m)
+			var want [3]experiment.Arm
+			for i := range 800 {
+				arm, hour, y := i*i%3, float64(i*7%24), float64(i%11)/10
+				numbers := []float64{float64(arm), hour, y}
+				if strings.HasPrefix(cells, "hour") {
+					numbers[0], numbers[1] = hour, float64(arm)
+				}
+				x := 2*y - 1
+				want[arm].Count++
+				want[arm].Value += x
+				want[arm].Square += x*x - 0.5
+				if len(machine.Add(nil, operators.Record{Event: schemas.Event{Numbers: numbers}})) == 0 {
+					continue
+				}
+				for k, got := range machine.test.arms {
+					w := want[k]
+					if math.Abs(got.Count-w.Count)+math.Abs(got.Value-w.Value)+math.Abs(got.Square-w.Square) > 1e-3 {
+						t.Fatalf("%s, %s: event %d: arm %d has %+v, want %+v", cells, name, i, k, got, w)
+					}
+				}
+				want = [3]experiment.Arm{}
+			}
+		}
+	}
+}
+
+// TestPlannedDeviationsHaveTheWeightsOfTheirColumns compares the planned deviation of a statistic with a numerical
+// derivative of the statistic by each column's noise, at the variance 0 that the plan assumes.
+func TestPlannedDeviationsHaveTheWeightsOfTheirColumns(t *testing.T) {
+	c, _ := weighed(t, "variant=a|b|c,hour=0:24:2")
+	s, sigma := &c.spec, 3.0
+	const n, x, half = 1e4, 0.3, 120.0
+	weights := [3]float64{0.5, 4, 2} // of count, mean and squares
+	statistics := map[string]func(n, y, q float64) float64{
+		count:    func(n, _, _ float64) float64 { return n },
+		mean:     func(n, y, _ float64) float64 { return half * y / n },
+		variance: func(n, y, q float64) float64 { return half * half * (q/n + 0.5 - y*y/(n*n)) },
+	}
+	for k, name := range s.statistics {
+		of, square := statistics[name], 0.0
+		at := [3]float64{n, n * x, n * (x*x - 0.5)}
+		for column, w := range weights {
+			moved, step := at, 0.01
+			moved[column] += step
+			slope := (of(moved[0], moved[1], moved[2]) - of(at[0], at[1], at[2])) / step
+			square += math.Pow(slope*sigma/w, 2)
+		}
+		got := s.deviationOf(k)(sigma, operators.Cell{Events: n, Mean: x})
+		if want := math.Sqrt(square); math.Abs(got/want-1) > 1e-4 {
+			t.Errorf("%s: %g, want %g", name, got, want)
 		}
 	}
 }
