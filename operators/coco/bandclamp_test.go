@@ -50,3 +50,23 @@ func TestMissesAreOfClampedNumbers(t *testing.T) {
 		}
 	}
 }
+
+// TestEndsHaveBounds checks that ends are c·sinh(z), or z/4 for sets, within their bounds: from z = Z on no event
+// misses on this side, and up to −Z every event does (PROOF.md, claim 5).
+func TestEndsHaveBounds(t *testing.T) {
+	c, _ := banded(t, 0, 1)
+	sets, _ := setsOf(t, 0, 1)
+	for name, rule := range map[string]bandRule{"number": newBandRule(c, true), "set": newBandRule(sets, true)} {
+		for z := -40.0; z <= 40; z += 0.25 {
+			want := rule.unit * math.Sinh(z)
+			if rule.sets {
+				want = z / 4
+			}
+			want = math.Max(rule.least, math.Min(rule.most, want))
+			got := rule.end(z)
+			if math.Abs(got-want) > 1e-9*math.Max(1, math.Abs(want)) || got < rule.least || got > rule.most {
+				t.Errorf("%s: the end of z = %g is %g, want %g in [%g, %g]", name, z, got, want, rule.least, rule.most)
+			}
+		}
+	}
+}
