@@ -236,3 +236,23 @@ func TestPlannedDeviationsHaveTheWeightsOfTheirColumns(t *testing.T) {
 		}
 	}
 }
+
+// TestRatiosAreOfTheRange shows columns beyond what events can have, as noise makes them: a mean stays in the range of
+// values, and a variance from 0 to the square of its half.
+func TestRatiosAreOfTheRange(t *testing.T) {
+	c, x := weighed(t, "variant=a|b")
+	s := &c.spec
+	for beyond, want := range map[[2]float64][2]float64{
+		{1.5, 9}: {180, 14400}, {-1.5, -9}: {-60, 0}, {0.5, 0.1}: {120, 0.35 * 14400},
+	} {
+		const n = 1e4
+		copy(x.sums, []float64{0.5 * n, 4 * n * beyond[0], 2 * n * beyond[1]})
+		least := s.leastCount(1, x)
+		for i, name := range []string{mean, variance} {
+			got := s.number(slices.Index(s.statistics, name), 0, least, x)
+			if math.Abs(got-want[i]) > 1e-9*14400 {
+				t.Errorf("columns %g: %s is %g, want %g", beyond, name, got, want[i])
+			}
+		}
+	}
+}
