@@ -55,7 +55,7 @@ func TestChainsOfOneScratchAreIndependent(t *testing.T) {
 // TestDrawIsItsDefinition checks that a draw ratchets the key over the message that doc.go defines, and that its seed
 // has its own domain.
 func TestDrawIsItsDefinition(t *testing.T) {
-	for _, count := range []int{0, 3, 200} {
+	for _, count := range []int{0, 3, 200, 3000} {
 		chain, scores := NewChain([32]byte{7}), make([]int64, count)
 		for i := range scores {
 			scores[i] = int64(i) - 50

@@ -38,6 +38,30 @@ func TestNativeWordsAreThePortableWords(t *testing.T) {
 	}
 }
 
+// TestNativeWordsHaveAllBitsOfTheirPosition reads words far behind those of any vector. Numbers of counter blocks have
+// 64 bits.
+func TestNativeWordsHaveAllBitsOfTheirPosition(t *testing.T) {
+	if !hasAES {
+		t.Skip("this processor has no AES instructions")
+	}
+	seed := Seed{8}
+	at := cipherWords(seed)
+	var w nativeWords
+	for _, from := range []uint64{1<<17 - groupWords, 1<<33 - groupWords, 1 << 62} {
+		w.start(&seed)
+		w.used = from // the start of a group
+		for _, n := range []int{3, 60, groupWords} {
+			words, position := make([]int64, n), w.used
+			w.read(words)
+			for i, x := range words {
+				if want := at(position + uint64(i)); uint64(x) != want {
+					t.Fatalf("word %d is %x, want %x", position+uint64(i), uint64(x), want)
+				}
+			}
+		}
+	}
+}
+
 func TestNativeWordsAllocateNothing(t *testing.T) {
 	if !hasAES {
 		t.Skip("this processor has no AES instructions")

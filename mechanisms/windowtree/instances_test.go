@@ -18,3 +18,13 @@ func TestInstancesHaveIndependentNoise(t *testing.T) {
 		return sum
 	})
 }
+
+func TestLongVectorsAreAlikeInAllCoordinates(t *testing.T) {
+	sumtest.CoordinatesAreAlike(t, 20, func(n int, sampler noise.Sampler) sumtest.Sum {
+		sum, err := New(4, unit, n, sampler, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return sum
+	})
+}

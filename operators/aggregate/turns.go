@@ -65,7 +65,7 @@ func (t *tested) longest(most, horizon uint64) (steps uint64) {
 	for i, start := range t.starts {
 		end := start + most
 		if horizon > 0 {
-			end = horizon
+			end = min(end, horizon)
 		}
 		if i+1 < len(t.starts) {
 			end = min(end, t.starts[i+1])

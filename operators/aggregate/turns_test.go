@@ -247,3 +247,27 @@ func TestTurnsDoNotAllocate(t *testing.T) {
 		t.Errorf("%g allocations a step", n)
 	}
 }
+
+// TestLongestExperiment checks the longest of the stretches between starts, and from the last start to the horizon.
+// Each counts as most steps at most. A start after the horizon ends no experiment.
+func TestLongestExperiment(t *testing.T) {
+	for _, c := range []struct {
+		starts              []uint64
+		most, horizon, want uint64
+	}{
+		{[]uint64{0}, 100, 0, 100},
+		{[]uint64{0}, 100, 30, 30},
+		{[]uint64{0}, 100, 1 << 40, 100},
+		{[]uint64{4, 10, 15}, 100, 40, 25},
+		{[]uint64{4, 30, 35}, 100, 40, 26},
+		{[]uint64{4, 10, 35}, 100, 40, 25},
+		{[]uint64{4, 10, 35}, 20, 40, 20},
+		{[]uint64{4, 10, 35, 200}, 1000, 210, 165},
+		{[]uint64{4, 50}, 1000, 40, 36},
+	} {
+		x := tested{starts: c.starts}
+		if got := x.longest(c.most, c.horizon); got != c.want {
+			t.Errorf("%+v: %d steps", c, got)
+		}
+	}
+}
