@@ -76,8 +76,8 @@ func evalCommand() *cobra.Command {
 	cmd.MarkFlagsMutuallyExclusive("ndjson", "csv", "topic")
 	cmd.MarkFlagsMutuallyExclusive("partitions", "topic")
 	cmd.MarkFlagsMutuallyExclusive("key-separator", "csv", "topic")
-	exclude(cmd, "ndjson", append(mappingFlags, "map", "delimiter")...)
-	exclude(cmd, "topic", append(mappingFlags, "map", "delimiter")...)
+	exclude(cmd, "ndjson", append(mappingFlags, "map", "delimiter", "missing")...)
+	exclude(cmd, "topic", append(mappingFlags, "map", "delimiter", "missing")...)
 	exclude(cmd, "map", mappingFlags...)
 	return cmd
 }
