@@ -168,6 +168,9 @@ func (o evalOptions) report(cmd *cobra.Command, in eval.Input, source eval.Sourc
 		if err != nil {
 			return evalReport{}, err
 		}
+		if odd := report.Odd(); odd != "" {
+			traps.Warn(cmd.ErrOrStderr(), []string{odd})
+		}
 		return evalReport{report, report.Slide("What privacy costs: " + in.Settings[0].Mechanism)}, nil
 	}
 	if in.Delay != (eval.Delay{}) {

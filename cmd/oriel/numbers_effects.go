@@ -4,6 +4,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"oriel/cmd/internal/exit"
 	"oriel/cmd/internal/numbers"
@@ -14,6 +15,7 @@ import (
 type collector interface {
 	Add(d schemas.Decision, ms int64) error
 	AddLines(r io.Reader) error
+	Odd(last time.Duration) (warnings []string)
 }
 
 // ofExperiments lists members of decisions that cannot be added over partitions or time.

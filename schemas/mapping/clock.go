@@ -80,14 +80,13 @@ func (c *Clock) moment(v *Value) (at Value, ok bool) {
 	case v.Kind == Time:
 		at.Local, at.Seconds, at.Nanos = v.Local, v.Seconds, v.Nanos
 	case counts && c.unit == days:
-		seconds := number * calendar.Day
-		if number != math.Trunc(number) || !inCalendar(seconds) {
+		if number != math.Trunc(number) || !inCalendar(float64(number*calendar.Day)) {
 			return at, false
 		}
-		at.Local, at.Seconds = true, int64(seconds)
+		at.Local, at.Seconds = true, int64(number)*calendar.Day
 	case counts:
-		// A number below a whole minute M is at least one part in 2⁵³ below it, and the quotient is rounded by at most
-		// one part in 2⁵³ of M/unit: it is not rounded up to the next minute, or beyond.
+		// A number below a whole minute is at least one part in 2⁵³ below it. Division rounds by less than that, so the
+		// quotient stays below the minute.
 		seconds := number / c.unit
 		if !inCalendar(seconds) {
 			return at, false

@@ -165,7 +165,9 @@ func TestErrorsNamePlaceAndRuleAndNeverACell(t *testing.T) {
 	f(m, "a,b\n1,2\n1,canary\n", "line 3: label", "/b ")
 	f(m, "a,b\n1,2\n1,\n", "line 3", "label", "missing_member")
 	f(m, "a,b\n1,2\n1,NA\n", "line 3", "label", "/b is a text that does not say a number")
-	f(Mapping{Label: "b", Features: []string{"a"}, Missing: []string{"NA"}}, "a,b\n1,2\n1,NA\n", "line 3", "missing_member")
+	m.Missing = []string{"NA"}
+	f(m, "a,b\n1,2\n1,NA\n", "line 3", "missing_member")
+	m.Missing = nil
 	f(Mapping{Label: "b>1", Features: []string{"a"}}, "a,b\n1,2\n1,NA\n", "line 3", "does not say a number to compare")
 	f(m, "a,b\ncanary,2\n", "line 2: features.a", "/a is a text that does not say a number")
 	f(m, "a,b\n1,2\n\"canary\n", "line")
@@ -314,8 +316,8 @@ func TestFormsOfADocument(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, err := readAll(Mapping{Document: document, Missing: []string{"NA"}}, "name,at,n,on,delay\na,2024-05-01 10:00Z,3,x,20\n"+
-		"b,2024-05-01T23:59:59,1,y,1\nc,,-1,x,1\nd,,1,NA,1\n")
+	rows, err := readAll(Mapping{Document: document, Missing: []string{"NA"}}, "name,at,n,on,delay\n"+
+		"a,2024-05-01 10:00Z,3,x,20\nb,2024-05-01T23:59:59,1,y,1\nc,,-1,x,1\nd,,1,NA,1\n")
 	want := `{"features":{"name":"b","hour":23,"k":0.5},"label":false}` + "\n" + `{"features":{"name":"a","hour":12,"k":1.5},"label":true}`
 	if err != nil || events(rows) != want || rows[0].Partition != "y" || string(rows[1].Key) != "a" {
 		t.Errorf("%v: %s", err, events(rows))
@@ -387,8 +389,8 @@ func TestMembersRefuse(t *testing.T) {
 	}
 }
 
-// TestMissingIsWhatIsNamed checks that NA is data, such as the code of Namibia, unless it is named: a row makes the
-// event of the JSON object of its cells, and a member may have NA as a choice, a key or a place in the order.
+// TestMissingIsWhatIsNamed checks that NA is data, such as the code of Namibia, unless it is named. A row makes the
+// event of the JSON object of its cells. NA may be a choice, a key and a place in the order.
 func TestMissingIsWhatIsNamed(t *testing.T) {
 	const text = "country,n,late\nDE,1,1\nNA,2,\nNA,3,0\n-,,1\n"
 	f := func(missing []string, m Mapping, want string) {
@@ -421,9 +423,11 @@ func TestMissingIsWhatIsNamed(t *testing.T) {
 		`{"features":{"country":"-"},"label":true}`+"   ")
 	f([]string{"NA"}, labelled, `{"features":{"country":"DE"},"label":true}`+"\n"+`{"features":{},"label":false}`+"\n"+
 		`{"features":{"country":"-"},"label":true}`+"   ")
-	choice := Mapping{Where: "n!=", Members: []string{"arm=country", "reward=n"}, Body: schemas.Body{Name: "play", Members: []schemas.Member{
-		{Name: "arm", Kind: schemas.KindChoice, Choices: []string{"DE", "NA"}}, {Name: "reward", Kind: schemas.KindNumber},
-	}}}
+	choice := Mapping{Where: "n!=", Members: []string{"arm=country", "reward=n"}, Body: schemas.Body{
+		Name: "play", Members: []schemas.Member{
+			{Name: "arm", Kind: schemas.KindChoice, Choices: []string{"DE", "NA"}}, {Name: "reward", Kind: schemas.KindNumber},
+		},
+	}}
 	f(nil, choice, `{"arm":"DE","reward":1}`+"\n"+`{"arm":"NA","reward":2}`+"\n"+`{"arm":"NA","reward":3}`+"   ")
 	f([]string{"NA"}, choice, `{"arm":"DE","reward":1}  table: line 3: arm: missing_member: /country is absent`)
 }
