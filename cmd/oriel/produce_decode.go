@@ -34,7 +34,7 @@ func (o produceOptions) objects(each eachRecord) eachRecord {
 			if form := o.form(); form != "" {
 				why = ". The file has no lines of JSON: " + form
 			}
-			return fmt.Errorf("line %d is no JSON object: %s: %s%s", count, code, code.RuleAt(e.value), why)
+			return fmt.Errorf("line %d: no JSON object: %s: %s%s", count, code, code.RuleAt(e.value), why)
 		})
 	}
 }

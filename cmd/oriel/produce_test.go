@@ -63,14 +63,14 @@ func TestProduceSendsEachLineOnce(t *testing.T) {
 	}
 	const one = "{\"a\": 1}\n"
 	for content, want := range map[string]string{
-		"[\n" + one + "]\n":            "line 1 is no JSON object: json_syntax: |jq -c '.[]' FILE",
-		"{\n  \"a\": 1\n}\n":           "line 1 is no JSON object: json_syntax: |spread over several lines|jq -c . FILE",
-		"\ufeff" + one:                 "line 1 is no JSON object: byte_order_mark: |tail -c +4 FILE",
-		"\xff\xfe{\x00}\x00\n\x00":     "line 1 is no JSON object: invalid_utf8: |iconv -f UTF-16",
-		one + "7\n":                    "line 2 is no JSON object: not_object: an event is a JSON object",
-		one + "{\"a\":1,}\n":           "line 2 is no JSON object: json_syntax: |not from byte 8 on",
-		one + "\n":                     "line 2 is no JSON object: empty: ",
-		one + "{\"a\":\"canary\"} x\n": "line 2 is no JSON object: trailing_data: |not from byte 16 on",
+		"[\n" + one + "]\n":            "line 1: no JSON object: json_syntax: |jq -c '.[]' FILE",
+		"{\n  \"a\": 1\n}\n":           "line 1: no JSON object: json_syntax: |spread over several lines|jq -c . FILE",
+		"\ufeff" + one:                 "line 1: no JSON object: byte_order_mark: |tail -c +4 FILE",
+		"\xff\xfe{\x00}\x00\n\x00":     "line 1: no JSON object: invalid_utf8: |iconv -f UTF-16",
+		one + "7\n":                    "line 2: no JSON object: not_object: an event is a JSON object",
+		one + "{\"a\":1,}\n":           "line 2: no JSON object: json_syntax: |not from byte 8 on",
+		one + "\n":                     "line 2: no JSON object: empty: ",
+		one + "{\"a\":\"canary\"} x\n": "line 2: no JSON object: trailing_data: |not from byte 16 on",
 	} {
 		bad := servicetest.WriteFile(t, "bad", []byte(content))
 		for _, how := range [][]string{{"--topic", topic}, {"--dry-run"}, {"--stdout"}} {
