@@ -109,8 +109,9 @@ type stretch struct{ from, records, ms int64 }
 func (t *Times) add(p int32, places []place) (typical int64) {
 	var stretches []stretch
 	for i := 1; i < len(places); i++ {
-		if s := (stretch{places[i-1].offset, places[i].offset - places[i-1].offset, places[i].ms - places[i-1].ms}); s.records > 0 {
-			stretches = append(stretches, s)
+		from, to := places[i-1], places[i]
+		if to.offset > from.offset {
+			stretches = append(stretches, stretch{from.offset, to.offset - from.offset, to.ms - from.ms})
 		}
 	}
 	if len(stretches) == 0 {
