@@ -346,8 +346,8 @@ func TestMeaninglessItemsOfTimesAreRefused(t *testing.T) {
 	f(`"as":"weekday","epoch":"D"`, "not one of s, ms, us, ns, d")
 }
 
-// TestAnIncompleteDateIsNoValue checks a google.type.Date of Protobuf that has no year or no day, or none of its fields,
-// and one that no calendar has.
+// TestAnIncompleteDateIsNoValue checks a google.type.Date of Protobuf without a year, a day or all fields, and one that
+// no calendar has.
 func TestAnIncompleteDateIsNoValue(t *testing.T) {
 	f := func(want string, parts ...uint64) {
 		t.Helper()
