@@ -232,6 +232,7 @@ func withLogical(value any, field map[string]any) any {
 func (t *typ) logical(m map[string]any) {
 	name, _ := m["logicalType"].(string)
 	t.unit = unitOf(t.kind, name)
+	t.local = t.unit < 0 || t.unit > 0 && strings.HasPrefix(name, "local-")
 	if name != "decimal" || t.kind != bytesKind && t.kind != fixedKind {
 		return
 	}

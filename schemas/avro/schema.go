@@ -27,6 +27,7 @@ type typ struct {
 	name     string   // full name of a record, enum or fixed
 	aliases  []string // full names that a record, enum or fixed also has
 	unit     int64    // units of a time per second; −1: the unit is a day
+	local    bool     // whether the time is of a clock without a zone, as a date is, and no instant
 	decimal  bool     // whether bytes or a fixed hold a decimal
 	scale    int      // digits after the point of a decimal
 	size     int      // bytes of a fixed

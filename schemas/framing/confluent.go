@@ -82,6 +82,7 @@ type Source struct {
 	offset    int64
 	id        uint32 // id in the last record
 	blamed    bool   // the schema is the reason why the last record has no event
+	typed     bool   // its id is known, so it is the message type that is not
 }
 
 // At implements mapping.PlacedSource.
@@ -96,7 +97,7 @@ func (s *Source) Fill(values []mapping.Value, record []byte) schemas.Code {
 
 func (s *Source) fill(values []mapping.Value, record []byte) schemas.Code {
 	id, rest, ok := Header(record)
-	s.id = id
+	s.id, s.typed = id, false
 	if !ok {
 		return schemas.UnknownFraming
 	}
@@ -110,16 +111,21 @@ func (s *Source) fill(values []mapping.Value, record []byte) schemas.Code {
 			return schemas.UnknownFraming
 		}
 		if !same {
+			s.typed = true
 			return schemas.UnknownSchema
 		}
 	}
 	return s.sources[k].Fill(values, rest)
 }
 
-// Place implements mapping.Placer. It returns the id of a schema that is not known, or does not fit that of the reader.
+// Place implements mapping.Placer. It returns the id of a schema that is not known, whose message type is another, or
+// that does not fit the schema of the reader.
 func (s *Source) Place() string {
-	if !s.blamed {
+	switch {
+	case !s.blamed:
 		return ""
+	case s.typed:
+		return fmt.Sprintf("id %d is known, but the message type is another than ORIEL_SCHEMA_MESSAGE", s.id)
 	}
 	return fmt.Sprintf("id %d", s.id)
 }

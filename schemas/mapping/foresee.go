@@ -21,7 +21,7 @@ func (p *Plan) Readable(kinds []Kinds) error {
 	for i := range p.targets {
 		t := &p.targets[i]
 		switch {
-		case t.optional, t.beyond, t.at < 0, t.item.Compare != nil && Missing(t.item.Compare.Constant):
+		case t.optional, t.beyond, t.at < 0, t.item.Compare != nil && t.item.Compare.Constant == "":
 		case kinds[t.at] == 0:
 			add(t.item.place, p.paths[t.at], "no record of this schema has a value there, and events%s must have %s", p.of(), p.name(t))
 		case !t.reads(kinds[t.at]):

@@ -16,8 +16,8 @@ const maxSmall = 128
 
 // Open returns a Source that reads the values at paths, all different. A path names fields by their names in the schema
 // file or in JSON; after a list comes the index of an element, after a map a key. A path must end at a number, a text,
-// a bool, an enum, a google.protobuf.Timestamp or a wrapper such as google.protobuf.DoubleValue. The error lists every
-// problem.
+// a bool, an enum, a google.protobuf.Timestamp, a google.type.Date or a wrapper such as google.protobuf.DoubleValue.
+// The error lists every problem.
 func (s *Schema) Open(paths []mapping.Path) (mapping.Source, error) {
 	return s.OpenAs(Newest, s, paths)
 }
@@ -39,7 +39,8 @@ func (s *Schema) OpenAs(v Version, reader *Schema, paths []mapping.Path) (mappin
 		limit = max(minClears, clearsPerPath*len(paths))
 	}
 	return &Source{
-		root: root, state: make([]int32, c.states), times: c.times, maxCleared: limit, numbers: numbers, kinds: c.kinds,
+		root: root, state: make([]int32, c.states), times: c.times, dates: c.dates, maxCleared: limit, numbers: numbers,
+		kinds: c.kinds,
 	}, nil
 }
 
@@ -49,6 +50,7 @@ type compiler struct {
 	states  int32
 	times   []int32
 	kinds   []mapping.Kinds // kinds of values that records can have at each path
+	dates   []int32
 	errs    []error
 }
 

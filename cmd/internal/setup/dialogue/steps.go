@@ -40,14 +40,19 @@ func (d *dialogue) sample(ctx context.Context) (err error) {
 	} else if err != nil {
 		return err
 	}
-	fmt.Fprintf(d.Notes, "%d of %d records are %s\n", d.look.Readable, len(d.look.Records), d.look.Encoding)
+	d.look.ReportRead(d.Notes)
 	if d.look.Encoding.Registry == "" {
 		d.environ = slices.DeleteFunc(d.environ, setup.IsOfRegistry)
 	}
 	if d.Rate == 0 {
-		d.Rate = d.look.Rate
+		d.Rate = d.look.Times.Rate
+		for _, note := range d.look.Times.Notes() {
+			fmt.Fprintln(d.Notes, note)
+		}
 	}
-	d.proposal, err = d.look.Propose(d.Where, "")
+	if d.proposal, err = d.look.Propose(d.Where, ""); err == nil {
+		d.proposal.ReportMixed(d.Notes)
+	}
 	return err
 }
 
