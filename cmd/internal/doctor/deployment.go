@@ -153,5 +153,5 @@ func (e *examination) checkRegistry(ctx context.Context) {
 			e.settings.Subject(), strings.Join(later, ", "))
 		return
 	}
-	e.ok(check, "the registry answers, and all of its %d ids of %s are frozen", len(found), e.settings.Subject())
+	e.ok(check, "the registry answers, and all of its %d ids of %s are frozen or left out", len(found), e.settings.Subject())
 }
