@@ -27,7 +27,8 @@ func TestBalanceIsTheMeanOfEValues(t *testing.T) {
 		x.Take(arms)
 	}
 	steps := int(s.Target / events)
-	spread, want := mat.Sum(covariance(&s.Noise, 0, steps, 0)), 0.0
+	noises, _ := covariance(&s.Noise, 0, 0, steps, 0)
+	spread, want := mat.Sum(noises), 0.0
 	level := 2 * math.Log(2/s.Alpha) // of two contrasts
 	q := s.Propensities[0]
 	for k, p := range s.Propensities[1:] {
@@ -37,7 +38,8 @@ func TestBalanceIsTheMeanOfEValues(t *testing.T) {
 		for l := range y {
 			y[l] = (counts[k+1][l]/p - counts[0][l]/q) / math.Sqrt(noise)
 		}
-		sum, information := squares(t, covariance(&s.Noise, 0, looks, w), y, events)
+		g, _ := covariance(&s.Noise, 0, 0, looks, w)
+		sum, information := squares(t, g, y, events)
 		estimate := math.Abs(sum/information) - (1/p+1/q)*s.Rounding/events/math.Sqrt(noise)
 		if estimate < 0 {
 			t.Fatalf("treatment %d: rounding alone", k+1)
@@ -139,7 +141,8 @@ func TestMixturesAreOfOneContrast(t *testing.T) {
 	s := halves(0.1, 100)
 	s.Propensities, s.Target, s.Noise = []float64{0.25, 0.25, 0.25, 0.25}, 9950, *horizon100()
 	x := New(s)
-	spread, c := mat.Sum(covariance(&s.Noise, 0, 100, 0)), 2*math.Log(3/s.Alpha)
+	g, _ := covariance(&s.Noise, 0, 0, 100, 0)
+	spread, c := mat.Sum(g), 2*math.Log(3/s.Alpha)
 	for i, w := range x.bank.ratios {
 		if want := 1e4 * 1e4 / (w*100 + spread) / (c + math.Log(1+c)); math.Abs(x.mixing[i]/want-1) > 1e-9 {
 			t.Errorf("w = %g: r = %g, want %g", w, x.mixing[i], want)
