@@ -19,8 +19,9 @@ func increments(f Filter, terms int) []float64 {
 	return e
 }
 
-// byDraws returns the variance of a reading with decay γ' after a step, from the weight of every draw: the reading had
-// b'_j = e_j + γ'·b'_{j−1} times a draw j steps after it, and forgets it by γ' once the draw's block has ended.
+// byDraws returns the variance of a reading with decay γ' after a step, from the weight of every draw. The reading has
+// b'_j = e_j + γ'·b'_{j−1} times a draw j steps after the draw. Once the draw's block has ended, it forgets the draw by
+// γ' at each step.
 func byDraws(f Filter, decay float64, step int) (variance float64) {
 	period := int(f.Period())
 	weights := increments(f, period)
@@ -35,8 +36,8 @@ func byDraws(f Filter, decay float64, step int) (variance float64) {
 	return variance
 }
 
-// TestReadingsHaveTheVarianceOfTheirDraws compares ReadingVariance and VarianceProfile with a sum over all draws, within
-// a block and over several blocks, for memories shorter and longer than a block.
+// TestReadingsHaveTheVarianceOfTheirDraws compares ReadingVariance and VarianceProfile with a sum over all draws. It
+// covers steps within a block and after several blocks, and memories shorter and longer than a block.
 func TestReadingsHaveTheVarianceOfTheirDraws(t *testing.T) {
 	f := written(t)[0]
 	period := f.Period()

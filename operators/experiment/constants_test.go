@@ -87,8 +87,8 @@ func equals(arms int, excess float64) []Arm {
 	return out
 }
 
-// TestArmsShareAlpha checks three treatments: one is found better where its one-sided e-value reaches 3/α, and a lift is
-// rejected where the sequence at α/3 excludes it.
+// TestArmsShareAlpha checks three treatments. One is found better where its one-sided e-value reaches 3/α, and a lift
+// is rejected where the sequence at α/3 excludes it.
 func TestArmsShareAlpha(t *testing.T) {
 	s := halves(0.1, 100)
 	s.Propensities, s.Lift = []float64{0.25, 0.25, 0.25, 0.25}, true

@@ -25,8 +25,8 @@ func TestResiduesAreThePartialFractions(t *testing.T) {
 	}
 }
 
-// TestLossesOfChangedRates moves one rate at a time, as finite differences do, and compares the loss of kept powers with
-// that of fresh ones.
+// TestLossesOfChangedRates moves one rate at a time, as finite differences do. The loss of kept powers must equal the
+// loss of fresh ones.
 func TestLossesOfChangedRates(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	var kept ages
