@@ -8,6 +8,7 @@ import (
 	"golang.org/x/term"
 
 	"oriel/cmd/internal/plan"
+	"oriel/cmd/internal/program"
 	"oriel/cmd/internal/setup/dialogue"
 )
 
@@ -43,7 +44,7 @@ func initCommand() *cobra.Command {
 	f.StringVar(&o.Arms, "arms", "", "actions to choose from, `NAME,NAME,…`; for an experiment its arms, COLUMN=ARM:PROBABILITY|ARM:PROBABILITY")
 	f.StringVar(&o.Effect, "effect", "", "for an experiment: the effect that matters, and a guess of the mean outcome, `EFFECT near MEAN`")
 	f.StringVar(&o.Memory, "memory", "", "how long ago is worth learning from: events, or a time such as 30d")
-	f.Float64Var(&o.Rate, "rate", 0, "events a second; without this flag the rate that the times of the topic's records show")
+	program.Var(f, &o.Rate, "rate", 0, "events a second; without this flag the rate that the times of the topic's records show")
 	f.StringVar(&o.Epsilon, "epsilon", "", "`NUMBER`: ε, such as 1; for statistics also the error that you want at 95 %, such as ±2")
 	f.StringVar(&o.Start, "start", "earliest", "where the deployment begins to read: earliest or latest")
 	f.BoolVar(&o.Takes, "yes", false, "accept the proposals without asking, where standard input is no terminal")

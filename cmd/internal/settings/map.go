@@ -3,7 +3,6 @@ package settings
 import (
 	"bytes"
 	"crypto/sha256"
-	"strings"
 
 	"oriel/operators"
 	"oriel/schemas/mapping"
@@ -44,14 +43,11 @@ func (s Settings) passesUnknown() bool {
 	return s.Unknown == unknownIgnored
 }
 
-// readMap reads the document of ORIEL_MAP, or the file that contains it. The digest covers the bytes of the document
+// readMap reads the document of ORIEL_MAP or, if it is needed, the file that contains it. The digest covers the bytes of the document
 // without the white space around it, so that a document and a file with the same text are one configuration.
-func (s *Settings) readMap(p *operators.Problems) {
-	if s.Unknown != "" {
-		p.OneOf("UNKNOWN", s.Unknown, unknownIgnored, unknownNull)
-	}
-	document := []byte(strings.TrimSpace(s.Map))
-	if len(document) == 0 {
+func (s *Settings) readMap(p *operators.Problems, needed bool) {
+	document := []byte(s.Map)
+	if len(document) == 0 || document[0] != '{' && !needed {
 		return
 	}
 	if document[0] != '{' {
