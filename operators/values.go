@@ -206,6 +206,18 @@ func (v *Values) Canonical() []string {
 	return lines
 }
 
+// Lists returns the settings of kind List whose canonical line is a digest: the text that is hashed, by name. Lists are
+// public, like all settings. The contents of files may not be.
+func (v *Values) Lists() map[string]string {
+	lists := map[string]string{}
+	for _, s := range v.table {
+		if entries := v.values[s.Name].entries; s.Kind == List && entries != nil {
+			lists[s.Name] = strings.Join(entries, "\n")
+		}
+	}
+	return lists
+}
+
 func (x value) canonical(k Kind) string {
 	switch k {
 	case Number:

@@ -220,16 +220,9 @@ func planAnswer(s settings.Settings, o planOptions) (planShown, error) {
 	if err != nil {
 		return nil, err
 	}
-	var seen bool
-	if in.SealedState, in.Draws, in.Published, seen, err = firstStream(model); err != nil {
+	if in.SealedState, in.Draws, in.Published, err = published(s, model); err != nil {
 		return nil, err
 	}
-	if !seen {
-		if in.Published, err = seldom(s, in.Published); err != nil {
-			return nil, err
-		}
-	}
-	in.Published.Every, in.Published.Fixed = s.EmitEvery(), model.Encoding != schemas.JSON
 	if compared {
 		return compare(in, o)
 	}
@@ -307,6 +300,16 @@ func (l *windowList) Set(text string) error {
 
 func (l *windowList) String() string { return "" }
 func (l *windowList) Type() string   { return "steps,…" }
+
+// published returns the length of a sealed state, the privacy loss of a stream's draws, and the sizes of its decisions.
+func published(s settings.Settings, model streams.Model) (sealed int, draws dp.Draws, p plan.Published, err error) {
+	sealed, draws, p, seen, err := firstStream(model)
+	if err == nil && !seen {
+		p, err = seldom(s, p)
+	}
+	p.Every, p.Fixed = s.EmitEvery(), model.Encoding != schemas.JSON
+	return sealed, draws, p, err
+}
 
 // firstStream opens a stream of the model. It returns the length of a sealed state, the privacy loss of the stream's
 // draws, and the sizes of its decisions. All sealed states have the same length, so it seals only the first state. seen

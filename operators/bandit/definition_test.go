@@ -96,7 +96,7 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 		},
 		"ORIEL_RATE: not set, and neither is ORIEL_ROUNDS": {under("blt", 4, going), []string{"SMOOTHING=0.1"}},
 		"ORIEL_LOSS_RANGE: \"3:1\"":                        {under("blt", 4, ending), []string{"LOSS_RANGE=3:1"}},
-		"ORIEL_PLAYS: 3: below ORIEL_BATCH=4":         {under("blt", 4, ending), []string{"PLAYS=3"}},
+		"ORIEL_PLAYS: 3: below ORIEL_BATCH=4":              {under("blt", 4, ending), []string{"PLAYS=3"}},
 		"ORIEL_SMOOTHING 2: not below 1, the radius":       {under("blt", 4, ending), []string{"SMOOTHING=2"}},
 		"ORIEL_PRECISION: 9: not from 0 to the set's diameter 2": {
 			under("blt", 4, ending), []string{"PRECISION=9"},

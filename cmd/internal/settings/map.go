@@ -67,5 +67,5 @@ func (s *Settings) readMap(p *operators.Problems, needed bool) {
 		p.Add(mapping.Prefixed(prefix+"MAP", err))
 		return
 	}
-	s.mapping, s.mapDigest = m, sha256.Sum256(document)
+	s.mapping, s.mapText, s.mapDigest = m, string(document), sha256.Sum256(document)
 }

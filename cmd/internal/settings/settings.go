@@ -106,6 +106,7 @@ type Settings struct {
 	lines     bool                 // events are lines of JSON instead of records
 	namesID   bool                 // ORIEL_DECISIONS_SCHEMA_ID is set
 	mapping   *mapping.Mapping     // nil: events have the operator's own form
+	mapText   string
 	mapDigest [sha256.Size]byte
 	values    *operators.Values  // settings of the operator
 	events    operators.Events   // settings of the groups Events and Operator

@@ -14,6 +14,7 @@ import (
 	"oriel/cmd/internal/registry"
 	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/operators"
+	"oriel/state"
 )
 
 // noNumbers are texts that are no number of any setting. numbers are unusual notations of numbers.
@@ -214,5 +215,49 @@ func TestLengthsOfTime(t *testing.T) {
 	s.parse(p, map[string]string{"ORIEL_SESSION_TIMEOUT": "0.0001d"})
 	if p.Err() != nil || s.SessionTimeout != 8640*time.Millisecond {
 		t.Errorf("%v, %v", s.SessionTimeout, p.Err())
+	}
+}
+
+// TestDifferencesShowLists checks that the difference of two deployments shows the values of lists and of the mapping,
+// of which the canonical configuration has digests, and never the contents of files.
+func TestDifferencesShowLists(t *testing.T) {
+	of := func(lines ...string) state.Manifest {
+		t.Helper()
+		s, err := Load(append([]string{
+			"ORIEL_OPERATOR=aggregate", "ORIEL_VALUE=total=0:10", "ORIEL_STATISTICS=count,mean", "ORIEL_MECHANISM=blt", "ORIEL_WINDOW=64",
+			"ORIEL_EPSILON=1", "ORIEL_DELTA=1e-6",
+		}, lines...), Events, Operator)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := s.Model()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return state.Manifest{Config: m.Settings, Texts: m.Texts}
+	}
+	for _, c := range []struct {
+		stored, configured []string
+		want               string
+	}{
+		{[]string{"ORIEL_CELLS=c=A|B"}, []string{"ORIEL_CELLS=c=A|B,hour=0:24:4"}, "CELLS: stored c=A|B, configured c=A|B,hour=0:24:4"},
+		{[]string{"ORIEL_STATISTICS=mean"}, nil, "STATISTICS: stored mean, configured count,mean"},
+		{
+			[]string{`ORIEL_MAP={"members":["total=/a"]}`}, []string{`ORIEL_MAP={"members":["total=/b"]}`},
+			`MAP: stored {"members":["total=/a"]}, configured {"members":["total=/b"]}`,
+		},
+		{[]string{"ORIEL_EMIT_EVERY=2"}, nil, "EMIT_EVERY: stored 2, configured 1"},
+	} {
+		if diff := state.ConfigDiff(of(c.stored...), of(c.configured...)); len(diff) != 1 || diff[0] != c.want {
+			t.Errorf("%q, want %q", diff, c.want)
+		}
+	}
+	places := filepath.Join(t.TempDir(), "places")
+	if err := os.WriteFile(places, []byte("here:1:2\nthere:3:4\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Load([]string{"ORIEL_OPERATOR=submodular", "ORIEL_PLACES=" + places}, Events)
+	if err != nil || strings.Contains(s.texts(), "here") {
+		t.Errorf("%q, %v", s.texts(), err)
 	}
 }
