@@ -1,6 +1,7 @@
 package dialogue
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -164,12 +165,22 @@ func (d *dialogue) tune(context.Context) (err error) {
 // usualMemory is the proposed memory, events.
 const usualMemory = 1 << 16
 
-// statistic returns the name of the statistic whose error the user chooses and sees.
+// statistic returns the name of the statistic whose error the user chooses and sees: the mean, the sum or the count, or
+// else the first one.
 func (d *dialogue) statistic() string {
-	if d.answers.Value.Name != "" {
-		return "mean"
+	if d.Numbers == "" && d.answers.Value.Name == "" {
+		return "count"
 	}
-	return "count"
+	names := strings.Split(cmp.Or(d.Numbers, "mean"), ",")
+	for i := range names {
+		names[i], _, _ = strings.Cut(strings.TrimSpace(names[i]), "*")
+	}
+	for _, name := range []string{"mean", "sum", "count"} {
+		if slices.Contains(names, name) {
+			return name
+		}
+	}
+	return names[0]
 }
 
 // load loads the settings as a command would, with the mapping, which no file has yet.

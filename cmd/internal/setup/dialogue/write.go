@@ -164,8 +164,12 @@ func (d *dialogue) promise(s settings.Settings) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		exact = fmt.Sprintf("Noise moves a %s by at most ± %.3g in 95 of 100 cells, if all cells have equally many events.",
-			d.statistic(), reached.Half)
+		unit := ""
+		if strings.HasPrefix(d.statistic(), "p") {
+			unit = " points of rank"
+		}
+		exact = fmt.Sprintf("Noise moves a %s by at most ± %.3g%s in 95 of 100 cells, if all cells have equally many events.",
+			d.statistic(), reached.Half, unit)
 	}
 	if a.Want == setup.Experiment {
 		finds, err := d.finds()
