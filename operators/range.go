@@ -7,6 +7,12 @@ import (
 	"oriel/schemas"
 )
 
+// ParseNumber is schemas.ParseNumber, for packages that know no events.
+func ParseNumber(text string) (float64, error) { return schemas.ParseNumber(text) }
+
+// ParseInt is schemas.ParseInt, for packages that know no events.
+func ParseInt(text string) (int, error) { return schemas.ParseInt(text) }
+
 // Range is a public range of numbers, Low below High.
 type Range struct{ Low, High float64 }
 

@@ -87,7 +87,8 @@ func EmitEvery(byDefault, text string) Setting {
 // Dimension returns the definition of the setting DIMENSION, which Values.Dimension reads.
 func Dimension(text string) Setting {
 	return Setting{
-		Name: "DIMENSION", Kind: Count, Unit: "coordinates", Bounds: From(1, MaxDimension), Required: true, Decodes: true, Text: text,
+		Name: "DIMENSION", Kind: Count, Unit: "coordinates",
+		Bounds: From(1, MaxDimension), Required: true, Decodes: true, Text: text,
 	}
 }
 

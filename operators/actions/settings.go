@@ -12,7 +12,8 @@ const (
 func Settings(alike string) []operators.Setting {
 	return []operators.Setting{
 		{
-			Name: "PLAYS", Kind: operators.Count, Unit: "plays", Bounds: operators.From(0, maxActions), Range: "0, or ORIEL_BATCH to 1048576", Default: "0",
+			Name: "PLAYS", Kind: operators.Count, Unit: "plays",
+			Bounds: operators.From(0, maxActions), Range: "0, or ORIEL_BATCH to 1048576", Default: "0",
 			Text: "plays that are published after each step, " + alike + ". 0: twice ORIEL_BATCH, so that half may stay " +
 				"unanswered",
 		},

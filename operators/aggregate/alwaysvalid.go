@@ -26,7 +26,8 @@ type tested struct {
 // testSettings are the settings of an experiment. They are listed after the settings of arms.
 var testSettings = []operators.Setting{
 	{
-		Name: "ALWAYS_VALID", Kind: operators.Number, Unit: "probability", Bounds: operators.From(1e-6, 0.5).OrZero(), Default: "0",
+		Name: "ALWAYS_VALID", Kind: operators.Number, Unit: "probability",
+		Bounds: operators.From(1e-6, 0.5).OrZero(), Default: "0",
 		Later: true,
 		Text: "makes ORIEL_ARMS an experiment: with this probability at most, the bands of its effects fail at any look. 0.05 is usual; " +
 			"0: no experiment",
@@ -38,7 +39,8 @@ var testSettings = []operators.Setting{
 		Text:  "probability with which the experiment draws each arm, in the order of ORIEL_CELLS, whatever came before",
 	},
 	{
-		Name: "NEAR", Kind: operators.Number, Unit: "value", Bounds: operators.From(-1e12, 1e12), Range: "inside of ORIEL_VALUE's range", Default: "0",
+		Name: "NEAR", Kind: operators.Number, Unit: "value",
+		Bounds: operators.From(-1e12, 1e12), Range: "inside of ORIEL_VALUE's range", Default: "0",
 		Later: true,
 		Text:  "a guess of the mean outcome, from public or older data. A good guess makes bands narrower; bands are valid with any guess",
 	},

@@ -42,15 +42,18 @@ var settings = slices.Concat([]operators.Setting{
 		Text: "events in no cell count nowhere (null), or in one more cell, the last (other)",
 	},
 	{
-		Name: "WEIGHT_MAX", Kind: operators.Number, Unit: "weight", Bounds: operators.From(0, 1e6), Default: "0", Decodes: true,
+		Name: "WEIGHT_MAX", Kind: operators.Number, Unit: "weight",
+		Bounds: operators.From(0, 1e6), Default: "0", Decodes: true,
 		Text: "largest weight of an event: heavier ones are clamped to it. 0: events have no weight, each counts 1",
 	},
 	{
-		Name: "BINS", Kind: operators.Count, Unit: "bins", Bounds: operators.From(2, 1024), Default: "64", Decodes: true, Later: true,
+		Name: "BINS", Kind: operators.Count, Unit: "bins",
+		Bounds: operators.From(2, 1024), Default: "64", Decodes: true, Later: true,
 		Text: "number of bins of equal width over ORIEL_VALUE's range, for quantiles; a quantile is known to one bin at best",
 	},
 	{
-		Name: "ARMS", Kind: operators.Text, Form: isName, Unit: "column", Range: "a column of ORIEL_CELLS", Decodes: true, Later: true,
+		Name: "ARMS", Kind: operators.Text, Form: isName,
+		Unit: "column", Range: "a column of ORIEL_CELLS", Decodes: true, Later: true,
 		Text: "the column whose first entry is the control. Decisions have differences of means and shares, " +
 			"with intervals of privacy's noise: not a test, and no effect",
 	},

@@ -38,7 +38,8 @@ var settings = slices.Insert([]operators.Setting{
 			"exp3-uniform, for losses that change in any way",
 	},
 	{
-		Name: "LOSS_RANGE", Kind: operators.Text, Form: operators.IsRange, Unit: "low:high", Range: "ends up to 1e12 in size", Default: "0:1",
+		Name: "LOSS_RANGE", Kind: operators.Text, Form: operators.IsRange,
+		Unit: "low:high", Range: "ends up to 1e12 in size", Default: "0:1",
 		Text: "public range of losses: those outside are clamped to it. A reward is a loss below 0",
 	},
 	{

@@ -40,7 +40,8 @@ var settings = append([]operators.Setting{
 	convex.Setting("RADIUS",
 		"R: size of the set, for example the radius of a ball or the sum of a simplex; README.md of coco lists all sets"),
 	{
-		Name: "DIMENSION", Kind: operators.Count, Unit: "coordinates", Bounds: operators.From(1, operators.MaxDimension), Required: true,
+		Name: "DIMENSION", Kind: operators.Count, Unit: "coordinates",
+		Bounds: operators.From(1, operators.MaxDimension), Required: true,
 		Text: "dimension n of plays",
 	},
 	convex.Setting("PICK", "k, the size of subsets of ORIEL_SET=subsets and subsets-at-most, which need this setting"),
@@ -57,7 +58,8 @@ var settings = append([]operators.Setting{
 	convex.LaterSetting("LOW", "lower end of each coordinate of ORIEL_SET=box, together with ORIEL_HIGH and instead of ORIEL_RADIUS"),
 	convex.LaterSetting("HIGH", "upper end of each coordinate of ORIEL_SET=box, together with ORIEL_LOW"),
 	{
-		Name: "LOSS_RANGE", Kind: operators.Text, Form: operators.IsRange, Unit: "low:high", Range: "ends up to 1e12 in size", Default: "0:1",
+		Name: "LOSS_RANGE", Kind: operators.Text, Form: operators.IsRange,
+		Unit: "low:high", Range: "ends up to 1e12 in size", Default: "0:1",
 		Text: "public range of losses: losses outside are clamped to it",
 	},
 	{
@@ -89,7 +91,8 @@ var settings = append([]operators.Setting{
 		Later: true,
 	},
 	{
-		Name: "PRECISION", Kind: operators.Number, Unit: "length", Bounds: operators.From(0, 1e15), Range: "0 to the set's diameter", Default: "0",
+		Name: "PRECISION", Kind: operators.Number, Unit: "length",
+		Bounds: operators.From(0, 1e15), Range: "0 to the set's diameter", Default: "0",
 		Text: "greatest distance from the exact centre for frank-wolfe, in at most 4·(diameter/precision)² linear " +
 			"minimisations. 0: diameter/√ORIEL_BATCH",
 		Later: true,

@@ -88,12 +88,14 @@ var settings = []operators.Setting{
 		Text: "L: each event's gradient is clipped to this Euclidean norm",
 	},
 	{
-		Name: "FEATURES_MAX", Kind: operators.Number, Unit: "feature norm", Bounds: operators.From(0, 1e12), Default: "0", Later: true,
+		Name: "FEATURES_MAX", Kind: operators.Number, Unit: "feature norm",
+		Bounds: operators.From(0, 1e12), Default: "0", Later: true,
 		Text: "largest norm of features: smaller sensitivity for logistic and quantile losses, and squared " +
 			"ones with ORIEL_LABEL_MAX. 0: unknown, or 1 if scaled",
 	},
 	{
-		Name: "WEIGHT_MAX", Kind: operators.Number, Unit: "weight", Bounds: operators.From(0, 1e12), Default: "0", Later: true,
+		Name: "WEIGHT_MAX", Kind: operators.Number, Unit: "weight",
+		Bounds: operators.From(0, 1e12), Default: "0", Later: true,
 		Text: "largest weight of an event, for ORIEL_FEATURES_MAX. 0 stands for 1, or for logistic and quantile losses the largest weight that the clip allows",
 	},
 	{
@@ -101,7 +103,8 @@ var settings = []operators.Setting{
 		Text: "largest absolute value of a label of the squared loss, for ORIEL_FEATURES_MAX. 0: unknown",
 	},
 	{
-		Name: "STRONG_CONVEXITY", Kind: operators.Number, Unit: "1/length²", Bounds: operators.From(1e-12, 1e12), Required: true,
+		Name: "STRONG_CONVEXITY", Kind: operators.Number, Unit: "1/length²",
+		Bounds: operators.From(1e-12, 1e12), Required: true,
 		Text: "µ of the public regulariser µ/2·|x|² added to each event's loss; choose it without looking at private data",
 	},
 	{

@@ -6,7 +6,7 @@ import (
 	"math"
 	"strconv"
 
-	"oriel/schemas"
+	"oriel/operators"
 )
 
 // Box has a separate range for each coordinate: low_i ≤ x_i ≤ high_i.
@@ -27,7 +27,7 @@ func newCube(n int, radius float64) Box {
 
 // ParseEnd returns the canonical form of an entry, and whether it is valid: a number of absolute value at most 1e15.
 func ParseEnd(text string) (canonical string, ok bool) {
-	end, err := schemas.ParseNumber(text)
+	end, err := operators.ParseNumber(text)
 	if err != nil || !(math.Abs(end) <= maxRadius) {
 		return text, false
 	}
@@ -45,7 +45,7 @@ func newBox(low, high []string, n int) (Box, error) {
 		out := make([]float64, n)
 		for i := range out {
 			canonical, ok := ParseEnd(list[min(i, len(list)-1)])
-			end, err := schemas.ParseNumber(canonical)
+			end, err := operators.ParseNumber(canonical)
 			if !ok || err != nil {
 				return nil, fmt.Errorf("convex: box: %s end %d: not a number up to 1e15 in size", name, i+1)
 			}

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"oriel/schemas"
+	"oriel/operators"
 )
 
 // MaxCorners bounds the number of points of a Hull, because its diameter is searched among all pairs of them.
@@ -34,7 +34,7 @@ func ParseCorner(text string) (canonical string, ok bool) {
 
 func corner(text string) (out []float64, ok bool) {
 	for _, part := range strings.Fields(text) {
-		x, err := schemas.ParseNumber(part)
+		x, err := operators.ParseNumber(part)
 		if err != nil || !(math.Abs(x) <= maxRadius) {
 			return nil, false
 		}

@@ -6,7 +6,7 @@ import (
 	"math"
 	"strings"
 
-	"oriel/schemas"
+	"oriel/operators"
 )
 
 // Partition is a product of Subsets with one R, the base polytope of a partition matroid. Coordinates form consecutive
@@ -28,11 +28,11 @@ func ParseBlock(text string) (canonical string, ok bool) {
 
 func block(text string) (size, pick int, ok bool) {
 	head, tail, ok := strings.Cut(text, ":")
-	size, err := schemas.ParseInt(head)
+	size, err := operators.ParseInt(head)
 	if err != nil || !ok {
 		return 0, 0, false
 	}
-	pick, err = schemas.ParseInt(tail)
+	pick, err = operators.ParseInt(tail)
 	return size, pick, err == nil && 1 <= pick && pick < size
 }
 

@@ -5,7 +5,7 @@ import (
 	"math"
 	"strconv"
 
-	"oriel/schemas"
+	"oriel/operators"
 )
 
 // Ranking is the convex hull of all orders of R·w, the permutahedron: the values of n items in a mix of rankings, where
@@ -21,7 +21,7 @@ type Ranking struct {
 
 // ParsePlace returns the canonical form of an entry, and whether it is valid: a number from 0 to 1e15.
 func ParsePlace(text string) (canonical string, ok bool) {
-	value, err := schemas.ParseNumber(text)
+	value, err := operators.ParseNumber(text)
 	if err != nil || !(value >= 0 && value <= maxRadius) {
 		return text, false
 	}
@@ -37,7 +37,7 @@ func newRanking(places []string, n int, radius float64) (Ranking, error) {
 	s := Ranking{values: make([]float64, n)}
 	for i, text := range places {
 		canonical, ok := ParsePlace(text)
-		value, err := schemas.ParseNumber(canonical)
+		value, err := operators.ParseNumber(canonical)
 		if !ok || err != nil {
 			return s, fmt.Errorf("convex: place %d: not a number from 0 to 1e15", i+1)
 		}

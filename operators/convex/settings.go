@@ -32,7 +32,8 @@ var rows = []operators.Setting{
 	},
 	{
 		Name: "ROWS", Kind: operators.Count, Unit: "rows",
-		Bounds: operators.From(0, operators.MaxDimension), Range: "0, or a divisor of the dimension; for ORIEL_SET=trace-norm",
+		Bounds:  operators.From(0, operators.MaxDimension),
+		Range:   "0, or a divisor of the dimension; for ORIEL_SET=trace-norm",
 		Default: "0",
 	},
 	{

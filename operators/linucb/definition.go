@@ -61,17 +61,20 @@ var settings = []operators.Setting{
 			"Replay needs the same file",
 	},
 	{
-		Name: "CANDIDATES", Kind: operators.Count, Unit: "candidates", Bounds: operators.From(2, maxArms).OrZero(), Default: "0", Decodes: true,
+		Name: "CANDIDATES", Kind: operators.Count, Unit: "candidates",
+		Bounds: operators.From(2, maxArms).OrZero(), Default: "0", Decodes: true,
 		Text: "number of candidates of an event, each with ORIEL_DIMENSION features, and one vector of weights " +
 			"for all. 0: arms are in ORIEL_ARMS",
 	},
 	{
-		Name: "DIMENSION", Kind: operators.Count, Unit: "features", Bounds: operators.From(1, moments.MaxFeatures), Required: true, Decodes: true,
+		Name: "DIMENSION", Kind: operators.Count, Unit: "features",
+		Bounds: operators.From(1, moments.MaxFeatures), Required: true, Decodes: true,
 		Text: "dimension d of contexts, or of a candidate's features: each step adds noise to d² numbers of " +
 			"each arm",
 	},
 	{
-		Name: "REWARD_RANGE", Kind: operators.Text, Form: operators.IsRange, Unit: "low:high", Range: "ends up to 1e12 in size", Default: "0:1",
+		Name: "REWARD_RANGE", Kind: operators.Text, Form: operators.IsRange,
+		Unit: "low:high", Range: "ends up to 1e12 in size", Default: "0:1",
 		Text: "public range of rewards: rewards outside are clamped to it. Weights of zero predict its middle",
 	},
 	moments.Setting("FEATURES_MAX", "1",
@@ -93,12 +96,14 @@ var settings = []operators.Setting{
 		Text: "β, width of the confidence bound: a larger β explores more. It has no proof, but is mostly better than the proved width. The noise explores too",
 	},
 	{
-		Name: "CONFIDENCE", Kind: operators.Number, Unit: "probability", Bounds: operators.From(0.5, 0.999999).OrZero(), Default: "0",
+		Name: "CONFIDENCE", Kind: operators.Number, Unit: "probability",
+		Bounds: operators.From(0.5, 0.999999).OrZero(), Default: "0",
 		Text: "β is the proved width that covers the true weights with this probability at all steps, for " +
 			"rewards linear in the context, with ORIEL_WINDOW=horizon. 0: ORIEL_WIDTH",
 	},
 	{
-		Name: "WEIGHTS_MAX", Kind: operators.Number, Unit: "half reward ranges", Bounds: operators.From(1e-6, 1e6).OrZero(), Default: "0",
+		Name: "WEIGHTS_MAX", Kind: operators.Number, Unit: "half reward ranges",
+		Bounds: operators.From(1e-6, 1e6).OrZero(), Default: "0",
 		Before: "2.5",
 		Text: "S, largest norm of an arm's weights; longer ones are scaled down. With ORIEL_CONFIDENCE the " +
 			"true weights must be no longer. 0: from ORIEL_DIMENSION",
@@ -110,7 +115,8 @@ var settings = []operators.Setting{
 			"moments has doubled; not with ORIEL_MEMORY",
 	},
 	{
-		Name: "WAIT", Kind: operators.Count, Unit: "steps", Bounds: operators.From(1, maxWait), Range: "1 to 1048576; with ORIEL_PLAYED=served", Default: "1024",
+		Name: "WAIT", Kind: operators.Count, Unit: "steps",
+		Bounds: operators.From(1, maxWait), Range: "1 to 1048576; with ORIEL_PLAYED=served", Default: "1024",
 		Text: "number of steps that a context waits for its reward; it keeps its place for all these steps, with or without a reward",
 	},
 	{

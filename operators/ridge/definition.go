@@ -27,11 +27,13 @@ var settings = []operators.Setting{
 		Text: "ridge regression on private second moments, or innovation least squares on clipped residuals beside them",
 	},
 	{
-		Name: "DIMENSION", Kind: operators.Count, Unit: "coordinates", Bounds: operators.From(1, moments.MaxFeatures), Required: true, Decodes: true,
+		Name: "DIMENSION", Kind: operators.Count, Unit: "coordinates",
+		Bounds: operators.From(1, moments.MaxFeatures), Required: true, Decodes: true,
 		Text: "dimension d of decisions and feature vectors: d² numbers are noised for each step",
 	},
 	{
-		Name: "LABEL_RANGE", Kind: operators.Text, Form: operators.IsRange, Unit: "low:high", Range: "ends up to 1e12 in size", Required: true,
+		Name: "LABEL_RANGE", Kind: operators.Text, Form: operators.IsRange,
+		Unit: "low:high", Range: "ends up to 1e12 in size", Required: true,
 		Text: "public range of labels: labels outside are clamped to it, and so are predictions. Weights of zero predict its middle",
 	},
 	moments.Setting("FEATURES_MAX", "1", "X, the largest norm of features: longer vectors are scaled down to it"),
@@ -61,7 +63,8 @@ var settings = []operators.Setting{
 			"which is better for features of unlike size, and slower",
 	},
 	{
-		Name: "WEIGHTS_MAX", Kind: operators.Number, Unit: "half label ranges", Bounds: operators.From(1e-6, 1e6), Default: "6",
+		Name: "WEIGHTS_MAX", Kind: operators.Number, Unit: "half label ranges",
+		Bounds: operators.From(1e-6, 1e6), Default: "6",
 		Text: "largest norm of weights; longer ones are scaled down. 1: features of norm ORIEL_FEATURES_MAX " +
 			"can move a prediction by half of ORIEL_LABEL_RANGE",
 	},

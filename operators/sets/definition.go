@@ -46,19 +46,23 @@ var settings = slices.Insert([]operators.Setting{
 		Required: true, Entry: operators.ShortName, Text: "names of the elements",
 	},
 	{
-		Name: "PICK", Kind: operators.Count, Unit: "elements", Bounds: operators.From(1, maxPick), Range: "1 to 256, below the elements", Required: true,
+		Name: "PICK", Kind: operators.Count, Unit: "elements",
+		Bounds: operators.From(1, maxPick), Range: "1 to 256, below the elements", Required: true,
 		Text: "k, the size of the set",
 	},
 	{
-		Name: "WORTH_RANGE", Kind: operators.Text, Form: operators.IsRange, Unit: "low:high", Range: "ends up to 1e12 in size", Default: "0:1",
+		Name: "WORTH_RANGE", Kind: operators.Text, Form: operators.IsRange,
+		Unit: "low:high", Range: "ends up to 1e12 in size", Default: "0:1",
 		Text: "public range of the value of a set: values outside are clamped to it",
 	},
 	{
-		Name: "TRIES", Kind: operators.Count, Unit: "rounds", Bounds: operators.From(1, maxTries), Range: "1 to 1048576; with ORIEL_RULE=halving", Default: "4",
+		Name: "TRIES", Kind: operators.Count, Unit: "rounds",
+		Bounds: operators.From(1, maxTries), Range: "1 to 1048576; with ORIEL_RULE=halving", Default: "4",
 		Text: "number of tries of each element before the worse half is dropped; after each drop the number doubles",
 	},
 	{
-		Name: "EPOCH", Kind: operators.Count, Unit: "steps", Bounds: operators.From(0, 1<<40), Range: "0, or 1 to 2^40; with ORIEL_RULE=halving", Default: "0",
+		Name: "EPOCH", Kind: operators.Count, Unit: "steps",
+		Bounds: operators.From(0, 1<<40), Range: "0, or 1 to 2^40; with ORIEL_RULE=halving", Default: "0",
 		Text: "length of an epoch, after which halving starts anew, because the best set may change; 0: never",
 	},
 	{

@@ -45,7 +45,8 @@ var settings = []operators.Setting{
 			"explains each",
 	},
 	{
-		Name: "PICK", Kind: operators.Count, Unit: "elements", Bounds: operators.From(1, maxPick), Range: "1 to 256, below the elements", Required: true,
+		Name: "PICK", Kind: operators.Count, Unit: "elements",
+		Bounds: operators.From(1, maxPick), Range: "1 to 256, below the elements", Required: true,
 		Text: "k, the size of the set",
 	},
 	{

@@ -53,7 +53,9 @@ func (d Deployment) WriteManifests(ctx context.Context) error {
 		p := int32(i)
 		switch {
 		case m == nil:
-			producers[p], err = produce.New(ctx, d.Client, d.Config.TransactionalID(d.Topics.Input.ID, p), deployment.TransactionTimeout)
+			producers[p], err = produce.New(
+				ctx, d.Client, d.Config.TransactionalID(d.Topics.Input.ID, p), deployment.TransactionTimeout,
+			)
 		case m.Config != manifest.Config:
 			producers[p], err = d.fenceUnopened(ctx, p, *m)
 		}
@@ -87,8 +89,10 @@ func WriteRecord(ctx context.Context, producer *produce.Producer, to kafka.Topic
 func second(_ int64, err error) error { return err }
 
 // readManifests opens the manifest of each changelog partition; or nil for a partition without manifest. It refuses a
-// manifest of another configuration, master key or input.
-func (d Deployment) readManifests(ctx context.Context, check func(p int32, m state.Manifest) error) ([]*state.Manifest, error) {
+// manifest of another master key or input, and one that check refuses.
+func (d Deployment) readManifests(
+	ctx context.Context, check func(p int32, m state.Manifest) error,
+) ([]*state.Manifest, error) {
 	found := make([]*state.Manifest, d.Topics.Changelog.Partitions)
 	for i := range found {
 		p := int32(i)

@@ -82,7 +82,8 @@ func TestSettingsMayChangeUntilAStreamIsOpened(t *testing.T) {
 		check(first.Prepare(t.Context(), d.Client(), 2))
 		refused := func(err error, stored, configured string) {
 			t.Helper()
-			if want := fmt.Sprintf("ORIEL_EMIT_EVERY: stored %s, configured %s", stored, configured); err == nil || !strings.Contains(err.Error(), want) {
+			want := fmt.Sprintf("ORIEL_EMIT_EVERY: stored %s, configured %s", stored, configured)
+			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Fatalf("want %q: %v", want, err)
 			}
 		}

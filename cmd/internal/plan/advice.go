@@ -49,11 +49,11 @@ const (
 	// ConstantName is the name of the advised constant feature.
 	ConstantName = "constant"
 	// Constant is the advised value of a constant feature, which needs no range. The log-odds of 5 % are −3. With this
-	// constant, they need a weight of 3/0.9. With a constant of 1 among many features, the weight would be outside a ball of
-	// radius 5.
-	Constant = 3
-	usualMemory  = 1 << 16
-	usualClip    = 1 // a logistic gradient is shorter than its features
+	// constant, they need a weight of 3/0.9. With a constant of 1 among many features, the weight would be outside a
+	// ball of radius 5.
+	Constant    = 3
+	usualMemory = 1 << 16
+	usualClip   = 1 // a logistic gradient is shorter than its features
 
 	// clip as a share of the usual norm of costs: costs that are spread over a quarter of the range are not clipped
 	costsClip = 0.25

@@ -18,7 +18,7 @@ const mostText = 16 << 10
 // texts returns the lists and the mapping, which Canonical has as digests, so that a difference can be shown.
 func (s Settings) texts() (texts string) {
 	lists := s.values.Lists()
-	if s.mapping != nil {
+	if s.mapText != "" {
 		lists["MAP"] = s.mapText
 	}
 	for _, name := range slices.Sorted(maps.Keys(lists)) {

@@ -37,7 +37,8 @@ func (s Settings) check(needs []Need, p *operators.Problems) {
 		p.Want("DECISIONS_SCHEMA_ID", s.DecisionsSchemaID == 0 || s.Encoding() != schemas.JSON,
 			"set, but decisions in JSON name no schema; set ORIEL_DECISIONS_FORMAT")
 	}
-	if slices.Contains(needs, Operator) && p.Sound("MECHANISM") { // rules of an unknown mechanism would blame other settings
+	// The rules of an unknown mechanism would blame other settings.
+	if slices.Contains(needs, Operator) && p.Sound("MECHANISM") {
 		s.checkPrivacy(p)
 	}
 }
@@ -69,5 +70,6 @@ func (s Settings) checkPrivacy(p *operators.Problems) {
 	s.checkRounds(p)
 	p.Want("AFTER", s.After == "" || s.decays(), "%q: set, but the sums do not forget: without ORIEL_MEMORY the noise that the "+
 		"other deployment ended with would stay in them for ever; start from nothing", s.After)
-	p.Want("DELTA", s.facts().Law != mechanisms.Gaussian || s.Delta > 0, "%g: not between 0 and 1; %s needs it", s.Delta, s.Mechanism)
+	p.Want("DELTA", s.facts().Law != mechanisms.Gaussian || s.Delta > 0,
+		"%g: not between 0 and 1; %s needs it", s.Delta, s.Mechanism)
 }

@@ -78,13 +78,14 @@ func LoadOf(table registry.Table, environ []string, needs ...Need) (Settings, er
 
 // parse reads the settings that every operator has.
 func (s *Settings) parse(p *operators.Problems, given map[string]string) {
-	err := env.ParseWithOptions(s, env.Options{Environment: given, Prefix: prefix, FuncMap: map[reflect.Type]env.ParserFunc{
+	parsers := map[reflect.Type]env.ParserFunc{
 		reflect.TypeFor[float64]():       parser(schemas.ParseNumber),
 		reflect.TypeFor[uint64]():        parser(schemas.ParseCount),
 		reflect.TypeFor[int]():           parser(schemas.ParseInt),
 		reflect.TypeFor[bool]():          parser(parseFlag),
 		reflect.TypeFor[time.Duration](): parser(ParseDuration),
-	}})
+	}
+	err := env.ParseWithOptions(s, env.Options{Environment: given, Prefix: prefix, FuncMap: parsers})
 	for _, list := range [][]string{s.Brokers, s.SchemaIDs} {
 		for i, entry := range list {
 			list[i] = strings.TrimSpace(entry)

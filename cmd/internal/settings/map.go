@@ -43,8 +43,9 @@ func (s Settings) passesUnknown() bool {
 	return s.Unknown == unknownIgnored
 }
 
-// readMap reads the document of ORIEL_MAP or, if it is needed, the file that contains it. The digest covers the bytes of the document
-// without the white space around it, so that a document and a file with the same text are one configuration.
+// readMap reads the document of ORIEL_MAP or, if it is needed, the file that contains it. The digest covers the bytes
+// of the document without the white space around it, so that a document and a file with the same text are one
+// configuration.
 func (s *Settings) readMap(p *operators.Problems, needed bool) {
 	document := []byte(s.Map)
 	if len(document) == 0 || document[0] != '{' && !needed {

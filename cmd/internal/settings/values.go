@@ -48,16 +48,19 @@ func (s Settings) checkValues(p *operators.Problems, given map[string]string, fu
 	word("DECISIONS_FORMAT", s.DecisionsFormat, schemas.Encodings[:]...)
 	word("FEATURES_NORM", s.FeaturesNorm, "unit", "none")
 	word("UNKNOWN", s.Unknown, unknownIgnored, unknownNull)
-	if facts := s.facts(); facts.Paper && !slices.Contains(further, s.Mechanism) {
+	if s.facts().Paper && !slices.Contains(further, s.Mechanism) {
 		p.PrintedInPaper("MECHANISM", s.Mechanism)
 	} else {
 		word("MECHANISM", s.Mechanism, append(append(mechanisms.Names(), mechanisms.ExponentialMechanism), further...)...)
 	}
 
 	_, err := strconv.ParseUint(s.AfterStream, 10, 31)
-	value("AFTER_STREAM", err == nil || s.AfterStream == deployment.NoStream, "%s: neither a partition nor none", shown(s.AfterStream))
-	value("COMMIT_INTERVAL", s.CommitInterval >= 1e6 && s.CommitInterval <= 60e9, "%v: not within 1ms to 1m", s.CommitInterval)
-	value("SESSION_TIMEOUT", s.SessionTimeout >= 1e9 && s.SessionTimeout <= 1800e9, "%v: not within 1s to 30m", s.SessionTimeout)
+	value("AFTER_STREAM", err == nil || s.AfterStream == deployment.NoStream,
+		"%s: neither a partition nor none", shown(s.AfterStream))
+	value("COMMIT_INTERVAL", s.CommitInterval >= 1e6 && s.CommitInterval <= 60e9,
+		"%v: not within 1ms to 1m", s.CommitInterval)
+	value("SESSION_TIMEOUT", s.SessionTimeout >= 1e9 && s.SessionTimeout <= 1800e9,
+		"%v: not within 1s to 30m", s.SessionTimeout)
 	value("MEMORY_LIMIT", s.MemoryLimit >= int(deployment.LeastMemory) && s.MemoryLimit <= int(deployment.MostMemory),
 		"%d: not within %d to %d", s.MemoryLimit, deployment.LeastMemory, deployment.MostMemory)
 	value("DECISION_GAUGES", s.DecisionGauges <= 1000, "%d: not within 0 to 1000", s.DecisionGauges)
@@ -72,8 +75,10 @@ func (s Settings) checkValues(p *operators.Problems, given map[string]string, fu
 	value("DELTA", s.Delta >= 0 && s.Delta < 1, "%g: not from 0 to 1", s.Delta)
 	header, isHeader := strings.CutPrefix(s.UserID, byHeader)
 	value("USER_ID", s.UserID == byKey || isHeader && header != "", "%s: not key or header:NAME", shown(s.UserID))
-	value("USER_WINDOW", s.UserWindow <= protection.MaxAmong, "%d: above %d", s.UserWindow, uint64(protection.MaxAmong))
-	value("DECISIONS_SCHEMA_ID", s.DecisionsSchemaID <= math.MaxInt32, "%d: not within 0 to 2147483647", s.DecisionsSchemaID)
+	value("USER_WINDOW", s.UserWindow <= protection.MaxAmong,
+		"%d: above %d", s.UserWindow, uint64(protection.MaxAmong))
+	value("DECISIONS_SCHEMA_ID", s.DecisionsSchemaID <= math.MaxInt32,
+		"%d: not within 0 to 2147483647", s.DecisionsSchemaID)
 	value("MAX_RECORD_BYTES", s.MaxRecordBytes >= 1 && s.MaxRecordBytes <= 100<<20,
 		"%d: not within 1 to 104857600", s.MaxRecordBytes)
 	for _, text := range s.SchemaIDs {
@@ -114,7 +119,8 @@ func (s Settings) checkPlaces(value func(name string, ok bool, format string, ar
 	value("OAUTH_TOKEN_URL", err == nil && at.Host != "" && at.User == nil &&
 		(at.Scheme == "https" || at.Scheme == "http" && isLoopback(at.Hostname())), "must be an https URL without a user name; http is allowed for loopback alone, because the secret is sent to this URL")
 	at, err = url.Parse(s.SchemaRegistry)
-	value("SCHEMA_REGISTRY", err == nil && (at.Scheme == "http" || at.Scheme == "https") && at.Host != "" && at.User == nil,
+	web := err == nil && (at.Scheme == "http" || at.Scheme == "https")
+	value("SCHEMA_REGISTRY", web && at.Host != "" && at.User == nil,
 		"not the http or https URL of a registry, without a user: ORIEL_SCHEMA_REGISTRY_USER names one")
 }
 

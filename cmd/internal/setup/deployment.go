@@ -37,8 +37,8 @@ type Answers struct {
 	Cells    string // value of ORIEL_CELLS (Statistics, Experiment)
 	// for Statistics: range of the value; an empty name means no value. For Experiment: range of the outcome
 	Value Range
-	// value of ORIEL_STATISTICS (Statistics); empty: count, and with a value its sum and its mean, which come from the same
-	// noisy sums as the mean alone
+	// value of ORIEL_STATISTICS (Statistics); empty: count, and with a value its sum and its mean, which come from the
+	// same noisy sums as the mean alone
 	Statistics string
 	Every      uint64 // value of ORIEL_EMIT_EVERY; 0: the operator's default
 	Arms       string // names of the arms (Choice)
@@ -218,7 +218,8 @@ func (a Answers) Environ(more ...string) (environ []string) {
 // File returns the settings as the text of a file for --env-file. quoted quotes a value for this file.
 func (a Answers) File(quoted func(string) string, more ...string) []byte {
 	text := "# Made by `oriel init`. Settings decide what is promised. Those of reading, learning and privacy stay as they are once\n" +
-		"# `oriel topics` has run; `oriel --env-file FILE config` shows all, and checks them.\n"
+		"# `oriel run` has opened a stream; until then, run `oriel topics` after each change. `oriel --env-file FILE config` shows all,\n" +
+		"# and checks them.\n"
 	for _, line := range a.lines(more) {
 		switch {
 		case line.Name == "":

@@ -176,7 +176,8 @@ func TestAsker(t *testing.T) {
 	if got, err := a.Ask(Question{Flag: "a", Proposal: "p", Check: positive}); got != "p" || err != nil {
 		t.Errorf("%q, %v", got, err)
 	}
-	if got, err := a.Ask(Question{Flag: "b", Proposal: "p", Confirm: true, Check: positive, Expected: "yes or no"}); got != "yes" || err != nil {
+	q := Question{Flag: "b", Proposal: "p", Confirm: true, Check: positive, Expected: "yes or no"}
+	if got, err := a.Ask(q); got != "yes" || err != nil {
 		t.Errorf("%q, %v", got, err)
 	}
 	if want := "This question has no default, so please answer: yes or no\n> "; strings.Count(out.String(), want) != 1 {
