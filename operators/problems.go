@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"oriel/schemas"
@@ -28,15 +27,18 @@ func (p *Problems) Break(name, format string, args ...any) {
 	p.broken[name] = true
 }
 
-// Malformed reports a value that is not of its kind, such as "a number". The message shows the value, because settings
-// are public and secrets are kept in files.
-func (p *Problems) Malformed(name, value, kind, unit string) {
-	text, hint := "not "+kind, ""
-	if unit != "bool" { // for a bool, the kind already says the unit
+// errNoFlag is the problem of a value that is neither true nor false.
+var errNoFlag = errors.New("not true or false")
+
+// Malformed reports a value that cannot be read. The message shows the value, because settings are public and secrets
+// are kept in files.
+func (p *Problems) Malformed(name, value string, problem error, unit string) {
+	text, hint := problem.Error(), ""
+	if unit != "bool" { // for a bool, the problem already says the unit
 		text += " (unit: " + unit + ")"
 	}
-	if point := strings.Replace(value, ",", ".", 1); point != value {
-		if _, err := strconv.ParseFloat(point, 64); err == nil {
+	if point := strings.Replace(value, ",", ".", 1); point != value && unit != "bool" && len(value) < 32 {
+		if _, err := schemas.ParseNumber(point); err == nil {
 			hint = "; with a point it is " + point
 		}
 	}
@@ -62,7 +64,9 @@ func (p *Problems) Sound(names ...string) bool {
 
 // OneOf reports a problem if value is not one of values.
 func (p *Problems) OneOf(name, value string, values ...string) {
-	p.Want(name, slices.Contains(values, value), "%q: not one of %s", value, strings.Join(values, ", "))
+	if !slices.Contains(values, value) {
+		p.Break(name, "%s: not one of %s", schemas.Shown([]byte(value)), strings.Join(values, ", "))
+	}
 }
 
 // PrintedInPaper reports a value that selects a paper's own constants, which earlier versions accepted.

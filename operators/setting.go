@@ -28,12 +28,16 @@ type Setting struct {
 	Name     string // without Prefix; another operator may have a setting of the same name
 	Kind     Kind
 	Unit     string
-	Range    string // the allowed values in words; empty: Choices
+	Bounds   Bounds // of a Number or Count
+	Range    string // the allowed values in words; empty: Bounds or Choices
 	Default  string // must never change, unless Before holds the earlier value
 	Text     string
 	Required bool     // there is no default
 	Decodes  bool     // Definition.Events may read it
 	Choices  []string // allowed values of a Text
+
+	// Form reports whether a Text has the form that Range describes. If it is nil, any text has it.
+	Form func(text string) bool
 
 	// Papers are further choices of a Text. They select the constants printed in a paper, for comparison.
 	// Definition.ForPapers accepts them, and services refuse them by name. In earlier versions they were among Choices.
@@ -58,10 +62,10 @@ func SettingOf(table []Setting, name string) Setting {
 	return table[slices.IndexFunc(table, func(s Setting) bool { return s.Name == name })]
 }
 
-// Limits returns Range, or the list of choices.
+// Limits returns the allowed values in words: Range, or else the bounds or the choices.
 func (s Setting) Limits() string {
 	if s.Range == "" {
-		return strings.Join(s.Choices, ", ")
+		return s.Bounds.String() + strings.Join(s.Choices, ", ")
 	}
 	return s.Range
 }
@@ -76,14 +80,15 @@ func (k Kind) String() string {
 // `oriel run` read it for any operator, by Values.EmitEvery.
 func EmitEvery(byDefault, text string) Setting {
 	return Setting{
-		Name: "EMIT_EVERY", Kind: Count, Unit: "steps", Range: "1 to 2^31", Default: byDefault, Text: text,
+		Name: "EMIT_EVERY", Kind: Count, Unit: "steps", Bounds: From(1, 1<<31), Default: byDefault, Text: text,
 	}
 }
 
 // Dimension returns the definition of the setting DIMENSION, which Values.Dimension reads.
 func Dimension(text string) Setting {
 	return Setting{
-		Name: "DIMENSION", Kind: Count, Unit: "coordinates", Range: "1 to 262144", Required: true, Decodes: true, Text: text,
+		Name: "DIMENSION", Kind: Count, Unit: "coordinates",
+		Bounds: From(1, MaxDimension), Required: true, Decodes: true, Text: text,
 	}
 }
 

@@ -51,9 +51,9 @@ type Source struct {
 	Common   Common
 }
 
-// Read reads those settings of a table that have a text, and reports malformed texts to p. For settings that are
-// needed, it also reports a missing text, a text that is not one of the choices, and an entry that breaks its rule. It
-// does not read lists and files of settings that are not needed. Files are read only here.
+// Read reads those settings of a table that have a text, and reports to p each text that is not a value of its setting,
+// whether the setting is needed or not. For settings that are needed, it also reports a missing text, and reads files.
+// Files are read only here.
 func (s Source) Read(p *Problems, table []Setting, need func(Setting) bool) *Values {
 	v := &Values{Problems: p, Common: s.Common, table: table, values: make(map[string]value, len(table))}
 	for _, setting := range table {
@@ -78,22 +78,30 @@ func (s Source) parse(p *Problems, setting Setting, text string, needed bool) va
 	switch setting.Kind {
 	case Text:
 		switch {
-		case !needed:
 		case slices.Contains(setting.Papers, text):
 			p.PrintedInPaper(setting.Name, text)
 		case setting.Choices != nil:
 			p.OneOf(setting.Name, text, setting.Choices...)
+		case setting.Form != nil && !setting.Form(text):
+			p.Break(setting.Name, "%s: not %s (%s)", schemas.Shown([]byte(text)), setting.Unit, setting.Range)
+		}
+		if !p.Sound(setting.Name) {
+			v.text = ""
 		}
 	case Number:
-		v.number, err = strconv.ParseFloat(text, 64)
-	case Count:
-		v.count, err = strconv.ParseUint(text, 10, 64)
-	case Flag:
-		v.flag, err = strconv.ParseBool(text)
-	case List:
-		if needed {
-			v.entries = entries(p, setting, strings.Split(text, ","), "entry")
+		if v.number, err = schemas.ParseNumber(text); err == nil {
+			v.number = within(p, setting, v.number)
 		}
+	case Count:
+		if v.count, err = schemas.ParseCount(text); err == nil {
+			v.count = within(p, setting, v.count)
+		}
+	case Flag:
+		if v.flag, err = strconv.ParseBool(text); err != nil {
+			err = errNoFlag
+		}
+	case List:
+		v.entries = entries(p, setting, strings.Split(text, ","), "entry")
 	case File:
 		if !needed {
 			break
@@ -106,9 +114,19 @@ func (s Source) parse(p *Problems, setting Setting, text string, needed bool) va
 		v.entries = entries(p, setting, strings.Split(string(content), "\n"), text+": line")
 	}
 	if err != nil {
-		p.Malformed(setting.Name, text, setting.Kind.String(), setting.Unit)
+		p.Malformed(setting.Name, text, err, setting.Unit)
 	}
 	return v
+}
+
+// within returns a number if it is within the bounds of its setting. Otherwise it reports the number and returns 0, as
+// if the setting were not set. Later problems of the setting are dropped.
+func within[T float64 | uint64](p *Problems, s Setting, x T) T {
+	if s.Bounds.Allow(float64(x)) {
+		return x
+	}
+	p.Break(s.Name, "%v: out of range (%s)", x, s.Limits())
+	return 0
 }
 
 // entries converts each piece to its canonical form. It reports a piece of a file that breaks the rule by its position
@@ -152,30 +170,11 @@ func (v *Values) Text(name string) string { return v.get(name, Text).text }
 // Number returns the value of a setting of kind Number.
 func (v *Values) Number(name string) float64 { return v.get(name, Number).number }
 
-// Within returns the value of a setting of kind Number, and reports a problem if it is not in the range from least to
-// most.
-func (v *Values) Within(name string, least, most float64) float64 {
-	x := v.Number(name)
-	v.Want(name, x >= least && x <= most, "%g: not from %g to %g", x, least, most)
-	return x
-}
-
 // Count returns the value of a setting of kind Count.
 func (v *Values) Count(name string) uint64 { return v.get(name, Count).count }
 
-// EmitEvery returns the value of the setting EMIT_EVERY, and reports a problem if it is out of range.
-func (v *Values) EmitEvery() uint64 {
-	n := v.Count("EMIT_EVERY")
-	v.Want("EMIT_EVERY", n >= 1 && n <= 1<<31, "%d: not within 1 to 2^31", n)
-	return n
-}
-
-// Dimension returns the value of the setting DIMENSION, and reports a problem if it is not in 1 … MaxDimension.
-func (v *Values) Dimension() int {
-	n := v.Count("DIMENSION")
-	v.Want("DIMENSION", n >= 1 && n <= MaxDimension, "%d: not within 1 to %d", n, MaxDimension)
-	return int(min(n, MaxDimension))
-}
+// Dimension returns the value of the setting DIMENSION, at most MaxDimension.
+func (v *Values) Dimension() int { return int(min(v.Count("DIMENSION"), MaxDimension)) }
 
 // Flag returns the value of a setting of kind Flag.
 func (v *Values) Flag(name string) bool { return v.get(name, Flag).flag }
@@ -205,6 +204,18 @@ func (v *Values) Canonical() []string {
 		}
 	}
 	return lines
+}
+
+// Lists returns the settings of kind List whose canonical line is a digest: the text that is hashed, by name. Lists are
+// public, like all settings. The contents of files may not be.
+func (v *Values) Lists() map[string]string {
+	lists := map[string]string{}
+	for _, s := range v.table {
+		if entries := v.values[s.Name].entries; s.Kind == List && entries != nil {
+			lists[s.Name] = strings.Join(entries, "\n")
+		}
+	}
+	return lists
 }
 
 func (x value) canonical(k Kind) string {

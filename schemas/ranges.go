@@ -53,6 +53,6 @@ func cutLast(s string) (before, after string, found bool) {
 }
 
 func parseBound(s string) (float64, bool) {
-	f, next, code := parseNumber([]byte(s), 0, 1)
-	return f, code == OK && next == len(s)
+	f, err := ParseNumber(s)
+	return f, err == nil
 }

@@ -30,6 +30,7 @@ var formats = []struct {
 	{KindState, format4, "where the stream of a whole topic stands in each partition and in their order"},
 	{KindSchemas, format1, "the writers' schemas of a stream, by their ids in a registry"},
 	{KindAmendment, format1, "what was appended to the params of a stream since it was opened"},
+	{KindManifest, format3, "the texts of lists and of the mapping, by which errors say what differs"},
 }
 
 // newest returns the highest format of a kind that this version reads; it reads all lower ones too.

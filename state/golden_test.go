@@ -36,11 +36,17 @@ func TestGoldenBytes(t *testing.T) {
 	}
 }
 
-// TestGoldenBytesOfFormat2 checks the bytes of a manifest with its input, a state with semantics other than 1, and a
-// row of a whole topic.
+// TestGoldenBytesOfFormat2 checks the bytes of a manifest with its input and with texts, a state with semantics other
+// than 1, and a row of a whole topic.
 func TestGoldenBytesOfFormat2(t *testing.T) {
 	golden(t, "manifest-2.hex", testManifest().seal(testMaster(), testNonce()))
 	if m, err := OpenManifest(unhex(t, "manifest-2.hex"), testMaster()); err != nil || m != testManifest() {
+		t.Errorf("manifest: %+v, %v", m, err)
+	}
+	described := testManifest()
+	described.Texts = AppendText("", "ARMS", "up\ndown")
+	golden(t, "manifest-3.hex", described.seal(testMaster(), testNonce()))
+	if m, err := OpenManifest(unhex(t, "manifest-3.hex"), testMaster()); err != nil || m != described {
 		t.Errorf("manifest: %+v, %v", m, err)
 	}
 	golden(t, "verdicts-2.hex", testSealer(t).sealStatuses(nil, testNonce(), mergedRow()))

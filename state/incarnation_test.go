@@ -2,8 +2,11 @@ package state
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -81,8 +84,36 @@ func TestConfigDiff(t *testing.T) {
 		{"order", "A=1\nB=2\n", "B=2\nA=1\n", []string{"order or repetition of lines: differs, values are equal"}},
 		{"empty", "", "A=1\n", []string{"A: not stored, configured 1"}},
 	} {
-		if got := ConfigDiff(c.stored, c.configured); !slices.Equal(got, c.want) {
+		if got := ConfigDiff(Manifest{Config: c.stored}, Manifest{Config: c.configured}); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+// TestConfigDiffShowsTexts checks that a difference shows the texts of lists in place of their digests, the part that
+// differs of long ones, and the digest if a text is not stored or not the digest's. Users saw two digests.
+func TestConfigDiffShowsTexts(t *testing.T) {
+	of := func(text string, texts ...string) Manifest {
+		m := Manifest{Config: fmt.Sprintf("ARMS=sha256:%x\n", sha256.Sum256([]byte(text)))}
+		for _, shown := range texts {
+			m.Texts = AppendText(m.Texts, "ARMS", shown)
+		}
+		return m
+	}
+	const digest = "a text whose SHA-256 begins with ba7816bf8f01" // of abc
+	a, b := strings.Repeat("ä", 100), strings.Repeat("ö", 100)
+	for _, c := range []struct {
+		stored, configured Manifest
+		want               string
+	}{
+		{of("up\ndown", "up\ndown"), of("up\ndöwn\n\"", "up\ndöwn\n\""), `ARMS: stored up,down, configured up,döwn,"`},
+		{of("abc"), of("abd", "abd"), "ARMS: stored " + digest + ", configured abd"},
+		{of("abc", "another text"), of("abd", "abd"), "ARMS: stored " + digest + ", configured abd"},
+		{of(a+"x"+a, a+"x"+a), of(a+"y", a+"y"), "ARMS: stored …" + a[:20] + "x" + a[:58] + "…, configured …" + a[:20] + "y"},
+		{of(b+a, b+a), of("x", "x"), "ARMS: stored " + b[:80] + "…, configured x"},
+	} {
+		if got := ConfigDiff(c.stored, c.configured); len(got) != 1 || got[0] != c.want {
+			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
 }

@@ -61,15 +61,15 @@ func auditCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return runAudit(cmd, o) },
 	}
 	f := cmd.Flags()
-	f.IntVar(&o.runs, "runs", 0, "number of runs of each attack and of the residuals; 0: as many as --time allows")
-	f.DurationVar(&o.time, "time", 3*time.Minute, "time for pairs of streams, exact checks and all runs. Attacks get a fifth of the time for runs, or less if nine tenths of the claim are shown sooner; not with --runs")
-	f.Uint64Var(&o.position, "position", 0, "step of the canary, from 1; 0: step 1, and the middle of the second block")
-	f.Uint64Var(&o.steps, "steps", 0, "releases from the canary's step on; 0: the window, at most 1024")
-	f.Float64Var(&o.alpha, "alpha", 0.001, "probability of a false alarm, at most")
-	f.Float64Var(&o.epsilon, "epsilon", 0, "audit the machine of this budget in place of ORIEL_EPSILON")
+	program.Var(f, &o.runs, "runs", 0, "number of runs of each attack and of the residuals; 0: as many as --time allows")
+	program.Var(f, &o.time, "time", 3*time.Minute, "time for pairs of streams, exact checks and all runs. Attacks get a fifth of the time for runs, or less if nine tenths of the claim are shown sooner; not with --runs")
+	program.Var(f, &o.position, "position", 0, "step of the canary, from 1; 0: step 1, and the middle of the second block")
+	program.Var(f, &o.steps, "steps", 0, "releases from the canary's step on; 0: the window, at most 1024")
+	program.Var(f, &o.alpha, "alpha", 0.001, "probability of a false alarm, at most")
+	program.Var(f, &o.epsilon, "epsilon", 0, "audit the machine of this budget in place of ORIEL_EPSILON")
 	f.StringVar(&o.seed, "seed", "", "secret of all runs, 64 hex digits, to repeat an audit (with --runs); random when empty")
 	f.StringVar(&o.scores, "scores", "", "write a line canary,score for each run of the first attack, for other auditors: 1 with the canary, log-likelihood ratio in nats")
-	f.IntVar(&o.component, "component", auditor.AllComponents, "component of the contribution to attack, from 0, of operators whose records add to several sums; -1: all at once")
+	program.Var(f, &o.component, "component", auditor.AllComponents, "component of the contribution to attack, from 0, of operators whose records add to several sums; -1: all at once")
 	f.BoolVar(&o.json, "json", false, "print JSON")
 	cmd.MarkFlagsMutuallyExclusive("runs", "time")
 	return cmd

@@ -38,7 +38,7 @@ func demoCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&o.Keep, "keep", false, "leave the broker and a service with its page running until interrupted, for a browser, tail and kcat")
-	cmd.Flags().Uint64Var(&o.Seed, "seed", 1, "another number gives other noise")
+	program.Var(cmd.Flags(), &o.Seed, "seed", 1, "another number gives other noise")
 	cmd.Flags().StringVar(&o.Out, "out", "oriel-demo", "folder for the picture, learning.png; made if missing")
 	return cmd
 }

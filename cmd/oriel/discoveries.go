@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"oriel/cmd/internal/exit"
+	"oriel/cmd/internal/program"
 	"oriel/operators/experiment"
 	"oriel/schemas"
 )
@@ -36,8 +37,8 @@ func discoveriesCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error { return runDiscoveries(cmd.OutOrStdout(), args, o) },
 	}
 	f := cmd.Flags()
-	f.Float64Var(&o.rate, "rate", 0.05, "greatest share of false discoveries, on average")
-	f.Uint64Var(&o.look, "look", 0, "look that was fixed beforehand; 0 is the newest, at any time")
+	program.Var(f, &o.rate, "rate", 0.05, "greatest share of false discoveries, on average")
+	program.Var(f, &o.look, "look", 0, "look that was fixed beforehand; 0 is the newest, at any time")
 	return cmd
 }
 

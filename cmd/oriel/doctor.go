@@ -7,6 +7,7 @@ import (
 
 	"oriel/cmd/internal/doctor"
 	"oriel/cmd/internal/exit"
+	"oriel/cmd/internal/program"
 )
 
 func doctorCommand() *cobra.Command {
@@ -34,6 +35,6 @@ func doctorCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&skip, "no-record", false, "decode no records of the input")
-	cmd.Flags().DurationVar(&o.Patience, "patience", doctor.Patience, "how long a check may ask brokers or a registry")
+	program.Var(cmd.Flags(), &o.Patience, "patience", doctor.Patience, "how long a check may ask brokers or a registry")
 	return cmd
 }

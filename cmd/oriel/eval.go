@@ -5,7 +5,6 @@ import (
 	"io"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -16,6 +15,7 @@ import (
 	"oriel/cmd/internal/settings"
 	"oriel/cmd/internal/traps"
 	"oriel/pipeline/kafka"
+	"oriel/schemas"
 )
 
 type evalOptions struct {
@@ -62,12 +62,11 @@ func evalCommand() *cobra.Command {
 	f.StringVar(&o.ndjson, "ndjson", "", "file of event lines")
 	f.StringVar(&o.topic, "topic", "", "topic of events; each partition is a stream, or with ORIEL_STREAM=topic all are one, in the order of the records' times")
 	f.StringVar(&o.separator, "key-separator", "", "of --ndjson: each line is a user id or key, this text, and an event, as oriel replay has it")
-	f.IntVar(&o.partitions, "partitions", 1, "streams of a file: events go where oriel produce would put them in a topic of this many partitions")
-	f.Float64SliceVar(&o.epsilons, "epsilon", nil, "compare this `LIST` of ε in place of ORIEL_EPSILON")
-	f.Lookup("epsilon").DefValue = "" // help shows an empty default in place of []
+	program.Var(f, &o.partitions, "partitions", 1, "streams of a file: events go where oriel produce would put them in a topic of this many partitions")
+	program.Var(f, &o.epsilons, "epsilon", nil, "compare this `LIST` of ε in place of ORIEL_EPSILON")
 	f.Var(&windowList{&o.windows}, "window", "compare this `LIST` of windows, in steps, in place of ORIEL_WINDOW")
 	f.Var(&windowList{&o.memories}, "memory", "compare this `LIST` of memories, in steps of ORIEL_MEMORY with ORIEL_WINDOW=lifetime, beside the windows of --window")
-	f.IntVar(&o.seeds, "seeds", 1, "number of runs of each setting, each with its own noise; the mean and the worst run are shown")
+	program.Var(f, &o.seeds, "seeds", 1, "number of runs of each setting, each with its own noise; the mean and the worst run are shown")
 	f.StringVar(&o.delay, "delay", "0", "delay until a label is known and its event is learned from: a number of later events of the stream, or for a topic a duration by the records' times")
 	f.BoolVar(&o.json, "json", false, "print JSON")
 	f.StringVar(&o.plot, "plot", "", "draw the comparison to a file, .svg or .png")
@@ -232,13 +231,13 @@ func (o evalOptions) rows(environ []string) ([]settings.Settings, error) {
 }
 
 func (o evalOptions) parseDelay() (eval.Delay, error) {
-	if n, err := strconv.Atoi(o.delay); err == nil && n >= 0 {
+	if n, err := schemas.ParseInt(o.delay); err == nil {
 		return eval.Delay{Events: n}, nil
 	}
-	d, err := time.ParseDuration(o.delay)
+	d, err := settings.ParseDuration(o.delay)
 	switch {
-	case err != nil || d < 0:
-		return eval.Delay{}, exit.WrongUse("--delay: neither a number of events nor a duration such as 30m")
+	case err != nil:
+		return eval.Delay{}, exit.WrongUse("--delay: neither a number of events nor a length of time such as 30m or 2d")
 	case o.topic == "":
 		return eval.Delay{}, exit.WrongUse("--delay: events of a file have no times; give a number of events")
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"oriel/cmd/internal/program"
 	"oriel/cmd/internal/service"
 )
 
@@ -38,6 +39,6 @@ func nextExperimentCommand() *cobra.Command {
 			return service.NextExperiment(cmd.Context(), host(cmd), cmd.OutOrStdout(), step)
 		},
 	}
-	cmd.Flags().Uint64Var(&step, "step", 0, "first step of the next experiment. 0: the first possible one")
+	program.Var(cmd.Flags(), &step, "step", 0, "first step of the next experiment. 0: the first possible one")
 	return cmd
 }

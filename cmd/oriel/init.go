@@ -2,13 +2,15 @@ package main
 
 import (
 	"os"
-	"strconv"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"oriel/cmd/internal/plan"
+	"oriel/cmd/internal/program"
+	"oriel/cmd/internal/settings"
 	"oriel/cmd/internal/setup/dialogue"
+	"oriel/schemas"
 )
 
 func initCommand() *cobra.Command {
@@ -40,10 +42,11 @@ func initCommand() *cobra.Command {
 	f.StringVar(&o.Ranges, "ranges", "", "public ranges of numbers, `NAME:LOW:HIGH,…`; `proposed` takes the sample's ranges, and says that these are public")
 	f.StringVar(&o.Value, "value", "", "the number that statistics average, the cost of an action, or the outcome, with its public range, `NAME:LOW:HIGH`; `none` means counts alone")
 	f.StringVar(&o.Cells, "cells", "", "public cells of statistics, in the form of ORIEL_CELLS; without this flag there is one cell")
+	f.StringVar(&o.Numbers, "statistics", "", "statistics of cells, in the form of ORIEL_STATISTICS; without this flag count, and sum and mean of the value")
 	f.StringVar(&o.Arms, "arms", "", "actions to choose from, `NAME,NAME,…`; for an experiment its arms, COLUMN=ARM:PROBABILITY|ARM:PROBABILITY")
 	f.StringVar(&o.Effect, "effect", "", "for an experiment: the effect that matters, and a guess of the mean outcome, `EFFECT near MEAN`")
 	f.StringVar(&o.Memory, "memory", "", "how long ago is worth learning from: events, or a time such as 30d")
-	f.Float64Var(&o.Rate, "rate", 0, "events a second; without this flag the rate that the times of the topic's records show")
+	program.Var(f, &o.Rate, "rate", 0, "events a second; without this flag the rate that the times of the topic's records show")
 	f.StringVar(&o.Epsilon, "epsilon", "", "`NUMBER`: ε, such as 1; for statistics also the error that you want at 95 %, such as ±2")
 	f.StringVar(&o.Start, "start", "earliest", "where the deployment begins to read: earliest or latest")
 	f.BoolVar(&o.Takes, "yes", false, "accept the proposals without asking, where standard input is no terminal")
@@ -58,12 +61,24 @@ func initialise(cmd *cobra.Command, o dialogue.Options, ask bool) error {
 	o.In, o.Out, o.Notes, o.Host = cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr(), host(cmd)
 	file, isFile := o.In.(*os.File)
 	o.Asks = ask || !o.Takes && isFile && term.IsTerminal(int(file.Fd()))
+	o.EmitEvery = func(environ []string) (uint64, error) {
+		s, err := settings.Load(environ, settings.Events, settings.Operator)
+		if err != nil {
+			return 0, err
+		}
+		model, err := s.Model()
+		if err != nil {
+			return 0, err
+		}
+		_, _, published, err := published(s, model)
+		return published.Advised(), err
+	}
 	o.Solve = func(environ []string, t plan.Target) (float64, error) {
 		_, solution, err := wantOptions{solve: "epsilon"}.solved(environ, t)
 		if err != nil {
 			return 0, err
 		}
-		return strconv.ParseFloat(solution.Value, 64)
+		return schemas.ParseNumber(solution.Value)
 	}
 	return dialogue.Run(cmd.Context(), o)
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/binary"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -159,7 +160,7 @@ func TestInitOnFourShapes(t *testing.T) {
 				t.Errorf("%d answers", answers)
 			}
 			said := []string{
-				"Each event is protected for ever", dialogue.EnvName + " topics", " run\n",
+				"Each event is protected for ever", dialogue.EnvName + " plan\n", dialogue.EnvName + " topics\n", " run\n",
 				"tail --from-beginning --topic " + topic,
 			}
 			for _, text := range said {
@@ -169,14 +170,27 @@ func TestInitOnFourShapes(t *testing.T) {
 			}
 			f.Env, f.Name = settingsOf(t, filepath.Join(folder, dialogue.EnvName)), topic+"-oriel"
 			f.Env["ORIEL_HTTP_ADDR"], f.Env["ORIEL_COMMIT_INTERVAL"] = "127.0.0.1:0", "20ms"
+			if said := f.Must("plan"); strings.Contains(said, "ORIEL_EMIT_EVERY=") { // because init has chosen it
+				t.Errorf("plan advises another ORIEL_EMIT_EVERY: %s", said)
+			}
 			f.Must("topics")
+			again := root()
+			again.SetArgs([]string{"init", "--yes", "--brokers", broker, "--topic", topic, "--out", folder + "2"})
+			again.SetErr(io.Discard)
+			if err := again.ExecuteContext(t.Context()); err == nil || !strings.Contains(err.Error(), "has topics already") {
+				t.Errorf("init makes a second key for the topics of the first: %v", err)
+			}
 			service := f.Start(nil, "run")
 			every := 1
 			if f.Env["ORIEL_OPERATOR"] == "ridge" {
 				every = 16 // default of ORIEL_EMIT_EVERY
 			}
-			if batch := f.Env["ORIEL_BATCH"]; batch != "" {
-				every, _ = strconv.Atoi(batch)
+			for _, setting := range []string{"ORIEL_EMIT_EVERY", "ORIEL_BATCH"} {
+				if n, err := strconv.Atoi(f.Env[setting]); err == nil && setting == "ORIEL_EMIT_EVERY" {
+					every = n
+				} else if err == nil {
+					every *= n
+				}
 			}
 			f.Await(time.Minute, "decisions of all records", func() bool {
 				return len(f.Read(f.Topic("decisions"), 0, false)) == len(c.records)/every
@@ -297,10 +311,12 @@ func TestInitInAScript(t *testing.T) {
 		t.Error(err)
 	}
 	for want, flags := range map[string][]string{
-		"ORIEL_LABEL_RANGE=0:100":  {"--want", "number", "--label", "/order/total", "--ranges", "proposed"},
-		"ORIEL_LOSS_RANGE=0:50":    {"--want", "choice", "--arms", "a,b,c", "--value", "/order/total:0:50"},
-		"ORIEL_STATISTICS=count\n": {"--want", "statistics", "--value", "none"},
-		"ORIEL_LOSS=logistic":      {"--label", "/order/total>50", "--ranges", "none"},
+		"ORIEL_LABEL_RANGE=0:100":           {"--want", "number", "--label", "/order/total", "--ranges", "proposed"},
+		"ORIEL_LOSS_RANGE=0:50":             {"--want", "choice", "--arms", "a,b,c", "--value", "/order/total:0:50"},
+		"ORIEL_STATISTICS=count\n":          {"--want", "statistics", "--value", "none"},
+		"ORIEL_STATISTICS=count,sum,mean\n": {"--want", "statistics", "--value", "total:0:9"},
+		"ORIEL_STATISTICS=sum,p50\n":        {"--want", "statistics", "--value", "total:0:9", "--statistics", "sum,p50"},
+		"ORIEL_LOSS=logistic":               {"--label", "/order/total>50", "--ranges", "none"},
 	} {
 		folder = filepath.Join(t.TempDir(), "other")
 		if _, err := run(append(flags, "--yes")...); err != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -10,6 +11,7 @@ import (
 	"oriel/cmd/internal/envfile"
 	"oriel/cmd/internal/program"
 	"oriel/cmd/internal/service"
+	"oriel/cmd/internal/settings"
 )
 
 func main() { os.Exit(program.Execute(program.Interruption(), root())) }
@@ -39,7 +41,35 @@ func root() *cobra.Command {
 		topicsCommand(), produceCommand(), tailCommand(), featuresCommand(), schemaCommand(), replayCommand(), evalCommand(),
 		planCommand(), initCommand(), doctorCommand(), mapCommand(), auditCommand(), scoreCommand(), weightsCommand(),
 		numbersCommand(), discoveriesCommand(), experimentCommand(), licensesCommand(), versionCommand())
+	checkSettings(cmd)
 	return cmd
+}
+
+// Commands that load the settings that they need, and report all problems of these together; and commands that are
+// about the program itself.
+var (
+	loadSettings = []string{
+		"config", "run", "order", "letters", "topics", "replay", "eval", "plan", "doctor", "audit", "experiment",
+	}
+	needNoSettings = []string{"licenses", "version"}
+)
+
+// checkSettings makes all other commands refuse an environment with a setting that does not exist or has no possible
+// value. A setting that a command does not use may be the one that a user believes to be in force.
+func checkSettings(cmd *cobra.Command) {
+	for _, c := range cmd.Commands() {
+		checkSettings(c)
+		name, work := strings.Fields(c.CommandPath())[1], c.RunE
+		if work == nil || slices.Contains(loadSettings, name) || slices.Contains(needNoSettings, name) {
+			continue
+		}
+		c.RunE = func(cmd *cobra.Command, args []string) error {
+			if _, err := settings.Load(program.Environ(cmd.Context())); err != nil {
+				return err
+			}
+			return work(cmd, args)
+		}
+	}
 }
 
 func versionCommand() *cobra.Command {

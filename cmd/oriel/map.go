@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"oriel/cmd/internal/exit"
+	"oriel/cmd/internal/program"
 	"oriel/cmd/internal/setup"
 )
 
@@ -18,7 +19,7 @@ func requestFlags(cmd *cobra.Command, r *setup.Request) {
 	f := cmd.Flags()
 	f.StringArrayVar(&r.Files, "sample", nil, "file with lines of JSON, or with one record of another format; may be given several times")
 	f.StringVar(&r.Topic, "topic", "", "topic whose newest records are the sample")
-	f.IntVarP(&r.Records, "records", "n", howMany, "records of the sample")
+	program.VarP(f, &r.Records, "records", "n", howMany, "records of the sample")
 	f.StringVar(&r.Encoding.Format, "format", "", "format: json, avro or protobuf; without this flag the one that the sample shows")
 	f.StringVar(&r.Encoding.Framing, "framing", "", "framing: plain, confluent or cloudevents; without this flag the one that the sample shows")
 	f.StringVar(&r.Encoding.SchemaFile, "schema-file", "", "file with the Avro schema (.avsc) or the Protobuf schema (.proto, or a FileDescriptorSet)")
@@ -28,7 +29,7 @@ func requestFlags(cmd *cobra.Command, r *setup.Request) {
 	f.StringVar(&r.Subject, "subject", "", "subject in the registry; TOPIC-value if not given")
 	f.StringVar(&r.Where, "where", "", "which records are events, such as /status=paid; the others are null events")
 	f.StringVar(&r.Label, "label", "", "what is predicted: the path of a member, or for two classes a comparison such as /delay>15")
-	f.IntVar(&r.First, "first", firstFew, "events to show as Oriel reads them")
+	program.Var(f, &r.First, "first", firstFew, "events to show as Oriel reads them")
 }
 
 func mapCommand() *cobra.Command {

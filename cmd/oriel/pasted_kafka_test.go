@@ -79,13 +79,13 @@ func TestExampleTwice(t *testing.T) {
 	file := repotest.Block(t, cocoPage, "produce --topic")
 	port := s.env[3][strings.LastIndex(s.env[3], ":"):]
 	own := strings.NewReplacer("localhost:9092", f.Env["ORIEL_BROKERS"], ":9464", port,
-		"go build -o oriel ./cmd/oriel\n", "",
+		"go build -o oriel ./cmd/oriel && ", "",
 		"cmd/oriel/demodata/", mustAbs(t, "demodata")+"/", "/tmp/", s.home+"/")
 	names := regexp.MustCompile(`\b(late|trips)\b`)
 	adapt := func(text string) string { return names.ReplaceAllString(own.Replace(text), f.Name+".${1}") }
 	for i := range 2 {
 		said := s.paste(adapt(example))
-		if !strings.Contains(said, `"step":1,"decision":[`) {
+		if !strings.Contains(said, `"decision":[`) {
 			t.Fatalf("paste %d printed no decision: %s", i+1, said)
 		}
 		// The second time, kcat leaves after the first decision. The service may then be stopped before it orders the second
@@ -117,13 +117,13 @@ func TestFourCommands(t *testing.T) {
 	for _, order := range lines(orders(60, "", "")) {
 		f.Send(0, servicetest.Value(order))
 	}
-	commands := strings.NewReplacer("go build -o oriel ./cmd/oriel\n", "", "localhost:9092", f.Env["ORIEL_BROKERS"],
+	commands := strings.NewReplacer("go build -o oriel ./cmd/oriel && ", "", "localhost:9092", f.Env["ORIEL_BROKERS"],
 		"orders", topic, "./oriel init", `printf '\n\ny\n2000\n\n' | ./oriel init --ask`, " run\n", ` run & run=$!
 kcat -b `+f.Env["ORIEL_BROKERS"]+" -t "+topic+`-oriel.decisions -C -c 1 -q -X isolation.level=read_committed
 kill -TERM $run; wait $run
 `).Replace(repotest.Block(t, "README.md", "init --brokers"))
 	s.env = append(s.env, "ORIEL_ALLOW_SINGLE_REPLICA=true")
-	if said := s.paste(commands); !strings.Contains(said, `"step":1,"decision":[`) {
+	if said := s.paste(commands); !strings.Contains(said, `"decision":[`) {
 		t.Errorf("printed no decision: %s", said)
 	}
 }

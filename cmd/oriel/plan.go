@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -91,30 +90,29 @@ func planCommand() *cobra.Command {
 	f := cmd.Flags()
 	f.BoolVar(&o.json, "json", false, "print JSON")
 	f.StringVar(&o.plot, "plot", "", "draw the comparison to a file, .svg or .png")
-	f.Float64Var(&o.rate, "rate", 0, "events a second of one stream")
-	f.IntVar(&o.inputs, "partitions", 0, "`PARTITIONS` of the input: --rate is that of all of them then, and plan compares one stream with one a partition")
-	f.Uint64Var(&o.age, "age", 0, "show this age, in steps, beside the ages of whole windows")
-	f.Uint64Var(&o.after, "after", 0, "show the ± of means and other ratios at this number of `EVENTS` in a cell, beside powers of ten")
+	program.Var(f, &o.rate, "rate", 0, "events a second of one stream")
+	program.Var(f, &o.inputs, "partitions", 0, "`PARTITIONS` of the input: --rate is that of all of them then, and plan compares one stream with one a partition")
+	program.Var(f, &o.age, "age", 0, "show this age, in steps, beside the ages of whole windows")
+	program.Var(f, &o.after, "after", 0, "show the ± of means and other ratios at this number of `EVENTS` in a cell, beside powers of ten")
 	f.StringVar(&o.costs, "costs", "", "the public range `LOW:HIGH` of each cost of an event; plan then says which clip shortens no cost vector")
 	f.BoolVar(&o.measure, "measure", false, "measure the time of a step on this machine")
 	f.BoolVar(&o.frontier, "frontier", false, "print the variance that the filters of blt reach")
-	f.Float64SliceVar(&o.epsilons, "epsilon", nil, "compare this `LIST` of ε in place of ORIEL_EPSILON")
-	f.Lookup("epsilon").DefValue = "" // help shows an empty default in place of []
+	program.Var(f, &o.epsilons, "epsilon", nil, "compare this `LIST` of ε in place of ORIEL_EPSILON")
 	f.Var(&windowList{&o.windows}, "window", "compare this `LIST` of windows, in steps, in place of ORIEL_WINDOW")
 	exclude(cmd, "epsilon", "age", "measure")
 	exclude(cmd, "window", "age", "measure")
 	exclude(cmd, "frontier", "rate", "age", "measure", "epsilon", "window")
-	f.Float64Var(&o.aim.Effect, "want-effect", 0, "say after how many events an experiment finds an `EFFECT`, in units of ORIEL_VALUE")
-	f.Float64Var(&o.aim.Probability, "power", 0.8, "the `PROBABILITY` with which --want-effect is found")
-	f.Float64Var(&o.aim.Deviation, "deviation", 0, "the standard `DEVIATION` of outcomes in an arm, in units of ORIEL_VALUE; 0: each outcome is an end of its range")
+	program.Var(f, &o.aim.Effect, "want-effect", 0, "say after how many events an experiment finds an `EFFECT`, in units of ORIEL_VALUE")
+	program.Var(f, &o.aim.Probability, "power", 0.8, "the `PROBABILITY` with which --want-effect is found")
+	program.Var(f, &o.aim.Deviation, "deviation", 0, "the standard `DEVIATION` of outcomes in an arm, in units of ORIEL_VALUE; 0: each outcome is an end of its range")
 	o.wanted.flags(cmd)
 	exclude(cmd, "want-effect", "plot", "frontier", "epsilon", "window", "measure", "rate", "age")
 	return cmd
 }
 
 func runPlan(out io.Writer, environ []string, o planOptions) error {
-	if !(o.rate >= 0) || math.IsInf(o.rate, 1) {
-		return exit.WrongUse("--rate: not a finite number of events a second")
+	if o.rate < 0 {
+		return exit.WrongUse("--rate: %g events a second: negative", o.rate)
 	}
 	if o.inputs < 0 || o.inputs > 0 && o.rate == 0 {
 		return exit.WrongUse("--partitions: needs --rate, the events a second of all partitions, and must not be negative")
@@ -170,8 +168,8 @@ func printAnswer(out io.Writer, asJSON bool, answer interface{ Print(io.Writer) 
 
 // planEffect answers --want-effect: how many events an experiment needs to show an effect.
 func planEffect(out io.Writer, s settings.Settings, o planOptions) error {
-	if !(math.Abs(o.aim.Effect) <= math.MaxFloat64) || !(o.aim.Probability > 0 && o.aim.Probability < 1) {
-		return exit.WrongUse("--want-effect, --power: not a finite effect, and a probability between 0 and 1")
+	if !(o.aim.Probability > 0 && o.aim.Probability < 1) {
+		return exit.WrongUse("--power: %g: not a probability between 0 and 1", o.aim.Probability)
 	}
 	learner, err := s.Learner()
 	if err != nil {
@@ -222,16 +220,9 @@ func planAnswer(s settings.Settings, o planOptions) (planShown, error) {
 	if err != nil {
 		return nil, err
 	}
-	var seen bool
-	if in.SealedState, in.Draws, in.Published, seen, err = firstStream(model); err != nil {
+	if in.SealedState, in.Draws, in.Published, err = published(s, model); err != nil {
 		return nil, err
 	}
-	if !seen {
-		if in.Published, err = seldom(s, in.Published); err != nil {
-			return nil, err
-		}
-	}
-	in.Published.Every, in.Published.Fixed = s.EmitEvery(), model.Encoding != schemas.JSON
 	if compared {
 		return compare(in, o)
 	}
@@ -298,7 +289,7 @@ type windowList struct{ steps *[]uint64 }
 
 func (l *windowList) Set(text string) error {
 	for part := range strings.SplitSeq(text, ",") {
-		w, err := strconv.ParseUint(strings.TrimSpace(part), 10, 64)
+		w, err := schemas.ParseCount(part)
 		if err != nil || w == 0 {
 			return fmt.Errorf("%q is not a number of steps", part)
 		}
@@ -309,6 +300,16 @@ func (l *windowList) Set(text string) error {
 
 func (l *windowList) String() string { return "" }
 func (l *windowList) Type() string   { return "steps,…" }
+
+// published returns the length of a sealed state, the privacy loss of a stream's draws, and the sizes of its decisions.
+func published(s settings.Settings, model streams.Model) (sealed int, draws dp.Draws, p plan.Published, err error) {
+	sealed, draws, p, seen, err := firstStream(model)
+	if err == nil && !seen {
+		p, err = seldom(s, p)
+	}
+	p.Every, p.Fixed = s.EmitEvery(), model.Encoding != schemas.JSON
+	return sealed, draws, p, err
+}
 
 // firstStream opens a stream of the model. It returns the length of a sealed state, the privacy loss of the stream's
 // draws, and the sizes of its decisions. All sealed states have the same length, so it seals only the first state. seen

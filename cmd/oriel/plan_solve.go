@@ -10,8 +10,10 @@ import (
 
 	"oriel/cmd/internal/exit"
 	"oriel/cmd/internal/plan"
+	"oriel/cmd/internal/program"
 	"oriel/cmd/internal/settings"
 	"oriel/mechanisms/protection"
+	"oriel/schemas"
 )
 
 // wantOptions has the flags of `oriel plan` that set a wanted error, and the flag for the setting that plan may change
@@ -46,10 +48,10 @@ func (o *wantOptions) flags(cmd *cobra.Command) {
 		names = append(names, name)
 	}
 	cmd.MarkFlagsMutuallyExclusive(names...)
-	f.Float64Var(&o.near, "near", math.NaN(), "the expected `MEAN` of a cell's values, or the expected quantile: the error there is smaller than the worst one")
+	program.Var(f, &o.near, "near", math.NaN(), "the expected `MEAN` of a cell's values, or the expected quantile: the error there is smaller than the worst one")
 	f.Lookup("near").DefValue = "0" // help does not show the default 0
-	f.Uint64Var(&o.view, "view", 0, "the memory in `STEPS` at which the wanted number is read; without this flag the error holds at every memory")
-	f.Uint64Var(&o.over, "over", 0, "number of `EVENTS` that the memory, the horizon or the tumbling window has")
+	program.Var(f, &o.view, "view", 0, "the memory in `STEPS` at which the wanted number is read; without this flag the error holds at every memory")
+	program.Var(f, &o.over, "over", 0, "number of `EVENTS` that the memory, the horizon or the tumbling window has")
 	f.StringVar(&o.solve, "solve", "epsilon", "`WHAT` to solve for: epsilon, memory or batch")
 	for _, name := range names {
 		exclude(cmd, name, "frontier", "epsilon", "window")
@@ -71,8 +73,8 @@ func (o wantOptions) want(after uint64) (w plan.Target, ok bool, err error) {
 			}
 		}
 		text = strings.TrimLeft(strings.TrimSpace(text), "± ")
-		half, err := strconv.ParseFloat(text, 64)
-		if err != nil || !(half > 0) || math.IsInf(half, 1) {
+		half, err := schemas.ParseNumber(text)
+		if err != nil || !(half > 0) {
 			return w, false, exit.WrongUse("--want-%s: %q is not a positive number", statistic, text)
 		}
 		w = plan.Target{Statistic: name, Half: half, After: after, Near: o.near, View: o.view, Own: o.solve != "epsilon"}

@@ -57,7 +57,7 @@ func replayCommand() *cobra.Command {
 	f.StringVar(&o.events, "events", "", "file of event lines (NDJSON); - reads standard input")
 	f.StringVar(&o.out, "out", "", "file for the decisions; standard output when empty")
 	f.StringVar(&o.Seed, "seed", "", "secret of the incarnation, 64 hex digits; random when empty")
-	f.Int32Var(&o.Partition, "partition", 0, "number of the partition, which is part of the stream's identity")
+	program.Var(f, &o.Partition, "partition", 0, "number of the partition, which is part of the stream's identity")
 	f.BoolVar(&o.check, "check", false, "compare with the decision topic")
 	f.StringVar(&o.from, "from", "", "checkpoint file to start from")
 	f.StringVar(&o.save, "save", "", "write the partition's sealed state to a checkpoint file")

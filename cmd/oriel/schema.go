@@ -57,7 +57,7 @@ func schemaPullCommand() *cobra.Command {
 }
 
 func leaveOutFlag(f *pflag.FlagSet, ids *[]uint) {
-	f.UintSliceVar(ids, "leave-out", nil, "ids of the registry to leave out, whose records become null events")
+	program.Var(f, ids, "leave-out", nil, "ids of the registry to leave out, whose records become null events")
 }
 
 // schemaOf returns the JSON Schema of events or of decisions.

@@ -263,7 +263,7 @@ func weightsCommand() *cobra.Command {
 		},
 	}
 	o.flags(cmd)
-	cmd.Flags().IntVar(&top, "top", 20, "how many of each stream")
+	program.Var(cmd.Flags(), &top, "top", 20, "how many of each stream")
 	cmd.Flags().StringVar(&names, "names", "", "file of names of features, a line each")
 	return cmd
 }

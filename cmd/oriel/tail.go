@@ -17,6 +17,7 @@ import (
 
 	"oriel/cmd/internal/exit"
 	"oriel/cmd/internal/figure"
+	"oriel/cmd/internal/program"
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/fetch"
 	"oriel/pipeline/kafka/records"
@@ -48,8 +49,8 @@ func tailCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.topic, "topic", "", "decision topic")
-	f.Int32Var(&o.partition, "partition", -1, "partition to read; -1 reads all")
-	f.IntVarP(&o.limit, "limit", "n", 0, "stop after this many decisions; 0 never stops")
+	program.Var(f, &o.partition, "partition", -1, "partition to read; -1 reads all")
+	program.VarP(f, &o.limit, "limit", "n", 0, "stop after this many decisions; 0 never stops")
 	f.BoolVar(&o.begin, "from-beginning", false, "start with the oldest decisions that the topic still has")
 	f.BoolVar(&o.follow, "follow", true, "wait for new decisions at the end of the topic; without this flag the command ends there")
 	f.BoolVar(&o.raw, "raw", false, "print each decision as a line of JSON, and a record that is not a decision unchanged")

@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"oriel/cmd/internal/program"
 	"oriel/cmd/internal/service"
 )
 
@@ -28,7 +29,7 @@ func topicsCommand() *cobra.Command {
 			return service.PrepareTopics(cmd.Context(), host(cmd), inputPartitions, leaveOut)
 		},
 	}
-	cmd.Flags().IntVar(&inputPartitions, "input-partitions", 0, "create the input topic with this many partitions if it does not exist")
+	program.Var(cmd.Flags(), &inputPartitions, "input-partitions", 0, "create the input topic with this many partitions if it does not exist")
 	leaveOutFlag(cmd.Flags(), &leaveOut)
 	return cmd
 }

@@ -182,7 +182,7 @@ func TestExperimentsThatAreRefused(t *testing.T) {
 	f(m, "there is no experiment", "ALWAYS_VALID=0")
 	f(m, "sum to 0.9", "PROPENSITIES=0.5|0.4")
 	f(m, "3 probabilities for 2 arms", "PROPENSITIES=0.5|0.3|0.2")
-	f(m, "not numbers from", "PROPENSITIES=half|half")
+	f(m, "one number from 0.001 to 0.999", "PROPENSITIES=half|half")
 	f(m, "PROPENSITIES: not set: an experiment draws its arms", "PROPENSITIES=")
 	f(m, "not inside of", "NEAR=1")
 	f(m, "TARGET", "TARGET=10")

@@ -88,7 +88,7 @@ func parseDimension(text string) (d dimension, ok bool) {
 		return d, false
 	}
 	if parts := strings.Split(rest, ":"); len(parts) == 3 && !strings.Contains(rest, "|") {
-		bins, err := strconv.Atoi(strings.TrimSpace(parts[2]))
+		bins, err := schemas.ParseInt(parts[2])
 		if r, ok := operators.ParseRange(parts[0], parts[1]); ok && err == nil && bins >= 1 && bins <= maxCells {
 			d.from, d.to, d.bins = r.Low, r.High, bins
 			return d, true

@@ -24,7 +24,7 @@ var settings = slices.Concat([]operators.Setting{
 			"their product. Not set: one cell",
 	},
 	{
-		Name: "VALUE", Kind: operators.Text, Unit: "column=low:high", Range: "a lower-case name, ends up to 1e12 in size",
+		Name: "VALUE", Kind: operators.Text, Form: func(text string) bool { _, _, _, ok := parseValue(text); return ok }, Unit: "column=low:high", Range: "a lower-case name, ends up to 1e12 in size",
 		Decodes: true,
 		Text:    "the column of values that are summed, and its public range: values outside are clamped to it",
 	},
@@ -42,15 +42,18 @@ var settings = slices.Concat([]operators.Setting{
 		Text: "events in no cell count nowhere (null), or in one more cell, the last (other)",
 	},
 	{
-		Name: "WEIGHT_MAX", Kind: operators.Number, Unit: "weight", Range: "0 to 1e6", Default: "0", Decodes: true,
+		Name: "WEIGHT_MAX", Kind: operators.Number, Unit: "weight",
+		Bounds: operators.From(0, 1e6), Default: "0", Decodes: true,
 		Text: "largest weight of an event: heavier ones are clamped to it. 0: events have no weight, each counts 1",
 	},
 	{
-		Name: "BINS", Kind: operators.Count, Unit: "bins", Range: "2 to 1024", Default: "64", Decodes: true, Later: true,
+		Name: "BINS", Kind: operators.Count, Unit: "bins",
+		Bounds: operators.From(2, 1024), Default: "64", Decodes: true, Later: true,
 		Text: "number of bins of equal width over ORIEL_VALUE's range, for quantiles; a quantile is known to one bin at best",
 	},
 	{
-		Name: "ARMS", Kind: operators.Text, Unit: "column", Range: "a column of ORIEL_CELLS", Decodes: true, Later: true,
+		Name: "ARMS", Kind: operators.Text, Form: isName,
+		Unit: "column", Range: "a column of ORIEL_CELLS", Decodes: true, Later: true,
 		Text: "the column whose first entry is the control. Decisions have differences of means and shares, " +
 			"with intervals of privacy's noise: not a test, and no effect",
 	},
@@ -83,7 +86,7 @@ func statisticEntry(text string) (string, bool) {
 }
 
 func memoryEntry(text string) (string, bool) {
-	n, err := strconv.ParseUint(text, 10, 64)
+	n, err := schemas.ParseCount(text)
 	return strconv.FormatUint(n, 10), err == nil && n >= 2 && n <= 1<<20
 }
 
@@ -97,9 +100,7 @@ func specified(v *operators.Values) (s specification) {
 	}
 	s.other = v.Text("ELSEWHERE") == "other"
 	if text := v.Text("VALUE"); text != "" {
-		var ok bool
-		s.value, s.low, s.high, ok = parseValue(text)
-		v.Want("VALUE", ok, "%q: not column=low:high, a lower-case name and a range with ends up to 1e12 in size", text)
+		s.value, s.low, s.high, _ = parseValue(text)
 		v.Want("VALUE", !slices.Contains(names, s.value), "%s: among ORIEL_CELLS too, or the name of weights", s.value)
 	}
 	var kinds []string
@@ -111,7 +112,6 @@ func specified(v *operators.Values) (s specification) {
 		kinds, weights = append(kinds, name), append(weights, weight)
 	}
 	bins := v.Count("BINS")
-	v.Want("BINS", bins >= 2 && bins <= block.MaxBins, "%d: not within 2 to %d", bins, block.MaxBins)
 	conflict := s.weigh(kinds, weights, int(min(bins, block.MaxBins)))
 	v.Want("STATISTICS", conflict == "", "%s: sum and mean have one weight, so have all quantiles, and two are given", conflict)
 	v.Want("BINS", bins == 64 || s.weights.Bins > 0, "set, but ORIEL_STATISTICS has no quantile, such as p50")
@@ -119,7 +119,6 @@ func specified(v *operators.Values) (s specification) {
 	s.wantArms(v)
 	v.Want("CELLS", len(s.dimensions) > 0 || s.value != "", "not set, and neither is ORIEL_VALUE: events would say nothing")
 	s.weightMax = v.Number("WEIGHT_MAX")
-	v.Want("WEIGHT_MAX", s.weightMax >= 0 && s.weightMax <= 1e6, "%g: not from 0 to 1e6", s.weightMax)
 	product := 1.0
 	for _, d := range s.dimensions {
 		product = float64(product * float64(d.size()))
@@ -136,7 +135,7 @@ func (s *specification) wantArms(v *operators.Values) {
 		return
 	}
 	i := slices.IndexFunc(s.dimensions, func(d dimension) bool { return d.name == s.arms })
-	v.Want("ARMS", i >= 0, "%q: not a column of ORIEL_CELLS", s.arms)
+	v.Want("ARMS", i >= 0, "%s: not a column of ORIEL_CELLS", schemas.Shown([]byte(s.arms)))
 	if i < 0 {
 		s.arms = ""
 		return
@@ -178,7 +177,7 @@ func configure(v *operators.Values) (operators.Operator, error) {
 	memory, decays := v.Terms.Scope.Memory()
 	silent := *v // a copy that discards reports: the specification's problems are already reported
 	silent.Problems = &operators.Problems{}
-	c := operator{spec: specified(&silent), terms: v.Terms, increments: v.Flag("INCREMENTS"), every: v.EmitEvery()}
+	c := operator{spec: specified(&silent), terms: v.Terms, increments: v.Flag("INCREMENTS"), every: v.Count("EMIT_EVERY")}
 	facts, known := mechanisms.FactsOf(v.Mechanism)
 	v.Want("MECHANISM", !known || fits(facts),
 		"%s: standard errors are known of blt and once-gaussian; take one of them", v.Mechanism)

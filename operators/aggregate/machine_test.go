@@ -323,7 +323,7 @@ func TestRefusals(t *testing.T) {
 	f(life(8, 1), "so have all quantiles", "VALUE=v=0:1", "STATISTICS=p50*2,p90*3")
 	f(life(8, 1), `ORIEL_STATISTICS: entry 1: "p100": not count`, "VALUE=v=0:1", "STATISTICS=p100")
 	f(life(8, 1), "ORIEL_BINS: set, but ORIEL_STATISTICS has no quantile", "VALUE=v=0:1", "STATISTICS=mean", "BINS=10")
-	f(life(8, 1), "ORIEL_BINS: 1025: not within 2 to 1024", "VALUE=v=0:1", "STATISTICS=p50", "BINS=1025")
+	f(life(8, 1), "ORIEL_BINS: 1025: out of range (2 to 1024)", "VALUE=v=0:1", "STATISTICS=p50", "BINS=1025")
 	f(life(8, 1), "take a decision each 3 events or more", "CELLS=a=0:1:160", "VALUE=v=0:1", "STATISTICS=p50")
 	f(life(8, 1), "\"b\": not a column of ORIEL_CELLS", "CELLS=a=x|y", "VALUE=v=0:1", "STATISTICS=mean", "ARMS=b")
 	f(life(8, 1), "a: has one place alone", "CELLS=a=x", "VALUE=v=0:1", "STATISTICS=mean", "ARMS=a")

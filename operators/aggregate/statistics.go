@@ -2,8 +2,9 @@ package aggregate
 
 import (
 	"slices"
-	"strconv"
 	"strings"
+
+	"oriel/schemas"
 )
 
 // These are the statistics. The name of a quantile is p and a percentage, for example p50 and p99.9.
@@ -22,7 +23,7 @@ const minWeight = 1e-3
 // percentOf parses the name of a quantile; it returns 0 for any other name.
 func percentOf(name string) float64 {
 	digits, found := strings.CutPrefix(name, "p")
-	percent, err := strconv.ParseFloat(digits, 64)
+	percent, err := schemas.ParseNumber(digits)
 	if !found || err != nil || strings.Trim(digits, "0123456789.") != "" || !(percent >= 0.01 && percent <= 99.99) {
 		return 0
 	}
@@ -35,7 +36,7 @@ func parseStatistic(text string) (name string, weight float64, ok bool) {
 	name, weight = strings.TrimSpace(name), 1
 	if weighted {
 		var err error
-		if weight, err = strconv.ParseFloat(strings.TrimSpace(factor), 64); err != nil {
+		if weight, err = schemas.ParseNumber(factor); err != nil {
 			return name, weight, false
 		}
 	}

@@ -38,12 +38,13 @@ var settings = slices.Insert([]operators.Setting{
 			"exp3-uniform, for losses that change in any way",
 	},
 	{
-		Name: "LOSS_RANGE", Kind: operators.Text, Unit: "low:high", Range: "ends up to 1e12 in size", Default: "0:1",
+		Name: "LOSS_RANGE", Kind: operators.Text, Form: operators.IsRange,
+		Unit: "low:high", Range: "ends up to 1e12 in size", Default: "0:1",
 		Text: "public range of losses: those outside are clamped to it. A reward is a loss below 0",
 	},
 	{
 		Name: "WIDTH", Kind: operators.Number, Unit: "factor",
-		Range: "above 0, at most 100; with ORIEL_RULE=ucb", Default: "1",
+		Bounds: operators.Above(0, 100), Range: "above 0, at most 100; with ORIEL_RULE=ucb", Default: "1",
 		Text: "width² of the intervals of ucb, in units of ln t: with a larger value ucb leaves an arm later. The regret bound is proved from 3 on",
 	},
 }, 2, actions.Settings("all of one arm")...)
@@ -60,7 +61,6 @@ func configure(v *operators.Values) (operators.Operator, error) {
 	v.Want("ARMS", len(names) >= 2 && len(names) <= maxArms, "%d arms: not 2 to %d", len(names), maxArms)
 	v.Distinct("ARMS", names)
 	width := v.Number("WIDTH")
-	v.Want("WIDTH", width > 0 && width <= 100, "%g: not above 0 and at most 100", width)
 	facts, known := mechanisms.FactsOf(v.Mechanism)
 	v.Want("MECHANISM", !known || facts.Structure == mechanisms.PerStep, "%s: each round is released once; set ORIEL_MECHANISM=once-gamma, of pure ε, or once-gaussian",
 		v.Mechanism)

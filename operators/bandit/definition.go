@@ -40,7 +40,8 @@ var settings = append([]operators.Setting{
 	convex.Setting("RADIUS",
 		"R: size of the set, for example the radius of a ball or the sum of a simplex; README.md of coco lists all sets"),
 	{
-		Name: "DIMENSION", Kind: operators.Count, Unit: "coordinates", Range: "1 to 262144", Required: true,
+		Name: "DIMENSION", Kind: operators.Count, Unit: "coordinates",
+		Bounds: operators.From(1, operators.MaxDimension), Required: true,
 		Text: "dimension n of plays",
 	},
 	convex.Setting("PICK", "k, the size of subsets of ORIEL_SET=subsets and subsets-at-most, which need this setting"),
@@ -57,24 +58,25 @@ var settings = append([]operators.Setting{
 	convex.LaterSetting("LOW", "lower end of each coordinate of ORIEL_SET=box, together with ORIEL_HIGH and instead of ORIEL_RADIUS"),
 	convex.LaterSetting("HIGH", "upper end of each coordinate of ORIEL_SET=box, together with ORIEL_LOW"),
 	{
-		Name: "LOSS_RANGE", Kind: operators.Text, Unit: "low:high", Range: "ends up to 1e12 in size", Default: "0:1",
+		Name: "LOSS_RANGE", Kind: operators.Text, Form: operators.IsRange,
+		Unit: "low:high", Range: "ends up to 1e12 in size", Default: "0:1",
 		Text: "public range of losses: losses outside are clamped to it",
 	},
 	{
-		Name: "BASELINE", Kind: operators.Number, Unit: "share", Range: "0 to 1", Default: "0",
+		Name: "BASELINE", Kind: operators.Number, Unit: "share", Bounds: operators.From(0, 1), Default: "0",
 		Text: "a first guess of the mean loss, as a share of its range from the lower end; a good guess makes gradients less noisy",
 	},
 	{
-		Name: "LIPSCHITZ", Kind: operators.Number, Unit: "loss/length", Range: "above 0, at most 1e12", Default: "1",
+		Name: "LIPSCHITZ", Kind: operators.Number, Unit: "loss/length", Bounds: operators.Above(0, 1e12), Default: "1",
 		Text: "Lipschitz constant of the losses. With it and ORIEL_ROUNDS, ORIEL_SMOOTHING and ORIEL_RATE have " +
 			"the paper's values",
 	},
 	{
-		Name: "SMOOTHING", Kind: operators.Number, Unit: "length", Range: "0 to 1e12", Default: "0",
+		Name: "SMOOTHING", Kind: operators.Number, Unit: "length", Bounds: operators.From(0, 1e12), Default: "0",
 		Text: "ζ, the distance of a play from its centre. A larger ζ shows the slope better, and the value at the centre worse. 0: from ORIEL_ROUNDS",
 	},
 	{
-		Name: "RATE", Kind: operators.Number, Unit: "length²/loss", Range: "0 to 1e12", Default: "0",
+		Name: "RATE", Kind: operators.Number, Unit: "length²/loss", Bounds: operators.From(0, 1e12), Default: "0",
 		Text: "η, the learning rate: how far a centre follows the sum of slopes. 0: the paper's value, which needs ORIEL_ROUNDS",
 	},
 	{
@@ -89,7 +91,8 @@ var settings = append([]operators.Setting{
 		Later: true,
 	},
 	{
-		Name: "PRECISION", Kind: operators.Number, Unit: "length", Range: "0 to the set's diameter", Default: "0",
+		Name: "PRECISION", Kind: operators.Number, Unit: "length",
+		Bounds: operators.From(0, 1e15), Range: "0 to the set's diameter", Default: "0",
 		Text: "greatest distance from the exact centre for frank-wolfe, in at most 4·(diameter/precision)² linear " +
 			"minimisations. 0: diameter/√ORIEL_BATCH",
 		Later: true,
@@ -115,12 +118,8 @@ func events(*operators.Values) operators.Events { return operators.Events{Body: 
 
 func configure(v *operators.Values, asPrinted Printed) (operators.Operator, error) {
 	table, losses := actions.Read(v), v.Range("LOSS_RANGE")
-	v.Dimension()
 	base := v.Number("BASELINE")
-	v.Want("BASELINE", base >= 0 && base <= 1, "%g: not from 0 to 1", base)
-	v.Positive("LIPSCHITZ", v.Number("LIPSCHITZ"))
 	for _, name := range []string{"SMOOTHING", "RATE"} {
-		v.Want(name, v.Number(name) >= 0 && v.Number(name) <= 1e12, "%g: not from 0 to 1e12", v.Number(name))
 		v.Want(name, v.Number(name) > 0 || v.Rounds > 0,
 			"not set, and neither is ORIEL_ROUNDS, which the paper's value needs")
 	}

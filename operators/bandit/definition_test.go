@@ -96,7 +96,7 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 		},
 		"ORIEL_RATE: not set, and neither is ORIEL_ROUNDS": {under("blt", 4, going), []string{"SMOOTHING=0.1"}},
 		"ORIEL_LOSS_RANGE: \"3:1\"":                        {under("blt", 4, ending), []string{"LOSS_RANGE=3:1"}},
-		"ORIEL_PLAYS: 3: not from ORIEL_BATCH = 4":         {under("blt", 4, ending), []string{"PLAYS=3"}},
+		"ORIEL_PLAYS: 3: below ORIEL_BATCH=4":              {under("blt", 4, ending), []string{"PLAYS=3"}},
 		"ORIEL_SMOOTHING 2: not below 1, the radius":       {under("blt", 4, ending), []string{"SMOOTHING=2"}},
 		"ORIEL_PRECISION: 9: not from 0 to the set's diameter 2": {
 			under("blt", 4, ending), []string{"PRECISION=9"},
@@ -205,7 +205,7 @@ func TestOnlyTheBrokenSettingIsReported(t *testing.T) {
 	}
 	m.Budget.Epsilon = 1
 	_, err := configOf(m, "SET=l2-ball", "RADIUS=5m", "DIMENSION=2")
-	if want := `ORIEL_RADIUS: "5m": not a number (unit: length)`; err == nil || err.Error() != want {
+	if want := `ORIEL_RADIUS: "5m": not a number in decimal digits (unit: length)`; err == nil || err.Error() != want {
 		t.Errorf("%v, want %s alone", err, want)
 	}
 }

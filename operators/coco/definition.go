@@ -2,7 +2,6 @@ package coco
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"oriel/mechanisms"
@@ -55,7 +54,7 @@ var settings = []operators.Setting{
 	},
 	{
 		Name: "QUANTILE", Kind: operators.Number, Unit: "probability",
-		Range: "above 0, below 1; with ORIEL_LOSS=quantile", Later: true,
+		Bounds: operators.Between(0, 1), Range: "above 0, below 1; with ORIEL_LOSS=quantile", Later: true,
 		Text: "τ of the quantile loss, which needs it: the share of labels below a decision. With " +
 			"ORIEL_DIMENSION=1 the decision may be a threshold",
 	},
@@ -85,28 +84,31 @@ var settings = []operators.Setting{
 	convex.LaterSetting("HIGH", "upper end of each coordinate of ORIEL_SET=box, together with ORIEL_LOW"),
 	operators.Dimension("dimension d of decisions and feature vectors"),
 	{
-		Name: "CLIP", Kind: operators.Number, Unit: "loss/length", Range: "above 0, at most 1e12", Required: true,
+		Name: "CLIP", Kind: operators.Number, Unit: "loss/length", Bounds: operators.Above(0, 1e12), Required: true,
 		Text: "L: each event's gradient is clipped to this Euclidean norm",
 	},
 	{
-		Name: "FEATURES_MAX", Kind: operators.Number, Unit: "feature norm", Range: "0 to 1e12", Default: "0", Later: true,
+		Name: "FEATURES_MAX", Kind: operators.Number, Unit: "feature norm",
+		Bounds: operators.From(0, 1e12), Default: "0", Later: true,
 		Text: "largest norm of features: smaller sensitivity for logistic and quantile losses, and squared " +
 			"ones with ORIEL_LABEL_MAX. 0: unknown, or 1 if scaled",
 	},
 	{
-		Name: "WEIGHT_MAX", Kind: operators.Number, Unit: "weight", Range: "0 to 1e12", Default: "0", Later: true,
+		Name: "WEIGHT_MAX", Kind: operators.Number, Unit: "weight",
+		Bounds: operators.From(0, 1e12), Default: "0", Later: true,
 		Text: "largest weight of an event, for ORIEL_FEATURES_MAX. 0 stands for 1, or for logistic and quantile losses the largest weight that the clip allows",
 	},
 	{
-		Name: "LABEL_MAX", Kind: operators.Number, Unit: "label", Range: "0 to 1e12", Default: "0", Later: true,
+		Name: "LABEL_MAX", Kind: operators.Number, Unit: "label", Bounds: operators.From(0, 1e12), Default: "0", Later: true,
 		Text: "largest absolute value of a label of the squared loss, for ORIEL_FEATURES_MAX. 0: unknown",
 	},
 	{
-		Name: "STRONG_CONVEXITY", Kind: operators.Number, Unit: "1/length²", Range: "1e-12 to 1e12", Required: true,
+		Name: "STRONG_CONVEXITY", Kind: operators.Number, Unit: "1/length²",
+		Bounds: operators.From(1e-12, 1e12), Required: true,
 		Text: "µ of the public regulariser µ/2·|x|² added to each event's loss; choose it without looking at private data",
 	},
 	{
-		Name: "START_REGULARIZER", Kind: operators.Number, Unit: "1/length²", Range: "0 to 1e12", Default: "0",
+		Name: "START_REGULARIZER", Kind: operators.Number, Unit: "1/length²", Bounds: operators.From(0, 1e12), Default: "0",
 		Text: "λ₀, public regulariser that damps the first steps; `oriel plan` advises one",
 	},
 	{
@@ -114,13 +116,10 @@ var settings = []operators.Setting{
 		Text: "the losses are µ-strongly convex by themselves: no regulariser is added",
 	},
 	{
-		Name: "CONFIDENCE", Kind: operators.Number, Unit: "probability", Range: "above 0, below 1", Default: "0.99",
+		Name: "CONFIDENCE", Kind: operators.Number, Unit: "probability", Bounds: operators.Between(0, 1), Default: "0.99",
 		Text: "probability that the llo update's error bound holds over ORIEL_ROUNDS steps; concerns accuracy, never privacy",
 	},
-	{
-		Name: "EMIT_EVERY", Kind: operators.Count, Unit: "steps", Range: "≥ 1", Default: "1",
-		Text: "number of steps between two decisions; the privacy account covers all steps",
-	},
+	operators.EmitEvery("1", "number of steps between two decisions; the privacy account covers all steps"),
 	{
 		Name: "DECISIONS", Kind: operators.Text, Unit: "name", Choices: []string{dense, sparse}, Default: dense, Later: true,
 		Text: "dense: a number for each coordinate. sparse: each value that is not 0 once, with its " +
@@ -138,23 +137,12 @@ func configure(v *operators.Values, printed Printed) (operators.Operator, error)
 	v.Want("SET", v.Text("LOSS") != "portfolio" || v.Text("SET") == "simplex",
 		"%q: the portfolio loss is defined on the simplex only", v.Text("SET"))
 	quantile := v.Number("QUANTILE")
-	v.Want("QUANTILE", v.Text("LOSS") != "quantile" || quantile > 0 && quantile < 1,
-		"%g: not between 0 and 1, which ORIEL_LOSS=quantile needs",
-		quantile)
-	for _, name := range []string{"STRONG_CONVEXITY", "CLIP"} {
-		v.Positive(name, v.Number(name))
-	}
+	v.Want("QUANTILE", v.Text("LOSS") != "quantile" || quantile > 0, "not set; ORIEL_LOSS=quantile needs it")
 	start, confidence, every := v.Number("START_REGULARIZER"), v.Number("CONFIDENCE"), v.Count("EMIT_EVERY")
-	v.Want("START_REGULARIZER", start >= 0 && !math.IsInf(start, 1), "%g: not at least 0 and finite", start)
-	v.Want("CONFIDENCE", confidence > 0 && confidence < 1, "%g: not between 0 and 1", confidence)
-	v.Want("EMIT_EVERY", every >= 1, "%d: not at least 1", every)
 	_, decays := v.Terms.Scope.Memory() // with a memory, other constants are refused
 	bound := v.Text("UPDATE") == LLO && v.Text("CONSTANTS") != Search && !decays
 	v.Want("ROUNDS", !bound || v.Rounds >= 1 || !v.Sound("HORIZON"),
 		"not set; ORIEL_UPDATE=llo needs the number of steps over which its error bound holds")
-	for _, name := range []string{"FEATURES_MAX", "WEIGHT_MAX", "LABEL_MAX"} {
-		v.Want(name, v.Number(name) >= 0 && v.Number(name) <= maxConvexity, "%g: not from 0 to 1e12", v.Number(name))
-	}
 	features := v.Number("FEATURES_MAX")
 	if features == 0 && v.Norm == "unit" {
 		features = 1

@@ -51,8 +51,8 @@ func TestCautions(t *testing.T) {
 // built from it.
 func TestABrokenSettingIsReportedOnce(t *testing.T) {
 	for line, want := range map[string]string{
-		"RADIUS=5m": `ORIEL_RADIUS: "5m": not a number (unit: length)`, "RADIUS=-1": "ORIEL_RADIUS: -1: not positive and finite",
-		"DIMENSION=3x": `ORIEL_DIMENSION: "3x": not a whole number (unit: coordinates)`,
+		"RADIUS=5m": `ORIEL_RADIUS: "5m": not a number in decimal digits (unit: length)`, "RADIUS=-1": "ORIEL_RADIUS: -1: out of range (1e-15 to 1e15",
+		"DIMENSION=3x": `ORIEL_DIMENSION: "3x": not a whole number in decimal digits (unit: coordinates)`,
 		"SET=subsets":  "ORIEL_PICK: ",
 	} {
 		_, err := settingsOf("blt", line)

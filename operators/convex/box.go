@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"strings"
+
+	"oriel/operators"
 )
 
 // Box has a separate range for each coordinate: low_i ≤ x_i ≤ high_i.
@@ -26,11 +27,11 @@ func newCube(n int, radius float64) Box {
 
 // ParseEnd returns the canonical form of an entry, and whether it is valid: a number of absolute value at most 1e15.
 func ParseEnd(text string) (canonical string, ok bool) {
-	end, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	end, err := operators.ParseNumber(text)
 	if err != nil || !(math.Abs(end) <= maxRadius) {
 		return text, false
 	}
-	return strconv.FormatFloat(end+0, 'g', -1, 64), true // adding 0 turns −0 into 0
+	return strconv.FormatFloat(end, 'g', -1, 64), true
 }
 
 // newBox reads entries in the form of ParseEnd: one for each coordinate, or one for all. Its errors name the position,
@@ -44,7 +45,7 @@ func newBox(low, high []string, n int) (Box, error) {
 		out := make([]float64, n)
 		for i := range out {
 			canonical, ok := ParseEnd(list[min(i, len(list)-1)])
-			end, err := strconv.ParseFloat(canonical, 64)
+			end, err := operators.ParseNumber(canonical)
 			if !ok || err != nil {
 				return nil, fmt.Errorf("convex: box: %s end %d: not a number up to 1e15 in size", name, i+1)
 			}

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"oriel/operators"
 )
 
 // MaxCorners bounds the number of points of a Hull, because its diameter is searched among all pairs of them.
@@ -32,11 +34,11 @@ func ParseCorner(text string) (canonical string, ok bool) {
 
 func corner(text string) (out []float64, ok bool) {
 	for _, part := range strings.Fields(text) {
-		x, err := strconv.ParseFloat(part, 64)
+		x, err := operators.ParseNumber(part)
 		if err != nil || !(math.Abs(x) <= maxRadius) {
 			return nil, false
 		}
-		out = append(out, x+0) // adding 0 turns −0 into 0
+		out = append(out, x)
 	}
 	return out, len(out) > 0
 }

@@ -4,8 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
+
+	"oriel/operators"
 )
 
 // Partition is a product of Subsets with one R, the base polytope of a partition matroid. Coordinates form consecutive
@@ -27,11 +28,11 @@ func ParseBlock(text string) (canonical string, ok bool) {
 
 func block(text string) (size, pick int, ok bool) {
 	head, tail, ok := strings.Cut(text, ":")
-	size, err := strconv.Atoi(strings.TrimSpace(head))
+	size, err := operators.ParseInt(head)
 	if err != nil || !ok {
 		return 0, 0, false
 	}
-	pick, err = strconv.Atoi(strings.TrimSpace(tail))
+	pick, err = operators.ParseInt(tail)
 	return size, pick, err == nil && 1 <= pick && pick < size
 }
 

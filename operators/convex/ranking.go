@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"strings"
+
+	"oriel/operators"
 )
 
 // Ranking is the convex hull of all orders of R·w, the permutahedron: the values of n items in a mix of rankings, where
@@ -20,11 +21,11 @@ type Ranking struct {
 
 // ParsePlace returns the canonical form of an entry, and whether it is valid: a number from 0 to 1e15.
 func ParsePlace(text string) (canonical string, ok bool) {
-	value, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	value, err := operators.ParseNumber(text)
 	if err != nil || !(value >= 0 && value <= maxRadius) {
 		return text, false
 	}
-	return strconv.FormatFloat(value+0, 'g', -1, 64), true // adding 0 turns −0 into 0
+	return strconv.FormatFloat(value, 'g', -1, 64), true
 }
 
 // newRanking reads entries in the form of ParsePlace; places that are not listed have value 0. Its errors name the
@@ -36,7 +37,7 @@ func newRanking(places []string, n int, radius float64) (Ranking, error) {
 	s := Ranking{values: make([]float64, n)}
 	for i, text := range places {
 		canonical, ok := ParsePlace(text)
-		value, err := strconv.ParseFloat(canonical, 64)
+		value, err := operators.ParseNumber(canonical)
 		if !ok || err != nil {
 			return s, fmt.Errorf("convex: place %d: not a number from 0 to 1e15", i+1)
 		}

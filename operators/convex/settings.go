@@ -12,11 +12,11 @@ var rows = []operators.Setting{
 	{Name: "SET", Kind: operators.Text, Unit: "name", Choices: Names(), Required: true},
 	{
 		Name: "RADIUS", Kind: operators.Number, Unit: "length",
-		Range: "1e-15 to 1e15; every set has one but a box with ORIEL_LOW and ORIEL_HIGH",
+		Bounds: operators.From(minRadius, maxRadius), Range: "1e-15 to 1e15; every set has one but a box with ORIEL_LOW and ORIEL_HIGH",
 	},
 	{
 		Name: "PICK", Kind: operators.Count, Unit: "coordinates", Default: "0",
-		Range: "0, or 1 to the dimension less 1 for ORIEL_SET=subsets, and 1 to the dimension for subsets-at-most",
+		Bounds: operators.From(0, operators.MaxDimension), Range: "0, or 1 to the dimension less 1 for ORIEL_SET=subsets, and 1 to the dimension for subsets-at-most",
 	},
 	{
 		Name: "EDGES", Kind: operators.File, Unit: "file", Entry: ParseEdge,
@@ -32,6 +32,7 @@ var rows = []operators.Setting{
 	},
 	{
 		Name: "ROWS", Kind: operators.Count, Unit: "rows",
+		Bounds:  operators.From(0, operators.MaxDimension),
 		Range:   "0, or a divisor of the dimension; for ORIEL_SET=trace-norm",
 		Default: "0",
 	},
@@ -78,7 +79,6 @@ func read(v *operators.Values) Spec {
 		if s.Radius == 0 {
 			v.Break("RADIUS", "not set; every set has one but a box with ORIEL_LOW and ORIEL_HIGH")
 		}
-		v.Positive("RADIUS", s.Radius)
 	}
 	return s
 }
@@ -91,6 +91,7 @@ func (s Spec) wantEnds(v *operators.Values) {
 	}{{"LOW", "HIGH", s.Low, s.High}, {"HIGH", "LOW", s.High, s.Low}} {
 		n := len(end.list)
 		switch {
+		case s.Name == "": // reported already
 		case s.Name != "box":
 			v.Want(end.name, n == 0, "set; ORIEL_SET=%s has none, only a box", s.Name)
 		case n == 0:

@@ -65,17 +65,20 @@ var settings = []operators.Setting{
 			"Replay needs the same file",
 	},
 	{
-		Name: "CANDIDATES", Kind: operators.Count, Unit: "candidates", Range: "0, or 2 to 1024", Default: "0", Decodes: true,
+		Name: "CANDIDATES", Kind: operators.Count, Unit: "candidates",
+		Bounds: operators.From(2, maxArms).OrZero(), Default: "0", Decodes: true,
 		Text: "number of candidates of an event, each with ORIEL_DIMENSION features, and one vector of weights " +
 			"for all. 0: arms are in ORIEL_ARMS",
 	},
 	{
-		Name: "DIMENSION", Kind: operators.Count, Unit: "features", Range: "1 to 512", Required: true, Decodes: true,
+		Name: "DIMENSION", Kind: operators.Count, Unit: "features",
+		Bounds: operators.From(1, moments.MaxFeatures), Required: true, Decodes: true,
 		Text: "dimension d of contexts, or of a candidate's features: each step adds noise to d² numbers of " +
 			"each arm",
 	},
 	{
-		Name: "REWARD_RANGE", Kind: operators.Text, Unit: "low:high", Range: "ends up to 1e12 in size", Default: "0:1",
+		Name: "REWARD_RANGE", Kind: operators.Text, Form: operators.IsRange,
+		Unit: "low:high", Range: "ends up to 1e12 in size", Default: "0:1",
 		Text: "public range of rewards: rewards outside are clamped to it. Weights of zero predict its middle",
 	},
 	moments.Setting("FEATURES_MAX", "1",
@@ -93,16 +96,18 @@ var settings = []operators.Setting{
 		Papers: []string{paper, wishart, unshifted}, Default: exact, Later: true, Text: "how much: what ORIEL_EPSILON takes",
 	},
 	{
-		Name: "WIDTH", Kind: operators.Number, Unit: "factor", Range: "0 to 1000", Default: "0.25",
+		Name: "WIDTH", Kind: operators.Number, Unit: "factor", Bounds: operators.From(0, 1000), Default: "0.25",
 		Text: "β, width of the confidence bound: a larger β explores more. It has no proof, but is mostly better than the proved width. The noise explores too",
 	},
 	{
-		Name: "CONFIDENCE", Kind: operators.Number, Unit: "probability", Range: "0, or 0.5 to 0.999999", Default: "0",
+		Name: "CONFIDENCE", Kind: operators.Number, Unit: "probability",
+		Bounds: operators.From(0.5, 0.999999).OrZero(), Default: "0",
 		Text: "β is the proved width that covers the true weights with this probability at all steps, for " +
 			"rewards linear in the context, with ORIEL_WINDOW=horizon. 0: ORIEL_WIDTH",
 	},
 	{
-		Name: "WEIGHTS_MAX", Kind: operators.Number, Unit: "half reward ranges", Range: "0, or 1e-6 to 1e6", Default: "0",
+		Name: "WEIGHTS_MAX", Kind: operators.Number, Unit: "half reward ranges",
+		Bounds: operators.From(1e-6, 1e6).OrZero(), Default: "0",
 		Before: "2.5",
 		Text: "S, largest norm of an arm's weights; longer ones are scaled down. With ORIEL_CONFIDENCE the " +
 			"true weights must be no longer. 0: from ORIEL_DIMENSION",
@@ -114,12 +119,13 @@ var settings = []operators.Setting{
 			"moments has doubled; not with ORIEL_MEMORY",
 	},
 	{
-		Name: "WAIT", Kind: operators.Count, Unit: "steps", Range: "1 to 1048576; with ORIEL_PLAYED=served", Default: "1024",
+		Name: "WAIT", Kind: operators.Count, Unit: "steps",
+		Bounds: operators.From(1, maxWait), Range: "1 to 1048576; with ORIEL_PLAYED=served", Default: "1024",
 		Text: "number of steps that a context waits for its reward; it keeps its place for all these steps, with or without a reward",
 	},
 	{
 		Name: "CAPACITY", Kind: operators.Count, Unit: "contexts",
-		Range: "0 to 1048576; with ORIEL_PLAYED=served", Default: "0",
+		Bounds: operators.From(0, maxWait), Range: "0 to 1048576; with ORIEL_PLAYED=served", Default: "0",
 		Text: "greatest number of contexts that wait for their reward; the sealed state holds them. 0: as many " +
 			"as ORIEL_WAIT steps can bring",
 	},
@@ -151,8 +157,6 @@ var body = schemas.Body{
 
 func events(v *operators.Values) operators.Events {
 	d, n := v.Count("DIMENSION"), v.Count("CANDIDATES")
-	v.Want("DIMENSION", d >= 1 && d <= moments.MaxFeatures, "%d: not within 1 to %d", d, moments.MaxFeatures)
-	v.Want("CANDIDATES", n == 0 || n >= 2 && n <= maxArms, "%d: not 0, or 2 to %d", n, maxArms)
 	size := min(d, moments.MaxFeatures) * max(1, min(n, maxArms))
 	v.Want("CANDIDATES", size <= operators.MaxDimension, "%d of %d features: more than %d together", n, d,
 		operators.MaxDimension)
@@ -166,13 +170,13 @@ func configure(v *operators.Values, printed Printed) (operators.Operator, error)
 		printed: printed,
 		arms:    v.Entries("ARMS"), candidates: int(min(v.Count("CANDIDATES"), maxArms)), served: v.Text("PLAYED") == served,
 		rows:       moments.Rows{Features: int(min(v.Count("DIMENSION"), moments.MaxFeatures))},
-		features:   v.Within("FEATURES_MAX", 1e-12, 1e12),
-		start:      v.Within("START_REGULARIZER", 0, 1e12),
-		shift:      v.Within("NOISE_SHIFT", 0, 1000),
-		width:      v.Within("WIDTH", 0, 1000),
+		features:   v.Number("FEATURES_MAX"),
+		start:      v.Number("START_REGULARIZER"),
+		shift:      v.Number("NOISE_SHIFT"),
+		width:      v.Number("WIDTH"),
 		confidence: v.Number("CONFIDENCE"),
 		maxWeights: v.Number("WEIGHTS_MAX"),
-		every:      v.EmitEvery(), batch: v.Batch, terms: v.Terms,
+		every:      v.Count("EMIT_EVERY"), batch: v.Batch, terms: v.Terms,
 		waiting: pending.Config{
 			Capacity: int(min(v.Count("CAPACITY"), maxWait)), Name: maxName, Timeout: min(v.Count("WAIT"), maxWait),
 		},
@@ -181,7 +185,6 @@ func configure(v *operators.Values, printed Printed) (operators.Operator, error)
 	c.noise, c.doubling = v.Text("NOISE"), v.Text("SOLVE") == doubled
 	v.Want("SOLVE", !c.doubling || !decays,
 		"%s, but with ORIEL_MEMORY determinants stop growing, and weights would stay as they are", doubled)
-	v.Want("WEIGHTS_MAX", c.maxWeights == 0 || c.maxWeights >= 1e-6 && c.maxWeights <= 1e6, "%g: not 0, or from 1e-6 to 1e6", c.maxWeights)
 	c.configureArms(v)
 	if c.derived = c.maxWeights == 0; c.derived {
 		c.maxWeights = c.derivedMaxWeights()
@@ -189,13 +192,10 @@ func configure(v *operators.Values, printed Printed) (operators.Operator, error)
 	c.rows.Label = moments.ReadLabel(v)
 	rewards := v.Range("REWARD_RANGE")
 	c.middle, c.half = rewards.Middle(), rewards.Half()
-	v.Want("CONFIDENCE", c.confidence == 0 || c.confidence >= 0.5 && c.confidence <= 0.999999, "%g: not 0, or from 0.5 to 0.999999", c.confidence)
 	v.Want("CONFIDENCE", c.confidence == 0 || v.Rounds > 0,
 		"set; the width is proved for a stream that ends: set ORIEL_WINDOW=horizon and ORIEL_HORIZON")
 	v.Want("CONFIDENCE", c.confidence == 0 || !decays,
 		"set, but nothing is proved of the width with ORIEL_MEMORY: take ORIEL_WIDTH")
-	v.Want("WAIT", v.Count("WAIT") >= 1 && v.Count("WAIT") <= maxWait, "%d: not within 1 to %d", v.Count("WAIT"), maxWait)
-	v.Want("CAPACITY", v.Count("CAPACITY") <= maxWait, "%d: above %d", v.Count("CAPACITY"), maxWait)
 	if c.waiting.Capacity == 0 {
 		c.waiting.Capacity = int(min(v.Batch, maxWait) * c.waiting.Timeout)
 	}

@@ -35,7 +35,7 @@ func parseProduct(text string) (name string, features []float64, ok bool) {
 	parts := strings.Split(text, ":")
 	name, ok = armEntry(strings.TrimSpace(parts[0]))
 	for _, part := range parts[1:] {
-		x, err := strconv.ParseFloat(strings.TrimSpace(part), 64)
+		x, err := schemas.ParseNumber(part)
 		if err != nil || !(math.Abs(x) <= 1e12) {
 			return "", nil, false
 		}

@@ -10,10 +10,10 @@ import (
 // shared holds the settings that all operators over second moments have, with the kind, the unit and the limits of
 // each.
 var shared = []operators.Setting{
-	{Name: "FEATURES_MAX", Kind: operators.Number, Unit: "feature norm", Range: "1e-12 to 1e12"},
-	{Name: "LABEL_SHARE", Kind: operators.Number, Unit: "share", Range: "1/1024 to 1"},
-	{Name: "START_REGULARIZER", Kind: operators.Number, Unit: "events", Range: "0 to 1e12"},
-	{Name: "NOISE_SHIFT", Kind: operators.Number, Unit: "factor", Range: "0 to 1000"},
+	{Name: "FEATURES_MAX", Kind: operators.Number, Unit: "feature norm", Bounds: operators.From(1e-12, 1e12)},
+	{Name: "LABEL_SHARE", Kind: operators.Number, Unit: "share", Bounds: operators.From(1.0/MaxLabel, 1)},
+	{Name: "START_REGULARIZER", Kind: operators.Number, Unit: "events", Bounds: operators.From(0, 1e12)},
+	{Name: "NOISE_SHIFT", Kind: operators.Number, Unit: "factor", Bounds: operators.From(0, 1000)},
 }
 
 // Setting returns the row of a setting with the operator's own default and text.
@@ -29,7 +29,7 @@ var EmitEvery = operators.EmitEvery("16",
 
 // ReadLabel reads LABEL_SHARE and returns the Label of Rows.
 func ReadLabel(v *operators.Values) int {
-	return int(math.Floor(float64(v.Within("LABEL_SHARE", 1.0/MaxLabel, 1) * MaxLabel)))
+	return int(math.Floor(float64(v.Number("LABEL_SHARE") * MaxLabel)))
 }
 
 // WantMechanism reports a mechanism whose releases are not sums, or whose noise has no known spectral edge.

@@ -27,28 +27,30 @@ var settings = []operators.Setting{
 		Text: "ridge regression on private second moments, or innovation least squares on clipped residuals beside them",
 	},
 	{
-		Name: "DIMENSION", Kind: operators.Count, Unit: "coordinates", Range: "1 to 512", Required: true, Decodes: true,
+		Name: "DIMENSION", Kind: operators.Count, Unit: "coordinates",
+		Bounds: operators.From(1, moments.MaxFeatures), Required: true, Decodes: true,
 		Text: "dimension d of decisions and feature vectors: d² numbers are noised for each step",
 	},
 	{
-		Name: "LABEL_RANGE", Kind: operators.Text, Unit: "low:high", Range: "ends up to 1e12 in size", Required: true,
+		Name: "LABEL_RANGE", Kind: operators.Text, Form: operators.IsRange,
+		Unit: "low:high", Range: "ends up to 1e12 in size", Required: true,
 		Text: "public range of labels: labels outside are clamped to it, and so are predictions. Weights of zero predict its middle",
 	},
 	moments.Setting("FEATURES_MAX", "1", "X, the largest norm of features: longer vectors are scaled down to it"),
 	moments.Setting("LABEL_SHARE", "0.7",
 		"s, rounded down to a multiple of 1/1024: noise is (1 + s²) on moments of features, and (1 + s²)/s on moments with the label"),
 	{
-		Name: "RESIDUAL_MAX", Kind: operators.Number, Unit: "label", Range: "0 to 1e12", Default: "0",
+		Name: "RESIDUAL_MAX", Kind: operators.Number, Unit: "label", Bounds: operators.From(0, 1e12), Default: "0",
 		Text: "C: residuals are clipped to C; ORIEL_UPDATE=innovation needs it, and its noise is proportional to C",
 	},
 	{
-		Name: "GAIN", Kind: operators.Number, Unit: "factor", Range: "0 to 1e9", Default: "200",
+		Name: "GAIN", Kind: operators.Number, Unit: "factor", Bounds: operators.From(0, 1e9), Default: "200",
 		Text: "α of ORIEL_UPDATE=innovation: weight of the private second moments in a step; 0: none, a first-order update",
 	},
 	moments.Setting("START_REGULARIZER", "10",
 		"λ₀, public regulariser: the regulariser counts like this many pseudo-events with label 0 in each direction"),
 	{
-		Name: "STRONG_CONVEXITY", Kind: operators.Number, Unit: "share", Range: "0 to 1e12", Default: "0",
+		Name: "STRONG_CONVEXITY", Kind: operators.Number, Unit: "share", Bounds: operators.From(0, 1e12), Default: "0",
 		Text: "µ: the regulariser grows by µ with each event",
 	},
 	moments.Setting("NOISE_SHIFT", "1",
@@ -61,7 +63,8 @@ var settings = []operators.Setting{
 			"which is better for features of unlike size, and slower",
 	},
 	{
-		Name: "WEIGHTS_MAX", Kind: operators.Number, Unit: "half label ranges", Range: "1e-6 to 1e6", Default: "6",
+		Name: "WEIGHTS_MAX", Kind: operators.Number, Unit: "half label ranges",
+		Bounds: operators.From(1e-6, 1e6), Default: "6",
 		Text: "largest norm of weights; longer ones are scaled down. 1: features of norm ORIEL_FEATURES_MAX " +
 			"can move a prediction by half of ORIEL_LABEL_RANGE",
 	},
@@ -70,7 +73,6 @@ var settings = []operators.Setting{
 
 func events(v *operators.Values) operators.Events {
 	d := v.Count("DIMENSION")
-	v.Want("DIMENSION", d >= 1 && d <= moments.MaxFeatures, "%d: not within 1 to %d", d, moments.MaxFeatures)
 	d = min(d, moments.MaxFeatures)
 	body, _ := loss.Body("squared", int(d)) // no error: this loss exists
 	return operators.Events{Body: body, Dimension: int(d)}
@@ -80,15 +82,15 @@ func configure(v *operators.Values) (operators.Operator, error) {
 	c := operator{
 		rows:       moments.Rows{Features: int(min(v.Count("DIMENSION"), moments.MaxFeatures))},
 		innovation: v.Text("UPDATE") == Innovation,
-		features:   v.Within("FEATURES_MAX", 1e-12, 1e12),
-		residual:   v.Within("RESIDUAL_MAX", 0, 1e12),
-		gain:       v.Within("GAIN", 0, 1e9),
-		start:      v.Within("START_REGULARIZER", 0, 1e12),
-		convexity:  v.Within("STRONG_CONVEXITY", 0, 1e12),
-		shift:      v.Within("NOISE_SHIFT", 0, 1000),
+		features:   v.Number("FEATURES_MAX"),
+		residual:   v.Number("RESIDUAL_MAX"),
+		gain:       v.Number("GAIN"),
+		start:      v.Number("START_REGULARIZER"),
+		convexity:  v.Number("STRONG_CONVEXITY"),
+		shift:      v.Number("NOISE_SHIFT"),
 		raise:      v.Text("SPECTRUM") == raised,
-		maxWeights: v.Within("WEIGHTS_MAX", 1e-6, 1e6),
-		every:      v.EmitEvery(), batch: v.Batch, terms: v.Terms,
+		maxWeights: v.Number("WEIGHTS_MAX"),
+		every:      v.Count("EMIT_EVERY"), batch: v.Batch, terms: v.Terms,
 	}
 	c.rows.Label = moments.ReadLabel(v)
 	labels := v.Range("LABEL_RANGE")

@@ -46,19 +46,23 @@ var settings = slices.Insert([]operators.Setting{
 		Required: true, Entry: operators.ShortName, Text: "names of the elements",
 	},
 	{
-		Name: "PICK", Kind: operators.Count, Unit: "elements", Range: "1 to 256, below the elements", Required: true,
+		Name: "PICK", Kind: operators.Count, Unit: "elements",
+		Bounds: operators.From(1, maxPick), Range: "1 to 256, below the elements", Required: true,
 		Text: "k, the size of the set",
 	},
 	{
-		Name: "WORTH_RANGE", Kind: operators.Text, Unit: "low:high", Range: "ends up to 1e12 in size", Default: "0:1",
+		Name: "WORTH_RANGE", Kind: operators.Text, Form: operators.IsRange,
+		Unit: "low:high", Range: "ends up to 1e12 in size", Default: "0:1",
 		Text: "public range of the value of a set: values outside are clamped to it",
 	},
 	{
-		Name: "TRIES", Kind: operators.Count, Unit: "rounds", Range: "1 to 1048576; with ORIEL_RULE=halving", Default: "4",
+		Name: "TRIES", Kind: operators.Count, Unit: "rounds",
+		Bounds: operators.From(1, maxTries), Range: "1 to 1048576; with ORIEL_RULE=halving", Default: "4",
 		Text: "number of tries of each element before the worse half is dropped; after each drop the number doubles",
 	},
 	{
-		Name: "EPOCH", Kind: operators.Count, Unit: "steps", Range: "0, or 1 to 2^40; with ORIEL_RULE=halving", Default: "0",
+		Name: "EPOCH", Kind: operators.Count, Unit: "steps",
+		Bounds: operators.From(0, 1<<40), Range: "0, or 1 to 2^40; with ORIEL_RULE=halving", Default: "0",
 		Text: "length of an epoch, after which halving starts anew, because the best set may change; 0: never",
 	},
 	{
@@ -68,7 +72,7 @@ var settings = slices.Insert([]operators.Setting{
 	},
 	{
 		Name: "SHARE", Kind: operators.Number, Unit: "share",
-		Range: "0, or above 0, at most 1; with ORIEL_RULE=draws", Default: "0",
+		Bounds: operators.From(0, 1), Range: "0, or above 0, at most 1; with ORIEL_RULE=draws", Default: "0",
 		Text: "share of rounds that explore; 0: the share of ORIEL_RATE. On short streams this share is 1, so that no learned set is ever played",
 	},
 	{
@@ -98,15 +102,12 @@ func configure(v *operators.Values) (operators.Operator, error) {
 		"%d: not from 1 to %d, and below the %d elements", v.Count("PICK"), maxPick, len(c.Elements))
 	v.Want("PICK", c.cells() <= operators.MaxDimension, "%d: times %d elements is above %d", c.Pick, len(c.Elements),
 		operators.MaxDimension)
-	v.Want("TRIES", c.Tries >= 1 && c.Tries <= maxTries, "%d: not from 1 to %d", c.Tries, maxTries)
 	v.Want("TRIES", !c.Draws || c.Tries == defaultTries, "%d: set, but ORIEL_RULE=%s halves nothing", c.Tries, draws)
-	v.Want("EPOCH", c.Epoch <= 1<<40, "%d: above 2^40", c.Epoch)
 	v.Want("EPOCH", !c.Draws || c.Epoch == 0, "%d: set, but ORIEL_RULE=%s has none", c.Epoch, draws)
 	v.Want("EPOCH", c.Epoch == 0 || c.Draws || c.Epoch > c.explores(), "%d: steps in which halving ends are %d", c.Epoch,
 		c.explores())
 	v.Want("RATE", c.Draws || c.Rate == tight, "%s: only ORIEL_RULE=%s has one", c.Rate, draws)
 	v.Want("COINS", c.Draws || !c.Capped, "%s: only ORIEL_RULE=%s has any", capped, draws)
-	v.Want("SHARE", c.Share >= 0 && c.Share <= 1, "%g: not from 0 to 1", c.Share)
 	v.Want("SHARE", c.Draws || c.Share == 0, "%g: only ORIEL_RULE=%s has one", c.Share, draws)
 	facts, known := mechanisms.FactsOf(v.Mechanism)
 	v.Want("MECHANISM", !known || !c.Draws || facts.Structure == mechanisms.Selection, "%s: ORIEL_RULE=%s takes %s, which releases no sum",

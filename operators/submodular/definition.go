@@ -45,7 +45,8 @@ var settings = []operators.Setting{
 			"explains each",
 	},
 	{
-		Name: "PICK", Kind: operators.Count, Unit: "elements", Range: "1 to 256, below the elements", Required: true,
+		Name: "PICK", Kind: operators.Count, Unit: "elements",
+		Bounds: operators.From(1, maxPick), Range: "1 to 256, below the elements", Required: true,
 		Text: "k, the size of the set",
 	},
 	{
@@ -65,21 +66,21 @@ var settings = []operators.Setting{
 		Text: "public types of events, with the value of each element for events of the type, in [0, 1]; instead of ORIEL_PLACES",
 	},
 	{
-		Name: "CATCHMENT", Kind: operators.Number, Unit: "km", Range: "0.001 to 20100", Default: "1000",
+		Name: "CATCHMENT", Kind: operators.Number, Unit: "km", Bounds: operators.From(0.001, 20100), Default: "1000",
 		Text: "with ORIEL_PLACES an event values a place at 1 − distance/catchment, and at 0 beyond",
 	},
 	{
-		Name: "ELEMENTS", Kind: operators.Count, Unit: "elements", Range: "2 to 16384", Default: "0", Decodes: true,
+		Name: "ELEMENTS", Kind: operators.Count, Unit: "elements", Bounds: operators.From(2, maxElements).OrZero(), Default: "0", Decodes: true,
 		Text: "N, the number of elements, if each event has the value of each element; not with ORIEL_PLACES or ORIEL_TYPES",
 	},
 	{
 		Name: "COPIES", Kind: operators.Count, Unit: "copies",
-		Range: "0 to 1024; with ORIEL_RULE=shares", Default: "0", Later: true,
+		Bounds: operators.From(0, maxCopies), Range: "0 to 1024; with ORIEL_RULE=shares", Default: "0", Later: true,
 		Text: "K of ORIEL_RULE=shares: number of learners in a row; 0: the number in the source's proof",
 	},
 	{
 		Name: "VALUES_NORM", Kind: operators.Number, Unit: "norm", Default: "0", Later: true,
-		Range: "0, or 0.001 to the root of half of the elements",
+		Bounds: operators.From(0.001, 1e3).OrZero(), Range: "0, or 0.001 to the root of half of the elements",
 		Text: "M of argmax, leaders and shares: values of an event are scaled down to √Σv_a² ≤ M, which needs " +
 			"less noise. 0: no bound",
 	},
@@ -135,7 +136,7 @@ func configure(v *operators.Values) (operators.Operator, error) {
 		pick: int(min(v.Count("PICK"), maxPick+1)), catchment: v.Number("CATCHMENT"),
 		function: function(max(0, slices.Index(functions, v.Text("FUNCTION")))),
 		elements: int(min(v.Count("ELEMENTS"), maxElements)),
-		every:    v.EmitEvery(), batch: v.Batch, terms: v.Terms,
+		every:    v.Count("EMIT_EVERY"), batch: v.Batch, terms: v.Terms,
 	}
 	for _, entry := range v.Entries("PLACES") {
 		p, _ := parsePlace(entry)
@@ -163,10 +164,8 @@ func configure(v *operators.Values) (operators.Operator, error) {
 		"%g: not 0, or from 0.001 to √(%d/2), above which it would only add to what an exchange moves", c.norm, c.elements)
 	v.Want("VALUES_NORM", c.norm == 0 || c.rule != byHistogram && c.rule != byDraws,
 		"%g: ORIEL_RULE=%s has no gains that are summed", c.norm, c.rule)
-	v.Want("CATCHMENT", c.catchment >= 0.001 && c.catchment <= 20100, "%g: not from 0.001 to 20100", c.catchment)
 	v.Want("RATE", c.rule == byDraws || c.tuned() || !c.printed && !c.bounded, "%s: only ORIEL_RULE=%s, %s and %s have one",
 		v.Text("RATE"), byDraws, byLeaders, byShares)
-	v.Want("COPIES", c.copies <= maxCopies, "%d: above %d", v.Count("COPIES"), maxCopies)
 	v.Want("COPIES", c.rule == byShares || c.copies == 0, "%d: only ORIEL_RULE=%s has any", c.copies, byShares)
 	v.Want("COPIES", c.copies*c.elements <= operators.MaxDimension, "%d: times %d elements is above %d numbers", c.copies,
 		c.elements, operators.MaxDimension)

@@ -7,6 +7,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"oriel/schemas"
 )
 
 // place is a point on the earth in degrees, or a type with given values of the elements, in units of 2⁻²⁰.
@@ -34,8 +36,8 @@ func parsePlace(text string) (p place, ok bool) {
 	if len(parts) != 3 {
 		return place{}, false
 	}
-	latitude, errLatitude := strconv.ParseFloat(strings.TrimSpace(parts[1]), 64)
-	longitude, errLongitude := strconv.ParseFloat(strings.TrimSpace(parts[2]), 64)
+	latitude, errLatitude := schemas.ParseNumber(parts[1])
+	longitude, errLongitude := schemas.ParseNumber(parts[2])
 	p = place{name: strings.TrimSpace(parts[0]), latitude: latitude, longitude: longitude}
 	ok = errLatitude == nil && errLongitude == nil && math.Abs(latitude) <= 90 && math.Abs(longitude) <= 360
 	return p, ok && isName(p.name)
@@ -58,7 +60,7 @@ func parseType(text string) (p place, ok bool) {
 	parts := strings.Split(text, ":")
 	p.name = strings.TrimSpace(parts[0])
 	for _, part := range parts[1:] {
-		v, err := strconv.ParseFloat(strings.TrimSpace(part), 64)
+		v, err := schemas.ParseNumber(part)
 		if err != nil || !(v >= 0 && v <= 1) {
 			return place{}, false
 		}

@@ -19,52 +19,60 @@ import (
 	"oriel/state"
 )
 
-// manifestText is the content of a manifest: the deployment's name, then its canonical configuration. The name binds
-// the topics to the transactional ids that fence their writers.
-func manifestText(c deployment.Config, m streams.Model) string { return nameLine(c) + m.Settings }
+// wantedManifest returns the settings of a manifest: the deployment's name, then its canonical configuration. The name
+// binds the topics to the transactional ids that fence their writers.
+func wantedManifest(c deployment.Config, m streams.Model) state.Manifest {
+	return state.Manifest{Config: nameLine(c) + m.Settings, Texts: m.Texts, Semantics: m.Semantics}
+}
 
 func nameLine(c deployment.Config) string { return "NAME=" + c.Name + "\n" }
 
 // WriteManifests writes a manifest record to every changelog partition that has none: the configuration, the input and
-// the key that hides stream ids. An existing manifest must be equal. All manifests are read BEFORE the first is
+// the key that hides stream ids. An existing manifest must be equal, or be of a stream that was never opened: then
+// WriteManifests replaces it (fenceUnopened). All manifests are read, and all streams are checked, BEFORE the first is
 // written. WriteManifests must not run while a Service of another deployment with the same name runs, because it does
-// not fence partitions that have a manifest.
+// not fence partitions that keep their manifest.
 func (d Deployment) WriteManifests(ctx context.Context) error {
 	if err := d.Model.Validate(); err != nil {
 		return err
 	}
-	found, err := d.readManifests(ctx)
+	found, err := d.readManifests(ctx, d.replaceable)
 	if err != nil {
 		return err
 	}
-	manifest := state.Manifest{
-		Config: manifestText(d.Config, d.Model), Semantics: d.Model.Semantics,
-		Input: state.Input{ID: d.Topics.Input.ID, Name: d.Config.Input}, NameKey: state.NewNameKey(),
-	}
+	manifest := wantedManifest(d.Config, d.Model)
+	manifest.Input = state.Input{ID: d.Topics.Input.ID, Name: d.Config.Input}
+	manifest.NameKey = state.NewNameKey()
 	for _, m := range found {
 		if m != nil {
 			manifest.NameKey = m.NameKey
 		}
 	}
-	for p, m := range found {
-		if m != nil {
-			continue
+	producers := make([]*produce.Producer, len(found)) // nil: the partition keeps its manifest
+	for i, m := range found {
+		p := int32(i)
+		switch {
+		case m == nil:
+			producers[p], err = produce.New(
+				ctx, d.Client, d.Config.TransactionalID(d.Topics.Input.ID, p), deployment.TransactionTimeout,
+			)
+		case m.Config != manifest.Config:
+			producers[p], err = d.fenceUnopened(ctx, p, *m)
 		}
-		if err := d.writeManifest(ctx, int32(p), manifest.Seal(d.Master)); err != nil {
+		if err != nil {
 			return fmt.Errorf("pipeline: manifest of partition %d: %w", p, err)
 		}
 	}
-	return nil
-}
-
-func (d Deployment) writeManifest(ctx context.Context, p int32, sealed []byte) error {
-	id := d.Config.TransactionalID(d.Topics.Input.ID, p)
-	producer, err := produce.New(ctx, d.Client, id, deployment.TransactionTimeout)
-	if err != nil {
-		return err
+	for i, producer := range producers {
+		if producer == nil {
+			continue
+		}
+		to := kafka.TopicPartition{Topic: d.Config.Changelog, Partition: int32(i)}
+		if err := WriteRecord(ctx, producer, to, state.ManifestKey(), manifest.Seal(d.Master)); err != nil {
+			return fmt.Errorf("pipeline: manifest of partition %d: %w", i, err)
+		}
 	}
-	to := kafka.TopicPartition{Topic: d.Config.Changelog, Partition: p}
-	return WriteRecord(ctx, producer, to, state.ManifestKey(), sealed)
+	return nil
 }
 
 // WriteRecord writes one record in a transaction of its own.
@@ -81,8 +89,10 @@ func WriteRecord(ctx context.Context, producer *produce.Producer, to kafka.Topic
 func second(_ int64, err error) error { return err }
 
 // readManifests opens the manifest of each changelog partition; or nil for a partition without manifest. It refuses a
-// manifest of another configuration, master key or input.
-func (d Deployment) readManifests(ctx context.Context) ([]*state.Manifest, error) {
+// manifest of another master key or input, and one that check refuses.
+func (d Deployment) readManifests(
+	ctx context.Context, check func(p int32, m state.Manifest) error,
+) ([]*state.Manifest, error) {
 	found := make([]*state.Manifest, d.Topics.Changelog.Partitions)
 	for i := range found {
 		p := int32(i)
@@ -93,8 +103,11 @@ func (d Deployment) readManifests(ctx context.Context) ([]*state.Manifest, error
 		if value == nil {
 			continue
 		}
-		m, err := openManifest(value, p, manifestText(d.Config, d.Model), d.Master)
-		if err == nil {
+		m, err := state.OpenManifest(value, d.Master)
+		if err != nil {
+			return nil, CannotOpen(p, err)
+		}
+		if err = check(p, m); err == nil {
 			err = d.checkManifestInput(ctx, p, m)
 		}
 		if err != nil {
@@ -166,7 +179,7 @@ func (d Deployment) checkManifestInput(ctx context.Context, p int32, m state.Man
 
 // CheckManifests refuses a deployment that was opened with another configuration, master key or input.
 func (d Deployment) CheckManifests(ctx context.Context) error {
-	found, err := d.readManifests(ctx)
+	found, err := d.readManifests(ctx, d.sameConfig)
 	if err != nil {
 		return err
 	}
@@ -184,9 +197,10 @@ func (d Deployment) CheckManifests(ctx context.Context) error {
 	return nil
 }
 
-// FindRecord returns the first record of a key, or nil. Manifest and incarnation are the first records of a partition:
-// they are written once, in this order, before all other records, and compaction keeps the order. A transaction that
-// another process has just committed may not be readable yet; FindRecord waits for it.
+// FindRecord returns the record of a key among the first records of a partition, or nil. The manifest and the
+// incarnation are written in this order before all other records but frozen schemas, and compaction keeps the order.
+// Of several manifests the last one counts. A transaction that another process has just committed may not be readable
+// yet; FindRecord waits for it.
 func FindRecord(ctx context.Context, client *kafka.Client, topic topics.Topic, p int32, key []byte) ([]byte, error) {
 	bounds, err := topics.BoundsOf(ctx, client, topic.Name, p)
 	if err != nil {
@@ -206,15 +220,25 @@ func FindRecord(ctx context.Context, client *kafka.Client, topic topics.Topic, p
 func findWithin(
 	ctx context.Context, client *kafka.Client, topic topics.Topic, p int32, key []byte, within topics.Bounds,
 ) ([]byte, error) {
+	replaceable := bytes.Equal(key, state.ManifestKey())
+	var value, other []byte // other: key of the first record after the manifest, which may be frozen schemas
 	for r, err := range fetch.Records(ctx, client, topic, p, within.Start, within.Stable, false) {
-		if err != nil {
+		switch {
+		case err != nil:
 			return nil, err
-		}
-		if bytes.Equal(r.Key, key) {
-			return bytes.Clone(r.Value), nil
+		case bytes.Equal(r.Key, key):
+			value = bytes.Clone(r.Value)
+			if !replaceable {
+				return value, nil
+			}
+		case value == nil, bytes.Equal(r.Key, other):
+		case other != nil:
+			return value, nil // a stream with records of two further keys is open, and keeps its manifest
+		default:
+			other = bytes.Clone(r.Key)
 		}
 	}
-	return nil, nil
+	return value, nil
 }
 
 func missingManifest(p int32) error {
@@ -224,19 +248,27 @@ func missingManifest(p int32) error {
 	}
 }
 
-func openManifest(value []byte, p int32, text string, master *state.MasterKey) (state.Manifest, error) {
+// openManifest opens a manifest, which must be that of this configuration and master key.
+func (d Deployment) openManifest(value []byte, p int32) (state.Manifest, error) {
 	if value == nil {
 		return state.Manifest{}, missingManifest(p)
 	}
-	m, err := state.OpenManifest(value, master)
+	m, err := state.OpenManifest(value, d.Master)
 	if err != nil {
 		return m, CannotOpen(p, err)
 	}
-	if m.Config != text {
-		return m, &notice.StopError{
-			Partition: p, Reason: "the configuration differs from the one that this deployment was opened with: " + "ORIEL_" + strings.Join(state.ConfigDiff(m.Config, text), "; ORIEL_"),
-			Remedy: "Put the old values back, or open a new deployment under another ORIEL_NAME with its own topics; its privacy loss adds to the old one's for events that both read",
-		}
+	return m, d.sameConfig(p, m)
+}
+
+// sameConfig refuses a manifest of another configuration.
+func (d Deployment) sameConfig(p int32, m state.Manifest) error {
+	diff := state.ConfigDiff(m, wantedManifest(d.Config, d.Model))
+	if diff == nil {
+		return nil
 	}
-	return m, nil
+	return &notice.StopError{
+		Partition: p, Reason: "the configuration differs from the one that this deployment was opened with: ORIEL_" + strings.Join(diff, "; ORIEL_"),
+		Remedy: "Put the old values back, or open a new deployment under another ORIEL_NAME with its own topics; its privacy loss adds to the old one's " +
+			"for events that both read. If no `oriel run` has opened a stream yet, `oriel topics` takes the new values",
+	}
 }

@@ -326,15 +326,7 @@ func (d Deployment) lasting(view *View, p int32) (*View, Keys, error) {
 // fenced fences every earlier producer of partition p, and then reads its changelog to the end: it waits for open
 // transactions of other producers, because read_committed hides records after their start.
 func (d Deployment) fenced(ctx context.Context, p int32) (*produce.Producer, *View, Keys, error) {
-	id := d.Config.TransactionalID(d.Topics.Input.ID, p)
-	producer, err := produce.New(ctx, d.Client, id, deployment.TransactionTimeout)
-	if err == nil {
-		err = producer.Settle(ctx, d.Config.TransactionParts(p), d.Config.Group)
-	}
-	if err != nil {
-		return nil, nil, Keys{}, err
-	}
-	bounds, err := topics.StableEnd(ctx, d.Client, d.Topics.Changelog.Name, p)
+	producer, bounds, err := d.fence(ctx, p)
 	if err != nil {
 		return nil, nil, Keys{}, err
 	}

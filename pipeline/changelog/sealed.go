@@ -84,7 +84,8 @@ type Keys struct {
 
 // Keys opens the manifest of partition p, and refuses a manifest of another configuration or master key.
 func (view *View) Keys(p int32, c deployment.Config, m streams.Model, master *state.MasterKey) (Keys, error) {
-	manifest, err := openManifest(view.Value(state.ManifestKey()), p, manifestText(c, m), master)
+	d := Deployment{Config: c, Model: m, Master: master}
+	manifest, err := d.openManifest(view.Value(state.ManifestKey()), p)
 	if err != nil {
 		return Keys{}, err
 	}

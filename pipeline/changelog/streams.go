@@ -24,7 +24,12 @@ func (d Deployment) CheckStreams(ctx context.Context, partitions int) error {
 		value, err := FindRecord(ctx, d.Client, changelog, p, state.ManifestKey())
 		if err == nil && value != nil {
 			opened = true
-			_, err = openManifest(value, p, manifestText(c, d.Model), d.Master)
+			var m state.Manifest
+			if m, err = state.OpenManifest(value, d.Master); err == nil {
+				err = d.replaceable(p, m) // WriteManifests refuses other changes of an opened stream
+			} else {
+				err = CannotOpen(p, err)
+			}
 		}
 		if err != nil {
 			return err

@@ -20,6 +20,7 @@ const DecisionTopics = 2
 // Model is the configured operator in the form that the pipeline uses; cmd makes it from settings.
 type Model struct {
 	Settings string              // canonical configuration, one line per setting; public
+	Texts    string              // public texts whose digests Settings has, in the form of state.AppendText
 	Events   schemas.EventConfig // how records are decoded
 	Users    *Users              // user-level privacy; the zero value has none
 	Keyed    bool                // the machine reads record keys: public names, for example of an action

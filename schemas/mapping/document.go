@@ -62,7 +62,9 @@ func parseTree(document []byte) (node, error) {
 	} else if err != nil {
 		return node{}, errors.New("not JSON")
 	}
-	root, err := parseNode(json.NewDecoder(bytes.NewReader(document)), "")
+	d := json.NewDecoder(bytes.NewReader(document))
+	d.UseNumber() // encoding/json would read 1e-400 as 0
+	root, err := parseNode(d, "")
 	if err == nil && root.kind != objectNode {
 		err = fmt.Errorf("the document is %s; it must be an object", root.kind)
 	}
@@ -73,13 +75,17 @@ func parseTree(document []byte) (node, error) {
 func parseNode(d *json.Decoder, place string) (node, error) {
 	token, err := d.Token()
 	if err != nil {
-		return node{}, fmt.Errorf("%s: is beyond a float64", place)
+		return node{}, err
 	}
 	switch v := token.(type) {
 	case string:
 		return node{kind: textNode, text: v}, nil
-	case float64:
-		return node{kind: numberNode, number: v}, nil
+	case json.Number:
+		x, err := schemas.ParseNumber(v.String())
+		if err != nil {
+			return node{}, fmt.Errorf("%s: %w", place, err)
+		}
+		return node{kind: numberNode, number: x}, nil
 	case bool:
 		return node{kind: boolNode, truth: v}, nil
 	case json.Delim:

@@ -49,6 +49,7 @@ var readsContents = []struct {
 	{"pipeline/deployment/descriptor.go", nil, ownTopics},
 	{"pipeline/changelog/view.go", nil, ownTopics},
 	{"pipeline/changelog/manifest.go", nil, ownTopics},
+	{"pipeline/changelog/replace.go", nil, ownTopics},
 	{"pipeline/changelog/schemas.go", []string{"ordered"}, "reads the order log, which the service writes itself"},
 	{"pipeline/merge/follow.go", []string{"read"}, "reads the order log, which the service writes itself"},
 	{"pipeline/order/follow.go", []string{"Read"}, "reads the order log, which the service writes itself"},

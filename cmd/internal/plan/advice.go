@@ -46,11 +46,14 @@ const (
 	logOddsNoise = 2   // λ₀/σ for log-odds
 	rangeNoise   = 10  // λ₀R/σ for other predictions
 	doubles      = 1e6 // number of steps after which µ has doubled the regulariser
-	// The log-odds of 5 % are −3. With this constant, they need a weight of 3/0.9. With a constant of 1 among many
-	// features, the weight would be outside a ball of radius 5.
-	constantTerm = 3
-	usualMemory  = 1 << 16
-	usualClip    = 1 // a logistic gradient is shorter than its features
+	// ConstantName is the name of the advised constant feature.
+	ConstantName = "constant"
+	// Constant is the advised value of a constant feature, which needs no range. The log-odds of 5 % are −3. With this
+	// constant, they need a weight of 3/0.9. With a constant of 1 among many features, the weight would be outside a
+	// ball of radius 5.
+	Constant    = 3
+	usualMemory = 1 << 16
+	usualClip   = 1 // a logistic gradient is shorter than its features
 
 	// clip as a share of the usual norm of costs: costs that are spread over a quarter of the range are not clipped
 	costsClip = 0.25
@@ -94,7 +97,7 @@ func (m *machine) advice(o operators.Operator, costs *operators.Range) (Advice, 
 	}
 	return Advice{
 		StartRegularizer: Number(start), StrongConvexity: Number(round2(start / doubles / float64(m.config.Batch))),
-		Clip: clip, Constant: constantTerm, Memory: usualMemory,
+		Clip: clip, Constant: Constant, Memory: usualMemory,
 	}, true
 }
 
@@ -155,7 +158,7 @@ func (a *Advice) lines() string {
 	}
 	if a.Constant.Known() {
 		say(fmt.Sprintf("a constant feature of %g", float64(a.Constant)), "beside others of at most 1, before the norm: the base rate is learned first")
-		say("", fmt.Sprintf("(of named features: ORIEL_FEATURES_BIAS=false, and \"constant\":%g in each event)",
+		say("", fmt.Sprintf("(of named features: ORIEL_FEATURES_BIAS=false, and %q:%g in each event)", ConstantName,
 			float64(a.Constant)))
 	}
 	say(fmt.Sprintf("ORIEL_WINDOW=lifetime ORIEL_MEMORY=%d", a.Memory), "with blt: protects for ever; less where what was true so long ago is not any more")

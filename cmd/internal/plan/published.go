@@ -24,6 +24,16 @@ type Published struct {
 // longEvent is the number of decision bytes per event above which the report gives advice.
 const longEvent = 100
 
+// Advised returns the number of steps from decision to decision that keeps decisions shorter than most events, or Every
+// if they are. It is Every times a power of two.
+func (p Published) Advised() uint64 {
+	each := p.Thinned / p.Events
+	if p.Every == 0 || !(each > longEvent) {
+		return p.Every
+	}
+	return p.Every << bits.Len64(uint64(math.Ceil(each/longEvent))-1)
+}
+
 // publish fills in the sizes of what is published.
 func (r *Report) publish(in Input) {
 	s, p := &r.Setting, in.Published
@@ -36,12 +46,12 @@ func (r *Report) publish(in Input) {
 	if s.EventsPerSecond.Known() {
 		s.DayBytes = s.EventBytes * s.EventsPerSecond * day
 	}
-	each := p.Thinned / p.Events
-	if p.Every == 0 || !(each > longEvent) {
+	each, every := p.Thinned/p.Events, p.Advised()
+	if every == p.Every {
 		return
 	}
-	factor := uint64(1) << bits.Len64(uint64(math.Ceil(each/longEvent))-1)
-	advice := fmt.Sprintf("ORIEL_EMIT_EVERY=%d makes it", p.Every*factor)
+	factor := every / p.Every
+	advice := fmt.Sprintf("ORIEL_EMIT_EVERY=%d makes it", every)
 	if factsOf(s.Mechanism).Structure == mechanisms.PerStep {
 		advice = fmt.Sprintf("ORIEL_BATCH=%d, longer windows with less noise each, makes it", s.Batch*factor)
 	}

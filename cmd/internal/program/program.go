@@ -17,13 +17,7 @@ import (
 // Execute runs the command line and returns the process's exit code.
 func Execute(ctx context.Context, cmd *cobra.Command) int {
 	running := false
-	for _, c := range cmd.Commands() {
-		work := c.RunE
-		c.RunE = func(cmd *cobra.Command, args []string) error {
-			running = true
-			return work(cmd, args)
-		}
-	}
+	onRun(cmd, func() { running = true })
 	called, err := cmd.ExecuteContextC(ctx)
 	if err == nil {
 		return 0
@@ -32,6 +26,19 @@ func Execute(ctx context.Context, cmd *cobra.Command) int {
 		err = exit.WrongUse("%w; `%s --help` says what it takes", err, called.CommandPath())
 	}
 	return exit.Report(cmd.ErrOrStderr(), cmd.Name(), err)
+}
+
+// onRun makes all commands below cmd call started before they run.
+func onRun(cmd *cobra.Command, started func()) {
+	for _, c := range cmd.Commands() {
+		onRun(c, started)
+		if work := c.RunE; work != nil {
+			c.RunE = func(cmd *cobra.Command, args []string) error {
+				started()
+				return work(cmd, args)
+			}
+		}
+	}
 }
 
 // environKey is the key of a context's environment.

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"oriel/schemas"
 	"oriel/schemas/protobuf"
 	"oriel/state"
 )
@@ -54,7 +55,7 @@ func ParseID(text string) (id uint32, file string, err error) {
 	text, file, other := strings.Cut(strings.TrimSpace(text), "=")
 	n, err := strconv.ParseUint(text, 10, 32)
 	if err != nil || other && file == "" {
-		return 0, "", fmt.Errorf("%q: not an id from 0 to 4294967295, nor an id, =, and a file", text)
+		return 0, "", fmt.Errorf("%s: not an id from 0 to 4294967295, nor an id, =, and a file", schemas.Shown([]byte(text)))
 	}
 	return uint32(n), file, nil
 }

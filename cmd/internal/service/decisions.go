@@ -17,7 +17,8 @@ import (
 )
 
 // AsOpened sets, in the settings and their model, the values that the deployment froze when it was opened: the id of
-// the decisions' schema, and the rules for reading Protobuf. opened is false if the deployment has no manifest yet.
+// the decisions' schema, and the rules for reading Protobuf. opened is false if the deployment has no manifest yet, or
+// one with another encoding of decisions, which may still change.
 // AsOpened does not read the manifest if the settings leave no value to be frozen.
 func (h Host) AsOpened(
 	ctx context.Context, client *kafka.Client, changes topics.Topic, master *state.MasterKey, s settings.Settings,
@@ -32,7 +33,7 @@ func (h Host) AsOpened(
 	}
 	s = s.Opened(config)
 	model, err = h.Model(s)
-	return s, model, true, err
+	return s, model, s.DecidesAs(config), err
 }
 
 // registerDecisions registers the schema of decisions for each decision topic, and returns the id of the schema.

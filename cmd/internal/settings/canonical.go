@@ -2,13 +2,33 @@ package settings
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
 	"oriel/mechanisms"
 	"oriel/schemas"
+	"oriel/state"
 )
+
+// mostText is the largest list or mapping whose text a deployment stores, bytes. A larger one is stored as a digest
+// alone.
+const mostText = 16 << 10
+
+// texts returns the lists and the mapping, which Canonical has as digests, so that a difference can be shown.
+func (s Settings) texts() (texts string) {
+	lists := s.values.Lists()
+	if s.mapText != "" {
+		lists["MAP"] = s.mapText
+	}
+	for _, name := range slices.Sorted(maps.Keys(lists)) {
+		if len(lists[name]) <= mostText {
+			texts = state.AppendText(texts, name, lists[name])
+		}
+	}
+	return texts
+}
 
 // Canonical returns the configuration text, version 1: sorted lines NAME=value of every setting that decides bytes.
 // These are the settings that all operators share and the settings of the chosen operator. STREAM_KEYS is always an

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"strconv"
 
 	"oriel/schemas"
@@ -25,6 +26,11 @@ func (s Settings) WithSchemaID(id uint32) Settings {
 // the decisions' schema, and the version of the rules for reading Protobuf.
 func (s Settings) FreezesOpening() bool { return s.FreezesSchemaID() || s.rules != 0 }
 
+// DecidesAs reports whether a deployment's configuration has the same encoding of decisions.
+func (s Settings) DecidesAs(config string) bool {
+	return cmp.Or(state.ConfigValue(config, "DECISIONS_FORMAT"), schemas.Encodings[schemas.JSON]) == s.DecisionsFormat
+}
+
 // Opened returns the settings with the values that a deployment froze in its configuration when it was opened: the id
 // of the decisions' schema, unless the settings name one, and the rules for Protobuf.
 func (s Settings) Opened(config string) Settings {
@@ -33,10 +39,10 @@ func (s Settings) Opened(config string) Settings {
 		n, _ := strconv.ParseUint(state.ConfigValue(config, name), 10, 31)
 		return uint32(n)
 	}
-	if s.rules != 0 {
+	if s.rules != 0 && state.ConfigValue(config, "FORMAT") == s.Format { // otherwise the deployment is to be opened anew
 		s.rules = protobuf.Version(max(1, min(number("FORMAT_VERSION"), uint32(protobuf.Newest))))
 	}
-	if !s.FreezesSchemaID() {
+	if !s.FreezesSchemaID() || !s.DecidesAs(config) {
 		return s
 	}
 	return s.WithSchemaID(number("DECISIONS_SCHEMA_ID"))

@@ -5,13 +5,16 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/caarlos0/env/v11"
 
 	"oriel/cmd/internal/registry"
 	"oriel/mechanisms"
 	"oriel/operators"
+	"oriel/schemas"
 )
 
 // Need is a group of settings that a command requires.
@@ -37,13 +40,15 @@ func LoadOf(table registry.Table, environ []string, needs ...Need) (Settings, er
 	given := map[string]string{}
 	for _, line := range environ {
 		if name, value, ok := strings.Cut(line, "="); ok && strings.HasPrefix(name, prefix) {
-			given[name] = value
+			if given[name] = strings.TrimSpace(value); given[name] == "" { // an empty value is not set
+				delete(given, name)
+			}
 		}
 	}
 	var s Settings
 	p := &operators.Problems{}
 	s.parse(p, given)
-	s.namesID = strings.TrimSpace(given[prefix+"DECISIONS_SCHEMA_ID"]) != ""
+	s.namesID = given[prefix+"DECISIONS_SCHEMA_ID"] != ""
 	// Kafka's own names are upper case, for example PLAIN and SCRAM-SHA-256
 	s.SASLMechanism = strings.ToLower(s.SASLMechanism)
 	p.Add(unknown(table, s.Operator, given)...)
@@ -51,27 +56,42 @@ func LoadOf(table registry.Table, environ []string, needs ...Need) (Settings, er
 		switch {
 		case v.Name == prefix+"WINDOW" && s.perStep():
 			continue
-		case v.Name == prefix+"MASTER_KEY_FILE" && strings.TrimSpace(s.MasterKeyCommand) != "":
+		case v.Name == prefix+"MASTER_KEY_FILE" && s.MasterKeyCommand != "":
 			continue
 		}
-		if v.Need != "" && slices.Contains(needs, v.Need) && strings.TrimSpace(given[v.Name]) == "" {
+		if v.Need != "" && slices.Contains(needs, v.Need) && given[v.Name] == "" {
 			p.Break(strings.TrimPrefix(v.Name, prefix), "not set; %s", v.Text)
 		}
 	}
+	definition, _ := table.Find(s.Operator)
+	s.checkValues(p, given, definition.Mechanisms)
 	s.readFilter(p, given, slices.Contains(needs, Operator))
-	if slices.Contains(needs, Operator) || slices.Contains(needs, Events) {
-		s.readMap(p)
+	reads := slices.Contains(needs, Operator) || slices.Contains(needs, Events)
+	s.readMap(p, reads)
+	if reads {
 		s.readRecords(p)
 	}
-	definition := s.readOperator(p, table, given, needs)
-	s.check(needs, p, definition.Mechanisms)
+	definition = s.readOperator(p, table, given, needs)
+	s.check(needs, p)
 	s.configure(p, definition, needs)
 	return s, invalid(p.Err())
 }
 
 // parse reads the settings that every operator has.
 func (s *Settings) parse(p *operators.Problems, given map[string]string) {
-	err := env.ParseWithOptions(s, env.Options{Environment: given, Prefix: prefix})
+	parsers := map[reflect.Type]env.ParserFunc{
+		reflect.TypeFor[float64]():       parser(schemas.ParseNumber),
+		reflect.TypeFor[uint64]():        parser(schemas.ParseCount),
+		reflect.TypeFor[int]():           parser(schemas.ParseInt),
+		reflect.TypeFor[bool]():          parser(parseFlag),
+		reflect.TypeFor[time.Duration](): parser(ParseDuration),
+	}
+	err := env.ParseWithOptions(s, env.Options{Environment: given, Prefix: prefix, FuncMap: parsers})
+	for _, list := range [][]string{s.Brokers, s.SchemaIDs} {
+		for i, entry := range list {
+			list[i] = strings.TrimSpace(entry)
+		}
+	}
 	var all env.AggregateError
 	if !errors.As(err, &all) {
 		if err != nil {
@@ -87,8 +107,21 @@ func (s *Settings) parse(p *operators.Problems, given map[string]string) {
 		}
 		field, _ := reflect.TypeFor[Settings]().FieldByName(malformed.Name) // the field of the variable
 		name := field.Tag.Get("env")
-		p.Malformed(name, given[prefix+name], kindOf(malformed.Type), field.Tag.Get("unit"))
+		p.Malformed(name, given[prefix+name], malformed.Err, field.Tag.Get("unit"))
 	}
+}
+
+// parser converts a parser to the form that the package env wants.
+func parser[T any](parse func(string) (T, error)) env.ParserFunc {
+	return func(text string) (any, error) { return parse(text) }
+}
+
+func parseFlag(text string) (bool, error) {
+	flag, err := strconv.ParseBool(text)
+	if err != nil {
+		err = errors.New("not true or false")
+	}
+	return flag, err
 }
 
 // readFilter reads and checks the settings that shape the mechanism's filter. It refuses them for mechanisms without a
@@ -96,7 +129,8 @@ func (s *Settings) parse(p *operators.Problems, given map[string]string) {
 func (s *Settings) readFilter(p *operators.Problems, given map[string]string, needed bool) {
 	for _, name := range []string{"AGE_WEIGHT", "POLES"} {
 		_, set := given[prefix+name]
-		p.Want(name, !set || s.facts().Structure == mechanisms.Filter || !needed, "set, but only ORIEL_MECHANISM=blt has a filter that it shapes")
+		takes := s.facts().Structure == mechanisms.Filter || !p.Sound("MECHANISM")
+		p.Want(name, !set || takes || !needed, "set, but only ORIEL_MECHANISM=blt has a filter that it shapes")
 	}
 	if s.Window == horizon || s.decays() {
 		_, set := given[prefix+"AGE_WEIGHT"]
@@ -145,17 +179,4 @@ func unknown(table registry.Table, chosen string, given map[string]string) []err
 	}
 	slices.SortFunc(errs, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 	return errs
-}
-
-func kindOf(t reflect.Type) string {
-	switch t.Kind() {
-	case reflect.Bool:
-		return "true or false"
-	case reflect.Int, reflect.Uint64:
-		return "a whole number"
-	case reflect.Int64:
-		return "a duration such as 100ms"
-	default:
-		return "a number"
-	}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/json"
-	"strings"
 
 	"oriel/operators"
 	"oriel/schemas/mapping"
@@ -30,10 +29,10 @@ func (s Settings) Mapping() *mapping.Mapping {
 
 // Document returns the document of ORIEL_MAP in the form in which the descriptor has it. It is nil if there is none.
 func (s Settings) Document() (json.RawMessage, error) {
-	if s.document == nil {
+	if s.mapText == "" {
 		return nil, nil
 	}
-	return json.Marshal(json.RawMessage(s.document))
+	return json.Marshal(json.RawMessage(s.mapText))
 }
 
 // KindAt returns the kind that the schema file declares for all values at a path. It returns mapping.Absent if the file
@@ -53,14 +52,12 @@ func (s Settings) passesUnknown() bool {
 	return s.Unknown == unknownIgnored
 }
 
-// readMap reads the document of ORIEL_MAP, or the file that contains it. The digest covers the bytes of the document
-// without the white space around it, so that a document and a file with the same text are one configuration.
-func (s *Settings) readMap(p *operators.Problems) {
-	if s.Unknown != "" {
-		p.OneOf("UNKNOWN", s.Unknown, unknownIgnored, unknownNull)
-	}
-	document := []byte(strings.TrimSpace(s.Map))
-	if len(document) == 0 {
+// readMap reads the document of ORIEL_MAP or, if it is needed, the file that contains it. The digest covers the bytes
+// of the document without the white space around it, so that a document and a file with the same text are one
+// configuration.
+func (s *Settings) readMap(p *operators.Problems, needed bool) {
+	document := []byte(s.Map)
+	if len(document) == 0 || document[0] != '{' && !needed {
 		return
 	}
 	if document[0] != '{' {
@@ -80,5 +77,5 @@ func (s *Settings) readMap(p *operators.Problems) {
 		p.Add(mapping.Prefixed(prefix+"MAP", err))
 		return
 	}
-	s.mapping, s.mapDigest, s.document = m, sha256.Sum256(document), document
+	s.mapping, s.mapText, s.mapDigest = m, string(document), sha256.Sum256(document)
 }

@@ -45,7 +45,8 @@ func (s Settings) Model() (streams.Model, error) {
 		return streams.Model{}, err
 	}
 	return streams.Model{
-		Settings: s.Canonical(), Events: events, Users: s.users(), Keyed: s.events.Keyed, Encoding: s.Encoding(),
+		Settings: s.Canonical(), Texts: s.texts(),
+		Events: events, Users: s.users(), Keyed: s.events.Keyed, Encoding: s.Encoding(),
 		SchemaID:  uint32(s.DecisionsSchemaID),
 		Semantics: streams.Semantics, Learner: learner, Writers: s.Writers(),
 	}, nil

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"oriel/cmd/internal/registry"
 	"oriel/operators"
@@ -22,12 +24,16 @@ func (s *Settings) readOperator(
 ) operators.Definition {
 	steps := slices.Contains(needs, Operator)
 	decodes := steps || slices.Contains(needs, Events)
-	if steps {
+	definition, _ := table.Find(s.Operator)
+	if s.Operator != "" {
 		p.OneOf("OPERATOR", s.Operator, table.Names()...)
-	}
-	definition, found := table.Find(s.Operator)
-	if !found && !steps && s.Operator == "" {
-		definition = table[0]
+	} else {
+		rest := maps.Clone(given)
+		if decodes && !steps {
+			definition = table[0]
+			given = take(rest, definition)
+		}
+		checkUnowned(p, table, rest)
 	}
 	source := operators.Source{
 		Given: given, ReadFile: readFile,
@@ -38,6 +44,39 @@ func (s *Settings) readOperator(
 	}
 	s.values = source.Read(p, definition.Settings, func(v operators.Setting) bool { return steps || decodes && v.Decodes })
 	return definition
+}
+
+// checkUnowned refuses values of operators' settings if no operator is named and none of the operators that have the
+// setting takes the value.
+func checkUnowned(p *operators.Problems, table registry.Table, given map[string]string) {
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		var refused []error
+		owners := table.Owners(strings.TrimPrefix(name, prefix))
+		for _, owner := range owners {
+			definition, _ := table.Find(owner)
+			row := operators.SettingOf(definition.Settings, strings.TrimPrefix(name, prefix))
+			one := &operators.Problems{}
+			operators.Source{Given: given}.Read(one, []operators.Setting{row}, func(operators.Setting) bool { return false })
+			if err := one.Err(); err != nil {
+				refused = append(refused, err)
+			}
+		}
+		if len(owners) > 0 && len(refused) == len(owners) {
+			p.Add(refused[0])
+		}
+	}
+}
+
+// take removes the values of the settings by which an operator's events are decoded, and returns them.
+func take(given map[string]string, definition operators.Definition) map[string]string {
+	taken := map[string]string{}
+	for _, row := range definition.Settings {
+		if value, set := given[prefix+row.Name]; set && row.Decodes {
+			taken[prefix+row.Name] = value
+			delete(given, prefix+row.Name)
+		}
+	}
+	return taken
 }
 
 // EmitAll returns the same settings with an operator that publishes every decision that it computes. The result of

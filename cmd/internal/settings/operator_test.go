@@ -179,7 +179,7 @@ func TestSettingsAreThoseOfTheChosenOperator(t *testing.T) {
 		"ORIEL_BATCH: 4: planted takes events one by one",
 		"ORIEL_BONNUS: no such setting; `oriel run --help` lists them",
 		"ORIEL_BONUS: not set; how much",
-		"ORIEL_EPSILON: 0: not positive and finite",
+		"ORIEL_EPSILON: 0: not positive",
 		`ORIEL_NEWER: "perhaps": not true or false`,
 		"ORIEL_SET: not a setting of ORIEL_OPERATOR=planted, but of coco",
 	)

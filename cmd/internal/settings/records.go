@@ -23,10 +23,6 @@ type schemaID struct {
 
 // readRecords reads the settings of the encoding of records.
 func (s *Settings) readRecords(p *operators.Problems) {
-	p.OneOf("FORMAT", s.Format, recordschema.JSON, recordschema.Avro, recordschema.Protobuf)
-	if s.Framing != "" {
-		p.OneOf("FRAMING", s.Framing, recordschema.Plain, recordschema.Confluent, recordschema.CloudEvents)
-	}
 	s.readRegistry(p)
 	if s.rules = 0; s.Format == recordschema.Protobuf {
 		s.rules = protobuf.Newest

@@ -106,8 +106,8 @@ type Settings struct {
 	lines     bool                 // events are lines of JSON instead of records
 	namesID   bool                 // ORIEL_DECISIONS_SCHEMA_ID is set
 	mapping   *mapping.Mapping     // nil: events have the operator's own form
+	mapText   string               // document of ORIEL_MAP without white space around it; "": none
 	mapDigest [sha256.Size]byte
-	document  []byte             // document of ORIEL_MAP without white space around it; nil: none
 	values    *operators.Values  // settings of the operator
 	events    operators.Events   // settings of the groups Events and Operator
 	eventsOf  string             // name of the operator that values belongs to

@@ -82,10 +82,10 @@ func TestProblemsAreReportedAtOnceEachByItsVariable(t *testing.T) {
 		}
 	}
 	f("ORIEL_WINDOW: 1000: not a power of two; the next one is 1024", "ORIEL_WINDOW=1000")
-	f(`ORIEL_EPSILON: "one": not a number (unit: nats)`, "ORIEL_EPSILON=one")
-	f(`ORIEL_EPSILON: "1,5": not a number (unit: nats); with a point it is 1.5`, "ORIEL_EPSILON=1,5")
-	f(`ORIEL_CLIP: "0,5": not a number (unit: loss/length); with a point it is 0.5`, "ORIEL_CLIP=0,5")
-	f("ORIEL_EPSILON: NaN: not positive", "ORIEL_EPSILON=NaN")
+	f(`ORIEL_EPSILON: "one": not a number in decimal digits (unit: nats)`, "ORIEL_EPSILON=one")
+	f(`ORIEL_EPSILON: "1,5": not a number in decimal digits (unit: nats); with a point it is 1.5`, "ORIEL_EPSILON=1,5")
+	f(`ORIEL_CLIP: "0,5": not a number in decimal digits (unit: loss/length); with a point it is 0.5`, "ORIEL_CLIP=0,5")
+	f(`ORIEL_EPSILON: "NaN": not a number in decimal digits`, "ORIEL_EPSILON=NaN")
 	f("ORIEL_DELTA", "ORIEL_DELTA=0")
 	f("ORIEL_ROUNDS: not set", "ORIEL_UPDATE=llo", "ORIEL_SET=simplex")
 	f("ORIEL_MEMORY: 134217728: the bound on the bytes that a process holds is ORIEL_MEMORY_LIMIT", "ORIEL_MEMORY=134217728")

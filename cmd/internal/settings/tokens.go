@@ -3,7 +3,6 @@ package settings
 import (
 	"net"
 	"net/netip"
-	"net/url"
 	"slices"
 
 	"oriel/operators"
@@ -35,12 +34,6 @@ func (s Settings) checkTokens(p *operators.Problems) {
 		for _, f := range endpoint[:3] {
 			p.Want(f.name, f.value != "", "not set, but ORIEL_SASL_MECHANISM=oauthbearer is, without ORIEL_OAUTH_TOKEN_FILE")
 		}
-	}
-	if s.OAuthTokenURL != "" {
-		at, err := url.Parse(s.OAuthTokenURL)
-		usable := err == nil && at.Host != "" && at.User == nil &&
-			(at.Scheme == "https" || at.Scheme == "http" && isLoopback(at.Hostname()))
-		p.Want("OAUTH_TOKEN_URL", usable, "must be an https URL without a user name; http is allowed for loopback alone, because the secret is sent to this URL")
 	}
 	exposed := slices.ContainsFunc(s.Brokers, func(broker string) bool {
 		host, _, err := net.SplitHostPort(broker)

@@ -35,8 +35,6 @@ func (s Settings) checkUsers(p *operators.Problems) {
 	default:
 		p.Want("USER_WINDOW", s.UserWindow == 0, "set, but without ORIEL_MEMORY the window of users is ORIEL_WINDOW")
 	}
-	header, isHeader := strings.CutPrefix(s.UserID, byHeader)
-	p.Want("USER_ID", s.UserID == byKey || isHeader && header != "", "%q: not key or header:NAME", s.UserID)
 	if s.UserSeparation == 0 {
 		p.Want("USER_SEPARATION", false, "not set; ORIEL_USER_ID needs the least steps between two events of one user")
 		return

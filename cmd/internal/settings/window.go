@@ -8,7 +8,7 @@ import (
 	"oriel/mechanisms/decay"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
-	"oriel/pipeline/deployment"
+	"oriel/schemas"
 )
 
 // Words that ORIEL_WINDOW accepts besides a number of steps.
@@ -33,7 +33,7 @@ func (s Settings) decays() bool {
 
 // steps returns the number in ORIEL_WINDOW, or 0 if the value is a word.
 func (s Settings) steps() uint64 {
-	n, err := strconv.ParseUint(s.Window, 10, 64)
+	n, err := schemas.ParseCount(s.Window)
 	if err != nil {
 		return 0
 	}
@@ -98,14 +98,13 @@ func (s Settings) canonicalWindow() string {
 func (s Settings) checkWindow(p *operators.Problems) {
 	n, facts := s.steps(), s.facts()
 	most := facts.MaxWindow
-	p.Want("MEMORY", s.Memory == 0 || s.Memory >= uint64(deployment.LeastMemory) || s.decays(),
+	p.Want("MEMORY", s.Memory == 0 || s.decays(),
 		"set, but only ORIEL_MECHANISM=blt with ORIEL_WINDOW=lifetime forgets; the bound on the bytes of a process is ORIEL_MEMORY_LIMIT")
 	switch {
 	case s.decays() && s.Memory == 0:
 		p.Want("MEMORY", false, "not set; ORIEL_WINDOW=lifetime needs the number of steps that sums remember")
 	case s.decays():
-		p.Want("MEMORY", s.Memory >= decay.MinMemory &&
-			(s.Memory <= decay.MaxMemory || s.Memory >= uint64(deployment.LeastMemory)),
+		p.Want("MEMORY", s.Memory >= decay.MinMemory && s.Memory <= decay.MaxMemory,
 			"%d: not within %d to %d", s.Memory, decay.MinMemory, decay.MaxMemory)
 	case s.perStep():
 		p.Want("WINDOW", s.Window == "" || s.Window == lifetime, "%q: ORIEL_MECHANISM=%s has no window, because it protects for ever: leave this setting out, or say lifetime", s.Window, s.Mechanism)
@@ -119,8 +118,6 @@ func (s Settings) checkWindow(p *operators.Problems) {
 	case s.Window == horizon:
 		p.Want("HORIZON", s.Horizon <= most,
 			"%d: above %d, the largest window of ORIEL_MECHANISM=%s", s.Horizon, most, s.Mechanism)
-	case n == 0 && s.Window != "0":
-		p.Want("WINDOW", false, "%q: not a number of steps, horizon or lifetime", s.Window)
 	case facts.Structure == mechanisms.Filter:
 		p.Want("WINDOW", n >= 1 && n <= most, "%d: not within 1 to %d", n, most)
 	default:

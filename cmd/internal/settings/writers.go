@@ -2,7 +2,6 @@ package settings
 
 import (
 	"fmt"
-	"net/url"
 
 	"oriel/cmd/internal/recordschema"
 	"oriel/cmd/internal/schemaregistry"
@@ -42,10 +41,6 @@ func (s *Settings) readRegistry(p *operators.Problems) {
 	if s.SchemaRegistry == "" {
 		return
 	}
-	at, err := url.Parse(s.SchemaRegistry)
-	usable := err == nil && (at.Scheme == "http" || at.Scheme == "https") && at.Host != "" && at.User == nil
-	p.Want("SCHEMA_REGISTRY", usable,
-		"not the http or https URL of a registry, without a user: ORIEL_SCHEMA_REGISTRY_USER names one")
 	if s.RegistersDecisions() {
 		p.Want("SCHEMA_SUBJECT", s.SchemaSubject == "" || s.fromRegistry(),
 			"set, but ORIEL_SCHEMA_REGISTRY gets the schema of decisions alone: records have no schema of it")

@@ -28,6 +28,7 @@ type Question struct {
 	Given    string // value of the flag; empty: not set
 	Text     string
 	Proposal string                    // answer that an empty line accepts; empty: none
+	Expected string                    // form of an answer, in words; needed where an empty line is no answer
 	Confirm  bool                      // a person or a flag must answer, because --yes does not suffice
 	Check    func(answer string) error // checks an answer; nil: any answer is valid
 }
@@ -73,6 +74,7 @@ func (a *Asker) Ask(q Question) (string, error) {
 			answer = q.Proposal
 		}
 		if answer == "" {
+			fmt.Fprintf(a.Out, "This question has no default, so please answer: %s\n", q.Expected)
 			continue
 		}
 		if err := check(answer); err != nil {

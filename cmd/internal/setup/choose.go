@@ -4,10 +4,11 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
+	"oriel/cmd/internal/settings"
+	"oriel/operators"
+	"oriel/schemas"
 	"oriel/schemas/mapping"
 )
 
@@ -18,13 +19,12 @@ func ParseRange(text string) (Range, error) {
 		return Range{}, fmt.Errorf("%q is not name:low:high, with low below high", text)
 	}
 	n := len(parts)
-	low, err := strconv.ParseFloat(parts[n-2], 64)
-	high, err2 := strconv.ParseFloat(parts[n-1], 64)
+	ends, ok := operators.ParseRange(parts[n-2], parts[n-1])
 	name := strings.TrimSpace(strings.Join(parts[:n-2], ":"))
-	if err != nil || err2 != nil || !(low < high) || high-low > 1e300 || name == "" {
-		return Range{}, fmt.Errorf("%q is not name:low:high, with low below high", text)
+	if !ok || name == "" {
+		return Range{}, fmt.Errorf("%q is not name:low:high, with low below high, both up to 1e12 in size", text)
 	}
-	return Range{Name: name, Low: low, High: high}, nil
+	return Range{Name: name, Low: ends.Low, High: ends.High}, nil
 }
 
 // Confirm parses the user's answer about proposed ranges. "proposed", "yes" and "y" confirm all; "none" confirms none;
@@ -112,25 +112,17 @@ func CellItems(items []Item, cells string) (found []Item, err error) {
 // 12h. For a time, the rate, in events a second, must be known.
 func Memory(text string, rate float64) (events uint64, err error) {
 	const most = 1 << 50
-	if n, err := strconv.ParseUint(text, 10, 64); err == nil {
+	if n, err := schemas.ParseCount(text); err == nil {
 		if n < 2 || n > most {
 			return 0, fmt.Errorf("%d events: not from 2 to 2^50", n)
 		}
 		return n, nil
 	}
-	seconds := 0.0
-	if days, isDays := strings.CutSuffix(text, "d"); isDays {
-		n, err := strconv.ParseFloat(days, 64)
-		if err != nil {
-			return 0, fmt.Errorf("%q is neither a number of events nor a time such as 12h or 30d", text)
-		}
-		seconds = n * 86400
-	} else if d, err := time.ParseDuration(text); err == nil {
-		seconds = d.Seconds()
-	} else {
-		return 0, fmt.Errorf("%q is neither a number of events nor a time such as 12h or 30d", text)
+	d, err := settings.ParseDuration(text)
+	if err != nil {
+		return 0, fmt.Errorf("%q is neither a number of events nor a length of time such as 12h or 30d", text)
 	}
-	switch n := seconds * rate; {
+	switch n := d.Seconds() * rate; {
 	case !(rate > 0):
 		return 0, fmt.Errorf("%q: a time needs --rate, events a second of the topic; or say a number of events", text)
 	case !(n >= 2 && n <= most):
@@ -146,7 +138,7 @@ func Accuracy(text string) (epsilon, half float64, err error) {
 	if !isError {
 		rest, isError = strings.CutPrefix(text, "+-")
 	}
-	x, err := strconv.ParseFloat(strings.TrimSpace(rest), 64)
+	x, err := schemas.ParseNumber(rest)
 	switch {
 	case err != nil || !(x > 0) || x > 1e300:
 		return 0, 0, fmt.Errorf("%q is neither ε, a number above 0, nor an error such as ±2", text)

@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"cmp"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -35,12 +36,16 @@ type Answers struct {
 	Label    Range  // public range of the label or the loss (Value, Choice)
 	Cells    string // value of ORIEL_CELLS (Statistics, Experiment)
 	// for Statistics: range of the value; an empty name means no value. For Experiment: range of the outcome
-	Value   Range
-	Arms    string // names of the arms (Choice)
-	Drawn   Drawn  // how arms are drawn (Experiment)
-	Events  uint64 // memory, as a number of events: how long ago is worth learning from
-	Rate    float64
-	Epsilon float64
+	Value Range
+	// value of ORIEL_STATISTICS (Statistics); empty: count, and with a value its sum and its mean, which come from the
+	// same noisy sums as the mean alone
+	Statistics string
+	Every      uint64 // value of ORIEL_EMIT_EVERY; 0: the operator's default
+	Arms       string // names of the arms (Choice)
+	Drawn      Drawn  // how arms are drawn (Experiment)
+	Events     uint64 // memory, as a number of events: how long ago is worth learning from
+	Rate       float64
+	Epsilon    float64
 
 	Map, Key, State string // paths of the mapping file, the key file and the state folder
 	Start           string
@@ -69,8 +74,8 @@ func (a Answers) delta() string {
 	return fmt.Sprintf("1e-%d", max(6, int(math.Ceil(math.Log10(float64(a.memory()*a.batch()))))+2))
 }
 
-// emitEvery returns the number of steps from one decision to the next, so that there is about one decision a second.
-func (a Answers) emitEvery() uint64 {
+// EachSecond returns the number of steps from one decision to the next, so that there is about one decision a second.
+func (a Answers) EachSecond() uint64 {
 	every := uint64(1)
 	for 2*float64(every*a.batch()) <= a.Rate && every < 1024 {
 		every *= 2
@@ -138,10 +143,9 @@ func (a Answers) lines(more []string) []Line {
 		if a.Value.Name != "" {
 			add("VALUE", a.Value.Name+"="+number(a.Value.Low)+":"+number(a.Value.High),
 				"public: confirmed by you; values beyond are clamped to it")
-			statistics += ",mean"
+			statistics += ",sum,mean"
 		}
-		add("STATISTICS", statistics, "")
-		add("EMIT_EVERY", strconv.FormatUint(a.emitEvery(), 10), "steps from decision to decision; no matter of privacy")
+		add("STATISTICS", cmp.Or(a.Statistics, statistics), "")
 		add("INCREMENTS", "true", "so that `oriel numbers --every 1h` has numbers by the hour; no matter of privacy")
 	case Experiment:
 		add("OPERATOR", "aggregate", "an A/B test that may be looked at, and stopped, at any time")
@@ -169,6 +173,9 @@ func (a Answers) lines(more []string) []Line {
 		if len(a.Ranges) > 0 {
 			add("FEATURES_RANGE", Ranges(a.Ranges), "public: confirmed by you")
 		}
+	}
+	if a.Every > 0 {
+		add("EMIT_EVERY", strconv.FormatUint(a.Every, 10), "steps from decision to decision, as `oriel plan` advises; no matter of privacy")
 	}
 	for _, text := range more {
 		name, value, _ := strings.Cut(text, "=")
@@ -211,7 +218,8 @@ func (a Answers) Environ(more ...string) (environ []string) {
 // File returns the settings as the text of a file for --env-file. quoted quotes a value for this file.
 func (a Answers) File(quoted func(string) string, more ...string) []byte {
 	text := "# Made by `oriel init`. Settings decide what is promised. Those of reading, learning and privacy stay as they are once\n" +
-		"# `oriel topics` has run; `oriel --env-file FILE config` shows all, and checks them.\n"
+		"# `oriel run` has opened a stream; until then, run `oriel topics` after each change. `oriel --env-file FILE config` shows all,\n" +
+		"# and checks them.\n"
 	for _, line := range a.lines(more) {
 		switch {
 		case line.Name == "":

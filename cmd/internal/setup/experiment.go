@@ -4,8 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
+
+	"oriel/schemas"
 )
 
 // Drawn says how an experiment draws its arms, and how large an effect it must detect.
@@ -35,7 +36,7 @@ func ParseArms(text string) (cells, propensities string, err error) {
 		if at < 1 {
 			return "", "", wrong
 		}
-		p, err := strconv.ParseFloat(part[at+1:], 64)
+		p, err := schemas.ParseNumber(part[at+1:])
 		if err != nil || !(p >= 0.001 && p <= 0.999) {
 			return "", "", wrong
 		}
@@ -53,8 +54,8 @@ func ParseArms(text string) (cells, propensities string, err error) {
 // ParseEffect parses "EFFECT near MEAN", in units of the outcome. outcome is the range of the outcome.
 func ParseEffect(text string, outcome Range) (effect, near float64, err error) {
 	first, second, found := strings.Cut(text, "near")
-	effect, err1 := strconv.ParseFloat(strings.TrimSpace(first), 64)
-	near, err2 := strconv.ParseFloat(strings.TrimSpace(second), 64)
+	effect, err1 := schemas.ParseNumber(first)
+	near, err2 := schemas.ParseNumber(second)
 	switch {
 	case !found || errors.Join(err1, err2) != nil:
 		return 0, 0, fmt.Errorf("%q is not an effect near a mean, such as 0.01 near 0.1", text)

@@ -25,7 +25,7 @@ func TestArmsAndEffects(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"2": "near a mean", "2 near": "near a mean", "2 near x": "near a mean", "2 near 100": "not inside",
-		"0 near 3": "effect of 0", "100 near 3": "effect of 100", "NaN near 3": "effect of NaN",
+		"0 near 3": "effect of 0", "100 near 3": "effect of 100", "NaN near 3": "is not an effect near",
 	} {
 		if _, _, err := ParseEffect(text, outcome); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)

@@ -228,8 +228,12 @@ func TestAsker(t *testing.T) {
 	if got, err := a.Ask(Question{Flag: "a", Proposal: "p", Check: positive}); got != "p" || err != nil {
 		t.Errorf("%q, %v", got, err)
 	}
-	if got, err := a.Ask(Question{Flag: "b", Proposal: "p", Confirm: true, Check: positive}); got != "yes" || err != nil {
+	q := Question{Flag: "b", Proposal: "p", Confirm: true, Check: positive, Expected: "yes or no"}
+	if got, err := a.Ask(q); got != "yes" || err != nil {
 		t.Errorf("%q, %v", got, err)
+	}
+	if want := "This question has no default, so please answer: yes or no\n> "; strings.Count(out.String(), want) != 1 {
+		t.Errorf("%s\nlacks %s", out.String(), want)
 	}
 	if _, err := a.Ask(Question{Flag: "c"}); err == nil {
 		t.Error("an answer after the end")

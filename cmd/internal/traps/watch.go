@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"oriel/cmd/internal/plan"
 	"oriel/schemas"
 )
 
@@ -40,6 +41,9 @@ type Watch struct {
 // feature counts what a Watch has seen of one feature.
 type feature struct {
 	beyond   bool // a number without a range is beyond ±1
+	first    float64
+	varies   bool // not each value is the number first
+	seen     int
 	texts    int
 	distinct map[uint64]bool
 	numbers  int // number of values that are texts with a number
@@ -103,8 +107,11 @@ func (w *Watch) See(value []byte) {
 				continue
 			}
 			f = &feature{distinct: map[uint64]bool{}}
+			f.first, _ = value.(float64)
 			w.named[name] = f
 		}
+		f.seen++
+		f.varies = f.varies || value != any(f.first)
 		switch v := value.(type) {
 		case float64:
 			f.beyond = f.beyond || math.Abs(v) > 1 && !w.ranged[name]
@@ -128,6 +135,14 @@ func (f *feature) text(v string, hash uint64) {
 	case isDate(v):
 		f.dates++
 	}
+}
+
+// fewestConstants is the smallest number of equal values from which a feature is taken for a constant.
+const fewestConstants = 20
+
+// isConstant reports whether a feature is a constant like the one that `oriel plan` advises. A constant has no range.
+func (f *feature) isConstant(name string) bool {
+	return !f.varies && math.Abs(f.first) <= plan.Constant && (name == plan.ConstantName || f.seen >= fewestConstants)
 }
 
 func (f *feature) isNumbers() bool { return f.texts > 0 && f.numbers == f.texts && f.codes < f.texts }
@@ -195,7 +210,7 @@ func (w *Watch) Warnings() (warnings []string) {
 	} {
 		var names []string
 		for _, name := range slices.Sorted(maps.Keys(w.named)) {
-			if one.is(w.named[name]) {
+			if f := w.named[name]; one.is(f) && !f.isConstant(name) {
 				names = append(names, schemas.Shown([]byte(name)))
 			}
 		}

@@ -30,6 +30,11 @@ func TestNumbersWithoutARange(t *testing.T) {
 	of := func(value string) func(int) string { return func(int) string { return value } }
 	sees(t, 1, of(`"amount":1400`), `1 numeric feature has values beyond ±1 and no range in ORIEL_FEATURES_RANGE: "amount". A large`)
 	sees(t, 1, of(`"amount":-1.01`), `: "amount".`)
+	sees(t, 3, of(`"constant":3`)) // as `oriel plan` advises
+	sees(t, 20, of(`"bias":-3`))
+	sees(t, 19, of(`"bias":-3`), `: "bias".`)
+	sees(t, 99, of(`"bias":3.5`), `: "bias".`)
+	sees(t, 99, func(i int) string { return fmt.Sprintf(`"constant":%d`, 2+i%2) }, `: "constant".`)
 	sees(t, 9, of(`"amount":1,"b":-1,"c":0.5,"d":true,"ranged":1e9`))
 	sees(t, 1, of(`"g":2,"f":2,"e":2,"d":2,"c":2,"b":2,"a":2`), `7 numeric features have values beyond ±1 and no range in `+
 		`ORIEL_FEATURES_RANGE: "a", "b", "c", "d", "e", …. A large`)

@@ -15,7 +15,7 @@ import (
 func (d *dialogue) chooseLabel() (err error) {
 	q := setup.Question{
 		Flag: "label", Given: d.Label, Text: "What is predicted? The path of a number, /order/total",
-		Check: d.isLabel,
+		Check: d.isLabel, Expected: "the path of a member, such as /order/total, or a comparison, such as /delay>15",
 	}
 	if d.Want == setup.Classes {
 		q.Text = "What is predicted? The path of true and false, /refunded, or a comparison, /delay>15"
@@ -46,7 +46,8 @@ func (d *dialogue) chooseLabel() (err error) {
 		Flag: "ranges", Given: d.Ranges, Confirm: true,
 		Text: "Numbers need ranges that are public, not looked up in private data. The sample suggests\n  " + suggested(proposed) +
 			"\ny: these are public knowledge. Or your own, name:low:high,… A number that has none is left out",
-		Check: func(answer string) (err error) { ranges, err = setup.Confirm(answer, proposed); return err },
+		Expected: "y if the proposed ranges are public knowledge; name:low:high,… for your own; none",
+		Check:    func(answer string) (err error) { ranges, err = setup.Confirm(answer, proposed); return err },
 	})
 	if err != nil || ranges == nil {
 		return err
@@ -94,7 +95,7 @@ func suggested(ranges []setup.Range) string {
 func (d *dialogue) chooseValue(text, proposal string) error {
 	var value setup.Range
 	_, err := d.ask(setup.Question{
-		Flag: "value", Given: d.Value, Confirm: true, Text: text + proposal,
+		Flag: "value", Given: d.Value, Confirm: true, Text: text + proposal, Expected: "name:low:high with a public range, such as total:0:500; or none",
 		Check: func(answer string) (err error) {
 			if answer == "none" {
 				return nil
@@ -166,6 +167,7 @@ func names(items []setup.Item) string {
 func (d *dialogue) chooseActions() (err error) {
 	d.answers.Arms, err = d.ask(setup.Question{
 		Flag: "arms", Given: d.Arms, Text: "Which actions are there to choose from? Names with commas between them",
+		Expected: "two names or more, such as low,medium,high",
 		Check: func(answer string) error {
 			if len(strings.Split(answer, ",")) < 2 {
 				return errors.New("a choice has at least two actions, with commas between them")

@@ -24,6 +24,7 @@ type Options struct {
 	Value   string
 	Cells   string
 	Arms    string
+	Numbers string // value of ORIEL_STATISTICS; empty: count, and of a value its sum and its mean
 	Effect  string // expected effect of an experiment: EFFECT near MEAN
 	Memory  string
 	Rate    float64 // events per second; 0: estimated from the sample
@@ -36,6 +37,10 @@ type Options struct {
 	Out   io.Writer // receives the guarantee of the deployment and the next commands
 	Notes io.Writer // receives questions and findings
 	Host  service.Host
+
+	// EmitEvery returns the number of steps from decision to decision that plan advises, or that the settings have if plan
+	// advises none.
+	EmitEvery func(environ []string) (uint64, error)
 
 	// Solve returns the epsilon at which the settings reach the wanted error.
 	Solve func(environ []string, t plan.Target) (epsilon float64, err error)
@@ -111,7 +116,9 @@ func (d *dialogue) find(context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	d.Topic, err = d.ask(setup.Question{Flag: "topic", Given: d.Topic, Text: "Which topic has the events?"})
+	d.Topic, err = d.ask(setup.Question{
+		Flag: "topic", Given: d.Topic, Text: "Which topic has the events?", Expected: "the name of a topic",
+	})
 	if err != nil || d.Topic == "" {
 		return err
 	}

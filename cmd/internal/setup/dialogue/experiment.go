@@ -29,6 +29,7 @@ func (d *dialogue) chooseExperiment() error {
 		Flag: "arms", Given: d.Arms, Confirm: true,
 		Text: "Which arms does chance draw, with which probabilities, the control first? variant=A:0.5|B:0.5. Answer only if they are\n" +
 			"drawn so, whatever came before, and if each unit, such as a visitor, sends one event",
+		Expected: "column=arm:probability|arm:probability, such as variant=A:0.5|B:0.5",
 		Check: func(answer string) (err error) {
 			if d.answers.Cells, d.answers.Drawn.Propensities, err = setup.ParseArms(answer); err != nil {
 				return err
@@ -43,7 +44,8 @@ func (d *dialogue) chooseExperiment() error {
 	d.answers.Items = append(arms, outcome...)
 	_, err = d.ask(setup.Question{
 		Flag: "effect", Given: d.Effect, Confirm: true,
-		Text: "Which effect matters, near which mean outcome? Both from public or older data: 0.01 near 0.1",
+		Text:     "Which effect matters, near which mean outcome? Both from public or older data: 0.01 near 0.1",
+		Expected: "EFFECT near MEAN, such as 0.01 near 0.1",
 		Check: func(answer string) (err error) {
 			x := &d.answers.Drawn
 			x.Effect, x.Near, err = setup.ParseEffect(answer, d.answers.Value)

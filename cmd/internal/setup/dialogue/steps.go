@@ -1,6 +1,7 @@
 package dialogue
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,9 +11,12 @@ import (
 	"strconv"
 	"strings"
 
+	"oriel/cmd/internal/exit"
 	"oriel/cmd/internal/plan"
 	"oriel/cmd/internal/settings"
 	"oriel/cmd/internal/setup"
+	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/topics"
 )
 
 // sample reads records of the topic. If they cannot be read without a schema, it asks for the schema.
@@ -20,10 +24,14 @@ func (d *dialogue) sample(ctx context.Context) (err error) {
 	if err := os.MkdirAll(d.Folder, 0o700); err != nil {
 		return err
 	}
+	if err := d.unused(ctx); err != nil {
+		return err
+	}
 	d.look, err = d.Look(ctx, d.environ, d.host().WithClient)
 	if errors.Is(err, setup.ErrNoSchema) {
 		answer, err := d.ask(setup.Question{
 			Flag: "schema-file", Text: "Records are not JSON. Which file has their schema (.avsc, .proto), or which URL the schema registry?",
+			Expected: "a file, or a URL such as http://localhost:8081",
 		})
 		if err != nil || answer == "" {
 			return err
@@ -56,6 +64,29 @@ func (d *dialogue) sample(ctx context.Context) (err error) {
 	return err
 }
 
+// unused refuses a name whose deployment has topics already: they belong to the key of that deployment, and `oriel
+// topics` would refuse the new one.
+func (d *dialogue) unused(ctx context.Context) error {
+	if len(d.Files) > 0 {
+		fmt.Fprintf(d.Notes, "not checked, because the sample is a file: whether the deployment %s has topics already\n", d.Name)
+		return nil
+	}
+	return d.host().WithClient(func(client *kafka.Client) error {
+		names := []string{d.Name + ".changelog", d.Name + ".decisions", d.Name + ".verdicts"}
+		cluster, err := topics.Describe(ctx, client, names...)
+		if err != nil {
+			return err
+		}
+		for _, name := range names {
+			if _, exists := cluster.Topics[name]; exists {
+				return exit.WrongUse("--name: the deployment %s has topics already (%s), which belong to the key that it was opened with. Go on "+
+					"with its own oriel.env, or take another --name", d.Name, name)
+			}
+		}
+		return nil
+	})
+}
+
 // choose asks for the use of the topic, and for the members of records that this use needs.
 func (d *dialogue) choose(context.Context) (err error) {
 	proposal := setup.Statistics
@@ -78,7 +109,7 @@ func (d *dialogue) choose(context.Context) (err error) {
 	}
 	d.answers = setup.Answers{
 		Name: d.Name, Topic: d.Topic, Kafka: d.environ, Encoding: d.look.Encoding, Want: d.Want, Rate: d.Rate, Start: d.Start,
-		Single: d.look.Replicas > 0 && d.look.Replicas < 3,
+		Statistics: d.Numbers, Single: d.look.Replicas > 0 && d.look.Replicas < 3,
 	}
 	switch d.Want {
 	case setup.Statistics:
@@ -139,12 +170,22 @@ func (d *dialogue) tune(context.Context) (err error) {
 // usualMemory is the proposed memory, events.
 const usualMemory = 1 << 16
 
-// statistic returns the name of the statistic whose error the user chooses and sees.
+// statistic returns the name of the statistic whose error the user chooses and sees: the mean, the sum or the count, or
+// else the first one.
 func (d *dialogue) statistic() string {
-	if d.answers.Value.Name != "" {
-		return "mean"
+	if d.Numbers == "" && d.answers.Value.Name == "" {
+		return "count"
 	}
-	return "count"
+	names := strings.Split(cmp.Or(d.Numbers, "mean"), ",")
+	for i := range names {
+		names[i], _, _ = strings.Cut(strings.TrimSpace(names[i]), "*")
+	}
+	for _, name := range []string{"mean", "sum", "count"} {
+		if slices.Contains(names, name) {
+			return name
+		}
+	}
+	return names[0]
 }
 
 // load loads the settings as a command would, with the mapping, which no file has yet.

@@ -49,6 +49,11 @@ func (d *dialogue) write(context.Context) error {
 	if err != nil {
 		return err
 	}
+	if s.EmitEvery() > 0 {
+		if s, err = d.thin(advised); err != nil {
+			return err
+		}
+	}
 	document := a.Document(d.Where, d.Label)
 	inside := *a
 	inside.Encoding = d.look.Inner // records are decoded without their outer framing, because the sample has lost it
@@ -77,7 +82,7 @@ func (d *dialogue) write(context.Context) error {
 	fmt.Fprintf(d.Out, "\n%s\n\nwrote %s: %s, %s and %s; keep a copy of the key in a safe place\n\nWhat follows:\n",
 		promise, d.Folder, EnvName, MapName, KeyName)
 	topic := "--topic " + a.Name + ".decisions"
-	commands := []string{"topics", "plan", "run", "tail --from-beginning " + topic}
+	commands := []string{"plan", "topics", "run", "tail --from-beginning " + topic}
 	if a.Want == setup.Statistics {
 		commands = append(commands, "numbers --every 1h "+topic)
 	}
@@ -88,6 +93,27 @@ func (d *dialogue) write(context.Context) error {
 		fmt.Fprintf(d.Out, "  %s --env-file %s %s\n", os.Args[0], d.at(EnvName), command)
 	}
 	return nil
+}
+
+// thin sets the number of steps from decision to decision, so that plan does not advise another one, and returns the
+// settings with it. Once a stream is opened this number stays.
+func (d *dialogue) thin(advised []string) (s settings.Settings, err error) {
+	if d.Want == setup.Statistics {
+		d.answers.Every = d.answers.EachSecond()
+	}
+	document := "ORIEL_MAP=" + string(d.answers.Document(d.Where, d.Label))
+	// fewer decisions may be a little longer than plan expects, so ask again
+	for range 3 {
+		every, err := d.EmitEvery(append(d.answers.Environ(advised...), document))
+		if err != nil {
+			return s, err
+		}
+		if every == d.answers.Every {
+			break
+		}
+		d.answers.Every = every
+	}
+	return d.load(advised...)
 }
 
 // advised returns the public settings of the learner that plan derives from the learner's noise.
@@ -138,8 +164,12 @@ func (d *dialogue) promise(s settings.Settings) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		exact = fmt.Sprintf("Noise moves a %s by at most ± %.3g in 95 of 100 cells, if all cells have equally many events.",
-			d.statistic(), reached.Half)
+		unit := ""
+		if strings.HasPrefix(d.statistic(), "p") {
+			unit = " points of rank"
+		}
+		exact = fmt.Sprintf("Noise moves a %s by at most ± %.3g%s in 95 of 100 cells, if all cells have equally many events.",
+			d.statistic(), reached.Half, unit)
 	}
 	if a.Want == setup.Experiment {
 		finds, err := d.finds()

@@ -1,0 +1,101 @@
+package changelog
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"strings"
+
+	"oriel/pipeline/deployment"
+	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/group"
+	"oriel/pipeline/kafka/produce"
+	"oriel/pipeline/kafka/topics"
+	"oriel/state"
+)
+
+// replaceable refuses a manifest whose configuration differs from this process's in a setting that decides which topics
+// there are, or which schemas `oriel topics` has frozen. Other settings may change until the stream is opened.
+func (d Deployment) replaceable(p int32, m state.Manifest) error {
+	wanted := wantedManifest(d.Config, d.Model)
+	fixed := []string{"NAME", "STREAM"}
+	if strings.Contains(m.Config+wanted.Config, "\nSCHEMA_SUBJECT=") {
+		fixed = append(fixed, "FORMAT", "FORMAT_VERSION", "FRAMING", "SCHEMA", "SCHEMA_MESSAGE", "SCHEMA_SUBJECT")
+	}
+	changes := func(name string) bool {
+		return state.ConfigValue(m.Config, name) != state.ConfigValue(wanted.Config, name)
+	}
+	if slices.ContainsFunc(fixed, changes) {
+		return d.sameConfig(p, m)
+	}
+	return nil
+}
+
+// fenceUnopened ends the ownership of all earlier producers of a partition, and returns a producer that may replace the
+// partition's manifest m. It refuses m as sameConfig does if the stream was ever opened.
+//
+// A stream that was never opened has no secret, so that no noise exists under the old configuration, and nothing that
+// depends on an event was sent. A process with the old configuration cannot open the stream afterwards: an opening by
+// an earlier producer fails, because this producer has fenced it, and a later take-over reads the new manifest. If such
+// a take-over comes between the check and the write, it fences this producer, and the write fails.
+func (d Deployment) fenceUnopened(ctx context.Context, p int32, m state.Manifest) (*produce.Producer, error) {
+	producer, bounds, err := d.fence(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	opened, err := d.everOpened(ctx, p, m, bounds)
+	if err == nil && opened {
+		err = d.sameConfig(p, m)
+	}
+	return producer, err
+}
+
+// everOpened reports whether an opening of a partition's stream was ever sent, committed or not, or whether anything
+// shows that it was. bounds are those of the changelog after all transactions have ended.
+func (d Deployment) everOpened(ctx context.Context, p int32, m state.Manifest, bounds topics.Bounds) (bool, error) {
+	if bounds.Start > 0 {
+		return true, nil
+	}
+	schemas := keysOf(d.Config, m, p).Schemas
+	for r, err := range fetch.Records(ctx, d.Client, d.Topics.Changelog, p, bounds.Start, bounds.High, true) {
+		if err != nil {
+			return false, err
+		}
+		if !bytes.Equal(r.Key, state.ManifestKey()) && !bytes.Equal(r.Key, schemas) {
+			return true, nil
+		}
+	}
+	for _, topic := range append(d.Topics.Outputs(), d.Topics.Verdicts) {
+		b, err := topics.StableEnd(ctx, d.Client, topic.Name, p)
+		if err != nil {
+			return false, err
+		}
+		if written, err := deployment.EverWritten(ctx, d.Client, topic, p, b); written || err != nil {
+			return written, err
+		}
+	}
+	inputs := []int32{p}
+	if d.Config.WholeTopic() {
+		inputs = inputs[:0]
+		for i := range int32(d.Topics.Input.Partitions) {
+			inputs = append(inputs, i)
+		}
+	}
+	taken, err := group.CommittedOffsets(ctx, d.Client, d.Config.Group, d.Config.Input, inputs)
+	return slices.ContainsFunc(taken, func(o group.Offset) bool { return o.Offset != -1 }), err
+}
+
+// fence ends the ownership of all earlier producers of a partition. It returns the new producer, and the bounds of the
+// changelog after the last transaction has ended.
+func (d Deployment) fence(ctx context.Context, p int32) (*produce.Producer, topics.Bounds, error) {
+	id := d.Config.TransactionalID(d.Topics.Input.ID, p)
+	producer, err := produce.New(ctx, d.Client, id, deployment.TransactionTimeout)
+	if err == nil {
+		err = producer.Settle(ctx, d.Config.TransactionParts(p), d.Config.Group)
+	}
+	if err != nil {
+		return nil, topics.Bounds{}, err
+	}
+	bounds, err := topics.StableEnd(ctx, d.Client, d.Topics.Changelog.Name, p)
+	return producer, bounds, err
+}
