@@ -76,8 +76,8 @@ func evalCommand() *cobra.Command {
 	cmd.MarkFlagsMutuallyExclusive("ndjson", "csv", "topic")
 	cmd.MarkFlagsMutuallyExclusive("partitions", "topic")
 	cmd.MarkFlagsMutuallyExclusive("key-separator", "csv", "topic")
-	exclude(cmd, "ndjson", append(mappingFlags, "map", "delimiter")...)
-	exclude(cmd, "topic", append(mappingFlags, "map", "delimiter")...)
+	exclude(cmd, "ndjson", append(mappingFlags, "map", "delimiter", "missing")...)
+	exclude(cmd, "topic", append(mappingFlags, "map", "delimiter", "missing")...)
 	exclude(cmd, "map", mappingFlags...)
 	return cmd
 }
@@ -167,6 +167,9 @@ func (o evalOptions) report(cmd *cobra.Command, in eval.Input, source eval.Sourc
 		report, err := eval.New(cmd.Context(), in, source)
 		if err != nil {
 			return evalReport{}, err
+		}
+		if odd := report.Odd(); odd != "" {
+			traps.Warn(cmd.ErrOrStderr(), []string{odd})
 		}
 		return evalReport{report, report.Slide("What privacy costs: " + in.Settings[0].Mechanism)}, nil
 	}

@@ -10,7 +10,8 @@ import (
 )
 
 // mergedEvents has the events of a topic as one stream. A service takes the order of events from its order log.
-// mergedEvents takes it from the records' timestamps, then from the partitions, so that it needs no deployment.
+// mergedEvents takes it from the times at which records came to their partitions, so that it needs no deployment. A
+// record with an odd timestamp comes when its neighbours do, and keeps back no other.
 type mergedEvents struct{ *topicEvents }
 
 // Totals returns a single length, because there is one stream.
@@ -22,7 +23,7 @@ func (e mergedEvents) Totals() []int64 {
 	return []int64{total}
 }
 
-// Each merges all partitions by the timestamps of their records. It calls f with offsets of the merged stream.
+// Each merges all partitions by the times of their records. It calls f with offsets of the merged stream.
 func (e mergedEvents) Each(ctx context.Context, f func(eval.Item) error) error {
 	heads := make([]*head, len(e.bounds))
 	for p, bounds := range e.bounds {
@@ -30,7 +31,7 @@ func (e mergedEvents) Each(ctx context.Context, f func(eval.Item) error) error {
 			reader: fetch.NewReader(e.client, e.topic, int32(p), bounds.Start, fetch.Options{MaxBytes: 1 << 20}),
 			next:   bounds.Start, end: bounds.Stable, unit: fmt.Sprintf("partition %d, offset", p),
 		}
-		defer heads[p].close()
+		defer heads[p].reader.Close()
 		if err := heads[p].advance(ctx); err != nil {
 			return err
 		}
@@ -38,14 +39,14 @@ func (e mergedEvents) Each(ctx context.Context, f func(eval.Item) error) error {
 	for merged := int64(0); ; merged++ {
 		var first *head
 		for _, h := range heads {
-			if h.record != nil && (first == nil || h.record.Timestamp < first.record.Timestamp) {
+			if h.record != nil && (first == nil || h.ms < first.ms) {
 				first = h
 			}
 		}
 		if first == nil {
 			return nil
 		}
-		item := eval.Item{Record: owned(*first.record), Place: eval.Place{Unit: first.unit, Number: first.record.Offset}}
+		item := eval.Item{Record: *first.record, Place: eval.Place{Unit: first.unit, Number: first.record.Offset}}
 		item.Record.Offset = merged
 		if err := f(item); err != nil {
 			return err
@@ -59,9 +60,9 @@ func (e mergedEvents) Each(ctx context.Context, f func(eval.Item) error) error {
 // head holds the next record of a partition.
 type head struct {
 	reader    *fetch.Reader
-	batch     *fetch.Batch
-	rest      []records.Record
+	ahead     eval.Arrival[records.Record]
 	record    *records.Record // next record; nil at the end
+	ms        int64           // time at which it came
 	next, end int64
 	unit      string
 }
@@ -69,31 +70,22 @@ type head struct {
 // advance moves to the next record. At the partition's end, record becomes nil.
 func (h *head) advance(ctx context.Context) error {
 	h.record = nil
-	for len(h.rest) == 0 {
-		h.release()
-		if h.next >= h.end {
-			return nil
-		}
+	for !h.ahead.Full() && h.next < h.end {
 		batch, err := h.reader.Fetch(ctx)
 		if err != nil {
 			return err
 		}
-		h.batch, h.rest, h.next = batch, batch.Records, batch.Next
+		for _, r := range batch.Records {
+			if r.Offset < h.end {
+				h.ahead.Add(owned(r), r.Timestamp)
+			}
+		}
+		h.next = batch.Next
+		batch.Release()
 	}
-	if h.rest[0].Offset < h.end {
-		h.record, h.rest = &h.rest[0], h.rest[1:]
+	if h.ahead.Len() > 0 {
+		record, _, ms := h.ahead.Take()
+		h.record, h.ms = &record, ms
 	}
 	return nil
-}
-
-func (h *head) release() {
-	if h.batch != nil {
-		h.batch.Release()
-		h.batch = nil
-	}
-}
-
-func (h *head) close() {
-	h.release()
-	h.reader.Close()
 }

@@ -19,11 +19,11 @@ func TestAMappingStandsForAConverter(t *testing.T) {
 	var own, nested, csv strings.Builder
 	csv.WriteString("at,what,n,late\n")
 	for i := range 60 {
-		what, hour := []string{"a", "b", "NA"}[i%3], []string{"07", "23"}[i%2]
+		what, hour := []string{"a", "b", "NA", ""}[i/2%4], []string{"07", "23"}[i%2]
 		late := []string{"3", "20", "16"}[i*7%11%3]
 		label := map[string]string{"3": "-1", "20": "1", "16": "1"}[late]
 		featureOf, cell := `"what":"`+what+`",`, `"`+what+`"`
-		if what == "NA" {
+		if what == "" {
 			featureOf, cell = "", "null"
 		}
 		number := map[bool]string{true: "5", false: "0.25"}[i%5 == 0]
@@ -98,7 +98,7 @@ func TestProblemsOfMappedRecords(t *testing.T) {
 	bad := servicetest.WriteFile(t, "bad", []byte(`{"s":"ok","late":null}`+"\n"))
 	f.Fails("line 1: label: missing_member: /late is null", "produce", "--dry-run", "--decode", "--ndjson", bad)
 	rows := servicetest.WriteFile(t, "rows", []byte("s,late,what\nok,16,\n\"a\"\"b\",3,NA\n"))
-	if said := f.Must("produce", "--stdout", "--csv", rows); !strings.Contains(said, `{"s":"ok","late":"16"}`+"\n"+`{"s":"a\"b","late":"3"}`) {
+	if said := f.Must("produce", "--stdout", "--csv", rows, "--missing", "NA"); !strings.Contains(said, `{"s":"ok","late":"16"}`+"\n"+`{"s":"a\"b","late":"3"}`) {
 		t.Errorf("rows are sent as %s", said)
 	}
 	f.Fails("--label: ORIEL_MAP says", "produce", "--stdout", "--csv", rows, "--label", "late>1")

@@ -17,6 +17,7 @@ import (
 	"oriel/cmd/internal/numbers"
 	"oriel/cmd/internal/program"
 	"oriel/cmd/internal/settings"
+	"oriel/cmd/internal/traps"
 	"oriel/operators"
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/fetch"
@@ -119,6 +120,7 @@ func runNumbers(cmd *cobra.Command, o numbersOptions) error {
 				return err
 			}
 			warnOfMixed(cmd.ErrOrStderr(), c.Mixed(), o.every)
+			traps.Warn(cmd.ErrOrStderr(), c.Odd(q.Last))
 			return nil
 		}
 		if o.effects {
@@ -244,9 +246,12 @@ func fromTopic(ctx context.Context, client *kafka.Client, name string, c collect
 		}
 		at := d.Time()
 		if at == schemas.NoTime {
-			if at = timestamp; !warned {
+			if at = timestamp; at < 0 {
+				return errors.New("a decision without a time, in a record without a timestamp")
+			}
+			if !warned {
 				warned = true
-				_, _ = fmt.Fprintln(problems, "decisions of an earlier deployment have no time: those of their records count, when they were published")
+				_, _ = fmt.Fprintln(problems, "some decisions have no time, because no record of their steps has a timestamp: they count when they were published")
 			}
 		}
 		return c.Add(d, at)

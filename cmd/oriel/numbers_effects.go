@@ -18,6 +18,7 @@ type collector interface {
 	Add(d schemas.Decision, ms int64) error
 	AddLines(r io.Reader) error
 	Mixed() time.Duration
+	Odd(last time.Duration) (warnings []string)
 }
 
 // ofExperiments lists members of decisions that cannot be added over partitions or time.

@@ -73,7 +73,7 @@ func produceCommand() *cobra.Command {
 	cmd.MarkFlagsMutuallyExclusive("topic", "stdout")
 	cmd.MarkFlagsMutuallyExclusive("dry-run", "stdout")
 	cmd.MarkFlagsMutuallyExclusive("partition", "partition-by")
-	exclude(cmd, "ndjson", append(mappingFlags, "map", "csv", "delimiter")...)
+	exclude(cmd, "ndjson", append(mappingFlags, "map", "csv", "delimiter", "missing")...)
 	exclude(cmd, "map", mappingFlags...)
 	return cmd
 }

@@ -29,6 +29,7 @@ var mappingFlags = []string{"where", "label", "feature", "member", "partition-by
 func (o *tableOptions) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.file, "csv", "", "CSV file; its first line names the columns")
 	f.StringVar(&o.delimiter, "delimiter", "", "character between the cells of a row; a comma when empty")
+	f.StringSliceVar(&o.mapping.Missing, "missing", nil, "texts of cells that have no value, such as `NA`; an empty cell never has one")
 	f.StringVar(&o.mapFile, "map", "", "JSON file with the mapping, in place of the flags below")
 	f.StringVar(&o.mapping.Where, "where", "", "rows to keep, as a condition: a column, one of = != > >= < <=, and a constant")
 	f.StringVar(&o.mapping.Label, "label", "", "label: a comparison, or a column of numbers")
@@ -54,8 +55,8 @@ func (o *tableOptions) resolve(
 			return m, exit.WrongUse("%w", mapping.Prefixed("--map", err))
 		}
 		m.Called = func(rule string) string {
-			if rule == "comma" {
-				return "--delimiter"
+			if rule == "comma" || rule == "missing" {
+				return flagOf(rule)
 			}
 			return rule
 		}

@@ -9,7 +9,8 @@
 //	int, long, float, double      Number: whole numbers rounded to nearest, float widened
 //	boolean, string, enum         Bool, Text, the symbol as Text
 //	decimal (bytes, fixed)        Number, rounded correctly; of at most 32 bytes, without sign bytes
-//	date, [local-]timestamp-*     Time; local timestamps as if their zone were UTC
+//	timestamp-*                   Time, an instant
+//	date, local-timestamp-*       Time of a clock without a zone (Local)
 //	null                          Null; values at paths below it are Absent
 //	other bytes and fixed         no value of an event
 //

@@ -14,13 +14,13 @@ func (t *typ) whole(x int64) mapping.Value {
 	case t.unit == 0:
 		return mapping.Value{Kind: mapping.Number, Number: float64(x)}
 	case t.unit < 0:
-		return mapping.Value{Kind: mapping.Time, Seconds: x * (24 * 60 * 60)}
+		return mapping.Value{Kind: mapping.Time, Local: t.local, Seconds: x * (24 * 60 * 60)}
 	}
 	seconds, rest := x/t.unit, x%t.unit
 	if rest < 0 {
 		seconds, rest = seconds-1, rest+t.unit
 	}
-	return mapping.Value{Kind: mapping.Time, Seconds: seconds, Nanos: int32(rest * (1e9 / t.unit))}
+	return mapping.Value{Kind: mapping.Time, Local: t.local, Seconds: seconds, Nanos: int32(rest * (1e9 / t.unit))}
 }
 
 const (

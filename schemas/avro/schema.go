@@ -28,6 +28,7 @@ type typ struct {
 	kind     kind
 	name     string   // full name of a record, enum or fixed
 	unit     int64    // units of a time per second; −1: the unit is a day
+	local    bool     // whether the time is of a clock without a zone, as a date is, and no instant
 	decimal  bool     // whether bytes or a fixed hold a decimal
 	scale    int      // digits after the point of a decimal
 	size     int      // bytes of a fixed
@@ -141,6 +142,7 @@ func (r *reader) read(n *avro.SchemaNode, space string) *typ {
 		r.fail("more than %d types", maxTypes)
 		return t
 	}
+	t.local = t.unit < 0 || t.unit > 0 && strings.HasPrefix(n.LogicalType, "local-")
 	if n.LogicalType == "decimal" && (k == bytesKind || k == fixedKind) {
 		t.decimal, t.scale = true, n.Scale
 	}

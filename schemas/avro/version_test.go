@@ -90,7 +90,7 @@ func TestDefaultsAreTheReaders(t *testing.T) {
 	paths := mappingtest.Paths(t, "/a", "/list/0/x", "/map/k/x", "/u/x", "/line/x", "/line/y", "/f", "/on")
 	number := func(f float64) mapping.Value { return mapping.Value{Kind: mapping.Number, Number: f} }
 	rest := []mapping.Value{
-		number(16777217), number(2), number(float64(float32(0.1))), {Kind: mapping.Time, Seconds: -24 * 60 * 60},
+		number(16777217), number(2), number(float64(float32(0.1))), {Kind: mapping.Time, Local: true, Seconds: -24 * 60 * 60},
 	}
 	for _, c := range []struct {
 		fields string

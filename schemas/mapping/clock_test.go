@@ -2,6 +2,7 @@ package mapping
 
 import (
 	"fmt"
+	"math/big"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -95,6 +96,20 @@ func parts(t *testing.T, c *Clock, v Value) string {
 	return fmt.Sprintln(all...)[:len(fmt.Sprintln(all...))-1]
 }
 
+// TestSecondsAreTheNearestFloat64 checks seconds with nanoseconds near 1970, where float64s are so close that a sum of
+// rounded parts would often be another one.
+func TestSecondsAreTheNearestFloat64(t *testing.T) {
+	r := rand.New(rand.NewPCG(43, 1))
+	for range 5000 {
+		v := Value{Kind: Time, Seconds: r.Int64N(8) - 4, Nanos: r.Int32N(1e9)}
+		nanos := v.Seconds*1e9 + int64(v.Nanos)
+		want, _ := big.NewRat(nanos, 1e9).Float64()
+		if got, ok := (&Clock{}).part(&v, AsSeconds); !ok || got != want {
+			t.Fatalf("%d ns: %v, want %v", nanos, got, want)
+		}
+	}
+}
+
 // TestSecondsOfAnInstant checks that an instant is the same in every notation, and that a text without an offset is
 // local time of the zone.
 func TestSecondsOfAnInstant(t *testing.T) {
@@ -114,5 +129,7 @@ func TestSecondsOfAnInstant(t *testing.T) {
 	f(`{"name":"at","from":"t","as":"seconds","epoch":"us"}`, `{"t":"1714557600250000"}`, 1714557600.25)
 	f(`{"name":"at","from":"t","as":"seconds","epoch":"s"}`, `{"t":-0.5}`, -0.5)
 	f(`{"name":"at","from":"t","as":"seconds","scale":0.5,"offset":1}`, `{"t":"1970-01-01T00:00:10Z"}`, 6)
-	f(`{"name":"at","from":"t","as":"hour","scale":2}`, `{"t":"1970-01-01T07:59:60Z"}`, 16)
+	f(`{"name":"at","from":"t","as":"hour"}`, `{"t":"1970-01-01T07:59:60Z"}`, 8)
+	f(`{"name":"at","from":"t","as":"seconds","epoch":"d"}`, `{"t":20640}`, 20640*86400)
+	f(`{"name":"at","from":"t","as":"seconds","epoch":"d","zone":"-02:00"}`, `{"t":"20640"}`, 20640*86400+7200)
 }

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"oriel/schemas"
-	"oriel/schemas/mapping/calendar"
 )
 
 // convert converts a value as its target requires. The result is valid until the next call.
@@ -98,7 +97,7 @@ func (i *Item) Reads(k Kind) bool {
 	switch {
 	case k <= Null:
 		return true
-	case k == Other, k == Time && i.Compare != nil && !Missing(i.Compare.Constant):
+	case k == Other, k == Time && i.Compare != nil && i.Compare.Constant != "":
 		return false
 	case i.Compare != nil:
 		return true
@@ -108,82 +107,4 @@ func (i *Item) Reads(k Kind) bool {
 		return k == Bool || k == Text
 	}
 	return k != Time
-}
-
-// Clock defines how times are read: the unit of an epoch, and the zone for hours and days.
-type Clock struct {
-	unit float64 // units per second of numbers that are times; 0: numbers are not times
-	zone calendar.Zone
-	set  bool // whether the document sets the clock
-}
-
-// setUnit sets the unit of an epoch: s, ms, us or ns since 1970-01-01T00:00:00Z.
-func (c *Clock) setUnit(name string) bool {
-	c.set = true
-	c.unit = map[string]float64{"s": 1, "ms": 1e3, "us": 1e6, "ns": 1e9}[name]
-	return c.unit != 0
-}
-
-// setZone sets the zone from a text, by calendar.ParseZone.
-func (c *Clock) setZone(text string) (err error) {
-	c.set = true
-	c.zone, err = calendar.ParseZone(text)
-	return err
-}
-
-// part returns a part, such as the hour, of a value that is a time: a Time, a number that counts from the epoch, or a
-// text of ISO 8601. A text without an offset from UTC is local time of the zone.
-func (c *Clock) part(v *Value, as As) (f float64, ok bool) {
-	var utc, wall int64 // seconds since 1970-01-01 by UTC and by the zone's clock
-	fraction := 0.0     // fraction of a second to add to both
-	local := false
-	switch number, isNumber := c.epoch(v); {
-	case v.Kind == Time:
-		utc, fraction, ok = v.Seconds, float64(v.Nanos)/1e9, true
-	case isNumber:
-		seconds := number / c.unit
-		if !(seconds >= calendar.Earliest && seconds < calendar.Latest) {
-			return 0, false
-		}
-		whole := math.Floor(seconds)
-		utc, fraction, ok = int64(whole), seconds-whole, true
-	case v.Kind == Text:
-		var at calendar.Instant
-		at, ok = calendar.ParseInstant(v.Text)
-		utc, wall, fraction, local = at.Seconds-at.Offset, at.Seconds, at.Fraction, at.Local
-	}
-	if !ok || utc < calendar.Earliest || utc >= calendar.Latest {
-		return 0, false
-	}
-	switch {
-	case local && as == AsSeconds:
-		utc = wall - c.zone.Offset(wall-c.zone.Standard())
-	case !local:
-		wall = utc + c.zone.Offset(utc)
-	}
-	if as == AsSeconds {
-		return float64(utc) + fraction, true
-	}
-	shown := calendar.ClockAt(wall)
-	switch as {
-	case AsHour:
-		return float64(shown.Hour), true
-	case AsWeekday:
-		return float64(shown.Weekday), true
-	case AsDay:
-		return float64(shown.Day), true
-	default: // AsMonth
-		return float64(shown.Month), true
-	}
-}
-
-// epoch returns the number that counts from the epoch, if the value is one.
-func (c *Clock) epoch(v *Value) (f float64, ok bool) {
-	switch {
-	case c.unit == 0:
-		return 0, false
-	case v.Kind == Text:
-		return schemas.ParseDecimal(v.Text)
-	}
-	return v.Number, v.Kind == Number
 }

@@ -99,10 +99,13 @@ func (d *Decoder) value(t *target) (v *Value, code schemas.Code) {
 		v = &d.values[t.at]
 	}
 	c := t.item.Compare
-	if c != nil && v.Kind >= Time && !Missing(c.Constant) { // without a constant the test asks whether there is a value
+	if c != nil && v.Kind >= Time && c.Constant != "" { // without a constant the test asks whether there is a value
 		return v, schemas.WrongType
 	}
-	if c != nil && (v.Kind > Null || Missing(c.Constant)) {
+	if c != nil && !c.Compares(v) {
+		return v, schemas.UnreadableValue
+	}
+	if c != nil && (v.Kind > Null || c.Constant == "") {
 		d.read = Truth(c.Holds(v))
 		v = &d.read
 	}

@@ -28,11 +28,12 @@
 //
 // The long form of an item has these members: name and as; one of from (a path or a list of paths), compare (a
 // comparison) and constant. For a number it may have scale and offset. For a time it may have zone, and epoch (s, ms,
-// us or ns) if the time is a number.
+// us, ns or d) if the time is a number.
 //
 // A feature that is absent or null is left out of the event, and so is an optional member; any other missing member is
 // a fault. Features come in the order of the mapping. Numbers are float64s. A number may also be a text with a decimal
-// number. A time is an instant of an encoding that has instants, a number with an epoch, or a text of ISO 8601. A zone
-// is UTC, an offset, or a rule of POSIX TZ. It cannot be the name of a place, because its rule would change with the
-// software, and decoding must be a function of the record's bytes and of this document.
+// number. A time is a value of an encoding that has times, a number with an epoch, or a text of ISO 8601. A date, and a
+// time without an offset from UTC, are of the clock of the item's zone; all other times are instants. A zone is UTC, an
+// offset, or a rule of POSIX TZ. It cannot be the name of a place, because its rule would change with the software, and
+// decoding must be a function of the record's bytes and of this document.
 package mapping

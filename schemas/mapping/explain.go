@@ -62,10 +62,14 @@ func (t *target) form() string {
 	switch {
 	case t.as.isTime() && t.item.Clock.unit == 0:
 		return "a time of ISO 8601; a number needs epoch"
+	case t.as.isTime() && t.item.Clock.unit == days:
+		return "a time, or a whole number of days"
 	case t.as.isTime():
 		return "a time"
 	case t.choice, t.as == AsText:
 		return "a text, a number or a boolean"
+	case t.item.Compare != nil && t.item.Compare.isNumber && t.item.Compare.ordered():
+		return "a number to compare"
 	case t.item.Compare != nil:
 		return "a number, a text or a boolean to compare"
 	case t.as == AsBool:

@@ -24,7 +24,7 @@ type Item struct {
 // As is the way in which a value is read.
 type As uint8
 
-// The ways of reading. A number may also be a text with a decimal number. Hours and dates are in the clock's zone.
+// The ways of reading. A number may also be a text with a decimal number. Hours and days are of the clock's zone.
 const (
 	AsIs      As = iota // a feature unchanged unless it is scaled; a choice as a text; all others as numbers
 	AsNumber            // as a number; true is 1, false 0
@@ -165,7 +165,7 @@ func (p *problems) long(item *Item, n node, r role) {
 			}
 		case "epoch":
 			if text := p.text(at, value); !item.Clock.setUnit(text) && value.kind == textNode {
-				p.add(at, "%s: not one of s, ms, us, ns", schemas.Shown([]byte(text)))
+				p.add(at, "%s: not one of %s", schemas.Shown([]byte(text)), strings.Join(unitNames, ", "))
 			}
 		case "zone":
 			if text := p.text(at, value); value.kind == textNode {
@@ -202,6 +202,11 @@ func (p *problems) fits(item *Item, sources int, r role) {
 		p.add(item.place, "epoch and zone are for times: as is one of %s", strings.Join(asNames[AsHour:], ", "))
 	case item.scales() && (item.As == AsText || item.As == AsBool):
 		p.add(item.place, "scale and offset are for numbers, and as is %s", asNames[item.As])
+	case item.scales() && item.As >= AsHour && item.As < AsSeconds:
+		p.add(item.place, "scale and offset would change the %s itself, and not the time that it is read from; for a number "+
+			"that counts another unit than seconds, epoch is one of %s", asNames[item.As], strings.Join(unitNames, ", "))
+	case item.As == AsHour && item.Clock.unit == days:
+		p.add(item.place, "a number of days is a date, which has no hour; as is one of weekday, day, month and seconds")
 	}
 }
 

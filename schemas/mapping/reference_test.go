@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math/big"
 	"regexp"
 	"slices"
 	"strconv"
@@ -78,12 +79,15 @@ func (w reference) item(i Item, tree any, number bool) (v any, ok bool) {
 		v := at(tree, i.Compare.Path)
 		switch v.(type) {
 		case map[string]any, []any:
-			if !Missing(i.Compare.Constant) {
+			if i.Compare.Constant != "" {
 				return nil, false
 			}
 		}
-		if v == nil && !Missing(i.Compare.Constant) {
+		if v == nil && i.Compare.Constant != "" {
 			return nil, true
+		}
+		if v != nil && v != "" && w.unordered(*i.Compare, v) {
+			return nil, false
 		}
 		return w.holds(*i.Compare, v), true
 	}
@@ -120,12 +124,14 @@ func (w reference) holds(c Comparison, v any) bool {
 	text, isText := v.(string)
 	_, isMap := v.(map[string]any)
 	_, isList := v.([]any)
-	missing := v == nil || isText && Missing(text)
+	missing := v == nil || isText && text == ""
 	switch {
-	case missing || Missing(c.Constant):
-		return (missing && Missing(c.Constant)) == (c.Operator == "=") && strings.Contains("= !=", c.Operator)
+	case missing || c.Constant == "":
+		return (missing && c.Constant == "") == (c.Operator == "=") && strings.Contains("= !=", c.Operator)
 	case isMap || isList:
 		return c.Operator == "!="
+	case w.unordered(c, v):
+		return false
 	}
 	order := strings.Compare(printedText(v), c.Constant)
 	_, isBool := v.(bool)
@@ -144,20 +150,25 @@ func (w reference) holds(c Comparison, v any) bool {
 	}[c.Operator]
 }
 
+// unordered reports whether a value is no number, and the comparison asks whether it is above or below one.
+func (reference) unordered(c Comparison, v any) bool {
+	_, constant := asNumber(any(c.Constant))
+	_, isNumber := asNumber(v)
+	_, isBool := v.(bool)
+	return constant && !strings.Contains("= !=", c.Operator) && (isBool || !isNumber)
+}
+
 // time reads a time with package time, for a zone with a fixed offset.
 func (w reference) time(i Item, v any) (f any, ok bool) {
 	zone := time.FixedZone("", int(i.Clock.zone.Standard()))
 	var t time.Time
 	if number, isNumber := asNumber(v); isNumber && i.Clock.unit != 0 && v != true && v != false {
-		seconds := number.(float64) / i.Clock.unit
-		if !(seconds >= calendar.Earliest && seconds < calendar.Latest) {
+		seconds := new(big.Rat).Quo(new(big.Rat).SetFloat64(number.(float64)), new(big.Rat).SetFloat64(i.Clock.unit))
+		whole := new(big.Int).Div(seconds.Num(), seconds.Denom()) // rounded down
+		if !whole.IsInt64() || whole.Int64() < calendar.Earliest || whole.Int64() >= calendar.Latest {
 			return nil, false
 		}
-		whole := int64(seconds)
-		if float64(whole) > seconds {
-			whole--
-		}
-		t = time.Unix(whole, 0)
+		t = time.Unix(whole.Int64(), 0)
 	} else if text, isText := v.(string); isText {
 		if t, ok = parseTime(text, zone); !ok {
 			return nil, false
@@ -410,12 +421,13 @@ func newReference(t testing.TB) reference {
 var referenceRecords = []string{
 	`{"s":"yes","n":2,"o":{"p":7,"t":1.50,"l":[{"x":3},"12e1"],"d":"2024-02-29","~/\"":null},"t":"ä","b":"true","d":1700000000,"w":"+.5","0":false}`,
 	`{"s":null,"n":"1e0","o":{"p":"7.0","l":["a",5],"d":"0001-01-01 00:00:60,5-2359"},"b":false,"d":"2016-12-31T23:59:60Z"}`,
-	`{"n":true,"o":{"p":-1e-400,"l":{"1":8,"0":{"x":"4"}},"t":"\ud83d\ude00","d":"9999-12-31t23:59:59.999999999+00:01"},"\u0064":"2024-01-01"}`,
+	`{"n":9,"o":{"p":-1e-400,"l":{"1":8,"0":{"x":"4"}},"t":"\ud83d\ude00","d":"9999-12-31t23:59:59.999999999+00:01"},"\u0064":"2024-01-01"}`,
 	`{"n":2,"o":{"p":1,"p":2}}`, `{"n":2,"n":2,"o":{"p":1}}`, `{"n":2,"o":{"p":1},"x":1e999,"y":{"z":1,"z":2}}`, `{"n":1e999,"o":{"p":1}}`,
 	`{"n":2,"o":{"p":1},"t":{}}`, `{"n":2,"o":{"p":1},"t":"\ud800"}`, `{"n":2,"o":{"p":1},"d":"2023-02-29"}`, `{"n":2,"o":{"p":1},"d":1e16}`,
 	`{"n":2,"o":{"p":1},"b":1}`, `{"n":2,"o":{"p":1},"w":-1}`, `{"n":2,"o":{"p":8}}`, `{"n":[],"o":{"p":1}}`, `{"n":2,"o":{"p":1}} x`, `[]`, ``,
 	`{"n":2,"o":{"p":1},"d":"2023-02-28T23:59:59-0330"}`, `{"n":2,"o":{"p":1,"d":"2023-02-28T5:59"}}`, `{"n":2,"o":{"p":1,"l":[{"x":1e308},1]}}`,
 	`{"n":2,"o":{"p":1},"t":"<&>\u2028\u0001\\"}`,
+	`{"n":true,"o":{"p":1}}`, `{"n":"NA","o":{"p":1}}`, `{"n":"","o":{"p":1}}`, `{"n":2,"o":{"p":"NA"}}`, `{"n":2,"o":{"p":1},"t":"NA","s":"NA"}`,
 }
 
 func TestMatchesReferenceModel(t *testing.T) {

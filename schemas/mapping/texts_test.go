@@ -23,13 +23,17 @@ func TestComparison(t *testing.T) {
 	f("col<=9", "9.5", false)
 	f("col>b", "a", false)
 	f("col>a", "b", true)
-	f("col>9", "x", true) // compared as bytes, because one side is no number
+	f("col>9", "x", false) // its bytes are above, but it is no number
+	f("col<9", "-", false)
+	f("col>b", "9", false) // compared as bytes, because one side is no number
 	f("col=a=b", "a=b", true)
-	f("col!=NA", "", false)
-	f("col!=", "NA", false)
-	f("col!=NA", "0", true)
+	f("col!=", "", false)
+	f("col=", "", true)
+	f("col!=", "NA", true) // NA is a text, such as the code of Namibia
+	f("col!=NA", "", true)
 	f("col=NA", "NA", true)
-	f("col=NA", "0", false)
+	f("col!=NA", "NA", false)
+	f("col>=NA", "NZ", true)
 	f("col!=5", "NA", true)
 	f("col=5", "NA", false)
 	f("col>-5", "NA", false)
@@ -37,7 +41,7 @@ func TestComparison(t *testing.T) {
 	f("col=0x10", "16", false)
 	f("col=Inf", "1e999", false)
 	for _, bad := range []string{
-		"", "col", "=1", "col!1", "col==1", "col=>1", "!col", " =1", "col<>1", "col>=NA", "a/b=1",
+		"", "col", "=1", "col!1", "col==1", "col=>1", "!col", " =1", "col<>1", "col>=", "a/b=1",
 	} {
 		if c, err := ParseComparison(bad); err == nil {
 			t.Errorf("%q is taken as %+v", bad, c)

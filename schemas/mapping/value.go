@@ -12,9 +12,10 @@ import (
 // Value is the value at a path of a record, in a form shared by all encodings.
 type Value struct {
 	Kind    Kind
+	Local   bool    // for a Time: it is a date, or a date with a time, by the clock of an unnamed place, and no instant
 	Nanos   int32   // for a Time: nanoseconds after Seconds, 0 to 999999999
 	Number  float64 // for a Number; for a Bool 1 or 0
-	Seconds int64   // for a Time: since 1970-01-01T00:00:00Z
+	Seconds int64   // for a Time: since 1970-01-01T00:00:00, of UTC or, if Local, of the place's clock
 	Text    []byte  // for a Text: UTF-8, valid until the next Fill
 }
 
@@ -28,7 +29,7 @@ const (
 	Number // a correctly rounded finite number; other numbers give schemas.NumberOverflow
 	Text   // a string, or the symbol of an enum
 	Bool
-	Time  // an instant, from a schema's logical type; JSON has none
+	Time  // an instant or a local time, from a schema's logical type; JSON has none
 	Other // any other value: a list, an object, bytes
 )
 
@@ -108,7 +109,7 @@ func ParseComparison(text string) (Comparison, error) {
 	}
 	c.Constant = strings.TrimSpace(rest)
 	c.number, c.isNumber = schemas.ParseDecimal([]byte(c.Constant))
-	if Missing(c.Constant) && c.Operator != "=" && c.Operator != "!=" {
+	if c.Constant == "" && c.ordered() {
 		return Comparison{}, errors.New("nothing is above or below a missing constant")
 	}
 	var err error
@@ -116,18 +117,38 @@ func ParseComparison(text string) (Comparison, error) {
 	return c, err
 }
 
-// Missing reports whether a text means that there is no value, as in a cell of a table.
-func Missing(text string) bool { return text == "" || text == "NA" }
+// ordered reports whether the comparison is one of > >= < <=.
+func (c *Comparison) ordered() bool { return c.Operator[0] == '<' || c.Operator[0] == '>' }
 
-// Holds reports whether a value has that relation to the constant. A missing value (absent, null, empty text or NA)
-// equals only a missing constant, and is neither above nor below any constant. Value and constant are compared as
-// numbers if both are numbers, otherwise as bytes; a boolean is the text true or false. A list or an object is never
-// equal.
+// missing reports whether there is no value to compare: it is absent, null or an empty text. No other text is missing,
+// because each could be data: NA is also Namibia.
+func (v *Value) missing() bool { return v.Kind <= Null || v.Kind == Text && len(v.Text) == 0 }
+
+// Compares reports whether a value can be compared. No text without a number is above or below a number, although its
+// bytes are: n/a would be above 15.
+func (c *Comparison) Compares(v *Value) bool {
+	switch {
+	case !c.ordered() || !c.isNumber || v.Kind == Number || v.missing():
+		return true
+	case v.Kind == Text:
+		_, isNumber := schemas.ParseDecimal(v.Text)
+		return isNumber
+	}
+	return false
+}
+
+// Holds reports whether a value has that relation to the constant. A missing value (absent, null or an empty text)
+// equals only the empty constant, and is neither above nor below any constant; so is a value that Compares excludes.
+// Value and constant are compared as numbers if both are numbers, otherwise as bytes; a boolean is the text true or
+// false. A list or an object is never equal.
 func (c *Comparison) Holds(v *Value) bool {
-	missing := v.Kind <= Null || v.Kind == Text && Missing(string(v.Text))
-	if missing || Missing(c.Constant) {
-		same := missing && Missing(c.Constant)
+	missing := v.missing()
+	if missing || c.Constant == "" {
+		same := missing && c.Constant == ""
 		return c.Operator == "=" && same || c.Operator == "!=" && !same
+	}
+	if !c.Compares(v) {
+		return false
 	}
 	order := 0
 	number, isNumber := v.Number, v.Kind == Number

@@ -111,7 +111,7 @@ var wrongMappings = []struct{ document, want string }{
 	},
 	{
 		`{"label":"l","features":[{"name":"a","from":"a","as":"hour","epoch":"min"}]}`,
-		`features[0].epoch: "min": not one of s, ms, us, ns`,
+		`features[0].epoch: "min": not one of s, ms, us, ns, d`,
 	},
 	{
 		`{"label":"l","features":[{"name":"a","from":"a","as":"hour","zone":"Europe/Berlin"}]}`,

@@ -1,15 +1,21 @@
 package table
 
 import (
+	"slices"
 	"unicode/utf8"
 
 	"oriel/schemas"
 	"oriel/schemas/mapping"
 )
 
-// cells presents the last row as a mapping.Source: the text at a path is the cell of its column. A cell is missing if
-// it is empty or NA.
+// missing lists the texts of cells without a value, besides the empty text.
+type missing []string
+
+func (m missing) has(cell string) bool { return cell == "" || slices.Contains(m, cell) }
+
+// cells presents the last row as a mapping.Source: the text at a path is the cell of its column.
 type cells struct {
+	missing
 	columns []int // column of each path; −1: the element after the last coordinate, which no row has
 	row     []string
 	texts   []byte
@@ -20,7 +26,7 @@ func (c *cells) Fill(values []mapping.Value, _ []byte) schemas.Code {
 	c.texts = c.texts[:0]
 	for i, column := range c.columns {
 		values[i].Kind = mapping.Absent
-		if column < 0 || mapping.Missing(c.row[column]) {
+		if column < 0 || c.has(c.row[column]) {
 			continue
 		}
 		if !utf8.ValidString(c.row[column]) {
@@ -49,7 +55,7 @@ func column(p mapping.Path, columns map[string]int) (k int, found bool) {
 func (s *source) whole(dst []byte, row []string) ([]byte, bool) {
 	dst = append(dst, '{')
 	for k, text := range row {
-		if mapping.Missing(text) {
+		if s.cells.has(text) {
 			continue
 		}
 		if dst[len(dst)-1] != '{' {

@@ -7,9 +7,10 @@
 //	key          tailnum           the cell is the record key
 //	sort         year, month       ascending and stable: rows that are equal stay in file order
 //
-// A cell is missing if it is empty or NA. A missing feature is left out of the event, and a missing key gives no key. A
-// missing label, or other required member, is an error: exclude such rows by where. A missing cell sorts last; a column
-// sorts as numbers if all its other cells are numbers.
+// A cell is missing if it is empty, or one of the texts in Mapping.Missing. No other text is, because each could be
+// data: NA is also Namibia. So a row and the JSON object of its other cells make the same event. A missing feature is
+// left out of the event, and a missing key gives no key. A missing label, or other required member, is an error:
+// exclude such rows by where. A missing cell sorts last; a column sorts as numbers if all its other cells are numbers.
 //
 // Without a Body, events have features and a label. With one, features and label take the names that the body has for
 // them, and the mapping must have every required member.

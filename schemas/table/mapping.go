@@ -21,6 +21,8 @@ type Mapping struct {
 	Key         string   // column; empty: Row.Key stays nil
 	Sort        []string // columns to sort by; none: file order
 
+	Missing []string // texts of cells that have no value, such as NA; an empty cell never has one
+
 	Document *mapping.Mapping // a mapping that replaces all texts above; nil: none
 
 	// Whole makes each row an object of its cells, as texts under the names of their columns, instead of an event. It
@@ -69,6 +71,22 @@ func (m Mapping) compile() (plan, error) {
 	}
 	if m.Comma == '"' || m.Comma == '\n' || m.Comma == '\r' || m.Comma == utf8.RuneError {
 		add("comma", "cannot be a quote or a line end")
+	}
+	compared := func(member string, c *mapping.Comparison) {
+		if c != nil && slices.Contains(m.Missing, c.Constant) {
+			add(member, "%s compares with a text that means a missing value (%s), so no cell equals it; a missing value is "+
+				"compared without a constant: %[1]s%[3]s", c.Path, m.called("missing"), c.Operator)
+		}
+	}
+	for i := range p.where {
+		compared("where", &p.where[i])
+	}
+	items := slices.Concat(document.Features, document.Members)
+	if document.Label != nil {
+		items = append(items, *document.Label)
+	}
+	for i := range items {
+		compared(items[i].Place(), items[i].Compare)
 	}
 	seen := map[string]bool{}
 	for _, column := range p.Sort {

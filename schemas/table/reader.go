@@ -59,7 +59,7 @@ func (r *Reader) Next() (Row, error) {
 		return Row{}, err
 	}
 	next := Row{Event: r.event, Partition: cell(row, r.source.partition)}
-	if key := cell(row, r.source.key); !mapping.Missing(key) {
+	if key := cell(row, r.source.key); !r.source.cells.has(key) {
 		next.Key = []byte(key)
 	}
 	return next, nil
@@ -102,7 +102,7 @@ func newSource(m Mapping, p plan, r io.Reader) (*source, error) {
 			return nil, fmt.Errorf("table: line 1: %w", err)
 		}
 	}
-	s := &source{csv: csv.NewReader(buffered), plan: p, cells: &cells{}}
+	s := &source{csv: csv.NewReader(buffered), plan: p, cells: &cells{missing: m.Missing}}
 	s.csv.ReuseRecord = true
 	if m.Comma != 0 {
 		s.csv.Comma = m.Comma
@@ -214,6 +214,9 @@ var oneByte = []byte{'\n'}
 func (s *source) keeps(row []string) bool {
 	for i, column := range s.where {
 		v := mapping.Value{Kind: mapping.Text, Text: []byte(row[column])}
+		if s.cells.has(row[column]) {
+			v = mapping.Value{}
+		}
 		if !s.plan.where[i].Holds(&v) {
 			return false
 		}

@@ -7,12 +7,12 @@ import (
 	"slices"
 
 	"oriel/schemas"
-	"oriel/schemas/mapping"
 )
 
 // sorted holds the sorted events of a table. Texts are in one arena, because a million small allocations would cost
 // more than the sort.
 type sorted struct {
+	missing
 	arena []byte
 	rows  []sortedRow
 	at    int
@@ -33,7 +33,7 @@ type sortKey struct {
 }
 
 func readSorted(s *source) (*sorted, error) {
-	t := &sorted{keys: make([]sortKey, len(s.sort))}
+	t := &sorted{missing: s.cells.missing, keys: make([]sortKey, len(s.sort))}
 	interned := map[string]string{} // sort cells repeat (months, days, hours), so equal texts share memory
 	for {
 		row := sortedRow{start: len(t.arena), index: len(t.rows)}
@@ -48,14 +48,14 @@ func readSorted(s *source) (*sorted, error) {
 		row.event = len(t.arena)
 		t.arena = append(t.arena, cell(cells, s.partition)...)
 		row.partition = len(t.arena)
-		if key := cell(cells, s.key); !mapping.Missing(key) {
+		if key := cell(cells, s.key); !s.cells.has(key) {
 			t.arena = append(t.arena, key...)
 			row.hasKey = true
 		}
 		row.key = len(t.arena)
 		t.rows = append(t.rows, row)
 		for k, column := range s.sort {
-			t.keys[k].add(cells[column], interned)
+			t.keys[k].add(cells[column], t.has(cells[column]), interned)
 		}
 	}
 	slices.SortFunc(t.rows, t.compare)
@@ -64,7 +64,7 @@ func readSorted(s *source) (*sorted, error) {
 
 const maxInterned = 1 << 16
 
-func (k *sortKey) add(text string, interned map[string]string) {
+func (k *sortKey) add(text string, isMissing bool, interned map[string]string) {
 	kept, found := interned[text]
 	if !found {
 		kept = string([]byte(text)) // copied, so that the buffer shared by the cells of a line can be freed
@@ -74,7 +74,7 @@ func (k *sortKey) add(text string, interned map[string]string) {
 	}
 	if len(k.numbers) == len(k.texts) {
 		number, ok := schemas.ParseDecimal([]byte(text))
-		if ok || mapping.Missing(text) {
+		if ok || isMissing {
 			k.numbers = append(k.numbers, number)
 		}
 	}
@@ -88,8 +88,8 @@ func (t *sorted) compare(a, b sortedRow) int {
 		x, y := k.texts[a.index], k.texts[b.index]
 		order := 0
 		switch {
-		case mapping.Missing(x) || mapping.Missing(y):
-			order = compareMissing(mapping.Missing(x), mapping.Missing(y))
+		case t.has(x) || t.has(y):
+			order = compareMissing(t.has(x), t.has(y))
 		case len(k.numbers) == len(k.texts):
 			order = cmp.Compare(k.numbers[a.index], k.numbers[b.index])
 		default:

@@ -51,7 +51,8 @@ func TestRowsBecomeEvents(t *testing.T) {
 		"\"q\"\"\\\n\u0001é\",+05.50,-1e2,NA\n" +
 		"NA,1e400,NA,x\n"
 	m := Mapping{
-		Where: "delay != NA", Label: "delay>15", Features: []string{"name", "hour:number"}, PartitionBy: "on", Key: "name",
+		Where: "delay !=", Label: "delay>15", Features: []string{"name", "hour:number"}, PartitionBy: "on", Key: "name",
+		Missing: []string{"NA"},
 	}
 	rows, err := readAll(m, text)
 	if err != nil {
@@ -83,7 +84,7 @@ func TestRowsBecomeEvents(t *testing.T) {
 func TestSortIsStableNumericWhereItCanAndPutsMissingLast(t *testing.T) {
 	f := func(sort, want string) {
 		t.Helper()
-		m := Mapping{Label: "id", Features: []string{"id"}, Sort: strings.Split(sort, ",")}
+		m := Mapping{Label: "id", Features: []string{"id"}, Sort: strings.Split(sort, ","), Missing: []string{"NA"}}
 		rows, err := readAll(m, "id,n,s,k\n1,10,10,b\n2,9,9,a\n3,NA,x,b\n4,9.0,,a\n5,-1,9,b\n")
 		if err != nil {
 			t.Fatal(err)
@@ -162,7 +163,12 @@ func TestErrorsNamePlaceAndRuleAndNeverACell(t *testing.T) {
 	f(m, strings.Join(many, ",")+"\n", `"c49" and 10 more`)
 	f(m, "a,b,b\n", `several columns "b"`)
 	f(m, "a,b\n1,2\n1,canary\n", "line 3: label", "/b ")
-	f(m, "a,b\n1,2\n1,NA\n", "line 3", "label", "missing_member")
+	f(m, "a,b\n1,2\n1,\n", "line 3", "label", "missing_member")
+	f(m, "a,b\n1,2\n1,NA\n", "line 3", "label", "/b is a text that does not say a number")
+	m.Missing = []string{"NA"}
+	f(m, "a,b\n1,2\n1,NA\n", "line 3", "missing_member")
+	m.Missing = nil
+	f(Mapping{Label: "b>1", Features: []string{"a"}}, "a,b\n1,2\n1,NA\n", "line 3", "does not say a number to compare")
 	f(m, "a,b\ncanary,2\n", "line 2: features.a", "/a is a text that does not say a number")
 	f(m, "a,b\n1,2\n\"canary\n", "line")
 	f(m, "a,b\n1,2\ncanary\n", "line 3")
@@ -264,6 +270,7 @@ func TestMembersOfABodyBecomeEvents(t *testing.T) {
 	const text = "where,paid,n,x,y,play,w\nnorth,0.25,3.0,1,-2e3,p1,2\n\"so\"\"uth\",1,NA,0,+.5,p2,\n"
 	m := Mapping{
 		Body: playBody, Members: []string{"arm=where", "gain=paid", "tries=n", "context=x,y", "weight=w"}, Key: "play",
+		Missing: []string{"NA"},
 	}
 	d, err := schemas.NewDecoder(schemas.EventConfig{Body: playBody, Dimension: 2, MaxBytes: 1 << 12})
 	if err != nil {
@@ -309,8 +316,8 @@ func TestFormsOfADocument(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, err := readAll(Mapping{Document: document}, "name,at,n,on,delay\na,2024-05-01 10:00Z,3,x,20\n"+
-		"b,2024-05-01T23:59:59,1,y,1\nc,,-1,x,1\nd,,1,NA,1\n")
+	rows, err := readAll(Mapping{Document: document, Missing: []string{"NA"}}, "name,at,n,on,delay\n"+
+		"a,2024-05-01 10:00Z,3,x,20\nb,2024-05-01T23:59:59,1,y,1\nc,,-1,x,1\nd,,1,NA,1\n")
 	want := `{"features":{"name":"b","hour":23,"k":0.5},"label":false}` + "\n" + `{"features":{"name":"a","hour":12,"k":1.5},"label":true}`
 	if err != nil || events(rows) != want || rows[0].Partition != "y" || string(rows[1].Key) != "a" {
 		t.Errorf("%v: %s", err, events(rows))
@@ -319,7 +326,7 @@ func TestFormsOfADocument(t *testing.T) {
 
 // TestWholeRows checks that whole rows are objects of their cells.
 func TestWholeRows(t *testing.T) {
-	m := Mapping{Whole: true, Where: "b!=NA", Key: "a"}
+	m := Mapping{Whole: true, Where: "b!=", Key: "a", Missing: []string{"NA"}}
 	rows, err := readAll(m, "a,\"b\"\"c\",b\n1,,x\nNA,\"q\"\"\",0\n,1,NA\n")
 	if want := `{"a":"1","b":"x"}` + "\n" + `{"b\"c":"q\"","b":"0"}`; err != nil || events(rows) != want || string(rows[0].Key) != "1" {
 		t.Errorf("%v: %s", err, events(rows))
@@ -380,4 +387,47 @@ func TestMembersRefuse(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "--members: the members of events are not known") {
 		t.Errorf("without a body: %v", err)
 	}
+}
+
+// TestMissingIsWhatIsNamed checks that NA is data, such as the code of Namibia, unless it is named. A row makes the
+// event of the JSON object of its cells. NA may be a choice, a key and a place in the order.
+func TestMissingIsWhatIsNamed(t *testing.T) {
+	const text = "country,n,late\nDE,1,1\nNA,2,\nNA,3,0\n-,,1\n"
+	f := func(missing []string, m Mapping, want string) {
+		t.Helper()
+		m.Missing = missing
+		rows, err := readAll(m, text)
+		got := events(rows)
+		for _, row := range rows {
+			got += " " + string(row.Key)
+		}
+		if err != nil {
+			got += " " + err.Error()
+		}
+		if got != want {
+			t.Errorf("missing %q: %s, want %s", missing, got, want)
+		}
+	}
+	whole := Mapping{Whole: true, Key: "country", Sort: []string{"country"}}
+	f(nil, whole, `{"country":"-","late":"1"}`+"\n"+`{"country":"DE","n":"1","late":"1"}`+"\n"+`{"country":"NA","n":"2"}`+"\n"+
+		`{"country":"NA","n":"3","late":"0"}`+" - DE NA NA")
+	f([]string{"NA", "-"}, whole, `{"country":"DE","n":"1","late":"1"}`+"\n"+`{"n":"2"}`+"\n"+`{"n":"3","late":"0"}`+"\n"+`{"late":"1"}`+
+		" DE   ")
+	kept := Mapping{Whole: true, Where: "country!=NA"}
+	f(nil, kept, `{"country":"DE","n":"1","late":"1"}`+"\n"+`{"country":"-","late":"1"}`+"  ")
+	f([]string{"NA"}, kept, ` table: where: /country compares with a text that means a missing value (missing), so no cell equals it; `+
+		`a missing value is compared without a constant: /country!=`)
+	f([]string{"NA"}, Mapping{Whole: true, Where: "country!="}, `{"country":"DE","n":"1","late":"1"}`+"\n"+`{"country":"-","late":"1"}`+"  ")
+	labelled := Mapping{Where: "late!=", Label: "late=1", Features: []string{"country"}}
+	f(nil, labelled, `{"features":{"country":"DE"},"label":true}`+"\n"+`{"features":{"country":"NA"},"label":false}`+"\n"+
+		`{"features":{"country":"-"},"label":true}`+"   ")
+	f([]string{"NA"}, labelled, `{"features":{"country":"DE"},"label":true}`+"\n"+`{"features":{},"label":false}`+"\n"+
+		`{"features":{"country":"-"},"label":true}`+"   ")
+	choice := Mapping{Where: "n!=", Members: []string{"arm=country", "reward=n"}, Body: schemas.Body{
+		Name: "play", Members: []schemas.Member{
+			{Name: "arm", Kind: schemas.KindChoice, Choices: []string{"DE", "NA"}}, {Name: "reward", Kind: schemas.KindNumber},
+		},
+	}}
+	f(nil, choice, `{"arm":"DE","reward":1}`+"\n"+`{"arm":"NA","reward":2}`+"\n"+`{"arm":"NA","reward":3}`+"   ")
+	f([]string{"NA"}, choice, `{"arm":"DE","reward":1}  table: line 3: arm: missing_member: /country is absent`)
 }

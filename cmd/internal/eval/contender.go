@@ -15,6 +15,9 @@ type event struct {
 	decoded schemas.Event
 	valid   bool
 	stretch int
+	due     int64 // when its label is known: a time, ms, or a number of events of its stream
+	known   bool  // whether its label is known
+	learned bool
 }
 
 // contender predicts events and learns from them.

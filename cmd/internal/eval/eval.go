@@ -95,7 +95,7 @@ func New(ctx context.Context, in Input, source Source) (*Report, error) {
 	if err := source.Each(ctx, func(i Item) error { return errors.Join(ctx.Err(), f.take(i)) }); err != nil {
 		return nil, err
 	}
-	if err := f.run(); err != nil {
+	if err := errors.Join(f.rest(), f.run()); err != nil {
 		return nil, err
 	}
 	return f.report()
@@ -108,10 +108,13 @@ type field struct {
 	rows     []entry
 	racers   []*contestant
 	decoder  schemas.EventDecoder
-	waiting  [][]*event // by stream: events whose label is not yet known
+	arrivals []Arrival[Item] // by stream; used only if labels are known after a time
+	waiting  []labels        // by stream
 	seen     []int64
 	turns    []turn
 	progress int
+	odd      int // number of records with odd timestamps
+	firstOdd string
 }
 
 // entry is a row of the report before it is computed.
@@ -122,7 +125,10 @@ type entry struct {
 }
 
 func newField(in Input, totals []int64) (*field, error) {
-	f := &field{in: in, totals: totals, waiting: make([][]*event, len(totals)), seen: make([]int64, len(totals))}
+	f := &field{
+		in: in, totals: totals, arrivals: make([]Arrival[Item], len(totals)), waiting: make([]labels, len(totals)),
+		seen: make([]int64, len(totals)),
+	}
 	var references []entry
 	for i, s := range in.Settings {
 		row, err := f.private(i)
@@ -189,9 +195,19 @@ func (f *field) private(i int) (entry, error) {
 	return e, nil
 }
 
-// take decodes a record. It adds turns for the record, and for the events whose labels are known by then.
+// take takes a record of the source.
 func (f *field) take(i Item) error {
-	e := &event{Item: i}
+	if f.in.Delay.Time > 0 {
+		return f.late(i)
+	}
+	number := f.seen[i.Stream]
+	return f.at(i, number-1, number+int64(f.in.Delay.Events))
+}
+
+// at decodes a record. It adds turns for the record, and for the events whose labels are known by then. now and due are
+// times, ms, or numbers of events of the stream that have passed.
+func (f *field) at(i Item, now, due int64) error {
+	e := &event{Item: i, due: due}
 	if !i.Record.Unreadable {
 		e.valid = f.decoder.Decode(&e.decoded, i.Record.Value) == schemas.OK
 	}
@@ -202,27 +218,19 @@ func (f *field) take(i Item) error {
 	}
 	e.stretch = int(min(f.seen[i.Stream]*Stretches/max(f.totals[i.Stream], 1), Stretches-1))
 	f.seen[i.Stream]++
-	f.due(i.Stream, func(waiting []*event) bool {
-		return f.in.Delay.Time > 0 && e.Record.Timestamp-waiting[0].Record.Timestamp >= f.in.Delay.Time.Milliseconds()
-	})
+	f.due(i.Stream, now)
 	if e.valid {
 		f.turns = append(f.turns, turn{e, false})
 	}
-	f.waiting[i.Stream] = append(f.waiting[i.Stream], e)
-	f.due(i.Stream, func(waiting []*event) bool { return f.in.Delay.Time == 0 && len(waiting) > f.in.Delay.Events })
+	f.waiting[i.Stream].add(e)
+	if f.in.Delay.Time == 0 {
+		f.due(i.Stream, now+1) // the event itself has passed, and teaches at once if the delay is 0
+	}
 	f.progress++
 	if len(f.turns) < chunk {
 		return nil
 	}
 	return f.run()
-}
-
-// due adds turns for the events of a stream whose labels are known, and removes these events from the waiting ones.
-func (f *field) due(stream int32, known func([]*event) bool) {
-	for len(f.waiting[stream]) > 0 && known(f.waiting[stream]) {
-		f.turns = append(f.turns, turn{f.waiting[stream][0], true})
-		f.waiting[stream] = f.waiting[stream][1:]
-	}
 }
 
 // run lets all contenders take the waiting turns. As many contenders run at a time as there are processors.

@@ -51,8 +51,11 @@ type Report struct {
 	Reasons map[string]int `json:"null_reasons"`
 	Rows    []Row          `json:"rows"` // private rows in the configured order, then references, then the base rate
 
-	first string // description of the first null event
-	band  *operators.BandScore
+	first    string // description of the first null event
+	records  int64
+	odd      int // number of records with odd timestamps
+	firstOdd string
+	band     *operators.BandScore
 }
 
 // Row is one contender.
@@ -173,6 +176,10 @@ func (f *field) report() (*Report, error) {
 		Warning: Warning,
 		Streams: len(f.totals), Seeds: f.in.Seeds, Delay: f.in.Delay.String(), Predicts: predicts[rule.Predicts],
 		Events: f.racers[len(f.racers)-1].score.total().count, Reasons: map[string]int{}, first: exact.first, band: rule.Band,
+		odd: f.odd, firstOdd: f.firstOdd,
+	}
+	for _, n := range f.seen {
+		r.records += n
 	}
 	r.Null = exact.countNull(r.Reasons)
 	for _, e := range f.rows {

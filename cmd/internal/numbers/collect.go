@@ -49,8 +49,9 @@ type Collector struct {
 	partials map[int64]map[stream]*partial
 	first    int64 // time of the earliest decision, ms
 	newest   int64
-	Taken    int // number of decisions
-	Earlier  int // number of decisions of plans without increment_filter; their intervals follow from the table of windows
+	times
+	Taken   int // number of decisions
+	Earlier int // number of decisions of plans without increment_filter; their intervals follow from the table of windows
 }
 
 type stream struct {
@@ -76,6 +77,7 @@ func NewCollector(names *Names, clock Clock) (*Collector, error) {
 	return &Collector{
 		names: names, clock: clock, columns: columns, units: units, last: map[stream]uint64{}, courses: map[stream]*course{},
 		filters: map[string]*filter{}, partials: map[int64]map[stream]*partial{}, first: math.MaxInt64, newest: math.MinInt64,
+		times: times{},
 	}, err
 }
 
@@ -102,6 +104,7 @@ func (c *Collector) Add(d schemas.Decision, ms int64) error {
 	c.last[of] = d.Step
 	follow(c.courses, of, ms)
 	c.first, c.newest = min(c.first, ms), max(c.newest, ms)
+	c.times[of] = append(c.times[of], ms)
 	c.Taken++
 	p.spans = append(p.spans, span{d.Step - c.names.EmitEvery, d.Step})
 	if n := len(p.spans); n > 1 && p.spans[n-2].to == p.spans[n-1].from {

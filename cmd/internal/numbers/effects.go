@@ -30,6 +30,7 @@ type Effects struct {
 	newest  map[int64]map[turn]operators.Findings
 	first   int64 // time of the earliest decision, ms
 	latest  int64
+	times
 }
 
 // turn is one of the experiments that a stream runs one after another.
@@ -63,7 +64,7 @@ func NewEffects(descriptor []byte, clock Clock) (*Effects, error) {
 	}
 	return &Effects{
 		of: d.Experiment, clock: clock, last: map[stream]uint64{}, first: math.MaxInt64, latest: math.MinInt64,
-		newest: map[int64]map[turn]operators.Findings{}, courses: map[stream]*course{},
+		times: times{}, newest: map[int64]map[turn]operators.Findings{}, courses: map[stream]*course{},
 	}, nil
 }
 
@@ -85,6 +86,7 @@ func (e *Effects) Add(d schemas.Decision, ms int64) error {
 	}
 	e.newest[key][turn{of, f.Number}] = f
 	e.first, e.latest = min(e.first, ms), max(e.latest, ms)
+	e.times[of] = append(e.times[of], ms)
 	return nil
 }
 
@@ -115,9 +117,10 @@ type EffectRow struct {
 // Rows returns the rows of the intervals that a query selects: by interval, stream, experiment and arm. It uses only
 // the fields Last, From and To of the query.
 func (e *Effects) Rows(q Query) (rows []EffectRow, err error) {
+	newest, _ := e.times.newest(q.Last)
 	for _, key := range slices.Sorted(maps.Keys(e.newest)) {
 		start, end := e.clock.bounds(key, e.first, e.latest)
-		if !q.holds(e.clock, start, end, e.latest) {
+		if !q.holds(e.clock, start, end, newest) {
 			continue
 		}
 		for _, of := range slices.SortedFunc(maps.Keys(e.newest[key]), turn.compare) {

@@ -12,7 +12,8 @@ import (
 const maxLine = 64 << 20
 
 // ErrUntimed reports decisions without a time. Unlike a topic, a file has no record timestamps that could replace it.
-var ErrUntimed = errors.New("decisions without time, of an earlier deployment: a file does not say when they were published; read their topic")
+var ErrUntimed = errors.New("a decision without a time, because no record of its step has a timestamp: a file does not say " +
+	"when it was published; read its topic")
 
 // AddLines takes decisions from a file of JSON lines, in the format of `oriel tail --raw`.
 func (c *Collector) AddLines(r io.Reader) error { return addLines(r, c.Add) }

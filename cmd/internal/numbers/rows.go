@@ -30,7 +30,7 @@ type Query struct {
 var errNothing = errors.New("no decision in the intervals that are asked for")
 
 // Rows returns the rows of a query: by interval, then by group, then by statistic. The query's Last intervals end with
-// the interval of the newest decision.
+// the interval of the newest decision whose time is not odd; see times.
 func (c *Collector) Rows(q Query) ([]Row, error) {
 	by := q.By
 	if by == nil {
@@ -57,9 +57,10 @@ func (c *Collector) Rows(q Query) ([]Row, error) {
 		statistics = append(statistics, s)
 	}
 	var rows []Row
+	newest, _ := c.times.newest(q.Last)
 	for _, key := range slices.Sorted(maps.Keys(c.partials)) {
 		start, end := c.clock.bounds(key, c.first, c.newest)
-		if !q.holds(c.clock, start, end, c.newest) {
+		if !q.holds(c.clock, start, end, newest) {
 			continue
 		}
 		variances, steps := c.variances(key)

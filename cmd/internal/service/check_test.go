@@ -39,8 +39,8 @@ func TestProducedEventsAreTakenShownAndRecomputed(t *testing.T) {
 	}
 	said := f.Must("produce", "--topic", f.Env["ORIEL_INPUT_TOPIC"],
 		"--csv", servicetest.WriteFile(t, "flights.csv", []byte(csv)),
-		"--where", "arr_delay!=NA", "--label", "arr_delay>15", "--feature", "carrier", "--feature", "hour:number",
-		"--partition-by", "origin", "--sort", "hour")
+		"--missing", "NA", "--where", "arr_delay!=", "--label", "arr_delay>15", "--feature", "carrier",
+		"--feature", "hour:number", "--partition-by", "origin", "--sort", "hour")
 	if !strings.Contains(said, fmt.Sprintf("%d records sent", total)) {
 		t.Errorf("%d events, but it says %q", total, said)
 	}

@@ -17,9 +17,9 @@ const mostFile = 64 << 20
 // Sample holds records and facts about their topic.
 type Sample struct {
 	Records    [][]byte
-	Rate       float64 // events per second of all partitions, computed from the times of records; 0: unknown
-	Partitions int     // number of partitions of the topic; 0: the sample is a file
-	Replicas   int     // smallest number of replicas of a partition of the topic
+	Times      Times // rate of the topic
+	Partitions int   // number of partitions of the topic; 0: the sample is a file
+	Replicas   int   // smallest number of replicas of a partition of the topic
 }
 
 // ReadFile reads at most n lines of a file, each a JSON record. A file that does not start with { is a single record of
@@ -48,10 +48,6 @@ func ReadFile(name string, n int) (Sample, error) {
 	return s, nil
 }
 
-// shortest is the shortest time, in seconds, between a partition's first and last record from which a rate is computed.
-// A topic that was just loaded in bulk has no meaningful rate.
-const shortest = 60
-
 // ReadTopic reads the newest records of a topic, about n in all partitions together. It computes the rate from the
 // times and the number of records, which are public.
 func ReadTopic(ctx context.Context, client *kafka.Client, topic topics.Topic, n int) (Sample, error) {
@@ -62,25 +58,17 @@ func ReadTopic(ctx context.Context, client *kafka.Client, topic topics.Topic, n 
 		if err != nil {
 			return s, err
 		}
-		var first, last int64 // timestamps of the partition's first and last record, ms
-		for r, err := range fetch.Records(ctx, client, topic, p, bounds.Start, bounds.Stable, false) {
-			if err != nil {
-				return s, err
-			}
-			first = r.Timestamp
-			break
+		if err := s.Times.read(ctx, client, topic, p, bounds); err != nil {
+			return s, err
 		}
 		from := max(bounds.Start, bounds.Stable-share)
 		for r, err := range fetch.Records(ctx, client, topic, p, from, bounds.Stable, false) {
 			if err != nil {
 				return s, err
 			}
-			if last = max(last, r.Timestamp); !r.Unreadable && len(r.Value) > 0 {
+			if !r.Unreadable && len(r.Value) > 0 {
 				s.Records = append(s.Records, bytes.Clone(r.Value))
 			}
-		}
-		if seconds := float64(last-first) / 1e3; seconds >= shortest {
-			s.Rate += float64(bounds.Stable-bounds.Start) / seconds
 		}
 	}
 	return s, nil

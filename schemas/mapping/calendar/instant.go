@@ -3,8 +3,10 @@ package calendar
 const (
 	minute = 60
 	hour   = 60 * minute
-	day    = 24 * hour
 )
+
+// Day is the length of a day, seconds.
+const Day = 24 * hour
 
 // Instants lie in the years 1 to 9999: from Earliest to before Latest, seconds since 1970-01-01T00:00:00Z.
 const (
@@ -14,10 +16,10 @@ const (
 
 // Instant is a time parsed from a text of ISO 8601.
 type Instant struct {
-	Seconds  int64   // seconds from 1970-01-01T00:00:00 to the text's local time
-	Fraction float64 // fraction of the second
-	Offset   int64   // UTC offset of the text, seconds east
-	Local    bool    // the text has no UTC offset
+	Seconds int64 // seconds from 1970-01-01T00:00:00 to the text's local time
+	Nanos   int32 // nanoseconds after Seconds; further digits of the text do not count
+	Offset  int64 // UTC offset of the text, seconds east
+	Local   bool  // the text has no UTC offset
 }
 
 // ParseInstant reads YYYY-MM-DD, then, after T or a space, hh:mm, :ss and a fraction, then Z, ±hh, ±hhmm or ±hh:mm. The
@@ -32,7 +34,7 @@ func ParseInstant(b []byte) (at Instant, ok bool) {
 	if !r.ok || date > daysIn(year, month) {
 		return at, false
 	}
-	at.Seconds, at.Local = daysOf(year, month, date)*day, true
+	at.Seconds, at.Local = daysOf(year, month, date)*Day, true
 	if r.end() {
 		return at, true
 	}
@@ -45,7 +47,7 @@ func ParseInstant(b []byte) (at Instant, ok bool) {
 	if r.skip(':') {
 		at.Seconds += r.digits(2, 0, 60) // a leap second counts as the first second of the next minute
 		if r.skip('.') || r.skip(',') {
-			at.Fraction = r.fraction()
+			at.Nanos = r.nanos()
 		}
 	}
 	if r.end() {
@@ -103,16 +105,16 @@ func (r *reader) digits(n int, least, most int64) (v int64) {
 	return v
 }
 
-// fraction reads digits after a point, to the nanosecond.
-func (r *reader) fraction() float64 {
-	n, unit, some := 0, 100_000_000, false
+// nanos reads the digits after a point.
+func (r *reader) nanos() (n int32) {
+	unit, some := int32(100_000_000), false
 	for ; !r.end() && r.b[0]-'0' < 10; r.b = r.b[1:] {
-		n += int(r.b[0]-'0') * unit
+		n += int32(r.b[0]-'0') * unit
 		unit /= 10
 		some = true
 	}
 	r.ok = r.ok && some
-	return float64(n) / 1e9
+	return n
 }
 
 func floorDiv(a, b int64) int64 {
@@ -171,10 +173,10 @@ type Clock struct {
 
 // ClockAt returns the date and time of a clock, wall seconds after it showed 1970-01-01T00:00:00.
 func ClockAt(wall int64) Clock {
-	days := floorDiv(wall, day)
+	days := floorDiv(wall, Day)
 	_, month, date := civil(days)
 	return Clock{
-		Hour: (wall - days*day) / hour, Weekday: floorMod(days+3, 7) + 1, // 1970-01-01 was a Thursday
+		Hour: (wall - days*Day) / hour, Weekday: floorMod(days+3, 7) + 1, // 1970-01-01 was a Thursday
 		Day: date, Month: month,
 	}
 }

@@ -121,7 +121,7 @@ func (z *Zone) Offset(utc int64) int64 {
 	if !z.changes {
 		return z.standard
 	}
-	year, _, _ := civil(floorDiv(utc+z.standard, day))
+	year, _, _ := civil(floorDiv(utc+z.standard, Day))
 	begins, ends := z.begins.in(year)-z.standard, z.ends.in(year)-z.summer
 	summer := begins <= utc && utc < ends
 	if ends < begins { // in the south, summer time spans the new year
@@ -140,5 +140,5 @@ func (c *change) in(year int64) int64 {
 	for date > daysIn(year, c.month) {
 		date -= 7
 	}
-	return (first+date-1)*day + c.at
+	return (first+date-1)*Day + c.at
 }

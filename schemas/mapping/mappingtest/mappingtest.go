@@ -32,7 +32,8 @@ func Distinct(paths []mapping.Path) []mapping.Path {
 
 // Left returns values that a previous record could have left; Fill must overwrite them.
 func Left(n int) []mapping.Value {
-	return slices.Repeat([]mapping.Value{{Kind: mapping.Time, Nanos: 5, Number: 4, Seconds: 3, Text: []byte("left")}}, n)
+	left := mapping.Value{Kind: mapping.Time, Local: true, Nanos: 5, Number: 4, Seconds: 3, Text: []byte("left")}
+	return slices.Repeat([]mapping.Value{left}, n)
 }
 
 // Same fails the test unless the values at the paths of a record equal those of another reader, to the bit. NaN equals
@@ -48,7 +49,8 @@ func Same(t testing.TB, record []byte, paths []mapping.Path, got, want []mapping
 
 func same(a, b mapping.Value) bool {
 	number := math.Float64bits(a.Number) == math.Float64bits(b.Number) || math.IsNaN(a.Number) && math.IsNaN(b.Number)
-	return a.Kind == b.Kind && number && a.Seconds == b.Seconds && a.Nanos == b.Nanos && bytes.Equal(a.Text, b.Text)
+	return a.Kind == b.Kind && a.Local == b.Local && number && a.Seconds == b.Seconds && a.Nanos == b.Nanos &&
+		bytes.Equal(a.Text, b.Text)
 }
 
 // Damage changes, removes or adds a byte of a record.

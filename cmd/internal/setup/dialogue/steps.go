@@ -45,7 +45,10 @@ func (d *dialogue) sample(ctx context.Context) (err error) {
 		d.environ = slices.DeleteFunc(d.environ, setup.IsOfRegistry)
 	}
 	if d.Rate == 0 {
-		d.Rate = d.look.Rate
+		d.Rate = d.look.Times.Rate
+		for _, note := range d.look.Times.Notes() {
+			fmt.Fprintln(d.Notes, note)
+		}
 	}
 	d.proposal, err = d.look.Propose(d.Where, "")
 	return err

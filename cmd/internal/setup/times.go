@@ -1,0 +1,173 @@
+package setup
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/topics"
+)
+
+// Times is what the timestamps of a topic's records show. Producers write them, so some may be missing or odd: 0, of
+// next year, or seconds in place of milliseconds. Two ends of a partition therefore give no rate.
+type Times struct {
+	Rate      float64 // events per second of all partitions; 0: unknown
+	Low, High float64 // quartiles of the rate between neighbouring places, for all partitions together
+
+	seen, none, odd int    // records at all places, those without a timestamp, and those with one far from the median
+	gaps            int    // stretches between places that do not count
+	first           string // first record that is odd or has no timestamp
+}
+
+const (
+	// window is the number of records at a place: four odd timestamps are not their median.
+	window = 9
+
+	// mostPlacesOf and fewestPlacesOf bound the places of a partition. Each costs a fetch.
+	mostPlacesOf, fewestPlacesOf = 33, 9
+
+	// shortest is the shortest time, in seconds, from which a rate is computed. A topic that was just loaded in bulk has
+	// no meaningful rate.
+	shortest = 60
+
+	// longestStretch is how many times as long as the median one a stretch between neighbouring places may be. A longer
+	// one is a gap, or has an odd end: nights and weekends are a few stretches long.
+	longestStretch = 50
+)
+
+// place is a record, or the middle one of a place.
+type place struct{ offset, ms int64 }
+
+// read looks at places of a partition, in equal distances.
+func (t *Times) read(ctx context.Context, client *kafka.Client, topic topics.Topic, p int32, b topics.Bounds) error {
+	count := b.Stable - b.Start
+	if count < 2 {
+		return nil
+	}
+	most := max(fewestPlacesOf, mostPlacesOf/int64(topic.Partitions))
+	n := min(max(count/window, 2), most)
+	width := min(window, count/n)
+	options := fetch.Options{ID: topic.ID, MaxBytes: 64 << 10}
+	var places []place
+	var all [][]place
+	for i := range n {
+		from := b.Start + i*(count-width)/(n-1)
+		records, err := t.at(ctx, fetch.NewReader(client, topic.Name, p, from, options), from, b.Stable, int(width))
+		if err != nil {
+			return err
+		}
+		all = append(all, records)
+		if all := timed(records); len(all) > 0 {
+			places = append(places, place{records[len(records)/2].offset, all[len(all)/2]})
+		}
+	}
+	typical := t.add(places)
+	for _, records := range all {
+		t.judge(p, records, typical)
+	}
+	return nil
+}
+
+// at returns the timestamps of the records at a place.
+func (t *Times) at(ctx context.Context, reader *fetch.Reader, from, end int64, width int) (records []place, err error) {
+	defer reader.Close()
+	for next := from; next < end && len(records) < width; {
+		batch, err := reader.Fetch(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range batch.Records {
+			if r.Offset < end && len(records) < width {
+				records = append(records, place{r.Offset, r.Timestamp})
+			}
+		}
+		next = batch.Next
+		batch.Release()
+	}
+	return records, nil
+}
+
+// timed returns the timestamps of records that have one, ascending.
+func timed(records []place) (all []int64) {
+	for _, r := range records {
+		if r.ms >= 0 {
+			all = append(all, r.ms)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// stretch is the part of a partition between neighbouring places.
+type stretch struct{ records, ms int64 }
+
+// add adds the rate of a partition, and returns the median time of a stretch, ms.
+func (t *Times) add(places []place) (typical int64) {
+	var stretches []stretch
+	for i := 1; i < len(places); i++ {
+		if s := (stretch{places[i].offset - places[i-1].offset, places[i].ms - places[i-1].ms}); s.records > 0 {
+			stretches = append(stretches, s)
+		}
+	}
+	if len(stretches) == 0 {
+		return 0
+	}
+	slices.SortFunc(stretches, func(a, b stretch) int { return cmp.Compare(a.ms, b.ms) })
+	typical = stretches[len(stretches)/2].ms
+	var records, ms int64
+	var rates []float64
+	for _, s := range stretches {
+		if s.ms < 0 || s.ms > longestStretch*typical {
+			t.gaps++
+			continue
+		}
+		records, ms = records+s.records, ms+s.ms
+		rates = append(rates, float64(s.records)*1e3/float64(max(s.ms, 1)))
+	}
+	if ms < shortest*1000 {
+		return typical
+	}
+	slices.Sort(rates)
+	t.Rate += float64(records) * 1e3 / float64(ms)
+	t.Low, t.High = t.Low+rates[len(rates)/4], t.High+rates[3*len(rates)/4]
+	return typical
+}
+
+// judge counts the records of a place whose timestamps are missing or odd: far from the place's median.
+func (t *Times) judge(p int32, records []place, typical int64) {
+	all := timed(records)
+	far := longestStretch * max(typical, shortest*1000)
+	for _, r := range records {
+		t.seen++
+		switch {
+		case r.ms < 0:
+			t.none++
+		case max(r.ms-all[len(all)/2], all[len(all)/2]-r.ms) > far:
+			t.odd++
+		default:
+			continue
+		}
+		if t.first == "" {
+			t.first = fmt.Sprintf("offset %d of partition %d", r.offset, p)
+		}
+	}
+}
+
+// Notes says what people must know of the times before they rely on the rate.
+func (t Times) Notes() (notes []string) {
+	if n := t.none + t.odd; n > 0 {
+		notes = append(notes, fmt.Sprintf("%d of %d records that were looked at have no timestamp, and %d have one far from those "+
+			"around them; the first is %s. They do not count for the rate", t.none, t.seen, t.odd, t.first))
+	}
+	if t.gaps > 0 {
+		notes = append(notes, fmt.Sprintf("%d stretches of the topic have times that go back, or a gap: they do not count for the rate", t.gaps))
+	}
+	if t.Rate > 0 {
+		notes = append(notes, fmt.Sprintf("about %.3g events a second by their timestamps; in half of the topic between %.3g and "+
+			"%.3g. If you know better, say --rate", t.Rate, t.Low, t.High))
+	}
+	return notes
+}
