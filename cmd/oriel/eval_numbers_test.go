@@ -136,7 +136,7 @@ func TestEvalComparesNumbersWithTheTruth(t *testing.T) {
 		}
 	}
 	drawn, err := os.ReadFile(slide)
-	if err != nil || !bytes.Contains(drawn, []byte("p50 beside the truth")) ||
+	if err != nil || !bytes.Contains(drawn, []byte(">p50, ε = 4, ")) || !bytes.Contains(drawn, []byte(">p50, ε = 1, ")) ||
 		!bytes.Contains(drawn, []byte(">UA, 0:12<")) && !bytes.Contains(drawn, []byte(">UA, 12:24<")) {
 		t.Errorf("the slide: %v", err)
 	}

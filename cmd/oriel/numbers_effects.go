@@ -64,11 +64,8 @@ func warnOfMixed(problems io.Writer, back, every time.Duration) {
 		return
 	}
 	what := "intervals"
-	switch every {
-	case time.Hour:
-		what = "hours"
-	case 24 * time.Hour:
-		what = "days"
+	if name := map[time.Duration]string{time.Hour: "hours", 24 * time.Hour: "days"}[every]; name != "" {
+		what = name
 	}
 	_, _ = fmt.Fprintf(problems, "warning: times go back by up to %s: %s are mixed, and the intervals of their numbers cover less than 95 %%; "+
 		"deploy/NUMBERS.md, Numbers by the hour\n", plan.Duration(back.Seconds()), what)

@@ -31,7 +31,8 @@ type vectorRecord struct {
 }
 
 // TestVectorsOfRawRecords checks the events of testdata/mapping.json, which the packages in deploy/python and
-// deploy/java check, too: they must make the same vectors from raw records. The test computes the file's answers with -rewrite.
+// deploy/java check, too: they must make the same vectors from raw records. The test computes the file's answers with
+// -rewrite.
 func TestVectorsOfRawRecords(t *testing.T) {
 	text, err := os.ReadFile(vectors)
 	if err != nil {

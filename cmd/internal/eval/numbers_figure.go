@@ -12,8 +12,8 @@ import (
 // drawn is the largest number of lines in a panel.
 const drawn = 4
 
-// mostStrips is the largest number of strips in a picture.
-const mostStrips = 8
+// mostStrips is the largest number of strips in a picture: five statistics of two settings have room.
+const mostStrips = 12
 
 // Slide draws a strip for each statistic of each setting, at the longest memory: the numbers at the end of the first
 // stream by the last dimension of cells, and the numbers along that stream, with the first seed.
