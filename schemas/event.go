@@ -235,6 +235,7 @@ func (d *Decoder) name(b []byte, i int) (next int, code Code) {
 	} else {
 		var name []byte
 		if name, i, d.arena, code = ReadString(b, i, d.arena); code != OK {
+			d.last = noMember // the fault is in a name, and not in the member before it
 			return i, code
 		}
 		if at = d.find(name); at < 0 {

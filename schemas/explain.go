@@ -51,6 +51,10 @@ func (d *Decoder) Explain(value []byte, code Code) string {
 		text = d.explainDuplicate(value)
 	case WrongType, NullValue:
 		text = d.explainType(value)
+	case NumberOverflow, LoneSurrogate:
+		text = explainPlace(value, code)
+	case JSONSyntax, TrailingData, InvalidUTF8:
+		text = code.RuleAt(value)
 	default: // for other codes the rule is the full explanation
 	}
 	if text == "" {

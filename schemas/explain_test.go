@@ -65,6 +65,19 @@ func TestProblemsNameTheMember(t *testing.T) {
 	f(`{"label":1,"label":1}`, `label: duplicate_name: "label" stands twice`)
 	f(`{"features":{"a":"secret","a":1}}`, `features: duplicate_name: features.a stands twice`)
 
+	f(`{"label":1,"features":{"a":2,"price":1e999}}`, "features: number_overflow: features.price, at byte 38: "+NumberOverflow.Rule())
+	f(`{"features":[1,-1e400]}`, "features: number_overflow: features[1], at byte 16: "+NumberOverflow.Rule())
+	f(`{"weight":1e999}`, "weight: number_overflow: weight, at byte 11: "+NumberOverflow.Rule())
+	f(`{"features":{"a b":"\ud800"}}`, `features: lone_surrogate: features."a b", at byte 20: `+LoneSurrogate.Rule())
+	f(`{"label":1,"\udc00":2}`, "lone_surrogate: "+LoneSurrogate.Rule()+"; not from byte 12 on")
+	f(`{"label":1,}`, "json_syntax: "+JSONSyntax.Rule()+"; not from byte 12 on")
+	f(`{"label":1 "weight":2}`, "json_syntax: "+JSONSyntax.Rule()+"; not from byte 12 on")
+	f(`{"label":01}`, "json_syntax: "+JSONSyntax.Rule()+"; not from byte 10 on")
+	f(`{"label":True}`, "json_syntax: "+JSONSyntax.Rule()+"; not from byte 10 on")
+	f(`{"label":1,"features":{"a":"secr`, "json_syntax: "+JSONSyntax.Rule()+"; it ends too early, after byte 32")
+	f(`{"features":{"a":1},"label":1} {}`, "trailing_data: "+TrailingData.Rule()+"; not from byte 32 on")
+	f("{\"label\":\"\xff\"}", "invalid_utf8: "+InvalidUTF8.Rule()+"; not from byte 11 on")
+
 	// If the decoder knows no details of the fault, the message is the rule.
 	f(`{"label":7}`, "label: label_range: "+LabelRange.Rule())
 	f(`{"features":{"a":1}}`, "label: missing_member: "+MissingMember.Rule())

@@ -32,6 +32,7 @@ type produceOptions struct {
 	separator string
 	dryRun    bool
 	decode    bool
+	raw       bool
 	stdout    bool
 	rate      float64
 	table     tableOptions
@@ -48,8 +49,8 @@ func produceCommand() *cobra.Command {
 			"--partition, or round robin, or by their key where Kafka's default partitioner puts it if --key-separator gives them one; rows with --partition-by go where Kafka's default partitioner puts that value.\n" +
 			"It needs ORIEL_BROKERS only; with --decode or --member also the settings that decode events, as `oriel features` does.\n" +
 			decodesAsFirst + "\n\n" +
-			"A log takes nothing back, so the whole file is read and mapped once before the first record is sent: a line that breaks a\n" +
-			"rule leaves the topic as it was. --dry-run ends there and shows the first event; --stdout prints the events as NDJSON\n" +
+			"A log takes nothing back, so the whole file is read and mapped once before the first record is sent: a line that is no JSON\n" +
+			"object, or with --decode no event, leaves the topic as it was. --raw sends lines unchecked. --dry-run ends there and shows the first event; --stdout prints the events as NDJSON\n" +
 			"instead, for `oriel features` or `oriel replay`; neither needs brokers.\n\n" +
 			"CSV example: --csv flights.csv --where 'arr_delay!=NA' --label 'arr_delay>15' --feature origin --feature hour:number\n" +
 			"             --partition-by origin --sort year,month,day,sched_dep_time\n" +
@@ -65,6 +66,7 @@ func produceCommand() *cobra.Command {
 	f.StringVar(&o.separator, "key-separator", "", keySeparatorHelp)
 	f.BoolVar(&o.dryRun, "dry-run", false, "check the file, show the first event, and send nothing")
 	f.BoolVar(&o.decode, "decode", false, "refuse a line that is no event of the configured operator; with --member such lines are always refused")
+	f.BoolVar(&o.raw, "raw", false, "of --ndjson: send lines as they are; without this flag a line that is no JSON object is refused")
 	f.BoolVar(&o.stdout, "stdout", false, "print the events instead of sending them")
 	f.Float64Var(&o.rate, "rate", 0, "send at most this many records a second; 0 sends as fast as the brokers take them")
 	o.table.flags(f)
@@ -72,6 +74,8 @@ func produceCommand() *cobra.Command {
 	cmd.MarkFlagsOneRequired("topic", "dry-run", "stdout")
 	cmd.MarkFlagsMutuallyExclusive("topic", "stdout")
 	cmd.MarkFlagsMutuallyExclusive("dry-run", "stdout")
+	cmd.MarkFlagsMutuallyExclusive("raw", "decode")
+	cmd.MarkFlagsMutuallyExclusive("raw", "csv")
 	cmd.MarkFlagsMutuallyExclusive("partition", "partition-by")
 	exclude(cmd, "ndjson", append(mappingFlags, "map", "csv", "delimiter", "missing")...)
 	exclude(cmd, "map", mappingFlags...)
@@ -83,8 +87,11 @@ func produceRecords(cmd *cobra.Command, o produceOptions) error {
 		return exit.WrongUse("--rate: not a finite number of records a second")
 	}
 	environ := program.Environ(cmd.Context())
-	var each eachRecord = o.lines
-	unit := "line"
+	each, unit := o.objects(o.lines), "line"
+	if o.raw {
+		each = o.lines
+		traps.Warn(cmd.ErrOrStderr(), []string{"--raw: no line is checked, and a line that is no JSON object is a null event"})
+	}
 	if o.table.file != "" {
 		unit = "record"
 		mapping, err := o.table.resolve(environ, configuredBody, false)

@@ -3,11 +3,55 @@ package main
 import (
 	"fmt"
 	"io"
+	"os"
 
 	"oriel/cmd/internal/registry"
 	"oriel/cmd/internal/settings"
+	"oriel/cmd/internal/setup"
 	"oriel/schemas"
+	"oriel/schemas/mapping"
 )
+
+// objects returns the records up to the first that is no JSON object, and fails there. If the start of the file shows
+// why, the error says so.
+func (o produceOptions) objects(each eachRecord) eachRecord {
+	return func(in io.Reader, f func(outgoing) error) error {
+		source, err := mapping.JSON(schemas.UnknownIsFree)(nil)
+		if err != nil {
+			return err
+		}
+		count := 0
+		return each(in, func(e outgoing) error {
+			count++
+			code := schemas.Empty
+			if len(e.value) > 0 {
+				code = source.Fill(nil, e.value)
+			}
+			if code == schemas.OK {
+				return f(e)
+			}
+			why := ""
+			if form := o.form(); form != "" {
+				why = ". The file has no lines of JSON: " + form
+			}
+			return fmt.Errorf("line %d: no JSON object: %s: %s%s", count, code, code.RuleAt(e.value), why)
+		})
+	}
+}
+
+// form says why the file has no lines of JSON objects, or "".
+func (o produceOptions) form() string {
+	in, err := os.Open(o.file())
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = in.Close() }()
+	start, err := io.ReadAll(io.LimitReader(in, 1<<20))
+	if err != nil {
+		return ""
+	}
+	return setup.FormOfFile(start)
+}
 
 // decodesAsFirst is a sentence in the help of commands that only decode events.
 var decodesAsFirst = "Without ORIEL_OPERATOR events are those of " + registry.All[0].Name + "."

@@ -49,11 +49,11 @@ func TestProduceSendsEachLineOnce(t *testing.T) {
 	}
 	want[7], want[lines-1] = "", "the last"
 	file := servicetest.WriteFile(t, "lines", []byte(strings.Join(want, "\n")))
-	f.Must("produce", "--topic", topic, "--ndjson", file, "--partition", "1")
+	f.Must("produce", "--topic", topic, "--ndjson", file, "--raw", "--partition", "1")
 	if got := read(); len(got[0]) != 0 || !slices.Equal(got[1], want) {
 		t.Errorf("%d and %d records, or not the lines in order", len(got[0]), len(got[1]))
 	}
-	f.Must("produce", "--topic", topic, "--ndjson", file)
+	f.Must("produce", "--topic", topic, "--ndjson", file, "--raw")
 	got := read()
 	got[1] = got[1][lines:]
 	for i, line := range want {
@@ -61,6 +61,30 @@ func TestProduceSendsEachLineOnce(t *testing.T) {
 			t.Fatalf("line %d is not record %d of partition %d", i, i/2, i%2)
 		}
 	}
+	const one = "{\"a\": 1}\n"
+	for content, want := range map[string]string{
+		"[\n" + one + "]\n":            "line 1: no JSON object: json_syntax: |jq -c '.[]' FILE",
+		"{\n  \"a\": 1\n}\n":           "line 1: no JSON object: json_syntax: |spread over several lines|jq -c . FILE",
+		"\ufeff" + one:                 "line 1: no JSON object: byte_order_mark: |tail -c +4 FILE",
+		"\xff\xfe{\x00}\x00\n\x00":     "line 1: no JSON object: invalid_utf8: |iconv -f UTF-16",
+		one + "7\n":                    "line 2: no JSON object: not_object: an event is a JSON object",
+		one + "{\"a\":1,}\n":           "line 2: no JSON object: json_syntax: |not from byte 8 on",
+		one + "\n":                     "line 2: no JSON object: empty: ",
+		one + "{\"a\":\"canary\"} x\n": "line 2: no JSON object: trailing_data: |not from byte 16 on",
+	} {
+		bad := servicetest.WriteFile(t, "bad", []byte(content))
+		for _, how := range [][]string{{"--topic", topic}, {"--dry-run"}, {"--stdout"}} {
+			for text := range strings.SplitSeq(want, "|") {
+				f.Fails(text, append([]string{"produce", "--ndjson", bad}, how...)...)
+			}
+		}
+	}
+	junk := servicetest.WriteFile(t, "junk", []byte("[1]\n"))
+	if said := f.Must("produce", "--dry-run", "--raw", "--ndjson", junk); !strings.Contains(said, "1 records") {
+		t.Errorf("--raw says %s", said)
+	}
+	f.Fails("decode raw", "produce", "--dry-run", "--raw", "--decode", "--ndjson", junk)
+	f.Fails("csv raw", "produce", "--dry-run", "--raw", "--csv", junk)
 	f.Fails("does not exist", "produce", "--topic", topic+"x", "--ndjson", file)
 	f.Fails("--partition 2", "produce", "--topic", topic, "--ndjson", file, "--partition", "2")
 	f.Fails("line 1: 400 bytes", "produce", "--topic", topic, "--ndjson", file, "--max-bytes", "399")

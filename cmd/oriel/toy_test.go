@@ -335,7 +335,7 @@ func (g *extended) produceLines(f *fixture, from, to int) {
 	}
 	for p := range 2 {
 		said := g.run(g.binary, "produce", "--topic", f.Env["ORIEL_INPUT_TOPIC"], "--partition", strconv.Itoa(p),
-			"--ndjson", file, "--key-separator", "|")
+			"--ndjson", file, "--raw", "--key-separator", "|")
 		if want := fmt.Sprintf("%d records sent", to-from); !strings.Contains(said, want) {
 			g.t.Errorf("produce: %q", said)
 		}

@@ -82,6 +82,7 @@ type Source struct {
 	offset    int64
 	id        uint32 // id in the last record
 	unknown   bool   // the last record has an unknown id or message type
+	typed     bool   // its id is known, so it is the message type that is not
 }
 
 // At implements mapping.PlacedSource.
@@ -96,7 +97,7 @@ func (s *Source) Fill(values []mapping.Value, record []byte) schemas.Code {
 
 func (s *Source) fill(values []mapping.Value, record []byte) schemas.Code {
 	id, rest, ok := Header(record)
-	s.id = id
+	s.id, s.typed = id, false
 	if !ok {
 		return schemas.UnknownFraming
 	}
@@ -110,16 +111,20 @@ func (s *Source) fill(values []mapping.Value, record []byte) schemas.Code {
 			return schemas.UnknownFraming
 		}
 		if !same {
+			s.typed = true
 			return schemas.UnknownSchema
 		}
 	}
 	return s.sources[k].Fill(values, rest)
 }
 
-// Place implements mapping.Placer. It returns the id of a schema that is not known.
+// Place implements mapping.Placer. It returns the id of a schema that is not known, or whose message type is another.
 func (s *Source) Place() string {
-	if !s.unknown {
+	switch {
+	case !s.unknown:
 		return ""
+	case s.typed:
+		return fmt.Sprintf("id %d is known, but the message type is another than ORIEL_SCHEMA_MESSAGE", s.id)
 	}
 	return fmt.Sprintf("id %d", s.id)
 }

@@ -85,5 +85,5 @@ func (d *decoder) Problem(record []byte, code schemas.Code) string {
 		}
 		return d.inner.Problem(event, code)
 	}
-	return fmt.Sprintf("%s: %s", code, code.Rule())
+	return fmt.Sprintf("%s: %s", code, code.RuleAt(record))
 }

@@ -100,7 +100,7 @@ func (i *Item) Reads(k Kind) bool {
 	case k == Other, k == Time && i.Compare != nil && i.Compare.Constant != "":
 		return false
 	case i.Compare != nil:
-		return true
+		return k != Bool || i.Compare.Compares(&Value{Kind: Bool})
 	case i.As.isTime():
 		return k != Bool && (k != Number || i.Clock.unit != 0)
 	case i.As == AsBool:

@@ -11,7 +11,7 @@ import (
 
 // Problem explains the code that the last Decode returned for the record: the member, the code, and the position of the
 // fault. It names members and paths of the mapping, but never content of the record.
-func (d *Decoder) Problem(_ []byte, code schemas.Code) string {
+func (d *Decoder) Problem(record []byte, code schemas.Code) string {
 	switch {
 	case code == schemas.Filtered && d.failed >= 0:
 		where := d.plan.where[d.failed]
@@ -22,10 +22,14 @@ func (d *Decoder) Problem(_ []byte, code schemas.Code) string {
 	case code == schemas.MissingMember && d.events.Lacks() != "":
 		return fmt.Sprintf("%s: %s: %s", d.events.Lacks(), code, code.Rule())
 	}
-	if p, some := d.source.(Placer); some && d.unread && p.Place() != "" {
-		return fmt.Sprintf("%s: %s: %s", code, p.Place(), code.Rule())
+	rule := code.Rule()
+	if _, isJSON := d.source.(*jsonSource); isJSON && d.unread {
+		rule = code.RuleAt(record)
 	}
-	return fmt.Sprintf("%s: %s", code, code.Rule())
+	if p, some := d.source.(Placer); some && d.unread && p.Place() != "" {
+		rule = p.Place() + ": " + rule
+	}
+	return fmt.Sprintf("%s: %s", code, rule)
 }
 
 // explain describes the source of a target and the type of value found there.

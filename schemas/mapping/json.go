@@ -153,7 +153,9 @@ func (s *jsonSource) value(b []byte, i int, n *jsonNode, depth int) (next int, c
 		return s.skip(b, i, depth)
 	case c == '"':
 		v.Kind = Text
-		v.Text, i, s.arena, code = schemas.ReadString(b, i, s.arena)
+		if v.Text, i, s.arena, code = schemas.ReadString(b, i, s.arena); code != schemas.OK {
+			s.fault = n
+		}
 		return i, code
 	case c == 'n' && schemas.HasLiteral(b, i, "null"):
 		v.Kind = Null

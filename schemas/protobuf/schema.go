@@ -61,7 +61,12 @@ func NameAt(name string, index []int, read func(name string) ([]byte, error)) (s
 	all, found := file.Messages(), protoreflect.MessageDescriptor(nil)
 	for _, place := range index {
 		if place < 0 || place >= all.Len() {
-			return "", fmt.Errorf("protobuf: %s: no message type at the place that records name", name)
+			var names []string
+			for i := range all.Len() {
+				names = append(names, string(all.Get(i).FullName()))
+			}
+			return "", fmt.Errorf("protobuf: %s: records name message type number %d (index %v), and the file has %d at that place: %s; "+
+				"records may be of another version of the file", name, place+1, index, len(names), mapping.Listed(names))
 		}
 		found = all.Get(place)
 		all = found.Messages()

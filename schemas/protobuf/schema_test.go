@@ -232,3 +232,24 @@ func FuzzSchema(f *testing.F) {
 		}
 	})
 }
+
+// TestAnIndexBeyondTheFileNamesItsTypes checks that a message type that the file lacks is said with its place and with
+// the types that the file has there.
+func TestAnIndexBeyondTheFileNamesItsTypes(t *testing.T) {
+	read := readFiles(map[string]string{"in/order.proto": orders, "in/money.proto": money})
+	f := func(want string, index ...int) {
+		t.Helper()
+		name, err := NameAt("in/order.proto", index, read)
+		if err != nil {
+			name = err.Error()
+		}
+		if !strings.HasPrefix(name, want) {
+			t.Errorf("%v: %s, want %s", index, name, want)
+		}
+	}
+	f("shop.Order", 0)
+	f("shop.Order.Line", 0, 0)
+	f("protobuf: in/order.proto: records name message type number 4 (index [3]), and the file has 1 at that place: shop.Order; ", 3)
+	f("protobuf: in/order.proto: records name message type number 6 (index [0 5]), and the file has 3 at that place: ", 0, 5)
+	f("protobuf: in/order.proto: no place of a message type")
+}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -430,4 +431,64 @@ func TestMissingIsWhatIsNamed(t *testing.T) {
 	}}
 	f(nil, choice, `{"arm":"DE","reward":1}`+"\n"+`{"arm":"NA","reward":2}`+"\n"+`{"arm":"NA","reward":3}`+"   ")
 	f([]string{"NA"}, choice, `{"arm":"DE","reward":1}  table: line 3: arm: missing_member: /country is absent`)
+}
+
+// TestARowIsTheObjectOfItsCells draws rows and mappings, and compares the event of each row with that of the JSON object
+// of its cells. The cells are texts that tables use for a missing value, and numbers, times and texts.
+func TestARowIsTheObjectOfItsCells(t *testing.T) {
+	r := rand.New(rand.NewPCG(43, 8))
+	texts := []string{"", "NA", "N/A", "nan", "NaN", "null", "NULL", "None", "-", "0", "-0", "7.50", "1e3", "2026-07-06", "x y", "true", " "}
+	items := []string{
+		`"a"`, `"a:number"`, `"a:text"`, `"a:bool"`, `{"name":"w","from":"a","as":"weekday"}`, `{"name":"c","compare":"b>=5"}`,
+		`{"name":"e","compare":"b="}`, `{"name":"n","compare":"b!=NA"}`, `{"name":"s","from":"b","scale":2}`, `"b"`,
+	}
+	labels := []string{`"c"`, `"c>1"`, `"c=NA"`, `"c!="`}
+	made, faults := 0, 0
+	for range 3000 {
+		where := []string{`"c!=NA"`, `"c!="`, `"a<5"`, `[]`}[r.IntN(4)]
+		document := `{"where":` + where + `,"label":` + labels[r.IntN(4)] + `,"features":[` + items[r.IntN(6)] + "," + items[6+r.IntN(4)] + `]}`
+		m, err := mapping.Parse([]byte(document))
+		if err != nil {
+			t.Fatal(err)
+		}
+		cells, object := [3]string{}, map[string]string{}
+		for k := range cells {
+			if cells[k] = texts[r.IntN(len(texts))]; cells[k] != "" {
+				object["abc"[k:k+1]] = cells[k]
+			}
+		}
+		row, err := readAll(Mapping{Document: m}, "a,b,c\n\""+strings.Join(cells[:], "\",\"")+"\"\n")
+		kind := schemas.KindTarget
+		if m.Label.Compare != nil {
+			kind = schemas.KindClass
+		}
+		d, errOpen := m.Opener(mapping.JSON(schemas.UnknownIsFree))(schemas.EventConfig{
+			Body: eventBody(kind), Dimension: 8, MaxBytes: 1 << 12, Features: schemas.FeatureConfig{Norm: "none"},
+		})
+		if errOpen != nil {
+			t.Fatal(errOpen)
+		}
+		record, _ := json.Marshal(object)
+		var e schemas.Event
+		switch code := d.Decode(&e, record); {
+		case code == schemas.OK:
+			want := string(d.(*mapping.Decoder).AppendOwn(nil))
+			if err != nil || events(row) != want {
+				t.Fatalf("%s of %q: %s, %v, want %s", document, cells, events(row), err, want)
+			}
+			made++
+		case code == schemas.Filtered:
+			if err != nil || len(row) > 0 {
+				t.Fatalf("%s of %q: %s, %v, want no event", document, cells, events(row), err)
+			}
+		default:
+			if err == nil || !strings.HasSuffix(err.Error(), d.Problem(record, code)) {
+				t.Fatalf("%s of %q: %s, %v, want %s", document, cells, events(row), err, d.Problem(record, code))
+			}
+			faults++
+		}
+	}
+	if made < 300 || faults < 300 {
+		t.Errorf("%d events and %d faults: too few to tell", made, faults)
+	}
 }

@@ -69,7 +69,7 @@ func TestProducedEventsAreTakenShownAndRecomputed(t *testing.T) {
 	}
 	lines = append(lines, "\nnot an event"...) // an empty line and a malformed one, which become null events
 	f.Must("produce", "--topic", f.Env["ORIEL_INPUT_TOPIC"], "--ndjson", servicetest.WriteFile(t, "more.ndjson", lines),
-		"--partition", "1")
+		"--partition", "1", "--raw")
 	counts[p] += more + 2
 	f.AwaitTaken(time.Minute, counts...)
 	service.Terminate()

@@ -181,7 +181,7 @@ func Known(columns []Column, paths []mapping.Path) error {
 func RangeAt(columns []Column, path mapping.Path, name string) (Range, bool) {
 	for i := range columns {
 		if c := &columns[i]; slices.Equal(c.Path, path) && c.isNumber() {
-			low, high := around(c.low, c.high)
+			low, high := c.around()
 			return Range{Name: name, Low: low, High: high}, true
 		}
 	}

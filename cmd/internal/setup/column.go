@@ -1,12 +1,16 @@
 package setup
 
 import (
+	"fmt"
 	"hash/maphash"
 	"math"
-	"time"
+	"slices"
+	"strings"
 
+	"oriel/cmd/internal/recordschema"
 	"oriel/schemas"
 	"oriel/schemas/mapping"
+	"oriel/schemas/mapping/calendar"
 )
 
 // mostDistinct is the largest number of different values that are counted for a column.
@@ -22,33 +26,36 @@ type Column struct {
 	numbers, numerals, texts, bools int // number of values by type; numerals are texts that are numbers
 	// times: number of ISO 8601 texts; instants: number of values whose type in the schema is a time
 	times, instants int
-	whole           bool
-	low, high       float64
+	dates           int       // number of times at midnight
+	values          []float64 // the numbers and numerals
 	seen            map[uint64]bool
 }
 
 // Columns returns the columns of records from which the outer framing is removed, in the order of the records or of the
-// schema. It also returns the number of records that could be read.
-func (e Encoding) Columns(records [][]byte) (columns []Column, readable int, err error) {
+// schema. It also returns which records could be read.
+func (e Encoding) Columns(records [][]byte) (columns []Column, read reading, err error) {
 	p, err := e.places(records)
 	if err != nil {
-		return nil, 0, err
+		return nil, read, err
 	}
 	for _, path := range p.paths {
 		columns = append(columns, Column{
-			Path: path, whole: true, low: math.Inf(1), high: math.Inf(-1), seen: map[uint64]bool{},
+			Path: path, seen: map[uint64]bool{},
 		})
 	}
 	source, err := p.open(p.paths)
 	if err != nil {
-		return nil, 0, err
+		return nil, read, err
 	}
 	values, seed := make([]mapping.Value, len(p.paths)), maphash.MakeSeed()
-	for _, record := range records {
-		if source.Fill(values, record) != schemas.OK {
+	for k, record := range records {
+		if code := source.Fill(values, record); code != schemas.OK {
+			if read.fault == "" {
+				read.fault = fmt.Sprintf("record %d: %s: %s", k+1, code, e.rule(code, record))
+			}
 			continue
 		}
-		readable++
+		read.readable++
 		for i := range values {
 			columns[i].see(&values[i], seed)
 		}
@@ -59,7 +66,21 @@ func (e Encoding) Columns(records [][]byte) (columns []Column, readable int, err
 	for _, path := range p.lists {
 		columns = append(columns, Column{Path: path, IsList: true})
 	}
-	return columns, readable, nil
+	return columns, read, nil
+}
+
+// reading is the number of records that could be read, and the first fault of the others.
+type reading struct {
+	readable int
+	fault    string
+}
+
+// rule returns the rule that a record breaks, for JSON with the place.
+func (e Encoding) rule(code schemas.Code, record []byte) string {
+	if e.Format == recordschema.JSON {
+		return code.RuleAt(record)
+	}
+	return code.Rule()
 }
 
 func (c *Column) see(v *mapping.Value, seed maphash.Seed) {
@@ -73,6 +94,9 @@ func (c *Column) see(v *mapping.Value, seed maphash.Seed) {
 		c.distinct(uint64(v.Number))
 	case mapping.Time:
 		c.instants++
+		if v.Seconds%calendar.Day == 0 && v.Nanos == 0 {
+			c.dates++
+		}
 		c.distinct(maphash.Comparable(seed, v.Seconds))
 	case mapping.Text:
 		if len(v.Text) == 0 {
@@ -82,8 +106,11 @@ func (c *Column) see(v *mapping.Value, seed maphash.Seed) {
 		if f, ok := schemas.ParseDecimal(v.Text); ok {
 			c.numerals++
 			c.number(f)
-		} else if isTime(string(v.Text)) {
+		} else if at, is := calendar.ParseInstant(v.Text); is {
 			c.times++
+			if at.Seconds%calendar.Day == 0 && at.Nanos == 0 {
+				c.dates++
+			}
 		}
 		c.distinct(maphash.Bytes(seed, v.Text))
 	default:
@@ -92,10 +119,7 @@ func (c *Column) see(v *mapping.Value, seed maphash.Seed) {
 	c.Present++
 }
 
-func (c *Column) number(f float64) {
-	c.low, c.high = min(c.low, f), max(c.high, f)
-	c.whole = c.whole && f == math.Trunc(f)
-}
+func (c *Column) number(f float64) { c.values = append(c.values, f) }
 
 func (c *Column) distinct(hash uint64) {
 	if len(c.seen) < mostDistinct {
@@ -103,12 +127,54 @@ func (c *Column) distinct(hash uint64) {
 	}
 }
 
-// isTime reports whether a text is a time in ISO 8601.
-func isTime(text string) bool {
-	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02 15:04:05", time.DateOnly} {
-		if _, err := time.Parse(layout, text); err == nil {
-			return true
+// most reports whether nearly all values are of a kind: in a sample that tells, up to one of twenty may be of another.
+func (c *Column) most(count int) bool {
+	others := c.Present - count
+	return count > 0 && (others == 0 || c.Present >= fewestValues && 20*others <= c.Present)
+}
+
+func (c *Column) isNumber() bool { return c.most(c.numbers + c.numerals) }
+
+// mixed says which kinds of values the column has, if it has several.
+func (c *Column) mixed() string {
+	var kinds []string
+	for _, k := range []struct {
+		count     int
+		one, many string
+	}{
+		{c.numbers + c.numerals, "number", "numbers"},
+		{c.times + c.instants, "time", "times"},
+		{c.texts - c.numerals - c.times, "text", "texts"},
+		{c.bools, "boolean", "booleans"},
+	} {
+		switch {
+		case k.count == 1:
+			kinds = append(kinds, "1 "+k.one)
+		case k.count > 1:
+			kinds = append(kinds, fmt.Sprintf("%d %s", k.count, k.many))
 		}
 	}
-	return false
+	if len(kinds) < 2 {
+		return ""
+	}
+	return strings.Join(kinds[:len(kinds)-1], ", ") + " and " + kinds[len(kinds)-1]
+}
+
+// bounds returns the least and greatest number, and how many numbers are beyond them: those ten times as far from 0 as
+// all but one of a hundred, because a single odd number must not stretch a range.
+func (c *Column) bounds() (low, high float64, beyond int) {
+	sorted := slices.Sorted(slices.Values(c.values))
+	last := len(sorted) - 1
+	if cut := len(sorted) / 200; cut > 0 {
+		if far := 10 * max(math.Abs(sorted[cut]), math.Abs(sorted[last-cut])); far > 0 {
+			sorted = slices.DeleteFunc(sorted, func(f float64) bool { return math.Abs(f) > far })
+		}
+	}
+	return sorted[0], sorted[len(sorted)-1], last + 1 - len(sorted)
+}
+
+// around returns the range that is proposed for the column's numbers.
+func (c *Column) around() (low, high float64) {
+	low, high, _ = c.bounds()
+	return around(low, high)
 }

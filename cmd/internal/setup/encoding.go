@@ -65,9 +65,12 @@ func (e Encoding) Sniff(records [][]byte) (Encoding, error) {
 	if e.Framing == "" {
 		e.Framing = e.framingOf(records)
 	}
-	if e.Format == "" {
+	if e.Format == "" || e.Format == recordschema.JSON {
 		inside := e.events(records)
-		if !most(inside, isJSON) {
+		if err := e.formOfRecords(inside); err != nil {
+			return e, err
+		}
+		if e.Format == "" && !most(inside, isJSON) {
 			return e, ErrNoSchema
 		}
 		e.Format = recordschema.JSON
@@ -137,8 +140,8 @@ func (e Encoding) readsPlain(records [][]byte) bool {
 		return false
 	}
 	e.Framing = recordschema.Plain
-	_, readable, err := e.Columns(records)
-	return err == nil && 2*readable > len(records)
+	_, read, err := e.Columns(records)
+	return err == nil && 2*read.readable > len(records)
 }
 
 // IDs returns the ids of the schemas that records in Confluent's framing name, ascending.

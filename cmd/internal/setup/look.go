@@ -37,6 +37,7 @@ type Look struct {
 	Inner    Encoding // encoding of the records inside the outer framing
 
 	inside [][]byte // the records without the outer framing
+	fault  string   // first record that cannot be read, and why; empty: none
 }
 
 // Look reads the sample and finds its encoding and columns. environ must have the settings of the registry. withClient
@@ -61,7 +62,11 @@ func (r Request) Look(
 		})
 	}
 	for _, name := range r.Files {
-		part, problem := ReadFile(name, r.Records)
+		encoding := r.Encoding
+		if r.Registry != "" && encoding.SchemaFile == "" {
+			encoding.SchemaFile = r.Registry
+		}
+		part, problem := encoding.ReadFile(name, r.Records)
 		err = errors.Join(err, problem)
 		l.Records = append(l.Records, part.Records...)
 	}
@@ -75,11 +80,13 @@ func (r Request) Look(
 		return nil, err
 	}
 	l.Inner, l.inside = l.Encoding.Inside(l.Records)
-	if l.Columns, l.Readable, err = l.Inner.Columns(l.inside); err != nil {
+	var read reading
+	if l.Columns, read, err = l.Inner.Columns(l.inside); err != nil {
 		return nil, err
 	}
+	l.Readable, l.fault = read.readable, read.fault
 	if l.Readable == 0 {
-		return nil, fmt.Errorf("none of %d records can be read as %s", len(l.Records), l.Encoding)
+		return nil, fmt.Errorf("none of %d records can be read as %s; the first, %s", len(l.Records), l.Encoding, l.fault)
 	}
 	return l, nil
 }
@@ -136,13 +143,29 @@ func (l *Look) Propose(where, label string) (Proposal, error) {
 
 // Report prints the findings. It prints names of members, but no values.
 func (l *Look) Report(w io.Writer, p Proposal) {
-	fmt.Fprintf(w, "%d of %d records are %s\n", l.Readable, len(l.Records), l.Encoding)
+	l.ReportRead(w)
+	p.ReportMixed(w)
 	p.ReportLeft(w)
 	if len(p.Ranges) > 0 {
 		fmt.Fprintf(w, "\nranges to be confirmed: a number from a sample is not public. Put what everybody knows in its place\n"+
 			"  ORIEL_FEATURES_RANGE=%s\n", Ranges(p.Ranges))
 	}
 	fmt.Fprintln(w, "\nRemove each feature that is known only once the label is. Without --sample of public records, this proposal has seen private ones.")
+}
+
+// ReportRead says how many records can be read, and why the first of the others cannot.
+func (l *Look) ReportRead(w io.Writer) {
+	fmt.Fprintf(w, "%d of %d records are %s\n", l.Readable, len(l.Records), l.Encoding)
+	if l.fault != "" {
+		fmt.Fprintf(w, "the first that is not: %s\n", l.fault)
+	}
+}
+
+// ReportMixed lists the columns whose values are not alike.
+func (p Proposal) ReportMixed(w io.Writer) {
+	if len(p.Mixed) > 0 {
+		fmt.Fprintf(w, "\nlook at these:\n  %s\n", strings.Join(p.Mixed, "\n  "))
+	}
 }
 
 // ReportLeft lists the omitted columns, with the reasons.

@@ -9,12 +9,14 @@ import (
 	"oriel/cmd/internal/traps"
 	"oriel/schemas"
 	"oriel/schemas/mapping"
+	"oriel/schemas/mapping/calendar"
 )
 
 // Proposal is a proposed mapping of columns, with findings that the user should know.
 type Proposal struct {
 	Items   []Item   // features, or members of a row
 	Left    []string // omitted columns, each with the reason
+	Mixed   []string // columns with values of several kinds, or with single extremes
 	Ranges  []Range  // proposed ranges of numbers, which the user must confirm
 	Classes []string // columns that look like a label of two classes
 }
@@ -69,10 +71,11 @@ func Propose(columns []Column, used []mapping.Path) Proposal {
 		if slices.ContainsFunc(used, func(u mapping.Path) bool { return slices.Equal(u, c.Path) }) {
 			continue
 		}
-		if c.bools > 0 && c.Present == c.bools {
+		if c.most(c.bools) {
 			p.Classes = append(p.Classes, c.Path.String())
 		}
 		epoch, isTime := c.time()
+		p.mix(c, isTime)
 		switch reason := c.reason(); {
 		case reason != "":
 			p.leave(c, reason)
@@ -80,20 +83,47 @@ func Propose(columns []Column, used []mapping.Path) Proposal {
 			p.leave(c, "a time; the first one gives hour and weekday")
 		case isTime:
 			timed = true
-			for _, part := range []string{"hour", "weekday"} {
-				p.add(Item{Name: part, Path: c.Path, As: part, Epoch: epoch})
+			parts := []Range{{"hour", 0, 24, true}, {"weekday", 1, 8, true}}
+			if c.isDate(epoch) {
+				parts = []Range{{"weekday", 1, 8, true}, {"month", 1, 13, true}}
 			}
-			p.Ranges = append(p.Ranges, Range{p.Items[len(p.Items)-2].Name, 0, 24, true},
-				Range{p.Items[len(p.Items)-1].Name, 1, 8, true})
+			for _, part := range parts {
+				part.Name = p.add(Item{Name: part.Name, Path: c.Path, As: part.Name, Epoch: epoch})
+				p.Ranges = append(p.Ranges, part)
+			}
 		case c.isNumber():
 			name := p.add(Item{Name: c.name(), Path: c.Path, As: "number"})
-			low, high := around(c.low, c.high)
+			low, high := c.around()
 			p.Ranges = append(p.Ranges, Range{name, low, high, false})
 		default:
 			p.add(Item{Name: c.name(), Path: c.Path})
 		}
 	}
 	return p
+}
+
+// mix notes that a column has values of several kinds. A record with a value that cannot be read as the proposed item
+// asks is a null event.
+func (p *Proposal) mix(c *Column, isTime bool) {
+	switch mixed := c.mixed(); {
+	case mixed == "":
+	case isTime || c.isNumber():
+		kind := "numbers"
+		if isTime {
+			kind = "times"
+		}
+		p.Mixed = append(p.Mixed, fmt.Sprintf("%s: %s: read as %s, so a record with another value is a null event; --where leaves "+
+			"such records out, and a producer can send null in their place", c.Path, mixed, kind))
+	default:
+		p.Mixed = append(p.Mixed, fmt.Sprintf("%s: %s: each kind is a category of its own; write %s:text to read all as texts",
+			c.Path, mixed, c.Path))
+	}
+	if c.isNumber() && !isTime {
+		if _, _, n := c.bounds(); n > 0 {
+			p.Mixed = append(p.Mixed, fmt.Sprintf("%s: %d of %d numbers are ten times as far out as the others, or more: the proposed "+
+				"range leaves them out, so they are clamped to it", c.Path, n, len(c.values)))
+		}
+	}
 }
 
 func (p *Proposal) leave(c *Column, reason string) {
@@ -150,32 +180,61 @@ func (c *Column) reason() string {
 	return ""
 }
 
-func (c *Column) isNumber() bool { return c.Present > 0 && c.numbers+c.numerals == c.Present }
-
 // timeWords are endings of names that are usual for times in the form of numbers.
 var timeWords = []string{
 	"at", "time", "timestamp", "ts", "date", "datetime", "created", "updated", "epoch", "ms", "millis", "when",
 }
 
-// time reports whether all values are times. If the times are numbers, epoch is their unit.
+// dateWords are endings of names that are usual for dates in the form of days since 1970.
+var dateWords = []string{"date", "day", "created", "updated", "birthday", "birthdate"}
+
+// epochs are the units of times that are numbers, with the number of units per second.
+var epochs = []struct {
+	name string
+	size float64
+}{{"s", 1}, {"ms", 1e3}, {"us", 1e6}, {"ns", 1e9}, {"d", 1. / calendar.Day}}
+
+// time reports whether nearly all values are times. If the times are numbers, epoch is their unit.
 func (c *Column) time() (epoch string, is bool) {
-	switch {
-	case c.Present == 0:
-		return "", false
-	case c.instants+c.times == c.Present:
+	if c.most(c.instants + c.times) {
 		return "", true
-	case !c.isNumber() || !c.whole || !slices.Contains(timeWords, traps.LastWord(c.Path[len(c.Path)-1])):
-		return "", false
 	}
-	for _, unit := range []struct {
-		name string
-		size float64 // units per second
-	}{{"s", 1}, {"ms", 1e3}, {"us", 1e6}, {"ns", 1e9}} {
-		if c.low >= 1e8*unit.size && c.high < 1e10*unit.size { // the years 1973 to 2286
+	word := ""
+	if len(c.Path) > 0 {
+		word = traps.LastWord(c.Path[len(c.Path)-1])
+	}
+	for _, unit := range epochs {
+		words := timeWords
+		if unit.name == "d" {
+			words = dateWords
+		}
+		if slices.Contains(words, word) && c.most(c.count(func(f float64) bool {
+			return f == math.Trunc(f) && f >= 1e8*unit.size && f < 1e10*unit.size // the years 1973 to 2286
+		})) {
 			return unit.name, true
 		}
 	}
 	return "", false
+}
+
+// isDate reports whether nearly all times of the column are at midnight, so that their hour says nothing.
+func (c *Column) isDate(epoch string) bool {
+	dates := c.dates
+	for _, unit := range epochs {
+		if unit.name == epoch {
+			dates = c.count(func(f float64) bool { return math.Mod(f, max(1, calendar.Day*unit.size)) == 0 })
+		}
+	}
+	return c.most(dates)
+}
+
+func (c *Column) count(is func(f float64) bool) (n int) {
+	for _, f := range c.values {
+		if is(f) {
+			n++
+		}
+	}
+	return n
 }
 
 // around returns a range with round ends that contains the values of a sample. It starts at 0 if no value is negative.

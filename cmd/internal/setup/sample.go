@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 
+	"oriel/cmd/internal/recordschema"
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/fetch"
 	"oriel/pipeline/kafka/topics"
@@ -23,8 +24,8 @@ type Sample struct {
 }
 
 // ReadFile reads at most n lines of a file, each a JSON record. A file that does not start with { is a single record of
-// another format.
-func ReadFile(name string, n int) (Sample, error) {
+// another format, for which e names a schema.
+func (e Encoding) ReadFile(name string, n int) (Sample, error) {
 	info, err := os.Stat(name)
 	if err != nil {
 		return Sample{}, err
@@ -35,6 +36,10 @@ func ReadFile(name string, n int) (Sample, error) {
 	content, err := os.ReadFile(name)
 	if err != nil {
 		return Sample{}, err
+	}
+	isText := e.SchemaFile == "" && (e.Format == "" || e.Format == recordschema.JSON)
+	if form := FormOfFile(content); isText && form != "" {
+		return Sample{}, fmt.Errorf("%s: no lines of JSON: %s", name, form)
 	}
 	if !isJSON(content) {
 		return Sample{Records: [][]byte{content}}, nil

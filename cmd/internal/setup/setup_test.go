@@ -22,9 +22,9 @@ func columnsOf(t *testing.T, n int, line func(i int) string) []Column {
 	for i := range n {
 		records = append(records, []byte(line(i)))
 	}
-	columns, readable, err := Encoding{Format: recordschema.JSON}.Columns(records)
-	if err != nil || readable != n {
-		t.Fatalf("%d of %d, %v", readable, n, err)
+	columns, read, err := Encoding{Format: recordschema.JSON}.Columns(records)
+	if err != nil || read.readable != n {
+		t.Fatalf("%d of %d, %v", read.readable, n, err)
 	}
 	return columns
 }
@@ -46,13 +46,17 @@ func TestWhatColumnsBecome(t *testing.T) {
 		`"x": null`:                        "left: no value in the sample",
 		`"x": ""`:                          "left: no value in the sample",
 		`"x": "2026-03-01T07:00:00Z"`:      "hour:hour weekday:weekday hour:0:24:cyclic weekday:1:8:cyclic",
-		`"x": "2026-03-01"`:                "hour:hour weekday:weekday hour:0:24:cyclic weekday:1:8:cyclic",
+		`"x": "2026-03-01"`:                "weekday:weekday month:month weekday:1:8:cyclic month:1:13:cyclic",
+		`"x": "2026-03-01T00:00:00Z"`:      "weekday:weekday month:month weekday:1:8:cyclic month:1:13:cyclic",
+		`"date": 20640`:                    "weekday:weekday/d month:month/d weekday:1:8:cyclic month:1:13:cyclic",
+		`"price": 20640`:                   "price:number price:0:50000",
+		`"date": 1780012800000`:            "weekday:weekday/ms month:month/ms weekday:1:8:cyclic month:1:13:cyclic",
 		`"created_at": 1780000000`:         "hour:hour/s weekday:weekday/s hour:0:24:cyclic weekday:1:8:cyclic",
 		`"ts": 1780000000123`:              "hour:hour/ms weekday:weekday/ms hour:0:24:cyclic weekday:1:8:cyclic",
 		`"price": 1780000000123`:           "price:number price:0:2000000000000",
 		`"a": {"x": 1.5}, "b": {"x": 2.5}`: "x:number b_x:number x:0:2 b_x:0:5",
 		`"x": 1, "broken": {"x y,z:": 3}`:  "x:number x_y_z_:number x:0:2 x_y_z_:0:5",
-		`"at": "2026-03-01", "hour": 3`: "hour:hour weekday:weekday hour_2:number " +
+		`"at": "2026-03-01 07:00", "hour": 3`: "hour:hour weekday:weekday hour_2:number " +
 			"hour:0:24:cyclic weekday:1:8:cyclic hour_2:0:5",
 	} {
 		columns := columnsOf(t, 60, func(i int) string {
@@ -80,6 +84,54 @@ func TestWhatColumnsBecome(t *testing.T) {
 		if _, err := mapping.Parse(Document("", "", p.Items, nil)); err != nil {
 			t.Errorf("%s: %v", value, err)
 		}
+	}
+}
+
+// TestFewOtherValuesChangeNoKind checks that a column is proposed by nearly all of its values, and that the others are
+// counted: one text among 1 000 numbers made a category of each number, or left the column out.
+func TestFewOtherValuesChangeNoKind(t *testing.T) {
+	for _, c := range []struct{ usual, odd, want, mixed string }{
+		{`%d.5`, `"n/a"`, "x number 0:1000", "/x: 999 numbers and 1 text: read as numbers"},
+		{`"%d"`, `"-"`, "x number 0:1000", "/x: 999 numbers and 1 text: read as numbers"},
+		{`%d`, `true`, "x number 0:1000", "/x: 999 numbers and 1 boolean: read as numbers"},
+		{`%d`, `1e15`, "x number 0:1000", "/x: 1 of 1000 numbers are ten times as far out"},
+		{`%d`, `-1e15`, "x number 0:1000", "/x: 1 of 1000 numbers are ten times as far out"},
+		{`"2026-03-01T07:00:%d0Z"`, `"soon"`, "hour hour 0:24 weekday weekday 1:8", "/x: 999 times and 1 text: read as times"},
+		{`true`, `"no"`, "x  class /x", "/x: 1 text and 999 booleans: each kind is a category"},
+		{`"a"`, `5`, "x ", "/x: 1 number and 999 texts: each kind is a category"},
+		{`%d`, `null`, "x number 0:1000", ""},
+	} {
+		columns := columnsOf(t, 1000, func(i int) string {
+			value := strings.ReplaceAll(c.usual, "%d", fmt.Sprint(i))
+			if strings.HasPrefix(c.usual, `"2026`) {
+				value = strings.ReplaceAll(c.usual, "%d", fmt.Sprint(i%6))
+			}
+			if i == 500 {
+				value = c.odd
+			}
+			return `{"x":` + value + `}`
+		})
+		p := Propose(columns, nil)
+		var got []string
+		for k, item := range p.Items {
+			got = append(got, item.Name, item.As)
+			if k < len(p.Ranges) {
+				got = append(got, fmt.Sprintf("%g:%g", p.Ranges[k].Low, p.Ranges[k].High))
+			}
+		}
+		for _, path := range p.Classes {
+			got = append(got, "class "+path)
+		}
+		text, mixed := strings.Join(got, " "), strings.Join(p.Mixed, "\n")
+		if text != c.want || !strings.HasPrefix(mixed, c.mixed) || (c.mixed == "") != (mixed == "") {
+			t.Errorf("%s and %s: %s, %s; want %s, %s", c.usual, c.odd, text, mixed, c.want, c.mixed)
+		}
+	}
+	columns := columnsOf(t, 60, func(i int) string { // ten of sixty are no exception
+		return fmt.Sprintf(`{"x":%s}`, map[bool]string{true: `"few"`, false: "7"}[i%6 == 0])
+	})
+	if p := Propose(columns, nil); len(p.Items) != 1 || p.Items[0].As != "" || len(p.Mixed) != 1 {
+		t.Errorf("a sixth of texts: %+v", p)
 	}
 }
 

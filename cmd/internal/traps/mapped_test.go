@@ -76,6 +76,8 @@ func TestTrapsOfSchemas(t *testing.T) {
 		{`"label":"at","features":["name"]`, `label: path /at is a time by the schema`},
 		{`"label":"at>7","features":["name"]`, `null event; name another path`},
 		{`"label":"at!=","features":["name"]`, ""},
+		{`"label":"paid>0","features":["name"]`, `label: path /paid is a boolean by the schema`},
+		{`"label":"paid=true","features":["name"]`, ""},
 		{`"label":"paid","features":["name",{"name":"d","from":"paid","as":"day"}]`, `features[1]: path /paid is a boolean`},
 		{`"label":"paid","features":[{"name":"d","from":"/lines/0/price","as":"day"}]`, `"epoch" says what it counts`},
 		{`"label":"paid","features":[{"name":"d","from":"/lines/0/price","as":"bool"}]`, `null event; name another path`},

@@ -40,7 +40,7 @@ func (d *dialogue) sample(ctx context.Context) (err error) {
 	} else if err != nil {
 		return err
 	}
-	fmt.Fprintf(d.Notes, "%d of %d records are %s\n", d.look.Readable, len(d.look.Records), d.look.Encoding)
+	d.look.ReportRead(d.Notes)
 	if d.look.Encoding.Registry == "" {
 		d.environ = slices.DeleteFunc(d.environ, setup.IsOfRegistry)
 	}
@@ -50,7 +50,9 @@ func (d *dialogue) sample(ctx context.Context) (err error) {
 			fmt.Fprintln(d.Notes, note)
 		}
 	}
-	d.proposal, err = d.look.Propose(d.Where, "")
+	if d.proposal, err = d.look.Propose(d.Where, ""); err == nil {
+		d.proposal.ReportMixed(d.Notes)
+	}
 	return err
 }
 
