@@ -38,10 +38,10 @@ func TestTalliesOfNumbers(t *testing.T) {
 // control's differences, are empty.
 func TestNumbersInATable(t *testing.T) {
 	numbers := []ShownNumber{
-		{"share_difference", "a", "all", 0.0123, -0.00456, 0.02, 0.01, true}, {"mean", "a", "all", 0, -60, 180, 5, false},
+		{"share_difference", "a", "all", 0.0123, -0.00456, 0.02, -0.00001, true}, {"mean", "a", "all", 0, -60, 180, 5, false},
 	}
 	for statistic, want := range map[string]string{
-		"share_difference": "0.0123\t-0.0046\t0.0200\t0.0100\t", "mean": "–\t-60.0\t180\t5.00\t", "count": "\t\t\t\t",
+		"share_difference": "0.0123\t-0.0046\t0.0200\t0.0000\t", "mean": "–\t-60.0\t180\t5.00\t", "count": "\t\t\t\t",
 	} {
 		if got := numberCells(numbers, statistic); got != want {
 			t.Errorf("%s: %q, want %q", statistic, got, want)

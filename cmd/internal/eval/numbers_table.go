@@ -113,7 +113,7 @@ func numberCells(numbers []ShownNumber, statistic string) string {
 // shortOf formats a number of a statistic with figure.Three; a share, which is below 1, has four decimals.
 func shortOf(statistic string, x Number) string {
 	if strings.HasPrefix(statistic, "share") && x.Known() {
-		return strconv.FormatFloat(float64(x), 'f', 4, 64)
+		return figure.Unsigned(strconv.FormatFloat(float64(x), 'f', 4, 64))
 	}
 	return figure.Three(x)
 }

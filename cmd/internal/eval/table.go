@@ -81,11 +81,7 @@ func number(x Number, digits int) string {
 	if !x.Known() {
 		return ""
 	}
-	text := strconv.FormatFloat(float64(x), 'f', digits, 64)
-	if strings.Trim(text, "-0.") == "" {
-		return strings.TrimPrefix(text, "-") // 0 is printed without a sign
-	}
-	return text
+	return figure.Unsigned(strconv.FormatFloat(float64(x), 'f', digits, 64))
 }
 
 func private(of func(*Row) string) func(*Row) string {

@@ -30,11 +30,11 @@ func Digits[F ~float64](x F) string {
 	if strings.Contains(text, ".") {
 		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
 	}
-	return unsigned(text)
+	return Unsigned(text)
 }
 
-// unsigned drops the sign of a zero: -0 is 0, and so is a negative number that is written as -0.00.
-func unsigned(text string) string {
+// Unsigned drops the sign of a zero: -0 is 0, and so is a negative number that is written as -0.00.
+func Unsigned(text string) string {
 	if strings.Trim(text, "-0.") == "" {
 		return strings.TrimPrefix(text, "-")
 	}
@@ -64,7 +64,7 @@ func Short(x float64) string {
 			return strconv.FormatFloat(x/unit.size, 'g', 4, 64) + unit.name
 		}
 	}
-	return unsigned(strconv.FormatFloat(x, 'g', 4, 64))
+	return Unsigned(strconv.FormatFloat(x, 'g', 4, 64))
 }
 
 // Three formats x with three significant digits, as dashboards do: hundreds without decimals, smaller numbers with up
@@ -79,7 +79,7 @@ func Three[F ~float64](x F) string {
 	case size >= 9.995:
 		decimals = 1
 	}
-	return unsigned(strconv.FormatFloat(float64(x), 'f', decimals, 64))
+	return Unsigned(strconv.FormatFloat(float64(x), 'f', decimals, 64))
 }
 
 // Counted formats a number with its noun: 1 step, 2 steps.

@@ -98,7 +98,7 @@ func (d *Descriptor) PrintWeights(w io.Writer, m *Model, top int) error {
 		if arm != "" {
 			fmt.Fprintf(t, "%s\t", printable(x.Arm))
 		}
-		fmt.Fprintf(t, "%s\t%.4g\t%s\n", printable(x.Name), x.Value, noise)
+		fmt.Fprintf(t, "%s\t%.4g\t%s\n", printable(x.Name), x.Value+0, noise) // −0 is 0
 	}
 	return t.Flush()
 }

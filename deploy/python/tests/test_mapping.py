@@ -107,6 +107,12 @@ class Mappings(unittest.TestCase):
             self.assertEqual(Scorer.from_file(self.file).decision_function([{**RECORDS[0]}]).tolist(), want)
         self.assertRaises(ValueError, Scorer.from_file, self.file, unknown="drop")
 
+    def test_members_of_list_elements_have_paths(self) -> None:
+        mapping = Mapping({"features": ["/items/1/price:number"]})
+        with self.assertRaisesRegex(ValueError, "/items/1/prise; "):
+            mapping.all_features([{"items": [{"prise": 1}, {"price": 2, "prise": 3}]}], "refuse")
+        self.assertEqual(mapping.all_features([{"items": [{"prise": 1}, {"price": 2}]}], "refuse"), ([{"price": 2.0}], []))
+
     def test_events_in_the_own_form_have_the_scores_of_their_features(self) -> None:
         scorer = Scorer.from_file(deployment(str(self.file.parent), predicts="log-odds"))
         features = [{"carrier": "UA", "hour": 3}, {"carrier": "AA"}]
@@ -132,7 +138,8 @@ class Mappings(unittest.TestCase):
         for value, want in ((0, 4.0), (19843, 2.0), ("-1", 3.0)):
             self.assertEqual(Item.of(days).read({"t": value}), want)
         self.assertRaises(Fault, Item.of(days).read, {"t": 0.5})
-        self.assertEqual(Item.of({"name": "s", "from": "t", "as": "seconds", "epoch": "ms"}).read({"t": -1}), -0.001)
+        for part, want in (("seconds", -0.001), ("hour", 23.0), ("day", 31.0), ("month", 12.0)):
+            self.assertEqual(Item.of({"name": part, "from": "t", "as": part, "epoch": "ms"}).read({"t": -1}), want)
         namibia = Item.of({"name": "x", "compare": "country=NA"})
         self.assertEqual([namibia.read({"country": c}) for c in ("NA", "", "DE")], [True, False, False])
         self.assertRaises(Fault, Item.of({"name": "x", "compare": "t>15"}).read, {"t": "n/a"})
