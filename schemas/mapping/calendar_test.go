@@ -88,6 +88,14 @@ func dates(day time.Time) []written {
 	count := day.Unix() / 86400
 	all := append(texts("date", day.Format(time.DateOnly)), clocks(day)...)
 	all = append(all, numbers("d", count)...)
+	var parts []byte
+	for k, part := range []int{day.Year(), int(day.Month()), day.Day()} {
+		parts = protowire.AppendVarint(protowire.AppendTag(parts, protowire.Number(k+1), protowire.VarintType), uint64(part))
+	}
+	all = append(all, written{
+		"a Date", "protobuf", "google.type.Date", "",
+		protowire.AppendBytes(protowire.AppendTag(nil, 1, protowire.BytesType), parts),
+	})
 	return append(all, written{
 		"a date", "avro", `{"type":"int","logicalType":"date"}`, "", binary.AppendVarint(nil, count),
 	})
@@ -157,10 +165,15 @@ func (w written) event(t *testing.T, as, zone string) string {
 		open = schema.Open
 	case "protobuf":
 		schema, err := protobuf.Read("r.proto", "R", func(name string) ([]byte, error) {
-			if name != "r.proto" {
-				return nil, fs.ErrNotExist
+			switch name {
+			case "r.proto":
+				return []byte(`syntax = "proto3"; import "google/protobuf/timestamp.proto"; import "google/type/date.proto";
+					message R { ` + w.typ + ` t = 1; }`), nil
+			case "google/type/date.proto":
+				return []byte(`syntax = "proto3"; package google.type;
+					message Date { int32 year = 1; int32 month = 2; int32 day = 3; }`), nil
 			}
-			return []byte(`syntax = "proto3"; import "google/protobuf/timestamp.proto"; message R { ` + w.typ + ` t = 1; }`), nil
+			return nil, fs.ErrNotExist
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -331,4 +344,29 @@ func TestMeaninglessItemsOfTimesAreRefused(t *testing.T) {
 	f(`"as":"hour","epoch":"d"`, "has no hour")
 	f(`"as":"seconds","epoch":"d","scale":2`, "<nil>")
 	f(`"as":"weekday","epoch":"D"`, "not one of s, ms, us, ns, d")
+}
+
+// TestAnIncompleteDateIsNoValue checks a google.type.Date of Protobuf without a year, a day or all fields, and one that
+// no calendar has.
+func TestAnIncompleteDateIsNoValue(t *testing.T) {
+	f := func(want string, parts ...uint64) {
+		t.Helper()
+		var date []byte
+		for k, part := range parts {
+			date = protowire.AppendVarint(protowire.AppendTag(date, protowire.Number(k+1), protowire.VarintType), part)
+		}
+		record := protowire.AppendBytes(protowire.AppendTag(nil, 1, protowire.BytesType), date)
+		w := written{"", "protobuf", "google.type.Date", "", record}
+		if got := w.event(t, "weekday", "UTC"); !strings.HasPrefix(got, want) {
+			t.Errorf("%v: %s, want %s", parts, got, want)
+		}
+	}
+	f(`{"at":1}`, 2026, 7, 6)
+	f("at: missing_member: /t is null", 0, 7, 6)
+	f("at: missing_member: /t is null", 2026, 7)
+	f("at: missing_member: /t is null")
+	f("malformed", 2026, 13, 1)
+	f("malformed", 2026, 2, 29)
+	f("malformed", 1<<64-1, 2, 2) // the year −1
+	f("malformed", 10000, 1, 1)
 }

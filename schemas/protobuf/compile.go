@@ -16,8 +16,8 @@ const maxSmall = 128
 
 // Open returns a Source that reads the values at paths, all different. A path names fields by their names in the schema
 // file or in JSON; after a list comes the index of an element, after a map a key. A path must end at a number, a text,
-// a bool, an enum, a google.protobuf.Timestamp or a wrapper such as google.protobuf.DoubleValue. The error lists every
-// problem.
+// a bool, an enum, a google.protobuf.Timestamp, a google.type.Date or a wrapper such as google.protobuf.DoubleValue.
+// The error lists every problem.
 func (s *Schema) Open(paths []mapping.Path) (mapping.Source, error) {
 	return s.OpenAs(Newest, s, paths)
 }
@@ -34,7 +34,7 @@ func (s *Schema) OpenAs(v Version, reader *Schema, paths []mapping.Path) (mappin
 	if v >= ByNumber {
 		limit = max(minClears, clearsPerPath*len(paths))
 	}
-	return &Source{root: root, state: make([]int32, c.states), times: c.times, maxCleared: limit}, nil
+	return &Source{root: root, state: make([]int32, c.states), times: c.times, dates: c.dates, maxCleared: limit}, nil
 }
 
 type compiler struct {
@@ -42,6 +42,7 @@ type compiler struct {
 	lenient bool // fields may be missing from the writer's schema
 	states  int32
 	times   []int32
+	dates   []int32
 	errs    []error
 }
 

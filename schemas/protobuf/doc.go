@@ -11,7 +11,8 @@
 //
 //	int32, …, double          Number: whole numbers rounded to nearest, float widened
 //	bool, string, enum        Bool, Text, the symbol as Text (of an unknown number: Other)
-//	google.protobuf.Timestamp Time; a wrapper such as google.protobuf.DoubleValue is its value
+//	google.protobuf.Timestamp Time, an instant; a wrapper such as google.protobuf.DoubleValue is its value
+//	google.type.Date          Time of a clock without a zone (Local); Null without year, month or day
 //	field without presence    its zero value where the record leaves it out
 //	field with presence       Absent where the record leaves it out, and so are all fields of a message that is left out
 //

@@ -59,6 +59,14 @@ func (c *compiler) whole(d protoreflect.MessageDescriptor, t *mapping.Tree, at m
 			{number: 1, as: asSeconds, wire: wireVarint, place: place},
 			{number: 2, as: asNanos, wire: wireVarint, place: place},
 		})
+	case d.FullName() == "google.type.Date":
+		c.dates = append(c.dates, place)
+		m.zeros = []zero{{place, mapping.Value{Kind: mapping.Time}}}
+		m.add([]*field{
+			{number: 1, as: asYear, wire: wireVarint, place: place},
+			{number: 2, as: asMonth, wire: wireVarint, place: place},
+			{number: 3, as: asDate, wire: wireVarint, place: place},
+		})
 	case isWrapper(d):
 		f := &field{number: 1, place: place}
 		f.as, f.wire = kindOf(d.Fields().ByNumber(1).Kind())
@@ -68,6 +76,11 @@ func (c *compiler) whole(d protoreflect.MessageDescriptor, t *mapping.Tree, at m
 		c.refuse(at, "message %s is no value of an event: name a field of it, %s", d.FullName(), fieldNames(d))
 	}
 	return m
+}
+
+// isTime reports whether a message is a time as a whole.
+func isTime(d protoreflect.MessageDescriptor) bool {
+	return d.FullName() == "google.protobuf.Timestamp" || d.FullName() == "google.type.Date"
 }
 
 // isWrapper reports whether a message of google/protobuf/wrappers.proto holds a value that events can have.

@@ -50,7 +50,7 @@ func (s *Schema) Names(p mapping.Path) (names []string) {
 // isScalar reports whether a value of the field can be a value of an event.
 func isScalar(fd protoreflect.FieldDescriptor) bool {
 	if d := fd.Message(); d != nil {
-		return !fd.IsMap() && (d.FullName() == "google.protobuf.Timestamp" || isWrapper(d))
+		return !fd.IsMap() && (isTime(d) || isWrapper(d))
 	}
 	return fd.Kind() != protoreflect.BytesKind
 }
@@ -84,7 +84,7 @@ func kindAt(fd protoreflect.FieldDescriptor) mapping.Kind {
 	d := fd.Message()
 	switch {
 	case d == nil:
-	case d.FullName() == "google.protobuf.Timestamp":
+	case isTime(d):
 		return mapping.Time
 	case isWrapper(d):
 		return kindAt(d.Fields().ByNumber(1))

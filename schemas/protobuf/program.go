@@ -6,6 +6,7 @@ import (
 
 	"oriel/schemas"
 	"oriel/schemas/mapping"
+	"oriel/schemas/mapping/calendar"
 )
 
 // Source reads the values at fixed paths of messages of one type. It is not safe for concurrent use.
@@ -13,7 +14,8 @@ type Source struct {
 	root   *message
 	values []mapping.Value
 	state  []int32 // by message: 1 once entered; by list: elements so far
-	times  []int32 // indices of the values that are Times
+	times  []int32 // indices of the values that are Timestamps
+	dates  []int32 // indices of the values that are Dates
 
 	cleared, maxCleared int // values and states that clear has reset in this record, and their largest number
 }
@@ -96,6 +98,9 @@ const (
 	asText
 	asSeconds // a google.protobuf.Timestamp; this is its field seconds
 	asNanos
+	asYear  // a google.type.Date; this is its field year, and stays in Seconds until the record is read
+	asMonth // in Number
+	asDate  // in Nanos
 	asMessage
 	asGroup
 )
@@ -147,7 +152,28 @@ func (s *Source) Fill(values []mapping.Value, record []byte) schemas.Code {
 			return schemas.Malformed
 		}
 	}
+	for _, place := range s.dates {
+		if !asCalendar(&values[place]) {
+			return schemas.Malformed
+		}
+	}
 	return mapping.Finite(values)
+}
+
+// asCalendar turns year, month and day of a google.type.Date into a time. A date that lacks one of them, which is then
+// 0, is null.
+func asCalendar(v *mapping.Value) (ok bool) {
+	year, month, day := v.Seconds, int64(v.Number), int64(v.Nanos)
+	switch {
+	case v.Kind != mapping.Time:
+		return true
+	case year == 0 || month == 0 || day == 0:
+		*v = mapping.Value{Kind: mapping.Null}
+		return true
+	}
+	*v = mapping.Value{Kind: mapping.Time, Local: true}
+	v.Seconds, ok = calendar.Date(year, month, day)
+	return ok
 }
 
 // enter is called when a message starts in the record. A message may start several times, because its parts are merged.

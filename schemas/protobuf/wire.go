@@ -178,8 +178,12 @@ func (f *field) setVarint(v *mapping.Value, u uint64) {
 		*v = f.symbols.value(int32(u))
 	case asSeconds:
 		v.Seconds = int64(u)
-	case asNanos:
+	case asNanos, asDate:
 		v.Nanos = int32(u)
+	case asYear:
+		v.Seconds = int64(int32(u))
+	case asMonth:
+		v.Number = float64(int32(u))
 	default:
 		panic("BUG: protobuf: not a varint")
 	}

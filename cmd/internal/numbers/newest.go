@@ -66,8 +66,8 @@ func (t times) Odd(last time.Duration) (warnings []string) {
 		if last > 0 {
 			rest = fmt.Sprintf("; --last counts back from %s", at(newest))
 		}
-		warnings = append(warnings, fmt.Sprintf("%d of the decisions have times from %s to %s, far after "+
-			"those around them: a record of their steps has an odd timestamp%s", n, at(late[0]), at(late[n-1]), rest))
+		warnings = append(warnings, fmt.Sprintf("%d decisions are dated from %s to %s, far after those "+
+			"around them: a record of their steps has an odd timestamp%s", n, at(late[0]), at(late[n-1]), rest))
 	}
 	n, latest := 0, int64(0)
 	for _, all := range t {
@@ -78,7 +78,7 @@ func (t times) Odd(last time.Duration) (warnings []string) {
 		}
 	}
 	if n > 0 {
-		warnings = append(warnings, fmt.Sprintf("%d of the decisions have times up to %s: the timestamps of their records are 0, or "+
+		warnings = append(warnings, fmt.Sprintf("%d decisions are dated up to %s: the timestamps of their records are 0, or "+
 			"seconds in place of milliseconds", n, at(latest)))
 	}
 	return warnings

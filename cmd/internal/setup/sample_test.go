@@ -87,7 +87,7 @@ func TestOddTimestampsMoveNoRate(t *testing.T) {
 			}
 		}
 		var got Times
-		typical := got.add(places)
+		typical := got.add(0, places)
 		for _, records := range all {
 			got.judge(0, records, typical)
 		}

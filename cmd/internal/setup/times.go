@@ -17,8 +17,9 @@ type Times struct {
 	Rate      float64 // events per second of all partitions; 0: unknown
 	Low, High float64 // quartiles of the rate between neighbouring places, for all partitions together
 
-	seen, none, odd int    // records at all places, those without a timestamp, and those with one far from the median
-	gaps            int    // stretches between places that do not count
+	seen, none, odd int // records at all places, those without a timestamp, and those with one far from the median
+	gaps            int // stretches between places that do not count
+	firstGap        string
 	first           string // first record that is odd or has no timestamp
 }
 
@@ -64,7 +65,7 @@ func (t *Times) read(ctx context.Context, client *kafka.Client, topic topics.Top
 			places = append(places, place{records[len(records)/2].offset, all[len(all)/2]})
 		}
 	}
-	typical := t.add(places)
+	typical := t.add(p, places)
 	for _, records := range all {
 		t.judge(p, records, typical)
 	}
@@ -102,14 +103,15 @@ func timed(records []place) (all []int64) {
 }
 
 // stretch is the part of a partition between neighbouring places.
-type stretch struct{ records, ms int64 }
+type stretch struct{ from, records, ms int64 }
 
 // add adds the rate of a partition, and returns the median time of a stretch, ms.
-func (t *Times) add(places []place) (typical int64) {
+func (t *Times) add(p int32, places []place) (typical int64) {
 	var stretches []stretch
 	for i := 1; i < len(places); i++ {
-		if s := (stretch{places[i].offset - places[i-1].offset, places[i].ms - places[i-1].ms}); s.records > 0 {
-			stretches = append(stretches, s)
+		from, to := places[i-1], places[i]
+		if to.offset > from.offset {
+			stretches = append(stretches, stretch{from.offset, to.offset - from.offset, to.ms - from.ms})
 		}
 	}
 	if len(stretches) == 0 {
@@ -121,7 +123,9 @@ func (t *Times) add(places []place) (typical int64) {
 	var rates []float64
 	for _, s := range stretches {
 		if s.ms < 0 || s.ms > longestStretch*typical {
-			t.gaps++
+			if t.gaps++; t.gaps == 1 {
+				t.firstGap = fmt.Sprintf("offset %d to %d of partition %d", s.from, s.from+s.records, p)
+			}
 			continue
 		}
 		records, ms = records+s.records, ms+s.ms
@@ -163,7 +167,8 @@ func (t Times) Notes() (notes []string) {
 			"around them; the first is %s. They do not count for the rate", t.none, t.seen, t.odd, t.first))
 	}
 	if t.gaps > 0 {
-		notes = append(notes, fmt.Sprintf("%d stretches of the topic have times that go back, or a gap: they do not count for the rate", t.gaps))
+		notes = append(notes, fmt.Sprintf("in %d stretches times go back, or there is a gap; the first is from %s. They do not count "+
+			"for the rate", t.gaps, t.firstGap))
 	}
 	if t.Rate > 0 {
 		notes = append(notes, fmt.Sprintf("about %.3g events a second by their timestamps; in half of the topic between %.3g and "+

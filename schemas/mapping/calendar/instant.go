@@ -30,11 +30,10 @@ func ParseInstant(b []byte) (at Instant, ok bool) {
 	r.byte('-')
 	month := r.digits(2, 1, 12)
 	r.byte('-')
-	date := r.digits(2, 1, 31)
-	if !r.ok || date > daysIn(year, month) {
+	if at.Seconds, ok = Date(year, month, r.digits(2, 1, 31)); !ok || !r.ok {
 		return at, false
 	}
-	at.Seconds, at.Local = daysOf(year, month, date)*Day, true
+	at.Local = true
 	if r.end() {
 		return at, true
 	}
@@ -70,6 +69,14 @@ func ParseInstant(b []byte) (at Instant, ok bool) {
 	}
 	at.Offset *= sign
 	return at, r.ok && r.end()
+}
+
+// Date returns the seconds from 1970-01-01 to a date of the Gregorian calendar; ok is false if there is no such date.
+func Date(year, month, date int64) (seconds int64, ok bool) {
+	if year < 1 || year > 9999 || month < 1 || month > 12 || date < 1 || date > daysIn(year, month) {
+		return 0, false
+	}
+	return daysOf(year, month, date) * Day, true
 }
 
 // reader reads the parts of a text from the left.
