@@ -62,8 +62,8 @@ func drawnNorm(t *testing.T, plan string, lines ...string) (float64, error) {
 	return 2 * math.Sqrt(square(point[:4])), nil // converted to half ranges of rewards
 }
 
-// TestDeploymentsKeepTheirLargestWeights checks that a deployment keeps the limit with which it was opened. Settings with a
-// different value than the plan are refused; settings without a value are not.
+// TestDeploymentsKeepTheirLargestWeights checks that a deployment keeps the limit with which it was opened. Settings
+// with a different value than the plan are refused; settings without a value are not.
 func TestDeploymentsKeepTheirLargestWeights(t *testing.T) {
 	for _, c := range []struct {
 		plan string
