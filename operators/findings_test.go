@@ -12,7 +12,8 @@ import (
 	"oriel/schemas"
 )
 
-// TestStepsBelongToTheirExperiment checks the number of the experiment of each step, with one experiment and with three.
+// TestStepsBelongToTheirExperiment checks the number of the experiment of each step, with one experiment and with
+// three.
 func TestStepsBelongToTheirExperiment(t *testing.T) {
 	one, three := operators.Experiment{First: 4}, operators.Experiment{First: 4, Steps: []uint64{4, 9, 20}}
 	for step := range uint64(30) {
