@@ -201,8 +201,8 @@ func TestReadingsAreScaled(t *testing.T) {
 	}
 }
 
-// TestNoiseLawsHaveTheRoundingOfTheirBatch checks the bound that NoiseLaw derives: 3 units for carry and draws, and half
-// a unit for each contribution of a batch.
+// TestNoiseLawsHaveTheRoundingOfTheirBatch checks the bound that NoiseLaw derives: 3 units for carry and draws, and
+// half a unit for each contribution of a batch.
 func TestNoiseLawsHaveTheRoundingOfTheirBatch(t *testing.T) {
 	for _, batch := range []uint64{1, 7, 1000} {
 		c := forgetful(16)
