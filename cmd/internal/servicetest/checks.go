@@ -218,6 +218,7 @@ func (f *Fixture) Examined(more map[string]string) string {
 	h := Host()
 	env := maps.Clone(f.Env)
 	maps.Copy(env, more)
+	h.Environ = nil // as for Child
 	for name, value := range env {
 		h.Environ = append(h.Environ, name+"="+value)
 	}
