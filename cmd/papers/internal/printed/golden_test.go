@@ -1,6 +1,10 @@
 package printed
 
 import (
+	"flag"
+	"maps"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -25,12 +29,35 @@ var inputs = map[string][]string{
 	},
 }
 
-// TestGoldenDecisions checks that printed choices give the same bytes as when services could still choose them.
+var rewrite = flag.Bool("rewrite", false, "write testdata/decisions.txt")
+
+// TestGoldenDecisions checks that printed choices keep their bytes.
 func TestGoldenDecisions(t *testing.T) {
+	if *rewrite {
+		rewriteGolden(t)
+	}
 	for name, block := range goldenBlocks(t) {
 		if got := block.c.Block(t, decisiontest.Plan(t, block.want), schemas.JSON); got != block.want {
 			t.Errorf("%s: got\n%swant\n%s", name, got, block.want)
 		}
+	}
+}
+
+// rewriteGolden computes all blocks anew, with the plans of new streams.
+func rewriteGolden(t *testing.T) {
+	t.Helper()
+	cases := goldenBlocks(t)
+	var blocks []string
+	for _, name := range slices.Sorted(maps.Keys(cases)) {
+		c := cases[name].c
+		plan, err := decisiontest.Model(t, c.Settings).Learner.Params()
+		if err != nil {
+			t.Fatal(err)
+		}
+		blocks = append(blocks, c.Block(t, plan, schemas.JSON))
+	}
+	if err := os.WriteFile("testdata/decisions.txt", []byte(strings.Join(blocks, "\n")), 0o644); err != nil {
+		t.Fatal(err)
 	}
 }
 
