@@ -179,3 +179,45 @@ func TestVariancesAreTheirDefinitions(t *testing.T) {
 		}
 	}
 }
+
+// TestReadingsAreScaled checks that a reading has the scales of its component's coordinates, as the stream's sum has.
+func TestReadingsAreScaled(t *testing.T) {
+	c := forgetful(16)
+	c.Contribution = contribution.Contribution{
+		Components: []contribution.Component{{Size: 2, Clip: 1, Scales: []uint32{4, 1}}},
+	}
+	stream := mechtest.Open(t, c, [32]byte{3})
+	own, err := stream.Reading(0, 16)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := make([]float64, 2)
+	for step := range 20 {
+		stream.Add(noise.Identity{Offset: int64(step)}, []float64{1.2, 0.1})
+		own.Take()
+		if own.Write(got); !slices.Equal(got, stream.Sum(0)) {
+			t.Fatalf("step %d: %v, the stream's %v", step+1, got, stream.Sum(0))
+		}
+	}
+}
+
+// TestNoiseLawsHaveTheRoundingOfTheirBatch checks the bound that NoiseLaw derives: 3 units for carry and draws, and
+// half a unit for each contribution of a batch.
+func TestNoiseLawsHaveTheRoundingOfTheirBatch(t *testing.T) {
+	for _, batch := range []uint64{1, 7, 1000} {
+		c := forgetful(16)
+		c.Batch = batch
+		plan := mechtest.Plan(t, c)
+		law, err := mechtest.Open(t, c, [32]byte{3}).NoiseLaw(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		unit := plan.Component(0).Grid.Unit()
+		if want := (3 + float64(batch)/2) * unit; law.Rounding != want {
+			t.Errorf("B = %d: rounding %g, want %g", batch, law.Rounding, want)
+		}
+		if want := plan.Component(0).Scale.Float64() * unit; law.Draw != want {
+			t.Errorf("B = %d: a draw of %g, want %g", batch, law.Draw, want)
+		}
+	}
+}

@@ -35,10 +35,12 @@ func IsRange(text string) bool {
 	return ok
 }
 
-// Range returns the value of a setting of kind Text whose Form is IsRange.
+// Range returns the value of a setting of kind Text whose Form is IsRange. It reports a problem if the setting is not
+// set.
 func (v *Values) Range(name string) Range {
 	low, high, _ := strings.Cut(v.Text(name), ":")
-	r, _ := ParseRange(low, high)
+	r, ok := ParseRange(low, high)
+	v.Want(name, ok, "not set; it is low:high, ends up to 1e12 in size, the first below the second")
 	return r
 }
 

@@ -159,11 +159,12 @@ func TestParseRanges(t *testing.T) {
 	f("", nil, true)
 	f("distance:0:5000,hour:0:24:cyclic", []Range{{"distance", 0, 5000, false}, {"hour", 0, 24, true}}, true)
 	f("a:b:-1.5:2e3", []Range{{"a:b", -1.5, 2000, false}}, true)
+	f("a: 0:+01", []Range{{"a", 0, 1, false}}, true)
 	f(":0:1", []Range{{"", 0, 1, false}}, true)
 	f("cyclic:0:1", []Range{{"cyclic", 0, 1, false}}, true)
 	for _, bad := range []string{
-		"a", "a:1", "a:1:1", "a:2:1", "a:0:x", "a:x:0", "a:0:1,a:0:2", "a:0:1,", "a:0:Inf", "a:NaN:1", "a:0:0x10", "a: 0:1",
-		"a:-1e308:1e308", "a:0:1e999", "a:0:01", "a:0:1:Cyclic", "a:0:1:",
+		"a", "a:1", "a:1:1", "a:2:1", "a:0:x", "a:x:0", "a:0:1,a:0:2", "a:0:1,", "a:0:Inf", "a:NaN:1", "a:0:0x10", "a:0:1_0",
+		"a:-1e308:1e308", "a:0:1e999", "a:0:1:Cyclic", "a:0:1:",
 	} {
 		f(bad, nil, false)
 	}

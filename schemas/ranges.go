@@ -13,7 +13,7 @@ type Range struct {
 }
 
 // ParseRanges reads "distance:0:5000,hour:0:24:cyclic". The empty string means no ranges. A name may contain colons but
-// no comma. The bounds are numbers of JSON's grammar.
+// no comma. The bounds are as ParseNumber reads them.
 func ParseRanges(text string) ([]Range, error) {
 	if text == "" {
 		return nil, nil

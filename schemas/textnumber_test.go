@@ -1,6 +1,7 @@
 package schemas
 
 import (
+	"errors"
 	"math"
 	"math/big"
 	"strings"
@@ -26,7 +27,7 @@ func TestNumbersOfPeople(t *testing.T) {
 		"1e400": errLarge, "-1e400": errLarge, strings.Repeat("9", 400): errLarge, "1e-400": errSmall,
 		"0." + strings.Repeat("0", 400) + "1": errSmall,
 	} {
-		if x, err := ParseNumber(text); err != want {
+		if x, err := ParseNumber(text); !errors.Is(err, want) {
 			t.Errorf("%q is read as %v, %v, want %v", text, x, err, want)
 		}
 	}
@@ -41,11 +42,11 @@ func TestNumbersOfPeople(t *testing.T) {
 		"": errNoCount, "-1": errNoCount, "-0": errNoCount, "++1": errNoCount, "1.0": errNoCount, "1e3": errNoCount,
 		"0x10": errNoCount, "1_0": errNoCount, "18446744073709551616": errManyMore, strings.Repeat("9", 400): errManyMore,
 	} {
-		if n, err := ParseCount(text); err != want {
+		if n, err := ParseCount(text); !errors.Is(err, want) {
 			t.Errorf("%q is read as %d, %v, want %v", text, n, err, want)
 		}
 	}
-	if n, err := ParseInt("9223372036854775808"); err != errManyMore {
+	if n, err := ParseInt("9223372036854775808"); !errors.Is(err, errManyMore) {
 		t.Errorf("2^63 is read as %d, %v", n, err)
 	}
 }

@@ -35,7 +35,7 @@ var bandSettings = []operators.Setting{
 func wantBand(v *operators.Values, features float64) (b Band) {
 	level, text := v.Number("BAND"), v.Text("BAND_RANGE")
 	weight, step := v.Number("BAND_WEIGHT"), v.Number("BAND_STEP")
-	if level == 0 {
+	if level == 0 && v.Sound("BAND") {
 		const idle = "set, but ORIEL_BAND is not: there is no band"
 		v.Want("BAND_RANGE", text == "", idle)
 		v.Want("BAND_WEIGHT", weight == 0.3, idle)

@@ -10,7 +10,8 @@ import (
 )
 
 // shortOutage is the retention of an input below which RetentionOf warns. Events that are deleted before they are taken
-// end their stream for good, so the input must outlast the longest outage; a day is a short weekend.
+// end their stream for good, so the input must outlast the longest outage. A day bridges a night without anybody at
+// work. A limit in bytes is no time at all, so RetentionOf warns of every such limit.
 const shortOutage = 24 * time.Hour
 
 // Retention says for how long the topics of a deployment keep their records.
@@ -37,11 +38,13 @@ func RetentionOf(ctx context.Context, client *kafka.Client, c Config) (Retention
 		if role.settings == nil {
 			r.Input = kept
 		}
-		switch ms := own.number("retention.ms", -1); {
-		case role.settings == nil && ms >= 0 && ms < shortOutage.Milliseconds():
+		ms, sized := own.number("retention.ms", -1), own.number("retention.bytes", -1) >= 0
+		switch {
+		case role.settings == nil && (sized || ms >= 0 && ms < shortOutage.Milliseconds()):
 			r.Advice = append(r.Advice, fmt.Sprintf("input topic %q keeps events %s. Events that are deleted before they are taken end their "+
 				"stream for good: `oriel run` refuses, and only a new deployment goes on. Keep events longer than the longest outage, "+
-				"a week for example: kafka-configs.sh --alter --entity-type topics --entity-name %s --add-config retention.ms=604800000",
+				"a week for example: kafka-configs.sh --alter --entity-type topics --entity-name %s --add-config "+
+				"retention.ms=604800000,retention.bytes=-1",
 				name, kept, name))
 		case role.settings != nil && ends && !own.compacted():
 			r.Advice = append(r.Advice, fmt.Sprintf("%s topic %q keeps decisions %s. Readers that come later or were away for longer miss "+

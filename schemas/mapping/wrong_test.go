@@ -123,7 +123,7 @@ var wrongMappings = []struct{ document, want string }{
 	},
 	{
 		`{"label":"l","features":[{"name":"a","from":"a","scale":1e999}]}`,
-		`features[0].scale: is beyond a float64`,
+		`features[0].scale: too large: a number is below 1.8e308`,
 	},
 	{
 		`{"label":"l","features":[{"name":"a","from":"a","as":"text","offset":1}]}`,

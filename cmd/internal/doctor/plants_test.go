@@ -230,6 +230,10 @@ var plants = []plant{
 		code: warned,
 	},
 	{
+		name: "an input that keeps some bytes", before: alter("events", "retention.bytes", "1073741824"),
+		want: []string{"at most 1073741824 bytes a partition"}, code: warned,
+	},
+	{
 		name: "decisions that are kept for an hour", plant: alter("decisions", "retention.ms", "3600000"),
 		want: []string{"decisions for 1h0m0s (retention.ms=3600000). Readers that come later"}, code: warned,
 	},

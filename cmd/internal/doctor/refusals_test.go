@@ -20,7 +20,7 @@ import (
 //   - pipeline/takeover: Examine, which makes the steps of Run. TestExamineMakesTheStepsOfRun checks that.
 //   - the others, by their text: "opened" by NewService, "start" by an Examiner, or why doctor cannot find the reason.
 var found = map[string]string{
-	"the configuration differs from the one that this deployment was opened with:":               "opened",
+	"the configuration differs from the one that this deployment was opened with: ORIEL_":        "opened",
 	"ORIEL_STREAM is not what the deployment was opened with":                                    "opened",
 	"ORIEL_STREAM is not set, and the input topic":                                               "opened",
 	"its manifest has another name key than partition 0, so that users could not be compared":    "opened",

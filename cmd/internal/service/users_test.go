@@ -81,7 +81,7 @@ func TestUserInTwoPartitionsStopsTheService(t *testing.T) {
 		t.Errorf("%d decisions of partition 1, one event precedes the conflict", n)
 	}
 	for range 3 { // repeated, because either partition may be taken over first
-		f.Refused(nil, "one user has events in partitions 0 and 1")
+		f.RefusedAtWork(nil, "one user has events in partitions 0 and 1")
 	}
 	if n := len(f.Read(f.Topic("decisions"), 1, true)); n > 1 {
 		t.Errorf("%d decisions of partition 1 after restarts", n)

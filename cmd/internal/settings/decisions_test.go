@@ -33,7 +33,8 @@ func TestIDsOfADeployment(t *testing.T) {
 		if s.FreezesSchemaID() && state.ConfigValue(s.Canonical(), "DECISIONS_SCHEMA_ID") != "" {
 			t.Errorf("%q has an id before one is frozen", c.given)
 		}
-		if got := state.ConfigValue(s.Opened(c.opened+"\n").Canonical(), "DECISIONS_SCHEMA_ID"); got != c.want {
+		opened := s.Opened(c.opened + "\nDECISIONS_FORMAT=" + s.DecisionsFormat + "\n")
+		if got := state.ConfigValue(opened.Canonical(), "DECISIONS_SCHEMA_ID"); got != c.want {
 			t.Errorf("%q, opened with %q: id %q, want %q", c.given, c.opened, got, c.want)
 		}
 	}

@@ -74,7 +74,7 @@ func TestEveryNumberOfEverySetting(t *testing.T) {
 							}
 							value = file
 						}
-						loads(t, environWith(environ, v.Name, value), v.Name, value)
+						_, _ = loads(t, environWith(environ, v.Name, value), v.Name, value)
 					}
 				}
 			}
@@ -173,7 +173,7 @@ func readsAsWritten(t *testing.T, environ []string, name, kind, text string) {
 		}
 	}
 	if s.values.Has(short) && math.IsNaN(got) {
-		if got = float64(0); kind == "number" {
+		if kind == "number" {
 			got = s.values.Number(short)
 		} else {
 			got = float64(s.values.Count(short))
