@@ -270,6 +270,7 @@ func TestInitInAScript(t *testing.T) {
 	refused("the mean 100 is not inside", append(test, "--effect", "2 near 100")...)
 	refused("--effect: 1e-05 takes more than", append(test, "--effect", "1e-5 near 30")...)
 	refused("--start", "--start", "now")
+	refused("--rate: -1 is below 0", "--rate=-1")
 
 	if said, _ := run("--yes"); !strings.Contains(said, "--ranges: Numbers need ranges that are public") ||
 		!strings.Contains(said, "total:0:100") {

@@ -40,8 +40,11 @@ func TestComparison(t *testing.T) {
 	f("col<5", "", false)
 	f("col=0x10", "16", false)
 	f("col=Inf", "1e999", false)
+	f("col=1_000", "1_000", true) // an equal text
+	f("col>2026-01-01", "2026-07-06", true)
 	for _, bad := range []string{
 		"", "col", "=1", "col!1", "col==1", "col=>1", "!col", " =1", "col<>1", "col>=", "a/b=1",
+		"col>1_000", "col>=1,000", "col<0x10", "col<=nan", "col>-Inf", "col>1e400", "col>1 000",
 	} {
 		if c, err := ParseComparison(bad); err == nil {
 			t.Errorf("%q is taken as %+v", bad, c)

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"unicode"
+	"unicode/utf8"
 
 	"oriel/cmd/internal/recordschema"
 )
@@ -28,6 +30,10 @@ func FormOfFile(content []byte) string {
 		}
 	}
 	switch form := formOf(content); {
+	case len(text) == 0:
+		return "it is empty"
+	case form == widest:
+		return "it is text in UTF-32 from byte 1 on, and JSON is UTF-8: `iconv -f UTF-32 -t UTF-8 FILE` converts it"
 	case form == wide:
 		return "it is text in UTF-16 from byte 1 on, and JSON is UTF-8: `iconv -f UTF-16 -t UTF-8 FILE` converts it"
 	case form == mark:
@@ -36,7 +42,9 @@ func FormOfFile(content []byte) string {
 		return "it is a batch of CloudEvents, an array from line 1 on, and a record must be one event: `jq -c '.[]' FILE` writes a line for each"
 	case form == array:
 		return "it is one JSON array from line 1 on, and a record must be an object on its own line: `jq -c '.[]' FILE` writes such lines"
-	case len(text) == 0 || text[0] != '{':
+	case text[0] != '{' && isPlain(text):
+		return "its first line is text without JSON: if it is CSV, `duckdb -c \"COPY (FROM 'FILE') TO 'lines.json'\"` writes its rows as lines"
+	case text[0] != '{':
 		return ""
 	}
 	line, rest, more := bytes.Cut(text, []byte("\n"))
@@ -48,12 +56,21 @@ func FormOfFile(content []byte) string {
 	return ""
 }
 
+// isPlain reports whether the first line of a text is plain text that is no JSON. A record of Avro or Protobuf has
+// control characters, at least in its lengths.
+func isPlain(text []byte) bool {
+	line, _, more := bytes.Cut(text, []byte("\n"))
+	return more && utf8.Valid(line) && !json.Valid(line) &&
+		!bytes.ContainsFunc(line, func(r rune) bool { return r != '\t' && r != '\r' && unicode.IsControl(r) })
+}
+
 // form is the form of a text that is JSON for people, and no JSON object for programs.
 type form uint8
 
 const (
 	other form = iota
 	wide
+	widest
 	mark
 	array
 	batch
@@ -63,9 +80,14 @@ const (
 // wideStarts are the first bytes of UTF-16: a byte order mark, or an object or a list.
 var wideStarts = []string{"\xff\xfe", "\xfe\xff", "{\x00", "\x00{", "[\x00", "\x00["}
 
+// widestStarts are the first bytes of UTF-32, before those of UTF-16, with which some begin.
+var widestStarts = []string{"\xff\xfe\x00\x00", "\x00\x00\xfe\xff", "{\x00\x00\x00", "\x00\x00\x00{", "[\x00\x00\x00", "\x00\x00\x00["}
+
 // formOf recognises the form of a text from its start.
 func formOf(text []byte) form {
 	switch {
+	case len(text) > 3 && slices.Contains(widestStarts, string(text[:4])):
+		return widest
 	case len(text) > 1 && slices.Contains(wideStarts, string(text[:2])):
 		return wide
 	case bytes.HasPrefix(text, []byte("\uFEFF")):
@@ -103,6 +125,7 @@ func (e Encoding) formOfRecords(inside [][]byte) error {
 		form form
 		text string
 	}{
+		{widest, "text in UTF-32, and JSON is UTF-8: the producer must write UTF-8"},
 		{wide, "text in UTF-16, and JSON is UTF-8: the producer must write UTF-8"},
 		{mark, "JSON behind a byte order mark (bytes 1 to 3, EF BB BF), which JSON must not have: the producer must leave it out"},
 		{batch, "batches of CloudEvents, JSON arrays from byte 1 on: the producer must send each event as a record of its own"},

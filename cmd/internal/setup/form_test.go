@@ -28,6 +28,17 @@ func utf16Of(text string, mark bool) []byte {
 	return b
 }
 
+func utf32Of(text string, mark bool) string {
+	var b []byte
+	if mark {
+		b = append(b, 0xff, 0xfe, 0, 0)
+	}
+	for _, r := range text {
+		b = append(b, byte(r), byte(r>>8), byte(r>>16), 0)
+	}
+	return string(b)
+}
+
 // TestEachFormHasItsSentence checks samples of files and topics whose records are JSON for people, but no lines of JSON
 // objects. Each is refused with its own cause, the place and the remedy, and without content.
 func TestEachFormHasItsSentence(t *testing.T) {
@@ -65,7 +76,11 @@ func TestEachFormHasItsSentence(t *testing.T) {
 	file("gzip", "\x1f\x8b\x08\x00", "gzip", "unpack")
 	file("Parquet", "PAR1\x15\x04", "Parquet", "duckdb")
 	file("syntax", `{"country":"secret",}`+"\n", "the first, record 1: json_syntax", "not from byte 21 on")
-	file("other", "country,price\nsecret,3\n", ErrNoSchema.Error())
+	file("CSV", "country,price\nsecret,3\n", "first line is text without JSON", "if it is CSV", "duckdb")
+	file("UTF-32", utf32Of(line, true), "UTF-32", "iconv -f UTF-32")
+	file("UTF-32 without a mark", utf32Of(line, false), "UTF-32", "iconv -f UTF-32")
+	file("empty", " \n", "it is empty")
+	file("other", "\x02secret\n", ErrNoSchema.Error())
 
 	topic := func(what, record string, want ...string) {
 		t.Helper()

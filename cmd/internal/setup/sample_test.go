@@ -61,7 +61,7 @@ func TestSampleOfATopic(t *testing.T) {
 	if want := 0.1; math.Abs(s.Times.Rate-want) > 1e-9 {
 		t.Errorf("%g a second, want %g", s.Times.Rate, want)
 	}
-	if notes := strings.Join(s.Times.Notes(), "\n"); !strings.Contains(notes, "1 have one far from those around them; the first is offset 0 of partition 0") {
+	if notes := strings.Join(s.Times.Notes(), "\n"); !strings.Contains(notes, "and 1 have 0 or another unit than milliseconds; the first is offset 0 of partition 0") {
 		t.Errorf("notes: %s", notes)
 	}
 }
@@ -83,7 +83,7 @@ func TestOddTimestampsMoveNoRate(t *testing.T) {
 			}
 			all = append(all, records)
 			if timed := timed(records); len(timed) > 0 {
-				places = append(places, place{records[window/2].offset, timed[len(timed)/2]})
+				places = append(places, timed[len(timed)/2])
 			}
 		}
 		var got Times
@@ -94,7 +94,7 @@ func TestOddTimestampsMoveNoRate(t *testing.T) {
 		if got.Rate < want*0.97 || got.Rate > want*1.03 || got.Low > got.High {
 			t.Errorf("%s: %+v, want a rate of %g", what, got, want)
 		}
-		if odd := got.none+got.odd+got.gaps > 0; odd != noted {
+		if odd := got.none+got.odd+got.unit+got.gaps > 0; odd != noted {
 			t.Errorf("%s: notes %q", what, got.Notes())
 		}
 	}
@@ -109,6 +109,11 @@ func TestOddTimestampsMoveNoRate(t *testing.T) {
 				return steady(k)
 			})
 		}
+	}
+	for _, unit := range []func(int64) int64{
+		func(ms int64) int64 { return ms / 1000 }, func(ms int64) int64 { return ms * 1000 },
+	} {
+		f("all in another unit", true, 0, func(k int64) int64 { return unit(steady(k)) })
 	}
 	const night = 12 * 3600_000
 	withNights := func(k int64) int64 { return steady(k) + k/(n/4)*night*4/3 }

@@ -18,6 +18,7 @@ type Times struct {
 	Low, High float64 // quartiles of the rate between neighbouring places, for all partitions together
 
 	seen, none, odd int // records at all places, those without a timestamp, and those with one far from the median
+	unit            int // those with a timestamp that counts another unit than milliseconds, or is 0
 	gaps            int // stretches between places that do not count
 	firstGap        string
 	first           string // first record that is odd or has no timestamp
@@ -37,9 +38,13 @@ const (
 	// longestStretch is how many times as long as the median one a stretch between neighbouring places may be. A longer
 	// one is a gap, or has an odd end: nights and weekends are a few stretches long.
 	longestStretch = 50
+
+	// earliest and latest bound the times that milliseconds can mean: May 1970 to the year 5138. Until 2286 a time in
+	// seconds is below them. One in microseconds is above them since 1973.
+	earliest, latest = 1e10, 1e14
 )
 
-// place is a record, or the middle one of a place.
+// place is a record, or the one of the median time of a place.
 type place struct{ offset, ms int64 }
 
 // read looks at places of a partition, in equal distances.
@@ -62,7 +67,7 @@ func (t *Times) read(ctx context.Context, client *kafka.Client, topic topics.Top
 		}
 		all = append(all, records)
 		if all := timed(records); len(all) > 0 {
-			places = append(places, place{records[len(records)/2].offset, all[len(all)/2]})
+			places = append(places, all[len(all)/2])
 		}
 	}
 	typical := t.add(p, places)
@@ -91,14 +96,17 @@ func (t *Times) at(ctx context.Context, reader *fetch.Reader, from, end int64, w
 	return records, nil
 }
 
-// timed returns the timestamps of records that have one, ascending.
-func timed(records []place) (all []int64) {
+// counts reports whether a timestamp can be one in milliseconds.
+func (p place) counts() bool { return p.ms >= earliest && p.ms < latest }
+
+// timed returns the records whose timestamps can be ones in milliseconds, by their timestamps.
+func timed(records []place) (all []place) {
 	for _, r := range records {
-		if r.ms >= 0 {
-			all = append(all, r.ms)
+		if r.counts() {
+			all = append(all, r)
 		}
 	}
-	slices.Sort(all)
+	slices.SortStableFunc(all, func(a, b place) int { return cmp.Compare(a.ms, b.ms) })
 	return all
 }
 
@@ -149,7 +157,9 @@ func (t *Times) judge(p int32, records []place, typical int64) {
 		switch {
 		case r.ms < 0:
 			t.none++
-		case max(r.ms-all[len(all)/2], all[len(all)/2]-r.ms) > far:
+		case !r.counts():
+			t.unit++
+		case max(r.ms-all[len(all)/2].ms, all[len(all)/2].ms-r.ms) > far:
 			t.odd++
 		default:
 			continue
@@ -162,9 +172,10 @@ func (t *Times) judge(p int32, records []place, typical int64) {
 
 // Notes says what people must know of the times before they rely on the rate.
 func (t Times) Notes() (notes []string) {
-	if n := t.none + t.odd; n > 0 {
-		notes = append(notes, fmt.Sprintf("%d of %d records that were looked at have no timestamp, and %d have one far from those "+
-			"around them; the first is %s. They do not count for the rate", t.none, t.seen, t.odd, t.first))
+	if t.none+t.odd+t.unit > 0 {
+		notes = append(notes, fmt.Sprintf("%d of %d records that were looked at have no timestamp, %d have one far from those around "+
+			"them, and %d have 0 or another unit than milliseconds; the first is %s. They do not count for the rate",
+			t.none, t.seen, t.odd, t.unit, t.first))
 	}
 	if t.gaps > 0 {
 		notes = append(notes, fmt.Sprintf("in %d stretches times go back, or there is a gap; the first is from %s. They do not count "+

@@ -62,6 +62,9 @@ func Run(ctx context.Context, o Options) error {
 	if o.Start != "earliest" && o.Start != "latest" {
 		return exit.WrongUse("--start: %q is neither earliest nor latest", o.Start)
 	}
+	if o.Rate < 0 {
+		return exit.WrongUse("--rate: %g is below 0", o.Rate)
+	}
 	d := &dialogue{Options: o, asker: &setup.Asker{In: bufio.NewReader(o.In), Out: o.Notes, Asks: o.Asks, Takes: o.Takes}}
 	for _, step := range []func(context.Context) error{d.find, d.sample, d.choose, d.tune, d.write} {
 		err := step(ctx)
