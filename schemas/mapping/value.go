@@ -135,8 +135,8 @@ func ParseComparison(text string) (Comparison, error) {
 		return Comparison{}, errors.New("nothing is above or below a missing constant")
 	}
 	if !c.isNumber && c.ordered() && almostNumber(c.Constant) {
-		return Comparison{}, errors.New("the constant must be a finite number in decimal digits, such as 1000 or 2.5e3, because " +
-			"another spelling is compared as a text, and 5 is above the text 1_000")
+		return Comparison{}, errors.New("the constant must be a finite number in decimal digits, such as 1000 or 2.5e3, " +
+			"because another spelling is compared as a text, and 5 is above the text 1_000")
 	}
 	var err error
 	c.Path, err = ParsePath(strings.TrimSpace(text[:k]))

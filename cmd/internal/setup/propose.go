@@ -106,7 +106,7 @@ func Propose(columns []Column, used []mapping.Path) Proposal {
 // asks is a null event.
 func (p *Proposal) mix(c *Column, isTime bool) {
 	switch mixed := c.mixed(); {
-	case mixed == "":
+	case mixed == "" || c.isContainer():
 	case isTime || c.isNumber():
 		kind := "numbers"
 		if isTime {

@@ -131,9 +131,12 @@ func TestFewOtherValuesChangeNoKind(t *testing.T) {
 		}
 	}
 	columns := columnsOf(t, 1000, func(i int) string {
-		return fmt.Sprintf(`{"x":%s}`, map[bool]string{true: `7`, false: fmt.Sprintf(`{"v":%d}`, i)}[i == 500])
+		if i == 500 {
+			return `{"x":7}`
+		}
+		return fmt.Sprintf(`{"x":{"v":%d}}`, i)
 	})
-	if p := Propose(columns, nil); len(p.Items) != 1 || p.Items[0].Path.String() != "/x/v" || len(p.Left) != 1 ||
+	if p := Propose(columns, nil); len(p.Items) != 1 || p.Items[0].Path.String() != "/x/v" || len(p.Left) != 1 || p.Mixed != nil ||
 		!strings.HasPrefix(p.Left[0], "/x: a list or an object in 999 of 1000 records") {
 		t.Errorf("one number among objects: %+v", p)
 	}
