@@ -143,8 +143,8 @@ func ParseComparison(text string) (Comparison, error) {
 	return c, err
 }
 
-// almostNumber reports whether a text that ParseDecimal refuses is probably meant as a number: 1_000, 1,000, 0x10, 1e400
-// or inf.
+// almostNumber reports whether a text that ParseDecimal refuses is probably meant as a number: 1_000, 1,000, 0x10,
+// 1e400 or inf.
 func almostNumber(text string) bool {
 	_, err := strconv.ParseInt(text, 0, 64)
 	if err != nil {

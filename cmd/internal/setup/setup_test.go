@@ -136,8 +136,8 @@ func TestFewOtherValuesChangeNoKind(t *testing.T) {
 		}
 		return fmt.Sprintf(`{"x":{"v":%d}}`, i)
 	})
-	if p := Propose(columns, nil); len(p.Items) != 1 || p.Items[0].Path.String() != "/x/v" || len(p.Left) != 1 || p.Mixed != nil ||
-		!strings.HasPrefix(p.Left[0], "/x: a list or an object in 999 of 1000 records") {
+	if p := Propose(columns, nil); len(p.Items) != 1 || p.Items[0].Path.String() != "/x/v" || p.Mixed != nil ||
+		len(p.Left) != 1 || !strings.HasPrefix(p.Left[0], "/x: a list or an object in 999 of 1000 records") {
 		t.Errorf("one number among objects: %+v", p)
 	}
 	columns = columnsOf(t, 60, func(i int) string { // ten of sixty are no exception
