@@ -119,7 +119,7 @@ func runNumbers(cmd *cobra.Command, o numbersOptions) error {
 			if err := readAll(c); err != nil {
 				return err
 			}
-			warnOfMixed(cmd.ErrOrStderr(), c.Mixed(), o.every)
+			warnOfMixed(cmd.ErrOrStderr(), c.Mixed(), o.every, o.effects)
 			traps.Warn(cmd.ErrOrStderr(), c.Odd(q.Last))
 			return nil
 		}

@@ -58,8 +58,9 @@ func (o numbersOptions) effectsOf(
 	return func(w io.Writer) error { return e.Write(w, o.format, rows) }, err
 }
 
-// warnOfMixed warns if the times of decisions go back so far that intervals contain events of others.
-func warnOfMixed(problems io.Writer, back, every time.Duration) {
+// warnOfMixed warns if the times of decisions go back so far that intervals contain events of others. The bands of
+// effects stay right, because each is of the whole experiment until a step.
+func warnOfMixed(problems io.Writer, back, every time.Duration, effects bool) {
 	if back == 0 {
 		return
 	}
@@ -67,6 +68,10 @@ func warnOfMixed(problems io.Writer, back, every time.Duration) {
 	if name := map[time.Duration]string{time.Hour: "hours", 24 * time.Hour: "days"}[every]; name != "" {
 		what = name
 	}
-	_, _ = fmt.Fprintf(problems, "warning: times go back by up to %s: %s are mixed, and the intervals of their numbers cover less than 95 %%; "+
-		"deploy/NUMBERS.md, Numbers by the hour\n", plan.Duration(back.Seconds()), what)
+	so := "the intervals of their numbers cover less than 95 %"
+	if effects {
+		so = "an effect may count events of later ones already; its band holds"
+	}
+	_, _ = fmt.Fprintf(problems, "warning: times go back by up to %s: %s are mixed, and %s; deploy/NUMBERS.md, Numbers by the hour\n",
+		plan.Duration(back.Seconds()), what, so)
 }

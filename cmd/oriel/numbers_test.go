@@ -210,3 +210,15 @@ func TestNumbersOfATopic(t *testing.T) {
 	compare(said[strings.Index(said, "start,end"):], later)
 	f.Fails("--descriptor: missing", "numbers", "--topic", "earlier")
 }
+
+// TestMixedTimesLeaveBandsRight checks that the warning of mixed times denies no band of an effect: each is of the
+// whole experiment until a step, whatever the times are.
+func TestMixedTimesLeaveBandsRight(t *testing.T) {
+	for effects, want := range map[bool]string{true: "mixed, and an effect may count", false: "cover less than 95 %"} {
+		var problems strings.Builder
+		warnOfMixed(&problems, 4*time.Hour, 24*time.Hour, effects)
+		if !strings.Contains(problems.String(), want) || effects == strings.Contains(problems.String(), "95 %") {
+			t.Errorf("effects %v: %s", effects, &problems)
+		}
+	}
+}

@@ -135,16 +135,16 @@ func ParseComparison(text string) (Comparison, error) {
 		return Comparison{}, errors.New("nothing is above or below a missing constant")
 	}
 	if !c.isNumber && c.ordered() && almostNumber(c.Constant) {
-		return Comparison{}, errors.New("the constant must be a finite number in decimal digits, such as 1000 or 2.5e3, because " +
-			"another spelling is compared as a text, and 5 is above the text 1_000")
+		return Comparison{}, errors.New("the constant must be a finite number in decimal digits, such as 1000 or 2.5e3, " +
+			"because another spelling is compared as a text, and 5 is above the text 1_000")
 	}
 	var err error
 	c.Path, err = ParsePath(strings.TrimSpace(text[:k]))
 	return c, err
 }
 
-// almostNumber reports whether a text that ParseDecimal refuses is probably meant as a number: 1_000, 1,000, 0x10, 1e400
-// or inf.
+// almostNumber reports whether a text that ParseDecimal refuses is probably meant as a number: 1_000, 1,000, 0x10,
+// 1e400 or inf.
 func almostNumber(text string) bool {
 	_, err := strconv.ParseInt(text, 0, 64)
 	if err != nil {

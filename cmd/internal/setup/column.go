@@ -24,6 +24,7 @@ type Column struct {
 	Distinct int // number of different values, up to mostDistinct
 
 	numbers, numerals, texts, bools int // number of values by type; numerals are texts that are numbers
+	containers                      int // number of lists and objects in place of a value
 	// times: number of ISO 8601 texts; instants: number of values whose type in the schema is a time
 	times, instants int
 	dates           int       // number of times at midnight
@@ -63,11 +64,26 @@ func (e Encoding) Columns(records [][]byte) (columns []Column, read reading, err
 	for i := range columns {
 		columns[i].Distinct = len(columns[i].seen)
 	}
+	columns = withoutMembers(columns)
 	for _, path := range p.lists {
-		columns = append(columns, Column{Path: path, IsList: true})
+		if !slices.ContainsFunc(columns, func(c Column) bool { return slices.Equal(c.Path, path) }) {
+			columns = append(columns, Column{Path: path, IsList: true})
+		}
 	}
 	return columns, read, nil
 }
+
+// withoutMembers removes the members of the few objects that stand in place of a value.
+func withoutMembers(columns []Column) []Column {
+	return slices.DeleteFunc(columns, func(c Column) bool {
+		return slices.ContainsFunc(columns, func(o Column) bool {
+			return len(o.Path) < len(c.Path) && slices.Equal(o.Path, c.Path[:len(o.Path)]) && !o.isContainer()
+		})
+	})
+}
+
+// isContainer reports whether the column has lists or objects, and more than a few of them.
+func (c *Column) isContainer() bool { return c.containers > 0 && !c.most(c.Present-c.containers) }
 
 // reading is the number of records that could be read, and the first fault of the others.
 type reading struct {
@@ -113,6 +129,8 @@ func (c *Column) see(v *mapping.Value, seed maphash.Seed) {
 			}
 		}
 		c.distinct(maphash.Bytes(seed, v.Text))
+	case mapping.Other:
+		c.containers++
 	default:
 		return
 	}
@@ -146,6 +164,7 @@ func (c *Column) mixed() string {
 		{c.times + c.instants, "time", "times"},
 		{c.texts - c.numerals - c.times, "text", "texts"},
 		{c.bools, "boolean", "booleans"},
+		{c.containers, "list or object", "lists or objects"},
 	} {
 		switch {
 		case k.count == 1:

@@ -81,7 +81,9 @@ const (
 var wideStarts = []string{"\xff\xfe", "\xfe\xff", "{\x00", "\x00{", "[\x00", "\x00["}
 
 // widestStarts are the first bytes of UTF-32, before those of UTF-16, with which some begin.
-var widestStarts = []string{"\xff\xfe\x00\x00", "\x00\x00\xfe\xff", "{\x00\x00\x00", "\x00\x00\x00{", "[\x00\x00\x00", "\x00\x00\x00["}
+var widestStarts = []string{
+	"\xff\xfe\x00\x00", "\x00\x00\xfe\xff", "{\x00\x00\x00", "\x00\x00\x00{", "[\x00\x00\x00", "\x00\x00\x00[",
+}
 
 // formOf recognises the form of a text from its start.
 func formOf(text []byte) form {

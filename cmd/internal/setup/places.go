@@ -57,13 +57,6 @@ func placesOfJSON(records [][]byte) *places {
 		d.UseNumber()
 		p.walk(d, nil) // a broken record still shows the values before the fault
 	}
-	// reports whether the path has an object in some records and a value in others
-	inside := func(path mapping.Path) bool {
-		return slices.ContainsFunc(p.paths, func(o mapping.Path) bool {
-			return len(o) > len(path) && slices.Equal(o[:len(path)], path)
-		})
-	}
-	p.paths = slices.DeleteFunc(p.paths, inside)
 	return p
 }
 

@@ -106,7 +106,7 @@ func Propose(columns []Column, used []mapping.Path) Proposal {
 // asks is a null event.
 func (p *Proposal) mix(c *Column, isTime bool) {
 	switch mixed := c.mixed(); {
-	case mixed == "":
+	case mixed == "" || c.isContainer():
 	case isTime || c.isNumber():
 		kind := "numbers"
 		if isTime {
@@ -114,6 +114,8 @@ func (p *Proposal) mix(c *Column, isTime bool) {
 		}
 		p.Mixed = append(p.Mixed, fmt.Sprintf("%s: %s: read as %s, so a record with another value is a null event; --where leaves "+
 			"such records out, and a producer can send null in their place", c.Path, mixed, kind))
+	case c.containers > 0:
+		p.Mixed = append(p.Mixed, fmt.Sprintf("%s: %s: a record with a list or an object in this place is a null event", c.Path, mixed))
 	default:
 		p.Mixed = append(p.Mixed, fmt.Sprintf("%s: %s: each kind is a category of its own; write %s:text to read all as texts",
 			c.Path, mixed, c.Path))
@@ -162,6 +164,8 @@ func (c *Column) reason() string {
 	switch {
 	case c.IsList:
 		return "a list; name one of its elements by its place, from 0"
+	case c.isContainer():
+		return fmt.Sprintf("a list or an object in %d of %d records; name one of its members or elements", c.containers, c.Present)
 	case c.Present == 0:
 		return "no value in the sample"
 	case isTime:

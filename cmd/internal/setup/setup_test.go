@@ -100,6 +100,9 @@ func TestFewOtherValuesChangeNoKind(t *testing.T) {
 		{`true`, `"no"`, "x  class /x", "/x: 1 text and 999 booleans: each kind is a category"},
 		{`"a"`, `5`, "x ", "/x: 1 number and 999 texts: each kind is a category"},
 		{`%d`, `null`, "x number 0:1000", ""},
+		{`%d`, `{"v":1}`, "x number 0:1000", "/x: 999 numbers and 1 list or object: read as numbers"},
+		{`%d`, `[1]`, "x number 0:1000", "/x: 999 numbers and 1 list or object: read as numbers"},
+		{`"a"`, `{"v":1}`, "", "/x: 999 texts and 1 list or object: a record with a list"},
 	} {
 		columns := columnsOf(t, 1000, func(i int) string {
 			value := strings.ReplaceAll(c.usual, "%d", fmt.Sprint(i))
@@ -127,7 +130,17 @@ func TestFewOtherValuesChangeNoKind(t *testing.T) {
 			t.Errorf("%s and %s: %s, %s; want %s, %s", c.usual, c.odd, text, mixed, c.want, c.mixed)
 		}
 	}
-	columns := columnsOf(t, 60, func(i int) string { // ten of sixty are no exception
+	columns := columnsOf(t, 1000, func(i int) string {
+		if i == 500 {
+			return `{"x":7}`
+		}
+		return fmt.Sprintf(`{"x":{"v":%d}}`, i)
+	})
+	if p := Propose(columns, nil); len(p.Items) != 1 || p.Items[0].Path.String() != "/x/v" || p.Mixed != nil ||
+		len(p.Left) != 1 || !strings.HasPrefix(p.Left[0], "/x: a list or an object in 999 of 1000 records") {
+		t.Errorf("one number among objects: %+v", p)
+	}
+	columns = columnsOf(t, 60, func(i int) string { // ten of sixty are no exception
 		return fmt.Sprintf(`{"x":%s}`, map[bool]string{true: `"few"`, false: "7"}[i%6 == 0])
 	})
 	if p := Propose(columns, nil); len(p.Items) != 1 || p.Items[0].As != "" || len(p.Mixed) != 1 {
