@@ -1,7 +1,8 @@
 // Package lint holds the structure tests of this module: rules that the compiler does not check and that a reviewer
 // would miss.
 //
-//	imports      which package may import which, ours and others', and what a machine must not see (CheckImports).
+//	imports      which package may import which, ours and others', and what a machine must not see (CheckImports);
+//	             which packages others must not reach through any import (CheckReach).
 //	calls        which code may read the environment, print, exit and start goroutines (CheckCalls).
 //	arithmetic   no product that a CPU could fuse, no function that differs by CPU, and no map order in packages that decide
 //	             bytes (CheckArithmetic).

@@ -16,6 +16,7 @@ func TestModuleImports(t *testing.T) {
 	var found []Finding
 	for _, build := range Builds {
 		found = append(found, CheckImports(listed(t, build, "./..."))...)
+		found = append(found, CheckReach(listed(t, build, "./..."))...)
 	}
 	report(t, found)
 }
@@ -166,6 +167,14 @@ func TestExceptionsHaveReasons(t *testing.T) {
 	for _, row := range foreign {
 		if row.reason == "" {
 			t.Errorf("%s: no reason", row.path)
+		}
+	}
+	for _, row := range unreached {
+		if row.reason == "" {
+			t.Errorf("%s: no reason", row.folder)
+		}
+		if _, err := os.Stat(root + "/" + row.folder); err != nil {
+			t.Errorf("%s: must not reach %s, but is not there", row.folder, row.path)
 		}
 	}
 	for _, row := range direction {

@@ -165,6 +165,23 @@ func TestImportsFlagPlantedFaults(t *testing.T) {
 	}
 }
 
+func TestReachFlagsPlantedFaults(t *testing.T) {
+	packages := func(imported string) []Package {
+		return []Package{
+			{ImportPath: "oriel/cmd/internal/service", Imports: []string{"fmt", "oriel/cmd/internal/page"}},
+			{ImportPath: "oriel/cmd/internal/page", Imports: []string{"oriel/cmd/internal/service", imported}},
+			{ImportPath: "oriel/cmd/internal/figure", Imports: []string{"gonum.org/v1/plot/vg"}},
+		}
+	}
+	for imported, want := range map[string]int{
+		"oriel/cmd/internal/figure": 1, "gonum.org/v1/plot": 1, "gonum.org/v1/gonum/mat": 0, "oriel/cmd/internal/digits": 0,
+	} {
+		if found := CheckReach(packages(imported)); len(found) != want {
+			t.Errorf("page imports %s: %v, want %d findings", imported, found, want)
+		}
+	}
+}
+
 func TestTiersFlagPlantedFaults(t *testing.T) {
 	const source = `package p
 func TestA(t *testing.T) {

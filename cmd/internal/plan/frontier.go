@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"oriel/cmd/internal/figure"
+	"oriel/cmd/internal/digits"
 	"oriel/mechanisms/blt"
 )
 
@@ -103,11 +103,11 @@ func (f *Frontier) Print(out io.Writer) error {
 	g.add(append(head, "tree-gaussian", "at worst")...)
 	width := blt.MaxPoles - blt.MinPoles + 1
 	for i := 0; i+width <= len(f.Filters); i += width {
-		row := []string{strconv.FormatUint(f.Filters[i].Window, 10), figure.Digits(f.Filters[i].Optimum)}
+		row := []string{strconv.FormatUint(f.Filters[i].Window, 10), digits.Four(f.Filters[i].Optimum)}
 		for _, r := range f.Filters[i : i+width] {
-			row = append(row, figure.Upper(r.Variance), figure.Upper(r.OverOptimum))
+			row = append(row, digits.Upper(r.Variance), digits.Upper(r.OverOptimum))
 		}
-		g.add(append(row, figure.Upper(f.Filters[i].TreeMean), figure.Upper(f.Filters[i].TreeWorst))...)
+		g.add(append(row, digits.Upper(f.Filters[i].TreeMean), digits.Upper(f.Filters[i].TreeWorst))...)
 	}
 	_ = g.print(&b)
 	poles := "poles chosen by the window"
@@ -125,7 +125,7 @@ func (f *Frontier) Print(out io.Writer) error {
 		}
 		row := []string{mark + strconv.FormatFloat(c.Weight, 'g', -1, 64)}
 		for _, x := range []float64{c.OverOptimum, c.Two, c.Ten, c.Hundred, c.Thousand} {
-			row = append(row, figure.Upper(x))
+			row = append(row, digits.Upper(x))
 		}
 		g.add(row...)
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"oriel/cmd/internal/digits"
 	"oriel/cmd/internal/figure"
 	"oriel/mechanisms/blt"
 )
@@ -58,7 +59,7 @@ func (f *Frontier) filters() *figure.Chart {
 				high = max(high, value(r))
 			}
 		}
-		line.End = name + " " + figure.Upper(line.Points[len(line.Points)-1].Y)
+		line.End = name + " " + digits.Upper(line.Points[len(line.Points)-1].Y)
 		lines = append(lines, line)
 	}
 	add("tree:", figure.Line{Look: lookOf("tree-gaussian"), Width: 2.4}, blt.MinPoles,
