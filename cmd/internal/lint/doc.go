@@ -10,7 +10,7 @@
 //	terms        which code may test for a particular scope or unit of privacy (CheckTerms).
 //	tiers        each test has a form that `go test ./...` runs (CheckTiers).
 //	tree         top-level entries, doc.go, file length, words that must not appear in texts (CheckTree).
-//	layout       the table of folders in .github/CONTRIBUTING.md has every package (CheckLayout).
+//	layout       the tables of folders in .github/CONTRIBUTING.md, written from each doc.go (Layout).
 //	evidence     tests that proofs and other texts name exist (CheckEvidence).
 //
 // Rules that a linter has are in .golangci.yml: imports from outside the module, calls that only some code may make, the

@@ -1,8 +1,10 @@
 package lint
 
 import (
+	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -129,17 +131,34 @@ func TestModuleEvidence(t *testing.T) {
 	report(t, found)
 }
 
+var rewrite = flag.Bool("rewrite", false, "write the tables of "+layoutFile)
+
 func TestModuleLayout(t *testing.T) {
 	root := moduleRoot(t)
 	files, err := Tracked(root)
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, err := CheckLayout(os.DirFS(root), files)
+	tables, err := Layout(os.DirFS(root), files)
 	if err != nil {
 		t.Fatal(err)
 	}
-	report(t, found)
+	page := filepath.Join(root, layoutFile)
+	content, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	written, old, found := strings.Cut(string(content), layoutStart)
+	switch {
+	case !found:
+		t.Errorf("%s lacks the line %q", layoutFile, layoutStart)
+	case *rewrite:
+		if err := os.WriteFile(page, []byte(written+layoutStart+tables), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	case old != tables:
+		t.Errorf("%s: its tables are not those of the doc.go files: go test ./cmd/internal/lint -rewrite", layoutFile)
+	}
 }
 
 // TestExceptionsHaveReasons checks the tables of exceptions: every row must have a reason, and every file that a row

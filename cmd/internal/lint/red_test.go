@@ -276,31 +276,38 @@ func TestEvidenceFlagsTestsThatAreGone(t *testing.T) {
 	}
 }
 
-func TestLayoutFlagsPlantedFaults(t *testing.T) {
-	const start = "# Oriel\n\n| `state/lost` | not a row of the table |\n\n## Layout\n\n| folder | |\n|---|---|\n"
-	files := []string{
-		"state/doc.go", "state/users/doc.go", "state/users/testdata/toy/doc.go", "cmd/oriel/main.go",
-		"state/only/a_test.go",
+func TestLayoutTakesFirstSentences(t *testing.T) {
+	file := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
+	tree := fstest.MapFS{
+		"cmd/oriel/doc.go":          file("// Command oriel runs a|b.\n// It ends.\npackage main\n"),
+		"state/doc.go":              file("// Package state keeps what\n// streams remember. Keys, too.\npackage state\n"),
+		"state/a.go":                file("// Package state again.\npackage state\n"),
+		"state/testdata/doc.go":     file("// Package testdata is data.\npackage testdata\n"),
+		"operators/optest/doc.go":   file("// Package optest checks machines: all of them.\npackage optest\n"),
+		"operators/unheard/doc.go":  file("// Package unheard is an operator.\npackage unheard\n"),
+		"operators/coco/x/y/doc.go": file("// Package y is in an operator.\npackage y\n"),
 	}
-	for text, want := range map[string][]string{
-		"| `state` | keeps; `users` |\n| `cmd/oriel` | runs |\n":                    nil,
-		"| `state` | keeps |\n| `state/users` | apart |\n| `cmd` | `oriel` |\n":     nil,
-		"| `state` | keeps |\n| `cmd/oriel` | runs, `users` |\n":                    {"`state/users`"},
-		"| `state` | keeps; `users` |\n| `cmd/oriel` | runs |\n| `gone` | |\n":      {"`gone`"},
-		"| `state/users` | apart |\n| `cmd/oriel` | runs |\nalso `state` in text\n": {"`state`"},
-	} {
-		tree := fstest.MapFS{layoutFile: {Data: []byte(start + text)}}
-		found, err := CheckLayout(tree, files)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(found) != len(want) || len(want) > 0 && !strings.Contains(found[0].Rule, want[0]) {
-			t.Errorf("%s: %v, want %v", text, found, want)
+	files := []string{"state/deleted/doc.go"}
+	for name := range tree {
+		files = append(files, name)
+	}
+	got, err := Layout(tree, files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []string
+	for line := range strings.Lines(got) {
+		if strings.HasPrefix(line, "###") || strings.HasPrefix(line, "| `") {
+			rows = append(rows, strings.TrimSpace(line))
 		}
 	}
-	empty := fstest.MapFS{layoutFile: {Data: []byte("# Oriel\n")}}
-	if found, err := CheckLayout(empty, files); err != nil || len(found) != 1 {
-		t.Errorf("without a table: %v, %v", found, err)
+	want := []string{
+		"### cmd", "| `cmd/oriel` | runs a\\|b |", "### pipeline", "### operators", "| `operators/coco/x/y` | is in an operator |",
+		"### mechanisms", "### state", "| `state` | keeps what streams remember |", "### schemas", "### deploy",
+		"### test tools", "| `operators/optest` | checks machines: all of them |",
+	}
+	if !slices.Equal(rows, want) {
+		t.Errorf("rows\n%s\nwant\n%s", strings.Join(rows, "\n"), strings.Join(want, "\n"))
 	}
 }
 
