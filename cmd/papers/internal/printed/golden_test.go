@@ -2,9 +2,7 @@ package printed
 
 import (
 	"flag"
-	"maps"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 
@@ -29,9 +27,11 @@ var inputs = map[string][]string{
 	},
 }
 
-var rewrite = flag.Bool("rewrite", false, "write testdata/decisions.txt")
+const golden = "testdata/decisions.txt"
 
-// TestGoldenDecisions checks that printed choices keep their bytes.
+var rewrite = flag.Bool("rewrite", false, "write "+golden)
+
+// TestGoldenDecisions checks that printed choices give the golden bytes. -rewrite replaces them.
 func TestGoldenDecisions(t *testing.T) {
 	if *rewrite {
 		rewriteGolden(t)
@@ -43,20 +43,17 @@ func TestGoldenDecisions(t *testing.T) {
 	}
 }
 
-// rewriteGolden computes all blocks anew, with the plans of new streams.
 func rewriteGolden(t *testing.T) {
 	t.Helper()
-	cases := goldenBlocks(t)
-	var blocks []string
-	for _, name := range slices.Sorted(maps.Keys(cases)) {
-		c := cases[name].c
-		plan, err := decisiontest.Model(t, c.Settings).Learner.Params()
-		if err != nil {
-			t.Fatal(err)
-		}
-		blocks = append(blocks, c.Block(t, plan, schemas.JSON))
+	content, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if err := os.WriteFile("testdata/decisions.txt", []byte(strings.Join(blocks, "\n")), 0o644); err != nil {
+	text := string(content)
+	for _, block := range goldenBlocks(t) {
+		text = strings.Replace(text, block.want, block.c.Block(t, block.plan(t), schemas.JSON), 1)
+	}
+	if err := os.WriteFile(golden, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -67,6 +64,16 @@ type goldenBlock struct {
 	want string
 }
 
+// plan computes the plan of a case anew.
+func (b goldenBlock) plan(t *testing.T) []byte {
+	t.Helper()
+	plan, err := decisiontest.Model(t, b.c.Settings).Learner.Params()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plan
+}
+
 // goldenBlocks returns the golden cases by name.
 func goldenBlocks(t *testing.T) map[string]goldenBlock {
 	t.Helper()
@@ -74,7 +81,7 @@ func goldenBlocks(t *testing.T) map[string]goldenBlock {
 	for _, input := range decisiontest.Inputs {
 		env[input.Name] = input.Env
 	}
-	blocks := decisiontest.BlocksOf(t, "testdata/decisions.txt")
+	blocks := decisiontest.BlocksOf(t, golden)
 	if len(blocks) != 18 {
 		t.Errorf("%d blocks", len(blocks))
 	}
