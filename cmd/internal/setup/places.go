@@ -12,7 +12,6 @@ import (
 	"oriel/schemas"
 	"oriel/schemas/framing"
 	"oriel/schemas/mapping"
-	"oriel/schemas/protobuf"
 )
 
 // Limits of the search for columns in records.
@@ -158,7 +157,7 @@ func (e Encoding) table(reader *recordschema.Schema) (*framing.Table, error) {
 			errs = append(errs, err)
 			return
 		}
-		entries = append(entries, schema.Entry(id, protobuf.Newest, reader))
+		entries = append(entries, schema.Entry(id, reader))
 	}
 	for i := range e.Schemas {
 		add(e.Schemas[i].ID, recordschema.InRegistry(&e.Schemas[i]))
@@ -170,7 +169,7 @@ func (e Encoding) table(reader *recordschema.Schema) (*framing.Table, error) {
 		case file != "":
 			add(id, inFile(file))
 		default:
-			entries = append(entries, reader.Entry(id, protobuf.Newest, reader))
+			entries = append(entries, reader.Entry(id, reader))
 		}
 	}
 	if err := errors.Join(errs...); err != nil {
