@@ -40,7 +40,7 @@ type Setting struct {
 	Form func(text string) bool
 
 	// Papers are further choices of a Text. They select the constants printed in a paper, for comparison.
-	// Definition.ForPapers accepts them, and services refuse them by name. In earlier versions they were among Choices.
+	// Definition.ForPapers accepts them, and services refuse them.
 	Papers []string
 
 	// Entry returns an entry of a List or File in the canonical form that is hashed and returned. It returns false if

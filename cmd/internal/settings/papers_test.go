@@ -1,19 +1,19 @@
 package settings
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"oriel/cmd/internal/registry"
 )
 
-// TestWhatPapersPrintIsRefusedByName checks that a service refuses a variant that exists only to reproduce a paper. The
-// error must name the variant and the command that still runs it.
-func TestWhatPapersPrintIsRefusedByName(t *testing.T) {
+// TestWhatPapersPrintIsRefused checks that a service refuses a variant that exists only to reproduce a paper.
+func TestWhatPapersPrintIsRefused(t *testing.T) {
 	refused := func(name, value string, environ ...string) {
 		t.Helper()
 		_, err := Load(append(environ, name+"="+value), all...)
-		want := name + ": " + value + ": is what a paper prints, to be compared with, and no service has it: `go run ./cmd/papers` does"
+		want := fmt.Sprintf("%s: %q: not one of ", name, value)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s=%s: %v", name, value, err)
 		}
