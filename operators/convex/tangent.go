@@ -17,8 +17,9 @@ func NewTangent(s Set) (Tangent, error) {
 	return full(s.Dimension()), nil
 }
 
-// CoarseTangent returns a space that contains the tangent space and is cheap for every set: all directions for flows and
-// vertices, for trees the directions in which the sum of all edges is 0, and for other sets the tangent space itself.
+// CoarseTangent returns a space that contains the tangent space and is cheap for every set. For flows and vertices it
+// has all directions, and for trees the directions in which the sum of all edges is 0. For other sets it is the tangent
+// space.
 func CoarseTangent(s Set) Tangent {
 	switch s.(type) {
 	case Flow, Hull:

@@ -243,8 +243,8 @@ func TestCoarseTangents(t *testing.T) {
 	}
 }
 
-// TestTangentOfOneBlockIsTheCoarseOne checks that for trees in a graph with one block both projections are equal bit for
-// bit.
+// TestTangentOfOneBlockIsTheCoarseOne checks that for trees in a graph with one block both projections are equal bit
+// for bit.
 func TestTangentOfOneBlockIsTheCoarseOne(t *testing.T) {
 	edges := []string{"a>b", "c>d", "b>c", "d>a", "a>c", "d>b"}
 	s, err := Parse(Spec{Name: "trees", Dimension: 6, Radius: 1, Edges: edges})

@@ -32,8 +32,8 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// TestGoldenDecisions checks that no change alters decisions without noise unintentionally. Golden tests of the noise are
-// in mechanisms.
+// TestGoldenDecisions checks that no change alters decisions without noise unintentionally. Golden tests of the noise
+// are in mechanisms.
 func TestGoldenDecisions(t *testing.T) {
 	want := map[string]string{
 		"histogram for life": "34192adec2fdaa87fe60d57c7e72d524",

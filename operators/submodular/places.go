@@ -119,9 +119,9 @@ type params struct {
 	length float64 // M, the length bound of a position's gains; 0: gains are centred on ½
 }
 
-// These are the versions of a plan, by its settings. In planOfRelief, leaders and shares have a regulariser derived from
-// the noise; with the printed rate they have planVersion, and the regulariser of the source paper. In planOfMeans, sets
-// of argmax and leaders follow means.
+// These are the versions of a plan; its settings decide which one it has. In planOfRelief, leaders and shares have a
+// regulariser derived from the noise. With the printed rate they have planVersion, and the regulariser of the source
+// paper. In planOfMeans, sets of argmax and leaders follow means.
 const (
 	planVersion  = 1
 	planOfRelief = 2

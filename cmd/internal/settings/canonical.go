@@ -31,8 +31,8 @@ func (s Settings) texts() (texts string) {
 }
 
 // Canonical returns the configuration text: sorted lines NAME=value of every setting that decides bytes. These are the
-// settings that all operators share and the settings of the chosen operator. STREAM_KEYS is always empty. HORIZON is the
-// length of a stream that ends, and ORIEL_ROUNDS of any other stream.
+// settings that all operators share and the settings of the chosen operator. STREAM_KEYS is always empty. HORIZON is
+// the length of a stream that ends, and ORIEL_ROUNDS of any other stream.
 func (s Settings) Canonical() string {
 	number := func(f float64) string { return string(schemas.AppendFloat(nil, f)) }
 	count := func(n uint64) string { return strconv.FormatUint(n, 10) }

@@ -60,8 +60,8 @@ func TestWindowIsANumberOrAWord(t *testing.T) {
 	}
 }
 
-// TestRoundsOfAStream checks which number of steps an operator reads, and the canonical configuration has as HORIZON: the
-// horizon of a stream that ends, and ORIEL_ROUNDS of any other stream.
+// TestRoundsOfAStream checks which number of steps an operator reads, and the canonical configuration has as HORIZON.
+// It is the horizon of a stream that ends, and ORIEL_ROUNDS of any other stream.
 func TestRoundsOfAStream(t *testing.T) {
 	proved := []string{"ORIEL_UPDATE=llo", "ORIEL_SET=simplex"}
 	for _, test := range []struct {
