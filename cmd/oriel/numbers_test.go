@@ -27,7 +27,7 @@ func TestNumbersOfAFile(t *testing.T) {
 	for step := 1; step <= 3; step++ {
 		decisions = fmt.Appendf(decisions, `{"stream":"0","incarnation":"ab0100000000000000000000000000ff","index":%d,"step":%[1]d,`+
 			`"decision":[0,0,0,0],"mechanism":"blt","window":0,"batch":1,"epsilon":1,"delta":0,"adjacency":"replace","unit":"event",`+
-			`"increments":[1,2,3,4],"window_deviation":[1,1],"increment_filter":[8,1,1],"time":%d}`+"\n", step, 1769895000000+step*1000000)
+			`"increments":[1,2,3,4],"window_deviation":[1,1],"increment_filter":[8,536870912,1],"time":%d}`+"\n", step, 1769895000000+step*1000000)
 	}
 	for file, content := range map[string][]byte{names: []byte(text), input: decisions} {
 		if err := os.WriteFile(file, content, 0o600); err != nil {
