@@ -51,6 +51,8 @@ func TestFindingsAreReadFromDecisions(t *testing.T) {
 		add("balance_e", "2000")
 		add("looks", fmt.Sprint(looks))
 		add("recent", "0.5")
+		add("experiment", "1")
+		add("experiment_step", "4")
 		f, err := e.Read(d)
 		if err != nil {
 			t.Fatal(err)

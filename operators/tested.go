@@ -76,7 +76,7 @@ func (f *Findings) Unfit(e *Experiment) bool { return !f.StopAllowed && f.Events
 
 // Read parses the findings in a decision. Numbers are Shown from the first look on.
 func (e *Experiment) Read(d schemas.Decision) (Findings, error) {
-	f := Findings{Number: 1, First: e.First}
+	f := Findings{}
 	members, missing := map[string]json.RawMessage{}, ""
 	for _, x := range d.Extras {
 		members[x.Name] = json.RawMessage(x.JSON)
@@ -110,10 +110,8 @@ func (e *Experiment) Read(d schemas.Decision) (Findings, error) {
 	read("balance_e", &f.Balance)
 	read("recent", &f.Recent)
 	read("looks", &looks)
-	if members["experiment"] != nil { // earlier versions have only the first experiment
-		read("experiment", &f.Number)
-		read("experiment_step", &f.First)
-	}
+	read("experiment", &f.Number)
+	read("experiment_step", &f.First)
 	f.StopAllowed, f.Events = stop == 1, float64(looks*float64(d.Batch))
 	shown := f.Events >= e.Looks
 	others := len(e.Arms) - 1

@@ -14,7 +14,7 @@ import (
 // binaryEncodings lists the encodings other than text.
 var binaryEncodings = [...]Encoding{Protobuf, Avro}
 
-// goldenBinary holds the bytes of testDecision with testExtras, and of sparseDecision; they must never change.
+// goldenBinary holds the bytes of testDecision with testExtras, and of sparseDecision.
 var goldenBinary = map[Encoding][2]string{
 	Protobuf: {
 		`0a0130 1210ab0100000000000000000000000000ff 1807 2007

@@ -19,7 +19,7 @@ var testDecision = Decision{
 	Index: 7, Step: 7, Point: []float64{0.5, -1e-7, 0, 3},
 }
 
-// goldenDecision pins the bytes of the wire format; they must never change.
+// goldenDecision pins the bytes of the wire format.
 const goldenDecision = `{"stream":"0","incarnation":"ab0100000000000000000000000000ff","index":7,"step":7,"decision":[0.5,-1e-7,0,3],` +
 	`"mechanism":"tree-gaussian","window":1024,"batch":1,"epsilon":1,"delta":0.000001,"adjacency":"replace","unit":"event"}`
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// goldenTimes holds the bytes of the time that follow the other members of a golden decision; they must never change.
+// goldenTimes holds the bytes of the time that follow the other members of a golden decision.
 var goldenTimes = map[Encoding]string{
 	JSON:     hex.EncodeToString([]byte(`,"time":1700000000123}`)),
 	Protobuf: "720f 0a0474696d65 11 00b08756febc7842",
@@ -52,8 +52,8 @@ func TestTimeFollowsAllOtherMembers(t *testing.T) {
 	}
 }
 
-// TestDecisionsWithoutTime checks that Time returns NoTime for a decision of an earlier deployment, and for a decision
-// whose member time is not a valid time.
+// TestDecisionsWithoutTime checks that Time returns NoTime for a decision without the member, and for a decision whose
+// member time is not a valid time.
 func TestDecisionsWithoutTime(t *testing.T) {
 	for _, text := range []string{``, `,"time":-2`, `,"time":1.5`, `,"time":"1"`, `,"time":253402300800000`, `,"time":null`} {
 		d, err := ParseDecision(append(bytes.TrimSuffix(encoded(testDecision, JSON, nil, nil), []byte("}")), text+"}"...))

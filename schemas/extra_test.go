@@ -16,7 +16,7 @@ var (
 	testValues = []ExtraValue{{Number: 0.25}, {Numbers: []float64{1, -2.5}}, {Text: "a\"é\n\u2028\x00<\xff"}}
 )
 
-// goldenExtras pins the bytes that follow the golden decision; they must never change.
+// goldenExtras pins the bytes that follow the golden decision.
 const goldenExtras = `,"width":0.25,"scores":[1,-2.5],"arm":"a\"é\n\u2028\u0000<\ufffd"}`
 
 func TestExtrasFollowTheMembersOfAllDecisions(t *testing.T) {

@@ -24,8 +24,7 @@ func EncodingSchema(e Encoding) []byte {
 }
 
 // DecisionSchema returns the published JSON Schema of decisions of a form with the extra members of an operator. It
-// panics if an extra breaks a rule of Extra. No extra is required, because a decision has all extras or none, apart
-// from extras marked Later.
+// panics if an extra breaks a rule of Extra. No extra is required, because a decision has all extras or none.
 func DecisionSchema(form Form, extras []Extra) []byte {
 	if err := checkExtras(extras); err != nil {
 		panic("BUG: " + err.Error())

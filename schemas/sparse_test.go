@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// goldenSparse pins the bytes of the wire format; they must never change.
+// goldenSparse pins the bytes of the wire format.
 const goldenSparse = `{"stream":"0","incarnation":"ab0100000000000000000000000000ff","index":7,"step":7,` +
 	`"decision":{"dimension":7,"values":[3,0.5,-1e-7],"indices":[[3],[0,5],[1]]},` +
 	`"mechanism":"tree-gaussian","window":1024,"batch":1,"epsilon":1,"delta":0.000001,"adjacency":"replace","unit":"event"}`

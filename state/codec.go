@@ -64,7 +64,7 @@ func unframe(b []byte, k Kind) (reader, error) {
 	if len(b) < frameSize {
 		return reader{}, fmt.Errorf("%w: %v has %d bytes", ErrCorrupt, k, len(b))
 	}
-	if b[0] < format1 || b[0] > newest(k) {
+	if !reads(k, b[0]) {
 		return reader{}, fmt.Errorf("%w: %v has format %d, this version reads formats up to %d; start the version that wrote it",
 			ErrFormat, k, b[0], newest(k))
 	}

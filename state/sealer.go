@@ -45,9 +45,8 @@ func (p Position) Equal(o Position) bool {
 //	‖ nonce 24 ‖ machine state, encrypted ‖ tag 16 ‖ CRC-32C u32
 //
 // The semantics are in formats 2 to 4. A state of format 1 has semantics 1; a state of semantics 1 has format 1, unless
-// it owes its first decisions. A state of format 3 owes them. The separate format makes older versions, which cannot
-// make these decisions, refuse the state. A state of format 4 is of a whole topic. It has a byte that is 1 if the state
-// owes its first decisions, and the order position as appendOrdered writes it.
+// it owes its first decisions. A state of format 3 owes them. A state of format 4 is of a whole topic. It has a byte
+// that is 1 if the state owes its first decisions, and the order position as appendOrdered writes it.
 //
 // Encryption is XChaCha20-Poly1305 under the seal key with a random nonce. The associated data are everything before
 // the nonce, then the stream's name after its length. Nothing is compressed, because a compressed length depends on the

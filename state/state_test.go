@@ -25,15 +25,11 @@ func testMaster() *MasterKey { return NewMasterKey([32]byte(fill(32, 1))) }
 
 func testNonce() nonce { return nonce(fill(24, 200)) }
 
-// firstManifest returns a manifest that format 1 can represent.
-func firstManifest() Manifest {
-	return Manifest{Config: "DELTA=1e-06\nEPSILON=1\n", Semantics: 1, NameKey: NameKey(fill(32, 50))}
-}
-
 func testManifest() Manifest {
-	m := firstManifest()
-	m.Semantics, m.Input = 3, Input{ID: [16]byte(fill(16, 30)), Name: "trips"}
-	return m
+	return Manifest{
+		Config: "DELTA=1e-06\nEPSILON=1\n", Semantics: 3, NameKey: NameKey(fill(32, 50)),
+		Input: Input{ID: [16]byte(fill(16, 30)), Name: "trips"},
+	}
 }
 
 func testIncarnation() Incarnation {

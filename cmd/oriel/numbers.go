@@ -138,9 +138,6 @@ func runNumbers(cmd *cobra.Command, o numbersOptions) error {
 		if err := read(c); err != nil {
 			return err
 		}
-		if c.Earlier > 0 {
-			_, _ = fmt.Fprintln(cmd.ErrOrStderr(), numbers.Table)
-		}
 		rows, err := c.Rows(q)
 		write = func(w io.Writer) error { return numbers.Write(w, o.format, names.Dimensions(), rows) }
 		return err

@@ -9,8 +9,8 @@ import (
 	"oriel/operators/optest"
 )
 
-// TestGoldenDecisions checks that the bytes of decisions without noise never change, because existing deployments have
-// published such bytes. The golden bytes of noise are in mechanisms.
+// TestGoldenDecisions checks that no change alters decisions without noise unintentionally. The golden bytes of noise
+// are in mechanisms.
 func TestGoldenDecisions(t *testing.T) {
 	want := map[string]string{
 		"life":               "0207b4f4ddfa908a87b940a4c5b1116f",

@@ -113,8 +113,7 @@ func (s *specification) labels() []string {
 	return names
 }
 
-// canonical returns the specification as a plan holds it. Settings that came after the first version have a line only
-// where they are set.
+// canonical returns the specification as a plan holds it. Some settings have a line only where they are set.
 func (s *specification) canonical() string {
 	lines := []string{
 		"other=" + strconv.FormatBool(s.other), "value=" + s.value + "=" + decimal(s.low) + ":" + decimal(s.high),

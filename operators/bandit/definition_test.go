@@ -162,7 +162,7 @@ func TestThereIsNoUserLevel(t *testing.T) {
 }
 
 // TestActionsThatMayLeaveNeedNoTangentSpace checks that a deployment whose actions may leave the set needs no tangent
-// space, because some earlier deployments have sets without one. Directions then fill R^n.
+// space. Directions then fill R^n.
 func TestActionsThatMayLeaveNeedNoTangentSpace(t *testing.T) {
 	m := under("blt", 4, protection.Lifetime{Steps: 64, Within: 64})
 	for _, lines := range [][]string{

@@ -24,15 +24,14 @@ import (
 //
 //	a_{t+1} = a_t + ρ·min(1, η·B)·η·(M̃_t − t·B·s).
 //
-// The anchor is the scorecaster of Angelopoulos, Candès and Tibshirani (arXiv:2307.16895, section 2.3). In plans before
-// version 7 it stays at z_1.
+// The anchor is the scorecaster of Angelopoulos, Candès and Tibshirani (arXiv:2307.16895, section 2.3).
 type band struct {
 	stream  *mechanisms.Stream
 	reading *mechanisms.Reading // increments since the last fold; nil if sums do not decay
 	rule    bandRule
 	noise   *totalNoise
 	pace    float64   // κ: z̄ ← z̄ + κ·(z − z̄) at each step
-	lean    float64   // ρ·min(1, η·B): step of an anchor for each unexpected miss; 0: the anchor is fixed
+	lean    float64   // ρ·min(1, η·B): step of an anchor for each unexpected miss
 	fold    uint64    // number of steps after which increments are added to folded
 	folded  []float64 // M̃ − t·B·s at the last fold, by column
 	totals  []float64 // M̃ − t·B·s since the last fold, without folded; scratch
@@ -46,16 +45,14 @@ type band struct {
 const foldSteps = 1 << 31
 
 func newBand(c Config, p Params, stream *mechanisms.Stream) (*band, error) {
-	rule := newBandRule(c, p.Anchored)
+	rule := newBandRule(c)
 	n := rule.columns()
 	batch := float64(stream.Batch())
 	b := &band{
 		stream: stream, rule: rule, fold: foldSteps, folded: make([]float64, n), totals: make([]float64, n),
 		anchors: slices.Repeat([]float64{rule.start}, n), ends: make([]float64, n), means: make([]float64, n),
 		shown: make([]float64, n), pace: min(1, float64(float64(rule.pace*rule.rate)*batch)),
-	}
-	if rule.leeway > 0 {
-		b.lean = float64(anchorShare * min(1, float64(rule.rate*batch)))
+		lean: float64(anchorShare * min(1, float64(rule.rate*batch))),
 	}
 	if _, decays := stream.Memory(); decays {
 		var err error
@@ -113,9 +110,6 @@ func (b *band) read() {
 
 // follow moves the anchors to their values after t steps.
 func (b *band) follow(t uint64) {
-	if b.lean == 0 {
-		return
-	}
 	low, high := b.rule.anchors()
 	for i, a := range b.anchors {
 		b.anchors[i] = min(max(a+float64(b.lean*float64(b.rule.rate*b.excess(i, t))), low), high)

@@ -14,7 +14,7 @@ import (
 func TestMissesAreOfClampedNumbers(t *testing.T) {
 	c, _ := banded(t, 0, 1)
 	c.Band.Labels = operators.Range{Low: -2, High: 1}
-	rule := newBandRule(c, true)
+	rule := newBandRule(c)
 	vector := schemas.Vector{Values: []float64{1, 0}}
 	far := []float64{0, 0.25, 0.5, 1, 1.5, 3, 1e9, 1e300}
 	for _, upper := range []float64{-1, 0.25, 2, rule.most} {
@@ -56,7 +56,7 @@ func TestMissesAreOfClampedNumbers(t *testing.T) {
 func TestEndsHaveBounds(t *testing.T) {
 	c, _ := banded(t, 0, 1)
 	sets, _ := setsOf(t, 0, 1)
-	for name, rule := range map[string]bandRule{"number": newBandRule(c, true), "set": newBandRule(sets, true)} {
+	for name, rule := range map[string]bandRule{"number": newBandRule(c), "set": newBandRule(sets)} {
 		for z := -40.0; z <= 40; z += 0.25 {
 			want := rule.unit * math.Sinh(z)
 			if rule.sets {

@@ -153,7 +153,7 @@ func (c operator) describeBand(m mechanisms.Config) *operators.Band {
 	if c.Band.Level == 0 {
 		return nil
 	}
-	rule, batch := newBandRule(c.Config, true), m.Batch
+	rule, batch := newBandRule(c.Config), m.Batch
 	return &operators.Band{
 		Level: c.Band.Level, Noise: c.columns(m.Unit).noiseFactor(),
 		MaxError: func(opened *mechanisms.Mechanism) (func(step uint64) float64, error) {

@@ -20,7 +20,7 @@ type bandRule struct {
 	reach   float64 // R·X, the largest |⟨a, x⟩|
 	rate    float64 // η, the change of z by one miss
 	start   float64 // z_1, the first z
-	leeway  float64 // A, the largest distance of an anchor from z_1; 0: the anchor is fixed at z_1
+	leeway  float64 // A, the largest distance of an anchor from z_1
 	pace    float64 // κ for one event, in units of η
 	cutoff  float64 // Z: at z ≥ Z no event misses on this side, and at z ≤ −Z every event does
 	unit    float64 // c, or ¼ for sets
@@ -45,9 +45,8 @@ const (
 	anchorShare  = 1.0 / 64
 
 	// The mean z̄ approaches the newest z by the share meansPace·η at each event. With η = 1/500 this takes 1 700
-	// events, fewer than misses need to move z. The noise of z̄ is about half the noise of z. Plans before version 7
-	// have earlierPace.
-	meansPace, earlierPace = 0.3, 0.5
+	// events, fewer than misses need to move z. The noise of z̄ is about half the noise of z.
+	meansPace = 0.3
 	// nearest is the largest allowed distance between z and the mean from which the public end is computed.
 	nearest = 1
 
@@ -55,14 +54,11 @@ const (
 	beyond = 0x1p-20
 )
 
-// newBandRule returns the rule of a plan; anchored says whether its anchors may move.
-func newBandRule(c Config, anchored bool) bandRule {
+func newBandRule(c Config) bandRule {
 	r := bandRule{
 		sets: c.predictsSets(), level: c.Band.Level, share: (1 - c.Band.Level) / 2, labels: c.Band.Labels,
-		reach: float64(c.Set.MaxNorm() * c.FeaturesMax), rate: c.Band.Step, predict: loss.Predict, pace: earlierPace,
-	}
-	if anchored {
-		r.leeway, r.pace = anchorLeeway, meansPace
+		reach: float64(c.Set.MaxNorm() * c.FeaturesMax), rate: c.Band.Step, predict: loss.Predict, pace: meansPace,
+		leeway: anchorLeeway,
 	}
 	if q, ok := c.Loss.(loss.Quantile); ok {
 		r.predict = q.Predict
@@ -159,10 +155,7 @@ func (r *bandRule) maxError(t, batch uint64, noise *totalNoise) float64 {
 }
 
 // maxOffset returns Y, the largest distance of z from its anchor at which an event can still miss on one side, or be
-// within the band on the other. Plans before version 7 use the simpler bound Z + 1 + z_1.
+// within the band on the other.
 func (r *bandRule) maxOffset() float64 {
-	if r.leeway == 0 {
-		return r.cutoff + nearest + r.start
-	}
 	return max(r.cutoff-r.start, r.start) + nearest + r.leeway
 }

@@ -15,7 +15,7 @@ import (
 // cross.
 func TestBandShown(t *testing.T) {
 	c, _ := banded(t, 64, 1)
-	rule := newBandRule(c, true)
+	rule := newBandRule(c)
 	if want := 2 * (1 + beyond); rule.most != want || rule.least != -want || rule.share != 0.125 {
 		t.Fatalf("%+v", rule)
 	}
@@ -57,7 +57,7 @@ func TestBandShown(t *testing.T) {
 	}
 	sets := c
 	sets.Loss, sets.Band.Labels = mustLoss(t, "logistic"), operators.Range{}
-	rule = newBandRule(sets, true)
+	rule = newBandRule(sets)
 	for _, x := range []struct {
 		q, z float64
 		want int

@@ -13,7 +13,7 @@ func (c Config) bandScore() *operators.BandScore {
 	if c.Band.Level == 0 {
 		return nil
 	}
-	rule := newBandRule(c, true) // the first band is equal in all plans
+	rule := newBandRule(c)
 	low, high := rule.ends(slices.Repeat([]float64{rule.end(rule.start)}, rule.columns()))
 	b := &operators.BandScore{Level: c.Band.Level, Low: low, High: high}
 	b.Within = func(x []float64, e schemas.Event, low, high float64) (bool, float64) {

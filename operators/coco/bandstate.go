@@ -9,8 +9,8 @@ import (
 	"oriel/operators"
 )
 
-// fields returns the fields of a band in a state: the reading, if sums decay; then for each column two floats, or three
-// if anchors move. The public band follows from them and from the sums.
+// fields returns the fields of a band in a state: the reading, if sums decay; then three floats for each column. The
+// public band follows from them and from the sums.
 func (b *band) fields() []operators.Field {
 	if b.reading == nil {
 		return []operators.Field{bandField{b}}
@@ -18,23 +18,15 @@ func (b *band) fields() []operators.Field {
 	return []operators.Field{operators.Sums(b.reading, b.stream), bandField{b}}
 }
 
-// bandField is the last field of a band in a state: means, folded and, if they move, anchors.
+// bandField is the last field of a band in a state: means, folded and anchors.
 type bandField struct{ *band }
 
 func (f bandField) StateLen() int {
-	n := len(f.means) + len(f.folded)
-	if f.lean > 0 {
-		n += len(f.anchors)
-	}
-	return 8 * n
+	return 8 * (len(f.means) + len(f.folded) + len(f.anchors))
 }
 
 func (f bandField) AppendState(dst []byte) []byte {
-	dst = appendFloats(appendFloats(dst, f.means), f.folded)
-	if f.lean > 0 {
-		dst = appendFloats(dst, f.anchors)
-	}
-	return dst
+	return appendFloats(appendFloats(appendFloats(dst, f.means), f.folded), f.anchors)
 }
 
 // Restore also computes the public band. The sums and the reading are restored before it.
@@ -46,12 +38,10 @@ func (f bandField) Restore(state []byte) error {
 	}
 	readFloats(f.means, state)
 	readFloats(f.folded, state[8*len(f.means):])
-	if f.lean > 0 {
-		readFloats(f.anchors, state[8*(len(f.means)+len(f.folded)):])
-		low, high := f.rule.anchors()
-		if slices.Min(f.anchors) < low || slices.Max(f.anchors) > high {
-			return errors.New("anchors of a band beyond their bounds")
-		}
+	readFloats(f.anchors, state[8*(len(f.means)+len(f.folded)):])
+	low, high := f.rule.anchors()
+	if slices.Min(f.anchors) < low || slices.Max(f.anchors) > high {
+		return errors.New("anchors of a band beyond their bounds")
 	}
 	f.read()
 	f.find(f.stream.Step())

@@ -51,11 +51,10 @@ func (c Config) contributions(m mechanisms.Config) Contributions {
 	return Contributions{Rule: ruleCentre, Pull: l.Pull, Offset: l.Offset, Radius: l.Radius, Reach: l.Reach}
 }
 
-// knowsMore reports whether the set's complete tangent space is smaller than the space to which plans before version 4
-// project.
+// knowsMore reports whether the set's tangent space can be computed and is smaller than its coarse tangent space.
 func (c Config) knowsMore() bool {
 	whole, err := convex.NewTangent(c.Set)
-	return err == nil && whole.Dimension() < convex.EarlierTangent(c.Set).Dimension()
+	return err == nil && whole.Dimension() < convex.CoarseTangent(c.Set).Dimension()
 }
 
 // tangent returns the space to which contributions are projected.
@@ -63,7 +62,7 @@ func (p Params) tangent(s convex.Set) (convex.Tangent, error) {
 	if p.FullTangent {
 		return convex.NewTangent(s)
 	}
-	return convex.EarlierTangent(s), nil
+	return convex.CoarseTangent(s), nil
 }
 
 // weight returns the largest weight for which contributions are bounded. It is WeightMax if set. Otherwise it is 1 or,

@@ -20,23 +20,18 @@ import (
 // an earlier one.
 type Params struct {
 	CW            float64       // C_W of printed constants; 0 if they are not used
-	Contributions Contributions // zero: the rule ruleClip, as in all plans of version 1
+	Contributions Contributions // zero: the rule ruleClip
 	Past          Inherited     // zero: the stream does not continue an earlier one
 
 	// FullTangent says that contributions are projected to the complete tangent space of the set before they are
-	// clipped. Plans before version 4 project to EarlierTangent. New plans do so too, if this is the complete tangent
-	// space.
+	// clipped. Otherwise they are projected to convex.CoarseTangent.
 	FullTangent bool
 
-	// Means says that searched steps follow means of released sums (SPEC.md §6.1). Plans before version 5 follow the
-	// newest sums, and so do the other updates.
+	// Means says that searched steps follow means of released sums (SPEC.md §6.1). The other updates follow the newest
+	// sums.
 	Means bool
 
-	Band Columns // columns that count misses of a band; zero: there is no band, as in all plans before version 6
-
-	// Anchored says that the anchors of a band's ends move, as in all plans from version 7 on. In plans of version 6 they
-	// stay at the first ends.
-	Anchored bool
+	Band Columns // columns that count misses of a band; zero: there is no band
 }
 
 // Inherited is the start of a stream that continues an earlier, published stream. It is public like that stream
@@ -61,10 +56,8 @@ const (
 	meansVersion = 5 // adds a byte with fullTangentBit; searched steps follow means
 	meansLen     = contributionsLen + 1
 
-	bandVersion = 6 // as version 5, with meansBit in the byte; adds the band's columns and their share
+	bandVersion = 7 // as version 5, with meansBit in the byte; adds the band's columns and their share
 	bandLen     = meansLen + 1 + 4
-
-	anchoredVersion = 7 // as version 6, and anchors move
 )
 
 // NewParams returns the plan of c for the mechanism m. It takes the rule for contributions from m's contribution.
@@ -74,7 +67,6 @@ func (c Config) NewParams(m mechanisms.Config) (Params, error) {
 	}
 	p := Params{FullTangent: c.knowsMore(), Means: c.searches()}
 	p.Band = c.columns(m.Unit)
-	p.Anchored = p.Band != Columns{}
 	sharp := Params{Contributions: c.contributions(m), Band: p.Band}
 	if reflect.DeepEqual(m.Contribution, sharp.contribution(c)) {
 		p.Contributions = sharp.Contributions
@@ -112,9 +104,6 @@ func (p Params) validate() error {
 	if err := p.Band.validate(); err != nil {
 		return err
 	}
-	if p.Anchored && p.Band == (Columns{}) {
-		return errors.New("coco: plan: anchors of no band")
-	}
 	return p.Contributions.validate()
 }
 
@@ -135,8 +124,8 @@ func (l Contributions) validate() error {
 	return contribution.Ball{Radius: l.Radius, Reach: l.Reach}.Validate()
 }
 
-// These are the bits of a byte in plans from version 5 on: contributions are projected to the complete tangent space
-// and, from version 6 on, searched steps follow means.
+// These are the bits of a byte in plans of the versions 5 and 7: contributions are projected to the complete tangent
+// space and, in version 7, searched steps follow means.
 const fullTangentBit, meansBit = 1, 2
 
 // AppendBinary appends the plan's stored form.
@@ -150,8 +139,6 @@ func (p Params) AppendBinary(dst []byte) ([]byte, error) {
 	}
 	l, version := p.Contributions, byte(contributionsVersion)
 	switch {
-	case p.Anchored:
-		version = anchoredVersion
 	case p.Band != Columns{}:
 		version = bandVersion
 	case p.Means:
@@ -194,11 +181,10 @@ func ParseParams(b []byte) (Params, error) {
 		head = contributionsLen
 	case meansVersion:
 		head = meansLen
-	case bandVersion, anchoredVersion:
+	case bandVersion:
 		head = bandLen
 	default:
-		return Params{}, fmt.Errorf("coco: plan: version %d, this software knows %d to %d", version, planVersion,
-			anchoredVersion)
+		return Params{}, fmt.Errorf("coco: plan: version %d, which this software does not know", version)
 	}
 	want, past := head, version == pastVersion || version >= fullTangentVersion && len(b) > head
 	if past { // at least a weight and one coordinate follow
@@ -209,7 +195,7 @@ func ParseParams(b []byte) (Params, error) {
 	}
 	p := Params{
 		CW: math.Float64frombits(binary.LittleEndian.Uint64(b[1:])), FullTangent: version == fullTangentVersion,
-		Means: version == meansVersion, Anchored: version == anchoredVersion,
+		Means: version == meansVersion,
 	}
 	if version != planVersion {
 		var f [4]float64

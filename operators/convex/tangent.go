@@ -17,9 +17,10 @@ func NewTangent(s Set) (Tangent, error) {
 	return full(s.Dimension()), nil
 }
 
-// EarlierTangent returns the space onto which contributions were projected before NewTangent supported all sets: all
-// directions for flows and vertices, and for trees the directions in which the sum of all edges is 0.
-func EarlierTangent(s Set) Tangent {
+// CoarseTangent returns a space that contains the tangent space and is cheap for every set. For flows and vertices it
+// has all directions, and for trees the directions in which the sum of all edges is 0. For other sets it is the tangent
+// space.
+func CoarseTangent(s Set) Tangent {
 	switch s.(type) {
 	case Flow, Hull:
 		return full(s.Dimension())

@@ -218,15 +218,15 @@ func TestTangentOfLargeFlows(t *testing.T) {
 	}
 }
 
-// TestEarlierTangents checks the projections of earlier deployments.
-func TestEarlierTangents(t *testing.T) {
+// TestCoarseTangents checks the projections of CoarseTangent.
+func TestCoarseTangents(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 6))
 	for _, name := range Names() {
 		n := 9
 		s := mustParse(t, name, n, 2)
 		v := normal(rng, s.Dimension(), 1)
 		got, want := slices.Clone(v), slices.Clone(v)
-		EarlierTangent(s).Project(got)
+		CoarseTangent(s).Project(got)
 		switch name {
 		case "flow", "vertices":
 		case "trees":
@@ -243,9 +243,9 @@ func TestEarlierTangents(t *testing.T) {
 	}
 }
 
-// TestTangentOfOneBlockIsTheEarlierOne checks that for trees in a graph with one block both projections are equal bit
-// for bit. Such deployments need no new plan.
-func TestTangentOfOneBlockIsTheEarlierOne(t *testing.T) {
+// TestTangentOfOneBlockIsTheCoarseOne checks that for trees in a graph with one block both projections are equal bit
+// for bit.
+func TestTangentOfOneBlockIsTheCoarseOne(t *testing.T) {
 	edges := []string{"a>b", "c>d", "b>c", "d>a", "a>c", "d>b"}
 	s, err := Parse(Spec{Name: "trees", Dimension: 6, Radius: 1, Edges: edges})
 	if err != nil {
@@ -254,9 +254,9 @@ func TestTangentOfOneBlockIsTheEarlierOne(t *testing.T) {
 	v := normal(rand.New(rand.NewPCG(7, 7)), 6, 1)
 	w := slices.Clone(v)
 	project(t, s, v)
-	EarlierTangent(s).Project(w)
+	CoarseTangent(s).Project(w)
 	if !slices.Equal(v, w) {
-		t.Errorf("%v, earlier %v", v, w)
+		t.Errorf("%v, coarse %v", v, w)
 	}
 }
 

@@ -108,27 +108,6 @@ func config(t testing.TB, m mechanisms.Config, lines ...string) (operator, mecha
 	return c.withParams(p), m, p
 }
 
-// before is config with a plan of the first version. In that version the regulariser of leaders and shares was not
-// derived from noise, and sets of argmax did not follow means.
-func before(t testing.TB, m mechanisms.Config, lines ...string) (operator, mechanisms.Config, params) {
-	t.Helper()
-	c, m, _ := config(t, m, lines...)
-	source := c
-	source.printed = true
-	b, err := source.Params(m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if c.rule == byArgmax {
-		b[0] = planVersion
-	}
-	p, err := c.read(b)
-	if err != nil || b[0] != planVersion {
-		t.Fatalf("a plan of version %d: %v", b[0], err)
-	}
-	return c.withParams(p), m, p
-}
-
 // configOf reads settings. PLACES=towns and PLACES=given stand for the text in places, and TYPES=segments for the text
 // segments.
 func configOf(places string, m mechanisms.Config, lines ...string) (operator, error) {

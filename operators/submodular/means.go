@@ -6,7 +6,7 @@ import "oriel/operators"
 // would give the same sets if a constant were subtracted from all its elements.
 const meansShare = 24
 
-// averages reports whether new deployments use means. They do not with the bounded rate, whose proof requires the
+// averages reports whether sets follow means. They do not with the bounded rate, whose proof requires the
 // newest sums, and not with the printed rate.
 func (c operator) averages() bool {
 	return c.rule == byArgmax || c.rule == byLeaders && !c.bounded && !c.printed

@@ -38,8 +38,7 @@ func slowMeans(m mechanisms.Config, releases [][]float64) []float64 {
 }
 
 // TestSetsFollowMeans checks at each step that means agree with the slow formula, and that sets contain the elements
-// with the largest means. With the bounded and the printed rate, and under earlier plans, sets must follow the newest
-// sums.
+// with the largest means. With the bounded and the printed rate, sets must follow the newest sums.
 func TestSetsFollowMeans(t *testing.T) {
 	const events = 120
 	for _, row := range []struct {

@@ -15,7 +15,6 @@ import (
 type operator struct {
 	rule      string  // one of the constants byHistogram, byArgmax, …
 	copies    int     // K, the number of copies of shares; 0: computed from the number of events
-	twice     bool    // leaders may draw an element twice, as in plans of the first version
 	published bool    // decisions contain the points of all copies, for an audit
 	norm      float64 // value of ORIEL_VALUES_NORM
 	length    float64 // M, the length bound of a position's gains; 0: gains are centred on ½
@@ -66,9 +65,9 @@ func (c operator) named() bool {
 	return c.rule != byShares && len(c.types) > 0 && c.types[0].values == nil
 }
 
-// repeats reports whether a set can contain an element twice. Sets of the rule draws can. Sets of leaders can under
-// plans that set twice.
-func (c operator) repeats() bool { return c.rule == byDraws || c.rule == byLeaders && c.twice }
+// repeats reports whether a set can contain an element twice: sets of the rule draws can, and sets of leaders with the
+// printed rate.
+func (c operator) repeats() bool { return c.rule == byDraws || c.rule == byLeaders && c.printed }
 
 func (c operator) Require(m *mechanisms.Config, params []byte) error {
 	if params != nil {
@@ -96,13 +95,7 @@ func (c operator) Params(m mechanisms.Config) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		if !r.printed {
-			b[0] = planOfRelief
-		}
 		b = appendTuned(b, c.copiesOf(m), r)
-	}
-	if c.averages() {
-		b[0] = planOfMeans
 	}
 	if c.listed() {
 		b = appendLength(b, c.lengthOf(m))
@@ -115,7 +108,7 @@ func (c operator) tuned() bool { return c.rule == byLeaders || c.rule == byShare
 
 // withParams returns the configuration with the values of a plan.
 func (c operator) withParams(p params) operator {
-	c.copies, c.length, c.twice = p.copies, p.length, p.regulariser.printed
+	c.copies, c.length = p.copies, p.length
 	return c
 }
 
@@ -129,12 +122,11 @@ func (c operator) read(b []byte) (params, error) {
 	}
 	if c.tuned() {
 		var ok bool
-		printed := len(b) > 0 && b[0] == planVersion
-		if b, copies, r, ok = readTuned(b, printed); !ok || c.copies > 0 && copies != c.copies {
+		if b, copies, r, ok = readTuned(b, c.printed); !ok || c.copies > 0 && copies != c.copies {
 			return params{}, errPlan
 		}
 	}
-	if len(b) == 0 || !c.has(b[0]) {
+	if len(b) == 0 || b[0] != c.version() {
 		return params{}, errPlan
 	}
 	p, err := c.parsePlan(b)

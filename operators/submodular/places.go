@@ -119,25 +119,24 @@ type params struct {
 	length float64 // M, the length bound of a position's gains; 0: gains are centred on ½
 }
 
-// These are the versions of a plan. In the first version, leaders and shares have the regulariser of the source paper,
-// and in the second a regulariser derived from the noise. From the third version on, sets of argmax and leaders follow
-// means; the regulariser of leaders is as in the second.
+// These are the versions of a plan; its settings decide which one it has. In planOfRelief, leaders and shares have a
+// regulariser derived from the noise. With the printed rate they have planVersion, and the regulariser of the source
+// paper. In planOfMeans, sets of argmax and leaders follow means.
 const (
 	planVersion  = 1
 	planOfRelief = 2
 	planOfMeans  = 3
 )
 
-// has reports whether deployments with these settings can have plans of a version.
-func (c operator) has(version byte) bool {
-	switch version {
-	case planVersion:
-		return true
-	case planOfRelief:
-		return c.tuned()
-	default:
-		return version == planOfMeans && c.averages()
+// version returns the version of plans with these settings.
+func (c operator) version() byte {
+	switch {
+	case c.averages():
+		return planOfMeans
+	case c.tuned() && !c.printed:
+		return planOfRelief
 	}
+	return planVersion
 }
 
 var errPlan = errors.New("submodular: plan: not one that this software has made for these settings")
@@ -145,7 +144,7 @@ var errPlan = errors.New("submodular: plan: not one that this software has made 
 // encode writes: version u8, number of places u32, for each the length of its name u8 and the name, then the table, u32
 // each.
 func (c operator) encode() []byte {
-	b := binary.LittleEndian.AppendUint32([]byte{planVersion}, uint32(len(c.types)))
+	b := binary.LittleEndian.AppendUint32([]byte{c.version()}, uint32(len(c.types)))
 	for _, p := range c.types {
 		b = append(append(b, byte(len(p.name))), p.name...)
 	}

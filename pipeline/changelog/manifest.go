@@ -148,22 +148,9 @@ func OpenedConfig(
 }
 
 // checkManifestInput refuses a manifest that was written for another input. The two deployments would have different
-// transactional ids, so neither would fence the other. A manifest of the first format names no input; then the
-// partition's incarnation names it, if there is an incarnation.
+// transactional ids, so neither would fence the other.
 func (d Deployment) checkManifestInput(ctx context.Context, p int32, m state.Manifest) error {
 	input, topics := m.Input, d.Topics
-	if input == (state.Input{}) {
-		key := m.NameKey.Key(state.KindIncarnation, d.Config.StreamName(p))
-		record, err := FindRecord(ctx, d.Client, topics.Changelog, p, key)
-		if err != nil || record == nil {
-			return err
-		}
-		inc, err := state.OpenIncarnation(record, d.Master)
-		if err != nil {
-			return CannotOpen(p, err)
-		}
-		input.ID = inc.Topic
-	}
 	if input.ID == topics.Input.ID {
 		return nil
 	}

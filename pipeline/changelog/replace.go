@@ -20,7 +20,7 @@ func (d Deployment) replaceable(p int32, m state.Manifest) error {
 	wanted := wantedManifest(d.Config, d.Model)
 	fixed := []string{"NAME", "STREAM"}
 	if strings.Contains(m.Config+wanted.Config, "\nSCHEMA_SUBJECT=") {
-		fixed = append(fixed, "FORMAT", "FORMAT_VERSION", "FRAMING", "SCHEMA", "SCHEMA_MESSAGE", "SCHEMA_SUBJECT")
+		fixed = append(fixed, "FORMAT", "FRAMING", "SCHEMA", "SCHEMA_MESSAGE", "SCHEMA_SUBJECT")
 	}
 	changes := func(name string) bool {
 		return state.ConfigValue(m.Config, name) != state.ConfigValue(wanted.Config, name)

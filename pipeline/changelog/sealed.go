@@ -79,7 +79,6 @@ type Keys struct {
 	SchemasKey         [32]byte // authenticates the record of writers' schemas
 	Amendment          []byte   // changelog key of the amendment: the params appended to a stream
 	AmendmentKey       [32]byte // authenticates the amendment
-	AlwaysSeals        bool     // every version that can open the deployment seals record statuses
 }
 
 // Keys opens the manifest of partition p, and refuses a manifest of another configuration or master key.
@@ -102,9 +101,6 @@ func keysOf(c deployment.Config, m state.Manifest, p int32) Keys {
 		SchemasKey:   m.NameKey.Schemas(),
 		Amendment:    m.NameKey.Key(state.KindAmendment, c.StreamName(p)),
 		AmendmentKey: m.NameKey.Amendment(),
-		// Versions without sealed statuses cannot open a manifest that names its input, so under such a manifest every
-		// record's status is sealed.
-		AlwaysSeals: m.Input != (state.Input{}),
 	}
 }
 
@@ -126,33 +122,32 @@ func (d Deployment) View(ctx context.Context, p int32) (*View, error) {
 	return Read(ctx, d.Client, d.Topics.Changelog, p, bounds, nil)
 }
 
-// Incarnation reads the incarnation of a partition. sealing reports whether every version that can open the deployment
-// seals record statuses. It needs neither a Model nor the right to write.
-func (d Deployment) Incarnation(ctx context.Context, p int32) (inc state.Incarnation, sealing bool, err error) {
+// Incarnation reads the incarnation of a partition. It needs neither a Model nor the right to write.
+func (d Deployment) Incarnation(ctx context.Context, p int32) (inc state.Incarnation, err error) {
 	var none state.Incarnation
 	sealed, err := FindRecord(ctx, d.Client, d.Topics.Changelog, p, state.ManifestKey())
 	if err != nil {
-		return none, false, err
+		return none, err
 	}
 	keys, err := d.keys(ctx, p, sealed)
 	if err != nil {
-		return none, false, err
+		return none, err
 	}
 	record, err := FindRecord(ctx, d.Client, d.Topics.Changelog, p, keys.Incarnation)
 	if err != nil {
-		return none, false, err
+		return none, err
 	}
 	if record == nil {
-		return none, false, &notice.StopError{
+		return none, &notice.StopError{
 			Partition: p, Reason: "the changelog has no incarnation of this partition",
 			Remedy: "Name the changelog and verdict topics of one deployment, or restore the changelog",
 		}
 	}
 	inc, err = state.OpenIncarnation(record, d.Master)
 	if err != nil {
-		return none, false, CannotOpen(p, err)
+		return none, CannotOpen(p, err)
 	}
-	return inc, keys.AlwaysSeals, nil
+	return inc, nil
 }
 
 // keys opens the manifest of a partition and checks only its name and input; the rest of the configuration may differ.

@@ -40,24 +40,17 @@ const maxRecord = 1_000_000
 
 func newEnv(t *testing.T) *env {
 	t.Helper()
-	return overLoopback(t).with(deployment.Config{}, 1, false).opened()
+	return overLoopback(t).with(deployment.Config{}, 1).opened()
 }
 
 // newTopicEnv is a deployment of one stream, which starts at offset start[p] of each partition p of the input.
 func newTopicEnv(t *testing.T, start ...int64) *env {
 	t.Helper()
-	e := overLoopback(t).with(deployment.Config{Order: "d.order"}, len(start), false)
+	e := overLoopback(t).with(deployment.Config{Order: "d.order"}, len(start))
 	for p, offset := range start {
 		e.start = append(e.start, state.OrderedPart{Partition: int32(p), Next: offset, LeaderEpoch: -1, Ordered: -1})
 	}
 	return e.opened()
-}
-
-// newEarlierEnv is a deployment that was opened by a version without sealed statuses: its manifest does not name the
-// input.
-func newEarlierEnv(t *testing.T) *env {
-	t.Helper()
-	return overLoopback(t).with(deployment.Config{}, 1, true).opened()
 }
 
 // overLoopback starts a broker that listens on a socket of the loopback interface.
@@ -92,7 +85,7 @@ func (e *env) opened() *env {
 }
 
 // with makes topics and manifests; the configuration says whether there is an order.
-func (e *env) with(c deployment.Config, partitions int, earlier bool) *env {
+func (e *env) with(c deployment.Config, partitions int) *env {
 	e.t.Helper()
 	t, client := e.t, e.client
 	c.Name, c.Group, c.Input, c.Decisions, c.Verdicts = "d", "d.letters", "events", "d.decisions", "d.verdicts"
@@ -109,12 +102,7 @@ func (e *env) with(c deployment.Config, partitions int, earlier bool) *env {
 	e.deployment = changelog.Deployment{
 		Client: client, Config: c, Topics: topics, Model: model, Master: state.NewMasterKey(state.NewSecret()),
 	}
-	if earlier {
-		manifest := state.Manifest{Config: "NAME=d\n" + model.Settings, Semantics: 1, NameKey: state.NewNameKey()}
-		e.append(c.Changelog, records.Record{Key: state.ManifestKey(), Value: manifest.Seal(e.deployment.Master)})
-	} else {
-		e.check(e.deployment.WriteManifests(t.Context()))
-	}
+	e.check(e.deployment.WriteManifests(t.Context()))
 	manifest, err := state.OpenManifest(e.log(c.Changelog)[0].Value, e.deployment.Master)
 	e.check(err)
 	e.names = manifest.NameKey

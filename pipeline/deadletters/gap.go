@@ -8,7 +8,6 @@ import "fmt"
 type gap struct {
 	from, until int64
 	why         cause
-	first       bool // the gap is before the first row that was ever read
 }
 
 // cause is the reason why the offsets of a gap have no statuses.
@@ -19,10 +18,6 @@ type cause struct {
 
 // The causes of a gap.
 var (
-	// A version without sealed statuses wrote dead letters in the transaction of its decisions.
-	otherVersion = cause{
-		"other_version", "a version of Oriel that seals no verdicts has taken them, and wrote their letters itself",
-	}
 	rowsDeleted = cause{
 		"verdicts_deleted", "their verdicts were deleted before they were read; letters not written before are lost. " +
 			"Keep verdicts (retention.ms of their topic) longer than `oriel letters` is away",
@@ -36,7 +31,7 @@ var (
 // causeOf returns the cause of a gap, given the reason in its letter, or zero if the reason belongs to a record's
 // letter. Only the reason distinguishes the two kinds of letters, because a record may have every other header itself.
 func causeOf(reason string) cause {
-	for _, why := range []cause{otherVersion, rowsDeleted, topicMadeAgain, rowsLost} {
+	for _, why := range []cause{rowsDeleted, topicMadeAgain, rowsLost} {
 		if why.reason == reason {
 			return why
 		}
@@ -58,11 +53,8 @@ func (r *statusReader) cause() cause {
 		return r.found
 	case r.begin > r.place: // retention has deleted the position from which rows should be read
 		return rowsDeleted
-	case !r.known && r.sealing: // the topic has its first record, but this is not the incarnation's first row
+	case !r.known: // the topic has its first record, but this is not the incarnation's first row
 		return topicMadeAgain
 	}
-	if r.sealing {
-		return rowsLost
-	}
-	return otherVersion
+	return rowsLost
 }

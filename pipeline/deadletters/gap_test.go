@@ -19,33 +19,27 @@ import (
 	"oriel/pipeline/kafka/topics"
 )
 
-// TestGapsAreMarked checks that letters continue after a gap, and that one letter stands for the gap. A version without
-// sealed statuses leaves such a gap when it runs between two versions that seal them.
+// TestGapsAreMarked checks that letters continue after a gap, and that one letter stands for the gap.
 func TestGapsAreMarked(t *testing.T) {
 	for _, c := range []struct {
 		name    string
-		of      func(*testing.T) *env
 		between func(*env) // runs after rows were read up to offset 2
 		want    string
 		note    string
 	}{
 		{
-			"another version took them", newEarlierEnv, func(e *env) { e.row(5, bad) },
-			"2..5 lost other_version , 5 json_syntax 5", "a version of Oriel that seals no verdicts has taken them, and wrote their letters itself",
-		},
-		{
-			"behind rows that were not read yet", newEarlierEnv, func(e *env) {
+			"behind rows that were not read yet", func(e *env) {
 				e.row(2, bad)
 				e.row(6, bad)
 			},
-			"2 json_syntax 2, 3..6 lost other_version , 6 json_syntax 6", "offsets 3 to 5 of the input",
+			"2 json_syntax 2, 3..6 lost verdicts_lost , 6 json_syntax 6", "offsets 3 to 5 of the input",
 		},
 		{
-			"the brokers lost them", newEnv, func(e *env) { e.row(5, bad) },
+			"the brokers lost them", func(e *env) { e.row(5, bad) },
 			"2..5 lost verdicts_lost , 5 json_syntax 5", "the brokers have lost their verdicts",
 		},
 		{
-			"retention deleted them", newEnv, func(e *env) {
+			"retention deleted them", func(e *env) {
 				e.row(2, bad, bad, bad)
 				e.row(5, bad)
 				e.check(topics.DeleteRecords(e.t.Context(), e.client, e.deployment.Config.Verdicts, 0, 2))
@@ -53,7 +47,7 @@ func TestGapsAreMarked(t *testing.T) {
 			"2..5 lost verdicts_deleted , 5 json_syntax 5", "were deleted before they were read",
 		},
 		{
-			"the topic was made again", newEarlierEnv, func(e *env) {
+			"the topic was made again", func(e *env) {
 				e.row(2, bad, bad, bad)
 				e.remakeVerdicts()
 				e.row(5, bad)
@@ -61,16 +55,16 @@ func TestGapsAreMarked(t *testing.T) {
 			"2..5 lost verdict_topic_made_again , 5 json_syntax 5", "the verdict topic was deleted and made again",
 		},
 		{
-			"the offset was deleted", newEarlierEnv, func(e *env) {
+			"the offset was deleted", func(e *env) {
 				e.row(5, bad)
 				e.dropOffset()
 			},
-			"2..5 lost other_version , 5 json_syntax 5", "a version of Oriel that seals no verdicts",
+			"2..5 lost verdicts_lost , 5 json_syntax 5", "the brokers have lost their verdicts",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			e := c.of(t)
+			e := newEnv(t)
 			e.events(20)
 			e.row(0, bad, valid)
 			e.check(e.run())
@@ -141,7 +135,7 @@ func (e *env) dropOffsetOf(name string, partition int32) {
 // only letters are lost.
 func TestARunningProcessOutlivesItsVerdicts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := simulated(t).with(deployment.Config{}, 1, false).opened()
+		e := simulated(t).with(deployment.Config{}, 1).opened()
 		e.events(20)
 		e.row(0, bad, valid)
 		e.row(2, valid)
@@ -177,7 +171,7 @@ func TestARunningProcessOutlivesItsVerdicts(t *testing.T) {
 // that has the remedy, and that it continues without a restart after the remedy.
 func TestVerdictsThatAreMissingAreWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := simulated(t).with(deployment.Config{}, 1, false).opened()
+		e := simulated(t).with(deployment.Config{}, 1).opened()
 		e.events(20)
 		e.row(0, bad, valid)
 		e.check(e.run())
@@ -196,7 +190,7 @@ func TestVerdictsThatAreMissingAreWaitedFor(t *testing.T) {
 // offsets of lost rows; they must be read.
 func TestRowsThatBrokersLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := simulated(t).with(deployment.Config{}, 1, true).opened()
+		e := simulated(t).with(deployment.Config{}, 1).opened()
 		e.events(20)
 		e.row(0, bad)
 		e.check(e.run())
@@ -210,15 +204,14 @@ func TestRowsThatBrokersLost(t *testing.T) {
 		e.row(1, bad) // takes the offset of a row that was read before
 		e.row(4, bad)
 		e.check(e.run())
-		e.wantWritten("0 json_syntax 0, 1 json_syntax 1, 2..4 lost other_version , 4 json_syntax 4")
+		e.wantWritten("0 json_syntax 0, 1 json_syntax 1, 2..4 lost verdicts_lost , 4 json_syntax 4")
 		e.check(e.run())
-		e.wantWritten("0 json_syntax 0, 1 json_syntax 1, 2..4 lost other_version , 4 json_syntax 4")
+		e.wantWritten("0 json_syntax 0, 1 json_syntax 1, 2..4 lost verdicts_lost , 4 json_syntax 4")
 	})
 }
 
 // TestForgottenGroupContinuesAfterTheLastLetter uses a group without offsets, and checks that letters continue after
-// the last one. Brokers delete the offsets of a group that was unused for a week, and an earlier version wrote letters
-// without a group.
+// the last one. Brokers delete the offsets of a group that was unused for a week.
 func TestForgottenGroupContinuesAfterTheLastLetter(t *testing.T) {
 	e := newEnv(t)
 	e.events(20)
@@ -259,21 +252,8 @@ func TestRowsThatRetentionDeleted(t *testing.T) {
 	e.wantWritten("0 json_syntax 0, 3 json_syntax 3, 4..5 lost verdicts_deleted , 5 json_syntax 5")
 }
 
-// TestFirstRowMayStartLater checks a first row that starts after the incarnation. If a version without sealed statuses
-// opened the deployment, no row is missing, and a note explains it; in any other deployment rows are missing.
+// TestFirstRowMayStartLater checks a first row that starts after the incarnation, so that rows are missing.
 func TestFirstRowMayStartLater(t *testing.T) {
-	t.Run("earlier version", func(t *testing.T) {
-		e := newEarlierEnv(t)
-		e.events(20)
-		e.row(5, bad)
-		e.check(e.run())
-		e.wantWritten("5 json_syntax 5")
-		e.wantNote("starts at offset 5 of the input: a version of Oriel that seals none has taken the records before it")
-		e.check(e.run())
-		if len(e.notes) > 0 {
-			t.Errorf("notes again: %q", e.notes)
-		}
-	})
 	t.Run("topic made again", func(t *testing.T) {
 		e := newEnv(t)
 		e.events(20)

@@ -99,7 +99,7 @@ func TestForeignRowsAreRefused(t *testing.T) {
 // while one partition still works.
 func TestProcessEndsWhenEveryPartitionHasStopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := simulated(t).with(deployment.Config{}, 1, false).opened()
+		e := simulated(t).with(deployment.Config{}, 1).opened()
 		e.events(20)
 		e.row(0, bad)
 		written := make(chan Written, 1)
@@ -172,7 +172,7 @@ func within[T any](t *testing.T, from <-chan T) T {
 // A process that is stopped before then must return the reason why the partition was parked.
 func TestAParkedPartitionGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := simulated(t).with(deployment.Config{}, 2, false).opened()
+		e := simulated(t).with(deployment.Config{}, 2).opened()
 		e.events(3)
 		e.row(0, bad, bad)
 		c := e.deployment.Config

@@ -29,7 +29,6 @@ type statusReader struct {
 	order      *state.Ordered // start in each partition, for a whole topic's stream; nil for one partition's
 	decodes    func(config string, frozen func() (state.Schemas, error)) schemas.EventDecoder
 	decoder    schemas.EventDecoder // decodes the incarnation's events; nil: unknown
-	sealing    bool                 // every version that can open the deployment seals record statuses
 
 	place int64 // offset in the verdict topic of the first row to read, as of the take-over
 	begin int64 // first offset of the verdict topic at the take-over
@@ -125,7 +124,7 @@ func (r *statusReader) open(ctx context.Context, record *records.Record) ([]run,
 
 // find looks up the incarnation that wrote the row.
 func (r *statusReader) find(ctx context.Context, record *records.Record) error {
-	inc, sealing, err := r.deployment.Incarnation(ctx, r.partition)
+	inc, err := r.deployment.Incarnation(ctx, r.partition)
 	if err != nil {
 		return err
 	}
@@ -133,7 +132,7 @@ func (r *statusReader) find(ctx context.Context, record *records.Record) error {
 		return r.stop(record.Offset, err, "is of a configuration without a limit of a record",
 			"Use the version of Oriel that opened the deployment")
 	}
-	r.start, r.order, r.sealing = inc.Start, inc.Order, sealing
+	r.start, r.order = inc.Start, inc.Order
 	if r.decodes != nil {
 		r.decoder = r.decodes(inc.Config, func() (state.Schemas, error) { return r.deployment.Frozen(ctx, r.partition) })
 	}
@@ -162,7 +161,7 @@ func (r *statusReader) startOf(partition int32) int64 {
 
 // gap returns a gap for the offsets [from, until) of a partition, which no row reports.
 func (r *statusReader) gap(from, until int64) *gap {
-	g := &gap{from: from, until: until, why: r.why, first: !r.known && !r.seen}
+	g := &gap{from: from, until: until, why: r.why}
 	if g.why == (cause{}) {
 		g.why = r.cause()
 	}

@@ -105,17 +105,10 @@ func (w *writer) take(ctx context.Context, n run, row int64) error {
 	return nil
 }
 
-// mark adds the letter of the gap before a run, and notes the gap. It adds none at the first start if a version without
-// sealed statuses has run before, because this version wrote its letters itself.
+// mark adds the letter of the gap before a run, and notes the gap.
 func (w *writer) mark(ctx context.Context, n run, row int64) error {
 	c, p, noted := w.task.service.deployment.Config, w.task.partition, w.task.service.options.Listen.Noted
 	g := *n.missing
-	if g.first && g.why == otherVersion {
-		noted(p, fmt.Sprintf("the first row of verdicts starts at offset %d of the input: a version of Oriel that "+
-			"seals none has taken the records before it, and wrote their letters itself. If the verdict topic was deleted and made again "+
-			"meanwhile, letters not written before are lost", g.until))
-		return nil
-	}
 	w.parts[n.partition] = g.from
 	if w.letters.Bytes() >= w.task.memory {
 		if err := w.commit(ctx, row); err != nil {

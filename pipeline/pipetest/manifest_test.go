@@ -56,7 +56,7 @@ func incarnations(t *testing.T, client *kafka.Client, s pipetest.Setup, partitio
 		t.Fatal(err)
 	}
 	for p := range partitions {
-		inc, _, err := described.Incarnation(t.Context(), p)
+		inc, err := described.Incarnation(t.Context(), p)
 		if err == nil {
 			configs[p] = inc.Config
 		} else if !strings.Contains(err.Error(), "no incarnation") {

@@ -121,7 +121,7 @@ func (s Setup) Sealer(ctx context.Context, client *kafka.Client, partition int32
 	if err != nil {
 		return nil, err
 	}
-	inc, _, err := d.Incarnation(ctx, partition)
+	inc, err := d.Incarnation(ctx, partition)
 	if err != nil {
 		return nil, err
 	}

@@ -106,10 +106,10 @@ func (l Learner) Deviation() (mechanisms.Deviation, error) {
 
 // split returns the two parts of frozen params: the calibration, and the operator's.
 func split(frozen []byte) (calibration, own []byte, err error) {
-	if len(frozen) < 4 || uint64(binary.LittleEndian.Uint32(frozen)&^timed) > uint64(len(frozen)-4) {
+	if len(frozen) < 4 || uint64(binary.LittleEndian.Uint32(frozen)^timed) > uint64(len(frozen)-4) {
 		return nil, nil, errors.New("pipeline: frozen params: malformed")
 	}
-	at := 4 + int(binary.LittleEndian.Uint32(frozen)&^timed)
+	at := 4 + int(binary.LittleEndian.Uint32(frozen)^timed)
 	return frozen[4:at], frozen[at:], nil
 }
 

@@ -130,8 +130,7 @@ func (t *takeOver) findStatuses(ctx context.Context) (statusesFound, error) {
 	if err := collect(behind, b.High, true, func(r sealedStatuses, _ int64) { f.rows = append(f.rows, r) }); err != nil {
 		return f, err
 	}
-	// Collect the rows up to the state, from the last one back to the end of the committed ones. A state written by a
-	// version without sealed statuses has no rows.
+	// Collect the rows up to the state, from the last one back to the end of the committed ones.
 	for at, i := next, len(f.rows)-1; i >= committed && at > f.end; i-- {
 		if f.rows[i].To == at {
 			f.resend = append([]sealedStatuses{f.rows[i]}, f.resend...)
@@ -162,17 +161,8 @@ func (t *takeOver) reportUnsealed(f *statusesFound) {
 		return
 	}
 	topic := t.Config.Verdicts
-	text := fmt.Sprintf("topic %q has no verdicts of the input's offsets %d to %d: ", topic, first, end-1)
-	switch {
-	case t.keys.AlwaysSeals:
-		text += "it was deleted and made again, or the brokers lost records. Letters of them that were not written are lost"
-	case f.end >= 0:
-		text += "a version of Oriel that seals none has taken them, and wrote their letters itself"
-	default:
-		text += "a version of Oriel that seals none has taken them, and wrote their letters itself. If the topic was deleted and made " +
-			"again since, letters that were not written are lost"
-	}
-	t.Listener.Note(t.partition, text+"; decisions go on")
+	t.Listener.Note(t.partition, fmt.Sprintf("topic %q has no verdicts of the input's offsets %d to %d: it was deleted and made "+
+		"again, or the brokers lost records. Letters of them that were not written are lost; decisions go on", topic, first, end-1))
 }
 
 // began reports whether a transaction that ended at one offset of the input may have begun at another. It follows the

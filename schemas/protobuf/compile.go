@@ -3,7 +3,6 @@ package protobuf
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -19,13 +18,13 @@ const maxSmall = 128
 // a bool, an enum, a google.protobuf.Timestamp, a google.type.Date or a wrapper such as google.protobuf.DoubleValue.
 // The error lists every problem.
 func (s *Schema) Open(paths []mapping.Path) (mapping.Source, error) {
-	return s.OpenAs(Newest, s, paths)
+	return s.OpenAs(s, paths)
 }
 
-// OpenAs is Open by the rules of a version. reader may be another schema, in which all paths exist. then find maps the
-// reader's fields to those of s, and fields that s lacks are absent.
-func (s *Schema) OpenAs(v Version, reader *Schema, paths []mapping.Path) (mapping.Source, error) {
-	c := compiler{rules: v, lenient: reader != s, kinds: make([]mapping.Kinds, len(paths))}
+// OpenAs is Open for paths of a reader's schema, which may be another one than s. Then find maps the reader's fields to
+// those of s, and fields that s lacks are absent.
+func (s *Schema) OpenAs(reader *Schema, paths []mapping.Path) (mapping.Source, error) {
+	c := compiler{lenient: reader != s, kinds: make([]mapping.Kinds, len(paths))}
 	root := c.message(s.message, reader.message, mapping.NewTree(paths), nil)
 	if err := errors.Join(c.errs...); err != nil {
 		return nil, err
@@ -34,18 +33,13 @@ func (s *Schema) OpenAs(v Version, reader *Schema, paths []mapping.Path) (mappin
 	for k := range numbers {
 		numbers[k] = make([]byte, 0, len("-2147483648"))
 	}
-	limit := math.MaxInt
-	if v >= ByNumber {
-		limit = max(minClears, clearsPerPath*len(paths))
-	}
 	return &Source{
-		root: root, state: make([]int32, c.states), times: c.times, dates: c.dates, maxCleared: limit, numbers: numbers,
-		kinds: c.kinds,
+		root: root, state: make([]int32, c.states), times: c.times, dates: c.dates, numbers: numbers, kinds: c.kinds,
+		maxCleared: max(minClears, clearsPerPath*len(paths)),
 	}, nil
 }
 
 type compiler struct {
-	rules   Version
 	lenient bool // fields may be missing from the writer's schema
 	states  int32
 	times   []int32

@@ -8,21 +8,6 @@ import (
 	"oriel/schemas/mapping"
 )
 
-// Version numbers the rules by which records are read. A deployment keeps the version with which it was opened.
-type Version uint8
-
-// The versions.
-const (
-	// ByName finds the fields of another schema by their names, and does not bound how often values are discarded.
-	ByName Version = 1
-
-	// ByNumber finds the fields of another schema by their numbers, as Protobuf does, and bounds the work for a record.
-	ByNumber Version = 2
-
-	// Newest is the version of new deployments.
-	Newest = ByNumber
-)
-
 // find returns the field of a message that a path names. The path has the names of the reader's message; if that is
 // nil, the names are the message's own. Both results are nil if the message has no such field.
 //
@@ -32,7 +17,7 @@ const (
 func (c *compiler) find(
 	d, reader protoreflect.MessageDescriptor, name string, at mapping.Path,
 ) (fd, of protoreflect.FieldDescriptor) {
-	if reader == nil || c.rules == ByName {
+	if reader == nil {
 		return fieldNamed(d, name), nil
 	}
 	if of = fieldNamed(reader, name); of == nil {

@@ -117,7 +117,7 @@ func TestPathsThatAreRefused(t *testing.T) {
 	if _, err := s.Open(mappingtest.Paths(t, "/placed_at/seconds", "/placedAt/nanos")); err == nil {
 		t.Error("a field by both of its names is not refused")
 	}
-	if _, err := s.OpenAs(Newest, shop(t), mappingtest.Paths(t, "/totl", "/total/units")); err != nil {
+	if _, err := s.OpenAs(shop(t), mappingtest.Paths(t, "/totl", "/total/units")); err != nil {
 		t.Errorf("another version of a schema may lack a field: %v", err)
 	}
 }
@@ -215,7 +215,7 @@ func FuzzSchema(f *testing.F) {
 				}
 				for _, p := range mappingtest.Reach(24, s.Names) { // paths are tried singly, because most have no value
 					s.At(p)
-					if source, err := s.OpenAs(Newest, &Schema{message: s.message}, []mapping.Path{p}); err == nil {
+					if source, err := s.OpenAs(&Schema{message: s.message}, []mapping.Path{p}); err == nil {
 						sources = append(sources, source)
 					}
 				}

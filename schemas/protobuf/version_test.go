@@ -58,7 +58,7 @@ func drawVersion(t testing.TB, seed uint64) (
 	later := evolve(r, text)
 	reader, writer = readText(t, text, "M0"), readText(t, later, "M0")
 	paths = drawPaths(r, reader.message, nil, 24)
-	source, err := writer.OpenAs(Newest, reader, paths)
+	source, err := writer.OpenAs(reader, paths)
 	if err != nil {
 		t.Fatalf("seed %d: %v\n%s\n%s", seed, err, text, later)
 	}
@@ -102,12 +102,12 @@ func FuzzVersion(f *testing.F) {
 }
 
 // reading returns the values of a record of a writer's schema at paths of a reader's, or the error.
-func reading(t *testing.T, v Version, reader, writer, record string, paths ...string) string {
+func reading(t *testing.T, reader, writer, record string, paths ...string) string {
 	t.Helper()
 	read := func(fields string) *Schema {
 		return readText(t, `syntax = "proto3"; import "google/protobuf/timestamp.proto"; `+fields, "A")
 	}
-	source, err := read(writer).OpenAs(v, read(reader), mappingtest.Paths(t, paths...))
+	source, err := read(writer).OpenAs(read(reader), mappingtest.Paths(t, paths...))
 	if err != nil {
 		return err.Error()
 	}
@@ -163,26 +163,15 @@ func TestFieldsOfAnotherVersionAreFoundByNumber(t *testing.T) {
 		{"the number of another field", `message A { int32 card = 8; }`, "", "/card", "field card (8) may be card (7) or cash (8) of the reader's schema"},
 		{"a symbol of another number", `message A { enum E { NONE = 0; PAID = 2; } E e = 4; }`, "", "/e", "path /e: PAID of enum E has the number 2, and in the reader's schema 1"},
 	} {
-		got := reading(t, Newest, reader, c.writer, c.record, strings.Fields(c.paths)...)
+		got := reading(t, reader, c.writer, c.record, strings.Fields(c.paths)...)
 		if got != c.want && (!strings.HasPrefix(got, "path ") || !strings.Contains(got, c.want)) {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
 	}
 }
 
-// TestTheFirstVersionFindsFieldsByName checks that deployments of the first version read as before: fields and symbols
-// have the writer's names.
-func TestTheFirstVersionFindsFieldsByName(t *testing.T) {
-	const reader = `message A { optional int32 total = 1; enum E { NONE = 0; PAID = 1; } E e = 2; optional int32 cash = 3; }`
-	const writer = `message A { optional int32 cash = 1; enum E { NONE = 0; SETTLED = 1; } E e = 2; optional string total = 3; }`
-	got := reading(t, ByName, reader, writer, "\x08\x05\x10\x01\x1a\x01t", "/total", "/e", "/cash")
-	if want := "t SETTLED 5"; got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
-}
-
 // TestClearingOfValuesIsBounded checks the limit on cleared values, for alternating members of a oneof, and for entries
-// of a map with the same key. The first version has no limit.
+// of a map with the same key.
 func TestClearingOfValuesIsBounded(t *testing.T) {
 	var b strings.Builder
 	var paths []string
@@ -197,14 +186,11 @@ func TestClearingOfValuesIsBounded(t *testing.T) {
 		"map":   {"\x1a\x03\x0a\x01a", "\x1a\x03\x0a\x01a"},
 	} {
 		few, many := strings.Repeat(c.once+c.twice, 1000), strings.Repeat(c.once+c.twice, 10_000)
-		if got := reading(t, Newest, schema, schema, few, paths...); got == schemas.Malformed.String() {
+		if got := reading(t, schema, schema, few, paths...); got == schemas.Malformed.String() {
 			t.Errorf("%s: a record that forgets 200 000 to 400 000 values is %s", name, got)
 		}
-		if got := reading(t, Newest, schema, schema, many, paths...); got != schemas.Malformed.String() {
+		if got := reading(t, schema, schema, many, paths...); got != schemas.Malformed.String() {
 			t.Errorf("%s: a record that forgets above 2 000 000 values is read", name)
-		}
-		if got := reading(t, ByName, schema, schema, many, paths...); got == schemas.Malformed.String() {
-			t.Errorf("%s: the first version has a limit", name)
 		}
 	}
 }

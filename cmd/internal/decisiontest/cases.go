@@ -27,11 +27,11 @@ var Inputs = []struct {
 	}},
 	{"portfolio", []string{
 		"LOSS=portfolio", "UPDATE=llo", "SET=simplex", "RADIUS=1", "DIMENSION=6", "WINDOW=32", "STRONG_CONVEXITY=0.5",
-		"CONSTANTS=proved", "HORIZON=240",
+		"CONSTANTS=proved", "ROUNDS=240",
 	}},
 	{"squared", []string{
 		"LOSS=squared", "UPDATE=llo", "SET=l1-ball", "RADIUS=2", "DIMENSION=6", "WINDOW=1", "STRONG_CONVEXITY=0.1",
-		"CLIP=0.3", "CONSTANTS=proved", "HORIZON=1000", "CONFIDENCE=0.9", "OWN_CONVEXITY=true",
+		"CLIP=0.3", "CONSTANTS=proved", "ROUNDS=1000", "CONFIDENCE=0.9", "OWN_CONVEXITY=true",
 	}},
 	{
 		"logistic-ogd",
@@ -47,7 +47,7 @@ var Inputs = []struct {
 	}},
 	{"squared-leaves", []string{
 		"LOSS=squared", "UPDATE=llo", "SET=l1-ball", "RADIUS=2", "DIMENSION=6", "WINDOW=8", "STRONG_CONVEXITY=0.1",
-		"LABEL_MAX=0.25", "WEIGHT_MAX=0.5", "HORIZON=240",
+		"LABEL_MAX=0.25", "WEIGHT_MAX=0.5", "ROUNDS=240",
 	}},
 	{"quantile-leaves", []string{
 		"LOSS=quantile", "QUANTILE=0.75", "UPDATE=projection", "SET=l2-ball", "RADIUS=4", "DIMENSION=1", "WINDOW=16",
@@ -84,7 +84,7 @@ var Inputs = []struct {
 	}},
 	{"linear-subsets", []string{
 		"LOSS=linear", "UPDATE=llo", "SET=subsets", "PICK=2", "RADIUS=1", "DIMENSION=4", "WINDOW=16", "STRONG_CONVEXITY=0.01",
-		"HORIZON=240",
+		"ROUNDS=240",
 	}},
 	{"linear-projected-subsets", []string{
 		"LOSS=linear", "UPDATE=projection", "SET=subsets", "PICK=3", "RADIUS=2", "DIMENSION=4", "WINDOW=16",
@@ -96,11 +96,11 @@ var Inputs = []struct {
 	}},
 	{"linear-matching", []string{
 		"LOSS=linear", "UPDATE=llo", "SET=matching", "RADIUS=2", "DIMENSION=4", "WINDOW=16", "STRONG_CONVEXITY=0.01",
-		"HORIZON=240",
+		"ROUNDS=240",
 	}},
 	{"linear-partition", []string{
 		"LOSS=linear", "UPDATE=llo", "SET=partition", "BLOCKS=2:1,2:1", "RADIUS=1", "DIMENSION=4", "WINDOW=16",
-		"STRONG_CONVEXITY=0.01", "HORIZON=240",
+		"STRONG_CONVEXITY=0.01", "ROUNDS=240",
 	}},
 	{"squared-ridge", []string{
 		"OPERATOR=ridge", "UPDATE=moments", "DIMENSION=6", "LABEL_RANGE=-1:3", "EMIT_EVERY=3", "NOISE_SHIFT=0.25",
@@ -132,7 +132,7 @@ var Inputs = []struct {
 		"MEMORY=16", "SMOOTHING=0.25", "RATE=0.03125", "SHRINK=false", "LOSS_RANGE=-1:2", "EPSILON=40",
 	}},
 	{"plays-box-tree", []string{
-		"OPERATOR=bandit", "SET=box", "RADIUS=1", "DIMENSION=2", "BATCH=4", "PLAYS=6", "DELAY=0", "WINDOW=64", "HORIZON=64",
+		"OPERATOR=bandit", "SET=box", "RADIUS=1", "DIMENSION=2", "BATCH=4", "PLAYS=6", "DELAY=0", "WINDOW=64", "ROUNDS=64",
 		"LIPSCHITZ=2",
 	}},
 	{"plays-doubling", []string{
@@ -207,7 +207,7 @@ var Inputs = []struct {
 		"STRONG_CONVEXITY=0.05", "START_REGULARIZER=4", "FIRST=vertex", "DECISIONS=sparse",
 	}},
 	{"gains-led", []string{
-		"OPERATOR=submodular", "RULE=leaders", "PICK=2", "ELEMENTS=5", "WINDOW=256", "HORIZON=200", "EMIT_EVERY=4", "DELTA=0",
+		"OPERATOR=submodular", "RULE=leaders", "PICK=2", "ELEMENTS=5", "WINDOW=256", "ROUNDS=200", "EMIT_EVERY=4", "DELTA=0",
 		"EPSILON=200",
 	}},
 	{"gains-shares", []string{
@@ -281,7 +281,7 @@ var Inputs = []struct {
 	}},
 	{"plays-box-found", []string{
 		"OPERATOR=bandit", "SET=box", "LOW=0,-1", "HIGH=2", "DIMENSION=2", "BATCH=4", "PLAYS=6", "DELAY=2", "WINDOW=64",
-		"HORIZON=64", "UPDATE=projection", "BASELINE=0.5", "ADJACENCY=zero-out", "EPSILON=40",
+		"ROUNDS=64", "UPDATE=projection", "BASELINE=0.5", "ADJACENCY=zero-out", "EPSILON=40",
 	}},
 	{"gains-led-noise", []string{
 		"OPERATOR=submodular", "RULE=leaders", "PICK=2", "ELEMENTS=5", "WINDOW=lifetime", "MEMORY=64", "EMIT_EVERY=4",

@@ -50,8 +50,7 @@ type Collector struct {
 	first    int64 // time of the earliest decision, ms
 	newest   int64
 	times
-	Taken   int // number of decisions
-	Earlier int // number of decisions of plans without increment_filter; their intervals follow from the table of windows
+	Taken int // number of decisions
 }
 
 type stream struct {
@@ -61,11 +60,11 @@ type stream struct {
 
 // partial is the contribution of one stream to an interval.
 type partial struct {
-	sums     []float64 // sums by column, then by cell
-	spans    []span
-	windows  windows
-	filter   *filter   // filter of the increments' noise; nil: the decisions are of an earlier plan
-	variance []float64 // variance of the noise by column, for mechanisms with per-step releases
+	sums      []float64 // sums by column, then by cell
+	spans     []span
+	deviation float64   // deviation of a count of one step
+	filter    *filter   // filter of the increments' noise
+	variance  []float64 // variance of the noise by column, for mechanisms with per-step releases
 }
 
 // NewCollector returns a Collector. It refuses names of decisions that cannot be added up.
@@ -131,9 +130,6 @@ func (c *Collector) partial(key int64, of stream) *partial {
 	return p
 }
 
-// longest bounds the table of windows: its last window has 2⁴⁰ steps.
-const longest = 41
-
 // list returns a member of a decision that must be a list of at least `least` numbers.
 func list(d schemas.Decision, name string, least int) ([]float64, error) {
 	i := slices.IndexFunc(d.Extras, func(x schemas.ExtraMember) bool { return x.Name == name })
@@ -156,8 +152,7 @@ func (c *Collector) addIncrements(p *partial, d schemas.Decision) error {
 	if err != nil {
 		return err
 	}
-	isNone := func(x float64) bool { return !(x > 0) }
-	if len(increments) != len(p.sums) || len(deviations) > longest || slices.ContainsFunc(deviations, isNone) {
+	if len(increments) != len(p.sums) || !(deviations[0] > 0) {
 		return fmt.Errorf("%d increments, want %d, or a deviation that is none", len(increments), len(p.sums))
 	}
 	if p.filter, err = c.filter(d); err != nil {
@@ -166,32 +161,29 @@ func (c *Collector) addIncrements(p *partial, d schemas.Decision) error {
 	for i, x := range increments {
 		p.sums[i] += x
 	}
-	p.windows = deviations
+	p.deviation = deviations[0]
 	return nil
 }
 
-// filter returns the filter in a decision, or nil if the decision's plan is older than filters.
+// filter returns the filter in a decision.
 func (c *Collector) filter(d schemas.Decision) (*filter, error) {
-	i := slices.IndexFunc(d.Extras, func(x schemas.ExtraMember) bool { return x.Name == "increment_filter" })
-	if i < 0 {
-		c.Earlier++
-		return nil, nil
+	const name = "increment_filter"
+	numbers, err := list(d, name, 3)
+	if err != nil {
+		return nil, err
 	}
-	text := d.Extras[i].JSON
-	f := c.filters[text]
-	if f == nil {
-		numbers, err := list(d, "increment_filter", 3)
-		if err == nil {
-			f, err = newFilter(numbers)
-		}
-		if err == nil && c.names.EmitEvery>>20 > f.period {
-			err = errFilter
-		}
-		if err != nil {
-			return nil, err
-		}
-		c.filters[text] = f
+	text := d.Extras[slices.IndexFunc(d.Extras, func(x schemas.ExtraMember) bool { return x.Name == name })].JSON
+	if f := c.filters[text]; f != nil {
+		return f, nil
 	}
+	f, err := newFilter(numbers)
+	if err == nil && c.names.EmitEvery>>20 > f.period {
+		err = errFilter
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.filters[text] = f
 	return f, nil
 }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"math"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -23,8 +22,7 @@ type published struct {
 
 // TestNumbersMatchADenseModel compares the package with an independent sum of increments by interval and cell, whose
 // variance sums all pairs of steps. It covers the start of the stream. The covariance of two steps follows from the
-// published filter or, for decisions of an earlier plan, from the table of windows. Values and deviations must agree to
-// 1e-9.
+// published filter. Values and deviations must agree to 1e-9.
 func TestNumbersMatchADenseModel(t *testing.T) {
 	d := serve(t, 3, 600, 10*time.Second, memory...)
 	var all []published
@@ -34,21 +32,6 @@ func TestNumbersMatchADenseModel(t *testing.T) {
 			t.Fatal(err)
 		}
 		all = append(all, one)
-	}
-	squared := func(w int) float64 { // V(w), see the package comment
-		if w == 0 {
-			return 0
-		}
-		table, k := all[0].Table, 0
-		for 1<<(k+1) <= w && k < len(table)-2 {
-			k++
-		}
-		f := math.Log2(float64(w)) - float64(k)
-		return math.Pow(math.Pow(table[k], 1-f)*math.Pow(table[k+1], f), 2)
-	}
-	byTable := func(a, b int) float64 {
-		lag := max(a-b, b-a)
-		return (squared(lag+1) - 2*squared(lag) + squared(max(1-lag, lag-1))) / 2
 	}
 	const steps, settled = 600, 4000 // numbers of coefficients of the filter: over the stream, and until they have decayed
 	e, products := []float64{1}, 0.0
@@ -63,32 +46,19 @@ func TestNumbersMatchADenseModel(t *testing.T) {
 	for _, x := range e {
 		products += x * x
 	}
-	byFilter := func(a, b int) (v float64) { // variance of the sum over steps a to b, counted from 0
-		for s := range min(a, b) + 1 {
-			v += e[a-s] * e[b-s]
-		}
-		return v * squared(1) / products
-	}
-	filter := regexp.MustCompile(`,"increment_filter":\[[^]]*\]`)
-	for _, rule := range []struct {
-		lines      []byte
-		covariance func(a, b int) float64
-	}{{d.lines, byFilter}, {filter.ReplaceAll(d.lines, nil), byTable}} {
-		covariance := make([]float64, steps*steps)
-		for a := range steps {
-			for b := range a + 1 {
-				covariance[a*steps+b] = rule.covariance(a, b)
-				covariance[b*steps+a] = covariance[a*steps+b]
+	single := math.Pow(all[0].Table[0], 2) // variance of a count of one step
+	covariance := make([]float64, steps*steps)
+	for a := range steps {
+		for b := range a + 1 {
+			v := 0.0
+			for s := range b + 1 {
+				v += e[a-s] * e[b-s]
 			}
+			covariance[a*steps+b] = v * single / products
+			covariance[b*steps+a] = covariance[a*steps+b]
 		}
-		earlier := d
-		earlier.lines = rule.lines
-		c := collect(t, earlier, numbers.Clock{Every: time.Hour})
-		if want := map[bool]int{false: len(all)}[len(rule.lines) == len(d.lines)]; c.Earlier != want {
-			t.Errorf("%d decisions of an earlier plan, want %d", c.Earlier, want)
-		}
-		compareReference(t, c, d.names, all, covariance)
 	}
+	compareReference(t, collect(t, d, numbers.Clock{Every: time.Hour}), d.names, all, covariance)
 }
 
 // compareReference compares the counts and sums of cells and marginals by the hour. covariance is a matrix of 600 rows

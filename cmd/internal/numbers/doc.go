@@ -4,14 +4,9 @@
 //	interval   [start, end) of the clock; a decision is in the interval that contains its time
 //	column     what increments count: events, x̃ = (x − middle)/half, x̃² − ½, and running counts of bins
 //	span       steps (from, to] whose increments are in one decision, or in several consecutive ones
-//	V(w)       variance of the noise in a count over w consecutive steps
 //
 // Increments add up. Their variances do not, because the noise of neighbouring increments cancels. The filter that
-// decisions publish gives the weight of each noise draw in a sum of increments. Decisions of an earlier plan publish
-// only window_deviation, that is V(w) far from the start of a stream. For spans A and B of one stream (increments are
-// stationary),
-//
-//	Cov((a, b], (c, d]) = ½·(V(d−a) + V(c−b) − V(c−a) − V(d−b))        a ≤ b ≤ c ≤ d
+// decisions publish gives the weight of each noise draw in a sum of increments.
 //
 // Cells, columns and streams have independent noise, so their variances add up. If steps are released separately
 // (once-gaussian), the variances of steps add up, too.

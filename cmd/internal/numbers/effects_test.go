@@ -24,7 +24,7 @@ func looked(stream string, step int, at time.Time, effect float64, verdict strin
 		`"mechanism":"blt","window":8,"batch":500,"epsilon":1,"delta":0,"adjacency":"replace","unit":"event","effect":[%g],`+
 		`"effect_low":[-0.5],"effect_high":[0.5],"effect_e":[2],"effect_p":[0.25],"lift":[1.5],"lift_low":[1],`+
 		`"lift_high":[1.7976931348623157e308],"arm_mean":[0.25,0.375],"arm_mean_low":[0,0],"arm_mean_high":[1,1],"verdict":%q,`+
-		`"stop_allowed":%d,"balance_e":1,"looks":%[2]d,"recent":0.5,"time":%[6]d}`, stream, step, effect, verdict, stop, at.UnixMilli())
+		`"stop_allowed":%d,"balance_e":1,"looks":%[2]d,"recent":0.5,"experiment":1,"experiment_step":1,"time":%[6]d}`, stream, step, effect, verdict, stop, at.UnixMilli())
 }
 
 // TestNewestEffectsAreShown checks that the rows of each hour and stream show its newest decision, without numbers
@@ -89,7 +89,7 @@ func TestNewestEffectsAreShown(t *testing.T) {
 // show the last decision of each.
 func TestEffectsOfExperimentsInTurn(t *testing.T) {
 	of := func(line string, number, first int) string {
-		return strings.Replace(line, `"recent":0.5`, fmt.Sprintf(`"recent":0.5,"experiment":%d,"experiment_step":%d`, number, first), 1)
+		return strings.Replace(line, `"experiment":1,"experiment_step":1`, fmt.Sprintf(`"experiment":%d,"experiment_step":%d`, number, first), 1)
 	}
 	at := time.Date(2026, 3, 1, 0, 10, 0, 0, time.UTC)
 	e, err := numbers.NewEffects([]byte(trialNames), numbers.Clock{Every: time.Hour})

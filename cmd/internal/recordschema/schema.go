@@ -65,18 +65,18 @@ func (f Files) avro() (*Schema, error) {
 	return &Schema{Digest: sha256.Sum256(text), fields: read, avro: read}, nil
 }
 
-// Open returns a reader of the values at paths in records of the schema, by the newest rules.
+// Open returns a reader of the values at paths in records of the schema.
 func (s *Schema) Open(paths []mapping.Path) (mapping.Source, error) {
-	return s.OpenAs(protobuf.Newest, s)(paths)
+	return s.OpenAs(s)(paths)
 }
 
 // OpenAs returns a function that opens a reader of records of s. Paths name fields of the schema reader, which may be s
-// itself. The version v concerns only Protobuf.
-func (s *Schema) OpenAs(v protobuf.Version, reader *Schema) mapping.OpenSource {
+// itself.
+func (s *Schema) OpenAs(reader *Schema) mapping.OpenSource {
 	return func(paths []mapping.Path) (mapping.Source, error) {
 		switch {
 		case s.protobuf != nil:
-			return s.protobuf.OpenAs(v, reader.protobuf, paths)
+			return s.protobuf.OpenAs(reader.protobuf, paths)
 		case s == reader:
 			return s.avro.Open(paths)
 		}
@@ -85,6 +85,6 @@ func (s *Schema) OpenAs(v protobuf.Version, reader *Schema) mapping.OpenSource {
 }
 
 // Entry returns how to read records that name this schema by id. Paths name fields of the reader's schema.
-func (s *Schema) Entry(id uint32, v protobuf.Version, reader *Schema) framing.Entry {
-	return framing.Entry{ID: id, Index: s.index, Open: s.OpenAs(v, reader)}
+func (s *Schema) Entry(id uint32, reader *Schema) framing.Entry {
+	return framing.Entry{ID: id, Index: s.index, Open: s.OpenAs(reader)}
 }

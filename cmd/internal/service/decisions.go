@@ -16,15 +16,14 @@ import (
 	"oriel/state"
 )
 
-// AsOpened sets, in the settings and their model, the values that the deployment froze when it was opened: the id of
-// the decisions' schema, and the rules for reading Protobuf. opened is false if the deployment has no manifest yet, or
-// one with another encoding of decisions, which may still change.
-// AsOpened does not read the manifest if the settings leave no value to be frozen.
+// AsOpened sets, in the settings and their model, the id of the decisions' schema that the deployment froze when it was
+// opened. opened is false if the deployment has no manifest yet, or one with another encoding of decisions, which may
+// still change. AsOpened does not read the manifest if the settings leave no id to be frozen.
 func (h Host) AsOpened(
 	ctx context.Context, client *kafka.Client, changes topics.Topic, master *state.MasterKey, s settings.Settings,
 	model streams.Model,
 ) (_ settings.Settings, _ streams.Model, opened bool, err error) {
-	if !s.FreezesOpening() {
+	if !s.FreezesSchemaID() {
 		return s, model, true, nil
 	}
 	config, err := changelog.OpenedConfig(ctx, client, changes, master)

@@ -6,10 +6,7 @@ import (
 	"time"
 
 	"oriel/cmd/internal/servicetest"
-	"oriel/pipeline/kafka/produce"
-	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/kafka/topics"
-	"oriel/state"
 )
 
 // TestRefuseASecondInputUnderOneName checks that a deployment refuses a second input. Transactional ids contain the
@@ -20,43 +17,6 @@ func TestRefuseASecondInputUnderOneName(t *testing.T) {
 	f := newFixture(t, 1, nil)
 	f.Must("topics")
 	f.refusesInputs()
-	f.Send(0, servicetest.Events(0, 50)...)
-	p := f.Start(nil, "run")
-	f.AwaitTaken(time.Minute, 50)
-	p.Terminate()
-	f.refusesInputs()
-	f.GoesOn(50)
-}
-
-// TestRefuseASecondInputOfAnEarlierVersion checks the same refusal for a deployment of an earlier version, whose
-// manifests do not name the input. The incarnation in the state names it.
-func TestRefuseASecondInputOfAnEarlierVersion(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t, 1, nil)
-	f.Must("topics")
-	changelog := f.Topic("changelog")
-	found := f.Read(changelog, 0, false)
-	master, err := state.LoadMasterKey(f.Env["ORIEL_MASTER_KEY_FILE"])
-	if err != nil {
-		t.Fatal(err)
-	}
-	manifest, err := state.OpenManifest(found[0].Value, master)
-	if err != nil || manifest.Input.Name != f.Env["ORIEL_INPUT_TOPIC"] {
-		t.Fatalf("manifest of %+v, %v", manifest.Input, err)
-	}
-	f.deleteTopic(changelog)
-	f.CreateTopic(changelog, 1, map[string]string{"cleanup.policy": "compact", "max.message.bytes": "8388608"})
-	producer, err := produce.New(f.Ctx(), f.Client, "", time.Minute)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var b records.Builder
-	manifest.Semantics, manifest.Input = 1, state.Input{}
-	b.Append(state.ManifestKey(), manifest.Seal(master), nil, time.Now().UnixMilli())
-	if _, err := producer.Produce(f.Ctx(), changelog, 0, &b); err != nil {
-		t.Fatal(err)
-	}
-	f.Must("topics")
 	f.Send(0, servicetest.Events(0, 50)...)
 	p := f.Start(nil, "run")
 	f.AwaitTaken(time.Minute, 50)

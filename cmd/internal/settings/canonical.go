@@ -30,10 +30,9 @@ func (s Settings) texts() (texts string) {
 	return texts
 }
 
-// Canonical returns the configuration text, version 1: sorted lines NAME=value of every setting that decides bytes.
-// These are the settings that all operators share and the settings of the chosen operator. STREAM_KEYS is always an
-// empty line in version 1. A setting that was added later has a line only if it is set, so that the addition changed no
-// existing deployment. ORIEL_ROUNDS appears as the line HORIZON, its name in earlier versions.
+// Canonical returns the configuration text: sorted lines NAME=value of every setting that decides bytes. These are the
+// settings that all operators share and the settings of the chosen operator. STREAM_KEYS is always empty. HORIZON is
+// the length of a stream that ends, and ORIEL_ROUNDS of any other stream.
 func (s Settings) Canonical() string {
 	number := func(f float64) string { return string(schemas.AppendFloat(nil, f)) }
 	count := func(n uint64) string { return strconv.FormatUint(n, 10) }

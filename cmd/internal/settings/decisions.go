@@ -5,7 +5,6 @@ import (
 	"strconv"
 
 	"oriel/schemas"
-	"oriel/schemas/protobuf"
 	"oriel/state"
 )
 
@@ -22,28 +21,18 @@ func (s Settings) WithSchemaID(id uint32) Settings {
 	return s
 }
 
-// FreezesOpening reports whether the deployment freezes values when it is opened. There are two such values: the id of
-// the decisions' schema, and the version of the rules for reading Protobuf.
-func (s Settings) FreezesOpening() bool { return s.FreezesSchemaID() || s.rules != 0 }
-
 // DecidesAs reports whether a deployment's configuration has the same encoding of decisions.
 func (s Settings) DecidesAs(config string) bool {
 	return cmp.Or(state.ConfigValue(config, "DECISIONS_FORMAT"), schemas.Encodings[schemas.JSON]) == s.DecisionsFormat
 }
 
-// Opened returns the settings with the values that a deployment froze in its configuration when it was opened: the id
-// of the decisions' schema, unless the settings name one, and the rules for Protobuf.
+// Opened returns the settings with the id of the decisions' schema that a deployment froze in its configuration when it
+// was opened, unless the settings name one.
 func (s Settings) Opened(config string) Settings {
-	number := func(name string) uint32 {
-		// ParseUint returns 0 if the configuration has no such entry
-		n, _ := strconv.ParseUint(state.ConfigValue(config, name), 10, 31)
-		return uint32(n)
-	}
-	if s.rules != 0 && state.ConfigValue(config, "FORMAT") == s.Format { // otherwise the deployment is to be opened anew
-		s.rules = protobuf.Version(max(1, min(number("FORMAT_VERSION"), uint32(protobuf.Newest))))
-	}
 	if !s.FreezesSchemaID() || !s.DecidesAs(config) {
 		return s
 	}
-	return s.WithSchemaID(number("DECISIONS_SCHEMA_ID"))
+	// ParseUint returns 0 if the configuration has no such entry
+	id, _ := strconv.ParseUint(state.ConfigValue(config, "DECISIONS_SCHEMA_ID"), 10, 31)
+	return s.WithSchemaID(uint32(id))
 }

@@ -11,7 +11,6 @@ import (
 	"oriel/schemas"
 	"oriel/schemas/framing"
 	"oriel/schemas/mapping"
-	"oriel/schemas/protobuf"
 )
 
 // schemaID is an id that records may name, and the schema that it stands for.
@@ -24,9 +23,6 @@ type schemaID struct {
 // readRecords reads the settings of the encoding of records.
 func (s *Settings) readRecords(p *operators.Problems) {
 	s.readRegistry(p)
-	if s.rules = 0; s.Format == recordschema.Protobuf {
-		s.rules = protobuf.Newest
-	}
 	if s.Format != recordschema.Avro && s.Format != recordschema.Protobuf {
 		p.Want("SCHEMA_FILE", s.SchemaFile == "", "set, but records of JSON need no schema; ORIEL_FORMAT says which format they have")
 		p.Want("SCHEMA_MESSAGE", s.SchemaMessage == "", "set, but only records of ORIEL_FORMAT=protobuf have a message type")
@@ -85,9 +81,6 @@ func (s Settings) canonicalRecords() []string {
 	var lines []string
 	if s.framed() {
 		lines = append(lines, "FRAMING="+s.Framing)
-	}
-	if s.rules > protobuf.ByName {
-		lines = append(lines, fmt.Sprintf("FORMAT_VERSION=%d", s.rules))
 	}
 	if s.fromRegistry() {
 		lines = append(lines, "SCHEMA_SUBJECT="+s.Subject())
@@ -192,14 +185,14 @@ func (s Settings) bySchema(
 	if err != nil {
 		return nil, nil, mapping.Prefixed(prefix+file+": without ORIEL_MAP the schema has the members of events", err)
 	}
-	open := reader.OpenAs(s.rules, reader)
+	open := reader.OpenAs(reader)
 	if _, err := open(plan.Paths()); err != nil {
 		return nil, nil, mapping.Prefixed(prefix+named, plan.Locate(err))
 	}
 	if s.Framing == recordschema.Confluent {
 		var entries []framing.Entry
 		for _, id := range ids {
-			e := id.schema.Entry(id.id, s.rules, reader)
+			e := id.schema.Entry(id.id, reader)
 			e.Known = id.known
 			entries = append(entries, e)
 		}

@@ -61,8 +61,8 @@ func TestImportsAreFrozenToo(t *testing.T) {
 	}
 }
 
-// TestSchemasAreFrozenByTheirDigest checks that old deployments keep their configuration, and that a schema is frozen
-// by the contents of its files, not by their paths.
+// TestSchemasAreFrozenByTheirDigest checks that a schema is frozen by the contents of its files, not by their paths.
+// Defaults that are written out must not change the configuration.
 func TestSchemasAreFrozenByTheirDigest(t *testing.T) {
 	own, folder, elsewhere := loaded(t).Canonical(), inFolder(t), inFolder(t)
 	if got := loaded(t, "ORIEL_FRAMING=plain", "ORIEL_FORMAT=json").Canonical(); got != own {
@@ -119,7 +119,7 @@ func TestSchemasAreFrozenByTheirDigest(t *testing.T) {
 			}
 		}
 		if strings.Contains(own, "FRAMING") || strings.Contains(own, "SCHEMA") {
-			t.Errorf("an old deployment:\n%s", own)
+			t.Errorf("records of JSON:\n%s", own)
 		}
 	}
 }

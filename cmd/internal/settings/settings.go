@@ -7,7 +7,6 @@ import (
 	"oriel/cmd/internal/recordschema"
 	"oriel/operators"
 	"oriel/schemas/mapping"
-	"oriel/schemas/protobuf"
 )
 
 const prefix = operators.Prefix
@@ -71,7 +70,7 @@ type Settings struct {
 	AgeWeight float64 `env:"AGE_WEIGHT" envDefault:"0.3" unit:"weight" range:"0 to 1" text:"blt: weight of the loss of events beyond the window against the error, when the filter is fitted; 0 with ORIEL_WINDOW=horizon or lifetime"`
 	Poles     int     `env:"POLES" envDefault:"0" unit:"poles" range:"0, 2, 3, 4" text:"blt: number of poles of the filter, and of buffers in its state; 0: chosen automatically, as always with ORIEL_MEMORY"`
 	Window    string  `env:"WINDOW" need:"operator" unit:"steps" range:"≥ 1; a power of two for trees; at most 4194304 for blt; horizon; lifetime" text:"W: the newest W steps are protected. horizon: all ORIEL_HORIZON steps, for ever; then the stream ends. lifetime: each event, for ever"`
-	Horizon   uint64  `env:"HORIZON" envDefault:"0" unit:"steps" range:"≥ 1 with ORIEL_WINDOW=horizon" text:"with ORIEL_WINDOW=horizon: number of steps after which each stream ends. Otherwise read as the old name of ORIEL_ROUNDS"`
+	Horizon   uint64  `env:"HORIZON" envDefault:"0" unit:"steps" range:"≥ 1 with ORIEL_WINDOW=horizon, which needs it" text:"number of steps after which each stream ends"`
 	Memory    uint64  `env:"MEMORY" envDefault:"0" unit:"steps" range:"2 to 1048576 with ORIEL_WINDOW=lifetime and blt" text:"H: sums decay. After each step, the weight of every earlier step shrinks by the factor 1 − 1/H. Choose how far back events are worth learning from"`
 	Epsilon   float64 `env:"EPSILON" need:"operator" unit:"nats" range:"> 0" text:"ε of one window, or for ever where there is none"`
 	Delta     float64 `env:"DELTA" unit:"probability" range:"above 0, below 1; any for pure-ε mechanisms" text:"δ of one window; choose it well below 1/(events in the window)"`
@@ -102,7 +101,6 @@ type Settings struct {
 
 	schema    *recordschema.Schema // nil: records are JSON
 	schemaIDs []schemaID           // schema ids of Confluent's framing
-	rules     protobuf.Version     // version of the rules for Protobuf records; 0: records have another format
 	lines     bool                 // events are lines of JSON instead of records
 	namesID   bool                 // ORIEL_DECISIONS_SCHEMA_ID is set
 	mapping   *mapping.Mapping     // nil: events have the operator's own form

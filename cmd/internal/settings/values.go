@@ -10,6 +10,7 @@ import (
 
 	"oriel/cmd/internal/recordschema"
 	"oriel/mechanisms"
+	"oriel/mechanisms/decay"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/pipeline/deployment"
@@ -64,8 +65,8 @@ func (s Settings) checkValues(p *operators.Problems, given map[string]string, fu
 	value("POLES", s.Poles == 0 || s.Poles >= 2 && s.Poles <= 4, "%d: not 0, 2, 3 or 4", s.Poles)
 	value("WINDOW", s.steps() > 0 || s.Window == horizon || s.Window == lifetime,
 		"%s: not a number of steps above 0, horizon or lifetime", shown(s.Window))
-	value("MEMORY", s.Memory < uint64(deployment.LeastMemory), "%d: the bound on the bytes that a process holds is ORIEL_MEMORY_LIMIT; "+
-		"ORIEL_MEMORY is the number of steps that sums remember", s.Memory)
+	value("MEMORY", s.Memory == 0 || s.Memory >= decay.MinMemory && s.Memory <= decay.MaxMemory,
+		"%d: not within %d to %d", s.Memory, decay.MinMemory, decay.MaxMemory)
 	value("EPSILON", s.Epsilon > 0, "%g: not positive", s.Epsilon)
 	value("DELTA", s.Delta >= 0 && s.Delta < 1, "%g: not from 0 to 1", s.Delta)
 	header, isHeader := strings.CutPrefix(s.UserID, byHeader)

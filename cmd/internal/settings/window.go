@@ -5,7 +5,6 @@ import (
 	"strconv"
 
 	"oriel/mechanisms"
-	"oriel/mechanisms/decay"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/schemas"
@@ -57,27 +56,21 @@ func (s Settings) scope() protection.Scope {
 }
 
 // rounds returns T, the number of steps over which a bound on accuracy must hold, or 0 if it is unknown. For a stream
-// that ends, T is its length. For any other stream, T is ORIEL_ROUNDS or ORIEL_HORIZON, which is the earlier name of
-// ORIEL_ROUNDS.
+// that ends, T is its length. For any other stream, T is ORIEL_ROUNDS.
 func (s Settings) rounds() uint64 {
-	if s.Window == horizon || s.Rounds == 0 {
+	if s.Window == horizon {
 		return s.Horizon
 	}
 	return s.Rounds
 }
 
-// checkRounds refuses ORIEL_ROUNDS and ORIEL_HORIZON with different values.
+// checkRounds refuses a horizon of a stream that does not end, and rounds that differ from the horizon.
 func (s Settings) checkRounds(p *operators.Problems) {
-	if s.Rounds == 0 || s.Horizon == 0 || s.Rounds == s.Horizon {
-		return
-	}
-	if s.Window == horizon {
-		p.Want("ROUNDS", false, "%d: with ORIEL_WINDOW=horizon each stream ends after ORIEL_HORIZON=%d steps, which are its rounds; leave "+
-			"ORIEL_ROUNDS out", s.Rounds, s.Horizon)
-		return
-	}
-	p.Want("ROUNDS", false, "%d: ORIEL_HORIZON, its earlier name, says %d; leave ORIEL_HORIZON out, or set ORIEL_WINDOW=horizon for a "+
-		"stream that ends after so many steps", s.Rounds, s.Horizon)
+	p.Want("HORIZON", s.Horizon == 0 || s.Window == horizon,
+		"%d: set, but only a stream with ORIEL_WINDOW=horizon ends; ORIEL_ROUNDS is the number of steps of other streams", s.Horizon)
+	p.Want("ROUNDS", s.Rounds == 0 || s.Rounds == s.Horizon || s.Window != horizon,
+		"%d: with ORIEL_WINDOW=horizon each stream ends after ORIEL_HORIZON=%d steps, which are its rounds; leave ORIEL_ROUNDS out",
+		s.Rounds, s.Horizon)
 }
 
 // canonicalWindow returns ORIEL_WINDOW for the canonical configuration: the number of steps, or the word. A word is not
@@ -99,13 +92,11 @@ func (s Settings) checkWindow(p *operators.Problems) {
 	n, facts := s.steps(), s.facts()
 	most := facts.MaxWindow
 	p.Want("MEMORY", s.Memory == 0 || s.decays(),
-		"set, but only ORIEL_MECHANISM=blt with ORIEL_WINDOW=lifetime forgets; the bound on the bytes of a process is ORIEL_MEMORY_LIMIT")
+		"set, but only ORIEL_MECHANISM=blt with ORIEL_WINDOW=lifetime forgets")
 	switch {
 	case s.decays() && s.Memory == 0:
 		p.Want("MEMORY", false, "not set; ORIEL_WINDOW=lifetime needs the number of steps that sums remember")
 	case s.decays():
-		p.Want("MEMORY", s.Memory >= decay.MinMemory && s.Memory <= decay.MaxMemory,
-			"%d: not within %d to %d", s.Memory, decay.MinMemory, decay.MaxMemory)
 	case s.perStep():
 		p.Want("WINDOW", s.Window == "" || s.Window == lifetime, "%q: ORIEL_MECHANISM=%s has no window, because it protects for ever: leave this setting out, or say lifetime", s.Window, s.Mechanism)
 	case facts.Structure == mechanisms.Selection && s.Window != horizon:

@@ -198,49 +198,6 @@ func TestAddedSchemasDoNotChangeWhatRecordsSay(t *testing.T) {
 	}
 }
 
-// TestDeploymentsKeepTheirRulesForProtobuf checks two rules. A deployment that was opened before FORMAT_VERSION existed
-// finds fields of another version by name, and its configuration is unchanged. A new deployment finds fields by number,
-// so that a field may be renamed.
-func TestDeploymentsKeepTheirRulesForProtobuf(t *testing.T) {
-	of := func(id uint32, field string) state.Schema {
-		return state.Schema{ID: id, Text: `syntax = "proto3"; message Order { bool late = 1; ` + field + ` }`}
-	}
-	frozen := state.Schemas{of(2, "int64 sum = 2;"), of(1, "int32 cents = 2;")}
-	opens := fromARegistry(t, "protobuf", `ORIEL_MAP={"label":"late","features":["cents"]}`)
-	if !opens.FreezesOpening() {
-		t.Error("what is frozen is not asked for")
-	}
-	before := strings.Replace(opens.Canonical(), "FORMAT_VERSION=2\n", "", 1)
-	for opened, want := range map[string]string{before: before, opens.Canonical(): opens.Canonical()} {
-		s := opens.Opened(opened)
-		if got := s.Canonical(); got != want {
-			t.Errorf("opened with %q, its configuration is %q", opened, got)
-		}
-		model, err := s.Model()
-		if err != nil {
-			t.Fatal(err)
-		}
-		d, err := model.Writers(frozen)(model.Events)
-		if err != nil {
-			t.Fatal(err)
-		}
-		said := func(id uint32) string {
-			var e schemas.Event
-			return fmt.Sprint(d.Decode(&e, record(id, "00"+"0801"+"1007")), e)
-		}
-		reader, renamed := said(1), said(2)
-		if same := reader == renamed; same != (opened != before) {
-			t.Errorf("opened with %q, a record says %s, and with a field renamed %s", opened, reader, renamed)
-		}
-	}
-	if opens.Canonical() == before {
-		t.Error("the rules are not frozen")
-	}
-	if avro := fromARegistry(t, "avro"); avro.FreezesOpening() || strings.Contains(avro.Canonical(), "FORMAT_VERSION") {
-		t.Error("Avro has rules of one version")
-	}
-}
-
 func TestRegistriesThatSettingsRefuse(t *testing.T) {
 	avro := []string{"ORIEL_FORMAT=avro", "ORIEL_FRAMING=confluent"}
 	for want, given := range map[string][]string{

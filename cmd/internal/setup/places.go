@@ -12,7 +12,6 @@ import (
 	"oriel/schemas"
 	"oriel/schemas/framing"
 	"oriel/schemas/mapping"
-	"oriel/schemas/protobuf"
 )
 
 // Limits of the search for columns in records.
@@ -151,7 +150,7 @@ func (e Encoding) table(reader *recordschema.Schema) (*framing.Table, error) {
 			errs = append(errs, err)
 			return
 		}
-		entries = append(entries, schema.Entry(id, protobuf.Newest, reader))
+		entries = append(entries, schema.Entry(id, reader))
 	}
 	for i := range e.Schemas {
 		add(e.Schemas[i].ID, recordschema.InRegistry(&e.Schemas[i]))
@@ -163,7 +162,7 @@ func (e Encoding) table(reader *recordschema.Schema) (*framing.Table, error) {
 		case file != "":
 			add(id, inFile(file))
 		default:
-			entries = append(entries, reader.Entry(id, protobuf.Newest, reader))
+			entries = append(entries, reader.Entry(id, reader))
 		}
 	}
 	if err := errors.Join(errs...); err != nil {

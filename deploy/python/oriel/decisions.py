@@ -165,6 +165,6 @@ def score(decision: Any, weights: dict[int, float]) -> float:
 def to_play(action: Decision) -> int | None:
     """Gives the place of what to play for the context action["key"]. None: the action plays nothing, since it answers a
     reward, or a record that is no context or has no room to wait."""
-    if action.get("answers", "context") != "context" or action["decision"][0] < 0:
+    if action["answers"] != "context" or action["decision"][0] < 0:
         return None
     return int(action["decision"][0])

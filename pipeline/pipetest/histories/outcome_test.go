@@ -206,7 +206,7 @@ func (p *play) collect() {
 }
 
 func (p *play) openRows(d changelog.Deployment, partition int32) {
-	inc, _, err := d.Incarnation(p.t.Context(), partition)
+	inc, err := d.Incarnation(p.t.Context(), partition)
 	if err != nil {
 		p.out.wrong("stuck", "%v", err)
 		return
