@@ -13,8 +13,8 @@
 //	layout       the tables of folders in .github/CONTRIBUTING.md, written from each doc.go (Layout).
 //	evidence     tests that proofs and other texts name exist (CheckEvidence).
 //
-// Rules that a linter has are in .golangci.yml: imports from outside the module, calls that only some code may make, the
-// length of lines.
+// Rules that a linter has are in .golangci.yml: imports from outside the module, calls that only some code may make
+// and the length of lines.
 //
 // Each check is a function from its input to findings, so that tests can also run it on a planted fault. Every rule has
 // a reason and prints it. Rules are tables at the top of their file. An exception must be a row with a reason, never a

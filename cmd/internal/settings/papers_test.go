@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestServicesRefuseConstantsOfPapers checks that no service accepts constants that only a paper prints; cmd/papers does.
+// TestServicesRefuseConstantsOfPapers checks that no service accepts constants that only a paper prints. They are for
+// cmd/papers.
 func TestServicesRefuseConstantsOfPapers(t *testing.T) {
 	for _, setting := range []string{
 		"MECHANISM=tree-gaussian-paper", "MECHANISM=tree-gamma-paper", "coco CONSTANTS=paper", "bandit NOISE=paper",
@@ -21,7 +22,8 @@ func TestServicesRefuseConstantsOfPapers(t *testing.T) {
 		}
 		name, value, _ := strings.Cut(variable, "=")
 		_, err := Load(append(environ, "ORIEL_"+variable), all...)
-		if want := "ORIEL_" + name + ": " + shown(value) + ": not one of "; err == nil || !strings.Contains(err.Error(), want) {
+		want := "ORIEL_" + name + ": " + shown(value) + ": not one of "
+		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", setting, err, want)
 		}
 	}
