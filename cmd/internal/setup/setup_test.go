@@ -295,7 +295,11 @@ func TestWhatASampleShows(t *testing.T) {
 		{Encoding{}, []string{"\x00\x00\x00\x00\x07\x02"}, "nothing names their schema"},
 		{Encoding{}, []string{"\x08\x02"}, "nothing names their schema"},
 		{Encoding{}, nil, "no record"},
-		{Encoding{SchemaFile: avsc}, []string{record}, "ORIEL_FORMAT=avro ORIEL_SCHEMA_FILE=" + avsc + " /total /at /tags /raw"},
+		{
+			Encoding{SchemaFile: avsc},
+			[]string{record},
+			"ORIEL_FORMAT=avro ORIEL_SCHEMA_FILE=" + avsc + " /total /at /tags /raw",
+		},
 		{
 			Encoding{SchemaFile: avsc, Framing: recordschema.Confluent},
 			[]string{"\x00\x00\x00\x00\x09" + record},
@@ -383,8 +387,10 @@ func TestMapsAndBytesAreNamed(t *testing.T) {
 	if err := os.WriteFile(avsc, []byte(schema), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	columns, _, err := Encoding{Format: recordschema.Avro, SchemaFile: avsc}.Columns([][]byte{[]byte("\x02\x02a\x02x\x00\x00")})
-	if left := Propose(columns, nil).Left; err != nil || len(left) != 2 || !strings.HasPrefix(left[0], "/by: a map, or bytes") {
+	record := []byte("\x02\x02a\x02x\x00\x00")
+	columns, _, err := Encoding{Format: recordschema.Avro, SchemaFile: avsc}.Columns([][]byte{record})
+	left := Propose(columns, nil).Left
+	if err != nil || len(left) != 2 || !strings.HasPrefix(left[0], "/by: a map, or bytes") {
 		t.Errorf("left out: %q, %v", left, err)
 	}
 	if err := Known(columns, []mapping.Path{{"by", "a"}}); err != nil {
