@@ -24,13 +24,12 @@ type Definition struct {
 	New func(v *Values) (Operator, error)
 }
 
-// ForPapers returns the definition whose settings also accept the choices that only papers use. Programs that protect
-// people's data must not call it.
-func (d Definition) ForPapers() Definition {
+// WithChoices returns the definition with further choices of a setting, which select constants that a paper prints, for
+// comparison. Programs that protect people's data must not call it.
+func (d Definition) WithChoices(name string, further ...string) Definition {
 	d.Settings = slices.Clone(d.Settings)
-	for i, s := range d.Settings {
-		d.Settings[i].Choices, d.Settings[i].Papers = slices.Concat(s.Choices, s.Papers), nil
-	}
+	i := slices.IndexFunc(d.Settings, func(s Setting) bool { return s.Name == name })
+	d.Settings[i].Choices = slices.Concat(d.Settings[i].Choices, further)
 	return d
 }
 

@@ -69,12 +69,6 @@ func (p *Problems) OneOf(name, value string, values ...string) {
 	}
 }
 
-// PrintedInPaper reports a value that selects a paper's own constants, which earlier versions accepted.
-func (p *Problems) PrintedInPaper(name, value string) {
-	p.Break(name, "%s: is what a paper prints, to be compared with, and no service has it: `go run ./cmd/papers` does; "+
-		"a deployment that was opened with it stays with the version that opened it", value)
-}
-
 // Positive reports a problem if value is not positive and finite.
 func (p *Problems) Positive(name string, value float64) {
 	// This also refuses NaN.

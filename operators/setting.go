@@ -39,10 +39,6 @@ type Setting struct {
 	// Form reports whether a Text has the form that Range describes. If it is nil, any text has it.
 	Form func(text string) bool
 
-	// Papers are further choices of a Text. They select the constants printed in a paper, for comparison.
-	// Definition.ForPapers accepts them, and services refuse them by name. In earlier versions they were among Choices.
-	Papers []string
-
 	// Entry returns an entry of a List or File in the canonical form that is hashed and returned. It returns false if
 	// the entry breaks the rule in Range. If Entry is nil, entries stay unchanged.
 	Entry func(text string) (canonical string, ok bool)

@@ -78,8 +78,6 @@ func (s Source) parse(p *Problems, setting Setting, text string, needed bool) va
 	switch setting.Kind {
 	case Text:
 		switch {
-		case slices.Contains(setting.Papers, text):
-			p.PrintedInPaper(setting.Name, text)
 		case setting.Choices != nil:
 			p.OneOf(setting.Name, text, setting.Choices...)
 		case setting.Form != nil && !setting.Form(text):

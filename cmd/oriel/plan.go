@@ -35,7 +35,6 @@ type planOptions struct {
 	after    uint64
 	costs    string
 	measure  bool
-	frontier bool
 	epsilons []float64
 	windows  []uint64
 	wanted   wantOptions
@@ -54,8 +53,7 @@ func planCommand() *cobra.Command {
 			"  oriel plan --want-count|--want-sum|--want-mean|--want-variance ± [--after EVENTS] [--solve epsilon|memory|batch]\n" +
 			"  oriel plan --want-quantile NAME=± [--after EVENTS] [--solve epsilon|memory|batch]\n" +
 			"  oriel plan --want-effect EFFECT [--power P] [--deviation SD] [--json]\n" +
-			"  oriel plan --epsilon LIST --window LIST [--rate EVENTS_PER_SECOND] [--json] [--plot FILE.svg|FILE.png]\n" +
-			"  oriel plan --frontier [--json] [--plot FILE.svg|FILE.png]",
+			"  oriel plan --epsilon LIST --window LIST [--rate EVENTS_PER_SECOND] [--json] [--plot FILE.svg|FILE.png]",
 		Short: "See what settings cost and prove, before any event is read",
 		Long: "Plan computes from the settings of learning and privacy, for the configured mechanism and all others that fit: sensitivity,\n" +
 			"noise, error beside the least that any Gaussian mechanism can have, the noise that is left in a decision, ε at every age,\n" +
@@ -77,8 +75,7 @@ func planCommand() *cobra.Command {
 			"the whole input: plan says how long window, memory, life and the separation of users last where it is one stream and where\n" +
 			"each partition is one (ORIEL_STREAM), which settings keep them as long, and how fast the order log grows. It also says whether one stream takes so many\n" +
 			"events a second, on a machine that was measured, and if not, what to do. With --plot it draws ε against age and the\n" +
-			"errors on a slide of 16:9. With --frontier it prints, instead, the certified variance of the filters of blt for windows and\n" +
-			"numbers of poles, and the compromises between variance and ageing (ORIEL_AGE_WEIGHT) for the configured window.\n\n" +
+			"errors on a slide of 16:9.\n\n" +
 			"--json prints one object whose names stay; a figure that does not exist or is not finite is null. Lengths of time are in\n" +
 			"seconds, noise and errors in loss units but for those of numbers, losses ε in nats and rounded up.",
 		Args: cobra.NoArgs,
@@ -96,17 +93,15 @@ func planCommand() *cobra.Command {
 	program.Var(f, &o.after, "after", 0, "show the ± of means and other ratios at this number of `EVENTS` in a cell, beside powers of ten")
 	f.StringVar(&o.costs, "costs", "", "the public range `LOW:HIGH` of each cost of an event; plan then says which clip shortens no cost vector")
 	f.BoolVar(&o.measure, "measure", false, "measure the time of a step on this machine")
-	f.BoolVar(&o.frontier, "frontier", false, "print the variance that the filters of blt reach")
 	program.Var(f, &o.epsilons, "epsilon", nil, "compare this `LIST` of ε in place of ORIEL_EPSILON")
 	f.Var(&windowList{&o.windows}, "window", "compare this `LIST` of windows, in steps, in place of ORIEL_WINDOW")
 	exclude(cmd, "epsilon", "age", "measure")
 	exclude(cmd, "window", "age", "measure")
-	exclude(cmd, "frontier", "rate", "age", "measure", "epsilon", "window")
 	program.Var(f, &o.aim.Effect, "want-effect", 0, "say after how many events an experiment finds an `EFFECT`, in units of ORIEL_VALUE")
 	program.Var(f, &o.aim.Probability, "power", 0.8, "the `PROBABILITY` with which --want-effect is found")
 	program.Var(f, &o.aim.Deviation, "deviation", 0, "the standard `DEVIATION` of outcomes in an arm, in units of ORIEL_VALUE; 0: each outcome is an end of its range")
 	o.wanted.flags(cmd)
-	exclude(cmd, "want-effect", "plot", "frontier", "epsilon", "window", "measure", "rate", "age")
+	exclude(cmd, "want-effect", "plot", "epsilon", "window", "measure", "rate", "age")
 	return cmd
 }
 
@@ -195,9 +190,6 @@ func planAnswer(s settings.Settings, o planOptions) (planShown, error) {
 		return nil, err
 	}
 	mechanism, operator := learner.Mechanism(), learner.Operator()
-	if o.frontier {
-		return plan.NewFrontier(mechanism.Scope.Span(), mechanism.Poles, s.AgeWeight)
-	}
 	input := plan.Partitions{
 		Count: o.inputs, Rate: o.rate, WholeTopic: s.Deployment().WholeTopic(), Interval: s.CommitInterval,
 	}

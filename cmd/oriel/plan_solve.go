@@ -54,7 +54,7 @@ func (o *wantOptions) flags(cmd *cobra.Command) {
 	program.Var(f, &o.over, "over", 0, "number of `EVENTS` that the memory, the horizon or the tumbling window has")
 	f.StringVar(&o.solve, "solve", "epsilon", "`WHAT` to solve for: epsilon, memory or batch")
 	for _, name := range names {
-		exclude(cmd, name, "frontier", "epsilon", "window")
+		exclude(cmd, name, "epsilon", "window")
 	}
 }
 

@@ -45,10 +45,6 @@ func plannedJSON(t *testing.T, o planOptions, changes ...string) (r struct {
 			Nanoseconds *float64 `json:"nanoseconds"`
 		} `json:"cost_of_a_step"`
 	} `json:"mechanisms"`
-	Compromises []struct {
-		Configured bool    `json:"configured"`
-		Weight     float64 `json:"age_weight"`
-	} `json:"compromises"`
 },
 ) {
 	t.Helper()
@@ -123,28 +119,11 @@ func TestPlanSealedState(t *testing.T) {
 	f("ORIEL_USER_ID=key", "ORIEL_USER_SEPARATION=16")
 }
 
-func TestPlanFrontier(t *testing.T) {
-	r := plannedJSON(t, planOptions{frontier: true}, "ORIEL_AGE_WEIGHT=0.45")
-	configured := 0
-	for _, c := range r.Compromises {
-		if c.Configured {
-			configured++
-			if c.Weight != 0.45 {
-				t.Errorf("configured is %g", c.Weight)
-			}
-		}
-	}
-	if configured != 1 {
-		t.Errorf("%d configured in %+v", configured, r.Compromises)
-	}
-}
-
 func TestPlanWritesFiles(t *testing.T) {
 	dir := t.TempDir()
 	for _, o := range []planOptions{
 		{plot: filepath.Join(dir, "plan.PNG")},
 		{plot: filepath.Join(dir, "plan.svg")},
-		{plot: filepath.Join(dir, "frontier.png"), frontier: true},
 	} {
 		var out bytes.Buffer
 		if err := runPlan(&out, planEnviron(), o); err != nil {
@@ -154,15 +133,13 @@ func TestPlanWritesFiles(t *testing.T) {
 			t.Errorf("no table: %s", out.String())
 		}
 	}
-	for _, name := range []string{"plan.PNG", "frontier.png"} {
-		f, err := os.Open(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer f.Close()
-		if _, err := png.Decode(f); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+	f, err := os.Open(filepath.Join(dir, "plan.PNG"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := png.Decode(f); err != nil {
+		t.Error(err)
 	}
 	svg, err := os.ReadFile(filepath.Join(dir, "plan.svg"))
 	if err != nil || !bytes.Contains(svg, []byte("ε = 1 for every event among the newest 64 steps")) {
@@ -184,13 +161,12 @@ func TestPlanRefuses(t *testing.T) {
 	f(planOptions{rate: -1}, "--rate: ")
 	f(planOptions{}, "ORIEL_EPSILON", "ORIEL_EPSILON=0")
 	f(planOptions{}, "ORIEL_WINDOW", "ORIEL_MECHANISM=tree-gamma", "ORIEL_WINDOW=65")
-	f(planOptions{frontier: true}, "window 0", "ORIEL_MECHANISM=once-gamma", "ORIEL_UPDATE=ogd", "ORIEL_WINDOW=")
 	f(planOptions{}, "epsilon 1e-09", "ORIEL_WINDOW=4194304", "ORIEL_EPSILON=1e-9", "ORIEL_DELTA=1e-300")
 	cmd := planCommand()
-	cmd.SetArgs([]string{"--frontier", "--rate", "3"})
+	cmd.SetArgs([]string{"--epsilon", "1", "--age", "3"})
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
-	if err := cmd.Execute(); err == nil || !strings.Contains(err.Error(), "frontier") {
-		t.Errorf("--frontier with --rate: %v", err)
+	if err := cmd.Execute(); err == nil || !strings.Contains(err.Error(), "age") {
+		t.Errorf("--epsilon with --age: %v", err)
 	}
 }
 

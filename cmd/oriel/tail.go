@@ -15,8 +15,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"oriel/cmd/internal/digits"
 	"oriel/cmd/internal/exit"
-	"oriel/cmd/internal/figure"
 	"oriel/cmd/internal/program"
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/fetch"
@@ -193,7 +193,7 @@ func show(out io.Writer, line []byte, raw bool) error {
 		return errors.New("not a decision")
 	}
 	_, err = fmt.Fprintf(out, "%-8s %10d %-20s %10s %8s %10s  %s%s\n", d.Stream, d.Step, d.Mechanism,
-		windowText(d.Window), figure.Upper(d.Epsilon), figure.Upper(d.Delta),
+		windowText(d.Window), digits.Upper(d.Epsilon), digits.Upper(d.Delta),
 		abbreviate(d.Point, marks(d.Extras)), further(dashed(d)))
 	return err
 }

@@ -21,6 +21,6 @@ func root() *cobra.Command {
 		SilenceErrors: true,
 		Version:       program.Version(),
 	}
-	cmd.AddCommand(reproduceCommand(), planCommand())
+	cmd.AddCommand(reproduceCommand(), planCommand(), frontierCommand())
 	return cmd
 }

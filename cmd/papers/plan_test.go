@@ -44,7 +44,7 @@ func TestPlanOfPrintedConstants(t *testing.T) {
 	var invalid settings.Invalid
 	ridge := []string{"ORIEL_OPERATOR=ridge", "ORIEL_MECHANISM=tree-gamma-paper"}
 	err := runPlan(&bytes.Buffer{}, ridge, plan.Input{})
-	if !errors.As(err, &invalid) || !strings.Contains(err.Error(), "tree-gamma-paper: is what a paper prints") {
+	if !errors.As(err, &invalid) || !strings.Contains(err.Error(), `"tree-gamma-paper": not one of`) {
 		t.Errorf("constants that no paper prints for ridge: %v", err)
 	}
 }

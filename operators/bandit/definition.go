@@ -22,7 +22,7 @@ var Definition = operators.Definition{
 
 // ForPapers returns Definition with a paper's noise as a further choice, NOISE=paper.
 func ForPapers(p Printed) operators.Definition {
-	d := Definition.ForPapers()
+	d := Definition.WithChoices("NOISE", printed)
 	d.New = func(v *operators.Values) (operators.Operator, error) { return configure(v, p) }
 	return d
 }
@@ -104,8 +104,7 @@ var settings = append([]operators.Setting{
 		Later: true,
 	},
 	{
-		Name: "NOISE", Kind: operators.Text, Unit: "name", Choices: []string{exact}, Papers: []string{printed},
-		Default: exact, Later: true, Text: "how much: what ORIEL_EPSILON takes",
+		Name: "NOISE", Kind: operators.Text, Unit: "name", Choices: []string{exact}, Default: exact, Later: true, Text: "how much: what ORIEL_EPSILON takes",
 	},
 }, actions.Settings("about one centre")...)
 

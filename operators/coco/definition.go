@@ -22,7 +22,7 @@ var Definition = operators.Definition{
 // ForPapers returns Definition with the constants of a paper: CONSTANTS=paper, and the mechanisms whose scale the paper
 // prints.
 func ForPapers(p Printed) operators.Definition {
-	d := Definition.ForPapers()
+	d := Definition.WithChoices("CONSTANTS", Paper)
 	d.Mechanisms = []string{"tree-gaussian-paper", "tree-gamma-paper"}
 	d.New = func(v *operators.Values) (operators.Operator, error) { return configure(v, p) }
 	return d
@@ -38,8 +38,7 @@ var settings = []operators.Setting{
 			"descent on each step's own gradient (once-* only)",
 	},
 	{
-		Name: "CONSTANTS", Kind: operators.Text, Unit: "name", Choices: []string{Proved, Search}, Papers: []string{Paper},
-		Default: Proved,
+		Name: "CONSTANTS", Kind: operators.Text, Unit: "name", Choices: []string{Proved, Search}, Default: Proved,
 		Text: "step size of llo. search: the step that lowers the noisy objective most. proved: has a regret " +
 			"bound, but decisions move little",
 	},

@@ -20,7 +20,7 @@ var Definition = operators.Definition{
 
 // ForPapers returns Definition with the noise of a paper as further choices of NOISE.
 func ForPapers(p Printed) operators.Definition {
-	d := Definition.ForPapers()
+	d := Definition.WithChoices("NOISE", paper, wishart, unshifted)
 	d.New = func(v *operators.Values) (operators.Operator, error) { return configure(v, p) }
 	return d
 }
@@ -92,8 +92,8 @@ var settings = []operators.Setting{
 		"f: released second moments are shifted by f times the edge of their noise's spectrum, "+
 			"2√d·sd. Not with ORIEL_CONFIDENCE"),
 	{
-		Name: "NOISE", Kind: operators.Text, Unit: "name", Choices: []string{exact},
-		Papers: []string{paper, wishart, unshifted}, Default: exact, Later: true, Text: "how much: what ORIEL_EPSILON takes",
+		Name: "NOISE", Kind: operators.Text, Unit: "name", Choices: []string{exact}, Default: exact, Later: true,
+		Text: "how much: what ORIEL_EPSILON takes",
 	},
 	{
 		Name: "WIDTH", Kind: operators.Number, Unit: "factor", Bounds: operators.From(0, 1000), Default: "0.25",

@@ -66,8 +66,7 @@ var settings = slices.Insert([]operators.Setting{
 		Text: "length of an epoch, after which halving starts anew, because the best set may change; 0: never",
 	},
 	{
-		Name: "RATE", Kind: operators.Text, Unit: "name", Choices: []string{tight},
-		Papers: []string{theorem, printed, direct}, Default: tight,
+		Name: "RATE", Kind: operators.Text, Unit: "name", Choices: []string{tight}, Default: tight,
 		Text: "of ORIEL_RULE=draws, how often it explores and how fast it learns: as the proof allows",
 	},
 	{

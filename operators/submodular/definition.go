@@ -88,7 +88,7 @@ var settings = []operators.Setting{
 		"number of steps between two decisions with a new set; the privacy account covers all steps. With draws, fewer decisions cost less privacy"),
 	{
 		Name: "RATE", Kind: operators.Text, Unit: "name", Default: tight, Later: true,
-		Choices: []string{tight, bounded}, Papers: []string{printed},
+		Choices: []string{tight, bounded},
 		Text: "learning rate of draws, leaders and shares. tight: as fast as the noise allows. bounded: the " +
 			"rate for which the regret bound is proved",
 	},

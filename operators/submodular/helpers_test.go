@@ -141,7 +141,7 @@ func configOf(places string, m mechanisms.Config, lines ...string) (operator, er
 		}
 		return os.ReadFile(name)
 	}
-	c, err := optest.ConfigureFrom(read, Definition.ForPapers(), m, lines...)
+	c, err := optest.ConfigureFrom(read, Definition.WithChoices("RATE", printed), m, lines...)
 	if err != nil {
 		return operator{}, err
 	}

@@ -48,6 +48,13 @@ func (d Deployment) WriteManifests(ctx context.Context) error {
 			manifest.NameKey = m.NameKey
 		}
 	}
+	for p, m := range found {
+		if m != nil && m.Config != manifest.Config {
+			if err := d.checkUnopened(ctx, int32(p), *m); err != nil {
+				return err
+			}
+		}
+	}
 	producers := make([]*produce.Producer, len(found)) // nil: the partition keeps its manifest
 	for i, m := range found {
 		p := int32(i)

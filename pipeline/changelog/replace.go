@@ -31,6 +31,16 @@ func (d Deployment) replaceable(p int32, m state.Manifest) error {
 	return nil
 }
 
+// checkUnopened refuses a manifest as sameConfig does if its stream is open. It fences nobody, because a refusal must
+// not disturb an owner at work. fenceUnopened checks again.
+func (d Deployment) checkUnopened(ctx context.Context, p int32, m state.Manifest) error {
+	opening, err := FindRecord(ctx, d.Client, d.Topics.Changelog, p, keysOf(d.Config, m, p).Incarnation)
+	if err == nil && opening != nil {
+		err = d.sameConfig(p, m)
+	}
+	return err
+}
+
 // fenceUnopened ends the ownership of all earlier producers of a partition, and returns a producer that may replace the
 // partition's manifest m. It refuses m as sameConfig does if the stream was ever opened.
 //

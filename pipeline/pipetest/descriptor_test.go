@@ -69,9 +69,8 @@ func TestADescriptorIsPublishedOnce(t *testing.T) {
 			cluster.Topics["late.descriptor"].Partitions != 1 {
 			t.Errorf("%+v, %v: want one partition", cluster, err)
 		}
-		s.Model.Settings = "OPERATOR=another\n"
 		says([]byte(`{"coordinates":["c"]}`))
-		if err := s.Topics(t.Context(), client, func(string) {}); err == nil || len(records()) != 2 {
+		if err := s.WholeTopic().Topics(t.Context(), client, func(string) {}); err == nil || len(records()) != 2 {
 			t.Errorf("the descriptor of another configuration was published: %v", err)
 		}
 		says([]byte(`[1]`))

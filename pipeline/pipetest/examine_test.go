@@ -13,8 +13,8 @@ import (
 	"oriel/pipeline/pipetest/simtest"
 )
 
-// TestAnExaminationBesideAnOwner examines a deployment again and again while its owner commits, at all moments of its
-// transactions. It must find nothing, and the owner must not notice it.
+// TestAnExaminationBesideAnOwner examines a deployment again and again while its owner commits, also between the
+// requests of the examination. It must find nothing, and the owner must not notice it.
 func TestAnExaminationBesideAnOwner(t *testing.T) {
 	for name, setup := range examinedSetups() {
 		t.Run(name, func(t *testing.T) {
@@ -24,13 +24,29 @@ func TestAnExaminationBesideAnOwner(t *testing.T) {
 				setup := w.setup
 				setup.Listener = notice.Listener{Restarted: func(int32, error) { restarts++ }, Aborted: func(int32) { restarts++ }}
 				a := w.Start("a", simtest.NewDisk(), setup.Run)
-				for i := range tiertest.Runs(30, 300) {
-					w.send(i%len(w.sent), 1+i%5)
+				doctor := w.Lent("doctor")
+				w.Fail(simtest.Fault{ // so that the owner commits between the requests of an examination
+					Kind:   simtest.Kind{Member: "doctor", API: "ListOffsets", Partition: simtest.AnyPartition},
+					Effect: simtest.Late(20 * time.Millisecond), Count: -1,
+				})
+				idle := make(chan struct{})
+				go func() {
+					for k := 0; ; k++ {
+						select {
+						case <-idle:
+							return
+						case <-time.After(time.Duration(11+k%7) * time.Millisecond):
+							w.send(k%len(w.sent), 1+k%5)
+						}
+					}
+				}()
+				for i := range tiertest.Runs(6, 200) {
 					time.Sleep(time.Duration(7+i*13%50) * time.Millisecond)
-					if err := w.setup.Examine(t.Context(), w.Client(), a.Disk()); err != nil {
+					if err := w.setup.Examine(t.Context(), doctor, a.Disk()); err != nil {
 						t.Fatalf("examination %d: %v", i, err)
 					}
 				}
+				close(idle)
 				time.Sleep(2 * time.Second)
 				w.check(a.Stop())
 				if restarts > 0 {

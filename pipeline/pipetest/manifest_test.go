@@ -94,6 +94,16 @@ func TestSettingsMayChangeUntilAStreamIsOpened(t *testing.T) {
 		check(third.Topics(t.Context(), d.Client(), func(string) {}))
 		a := d.Start("a", simtest.NewDisk(), third.Run)
 		time.Sleep(30 * time.Second)
+		wrong := d.Lent("wrong")
+		d.Fail(simtest.Fault{
+			Kind:   simtest.Kind{API: "InitProducerID", Partition: simtest.AnyPartition},
+			Effect: simtest.Late(time.Second), Count: -1,
+		})
+		refused(first.Topics(t.Context(), wrong, func(string) {}), "3", "1")
+		if n := d.Effects()["late"]; n > 0 {
+			t.Errorf("settings that are refused have fenced the owner of an open stream: %d requests", n)
+		}
+		d.Mend()
 		check(a.Stop())
 		for p, config := range incarnations(t, d.Client(), third, 2) {
 			if config != third.Model.Settings {

@@ -10,7 +10,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"oriel/cmd/internal/figure"
+	"oriel/cmd/internal/digits"
 	"oriel/mechanisms/audit"
 	"oriel/mechanisms/dp"
 )
@@ -62,7 +62,7 @@ func (r *Result) printAttacks(out io.Writer) error {
 				value, share = tooFew, "–"
 			}
 			fmt.Fprintf(w, "step %d\t%s\t%s\t%s\t%s\t%s\t%s\t%d of %d\t\n", t.Canary.Step, name, b.Statistic,
-				figure.Upper(b.Claim), figure.Upper(b.Law), value, share, b.Right, b.Guesses)
+				digits.Upper(b.Claim), digits.Upper(b.Law), value, share, b.Right, b.Guesses)
 		}
 	}
 	if err := w.Flush(); err != nil {
@@ -146,7 +146,7 @@ func (t *Attack) epsilonName() string {
 	if t.Report.Claim.Delta == 0 {
 		return "ε"
 	}
-	return "ε at δ = " + figure.Upper(t.Report.Claim.Delta)
+	return "ε at δ = " + digits.Upper(t.Report.Claim.Delta)
 }
 
 // dimensions returns the dimensions of the audited components as text, for example "1 + 3".

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"oriel/cmd/internal/digits"
 	"oriel/cmd/internal/figure"
 	"oriel/operators"
 )
@@ -14,7 +15,7 @@ import (
 func (r *ExperimentReport) Slide() *figure.Slide {
 	slide := &figure.Slide{
 		Title: "Effects, and bands that hold at all looks", Share: 0.58,
-		Subtitle: fmt.Sprintf("line and band: private, %s %% · dots: the truth so far", figure.Digits(100*(1-r.Alpha))),
+		Subtitle: fmt.Sprintf("line and band: private, %s %% · dots: the truth so far", digits.Four(100*(1-r.Alpha))),
 		Notes:    []string{"the truth, and bands without privacy, are computed from the events themselves: for the data's owner"},
 	}
 	var strips []figure.Strip
@@ -23,7 +24,7 @@ func (r *ExperimentReport) Slide() *figure.Slide {
 	for k := range r.Rows {
 		row := &r.Rows[k]
 		for turn, ran := range row.ran {
-			heading := fmt.Sprintf("ε = %s, %s", figure.Upper(row.Epsilon), row.Mechanism)
+			heading := fmt.Sprintf("ε = %s, %s", digits.Upper(row.Epsilon), row.Mechanism)
 			if len(row.ran) > 1 {
 				heading = fmt.Sprintf("experiment %d, %s", turn+1, heading)
 			}
@@ -79,7 +80,7 @@ func (r *ExperimentReport) strip(row *ExperimentRow, ran besides) figure.Strip {
 	}
 	half := func(e operators.Estimate) float64 { return (e.High - e.Low) / 2 }
 	right.Lines = []figure.Line{
-		{Name: fmt.Sprintf("any look, ε = %s", figure.Upper(row.Epsilon)), Bold: true},
+		{Name: fmt.Sprintf("any look, ε = %s", digits.Upper(row.Epsilon)), Bold: true},
 		{Name: "any look, without privacy", Look: 1},
 		{Name: "one look alone, without privacy", Look: 2},
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"oriel/cmd/internal/figure"
+	"oriel/cmd/internal/digits"
 	"oriel/operators"
 )
 
@@ -81,7 +81,7 @@ func newExperimentReport(in Input, all []*contest, events, streams int) (*Experi
 		}
 		if looks == 0 {
 			return nil, fmt.Errorf("no look: %d events, and the first look of an experiment has %s events in whole steps; "+
-				"it starts with step %d (ORIEL_EXPERIMENT_STEP)", events, figure.Digits(c.of.Looks), c.of.First)
+				"it starts with step %d (ORIEL_EXPERIMENT_STEP)", events, digits.Four(c.of.Looks), c.of.First)
 		}
 		for turn, t := range c.private[0].ran[0] {
 			c.row.ran = append(c.row.ran, besides{t, c.exact.ran[0][turn]})
@@ -142,8 +142,8 @@ func newSequence(e operators.Estimate, found float64) Sequence {
 func (r *ExperimentReport) Print(out io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d events in %s, %s: effects of arms on the mean of %s, against arm %s, after all events. With probability %s %%\n"+
-		"the bands of private rows hold at all looks together, whatever stops the experiment.\n\n", r.Events, figure.Counted(r.Streams, "stream"),
-		figure.Counted(r.Seeds, "seed"), r.Outcome, r.Control, figure.Digits(100*(1-r.Alpha)))
+		"the bands of private rows hold at all looks together, whatever stops the experiment.\n\n", r.Events, digits.Counted(r.Streams, "stream"),
+		digits.Counted(r.Seeds, "seed"), r.Outcome, r.Control, digits.Four(100*(1-r.Alpha)))
 	r.printRows(&b)
 	if r.Null > 0 {
 		fmt.Fprintf(&b, "null events, which count in no arm: %d%s\n", r.Null, reasons(r.Reasons, r.first))
@@ -161,8 +161,8 @@ func (r *ExperimentReport) printRows(out io.Writer) {
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "\tε\tarm\teffect\tfrom\tto\tfound after\tseeds\t")
 	line := func(name, epsilon, arm string, s Sequence, after, seeds string) {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", name, epsilon, arm, figure.Digits(s.Effect),
-			figure.Digits(s.Low), figure.Digits(s.High), after, seeds)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", name, epsilon, arm, digits.Four(s.Effect),
+			digits.Four(s.Low), digits.Four(s.High), after, seeds)
 	}
 	for _, row := range r.Rows {
 		for _, a := range row.Arms {
@@ -171,14 +171,14 @@ func (r *ExperimentReport) printRows(out io.Writer) {
 			if a.Unfit > 0 {
 				after, found = "arms do not fit", fmt.Sprintf("%d of %d", a.Unfit, r.Seeds)
 			}
-			line(row.Name, figure.Upper(row.Epsilon), arm, a.Private, after, found)
+			line(row.Name, digits.Upper(row.Epsilon), arm, a.Private, after, found)
 		}
 	}
 	for _, a := range r.Rows[0].Arms {
 		arm := r.named(a)
 		back := ""
 		if a.Back > 0 {
-			back = "and lost at " + figure.Counted(a.Back, "look")
+			back = "and lost at " + digits.Counted(a.Back, "look")
 		}
 		line("without privacy", "", arm, a.WithoutNoise, a.WithoutNoise.after(), "")
 		line("peeking", "", arm, a.Peeking, a.Peeking.after(), back)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"oriel/cmd/internal/digits"
 	"oriel/cmd/internal/figure"
 )
 
@@ -27,7 +28,7 @@ func (r *Report) Slide(title string) *figure.Slide {
 	slide := &figure.Slide{
 		Title: title,
 		Subtitle: fmt.Sprintf("%d events in %s · each scored before it is learned from · labels %s later · mean of %s",
-			r.Events, figure.Counted(r.Streams, "stream"), r.Delay, figure.Counted(r.Seeds, "seed")),
+			r.Events, digits.Counted(r.Streams, "stream"), r.Delay, digits.Counted(r.Seeds, "seed")),
 		Notes: []string{"no privacy and " + r.base() + " are computed without privacy; settings chosen on private data are outside the guarantee"},
 		Left:  left, Right: right, Share: 0.62,
 	}

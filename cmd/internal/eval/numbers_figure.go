@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"oriel/cmd/internal/digits"
 	"oriel/cmd/internal/figure"
 )
 
@@ -53,7 +54,7 @@ func (r *NumbersReport) Slide() *figure.Slide {
 	for _, statistic := range statistics {
 		for k := range r.Rows {
 			row := &r.Rows[k]
-			heading := fmt.Sprintf("%s, ε = %s, %s", statistic, figure.Upper(row.Epsilon), row.Mechanism)
+			heading := fmt.Sprintf("%s, ε = %s, %s", statistic, digits.Upper(row.Epsilon), row.Mechanism)
 			if len(strips) == mostStrips {
 				omitted = append(omitted, heading)
 				continue

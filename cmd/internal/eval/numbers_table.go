@@ -9,7 +9,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"oriel/cmd/internal/figure"
+	"oriel/cmd/internal/digits"
 )
 
 // listed is the largest number of cells that are printed.
@@ -20,7 +20,7 @@ func (r *NumbersReport) Print(out io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d events in %s, %s. Private numbers, and the truth computed beside them from the same events,\n"+
 		"at %d places along each stream:\n\n",
-		r.Events, figure.Counted(r.Streams, "stream"), figure.Counted(r.Seeds, "seed"), checkpoints)
+		r.Events, digits.Counted(r.Streams, "stream"), digits.Counted(r.Seeds, "seed"), checkpoints)
 	r.printKinds(&b)
 	if r.Null > 0 {
 		fmt.Fprintf(&b, "null events: %d%s\n", r.Null, reasons(r.Reasons, r.first))
@@ -40,7 +40,7 @@ func (r *NumbersReport) printKinds(out io.Writer) {
 	fmt.Fprintln(w, "\tε\tW\tstatistic\tmemory\terror, rms\t±, median\tin the interval\treleases\tcompared\tshown\t")
 	for _, row := range r.Rows {
 		for _, k := range row.Kinds {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s %%\t%d\t%d\t%d\t\n", row.Name, figure.Upper(row.Epsilon),
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s %%\t%d\t%d\t%d\t\n", row.Name, digits.Upper(row.Epsilon),
 				steps(row.Window), k.Statistic, k.Memory, shortOf(k.Statistic, k.RMS), shortOf(k.Statistic, k.Half),
 				number(100*k.Covered, 1), k.Releases, k.Compared, k.Shown)
 		}
@@ -110,10 +110,10 @@ func numberCells(numbers []ShownNumber, statistic string) string {
 		shortOf(statistic, n.Low), shortOf(statistic, n.High), shortOf(statistic, n.Truth))
 }
 
-// shortOf formats a number of a statistic with figure.Three; a share, which is below 1, has four decimals.
+// shortOf formats a number of a statistic with digits.Three; a share, which is below 1, has four decimals.
 func shortOf(statistic string, x Number) string {
 	if strings.HasPrefix(statistic, "share") && x.Known() {
-		return figure.Unsigned(strconv.FormatFloat(float64(x), 'f', 4, 64))
+		return digits.Unsigned(strconv.FormatFloat(float64(x), 'f', 4, 64))
 	}
-	return figure.Three(x)
+	return digits.Three(x)
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"oriel/cmd/internal/figure"
+	"oriel/cmd/internal/digits"
 	"oriel/operators"
 )
 
@@ -20,7 +20,7 @@ const Warning = "These figures are computed from the events themselves, with noi
 func (r *Report) Print(out io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d events in %s, each scored with the decision that was public before it; labels %s later; %s.\n",
-		r.Events, figure.Counted(r.Streams, "stream"), r.Delay, figure.Counted(r.Seeds, "seed"))
+		r.Events, digits.Counted(r.Streams, "stream"), r.Delay, digits.Counted(r.Seeds, "seed"))
 	if r.Null > 0 {
 		fmt.Fprintf(&b, "null events: %d%s\n", r.Null, r.reasons())
 	}
@@ -63,12 +63,12 @@ type column struct {
 }
 
 // measured returns a column with the mean over the seeds and, if there are several seeds, the worst value.
-func measured(head string, digits int, several bool, of func(*Row) Figure) column {
+func measured(head string, decimals int, several bool, of func(*Row) Figure) column {
 	return column{head, func(row *Row) string {
 		f := of(row)
-		text := number(f.Mean, digits)
+		text := number(f.Mean, decimals)
 		if several && row.Kind == KindPrivate && text != "" {
-			text += " (" + number(f.Worst, digits) + ")"
+			text += " (" + number(f.Worst, decimals) + ")"
 		}
 		return text
 	}}
@@ -77,11 +77,11 @@ func measured(head string, digits int, several bool, of func(*Row) Figure) colum
 // none stands for a figure that does not exist.
 var none = Number(math.NaN())
 
-func number(x Number, digits int) string {
+func number(x Number, decimals int) string {
 	if !x.Known() {
 		return ""
 	}
-	return figure.Unsigned(strconv.FormatFloat(float64(x), 'f', digits, 64))
+	return digits.Unsigned(strconv.FormatFloat(float64(x), 'f', decimals, 64))
 }
 
 func private(of func(*Row) string) func(*Row) string {
@@ -104,10 +104,10 @@ func (r *Report) columns() []column {
 	several := r.Seeds > 1
 	return []column{
 		{"", func(row *Row) string { return row.Name }},
-		{"ε", private(func(row *Row) string { return figure.Upper(row.Epsilon) })},
+		{"ε", private(func(row *Row) string { return digits.Upper(row.Epsilon) })},
 		{"W", func(row *Row) string { return steps(row.Window) }},
 		{"memory", func(row *Row) string { return steps(row.Memory) }},
-		{"ε at 10⁶ steps", private(func(row *Row) string { return figure.Upper(row.Aged) })},
+		{"ε at 10⁶ steps", private(func(row *Row) string { return digits.Upper(row.Aged) })},
 		measured("loss", 4, several, func(row *Row) Figure {
 			if row.Wealth.Mean.Known() { // log wealth is minus the loss, and is easier to read
 				return Figure{none, none}

@@ -7,6 +7,8 @@ import (
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"oriel/cmd/internal/digits"
 )
 
 // Axis is an axis of a chart.
@@ -16,7 +18,7 @@ type Axis struct {
 	Min, Max float64  // range; both 0: the range of the data
 	Ticks    int      // largest number of labelled ticks; 0: 6 on a horizontal axis, 7 on a vertical one
 	Fine     bool     // more ticks than 1, 2 and 5 in a decade, for a logarithmic axis of about a decade
-	Full     bool     // a logarithmic axis has labels in the format of Digits, not of Short
+	Full     bool     // a logarithmic axis has labels in the format of digits.Four, not of digits.Short
 	NoGrid   bool     // omit the faint lines at the ticks
 	Places   []string // names of 0, 1, 2, …; nil: values are numbers
 }
@@ -59,9 +61,9 @@ func (a Axis) set(on *plot.Axis, s span, most int) {
 	if a.Log {
 		on.Scale = plot.LogScale{}
 	}
-	label := Short
+	label := digits.Short
 	if a.Full {
-		label = Digits[float64]
+		label = digits.Four[float64]
 	}
 	switch {
 	case a.Places != nil:
@@ -105,7 +107,7 @@ func fineTicks(s span) plot.ConstantTicks {
 	for decade := 1.0; decade <= s.max; decade *= 10 {
 		for _, k := range []float64{1, 1.25, 1.5, 2, 3, 4, 5, 7} {
 			if x := k * decade; x >= s.min && x <= s.max {
-				ticks = append(ticks, plot.Tick{Value: x, Label: Digits(x)})
+				ticks = append(ticks, plot.Tick{Value: x, Label: digits.Four(x)})
 			}
 		}
 	}
@@ -123,12 +125,12 @@ func linearTicks(s span, most int) plot.ConstantTicks {
 	}
 	label := func(x float64) string {
 		if x < 0 {
-			return "-" + Short(-x)
+			return "-" + digits.Short(-x)
 		}
-		return Short(x)
+		return digits.Short(x)
 	}
 	if step < 1 {
-		label = func(x float64) string { return Digits(math.Round(x/step) * step) }
+		label = func(x float64) string { return digits.Four(math.Round(x/step) * step) }
 	}
 	var ticks plot.ConstantTicks
 	for k := math.Ceil(s.min / step); k*step <= s.max; k++ {

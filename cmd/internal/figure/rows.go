@@ -5,6 +5,8 @@ import (
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"oriel/cmd/internal/digits"
 )
 
 // Rows is a panel of values on a logarithmic axis, one value below the other. Values are dots instead of bars, because
@@ -54,7 +56,7 @@ func (d dots) Plot(c draw.Canvas, p *plot.Plot) {
 		x := c.X(p.X.Norm(d.Reference))
 		style := writing(smallSize, d.ink, text.XLeft, text.YTop)
 		c.StrokeLine2(draw.LineStyle{Color: d.ink, Width: 1.6}, x, c.Min.Y, x, top)
-		c.FillText(style, vg.Point{X: x + 6, Y: top}, d.Called+" "+Digits(d.Reference))
+		c.FillText(style, vg.Point{X: x + 6, Y: top}, d.Called+" "+digits.Four(d.Reference))
 		top -= smallSize * 1.6
 		from = x
 	}

@@ -53,6 +53,7 @@ var exactMath = []string{
 //     either way unless subnormal;
 //   - complex arithmetic, whose products cannot be written apart;
 //   - a function of math that is not in exactMath, because per-CPU assembly differs in the last bit;
+//   - gonum, which sums in another order on some CPUs;
 //   - ranging over a map or its maps iterators (unless sorted at once), select and goroutines, because their order is random.
 func CheckArithmetic(p Typed) []Finding {
 	if !slices.Contains(decidesBytes, p.Folder) && algorithm(p.Folder) != p.Folder {
@@ -103,14 +104,16 @@ func arithmeticIn(p Typed, file *ast.File) []Finding {
 			}
 		case *ast.SelectorExpr:
 			if f, ok := p.Info.Uses[n.Sel].(*types.Func); ok && f.Pkg() != nil {
-				switch f.Pkg().Path() {
-				case "math":
+				switch from := f.Pkg().Path(); {
+				case within(from, "gonum.org/v1/gonum"):
+					report(n, "gonum sums in another order on some CPUs")
+				case from == "math":
 					if !slices.Contains(exactMath, f.Name()) {
 						report(n, "math.%s differs between CPUs in the last bit, or is not proved not to", f.Name())
 					}
-				case "math/cmplx":
+				case from == "math/cmplx":
 					report(n, "math/cmplx differs between CPUs")
-				case "maps":
+				case from == "maps":
 					if slices.Contains([]string{"All", "Keys", "Values"}, f.Name()) && !p.sorted(stack) {
 						report(n, "maps.%s in random order: sort it at once by slices.Sorted", f.Name())
 					}

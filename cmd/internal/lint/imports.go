@@ -136,8 +136,8 @@ var direction = []rule{
 	{"schemas", []string{"schemas"}, "wire formats know nothing else of ours"},
 }
 
-// CheckImports checks the direction of imports inside the module, and imports of test helpers, third-party packages and
-// forbidden standard packages.
+// CheckImports checks the direction of imports inside the module, and imports of test helpers. Other packages have rows
+// in .golangci.yml.
 func CheckImports(packages []Package) []Finding {
 	var found []Finding
 	for _, p := range packages {
@@ -156,17 +156,50 @@ func CheckImports(packages []Package) []Finding {
 	return found
 }
 
+// unreached lists folders that must not use a third-party package at all, neither by an import of their own nor through
+// another package of this module.
+var unreached = []struct{ folder, path, reason string }{
+	{"cmd/internal/service", "gonum.org/v1/plot", "a service draws nothing"},
+	{"cmd/internal/doctor", "gonum.org/v1/plot", "a check before a start draws nothing"},
+	{"cmd/internal/score", "gonum.org/v1/plot", "a program that scores events draws nothing"},
+}
+
+// CheckReach follows imports from the folders of unreached.
+func CheckReach(packages []Package) []Finding {
+	imports := make(map[string][]string)
+	for _, p := range packages {
+		imports[p.ImportPath] = p.Imports
+	}
+	var found []Finding
+	for _, rule := range unreached {
+		start := Module + "/" + rule.folder
+		seen := map[string]bool{start: true}
+		for queue := []string{start}; len(queue) > 0; queue = queue[1:] {
+			for _, imported := range imports[queue[0]] {
+				if within(imported, rule.path) {
+					found = append(found, Finding{start, fmt.Sprintf(
+						"reaches %s, which %s imports: %s", imported, queue[0], rule.reason)})
+				} else if ours(imported) && !seen[imported] {
+					seen[imported] = true
+					queue = append(queue, imported)
+				}
+			}
+		}
+	}
+	return found
+}
+
 // refusedImport returns why code in the folder from must not import the package, or "" if it may.
 func refusedImport(from, imported string) string {
 	if !ours(imported) {
-		return refusedForeign(from, imported)
+		return ""
 	}
 	to := folder(imported)
 	if isTestHelper(to) && !isTestHelper(from) {
 		return "test helpers are imported by _test files only"
 	}
 	if within(to, "cmd/papers") && !within(from, "cmd/papers") {
-		return printsOfPapers
+		return "no service has what papers print"
 	}
 	if reason := refusedAlgorithm(from, to); reason != "" {
 		return reason

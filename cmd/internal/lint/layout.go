@@ -1,62 +1,56 @@
 package lint
 
 import (
+	"errors"
 	"fmt"
+	"go/doc"
+	"go/parser"
+	"go/token"
 	"io/fs"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 )
 
-// layoutFile has the table of folders, under layoutHeading; quoted matches a folder's name in it.
+// layoutFile ends with the tables of Layout, after the line layoutStart.
 const (
-	layoutFile    = ".github/CONTRIBUTING.md"
-	layoutHeading = "\n## Layout\n"
+	layoutFile  = ".github/CONTRIBUTING.md"
+	layoutStart = "\n<!-- The rest is written from each doc.go by: go test ./cmd/internal/lint -rewrite -->\n"
 )
 
-var quoted = regexp.MustCompile("`([^`]+)`")
-
-// CheckLayout checks the table of folders. Each package must be in it: by its own row, or in the row of a folder above
-// by its remaining path. Each folder that a row names must be the folder of a package. Newcomers read this table first,
-// and miss what it omits. Operators may be missing, because the registry lists them.
-func CheckLayout(tree fs.FS, files []string) ([]Finding, error) {
-	content, err := fs.ReadFile(tree, layoutFile)
-	if err != nil {
-		return nil, fmt.Errorf("lint: %w", err)
-	}
-	_, table, found := strings.Cut(string(content), layoutHeading)
-	if !found {
-		return []Finding{{layoutFile, "has no Layout"}}, nil
-	}
-	var packages []string
-	for _, name := range files {
-		if path.Ext(name) == ".go" && !strings.HasSuffix(name, "_test.go") && !strings.Contains(name, "testdata/") {
-			packages = append(packages, path.Dir(name))
-		}
-	}
-	slices.Sort(packages)
-	packages = slices.Compact(packages)
-	listed := map[string]bool{}
-	var findings []Finding
-	for line := range strings.Lines(table) {
-		names := quoted.FindAllStringSubmatch(line, -1)
-		if !strings.HasPrefix(line, "|") || len(names) == 0 {
+// Layout returns tables of the folders of files, for newcomers: each package with the first sentence of its doc.go. The
+// tables have no operators, because a new operator must be only a folder and a row of the registry.
+func Layout(tree fs.FS, files []string) (string, error) {
+	const tools = "test tools"
+	rows := make(map[string]string)
+	byFolder := func(a, b string) int { return strings.Compare(path.Dir(a), path.Dir(b)) }
+	for _, name := range slices.SortedFunc(slices.Values(files), byFolder) {
+		dir := path.Dir(name)
+		if path.Base(name) != "doc.go" || strings.Contains(name, "testdata/") || algorithm(dir) == dir {
 			continue
 		}
-		folder := names[0][1]
-		listed[folder] = true
-		if !slices.ContainsFunc(packages, func(p string) bool { return within(p, folder) }) {
-			findings = append(findings, Finding{layoutFile, "Layout has `" + folder + "`, and there is no package"})
+		content, err := fs.ReadFile(tree, name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // tracked, but deleted in the working tree
 		}
-		for _, name := range names[1:] {
-			listed[path.Join(folder, name[1])] = true
+		if err != nil {
+			return "", fmt.Errorf("lint: %w", err)
 		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, content, parser.ParseComments|parser.PackageClauseOnly)
+		if err != nil {
+			return "", fmt.Errorf("lint: %w", err)
+		}
+		group := top(dir)
+		if isTestHelper(dir) {
+			group = tools
+		}
+		sentence := new(doc.Package).Synopsis(file.Doc.Text())
+		words := strings.SplitN(strings.ReplaceAll(sentence, "|", `\|`), " ", 3) // Package name does …
+		rows[group] += fmt.Sprintf("| `%s` | %s |\n", dir, strings.TrimSuffix(words[len(words)-1], "."))
 	}
-	for _, p := range packages {
-		if !listed[p] && algorithm(p) != p {
-			findings = append(findings, Finding{layoutFile, "Layout lacks `" + p + "`: its first reader looks there"})
-		}
+	text := ""
+	for _, group := range []string{"cmd", "pipeline", "operators", "mechanisms", "state", "schemas", "deploy", tools} {
+		text += "\n### " + group + "\n\n| folder | contents |\n|---|---|\n" + rows[group]
 	}
-	return findings, nil
+	return text, nil
 }

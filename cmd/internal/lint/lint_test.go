@@ -1,8 +1,10 @@
 package lint
 
 import (
+	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -16,16 +18,15 @@ func TestModuleImports(t *testing.T) {
 	var found []Finding
 	for _, build := range Builds {
 		found = append(found, CheckImports(listed(t, build, "./..."))...)
+		found = append(found, CheckReach(listed(t, build, "./..."))...)
 	}
 	report(t, found)
 }
 
-func TestModuleCalls(t *testing.T) {
-	found, err := CheckCalls(listed(t, Builds[0], "./..."))
-	if err != nil {
-		t.Fatal(err)
+func TestModuleGoroutines(t *testing.T) {
+	for _, p := range typedModule(t) {
+		report(t, CheckGoroutines(p))
 	}
-	report(t, found)
 }
 
 // TestModuleTiers checks that each test has a form in the default tier.
@@ -130,17 +131,34 @@ func TestModuleEvidence(t *testing.T) {
 	report(t, found)
 }
 
+var rewrite = flag.Bool("rewrite", false, "write the tables of "+layoutFile)
+
 func TestModuleLayout(t *testing.T) {
 	root := moduleRoot(t)
 	files, err := Tracked(root)
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, err := CheckLayout(os.DirFS(root), files)
+	tables, err := Layout(os.DirFS(root), files)
 	if err != nil {
 		t.Fatal(err)
 	}
-	report(t, found)
+	page := filepath.Join(root, layoutFile)
+	content, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	written, old, found := strings.Cut(string(content), layoutStart)
+	switch {
+	case !found:
+		t.Errorf("%s lacks the line %q", layoutFile, layoutStart)
+	case *rewrite:
+		if err := os.WriteFile(page, []byte(written+layoutStart+tables), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	case old != tables:
+		t.Errorf("%s: its tables are not those of the doc.go files: go test ./cmd/internal/lint -rewrite", layoutFile)
+	}
 }
 
 // TestExceptionsHaveReasons checks the tables of exceptions: every row must have a reason, and every file that a row
@@ -163,9 +181,12 @@ func TestExceptionsHaveReasons(t *testing.T) {
 			t.Errorf("%s: excused, but not there", row.file)
 		}
 	}
-	for _, row := range foreign {
+	for _, row := range unreached {
 		if row.reason == "" {
-			t.Errorf("%s: no reason", row.path)
+			t.Errorf("%s: no reason", row.folder)
+		}
+		if _, err := os.Stat(root + "/" + row.folder); err != nil {
+			t.Errorf("%s: must not reach %s, but is not there", row.folder, row.path)
 		}
 	}
 	for _, row := range direction {

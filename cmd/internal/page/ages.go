@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"oriel/cmd/internal/figure"
+	"oriel/cmd/internal/digits"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/protection"
 )
@@ -53,7 +53,7 @@ func agesOf(g protection.Guarantee, proved bool, rate float64, before []age) []a
 		if i := slices.IndexFunc(before, func(b age) bool { return b.Name == name && b.Steps == steps }); i >= 0 {
 			a.Epsilon = before[i].Epsilon
 		} else {
-			a.Epsilon = figure.Upper(budget().Epsilon)
+			a.Epsilon = digits.Upper(budget().Epsilon)
 		}
 		all = append(all, a)
 	}

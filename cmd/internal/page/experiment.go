@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"oriel/cmd/internal/figure"
+	"oriel/cmd/internal/digits"
 	"oriel/operators"
 )
 
@@ -67,7 +67,7 @@ func newExperiment(of *operators.Experiment, f operators.Findings) *experiment {
 	switch {
 	case f.Events < of.Looks:
 		x.State = "early"
-		x.Says = fmt.Sprintf("Too early to say: the first look has %s events.", figure.Digits(of.Looks))
+		x.Says = fmt.Sprintf("Too early to say: the first look has %s events.", digits.Four(of.Looks))
 	case f.Unfit(of):
 		x.State, x.Says = "unfit", "No verdict: arms are not drawn as the settings say."
 		x.Then = []string{
@@ -115,7 +115,7 @@ func newAboutExperiment(e *operators.Experiment) *aboutExperiment {
 	if e == nil {
 		return nil
 	}
-	level := figure.Digits(100 * (1 - e.Alpha))
+	level := digits.Four(100 * (1 - e.Alpha))
 	return &aboutExperiment{
 		Outcome: e.Outcome, Target: e.Target, Lift: e.Lift,
 		Reads: "An effect is what an arm adds to the mean " + e.Outcome + " of " + e.Arms[0] + ", averaged over the " +

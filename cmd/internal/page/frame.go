@@ -6,7 +6,7 @@ import (
 	"math"
 	"time"
 
-	"oriel/cmd/internal/figure"
+	"oriel/cmd/internal/digits"
 	"oriel/mechanisms/protection"
 	"oriel/pipeline/notice"
 )
@@ -103,7 +103,7 @@ func (p *Page) aboutFrame() []byte {
 	p.mu.Unlock()
 	a := about{
 		Deployment: p.about.Deployment, Version: p.about.Version, Operator: p.about.Operator,
-		Promise: fmt.Sprintf("ε = %s for %s", figure.Upper(g.Epsilon), g.Claim()),
+		Promise: fmt.Sprintf("ε = %s for %s", digits.Upper(g.Epsilon), g.Claim()),
 		Details: details(g), Aged: g.Unit.Words().Aged, Experiment: newAboutExperiment(p.about.Experiment),
 	}
 	if p.about.Numbers != nil {
@@ -117,7 +117,7 @@ func (p *Page) aboutFrame() []byte {
 // details explains the guarantee and the unit that it protects.
 func details(g protection.Guarantee) string {
 	text := "Exchanging it changes the chance of anything that is published by a factor of at most " +
-		figure.Upper(math.Exp(g.Epsilon))
+		digits.Upper(math.Exp(g.Epsilon))
 	if g.Delta > 0 {
 		text += fmt.Sprintf(", plus δ = %g", g.Delta)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"oriel/cmd/internal/digits"
 	"oriel/cmd/internal/figure"
 	"oriel/mechanisms/protection"
 )
@@ -168,7 +169,7 @@ func (r *Report) ageChart(lines []line) *figure.Chart {
 			drawn.Dashes = []float64{2, 5}
 		}
 		// If several lines end at the same loss, the chart prints the loss once.
-		if end := figure.Upper(l.points[len(l.points)-1].Y); !slices.Contains(ends, end) {
+		if end := digits.Upper(l.points[len(l.points)-1].Y); !slices.Contains(ends, end) {
 			drawn.End, ends = end, append(ends, end)
 		}
 		c.Lines = append(c.Lines, drawn)
@@ -189,7 +190,7 @@ func (r *Report) claim(last float64) []figure.Mark {
 	}
 	return []figure.Mark{{
 		X: age, Y: float64(row.Epsilon), Look: lookOf(row.Name),
-		Text: "claim: ε = " + figure.Upper(row.Epsilon) + words.Point,
+		Text: "claim: ε = " + digits.Upper(row.Epsilon) + words.Point,
 	}}
 }
 

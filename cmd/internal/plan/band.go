@@ -3,7 +3,7 @@ package plan
 import (
 	"fmt"
 
-	"oriel/cmd/internal/figure"
+	"oriel/cmd/internal/digits"
 	"oriel/operators"
 )
 
@@ -52,7 +52,7 @@ func (b *Band) rows() *grid {
 	g := &grid{}
 	head, row := []string{"after"}, []string{"at most"}
 	for _, e := range b.Errors {
-		head, row = append(head, count(e.Events)+" events"), append(row, figure.Digits(Number(e.MaxError)))
+		head, row = append(head, count(e.Events)+" events"), append(row, digits.Four(Number(e.MaxError)))
 	}
 	g.add(head...)
 	g.add(row...)

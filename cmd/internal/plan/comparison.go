@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"oriel/cmd/internal/figure"
+	"oriel/cmd/internal/digits"
 	"oriel/mechanisms"
 	"oriel/mechanisms/protection"
 )
@@ -121,15 +121,15 @@ func (c *Comparison) Print(out io.Writer) error {
 			time = Duration(float64(p.WindowSeconds))
 		}
 		if p.Settles.Known() {
-			settles = figure.Digits(p.Settles) + " steps"
+			settles = digits.Four(p.Settles) + " steps"
 		}
 		row := []string{fmt.Sprintf("%g", p.Epsilon), count(p.Window), time}
 		if c.numbers() {
 			row = append(row, plusMinus(Number(p.Count)))
 		} else {
-			row = append(row, figure.Digits(p.RMSCoordinate), figure.Digits(p.RMSVector))
+			row = append(row, digits.Four(p.RMSCoordinate), digits.Four(p.RMSVector))
 		}
-		row = append(row, figure.Upper(p.OverOptimum), figure.Upper(p.Ten), figure.Upper(p.Hundred))
+		row = append(row, digits.Upper(p.OverOptimum), digits.Upper(p.Ten), digits.Upper(p.Hundred))
 		if settle {
 			row = append(row, settles)
 		}

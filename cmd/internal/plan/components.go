@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"oriel/cmd/internal/figure"
+	"oriel/cmd/internal/digits"
 	"oriel/mechanisms"
 )
 
@@ -103,9 +103,9 @@ func (r *Report) componentRows() *grid {
 		if name == "" {
 			name = fmt.Sprint(i)
 		}
-		g.add(name, fmt.Sprint(p.Size), figure.Digits(p.Sensitivity), figure.Digits(p.NoiseScale),
-			figure.Digits(p.RMSCoordinate),
-			figure.Digits(p.WorstCoordinate), figure.Digits(p.RMSVector), figure.Digits(p.WorstVector))
+		g.add(name, fmt.Sprint(p.Size), digits.Four(p.Sensitivity), digits.Four(p.NoiseScale),
+			digits.Four(p.RMSCoordinate),
+			digits.Four(p.WorstCoordinate), digits.Four(p.RMSVector), digits.Four(p.WorstVector))
 	}
 	return g
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"oriel/cmd/internal/figure"
+	"oriel/cmd/internal/digits"
 	"oriel/operators"
 )
 
@@ -42,7 +42,7 @@ func (c *Costs) lines() string {
 	case c.Directions < c.costs.Coordinates:
 		fmt.Fprintf(&b, "\na cost vector is projected on the %s in which decisions can move, of %d, and then clipped: "+
 			"no decision\nis another one for the projection, and the clip, with the noise, can be smaller",
-			figure.Counted(c.Directions, "direction"), c.costs.Coordinates)
+			digits.Counted(c.Directions, "direction"), c.costs.Coordinates)
 	default:
 		b.WriteString("\ndecisions can move in all directions: a cost vector is clipped as it is")
 	}
@@ -53,7 +53,7 @@ func (c *Costs) lines() string {
 	longest, usual := float64(c.Longest), float64(c.Usual)
 	fmt.Fprintf(&b, "\ncosts from %g to %g: no cost vector then has a norm above %s (%s before projection): ORIEL_CLIP=%s shortens none;\n"+
 		"vectors of independent costs all over the range have about %s. Noise is in proportion to the clip, and a clip that "+
-		"most\nvectors exceed gives them one length, so that events count alike and noise is least beside them", c.in.Low, c.in.High, figure.Upper(longest), figure.Upper(float64(c.Before)),
-		figure.Upper(longest), figure.Digits(usual))
+		"most\nvectors exceed gives them one length, so that events count alike and noise is least beside them", c.in.Low, c.in.High, digits.Upper(longest), digits.Upper(float64(c.Before)),
+		digits.Upper(longest), digits.Four(usual))
 	return b.String()
 }

@@ -5,7 +5,7 @@ import (
 	"math"
 	"sort"
 
-	"oriel/cmd/internal/figure"
+	"oriel/cmd/internal/digits"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
 )
@@ -83,7 +83,7 @@ func (r *Report) decisionRows() *grid {
 		if len(m.Decisions) == 0 {
 			continue
 		}
-		after := figure.Digits(m.Settles) + " steps"
+		after := digits.Four(m.Settles) + " steps"
 		if math.IsInf(float64(m.Settles), 1) {
 			after = "stays above"
 		} else if step := r.stepSeconds(); step > 0 {
@@ -94,7 +94,7 @@ func (r *Report) decisionRows() *grid {
 			row = append(row, after)
 		}
 		for _, d := range m.Decisions {
-			row = append(row, figure.Digits(d.RMSVector))
+			row = append(row, digits.Four(d.RMSVector))
 		}
 		g.add(row...)
 	}

@@ -5,9 +5,8 @@
 //
 //	W  window, steps     B  events a step     n  coordinates     Δ  sensitivity, loss units     S_W²  the optimum's variance factor
 //
-// New returns a Report, and NewFrontier a Frontier, which shows how good the filters of blt can be. Both print as
-// readable tables (Print), draw a slide of 16:9 (Slide), and encode as one JSON object (encoding/json), whose names
-// stay the same in later versions.
+// New returns a Report. It prints as readable tables (Print), draws a slide of 16:9 (Slide), and encodes as one JSON
+// object (encoding/json), whose names stay the same in later versions.
 //
 // Privacy losses are exact figures of mechanisms/dp, and are rounded up. Errors are float64 formulas, rounded to the
 // nearest, and guarantee nothing. Equal settings give equal bytes, with two exceptions: times, which are measured on
@@ -15,8 +14,7 @@
 //
 //	report	setting, optimum, ages[], mechanisms[], left_out[], advice, warnings[]; numbers, if decisions are
 //		numbers of known noise, and solved, if a setting was solved for (Solve)
-//	frontier	window_steps, poles, filters[], compromises[]
 //
-// The fields of both are documented where they are declared. null stands for a figure that does not exist for the
+// The fields are documented where they are declared. null stands for a figure that does not exist for the
 // setting, or that is not finite.
 package plan

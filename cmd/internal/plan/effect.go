@@ -7,7 +7,7 @@ import (
 	"math"
 	"strings"
 
-	"oriel/cmd/internal/figure"
+	"oriel/cmd/internal/digits"
 	"oriel/operators"
 )
 
@@ -64,7 +64,7 @@ func NewEffect(in Input, aim operators.Aim) (*Effect, error) {
 func (e *Effect) Print(w io.Writer) error {
 	events := func(n Number) string {
 		if !n.Known() {
-			return fmt.Sprintf("more than %s events", figure.Digits(e.Most))
+			return fmt.Sprintf("more than %s events", digits.Four(e.Most))
 		}
 		return fmt.Sprintf("%.0f events", float64(n))
 	}

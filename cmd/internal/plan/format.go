@@ -4,7 +4,7 @@ import (
 	"math"
 	"strconv"
 
-	"oriel/cmd/internal/figure"
+	"oriel/cmd/internal/digits"
 )
 
 // none stands for a figure that does not exist: NaN, null in JSON, a dash in tables. A loss that is not finite is +Inf,
@@ -83,5 +83,5 @@ func count(n uint64) string {
 	if n < 10_000_000 {
 		return strconv.FormatUint(n, 10)
 	}
-	return figure.Short(float64(n))
+	return digits.Short(float64(n))
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"oriel/cmd/internal/figure"
+	"oriel/cmd/internal/digits"
 	"oriel/mechanisms/decay"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
@@ -225,8 +225,8 @@ func (r *Report) warnOfNumbers() {
 	for _, v := range r.Numbers.Views {
 		if v.Configured && v.Count.Deviation > v.CellEvents {
 			r.Warnings = append(r.Warnings, fmt.Sprintf("%s: %d cells share %s %s, %s each if all have as many, and the noise of a "+
-				"count is %s: take fewer cells, or more events together", v.View, r.Numbers.Cells, figure.Digits(v.Events),
-				r.Numbers.Counted, figure.Digits(v.CellEvents), figure.Digits(v.Count.Deviation)))
+				"count is %s: take fewer cells, or more events together", v.View, r.Numbers.Cells, digits.Four(v.Events),
+				r.Numbers.Counted, digits.Four(v.CellEvents), digits.Four(v.Count.Deviation)))
 		}
 	}
 }

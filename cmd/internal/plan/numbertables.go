@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"strconv"
 
-	"oriel/cmd/internal/figure"
+	"oriel/cmd/internal/digits"
 )
 
 // tables prints the numbers as readable tables.
 func (n *Numbers) tables(part func(title string, rows *grid)) {
 	part(fmt.Sprintf("± at 95 %% of one number at one step, from the noise of privacy alone; %s in %s", n.Counted,
-		figure.Counted(n.Cells, "cell")), n.viewRows())
+		digits.Counted(n.Cells, "cell")), n.viewRows())
 	for _, r := range n.ratioNames() {
 		unit := ""
 		if r.Unit != "" {
@@ -51,7 +51,7 @@ func plusMinus(x Number) string {
 	if !x.Known() {
 		return "–"
 	}
-	return "± " + figure.Digits(x)
+	return "± " + digits.Four(x)
 }
 
 func (n *Numbers) viewRows() *grid {
@@ -78,12 +78,12 @@ func (n *Numbers) viewRows() *grid {
 		if sums {
 			row = append(row, plusMinus(v.Sum.Half), plusMinus(v.Sum.Worst))
 		}
-		row = append(row, figure.Digits(v.Events), figure.Digits(v.CellEvents))
+		row = append(row, digits.Four(v.Events), digits.Four(v.CellEvents))
 		if shown {
-			row = append(row, figure.Upper(v.ShownFrom))
+			row = append(row, digits.Upper(v.ShownFrom))
 		}
 		if optimum {
-			row = append(row, figure.Upper(v.OverOptimum))
+			row = append(row, digits.Upper(v.OverOptimum))
 		}
 		g.add(row...)
 	}
@@ -108,7 +108,7 @@ func (n *Numbers) ratioRows(statistic string) *grid {
 		}
 		text := "–"
 		if r.Middle.Known() {
-			text = plusMinus(r.Middle) + " … " + figure.Digits(r.Ends)
+			text = plusMinus(r.Middle) + " … " + digits.Four(r.Ends)
 		}
 		rows[r.View] = append(rows[r.View], text)
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"oriel/cmd/internal/digits"
 	"oriel/cmd/internal/figure"
 	"oriel/mechanisms"
 )
@@ -46,10 +47,10 @@ func (r *Report) errorPanel() figure.Panel {
 		}
 		row := figure.Row{
 			Name: m.called(), Bold: m.Configured, Look: lookOf(m.Name), Value: m.RMSCoordinate,
-			Text: figure.Digits(m.RMSCoordinate),
+			Text: digits.Four(m.RMSCoordinate),
 		}
 		if m.OverOptimum.Known() {
-			row.Detail = "  variance " + figure.Upper(m.OverOptimum) + " × optimum"
+			row.Detail = "  variance " + digits.Upper(m.OverOptimum) + " × optimum"
 		}
 		all.Rows = append(all.Rows, row)
 	}
@@ -70,7 +71,7 @@ func (n *Numbers) panel() figure.Panel {
 		if !v.Configured {
 			row.Detail = "  " + v.Mechanism
 		} else if v.OverOptimum.Known() {
-			row.Detail = "  variance " + figure.Upper(v.OverOptimum) + " × optimum"
+			row.Detail = "  variance " + digits.Upper(v.OverOptimum) + " × optimum"
 		}
 		all.Rows = append(all.Rows, row)
 	}
@@ -80,7 +81,7 @@ func (n *Numbers) panel() figure.Panel {
 // title returns the claimed guarantee, which is the title of the slide.
 func (r *Report) title() string {
 	s := r.Setting
-	return fmt.Sprintf("%s: ε = %s for %s", s.Mechanism, figure.Upper(r.Mechanisms[0].Epsilon), s.terms.Claim())
+	return fmt.Sprintf("%s: ε = %s for %s", s.Mechanism, digits.Upper(r.Mechanisms[0].Epsilon), s.terms.Claim())
 }
 
 // optimumNote states the conditions under which no mechanism is better than the optimum.
@@ -131,12 +132,12 @@ func (r *Report) subtitle() string {
 	parts = append(parts, "adjacency "+s.Adjacency)
 	parts = append(parts, s.terms.Details()...)
 	if r.Numbers != nil {
-		parts = append(parts, figure.Counted(r.Numbers.Cells, "cell"))
+		parts = append(parts, digits.Counted(r.Numbers.Cells, "cell"))
 	} else {
-		parts = append(parts, figure.Counted(s.Dimension, "coordinate"), fmt.Sprintf("clip %g", s.Clip))
+		parts = append(parts, digits.Counted(s.Dimension, "coordinate"), fmt.Sprintf("clip %g", s.Clip))
 	}
 	if s.Batch > 1 {
-		parts = append(parts, figure.Counted(s.Batch, "event")+" a step")
+		parts = append(parts, digits.Counted(s.Batch, "event")+" a step")
 	}
 	if long := r.duration(); long != "" {
 		name := s.terms.Scope.Words().Letter

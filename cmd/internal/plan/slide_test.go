@@ -42,10 +42,10 @@ func slideOf(t *testing.T, name string) *figure.Slide {
 	return reportOf(t, name).slide(linesOf(t, name))
 }
 
-// allSlides returns the slides of all settings, and of a frontier.
+// allSlides returns the slides of all settings.
 func allSlides(t *testing.T) map[string]*figure.Slide {
 	t.Helper()
-	all := map[string]*figure.Slide{"golden": slideOf(t, "golden"), "frontier": frontier(t).Slide()}
+	all := map[string]*figure.Slide{"golden": slideOf(t, "golden")}
 	for _, s := range settings {
 		all[s.name] = slideOf(t, s.name)
 	}
@@ -85,29 +85,11 @@ func TestSVGHasItsTexts(t *testing.T) {
 		"total since the start", "each step alone")
 	f("tumbling numbers", "each step alone", "not drawn: blt (do not fit the setting)")
 	f("one step", "blt: ε = 1 for every event of the newest step")
-	f("frontier", "growth of the loss with age: µ(100 W) / µ(W)", "variance / optimum", "0.25 configured", "0", "1")
-}
-
-// neighbours returns a frontier whose points are close to each other.
-func neighbours(t *testing.T) *Frontier {
-	t.Helper()
-	f := *frontier(t)
-	f.Compromises = nil
-	for i, c := range frontier(t).Compromises {
-		c.Configured = i == 4
-		f.Compromises = append(f.Compromises, c)
-		c.Weight += 0.01
-		c.Hundred *= 0.999
-		c.Configured = false
-		f.Compromises = append(f.Compromises, c)
-	}
-	return &f
 }
 
 // TestTextIsLegible checks for every setting that no text is clipped, too small, or over another text.
 func TestTextIsLegible(t *testing.T) {
 	all := allSlides(t)
-	all["neighbours"] = neighbours(t).Slide()
 	for name, s := range all {
 		if texts := figuretest.Texts(t, s); len(texts) < 15 {
 			t.Fatalf("%s: %d texts", name, len(texts))

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"oriel/cmd/internal/figure"
+	"oriel/cmd/internal/digits"
 )
 
 // SolvedSetting is a setting whose value Solve searches for. Its possible values are numbered in ascending order.
@@ -120,7 +120,7 @@ func (t attempt) says() string {
 	case math.IsInf(t.reached.Half, 1):
 		return "gives none: " + t.reached.Why
 	}
-	return "gives ± " + figure.Upper(t.reached.Half)
+	return "gives ± " + digits.Upper(t.reached.Half)
 }
 
 // Solve finds a value of a setting that reaches the target although the next value does not. It plans every value that
@@ -201,7 +201,7 @@ func (s *Solution) lines() string {
 	if s.AlsoSet != "" {
 		text += " " + s.AlsoSet
 	}
-	text += fmt.Sprintf(" gives ± %s%s of %s, where ± %g is wanted", figure.Digits(s.Half), unit, what, s.Wanted)
+	text += fmt.Sprintf(" gives ± %s%s of %s, where ± %g is wanted", digits.Four(s.Half), unit, what, s.Wanted)
 	if s.Beside != "" {
 		text += "\n" + strings.Repeat(" ", len("solved: ")) + s.Beside
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"oriel/cmd/internal/figure"
+	"oriel/cmd/internal/digits"
 	"oriel/mechanisms"
 	"oriel/mechanisms/decay"
 	"oriel/mechanisms/protection"
@@ -125,7 +125,7 @@ func (p Partitions) orderBytes() float64 {
 
 func (s *Streams) title() string {
 	return fmt.Sprintf("One stream of %d partitions, or %d streams: %s events a second in all",
-		s.Partitions, s.Partitions, figure.Digits(s.Topic.EventsPerSecond))
+		s.Partitions, s.Partitions, digits.Four(s.Topic.EventsPerSecond))
 }
 
 func (s *Streams) rows() *grid {
@@ -136,14 +136,14 @@ func (s *Streams) rows() *grid {
 	}
 	g.add("", topic, partition)
 	g.add("  events a second of a stream",
-		figure.Digits(s.Topic.EventsPerSecond), figure.Digits(s.Partition.EventsPerSecond))
+		digits.Four(s.Topic.EventsPerSecond), digits.Four(s.Partition.EventsPerSecond))
 	add := func(name string, topic, partition Number) {
 		if topic.Known() {
 			g.add("  "+name, Duration(float64(topic)), Duration(float64(partition)))
 		}
 	}
 	scope := s.terms.Scope.Figures()
-	add("a step, "+figure.Counted(s.batch, "event"), s.Topic.Step, s.Partition.Step)
+	add("a step, "+digits.Counted(s.batch, "event"), s.Topic.Step, s.Partition.Step)
 	add(fmt.Sprintf("the window, %s steps", count(scope.Window)), s.Topic.Window, s.Partition.Window)
 	add(fmt.Sprintf("the memory, %s steps", count(scope.Memory)), s.Topic.Memory, s.Partition.Memory)
 	add(fmt.Sprintf("the life, %s steps", count(scope.Horizon)), s.Topic.Life, s.Partition.Life)

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"oriel/cmd/internal/figure"
+	"oriel/cmd/internal/digits"
 	"oriel/mechanisms"
 )
 
@@ -77,11 +77,11 @@ func (r *Report) groupTitle() string {
 func (r *Report) headline() string {
 	s, length := r.Setting, r.Setting.terms.Brief(r.duration())
 	parts := []string{s.Mechanism, length}
-	parts = append(parts, figure.Counted(s.Batch, "event")+" a step", fmt.Sprintf("ε = %g", s.Epsilon))
+	parts = append(parts, digits.Counted(s.Batch, "event")+" a step", fmt.Sprintf("ε = %g", s.Epsilon))
 	if s.Delta > 0 {
 		parts = append(parts, fmt.Sprintf("δ = %g", s.Delta))
 	}
-	return strings.Join(append(parts, figure.Counted(s.Dimension, "coordinate")), ", ")
+	return strings.Join(append(parts, digits.Counted(s.Dimension, "coordinate")), ", ")
 }
 
 // duration returns how long the window or the horizon lasts, or "" if the duration is not known.
@@ -144,11 +144,11 @@ func (r *Report) errorRows() *grid {
 		if len(m.Components) > 1 {
 			scale = none // each component has its own scale
 		}
-		g.add(m.label(), figure.Digits(scale), figure.Digits(m.RMSCoordinate), figure.Digits(m.WorstCoordinate),
-			figure.Digits(m.RMSVector), figure.Upper(m.OverOptimum))
+		g.add(m.label(), digits.Four(scale), digits.Four(m.RMSCoordinate), digits.Four(m.WorstCoordinate),
+			digits.Four(m.RMSVector), digits.Upper(m.OverOptimum))
 	}
 	if r.Optimum.RMSCoordinate.Known() {
-		g.add("  optimum", "", figure.Digits(r.Optimum.RMSCoordinate), "", figure.Digits(r.Optimum.RMSVector), "1")
+		g.add("  optimum", "", digits.Four(r.Optimum.RMSCoordinate), "", digits.Four(r.Optimum.RMSVector), "1")
 	}
 	return g
 }
@@ -172,9 +172,9 @@ func (r *Report) ageRows(loss func(Loss) Number) *grid {
 		}
 	}
 	for _, m := range r.Mechanisms {
-		row := []string{m.label(), figure.Upper(m.Mu)}
+		row := []string{m.label(), digits.Upper(m.Mu)}
 		for _, l := range m.Losses {
-			row = append(row, figure.Upper(loss(l)))
+			row = append(row, digits.Upper(loss(l)))
 		}
 		g.add(row...)
 	}
@@ -193,12 +193,12 @@ func (r *Report) groupRows() *grid {
 	}
 	g.add(head...)
 	for _, m := range r.Mechanisms {
-		row := []string{m.label(), figure.Upper(m.Epsilon)}
+		row := []string{m.label(), digits.Upper(m.Epsilon)}
 		if user {
-			row = []string{m.label(), figure.Upper(m.EventEpsilon), figure.Upper(m.Epsilon)}
+			row = []string{m.label(), digits.Upper(m.EventEpsilon), digits.Upper(m.Epsilon)}
 		}
 		for _, group := range m.Groups {
-			row = append(row, figure.Upper(group.Epsilon))
+			row = append(row, digits.Upper(group.Epsilon))
 		}
 		g.add(row...)
 	}
@@ -218,8 +218,8 @@ func (r *Report) costRows() *grid {
 	for _, m := range r.Mechanisms {
 		row := []string{
 			m.label(), bytesOf(uint64(m.StateBytes)), bytesOf(m.MemoryBytes),
-			figure.Digits(m.Cost.Vectors), strconv.FormatUint(m.Cost.WorstVectors, 10), figure.Digits(m.Cost.HashBlocks),
-			figure.Digits(m.Cost.CipherBlocks), strconv.FormatUint(m.Cost.Products, 10),
+			digits.Four(m.Cost.Vectors), strconv.FormatUint(m.Cost.WorstVectors, 10), digits.Four(m.Cost.HashBlocks),
+			digits.Four(m.Cost.CipherBlocks), strconv.FormatUint(m.Cost.Products, 10),
 		}
 		if measured {
 			row = append(row, stepTime(m.Cost.Nanoseconds))
@@ -261,7 +261,7 @@ func (r *Report) notes() string {
 		lines = append(lines, "An event that left its window is not forgotten: its loss grows with age as shown.")
 	}
 	if both := r.Setting.LivesEpsilon; both > 0 {
-		lines = append(lines, "ORIEL_AFTER: an event whose step both lives of the deployment release loses √2 µ, ε = "+figure.Upper(both)+
+		lines = append(lines, "ORIEL_AFTER: an event whose step both lives of the deployment release loses √2 µ, ε = "+digits.Upper(both)+
 			" at the same δ; decisions state the ε of one life.")
 	}
 	switch s := r.Setting; {
@@ -286,10 +286,10 @@ func (r *Report) notes() string {
 func drawsLoss(s Setting) string {
 	var parts []string
 	if s.DrawsPure > 0 {
-		parts = append(parts, "ε = "+figure.Upper(s.DrawsPure))
+		parts = append(parts, "ε = "+digits.Upper(s.DrawsPure))
 	}
 	if s.DrawsRho > 0 {
-		parts = append(parts, "ρ = "+figure.Upper(s.DrawsRho)+" (zCDP)")
+		parts = append(parts, "ρ = "+digits.Upper(s.DrawsRho)+" (zCDP)")
 	}
 	return strings.Join(parts, " and ")
 }

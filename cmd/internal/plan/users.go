@@ -3,14 +3,14 @@ package plan
 import (
 	"fmt"
 
-	"oriel/cmd/internal/figure"
+	"oriel/cmd/internal/digits"
 	"oriel/mechanisms/rational"
 )
 
 // userWindow describes in words the window within which a user's events are protected.
 func (s Setting) userWindow() string {
 	if among := s.terms.Unit.Figures().Among; among > 0 {
-		return "any " + figure.Counted(among, "step")
+		return "any " + digits.Counted(among, "step")
 	}
 	return "one window"
 }
@@ -28,5 +28,5 @@ func (m *machine) crowding() []string {
 	}
 	return []string{fmt.Sprintf("a user may have %d events among %d steps, which cost %s times the noise of one: "+
 		"within a memory they add up nearly like their number. A shorter memory (ORIEL_MEMORY), a larger "+
-		"ORIEL_USER_SEPARATION or a shorter ORIEL_USER_WINDOW cost less", events, c.ExchangeSteps(), figure.Upper(m.guarantee.Mu/one.Mu))}
+		"ORIEL_USER_SEPARATION or a shorter ORIEL_USER_WINDOW cost less", events, c.ExchangeSteps(), digits.Upper(m.guarantee.Mu/one.Mu))}
 }

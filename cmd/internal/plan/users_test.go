@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"oriel/cmd/internal/figure"
+	"oriel/cmd/internal/digits"
 	"oriel/cmd/internal/figure/figuretest"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest/tiertest"
@@ -116,7 +116,7 @@ func TestPlanOfASecondLife(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := r.Mechanisms[0].machine.guarantee.Lives(2).Epsilon
-		said := "ORIEL_AFTER: an event whose step both lives of the deployment release loses √2 µ, ε = " + figure.Upper(want)
+		said := "ORIEL_AFTER: an event whose step both lives of the deployment release loses √2 µ, ε = " + digits.Upper(want)
 		if strings.Contains(out.String(), said) != second ||
 			strings.Contains(document.String(), fmt.Sprintf(`"epsilon_of_both_lives":%v`, want)) != second ||
 			second && !(want > 1.3*r.Setting.Epsilon) {

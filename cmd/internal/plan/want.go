@@ -6,7 +6,7 @@ import (
 	"math"
 	"strings"
 
-	"oriel/cmd/internal/figure"
+	"oriel/cmd/internal/digits"
 	"oriel/operators"
 )
 
@@ -108,7 +108,7 @@ func (w Target) reached(s operators.Statistic, row NumberView, mean float64) (Re
 	case events <= s.Shown*sigma:
 		return Reached{
 			Half: math.Inf(1), Why: fmt.Sprintf("%s: %s over %s events is lost in noise; a readable number takes more than %s", row.View,
-				s.Name, figure.Digits(events), figure.Digits(s.Shown*sigma)),
+				s.Name, digits.Four(events), digits.Four(s.Shown*sigma)),
 		}, nil
 	}
 	at := func(mean float64) float64 {

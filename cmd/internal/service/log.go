@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"time"
 
-	"oriel/cmd/internal/figure"
+	"oriel/cmd/internal/digits"
 	"oriel/cmd/internal/settings"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/protection"
@@ -130,7 +130,7 @@ func logAges(log *slog.Logger, partition int32, g protection.Guarantee) {
 
 // rounded returns a figure for the log, rounded up as `oriel plan` shows it. In JSON it is a number.
 func rounded(name string, x float64) slog.Attr {
-	shown, err := strconv.ParseFloat(figure.Upper(x), 64)
+	shown, err := strconv.ParseFloat(digits.Upper(x), 64)
 	if err != nil || math.IsInf(shown, 0) {
 		return slog.String(name, "infinite")
 	}
@@ -147,7 +147,7 @@ func announce(log *slog.Logger, s settings.Settings, g protection.Guarantee, add
 		"adjacency", g.Unit.Adjacency().String(), "unit", g.Unit.Name())...)
 	if s.After != "" {
 		log.Warn("ORIEL_AFTER: an event whose step both lives of the deployment release loses √2 µ; decisions state the epsilon of one life",
-			"epsilon_of_both", figure.Upper(g.Lives(2).Epsilon), "epsilon", g.Epsilon, "delta", g.Delta)
+			"epsilon_of_both", digits.Upper(g.Lives(2).Epsilon), "epsilon", g.Epsilon, "delta", g.Delta)
 	}
 	if text := dp.DeltaWarning(g.Delta, min(g.Scope.BackgroundSteps(), math.MaxUint64/g.Batch)*g.Batch); text != "" {
 		log.Warn(text)

@@ -189,11 +189,6 @@ func testSchemasOfARegistry(t *testing.T, language string, e evolution) {
 		t.Errorf("pull again said %q", said)
 	}
 	running.Says("the schema registry is not compared with the frozen schemas")
-	_, err := s.asks.DeleteSubject(t.Context(), s.name, sr.SoftDelete)
-	s.check(err)
-	later := []records.Record{wider(6), fewer(0), renamed(7), more(8)}
-	f.Send(0, later...)
-	f.AwaitTaken(time.Minute, int64(len(sent)+len(later)))
 	running.Terminate()
 	compared := f.Start(nil, "run") // what was left out is no news
 	f.Await(time.Minute, "a comparison with the registry", func() bool {
@@ -203,6 +198,11 @@ func testSchemasOfARegistry(t *testing.T, language string, e evolution) {
 	if pages := f.Pages(compared); !strings.Contains(pages, `oriel_schemas_unfrozen{deployment="`+f.Name+`"} 0`) {
 		t.Errorf("pages %s", pages)
 	}
+	_, err := s.asks.DeleteSubject(t.Context(), s.name, sr.SoftDelete)
+	s.check(err)
+	later := []records.Record{wider(6), fewer(0), renamed(7), more(8)}
+	f.Send(0, later...)
+	f.AwaitTaken(time.Minute, int64(len(sent)+len(later)))
 	compared.Terminate()
 
 	f.CheckHistory(0, len(sent)+len(later))

@@ -5,7 +5,6 @@ import (
 	"net"
 	"net/url"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -48,11 +47,7 @@ func (s Settings) checkValues(p *operators.Problems, given map[string]string, fu
 	word("DECISIONS_FORMAT", s.DecisionsFormat, schemas.Encodings[:]...)
 	word("FEATURES_NORM", s.FeaturesNorm, "unit", "none")
 	word("UNKNOWN", s.Unknown, unknownIgnored, unknownNull)
-	if s.facts().Paper && !slices.Contains(further, s.Mechanism) {
-		p.PrintedInPaper("MECHANISM", s.Mechanism)
-	} else {
-		word("MECHANISM", s.Mechanism, append(append(mechanisms.Names(), mechanisms.ExponentialMechanism), further...)...)
-	}
+	word("MECHANISM", s.Mechanism, append(append(mechanisms.Names(), mechanisms.ExponentialMechanism), further...)...)
 
 	_, err := strconv.ParseUint(s.AfterStream, 10, 31)
 	value("AFTER_STREAM", err == nil || s.AfterStream == deployment.NoStream,

@@ -118,5 +118,21 @@ func TestOddTimestampsMoveNoRate(t *testing.T) {
 	const night = 12 * 3600_000
 	withNights := func(k int64) int64 { return steady(k) + k/(n/4)*night*4/3 }
 	f("nights", false, float64(n)*1e3/float64(n*apart+4*night), withNights)
+	f("a load in bulk", false, 0, func(k int64) int64 { return now + k/500*3 })
 	f("a gap of months", true, 1000/float64(apart), func(k int64) int64 { return steady(k) + k/(n/2)*year })
+}
+
+// TestTheFirstGap checks that notes name the gap with the lowest offset, and not the shortest one.
+func TestTheFirstGap(t *testing.T) {
+	var got Times
+	var places []place
+	ms := int64(1.7e12)
+	for i := range int64(20) {
+		places = append(places, place{100 * i, ms})
+		ms += map[int64]int64{5: 1000 * 86400e3, 12: 10 * 86400e3}[i] + 60_000
+	}
+	got.add(3, places)
+	if want := "offset 500 to 600 of partition 3"; got.gaps != 2 || got.firstGap != want {
+		t.Errorf("%d gaps, the first from %s, want %s", got.gaps, got.firstGap, want)
+	}
 }

@@ -129,18 +129,21 @@ func (t *Times) add(p int32, places []place) (typical int64) {
 	typical = stretches[len(stretches)/2].ms
 	var records, ms int64
 	var rates []float64
+	var gaps []stretch
 	for _, s := range stretches {
 		if s.ms < 0 || s.ms > longestStretch*typical {
-			if t.gaps++; t.gaps == 1 {
-				t.firstGap = fmt.Sprintf("offset %d to %d of partition %d", s.from, s.from+s.records, p)
-			}
+			gaps = append(gaps, s)
 			continue
 		}
 		records, ms = records+s.records, ms+s.ms
 		rates = append(rates, float64(s.records)*1e3/float64(max(s.ms, 1)))
 	}
-	if ms < shortest*1000 {
+	if ms < shortest*1000 { // a load in bulk, whose stretches are of no or some milliseconds
 		return typical
+	}
+	if t.gaps += len(gaps); t.firstGap == "" && len(gaps) > 0 {
+		first := slices.MinFunc(gaps, func(a, b stretch) int { return cmp.Compare(a.from, b.from) })
+		t.firstGap = fmt.Sprintf("offset %d to %d of partition %d", first.from, first.from+first.records, p)
 	}
 	slices.Sort(rates)
 	t.Rate += float64(records) * 1e3 / float64(ms)

@@ -146,7 +146,9 @@ class Scorer:
         return probabilities(self.decision_function(rows, model))
 
     def predict(self, rows: Any, model: Model | None = None) -> NDArray[Any]:
-        """Gives labels (0 and 1; of class −1 and 1), or values, or of arms the place of the best one."""
+        """Gives labels (0 and 1; of class −1 and 1), or values, or of arms the place of the best one. NaN for a row that is
+        no event.
+        """
         return self.labels(self.decision_function(rows, model))
 
     def band(self, rows: Any, model: Model | None = None) -> Floats:
@@ -172,15 +174,18 @@ class Scorer:
         return model, model.band
 
     def labels(self, scores: Floats) -> NDArray[Any]:
-        """Gives what predict makes of decision_function."""
+        """Gives what predict makes of decision_function. A row without a score has no label (NaN)."""
         match self.descriptor.predicts:
             case "log-odds":
-                return (scores > 0).astype(np.int64)
+                found = (scores > 0).astype(np.int64)
             case "class":
-                return np.where(scores >= 0, 1, -1)
+                found = np.where(scores >= 0, 1, -1)
             case "reward":
-                return np.asarray(scores.argmax(axis=1))
-        return scores if self.descriptor.bounds is None else np.clip(scores, *self.descriptor.bounds)
+                found = np.asarray(scores.argmax(axis=1))
+            case _:
+                return scores if self.descriptor.bounds is None else np.clip(scores, *self.descriptor.bounds)
+        missing = np.isnan(scores).reshape(len(scores), -1).any(axis=1)
+        return np.where(missing, np.nan, found) if missing.any() else found
 
     def weights(self, names: list[str] | None = None, model: Model | None = None) -> list[tuple[str, float, float | None]]:
         """Gives names, weights and deviations of noise, the largest weight first. names are further features, "distance" for a

@@ -75,6 +75,10 @@ class Mappings(unittest.TestCase):
         want = [a.get("log_odds", np.nan) for a in answers]
         np.testing.assert_allclose(got, want, rtol=1e-12)
         self.assertEqual(len(set(got[[0, 1, 4]])), 3)
+        with self.assertWarns(UserWarning):
+            labels = scorer.predict(RECORDS)
+        np.testing.assert_array_equal(labels, np.where(np.isnan(want), np.nan, got > 0))
+        self.assertEqual(scorer.predict(RECORDS[:2]).dtype, np.int64)
 
     def test_every_form_of_rows_has_the_same_scores(self) -> None:
         rows = [dict(r, order=dict(r["order"])) for r in RECORDS[:2]]

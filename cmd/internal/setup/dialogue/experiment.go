@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 
+	"oriel/cmd/internal/digits"
 	"oriel/cmd/internal/exit"
-	"oriel/cmd/internal/figure"
 	"oriel/cmd/internal/plan"
 	"oriel/cmd/internal/setup"
 	"oriel/operators"
@@ -63,7 +63,7 @@ func (d *dialogue) target() error {
 		return err
 	}
 	if !e.Events.Known() {
-		return exit.WrongUse("--effect: %g takes more than %s events; a larger effect or ε needs fewer", e.Effect, figure.Digits(e.Most))
+		return exit.WrongUse("--effect: %g takes more than %s events; a larger effect or ε needs fewer", e.Effect, digits.Four(e.Most))
 	}
 	d.answers.Drawn.Target = setup.TargetFor(float64(e.Events))
 	return nil
@@ -90,5 +90,5 @@ func (d *dialogue) finds() (string, error) {
 		return "", errors.Join(err, errors.New("the effect needs more events than the target"))
 	}
 	return fmt.Sprintf("An effect of %g is found after about %s events with probability %g, looking at any time; without privacy after %s.",
-		e.Effect, figure.Digits(e.Events), power, figure.Digits(e.WithoutPrivacy)), nil
+		e.Effect, digits.Four(e.Events), power, digits.Four(e.WithoutPrivacy)), nil
 }

@@ -65,15 +65,22 @@ func (d *dialogue) sample(ctx context.Context) (err error) {
 }
 
 // unused refuses a name whose deployment has topics already: they belong to the key of that deployment, and `oriel
-// topics` would refuse the new one.
+// topics` would refuse the new one. A user without the right to see these topics gets a note instead.
 func (d *dialogue) unused(ctx context.Context) error {
+	unchecked := func(reason string) {
+		fmt.Fprintf(d.Notes, "not checked, because %s: whether the deployment %s has topics already\n", reason, d.Name)
+	}
 	if len(d.Files) > 0 {
-		fmt.Fprintf(d.Notes, "not checked, because the sample is a file: whether the deployment %s has topics already\n", d.Name)
+		unchecked("the sample is a file")
 		return nil
 	}
 	return d.host().WithClient(func(client *kafka.Client) error {
 		names := []string{d.Name + ".changelog", d.Name + ".decisions", d.Name + ".verdicts"}
 		cluster, err := topics.Describe(ctx, client, names...)
+		if denied, is := errors.AsType[*kafka.DeniedError](err); is {
+			unchecked("you have no right " + denied.Right + " on its topics")
+			return nil
+		}
 		if err != nil {
 			return err
 		}

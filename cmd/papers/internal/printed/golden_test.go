@@ -1,6 +1,8 @@
 package printed
 
 import (
+	"flag"
+	"os"
 	"strings"
 	"testing"
 
@@ -25,12 +27,34 @@ var inputs = map[string][]string{
 	},
 }
 
-// TestGoldenDecisions checks that printed choices give the same bytes as when services could still choose them.
+const golden = "testdata/decisions.txt"
+
+var rewrite = flag.Bool("rewrite", false, "write "+golden)
+
+// TestGoldenDecisions checks that printed choices give the golden bytes. -rewrite replaces them.
 func TestGoldenDecisions(t *testing.T) {
+	if *rewrite {
+		rewriteGolden(t)
+	}
 	for name, block := range goldenBlocks(t) {
 		if got := block.c.Block(t, decisiontest.Plan(t, block.want), schemas.JSON); got != block.want {
 			t.Errorf("%s: got\n%swant\n%s", name, got, block.want)
 		}
+	}
+}
+
+func rewriteGolden(t *testing.T) {
+	t.Helper()
+	content, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(content)
+	for _, block := range goldenBlocks(t) {
+		text = strings.Replace(text, block.want, block.c.Block(t, block.plan(t), schemas.JSON), 1)
+	}
+	if err := os.WriteFile(golden, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -40,6 +64,16 @@ type goldenBlock struct {
 	want string
 }
 
+// plan computes the plan of a case anew.
+func (b goldenBlock) plan(t *testing.T) []byte {
+	t.Helper()
+	plan, err := decisiontest.Model(t, b.c.Settings).Learner.Params()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plan
+}
+
 // goldenBlocks returns the golden cases by name.
 func goldenBlocks(t *testing.T) map[string]goldenBlock {
 	t.Helper()
@@ -47,7 +81,7 @@ func goldenBlocks(t *testing.T) map[string]goldenBlock {
 	for _, input := range decisiontest.Inputs {
 		env[input.Name] = input.Env
 	}
-	blocks := decisiontest.BlocksOf(t, "testdata/decisions.txt")
+	blocks := decisiontest.BlocksOf(t, golden)
 	if len(blocks) != 18 {
 		t.Errorf("%d blocks", len(blocks))
 	}

@@ -22,8 +22,12 @@ func table() registry.Table {
 			t = append(t, bandit.ForPapers(privateBandit))
 		case linucb.Definition.Name:
 			t = append(t, linucb.ForPapers(contextual{}))
+		case "submodular":
+			t = append(t, d.WithChoices("RATE", "printed"))
+		case "sets":
+			t = append(t, d.WithChoices("RATE", "theorem", "printed", "direct"))
 		default:
-			t = append(t, d.ForPapers())
+			t = append(t, d)
 		}
 	}
 	return t
@@ -32,10 +36,10 @@ func table() registry.Table {
 // Choices returns the settings for which papers print choices, each with its choices.
 func Choices() []string {
 	var lines []string
-	for _, d := range registry.All {
-		for _, s := range d.Settings {
-			if len(s.Papers) > 0 {
-				lines = append(lines, "ORIEL_OPERATOR="+d.Name+": ORIEL_"+s.Name+"="+strings.Join(s.Papers, ", "))
+	for i, d := range registry.All {
+		for j, s := range d.Settings {
+			if further := Operators[i].Settings[j].Choices[len(s.Choices):]; len(further) > 0 {
+				lines = append(lines, "ORIEL_OPERATOR="+d.Name+": ORIEL_"+s.Name+"="+strings.Join(further, ", "))
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"oriel/cmd/internal/digits"
 	"oriel/cmd/internal/figure"
 )
 
@@ -65,9 +66,9 @@ func (r report) markdown() string {
 func summary(values []float64) string {
 	mean, deviation := stat.MeanStdDev(values, nil)
 	if len(values) < 2 {
-		return figure.Three(mean)
+		return digits.Three(mean)
 	}
-	return figure.Three(mean) + " ± " + figure.Three(deviation)
+	return digits.Three(mean) + " ± " + digits.Three(deviation)
 }
 
 // slide draws the plot: means along the run in the two columns of Panels, or means at the end of the run along two

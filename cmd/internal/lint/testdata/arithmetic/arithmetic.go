@@ -6,6 +6,8 @@ import (
 	"maps"
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 const exact = 2.0 * 3.0
@@ -48,7 +50,8 @@ func functions(x float64) float64 {
 	f := math.Log          // want
 	x = math.Floor(f(x))   // exact
 	x += math.MaxFloat64   // a constant
-	return math.Pow(x, .5) // want
+	x += floats.Sum([]float64{x}) // want
+	return math.Pow(x, .5)        // want
 }
 
 func order(m map[string]int) (n int) {

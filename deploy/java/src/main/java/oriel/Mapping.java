@@ -2,6 +2,7 @@ package oriel;
 
 import java.math.BigDecimal;
 import java.math.MathContext;
+import java.math.RoundingMode;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -181,7 +182,10 @@ final class Mapping {
     BigDecimal exact = new BigDecimal(x);
     BigDecimal d = exact;
     for (int n = 1; n <= 17; n++) {
-      d = exact.round(new MathContext(n));
+      d = exact.round(new MathContext(n, RoundingMode.HALF_EVEN));
+      if (d.doubleValue() != x) { // below a power of two fewer decimals read back than above it
+        d = exact.round(new MathContext(n, RoundingMode.UP));
+      }
       if (d.doubleValue() == x) {
         break;
       }

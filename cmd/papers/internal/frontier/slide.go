@@ -1,35 +1,48 @@
-package plan
+package frontier
 
 import (
 	"fmt"
 	"slices"
 	"strconv"
 
+	"oriel/cmd/internal/digits"
 	"oriel/cmd/internal/figure"
 	"oriel/mechanisms/blt"
+)
+
+// Mechanisms have the looks that they have on the slides of `oriel plan`.
+const (
+	lookOfBlt figure.Look = iota
+	lookOfTreeGaussian
+	lookOfTreeGamma
+	_
+	lookOfOnce
 )
 
 // Slide draws the variance of filters against the growth of µ with age, and the variance of each filter.
 func (f *Frontier) Slide() *figure.Slide {
 	return &figure.Slide{
 		Title:    fmt.Sprintf("blt: a little more noise now, far less privacy loss later (W = %d)", f.Window),
-		Subtitle: "each point is a filter, certified; the number is its age weight", Notes: []string{optimumNote},
+		Subtitle: "each point is a filter, certified; the number is its age weight",
+		Notes: []string{
+			"optimum: the smallest error that any data-independent Gaussian mechanism can have with the same guarantee",
+		},
 		Left: f.compromises(), Right: f.filters(), Share: 0.55,
 	}
 }
 
 // compromises draws variance against ageing.
 func (f *Frontier) compromises() *figure.Chart {
-	line := figure.Line{Look: lookOf(filtered), Width: 2.4}
+	line := figure.Line{Look: lookOfBlt, Width: 2.4}
 	var growths, variances []float64
 	for _, c := range f.Compromises {
-		label := figure.Label{Text: strconv.FormatFloat(c.Weight, 'g', -1, 64), Bold: c.Configured}
-		if c.Configured {
-			label.Text += " configured"
+		label := figure.Label{Text: strconv.FormatFloat(c.Weight, 'g', -1, 64), Bold: c.Weight == f.Weight}
+		if label.Bold {
+			label.Text += " chosen"
 		}
-		line.Points = append(line.Points, figure.Point{X: c.Hundred, Y: c.OverOptimum})
+		line.Points = append(line.Points, figure.Point{X: c.Hundred, Y: c.Ratio})
 		line.Labels = append(line.Labels, label)
-		growths, variances = append(growths, c.Hundred), append(variances, c.OverOptimum)
+		growths, variances = append(growths, c.Hundred), append(variances, c.Ratio)
 	}
 	most := slices.Max(variances)
 	return &figure.Chart{
@@ -45,26 +58,26 @@ func (f *Frontier) compromises() *figure.Chart {
 // filters draws the certified variance of each number of poles, and of the tree, for all windows.
 func (f *Frontier) filters() *figure.Chart {
 	styles := []figure.Line{
-		{Look: lookOf("once-gaussian"), Width: 2.4, Dashes: []float64{3, 3}},
-		{Look: lookOf("tree-gamma"), Width: 2.4, Dashes: []float64{11, 4}},
-		{Look: lookOf(filtered), Width: 3.2},
+		{Look: lookOfOnce, Width: 2.4, Dashes: []float64{3, 3}},
+		{Look: lookOfTreeGamma, Width: 2.4, Dashes: []float64{11, 4}},
+		{Look: lookOfBlt, Width: 3.2},
 	}
 	high := 0.0
 	var lines []figure.Line
-	add := func(name string, line figure.Line, poles int, value func(Filter) float64) {
+	add := func(name string, line figure.Line, poles int, value func(blt.TableRow) float64) {
 		for _, r := range f.Filters {
 			if r.Poles == poles {
 				line.Points = append(line.Points, figure.Point{X: float64(r.Window), Y: value(r)})
 				high = max(high, value(r))
 			}
 		}
-		line.End = name + " " + figure.Upper(line.Points[len(line.Points)-1].Y)
+		line.End = name + " " + digits.Upper(line.Points[len(line.Points)-1].Y)
 		lines = append(lines, line)
 	}
-	add("tree:", figure.Line{Look: lookOf("tree-gaussian"), Width: 2.4}, blt.MinPoles,
-		func(r Filter) float64 { return r.TreeMean / r.Optimum })
+	add("tree:", figure.Line{Look: lookOfTreeGaussian, Width: 2.4}, blt.MinPoles,
+		func(r blt.TableRow) float64 { return r.TreeMean / r.Optimum })
 	for m := blt.MinPoles; m <= blt.MaxPoles; m++ {
-		add(fmt.Sprintf("m = %d:", m), styles[m-blt.MinPoles], m, func(r Filter) float64 { return r.OverOptimum })
+		add(fmt.Sprintf("m = %d:", m), styles[m-blt.MinPoles], m, func(r blt.TableRow) float64 { return r.Ratio })
 	}
 	first, last := float64(f.Filters[0].Window), float64(f.Filters[len(f.Filters)-1].Window)
 	lines = append(lines, figure.Line{

@@ -1,4 +1,4 @@
-package figure
+package digits
 
 import (
 	"fmt"
@@ -15,8 +15,8 @@ func places(x float64) int {
 	return max(0, 3-int(math.Floor(math.Log10(math.Abs(x)))))
 }
 
-// Digits formats x with four significant digits, and whole numbers below a million in full. It formats NaN as a dash.
-func Digits[F ~float64](x F) string {
+// Four formats x with four significant digits, and whole numbers below a million in full. It formats NaN as a dash.
+func Four[F ~float64](x F) string {
 	y := float64(x)
 	switch {
 	case math.IsNaN(y):
@@ -43,7 +43,7 @@ func Unsigned(text string) string {
 
 // Upper formats a value with four significant digits, rounded up, as losses and ratios must be shown.
 func Upper[F ~float64](value F) string {
-	y, text := float64(value), Digits(value)
+	y, text := float64(value), Four(value)
 	if shown, err := strconv.ParseFloat(text, 64); err != nil || shown >= y {
 		return text
 	}
@@ -51,7 +51,7 @@ func Upper[F ~float64](value F) string {
 	if y < 1e-3 || y >= 1e6 {
 		unit = math.Pow(10, math.Floor(math.Log10(y))-3)
 	}
-	return Digits(y + unit/2) // Digits rounds to nearest, so this rounds up to four digits
+	return Four(y + unit/2) // Four rounds to nearest, so this rounds up to four digits
 }
 
 // Short formats a count for an axis: 1, 10, 100, 1 k, 1 M, 1 G; beyond 1 G, a power of ten.
