@@ -77,6 +77,10 @@ func mapRecords(cmd *cobra.Command, r setup.Request) error {
 	if _, err := cmd.OutOrStdout().Write(document); err != nil {
 		return err
 	}
+	if r.Label != "" && len(proposal.Items) == 0 {
+		return exit.WrongUse("--label: %s: no other member can be a feature by itself. Records were read, as the first lines say; "+
+			"write features into the mapping by hand, such as an element of a list or an entry of a map", r.Label)
+	}
 	return look.PrintFirst(notes, setup.Reading(r.Want, string(document)), r.First)
 }
 

@@ -210,4 +210,10 @@ func TestAMappingIsProposed(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "--schema-file names it") {
 		t.Error(err)
 	}
+	alone := servicetest.WriteFile(t, "alone", []byte(`{"amount":1}`+"\n"))
+	_, notes, err := says(t, "map", "--sample", alone, "--label", "/amount>1")
+	if err == nil || !strings.Contains(err.Error(), "--label: /amount>1: no other member can be a feature by itself") ||
+		!strings.Contains(notes, "1 of 1 records are JSON") {
+		t.Errorf("a label alone: %v\n%s", err, notes)
+	}
 }

@@ -151,7 +151,7 @@ func Accuracy(text string) (epsilon, half float64, err error) {
 }
 
 // Known returns an error that names paths at which no record of the sample has a value. It ignores the elements of
-// lists.
+// lists and the entries of maps.
 func Known(columns []Column, paths []mapping.Path) error {
 	var names []string
 	for i := range columns {
@@ -159,7 +159,8 @@ func Known(columns []Column, paths []mapping.Path) error {
 	}
 	for _, path := range paths {
 		known := func(c Column) bool {
-			return slices.Equal(c.Path, path) || c.IsList && len(c.Path) < len(path) && slices.Equal(c.Path, path[:len(c.Path)])
+			inside := c.IsList || c.IsOther
+			return slices.Equal(c.Path, path) || inside && len(c.Path) < len(path) && slices.Equal(c.Path, path[:len(c.Path)])
 		}
 		if !slices.ContainsFunc(columns, known) {
 			return fmt.Errorf("no record has a place %s; the places are %s", path, strings.Join(names, ", "))

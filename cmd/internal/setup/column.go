@@ -20,8 +20,9 @@ const mostDistinct = 2000
 type Column struct {
 	Path     mapping.Path
 	IsList   bool
-	Present  int // number of records that have a value in the column
-	Distinct int // number of different values, up to mostDistinct
+	IsOther  bool // a map, or bytes
+	Present  int  // number of records that have a value in the column
+	Distinct int  // number of different values, up to mostDistinct
 
 	numbers, numerals, texts, bools int // number of values by type; numerals are texts that are numbers
 	containers                      int // number of lists and objects in place of a value
@@ -69,6 +70,9 @@ func (e Encoding) Columns(records [][]byte) (columns []Column, read reading, err
 		if !slices.ContainsFunc(columns, func(c Column) bool { return slices.Equal(c.Path, path) }) {
 			columns = append(columns, Column{Path: path, IsList: true})
 		}
+	}
+	for _, path := range p.others {
+		columns = append(columns, Column{Path: path, IsOther: true})
 	}
 	return columns, read, nil
 }

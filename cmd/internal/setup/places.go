@@ -22,16 +22,13 @@ const (
 
 // places lists the places of values in records. It also has the decoder that reads them.
 type places struct {
-	paths []mapping.Path
-	lists []mapping.Path // paths of lists, in which the search does not look for places
-	open  mapping.OpenSource
+	paths  []mapping.Path
+	lists  []mapping.Path // paths of lists, in which the search does not look for places
+	others []mapping.Path // paths of maps, whose keys no schema has, and of bytes
+	open   mapping.OpenSource
 }
 
-func (p *places) add(path mapping.Path, isList bool) {
-	all := &p.paths
-	if isList {
-		all = &p.lists
-	}
+func (p *places) add(all *[]mapping.Path, path mapping.Path) {
 	same := func(other mapping.Path) bool { return slices.Equal(other, path) }
 	if len(*all) < mostPlaces && !slices.ContainsFunc(*all, same) {
 		*all = append(*all, slices.Clone(path))
@@ -68,11 +65,11 @@ func (p *places) walk(d *json.Decoder, at mapping.Path) bool {
 	opening, isContainer := token.(json.Delim)
 	switch {
 	case !isContainer && len(at) > 0 && len(at) <= mostNested:
-		p.add(at, false)
+		p.add(&p.paths, at)
 	case !isContainer:
 	case opening == '[':
 		if len(at) > 0 && len(at) <= mostNested {
-			p.add(at, true)
+			p.add(&p.lists, at)
 		}
 		return skip(d)
 	default:
@@ -111,9 +108,11 @@ func (p *places) fields(s *recordschema.Schema, at mapping.Path) {
 		path := append(slices.Clone(at), name)
 		shape, _ := s.At(path)
 		if _, err := p.open([]mapping.Path{path}); err == nil { // some value can be one of an event: bytes cannot
-			p.add(path, false)
+			p.add(&p.paths, path)
 		} else if shape == mapping.ListShape {
-			p.add(path, true)
+			p.add(&p.lists, path)
+		} else if len(s.Names(path)) == 0 {
+			p.add(&p.others, path)
 		}
 		if len(path) < mostNested {
 			p.fields(s, path)

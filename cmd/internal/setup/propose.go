@@ -164,6 +164,8 @@ func (c *Column) reason() string {
 	switch {
 	case c.IsList:
 		return "a list; name one of its elements by its place, from 0"
+	case c.IsOther:
+		return "a map, or bytes; name one of the map's keys"
 	case c.isContainer():
 		return fmt.Sprintf("a list or an object in %d of %d records; name one of its members or elements", c.containers, c.Present)
 	case c.Present == 0:

@@ -295,11 +295,15 @@ func TestWhatASampleShows(t *testing.T) {
 		{Encoding{}, []string{"\x00\x00\x00\x00\x07\x02"}, "nothing names their schema"},
 		{Encoding{}, []string{"\x08\x02"}, "nothing names their schema"},
 		{Encoding{}, nil, "no record"},
-		{Encoding{SchemaFile: avsc}, []string{record}, "ORIEL_FORMAT=avro ORIEL_SCHEMA_FILE=" + avsc + " /total /at /tags"},
+		{
+			Encoding{SchemaFile: avsc},
+			[]string{record},
+			"ORIEL_FORMAT=avro ORIEL_SCHEMA_FILE=" + avsc + " /total /at /tags /raw",
+		},
 		{
 			Encoding{SchemaFile: avsc, Framing: recordschema.Confluent},
 			[]string{"\x00\x00\x00\x00\x09" + record},
-			"ORIEL_FORMAT=avro ORIEL_FRAMING=confluent ORIEL_SCHEMA_FILE=" + avsc + " ORIEL_SCHEMA_IDS=9 /total /at /tags",
+			"ORIEL_FORMAT=avro ORIEL_FRAMING=confluent ORIEL_SCHEMA_FILE=" + avsc + " ORIEL_SCHEMA_IDS=9 /total /at /tags /raw",
 		},
 		{
 			Encoding{SchemaFile: avsc, Framing: recordschema.Confluent},
@@ -371,5 +375,25 @@ func TestColumnsOfAllRecordsOfAUnion(t *testing.T) {
 	want := "/amount 2 /channel 1 /reason 1 /by/amount 1 /by/shop 0 /by/rule 1 /by/tags 0"
 	if text := strings.Join(got, " "); text != want {
 		t.Errorf("columns %s, want %s", text, want)
+	}
+}
+
+// TestMapsAndBytesAreNamed checks that a map and bytes of a schema are listed as left out, and that a path to an entry
+// of the map is known, although the schema has no keys.
+func TestMapsAndBytesAreNamed(t *testing.T) {
+	avsc := filepath.Join(t.TempDir(), "order.avsc")
+	schema := `{"type":"record","name":"Order","fields":[
+		{"name":"by","type":{"type":"map","values":"string"}},{"name":"raw","type":"bytes"}]}`
+	if err := os.WriteFile(avsc, []byte(schema), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	record := []byte("\x02\x02a\x02x\x00\x00")
+	columns, _, err := Encoding{Format: recordschema.Avro, SchemaFile: avsc}.Columns([][]byte{record})
+	left := Propose(columns, nil).Left
+	if err != nil || len(left) != 2 || !strings.HasPrefix(left[0], "/by: a map, or bytes") {
+		t.Errorf("left out: %q, %v", left, err)
+	}
+	if err := Known(columns, []mapping.Path{{"by", "a"}}); err != nil {
+		t.Error(err)
 	}
 }
