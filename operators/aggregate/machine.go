@@ -27,7 +27,6 @@ type Machine struct {
 	extras      []schemas.ExtraValue
 	intervals   []schemas.ExtraValue // intervals, a slice of extras
 	differences []schemas.ExtraValue // differences, a slice of extras
-	members     []schemas.Extra      // descriptions of the members of decisions
 
 	shown  *schemas.ExtraValue  // marks, an element of extras; nil in plans without marks
 	added  *schemas.ExtraValue  // increments, an element of extras

@@ -87,6 +87,7 @@ func (c *compiler) holds(t *typ, value any) bool {
 	case arrayKind:
 		items, is := value.([]any)
 		return is && !slices.ContainsFunc(items, func(item any) bool { return c.branchOf(t.items, item) == nil })
+	default: // a record or a map
 	}
 	members, is := value.(map[string]any)
 	for i := range t.fields {

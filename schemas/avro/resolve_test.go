@@ -144,6 +144,7 @@ func (m model) at(d datum, r *typ, done, path mapping.Path) (v mapping.Value, er
 				r = b
 			}
 		}
+	default: // a value without parts is what the writer says
 	}
 	if len(path) == 0 {
 		return d.value, nil
@@ -165,6 +166,7 @@ func (m model) at(d datum, r *typ, done, path mapping.Path) (v mapping.Value, er
 				return v, err
 			}
 		}
+	default: // nothing is below
 	}
 	return v, nil
 }
