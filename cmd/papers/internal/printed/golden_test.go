@@ -15,14 +15,14 @@ import (
 var inputs = map[string][]string{
 	"squared-paper": {
 		"LOSS=squared", "UPDATE=llo", "SET=box", "RADIUS=0.5", "DIMENSION=6", "WINDOW=8", "STRONG_CONVEXITY=0.1",
-		"CONSTANTS=paper", "HORIZON=240",
+		"CONSTANTS=paper", "ROUNDS=240",
 	},
 	"plays-printed": {
 		"OPERATOR=bandit", "SET=l1-ball", "RADIUS=1", "DIMENSION=2", "BATCH=4", "PLAYS=6", "DELAY=1", "WINDOW=64",
-		"HORIZON=64", "NOISE=paper", "EPSILON=1000",
+		"ROUNDS=64", "NOISE=paper", "EPSILON=1000",
 	},
 	"contexts-printed": {
-		"OPERATOR=linucb", "PLAYED=logged", "ARMS=no,perhaps,yes", "DIMENSION=4", "WINDOW=256", "HORIZON=256",
+		"OPERATOR=linucb", "PLAYED=logged", "ARMS=no,perhaps,yes", "DIMENSION=4", "WINDOW=256", "ROUNDS=256",
 		"EMIT_EVERY=8", "NOISE=paper", "EPSILON=40",
 	},
 }
