@@ -56,7 +56,7 @@ func TestPythonOrdersPerHour(t *testing.T) {
 			"--format", format, "-o", filepath.Join(dir, "numbers."+format))
 	}
 	script := repotest.Path("deploy/python/tests/orders_per_hour.py")
-	python := os.Getenv("ORIEL_TEST_PYTHON")
+	python := os.Getenv("TEST_PYTHON")
 	cmd := exec.CommandContext(t.Context(), python, "-B", script, f.Env["ORIEL_BROKERS"], name, dir)
 	said, err := cmd.CombinedOutput()
 	if err != nil {
@@ -65,12 +65,12 @@ func TestPythonOrdersPerHour(t *testing.T) {
 	t.Log(string(said))
 }
 
-// python runs a script with the interpreter in ORIEL_TEST_PYTHON, in which deploy/python is installed.
+// python runs a script with the interpreter in TEST_PYTHON, in which deploy/python is installed.
 func python(t *testing.T, script string) string {
 	t.Helper()
-	interpreter := os.Getenv("ORIEL_TEST_PYTHON")
+	interpreter := os.Getenv("TEST_PYTHON")
 	if interpreter == "" {
-		t.Fatal("ORIEL_TEST_PYTHON names no interpreter")
+		t.Fatal("TEST_PYTHON names no interpreter")
 	}
 	cmd := exec.CommandContext(t.Context(), interpreter, "-B", "-c", script)
 	cmd.Stderr = t.Output()

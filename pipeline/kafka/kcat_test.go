@@ -19,9 +19,9 @@ import (
 
 // TestKcatReadsWhatWeWriteAndWritesWhatWeRead tests codec and transactions against librdkafka.
 func TestKcatReadsWhatWeWriteAndWritesWhatWeRead(t *testing.T) {
-	addr := os.Getenv("ORIEL_TEST_BROKERS")
+	addr := os.Getenv("TEST_BROKERS")
 	if addr == "" {
-		t.Fatal("ORIEL_TEST_BROKERS is not set: the build tag kafka needs a broker")
+		t.Fatal("TEST_BROKERS is not set: the build tag kafka needs a broker")
 	}
 	c, err := kafka.New(kafka.Config{Brokers: strings.Split(addr, ",")})
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 	"oriel/pipeline/kafka/records"
 )
 
-// subject is a subject of a registry: of the registry at ORIEL_TEST_REGISTRY if the variable is set, otherwise of a
+// subject is a subject of a registry: of the registry at TEST_REGISTRY if the variable is set, otherwise of a
 // fake.
 type subject struct {
 	t    *testing.T
@@ -33,7 +33,7 @@ type subject struct {
 
 func newSubject(t *testing.T, name string) *subject {
 	t.Helper()
-	at := os.Getenv("ORIEL_TEST_REGISTRY")
+	at := os.Getenv("TEST_REGISTRY")
 	s := &subject{t: t, name: name}
 	if at == "" {
 		s.fake = srfake.New()

@@ -21,12 +21,12 @@ const doubtFor = 0
 // killed process has lost its partitions.
 const SessionTimeout = 6 * time.Second
 
-// Broker returns the address of the real broker in ORIEL_TEST_BROKERS. The test fails if the variable is not set.
+// Broker returns the address of the real broker in TEST_BROKERS. The test fails if the variable is not set.
 func Broker(t *testing.T) string {
 	t.Helper()
-	addr := os.Getenv("ORIEL_TEST_BROKERS")
+	addr := os.Getenv("TEST_BROKERS")
 	if addr == "" {
-		t.Fatal("ORIEL_TEST_BROKERS is not set; build tag kafka needs a broker")
+		t.Fatal("TEST_BROKERS is not set; build tag kafka needs a broker")
 	}
 	return addr
 }

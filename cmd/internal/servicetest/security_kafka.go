@@ -19,9 +19,9 @@ import (
 // listeners.
 func SecureFile(t *testing.T, name string) string {
 	t.Helper()
-	dir := os.Getenv("ORIEL_TEST_SECURE")
+	dir := os.Getenv("TEST_SECURE")
 	if dir == "" {
-		t.Fatal("ORIEL_TEST_SECURE is not set; build tag kafka needs the directory of .ci/kafka/start")
+		t.Fatal("TEST_SECURE is not set; build tag kafka needs the directory of .ci/kafka/start")
 	}
 	return filepath.Join(dir, name)
 }

@@ -20,9 +20,9 @@ import (
 // TestSettleEndsWhatACoordinatorForgot uses a transaction that stays open when a new producer takes its id over. Settle
 // must end it, together with its group offset, although Settle itself commits no offset.
 func TestSettleEndsWhatACoordinatorForgot(t *testing.T) {
-	addr := os.Getenv("ORIEL_TEST_BROKERS")
+	addr := os.Getenv("TEST_BROKERS")
 	if addr == "" {
-		t.Fatal("ORIEL_TEST_BROKERS is not set: the build tag kafka needs a broker")
+		t.Fatal("TEST_BROKERS is not set: the build tag kafka needs a broker")
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

@@ -8,9 +8,9 @@ import (
 )
 
 func TestContractOnARealBroker(t *testing.T) {
-	addr := os.Getenv("ORIEL_TEST_BROKERS")
+	addr := os.Getenv("TEST_BROKERS")
 	if addr == "" {
-		t.Fatal("ORIEL_TEST_BROKERS is not set: the build tag kafka needs a broker")
+		t.Fatal("TEST_BROKERS is not set: the build tag kafka needs a broker")
 	}
 	onBroker(t, addr)
 }
