@@ -40,7 +40,8 @@ func (m *model) find(id int32, events float64, verdict string, stop float64, eff
 		add(schemas.ExtraNumbers, name, schemas.ExtraValue{Numbers: list})
 	}
 	for name, x := range map[string]float64{
-		"stop_allowed": stop, "balance_e": 0.4, "looks": events, "recent": 0.48, "other": 7, "experiment": 1, "experiment_step": 1,
+		"stop_allowed": stop, "balance_e": 0.4, "looks": events, "recent": 0.48, "other": 7,
+		"experiment": 1, "experiment_step": 1,
 	} {
 		add(schemas.ExtraNumber, name, schemas.ExtraValue{Number: x})
 	}
