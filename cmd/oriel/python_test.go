@@ -45,6 +45,7 @@ func TestPythonOrdersPerHour(t *testing.T) {
 	name := topic + "-oriel"
 	f.Env, f.Name = settingsOf(t, filepath.Join(folder, "oriel.env")), name
 	f.Env["ORIEL_HTTP_ADDR"], f.Env["ORIEL_EPSILON"] = "127.0.0.1:0", "400" // ε large enough that means are shown
+	f.Env["ORIEL_EMIT_EVERY"] = "1"
 	f.Must("topics")
 	f.Start(nil, "run")
 	f.Await(time.Minute, "decisions of all records", func() bool {
