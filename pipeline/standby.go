@@ -32,7 +32,12 @@ func (s *Service) standBy(ctx context.Context) {
 	var writing sync.WaitGroup
 	defer writing.Wait()
 	writing.Go(func() { s.writeOrder(ctx) })
-	defer s.listener.Standby(notice.NoStandby)
+	defer func() {
+		if ctx.Err() != nil {
+			s.listener.Unassigned() // BEFORE the end of the copy, because a member without a share and a copy is ready
+		}
+		s.listener.Standby(notice.NoStandby)
+	}()
 	retry, reported := s.client.NewBackoff(firstPause, lastPause), ""
 	for {
 		s.listener.Standby(notice.Copying)
