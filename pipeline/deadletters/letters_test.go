@@ -197,6 +197,7 @@ func TestAParkedPartitionGoesOn(t *testing.T) {
 		if err := within(t, parked); !strings.Contains(err.Error(), "goes on by itself within 5s") {
 			t.Errorf("parked with %v", err)
 		}
+		synctest.Wait() // the service hears of it after the listener
 		if err := end(); err == nil || !strings.Contains(err.Error(), "max.message.bytes=60") {
 			t.Errorf("told to end while a partition is parked: %v", err)
 		}
@@ -208,6 +209,7 @@ func TestAParkedPartitionGoesOn(t *testing.T) {
 		if w := within(t, written); w.Letters != 2 {
 			t.Errorf("%+v", w)
 		}
+		synctest.Wait()
 		e.check(end())
 		e.wantWritten("0 json_syntax 0, 1 json_syntax 1")
 		if len(parked) > 0 {
